@@ -19,14 +19,25 @@ import (
 
 // The tables that are written as comma-separated values, each a format.
 var (
-	csvView      = Format{Name: "csv", Help: "a table; also csv-functions, csv-classes, csv-locks, csv-samples", File: "view.csv", write: table(viewTable)}
-	csvFunctions = Format{Name: "csv-functions", Help: "the same of the functions: own and cumulative time", File: "functions.csv", write: table(functionTable)}
-	csvClasses   = Format{Name: "csv-classes", Help: "the same of the thread classes", File: "classes.csv", OfRecording: true, write: table(classTable)}
-	csvLocks     = Format{Name: "csv-locks", Help: "the same of the locks, their waiters and holders", File: "locks.csv", OfRecording: true, write: table(lockTable)}
-	csvSamples   = Format{Name: "csv-samples", Help: "the same of the samples, and what was measured beside them", File: "samples.csv", OfRecording: true, oneOnly: "their samples are of different times", write: table(sampleTable)}
+	csvView = Format{Name: "csv",
+		Help: "a table; also csv-functions, csv-classes, csv-locks, csv-samples",
+		File: "view.csv", write: table(viewTable)}
+	csvFunctions = Format{Name: "csv-functions",
+		Help: "the same of the functions: own and cumulative time", File: "functions.csv",
+		write: table(functionTable)}
+	csvClasses = Format{Name: "csv-classes", Help: "the same of the thread classes",
+		File: "classes.csv", OfRecording: true, write: table(classTable)}
+	csvLocks = Format{Name: "csv-locks",
+		Help: "the same of the locks, their waiters and holders", File: "locks.csv",
+		OfRecording: true, write: table(lockTable)}
+	csvSamples = Format{Name: "csv-samples",
+		Help: "the same of the samples, and what was measured beside them", File: "samples.csv",
+		OfRecording: true, noComparison: "their samples are of different times",
+		write: table(sampleTable)}
 )
 
-// A tableWriter writes the rows of a table; texts that a spreadsheet would take for a formula are quoted.
+// A tableWriter writes the rows of a table; texts that a spreadsheet would take
+// for a formula are quoted.
 type tableWriter struct{ *csv.Writer }
 
 // table returns a function that writes a table.
@@ -70,7 +81,8 @@ func cellText(text string) string {
 	return text
 }
 
-// decimal returns a number with six digits after the point, none if it is whole. nil is empty.
+// decimal returns a number with six digits after the point, none if it is
+// whole. nil is empty.
 func decimal(x *big.Rat) string {
 	switch {
 	case x == nil:
@@ -95,12 +107,14 @@ func viewTable(w *tableWriter, s *Subject) error {
 	for n := range int32(t.Len()) {
 		level, frame, path := l.at(n)
 		own, through := m.Own(n), m.Through(n)
-		w.row(level, frame, path, own, through.Weight, m.Cost(own), m.Cost(through.Weight), through.Hits)
+		w.row(level, frame, path, own, through.Weight, m.Cost(own), m.Cost(through.Weight),
+			through.Hits)
 	}
 	return nil
 }
 
-// A place is where a walk over a tree is. The tree can have very many nodes, so that it keeps only the paths above the node.
+// A place is a position of a walk over a tree. The tree can have very many
+// nodes, so a place keeps only the paths above the node.
 type place struct {
 	tree  *calltree.Tree
 	nodes []int32  // from the root to the node
@@ -148,7 +162,8 @@ func entryTable(w *tableWriter, s *Subject) error {
 			return
 		}
 		both := report.CostsOfBoth(s.Session.Tree(), s.Session.Membership(), pathsOf(e))[0]
-		w.row(depth, e.Path.String(), both.A, both.B, both.Difference(), both.InA.Hits, both.InB.Hits)
+		w.row(depth, e.Path.String(), both.A, both.B, both.Difference(), both.InA.Hits,
+			both.InB.Hits)
 	})
 	return nil
 }
@@ -160,7 +175,8 @@ func functionTable(w *tableWriter, s *Subject) error {
 	}
 	unit := t.Main().Unit
 	if s.Compared() {
-		w.row("function", "own "+unit+" in A", "own "+unit+" in B", "total "+unit+" in A", "total "+unit+" in B")
+		w.row("function", "own "+unit+" in A", "own "+unit+" in B", "total "+unit+" in A",
+			"total "+unit+" in B")
 		for _, r := range report.XProf(t, report.XOptions{Metrics: []int{1, 2}}) {
 			a, b := r.Weights[0], r.Weights[1]
 			w.row(r.Name, a.Base.Exact(), b.Base.Exact(), a.Cum.Exact(), b.Cum.Exact())
@@ -185,7 +201,8 @@ func classTable(w *tableWriter, s *Subject) error {
 	}
 	shown := func(class string) bool { return s.Open == "" || s.Open == calltree.RootName || s.Open == class }
 	if s.Compared() {
-		pairs, err := views.ComparedClasses(views.Named{Name: s.Path, Recording: s.Recording}, s.Against, s.Options)
+		pairs, err := views.ComparedClasses(views.Named{Name: s.Path, Recording: s.Recording},
+			s.Against, s.Options)
 		if err != nil {
 			return err
 		}
@@ -235,7 +252,8 @@ func classCells(c *views.ClassSummary) []any {
 // A lockKey says what a row of the table of locks is about.
 type lockKey struct{ lock, kind, role, class, in string }
 
-// lockTable has the locks, and those who waited for them and held them, whatever the view.
+// lockTable has the locks, and those who waited for them and held them,
+// whatever the view.
 func lockTable(w *tableWriter, s *Subject) error {
 	if err := s.needWhole("the table shows all waits"); err != nil {
 		return err
@@ -294,7 +312,8 @@ func addLocks(a *locks.Analysis, add func(lockKey, calltree.Total)) {
 	}
 }
 
-// sampleTable has a row for each sample, with what was measured last in each series.
+// sampleTable has a row for each sample, with what was measured last in each
+// series.
 func sampleTable(w *tableWriter, s *Subject) error {
 	if err := s.needWhole("the table shows what was measured of the whole program"); err != nil {
 		return err
@@ -328,7 +347,8 @@ func sampleTable(w *tableWriter, s *Subject) error {
 		if int32(i) < from || int32(i) >= to {
 			continue
 		}
-		cells := []any{i, int64(sample.Time), weights.Of(i, i+1), int64(sample.Halt), int64(sample.Threads)}
+		cells := []any{i, int64(sample.Time), weights.Of(i, i+1), int64(sample.Halt),
+			int64(sample.Threads)}
 		for _, v := range last {
 			cells = append(cells, v)
 		}

@@ -8,8 +8,10 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// firefox is the processed profile format of profiler.firefox.com: a thread for each thread class (of a comparison, two), and
-// categories of typed time. The samples stand one behind the other, as long as they weigh: the format has times, but a view has none.
+// firefox is the processed profile format of profiler.firefox.com: a thread for
+// each thread class (of a comparison, two), and categories of typed time. The
+// samples stand one behind the other, as long as they weigh: the format has
+// times, but a view has none.
 var firefox = Format{
 	Name:  "firefox",
 	Help:  "JSON for profiler.firefox.com, a thread for each class",
@@ -17,7 +19,8 @@ var firefox = Format{
 	write: writeFirefox,
 }
 
-// firefoxVersion is the version of the processed format; the profiler upgrades older ones.
+// firefoxVersion is the version of the processed format; the profiler upgrades
+// older ones.
 const firefoxVersion = 48
 
 // A firefoxCategory is a kind of samples with a colour.
@@ -28,7 +31,8 @@ type firefoxCategory struct {
 }
 
 // firefoxColors are the colours of typed times.
-var firefoxColors = [views.NumTypedTimes]string{views.Run: "green", views.Load: "yellow", views.Prio: "orange", views.Monitor: "red", views.Wait: "grey"}
+var firefoxColors = [views.NumTypedTimes]string{views.Run: "green", views.Load: "yellow",
+	views.Prio: "orange", views.Monitor: "red", views.Wait: "grey"}
 
 func writeFirefox(w io.Writer, s *Subject) error {
 	begin := func(j *jsonWriter, _ *placed) {
@@ -42,16 +46,21 @@ func writeFirefox(w io.Writer, s *Subject) error {
 func firefoxMeta(s *Subject) map[string]any {
 	categories := []firefoxCategory{{"Other", "grey", []string{"Other"}}}
 	for t := range views.NumTypedTimes {
-		categories = append(categories, firefoxCategory{t.Name(), firefoxColors[t], []string{"Other"}})
+		categories = append(categories,
+			firefoxCategory{t.Name(), firefoxColors[t], []string{"Other"}})
 	}
 	var start time.Time
 	if s.Recording != nil {
 		start = s.Recording.Header.Start
 	}
 	return map[string]any{
-		"version": 29, "preprocessedProfileVersion": firefoxVersion, "interval": 1, "startTime": max(0, start.UnixMilli()), "processType": 0,
-		"product": s.Name(), "importedFrom": "cpprof", "stackwalk": 1, "debug": false, "symbolicated": true, "usesOnlyOneStackType": true,
-		"categories": categories, "markerSchema": []any{}, "sampleUnits": map[string]string{"time": "ms", "eventDelay": "ms", "threadCPUDelta": "ns"},
+		"version": 29, "preprocessedProfileVersion": firefoxVersion, "interval": 1,
+		"startTime": max(0, start.UnixMilli()), "processType": 0,
+		"product": s.Name(), "importedFrom": "cpprof", "stackwalk": 1, "debug": false,
+		"symbolicated": true, "usesOnlyOneStackType": true,
+		"categories": categories, "markerSchema": []any{},
+		"sampleUnits": map[string]string{"time": "ms", "eventDelay": "ms",
+			"threadCPUDelta": "ns"},
 	}
 }
 
@@ -108,16 +117,19 @@ func (m *firefoxThreadMaker) frame(f firefoxFrame, root string) int {
 	if !ok {
 		fn = len(m.funcs)
 		m.funcs[k] = fn
-		m.funcName, m.funcFile, m.funcLine = append(m.funcName, m.text(name)), append(m.funcFile, m.orNull(file)), append(m.funcLine, numberOrNull(start))
+		m.funcName, m.funcFile, m.funcLine = append(m.funcName, m.text(name)),
+			append(m.funcFile, m.orNull(file)), append(m.funcLine, numberOrNull(start))
 	}
 	i := len(m.frames)
 	m.frames[f] = i
-	m.frameFunc, m.frameLine, m.frameDepth = append(m.frameFunc, fn), append(m.frameLine, numberOrNull(line)), append(m.frameDepth, depth)
+	m.frameFunc, m.frameLine, m.frameDepth = append(m.frameFunc, fn),
+		append(m.frameLine, numberOrNull(line)), append(m.frameDepth, depth)
 	var category, subcategory any
 	if t, ok := views.ParseTypedTime(name); ok && !f.below {
 		category, subcategory = int(t)+1, 0
 	}
-	m.frameCategory, m.frameSubcategory = append(m.frameCategory, category), append(m.frameSubcategory, subcategory)
+	m.frameCategory, m.frameSubcategory = append(m.frameCategory, category),
+		append(m.frameSubcategory, subcategory)
 	return i
 }
 
@@ -137,7 +149,8 @@ func numberOrNull(n int32) any {
 
 // firefoxThread returns the thread of a part. Its times are milliseconds.
 func firefoxThread(p *placed, of part, number int) map[string]any {
-	m := &firefoxThreadMaker{p: p, texts: map[string]int{}, funcs: map[[2]string]int{}, frames: map[firefoxFrame]int{}}
+	m := &firefoxThreadMaker{p: p, texts: map[string]int{}, funcs: map[[2]string]int{},
+		frames: map[firefoxFrame]int{}}
 	t := p.tree
 	scale := 1.0
 	if of.metric.Unit == views.Nanoseconds {
@@ -166,36 +179,49 @@ func firefoxThread(p *placed, of part, number int) map[string]any {
 		stackFrame, stackCategory = append(stackFrame, frame), append(stackCategory, category[i])
 		if own := of.metric.Own(n); own.Sign() != 0 {
 			weight, _ := own.Float64()
-			sampleStack, sampleTime, weights = append(sampleStack, i), append(sampleTime, now), append(weights, weight*scale)
+			sampleStack, sampleTime, weights = append(sampleStack, i), append(sampleTime, now),
+				append(weights, weight*scale)
 			now += weight * scale
 		}
 	}
 	return m.thread(of.name, number, now, map[string]any{
-		"length": len(stackFrame), "frame": list(stackFrame), "prefix": list(stackPrefix), "category": list(stackCategory), "subcategory": zeros(len(stackFrame)),
+		"length": len(stackFrame), "frame": list(stackFrame), "prefix": list(stackPrefix),
+		"category": list(stackCategory), "subcategory": zeros(len(stackFrame)),
 	}, map[string]any{
-		"length": len(sampleStack), "stack": list(sampleStack), "time": list(sampleTime), "weight": list(weights), "weightType": "tracing-ms",
+		"length": len(sampleStack), "stack": list(sampleStack), "time": list(sampleTime),
+		"weight": list(weights), "weightType": "tracing-ms",
 	})
 }
 
 // thread returns a thread with its tables.
-func (m *firefoxThreadMaker) thread(name string, number int, end float64, stacks, samples map[string]any) map[string]any {
+func (m *firefoxThreadMaker) thread(name string, number int, end float64, stacks,
+	samples map[string]any) map[string]any {
 	frames, funcs := len(m.frames), len(m.funcs)
 	return map[string]any{
-		"name": name, "isMainThread": number == 0, "processType": "default", "processName": "cpprof", "pid": "0", "tid": number + 1,
-		"processStartupTime": 0, "processShutdownTime": nil, "registerTime": 0, "unregisterTime": end, "pausedRanges": []any{},
+		"name": name, "isMainThread": number == 0, "processType": "default",
+		"processName": "cpprof", "pid": "0", "tid": number + 1,
+		"processStartupTime": 0, "processShutdownTime": nil, "registerTime": 0,
+		"unregisterTime": end, "pausedRanges": []any{},
 		"stringArray": m.strings, "samples": samples, "stackTable": stacks,
-		"markers": map[string]any{"length": 0, "category": []any{}, "data": []any{}, "endTime": []any{}, "name": []any{}, "phase": []any{}, "startTime": []any{}},
+		"markers": map[string]any{"length": 0, "category": []any{}, "data": []any{},
+			"endTime": []any{}, "name": []any{}, "phase": []any{}, "startTime": []any{}},
 		"frameTable": map[string]any{
-			"length": frames, "address": filled(frames, -1), "inlineDepth": list(m.frameDepth), "category": list(m.frameCategory), "subcategory": list(m.frameSubcategory),
-			"func": list(m.frameFunc), "nativeSymbol": filled(frames, nil), "innerWindowID": zeros(frames), "implementation": filled(frames, nil),
+			"length": frames, "address": filled(frames, -1), "inlineDepth": list(m.frameDepth),
+			"category": list(m.frameCategory), "subcategory": list(m.frameSubcategory),
+			"func": list(m.frameFunc), "nativeSymbol": filled(frames, nil),
+			"innerWindowID": zeros(frames), "implementation": filled(frames, nil),
 			"line": list(m.frameLine), "column": filled(frames, nil),
 		},
 		"funcTable": map[string]any{
-			"length": funcs, "name": list(m.funcName), "isJS": filled(funcs, false), "relevantForJS": filled(funcs, false), "resource": filled(funcs, -1),
-			"fileName": list(m.funcFile), "lineNumber": list(m.funcLine), "columnNumber": filled(funcs, nil),
+			"length": funcs, "name": list(m.funcName), "isJS": filled(funcs, false),
+			"relevantForJS": filled(funcs, false), "resource": filled(funcs, -1),
+			"fileName": list(m.funcFile), "lineNumber": list(m.funcLine),
+			"columnNumber": filled(funcs, nil),
 		},
-		"resourceTable": map[string]any{"length": 0, "lib": []any{}, "name": []any{}, "host": []any{}, "type": []any{}},
-		"nativeSymbols": map[string]any{"length": 0, "libIndex": []any{}, "address": []any{}, "name": []any{}, "functionSize": []any{}},
+		"resourceTable": map[string]any{"length": 0, "lib": []any{}, "name": []any{},
+			"host": []any{}, "type": []any{}},
+		"nativeSymbols": map[string]any{"length": 0, "libIndex": []any{}, "address": []any{},
+			"name": []any{}, "functionSize": []any{}},
 	}
 }
 

@@ -16,14 +16,17 @@ import (
 	"github.com/cpprof/cpprof/why"
 )
 
-// The formats of the call graph that a search has coloured: its bottlenecks by their share, and the callees that it looked at. Of a
-// comparison, it has what is a bottleneck in either recording, coloured by how the share differs.
+// The formats of the call graph that a search has coloured: its bottlenecks by
+// their share, and the callees that it looked at. Of a comparison, it has what
+// is a bottleneck in either recording, coloured by how the share differs.
 var (
 	dot = Format{Name: "dot", Help: "the call paths that are bottlenecks, coloured, for Graphviz; also svg, drawn", File: "graph.dot", Intervals: true, write: writeDot}
-	svg = Format{Name: "svg", Help: "the same, drawn", File: "graph.svg", Intervals: true, write: writeSVG}
+	svg = Format{Name: "svg", Help: "the same, drawn", File: "graph.svg", Intervals: true,
+		write: writeSVG}
 )
 
-// A callGraph is the part of a call tree that a search over its call paths has seen.
+// A callGraph is the part of a call tree that a search over its call paths has
+// seen.
 type callGraph struct {
 	title  string
 	legend string
@@ -36,14 +39,17 @@ type graphNode struct {
 	names  []string // the last frames of the paths
 	parent int
 	colour hotspots.Colour
-	deep   bool        // its function is a bottleneck, though no path to it is one; not in a comparison
-	sides  []graphSide // one; in a comparison A and B
+	// its function is a bottleneck, though no path to it is one; not in a
+	// comparison
+	deep  bool
+	sides []graphSide // one; in a comparison A and B
 }
 
 // A graphSide is what one recording has of a node.
 type graphSide struct {
-	share hotspots.Estimate            // of the whole
-	typed [views.NumTypedTimes]float64 // what its time is, in any unit; nothing if the view has no typed time
+	share hotspots.Estimate // of the whole
+	// what its time is, in any unit; nothing if the view has no typed time
+	typed [views.NumTypedTimes]float64
 }
 
 const (
@@ -73,7 +79,8 @@ func newCallGraph(s *Subject) (*callGraph, error) {
 	}
 	if s.Compared() {
 		g.legend = fmt.Sprintf(comparedLegend, s.Path, s.Against.Name)
-		if s.Recording.Profile != nil && wholes[0].Sign() != 0 { // counts are compared, which are no times of recordings of any length
+		// counts are compared, which are no times of recordings of any length
+		if s.Recording.Profile != nil && wholes[0].Sign() != 0 {
 			wholes[1] = wholes[0]
 			g.legend += "; shares are of all of A"
 		}
@@ -91,7 +98,8 @@ func newCallGraph(s *Subject) (*callGraph, error) {
 			}
 		}
 		node := graphNode{
-			names: []string{termtext.Printable(t.Symbols().Name(t.Funcs()[n]))}, parent: int(at[n]), colour: colour,
+			names:  []string{termtext.Printable(t.Symbols().Name(t.Funcs()[n]))},
+			parent: int(at[n]), colour: colour,
 			deep: !s.Compared() && searched[0].IsDeep(n),
 		}
 		most := 0.0
@@ -116,7 +124,7 @@ func newCallGraph(s *Subject) (*callGraph, error) {
 	return g, nil
 }
 
-// coloured searches the tree; of a comparison, both sides of it.
+// coloured searches the tree. For a comparison, it searches both sides.
 func (s *Subject) coloured(t *calltree.Tree) (list []*hotspots.Coloured) {
 	trees := []*calltree.Tree{t}
 	if s.Compared() {
@@ -157,8 +165,8 @@ func (g *callGraph) addTyped(t *calltree.Tree, side int, at []int32) {
 	}
 }
 
-// join makes one node of those that follow one another, if nothing else is drawn between them and nearly nothing is lost. The root remains
-// by itself.
+// join makes one node of nodes that follow one another, if nothing else is
+// drawn between them and nearly nothing is lost. The root remains by itself.
 func (g *callGraph) join() {
 	callees := make([]int, len(g.nodes))
 	for _, n := range g.nodes[1:] {
@@ -169,7 +177,8 @@ func (g *callGraph) join() {
 	for i, n := range g.nodes {
 		if i > 0 {
 			up := &g.nodes[n.parent]
-			same := callees[n.parent] == 1 && n.parent > 0 && n.colour == up.colour && n.deep == up.deep
+			same := callees[n.parent] == 1 && n.parent > 0 && n.colour == up.colour &&
+				n.deep == up.deep
 			n.parent = into[n.parent]
 			if same && n.hasAllOf(up) {
 				into[i] = n.parent
@@ -193,7 +202,8 @@ func (n *graphNode) hasAllOf(up *graphNode) bool {
 	return true
 }
 
-// lines returns the names of a node as they are written: of a long chain, the first and the last.
+// lines returns the names of a node as they are written: of a long chain, the
+// first and the last.
 func (n *graphNode) lines() (lines []string) {
 	for _, name := range n.names {
 		lines = append(lines, termtext.ShortenPath(name, graphName))
@@ -212,8 +222,9 @@ func (n *graphNode) difference() (difference, margin float64) {
 	return a.Share - b.Share, math.Hypot(a.Margin(), b.Margin())
 }
 
-// fill returns the colour of a node: the redder, the more of the whole it has; yellow if it may be a bottleneck, and grey if it is none.
-// In a comparison, it is the redder, the more A has, and the bluer, the more B has.
+// fill returns the colour of a node: the redder, the more of the whole it has;
+// yellow if it may be a bottleneck, and grey if it is none. In a comparison, it
+// is the redder, the more A has, and the bluer, the more B has.
 func (n *graphNode) fill() string {
 	const none = "#eceff1"
 	if len(n.sides) > 1 {
@@ -245,11 +256,13 @@ func (n *graphNode) border() string {
 	return "#607d8b"
 }
 
-// percent returns the share with its interval: "12.3 ± 2.1 %"; in a comparison, both shares and how they differ.
+// percent returns the share with its interval: "12.3 ± 2.1 %"; in a comparison,
+// both shares and how they differ.
 func (n *graphNode) percent() string {
 	if len(n.sides) > 1 {
 		d, margin := n.difference()
-		text := fmt.Sprintf("A %.1f %%, B %.1f %%: %s", 100*n.sides[0].share.Share, 100*n.sides[1].share.Share, signedPercent(d))
+		text := fmt.Sprintf("A %.1f %%, B %.1f %%: %s", 100*n.sides[0].share.Share,
+			100*n.sides[1].share.Share, signedPercent(d))
 		if 100*margin >= 0.05 {
 			text += fmt.Sprintf(" ± %.1f", 100*margin)
 		}
@@ -271,7 +284,8 @@ func (n *graphNode) edge() string {
 	return fmt.Sprintf("%.1f %%", 100*n.sides[0].share.Share)
 }
 
-// signedPercent returns a difference of shares in percent, with its sign if it is not rounded to 0.
+// signedPercent returns a difference of shares in percent, with its sign if it
+// is not rounded to 0.
 func signedPercent(d float64) string {
 	if text := fmt.Sprintf("%+.1f", 100*d); text != "+0.0" && text != "-0.0" {
 		return text
@@ -279,7 +293,8 @@ func signedPercent(d float64) string {
 	return "0.0"
 }
 
-// width returns how thick the line from the caller is, from 0 to 1: the share, or how much it differs.
+// width returns how thick the line from the caller is, from 0 to 1: the share,
+// or how much it differs.
 func (n *graphNode) width() float64 {
 	if len(n.sides) > 1 {
 		d, _ := n.difference()
@@ -302,9 +317,11 @@ func writeDot(w io.Writer, s *Subject) error {
 	for i := range g.nodes {
 		n := &g.nodes[i]
 		fmt.Fprintf(out, "\tn%d [label=\"%s\\n%s\", tooltip=\"%s\", fillcolor=\"%s\", color=\"%s\"]\n",
-			i, dotText.Replace(strings.Join(n.lines(), "\n")), n.percent(), dotText.Replace(strings.Join(n.names, " ")), n.fill(), n.border())
+			i, dotText.Replace(strings.Join(n.lines(), "\n")), n.percent(),
+			dotText.Replace(strings.Join(n.names, " ")), n.fill(), n.border())
 		if i > 0 {
-			fmt.Fprintf(out, "\tn%d -> n%d [label=\"%s\", penwidth=%.1f]\n", n.parent, i, n.edge(), 0.5+4*n.width())
+			fmt.Fprintf(out, "\tn%d -> n%d [label=\"%s\", penwidth=%.1f]\n", n.parent,
+				i, n.edge(), 0.5+4*n.width())
 		}
 	}
 	fmt.Fprintln(out, "}")

@@ -30,7 +30,8 @@ const (
 
 // typedColours are the Analyzer's colours of typed time.
 var typedColours = [views.NumTypedTimes]string{
-	views.Run: "#4f9d55", views.Load: "#c98f16", views.Prio: "#a55bc0", views.Monitor: "#d0403f", views.Wait: "#5b82ad",
+	views.Run: "#4f9d55", views.Load: "#c98f16", views.Prio: "#a55bc0", views.Monitor: "#d0403f",
+	views.Wait: "#5b82ad",
 }
 
 // A box is where a node is drawn.
@@ -56,7 +57,8 @@ func (g *callGraph) layout() (boxes []box, width, height float64) {
 			widest = max(widest, textWidth(line))
 		}
 		boxes[i].width = widest + 2*padding
-		boxes[i].height = lineHeight*float64(len(n.lines())+1) + padding + (strip+stripGap)*float64(len(n.sides))
+		boxes[i].height = lineHeight*float64(len(n.lines())+1) + padding +
+			(strip+stripGap)*float64(len(n.sides))
 		if depth[i] == len(widths) {
 			widths = append(widths, 0)
 		}
@@ -96,7 +98,8 @@ func writeSVG(w io.Writer, s *Subject) error {
 	fmt.Fprintf(out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" width="%.0f" height="%.0f" role="img" font-family="ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="%d">`+"\n",
 		width, height, width, height, letterSize)
 	fmt.Fprintf(out, "<title>%s</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n", xmlText(g.title))
-	fmt.Fprintf(out, `<text x="%.0f" y="%.0f" font-weight="bold" font-size="13">%s</text>`+"\n", margin, 1.5*margin, xmlText(g.title))
+	fmt.Fprintf(out, `<text x="%.0f" y="%.0f" font-weight="bold" font-size="13">%s</text>`+"\n",
+		margin, 1.5*margin, xmlText(g.title))
 	g.writeLegends(out)
 	for i := range g.nodes {
 		if i > 0 {
@@ -115,8 +118,10 @@ func writeSVG(w io.Writer, s *Subject) error {
 
 // writeLegends writes what the colours mean.
 func (g *callGraph) writeLegends(out *bufio.Writer) {
-	fmt.Fprintf(out, `<text x="%.0f" y="%.0f" fill="#37474f">%s</text>`+"\n", margin, 1.5*margin+lineHeight+2, xmlText(g.legend))
-	if !slices.ContainsFunc(g.nodes[0].sides, func(s graphSide) bool { return s.typed != (graphSide{}).typed }) {
+	fmt.Fprintf(out, `<text x="%.0f" y="%.0f" fill="#37474f">%s</text>`+"\n", margin,
+		1.5*margin+lineHeight+2, xmlText(g.legend))
+	if !slices.ContainsFunc(g.nodes[0].sides,
+		func(s graphSide) bool { return s.typed != (graphSide{}).typed }) {
 		return
 	}
 	x, y := margin, 1.5*margin+2*lineHeight+4
@@ -128,22 +133,26 @@ func (g *callGraph) writeLegends(out *bufio.Writer) {
 	}
 }
 
-// write draws a node: its names, its share, and a strip of what its time is; in a comparison, two.
+// write draws a node: its names, its share, and a strip of what its time is; in
+// a comparison, two.
 func (n *graphNode) write(out *bufio.Writer, b box) {
 	dashes := ""
 	if n.colour == hotspots.Frontier && len(n.sides) == 1 {
 		dashes = ` stroke-dasharray="4 3"`
 	}
 	fmt.Fprintf(out, `<g><title>%s</title><rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="4" fill="%s" stroke="%s"%s/>`,
-		xmlText(strings.Join(n.names, " ")), b.x, b.y, b.width, b.height, n.fill(), n.border(), dashes)
+		xmlText(strings.Join(n.names, " ")), b.x, b.y, b.width, b.height, n.fill(),
+		n.border(), dashes)
 	y := b.y + lineHeight
 	for _, line := range n.lines() {
 		fmt.Fprintf(out, `<text x="%.1f" y="%.1f">%s</text>`, b.x+padding, y, xmlText(line))
 		y += lineHeight
 	}
-	fmt.Fprintf(out, `<text x="%.1f" y="%.1f" font-weight="bold">%s</text>`, b.x+padding, y, n.percent())
+	fmt.Fprintf(out, `<text x="%.1f" y="%.1f" font-weight="bold">%s</text>`, b.x+padding,
+		y, n.percent())
 	for i := range n.sides {
-		n.sides[i].writeStrip(out, b.x+2, b.y+b.height-1-(strip+stripGap)*float64(len(n.sides)-i), b.width-4)
+		n.sides[i].writeStrip(out, b.x+2, b.y+b.height-1-(strip+stripGap)*float64(len(n.sides)-i),
+			b.width-4)
 	}
 	fmt.Fprintln(out, "</g>")
 }
@@ -157,7 +166,8 @@ func (s *graphSide) writeStrip(out *bufio.Writer, x, y, width float64) {
 	for typed, weight := range s.typed {
 		if weight > 0 {
 			part := width * weight / whole
-			fmt.Fprintf(out, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.0f" fill="%s"/>`, x, y, part, strip, typedColours[typed])
+			fmt.Fprintf(out, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.0f" fill="%s"/>`,
+				x, y, part, strip, typedColours[typed])
 			x += part
 		}
 	}

@@ -6,7 +6,8 @@ import (
 	"github.com/cpprof/cpprof/internal/page"
 )
 
-// html is a page for a browser, in one file. It has all views of the recording, unless the subject is a part of one.
+// html is a page for a browser, in one file. It has all views of the recording,
+// unless the subject is a part of one.
 var html = Format{
 	Name:  "html",
 	Help:  "a page with all views, a timeline and tables, for any browser, without a network",
@@ -24,10 +25,12 @@ func writeHTML(w io.Writer, s *Subject) error {
 	return page.Write(w, p)
 }
 
-// page returns the page to show. A view that was refined or pruned has no timeline.
+// page returns the page to show. A view that was refined or pruned has no
+// timeline.
 func (s *Subject) page() (*page.Page, error) {
 	p := &page.Page{
-		Name: s.Path, Recording: s.Recording, Options: s.Options, Aspects: s.Config.AllAspects(), Open: s.Open, Against: s.Against,
+		Name: s.Path, Recording: s.Recording, Options: s.Options, Aspects: s.Config.AllAspects(),
+		Open: s.Open, Against: s.Against,
 	}
 	if !s.Refined && !s.Part {
 		return p, nil

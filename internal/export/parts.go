@@ -60,8 +60,10 @@ func (p *placed) classes(title string) []part {
 	return classes
 }
 
-// writeParts writes a file of JSON that ends with a list of parts: what comes before the list, and each part.
-func (s *Subject) writeParts(w io.Writer, begin func(*jsonWriter, *placed), write func(j *jsonWriter, p *placed, of part, i int)) error {
+// writeParts writes a file of JSON that ends with a list of parts: what comes
+// before the list, and each part.
+func (s *Subject) writeParts(w io.Writer, begin func(*jsonWriter, *placed),
+	write func(j *jsonWriter, p *placed, of part, i int)) error {
 	p, err := s.placed()
 	if err != nil {
 		return err
@@ -82,7 +84,8 @@ func (s *Subject) writeParts(w io.Writer, begin func(*jsonWriter, *placed), writ
 	return out.Flush()
 }
 
-// A jsonWriter writes a JSON document piece by piece, so that it need not be in memory.
+// A jsonWriter writes a JSON document piece by piece. The document need not be
+// in memory.
 type jsonWriter struct {
 	w   io.Writer
 	err error
@@ -95,7 +98,8 @@ func (j *jsonWriter) raw(text string) {
 	}
 }
 
-// value writes a value, with everything escaped that a terminal would interpret.
+// value writes a value, with everything escaped that a terminal would
+// interpret.
 func (j *jsonWriter) value(v any) {
 	if j.err != nil {
 		return

@@ -10,7 +10,7 @@ import (
 	"github.com/cpprof/cpprof/views/locks"
 )
 
-// A placed is a call tree whose frames have their places in the source.
+// A placed is a call tree with the places of its frames in the source.
 type placed struct {
 	tree  *calltree.Tree
 	names []string      // by frame
@@ -18,8 +18,9 @@ type placed struct {
 	r     *sampledata.Recording
 }
 
-// placed returns the tree to write, with the places of its frames as far as they are known: not of comparisons and refinements,
-// and not if a frame is something else than a function.
+// placed returns the tree to write, with the places of its frames as far as
+// they are known: not of comparisons and refinements, and not if a frame is
+// something else than a function.
 func (s *Subject) placed() (*placed, error) {
 	t, err := s.Tree()
 	if err != nil {
@@ -37,13 +38,15 @@ func (s *Subject) placed() (*placed, error) {
 func unplaced(t *calltree.Tree) *placed {
 	p := &placed{tree: t}
 	for i := range t.Symbols().Len() {
-		p.names, p.at = append(p.names, t.Symbols().Name(calltree.Func(i))), append(p.at, views.Place{Function: -1})
+		p.names, p.at = append(p.names, t.Symbols().Name(calltree.Func(i))),
+			append(p.at, views.Place{Function: -1})
 	}
 	return p
 }
 
-// fineTree makes the view with places, and leaves those stacks in it that the tree to write has. It returns nil if the view with
-// places is not the same: it is larger, and so may show less of the chains of holders.
+// fineTree makes the view with places, and leaves those stacks in it that the
+// tree to write has. It returns nil if the view with places is not the same: it
+// is larger, and so may show less of the chains of holders.
 func (s *Subject) fineTree(t *calltree.Tree) (*placed, error) {
 	o := s.Options
 	o.Places = true
@@ -68,7 +71,8 @@ func (s *Subject) fineTree(t *calltree.Tree) (*placed, error) {
 	return p, nil
 }
 
-// keptIn marks the nodes of a fine tree whose stacks are in a coarse one; coarse has the frames of that.
+// keptIn marks the nodes of a fine tree with stacks that are in a coarse one.
+// coarse has the frames of the coarse tree.
 func keptIn(t, fine *calltree.Tree, coarse []calltree.Func) []bool {
 	children := make(map[[2]int32]int32, t.Len()) // by parent and frame
 	for n := int32(1); n < int32(t.Len()); n++ {
@@ -152,7 +156,9 @@ func (l *labeller) labels(n int32) []sampledata.Label {
 		}
 	}
 	var list []sampledata.Label
-	for _, one := range []sampledata.Label{{Key: classLabel, Value: class}, {Key: lockLabel, Value: lock}, {Key: reasonLabel, Value: reason}, {Key: stateLabel, Value: state}} {
+	for _, one := range []sampledata.Label{{Key: classLabel, Value: class},
+		{Key: lockLabel, Value: lock}, {Key: reasonLabel, Value: reason},
+		{Key: stateLabel, Value: state}} {
 		if one.Value != "" {
 			one.Value = l.bounded(one)
 			list = append(list, one)
@@ -161,7 +167,8 @@ func (l *labeller) labels(n int32) []sampledata.Label {
 	return list
 }
 
-// bounded returns the value of a label, or another one if it is too long, or one too many.
+// bounded returns the value of a label, or another one if it is too long, or
+// one too many.
 func (l *labeller) bounded(of sampledata.Label) string {
 	value := of.Value[:min(len(of.Value), maxLabelLength)]
 	values := l.seen[of.Key]

@@ -11,8 +11,10 @@ import (
 	"github.com/google/pprof/profile"
 )
 
-// pprof is the format of go tool pprof. Stacks have their lines and inlined calls, and typed time both as frames and as labels.
-// Weights are exact: if they are not whole numbers, a second sample type has the rest, in parts of their common denominator.
+// pprof is the format of go tool pprof. Stacks have their lines and inlined
+// calls, and typed time both as frames and as labels. Weights are exact: if
+// they are not whole numbers, a second sample type has the rest, in parts of
+// their common denominator.
 var pprof = Format{
 	Name:   "pprof",
 	Help:   "a profile for go tool pprof, Pyroscope, Parca and others",
@@ -51,15 +53,18 @@ func PprofOf(s *Subject) (*profile.Profile, error) {
 // wholeProfile reports whether the subject is all of a profile of another tool.
 func (s *Subject) wholeProfile() bool {
 	r := s.Recording
-	if r == nil || r.Profile == nil || s.Refined || s.Compared() || s.Part || s.Options.Granularity != 0 || s.Options.NoInlines {
+	if r == nil || r.Profile == nil || s.Refined || s.Compared() || s.Part ||
+		s.Options.Granularity != 0 || s.Options.NoInlines {
 		return false
 	}
 	t := s.Session.Tree()
-	return calltree.KindOf(t.Root()) != calltree.Class && t.Main().Cum(0).Cmp(r.Profile.Total(r.Profile.Shown[0])) == 0
+	return calltree.KindOf(t.Root()) != calltree.Class &&
+		t.Main().Cum(0).Cmp(r.Profile.Total(r.Profile.Shown[0])) == 0
 }
 
 func (s *Subject) pprof(p *placed) (*profile.Profile, error) {
-	r, err := interchange.DetailedProfile(p.tree, interchange.Details{Call: p.call, Labels: newLabeller(p).labels, Round: true})
+	r, err := interchange.DetailedProfile(p.tree,
+		interchange.Details{Call: p.call, Labels: newLabeller(p).labels, Round: true})
 	if err != nil {
 		return nil, err
 	}
@@ -80,13 +85,15 @@ func (s *Subject) times(p *sampledata.Profile) {
 	stats := r.Stats()
 	from, until := s.Times()
 	p.Start, p.Duration = from, max(0, until.Sub(from))
-	p.Period = sampledata.Period{Name: "wall", Unit: "nanoseconds"} // without a sample, too: some readers need it
+	// without a sample, too: some readers need it
+	p.Period = sampledata.Period{Name: "wall", Unit: "nanoseconds"}
 	if stats.Samples > 0 {
 		p.Period.Every = int64(stats.Duration / time.Duration(stats.Samples))
 	}
 }
 
-// Times returns when that began and ended which the subject is about; the zero Time if that is not known.
+// Times returns when that began and ended which the subject is about; the zero
+// Time if that is not known.
 func (s *Subject) Times() (from, until time.Time) {
 	r := s.Recording
 	if of := r.Profile; of != nil {
@@ -99,9 +106,10 @@ func (s *Subject) Times() (from, until time.Time) {
 	return r.Header.Start.Add(start), r.Header.Start.Add(end)
 }
 
-// differences returns a tree with three metrics for a comparison: what each stack weighs in A minus what
-// it weighs in B, and both. B is scaled to the whole of A, so the difference is
-// between costs. For profiles it is between counts.
+// differences returns a tree with three metrics for a comparison: what each
+// stack weighs in A minus what it weighs in B, and both. B is scaled to the
+// whole of A, so the difference is between costs. For profiles it is between
+// counts.
 func differences(s *Subject) (*calltree.Tree, error) {
 	t, err := s.Tree()
 	if err != nil {
@@ -109,7 +117,8 @@ func differences(s *Subject) (*calltree.Tree, error) {
 	}
 	a, b := t.Sides()
 	main := a.Main()
-	built := calltree.NewBuilder(new(calltree.Symbols), a.Root(), main.Name+"_difference", main.Unit)
+	built := calltree.NewBuilder(new(calltree.Symbols), a.Root(), main.Name+"_difference",
+		main.Unit)
 	built.AddMetric(main.Name+"_a", main.Unit)
 	built.AddMetric(main.Name+"_b", main.Unit)
 	scale := big.NewRat(1, 1)
@@ -123,7 +132,8 @@ func differences(s *Subject) (*calltree.Tree, error) {
 		at := make([]int32, of.Len())
 		for n := range int32(of.Len()) {
 			if n > 0 {
-				at[n] = built.Child(at[of.Parents()[n]], built.Symbols().Intern(of.Symbols().Name(of.Funcs()[n])))
+				at[n] = built.Child(at[of.Parents()[n]],
+					built.Symbols().Intern(of.Symbols().Name(of.Funcs()[n])))
 			}
 			own := of.Main().Own(n)
 			own.Mul(own, factor)

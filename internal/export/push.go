@@ -25,7 +25,8 @@ type Pusher struct {
 	Tenant string // X-Scope-OrgID; "" for none
 	Token  string // of the header Authorization: Bearer; "" for none
 
-	// Tries is how often to try before giving up, with pauses that grow from Pause, twofold each time; 0 stands for 1.
+	// Tries is how often to try before giving up, with pauses that grow from
+	// Pause, twofold each time; 0 stands for 1.
 	Tries int
 	Pause time.Duration
 
@@ -33,17 +34,21 @@ type Pusher struct {
 	Client *http.Client
 }
 
-// appName has the names that Pyroscope takes: an application, and labels in braces.
+// appName has the names that Pyroscope takes: an application, and labels in
+// braces.
 var appName = regexp.MustCompile(`^[a-zA-Z0-9_.\-/]+(\{([a-zA-Z_][a-zA-Z0-9_]*=[^,{}="\s]+(,[a-zA-Z_][a-zA-Z0-9_]*=[^,{}="\s]+)*)?\})?$`)
 
 // Check returns an error if the URL or the name is wrong.
 func (p *Pusher) Check() error {
 	u, err := url.Parse(p.URL)
 	if err != nil {
-		return fmt.Errorf("push to %q: want the URL of a server, such as http://127.0.0.1:4040", p.URL)
+		return fmt.Errorf("push to %q: want the URL of a server, such as http://127.0.0.1:4040",
+			p.URL)
 	}
-	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
-		return fmt.Errorf("push to %s: want the URL of a server, such as http://127.0.0.1:4040", u.Redacted())
+	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" ||
+		u.Fragment != "" {
+		return fmt.Errorf("push to %s: want the URL of a server, such as http://127.0.0.1:4040",
+			u.Redacted())
 	}
 	if !appName.MatchString(p.Name) {
 		return fmt.Errorf("name %q: want an application and labels, such as shop{env=staging,region=eu}", p.Name)
@@ -55,7 +60,8 @@ func (p *Pusher) Check() error {
 const sampleTypes = `{"wall":{"units":"nanoseconds","display-name":"wall","aggregation":"sum","cumulative":false,"sampled":false},` +
 	`"hits":{"units":"samples","display-name":"hits","aggregation":"sum","cumulative":false,"sampled":false}}`
 
-// Push sends a profile, which it changes, that is about a span of time. It tries again if the server can't be reached, is busy or fails.
+// Push sends a profile, which it changes, that is about a span of time. It
+// tries again if the server can't be reached, is busy or fails.
 func (p *Pusher) Push(ctx context.Context, of *profile.Profile, from, until time.Time) error {
 	if err := p.Check(); err != nil {
 		return err
@@ -110,7 +116,8 @@ func (r *refusal) Error() string {
 // again reports whether an error may be gone later.
 func again(err error) bool {
 	var no *refusal
-	return !errors.As(err, &no) || no.code >= 500 || no.code == http.StatusTooManyRequests || no.code == http.StatusRequestTimeout
+	return !errors.As(err, &no) || no.code >= 500 || no.code == http.StatusTooManyRequests ||
+		no.code == http.StatusRequestTimeout
 }
 
 // maxPause bounds the pause that a server can ask for.
@@ -136,9 +143,11 @@ func (p *Pusher) once(ctx context.Context, file []byte, from, until time.Time) e
 	}
 	server := u.Redacted()
 	u = u.JoinPath("ingest")
-	// If the format is given, a server takes the whole body for the profile. It recognises a form by its content type.
+	// If the format is given, a server takes the whole body for the profile. It
+	// recognises a form by its content type.
 	u.RawQuery = url.Values{
-		"name": {p.Name}, "from": {strconv.FormatInt(from.Unix(), 10)}, "until": {strconv.FormatInt(max(until.Unix(), from.Unix()+1), 10)},
+		"name": {p.Name}, "from": {strconv.FormatInt(from.Unix(), 10)},
+		"until":   {strconv.FormatInt(max(until.Unix(), from.Unix()+1), 10)},
 		"spyName": {"cpprof"},
 	}.Encode()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), body)
@@ -170,11 +179,12 @@ func (p *Pusher) once(ctx context.Context, file []byte, from, until time.Time) e
 		return nil
 	}
 	seconds, _ := strconv.Atoi(answer.Header.Get("Retry-After"))
-	return &refusal{server, answer.Status, answer.StatusCode, strings.TrimSpace(string(text)), time.Duration(max(0, min(seconds, 3600))) * time.Second}
+	return &refusal{server, answer.Status, answer.StatusCode, strings.TrimSpace(string(text)),
+		time.Duration(max(0, min(seconds, 3600))) * time.Second}
 }
 
-// asWall returns a profile as a file. It calls its time wall time: Pyroscope names a profile after its sample types, and
-// knows this one.
+// asWall returns a profile as a file. It calls its time wall time: Pyroscope
+// names a profile after its sample types, and knows this one.
 func asWall(p *profile.Profile) ([]byte, error) {
 	const ours, wall = "time", "wall"
 	for _, t := range p.SampleType {
@@ -195,7 +205,8 @@ func pushBody(file []byte) (*bytes.Reader, string, error) {
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
 	for _, field := range []struct{ name, file, content string }{
-		{"profile", "profile.pprof", string(file)}, {"sample_type_config", "sample_type_config.json", sampleTypes},
+		{"profile", "profile.pprof", string(file)},
+		{"sample_type_config", "sample_type_config.json", sampleTypes},
 	} {
 		to, err := w.CreateFormFile(field.name, field.file)
 		if err == nil {

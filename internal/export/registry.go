@@ -8,7 +8,8 @@ import (
 
 // formats lists all formats, in the order of the help texts.
 var formats = []*Format{
-	&pprof, &folded, &speedscope, &firefox, &traceEvent, &html, &dot, &svg, &csvView, &csvFunctions, &csvClasses, &csvLocks, &csvSamples, &text,
+	&pprof, &folded, &speedscope, &firefox, &traceEvent, &html, &dot, &svg, &csvView,
+	&csvFunctions, &csvClasses, &csvLocks, &csvSamples, &text,
 }
 
 // A Format is a kind of file that Write makes.
@@ -20,14 +21,16 @@ type Format struct {
 	// Binary reports that a terminal can't show the file.
 	Binary bool
 
-	// OfRecording reports that the file shows the whole recording: unless stacks are left out, Write needs no session.
+	// OfRecording reports that the file shows the whole recording: unless
+	// stacks are left out, Write needs no session.
 	OfRecording bool
 
-	// Intervals reports that the file has verdicts, so that views need slices (views.Options).
+	// Intervals reports that the file has verdicts. Views then need slices
+	// (views.Options).
 	Intervals bool
 
-	// oneOnly says why the file can't show a comparison; "" if it can.
-	oneOnly string
+	// noComparison says why the file can't show a comparison; "" if it can.
+	noComparison string
 
 	// write writes the file. It need not buffer what it writes.
 	write func(io.Writer, *Subject) error
@@ -43,12 +46,14 @@ func (f *Format) Write(w io.Writer, s *Subject) error {
 	return f.write(w, s)
 }
 
-// CheckComparison returns an error, which says why, if the format can't show a comparison.
+// CheckComparison returns an error, which says why, if the format can't show a
+// comparison.
 func (f *Format) CheckComparison() error {
-	if f.oneOnly == "" {
+	if f.noComparison == "" {
 		return nil
 	}
-	return fmt.Errorf("%s can't show a comparison: %s: export each recording by itself", f.Name, f.oneOnly)
+	return fmt.Errorf("%s can't show a comparison: %s: export each recording by itself",
+		f.Name, f.noComparison)
 }
 
 // Names lists the names of all formats.

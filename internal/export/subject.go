@@ -8,35 +8,43 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// A Subject is what to write: a view of a recording, and what is known of it. A format takes of it what it has a place for.
+// A Subject is the thing to write: a view of a recording, and facts about it. A
+// format writes the parts that it has a place for.
 type Subject struct {
 	Path      string                // of the file that was read
 	Title     string                // of the view, for a person: "Thread View of go:main.worker"
 	Recording *sampledata.Recording // has only the samples that count
 	Options   views.Options         // with which the view was made
 	Config    *config.Config
-	View      views.Maker     // that makes the view
-	Session   *refine.Session // of the view, refined; may be nil if the format is OfRecording, and the subject all of it
-	Warnings  []sampledata.Warning
+	View      views.Maker // that makes the view
+	// of the view, refined; may be nil if the format is OfRecording, and the
+	// subject all of it
+	Session  *refine.Session
+	Warnings []sampledata.Warning
 
-	// Refined reports that entries of the session are to be written, as call paths, in place of the view.
+	// Refined reports that entries of the session are to be written, as call
+	// paths, in place of the view.
 	Refined bool
 
-	// Part reports that stacks of the view were left out, or the rest made the whole.
+	// Part reports that stacks of the view were left out, or the rest made the
+	// whole.
 	Part bool
 
-	// Open is the name of the view that was asked for: "*" is the Server View; "" stands for the Thread Views of all classes.
+	// Open is the name of the view that was asked for: "*" is the Server View;
+	// "" stands for the Thread Views of all classes.
 	Open string
 
-	// Against is the recording with which the view is compared; Recording is nil if there is none. If there is one, the tree
-	// of the session is one of calltree.Merge.
+	// Against is the recording with which the view is compared; Recording is
+	// nil if there is none. If there is one, the tree of the session is one of
+	// calltree.Merge.
 	Against views.Named
 }
 
 // Compared reports whether the subject is the difference of two recordings.
 func (s *Subject) Compared() bool { return s.Against.Recording != nil }
 
-// Name says what the subject is: "Thread View of go:main.worker of run.cpprof, compared with old.cpprof".
+// Name says what the subject is: "Thread View of go:main.worker of run.cpprof,
+// compared with old.cpprof".
 func (s *Subject) Name() string {
 	name := s.Title + " of " + s.Path
 	if s.Compared() {

@@ -17,7 +17,8 @@ func needSamples(r *sampledata.Recording, what string) error {
 	return nil
 }
 
-// needWhole returns an error if the subject is only some stacks of the recording.
+// needWhole returns an error if the subject is only some stacks of the
+// recording.
 func (s *Subject) needWhole(what string) error {
 	if s.Refined || s.Part {
 		return fmt.Errorf("%s: leave out --auto and refinement steps such as --prune", what)

@@ -16,9 +16,11 @@ import (
 	"github.com/cpprof/cpprof/views/locks"
 )
 
-// traceEvent is the Trace Event Format, which ui.perfetto.dev reads: a track for each goroutine, whose slices are its calls, one inside
-// the other, and in the innermost call what the goroutine did; and a counter for each monitor. A slice lasts as long as successive samples
-// have the call. The recordings of a comparison are two processes, which begin at the same time.
+// traceEvent is the Trace Event Format, which ui.perfetto.dev reads. Each
+// goroutine has a track. The slices of a track are its calls, one inside the
+// other; in the innermost call they show what the goroutine did. Each monitor
+// has a counter. A slice lasts as long as successive samples have the call. The
+// recordings of a comparison are two processes, which begin at the same time.
 var traceEvent = Format{
 	Name:  "trace-event",
 	Help:  "JSON for ui.perfetto.dev: a track for each goroutine, counters",
@@ -28,9 +30,10 @@ var traceEvent = Format{
 	OfRecording: true,
 }
 
-// A traceRecord is the beginning ("B") or the end ("E") of a slice, a counter ("C"), or metadata ("M"). There are no complete events ("X"):
-// readers that compute in floating point take their ends for a bit more or less, and their order for another one. The end has the name,
-// too: speedscope needs it.
+// A traceRecord is the beginning ("B") or the end ("E") of a slice, a counter
+// ("C"), or metadata ("M"). There are no complete events ("X"): readers that
+// compute in floating point round their ends, and mistake their order. The end
+// has the name, too: speedscope needs it.
 type traceRecord struct {
 	Name  string         `json:"name"`
 	Phase string         `json:"ph"`
@@ -75,7 +78,8 @@ type track struct {
 	until int32                   // the sample at which the state ends
 }
 
-// mostTrace is the largest size of a trace, in bytes. Viewers keep a trace in the memory of a browser's page, which has a few gigabytes.
+// mostTrace is the largest size of a trace, in bytes. Viewers keep a trace in
+// the memory of a browser's page, which has a few gigabytes.
 const mostTrace = 2 << 30
 
 // A boundedWriter fails after a number of bytes.
@@ -109,7 +113,8 @@ func writeTrace(w io.Writer, s *Subject) error {
 	j.value(s.Path)
 	j.raw(`},"traceEvents":[`)
 	for _, t := range tracers {
-		t.event(traceRecord{Name: "process_name", Phase: "M", Args: map[string]any{"name": t.process}})
+		t.event(traceRecord{Name: "process_name", Phase: "M",
+			Args: map[string]any{"name": t.process}})
 		t.goroutines()
 		t.counters()
 	}
@@ -138,8 +143,10 @@ func (s *Subject) tracers(j *jsonWriter) ([]*tracer, error) {
 			return nil, err
 		}
 		t := &tracer{
-			jsonWriter: j, r: r, pid: r.Header.PID, process: r.Header.Executable, from: from, to: to, weights: r.Weights(), class: views.ClassNamer(r, s.Options),
-			lock: locks.NameOf(r), tracks: make([]track, r.Goroutines.Len()), names: make([]string, len(r.Functions)),
+			jsonWriter: j, r: r, pid: r.Header.PID, process: r.Header.Executable,
+			from: from, to: to, weights: r.Weights(), class: views.ClassNamer(r, s.Options),
+			lock: locks.NameOf(r), tracks: make([]track, r.Goroutines.Len()),
+			names:   make([]string, len(r.Functions)),
 			threads: threads, written: &written,
 		}
 		if s.Open != calltree.RootName {
@@ -172,8 +179,10 @@ func (t *tracer) separate() {
 }
 
 // calls is event for the beginnings or ends of calls. There are very many.
-func (t *tracer) calls(phase string, functions iter.Seq2[int, sampledata.FunctionID], at time.Duration, g sampledata.GoroutineID) {
-	rest := fmt.Sprintf(`,"ph":%q,"ts":%d.%03d,"pid":%d,"tid":%d}`, phase, at/1000, at%1000, t.pid, t.thread(g))
+func (t *tracer) calls(phase string, functions iter.Seq2[int, sampledata.FunctionID],
+	at time.Duration, g sampledata.GoroutineID) {
+	rest := fmt.Sprintf(`,"ph":%q,"ts":%d.%03d,"pid":%d,"tid":%d}`, phase, at/1000,
+		at%1000, t.pid, t.thread(g))
 	for _, f := range functions {
 		if t.names[f] == "" {
 			name, err := json.Marshal(t.r.Functions[f].Name)
@@ -203,8 +212,8 @@ func (t *tracer) at(sample int32) time.Duration {
 	return max(t.r.Stats().Duration, t.r.Samples.Time(n-1))
 }
 
-// stateName returns the name of a slice. How the time of a goroutine that is ready is divided depends on all others: only views
-// say it.
+// stateName returns the name of a slice. How the time of a goroutine that is
+// ready is divided depends on all others: only views say it.
 func stateName(does views.Doing) string {
 	switch does {
 	case views.Ready:
@@ -244,8 +253,9 @@ func (t *tracer) breaks(sample int32) bool {
 	return t.r.Picked != nil && t.r.Picked.Breaks(int(sample))
 }
 
-// ends returns when that is over which was seen up to a sample: then, or if samples were left out before it, after the time for which the
-// last one stands.
+// ends returns when that is over which was seen up to a sample: then, or if
+// samples were left out before it, after the time for which the last one
+// stands.
 func (t *tracer) ends(sample int32) time.Duration {
 	at := t.at(sample)
 	if t.breaks(sample) {
@@ -270,13 +280,15 @@ func (t *tracer) run(run sampledata.Run) {
 		of.named = true
 		t.name(run)
 	default:
-		for of.until == run.First && !t.breaks(run.First) && same < min(len(t.frames), len(of.calls)) && t.frames[same] == of.calls[same] {
+		for of.until == run.First && !t.breaks(run.First) &&
+			same < min(len(t.frames), len(of.calls)) && t.frames[same] == of.calls[same] {
 			same++
 		}
 		t.leave(g, same)
 	}
 	t.calls("B", slices.All(t.frames[same:]), t.at(run.First), g)
-	e := traceRecord{Name: stateName(does), Phase: "B", Cat: "state", At: microseconds(t.at(run.First)), TID: t.thread(g), Args: map[string]any{}}
+	e := traceRecord{Name: stateName(does), Phase: "B", Cat: "state",
+		At: microseconds(t.at(run.First)), TID: t.thread(g), Args: map[string]any{}}
 	if run.Reason != "" {
 		e.Args["reason"] = run.Reason
 	}
@@ -287,7 +299,8 @@ func (t *tracer) run(run sampledata.Run) {
 	of.calls, of.state, of.until = append(of.calls[:same], t.frames[same:]...), e.Name, run.Last+1
 }
 
-// leave ends the state of a goroutine, and all its calls but the outermost ones.
+// leave ends the state of a goroutine, and all its calls but the outermost
+// ones.
 func (t *tracer) leave(g sampledata.GoroutineID, outermost int) {
 	of := &t.tracks[g]
 	at := t.ends(of.until)
@@ -299,7 +312,8 @@ func (t *tracer) leave(g sampledata.GoroutineID, outermost int) {
 func (t *tracer) name(run sampledata.Run) {
 	g := t.r.Goroutines.At(run.Goroutine)
 	name := fmt.Sprintf("%s %d", t.class(run), g.ID)
-	t.event(traceRecord{Name: "thread_name", Phase: "M", TID: t.thread(run.Goroutine), Args: map[string]any{"name": name}})
+	t.event(traceRecord{Name: "thread_name", Phase: "M", TID: t.thread(run.Goroutine),
+		Args: map[string]any{"name": name}})
 }
 
 // counters writes the values of the monitors.
@@ -308,7 +322,8 @@ func (t *tracer) counters() {
 		s := &t.r.Series[i]
 		for sample, v := range s.All() {
 			if x, ok := v.Float(); ok && int32(sample) >= t.from && int32(sample) < t.to {
-				t.event(traceRecord{Name: s.Name, Phase: "C", At: microseconds(t.at(int32(sample))), Args: map[string]any{s.Unit: x}})
+				t.event(traceRecord{Name: s.Name, Phase: "C",
+					At: microseconds(t.at(int32(sample))), Args: map[string]any{s.Unit: x}})
 			}
 		}
 	}

@@ -8,10 +8,13 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// effective returns how many independent samples the pairs amount to. Neighbouring samples of most metrics are alike, so n
-// of them say less than n independent ones. With the autocorrelations a and b of the two at a shift of one sample, they are
-// n (1 - a b)/(1 + a b) (Bartlett; Bretherton and others 1999). For example, two metrics that hardly change from sample to
-// sample (a = b = 0.9) have a tenth of them.
+// effective returns how many independent samples the pairs amount to.
+// Neighbouring samples of most metrics are alike, so n of them say less than n
+// independent ones. Let a and b be the autocorrelations of the two metrics at a
+// shift of one sample. Then the n samples amount to n (1 - a b)/(1 + a b)
+// independent ones (Bartlett; Bretherton and others 1999). For example, two
+// metrics that hardly change from sample to sample (a = b = 0.9) have a tenth
+// of n.
 func (p pair) effective() float64 {
 	return effectiveOf(len(p.x), p.autocorrelation(p.x)*p.autocorrelation(p.y))
 }
@@ -35,8 +38,9 @@ func (p pair) autocorrelation(x []float64) float64 {
 	return pearson(now, next)
 }
 
-// chance returns how likely a correlation coefficient of r, or one further from 0, is of n independent pairs of values that
-// have nothing to do with one another (Student's t).
+// chance returns how likely a correlation coefficient of r, or one further from
+// 0, is by chance. It assumes n independent pairs of values that have nothing
+// to do with one another (Student's t).
 func chance(r, n float64) float64 {
 	if !Defined(r) || n <= 2 {
 		return 1
@@ -48,12 +52,14 @@ func chance(r, n float64) float64 {
 	return 2 * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 2}.Survival(t)
 }
 
-// falseShare is the share of the correlations that survive which may be there by chance only.
+// falseShare is the share of the correlations that survive which may be there
+// by chance only.
 const falseShare = 0.05
 
-// survivors returns which of many probabilities survive the bound of Benjamini and Hochberg: of those that do, at most 5 %
-// are expected to be by chance. Of n tests, the k smallest survive for the greatest k whose k-th smallest is at most
-// 5 % of k/n.
+// survivors returns the probabilities that survive the bound of Benjamini and
+// Hochberg. At most 5 % of the survivors are expected to be by chance. Of n
+// tests, the k smallest survive, for the greatest k such that the k-th smallest
+// is at most 5 % of k/n.
 func survivors(p []float64) []bool {
 	order := make([]int, len(p))
 	for i := range order {

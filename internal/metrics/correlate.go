@@ -6,29 +6,35 @@ import (
 	"slices"
 )
 
-// A Correlation says how two metrics go together over the samples of a list, and how far that can be trusted: the caveats
-// of the paper (sections 5.4.1 to 5.4.5). It never says which of the two is the cause.
+// A Correlation says how two metrics go together over the samples of a list.
+// Its caveats say how far to trust that (sections 5.4.1 to 5.4.5 of the paper).
+// It never says which of the two is the cause.
 type Correlation struct {
 	N        int     // samples in which both are defined
 	Pearson  float64 // undefined if one of them has one value only
 	Spearman float64 // of the ranks; of equal values, the mean rank
 
-	Leverage []int   // samples that pull the line through the points: 1/n + (x - mean)²/Sxx is above 4/n, for x or for y
+	// samples that pull the line through the points: 1/n + (x - mean)²/Sxx is
+	// above 4/n, for x or for y
+	Leverage []int
 	Without  float64 // Pearson without these; undefined if there are none
 
-	// Of the first differences, from each sample to the next one of the recording: if both metrics only follow a trend, they
-	// correlate, and their differences don't.
+	// Of the first differences, from each sample to the next one of the
+	// recording: if both metrics only follow a trend, they correlate, and their
+	// differences don't.
 	Differences  float64
 	DifferencesN int
 
-	// The shift of y, in samples, at which the two correlate best: if it is 2, y follows x by two samples. 0 unless another
-	// shift is clearly better.
+	// The shift of y, in samples, at which the two correlate best: if it is 2,
+	// y follows x by two samples. 0 unless another shift is clearly better.
 	Lag        int
 	LagPearson float64
 
 	Effective float64 // how many independent samples N samples amount to, see effective
-	P         float64 // how likely such a Pearson is by chance, of two metrics that have nothing to do with one another
-	Few       bool    // one of them is the same in nearly all samples
+	// how likely such a Pearson is by chance, of two metrics that have nothing
+	// to do with one another
+	P   float64
+	Few bool // one of them is the same in nearly all samples
 }
 
 // A pair is two metrics in the samples in which both are defined.
@@ -40,7 +46,8 @@ type pair struct {
 func newPair(x, y Column, l List) pair {
 	var p pair
 	for i := range x {
-		if l.Has(i) && Defined(x[i]) && Defined(y[i]) && !math.IsInf(x[i], 0) && !math.IsInf(y[i], 0) {
+		if l.Has(i) && Defined(x[i]) && Defined(y[i]) && !math.IsInf(x[i], 0) &&
+			!math.IsInf(y[i], 0) {
 			p.x, p.y, p.samples = append(p.x, x[i]), append(p.y, y[i]), append(p.samples, i)
 		}
 	}
@@ -50,7 +57,8 @@ func newPair(x, y Column, l List) pair {
 // Correlate correlates two metrics over a list.
 func Correlate(x, y Column, l List) Correlation {
 	p := newPair(x, y, l)
-	c := Correlation{N: len(p.x), Pearson: pearson(p.x, p.y), Spearman: undefined, Without: undefined}
+	c := Correlation{N: len(p.x), Pearson: pearson(p.x, p.y), Spearman: undefined,
+		Without: undefined}
 	c.Differences, c.DifferencesN = p.differences()
 	c.Effective = p.effective()
 	c.P = chance(c.Pearson, c.Effective)
@@ -74,7 +82,8 @@ func Correlate(x, y Column, l List) Correlation {
 	return c
 }
 
-// pearson returns the correlation coefficient of two slices of one length; undefined if one of them has one value only.
+// pearson returns the correlation coefficient of two slices of one length. It
+// is undefined if one slice has one value only.
 func pearson(x, y []float64) float64 {
 	mx, my := mean(x), mean(y)
 	var sxx, syy, sxy float64
@@ -98,7 +107,8 @@ func mean(x []float64) float64 {
 	return sum / float64(len(x))
 }
 
-// constantValues reports whether all values are equal. Their mean may differ from them, by rounding.
+// constantValues reports whether all values are equal. Their mean may differ
+// from them, by rounding.
 func constantValues(x []float64) bool {
 	for _, v := range x {
 		if v != x[0] {
@@ -108,7 +118,8 @@ func constantValues(x []float64) bool {
 	return true
 }
 
-// ranks returns the rank of each value, from 1 up; equal values have their mean rank.
+// ranks returns the rank of each value, from 1 up; equal values have their mean
+// rank.
 func ranks(x []float64) []float64 {
 	order := make([]int, len(x))
 	for i := range order {
@@ -148,7 +159,8 @@ func (p pair) leverage() []bool {
 	return high
 }
 
-// differences correlates the differences between samples that are neighbours in the recording.
+// differences correlates the differences between samples that are neighbours in
+// the recording.
 func (p pair) differences() (r float64, n int) {
 	var dx, dy []float64
 	for i := 1; i < len(p.samples); i++ {
@@ -163,17 +175,21 @@ const (
 	// maxLag is the greatest shift that bestLag tries, in samples.
 	maxLag = 10
 
-	// leastLagged is how many pairs a shift needs, for each sample of the shift.
+	// leastLagged is how many pairs a shift needs, for each sample of the
+	// shift.
 	leastLagged = 4
 
-	// betterLag is how much closer to 1 or -1 the correlation must be at a shift, so that the shift is worth mentioning.
+	// A shift is worth mentioning if the correlation is closer to 1 or -1 by
+	// betterLag.
 	betterLag = 0.1
 
-	// likelyLag is how likely such a correlation may be by chance at any of the shifts that are tried.
+	// likelyLag is how likely such a correlation may be by chance at any of the
+	// shifts that are tried.
 	likelyLag = 0.05
 )
 
-// bestLag returns the shift of y at which the two correlate clearly better than without a shift, and not by chance; else 0.
+// bestLag returns the shift of y at which the two correlate clearly better than
+// without a shift, and not by chance. If there is none, it returns 0.
 func bestLag(x, y Column, l List, now float64) (lag int, r float64) {
 	r = now
 	best := math.Abs(now)
@@ -186,7 +202,8 @@ func bestLag(x, y Column, l List, now float64) (lag int, r float64) {
 		var at pair
 		for i := range x {
 			j := i + k
-			if j < 0 || j >= len(y) || !l.Has(i) || !l.Has(j) || !Defined(x[i]) || !Defined(y[j]) || math.IsInf(x[i], 0) || math.IsInf(y[j], 0) {
+			if j < 0 || j >= len(y) || !l.Has(i) || !l.Has(j) || !Defined(x[i]) ||
+				!Defined(y[j]) || math.IsInf(x[i], 0) || math.IsInf(y[j], 0) {
 				continue
 			}
 			at.x, at.y, at.samples = append(at.x, x[i]), append(at.y, y[j]), append(at.samples, i)
@@ -207,7 +224,8 @@ func bestLag(x, y Column, l List, now float64) (lag int, r float64) {
 // fewEvents is how often a metric must differ from its most frequent value.
 const fewEvents = 5
 
-// few reports whether a metric differs from its most frequent value in few samples only, but has more of them.
+// few reports whether a metric has fewer than fewEvents values, or differs from
+// its most frequent value in fewer samples.
 func few(x []float64) bool {
 	counts := make(map[float64]int)
 	most := 0

@@ -7,19 +7,24 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// An Effect compares the values that one quantity had with something and without it, such as with and without a recording
-// (perturbation, section 3.4 of the paper).
+// An Effect compares the values of one quantity with something and without it,
+// such as with and without a recording (perturbation, section 3.4 of the
+// paper).
 type Effect struct {
 	Name          string
 	Unit          string
 	With, Without []float64 // of each run or turn; only defined values count
 
-	N, M              int     // number of defined values with and without
-	Mean, Base        float64 // with and without; undefined without values
-	Difference        float64 // Mean - Base
-	Low, High         float64 // the interval that has the true difference with a probability of 95 % (Welch); undefined for fewer than two values
-	P                 float64 // how likely such a difference is by chance
-	Differs           bool    // of all quantities together, at most 5 % of those that differ are expected to do so by chance
+	N, M       int     // number of defined values with and without
+	Mean, Base float64 // with and without; undefined without values
+	Difference float64 // Mean - Base
+	// the interval that has the true difference with a probability of 95 %
+	// (Welch); undefined for fewer than two values
+	Low, High float64
+	P         float64 // how likely such a difference is by chance
+	// of all quantities together, at most 5 % of those that differ are expected
+	// to do so by chance
+	Differs           bool
 	Deviance, Usually float64 // the standard deviations with and without
 }
 
@@ -46,7 +51,8 @@ func Compare(effects []Effect) {
 func (e *Effect) welch() {
 	with, without := definedOf(e.With), definedOf(e.Without)
 	e.N, e.M = len(with), len(without)
-	e.Mean, e.Base, e.Difference, e.Low, e.High, e.P = undefined, undefined, undefined, undefined, undefined, 1
+	e.Mean, e.Base, e.Difference, e.Low, e.High, e.P = undefined, undefined, undefined,
+		undefined, undefined, 1
 	e.Deviance, e.Usually = undefined, undefined
 	if e.N > 0 {
 		e.Mean = mean(with)

@@ -39,7 +39,8 @@ func usages() string {
 	for _, f := range functions {
 		all = append(all, f.usage)
 	}
-	all = append(all, "hits(CALL PATH)", "label(KEY=VALUE)", "lock(NAME)", "samples(0-99)", "span(2s, 3s)")
+	all = append(all, "hits(CALL PATH)", "label(KEY=VALUE)", "lock(NAME)", "samples(0-99)",
+		"span(2s, 3s)")
 	slices.Sort(all)
 	return strings.Join(all, ", ")
 }
@@ -49,7 +50,9 @@ func (p *parser) call(n ast.Node, name string, arguments []ast.Node) (operand, e
 	if !ok {
 		if len(arguments) == 1 {
 			if inner, _, ok := nameOf(arguments[0]); ok && (name == "len" || name == "cap") {
-				return operand{}, p.fail(n, "%s", p.t.unknown("monitor", name+"("+inner+")", slices.Collect(maps.Keys(p.t.byName))))
+				return operand{}, p.fail(n, "%s",
+					p.t.unknown("monitor", name+"("+inner+")",
+						slices.Collect(maps.Keys(p.t.byName))))
 			}
 		}
 		return operand{}, p.fail(n, "there is no function %s: there are %s", name, usages())
@@ -84,7 +87,7 @@ func fold(x []operand, compute func(out, x, y []float64)) operand {
 }
 
 // column returns all values of an operand. A block can then use values outside
-// of it.
+// of the block.
 func (p *parser) column(x operand) Column {
 	if w, ok := x.node.(whole); ok {
 		return w.column
@@ -118,7 +121,8 @@ func (p *parser) difference(x operand, even bool) operand {
 
 func (p *parser) rate(x operand) operand {
 	d := p.difference(x, true)
-	return operand{node: newBinary(d.node, whole{p.t.seconds}, divide), unit: x.unit.dividedBy(NewUnit("s")), difference: d.node}
+	return operand{node: newBinary(d.node, whole{p.t.seconds}, divide),
+		unit: x.unit.dividedBy(NewUnit("s")), difference: d.node}
 }
 
 func (p *parser) lag(n ast.Node, x []operand) (operand, error) {

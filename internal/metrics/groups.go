@@ -1,7 +1,7 @@
 package metrics
 
-// Mean returns what a metric was over the samples of a list: of a quotient of two differences, the ratio of their sums; else the
-// mean.
+// Mean returns what a metric was over the samples of a list: of a quotient of
+// two differences, the ratio of their sums; else the mean.
 func (m *Metric) Mean(l List) float64 {
 	if m.Over != nil {
 		r, _ := ratio(m.Over, m.Under, l)

@@ -14,16 +14,18 @@ type Cell struct {
 	Word int // of a nominal metric: the word that holds for most of the time, an index of its Words
 }
 
-// Lane returns a metric in each part of the time: part i is that from bounds[i] to bounds[i+1]. The value of a sample holds
-// for the time that the sample stands for: from halfway to the sample before to halfway to the one after. Infinite values
-// count as undefined.
+// Lane returns a metric in each part of the time: part i is that from bounds[i]
+// to bounds[i+1]. The value of a sample holds for the time that the sample
+// stands for: from halfway to the sample before to halfway to the one after.
+// Infinite values count as undefined.
 func (t *Table) Lane(m *Metric, bounds []time.Duration) []Cell {
 	if len(bounds) < 2 {
 		return nil
 	}
 	cells := make([]Cell, len(bounds)-1)
 	words := make(map[int]time.Duration) // of the words of one cell
-	first, of := 0, -1                   // the first cell that can still get values; the cell that the words are of
+	// the first cell that can still get values; the cell that the words are of
+	first, of := 0, -1
 	for i, x := range m.Column {
 		from, to := t.holds(i)
 		for first < len(cells) && bounds[first+1] <= from {
@@ -55,7 +57,8 @@ func (t *Table) Lane(m *Metric, bounds []time.Duration) []Cell {
 	return cells
 }
 
-// holds returns the time that a sample stands for. The last one stands for the time after it, too.
+// holds returns the time that a sample stands for. The last one stands for the
+// time after it, too.
 func (t *Table) holds(i int) (from, to time.Duration) {
 	at := t.r.Samples.Time(i)
 	if i > 0 {
@@ -71,7 +74,8 @@ func middle(a, b time.Duration) time.Duration { return a + (b-a)/2 }
 
 // usual are the metrics that tell most about any program.
 var usual = []string{
-	"cpu.used", "heap.live", "rate(heap.allocated_bytes)", "gc.running", "goroutines.running", "goroutines.ready", "goroutines.blocked",
+	"cpu.used", "heap.live", "rate(heap.allocated_bytes)", "gc.running", "goroutines.running",
+	"goroutines.ready", "goroutines.blocked",
 }
 
 // Usual returns the metrics to show if nobody asks for others. The program's
@@ -95,7 +99,8 @@ func (t *Table) Usual() []string {
 	return list
 }
 
-// Shown returns the expression that says most about a monitor: the rate of a counter, and else its value.
+// Shown returns the expression that says most about a monitor: the rate of a
+// counter, and else its value.
 func (m *Monitor) Shown() string {
 	if m.Kind == sampledata.Counter && m.Expr == "" {
 		return "rate(" + m.Name + ")"

@@ -71,8 +71,8 @@ func (l List) with(m List, of func(a, b uint64) uint64) List {
 	return n
 }
 
-// Spans returns the samples as spans without gaps: each has the samples from the first number up to, but not including, the
-// second.
+// Spans returns the samples as spans without gaps: each has the samples from
+// the first number up to, but not including, the second.
 func (l List) Spans() [][2]int {
 	var spans [][2]int
 	for i := range l.samples {

@@ -37,7 +37,8 @@ func (t *Table) Metric(expr string) (*Metric, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Metric{Expr: expr, Column: evaluate(o.node, t.samples), Unit: o.unit, Truth: o.kind == isTruth, Counts: o.differences != nil, uses: p.uses, grows: o.differences}
+	m := &Metric{Expr: expr, Column: evaluate(o.node, t.samples), Unit: o.unit,
+		Truth: o.kind == isTruth, Counts: o.differences != nil, uses: p.uses, grows: o.differences}
 	if o.kind == isWord {
 		m.Words = o.words
 	}
@@ -76,19 +77,21 @@ func (t *Table) AllNumbers(exprs ...string) ([]*Metric, error) {
 	return list, nil
 }
 
-// Numbers computes an expression whose values are numbers, or true and false.
+// Numbers computes an expression. Its values are numbers, or true and false.
 func (t *Table) Numbers(expr string) (*Metric, error) {
 	m, err := t.Metric(expr)
 	if err != nil {
 		return nil, err
 	}
 	if m.Words != nil {
-		return nil, fmt.Errorf("%s is nominal, and its values are words: %s; numbers are %s", expr, someOf(m.Words), someOf(t.numeric()))
+		return nil, fmt.Errorf("%s is nominal, and its values are words: %s; numbers are %s",
+			expr, someOf(m.Words), someOf(t.numeric()))
 	}
 	return m, nil
 }
 
-// Split splits a list of expressions at the commas outside of parentheses, brackets and quotes.
+// Split splits a list of expressions at the commas outside of parentheses,
+// brackets and quotes.
 func Split(s string) []string {
 	var list []string
 	depth, begin := 0, 0

@@ -7,17 +7,20 @@ import (
 	"sync/atomic"
 )
 
-// blockSize is how many samples of a metric are computed at a time. The intermediate results of a block stay in the
-// processor's cache.
+// blockSize is how many samples of a metric are computed at a time. The
+// intermediate results of a block stay in the processor's cache.
 const blockSize = 1024
 
-// A node is a part of an expression. Its method block returns the values of the samples from, from+1, ..., as many as out
-// has room for: in out, or in memory that the caller must not modify. Several workers may use a node at the same time.
+// A node is a part of an expression. Its method block returns the values of the
+// samples from, from+1, ..., as many as out has room for: in out, or in memory
+// that the caller must not modify. Several workers may use a node at the same
+// time.
 type node interface {
 	block(w *worker, from int, out []float64) []float64
 }
 
-// A worker has memory for the intermediate results of the blocks that it computes.
+// A worker has memory for the intermediate results of the blocks that it
+// computes.
 type worker struct {
 	buffers [][]float64
 	used    int
@@ -34,7 +37,8 @@ func (w *worker) take(n int) []float64 {
 
 func (w *worker) give() { w.used-- }
 
-// sharedFrom is the number of samples from which on the processors share the work.
+// sharedFrom is the number of samples from which on the processors share the
+// work.
 const sharedFrom = 64 * blockSize
 
 // evaluate computes the values of all samples.
@@ -49,7 +53,8 @@ func evaluate(n node, samples int) Column {
 	for range workers {
 		wg.Go(func() {
 			var w worker
-			for from := int(next.Add(blockSize)) - blockSize; from < samples; from = int(next.Add(blockSize)) - blockSize {
+			for from := int(next.Add(blockSize)) - blockSize; from < samples; from = int(next.Add(
+				blockSize)) - blockSize {
 				out := c[from:min(from+blockSize, samples)]
 				if got := n.block(&w, from, out); &got[0] != &out[0] {
 					copy(out, got)
@@ -214,7 +219,8 @@ func larger(out, x, y []float64) {
 	}
 }
 
-// less and the others compare numbers. A comparison with an undefined number is undefined.
+// less and the others compare numbers. A comparison with an undefined number is
+// undefined.
 func less(out, x, y []float64) {
 	for i := range out {
 		out[i] = known(x[i] < y[i], x[i], y[i])
@@ -242,7 +248,8 @@ func notEqual(out, x, y []float64) {
 func greater(out, x, y []float64)        { less(out, y, x) }
 func greaterOrEqual(out, x, y []float64) { lessOrEqual(out, y, x) }
 
-// known returns the truth of a comparison of x and y, undefined if one of them is.
+// known returns the truth of a comparison of x and y. It is undefined if x or y
+// is undefined.
 func known(holds bool, x, y float64) float64 {
 	if x != x || y != y {
 		return undefined
@@ -286,7 +293,8 @@ func each(of func(x float64) float64) func(out, x []float64) {
 	}
 }
 
-// logarithm returns a function that is undefined for numbers that are not above 0.
+// logarithm returns a function that is undefined for numbers that are not above
+// 0.
 func logarithm(of func(x float64) float64) func(out, x []float64) {
 	return each(func(x float64) float64 {
 		if !(x > 0) {

@@ -7,7 +7,8 @@ import (
 	"github.com/expr-lang/expr/ast"
 )
 
-var arithmetic = map[string]func(out, x, y []float64){"+": add, "-": subtract, "*": multiply, "/": divide}
+var arithmetic = map[string]func(out, x, y []float64){"+": add, "-": subtract,
+	"*": multiply, "/": divide}
 
 var comparisons = map[string]func(out, x, y []float64){
 	"<": less, "<=": lessOrEqual, ">": greater, ">=": greaterOrEqual, "==": equal, "!=": notEqual,
@@ -21,7 +22,8 @@ func (p *parser) want(n ast.Node, o operand, kind valueKind, by string) error {
 	case o.kind == kind:
 		return nil
 	case o.kind == isWord:
-		return p.fail(n, "%s takes no nominal monitor, whose values are words: numbers are %s", by, someOf(p.t.numeric()))
+		return p.fail(n, "%s takes no nominal monitor, whose values are words: numbers are %s",
+			by, someOf(p.t.numeric()))
 	case kind == isTruth:
 		return p.fail(n, "%s takes what is true or false, and this is a number: compare it, such as with > 0", by)
 	}
@@ -38,9 +40,11 @@ func (p *parser) unary(n *ast.UnaryNode) (operand, error) {
 		if x.constant && x.kind == isNumber {
 			return number(-x.value), nil
 		}
-		return operand{node: &unary{x.node, each(func(x float64) float64 { return -x })}, unit: x.unit}, p.want(n.Node, x, isNumber, "-")
+		return operand{node: &unary{x.node, each(func(x float64) float64 { return -x })},
+			unit: x.unit}, p.want(n.Node, x, isNumber, "-")
 	case "!", "not":
-		return operand{node: &unary{x.node, each(func(x float64) float64 { return 1 - x })}, kind: isTruth}, p.want(n.Node, x, isTruth, "!")
+		return operand{node: &unary{x.node, each(func(x float64) float64 { return 1 - x })},
+			kind: isTruth}, p.want(n.Node, x, isTruth, "!")
 	case "+":
 		return x, p.want(n.Node, x, isNumber, "+")
 	}
@@ -70,7 +74,9 @@ func (p *parser) binary(n *ast.BinaryNode) (operand, error) {
 	}
 	compute := comparisons[n.Operator]
 	if compute == nil {
-		return operand{}, p.fail(n, "there is no operator %s in metrics: there are + - * /, comparisons, && || and !", n.Operator)
+		return operand{}, p.fail(n,
+			"there is no operator %s in metrics: there are + - * /, comparisons, && || and !",
+			n.Operator)
 	}
 	o := operand{node: newBinary(x.node, y.node, compute), kind: isTruth}
 	switch {
@@ -79,7 +85,8 @@ func (p *parser) binary(n *ast.BinaryNode) (operand, error) {
 	case x.kind == isWord || y.kind == isWord:
 		x, y = x.asWords(), y.asWords()
 		if x.kind != isWord || y.kind != isWord {
-			return operand{}, p.fail(n, "%s compares a nominal monitor with a word, such as \"off\"", n.Operator)
+			return operand{}, p.fail(n,
+				"%s compares a nominal monitor with a word, such as \"off\"", n.Operator)
 		}
 		o.node = newBinary(x.node, y.translated(x.words), compute)
 		return o, nil
@@ -89,7 +96,8 @@ func (p *parser) binary(n *ast.BinaryNode) (operand, error) {
 
 // calculated returns the result of an arithmetic operator.
 func calculated(operator string, x, y operand, compute func(out, x, y []float64)) operand {
-	o := operand{node: newBinary(x.node, y.node, compute), differences: differencesOf(operator, x, y, compute)}
+	o := operand{node: newBinary(x.node, y.node, compute),
+		differences: differencesOf(operator, x, y, compute)}
 	scaled := x.constant || y.constant // a factor may convert the unit to another one
 	switch {
 	case operator == "*" && !scaled:
@@ -105,8 +113,10 @@ func calculated(operator string, x, y operand, compute func(out, x, y []float64)
 	return o
 }
 
-// differencesOf returns the differences of a sum of counters, or of a counter times or divided by a number above 0.
-func differencesOf(operator string, x, y operand, compute func(out, x, y []float64)) func(*parser, bool) node {
+// differencesOf returns the differences of a sum of counters, or of a counter
+// multiplied or divided by a number above 0.
+func differencesOf(operator string, x, y operand,
+	compute func(out, x, y []float64)) func(*parser, bool) node {
 	if operator == "*" && x.constant {
 		x, y = y, x
 	}
@@ -123,16 +133,18 @@ func differencesOf(operator string, x, y operand, compute func(out, x, y []float
 	return nil
 }
 
-// asWords returns a number in the text as the word that it looks like, so that a nominal monitor with the words 0 and 1
-// compares with numbers.
+// asWords returns a number in the text as the word that it looks like. A
+// nominal monitor with the words 0 and 1 then compares with numbers.
 func (o operand) asWords() operand {
 	if o.kind == isNumber && o.constant {
-		return operand{node: newConstant(0), kind: isWord, constant: true, words: []string{strconv.FormatFloat(o.value, 'g', -1, 64)}}
+		return operand{node: newConstant(0), kind: isWord, constant: true,
+			words: []string{strconv.FormatFloat(o.value, 'g', -1, 64)}}
 	}
 	return o
 }
 
-// translated returns the operand's words as indexes of other words; -1 for those that are none of them.
+// translated returns the operand's words as indexes of other words. A word
+// without an index is -1.
 func (o operand) translated(words []string) node {
 	codes := make([]float64, len(o.words))
 	for i, w := range o.words {

@@ -36,7 +36,8 @@ type operand struct {
 
 	level *Monitor // if it is nothing but a level
 
-	// Of a counter, and of a sum or multiple of counters: delta(x), which is undefined where one of them began anew.
+	// Set for a counter, and for a sum or multiple of counters: delta(x), which
+	// is undefined where a counter began anew.
 	differences func(p *parser, even bool) node
 
 	difference  node // of delta(x) and rate(x): delta(x)
@@ -52,7 +53,8 @@ type parser struct {
 	uses     map[string]bool // the monitors that it refers to, also by metrics
 }
 
-// countRestarts returns how often the counters of the expression began anew, once the expression is evaluated.
+// countRestarts returns how often the counters of the expression began anew,
+// once the expression is evaluated.
 func (p *parser) countRestarts() int {
 	byColumn := make(map[*float64]int)
 	for _, d := range p.deltas {
@@ -80,7 +82,8 @@ func (p *parser) parse() (operand, error) {
 	return p.operand(tree.Node)
 }
 
-// original returns the message of an error, with the texts that were replaced before parsing.
+// original returns the message of an error, with the texts that were replaced
+// before parsing.
 func (p *parser) original(e *file.Error) string {
 	msg, _, _ := strings.Cut(e.Message, "\n")
 	if text := []rune(p.s.input); e.From < len(text) && strings.ContainsRune("&|", text[e.From]) {
@@ -106,7 +109,8 @@ func (p *parser) errorAt(character int, format string, args ...any) error {
 	for offset < len(p.s.input) && !utf8.RuneStart(p.s.input[offset]) {
 		offset++
 	}
-	return &callpath.SyntaxError{Input: p.s.input, Offset: min(offset, len(p.s.input)), Msg: fmt.Sprintf(format, args...)}
+	return &callpath.SyntaxError{Input: p.s.input, Offset: min(offset, len(p.s.input)),
+		Msg: fmt.Sprintf(format, args...)}
 }
 
 func (p *parser) fail(n ast.Node, format string, args ...any) error {
@@ -122,7 +126,8 @@ func (p *parser) operand(n ast.Node) (operand, error) {
 	case *ast.BoolNode:
 		return operand{node: newConstant(truth(n.Value)), kind: isTruth}, nil
 	case *ast.StringNode:
-		return operand{node: newConstant(0), kind: isWord, words: []string{n.Value}, constant: true}, nil
+		return operand{node: newConstant(0), kind: isWord, words: []string{n.Value},
+			constant: true}, nil
 	case *ast.IdentifierNode:
 		return p.identifier(n)
 	case *ast.UnaryNode:
@@ -144,8 +149,8 @@ func (p *parser) operand(n ast.Node) (operand, error) {
 
 func number(x float64) operand { return operand{node: newConstant(x), constant: true, value: x} }
 
-// nameOf returns the name that a chain of fields looks like: main.queue.size. It has no monitor: the scanner would have
-// found it.
+// nameOf returns the name that a chain of fields looks like: main.queue.size.
+// It has no monitor: the scanner would have found it.
 func nameOf(n ast.Node) (name string, at ast.Node, ok bool) {
 	switch n := n.(type) {
 	case *ast.IdentifierNode:

@@ -10,7 +10,8 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// pathSeries are the numbers of goroutines over time of all nodes of a call tree.
+// pathSeries are the numbers of goroutines over time of all nodes of a call
+// tree.
 type pathSeries struct {
 	p     *views.Presence
 	stays []int32 // numbers of stays, ordered by node
@@ -20,7 +21,8 @@ type pathSeries struct {
 }
 
 func newPathSeries(p *views.Presence) *pathSeries {
-	s := &pathSeries{p: p, first: make([]int32, p.Tree.Len()+1), stays: make([]int32, len(p.Stays)), cum: p.Tree.Main().Planes()[0].Cum}
+	s := &pathSeries{p: p, first: make([]int32, p.Tree.Len()+1),
+		stays: make([]int32, len(p.Stays)), cum: p.Tree.Main().Planes()[0].Cum}
 	for i := range p.Stays {
 		s.first[p.Stays[i].Node+1]++
 	}
@@ -91,7 +93,8 @@ func (s *pathSeries) candidates(least float64) []int32 {
 	return nodes
 }
 
-// correlate correlates the series of nodes with a target. It uses all processors.
+// correlate correlates the series of nodes with a target. It uses all
+// processors.
 func (s *pathSeries) correlate(nodes []int32, t *target) []quick {
 	list := make([]quick, len(nodes))
 	var next atomic.Int64
@@ -110,13 +113,15 @@ func (s *pathSeries) correlate(nodes []int32, t *target) []quick {
 	return list
 }
 
-// shown returns the node that stands for all those below n with the same series: the innermost function that is not machinery
-// of the runtime and standard library, else n.
+// shown returns the node that stands for all those below n with the same
+// series: the innermost function that is not machinery of the runtime and
+// standard library, else n.
 func (s *pathSeries) shown(n int32) int32 {
 	t := s.p.Tree
 	best := n
 	for at := n; ; {
-		if name := t.Symbols().Name(t.Funcs()[at]); calltree.KindOf(name) == calltree.Function && !views.Machinery(name) {
+		if name := t.Symbols().Name(t.Funcs()[at]); calltree.KindOf(name) == calltree.Function &&
+			!views.Machinery(name) {
 			best = at
 		}
 		at++ // the first child, if there is one
@@ -126,8 +131,8 @@ func (s *pathSeries) shown(n int32) int32 {
 	}
 }
 
-// path returns the call path of a node: from a function on that the node's caller has to itself if there is one, else from the
-// root on.
+// path returns the call path of a node: from a function on that the node's
+// caller has to itself if there is one, else from the root on.
 func (s *pathSeries) path(n int32) callpath.Path {
 	t := s.p.Tree
 	element := func(n int32) callpath.Element { return callpath.Frame(t.Symbols().Name(t.Funcs()[n])) }

@@ -40,8 +40,9 @@ type RankOptions struct {
 	// Least is the mean number of goroutines per sample that a call path needs.
 	Least float64
 
-	// Most is the number of candidates in the list. A third of the places is for each of monitors, states and call paths, if as
-	// many survive: see shortlist.
+	// Most is the number of candidates in the list. A third of the places is
+	// for each of monitors, states and call paths, if as many survive: see
+	// shortlist.
 	Most int
 }
 
@@ -54,11 +55,13 @@ type trial struct {
 	survives   bool
 }
 
-// overhead are the monitors that tell about the sampler or the clock, not about the program.
+// overhead are the monitors that tell about the sampler or the clock, not about
+// the program.
 var overhead = []string{"time", "sample.weight", "sample.halt"}
 
-// Rank ranks all monitors, metrics, states of thread classes and call paths by how they go with a metric in the samples of a
-// list. What the metric is computed of is left out.
+// Rank ranks all monitors, metrics, states of thread classes and call paths by
+// how they go with a metric in the samples of a list. It leaves out the parts
+// of the metric itself.
 func (t *Table) Rank(metric string, l List, o RankOptions) (*Ranking, error) {
 	m, err := t.Numbers(metric)
 	if err != nil {
@@ -89,19 +92,22 @@ func (t *Table) Rank(metric string, l List, o RankOptions) (*Ranking, error) {
 		}
 	}
 	slices.SortStableFunc(best, func(a, b trial) int {
-		return cmp.Or(-cmp.Compare(truth(a.survives), truth(b.survives)), -cmp.Compare(math.Abs(a.r), math.Abs(b.r)))
+		return cmp.Or(-cmp.Compare(truth(a.survives), truth(b.survives)),
+			-cmp.Compare(math.Abs(a.r), math.Abs(b.r)))
 	})
 	for _, tr := range series.shortlist(best, o.Most) {
 		if tr.what == APath {
 			tr.column = series.column(tr.node, t.samples)
 			tr.expr = "hits(" + series.path(series.shown(tr.node)).String() + ")"
 		}
-		ranking.List = append(ranking.List, Candidate{tr.expr, tr.what, Correlate(tr.column, m.Column, l), tr.survives})
+		ranking.List = append(ranking.List,
+			Candidate{tr.expr, tr.what, Correlate(tr.column, m.Column, l), tr.survives})
 	}
 	return ranking, nil
 }
 
-// choose marks the trials that survive, and counts those that could be computed.
+// choose marks the trials that survive, and counts those that could be
+// computed.
 func (r *Ranking) choose(trials []trial) {
 	var p []float64
 	var of []*trial
@@ -116,10 +122,12 @@ func (r *Ranking) choose(trials []trial) {
 	r.Tried = len(p)
 }
 
-// maxWords is up to how many words each word of a nominal monitor is a candidate.
+// maxWords is up to how many words each word of a nominal monitor is a
+// candidate.
 const maxWords = 20
 
-// monitorTrials returns the monitors and metrics that m is not computed of. Counters are their rates.
+// monitorTrials returns the monitors and metrics that m is not computed of.
+// Counters are their rates.
 func (t *Table) monitorTrials(m *Metric) []trial {
 	var trials []trial
 	try := func(expr, what string) {
@@ -131,7 +139,8 @@ func (t *Table) monitorTrials(m *Metric) []trial {
 		switch {
 		case slices.Contains(overhead, c.Name), m.uses[c.Name], c.Unmeasured != "":
 		case c.Expr != "":
-			if got, err := t.Metric(c.Expr); err == nil && c.Expr != m.Expr && !subset(got.uses, m.uses) {
+			if got, err := t.Metric(c.Expr); err == nil && c.Expr != m.Expr &&
+				!subset(got.uses, m.uses) {
 				if got.Counts {
 					try("rate("+c.Name+")", AMetric)
 				} else {
@@ -161,7 +170,8 @@ func subset(a, b map[string]bool) bool {
 	return len(a) > 0
 }
 
-// stateTrials returns how many goroutines of each thread class there are, and how many are in each state.
+// stateTrials returns how many goroutines of each thread class there are, and
+// how many are in each state.
 func (t *Table) stateTrials(p *views.Presence) []trial {
 	const all = views.NumTypedTimes
 	byKey := make(map[views.StayKind]counts)
@@ -191,7 +201,8 @@ func (t *Table) stateTrials(p *views.Presence) []trial {
 			if state < all {
 				of = path.Then(callpath.Frame(state.String()), callpath.Extended)
 			}
-			trials = append(trials, trial{expr: "hits(" + of.String() + ")", what: AState, column: c.column()})
+			trials = append(trials,
+				trial{expr: "hits(" + of.String() + ")", what: AState, column: c.column()})
 		}
 	}
 	return trials

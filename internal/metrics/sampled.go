@@ -20,38 +20,47 @@ import (
 func (t *Table) addSampled() {
 	level := func(name, unit, source string, of func(s *sampledata.Sample, i int) float64) {
 		t.add(&Monitor{
-			Monitor: sampledata.Monitor{Name: name, Layer: sampledata.Sampled, Kind: sampledata.Level, Unit: unit, Source: source},
-			column:  func() Column { return t.perSample(of) }, series: -1,
+			Monitor: sampledata.Monitor{Name: name, Layer: sampledata.Sampled,
+				Kind: sampledata.Level, Unit: unit, Source: source},
+			column: func() Column { return t.perSample(of) }, series: -1,
 		})
 	}
 	predicate := func(name, source string, of func(s *sampledata.Sample) bool) {
 		t.add(&Monitor{
-			Monitor: sampledata.Monitor{Name: name, Layer: sampledata.Sampled, Kind: sampledata.Nominal, Source: source}, truth: true,
+			Monitor: sampledata.Monitor{Name: name, Layer: sampledata.Sampled,
+				Kind: sampledata.Nominal, Source: source}, truth: true,
 			column: func() Column { return t.perSample(func(s *sampledata.Sample, _ int) float64 { return truth(of(s)) }) }, series: -1,
 		})
 	}
 	weights := t.r.Weights()
-	level("time", "s", "the sample's time since the start", func(s *sampledata.Sample, _ int) float64 { return s.Time.Seconds() })
-	level("sample.weight", "ns", "the time that the sample stands for", func(_ *sampledata.Sample, i int) float64 { return float64(weights.Of(i, i+1)) })
-	level("sample.halt", "ns", "how long the target was halted", func(s *sampledata.Sample, _ int) float64 { return float64(s.Halt) })
+	level("time", "s", "the sample's time since the start",
+		func(s *sampledata.Sample, _ int) float64 { return s.Time.Seconds() })
+	level("sample.weight", "ns", "the time that the sample stands for",
+		func(_ *sampledata.Sample, i int) float64 { return float64(weights.Of(i, i+1)) })
+	level("sample.halt", "ns", "how long the target was halted",
+		func(s *sampledata.Sample, _ int) float64 { return float64(s.Halt) })
 	level("threads", "", "the target's threads", func(s *sampledata.Sample, _ int) float64 {
 		if s.Threads == 0 {
 			return undefined
 		}
 		return float64(s.Threads)
 	})
-	level("processors", "", "GOMAXPROCS", func(s *sampledata.Sample, _ int) float64 { return float64(len(s.Processors)) })
-	level("processors.idle", "", "processors without work", func(s *sampledata.Sample, _ int) float64 {
-		n := 0
-		for _, g := range s.Processors {
-			if g == sampledata.IdleProcessor {
-				n++
+	level("processors", "", "GOMAXPROCS",
+		func(s *sampledata.Sample, _ int) float64 { return float64(len(s.Processors)) })
+	level("processors.idle", "", "processors without work",
+		func(s *sampledata.Sample, _ int) float64 {
+			n := 0
+			for _, g := range s.Processors {
+				if g == sampledata.IdleProcessor {
+					n++
+				}
 			}
-		}
-		return float64(n)
-	})
-	predicate("gc.running", "a garbage collection was under way", func(s *sampledata.Sample) bool { return s.Collecting })
-	predicate("world.stopped", "the runtime had stopped all goroutines", func(s *sampledata.Sample) bool { return s.StoppedWorld })
+			return float64(n)
+		})
+	predicate("gc.running", "a garbage collection was under way",
+		func(s *sampledata.Sample) bool { return s.Collecting })
+	predicate("world.stopped", "the runtime had stopped all goroutines",
+		func(s *sampledata.Sample) bool { return s.StoppedWorld })
 	t.addStates()
 }
 
@@ -76,19 +85,22 @@ func (t *Table) addStates() {
 	}{
 		{"goroutines", "all goroutines", func(sampledata.Run) bool { return true }},
 		{"goroutines.running", "goroutines that execute", in(views.Run)},
-		{"goroutines.ready", "goroutines that are ready to run, and wait for a processor or CPU", in(views.Load)},
+		{"goroutines.ready", "goroutines that are ready to run, and wait for a processor or CPU",
+			in(views.Load)},
 		{"goroutines.blocked", "goroutines that wait for a lock", in(views.Monitor)},
 		{"goroutines.waiting", "goroutines that wait for anything else", in(views.Wait)},
 	}
 	for _, s := range states {
 		t.add(&Monitor{
-			Monitor: sampledata.Monitor{Name: s.name, Layer: sampledata.Sampled, Kind: sampledata.Level, Source: s.source},
-			column:  func() Column { return t.goroutines(s.has) }, series: -1,
+			Monitor: sampledata.Monitor{Name: s.name, Layer: sampledata.Sampled,
+				Kind: sampledata.Level, Source: s.source},
+			column: func() Column { return t.goroutines(s.has) }, series: -1,
 		})
 	}
 }
 
-// goroutines counts the goroutines in each sample whose run satisfies a condition.
+// goroutines counts, in each sample, the goroutines with a run that satisfies a
+// condition.
 func (t *Table) goroutines(has func(sampledata.Run) bool) Column {
 	c := newCounts(t.samples)
 	for _, run := range t.r.Runs.All() {
@@ -99,7 +111,8 @@ func (t *Table) goroutines(has func(sampledata.Run) bool) Column {
 	return c.column()
 }
 
-// counts add up goroutines per sample. It has the difference from each sample to the next.
+// counts add up goroutines per sample. It has the difference from each sample
+// to the next.
 type counts []float64
 
 func newCounts(samples int) counts { return make(counts, samples+1) }
@@ -110,7 +123,8 @@ func (c counts) add(first, last int32) {
 	c[last+1]--
 }
 
-// column returns the number of goroutines in each sample. The counts must not be used afterwards.
+// column returns the number of goroutines in each sample. The counts must not
+// be used afterwards.
 func (c counts) column() Column {
 	var n float64
 	for i, step := range c {
@@ -158,7 +172,8 @@ func (p *parser) rawCall(n *ast.IdentifierNode, ref reference) (operand, error) 
 func (p *parser) rawError(n *ast.IdentifierNode, ref reference, err error) error {
 	var syntax *callpath.SyntaxError
 	if errors.As(err, &syntax) {
-		return &callpath.SyntaxError{Input: p.s.input, Offset: ref.at + syntax.Offset, Msg: syntax.Msg}
+		return &callpath.SyntaxError{Input: p.s.input, Offset: ref.at + syntax.Offset,
+			Msg: syntax.Msg}
 	}
 	return p.fail(n, "%s: %v", ref.function, err)
 }
@@ -177,8 +192,9 @@ func (t *Table) rawColumn(ref reference) (Column, error) {
 	return t.numbered(ref.argument)
 }
 
-// hits returns how many goroutines satisfy a call path in each sample. A path that begins with a thread class counts its
-// goroutines only; a path that begins with a function is one that begins anywhere.
+// hits returns how many goroutines satisfy a call path in each sample. A path
+// that begins with a thread class counts its goroutines only; a path that
+// begins with a function is one that begins anywhere.
 func (t *Table) hits(text string) (Column, error) {
 	path, err := callpath.Parse(text)
 	if err != nil {
@@ -194,7 +210,8 @@ func (t *Table) hits(text string) (Column, error) {
 		if class, err = t.class(p, first.Name); err != nil {
 			return nil, err
 		}
-		path.Elements = append([]callpath.Element{callpath.Frame(calltree.RootName)}, path.Elements[1:]...)
+		path.Elements = append([]callpath.Element{callpath.Frame(calltree.RootName)},
+			path.Elements[1:]...)
 	case first.Name != calltree.RootName:
 		path = callpath.Root(p.Tree).Join(callpath.Extended, path)
 	}
@@ -278,8 +295,9 @@ func (t *Table) waiting(name string) (Column, error) {
 	return c.column(), nil
 }
 
-// span returns a predicate that is true for the samples of a part of the recording, by offsets from its start: it has the
-// first, but not the second. Both may be left out.
+// span returns a predicate that is true for the samples of a part of the
+// recording, by offsets from its start. The part has the first offset, but not
+// the second. Both may be left out.
 func (t *Table) span(text string) (Column, error) {
 	from, to, ok := strings.Cut(text, ",")
 	if !ok {
@@ -314,7 +332,8 @@ func (t *Table) Within(s views.Span) (List, error) {
 	return l, err
 }
 
-// numbered returns a predicate that is true for some samples, given by their numbers: "0-99, 150".
+// numbered returns a predicate that is true for some samples, given by their
+// numbers: "0-99, 150".
 func (t *Table) numbered(text string) (Column, error) {
 	l := NewList(t.samples)
 	for part := range strings.SplitSeq(text, ",") {
@@ -325,10 +344,12 @@ func (t *Table) numbered(text string) (Column, error) {
 		first, err := strconv.Atoi(strings.TrimSpace(from))
 		last, err2 := strconv.Atoi(strings.TrimSpace(to))
 		if err != nil || err2 != nil || first < 0 || last < first {
-			return nil, fmt.Errorf("%q is no number of a sample, or span such as 0-99", strings.TrimSpace(part))
+			return nil, fmt.Errorf("%q is no number of a sample, or span such as 0-99",
+				strings.TrimSpace(part))
 		}
 		if last >= t.samples {
-			return nil, fmt.Errorf("there is no sample %d: the recording has %d, from 0 on", last, t.samples)
+			return nil, fmt.Errorf("there is no sample %d: the recording has %d, from 0 on",
+				last, t.samples)
 		}
 		for i := first; i <= last; i++ {
 			l.Add(i)

@@ -9,10 +9,12 @@ import (
 	"github.com/cpprof/cpprof/callpath"
 )
 
-// rawFunctions are the functions whose argument is not an expression.
+// rawFunctions are the functions that take an argument that is not an
+// expression.
 var rawFunctions = []string{"hits", "label", "lock", "samples", "span"}
 
-// A reference is a part of an expression that is not in the language of the parser.
+// A reference is a part of an expression that is not in the language of the
+// parser.
 type reference struct {
 	text     string // all of it
 	function string // one of rawFunctions; "" for a name
@@ -20,8 +22,9 @@ type reference struct {
 	at       int    // of the argument in the input, in bytes
 }
 
-// A scanned is an expression without its references: each is replaced by an identifier with as many characters, so that
-// positions stay the same. For example, if heap.live and a(b) are monitors:
+// A scanned is an expression without its references. An identifier of the same
+// length replaces each reference, and positions stay the same. For example, if
+// heap.live and a(b) are monitors:
 //
 //	heap.live > hits(* ..main.f) && a(b) > 1
 //	x________ > x_______________ && x___ > 1
@@ -31,13 +34,16 @@ type scanned struct {
 	refs   map[int]reference // by position, in characters
 }
 
-// maxExpression limits the length of an expression in bytes: the parser's stack grows with the number of parentheses.
+// maxExpression limits the length of an expression in bytes: the parser's stack
+// grows with the number of parentheses.
 const maxExpression = 16 << 10
 
-// scan finds the references in an expression: the raw functions, and the longest of the known names at each place.
+// scan finds the references in an expression: the raw functions, and the
+// longest of the known names at each place.
 func (t *Table) scan(input string) (*scanned, error) {
 	if len(input) > maxExpression {
-		return nil, fmt.Errorf("an expression of %d bytes: at most %d are possible", len(input), maxExpression)
+		return nil, fmt.Errorf("an expression of %d bytes: at most %d are possible",
+			len(input), maxExpression)
 	}
 	if !utf8.ValidString(input) {
 		return nil, fmt.Errorf("the expression %q is not valid UTF-8", input)
@@ -63,7 +69,9 @@ func (t *Table) scan(input string) (*scanned, error) {
 	return s, nil
 }
 
-// next returns the length of the reference at a place, or of other text up to the next place where one may begin.
+// next returns the length of the reference at a place. If there is none, it
+// returns the length of other text, up to the next place where a reference may
+// begin.
 func (t *Table) next(input string, at int) (int, reference, error) {
 	rest := input[at:]
 	r, size := utf8.DecodeRuneInString(rest)

@@ -53,7 +53,8 @@ func fill(s *sampledata.Series, samples int, number func(sampledata.Value) float
 // exact is the number up to which a float64 has all whole numbers.
 const exact = 1 << 53
 
-// readGrowth returns the values of a counter less its first one, so that the differences of large counts are exact.
+// readGrowth returns the values of a counter less its first one. The
+// differences of large counts are then exact.
 func readGrowth(s *sampledata.Series, samples int, values Column) Column {
 	large := false
 	for _, x := range values {
@@ -87,7 +88,8 @@ func (t *Table) columnOf(m *Monitor) Column {
 	return c
 }
 
-// growthOf returns a column of a counter that has the same differences, exactly.
+// growthOf returns a column of a counter that has the same differences,
+// exactly.
 func (t *Table) growthOf(m *Monitor) Column {
 	if m.series < 0 {
 		return t.columnOf(m)

@@ -12,12 +12,15 @@ import (
 // AllSamples is the name of the list of all samples.
 const AllSamples = "all"
 
-// maxParentheses limits the parentheses of a list: the parser looks at those within others again and again.
+// maxParentheses limits the parentheses of a list: the parser looks at those
+// within others again and again.
 const maxParentheses = 100
 
-// List computes an expression: a predicate such as rate(gc.cycles) > 0, or lists that are joined by set operators. These are
-// ! (all samples but those), which binds strongest, then & (in both), then - (not in the second) and | (in either), from left
-// to right. In a set expression, a predicate stands in parentheses: slow & (rate(gc.cycles) > 0).
+// List computes an expression: a predicate such as rate(gc.cycles) > 0, or
+// lists joined by set operators. The operators are ! (all other samples), which
+// binds strongest, then & (in both), then - (not in the second) and | (in
+// either), from left to right. In a set expression, a predicate stands in
+// parentheses: slow & (rate(gc.cycles) > 0).
 func (t *Table) List(expr string) (List, error) {
 	if n := strings.Count(expr, "("); n > maxParentheses {
 		return List{}, fmt.Errorf("an expression with %d parentheses: a sample list can have at most %d", n, maxParentheses)
@@ -35,16 +38,19 @@ func (t *Table) List(expr string) (List, error) {
 		return List{}, err
 	}
 	if !m.Truth {
-		return List{}, &callpath.SyntaxError{Input: expr, Msg: "a sample list is a predicate, and this is a number: compare it, such as with > 0"}
+		return List{}, &callpath.SyntaxError{Input: expr,
+			Msg: "a sample list is a predicate, and this is a number: compare it, such as with > 0"}
 	}
 	return listOf(m.Column), nil
 }
 
-// Choose computes a list for an analysis of its samples alone, which makes no sense if it has none.
+// Choose computes a list for an analysis of its samples alone, which makes no
+// sense if it has none.
 func (t *Table) Choose(expr string) (List, error) {
 	l, err := t.List(expr)
 	if err == nil && l.Len() == 0 {
-		err = fmt.Errorf("none of the %d samples of the recording is in the list %q", t.samples, expr)
+		err = fmt.Errorf("none of the %d samples of the recording is in the list %q",
+			t.samples, expr)
 	}
 	return l, err
 }
@@ -116,8 +122,10 @@ func (p *setParser) next() byte {
 	return p.input[p.at]
 }
 
-// isSet reports whether the expression is one over lists: outside of parentheses, it has only names of lists and set
-// operators, and it has the name of a list. So "a - b" is one if a and b are lists; "a && b" and "!(x > 1)" are predicates.
+// isSet reports whether the expression is one over lists: outside of
+// parentheses, it has only names of lists and set operators, and it has the
+// name of a list. So "a - b" is one if a and b are lists; "a && b" and "!(x >
+// 1)" are predicates.
 func (p *setParser) isSet() bool {
 	names := 0
 	for i := 0; i < len(p.input); {
@@ -150,7 +158,8 @@ func (p *setParser) isSet() bool {
 	return names > 0
 }
 
-// closing returns the place of the parenthesis that closes the one at a place; -1 if there is none.
+// closing returns the place of the parenthesis that closes the one at a place;
+// -1 if there is none.
 func (p *setParser) closing(open int) int {
 	depth := 0
 	for i := open; i < len(p.input); i++ {
@@ -169,7 +178,8 @@ func (p *setParser) closing(open int) int {
 // word returns the name at a place; "" if there is none.
 func (p *setParser) word(at int) string {
 	rest := p.input[at:]
-	return rest[:len(rest)-len(strings.TrimLeftFunc(rest, func(r rune) bool { return inWord(r) || r == '.' }))]
+	return rest[:len(rest)-len(strings.TrimLeftFunc(rest,
+		func(r rune) bool { return inWord(r) || r == '.' }))]
 }
 
 // union parses lists joined by - and |.
@@ -235,7 +245,8 @@ func (p *setParser) one() (List, error) {
 	return l, nil
 }
 
-// parentheses parses what is in parentheses: an expression over lists, or a predicate.
+// parentheses parses what is in parentheses: an expression over lists, or a
+// predicate.
 func (p *setParser) parentheses() (List, error) {
 	end := p.closing(p.at)
 	l, err := p.part(p.at+1, end)
@@ -243,7 +254,8 @@ func (p *setParser) parentheses() (List, error) {
 	return l, err
 }
 
-// part computes the expression from one place to another. isSet has found its parentheses.
+// part computes the expression from one place to another. isSet has found its
+// parentheses.
 func (p *setParser) part(from, to int) (List, error) {
 	l, err := p.t.List(p.input[from:to])
 	p.at = to

@@ -7,15 +7,18 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Stats sum a metric up over the samples of a list. What can't be computed is undefined, see Defined.
+// Stats sum a metric up over the samples of a list. What can't be computed is
+// undefined, see Defined.
 type Stats struct {
 	N                      int // defined values
 	Min, Max, Sum          float64
 	Mean, Median, Deviance float64 // Deviance: the standard deviation, of n - 1
 
-	// Of a metric that is a quotient of two differences: the sum of the ones divided by the sum of the others, over the
-	// RatioN samples in which both are defined. The mean of such a metric is not what the program did on the whole: if it
-	// missed 1 of 1 accesses in one sample, and 1 of 99 in another, it missed 2 of 100, not 50.5 %.
+	// Set for a metric that is a quotient of two differences: the sum of the
+	// numerators divided by the sum of the denominators, over the RatioN
+	// samples in which both are defined. The mean of such a metric does not
+	// describe the program on the whole: if it missed 1 of 1 accesses in one
+	// sample, and 1 of 99 in another, it missed 2 of 100, not 50.5 %.
 	Ratio  float64
 	RatioN int
 }
@@ -37,7 +40,8 @@ func (m *Metric) Stats(l List) Stats {
 
 // statsOf returns the statistics of values, which it sorts.
 func statsOf(values []float64) Stats {
-	s := Stats{N: len(values), Min: undefined, Max: undefined, Mean: undefined, Median: undefined, Deviance: undefined, Ratio: undefined}
+	s := Stats{N: len(values), Min: undefined, Max: undefined, Mean: undefined,
+		Median: undefined, Deviance: undefined, Ratio: undefined}
 	if s.N == 0 {
 		return s
 	}

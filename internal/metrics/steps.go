@@ -6,14 +6,16 @@ import (
 	"slices"
 )
 
-// A step is a change of a series that counts goroutines: it differs by so much from a sample on.
+// A step is a change of a series that counts goroutines: it differs by so much
+// from a sample on.
 type step struct {
 	sample int32
 	by     int32
 }
 
-// A target is the metric that many series are correlated with, prepared so that a series costs only as much time as it has
-// steps. The samples that count are those in the list in which the metric is defined.
+// A target is a metric to correlate with many series. It is prepared: a series
+// costs only as much time as it has steps. Samples count if they are in the
+// list and the metric is defined in them.
 type target struct {
 	n      float64
 	counts []bool
@@ -31,7 +33,8 @@ func newTarget(y Column, l List) *target {
 	m := mean(p.y)
 	size := len(y) + 1
 	t := &target{
-		n: float64(len(p.y)), counts: make([]bool, len(y)), before: make([]float64, size), sums: make([]float64, size),
+		n: float64(len(p.y)), counts: make([]bool, len(y)), before: make([]float64, size),
+		sums:  make([]float64, size),
 		pairs: make([]float64, size), y: make([]float64, len(y)), auto: p.autocorrelation(p.y),
 	}
 	for i, s := range p.samples {
@@ -53,7 +56,9 @@ func newTarget(y Column, l List) *target {
 }
 
 // pair reports whether a sample and the one before it count.
-func (t *target) pair(i int) bool { return i > 0 && i < len(t.counts) && t.counts[i] && t.counts[i-1] }
+func (t *target) pair(i int) bool {
+	return i > 0 && i < len(t.counts) && t.counts[i] && t.counts[i-1]
+}
 
 // A quick is a part of a Correlation that is computed for every series.
 type quick struct {
@@ -62,7 +67,8 @@ type quick struct {
 	p       float64
 }
 
-// moments are sums over the pairs of neighbours of a series: of the former and the latter values.
+// moments are sums over the pairs of neighbours of a series: of the former and
+// the latter values.
 type moments struct{ n, former, latter, formerSquares, latterSquares, products float64 }
 
 func (m *moments) add(n, a, b float64) {
@@ -83,8 +89,9 @@ func (m *moments) correlation() float64 {
 	return (m.products - m.former*m.latter/m.n) / math.Sqrt(a*b)
 }
 
-// correlate correlates a series with the target. The steps are in the order of their samples. Between two steps, the series
-// is the same, so sums over these samples come from the sums of the target.
+// correlate correlates a series with the target. The steps are in the order of
+// their samples. Between two steps, the series is the same, so sums over these
+// samples come from the sums of the target.
 func (t *target) correlate(steps []step) quick {
 	var sx, sxx, sxy float64
 	var m moments
@@ -124,8 +131,9 @@ func (t *target) correlate(steps []step) quick {
 	return q
 }
 
-// sortSteps sorts steps by their samples. If they are many, it adds them up by sample, in scratch, which has an element for
-// each sample and one more, all 0.
+// sortSteps sorts steps by their samples. If there are many, it adds them up by
+// sample, in scratch. scratch has one element more than there are samples, all
+// 0.
 func sortSteps(steps []step, scratch []int32) []step {
 	if len(steps) < len(scratch)/8 {
 		slices.SortFunc(steps, func(a, b step) int { return cmp.Compare(a.sample, b.sample) })

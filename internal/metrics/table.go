@@ -16,8 +16,8 @@ import (
 // A Definition names an expression: a metric, or a sample list.
 type Definition struct{ Name, Expr string }
 
-// Options say how a Table computes what the samples know, and define metrics and lists. Those that are defined twice have the
-// last definition.
+// Options say how a Table computes what the samples know, and define metrics
+// and lists. Those that are defined twice have the last definition.
 type Options struct {
 	Views   views.Options
 	Aspects func(*calltree.Symbols) *calltree.Membership // for call paths; nil if there are none
@@ -25,7 +25,8 @@ type Options struct {
 	Lists   []Definition
 }
 
-// OptionsOf returns the options that a configuration and the options of views give.
+// OptionsOf returns the options that a configuration and the options of views
+// give.
 func OptionsOf(c *config.Config, v views.Options) Options {
 	v.Span = views.Span{}
 	o := Options{Views: v, Aspects: func(syms *calltree.Symbols) *calltree.Membership { return c.AllAspects().Membership(syms) }}
@@ -49,7 +50,8 @@ type Monitor struct {
 	series int           // index in the recording's series; -1 if it is computed
 }
 
-// A Table has all monitors, metrics and lists of one recording. It is not safe for concurrent use.
+// A Table has all monitors, metrics and lists of one recording. It is not safe
+// for concurrent use.
 type Table struct {
 	r       *sampledata.Recording
 	o       Options
@@ -71,12 +73,15 @@ type Table struct {
 	busy    map[string]bool    // metrics and lists that are being computed
 }
 
-// New makes the table of a recording, which Check must accept. The recording must not be a part of another one (see
-// sampledata.Recording.Pick): differences are those between neighbouring samples.
+// New makes the table of a recording, which Check must accept. The recording
+// must not be a part of another one (see sampledata.Recording.Pick):
+// differences are those between neighbouring samples.
 func New(r *sampledata.Recording, o Options) *Table {
 	t := &Table{
-		r: r, o: o, samples: r.Samples.Len(), byName: make(map[string]*Monitor), known: make(map[string]bool), columns: make(map[string]Column),
-		growth: make(map[string]Column), even: make(map[string]Column), metrics: make(map[string]*Metric), busy: make(map[string]bool),
+		r: r, o: o, samples: r.Samples.Len(), byName: make(map[string]*Monitor),
+		known: make(map[string]bool), columns: make(map[string]Column),
+		growth: make(map[string]Column), even: make(map[string]Column),
+		metrics: make(map[string]*Metric), busy: make(map[string]bool),
 	}
 	t.seconds = make(Column, t.samples)
 	for i := range t.seconds {
@@ -92,19 +97,22 @@ func New(r *sampledata.Recording, o Options) *Table {
 		t.define(d)
 	}
 	for _, d := range o.Lists {
-		t.lists = slices.DeleteFunc(t.lists, func(old Definition) bool { return old.Name == d.Name })
+		t.lists = slices.DeleteFunc(t.lists,
+			func(old Definition) bool { return old.Name == d.Name })
 		t.lists = append(t.lists, d)
 		t.known[d.Name] = true
 	}
 	return t
 }
 
-// Builtin defines metrics of the monitors that cpprof records by itself. A recording that lacks their monitors lacks them.
+// Builtin defines metrics of the monitors that cpprof records by itself. A
+// recording that lacks their monitors lacks them.
 var Builtin = []Definition{
 	{"cpu.used", "rate(process.cpu) / 1e9"},
 }
 
-// define adds a metric. A built-in one gives way to everything else of its name, and to missing monitors.
+// define adds a metric. A built-in one gives way to everything else of its
+// name, and to missing monitors.
 func (t *Table) define(d Definition) {
 	builtin := slices.Contains(Builtin, d)
 	old := t.byName[d.Name]
@@ -116,7 +124,8 @@ func (t *Table) define(d Definition) {
 			return
 		}
 	}
-	m := &Monitor{Monitor: sampledata.Monitor{Name: d.Name, Layer: sampledata.Sampled, Kind: sampledata.Level, Source: "metric"}, Expr: d.Expr, series: -1}
+	m := &Monitor{Monitor: sampledata.Monitor{Name: d.Name, Layer: sampledata.Sampled,
+		Kind: sampledata.Level, Source: "metric"}, Expr: d.Expr, series: -1}
 	t.byName[d.Name], t.known[d.Name] = m, true
 	if old != nil {
 		t.order = slices.DeleteFunc(t.order, func(o *Monitor) bool { return o == old })
@@ -147,7 +156,8 @@ func (t *Table) Monitor(name string) *Monitor { return t.byName[name] }
 // Lists returns the definitions of the lists.
 func (t *Table) Lists() []Definition { return t.lists }
 
-// Names returns the names of all monitors, metrics and lists, in alphabetical order.
+// Names returns the names of all monitors, metrics and lists, in alphabetical
+// order.
 func (t *Table) Names() []string {
 	return slices.Sorted(maps.Keys(t.known))
 }

@@ -7,19 +7,26 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// A Utilisation is how many CPUs a program used on average: by the samples, which is the root of the Server View, and by the
-// kernel's clock of the program's CPU time, which misses nothing.
+// A Utilisation is how many CPUs a program used on average, measured twice. The
+// first is by the samples, which is the root of the Server View. The second is
+// by the kernel's clock of the program's CPU time, which misses nothing.
 type Utilisation struct {
-	Goroutines float64 `json:"goroutines"`       // goroutines that execute on a CPU
-	Runtime    float64 `json:"runtime"`          // processors on which the runtime works for itself; it may sleep there
-	NoCPU      float64 `json:"no_cpu"`           // goroutines on a processor whose threads wait for a CPU of the machine
-	Share      float64 `json:"share"`            // of the processors that Goroutines used, as in the Server View
-	NoCPUShare float64 `json:"no_cpu_share"`     // of the processors that NoCPU has
-	Margin     float64 `json:"margin,omitempty"` // of Goroutines: half the width of the interval of 95 %; 0 if there are too few samples
-	Clock      float64 `json:"clock"`            // CPUs, by the kernel
+	Goroutines float64 `json:"goroutines"` // goroutines that execute on a CPU
+	// processors on which the runtime works for itself; it may sleep there
+	Runtime float64 `json:"runtime"`
+	// goroutines on a processor whose threads wait for a CPU of the machine
+	NoCPU float64 `json:"no_cpu"`
+	// of the processors that Goroutines used, as in the Server View
+	Share      float64 `json:"share"`
+	NoCPUShare float64 `json:"no_cpu_share"` // of the processors that NoCPU has
+	// of Goroutines: half the width of the interval of 95 %; 0 if there are too
+	// few samples
+	Margin float64 `json:"margin,omitempty"`
+	Clock  float64 `json:"clock"` // CPUs, by the kernel
 }
 
-// Utilisation returns how many CPUs the program used, and false if the recording does not have the kernel's clock.
+// Utilisation returns how many CPUs the program used, and false if the
+// recording does not have the kernel's clock.
 func (t *Table) Utilisation() (u Utilisation, known bool) {
 	if u.Clock, known = t.meanCPUs(); !known {
 		return u, false
@@ -46,7 +53,8 @@ func (t *Table) Utilisation() (u Utilisation, known bool) {
 	return u, true
 }
 
-// meanCPUs returns how many CPUs the program used between the first and the last reading of the kernel's clock.
+// meanCPUs returns how many CPUs the program used between the first and the
+// last reading of the kernel's clock.
 func (t *Table) meanCPUs() (cpus float64, known bool) {
 	m := t.byName["process.cpu"]
 	if m == nil || m.series < 0 {
@@ -67,8 +75,9 @@ func (t *Table) meanCPUs() (cpus float64, known bool) {
 	return (clock[last] - clock[first]) / float64(passed), passed > 0
 }
 
-// Differs reports whether the samples and the clock differ by more than chance explains, and by more than a few percent. What the
-// runtime does for itself may be in the clock or not.
+// Differs reports whether the samples and the clock differ by more than chance
+// explains, and by more than a few percent. The clock may include the runtime's
+// own work or not.
 func (u *Utilisation) Differs() bool {
 	const sure = 1.5 // an interval of 95 % spans two standard errors to each side: that is three
 	off := max(u.Goroutines-u.Clock, u.Clock-u.Goroutines-u.Runtime)

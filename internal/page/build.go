@@ -12,9 +12,11 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// Data returns what the page shows, packed. It is smaller than the page, in which it is text.
+// Data returns what the page shows, packed. It is smaller than the page, in
+// which it is text.
 func Data(p *Page) ([]byte, error) {
-	b := &build{Page: p, h: &header{Name: p.Name, Tables: make(map[string]json.RawMessage), Counted: true, Warnings: []string{}}}
+	b := &build{Page: p, h: &header{Name: p.Name, Tables: make(map[string]json.RawMessage),
+		Counted: true, Warnings: []string{}}}
 	if err := b.make(); err != nil {
 		return nil, fmt.Errorf("page of %s: %w", p.Name, err)
 	}
@@ -91,7 +93,8 @@ func (b *build) profile() error {
 		return err
 	}
 	if x, y := v.Tree.Main().Unit, other.Tree.Main().Unit; x != y {
-		return fmt.Errorf("it counts %s, and %s counts %s: they can't be compared", x, b.Against.Name, y)
+		return fmt.Errorf("it counts %s, and %s counts %s: they can't be compared",
+			x, b.Against.Name, y)
 	}
 	return b.comparison(v.Tree, other.Tree, title)
 }
@@ -150,8 +153,10 @@ const (
 // makers make the histories of a page, by tree.
 var makers = []func(*sampledata.Recording, views.Options, int) (*views.History, error){views.ServerHistory, views.ThreadsHistory}
 
-// tree returns the tree of a history, compared with the other recording if there is one.
-func (b *build) tree(h *views.History, make func(*sampledata.Recording, views.Options, int) (*views.History, error)) (*tree, error) {
+// tree returns the tree of a history, compared with the other recording if
+// there is one.
+func (b *build) tree(h *views.History,
+	make func(*sampledata.Recording, views.Options, int) (*views.History, error)) (*tree, error) {
 	other := b.Against.Recording
 	if other == nil {
 		return timed(h), nil
@@ -172,16 +177,20 @@ func (b *build) listViews(classes []views.ClassSummary) {
 	t := b.trees[threads]
 	for i := range classes {
 		if n, ok := nodeBelowRoot(t.Tree, classes[i].Class); ok {
-			b.h.Views = append(b.h.Views, viewHeader{"Thread View of " + classes[i].Class, classes[i].Class, threads, n})
+			b.h.Views = append(b.h.Views,
+				viewHeader{"Thread View of " + classes[i].Class, classes[i].Class, threads, n})
 		}
 	}
-	for n := int32(1); int(n) < t.Len(); n = t.Ends()[n] { // those that only the other recording has
+	// those that only the other recording has
+	for n := int32(1); int(n) < t.Len(); n = t.Ends()[n] {
 		name := t.Symbols().Name(t.Funcs()[n])
-		if !slices.ContainsFunc(b.h.Views, func(v viewHeader) bool { return v.Tree == threads && v.Node == n }) {
+		if !slices.ContainsFunc(b.h.Views,
+			func(v viewHeader) bool { return v.Tree == threads && v.Node == n }) {
 			b.h.Views = append(b.h.Views, viewHeader{"Thread View of " + name, name, threads, n})
 		}
 	}
-	b.h.Views = append(b.h.Views, viewHeader{Title: "Thread Views of all classes", Name: "", Tree: threads})
+	b.h.Views = append(b.h.Views, viewHeader{Title: "Thread Views of all classes",
+		Name: "", Tree: threads})
 	if b.h.Open == "" && len(classes) > 0 {
 		b.h.Open = views.MostHeldUp(classes)
 	}

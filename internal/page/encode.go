@@ -10,7 +10,8 @@ import (
 	"github.com/klauspost/compress/flate"
 )
 
-// A header begins the data. The numbers of all trees follow it, column by column.
+// A header begins the data. The numbers of all trees follow it, column by
+// column.
 type header struct {
 	Version  int                        `json:"version"`
 	Name     string                     `json:"name"`
@@ -45,7 +46,7 @@ type sideHeader struct {
 	Sums     int `json:"sums"`
 }
 
-// A viewHeader is a view to choose: a tree, or the part of it below a node.
+// A viewHeader is a view to choose: a tree, or its part below a node.
 type viewHeader struct {
 	Title string `json:"title"`
 	Name  string `json:"name"` // "*", or a class
@@ -53,8 +54,9 @@ type viewHeader struct {
 	Node  int32  `json:"node"`
 }
 
-// A packer packs numbers as varints: base 128, the least significant digit first, with the high bit set on all digits but the last.
-// Signed numbers alternate: 0, -1, 1, -2.
+// A packer packs numbers as varints: base 128, the least significant digit
+// first, with the high bit set on all digits but the last. Signed numbers
+// alternate: 0, -1, 1, -2.
 type packer struct {
 	bytes  []byte
 	frames []string
@@ -76,7 +78,8 @@ func (p *packer) frame(name string) int {
 	return n
 }
 
-// clock packs the slices: when they begin, as differences; their samples; what they weigh.
+// clock packs the slices: when they begin, as differences; their samples; what
+// they weigh.
 func (p *packer) clock(c *clock) {
 	at := int64(0)
 	for _, s := range c.samples {
@@ -180,7 +183,8 @@ func (p *packer) counts(portions, values int, portion func(int) int32) {
 	}
 }
 
-// pack returns the data: compressed, the length of the header, the header, and the columns.
+// pack returns the data: compressed, the length of the header, the header, and
+// the columns.
 func pack(h *header, c *clock, trees []*tree) ([]byte, error) {
 	p := &packer{index: make(map[string]int)}
 	p.clock(c)
@@ -208,7 +212,8 @@ func pack(h *header, c *clock, trees []*tree) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// nodeBelowRoot returns the node of a class in a tree of all Thread Views; false if there is none.
+// nodeBelowRoot returns the node of a class in a tree of all Thread Views;
+// false if there is none.
 func nodeBelowRoot(t *calltree.Tree, class string) (int32, bool) {
 	f := t.Symbols().Lookup(class)
 	for n := int32(1); int(n) < t.Len(); n = t.Ends()[n] {

@@ -23,18 +23,23 @@ type Page struct {
 	Recording *sampledata.Recording
 	Options   views.Options
 	Aspects   *aspects.Set // for the findings
-	Open      string       // the view that is shown first: "*" for the Server View, or a class; "" lets the page choose
+	// the view that is shown first: "*" for the Server View, or a class; ""
+	// lets the page choose
+	Open string
 
-	// Against is another recording to compare with. Its Recording is nil if there is none.
+	// Against is another recording to compare with. Its Recording is nil if
+	// there is none.
 	Against views.Named
 
-	// Tree, if it is not nil, is shown in place of the views: one that was refined or pruned. It has no timeline. If there is another
-	// recording, it is a tree of calltree.Merge.
+	// Tree, if it is not nil, is shown in place of the views: one that was
+	// refined or pruned. It has no timeline. If there is another recording, it
+	// is a tree of calltree.Merge.
 	Tree  *calltree.Tree
 	Title string // of Tree
 
-	// MaxMoments limits how many changes of stacks the page holds; 0 is about as much as fits 10 MB. If there are more,
-	// neighbouring samples are taken together.
+	// MaxMoments limits how many changes of stacks the page holds; 0 is about
+	// as much as fits 10 MB. If there are more, neighbouring samples are taken
+	// together.
 	MaxMoments int
 }
 
@@ -92,8 +97,10 @@ func Write(w io.Writer, p *Page) error {
 	return out.Flush()
 }
 
-// Shell returns the page without data. Its script loads what Data returns from a path of the page's own server, relative to the
-// page, and again when that has changed. If pprof is set, the page has a link to "pprof/flamegraph".
+// Shell returns the page without data. Its script loads the result of Data from
+// a path of the page's own server, relative to the page. It loads the data
+// again when they have changed. If pprof is set, the page has a link to
+// "pprof/flamegraph".
 func Shell(name, path string, pprof bool) ([]byte, error) {
 	before, after, err := shell(name, path, pprof)
 	return append(before, after...), err
@@ -108,13 +115,15 @@ func shell(name, source string, pprof bool) (before, after []byte, err error) {
 	const mark = "@DATA@"
 	var b bytes.Buffer
 	err = page.Execute(&b, map[string]any{
-		"Policy": fmt.Sprintf(policy, hash(static.style), hash(static.script), connect), "Name": name, "Source": source, "Data": mark, "Pprof": pprof,
+		"Policy": fmt.Sprintf(policy, hash(static.style), hash(static.script), connect),
+		"Name":   name, "Source": source, "Data": mark, "Pprof": pprof,
 		"Style": template.CSS(static.style), "Script": template.JS(static.script),
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("making the page: %w", err)
 	}
-	// The data come last, so that nothing that is named in the page is taken for the mark.
+	// The data come last. No name in the page can then be mistaken for the
+	// mark.
 	i := bytes.LastIndex(b.Bytes(), []byte(mark))
 	return b.Bytes()[:i:i], b.Bytes()[i+len(mark):], nil
 }

@@ -16,10 +16,12 @@ import (
 	"time"
 )
 
-// A Server shows a page to the browsers of this machine. Whoever knows its URL, which has a token in it, may see it.
+// A Server shows a page to the browsers of this machine. Everybody who knows
+// its URL, which has a token in it, may see the page.
 //
-// It answers on the loopback address only. It refuses requests for another host's name, which a foreign page could have
-// pointed here, and those that pages of other origins make.
+// It answers on the loopback address only. It refuses requests for another
+// host's name, which a foreign page could point here. It also refuses requests
+// from pages of other origins.
 type Server struct {
 	URL string
 
@@ -46,14 +48,17 @@ const (
 	leastPause = time.Second
 )
 
-// Listen opens a port for a page, on 127.0.0.1; port 0 is any free one. The function data returns what Data does. It is called
-// again for a recording that grows. The handler pprof, if it is not nil, answers what is below "pprof/".
-func Listen(port int, name string, data func() ([]byte, error), pprof http.Handler) (*Server, error) {
+// Listen opens a port for a page, on 127.0.0.1; port 0 is any free one. The
+// function data returns what Data does. It is called again for a recording that
+// grows. The handler pprof, if it is not nil, answers what is below "pprof/".
+func Listen(port int, name string, data func() ([]byte, error),
+	pprof http.Handler) (*Server, error) {
 	l, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", fmt.Sprint(port)))
 	if err != nil {
 		return nil, fmt.Errorf("opening a port for the page: %w", err)
 	}
-	s := &Server{listener: l, token: rand.Text(), name: name, data: data, pprof: pprof, busy: make(chan struct{}, mostRequests)}
+	s := &Server{listener: l, token: rand.Text(), name: name, data: data, pprof: pprof,
+		busy: make(chan struct{}, mostRequests)}
 	s.URL = fmt.Sprintf("http://%s/%s/", l.Addr(), s.token)
 	return s, nil
 }
@@ -61,7 +66,8 @@ func Listen(port int, name string, data func() ([]byte, error), pprof http.Handl
 // Serve answers requests until the context ends, and then closes the port.
 func (s *Server) Serve(ctx context.Context) error {
 	server := &http.Server{
-		Handler: s, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 2 * time.Minute, IdleTimeout: time.Minute,
+		Handler: s, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,
+		WriteTimeout: 2 * time.Minute, IdleTimeout: time.Minute,
 		MaxHeaderBytes: 32 << 10,
 	}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
@@ -113,7 +119,8 @@ func (s *Server) refuses(r *http.Request) string {
 			return "the request is from a page of another origin"
 		}
 	}
-	if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" && r.Header.Get("Sec-Fetch-Mode") != "navigate" {
+	if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" &&
+		r.Header.Get("Sec-Fetch-Mode") != "navigate" {
 		return "the request is from a page of another site"
 	}
 	token, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")

@@ -5,17 +5,20 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// mostMoments is how many moments of histories a page holds at most, which is about 4 MB.
+// mostMoments is how many moments of histories a page holds at most, which is
+// about 4 MB.
 const mostMoments = 1_000_000
 
-// A clock says what the slices of a page are: each is a number of samples that follow one another.
+// A clock says what the slices of a page are: each is a number of samples that
+// follow one another.
 type clock struct {
 	samples []sampleSlice
 	each    int32 // samples of a slice; the last one may have fewer
 	weights sampledata.Weights
 }
 
-// A sampleSlice is where a slice begins, how many samples it has, and what they weigh.
+// A sampleSlice is where a slice begins, how many samples it has, and what they
+// weigh.
 type sampleSlice struct {
 	at     int64 // nanoseconds since the start of the recording
 	number int32
@@ -28,7 +31,8 @@ func newClock(r *sampledata.Recording, each int32) *clock {
 	n := int32(r.Samples.Len())
 	for s := int32(0); s < n; s += each {
 		number := min(each, n-s)
-		c.samples = append(c.samples, sampleSlice{int64(r.Samples.Time(int(s))), number, c.weights.Of(int(s), int(s+number))})
+		c.samples = append(c.samples,
+			sampleSlice{int64(r.Samples.Time(int(s))), number, c.weights.Of(int(s), int(s+number))})
 	}
 	return c
 }

@@ -43,7 +43,8 @@ func (b *build) tables() error {
 
 // A finding is one answer to why the program is slow.
 type finding struct {
-	Lines []string  `json:"lines"` // the sentence; then "where  ..." and so on, see report.Why.Details
+	// the sentence; then "where ..." and so on, see report.Why.Details
+	Lines []string  `json:"lines"`
 	View  string    `json:"view"`  // that shows it
 	Path  []string  `json:"path"`  // of functions in that view
 	Spans []spanned `json:"spans"` // when it is true, if not always
@@ -62,7 +63,8 @@ type findingsTable struct {
 }
 
 func (b *build) findings() (any, error) {
-	a, err := why.Find(b.Recording, why.Options{Views: b.Options, Aspects: b.Aspects, Threshold: why.DefaultThreshold})
+	a, err := why.Find(b.Recording,
+		why.Options{Views: b.Options, Aspects: b.Aspects, Threshold: why.DefaultThreshold})
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +74,8 @@ func (b *build) findings() (any, error) {
 		out.Verdict = answer.Verdict()
 	}
 	for _, f := range a.Findings {
-		j := finding{Lines: answer.Details(f), View: f.Class, Path: f.Where.Path, Spans: []spanned{}}
+		j := finding{Lines: answer.Details(f), View: f.Class, Path: f.Where.Path,
+			Spans: []spanned{}}
 		if f.IsCode() || j.View == "" {
 			j.View = calltree.RootName
 		}
@@ -139,14 +142,18 @@ func (b *build) locks() (any, error) {
 
 func lockRowOf(a *locks.Analysis, l *locks.Lock) lockRow {
 	row := lockRow{
-		Lock: l.String(), Type: l.Kind, Shared: l.Shared, Waited: whole(l.Weight), Hits: report.Hits(l.Hits), Mean: float(a.Mean(&l.Evidence)),
-		Known: float(l.Share(l.Known())), Waiters: []lockPart{}, Holders: []lockPart{}, Paths: []heldPath{},
+		Lock: l.String(), Type: l.Kind, Shared: l.Shared, Waited: whole(l.Weight),
+		Hits: report.Hits(l.Hits), Mean: float(a.Mean(&l.Evidence)),
+		Known: float(l.Share(l.Known())), Waiters: []lockPart{}, Holders: []lockPart{},
+		Paths: []heldPath{},
 	}
 	for _, w := range l.Waiters {
-		row.Waiters = append(row.Waiters, lockPart{w.Class, w.In, whole(w.Weight), report.Hits(w.Hits)})
+		row.Waiters = append(row.Waiters,
+			lockPart{w.Class, w.In, whole(w.Weight), report.Hits(w.Hits)})
 	}
 	for _, h := range l.Holders {
-		row.Holders = append(row.Holders, lockPart{h.Class, h.In, whole(h.Weight), report.Hits(h.Hits)})
+		row.Holders = append(row.Holders,
+			lockPart{h.Class, h.In, whole(h.Weight), report.Hits(h.Hits)})
 	}
 	if !l.Shared {
 		row.Paths = heldPaths(a, l)
@@ -154,7 +161,8 @@ func lockRowOf(a *locks.Analysis, l *locks.Lock) lockRow {
 	return row
 }
 
-// heldPaths returns the call paths on which the holders of a lock spent most time, the most first.
+// heldPaths returns the call paths on which the holders of a lock spent most
+// time, the most first.
 func heldPaths(a *locks.Analysis, l *locks.Lock) []heldPath {
 	t, top := a.Held.Tree, a.HeldAt(l)
 	heaviest := []int32{} // nodes, the one with most time first
@@ -191,7 +199,8 @@ func float(x *big.Rat) float64 {
 	return f
 }
 
-// A metricRow is what was measured beside the samples, over the time of the recording.
+// A metricRow is what was measured beside the samples, over the time of the
+// recording.
 type metricRow struct {
 	Name   string     `json:"name"`
 	Unit   string     `json:"unit"`
@@ -200,7 +209,8 @@ type metricRow struct {
 	Words  []string   `json:"words,omitempty"` // in place of numbers: the values are indexes
 }
 
-// metricsTable has the metrics. Their points are of equal time, from the first sample to the end.
+// metricsTable has the metrics. Their points are of equal time, from the first
+// sample to the end.
 type metricsTable struct {
 	From    time.Duration `json:"from"`
 	To      time.Duration `json:"to"`
@@ -221,7 +231,9 @@ func (b *build) metrics() (any, error) {
 	}
 	out.From, out.To = bounds[0], bounds[len(bounds)-1]
 	o := b.Options
-	o.Span = views.Span{} // the metrics are those of the whole recording; only their points are of the span
+	// the metrics are those of the whole recording; only their points are of
+	// the span
+	o.Span = views.Span{}
 	table := metrics.New(b.Recording, metrics.Options{Views: o})
 	for i := range b.Recording.Series {
 		s := &b.Recording.Series[i]
@@ -233,7 +245,8 @@ func (b *build) metrics() (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		row := metricRow{Name: s.Name, Unit: s.Unit, Rate: s.Kind == sampledata.Counter, Words: m.Words}
+		row := metricRow{Name: s.Name, Unit: s.Unit, Rate: s.Kind == sampledata.Counter,
+			Words: m.Words}
 		for _, c := range table.Lane(m, bounds) {
 			row.Values = append(row.Values, point(c, m.Words != nil))
 		}
@@ -242,7 +255,8 @@ func (b *build) metrics() (any, error) {
 	return out, nil
 }
 
-// point returns the value of a cell: a number, or the index of a word; nil if it has none.
+// point returns the value of a cell: a number, or the index of a word; nil if
+// it has none.
 func point(c metrics.Cell, isWord bool) *float64 {
 	x := c.Mean
 	switch {

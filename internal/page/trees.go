@@ -29,8 +29,9 @@ func timed(h *views.History) *tree {
 	return &tree{Tree: h.Tree, side: sideOf(h, nil)}
 }
 
-// sideOf returns the portions and moments of a history in the order of a side. If nodes is not nil, nodes[n] is the node of the side's
-// tree for the node n of the history.
+// sideOf returns the portions and moments of a history in the order of a side.
+// If nodes is not nil, nodes[n] is the node of the side's tree for the node n
+// of the history.
 func sideOf(h *views.History, nodes []int32) side {
 	portions := slices.Clone(h.Portions)
 	if nodes != nil {
@@ -44,7 +45,8 @@ func sideOf(h *views.History, nodes []int32) side {
 	}
 	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(portions[a].Node, portions[b].Node) })
 	s := side{
-		portions: make([]views.Portion, len(portions)), spells: make([]views.Spell, 0, h.Spells), sums: make([]views.Sum, 0, h.Sums),
+		portions: make([]views.Portion, len(portions)), spells: make([]views.Spell, 0, h.Spells),
+		sums: make([]views.Sum, 0, h.Sums),
 	}
 	for i, p := range order {
 		s.portions[i] = portions[p]
@@ -85,7 +87,8 @@ func total(h *views.History, nodes []int32, w sampledata.Weights) side {
 func untimed(t *calltree.Tree) *tree {
 	out := &tree{Tree: t}
 	m := t.Main()
-	out.putTotal(views.Whole, 0, calltree.Total{Weight: m.Denominator, Hits: m.Hits().Denominator}) // first: portions are in the order of nodes
+	// first: portions are in the order of nodes
+	out.putTotal(views.Whole, 0, calltree.Total{Weight: m.Denominator, Hits: m.Hits().Denominator})
 	for n := range int32(t.Len()) {
 		if m.Integral() && m.Hits() == m {
 			if own := m.Planes()[0].Own[n]; own != 0 {
@@ -108,7 +111,8 @@ func (s *side) put(kind views.PortionKind, n int32, parts, weight, hits int64) {
 	s.portions = append(s.portions, views.Portion{Kind: kind, Node: n, Parts: parts})
 }
 
-// putTotal is put for exact numbers. What the script's integers can't hold is rounded.
+// putTotal is put for exact numbers. What the script's integers can't hold is
+// rounded.
 func (s *side) putTotal(kind views.PortionKind, n int32, t calltree.Total) {
 	parts := new(big.Int).Set(t.Weight.Denom())
 	common := new(big.Int).GCD(nil, nil, parts, t.Hits.Denom())
@@ -124,7 +128,8 @@ func (s *side) putTotal(kind views.PortionKind, n int32, t calltree.Total) {
 	s.put(kind, n, parts.Int64(), weight.Int64(), hits.Int64())
 }
 
-// roundedParts are the parts in which numbers are counted whose own parts would be more.
+// roundedParts is the number of parts of rounded numbers: exact ones would have
+// too many parts for 64 bits.
 const roundedParts = 1 << 30
 
 func timesRounded(x *big.Rat, parts *big.Int) *big.Int {
@@ -133,7 +138,8 @@ func timesRounded(x *big.Rat, parts *big.Int) *big.Int {
 	return n.Div(n, new(big.Int).Lsh(x.Denom(), 1))
 }
 
-// united returns one tree for the nodes of two, and the node of it for each of theirs.
+// united returns one tree for the nodes of two trees, and, for each node of
+// either tree, its node in the new one.
 func united(a, b *calltree.Tree) (t *calltree.Tree, ofA, ofB []int32, err error) {
 	u := calltree.NewBuilder(new(calltree.Symbols), a.Root(), a.Main().Name, a.Main().Unit)
 	ofA, ofB = grow(u, a), grow(u, b)
@@ -150,7 +156,8 @@ func united(a, b *calltree.Tree) (t *calltree.Tree, ofA, ofB []int32, err error)
 	return t, ofA, ofB, nil
 }
 
-// grow adds the nodes of a tree to a builder, and returns the builder's node for each.
+// grow adds the nodes of a tree to a builder, and returns the builder's node
+// for each.
 func grow(u *calltree.Builder, t *calltree.Tree) []int32 {
 	at := make([]int32, t.Len())
 	for n := int32(1); int(n) < t.Len(); n++ {
@@ -159,7 +166,8 @@ func grow(u *calltree.Builder, t *calltree.Tree) []int32 {
 	return at
 }
 
-// compared returns the tree of two histories: of the first one with its spells, of the other one with its sums.
+// compared returns the tree of two histories: of the first one with its spells,
+// of the other one with its sums.
 func compared(a, b *views.History, weights sampledata.Weights) (*tree, error) {
 	t, ofA, ofB, err := united(a.Tree, b.Tree)
 	if err != nil {

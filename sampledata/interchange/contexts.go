@@ -4,13 +4,16 @@ import (
 	"math/rand/v2"
 )
 
-// contexts numbers the calling contexts of stacks: a context is a call at a place, from another context. It is an open hash
-// table: a profile has tens of millions of frames, and each is looked up. Its hash has a random seed, so that no file can be
-// made whose contexts all have one hash.
+// contexts numbers the calling contexts of stacks: a context is a call at a
+// place, from another context. It is an open hash table: a profile has tens of
+// millions of frames, and each is looked up. Its hash has a random seed: no
+// file can be made in which all contexts have one hash.
 type contexts struct {
 	above []int32 // by context: the one that it is called from; -1 if there is none
 	place []int32 // by context
-	slots []int32 // 1 + a context, 0 for none; at least half of them are free, and their number is a power of two
+	// 1 + a context, 0 for none; at least half of them are free, and their
+	// number is a power of two
+	slots []int32
 	seed  uint64
 	path  []int32 // the contexts of the last stack, outermost first
 }
@@ -21,8 +24,9 @@ func newContexts() *contexts {
 
 func (c *contexts) len() int { return len(c.place) }
 
-// of returns the context of a stack, whose innermost frame comes first; -1 for an empty stack. Stacks that follow each other
-// often have the same outer frames, which are not looked up again.
+// of returns the context of a stack, given its innermost frame first; -1 for an
+// empty stack. Stacks that follow each other often have the same outer frames.
+// of does not look them up again.
 func (c *contexts) of(stack []int32) int32 {
 	same, n := 0, len(stack)
 	for same < len(c.path) && same < n && c.place[c.path[same]] == stack[n-1-same] {

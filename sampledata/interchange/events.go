@@ -10,20 +10,23 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// A Stamp is a reading of a meter that never falls, such as CPU time, in whole units and billionths of one.
+// A Stamp is a reading of a meter that never falls, such as CPU time, in whole
+// units and billionths of a unit.
 type Stamp struct {
 	Units  int64
 	Billis int64 // 0 to 999,999,999
 }
 
-// ParseStamp reads a number of at most 18 digits before the point and 9 after it.
+// ParseStamp reads a number of at most 18 digits before the point and 9 after
+// it.
 func ParseStamp(s string) (Stamp, error) {
 	whole, part, point := strings.Cut(s, ".")
 	digits := func(d string, most int) bool {
 		return len(d) > 0 && len(d) <= most && strings.Trim(d, "0123456789") == ""
 	}
 	if !digits(whole, 18) || point && !digits(part, 9) {
-		return Stamp{}, fmt.Errorf("%.40q is not a number of up to 18 digits, and 9 after the point", s)
+		return Stamp{}, fmt.Errorf(
+			"%.40q is not a number of up to 18 digits, and 9 after the point", s)
 	}
 	var at Stamp
 	var err error
@@ -33,10 +36,12 @@ func ParseStamp(s string) (Stamp, error) {
 	return at, err
 }
 
-// Events builds a tree from start and end events (Alexander, Berry, Levine and Urquhart: A unifying approach to
-// performance analysis in the Java environment; "Building the arcflow model"). If the meter advances between two events, the
-// difference is added to the context in which the first event left its thread. The sum of these differences is the tree's
-// first metric. Its second is the number of entries, calltree.CallsName.
+// Events builds a tree from start and end events (Alexander, Berry, Levine and
+// Urquhart: A unifying approach to performance analysis in the Java
+// environment; "Building the arcflow model"). If the meter advances between two
+// events, the difference is added to the context in which the first event left
+// its thread. The sum of these differences is the tree's first metric. Its
+// second metric is the number of entries, calltree.CallsName.
 type Events struct {
 	b       *calltree.Builder
 	threads map[string]*eventThread
@@ -66,9 +71,10 @@ func (t *eventThread) node() int32 {
 	return t.base
 }
 
-// NewEvents starts a tree whose first metric has the given name and unit.
+// NewEvents starts a tree. Its first metric has the given name and unit.
 func NewEvents(metric, unit string) *Events {
-	e := &Events{b: calltree.NewBuilder(new(calltree.Symbols), calltree.RootName, metric, unit), threads: make(map[string]*eventThread)}
+	e := &Events{b: calltree.NewBuilder(new(calltree.Symbols), calltree.RootName, metric, unit),
+		threads: make(map[string]*eventThread)}
 	e.b.AddMetric(calltree.CallsName, calltree.CallsName)
 	e.current = new(eventThread)
 	return e
@@ -119,7 +125,8 @@ func (e *Events) Exit(at Stamp, function string) error {
 	return nil
 }
 
-// advance adds the meter's increase since the last event to the current context.
+// advance adds the meter's increase since the last event to the current
+// context.
 func (e *Events) advance(at Stamp) error {
 	if !e.begun {
 		e.last, e.begun = at, true
@@ -140,8 +147,9 @@ func (e *Events) advance(at Stamp) error {
 	return nil
 }
 
-// Tree returns the tree. If all events are of one process or thread, that is its root; otherwise the processes and threads
-// are below calltree.RootName. Functions that have not returned count up to the last event.
+// Tree returns the tree. If all events are of one process or thread, that is
+// its root; otherwise the processes and threads are below calltree.RootName.
+// Functions that have not returned count up to the last event.
 func (e *Events) Tree() (*calltree.Tree, error) {
 	single := len(e.threads) == 1 && !e.atRoot
 	if !single {

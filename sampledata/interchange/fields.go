@@ -11,7 +11,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// A fieldReader reads the fields of a protobuf message one after the other, however long the message is.
+// A fieldReader reads the fields of a protobuf message one after the other,
+// however long the message is.
 type fieldReader struct {
 	in     *bufio.Reader
 	at     int64 // bytes read
@@ -25,7 +26,8 @@ func newFieldReader(r io.Reader, most int64, budget *memory.Budget) *fieldReader
 	return &fieldReader{in: bufio.NewReaderSize(r, 1<<16), most: most, budget: budget}
 }
 
-// A field is one field of a message: a number, or bytes that are valid until the next field.
+// A field is one field of a message: a number, or bytes that are valid until
+// the next field.
 type field struct {
 	number protowire.Number
 	kind   protowire.Type
@@ -82,7 +84,8 @@ func (r *fieldReader) ReadByte() (byte, error) {
 	return b, err
 }
 
-// content returns the bytes of a field. Those that fit stay in the buffer of the file.
+// content returns the bytes of a field. Those that fit stay in the buffer of
+// the file.
 func (r *fieldReader) content() ([]byte, error) {
 	n, err := r.varint()
 	switch {
@@ -107,8 +110,10 @@ func (r *fieldReader) content() ([]byte, error) {
 	return r.long[:n], err
 }
 
-// eachField calls a function for every field of a message that is in memory. Numbers of packed fields come one by one.
-func eachField(message []byte, packed func(protowire.Number) bool, do func(n protowire.Number, value uint64, bytes []byte) error) error {
+// eachField calls a function for every field of a message that is in memory.
+// Numbers of packed fields come one by one.
+func eachField(message []byte, packed func(protowire.Number) bool,
+	do func(n protowire.Number, value uint64, bytes []byte) error) error {
 	for len(message) > 0 {
 		number, kind, n := protowire.ConsumeTag(message)
 		if n < 0 {

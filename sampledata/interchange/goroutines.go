@@ -15,8 +15,9 @@ import (
 	"github.com/maruel/panicparse/v2/stack"
 )
 
-// goroutineDump is the format of the stacks that the runtime prints: /debug/pprof/goroutine?debug=2, SIGQUIT, and panics. A file
-// may have several dumps, one after the other.
+// goroutineDump is the format of the stacks that the runtime prints:
+// /debug/pprof/goroutine?debug=2, SIGQUIT, and panics. A file may have several
+// dumps, one after the other.
 var goroutineDump = Format{
 	Name:  "goroutines",
 	Title: "a goroutine dump",
@@ -28,7 +29,8 @@ var goroutineDump = Format{
 
 var dumpHead = regexp.MustCompile(`(?m)^goroutine \d+ (?:gp=\S+ m=\S+ (?:mp=\S+ )?)?\[[^\]\n]+\]:\r?$`)
 
-// dumpMemory is about how many bytes of memory a byte of a dump takes when it is parsed.
+// dumpMemory is about how many bytes of memory a byte of a dump takes when it
+// is parsed.
 const dumpMemory = 16
 
 // A dumpReader makes a recording of dumps: each is a sample.
@@ -49,7 +51,8 @@ func readDumps(in *Input, o Options) (*sampledata.Recording, error) {
 		return nil, fmt.Errorf("goroutine dump: %w", err)
 	}
 	r := &dumpReader{
-		b:     sampledata.NewBuilder(sampledata.Header{Sampler: sampledata.Settings{Backend: sampledata.FromDump}}),
+		b: sampledata.NewBuilder(
+			sampledata.Header{Sampler: sampledata.Settings{Backend: sampledata.FromDump}}),
 		codes: make(map[int]sampledata.GoroutineID),
 	}
 	samples, rest := 0, text
@@ -59,12 +62,14 @@ func readDumps(in *Input, o Options) (*sampledata.Recording, error) {
 			break // what follows the last dump, such as the registers
 		}
 		unread := bytes.NewReader(rest)
-		snapshot, left, err := scanSnapshot(unread) // what is left is only of what it has read ahead
+		// what is left is only of what it has read ahead
+		snapshot, left, err := scanSnapshot(unread)
 		if err != nil && !errors.Is(err, io.EOF) || snapshot == nil && samples == 0 {
 			if err == nil || errors.Is(err, io.EOF) {
 				err = errors.New("there is no goroutine; expected lines such as \"goroutine 1 [running]:\"")
 			}
-			return nil, fmt.Errorf("goroutine dump: line %d: %w", 1+bytes.Count(text[:len(text)-len(from)], []byte("\n")), err)
+			return nil, fmt.Errorf("goroutine dump: line %d: %w",
+				1+bytes.Count(text[:len(text)-len(from)], []byte("\n")), err)
 		}
 		if snapshot == nil {
 			break
@@ -89,8 +94,8 @@ func readDumps(in *Input, o Options) (*sampledata.Recording, error) {
 	return rec, nil
 }
 
-// isWhole reports whether a goroutine of a dump ends as goroutines do: with the place that created it, or at the start of the
-// program.
+// isWhole reports whether a goroutine of a dump ends as goroutines do: with the
+// place that created it, or at the start of the program.
 func isWhole(g *stack.Goroutine) bool {
 	if by := g.CreatedBy.Calls; len(by) > 0 {
 		return by[len(by)-1].RemoteSrcPath != ""
@@ -101,10 +106,13 @@ func isWhole(g *stack.Goroutine) bool {
 	}
 	last := calls[len(calls)-1]
 	name := last.Func.Complete
-	return last.RemoteSrcPath != "" && (name == "main.main" || strings.HasPrefix(name, "runtime.") || g.ID == 1 && strings.Contains(name, ".init"))
+	return last.RemoteSrcPath != "" &&
+		(name == "main.main" || strings.HasPrefix(name, "runtime.") || g.ID == 1 &&
+			strings.Contains(name, ".init"))
 }
 
-// scanSnapshot is stack.ScanSnapshot, which panics if a function has an escape in its name, but no dot: "%41".
+// scanSnapshot is stack.ScanSnapshot, which panics if a function has an escape
+// in its name, but no dot: "%41".
 func scanSnapshot(in io.Reader) (s *stack.Snapshot, left []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -114,7 +122,8 @@ func scanSnapshot(in io.Reader) (s *stack.Snapshot, left []byte, err error) {
 	return stack.ScanSnapshot(in, io.Discard, &stack.Opts{})
 }
 
-// snapshot adds the samples of some goroutines, and returns how many they are: if a goroutine occurs again, another dump begins.
+// snapshot adds the samples of some goroutines, and returns how many they are:
+// if a goroutine occurs again, another dump begins.
 func (r *dumpReader) snapshot(list []*stack.Goroutine) (samples int, err error) {
 	for len(list) > 0 {
 		seen := make(map[int]bool)
@@ -160,22 +169,26 @@ func (r *dumpReader) sample(list []*stack.Goroutine) error {
 }
 
 // goroutine adds a goroutine to the recording.
-func (r *dumpReader) goroutine(g *stack.Goroutine, start sampledata.FunctionID) sampledata.GoroutineID {
+func (r *dumpReader) goroutine(g *stack.Goroutine,
+	start sampledata.FunctionID) sampledata.GoroutineID {
 	as := sampledata.Goroutine{ID: int64(g.ID), Start: start}
 	if calls := g.CreatedBy.Calls; len(calls) > 0 {
 		function, parent, _ := strings.Cut(calls[0].Func.Complete, " in goroutine ")
 		as.Parent, _ = strconv.ParseInt(parent, 10, 64)
-		as.Site = sampledata.Site{Function: function, File: calls[0].RemoteSrcPath, Line: clampLine(int64(calls[0].Line))}
+		as.Site = sampledata.Site{Function: function, File: calls[0].RemoteSrcPath,
+			Line: clampLine(int64(calls[0].Line))}
 	}
 	return r.b.Goroutine(as)
 }
 
-// state returns what a goroutine did, and the outermost function of its stack; -1 if it has none.
+// state returns what a goroutine did, and the outermost function of its stack;
+// -1 if it has none.
 func (r *dumpReader) state(g *stack.Goroutine) (s sampledata.State, start sampledata.FunctionID) {
 	s.Stack, start = sampledata.NoStack, -1
 	s.Torn = g.Stack.Elided
 	calls := g.Stack.Calls
-	if n := len(calls); n > 1 && calls[n-1].Func.Complete == "runtime.goexit" { // it is printed of goroutines that never ran
+	// it is printed of goroutines that never ran
+	if n := len(calls); n > 1 && calls[n-1].Func.Complete == "runtime.goexit" {
 		calls = calls[:n-1]
 	}
 	calls = calls[:min(len(calls), sampledata.MaxDepth)]
@@ -192,7 +205,8 @@ func (r *dumpReader) state(g *stack.Goroutine) (s sampledata.State, start sample
 		if start < 0 {
 			start = f
 		}
-		s.Stack = r.b.Node(sampledata.Node{Parent: s.Stack, Function: f, Line: clampLine(int64(c.Line))})
+		s.Stack = r.b.Node(sampledata.Node{Parent: s.Stack, Function: f,
+			Line: clampLine(int64(c.Line))})
 	}
 	switch g.State {
 	case "running":

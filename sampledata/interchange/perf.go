@@ -13,8 +13,9 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// perfScript is the format of what 'perf script' prints: a paragraph for each sample, whose first line has the thread and the
-// event, and whose other lines are the stack, the innermost function first.
+// perfScript is the format that 'perf script' prints: a paragraph for each
+// sample. The first line has the thread and the event. The other lines are the
+// stack, the innermost function first.
 //
 //	server 4711/4712 [001] 8302.041214:     250000 cpu-clock:
 //	    48a3c4 encoding/json.Marshal+0x24 (/srv/server)
@@ -29,7 +30,8 @@ var perfScript = Format{
 }
 
 var (
-	perfHead  = regexp.MustCompile(`^(\S.*?)\s+(\d+)(?:/\d+)?\s+(?:\[\d+\]\s+)?(\d+\.\d+):\s+(?:(\d+)\s+)?([^\s:]+(?::[^\s:]+)*):`)
+	perfHead = regexp.MustCompile(
+		`^(\S.*?)\s+(\d+)(?:/\d+)?\s+(?:\[\d+\]\s+)?(\d+\.\d+):\s+(?:(\d+)\s+)?([^\s:]+(?::[^\s:]+)*):`)
 	perfFrame = regexp.MustCompile(`^\s+([0-9a-f]+)(?:\s+(.*?))?(?:\s+\((.*)\))?\s*$`)
 	perfPlace = regexp.MustCompile(`\+0x[0-9a-f]+$`)
 )
@@ -63,7 +65,8 @@ type perfReader struct {
 const mostEvents = 32
 
 func readPerf(in *Input, o Options) (*sampledata.Recording, error) {
-	r := &perfReader{weighing: newWeighing(memory.NewBudget(o.MaxMemory)), events: make(map[string]int)}
+	r := &perfReader{weighing: newWeighing(memory.NewBudget(o.MaxMemory)),
+		events: make(map[string]int)}
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, longestLine)
 	number := 0
@@ -110,7 +113,8 @@ func (r *perfReader) line(line string) error {
 	if m == nil || !r.open {
 		return fmt.Errorf("%.200q is no frame of a sample; expected an address, a function and a file", line)
 	}
-	name := strings.TrimSuffix(perfPlace.ReplaceAllString(m[2], ""), ".abi0") // of assembly functions of Go, only in its table of symbols
+	// of assembly functions of Go, only in its table of symbols
+	name := strings.TrimSuffix(perfPlace.ReplaceAllString(m[2], ""), ".abi0")
 	if name == "" || name == "[unknown]" {
 		name = "[" + m[3] + "]"
 		if m[3] == "" {
@@ -156,7 +160,8 @@ func (r *perfReader) end() error {
 	return r.row(r.label, r.period)
 }
 
-// values makes a quantity of each kind of event, and one of the number of samples.
+// values makes a quantity of each kind of event, and one of the number of
+// samples.
 func (r *perfReader) values() {
 	p := r.rec.Profile
 	for _, name := range r.names {
@@ -166,7 +171,8 @@ func (r *perfReader) values() {
 		}
 		p.Quantities = append(p.Quantities, sampledata.Quantity{Name: name, Unit: unit, Parts: 1})
 	}
-	p.Quantities = append(p.Quantities, sampledata.Quantity{Name: "samples", Unit: "count", Parts: 1})
+	p.Quantities = append(p.Quantities,
+		sampledata.Quantity{Name: "samples", Unit: "count", Parts: 1})
 	n := len(p.Quantities)
 	values := make([]int64, len(r.of)*n)
 	for i, event := range r.of {

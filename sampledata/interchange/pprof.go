@@ -25,8 +25,9 @@ var pprof = Format{
 // maxDigits is the most digits of a denominator.
 const maxDigits = 1 << 10
 
-// An exactly has the properties of a tree that pprof's format can't hold. writePprof stores it as a comment of the profile,
-// so that the tree is the same when it is read again.
+// An exactly has the properties of a tree that pprof's format can't hold.
+// writePprof stores it as a comment of the profile. The tree is then the same
+// when it is read again.
 type exactly struct {
 	Root     string // of the tree
 	FromView bool   `json:",omitempty"` // frames may be typed time and classes
@@ -48,8 +49,8 @@ type exactMetric struct {
 
 const exactlyPrefix = "cpprof: "
 
-// isPprof reports whether a file may be a profile: it begins with well-formed fields of profile.proto, and one of them
-// describes a sample type.
+// isPprof reports whether a file may be a profile: it begins with well-formed
+// fields of profile.proto, including a field that describes a sample type.
 func isPprof(s Start) bool {
 	rest, typed := s.Bytes, false
 	for len(rest) > 0 {
@@ -57,7 +58,8 @@ func isPprof(s Start) bool {
 		if n < 0 {
 			return typed && s.cut()
 		}
-		if number > lastProfileField || kind != protowire.VarintType && kind != protowire.BytesType {
+		if number > lastProfileField || kind != protowire.VarintType &&
+			kind != protowire.BytesType {
 			return false
 		}
 		field := rest[n:]
@@ -74,7 +76,8 @@ func isPprof(s Start) bool {
 	return typed
 }
 
-// isValueType reports whether a field is a message of the two fields, both varints, that a sample type has.
+// isValueType reports whether a field is a message of the two fields, both
+// varints, that a sample type has.
 func isValueType(kind protowire.Type, field []byte) bool {
 	message, n := protowire.ConsumeBytes(field)
 	if kind != protowire.BytesType || n < 0 {
@@ -105,9 +108,11 @@ func choose(p *sampledata.Profile, name string) error {
 	return nil
 }
 
-// properties finds the properties that writePprof stored, or the defaults for the profile of another tool.
+// properties finds the properties that writePprof stored, or the defaults for
+// the profile of another tool.
 func (t *pprofTables) properties() error {
-	t.exactly = &exactly{Metrics: slices.Repeat([]exactMetric{{Parts: 1}}, len(t.pprofReader.types))}
+	t.exactly = &exactly{Metrics: slices.Repeat([]exactMetric{{Parts: 1}},
+		len(t.pprofReader.types))}
 	for _, number := range t.comments {
 		c, err := t.text(number)
 		if err != nil {
@@ -121,7 +126,8 @@ func (t *pprofTables) properties() error {
 			return fmt.Errorf("comment %.200q: %w", c, err)
 		}
 		if n := len(t.exactly.Metrics); n != len(t.pprofReader.types) {
-			return fmt.Errorf("comment %.200q: %d metrics for %d sample types", c, n, len(t.pprofReader.types))
+			return fmt.Errorf("comment %.200q: %d metrics for %d sample types",
+				c, n, len(t.pprofReader.types))
 		}
 	}
 	t.rec.Profile.Root, t.rec.Profile.FromView = t.exactly.Root, t.exactly.FromView
@@ -133,7 +139,8 @@ func (x *exactly) check() error {
 	whole := false
 	for _, m := range x.Metrics {
 		if m.Parts < 1 || m.Squares < 0 {
-			return fmt.Errorf("weights of %d parts, the sum of their squares is %v", m.Parts, m.Squares)
+			return fmt.Errorf("weights of %d parts, the sum of their squares is %v",
+				m.Parts, m.Squares)
 		}
 		for _, other := range []int{m.Rest, m.Hits} {
 			if other < 0 || other >= len(x.Metrics) || other > 0 && !x.Metrics[other].Part {

@@ -13,8 +13,9 @@ import (
 // maxProfile is the most bytes of a profile, uncompressed.
 const maxProfile = 1 << 31
 
-// A pprofReader reads a profile field by field. Samples come before the locations, functions and texts that they refer to:
-// they are kept as contexts of locations until the end, see pprof_tables.go.
+// A pprofReader reads a profile field by field. Samples come before the
+// locations, functions and texts that they refer to: they are kept as contexts
+// of locations until the end, see pprof_tables.go.
 type pprofReader struct {
 	fields *fieldReader
 	budget *memory.Budget
@@ -50,13 +51,15 @@ type pprofFunction struct {
 	line           int64
 }
 
-// A pprofLabel is a label with a text, or a number and its unit, as numbers of texts.
+// A pprofLabel is a label with a text, or a number and its unit, as numbers of
+// texts.
 type pprofLabel struct {
 	key, text, unit uint64
 	number          int64
 }
 
-// What the parts of a profile take, in bytes: while it is read, and then in the tables of a recording and in a view.
+// What the parts of a profile take, in bytes: while it is read, and then in the
+// tables of a recording and in a view.
 const (
 	contextMemory = 24 + 130
 	sampleMemory  = 16
@@ -64,11 +67,13 @@ const (
 	tableMemory   = 200 // of a location, a function or a set of labels, without its texts
 )
 
-// readPprof reads a profile, with all its sample types or only the one that the options choose.
+// readPprof reads a profile, with all its sample types or only the one that the
+// options choose.
 func readPprof(in *Input, o Options) (*sampledata.Recording, error) {
 	budget := memory.NewBudget(o.MaxMemory)
 	p := &pprofReader{
-		fields: newFieldReader(in, min(maxProfile, budget.Max()*16), budget), budget: budget, contexts: newContexts(), numbers: -1,
+		fields: newFieldReader(in, min(maxProfile, budget.Max()*16), budget), budget: budget,
+		contexts: newContexts(), numbers: -1,
 		labelSets: [][]pprofLabel{nil}, byLabels: make(map[string]int32),
 	}
 	if err := p.read(); err != nil {
@@ -132,10 +137,11 @@ func (p *pprofReader) field(f *field) error {
 		p.texts = append(p.texts, string(f.bytes))
 		return p.budget.Take(16 + int64(len(f.bytes)))
 	case commentField:
-		return eachField(packed(f), func(protowire.Number) bool { return true }, func(_ protowire.Number, v uint64, _ []byte) error {
-			p.comments = append(p.comments, v)
-			return p.budget.Take(8)
-		})
+		return eachField(packed(f), func(protowire.Number) bool { return true },
+			func(_ protowire.Number, v uint64, _ []byte) error {
+				p.comments = append(p.comments, v)
+				return p.budget.Take(8)
+			})
 	case defaultField:
 		p.byDefault = f.value
 	case timeField:
@@ -167,7 +173,8 @@ func readValueType(message []byte) (t valueType, err error) {
 
 func none(protowire.Number) bool { return false }
 
-// packed returns a field as a message of its own, so that a single number is read like a packed list.
+// packed returns a field as a message of its own. A single number is then read
+// like a packed list.
 func packed(f *field) []byte {
 	tag := protowire.AppendTag(nil, f.number, f.kind)
 	if f.kind == protowire.VarintType {
@@ -181,21 +188,22 @@ func (p *pprofReader) sample(message []byte) error {
 	p.stack, p.label = p.stack[:0], p.label[:0]
 	before := len(p.values)
 	var labels []pprofLabel
-	err := eachField(message, func(n protowire.Number) bool { return n <= 2 }, func(n protowire.Number, v uint64, b []byte) error {
-		switch n {
-		case 1:
-			p.stack = append(p.stack, p.locations.number(v))
-			if len(p.stack) > sampledata.MaxDepth {
-				return errTooDeep
+	err := eachField(message, func(n protowire.Number) bool { return n <= 2 },
+		func(n protowire.Number, v uint64, b []byte) error {
+			switch n {
+			case 1:
+				p.stack = append(p.stack, p.locations.number(v))
+				if len(p.stack) > sampledata.MaxDepth {
+					return errTooDeep
+				}
+			case 2:
+				p.values = append(p.values, int64(v))
+			case 3:
+				p.label = protowire.AppendBytes(p.label, b)
+				return p.budget.Fits(int64(len(p.label)) * 8)
 			}
-		case 2:
-			p.values = append(p.values, int64(v))
-		case 3:
-			p.label = protowire.AppendBytes(p.label, b)
-			return p.budget.Fits(int64(len(p.label)) * 8)
-		}
-		return nil
-	})
+			return nil
+		})
 	if err != nil {
 		return err
 	}
@@ -217,7 +225,8 @@ func (p *pprofReader) sample(message []byte) error {
 	}
 	old := p.contexts.len()
 	p.stacks, p.labels = append(p.stacks, p.contexts.of(p.stack)), append(p.labels, set)
-	size := sampleMemory + valueMemory*n + contextMemory*(p.contexts.len()-old) + p.locations.grown()
+	size := sampleMemory + valueMemory*n + contextMemory*(p.contexts.len()-old) +
+		p.locations.grown()
 	if len(labels) > 0 {
 		size += tableMemory + 10*len(p.label)
 	}

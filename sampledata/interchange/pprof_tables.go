@@ -101,13 +101,17 @@ func (p *pprofReader) recording() (*sampledata.Recording, error) {
 		return nil, errors.New("it has no samples")
 	}
 	if p.numbers >= 0 && p.numbers != len(p.types) {
-		return nil, fmt.Errorf("samples have %d values, but there are %d sample types", p.numbers, len(p.types))
+		return nil, fmt.Errorf("samples have %d values, but there are %d sample types",
+			p.numbers, len(p.types))
 	}
 	t := &pprofTables{
-		pprofReader: p, rec: newProfile(), codes: make(map[sampledata.Function]sampledata.FunctionID),
-		functions: make(map[uint64]sampledata.FunctionID), nodes: newContexts(), places: make(map[frame]int32),
+		pprofReader: p, rec: newProfile(),
+		codes:     make(map[sampledata.Function]sampledata.FunctionID),
+		functions: make(map[uint64]sampledata.FunctionID), nodes: newContexts(),
+		places: make(map[frame]int32),
 	}
-	for _, step := range []func() error{t.properties, t.types, t.functionTable, t.locationFrames, t.stackNodes, t.labelTable} {
+	for _, step := range []func() error{t.properties, t.types, t.functionTable,
+		t.locationFrames, t.stackNodes, t.labelTable} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -119,8 +123,9 @@ func (p *pprofReader) recording() (*sampledata.Recording, error) {
 // newProfile returns the recording of a profile that has nothing yet.
 func newProfile() *sampledata.Recording {
 	return &sampledata.Recording{
-		LabelSets: [][]sampledata.Label{nil}, HolderSets: [][]sampledata.GoroutineID{nil}, Profile: new(sampledata.Profile),
-		End: &sampledata.End{},
+		LabelSets: [][]sampledata.Label{nil}, HolderSets: [][]sampledata.GoroutineID{nil},
+		Profile: new(sampledata.Profile),
+		End:     &sampledata.End{},
 	}
 }
 
@@ -152,7 +157,8 @@ func (t *pprofTables) types() error {
 			return err
 		}
 		t.rec.Profile.Quantities = append(t.rec.Profile.Quantities, sampledata.Quantity{
-			Name: name, Unit: unit, Parts: q.Parts, Rest: q.Rest, Hits: q.Hits, Whole: whole, Squares: q.Squares, Part: q.Part, Rounded: q.Rounded,
+			Name: name, Unit: unit, Parts: q.Parts, Rest: q.Rest, Hits: q.Hits,
+			Whole: whole, Squares: q.Squares, Part: q.Part, Rounded: q.Rounded,
 		})
 	}
 	if err := t.times(); err != nil {
@@ -196,7 +202,8 @@ func (t *pprofTables) functionTable() error {
 			t.functions[f.id] = -1
 			continue
 		}
-		t.functions[f.id] = t.code(sampledata.Function{Name: name, File: file, Line: clampLine(f.line)})
+		t.functions[f.id] = t.code(
+			sampledata.Function{Name: name, File: file, Line: clampLine(f.line)})
 	}
 	return nil
 }
@@ -212,7 +219,8 @@ func (t *pprofTables) code(f sampledata.Function) sampledata.FunctionID {
 	return id
 }
 
-// clampLine returns a line that a recording can have; 0, which is not known, for others.
+// clampLine returns a line that a recording can have; 0, which is not known,
+// for others.
 func clampLine(line int64) int32 {
 	if line < 0 || line > math.MaxInt32 {
 		return 0
@@ -220,8 +228,9 @@ func clampLine(line int64) int32 {
 	return int32(line)
 }
 
-// locationFrames finds the frames of each location, the outermost first. With inlining there are several. A location without
-// a function has its address as its name.
+// locationFrames finds the frames of each location, the outermost first. With
+// inlining there are several. A location without a function has its address as
+// its name.
 func (t *pprofTables) locationFrames() error {
 	for i, l := range t.locations.list {
 		if !t.locations.defined[i] {
@@ -238,7 +247,8 @@ func (t *pprofTables) locationFrames() error {
 			}
 		}
 		if len(frames) == 0 {
-			frames = []frame{{function: t.code(sampledata.Function{Name: fmt.Sprintf("%#x", l.address)})}}
+			frames = []frame{{function: t.code(
+				sampledata.Function{Name: fmt.Sprintf("%#x", l.address)})}}
 		}
 		t.frames = append(t.frames, frames)
 	}
@@ -255,8 +265,9 @@ func (t *pprofTables) place(f frame) int32 {
 	return n
 }
 
-// stackNodes makes the nodes of all contexts, and the stacks of the samples. Different locations may be one frame, so that
-// there are fewer nodes than contexts, or more because of inlined calls.
+// stackNodes makes the nodes of all contexts, and the stacks of the samples.
+// Different locations may be one frame: there are then fewer nodes than
+// contexts. Inlined calls make more.
 func (t *pprofTables) stackNodes() error {
 	places := make([][]int32, len(t.frames))
 	for i, frames := range t.frames {
@@ -292,13 +303,15 @@ func (t *pprofTables) stackNodes() error {
 	return t.budget.Fits(int64(len(t.rec.Nodes)) * contextMemory)
 }
 
-// isRoot reports whether an outermost frame is the root of the tree that cpprof wrote.
+// isRoot reports whether an outermost frame is the root of the tree that cpprof
+// wrote.
 func (t *pprofTables) isRoot(f frame) bool {
 	root := t.rec.Profile.Root
 	return root != "" && t.rec.Functions[f.function].Name == root
 }
 
-func (t *pprofTables) node(above sampledata.NodeID, f frame, place int32) (sampledata.NodeID, error) {
+func (t *pprofTables) node(above sampledata.NodeID, f frame,
+	place int32) (sampledata.NodeID, error) {
 	n := t.nodes.call(int32(above), place)
 	if int(n) < len(t.rec.Nodes) {
 		return sampledata.NodeID(n), nil
@@ -311,7 +324,8 @@ func (t *pprofTables) node(above sampledata.NodeID, f frame, place int32) (sampl
 		return 0, errTooDeep
 	}
 	t.depth = append(t.depth, depth)
-	t.rec.Nodes = append(t.rec.Nodes, sampledata.Node{Parent: above, Function: f.function, Line: f.line, Inlined: f.inlined})
+	t.rec.Nodes = append(t.rec.Nodes,
+		sampledata.Node{Parent: above, Function: f.function, Line: f.line, Inlined: f.inlined})
 	if len(t.rec.Nodes)%1024 == 0 {
 		return sampledata.NodeID(n), t.budget.Fits(int64(len(t.rec.Nodes)) * contextMemory)
 	}

@@ -13,8 +13,9 @@ import (
 	"github.com/google/pprof/profile"
 )
 
-// WritePprof writes a tree as a pprof profile: a sample for each stack that has hits, and a sample type for each metric. The
-// first metric is the one that pprof shows. WritePprof fails if hits are too large for the format.
+// WritePprof writes a tree as a pprof profile: a sample for each stack that has
+// hits, and a sample type for each metric. The first metric is the one that
+// pprof shows. WritePprof fails if hits are too large for the format.
 func WritePprof(w io.Writer, t *calltree.Tree) error {
 	r, err := Profile(t)
 	if err != nil {
@@ -35,12 +36,14 @@ func writePprof(w io.Writer, r *sampledata.Recording) error {
 	return nil
 }
 
-// PprofOf returns a recording of a profile as pprof has it, with its lines, inlined calls and labels.
+// PprofOf returns a recording of a profile as pprof has it, with its lines,
+// inlined calls and labels.
 func PprofOf(r *sampledata.Recording) (*profile.Profile, error) {
 	if r.Profile == nil {
 		return nil, errors.New("writing a pprof profile: the recording has samples over time, which are no profile")
 	}
-	e := encoder{r: r, profile: &profile.Profile{}, places: map[string]*profile.Location{}, root: r.Profile.Root}
+	e := encoder{r: r, profile: &profile.Profile{}, places: map[string]*profile.Location{},
+		root: r.Profile.Root}
 	if err := e.quantities(); err != nil {
 		return nil, fmt.Errorf("writing a pprof profile: %w", err)
 	}
@@ -72,10 +75,13 @@ func (e *encoder) quantities() error {
 	for _, k := range e.kept {
 		q := p.Quantities[k]
 		if q.Rounded {
-			remarks = append(remarks, fmt.Sprintf("%s is rounded to 1/%d %s in each stack: the common denominator of its exact values does not fit 64 bits", q.Name, q.Parts, q.Unit))
+			remarks = append(remarks,
+				fmt.Sprintf("%s is rounded to 1/%d %s in each stack: the common denominator of its exact values does not fit 64 bits", q.Name, q.Parts, q.Unit))
 		}
-		e.profile.SampleType = append(e.profile.SampleType, &profile.ValueType{Type: q.Name, Unit: q.Unit})
-		m := exactMetric{Parts: q.Parts, Rest: number(q.Rest), Hits: number(q.Hits), Squares: q.Squares, Part: q.Part, Rounded: q.Rounded}
+		e.profile.SampleType = append(e.profile.SampleType,
+			&profile.ValueType{Type: q.Name, Unit: q.Unit})
+		m := exactMetric{Parts: q.Parts, Rest: number(q.Rest), Hits: number(q.Hits),
+			Squares: q.Squares, Part: q.Part, Rounded: q.Rounded}
 		if q.Whole != nil {
 			m.Whole = q.Whole.RatString()
 		}
@@ -112,7 +118,8 @@ func (e *encoder) samples() {
 	}
 }
 
-// stack returns the locations of a stack, the innermost first. Inlined calls are in the location of their caller.
+// stack returns the locations of a stack, the innermost first. Inlined calls
+// are in the location of their caller.
 func (e *encoder) stack(n sampledata.NodeID) (list []*profile.Location) {
 	for n != sampledata.NoStack {
 		var frames []frame // the innermost first
@@ -143,7 +150,8 @@ func (e *encoder) place(frames []frame) *profile.Location {
 	}
 	l := &profile.Location{ID: uint64(len(e.profile.Location)) + 1}
 	for _, f := range frames {
-		l.Line = append(l.Line, profile.Line{Function: e.functionOf(f.function), Line: int64(f.line)})
+		l.Line = append(l.Line, profile.Line{Function: e.functionOf(f.function),
+			Line: int64(f.line)})
 	}
 	e.places[string(e.key)] = l
 	e.profile.Location = append(e.profile.Location, l)

@@ -10,8 +10,9 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// Profile returns a call tree as the recording of a profile, which loses nothing: a row for each stack that has a weight, and
-// a quantity for each metric. It fails if weights are too large for 64 bits.
+// Profile returns a call tree as the recording of a profile, which loses
+// nothing: a row for each stack that has a weight, and a quantity for each
+// metric. It fails if weights are too large for 64 bits.
 func Profile(t *calltree.Tree) (*sampledata.Recording, error) {
 	return DetailedProfile(t, Details{
 		Call: func(f calltree.Func) Call { return Call{Function: sampledata.Function{Name: t.Symbols().Name(f)}} },
@@ -20,9 +21,11 @@ func Profile(t *calltree.Tree) (*sampledata.Recording, error) {
 
 // Details say of a tree what the names of its frames don't.
 type Details struct {
-	Call   func(calltree.Func) Call
-	Labels func(node int32) []sampledata.Label // of the stack that ends at a node; nil: stacks have no labels
-	Round  bool                                // round weights whose common denominator does not fit 64 bits
+	Call func(calltree.Func) Call
+	// of the stack that ends at a node; nil: stacks have no labels
+	Labels func(node int32) []sampledata.Label
+	// round weights whose common denominator does not fit 64 bits
+	Round bool
 }
 
 // A Call is what a frame stands for.
@@ -35,8 +38,10 @@ type Call struct {
 // DetailedProfile is Profile for a tree with known details.
 func DetailedProfile(t *calltree.Tree, d Details) (*sampledata.Recording, error) {
 	m := profileMaker{
-		tree: t, details: d, rec: newProfile(), calls: make([]Call, t.Symbols().Len()), called: make([]bool, t.Symbols().Len()),
-		codes: make(map[sampledata.Function]sampledata.FunctionID), labels: sampledata.NewBuilder(sampledata.Header{}),
+		tree: t, details: d, rec: newProfile(), calls: make([]Call, t.Symbols().Len()),
+		called: make([]bool, t.Symbols().Len()),
+		codes:  make(map[sampledata.Function]sampledata.FunctionID),
+		labels: sampledata.NewBuilder(sampledata.Header{}),
 	}
 	m.rec.Profile.FromView = true
 	if root := t.Root(); root != calltree.RootName {
@@ -64,7 +69,8 @@ type profileMaker struct {
 	columns []column // by quantity
 }
 
-// A column has the values of a quantity: whole numbers of a metric, or the rest of each, in parts.
+// A column has the values of a quantity: whole numbers of a metric, or the rest
+// of each, in parts.
 type column struct {
 	metric *calltree.Metric
 	parts  *big.Int // of a whole number
@@ -86,8 +92,9 @@ func (m *profileMaker) metric(metric *calltree.Metric) error {
 	return nil
 }
 
-// add adds a metric, and returns the number of its quantity. If its weights are not whole numbers, another quantity has the
-// rest of each: so other tools show weights that are right but for that rest.
+// add adds a metric, and returns the number of its quantity. If its weights are
+// not whole numbers, another quantity has the rest of each: so other tools show
+// weights that are right but for that rest.
 func (m *profileMaker) add(metric *calltree.Metric) (number int, err error) {
 	parts := big.NewInt(1)
 	for n := range int32(m.tree.Len()) {
@@ -100,11 +107,13 @@ func (m *profileMaker) add(metric *calltree.Metric) (number int, err error) {
 		parts = big.NewInt(roundedParts)
 	}
 	if !parts.IsInt64() {
-		return 0, fmt.Errorf("the weights of %s are multiples of 1/%s: too fine for 64 bits", metric.Name, parts)
+		return 0, fmt.Errorf("the weights of %s are multiples of 1/%s: too fine for 64 bits",
+			metric.Name, parts)
 	}
 	p := m.rec.Profile
 	number = len(p.Quantities)
-	q := sampledata.Quantity{Name: metric.Name, Unit: metric.Unit, Parts: parts.Int64(), Whole: metric.Denominator, Rounded: round}
+	q := sampledata.Quantity{Name: metric.Name, Unit: metric.Unit, Parts: parts.Int64(),
+		Whole: metric.Denominator, Rounded: round}
 	m.columns = append(m.columns, column{metric, parts, false})
 	if q.Parts == 1 {
 		p.Quantities = append(p.Quantities, q)
@@ -112,7 +121,8 @@ func (m *profileMaker) add(metric *calltree.Metric) (number int, err error) {
 	}
 	q.Rest = number + 1
 	m.columns = append(m.columns, column{metric, parts, true})
-	p.Quantities = append(p.Quantities, q, sampledata.Quantity{Name: metric.Name + "_rest", Unit: fmt.Sprintf("1/%s %s", parts, metric.Unit), Parts: 1, Part: true})
+	p.Quantities = append(p.Quantities, q, sampledata.Quantity{Name: metric.Name + "_rest",
+		Unit: fmt.Sprintf("1/%s %s", parts, metric.Unit), Parts: 1, Part: true})
 	return number, nil
 }
 
@@ -131,7 +141,8 @@ func (m *profileMaker) rows() error {
 		if n > 0 {
 			c := m.call(m.tree.Funcs()[n])
 			m.rec.Nodes = append(m.rec.Nodes, sampledata.Node{
-				Parent: sampledata.NodeID(m.tree.Parents()[n] - 1), Function: m.code(c.Function), Line: c.Line, Inlined: c.Inlined && n > 1,
+				Parent: sampledata.NodeID(m.tree.Parents()[n] - 1), Function: m.code(c.Function),
+				Line: c.Line, Inlined: c.Inlined && n > 1,
 			})
 		}
 		values, any, err := m.values(n)
@@ -144,7 +155,8 @@ func (m *profileMaker) rows() error {
 			if m.details.Labels != nil {
 				set = m.labels.LabelSet(m.details.Labels(n))
 			}
-			p.Stacks, p.Labels, p.Values = append(p.Stacks, sampledata.NodeID(n-1)), append(p.Labels, set), append(p.Values, values...)
+			p.Stacks, p.Labels, p.Values = append(p.Stacks, sampledata.NodeID(n-1)),
+				append(p.Labels, set), append(p.Values, values...)
 		}
 	}
 	return nil
@@ -182,7 +194,8 @@ func (m *profileMaker) values(n int32) (values []int64, any bool, err error) {
 			value = rest
 		}
 		if !value.IsInt64() {
-			return nil, false, fmt.Errorf("%s %s of %q do not fit 64 bits", value, c.metric.Name, strings.Join(m.tree.Frames(n), " "))
+			return nil, false, fmt.Errorf("%s %s of %q do not fit 64 bits", value,
+				c.metric.Name, strings.Join(m.tree.Frames(n), " "))
 		}
 		values = append(values, value.Int64())
 		any = any || own.Sign() != 0

@@ -297,7 +297,7 @@ func TestBombs(t *testing.T) {
 		t.Fatal(err)
 	}
 	comment := []byte("#" + strings.Repeat(" ", 1<<19) + "\n")
-	for size := 0; size < 3*mostPlain; size += len(comment) {
+	for size := 0; size < 3*maxPlain; size += len(comment) {
 		w.Write(comment)
 	}
 	w.Close()

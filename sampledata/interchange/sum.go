@@ -9,12 +9,15 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// Sum returns the profile of several ones together: a stack weighs what it weighs in all of them. Quantities that only some of
-// them count are left out. It fails if nothing is left, for recordings of samples, for profiles that were made of a view (whose
-// fractions are of different wholes), and if a sum does not fit 64 bits. The names are for errors.
+// Sum returns the profile of several ones together: the weight of a stack is
+// the sum of its weights. Quantities that only some profiles count are left
+// out. Sum fails if nothing is left, or if a sum does not fit 64 bits. It fails
+// for recordings of samples. It fails for profiles that were made of a view,
+// because their fractions are of different wholes. The names are for errors.
 func Sum(list []*sampledata.Recording, names []string) (*sampledata.Recording, error) {
 	s := &summing{
-		rec: newProfile(), labels: sampledata.NewBuilder(sampledata.Header{}), codes: make(map[sampledata.Function]sampledata.FunctionID),
+		rec: newProfile(), labels: sampledata.NewBuilder(sampledata.Header{}),
+		codes: make(map[sampledata.Function]sampledata.FunctionID),
 		nodes: make(map[sampledata.Node]sampledata.NodeID), rows: make(map[summedRow]int),
 	}
 	if err := s.quantities(list, names); err != nil {
@@ -44,7 +47,8 @@ type summedRow struct {
 	labels sampledata.LabelSetID
 }
 
-// quantities makes the quantities that all profiles count, in the order of the first one.
+// quantities makes the quantities that all profiles count, in the order of the
+// first one.
 func (s *summing) quantities(list []*sampledata.Recording, names []string) error {
 	for i, r := range list {
 		switch {
@@ -95,7 +99,8 @@ func everywhere(q sampledata.Quantity, list []*sampledata.Recording) bool {
 	return true
 }
 
-// quantity returns the number of a profile's quantity with the name and unit of another one; -1 if it has none.
+// quantity returns the number of a profile's quantity with the name and unit of
+// another one; -1 if it has none.
 func quantity(p *sampledata.Profile, like sampledata.Quantity) int {
 	for k, q := range p.Quantities {
 		if q.Name == like.Name && q.Unit == like.Unit {
@@ -132,8 +137,10 @@ func (s *summing) add(r *sampledata.Recording) error {
 		values := p.Row(row)
 		for k, source := range from {
 			more := r.Profile.Row(i)[source]
-			if more > 0 && values[k] > math.MaxInt64-more || more < 0 && values[k] < math.MinInt64-more {
-				return fmt.Errorf("the sum of %s of a stack does not fit 64 bits", p.Quantities[k].Name)
+			if more > 0 && values[k] > math.MaxInt64-more || more < 0 &&
+				values[k] < math.MinInt64-more {
+				return fmt.Errorf("the sum of %s of a stack does not fit 64 bits",
+					p.Quantities[k].Name)
 			}
 			values[k] += more
 		}

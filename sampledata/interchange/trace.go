@@ -19,7 +19,8 @@ var executionTrace = Format{
 	Title: "an execution trace",
 	Help:  "an execution trace (runtime/trace, 'go test -trace', /debug/pprof/trace)",
 	Sniff: func(s Start) bool {
-		return strings.HasPrefix(string(s.Bytes), "go 1.") && strings.Contains(string(s.Bytes[:min(16, len(s.Bytes))]), " trace\x00")
+		return strings.HasPrefix(string(s.Bytes), "go 1.") &&
+			strings.Contains(string(s.Bytes[:min(16, len(s.Bytes))]), " trace\x00")
 	},
 	Read: readTrace,
 }
@@ -46,7 +47,8 @@ func readTrace(in *Input, o Options) (*sampledata.Recording, error) {
 		return nil, fmt.Errorf("execution trace: %w", err)
 	}
 	if err != nil {
-		t.timed.Warn(sampledata.DamagedFile, fmt.Sprintf("execution trace: near byte %d: %v", counted.read, err), 1)
+		t.timed.Warn(sampledata.DamagedFile,
+			fmt.Sprintf("execution trace: near byte %d: %v", counted.read, err), 1)
 	}
 	return t.recording(), nil
 }
@@ -70,8 +72,9 @@ type tracer struct {
 
 func newTracer(o Options) *tracer {
 	t := &tracer{
-		timed: sampledata.NewTimed(sampledata.Header{Clock: "trace", Sampler: sampledata.Settings{Backend: sampledata.FromTrace}}, o.From, mostChanges),
-		from:  o.From, to: o.To, alive: newTracedTable(), tasks: make(map[trace.TaskID]string),
+		timed: sampledata.NewTimed(sampledata.Header{Clock: "trace",
+			Sampler: sampledata.Settings{Backend: sampledata.FromTrace}}, o.From, mostChanges),
+		from: o.From, to: o.To, alive: newTracedTable(), tasks: make(map[trace.TaskID]string),
 	}
 	t.timed.Limit(o.MaxMemory)
 	t.stacks = newStackTable(t.timed.Builder)
@@ -109,7 +112,8 @@ func (t *tracer) read(in *meter) (err error) {
 	}
 }
 
-// at returns the time of an event since the start, within the part to keep: what is outside of it takes no time.
+// at returns the time of an event since the start, within the part to keep.
+// Time outside of the part has no length.
 func (t *tracer) at(when trace.Time) time.Duration {
 	at := max(when.Sub(t.begin), t.from)
 	if t.to > 0 {
@@ -135,7 +139,8 @@ func (t *tracer) event(ev *trace.Event) {
 	case trace.EventRangeBegin, trace.EventRangeActive, trace.EventRangeEnd:
 		t.rangeEvent(ev)
 	case trace.EventMetric:
-		if m := ev.Metric(); m.Name == "/sched/gomaxprocs:threads" && m.Value.Kind() == trace.ValueUint64 {
+		if m := ev.Metric(); m.Name == "/sched/gomaxprocs:threads" &&
+			m.Value.Kind() == trace.ValueUint64 {
 			t.processors = max(t.processors, int32(min(m.Value.Uint64(), 1<<16)))
 		}
 	case trace.EventTaskBegin:
@@ -180,8 +185,10 @@ func (t *tracer) recording() *sampledata.Recording {
 		t.end(g, t.now, nil)
 	}
 	if strip := t.timed.Thinned(); strip > 0 {
-		t.timed.Warn("thinned", fmt.Sprintf("the trace has more than %d changes: of each %v, one moment was kept, at random, and stands for it; "+
-			"a part that --span chooses is exact if it is short enough", mostChanges, strip.Round(time.Nanosecond)), 1)
+		t.timed.Warn("thinned", fmt.Sprintf(
+			"the trace has more than %d changes: of each %v, one moment was kept, at random, and stands for it; "+
+				"a part that --span chooses is exact if it is short enough", mostChanges,
+			strip.Round(time.Nanosecond)), 1)
 	}
 	r := t.timed.Recording(sampledata.End{Cause: sampledata.EndDuration, Time: t.at(t.now)})
 	r.Header.GOMAXPROCS = t.processors

@@ -30,8 +30,9 @@ type region struct {
 	task string
 }
 
-// A tracedTable finds goroutines by their numbers. Most events are of one of the last few hundred goroutines, and the runtime
-// numbers them one after the other: so a small table goes before the map.
+// A tracedTable finds goroutines by their numbers. Most events are of one of
+// the last few hundred goroutines, and the runtime numbers them one after the
+// other: so a small table goes before the map.
 type tracedTable struct {
 	all    map[trace.GoID]*traced
 	recent [1 << 10]*traced // by the number, without its upper bits
@@ -83,7 +84,8 @@ func (t *tracer) transition(ev *trace.Event, st *trace.StateTransition) {
 		return
 	}
 	var releaser *traceStack
-	if by := ev.Goroutine(); to == trace.GoRunnable && from == trace.GoWaiting && by != trace.NoGoroutine && by != id {
+	if by := ev.Goroutine(); to == trace.GoRunnable && from == trace.GoWaiting &&
+		by != trace.NoGoroutine && by != id {
 		releaser = t.executes(ev)
 	}
 	if g.state == sampledata.Running && stack != t.stacks.none {
@@ -105,7 +107,8 @@ func (t *tracer) transition(ev *trace.Event, st *trace.StateTransition) {
 	g.open = t.timed.Open(t.at(ev.Time()))
 }
 
-// appear begins a goroutine that the trace did not have before: it is new, or has been in its state since the trace began.
+// appear begins a goroutine that the trace did not have before: it is new, or
+// has been in its state since the trace began.
 func (t *tracer) appear(ev *trace.Event, st *trace.StateTransition, stack *traceStack) {
 	from, to := st.Goroutine()
 	if to == trace.GoNotExist {
@@ -116,7 +119,8 @@ func (t *tracer) appear(ev *trace.Event, st *trace.StateTransition, stack *trace
 		if by := ev.Goroutine(); by != trace.NoGoroutine {
 			g.parent = int64(by)
 			if s := t.executes(ev); s != nil {
-				g.site = sampledata.Site{Function: s.site.Func, File: s.site.File, Line: int32(min(s.site.Line, 1<<30))}
+				g.site = sampledata.Site{Function: s.site.Func, File: s.site.File,
+					Line: int32(min(s.site.Line, 1<<30))}
 			}
 		}
 		g.open = t.timed.Open(t.at(ev.Time()))
@@ -145,7 +149,8 @@ func (t *tracer) enter(g *traced, st *trace.StateTransition, to trace.GoState) {
 
 // await sets what a waiting goroutine waits for.
 func (t *tracer) await(g *traced, reason string) {
-	if g.state != sampledata.Waiting && g.state != sampledata.Blocked || g.wait.reason == "syscall" {
+	if g.state != sampledata.Waiting && g.state != sampledata.Blocked ||
+		g.wait.reason == "syscall" {
 		return
 	}
 	g.wait = g.stack.waitFor(reason)
@@ -155,8 +160,9 @@ func (t *tracer) await(g *traced, reason string) {
 	}
 }
 
-// executes notes the stack of the goroutine that makes an event, and returns it; nil if there is none. The time since its last
-// event was spent in the calls that both stacks share.
+// executes notes the stack of the goroutine that makes an event, and returns
+// it; nil if there is none. The time since its last event was spent in the
+// calls that both stacks share.
 func (t *tracer) executes(ev *trace.Event) *traceStack {
 	g, before := t.alive.of(ev.Goroutine()), t.stacks.none
 	if g != nil {
@@ -207,7 +213,8 @@ func lastRegion(list []region, name string) int {
 	return -1
 }
 
-// labels returns the labels of the innermost region: its name, and the type of its task.
+// labels returns the labels of the innermost region: its name, and the type of
+// its task.
 func (t *tracer) labels(g *traced) sampledata.LabelSetID {
 	if len(g.regions) == 0 {
 		return 0
@@ -240,14 +247,16 @@ func (t *tracer) closeRun(g *traced, at trace.Time, stack sampledata.NodeID, rel
 	case !g.named && g.stack.start != "":
 		t.timed.Amend(g.code, t.goroutine(g))
 	}
-	s := sampledata.State{Stack: stack, Run: g.state, Labels: g.labels, Reason: g.wait.reason, Torn: g.stack.torn}
+	s := sampledata.State{Stack: stack, Run: g.state, Labels: g.labels, Reason: g.wait.reason,
+		Torn: g.stack.torn}
 	if releaser != nil {
 		s.Release = sampledata.ReleaseAt(releaser.node)
 	}
 	t.timed.Run(g.code, first, end, s)
 }
 
-// goroutine returns a goroutine as the recording has it. Its start is the outermost function of its stack.
+// goroutine returns a goroutine as the recording has it. Its start is the
+// outermost function of its stack.
 func (t *tracer) goroutine(g *traced) sampledata.Goroutine {
 	as := sampledata.Goroutine{ID: int64(g.id), Start: -1, Site: g.site, Parent: g.parent}
 	name := g.stack.start

@@ -18,15 +18,19 @@ type stackTable struct {
 
 // A traceStack is a stack, with what it says about its goroutine.
 type traceStack struct {
-	node   sampledata.NodeID
-	start  string             // the outermost function; of a wrapper that the compiler made, the function that it calls
+	node sampledata.NodeID
+	// the outermost function; of a wrapper that the compiler made, the function
+	// that it calls
+	start  string
 	site   trace.StackFrame   // the innermost frame
 	frames []trace.StackFrame // outermost first
 	torn   bool               // it lacks outer frames
 	waits  wait
 	number uint32 // of the stack in its part of the trace, from 1 up
 
-	next   trace.Stack // the stack that a goroutine had after this one, last time: most often it is the next one again
+	// the stack that a goroutine had after this one, last time: most often it
+	// is the next one again
+	next   trace.Stack
 	nextAs *traceStack
 }
 
@@ -42,14 +46,16 @@ type wait struct {
 	lock   bool
 }
 
-// traceDepth is the greatest number of frames of a stack in a trace. The runtime cuts others at their outer ends.
+// traceDepth is the greatest number of frames of a stack in a trace. The
+// runtime cuts others at their outer ends.
 const traceDepth = 128
 
 // pairSlots is how many pairs of stacks are remembered, a power of two.
 const pairSlots = 1 << 12
 
 func newStackTable(b *sampledata.Builder) stackTable {
-	s := stackTable{b: b, pairs: make([]stackPair, pairSlots), none: &traceStack{node: sampledata.NoStack}}
+	s := stackTable{b: b, pairs: make([]stackPair, pairSlots),
+		none: &traceStack{node: sampledata.NoStack}}
 	s.forget()
 	return s
 }
@@ -85,7 +91,8 @@ func (s *stackTable) read(st trace.Stack) *traceStack {
 	for f := range st.Frames() {
 		ts.frames, names = append(ts.frames, f), append(names, f.Func)
 	}
-	if n := len(ts.frames); n > 0 && ts.frames[n-1].Func == "main.main" { // the runtime leaves its own frame out
+	// the runtime leaves its own frame out
+	if n := len(ts.frames); n > 0 && ts.frames[n-1].Func == "main.main" {
 		ts.frames = append(ts.frames, trace.StackFrame{Func: "runtime.main"})
 	}
 	if len(ts.frames) > 0 {
@@ -98,26 +105,30 @@ func (s *stackTable) read(st trace.Stack) *traceStack {
 	}
 	for _, f := range ts.frames {
 		ts.node = s.node(ts.node, f, f.Line)
-		if f.Func != "" && f.Func != "runtime.goexit" && (ts.start == "" || strings.Contains(ts.start, ".gowrap")) {
+		if f.Func != "" && f.Func != "runtime.goexit" &&
+			(ts.start == "" || strings.Contains(ts.start, ".gowrap")) {
 			ts.start = f.Func
 		}
 	}
 	return ts
 }
 
-func (s *stackTable) node(above sampledata.NodeID, f trace.StackFrame, line uint64) sampledata.NodeID {
+func (s *stackTable) node(above sampledata.NodeID, f trace.StackFrame,
+	line uint64) sampledata.NodeID {
 	name := f.Func
 	if name == "" {
 		name = "?"
 	}
 	return s.b.Node(sampledata.Node{
-		Parent: above, Function: s.b.Function(sampledata.Function{Name: name, File: f.File}), Line: int32(min(line, math.MaxInt32)),
+		Parent: above, Function: s.b.Function(sampledata.Function{Name: name, File: f.File}),
+		Line: int32(min(line, math.MaxInt32)),
 	})
 }
 
-// shared returns the calls that two stacks have in common. A goroutine that ran from the one to the other was in these calls
-// all the time, or in the same ones again; of what it called meanwhile, the trace knows nothing. The line of the last call is
-// not known if the stacks differ in it.
+// shared returns the calls that two stacks have in common. A goroutine that ran
+// from one stack to the other was in these calls all the time, or in the same
+// ones again. Other calls in the meantime are not in the trace. The line of the
+// last call is not known if the stacks differ in it.
 func (s *stackTable) shared(a, b *traceStack) sampledata.NodeID {
 	switch {
 	case a == b || b == s.none:
@@ -149,44 +160,58 @@ func (s *stackTable) common(a, b *traceStack) sampledata.NodeID {
 	return node
 }
 
-// waitsIn are functions that wait, with the reasons that the runtime has for them.
+// waitsIn are functions that wait, with the reasons that the runtime has for
+// them.
 var waitsIn = map[string]wait{
-	"sync.(*Mutex).Lock": {"sync.Mutex.Lock", true}, "sync.(*Mutex).lockSlow": {"sync.Mutex.Lock", true},
-	"sync.(*RWMutex).Lock": {"sync.RWMutex.Lock", true}, "sync.(*RWMutex).RLock": {"sync.RWMutex.RLock", true},
-	"sync.runtime_SemacquireMutex": {"sync.Mutex.Lock", true}, "sync.runtime_SemacquireRWMutex": {"sync.RWMutex.Lock", true},
-	"sync.runtime_SemacquireRWMutexR": {"sync.RWMutex.RLock", true},
-	"sync.(*WaitGroup).Wait":          {reason: "sync.WaitGroup.Wait"}, "sync.runtime_SemacquireWaitGroup": {reason: "sync.WaitGroup.Wait"},
-	"sync.(*Cond).Wait": {reason: "sync.Cond.Wait"}, "sync.runtime_notifyListWait": {reason: "sync.Cond.Wait"},
-	"runtime.chanrecv1": {reason: "chan receive"}, "runtime.chanrecv2": {reason: "chan receive"}, "runtime.chansend1": {reason: "chan send"},
-	"runtime.selectgo": {reason: "select"}, "runtime.block": {reason: "select (no cases)"}, "time.Sleep": {reason: "sleep"},
+	"sync.(*Mutex).Lock":               {"sync.Mutex.Lock", true},
+	"sync.(*Mutex).lockSlow":           {"sync.Mutex.Lock", true},
+	"sync.(*RWMutex).Lock":             {"sync.RWMutex.Lock", true},
+	"sync.(*RWMutex).RLock":            {"sync.RWMutex.RLock", true},
+	"sync.runtime_SemacquireMutex":     {"sync.Mutex.Lock", true},
+	"sync.runtime_SemacquireRWMutex":   {"sync.RWMutex.Lock", true},
+	"sync.runtime_SemacquireRWMutexR":  {"sync.RWMutex.RLock", true},
+	"sync.(*WaitGroup).Wait":           {reason: "sync.WaitGroup.Wait"},
+	"sync.runtime_SemacquireWaitGroup": {reason: "sync.WaitGroup.Wait"},
+	"sync.(*Cond).Wait":                {reason: "sync.Cond.Wait"},
+	"sync.runtime_notifyListWait":      {reason: "sync.Cond.Wait"},
+	"runtime.chanrecv1":                {reason: "chan receive"}, "runtime.chanrecv2": {reason: "chan receive"},
+	"runtime.chansend1": {reason: "chan send"},
+	"runtime.selectgo":  {reason: "select"}, "runtime.block": {reason: "select (no cases)"},
+	"time.Sleep":            {reason: "sleep"},
 	"poll.runtime_pollWait": {reason: "IO wait"},
 }
 
-// waitAt returns what a stack waits for, whose innermost function comes first. The outermost function that is known decides among
-// those at the end: a read lock takes a mutex within.
+// waitAt returns what a stack waits for. The innermost function comes first. Of
+// the known functions at the end, the outermost decides: a read lock takes a
+// mutex within.
 func waitAt(functions []string) (w wait) {
 	for _, f := range functions {
 		name := strings.TrimPrefix(f, "internal/")
 		name = strings.TrimPrefix(name, "sync/")
 		found, ok := waitsIn[name]
 		switch {
-		case ok && (w.reason == "" || !w.lock && found.lock || w.lock && strings.HasPrefix(name, "sync.(")):
+		case ok && (w.reason == "" || !w.lock && found.lock || w.lock &&
+			strings.HasPrefix(name, "sync.(")):
 			w = found
-		case !ok && !strings.HasPrefix(name, "runtime.") && !strings.HasPrefix(name, "sync.") && !strings.HasPrefix(name, "poll."):
+		case !ok && !strings.HasPrefix(name, "runtime.") && !strings.HasPrefix(name, "sync.") &&
+			!strings.HasPrefix(name, "poll."):
 			return w
 		}
 	}
 	return w
 }
 
-// reasons are the reasons of a trace that the runtime calls otherwise, as cpprof does.
+// reasons are the reasons of a trace that the runtime calls otherwise, as
+// cpprof does.
 var reasons = map[string]string{
 	"network": "IO wait", "sync.(*Cond).Wait": "sync.Cond.Wait", "forever": "select (no cases)",
-	"GC mark assist wait for work": "GC assist wait", "GC background sweeper wait": "GC sweep wait", "wait until GC ends": "wait for GC cycle",
+	"GC mark assist wait for work": "GC assist wait",
+	"GC background sweeper wait":   "GC sweep wait", "wait until GC ends": "wait for GC cycle",
 }
 
-// waitFor returns what a goroutine waits for, from the reason in the trace and its stack. The reason "sync" stands for
-// locks, groups and more, and there is none if the wait began before the trace: then the stack says it.
+// waitFor returns what a goroutine waits for, from the reason in the trace and
+// its stack. The reason "sync" stands for locks, groups and more, and there is
+// none if the wait began before the trace: then the stack says it.
 func (ts *traceStack) waitFor(reason string) wait {
 	switch reason {
 	case "", "sync":

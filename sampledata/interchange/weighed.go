@@ -19,7 +19,8 @@ type weighing struct {
 
 func newWeighing(budget *memory.Budget, quantities ...sampledata.Quantity) *weighing {
 	w := &weighing{
-		rec: newProfile(), budget: budget, contexts: newContexts(), codes: make(map[string]int32), labels: sampledata.NewBuilder(sampledata.Header{}),
+		rec: newProfile(), budget: budget, contexts: newContexts(), codes: make(map[string]int32),
+		labels: sampledata.NewBuilder(sampledata.Header{}),
 	}
 	w.rec.Profile.Quantities = quantities
 	return w
@@ -49,8 +50,10 @@ func (w *weighing) row(labels []sampledata.Label, values ...int64) error {
 	node := sampledata.NodeID(w.contexts.of(w.stack))
 	w.stack = w.stack[:0]
 	p := w.rec.Profile
-	p.Stacks, p.Labels, p.Values = append(p.Stacks, node), append(p.Labels, w.labels.LabelSet(labels)), append(p.Values, values...)
-	return w.budget.Take(int64(sampleMemory + valueMemory*len(values) + contextMemory*(w.contexts.len()-before)))
+	p.Stacks, p.Labels, p.Values = append(p.Stacks, node),
+		append(p.Labels, w.labels.LabelSet(labels)), append(p.Values, values...)
+	return w.budget.Take(int64(sampleMemory + valueMemory*len(values) +
+		contextMemory*(w.contexts.len()-before)))
 }
 
 // recording returns the recording; first is the quantity to show first.
@@ -58,7 +61,8 @@ func (w *weighing) recording(first, value string) (*sampledata.Recording, error)
 	w.codes, w.contexts.slots = nil, nil
 	w.rec.Nodes = make([]sampledata.Node, 0, w.contexts.len())
 	for i, above := range w.contexts.above {
-		w.rec.Nodes = append(w.rec.Nodes, sampledata.Node{Parent: sampledata.NodeID(above), Function: sampledata.FunctionID(w.contexts.place[i])})
+		w.rec.Nodes = append(w.rec.Nodes, sampledata.Node{Parent: sampledata.NodeID(above),
+			Function: sampledata.FunctionID(w.contexts.place[i])})
 	}
 	w.rec.LabelSets = w.labels.Recording().LabelSets
 	w.rec.Profile.Show(first)
