@@ -45,27 +45,39 @@ func newFolder() (*folder, error) {
 // close lets the kernel take everything out, and does not wait.
 func (f *folder) close() { unix.Close(f.fd) }
 
-// insert puts a group in as a link that only the folder holds.
+// insert puts a group in as links that only the folder holds. There is one for each instrument:
+// a signal that kills this process between two instruments of one link would leave the first.
 func (f *folder) insert(pid int, program *ebpf.Program, offsets []uint64) (inserted, error) {
-	l, err := newLink(pid, program, offsets)
+	group := kept{folder: f}
+	for _, offset := range offsets {
+		if err := f.insertOne(pid, program, offset); err != nil {
+			group.takeOut()
+			return nil, err
+		}
+		group.offsets = append(group.offsets, offset)
+	}
+	return group, nil
+}
+
+func (f *folder) insertOne(pid int, program *ebpf.Program, offset uint64) error {
+	l, err := newLink(pid, program, []uint64{offset})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	kept := kept{f, strconv.FormatUint(offsets[0], 16)}
-	if err := l.Pin(fmt.Sprintf("/proc/self/fd/%d/%s", f.fd, kept.name)); err != nil {
-		l.Close()
-		return nil, err
-	}
-	return kept, l.Close()
+	return errors.Join(l.Pin(fmt.Sprintf("/proc/self/fd/%d/%x", f.fd, offset)), l.Close())
 }
 
-// A kept is a link in a folder.
+// A kept is a group of links in a folder.
 type kept struct {
-	folder *folder
-	name   string
+	folder  *folder
+	offsets []uint64
 }
 
-func (k kept) takeOut() { _ = unix.Unlinkat(k.folder.fd, k.name, 0) }
+func (k kept) takeOut() {
+	for _, offset := range k.offsets {
+		_ = unix.Unlinkat(k.folder.fd, strconv.FormatUint(offset, 16), 0)
+	}
+}
 
 // A held is a link that this process has opened.
 type held struct{ link.Link }

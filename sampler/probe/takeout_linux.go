@@ -119,7 +119,7 @@ const inParallel = 16
 func (u *uprobes) units(groups, places int) int {
 	switch {
 	case u.folder != nil:
-		return 1 + groups/inParallel
+		return 1 + places/inParallel
 	case u.method.linked:
 		return groups
 	}
