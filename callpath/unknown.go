@@ -26,8 +26,7 @@ func Unknown(t *calltree.Tree, m *calltree.Membership, p Path) []string {
 		switch f := t.Named(e.Name); {
 		case !e.Aspect() && f != calltree.None && occurring[f]:
 		case !e.Aspect():
-			said = append(said, fmt.Sprintf("%s does not occur in this view", e)+
-				suggest(e.Name, framesOf(t, occurring)))
+			said = append(said, missing(e, framesOf(t, occurring)))
 		case setOf(m, e.Name) < 0:
 			said = append(said, noAspect(m, e))
 		case !hasMember(m, e.Name, occurring):
@@ -37,21 +36,35 @@ func Unknown(t *calltree.Tree, m *calltree.Membership, p Path) []string {
 	return said
 }
 
-// Misspelt returns an error that names the functions of the paths that do not
-// occur in the tree, as Unknown does. It returns nil if all occur. It ignores
-// typed time, classes and aspects, which may rightly cost nothing.
-func Misspelt(t *calltree.Tree, m *calltree.Membership, paths ...Path) error {
+// Misspelt returns an error that names the elements of the paths that do not occur in the tree, with the closest names
+// that do; it returns nil if all occur. Aspects, and frames with other names that are known, may rightly cost nothing.
+func Misspelt(t *calltree.Tree, other []string, paths ...Path) error {
+	occurring := occurringFuncs(t)
+	var known []Element
 	var said []string
 	for _, p := range paths {
-		p.Elements = slices.DeleteFunc(slices.Clone(p.Elements), func(e Element) bool {
-			return e.Aspect() || calltree.KindOf(e.Name) != calltree.Function
-		})
-		said = append(said, Unknown(t, m, p)...)
+		for _, e := range p.Elements {
+			if f := t.Named(e.Name); e.Aspect() || f != calltree.None && occurring[f] || slices.Contains(other, e.Name) {
+				continue
+			}
+			if known == nil {
+				known = framesOf(t, occurring)
+				for _, name := range other {
+					known = append(known, Frame(name))
+				}
+			}
+			said = append(said, missing(e, known))
+		}
 	}
 	if len(said) == 0 {
 		return nil
 	}
 	return errors.New(strings.Join(said, "; "))
+}
+
+// missing says that an element does not occur, and which known names are close to it.
+func missing(e Element, known []Element) string {
+	return fmt.Sprintf("%s does not occur in this view", e) + suggest(e.Name, known)
 }
 
 // Aspects checks that the aspects of paths are defined; the error suggests

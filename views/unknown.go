@@ -3,6 +3,7 @@ package views
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -33,8 +34,8 @@ func (e *UnknownClassError) Error() string {
 	return msg + "; `cpprof classes FILE` lists all"
 }
 
-// unknownClassError returns the error for a class, with suggestions.
-func unknownClassError(r *sampledata.Recording, o Options, class string) error {
+// classNames returns the names of the classes that have a goroutine at any time.
+func classNames(r *sampledata.Recording, o Options) []string {
 	c := newClasses(r, o)
 	used := make(map[classID]bool)
 	for i := range r.Runs.All() {
@@ -46,6 +47,32 @@ func unknownClassError(r *sampledata.Recording, o Options, class string) error {
 			names = append(names, name)
 		}
 	}
+	return names
+}
+
+// FrameNames returns the names that a frame of any view of a recording may have, without functions: classes, typed times, what
+// is below them, and the reasons of waits.
+func FrameNames(r *sampledata.Recording, o Options) []string {
+	names := classNames(r, o)
+	for t := range NumTypedTimes {
+		names = append(names, t.String())
+	}
+	for _, c := range children {
+		names = append(names, c.name)
+	}
+	waits := maps.Clone(reasons)
+	for _, run := range r.Runs.All() {
+		waits[run.Reason] = OtherWait // a later runtime has others
+	}
+	for reason := range waits {
+		names = append(names, reasonFrame(reason))
+	}
+	return names
+}
+
+// unknownClassError returns the error for a class, with suggestions.
+func unknownClassError(r *sampledata.Recording, o Options, class string) error {
+	names := classNames(r, o)
 	if slices.Contains(names, class) {
 		return &UnknownClassError{Class: class, Outside: true}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/internal/report"
+	"github.com/cpprof/cpprof/views"
 	"github.com/spf13/cobra"
 )
 
@@ -13,8 +14,8 @@ func newCostCommand(t terminal) *cobra.Command {
 		Use:   "cost RECORDING (--server | --thread CLASS) PATH...",
 		Short: "Print the exact cost of call paths",
 		Long: `cost prints the cost of each call path in a view, a share of the time, with its hits as an exact
-fraction. A path need not begin at the root. If a path names an aspect that is not defined, or a
-function that the view does not have, cost prints similar names and ends with status 1.`,
+fraction. A path need not begin at the root. If a path names what the view does not have, cost
+prints similar names and ends with status 1.`,
 		Example: `  cpprof cost run.cpprof --thread go:main.worker '* ..:MONITOR' '* ..:MONITOR ..os.(*File).Write'
   cpprof cost run.cpprof --server '* ..@json' '* ..@alloc'`,
 		GroupID: groupShow,
@@ -70,7 +71,7 @@ func (f *viewFlags) cost(t terminal, recording string, texts []string, asJSON bo
 	if err := write(t.out); err != nil {
 		return err
 	}
-	return callpath.Misspelt(v.Tree, v.aspects, paths...)
+	return callpath.Misspelt(v.Tree, views.FrameNames(s.recording, s.options), paths...)
 }
 
 func parsePaths(args []string) ([]callpath.Path, error) {

@@ -218,7 +218,7 @@ func (t *Table) hits(text string) (Column, error) {
 	if err := callpath.Aspects(t.members, path); err != nil {
 		return nil, err
 	}
-	if err := callpath.Misspelt(p.Tree, t.members, path); err != nil {
+	if err := callpath.Misspelt(p.Tree, views.FrameNames(t.r, t.o.Views), path); err != nil {
 		return nil, err
 	}
 	within := make([]bool, p.Tree.Len())
