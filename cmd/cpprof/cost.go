@@ -79,6 +79,9 @@ func parsePaths(args []string) ([]callpath.Path, error) {
 	for i, arg := range args {
 		var err error
 		if paths[i], err = callpath.Parse(arg); err != nil {
+			if hint := quotes(args); hint != "" {
+				return nil, usagef("%q is no call path%s", arg, hint)
+			}
 			return nil, &usageError{err}
 		}
 	}

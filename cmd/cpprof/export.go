@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -230,13 +231,22 @@ func checkNew(path string, force bool) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil
+		return checkFolder(path)
 	case err != nil:
 		return err
 	case info.IsDir():
 		return fmt.Errorf("%s is a folder: name a file with -o", path)
 	case info.Mode().IsRegular() && !force:
 		return usagef("%s exists: choose another name, or replace it with --force", path)
+	}
+	return nil
+}
+
+// checkFolder returns an error if there is no folder to write a file into.
+func checkFolder(path string) error {
+	folder := filepath.Dir(path)
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		return usagef("there is no folder %s to write %s into", folder, filepath.Base(path))
 	}
 	return nil
 }
@@ -248,7 +258,7 @@ func create(path string, force bool, write func(io.Writer) error) (err error) {
 	}
 	temp, err := os.OpenFile(fmt.Sprintf("%s.%d.part", path, os.Getpid()), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if err != nil {
-		return err
+		return fmt.Errorf("write %s: %w", path, reason(err))
 	}
 	defer func() {
 		if err != nil {
@@ -266,4 +276,13 @@ func create(path string, force bool, write func(io.Writer) error) (err error) {
 		return err
 	}
 	return os.Rename(temp.Name(), path)
+}
+
+// reason returns an error without the file that it names.
+func reason(err error) error {
+	var of *fs.PathError
+	if errors.As(err, &of) {
+		return of.Err
+	}
+	return err
 }

@@ -172,7 +172,7 @@ func (r *recordRun) conclude(ctx context.Context, programs sampler.Programs) err
 			termtext.Fprintf(r.say.out, "cpprof: ended before the first sample: %s\n", listed(programs.Brief))
 		}
 		if r.largest != "" {
-			termtext.Fprintf(r.say.out, "cpprof: next: cpprof report %s\n", words.Shell(r.largest))
+			termtext.Fprintf(r.say.out, "cpprof: next: cpprof why %s\n", words.Shell(r.largest))
 		}
 		return nil
 	}

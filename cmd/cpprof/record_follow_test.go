@@ -172,7 +172,7 @@ func TestRecordFollows(t *testing.T) {
 				t.Errorf("no stack has %s", c.calls)
 			}
 			for _, want := range []string{
-				fmt.Sprintf("recorded %s (process %d) into %s", c.program, rec.Header.PID, r.file), "next: cpprof report " + r.file,
+				fmt.Sprintf("recorded %s (process %d) into %s", c.program, rec.Header.PID, r.file), "next: cpprof why " + r.file,
 			} {
 				if !strings.Contains(r.stderr.String(), want) {
 					t.Errorf("it does not say %q: %s", want, r.stderr.String())

@@ -91,7 +91,7 @@ func (n *narrator) end(p *sampler.Process, file string, r sampler.Result) {
 	}
 	n.suggestLonger(r)
 	n.suggestBound(r)
-	termtext.Fprintf(n.out, "cpprof: next: cpprof report %s\n", words.Shell(file))
+	termtext.Fprintf(n.out, "cpprof: next: cpprof why %s\n", words.Shell(file))
 }
 
 // suggestLonger prints that a recording was too short if the stacks of many goroutines are not known.

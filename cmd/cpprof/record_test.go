@@ -143,7 +143,7 @@ func TestRecordEnds(t *testing.T) {
 		target := fixture.Start(t, program, "wait")
 		r := startRecording(t, "-d", "500ms", "-p", fmt.Sprint(target.Pid()))
 		r.finish(t, 0, sampledata.EndDuration)
-		if !strings.Contains(r.stderr.String(), "next: cpprof report "+r.file) {
+		if !strings.Contains(r.stderr.String(), "next: cpprof why "+r.file) {
 			t.Errorf("cpprof does not say what to do next: %s", r.stderr.String())
 		}
 		target.Lives(t)

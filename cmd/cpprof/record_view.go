@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -202,11 +203,12 @@ func endLaunched(ctx context.Context, t terminal, p *sampler.Process) {
 	if err != nil || process.Signal(os.Interrupt) != nil {
 		return
 	}
+	termtext.Fprintf(t.err, "cpprof: %s (process %d), which cpprof started, is interrupted now\n", filepath.Base(p.Name), p.PID)
 	const usual = time.Second
 	patient, stop := context.WithTimeout(ctx, usual)
 	defer stop()
 	if _, err := p.Wait(patient); err != nil && ctx.Err() == nil {
-		termtext.Fprintf(t.err, "cpprof: process %d was interrupted: waiting for its end; Ctrl-C ends the wait\n", p.PID)
+		termtext.Fprintf(t.err, "cpprof: waiting for its end; Ctrl-C ends the wait\n")
 		_, _ = p.Wait(ctx)
 	}
 }

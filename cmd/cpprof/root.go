@@ -224,9 +224,20 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 // oneRecording checks that the only argument is the recording to read.
 func oneRecording(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return usagef("want one recording, such as run.cpprof, or a file of another tool; got %d arguments", len(args))
+		return usagef("want one recording, such as run.cpprof, or a file of another tool; got %d arguments%s", len(args), quotes(args))
 	}
 	return nil
+}
+
+// quotes says that a call path needs quotes if the arguments look as if the shell had split one, and replaced its *.
+func quotes(args []string) string {
+	for _, arg := range args[min(len(args), 1):] {
+		_, err := os.Stat(arg)
+		if err == nil || strings.HasPrefix(arg, "..") || strings.HasPrefix(arg, ":") {
+			return ": put quotes around a call path, such as '* ..main.f': without them, the shell replaces * by the names of files"
+		}
+	}
+	return ""
 }
 
 // completeRecording completes the first argument with recordings and files.
