@@ -65,7 +65,7 @@ func FrameNames(r *sampledata.Recording, o Options) []string {
 		waits[run.Reason] = OtherWait // a later runtime has others
 	}
 	for reason := range waits {
-		names = append(names, reasonFrame(reason))
+		names = append(names, ReasonFrame(reason))
 	}
 	return names
 }

@@ -15,16 +15,19 @@ type Place struct {
 	Line     int32    `json:"line,omitempty"`    //
 	Library  string   `json:"library,omitempty"` // the function of the standard library that it calls there; "" if none
 	Path     []string `json:"path,omitempty"`    // the functions from the goroutine's first to Function
+
+	ShortFile string `json:"-"` // the end of File that tells it from other files
 }
 
 // places finds the places of stacks. All is by node of the recording.
 type places struct {
-	r   *sampledata.Recording
-	own []sampledata.NodeID // the innermost frame of the program's own code, or of a library if there is none
+	r     *sampledata.Recording
+	short func(file string) string
+	own   []sampledata.NodeID // the innermost frame of the program's own code, or of a library if there is none
 }
 
 func newPlaces(r *sampledata.Recording) *places {
-	p := &places{r: r, own: make([]sampledata.NodeID, len(r.Nodes))}
+	p := &places{r: r, short: views.ShortFiles(r), own: make([]sampledata.NodeID, len(r.Nodes))}
 	own := make([]bool, len(r.Functions))
 	for f := range r.Functions {
 		own[f] = views.IsOwn(r.Functions[f].Name)
@@ -76,7 +79,7 @@ func (p *places) place(n, stack sampledata.NodeID) Place {
 	}
 	node := &p.r.Nodes[n]
 	fn := &p.r.Functions[node.Function]
-	at := Place{Function: fn.Name, File: fn.File, Line: node.Line, Library: p.library(n, stack)}
+	at := Place{Function: fn.Name, File: fn.File, ShortFile: p.short(fn.File), Line: node.Line, Library: p.library(n, stack)}
 	for above := node.Parent; above != sampledata.NoStack; above = p.r.Nodes[above].Parent {
 		name := p.function(above)
 		if name == bootstrap {

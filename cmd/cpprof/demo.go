@@ -91,7 +91,7 @@ func showDemo(ctx context.Context, t terminal, path string, text bool) error {
 	}
 	limit := f.threshold(s.config)
 	if text {
-		if err := overview(t, s, limit); err != nil {
+		if err := overview(t, s, limit, false); err != nil {
 			return err
 		}
 	}

@@ -96,7 +96,7 @@ func TestHostileNames(t *testing.T) {
 			t.Errorf("status %d: %s", got.status, got.err)
 		}
 		checkTame(t, got.out+got.err)
-		if hasJSON(c, args) {
+		if hasJSON(c) {
 			checkTame(t, call(t, append(slices.Clone(args), "--json"), stand).out)
 		}
 		for _, wrong := range [][]string{{"--strict=" + hostile}, {"--" + hostile}, {"--thread", hostile}, {"--config", hostile}, {hostile}} {

@@ -22,6 +22,12 @@ func main() {
 		outIsTerminal: term.IsTerminal(int(os.Stdout.Fd())),
 		errIsTerminal: term.IsTerminal(int(os.Stderr.Fd())),
 	}
+	if t.outIsTerminal {
+		t.out = asciiOr(os.Stdout, os.Getenv)
+	}
+	if t.errIsTerminal {
+		t.err = asciiOr(os.Stderr, os.Getenv)
+	}
 	t.color = wantsColor(t.outIsTerminal, os.Getenv)
 	os.Exit(run(context.Background(), os.Args[1:], t))
 }

@@ -53,7 +53,7 @@ var readerCalls = map[string][][]string{
 
 // noReaders are the other commands. They and their subcommands read no recording.
 var noReaders = []string{
-	"cpprof demo", "cpprof record", "cpprof stuck", "cpprof top", "cpprof monitors perturb", "cpprof export push", "cpprof dump-goroutines", "cpprof agent", "cpprof mcp", "cpprof completion",
+	"cpprof demo", "cpprof record", "cpprof stuck", "cpprof top", "cpprof monitors perturb", "cpprof export push", "cpprof dump-goroutines", "cpprof agent", "cpprof mcp", "cpprof help", "cpprof completion",
 }
 
 // eachReader calls f with every call of a command that reads a recording, and fails for a command that has none.
@@ -103,21 +103,22 @@ func call(t *testing.T, args []string, stand map[string]string) called {
 	return called{status, out.String(), errs.String()}
 }
 
-// hasJSON reports whether a call can take --json: whether the command has the flag, and a view is chosen.
-func hasJSON(c *cobra.Command, args []string) bool {
-	chosen := c.Name() != "report" || slices.Contains(args, "--server")
-	return c.Flags().Lookup("json") != nil && chosen
-}
+// hasJSON reports whether a command has the flag --json.
+func hasJSON(c *cobra.Command) bool { return c.Flags().Lookup("json") != nil }
 
 // basisOf reads the basis of a JSON document.
 func basisOf(t *testing.T, text string) (warnings []sampledata.Warning, complete bool) {
 	t.Helper()
 	var got struct {
+		Schema   int
 		Warnings *[]sampledata.Warning
 		Complete *bool
 	}
 	if err := json.NewDecoder(strings.NewReader(text)).Decode(&got); err != nil {
 		t.Fatalf("%v: %s", err, text)
+	}
+	if got.Schema != 1 {
+		t.Fatalf("schema %d: %.200s", got.Schema, text)
 	}
 	if got.Warnings == nil || *got.Warnings == nil || got.Complete == nil {
 		t.Fatalf("warnings or complete is missing: %s", text)
@@ -232,7 +233,7 @@ func TestIncompleteRecordings(t *testing.T) {
 				if got.status != exitFailed || got.out != "" || !strings.HasPrefix(got.err, "cpprof: "+says) {
 					t.Errorf("with --strict, status %d: %s%s", got.status, got.out, got.err)
 				}
-				if hasJSON(command, args) {
+				if hasJSON(command) {
 					warnings, complete := basisOf(t, call(t, append(slices.Clone(args), "--json"), stand).out)
 					if complete || c.path == cut && !slices.ContainsFunc(warnings, func(w sampledata.Warning) bool { return w.Kind == sampledata.DamagedFile }) {
 						t.Errorf("JSON says %v, complete %v", warnings, complete)
@@ -252,7 +253,7 @@ func TestCompleteRecordings(t *testing.T) {
 		if command.Name() != "view" && (got.status != exitFine || got.err != "") {
 			t.Errorf("status %d: %s", got.status, got.err)
 		}
-		if hasJSON(command, args) {
+		if hasJSON(command) {
 			if _, complete := basisOf(t, call(t, append(slices.Clone(args), "--json"), stand).out); !complete {
 				t.Error("JSON says that it is not complete")
 			}

@@ -73,7 +73,7 @@ func openTarget(t terminal, f *recordFlags, command []string) (target, error) {
 	}
 	cmd := exec.Command(program, command[1:]...)
 	cmd.Args[0] = command[0]
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = t.in, t.out, t.err
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = t.in, fileOf(t.out), fileOf(t.err)
 	p, err := sampler.LaunchCommand(cmd)
 	if err != nil || attach == nil {
 		return target{Process: p}, err

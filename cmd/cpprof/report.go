@@ -34,8 +34,8 @@ View: all time of the goroutines of a class, as a share of their lives. Without 
 prints an overview: the classes, the Server View, and the Thread View of one class.
 
 --down, --extended, --up, --prune and --zoom refine the view in their order. In a call path, 'A B'
-is an immediate call of B by A, 'A ..B' a call at any depth, and 'A >B' one right below the first
-A; * is the root of the view, @name an aspect, and :RUN :LOAD :PRIO :MONITOR :WAIT typed time.`,
+is an immediate call of B by A, 'A ..B' a call at any depth, and * the root of the view: 'cpprof
+help paths' says more.`,
 		Example: `  cpprof report run.cpprof
   cpprof report run.cpprof --server --extended '*' --up '* | encoding/json.Marshal'
   cpprof report run.cpprof --thread go:main.worker --down '*' --down '* main.worker'
@@ -113,10 +113,10 @@ func (f *reportFlags) run(t terminal, path string) error {
 	}
 	limit := f.threshold(s.config)
 	if !f.server && f.thread == "" {
-		if len(f.steps) > 0 || f.json || f.order == byOwn {
+		if len(f.steps) > 0 || f.order == byOwn {
 			return f.needView(path)
 		}
-		return overview(t, s, limit)
+		return overview(t, s, limit, f.json)
 	}
 	v, err := f.view(s)
 	if err != nil {

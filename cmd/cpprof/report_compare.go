@@ -76,7 +76,7 @@ func (f *reportFlags) compare(t terminal, path string) error {
 		return err
 	}
 	all := !f.server && f.thread == ""
-	if all && (len(f.steps) > 0 || f.json || f.order == byOwn) {
+	if all && (len(f.steps) > 0 || f.order == byOwn) {
 		return f.needView(path)
 	}
 	limit := f.threshold(p.a.config)
@@ -128,32 +128,20 @@ func (f *reportFlags) compareAll(t terminal, p pair, limit refine.Threshold) err
 	if err != nil {
 		return err
 	}
+	shown, next, err := f.changedViews(p, classes, limit)
+	if err != nil {
+		return err
+	}
+	if f.json {
+		return report.OverviewComparedJSON(t.out, classes, shown, p.a.named(), p.b.named())
+	}
 	if err := p.headlines(t); err != nil {
 		return err
 	}
 	if err := report.ClassesCompared(t.out, working(p.a, classes, (*views.ClassPair).OnlyIdle), t.width()); err != nil {
 		return err
 	}
-	shown := []views.Maker{views.Server}
-	next := "--server"
-	if class, common := views.MostChanged(classes); common {
-		shown = append(shown, views.ThreadMaker(class))
-		next = "--thread " + words.Shell(class)
-	}
-	auto := *f
-	auto.auto = true
-	for i, view := range shown {
-		compared, err := p.compare(view)
-		if err != nil {
-			return err
-		}
-		if i > 0 {
-			compared.Inlining = nil // the first view has the same warning
-		}
-		c, err := auto.comparison(p, compared, limit)
-		if err != nil {
-			return err
-		}
+	for _, c := range shown {
 		c.Color, c.Width = t.color, t.width()
 		termtext.Fprintln(t.out)
 		if err := c.Write(t.out); err != nil {
@@ -162,6 +150,34 @@ func (f *reportFlags) compareAll(t terminal, p pair, limit refine.Threshold) err
 	}
 	_, err = termtext.Fprintf(t.out, "\nGo on with\n  cpprof find %s --against %s %s\n", words.Shell(p.a.path), words.Shell(p.b.path), next)
 	return err
+}
+
+// changedViews compares the Server View, and the Thread View of the class that changed most. It also returns the flag of
+// the last of them.
+func (f *reportFlags) changedViews(p pair, classes []views.ClassPair, limit refine.Threshold) (shown []*report.Comparison, next string, err error) {
+	makers := []views.Maker{views.Server}
+	next = "--server"
+	if class, common := views.MostChanged(classes); common {
+		makers = append(makers, views.ThreadMaker(class))
+		next = "--thread " + words.Shell(class)
+	}
+	auto := *f
+	auto.auto = true
+	for i, maker := range makers {
+		compared, err := p.compare(maker)
+		if err != nil {
+			return nil, "", err
+		}
+		if i > 0 {
+			compared.Inlining = nil // the first view has the same warning
+		}
+		c, err := auto.comparison(p, compared, limit)
+		if err != nil {
+			return nil, "", err
+		}
+		shown = append(shown, c)
+	}
+	return shown, next, nil
 }
 
 // classes sums up the classes of both.

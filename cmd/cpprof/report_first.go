@@ -26,10 +26,17 @@ func working[C any](s *source, classes []C, onlyIdle func(*C) bool) []C {
 
 // overview prints what was recorded, the classes, where the processors' time goes, and the Thread View of the class that
 // waits most for locks and processors. It ends with commands to continue with.
-func overview(t terminal, s *source, limit refine.Threshold) error {
+func overview(t terminal, s *source, limit refine.Threshold, asJSON bool) error {
 	classes, err := views.Classes(s.recording, s.options)
 	if err != nil {
 		return err
+	}
+	profiles, held, err := s.firstViews(classes, limit)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return report.OverviewJSON(t.out, classes, profiles, report.BasisOf(s.recording))
 	}
 	if err := report.Headline(t.out, s.path, s.recording); err != nil {
 		return err
@@ -52,26 +59,14 @@ func overview(t terminal, s *source, limit refine.Threshold) error {
 	if n := len(classes) - len(shown); n > 0 {
 		termtext.Fprintf(t.out, "(%d of the classes did hardly anything but wait for work; 'cpprof classes %s' lists all)\n", n, words.Shell(s.path))
 	}
-	server, err := s.serverView()
-	if err != nil {
-		return err
-	}
-	held := views.MostHeldUp(classes)
-	thread, err := s.threadView(held)
-	if err != nil {
-		return err
-	}
-	for _, v := range []*view{server, thread} {
-		session := refine.NewSession(v.Tree, v.aspects)
-		session.SetThreshold(limit)
-		session.Auto(session.Root().Path, report.FewSteps)
+	for _, p := range profiles {
 		termtext.Fprintln(t.out)
-		p := report.Profile{Session: session, Title: title(s, v), Warnings: v.Warnings, Color: t.color, Width: t.width()}
+		p.Color, p.Width = t.color, t.width()
 		if err := p.Write(t.out); err != nil {
 			return err
 		}
 	}
-	if err := idleHint(t, thread); err != nil {
+	if err := idleHint(t, held); err != nil {
 		return err
 	}
 	_, err = termtext.Fprintf(t.out, `
@@ -79,6 +74,28 @@ Go on with
   cpprof report %[1]s --server --extended '*'
   cpprof report %[1]s --thread %[2]s --down '*'
   cpprof cost %[1]s --thread %[2]s '* ..:MONITOR'
-`, words.Shell(s.path), words.Shell(held))
+`, words.Shell(s.path), words.Shell(held.Tree.Root()))
 	return err
+}
+
+// firstViews returns the Server View, and the Thread View of the class that is held up most, which is also the second
+// result. Without goroutines there are none.
+func (s *source) firstViews(classes []views.ClassSummary, limit refine.Threshold) (profiles []*report.Profile, held *view, err error) {
+	if len(classes) == 0 {
+		return nil, nil, nil
+	}
+	server, err := s.serverView()
+	if err != nil {
+		return nil, nil, err
+	}
+	if held, err = s.threadView(views.MostHeldUp(classes)); err != nil {
+		return nil, nil, err
+	}
+	for _, v := range []*view{server, held} {
+		session := refine.NewSession(v.Tree, v.aspects)
+		session.SetThreshold(limit)
+		session.Auto(session.Root().Path, report.FewSteps)
+		profiles = append(profiles, &report.Profile{Session: session, Title: title(s, v), Warnings: v.Warnings, Basis: report.BasisOf(s.recording)})
+	}
+	return profiles, held, nil
 }

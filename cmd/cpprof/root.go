@@ -38,7 +38,7 @@ type terminal struct {
 
 // width returns the width of the terminal that shows the output, or 0 if none does.
 func (t terminal) width() int {
-	out, ok := t.out.(*os.File)
+	out, ok := fileOf(t.out).(*os.File)
 	if !ok || !t.outIsTerminal {
 		return 0
 	}
@@ -136,6 +136,7 @@ func newRootCommand(t terminal) *cobra.Command {
 		newAgentCommand(t),
 		newMCPCommand(t),
 	)
+	root.SetHelpCommand(newHelpCommand(t))
 	addCompletionHelp(root)
 	return root
 }

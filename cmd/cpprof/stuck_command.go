@@ -30,7 +30,7 @@ func (f *stuckFlags) command(ctx context.Context, t terminal, command []string) 
 	defer signals.stop()
 	cmd := exec.Command(program, command[1:]...)
 	cmd.Args[0] = command[0]
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = t.in, t.err, t.err // the answer is all that is on standard output
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = t.in, fileOf(t.err), fileOf(t.err) // the answer is all that is on standard output
 	root, err := sampler.LaunchCommand(cmd)
 	if err != nil {
 		return err

@@ -138,7 +138,7 @@ func (s *screen) say(text string) error {
 func (s *screen) redraw() error {
 	top := s.last
 	top.Order = s.order
-	if out, ok := s.t.out.(*os.File); ok {
+	if out, ok := fileOf(s.t.out).(*os.File); ok {
 		if width, height, err := term.GetSize(int(out.Fd())); err == nil {
 			top.Width, top.Height = width, height
 		}

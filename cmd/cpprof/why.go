@@ -148,7 +148,7 @@ func (f *whyFlags) searchOptions(s *source) why.Options {
 
 // show writes an answer. It returns a *statusError if a finding is worse than --fail-above allows.
 func (f *whyFlags) show(t terminal, s *source, a *why.Answer) error {
-	y := report.Why{Answer: a, File: s.path, Flags: f.given, Top: f.top, ShortNames: t.width() > 0}
+	y := report.Why{Answer: a, File: s.path, Flags: f.given, Top: f.top, ShortNames: t.width() > 0, Color: t.color}
 	if f.json {
 		if err := y.WriteJSON(t.out, report.BasisOf(s.recording)); err != nil {
 			return err

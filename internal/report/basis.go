@@ -10,10 +10,19 @@ import (
 
 // A Basis says how far the recordings behind an output can be trusted. All JSON has it.
 type Basis struct {
+	Schema   schema               `json:"schema"`
 	Warnings []sampledata.Warning `json:"warnings"` // not nil
 	Complete bool                 `json:"complete"` // no recording is damaged or incomplete
 	Picked   []pickedJSON         `json:"picked,omitempty"`
 }
+
+// A schema is the version of the form of all documents. A field that goes, or means another thing, makes a new one.
+type schema int
+
+const schemaVersion = "1"
+
+// MarshalJSON writes the version.
+func (schema) MarshalJSON() ([]byte, error) { return []byte(schemaVersion), nil }
 
 // pickedJSON says that only some samples of a recording count.
 type pickedJSON struct {

@@ -79,11 +79,15 @@ type classesJSON struct {
 
 // ClassesJSON writes the same as JSON.
 func ClassesJSON(w io.Writer, classes []views.ClassSummary, basis Basis) error {
+	return writeJSON(w, classesJSON{classesAsJSON(classes), basis})
+}
+
+func classesAsJSON(classes []views.ClassSummary) []classJSON {
 	list := make([]classJSON, 0, len(classes))
 	for i := range classes {
 		list = append(list, classAsJSON(&classes[i]))
 	}
-	return writeJSON(w, classesJSON{list, basis})
+	return list
 }
 
 func classAsJSON(c *views.ClassSummary) classJSON {

@@ -63,6 +63,10 @@ type classPairsJSON struct {
 
 // ClassesComparedJSON writes the same as JSON, with all that ClassesJSON writes of each.
 func ClassesComparedJSON(w io.Writer, pairs []views.ClassPair, a, b views.Named) error {
+	return writeJSON(w, pairsAsJSON(pairs, a, b))
+}
+
+func pairsAsJSON(pairs []views.ClassPair, a, b views.Named) classPairsJSON {
 	doc := classPairsJSON{A: a.Name, B: b.Name, Classes: []classPairJSON{}, Basis: BasisOf(a.Recording, b.Recording)}
 	for _, p := range pairs {
 		j := classPairJSON{Class: p.Class}
@@ -77,7 +81,7 @@ func ClassesComparedJSON(w io.Writer, pairs []views.ClassPair, a, b views.Named)
 		}
 		doc.Classes = append(doc.Classes, j)
 	}
-	return writeJSON(w, doc)
+	return doc
 }
 
 // sideAsJSON returns nil for a class that a recording does not have.

@@ -225,13 +225,15 @@ type comparedJSON struct {
 }
 
 // WriteJSON writes the same entries as JSON.
-func (c *Comparison) WriteJSON(w io.Writer) error {
+func (c *Comparison) WriteJSON(w io.Writer) error { return writeJSON(w, c.document()) }
+
+func (c *Comparison) document() comparisonJSON {
 	t, labels := c.Session.Threshold(), newLabelled(c.Session, c.Labels)
-	return writeJSON(w, comparisonJSON{
+	return comparisonJSON{
 		Title: c.Title, A: c.A, B: c.B,
 		Steps: append([]refine.Step{}, c.Session.Steps()...), MinHits: t.Hits, MinCost: t.Cost,
 		Labels: labels.keys, Profile: c.entries().json(&labels), Basis: c.Basis.With(c.Warnings),
-	})
+	}
 }
 
 func (e *comparedEntry) json(labels *labelled) comparedJSON {

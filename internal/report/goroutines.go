@@ -22,13 +22,32 @@ func Goroutines(w io.Writer, r *sampledata.Recording) error {
 		all += g.Count
 	}
 	b := new(strings.Builder)
-	termtext.Fprintf(b, "%s (process %d, %s): %s, %s\n%s", termtext.Printable(Program(r)), r.Header.PID, termtext.Printable(r.Header.GoVersion),
+	termtext.Fprintf(b, "%s: %s, %s\n%s", dumped(r),
 		Counted(all, "goroutine"), Counted(len(groups), "different stack"), termtext.Text(Warnings(r.Warnings)))
 	for _, g := range groups {
 		g.write(b)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// dumped names the program of a dump, as far as the dump does.
+func dumped(r *sampledata.Recording) string {
+	var known []string
+	if r.Header.PID != 0 {
+		known = append(known, "process "+strconv.FormatInt(r.Header.PID, 10))
+	}
+	if r.Header.GoVersion != "" {
+		known = append(known, r.Header.GoVersion)
+	}
+	name := Program(r)
+	if name == "." {
+		name = "a program"
+	}
+	if len(known) > 0 {
+		name += " (" + strings.Join(known, ", ") + ")"
+	}
+	return name
 }
 
 // goroutinesJSON is the output of GoroutinesJSON.

@@ -147,7 +147,9 @@ type entryJSON struct {
 }
 
 // WriteJSON writes the same entries as JSON.
-func (p *Profile) WriteJSON(w io.Writer) error {
+func (p *Profile) WriteJSON(w io.Writer) error { return writeJSON(w, p.document()) }
+
+func (p *Profile) document() profileJSON {
 	p.Session.Arrange()
 	m, t, labels := p.Session.Tree().Main(), p.Session.Threshold(), newLabelled(p.Session, p.Labels)
 	j := profileJSON{
@@ -158,7 +160,7 @@ func (p *Profile) WriteJSON(w io.Writer) error {
 	if waited, attributed := views.LockTime(p.Session.Tree()); waited.Hits.Sign() > 0 {
 		j.Monitor = &monitorJSON{waited.Weight, waited.Hits, attributed.Hits, attributed.Weight}
 	}
-	return writeJSON(w, j)
+	return j
 }
 
 func (p *Profile) entry(e *refine.Entry, labels *labelled) entryJSON {

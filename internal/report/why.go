@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -21,6 +22,7 @@ type Why struct {
 
 	// ShortNames cuts the middle of long package paths in the text.
 	ShortNames bool
+	Color      bool
 }
 
 // Write writes the findings in plain English, or that there are none and why.
@@ -76,14 +78,28 @@ func wrapped(text string, indent, width int) string {
 
 // finding writes one finding.
 func (y *Why) finding(b *strings.Builder, number int, f *why.Finding) {
-	termtext.Fprintf(b, "%2d. %s\n", number, termtext.Text(wrapped(y.shortened(termtext.Printable(Sentence(f))), 4, whyWidth)))
+	sentence := wrapped(y.shortened(termtext.Printable(Sentence(f))), 4, whyWidth)
+	termtext.Fprintf(b, "%s\n", termtext.Text(y.styled(bold, termtext.Sprintf("%2d. %s", number, termtext.Text(sentence)))))
 	for _, l := range y.about(f) {
 		text := termtext.Printable(l.text)
 		if l.name != "see" { // which stays in one line, to be copied
 			text = wrapped(y.shortened(text), 11, whyWidth)
 		}
-		termtext.Fprintf(b, "    %-6s %s\n", l.name, termtext.Text(text))
+		termtext.Fprintf(b, "    %s %s\n", termtext.Text(y.styled(quiet, fmt.Sprintf("%-6s", l.name))), termtext.Text(text))
 	}
+}
+
+// Styles of text on a terminal.
+const (
+	bold  = "\x1b[1m"
+	quiet = "\x1b[36m"
+)
+
+func (y *Why) styled(style, text string) string {
+	if !y.Color {
+		return text
+	}
+	return style + text + "\x1b[0m"
 }
 
 // A aboutLine is what a finding says to one question.

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -148,7 +147,7 @@ func whereText(f *why.Finding) string {
 	if f.Where.Library != "" && f.Reason != "" && f.Kind != why.LockKind {
 		text += ", in " + f.Where.Library
 	}
-	switch file := path.Base(f.Where.File); {
+	switch file := f.Where.ShortFile; {
 	case f.Where.File == "":
 	case f.Where.Line == 0: // traces have no lines of functions
 		text += " (" + file + ")"

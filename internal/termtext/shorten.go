@@ -32,6 +32,9 @@ func ShortenPath(name string, width int) string {
 	if Fits(name, width) {
 		return name
 	}
+	if name = foldStructs(name); Fits(name, width) {
+		return name
+	}
 	prefix, path, rest := splitPackage(name)
 	elements := strings.Split(path, "/")
 	if len(elements) < 2 {
@@ -48,10 +51,38 @@ func ShortenPath(name string, width int) string {
 	return prefix + ellipsis + "/" + last + rest
 }
 
+// foldStructs leaves out the fields of the struct types among type arguments: go.shape.struct{…}.
+func foldStructs(name string) string {
+	var b strings.Builder
+	depth := 0
+	for i, r := range name {
+		switch {
+		case r == '{' && depth == 0 && strings.HasSuffix(strings.TrimRight(name[:i], " "), "struct"):
+			b.WriteString("{" + ellipsis)
+			depth++
+			continue
+		case depth > 0 && r == '{':
+			depth++
+		case depth > 0 && r == '}':
+			depth--
+		}
+		if depth == 0 {
+			b.WriteRune(r)
+		}
+	}
+	if depth > 0 {
+		return name // it was cut before
+	}
+	return b.String()
+}
+
 // ShortenPaths shortens the package paths of the names in a text until the text
 // fits a width, beginning with the first names. The result may be wider if the
 // rest of the text is. The text must be printable.
 func ShortenPaths(text string, width int) string {
+	if !Fits(text, width) {
+		text = foldStructs(text)
+	}
 	names := strings.Split(text, " ")
 	for i, name := range names {
 		excess := uniseg.StringWidth(text) - width

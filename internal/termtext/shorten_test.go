@@ -38,3 +38,23 @@ func TestShortenFits(t *testing.T) {
 		}
 	})
 }
+
+// Of a struct among type arguments, the fields go first.
+func TestShortenStructs(t *testing.T) {
+	const name = "example.com/shop/tree.(*Map[go.shape.string,go.shape.struct { Key string; Sub struct { N int } }]).Get"
+	for width, want := range map[int]string{
+		200: name,
+		80:  "example.com/shop/tree.(*Map[go.shape.string,go.shape.struct {…}]).Get",
+		66:  "example.com/…/tree.(*Map[go.shape.string,go.shape.struct {…}]).Get",
+	} {
+		if got := ShortenPath(name, width); got != want {
+			t.Errorf("%d: %s, want %s", width, got, want)
+		}
+		if got := ShortenPaths("* "+name, width+2); got != "* "+want {
+			t.Errorf("%d: %s, want * %s", width, got, want)
+		}
+	}
+	if got := foldStructs("main.f[go.shape.struct { Key"); got != "main.f[go.shape.struct { Key" {
+		t.Errorf("a name that was cut becomes %s", got)
+	}
+}

@@ -1,0 +1,33 @@
+package views
+
+import (
+	"strings"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// ShortFiles returns a function that shortens the paths of a recording's files: to the last element, with as many folders
+// as tell the file from the others.
+func ShortFiles(r *sampledata.Recording) func(file string) string {
+	files := map[string]bool{}
+	for i := range r.Functions {
+		files[strings.ReplaceAll(r.Functions[i].File, `\`, "/")] = true
+	}
+	ends := map[string]int{} // how many files end so
+	for file := range files {
+		for at := len(file); at > 0; {
+			at = strings.LastIndexByte(file[:at], '/')
+			ends[file[at+1:]]++
+		}
+	}
+	return func(file string) string {
+		file = strings.ReplaceAll(file, `\`, "/")
+		for at := len(file); at > 0; {
+			at = strings.LastIndexByte(file[:at], '/')
+			if ends[file[at+1:]] < 2 {
+				return file[at+1:]
+			}
+		}
+		return file
+	}
+}
