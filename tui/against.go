@@ -11,10 +11,12 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// againstCommand is the command that compares the Summary, and all windows that are opened from then on, with another recording.
+// againstCommand is the command that compares the Summary, and all windows that
+// are opened from then on, with another recording.
 func (a *app) againstCommand(w window) command {
 	return command{
-		name: "against", args: "RECORDING | none", description: "compare the Summary, and the windows opened from now on, with another recording",
+		name: "against", args: "RECORDING | none",
+		description: "compare the Summary, and the windows opened from now on, with another recording",
 		do: func(path string) error {
 			switch path {
 			case "":
@@ -44,7 +46,8 @@ func (a *app) readOther(w window, path string, then func()) {
 		})
 }
 
-// compareWith sets the other recording of the Summary, of the locks, and of the windows that are opened from then on; "" is none.
+// compareWith sets the other recording of the Summary, of the locks, and of
+// windows opened from then on; "" is none.
 func (a *app) compareWith(path string) {
 	a.against = path
 	a.changed()
@@ -60,7 +63,8 @@ func (a *app) sides(r *sampledata.Recording, against string) (one, other views.N
 }
 
 // comparedClasses sums up the classes of two recordings.
-func (a *app) comparedClasses(r *sampledata.Recording, o views.Options, against string) ([]views.ClassPair, error) {
+func (a *app) comparedClasses(r *sampledata.Recording, o views.Options,
+	against string) ([]views.ClassPair, error) {
 	one, other, err := a.sides(r, against)
 	if err != nil {
 		return nil, err
@@ -68,7 +72,8 @@ func (a *app) comparedClasses(r *sampledata.Recording, o views.Options, against 
 	return views.ComparedClasses(one, other, o)
 }
 
-// openOnly opens the Thread View of a class that only one of the recordings has, if that is this one.
+// openOnly opens the Thread View of a class that only one of the recordings
+// has, if that is this one.
 func (a *app) openOnly(class *views.ClassPair) {
 	if class.A == nil {
 		a.say("Only %s has goroutines of this class.", a.against)

@@ -1,6 +1,7 @@
 package tui
 
-// asciiOf has, for each character of the Analyzer that isn't ASCII, the one to draw in a locale without it, such as C.
+// asciiOf has a replacement for each character of the Analyzer that isn't
+// ASCII. It is drawn in a locale without the character, such as C.
 var asciiOf = map[rune]string{
 	'─': "-", '━': "=",
 	'▸': ">", '▾': "v", '›': ">", '‹': "<", '▲': "^", '▼': "v",
@@ -9,5 +10,6 @@ var asciiOf = map[rune]string{
 	'●': "*", '■': "#", '◆': "*",
 	'│': "|", '└': "+", '⊂': "<", '∝': "~",
 	'…': "~", '⏎': "^", '±': "~", '×': "x", 'µ': "u", 'Δ': "d",
-	'⠋': "|", '⠙': "/", '⠹': "-", '⠸': "\\", '⠼': "|", '⠴': "/", '⠦': "-", '⠧': "\\", '⠇': "|", '⠏': "/",
+	'⠋': "|", '⠙': "/", '⠹': "-", '⠸': "\\", '⠼': "|", '⠴': "/", '⠦': "-", '⠧': "\\",
+	'⠇': "|", '⠏': "/",
 }

@@ -13,17 +13,20 @@ import (
 func (a *app) aspectCommands() []command {
 	return []command{
 		{
-			name: "aspect", args: "NAME PATTERN...", description: "define an aspect, such as queue main.(*queue).* !main.(*queue).len",
-			do: a.defineAspect,
+			name: "aspect", args: "NAME PATTERN...",
+			description: "define an aspect, such as queue main.(*queue).* !main.(*queue).len",
+			do:          a.defineAspect,
 		},
 		{
-			name: "aspects", args: "save", description: "write the aspects defined here into " + config.Name,
-			do: a.saveAspects, complete: words("save"),
+			name: "aspects", args: "save",
+			description: "write the aspects defined here into " + config.Name,
+			do:          a.saveAspects, complete: words("save"),
 		},
 	}
 }
 
-// defineAspect defines an aspect for all windows. Without patterns, it removes the aspect of that name.
+// defineAspect defines an aspect for all windows. Without patterns, it removes
+// the named aspect.
 func (a *app) defineAspect(args string) error {
 	fields := strings.Fields(args)
 	if len(fields) == 0 {
@@ -39,8 +42,8 @@ func (a *app) defineAspect(args string) error {
 	return nil
 }
 
-// saveAspects writes the aspects defined in the Analyzer to the configuration file, or to a new one in the current
-// folder.
+// saveAspects writes the aspects defined in the Analyzer to the configuration
+// file. If there is none, it makes one in the current folder.
 func (a *app) saveAspects(args string) error {
 	if args != "save" {
 		return fmt.Errorf("want 'aspects save'")
@@ -56,8 +59,9 @@ func (a *app) saveAspects(args string) error {
 	return err
 }
 
-// saveConfig saves definitions of the Analyzer with a function that gets the name of the configuration file: that which is
-// used, or a new one in the current folder.
+// saveConfig saves definitions of the Analyzer with a function that gets the
+// name of the configuration file: that which is used, or a new one in the
+// current folder.
 func (a *app) saveConfig(save func(file string) error) error {
 	file := a.config.File
 	if file == "" {

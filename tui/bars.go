@@ -11,8 +11,8 @@ import (
 // mostTab is the width of the longest title in a tab.
 const mostTab = 24
 
-// drawTabs draws a tab for every window, the active one highlighted. If there is not enough room for all, it draws those
-// around the active one.
+// drawTabs draws a tab for every window, the active one highlighted. If there
+// is not enough room for all, it draws those around the active one.
 func (r *root) drawTabs(c canvas) {
 	a := r.a
 	c.clear(a.theme.bar)
@@ -51,8 +51,8 @@ func width(labels []string) (sum int) {
 	return sum
 }
 
-// drawStatus draws the active window's job, or else the message. It uses the canvas's last line, and more lines above if
-// the text is longer.
+// drawStatus draws the active window's job, or else the message. It uses the
+// canvas's last line, and more lines above if the text is longer.
 func (r *root) drawStatus(c canvas) {
 	a := r.a
 	style, text := a.theme.plain, a.message.text
@@ -72,8 +72,8 @@ func (r *root) drawStatus(c canvas) {
 
 var spinner = []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
 
-// progress describes a job and its duration so far. It returns "" for a very short job, so that the line does not
-// flicker.
+// progress describes a job and its duration so far. It returns "" for a very
+// short job: the line must not flicker.
 func (j *job) progress(now time.Time) string {
 	took := now.Sub(j.began)
 	if took < progressTick {
@@ -100,7 +100,8 @@ func (r *root) buttons(width, height int) [][]button {
 	w := a.window()
 	var own, common []button
 	for _, b := range labelled(w.bindings()) {
-		own = append(own, button{b, b.face(a.screen), func() { a.act(w, func() { b.do(b.keys[0]) }) }})
+		own = append(own, button{b, b.face(a.screen),
+			func() { a.act(w, func() { b.do(b.keys[0]) }) }})
 	}
 	for _, b := range labelled(a.appBindings()) {
 		common = append(common, button{b, b.face(a.screen), func() { b.do(b.keys[0]) }})

@@ -18,14 +18,15 @@ type candidateTree struct {
 	err     error
 }
 
-// candidateLines are the detail pane's lines on the candidates of the entry that was drawn last.
+// candidateLines are the detail pane's lines on the candidates of the entry
+// that was drawn last.
 type candidateLines struct {
 	of    string
 	lines []string
 }
 
-// candidateLines returns the lines on the candidates that an entry's goroutines may wait for, or none if they cannot be
-// known.
+// candidateLines returns lines about the candidates that an entry's goroutines
+// may wait for. It returns none if the candidates cannot be known.
 func (d *detail) candidateLines(e *refine.Entry) []string {
 	if !d.w.subject.single || d.w.replay.Class == "" || !waits(e.Path) {
 		return nil
@@ -46,7 +47,9 @@ func (d *detail) candidateLines(e *refine.Entry) []string {
 	case d.candidates.of != e.Key():
 		d.candidates = candidateLines{of: e.Key()}
 		if found := listCandidates(p.tree, p.members, e.Path); len(found) > 0 {
-			d.candidates.lines = append([]string{"Goroutines that they may wait for, without cost (hits: class at line)"}, found...)
+			d.candidates.lines = append(
+				[]string{"Goroutines that they may wait for, without cost (hits: class at line)"},
+				found...)
 		}
 	}
 	return d.candidates.lines
@@ -59,7 +62,8 @@ func waits(p callpath.Path) bool {
 	return ok && t == views.Wait && calltree.KindOf(last.Name) == calltree.Typed
 }
 
-// listCandidates lists the entries below a path that ends in :WAIT, or in its reason, in a tree of views.Candidates.
+// listCandidates lists the entries below a path that ends in :WAIT, or in its
+// reason, in a tree of views.Candidates.
 func listCandidates(t *calltree.Tree, m *calltree.Membership, p callpath.Path) (lines []string) {
 	for _, r := range refine.Down(t, m, p, callpath.Immediate) {
 		if calltree.KindOf(r.Name) != calltree.Class {
@@ -70,7 +74,8 @@ func listCandidates(t *calltree.Tree, m *calltree.Membership, p callpath.Path) (
 			if last, _ := at.Path.Last(); last.Aspect() {
 				continue
 			}
-			lines = append(lines, fmt.Sprintf("%5s  %s at %s", report.Hits(at.Hits), r.Name, at.Name))
+			lines = append(lines, fmt.Sprintf("%5s  %s at %s", report.Hits(at.Hits),
+				r.Name, at.Name))
 		}
 	}
 	return lines

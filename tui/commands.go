@@ -30,7 +30,8 @@ type pathTaker interface {
 	names() []string
 }
 
-// do executes a line. If it is not a command, it is a call path, if the window accepts one.
+// do executes a line. If it is not a command, it is a call path, if the window
+// accepts one.
 func (l commandLine) do(line string) error {
 	name, args, _ := strings.Cut(line, " ")
 	for _, c := range l.a.allCommands(l.w) {
@@ -47,7 +48,8 @@ func (l commandLine) do(line string) error {
 	return l.elsewhere(name)
 }
 
-// elsewhere returns the error for a word that is no command of the window: it says to which window the command belongs, if to any.
+// elsewhere returns the error for a word that is no command of the window: it
+// says to which window the command belongs, if to any.
 func (l commandLine) elsewhere(name string) error {
 	has := func(commands []command) bool {
 		return slices.ContainsFunc(commands, func(c command) bool { return c.name == name })
@@ -60,7 +62,9 @@ func (l commandLine) elsewhere(name string) error {
 		if i < 9 {
 			keys = fmt.Sprintf("Esc, %d", i+1)
 		}
-		return fmt.Errorf("%q is a command of window %d (%s): %s", name, i+1, keys, printable(w.title())) // the end may not fit the screen
+		// the end may not fit the screen
+		return fmt.Errorf("%q is a command of window %d (%s): %s", name, i+1, keys,
+			printable(w.title()))
 	}
 	for _, k := range kinds() {
 		if k.own != nil && has(k.own()) {
@@ -70,8 +74,8 @@ func (l commandLine) elsewhere(name string) error {
 	return fmt.Errorf("unknown command %q: ? lists the commands of this window", name)
 }
 
-// isUnknownWord reports whether a text looks like a command, not like an element of a call path: it consists of letters
-// only, and no name is the same.
+// isUnknownWord reports whether a text looks like a command, not like an
+// element of a call path: it consists of letters only, and no name is the same.
 func isUnknownWord(text string, names []string) bool {
 	letters := strings.Trim(strings.ToLower(text), "abcdefghijklmnopqrstuvwxyz-") == ""
 	return letters && !slices.Contains(names, text)
@@ -95,7 +99,8 @@ func (l commandLine) complete(line string) []string {
 			out = append(out, c.name+" ")
 		}
 	}
-	if names := l.completeNames(line); len(out) == 0 || len(names) > 0 && strings.HasPrefix(names[0], line) {
+	if names := l.completeNames(line); len(out) == 0 || len(names) > 0 &&
+		strings.HasPrefix(names[0], line) {
 		out = append(out, names...)
 	}
 	return out
@@ -112,15 +117,17 @@ func prefixed(prefix string, texts []string) []string {
 // mostCompletions limits the number of completions.
 const mostCompletions = 200
 
-// completeNames completes the last word of a line as an element of a call path: by the beginning of a name or, if no
-// name begins so, by any part of it.
+// completeNames completes the last word of a line as an element of a call path.
+// The word may be the beginning of a name. If no name begins with it, it may be
+// any part of a name.
 func (l commandLine) completeNames(line string) []string {
 	p, ok := l.w.(pathTaker)
 	if !ok {
 		return nil
 	}
 	start := strings.LastIndexByte(line, ' ') + 1
-	// At the start of a word, these are part of the expression; inside a name, they are part of the name.
+	// At the start of a word, these are part of the expression; inside a name,
+	// they are part of the name.
 	start += len(line[start:]) - len(strings.TrimLeft(line[start:], "!("))
 	head, word := line[:start], line[start:]
 	if rest, ok := strings.CutPrefix(word, ".."); ok {
@@ -160,7 +167,8 @@ func (a *app) classBy(by views.ClassBy) {
 	a.options.Classes = by
 	a.changed()
 	if !by.Applies(a.recording) {
-		a.message = message{text: fmt.Sprintf("No goroutine has the label %s: classes are by function.", by.Label), isErr: true}
+		a.message = message{text: fmt.Sprintf(
+			"No goroutine has the label %s: classes are by function.", by.Label), isErr: true}
 	}
 }
 
@@ -168,7 +176,8 @@ func (a *app) classBy(by views.ClassBy) {
 func (a *app) commands() []command {
 	list := append(a.aspectCommands(), []command{
 		{
-			name: "accounting", args: "observed|single|processors", description: "how a runnable goroutine's time is divided",
+			name: "accounting", args: "observed|single|processors",
+			description: "how a runnable goroutine's time is divided",
 			do: func(args string) error {
 				by, err := views.ParseAccounting(args)
 				if err == nil {
@@ -180,11 +189,13 @@ func (a *app) commands() []command {
 			complete: words("observed", "single", "processors"),
 		},
 		{
-			name: "class", args: "by function|site|label:KEY", description: "what defines a thread class",
+			name: "class", args: "by function|site|label:KEY",
+			description: "what defines a thread class",
 			do: func(args string) error {
 				rest, ok := strings.CutPrefix(args, "by ")
 				if !ok {
-					return fmt.Errorf("want 'class by function', 'class by site' or 'class by label:KEY'")
+					return fmt.Errorf(
+						"want 'class by function', 'class by site' or 'class by label:KEY'")
 				}
 				by, err := views.ParseClassBy(strings.TrimSpace(rest))
 				if err == nil {
@@ -195,8 +206,9 @@ func (a *app) commands() []command {
 			complete: words("by function", "by site", "by label:"),
 		},
 		{
-			name: "span", args: "FROM TO | FROM | all", description: "the offsets between which samples count, such as 1.5s 2s",
-			do: a.spanCommand, complete: words("all"),
+			name: "span", args: "FROM TO | FROM | all",
+			description: "the offsets between which samples count, such as 1.5s 2s",
+			do:          a.spanCommand, complete: words("all"),
 		},
 	}...)
 	list = append(append(list, a.mergeCommands()...), a.listCommands()...)

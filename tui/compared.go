@@ -9,10 +9,11 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// A comparison has the costs and own times of entries in two views, for a window of a merged tree.
+// A comparison has the costs and own times of entries in two views, for a
+// window of a merged tree.
 type comparison struct{ costs, owns entryCosts[report.Both] }
 
-// newComparison updates the window when it has more of them.
+// newComparison updates the window when it has more results.
 func newComparison(w *profileWindow) comparison {
 	values := func(of func(*calltree.Tree, *calltree.Membership, []callpath.Path) []report.Both) entryCosts[report.Both] {
 		return entryCosts[report.Both]{

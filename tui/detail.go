@@ -29,8 +29,10 @@ type detail struct {
 	w  *profileWindow
 	on bool
 
-	lines         lazy[lineTotals]
-	hot           int // where the hottest line of the source stands in the text; 0 if no source is shown
+	lines lazy[lineTotals]
+	// where the hottest line of the source stands in the text; 0 if no source
+	// is shown
+	hot           int
 	candidateTree lazy[candidateTree]
 	candidates    candidateLines
 }
@@ -72,7 +74,8 @@ func (d *detail) content(e *refine.Entry, width int) []textLine {
 		}
 	}
 	last, _ := e.Path.Last()
-	if text := d.w.attribution().text; text != "" && (last.Name == views.Monitor.String() || e == d.w.session.Root()) {
+	if text := d.w.attribution().text; text != "" &&
+		(last.Name == views.Monitor.String() || e == d.w.session.Root()) {
 		add(t.plain, "of the view: "+text)
 	}
 	if notes, ok := d.w.notes[last.Name]; ok {
@@ -127,7 +130,8 @@ func (d *detail) aspect(name string, add func(tcell.Style, string)) {
 	add(d.w.a.theme.plain, strings.Join(patterns, "  "))
 }
 
-// sites lists the places that created the goroutines of a class, the place of most goroutines first.
+// sites lists the places that created the goroutines of a class, the place of
+// most goroutines first.
 func sites(r *sampledata.Recording, o views.Options, class string) []string {
 	var lines []string
 	for _, s := range views.CreationSites(r, o, class) {

@@ -11,7 +11,8 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// costs returns the lines on an entry's cost; in a comparison, on its cost in each of the two recordings, as in its row.
+// costs returns the lines on an entry's cost; in a comparison, on its cost in
+// each of the two recordings, as in its row.
 func (d *detail) costs(e *refine.Entry) []string {
 	tree := d.w.session.Tree()
 	d.w.intervals.want([]row{{entry: e}})
@@ -24,24 +25,28 @@ func (d *detail) costs(e *refine.Entry) []string {
 		return []string{"…"}
 	}
 	a, b := tree.Sides()
-	return append(costLines("A: ", costs.InA, a.Main(), of[0]), costLines("B: ", costs.InB, b.Main(), of[1])...)
+	return append(costLines("A: ", costs.InA, a.Main(), of[0]),
+		costLines("B: ", costs.InB, b.Main(), of[1])...)
 }
 
-// costLines returns the lines on one cost, as a fraction of a metric's denominator. Its interval is nil if there is none, or not yet.
+// costLines returns the lines on one cost, as a fraction of a metric's
+// denominator. Its interval is nil if there is none, or not yet.
 func costLines(head string, t calltree.Total, m *calltree.Metric, i *hotspots.Estimate) []string {
 	cost := m.Cost(t.Weight)
 	what := cost.RatString() + ", of " + report.Whole(m)
 	if m.Unit == views.Nanoseconds {
 		what = report.Nanoseconds(t.Weight) + " of " + report.Whole(m)
 	}
-	text := fmt.Sprintf("%shits %s of %s", head, t.Hits.RatString(), report.Hits(m.Hits().Denominator))
+	text := fmt.Sprintf("%shits %s of %s", head, t.Hits.RatString(),
+		report.Hits(m.Hits().Denominator))
 	if i != nil {
 		text += fmt.Sprintf(", 95 %% interval of the cost %.3f to %.3f", i.Low, i.High)
 	}
 	return []string{fmt.Sprintf("%scost %s = %s", head, report.Cost(cost), what), text}
 }
 
-// samples returns the lines on the number of samples that the view counts, including those without the entry.
+// samples returns the lines on the number of samples that the view counts,
+// including those without the entry.
 func (d *detail) samples() []string {
 	span := d.w.a.options.Span
 	if !d.w.compares() {

@@ -18,7 +18,8 @@ import (
 	"github.com/rivo/tview"
 )
 
-// A findingsWindow shows what is slow, and why: a line for each finding, and all about the selected one.
+// A findingsWindow shows what is slow, and why: a line for each finding, and
+// all about the selected one.
 type findingsWindow struct {
 	*tview.Box
 	a      *app
@@ -40,7 +41,8 @@ func findingsKind() kind {
 			a.window().(*findingsWindow).list.selected = kept.(*session.Findings).Selected
 		},
 		bindings: func(a *app) []binding {
-			return []binding{{keys: []string{"W"}, label: "Why", description: "what is slow, and why", do: func(string) { open(a) }}}
+			return []binding{{keys: []string{"W"}, label: "Why",
+				description: "what is slow, and why", do: func(string) { open(a) }}}
 		},
 		commands: func(a *app) []command {
 			return []command{{name: "why", description: "what is slow, where, when and why", do: func(string) error { open(a); return nil }}}
@@ -48,26 +50,29 @@ func findingsKind() kind {
 	}
 }
 
-// openFindings shows the window of the findings, and opens it if necessary. If nobody asked for it, it closes itself again if
-// there are none.
+// openFindings shows the window of the findings, and opens it if necessary. If
+// nobody asked for it, it closes itself again if there are none.
 func openFindings(a *app, asked bool) {
 	if showOpen[*findingsWindow](a) {
 		return
 	}
 	w := &findingsWindow{Box: tview.NewBox(), a: a, asked: asked}
-	w.list = list{a: a, w: w, of: w, noun: "a finding", button: true, clicked: func(_, _ int, double bool) {
-		if double {
-			w.openSelected()
-		}
-	}}
+	w.list = list{a: a, w: w, of: w, noun: "a finding", button: true,
+		clicked: func(_, _ int, double bool) {
+			if double {
+				w.openSelected()
+			}
+		}}
 	w.list.wheel = w.list.move
 	a.open(w)
 	w.search()
 }
 
-func (w *findingsWindow) title() string        { return "Why" }
-func (w *findingsWindow) commands() []command  { return nil }
-func (w *findingsWindow) keep() session.Window { return &session.Findings{Selected: w.list.selected} }
+func (w *findingsWindow) title() string       { return "Why" }
+func (w *findingsWindow) commands() []command { return nil }
+func (w *findingsWindow) keep() session.Window {
+	return &session.Findings{Selected: w.list.selected}
+}
 
 // refresh searches again, once for several changes in a row.
 func (w *findingsWindow) refresh() { w.again.once(w.a, w, w.search) }
@@ -77,7 +82,8 @@ func (w *findingsWindow) search() {
 	work := func() (*why.Answer, error) { return new(session.Findings).Find(src) }
 	start(w.a, w, "Searching for what is slow", work, func(found *why.Answer, err error) {
 		switch {
-		case errors.Is(err, context.Canceled) && w.answer == nil, err == nil && len(found.Findings) == 0 && !w.asked:
+		case errors.Is(err, context.Canceled) && w.answer == nil, err == nil &&
+			len(found.Findings) == 0 && !w.asked:
 			w.a.close(w)
 			return
 		case errors.Is(err, context.Canceled):
@@ -111,7 +117,9 @@ func (w *findingsWindow) lineOf(key string) int {
 // bindings are the keys and buttons of the window.
 func (w *findingsWindow) bindings() []binding {
 	own := []binding{
-		{keys: []string{"Enter"}, label: "Open", description: "the view that shows the finding, refined to its place", do: func(string) { w.openSelected() }},
+		{keys: []string{"Enter"}, label: "Open",
+			description: "the view that shows the finding, refined to its place",
+			do:          func(string) { w.openSelected() }},
 	}
 	own = append(own, w.pane.bindings("More")...)
 	return append(own, w.list.bindings()...)
@@ -143,8 +151,10 @@ func proof(f *why.Finding, threshold refine.Threshold) session.Profile {
 		last = f.Where.Function
 	}
 	path := callpath.Of(callpath.Frame(root)).Then(callpath.Frame(last), callpath.Extended)
-	steps := []refine.Step{{Kind: refine.KindPath, Text: path.String()}, {Kind: refine.KindDown, Text: path.String()}}
-	return session.Profile{Class: class, Steps: steps, Threshold: threshold, Selected: path.String()}
+	steps := []refine.Step{{Kind: refine.KindPath, Text: path.String()},
+		{Kind: refine.KindDown, Text: path.String()}}
+	return session.Profile{Class: class, Steps: steps, Threshold: threshold,
+		Selected: path.String()}
 }
 
 // Draw draws the window: the findings, and all about the selected one.
@@ -171,7 +181,8 @@ func (w *findingsWindow) Draw(screen tcell.Screen) {
 			style, mark = w.a.theme.selected, "›"
 			line.fill(0, 0, style)
 		}
-		line.text(0, 0, termtext.Cut(fmt.Sprintf("%s%d. %s", mark, i+1, printable(w.name(i))), line.width), style)
+		line.text(0, 0, termtext.Cut(fmt.Sprintf("%s%d. %s", mark, i+1, printable(w.name(i))),
+			line.width), style)
 	}
 	w.drawPane(pane)
 }

@@ -8,7 +8,8 @@ const helpKeys = 24
 // A helpLine is a title, or keys, or a command, with what they do.
 type helpLine struct{ left, right string }
 
-// newHelp lists the keys and commands of the active window, from the tables that define them.
+// newHelp lists the keys and commands of the active window, from the tables
+// that define them.
 func newHelp(a *app) *page {
 	var lines []helpLine
 	add := func(title string, bindings []binding) {
@@ -37,7 +38,8 @@ func newHelp(a *app) *page {
 	}}
 }
 
-// drawn returns the lines on the screen for one line of the help: a long text goes on in the next line.
+// drawn returns the lines on the screen for one line of the help: a long text
+// goes on in the next line.
 func (l helpLine) drawn(t *theme, width int) (lines []func(canvas)) {
 	if l.right == "" {
 		return append(lines, func(c canvas) { c.text(1, 0, l.left, t.title) })

@@ -26,9 +26,10 @@ type action struct {
 // progressTick is the time between two updates of a job's progress line.
 const progressTick = 100 * time.Millisecond
 
-// start runs work on another goroutine, then calls then with the result in the loop. Meanwhile, the window's other
-// actions wait (see act). If the user cancels the job, then is called with context.Canceled at once, and the result is
-// dropped.
+// start runs work on another goroutine, then calls then with the result in the
+// loop. Meanwhile, the window's other actions wait (see act). If the user
+// cancels the job, then is called with context.Canceled at once, and the result
+// is dropped.
 func start[T any](a *app, w window, what string, work func() (T, error), then func(T, error)) {
 	if a.jobs[w] != nil {
 		a.act(w, func() { start(a, w, what, work, then) })
@@ -88,7 +89,8 @@ func (a *app) act(w window, f func()) {
 // An again computes a window again after changes.
 type again struct{ waits bool }
 
-// once calls f on a window, once it has no job: a single time for several changes in a row.
+// once calls f on a window, once it has no job: a single time for several
+// changes in a row.
 func (r *again) once(a *app, w window, f func()) {
 	if r.waits {
 		return
@@ -100,23 +102,26 @@ func (r *again) once(a *app, w window, f func()) {
 	})
 }
 
-// waits reports whether a key has to wait for the job of the active window. All keys of the window do. So does every key
-// pressed after one that waits, since it may be meant for something that the waiting key opens, such as a prompt.
+// waits reports whether a key has to wait for the job of the active window. All
+// keys of the window wait. So does every key pressed after a waiting one: it
+// may be meant for something that the waiting key opens, such as a prompt.
 func (a *app) waits(e *tcell.EventKey) bool {
 	j := a.jobs[a.window()]
 	if j == nil {
 		return false
 	}
 	name := keyName(e)
-	if len(j.queue) == 0 && find(a.window().bindings(), name) == nil && find(a.appBindings(), name) != nil {
+	if len(j.queue) == 0 && find(a.window().bindings(), name) == nil &&
+		find(a.appBindings(), name) != nil {
 		return false
 	}
 	j.queue = append(j.queue, action{key: e})
 	return true
 }
 
-// resume runs the actions that waited for a window's job. If one of them begins another job, the rest waits for that.
-// Keys are dropped if another window is active by then.
+// resume runs the actions that waited for a window's job. If an action begins
+// another job, the rest waits for the new job. Keys are dropped if another
+// window is active by then.
 func (a *app) resume(w window, queue []action) {
 	front := a.window() == w
 	for _, q := range queue {
@@ -129,7 +134,8 @@ func (a *app) resume(w window, queue []action) {
 	}
 }
 
-// cancel ends a window's job, and drops the keys that wait for it. It runs the other waiting actions, such as a refresh.
+// cancel ends a window's job, and drops the keys that wait for it. It runs the
+// other waiting actions, such as a refresh.
 func (a *app) cancel(w window) bool {
 	j := a.jobs[w]
 	if j == nil {
@@ -144,8 +150,9 @@ func (a *app) cancel(w window) bool {
 	return true
 }
 
-// background runs work on another goroutine. No action waits for it; its result is shown as soon as it is known. then must
-// drop a result that is no longer needed.
+// background runs work on another goroutine. No action waits for it. Its result
+// is shown as soon as it is known. then must drop a result that nobody needs
+// any more.
 func background[T any](a *app, work func() T, then func(T)) {
 	a.inBackground++
 	go func() {

@@ -14,7 +14,8 @@ type binding struct {
 	do          func(key string)
 }
 
-// keyName returns a key as bindings write it: "d", "Space", "Enter", "PgDn", "Ctrl-D", "Backtab".
+// keyName returns a key as bindings write it: "d", "Space", "Enter", "PgDn",
+// "Ctrl-D", "Backtab".
 func keyName(e *tcell.EventKey) string {
 	if e.Key() == tcell.KeyRune {
 		if e.Rune() == ' ' {
@@ -41,23 +42,32 @@ func find(bindings []binding, key string) *binding {
 // appBindings are the bindings of every window.
 func (a *app) appBindings() []binding {
 	own := []binding{
-		{keys: []string{":"}, label: "Command", description: "a command or a call path; Tab completes", do: func(string) { commandLine{a, a.window()}.ask() }},
-		{keys: []string{"?", "F1"}, label: "Help", description: "the keys of this window", do: func(string) { a.overlay = newHelp(a) }},
+		{keys: []string{":"}, label: "Command",
+			description: "a command or a call path; Tab completes",
+			do:          func(string) { commandLine{a, a.window()}.ask() }},
+		{keys: []string{"?", "F1"}, label: "Help", description: "the keys of this window",
+			do: func(string) { a.overlay = newHelp(a) }},
 	}
-	own = append(own, binding{keys: []string{"I"}, description: "count the time in which goroutines wait for work (@idle), or leave it out", do: func(string) { a.toggleIdle() }})
+	own = append(own, binding{keys: []string{"I"},
+		description: "count the time in which goroutines wait for work (@idle), or leave it out",
+		do:          func(string) { a.toggleIdle() }})
 	own = append(own, a.kindBindings()...)
 	own = append(own, a.tabBindings()...)
 	if canSuspend {
-		own = append(own, binding{keys: []string{"Ctrl-Z"}, description: "stop the Analyzer until the shell continues it (fg)", do: func(string) { a.suspend() }})
+		own = append(own, binding{keys: []string{"Ctrl-Z"},
+			description: "stop the Analyzer until the shell continues it (fg)",
+			do:          func(string) { a.suspend() }})
 	}
 	return append(own,
-		binding{keys: []string{"Ctrl-L"}, description: "redraw the screen", do: func(string) { a.screen.Sync() }},
-		binding{keys: []string{"q", "Ctrl-C"}, label: "Quit", description: "leave the Analyzer", do: func(string) { a.quit() }},
+		binding{keys: []string{"Ctrl-L"}, description: "redraw the screen",
+			do: func(string) { a.screen.Sync() }},
+		binding{keys: []string{"q", "Ctrl-C"}, label: "Quit", description: "leave the Analyzer",
+			do: func(string) { a.quit() }},
 	)
 }
 
-// key handles a key: the prompt or the overlay takes it, or its binding runs. Esc cancels a job; if there is none, it is
-// a key like others.
+// key handles a key: the prompt or the overlay takes it, or its binding runs.
+// Esc cancels a job; if there is none, it is a key like others.
 func (a *app) key(e *tcell.EventKey) {
 	name := keyName(e)
 	if a.prompt != nil {

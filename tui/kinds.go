@@ -6,8 +6,9 @@ import (
 	"github.com/cpprof/cpprof/tui/session"
 )
 
-// A kind is a kind of window: how a session keeps such a window, how it is opened again, and the keys and commands of
-// every window that open one. Nothing else in the Analyzer depends on the list of kinds.
+// A kind is a kind of window: how a session keeps such a window, how the window
+// is opened again, and the keys and commands that open one from every window.
+// Nothing else in the Analyzer depends on the list of kinds.
 type kind struct {
 	session.Kind        // without New if a session does not keep such windows
 	unkept       string // why a session does not keep such windows
@@ -15,20 +16,24 @@ type kind struct {
 	// reopen opens a window that a session kept.
 	reopen func(*app, session.Window)
 
-	// bindings and commands are in every window, and open a window of the kind; nil for none.
+	// bindings and commands are in every window, and open a window of the kind;
+	// nil for none.
 	bindings func(*app) []binding
 	commands func(*app) []command
 
-	// own returns the commands of a window of the kind, so that other windows
-	// can say where they belong. opened says how to open one. own is nil if the
-	// kind has no commands, or only commands of a window that is always open.
+	// own returns the commands of a window of the kind. Other windows can then
+	// say where the commands belong. opened says how to open such a window. own
+	// is nil if the kind has no commands, or only commands of a window that is
+	// always open.
 	own    func() []command
 	opened string
 }
 
-// kinds returns all kinds of windows. The keys and commands of the first kind come first in the help.
+// kinds returns all kinds of windows. The keys and commands of the first kind
+// come first in the help.
 func kinds() []kind {
-	return []kind{summaryKind(), profileKind(), comparisonKind(), holdersKind(), locksKind(), findingsKind(), treeKind(), scatterKind(), matrixKind()}
+	return []kind{summaryKind(), profileKind(), comparisonKind(), holdersKind(),
+		locksKind(), findingsKind(), treeKind(), scatterKind(), matrixKind()}
 }
 
 // SessionKinds returns the kinds of windows that a session keeps.

@@ -11,8 +11,9 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// The labels of a profile window are entries that the user has marked as understood. Every entry is shown with its
-// overlap with them: the cost of the stacks that it shares with any of them.
+// The labels of a profile window are entries that the user has marked as
+// understood. Every entry is shown with its overlap with the labels: the cost
+// of the stacks that it shares with any label.
 type labels struct {
 	paths []callpath.Path // never changed in place: a session and other goroutines share them
 	costs entryCosts[*big.Rat]
@@ -27,7 +28,8 @@ func newLabels(w *profileWindow, paths []callpath.Path) *labels {
 // toggle labels an entry, or removes its label.
 func (l *labels) toggle(p callpath.Path) {
 	n := len(l.paths)
-	l.paths = slices.DeleteFunc(slices.Clone(l.paths), func(q callpath.Path) bool { return q.String() == p.String() })
+	l.paths = slices.DeleteFunc(slices.Clone(l.paths),
+		func(q callpath.Path) bool { return q.String() == p.String() })
 	if len(l.paths) == n {
 		l.paths = append(l.paths, p)
 	}
@@ -39,8 +41,10 @@ func (l *labels) has(e *refine.Entry) bool {
 	return slices.ContainsFunc(l.paths, func(q callpath.Path) bool { return q.String() == e.Key() })
 }
 
-// overlaps prepares the computation of overlaps: the costs of entries among the stacks of a tree that satisfy a label.
-func (l *labels) overlaps(t *calltree.Tree, m *calltree.Membership) func([]callpath.Path) []*big.Rat {
+// overlaps prepares the computation of overlaps: the costs of entries among the
+// stacks of a tree that satisfy a label.
+func (l *labels) overlaps(t *calltree.Tree,
+	m *calltree.Membership) func([]callpath.Path) []*big.Rat {
 	labelled := l.paths
 	shared := sync.OnceValue(func() *calltree.Tree { return refine.Labelled(t, m, labelled) })
 	return func(paths []callpath.Path) []*big.Rat {

@@ -16,8 +16,9 @@ import (
 	"github.com/rivo/tview"
 )
 
-// Lanes show metrics below the timeline while its keys are active: a line with the name and statistics, and a line with the
-// values, in the columns of the graph.
+// Lanes show metrics below the timeline while its keys are active: a line with
+// the name and statistics, and a line with the values, in the columns of the
+// graph.
 const (
 	laneLines  = 2
 	leastTable = 6 // lines that remain for the table of classes
@@ -78,17 +79,23 @@ func (l *lanes) bindings() []binding {
 		{keys: []string{"k", "Up"}, description: "the previous lane", do: func(string) { l.at-- }},
 		{keys: []string{"J"}, description: "move the lane down", do: func(string) { l.shift(1) }},
 		{keys: []string{"K"}, description: "move the lane up", do: func(string) { l.shift(-1) }},
-		{keys: []string{"+"}, label: "Lane", description: "add a lane: a monitor, or a metric such as rate(x) / y", do: func(string) { l.ask() }},
+		{keys: []string{"+"}, label: "Lane",
+			description: "add a lane: a monitor, or a metric such as rate(x) / y",
+			do:          func(string) { l.ask() }},
 		{keys: []string{"-"}, description: "remove the lane", do: func(string) { l.remove() }},
-		{keys: []string{"v"}, label: "Versus", description: "draw another metric against the lane's, as a scatter plot", do: func(string) { l.versus() }},
-		{keys: []string{"m"}, description: "draw all lanes against one another, as a matrix", do: func(string) { l.matrix() }},
+		{keys: []string{"v"}, label: "Versus",
+			description: "draw another metric against the lane's, as a scatter plot",
+			do:          func(string) { l.versus() }},
+		{keys: []string{"m"}, description: "draw all lanes against one another, as a matrix",
+			do: func(string) { l.matrix() }},
 	}
 }
 
 // command returns the command that chooses lanes.
 func (l *lanes) command() command {
 	return command{
-		name: "lanes", args: "METRIC, METRIC... | usual", description: "the metrics below the timeline (key t)", complete: l.t.a.completeMetrics,
+		name: "lanes", args: "METRIC, METRIC... | usual",
+		description: "the metrics below the timeline (key t)", complete: l.t.a.completeMetrics,
 		do: func(args string) error {
 			switch args {
 			case "":
@@ -104,7 +111,7 @@ func (l *lanes) command() command {
 	}
 }
 
-// change replaces the lanes. One of them is selected.
+// change replaces the lanes. One lane is selected.
 func (l *lanes) change(exprs []string, at int) { l.chosen, l.at = exprs, at }
 
 // selected returns the metric of the selected lane; false if there is no lane.
@@ -167,7 +174,8 @@ func (l *lanes) matrix() {
 // wanted returns what the lanes in sight depend on.
 func (l *lanes) wanted(slices []slice, first, last int) laneKey {
 	a := l.t.a
-	k := laneKey{by: a.measured(), width: len(slices), samples: a.counts.list, exprs: strings.Join(l.exprs()[first:last], "\x00")}
+	k := laneKey{by: a.measured(), width: len(slices), samples: a.counts.list,
+		exprs: strings.Join(l.exprs()[first:last], "\x00")}
 	if len(slices) > 0 {
 		k.shown = views.Span{From: slices[0].from, To: slices[len(slices)-1].to}
 		k.statistics = k.shown
@@ -181,11 +189,12 @@ func (l *lanes) wanted(slices []slice, first, last int) laneKey {
 	return k
 }
 
-// compute computes the lanes in sight if they have changed, on another goroutine. While the recording grows, it pauses
-// between updates.
+// compute computes the lanes in sight if they have changed, on another
+// goroutine. While the recording grows, it pauses between updates.
 func (l *lanes) compute(columns []slice, first, last int) {
 	k, began := l.wanted(columns, first, last), time.Now()
-	if l.busy || k == l.key || len(columns) == 0 || l.t.a.live.growing() && k.by != l.key.by && l.made != nil && began.Before(l.next) {
+	if l.busy || k == l.key || len(columns) == 0 || l.t.a.live.growing() && k.by != l.key.by &&
+		l.made != nil && began.Before(l.next) {
 		return
 	}
 	bounds := []time.Duration{columns[0].from}
@@ -297,7 +306,8 @@ func (l *lanes) drawLane(c canvas, expr string, slices []slice, selected bool, n
 	}
 }
 
-// drawTitle draws the title of a lane and, as far as there is room, the statistics of the selected span to the right.
+// drawTitle draws the title of a lane. If there is room, it draws the
+// statistics of the selected span to the right.
 func (l *lanes) drawTitle(c canvas, lane *lane, says string, style tcell.Style) {
 	name := termtext.Shorten(printable(lane.Expr), max(12, c.width*2/5))
 	x := c.text(0, 0, name, style)
@@ -356,16 +366,20 @@ func (l *lane) statistics() []string {
 	if metrics.Defined(s.Ratio) {
 		whole = ", on the whole " + l.quantity(s.Ratio)
 	}
-	all := fmt.Sprintf("n %d, min %s, median %s, %s, max %s", s.N, l.quantity(s.Min), l.quantity(s.Median), mean, l.quantity(s.Max))
+	all := fmt.Sprintf("n %d, min %s, median %s, %s, max %s", s.N, l.quantity(s.Min),
+		l.quantity(s.Median), mean, l.quantity(s.Max))
 	deviation := all
 	if metrics.Defined(s.Deviance) {
 		deviation += ", dev " + l.quantity(s.Deviance)
 	}
-	return []string{deviation + whole, deviation, all, fmt.Sprintf("n %d, %s, max %s", s.N, mean, l.quantity(s.Max)), fmt.Sprintf("n %d, %s", s.N, mean), mean}
+	return []string{deviation + whole, deviation, all,
+		fmt.Sprintf("n %d, %s, max %s", s.N, mean, l.quantity(s.Max)),
+		fmt.Sprintf("n %d, %s", s.N, mean), mean}
 }
 
-// cell returns the character for a column of a lane: the height of its value between the lowest and the highest, or the
-// first letter of a word; a blank if it is undefined.
+// cell returns the character for a column of a lane: the height of its value
+// between the lowest and the highest, or the first letter of a word; a blank if
+// it is undefined.
 func (l *lane) cell(cell metrics.Cell, low, high float64) string {
 	if cell.Time == 0 {
 		return " "
@@ -376,7 +390,8 @@ func (l *lane) cell(cell metrics.Cell, low, high float64) string {
 		}
 		return " "
 	}
-	share := (cell.Mean/2 - low/2) / (high/2 - low/2) // the difference of two large numbers may be infinite
+	// the difference of two large numbers may be infinite
+	share := (cell.Mean/2 - low/2) / (high/2 - low/2)
 	if !(share > 0) {
 		return eighths[1]
 	}

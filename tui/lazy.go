@@ -5,13 +5,14 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// entryCosts are values of a profile window's entries, such as their costs in another tree. They are computed on another
-// goroutine for the rows that need them, and dropped if the window shows another tree.
+// entryCosts are values of a profile window's entries, such as their costs in
+// another tree. They are computed on another goroutine for the rows that need
+// them, and dropped if the window shows another tree.
 type entryCosts[V any] struct {
 	w *profileWindow
 
-	// begin is called once for each tree. It returns the function that computes the values of paths in it, on another
-	// goroutine.
+	// begin is called once for each tree. It returns the function that computes
+	// the values of paths in it, on another goroutine.
 	begin func(*calltree.Tree, *calltree.Membership) func([]callpath.Path) []V
 
 	atOnce int    // limits the number computed before they are shown; 0 is no limit
@@ -29,10 +30,11 @@ func (c *entryCosts[V]) get(r row) (V, bool) {
 	return v, there
 }
 
-// forget drops all values, so that they are computed again.
+// forget drops all values. They are then computed again.
 func (c *entryCosts[V]) forget() { c.of, c.compute, c.values = nil, nil, nil }
 
-// want starts to compute the values that rows lack, and reports whether they lack none.
+// want starts to compute the values that rows lack, and reports whether they
+// lack none.
 func (c *entryCosts[V]) want(rows []row) bool {
 	s := c.w.session
 	if c.of != s.Tree() {
@@ -63,13 +65,15 @@ func (c *entryCosts[V]) want(rows []row) bool {
 	return false
 }
 
-// A lazy is one value that is computed on another goroutine when it is first needed.
+// A lazy is one value that is computed on another goroutine when it is first
+// needed.
 type lazy[V any] struct {
 	value   *V // nil until it is known
 	pending *V // the result of the running work; nil if there is none
 }
 
-// get returns the value if it is known; otherwise it starts to compute it, and returns nil.
+// get returns the value if it is known; otherwise it starts to compute it, and
+// returns nil.
 func (l *lazy[V]) get(a *app, work func() V) *V {
 	if l.value == nil && l.pending == nil {
 		pending := new(V)
@@ -84,5 +88,6 @@ func (l *lazy[V]) get(a *app, work func() V) *V {
 	return l.value
 }
 
-// forget drops the value, so that it is computed again, and drops the result of running work.
+// forget drops the value and the result of running work. The value is then
+// computed again.
 func (l *lazy[V]) forget() { *l = lazy[V]{} }

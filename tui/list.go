@@ -9,9 +9,11 @@ import (
 	"github.com/rivo/tview"
 )
 
-// A list is a number of lines with a selected one. It has the cursor, the search, the range of visible lines, the keys
-// and the mouse. Its window has the lines and draws them. The list remembers the selected line by its key, so that the
-// same line stays selected if the window's lines or their order change: see reselect.
+// A list is a number of lines with a selected one. It has the cursor, the
+// search, the range of visible lines, the keys and the mouse. Its window has
+// the lines and draws them. The list remembers the selected line by its key.
+// The same line stays selected if the window's lines or their order change: see
+// reselect.
 type list struct {
 	a       *app
 	w       window // searches and clicks are actions of this window
@@ -34,11 +36,13 @@ type list struct {
 type listed interface {
 	lines() int
 
-	// key identifies a line, even if other lines change; name is the text for the search.
+	// key identifies a line, even if other lines change; name is the text for
+	// the search.
 	key(line int) string
 	name(line int) string
 
-	// lineOf returns the line of a key, or the line that replaces it; -1 for none.
+	// lineOf returns the line of a key, or the line that replaces it; -1 for
+	// none.
 	lineOf(key string) int
 }
 
@@ -73,8 +77,9 @@ func (l *list) move(by int) { l.choose(l.at + by) }
 // scroll moves the visible range, and leaves the selection.
 func (l *list) scroll(by int) { l.top += by }
 
-// inSight returns the lines to draw on an area, from first to before last. If the selection has moved, they include the
-// selected line and up to reveal lines below it.
+// inSight returns the lines to draw on an area, from first to before last. If
+// the selection has moved, they include the selected line and up to reveal
+// lines below it.
 func (l *list) inSight(area canvas) (first, last int) {
 	l.toSelected = l.toSelected || area.height != l.area.height
 	l.area = area
@@ -101,12 +106,14 @@ func (l *list) drawHead(c canvas, t *theme, title string) (first, last int, deta
 	return first, last, details
 }
 
-// drawMore writes, at the right end of a line, how many lines are above and below the visible ones.
+// drawMore writes, at the right end of a line, how many lines are above and
+// below the visible ones.
 func (l *list) drawMore(c canvas, t *theme) {
 	drawScrolled(c, "", l.top, l.of.lines()-l.top-l.area.height, t.bar)
 }
 
-// drawScrolled writes, at the right end of a bar, how many lines are above and below, and the keys that scroll.
+// drawScrolled writes, at the right end of a bar, the number of lines above and
+// below, and the keys that scroll.
 func drawScrolled(c canvas, how string, above, below int, style tcell.Style) {
 	if above > 0 || below > 0 {
 		text := fmt.Sprintf(" ▲%d ▼%d %s", max(above, 0), max(below, 0), how)
@@ -119,14 +126,17 @@ func (l *list) bindings() []binding {
 	do := func(f func(int), by int) func(string) { return func(string) { f(by) } }
 	_, one, _ := strings.Cut(l.noun, " ")
 	page := max(l.area.height-1, 1)
-	search := binding{keys: []string{"/"}, description: "search " + l.noun + " by its name", do: func(string) { l.ask() }}
+	search := binding{keys: []string{"/"}, description: "search " + l.noun + " by its name",
+		do: func(string) { l.ask() }}
 	if l.button {
 		search.label = "Search"
 	}
 	return []binding{
 		search,
-		{keys: []string{"n"}, description: "the next " + one + " that matches the search", do: do(l.seek, 1)},
-		{keys: []string{"N"}, description: "the previous " + one + " that matches the search", do: do(l.seek, -1)},
+		{keys: []string{"n"}, description: "the next " + one + " that matches the search",
+			do: do(l.seek, 1)},
+		{keys: []string{"N"}, description: "the previous " + one + " that matches the search",
+			do: do(l.seek, -1)},
 		{keys: []string{"j", "Down"}, description: "the next " + one, do: do(l.move, 1)},
 		{keys: []string{"k", "Up"}, description: "the previous " + one, do: do(l.move, -1)},
 		{keys: []string{"PgDn", "Ctrl-F"}, description: "a page down", do: do(l.move, page)},
@@ -134,11 +144,12 @@ func (l *list) bindings() []binding {
 		{keys: []string{"Ctrl-D"}, description: "half a page down", do: do(l.move, (page+1)/2)},
 		{keys: []string{"Ctrl-U"}, description: "half a page up", do: do(l.move, -(page+1)/2)},
 		{keys: []string{"g", "Home"}, description: "the first " + one, do: do(l.choose, 0)},
-		{keys: []string{"G", "End"}, description: "the last " + one, do: do(l.choose, l.of.lines()-1)},
+		{keys: []string{"G", "End"}, description: "the last " + one,
+			do: do(l.choose, l.of.lines()-1)},
 	}
 }
 
-// ask asks for a text, and selects the next line whose name contains it.
+// ask asks for a text, and selects the next line with a name that contains it.
 func (l *list) ask() {
 	var names []string
 	for i := range l.of.lines() {
@@ -153,8 +164,8 @@ func (l *list) ask() {
 	})
 }
 
-// seek selects the next or the previous line whose name contains the text of the last search. After the last line, it
-// continues with the first one.
+// seek selects the next or the previous line with a name that contains the text
+// of the last search. After the last line, it continues with the first one.
 func (l *list) seek(by int) {
 	n := l.of.lines()
 	if l.search == "" || n == 0 {
@@ -177,7 +188,8 @@ func (l *list) seek(by int) {
 	l.a.say("No %s has %q in its name.", one, l.search)
 }
 
-// mouse handles clicks, which select a line, and the wheel; it reports whether it handled the action.
+// mouse handles clicks, which select a line, and the wheel; it reports whether
+// it handled the action.
 func (l *list) mouse(action tview.MouseAction, x, y int) bool {
 	column, row, inside := l.area.has(x, y)
 	switch action {

@@ -15,8 +15,9 @@ import (
 	"github.com/rivo/tview"
 )
 
-// A lockWindow shows the locks that goroutines waited for: a table with deadlocks first, and for the selected lock the
-// goroutines that waited for it, those that held it, and what the holders were doing.
+// A lockWindow shows the locks that goroutines waited for. It has a table with
+// deadlocks first. For the selected lock, it shows the goroutines that waited
+// for it, the goroutines that held it, and what the holders were doing.
 type lockWindow struct {
 	*tview.Box
 	a      *app
@@ -29,7 +30,8 @@ type lockWindow struct {
 	text   lockText
 }
 
-// lockFindings are an analysis (nil until it is made), the recording it was made from, and its table.
+// lockFindings are an analysis (nil until it is made), the recording it was
+// made from, and its table.
 type lockFindings struct {
 	*locks.Analysis
 	both      *locks.Comparison // if the window compares
@@ -39,7 +41,8 @@ type lockFindings struct {
 	widths    []int    // of the columns of numbers
 }
 
-// A lockItem is a line of the table: a lock, the locks of one name in two recordings, or a deadlock.
+// A lockItem is a line of the table: a lock, the locks of one name in two
+// recordings, or a deadlock.
 type lockItem struct {
 	key      string      // identifies it in every span
 	lock     *locks.Lock // of a pair, that of A or, if that lacks it, that of B
@@ -54,7 +57,9 @@ func locksKind() kind {
 		Kind:   session.LocksKind,
 		reopen: func(a *app, w session.Window) { openLocksBy(a, w.(*session.Locks).By()) },
 		bindings: func(a *app) []binding {
-			return []binding{{keys: []string{"L"}, label: "Locks", description: "the locks that goroutines waited for, and their holders", do: func(string) { openLocks(a) }}}
+			return []binding{{keys: []string{"L"}, label: "Locks",
+				description: "the locks that goroutines waited for, and their holders",
+				do:          func(string) { openLocks(a) }}}
 		},
 		commands: func(a *app) []command {
 			return []command{{
@@ -73,11 +78,12 @@ func openLocksBy(a *app, by locks.By) {
 		return
 	}
 	w := &lockWindow{Box: tview.NewBox(), a: a, by: by}
-	w.list = list{a: a, w: w, of: w, noun: "a lock", button: true, clicked: func(_, _ int, double bool) {
-		if double {
-			w.openSelected()
-		}
-	}}
+	w.list = list{a: a, w: w, of: w, noun: "a lock", button: true,
+		clicked: func(_, _ int, double bool) {
+			if double {
+				w.openSelected()
+			}
+		}}
 	w.list.wheel = w.list.move
 	a.open(w)
 	w.analyse()
@@ -129,7 +135,8 @@ func (w *lockWindow) analyse() {
 }
 
 // comparedLocks compares the locks with another recording's.
-func (a *app) comparedLocks(r *sampledata.Recording, o views.Options, against string) (lockFindings, error) {
+func (a *app) comparedLocks(r *sampledata.Recording, o views.Options,
+	against string) (lockFindings, error) {
 	one, other, err := a.sides(r, against)
 	if err != nil {
 		return lockFindings{}, err
@@ -142,7 +149,8 @@ func (a *app) comparedLocks(r *sampledata.Recording, o views.Options, against st
 	f.addDeadlocks()
 	for i := range both.Pairs {
 		p := &both.Pairs[i]
-		f.items = append(f.items, lockItem{key: p.Name, lock: cmp.Or(p.A, p.B), pair: p, row: report.PairRow(p)})
+		f.items = append(f.items, lockItem{key: p.Name, lock: cmp.Or(p.A, p.B),
+			pair: p, row: report.PairRow(p)})
 	}
 	f.measure()
 	return f, nil

@@ -16,7 +16,8 @@ type lockText struct {
 	lines []textLine
 }
 
-// Draw draws the window: the total waiting time, the table, and the information on the selected item.
+// Draw draws the window: the total waiting time, the table, and the information
+// on the selected item.
 func (w *lockWindow) Draw(screen tcell.Screen) {
 	c := newCanvas(screen, w)
 	c.clear(w.a.theme.plain)
@@ -38,7 +39,8 @@ func (w *lockWindow) Draw(screen tcell.Screen) {
 	w.drawPane(pane)
 }
 
-// divide returns the parts of the table and of the details. A short table leaves the rest to the details below it.
+// divide returns the parts of the table and of the details. A short table
+// leaves the rest to the details below it.
 func (w *lockWindow) divide(c canvas) (list, pane canvas) {
 	list, pane = divide(c)
 	if needs := 1 + len(w.found.items); c.width < wideEnough && needs < list.height {
@@ -47,7 +49,8 @@ func (w *lockWindow) divide(c canvas) (list, pane canvas) {
 	return list, pane
 }
 
-// drawHead draws how much goroutines waited for locks, and returns the number of its lines.
+// drawHead draws how much goroutines waited for locks, and returns the number
+// of its lines.
 func (w *lockWindow) drawHead(c canvas) int {
 	y := 0
 	text := report.LockWaits(w.found.Analysis)
@@ -68,11 +71,13 @@ func (w *lockWindow) drawHead(c canvas) int {
 	}
 	if n := len(w.found.Deadlocks); n > 0 {
 		c.fill(0, y, w.a.theme.err.Reverse(true))
-		c.text(1, y, deadlockCount(n)+": goroutines that can never continue; g selects it", w.a.theme.err.Reverse(true))
+		c.text(1, y, deadlockCount(n)+": goroutines that can never continue; g selects it",
+			w.a.theme.err.Reverse(true))
 		y++
 	}
 	if warnings := w.found.Held.Warnings; len(warnings) > 0 {
-		text := fmt.Sprintf("! %s (%d in all, below the details)", warnings[0].Message, len(warnings))
+		text := fmt.Sprintf("! %s (%d in all, below the details)", warnings[0].Message,
+			len(warnings))
 		c.text(1, y, termtext.Cut(printable(text), c.width-2), w.a.theme.err)
 		y++
 	}
@@ -116,7 +121,8 @@ func (w *lockWindow) drawItem(c canvas, i int) {
 	}
 }
 
-// drawLockRow draws cells right-aligned in their columns, and the last one left-aligned.
+// drawLockRow draws cells right-aligned in their columns, and the last one
+// left-aligned.
 func drawLockRow(c canvas, cells []string, widths []int, style tcell.Style) {
 	x := 1
 	for i, width := range widths {
@@ -146,7 +152,8 @@ func (w *lockWindow) drawPane(c canvas) {
 	w.pane.draw(c, w.a.theme, "Details", item.key, w.text.lines)
 }
 
-// hang wraps a text into printable lines of a width. It indents each further line to the text behind the hits.
+// hang wraps a text into printable lines of a width. It indents each further
+// line to the text behind the hits.
 func hang(text string, width int) (lines []string) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")

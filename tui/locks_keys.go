@@ -16,15 +16,19 @@ import (
 // bindings are the keys and buttons of the window.
 func (w *lockWindow) bindings() []binding {
 	own := []binding{
-		{keys: []string{"Enter"}, label: "Open", description: "the instances of a field, or the Thread View of the class that waits most, refined into the holder", do: func(string) { w.openSelected() }},
+		{keys: []string{"Enter"}, label: "Open",
+			description: "the instances of a field, or the Thread View of the class that waits most, refined into the holder", do: func(string) { w.openSelected() }},
 		{keys: []string{"i"}, description: "all locks of a field together, or each instance by itself", do: func(string) { w.toggleInstances() }},
-		{keys: []string{"h"}, label: "Holders", description: "the profile of what the holders of all locks did", do: func(string) { w.openHolders() }},
+		{keys: []string{"h"}, label: "Holders",
+			description: "the profile of what the holders of all locks did",
+			do:          func(string) { w.openHolders() }},
 	}
 	own = append(own, w.pane.bindings("More")...)
 	return append(own, w.list.bindings()...)
 }
 
-// openSelected opens the Thread View of the class that waits most, refined to the wait and into the holder.
+// openSelected opens the Thread View of the class that waits most, refined to
+// the wait and into the holder.
 func (w *lockWindow) openSelected() {
 	switch i := w.item(); {
 	case i == nil:
@@ -35,12 +39,13 @@ func (w *lockWindow) openSelected() {
 	case i.lock != nil:
 		openProfile(w.a, waiting(i.lock, w.a.threshold))
 	default:
-		openProfile(w.a, refinedTo(i.deadlock.Members[0].Class, "", views.Monitor, "", w.a.threshold))
+		openProfile(w.a, refinedTo(i.deadlock.Members[0].Class, "", views.Monitor,
+			"", w.a.threshold))
 	}
 }
 
-// toggleInstances shows each instance by itself or all locks of a field together. The lock that goroutines waited for most stays
-// selected.
+// toggleInstances shows each instance by itself or all locks of a field
+// together. The lock that goroutines waited for most stays selected.
 func (w *lockWindow) toggleInstances() {
 	if w.found.both != nil {
 		w.a.say("Locks of two recordings are matched by name: a comparison has no instances.")
@@ -62,7 +67,8 @@ func (w *lockWindow) toggleInstances() {
 	w.analyse()
 }
 
-// waiting returns the Thread View of the class that waits most for a lock, refined to the wait and into the holder.
+// waiting returns the Thread View of the class that waits longest for a lock.
+// The view is refined to the wait and into the holder.
 func waiting(l *locks.Lock, threshold refine.Threshold) session.Profile {
 	sums := make(map[string]*big.Rat)
 	var class, in, holder string
@@ -92,20 +98,24 @@ func waiting(l *locks.Lock, threshold refine.Threshold) session.Profile {
 	return refinedTo(class, in, views.Monitor, holder, threshold)
 }
 
-// refinedTo returns a class's Thread View refined to its waits of one type, in one function unless in is "", and to a
-// class of holders unless holder is "".
-func refinedTo(class, in string, waits views.TypedTime, holder string, threshold refine.Threshold) session.Profile {
+// refinedTo returns a class's Thread View. It is refined to the class's waits
+// of one type, in one function unless in is "", and to a class of holders
+// unless holder is "".
+func refinedTo(class, in string, waits views.TypedTime, holder string,
+	threshold refine.Threshold) session.Profile {
 	path := callpath.Of(callpath.Frame(class))
 	if in != "" {
 		path = path.Then(callpath.Frame(in), callpath.Extended)
 	}
 	path = path.Then(callpath.Frame(waits.String()), callpath.Extended)
-	steps := []refine.Step{{Kind: refine.KindPath, Text: path.String()}, {Kind: refine.KindDown, Text: path.String()}}
+	steps := []refine.Step{{Kind: refine.KindPath, Text: path.String()},
+		{Kind: refine.KindDown, Text: path.String()}}
 	if holder != "" {
 		path = path.Then(callpath.Frame(holder), callpath.Immediate)
 		steps = append(steps, refine.Step{Kind: refine.KindFollow, Text: path.String()})
 	}
-	return session.Profile{Class: class, Steps: steps, Threshold: threshold, Selected: path.String()}
+	return session.Profile{Class: class, Steps: steps, Threshold: threshold,
+		Selected: path.String()}
 }
 
 // openHolders opens the profile of the holders' activity, at the selected lock.
@@ -114,13 +124,15 @@ func (w *lockWindow) openHolders() {
 		w.a.say("The profile of the holders has only locks; the details say who has this, or who may.")
 		return
 	}
-	s := session.Profile{Threshold: w.a.threshold, Steps: []refine.Step{{Kind: refine.KindDown, Text: calltree.RootName}}}
+	s := session.Profile{Threshold: w.a.threshold,
+		Steps: []refine.Step{{Kind: refine.KindDown, Text: calltree.RootName}}}
 	if i := w.item(); i != nil && i.lock != nil {
 		name := i.lock.String()
 		if w.found.both == nil && len(i.lock.Parts) > 0 {
 			name = i.lock.Parts[0].Lock // the profile has each instance by itself
 		}
-		path := callpath.Of(callpath.Frame(calltree.RootName)).Then(callpath.Frame(name), callpath.Immediate)
+		path := callpath.Of(callpath.Frame(calltree.RootName)).Then(callpath.Frame(name),
+			callpath.Immediate)
 		s.Selected = path.String()
 		s.Steps = append(s.Steps, refine.Step{Kind: refine.KindFollow, Text: s.Selected})
 	}

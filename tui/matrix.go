@@ -16,7 +16,8 @@ import (
 	"github.com/rivo/tview"
 )
 
-// A matrixWindow draws each of several metrics against each: dots below the diagonal, and r above it.
+// A matrixWindow draws each of several metrics against each: dots below the
+// diagonal, and r above it.
 type matrixWindow struct {
 	*tview.Box
 	a       *app
@@ -42,8 +43,10 @@ func matrixKind() kind {
 		},
 		commands: func(a *app) []command {
 			return []command{{
-				name: "matrix", args: "METRIC, METRIC...", description: "draw metrics against one another, with their correlations",
-				do: func(args string) error { return openMatrix(a, metrics.Split(args)) }, complete: a.completeMetrics,
+				name: "matrix", args: "METRIC, METRIC...",
+				description: "draw metrics against one another, with their correlations",
+				do:          func(args string) error { return openMatrix(a, metrics.Split(args)) },
+				complete:    a.completeMetrics,
 			}}
 		},
 	}
@@ -99,7 +102,8 @@ func (w *matrixWindow) compute() {
 	})
 }
 
-// pairsOf returns the pairs of metrics: at row y and column x, y is drawn against x.
+// pairsOf returns the pairs of metrics: at row y and column x, y is drawn
+// against x.
 func pairsOf(metrics []*metrics.Metric, l metrics.List) [][]*plots.Pair {
 	pairs := make([][]*plots.Pair, len(metrics))
 	for y := range metrics {
@@ -117,12 +121,15 @@ func pairsOf(metrics []*metrics.Metric, l metrics.List) [][]*plots.Pair {
 func (w *matrixWindow) bindings() []binding {
 	by := func(columns, rows int) func(string) { return func(string) { w.move(columns, rows) } }
 	own := []binding{
-		{keys: []string{"Enter"}, label: "Open", description: "the scatter plot of the selected pair", do: func(string) { w.openSelected() }},
+		{keys: []string{"Enter"}, label: "Open",
+			description: "the scatter plot of the selected pair",
+			do:          func(string) { w.openSelected() }},
 		{keys: []string{"l", "Right"}, description: "the metric to the right", do: by(1, 0)},
 		{keys: []string{"h", "Left"}, description: "the metric to the left", do: by(-1, 0)},
 		{keys: []string{"j", "Down"}, description: "the metric below", do: by(0, 1)},
 		{keys: []string{"k", "Up"}, description: "the metric above", do: by(0, -1)},
-		{keys: []string{"a"}, label: "All", description: "count all samples again", do: func(string) { w.a.countAllSamples() }},
+		{keys: []string{"a"}, label: "All", description: "count all samples again",
+			do: func(string) { w.a.countAllSamples() }},
 	}
 	return append(own, w.pane.bindings("More")...)
 }
@@ -132,7 +139,8 @@ func (w *matrixWindow) move(columns, rows int) {
 	w.column, w.row = min(max(w.column+columns, 0), last), min(max(w.row+rows, 0), last)
 }
 
-// pair returns the selected pair; nil on the diagonal, and until it is computed.
+// pair returns the selected pair; nil on the diagonal, and until it is
+// computed.
 func (w *matrixWindow) pair() *plots.Pair {
 	if w.pairs == nil {
 		return nil
@@ -169,7 +177,8 @@ func (w *matrixWindow) Draw(screen tcell.Screen) {
 	pane := min(max(leastPane, c.height/4), c.height/2)
 	w.grid = c.part(0, 1, c.width, c.height-1-pane)
 	width, height := w.grid.width/n, max(1, w.grid.height/n)
-	c.text(1, 0, termtext.Cut("Correlations: dots below the diagonal, r above it", c.width-2), w.a.theme.bold)
+	c.text(1, 0, termtext.Cut("Correlations: dots below the diagonal, r above it", c.width-2),
+		w.a.theme.bold)
 	for row := range n {
 		for column := range n {
 			w.drawCell(w.grid.part(column*width, row*height, width-1, height), row, column)
@@ -178,7 +187,8 @@ func (w *matrixWindow) Draw(screen tcell.Screen) {
 	w.drawPane(c.part(0, c.height-pane, c.width, pane))
 }
 
-// drawCell draws the name of a metric on the diagonal, the dots of a pair below it, or its r above it.
+// drawCell draws the name of a metric on the diagonal, the dots of a pair below
+// the diagonal, or the r of a pair above it.
 func (w *matrixWindow) drawCell(c canvas, row, column int) {
 	style := w.a.theme.plain
 	if row == w.row && column == w.column {
@@ -204,7 +214,8 @@ func (w *matrixWindow) drawCell(c canvas, row, column int) {
 	default:
 		text := report.Coefficient(pair.Pearson)
 		strong := math.Abs(pair.Pearson) >= worthSeeing
-		c.text(max(0, (c.width-textWidth(text))/2), c.height/2, text, style.Bold(strong).Dim(!strong && style == w.a.theme.plain))
+		c.text(max(0, (c.width-textWidth(text))/2), c.height/2, text,
+			style.Bold(strong).Dim(!strong && style == w.a.theme.plain))
 	}
 }
 
@@ -245,7 +256,8 @@ func (w *matrixWindow) MouseHandler() func(tview.MouseAction, *tcell.EventMouse,
 		if action == tview.MouseLeftClick || action == tview.MouseLeftDoubleClick {
 			n := len(w.exprs)
 			w.a.act(w, func() {
-				w.column, w.row = min(column/max(1, w.grid.width/n), n-1), min(row/max(1, w.grid.height/n), n-1)
+				w.column, w.row = min(column/max(1, w.grid.width/n), n-1),
+					min(row/max(1, w.grid.height/n), n-1)
 				if action == tview.MouseLeftDoubleClick {
 					w.openSelected()
 				}

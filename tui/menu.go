@@ -31,7 +31,7 @@ func (m *menu) draw(c canvas) {
 
 func (m *menu) scroll(int) {}
 
-// key runs the choice of that key; every other key closes the menu.
+// key runs the choice of a key. Every other key closes the menu.
 func (m *menu) key(name string) {
 	m.a.overlay = nil
 	if b := find(m.choices, name); b != nil {

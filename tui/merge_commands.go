@@ -11,12 +11,14 @@ import (
 func (a *app) mergeCommands() []command {
 	return []command{
 		{
-			name: "merge", args: "NAME PATTERN...", description: "count the classes that match as one, such as io go:*.readLoop go:*.writeLoop",
-			do: a.mergeCommand,
+			name: "merge", args: "NAME PATTERN...",
+			description: "count the classes that match as one, such as io go:*.readLoop go:*.writeLoop",
+			do:          a.mergeCommand,
 		},
 		{
-			name: "merges", args: "save", description: "write the classes merged and split here into " + config.Name,
-			do: a.saveMerges, complete: words("save"),
+			name: "merges", args: "save",
+			description: "write the classes merged and split here into " + config.Name,
+			do:          a.saveMerges, complete: words("save"),
 		},
 	}
 }
@@ -30,8 +32,9 @@ func (a *app) mergeCommand(args string) error {
 	return a.merge(fields[0], fields[1:]...)
 }
 
-// saveMerges writes the merges that were made in the Analyzer to the configuration file, or to a new one in the current
-// folder, and removes those that were split.
+// saveMerges writes the merges made in the Analyzer to the configuration file,
+// and removes the merges that were split. If there is no file, it makes one in
+// the current folder.
 func (a *app) saveMerges(args string) error {
 	if args != "save" {
 		return fmt.Errorf("want 'merges save'")

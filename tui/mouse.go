@@ -7,7 +7,8 @@ import (
 	"github.com/rivo/tview"
 )
 
-// A pointer turns the mouse as the terminal reports it, a position and the buttons that are down, into actions.
+// A pointer turns the mouse as the terminal reports it, a position and the
+// buttons that are down, into actions.
 type pointer struct {
 	x, y         int // the last position
 	buttons      tcell.ButtonMask
@@ -18,14 +19,18 @@ type pointer struct {
 // doubleClick is the longest time between the two clicks of a double click.
 const doubleClick = 500 * time.Millisecond
 
-// pointerButtons have the actions of each button: pressed, released, clicked and double-clicked.
+// pointerButtons have the actions of each button: pressed, released, clicked
+// and double-clicked.
 var pointerButtons = []struct {
 	button                      tcell.ButtonMask
 	down, up, click, clickTwice tview.MouseAction
 }{
-	{tcell.ButtonPrimary, tview.MouseLeftDown, tview.MouseLeftUp, tview.MouseLeftClick, tview.MouseLeftDoubleClick},
-	{tcell.ButtonMiddle, tview.MouseMiddleDown, tview.MouseMiddleUp, tview.MouseMiddleClick, tview.MouseMiddleDoubleClick},
-	{tcell.ButtonSecondary, tview.MouseRightDown, tview.MouseRightUp, tview.MouseRightClick, tview.MouseRightDoubleClick},
+	{tcell.ButtonPrimary, tview.MouseLeftDown, tview.MouseLeftUp, tview.MouseLeftClick,
+		tview.MouseLeftDoubleClick},
+	{tcell.ButtonMiddle, tview.MouseMiddleDown, tview.MouseMiddleUp, tview.MouseMiddleClick,
+		tview.MouseMiddleDoubleClick},
+	{tcell.ButtonSecondary, tview.MouseRightDown, tview.MouseRightUp, tview.MouseRightClick,
+		tview.MouseRightDoubleClick},
 }
 
 var pointerWheels = []struct {

@@ -9,11 +9,12 @@ import (
 
 const ellipsis = "…"
 
-// maxShown is the greatest number of bytes of a text that are read for drawing. A name can have a million, and every key
-// redraws it.
+// maxShown is the greatest number of bytes of a text that are read for drawing.
+// A name can have a million, and every key redraws it.
 const maxShown = 8 << 10
 
-// printable returns a text, or the beginning of a very long one, in a form that is safe for the screen.
+// printable returns a text in a form that is safe for the screen. It cuts a
+// very long text.
 func printable(s string) string {
 	if len(s) <= maxShown {
 		return termtext.Printable(s)

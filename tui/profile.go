@@ -18,8 +18,10 @@ type profileWindow struct {
 	*tview.Box
 	a *app
 
-	// replay has the steps that were done or tried when the view was last built, including those that found nothing;
-	// replayed of them were done. In another span, the others may find something.
+	// replay has the steps that were done or tried when the view was last
+	// built, including steps that found nothing; replayed is the number of
+	// steps that were done. In another span, the other steps may find
+	// something.
 	replay   session.Profile
 	replayed []refine.Step
 	subject  *subject
@@ -48,8 +50,10 @@ type profileWindow struct {
 
 // openSubject opens a profile window, and does its steps.
 func openSubject(a *app, of *subject, s session.Profile) *profileWindow {
-	w := &profileWindow{Box: tview.NewBox(), a: a, replay: s, subject: of, fresh: true, switched: make(map[string]bool)}
-	w.entries.list = list{a: a, w: w, of: &w.entries, noun: "an entry", clicked: w.clickRow, selected: s.Selected}
+	w := &profileWindow{Box: tview.NewBox(), a: a, replay: s, subject: of, fresh: true,
+		switched: make(map[string]bool)}
+	w.entries.list = list{a: a, w: w, of: &w.entries, noun: "an entry", clicked: w.clickRow,
+		selected: s.Selected}
 	w.entries.wheel = w.entries.scroll
 	w.splits, w.intervals, w.both = newSplits(w), newIntervals(w), newComparison(w)
 	w.detail.w, w.refiner.w, w.slider.w = w, w, w
@@ -81,7 +85,8 @@ func (w *profileWindow) done() session.Profile {
 	if w.session == nil {
 		return w.replay
 	}
-	kept := session.Profile{Class: w.replay.Class, Selected: w.entries.selected, Labels: w.labels.paths}
+	kept := session.Profile{Class: w.replay.Class, Selected: w.entries.selected,
+		Labels: w.labels.paths}
 	kept.KeepSteps(w.session)
 	if n := len(w.replayed); len(kept.Steps) >= n && slices.Equal(kept.Steps[:n], w.replayed) {
 		kept.Steps = slices.Concat(w.replay.Steps, kept.Steps[n:])
@@ -101,7 +106,8 @@ type built struct {
 
 // build makes the view with the app's options, and does the window's steps.
 func (w *profileWindow) build() {
-	recording, options, config, replay, view := w.a.recording, w.a.options, w.a.config, w.replay, w.subject.view
+	recording, options, config, replay, view := w.a.recording, w.a.options, w.a.config,
+		w.replay, w.subject.view
 	options.Slices = true
 	levels, fresh := w.a.levels, w.fresh && len(replay.Steps) == 0
 	work := func() (built, error) {
@@ -123,7 +129,8 @@ func (w *profileWindow) build() {
 		case errors.Is(err, context.Canceled):
 			return
 		}
-		w.session, w.idle, w.warnings, w.notes, w.other, w.failed = b.session, b.idle, b.warnings, b.notes, b.other, err
+		w.session, w.idle, w.warnings, w.notes, w.other, w.failed = b.session,
+			b.idle, b.warnings, b.notes, b.other, err
 		w.replayed = nil
 		if w.session != nil {
 			w.replayed = w.session.Steps()

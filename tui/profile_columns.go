@@ -14,7 +14,8 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// A profileColumn is one column, or several that go together, before the call paths of a profile window.
+// A profileColumn is one column, or several that go together, before the call
+// paths of a profile window.
 type profileColumn struct {
 	shown func(*profileWindow) bool // nil: if its key has switched it on
 	key   string                    // switches it on or off
@@ -22,12 +23,14 @@ type profileColumn struct {
 	about string                    // describes it in the help
 
 	head func(*profileWindow) string
-	want func(w *profileWindow, rows []row) // starts to compute missing values of rows; nil if there are none
+	// starts to compute missing values of rows; nil if there are none
+	want func(w *profileWindow, rows []row)
 	draw func(w *profileWindow, c canvas, r row, style tcell.Style) (width int)
 }
 
 // profileColumns are all columns, in their order.
-var profileColumns = []profileColumn{costColumn, comparisonColumn, ownColumn, labelColumn, intervalColumn, typedColumn}
+var profileColumns = []profileColumn{costColumn, comparisonColumn, ownColumn, labelColumn,
+	intervalColumn, typedColumn}
 
 // of completes a column that has one text for each row.
 func (c profileColumn) of(text func(*profileWindow, row) string) profileColumn {
@@ -51,7 +54,8 @@ func (w *profileWindow) columnsShown() (columns []profileColumn) {
 func (w *profileWindow) columnBindings() (list []binding) {
 	for _, c := range slices.Backward(profileColumns) {
 		if c.key != "" {
-			list = append(list, binding{keys: []string{c.key}, label: c.label, description: c.about, do: func(string) { w.switched[c.key] = !w.switched[c.key] }})
+			list = append(list, binding{keys: []string{c.key}, label: c.label,
+				description: c.about, do: func(string) { w.switched[c.key] = !w.switched[c.key] }})
 		}
 	}
 	return list
@@ -61,15 +65,18 @@ func (w *profileWindow) columnBindings() (list []binding) {
 var costColumn = profileColumn{
 	shown: func(w *profileWindow) bool { return !w.compares() },
 	head: func(w *profileWindow) string {
-		return fmt.Sprintf("%6s  %*s", report.CostHead(w.session), w.hitsWidth(), report.HitsHead(w.session.Tree().Main()))
+		return fmt.Sprintf("%6s  %*s", report.CostHead(w.session), w.hitsWidth(),
+			report.HitsHead(w.session.Tree().Main()))
 	},
 }.of(func(w *profileWindow, r row) string {
-	return fmt.Sprintf("%6s  %*s", report.Cost(w.session.Share(r.entry)), w.hitsWidth(), report.Hits(r.entry.Hits))
+	return fmt.Sprintf("%6s  %*s", report.Cost(w.session.Share(r.entry)), w.hitsWidth(),
+		report.Hits(r.entry.Hits))
 })
 
 // hitsWidth returns the width of the largest number of hits.
 func (w *profileWindow) hitsWidth() int {
-	return max(len(report.HitsHead(w.session.Tree().Main())), len(report.Hits(w.session.Root().Hits)))
+	return max(len(report.HitsHead(w.session.Tree().Main())),
+		len(report.Hits(w.session.Root().Hits)))
 }
 
 // comparisonColumn has an entry's cost in two recordings, and the difference.
@@ -85,7 +92,8 @@ var labelColumn = profileColumn{
 	want:  func(w *profileWindow, rows []row) { w.labels.costs.want(rows) },
 }.of(func(w *profileWindow, r row) string { return w.labels.text(r) })
 
-// intervalColumn has half the width of the 95 % interval of the cost, or of the difference if the window compares.
+// intervalColumn has half the width of the 95 % interval of the cost. If the
+// window compares, the interval is for the difference.
 var intervalColumn = profileColumn{
 	key: "i", label: "±", about: "show or hide a column: the 95 % interval of the cost, or of A - B",
 	head: func(*profileWindow) string { return "      ±" },
@@ -100,7 +108,8 @@ var intervalColumn = profileColumn{
 	return fmt.Sprintf("%7s", text)
 })
 
-// intervals are the costs of an entry in a view, or in each of two, with their intervals; nil if there is none.
+// intervals are the costs of an entry in a view, or in each of two, with their
+// intervals; nil if there is none.
 type intervals [2]*hotspots.Estimate
 
 // shown returns the interval of what a row of the window shows.
@@ -133,7 +142,8 @@ func newIntervals(w *profileWindow) entryCosts[intervals] {
 	}
 }
 
-// typedColumn has an entry's cost by typed time, or the difference of two recordings if the window compares.
+// typedColumn has an entry's cost by typed time, or the difference of two
+// recordings if the window compares.
 var typedColumn = profileColumn{
 	key: "t", label: "Typed", about: "show or hide columns: the typed time below the entry, or its A - B",
 	head: func(*profileWindow) (s string) {
@@ -173,8 +183,10 @@ func newSplits(w *profileWindow) entryCosts[views.Parts] {
 	}
 }
 
-// splitDifferences returns the splits of paths in the first minus those in the second of two views, for a merged tree.
-func splitDifferences(t *calltree.Tree, m *calltree.Membership, paths []callpath.Path) []views.Parts {
+// splitDifferences returns differences for a merged tree of two views: the
+// splits of paths in the first view minus their splits in the second.
+func splitDifferences(t *calltree.Tree, m *calltree.Membership,
+	paths []callpath.Path) []views.Parts {
 	a, b := t.Sides()
 	costs, others := splits(a, m, paths), splits(b, m, paths)
 	for i := range costs {
@@ -185,8 +197,8 @@ func splitDifferences(t *calltree.Tree, m *calltree.Membership, paths []callpath
 	return costs
 }
 
-// splits returns the cost of P ..:RUN, P ..:LOAD and so on for every path. The whole cost of a path that ends in typed
-// time is of that kind.
+// splits returns the cost of P ..:RUN, P ..:LOAD and so on for every path P. If
+// a path ends in typed time, its whole cost is of that type.
 func splits(t *calltree.Tree, m *calltree.Membership, paths []callpath.Path) []views.Parts {
 	var all []callpath.Path
 	for _, p := range paths {
@@ -206,7 +218,8 @@ func splits(t *calltree.Tree, m *calltree.Membership, paths []callpath.Path) []v
 	return costs
 }
 
-// typedTimeOf returns the typed time that contains the end of a path, and reports whether there is one.
+// typedTimeOf returns the typed time that contains the end of a path, and
+// reports whether there is one.
 func typedTimeOf(p callpath.Path) (views.TypedTime, bool) {
 	names := make([]string, len(p.Elements))
 	for i, e := range p.Elements {
@@ -215,7 +228,8 @@ func typedTimeOf(p callpath.Path) (views.TypedTime, bool) {
 	return views.TypedTimeOf(names)
 }
 
-// fraction shows a cost with two decimals, as short as possible: ".27", "-.05", "1.00"; "" for none.
+// fraction shows a cost with two decimals, as short as possible: ".27", "-.05",
+// "1.00"; "" for none.
 func fraction(cost *big.Rat) string {
 	text := report.Decimal(cost, 2)
 	switch {

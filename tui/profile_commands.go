@@ -18,17 +18,33 @@ import (
 // commands are the commands of a profile window.
 func (w *profileWindow) commands() []command {
 	return []command{
-		{name: "down", args: "PATH", description: "refine a path by the functions that it calls immediately", do: w.refiner.stepCommand(refine.KindDown)},
-		{name: "extended", args: "PATH", description: "refine a path by all functions below it", do: w.refiner.stepCommand(refine.KindExtended)},
-		{name: "up", args: "P1 | P2", description: "split P1 ..P2 by the callers of P2 below P1", do: w.refiner.upCommand},
-		{name: "follow", args: "PATH", description: "refine a path down to its first branch", do: w.refiner.stepCommand(refine.KindFollow)},
-		{name: "prune", args: "EXPR", description: "keep the stacks that satisfy paths joined by and, or, not, ( )", do: w.refiner.pruneCommand},
-		{name: "zoom", args: "PATH", description: "make the stacks of a path the whole", do: w.refiner.stepCommand(refine.KindZoom)},
-		{name: "auto", args: "[STEPS]", description: "refine the heaviest entries automatically", do: w.refiner.autoCommand, complete: words()},
-		{name: "threshold", args: "HITS|COST", description: "show entries of at least 20 (hits), 0.05 or 5%", do: w.slider.command, complete: words()},
-		{name: "against", args: "RECORDING", description: "compare this view with that of another recording", do: w.againstCommand, complete: words()},
-		{name: "write", args: "FILE", description: "write the window as text, or as JSON to FILE.json", do: func(f string) error { return w.write(f, os.O_EXCL) }, complete: words()},
-		{name: "write!", args: "FILE", description: "the same, and replace an existing file", do: func(f string) error { return w.write(f, os.O_TRUNC) }, complete: words()},
+		{name: "down", args: "PATH",
+			description: "refine a path by the functions that it calls immediately",
+			do:          w.refiner.stepCommand(refine.KindDown)},
+		{name: "extended", args: "PATH", description: "refine a path by all functions below it",
+			do: w.refiner.stepCommand(refine.KindExtended)},
+		{name: "up", args: "P1 | P2", description: "split P1 ..P2 by the callers of P2 below P1",
+			do: w.refiner.upCommand},
+		{name: "follow", args: "PATH", description: "refine a path down to its first branch",
+			do: w.refiner.stepCommand(refine.KindFollow)},
+		{name: "prune", args: "EXPR",
+			description: "keep the stacks that satisfy paths joined by and, or, not, ( )",
+			do:          w.refiner.pruneCommand},
+		{name: "zoom", args: "PATH", description: "make the stacks of a path the whole",
+			do: w.refiner.stepCommand(refine.KindZoom)},
+		{name: "auto", args: "[STEPS]", description: "refine the heaviest entries automatically",
+			do: w.refiner.autoCommand, complete: words()},
+		{name: "threshold", args: "HITS|COST",
+			description: "show entries of at least 20 (hits), 0.05 or 5%", do: w.slider.command,
+			complete: words()},
+		{name: "against", args: "RECORDING",
+			description: "compare this view with that of another recording", do: w.againstCommand,
+			complete: words()},
+		{name: "write", args: "FILE",
+			description: "write the window as text, or as JSON to FILE.json",
+			do:          func(f string) error { return w.write(f, os.O_EXCL) }, complete: words()},
+		{name: "write!", args: "FILE", description: "the same, and replace an existing file",
+			do: func(f string) error { return w.write(f, os.O_TRUNC) }, complete: words()},
 	}
 }
 
@@ -45,8 +61,8 @@ func (w *profileWindow) names() []string {
 	return list
 }
 
-// takePath adds the entry of a path to the profile, and selects it. A text that begins with ".." continues the path of
-// the selected entry.
+// takePath adds the entry of a path to the profile, and selects it. A text that
+// begins with ".." continues the path of the selected entry.
 func (w *profileWindow) takePath(text string) error {
 	if e := w.entries.entry(); e != nil && strings.HasPrefix(text, "..") {
 		text = e.Key() + " " + text
@@ -59,8 +75,8 @@ func (w *profileWindow) takePath(text string) error {
 	return nil
 }
 
-// againstCommand opens a window that compares the view with another recording's. It always reads the other recording
-// again.
+// againstCommand opens a window that compares the view with another
+// recording's. It always reads the other recording again.
 func (w *profileWindow) againstCommand(path string) error {
 	if path == "" || !w.subject.single {
 		return fmt.Errorf("want the recording to compare with, in the window of a view")
@@ -100,7 +116,8 @@ func (w *profileWindow) write(name string, mode int) error {
 // report returns the window as a report of 'cpprof report'.
 func (w *profileWindow) report() report.Report {
 	if w.compares() {
-		c := report.Compare(w.session, w.a.options, views.Named{Name: w.a.path, Recording: w.a.recording},
+		c := report.Compare(w.session, w.a.options,
+			views.Named{Name: w.a.path, Recording: w.a.recording},
 			views.Named{Name: w.subject.against, Recording: w.other})
 		c.Labels, c.Warnings = w.labels.paths, w.warnings
 		return c
@@ -109,5 +126,6 @@ func (w *profileWindow) report() report.Report {
 	if !w.subject.single {
 		title = w.subject.name
 	}
-	return &report.Profile{Session: w.session, Labels: w.labels.paths, Title: title, Warnings: w.warnings, Basis: report.BasisOf(w.a.recording)}
+	return &report.Profile{Session: w.session, Labels: w.labels.paths, Title: title,
+		Warnings: w.warnings, Basis: report.BasisOf(w.a.recording)}
 }

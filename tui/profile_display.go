@@ -7,7 +7,8 @@ import (
 	"github.com/cpprof/cpprof/refine"
 )
 
-// ownColumn has an entry's own cost or, in a comparison, the difference of its own costs.
+// ownColumn has an entry's own cost or, in a comparison, the difference of its
+// own costs.
 var ownColumn = profileColumn{
 	shown: func(w *profileWindow) bool { return w.session.Display().Own },
 	head: func(w *profileWindow) string {
@@ -37,15 +38,17 @@ func (w *profileWindow) displayBindings() []binding {
 	change := func(f func(*refine.Display)) func(string) { return func(string) { w.changeDisplay(f) } }
 	return []binding{
 		{keys: []string{"f"}, description: "filter: show only the entries with a text in their names, and those above them", do: func(string) { w.askFilter() }},
-		{keys: []string{"Esc"}, description: "clear the filter", do: change(func(d *refine.Display) { d.Filter = "" })},
+		{keys: []string{"Esc"}, description: "clear the filter",
+			do: change(func(d *refine.Display) { d.Filter = "" })},
 		{keys: []string{"s"}, description: "show or hide a column: the own time of the entry's function, whatever it waits for", do: change(func(d *refine.Display) {
 			d.Own = !d.Own
 			d.ByOwn = d.ByOwn && d.Own
 		})},
-		{keys: []string{"o"}, description: "order entries by their own time, or by cost again", do: change(func(d *refine.Display) {
-			d.ByOwn = !d.ByOwn
-			d.Own = d.Own || d.ByOwn
-		})},
+		{keys: []string{"o"}, description: "order entries by their own time, or by cost again",
+			do: change(func(d *refine.Display) {
+				d.ByOwn = !d.ByOwn
+				d.Own = d.Own || d.ByOwn
+			})},
 		{keys: []string{"%"}, description: "show costs as shares of the entry above, or of the whole again", do: func(string) {
 			if w.compares() {
 				w.a.say("A comparison shows the costs in both recordings, as shares of the whole.")

@@ -13,7 +13,8 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// Draw draws the window: its title, the rows, the detail pane, and the threshold.
+// Draw draws the window: its title, the rows, the detail pane, and the
+// threshold.
 func (w *profileWindow) Draw(screen tcell.Screen) {
 	c := newCanvas(screen, w)
 	c.clear(w.a.theme.plain)
@@ -32,7 +33,8 @@ func (w *profileWindow) Draw(screen tcell.Screen) {
 	w.slider.draw(c.part(0, c.height-1, c.width, 1))
 }
 
-// wideEnough is the width from which the detail pane is beside the entries and not below them.
+// wideEnough is the width from which the detail pane is beside the entries and
+// not below them.
 const wideEnough = 120
 
 // divide returns the parts of the entries and of the detail pane.
@@ -56,7 +58,8 @@ func (w *profileWindow) drawNothing(c canvas) {
 	}
 }
 
-// drawTitle draws what the costs are fractions of, and which part of the recording counts.
+// drawTitle draws what the costs are fractions of, and which part of the
+// recording counts.
 func (w *profileWindow) drawTitle(c canvas) {
 	m := w.session.Tree().Main()
 	x := c.text(1, 0, shorten(w.subject.name, max(20, c.width/2)), w.a.theme.title)
@@ -65,7 +68,8 @@ func (w *profileWindow) drawTitle(c canvas) {
 		parts[0] = "A: " + w.a.path + "  B: " + w.subject.against
 	}
 	if w.idle.Sign() > 0 {
-		parts = append(parts, "without "+report.Decimal(new(big.Rat).Mul(w.idle, hits(100)), 1)+" % idle (I)")
+		parts = append(parts, "without "+report.Decimal(new(big.Rat).Mul(w.idle, hits(100)),
+			1)+" % idle (I)")
 	}
 	o := w.a.options
 	if o.Accounting != 0 {

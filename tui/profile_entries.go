@@ -8,8 +8,9 @@ import (
 	"github.com/cpprof/cpprof/refine"
 )
 
-// entries are the list of a profile window: the visible entries, each below the one that it refines. If the selected
-// entry is hidden, the nearest visible entry above it is used instead.
+// entries are the list of a profile window: the visible entries, each below the
+// one that it refines. If the selected entry is hidden, the nearest visible
+// entry above it is used instead.
 type entries struct {
 	list
 	rows []row
@@ -46,7 +47,8 @@ func (l *entries) lineOf(key string) int {
 	return 0
 }
 
-// shared reports whether some stacks of an entry also count for another one beside it.
+// shared reports whether some stacks of an entry also count for another one
+// beside it.
 func (l *entries) shared() bool {
 	return slices.ContainsFunc(l.rows, func(r row) bool { return r.entry.Shared })
 }
@@ -59,7 +61,8 @@ func (l *entries) entry() *refine.Entry {
 	return nil
 }
 
-// revealBelow scrolls so that the entries below a path are visible, as many as fit.
+// revealBelow scrolls so that the entries below a path are visible, as many as
+// fit.
 func (l *entries) revealBelow(p callpath.Path) {
 	i := l.lineOf(p.String())
 	if i >= len(l.rows) || l.key(i) != p.String() {
@@ -75,8 +78,8 @@ func (l *entries) revealBelow(p callpath.Path) {
 // marker returns the column of the markers of a depth.
 func (l *entries) marker(depth int) int { return l.names + 2*depth - l.shift }
 
-// layoutNames sets the first column of names, and moves names to the left until the selected one can be read, at any
-// depth.
+// layoutNames sets the first column of names. It moves names to the left until
+// the selected one can be read, at any depth.
 func (l *entries) layoutNames(names, room int) {
 	l.names, l.shift = names, 0
 	if e := l.entry(); e != nil {
@@ -91,7 +94,9 @@ const panColumns = 8
 // panBindings are the keys that move the names.
 func (l *entries) panBindings() []binding {
 	return []binding{
-		{keys: []string{"<"}, description: "move the names to the right", do: func(string) { l.pan -= panColumns }},
-		{keys: []string{">"}, description: "move the names to the left", do: func(string) { l.pan += panColumns }},
+		{keys: []string{"<"}, description: "move the names to the right",
+			do: func(string) { l.pan -= panColumns }},
+		{keys: []string{">"}, description: "move the names to the left",
+			do: func(string) { l.pan += panColumns }},
 	}
 }

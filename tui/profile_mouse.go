@@ -36,8 +36,8 @@ func (w *profileWindow) mouse(action tview.MouseAction, x, y int) bool {
 	return true
 }
 
-// clickRow handles a click on a row, which is already selected: a click on its marker collapses or expands it, and a
-// double click elsewhere acts as Enter.
+// clickRow handles a click on a row, which is already selected: a click on its
+// marker collapses or expands it, and a double click elsewhere acts as Enter.
 func (w *profileWindow) clickRow(line, column int, double bool) {
 	r := w.entries.rows[line]
 	switch marker := w.entries.marker(r.depth); {

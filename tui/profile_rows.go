@@ -21,7 +21,8 @@ func (w *profileWindow) update() {
 	w.arrange()
 }
 
-// into goes to the first entry below the selected one, and expands the selected one if it is collapsed.
+// into goes to the first entry below the selected one, and expands the selected
+// one if it is collapsed.
 func (w *profileWindow) into() {
 	e := w.entries.entry()
 	if e == nil {
@@ -31,12 +32,14 @@ func (w *profileWindow) into() {
 		w.collapse(false)
 		return
 	}
-	if rows, next := w.entries.rows, w.entries.at+1; next < len(rows) && rows[next].depth > rows[next-1].depth {
+	if rows, next := w.entries.rows, w.entries.at+1; next < len(rows) &&
+		rows[next].depth > rows[next-1].depth {
 		w.entries.choose(next)
 	}
 }
 
-// out collapses the selected entry, or goes to the entry above if it cannot be collapsed.
+// out collapses the selected entry, or goes to the entry above if it cannot be
+// collapsed.
 func (w *profileWindow) out() {
 	e := w.entries.entry()
 	if e == nil {

@@ -15,7 +15,8 @@ func (r *refiner) chooseStep(p callpath.Path) {
 		r.w.entries.chooseKey(e.Path.String())
 		r.w.entries.revealBelow(e.Path)
 		if !r.w.session.Visible(e) {
-			r.w.a.say("%s has %s: it is hidden by the threshold ([ lowers it).", e.Key(), report.CountedHits(e.Hits))
+			r.w.a.say("%s has %s: it is hidden by the threshold ([ lowers it).",
+				e.Key(), report.CountedHits(e.Hits))
 		}
 	}
 }

@@ -18,28 +18,29 @@ type refiner struct {
 	marks []int // number of steps after each action of the user, for undo
 }
 
-// refine changes a copy of the session on another goroutine, and then shows the copy. One undo reverts all steps of one
-// call.
+// refine changes a copy of the session on another goroutine, and then shows the
+// copy. One undo reverts all steps of one call.
 func (r *refiner) refine(what string, work func(*refine.Session) error, then func()) {
 	if r.w.session == nil {
 		return
 	}
 	s := r.w.session.Clone()
-	start(r.w.a, r.w, what, func() (*refine.Session, error) { return s, work(s) }, func(s *refine.Session, err error) {
-		if err != nil {
-			if !errors.Is(err, context.Canceled) {
-				r.w.a.fail(err)
+	start(r.w.a, r.w, what, func() (*refine.Session, error) { return s, work(s) },
+		func(s *refine.Session, err error) {
+			if err != nil {
+				if !errors.Is(err, context.Canceled) {
+					r.w.a.fail(err)
+				}
+				return
 			}
-			return
-		}
-		r.marked(len(r.w.session.Steps()), len(s.Steps()))
-		r.w.session = s
-		r.w.update()
-		if then != nil {
-			then()
-			r.w.entries.toSelected = true
-		}
-	})
+			r.marked(len(r.w.session.Steps()), len(s.Steps()))
+			r.w.session = s
+			r.w.update()
+			if then != nil {
+				then()
+				r.w.entries.toSelected = true
+			}
+		})
 }
 
 // step does one step.
@@ -48,18 +49,21 @@ func (r *refiner) step(kind refine.Kind, text string, then func()) {
 	r.refine("Refining "+text, func(s *refine.Session) error { return brief(step, s.Apply(step)) }, then)
 }
 
-// brief removes the step's text from an error, because the user has just typed or chosen it.
+// brief removes the step's text from an error, because the user has just typed
+// or chosen it.
 func brief(step refine.Step, err error) error {
 	if !errors.Is(err, refine.ErrNothing) {
 		return err
 	}
 	why := strings.TrimPrefix(err.Error(), step.String()+": ")
-	if p, parseErr := callpath.Parse(step.Text); parseErr == nil && step.Kind == refine.KindExtended {
+	if p, parseErr := callpath.Parse(step.Text); parseErr == nil &&
+		step.Kind == refine.KindExtended {
 		if last, _ := p.Last(); calltree.KindOf(last.Name) == calltree.Typed {
 			why += ": d continues in another goroutine"
 		}
 	}
-	return fmt.Errorf("%w: %s", refine.ErrNothing, strings.Replace(why, ": "+refine.ErrNothing.Error(), "", 1))
+	return fmt.Errorf("%w: %s", refine.ErrNothing,
+		strings.Replace(why, ": "+refine.ErrNothing.Error(), "", 1))
 }
 
 // refineSelected refines the selected entry downward.
@@ -72,8 +76,9 @@ func (r *refiner) refineSelected(kind refine.Kind) {
 	r.step(kind, e.Key(), func() { r.w.entries.revealBelow(e.Path) })
 }
 
-// refineCalls refines the selected entry by what it calls: a context by its calls in place, so that each stack stays in
-// one place, and any other path by its immediate calls.
+// refineCalls refines the selected entry by what it calls. It refines a context
+// by its calls in place: each stack then stays in one place. It refines any
+// other path by its immediate calls.
 func (r *refiner) refineCalls() {
 	kind := refine.KindDown
 	if e := r.w.entries.entry(); e != nil && e.Path.Context() {
@@ -82,7 +87,8 @@ func (r *refiner) refineCalls() {
 	r.refineSelected(kind)
 }
 
-// splitSelected splits the selected entry upward at the last extended spec of its path: P1 ..P2 at P2.
+// splitSelected splits the selected entry upward at the last extended spec of
+// its path: P1 ..P2 at P2.
 func (r *refiner) splitSelected() {
 	e := r.w.entries.entry()
 	if e == nil {
@@ -113,8 +119,8 @@ func (r *refiner) up(p1, p2 callpath.Path) {
 	})
 }
 
-// lastExtended splits a path into P1 ..P2 at its last extended spec. All calls of P2 are immediate: a split has none in
-// place.
+// lastExtended splits a path into P1 ..P2 at its last extended spec. All calls
+// of P2 are immediate: a split has none in place.
 func lastExtended(p callpath.Path) (p1, p2 callpath.Path, ok bool) {
 	i := len(p.Specs) - 1
 	for i >= 0 && p.Specs[i] != callpath.Extended {
@@ -133,11 +139,12 @@ func isSplit(p, p1, p2 callpath.Path) bool {
 	if len(p.Elements) != n+1+len(p2.Elements) {
 		return false
 	}
-	return p.String() == p1.Then(p.Elements[n], callpath.Extended).Join(callpath.Immediate, p2).String()
+	return p.String() == p1.Then(p.Elements[n], callpath.Extended).Join(callpath.Immediate,
+		p2).String()
 }
 
-// follow refines the selected entry down to the first branch, and selects the heaviest entry there. If the entry is
-// already refined, follow only selects.
+// follow refines the selected entry down to the first branch, and selects the
+// heaviest entry there. If the entry is already refined, follow only selects.
 func (r *refiner) follow() {
 	e := r.w.entries.entry()
 	if e == nil {
@@ -157,18 +164,21 @@ func (r *refiner) follow() {
 	r.step(kind, e.Key(), func() { r.toBranch(e.Path) })
 }
 
-// toBranch selects the heaviest entry at the first branch below an entry, or the last entry if there is no branch.
+// toBranch selects the heaviest entry at the first branch below an entry. If
+// there is no branch, it selects the last entry.
 func (r *refiner) toBranch(p callpath.Path) {
 	r.w.entries.revealBelow(p)
 	e := r.w.session.Find(p)
-	for e != nil && len(e.Children) > 0 && r.w.session.Visible(e.Children[0]) && !r.w.session.Collapsed(e) {
+	for e != nil && len(e.Children) > 0 && r.w.session.Visible(e.Children[0]) &&
+		!r.w.session.Collapsed(e) {
 		p = e.Children[0].Path
 		e = e.Straight()
 	}
 	r.w.entries.chooseKey(p.String())
 }
 
-// autoSteps limits the refinements for one key, so that the result fits one or two screens.
+// autoSteps limits the refinements for one key. The result then fits one or two
+// screens.
 const autoSteps = 12
 
 // auto refines the heaviest entries at and below the selected one.
@@ -198,7 +208,8 @@ func (r *refiner) prune(e callpath.Expr) {
 	r.refine("Pruning", func(s *refine.Session) error { return s.Prune(e) }, nil)
 }
 
-// askPrune asks whether to keep the stacks with the selected entry or those without it.
+// askPrune asks whether to keep the stacks with the selected entry or those
+// without it.
 func (r *refiner) askPrune() {
 	e := r.w.entries.entry()
 	if e == nil {
@@ -206,14 +217,16 @@ func (r *refiner) askPrune() {
 	}
 	of := callpath.Expr{Op: callpath.OpPath, Path: e.Path}
 	r.w.a.overlay = newMenu(r.w.a, "Prune "+e.Label(), []binding{
-		{keys: []string{"o"}, label: "only it: keep the stacks that satisfy its path", do: func(string) { r.prune(of) }},
+		{keys: []string{"o"}, label: "only it: keep the stacks that satisfy its path",
+			do: func(string) { r.prune(of) }},
 		{keys: []string{"a"}, label: "away: keep the other stacks", do: func(string) {
 			r.prune(callpath.Expr{Op: callpath.OpNot, Args: []callpath.Expr{of}})
 		}},
 	})
 }
 
-// marked records that an action of the user led from one number of steps to another.
+// marked records that an action of the user led from one number of steps to
+// another.
 func (r *refiner) marked(from, to int) {
 	r.marks = slices.DeleteFunc(r.marks, func(n int) bool { return n > from })
 	r.marks = append(r.marks, to)

@@ -26,7 +26,8 @@ type prompt struct {
 
 // ask opens a prompt for a line of text; initial is its first text.
 func (a *app) ask(label, initial string, complete func(string) []string, done func(string) error) {
-	a.prompt = &prompt{label: label, text: initial, cursor: len(initial), complete: complete, done: done, choice: -1}
+	a.prompt = &prompt{label: label, text: initial, cursor: len(initial), complete: complete,
+		done: done, choice: -1}
 }
 
 // key edits the line.
@@ -122,7 +123,8 @@ func (p *prompt) recall(history []string, back int) {
 	p.cursor = len(p.text)
 }
 
-// nextChoice completes the text: first to the common prefix of all choices, then to one choice after another.
+// nextChoice completes the text: first to the common prefix of all choices,
+// then to one choice after another.
 func (p *prompt) nextChoice(by int) {
 	if p.complete == nil {
 		return
@@ -173,7 +175,8 @@ func commonPrefix(texts []string) string {
 // mostChoices is the number of choices that are shown at once.
 const mostChoices = 8
 
-// draw draws the prompt on the canvas's last line, and above it the choices, or the error with its caret.
+// draw draws the prompt on the canvas's last line, and above it the choices, or
+// the error with its caret.
 func (p *prompt) draw(c canvas, t *theme) {
 	bottom := c.height - 1
 	c.fill(0, bottom, t.plain)
@@ -207,7 +210,8 @@ func (p *prompt) draw(c canvas, t *theme) {
 	}
 }
 
-// errorLines returns an error's lines; the caret of a syntax error comes last, above its position in the line.
+// errorLines returns an error's lines; the caret of a syntax error comes last,
+// above its position in the line.
 func (p *prompt) errorLines(x int) []string {
 	var syntax *callpath.SyntaxError
 	if errors.As(p.err, &syntax) {

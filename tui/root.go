@@ -7,7 +7,8 @@ import (
 	"github.com/rivo/tview"
 )
 
-// A root is the whole screen: the tabs, the active window, the status line and the buttons.
+// A root is the whole screen: the tabs, the active window, the status line and
+// the buttons.
 type root struct {
 	*tview.Box
 	a       *app
@@ -79,14 +80,16 @@ func (r *root) handle(e tcell.Event) {
 	}
 }
 
-// paste accepts text only if a prompt is open. Otherwise each character would act as a key.
+// paste accepts text only if a prompt is open. Otherwise each character would
+// act as a key.
 func (r *root) paste(text string) {
 	if r.a.prompt != nil {
 		r.a.prompt.insert(text)
 	}
 }
 
-// mouse passes clicks to the tabs and buttons, and all else to the overlay or the active window.
+// mouse passes clicks to the tabs and buttons, and all else to the overlay or
+// the active window.
 func (r *root) mouse(action tview.MouseAction, e *tcell.EventMouse) {
 	x, y := e.Position()
 	action = r.sameCell(action, x, y)
@@ -122,7 +125,8 @@ func (r *root) mouse(action tview.MouseAction, e *tcell.EventMouse) {
 // wheelLines is the number of lines for one step of the wheel.
 const wheelLines = 3
 
-// sameCell turns a double click into a click unless both clicks were on the same cell.
+// sameCell turns a double click into a click unless both clicks were on the
+// same cell.
 func (r *root) sameCell(action tview.MouseAction, x, y int) tview.MouseAction {
 	at := [2]int{x, y}
 	if action == tview.MouseLeftDoubleClick && r.clicked != at {

@@ -16,7 +16,8 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// A measured computes metrics and sample lists of all samples of a recording, for one goroutine at a time.
+// A measured computes metrics and sample lists of all samples of a recording,
+// for one goroutine at a time.
 type measured struct {
 	of      *sampledata.Recording
 	config  *config.Config
@@ -41,7 +42,8 @@ func (m *measured) do(f func(*metrics.Table)) {
 	f(m.table)
 }
 
-// names returns the names of all metrics and lists; none while the table is in use, so that nobody waits for it.
+// names returns the names of all metrics and lists. It returns none while the
+// table is in use: nobody should wait for it.
 func (m *measured) names(of func(*metrics.Table) []string) (names []string) {
 	if !m.mu.TryLock() {
 		return nil
@@ -51,10 +53,13 @@ func (m *measured) names(of func(*metrics.Table) []string) (names []string) {
 	return names
 }
 
-// measured returns what computes metrics of the current recording, with the current definitions.
+// measured returns what computes metrics of the current recording, with the
+// current definitions.
 func (a *app) measured() *measured {
-	if m := a.metrics; m == nil || m.of != a.whole || m.config != a.config || m.classes != a.options.Classes {
-		a.metrics = &measured{of: a.whole, config: a.config, classes: a.options.Classes, options: metrics.OptionsOf(a.config, a.options)}
+	if m := a.metrics; m == nil || m.of != a.whole || m.config != a.config ||
+		m.classes != a.options.Classes {
+		a.metrics = &measured{of: a.whole, config: a.config, classes: a.options.Classes,
+			options: metrics.OptionsOf(a.config, a.options)}
 	}
 	return a.metrics
 }
@@ -66,12 +71,14 @@ type counted struct {
 	busy bool      // the list is being computed again
 	none bool      // of a recording that grows: the list has no samples so far, and all are shown
 
-	// The configuration for which a message has said why the list can't be computed. While the recording grows, it would come
-	// again with each update.
+	// The configuration for which a message has said why the list can't be
+	// computed. While the recording grows, it would come again with each
+	// update.
 	failed *config.Config
 }
 
-// countSamples counts only the samples of a list in every window. If the list can't be computed, failed is called.
+// countSamples counts only the samples of a list in every window. If the list
+// can't be computed, failed is called.
 func (a *app) countSamples(list string, failed func(error)) {
 	m := a.measured()
 	start(a, a.window(), "Choosing samples", func() (picked *sampledata.Recording, err error) {
@@ -83,7 +90,8 @@ func (a *app) countSamples(list string, failed func(error)) {
 		case err != nil:
 			failed(err)
 		case !a.options.Span.Has(picked):
-			failed(fmt.Errorf("no sample of the list is in %s: 'span all' counts the whole time", spanText(a.options.Span)))
+			failed(fmt.Errorf("no sample of the list is in %s: 'span all' counts the whole time",
+				spanText(a.options.Span)))
 		default:
 			a.counts = counted{list: list, by: m}
 			a.recording = picked
@@ -102,7 +110,8 @@ func (a *app) countAllSamples() {
 	a.changed()
 }
 
-// countAgain computes the list again whose samples count, if the recording or what the list is made of has changed.
+// countAgain computes the list of the samples that count again if the recording
+// or a part of the list's definition has changed.
 func (a *app) countAgain() {
 	m, list := a.measured(), a.counts.list
 	if list == "" || a.counts.busy || a.counts.by == m || a.whole.Samples.Len() == 0 {
@@ -149,14 +158,17 @@ func (a *app) grown(r *sampledata.Recording) {
 // mostBadge is the width of the longest list in the title.
 const mostBadge = 28
 
-// drawCounted shows at the right end of the tabs which samples count, and returns the rest of the line.
+// drawCounted shows at the right end of the tabs which samples count, and
+// returns the rest of the line.
 func (a *app) drawCounted(c canvas) canvas {
 	if a.counts.list == "" {
 		return c
 	}
-	text := fmt.Sprintf(" ⊂ %s: %d of %d ", shorten(a.counts.list, mostBadge), a.recording.Samples.Len(), a.whole.Samples.Len())
+	text := fmt.Sprintf(" ⊂ %s: %d of %d ", shorten(a.counts.list, mostBadge),
+		a.recording.Samples.Len(), a.whole.Samples.Len())
 	if a.counts.none {
-		text = fmt.Sprintf(" ⊂ %s: no sample so far, all are shown ", shorten(a.counts.list, mostBadge))
+		text = fmt.Sprintf(" ⊂ %s: no sample so far, all are shown ",
+			shorten(a.counts.list, mostBadge))
 	}
 	left := max(0, c.width-textWidth(text))
 	c.text(left, 0, text, a.theme.bar.Bold(true))
@@ -167,12 +179,14 @@ func (a *app) drawCounted(c canvas) canvas {
 func (a *app) listCommands() []command {
 	return []command{
 		{
-			name: "list", args: "NAME = EXPR", description: "define a sample list, such as busy = rate(process.cpu) > 5e8; without EXPR, remove it",
-			do: a.defineList, complete: a.completeMetrics,
+			name: "list", args: "NAME = EXPR",
+			description: "define a sample list, such as busy = rate(process.cpu) > 5e8; without EXPR, remove it",
+			do:          a.defineList, complete: a.completeMetrics,
 		},
 		{
-			name: "samples", args: "NAME | EXPR | all", description: "the sample list that counts in every window",
-			do: a.samplesCommand, complete: a.completeMetrics,
+			name: "samples", args: "NAME | EXPR | all",
+			description: "the sample list that counts in every window",
+			do:          a.samplesCommand, complete: a.completeMetrics,
 		},
 	}
 }
@@ -216,7 +230,8 @@ func (a *app) defineList(args string) error {
 			a.askAgain("list "+args, err)
 		default:
 			a.setLists(append(a.listsBut(d.Name), d))
-			a.say("The list %s has %d of %s: ':samples %s' counts only them.", d.Name, n, report.Counted(a.whole.Samples.Len(), "sample"), d.Name)
+			a.say("The list %s has %d of %s: ':samples %s' counts only them.",
+				d.Name, n, report.Counted(a.whole.Samples.Len(), "sample"), d.Name)
 		}
 	})
 	return nil
@@ -233,7 +248,8 @@ func (a *app) removeList(name string) error {
 
 // listsBut returns the definitions of all lists but one.
 func (a *app) listsBut(name string) []config.Definition {
-	return slices.DeleteFunc(slices.Clone(a.config.Lists), func(d config.Definition) bool { return d.Name == name })
+	return slices.DeleteFunc(slices.Clone(a.config.Lists),
+		func(d config.Definition) bool { return d.Name == name })
 }
 
 func (a *app) setLists(lists []config.Definition) {
@@ -244,10 +260,12 @@ func (a *app) setLists(lists []config.Definition) {
 
 // ownLists returns the lists that were defined in the Analyzer.
 func (a *app) ownLists() []config.Definition {
-	return slices.DeleteFunc(slices.Clone(a.config.Lists), func(d config.Definition) bool { return slices.Contains(a.givenLists, d) })
+	return slices.DeleteFunc(slices.Clone(a.config.Lists),
+		func(d config.Definition) bool { return slices.Contains(a.givenLists, d) })
 }
 
-// askAgain opens the command line with a line that failed after it had been entered.
+// askAgain opens the command line with a line that failed after it had been
+// entered.
 func (a *app) askAgain(line string, err error) {
 	if a.prompt != nil { // the user is writing something else
 		a.fail(err)
@@ -261,7 +279,8 @@ func (a *app) askAgain(line string, err error) {
 func (a *app) completeMetrics(args string) []string {
 	at := strings.LastIndexAny(args, " ,(!&|=<>+-*/") + 1
 	names := a.measured().names(func(t *metrics.Table) []string {
-		return append(t.Names(), metrics.AllSamples, "rate(", "delta(", "lag(", "hits(", "lock(", "label(", "span(")
+		return append(t.Names(), metrics.AllSamples, "rate(", "delta(", "lag(",
+			"hits(", "lock(", "label(", "span(")
 	})
 	var list []string
 	for _, n := range names {
@@ -273,7 +292,8 @@ func (a *app) completeMetrics(args string) []string {
 	return list[:min(len(list), mostCompletions)]
 }
 
-// counts reports for each column of the timeline whether it counts, and whether any does not.
+// counts reports for each column of the timeline whether it counts, and whether
+// any does not.
 func (t *timeline) counts(slices []slice) (in []bool, some bool) {
 	first, last, some := t.marked(slices)
 	all, picked := &t.a.whole.Samples, &t.a.recording.Samples

@@ -16,7 +16,8 @@ import (
 	"github.com/rivo/tview"
 )
 
-// A scatterWindow draws one metric against another, a dot for each sample. A rectangle in it is a sample list.
+// A scatterWindow draws one metric against another, a dot for each sample. A
+// rectangle in it is a sample list.
 type scatterWindow struct {
 	*tview.Box
 	a      *app
@@ -33,7 +34,8 @@ type scatterWindow struct {
 	dots                    *plots.Dots // of all samples, as they were last drawn
 }
 
-// A drawnPair is two metrics over the samples in the span; and of these, over those that count.
+// A drawnPair is two metrics over the samples in the span; and of these, over
+// those that count.
 type drawnPair struct {
 	all, counted *plots.Pair // nil until they are computed
 	x, y         *metrics.Metric
@@ -49,11 +51,13 @@ func scatterKind() kind {
 		},
 		commands: func(a *app) []command {
 			return []command{{
-				name: "scatter", args: "METRIC, METRIC", description: "draw a metric against another; a rectangle there is a sample list",
+				name: "scatter", args: "METRIC, METRIC",
+				description: "draw a metric against another; a rectangle there is a sample list",
 				do: func(args string) error {
 					list := metrics.Split(args)
 					if len(list) != 2 {
-						return fmt.Errorf("want two metrics, such as: scatter cpu.used, goroutines.ready")
+						return fmt.Errorf(
+							"want two metrics, such as: scatter cpu.used, goroutines.ready")
 					}
 					openScatter(a, list[0], list[1])
 					return nil
@@ -89,7 +93,8 @@ func (w *scatterWindow) compute() {
 			if within, err = t.Within(span); err != nil {
 				return
 			}
-			d = drawnPair{x: selected[0], y: selected[1], all: plots.NewPair(selected[0], selected[1], within)}
+			d = drawnPair{x: selected[0], y: selected[1],
+				all: plots.NewPair(selected[0], selected[1], within)}
 			if d.counted = d.all; samples != "" {
 				var list metrics.List
 				if list, err = t.List(samples); err == nil {
@@ -113,22 +118,32 @@ func (w *scatterWindow) compute() {
 func (w *scatterWindow) bindings() []binding {
 	by := func(columns, rows int) func(string) { return func(string) { w.move(columns, rows) } }
 	return []binding{
-		{keys: []string{"Space"}, label: "Begin", description: "begin a rectangle here", do: func(string) {
-			w.anchorColumn, w.anchorRow, w.begun = w.column, w.row, true
-		}},
-		{keys: []string{"Enter"}, label: "Count", description: "count only the samples in the rectangle, in every window", do: func(string) { w.count() }},
-		{keys: []string{"n"}, label: "Name", description: "name the samples in the rectangle as a sample list", do: func(string) { w.name() }},
-		{keys: []string{"a"}, label: "All", description: "count all samples again", do: func(string) { w.a.countAllSamples() }},
-		{keys: []string{"Esc"}, description: "drop the rectangle", do: func(string) { w.begun, w.dragged = false, false }},
+		{keys: []string{"Space"}, label: "Begin", description: "begin a rectangle here",
+			do: func(string) {
+				w.anchorColumn, w.anchorRow, w.begun = w.column, w.row, true
+			}},
+		{keys: []string{"Enter"}, label: "Count",
+			description: "count only the samples in the rectangle, in every window",
+			do:          func(string) { w.count() }},
+		{keys: []string{"n"}, label: "Name",
+			description: "name the samples in the rectangle as a sample list",
+			do:          func(string) { w.name() }},
+		{keys: []string{"a"}, label: "All", description: "count all samples again",
+			do: func(string) { w.a.countAllSamples() }},
+		{keys: []string{"Esc"}, description: "drop the rectangle",
+			do: func(string) { w.begun, w.dragged = false, false }},
 		{keys: []string{"l", "Right"}, description: "to the right", do: by(1, 0)},
 		{keys: []string{"h", "Left"}, description: "to the left", do: by(-1, 0)},
 		{keys: []string{"j", "Down"}, description: "down", do: by(0, 1)},
 		{keys: []string{"k", "Up"}, description: "up", do: by(0, -1)},
 		{keys: []string{"PgDn", "Ctrl-F"}, description: "much further to the right", do: by(10, 0)},
 		{keys: []string{"PgUp", "Ctrl-B"}, description: "much further to the left", do: by(-10, 0)},
-		{keys: []string{"g", "Home"}, description: "the top left corner", do: by(-mostCells, -mostCells)},
-		{keys: []string{"G", "End"}, description: "the bottom right corner", do: by(mostCells, mostCells)},
-		{keys: []string{"f"}, label: "Flip", description: "flip the axes", do: func(string) { w.flip() }},
+		{keys: []string{"g", "Home"}, description: "the top left corner",
+			do: by(-mostCells, -mostCells)},
+		{keys: []string{"G", "End"}, description: "the bottom right corner",
+			do: by(mostCells, mostCells)},
+		{keys: []string{"f"}, label: "Flip", description: "flip the axes",
+			do: func(string) { w.flip() }},
 	}
 }
 
@@ -137,7 +152,8 @@ const mostCells = 2048
 
 func (w *scatterWindow) move(columns, rows int) {
 	if w.dots != nil {
-		w.column, w.row = min(max(w.column+columns, 0), w.dots.Columns-1), min(max(w.row+rows, 0), w.dots.Rows-1)
+		w.column, w.row = min(max(w.column+columns, 0), w.dots.Columns-1),
+			min(max(w.row+rows, 0), w.dots.Rows-1)
 	}
 }
 
@@ -146,14 +162,16 @@ func (w *scatterWindow) flip() {
 	w.compute()
 }
 
-// A rectangle is a part of the dots, by the columns and rows of its corners, which belong to it.
+// A rectangle is a part of the dots, by the columns and rows of its corners,
+// which belong to it.
 type rectangle struct{ left, top, right, bottom int }
 
 func (r rectangle) has(column, row int) bool {
 	return column >= r.left && column <= r.right && row >= r.top && row <= r.bottom
 }
 
-// chosen returns the rectangle from the anchor to the cursor, or the cell of the cursor.
+// chosen returns the rectangle from the anchor to the cursor, or the cell of
+// the cursor.
 func (w *scatterWindow) chosen() rectangle {
 	r := rectangle{w.column, w.row, w.column, w.row}
 	if w.begun {
@@ -163,7 +181,8 @@ func (w *scatterWindow) chosen() rectangle {
 	return r
 }
 
-// predicate returns an expression that is true for the samples in the chosen rectangle, and for no other one in the span.
+// predicate returns an expression that is true for the samples in the chosen
+// rectangle. It is false for all other samples in the span.
 func (w *scatterWindow) predicate() (string, error) {
 	if w.dots == nil {
 		return "", errors.New("nothing is drawn")
@@ -225,14 +244,17 @@ func (w *scatterWindow) Draw(screen tcell.Screen) {
 		c.text(1, 1, "Drawing …", w.a.theme.dim)
 		return
 	case len(w.drawn.all.At) == 0:
-		drawPlain(c, fmt.Sprintf("No sample has values of both %s and %s.", w.x, w.y), w.a.theme.plain)
+		drawPlain(c, fmt.Sprintf("No sample has values of both %s and %s.", w.x, w.y),
+			w.a.theme.plain)
 		return
 	}
-	c.text(1, 0, termtext.Cut(printable(w.y+" (up) with "+w.x+" (right)"), c.width-2), w.a.theme.bold)
+	c.text(1, 0, termtext.Cut(printable(w.y+" (up) with "+w.x+" (right)"), c.width-2),
+		w.a.theme.bold)
 	c.text(1, 1, termtext.Cut(printable(w.drawn.counted.Title()), c.width-2), w.a.theme.plain)
 	caveats := w.caveats(c.width-2, max(0, (c.height-8)/3))
 	w.drawDots(c.part(0, 2, c.width, c.height-2-len(caveats)-1))
-	c.text(1, c.height-len(caveats)-1, termtext.Cut(printable(w.here()), c.width-2), w.a.theme.title)
+	c.text(1, c.height-len(caveats)-1, termtext.Cut(printable(w.here()), c.width-2),
+		w.a.theme.title)
 	for i, line := range caveats {
 		c.text(1, c.height-len(caveats)+i, line, w.a.theme.dim)
 	}
@@ -248,8 +270,8 @@ func (w *scatterWindow) caveats(width, most int) []string {
 	return lines[:min(len(lines), most)]
 }
 
-// drawDots draws the axes, and the dots of the samples: those that don't count are faint, and those that lie far out are
-// highlighted.
+// drawDots draws the axes, and the dots of the samples: those that don't count
+// are faint, and those that lie far out are highlighted.
 func (w *scatterWindow) drawDots(c canvas) {
 	all := w.drawn.all
 	theme := w.a.theme
@@ -274,7 +296,8 @@ func (w *scatterWindow) drawDots(c canvas) {
 			if far[[2]int{column, row}] {
 				style = theme.warning
 			}
-			w.place.text(column, row, string(w.dots.Cell(column, row)), style.Reverse(r.has(column, row)))
+			w.place.text(column, row, string(w.dots.Cell(column, row)),
+				style.Reverse(r.has(column, row)))
 		}
 	}
 	c.text(margin-textWidth(top), 0, top, theme.plain)
@@ -285,13 +308,15 @@ func (w *scatterWindow) drawDots(c canvas) {
 	c.text(c.width-1-textWidth(right), w.dots.Rows+1, right, theme.plain)
 }
 
-// marks returns the cells that have samples that count, and those with samples that lie far out.
+// marks returns the cells that have samples that count, and those with samples
+// that lie far out.
 func (w *scatterWindow) marks() (counted, far map[[2]int]bool) {
 	counted, far = make(map[[2]int]bool), make(map[[2]int]bool)
 	for i, at := range w.drawn.counted.At {
 		column, row := w.dots.Place(at)
 		counted[[2]int{column, row}] = true
-		if _, out := slices.BinarySearch(w.drawn.counted.Leverage, w.drawn.counted.Samples[i]); out {
+		if _, out := slices.BinarySearch(w.drawn.counted.Leverage,
+			w.drawn.counted.Samples[i]); out {
 			far[[2]int{column, row}] = true
 		}
 	}
@@ -319,7 +344,8 @@ func (w *scatterWindow) here() string {
 	if n == 0 {
 		return "no sample " + what
 	}
-	return fmt.Sprintf("%s %s: x %s, y %s", report.Counted(n, "sample"), what, x.text(w.drawn.all.UnitX), y.text(w.drawn.all.UnitY))
+	return fmt.Sprintf("%s %s: x %s, y %s", report.Counted(n, "sample"), what,
+		x.text(w.drawn.all.UnitX), y.text(w.drawn.all.UnitY))
 }
 
 // MouseHandler draws a rectangle.
@@ -338,7 +364,8 @@ func (w *scatterWindow) MouseHandler() func(tview.MouseAction, *tcell.EventMouse
 			w.column, w.row = column, row
 		case action == tview.MouseLeftUp && w.dragged:
 			w.dragged = false
-			w.begun = w.column != w.anchorColumn || w.row != w.anchorRow // a click leaves the cursor there
+			// a click leaves the cursor there
+			w.begun = w.column != w.anchorColumn || w.row != w.anchorRow
 		}
 		return true, nil
 	}

@@ -7,7 +7,8 @@ import (
 	"github.com/cpprof/cpprof/internal/report"
 )
 
-// bounds are the values of a metric at some samples, and the nearest ones at others.
+// bounds are the values of a metric at some samples, and the nearest ones at
+// others.
 type bounds struct {
 	metric       *metrics.Metric
 	low, high    float64 // of the samples
@@ -24,7 +25,8 @@ func (b *bounds) include(x float64) {
 	b.low, b.high = min(b.low, x), max(b.high, x)
 }
 
-// exclude takes the value of another sample, which lies below or above, or neither.
+// exclude takes the value of another sample, which lies below or above, or
+// neither.
 func (b *bounds) exclude(x float64, isBelow, isAbove bool) {
 	if isBelow && (!b.under || x > b.below) {
 		b.below, b.under = x, true
@@ -34,7 +36,8 @@ func (b *bounds) exclude(x float64, isBelow, isAbove bool) {
 	}
 }
 
-// conditions returns expressions that hold for the samples only, with numbers of few digits.
+// conditions returns expressions that hold for the samples only, with numbers
+// of few digits.
 func (b *bounds) conditions() (list []string) {
 	name := b.metric.Expr
 	if b.metric.Truth {
@@ -58,12 +61,14 @@ func (b *bounds) conditions() (list []string) {
 	return list
 }
 
-// shortest returns the number with the fewest digits from x to, but not including, the limit.
+// shortest returns the number with the fewest digits from x to, but not
+// including, the limit.
 func shortest(x, limit float64) string {
 	for digits := 1; digits < 17; digits++ {
 		for _, candidate := range []float64{x, x/2 + limit/2} {
 			text := strconv.FormatFloat(candidate, 'g', digits, 64)
-			if y, err := strconv.ParseFloat(text, 64); err == nil && min(x, limit) <= y && y <= max(x, limit) && y != limit {
+			if y, err := strconv.ParseFloat(text, 64); err == nil && min(x, limit) <= y &&
+				y <= max(x, limit) && y != limit {
 				return text
 			}
 		}

@@ -9,7 +9,8 @@ import (
 	"github.com/gdamore/tcell/v2/terminfo"
 )
 
-// openTerminal opens a screen, or the terminal of this process if screen is nil.
+// openTerminal opens a screen, or the terminal of this process if screen is
+// nil.
 func openTerminal(screen tcell.Screen) (*terminal, error) {
 	var t *tty
 	if screen == nil {
@@ -50,8 +51,10 @@ func terminalOf(name string) (*terminfo.Terminfo, error) {
 		return nil, fmt.Errorf("the environment variable TERM is %q, which is not known here: %s: %w", name, remedy, err)
 	}
 	own := *found
-	// tcell would draw lines with the terminal's second character set if the locale has none. It writes the sequences that
-	// switch sets as they are described, with their padding, and some of the characters don't exist in that set.
+	// If the locale has no lines, tcell would draw them with the terminal's
+	// second character set. It writes the sequences that switch sets as they
+	// are described, with their padding. Some of the characters don't exist in
+	// that set.
 	own.AltChars = ""
 	return &own, nil
 }

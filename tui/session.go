@@ -10,7 +10,8 @@ import (
 	"github.com/cpprof/cpprof/tui/session"
 )
 
-// restore opens the windows of a session, or the summary alone if s is nil. Without a session, samples is the list that counts.
+// restore opens the windows of a session, or the summary alone if s is nil.
+// Without a session, samples is the list that counts.
 func (a *app) restore(s *session.State, samples string) {
 	if s == nil {
 		a.restoreSamples(samples)
@@ -52,7 +53,8 @@ func (a *app) restoreSamples(list string) {
 
 // state returns the state that a session keeps of the app.
 func (a *app) state() *session.State {
-	s := &session.State{Options: a.options, Aspects: defined(a.given, a.config.Aspects), Merges: a.ownMerges(), Lists: a.ownLists(), Samples: a.counts.list}
+	s := &session.State{Options: a.options, Aspects: defined(a.given, a.config.Aspects),
+		Merges: a.ownMerges(), Lists: a.ownLists(), Samples: a.counts.list}
 	for i, w := range a.windows {
 		if summary, ok := w.(*summaryWindow); ok {
 			s.Summary = summary.kept()
@@ -76,7 +78,8 @@ func (a *app) ownMerges() []config.Merge {
 	})
 }
 
-// splitHere returns the names of the merges of the configuration that were split in the Analyzer.
+// splitHere returns the names of the merges of the configuration that were
+// split in the Analyzer.
 func (a *app) splitHere() (names []string) {
 	for _, g := range a.givenMerges {
 		if !slices.ContainsFunc(a.config.Merges, g.Equal) {
@@ -86,8 +89,9 @@ func (a *app) splitHere() (names []string) {
 	return names
 }
 
-// defined returns the aspects in now that differ from given. For an aspect of given that is missing in now, it returns
-// an aspect without patterns, which removes it.
+// defined returns the aspects in now that differ from given. For an aspect of
+// given that is missing in now, it returns an aspect without patterns, which
+// removes it.
 func defined(given, now *aspects.Set) []aspects.Aspect {
 	var list []aspects.Aspect
 	for _, a := range now.All() {
@@ -106,5 +110,6 @@ func defined(given, now *aspects.Set) []aspects.Aspect {
 }
 
 func samePatterns(a, b aspects.Aspect) bool {
-	return slices.EqualFunc(a.Patterns(), b.Patterns(), func(p, q aspects.Pattern) bool { return p.String() == q.String() })
+	return slices.EqualFunc(a.Patterns(), b.Patterns(),
+		func(p, q aspects.Pattern) bool { return p.String() == q.String() })
 }

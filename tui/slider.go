@@ -31,7 +31,8 @@ type slider struct {
 	held  bool   // the mouse button is down on it
 }
 
-// limit returns the threshold in hits. One that was given as a cost is that share of all hits.
+// limit returns the threshold in hits. One that was given as a cost is that
+// share of all hits.
 func (s *slider) limit() *big.Rat {
 	t := s.w.session.Threshold()
 	limit := new(big.Rat)
@@ -39,7 +40,8 @@ func (s *slider) limit() *big.Rat {
 		limit.Set(t.Hits)
 	}
 	if t.Cost != nil {
-		if byCost := new(big.Rat).Mul(t.Cost, s.w.session.Tree().Main().Hits().Denominator); byCost.Cmp(limit) > 0 {
+		if byCost := new(big.Rat).Mul(t.Cost,
+			s.w.session.Tree().Main().Hits().Denominator); byCost.Cmp(limit) > 0 {
 			limit = byCost
 		}
 	}
@@ -80,7 +82,8 @@ const (
 	sliderStop  = 2 // columns from one stop to the next, at most
 )
 
-// sliderWidth returns the length of the track. Every stop has at least one column, if there is room.
+// sliderWidth returns the length of the track. Every stop has at least one
+// column, if there is room.
 func sliderWidth(room, stops int) int { return max(2, min(room, 1+sliderStop*(stops-1))) }
 
 // draw draws the threshold, and the number of entries that do not reach it.
@@ -99,7 +102,8 @@ func (s *slider) draw(c canvas) {
 	line.text(0, 0, strings.Repeat("─", track), s.w.a.theme.dim)
 	line.text(knob, 0, "●", s.w.a.theme.key)
 	s.track = c.part(x-2, 0, track+4, 1) // with its brackets
-	text := fmt.Sprintf(" ]  %s (cost %s)", report.CountedOf(s.w.session.Tree().Main(), limit), report.Cost(s.w.session.Tree().Main().Hits().Cost(limit)))
+	text := fmt.Sprintf(" ]  %s (cost %s)", report.CountedOf(s.w.session.Tree().Main(), limit),
+		report.Cost(s.w.session.Tree().Main().Hits().Cost(limit)))
 	x = c.text(x+track, 0, text, s.w.a.theme.plain)
 	if hidden := s.hidden(); hidden > 0 {
 		c.text(x, 0, fmt.Sprintf("  %d hidden", hidden), s.w.a.theme.bold)
@@ -116,7 +120,8 @@ func (s *slider) hidden() (sum int) {
 	return sum
 }
 
-// slideTo moves the threshold to the stop at a column of the slider; a click on a bracket moves it by one stop.
+// slideTo moves the threshold to the stop at a column of the slider; a click on
+// a bracket moves it by one stop.
 func (s *slider) slideTo(column int, click bool) {
 	stops := sliderStops(s.w.session.Root().Hits)
 	track := max(s.track.width-5, 1)

@@ -20,10 +20,12 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// lineTotals are the weight and the hits of every line of every function of a view.
+// lineTotals are the weight and the hits of every line of every function of a
+// view.
 type lineTotals map[string]map[int]calltree.Total
 
-// countLines builds the view by line, and refines its root once: the entry "..f:42" has the hits of a line.
+// countLines builds the view by line, and refines its root once: the entry
+// "..f:42" has the hits of a line.
 func countLines(build func(views.Options) (viewed, error), o views.Options) lineTotals {
 	o.Granularity = views.ByLine
 	v, err := build(o)
@@ -48,8 +50,9 @@ func countLines(build func(views.Options) (viewed, error), o views.Options) line
 	return counted
 }
 
-// source returns the lines of a function that have hits, and those around them, with the hits of each. It counts the
-// hits over the whole view on first use, and notes the place of the hottest line in d.hot.
+// source returns the lines of a function that have hits, and the lines around
+// them, with the hits of each line. It counts the hits over the whole view on
+// first use. It stores the place of the hottest line in d.hot.
 func (d *detail) source(function string, width int) []textLine {
 	t := d.w.a.theme
 	if d.w.a.options.Granularity != views.ByFunction {
@@ -57,7 +60,8 @@ func (d *detail) source(function string, width int) []textLine {
 	}
 	recording, options, view := d.w.a.recording, d.w.a.options, d.w.subject.view
 	lines := d.lines.get(d.w.a, func() lineTotals {
-		return countLines(func(o views.Options) (viewed, error) { return view(recording, o) }, options)
+		return countLines(func(o views.Options) (viewed, error) { return view(recording, o) },
+			options)
 	})
 	if lines == nil {
 		return []textLine{{"Counting hits by line …", t.dim}}
@@ -96,12 +100,14 @@ func (d *detail) source(function string, width int) []textLine {
 		if n <= len(text) {
 			code = strings.ReplaceAll(text[n-1], "\t", "    ")
 		}
-		out = append(out, textLine{termtext.Cut(printable(fmt.Sprintf("%7s %5d  %s", count, n, code)), width), style})
+		out = append(out, textLine{termtext.Cut(
+			printable(fmt.Sprintf("%7s %5d  %s", count, n, code)), width), style})
 	}
 	return out
 }
 
-// hottest returns the weight of the line with most weight, or 1 if that is more.
+// hottest returns the weight of the line with most weight, or 1 if that is
+// more.
 func hottest(counted map[int]calltree.Total) *big.Rat {
 	most := big.NewRat(1, 1)
 	for _, t := range counted {
@@ -112,11 +118,13 @@ func hottest(counted map[int]calltree.Total) *big.Rat {
 	return most
 }
 
-// aroundLine is the number of lines that are shown before and behind a line with hits.
+// aroundLine is the number of lines that are shown before and behind a line
+// with hits.
 const aroundLine = 3
 
-// linesToShow returns the numbers of a function's declaration, and of the lines with hits and those around them. If the
-// source is missing, it returns only the lines with hits.
+// linesToShow returns the numbers of a function's declaration, and of the lines
+// with hits and those around them. If the source is missing, it returns only
+// the lines with hits.
 func linesToShow(counted map[int]calltree.Total, declared, length int) []int {
 	var numbers []int
 	for n := range counted {
@@ -138,7 +146,8 @@ func linesToShow(counted map[int]calltree.Total, declared, length int) []int {
 	return slices.Compact(numbers)
 }
 
-// functionNamed returns the function of a recording with a name, or the zero Function.
+// functionNamed returns the function of a recording with a name, or the zero
+// Function.
 func functionNamed(r *sampledata.Recording, name string) sampledata.Function {
 	for _, f := range r.Functions {
 		if f.Name == name {
@@ -151,13 +160,15 @@ func functionNamed(r *sampledata.Recording, name string) sampledata.Function {
 // largestSource is the size of the largest file that is shown as source.
 const largestSource = 4 << 20
 
-// sourceLines reads a source file of this machine. The name comes from the recording, so that it is not trusted: it must
-// be the name of a regular file of source code.
+// sourceLines reads a source file of this machine. The name comes from the
+// recording and is not trusted: it must be the name of a regular file of source
+// code.
 func sourceLines(name string) ([]string, error) {
 	if name == "" {
 		return nil, fmt.Errorf("the recording has no file name for it")
 	}
-	if !slices.Contains([]string{".go", ".s", ".c", ".cc", ".h"}, filepath.Ext(name)) || !filepath.IsAbs(name) {
+	if !slices.Contains([]string{".go", ".s", ".c", ".cc", ".h"}, filepath.Ext(name)) ||
+		!filepath.IsAbs(name) {
 		return nil, fmt.Errorf("the source is not on this machine")
 	}
 	info, err := os.Stat(name)

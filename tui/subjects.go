@@ -16,19 +16,22 @@ type subject struct {
 	name  string // "Locks and what their holders do"
 	view  func(*sampledata.Recording, views.Options) (viewed, error)
 
-	// keep returns the window as a session keeps it, with the user's actions in it; nil if a session does not keep such
-	// windows.
+	// keep returns the window as a session keeps it, with the user's actions in
+	// it; nil if a session does not keep such windows.
 	keep func(session.Profile) session.Window
 
-	// single reports that the subject is one view of the recording: the Server View or a Thread View of package views.
+	// single reports that the subject is one view of the recording: the Server
+	// View or a Thread View of package views.
 	single bool
 
-	// against is the path of the other recording in a comparison, else "". The tree of a comparison is made by
-	// calltree.Merge, and costs of both are shown.
+	// against is the path of the other recording in a comparison, else "". The
+	// tree of a comparison is made by calltree.Merge, and costs of both are
+	// shown.
 	against string
 }
 
-// A viewed is a view with notes on its entries for the detail pane, by the last element of their paths.
+// A viewed is a view with notes on its entries for the detail pane. The notes
+// are by the last element of the entries' paths.
 type viewed struct {
 	*views.View
 	notes map[string][]string
@@ -46,7 +49,9 @@ func profileKind() kind {
 }
 
 // openProfile opens the window of a view, and does its steps.
-func openProfile(a *app, p session.Profile) *profileWindow { return openSubject(a, viewOf(p.Class), p) }
+func openProfile(a *app, p session.Profile) *profileWindow {
+	return openSubject(a, viewOf(p.Class), p)
+}
 
 // openThread opens the Thread View of a class, compared if the Summary is.
 func openThread(a *app, class string) {
@@ -83,8 +88,8 @@ func viewOf(class string) *subject {
 	return s
 }
 
-// holdersKind is the kind of windows that show the locks that goroutines waited for: below each lock its holders, and
-// what they were doing.
+// holdersKind is the kind of windows that show the locks that goroutines waited
+// for: below each lock its holders, and what they were doing.
 func holdersKind() kind {
 	return kind{
 		Kind:   session.HoldersKind,
@@ -92,7 +97,8 @@ func holdersKind() kind {
 	}
 }
 
-// openComparedHolders opens a window of the holders of all locks in two recordings. The locks are matched by name.
+// openComparedHolders opens a window of the holders of all locks in two
+// recordings. The locks are matched by name.
 func openComparedHolders(a *app, p session.Profile) {
 	against := a.against
 	openSubject(a, &subject{
@@ -130,10 +136,13 @@ func viewLocks(r *sampledata.Recording, o views.Options) (viewed, error) {
 	}
 	notes := make(map[string][]string)
 	for _, l := range found.Locks {
-		lines := []string{fmt.Sprintf("%s goroutines waited for it on average; the holder is known of %s of the hits",
-			report.Decimal(found.Mean(&l.Evidence), 1), report.Cost(l.Share(l.Known()))), "Waited for by"}
+		lines := []string{fmt.Sprintf(
+			"%s goroutines waited for it on average; the holder is known of %s of the hits",
+			report.Decimal(found.Mean(&l.Evidence), 1), report.Cost(l.Share(l.Known()))),
+			"Waited for by"}
 		for _, w := range l.Waiters {
-			lines = append(lines, fmt.Sprintf("%6s  %s in %s (%s)", report.Hits(w.Hits), w.Class, w.In, w.Reason))
+			lines = append(lines, fmt.Sprintf("%6s  %s in %s (%s)", report.Hits(w.Hits),
+				w.Class, w.In, w.Reason))
 		}
 		notes[l.String()] = lines
 	}
@@ -151,7 +160,8 @@ func comparisonKind() kind {
 	}
 }
 
-// showComparison selects the window that openComparison would open, if it is already open.
+// showComparison selects the window that openComparison would open, if it is
+// already open.
 func showComparison(a *app, path string, p session.Profile) {
 	for i, w := range a.windows {
 		c, ok := w.keep().(*session.Comparison)
@@ -182,7 +192,9 @@ func openComparison(a *app, path string, p session.Profile) {
 			}
 			v, err := compared.Merge()
 			if missing := report.Missing(other.Recording); err == nil && missing != "" {
-				v.Warnings = append(v.Warnings, sampledata.Warning{Kind: "incomplete", Message: path + ": " + missing, Count: 1})
+				v.Warnings = append(v.Warnings,
+					sampledata.Warning{Kind: "incomplete", Message: path + ": " + missing,
+						Count: 1})
 			}
 			return viewed{View: v, other: other.Recording}, err
 		},

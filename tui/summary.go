@@ -13,8 +13,8 @@ import (
 	"github.com/rivo/tview"
 )
 
-// A summaryWindow shows what was recorded and what that cost the target, the typed time over the recording, and what
-// each thread class did.
+// A summaryWindow shows a summary of the recording, its cost to the target, the
+// typed time over the recording, and what each thread class did.
 type summaryWindow struct {
 	*tview.Box
 	a        *app
@@ -31,9 +31,10 @@ type summaryWindow struct {
 }
 
 func newSummaryWindow(a *app, s session.Summary) *summaryWindow {
-	w := &summaryWindow{Box: tview.NewBox(), a: a, timeline: newTimeline(a, s.Lanes), classTable: tabulated(a.recording, nil, a.against != ""),
-		order:    order{s.Order, s.Reversed},
-		hideIdle: !s.All, filter: s.Filter, marked: make(map[string]bool)}
+	w := &summaryWindow{Box: tview.NewBox(), a: a, timeline: newTimeline(a, s.Lanes),
+		classTable: tabulated(a.recording, nil, a.against != ""),
+		order:      order{s.Order, s.Reversed},
+		hideIdle:   !s.All, filter: s.Filter, marked: make(map[string]bool)}
 	w.list = list{a: a, w: w, of: w, noun: "a class", clicked: func(_, _ int, double bool) {
 		if double {
 			w.openSelected()
@@ -54,14 +55,16 @@ func (w *summaryWindow) keep() session.Window { return nil }
 
 // kept returns the state of the window that a session keeps.
 func (w *summaryWindow) kept() session.Summary {
-	s := session.Summary{All: !w.hideIdle, Filter: w.filter, Order: w.order.column, Reversed: w.order.reversed, Lanes: w.timeline.lanes.chosen}
+	s := session.Summary{All: !w.hideIdle, Filter: w.filter, Order: w.order.column,
+		Reversed: w.order.reversed, Lanes: w.timeline.lanes.chosen}
 	if w.a.against != "" {
 		s.Against = session.Relative(w.a.path, w.a.against)
 	}
 	return s
 }
 
-// refresh sums up the classes, once for several changes in a row, and makes the timeline at the same time.
+// refresh sums up the classes, once for several changes in a row, and makes the
+// timeline at the same time.
 func (w *summaryWindow) refresh() {
 	w.timeline.refresh()
 	w.again.once(w.a, w, w.sumUp)
@@ -69,8 +72,9 @@ func (w *summaryWindow) refresh() {
 
 // A classTable is a table of classes.
 type classTable struct {
-	classes  []views.ClassPair // in the order of the table; if they are not compared, only A is there
-	compared bool              // with another recording
+	// in the order of the table; if they are not compared, only A is there
+	classes  []views.ClassPair
+	compared bool // with another recording
 	columns  []classColumn
 	widest   []int // the widths of the columns of numbers
 }
@@ -126,24 +130,38 @@ func (w *summaryWindow) bindings() []binding {
 	if w.timeline.active {
 		return w.timeline.bindings()
 	}
-	esc := binding{keys: []string{"Esc"}, description: "clear the filter; or count the whole recording again", do: func(string) { w.clear() }}
+	esc := binding{keys: []string{"Esc"},
+		description: "clear the filter; or count the whole recording again",
+		do:          func(string) { w.clear() }}
 	if w.filter != "" || w.a.options.Span != (views.Span{}) {
 		esc.label = "All"
 	}
 	own := []binding{
-		{keys: []string{"Enter"}, label: "Open", description: "the Thread View of the class", do: func(string) { w.openSelected() }},
-		{keys: []string{"s"}, label: "Server", description: "the Server View", do: func(string) { openServer(w.a) }},
-		{keys: []string{"t"}, label: "Timeline", description: "select a span and count only it; the mouse drags one", do: func(string) { w.timeline.active = true }},
+		{keys: []string{"Enter"}, label: "Open", description: "the Thread View of the class",
+			do: func(string) { w.openSelected() }},
+		{keys: []string{"s"}, label: "Server", description: "the Server View",
+			do: func(string) { openServer(w.a) }},
+		{keys: []string{"t"}, label: "Timeline",
+			description: "select a span and count only it; the mouse drags one",
+			do:          func(string) { w.timeline.active = true }},
 		esc,
-		{keys: []string{"o"}, label: "Order", description: "order by the next column; or click on its heading", do: func(string) { w.orderBy(w.nextColumn(1)) }},
-		{keys: []string{"O"}, description: "order by the previous column", do: func(string) { w.orderBy(w.nextColumn(-1)) }},
-		{keys: []string{"r"}, description: "reverse the order", do: func(string) { w.orderBy(w.order.of(w.columns)) }},
+		{keys: []string{"o"}, label: "Order",
+			description: "order by the next column; or click on its heading",
+			do:          func(string) { w.orderBy(w.nextColumn(1)) }},
+		{keys: []string{"O"}, description: "order by the previous column",
+			do: func(string) { w.orderBy(w.nextColumn(-1)) }},
+		{keys: []string{"r"}, description: "reverse the order",
+			do: func(string) { w.orderBy(w.order.of(w.columns)) }},
 		{keys: []string{"H"}, description: "show or hide the classes that do hardly anything but wait for work", do: func(string) { w.toggleIdle() }},
 		{keys: []string{"f"}, description: "filter: show only the classes with a text in their names", do: func(string) { w.askFilter() }},
-		{keys: []string{"Space"}, description: "mark the class for a merge, or remove its mark", do: func(string) { w.toggleMark() }},
+		{keys: []string{"Space"}, description: "mark the class for a merge, or remove its mark",
+			do: func(string) { w.toggleMark() }},
 		{keys: []string{"M"}, description: "merge the marked classes into one; or split a merged class", do: func(string) { w.askMerge() }},
-		{keys: []string{"w"}, description: "show or hide waiting goroutines in the timeline", do: func(string) { w.timeline.toggleWaiting() }},
-		{keys: []string{"i"}, label: "Info", description: "all about the recording, and all warnings", do: func(string) { w.a.overlay = newInfo(w.a) }},
+		{keys: []string{"w"}, description: "show or hide waiting goroutines in the timeline",
+			do: func(string) { w.timeline.toggleWaiting() }},
+		{keys: []string{"i"}, label: "Info",
+			description: "all about the recording, and all warnings",
+			do:          func(string) { w.a.overlay = newInfo(w.a) }},
 	}
 	return append(own, w.list.bindings()...)
 }
@@ -183,7 +201,8 @@ func (w *summaryWindow) nextColumn(by int) int {
 	return at
 }
 
-// orderBy orders by a column, or reverses the order if it is already by that column.
+// orderBy orders by a column, or reverses the order if it is already by that
+// column.
 func (w *summaryWindow) orderBy(column int) {
 	w.order = order{w.columns[column].name, column == w.order.of(w.columns) && !w.order.reversed}
 	if column == defaultOrder(w.columns) {
@@ -193,14 +212,16 @@ func (w *summaryWindow) orderBy(column int) {
 	w.list.reselect()
 }
 
-// MouseHandler handles the mouse in the timeline, on the table's heading, and on its classes.
+// MouseHandler handles the mouse in the timeline, on the table's heading, and
+// on its classes.
 func (w *summaryWindow) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
 	return func(action tview.MouseAction, e *tcell.EventMouse, _ func(tview.Primitive)) (bool, tview.Primitive) {
 		x, y := e.Position()
 		if action == tview.MouseMove && e.Buttons()&tcell.ButtonPrimary == 0 {
 			w.timeline.dragged = false // released over another window
 		}
-		if w.timeline.mouse(action, x, y) || w.timeline.lanes.mouse(action, x, y) || w.list.mouse(action, x, y) {
+		if w.timeline.mouse(action, x, y) || w.timeline.lanes.mouse(action, x, y) ||
+			w.list.mouse(action, x, y) {
 			return true, nil
 		}
 		if action == tview.MouseLeftClick || action == tview.MouseLeftDoubleClick {

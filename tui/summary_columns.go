@@ -21,21 +21,28 @@ type classColumn struct {
 	text func(*views.ClassPair) string
 	draw func(c canvas, class *views.ClassPair, t *theme, style tcell.Style)
 
-	// width returns the column's width for a table's width, including a blank before the cell; nil: as wide as its
-	// content.
+	// width returns the column's width for a table's width, including a blank
+	// before the cell; nil: as wide as its content.
 	width func(table int) int
-	leave int // a narrow table first leaves out the columns with 1, then 2, ...; 0 is never left out
+	// a narrow table first leaves out the columns with 1, then 2, ...; 0 is
+	// never left out
+	leave int
 }
 
-// classColumns are the columns of the table; the last one takes the rest of the width.
-var classColumns = slices.Concat(numberColumns(report.ClassNumbers), []classColumn{timeColumn("time", 4, sideA)}, numberColumns(report.ClassShares), []classColumn{nameColumn})
+// classColumns are the columns of the table; the last one takes the rest of the
+// width.
+var classColumns = slices.Concat(numberColumns(report.ClassNumbers),
+	[]classColumn{timeColumn("time", 4, sideA)}, numberColumns(report.ClassShares),
+	[]classColumn{nameColumn})
 
 // comparedColumns are the columns of a comparison.
-var comparedColumns = slices.Concat(differenceColumns(report.Compared(report.ClassNumbers)), []classColumn{timeColumn("time A", 1, sideA), timeColumn("time B", 1, sideB)},
-	differenceColumns(report.Compared(report.ClassShares)), differenceColumns([]report.ComparedColumn{report.MovedColumn}), []classColumn{nameColumn})
+var comparedColumns = slices.Concat(differenceColumns(report.Compared(report.ClassNumbers)),
+	[]classColumn{timeColumn("time A", 1, sideA), timeColumn("time B", 1, sideB)},
+	differenceColumns(report.Compared(report.ClassShares)),
+	differenceColumns([]report.ComparedColumn{report.MovedColumn}), []classColumn{nameColumn})
 
-// defaultOrder returns the first sort column: the number of goroutines that are alive; of a profile, the share; in a comparison, how much
-// the class changed.
+// defaultOrder returns the first sort column: the number of goroutines that are
+// alive; of a profile, the share; in a comparison, how much the class changed.
 func defaultOrder(columns []classColumn) int {
 	return slices.IndexFunc(columns, func(c classColumn) bool {
 		return c.name == "alive" || c.name == "share" || c.name == report.MovedColumn.Short
@@ -45,8 +52,10 @@ func defaultOrder(columns []classColumn) int {
 func sideA(p *views.ClassPair) *views.ClassSummary { return p.A }
 func sideB(p *views.ClassPair) *views.ClassSummary { return p.B }
 
-// timeColumn is a bar of the typed time in one of the recordings, sorted by the time that goroutines do not wait.
-func timeColumn(name string, leave int, side func(*views.ClassPair) *views.ClassSummary) classColumn {
+// timeColumn is a bar of the typed time in one recording. It sorts by the time
+// that goroutines do not wait.
+func timeColumn(name string, leave int,
+	side func(*views.ClassPair) *views.ClassSummary) classColumn {
 	return classColumn{
 		name: name, left: true, leave: leave,
 		value: func(p *views.ClassPair) *big.Rat {
@@ -94,7 +103,8 @@ func numberColumns(of []report.ClassColumn) (columns []classColumn) {
 	return columns
 }
 
-// differenceColumns returns the columns of numbers of a comparison. They stay longer than the bars.
+// differenceColumns returns the columns of numbers of a comparison. They stay
+// longer than the bars.
 func differenceColumns(of []report.ComparedColumn) (columns []classColumn) {
 	for _, c := range of {
 		columns = append(columns, classColumn{
@@ -112,8 +122,8 @@ func leaveLater(leave int) int {
 	return leave + 1
 }
 
-// An order is the order of the table's lines: by a column, largest first, or alphabetically by name. Lines without a value come
-// last.
+// An order is the order of the table's lines: by a column, largest first, or
+// alphabetically by name. Lines without a value come last.
 type order struct {
 	column   string // its name; "" for the default
 	reversed bool
@@ -121,7 +131,8 @@ type order struct {
 
 // of returns the column of the order.
 func (o order) of(columns []classColumn) int {
-	if i := slices.IndexFunc(columns, func(c classColumn) bool { return c.name == o.column }); i >= 0 {
+	if i := slices.IndexFunc(columns,
+		func(c classColumn) bool { return c.name == o.column }); i >= 0 {
 		return i
 	}
 	return defaultOrder(columns)

@@ -10,13 +10,14 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// mostHead limits the lines of the head; Info shows all of them.
-const mostHead = 3
+// maxHead limits the lines of the head; Info shows all of them.
+const maxHead = 3
 
-// drawHead draws what was recorded and what that cost the target, and returns the number of its lines.
+// drawHead draws what was recorded and what that cost the target, and returns
+// the number of its lines.
 func (w *summaryWindow) drawHead(c canvas) int {
 	lines := wrap(headline(w.a.path, w.a.recording), c.width-2)
-	lines = lines[:min(len(lines), mostHead-1)]
+	lines = lines[:min(len(lines), maxHead-1)]
 	if w.compared {
 		lines = []string{"A: " + headline(w.a.path, w.a.recording)}
 		if other, err := w.a.others.Open(w.a.against); err == nil {

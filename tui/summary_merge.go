@@ -11,7 +11,8 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// toggleMark marks the selected class for a merge, or removes its mark, and goes to the next one.
+// toggleMark marks the selected class for a merge, or removes its mark, and
+// goes to the next one.
 func (w *summaryWindow) toggleMark() {
 	if w.list.current() < 0 {
 		return
@@ -25,8 +26,9 @@ func (w *summaryWindow) toggleMark() {
 	w.list.move(1)
 }
 
-// askMerge asks for the name of the class that has the goroutines of all marked classes. If none is marked, it splits the
-// selected class, if that is a merged one.
+// askMerge asks for the name of the class that has the goroutines of all marked
+// classes. If none is marked, it splits the selected class, if that is a merged
+// one.
 func (w *summaryWindow) askMerge() {
 	var classes []string
 	for _, c := range w.all {
@@ -36,18 +38,19 @@ func (w *summaryWindow) askMerge() {
 	}
 	switch {
 	case len(classes) > 0:
-		w.a.ask(fmt.Sprintf("merge %d into class:", len(classes)), "", nil, func(name string) error {
-			if name == "" {
+		w.a.ask(fmt.Sprintf("merge %d into class:", len(classes)), "", nil,
+			func(name string) error {
+				if name == "" {
+					return nil
+				}
+				if err := w.a.merge(name, classes...); err != nil {
+					return err
+				}
+				clear(w.marked)
+				w.list.selected = calltree.MergedClass + strings.TrimPrefix(name, calltree.MergedClass)
+				w.a.say("M splits it again; ':merges save' keeps it in %s.", config.Name)
 				return nil
-			}
-			if err := w.a.merge(name, classes...); err != nil {
-				return err
-			}
-			clear(w.marked)
-			w.list.selected = calltree.MergedClass + strings.TrimPrefix(name, calltree.MergedClass)
-			w.a.say("M splits it again; ':merges save' keeps it in %s.", config.Name)
-			return nil
-		})
+			})
 	case w.list.current() >= 0 && w.a.split(w.list.selected):
 		w.a.say("%s is split into its classes again.", w.list.selected)
 	default:
@@ -55,11 +58,12 @@ func (w *summaryWindow) askMerge() {
 	}
 }
 
-// longestPattern is the greatest number of bytes of a class's name in a pattern.
+// longestPattern is the greatest number of bytes of a class's name in a
+// pattern.
 const longestPattern = 900
 
-// patternOf returns the pattern of a class. In a pattern, "*" stands for characters that no pattern can have, and for the
-// end of a very long name.
+// patternOf returns the pattern of a class. A "*" in it stands for characters
+// that no pattern can have, and for the end of a very long name.
 func patternOf(class string) string {
 	end := ""
 	if len(class) > longestPattern {
@@ -88,7 +92,8 @@ func (a *app) merge(name string, patterns ...string) error {
 // split reverts the merges into a class, and reports whether there was one.
 func (a *app) split(class string) bool {
 	c := *a.config
-	c.Merges = slices.DeleteFunc(slices.Clone(c.Merges), func(m config.Merge) bool { return m.Class() == class })
+	c.Merges = slices.DeleteFunc(slices.Clone(c.Merges),
+		func(m config.Merge) bool { return m.Class() == class })
 	if len(c.Merges) == len(a.config.Merges) {
 		return false
 	}
@@ -105,7 +110,8 @@ func (w *summaryWindow) askFilter() {
 	})
 }
 
-// clear shows all classes again or, without a filter, counts the whole recording.
+// clear shows all classes again or, without a filter, counts the whole
+// recording.
 func (w *summaryWindow) clear() {
 	if w.filter == "" {
 		w.timeline.countAll()
@@ -115,7 +121,8 @@ func (w *summaryWindow) clear() {
 	w.choose()
 }
 
-// toggleIdle hides or shows the classes that do hardly anything but wait for work.
+// toggleIdle hides or shows the classes that do hardly anything but wait for
+// work.
 func (w *summaryWindow) toggleIdle() {
 	w.hideIdle = !w.hideIdle
 	w.choose()
@@ -126,8 +133,8 @@ func (w *summaryWindow) toggleIdle() {
 	w.a.say("All classes are shown: H hides those that do hardly anything but wait for work.")
 }
 
-// choose takes the classes that are shown from all classes. A filter also finds those that do hardly anything but wait for
-// work.
+// choose takes the classes that are shown from all classes. A filter also finds
+// those that do hardly anything but wait for work.
 func (w *summaryWindow) choose() {
 	w.classes = slices.DeleteFunc(slices.Clone(w.all), func(c views.ClassPair) bool {
 		if w.filter != "" {
@@ -150,7 +157,8 @@ func (w *summaryWindow) hidden() string {
 	n := len(w.all) - len(w.classes)
 	switch {
 	case len(w.classes) == 0 && n > 0:
-		return fmt.Sprintf("\nno class has %q in its name: f changes the filter, Esc clears it", w.filter)
+		return fmt.Sprintf("\nno class has %q in its name: f changes the filter, Esc clears it",
+			w.filter)
 	case n == 0:
 		return ""
 	case w.filter != "":

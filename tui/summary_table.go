@@ -24,7 +24,8 @@ func (h *heading) columnAt(x, y int) int {
 	return slices.IndexFunc(h.ends, func(end int) bool { return x < end })
 }
 
-// shows reports whether a column has a place on the screen. Before the first drawing, every column has.
+// shows reports whether a column has a place on the screen. Before the first
+// drawing, every column has.
 func (h *heading) shows(column int) bool {
 	if len(h.ends) == 0 {
 		return true
@@ -49,8 +50,9 @@ func measure(classes []views.ClassPair, columns []classColumn) []int {
 	return widest
 }
 
-// columnWidths returns the columns' widths in a table, including a blank before each; 0 for those that do not fit.
-// widest has the width of the widest number of each column.
+// columnWidths returns the columns' widths in a table, including a blank before
+// each; 0 for those that do not fit. widest has the width of the widest number
+// of each column.
 func columnWidths(columns []classColumn, widest []int, table int) []int {
 	widths := make([]int, len(columns))
 	most := 0 // the greatest leave
@@ -143,7 +145,8 @@ func (w *summaryWindow) drawClass(c canvas, line int, widths []int) {
 	}
 }
 
-// details returns information on the selected class that the table may have no room for.
+// details returns information on the selected class that the table may have no
+// room for.
 func (w *summaryWindow) details() string {
 	line := w.list.current()
 	if line < 0 {
@@ -156,14 +159,18 @@ func (w *summaryWindow) details() string {
 	if w.a.recording.Profile != nil {
 		return c.Class + w.hidden()
 	}
-	text := fmt.Sprintf("%s: %s, %s, %s alive on average", c.Class, report.Counted(c.Goroutines, "goroutine"), report.Counted(c.Hits, "hit"), report.Decimal(c.MeanAlive, 1))
+	text := fmt.Sprintf("%s: %s, %s, %s alive on average", c.Class,
+		report.Counted(c.Goroutines, "goroutine"), report.Counted(c.Hits, "hit"),
+		report.Decimal(c.MeanAlive, 1))
 	if c.Parts[views.Monitor].Sign() > 0 {
-		text += fmt.Sprintf("\nof its MONITOR time %s is attributed to holders of the locks", report.Attributed(c.Parts[views.Monitor], c.Attributed.Weight))
+		text += fmt.Sprintf("\nof its MONITOR time %s is attributed to holders of the locks",
+			report.Attributed(c.Parts[views.Monitor], c.Attributed.Weight))
 	}
 	return text + w.hidden()
 }
 
-// Draw draws the window: head, timeline, table; and, while the keys are the timeline's, lanes below it.
+// Draw draws the window: head, timeline, table; and, while the keys are the
+// timeline's, lanes below it.
 func (w *summaryWindow) Draw(screen tcell.Screen) {
 	c := newCanvas(screen, w)
 	y := w.drawHead(c)

@@ -6,7 +6,8 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// A theme is the look of the Analyzer on a terminal. The background is the terminal's own.
+// A theme is the look of the Analyzer on a terminal. The background is the
+// terminal's own.
 type theme struct {
 	color bool
 
@@ -20,11 +21,12 @@ type theme struct {
 	typed            [views.NumTypedTimes]tcell.Style
 }
 
-// heatIcons have different shapes, for screens without colours and for colour-blind users.
+// heatIcons have different shapes, for screens without colours and for
+// colour-blind users.
 var heatIcons = [report.HeatLevels]string{"█", "▓", "▒", "░", "·"}
 
-// A palette has the colours of heat and typed time. They are of middle lightness, so that they are readable on black and
-// on white.
+// A palette has the colours of heat and typed time. They are of middle
+// lightness: readable on black and on white.
 type palette struct {
 	heat    [report.HeatLevels]tcell.Color
 	typed   [views.NumTypedTimes]tcell.Color
@@ -34,42 +36,51 @@ type palette struct {
 
 var (
 	palette16 = palette{
-		heat: [report.HeatLevels]tcell.Color{tcell.ColorRed, tcell.ColorMaroon, tcell.ColorOlive, tcell.ColorGreen, tcell.ColorTeal},
+		heat: [report.HeatLevels]tcell.Color{tcell.ColorRed, tcell.ColorMaroon,
+			tcell.ColorOlive, tcell.ColorGreen, tcell.ColorTeal},
 		typed: [views.NumTypedTimes]tcell.Color{
-			views.Run: tcell.ColorGreen, views.Load: tcell.ColorOlive, views.Prio: tcell.ColorPurple,
+			views.Run: tcell.ColorGreen, views.Load: tcell.ColorOlive,
+			views.Prio:    tcell.ColorPurple,
 			views.Monitor: tcell.ColorMaroon, views.Wait: tcell.ColorNavy,
 		},
 		key: tcell.ColorTeal, bar: tcell.ColorNavy, on: tcell.ColorWhite,
 	}
 	palette256 = palette{
 		heat: [report.HeatLevels]tcell.Color{
-			tcell.PaletteColor(196), tcell.PaletteColor(202), tcell.PaletteColor(172), tcell.PaletteColor(71), tcell.PaletteColor(67),
+			tcell.PaletteColor(196), tcell.PaletteColor(202), tcell.PaletteColor(172),
+			tcell.PaletteColor(71), tcell.PaletteColor(67),
 		},
 		typed: [views.NumTypedTimes]tcell.Color{
-			views.Run: tcell.PaletteColor(71), views.Load: tcell.PaletteColor(172), views.Prio: tcell.PaletteColor(134),
+			views.Run: tcell.PaletteColor(71), views.Load: tcell.PaletteColor(172),
+			views.Prio:    tcell.PaletteColor(134),
 			views.Monitor: tcell.PaletteColor(160), views.Wait: tcell.PaletteColor(67),
 		},
 		key: tcell.PaletteColor(38), bar: tcell.PaletteColor(237), on: tcell.PaletteColor(253),
 	}
 	paletteTrue = palette{
 		heat: [report.HeatLevels]tcell.Color{
-			tcell.NewHexColor(0xe5383b), tcell.NewHexColor(0xee6c2b), tcell.NewHexColor(0xc98f16), tcell.NewHexColor(0x5a9e52), tcell.NewHexColor(0x5b88b5),
+			tcell.NewHexColor(0xe5383b), tcell.NewHexColor(0xee6c2b), tcell.NewHexColor(0xc98f16),
+			tcell.NewHexColor(0x5a9e52), tcell.NewHexColor(0x5b88b5),
 		},
 		typed: [views.NumTypedTimes]tcell.Color{
-			views.Run: tcell.NewHexColor(0x4f9d55), views.Load: tcell.NewHexColor(0xc98f16), views.Prio: tcell.NewHexColor(0xa55bc0),
+			views.Run: tcell.NewHexColor(0x4f9d55), views.Load: tcell.NewHexColor(0xc98f16),
+			views.Prio:    tcell.NewHexColor(0xa55bc0),
 			views.Monitor: tcell.NewHexColor(0xd0403f), views.Wait: tcell.NewHexColor(0x5b82ad),
 		},
-		key: tcell.NewHexColor(0x2e9ec2), bar: tcell.NewHexColor(0x2f3640), on: tcell.NewHexColor(0xe6e6e6),
+		key: tcell.NewHexColor(0x2e9ec2), bar: tcell.NewHexColor(0x2f3640),
+		on: tcell.NewHexColor(0xe6e6e6),
 	}
 )
 
-// newTheme returns the theme for a number of colours; there are none if it is 0, or if noColor is set.
+// newTheme returns the theme for a number of colours; there are none if it is
+// 0, or if noColor is set.
 func newTheme(colors int, noColor bool) *theme {
 	plain := tcell.StyleDefault
 	t := &theme{
 		color: colors >= 8 && !noColor,
 		plain: plain, dim: plain.Dim(true), bold: plain.Bold(true), selected: plain.Reverse(true),
-		bar: plain, key: plain.Bold(true), title: plain.Bold(true), err: plain.Bold(true), warning: plain,
+		bar: plain, key: plain.Bold(true), title: plain.Bold(true), err: plain.Bold(true),
+		warning: plain,
 	}
 	for i := range t.heat {
 		t.heat[i] = plain.Bold(i < 2)
@@ -102,7 +113,8 @@ func newTheme(colors int, noColor bool) *theme {
 	return t
 }
 
-// typedCell returns a cell of a bar for a typed time: a block in its colour, or its letter.
+// typedCell returns a cell of a bar for a typed time: a block in its colour, or
+// its letter.
 func (t *theme) typedCell(typed views.TypedTime) (string, tcell.Style) {
 	if t.color {
 		return "█", t.typed[typed]

@@ -9,11 +9,12 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// timelineBuckets is greater than the number of columns of any screen, so that one walk through the recording serves
-// every width.
+// timelineBuckets is greater than the number of columns of any screen. One walk
+// through the recording then serves every width.
 const timelineBuckets = 2048
 
-// A timeline shows the typed time of the whole recording, and selects the span to count.
+// A timeline shows the typed time of the whole recording, and selects the span
+// to count.
 type timeline struct {
 	a       *app
 	of      *sampledata.Recording // the buckets are of this recording
@@ -35,8 +36,10 @@ type timeline struct {
 	lanes lanes
 }
 
-// A division is what the buckets depend on: the part of the options that decides how hits are divided over typed time (the
-// accounting, and the definition of thread classes, since classes can have priorities), and the time that is shown.
+// A division is everything that the buckets depend on. The first is the part of
+// the options that decides how hits are divided over typed time: the
+// accounting, and the definition of thread classes, since classes can have
+// priorities. The second is the time that is shown.
 type division struct {
 	accounting views.Accounting
 	classes    views.ClassBy
@@ -49,8 +52,9 @@ func newTimeline(a *app, lanes []string) *timeline {
 	return t
 }
 
-// refresh computes the buckets again, on another goroutine, if the recording or the division has changed. While the
-// recording grows, it pauses between updates; a change of the division does not wait.
+// refresh computes the buckets again, on another goroutine, if the recording or
+// the division has changed. While the recording grows, it pauses between
+// updates; a change of the division does not wait.
 func (t *timeline) refresh() {
 	r, o := t.a.whole, t.a.options
 	by, began := division{o.Accounting, o.Classes, t.zoom}, time.Now()
@@ -73,25 +77,36 @@ func (t *timeline) refresh() {
 func (t *timeline) bindings() []binding {
 	by := func(columns int) func(string) { return func(string) { t.move(columns) } }
 	own := []binding{
-		{keys: []string{"Space"}, label: "Begin", description: "begin a span here", do: func(string) { t.anchor, t.begun = t.cursor, true }},
-		{keys: []string{"Enter"}, label: "Count", description: "count only the span, or only this moment", do: func(string) { t.count() }},
-		{keys: []string{"a"}, label: "All", description: "count the whole recording again", do: func(string) { t.countAll() }},
-		{keys: []string{"Esc", "t"}, label: "Back", description: "back to the classes", do: func(string) { t.leave() }},
+		{keys: []string{"Space"}, label: "Begin", description: "begin a span here",
+			do: func(string) { t.anchor, t.begun = t.cursor, true }},
+		{keys: []string{"Enter"}, label: "Count",
+			description: "count only the span, or only this moment",
+			do:          func(string) { t.count() }},
+		{keys: []string{"a"}, label: "All", description: "count the whole recording again",
+			do: func(string) { t.countAll() }},
+		{keys: []string{"Esc", "t"}, label: "Back", description: "back to the classes",
+			do: func(string) { t.leave() }},
 		{keys: []string{"l", "Right"}, description: "later", do: by(1)},
 		{keys: []string{"h", "Left"}, description: "earlier", do: by(-1)},
 		{keys: []string{"L", "PgDn"}, description: "much later", do: by(10)},
 		{keys: []string{"H", "PgUp"}, description: "much earlier", do: by(-10)},
 		{keys: []string{"g", "Home"}, description: "the beginning", do: by(-timelineBuckets)},
 		{keys: []string{"G", "End"}, description: "the end", do: by(timelineBuckets)},
-		{keys: []string{"z"}, label: "Zoom", description: "zoom in: show only the span, or half of the time", do: func(string) { t.zoomIn() }},
-		{keys: []string{"Z"}, description: "zoom out: show the whole time", do: func(string) { t.zoomTo(views.Span{}) }},
-		{keys: []string{"n"}, description: "name the samples of the span as a sample list", do: func(string) { t.nameSpan() }},
-		{keys: []string{"w"}, description: "show or hide waiting goroutines", do: func(string) { t.toggleWaiting() }},
+		{keys: []string{"z"}, label: "Zoom",
+			description: "zoom in: show only the span, or half of the time",
+			do:          func(string) { t.zoomIn() }},
+		{keys: []string{"Z"}, description: "zoom out: show the whole time",
+			do: func(string) { t.zoomTo(views.Span{}) }},
+		{keys: []string{"n"}, description: "name the samples of the span as a sample list",
+			do: func(string) { t.nameSpan() }},
+		{keys: []string{"w"}, description: "show or hide waiting goroutines",
+			do: func(string) { t.toggleWaiting() }},
 	}
 	return append(own, t.lanes.bindings()...)
 }
 
-// zoomIn shows only the chosen or counted span or, without one, half of the time, around the cursor.
+// zoomIn shows only the chosen or counted span or, without one, half of the
+// time, around the cursor.
 func (t *timeline) zoomIn() {
 	slices := t.slices(t.place.width)
 	if len(slices) == 0 {
@@ -169,7 +184,8 @@ func (t *timeline) move(columns int) {
 	}
 }
 
-// chosen returns the first and last column of the selection, or the column of the cursor.
+// chosen returns the first and last column of the selection, or the column of
+// the cursor.
 func (t *timeline) chosen(slices []slice) (first, last int) {
 	last = columnOf(slices, t.cursor)
 	first = last
@@ -179,7 +195,8 @@ func (t *timeline) chosen(slices []slice) (first, last int) {
 	return min(first, last), max(first, last)
 }
 
-// count restricts all windows to the chosen columns. A span to the last column has no end, also if the recording grows.
+// count restricts all windows to the chosen columns. A span to the last column
+// has no end, also if the recording grows.
 func (t *timeline) count() {
 	slices := t.slices(t.place.width)
 	if len(slices) == 0 {
@@ -195,7 +212,8 @@ func (t *timeline) count() {
 	}
 }
 
-// withSample extends a span without samples to the sample before it, whose state lasts until the next sample.
+// withSample extends a span without samples to the sample before it. The state
+// of that sample lasts until the next one.
 func (t *timeline) withSample(span views.Span) views.Span {
 	if samples := &t.a.recording.Samples; !span.Has(t.a.recording) && t.a.counts.list == "" {
 		if i := samples.Search(span.From); i > 0 {
@@ -205,7 +223,8 @@ func (t *timeline) withSample(span views.Span) views.Span {
 	return span
 }
 
-// countSpan restricts all windows to a span. It returns an error if the span has no samples.
+// countSpan restricts all windows to a span. It returns an error if the span
+// has no samples.
 func (t *timeline) countSpan(span views.Span) error {
 	if !span.Has(t.a.recording) {
 		err := fmt.Errorf("there are no samples in %s", spanText(span))

@@ -25,7 +25,8 @@ func (m amount) total() (sum float64) {
 	return sum
 }
 
-// amounts returns the amounts of the columns for a width. The state in a sample lasts until the next sample.
+// amounts returns the amounts of the columns for a width. The state in a sample
+// lasts until the next sample.
 func (t *timeline) amounts(width int) []amount {
 	n := len(t.buckets)
 	width = min(width, n)
@@ -55,8 +56,8 @@ func (t *timeline) amounts(width int) []amount {
 	return list
 }
 
-// mostlyWaiting is the share of waiting goroutines from which they are left out, because they would hide everything
-// else.
+// mostlyWaiting is the share of waiting goroutines from which they are left
+// out, because they would hide everything else.
 const mostlyWaiting = 0.9
 
 // shows reports whether waiting goroutines are shown.
@@ -106,7 +107,8 @@ func (t *timeline) draw(c canvas) {
 	t.drawAxis(c.part(1, c.height-1, c.width-2, 1), slices, in, some)
 }
 
-// marked returns the columns that are being selected, or that count, and reports whether there are any.
+// marked returns the columns that are being selected, or that count, and
+// reports whether there are any.
 func (t *timeline) marked(slices []slice) (first, last int, some bool) {
 	span := t.a.options.Span
 	switch {
@@ -146,7 +148,8 @@ func (t *timeline) caption(slices []slice, most float64, waiting bool) (string, 
 		first, last := t.chosen(slices)
 		return brief(slices[first].from) + " to " + brief(slices[last].to), t.a.theme.title
 	case span.To != 0:
-		return fmt.Sprintf("only %s to %s counts", brief(span.From), brief(span.To)), t.a.theme.title
+		return fmt.Sprintf("only %s to %s counts", brief(span.From), brief(span.To)),
+			t.a.theme.title
 	case span.From != 0:
 		return fmt.Sprintf("only from %s on counts", brief(span.From)), t.a.theme.title
 	}
@@ -172,7 +175,8 @@ func precision(d time.Duration) time.Duration {
 // eighths are the fill levels of a cell, from the bottom up.
 var eighths = []string{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}
 
-// drawColumn stacks one column's typed times; the height of the whole graph is most.
+// drawColumn stacks one column's typed times; the height of the whole graph is
+// most.
 func (t *timeline) drawColumn(c canvas, m amount, most float64, faint bool) {
 	if most == 0 {
 		return
@@ -221,7 +225,8 @@ func (t *theme) stackCell(stack []views.TypedTime) (string, tcell.Style) {
 	return eighths[lowest], style
 }
 
-// cellCounts has the number of eighths of a cell for each typed time, and for empty.
+// cellCounts has the number of eighths of a cell for each typed time, and for
+// empty.
 type cellCounts [empty + 1]int
 
 // empty comes after the typed times in cellCounts.
@@ -237,7 +242,8 @@ func (c *cellCounts) most() (t views.TypedTime) {
 	return t
 }
 
-// drawAxis underlines the columns that count or are being selected, and points at the cursor.
+// drawAxis underlines the columns that count or are being selected, and points
+// at the cursor.
 func (t *timeline) drawAxis(c canvas, slices []slice, in []bool, some bool) {
 	for x := range slices {
 		text, style := "─", t.a.theme.dim
@@ -251,7 +257,8 @@ func (t *timeline) drawAxis(c canvas, slices []slice, in []bool, some bool) {
 	}
 }
 
-// mouse selects a span while the mouse is dragged over the graph or its axis, and reports whether it handled the action.
+// mouse selects a span while the mouse is dragged over the graph or its axis.
+// It reports whether it handled the action.
 func (t *timeline) mouse(action tview.MouseAction, x, y int) bool {
 	slices := t.slices(t.place.width)
 	if len(slices) == 0 {

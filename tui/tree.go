@@ -19,8 +19,9 @@ import (
 	"github.com/rivo/tview"
 )
 
-// A treeWindow shows the call tree of a view with the verdicts of the search over its call paths: the bottlenecks are open, down to the
-// calls that are none. While a recording grows, so does the tree.
+// A treeWindow shows the call tree of a view with the verdicts of the search
+// over its call paths: the bottlenecks are open, down to the calls that are
+// none. While a recording grows, so does the tree.
 type treeWindow struct {
 	*tview.Box
 	a      *app
@@ -37,7 +38,8 @@ type treeWindow struct {
 	pane pane
 }
 
-// A treeRow is a call path, or a function that is a bottleneck wherever it is called.
+// A treeRow is a call path, or a function that is a bottleneck wherever it is
+// called.
 type treeRow struct {
 	key     string // identifies the call path, also in a tree that has grown
 	name    string // of the function
@@ -62,18 +64,21 @@ func treeKind() kind {
 	return kind{
 		Kind: session.Kind{Name: "tree"}, unkept: "it is searched anew in the samples",
 		bindings: func(a *app) []binding {
-			return []binding{{keys: []string{"T"}, description: "the call tree of this view, or of the Server View, with the verdicts of the search", do: func(string) { openTree(a, a.treeClass()) }}}
+			return []binding{{keys: []string{"T"},
+				description: "the call tree of this view, or of the Server View, with the verdicts of the search", do: func(string) { openTree(a, a.treeClass()) }}}
 		},
 		commands: func(a *app) []command {
 			return []command{{
-				name: "tree", args: "[CLASS]", description: "the call tree of a class, or of the Server View, with the verdicts of the search",
-				do: func(class string) error { openTree(a, class); return nil },
+				name: "tree", args: "[CLASS]",
+				description: "the call tree of a class, or of the Server View, with the verdicts of the search",
+				do:          func(class string) error { openTree(a, class); return nil },
 			}}
 		},
 	}
 }
 
-// treeClass returns the class that the active window is about; "" for the Server View.
+// treeClass returns the class that the active window is about; "" for the
+// Server View.
 func (a *app) treeClass() string {
 	switch w := a.window().(type) {
 	case *profileWindow:
@@ -96,7 +101,8 @@ func openTree(a *app, class string) {
 		a.show(i)
 		return
 	}
-	w := &treeWindow{Box: tview.NewBox(), a: a, class: class, view: viewOf(class).name, folded: make(map[string]bool), above: make(map[string]string)}
+	w := &treeWindow{Box: tview.NewBox(), a: a, class: class, view: viewOf(class).name,
+		folded: make(map[string]bool), above: make(map[string]string)}
 	w.list = list{a: a, w: w, of: w, noun: "a call", clicked: func(_, _ int, double bool) {
 		if double {
 			w.openSelected()
@@ -126,20 +132,21 @@ func (w *treeWindow) search() {
 		}
 		return hotspots.ColourPaths(v.Tree, why.DefaultThreshold), nil
 	}
-	start(w.a, w, "Searching the call paths of the "+w.view, work, func(found *hotspots.Coloured, err error) {
-		switch {
-		case errors.Is(err, context.Canceled) && w.found == nil && w.failed == nil:
-			w.a.close(w)
-			return
-		case errors.Is(err, context.Canceled):
-			return
-		}
-		w.found, w.failed = found, err
-		w.layout()
-		if w.list.selected == "" {
-			w.list.choose(0)
-		}
-	})
+	start(w.a, w, "Searching the call paths of the "+w.view, work,
+		func(found *hotspots.Coloured, err error) {
+			switch {
+			case errors.Is(err, context.Canceled) && w.found == nil && w.failed == nil:
+				w.a.close(w)
+				return
+			case errors.Is(err, context.Canceled):
+				return
+			}
+			w.found, w.failed = found, err
+			w.layout()
+			if w.list.selected == "" {
+				w.list.choose(0)
+			}
+		})
 }
 
 // layout lists the calls that are open, and finds the selected one again.
@@ -150,7 +157,8 @@ func (w *treeWindow) layout() {
 		for i := range w.found.Deep {
 			s := &w.found.Deep[i]
 			name := w.found.Tree.Symbols().Name(s.Func)
-			w.rows = append(w.rows, treeRow{key: keyBelow("..", name), name: name, node: noNode, share: w.found.StarterShare(s), colour: hotspots.Accepted})
+			w.rows = append(w.rows, treeRow{key: keyBelow("..", name), name: name,
+				node: noNode, share: w.found.StarterShare(s), colour: hotspots.Accepted})
 		}
 	}
 	w.list.reselect()
@@ -170,7 +178,8 @@ func (w *treeWindow) add(n int32, caller string, depth int) {
 	name := t.Symbols().Name(t.Funcs()[n])
 	key := keyBelow(caller, name)
 	w.above[key] = caller
-	row := treeRow{key: key, name: name, node: n, depth: depth, share: w.found.Share(n), colour: w.found.Colour(n)}
+	row := treeRow{key: key, name: name, node: n, depth: depth, share: w.found.Share(n),
+		colour: w.found.Colour(n)}
 	type callee struct {
 		node   int32
 		weight *big.Rat
@@ -226,10 +235,16 @@ func (w *treeWindow) row() *treeRow {
 // bindings are the keys and buttons of the window.
 func (w *treeWindow) bindings() []binding {
 	own := []binding{
-		{keys: []string{"Enter"}, label: "Open", description: "the view, refined to the selected call path", do: func(string) { w.openSelected() }},
-		{keys: []string{"Space"}, label: "Fold", description: "show or hide what the selected function calls", do: func(string) { w.toggle() }},
-		{keys: []string{"l", "Right"}, description: "show what it calls; or go there", do: func(string) { w.into() }},
-		{keys: []string{"h", "Left"}, description: "hide what it calls; or go to its caller", do: func(string) { w.out() }},
+		{keys: []string{"Enter"}, label: "Open",
+			description: "the view, refined to the selected call path",
+			do:          func(string) { w.openSelected() }},
+		{keys: []string{"Space"}, label: "Fold",
+			description: "show or hide what the selected function calls",
+			do:          func(string) { w.toggle() }},
+		{keys: []string{"l", "Right"}, description: "show what it calls; or go there",
+			do: func(string) { w.into() }},
+		{keys: []string{"h", "Left"}, description: "hide what it calls; or go to its caller",
+			do: func(string) { w.out() }},
 	}
 	own = append(own, w.pane.bindings("More")...)
 	return append(own, w.list.bindings()...)
@@ -275,7 +290,8 @@ func (w *treeWindow) openSelected() {
 		path := w.path(r).String()
 		openProfile(w.a, session.Profile{
 			Class: w.class, Threshold: w.a.threshold, Selected: path,
-			Steps: []refine.Step{{Kind: refine.KindPath, Text: path}, {Kind: refine.KindDown, Text: path}},
+			Steps: []refine.Step{{Kind: refine.KindPath, Text: path},
+				{Kind: refine.KindDown, Text: path}},
 		})
 	}
 }
@@ -311,7 +327,8 @@ func (r *treeRow) verdict() string {
 
 // counts sums up the verdicts.
 func (w *treeWindow) counts() string {
-	parts := []string{report.Counted(len(w.found.TopDown)+len(w.found.Deep), "bottleneck") + " (YES)"}
+	parts := []string{report.Counted(len(w.found.TopDown)+len(w.found.Deep),
+		"bottleneck") + " (YES)"}
 	if n := len(w.found.Frontier); n > 0 {
 		parts = append(parts, fmt.Sprintf("%d that need more samples (MAYBE)", n))
 	}
@@ -323,7 +340,8 @@ func (w *treeWindow) details(r *treeRow) (lines []string) {
 	lines = append(lines, w.path(r).String())
 	share := fmt.Sprintf("%.1f %% of the %s", 100*r.share.Share, w.view)
 	if r.share.Low < r.share.High && !r.isRoot() {
-		share += fmt.Sprintf("; with a probability of 95 %%, %.1f to %.1f %%", 100*r.share.Low, 100*r.share.High)
+		share += fmt.Sprintf("; with a probability of 95 %%, %.1f to %.1f %%",
+			100*r.share.Low, 100*r.share.High)
 	}
 	lines = append(lines, share)
 	threshold := fmt.Sprintf("%.3g %%", 100*w.found.Threshold)
@@ -345,7 +363,8 @@ func (w *treeWindow) details(r *treeRow) (lines []string) {
 		lines = append(lines, "its function is a bottleneck wherever it is called: see the end of the tree")
 	}
 	if r.small > 0 {
-		lines = append(lines, fmt.Sprintf("not shown: %s of less than %.1f %%", report.Counted(r.small, "callee"), 100*leastCallee))
+		lines = append(lines, fmt.Sprintf("not shown: %s of less than %.1f %%",
+			report.Counted(r.small, "callee"), 100*leastCallee))
 	}
 	if p := w.a.recording.Probe(r.name); p != nil {
 		lines = append(lines, report.ProbeLines(w.a.recording, p, mostSites)...)
@@ -372,5 +391,6 @@ func (w *treeWindow) label(r *treeRow) string {
 	case r.node > 0 && w.found.IsDeep(r.node):
 		name += " ◆"
 	}
-	return termtext.Sprintf("%-5s %-14s %s%s %s", r.verdict(), termtext.Text(share), strings.Repeat(" ", r.depth), fold, termtext.Text(name))
+	return termtext.Sprintf("%-5s %-14s %s%s %s", r.verdict(), termtext.Text(share),
+		strings.Repeat(" ", r.depth), fold, termtext.Text(name))
 }

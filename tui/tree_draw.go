@@ -41,7 +41,8 @@ func (w *treeWindow) Draw(screen tcell.Screen) {
 	}
 }
 
-// drawRow draws a call: the shape and the colour of its heat, and in the colour of typed time what is typed time.
+// drawRow draws a call: the shape and the colour of its heat, and in the colour
+// of typed time what is typed time.
 func (w *treeWindow) drawRow(c canvas, line int) {
 	r := &w.rows[line]
 	style := w.a.theme.plain

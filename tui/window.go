@@ -8,24 +8,27 @@ import (
 	"github.com/rivo/tview"
 )
 
-// A window is one tab. As a primitive it draws itself and handles the mouse; it gets no keys.
+// A window is one tab. As a primitive it draws itself and handles the mouse; it
+// gets no keys.
 type window interface {
 	tview.Primitive
 
 	// title returns a short title for the tab.
 	title() string
 
-	// bindings returns the keys and buttons of the window, the most important first. Every drawing calls it, so that
-	// labels can change with the content.
+	// bindings returns the keys and buttons of the window, the most important
+	// first. Every drawing calls it: labels can change with the content.
 	bindings() []binding
 
 	// commands returns the commands after ":" that only this window has.
 	commands() []command
 
-	// refresh updates the window after the app's recording, options or aspects have changed.
+	// refresh updates the window after the app's recording, options or aspects
+	// have changed.
 	refresh()
 
-	// keep returns the window as a session keeps it, or nil if a session does not keep it.
+	// keep returns the window as a session keeps it, or nil if a session does
+	// not keep it.
 	keep() session.Window
 }
 
@@ -35,11 +38,12 @@ type command struct {
 	args        string // its arguments: "EXPR"
 	description string
 
-	// do executes the command with its arguments. If it returns an error, the prompt stays open; for a
-	// *callpath.SyntaxError, it shows a caret.
+	// do executes the command with its arguments. If it returns an error, the
+	// prompt stays open; for a *callpath.SyntaxError, it shows a caret.
 	do func(args string) error
 
-	// complete returns completions of the last word of args; nil: names of functions, aspects, classes and typed time.
+	// complete returns completions of the last word of args; nil: names of
+	// functions, aspects, classes and typed time.
 	complete func(args string) []string
 }
 
@@ -95,8 +99,11 @@ func (a *app) tabBindings() []binding {
 	n := len(a.windows)
 	return []binding{
 		digits,
-		{keys: []string{"Tab"}, description: "the next window", do: func(string) { a.show((a.active + 1) % n) }},
-		{keys: []string{"Backtab"}, description: "the previous window", do: func(string) { a.show((a.active + n - 1) % n) }},
-		{keys: []string{"x"}, description: "close this window", do: func(string) { a.close(a.window()) }},
+		{keys: []string{"Tab"}, description: "the next window",
+			do: func(string) { a.show((a.active + 1) % n) }},
+		{keys: []string{"Backtab"}, description: "the previous window",
+			do: func(string) { a.show((a.active + n - 1) % n) }},
+		{keys: []string{"x"}, description: "close this window",
+			do: func(string) { a.close(a.window()) }},
 	}
 }

@@ -42,10 +42,10 @@ type Server struct {
 const mostRequests = 16
 
 // Data of a growing recording are made anew after a multiple of the time that
-// making them took, but at least leastPause.
+// making them took, but at least minPause.
 const (
-	pauses     = 10
-	leastPause = time.Second
+	pauses   = 10
+	minPause = time.Second
 )
 
 // Listen opens a port for a page, on 127.0.0.1; port 0 is any free one. The
@@ -185,7 +185,7 @@ func (s *Server) latest() (data []byte, mark string, err error) {
 	if data, err = s.data(); err != nil {
 		return nil, "", err
 	}
-	s.until = time.Now().Add(max(leastPause, pauses*time.Since(began)))
+	s.until = time.Now().Add(max(minPause, pauses*time.Since(began)))
 	s.made, s.mark = data, fmt.Sprintf(`"%x"`, sha256.Sum256(data))
 	return s.made, s.mark, nil
 }

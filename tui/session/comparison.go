@@ -10,7 +10,8 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// ComparisonKind is the kind of window that compares two recordings in one view.
+// ComparisonKind is the kind of window that compares two recordings in one
+// view.
 var ComparisonKind = Kind{Name: "comparison", New: func() Window { return new(Comparison) }}
 
 // A Comparison is a window with a refined view of two recordings.
@@ -21,8 +22,10 @@ type Comparison struct {
 
 func (*Comparison) Kind() Kind { return ComparisonKind }
 
-// Relative returns the path of another recording in the form that a session stores. It is relative to the folder of the
-// session, so that both recordings can be moved together, or absolute if there is no relative path.
+// Relative returns the path of another recording in the form that a session
+// stores. The path is relative to the folder of the session, and both
+// recordings can be moved together. If there is no relative path, it is
+// absolute.
 func Relative(recording, other string) string {
 	from, err := filepath.Abs(filepath.Dir(Path(recording)))
 	if err != nil {
@@ -38,7 +41,8 @@ func Relative(recording, other string) string {
 	return to
 }
 
-// Other returns the path of the other recording that Relative stored for a recording; "" stays as it is.
+// Other returns the path of the other recording that Relative stored for a
+// recording; "" stays as it is.
 func Other(recording, stored string) string {
 	path := filepath.FromSlash(stored)
 	if stored == "" || filepath.IsAbs(path) {
@@ -47,18 +51,21 @@ func Other(recording, stored string) string {
 	return filepath.Join(filepath.Dir(Path(recording)), path)
 }
 
-// Other returns the path of the other recording, with which the window compares a recording.
+// Other returns the path of the other recording, with which the window compares
+// a recording.
 func (c *Comparison) Other(recording string) string { return Other(recording, c.Against) }
 
-// Report returns the comparison with the window's refinements. If several windows compare with the same recording, only the
-// first has the warning about functions that were inlined in only one of the two recordings.
+// Report returns the comparison with the window's refinements. Several windows
+// may compare with the same recording. Then only the first has the warning
+// about functions that were inlined in only one of the two recordings.
 func (c *Comparison) Report(src *Source) (report.Report, error) {
 	path := c.Other(src.Path)
 	other, err := src.Others.Open(path)
 	if err != nil {
 		return nil, &MissingError{err}
 	}
-	a, b := views.Named{Name: src.Path, Recording: src.Recording}, views.Named{Name: path, Recording: other}
+	a, b := views.Named{Name: src.Path, Recording: src.Recording},
+		views.Named{Name: path, Recording: other}
 	compared, err := views.Compare(a, b, src.Options, c.View)
 	if err != nil {
 		return nil, err
@@ -76,7 +83,8 @@ func (c *Comparison) Report(src *Source) (report.Report, error) {
 	return r, nil
 }
 
-// Check checks the path of the other recording, and everything that Profile.Check checks.
+// Check checks the path of the other recording, and everything that
+// Profile.Check checks.
 func (c *Comparison) Check() error {
 	if c.Against == "" {
 		return fmt.Errorf("against: %q is not a path", c.Against)

@@ -11,7 +11,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// Path returns the path of a recording's session: in its folder or, if the recording is a single file, beside it.
+// Path returns the path of a recording's session: in its folder or, if the
+// recording is a single file, beside it.
 func Path(recording string) string {
 	if info, err := os.Stat(recording); err == nil && !info.IsDir() {
 		return recording + "." + sampledata.SessionFile
@@ -19,8 +20,8 @@ func Path(recording string) string {
 	return filepath.Join(recording, sampledata.SessionFile)
 }
 
-// Load reads the session of a recording. Its windows must be of the given kinds. If there is no session, the error wraps
-// fs.ErrNotExist.
+// Load reads the session of a recording. Its windows must be of the given
+// kinds. If there is no session, the error wraps fs.ErrNotExist.
 func Load(recording string, kinds []Kind) (*State, error) {
 	path := Path(recording)
 	data, err := readFile(path)
@@ -50,7 +51,8 @@ func readFile(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxFile+1))
 }
 
-// Save writes the session of a recording, and replaces an earlier one. Readers see either the old file or the new one.
+// Save writes the session of a recording, and replaces an earlier one. Readers
+// see either the old file or the new one.
 func (s *State) Save(recording string) error {
 	if err := s.save(Path(recording)); err != nil {
 		return fmt.Errorf("saving session: %w", err)

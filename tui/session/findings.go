@@ -7,7 +7,8 @@ import (
 	"github.com/cpprof/cpprof/why"
 )
 
-// FindingsKind is the kind of the window of what is slow, and why. There is at most one such window.
+// FindingsKind is the kind of the window of what is slow, and why. There is at
+// most one such window.
 var FindingsKind = Kind{Name: "findings", Single: true, New: func() Window { return new(Findings) }}
 
 // Findings is the window of what is slow, and why.
@@ -22,7 +23,8 @@ func (f *Findings) Check() error { return checkExprs([]string{f.Selected}) }
 
 // Find searches the samples that count.
 func (*Findings) Find(src *Source) (*why.Answer, error) {
-	return why.Find(src.Recording, why.Options{Views: src.Options, Aspects: src.Config.AllAspects(), Threshold: why.DefaultThreshold})
+	return why.Find(src.Recording, why.Options{Views: src.Options,
+		Aspects: src.Config.AllAspects(), Threshold: why.DefaultThreshold})
 }
 
 // Report returns the report that 'cpprof why --top 0' writes.
@@ -31,7 +33,8 @@ func (f *Findings) Report(src *Source) (report.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &findingsReport{report.Why{Answer: answer, File: src.Path}, report.BasisOf(src.Recording)}, nil
+	return &findingsReport{report.Why{Answer: answer, File: src.Path},
+		report.BasisOf(src.Recording)}, nil
 }
 
 type findingsReport struct {

@@ -8,12 +8,14 @@ import (
 	"github.com/cpprof/cpprof/views/locks"
 )
 
-// LocksKind is the kind of the window of the locks. There is at most one such window.
+// LocksKind is the kind of the window of the locks. There is at most one such
+// window.
 var LocksKind = Kind{Name: "locks", Single: true, New: func() Window { return new(Locks) }}
 
 // Locks is the window of the locks.
 type Locks struct {
-	Instances bool `json:"instances,omitempty"` // each lock by itself, not all locks of a field together
+	// each lock by itself, not all locks of a field together
+	Instances bool `json:"instances,omitempty"`
 }
 
 func (*Locks) Kind() Kind { return LocksKind }

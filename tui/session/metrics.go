@@ -13,7 +13,8 @@ import (
 // ScatterKind is the kind of windows that draw one metric against another.
 var ScatterKind = Kind{Name: "scatter", New: func() Window { return new(Scatter) }}
 
-// MatrixKind is the kind of windows that draw each of several metrics against each.
+// MatrixKind is the kind of windows that draw each of several metrics against
+// each.
 var MatrixKind = Kind{Name: "matrix", New: func() Window { return new(Matrix) }}
 
 // Scatter is a window that draws one metric against another.
@@ -85,7 +86,8 @@ func (s *Scatter) Report(src *Source) (report.Report, error) {
 	}
 	pair := plots.NewPair(metrics[0], metrics[1], l)
 	return &scatterReport{pair: pair, width: src.Width, Correlated: &report.Correlated{
-		X: metrics[0], Y: metrics[1], Over: over, Points: "sample", Correlation: pair.Correlation, Basis: report.BasisOf(src.Recording),
+		X: metrics[0], Y: metrics[1], Over: over, Points: "sample", Correlation: pair.Correlation,
+		Basis: report.BasisOf(src.Recording),
 	}}, nil
 }
 
@@ -107,7 +109,8 @@ func (m *Matrix) Report(src *Source) (report.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := report.NewMatrix(selected, func(x, y *metrics.Metric) metrics.Correlation { return metrics.Correlate(x.Column, y.Column, l) })
+	r := report.NewMatrix(selected,
+		func(x, y *metrics.Metric) metrics.Correlation { return metrics.Correlate(x.Column, y.Column, l) })
 	r.Over, r.Basis = over, report.BasisOf(src.Recording)
 	return r, nil
 }

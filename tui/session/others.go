@@ -7,7 +7,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// Others reads the recordings with which a recording is compared. It reads each one once, even if several windows show it.
+// Others reads the recordings with which a recording is compared. It reads each
+// one once, even if several windows show it.
 type Others struct {
 	open func(path string) (*sampledata.Recording, error)
 
@@ -32,7 +33,8 @@ func (o *Others) Add(path string, r *sampledata.Recording) {
 	o.read[key(path)] = &other{recording: r}
 }
 
-// Open returns the recording at a path. If it couldn't read the recording before, it tries again.
+// Open returns the recording at a path. If it couldn't read the recording
+// before, it tries again.
 func (o *Others) Open(path string) (*sampledata.Recording, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -46,7 +48,8 @@ func (o *Others) Open(path string) (*sampledata.Recording, error) {
 	return r, err
 }
 
-// firstMention reports whether this is its first call for a recording. Open must have returned the recording before.
+// firstMention reports whether this is its first call for a recording. Open
+// must have returned the recording before.
 func (o *Others) firstMention(path string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -30,7 +30,8 @@ type Profile struct {
 
 func (*Profile) Kind() Kind { return ProfileKind }
 
-// KeepSteps copies the steps, the threshold and the collapsed entries of a refinement session into the window.
+// KeepSteps copies the steps, the threshold and the collapsed entries of a
+// refinement session into the window.
 func (p *Profile) KeepSteps(s *refine.Session) {
 	p.Steps, p.Threshold, p.Display, p.Collapsed = s.Steps(), s.Threshold(), s.Display(), nil
 	p.keepCollapsed(s, s.Root())
@@ -53,8 +54,9 @@ func (p *Profile) View(r *sampledata.Recording, o views.Options) (*views.View, e
 	return views.Thread(r, p.Class, o)
 }
 
-// Replay applies the window's steps to a tree. It leaves out a step that fails, for example because its stacks are not in
-// the present span, and returns the errors.
+// Replay applies the window's steps to a tree. It leaves out a step that fails,
+// for example because its stacks are not in the present span. It returns the
+// errors.
 func (p *Profile) Replay(t *calltree.Tree, m *calltree.Membership) (*refine.Session, []error) {
 	s := refine.NewSession(t, m)
 	s.SetThreshold(p.Threshold)
@@ -76,12 +78,14 @@ func (p *Profile) Replay(t *calltree.Tree, m *calltree.Membership) (*refine.Sess
 	return s, errs
 }
 
-// replayed replays the steps in a view, and adds a warning for each step that was left out to the view's warnings.
+// replayed replays the steps in a view. It adds a warning to the view's
+// warnings for each step that was left out.
 func (p *Profile) replayed(v *views.View, src *Source) (*refine.Session, []sampledata.Warning) {
 	s, failed := p.Replay(v.Tree, src.Config.AllAspects().Membership(v.Tree.Symbols()))
 	warnings := v.Warnings
 	for _, err := range failed {
-		warnings = append(warnings, sampledata.Warning{Kind: "step", Message: "left out: " + err.Error(), Count: 1})
+		warnings = append(warnings,
+			sampledata.Warning{Kind: "step", Message: "left out: " + err.Error(), Count: 1})
 	}
 	return s, warnings
 }
@@ -92,16 +96,19 @@ func (p *Profile) Report(src *Source) (report.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.report(v, report.Title(src.Recording, v.Tree.Root(), src.Options, v.IdleShare()), src), nil
+	return p.report(v, report.Title(src.Recording, v.Tree.Root(), src.Options, v.IdleShare()),
+		src), nil
 }
 
 // report returns a view with the window's refinements.
 func (p *Profile) report(v *views.View, title string, src *Source) *report.Profile {
 	s, warnings := p.replayed(v, src)
-	return &report.Profile{Session: s, Labels: p.Labels, Title: title, Warnings: warnings, Basis: report.BasisOf(src.Recording), Color: src.Color, Width: src.Width}
+	return &report.Profile{Session: s, Labels: p.Labels, Title: title, Warnings: warnings,
+		Basis: report.BasisOf(src.Recording), Color: src.Color, Width: src.Width}
 }
 
-// Check checks the lengths of the lists, and parses the steps and keys. UnmarshalJSON has parsed the rest.
+// Check checks the lengths of the lists, and parses the steps and keys.
+// UnmarshalJSON has parsed the rest.
 func (p *Profile) Check() error {
 	if len(p.Steps) > maxSteps {
 		return fmt.Errorf("there are more than %d steps", maxSteps)
@@ -137,7 +144,8 @@ func checkStep(s refine.Step) (err error) {
 	return err
 }
 
-// profileJSON is the form of a Profile in a file. Exact numbers are strings such as "5/2".
+// profileJSON is the form of a Profile in a file. Exact numbers are strings
+// such as "5/2".
 type profileJSON struct {
 	Class     string        `json:"class,omitempty"`
 	Steps     []refine.Step `json:"steps,omitempty"`
@@ -154,9 +162,11 @@ type profileJSON struct {
 
 func (p *Profile) json() profileJSON {
 	j := profileJSON{
-		Class: p.Class, Steps: p.Steps, MinHits: exact(p.Threshold.Hits), MinCost: exact(p.Threshold.Cost),
+		Class: p.Class, Steps: p.Steps, MinHits: exact(p.Threshold.Hits),
+		MinCost:   exact(p.Threshold.Cost),
 		Collapsed: p.Collapsed, Selected: p.Selected,
-		Own: p.Display.Own, ByOwn: p.Display.ByOwn, OfParent: p.Display.OfParent, Filter: p.Display.Filter,
+		Own: p.Display.Own, ByOwn: p.Display.ByOwn, OfParent: p.Display.OfParent,
+		Filter: p.Display.Filter,
 	}
 	for _, label := range p.Labels {
 		j.Labels = append(j.Labels, label.String())
@@ -197,7 +207,8 @@ func (p *Profile) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// exactNumber matches numbers that are cheap to read. big.Rat itself also reads exponents, which can take a lot of memory.
+// exactNumber matches numbers that are cheap to read. big.Rat itself also reads
+// exponents, which can take a lot of memory.
 var exactNumber = regexp.MustCompile(`^[0-9]{1,100}(/[0-9]{0,99}[1-9][0-9]{0,99})?$`)
 
 func parseExact(s string) (*big.Rat, error) {

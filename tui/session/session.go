@@ -1,6 +1,7 @@
-// Package session saves the state of the Analyzer beside the recording: the windows with their refinements, prunes and
-// labels, the span, the thresholds, the accounting, the rule of classes, and aspects that a person defined. The Analyzer
-// restores this state, and 'cpprof report session' prints it as text.
+// Package session saves the state of the Analyzer beside the recording: the
+// windows with their refinements, prunes and labels, the span, the thresholds,
+// the accounting, the rule of classes, and aspects that a person defined. The
+// Analyzer restores this state, and 'cpprof report session' prints it as text.
 //
 //	session.go     the State, and the interface of all kinds of windows
 //	profile.go     windows that show the profile of a view
@@ -12,8 +13,8 @@
 //	file.go        loading and saving a State
 //	format.go      the file format
 //
-// The package has no list of all kinds of windows: the caller says which kinds a State may have. So the Analyzer can define
-// kinds of its own.
+// The package has no list of all kinds of windows: the caller says which kinds
+// a State may have. So the Analyzer can define kinds of its own.
 package session
 
 import (
@@ -44,13 +45,16 @@ type Summary struct {
 	Filter   string // the names of classes have this text
 	Order    string // the head of the column by which classes are sorted; "" for the first order
 	Reversed bool   // of the order
-	Against  string // the path of the recording with which it compares; see Relative and Other. "" for none
+	// the path of the recording with which it compares; see Relative and Other.
+	// "" for none
+	Against string
 
 	Lanes []string // the metrics below the timeline, in their order; nil for the usual ones
 }
 
-// Front makes the window of a class's view the active one, and reports whether there is such a window; class is "" for the
-// Server View. A nil State has no windows.
+// Front makes the window of a class's view the active one, and reports whether
+// there is such a window; class is "" for the Server View. A nil State has no
+// windows.
 func (s *State) Front(class string) bool {
 	if s == nil {
 		return false
@@ -65,15 +69,18 @@ func (s *State) Front(class string) bool {
 	return i >= 0
 }
 
-// A Window is the saved state of one window of the Analyzer. It is a pointer to a value that encoding/json writes and reads.
+// A Window is the saved state of one window of the Analyzer. It is a pointer to
+// a value that encoding/json writes and reads.
 type Window interface {
 	Kind() Kind
 
-	// Check returns an error if the window is wrong. Files are not trusted: Check checks sizes and parses texts.
+	// Check returns an error if the window is wrong. Files are not trusted:
+	// Check checks sizes and parses texts.
 	Check() error
 
-	// Report returns the content of the window, for 'cpprof report session'. If a class or another recording does not exist,
-	// the error is a *views.UnknownClassError or a *MissingError.
+	// Report returns the content of the window, for 'cpprof report session'. If
+	// a class or another recording does not exist, the error is a
+	// *views.UnknownClassError or a *MissingError.
 	Report(*Source) (report.Report, error)
 }
 
@@ -103,7 +110,8 @@ func (e *MissingError) Error() string { return e.Err.Error() }
 
 func (e *MissingError) Unwrap() error { return e.Err }
 
-// Configure adds the state's aspects to a configuration, and returns the state's options, completed from the configuration.
+// Configure adds the state's aspects to a configuration, and returns the
+// state's options, completed from the configuration.
 func (s *State) Configure(c *config.Config) views.Options {
 	c.Aspects = c.Aspects.With(s.Aspects...)
 	c.Merges = slices.Concat(c.Merges, s.Merges)
