@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/why"
@@ -368,6 +367,3 @@ func beforeText(f *why.Finding) string {
 	}
 	return aboutShare(f.Before.Share)
 }
-
-// element returns a function as it is written in a call path.
-func element(function string) string { return callpath.Frame(function).String() }
