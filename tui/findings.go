@@ -57,13 +57,7 @@ func openFindings(a *app, asked bool) {
 		return
 	}
 	w := &findingsWindow{Box: tview.NewBox(), a: a, asked: asked}
-	w.list = list{a: a, w: w, of: w, noun: "a finding", button: true,
-		clicked: func(_, _ int, double bool) {
-			if double {
-				w.openSelected()
-			}
-		}}
-	w.list.wheel = w.list.move
+	w.list = newList(a, w, "a finding", true)
 	a.open(w)
 	w.search()
 }
@@ -160,16 +154,11 @@ func proof(f *why.Finding, threshold refine.Threshold) session.Profile {
 // Draw draws the window: the findings, and all about the selected one.
 func (w *findingsWindow) Draw(screen tcell.Screen) {
 	c := newCanvas(screen, w)
-	c.clear(w.a.theme.plain)
-	w.list.area, w.pane.area = canvas{}, canvas{}
-	switch {
-	case w.failed != nil:
-		drawPlain(c, w.failed.Error(), w.a.theme.err)
+	w.pane.area = canvas{}
+	if !w.list.drawReady(c, w.failed, w.answer != nil, "Searching for what is slow …") {
 		return
-	case w.answer == nil:
-		c.text(1, 1, "Searching for what is slow …", w.a.theme.dim)
-		return
-	case len(w.answer.Findings) == 0:
+	}
+	if len(w.answer.Findings) == 0 {
 		drawPlain(c, (&report.Why{Answer: w.answer}).Verdict(), w.a.theme.plain)
 		return
 	}

@@ -20,8 +20,8 @@ type list struct {
 	of      listed
 	noun    string // of a line: "a class"
 	clicked func(line, column int, double bool)
-	wheel   func(by int) // selects or scrolls
-	button  bool         // there is a button for the search
+	scrolls bool // the wheel scrolls; otherwise it selects
+	button  bool // there is a button for the search
 
 	selected   string // the key; a span may not have its line
 	at         int    // the selected line, or -1; see current
@@ -44,6 +44,19 @@ type listed interface {
 	// lineOf returns the line of a key, or the line that replaces it; -1 for
 	// none.
 	lineOf(key string) int
+}
+
+// newList returns a list that opens a line on a double click.
+func newList(a *app, w interface {
+	window
+	listed
+	openSelected()
+}, noun string, button bool) list {
+	return list{a: a, w: w, of: w, noun: noun, button: button, clicked: func(_, _ int, double bool) {
+		if double {
+			w.openSelected()
+		}
+	}}
 }
 
 // current returns the selected line, -1 if it isn't there.
@@ -92,6 +105,20 @@ func (l *list) inSight(area canvas) (first, last int) {
 	n := l.of.lines()
 	l.top = max(0, min(l.top, n-area.height))
 	return l.top, min(n, l.top+area.height)
+}
+
+// drawReady clears a window. Unless its content is ready, it draws the error, or
+// a text that says what is still to be done, and returns false.
+func (l *list) drawReady(c canvas, failed error, ready bool, todo string) bool {
+	c.clear(l.a.theme.plain)
+	l.area = canvas{}
+	switch {
+	case failed != nil:
+		drawPlain(c, failed.Error(), l.a.theme.err)
+	case !ready:
+		c.text(1, 1, todo, l.a.theme.dim)
+	}
+	return failed == nil && ready
 }
 
 // drawHead divides a window into a list and its details. It draws the list's
@@ -201,12 +228,9 @@ func (l *list) mouse(action tview.MouseAction, x, y int) bool {
 			})
 		}
 		return inside
-	case tview.MouseScrollUp:
-		l.wheel(-wheelLines)
-	case tview.MouseScrollDown:
-		l.wheel(wheelLines)
-	default:
-		return false
 	}
-	return true
+	if l.scrolls {
+		return wheeled(action, l.scroll)
+	}
+	return wheeled(action, l.move)
 }

@@ -78,13 +78,7 @@ func openLocksBy(a *app, by locks.By) {
 		return
 	}
 	w := &lockWindow{Box: tview.NewBox(), a: a, by: by}
-	w.list = list{a: a, w: w, of: w, noun: "a lock", button: true,
-		clicked: func(_, _ int, double bool) {
-			if double {
-				w.openSelected()
-			}
-		}}
-	w.list.wheel = w.list.move
+	w.list = newList(a, w, "a lock", true)
 	a.open(w)
 	w.analyse()
 }

@@ -20,14 +20,8 @@ type lockText struct {
 // on the selected item.
 func (w *lockWindow) Draw(screen tcell.Screen) {
 	c := newCanvas(screen, w)
-	c.clear(w.a.theme.plain)
-	w.list.area, w.pane.area = canvas{}, canvas{}
-	switch {
-	case w.failed != nil:
-		drawPlain(c, w.failed.Error(), w.a.theme.err)
-		return
-	case w.found.Analysis == nil:
-		c.text(1, 1, "Analysing the locks …", w.a.theme.dim)
+	w.pane.area = canvas{}
+	if !w.list.drawReady(c, w.failed, w.found.Analysis != nil, "Analysing the locks …") {
 		return
 	}
 	y := w.drawHead(c)

@@ -122,18 +122,8 @@ func (p *pane) draw(c canvas, t *theme, title, of string, lines []textLine) {
 // mouse scrolls if the wheel turns over the pane, and reports whether it
 // handled the action.
 func (p *pane) mouse(action tview.MouseAction, x, y int) bool {
-	if _, _, inside := p.area.has(x, y); !inside {
-		return false
-	}
-	switch action {
-	case tview.MouseScrollUp:
-		p.scroll(-wheelLines)
-	case tview.MouseScrollDown:
-		p.scroll(wheelLines)
-	default:
-		return false
-	}
-	return true
+	_, _, inside := p.area.has(x, y)
+	return inside && wheeled(action, p.scroll)
 }
 
 // bindings are the keys of a pane; the first one has the label.

@@ -53,8 +53,7 @@ func openSubject(a *app, of *subject, s session.Profile) *profileWindow {
 	w := &profileWindow{Box: tview.NewBox(), a: a, replay: s, subject: of, fresh: true,
 		switched: make(map[string]bool)}
 	w.entries.list = list{a: a, w: w, of: &w.entries, noun: "an entry", clicked: w.clickRow,
-		selected: s.Selected}
-	w.entries.wheel = w.entries.scroll
+		scrolls: true, selected: s.Selected}
 	w.splits, w.intervals, w.both = newSplits(w), newIntervals(w), newComparison(w)
 	w.detail.w, w.refiner.w, w.slider.w = w, w, w
 	w.labels = newLabels(w, s.Labels)

@@ -103,11 +103,8 @@ func (r *root) mouse(action tview.MouseAction, e *tcell.EventMouse) {
 		}
 	}
 	if o := r.a.overlay; o != nil {
+		wheeled(action, o.scroll)
 		switch action {
-		case tview.MouseScrollUp:
-			o.scroll(-wheelLines)
-		case tview.MouseScrollDown:
-			o.scroll(wheelLines)
 		case tview.MouseLeftClick, tview.MouseLeftDoubleClick:
 			if c, ok := o.(clickable); ok {
 				c.click(x, y)
@@ -124,6 +121,20 @@ func (r *root) mouse(action tview.MouseAction, e *tcell.EventMouse) {
 
 // wheelLines is the number of lines for one step of the wheel.
 const wheelLines = 3
+
+// wheeled calls move if an action is a step of the wheel, and reports whether it
+// is.
+func wheeled(action tview.MouseAction, move func(by int)) bool {
+	switch action {
+	case tview.MouseScrollUp:
+		move(-wheelLines)
+	case tview.MouseScrollDown:
+		move(wheelLines)
+	default:
+		return false
+	}
+	return true
+}
 
 // sameCell turns a double click into a click unless both clicks were on the
 // same cell.

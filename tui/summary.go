@@ -35,12 +35,7 @@ func newSummaryWindow(a *app, s session.Summary) *summaryWindow {
 		classTable: tabulated(a.recording, nil, a.against != ""),
 		order:      order{s.Order, s.Reversed},
 		hideIdle:   !s.All, filter: s.Filter, marked: make(map[string]bool)}
-	w.list = list{a: a, w: w, of: w, noun: "a class", clicked: func(_, _ int, double bool) {
-		if double {
-			w.openSelected()
-		}
-	}}
-	w.list.wheel = w.list.move
+	w.list = newList(a, w, "a class", false)
 	w.refresh()
 	return w
 }

@@ -103,12 +103,7 @@ func openTree(a *app, class string) {
 	}
 	w := &treeWindow{Box: tview.NewBox(), a: a, class: class, view: viewOf(class).name,
 		folded: make(map[string]bool), above: make(map[string]string)}
-	w.list = list{a: a, w: w, of: w, noun: "a call", clicked: func(_, _ int, double bool) {
-		if double {
-			w.openSelected()
-		}
-	}}
-	w.list.wheel = w.list.move
+	w.list = newList(a, w, "a call", false)
 	a.open(w)
 	w.search()
 }

@@ -14,14 +14,8 @@ import (
 // Draw draws the tree, and all about the selected call.
 func (w *treeWindow) Draw(screen tcell.Screen) {
 	c := newCanvas(screen, w)
-	c.clear(w.a.theme.plain)
-	w.list.area, w.pane.area = canvas{}, canvas{}
-	switch {
-	case w.failed != nil:
-		drawPlain(c, w.failed.Error(), w.a.theme.err)
-		return
-	case w.found == nil:
-		c.text(1, 1, "Searching …", w.a.theme.dim)
+	w.pane.area = canvas{}
+	if !w.list.drawReady(c, w.failed, w.found != nil, "Searching …") {
 		return
 	}
 	first, last, pane := w.list.drawHead(c, w.a.theme, printable(w.view)+": "+w.counts())
