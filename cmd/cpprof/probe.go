@@ -93,7 +93,7 @@ func (f *probeFlags) live(ctx context.Context, t terminal, c *cobra.Command, pat
 	if err := f.record.check(c, command); err != nil {
 		return &usageError{err}
 	}
-	if err := f.record.checkSingle(command); err != nil {
+	if err := f.record.checkSingle(command, errFollows); err != nil {
 		return err
 	}
 	own := t

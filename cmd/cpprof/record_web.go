@@ -14,7 +14,10 @@ var errFollowedByPage = errors.New("--web shows one program, and can't follow ot
 // recordWeb makes one recording, and meanwhile shows it in a browser. The page stays after the end of the recording, until a signal
 // ends cpprof. A launched program goes on after that, as without --web.
 func recordWeb(ctx context.Context, t terminal, f *recordFlags, command []string) error {
-	if err := f.onlyOne(command); err != nil {
+	if f.child != "" || f.followExec {
+		return usagef("%w", errFollowedByPage)
+	}
+	if err := f.checkSingle(command, errFollowedByPage); err != nil {
 		return err
 	}
 	ctx, target, err := f.attach(ctx, t, t, command)
@@ -48,24 +51,6 @@ func recordWeb(ctx context.Context, t terminal, f *recordFlags, command []string
 	}
 	if err = errors.Join(err, <-served); err != nil {
 		return target.fail(ctx, err)
-	}
-	return nil
-}
-
-// onlyOne returns an error if other programs than the command, or the process itself, would be recorded.
-func (f *recordFlags) onlyOne(command []string) error {
-	if f.child != "" || f.followExec {
-		return usagef("%w", errFollowedByPage)
-	}
-	if len(command) == 0 {
-		return nil
-	}
-	program, err := sampler.LookPath(command[0])
-	if err != nil {
-		return err
-	}
-	if f.follows(program, command[1:]) {
-		return errFollowedByPage
 	}
 	return nil
 }

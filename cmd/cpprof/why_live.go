@@ -20,8 +20,8 @@ const whyInterval = 500 * time.Millisecond
 
 var errFollows = errors.New("this command is for one Go program, and can't follow others that it starts: give the program itself, or record them ('cpprof record') and search the recordings")
 
-// checkSingle returns an error if a command is not a Go program itself.
-func (f *recordFlags) checkSingle(command []string) error {
+// checkSingle returns the error follows if a command is not a Go program itself.
+func (f *recordFlags) checkSingle(command []string, follows error) error {
 	if len(command) == 0 {
 		return nil
 	}
@@ -30,7 +30,7 @@ func (f *recordFlags) checkSingle(command []string) error {
 		return err
 	}
 	if f.follows(program, command[1:]) {
-		return errFollows
+		return follows
 	}
 	return nil
 }
@@ -42,7 +42,7 @@ func (f *whyFlags) live(ctx context.Context, t terminal, command []string) error
 	if err != nil {
 		return err
 	}
-	if err := f.record.checkSingle(command); err != nil {
+	if err := f.record.checkSingle(command, errFollows); err != nil {
 		return err
 	}
 	own := t
