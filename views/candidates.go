@@ -11,11 +11,11 @@ import (
 )
 
 // Candidates makes a tree of the goroutines that a thread class may wait for,
-// other than for locks. It is the part of the class's Thread View whose waits
-// have candidates in the recording. Below each wait's reason are the
-// candidates' classes, and below these the lines that the candidates execute:
-// "main.feed:31". Hits count candidates: a goroutine with two of them in one
-// sample adds two. They are no costs.
+// other than for locks. The tree is a part of the class's Thread View: the
+// waits that have candidates in the recording. Below each wait's reason are the
+// candidates' classes. Below these are the lines that the candidates execute:
+// "main.feed:31". Hits count candidates: a goroutine with two candidates in one
+// sample adds two. The hits are no costs.
 func Candidates(r *sampledata.Recording, class string, o Options) (*calltree.Tree, error) {
 	from, to, err := o.samples(r)
 	if err != nil {

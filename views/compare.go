@@ -46,13 +46,16 @@ type Compared struct {
 	Inlining []sampledata.Warning
 }
 
-// Compare makes the same view of two recordings, with the same options. A span counts from the start of each recording,
-// so that it selects the same part of both, for example both without their first two seconds. So a recording compared
-// with itself never differs, and swapping the two only changes signs. It is an error if a recording has no samples in
-// the span: otherwise everything would look as if it had changed.
+// Compare makes the same view of two recordings, with the same options. A span
+// counts from the start of each recording. It selects the same part of both,
+// for example both without their first two seconds. A recording compared with
+// itself never differs, and swapping the two only changes signs. It is an error
+// if a recording has no samples in the span: otherwise everything would look as
+// if it had changed.
 //
-// If inlined calls are merged into their callers, all calls are merged that are inlined in either recording, so that the
-// stacks of both have the same frames.
+// If inlined calls are merged into their callers, calls that are inlined in
+// either recording are merged in both. The stacks of both then have the same
+// frames.
 func Compare(a, b Named, o Options, view Maker) (*Compared, error) {
 	c := &Compared{Inlining: inliningWarning(a.Recording, b.Recording, o.NoInlines)}
 	if o.NoInlines {

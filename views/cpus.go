@@ -10,8 +10,9 @@ type CPUs struct {
 	Processors []int32 // what a share of the processors is of: GOMAXPROCS or, if more goroutines use CPUs, these
 }
 
-// NewCPUs counts who used the CPUs in the samples of a recording. A share of the processors is the weight of Used over that of
-// Processors, as in the Server View.
+// NewCPUs counts who used the CPUs in the samples of a recording. A share of
+// the processors is the weight of Used divided by the weight of Processors, as
+// in the Server View.
 func NewCPUs(r *sampledata.Recording) *CPUs {
 	n := r.Samples.Len()
 	c := &CPUs{make([]int32, n+1), make([]int32, n+1), make([]int32, n), make([]int32, n)}

@@ -44,7 +44,8 @@ func (f *field) enter(class classID, priority int64) {
 	l.rivals[j].n++
 }
 
-// leave reverts enter. It keeps empty rivals, because most of them come back, and removes them if they are the majority.
+// leave reverts enter. It keeps empty rivals, because most rivals come back. It
+// removes empty rivals if they are the majority.
 func (f *field) leave(class classID, priority int64) {
 	i, _ := f.find(priority)
 	l := f.levels[i]

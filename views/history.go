@@ -9,18 +9,21 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// A History says in which samples each stack of a view got its hits, so that the view of any span can be summed up without the
-// recording. For example, if a goroutine runs in the samples 0 to 9, and waits for one of two processors in sample 10, its
-// stack has the portions {:RUN, 1} with a spell of 1 in the samples 0 to 9, and {:LOAD go:main.f, 2} and {:LOAD :idle, 2} with
-// a spell of 1, which is half a hit, in sample 10.
+// A History says in which samples each stack of a view got its hits. With it,
+// the view of any span can be summed up without the recording. For example, a
+// goroutine runs in the samples 0 to 9, and waits for one of two processors in
+// sample 10. Its stack then has two kinds of portions. In the samples 0 to 9,
+// {:RUN, 1} has a spell of 1. In sample 10, {:LOAD go:main.f, 2} and {:LOAD
+// :idle, 2} have a spell of 1, which is half a hit.
 type History struct {
 	*View
 	Portions []Portion
 	Moments
 	Classes []ClassSummary // of a ThreadsHistory: what Classes returns
 
-	// Rounded counts the shares of hits that were rounded to a part in 2^30: those whose numbers are very large, and if there are very
-	// many portions, those that would need further ones.
+	// Rounded counts the shares of hits that were rounded to a part in 2^30.
+	// These are shares with very large numbers. If there are very many
+	// portions, these are also shares that would need further portions.
 	Rounded int64
 }
 
@@ -47,9 +50,11 @@ func ServerHistory(r *sampledata.Recording, o Options, most int) (*History, erro
 	return newHistory(r, o, most, "server view", func(b *builder) { b.server = true })
 }
 
-// ThreadsHistory makes the Thread Views of all classes with their history, as one tree: its root is "*", and below that is the
-// view of each class, which has the class as its outermost frame. Each has what Thread makes of it: of a class that only waits
-// for work, that is not left out. A profile has no history: see Threads.
+// ThreadsHistory makes the Thread Views of all classes with their history, as
+// one tree. Its root is "*". Below the root is the view of each class, with the
+// class as its outermost frame. Each view is the same as Thread's: waiting for
+// work is not left out of a class that does nothing else. A profile has no
+// history: see Threads.
 func ThreadsHistory(r *sampledata.Recording, o Options, most int) (*History, error) {
 	classes, err := Classes(r, o)
 	if err != nil {
@@ -277,7 +282,8 @@ func (h *historian) round(share *big.Rat) (num, den int64) {
 	return roundedShare(share), roundedParts
 }
 
-// roundedParts are the parts in which a share is counted whose own numbers are too large.
+// roundedParts is the number of parts of a rounded share: the exact share has
+// too large numbers.
 const roundedParts = 1 << 30
 
 func roundedShare(x *big.Rat) int64 { return rounded(x).Int64() }

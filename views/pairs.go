@@ -54,8 +54,9 @@ func (p *ClassPair) OnlyIdle() bool {
 	return !slices.ContainsFunc([]*ClassSummary{p.A, p.B}, func(c *ClassSummary) bool { return c != nil && !c.OnlyIdle() })
 }
 
-// Moved returns the share of its time that the class spends otherwise in A than in B; nil if it is only in one of them. For
-// example, a class that went from 0.9 RUN and 0.1 WAIT to 0.6 RUN and 0.4 WAIT moved 0.3.
+// Moved returns the share of its time that the class spends otherwise in A than
+// in B. It is nil if the class is in only one recording. For example, a class
+// that went from 0.9 RUN and 0.1 WAIT to 0.6 RUN and 0.4 WAIT moved 0.3.
 func (p *ClassPair) Moved() *big.Rat {
 	if !p.Common() {
 		return nil

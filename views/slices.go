@@ -15,7 +15,8 @@ const (
 	maxSpells = 500_000
 )
 
-// slicedHistorian returns a historian with the slices of a view of so many samples.
+// slicedHistorian returns a historian with the slices of a view of this many
+// samples.
 func slicedHistorian(r *sampledata.Recording, samples int32) *historian {
 	h := newHistorian(r, maxSpells)
 	if samples > maxSamples {

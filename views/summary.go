@@ -66,7 +66,8 @@ func Classes(r *sampledata.Recording, o Options) ([]ClassSummary, error) {
 	return l.summaries(l.scene.weights.Of(int(from), int(to))), nil
 }
 
-// attributed comes after the typed times in a tally's sums: it has the part of Monitor whose lock has a known holder.
+// attributed comes after the typed times in a tally's sums. It is the part of
+// Monitor for which the lock has a known holder.
 const (
 	attributed = NumTypedTimes
 	numSums    = attributed + 1

@@ -71,8 +71,8 @@ func newBuilder(sc *scene, root string) *builder {
 	return b
 }
 
-// squaresBefore returns for each sample the sum of the squares of the weights of the samples before it, and the sum of all
-// of them.
+// squaresBefore returns two sums of squares of weights: for each sample the sum
+// over the samples before it, and the sum over all samples.
 func squaresBefore(w sampledata.Weights, samples int) []float64 {
 	squares := make([]float64, samples+1)
 	for i := range samples {

@@ -55,10 +55,13 @@ func (v *View) IdleShare() *big.Rat {
 	return new(big.Rat).Quo(v.Idle.Weight, new(big.Rat).Add(v.Idle.Weight, v.Tree.Main().Denominator))
 }
 
-// Server makes the Server View: its root is "*", and it has the :RUN parts of every goroutine. Weights are nanoseconds.
-// The denominator is the sum over the samples of their weight times the number of processors, or of running goroutines if
-// those are more (with the accounting Single: of their weight), so that the root's cost is the CPU utilisation.
-// The Server View of a profile is all of it. Recording.Check must accept the recording.
+// Server makes the Server View: its root is "*", and it has the :RUN parts of
+// every goroutine. Weights are nanoseconds. The root's cost is the CPU
+// utilisation. For that, each sample adds to the denominator its weight times
+// the number of processors, or of running goroutines if there are more of them.
+// With the accounting Single, each sample adds its weight alone. The Server
+// View of a profile is all of the profile. Recording.Check must accept the
+// recording.
 func Server(r *sampledata.Recording, o Options) (*View, error) {
 	from, to, err := o.samples(r)
 	if err != nil {
@@ -76,9 +79,11 @@ func Server(r *sampledata.Recording, o Options) (*View, error) {
 	return v, nil
 }
 
-// Thread makes the Thread View of a class: the class is the root, each of its goroutines adds one hit in each sample,
-// and the denominator is the weight of these hits, so that the root's cost is 1. If the goroutines do nothing but wait for
-// work, this is not left out. The error is an *UnknownClassError if the class has no goroutine in the span.
+// Thread makes the Thread View of a class. The class is the root, and each of
+// its goroutines adds one hit in each sample. The denominator is the weight of
+// these hits, and the root's cost is 1. If the goroutines do nothing but wait
+// for work, this is not left out. The error is an *UnknownClassError if the
+// class has no goroutine in the span.
 func Thread(r *sampledata.Recording, class string, o Options) (*View, error) {
 	from, to, err := o.samples(r)
 	if err != nil {

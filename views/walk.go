@@ -63,8 +63,9 @@ func Walk(r *sampledata.Recording, from, to int32, v Visitor) error {
 	return nil
 }
 
-// openRuns has the runs that have begun, and whose ends a visitor wants to know. They are linked lists: each run has the number
-// of the next one, and 0 ends a list. There are hardly more of them than goroutines at a time.
+// openRuns has the runs that have begun, if a visitor wants to know their ends.
+// They are linked lists: each run has the number of the next one, and 0 ends a
+// list. There are hardly more open runs than goroutines at a time.
 type openRuns struct {
 	list []openRun // of number 1 and up
 	free int32     // the first of a list of those that are not used

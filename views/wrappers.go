@@ -78,7 +78,8 @@ func (n *namers) begins(g sampledata.GoroutineID) bool {
 	return start >= 0 && n.isWrapper[start]
 }
 
-// of returns the function that names the class of a run, or false if that is the function with which its goroutine began.
+// of returns the function that names the class of a run. It returns false if
+// the goroutine began with this function.
 func (n *namers) of(run sampledata.Run) (sampledata.FunctionID, bool) {
 	if n == nil || !n.begins(run.Goroutine) {
 		return 0, false

@@ -1,7 +1,8 @@
 package calltree
 
-// Body adds the digits of the hits of the stacks whose innermost function is node n to sums: of those that end at n, and
-// of those that go on with typed time. A node of typed time has none.
+// Body adds to sums the digits of the hits of the stacks with node n as their
+// innermost function. These are the stacks that end at n, and the stacks that
+// go on with typed time. A node of typed time has none.
 func (t *Tree) Body(n int32, sums []int64) {
 	if t.syms.kinds[t.fn[n]] == Typed {
 		return
@@ -16,8 +17,9 @@ func (t *Tree) Body(n int32, sums []int64) {
 	}
 }
 
-// Owners returns, for each node, the node of the innermost function of its stack: the node above the first typed time, or
-// the node itself if there is none. So the stack "f :MONITOR go:h g :RUN" is owned by f.
+// Owners returns, for each node, the node of the innermost function of its
+// stack: the node above the first typed time, or the node itself if there is
+// none. So the stack "f :MONITOR go:h g :RUN" is owned by f.
 func (t *Tree) Owners() []int32 {
 	owners := make([]int32, len(t.fn))
 	for n := range owners {

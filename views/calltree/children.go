@@ -11,11 +11,14 @@ type call struct {
 	fn     Func
 }
 
-// A childIndex finds the nodes of calls: it is an open hash table. A map with calls as its keys took several times the memory
-// and most of the time in which views are made. The hash is seeded at random: no file can be made that has many calls of one
-// hash.
+// A childIndex finds the nodes of calls: it is an open hash table. A map with
+// calls as its keys took several times the memory, and most of the time to make
+// views. The hash is seeded at random: no file can be made that has many calls
+// of one hash.
 type childIndex struct {
-	slots []int32 // a node, 0 for none; at least a quarter of them are free, and their number is a power of two
+	// a node, 0 for none; at least a quarter of them are free, and their number
+	// is a power of two
+	slots []int32
 	keys  [2]uint64
 }
 
@@ -23,7 +26,8 @@ func newChildIndex() childIndex {
 	return childIndex{make([]int32, 16), [2]uint64{rand.Uint64(), rand.Uint64()}}
 }
 
-// child returns the node of a call. If there is none, it adds the call to the list.
+// child returns the node of a call. If there is none, it adds the call to the
+// list.
 func (x *childIndex) child(calls *[]call, c call) int32 {
 	slot := x.slot(c)
 	for ; x.slots[slot] != 0; slot = x.after(slot) {

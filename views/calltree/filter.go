@@ -2,8 +2,10 @@ package calltree
 
 import "slices"
 
-// Filter returns the tree of the stacks whose nodes are marked in kept. It removes the weights of all other stacks, and
-// the nodes that no stack with a weight needs. The root stays, and so do denominators: costs remain fractions of the whole.
+// Filter returns the tree of the stacks whose nodes are marked in kept. It
+// removes the weights of all other stacks. It removes nodes that no stack with
+// a weight needs. The root and the denominators stay: costs remain fractions of
+// the whole.
 func (t *Tree) Filter(kept []bool) *Tree {
 	needed := make([]bool, t.Len())
 	for _, m := range t.metrics {
@@ -56,15 +58,16 @@ func (t *Tree) take(kept, needed []bool) *Tree {
 		}
 	}
 	for _, m := range t.metrics {
-		f.metrics = append(f.metrics, m.withPlanes(m.slices.renumbered(sliced), func(p Plane) Plane {
-			own := make([]int64, len(old))
-			for i, o := range old {
-				if kept[o] {
-					own[i] = p.Own[o]
+		f.metrics = append(f.metrics,
+			m.withPlanes(m.slices.renumbered(sliced), func(p Plane) Plane {
+				own := make([]int64, len(old))
+				for i, o := range old {
+					if kept[o] {
+						own[i] = p.Own[o]
+					}
 				}
-			}
-			return Plane{Own: own, Cum: cumulate(f.parent, own)}
-		}))
+				return Plane{Own: own, Cum: cumulate(f.parent, own)}
+			}))
 	}
 	return f
 }
@@ -83,13 +86,15 @@ func (m *Metric) withPlanes(s *Slices, change func(Plane) Plane) *Metric {
 	return &changed
 }
 
-// BelowRoot returns the tree of the root's only child. It returns false if the root has no child, several children, or
-// a weight of its own. When its stacks got their hits is lost.
+// BelowRoot returns the tree of the root's only child. It returns false if the
+// root has no child, several children, or a weight of its own. When its stacks
+// got their hits is lost.
 func (t *Tree) BelowRoot() (*Tree, bool) {
 	if t.Len() < 2 || int(t.end[1]) != t.Len() {
 		return nil, false
 	}
-	below := &Tree{syms: t.syms, fn: t.fn[1:], parent: make([]int32, t.Len()-1), end: make([]int32, t.Len()-1)}
+	below := &Tree{syms: t.syms, fn: t.fn[1:], parent: make([]int32, t.Len()-1),
+		end: make([]int32, t.Len()-1)}
 	for i := range below.parent {
 		below.parent[i], below.end[i] = t.parent[i+1]-1, t.end[i+1]-1
 	}
@@ -99,7 +104,8 @@ func (t *Tree) BelowRoot() (*Tree, bool) {
 				return nil, false
 			}
 		}
-		below.metrics = append(below.metrics, m.withPlanes(nil, func(p Plane) Plane { return Plane{Own: p.Own[1:], Cum: p.Cum[1:]} }))
+		below.metrics = append(below.metrics,
+			m.withPlanes(nil, func(p Plane) Plane { return Plane{Own: p.Own[1:], Cum: p.Cum[1:]} }))
 	}
 	return below, true
 }

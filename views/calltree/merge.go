@@ -23,7 +23,8 @@ func Merge(a, b *Tree) (*Tree, error) {
 	to.SetDenominator(0, new(big.Rat).Add(m.Denominator, o.Denominator))
 	counted := m.hits != nil && o.hits != nil
 	if counted {
-		to.CountHits(0, new(big.Rat).Add(m.hits.Denominator, o.hits.Denominator), m.squares+o.squares)
+		to.CountHits(0, new(big.Rat).Add(m.hits.Denominator, o.hits.Denominator),
+			m.squares+o.squares)
 	}
 	var nodes [2][]int32 // by side and node: the node of the builder
 	for side, t := range []*Tree{a, b} {
@@ -52,8 +53,9 @@ func Merge(a, b *Tree) (*Tree, error) {
 	return t, nil
 }
 
-// addTree adds the stacks of a tree, with the weights of its first metric, to several metrics; and its hits, if counted is set. It
-// returns the builder's node for each node of the tree.
+// addTree adds the stacks of a tree, with the weights of its first metric, to
+// several metrics; and its hits, if counted is set. It returns the builder's
+// node for each node of the tree.
 func (b *Builder) addTree(t *Tree, counted bool, metrics ...int) []int32 {
 	fn := make([]Func, t.syms.Len())
 	for f := range fn {
@@ -79,7 +81,8 @@ func (b *Builder) addTree(t *Tree, counted bool, metrics ...int) []int32 {
 	return at
 }
 
-// Sides returns the two trees that t was merged from. t may also be a filtered merged tree.
+// Sides returns the two trees that t was merged from. t may also be a filtered
+// merged tree.
 func (t *Tree) Sides() (a, b *Tree) { return t.Only(1), t.Only(2) }
 
 // Only returns the same tree with one of its metrics.

@@ -2,20 +2,24 @@ package calltree
 
 import "strings"
 
-// A Func is an interned frame name of one Symbols table. Equal names are equal Funcs.
+// A Func is an interned frame name of one Symbols table. Equal names are equal
+// Funcs.
 type Func int32
 
 // None is no function: Lookup returns it for a name that no frame has.
 const None Func = -1
 
-// Kind is the kind of a frame (design "Stack"; CPPROFJ, section 4). It depends only on the name.
+// Kind is the kind of a frame (design "Stack"; CPPROFJ, section 4). It depends
+// only on the name.
 type Kind uint8
 
 const (
 	Function Kind = iota // a true function
 	Typed                // typed time or a wait reason: ":RUN", ":IO-wait"
-	Class                // a thread class: "go:main.worker", "label:route=/api", "class:pool" for several
-	Root                 // "*", the root of a Server View
+	// a thread class: "go:main.worker", "label:route=/api", "class:pool" for
+	// several
+	Class
+	Root // "*", the root of a Server View
 )
 
 // MergedClass begins the name of a class that several classes are merged into.
@@ -31,7 +35,8 @@ func KindOf(name string) Kind {
 		return Root
 	case strings.HasPrefix(name, ":"):
 		return Typed
-	case strings.HasPrefix(name, "go:"), strings.HasPrefix(name, "label:"), strings.HasPrefix(name, MergedClass):
+	case strings.HasPrefix(name, "go:"), strings.HasPrefix(name, "label:"),
+		strings.HasPrefix(name, MergedClass):
 		return Class
 	}
 	return Function

@@ -33,7 +33,8 @@ import (
 	"math/big"
 )
 
-// A Tree is a weighted calling-context tree. Slices that its methods return are shared and must not be changed.
+// A Tree is a weighted calling-context tree. Slices that its methods return are
+// shared and must not be changed.
 type Tree struct {
 	syms    *Symbols
 	parent  []int32 // parent[0] == -1, parent[n] < n
@@ -48,7 +49,8 @@ const (
 	hitsUnit = "samples"
 )
 
-// CallsName is the name of the metric that counts how often a context was entered, if a tree has it.
+// CallsName is the name of the metric that counts how often a context was
+// entered, if a tree has it.
 const CallsName = "calls"
 
 // A Metric is one weight of every node.
@@ -56,14 +58,16 @@ type Metric struct {
 	Name string // "time", "alloc_space"
 	Unit string // of the weights: "nanoseconds", "bytes"; "samples" if each hit weighs 1
 
-	// Denominator is what a cost is a fraction of, in the unit. It is never negative; if it is 0, every cost is 0.
+	// Denominator is what a cost is a fraction of, in the unit. It is never
+	// negative; if it is 0, every cost is 0.
 	Denominator *big.Rat
 
 	scale  *big.Int // the planes count in units of 1/scale
 	planes []Plane
 	hits   *Metric // nil if each hit weighs 1
 
-	// squares is the sum of the squares of the weights of all hits in the denominator, if hits is not nil.
+	// squares is the sum of the squares of the weights of all hits in the
+	// denominator, if hits is not nil.
 	squares float64
 
 	slices *Slices // nil if it is not known when stacks got their hits
@@ -82,10 +86,12 @@ func (t Total) Minus(u Total) Total {
 	return Total{new(big.Rat).Sub(t.Weight, u.Weight), new(big.Rat).Sub(t.Hits, u.Hits)}
 }
 
-// A Plane is one digit (in base 2^32, the least significant first) of the scaled numbers of every node: of the stack that
-// ends at the node (Own), and of all stacks that run through it (Cum). Sums over any set of nodes fit an int64: a digit
-// has 32 bits, and there are fewer than 2^31 nodes. So a Cum may exceed one digit: no carry moves to the next plane
-// until Join adds up the planes.
+// A Plane is one digit (in base 2^32, the least significant first) of the
+// scaled numbers of every node: of the stack that ends at the node (Own), and
+// of all stacks that run through it (Cum). Sums over any set of nodes fit an
+// int64: a digit has 32 bits, and there are fewer than 2^31 nodes. So a Cum may
+// exceed one digit: no carry moves to the next plane until Join adds up the
+// planes.
 type Plane struct {
 	Own, Cum []int64
 }
@@ -102,13 +108,15 @@ func (t *Tree) Parents() []int32 { return t.parent }
 // Funcs returns each node's frame.
 func (t *Tree) Funcs() []Func { return t.fn }
 
-// Ends returns for each node the end of its subtree: the first node after it that is not below it.
+// Ends returns for each node the end of its subtree: the first node after it
+// that is not below it.
 func (t *Tree) Ends() []int32 { return t.end }
 
 // Root returns the name of the root's frame.
 func (t *Tree) Root() string { return t.syms.Name(t.fn[0]) }
 
-// Named returns the tree's frame of the given name, or None. "*" is the root, whatever its own name is.
+// Named returns the tree's frame of the given name, or None. "*" is the root,
+// whatever its own name is.
 func (t *Tree) Named(name string) Func {
 	if name == RootName {
 		return t.fn[0]
@@ -136,12 +144,13 @@ func (t *Tree) Frames(n int32) []string {
 	return frames
 }
 
-// BeginsPart reports whether f begins another goroutine's part of the stack if it is below the root: class frames do
-// (design "Stack").
+// BeginsPart reports whether f begins another goroutine's part of the stack if
+// it is below the root: class frames do (design "Stack").
 func (t *Tree) BeginsPart(f Func) bool { return t.syms.kinds[f] == Class }
 
-// Hits returns the metric that counts the hits of the stacks. Its denominator is the number of hits in the denominator of m. It is m
-// itself if each hit weighs 1, as in the profiles of other tools, whose weights are all that is known.
+// Hits returns the metric that counts the hits of the stacks. Its denominator
+// is the number of hits in the denominator of m. Hits returns m itself if each
+// hit weighs 1, as in the profiles of other tools, which have weights only.
 func (m *Metric) Hits() *Metric {
 	if m.hits == nil {
 		return m
@@ -149,8 +158,9 @@ func (m *Metric) Hits() *Metric {
 	return m.hits
 }
 
-// Squares returns the sum of the squares of the weights of all hits in the denominator. It says how much the weights differ: if all
-// are the same, it is the square of the denominator over the number of hits.
+// Squares returns the sum of the squares of the weights of all hits in the
+// denominator. It says how much the weights differ: if all are the same, it is
+// the square of the denominator over the number of hits.
 func (m *Metric) Squares() float64 {
 	if m.hits != nil {
 		return m.squares
@@ -168,9 +178,9 @@ func (m *Metric) SetSlices(s *Slices) { m.slices = s }
 // Planes returns the digits of the metric's weights.
 func (m *Metric) Planes() []Plane { return m.planes }
 
-// Digits returns the digits of the weights and, behind them, of the hits if
-// they are counted separately. An analysis sums all of them, and calls Total
-// with the sums.
+// Digits returns the digits of the weights. If the hits are counted separately,
+// their digits follow. An analysis sums all digits, and calls Total with the
+// sums.
 func (m *Metric) Digits() []Plane {
 	if m.hits == nil {
 		return m.planes
@@ -178,7 +188,8 @@ func (m *Metric) Digits() []Plane {
 	return append(m.planes[:len(m.planes):len(m.planes)], m.hits.planes...)
 }
 
-// Total returns the weight and the hits for sums over the planes of Digits: sums[i] is from plane i.
+// Total returns the weight and the hits for sums over the planes of Digits:
+// sums[i] is from plane i.
 func (m *Metric) Total(sums ...int64) Total {
 	w := m.Weight(sums[:len(m.planes)]...)
 	if m.hits == nil {
@@ -187,7 +198,8 @@ func (m *Metric) Total(sums ...int64) Total {
 	return Total{w, m.hits.Weight(sums[len(m.planes):]...)}
 }
 
-// Through returns the weight and the hits of all stacks that run through node n.
+// Through returns the weight and the hits of all stacks that run through node
+// n.
 func (m *Metric) Through(n int32) Total { return Total{m.Cum(n), m.Hits().Cum(n)} }
 
 // Ending returns the weight and the hits of the stack that ends at node n.
@@ -198,7 +210,8 @@ func (m *Metric) Integral() bool {
 	return len(m.planes) == 1 && m.scale.IsInt64() && m.scale.Int64() == 1
 }
 
-// Weight returns the exact weight for sums over the planes: sums[i] is from plane i of Planes.
+// Weight returns the exact weight for sums over the planes: sums[i] is from
+// plane i of Planes.
 func (m *Metric) Weight(sums ...int64) *big.Rat {
 	if len(sums) == 1 && m.scale.IsInt64() {
 		return big.NewRat(sums[0], m.scale.Int64())
@@ -206,8 +219,9 @@ func (m *Metric) Weight(sums ...int64) *big.Rat {
 	return new(big.Rat).SetFrac(Join(sums), m.scale)
 }
 
-// Join returns the number with the given digits (see Plane). As they may be sums, digits may have more than 32 bits, and
-// any sign: for [5, 1], it returns 5 + 1*2^32.
+// Join returns the number with the given digits (see Plane). As they may be
+// sums, digits may have more than 32 bits, and any sign: for [5, 1], it returns
+// 5 + 1*2^32.
 func Join(sums []int64) *big.Int {
 	v := new(big.Int)
 	for i := len(sums) - 1; i >= 0; i-- {
@@ -267,9 +281,11 @@ func (t *Tree) Check() error {
 			return fmt.Errorf("call tree: node %d: parent %d is not before it", i, p)
 		}
 		if int(t.end[i]) <= i || t.end[i] > t.end[p] {
-			return fmt.Errorf("call tree: node %d: subtree ends at %d, its parent's at %d", i, t.end[i], t.end[p])
+			return fmt.Errorf("call tree: node %d: subtree ends at %d, its parent's at %d",
+				i, t.end[i], t.end[p])
 		}
-		// In preorder a node is its parent's first child, or follows the end of a sibling.
+		// In preorder a node is its parent's first child, or follows the end of
+		// a sibling.
 		if int(p) != i-1 && !t.followsSibling(int32(i), p) {
 			return fmt.Errorf("call tree: node %d: not in preorder below %d", i, p)
 		}
@@ -285,7 +301,8 @@ func (t *Tree) Check() error {
 	return nil
 }
 
-// followsSibling reports whether i-1 is the last node of the subtree of a sibling of i below p.
+// followsSibling reports whether i-1 is the last node of the subtree of a
+// sibling of i below p.
 func (t *Tree) followsSibling(i, p int32) bool {
 	m := i - 1
 	for m > p && t.parent[m] != p {
@@ -295,17 +312,21 @@ func (t *Tree) followsSibling(i, p int32) bool {
 }
 
 func (t *Tree) checkMetric(m *Metric) error {
-	if m.scale == nil || m.scale.Sign() <= 0 || m.Denominator == nil || m.Denominator.Sign() < 0 || len(m.planes) == 0 {
-		return fmt.Errorf("scale %v, denominator %v, %d planes", m.scale, m.Denominator, len(m.planes))
+	if m.scale == nil || m.scale.Sign() <= 0 || m.Denominator == nil ||
+		m.Denominator.Sign() < 0 || len(m.planes) == 0 {
+		return fmt.Errorf("scale %v, denominator %v, %d planes", m.scale, m.Denominator,
+			len(m.planes))
 	}
 	for k, p := range m.planes {
 		if len(p.Own) != t.Len() || len(p.Cum) != t.Len() {
-			return fmt.Errorf("plane %d: %d own, %d cum for %d nodes", k, len(p.Own), len(p.Cum), t.Len())
+			return fmt.Errorf("plane %d: %d own, %d cum for %d nodes", k, len(p.Own),
+				len(p.Cum), t.Len())
 		}
 		cum := cumulate(t.parent, p.Own)
 		for i := range cum {
 			if cum[i] != p.Cum[i] {
-				return fmt.Errorf("plane %d: node %d: cum %d, but own and children sum to %d", k, i, p.Cum[i], cum[i])
+				return fmt.Errorf("plane %d: node %d: cum %d, but own and children sum to %d",
+					k, i, p.Cum[i], cum[i])
 			}
 		}
 	}

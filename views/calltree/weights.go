@@ -17,7 +17,8 @@ type weights struct {
 	keys        *partKeys            // of parts; the hits of a metric share those of its weights
 	parts       []int64              // by number of the key: weights with other denominators
 	large       map[partKey]*big.Int // sums too large for whole and parts, also with denominator 1
-	odd         map[int32][]*big.Rat // weights whose numerator or denominator needs more than 64 bits
+	// weights whose numerator or denominator needs more than 64 bits
+	odd map[int32][]*big.Rat
 
 	hits    *weights // nil if hits are not counted
 	squares float64  // as in Metric
@@ -29,8 +30,9 @@ type partKey struct {
 	den  int64
 }
 
-// partKeys numbers the keys of a metric. There are few different denominators, which are numbered first: so the keys of the
-// larger map have 8 bytes, for which Go's maps are fastest.
+// partKeys numbers the keys of a metric. There are few different denominators,
+// which are numbered first: so the keys of the larger map have 8 bytes, for
+// which Go's maps are fastest.
 type partKeys struct {
 	list         []partKey
 	at           map[nodeDenominator]int32
@@ -153,7 +155,8 @@ func addFits(a, b int64) (int64, bool) {
 
 // metric converts all weights to one scale and lays them out in planes.
 func (w *weights) metric(parent, at []int32) *Metric {
-	m := &Metric{Name: w.name, Unit: w.unit, Denominator: w.denominator, scale: w.scale(), squares: w.squares}
+	m := &Metric{Name: w.name, Unit: w.unit, Denominator: w.denominator, scale: w.scale(),
+		squares: w.squares}
 	if w.hits != nil {
 		m.hits = w.hits.metric(parent, at)
 	}
@@ -167,8 +170,9 @@ func (w *weights) metric(parent, at []int32) *Metric {
 	return m
 }
 
-// scale returns the least common multiple of all denominators: with it, all weights are integers. It mostly stays small,
-// because goroutines that share P processors and e rivals have few different denominators.
+// scale returns the least common multiple of all denominators: with it, all
+// weights are integers. It mostly stays small, because goroutines that share P
+// processors and e rivals have few different denominators.
 func (w *weights) scale() *big.Int {
 	l := big.NewInt(1)
 	seen := map[int64]bool{1: true}
@@ -193,8 +197,9 @@ func (w *weights) scale() *big.Int {
 	return l
 }
 
-// small fills one plane if the scaled weights of all nodes together fit an int64, and reports whether they do; otherwise,
-// big does the work. It sums absolute values, so that no sum over some of the nodes can overflow either.
+// small fills one plane if the scaled weights of all nodes together fit an
+// int64. It reports whether they do; otherwise, big does the work. It sums
+// absolute values: no sum over some of the nodes can overflow either.
 func (w *weights) small(m *Metric, parent, at []int32) bool {
 	if len(w.large) > 0 || len(w.odd) > 0 || !m.scale.IsInt64() {
 		return false
@@ -277,8 +282,9 @@ func (w *weights) big(m *Metric, parent, at []int32) {
 	m.planes = digits(own, parent)
 }
 
-// digits writes numbers in base 2^32, one plane for each digit; the digits of a negative number are negative. For
-// example, 2^32 + 5 is 5 in the first plane and 1 in the second, and -(2^32 + 5) is -5 and -1.
+// digits writes numbers in base 2^32, one plane for each digit. The digits of a
+// negative number are negative. For example, 2^32 + 5 is 5 in the first plane
+// and 1 in the second, and -(2^32 + 5) is -5 and -1.
 func digits(own []*big.Int, parent []int32) []Plane {
 	width := 1
 	for _, v := range own {

@@ -21,7 +21,8 @@ const (
 	ByField              // all locks of one name: a variable, or a field in all values of its type
 )
 
-// An Analysis describes all locks that goroutines waited for in a span of a recording.
+// An Analysis describes all locks that goroutines waited for in a span of a
+// recording.
 type Analysis struct {
 	By        By            // what one of the Locks is
 	Samples   int           // of the span
@@ -32,44 +33,56 @@ type Analysis struct {
 	Chains    []*Chain      // of two or more links: the longest first, then by the time, most first
 	Deadlocks []*Deadlock   // in order of the first sample that shows them
 
-	// Shared is what else goroutines waited for that others had: channels used as locks, semaphores, pools. SharedEvidence has the sums.
+	// Shared is what else goroutines waited for that others had: channels used
+	// as locks, semaphores, pools. SharedEvidence has the sums.
 	Shared         []*Lock
 	SharedEvidence Evidence
 
-	// Held is the view of views.Holders. Its root is "*". Below the root is each lock by its String, and below a lock is
-	// the part of a Thread View that is below :MONITOR: the holder's class, its stack, and its typed time, from which a
-	// chain continues.
+	// Held is the view of views.Holders. Its root is "*". Below the root is
+	// each lock by its String. Below a lock is the part of a Thread View that
+	// is below :MONITOR: the holder's class, its stack, and its typed time. A
+	// chain continues from the typed time.
 	Held *views.View
 }
 
 // A Lock is one lock that goroutines waited for.
 type Lock struct {
-	// Name is the lock's name in the recording: a variable ("main.server.mu"), a field of a type ("main.(*cache).mu").
-	// If the recording has no name for it, the name comes from the function in which most waiters took it ("lock taken
-	// in main.(*journal).add"), and Guessed is set.
+	// Name is the lock's name in the recording: a variable ("main.server.mu"),
+	// a field of a type ("main.(*cache).mu"). If the recording has no name for
+	// it, the name comes from the function in which most waiters took it ("lock
+	// taken in main.(*journal).add"), and Guessed is set.
 	Name    string
 	Guessed bool
 
-	// Instance numbers the locks of one name from 1, in the order of the first wait for each in the whole recording;
-	// Instances is their number. By field, Instance is 0 if there are several.
+	// Instance numbers the locks of one name from 1, in the order of the first
+	// wait for each in the whole recording. Instances is the number of these
+	// locks. By field, Instance is 0 if there are several.
 	Instance, Instances int
 
-	Address     uint64 // 0 if not known, or if there are several
-	Kind        string // "sync.Mutex", "sync.RWMutex"; "" if not known. If it is no lock: "channel", "semaphore", ...
-	Shared      bool   // it is no lock, but in Analysis.Shared
-	First, Last int32  // the first and last sample of the span in which a goroutine waits for it
+	Address uint64 // 0 if not known, or if there are several
+	// "sync.Mutex", "sync.RWMutex"; "" if not known. If it is no lock:
+	// "channel", "semaphore", ...
+	Kind        string
+	Shared      bool  // it is no lock, but in Analysis.Shared
+	First, Last int32 // the first and last sample of the span in which a goroutine waits for it
 	Evidence
-	Parts   []Part   // by field: the instances that goroutines waited for in the span, the longest time first
+	// by field: the instances that goroutines waited for in the span, the
+	// longest time first
+	Parts   []Part
 	Waiters []Waiter // most time first; they sum to Total
 	Holders []Holder // by class, most time first; they sum to Attributed
-	// Candidates may have what is shared, if it is not known who does. They share each hit equally.
+	// Candidates may have what is shared, if it is not known who does. They
+	// share each hit equally.
 	Candidates []Holder
-	Chains     []*Chain // that begin with a goroutine that waits for this lock, in order of Analysis.Chains
+	// that begin with a goroutine that waits for this lock, in order of
+	// Analysis.Chains
+	Chains []*Chain
 
 	label string
 }
 
-// String returns the lock's name; if other locks have the same name, with its number: "main.(*cache).mu of instance 3".
+// String returns the lock's name; if other locks have the same name, with its
+// number: "main.(*cache).mu of instance 3".
 func (l *Lock) String() string { return l.label }
 
 // A Part is one of the locks of a field.
@@ -80,7 +93,8 @@ type Part struct {
 	calltree.Total
 }
 
-// A Waiter is all goroutines of one class that wait for a lock in one function, for one reason.
+// A Waiter is all goroutines of one class that wait for a lock in one function,
+// for one reason.
 type Waiter struct {
 	Class  string
 	In     string // the function outside of package sync that takes the lock; "" if there is none
@@ -90,9 +104,11 @@ type Waiter struct {
 
 // A Holder is all goroutines of one class that hold a lock.
 type Holder struct {
-	Class          string
-	In             string // of what is shared: the innermost function outside of package sync and the runtime
-	calltree.Total        // of the goroutines that wait for them
+	Class string
+	// of what is shared: the innermost function outside of package sync and the
+	// runtime
+	In             string
+	calltree.Total // of the goroutines that wait for them
 }
 
 // String returns the class, and the function if there is one.
@@ -105,23 +121,25 @@ func (h *Holder) String() string {
 
 // Evidence says for how much of the waiting the holders are known, and how.
 type Evidence struct {
-	// Total has the time of waiting in nanoseconds, summed over the goroutines, and the hits: goroutines that wait, summed over
-	// the samples.
+	// Total has the time of waiting in nanoseconds, summed over the goroutines,
+	// and the hits: goroutines that wait, summed over the samples.
 	calltree.Total
 
-	// These sum to Total. None also has the part of waiters whose recorded holder does not exist at that time.
+	// The following sum to Total. None also has the part of waiters with a
+	// recorded holder that does not exist at that time.
 	Recorded, Inferred, Likely, Ambiguous, Free, None calltree.Total
 
 	Woken calltree.Total // the part Free, times the goroutines that were woken to take the lock
 }
 
-// Known returns the part whose holders are known for sure.
+// Known returns the part with holders that are known for sure.
 func (e *Evidence) Known() calltree.Total { return e.Recorded.Plus(e.Inferred) }
 
 // Attributed returns the part that has holders, known or likely.
 func (e *Evidence) Attributed() calltree.Total { return e.Known().Plus(e.Likely) }
 
-// Share returns a part as a fraction of the time of waiting, or 0 if nothing waited.
+// Share returns a part as a fraction of the time of waiting, or 0 if nothing
+// waited.
 func (e *Evidence) Share(part calltree.Total) *big.Rat {
 	if e.Weight.Sign() == 0 {
 		return new(big.Rat)
@@ -150,13 +168,14 @@ func (a *Analysis) Mean(e *Evidence) *big.Rat {
 	return new(big.Rat).Quo(e.Weight, new(big.Rat).SetInt64(int64(a.Observed)))
 }
 
-// Analyse analyses a span of a recording that Recording.Check accepts. The options Accounting and Granularity affect
-// only Held.
+// Analyse analyses a span of a recording that Recording.Check accepts. The
+// options Accounting and Granularity affect only Held.
 func Analyse(r *sampledata.Recording, o views.Options, by By) (*Analysis, error) {
 	return analyseIn(r, o, by, withChains)
 }
 
-// AnalyseHolders is Analyse without Chains. If goroutines wait for one another in many ways, it takes much less memory.
+// AnalyseHolders is Analyse without Chains. If goroutines wait for one another
+// in many ways, it takes much less memory.
 func AnalyseHolders(r *sampledata.Recording, o views.Options, by By) (*Analysis, error) {
 	return analyseIn(r, o, by, withShared)
 }
@@ -177,8 +196,9 @@ func analyseIn(r *sampledata.Recording, o views.Options, by By, detail detail) (
 	return a, nil
 }
 
-// Summarise returns the locks with their evidence and waiters, and the deadlocks, but no Holders, no Held, no Chains and nothing Shared.
-// It takes a fraction of the time of Analyse.
+// Summarise returns the locks with their evidence and waiters, and the
+// deadlocks. It leaves out Holders, Held, Chains and Shared. It takes a
+// fraction of the time of Analyse.
 func Summarise(r *sampledata.Recording, o views.Options) (*Analysis, error) {
 	s, err := sweep(r, o, newIdentities(r, ByInstance), waitsOnly)
 	if err != nil {
@@ -211,7 +231,8 @@ func (a *Analysis) readHolders() {
 		l := byName[t.Symbols().Name(t.Funcs()[n])]
 		for c := n + 1; c < t.Ends()[n]; c = t.Ends()[c] {
 			if t.Symbols().Kind(t.Funcs()[c]) == calltree.Class {
-				l.Holders = append(l.Holders, Holder{Class: t.Symbols().Name(t.Funcs()[c]), Total: t.Main().Through(c)})
+				l.Holders = append(l.Holders,
+					Holder{Class: t.Symbols().Name(t.Funcs()[c]), Total: t.Main().Through(c)})
 			}
 		}
 		slices.SortFunc(l.Holders, func(x, y Holder) int {

@@ -12,13 +12,15 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// A Chain is goroutines that wait for one another: a goroutine of the first link's class waits for that link's lock. A
-// goroutine of the second link's class holds it while it waits for the second lock, and so on.
+// A Chain is goroutines that wait for one another: a goroutine of the first
+// link's class waits for that link's lock. A goroutine of the second link's
+// class holds it while it waits for the second lock, and so on.
 type Chain struct {
-	Links          []Link   // two or more
-	End            ChainEnd // what is known of the last lock's holder
-	Class          string   // of the last lock's holder, if End is HolderGoesOn, InDeadlock or InCircle
-	calltree.Total          // of the goroutines that wait at the chain's beginning
+	Links []Link   // two or more
+	End   ChainEnd // what is known of the last lock's holder
+	// of the last lock's holder, if End is HolderGoesOn, InDeadlock or InCircle
+	Class          string
+	calltree.Total // of the goroutines that wait at the chain's beginning
 }
 
 // A Link is the class of a goroutine and the lock that it waits for.
@@ -62,11 +64,12 @@ type chain struct {
 	total exact.Sum
 }
 
-// A part is the fraction num/den of what was observed of one goroutine in some samples.
+// A part is the fraction num/den of what was observed of one goroutine in some
+// samples.
 type part struct{ num, den int64 }
 
-// trace divides a part equally among the holders of the last link's lock, and extends the chain by each holder that waits
-// for a lock itself.
+// trace divides a part equally among the holders of the last link's lock. It
+// extends the chain by each holder that waits for a lock itself.
 func (l *ledger) trace(set []sampledata.GoroutineID, p part) {
 	n := int64(len(set))
 	if p.den > math.MaxInt64/n {
@@ -104,7 +107,8 @@ func (l *ledger) endAt(g sampledata.GoroutineID) ChainEnd {
 	path := l.path[slices.Index(l.path, g):]
 	isPath := func(o *circle) bool {
 		return o.first <= l.now && len(o.members) == len(path) &&
-			!slices.ContainsFunc(path, func(g sampledata.GoroutineID) bool { return !slices.Contains(o.members, g) })
+			!slices.ContainsFunc(path,
+				func(g sampledata.GoroutineID) bool { return !slices.Contains(o.members, g) })
 	}
 	if slices.ContainsFunc(l.standing, isPath) {
 		return InDeadlock
@@ -142,9 +146,11 @@ func (l *ledger) sortedChains() []*Chain {
 		all = append(all, chain)
 	}
 	slices.SortFunc(all, func(a, b *Chain) int {
-		return cmp.Or(cmp.Compare(len(b.Links), len(a.Links)), b.Weight.Cmp(a.Weight), cmp.Compare(a.End, b.End), cmp.Compare(a.Class, b.Class),
+		return cmp.Or(cmp.Compare(len(b.Links), len(a.Links)), b.Weight.Cmp(a.Weight),
+			cmp.Compare(a.End, b.End), cmp.Compare(a.Class, b.Class),
 			slices.CompareFunc(a.Links, b.Links, func(x, y Link) int {
-				return cmp.Or(cmp.Compare(x.Class, y.Class), cmp.Compare(x.Lock.label, y.Lock.label))
+				return cmp.Or(cmp.Compare(x.Class, y.Class),
+					cmp.Compare(x.Lock.label, y.Lock.label))
 			}))
 	})
 	return all

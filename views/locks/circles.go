@@ -11,20 +11,28 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// A circle of goroutines that wait for one another's locks is a deadlock only if nothing speaks against it:
+// A circle of goroutines that wait for one another's locks is a deadlock only
+// if nothing speaks against it:
 //
 //   - Each holder is known for sure, and nobody else held the lock since.
-//   - No goroutine of the circle has moved since the circle began, up to the last sample.
-//   - No other goroutine that waited for one of its locks has stopped waiting: that lock was released.
-//   - The circle was seen in two samples. Goroutines may move while one is taken. A recording of one sample is enough, too.
+//   - No goroutine of the circle has moved since the circle began, up to the
+//     last sample.
+//   - No other goroutine that waited for one of its locks has stopped waiting:
+//     that lock was released.
+//   - The circle was seen in two samples. Goroutines may move while one is
+//     taken. A recording of one sample is enough, too.
 //
-// Circles of the same goroutines that once ended are no deadlocks, either: what shows them is wrong about these goroutines.
+// Circles of the same goroutines that once ended are no deadlocks, either: what
+// shows them is wrong about these goroutines.
 
-// circles finds the deadlocks among goroutines, sample by sample. Its user reports every change.
+// circles finds the deadlocks among goroutines, sample by sample. Its user
+// reports every change.
 type circles struct {
 	holders func(sampledata.HolderSetID) []sampledata.GoroutineID
 	stays   map[sampledata.GoroutineID]*stay // of goroutines that wait for locks
-	left    map[uint64]int32                 // by lock: the sample in which a goroutine no longer waited for it that had before
+	// by lock: the sample in which a goroutine no longer waited for it that had
+	// before
+	left    map[uint64]int32
 	active  []*circle
 	refuted map[string]bool          // circles that have ended, by key
 	fresh   []sampledata.GoroutineID // goroutines of which the current sample shows something new
@@ -38,13 +46,15 @@ type stay struct {
 	held             []heldSince
 }
 
-// A heldSince is a goroutine that holds the awaited lock, and the sample since which nothing speaks against that.
+// A heldSince is a goroutine that holds the awaited lock, and the sample since
+// which nothing speaks against that.
 type heldSince struct {
 	by    sampledata.GoroutineID
 	since int32
 }
 
-// A circle is goroutines each of which waits for the next one, the last for the first.
+// A circle is a list of goroutines. Each waits for the next one, and the last
+// waits for the first.
 type circle struct {
 	members []sampledata.GoroutineID
 	key     string
@@ -53,7 +63,8 @@ type circle struct {
 
 func newCircles(holders func(sampledata.HolderSetID) []sampledata.GoroutineID) *circles {
 	return &circles{
-		holders: holders, stays: make(map[sampledata.GoroutineID]*stay), left: make(map[uint64]int32), refuted: make(map[string]bool),
+		holders: holders, stays: make(map[sampledata.GoroutineID]*stay),
+		left: make(map[uint64]int32), refuted: make(map[string]bool),
 	}
 }
 
@@ -85,7 +96,7 @@ func (c *circles) enter(run sampledata.Run) {
 	c.fresh = append(c.fresh, run.Goroutine)
 }
 
-// leave records that a goroutine no longer waits.
+// leave records that a goroutine has stopped waiting.
 func (c *circles) leave(g sampledata.GoroutineID, now int32) {
 	if s := c.stays[g]; s != nil {
 		delete(c.stays, g)
@@ -95,19 +106,24 @@ func (c *circles) leave(g sampledata.GoroutineID, now int32) {
 	}
 }
 
-// isSamePlace reports whether a goroutine that waits has not moved, for all that its next state says.
+// isSamePlace reports whether a goroutine that waits has not moved, for all
+// that its next state says.
 func (s *stay) isSamePlace(next *sampledata.State) bool {
-	sameStack := s.Stack == next.Stack || s.Torn || next.Torn || s.Stack == sampledata.NoStack || next.Stack == sampledata.NoStack
-	return s.Run == next.Run && s.Reason == next.Reason && sameStack && (s.Lock == next.Lock || s.Lock == 0 || next.Lock == 0)
+	sameStack := s.Stack == next.Stack || s.Torn || next.Torn || s.Stack == sampledata.NoStack ||
+		next.Stack == sampledata.NoStack
+	return s.Run == next.Run && s.Reason == next.Reason && sameStack &&
+		(s.Lock == next.Lock || s.Lock == 0 || next.Lock == 0)
 }
 
-// observe brings the holders up to date. Candidates say nothing: a holder may be missing among them for lack of time.
+// observe brings the holders up to date. Candidates say nothing: a holder may
+// be missing among them for lack of time.
 func (s *stay) observe(now int32, named []sampledata.GoroutineID) {
 	switch {
 	case s.Evidence == sampledata.Free:
 		s.held = nil
 	case s.Evidence.Blames():
-		s.held = slices.DeleteFunc(slices.Clone(s.held), func(h heldSince) bool { return !slices.Contains(named, h.by) })
+		s.held = slices.DeleteFunc(slices.Clone(s.held),
+			func(h heldSince) bool { return !slices.Contains(named, h.by) })
 	}
 	if !proves(views.DoingIn(s.State), s.Evidence) {
 		return
@@ -119,7 +135,8 @@ func (s *stay) observe(now int32, named []sampledata.GoroutineID) {
 	}
 }
 
-// heldBy returns the sample since which a goroutine is known to hold the lock, -1 if it is not.
+// heldBy returns the sample since which a goroutine is known to hold the lock,
+// -1 if it is not.
 func (s *stay) heldBy(g sampledata.GoroutineID) int32 {
 	if i := slices.IndexFunc(s.held, func(h heldSince) bool { return h.by == g }); i >= 0 {
 		return s.held[i].since
@@ -127,8 +144,9 @@ func (s *stay) heldBy(g sampledata.GoroutineID) int32 {
 	return -1
 }
 
-// update finds the circles after all changes of a sample. A circle begins with a change of one of its goroutines. If one
-// ends, its goroutines may be in another one.
+// update finds the circles after all changes of a sample. A circle begins with
+// a change of one of its goroutines. If one ends, its goroutines may be in
+// another one.
 func (c *circles) update(now int32) {
 	search := c.fresh
 	c.active = slices.DeleteFunc(c.active, func(o *circle) bool {
@@ -151,7 +169,8 @@ func (c *circles) update(now int32) {
 	c.prune()
 }
 
-// holdersOf returns the goroutines that hold what another one waits for in the current sample.
+// holdersOf returns the goroutines that hold what another one waits for in the
+// current sample.
 func (c *circles) holdersOf(g sampledata.GoroutineID, now int32) (all []sampledata.GoroutineID) {
 	if s := c.stays[g]; s != nil && s.last >= now {
 		for _, h := range s.held {
@@ -175,7 +194,8 @@ func (c *circles) add(members []sampledata.GoroutineID, now int32) {
 	}
 }
 
-// judge reports whether a circle has stood still since it began, and whether all holders are known since then.
+// judge reports whether a circle has stood still since it began, and whether
+// all holders are known since then.
 func (c *circles) judge(o *circle, now int32) (stands, known bool) {
 	known = true
 	for i, g := range o.members {
@@ -189,7 +209,8 @@ func (c *circles) judge(o *circle, now int32) (stands, known bool) {
 	return true, known
 }
 
-// minPruned is the number of locks from which on those are forgotten that no circle can ask for any more.
+// minPruned is the number of locks from which on those are forgotten that no
+// circle can ask for any more.
 const minPruned = 1 << 14
 
 // prune forgets when locks were left before all present waits began.
@@ -220,7 +241,8 @@ func (c *circles) standing(now int32) []*circle {
 func circlesOf(r *sampledata.Recording) *circles {
 	c := newCircles(func(id sampledata.HolderSetID) []sampledata.GoroutineID { return r.HolderSets[id] })
 	next := 0
-	ends := make(map[int32][]sampledata.GoroutineID) // by sample: goroutines whose waits end before it
+	// by sample: goroutines whose waits end before it
+	ends := make(map[int32][]sampledata.GoroutineID)
 	for now := range int32(r.Samples.Len()) {
 		for ; next < r.Runs.Len() && r.Runs.At(next).First == now; next++ {
 			run := r.Runs.At(next)
@@ -246,9 +268,11 @@ func (c *circles) run(g sampledata.GoroutineID) sampledata.Run {
 	return sampledata.RunOf(g, s.first, s.last, s.State)
 }
 
-// cycle returns the goroutines of a circle of waits that contains g, g first, or nil if there is none. holders returns
-// the known holders of the lock that a goroutine waits for.
-func cycle(g sampledata.GoroutineID, holders func(sampledata.GoroutineID) []sampledata.GoroutineID) []sampledata.GoroutineID {
+// cycle returns the goroutines of a circle of waits that contains g, g first,
+// or nil if there is none. holders returns the known holders of the lock that a
+// goroutine waits for.
+func cycle(g sampledata.GoroutineID,
+	holders func(sampledata.GoroutineID) []sampledata.GoroutineID) []sampledata.GoroutineID {
 	type visit struct {
 		g    sampledata.GoroutineID
 		next []sampledata.GoroutineID // holders still to be visited
@@ -281,7 +305,8 @@ func cycle(g sampledata.GoroutineID, holders func(sampledata.GoroutineID) []samp
 	return nil
 }
 
-// rotated returns a circle that begins with its least goroutine, and a key for it.
+// rotated returns a circle that begins with its least goroutine, and a key for
+// it.
 func rotated(circle []sampledata.GoroutineID) ([]sampledata.GoroutineID, string) {
 	least := slices.Index(circle, slices.Min(circle))
 	circle = slices.Concat(circle[least:], circle[:least])

@@ -16,14 +16,16 @@ type Comparison struct {
 	Pairs []Pair    // the one whose waiting changed most, up or down, comes first
 }
 
-// A Pair is the locks of one name in two recordings. A or B is nil if nobody waited for them in that recording.
+// A Pair is the locks of one name in two recordings. A or B is nil if nobody
+// waited for them in that recording.
 type Pair struct {
 	Name         string
 	A, B         *Lock
 	MeanA, MeanB *big.Rat // goroutines that waited, on average
 }
 
-// Compare analyses the locks of two recordings, with the same options; see views.Compare.
+// Compare analyses the locks of two recordings, with the same options; see
+// views.Compare.
 func Compare(a, b views.Named, o views.Options) (*Comparison, error) {
 	c := new(Comparison)
 	for _, side := range []struct {
@@ -68,19 +70,22 @@ func (p *Pair) change() *big.Rat {
 	return d.Abs(d)
 }
 
-// A ComparedPart is a part of the waiting for the locks of a pair: the goroutines of one class that waited in one function for
-// one reason, or those that waited for holders of one class.
+// A ComparedPart is a part of the waiting for the locks of a pair. It has
+// either the goroutines of one class that waited in one function for one
+// reason, or the goroutines that waited for holders of one class.
 type ComparedPart struct {
 	Class, In, Reason string   // of waiters; a holder of a lock has only a class
 	MeanA, MeanB      *big.Rat // goroutines that waited, on average
 }
 
-// Waiters returns who waited for the locks of a pair, the greatest number in either recording first.
+// Waiters returns who waited for the locks of a pair, the greatest number in
+// either recording first.
 func (c *Comparison) Waiters(p *Pair) []ComparedPart {
 	var parts parts
 	for side, l := range p.sides() {
 		for _, w := range l.Waiters {
-			parts.add(ComparedPart{Class: w.Class, In: w.In, Reason: w.Reason}, side, c.mean(side, w.Total))
+			parts.add(ComparedPart{Class: w.Class, In: w.In, Reason: w.Reason},
+				side, c.mean(side, w.Total))
 		}
 	}
 	return parts.sorted()
@@ -97,7 +102,8 @@ func (c *Comparison) Candidates(p *Pair) []ComparedPart {
 	return parts.sorted()
 }
 
-// Holders returns for which holders of the locks of a pair goroutines waited, the greatest number in either recording first.
+// Holders returns for which holders of the locks of a pair goroutines waited,
+// the greatest number in either recording first.
 func (c *Comparison) Holders(p *Pair) []ComparedPart {
 	var parts parts
 	for side, l := range p.sides() {
@@ -108,7 +114,8 @@ func (c *Comparison) Holders(p *Pair) []ComparedPart {
 	return parts.sorted()
 }
 
-// sides returns A and B. A side that a pair lacks is a lock that nobody waited for.
+// sides returns A and B. A side that a pair lacks is a lock that nobody waited
+// for.
 func (p *Pair) sides() [2]*Lock {
 	sides := [2]*Lock{p.A, p.B}
 	for i := range sides {
@@ -119,7 +126,8 @@ func (p *Pair) sides() [2]*Lock {
 	return sides
 }
 
-// mean returns how many goroutines a part of the waiting in A (side 0) or B is on average.
+// mean returns how many goroutines a part of the waiting in A (side 0) or B is
+// on average.
 func (c *Comparison) mean(side int, part calltree.Total) *big.Rat {
 	return [2]*Analysis{c.A, c.B}[side].Mean(&Evidence{Total: part})
 }
@@ -127,7 +135,8 @@ func (c *Comparison) mean(side int, part calltree.Total) *big.Rat {
 // parts are the parts of a pair's waiting.
 type parts []ComparedPart
 
-// add adds goroutines of A (side 0) or B to the part of the same class, function and reason.
+// add adds goroutines of A (side 0) or B to the part of the same class,
+// function and reason.
 func (l *parts) add(part ComparedPart, side int, mean *big.Rat) {
 	i := slices.IndexFunc(*l, func(p ComparedPart) bool {
 		return p.Class == part.Class && p.In == part.In && p.Reason == part.Reason

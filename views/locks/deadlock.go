@@ -7,7 +7,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A Deadlock is goroutines that wait for one another's locks in a circle: none of them can ever continue.
+// A Deadlock is a circle of goroutines that wait for one another's locks: none
+// can ever continue.
 type Deadlock struct {
 	Members     []Member // each waits for a lock of the next one, the last for one of the first
 	First, Last int32    // first and last sample of the recording that shows it
@@ -18,10 +19,12 @@ type Deadlock struct {
 type Member struct {
 	Goroutine int64 // its number in the target
 	Class     string
-	Lock      string  // it waits for this lock
-	Address   uint64  // of that lock; 0 if not known
-	Reason    string  // the runtime's text: "sync.Mutex.Lock"
-	Stack     []Frame // from the call that takes the lock outwards, without further frames of package sync and the runtime
+	Lock      string // it waits for this lock
+	Address   uint64 // of that lock; 0 if not known
+	Reason    string // the runtime's text: "sync.Mutex.Lock"
+	// from the call that takes the lock outwards, without further frames of
+	// package sync and the runtime
+	Stack []Frame
 }
 
 // A Frame is a call on a stack.
@@ -32,7 +35,8 @@ type Frame struct {
 	Inlined  bool
 }
 
-// deadlocks describes the deadlocks of the recording, as far as the span shows them, in the order in which they began.
+// deadlocks describes the deadlocks of the recording, as far as the span shows
+// them, in the order in which they began.
 func (l *ledger) deadlocks() []*Deadlock {
 	var all []*Deadlock
 	for _, o := range l.standing {
@@ -43,28 +47,35 @@ func (l *ledger) deadlocks() []*Deadlock {
 		for _, g := range o.members {
 			run := l.circles.run(g)
 			s := run.State()
-			d.Members = append(d.Members, member(l.r, g, &s, l.classOf(run), l.ids.locks[l.ids.instance(run)].label))
+			d.Members = append(d.Members,
+				member(l.r, g, &s, l.classOf(run), l.ids.locks[l.ids.instance(run)].label))
 		}
 		all = append(all, d)
 	}
 	slices.SortFunc(all, func(a, b *Deadlock) int {
-		return cmp.Or(cmp.Compare(a.First, b.First), slices.CompareFunc(a.Members, b.Members, func(x, y Member) int {
-			return cmp.Compare(x.Goroutine, y.Goroutine)
-		}))
+		return cmp.Or(cmp.Compare(a.First, b.First),
+			slices.CompareFunc(a.Members, b.Members, func(x, y Member) int {
+				return cmp.Compare(x.Goroutine, y.Goroutine)
+			}))
 	})
 	return all
 }
 
-// member describes a goroutine in a deadlock. It uses only the recording's tables.
-func member(r *sampledata.Recording, g sampledata.GoroutineID, s *sampledata.State, class, lock string) Member {
-	m := Member{Goroutine: r.Goroutines.At(g).ID, Class: class, Lock: lock, Address: s.Lock, Reason: s.Reason}
+// member describes a goroutine in a deadlock. It uses only the recording's
+// tables.
+func member(r *sampledata.Recording, g sampledata.GoroutineID, s *sampledata.State,
+	class, lock string) Member {
+	m := Member{Goroutine: r.Goroutines.At(g).ID, Class: class, Lock: lock, Address: s.Lock,
+		Reason: s.Reason}
 	for at := s.Stack; at != sampledata.NoStack; at = r.Nodes[at].Parent {
 		n := r.Nodes[at]
 		f := r.Functions[n.Function]
-		if n.Parent != sampledata.NoStack && locksForOthers(f.Name) && locksForOthers(r.Functions[r.Nodes[n.Parent].Function].Name) {
+		if n.Parent != sampledata.NoStack && locksForOthers(f.Name) &&
+			locksForOthers(r.Functions[r.Nodes[n.Parent].Function].Name) {
 			continue
 		}
-		m.Stack = append(m.Stack, Frame{Function: f.Name, File: f.File, Line: n.Line, Inlined: n.Inlined})
+		m.Stack = append(m.Stack, Frame{Function: f.Name, File: f.File, Line: n.Line,
+			Inlined: n.Inlined})
 	}
 	return m
 }

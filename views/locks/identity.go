@@ -11,22 +11,26 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// identities finds the lock that a run waits for. Locks are numbered and named over the whole recording, so that a lock
-// has the same name in all its spans.
+// identities finds the lock that a run waits for. Locks are numbered and named
+// over the whole recording: a lock has the same name in all its spans.
 type identities struct {
 	r     *sampledata.Recording
 	names map[uint64][]sampledata.LockName // by address, in order of their first sample
 	index map[identity]int
 	locks []*Lock // instances
 	by    By
-	all   []*Lock                           // what is analysed: the instances or, by field, the locks of each name
-	group []int                             // by instance: its index in all
-	takes []map[sampledata.FunctionID]int64 // by lock without a name: waiters' hits by the function that takes the lock
-	taker []sampledata.FunctionID           // by node: the function that takes a lock there; or notYet, or noFunction
+	// what is analysed: the instances or, by field, the locks of each name
+	all   []*Lock
+	group []int // by instance: its index in all
+	// by lock without a name: waiters' hits by the function that takes the lock
+	takes []map[sampledata.FunctionID]int64
+	// by node: the function that takes a lock there; or notYet, or noFunction
+	taker []sampledata.FunctionID
 }
 
-// An identity identifies a lock. An address that has had two names is two locks. Locks at unknown addresses have
-// different identities if different functions take them.
+// An identity identifies a lock. An address that has had two names is two
+// locks. Locks at unknown addresses have different identities if different
+// functions take them.
 type identity struct {
 	address uint64
 	name    string
@@ -39,7 +43,8 @@ const (
 )
 
 func newIdentities(r *sampledata.Recording, by By) *identities {
-	ids := &identities{r: r, by: by, names: make(map[uint64][]sampledata.LockName), index: make(map[identity]int)}
+	ids := &identities{r: r, by: by, names: make(map[uint64][]sampledata.LockName),
+		index: make(map[identity]int)}
 	for _, n := range r.LockNames {
 		ids.names[n.Address] = append(ids.names[n.Address], n)
 	}
@@ -57,8 +62,8 @@ func newIdentities(r *sampledata.Recording, by By) *identities {
 	return ids
 }
 
-// Namer returns a function that returns the name of the lock that a Blocked run waits for: the String of the Lock in an
-// analysis.
+// Namer returns a function that returns the name of the lock that a Blocked run
+// waits for: the String of the Lock in an analysis.
 func Namer(r *sampledata.Recording, by By) func(sampledata.Run) string {
 	ids := newIdentities(r, by)
 	return func(run sampledata.Run) string { return ids.all[ids.lock(run)].label }
@@ -85,14 +90,16 @@ func (ids *identities) gather() {
 	}
 }
 
-// of returns the identity of a run's lock. If the lock was named only later, it has the same identity before.
+// of returns the identity of a run's lock. If the lock was named only later, it
+// has the same identity before.
 func (ids *identities) of(run sampledata.Run) identity {
 	if run.Lock == 0 {
 		return identity{taker: ids.takerAt(run.Stack)}
 	}
 	id := identity{address: run.Lock, taker: noFunction}
 	if names := ids.names[run.Lock]; len(names) > 0 {
-		i, found := slices.BinarySearchFunc(names, run.First, func(n sampledata.LockName, s int32) int { return cmp.Compare(n.First, s) })
+		i, found := slices.BinarySearchFunc(names, run.First,
+			func(n sampledata.LockName, s int32) int { return cmp.Compare(n.First, s) })
 		if !found {
 			i = max(0, i-1)
 		}
@@ -113,7 +120,8 @@ func (ids *identities) enter(run sampledata.Run) {
 	if !ok {
 		i = len(ids.locks)
 		ids.index[id] = i
-		ids.locks = append(ids.locks, &Lock{Name: id.name, Guessed: id.name == "", Address: id.address})
+		ids.locks = append(ids.locks,
+			&Lock{Name: id.name, Guessed: id.name == "", Address: id.address})
 		ids.takes = append(ids.takes, make(map[sampledata.FunctionID]int64))
 	}
 	l := ids.locks[i]
@@ -123,7 +131,8 @@ func (ids *identities) enter(run sampledata.Run) {
 	}
 }
 
-// name names the locks that have no name in the recording, and numbers the locks of one name.
+// name names the locks that have no name in the recording, and numbers the
+// locks of one name.
 func (ids *identities) name() {
 	byName := make(map[string][]*Lock)
 	for i, l := range ids.locks {
@@ -149,7 +158,8 @@ func (ids *identities) name() {
 // ofInstance is between the name of a lock and its number.
 const ofInstance = " of instance "
 
-// FieldOf returns the name of a lock without the number that its String may have.
+// FieldOf returns the name of a lock without the number that its String may
+// have.
 func FieldOf(lock string) string {
 	name, _, _ := strings.Cut(lock, ofInstance)
 	return name
@@ -177,7 +187,8 @@ func (ids *identities) function(f sampledata.FunctionID) string {
 	return ids.r.Functions[f].Name
 }
 
-// takerAt returns the function that takes a lock at a stack: the innermost one outside of package sync and the runtime.
+// takerAt returns the function that takes a lock at a stack: the innermost one
+// outside of package sync and the runtime.
 func (ids *identities) takerAt(stack sampledata.NodeID) sampledata.FunctionID {
 	at, f := stack, noFunction
 	for ; at != sampledata.NoStack; at = ids.r.Nodes[at].Parent {
@@ -196,9 +207,11 @@ func (ids *identities) takerAt(stack sampledata.NodeID) sampledata.FunctionID {
 	return f
 }
 
-// locksForOthers reports whether the function of the given name takes locks for its callers.
+// locksForOthers reports whether the function of the given name takes locks for
+// its callers.
 func locksForOthers(function string) bool {
-	for _, prefix := range []string{"sync.", "internal/sync.", "runtime.", "internal/runtime/", "internal/poll.runtime_", "time.Sleep"} {
+	for _, prefix := range []string{"sync.", "internal/sync.", "runtime.", "internal/runtime/",
+		"internal/poll.runtime_", "time.Sleep"} {
 		if strings.HasPrefix(function, prefix) {
 			return true
 		}

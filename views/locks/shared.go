@@ -11,9 +11,12 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// Goroutines also wait for what is no lock of package sync, and what others have in the same way: a place in a channel with a buffer
-// (slots <- struct{}{}), a part of a semaphore, a connection of a pool, the lock of a socket, the result of a call that another one makes. The recording says
-// who likely has it, or who may (see package sampledata). A channel counts if its users were counted at least once; other channels are
+// Goroutines also wait for things that are no locks of package sync, but that
+// others have in the same way: a place in a channel with a buffer (slots <-
+// struct{}{}), a part of a semaphore, a connection of a pool, the lock of a
+// socket, the result of a call that another goroutine makes. The recording says
+// who likely has such a thing, or who may have it (see package sampledata). A
+// channel counts if its users were counted at least once. Other channels are
 // for handing over values.
 
 // waitFunctions are functions of libraries that wait for such things, by name.
@@ -21,12 +24,18 @@ var waitFunctions = map[string]struct {
 	kind      string
 	libraries []string // the function outside of these is the one that waits
 }{
-	"golang.org/x/sync/semaphore.(*Weighted).Acquire": {"semaphore", []string{"golang.org/x/sync/semaphore."}},
-	"golang.org/x/sync/errgroup.(*Group).Go":          {"limit of an errgroup", []string{"golang.org/x/sync/errgroup."}},
-	"golang.org/x/sync/singleflight.(*Group).Do":      {"call of singleflight", []string{"golang.org/x/sync/singleflight."}},
-	"internal/singleflight.(*Group).Do":               {"call of singleflight", []string{"internal/singleflight."}},
-	"database/sql.(*DB).conn":                         {"connection pool", []string{"database/sql."}},
-	"internal/poll.(*fdMutex).rwlock":                 {"lock for writing to a file or socket", []string{"internal/poll.", "net.", "os."}},
+	"golang.org/x/sync/semaphore.(*Weighted).Acquire": {"semaphore",
+		[]string{"golang.org/x/sync/semaphore."}},
+	"golang.org/x/sync/errgroup.(*Group).Go": {"limit of an errgroup",
+		[]string{"golang.org/x/sync/errgroup."}},
+	"golang.org/x/sync/singleflight.(*Group).Do": {"call of singleflight",
+		[]string{"golang.org/x/sync/singleflight."}},
+	"internal/singleflight.(*Group).Do": {"call of singleflight",
+		[]string{"internal/singleflight."}},
+	"database/sql.(*DB).conn": {"connection pool",
+		[]string{"database/sql."}},
+	"internal/poll.(*fdMutex).rwlock": {"lock for writing to a file or socket",
+		[]string{"internal/poll.", "net.", "os."}},
 }
 
 const channel = "channel"
@@ -51,7 +60,8 @@ type shared struct {
 	candidates map[Holder]*exact.Sum
 }
 
-// A waitPlace is what goroutines wait for at a stack: the kind, and the function of the program that does.
+// A waitPlace is what goroutines wait for at a stack: the kind, and the
+// function of the program that does.
 type waitPlace struct{ kind, in string }
 
 // A sharedWait has everything on which the holders depend.
@@ -63,11 +73,13 @@ type sharedWait struct {
 
 func newSharing(l *ledger) *sharing {
 	s := &sharing{
-		ledger: l, counted: map[uint64]bool{}, places: map[sampledata.NodeID]waitPlace{}, index: map[waitPlace]map[uint64]int{},
+		ledger: l, counted: map[uint64]bool{}, places: map[sampledata.NodeID]waitPlace{},
+		index:   map[waitPlace]map[uint64]int{},
 		waiting: map[sharedWait]int64{},
 	}
 	for i := range l.r.Runs.All() {
-		if run := l.r.Runs.At(int(i)); views.DoingOf(run).Waits() && run.Evidence == sampledata.Likely {
+		if run := l.r.Runs.At(int(i)); views.DoingOf(run).Waits() &&
+			run.Evidence == sampledata.Likely {
 			s.counted[run.Lock] = true
 		}
 	}
@@ -101,12 +113,14 @@ func (s *sharing) enter(run sampledata.Run, byPlace map[waitPlace]*shared) {
 		return
 	}
 	name := at.kind + " in " + cmp.Or(at.in, "an unknown function")
-	part := &Lock{Name: name, Shared: true, Kind: at.kind, Address: run.Lock, Instance: len(s.index[at]) + 1}
+	part := &Lock{Name: name, Shared: true, Kind: at.kind, Address: run.Lock,
+		Instance: len(s.index[at]) + 1}
 	s.index[at][run.Lock] = len(s.parts)
 	s.parts = append(s.parts, part)
 	group := byPlace[at]
 	if group == nil || s.ids.by == ByInstance {
-		group = &shared{lock: part, holders: map[Holder]*exact.Sum{}, candidates: map[Holder]*exact.Sum{}}
+		group = &shared{lock: part, holders: map[Holder]*exact.Sum{},
+			candidates: map[Holder]*exact.Sum{}}
 		if s.ids.by == ByField {
 			group.lock = &Lock{Name: name, Shared: true, Kind: at.kind, label: name}
 		}
@@ -143,7 +157,8 @@ func (s *sharing) placeOf(stack sampledata.NodeID) waitPlace {
 	var libraries []string
 	for at := stack; at != sampledata.NoStack; at = s.r.Nodes[at].Parent {
 		name := s.r.Functions[s.r.Nodes[at].Function].Name
-		if locksForOthers(name) || slices.ContainsFunc(libraries, func(l string) bool { return strings.HasPrefix(name, l) }) {
+		if locksForOthers(name) || slices.ContainsFunc(libraries,
+			func(l string) bool { return strings.HasPrefix(name, l) }) {
 			continue
 		}
 		if f, ok := waitFunctions[name]; ok && libraries == nil {
@@ -157,7 +172,8 @@ func (s *sharing) placeOf(stack sampledata.NodeID) waitPlace {
 	return p
 }
 
-// begin records that a goroutine enters a state. It reports whether it waits for such a thing, and others are named.
+// begin records that a goroutine enters a state. It reports whether it waits
+// for such a thing, and others are named.
 func (s *sharing) begin(run sampledata.Run, first, samples int32, time int64) bool {
 	if !s.counts(run) {
 		return false
@@ -200,7 +216,8 @@ func (s *sharing) end(run sampledata.Run) {
 	}
 }
 
-// sample divides the hits of a sample among those that have the things, or may have them.
+// sample divides the hits of a sample among those that have the things, or may
+// have them.
 func (s *sharing) sample() {
 	for w, n := range s.waiting {
 		sums := w.of.candidates
@@ -247,7 +264,8 @@ func sortedHolders(sums map[Holder]*exact.Sum) (list []Holder) {
 		list = append(list, h)
 	}
 	slices.SortFunc(list, func(x, y Holder) int {
-		return cmp.Or(y.Weight.Cmp(x.Weight), cmp.Compare(x.Class, y.Class), cmp.Compare(x.In, y.In))
+		return cmp.Or(y.Weight.Cmp(x.Weight), cmp.Compare(x.Class, y.Class),
+			cmp.Compare(x.In, y.In))
 	})
 	return list
 }
@@ -255,6 +273,7 @@ func sortedHolders(sums map[Holder]*exact.Sum) (list []Holder) {
 // sortLocks puts those first for which goroutines waited longest.
 func sortLocks(list []*Lock) {
 	slices.SortFunc(list, func(x, y *Lock) int {
-		return cmp.Or(y.Weight.Cmp(x.Weight), cmp.Compare(x.label, y.label), cmp.Compare(x.Address, y.Address))
+		return cmp.Or(y.Weight.Cmp(x.Weight), cmp.Compare(x.label, y.label),
+			cmp.Compare(x.Address, y.Address))
 	})
 }

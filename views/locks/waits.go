@@ -24,7 +24,8 @@ type ledger struct {
 	weights sampledata.Weights
 	now     int32
 
-	// What is observed of one goroutine in the current samples: a hit in each, and the time that they stand for.
+	// What is observed of one goroutine in the current samples: a hit in each,
+	// and the time that they stand for.
 	hits, time int64
 
 	at       []int32              // by goroutine: the run that it last began; -1 before its first
@@ -76,7 +77,8 @@ const (
 )
 
 // sweep walks through the span in the options.
-func sweep(r *sampledata.Recording, o views.Options, ids *identities, detail detail) (*ledger, error) {
+func sweep(r *sampledata.Recording, o views.Options, ids *identities,
+	detail detail) (*ledger, error) {
 	from, to, err := o.Span.Samples(r)
 	if err != nil {
 		return nil, err
@@ -104,12 +106,14 @@ func sweep(r *sampledata.Recording, o views.Options, ids *identities, detail det
 	return l, views.Walk(r, from, to, l)
 }
 
-// blames reports whether a goroutine waits for a lock whose holders the recording names.
+// blames reports whether a goroutine waits for a lock with holders that the
+// recording names.
 func blames(does views.Doing, e sampledata.Evidence) bool {
 	return does == views.AwaitingLock && e.Blames()
 }
 
-// proves reports whether a goroutine waits for a lock whose holders are known for sure. Only such waits make a deadlock.
+// proves reports whether a goroutine waits for a lock with holders that are
+// known for sure. Only such waits make a deadlock.
 func proves(does views.Doing, e sampledata.Evidence) bool {
 	return blames(does, e) && e != sampledata.Likely
 }
@@ -130,7 +134,8 @@ func (l *ledger) Begin(i int32, run sampledata.Run, first, samples int32) bool {
 	if l.ids.by == ByField {
 		a.part(l.ids.instance(run)).Add(n, time, 1, 1)
 	}
-	a.waiter(waiter{l.classOf(run), l.ids.function(l.ids.takerAt(run.Stack)), run.Reason}).Add(n, time, 1, 1)
+	a.waiter(waiter{l.classOf(run), l.ids.function(l.ids.takerAt(run.Stack)), run.Reason}).Add(n,
+		time, 1, 1)
 	switch run.Evidence {
 	case sampledata.Ambiguous:
 		a.ambiguous.Add(n, time, 1, 1)
@@ -146,7 +151,8 @@ func (l *ledger) Begin(i int32, run sampledata.Run, first, samples int32) bool {
 }
 
 func (l *ledger) waitingFor(run sampledata.Run) waitingFor {
-	w := waitingFor{link: link{l.classOf(run), l.ids.lock(run)}, holders: run.Holders, evidence: run.Evidence, who: nobody}
+	w := waitingFor{link: link{l.classOf(run), l.ids.lock(run)}, holders: run.Holders,
+		evidence: run.Evidence, who: nobody}
 	if l.isHeld[run.Goroutine] {
 		w.who = run.Goroutine
 	}
@@ -177,7 +183,8 @@ func (l *ledger) Sample(s, alike int32) error {
 	return nil
 }
 
-// divide adds a number of waiters to their lock, and traces the chains from its holders. Only holders that exist count.
+// divide adds a number of waiters to their lock, and traces the chains from its
+// holders. Only holders that exist count.
 func (l *ledger) divide(w *waitingFor, waiters int64) {
 	set := l.r.HolderSets[w.holders]
 	known := int64(0)
@@ -205,7 +212,8 @@ func (l *ledger) divide(w *waitingFor, waiters int64) {
 	l.trace(set, part{waiters, 1})
 }
 
-// run returns the run that a goroutine is in; false if it doesn't exist in this sample.
+// run returns the run that a goroutine is in; false if it doesn't exist in this
+// sample.
 func (l *ledger) run(g sampledata.GoroutineID) (run sampledata.Run, exists bool) {
 	i := l.at[g]
 	if i < 0 {
@@ -223,8 +231,9 @@ func (l *ledger) exists(g sampledata.GoroutineID) bool {
 // analysis returns the sums.
 func (l *ledger) analysis() *Analysis {
 	a := &Analysis{
-		By:      l.ids.by,
-		Samples: int(l.to - l.from), Observed: time.Duration(l.weights.Of(int(l.from), int(l.to))), Length: l.length(),
+		By:       l.ids.by,
+		Samples:  int(l.to - l.from),
+		Observed: time.Duration(l.weights.Of(int(l.from), int(l.to))), Length: l.length(),
 		Deadlocks: l.deadlocks(),
 	}
 	var all account
@@ -261,10 +270,12 @@ func (l *ledger) length() time.Duration {
 	return max(0, end-l.o.Span.From)
 }
 
-// evidence returns the waits by evidence. Holders that do not exist at the time of a wait count as none.
+// evidence returns the waits by evidence. Holders that do not exist at the time
+// of a wait count as none.
 func (a *account) evidence() Evidence {
 	e := Evidence{
-		Total: totalOf(&a.waits), Recorded: totalOf(&a.recorded), Inferred: totalOf(&a.inferred), Likely: totalOf(&a.likely),
+		Total: totalOf(&a.waits), Recorded: totalOf(&a.recorded), Inferred: totalOf(&a.inferred),
+		Likely:    totalOf(&a.likely),
 		Ambiguous: totalOf(&a.ambiguous), Free: totalOf(&a.free), Woken: totalOf(&a.woken),
 	}
 	e.None = e.Minus(e.Recorded).Minus(e.Inferred).Minus(e.Likely).Minus(e.Ambiguous).Minus(e.Free)
@@ -288,11 +299,13 @@ func (a *account) part(instance int) *exact.Sum {
 	return sum
 }
 
-// partsOf lists the instances of a field, those first for which goroutines waited longest.
+// partsOf lists the instances of a field, those first for which goroutines
+// waited longest.
 func partsOf(a *account, instances []*Lock) (parts []Part) {
 	for instance, sum := range a.parts {
 		lock := instances[instance]
-		parts = append(parts, Part{Lock: lock.label, Instance: lock.Instance, Address: lock.Address, Total: totalOf(sum)})
+		parts = append(parts, Part{Lock: lock.label, Instance: lock.Instance,
+			Address: lock.Address, Total: totalOf(sum)})
 	}
 	slices.SortFunc(parts, func(x, y Part) int {
 		return cmp.Or(y.Weight.Cmp(x.Weight), cmp.Compare(x.Instance, y.Instance))
@@ -326,7 +339,8 @@ func (a *account) sorted() []Waiter {
 		all = append(all, Waiter{w.class, w.in, w.reason, totalOf(sum)})
 	}
 	slices.SortFunc(all, func(x, y Waiter) int {
-		return cmp.Or(y.Weight.Cmp(x.Weight), cmp.Compare(x.Class, y.Class), cmp.Compare(x.In, y.In), cmp.Compare(x.Reason, y.Reason))
+		return cmp.Or(y.Weight.Cmp(x.Weight), cmp.Compare(x.Class, y.Class),
+			cmp.Compare(x.In, y.In), cmp.Compare(x.Reason, y.Reason))
 	})
 	return all
 }

@@ -8,13 +8,16 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// Watch returns a sink that passes everything to another one, and reports deadlocks while they last. Each is reported
-// once, in the second sample that shows it. Sample calls report. A lock has its name if the sink knows one, else its
-// address.
+// Watch returns a sink that passes everything to another one, and reports
+// deadlocks while they last. Each is reported once, in the second sample that
+// shows it. Sample calls report. A lock has its name if the sink knows one,
+// else its address.
 //
-// The sink keeps the tables of functions and stacks, and the states of the goroutines that wait for a lock.
+// The sink keeps the tables of functions and stacks, and the states of the
+// goroutines that wait for a lock.
 func Watch(sink sampledata.Sink, o views.Options, report func(Deadlock)) sampledata.Sink {
-	w := &watcher{kept: sampledata.KeepTables(sink), o: o, report: report, reported: make(map[string]bool)}
+	w := &watcher{kept: sampledata.KeepTables(sink), o: o, report: report,
+		reported: make(map[string]bool)}
 	w.circles = newCircles(func(id sampledata.HolderSetID) []sampledata.GoroutineID { return w.kept.Tables().HolderSets[id] })
 	return sampledata.AfterSample(w.kept, w.sample)
 }
