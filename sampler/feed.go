@@ -12,7 +12,7 @@ import (
 // Limits of a feed's round, unless the options set others.
 const (
 	longestRound = 10 * time.Minute
-	mostChanges  = 200_000
+	maxChanges   = 200_000
 )
 
 // FeedOptions configure a Feed.
@@ -30,7 +30,7 @@ func (o FeedOptions) withDefaults() FeedOptions {
 		o.Longest = max(longestRound, o.Least)
 	}
 	if o.Changes == 0 {
-		o.Changes = mostChanges
+		o.Changes = maxChanges
 	}
 	return o
 }

@@ -28,7 +28,7 @@ type peers struct {
 
 const (
 	peerNames   = 8  // number of samplers of one target that know of each other
-	mostPeers   = 32 // number of connections that are accepted
+	maxPeers    = 32 // number of connections that are accepted
 	peerPatient = time.Second
 )
 
@@ -42,7 +42,7 @@ func meetPeers(p *Process) *peers {
 		from, _ = readStat(p.PID)
 	}
 	name := func(i int) string { return fmt.Sprintf("@cpprof/%d/%d/%d", p.PID, from.start, i) }
-	m, own := &peers{found: make(chan Peer, peerNames+mostPeers), met: map[int]bool{}}, -1
+	m, own := &peers{found: make(chan Peer, peerNames+maxPeers), met: map[int]bool{}}, -1
 	for i := range peerNames {
 		l, err := net.Listen("unix", name(i))
 		if err == nil {
@@ -63,7 +63,7 @@ func meetPeers(p *Process) *peers {
 }
 
 func (m *peers) accept(l net.Listener) {
-	for range mostPeers {
+	for range maxPeers {
 		c, err := l.Accept()
 		if err != nil {
 			return

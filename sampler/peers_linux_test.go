@@ -34,7 +34,7 @@ func TestStrangersAmongPeers(t *testing.T) {
 	if other.listener == nil {
 		t.Fatal("the names are taken, although nobody has them any more")
 	}
-	for range 2 * mostPeers { // more than are accepted
+	for range 2 * maxPeers { // more than are accepted
 		if c, err := net.Dial("unix", other.listener.Addr().String()); err == nil {
 			c.Close()
 		}

@@ -12,8 +12,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// mostAttempts is how often cpprof tries to attach to a process, which may be executing another program at that moment.
-const mostAttempts = 5
+// maxAttempts is how often cpprof tries to attach to a process, which may be executing another program at that moment.
+const maxAttempts = 5
 
 // ProgramsOptions configure RecordPrograms.
 type ProgramsOptions struct {
@@ -189,7 +189,7 @@ func (r *programsRecorder) retry(pid int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.attempts[pid]++
-	return r.attempts[pid] < mostAttempts
+	return r.attempts[pid] < maxAttempts
 }
 
 func (r *programsRecorder) endedEarly(p *Process) {

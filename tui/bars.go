@@ -8,8 +8,8 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// mostTab is the width of the longest title in a tab.
-const mostTab = 24
+// maxTab is the width of the longest title in a tab.
+const maxTab = 24
 
 // drawTabs draws a tab for every window, the active one highlighted. If there
 // is not enough room for all, it draws those around the active one.
@@ -19,7 +19,7 @@ func (r *root) drawTabs(c canvas) {
 	c = a.drawCounted(a.live.drawBadge(c))
 	labels := make([]string, len(a.windows))
 	for i, w := range a.windows {
-		labels[i] = fmt.Sprintf(" %d %s ", i+1, shorten(w.title(), mostTab))
+		labels[i] = fmt.Sprintf(" %d %s ", i+1, shorten(w.title(), maxTab))
 	}
 	first := 0
 	for first < a.active && width(labels[first:a.active+1]) > c.width-2 {

@@ -114,8 +114,8 @@ func prefixed(prefix string, texts []string) []string {
 	return out
 }
 
-// mostCompletions limits the number of completions.
-const mostCompletions = 200
+// maxCompletions limits the number of completions.
+const maxCompletions = 200
 
 // completeNames completes the last word of a line as an element of a call path.
 // The word may be the beginning of a name. If no name begins with it, it may be
@@ -143,7 +143,7 @@ func (l commandLine) completeNames(line string) []string {
 		}
 		if len(out) > 0 {
 			slices.Sort(out)
-			return out[:min(len(out), mostCompletions)]
+			return out[:min(len(out), maxCompletions)]
 		}
 	}
 	return nil

@@ -100,7 +100,7 @@ func (d *detail) content(e *refine.Entry, width int) []textLine {
 		}
 		if p := d.w.a.recording.Probe(last.Name); p != nil {
 			add(t.title, "Probe")
-			for _, line := range report.ProbeLines(d.w.a.recording, p, mostSites) {
+			for _, line := range report.ProbeLines(d.w.a.recording, p, maxSites) {
 				add(t.plain, line)
 			}
 		}
@@ -113,8 +113,8 @@ func (d *detail) content(e *refine.Entry, width int) []textLine {
 	return lines
 }
 
-// mostSites limits the call sites of a probed function.
-const mostSites = 10
+// maxSites limits the call sites of a probed function.
+const maxSites = 10
 
 // aspect adds the patterns and functions of an aspect.
 func (d *detail) aspect(name string, add func(tcell.Style, string)) {

@@ -11,7 +11,7 @@ import (
 // Nothing else in the Analyzer depends on the list of kinds.
 type kind struct {
 	session.Kind        // without New if a session does not keep such windows
-	unkept       string // why a session does not keep such windows
+	whyNotKept   string // why a session does not keep such windows
 
 	// reopen opens a window that a session kept.
 	reopen func(*app, session.Window)

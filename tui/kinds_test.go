@@ -143,7 +143,7 @@ func TestEveryWindowHasTitleAndHelp(t *testing.T) {
 		var commands []command
 		b.do(func() { title, commands = b.app.window().title(), b.allCommands(b.app.window()) })
 		bindings := b.bindings()
-		if tabs, _, _ := strings.Cut(b.text(), "\n"); title == "" || !strings.Contains(tabs, shorten(title, mostTab)) {
+		if tabs, _, _ := strings.Cut(b.text(), "\n"); title == "" || !strings.Contains(tabs, shorten(title, maxTab)) {
 			t.Errorf("the title %q is not in the tabs %q", title, tabs)
 		}
 		b.resize(80, 130)
@@ -273,7 +273,7 @@ func TestEveryButtonOfEveryWindow(t *testing.T) {
 func TestEveryWindowIsKept(t *testing.T) {
 	for _, k := range kinds() {
 		t.Run(k.Name, func(t *testing.T) {
-			if (k.New == nil) == (k.unkept == "") || (k.New == nil) != (k.reopen == nil) {
+			if (k.New == nil) == (k.whyNotKept == "") || (k.New == nil) != (k.reopen == nil) {
 				t.Fatalf("a session keeps it, or the kind says why not; kept and not opened again is none of these: %+v", k)
 			}
 			b := windowTests[k.Name].open(t)

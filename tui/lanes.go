@@ -20,8 +20,8 @@ import (
 // the name and statistics, and a line with the values, in the columns of the
 // graph.
 const (
-	laneLines  = 2
-	leastTable = 6 // lines that remain for the table of classes
+	laneLines = 2
+	minTable  = 6 // lines that remain for the table of classes
 )
 
 // lanes are the metrics below a timeline.
@@ -70,7 +70,7 @@ func (l *lanes) room(height int) int {
 	if !l.t.active {
 		return 0
 	}
-	return laneLines * min(max(1, len(l.exprs())), max(0, height-leastTable)/laneLines)
+	return laneLines * min(max(1, len(l.exprs())), max(0, height-minTable)/laneLines)
 }
 
 func (l *lanes) bindings() []binding {

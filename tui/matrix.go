@@ -157,8 +157,8 @@ func (w *matrixWindow) openSelected() {
 	openScatter(w.a, w.exprs[x], w.exprs[y])
 }
 
-// leastPane is the number of lines below the matrix, about the selected pair.
-const leastPane = 5
+// minPane is the number of lines below the matrix, about the selected pair.
+const minPane = 5
 
 // Draw draws the matrix, and all about the selected pair.
 func (w *matrixWindow) Draw(screen tcell.Screen) {
@@ -174,7 +174,7 @@ func (w *matrixWindow) Draw(screen tcell.Screen) {
 		return
 	}
 	n := len(w.exprs)
-	pane := min(max(leastPane, c.height/4), c.height/2)
+	pane := min(max(minPane, c.height/4), c.height/2)
 	w.grid = c.part(0, 1, c.width, c.height-1-pane)
 	width, height := w.grid.width/n, max(1, w.grid.height/n)
 	c.text(1, 0, termtext.Cut("Correlations: dots below the diagonal, r above it", c.width-2),

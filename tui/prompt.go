@@ -172,8 +172,8 @@ func commonPrefix(texts []string) string {
 	return common
 }
 
-// mostChoices is the number of choices that are shown at once.
-const mostChoices = 8
+// maxChoices is the number of choices that are shown at once.
+const maxChoices = 8
 
 // draw draws the prompt on the canvas's last line, and above it the choices, or
 // the error with its caret.
@@ -192,8 +192,8 @@ func (p *prompt) draw(c canvas, t *theme) {
 	if p.err != nil {
 		above = p.errorLines(x - shift)
 	} else if len(p.choices) > 0 {
-		first := max(0, min(p.choice-mostChoices/2, len(p.choices)-mostChoices))
-		above = p.choices[first:min(len(p.choices), first+mostChoices)]
+		first := max(0, min(p.choice-maxChoices/2, len(p.choices)-maxChoices))
+		above = p.choices[first:min(len(p.choices), first+maxChoices)]
 		style = t.plain
 	}
 	for i, text := range above {

@@ -155,8 +155,8 @@ func (a *app) grown(r *sampledata.Recording) {
 	a.countAgain()
 }
 
-// mostBadge is the width of the longest list in the title.
-const mostBadge = 28
+// maxBadge is the width of the longest list in the title.
+const maxBadge = 28
 
 // drawCounted shows at the right end of the tabs which samples count, and
 // returns the rest of the line.
@@ -164,11 +164,11 @@ func (a *app) drawCounted(c canvas) canvas {
 	if a.counts.list == "" {
 		return c
 	}
-	text := fmt.Sprintf(" ⊂ %s: %d of %d ", shorten(a.counts.list, mostBadge),
+	text := fmt.Sprintf(" ⊂ %s: %d of %d ", shorten(a.counts.list, maxBadge),
 		a.recording.Samples.Len(), a.whole.Samples.Len())
 	if a.counts.none {
 		text = fmt.Sprintf(" ⊂ %s: no sample so far, all are shown ",
-			shorten(a.counts.list, mostBadge))
+			shorten(a.counts.list, maxBadge))
 	}
 	left := max(0, c.width-textWidth(text))
 	c.text(left, 0, text, a.theme.bar.Bold(true))
@@ -289,7 +289,7 @@ func (a *app) completeMetrics(args string) []string {
 		}
 	}
 	slices.Sort(list)
-	return list[:min(len(list), mostCompletions)]
+	return list[:min(len(list), maxCompletions)]
 }
 
 // counts reports for each column of the timeline whether it counts, and whether

@@ -139,16 +139,16 @@ func (w *scatterWindow) bindings() []binding {
 		{keys: []string{"PgDn", "Ctrl-F"}, description: "much further to the right", do: by(10, 0)},
 		{keys: []string{"PgUp", "Ctrl-B"}, description: "much further to the left", do: by(-10, 0)},
 		{keys: []string{"g", "Home"}, description: "the top left corner",
-			do: by(-mostCells, -mostCells)},
+			do: by(-maxCells, -maxCells)},
 		{keys: []string{"G", "End"}, description: "the bottom right corner",
-			do: by(mostCells, mostCells)},
+			do: by(maxCells, maxCells)},
 		{keys: []string{"f"}, label: "Flip", description: "flip the axes",
 			do: func(string) { w.flip() }},
 	}
 }
 
-// mostCells is greater than the number of columns or rows of any screen.
-const mostCells = 2048
+// maxCells is greater than the number of columns or rows of any screen.
+const maxCells = 2048
 
 func (w *scatterWindow) move(columns, rows int) {
 	if w.dots != nil {

@@ -42,7 +42,7 @@ func newSummaryWindow(a *app, s session.Summary) *summaryWindow {
 
 // summaryKind is the kind of the first window.
 func summaryKind() kind {
-	return kind{Kind: session.Kind{Name: "summary", Single: true}, unkept: "it is always there"}
+	return kind{Kind: session.Kind{Name: "summary", Single: true}, whyNotKept: "it is always there"}
 }
 
 func (w *summaryWindow) title() string        { return "Summary" }

@@ -174,7 +174,7 @@ func (w *summaryWindow) details() string {
 func (w *summaryWindow) Draw(screen tcell.Screen) {
 	c := newCanvas(screen, w)
 	y := w.drawHead(c)
-	height := min(max((c.height-9)/3, 1), mostGraph) + timelineBars
+	height := min(max((c.height-9)/3, 1), maxGraph) + timelineBars
 	w.timeline.draw(c.part(0, y, c.width, height))
 	y += height
 	room := w.timeline.lanes.room(c.height - y)

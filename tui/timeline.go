@@ -122,7 +122,7 @@ func (t *timeline) zoomIn() {
 }
 
 func (t *timeline) zoomTo(s views.Span) {
-	if s != (views.Span{}) && (!s.Has(t.a.whole) || s.To-s.From < leastZoom) {
+	if s != (views.Span{}) && (!s.Has(t.a.whole) || s.To-s.From < minZoom) {
 		t.a.say("There is no more to see of a shorter time: Z zooms out.")
 		return
 	}
@@ -130,8 +130,8 @@ func (t *timeline) zoomTo(s views.Span) {
 	t.refresh()
 }
 
-// leastZoom is the shortest time that the timeline shows.
-const leastZoom = time.Millisecond
+// minZoom is the shortest time that the timeline shows.
+const minZoom = time.Millisecond
 
 // nameSpan asks for the name of a sample list with the chosen span.
 func (t *timeline) nameSpan() {

@@ -12,7 +12,7 @@ import (
 
 const (
 	timelineBars = 2 // lines outside of the graph: the legend above, the axis below
-	mostGraph    = 8 // lines of the graph
+	maxGraph     = 8 // lines of the graph
 )
 
 // An amount is the mean number of goroutines by typed time in one column.

@@ -55,14 +55,14 @@ type treeRow struct {
 const (
 	noNode = -1
 
-	// leastCallee is the least share of the whole that a line has.
-	leastCallee = 0.005
+	// minCallee is the least share of the whole that a line has.
+	minCallee = 0.005
 )
 
 // treeKind is the kind of this window; every window can open it.
 func treeKind() kind {
 	return kind{
-		Kind: session.Kind{Name: "tree"}, unkept: "it is searched anew in the samples",
+		Kind: session.Kind{Name: "tree"}, whyNotKept: "it is searched anew in the samples",
 		bindings: func(a *app) []binding {
 			return []binding{{keys: []string{"T"},
 				description: "the call tree of this view, or of the Server View, with the verdicts of the search", do: func(string) { openTree(a, a.treeClass()) }}}
@@ -181,7 +181,7 @@ func (w *treeWindow) add(n int32, caller string, depth int) {
 	}
 	var callees []callee
 	for c := n + 1; c < t.Ends()[n]; c = t.Ends()[c] {
-		if w.found.Cost(c) < leastCallee {
+		if w.found.Cost(c) < minCallee {
 			row.small++
 			continue
 		}
@@ -359,10 +359,10 @@ func (w *treeWindow) details(r *treeRow) (lines []string) {
 	}
 	if r.small > 0 {
 		lines = append(lines, fmt.Sprintf("not shown: %s of less than %.1f %%",
-			report.Counted(r.small, "callee"), 100*leastCallee))
+			report.Counted(r.small, "callee"), 100*minCallee))
 	}
 	if p := w.a.recording.Probe(r.name); p != nil {
-		lines = append(lines, report.ProbeLines(w.a.recording, p, mostSites)...)
+		lines = append(lines, report.ProbeLines(w.a.recording, p, maxSites)...)
 	}
 	return lines
 }

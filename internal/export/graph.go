@@ -53,10 +53,10 @@ type graphSide struct {
 }
 
 const (
-	leastShown = 0.005 // the least share of the whole that is drawn
-	mostNodes  = 500
-	graphName  = 48 // the width of a name
-	mostLines  = 13 // of a node: names
+	minShown  = 0.005 // the least share of the whole that is drawn
+	maxNodes  = 500
+	graphName = 48 // the width of a name
+	maxLines  = 13 // of a node: names
 
 	nothingLost = 0.95 // the least share that a call keeps if the two are drawn as one
 )
@@ -93,7 +93,7 @@ func newCallGraph(s *Subject) (*callGraph, error) {
 		}
 		if n > 0 {
 			at[n] = at[t.Parents()[n]]
-			if colour == hotspots.Untried || len(g.nodes) == mostNodes {
+			if colour == hotspots.Untried || len(g.nodes) == maxNodes {
 				continue
 			}
 		}
@@ -111,7 +111,7 @@ func newCallGraph(s *Subject) (*callGraph, error) {
 			most = max(most, share.Share)
 			node.sides = append(node.sides, graphSide{share: share})
 		}
-		if n > 0 && most < leastShown {
+		if n > 0 && most < minShown {
 			continue
 		}
 		at[n] = int32(len(g.nodes))
@@ -208,8 +208,8 @@ func (n *graphNode) lines() (lines []string) {
 	for _, name := range n.names {
 		lines = append(lines, termtext.ShortenPath(name, graphName))
 	}
-	if k := len(lines); k > mostLines {
-		half := mostLines / 2
+	if k := len(lines); k > maxLines {
+		half := maxLines / 2
 		lines[half] = fmt.Sprintf("… %d more", k-2*half)
 		lines = slices.Delete(lines, half+1, k-half)
 	}
@@ -231,7 +231,7 @@ func (n *graphNode) fill() string {
 		d, margin := n.difference()
 		pale := int(228 - 100*min(1, 2*math.Abs(d)))
 		switch {
-		case math.Abs(d) <= max(margin, leastShown):
+		case math.Abs(d) <= max(margin, minShown):
 			return none
 		case d > 0:
 			return fmt.Sprintf("#ff%02x%02x", pale, pale)

@@ -78,9 +78,9 @@ type track struct {
 	until int32                   // the sample at which the state ends
 }
 
-// mostTrace is the largest size of a trace, in bytes. Viewers keep a trace in
+// maxTrace is the largest size of a trace, in bytes. Viewers keep a trace in
 // the memory of a browser's page, which has a few gigabytes.
-const mostTrace = 2 << 30
+const maxTrace = 2 << 30
 
 // A boundedWriter fails after a number of bytes.
 type boundedWriter struct {
@@ -96,7 +96,7 @@ func (b *boundedWriter) Write(p []byte) (int, error) {
 }
 
 func writeTraceEvent(w io.Writer, s *Subject) error {
-	return writeTrace(&boundedWriter{to: w, most: mostTrace}, s)
+	return writeTrace(&boundedWriter{to: w, most: maxTrace}, s)
 }
 
 func writeTrace(w io.Writer, s *Subject) error {

@@ -175,9 +175,9 @@ const (
 	// maxLag is the greatest shift that bestLag tries, in samples.
 	maxLag = 10
 
-	// leastLagged is how many pairs a shift needs, for each sample of the
+	// minLagged is how many pairs a shift needs, for each sample of the
 	// shift.
-	leastLagged = 4
+	minLagged = 4
 
 	// A shift is worth mentioning if the correlation is closer to 1 or -1 by
 	// betterLag.
@@ -208,7 +208,7 @@ func bestLag(x, y Column, l List, now float64) (lag int, r float64) {
 			}
 			at.x, at.y, at.samples = append(at.x, x[i]), append(at.y, y[j]), append(at.samples, i)
 		}
-		if k == 0 || len(at.x) < leastLagged*max(k, -k) {
+		if k == 0 || len(at.x) < minLagged*max(k, -k) {
 			continue
 		}
 		if shifted := pearson(at.x, at.y); math.Abs(shifted) > best {

@@ -118,7 +118,7 @@ func (b *build) histories() error {
 	b.h.Unit, b.h.Measure = views.Nanoseconds, "time"
 	most := b.MaxMoments
 	if most == 0 {
-		most = mostMoments
+		most = maxMoments
 	}
 	var all []*views.History
 	for _, make := range makers {

@@ -38,8 +38,8 @@ type Server struct {
 	until time.Time
 }
 
-// mostRequests limits the requests that are answered at a time.
-const mostRequests = 16
+// maxRequests limits the requests that are answered at a time.
+const maxRequests = 16
 
 // Data of a growing recording are made anew after a multiple of the time that
 // making them took, but at least minPause.
@@ -58,7 +58,7 @@ func Listen(port int, name string, data func() ([]byte, error),
 		return nil, fmt.Errorf("opening a port for the page: %w", err)
 	}
 	s := &Server{listener: l, token: rand.Text(), name: name, data: data, pprof: pprof,
-		busy: make(chan struct{}, mostRequests)}
+		busy: make(chan struct{}, maxRequests)}
 	s.URL = fmt.Sprintf("http://%s/%s/", l.Addr(), s.token)
 	return s, nil
 }

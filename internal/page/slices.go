@@ -5,9 +5,9 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// mostMoments is how many moments of histories a page holds at most, which is
+// maxMoments is how many moments of histories a page holds at most, which is
 // about 4 MB.
-const mostMoments = 1_000_000
+const maxMoments = 1_000_000
 
 // A clock says what the slices of a page are: each is a number of samples that
 // follow one another.

@@ -18,8 +18,8 @@ import (
 
 // The page's limits of locks, and of call paths of the holders of each.
 const (
-	mostLocks = 100
-	mostPaths = 8
+	maxLocks = 100
+	maxPaths = 8
 )
 
 // cells is the number of points of a metric's line.
@@ -131,7 +131,7 @@ func (b *build) locks() (any, error) {
 	b.warn(a.Held.Warnings)
 	out := locksTable{Locks: []lockRow{}, Deadlocks: len(a.Deadlocks)}
 	for _, list := range [][]*locks.Lock{a.Locks, a.Shared} {
-		shown := list[:min(len(list), mostLocks)]
+		shown := list[:min(len(list), maxLocks)]
 		out.More += len(list) - len(shown)
 		for _, l := range shown {
 			out.Locks = append(out.Locks, lockRowOf(a, l))
@@ -175,9 +175,9 @@ func heldPaths(a *locks.Analysis, l *locks.Lock) []heldPath {
 		for at > 0 && t.Main().Own(heaviest[at-1]).Cmp(own) < 0 {
 			at--
 		}
-		if at < mostPaths {
+		if at < maxPaths {
 			heaviest = append(heaviest[:at], append([]int32{n}, heaviest[at:]...)...)
-			heaviest = heaviest[:min(len(heaviest), mostPaths)]
+			heaviest = heaviest[:min(len(heaviest), maxPaths)]
 		}
 	}
 	paths := []heldPath{}

@@ -61,8 +61,8 @@ type perfReader struct {
 	spaced bool // an empty line has ended a sample
 }
 
-// mostEvents limits the kinds of events. Each is a quantity.
-const mostEvents = 32
+// maxEvents limits the kinds of events. Each is a quantity.
+const maxEvents = 32
 
 func readPerf(in *Input, o Options) (*sampledata.Recording, error) {
 	r := &perfReader{weighing: newWeighing(memory.NewBudget(o.MaxMemory)),
@@ -140,8 +140,8 @@ func (r *perfReader) begin(line string) error {
 	}
 	event, known := r.events[m[5]]
 	if !known {
-		if event = len(r.names); event == mostEvents {
-			return fmt.Errorf("more than %d kinds of events", mostEvents)
+		if event = len(r.names); event == maxEvents {
+			return fmt.Errorf("more than %d kinds of events", maxEvents)
 		}
 		r.events[m[5]] = event
 		r.names = append(r.names, m[5])

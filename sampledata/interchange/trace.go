@@ -25,8 +25,8 @@ var executionTrace = Format{
 	Read: readTrace,
 }
 
-// mostChanges is the number of changes of a trace that are kept exactly.
-const mostChanges = 3 << 19
+// maxChanges is the number of changes of a trace that are kept exactly.
+const maxChanges = 3 << 19
 
 // eventsBetween is how many events are read between two looks at the memory.
 const eventsBetween = 1 << 14
@@ -73,7 +73,7 @@ type tracer struct {
 func newTracer(o Options) *tracer {
 	t := &tracer{
 		timed: sampledata.NewTimed(sampledata.Header{Clock: "trace",
-			Sampler: sampledata.Settings{Backend: sampledata.FromTrace}}, o.From, mostChanges),
+			Sampler: sampledata.Settings{Backend: sampledata.FromTrace}}, o.From, maxChanges),
 		from: o.From, to: o.To, alive: newTracedTable(), tasks: make(map[trace.TaskID]string),
 	}
 	t.timed.Limit(o.MaxMemory)
@@ -187,7 +187,7 @@ func (t *tracer) recording() *sampledata.Recording {
 	if strip := t.timed.Thinned(); strip > 0 {
 		t.timed.Warn("thinned", fmt.Sprintf(
 			"the trace has more than %d changes: of each %v, one moment was kept, at random, and stands for it; "+
-				"a part that --span chooses is exact if it is short enough", mostChanges,
+				"a part that --span chooses is exact if it is short enough", maxChanges,
 			strip.Round(time.Nanosecond)), 1)
 	}
 	r := t.timed.Recording(sampledata.End{Cause: sampledata.EndDuration, Time: t.at(t.now)})

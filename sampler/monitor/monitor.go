@@ -109,13 +109,13 @@ type Set struct {
 }
 
 type openSource struct {
-	reader   Reader // nil if the source can't be read
-	outputs  []output
-	every    time.Duration
-	took     time.Duration // to read it: the shorter of the last two reads, since in one something else may have had the CPU
-	lastTook time.Duration // to read it the last time
-	absent   []sampledata.Monitor
-	untold   error // a *partError of the read that was a test
+	reader     Reader // nil if the source can't be read
+	outputs    []output
+	every      time.Duration
+	took       time.Duration // to read it: the shorter of the last two reads, since in one something else may have had the CPU
+	lastTook   time.Duration // to read it the last time
+	absent     []sampledata.Monitor
+	unreported error // a *partError of the read that was a test
 }
 
 // An output is where the values of a monitor go.
@@ -167,8 +167,8 @@ func (o *openSource) open(source Source, t Target) error {
 	if err != nil {
 		return err
 	}
-	if _, o.untold = reader.Read(nil); !hasValues(o.untold) {
-		return errors.Join(o.untold, reader.Close())
+	if _, o.unreported = reader.Read(nil); !hasValues(o.unreported) {
+		return errors.Join(o.unreported, reader.Close())
 	}
 	o.reader = reader
 	return nil
@@ -228,8 +228,8 @@ func (s *Set) measure(o *openSource, sink sampledata.Sink) (err error) {
 			to.before = v
 		}
 	}
-	if o.untold != nil {
-		err, o.untold = errors.Join(err, o.untold), nil
+	if o.unreported != nil {
+		err, o.unreported = errors.Join(err, o.unreported), nil
 	}
 	return err
 }

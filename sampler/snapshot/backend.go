@@ -322,7 +322,7 @@ func (b *Backend) finish(s *sampledata.Sample) {
 	if c.processors.changed {
 		gs.warn("processors-changed", "processors changed hands in the middle of a halt; states may be a moment apart", 1)
 	}
-	if c.processors.untold {
+	if c.processors.turnsUnknown {
 		gs.warn("no-cpu-counts", "the kernel does not say whether a thread waits for a CPU; that time is in :RUN", 1)
 	}
 	if n := b.survey.unread; n > 0 {

@@ -64,24 +64,24 @@ func (p *processor) onThread() bool { return p.g != 0 && p.halted }
 
 // processors are the target's processors during one halt.
 type processors struct {
-	t       *target
-	threads *threadStates
-	list    []processor
-	tids    []int         // ids of the threads to halt
-	befores []before      // of these
-	halted  []halt.Thread // the halted threads among them
-	ranges  []memory.Range
-	got     arrival // when the sampler got the CPU that it has; without a time if it sleeps until the halt
-	small   []byte  // buffer for the part of each processor that is read several times
-	takers  takers
-	changed bool // whether a processor changed hands during the copy
-	untold  bool // whether the kernel does not say if threads wait for a CPU
+	t            *target
+	threads      *threadStates
+	list         []processor
+	tids         []int         // ids of the threads to halt
+	befores      []before      // of these
+	halted       []halt.Thread // the halted threads among them
+	ranges       []memory.Range
+	got          arrival // when the sampler got the CPU that it has; without a time if it sleeps until the halt
+	small        []byte  // buffer for the part of each processor that is read several times
+	takers       takers
+	changed      bool // whether a processor changed hands during the copy
+	turnsUnknown bool // whether the kernel does not say if threads wait for a CPU
 }
 
 // prepare allocates memory before the halt, for the p at these addresses.
 func (ps *processors) prepare(addrs []uint64, a *memory.Arena) {
 	ps.list, ps.tids, ps.befores, ps.halted, ps.changed = ps.list[:0], ps.tids[:0], ps.befores[:0], ps.halted[:0], false
-	ps.untold = false
+	ps.turnsUnknown = false
 	for _, addr := range addrs {
 		ps.list = append(ps.list, processor{addr: addr, raw: a.Get(ps.t.pLen)})
 	}
@@ -141,7 +141,7 @@ func (ps *processors) matchThreads() {
 				p.thread, p.halted = th, true
 				p.noCPU = th.Late || ps.waited(p)
 				// A thread that has stopped has been given a CPU, if it was new before.
-				ps.untold = ps.untold || p.turns.number == 0 && !th.Late && ps.threads.turns(p.tid).number == 0
+				ps.turnsUnknown = ps.turnsUnknown || p.turns.number == 0 && !th.Late && ps.threads.turns(p.tid).number == 0
 			}
 		}
 	}
