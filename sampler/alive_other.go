@@ -4,5 +4,6 @@ package sampler
 
 import "os"
 
-// alive reports true for any process that could be found: this system offers no better test.
+// alive reports true for any process that could be found: this system offers no
+// better test.
 func alive(*os.Process) bool { return true }

@@ -4,5 +4,6 @@ package sampler
 
 import "time"
 
-// ProcessorTime returns 0: the time is not known on this system, so a bound on it has no effect.
+// ProcessorTime returns 0: the time is not known on this system, so a bound on
+// it has no effect.
 func ProcessorTime() time.Duration { return 0 }

@@ -14,20 +14,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A family is a process, the root, and its descendants, as /proc shows them. A new process is a member if its parent is
-// one, or if it is an orphan in the root's process group.
+// A family is a process, the root, and its descendants, as /proc shows them. A
+// new process is a member if its parent is a member, or if it is an orphan in
+// the root's process group.
 type family struct {
-	root      int
-	children  bool
-	group     int         // the root's process group
-	began     processStat // the root
-	outer     [2]int      // the parents of the root and of this process; their other children are not members
+	root     int
+	children bool
+	group    int         // the root's process group
+	began    processStat // the root
+	// the parents of the root and of this process; their other children are not
+	// members
+	outer     [2]int
 	members   map[int]*member
 	strangers map[int]bool
-	barren    bool // since the previous call of findChanged began, no member was there that could start a process
-	kinds     map[image]programKind
-	script    image // the program that the root ran last
-	own       image // the program that this process runs
+	// since the previous call of findChanged began, no member was there that
+	// could start a process
+	barren bool
+	kinds  map[image]programKind
+	script image // the program that the root ran last
+	own    image // the program that this process runs
 }
 
 // An image identifies an executable file, even after the file was removed.
@@ -51,13 +56,15 @@ func newFamily(root *Process, children bool) (*family, error) {
 		}
 	}
 	return &family{
-		own: own, script: script, root: root.PID, children: children, group: s.group, began: s, outer: [2]int{s.parent, os.Getppid()},
-		members: map[int]*member{root.PID: {pid: root.PID}}, strangers: map[int]bool{self: true}, kinds: map[image]programKind{},
+		own: own, script: script, root: root.PID, children: children, group: s.group,
+		began: s, outer: [2]int{s.parent, os.Getppid()},
+		members: map[int]*member{root.PID: {pid: root.PID}}, strangers: map[int]bool{self: true},
+		kinds: map[image]programKind{},
 	}, nil
 }
 
-// findChanged returns the members that run another program than at the previous call. It marks as reported those that the
-// filter selects.
+// findChanged returns the members that run another program than at the previous
+// call. It marks as reported those that the filter selects.
 func (f *family) findChanged(o ProgramFilter) []*member {
 	var changed []*member
 	inspect := func(m *member) {
@@ -67,7 +74,9 @@ func (f *family) findChanged(o ProgramFilter) []*member {
 		}
 	}
 	var fresh []processStat
-	grows := f.mayGrow() // a member may start a process after findNew has looked, and end before this call does
+	// a member may start a process after findNew has looked, and end before
+	// this call does
+	grows := f.mayGrow()
 	if f.children {
 		fresh = f.findNew()
 	}
@@ -104,7 +113,8 @@ func (f *family) mayGrow() bool {
 	return false
 }
 
-// findNew returns the processes that did not exist at the previous call, oldest first, and forgets those that have ended.
+// findNew returns the processes that did not exist at the previous call, oldest
+// first, and forgets those that have ended.
 func (f *family) findNew() []processStat {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -151,7 +161,8 @@ func (f *family) isMember(s processStat) bool {
 	if parent := f.members[s.parent]; parent != nil {
 		return !parent.reported
 	}
-	if f.barren || s.group != f.group || s.compare(f.began) < 0 || slices.Contains(f.outer[:], s.parent) {
+	if f.barren || s.group != f.group || s.compare(f.began) < 0 ||
+		slices.Contains(f.outer[:], s.parent) {
 		return false
 	}
 	// An orphan: its parent began and ended between two calls of findNew.
@@ -162,8 +173,8 @@ func (f *family) isMember(s processStat) bool {
 	return err == nil && parent.group != f.group
 }
 
-// hasChanged reports whether a member runs another program than at the previous call. Members that were reported are
-// skipped.
+// hasChanged reports whether a member runs another program than at the previous
+// call. Members that were reported are skipped.
 func (f *family) hasChanged(m *member) bool {
 	if m.reported {
 		return false
@@ -204,7 +215,8 @@ func imageOf(path string) (image, error) {
 	return image{uint64(s.Dev), s.Ino, s.Size, s.Mtim}, err
 }
 
-// readKind reads the kind of a process's executable. It fails if the executable is no longer the given image.
+// readKind reads the kind of a process's executable. It fails if the executable
+// is no longer the given image.
 func readKind(path string, i image) (programKind, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -225,15 +237,17 @@ func readKind(path string, i image) (programKind, error) {
 	return goProgram, nil
 }
 
-// reconsider makes the next findChanged inspect a member again that was reported.
+// reconsider makes the next findChanged inspect a member again that was
+// reported.
 func (f *family) reconsider(pid int) {
 	if m := f.members[pid]; m != nil {
 		m.reported, m.image = false, image{}
 	}
 }
 
-// scriptRuns reports whether parts of a script still run after the root, its first process, has ended: subshells, and
-// processes that have not executed their own program yet.
+// scriptRuns reports whether parts of a script still run after the root, its
+// first process, has ended: subshells, and processes that have not executed
+// their own program yet.
 func (f *family) scriptRuns() bool {
 	if f.script == (image{}) {
 		return false
@@ -264,7 +278,8 @@ type processStat struct {
 	stack              uint64 // where the first stack begins; 0 without permission
 }
 
-// An origin is where a process comes from, as it was when the process began or was found.
+// An origin is where a process comes from, as it was when the process began or
+// was found.
 type origin struct{ processStat }
 
 func originOf(pid int) origin {
@@ -277,10 +292,12 @@ func readStat(pid int) (processStat, error) {
 	if err != nil {
 		return processStat{}, err
 	}
-	// The command is in parentheses and may contain any byte, parentheses and spaces included.
+	// The command is in parentheses and may contain any byte, parentheses and
+	// spaces included.
 	f := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
 	if len(f) < 20 || len(f[0]) != 1 {
-		return processStat{}, fmt.Errorf("/proc/%d/stat has %d fields: is /proc that of Linux?", pid, len(f)+2)
+		return processStat{}, fmt.Errorf("/proc/%d/stat has %d fields: is /proc that of Linux?",
+			pid, len(f)+2)
 	}
 	s := processStat{pid: pid, state: f[0][0]}
 	s.parent, _ = strconv.Atoi(f[1])
@@ -293,7 +310,8 @@ func readStat(pid int) (processStat, error) {
 	return s, err
 }
 
-// compare orders processes by start time. Many processes may start within one tick, so the pid decides then.
+// compare orders processes by start time. Many processes may start within one
+// tick, so the pid decides then.
 func (s processStat) compare(t processStat) int {
 	return cmp.Or(cmp.Compare(s.start, t.start), cmp.Compare(s.pid, t.pid))
 }

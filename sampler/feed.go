@@ -17,12 +17,18 @@ const (
 
 // FeedOptions configure a Feed.
 type FeedOptions struct {
-	Options Options                         // options of each round; the feed sets Duration and Progress itself
+	// options of each round; the feed sets Duration and Progress itself
+	Options Options
 	Attach  func(*Process) (Backend, error) // called for each round
 	Least   time.Duration                   // minimum length of a round, however much changes
-	Overlap time.Duration                   // how long after the start of a round Recording still returns the previous round
-	Longest time.Duration                   // maximum length of a round; 0: 10 minutes, or Least if that is longer
-	Changes int                             // number of changes of goroutines' states that end a round after Least; 0: 200,000
+	// how long after the start of a round Recording still returns the previous
+	// round
+	Overlap time.Duration
+	// maximum length of a round; 0: 10 minutes, or Least if that is longer
+	Longest time.Duration
+	// number of changes of goroutines' states that end a round after Least; 0:
+	// 200,000
+	Changes int
 }
 
 func (o FeedOptions) withDefaults() FeedOptions {
@@ -35,12 +41,15 @@ func (o FeedOptions) withDefaults() FeedOptions {
 	return o
 }
 
-// A Feed samples a process for as long as somebody watches it, and keeps the recent past in memory. A single recording
-// would grow until memory is full. So sampling is cut into rounds, and each round has a recording of its own. Rounds are
-// long, since the first sample of each is expensive: it has the states of all goroutines.
+// A Feed samples a process for as long as somebody watches it, and keeps the
+// recent past in memory. A single recording would grow until memory is full. So
+// sampling is cut into rounds, and each round has a recording of its own.
+// Rounds are long, since the first sample of each is expensive: it has the
+// states of all goroutines.
 //
-// Example with Overlap 1 min and rounds of 10 min: for the first minute of the second round, Recording returns the whole
-// first round. After that it returns the second round so far.
+// Example with Overlap 1 min and rounds of 10 min: for the first minute of the
+// second round, Recording returns the whole first round. After that it returns
+// the second round so far.
 type Feed struct {
 	o      FeedOptions
 	cancel context.CancelFunc
@@ -61,7 +70,8 @@ func StartFeed(ctx context.Context, p *Process, o FeedOptions) (*Feed, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Feed{o: o.withDefaults(), ended: make(chan struct{}), current: sampledata.NewBuilder(b.Header())}
+	f := &Feed{o: o.withDefaults(), ended: make(chan struct{}),
+		current: sampledata.NewBuilder(b.Header())}
 	ctx, f.cancel = context.WithCancel(ctx)
 	go func() {
 		defer close(f.ended)
@@ -80,7 +90,8 @@ func (f *Feed) Stop() (sampledata.End, error) {
 	return f.end, f.err
 }
 
-// Recording returns the latest recording that covers at least Overlap. In the first round it returns what there is.
+// Recording returns the latest recording that covers at least Overlap. In the
+// first round it returns what there is.
 func (f *Feed) Recording() *sampledata.Recording {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -92,11 +103,13 @@ func (f *Feed) Recording() *sampledata.Recording {
 	return r
 }
 
-// rounds samples round after round, until one ends for another reason than its limits.
+// rounds samples round after round, until one ends for another reason than its
+// limits.
 func (f *Feed) rounds(ctx context.Context, p *Process, b Backend) (sampledata.End, error) {
 	for {
 		end, full, err := f.round(ctx, p, b)
-		if err = errors.Join(err, b.Close()); err != nil || !full && end.Cause != sampledata.EndDuration {
+		if err = errors.Join(err, b.Close()); err != nil || !full &&
+			end.Cause != sampledata.EndDuration {
 			return end, err
 		}
 		if b, err = f.o.Attach(p); err != nil {
@@ -111,17 +124,20 @@ func (f *Feed) rounds(ctx context.Context, p *Process, b Backend) (sampledata.En
 	}
 }
 
-// round samples for one round. full reports whether the number of changes ended it.
-func (f *Feed) round(ctx context.Context, p *Process, b Backend) (end sampledata.End, full bool, err error) {
+// round samples for one round. full reports whether the number of changes ended
+// it.
+func (f *Feed) round(ctx context.Context, p *Process,
+	b Backend) (end sampledata.End, full bool, err error) {
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()
 	changed, first := 0, true
-	sink := sampledata.AfterSample(f.current, func(_ sampledata.Sample, changes []sampledata.Change, _ error) {
-		if !first {
-			changed += len(changes)
-		}
-		first = false
-	})
+	sink := sampledata.AfterSample(f.current,
+		func(_ sampledata.Sample, changes []sampledata.Change, _ error) {
+			if !first {
+				changed += len(changes)
+			}
+			first = false
+		})
 	o := f.o.Options
 	o.Duration = f.o.Longest
 	o.Progress = func(p Progress) {
@@ -130,7 +146,8 @@ func (f *Feed) round(ctx context.Context, p *Process, b Backend) (end sampledata
 		}
 	}
 	result, err := Record(within, p, b, sink, o)
-	return result.End, within.Err() != nil && ctx.Err() == nil && result.End.Cause == sampledata.EndInterrupted, err
+	return result.End, within.Err() != nil && ctx.Err() == nil &&
+		result.End.Cause == sampledata.EndInterrupted, err
 }
 
 // next starts the recording of a new round.

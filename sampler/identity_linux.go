@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An Identity tells one program from another. Programs may have the same process id: one ended before the other began, or
-// executed it.
+// An Identity tells one program from another. Programs may have the same
+// process id: one ended before the other began, or executed it.
 type Identity struct {
 	pid   int
 	start uint64
@@ -16,7 +16,8 @@ type Identity struct {
 	image image
 }
 
-// IdentityOf returns which program a process runs now. It is the zero Identity if that can't be read.
+// IdentityOf returns which program a process runs now. It is the zero Identity
+// if that can't be read.
 func IdentityOf(pid int) Identity {
 	s, err := readStat(pid)
 	if err != nil {
@@ -29,8 +30,9 @@ func IdentityOf(pid int) Identity {
 	return Identity{pid, s.start, s.stack, i}
 }
 
-// HaltableBy returns the processes that a user could halt, too. The kernel decides: a thread asks for them as that user,
-// without capabilities. Root could halt all.
+// HaltableBy returns the processes that a user could halt, too. The kernel
+// decides: a thread asks for them as that user, without capabilities. Root
+// could halt all.
 func HaltableBy(list []*Process, u User) (may []*Process) {
 	if u.UID == 0 {
 		return list
@@ -40,7 +42,8 @@ func HaltableBy(list []*Process, u User) (may []*Process) {
 			return
 		}
 		for _, p := range list {
-			if fd, err := unix.Open(fmt.Sprintf("/proc/%d/mem", p.PID), unix.O_RDONLY|unix.O_CLOEXEC, 0); err == nil {
+			if fd, err := unix.Open(fmt.Sprintf("/proc/%d/mem", p.PID),
+				unix.O_RDONLY|unix.O_CLOEXEC, 0); err == nil {
 				unix.Close(fd)
 				may = append(may, p)
 			}
@@ -49,7 +52,8 @@ func HaltableBy(list []*Process, u User) (may []*Process) {
 	return may
 }
 
-// onEndingThread calls a function on a thread that ends afterwards, and with it what the function changes about the thread.
+// onEndingThread calls a function on a thread that ends afterwards, and with it
+// what the function changes about the thread.
 func onEndingThread(f func()) {
 	done := make(chan struct{})
 	go func() {
@@ -57,7 +61,9 @@ func onEndingThread(f func()) {
 		runtime.LockOSThread() // the thread ends with this goroutine, which does not unlock it
 		if unix.Gettid() == unix.Getpid() {
 			defer runtime.UnlockOSThread()
-			onEndingThread(f) // the main thread would not end; while it is locked here, another one is taken
+			// the main thread would not end; while it is locked here, another
+			// one is taken
+			onEndingThread(f)
 			return
 		}
 		f()
@@ -65,16 +71,19 @@ func onEndingThread(f func()) {
 	<-done
 }
 
-// becomeUser makes the kernel judge what this thread opens as if a user did. It reports whether it could.
+// becomeUser makes the kernel judge what this thread opens as if a user did. It
+// reports whether it could.
 func becomeUser(u User) bool {
 	_, _ = unix.SetfsgidRetGid(u.GID)
 	_, _ = unix.SetfsuidRetUid(u.UID)
-	// These calls report no failure. With an impossible id they return the current one.
+	// These calls report no failure. With an impossible id they return the
+	// current one.
 	gid, err1 := unix.SetfsgidRetGid(-1)
 	uid, err2 := unix.SetfsuidRetUid(-1)
 	if err1 != nil || err2 != nil || gid != u.GID || uid != u.UID {
 		return false
 	}
 	var none [2]unix.CapUserData
-	return unix.Capset(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &none[0]) == nil
+	return unix.Capset(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3},
+		&none[0]) == nil
 }

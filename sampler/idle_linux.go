@@ -7,13 +7,15 @@ import (
 	"time"
 )
 
-// idleTime returns the idle time of all processors together since the machine started.
+// idleTime returns the idle time of all processors together since the machine
+// started.
 func idleTime() (time.Duration, bool) {
 	text, err := os.ReadFile("/proc/uptime")
 	if err != nil {
 		return 0, false
 	}
-	fields := strings.Fields(string(text)) // seconds since the start, and idle seconds of all processors together
+	// seconds since the start, and idle seconds of all processors together
+	fields := strings.Fields(string(text))
 	if len(fields) < 2 {
 		return 0, false
 	}

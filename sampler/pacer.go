@@ -6,26 +6,33 @@ import (
 	"time"
 )
 
-// horizon is how long a budget takes to get back into balance after an expensive sample has overdrawn it. If the sampler
-// paid the debt at once, a single slow halt on a busy machine would stop it for seconds. Example: 1 % of the time may be
-// spent on halts, a halt takes 1 ms, and one took 20 ms more. Paid at once, this means no sample for 2 s. Paid within the
-// horizon, it means a sample every 125 ms instead of every 100 ms.
+// horizon is how long a budget takes to get back into balance after an
+// expensive sample has overdrawn it. If the sampler paid the debt at once, a
+// single slow halt on a busy machine would stop it for seconds. Example: 1 % of
+// the time may be spent on halts, a halt takes 1 ms, and one took 20 ms more.
+// Paid at once, this means no sample for 2 s. Paid within the horizon, it means
+// a sample every 125 ms instead of every 100 ms.
 //
-// If the end of the recording is not known, it may come soon. Then the budget gets back into balance within half of the
-// time that the recording has lasted so far, but not within less than a tenth of the horizon.
+// If the end of the recording is not known, it may come soon. Then the budget
+// gets back into balance within half of the recording's time so far, but not
+// within less than a tenth of the horizon.
 const horizon = 10 * time.Second
 
-// A budget bounds what a recording spends of one resource that each sample uses some of: halt time or processor time. What is
-// spent once, on reading the program, is paid from the same budget, but never from more than half of it, so that there are
+// A budget bounds what a recording spends of one resource: halt time or
+// processor time. Each sample uses some of it. Reading the program is paid once
+// from the same budget, but never from more than half of it: there must be
 // samples meanwhile.
 //
-// Example: 5 % of a core may be spent, and reading the program's symbols took 0.3 s. For the first 12 seconds, the samples get
-// 2.5 %; then the symbols are paid, and the samples get 5 %.
+// Example: 5 % of a core may be spent, and reading the program's symbols took
+// 0.3 s. For the first 12 seconds, the samples get 2.5 %; then the symbols are
+// paid, and the samples get 5 %.
 type budget struct {
 	share  float64       // share of wall time that may be spent; 0 or less: no bound
 	since  time.Duration // when share was last changed
 	earned float64       // what could be spent until then
-	end    time.Duration // end of the recording, by when the budget must be in balance; 0 if it is not known
+	// end of the recording, by when the budget must be in balance; 0 if it is
+	// not known
+	end    time.Duration
 	spent  time.Duration // on samples
 	number int           // of these samples
 	once   time.Duration // spent on reading the program
@@ -37,7 +44,8 @@ func (b *budget) change(share float64, now time.Duration) {
 	b.earned, b.since, b.share = b.whole(now), now, share
 }
 
-// whole returns how much may have been spent by a time that is not before the last change.
+// whole returns how much may have been spent by a time that is not before the
+// last change.
 func (b *budget) whole(at time.Duration) float64 { return b.earned + b.share*float64(at-b.since) }
 
 // allowed returns how much of the whole may have been spent on samples.
@@ -51,23 +59,29 @@ func (b *budget) charge(cost time.Duration) {
 	cost = max(cost, 0)
 	b.number++
 	if b.spent == 0 {
-		b.guess = min(cost, saturated(b.share*float64(horizon)/1000)) // the first is expensive, and may have met a busy moment
+		// the first is expensive, and may have met a busy moment
+		b.guess = min(cost, saturated(b.share*float64(horizon)/1000))
 	}
 	b.spent += cost
 	if cost < b.guess {
-		b.guess -= (b.guess - cost) / 2 // the first sample is expensive, and other expensive samples are rare
+		// the first sample is expensive, and other expensive samples are rare
+		b.guess -= (b.guess - cost) / 2
 	} else {
 		b.guess += (min(cost, 10*b.guess+time.Microsecond) - b.guess) / 8
 	}
 }
 
-// earliest returns the earliest time of the next sample, given the time of the last one. It spaces the samples so that,
-// at their likely cost, they spend the allowed share of the time. If too much was spent before, it spaces them further
-// apart, so that the debt is paid back by the horizon. What was not spent earlier is not made up for.
+// earliest returns the earliest time of the next sample, given the time of the
+// last one. It spaces the samples: at their likely cost, they spend the allowed
+// share of the time. If too much was spent before, it spaces them further
+// apart, and the debt is paid back by the horizon. Savings from earlier are not
+// made up for.
 //
-// Example: a share of 1 %, 1 ms a sample, a horizon of 10 s. Without a debt, a sample may be taken every 100 ms. With a
-// debt of 50 ms, only 50 of the next 100 ms of budget are left for samples, so one may be taken every 200 ms. A debt of
-// over 75 ms leaves too little: there is no sample until some of it is paid back.
+// Example: a share of 1 %, 1 ms a sample, a horizon of 10 s. Without a debt, a
+// sample may be taken every 100 ms. With a debt of 50 ms, only 50 of the next
+// 100 ms of budget are left for samples: one may be taken every 200 ms. A debt
+// of over 75 ms leaves too little: there is no sample until some debt is paid
+// back.
 func (b *budget) earliest(last, now time.Duration) time.Duration {
 	if b.share <= 0 || b.spent == 0 {
 		return 0
@@ -76,7 +90,8 @@ func (b *budget) earliest(last, now time.Duration) time.Duration {
 	income := b.allowed(now+ahead) - b.allowed(now)
 	debt := max(0, float64(b.spent)-b.allowed(now))
 	if debt > income*3/4 {
-		return saturated(float64(now) + debt*float64(ahead)/income - float64(ahead)/2) // when enough of the debt is paid back
+		// when enough of the debt is paid back
+		return saturated(float64(now) + debt*float64(ahead)/income - float64(ahead)/2)
 	}
 	return saturated(float64(last) + float64(b.guess)*float64(ahead)/(income-debt))
 }
@@ -90,8 +105,9 @@ func (b *budget) ahead(now time.Duration) time.Duration {
 	return min(ahead, horizon)
 }
 
-// mayRead returns how much may have been spent on reading the program by now: half of the budget, and a little in advance, since what
-// is known early is of use to all samples.
+// mayRead returns how much may have been spent on reading the program by now:
+// half of the budget, and a little in advance, since what is known early is of
+// use to all samples.
 func (b *budget) mayRead(now time.Duration) time.Duration {
 	if b.share <= 0 {
 		return math.MaxInt64
@@ -99,7 +115,8 @@ func (b *budget) mayRead(now time.Duration) time.Duration {
 	return saturated(b.whole(now+min(b.ahead(now), horizon/5)) / 2)
 }
 
-// saturated converts a time to a Duration; one that is too large becomes the largest Duration.
+// saturated converts a time to a Duration; one that is too large becomes the
+// largest Duration.
 func saturated(t float64) time.Duration {
 	if t >= math.MaxInt64 {
 		return math.MaxInt64
@@ -143,8 +160,8 @@ type pacer struct {
 	used     int64          // interval of the last tick that was waited for; -1 before the first
 }
 
-// Floor is how many samples a second a recording has at least if the budgets of halts, of processor time and of what the target
-// loses allow it.
+// A recording has at least Floor samples a second if the budgets of halts, of
+// processor time and of the target's loss allow it.
 const Floor = 20
 
 // least is how many samples a second there are whatever the target loses.
@@ -176,7 +193,8 @@ func (p *pacer) yield(o Options, idle float64, now time.Duration) {
 	p.loss.change(bearable(o.processors(), idle), now)
 }
 
-// next returns the time of the next tick that is not before now, and the number of ticks missed since the last one.
+// next returns the time of the next tick that is not before now. It also
+// returns the number of ticks missed since the last one.
 func (p *pacer) next(now time.Duration) (at time.Duration, missed int64) {
 	atFloor := p.lastAt + p.sparse(Floor)
 	loss := min(p.loss.earliest(p.lastAt, now), p.lastAt+p.sparse(least))
@@ -196,8 +214,9 @@ func (p *pacer) next(now time.Duration) (at time.Duration, missed int64) {
 	return at, missed
 }
 
-// rounding returns how much later than allowed the next tick is on average, since there is only one in each interval:
-// seven twelfths of an interval if ticks are anywhere in their intervals.
+// rounding returns how much later than allowed the next tick is on average.
+// There is only one tick in each interval. If ticks are anywhere in their
+// intervals, the delay is seven twelfths of an interval.
 func (p *pacer) rounding() time.Duration { return min(p.interval, time.Second/Floor) * 7 / 12 }
 
 // sparse returns for how long there may be no tick, given the ticks a second. A
@@ -209,12 +228,15 @@ func (p *pacer) sparse(rate time.Duration) time.Duration {
 // use records that the last tick that next returned has come.
 func (p *pacer) use() { p.used = p.last }
 
-// unused returns the number of ticks that have passed since the last one that was used.
+// unused returns the number of ticks that have passed since the last one that
+// was used.
 func (p *pacer) unused(now time.Duration) int64 { return max(0, int64(now/p.interval)-p.used-1) }
 
 // A Bound is the limit that kept a recording from taking more samples.
 type Bound struct {
-	Flag  string        // the flag that sets it: "--max-cpu" (processor time) or "--max-overhead" (halts); "" if there was no such limit
+	// the flag that sets it: "--max-cpu" (processor time) or "--max-overhead"
+	// (halts); "" if there was no such limit
+	Flag  string
 	Share float64       // share of the time that it allows
 	Cost  time.Duration // average cost of a sample
 }
@@ -225,7 +247,8 @@ func (p *pacer) bound(now time.Duration) Bound {
 	for _, b := range []struct {
 		flag string
 		of   *budget
-	}{{"--max-cpu", &p.cpu}, {"--max-overhead", &p.halt}, {"--max-cpu", &p.loss}, {"--max-cpu", &p.spare}} {
+	}{{"--max-cpu", &p.cpu}, {"--max-overhead", &p.halt}, {"--max-cpu", &p.loss},
+		{"--max-cpu", &p.spare}} {
 		if b.of.share > 0 && b.of.number > 0 && float64(b.of.spent) > usedUp*b.of.allowed(now) {
 			return Bound{b.flag, b.of.share, b.of.spent / time.Duration(b.of.number)}
 		}
@@ -233,8 +256,9 @@ func (p *pacer) bound(now time.Duration) Bound {
 	return Bound{}
 }
 
-// charge records what the sample at the last tick cost. The first sample reads the stacks of all goroutines, later ones those
-// that have changed. So its processor time is spent once.
+// charge records what the sample at the last tick cost. The first sample reads
+// the stacks of all goroutines, later ones those that have changed. So its
+// processor time is spent once.
 func (p *pacer) charge(halt, cpu time.Duration) {
 	p.halt.charge(halt)
 	if !p.begun {
@@ -246,8 +270,10 @@ func (p *pacer) charge(halt, cpu time.Duration) {
 	p.loss.charge(cpu + time.Duration(p.others*float64(halt)))
 }
 
-// mayLearn returns how much processor time the backend may have spent by now on reading the program, but for the first sample.
+// mayLearn returns the processor time that the backend may have spent by now on
+// reading the program. The first sample does not count.
 func (p *pacer) mayLearn(now time.Duration) time.Duration { return p.cpu.mayRead(now) - p.first }
 
-// chargeOnce records the processor time that reading the program has cost in all.
+// chargeOnce records the processor time that reading the program has cost in
+// all.
 func (p *pacer) chargeOnce(cpu time.Duration) { p.cpu.once = p.first + cpu }

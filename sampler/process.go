@@ -12,14 +12,16 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A Process is a target as the operating system sees it: a running process that was found, or a program that was
-// launched.
+// A Process is a target as the operating system sees it: a running process that
+// was found, or a program that was launched.
 type Process struct {
 	PID        int
 	Executable string // a path to open it by, even if the target runs in another container
 	Name       string // name of the executable, for display
 	Launched   bool   // it is a child of this process, which must collect its exit status
-	Elsewhere  bool   // it is known only by a debugger, perhaps on another system: its id means nothing here
+	// it is known only by a debugger, perhaps on another system: its id means
+	// nothing here
+	Elsewhere bool
 
 	arguments []string // its command line
 	identity  Identity
@@ -35,7 +37,8 @@ type Process struct {
 // A User is somebody for whom a process may be halted, by their ids.
 type User struct{ UID, GID int }
 
-// A TargetError reports why a process can't be recorded, and what to do about it.
+// A TargetError reports why a process can't be recorded, and what to do about
+// it.
 type TargetError struct {
 	PID    int
 	What   string // the problem
@@ -62,8 +65,8 @@ func AttachError(pid int, err error) error {
 	return fmt.Errorf("attach to %d: %w", pid, err)
 }
 
-// Find looks up a running process and checks that it can be recorded. It does not touch the process. Its errors are of
-// type *TargetError.
+// Find looks up a running process and checks that it can be recorded. It does
+// not touch the process. Its errors are of type *TargetError.
 func Find(pid int) (*Process, error) {
 	p := &Process{PID: pid, from: originOf(pid), identity: IdentityOf(pid)}
 	if err := p.inspect(); err != nil {
@@ -73,9 +76,11 @@ func Find(pid int) (*Process, error) {
 	return p, nil
 }
 
-// Elsewhere returns a process that a debugger runs, perhaps on another system. Whoever knows how it ends calls ended.
+// Elsewhere returns a process that a debugger runs, perhaps on another system.
+// Whoever knows how it ends calls ended.
 func Elsewhere(pid int, name string, command []string) (p *Process, ended func(sampledata.End)) {
-	p = &Process{PID: pid, Name: name, arguments: command, Elsewhere: true, done: make(chan struct{}), stop: make(chan struct{})}
+	p = &Process{PID: pid, Name: name, arguments: command, Elsewhere: true,
+		done: make(chan struct{}), stop: make(chan struct{})}
 	var once sync.Once
 	return p, func(e sampledata.End) {
 		once.Do(func() {
@@ -85,8 +90,10 @@ func Elsewhere(pid int, name string, command []string) (p *Process, ended func(s
 	}
 }
 
-// LaunchCommand starts a program in this process's group, so that Ctrl-C at the terminal reaches it just as without
-// cpprof. The program lives on when this process ends, however that happens. The command must not be bound to a context.
+// LaunchCommand starts a program in this process's group. Ctrl-C at the
+// terminal then reaches the program just as without cpprof. The program lives
+// on when this process ends, however that happens. The command must not be
+// bound to a context.
 func LaunchCommand(cmd *exec.Cmd) (*Process, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, launchError(cmd, err)
@@ -112,7 +119,8 @@ func launchError(cmd *exec.Cmd, err error) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("launch %s: no such file: check the path", name)
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("launch %s: not executable: give a program's file (chmod +x %s?)", name, name)
+		return fmt.Errorf("launch %s: not executable: give a program's file (chmod +x %s?)",
+			name, name)
 	}
 	return fmt.Errorf("launch %s: %w", name, err)
 }
@@ -120,7 +128,8 @@ func launchError(cmd *exec.Cmd, err error) error {
 // Identity returns which program the process ran when it was found.
 func (p *Process) Identity() Identity { return p.identity }
 
-// Command returns the command line of the process. Values that look like secrets are left out, see WithoutSecrets.
+// Command returns the command line of the process. Values that look like
+// secrets are left out, see WithoutSecrets.
 func (p *Process) Command() []string { return WithoutSecrets(p.arguments) }
 
 // FullCommand returns the command line with secrets.
@@ -139,8 +148,8 @@ func (p *Process) HasEnded() bool {
 	}
 }
 
-// End returns how the process ended; call it only after Done is closed. The exit status is known only for a child of this
-// process.
+// End returns how the process ended; call it only after Done is closed. The
+// exit status is known only for a child of this process.
 func (p *Process) End() sampledata.End {
 	if !p.HasEnded() {
 		return sampledata.End{Cause: sampledata.EndUnknown, Detail: "still running"}
@@ -161,8 +170,9 @@ func (p *Process) Wait(ctx context.Context) (sampledata.End, error) {
 // Release stops watching the process, which continues to run.
 func (p *Process) Release() { p.once.Do(func() { close(p.stop) }) }
 
-// watch closes done when the process has ended. It waits for a child only when the child is dead: an earlier wait that
-// blocks would consume the stops that halting waits for.
+// watch closes done when the process has ended. It waits for a child only when
+// the child is dead: an earlier wait that blocks would consume the stops that
+// halting waits for.
 func (p *Process) watch() {
 	p.done, p.stop = make(chan struct{}), make(chan struct{})
 	go func() {

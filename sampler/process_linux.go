@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// awaitExit waits until the process has ended, and returns true, or until stop is closed. It does not collect the exit
-// status.
+// awaitExit waits until the process has ended, and returns true, or until stop
+// is closed. It does not collect the exit status.
 func awaitExit(pid int, _ *exec.Cmd, stop <-chan struct{}) bool {
 	if fd, err := unix.PidfdOpen(pid, 0); err == nil {
 		if ended, ok := awaitFile(fd, stop); ok {
@@ -35,9 +35,10 @@ func awaitExit(pid int, _ *exec.Cmd, stop <-chan struct{}) bool {
 	}
 }
 
-// awaitFile waits until the process of a pidfd has ended or stop is closed; ok is false if it can do neither. Go's
-// runtime does the waiting. A thread blocked in poll would keep the runtime's monitor thread awake, which costs as much
-// as the samples do.
+// awaitFile waits until the process of a pidfd has ended or stop is closed; ok
+// is false if it can do neither. Go's runtime does the waiting. A thread
+// blocked in poll would keep the runtime's monitor thread awake, which costs as
+// much as the samples do.
 func awaitFile(pidfd int, stop <-chan struct{}) (ended, ok bool) {
 	unix.SetNonblock(pidfd, true)
 	f := os.NewFile(uintptr(pidfd), "pidfd")
@@ -61,7 +62,8 @@ func awaitFile(pidfd int, stop <-chan struct{}) (ended, ok bool) {
 	}
 }
 
-// stateOf returns the letter of the process's state in /proc/PID/stat, or 0 if there is no such process.
+// stateOf returns the letter of the process's state in /proc/PID/stat, or 0 if
+// there is no such process.
 func stateOf(pid int) byte {
 	s, _ := readStat(pid)
 	return s.state
@@ -74,15 +76,18 @@ func (p *Process) inspect() error {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID))
 	switch {
 	case p.PID <= 0, errors.Is(err, os.ErrNotExist), errors.Is(err, unix.ESRCH):
-		return &TargetError{PID: p.PID, What: "no such process", Advice: "look for the pid with ps or pgrep; inside a container a process has another pid than outside"}
+		return &TargetError{PID: p.PID, What: "no such process",
+			Advice: "look for the pid with ps or pgrep; inside a container a process has another pid than outside"}
 	case err != nil:
 		return &TargetError{PID: p.PID, What: err.Error(), Advice: "is /proc mounted?"}
 	}
 	if s := stateOf(p.PID); s == 'Z' || s == 'X' {
-		return &TargetError{PID: p.PID, What: "the process has exited", Advice: "its parent has not collected it yet; give another pid"}
+		return &TargetError{PID: p.PID, What: "the process has exited",
+			Advice: "its parent has not collected it yet; give another pid"}
 	}
 	if tgid := field(status, "Tgid"); tgid != "" && tgid != strconv.Itoa(p.PID) {
-		return &TargetError{PID: p.PID, What: "this is a thread, not a process", Advice: "give the pid of its process: " + tgid}
+		return &TargetError{PID: p.PID, What: "this is a thread, not a process",
+			Advice: "give the pid of its process: " + tgid}
 	}
 	if err := p.keptTraced(); err != nil {
 		return err
@@ -92,7 +97,8 @@ func (p *Process) inspect() error {
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) {
 			if s, err := readStat(p.PID); err == nil && s.flags&kernelThread != 0 {
-				return &TargetError{PID: p.PID, What: "this is a thread of the kernel", Advice: "give the pid of a Go program"}
+				return &TargetError{PID: p.PID, What: "this is a thread of the kernel",
+					Advice: "give the pid of a Go program"}
 			}
 			return &TargetError{PID: p.PID, What: "the process has ended"}
 		}
@@ -108,8 +114,9 @@ func (p *Process) inspect() error {
 	return nil
 }
 
-// argumentsOf reads a process's command line. It is empty for a moment while a program is being executed, and so are the
-// addresses that the kernel reports. exec.Cmd.Start may return before that moment is over.
+// argumentsOf reads a process's command line. The command line is empty for a
+// moment while a program is being executed. So are the addresses that the
+// kernel reports. exec.Cmd.Start may return before that moment is over.
 func argumentsOf(pid int) []string {
 	for range 400 {
 		cmdline, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
@@ -127,7 +134,8 @@ func argumentsOf(pid int) []string {
 // awaitExec waits until a new process runs its program.
 func awaitExec(pid int) { argumentsOf(pid) }
 
-// Denied returns an error that explains why halting or reading a process was not permitted.
+// Denied returns an error that explains why halting or reading a process was
+// not permitted.
 func (p *Process) Denied(cause error) error {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID))
 	if err != nil {
@@ -139,14 +147,17 @@ func (p *Process) Denied(cause error) error {
 	return p.denied(status, cause)
 }
 
-// kernelThread is the flag of a thread of the kernel (PF_KTHREAD). A process that is ending has no executable, either.
+// kernelThread is the flag of a thread of the kernel (PF_KTHREAD). A process
+// that is ending has no executable, either.
 const kernelThread = 0x200000
 
-// tracerPatience is how long a tracer has to let go of a process. Another sampler does so within milliseconds, or at most a quarter
-// of a second on a busy machine; a debugger does not.
+// tracerPatience is how long a tracer has to let go of a process. Another
+// sampler does so within milliseconds, or at most a quarter of a second on a
+// busy machine; a debugger does not.
 const tracerPatience = time.Second
 
-// keptTraced returns an error if another process traces this one and keeps doing so.
+// keptTraced returns an error if another process traces this one and keeps
+// doing so.
 func (p *Process) keptTraced() error {
 	for end := time.Now().Add(tracerPatience); ; time.Sleep(5 * time.Millisecond) {
 		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID))
@@ -170,7 +181,8 @@ func (p *Process) traced(status []byte) error {
 		tracer = field(own, "Tgid")
 	}
 	return &TargetError{
-		PID: p.PID, What: "already traced by process " + tracer + nameOf(tracer), Advice: "end that debugger or profiler first",
+		PID: p.PID, What: "already traced by process " + tracer + nameOf(tracer),
+		Advice: "end that debugger or profiler first",
 	}
 }
 
@@ -189,12 +201,15 @@ func (p *Process) denied(status []byte, cause error) error {
 		e.What = "permission denied: the process belongs to user " + uid
 		e.Advice = "run as that user, or " + capability
 	default:
-		if scope, err := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope"); err == nil && strings.TrimSpace(string(scope)) != "0" {
+		if scope, err := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope"); err == nil &&
+			strings.TrimSpace(string(scope)) != "0" {
 			e.What = "permission denied: the kernel forbids attaching (kernel.yama.ptrace_scope is " + strings.TrimSpace(string(scope)) + ")"
-			e.Advice = "sudo sysctl kernel.yama.ptrace_scope=0, or " + capability + ", or launch the program with cpprof record -- COMMAND"
+			e.Advice = "sudo sysctl kernel.yama.ptrace_scope=0, or " + capability +
+				", or launch the program with cpprof record -- COMMAND"
 			break
 		}
-		e.Advice = "run as the same user, or " + capability + "; in a container, start it with --cap-add SYS_PTRACE"
+		e.Advice = "run as the same user, or " + capability +
+			"; in a container, start it with --cap-add SYS_PTRACE"
 	}
 	return e
 }
@@ -209,7 +224,8 @@ func field(status []byte, name string) string {
 	return ""
 }
 
-// nameOf returns the name of a process, in parentheses, or "" if it is not known.
+// nameOf returns the name of a process, in parentheses, or "" if it is not
+// known.
 func nameOf(pid string) string {
 	n, err := strconv.Atoi(pid)
 	name := commOf(n)

@@ -15,6 +15,7 @@ func endOf(s *os.ProcessState) sampledata.End {
 		return sampledata.End{Cause: sampledata.EndUnknown, Detail: "ended, nobody knows how"}
 	}
 	return sampledata.End{
-		Cause: sampledata.EndExited, ExitStatus: int32(s.ExitCode()), Detail: fmt.Sprintf("exit status %d", s.ExitCode()),
+		Cause: sampledata.EndExited, ExitStatus: int32(s.ExitCode()),
+		Detail: fmt.Sprintf("exit status %d", s.ExitCode()),
 	}
 }

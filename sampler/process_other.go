@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// awaitExit waits until the process has ended, and returns true, or until stop is closed.
+// awaitExit waits until the process has ended, and returns true, or until stop
+// is closed.
 func awaitExit(pid int, cmd *exec.Cmd, stop <-chan struct{}) bool {
 	ended := make(chan struct{})
 	go func() {
@@ -49,7 +50,8 @@ func originOf(int) origin { return origin{} }
 
 func executableOf(_ int, path string) string { return path }
 
-// awaitExec does nothing: this system doesn't show whether a process runs its program yet.
+// awaitExec does nothing: this system doesn't show whether a process runs its
+// program yet.
 func awaitExec(int) {}
 
 // inspect checks that the process exists; the backend finds out the rest.
@@ -64,7 +66,9 @@ func (p *Process) inspect() error {
 	return nil
 }
 
-// Denied returns an error that explains why halting or reading a process was not permitted.
+// Denied returns an error that explains why halting or reading a process was
+// not permitted.
 func (p *Process) Denied(cause error) error {
-	return &TargetError{PID: p.PID, What: cause.Error(), Advice: "run as the same user or with more rights"}
+	return &TargetError{PID: p.PID, What: cause.Error(),
+		Advice: "run as the same user or with more rights"}
 }

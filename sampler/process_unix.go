@@ -17,10 +17,12 @@ func endOf(s *os.ProcessState) sampledata.End {
 	}
 	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {
 		return sampledata.End{
-			Cause: sampledata.EndKilled, ExitStatus: 128 + int32(w.Signal()), Detail: "signal: " + w.Signal().String(),
+			Cause: sampledata.EndKilled, ExitStatus: 128 + int32(w.Signal()),
+			Detail: "signal: " + w.Signal().String(),
 		}
 	}
 	return sampledata.End{
-		Cause: sampledata.EndExited, ExitStatus: int32(s.ExitCode()), Detail: fmt.Sprintf("exit status %d", s.ExitCode()),
+		Cause: sampledata.EndExited, ExitStatus: int32(s.ExitCode()),
+		Detail: fmt.Sprintf("exit status %d", s.ExitCode()),
 	}
 }

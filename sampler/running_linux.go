@@ -33,7 +33,8 @@ func Running() []*Process {
 	return list
 }
 
-// runningGo returns the process of a pid if it runs a Go program, or nil. kinds has what is known of files, and gets more.
+// runningGo returns the process of a pid if it runs a Go program, or nil. kinds
+// has what is known of files, and gets more.
 func runningGo(pid int, kinds map[image]programKind) *Process {
 	path, identity := executableOf(pid, ""), IdentityOf(pid)
 	now := identity.image
@@ -57,12 +58,14 @@ func runningGo(pid int, kinds map[image]programKind) *Process {
 		return nil // it is just executing another program
 	}
 	return &Process{
-		PID: pid, Executable: path, Name: strings.TrimSuffix(name, " (deleted)"), arguments: splitArguments(cmdline), identity: identity,
+		PID: pid, Executable: path, Name: strings.TrimSuffix(name, " (deleted)"),
+		arguments: splitArguments(cmdline), identity: identity,
 	}
 }
 
-// mayHalt reports whether this process may halt another one. Opening a process's memory needs the same permission as
-// halting it, and does nothing to the process.
+// mayHalt reports whether this process may halt another one. Opening a
+// process's memory needs the same permission as halting it, and does nothing to
+// the process.
 func mayHalt(pid int) bool {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

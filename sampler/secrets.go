@@ -8,8 +8,10 @@ import (
 // leftOut stands for a value that is not shown.
 const leftOut = "***"
 
-// WithoutSecrets returns a command line without the values of flags and variables that look like secrets by their name, and
-// without passwords in URLs. It leaves out too much rather than too little. A secret under a name such as -p is not recognised.
+// WithoutSecrets returns a command line without secrets. It removes the values
+// of flags and variables with a name like a secret's, and passwords in URLs. It
+// leaves out too much rather than too little. A secret under a name such as -p
+// is not recognised.
 func WithoutSecrets(command []string) []string {
 	clean := make([]string, len(command))
 	after := false // the word before is a flag whose value may be this word
@@ -27,27 +29,33 @@ func WithoutSecrets(command []string) []string {
 	return clean
 }
 
-// secretFlag reports whether a word begins with a name that looks like a secret's, and whether it is a flag without a value.
+// secretFlag reports whether a word begins with a name like a secret's, and
+// whether it is a flag without a value.
 func secretFlag(word string) (named, bare bool) {
 	name, _, valued := strings.Cut(word, "=")
 	dashed := strings.HasPrefix(name, "-")
 	return (dashed || valued) && soleName.MatchString(name) && namesSecret(name), dashed && !valued
 }
 
-// longestFlag is the length above which a word with one dash is a value: some secrets begin with a dash.
+// longestFlag is the length above which a word with one dash is a value: some
+// secrets begin with a dash.
 const longestFlag = 20
 
 func isFlag(word string) bool {
-	return strings.HasPrefix(word, "--") || strings.HasPrefix(word, "-") && (len(word) <= longestFlag || strings.Contains(word, "="))
+	return strings.HasPrefix(word, "--") || strings.HasPrefix(word, "-") &&
+		(len(word) <= longestFlag || strings.Contains(word, "="))
 }
 
 var (
 	soleName = regexp.MustCompile(`^-{0,2}[A-Za-z_][A-Za-z0-9_.-]*$`)
 
-	// Within a word: the command of a shell, the text of a header, a list of settings, JSON.
+	// Within a word: the command of a shell, the text of a header, a list of
+	// settings, JSON.
 	innerFlag  = regexp.MustCompile(`(--?[A-Za-z][A-Za-z0-9_.-]*)(\s+)([^\s-]\S*)`)
-	innerValue = regexp.MustCompile(`([A-Za-z_][A-Za-z0-9_.-]*)(["']?\s*[=:]\s*)("[^"]*"?|'[^']*'?|[^\s&"']+)`)
-	header     = regexp.MustCompile(`(?i)\b((?:proxy-)?authorization|(?:set-)?cookie|x-[a-z-]*(?:key|token|secret|auth)[a-z-]*)(\s*:\s*)[^"']+`)
+	innerValue = regexp.MustCompile(
+		`([A-Za-z_][A-Za-z0-9_.-]*)(["']?\s*[=:]\s*)("[^"]*"?|'[^']*'?|[^\s&"']+)`)
+	header = regexp.MustCompile(
+		`(?i)\b((?:proxy-)?authorization|(?:set-)?cookie|x-[a-z-]*(?:key|token|secret|auth)[a-z-]*)(\s*:\s*)[^"']+`)
 	scheme     = regexp.MustCompile(`(?i)\b(bearer|basic)(\s+)\S+`)
 	userinfo   = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://[^\s/:@]*):[^\s/@]*(?:@[^\s/@]*)*@`)
 	tokenUser  = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)[^\s/:@]{20,}@`)
@@ -56,7 +64,8 @@ var (
 
 // cleanWord returns a word without the secrets in it.
 func cleanWord(word string) string {
-	if name, _, valued := strings.Cut(word, "="); valued && soleName.MatchString(name) && namesSecret(name) {
+	if name, _, valued := strings.Cut(word, "="); valued && soleName.MatchString(name) &&
+		namesSecret(name) {
 		return name + "=" + leftOut
 	}
 	word = userinfo.ReplaceAllString(word, "$1:"+leftOut+"@")
@@ -78,15 +87,20 @@ func cleanWord(word string) string {
 
 var (
 	// Parts of names, whatever is around them: DBPASSWORD, authtoken.
-	secretPart = regexp.MustCompile(`(?i)passw|passphrase|secret|token|credential|api[-_.]?key|access[-_.]?key|private[-_.]?key|sig(nature|ning)`)
+	secretPart = regexp.MustCompile(
+		`(?i)passw|passphrase|secret|token|credential|api[-_.]?key|access[-_.]?key|private[-_.]?key|sig(nature|ning)`)
 	// Words of names.
-	secretWord = regexp.MustCompile(`(?i)^(pass|pwd|pw|auth|authorization|bearer|cookie|cookies|jwt|key|keys|pat|pin|otp|salt|sas|dsn|psk)$`)
-	// Last words of names whose values are no secrets, but say where one is.
-	placeWord = regexp.MustCompile(`(?i)^(file|files|path|dir|folder|url|uri|ttl|timeout|length|size|type|name)$`)
-	nameWord  = regexp.MustCompile(`[A-Z]+[a-z0-9]*|[a-z0-9]+`)
+	secretWord = regexp.MustCompile(
+		`(?i)^(pass|pwd|pw|auth|authorization|bearer|cookie|cookies|jwt|key|keys|pat|pin|otp|salt|sas|dsn|psk)$`)
+	// Last words of names with values that are no secrets, but say where a
+	// secret is.
+	placeWord = regexp.MustCompile(
+		`(?i)^(file|files|path|dir|folder|url|uri|ttl|timeout|length|size|type|name)$`)
+	nameWord = regexp.MustCompile(`[A-Z]+[a-z0-9]*|[a-z0-9]+`)
 )
 
-// namesSecret reports whether the name of a flag or variable looks like a secret's.
+// namesSecret reports whether the name of a flag or variable looks like a
+// secret's.
 func namesSecret(name string) bool {
 	words := nameWord.FindAllString(name, -1)
 	if len(words) == 0 || len(words) > 1 && placeWord.MatchString(words[len(words)-1]) {

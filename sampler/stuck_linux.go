@@ -8,5 +8,6 @@ import (
 	"github.com/cpprof/cpprof/sampler/halt"
 )
 
-// Stuck waits for a while, and returns the id of a process whose memory was being read all the time; 0 if there is none.
+// Stuck waits for a while. It returns the id of a process if the process's
+// memory was being read all the time, and otherwise 0.
 func Stuck(patience time.Duration) (pid int) { return halt.Stuck(patience) }
