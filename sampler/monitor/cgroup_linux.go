@@ -16,64 +16,79 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// How often the files of the cgroup are read: the kernel adds up the numbers of all CPUs for each read.
+// How often the files of the cgroup are read: the kernel adds up the numbers of
+// all CPUs for each read.
 const (
 	cgroupEvery = time.Second
 	limitsEvery = 5 * time.Second
 )
 
-// cgroupUse reads what the target's control group uses, and what the kernel denies it (cgroups(7), version 1 and 2).
+// cgroupUse reads what the target's control group uses, and what the kernel
+// denies it (cgroups(7), version 1 and 2).
 var cgroupUse = source(Source{Every: cgroupEvery}, []column[cgroupStats]{
-	cgroupColumn("cgroup.cpu", sampledata.Counter, "ns", "cpu.stat: usage", func(s *cgroupStats) sampledata.Value { return s.cpu }),
-	cgroupColumn("cgroup.periods", sampledata.Counter, "", "cpu.stat: nr_periods", func(s *cgroupStats) sampledata.Value { return s.periods }),
+	cgroupColumn("cgroup.cpu", sampledata.Counter, "ns", "cpu.stat: usage",
+		func(s *cgroupStats) sampledata.Value { return s.cpu }),
+	cgroupColumn("cgroup.periods", sampledata.Counter, "", "cpu.stat: nr_periods",
+		func(s *cgroupStats) sampledata.Value { return s.periods }),
 	cgroupColumn("cgroup.throttled_periods", sampledata.Counter, "", "cpu.stat: nr_throttled",
 		func(s *cgroupStats) sampledata.Value { return s.throttledPeriods }),
-	cgroupColumn("cgroup.throttled", sampledata.Counter, "ns", "cpu.stat: throttled time", func(s *cgroupStats) sampledata.Value { return s.throttled }),
-	cgroupColumn("cgroup.memory", sampledata.Level, "bytes", "memory.current", func(s *cgroupStats) sampledata.Value { return s.memory }),
+	cgroupColumn("cgroup.throttled", sampledata.Counter, "ns", "cpu.stat: throttled time",
+		func(s *cgroupStats) sampledata.Value { return s.throttled }),
+	cgroupColumn("cgroup.memory", sampledata.Level, "bytes", "memory.current",
+		func(s *cgroupStats) sampledata.Value { return s.memory }),
 }, func(t Target) (func(*cgroupStats) error, func() error, error) {
 	g, err := openCgroup(t)
 	return g.readUse, g.close, err
 })
 
-func cgroupColumn(name string, kind sampledata.Kind, unit, source string, value func(*cgroupStats) sampledata.Value) column[cgroupStats] {
+func cgroupColumn(name string, kind sampledata.Kind, unit, source string,
+	value func(*cgroupStats) sampledata.Value) column[cgroupStats] {
 	return column[cgroupStats]{
-		Monitor: kernel(name, kind, unit, "the target's cgroup: "+source, cgroupEvery.String()), value: value,
-		absent: "the target's cgroup has no such file or number: its controller is off",
+		Monitor: kernel(name, kind, unit, "the target's cgroup: "+source, cgroupEvery.String()),
+		value:   value,
+		absent:  "the target's cgroup has no such file or number: its controller is off",
 	}
 }
 
 // cgroupLimits reads the limits of the target's cgroup.
 var cgroupLimits = source(Source{Every: limitsEvery}, []column[cgroupBounds]{
-	limitColumn("cgroup.memory_limit", "bytes", "memory.max", false, func(b *cgroupBounds) sampledata.Value { return b.memory }),
-	limitColumn("cgroup.cpu_limit", "CPUs", "cpu.max", true, func(b *cgroupBounds) sampledata.Value { return b.cpu }),
+	limitColumn("cgroup.memory_limit", "bytes", "memory.max", false,
+		func(b *cgroupBounds) sampledata.Value { return b.memory }),
+	limitColumn("cgroup.cpu_limit", "CPUs", "cpu.max", true,
+		func(b *cgroupBounds) sampledata.Value { return b.cpu }),
 }, func(t Target) (func(*cgroupBounds) error, func() error, error) {
 	g, err := openCgroup(t)
 	return g.readBounds, g.close, err
 })
 
-func limitColumn(name, unit, source string, real bool, value func(*cgroupBounds) sampledata.Value) column[cgroupBounds] {
-	m := kernel(name, sampledata.Level, unit, "the target's cgroup, and those around it: "+source, limitsEvery.String())
+func limitColumn(name, unit, source string, real bool,
+	value func(*cgroupBounds) sampledata.Value) column[cgroupBounds] {
+	m := kernel(name, sampledata.Level, unit, "the target's cgroup, and those around it: "+source,
+		limitsEvery.String())
 	m.Real = real
 	return column[cgroupBounds]{Monitor: m, value: value, absent: "there is no limit"}
 }
 
-// cgroupStats are the values of a cgroup; those that it does not have are not measured.
+// cgroupStats are the values of a cgroup; those that it does not have are not
+// measured.
 type cgroupStats struct {
 	cpu, periods, throttledPeriods, throttled, memory sampledata.Value
 }
 
-// cgroupBounds are the limits of a cgroup. The least of the group's and of those around it counts.
+// cgroupBounds are the limits of a cgroup. The lowest limit counts, of the
+// group and of the groups around it.
 type cgroupBounds struct {
 	memory, cpu sampledata.Value
 }
 
 // A cgroup has the open files of a control group.
 type cgroup struct {
-	version1                      bool
-	cpu                           *file   // cpu.stat; of version 1 without the time used
-	used                          *file   // of version 1: cpuacct.usage
-	memory                        *file   // memory.current
-	memoryLimits, quotas, lengths []*file // of the group and those around it; lengths only of version 1
+	version1 bool
+	cpu      *file // cpu.stat; of version 1 without the time used
+	used     *file // of version 1: cpuacct.usage
+	memory   *file // memory.current
+	// of the group and those around it; lengths only of version 1
+	memoryLimits, quotas, lengths []*file
 	open                          []*file
 }
 
@@ -91,7 +106,8 @@ func openCgroup(t Target) (*cgroup, error) {
 		return nil, err
 	}
 	var g *cgroup
-	if cpu, memory := folders(groups, mounts, "cpu"), folders(groups, mounts, "memory"); len(cpu)+len(memory) > 0 {
+	if cpu, memory := folders(groups, mounts, "cpu"),
+		folders(groups, mounts, "memory"); len(cpu)+len(memory) > 0 {
 		g = openVersion1(cpu, folders(groups, mounts, "cpuacct"), memory)
 	} else {
 		g = openVersion2(folders(groups, mounts, ""))
@@ -106,7 +122,8 @@ func openCgroup(t Target) (*cgroup, error) {
 func openVersion1(cpu, cpuacct, memory []string) *cgroup {
 	g := &cgroup{version1: true}
 	g.cpu, g.used = g.nearest(cpu, "cpu.stat"), g.nearest(cpuacct, "cpuacct.usage")
-	g.memory, g.memoryLimits = g.nearest(memory, "memory.usage_in_bytes"), g.all(memory, "memory.limit_in_bytes")
+	g.memory, g.memoryLimits = g.nearest(memory, "memory.usage_in_bytes"),
+		g.all(memory, "memory.limit_in_bytes")
 	g.quotas, g.lengths = g.all(cpu, "cpu.cfs_quota_us"), g.all(cpu, "cpu.cfs_period_us")
 	return g
 }
@@ -118,9 +135,10 @@ func openVersion2(dirs []string) *cgroup {
 	return g
 }
 
-// folders returns the folders of a process's cgroup and of those around it, innermost first, for a controller of
-// version 1, or for version 2 ("").
-func folders(groups []procfs.Cgroup, mounts []*procfs.MountInfo, controller string) (dirs []string) {
+// folders returns the folders of a process's cgroup and of the cgroups around
+// it, innermost first, for a controller of version 1, or for version 2 ("").
+func folders(groups []procfs.Cgroup, mounts []*procfs.MountInfo,
+	controller string) (dirs []string) {
 	i := slices.IndexFunc(groups, func(g procfs.Cgroup) bool {
 		if controller == "" {
 			return g.HierarchyID == 0
@@ -186,11 +204,13 @@ func (g *cgroup) readUse(s *cgroupStats) error {
 		s.cpu = countOf(g.contentOf(g.used), 1)
 	}
 	text := g.contentOf(g.cpu)
-	s.periods, s.throttledPeriods = countOf(valueOf(text, "nr_periods"), 1), countOf(valueOf(text, "nr_throttled"), 1)
+	s.periods, s.throttledPeriods = countOf(valueOf(text, "nr_periods"), 1),
+		countOf(valueOf(text, "nr_throttled"), 1)
 	if g.version1 {
 		s.throttled = countOf(valueOf(text, "throttled_time"), 1)
 	} else {
-		s.cpu, s.throttled = countOf(valueOf(text, "usage_usec"), 1000), countOf(valueOf(text, "throttled_usec"), 1000)
+		s.cpu, s.throttled = countOf(valueOf(text, "usage_usec"), 1000),
+			countOf(valueOf(text, "throttled_usec"), 1000)
 	}
 	if !s.cpu.Measured() && !s.periods.Measured() && !s.memory.Measured() {
 		return fmt.Errorf("read the target's cgroup: none of its %d files can be read", len(g.open))
@@ -218,7 +238,8 @@ func (g *cgroup) readBounds(b *cgroupBounds) error {
 	return nil
 }
 
-// quota returns a bound on processor time, in CPUs: of "100000 50000" it is 2. Version 1 has the two numbers in two files.
+// quota returns a bound on processor time, in CPUs: of "100000 50000" it is 2.
+// Version 1 has the two numbers in two files.
 func (g *cgroup) quota(i int) (sampledata.Value, bool) {
 	first, second, _ := bytes.Cut(g.contentOf(g.quotas[i]), []byte(" "))
 	quota, limited := numberOf(first)
@@ -232,8 +253,8 @@ func (g *cgroup) quota(i int) (sampledata.Value, bool) {
 	return sampledata.Real(float64(quota) / float64(length)), true
 }
 
-// contentOf returns a file's current content, valid until the file is read again; nothing if there is no file or it can't be
-// read.
+// contentOf returns a file's current content, valid until the file is read
+// again; nothing if there is no file or it can't be read.
 func (g *cgroup) contentOf(f *file) []byte {
 	if f == nil {
 		return nil
@@ -248,14 +269,16 @@ func (g *cgroup) contentOf(f *file) []byte {
 // valueOf returns the text after a key in lines such as "nr_periods 12".
 func valueOf(text []byte, key string) []byte {
 	for line := range bytes.Lines(text) {
-		if len(line) > len(key) && string(line[:len(key)]) == key && (line[len(key)] == ' ' || line[len(key)] == '\t') {
+		if len(line) > len(key) && string(line[:len(key)]) == key &&
+			(line[len(key)] == ' ' || line[len(key)] == '\t') {
 			return bytes.TrimSpace(line[len(key):])
 		}
 	}
 	return nil
 }
 
-// numberOf returns a number that is not negative; false for "max", "-1" and nothing.
+// numberOf returns a number that is not negative; false for "max", "-1" and
+// nothing.
 func numberOf(text []byte) (uint64, bool) {
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 || text[0] < '0' || text[0] > '9' { // an error of ParseUint is not free

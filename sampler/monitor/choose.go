@@ -8,14 +8,17 @@ import (
 	"github.com/cpprof/cpprof/sampler/monitor/variable"
 )
 
-// A Request is what somebody asks for: the name of a monitor ("heap.live"), of a performance event ("perf.instructions"), the address of an endpoint
-// ("http://127.0.0.1:2112/metrics"), or an expression over the variables of the program ("len(main.queue)").
+// A Request is what somebody asks for: the name of a monitor ("heap.live"), of
+// a performance event ("perf.instructions"), the address of an endpoint
+// ("http://127.0.0.1:2112/metrics"), or an expression over the variables of the
+// program ("len(main.queue)").
 type Request struct {
 	Text     string
 	Required bool // if it can't be measured, there is to be no recording
 }
 
-// Choose returns the sources of the monitors that are asked for, with the built-in ones if they are wanted, too.
+// Choose returns the sources of the monitors that are asked for, with the
+// built-in ones if they are wanted, too.
 func Choose(builtin bool, requests []Request) ([]Source, error) {
 	var chosen []Source
 	if builtin {
@@ -25,7 +28,8 @@ func Choose(builtin bool, requests []Request) ([]Source, error) {
 	var events []perfEvent
 	for _, r := range once(requests) {
 		if s, ok := named(r.Text); ok {
-			if !slices.ContainsFunc(chosen, func(c Source) bool { return c.Monitors[0].Name == s.Monitors[0].Name }) {
+			if !slices.ContainsFunc(chosen,
+				func(c Source) bool { return c.Monitors[0].Name == s.Monitors[0].Name }) {
 				chosen = append(chosen, s)
 			}
 			continue
@@ -78,7 +82,8 @@ func once(requests []Request) (list []Request) {
 // named returns the built-in source that has a monitor.
 func named(name string) (Source, bool) {
 	for _, s := range Builtin() {
-		if slices.ContainsFunc(s.Monitors, func(m sampledata.Monitor) bool { return m.Name == name }) {
+		if slices.ContainsFunc(s.Monitors,
+			func(m sampledata.Monitor) bool { return m.Name == name }) {
 			return s, true
 		}
 	}

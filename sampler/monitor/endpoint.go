@@ -29,20 +29,22 @@ func isEndpoint(text string) bool {
 	return strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://")
 }
 
-// endpoint returns a source of the numbers that a program publishes at an address, in the text format of Prometheus or as
-// JSON (package expvar).
+// endpoint returns a source of the numbers that a program publishes at an
+// address, in the text format of Prometheus or as JSON (package expvar).
 func endpoint(url string, required bool) Source {
 	return Source{
 		Required: required,
 		Every:    answerEvery, // to go through two thousand numbers takes a while
 		Monitors: []sampledata.Monitor{{
-			Name: url, Layer: sampledata.Application, Kind: sampledata.Level, Source: url, Resolution: endpointEvery.String(),
+			Name: url, Layer: sampledata.Application, Kind: sampledata.Level, Source: url,
+			Resolution: endpointEvery.String(),
 		}},
 		Open: func(Target) (Reader, error) {
 			r := &endpointReader{url: url, index: map[string]int{}, over: make(chan struct{})}
 			r.client = &http.Client{Timeout: endpointTimeout}
 			r.monitors = []sampledata.Monitor{{
-				Name: url, Layer: sampledata.Application, Kind: sampledata.Level, Unit: "ns", Source: url + ": age of the answer that the sample's values are from",
+				Name: url, Layer: sampledata.Application, Kind: sampledata.Level, Unit: "ns",
+				Source:     url + ": age of the answer that the sample's values are from",
 				Resolution: answerEvery.String(),
 			}}
 			ctx, cancel := context.WithCancel(context.Background())
@@ -57,14 +59,14 @@ func endpoint(url string, required bool) Source {
 	}
 }
 
-// A number is one of those that an endpoint publishes.
+// A number is one number that an endpoint publishes.
 type number struct {
 	sampledata.Monitor
 	value float64
 }
 
-// An endpointReader asks an endpoint in the background, so that samples don't wait for it. They have the values of the
-// latest answer.
+// An endpointReader asks an endpoint in the background. Samples don't wait for
+// it: they have the values of the latest answer.
 type endpointReader struct {
 	url    string
 	client *http.Client
@@ -173,7 +175,8 @@ func parseAnswer(body []byte) (numbers []number, err error) {
 	return numbers, err
 }
 
-// keep takes over the numbers of an answer. The numbers of an earlier one that are not in it are not measured.
+// keep takes over the numbers of an answer. The numbers of an earlier one that
+// are not in it are not measured.
 func (r *endpointReader) keep(numbers []number, at time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -197,7 +200,8 @@ func (r *endpointReader) keep(numbers []number, at time.Time) error {
 	}
 	if left > r.left {
 		r.left = left
-		r.leftNow = &partError{fmt.Errorf("read %s: %d numbers are left out: there are more than %d, or their names are too long", r.url, left, maxNumbers)}
+		r.leftNow = &partError{fmt.Errorf(
+			"read %s: %d numbers are left out: there are more than %d, or their names are too long", r.url, left, maxNumbers)}
 	}
 	return nil
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// parsePrometheus reads the text format of Prometheus. Of a histogram it takes the number of values and their sum, of a
-// summary also the quantiles.
+// parsePrometheus reads the text format of Prometheus. Of a histogram it takes
+// the number of values and their sum, of a summary also the quantiles.
 func parsePrometheus(body []byte) ([]number, error) {
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	families, err := parser.TextToMetricFamilies(bytes.NewReader(body))
@@ -38,7 +38,8 @@ func numbersOf(name string, m *dto.Metric) []number {
 	labels := m.GetLabel()
 	one := func(suffix string, kind sampledata.Kind, value float64, extra ...string) number {
 		return number{sampledata.Monitor{
-			Name: name + suffix + labelText(labels, extra...), Layer: layerOf(name), Kind: kind, Unit: unitOf(strings.TrimSuffix(name, "_total"), suffix),
+			Name: name + suffix + labelText(labels, extra...), Layer: layerOf(name),
+			Kind: kind, Unit: unitOf(strings.TrimSuffix(name, "_total"), suffix),
 		}, value}
 	}
 	switch {
@@ -50,12 +51,15 @@ func numbersOf(name string, m *dto.Metric) []number {
 		return []number{one("", sampledata.Level, m.Untyped.GetValue())}
 	case m.Histogram != nil:
 		h := m.Histogram
-		return []number{one("_count", sampledata.Counter, float64(h.GetSampleCount())), one("_sum", sampledata.Counter, h.GetSampleSum())}
+		return []number{one("_count", sampledata.Counter, float64(h.GetSampleCount())),
+			one("_sum", sampledata.Counter, h.GetSampleSum())}
 	case m.Summary != nil:
 		s := m.Summary
-		all := []number{one("_count", sampledata.Counter, float64(s.GetSampleCount())), one("_sum", sampledata.Counter, s.GetSampleSum())}
+		all := []number{one("_count", sampledata.Counter, float64(s.GetSampleCount())),
+			one("_sum", sampledata.Counter, s.GetSampleSum())}
 		for _, q := range s.Quantile {
-			all = append(all, one("", sampledata.Level, q.GetValue(), "quantile", strconv.FormatFloat(q.GetQuantile(), 'g', -1, 64)))
+			all = append(all, one("", sampledata.Level, q.GetValue(), "quantile",
+				strconv.FormatFloat(q.GetQuantile(), 'g', -1, 64)))
 		}
 		return all
 	}
@@ -77,7 +81,8 @@ func labelText(labels []*dto.LabelPair, extra ...string) string {
 	return "{" + strings.Join(list, ",") + "}"
 }
 
-// layerOf returns the layer by the name: Prometheus' library for Go publishes numbers of the runtime and of the process.
+// layerOf returns the layer by the name: Prometheus' library for Go publishes
+// numbers of the runtime and of the process.
 func layerOf(name string) sampledata.Layer {
 	switch {
 	case strings.HasPrefix(name, "go_"):
@@ -103,7 +108,8 @@ func unitOf(name, suffix string) string {
 // maxExpvarDepth is how deep numbers in objects of a JSON object are taken.
 const maxExpvarDepth = 4
 
-// parseExpvar reads a JSON object. The numbers in it and in its objects are levels: JSON does not say which ones only grow.
+// parseExpvar reads a JSON object. The numbers in it and in its objects are
+// levels: JSON does not say which ones only grow.
 func parseExpvar(body []byte) ([]number, error) {
 	var root map[string]any
 	d := json.NewDecoder(bytes.NewReader(body))
@@ -121,13 +127,15 @@ func expvarNumbers(path string, object map[string]any, depth int) (all []number)
 		name := path + key
 		switch v := object[key].(type) {
 		case float64:
-			all = append(all, number{sampledata.Monitor{Name: name, Layer: sampledata.Application, Kind: sampledata.Level}, v})
+			all = append(all, number{sampledata.Monitor{Name: name, Layer: sampledata.Application,
+				Kind: sampledata.Level}, v})
 		case bool:
 			n := 0.0
 			if v {
 				n = 1
 			}
-			all = append(all, number{sampledata.Monitor{Name: name, Layer: sampledata.Application, Kind: sampledata.Level}, n})
+			all = append(all, number{sampledata.Monitor{Name: name, Layer: sampledata.Application,
+				Kind: sampledata.Level}, n})
 		case map[string]any:
 			if depth > 0 {
 				all = append(all, expvarNumbers(name+".", v, depth-1)...)

@@ -6,9 +6,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A file of the kernel is kept open: each read from its start returns current values. The open file of a process refers to the
-// same process even if that ends and another process gets its number. A read is a single system call and allocates nothing:
-// package procfs, which opens and closes the file each time, takes several times as long.
+// A file of the kernel is kept open: each read from its start returns current
+// values. The open file of a process refers to the same process even if that
+// ends and another process gets its number. A read is a single system call and
+// allocates nothing: package procfs, which opens and closes the file each time,
+// takes several times as long.
 type file struct {
 	fd     int
 	name   string

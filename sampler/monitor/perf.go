@@ -9,12 +9,12 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// perfPrefix is what the names of the kernel's performance events begin with. On its own, without the dot, it is a request
-// for all of them.
+// perfPrefix begins the names of the kernel's performance events. On its own,
+// without the dot, it is a request for all events.
 const perfPrefix = "perf."
 
-// A perfEvent is an event that the kernel counts for each thread, by itself or with a counter of the processor
-// (perf_event_open(2)).
+// A perfEvent is an event that the kernel counts for each thread, by itself or
+// with a counter of the processor (perf_event_open(2)).
 type perfEvent struct {
 	name     string
 	hardware bool // it needs a counter of the processor
@@ -42,15 +42,18 @@ var perfEvents = []perfEvent{
 
 func (e *perfEvent) monitor() sampledata.Monitor {
 	m := sampledata.Monitor{
-		Name: e.name, Layer: sampledata.Kernel, Kind: sampledata.Counter, Unit: e.unit, Source: "perf_event_open, all threads: a software event",
+		Name: e.name, Layer: sampledata.Kernel, Kind: sampledata.Counter, Unit: e.unit,
+		Source: "perf_event_open, all threads: a software event",
 	}
 	if e.hardware {
-		m.Layer, m.Source = sampledata.Hardware, "perf_event_open, all threads: a counter of the processor, scaled if it counted only part of the time"
+		m.Layer, m.Source = sampledata.Hardware,
+			"perf_event_open, all threads: a counter of the processor, scaled if it counted only part of the time"
 	}
 	return m
 }
 
-// perfRequest returns the events that a request names; false if it is not about events.
+// perfRequest returns the events that a request names; false if it is not about
+// events.
 func perfRequest(text string) (events []perfEvent, isPerf bool, err error) {
 	if text == strings.TrimSuffix(perfPrefix, ".") {
 		return perfEvents, true, nil
@@ -68,7 +71,8 @@ func perfRequest(text string) (events []perfEvent, isPerf bool, err error) {
 	if near := edit.Nearest(text, names); near != "" {
 		return nil, true, fmt.Errorf("monitor %s: no such event: did you mean %s?", text, near)
 	}
-	return nil, true, fmt.Errorf("monitor %s: no such event: want one of %s", text, strings.Join(names, ", "))
+	return nil, true, fmt.Errorf("monitor %s: no such event: want one of %s", text,
+		strings.Join(names, ", "))
 }
 
 // performance returns a source of events.

@@ -15,16 +15,17 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A perfReader has counters of each event for each thread that there was at the beginning. A counter also counts the
-// threads that its thread starts later, and keeps what threads have counted that have ended.
+// A perfReader has counters of each event for each thread that there was at the
+// beginning. A counter also counts the threads that its thread starts later,
+// and keeps what threads have counted that have ended.
 type perfReader struct {
 	monitors []sampledata.Monitor
 	counters [][]int  // by event: file descriptors
 	largest  []uint64 // by event: scaled counts may shrink a little, but a counter must not
 }
 
-// perfAttempts is how often the counters are opened anew because the target has started a thread meanwhile: that one may be
-// counted or not.
+// perfAttempts is how often the counters are opened anew because the target has
+// started a thread meanwhile: that one may be counted or not.
 const perfAttempts = 10
 
 func openPerf(t Target, events []perfEvent) (Reader, error) {
@@ -44,10 +45,12 @@ func openPerf(t Target, events []perfEvent) (Reader, error) {
 	return openCounters(events, threads), err
 }
 
-// hasMore reports whether a list of threads has one that an earlier list does not have.
+// hasMore reports whether a list of threads has one that an earlier list does
+// not have.
 func hasMore(threads, before []os.DirEntry) bool {
 	return slices.ContainsFunc(threads, func(t os.DirEntry) bool {
-		return !slices.ContainsFunc(before, func(b os.DirEntry) bool { return b.Name() == t.Name() })
+		return !slices.ContainsFunc(before,
+			func(b os.DirEntry) bool { return b.Name() == t.Name() })
 	})
 }
 
@@ -67,8 +70,8 @@ func openCounters(events []perfEvent, threads []os.DirEntry) *perfReader {
 	return r
 }
 
-// countersOf opens the counters of an event for all threads. If the kernel permits it only so, they leave out what
-// happens in the kernel.
+// countersOf opens the counters of an event for all threads. If the kernel
+// permits it only so, they leave out what happens in the kernel.
 func countersOf(e *perfEvent, threads []os.DirEntry) (fds []int, userOnly bool, err error) {
 	for _, thread := range threads {
 		tid, err := strconv.Atoi(thread.Name())
@@ -94,7 +97,8 @@ func countersOf(e *perfEvent, threads []os.DirEntry) (fds []int, userOnly bool, 
 
 func openCounter(e *perfEvent, tid int, userOnly bool) (int, error) {
 	attr := unix.PerfEventAttr{
-		Type: unix.PERF_TYPE_SOFTWARE, Config: e.config, Size: uint32(unsafe.Sizeof(unix.PerfEventAttr{})),
+		Type: unix.PERF_TYPE_SOFTWARE, Config: e.config,
+		Size:        uint32(unsafe.Sizeof(unix.PerfEventAttr{})),
 		Read_format: unix.PERF_FORMAT_TOTAL_TIME_ENABLED | unix.PERF_FORMAT_TOTAL_TIME_RUNNING,
 		Bits:        unix.PerfBitInherit | unix.PerfBitExcludeHv,
 	}
@@ -115,7 +119,8 @@ func perfRefused(e *perfEvent, err error) error {
 		return fmt.Errorf("not permitted (kernel.perf_event_paranoid is %s): sudo sysctl kernel.perf_event_paranoid=1, or grant CAP_PERFMON "+
 			"(sudo setcap cap_perfmon,cap_sys_ptrace=ep $(which cpprof)); a container must also allow the call perf_event_open",
 			strings.TrimSpace(string(level)))
-	case e.hardware && (errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENODEV)):
+	case e.hardware && (errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EOPNOTSUPP) ||
+		errors.Is(err, unix.ENODEV)):
 		return errors.New("the processor has no such counter, or the virtual machine does not pass it on (no PMU)")
 	case errors.Is(err, unix.EMFILE):
 		return errors.New("too many open files: each thread needs one for each event (ulimit -n)")
@@ -138,15 +143,16 @@ func (r *perfReader) Read(values []sampledata.Value) ([]sampledata.Value, error)
 	return values, nil
 }
 
-// sumOf adds up counters. It returns false if one can't be read, or did not count while its thread ran: then the sum is not
-// known.
+// sumOf adds up counters. It returns false if one can't be read, or did not
+// count while its thread ran: then the sum is not known.
 func sumOf(fds []int) (sum uint64, ok bool) {
 	var b [24]byte
 	for _, fd := range fds {
 		if n, err := unix.Read(fd, b[:]); err != nil || n != len(b) {
 			return 0, false
 		}
-		n, known := scaled(binary.NativeEndian.Uint64(b[:]), binary.NativeEndian.Uint64(b[8:]), binary.NativeEndian.Uint64(b[16:]))
+		n, known := scaled(binary.NativeEndian.Uint64(b[:]), binary.NativeEndian.Uint64(b[8:]),
+			binary.NativeEndian.Uint64(b[16:]))
 		if !known {
 			return 0, false
 		}
@@ -155,8 +161,9 @@ func sumOf(fds []int) (sum uint64, ok bool) {
 	return sum, true
 }
 
-// scaled estimates how many events there were, from those that were counted in a part of the time: the processor has
-// fewer counters than there may be events, which then take turns.
+// scaled estimates how many events there were, from those that were counted in
+// a part of the time: the processor has fewer counters than there may be
+// events, which then take turns.
 func scaled(count, enabled, running uint64) (uint64, bool) {
 	switch {
 	case running == enabled:

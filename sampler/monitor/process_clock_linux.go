@@ -8,9 +8,11 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// processClock reads the clock that counts the processor time of all threads of a process, to the nanosecond.
+// processClock reads the clock that counts the processor time of all threads of
+// a process, to the nanosecond.
 var processClock = source(Source{Every: clockEvery}, []column[unix.Timespec]{
-	{Monitor: kernel("process.cpu", sampledata.Counter, "ns", "the process's CPU clock (clock_gettime)", clockEvery.String()),
+	{Monitor: kernel("process.cpu", sampledata.Counter, "ns",
+		"the process's CPU clock (clock_gettime)", clockEvery.String()),
 		value: func(now *unix.Timespec) sampledata.Value { return sampledata.Count(uint64(now.Nano())) }},
 }, func(t Target) (func(*unix.Timespec) error, func() error, error) {
 	const scheduled = 2 // bits of the kernel's numbers of CPU clocks

@@ -12,7 +12,7 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
 )
 
-// A process is a target whose memory is read. It is never written to.
+// A process is a target to read memory from. It is never written to.
 type process struct {
 	*halt.Process
 	*halt.Reader
@@ -26,7 +26,8 @@ func openProcess(t Target) (*process, error) {
 	return &process{p, p.NewReader()}, nil
 }
 
-// binary returns what is known of the target's executable, which it reads unless somebody has done so.
+// binary returns what is known of the target's executable, which it reads
+// unless somebody has done so.
 func (p *process) binary(t Target) (*gobinary.Binary, error) {
 	if t.Binary != nil {
 		return t.Binary, nil

@@ -10,7 +10,7 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// A process is a target whose memory can't be read on this platform.
+// A process is a target with memory that can't be read on this platform.
 type process struct{}
 
 var errNoMemory = errors.New("it is read from the program's memory, which cpprof can do only on Linux (amd64 or arm64)")

@@ -11,7 +11,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// To read the process's CPU clock, the kernel adds up all threads. For /proc/PID/stat it does that, too, and writes 52 numbers.
+// To read the process's CPU clock, the kernel adds up all threads. For
+// /proc/PID/stat it does that, too, and writes 52 numbers.
 const (
 	clockEvery = 500 * time.Millisecond
 	statEvery  = time.Second
@@ -19,21 +20,27 @@ const (
 
 // processStat reads /proc/PID/stat of Linux (proc_pid_stat(5)).
 var processStat = source(Source{Every: statEvery}, []column[stat]{
-	{Monitor: kernel("process.system_cpu", sampledata.Counter, "ns", "/proc/PID/stat: stime, in steps of "+tick.String(), statEvery.String()),
+	{Monitor: kernel("process.system_cpu", sampledata.Counter, "ns",
+		"/proc/PID/stat: stime, in steps of "+tick.String(), statEvery.String()),
 		value: func(s *stat) sampledata.Value { return sampledata.Count(s.system * uint64(tick)) }},
-	{Monitor: kernel("process.minor_faults", sampledata.Counter, "", "/proc/PID/stat: minflt", statEvery.String()),
+	{Monitor: kernel("process.minor_faults", sampledata.Counter, "", "/proc/PID/stat: minflt",
+		statEvery.String()),
 		value: func(s *stat) sampledata.Value { return sampledata.Count(s.minorFaults) }},
-	{Monitor: kernel("process.major_faults", sampledata.Counter, "", "/proc/PID/stat: majflt", statEvery.String()),
+	{Monitor: kernel("process.major_faults", sampledata.Counter, "", "/proc/PID/stat: majflt",
+		statEvery.String()),
 		value: func(s *stat) sampledata.Value { return sampledata.Count(s.majorFaults) }},
-	{Monitor: kernel("process.threads", sampledata.Level, "", "/proc/PID/stat: num_threads", statEvery.String()),
+	{Monitor: kernel("process.threads", sampledata.Level, "", "/proc/PID/stat: num_threads",
+		statEvery.String()),
 		value: func(s *stat) sampledata.Value { return sampledata.Number(int64(s.threads)) }},
-	{Monitor: kernel("process.resident", sampledata.Level, "bytes", "/proc/PID/stat: rss", statEvery.String()),
+	{Monitor: kernel("process.resident", sampledata.Level, "bytes", "/proc/PID/stat: rss",
+		statEvery.String()),
 		value: func(s *stat) sampledata.Value { return sampledata.Number(int64(s.pages) * pageSize) }},
 }, openProcessStat)
 
 var pageSize = int64(os.Getpagesize())
 
-// tick is the unit of time in /proc: a hundredth of a second on all Linux platforms that Go supports.
+// tick is the unit of time in /proc: a hundredth of a second on all Linux
+// platforms that Go supports.
 const tick = 10 * time.Millisecond
 
 func openProcessStat(t Target) (read func(*stat) error, end func() error, err error) {
@@ -64,7 +71,8 @@ type stat struct {
 // lastStat is the number of the last field of a stat.
 const lastStat = 24
 
-// field returns a field by its number in the manual; nil for those that no monitor needs.
+// field returns a field by its number in the manual; nil for those that no
+// monitor needs.
 func (s *stat) field(number int) *uint64 {
 	switch number {
 	case 10:
@@ -81,8 +89,9 @@ func (s *stat) field(number int) *uint64 {
 	return nil
 }
 
-// parseStat parses "4711 (a name) S 1 ...". The name may contain spaces and parentheses, so the fields are counted from
-// the last closing parenthesis on: the next one is number 3.
+// parseStat parses "4711 (a name) S 1 ...". The name may contain spaces and
+// parentheses, so the fields are counted from the last closing parenthesis on:
+// the next one is number 3.
 func parseStat(line []byte) (s stat, err error) {
 	end := bytes.LastIndexByte(line, ')')
 	if end < 0 {

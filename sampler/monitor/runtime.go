@@ -15,13 +15,15 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// runtimeStatistics reads the statistics that the Go runtime keeps in the program's memory.
+// runtimeStatistics reads the statistics that the Go runtime keeps in the
+// program's memory.
 var runtimeStatistics = runtimeSource(statistics, 0)
 
 // heapObjects reads those that the runtime adds up over many sizes of objects.
 var heapObjects = runtimeSource(objectStatistics, objectsEvery)
 
-// objectsEvery is how often they are read: their memory is read for nothing else, which takes a system call.
+// objectsEvery is how often they are read: their memory is read for nothing
+// else, which takes a system call.
 const objectsEvery = time.Second
 
 func runtimeSource(list []statistic, every time.Duration) Source {
@@ -119,7 +121,9 @@ func openRuntime(t Target, list []statistic) (_ *runtimeReader, err error) {
 		m := s.Monitor
 		terms, ok := r.bind(s.sum)
 		if !ok {
-			m.Unmeasured = fmt.Sprintf("%s doesn't say where %s has it: build the program without -ldflags=-w or -s", r.l.Origin(), b.Version)
+			m.Unmeasured = fmt.Sprintf(
+				"%s doesn't say where %s has it: build the program without -ldflags=-w or -s",
+				r.l.Origin(), b.Version)
 		}
 		r.monitors, r.terms = append(r.monitors, m), append(r.terms, terms...)
 		r.readings = append(r.readings, reading{kind: s.Kind, last: len(r.terms)})
@@ -135,13 +139,17 @@ func (r *runtimeReader) lay(g *globals.Globals, objects bool) {
 		return
 	}
 	r.parts = [parts]part{
-		gcController: newPart(g.GCController, l.GC.HeapLive, l.GC.HeapInUse, l.GC.HeapFree, l.GC.HeapReleased, l.GC.TotalAlloc,
-			l.GC.TotalFree, l.GC.AssistTime, l.GC.DedicatedMarkTime, l.GC.FractionalMarkTime, l.GC.IdleMarkTime),
+		gcController: newPart(g.GCController, l.GC.HeapLive, l.GC.HeapInUse, l.GC.HeapFree,
+			l.GC.HeapReleased, l.GC.TotalAlloc,
+			l.GC.TotalFree, l.GC.AssistTime, l.GC.DedicatedMarkTime, l.GC.FractionalMarkTime,
+			l.GC.IdleMarkTime),
 		memStats:  newPart(g.MemStats, l.MemStats.PauseTotalNS),
 		memCycles: newPart(g.MemStats, l.MemStats.NumGC),
-		work: newPart(g.Work, l.Collection.AssistTime, l.Collection.DedicatedTime, l.Collection.IdleTime,
+		work: newPart(g.Work, l.Collection.AssistTime, l.Collection.DedicatedTime,
+			l.Collection.IdleTime,
 			l.Collection.OldAssistTime, l.Collection.OldDedicatedTime, l.Collection.OldIdleTime),
-		sched:   newPart(g.Sched, l.Sched.RunqSize, l.Sched.RunqLen, l.Sched.NPIdle, l.Sched.MNext, l.Sched.NMFreed),
+		sched: newPart(g.Sched, l.Sched.RunqSize, l.Sched.RunqLen, l.Sched.NPIdle,
+			l.Sched.MNext, l.Sched.NMFreed),
 		gcPhase: newPart(g.GCPhase, 0),
 		allP:    newPart(g.AllP, 0, 8),
 
@@ -150,7 +158,8 @@ func (r *runtimeReader) lay(g *globals.Globals, objects bool) {
 	r.endsSize = int(l.P.RunqTail) + 4 - int(l.P.RunqHead)
 }
 
-// join puts the copies next to each other: to touch one page of memory takes less time than to touch ten.
+// join puts the copies next to each other: to touch one page of memory takes
+// less time than to touch ten.
 func (r *runtimeReader) join() {
 	var all []byte
 	for i := range r.parts {
@@ -173,14 +182,16 @@ func (r *runtimeReader) ask(t Target) {
 	}
 }
 
-// newPart returns the part of a variable from the first of these fields to the last, as far as they exist.
+// newPart returns the part of a variable from the first of these fields to the
+// last, as far as they exist.
 func newPart(variable uint64, fields ...layout.Offset) part {
 	fields = slices.DeleteFunc(fields, func(o layout.Offset) bool { return !o.Has() })
 	if variable == 0 || len(fields) == 0 {
 		return part{}
 	}
 	from := slices.Min(fields)
-	return part{addr: variable + uint64(from), from: from, own: make([]byte, slices.Max(fields)+8-from)}
+	return part{addr: variable + uint64(from), from: from,
+		own: make([]byte, slices.Max(fields)+8-from)}
 }
 
 func (r *runtimeReader) Monitors() []sampledata.Monitor { return r.monitors }
@@ -207,8 +218,8 @@ func (r *runtimeReader) Close() error { return r.process.Close() }
 
 var errRuntime = errors.New("the statistics of the Go runtime can't be read from the program's memory")
 
-// copy copies the parts. While the runtime adds up its heap statistics, some of them are in two places, so they are copied
-// again.
+// copy copies the parts. It copies them again if the runtime is adding up its
+// heap statistics: some are then in two places.
 func (r *runtimeReader) copy() error {
 	for range 10 {
 		if err := r.copyOnce(); err != nil {
@@ -221,7 +232,8 @@ func (r *runtimeReader) copy() error {
 	return nil
 }
 
-// copyOnce makes one system call, or three if the runtime has made another list of processors.
+// copyOnce makes one system call, or three if the runtime has made another list
+// of processors.
 func (r *runtimeReader) copyOnce() error {
 	for range 3 {
 		seen := r.seen()
@@ -250,7 +262,8 @@ func (r *runtimeReader) copyOnce() error {
 	return nil
 }
 
-// take returns a piece of memory out of what was seen, or own, which it adds to the ranges to be read.
+// take returns a piece of memory out of what was seen, or own, which it adds to
+// the ranges to be read.
 func (r *runtimeReader) take(seen memory.Copy, addr uint64, own []byte) []byte {
 	base, copied := seen.Segment(addr)
 	if at := addr - base; at < uint64(len(copied)) && uint64(len(copied))-at >= uint64(len(own)) {
@@ -260,14 +273,16 @@ func (r *runtimeReader) take(seen memory.Copy, addr uint64, own []byte) []byte {
 	return own
 }
 
-// queueOf returns the copies of the ends of a processor's queue, and of the goroutine that it runs next.
+// queueOf returns the copies of the ends of a processor's queue, and of the
+// goroutine that it runs next.
 func (r *runtimeReader) queueOf(processor int) (ends, next []byte) {
 	size := r.endsSize + nextSize
 	copied := r.queues[size*processor:][:size]
 	return copied[:r.endsSize], copied[r.endsSize:]
 }
 
-// count counts the goroutines in the processors' queues, with those that are to run next.
+// count counts the goroutines in the processors' queues, with those that are to
+// run next.
 func (r *runtimeReader) count() {
 	to := r.parts[ofProcessors].copy
 	if len(to) == 0 {
@@ -322,8 +337,10 @@ func (r *runtimeReader) check() error {
 	phase, _ := r.number(phaseNow)
 	threads, known := r.number(threads)
 	live, _ := r.number(heapLive)
-	if idle > n || longest > goruntime.RunqLen+1 || phase >= uint64(len(phases)) || known && (threads == 0 || threads > 1<<20) || live > 1<<48 {
-		return fmt.Errorf("%w: by %s, %d of %d processors are idle, and there are %d threads", errRuntime, r.l.Origin(), idle, n, threads)
+	if idle > n || longest > goruntime.RunqLen+1 || phase >= uint64(len(phases)) ||
+		known && (threads == 0 || threads > 1<<20) || live > 1<<48 {
+		return fmt.Errorf("%w: by %s, %d of %d processors are idle, and there are %d threads",
+			errRuntime, r.l.Origin(), idle, n, threads)
 	}
 	return nil
 }

@@ -8,8 +8,9 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
 )
 
-// A term is a word of what a [runtimeReader] has copied. A statistic is a sum of terms, and not a function: the code of twenty
-// functions, none of them in the caches, would take longer than all the rest.
+// A term is a word that a [runtimeReader] has copied. A statistic is a sum of
+// terms, and not a function: the code of twenty functions, none in the caches,
+// would take longer than all the rest.
 type term struct {
 	part    uint8
 	half    bool  // only the lower 32 bits
@@ -32,7 +33,8 @@ func (to *reading) value(n uint64) sampledata.Value {
 	case to.kind == sampledata.Level:
 		return sampledata.Number(int64(n))
 	case to.kind == sampledata.Counter:
-		// The end of a collection moves times from one variable to another. In between they are in neither.
+		// The end of a collection moves times from one variable to another. In
+		// between they are in neither.
 		to.largest = max(to.largest, n)
 		return sampledata.Count(to.largest)
 	case n < uint64(len(phases)):
@@ -44,7 +46,8 @@ func (to *reading) value(n uint64) sampledata.Value {
 // A sum is where a release of Go has the terms of a number.
 type sum func(*layout.Layout) []term
 
-// bind returns a sum's terms with offsets in the copies; false if it is not known where the runtime has one of them.
+// bind returns a sum's terms with offsets in the copies. It returns false if
+// the place of a term in the runtime is not known.
 func (r *runtimeReader) bind(s sum) ([]term, bool) {
 	terms := s(r.l)
 	for i := range terms {
@@ -85,7 +88,8 @@ func (r *runtimeReader) add(terms []term) (sum uint64) {
 // phase returns the phase of the collector.
 func (r *runtimeReader) phase() uint32 { return binary.LittleEndian.Uint32(r.parts[gcPhase].copy) }
 
-// number returns the current value of a sum; false if it is not known where the runtime has it.
+// number returns the current value of a sum; false if it is not known where the
+// runtime has it.
 func (r *runtimeReader) number(s sum) (uint64, bool) {
 	terms, ok := r.bind(s)
 	if !ok {
@@ -119,12 +123,14 @@ func globalQueue(l *layout.Layout) []term {
 	return []term{{part: sched, at: either(l.Sched.RunqLen, l.Sched.RunqSize), half: true}}
 }
 
-// threads is the number of threads (m) that the runtime has made and not freed yet.
+// threads is the number of threads (m) that the runtime has made and not freed
+// yet.
 func threads(l *layout.Layout) []term {
 	return []term{{part: sched, at: l.Sched.MNext}, {part: sched, at: l.Sched.NMFreed, minus: true}}
 }
 
-// either returns the offset of a field that has another name in other releases of Go.
+// either returns the offset of a field that has another name in other releases
+// of Go.
 func either(a, b layout.Offset) layout.Offset {
 	if a.Has() {
 		return a
@@ -140,14 +146,16 @@ func assistTime(l *layout.Layout) []term {
 }
 
 func workerTime(l *layout.Layout) []term {
-	return markTime(either(l.Collection.DedicatedTime, l.Collection.OldDedicatedTime), l.GC.DedicatedMarkTime, l.GC.FractionalMarkTime)
+	return markTime(either(l.Collection.DedicatedTime, l.Collection.OldDedicatedTime),
+		l.GC.DedicatedMarkTime, l.GC.FractionalMarkTime)
 }
 
 func idleWorkerTime(l *layout.Layout) []term {
 	return markTime(either(l.Collection.IdleTime, l.Collection.OldIdleTime), l.GC.IdleMarkTime)
 }
 
-// markTime is the time of earlier collections, and of the one that is under way.
+// markTime is the time of earlier collections, and of the one that is under
+// way.
 func markTime(earlier layout.Offset, now ...layout.Offset) []term {
 	sum := []term{{part: work, at: earlier}}
 	for _, at := range now {
@@ -156,21 +164,26 @@ func markTime(earlier layout.Offset, now ...layout.Offset) []term {
 	return sum
 }
 
-// The runtime has three sets of heap statistics, whose sum counts: one is written to, one has what came before, and one is
-// empty. To add them up, it goes to the next set and moves what came before into the one that was written to.
+// The runtime has three sets of heap statistics, and their sum counts. One set
+// is written to, one has the earlier statistics, and one is empty. To add them
+// up, the runtime goes to the next set, and moves the earlier statistics into
+// the set that was written to.
 
-// heapSum is the sum of a number of words over the sets; nothing if it is missing.
+// heapSum is the sum of a number of words over the sets; nothing if it is
+// missing.
 func heapSum(l *layout.Layout, at layout.Offset, words int) (sum []term) {
 	if !at.Has() || !l.HeapStats.Size.Has() || words < 1 || words > 256 {
 		return nil
 	}
 	for set := range layout.Offset(3) {
-		sum = append(sum, term{part: heapStats, at: l.MemStats.HeapStats + set*l.HeapStats.Size + at, more: uint8(words - 1)})
+		sum = append(sum, term{part: heapStats,
+			at: l.MemStats.HeapStats + set*l.HeapStats.Size + at, more: uint8(words - 1)})
 	}
 	return sum
 }
 
-// heapStatsSettled reports whether the set that is to be empty is, or whether nothing is known of the sets.
+// heapStatsSettled reports whether the set that is to be empty is, or whether
+// nothing is known of the sets.
 func (r *runtimeReader) heapStatsSettled() bool {
 	p, m, size := &r.parts[heapStats], &r.l.MemStats, r.l.HeapStats.Size
 	if len(p.copy) == 0 || !m.HeapStatsGen.Has() || !size.Has() {
@@ -191,7 +204,8 @@ func (r *runtimeReader) heapStatsSettled() bool {
 func objects(l *layout.Layout, large, small layout.Offset) []term {
 	h := &l.HeapStats
 	many := heapSum(l, small, int(h.LargeFree-h.SmallAllocCount)/8)
-	if !large.Has() || !h.TinyAllocCount.Has() || !h.SmallAllocCount.Has() || !h.LargeFree.Has() || many == nil {
+	if !large.Has() || !h.TinyAllocCount.Has() || !h.SmallAllocCount.Has() ||
+		!h.LargeFree.Has() || many == nil {
 		return nil
 	}
 	return slices.Concat(heapSum(l, large, 1), heapSum(l, h.TinyAllocCount, 1), many)

@@ -61,11 +61,13 @@ func statusColumn(name, key string) column[content] {
 	}
 }
 
-// pressures are sources of the time in which programs of the whole machine lacked something.
+// pressures are sources of the time in which programs of the whole machine
+// lacked something.
 func pressures() []Source {
 	var all []Source
 	for _, resource := range []string{"cpu", "memory", "io"} {
-		all = append(all, fileSource("/proc/pressure/"+resource, errNoPressure, pressureColumns(resource)))
+		all = append(all, fileSource("/proc/pressure/"+resource, errNoPressure,
+			pressureColumns(resource)))
 	}
 	return all
 }
@@ -95,26 +97,30 @@ func pressureColumn(resource, line, who string) column[content] {
 // A content is what a file says at one moment.
 type content struct{ text []byte }
 
-// fileSource returns a source of the values in one file, which is read only now and then. PID in its path
-// stands for the number of the process. An error of the file comes with the remedy, if there is one.
+// fileSource returns a source of the values in one file, which is read only now
+// and then. PID in its path stands for the number of the process. An error of
+// the file comes with the remedy, if there is one.
 func fileSource(path string, remedy error, columns []column[content]) Source {
-	return source(Source{Every: slow}, columns, func(t Target) (func(*content) error, func() error, error) {
-		because := func(err error) error {
-			if err != nil && remedy != nil {
-				return fmt.Errorf("%w: %w", err, remedy)
+	return source(Source{Every: slow}, columns,
+		func(t Target) (func(*content) error, func() error, error) {
+			because := func(err error) error {
+				if err != nil && remedy != nil {
+					return fmt.Errorf("%w: %w", err, remedy)
+				}
+				return err
 			}
-			return err
-		}
-		f, err := openFile(strings.Replace(path, "PID", strconv.Itoa(t.PID), 1))
-		if err != nil {
-			return nil, nil, because(err)
-		}
-		return func(c *content) (err error) {
-			c.text, err = f.read()
-			return because(err)
-		}, f.close, nil
-	})
+			f, err := openFile(strings.Replace(path, "PID", strconv.Itoa(t.PID), 1))
+			if err != nil {
+				return nil, nil, because(err)
+			}
+			return func(c *content) (err error) {
+				c.text, err = f.read()
+				return because(err)
+			}, f.close, nil
+		})
 }
 
 // system returns the sources that only Linux has.
-func system() []Source { return append(pressures(), processIO, processStatus, cgroupUse, cgroupLimits) }
+func system() []Source {
+	return append(pressures(), processIO, processStatus, cgroupUse, cgroupLimits)
+}

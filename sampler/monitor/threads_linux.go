@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A threadReader keeps the files of the threads open, and lists the threads again if their number has changed or one of
-// them has ended.
+// A threadReader keeps the files of the threads open. It lists the threads
+// again if their number has changed or a thread has ended.
 type threadReader struct {
 	path    string // of the folder of threads
 	folder  int
@@ -26,7 +26,8 @@ type threadFile struct {
 
 func openThreadTimes(t Target) (read func(*schedStat) error, end func() error, err error) {
 	r := &threadReader{path: fmt.Sprintf("/proc/%d/task", t.PID), threads: map[string]*threadFile{}}
-	if r.folder, err = unix.Open(r.path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err != nil {
+	if r.folder, err = unix.Open(r.path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC,
+		0); err != nil {
 		return nil, nil, &os.PathError{Op: "open", Path: r.path, Err: err}
 	}
 	return r.read, r.close, nil

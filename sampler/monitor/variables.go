@@ -11,13 +11,14 @@ import (
 	"github.com/cpprof/cpprof/sampler/monitor/variable"
 )
 
-// variables returns a source of the numbers that expressions lead to in the program's memory. If it is required, all of
-// them are.
+// variables returns a source of the numbers that expressions lead to in the
+// program's memory. If the source is required, all its numbers are.
 func variables(exprs []*variable.Expr, required bool) Source {
 	s := Source{Required: required}
 	for _, e := range exprs {
 		s.Monitors = append(s.Monitors, sampledata.Monitor{
-			Name: e.Text, Layer: sampledata.Application, Kind: sampledata.Level, Source: "the program's memory",
+			Name: e.Text, Layer: sampledata.Application, Kind: sampledata.Level,
+			Source: "the program's memory",
 		})
 	}
 	s.Open = func(t Target) (Reader, error) { return openVariables(t, exprs, s.Monitors, required) }
@@ -33,7 +34,8 @@ type variableReader struct {
 	found    []sampledata.Value
 }
 
-func openVariables(t Target, exprs []*variable.Expr, monitors []sampledata.Monitor, required bool) (_ Reader, err error) {
+func openVariables(t Target, exprs []*variable.Expr, monitors []sampledata.Monitor,
+	required bool) (_ Reader, err error) {
 	p, err := openProcess(t)
 	if err != nil {
 		return nil, err
@@ -59,9 +61,11 @@ func openVariables(t Target, exprs []*variable.Expr, monitors []sampledata.Monit
 		case err != nil && required:
 			return nil, fmt.Errorf("%s: %w", e.Text, cmp.Or(misspelt(e.Text), err))
 		case err != nil:
-			m.Unmeasured, _, _ = strings.Cut(err.Error(), "\n") // without the expression, which is the name
+			// without the expression, which is the name
+			m.Unmeasured, _, _ = strings.Cut(err.Error(), "\n")
 		default:
-			m.Source, m.Real = fmt.Sprintf("the program's memory: %s %s", e.Text, place.Type), place.Real
+			m.Source, m.Real = fmt.Sprintf("the program's memory: %s %s", e.Text, place.Type),
+				place.Real
 			if place.Type == "time.Duration" {
 				m.Unit = "ns"
 			}
@@ -73,7 +77,8 @@ func openVariables(t Target, exprs []*variable.Expr, monitors []sampledata.Monit
 	return r, nil
 }
 
-// misspelt returns an error if a text that is no variable is like the name of a built-in monitor.
+// misspelt returns an error if a text that is no variable is like the name of a
+// built-in monitor.
 func misspelt(text string) error {
 	group, _, _ := strings.Cut(text, ".")
 	var known []string

@@ -16,7 +16,8 @@ import (
 	"github.com/cpprof/cpprof/internal/edit"
 )
 
-// ErrNoDebugInfo reports that a program has no debug information, and says what can be had instead.
+// ErrNoDebugInfo reports that a program has no debug information, and says what
+// can be had instead.
 var ErrNoDebugInfo = errors.New("the program has no debug information: build it without -ldflags=-s and -w (go run and go test need -ldflags= too), " +
 	"or let it publish its numbers by HTTP (expvar, Prometheus) and give the address: --monitor http://HOST:PORT/metrics")
 
@@ -46,7 +47,8 @@ func Open(executable io.ReaderAt, bias uint64) (_ *Info, err error) {
 	if s := f.Section(".debug_info"); s == nil || s.Type == elf.SHT_NOBITS {
 		return nil, ErrNoDebugInfo
 	}
-	in := &Info{bias: bias, units: map[string][]dwarf.Offset{}, vars: map[string]map[string]global{}, types: map[dwarf.Offset]godwarf.Type{}}
+	in := &Info{bias: bias, units: map[string][]dwarf.Offset{},
+		vars: map[string]map[string]global{}, types: map[dwarf.Offset]godwarf.Type{}}
 	if in.data, err = f.DWARF(); err != nil {
 		return nil, fmt.Errorf("reading debug information: %w", err)
 	}
@@ -64,8 +66,8 @@ func Open(executable io.ReaderAt, bias uint64) (_ *Info, err error) {
 	}
 }
 
-// damaged converts a panic to an error: the readers of debug information panic if it is damaged, and files are not
-// trusted.
+// damaged converts a panic to an error: the readers of debug information panic
+// if it is damaged, and files are not trusted.
 func damaged(err *error) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("the debug information is damaged: %v", r)
@@ -90,8 +92,10 @@ func (in *Info) globals(pkg string) map[string]global {
 			const opAddr = 0x03 // DW_OP_addr
 			location, _ := e.Val(dwarf.AttrLocation).([]byte)
 			at, ok := e.Val(dwarf.AttrType).(dwarf.Offset)
-			if name, _ := e.Val(dwarf.AttrName).(string); e.Tag == dwarf.TagVariable && ok && len(location) == 9 && location[0] == opAddr {
-				all[name[strings.LastIndexByte(name, '/')+1:]] = global{binary.LittleEndian.Uint64(location[1:]) + in.bias, at}
+			if name, _ := e.Val(dwarf.AttrName).(string); e.Tag == dwarf.TagVariable &&
+				ok && len(location) == 9 && location[0] == opAddr {
+				all[name[strings.LastIndexByte(name,
+					'/')+1:]] = global{binary.LittleEndian.Uint64(location[1:]) + in.bias, at}
 			}
 			if e.Children {
 				r.SkipChildren()
@@ -102,8 +106,9 @@ func (in *Info) globals(pkg string) map[string]global {
 	return all
 }
 
-// find finds the variable that a name begins with, and returns the names of fields that follow. The last part of a
-// package's path may have dots: of gopkg.in/yaml.v3.size it is yaml.v3.
+// find finds the variable that a name begins with, and returns the names of
+// fields that follow. The last part of a package's path may have dots: of
+// gopkg.in/yaml.v3.size it is yaml.v3.
 func (in *Info) find(e *Expr) (v global, fields []string, err error) {
 	slash := strings.LastIndexByte(e.name, '/') + 1
 	parts := strings.Split(e.name[slash:], ".")
@@ -149,7 +154,8 @@ func (in *Info) typeAt(at dwarf.Offset) (godwarf.Type, error) {
 	return godwarf.ReadType(in.data, 0, at, in.types)
 }
 
-// errorf returns an error that points at the end of what it is about, n bytes after the beginning of the name.
+// errorf returns an error that points at the end of its subject, n bytes after
+// the beginning of the name.
 func (e *Expr) errorf(n int, format string, args ...any) error {
 	p := parser{text: e.Text, at: min(e.at+n, len(e.Text)) - 1}
 	return p.errorf(format, args...)

@@ -40,7 +40,8 @@ func Parse(text string) (*Expr, error) {
 	e := &Expr{Text: text}
 	p.blanks()
 	for _, call := range []string{"len", "cap"} {
-		if rest, ok := strings.CutPrefix(text[p.at:], call); ok && strings.HasPrefix(strings.TrimLeft(rest, " "), "(") {
+		if rest, ok := strings.CutPrefix(text[p.at:], call); ok &&
+			strings.HasPrefix(strings.TrimLeft(rest, " "), "(") {
 			e.call = call
 			p.at = strings.IndexByte(text, '(') + 1
 			p.blanks()
@@ -126,7 +127,8 @@ func (p *parser) word(others string) string {
 	from := p.at
 	for p.at < len(p.text) {
 		r, size := utf8.DecodeRuneInString(p.text[p.at:])
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '.' && !strings.ContainsRune(others, r) {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '.' &&
+			!strings.ContainsRune(others, r) {
 			break
 		}
 		p.at += size
@@ -145,7 +147,8 @@ type Error struct {
 	Offset int // in bytes
 }
 
-// Error returns the message, the expression, and a line with a caret below the position.
+// Error returns the message, the expression, and a line with a caret below the
+// position.
 func (e *Error) Error() string {
 	return termtext.Printable(e.Msg) + "\n" + caret.Under(e.Text, e.Offset)
 }

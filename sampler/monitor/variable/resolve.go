@@ -54,7 +54,8 @@ func (in *Info) Resolve(e *Expr) (_ *Place, err error) {
 	end := e.at + len(e.name)
 	steps := make([]step, 0, len(fields)+len(e.steps))
 	for i := range fields {
-		steps = append(steps, step{field: fields[i], end: end - len(strings.Join(fields[i+1:], ".")) - min(1, len(fields)-1-i)})
+		steps = append(steps, step{field: fields[i],
+			end: end - len(strings.Join(fields[i+1:], ".")) - min(1, len(fields)-1-i)})
 	}
 	for _, s := range append(steps, e.steps...) {
 		r.end = s.end - e.at
@@ -75,7 +76,8 @@ func (r *resolver) through(p *godwarf.PtrType) {
 	r.at, r.typ = 0, p.Type
 }
 
-// step goes to a field or an element. As in Go, a pointer to a struct or array is followed.
+// step goes to a field or an element. As in Go, a pointer to a struct or array
+// is followed.
 func (r *resolver) step(s step) error {
 	if p, ok := underlying(r.typ).(*godwarf.PtrType); ok {
 		r.through(p)
@@ -92,7 +94,8 @@ func (r *resolver) step(s step) error {
 		for _, f := range t.Field {
 			names = append(names, f.Name)
 		}
-		return r.e.errorf(r.end, "%s has no field %s; it has %s", name(r.typ), s.field, strings.Join(names, ", "))
+		return r.e.errorf(r.end, "%s has no field %s; it has %s", name(r.typ),
+			s.field, strings.Join(names, ", "))
 	case *godwarf.ArrayType:
 		if s.field != "" {
 			break
@@ -107,7 +110,8 @@ func (r *resolver) step(s step) error {
 		if s.field != "" {
 			break
 		}
-		r.place.hops = append(r.place.hops, hop{offset: r.at, slice: true, index: s.index, size: t.ElemType.Size()})
+		r.place.hops = append(r.place.hops,
+			hop{offset: r.at, slice: true, index: s.index, size: t.ElemType.Size()})
 		r.at, r.typ = 0, t.ElemType
 		return nil
 	}
@@ -153,7 +157,8 @@ func (r *resolver) field(t *godwarf.StructType, name string, depth int) bool {
 // number completes the place of a number.
 func (r *resolver) number() (*Place, error) {
 	r.place.Type = name(r.typ)
-	if s, ok := underlying(r.typ).(*godwarf.StructType); ok && strings.HasPrefix(s.StructName, "sync/atomic.") {
+	if s, ok := underlying(r.typ).(*godwarf.StructType); ok &&
+		strings.HasPrefix(s.StructName, "sync/atomic.") {
 		r.field(s, "v", 0)
 	}
 	kind := kindOf(r.typ)
@@ -170,7 +175,8 @@ func (r *resolver) noNumber() error {
 	base := r.e.Text
 	switch t := underlying(r.typ).(type) {
 	case *godwarf.SliceType, *godwarf.StringType, *godwarf.MapType, *godwarf.ChanType:
-		return r.e.errorf(r.end, "it is of type %s, which is no number; len(%s) is", name(r.typ), base)
+		return r.e.errorf(r.end, "it is of type %s, which is no number; len(%s) is",
+			name(r.typ), base)
 	case *godwarf.PtrType, *godwarf.StructType:
 		if p, ok := t.(*godwarf.PtrType); ok {
 			t = underlying(p.Type)
@@ -187,7 +193,8 @@ func (r *resolver) noNumber() error {
 		if len(list) > maxListed {
 			list, more = list[:maxListed], ", ..."
 		}
-		return r.e.errorf(r.end, "it is of type %s, which is no number; these are: %s%s", name(r.typ), strings.Join(list, ", "), more)
+		return r.e.errorf(r.end, "it is of type %s, which is no number; these are: %s%s",
+			name(r.typ), strings.Join(list, ", "), more)
 	}
 	return r.e.errorf(r.end, "it is of type %s, which is no number", name(r.typ))
 }
@@ -203,7 +210,8 @@ func numbersIn(t *godwarf.StructType, base string, depth int) (list []string) {
 		case *godwarf.SliceType, *godwarf.StringType, *godwarf.MapType, *godwarf.ChanType:
 			list = append(list, "len("+path+")")
 		case *godwarf.StructType:
-			if strings.HasPrefix(u.StructName, "sync/atomic.") && len(u.Field) > 0 && kindOf(u.Field[len(u.Field)-1].Type) != reflect.Invalid {
+			if strings.HasPrefix(u.StructName, "sync/atomic.") && len(u.Field) > 0 &&
+				kindOf(u.Field[len(u.Field)-1].Type) != reflect.Invalid {
 				list = append(list, path)
 			} else if depth > 0 {
 				list = append(list, numbersIn(u, path, depth-1)...)
@@ -257,10 +265,12 @@ func (r *resolver) inner(t *godwarf.StructType, fields ...string) (*Place, error
 			return &r.place, nil
 		}
 	}
-	return nil, r.e.errorf(r.end, "the debug information of %s has no field %s", name(r.typ), strings.Join(fields, " or "))
+	return nil, r.e.errorf(r.end, "the debug information of %s has no field %s",
+		name(r.typ), strings.Join(fields, " or "))
 }
 
-// behind completes the place with a field of what the runtime's pointer leads to. If that is nil, there are no elements.
+// behind completes the place with a field of what the runtime's pointer leads
+// to. If that is nil, there are no elements.
 func (r *resolver) behind(pointer godwarf.Type, fields ...string) (*Place, error) {
 	p, ok := underlying(pointer).(*godwarf.PtrType)
 	if !ok {
@@ -275,10 +285,12 @@ func (r *resolver) behind(pointer godwarf.Type, fields ...string) (*Place, error
 	return r.inner(s, fields...)
 }
 
-// underlying returns the type that typedefs stand for. A map or channel stays what it is.
+// underlying returns the type that typedefs stand for. A map or channel stays
+// what it is.
 func underlying(t godwarf.Type) godwarf.Type { return godwarf.ResolveTypedef(t) }
 
-// kindOf returns the kind of a number, with its size; reflect.Invalid for any other type.
+// kindOf returns the kind of a number, with its size; reflect.Invalid for any
+// other type.
 func kindOf(t godwarf.Type) reflect.Kind {
 	u := underlying(t)
 	switch u.(type) {
