@@ -231,8 +231,7 @@ func (b *build) metrics() (any, error) {
 	}
 	out.From, out.To = bounds[0], bounds[len(bounds)-1]
 	o := b.Options
-	// the metrics are those of the whole recording; only their points are of
-	// the span
+	// the metrics are of the whole recording; only their points are of the span
 	o.Span = views.Span{}
 	table := metrics.New(b.Recording, metrics.Options{Views: o})
 	for i := range b.Recording.Series {
