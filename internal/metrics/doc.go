@@ -14,7 +14,7 @@
 //	node.go       evaluates an expression, block by block
 //	unit.go       units of metrics
 //	lane.go       metrics over parts of the time
-//	list.go       sample lists; sets.go parses expressions over lists
+//	list.go       sample lists; sets.go computes them
 //	stats.go      statistics of a metric
 //	correlate.go  correlations of two metrics, with their caveats; chance.go: how likely they are by chance
 //	rank.go       ranks everything by how it goes with a metric

@@ -57,12 +57,6 @@ func (l List) Not() List {
 // And returns the samples that both lists have.
 func (l List) And(m List) List { return l.with(m, func(a, b uint64) uint64 { return a & b }) }
 
-// Or returns the samples that at least one of the lists has.
-func (l List) Or(m List) List { return l.with(m, func(a, b uint64) uint64 { return a | b }) }
-
-// Minus returns the samples that l has, and m has not.
-func (l List) Minus(m List) List { return l.with(m, func(a, b uint64) uint64 { return a &^ b }) }
-
 func (l List) with(m List, of func(a, b uint64) uint64) List {
 	n := NewList(l.samples)
 	for i := range n.words {

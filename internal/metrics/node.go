@@ -284,6 +284,16 @@ func or(out, x, y []float64) {
 	}
 }
 
+// without is x where y is not true. Where y is undefined, it is not true.
+func without(out, x, y []float64) {
+	for i := range out {
+		out[i] = x[i]
+		if y[i] == 1 {
+			out[i] = 0
+		}
+	}
+}
+
 // each returns a function that computes values one by one.
 func each(of func(x float64) float64) func(out, x []float64) {
 	return func(out, x []float64) {

@@ -66,6 +66,9 @@ func (p *parser) binary(n *ast.BinaryNode) (operand, error) {
 		}
 		return p.want(n.Right, y, kind, n.Operator)
 	}
+	if n.Operator == "-" && x.kind == isTruth && y.kind == isTruth {
+		return operand{node: newBinary(x.node, y.node, without), kind: isTruth}, nil
+	}
 	if compute := arithmetic[n.Operator]; compute != nil {
 		return calculated(n.Operator, x, y, compute), both(isNumber)
 	}

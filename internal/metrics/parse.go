@@ -86,9 +86,6 @@ func (p *parser) parse() (operand, error) {
 // before parsing.
 func (p *parser) original(e *file.Error) string {
 	msg, _, _ := strings.Cut(e.Message, "\n")
-	if text := []rune(p.s.input); e.From < len(text) && strings.ContainsRune("&|", text[e.From]) {
-		return "conditions are joined by && and ||; & and | join sample lists"
-	}
 	if ref, ok := p.s.refs[e.From]; ok {
 		mask := "x" + strings.Repeat("_", utf8.RuneCountInString(ref.text)-1)
 		msg = strings.ReplaceAll(msg, fmt.Sprintf("%q", mask), fmt.Sprintf("%q", ref.text))
@@ -96,9 +93,10 @@ func (p *parser) original(e *file.Error) string {
 	return msg
 }
 
-// errorAt returns an error that points at a character of the expression.
+// errorAt returns an error that points at a character of the masked expression.
 func (p *parser) errorAt(character int, format string, args ...any) error {
 	offset := 0
+	character = p.s.origin[min(max(character, 0), len(p.s.origin)-1)]
 	for i := range p.s.input {
 		if character == 0 {
 			break

@@ -20,11 +20,17 @@ func TestSets(t *testing.T) {
 				t.Errorf("%s: %v and %v", what, x.Members(), y.Members())
 			}
 		}
-		equal("de Morgan", a.And(b).Not(), a.Not().Or(b.Not()))
-		equal("difference", a.Minus(b), a.And(b.Not()))
+		joined := func(by func(out, x, y []float64), x, y List) List {
+			out := make(Column, n)
+			by(out, x.column(), y.column())
+			return listOf(out)
+		}
+		equal("both", joined(and, a, b), a.And(b))
+		equal("de Morgan", a.And(b).Not(), joined(or, a.Not(), b.Not()))
+		equal("difference", joined(without, a, b), a.And(b.Not()))
 		equal("complement", a.Not().Not(), a)
-		equal("all", a.Or(a.Not()), All(n))
-		if a.Len() != len(a.Members()) || a.Or(b).Len()+a.And(b).Len() != a.Len()+b.Len() {
+		equal("all", joined(or, a, a.Not()), All(n))
+		if a.Len() != len(a.Members()) || joined(or, a, b).Len()+a.And(b).Len() != a.Len()+b.Len() {
 			t.Errorf("%d and %d samples", a.Len(), b.Len())
 		}
 		spans := NewList(n)

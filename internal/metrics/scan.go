@@ -23,15 +23,16 @@ type reference struct {
 }
 
 // A scanned is an expression without its references. An identifier of the same
-// length replaces each reference, and positions stay the same. For example, if
-// heap.live and a(b) are monitors:
+// length replaces each reference, and && and || replace & and |. For example,
+// if heap.live and a(b) are monitors:
 //
-//	heap.live > hits(* ..main.f) && a(b) > 1
+//	heap.live > hits(* ..main.f) & a(b) > 1
 //	x________ > x_______________ && x___ > 1
 type scanned struct {
 	input  string
 	masked string
-	refs   map[int]reference // by position, in characters
+	refs   map[int]reference // by position in masked, in characters
+	origin []int             // of each character of masked, and of its end: the character of input
 }
 
 // maxExpression limits the length of an expression in bytes: the parser's stack
@@ -50,22 +51,29 @@ func (t *Table) scan(input string) (*scanned, error) {
 	}
 	s := &scanned{input: input, refs: make(map[int]reference)}
 	var masked strings.Builder
-	characters := 0
+	characters := 0 // of the input
 	for at := 0; at < len(input); {
 		n, ref, err := t.next(input, at)
 		if err != nil {
 			return nil, err
 		}
 		count := utf8.RuneCountInString(input[at : at+n])
-		if ref.text != "" {
-			s.refs[characters] = ref
-			masked.WriteString("x" + strings.Repeat("_", count-1))
-		} else {
-			masked.WriteString(input[at : at+n])
+		text := input[at : at+n]
+		switch {
+		case ref.text != "":
+			s.refs[len(s.origin)] = ref
+			text = "x" + strings.Repeat("_", count-1)
+		case text == "&" || text == "|":
+			text += text
+			s.origin = append(s.origin, characters)
+		}
+		masked.WriteString(text)
+		for i := range count {
+			s.origin = append(s.origin, characters+i)
 		}
 		at, characters = at+n, characters+count
 	}
-	s.masked = masked.String()
+	s.masked, s.origin = masked.String(), append(s.origin, characters)
 	return s, nil
 }
 
@@ -83,6 +91,8 @@ func (t *Table) next(input string, at int) (int, reference, error) {
 		return len(rest), reference{}, nil
 	case r >= '0' && r <= '9': // also of numbers such as 1e9
 		return len(rest) - len(strings.TrimLeftFunc(rest, inWord)), reference{}, nil
+	case strings.HasPrefix(rest, "&&") || strings.HasPrefix(rest, "||"):
+		return 2, reference{}, nil
 	case !beginsWord(r):
 		return size, reference{}, nil
 	}

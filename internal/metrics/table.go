@@ -79,7 +79,7 @@ type Table struct {
 func New(r *sampledata.Recording, o Options) *Table {
 	t := &Table{
 		r: r, o: o, samples: r.Samples.Len(), byName: make(map[string]*Monitor),
-		known: make(map[string]bool), columns: make(map[string]Column),
+		known: map[string]bool{AllSamples: true}, columns: make(map[string]Column),
 		growth: make(map[string]Column), even: make(map[string]Column),
 		metrics: make(map[string]*Metric), busy: make(map[string]bool),
 	}

@@ -124,6 +124,8 @@ func TestList(t *testing.T) {
 		"slow && late":                 {4, 5, 6},
 		"!(served < 100)":              {6, 7, 8, 9}, // a predicate: undefined in sample 0
 		"all - (served < 100)":         {0, 6, 7, 8, 9},
+		"late && !slow || samples(0)":  {0, 7, 8, 9},
+		"slow & served < 100":          {3, 4, 5},
 		"samples(0-2, 9)":              {0, 1, 2, 9},
 		"time > 0.85":                  {8, 9},
 		"(slow | late) & (gc.running)": {8, 9},
@@ -162,15 +164,14 @@ func TestErrors(t *testing.T) {
 		"hits(go:main.wrk)":      "there is no thread class \"go:main.wrk\": did you mean go:main.work?",
 		"lock(main.m)":           "did you mean main.mu?",
 		"label(route=/fast)":     "there is no label \"route=/fast\": there are route=/slow",
-		"slow(e)|":               "want an operator: !, &, - or |",
-		"slow | span":            "want a parenthesis after span",
-		strings.Repeat("(", 101): "a sample list can have at most 100",
+		"slow |":                 "unexpected token EOF\n    slow |\n         ^",
+		"slow | late & 1":        "&& takes what is true or false, and this is a number: compare it, such as with > 0\n    slow | late & 1\n                  ^",
 		"span(1s, 0.5s) && slow": "want offsets from the recording's start, the earlier first",
 		"samples(3-12)":          "there is no sample 12: the recording has 10, from 0 on",
 		"loop":                   "metric loop is defined by itself: loop + 1",
 		"a":                      "is defined by itself",
 		"ring":                   "list ring is defined by itself: ring | slow",
-		"served & slow":          "conditions are joined by && and ||; & and | join sample lists",
+		"served & slow":          "&& takes what is true or false, and this is a number",
 	} {
 		_, err := table.List(expr)
 		if err == nil || !strings.Contains(err.Error(), want) {
