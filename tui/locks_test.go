@@ -207,10 +207,10 @@ func TestLocksAreCancelled(t *testing.T) {
 
 func TestNoLocks(t *testing.T) {
 	b := locksOf(t, manyClasses(t, 3))
-	b.shows("no goroutine was seen waiting for a lock")
+	b.shows("no goroutine was seen waiting for a lock of package sync")
 	b.keys("Enter", "j", "n", "J")
 	b.keys("h")
-	b.shows("no goroutine was seen waiting for a lock")
+	b.shows("no goroutine was seen waiting for a lock of package sync")
 }
 
 func TestLocksWithoutColor(t *testing.T) {

@@ -132,7 +132,7 @@ func viewLocks(r *sampledata.Recording, o views.Options) (viewed, error) {
 		return viewed{}, err
 	}
 	if len(found.Locks) == 0 {
-		return viewed{}, fmt.Errorf("no goroutine was seen waiting for a lock")
+		return viewed{}, fmt.Errorf("no goroutine was seen waiting for a lock of package sync")
 	}
 	notes := make(map[string][]string)
 	for _, l := range found.Locks {

@@ -95,10 +95,11 @@ type lockRow struct {
 	Waited  int64      `json:"waited_ns"`
 	Hits    string     `json:"hits"`
 	Mean    float64    `json:"mean"`
-	Known   float64    `json:"known"` // the share of the waiting whose holders are known
+	Holder  string     `json:"holder"` // for which shares of the waiting it is known, and how
 	Waiters []lockPart `json:"waiters"`
 	Holders []lockPart `json:"holders"`
-	Paths   []heldPath `json:"paths"` // of the holders, those with most time
+	MayHold []lockPart `json:"may_hold"` // what is shared
+	Paths   []heldPath `json:"paths"`    // of the holders, those with most time
 }
 
 // A lockPart is the time of one class.
@@ -144,21 +145,26 @@ func lockRowOf(a *locks.Analysis, l *locks.Lock) lockRow {
 	row := lockRow{
 		Lock: l.String(), Type: l.Kind, Shared: l.Shared, Waited: whole(l.Weight),
 		Hits: report.Hits(l.Hits), Mean: float(a.Mean(&l.Evidence)),
-		Known: float(l.Share(l.Known())), Waiters: []lockPart{}, Holders: []lockPart{},
+		Holder: report.EvidenceText(&l.Evidence), Waiters: []lockPart{},
+		Holders: lockParts(l.Holders), MayHold: lockParts(l.Candidates),
 		Paths: []heldPath{},
 	}
 	for _, w := range l.Waiters {
 		row.Waiters = append(row.Waiters,
 			lockPart{w.Class, w.In, whole(w.Weight), report.Hits(w.Hits)})
 	}
-	for _, h := range l.Holders {
-		row.Holders = append(row.Holders,
-			lockPart{h.Class, h.In, whole(h.Weight), report.Hits(h.Hits)})
-	}
 	if !l.Shared {
 		row.Paths = heldPaths(a, l)
 	}
 	return row
+}
+
+func lockParts(holders []locks.Holder) []lockPart {
+	parts := []lockPart{}
+	for _, h := range holders {
+		parts = append(parts, lockPart{h.Class, h.In, whole(h.Weight), report.Hits(h.Hits)})
+	}
+	return parts
 }
 
 // heldPaths returns the call paths on which the holders of a lock spent most

@@ -53,7 +53,7 @@ func Locks(w io.Writer, r *sampledata.Recording, a *locks.Analysis, top, width i
 // LockWaits returns a text with the hits of waiting for locks, and the share of the time in which the holders are known.
 func LockWaits(a *locks.Analysis) string {
 	if len(a.Locks) == 0 {
-		return "no goroutine was seen waiting for a lock"
+		return "no goroutine was seen waiting for a lock of package sync"
 	}
 	instances := len(a.Locks)
 	if a.By == locks.ByField {
@@ -62,7 +62,7 @@ func LockWaits(a *locks.Analysis) string {
 			instances += len(l.Parts)
 		}
 	}
-	return fmt.Sprintf("%s of waiting for %s; holders: %s", CountedHits(a.Evidence.Hits), Counted(instances, "lock"), evidenceText(&a.Evidence))
+	return fmt.Sprintf("%s of waiting for %s; holders: %s", CountedHits(a.Evidence.Hits), Counted(instances, "lock"), EvidenceText(&a.Evidence))
 }
 
 // sharedTable writes the same table of what is no lock, if there is any.
@@ -98,11 +98,11 @@ func SharedWaits(a *locks.Analysis) string {
 		return ""
 	}
 	return fmt.Sprintf("%s of waiting for channels used as locks, semaphores, pools or sockets; who has them: %s",
-		CountedHits(a.SharedEvidence.Hits), evidenceText(&a.SharedEvidence))
+		CountedHits(a.SharedEvidence.Hits), EvidenceText(&a.SharedEvidence))
 }
 
-// evidenceText returns a text that says for which shares of the time the holders are known, and how.
-func evidenceText(e *locks.Evidence) string {
+// EvidenceText returns a text that says for which shares of the time the holders are known, and how.
+func EvidenceText(e *locks.Evidence) string {
 	var parts []string
 	for _, p := range []struct {
 		part calltree.Total
@@ -228,7 +228,7 @@ func describe(a *locks.Analysis, l *locks.Lock, b *wrapper) string {
 		}
 		b.entry(4, Hits(w.Hits), termtext.Printable(text))
 	}
-	termtext.Fprintf(b, "  held by (%s)\n", evidenceText(&l.Evidence))
+	termtext.Fprintf(b, "  held by (%s)\n", EvidenceText(&l.Evidence))
 	if l.Shared {
 		writeUsers(b, l)
 	} else {

@@ -94,7 +94,7 @@ func describePair(c *locks.Comparison, p *locks.Pair, b *wrapper) string {
 	}
 	for i, l := range []*locks.Lock{p.A, p.B} {
 		if l != nil {
-			termtext.Fprintf(b, "  held in %s: %s\n", [2]string{"A", "B"}[i], evidenceText(&l.Evidence))
+			termtext.Fprintf(b, "  held in %s: %s\n", [2]string{"A", "B"}[i], EvidenceText(&l.Evidence))
 		}
 	}
 	b.users(c.Holders(p))

@@ -43,7 +43,7 @@ func TestSharedThings(t *testing.T) {
 	if err := Locks(b, r, a, 1, 0); err != nil {
 		t.Fatal(err)
 	}
-	const want = `no goroutine was seen waiting for a lock
+	const want = `no goroutine was seen waiting for a lock of package sync
 
 3 hits of waiting for channels used as locks, semaphores, pools or sockets; who has them: 66.7 % likely, 33.3 % ambiguous
 

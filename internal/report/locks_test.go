@@ -21,7 +21,7 @@ func TestFreeLock(t *testing.T) {
 		Total: total(10), Recorded: total(0), Inferred: total(5), Likely: total(0), Ambiguous: total(0), Free: total(4),
 		Woken: total(6), None: total(1),
 	}
-	if got, want := evidenceText(e), "50.0 % inferred, 40.0 % free (1.5 woken), 10.0 % unknown"; got != want {
+	if got, want := EvidenceText(e), "50.0 % inferred, 40.0 % free (1.5 woken), 10.0 % unknown"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

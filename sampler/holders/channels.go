@@ -71,6 +71,7 @@ func (e *enders) setChannel(key int32, s *Sighting, channel uint64) {
 		return
 	}
 	r.awaited.Object = channel
+	r.noteReceived(s)
 	e.sample.Update(key, channel, sampledata.NoEvidence, 0)
 	if channel != 0 {
 		e.waiting = append(e.waiting, key)

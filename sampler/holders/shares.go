@@ -21,6 +21,16 @@ import (
 // back into it, if a sync.WaitGroup or a semaphore counts as many as there are goroutines that will call Done or Release, and if as many
 // connections of a pool are in use as there are goroutines that will give one back.
 
+// A goroutine that sends to an empty channel has one of its tokens only if it was seen to receive from it before. Else it may be
+// what gives the others work: a loop that accepts connections holds nothing up.
+
+// noteReceived notes the channel that a goroutine waits to receive from.
+func (r *record) noteReceived(s *Sighting) {
+	if r.awaited.Kind == syncflow.Send && r.awaited.Object != 0 {
+		r.received.note(s.Wait.Goroutine, r.awaited.Object)
+	}
+}
+
 // maxShares bounds the channels, groups and semaphores that are read in one sample.
 const maxShares = 64
 
@@ -122,9 +132,11 @@ type enderSet struct {
 // channel. The channel is reported only if it has a buffer: otherwise the other cases matter as much.
 func (e *enders) addSelect(key int32, was, now *sampledata.State) {
 	r := &e.records[key]
-	if r.named = e.sample.Sighting(key).Wait; was.Lock == r.awaited.Object {
+	s := e.sample.Sighting(key)
+	if r.named = s.Wait; was.Lock == r.awaited.Object {
 		now.Lock = was.Lock
 	}
+	r.noteReceived(&s)
 	if !r.uses.buffered && len(e.buffered) < maxBuffered {
 		r.uses.buffered = true
 		e.buffered = append(e.buffered, key)

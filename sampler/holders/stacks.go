@@ -18,9 +18,10 @@ type record struct {
 	awaited   syncflow.Action
 	waiting   bool // it is in holders.waiting
 	waited    waited
+	received  waited // channels that it waited to receive from
 }
 
-// waited are the locks that a goroutine has waited for, latest last.
+// waited are the locks or channels that a goroutine has waited for, latest last.
 type waited struct {
 	goroutine int64
 	locks     []uint64

@@ -195,14 +195,15 @@ func (e *enders) awaited(key int32) (syncflow.Action, bool) {
 // endersOf returns the goroutines that do what is waited for and for which counts is true. If they are as many as must do it, they
 // are likely the ones; otherwise they are candidates, unless there are too many.
 func (e *enders) endersOf(w syncflow.Action, counts func(key int32) bool) (found enderSet) {
-	set := e.set[:0]
+	set, counted := e.set[:0], true
 	for _, key := range e.index[w] {
-		if id := e.sample.Sighting(key).ID; counts(key) && !slices.Contains(set, id) {
-			set = append(set, id)
+		if s := e.sample.Sighting(key); counts(key) && !slices.Contains(set, s.ID) {
+			set = append(set, s.ID)
+			counted = counted && (w.Kind != syncflow.Send || e.records[key].received.has(s.Wait.Goroutine, w.Object))
 		}
 	}
 	e.set = set
-	counted := len(set) <= maxCandidates && uint64(len(set)) == e.shareOf(w).taken()
+	counted = counted && len(set) <= maxCandidates && uint64(len(set)) == e.shareOf(w).taken()
 	if len(set) == 0 || len(set) > maxEnders && !counted {
 		return enderSet{}
 	}

@@ -123,3 +123,29 @@ func TestPools(t *testing.T) {
 		s.expect(0, evidence, 101, 102)
 	}
 }
+
+// A goroutine that will send to an empty channel of one element has its token only if it was seen to receive one before. Else it
+// may be a loop that gives others work.
+func TestTokens(t *testing.T) {
+	const sudog = 0x900
+	for evidence, received := range map[sampledata.Evidence]bool{ambiguous: false, sampledata.Likely: true} {
+		s := newScene(t, 2)
+		s.put(channel, goruntime.ChannelCapacity, 1)
+		s.put(sudog, int(sceneSudog.C), channel)
+		if received {
+			s.put(sudog, int(sceneSudog.G), s.seen[1].Addr)
+			s.waits(1, toReceive, 0, sudog)
+			s.f.Find(Halt{})
+			s.next()
+			s.seen[1].Run = sampledata.Running
+		}
+		s.put(sudog, int(sceneSudog.G), s.seen[0].Addr)
+		s.does(1, syncflow.Action{Object: channel, Kind: syncflow.Send})
+		s.waits(0, toReceive, 0, sudog)
+		s.f.Find(Halt{})
+		s.next()
+		s.waits(0, toReceive, 0, sudog)
+		s.f.Find(Halt{})
+		s.expect(0, evidence, 101)
+	}
+}

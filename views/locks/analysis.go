@@ -104,11 +104,9 @@ type Waiter struct {
 
 // A Holder is all goroutines of one class that hold a lock.
 type Holder struct {
-	Class string
-	// of what is shared: the innermost function outside of package sync and the
-	// runtime
-	In             string
-	calltree.Total // of the goroutines that wait for them
+	Class          string
+	In             string // of what is shared: the function that uses it
+	calltree.Total        // of the goroutines that wait for them
 }
 
 // String returns the class, and the function if there is one.

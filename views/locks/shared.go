@@ -43,7 +43,8 @@ const channel = "channel"
 // A sharing sums up the waits of a span for such things.
 type sharing struct {
 	*ledger
-	counted map[uint64]bool // channels whose users were counted at some time
+	counted map[side]bool              // of channels, if the users were counted at some time
+	waitIn  map[uint64]map[string]bool // by address: the functions in which goroutines wait for it
 	places  map[sampledata.NodeID]waitPlace
 	index   map[waitPlace]map[uint64]int // by address: in instances
 	all     []*shared                    // by field or instance
@@ -64,24 +65,41 @@ type shared struct {
 // function of the program that does.
 type waitPlace struct{ kind, in string }
 
+// A side is what goroutines do that wait for a channel. Senders may wait for
+// places in it that others have, while its receivers just wait for work.
+type side struct {
+	channel uint64
+	does    views.Doing
+}
+
 // A sharedWait has everything on which the holders depend.
 type sharedWait struct {
 	of      *shared
+	address uint64
 	holders sampledata.HolderSetID
 	likely  bool
 }
 
 func newSharing(l *ledger) *sharing {
 	s := &sharing{
-		ledger: l, counted: map[uint64]bool{}, places: map[sampledata.NodeID]waitPlace{},
+		ledger: l, counted: map[side]bool{}, waitIn: map[uint64]map[string]bool{},
+		places:  map[sampledata.NodeID]waitPlace{},
 		index:   map[waitPlace]map[uint64]int{},
 		waiting: map[sharedWait]int64{},
 	}
 	for i := range l.r.Runs.All() {
-		if run := l.r.Runs.At(int(i)); views.DoingOf(run).Waits() &&
-			run.Evidence == sampledata.Likely {
-			s.counted[run.Lock] = true
+		run := l.r.Runs.At(int(i))
+		does := views.DoingOf(run)
+		if !does.Waits() || run.Lock == 0 {
+			continue
 		}
+		if run.Evidence == sampledata.Likely {
+			s.counted[side{run.Lock, does}] = true
+		}
+		if s.waitIn[run.Lock] == nil {
+			s.waitIn[run.Lock] = map[string]bool{}
+		}
+		s.waitIn[run.Lock][s.placeOf(run.Stack).in] = true
 	}
 	byPlace := map[waitPlace]*shared{}
 	for i := range l.r.Runs.All() {
@@ -100,7 +118,7 @@ func (s *sharing) counts(run sampledata.Run) bool {
 		return false
 	}
 	kind := s.placeOf(run.Stack).kind
-	return kind != channel || s.counted[run.Lock] && does.OfChannel()
+	return kind != channel || s.counted[side{run.Lock, does}] && does.OfChannel()
 }
 
 // enter adds the thing that a run waits for.
@@ -205,7 +223,7 @@ func (s *sharing) begin(run sampledata.Run, first, samples int32, time int64) bo
 
 func (s *sharing) waitOf(run sampledata.Run) sharedWait {
 	i := s.index[s.placeOf(run.Stack)][run.Lock]
-	return sharedWait{s.of[i], run.Holders, run.Evidence == sampledata.Likely}
+	return sharedWait{s.of[i], run.Lock, run.Holders, run.Evidence == sampledata.Likely}
 }
 
 // end records that a goroutine leaves a state for which begin returned true.
@@ -230,7 +248,7 @@ func (s *sharing) sample() {
 			if !exists {
 				continue
 			}
-			h := Holder{Class: s.classOf(run), In: s.ids.function(s.ids.takerAt(run.Stack))}
+			h := Holder{Class: s.classOf(run), In: s.userAt(run.Stack, w.address)}
 			if sums[h] == nil {
 				sums[h] = new(exact.Sum)
 			}
@@ -256,6 +274,21 @@ func (s *sharing) analysis() (list []*Lock, sums Evidence) {
 	}
 	sortLocks(list)
 	return list, all.evidence()
+}
+
+// userAt returns the function at a stack that uses a thing: the innermost in which goroutines have waited for the thing, else
+// the outermost. A function that it calls may have nothing to do with the thing.
+func (s *sharing) userAt(stack sampledata.NodeID, address uint64) (function string) {
+	for at := stack; at != sampledata.NoStack; at = s.r.Nodes[at].Parent {
+		name := s.r.Functions[s.r.Nodes[at].Function].Name
+		if s.waitIn[address][name] {
+			return name
+		}
+		if !locksForOthers(name) {
+			function = name
+		}
+	}
+	return function
 }
 
 func sortedHolders(sums map[Holder]*exact.Sum) (list []Holder) {

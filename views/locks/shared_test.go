@@ -49,10 +49,21 @@ sample 3ms
 	g0 waiting n0 reason="chan send" lock=0x10
 `, `channel in main.a channel 0x10: 3 likely=1 ambiguous=1 none=1
   waits 3 go:main.a chan send in main.a
-  holds 1/2 go:main.b in main.work
-  holds 1/2 go:main.c in main.work
-  may hold 1/2 go:main.b in main.work
-  may hold 1/2 go:main.c in main.work
+  holds 1/2 go:main.b in main.b
+  holds 1/2 go:main.c in main.c
+  may hold 1/2 go:main.b in main.b
+  may hold 1/2 go:main.c in main.c
+`, ""},
+	{"who waits for work at the other side waits for no place", `
+sample 1ms
+	g0 waiting n0 reason="chan send" lock=0x10 holders=h1 evidence=likely
+	g1 running n6
+sample 2ms
+	g0 running n0
+	g1 waiting n2 reason="chan receive" lock=0x10 holders=h3 evidence=ambiguous
+`, `channel in main.a channel 0x10: 1 likely=1 ambiguous=0 none=0
+  waits 1 go:main.a chan send in main.a
+  holds 1 go:main.b in main.b
 `, ""},
 	{"two channels of one function", `
 sample 1ms
@@ -63,13 +74,13 @@ sample 2ms
 	g3 running n0
 `, `channel in main.a of instance 1 channel 0x10: 2 likely=2 ambiguous=0 none=0
   waits 2 go:main.a chan send in main.a
-  holds 2 go:main.c in main.work
+  holds 2 go:main.c in main.c
 channel in main.a of instance 2 channel 0x20: 1 likely=1 ambiguous=0 none=0
   waits 1 go:main.a chan send in main.a
-  holds 1 go:main.c in main.work
+  holds 1 go:main.c in main.c
 `, `channel in main.a channel 0x0: 3 instance 1=2 instance 2=1 likely=3 ambiguous=0 none=0
   waits 3 go:main.a chan send in main.a
-  holds 3 go:main.c in main.work
+  holds 3 go:main.c in main.c
 `},
 	{"semaphores and pools count always", `
 sample 1ms
@@ -81,7 +92,7 @@ sample 2ms
 	g2 gone
 `, `connection pool in main.b connection pool 0x20: 2 likely=0 ambiguous=2 none=0
   waits 2 go:main.b select in main.b
-  may hold 1 go:main.c in main.work
+  may hold 1 go:main.c in main.c
 semaphore in main.a semaphore 0x10: 1 likely=0 ambiguous=0 none=1
   waits 1 go:main.a select in main.a
 `, ""},
@@ -99,7 +110,7 @@ sample 1ms
 	g2 running n5
 `, `lock for writing to a file or socket in main.a lock for writing to a file or socket 0x10: 1 likely=1 ambiguous=0 none=0
   waits 1 go:main.a semacquire in main.a
-  holds 1 go:main.c in main.work
+  holds 1 go:main.c in main.c
 `, ""},
 }
 
