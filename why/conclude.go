@@ -144,6 +144,9 @@ func (a *searched) rest() (all []Resting) {
 		for _, o := range f.Others {
 			slow[o.Name] = true
 		}
+		for _, c := range f.Causes { // who holds up others is no matter of course
+			slow[c.Class] = slow[c.Class] || c.Certainty == Known || c.Certainty == Likely
+		}
 	}
 	for i := range a.e.classes {
 		c := &a.e.classes[i]
