@@ -121,11 +121,19 @@ func (f *reportFlags) analyze(ctx context.Context, t terminal, s *source, o tui.
 	defer stop()
 	context.AfterFunc(ctx, stop) // the second signal ends cpprof at once
 	err := tui.Run(ctx, o)
+	if o.Findings && onlyFindings(left) {
+		began.Windows, began.Active = left.Windows, left.Active
+	}
 	keep(t, s.path, began, left)
 	if err != nil && ctx.Err() != nil && !errors.Is(err, tui.ErrStuck) {
 		return errSignalled
 	}
 	return err
+}
+
+// onlyFindings reports whether a state has the window that opens by itself, and no other.
+func onlyFindings(s *session.State) bool {
+	return len(s.Windows) == 1 && s.Windows[0].Kind().Name == session.FindingsKind.Name
 }
 
 // other returns the recording that --against names, or nil if the flag is not given.

@@ -78,7 +78,7 @@ func (s *shown) flood() {
 	}()
 }
 
-// ends checks that the Analyzer ends by itself, and that it has saved the window that was opened.
+// ends checks that the Analyzer ends by itself, and that it has saved Why and the window that was opened.
 func (s *shown) ends() {
 	s.t.Helper()
 	select {
@@ -87,7 +87,7 @@ func (s *shown) ends() {
 		s.t.Fatal("the Analyzer is still running")
 	}
 	kept, err := session.Load(s.folder, tui.SessionKinds())
-	if err != nil || len(kept.Windows) != 1 {
+	if err != nil || len(kept.Windows) != 2 {
 		s.t.Errorf("%v: the session is %+v", err, kept)
 	}
 }

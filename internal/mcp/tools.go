@@ -147,7 +147,7 @@ func (s *server) isRecording(name string) bool {
 // listAnswer returns a list in the form of all JSON of cpprof.
 func listAnswer(name string, list any, complete bool) (*sdk.CallToolResult, any, error) {
 	basis := report.BasisOf()
-	text, err := json.Marshal(map[string]any{name: list, "warnings": basis.Warnings, "complete": complete})
+	text, err := json.Marshal(map[string]any{name: list, "schema": basis.Schema, "warnings": basis.Warnings, "complete": complete})
 	if err != nil {
 		return nil, nil, err
 	}
