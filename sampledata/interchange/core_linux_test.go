@@ -152,3 +152,24 @@ func damageCore(t *testing.T, path, program string) {
 		t.Errorf("of a stream: %v", err)
 	}
 }
+
+// A cut core dump is an error, or incomplete, as other cut files are.
+func TestCutCores(t *testing.T) {
+	program := fixture.BuildOnce(t, "mutex")
+	path, _ := crashed(t, program, "0x", 50*time.Millisecond)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := filepath.Join(t.TempDir(), "core")
+	for i := range 12 {
+		n := len(whole) - i*i*len(whole)/144
+		if err := os.WriteFile(cut, whole[:n], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := readCoreOf(cut, program)
+		if complete := err == nil && r.Complete(); complete != (i == 0) {
+			t.Errorf("%d of %d bytes: %v", n, len(whole), err)
+		}
+	}
+}

@@ -2,13 +2,9 @@ package interchange
 
 import (
 	"bytes"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/cpprof/cpprof/internal/fixture"
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
@@ -82,25 +78,4 @@ func cutsSaid(t *testing.T, data []byte, n int) saidOf {
 		return saidOf{}
 	}
 	return saidOf{read: true, cut: !r.Complete()}
-}
-
-// The same is true of core dumps.
-func TestCutCores(t *testing.T) {
-	program := fixture.BuildOnce(t, "mutex")
-	path, _ := crashed(t, program, "0x", 50*time.Millisecond)
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cut := filepath.Join(t.TempDir(), "core")
-	for i := range 12 {
-		n := len(whole) - i*i*len(whole)/144
-		if err := os.WriteFile(cut, whole[:n], 0o600); err != nil {
-			t.Fatal(err)
-		}
-		r, err := readCoreOf(cut, program)
-		if complete := err == nil && r.Complete(); complete != (i == 0) {
-			t.Errorf("%d of %d bytes: %v", n, len(whole), err)
-		}
-	}
 }
