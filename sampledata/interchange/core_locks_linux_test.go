@@ -42,7 +42,8 @@ func TestCoreDumpNamesLocks(t *testing.T) {
 	}
 	for _, line := range lines[:len(lines)-1] {
 		address, want, _ := strings.Cut(line, " ")
-		if got := names[address]; got != want {
+		// A core dump may leave less doubt than a sample does.
+		if got := names[address]; got != want && got != strings.TrimPrefix(want, "perhaps ") {
 			t.Errorf("the lock at %s is called %q, want %q", address, got, want)
 		}
 	}

@@ -56,7 +56,9 @@ func (m *mappings) find(p *Process, addr uint64) (mapping, bool) {
 // renew reads the list again, unless that was done less than a second ago. A list of many thousand mappings takes milliseconds, and
 // is read less often.
 func (m *mappings) renew(p *Process) {
-	m.mu.Lock()
+	if !m.mu.TryLock() { // somebody else renews it; a pinned worker must not wait (pin.go)
+		return
+	}
 	defer m.mu.Unlock()
 	if now := time.Now(); now.After(m.next) {
 		text, _ := os.ReadFile(p.Path("maps"))
