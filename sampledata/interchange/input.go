@@ -249,8 +249,14 @@ func (in *Input) Recording(o Options) (*sampledata.Recording, error) {
 	return r, err
 }
 
-// warnCut adds a warning that the file of a recording seems to be cut.
+// warnCut adds a warning that the file of a recording seems to be cut, unless
+// it has one: the first reason is the more specific one.
 func warnCut(r *sampledata.Recording, why string) {
+	for _, w := range r.Warnings {
+		if w.Kind == sampledata.CutFile {
+			return
+		}
+	}
 	r.Warnings = append(r.Warnings,
 		sampledata.Warning{Kind: sampledata.CutFile, Message: why, Count: 1})
 }
