@@ -29,6 +29,8 @@ var goroutineDump = Format{
 
 var dumpHead = regexp.MustCompile(`(?m)^goroutine \d+ (?:gp=\S+ m=\S+ (?:mp=\S+ )?)?\[[^\]\n]+\]:\r?$`)
 
+var errNoGoroutine = errors.New("there is no goroutine; expected lines such as \"goroutine 1 [running]:\"")
+
 // dumpMemory is about how many bytes of memory a byte of a dump takes when it
 // is parsed.
 const dumpMemory = 16
@@ -66,7 +68,7 @@ func readDumps(in *Input, o Options) (*sampledata.Recording, error) {
 		snapshot, left, err := scanSnapshot(unread)
 		if err != nil && !errors.Is(err, io.EOF) || snapshot == nil && samples == 0 {
 			if err == nil || errors.Is(err, io.EOF) {
-				err = errors.New("there is no goroutine; expected lines such as \"goroutine 1 [running]:\"")
+				err = errNoGoroutine
 			}
 			return nil, fmt.Errorf("goroutine dump: line %d: %w",
 				1+bytes.Count(text[:len(text)-len(from)], []byte("\n")), err)
@@ -83,6 +85,9 @@ func readDumps(in *Input, o Options) (*sampledata.Recording, error) {
 		if len(rest) >= len(from) {
 			break
 		}
+	}
+	if samples == 0 {
+		return nil, fmt.Errorf("goroutine dump: %w", errNoGoroutine)
 	}
 	if err := r.b.Finish(sampledata.End{}); err != nil {
 		return nil, err

@@ -248,6 +248,7 @@ func FuzzReadPerf(f *testing.F)   { fuzzText(f, "perf", aPerf) }
 // fuzzText reads any content in a format. What can be read is a valid recording.
 func fuzzText(f *testing.F, format, example string) {
 	f.Add(example)
+	f.Add("")
 	f.Fuzz(func(t *testing.T, text string) {
 		in, err := Stream(strings.NewReader(text), "x", format)
 		if err != nil {
