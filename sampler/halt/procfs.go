@@ -47,6 +47,24 @@ func (f File) ReadAt(b []byte, offset int64) (int, error) {
 	}
 }
 
+// names returns what a folder contains, without "." and "..".
+func (f File) names() ([]string, error) {
+	var names []string
+	b := make([]byte, 16<<10)
+	for {
+		n, _, e := unix.RawSyscall(unix.SYS_GETDENTS64, uintptr(f.fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)))
+		switch {
+		case e == unix.EINTR:
+			continue
+		case e != 0:
+			return names, os.NewSyscallError("getdents64", e)
+		case n == 0:
+			return names, nil
+		}
+		_, _, names = unix.ParseDirent(b[:n], -1, names)
+	}
+}
+
 // Close closes the file.
 func (f File) Close() error {
 	if _, _, e := unix.RawSyscall(unix.SYS_CLOSE, uintptr(f.fd), 0, 0); e != 0 {
@@ -95,12 +113,12 @@ func (p *Process) Auxv() (map[uint64]uint64, error) {
 
 // Threads returns the ids of the process's threads.
 func (p *Process) Threads() ([]int, error) {
-	f, err := os.Open(p.Path("task"))
+	f, err := OpenFile(p.Path("task")) // os.Open may sleep in a test, where its mutex is contended
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	names, err := f.Readdirnames(-1)
+	names, err := f.names()
 	tids := make([]int, 0, len(names))
 	for _, n := range names {
 		if tid, err := strconv.Atoi(n); err == nil {
