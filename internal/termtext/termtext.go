@@ -31,6 +31,8 @@ func Printable(s string) string {
 			fmt.Fprintf(&b, `\x%02x`, s[i])
 		case r < utf8.RuneSelf:
 			fmt.Fprintf(&b, `\x%02x`, r)
+		case r > 0xffff:
+			fmt.Fprintf(&b, `\U%08x`, r)
 		default:
 			fmt.Fprintf(&b, `\u%04x`, r)
 		}
@@ -38,7 +40,14 @@ func Printable(s string) string {
 	return b.String()
 }
 
-func isSafe(r rune) bool { return r != utf8.RuneError && unicode.IsGraphic(r) }
+func isSafe(r rune) bool { return r != utf8.RuneError && isSeen(r) }
+
+// isSeen reports whether a reader sees a character. Graphic ones that have no
+// picture of their own can carry text that only an assistant reads.
+func isSeen(r rune) bool {
+	return unicode.IsGraphic(r) &&
+		!unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
+}
 
 // IsPrintable reports whether text is safe as it is.
 func IsPrintable(s string) bool { return Printable(s) == s }
@@ -46,7 +55,7 @@ func IsPrintable(s string) bool { return Printable(s) == s }
 // JSON escapes in JSON text what a terminal would interpret and JSON does not escape, such as DEL and U+009B. Line ends between
 // values stay.
 func JSON(text []byte) []byte {
-	isSpecial := func(r rune) bool { return r != '\n' && !unicode.IsGraphic(r) }
+	isSpecial := func(r rune) bool { return r != '\n' && !isSeen(r) }
 	if bytes.IndexFunc(text, isSpecial) < 0 {
 		return text
 	}

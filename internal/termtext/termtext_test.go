@@ -16,6 +16,8 @@ func TestPrintable(t *testing.T) {
 		"a\nb\x00":               `a\x0ab\x00`,
 		"a\x9bb":                 `a\x9bb`,
 		"a\u202eb":               `a\u202eb`,
+		"a\ufe0f\u3164":          `a\ufe0f\u3164`,
+		"a\U000e0149":            `a\U000e0149`,
 		"\ufffd":                 `\ufffd`,
 	} {
 		if got := Printable(in); got != want {
