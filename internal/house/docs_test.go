@@ -11,7 +11,8 @@ import (
 
 const readme = "../../README.md"
 
-// pages returns the documentation: the README, CONTRIBUTING.md and the pages of docs.
+// pages returns the documentation: README, CONTRIBUTING, SECURITY and the pages
+// of docs.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob("../../docs/*.md")
@@ -19,7 +20,7 @@ func pages(t *testing.T) map[string]string {
 		t.Fatal(err)
 	}
 	text := map[string]string{}
-	for _, file := range append(files, readme, "../../CONTRIBUTING.md") {
+	for _, file := range append(files, readme, "../../CONTRIBUTING.md", "../../SECURITY.md") {
 		b, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
