@@ -34,6 +34,7 @@
 //	examine.go        passes
 //	prove.go          the halt, and its copy
 //	frames.go         stacks of goroutines
+//	stackmap.go       which words of a stack count
 //	kept.go           who is stuck for whom, and what that keeps
 //	result.go         verdicts
 package heap

@@ -52,6 +52,7 @@ type Examination struct {
 	masks       map[uint64][]byte
 	stackBounds map[uint64][2]uint64
 	isG         map[uint64]bool
+	frameMaps   map[uint64]*frameMap // by return address
 
 	passes   []Pass
 	suspects map[uint64]suspect // by g; nil before the first pass
@@ -105,6 +106,7 @@ func New(c Config) (*Examination, error) {
 	}
 	x := &Examination{
 		Config: c, bin: c.Binary, reasons: c.Reasons, u: u, masks: map[uint64][]byte{}, stackBounds: map[uint64][2]uint64{},
+		frameMaps: map[uint64]*frameMap{},
 	}
 	x.m = marker{h: &x.h, pace: &pace{most: c.MaxCPU}}
 	return x, nil
@@ -285,7 +287,7 @@ func (x *Examination) collects(g *goroutine) bool {
 
 // markGoroutine marks what a goroutine points to: from its stack, its g and its sudogs.
 func (x *Examination) markGoroutine(g *goroutine) {
-	x.m.roots(wordsOf(g.stack))
+	x.m.roots(x.wordsOf(g))
 	x.m.roots(wordsOf(g.raw))
 	x.m.roots(g.content)
 }

@@ -7,21 +7,20 @@ import (
 )
 
 // unwind returns the physical frames of a parked goroutine, innermost first.
-func (x *Examination) unwind(g *goroutine) ([]unwind.Frame, bool) {
+func (x *Examination) unwind(g *goroutine) ([]unwind.Frame, unwind.Result) {
 	mem := memory.Copy{{Addr: g.used, Buf: g.stack}}
-	frames, r := x.u.Unwind(nil, mem, &unwind.Context{
+	return x.u.Unwind(nil, mem, &unwind.Context{
 		StackLo: g.lo, StackHi: g.hi, SchedPC: g.pc, SchedSP: g.sp, SchedLR: g.lr, SyscallPC: g.sysPC, SyscallSP: g.sysSP,
 	})
-	return frames, !r.Torn
 }
 
 // frames returns the logical frames of a parked goroutine, innermost first.
 func (x *Examination) frames(g *goroutine) (all []pclntab.Frame, whole bool) {
-	physical, whole := x.unwind(g)
+	physical, r := x.unwind(g)
 	for _, f := range physical {
 		all = append(all, x.u.Frames(f.Site)...)
 	}
-	return all, whole
+	return all, !r.Torn
 }
 
 // argumentWord is how far above its frame the callee may keep its first argument.

@@ -44,7 +44,7 @@ func (x *Examination) relate(groups []Group) {
 		t.group, t.seen = int32(i), map[uint64]bool{}
 		for _, g := range groups[i].Goroutines {
 			stacks[i] += int64(g.g.hi - g.g.lo)
-			t.add(wordsOf(g.g.stack))
+			t.add(x.wordsOf(g.g))
 		}
 		t.trace()
 		for object := range t.seen {

@@ -21,9 +21,10 @@ type goroutine struct {
 	sysPC      uint64
 	m          uint64
 	waiting    uint64
-	raw        []byte // its runtime.g
-	used       uint64 // where the used part of its stack begins
-	stack      []byte // that part
+	raw        []byte   // its runtime.g
+	used       uint64   // where the used part of its stack begins
+	stack      []byte   // that part
+	words      []uint64 // those of the stack that count; nil before wordsOf
 
 	sudogs  []uint64 // what it is in queues with
 	content []uint64 // of the sudogs

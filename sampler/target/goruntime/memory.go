@@ -4,8 +4,10 @@ package goruntime
 const RunqLen = 256
 
 // Deferred functions. A goroutine's list of them (runtime.g._defer) begins in the word before runtime.g.m.
+// The word before that (runtime.g._panic) is set while the goroutine panics.
 const (
 	DeferBeforeM = 8
+	PanicBeforeM = 16
 	DeferFn      = 24 // runtime._defer.fn
 )
 

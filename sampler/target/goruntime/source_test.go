@@ -214,8 +214,8 @@ func TestMemory(t *testing.T) {
 	r, src := toolchain(t)
 	s := load(t, filepath.Join(src, "runtime"), "runtime2.go")
 	g := s.fields("g")
-	if i := slices.IndexFunc(g, func(f *types.Var) bool { return f.Name() == "m" }); i < 1 || g[i-1].Name() != "_defer" {
-		t.Error("g._defer does not lie before g.m")
+	if i := slices.IndexFunc(g, func(f *types.Var) bool { return f.Name() == "m" }); i < 2 || g[i-1].Name() != "_defer" || g[i-2].Name() != "_panic" {
+		t.Error("g._panic and g._defer do not lie before g.m")
 	}
 	p := s.fields("p")
 	i := slices.IndexFunc(p, func(f *types.Var) bool { return f.Name() == "runq" })

@@ -95,6 +95,13 @@ func FuzzTable(f *testing.F) {
 			}
 			if fn, ok := table.Func(pc); ok {
 				fn.SPDelta(pc)
+				if m, ok := fn.StackMap(pc); ok {
+					for _, b := range []Bitmap{m.Locals, m.Args} {
+						for i := range b.N {
+							b.Has(i)
+						}
+					}
+				}
 			}
 		}
 	})
