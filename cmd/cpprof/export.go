@@ -36,9 +36,8 @@ func newExportCommand(t terminal) *cobra.Command {
 ` + formatList() + `
 
 Without --server or --thread it writes the Thread Views of all classes, each below a frame of its
-class. With one of them, --prune and --zoom leave out stacks, and with --down, --extended, --up or
---auto, the entries of the refined view are written in place of stacks. -o - is standard output.
-A comparison (--against) can be written to every format but csv-samples.`,
+class. Of one view, --prune and --zoom leave out stacks; --down, --extended, --up and --auto write
+its entries instead. -o - is standard output. Every format but csv-samples takes --against.`,
 		Example: `  cpprof export run.cpprof --to pprof -o r.pb.gz && go tool pprof -tagfocus state=MONITOR r.pb.gz
   cpprof export run.cpprof --thread go:main.worker --to folded -o - | flamegraph.pl > graph.svg`,
 		GroupID:           groupFiles,

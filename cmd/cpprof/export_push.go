@@ -17,6 +17,7 @@ import (
 type pushFlags struct {
 	exportFlags
 	app, tenant string
+	otlp        bool
 	token       string // the file that has it
 }
 
@@ -27,14 +28,18 @@ func newPushCommand(t terminal) *cobra.Command {
 	var f pushFlags
 	c := &cobra.Command{
 		Use:   "push RECORDING URL",
-		Short: "Send a pprof profile of a recording to a Pyroscope server",
+		Short: "Send a profile of a recording to Pyroscope or an OpenTelemetry collector",
 		Long: `push sends what 'cpprof export --to pprof' writes to the Pyroscope server at a URL, with the time of
-the recording. --app names the application, with labels: shop{env=staging}.`,
+the recording. --app names the application, with labels: shop{env=staging}.
+
+With --otlp, it sends what 'cpprof export --to otlp' writes to an OpenTelemetry collector, by HTTP.
+The collector takes it if its feature gate service.profilesSupport is on.`,
 		Example: `  cpprof export push run.cpprof http://localhost:4040 --app 'shop{env=staging}'
-  cpprof export push run.cpprof https://profiles.example --tenant shop --token-file token`,
+  cpprof export push run.cpprof https://profiles.example --tenant shop --token-file token
+  cpprof export push run.cpprof http://localhost:4318 --otlp`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return usagef("want a recording and the URL of a Pyroscope server")
+				return usagef("want a recording and the URL of a server")
 			}
 			return nil
 		},
@@ -53,6 +58,8 @@ the recording. --app names the application, with labels: shop{env=staging}.`,
 	}
 	f.addExported(c, t)
 	c.Flags().StringVar(&f.app, "app", "", "the `name` of the application (default: that of the program)")
+	c.Flags().BoolVar(&f.otlp, "otlp", false, "the server is an OpenTelemetry collector")
+	c.MarkFlagsMutuallyExclusive("otlp", "app")
 	c.Flags().StringVar(&f.tenant, "tenant", "", "the `name` of the tenant (X-Scope-OrgID)")
 	addTokenFile(c, &f.token)
 	return c
@@ -81,33 +88,51 @@ func readToken(t terminal, path string) (string, error) {
 	return token, nil
 }
 
-// push sends a subject as a pprof profile.
+// push sends a subject.
 func (f *pushFlags) push(ctx context.Context, t terminal, s *export.Subject, url string) error {
 	token, err := readToken(t, f.token)
 	if err != nil {
 		return err
 	}
+	p := export.Pusher{URL: url, Tenant: f.tenant, Token: token, Tries: pushTries, Pause: time.Second}
+	if err := p.Check(); err != nil {
+		return &usageError{err}
+	}
+	if from, _ := s.Times(); from.IsZero() {
+		return fmt.Errorf("%s does not say when it was recorded, which the server has to be told", s.Path)
+	}
+	message, as, err := f.message(s)
+	if err != nil {
+		return err
+	}
+	if err := p.Push(ctx, message); err != nil {
+		return err
+	}
+	_, err = termtext.Fprintf(t.out, "%s of %s, pushed as %s\n", s.Title, s.Path, as)
+	return err
+}
+
+// message returns a subject in the form that the server takes, and what the
+// server will call it.
+func (f *pushFlags) message(s *export.Subject) (export.Message, string, error) {
+	if f.otlp {
+		m, err := export.OTLPMessage(s)
+		return m, "OpenTelemetry profiles", err
+	}
 	app := f.app
 	if app == "" {
 		app = appOf(s.Recording.Header.Executable)
 	}
-	p := export.Pusher{URL: url, Name: app, Tenant: f.tenant, Token: token, Tries: pushTries, Pause: time.Second}
-	if err := p.Check(); err != nil {
-		return &usageError{err}
-	}
-	from, until := s.Times()
-	if from.IsZero() {
-		return fmt.Errorf("%s does not say when it was recorded, which the server has to be told", s.Path)
+	if err := export.CheckAppName(app); err != nil {
+		return export.Message{}, "", &usageError{err}
 	}
 	profile, err := export.PprofOf(s)
 	if err != nil {
-		return err
+		return export.Message{}, "", err
 	}
-	if err := p.Push(ctx, profile, from, until); err != nil {
-		return err
-	}
-	_, err = termtext.Fprintf(t.out, "%s of %s, pushed as %s\n", s.Title, s.Path, app)
-	return err
+	from, until := s.Times()
+	m, err := export.PyroscopeMessage(profile, app, from, until)
+	return m, app, err
 }
 
 // appOf makes the name of an application of a program's file: of characters that Pyroscope takes.

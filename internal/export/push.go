@@ -18,10 +18,9 @@ import (
 	"github.com/google/pprof/profile"
 )
 
-// A Pusher sends profiles to the ingest API of Pyroscope: POST /ingest.
+// A Pusher sends profiles to a server.
 type Pusher struct {
-	URL    string // of the server, without /ingest: "http://127.0.0.1:4040"
-	Name   string // of the application, and labels: "shop{env=staging}"
+	URL    string // of the server, without a path of its API: "http://127.0.0.1:4040"
 	Tenant string // X-Scope-OrgID; "" for none
 	Token  string // of the header Authorization: Bearer; "" for none
 
@@ -34,11 +33,56 @@ type Pusher struct {
 	Client *http.Client
 }
 
+// A Message is a profile in the form that a kind of server takes.
+type Message struct {
+	api         string // the path of the request
+	query       url.Values
+	contentType string
+	body        []byte
+}
+
 // appName has the names that Pyroscope takes: an application, and labels in
 // braces.
 var appName = regexp.MustCompile(`^[a-zA-Z0-9_.\-/]+(\{([a-zA-Z_][a-zA-Z0-9_]*=[^,{}="\s]+(,[a-zA-Z_][a-zA-Z0-9_]*=[^,{}="\s]+)*)?\})?$`)
 
-// Check returns an error if the URL or the name is wrong.
+// CheckAppName returns an error if Pyroscope does not take the name of an
+// application.
+func CheckAppName(name string) error {
+	if !appName.MatchString(name) {
+		return fmt.Errorf("name %q: want an application and labels, "+
+			"such as shop{env=staging,region=eu}", name)
+	}
+	return nil
+}
+
+// PyroscopeMessage returns a profile, which it changes, for the ingest API of
+// Pyroscope. The name is that of the application, with labels:
+// "shop{env=staging}".
+func PyroscopeMessage(of *profile.Profile, name string, from, until time.Time) (Message, error) {
+	if err := CheckAppName(name); err != nil {
+		return Message{}, err
+	}
+	file, err := asWall(of)
+	if err != nil {
+		return Message{}, fmt.Errorf("push: %w", err)
+	}
+	body, kind, err := pyroscopeForm(file)
+	// If the format is given, a server takes the whole body for the profile. It
+	// recognises a form by its content type.
+	return Message{"ingest", url.Values{
+		"name": {name}, "from": {strconv.FormatInt(from.Unix(), 10)},
+		"until":   {strconv.FormatInt(max(until.Unix(), from.Unix()+1), 10)},
+		"spyName": {"cpprof"},
+	}, kind, body}, err
+}
+
+// OTLPMessage returns a subject for a collector of OpenTelemetry.
+func OTLPMessage(s *Subject) (Message, error) {
+	body, err := OTLPOf(s)
+	return Message{"v1development/profiles", nil, "application/x-protobuf", body}, err
+}
+
+// Check returns an error if the URL is wrong.
 func (p *Pusher) Check() error {
 	u, err := url.Parse(p.URL)
 	if err != nil {
@@ -50,9 +94,6 @@ func (p *Pusher) Check() error {
 		return fmt.Errorf("push to %s: want the URL of a server, such as http://127.0.0.1:4040",
 			u.Redacted())
 	}
-	if !appName.MatchString(p.Name) {
-		return fmt.Errorf("name %q: want an application and labels, such as shop{env=staging,region=eu}", p.Name)
-	}
 	return nil
 }
 
@@ -60,15 +101,11 @@ func (p *Pusher) Check() error {
 const sampleTypes = `{"wall":{"units":"nanoseconds","display-name":"wall","aggregation":"sum","cumulative":false,"sampled":false},` +
 	`"hits":{"units":"samples","display-name":"hits","aggregation":"sum","cumulative":false,"sampled":false}}`
 
-// Push sends a profile, which it changes, that is about a span of time. It
-// tries again if the server can't be reached, is busy or fails.
-func (p *Pusher) Push(ctx context.Context, of *profile.Profile, from, until time.Time) error {
+// Push sends a message. It tries again if the server can't be reached, is busy
+// or fails.
+func (p *Pusher) Push(ctx context.Context, m Message) error {
 	if err := p.Check(); err != nil {
 		return err
-	}
-	file, err := asWall(of)
-	if err != nil {
-		return fmt.Errorf("push: %w", err)
 	}
 	var last error
 	pause := p.Pause
@@ -82,7 +119,7 @@ func (p *Pusher) Push(ctx context.Context, of *profile.Profile, from, until time
 			case <-time.After(wait):
 			}
 		}
-		if last = p.once(ctx, file, from, until); last == nil || !again(last) || ctx.Err() != nil {
+		if last = p.once(ctx, m); last == nil || !again(last) || ctx.Err() != nil {
 			return last
 		}
 	}
@@ -104,7 +141,7 @@ func (r *refusal) Error() string {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		hint = ": give a tenant with --tenant, or a token with --token-file"
 	case http.StatusNotFound:
-		hint = ": is this the URL of a Pyroscope server, without /ingest?"
+		hint = ": is this the URL of such a server, without the path of its API?"
 	}
 	text := ""
 	if r.text != "" {
@@ -131,30 +168,20 @@ func askedPause(err error) time.Duration {
 	return 0
 }
 
-// once sends the profile once.
-func (p *Pusher) once(ctx context.Context, file []byte, from, until time.Time) error {
-	body, kind, err := pushBody(file)
-	if err != nil {
-		return err
-	}
+// once sends a message once.
+func (p *Pusher) once(ctx context.Context, m Message) error {
 	u, err := url.Parse(p.URL)
 	if err != nil {
 		return err
 	}
 	server := u.Redacted()
-	u = u.JoinPath("ingest")
-	// If the format is given, a server takes the whole body for the profile. It
-	// recognises a form by its content type.
-	u.RawQuery = url.Values{
-		"name": {p.Name}, "from": {strconv.FormatInt(from.Unix(), 10)},
-		"until":   {strconv.FormatInt(max(until.Unix(), from.Unix()+1), 10)},
-		"spyName": {"cpprof"},
-	}.Encode()
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), body)
+	u = u.JoinPath(m.api)
+	u.RawQuery = m.query.Encode()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader(m.body))
 	if err != nil {
 		return fmt.Errorf("push to %s: %w", server, err)
 	}
-	request.Header.Set("Content-Type", kind)
+	request.Header.Set("Content-Type", m.contentType)
 	if p.Tenant != "" {
 		request.Header.Set("X-Scope-OrgID", p.Tenant)
 	}
@@ -200,8 +227,8 @@ func asWall(p *profile.Profile) ([]byte, error) {
 	return file.Bytes(), err
 }
 
-// pushBody returns the form with the profile, and its content type.
-func pushBody(file []byte) (*bytes.Reader, string, error) {
+// pyroscopeForm returns the form with the profile, and its content type.
+func pyroscopeForm(file []byte) ([]byte, string, error) {
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
 	for _, field := range []struct{ name, file, content string }{
@@ -217,5 +244,5 @@ func pushBody(file []byte) (*bytes.Reader, string, error) {
 		}
 	}
 	err := w.Close()
-	return bytes.NewReader(form.Bytes()), w.FormDataContentType(), err
+	return form.Bytes(), w.FormDataContentType(), err
 }

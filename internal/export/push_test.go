@@ -14,6 +14,7 @@ import (
 	"github.com/cpprof/cpprof/internal/synthetic"
 	"github.com/cpprof/cpprof/views"
 	"github.com/google/pprof/profile"
+	"go.opentelemetry.io/collector/pdata/pprofile"
 )
 
 // ingest checks a request as the documentation of Pyroscope's server API describes it.
@@ -77,7 +78,7 @@ func TestPush(t *testing.T) {
 		{"busy", []int{503, 429}, 3, "", 3},
 		{"always busy", []int{500, 500, 500}, 3, "tried 3 times", 3},
 		{"forbidden", []int{401}, 3, "--tenant", 1},
-		{"elsewhere", []int{404}, 3, "without /ingest", 1},
+		{"elsewhere", []int{404}, 3, "without the path", 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			calls := 0
@@ -91,8 +92,12 @@ func TestPush(t *testing.T) {
 				}
 			}))
 			defer server.Close()
-			p := Pusher{URL: server.URL, Name: "shop{env=staging}", Tenant: "team", Token: "secret", Tries: c.tries, Pause: time.Millisecond}
-			err := p.Push(t.Context(), pushed(), from, from.Add(10*time.Second))
+			m, err := PyroscopeMessage(pushed(), "shop{env=staging}", from, from.Add(10*time.Second))
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := Pusher{URL: server.URL, Tenant: "team", Token: "secret", Tries: c.tries, Pause: time.Millisecond}
+			err = p.Push(t.Context(), m)
 			if calls != c.calls || (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%d calls, %v; want %d, %q", calls, err, c.calls, c.want)
 			}
@@ -101,16 +106,45 @@ func TestPush(t *testing.T) {
 }
 
 func TestWrongPush(t *testing.T) {
-	for _, p := range []Pusher{
-		{URL: "127.0.0.1:4040", Name: "shop"}, {URL: "ftp://x", Name: "shop"}, {URL: "http://x", Name: ""}, {URL: "http://x", Name: "a{b}"},
-		{URL: "http://x", Name: "a{b=c,1=2}"}, {URL: "http://x?y=z", Name: "a"},
-	} {
-		if err := p.Push(t.Context(), nil, time.Unix(0, 0), time.Unix(1, 0)); err == nil {
-			t.Errorf("%+v: no error", p)
+	for _, u := range []string{"127.0.0.1:4040", "ftp://x", "http://x?y=z"} {
+		if err := (&Pusher{URL: u}).Push(t.Context(), Message{}); err == nil {
+			t.Errorf("%s: no error", u)
 		}
 	}
-	p := Pusher{URL: "http://user:secret@127.0.0.1:1", Name: "shop"}
-	if err := p.Push(t.Context(), &profile.Profile{}, time.Unix(0, 0), time.Unix(1, 0)); err == nil || strings.Contains(err.Error(), "secret") {
+	for _, name := range []string{"", "a{b}", "a{b=c,1=2}"} {
+		_, err := PyroscopeMessage(&profile.Profile{}, name, time.Unix(0, 0), time.Unix(1, 0))
+		if err == nil {
+			t.Errorf("%q: no error", name)
+		}
+	}
+	p := Pusher{URL: "http://user:secret@127.0.0.1:1"}
+	err := p.Push(t.Context(), Message{})
+	if err == nil || strings.Contains(err.Error(), "secret") {
 		t.Errorf("an unreachable server: %v", err)
+	}
+}
+
+// A collector gets the request of OTLP over HTTP.
+func TestPushOTLP(t *testing.T) {
+	s := subject(t, synthetic.Recording(20, 10, 0.3), views.Options{}, views.Threads)
+	var got pprofile.Profiles
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil || r.URL.Path != "/v1development/profiles" ||
+			r.Header.Get("Content-Type") != "application/x-protobuf" {
+			t.Errorf("%s %s: %v", r.URL, r.Header, err)
+		}
+		got = readOTLP(t, string(body))
+	}))
+	defer server.Close()
+	m, err := OTLPMessage(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := (&Pusher{URL: server.URL}).Push(t.Context(), m); err != nil {
+		t.Fatal(err)
+	}
+	if got.SampleCount() == 0 {
+		t.Error("no sample arrived")
 	}
 }
