@@ -42,7 +42,7 @@ var flagGroups = []flagGroup{
 		"count", "interval", "window", "sort", "min", "name", "depth", "metric", "coverage", "interactive", "threshold", "fail-above", "top", "least", "instances", "log",
 	}},
 	{"Where it goes", []string{
-		"to", "output", "force", "folder", "app", "tenant", "listen", "token-file", "tls-cert", "tls-key", "client-ca", "view", "web", "no-browser", "port", "for", "text", "json", "csv",
+		"to", "output", "force", "folder", "app", "otlp", "tenant", "listen", "token-file", "tls-cert", "tls-key", "client-ca", "view", "web", "no-browser", "port", "for", "text", "json", "csv",
 	}},
 	{"Settings", []string{"set", "config", "help"}},
 }
