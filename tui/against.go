@@ -75,7 +75,7 @@ func (a *app) comparedClasses(r *sampledata.Recording, o views.Options,
 // openOnly opens the Thread View of a class that only one of the recordings
 // has, if that is this one.
 func (a *app) openOnly(class *views.ClassPair) {
-	if class.A == nil {
+	if class.New == nil {
 		a.say("Only %s has goroutines of this class.", a.against)
 		return
 	}

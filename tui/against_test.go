@@ -19,24 +19,24 @@ func compared(t *testing.T) *bench {
 // The Summary, the locks, and the windows that are opened from them compare.
 func TestEveryWindowCompares(t *testing.T) {
 	b := compared(t)
-	b.shows(" A: ", " B: ", "alive A   B  Δidle  ΔRUN  ΔLOAD  ΔPRIO  ΔMON  ΔWAIT moved▼ class",
-		"3.0 3.0      0   -33      0      0   +33      0     33 go:main.worker", "3.0 alive on average in A, 3.0 in B; it spends 33.3 % of its")
+	b.shows(" old: ", " new: ", "was  alive  Δidle  ΔRUN  ΔLOAD  ΔPRIO  ΔMON  ΔWAIT moved▼ class",
+		"3.0    3.0      0   -33      0      0   +33      0     33 go:main.worker", "3.0 alive on average, 3.0 before; it spends 33.3 % of its")
 	b.resize(200, 24)
-	b.shows(" time A ", " time B ")
+	b.shows(" time old ", " time new ")
 	b.keys("Enter")
-	b.shows(" 2 Δ go:main.worker", "A - B")
+	b.shows(" 2 Δ go:main.worker", "new  change")
 	b.keys("1", "s")
-	b.shows(" 3 Δ Server", "A - B")
+	b.shows(" 3 Δ Server", "new  change")
 	b.keys("1", "Enter")
 	b.hides(" 4 ")
 	b.keys("L")
-	b.shows(" 4 Δ Locks", "mean in A  in B  A - B", "1.25  0.25  +1.00", "1.25   0.25   +1.00  go:main.worker in main.(*journal).add")
+	b.shows(" 4 Δ Locks", "mean old   new  change", "0.25  1.25   +1.00", "0.25   1.25   +1.00  go:main.worker in main.(*journal).add")
 	b.keys("i")
 	b.shows("a comparison has no instances")
 	b.keys("Enter")
-	b.shows(" 5 Δ go:main.worker", "›0.417   0.083  +0.333")
+	b.shows(" 5 Δ go:main.worker", "›0.083   0.417  +0.333")
 	b.keys("4", "h")
-	b.shows(" 6 Δ Holders", "A - B", "lock taken in main.(*journal).add")
+	b.shows(" 6 Δ Holders", "new  change", "lock taken in main.(*journal).add")
 }
 
 // The order of the Summary, and of a comparison's entries, can be by what changed, or by own time.
@@ -47,7 +47,7 @@ func TestComparisonsAreOrdered(t *testing.T) {
 	b.keys("r")
 	b.shows("ΔRUN▲")
 	b.keys("Enter", "e", "s")
-	b.shows("A - B   own A-B  call path", "0.333   0.833  -0.500    -0.500      ..crypto/sha256.Sum256")
+	b.shows(" change      Δown  call path", "0.833   0.333  -0.500    -0.500      ..crypto/sha256.Sum256")
 	b.keys("o", "G")
 	b.shows("0.000    ")
 	b.keys("%")
@@ -98,9 +98,9 @@ func TestComparedWithNothing(t *testing.T) {
 func TestClassOfOneRecording(t *testing.T) {
 	b := newBench(t, Options{Path: "bob.cpprof", Recording: twin(t, "bob"), Against: &Against{Path: "before.cpprof", Recording: twin(t, "before")}})
 	b.keys("H")
-	b.shows("only in A, with", "go:main.worker")
+	b.shows("only in the new recording, with", "go:main.worker")
 	b.line("/main.worker")
-	b.shows("only in B, with 3.0 alive")
+	b.shows("only in the old recording, with 3.0 alive")
 	b.keys("Enter")
 	b.shows("Only before.cpprof has goroutines of this class.")
 	b.line("/terminal")

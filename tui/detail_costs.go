@@ -25,8 +25,8 @@ func (d *detail) costs(e *refine.Entry) []string {
 		return []string{"…"}
 	}
 	a, b := tree.Sides()
-	return append(costLines("A: ", costs.InA, a.Main(), of[0]),
-		costLines("B: ", costs.InB, b.Main(), of[1])...)
+	return append(costLines("old: ", costs.InOld, b.Main(), of[1]),
+		costLines("new: ", costs.InNew, a.Main(), of[0])...)
 }
 
 // costLines returns the lines on one cost, as a fraction of a metric's
@@ -52,7 +52,7 @@ func (d *detail) samples() []string {
 	if !d.w.compares() {
 		return []string{samplesLine("the view", d.w.a.recording, span)}
 	}
-	return []string{samplesLine("A", d.w.a.recording, span), samplesLine("B", d.w.other, span)}
+	return []string{samplesLine("old", d.w.other, span), samplesLine("new", d.w.a.recording, span)}
 }
 
 func samplesLine(of string, r *sampledata.Recording, span views.Span) string {

@@ -80,11 +80,11 @@ func TestLive(t *testing.T) {
 	b.shows("160 samples of server")
 	b.keys("t", "G", "Space", "H", "Enter") // a span to the end grows
 	var before int64
-	b.do(func() { before = b.summary().classes[0].A.Hits })
+	b.do(func() { before = b.summary().classes[0].New.Hits })
 	g.grow(40)
 	b.passTime()
 	b.do(func() {
-		if now := b.summary().classes[0].A.Hits; now != before+40 {
+		if now := b.summary().classes[0].New.Hits; now != before+40 {
 			t.Errorf("the span had %d hits and has %d", before, now)
 		}
 	})

@@ -45,7 +45,7 @@ type lockFindings struct {
 // recordings, or a deadlock.
 type lockItem struct {
 	key      string      // identifies it in every span
-	lock     *locks.Lock // of a pair, that of A or, if that lacks it, that of B
+	lock     *locks.Lock // of a pair, the new one or, if there is none, the old one
 	pair     *locks.Pair
 	row      []string // of the lock or pair
 	deadlock *locks.Deadlock
@@ -139,11 +139,11 @@ func (a *app) comparedLocks(r *sampledata.Recording, o views.Options,
 	if err != nil {
 		return lockFindings{}, err
 	}
-	f := lockFindings{Analysis: both.A, both: both, recording: r, heads: report.PairHeads}
+	f := lockFindings{Analysis: both.New, both: both, recording: r, heads: report.PairHeads}
 	f.addDeadlocks()
 	for i := range both.Pairs {
 		p := &both.Pairs[i]
-		f.items = append(f.items, lockItem{key: p.Name, lock: cmp.Or(p.A, p.B),
+		f.items = append(f.items, lockItem{key: p.Name, lock: cmp.Or(p.New, p.Old),
 			pair: p, row: report.PairRow(p)})
 	}
 	f.measure()

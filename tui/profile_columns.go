@@ -82,7 +82,7 @@ func (w *profileWindow) hitsWidth() int {
 // comparisonColumn has an entry's cost in two recordings, and the difference.
 var comparisonColumn = profileColumn{
 	shown: (*profileWindow).compares,
-	head:  func(*profileWindow) string { return "     A       B   A - B" },
+	head:  func(*profileWindow) string { return report.BothHead },
 }.of(func(w *profileWindow, r row) string { return w.both.text(r) })
 
 // labelColumn has an entry's overlap with the labels.
@@ -95,7 +95,7 @@ var labelColumn = profileColumn{
 // intervalColumn has half the width of the 95 % interval of the cost. If the
 // window compares, the interval is for the difference.
 var intervalColumn = profileColumn{
-	key: "i", label: "±", about: "show or hide a column: the 95 % interval of the cost, or of A - B",
+	key: "i", label: "±", about: "show or hide a column: the 95 % interval of the cost, or of the change",
 	head: func(*profileWindow) string { return "      ±" },
 	want: func(w *profileWindow, rows []row) { w.intervals.want(rows) },
 }.of(func(w *profileWindow, r row) string {
@@ -145,7 +145,7 @@ func newIntervals(w *profileWindow) entryCosts[intervals] {
 // typedColumn has an entry's cost by typed time, or the difference of two
 // recordings if the window compares.
 var typedColumn = profileColumn{
-	key: "t", label: "Typed", about: "show or hide columns: the typed time below the entry, or its A - B",
+	key: "t", label: "Typed", about: "show or hide columns: the typed time below the entry, or its change",
 	head: func(*profileWindow) (s string) {
 		for t := range views.NumTypedTimes {
 			s += fmt.Sprintf("%5s", t.Short())

@@ -65,7 +65,7 @@ func (w *profileWindow) drawTitle(c canvas) {
 	x := c.text(1, 0, shorten(w.subject.name, max(20, c.width/2)), w.a.theme.title)
 	parts := []string{report.Whole(m) + " = 1.000"}
 	if w.compares() {
-		parts[0] = "A: " + w.a.path + "  B: " + w.subject.against
+		parts[0] = "old: " + w.subject.against + "  new: " + w.a.path
 	}
 	if w.idle.Sign() > 0 {
 		parts = append(parts, "without "+report.Decimal(new(big.Rat).Mul(w.idle, hits(100)),

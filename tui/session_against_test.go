@@ -53,7 +53,7 @@ func TestComparisonIsRestored(t *testing.T) {
 			t.Fatalf("window %d was\n%s\nof windows that are\n%s", i, want[i], got)
 		}
 	}
-	again.shows(" 3 Δ go:main.worker", "0.667   0.167  +0.500")
+	again.shows(" 3 Δ go:main.worker", "0.167   0.667  +0.500")
 	twice, err := again.kept().Marshal()
 	if err != nil || string(twice) != string(data) {
 		t.Errorf("%v: it keeps\n%s\nafter it was restored\n%s", err, data, twice)
@@ -114,8 +114,8 @@ func TestColumnsOfAComparison(t *testing.T) {
 	screen := strings.Join(entryLines(b.screens()[2]), "\n")
 	for _, want := range []string{
 		"1.000 1.000 0.000 - -.33 .33 go:main.worker",       // less :RUN, more :MONITOR
-		"0.667 0.167 +0.500 ±0.144 .17 .33 main.(*journal)", // more of both
-		"0.417 0.083 +0.333 ±0.095 .33 sync.(*Mutex)",       // more :MONITOR
+		"0.167 0.667 +0.500 ±0.144 .17 .33 main.(*journal)", // more of both
+		"0.083 0.417 +0.333 ±0.095 .33 sync.(*Mutex)",       // more :MONITOR
 		"0.083 0.083 0.000 ±0.069 main.(*journal",           // the same
 	} {
 		if !strings.Contains(screen, want) {

@@ -112,7 +112,7 @@ func openComparedHolders(a *app, p session.Profile) {
 			if err != nil {
 				return viewed{}, err
 			}
-			v, err := (&views.Compared{A: both.A.Held, B: both.B.Held}).Merge()
+			v, err := (&views.Compared{New: both.New.Held, Old: both.Old.Held}).Merge()
 			return viewed{View: v, other: other.Recording}, err
 		},
 	}, p)

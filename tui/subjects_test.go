@@ -35,7 +35,7 @@ func TestComparisonWindow(t *testing.T) {
 	})
 	b.waitForJobs()
 	b.keys("Enter")
-	b.shows("A: after.cpprof  B: before.cpprof", "1.000   1.000   0.000", "0.667   0.167  +0.500", "main.(*journal).add", "0.333   0.833  -0.500")
+	b.shows("old: before.cpprof  new: after.cpprof", "1.000   1.000   0.000", "0.167   0.667  +0.500", "main.(*journal).add", "0.833   0.333  -0.500")
 	b.keys("x", "Enter")
 	b.line(":against nowhere.cpprof")
 	b.shows("nowhere.cpprof")
@@ -47,7 +47,7 @@ func TestComparisonFromTheStart(t *testing.T) {
 		Path: "after.cpprof", Recording: twin(t, "after"),
 		Against: &Against{Path: "before.cpprof", Recording: twin(t, "before")}, Windows: threadWindow("go:main.worker"),
 	})
-	b.shows(" 2 Δ go:main.worker", "A: after.cpprof  B: before.cpprof")
+	b.shows(" 2 Δ go:main.worker", "old: before.cpprof  new: after.cpprof")
 	b.do(b.changed)
 	b.waitForJobs()
 	b.shows("1.000   1.000   0.000")
@@ -73,17 +73,17 @@ func TestComparisonIsWritten(t *testing.T) {
 	if len(want) < 5 || !slices.Equal(want, got) {
 		t.Errorf("the window has\n%s\nand the file has\n%s", strings.Join(got, "\n"), written)
 	}
-	if !strings.HasPrefix(string(written), "Thread View of go:main.worker (observed accounting): A is after.cpprof, B is before.cpprof\n") {
+	if !strings.HasPrefix(string(written), "Thread View of go:main.worker (observed accounting): old is before.cpprof, new is after.cpprof\n") {
 		t.Errorf("it begins with %.100q", written)
 	}
 	b.keys("1")
 	b.line(":span 0s 1s")
 	b.keys("2")
 	b.keys("v")
-	b.shows("only 0s to 1s", "A counts 19 samples of 48: 0s to 1s", "B counts 19 samples of 48: 0s to 1s")
+	b.shows("only 0s to 1s", "new counts 19 samples of 48: 0s to 1s", "old counts 19 samples of 48: 0s to 1s")
 	b.keys("v")
 	b.line(":write! " + file)
-	if written, err = os.ReadFile(file); err != nil || !strings.Contains(string(written), "accounting, from 0s to 1s): A is after.cpprof, B is before.cpprof\n") {
+	if written, err = os.ReadFile(file); err != nil || !strings.Contains(string(written), "accounting, from 0s to 1s): old is before.cpprof, new is after.cpprof\n") {
 		t.Errorf("%v: of a span is written\n%s", err, written)
 	}
 	b.line(":write " + file + ".json")
@@ -100,11 +100,11 @@ func TestComparisonDetails(t *testing.T) {
 	})
 	b.resize(140, 40)
 	b.keys("a", "j", "j", "v")
-	b.shows("›0.667   0.167  +0.500",
-		"A: cost 0.667 = 4.8 s of 7.2 s", "A: hits 96 of 144, 95 % interval of the cost 0.540 to 0.773",
-		"B: cost 0.167 = 1.2 s of 7.2 s", "B: hits 24 of 144, 95 % interval of the cost 0.099 to 0.267")
+	b.shows("›0.167   0.667  +0.500",
+		"new: cost 0.667 = 4.8 s of 7.2 s", "new: hits 96 of 144, 95 % interval of the cost 0.540 to",
+		"old: cost 0.167 = 1.2 s of 7.2 s", "old: hits 24 of 144, 95 % interval of the cost 0.099 to")
 	b.line(":prune * ..:MONITOR")
-	b.shows("›0.417   0.083  +0.333", "A: cost 0.417 = 3.0 s of 7.2 s", "B: cost 0.083 = 600.00 ms of 7.2 s")
+	b.shows("›0.083   0.417  +0.333", "new: cost 0.417 = 3.0 s of 7.2 s", "old: cost 0.083 = 600.00 ms of 7.2 s")
 }
 
 // The Analyzer warns of calls that only one of two builds inlines, once on a screen. The details have the whole list.

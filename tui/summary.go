@@ -67,7 +67,7 @@ func (w *summaryWindow) refresh() {
 
 // A classTable is a table of classes.
 type classTable struct {
-	// in the order of the table; if they are not compared, only A is there
+	// in the order of the table; if they are not compared, only New is there
 	classes  []views.ClassPair
 	compared bool // with another recording
 	columns  []classColumn

@@ -32,25 +32,27 @@ type classColumn struct {
 // classColumns are the columns of the table; the last one takes the rest of the
 // width.
 var classColumns = slices.Concat(numberColumns(report.ClassNumbers),
-	[]classColumn{timeColumn("time", 4, sideA)}, numberColumns(report.ClassShares),
+	[]classColumn{timeColumn("time", 4, (*views.ClassPair).NewSide)}, numberColumns(report.ClassShares),
 	[]classColumn{nameColumn})
 
 // comparedColumns are the columns of a comparison.
 var comparedColumns = slices.Concat(differenceColumns(report.Compared(report.ClassNumbers)),
-	[]classColumn{timeColumn("time A", 1, sideA), timeColumn("time B", 1, sideB)},
+	[]classColumn{timeColumn("time old", 1, (*views.ClassPair).OldSide),
+		timeColumn("time new", 1, (*views.ClassPair).NewSide)},
 	differenceColumns(report.Compared(report.ClassShares)),
 	differenceColumns([]report.ComparedColumn{report.MovedColumn}), []classColumn{nameColumn})
 
 // defaultOrder returns the first sort column: the number of goroutines that are
 // alive; of a profile, the share; in a comparison, how much the class changed.
 func defaultOrder(columns []classColumn) int {
-	return slices.IndexFunc(columns, func(c classColumn) bool {
-		return c.name == "alive" || c.name == "share" || c.name == report.MovedColumn.Short
-	})
+	found := -1
+	for _, name := range []string{report.MovedColumn.Short, "alive", "share"} {
+		if found < 0 {
+			found = slices.IndexFunc(columns, func(c classColumn) bool { return c.name == name })
+		}
+	}
+	return found
 }
-
-func sideA(p *views.ClassPair) *views.ClassSummary { return p.A }
-func sideB(p *views.ClassPair) *views.ClassSummary { return p.B }
 
 // timeColumn is a bar of the typed time in one recording. It sorts by the time
 // that goroutines do not wait.
@@ -95,8 +97,8 @@ func numberColumns(of []report.ClassColumn) (columns []classColumn) {
 		if c.Short != "" {
 			columns = append(columns, classColumn{
 				name: c.Short, leave: c.Leave,
-				value: func(p *views.ClassPair) *big.Rat { return c.Value(p.A) },
-				text:  func(p *views.ClassPair) string { return c.Brief(c.Value(p.A)) },
+				value: func(p *views.ClassPair) *big.Rat { return c.Value(p.New) },
+				text:  func(p *views.ClassPair) string { return c.Brief(c.Value(p.New)) },
 			})
 		}
 	}

@@ -19,9 +19,9 @@ func (w *summaryWindow) drawHead(c canvas) int {
 	lines := wrap(headline(w.a.path, w.a.recording), c.width-2)
 	lines = lines[:min(len(lines), maxHead-1)]
 	if w.compared {
-		lines = []string{"A: " + headline(w.a.path, w.a.recording)}
+		lines = []string{"new: " + headline(w.a.path, w.a.recording)}
 		if other, err := w.a.others.Open(w.a.against); err == nil {
-			lines = append(lines, "B: "+headline(w.a.against, other))
+			lines = append([]string{"old: " + headline(w.a.against, other)}, lines...)
 		}
 	}
 	for y, line := range lines {

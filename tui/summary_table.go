@@ -155,7 +155,7 @@ func (w *summaryWindow) details() string {
 	if w.compared {
 		return report.ClassCompared(&w.classes[line]) + w.hidden()
 	}
-	c := w.classes[line].A
+	c := w.classes[line].New
 	if w.a.recording.Profile != nil {
 		return c.Class + w.hidden()
 	}

@@ -296,7 +296,7 @@ func TestTimelineFollowsClasses(t *testing.T) {
 		b.do(func() {
 			inTable, inTimeline := new(big.Rat), new(big.Rat)
 			for _, c := range b.summary().classes {
-				inTable.Add(inTable, c.A.Parts[want])
+				inTable.Add(inTable, c.New.Parts[want])
 			}
 			for _, bucket := range b.summary().timeline.buckets {
 				inTimeline.Add(inTimeline, bucket.Parts[want])

@@ -39,7 +39,7 @@ type Named struct {
 
 // A Compared is one view, made in the same way from two recordings.
 type Compared struct {
-	A, B *View
+	New, Old *View
 
 	// Inlining warns of calls that were inlined in only one of the recordings: the builds differ there. It depends only
 	// on the recordings, and so is the same for all their views.
@@ -64,7 +64,7 @@ func Compare(a, b Named, o Options, view Maker) (*Compared, error) {
 	for _, side := range []struct {
 		of Named
 		to **View
-	}{{a, &c.A}, {b, &c.B}} {
+	}{{a, &c.New}, {b, &c.Old}} {
 		err := o.Span.CheckBoth(side.of)
 		if err != nil {
 			return nil, err
@@ -73,7 +73,7 @@ func Compare(a, b Named, o Options, view Maker) (*Compared, error) {
 			return nil, fmt.Errorf("%s: %w", side.of.Name, err)
 		}
 	}
-	if of, other := c.A.Tree.Root(), c.B.Tree.Root(); of != other {
+	if of, other := c.New.Tree.Root(), c.Old.Tree.Root(); of != other {
 		return nil, fmt.Errorf("the view of %s is of %s, and that of %s is of %s: give the whole name of a class", a.Name, of, b.Name, other)
 	}
 	return c, nil
@@ -89,11 +89,11 @@ func (s Span) CheckBoth(of Named) error {
 
 // Merge returns the tree of both views, see calltree.Merge, with all warnings.
 func (c *Compared) Merge() (*View, error) {
-	both, err := calltree.Merge(c.A.Tree, c.B.Tree)
+	both, err := calltree.Merge(c.New.Tree, c.Old.Tree)
 	if err != nil {
 		return nil, err
 	}
-	return &View{Tree: both, Warnings: slices.Concat(c.A.Warnings, c.Inlining, c.B.Warnings)}, nil
+	return &View{Tree: both, Warnings: slices.Concat(c.New.Warnings, c.Inlining, c.Old.Warnings)}, nil
 }
 
 // shownCalls is the greatest number of calls that a warning names.

@@ -35,8 +35,8 @@ func compared(t *testing.T, a, b *sampledata.Recording, o Options) *Compared {
 func TestCompareSpan(t *testing.T) {
 	a, b := worker(t, "x:old", "x:f", "x:f", "x:g"), worker(t, "x:old", "x:g", "x:f", "x:old", "x:old")
 	c := compared(t, a, b, Options{Span: Span{From: time.Millisecond, To: 3 * time.Millisecond}})
-	compareHits(t, "a", hitsOf(c.A.Tree), map[string]string{"*\nf\n:RUN": "2"})
-	compareHits(t, "b", hitsOf(c.B.Tree), map[string]string{"*\nf\n:RUN": "1", "*\ng\n:RUN": "1"})
+	compareHits(t, "a", hitsOf(c.New.Tree), map[string]string{"*\nf\n:RUN": "2"})
+	compareHits(t, "b", hitsOf(c.Old.Tree), map[string]string{"*\nf\n:RUN": "1", "*\ng\n:RUN": "1"})
 	_, err := Compare(Named{"a", b}, Named{"b", a}, Options{Span: Span{From: 4 * time.Millisecond}}, Server)
 	if err == nil || !strings.HasPrefix(err.Error(), "b has no samples from 4ms: it lasts 3ms") {
 		t.Errorf("for a span after the end of b, the error is %v", err)
@@ -62,7 +62,7 @@ func TestCompareWithItself(t *testing.T) {
 		if !maps.Equal(hitsOf(a), hitsOf(b)) || a.Main().Denominator.Cmp(b.Main().Denominator) != 0 || len(c.Inlining) > 0 {
 			t.Errorf("%v differs from %v, %v", hitsOf(a), hitsOf(b), c.Inlining)
 		}
-		compareHits(t, "a", hitsOf(a), hitsOf(c.A.Tree))
+		compareHits(t, "a", hitsOf(a), hitsOf(c.New.Tree))
 	})
 }
 
@@ -74,7 +74,7 @@ func TestCompareInlining(t *testing.T) {
 		true:  {"*\nf\n:RUN", "inlined in only one of the recordings: g into f; they are merged into their callers in both"},
 	} {
 		c := compared(t, a, b, Options{NoInlines: merged})
-		for _, v := range []*View{c.A, c.B} {
+		for _, v := range []*View{c.New, c.Old} {
 			compareHits(t, "side", hitsOf(v.Tree), map[string]string{want.stack: "1"})
 		}
 		both, err := c.Merge()

@@ -5,10 +5,12 @@ import (
 	"slices"
 )
 
-// A ClassPair is a thread class in two recordings. A or B is nil if that recording has no goroutine of the class.
+// A ClassPair is a thread class in two recordings. New or Old is nil if that
+// recording has no goroutine of the class. If nothing is compared, only New is
+// there.
 type ClassPair struct {
-	Class string
-	A, B  *ClassSummary
+	Class    string
+	New, Old *ClassSummary
 }
 
 // PairClasses matches the thread classes of two recordings by name. The classes
@@ -46,23 +48,29 @@ func ComparedClasses(a, b Named, o Options) ([]ClassPair, error) {
 	return PairClasses(sides[0], sides[1]), nil
 }
 
+// NewSide returns the class in the new recording.
+func (p *ClassPair) NewSide() *ClassSummary { return p.New }
+
+// OldSide returns the class in the old recording.
+func (p *ClassPair) OldSide() *ClassSummary { return p.Old }
+
 // Common reports whether both recordings have the class.
-func (p *ClassPair) Common() bool { return p.A != nil && p.B != nil }
+func (p *ClassPair) Common() bool { return p.New != nil && p.Old != nil }
 
 // OnlyIdle reports whether the class did hardly anything in either recording, as ClassSummary.OnlyIdle does.
 func (p *ClassPair) OnlyIdle() bool {
-	return !slices.ContainsFunc([]*ClassSummary{p.A, p.B}, func(c *ClassSummary) bool { return c != nil && !c.OnlyIdle() })
+	return !slices.ContainsFunc([]*ClassSummary{p.New, p.Old}, func(c *ClassSummary) bool { return c != nil && !c.OnlyIdle() })
 }
 
-// Moved returns the share of its time that the class spends otherwise in A than
-// in B. It is nil if the class is in only one recording. For example, a class
+// Moved returns the share of its time that the class spends otherwise than
+// before. It is nil if the class is in only one recording. For example, a class
 // that went from 0.9 RUN and 0.1 WAIT to 0.6 RUN and 0.4 WAIT moved 0.3.
 func (p *ClassPair) Moved() *big.Rat {
 	if !p.Common() {
 		return nil
 	}
-	sum, before := new(big.Rat), p.B.Shares()
-	for t, share := range p.A.Shares() {
+	sum, before := new(big.Rat), p.Old.Shares()
+	for t, share := range p.New.Shares() {
 		d := share.Sub(share, before[t])
 		sum.Add(sum, d.Abs(d))
 	}

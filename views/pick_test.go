@@ -43,7 +43,7 @@ func TestMostChanged(t *testing.T) {
 	if got, want := pairs[2].Moved(), big.NewRat(3, 10); got.Cmp(want) != 0 {
 		t.Errorf("go:b moved %v, want %v", got, want)
 	}
-	if n := len(pairs); n != 5 || pairs[0].Common() || pairs[0].Moved() != nil || pairs[4].Class != "go:old" || pairs[4].A != nil || pairs[3].B != &b[0] {
+	if n := len(pairs); n != 5 || pairs[0].Common() || pairs[0].Moved() != nil || pairs[4].Class != "go:old" || pairs[4].New != nil || pairs[3].Old != &b[0] {
 		t.Errorf("the pairs are %+v", pairs)
 	}
 	if got, ok := MostChanged(PairClasses(a[:1], b)); ok {

@@ -81,6 +81,6 @@ func (f *viewFlags) compareClasses(t terminal, path, against string, asJSON bool
 	if asJSON {
 		return report.ClassesComparedJSON(t.out, classes, p.a.named(), p.b.named())
 	}
-	termtext.Fprintf(t.out, "A is %s, B is %s\n\n", p.a.path, p.b.path)
+	termtext.Fprintf(t.out, "old is %s, new is %s\n\n", p.b.path, p.a.path)
 	return report.ClassesCompared(t.out, classes, t.width())
 }

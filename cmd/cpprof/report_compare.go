@@ -43,7 +43,7 @@ func (p pair) compare(view views.Maker) (*views.Compared, error) {
 }
 
 func (p pair) headlines(t terminal) error {
-	for _, s := range []*source{p.a, p.b} {
+	for _, s := range []*source{p.b, p.a} {
 		if err := report.Headline(t.out, s.path, s.recording); err != nil {
 			return err
 		}
@@ -64,7 +64,7 @@ func (f *viewFlags) comparedSubjects(path, against string) (a, b *subject, err e
 	if err != nil {
 		return nil, nil, err
 	}
-	a, b = p.a.subjectOf(c.A), p.b.subjectOf(c.B)
+	a, b = p.a.subjectOf(c.New), p.b.subjectOf(c.Old)
 	a.warnings = append(a.warnings, c.Inlining...)
 	return a, b, nil
 }

@@ -142,13 +142,13 @@ func TestGraphComparison(t *testing.T) {
 	s := subjectOf(&sampledata.Recording{Profile: &sampledata.Profile{}}, views.Options{}, &views.View{Tree: both})
 	s.Against = views.Named{Name: "old.cpprof", Recording: s.Recording}
 	checkGraph(t, s, map[string]string{
-		"go:main.worker": "A 95.0 %, B 75.0 %: +20.0 red",
-		"main.encode":    "A 30.0 %, B 60.0 %: -30.0 blue",
-		"main.add":       "A 50.0 %, B 0.0 %: +50.0 red",
-		"main.log":       "A 15.0 %, B 15.0 %: 0.0 grey",
+		"go:main.worker": "old 75.0 %, new 95.0 %: +20.0 red",
+		"main.encode":    "old 60.0 %, new 30.0 %: -30.0 blue",
+		"main.add":       "old 0.0 %, new 50.0 %: +50.0 red",
+		"main.log":       "old 15.0 %, new 15.0 %: 0.0 grey",
 	})
 	for _, format := range []string{"dot", "svg"} {
-		if text := write(t, format, s); !strings.Contains(text, "A is run.cpprof, B is old.cpprof; red: more in A; blue: less") || strings.Count(text, "-30.0") == 0 {
+		if text := write(t, format, s); !strings.Contains(text, "old is old.cpprof, new is run.cpprof; red: more in new; blue: less") || strings.Count(text, "-30.0") == 0 {
 			t.Errorf("%s: %s", format, text)
 		}
 	}
@@ -170,7 +170,7 @@ func TestGraphComparison(t *testing.T) {
 	}
 	s = subjectOf(s.Recording, views.Options{}, &views.View{Tree: both})
 	s.Against = views.Named{Name: "old.pb.gz", Recording: s.Recording}
-	checkGraph(t, s, map[string]string{"*": "A 100.0 %, B 50.0 %: +50.0 red", "main.cache": "A 100.0 %, B 50.0 %: +50.0 red"})
+	checkGraph(t, s, map[string]string{"*": "old 50.0 %, new 100.0 %: +50.0 red", "main.cache": "old 50.0 %, new 100.0 %: +50.0 red"})
 }
 
 // checkGraph reports an error if the graph of a comparison has other texts or colours than want. Its keys are the first names of nodes.
@@ -208,9 +208,9 @@ func TestTablesOfComparison(t *testing.T) {
 				cells := both[key]
 				if format == "csv-functions" { // own and total, of both
 					row = row[1:]
-					cells = []string{cells[side], cells[2+side]}
+					cells = []string{cells[1-side], cells[3-side]}
 				} else {
-					cells = cells[side*len(row):][:len(row)]
+					cells = cells[(1-side)*len(row):][:len(row)]
 				}
 				if !slices.Equal(cells, row) {
 					t.Errorf("%s: %q is %v in recording %d, want %v", format, key, cells, side, row)

@@ -138,13 +138,12 @@ func (l *place) at(n int32) (level int, frame, path string) {
 
 func comparedTable(w *tableWriter, t *calltree.Tree) error {
 	a, b := t.Metrics()[1], t.Metrics()[2]
-	w.row("level", "frame", "path", "total "+a.Unit+" in A", "in B", "cost in A", "in B", "A - B")
+	w.row("level", "frame", "path", "total "+a.Unit+", old", "new", "cost, old", "new", "change")
 	l := place{tree: t}
 	for n := range int32(t.Len()) {
 		level, frame, path := l.at(n)
-		inA, inB := a.Cum(n), b.Cum(n)
-		costA, costB := a.Cost(inA), b.Cost(inB)
-		w.row(level, frame, path, inA, inB, costA, costB, new(big.Rat).Sub(costA, costB))
+		now, before := a.Cost(a.Cum(n)), b.Cost(b.Cum(n))
+		w.row(level, frame, path, b.Cum(n), a.Cum(n), before, now, new(big.Rat).Sub(now, before))
 	}
 	return nil
 }
@@ -152,7 +151,7 @@ func comparedTable(w *tableWriter, t *calltree.Tree) error {
 // entryTable has the entries of a refinement.
 func entryTable(w *tableWriter, s *Subject) error {
 	if s.Compared() {
-		w.row("level", "call path", "cost in A", "in B", "A - B", "hits in A", "in B")
+		w.row("level", "call path", "cost, old", "new", "change", "hits, old", "new")
 	} else {
 		w.row("level", "call path", "nanoseconds", "cost", "hits")
 	}
@@ -162,8 +161,8 @@ func entryTable(w *tableWriter, s *Subject) error {
 			return
 		}
 		both := report.CostsOfBoth(s.Session.Tree(), s.Session.Membership(), pathsOf(e))[0]
-		w.row(depth, e.Path.String(), both.A, both.B, both.Difference(), both.InA.Hits,
-			both.InB.Hits)
+		w.row(depth, e.Path.String(), both.Old, both.New, both.Difference(), both.InOld.Hits,
+			both.InNew.Hits)
 	})
 	return nil
 }
@@ -175,11 +174,11 @@ func functionTable(w *tableWriter, s *Subject) error {
 	}
 	unit := t.Main().Unit
 	if s.Compared() {
-		w.row("function", "own "+unit+" in A", "own "+unit+" in B", "total "+unit+" in A",
-			"total "+unit+" in B")
+		w.row("function", "own "+unit+", old", "own "+unit+", new", "total "+unit+", old",
+			"total "+unit+", new")
 		for _, r := range report.XProf(t, report.XOptions{Metrics: []int{1, 2}}) {
 			a, b := r.Weights[0], r.Weights[1]
-			w.row(r.Name, a.Base.Exact(), b.Base.Exact(), a.Cum.Exact(), b.Cum.Exact())
+			w.row(r.Name, b.Base.Exact(), a.Base.Exact(), b.Cum.Exact(), a.Cum.Exact())
 		}
 		return nil
 	}
@@ -209,7 +208,7 @@ func classTable(w *tableWriter, s *Subject) error {
 		w.row(slices.Concat([]any{"class"}, inBoth(heads))...)
 		for _, p := range pairs {
 			if shown(p.Class) {
-				w.row(slices.Concat([]any{p.Class}, classCells(p.A), classCells(p.B))...)
+				w.row(slices.Concat([]any{p.Class}, classCells(p.Old), classCells(p.New))...)
 			}
 		}
 		return nil
@@ -229,7 +228,7 @@ func classTable(w *tableWriter, s *Subject) error {
 
 // inBoth returns heads of columns for both recordings of a comparison.
 func inBoth(heads []any) (both []any) {
-	for _, side := range []string{" in A", " in B"} {
+	for _, side := range []string{", old", ", new"} {
 		for _, head := range heads {
 			both = append(both, head.(string)+side)
 		}
@@ -285,7 +284,7 @@ func lockTable(w *tableWriter, s *Subject) error {
 	w.row(slices.Concat([]any{"lock", "kind", "role", "class", "in"}, numbers)...)
 	for _, k := range order {
 		cells := []any{k.lock, k.kind, k.role, k.class, k.in}
-		for _, of := range totals {
+		for _, of := range slices.Backward(totals) { // the old recording first
 			if total, ok := of[k]; ok {
 				cells = append(cells, total.Weight, total.Hits)
 			} else {

@@ -42,7 +42,7 @@ type graphNode struct {
 	// its function is a bottleneck, though no path to it is one; not in a
 	// comparison
 	deep  bool
-	sides []graphSide // one; in a comparison A and B
+	sides []graphSide // one; in a comparison new and old
 }
 
 // A graphSide is what one recording has of a node.
@@ -63,7 +63,7 @@ const (
 
 const (
 	graphLegend    = "red: a bottleneck, more than 10 %; yellow: perhaps, there are too few samples; grey: none; red border: wherever it is called"
-	comparedLegend = "A is %s, B is %s; red: more in A; blue: less; grey: the same, or nearly, or there are too few samples"
+	comparedLegend = "old is %s, new is %s; red: more in new; blue: less; grey: the same, or nearly, or there are too few samples"
 )
 
 func newCallGraph(s *Subject) (*callGraph, error) {
@@ -78,11 +78,11 @@ func newCallGraph(s *Subject) (*callGraph, error) {
 		wholes[i] = searched[i].Tree.Main().Denominator
 	}
 	if s.Compared() {
-		g.legend = fmt.Sprintf(comparedLegend, s.Path, s.Against.Name)
+		g.legend = fmt.Sprintf(comparedLegend, s.Against.Name, s.Path)
 		// counts are compared, which are no times of recordings of any length
 		if s.Recording.Profile != nil && wholes[0].Sign() != 0 {
 			wholes[1] = wholes[0]
-			g.legend += "; shares are of all of A"
+			g.legend += "; shares are of all of new"
 		}
 	}
 	at := make([]int32, t.Len()) // by node of the tree: the nearest drawn one, at or above it
@@ -216,7 +216,7 @@ func (n *graphNode) lines() (lines []string) {
 	return lines
 }
 
-// difference returns the share in A minus that in B, and how far it may be off.
+// difference returns the new share minus the old one, and how far it may be off.
 func (n *graphNode) difference() (difference, margin float64) {
 	a, b := n.sides[0].share, n.sides[1].share
 	return a.Share - b.Share, math.Hypot(a.Margin(), b.Margin())
@@ -224,7 +224,7 @@ func (n *graphNode) difference() (difference, margin float64) {
 
 // fill returns the colour of a node: the redder, the more of the whole it has;
 // yellow if it may be a bottleneck, and grey if it is none. In a comparison, it
-// is the redder, the more A has, and the bluer, the more B has.
+// is the redder, the more the share grew, and the bluer, the more it shrank.
 func (n *graphNode) fill() string {
 	const none = "#eceff1"
 	if len(n.sides) > 1 {
@@ -261,8 +261,8 @@ func (n *graphNode) border() string {
 func (n *graphNode) percent() string {
 	if len(n.sides) > 1 {
 		d, margin := n.difference()
-		text := fmt.Sprintf("A %.1f %%, B %.1f %%: %s", 100*n.sides[0].share.Share,
-			100*n.sides[1].share.Share, signedPercent(d))
+		text := fmt.Sprintf("old %.1f %%, new %.1f %%: %s", 100*n.sides[1].share.Share,
+			100*n.sides[0].share.Share, signedPercent(d))
 		if 100*margin >= 0.05 {
 			text += fmt.Sprintf(" ± %.1f", 100*margin)
 		}

@@ -106,10 +106,10 @@ func (s *Subject) Times() (from, until time.Time) {
 	return r.Header.Start.Add(start), r.Header.Start.Add(end)
 }
 
-// differences returns a tree with three metrics for a comparison: what each
-// stack weighs in A minus what it weighs in B, and both. B is scaled to the
-// whole of A, so the difference is between costs. For profiles it is between
-// counts.
+// differences returns a tree with three metrics for a comparison: the change of
+// each stack's weight, its new weight, and its old weight. The old recording is
+// scaled to the whole of the new one, so the change is of costs. For profiles it
+// is of counts.
 func differences(s *Subject) (*calltree.Tree, error) {
 	t, err := s.Tree()
 	if err != nil {
@@ -119,8 +119,8 @@ func differences(s *Subject) (*calltree.Tree, error) {
 	main := a.Main()
 	built := calltree.NewBuilder(new(calltree.Symbols), a.Root(), main.Name+"_difference",
 		main.Unit)
-	built.AddMetric(main.Name+"_a", main.Unit)
-	built.AddMetric(main.Name+"_b", main.Unit)
+	built.AddMetric(main.Name+"_new", main.Unit)
+	built.AddMetric(main.Name+"_old", main.Unit)
 	scale := big.NewRat(1, 1)
 	if whole := b.Main().Denominator; whole.Sign() != 0 && s.Recording.Profile == nil {
 		scale.Quo(main.Denominator, whole)

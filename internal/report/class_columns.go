@@ -27,8 +27,8 @@ type comparedAs uint8
 
 const (
 	notCompared comparedAs = iota
-	inBoth                 // the number in A, and the number in B
-	difference             // the number in A minus that in B
+	inBoth                 // the old number, and the new one
+	difference             // the new number minus the old one
 )
 
 // ClassNumbers are the columns of a class before its typed times.
@@ -86,8 +86,8 @@ func Compared(columns []ClassColumn) (list []ComparedColumn) {
 	for _, c := range columns {
 		switch c.compared {
 		case inBoth:
-			list = append(list, c.side(c.Name+" in A", c.Short+" A", func(p *views.ClassPair) *views.ClassSummary { return p.A }),
-				c.side("in B", "B", func(p *views.ClassPair) *views.ClassSummary { return p.B }))
+			list = append(list, c.side(c.Name+" old", "was", (*views.ClassPair).OldSide),
+				c.side("new", c.Short, (*views.ClassPair).NewSide))
 		case difference:
 			list = append(list, c.difference())
 		}
@@ -115,15 +115,15 @@ func (c ClassColumn) difference() ComparedColumn {
 			if !p.Common() {
 				return nil
 			}
-			return new(big.Rat).Sub(c.Value(p.A), c.Value(p.B))
+			return new(big.Rat).Sub(c.Value(p.New), c.Value(p.Old))
 		},
 	}
 }
 
-// Delta marks what is the difference of two recordings: A minus B.
+// Delta marks a difference of two recordings: new minus old.
 const Delta = "Δ"
 
-// MovedColumn is the share of its time that a class spends otherwise in A than in B.
+// MovedColumn is the share of its time that a class spends otherwise than before.
 var MovedColumn = ComparedColumn{
 	Name: "moved", Short: "moved", Text: Cost, Brief: percentNumber, Leave: 4,
 	Value: (*views.ClassPair).Moved,

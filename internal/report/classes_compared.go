@@ -13,7 +13,7 @@ import (
 var comparedColumns = Compared(slices.Concat(ClassNumbers, ClassShares))
 
 // ClassesCompared writes the table of the thread classes of two recordings: how many goroutines were alive in each, and the
-// share of each typed time in A minus that in B. A class that only one of them has gets no difference.
+// change of each typed time's share. A class that only one of them has gets no difference.
 func ClassesCompared(w io.Writer, pairs []views.ClassPair, width int) error {
 	t := &table{right: true, width: width}
 	var heads []string
@@ -34,29 +34,29 @@ func ClassesCompared(w io.Writer, pairs []views.ClassPair, width int) error {
 // ClassCompared says in words how a class changed.
 func ClassCompared(p *views.ClassPair) string {
 	switch {
-	case p.A == nil:
-		return p.Class + ": only in B, with " + oneDecimal(p.B.MeanAlive) + " alive on average"
-	case p.B == nil:
-		return p.Class + ": only in A, with " + oneDecimal(p.A.MeanAlive) + " alive on average"
+	case p.New == nil:
+		return p.Class + ": only in the old recording, with " + oneDecimal(p.Old.MeanAlive) + " alive on average"
+	case p.Old == nil:
+		return p.Class + ": only in the new recording, with " + oneDecimal(p.New.MeanAlive) + " alive on average"
 	}
-	return fmt.Sprintf("%s: %s alive on average in A, %s in B; it spends %s of its time otherwise than in B", p.Class,
-		oneDecimal(p.A.MeanAlive), oneDecimal(p.B.MeanAlive), percent(p.Moved()))
+	return fmt.Sprintf("%s: %s alive on average, %s before; it spends %s of its time otherwise than before", p.Class,
+		oneDecimal(p.New.MeanAlive), oneDecimal(p.Old.MeanAlive), percent(p.Moved()))
 }
 
 // classPairJSON is a class of a comparison as data.
 type classPairJSON struct {
 	Class      string             `json:"class"`
-	A          *classJSON         `json:"a"` // null if the recording does not have the class
-	B          *classJSON         `json:"b"`
-	Idle       *float64           `json:"idle_difference,omitempty"`   // A minus B
-	Difference map[string]float64 `json:"shares_difference,omitempty"` // A minus B, by typed time
+	New        *classJSON         `json:"new"` // null if the recording does not have the class
+	Old        *classJSON         `json:"old"`
+	Idle       *float64           `json:"idle_difference,omitempty"`   // new minus old
+	Difference map[string]float64 `json:"shares_difference,omitempty"` // new minus old, by typed time
 	Moved      *float64           `json:"moved,omitempty"`             // the share of its time that it spends otherwise
 }
 
 // classPairsJSON is the output of ClassesComparedJSON.
 type classPairsJSON struct {
-	A       string          `json:"a"` // names of the recordings
-	B       string          `json:"b"`
+	New     string          `json:"new"` // names of the recordings
+	Old     string          `json:"old"`
 	Classes []classPairJSON `json:"classes"`
 	Basis
 }
@@ -67,15 +67,15 @@ func ClassesComparedJSON(w io.Writer, pairs []views.ClassPair, a, b views.Named)
 }
 
 func pairsAsJSON(pairs []views.ClassPair, a, b views.Named) classPairsJSON {
-	doc := classPairsJSON{A: a.Name, B: b.Name, Classes: []classPairJSON{}, Basis: BasisOf(a.Recording, b.Recording)}
+	doc := classPairsJSON{New: a.Name, Old: b.Name, Classes: []classPairJSON{}, Basis: BasisOf(a.Recording, b.Recording)}
 	for _, p := range pairs {
 		j := classPairJSON{Class: p.Class}
-		j.A, j.B = sideAsJSON(p.A), sideAsJSON(p.B)
+		j.New, j.Old = sideAsJSON(p.New), sideAsJSON(p.Old)
 		if p.Common() {
-			idle, moved := float(p.A.IdleShare().Sub(p.A.IdleShare(), p.B.IdleShare())), float(p.Moved())
+			idle, moved := float(p.New.IdleShare().Sub(p.New.IdleShare(), p.Old.IdleShare())), float(p.Moved())
 			j.Idle, j.Moved, j.Difference = &idle, &moved, make(map[string]float64)
-			before := p.B.Shares()
-			for t, share := range p.A.Shares() {
+			before := p.Old.Shares()
+			for t, share := range p.New.Shares() {
 				j.Difference[views.TypedTime(t).Name()] = float(share.Sub(share, before[t]))
 			}
 		}

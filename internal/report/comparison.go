@@ -21,7 +21,7 @@ type Comparison struct {
 	Session  *refine.Session      // over a tree of calltree.Merge
 	Labels   []callpath.Path      // each entry shows its overlap with these, in both views together
 	Title    string               // of both views
-	A, B     string               // the names of the two recordings
+	New, Old string               // the names of the two recordings
 	Warnings []sampledata.Warning // of the views
 	Basis    Basis                // of both recordings, for JSON
 	Color    bool
@@ -37,7 +37,7 @@ type Report interface {
 // Compare returns the comparison of a view of two recordings, made with these options.
 func Compare(s *refine.Session, o views.Options, a, b views.Named) *Comparison {
 	return &Comparison{
-		Session: s, Title: Title(a.Recording, s.Tree().Root(), o, new(big.Rat)), A: a.Name, B: b.Name, Basis: BasisOf(a.Recording, b.Recording),
+		Session: s, Title: Title(a.Recording, s.Tree().Root(), o, new(big.Rat)), New: a.Name, Old: b.Name, Basis: BasisOf(a.Recording, b.Recording),
 	}
 }
 
@@ -51,17 +51,17 @@ type comparedEntry struct {
 
 // Both has an entry's costs in the two views of a comparison, and what the costs are made of.
 type Both struct {
-	A, B     *big.Rat
-	InA, InB calltree.Total
+	New, Old     *big.Rat
+	InNew, InOld calltree.Total
 }
 
-// Difference returns the first cost minus the second.
-func (c Both) Difference() *big.Rat { return new(big.Rat).Sub(c.A, c.B) }
+// Difference returns the new cost minus the old one.
+func (c Both) Difference() *big.Rat { return new(big.Rat).Sub(c.New, c.Old) }
 
 // Compare orders entries: the one that changed most, up or down, comes first.
 func (c Both) Compare(d Both) int {
 	x, y := c.Difference(), d.Difference()
-	return cmp.Or(y.Abs(y).Cmp(x.Abs(x)), d.A.Cmp(c.A))
+	return cmp.Or(y.Abs(y).Cmp(x.Abs(x)), d.New.Cmp(c.New))
 }
 
 // CostsOfBoth returns the costs of paths in each of the two views from which calltree.Merge made a tree.
@@ -69,10 +69,10 @@ func CostsOfBoth(t *calltree.Tree, m *calltree.Membership, paths []callpath.Path
 	costs := make([]Both, len(paths))
 	a, b := t.Sides()
 	for i, t := range callpath.Totals(a, m, paths) {
-		costs[i].A, costs[i].InA = a.Main().Cost(t.Weight), t
+		costs[i].New, costs[i].InNew = a.Main().Cost(t.Weight), t
 	}
 	for i, t := range callpath.Totals(b, m, paths) {
-		costs[i].B, costs[i].InB = b.Main().Cost(t.Weight), t
+		costs[i].Old, costs[i].InOld = b.Main().Cost(t.Weight), t
 	}
 	return costs
 }
@@ -82,16 +82,16 @@ func OwnsOfBoth(t *calltree.Tree, m *calltree.Membership, paths []callpath.Path)
 	owns := make([]Both, len(paths))
 	a, b := t.Sides()
 	for i, own := range callpath.Owns(a, m, paths) {
-		owns[i].A = a.Main().Cost(own)
+		owns[i].New = a.Main().Cost(own)
 	}
 	for i, own := range callpath.Owns(b, m, paths) {
-		owns[i].B = b.Main().Cost(own)
+		owns[i].Old = b.Main().Cost(own)
 	}
 	return owns
 }
 
 // OwnDifferenceHead is the head of the column of OwnDifference.
-const OwnDifferenceHead = "   own A-B"
+const OwnDifferenceHead = "      " + Delta + "own"
 
 // OwnDifference formats a difference of own times.
 func OwnDifference(owns Both) string { return fmt.Sprintf("   %7s", Signed(owns.Difference())) }
@@ -132,14 +132,14 @@ func (e *comparedEntry) sort(by func(*comparedEntry) Both) {
 	}
 }
 
-// Write writes a line for each entry, as Profile.Write does: its cost in both views, and the first minus the second.
+// Write writes a line for each entry, as Profile.Write does: its cost in both views, and the change.
 func (c *Comparison) Write(w io.Writer) error {
 	b := new(strings.Builder)
-	termtext.Fprintf(b, "%s: A is %s, B is %s\n", termtext.Printable(c.Title), termtext.Printable(c.A), termtext.Printable(c.B))
+	termtext.Fprintf(b, "%s: old is %s, new is %s\n", termtext.Printable(c.Title), termtext.Printable(c.Old), termtext.Printable(c.New))
 	b.WriteString(Zoomed(c.Session))
 	labels := newLabelled(c.Session, c.Labels)
 	b.WriteString(labels.legend())
-	termtext.Fprintf(b, "\n%6s  %6s  %6s%s%s  %s\n", "A", "B", "A - B", c.ownHead(), labels.head(), "call path")
+	termtext.Fprintf(b, "\n%s%s%s  %s\n", BothHead, c.ownHead(), labels.head(), "call path")
 	c.write(b, c.entries(), 0, &labels)
 	hidden, shared := 0, false
 	c.Session.Walk(func(e *refine.Entry, _ int) {
@@ -181,9 +181,12 @@ func (c *Comparison) ownColumn(e *comparedEntry) string {
 	return OwnDifference(e.own)
 }
 
-// String formats both costs, and the first minus the second, in columns.
+// BothHead is the head of the columns of Both.String.
+const BothHead = "   old     new  change"
+
+// String formats the old cost, the new one and the change, in columns.
 func (c Both) String() string {
-	return fmt.Sprintf("%6s  %6s  %6s", Cost(c.A), Cost(c.B), Signed(c.Difference()))
+	return fmt.Sprintf("%6s  %6s  %6s", Cost(c.Old), Cost(c.New), Signed(c.Difference()))
 }
 
 // Signed formats a difference of costs with its sign. A difference that rounds to 0 has no sign.
@@ -203,8 +206,8 @@ func withSign(text string, d *big.Rat) string {
 // comparisonJSON is a comparison as data.
 type comparisonJSON struct {
 	Title   string        `json:"title"`
-	A       string        `json:"a"`
-	B       string        `json:"b"`
+	New     string        `json:"new"`
+	Old     string        `json:"old"`
 	Steps   []refine.Step `json:"steps"`
 	MinHits *big.Rat      `json:"min_hits,omitempty"` // in both together
 	MinCost *big.Rat      `json:"min_cost,omitempty"`
@@ -216,8 +219,8 @@ type comparisonJSON struct {
 type comparedJSON struct {
 	Path       string         `json:"path"`
 	Label      string         `json:"label"`
-	A          float64        `json:"a"`
-	B          float64        `json:"b"`
+	New        float64        `json:"new"`
+	Old        float64        `json:"old"`
 	Difference float64        `json:"difference"`
 	Own        *float64       `json:"own_difference,omitempty"`
 	Overlap    *float64       `json:"overlap,omitempty"` // the cost in both together that it shares with the labels
@@ -230,7 +233,7 @@ func (c *Comparison) WriteJSON(w io.Writer) error { return writeJSON(w, c.docume
 func (c *Comparison) document() comparisonJSON {
 	t, labels := c.Session.Threshold(), newLabelled(c.Session, c.Labels)
 	return comparisonJSON{
-		Title: c.Title, A: c.A, B: c.B,
+		Title: c.Title, New: c.New, Old: c.Old,
 		Steps: append([]refine.Step{}, c.Session.Steps()...), MinHits: t.Hits, MinCost: t.Cost,
 		Labels: labels.keys, Profile: c.entries().json(&labels), Basis: c.Basis.With(c.Warnings),
 	}
@@ -239,9 +242,9 @@ func (c *Comparison) document() comparisonJSON {
 func (e *comparedEntry) json(labels *labelled) comparedJSON {
 	j := comparedJSON{
 		Path: e.entry.Key(), Label: e.entry.Label(),
-		A: float(e.costs.A), B: float(e.costs.B), Difference: float(e.costs.Difference()), Overlap: labels.overlap(e.entry),
+		New: float(e.costs.New), Old: float(e.costs.Old), Difference: float(e.costs.Difference()), Overlap: labels.overlap(e.entry),
 	}
-	if e.own.A != nil {
+	if e.own.New != nil {
 		own := float(e.own.Difference())
 		j.Own = &own
 	}

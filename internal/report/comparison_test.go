@@ -42,7 +42,7 @@ func compared(t *testing.T, a, b *calltree.Tree, steps ...refine.Step) *Comparis
 			t.Fatal(err)
 		}
 	}
-	return &Comparison{Session: s, Title: "View", A: "new", B: "old"}
+	return &Comparison{Session: s, Title: "View", New: "new", Old: "old"}
 }
 
 // The comparison has the entries that are new, gone, changed and unchanged; the largest change comes first.
@@ -54,14 +54,14 @@ func TestComparison(t *testing.T) {
 	if err := c.Write(&out); err != nil {
 		t.Fatal(err)
 	}
-	want := `View: A is new, B is old
+	want := `View: old is old, new is new
 
-     A       B   A - B  call path
- 0.653   0.700  -0.047  *
- 0.653   0.700  -0.047    main
- 0.000   0.400  -0.400      gone
- 0.300   0.100  +0.200      f
- 0.150   0.000  +0.150      added
+   old     new  change  call path
+ 0.700   0.653  -0.047  *
+ 0.700   0.653  -0.047    main
+ 0.400   0.000  -0.400      gone
+ 0.100   0.300  +0.200      f
+ 0.000   0.150  +0.150      added
  0.200   0.200   0.000      same
 
 1 more below 10 hits in both together (--min 0 shows all)
@@ -83,7 +83,7 @@ func TestComparisonAsData(t *testing.T) {
 	if err := json.Unmarshal([]byte(out.String()), &got); err != nil {
 		t.Fatal(err)
 	}
-	if root := got.Profile; root.A != 0.3 || root.B != 0.1 || len(root.Children) != 1 || root.Children[0].Path != "* main" || len(got.Steps) != 2 {
+	if root := got.Profile; root.New != 0.3 || root.Old != 0.1 || len(root.Children) != 1 || root.Children[0].Path != "* main" || len(got.Steps) != 2 {
 		t.Errorf("got %s", out.String())
 	}
 }

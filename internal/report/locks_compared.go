@@ -18,13 +18,13 @@ func LocksCompared(w io.Writer, c *locks.Comparison, a, b views.Named, top, widt
 	for _, side := range []struct {
 		of views.Named
 		a  *locks.Analysis
-	}{{a, c.A}, {b, c.B}} {
+	}{{b, c.Old}, {a, c.New}} {
 		writeDeadlocks(text, side.of.Name+": ", side.of.Recording, side.a.Deadlocks, top)
 	}
-	termtext.Fprintf(text, "A is %s: %s\nB is %s: %s\n", a.Name, LockWaits(c.A), b.Name, LockWaits(c.B))
-	for _, side := range []*locks.Analysis{c.A, c.B} {
+	termtext.Fprintf(text, "old is %s: %s\nnew is %s: %s\n", b.Name, LockWaits(c.Old), a.Name, LockWaits(c.New))
+	for _, side := range []*locks.Analysis{c.Old, c.New} {
 		if shared := SharedWaits(side); shared != "" {
-			termtext.Fprintf(text, "%s: %s\n", map[bool]string{true: "A", false: "B"}[side == c.A], shared)
+			termtext.Fprintf(text, "%s: %s\n", map[bool]string{true: "new", false: "old"}[side == c.New], shared)
 		}
 	}
 	shown := c.Pairs
@@ -48,24 +48,24 @@ func LocksCompared(w io.Writer, c *locks.Comparison, a, b views.Named, top, widt
 	for i := range shown {
 		termtext.Fprintf(text, "\n%s", termtext.Text(describePair(c, &shown[i], &wrapper{width: lineWidth, screen: width})))
 	}
-	text.WriteString(Warnings(append(c.A.Held.Warnings, c.B.Held.Warnings...)))
+	text.WriteString(Warnings(append(c.New.Held.Warnings, c.Old.Held.Warnings...)))
 	_, err := io.WriteString(w, text.String())
 	return err
 }
 
 // PairHeads are the heads of the columns of PairRow.
-var PairHeads = []string{"mean in A", "in B", "A - B", "known in A", "in B", "lock"}
+var PairHeads = []string{"mean old", "new", "change", "known old", "new", "lock"}
 
 // PairRow returns the row of a pair in the table: how many goroutines waited on average, and the share of the waiting in which
 // the holder is known.
 func PairRow(p *locks.Pair) []string {
-	return append(means(p.MeanA, p.MeanB), known(p.A), known(p.B), termtext.Printable(p.Name))
+	return append(means(p.MeanOld, p.MeanNew), known(p.Old), known(p.New), termtext.Printable(p.Name))
 }
 
-// means returns two mean numbers of goroutines, and the first minus the second.
-func means(a, b *big.Rat) []string {
-	d := new(big.Rat).Sub(a, b)
-	return []string{Decimal(a, 2), Decimal(b, 2), withSign(Decimal(d, 2), d)}
+// means returns two mean numbers of goroutines, and the change.
+func means(before, now *big.Rat) []string {
+	d := new(big.Rat).Sub(now, before)
+	return []string{Decimal(before, 2), Decimal(now, 2), withSign(Decimal(d, 2), d)}
 }
 
 // LockPair describes the locks of a pair: who waited for them, and who held them. It wraps the lines at the width if it can.
@@ -75,7 +75,7 @@ func LockPair(c *locks.Comparison, p *locks.Pair, width int) string {
 
 func describePair(c *locks.Comparison, p *locks.Pair, b *wrapper) string {
 	heading := termtext.Printable(p.Name) + ":"
-	for _, l := range []*locks.Lock{p.A, p.B} {
+	for _, l := range []*locks.Lock{p.New, p.Old} {
 		if l != nil && l.Kind != "" && !l.Shared {
 			heading += " " + l.Kind
 			break
@@ -84,7 +84,7 @@ func describePair(c *locks.Comparison, p *locks.Pair, b *wrapper) string {
 	if b.screen > 0 {
 		heading = termtext.ShortenPaths(heading, b.screen)
 	}
-	termtext.Fprintf(b, "%s\n  waiting: %6s %6s  %6s\n", heading, "A", "B", "A - B")
+	termtext.Fprintf(b, "%s\n  waiting: %6s %6s  %6s\n", heading, "old", "new", "change")
 	for _, w := range c.Waiters(p) {
 		text := w.Class
 		if w.In != "" {
@@ -92,9 +92,9 @@ func describePair(c *locks.Comparison, p *locks.Pair, b *wrapper) string {
 		}
 		b.means(w, text)
 	}
-	for i, l := range []*locks.Lock{p.A, p.B} {
+	for i, l := range []*locks.Lock{p.Old, p.New} {
 		if l != nil {
-			termtext.Fprintf(b, "  held in %s: %s\n", [2]string{"A", "B"}[i], EvidenceText(&l.Evidence))
+			termtext.Fprintf(b, "  held, %s: %s\n", [2]string{"old", "new"}[i], EvidenceText(&l.Evidence))
 		}
 	}
 	b.users(c.Holders(p))
@@ -115,7 +115,7 @@ func (b *wrapper) users(parts []locks.ComparedPart) {
 
 // means writes a part of the waiting.
 func (b *wrapper) means(p locks.ComparedPart, text string) {
-	m := means(p.MeanA, p.MeanB)
+	m := means(p.MeanOld, p.MeanNew)
 	line := fmt.Sprintf("           %6s %6s  %6s  ", m[0], m[1], m[2])
 	b.wrap(line, len(line), termtext.Printable(text))
 }
@@ -123,24 +123,24 @@ func (b *wrapper) means(p locks.ComparedPart, text string) {
 // lockPairJSON is the locks of one name in two recordings as data.
 type lockPairJSON struct {
 	Lock       string    `json:"lock"`
-	MeanA      float64   `json:"mean_waiting_a"`
-	MeanB      float64   `json:"mean_waiting_b"`
+	MeanNew    float64   `json:"mean_waiting_new"`
+	MeanOld    float64   `json:"mean_waiting_old"`
 	Difference float64   `json:"difference"`
-	A          *lockJSON `json:"a"` // null if nobody waited for it
-	B          *lockJSON `json:"b"`
+	New        *lockJSON `json:"new"` // null if nobody waited for it
+	Old        *lockJSON `json:"old"`
 }
 
 // lockPairsJSON is the output of LocksComparedJSON.
 type lockPairsJSON struct {
-	A     string   `json:"a"` // names of the recordings
-	B     string   `json:"b"`
+	New   string   `json:"new"` // names of the recordings
+	Old   string   `json:"old"`
 	Locks elements `json:"locks"` // of lockPairJSON
 	Basis
 }
 
 // LocksComparedJSON writes all locks as JSON, with all that LocksJSON writes of each.
 func LocksComparedJSON(w io.Writer, c *locks.Comparison, a, b views.Named) error {
-	warnings := append(c.A.Held.Warnings, c.B.Held.Warnings...)
+	warnings := append(c.New.Held.Warnings, c.Old.Held.Warnings...)
 	side := func(of *locks.Analysis, l *locks.Lock) *lockJSON {
 		if l == nil {
 			return nil
@@ -150,8 +150,8 @@ func LocksComparedJSON(w io.Writer, c *locks.Comparison, a, b views.Named) error
 	}
 	pairs := elementsOf(c.Pairs, func(p locks.Pair) any {
 		return lockPairJSON{
-			Lock: p.Name, MeanA: float(p.MeanA), MeanB: float(p.MeanB), Difference: float(new(big.Rat).Sub(p.MeanA, p.MeanB)),
-			A: side(c.A, p.A), B: side(c.B, p.B),
+			Lock: p.Name, MeanNew: float(p.MeanNew), MeanOld: float(p.MeanOld), Difference: float(new(big.Rat).Sub(p.MeanNew, p.MeanOld)),
+			New: side(c.New, p.New), Old: side(c.Old, p.Old),
 		}
 	})
 	return writeJSON(w, lockPairsJSON{a.Name, b.Name, pairs, BasisOf(a.Recording, b.Recording).With(warnings)})

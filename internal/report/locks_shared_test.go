@@ -88,8 +88,8 @@ channel in main.send at 0x10
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"     1.00  1.00   0.00           -     -  channel in main.send\n",
-		"  held in A: 100.0 % ambiguous\n  held in B: 100.0 % ambiguous\n  may be held by\n             0.50   0.50    0.00  go:main.work in main.work\n",
+		"    1.00  1.00    0.00          -    -  channel in main.send\n",
+		"  held, old: 100.0 % ambiguous\n  held, new: 100.0 % ambiguous\n  may be held by\n             0.50   0.50    0.00  go:main.work in main.work\n",
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q is not in\n%s", want, b)

@@ -12,16 +12,16 @@ import (
 
 // A Comparison has the locks of two recordings, matched by name.
 type Comparison struct {
-	A, B  *Analysis // by field
-	Pairs []Pair    // the one whose waiting changed most, up or down, comes first
+	New, Old *Analysis // by field
+	Pairs    []Pair    // the one whose waiting changed most, up or down, comes first
 }
 
-// A Pair is the locks of one name in two recordings. A or B is nil if nobody
+// A Pair is the locks of one name in two recordings. New or Old is nil if nobody
 // waited for them in that recording.
 type Pair struct {
-	Name         string
-	A, B         *Lock
-	MeanA, MeanB *big.Rat // goroutines that waited, on average
+	Name             string
+	New, Old         *Lock
+	MeanNew, MeanOld *big.Rat // goroutines that waited, on average
 }
 
 // Compare analyses the locks of two recordings, with the same options; see
@@ -31,7 +31,7 @@ func Compare(a, b views.Named, o views.Options) (*Comparison, error) {
 	for _, side := range []struct {
 		of views.Named
 		to **Analysis
-	}{{a, &c.A}, {b, &c.B}} {
+	}{{a, &c.New}, {b, &c.Old}} {
 		err := o.Span.CheckBoth(side.of)
 		if err == nil {
 			*side.to, err = Analyse(side.of.Recording, o, ByField)
@@ -47,17 +47,17 @@ func Compare(a, b views.Named, o views.Options) (*Comparison, error) {
 // pair matches the locks, and orders the pairs.
 func (c *Comparison) pair() {
 	at := make(map[string]int)
-	for _, l := range slices.Concat(c.A.Locks, c.A.Shared) {
+	for _, l := range slices.Concat(c.New.Locks, c.New.Shared) {
 		at[l.String()] = len(c.Pairs)
-		c.Pairs = append(c.Pairs, Pair{l.String(), l, nil, c.A.Mean(&l.Evidence), new(big.Rat)})
+		c.Pairs = append(c.Pairs, Pair{l.String(), l, nil, c.New.Mean(&l.Evidence), new(big.Rat)})
 	}
-	for _, l := range slices.Concat(c.B.Locks, c.B.Shared) {
+	for _, l := range slices.Concat(c.Old.Locks, c.Old.Shared) {
 		i, both := at[l.String()]
 		if !both {
 			i = len(c.Pairs)
-			c.Pairs = append(c.Pairs, Pair{Name: l.String(), MeanA: new(big.Rat)})
+			c.Pairs = append(c.Pairs, Pair{Name: l.String(), MeanNew: new(big.Rat)})
 		}
-		c.Pairs[i].B, c.Pairs[i].MeanB = l, c.B.Mean(&l.Evidence)
+		c.Pairs[i].Old, c.Pairs[i].MeanOld = l, c.Old.Mean(&l.Evidence)
 	}
 	slices.SortStableFunc(c.Pairs, func(p, q Pair) int {
 		return cmp.Or(q.change().Cmp(p.change()), cmp.Compare(p.Name, q.Name))
@@ -66,7 +66,7 @@ func (c *Comparison) pair() {
 
 // change returns by how much the waiting differs, up or down.
 func (p *Pair) change() *big.Rat {
-	d := new(big.Rat).Sub(p.MeanA, p.MeanB)
+	d := new(big.Rat).Sub(p.MeanNew, p.MeanOld)
 	return d.Abs(d)
 }
 
@@ -75,7 +75,7 @@ func (p *Pair) change() *big.Rat {
 // reason, or the goroutines that waited for holders of one class.
 type ComparedPart struct {
 	Class, In, Reason string   // of waiters; a holder of a lock has only a class
-	MeanA, MeanB      *big.Rat // goroutines that waited, on average
+	MeanNew, MeanOld  *big.Rat // goroutines that waited, on average
 }
 
 // Waiters returns who waited for the locks of a pair, the greatest number in
@@ -114,10 +114,10 @@ func (c *Comparison) Holders(p *Pair) []ComparedPart {
 	return parts.sorted()
 }
 
-// sides returns A and B. A side that a pair lacks is a lock that nobody waited
+// sides returns New and Old. A side that a pair lacks is a lock that nobody waited
 // for.
 func (p *Pair) sides() [2]*Lock {
-	sides := [2]*Lock{p.A, p.B}
+	sides := [2]*Lock{p.New, p.Old}
 	for i := range sides {
 		if sides[i] == nil {
 			sides[i] = new(Lock)
@@ -126,16 +126,16 @@ func (p *Pair) sides() [2]*Lock {
 	return sides
 }
 
-// mean returns how many goroutines a part of the waiting in A (side 0) or B is
+// mean returns how many goroutines a part of the waiting in New (side 0) or Old is
 // on average.
 func (c *Comparison) mean(side int, part calltree.Total) *big.Rat {
-	return [2]*Analysis{c.A, c.B}[side].Mean(&Evidence{Total: part})
+	return [2]*Analysis{c.New, c.Old}[side].Mean(&Evidence{Total: part})
 }
 
 // parts are the parts of a pair's waiting.
 type parts []ComparedPart
 
-// add adds goroutines of A (side 0) or B to the part of the same class,
+// add adds goroutines of New (side 0) or Old to the part of the same class,
 // function and reason.
 func (l *parts) add(part ComparedPart, side int, mean *big.Rat) {
 	i := slices.IndexFunc(*l, func(p ComparedPart) bool {
@@ -143,19 +143,19 @@ func (l *parts) add(part ComparedPart, side int, mean *big.Rat) {
 	})
 	if i < 0 {
 		i = len(*l)
-		part.MeanA, part.MeanB = new(big.Rat), new(big.Rat)
+		part.MeanNew, part.MeanOld = new(big.Rat), new(big.Rat)
 		*l = append(*l, part)
 	}
-	sum := [2]*big.Rat{(*l)[i].MeanA, (*l)[i].MeanB}[side]
+	sum := [2]*big.Rat{(*l)[i].MeanNew, (*l)[i].MeanOld}[side]
 	sum.Add(sum, mean)
 }
 
 func (l parts) sorted() []ComparedPart {
 	most := func(p ComparedPart) *big.Rat {
-		if p.MeanA.Cmp(p.MeanB) < 0 {
-			return p.MeanB
+		if p.MeanNew.Cmp(p.MeanOld) < 0 {
+			return p.MeanOld
 		}
-		return p.MeanA
+		return p.MeanNew
 	}
 	slices.SortStableFunc(l, func(x, y ComparedPart) int { return most(y).Cmp(most(x)) })
 	return l

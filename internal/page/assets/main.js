@@ -22,7 +22,7 @@ class Page {
     $('timeline').hidden = clock.slices < 2;
     $('compared').hidden = !header.against;
     $('legend').hidden = !!header.against || !this.frames.typed.some((t) => t >= 0); // what has no typed time has colours of packages
-    $('compared').textContent = header.against ? `red: costs more than in ${header.against}; blue: less; widths are the mean of both; all but this and the functions is of ${header.name}` : '';
+    $('compared').textContent = header.against ? `red: costs more than in ${header.against}; blue: less; widths are the mean of both. The other tables show only ${header.name}.` : '';
     $('warnings').textContent = header.warnings.length ? `${header.warnings.length} warnings` : '';
     const select = $('view');
     select.replaceChildren(...header.views.map((v, i) => make('option', {value: i, textContent: v.title})));

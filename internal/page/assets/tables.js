@@ -98,9 +98,9 @@ const tables = {
       return {f, own, cum, by: Math.abs(own[0] - (own[1] ?? 0)), then: Math.abs(cum[0] - (cum[1] ?? 0))};
     }).filter((r) => r.cum.some((c) => c > 0)).sort((a, b) => b.by - a.by || b.then - a.then);
     const cells = (costs) => (other ? [costs[0].toFixed(3), signed(costs[0] - costs[1])] : [costs[0].toFixed(3)]).map((textContent) => make('td', {className: 'number', textContent}));
-    const difference = other ? [number('A − B')] : [];
+    const difference = other ? [number('change')] : [];
     return [
-      other ? make('p', {className: 'quiet', textContent: `A is ${page.header.name}, B is ${page.header.against}`}) : null,
+      other ? make('p', {className: 'quiet', textContent: `old is ${page.header.against}, new is ${page.header.name}`}) : null,
       table('functions', ['function', number('own'), ...difference, number('with calls'), ...difference], list.slice(0, 300).map(({f, own, cum}) => make('tr', {},
         make('td', {}, link(tree.frames[f], () => page.callers(f), 'show who calls it')), ...cells(own), ...cells(cum)))),
     ].filter(Boolean);
