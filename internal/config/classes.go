@@ -88,7 +88,7 @@ func checkClassPattern(p aspects.Pattern) error {
 // wait for work.
 func (c *Config) Configure(o views.Options) views.Options {
 	o.Priority = c.Priority
-	o.Wrapper = c.Wrapper
+	o.Wrapper = c.wrapper()
 	o.Role = c.idleRoles()
 	o.Merged = nil
 	if len(c.Merges) > 0 {
@@ -97,10 +97,11 @@ func (c *Config) Configure(o views.Options) views.Options {
 	return o
 }
 
-// Wrapper reports whether a function only calls another one that it was given: it is a built-in wrapper or one of the
-// file, and no pattern excludes it.
-func (c *Config) Wrapper(function string) bool {
-	return matchesOne(function, slices.Concat(builtin().Wrappers, c.Wrappers)...)
+// wrapper returns a function. It reports whether a function only calls another one that it was given: it is a built-in
+// wrapper or one of the file, and no pattern excludes it.
+func (c *Config) wrapper() func(function string) bool {
+	patterns := slices.Concat(builtin().Wrappers, c.Wrappers)
+	return func(function string) bool { return matchesOne(function, patterns...) }
 }
 
 // merged returns the class that a class is merged into. Merges apply one after the other.

@@ -22,7 +22,7 @@ wrappers: ["main.spawn.func*", "!golang.org/x/sync/errgroup.*"]
 		"golang.org/x/sync/errgroup.(*Group).Go.func1": false,
 		"main.worker": false,
 	} {
-		if got := c.Wrapper(function); got != want {
+		if got := c.wrapper()(function); got != want {
 			t.Errorf("%s is a wrapper: %v, want %v", function, got, want)
 		}
 	}
