@@ -46,7 +46,6 @@ type Quantity struct {
 	Rest       int      // the number of the quantity that adds fractions; 0 if there is none
 	Hits       int      // the number of the quantity that counts the hits; 0 if there is none
 	Whole      *big.Rat // what costs are fractions of; nil is the sum of all weights
-	Squares    float64  // see calltree.Metric
 	// values are the nearest ones that fit, see Parts: their exact fractions do
 	// not fit 64 bits
 	Rounded bool
@@ -187,8 +186,8 @@ func (p *Profile) check(z sizes) error {
 }
 
 func (p *Profile) checkQuantity(q *Quantity) error {
-	if q.Parts < 1 || !(q.Squares >= 0) {
-		return fmt.Errorf("weights of %d parts, the sum of their squares is %v", q.Parts, q.Squares)
+	if q.Parts < 1 {
+		return fmt.Errorf("weights of %d parts", q.Parts)
 	}
 	if q.Whole != nil && q.Whole.Sign() < 0 {
 		return fmt.Errorf("a negative whole, %s", q.Whole.RatString())

@@ -139,7 +139,7 @@ func (p *profiled) denominators(b *calltree.Builder) {
 			b.SetDenominator(metric, q.Whole)
 		}
 		if q.Hits > 0 && p.Quantities[q.Hits].Whole != nil {
-			b.CountHits(metric, p.Quantities[q.Hits].Whole, q.Squares)
+			b.CountHits(metric, p.Quantities[q.Hits].Whole)
 		}
 	}
 }

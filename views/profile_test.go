@@ -18,7 +18,6 @@ import (
 func contentOf(t *calltree.Tree) map[string]string {
 	said := map[string]string{"root": t.Root()}
 	for _, metric := range t.Metrics() {
-		said[metric.Name+" squares"] = fmt.Sprint(metric.Squares())
 		for _, m := range []*calltree.Metric{metric, metric.Hits()} {
 			said[m.Name+" of"] = m.Denominator.RatString() + " " + m.Unit
 			for n := range int32(t.Len()) {
@@ -40,7 +39,7 @@ func drawWeighted(t *rapid.T) *calltree.Tree {
 	}
 	counts := rapid.Bool().Draw(t, "hits")
 	if counts {
-		b.CountHits(0, big.NewRat(rapid.Int64Range(0, 1e9).Draw(t, "hits of"), rapid.Int64Range(1, 12).Draw(t, "whole")), rapid.Float64Range(0, 1e30).Draw(t, "squares"))
+		b.CountHits(0, big.NewRat(rapid.Int64Range(0, 1e9).Draw(t, "hits of"), rapid.Int64Range(1, 12).Draw(t, "whole")))
 	}
 	if rapid.Bool().Draw(t, "a denominator") {
 		b.SetDenominator(0, big.NewRat(rapid.Int64Range(0, 1e9).Draw(t, "of"), rapid.Int64Range(1, 12).Draw(t, "whole")))

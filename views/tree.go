@@ -27,8 +27,6 @@ type builder struct {
 	active   groups[instance]
 	total    exact.Sum // the denominator
 	idle     exact.Sum // waiting for work, which the tree lacks
-	squares  []float64 // by sample: the sum of the squares of the weights of the samples before it
-	squared  float64   // the sum of the squares of the weights of all hits in the denominator
 	warnings warnings
 	terms    terms
 	flushAt  int // limit on the number of hits collected by term
@@ -61,7 +59,6 @@ func newBuilder(sc *scene, root string) *builder {
 	b.maxNodes, b.maxChain = sc.o.maxNodes(), maxChain
 	b.tree = calltree.NewBuilder(syms, root, "time", Nanoseconds)
 	b.stacks = newStacks(sc.r, sc.o, b.tree)
-	b.squares = squaresBefore(sc.weights, sc.r.Samples.Len())
 	for t := range NumTypedTimes {
 		b.typed[t] = syms.Intern(t.String())
 	}
@@ -69,17 +66,6 @@ func newBuilder(sc *scene, root string) *builder {
 		b.children = append(b.children, syms.Intern(c.name))
 	}
 	return b
-}
-
-// squaresBefore returns two sums of squares of weights: for each sample the sum
-// over the samples before it, and the sum over all samples.
-func squaresBefore(w sampledata.Weights, samples int) []float64 {
-	squares := make([]float64, samples+1)
-	for i := range samples {
-		weight := float64(w.Of(i, i+1))
-		squares[i+1] = squares[i] + weight*weight
-	}
-	return squares
 }
 
 func (b *builder) Begin(i int32, run sampledata.Run, first, samples int32) bool {
@@ -97,7 +83,7 @@ func (b *builder) Begin(i int32, run sampledata.Run, first, samples int32) bool 
 	}
 	b.note(run, a, seen.hits)
 	if !b.server {
-		b.count(first, samples, seen, 1)
+		b.count(seen, 1)
 	}
 	in := b.instance(run, a)
 	if b.scene.constant(a) {
@@ -153,10 +139,9 @@ func (b *builder) classNode(a actor) int32 {
 	return b.tree.Child(0, b.frameOf(a.class))
 }
 
-// count adds hits to the denominator, the same number in each of some samples.
-func (b *builder) count(first, samples int32, seen observed, hits int64) {
+// count adds hits to the denominator, the same number in each sample seen.
+func (b *builder) count(seen observed, hits int64) {
 	b.total.Add(seen.hits, seen.time, hits, 1)
-	b.squared += (b.squares[first+samples] - b.squares[first]) * float64(hits)
 }
 
 // note adds warnings about a run of n hits.
@@ -188,7 +173,7 @@ func (b *builder) Sample(s, alike int32) error {
 	seen := b.scene.observed(s, alike)
 	b.history.begin(s, alike, false)
 	if b.server {
-		b.count(s, alike, seen, b.scene.capacity())
+		b.count(seen, b.scene.capacity())
 		b.history.add(Whole, 0, b.scene.capacity(), 1, nil)
 	}
 	if b.terms.len()*len(b.active.list) > b.flushAt {

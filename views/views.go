@@ -141,7 +141,7 @@ func (b *builder) view(from, to int32) (*View, error) {
 	}
 	b.flushAll()
 	b.tree.SetDenominator(0, b.total.Weight())
-	b.tree.CountHits(0, b.total.Hits(), b.squared)
+	b.tree.CountHits(0, b.total.Hits())
 	t, at, err := b.tree.Numbered()
 	if err != nil {
 		return nil, err

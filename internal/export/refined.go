@@ -28,7 +28,7 @@ func refinedTree(session *refine.Session) (*calltree.Tree, error) {
 		b.SetDenominator(i, m.Denominator)
 		counted := m.Hits() != m
 		if counted {
-			b.CountHits(i, m.Hits().Denominator, m.Squares())
+			b.CountHits(i, m.Hits().Denominator)
 		}
 		for n, at := range a.at {
 			switch ending := m.Ending(int32(n)); {

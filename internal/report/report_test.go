@@ -35,7 +35,7 @@ func metric(t *testing.T, unit string, num, den, hits int64) *calltree.Metric {
 	b := calltree.NewBuilder(new(calltree.Symbols), "*", "time", unit)
 	b.SetDenominator(0, big.NewRat(num, den))
 	if hits > 0 {
-		b.CountHits(0, big.NewRat(hits, 1), 1)
+		b.CountHits(0, big.NewRat(hits, 1))
 	}
 	tree, err := b.Tree()
 	if err != nil {

@@ -40,11 +40,10 @@ type exactMetric struct {
 	Parts int64
 	Whole string // an integer or a fraction; "" is the sum of all values
 
-	Rest    int     `json:",omitempty"`
-	Hits    int     `json:",omitempty"`
-	Squares float64 `json:",omitempty"`
-	Part    bool    `json:",omitempty"`
-	Rounded bool    `json:",omitempty"`
+	Rest    int  `json:",omitempty"`
+	Hits    int  `json:",omitempty"`
+	Part    bool `json:",omitempty"`
+	Rounded bool `json:",omitempty"`
 }
 
 const exactlyPrefix = "cpprof: "
@@ -138,9 +137,8 @@ func (t *pprofTables) properties() error {
 func (x *exactly) check() error {
 	whole := false
 	for _, m := range x.Metrics {
-		if m.Parts < 1 || m.Squares < 0 {
-			return fmt.Errorf("weights of %d parts, the sum of their squares is %v",
-				m.Parts, m.Squares)
+		if m.Parts < 1 {
+			return fmt.Errorf("weights of %d parts", m.Parts)
 		}
 		for _, other := range []int{m.Rest, m.Hits} {
 			if other < 0 || other >= len(x.Metrics) || other > 0 && !x.Metrics[other].Part {

@@ -158,7 +158,7 @@ func (t *pprofTables) types() error {
 		}
 		t.rec.Profile.Quantities = append(t.rec.Profile.Quantities, sampledata.Quantity{
 			Name: name, Unit: unit, Parts: q.Parts, Rest: q.Rest, Hits: q.Hits,
-			Whole: whole, Squares: q.Squares, Part: q.Part, Rounded: q.Rounded,
+			Whole: whole, Part: q.Part, Rounded: q.Rounded,
 		})
 	}
 	if err := t.times(); err != nil {

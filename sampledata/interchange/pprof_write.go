@@ -81,7 +81,7 @@ func (e *encoder) quantities() error {
 		e.profile.SampleType = append(e.profile.SampleType,
 			&profile.ValueType{Type: q.Name, Unit: q.Unit})
 		m := exactMetric{Parts: q.Parts, Rest: number(q.Rest), Hits: number(q.Hits),
-			Squares: q.Squares, Part: q.Part, Rounded: q.Rounded}
+			Part: q.Part, Rounded: q.Rounded}
 		if q.Whole != nil {
 			m.Whole = q.Whole.RatString()
 		}

@@ -88,7 +88,7 @@ func (m *profileMaker) metric(metric *calltree.Metric) error {
 		return err
 	}
 	q := m.rec.Profile.Quantities
-	q[hits].Part, q[k].Hits, q[k].Squares = true, hits, metric.Squares()
+	q[hits].Part, q[k].Hits = true, hits
 	return nil
 }
 

@@ -36,12 +36,9 @@ func (b *Builder) SetDenominator(metric int, d *big.Rat) {
 }
 
 // CountHits lets a metric count its hits, see AddHits. hits is the number in
-// the metric's denominator, and squares the sum of the squares of their
-// weights. It can be called at any time.
-func (b *Builder) CountHits(metric int, hits *big.Rat, squares float64) {
-	w := b.metrics[metric]
-	w.squares = squares
-	w.counted().denominator = new(big.Rat).Set(hits)
+// the metric's denominator. It can be called at any time.
+func (b *Builder) CountHits(metric int, hits *big.Rat) {
+	b.metrics[metric].counted().denominator = new(big.Rat).Set(hits)
 }
 
 // Symbols returns the table in which the builder's frames are interned.

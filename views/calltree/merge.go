@@ -23,8 +23,7 @@ func Merge(a, b *Tree) (*Tree, error) {
 	to.SetDenominator(0, new(big.Rat).Add(m.Denominator, o.Denominator))
 	counted := m.hits != nil && o.hits != nil
 	if counted {
-		to.CountHits(0, new(big.Rat).Add(m.hits.Denominator, o.hits.Denominator),
-			m.squares+o.squares)
+		to.CountHits(0, new(big.Rat).Add(m.hits.Denominator, o.hits.Denominator))
 	}
 	var nodes [2][]int32 // by side and node: the node of the builder
 	for side, t := range []*Tree{a, b} {
@@ -32,7 +31,7 @@ func Merge(a, b *Tree) (*Tree, error) {
 		metric := to.AddMetric(m.Name, m.Unit)
 		to.SetDenominator(metric, m.Denominator)
 		if counted {
-			to.CountHits(metric, m.hits.Denominator, m.squares)
+			to.CountHits(metric, m.hits.Denominator)
 		}
 		nodes[side] = to.addTree(t, counted, 0, metric)
 	}

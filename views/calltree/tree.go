@@ -66,10 +66,6 @@ type Metric struct {
 	planes []Plane
 	hits   *Metric // nil if each hit weighs 1
 
-	// squares is the sum of the squares of the weights of all hits in the
-	// denominator, if hits is not nil.
-	squares float64
-
 	slices *Slices // nil if it is not known when stacks got their hits
 }
 
@@ -156,17 +152,6 @@ func (m *Metric) Hits() *Metric {
 		return m
 	}
 	return m.hits
-}
-
-// Squares returns the sum of the squares of the weights of all hits in the
-// denominator. It says how much the weights differ: if all are the same, it is
-// the square of the denominator over the number of hits.
-func (m *Metric) Squares() float64 {
-	if m.hits != nil {
-		return m.squares
-	}
-	hits, _ := m.Denominator.Float64()
-	return hits
 }
 
 // Slices returns when the stacks got their hits, or nil if that is not known.

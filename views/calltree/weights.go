@@ -20,8 +20,7 @@ type weights struct {
 	// weights whose numerator or denominator needs more than 64 bits
 	odd map[int32][]*big.Rat
 
-	hits    *weights // nil if hits are not counted
-	squares float64  // as in Metric
+	hits *weights // nil if hits are not counted
 }
 
 // A partKey is a node with a denominator.
@@ -155,8 +154,7 @@ func addFits(a, b int64) (int64, bool) {
 
 // metric converts all weights to one scale and lays them out in planes.
 func (w *weights) metric(parent, at []int32) *Metric {
-	m := &Metric{Name: w.name, Unit: w.unit, Denominator: w.denominator, scale: w.scale(),
-		squares: w.squares}
+	m := &Metric{Name: w.name, Unit: w.unit, Denominator: w.denominator, scale: w.scale()}
 	if w.hits != nil {
 		m.hits = w.hits.metric(parent, at)
 	}

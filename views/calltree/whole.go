@@ -1,7 +1,5 @@
 package calltree
 
-import "math/big"
-
 // Whole returns the same stacks with other denominators: costs are fractions of
 // what all its stacks weigh together.
 func (t *Tree) Whole() *Tree {
@@ -19,8 +17,6 @@ func (m *Metric) whole() *Metric {
 	w.Denominator.Abs(w.Denominator)
 	if m.hits != nil {
 		w.hits = m.hits.whole()
-		share, _ := new(big.Rat).Abs(m.Cost(w.Denominator)).Float64()
-		w.squares = m.squares * share
 	}
 	return &w
 }
