@@ -75,7 +75,7 @@ func (b *Builder) Sample(s Sample, changes []Change) error {
 	}
 	b.measured = b.tables.monitors.measured(b.measured[:0])
 	b.addPoints(n, b.measured)
-	b.tables.newProbes = nil
+	b.tables.news = news{}
 	return nil
 }
 
@@ -142,7 +142,7 @@ func (b *Builder) recording(runs runList) *Recording {
 		s := &r.Series[i]
 		s.Words, s.column = slices.Clip(s.Words), s.column.clip()
 	}
-	r.Probes = b.tables.probes
+	r.Probes, r.Marking = b.tables.probes, b.tables.marking
 	r.Warnings = append([]Warning(nil), b.warnings.list...)
 	return &r
 }

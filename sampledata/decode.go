@@ -26,7 +26,8 @@ type decoder struct {
 
 	// what was taken from the budget for probes, by the string code of the
 	// function
-	probeSizes map[uint32]int64
+	probeSizes  map[uint32]int64
+	markingSize int64 // likewise for the marking
 }
 
 func (d *decoder) text(code uint32) (string, error) { return textOf(d.texts, code) }

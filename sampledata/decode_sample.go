@@ -106,6 +106,9 @@ func (d *decoder) sample(m *pb.Sample) error {
 	if err := d.probes(m.Probes); err != nil {
 		return err
 	}
+	if err := d.marking(m.Marking); err != nil {
+		return err
+	}
 	if err := d.b.Sample(s, d.changes); err != nil {
 		return err
 	}
@@ -138,6 +141,9 @@ func (d *decoder) end(m *pb.End) error {
 		return fmt.Errorf("end: unknown cause %d", m.Cause)
 	}
 	if err := d.probes(m.Probes); err != nil {
+		return err
+	}
+	if err := d.marking(m.Marking); err != nil {
 		return err
 	}
 	detail, err := d.text(m.Detail)

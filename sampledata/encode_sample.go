@@ -8,7 +8,7 @@ import (
 
 // sample adds a sample; since is the time since the previous one.
 func (e *encoder) sample(s *Sample, since time.Duration, changes []Change, t *monitors,
-	measured []measurement, probes []Probe) {
+	measured []measurement, n news) {
 	for len(changes) > 0 {
 		n := min(len(changes), maxRows)
 		e.changes(changes[:n])
@@ -25,7 +25,7 @@ func (e *encoder) sample(s *Sample, since time.Duration, changes []Change, t *mo
 		m.Processors = append(m.Processors, uint32(g-SystemProcessor))
 	}
 	e.series(m, t, measured)
-	m.Probes = e.probes(probes)
+	m.Probes, m.Marking = e.probes(n.probes), e.marking(n.marking)
 	e.putNew()
 	e.put(&pb.DataRecord{Kind: &pb.DataRecord_Sample{Sample: m}})
 }
@@ -88,13 +88,13 @@ func (e *encoder) warnings(ws []Warning) {
 	}
 }
 
-func (e *encoder) end(end *End, probes []Probe) {
-	encoded := e.probes(probes)
+func (e *encoder) end(end *End, n news) {
+	probes, marking := e.probes(n.probes), e.marking(n.marking)
 	e.putNew()
 	e.put(&pb.DataRecord{Kind: &pb.DataRecord_End{End: &pb.End{
 		Cause: pb.EndCause(end.Cause), Time: uint64(end.Time), ExitStatus: end.ExitStatus,
 		Detail: e.code(end.Detail),
 		Missed: uint32(end.Missed), SamplerCpu: uint64(end.SamplerCPU),
-		LostHalt: uint64(end.LostHalt), Probes: encoded,
+		LostHalt: uint64(end.LostHalt), Probes: probes, Marking: marking,
 	}}})
 }

@@ -123,6 +123,13 @@ func (k *keeper) Probe(p Probe) {
 	k.tables.probe(p)
 }
 
+// Mark replaces what is known of goroutines that can never run again.
+func (k *keeper) Mark(m *Marking) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.tables.mark(m)
+}
+
 // Warn adds to the count of a kind of warning. It ignores counts below 1 and
 // empty kinds.
 func (k *keeper) Warn(kind, message string, count int64) {

@@ -52,6 +52,14 @@ func (b *Builder) newProbe(p Probe) (err error) {
 	return err
 }
 
+func (b *Builder) newMarking(m *Marking) error {
+	if err := m.check(); err != nil {
+		return err
+	}
+	b.tables.marking = m
+	return nil
+}
+
 // added charges for a thing with the next code. It returns an error if the code
 // is another one.
 func (b *Builder) added(what string, next, code int) error {

@@ -28,6 +28,9 @@ func drawBuilder(t *rapid.T) *Builder {
 		for range max(0, rapid.IntRange(-5, 3).Draw(t, "probes")) {
 			b.Probe(drawProbe(t))
 		}
+		if rapid.IntRange(0, 3).Draw(t, "marking") == 0 {
+			b.Mark(drawMarking(t))
+		}
 		d.sample()
 	}
 	d.names()

@@ -37,6 +37,7 @@ type Recording struct {
 	Runs       Runs
 	Series     []Series // values beside the stacks, by MonitorID
 	Probes     []Probe  // what instruments measured, in the order in which they were put in
+	Marking    *Marking // which goroutines can never run again; nil if nobody asked
 	Profile    *Profile // in place of samples; nil unless it was read from a profile
 	Picked     *Picked  // nil unless it has only some samples of another recording
 	Warnings   []Warning
@@ -214,7 +215,7 @@ type Sample struct {
 	// wrong
 	Rechecked int32
 	Wrong     int32         // number of those that had changed
-	LostHalt  time.Duration // how long the target was halted for samples that failed
+	LostHalt  time.Duration // how long the target was halted beside samples: for those that failed, and for a marking
 	Suspended time.Duration // how long the sampler was suspended, as by Ctrl-Z
 }
 
@@ -299,6 +300,11 @@ type Sink interface {
 	// is in the recording from the next Sample on, or from its end. A probe
 	// that breaks a rule is an error of the next Sample.
 	Probe(Probe)
+
+	// Mark replaces what is known of goroutines that can never run again. It is
+	// in the recording from the next Sample on, or from its end. A marking that
+	// breaks a rule is an error of the next Sample.
+	Mark(*Marking)
 
 	// Sample ends a sample. changes lists the goroutines that have another
 	// state than in the previous sample.

@@ -68,7 +68,7 @@ func (r *Recording) replay(sink Sink) error {
 			return err
 		}
 		if i == r.Samples.Len()-1 { // not later, since a recording may lack an end
-			r.replayProbes(sink)
+			r.replayNews(sink)
 		}
 		if err := sink.Sample(r.Samples.At(i), changes); err != nil {
 			return err
@@ -76,7 +76,7 @@ func (r *Recording) replay(sink Sink) error {
 	}
 	n.rest()
 	if r.Samples.Len() == 0 {
-		r.replayProbes(sink)
+		r.replayNews(sink)
 	}
 	for _, w := range r.Warnings {
 		sink.Warn(w.Kind, w.Message, w.Count)
@@ -87,9 +87,13 @@ func (r *Recording) replay(sink Sink) error {
 	return sink.Finish(*r.End)
 }
 
-func (r *Recording) replayProbes(sink Sink) {
+// replayNews passes on what does not belong to one sample.
+func (r *Recording) replayNews(sink Sink) {
 	for _, p := range r.Probes {
 		sink.Probe(p)
+	}
+	if r.Marking != nil {
+		sink.Mark(r.Marking)
 	}
 }
 

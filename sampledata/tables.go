@@ -23,7 +23,8 @@ type tables struct {
 	depth      []int16             // by node
 	monitors   monitors
 	probes     []Probe // the latest of each function
-	newProbes  []Probe // since the last sample
+	marking    *Marking
+	news       news // for the next sample
 
 	samples int
 	time    time.Duration // of the last sample
@@ -34,6 +35,12 @@ type tables struct {
 	labels  []Label
 	holders []GoroutineID
 	changes []Change
+}
+
+// news is what a Writer has to write with the next sample, or the end.
+type news struct {
+	probes  []Probe
+	marking *Marking
 }
 
 var (
@@ -188,9 +195,18 @@ func (t *tables) probe(p Probe) {
 		return
 	}
 	t.probes = list
-	if t.newProbes, err = putProbe(t.newProbes, p); err != nil {
+	if t.news.probes, err = putProbe(t.news.probes, p); err != nil {
 		t.misused("%w", err)
 	}
+}
+
+// mark replaces the marking. It does nothing if the marking breaks a rule.
+func (t *tables) mark(m *Marking) {
+	if err := m.check(); err != nil {
+		t.misused("%w", err)
+		return
+	}
+	t.marking, t.news.marking = m, m
 }
 
 // misused keeps the first misuse until the next sample. It returns false, for

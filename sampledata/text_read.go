@@ -46,6 +46,11 @@ import (
 //	      [calls=N] [taken-out] [returned=N] [unfinished=N] [lost=N] [cost=TIME] [elapsed=NUMBERS]   # one line
 //	    site CALLER [file=PATH] [line=N] [calls=N] [elapsed=NUMBERS]
 //	    argument NAME value|length|pointer [values=NUMBERS]
+//	marking TIME [goroutines=N] [proved] [passes=N] [took=TIME] [apart=TIME] [halted=TIME] [max-halt=TIME] [heap=N]
+//	        [needs-halt=TIME] [needs-memory=N] [doubt=TEXT]                   # one line
+//	    group VERDICT WAIT [count=N] [ids=N,...] [reason=TEXT] [doubt=TEXT] [waited=TIME] [kept=N] [reaches=N,...]
+//	        call FUNCTION [file=PATH] [line=N]                                # innermost first
+//	        creator FUNCTION [file=PATH] [line=N]
 //	warning KIND COUNT MESSAGE
 //	end CAUSE [time=TIME] [status=N] [detail=TEXT]                            # the last line
 //
@@ -57,7 +62,9 @@ import (
 // exec or failed. The KIND of a monitor is counter, level or nominal; LAYER is
 // application, sampled, runtime, kernel or hardware; VALUE is a number, or a
 // word if the monitor is nominal. NUMBERS are a distribution:
-// SUM,MIN,MAX,BUCKET:COUNT,... with at least one bucket. Monitors after the
+// SUM,MIN,MAX,BUCKET:COUNT,... with at least one bucket. VERDICT is "not moved",
+// suspected or "stuck for good"; WAIT is what the goroutines of a group wait
+// for. Monitors after the
 // last sample are ignored. Parts that are left out are zero, empty or not
 // known. A text without an end is a recording that broke off.
 //
@@ -94,6 +101,9 @@ func ReadTextWithin(in io.Reader, maxMemory int64) (*Recording, error) {
 	if err := r.endSample(); err != nil {
 		return nil, r.at(err)
 	}
+	if err := r.checkMarking(); err != nil {
+		return nil, r.at(err)
+	}
 	r.endHeader()
 	return r.b.last(), nil
 }
@@ -109,7 +119,8 @@ type textReader struct {
 
 	sample     *Sample // that is being read
 	sampleLine int
-	probed     *Probe // the last one
+	probed     *Probe   // the last one
+	marked     *Marking // likewise
 	changes    []Change
 }
 
@@ -204,6 +215,8 @@ var textLines = map[string]func(*textReader, *textLine) error{
 	"holders": (*textReader).holders, "lock": (*textReader).lockName,
 	"monitor": (*textReader).monitor, "probe": (*textReader).probe,
 	"site": (*textReader).site, "argument": (*textReader).argument,
+	"marking": (*textReader).marking, "group": (*textReader).markedGroup,
+	"call": (*textReader).markedCall, "creator": (*textReader).markedCall,
 	"sample":  (*textReader).beginSample,
 	"warning": (*textReader).warning, "end": (*textReader).end,
 }

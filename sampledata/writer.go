@@ -97,8 +97,8 @@ func (w *Writer) Sample(s Sample, changes []Change) error {
 		}
 	}
 	w.measured = w.tables.monitors.measured(w.measured[:0])
-	w.enc.sample(&s, s.Time-before, changes, &w.tables.monitors, w.measured, w.tables.newProbes)
-	w.tables.newProbes = nil
+	w.enc.sample(&s, s.Time-before, changes, &w.tables.monitors, w.measured, w.tables.news)
+	w.tables.news = news{}
 	w.arm()
 	return w.writeError()
 }
@@ -117,7 +117,7 @@ func (w *Writer) Finish(e End) error {
 		return err
 	}
 	w.putWarnings()
-	w.enc.end(&e, w.tables.newProbes)
+	w.enc.end(&e, w.tables.news)
 	return w.close()
 }
 

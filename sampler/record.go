@@ -49,6 +49,11 @@ type Options struct {
 	// Monitors are read for each sample, when its halt is over.
 	Monitors []monitor.Source
 
+	// Mark, if not nil, is called after the first sample, and then again and
+	// again. MarkAgain is the least pause.
+	Mark      Marker
+	MarkAgain time.Duration
+
 	// Rest, if not nil, is asked before each sample. While it returns true, no
 	// samples are taken, and nothing is attached.
 	Rest func() bool
@@ -199,6 +204,7 @@ func (r *Recording) Record(ctx context.Context, sink sampledata.Sink) (Result, e
 	r.backend.AfterHalt(func() { r.unread = r.monitors.Measure(r.sink) })
 	r.monitors.Define(r.sink)
 	end, err := r.loop(ctx)
+	r.endMarking(ctx, end)
 	r.done.Elapsed = max(r.o.Clock(), 0)
 	if err != nil {
 		end = sampledata.End{Cause: sampledata.EndFailed, Detail: err.Error()}
@@ -253,9 +259,12 @@ type recorder struct {
 	// does not count
 	took    [2]time.Duration
 	failed  int // number of samples in a row that failed
+	marking marking
 	resting bool
 	sampled bool // a sample was taken, or has failed
 	done    Progress
+
+	hasMarking bool // the sink has one
 
 	// Not yet reported in a sample.
 	missed   int64
@@ -354,6 +363,7 @@ func bearable(processors int, idle float64) float64 { return lossShare*float64(p
 // sample takes one sample, with a halt at a given time. It returns an End if
 // the recording is over, and an error if it has failed.
 func (r *recorder) sample(ctx context.Context, at time.Duration) (*sampledata.End, error) {
+	r.takeMarking()
 	r.backend.MayLearn(r.pace.mayLearn(r.o.Clock()) - r.opening)
 	cpu, learned := ProcessorTime(), r.backend.Learned()
 	s := sampledata.Sample{
@@ -408,6 +418,7 @@ func (r *recorder) sample(ctx context.Context, at time.Duration) (*sampledata.En
 	r.done.Missed += int64(s.Missed)
 	r.done.Elapsed = r.o.Clock()
 	r.done.Goroutines = len(r.live)
+	r.startMarking(ctx)
 	if r.o.Progress != nil {
 		r.o.Progress(r.done)
 	}

@@ -9,9 +9,11 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/live"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
+	"github.com/cpprof/cpprof/sampler/heap"
 	"github.com/cpprof/cpprof/sampler/probe"
 )
 
@@ -146,6 +148,16 @@ func (b *suspendable) Observe(ctx context.Context, sink sampledata.Sink, sample 
 		b.suspended = 0
 	}
 	return taken, err
+}
+
+// Examine prepares to mark the target's heap. Halts for that end before this process can be suspended, too.
+func (b *suspendable) Examine(c heap.Config) (*heap.Examination, error) {
+	e, ok := b.Backend.(live.Examiner)
+	if !ok {
+		return nil, sampler.ErrNoHeap
+	}
+	c.Halting = &b.signals.halting
+	return e.Examine(c)
 }
 
 // Close detaches from the target before this process can be suspended.

@@ -7,13 +7,12 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/live"
 	"github.com/cpprof/cpprof/internal/memory"
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
-	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/heap"
-	"github.com/cpprof/cpprof/why/stuck"
 	"github.com/spf13/cobra"
 )
 
@@ -30,7 +29,7 @@ type stuckFlags struct {
 func newStuckCommand(t terminal) *cobra.Command {
 	var f stuckFlags
 	c := &cobra.Command{
-		Use:   "stuck -p PROCESS\n  cpprof stuck CORE --program EXECUTABLE\n  cpprof stuck [flags] -- COMMAND [ARGUMENT...]",
+		Use:   "stuck -p PROCESS\n  cpprof stuck RECORDING\n  cpprof stuck CORE --program EXECUTABLE\n  cpprof stuck [flags] -- COMMAND [ARGUMENT...]",
 		Short: "Name goroutines that can never run again, and whose fault that is",
 		Long: `stuck finds goroutines that wait for a channel, a lock, a group or a condition which nothing
 that can run reaches: they are stuck for good. It says what each waits for, and why that never
@@ -39,12 +38,14 @@ are counted with them.
 
 It marks the program's heap as the garbage collector does, from outside, while the program runs.
 Only if something is suspected, it halts the program once and copies what may have a pointer: that
-is a proof. A halt longer than --max-halt is not made. What is doubtful is not claimed.
+is a proof. A halt longer than --max-halt is not made. What is doubtful is not claimed. A recording
+has what 'cpprof record' found in that way.
 
 With a command, it examines the program and the Go programs that it starts again and again, and
 says what was stuck when each ended: 'cpprof stuck -- go test ./...'.`,
 		Example: `  cpprof stuck -p 4711
   cpprof stuck -p shop --json | jq '.findings[0].cause'
+  cpprof stuck run.cpprof                      # what 'cpprof record' found
   cpprof stuck core --program ./shop
   cpprof stuck --fail-above 0 -- go test ./...  # for CI: status 3 if anything is stuck`,
 		GroupID: groupShow,
@@ -56,9 +57,9 @@ says what was stuck when each ended: 'cpprof stuck -- go test ./...'.`,
 			case c.ArgsLenAtDash() == 0 && len(args) > 0:
 				return f.command(c.Context(), t, args)
 			case len(args) == 1 && !c.Flags().Changed("pid"):
-				return f.core(t, args[0])
+				return f.file(t, args[0])
 			case len(args) > 0:
-				return usagef("give a process (-p PROCESS), a core dump or a command (-- COMMAND)")
+				return usagef("give a process (-p PROCESS), a recording, a core dump or a command (-- COMMAND)")
 			}
 			if err := needProcess(c); err != nil {
 				return &usageError{err}
@@ -114,89 +115,27 @@ func (f *stuckFlags) running(ctx context.Context, t terminal, pid int) error {
 		return err
 	}
 	defer p.Release()
+	b = signals.suspendable(b)
 	defer b.Close()
 	limits := f.limits()
 	line := &stuckLine{t: t}
 	limits.Progress = line.show
-	a, err := examined(ctx, b, limits)
+	r, err := live.Marked(ctx, p, b, limits)
 	line.clear()
+	if ctx.Err() != nil {
+		return errors.New("interrupted")
+	}
 	if err != nil {
-		if ctx.Err() != nil {
-			return errors.New("interrupted")
-		}
 		return sampler.AttachError(pid, err)
 	}
-	return f.show(t, []*report.Stuck{{Answer: a, Program: filepath.Base(p.Name), PID: int64(pid), Basis: report.Basis{Complete: true}}})
-}
-
-// An examiner is a backend that can mark a program's heap.
-type examiner interface {
-	Examine(heap.Config) (*heap.Examination, error)
-}
-
-const (
-	lookAgain = time.Second            // between two passes
-	lookEvery = 100 * time.Millisecond // between samples meanwhile
-)
-
-// examined examines a target: two passes, samples between them to see who holds the locks, and the
-// halt if anything is suspected.
-func examined(ctx context.Context, b sampler.Backend, limits heap.Config) (*stuck.Answer, error) {
-	e, ok := b.(examiner)
-	if !ok {
-		return nil, errors.New("on this system, cpprof can't find out what is stuck for good: that takes Linux")
-	}
-	x, err := e.Examine(limits)
-	if err != nil {
-		return nil, err
-	}
-	if err := x.Pass(ctx); err != nil {
-		return nil, err
-	}
-	if x.Suspects() == 0 {
-		return stuck.Find(nil, x.Result(nil)), nil
-	}
-	r, err := watched(ctx, b)
-	if err != nil {
-		return nil, err
-	}
-	if err := x.Pass(ctx); err != nil {
-		return nil, err
-	}
-	var limit *heap.LimitError
-	if x.Suspects() > 0 {
-		if err := x.Prove(ctx); err != nil && !errors.As(err, &limit) {
-			return nil, err
-		}
-	}
-	return stuck.Find(r, x.Result(limit)), nil
-}
-
-// watched records a target for a moment.
-func watched(ctx context.Context, b sampler.Backend) (*sampledata.Recording, error) {
-	header := b.Header()
-	builder := sampledata.NewBuilder(header)
-	var err error
-	for begin := time.Now(); time.Since(begin) < lookAgain; {
-		b.MayLearn(lookAgain)
-		if _, err = b.Observe(ctx, builder, sampledata.Sample{Time: time.Since(header.Start)}); ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		var ended *sampler.EndedError
-		if errors.As(err, &ended) {
-			return nil, err
-		}
-		time.Sleep(lookEvery)
-	}
-	b.Settle(builder)
-	return builder.Recording(), nil
+	return f.show(t, []*report.Stuck{report.StuckOf(r, filepath.Base(p.Name))})
 }
 
 // show prints answers, and returns a *statusError if more is stuck than --fail-above allows.
 func (f *stuckFlags) show(t terminal, answers []*report.Stuck) error {
 	n, all := 0, 0
 	for i, a := range answers {
-		n, all = n+a.Answer.Stuck, all+a.Answer.Heap.Goroutines
+		n, all = n+a.Answer.Stuck, all+a.Marking.Goroutines
 		var err error
 		if f.json {
 			err = a.WriteJSON(t.out)

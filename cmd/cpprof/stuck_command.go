@@ -2,20 +2,18 @@ package main
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"os/exec"
 	"path/filepath"
 	"sync"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/live"
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
-	"github.com/cpprof/cpprof/why/stuck"
 )
-
-// restShare is how long a program is left alone after an examination: so often as long as that took.
-const restShare = 10
 
 // command runs a command, and examines the Go programs that it runs until they end.
 func (f *stuckFlags) command(ctx context.Context, t terminal, command []string) error {
@@ -43,10 +41,11 @@ func (f *stuckFlags) command(ctx context.Context, t terminal, command []string) 
 	var list []*watchedProgram
 	var all sync.WaitGroup
 	for p := range programs {
-		w := &watchedProgram{p: p, f: f, t: t}
+		w := &watchedProgram{p: p}
 		list = append(list, w)
 		all.Go(func() {
-			w.watch(ctx)
+			attach := func() (sampler.Backend, error) { return w.attach(ctx, signals) }
+			w.last, w.err = live.Watch(ctx, p, attach, f.limits())
 			if p != root {
 				p.Release()
 			}
@@ -78,10 +77,9 @@ func (f *stuckFlags) showWatched(t terminal, list []*watchedProgram) error {
 			termtext.Fprintf(t.err, "cpprof: %s (process %d) was not examined: %v\n", filepath.Base(w.p.Name), w.p.PID, w.failure())
 			continue
 		}
-		if examined++; w.last.Stuck+w.last.Others > 0 || f.json {
-			answers = append(answers, &report.Stuck{
-				Answer: w.last, Program: filepath.Base(w.p.Name), PID: int64(w.p.PID), Basis: report.Basis{Complete: true},
-			})
+		a := report.StuckOf(w.last, filepath.Base(w.p.Name))
+		if examined++; len(a.Findings) > 0 || f.json {
+			answers = append(answers, a)
 		}
 	}
 	if len(answers) == 0 {
@@ -93,56 +91,33 @@ func (f *stuckFlags) showWatched(t terminal, list []*watchedProgram) error {
 // A watchedProgram is a program that is examined until it ends.
 type watchedProgram struct {
 	p    *sampler.Process
-	f    *stuckFlags
-	t    terminal
-	last *stuck.Answer // that of the last examination
-	err  error         // of the last one
+	last *sampledata.Recording // of the last examination; nil if there is none
+	err  error                 // of the last one
 }
 
 // failure returns why a program has no answer.
 func (w *watchedProgram) failure() error {
-	if w.err != nil {
-		return w.err
+	var ended *sampler.EndedError
+	if w.err == nil || errors.As(w.err, &ended) {
+		return errors.New("it ended too early")
 	}
-	return fmt.Errorf("it ended too early")
-}
-
-// watch examines a program again and again. What is stuck stays stuck, so the last answer counts.
-func (w *watchedProgram) watch(ctx context.Context) {
-	b, err := w.attach(ctx)
-	if err != nil {
-		w.err = err
-		return
-	}
-	defer b.Close()
-	for ctx.Err() == nil && !w.p.HasEnded() {
-		begin := time.Now()
-		a, err := examined(ctx, b, w.f.limits())
-		if err == nil {
-			w.last = a
-		}
-		w.err = err
-		select {
-		case <-ctx.Done():
-			return
-		case <-w.p.Done():
-			return
-		case <-time.After(max(lookEvery, restShare*time.Since(begin)-lookAgain)):
-		}
-	}
+	return w.err
 }
 
 // attach attaches to a program that may be about to execute another one.
-func (w *watchedProgram) attach(ctx context.Context) (b sampler.Backend, err error) {
+func (w *watchedProgram) attach(ctx context.Context, s *signals) (sampler.Backend, error) {
 	open, err := backends[defaultBackend].open(w.p.Executable)
 	if err != nil {
 		return nil, err
 	}
-	for range mostExecs {
-		if b, err = open(w.p); err == nil || ctx.Err() != nil || w.p.HasEnded() {
-			return b, err
+	for tries := 0; ; tries++ {
+		b, err := open(w.p)
+		switch {
+		case err == nil:
+			return s.suspendable(b), nil
+		case tries == mostExecs || ctx.Err() != nil || w.p.HasEnded():
+			return nil, err
 		}
 		time.Sleep(time.Millisecond)
 	}
-	return b, err
 }

@@ -24,7 +24,7 @@ var order = [][]string{
 	{"internal/config"},
 	{"refine/hotspots"},
 	{"views/locks"},
-	{"internal/metrics"},
+	{"internal/live", "internal/metrics"},
 	{"why"},
 	{"internal/report"},
 	{"internal/page"},

@@ -7,8 +7,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/internal/termtext"
-	"github.com/cpprof/cpprof/sampler/heap"
-	"github.com/cpprof/cpprof/sampler/target/gobinary/pclntab"
+	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/why/stuck"
 )
 
@@ -20,10 +19,19 @@ type Stuck struct {
 	Basis   Basis
 }
 
+// Unmarked says why it is not known of a recording what is stuck for good.
+const Unmarked = "the recording does not say what is stuck for good: its program's heap was not marked. " +
+	"Give a process ('cpprof stuck -p PROCESS'), or record again"
+
+// StuckOf returns what a recording with a marking says. The program is a name.
+func StuckOf(r *sampledata.Recording, program string) *Stuck {
+	return &Stuck{Answer: stuck.Find(r), Program: program, PID: r.Header.PID, Basis: BasisOf(r)}
+}
+
 // Write writes the answer as text.
 func (s *Stuck) Write(w io.Writer) error {
 	b := new(strings.Builder)
-	h := s.Heap
+	h := s.Marking
 	termtext.Fprintf(b, "%s", s.Program)
 	if s.PID != 0 {
 		fmt.Fprintf(b, " (process %d)", s.PID)
@@ -57,29 +65,22 @@ func (s *Stuck) summary() string {
 
 // cost says what was done to find it out.
 func (s *Stuck) cost() string {
-	h := s.Heap
-	var longest time.Duration
-	for _, p := range h.Passes {
-		longest = max(longest, p.Halt)
-	}
-	text := ""
+	m, text := s.Marking, ""
+	apart := m.Apart.Round(100 * time.Millisecond)
 	switch {
-	case h.Limit != nil && h.Limit.Halt > 0:
-		text = fmt.Sprintf("Found unreachable at %d readings %v apart; --max-halt %v would prove it.\n", len(h.Passes),
-			h.Apart.Round(100*time.Millisecond), roundUp(h.Limit.Halt))
-	case h.Limit != nil:
-		text = fmt.Sprintf("Found unreachable at %d readings %v apart; --max-memory %dMB would prove it.\n", len(h.Passes),
-			h.Apart.Round(100*time.Millisecond), h.Limit.Memory>>20+64)
+	case m.NeedsHalt > 0:
+		text = fmt.Sprintf("Found unreachable at %d readings %v apart; --max-halt %v would prove it.\n", m.Passes, apart, roundUp(m.NeedsHalt))
+	case m.NeedsMemory > 0:
+		text = fmt.Sprintf("Found unreachable at %d readings %v apart; --max-memory %dMB would prove it.\n", m.Passes, apart, m.NeedsMemory>>20+64)
 	}
-	if len(h.Doubts) > 0 {
-		text += "No claim is made: " + strings.Join(h.Doubts, "; ") + ".\n"
+	if m.Doubt != "" {
+		text += termtext.Sprintf("No claim is made: %s.\n", m.Doubt)
 	}
-	if longest == 0 {
+	if m.MaxHalt == 0 {
 		return text
 	}
-	last := h.Passes[len(h.Passes)-1]
-	return text + fmt.Sprintf("The program was halted %s, for at most %v; its heap has %s.\n", times(len(h.Passes)),
-		longest.Round(10*time.Microsecond), megabytes(last.Heap))
+	return text + fmt.Sprintf("The program was halted %s, for at most %v; its heap has %s.\n", times(m.Passes),
+		m.MaxHalt.Round(10*time.Microsecond), megabytes(m.Heap))
 }
 
 func times(n int) string {
@@ -111,7 +112,7 @@ func (s *Stuck) writeFinding(b *strings.Builder, f *stuck.Finding) {
 	if len(f.Behind) > 0 {
 		n := 0
 		for _, g := range f.Behind {
-			n += len(g.Goroutines)
+			n += g.Count
 		}
 		fmt.Fprintf(b, "  behind %s:\n", them(len(f.Groups)))
 		for i, g := range f.Behind {
@@ -119,7 +120,7 @@ func (s *Stuck) writeFinding(b *strings.Builder, f *stuck.Finding) {
 				fmt.Fprintf(b, "    and at %d other places\n", len(f.Behind)-i)
 				break
 			}
-			termtext.Fprintf(b, "    %d in %s [%s]\n", len(g.Goroutines), placeIn(g.Frames), g.Reason.Text)
+			termtext.Fprintf(b, "    %d in %s [%s]\n", g.Count, placeIn(g.Calls), g.Reason)
 		}
 	}
 	var more []string
@@ -142,28 +143,28 @@ func them(groups int) string {
 }
 
 // writeGroup writes goroutines at one place.
-func (s *Stuck) writeGroup(b *strings.Builder, indent string, g *heap.Group, lock string) {
+func (s *Stuck) writeGroup(b *strings.Builder, indent string, g *sampledata.MarkedGroup, lock string) {
 	name := ""
 	if lock != "" {
 		name = " for " + lock
 	}
-	termtext.Fprintf(b, "%s%s [%s]%s", indent, times(len(g.Goroutines)), g.Reason.Text, name)
-	if g.Creator.Func != "" {
-		termtext.Fprintf(b, ", created by %s", g.Creator.Func)
+	termtext.Fprintf(b, "%s%s [%s]%s", indent, times(g.Count), g.Reason, name)
+	if g.Creator.Function != "" {
+		termtext.Fprintf(b, ", created by %s", g.Creator.Function)
 	}
-	if d := g.Goroutines[0].Doubt; d != "" {
+	if d := g.Doubt; d != "" {
 		termtext.Fprintf(b, " (no claim: %s)", d)
 	}
 	b.WriteString("\n")
-	for _, f := range shown(g.Frames) {
-		termtext.Fprintf(b, "%s    %s  %s:%d\n", indent, f.Func, f.File, f.Line)
+	for _, f := range shown(g.Calls) {
+		termtext.Fprintf(b, "%s    %s  %s:%d\n", indent, f.Function, f.File, f.Line)
 	}
 }
 
 // shown leaves out the frames of the runtime and of package sync that every wait has.
-func shown(frames []pclntab.Frame) []pclntab.Frame {
+func shown(frames []sampledata.Call) []sampledata.Call {
 	for i, f := range frames {
-		if !strings.HasPrefix(f.Func, "runtime.") && !strings.HasPrefix(f.Func, "sync.") && !strings.HasPrefix(f.Func, "internal/sync.") {
+		if !strings.HasPrefix(f.Function, "runtime.") && !strings.HasPrefix(f.Function, "sync.") && !strings.HasPrefix(f.Function, "internal/sync.") {
 			return frames[i:]
 		}
 	}
@@ -171,11 +172,11 @@ func shown(frames []pclntab.Frame) []pclntab.Frame {
 }
 
 // placeIn returns the innermost function of the program.
-func placeIn(frames []pclntab.Frame) string {
+func placeIn(frames []sampledata.Call) string {
 	if frames = shown(frames); len(frames) == 0 {
 		return "an unknown function"
 	}
-	return frames[0].Func
+	return frames[0].Function
 }
 
 func verdictOf(f *stuck.Finding) string {
@@ -184,9 +185,9 @@ func verdictOf(f *stuck.Finding) string {
 		is = "is"
 	}
 	switch f.Verdict {
-	case heap.Stuck:
+	case sampledata.Stuck:
 		return is + " stuck for good"
-	case heap.Suspected:
+	case sampledata.Suspected:
 		return "may be stuck"
 	}
 	return is + " where " + map[string]string{"is": "it was", "are": "they were"}[is]
@@ -214,15 +215,15 @@ func causeOf(f *stuck.Finding) string {
 	case stuck.NoCases:
 		return "a select without cases never ends"
 	}
-	if f.Verdict == heap.Stuck {
+	if f.Verdict == sampledata.Stuck {
 		return fmt.Sprintf("nothing that can run can %s", what)
 	}
 	return fmt.Sprintf("nothing was seen that can %s", what)
 }
 
 // endings say what would end a wait.
-var endings = map[heap.Wait]string{
-	heap.ForReceiver: "receive from the channel", heap.ForSender: "send to the channel, or close it",
-	heap.ForLock: "give the lock back", heap.ForReadLock: "give the lock back", heap.ForChannels: "use one of the channels",
-	heap.ForCondition: "signal the condition", heap.ForGroup: "end the wait of the group",
+var endings = map[sampledata.Wait]string{
+	sampledata.ForReceiver: "receive from the channel", sampledata.ForSender: "send to the channel, or close it",
+	sampledata.ForLock: "give the lock back", sampledata.ForReadLock: "give the lock back", sampledata.ForChannels: "use one of the channels",
+	sampledata.ForCondition: "signal the condition", sampledata.ForGroup: "end the wait of the group",
 }

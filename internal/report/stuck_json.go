@@ -3,46 +3,49 @@ package report
 import (
 	"io"
 
-	"github.com/cpprof/cpprof/sampler/heap"
-	"github.com/cpprof/cpprof/sampler/target/gobinary/pclntab"
+	"github.com/cpprof/cpprof/sampledata"
 )
 
 // stuckJSON is the output of Stuck.WriteJSON.
 type stuckJSON struct {
-	Program    string         `json:"program,omitempty"`
-	PID        int64          `json:"pid,omitempty"`
-	Goroutines int            `json:"goroutines"`
-	Stuck      int            `json:"stuck"`
-	Others     int            `json:"not_proved"`
-	Findings   []stuckFinding `json:"findings"`
-	Proved     bool           `json:"proved"`
-	Doubts     []string       `json:"doubts,omitempty"`
-	Passes     []stuckPass    `json:"passes"`
-	MaxHalt    float64        `json:"needs_halt_ms,omitempty"` // what a proof would take
-	MaxMemory  int64          `json:"needs_memory,omitempty"`
+	Program     string         `json:"program,omitempty"`
+	PID         int64          `json:"pid,omitempty"`
+	Goroutines  int            `json:"goroutines"`
+	Stuck       int            `json:"stuck"`
+	Others      int            `json:"not_proved"`
+	Findings    []stuckFinding `json:"findings"`
+	Proved      bool           `json:"proved"`
+	Doubt       string         `json:"doubt,omitempty"`
+	Passes      int            `json:"passes"`
+	Seconds     float64        `json:"seconds"` // that the passes took
+	LongestHalt float64        `json:"longest_halt_ms"`
+	Heap        int64          `json:"heap_bytes"`
+	MaxHalt     float64        `json:"needs_halt_ms,omitempty"` // what a proof would take
+	MaxMemory   int64          `json:"needs_memory,omitempty"`
 	Basis
 }
 
 type stuckFinding struct {
-	Fault   string       `json:"fault"`
-	Cause   string       `json:"cause"`
-	Verdict heap.Verdict `json:"verdict"`
-	Count   int          `json:"goroutines"`
-	Sure    bool         `json:"holders_inferred"`
-	Kept    *int64       `json:"kept_bytes,omitempty"`
-	Waited  float64      `json:"waited_seconds,omitempty"`
-	Groups  []stuckGroup `json:"groups"`
-	Behind  []stuckGroup `json:"behind,omitempty"`
+	Fault   string             `json:"fault"`
+	Cause   string             `json:"cause"`
+	Verdict sampledata.Verdict `json:"verdict"`
+	Count   int                `json:"goroutines"`
+	Sure    bool               `json:"holders_inferred"`
+	Kept    *int64             `json:"kept_bytes,omitempty"`
+	Waited  float64            `json:"waited_seconds,omitempty"`
+	Groups  []stuckGroup       `json:"groups"`
+	Behind  []stuckGroup       `json:"behind,omitempty"`
 }
 
 type stuckGroup struct {
-	IDs       []int64         `json:"ids"`
-	Reason    string          `json:"reason"`
-	Verdict   heap.Verdict    `json:"verdict"`
-	Doubt     string          `json:"doubt,omitempty"`
-	Lock      string          `json:"lock,omitempty"`
-	CreatedBy string          `json:"created_by,omitempty"`
-	Frames    []stuckJSONCall `json:"frames"`
+	Count     int                `json:"goroutines"`
+	IDs       []int64            `json:"ids"`
+	Reason    string             `json:"reason"`
+	Verdict   sampledata.Verdict `json:"verdict"`
+	Doubt     string             `json:"doubt,omitempty"`
+	Lock      string             `json:"lock,omitempty"`
+	CreatedBy string             `json:"created_by,omitempty"`
+	Frames    []stuckJSONCall    `json:"frames"`
 }
 
 type stuckJSONCall struct {
@@ -51,25 +54,13 @@ type stuckJSONCall struct {
 	Line     int32  `json:"line,omitempty"`
 }
 
-type stuckPass struct {
-	Seconds float64 `json:"seconds"`
-	Halt    float64 `json:"halt_ms"`
-	Heap    int64   `json:"heap_bytes"`
-	Left    int     `json:"not_reached"`
-}
-
 // WriteJSON writes the answer as JSON.
 func (s *Stuck) WriteJSON(w io.Writer) error {
-	h := s.Heap
+	m := s.Marking
 	j := stuckJSON{
-		Program: s.Program, PID: s.PID, Goroutines: h.Goroutines, Stuck: s.Answer.Stuck, Others: s.Others, Proved: h.Proved,
-		Doubts: h.Doubts, Findings: []stuckFinding{}, Passes: []stuckPass{}, Basis: s.Basis,
-	}
-	if h.Limit != nil {
-		j.MaxHalt, j.MaxMemory = h.Limit.Halt.Seconds()*1e3, h.Limit.Memory
-	}
-	for _, p := range h.Passes {
-		j.Passes = append(j.Passes, stuckPass{p.Took.Seconds(), p.Halt.Seconds() * 1e3, p.Heap, p.Left})
+		Program: s.Program, PID: s.PID, Goroutines: m.Goroutines, Stuck: s.Answer.Stuck, Others: s.Others, Proved: m.Proved,
+		Doubt: m.Doubt, Findings: []stuckFinding{}, Passes: m.Passes, Seconds: m.Took.Seconds(),
+		LongestHalt: m.MaxHalt.Seconds() * 1e3, Heap: m.Heap, MaxHalt: m.NeedsHalt.Seconds() * 1e3, MaxMemory: m.NeedsMemory, Basis: s.Basis,
 	}
 	for _, f := range s.Findings {
 		one := stuckFinding{
@@ -89,21 +80,13 @@ func (s *Stuck) WriteJSON(w io.Writer) error {
 	return writeJSON(w, j)
 }
 
-func stuckGroupOf(g *heap.Group, lock string) stuckGroup {
+func stuckGroupOf(g *sampledata.MarkedGroup, lock string) stuckGroup {
 	out := stuckGroup{
-		Reason: g.Reason.Text, Verdict: g.Verdict, Lock: lock, CreatedBy: g.Creator.Func, Doubt: g.Goroutines[0].Doubt,
-		Frames: callsOf(g.Frames),
+		Count: g.Count, IDs: g.IDs, Reason: g.Reason, Verdict: g.Verdict, Lock: lock, CreatedBy: g.Creator.Function, Doubt: g.Doubt,
+		Frames: []stuckJSONCall{},
 	}
-	for _, one := range g.Goroutines {
-		out.IDs = append(out.IDs, one.ID)
+	for _, c := range g.Calls {
+		out.Frames = append(out.Frames, stuckJSONCall(c))
 	}
 	return out
-}
-
-func callsOf(frames []pclntab.Frame) []stuckJSONCall {
-	calls := []stuckJSONCall{}
-	for _, f := range frames {
-		calls = append(calls, stuckJSONCall{f.Func, f.File, f.Line})
-	}
-	return calls
 }

@@ -94,10 +94,14 @@ func (w *worker) sleepUntil(at time.Time) {
 // breath is how long an interruption by the scheduler takes at least if the machine is busy.
 const breath = 2 * time.Millisecond
 
-// Halt does one halt, as Halter.Halt and Halter.AwaitLate do, in a Do of its own. If the process has ended or has executed
-// another program, Halt returns ErrEnded or ErrExec.
-func (p *Process) Halt(limit time.Duration, f func(*Halted) error, late func(Thread)) (halt Halt, err error) {
+// Halt does one halt, as Halter.Halt and Halter.AwaitLate do, in a Do of its own. longest bounds it in place of LimitHalts; with 0,
+// that bound counts. If the process has ended or has executed another program, Halt returns ErrEnded or ErrExec.
+func (p *Process) Halt(longest, limit time.Duration, f func(*Halted) error, late func(Thread)) (halt Halt, err error) {
 	if closed := p.Do(func(h *Halter) {
+		if longest > 0 {
+			defer p.LimitHalts(p.limit)
+			p.LimitHalts(longest)
+		}
 		if halt, err = h.Halt(time.Time{}, f); err == nil {
 			var stood time.Duration
 			stood, err = h.AwaitLate(limit, late)

@@ -84,7 +84,7 @@ func TestHalt(t *testing.T) {
 		}
 		delete(late, th.TID)
 	}
-	_, err := p.Halt(time.Minute, func(h *Halted) error {
+	_, err := p.Halt(0, time.Minute, func(h *Halted) error {
 		threads, err := allThreads(p, h)
 		if tids, _ := p.Threads(); len(threads) != len(tids) {
 			t.Errorf("%d of %d threads halted", len(threads), len(tids))
@@ -145,7 +145,7 @@ func awaitLateThreads(t *testing.T, change func(*worker)) {
 	}
 	late, given, now := 0, 0, 0
 	for end := time.Now().Add(time.Minute); given < 20 && time.Now().Before(end); {
-		_, err := p.Halt(time.Second, func(h *Halted) error {
+		_, err := p.Halt(0, time.Second, func(h *Halted) error {
 			threads, err := allThreads(p, h)
 			now = 0
 			for _, th := range threads {
@@ -188,7 +188,7 @@ func TestHaltError(t *testing.T) {
 	g := start(t, "spin")
 	p := open(t, g)
 	mine := errors.New("mine")
-	_, err := p.Halt(time.Second, func(h *Halted) error {
+	_, err := p.Halt(0, time.Second, func(h *Halted) error {
 		h.Threads([]int{p.PID()})
 		return mine
 	}, nil)
@@ -196,7 +196,7 @@ func TestHaltError(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	g.free()
-	if h, err := p.Halt(time.Second, func(*Halted) error { return nil }, nil); err != nil || h.Took != 0 {
+	if h, err := p.Halt(0, time.Second, func(*Halted) error { return nil }, nil); err != nil || h.Took != 0 {
 		t.Errorf("a halt of nothing: %v, %v", h, err)
 	}
 }
@@ -210,7 +210,7 @@ func TestHaltTooLong(t *testing.T) {
 	read := func(h *Halted) int {
 		return h.Reader().ReadRanges([]memory.Range{{Addr: uint64(p.probe), Buf: word[:]}})
 	}
-	halt, err := p.Halt(time.Minute, func(h *Halted) error {
+	halt, err := p.Halt(0, time.Minute, func(h *Halted) error {
 		if _, err := h.Threads([]int{p.PID()}); err != nil {
 			t.Error(err)
 		}
@@ -229,7 +229,7 @@ func TestHaltTooLong(t *testing.T) {
 	g.free()
 
 	p.LimitHalts(time.Minute)
-	_, err = p.Halt(time.Minute, func(h *Halted) error {
+	_, err = p.Halt(0, time.Minute, func(h *Halted) error {
 		if _, err := allThreads(p, h); err != nil {
 			t.Error(err)
 		}
@@ -551,7 +551,7 @@ func TestReadSilentPage(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := p.Halt(time.Second, func(h *Halted) error {
+			if _, err := p.Halt(0, time.Second, func(h *Halted) error {
 				_, err := h.Threads(tids)
 				rs = ranges()
 				check(rs, h.Reader().ReadRanges(rs))

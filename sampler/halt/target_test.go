@@ -157,7 +157,7 @@ func haltStuck(arg string) {
 	}
 	longestHalt = 500 * time.Millisecond
 	fmt.Println("opened")
-	p.Halt(time.Second, func(h *Halted) error {
+	p.Halt(0, time.Second, func(h *Halted) error {
 		if _, err := allThreads(p, h); err != nil {
 			return err
 		}
@@ -189,7 +189,7 @@ func printLines(every time.Duration) {
 
 // haltAll halts every thread of a process. Sampling halts far fewer.
 func haltAll(p *Process) (Halt, error) {
-	return p.Halt(time.Second, func(h *Halted) error {
+	return p.Halt(0, time.Second, func(h *Halted) error {
 		_, err := allThreads(p, h)
 		return err
 	}, func(Thread) {})

@@ -30,7 +30,7 @@ func TestHaltKeepsCPU(t *testing.T) {
 	}
 	halts, slept := 0, 0
 	for end := time.Now().Add(time.Minute); halts < 20 && time.Now().Before(end); time.Sleep(time.Millisecond) {
-		_, err := p.Halt(time.Second, func(h *Halted) error {
+		_, err := p.Halt(0, time.Second, func(h *Halted) error {
 			before := gaveUp()
 			threads, err := h.Threads([]int{p.PID()})
 			if len(threads) == 1 && threads[0].Late {
@@ -72,7 +72,7 @@ func TestHaltIsNotInterrupted(t *testing.T) {
 		for end := time.Now().Add(time.Minute); collections.Load() == before && time.Now().Before(end); {
 			time.Sleep(time.Millisecond)
 		}
-		_, err := p.Halt(time.Minute, func(h *Halted) error {
+		_, err := p.Halt(0, time.Minute, func(h *Halted) error {
 			_, err := h.Threads([]int{p.PID()})
 			before := collections.Load()
 			for range 100 {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/internal/fixture"
+	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler/heap"
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
@@ -68,8 +69,8 @@ func TestUnreadPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := x.Result(nil)
-	if n := found(r, heap.NotMoved)["main.receiver"]; n != 1 || len(r.Doubts) == 0 || len(found(r, heap.Stuck)) > 0 {
-		t.Errorf("%d have not moved; doubts: %v; claims: %v", n, r.Doubts, found(r, heap.Stuck))
+	if n := found(r, sampledata.NotMoved)["main.receiver"]; n != 1 || len(r.Doubts) == 0 || len(found(r, sampledata.Stuck)) > 0 {
+		t.Errorf("%d have not moved; doubts: %v; claims: %v", n, r.Doubts, found(r, sampledata.Stuck))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/cpprof/cpprof/sampler/target/gobinary"
@@ -20,6 +21,7 @@ type Config struct {
 	Reasons []goruntime.WaitReason // of the target, by number
 	Outer   func(tid int) int      // the id of a thread outside of the target's container; nil: the same
 
+	Halting   sync.Locker   // held while the target is halted; nil: none
 	MaxHalt   time.Duration // 0: DefaultMaxHalt
 	MaxMemory int64         // bytes; 0: DefaultMaxMemory
 	MaxCPU    float64       // CPUs; 0: one
@@ -94,6 +96,9 @@ func New(c Config) (*Examination, error) {
 	u, err := unwind.New(c.Binary.Table, c.Binary.Arch)
 	if err != nil {
 		return nil, err
+	}
+	if c.Halting != nil {
+		c.Source = &locked{c.Source, c.Halting}
 	}
 	if c.MaxHalt == 0 {
 		c.MaxHalt = DefaultMaxHalt

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/internal/fixture"
+	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/heap"
 	"github.com/cpprof/cpprof/sampler/snapshot"
@@ -72,7 +73,7 @@ func prove(t *testing.T, x *heap.Examination) *heap.Result {
 }
 
 // found returns how many goroutines have a verdict, by the innermost function of the program.
-func found(r *heap.Result, v heap.Verdict) map[string]int {
+func found(r *heap.Result, v sampledata.Verdict) map[string]int {
 	n := map[string]int{}
 	for _, g := range r.Groups {
 		for _, f := range g.Frames {
@@ -114,7 +115,7 @@ func TestStuck(t *testing.T) {
 // checkStuck checks that nothing else is claimed than the program has, and returns what is.
 func checkStuck(t *testing.T, r *heap.Result) map[string]int {
 	t.Helper()
-	got := found(r, heap.Stuck)
+	got := found(r, sampledata.Stuck)
 	for name, n := range got {
 		if stuck[name] < n {
 			t.Errorf("%s: %d are claimed to be stuck", name, n)
@@ -193,7 +194,7 @@ func TestMaxHalt(t *testing.T) {
 		t.Fatalf("got %v, %+v", err, limit)
 	}
 	r := x.Result(limit)
-	if n := found(r, heap.Suspected)["main.receiver"]; n != 1 || r.Proved || len(found(r, heap.Stuck)) > 0 || r.Apart <= 0 {
+	if n := found(r, sampledata.Suspected)["main.receiver"]; n != 1 || r.Proved || len(found(r, sampledata.Stuck)) > 0 || r.Apart <= 0 {
 		t.Errorf("%d are suspected; proved %v; %v apart", n, r.Proved, r.Apart)
 	}
 }

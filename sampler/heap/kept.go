@@ -3,6 +3,7 @@ package heap
 import (
 	"slices"
 
+	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
@@ -38,7 +39,7 @@ func (x *Examination) relate(groups []Group) {
 	}
 	stacks := make([]int64, len(groups))
 	for i := range groups {
-		if groups[i].Verdict != Stuck {
+		if groups[i].Verdict != sampledata.Stuck {
 			continue
 		}
 		t.group, t.seen = int32(i), map[uint64]bool{}
@@ -60,7 +61,7 @@ func (x *Examination) relate(groups []Group) {
 		return
 	}
 	for i := range groups {
-		if groups[i].Verdict == Stuck {
+		if groups[i].Verdict == sampledata.Stuck {
 			groups[i].Kept = stacks[i]
 		}
 	}

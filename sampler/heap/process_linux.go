@@ -27,8 +27,7 @@ func OfProcess(p *halt.Process) Source { return &process{Reader: p.NewReader(), 
 // Halt implements Source.
 func (s *process) Halt(limit time.Duration, now func(Reader, []Thread) error, later func(Reader, Thread)) (
 	took time.Duration, unknown int, err error) {
-	s.p.LimitHalts(limit)
-	h, err := s.p.Halt(lateLimit, func(h *halt.Halted) error {
+	h, err := s.p.Halt(limit, lateLimit, func(h *halt.Halted) error {
 		threads, err := s.haltAll(h)
 		if err != nil {
 			return err

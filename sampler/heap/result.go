@@ -5,36 +5,19 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/target/gobinary/pclntab"
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 )
 
-// A Verdict is what is known of a goroutine that waits.
-type Verdict uint8
-
-// Verdicts, from the one that claims nothing to the one that claims most.
-const (
-	Live      Verdict = iota // something that can run reaches what it waits for, or it doesn't wait
-	NotMoved                 // it has not moved, and a doubt forbids to say more
-	Suspected                // passes have not reached what it waits for
-	Stuck                    // proved: nothing that can run again reaches what it waits for
-)
-
-var verdicts = [...]string{"live", "not moved", "suspected", "stuck for good"}
-
-func (v Verdict) String() string { return verdicts[v] }
-
-// MarshalText implements encoding.TextMarshaler.
-func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
-
 // A Goroutine is a goroutine that is not live.
 type Goroutine struct {
 	ID      int64
-	Verdict Verdict
+	Verdict sampledata.Verdict
 	Doubt   string // why its verdict is no more than NotMoved
 	Reason  goruntime.WaitReason
-	Wait    Wait
+	Wait    sampledata.Wait
 	Frames  []pclntab.Frame // innermost first
 	Creator pclntab.Frame
 	Awaits  []uint64      // channels, semaphores or the list of a condition
@@ -45,9 +28,9 @@ type Goroutine struct {
 
 // A Group is goroutines that wait at the same place, with one verdict.
 type Group struct {
-	Verdict    Verdict
+	Verdict    sampledata.Verdict
 	Reason     goruntime.WaitReason
-	Wait       Wait
+	Wait       sampledata.Wait
 	Frames     []pclntab.Frame
 	Creator    pclntab.Frame
 	Goroutines []*Goroutine
@@ -83,7 +66,7 @@ func (x *Examination) Result(limit *LimitError) *Result {
 	var all []*Goroutine
 	for i := range x.w.gs {
 		g := &x.w.gs[i]
-		if v, doubt := x.verdict(g); v != Live {
+		if v, doubt := x.verdict(g); v != sampledata.Live {
 			all = append(all, x.describe(g, v, doubt, now))
 		}
 	}
@@ -96,25 +79,25 @@ func (x *Examination) Result(limit *LimitError) *Result {
 }
 
 // verdict returns what is known of a goroutine, and the doubt that keeps it from being more.
-func (x *Examination) verdict(g *goroutine) (Verdict, string) {
+func (x *Examination) verdict(g *goroutine) (sampledata.Verdict, string) {
 	_, suspected := x.suspects[g.addr]
 	switch {
 	case !g.waits():
-		return Live, ""
+		return sampledata.Live, ""
 	case suspected && x.isMainForever(g):
-		return Live, ""
+		return sampledata.Live, ""
 	case suspected && g.doubt != "":
-		return NotMoved, g.doubt
+		return sampledata.NotMoved, g.doubt
 	case suspected && x.proved && len(x.w.doubts) > 0:
-		return NotMoved, x.w.doubts[0]
+		return sampledata.NotMoved, x.w.doubts[0]
 	case suspected && x.proved:
-		return Stuck, ""
+		return sampledata.Stuck, ""
 	case suspected:
-		return Suspected, ""
+		return sampledata.Suspected, ""
 	case g.doubt != "" && x.stillThere(g):
-		return NotMoved, g.doubt
+		return sampledata.NotMoved, g.doubt
 	}
-	return Live, ""
+	return sampledata.Live, ""
 }
 
 // isMainForever reports whether a goroutine is the main one in a select without cases. That keeps a
@@ -124,7 +107,7 @@ func (x *Examination) isMainForever(g *goroutine) bool {
 }
 
 // describe returns a goroutine as a result has it.
-func (x *Examination) describe(g *goroutine, v Verdict, doubt string, now time.Duration) *Goroutine {
+func (x *Examination) describe(g *goroutine, v sampledata.Verdict, doubt string, now time.Duration) *Goroutine {
 	l := &x.bin.Layout.G
 	out := &Goroutine{ID: g.id, Verdict: v, Doubt: doubt, Reason: g.reason, Wait: waitOf(g), Awaits: slices.Clone(g.awaits), g: g}
 	frames, whole := x.frames(g)
@@ -133,8 +116,8 @@ func (x *Examination) describe(g *goroutine, v Verdict, doubt string, now time.D
 			out.Frames = append(out.Frames, f)
 		}
 	}
-	if !whole && v > NotMoved {
-		out.Verdict, out.Doubt = NotMoved, "its stack can't be unwound"
+	if !whole && v > sampledata.NotMoved {
+		out.Verdict, out.Doubt = sampledata.NotMoved, "its stack can't be unwound"
 	}
 	if pc := word(g.raw, int(l.GoPC)); pc > 0 {
 		if fs, ok := x.bin.Table.Frames(nil, pc-1); ok {

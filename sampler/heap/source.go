@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 	"unsafe"
 
@@ -41,6 +42,20 @@ type Source interface {
 
 // ErrLong reports that a halt was ended since it would have been too long.
 var ErrLong = errors.New("the halt was ended before all was read")
+
+// A locked source holds a lock while it halts.
+type locked struct {
+	Source
+	halting sync.Locker
+}
+
+// Halt implements Source.
+func (s *locked) Halt(limit time.Duration, now func(r Reader, threads []Thread) error, later func(r Reader, t Thread)) (
+	took time.Duration, unknown int, err error) {
+	s.halting.Lock()
+	defer s.halting.Unlock()
+	return s.Source.Halt(limit, now, later)
+}
 
 // word returns the word at an offset; 0 if b does not have it.
 func word(b []byte, off int) uint64 {

@@ -1,6 +1,7 @@
 package heap
 
 import (
+	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 )
 
@@ -16,43 +17,28 @@ var idleRuntime = map[string]bool{
 	"finalizer wait": true, "cleanup wait": true, "GOMAXPROCS updater (idle)": true,
 }
 
-// A Wait is what a goroutine waits for.
-type Wait uint8
-
-const (
-	ForGroup     Wait = iota // a sync.WaitGroup, or another semaphore
-	ForLock                  // to take a lock
-	ForReadLock              // to take a lock for reading
-	ForReceiver              // of a channel
-	ForSender                // to a channel
-	ForChannels              // of a select
-	ForCondition             // a sync.Cond
-	ForNil                   // a nil channel
-	ForNothing               // a select without cases
-)
-
 // waitOf returns what a goroutine waits for.
-func waitOf(g *goroutine) Wait {
+func waitOf(g *goroutine) sampledata.Wait {
 	r := g.reason
 	switch {
 	case r.Text == "select (no cases)", r.Text == selectWait && g.never:
-		return ForNothing
+		return sampledata.ForNothing
 	case g.never:
-		return ForNil
+		return sampledata.ForNil
 	case r.Text == goruntime.ReadLock:
-		return ForReadLock
+		return sampledata.ForReadLock
 	case r.Awaits == goruntime.AwaitsLock:
-		return ForLock
+		return sampledata.ForLock
 	case r.Awaits == goruntime.AwaitsChannel && r.Sends:
-		return ForReceiver
+		return sampledata.ForReceiver
 	case r.Awaits == goruntime.AwaitsChannel:
-		return ForSender
+		return sampledata.ForSender
 	case r.Text == selectWait:
-		return ForChannels
+		return sampledata.ForChannels
 	case r.Text == condWait:
-		return ForCondition
+		return sampledata.ForCondition
 	}
-	return ForGroup
+	return sampledata.ForGroup
 }
 
 // mayBeCandidate reports whether a wait may never end. The runtime's own profile examines the same.

@@ -2,11 +2,14 @@
 
 package snapshot
 
-import "github.com/cpprof/cpprof/sampler/heap"
+import (
+	"github.com/cpprof/cpprof/sampler/halt"
+	"github.com/cpprof/cpprof/sampler/heap"
+)
 
 // Examine prepares to find out which goroutines of the target can never run again. The limits are
-// those of the config. Samples and passes must not be taken at the same time.
+// those of the config. Samples may be taken meanwhile, and the examination must end before Close.
 func (b *Backend) Examine(c heap.Config) (*heap.Examination, error) {
-	c.Source, c.Binary, c.Reasons, c.Outer = heap.OfProcess(b.t.Process), b.t.bin, b.t.reasons, b.t.numbers.Outer
+	c.Source, c.Binary, c.Reasons, c.Outer = heap.OfProcess(b.t.Process), b.t.bin, b.t.reasons, halt.NewNumbers(b.t.Process).Outer
 	return heap.New(c)
 }

@@ -3,7 +3,7 @@ package stuck
 import (
 	"slices"
 
-	"github.com/cpprof/cpprof/sampler/heap"
+	"github.com/cpprof/cpprof/sampledata"
 )
 
 // A root is groups that wait for one another, or a single one, and for nobody else.
@@ -102,7 +102,7 @@ func components(ahead [][]edge) (parts [][]int) {
 
 // finding returns what is known of a root.
 func (f *finder) finding(r root) Finding {
-	out := Finding{Kept: -1, Fault: f.fault(r), Verdict: heap.Stuck, Sure: true}
+	out := Finding{Kept: -1, Fault: f.fault(r), Verdict: sampledata.Stuck, Sure: true}
 	for _, i := range r.members {
 		g := &f.groups[i]
 		out.Groups = append(out.Groups, g)
@@ -121,24 +121,22 @@ func (f *finder) finding(r root) Finding {
 }
 
 // addTo adds the goroutines of a group to the sums of a finding.
-func (f *finder) addTo(out *Finding, g *heap.Group) {
-	out.Count += len(g.Goroutines)
+func (f *finder) addTo(out *Finding, g *sampledata.MarkedGroup) {
+	out.Count += g.Count
 	if g.Kept >= 0 {
 		out.Kept = max(out.Kept, 0) + g.Kept
 	}
-	for _, one := range g.Goroutines {
-		out.Waited = max(out.Waited, one.Waited)
-	}
+	out.Waited = max(out.Waited, g.Waited)
 }
 
 // nameOf returns the name of the lock that a group waits for; "" if there is none, or several.
-func (f *finder) nameOf(g *heap.Group) string {
+func (f *finder) nameOf(g *sampledata.MarkedGroup) string {
 	if !isLock(g) {
 		return ""
 	}
 	name := ""
-	for i, one := range g.Goroutines {
-		n := f.names[f.known[one.ID].lock]
+	for i, id := range g.IDs {
+		n := f.names[f.known[id].lock]
 		if i > 0 && n != name {
 			return ""
 		}
@@ -151,9 +149,9 @@ func (f *finder) nameOf(g *heap.Group) string {
 func (f *finder) fault(r root) Fault {
 	first := &f.groups[r.members[0]]
 	switch {
-	case first.Wait == heap.ForNothing:
+	case first.Wait == sampledata.ForNothing:
 		return NoCases
-	case first.Wait == heap.ForNil:
+	case first.Wait == sampledata.ForNil:
 		return NilChannel
 	case len(r.members) > 1 && f.oneLock(r):
 		return Recursive
@@ -163,7 +161,7 @@ func (f *finder) fault(r root) Fault {
 		return Itself
 	case len(f.ahead[r.members[0]]) > 0:
 		return Circle // goroutines at the same place wait for one another
-	case first.Verdict < heap.Stuck || first.Kept < 0:
+	case first.Verdict < sampledata.Stuck || first.Kept < 0:
 		return Unknown // who reaches what is not known
 	case isLock(first):
 		return HolderGone
@@ -179,9 +177,9 @@ func (f *finder) oneLock(r root) bool {
 		if !isLock(&f.groups[i]) {
 			return false
 		}
-		reads = reads || f.groups[i].Wait == heap.ForReadLock
-		for _, g := range f.groups[i].Goroutines {
-			at := f.known[g.ID].lock
+		reads = reads || f.groups[i].Wait == sampledata.ForReadLock
+		for _, id := range f.groups[i].IDs {
+			at := f.known[id].lock
 			if lock != 0 && at != lock || at == 0 {
 				return false
 			}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
-	"github.com/cpprof/cpprof/sampler/heap"
 )
 
 // A Fault is why a wait never ends.
@@ -32,36 +31,39 @@ const (
 // A Finding is one cause.
 type Finding struct {
 	Fault   Fault
-	Verdict heap.Verdict
-	Groups  []*heap.Group // the goroutines at fault; of a circle, all its members
-	Lock    []string      // what each of the groups waits for, by name; "" if it has none
-	Sure    bool          // holders are inferred. Otherwise marks tell only who reaches what
-	Behind  []*heap.Group // goroutines that wait for these
-	Count   int           // of goroutines, with those behind
-	Kept    int64         // bytes that only these keep; -1 if not known
-	Waited  time.Duration // at least so long; 0 if not known
+	Verdict sampledata.Verdict
+	Groups  []*sampledata.MarkedGroup // the goroutines at fault; of a circle, all its members
+	Lock    []string                  // what each of the groups waits for, by name; "" if it has none
+	Sure    bool                      // holders are inferred. Otherwise marks tell only who reaches what
+	Behind  []*sampledata.MarkedGroup // goroutines that wait for these
+	Count   int                       // of goroutines, with those behind
+	Kept    int64                     // bytes that only these keep; -1 if not known
+	Waited  time.Duration             // at least so long; 0 if not known
 }
 
 // An Answer is all that is known.
 type Answer struct {
 	Findings []Finding
-	Heap     *heap.Result
+	Marking  *sampledata.Marking
 	Stuck    int // goroutines that are stuck for good
 	Others   int // goroutines that are only suspected, or have not moved
 }
 
-// Find returns what is stuck, the largest cause first. The recording is of the same moment.
-func Find(r *sampledata.Recording, h *heap.Result) *Answer {
-	a := &Answer{Heap: h}
-	f := newFinder(r, h)
+// Find returns what is stuck, the largest cause first; nil if the recording has no marking.
+func Find(r *sampledata.Recording) *Answer {
+	if r.Marking == nil {
+		return nil
+	}
+	a := &Answer{Marking: r.Marking}
+	f := newFinder(r)
 	for _, group := range f.roots() {
 		a.Findings = append(a.Findings, f.finding(group))
 	}
-	for _, g := range h.Groups {
-		if g.Verdict == heap.Stuck {
-			a.Stuck += len(g.Goroutines)
+	for _, g := range r.Marking.Groups {
+		if g.Verdict == sampledata.Stuck {
+			a.Stuck += g.Count
 		} else {
-			a.Others += len(g.Goroutines)
+			a.Others += g.Count
 		}
 	}
 	slices.SortStableFunc(a.Findings, func(a, b Finding) int {
@@ -72,7 +74,7 @@ func Find(r *sampledata.Recording, h *heap.Result) *Answer {
 
 // A finder has what is known of the groups.
 type finder struct {
-	groups []heap.Group
+	groups []sampledata.MarkedGroup
 	names  map[uint64]string // of locks
 	of     map[int64]int     // groups by goroutine
 	known  map[int64]state   // what the recording says of a goroutine
@@ -94,16 +96,14 @@ type edge struct {
 	sure bool
 }
 
-func newFinder(r *sampledata.Recording, h *heap.Result) *finder {
-	f := &finder{groups: h.Groups, names: map[uint64]string{}, of: map[int64]int{}, known: map[int64]state{}}
-	for i, g := range h.Groups {
-		for _, one := range g.Goroutines {
-			f.of[one.ID] = i
+func newFinder(r *sampledata.Recording) *finder {
+	f := &finder{groups: r.Marking.Groups, names: map[uint64]string{}, of: map[int64]int{}, known: map[int64]state{}}
+	for i, g := range f.groups {
+		for _, id := range g.IDs {
+			f.of[id] = i
 		}
 	}
-	if r != nil {
-		f.read(r)
-	}
+	f.read(r)
 	f.ahead, f.behind = make([][]edge, len(f.groups)), make([][]int, len(f.groups))
 	for i := range f.groups {
 		f.ahead[i] = f.waitsFor(i)
@@ -142,10 +142,10 @@ func (f *finder) waitsFor(i int) (edges []edge) {
 			edges = append(edges, e)
 		}
 	}
-	for _, g := range f.groups[i].Goroutines {
-		s := f.known[g.ID]
+	for _, id := range f.groups[i].IDs {
+		s := f.known[id]
 		for _, h := range s.holders {
-			if k, stuck := f.of[h]; stuck && (h == g.ID || k != i || len(f.groups[i].Goroutines) > 1) && s.sure {
+			if k, stuck := f.of[h]; stuck && (h == id || k != i || f.groups[i].Count > 1) && s.sure {
 				add(edge{k, true})
 			}
 		}
@@ -154,7 +154,7 @@ func (f *finder) waitsFor(i int) (edges []edge) {
 		return edges
 	}
 	for k := range f.groups {
-		if k != i && slices.Contains(f.groups[k].Reaches, i) {
+		if k != i && slices.Contains(f.groups[k].Reaches, int32(i)) {
 			add(edge{k, false})
 		}
 	}
@@ -162,12 +162,14 @@ func (f *finder) waitsFor(i int) (edges []edge) {
 }
 
 // isLock reports whether a group waits for a lock.
-func isLock(g *heap.Group) bool { return g.Wait == heap.ForLock || g.Wait == heap.ForReadLock }
+func isLock(g *sampledata.MarkedGroup) bool {
+	return g.Wait == sampledata.ForLock || g.Wait == sampledata.ForReadLock
+}
 
 // holdsItself reports whether the goroutines of a group hold the locks that they wait for.
 func (f *finder) holdsItself(i int) bool {
-	for _, g := range f.groups[i].Goroutines {
-		if s := f.known[g.ID]; !s.sure || !slices.Contains(s.holders, g.ID) {
+	for _, id := range f.groups[i].IDs {
+		if s := f.known[id]; !s.sure || !slices.Contains(s.holders, id) {
 			return false
 		}
 	}

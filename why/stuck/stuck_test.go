@@ -4,29 +4,35 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/cpprof/cpprof/sampler/heap"
+	"github.com/cpprof/cpprof/sampledata"
 )
 
 // group returns a group of one goroutine.
-func group(id int64, wait heap.Wait, reaches ...int) heap.Group {
-	one := &heap.Goroutine{ID: id, Verdict: heap.Stuck, Wait: wait, Awaits: []uint64{uint64(id)}}
-	return heap.Group{Verdict: heap.Stuck, Wait: wait, Goroutines: []*heap.Goroutine{one}, Reaches: reaches}
+func group(id int64, wait sampledata.Wait, reaches ...int32) sampledata.MarkedGroup {
+	return sampledata.MarkedGroup{Verdict: sampledata.Stuck, Wait: wait, Count: 1, IDs: []int64{id}, Reaches: reaches}
+}
+
+// marked returns a recording with these groups.
+func marked(groups ...sampledata.MarkedGroup) *sampledata.Recording {
+	r := sampledata.NewBuilder(sampledata.Header{}).Recording()
+	r.Marking = &sampledata.Marking{Groups: groups}
+	return r
 }
 
 // Groups wait for those that reach what they wait for. Roots wait for nobody, or for one another.
 func TestRoots(t *testing.T) {
-	a := Find(nil, &heap.Result{Groups: []heap.Group{
-		group(1, heap.ForSender, 1, 2), // 2 and 3 wait for 1
-		group(2, heap.ForReceiver),
-		group(3, heap.ForGroup, 3), // 4 waits for 3
-		group(4, heap.ForCondition),
-		group(5, heap.ForLock, 5), // 5 and 6 wait for one another
-		group(6, heap.ForLock, 4, 6),
-		group(7, heap.ForChannels), // it waits for 6
-		group(8, heap.ForLock),
-		group(9, heap.ForNil),
-		group(10, heap.ForNothing),
-	}})
+	a := Find(marked(
+		group(1, sampledata.ForSender, 1, 2), // 2 and 3 wait for 1
+		group(2, sampledata.ForReceiver),
+		group(3, sampledata.ForGroup, 3), // 4 waits for 3
+		group(4, sampledata.ForCondition),
+		group(5, sampledata.ForLock, 5), // 5 and 6 wait for one another
+		group(6, sampledata.ForLock, 4, 6),
+		group(7, sampledata.ForChannels), // it waits for 6
+		group(8, sampledata.ForLock),
+		group(9, sampledata.ForNil),
+		group(10, sampledata.ForNothing),
+	))
 	type finding struct {
 		fault         Fault
 		count, behind int
@@ -58,9 +64,9 @@ func TestLongChain(t *testing.T) {
 
 // What is only suspected is not said to be anybody's fault.
 func TestSuspected(t *testing.T) {
-	g := group(1, heap.ForSender)
-	g.Verdict, g.Kept = heap.Suspected, -1
-	a := Find(nil, &heap.Result{Groups: []heap.Group{g}})
+	g := group(1, sampledata.ForSender)
+	g.Verdict, g.Kept = sampledata.Suspected, -1
+	a := Find(marked(g))
 	if a.Stuck != 0 || a.Others != 1 || len(a.Findings) != 1 || a.Findings[0].Fault != Unknown {
 		t.Errorf("got %+v", a)
 	}

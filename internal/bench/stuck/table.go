@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler/heap"
 )
 
@@ -130,7 +131,7 @@ func claims(r *heap.Result) map[int64]bool {
 	claimed := map[int64]bool{}
 	for _, g := range r.Groups {
 		for _, one := range g.Goroutines {
-			if g.Verdict == heap.Stuck {
+			if g.Verdict == sampledata.Stuck {
 				claimed[one.ID] = true
 			}
 		}

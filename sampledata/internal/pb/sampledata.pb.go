@@ -205,6 +205,127 @@ func (Evidence) EnumDescriptor() ([]byte, []int) {
 	return file_sampledata_proto_rawDescGZIP(), []int{1}
 }
 
+// What is known of a goroutine that waits.
+type Verdict int32
+
+const (
+	Verdict_LIVE      Verdict = 0
+	Verdict_NOT_MOVED Verdict = 1 // a doubt forbids to say more
+	Verdict_SUSPECTED Verdict = 2 // readings have not reached what it waits for
+	Verdict_STUCK     Verdict = 3 // proved
+)
+
+// Enum value maps for Verdict.
+var (
+	Verdict_name = map[int32]string{
+		0: "LIVE",
+		1: "NOT_MOVED",
+		2: "SUSPECTED",
+		3: "STUCK",
+	}
+	Verdict_value = map[string]int32{
+		"LIVE":      0,
+		"NOT_MOVED": 1,
+		"SUSPECTED": 2,
+		"STUCK":     3,
+	}
+)
+
+func (x Verdict) Enum() *Verdict {
+	p := new(Verdict)
+	*p = x
+	return p
+}
+
+func (x Verdict) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Verdict) Descriptor() protoreflect.EnumDescriptor {
+	return file_sampledata_proto_enumTypes[2].Descriptor()
+}
+
+func (Verdict) Type() protoreflect.EnumType {
+	return &file_sampledata_proto_enumTypes[2]
+}
+
+func (x Verdict) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Verdict.Descriptor instead.
+func (Verdict) EnumDescriptor() ([]byte, []int) {
+	return file_sampledata_proto_rawDescGZIP(), []int{2}
+}
+
+// What a goroutine waits for.
+type MarkedWait int32
+
+const (
+	MarkedWait_FOR_GROUP     MarkedWait = 0 // a sync.WaitGroup, or another semaphore
+	MarkedWait_FOR_LOCK      MarkedWait = 1
+	MarkedWait_FOR_READ_LOCK MarkedWait = 2
+	MarkedWait_FOR_RECEIVER  MarkedWait = 3 // of a channel
+	MarkedWait_FOR_SENDER    MarkedWait = 4 // to a channel
+	MarkedWait_FOR_CHANNELS  MarkedWait = 5 // of a select
+	MarkedWait_FOR_CONDITION MarkedWait = 6 // a sync.Cond
+	MarkedWait_FOR_NIL       MarkedWait = 7 // a nil channel
+	MarkedWait_FOR_NOTHING   MarkedWait = 8 // a select without cases
+)
+
+// Enum value maps for MarkedWait.
+var (
+	MarkedWait_name = map[int32]string{
+		0: "FOR_GROUP",
+		1: "FOR_LOCK",
+		2: "FOR_READ_LOCK",
+		3: "FOR_RECEIVER",
+		4: "FOR_SENDER",
+		5: "FOR_CHANNELS",
+		6: "FOR_CONDITION",
+		7: "FOR_NIL",
+		8: "FOR_NOTHING",
+	}
+	MarkedWait_value = map[string]int32{
+		"FOR_GROUP":     0,
+		"FOR_LOCK":      1,
+		"FOR_READ_LOCK": 2,
+		"FOR_RECEIVER":  3,
+		"FOR_SENDER":    4,
+		"FOR_CHANNELS":  5,
+		"FOR_CONDITION": 6,
+		"FOR_NIL":       7,
+		"FOR_NOTHING":   8,
+	}
+)
+
+func (x MarkedWait) Enum() *MarkedWait {
+	p := new(MarkedWait)
+	*p = x
+	return p
+}
+
+func (x MarkedWait) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (MarkedWait) Descriptor() protoreflect.EnumDescriptor {
+	return file_sampledata_proto_enumTypes[3].Descriptor()
+}
+
+func (MarkedWait) Type() protoreflect.EnumType {
+	return &file_sampledata_proto_enumTypes[3]
+}
+
+func (x MarkedWait) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use MarkedWait.Descriptor instead.
+func (MarkedWait) EnumDescriptor() ([]byte, []int) {
+	return file_sampledata_proto_rawDescGZIP(), []int{3}
+}
+
 type Instrument int32
 
 const (
@@ -238,11 +359,11 @@ func (x Instrument) String() string {
 }
 
 func (Instrument) Descriptor() protoreflect.EnumDescriptor {
-	return file_sampledata_proto_enumTypes[2].Descriptor()
+	return file_sampledata_proto_enumTypes[4].Descriptor()
 }
 
 func (Instrument) Type() protoreflect.EnumType {
-	return &file_sampledata_proto_enumTypes[2]
+	return &file_sampledata_proto_enumTypes[4]
 }
 
 func (x Instrument) Number() protoreflect.EnumNumber {
@@ -251,7 +372,7 @@ func (x Instrument) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Instrument.Descriptor instead.
 func (Instrument) EnumDescriptor() ([]byte, []int) {
-	return file_sampledata_proto_rawDescGZIP(), []int{2}
+	return file_sampledata_proto_rawDescGZIP(), []int{4}
 }
 
 type ArgumentKind int32
@@ -287,11 +408,11 @@ func (x ArgumentKind) String() string {
 }
 
 func (ArgumentKind) Descriptor() protoreflect.EnumDescriptor {
-	return file_sampledata_proto_enumTypes[3].Descriptor()
+	return file_sampledata_proto_enumTypes[5].Descriptor()
 }
 
 func (ArgumentKind) Type() protoreflect.EnumType {
-	return &file_sampledata_proto_enumTypes[3]
+	return &file_sampledata_proto_enumTypes[5]
 }
 
 func (x ArgumentKind) Number() protoreflect.EnumNumber {
@@ -300,7 +421,7 @@ func (x ArgumentKind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ArgumentKind.Descriptor instead.
 func (ArgumentKind) EnumDescriptor() ([]byte, []int) {
-	return file_sampledata_proto_rawDescGZIP(), []int{3}
+	return file_sampledata_proto_rawDescGZIP(), []int{5}
 }
 
 // The layer of the system whose behaviour a monitor observes.
@@ -343,11 +464,11 @@ func (x Layer) String() string {
 }
 
 func (Layer) Descriptor() protoreflect.EnumDescriptor {
-	return file_sampledata_proto_enumTypes[4].Descriptor()
+	return file_sampledata_proto_enumTypes[6].Descriptor()
 }
 
 func (Layer) Type() protoreflect.EnumType {
-	return &file_sampledata_proto_enumTypes[4]
+	return &file_sampledata_proto_enumTypes[6]
 }
 
 func (x Layer) Number() protoreflect.EnumNumber {
@@ -356,7 +477,7 @@ func (x Layer) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Layer.Descriptor instead.
 func (Layer) EnumDescriptor() ([]byte, []int) {
-	return file_sampledata_proto_rawDescGZIP(), []int{4}
+	return file_sampledata_proto_rawDescGZIP(), []int{6}
 }
 
 // How to compute with a monitor's values.
@@ -393,11 +514,11 @@ func (x MonitorKind) String() string {
 }
 
 func (MonitorKind) Descriptor() protoreflect.EnumDescriptor {
-	return file_sampledata_proto_enumTypes[5].Descriptor()
+	return file_sampledata_proto_enumTypes[7].Descriptor()
 }
 
 func (MonitorKind) Type() protoreflect.EnumType {
-	return &file_sampledata_proto_enumTypes[5]
+	return &file_sampledata_proto_enumTypes[7]
 }
 
 func (x MonitorKind) Number() protoreflect.EnumNumber {
@@ -406,7 +527,7 @@ func (x MonitorKind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use MonitorKind.Descriptor instead.
 func (MonitorKind) EnumDescriptor() ([]byte, []int) {
-	return file_sampledata_proto_rawDescGZIP(), []int{5}
+	return file_sampledata_proto_rawDescGZIP(), []int{7}
 }
 
 // Why a recording ended.
@@ -455,11 +576,11 @@ func (x EndCause) String() string {
 }
 
 func (EndCause) Descriptor() protoreflect.EnumDescriptor {
-	return file_sampledata_proto_enumTypes[6].Descriptor()
+	return file_sampledata_proto_enumTypes[8].Descriptor()
 }
 
 func (EndCause) Type() protoreflect.EnumType {
-	return &file_sampledata_proto_enumTypes[6]
+	return &file_sampledata_proto_enumTypes[8]
 }
 
 func (x EndCause) Number() protoreflect.EnumNumber {
@@ -468,7 +589,7 @@ func (x EndCause) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use EndCause.Descriptor instead.
 func (EndCause) EnumDescriptor() ([]byte, []int) {
-	return file_sampledata_proto_rawDescGZIP(), []int{6}
+	return file_sampledata_proto_rawDescGZIP(), []int{8}
 }
 
 // A record of the file Strings.
@@ -1627,7 +1748,7 @@ type Sample struct {
 	Reused     uint32 `protobuf:"varint,9,opt,name=reused,proto3" json:"reused,omitempty"`                           // number of stacks copied from an earlier sample because nothing seemed to have changed
 	Rechecked  uint32 `protobuf:"varint,10,opt,name=rechecked,proto3" json:"rechecked,omitempty"`                    // number of these that were read again, to measure how often such a copy is wrong
 	Wrong      uint32 `protobuf:"varint,11,opt,name=wrong,proto3" json:"wrong,omitempty"`                            // number of those that had changed
-	LostHalt   uint64 `protobuf:"varint,12,opt,name=lost_halt,json=lostHalt,proto3" json:"lost_halt,omitempty"`      // how long the target was halted for samples that failed
+	LostHalt   uint64 `protobuf:"varint,12,opt,name=lost_halt,json=lostHalt,proto3" json:"lost_halt,omitempty"`      // how long the target was halted beside samples: for those that failed, and to mark its heap
 	Suspended  uint64 `protobuf:"varint,16,opt,name=suspended,proto3" json:"suspended,omitempty"`                    // how long the sampler was suspended, as by Ctrl-Z
 	// Series: what the monitors measured beside the stacks. Values that are not in this sample are those of the previous
 	// sample. Before its first value, a monitor measured nothing.
@@ -1640,6 +1761,7 @@ type Sample struct {
 	Weight uint64 `protobuf:"varint,15,opt,name=weight,proto3" json:"weight,omitempty"`
 	// What instruments in the program have measured so far. Of several of one function, the last one counts.
 	Probes        []*Probe `protobuf:"bytes,17,rep,name=probes,proto3" json:"probes,omitempty"`
+	Marking       *Marking `protobuf:"bytes,18,opt,name=marking,proto3" json:"marking,omitempty"` // of several in a recording, the last one counts
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1793,6 +1915,312 @@ func (x *Sample) GetProbes() []*Probe {
 	return nil
 }
 
+func (x *Sample) GetMarking() *Marking {
+	if x != nil {
+		return x.Marking
+	}
+	return nil
+}
+
+// Which goroutines can never run again, found by marking the target's heap: nothing that can run reaches what they wait for.
+type Marking struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Time          uint64                 `protobuf:"varint,1,opt,name=time,proto3" json:"time,omitempty"`                                   // when it was found: nanoseconds since the start
+	Goroutines    uint64                 `protobuf:"varint,2,opt,name=goroutines,proto3" json:"goroutines,omitempty"`                       // number of all goroutines of the target
+	Proved        bool                   `protobuf:"varint,3,opt,name=proved,proto3" json:"proved,omitempty"`                               // at one moment, in a halt; otherwise by readings while the target ran
+	Passes        uint32                 `protobuf:"varint,4,opt,name=passes,proto3" json:"passes,omitempty"`                               // number of readings of the heap
+	Took          uint64                 `protobuf:"varint,5,opt,name=took,proto3" json:"took,omitempty"`                                   // nanoseconds, all of them
+	Apart         uint64                 `protobuf:"varint,6,opt,name=apart,proto3" json:"apart,omitempty"`                                 // nanoseconds from the first reading to the last
+	Halted        uint64                 `protobuf:"varint,7,opt,name=halted,proto3" json:"halted,omitempty"`                               // nanoseconds that they halted the target; lost_halt has these, too
+	MaxHalt       uint64                 `protobuf:"varint,8,opt,name=max_halt,json=maxHalt,proto3" json:"max_halt,omitempty"`              // the longest of these halts
+	Heap          uint64                 `protobuf:"varint,9,opt,name=heap,proto3" json:"heap,omitempty"`                                   // bytes in use
+	NeedsHalt     uint64                 `protobuf:"varint,10,opt,name=needs_halt,json=needsHalt,proto3" json:"needs_halt,omitempty"`       // nanoseconds of the halt that a proof would take; 0 if not known, or not needed
+	NeedsMemory   uint64                 `protobuf:"varint,11,opt,name=needs_memory,json=needsMemory,proto3" json:"needs_memory,omitempty"` // bytes that a proof would copy, likewise
+	Doubt         uint32                 `protobuf:"varint,12,opt,name=doubt,proto3" json:"doubt,omitempty"`                                // string code: why nothing is claimed
+	Groups        []*MarkedGroup         `protobuf:"bytes,13,rep,name=groups,proto3" json:"groups,omitempty"`                               // at most 4,096
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Marking) Reset() {
+	*x = Marking{}
+	mi := &file_sampledata_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Marking) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Marking) ProtoMessage() {}
+
+func (x *Marking) ProtoReflect() protoreflect.Message {
+	mi := &file_sampledata_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Marking.ProtoReflect.Descriptor instead.
+func (*Marking) Descriptor() ([]byte, []int) {
+	return file_sampledata_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *Marking) GetTime() uint64 {
+	if x != nil {
+		return x.Time
+	}
+	return 0
+}
+
+func (x *Marking) GetGoroutines() uint64 {
+	if x != nil {
+		return x.Goroutines
+	}
+	return 0
+}
+
+func (x *Marking) GetProved() bool {
+	if x != nil {
+		return x.Proved
+	}
+	return false
+}
+
+func (x *Marking) GetPasses() uint32 {
+	if x != nil {
+		return x.Passes
+	}
+	return 0
+}
+
+func (x *Marking) GetTook() uint64 {
+	if x != nil {
+		return x.Took
+	}
+	return 0
+}
+
+func (x *Marking) GetApart() uint64 {
+	if x != nil {
+		return x.Apart
+	}
+	return 0
+}
+
+func (x *Marking) GetHalted() uint64 {
+	if x != nil {
+		return x.Halted
+	}
+	return 0
+}
+
+func (x *Marking) GetMaxHalt() uint64 {
+	if x != nil {
+		return x.MaxHalt
+	}
+	return 0
+}
+
+func (x *Marking) GetHeap() uint64 {
+	if x != nil {
+		return x.Heap
+	}
+	return 0
+}
+
+func (x *Marking) GetNeedsHalt() uint64 {
+	if x != nil {
+		return x.NeedsHalt
+	}
+	return 0
+}
+
+func (x *Marking) GetNeedsMemory() uint64 {
+	if x != nil {
+		return x.NeedsMemory
+	}
+	return 0
+}
+
+func (x *Marking) GetDoubt() uint32 {
+	if x != nil {
+		return x.Doubt
+	}
+	return 0
+}
+
+func (x *Marking) GetGroups() []*MarkedGroup {
+	if x != nil {
+		return x.Groups
+	}
+	return nil
+}
+
+// Goroutines that wait at one place, with one verdict.
+type MarkedGroup struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Verdict   Verdict                `protobuf:"varint,1,opt,name=verdict,proto3,enum=cpprof.sampledata.v1.Verdict" json:"verdict,omitempty"` // not LIVE
+	Wait      MarkedWait             `protobuf:"varint,2,opt,name=wait,proto3,enum=cpprof.sampledata.v1.MarkedWait" json:"wait,omitempty"`
+	Reason    uint32                 `protobuf:"varint,3,opt,name=reason,proto3" json:"reason,omitempty"`                // string code: as in Modes
+	Doubt     uint32                 `protobuf:"varint,4,opt,name=doubt,proto3" json:"doubt,omitempty"`                  // string code: why the verdict is no more than NOT_MOVED
+	Count     uint32                 `protobuf:"varint,5,opt,name=count,proto3" json:"count,omitempty"`                  // number of goroutines, from 1 up
+	Goroutine []int64                `protobuf:"zigzag64,6,rep,packed,name=goroutine,proto3" json:"goroutine,omitempty"` // the first of their numbers in the target, ascending: minus the previous one; at most 131,072 in a marking
+	Waited    uint64                 `protobuf:"varint,7,opt,name=waited,proto3" json:"waited,omitempty"`                // nanoseconds of the longest wait, at least; 0 if not known
+	Kept      uint64                 `protobuf:"varint,8,opt,name=kept,proto3" json:"kept,omitempty"`                    // 1 + bytes that only these goroutines keep; 0 if not known
+	Reaches   []uint32               `protobuf:"varint,9,rep,packed,name=reaches,proto3" json:"reaches,omitempty"`       // other groups that wait for what this group reaches, by index, ascending
+	// The function that its go statement is in: string code, string code, line; and the calls, innermost first, at most 128.
+	CreatorFunction uint32   `protobuf:"varint,10,opt,name=creator_function,json=creatorFunction,proto3" json:"creator_function,omitempty"`
+	CreatorFile     uint32   `protobuf:"varint,11,opt,name=creator_file,json=creatorFile,proto3" json:"creator_file,omitempty"`
+	CreatorLine     uint32   `protobuf:"varint,12,opt,name=creator_line,json=creatorLine,proto3" json:"creator_line,omitempty"`
+	CallFunction    []uint32 `protobuf:"varint,13,rep,packed,name=call_function,json=callFunction,proto3" json:"call_function,omitempty"`
+	CallFile        []uint32 `protobuf:"varint,14,rep,packed,name=call_file,json=callFile,proto3" json:"call_file,omitempty"`
+	CallLine        []uint32 `protobuf:"varint,15,rep,packed,name=call_line,json=callLine,proto3" json:"call_line,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *MarkedGroup) Reset() {
+	*x = MarkedGroup{}
+	mi := &file_sampledata_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MarkedGroup) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MarkedGroup) ProtoMessage() {}
+
+func (x *MarkedGroup) ProtoReflect() protoreflect.Message {
+	mi := &file_sampledata_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MarkedGroup.ProtoReflect.Descriptor instead.
+func (*MarkedGroup) Descriptor() ([]byte, []int) {
+	return file_sampledata_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *MarkedGroup) GetVerdict() Verdict {
+	if x != nil {
+		return x.Verdict
+	}
+	return Verdict_LIVE
+}
+
+func (x *MarkedGroup) GetWait() MarkedWait {
+	if x != nil {
+		return x.Wait
+	}
+	return MarkedWait_FOR_GROUP
+}
+
+func (x *MarkedGroup) GetReason() uint32 {
+	if x != nil {
+		return x.Reason
+	}
+	return 0
+}
+
+func (x *MarkedGroup) GetDoubt() uint32 {
+	if x != nil {
+		return x.Doubt
+	}
+	return 0
+}
+
+func (x *MarkedGroup) GetCount() uint32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+func (x *MarkedGroup) GetGoroutine() []int64 {
+	if x != nil {
+		return x.Goroutine
+	}
+	return nil
+}
+
+func (x *MarkedGroup) GetWaited() uint64 {
+	if x != nil {
+		return x.Waited
+	}
+	return 0
+}
+
+func (x *MarkedGroup) GetKept() uint64 {
+	if x != nil {
+		return x.Kept
+	}
+	return 0
+}
+
+func (x *MarkedGroup) GetReaches() []uint32 {
+	if x != nil {
+		return x.Reaches
+	}
+	return nil
+}
+
+func (x *MarkedGroup) GetCreatorFunction() uint32 {
+	if x != nil {
+		return x.CreatorFunction
+	}
+	return 0
+}
+
+func (x *MarkedGroup) GetCreatorFile() uint32 {
+	if x != nil {
+		return x.CreatorFile
+	}
+	return 0
+}
+
+func (x *MarkedGroup) GetCreatorLine() uint32 {
+	if x != nil {
+		return x.CreatorLine
+	}
+	return 0
+}
+
+func (x *MarkedGroup) GetCallFunction() []uint32 {
+	if x != nil {
+		return x.CallFunction
+	}
+	return nil
+}
+
+func (x *MarkedGroup) GetCallFile() []uint32 {
+	if x != nil {
+		return x.CallFile
+	}
+	return nil
+}
+
+func (x *MarkedGroup) GetCallLine() []uint32 {
+	if x != nil {
+		return x.CallLine
+	}
+	return nil
+}
+
 // What an instrument in the running program measured of one function. At most 256 functions in a recording.
 type Probe struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1820,7 +2248,7 @@ type Probe struct {
 
 func (x *Probe) Reset() {
 	*x = Probe{}
-	mi := &file_sampledata_proto_msgTypes[13]
+	mi := &file_sampledata_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1832,7 +2260,7 @@ func (x *Probe) String() string {
 func (*Probe) ProtoMessage() {}
 
 func (x *Probe) ProtoReflect() protoreflect.Message {
-	mi := &file_sampledata_proto_msgTypes[13]
+	mi := &file_sampledata_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1845,7 +2273,7 @@ func (x *Probe) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Probe.ProtoReflect.Descriptor instead.
 func (*Probe) Descriptor() ([]byte, []int) {
-	return file_sampledata_proto_rawDescGZIP(), []int{13}
+	return file_sampledata_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Probe) GetFunction() uint32 {
@@ -1988,7 +2416,7 @@ type CallSite struct {
 
 func (x *CallSite) Reset() {
 	*x = CallSite{}
-	mi := &file_sampledata_proto_msgTypes[14]
+	mi := &file_sampledata_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2000,7 +2428,7 @@ func (x *CallSite) String() string {
 func (*CallSite) ProtoMessage() {}
 
 func (x *CallSite) ProtoReflect() protoreflect.Message {
-	mi := &file_sampledata_proto_msgTypes[14]
+	mi := &file_sampledata_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2013,7 +2441,7 @@ func (x *CallSite) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallSite.ProtoReflect.Descriptor instead.
 func (*CallSite) Descriptor() ([]byte, []int) {
-	return file_sampledata_proto_rawDescGZIP(), []int{14}
+	return file_sampledata_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *CallSite) GetCaller() uint32 {
@@ -2063,7 +2491,7 @@ type Argument struct {
 
 func (x *Argument) Reset() {
 	*x = Argument{}
-	mi := &file_sampledata_proto_msgTypes[15]
+	mi := &file_sampledata_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2075,7 +2503,7 @@ func (x *Argument) String() string {
 func (*Argument) ProtoMessage() {}
 
 func (x *Argument) ProtoReflect() protoreflect.Message {
-	mi := &file_sampledata_proto_msgTypes[15]
+	mi := &file_sampledata_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2088,7 +2516,7 @@ func (x *Argument) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Argument.ProtoReflect.Descriptor instead.
 func (*Argument) Descriptor() ([]byte, []int) {
-	return file_sampledata_proto_rawDescGZIP(), []int{15}
+	return file_sampledata_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Argument) GetName() uint32 {
@@ -2128,7 +2556,7 @@ type Distribution struct {
 
 func (x *Distribution) Reset() {
 	*x = Distribution{}
-	mi := &file_sampledata_proto_msgTypes[16]
+	mi := &file_sampledata_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2140,7 +2568,7 @@ func (x *Distribution) String() string {
 func (*Distribution) ProtoMessage() {}
 
 func (x *Distribution) ProtoReflect() protoreflect.Message {
-	mi := &file_sampledata_proto_msgTypes[16]
+	mi := &file_sampledata_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2153,7 +2581,7 @@ func (x *Distribution) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Distribution.ProtoReflect.Descriptor instead.
 func (*Distribution) Descriptor() ([]byte, []int) {
-	return file_sampledata_proto_rawDescGZIP(), []int{16}
+	return file_sampledata_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Distribution) GetSum() int64 {
@@ -2214,7 +2642,7 @@ type Monitor struct {
 
 func (x *Monitor) Reset() {
 	*x = Monitor{}
-	mi := &file_sampledata_proto_msgTypes[17]
+	mi := &file_sampledata_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2226,7 +2654,7 @@ func (x *Monitor) String() string {
 func (*Monitor) ProtoMessage() {}
 
 func (x *Monitor) ProtoReflect() protoreflect.Message {
-	mi := &file_sampledata_proto_msgTypes[17]
+	mi := &file_sampledata_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2239,7 +2667,7 @@ func (x *Monitor) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Monitor.ProtoReflect.Descriptor instead.
 func (*Monitor) Descriptor() ([]byte, []int) {
-	return file_sampledata_proto_rawDescGZIP(), []int{17}
+	return file_sampledata_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Monitor) GetName() uint32 {
@@ -2311,7 +2739,7 @@ type LockNames struct {
 
 func (x *LockNames) Reset() {
 	*x = LockNames{}
-	mi := &file_sampledata_proto_msgTypes[18]
+	mi := &file_sampledata_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2323,7 +2751,7 @@ func (x *LockNames) String() string {
 func (*LockNames) ProtoMessage() {}
 
 func (x *LockNames) ProtoReflect() protoreflect.Message {
-	mi := &file_sampledata_proto_msgTypes[18]
+	mi := &file_sampledata_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2336,7 +2764,7 @@ func (x *LockNames) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LockNames.ProtoReflect.Descriptor instead.
 func (*LockNames) Descriptor() ([]byte, []int) {
-	return file_sampledata_proto_rawDescGZIP(), []int{18}
+	return file_sampledata_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *LockNames) GetAddress() []uint64 {
@@ -2372,7 +2800,7 @@ type Warning struct {
 
 func (x *Warning) Reset() {
 	*x = Warning{}
-	mi := &file_sampledata_proto_msgTypes[19]
+	mi := &file_sampledata_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2384,7 +2812,7 @@ func (x *Warning) String() string {
 func (*Warning) ProtoMessage() {}
 
 func (x *Warning) ProtoReflect() protoreflect.Message {
-	mi := &file_sampledata_proto_msgTypes[19]
+	mi := &file_sampledata_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2397,7 +2825,7 @@ func (x *Warning) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Warning.ProtoReflect.Descriptor instead.
 func (*Warning) Descriptor() ([]byte, []int) {
-	return file_sampledata_proto_rawDescGZIP(), []int{19}
+	return file_sampledata_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Warning) GetKind() uint32 {
@@ -2432,14 +2860,15 @@ type End struct {
 	Missed        uint32   `protobuf:"varint,5,opt,name=missed,proto3" json:"missed,omitempty"`
 	SamplerCpu    uint64   `protobuf:"varint,6,opt,name=sampler_cpu,json=samplerCpu,proto3" json:"sampler_cpu,omitempty"`
 	LostHalt      uint64   `protobuf:"varint,7,opt,name=lost_halt,json=lostHalt,proto3" json:"lost_halt,omitempty"`
-	Probes        []*Probe `protobuf:"bytes,8,rep,name=probes,proto3" json:"probes,omitempty"` // as in Sample
+	Probes        []*Probe `protobuf:"bytes,8,rep,name=probes,proto3" json:"probes,omitempty"`   // as in Sample
+	Marking       *Marking `protobuf:"bytes,9,opt,name=marking,proto3" json:"marking,omitempty"` // as in Sample
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *End) Reset() {
 	*x = End{}
-	mi := &file_sampledata_proto_msgTypes[20]
+	mi := &file_sampledata_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2451,7 +2880,7 @@ func (x *End) String() string {
 func (*End) ProtoMessage() {}
 
 func (x *End) ProtoReflect() protoreflect.Message {
-	mi := &file_sampledata_proto_msgTypes[20]
+	mi := &file_sampledata_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2464,7 +2893,7 @@ func (x *End) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use End.ProtoReflect.Descriptor instead.
 func (*End) Descriptor() ([]byte, []int) {
-	return file_sampledata_proto_rawDescGZIP(), []int{20}
+	return file_sampledata_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *End) GetCause() EndCause {
@@ -2519,6 +2948,13 @@ func (x *End) GetLostHalt() uint64 {
 func (x *End) GetProbes() []*Probe {
 	if x != nil {
 		return x.Probes
+	}
+	return nil
+}
+
+func (x *End) GetMarking() *Marking {
+	if x != nil {
+		return x.Marking
 	}
 	return nil
 }
@@ -2625,7 +3061,7 @@ const file_sampledata_proto_rawDesc = "" +
 	"\rlock_evidence\x18\a \x03(\x0e2\x1e.cpprof.sampledata.v1.EvidenceR\flockEvidence\x12\x1f\n" +
 	"\vrelease_row\x18\b \x03(\rR\n" +
 	"releaseRow\x12#\n" +
-	"\rrelease_stack\x18\t \x03(\rR\freleaseStack\"\x8f\x04\n" +
+	"\rrelease_stack\x18\t \x03(\rR\freleaseStack\"\xc8\x04\n" +
 	"\x06Sample\x12\x12\n" +
 	"\x04time\x18\x01 \x01(\x04R\x04time\x12\x12\n" +
 	"\x04halt\x18\x02 \x01(\x04R\x04halt\x12\x1e\n" +
@@ -2649,7 +3085,43 @@ const file_sampledata_proto_rawDesc = "" +
 	"\bmonitors\x18\r \x03(\v2\x1d.cpprof.sampledata.v1.MonitorR\bmonitors\x12\x16\n" +
 	"\x06values\x18\x0e \x01(\fR\x06values\x12\x16\n" +
 	"\x06weight\x18\x0f \x01(\x04R\x06weight\x123\n" +
-	"\x06probes\x18\x11 \x03(\v2\x1b.cpprof.sampledata.v1.ProbeR\x06probes\"\xc4\x04\n" +
+	"\x06probes\x18\x11 \x03(\v2\x1b.cpprof.sampledata.v1.ProbeR\x06probes\x127\n" +
+	"\amarking\x18\x12 \x01(\v2\x1d.cpprof.sampledata.v1.MarkingR\amarking\"\xf1\x02\n" +
+	"\aMarking\x12\x12\n" +
+	"\x04time\x18\x01 \x01(\x04R\x04time\x12\x1e\n" +
+	"\n" +
+	"goroutines\x18\x02 \x01(\x04R\n" +
+	"goroutines\x12\x16\n" +
+	"\x06proved\x18\x03 \x01(\bR\x06proved\x12\x16\n" +
+	"\x06passes\x18\x04 \x01(\rR\x06passes\x12\x12\n" +
+	"\x04took\x18\x05 \x01(\x04R\x04took\x12\x14\n" +
+	"\x05apart\x18\x06 \x01(\x04R\x05apart\x12\x16\n" +
+	"\x06halted\x18\a \x01(\x04R\x06halted\x12\x19\n" +
+	"\bmax_halt\x18\b \x01(\x04R\amaxHalt\x12\x12\n" +
+	"\x04heap\x18\t \x01(\x04R\x04heap\x12\x1d\n" +
+	"\n" +
+	"needs_halt\x18\n" +
+	" \x01(\x04R\tneedsHalt\x12!\n" +
+	"\fneeds_memory\x18\v \x01(\x04R\vneedsMemory\x12\x14\n" +
+	"\x05doubt\x18\f \x01(\rR\x05doubt\x129\n" +
+	"\x06groups\x18\r \x03(\v2!.cpprof.sampledata.v1.MarkedGroupR\x06groups\"\xf4\x03\n" +
+	"\vMarkedGroup\x127\n" +
+	"\averdict\x18\x01 \x01(\x0e2\x1d.cpprof.sampledata.v1.VerdictR\averdict\x124\n" +
+	"\x04wait\x18\x02 \x01(\x0e2 .cpprof.sampledata.v1.MarkedWaitR\x04wait\x12\x16\n" +
+	"\x06reason\x18\x03 \x01(\rR\x06reason\x12\x14\n" +
+	"\x05doubt\x18\x04 \x01(\rR\x05doubt\x12\x14\n" +
+	"\x05count\x18\x05 \x01(\rR\x05count\x12\x1c\n" +
+	"\tgoroutine\x18\x06 \x03(\x12R\tgoroutine\x12\x16\n" +
+	"\x06waited\x18\a \x01(\x04R\x06waited\x12\x12\n" +
+	"\x04kept\x18\b \x01(\x04R\x04kept\x12\x18\n" +
+	"\areaches\x18\t \x03(\rR\areaches\x12)\n" +
+	"\x10creator_function\x18\n" +
+	" \x01(\rR\x0fcreatorFunction\x12!\n" +
+	"\fcreator_file\x18\v \x01(\rR\vcreatorFile\x12!\n" +
+	"\fcreator_line\x18\f \x01(\rR\vcreatorLine\x12#\n" +
+	"\rcall_function\x18\r \x03(\rR\fcallFunction\x12\x1b\n" +
+	"\tcall_file\x18\x0e \x03(\rR\bcallFile\x12\x1b\n" +
+	"\tcall_line\x18\x0f \x03(\rR\bcallLine\"\xc4\x04\n" +
 	"\x05Probe\x12\x1a\n" +
 	"\bfunction\x18\x01 \x01(\rR\bfunction\x12\x12\n" +
 	"\x04file\x18\x02 \x01(\rR\x04file\x12\x12\n" +
@@ -2710,7 +3182,7 @@ const file_sampledata_proto_rawDesc = "" +
 	"\aWarning\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\rR\x04kind\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\rR\amessage\x12\x14\n" +
-	"\x05count\x18\x03 \x01(\x03R\x05count\"\x93\x02\n" +
+	"\x05count\x18\x03 \x01(\x03R\x05count\"\xcc\x02\n" +
 	"\x03End\x124\n" +
 	"\x05cause\x18\x01 \x01(\x0e2\x1e.cpprof.sampledata.v1.EndCauseR\x05cause\x12\x12\n" +
 	"\x04time\x18\x02 \x01(\x04R\x04time\x12\x1f\n" +
@@ -2721,7 +3193,8 @@ const file_sampledata_proto_rawDesc = "" +
 	"\vsampler_cpu\x18\x06 \x01(\x04R\n" +
 	"samplerCpu\x12\x1b\n" +
 	"\tlost_halt\x18\a \x01(\x04R\blostHalt\x123\n" +
-	"\x06probes\x18\b \x03(\v2\x1b.cpprof.sampledata.v1.ProbeR\x06probes*Z\n" +
+	"\x06probes\x18\b \x03(\v2\x1b.cpprof.sampledata.v1.ProbeR\x06probes\x127\n" +
+	"\amarking\x18\t \x01(\v2\x1d.cpprof.sampledata.v1.MarkingR\amarking*Z\n" +
 	"\bRunState\x12\v\n" +
 	"\aUNKNOWN\x10\x00\x12\v\n" +
 	"\aRUNNING\x10\x01\x12\f\n" +
@@ -2736,7 +3209,24 @@ const file_sampledata_proto_rawDesc = "" +
 	"\bRECORDED\x10\x03\x12\n" +
 	"\n" +
 	"\x06LIKELY\x10\x04\x12\b\n" +
-	"\x04FREE\x10\x05*;\n" +
+	"\x04FREE\x10\x05*<\n" +
+	"\aVerdict\x12\b\n" +
+	"\x04LIVE\x10\x00\x12\r\n" +
+	"\tNOT_MOVED\x10\x01\x12\r\n" +
+	"\tSUSPECTED\x10\x02\x12\t\n" +
+	"\x05STUCK\x10\x03*\xa1\x01\n" +
+	"\n" +
+	"MarkedWait\x12\r\n" +
+	"\tFOR_GROUP\x10\x00\x12\f\n" +
+	"\bFOR_LOCK\x10\x01\x12\x11\n" +
+	"\rFOR_READ_LOCK\x10\x02\x12\x10\n" +
+	"\fFOR_RECEIVER\x10\x03\x12\x0e\n" +
+	"\n" +
+	"FOR_SENDER\x10\x04\x12\x10\n" +
+	"\fFOR_CHANNELS\x10\x05\x12\x11\n" +
+	"\rFOR_CONDITION\x10\x06\x12\v\n" +
+	"\aFOR_NIL\x10\a\x12\x0f\n" +
+	"\vFOR_NOTHING\x10\b*;\n" +
 	"\n" +
 	"Instrument\x12\x11\n" +
 	"\rNO_INSTRUMENT\x10\x00\x12\n" +
@@ -2784,73 +3274,82 @@ func file_sampledata_proto_rawDescGZIP() []byte {
 	return file_sampledata_proto_rawDescData
 }
 
-var file_sampledata_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
-var file_sampledata_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
+var file_sampledata_proto_enumTypes = make([]protoimpl.EnumInfo, 9)
+var file_sampledata_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_sampledata_proto_goTypes = []any{
 	(RunState)(0),         // 0: cpprof.sampledata.v1.RunState
 	(Evidence)(0),         // 1: cpprof.sampledata.v1.Evidence
-	(Instrument)(0),       // 2: cpprof.sampledata.v1.Instrument
-	(ArgumentKind)(0),     // 3: cpprof.sampledata.v1.ArgumentKind
-	(Layer)(0),            // 4: cpprof.sampledata.v1.Layer
-	(MonitorKind)(0),      // 5: cpprof.sampledata.v1.MonitorKind
-	(EndCause)(0),         // 6: cpprof.sampledata.v1.EndCause
-	(*StringsRecord)(nil), // 7: cpprof.sampledata.v1.StringsRecord
-	(*StringsHeader)(nil), // 8: cpprof.sampledata.v1.StringsHeader
-	(*Texts)(nil),         // 9: cpprof.sampledata.v1.Texts
-	(*DataRecord)(nil),    // 10: cpprof.sampledata.v1.DataRecord
-	(*Header)(nil),        // 11: cpprof.sampledata.v1.Header
-	(*Functions)(nil),     // 12: cpprof.sampledata.v1.Functions
-	(*Nodes)(nil),         // 13: cpprof.sampledata.v1.Nodes
-	(*Goroutines)(nil),    // 14: cpprof.sampledata.v1.Goroutines
-	(*LabelSet)(nil),      // 15: cpprof.sampledata.v1.LabelSet
-	(*HolderSet)(nil),     // 16: cpprof.sampledata.v1.HolderSet
-	(*Modes)(nil),         // 17: cpprof.sampledata.v1.Modes
-	(*Changes)(nil),       // 18: cpprof.sampledata.v1.Changes
-	(*Sample)(nil),        // 19: cpprof.sampledata.v1.Sample
-	(*Probe)(nil),         // 20: cpprof.sampledata.v1.Probe
-	(*CallSite)(nil),      // 21: cpprof.sampledata.v1.CallSite
-	(*Argument)(nil),      // 22: cpprof.sampledata.v1.Argument
-	(*Distribution)(nil),  // 23: cpprof.sampledata.v1.Distribution
-	(*Monitor)(nil),       // 24: cpprof.sampledata.v1.Monitor
-	(*LockNames)(nil),     // 25: cpprof.sampledata.v1.LockNames
-	(*Warning)(nil),       // 26: cpprof.sampledata.v1.Warning
-	(*End)(nil),           // 27: cpprof.sampledata.v1.End
+	(Verdict)(0),          // 2: cpprof.sampledata.v1.Verdict
+	(MarkedWait)(0),       // 3: cpprof.sampledata.v1.MarkedWait
+	(Instrument)(0),       // 4: cpprof.sampledata.v1.Instrument
+	(ArgumentKind)(0),     // 5: cpprof.sampledata.v1.ArgumentKind
+	(Layer)(0),            // 6: cpprof.sampledata.v1.Layer
+	(MonitorKind)(0),      // 7: cpprof.sampledata.v1.MonitorKind
+	(EndCause)(0),         // 8: cpprof.sampledata.v1.EndCause
+	(*StringsRecord)(nil), // 9: cpprof.sampledata.v1.StringsRecord
+	(*StringsHeader)(nil), // 10: cpprof.sampledata.v1.StringsHeader
+	(*Texts)(nil),         // 11: cpprof.sampledata.v1.Texts
+	(*DataRecord)(nil),    // 12: cpprof.sampledata.v1.DataRecord
+	(*Header)(nil),        // 13: cpprof.sampledata.v1.Header
+	(*Functions)(nil),     // 14: cpprof.sampledata.v1.Functions
+	(*Nodes)(nil),         // 15: cpprof.sampledata.v1.Nodes
+	(*Goroutines)(nil),    // 16: cpprof.sampledata.v1.Goroutines
+	(*LabelSet)(nil),      // 17: cpprof.sampledata.v1.LabelSet
+	(*HolderSet)(nil),     // 18: cpprof.sampledata.v1.HolderSet
+	(*Modes)(nil),         // 19: cpprof.sampledata.v1.Modes
+	(*Changes)(nil),       // 20: cpprof.sampledata.v1.Changes
+	(*Sample)(nil),        // 21: cpprof.sampledata.v1.Sample
+	(*Marking)(nil),       // 22: cpprof.sampledata.v1.Marking
+	(*MarkedGroup)(nil),   // 23: cpprof.sampledata.v1.MarkedGroup
+	(*Probe)(nil),         // 24: cpprof.sampledata.v1.Probe
+	(*CallSite)(nil),      // 25: cpprof.sampledata.v1.CallSite
+	(*Argument)(nil),      // 26: cpprof.sampledata.v1.Argument
+	(*Distribution)(nil),  // 27: cpprof.sampledata.v1.Distribution
+	(*Monitor)(nil),       // 28: cpprof.sampledata.v1.Monitor
+	(*LockNames)(nil),     // 29: cpprof.sampledata.v1.LockNames
+	(*Warning)(nil),       // 30: cpprof.sampledata.v1.Warning
+	(*End)(nil),           // 31: cpprof.sampledata.v1.End
 }
 var file_sampledata_proto_depIdxs = []int32{
-	8,  // 0: cpprof.sampledata.v1.StringsRecord.header:type_name -> cpprof.sampledata.v1.StringsHeader
-	9,  // 1: cpprof.sampledata.v1.StringsRecord.texts:type_name -> cpprof.sampledata.v1.Texts
-	11, // 2: cpprof.sampledata.v1.DataRecord.header:type_name -> cpprof.sampledata.v1.Header
-	12, // 3: cpprof.sampledata.v1.DataRecord.functions:type_name -> cpprof.sampledata.v1.Functions
-	13, // 4: cpprof.sampledata.v1.DataRecord.nodes:type_name -> cpprof.sampledata.v1.Nodes
-	14, // 5: cpprof.sampledata.v1.DataRecord.goroutines:type_name -> cpprof.sampledata.v1.Goroutines
-	15, // 6: cpprof.sampledata.v1.DataRecord.label_set:type_name -> cpprof.sampledata.v1.LabelSet
-	16, // 7: cpprof.sampledata.v1.DataRecord.holder_set:type_name -> cpprof.sampledata.v1.HolderSet
-	17, // 8: cpprof.sampledata.v1.DataRecord.modes:type_name -> cpprof.sampledata.v1.Modes
-	18, // 9: cpprof.sampledata.v1.DataRecord.changes:type_name -> cpprof.sampledata.v1.Changes
-	19, // 10: cpprof.sampledata.v1.DataRecord.sample:type_name -> cpprof.sampledata.v1.Sample
-	26, // 11: cpprof.sampledata.v1.DataRecord.warning:type_name -> cpprof.sampledata.v1.Warning
-	27, // 12: cpprof.sampledata.v1.DataRecord.end:type_name -> cpprof.sampledata.v1.End
-	25, // 13: cpprof.sampledata.v1.DataRecord.lock_names:type_name -> cpprof.sampledata.v1.LockNames
+	10, // 0: cpprof.sampledata.v1.StringsRecord.header:type_name -> cpprof.sampledata.v1.StringsHeader
+	11, // 1: cpprof.sampledata.v1.StringsRecord.texts:type_name -> cpprof.sampledata.v1.Texts
+	13, // 2: cpprof.sampledata.v1.DataRecord.header:type_name -> cpprof.sampledata.v1.Header
+	14, // 3: cpprof.sampledata.v1.DataRecord.functions:type_name -> cpprof.sampledata.v1.Functions
+	15, // 4: cpprof.sampledata.v1.DataRecord.nodes:type_name -> cpprof.sampledata.v1.Nodes
+	16, // 5: cpprof.sampledata.v1.DataRecord.goroutines:type_name -> cpprof.sampledata.v1.Goroutines
+	17, // 6: cpprof.sampledata.v1.DataRecord.label_set:type_name -> cpprof.sampledata.v1.LabelSet
+	18, // 7: cpprof.sampledata.v1.DataRecord.holder_set:type_name -> cpprof.sampledata.v1.HolderSet
+	19, // 8: cpprof.sampledata.v1.DataRecord.modes:type_name -> cpprof.sampledata.v1.Modes
+	20, // 9: cpprof.sampledata.v1.DataRecord.changes:type_name -> cpprof.sampledata.v1.Changes
+	21, // 10: cpprof.sampledata.v1.DataRecord.sample:type_name -> cpprof.sampledata.v1.Sample
+	30, // 11: cpprof.sampledata.v1.DataRecord.warning:type_name -> cpprof.sampledata.v1.Warning
+	31, // 12: cpprof.sampledata.v1.DataRecord.end:type_name -> cpprof.sampledata.v1.End
+	29, // 13: cpprof.sampledata.v1.DataRecord.lock_names:type_name -> cpprof.sampledata.v1.LockNames
 	0,  // 14: cpprof.sampledata.v1.Modes.run:type_name -> cpprof.sampledata.v1.RunState
 	1,  // 15: cpprof.sampledata.v1.Changes.lock_evidence:type_name -> cpprof.sampledata.v1.Evidence
-	24, // 16: cpprof.sampledata.v1.Sample.monitors:type_name -> cpprof.sampledata.v1.Monitor
-	20, // 17: cpprof.sampledata.v1.Sample.probes:type_name -> cpprof.sampledata.v1.Probe
-	2,  // 18: cpprof.sampledata.v1.Probe.instrument:type_name -> cpprof.sampledata.v1.Instrument
-	23, // 19: cpprof.sampledata.v1.Probe.elapsed:type_name -> cpprof.sampledata.v1.Distribution
-	21, // 20: cpprof.sampledata.v1.Probe.sites:type_name -> cpprof.sampledata.v1.CallSite
-	22, // 21: cpprof.sampledata.v1.Probe.arguments:type_name -> cpprof.sampledata.v1.Argument
-	23, // 22: cpprof.sampledata.v1.CallSite.elapsed:type_name -> cpprof.sampledata.v1.Distribution
-	3,  // 23: cpprof.sampledata.v1.Argument.kind:type_name -> cpprof.sampledata.v1.ArgumentKind
-	23, // 24: cpprof.sampledata.v1.Argument.values:type_name -> cpprof.sampledata.v1.Distribution
-	4,  // 25: cpprof.sampledata.v1.Monitor.layer:type_name -> cpprof.sampledata.v1.Layer
-	5,  // 26: cpprof.sampledata.v1.Monitor.kind:type_name -> cpprof.sampledata.v1.MonitorKind
-	6,  // 27: cpprof.sampledata.v1.End.cause:type_name -> cpprof.sampledata.v1.EndCause
-	20, // 28: cpprof.sampledata.v1.End.probes:type_name -> cpprof.sampledata.v1.Probe
-	29, // [29:29] is the sub-list for method output_type
-	29, // [29:29] is the sub-list for method input_type
-	29, // [29:29] is the sub-list for extension type_name
-	29, // [29:29] is the sub-list for extension extendee
-	0,  // [0:29] is the sub-list for field type_name
+	28, // 16: cpprof.sampledata.v1.Sample.monitors:type_name -> cpprof.sampledata.v1.Monitor
+	24, // 17: cpprof.sampledata.v1.Sample.probes:type_name -> cpprof.sampledata.v1.Probe
+	22, // 18: cpprof.sampledata.v1.Sample.marking:type_name -> cpprof.sampledata.v1.Marking
+	23, // 19: cpprof.sampledata.v1.Marking.groups:type_name -> cpprof.sampledata.v1.MarkedGroup
+	2,  // 20: cpprof.sampledata.v1.MarkedGroup.verdict:type_name -> cpprof.sampledata.v1.Verdict
+	3,  // 21: cpprof.sampledata.v1.MarkedGroup.wait:type_name -> cpprof.sampledata.v1.MarkedWait
+	4,  // 22: cpprof.sampledata.v1.Probe.instrument:type_name -> cpprof.sampledata.v1.Instrument
+	27, // 23: cpprof.sampledata.v1.Probe.elapsed:type_name -> cpprof.sampledata.v1.Distribution
+	25, // 24: cpprof.sampledata.v1.Probe.sites:type_name -> cpprof.sampledata.v1.CallSite
+	26, // 25: cpprof.sampledata.v1.Probe.arguments:type_name -> cpprof.sampledata.v1.Argument
+	27, // 26: cpprof.sampledata.v1.CallSite.elapsed:type_name -> cpprof.sampledata.v1.Distribution
+	5,  // 27: cpprof.sampledata.v1.Argument.kind:type_name -> cpprof.sampledata.v1.ArgumentKind
+	27, // 28: cpprof.sampledata.v1.Argument.values:type_name -> cpprof.sampledata.v1.Distribution
+	6,  // 29: cpprof.sampledata.v1.Monitor.layer:type_name -> cpprof.sampledata.v1.Layer
+	7,  // 30: cpprof.sampledata.v1.Monitor.kind:type_name -> cpprof.sampledata.v1.MonitorKind
+	8,  // 31: cpprof.sampledata.v1.End.cause:type_name -> cpprof.sampledata.v1.EndCause
+	24, // 32: cpprof.sampledata.v1.End.probes:type_name -> cpprof.sampledata.v1.Probe
+	22, // 33: cpprof.sampledata.v1.End.marking:type_name -> cpprof.sampledata.v1.Marking
+	34, // [34:34] is the sub-list for method output_type
+	34, // [34:34] is the sub-list for method input_type
+	34, // [34:34] is the sub-list for extension type_name
+	34, // [34:34] is the sub-list for extension extendee
+	0,  // [0:34] is the sub-list for field type_name
 }
 
 func init() { file_sampledata_proto_init() }
@@ -2881,8 +3380,8 @@ func file_sampledata_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sampledata_proto_rawDesc), len(file_sampledata_proto_rawDesc)),
-			NumEnums:      7,
-			NumMessages:   21,
+			NumEnums:      9,
+			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

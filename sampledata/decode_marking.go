@@ -1,0 +1,82 @@
+package sampledata
+
+import (
+	"fmt"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/cpprof/cpprof/sampledata/internal/pb"
+)
+
+// markingMemory is at most how many times the memory of a marking is larger
+// than its message.
+const markingMemory = 50
+
+// marking reads a marking. It takes the memory from the budget as far as the
+// one that it replaces did not.
+func (d *decoder) marking(m *pb.Marking) error {
+	if m == nil {
+		return nil
+	}
+	size := int64(proto.Size(m)+100) * markingMemory
+	if more := size - d.markingSize; more > 0 {
+		if err := d.budget.Take(more); err != nil {
+			return err
+		}
+		d.markingSize = size
+	}
+	out := &Marking{
+		Time: time.Duration(m.Time), Goroutines: int(m.Goroutines), Proved: m.Proved,
+		Passes: int(m.Passes), Took: time.Duration(m.Took), Apart: time.Duration(m.Apart),
+		Halted: time.Duration(m.Halted), MaxHalt: time.Duration(m.MaxHalt), Heap: int64(m.Heap),
+		NeedsHalt: time.Duration(m.NeedsHalt), NeedsMemory: int64(m.NeedsMemory),
+	}
+	var err error
+	if out.Doubt, err = d.text(m.Doubt); err != nil {
+		return err
+	}
+	for i, from := range m.Groups {
+		g, err := d.markedGroup(from)
+		if err != nil {
+			return fmt.Errorf("group %d of the marking: %w", i, err)
+		}
+		out.Groups = append(out.Groups, g)
+	}
+	return d.b.newMarking(out)
+}
+
+func (d *decoder) markedGroup(m *pb.MarkedGroup) (g MarkedGroup, err error) {
+	if m.Verdict < 0 || m.Verdict > pb.Verdict(Stuck) || m.Wait < 0 || m.Wait > pb.MarkedWait(ForNothing) {
+		return g, fmt.Errorf("unknown verdict %d or wait %d: a newer cpprof may know it", m.Verdict, m.Wait)
+	}
+	if err := columns(len(m.CallFunction), len(m.CallFile), len(m.CallLine)); err != nil {
+		return g, err
+	}
+	g = MarkedGroup{
+		Verdict: Verdict(m.Verdict), Wait: Wait(m.Wait), Count: int(m.Count),
+		Waited: time.Duration(m.Waited), Kept: int64(m.Kept) - 1,
+		Creator: Call{Line: int32(m.CreatorLine)},
+	}
+	err = d.textsOf([]*string{&g.Reason, &g.Doubt, &g.Creator.Function, &g.Creator.File},
+		m.Reason, m.Doubt, m.CreatorFunction, m.CreatorFile)
+	if err != nil {
+		return g, err
+	}
+	last := int64(0)
+	for _, step := range m.Goroutine {
+		last += step
+		g.IDs = append(g.IDs, last)
+	}
+	for _, k := range m.Reaches {
+		g.Reaches = append(g.Reaches, int32(k))
+	}
+	for i, line := range m.CallLine {
+		c := Call{Line: int32(line)}
+		if err := d.textsOf([]*string{&c.Function, &c.File}, m.CallFunction[i], m.CallFile[i]); err != nil {
+			return g, err
+		}
+		g.Calls = append(g.Calls, c)
+	}
+	return g, nil
+}

@@ -1,0 +1,167 @@
+package sampledata
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// A Marking says which goroutines can never run again. The program's heap was
+// marked, as the garbage collector does it: what a goroutine waits for was not
+// reached.
+type Marking struct {
+	Time       time.Duration // when it was found, as Sample.Time
+	Goroutines int           // of the program
+	Proved     bool          // at one moment, in a halt
+	Passes     int           // number of readings of the heap, the proof included
+	Took       time.Duration // all of them
+	Apart      time.Duration // from the first reading to the last
+	Halted     time.Duration // the target, in all of them
+	MaxHalt    time.Duration // the longest of these halts
+	Heap       int64         // bytes in use
+
+	// What a proof would take; 0 if there is one, or if it needs none.
+	NeedsHalt   time.Duration
+	NeedsMemory int64
+
+	Doubt  string // why nothing is claimed; "" if there is no reason
+	Groups []MarkedGroup
+}
+
+// A MarkedGroup is goroutines that wait at one place, with one verdict.
+type MarkedGroup struct {
+	Verdict Verdict
+	Wait    Wait
+	Reason  string // as State.Reason
+	Doubt   string // why its verdict is no more than NotMoved
+	Count   int
+	IDs     []int64       // goids, ascending; not all if there are very many
+	Waited  time.Duration // the longest wait, at least; 0 if not known
+	Kept    int64         // bytes that only these goroutines keep; -1 if not known
+	Reaches []int32       // other groups that wait for what this group reaches, by index
+	Creator Call          // of the first goroutine; empty if not known
+	Calls   []Call        // innermost first
+}
+
+// A Call is a place in the code.
+type Call struct {
+	Function string
+	File     string
+	Line     int32
+}
+
+// A Verdict is what is known of a goroutine that waits.
+type Verdict uint8
+
+// Verdicts, from the one that claims nothing to the one that claims most.
+const (
+	Live      Verdict = iota // something that can run reaches what it waits for
+	NotMoved                 // it has not moved, and a doubt forbids to say more
+	Suspected                // readings have not reached what it waits for
+	Stuck                    // proved: nothing that can run again reaches that
+)
+
+func (v Verdict) String() string { return nameOf(verdictNames, int(v)) }
+
+// MarshalText implements encoding.TextMarshaler.
+func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+var verdictNames = []string{"live", "not moved", "suspected", "stuck for good"}
+
+// A Wait is what a goroutine waits for.
+type Wait uint8
+
+const (
+	ForGroup     Wait = iota // a sync.WaitGroup, or another semaphore
+	ForLock                  // to take a lock
+	ForReadLock              // to take a lock for reading
+	ForReceiver              // of a channel
+	ForSender                // to a channel
+	ForChannels              // of a select
+	ForCondition             // a sync.Cond
+	ForNil                   // a nil channel
+	ForNothing               // a select without cases
+)
+
+func (w Wait) String() string { return nameOf(waitNames, int(w)) }
+
+var waitNames = []string{"group", "lock", "read-lock", "receiver", "sender", "channels",
+	"condition", "nil-channel", "no-cases"}
+
+// The limits of a marking.
+const (
+	MaxMarkedGroups = 4096
+	MaxMarkedCalls  = 128     // of a group
+	MaxMarked       = 1 << 17 // goids
+)
+
+func (m *Marking) check() error {
+	for _, n := range []int64{int64(m.Time), int64(m.Goroutines), int64(m.Passes), int64(m.Took),
+		int64(m.Apart), int64(m.Halted), int64(m.MaxHalt), m.Heap, int64(m.NeedsHalt), m.NeedsMemory} {
+		if n < 0 {
+			return fmt.Errorf("marking with the negative number %d", n)
+		}
+	}
+	if len(m.Groups) > MaxMarkedGroups {
+		return fmt.Errorf("marking with %d groups, more than %d", len(m.Groups), MaxMarkedGroups)
+	}
+	ids := 0
+	for i := range m.Groups {
+		g := &m.Groups[i]
+		if err := g.check(len(m.Groups)); err != nil {
+			return fmt.Errorf("group %d of the marking: %w", i, err)
+		}
+		ids += len(g.IDs)
+	}
+	if ids > MaxMarked {
+		return fmt.Errorf("marking with %d goroutines, more than %d", ids, MaxMarked)
+	}
+	return nil
+}
+
+func (g *MarkedGroup) check(groups int) error {
+	switch {
+	case g.Verdict < NotMoved || g.Verdict > Stuck:
+		return fmt.Errorf("unknown verdict %d", g.Verdict)
+	case g.Wait > ForNothing:
+		return fmt.Errorf("unknown wait %d", g.Wait)
+	case g.Count < 1 || g.Count > math.MaxInt32 || len(g.IDs) > g.Count:
+		return fmt.Errorf("%d goroutines, %d of them listed", g.Count, len(g.IDs))
+	case g.Waited < 0:
+		return fmt.Errorf("negative wait %v", g.Waited)
+	case g.Kept < -1:
+		return fmt.Errorf("%d bytes kept", g.Kept)
+	case len(g.Calls) > MaxMarkedCalls:
+		return fmt.Errorf("%d calls, more than %d", len(g.Calls), MaxMarkedCalls)
+	}
+	for i, k := range g.Reaches {
+		if k < 0 || int(k) >= groups || i > 0 && g.Reaches[i-1] >= k {
+			return fmt.Errorf("it reaches group %d, which is none of %d or not in order", k, groups)
+		}
+	}
+	for i, id := range g.IDs {
+		if id < 1 || i > 0 && g.IDs[i-1] >= id {
+			return fmt.Errorf("goroutine %d is none or not in order", id)
+		}
+	}
+	for i := range g.Calls {
+		if err := g.Calls[i].check(); err != nil {
+			return err
+		}
+	}
+	return checkLine(g.Creator.Line)
+}
+
+func (c *Call) check() error {
+	if c.Function == "" {
+		return fmt.Errorf("call of a function without a name")
+	}
+	return checkLine(c.Line)
+}
+
+func (r *Recording) checkMarking() error {
+	if r.Marking == nil {
+		return nil
+	}
+	return r.Marking.check()
+}
