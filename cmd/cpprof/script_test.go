@@ -6,6 +6,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/cpprof/cpprof/internal/fixture"
@@ -17,13 +18,17 @@ func TestMain(m *testing.M) {
 	testscript.Main(interruptible{m}, map[string]func(){"cpprof": main})
 }
 
-// interruptible are tests whose processes end at Ctrl-C also if the tests themselves don't: a shell ignores SIGINT in what it
-// starts in the background, and cpprof leaves an ignored signal ignored.
+// interruptible are tests whose processes end at Ctrl-C and a hang-up even if the tests themselves
+// don't: a shell ignores SIGINT in what it starts in the background, nohup ignores SIGHUP, and
+// cpprof leaves an ignored signal ignored.
 type interruptible struct{ *testing.M }
 
 func (m interruptible) Run() int {
-	if signal.Ignored(os.Interrupt) {
-		signal.Notify(make(chan os.Signal, 1), os.Interrupt) // a process gets the default of a signal that its parent handles
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
+		if signal.Ignored(s) {
+			// A process gets the default of a signal that its parent handles.
+			signal.Notify(make(chan os.Signal, 1), s)
+		}
 	}
 	defer fixture.Remove()
 	return m.M.Run()

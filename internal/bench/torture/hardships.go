@@ -19,10 +19,10 @@ type hardship struct {
 	kinds [][]string
 
 	// happen returns how many times the hardship happened, and what harm it found.
-	happen func(v *victim, r *recorder) (times int, harm error)
-	probes bool                  // cpprof probes the program
-	silent bool                  // the program is sent nothing, because it may end at any time
-	after  func(v *victim) error // finds harm when all is over
+	happen  func(v *victim, r *recorder) (times int, harm error)
+	command []string              // of cpprof; nil: record, as often as it can
+	silent  bool                  // the program is sent nothing, because it may end at any time
+	after   func(v *victim) error // finds harm when all is over
 }
 
 // The kinds of programs that live as long as they are let alone.
@@ -39,7 +39,16 @@ var hardships = []hardship{
 	{name: "stop cpprof", kinds: lasting, happen: stopRecorder, after: (*victim).lives},
 	{name: "suspend cpprof", kinds: lasting, happen: suspend, after: (*victim).lives},
 	{name: "end cpprof", kinds: lasting, happen: endRecorder, after: (*victim).lives},
-	{name: "end probes", kinds: lasting, happen: endProbes, probes: true, after: (*victim).unchanged},
+	{name: "end probes", kinds: lasting, happen: endProbes, command: []string{"probe", "main.*", "os.*"}, after: (*victim).unchanged},
+	probesEnd("probes: time", []string{"probe", "main.*", "-d", "300ms"}),
+	probesEnd("probes: SIGINT", probeMain, syscall.SIGINT),
+	probesEnd("probes: SIGTERM", probeMain, syscall.SIGTERM),
+	probesEnd("probes: SIGHUP", probeMain, syscall.SIGHUP),
+	probesEnd("probes: SIGQUIT", probeMain, syscall.SIGQUIT),
+	probesEnd("probes: SIGINT again", probeMain, syscall.SIGINT, syscall.SIGINT, syscall.SIGINT),
+	probesEnd("probes: SIGKILL", probeMain, syscall.SIGKILL),
+	probesEnd("probes: SIGKILL later", probeMain, syscall.SIGINT, syscall.SIGKILL),
+	probesEnd("why --probes", []string{"why", "--probes"}, syscall.SIGINT),
 	{name: "stop the program", kinds: lasting, happen: stop, after: (*victim).lives},
 	{name: "kill the program", kinds: lasting, silent: true, happen: kill, after: func(*victim) error { return nil }},
 	{name: "exec", kinds: [][]string{{"-again=20ms"}, {"-again=100ms", "-threads=100"}, {"-again=300ms"}}, silent: true, happen: execute, after: (*victim).lives},
@@ -87,22 +96,46 @@ func endRecorder(_ *victim, r *recorder) (int, error) {
 	return 1, r.end(syscall.SIGTERM)
 }
 
+var probeMain = []string{"probe", "main.*"}
+
+// probesEnd returns the hardship that cpprof is sent signals while its probes are in; without a
+// signal, its time ends.
+func probesEnd(name string, command []string, signals ...syscall.Signal) hardship {
+	kinds := [][]string{{"-busy=1", "-lockers=3"}, {"-threads=100", "-lockers=3"}}
+	return hardship{name: name, kinds: kinds, command: command, after: (*victim).unchanged,
+		happen: func(v *victim, r *recorder) (int, error) { return r.endWithProbes(v, signals) }}
+}
+
 // endProbes ends cpprof while it puts probes in, has them in, or takes them out.
 func endProbes(v *victim, r *recorder) (int, error) {
-	in := func() bool { return r.over() || v.changed() != nil }
+	ends := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGKILL}
+	rand.Shuffle(len(ends), func(i, j int) { ends[i], ends[j] = ends[j], ends[i] })
+	return r.endWithProbes(v, ends[:1+rand.IntN(3)])
+}
+
+// endWithProbes sends cpprof signals while its probes are in, and compares the code then.
+func (r *recorder) endWithProbes(v *victim, signals []syscall.Signal) (int, error) {
+	times := 0
+	in := func() bool {
+		if v.changed() != nil {
+			times = 1
+		}
+		return times > 0 || r.over()
+	}
 	if err := v.await("a probe is in the program", in); err != nil {
 		return 0, err
 	}
-	pause(500)
-	ends := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGKILL}
-	for range 1 + rand.IntN(3) {
-		r.cmd.Process.Signal(ends[rand.IntN(len(ends))])
+	if len(signals) > 0 {
+		pause(300)
+	}
+	for _, s := range signals {
+		r.cmd.Process.Signal(s)
 		pause(30)
 	}
 	if err := r.ends(); err != nil || !r.cmd.ProcessState.Exited() {
-		return 1, err // the kernel takes out what a killed cpprof has in
+		return times, err // the kernel takes out what a killed cpprof has in
 	}
-	return 1, v.changed()
+	return times, v.changed()
 }
 
 func kill(v *victim, r *recorder) (int, error) {

@@ -80,15 +80,17 @@ func run() (good bool, err error) {
 // limit returns a context that is done when it is time to end.
 func limit() (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.Background())
-	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
-		if !signal.Ignored(s) { // as it is for programs in the background and under nohup
-			c := make(chan os.Signal, 1)
-			signal.Notify(c, s)
-			go func() {
-				<-c
-				cancel()
-			}()
-		}
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP} {
+		ignored := signal.Ignored(s) // as it is in the background and under nohup
+		c := make(chan os.Signal, 1)
+		signal.Notify(c, s) // or cpprof would ignore it, too
+		go func() {
+			for range c {
+				if !ignored {
+					cancel()
+				}
+			}
+		}()
 	}
 	if *times == 0 {
 		time.AfterFunc(*long, cancel)

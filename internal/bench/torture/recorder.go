@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -25,10 +26,10 @@ type recorder struct {
 // eager are the flags with which cpprof halts a program as often as it can.
 var eager = []string{"--rate", "1000", "--max-overhead", "50%", "--max-cpu", "0"}
 
-// record starts to record a program, or to probe it.
+// record starts the command of a hardship.
 func (b *bench) record(h *hardship, v *victim, dir string) (*recorder, error) {
-	if h.probes {
-		return begin(b.cpprof, dir, "probe", "-o", dir, "-p", fmt.Sprint(v.pid()), "main.*", "os.*")
+	if len(h.command) > 0 {
+		return begin(b.cpprof, dir, append(slices.Clip(h.command), "-o", dir, "-p", fmt.Sprint(v.pid()))...)
 	}
 	return record(b.cpprof, v, dir)
 }

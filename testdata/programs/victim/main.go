@@ -91,6 +91,8 @@ func work() {
 }
 
 // compute takes a tenth of a millisecond or so, and leaves some garbage.
+//
+//go:noinline
 func compute() (sum int) {
 	for n := range 300 {
 		for _, v := range make([]int, n) {
