@@ -99,7 +99,7 @@ func (b *bench) tryFullDisk(dir string) (o outcome) {
 	defer v.kill()
 	v.alike = func() (*victim, error) { return start(exec.Command(run[0], run[1:]...)) }
 	var launched int
-	o.harm = v.awaitFor(5*patience, "cpprof says that the disk is full", func() bool { // samples are few on a busy machine
+	o.harm = v.awaitFor(5**patience, "cpprof says that the disk is full", func() bool { // samples are few on a busy machine
 		_, rest, _ := strings.Cut(v.saying(), "continues as process ")
 		n, _ := fmt.Sscanf(rest, "%d", &launched)
 		return n == 1

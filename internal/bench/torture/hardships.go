@@ -34,21 +34,24 @@ var lasting = [][]string{
 	{"-silent", "-busy=1"},
 }
 
+// The kinds of programs that leave the machine to others.
+var light = [][]string{{}, {"-threads=100"}}
+
 var hardships = []hardship{
 	{name: "kill cpprof", kinds: lasting, happen: killRecorder, after: (*victim).lives},
 	{name: "stop cpprof", kinds: lasting, happen: stopRecorder, after: (*victim).lives},
 	{name: "suspend cpprof", kinds: lasting, happen: suspend, after: (*victim).lives},
 	{name: "end cpprof", kinds: lasting, happen: endRecorder, after: (*victim).lives},
 	{name: "end probes", kinds: lasting, happen: endProbes, command: []string{"probe", "main.*", "os.*"}, after: (*victim).unchanged},
-	probesEnd("probes: time", []string{"probe", "main.*", "-d", "300ms"}),
-	probesEnd("probes: SIGINT", probeMain, syscall.SIGINT),
-	probesEnd("probes: SIGTERM", probeMain, syscall.SIGTERM),
-	probesEnd("probes: SIGHUP", probeMain, syscall.SIGHUP),
-	probesEnd("probes: SIGQUIT", probeMain, syscall.SIGQUIT),
-	probesEnd("probes: SIGINT again", probeMain, syscall.SIGINT, syscall.SIGINT, syscall.SIGINT),
-	probesEnd("probes: SIGKILL", probeMain, syscall.SIGKILL),
-	probesEnd("probes: SIGKILL later", probeMain, syscall.SIGINT, syscall.SIGKILL),
-	probesEnd("why --probes", []string{"why", "--probes"}, syscall.SIGINT),
+	{name: "probes: time", kinds: light, command: []string{"probe", "main.*", "-d", "300ms"}, happen: endBy(), after: (*victim).unchanged},
+	{name: "probes: SIGINT", kinds: light, command: probeMain, happen: endBy(syscall.SIGINT), after: (*victim).unchanged},
+	{name: "probes: SIGTERM", kinds: light, command: probeMain, happen: endBy(syscall.SIGTERM), after: (*victim).unchanged},
+	{name: "probes: SIGHUP", kinds: light, command: probeMain, happen: endBy(syscall.SIGHUP), after: (*victim).unchanged},
+	{name: "probes: SIGQUIT", kinds: light, command: probeMain, happen: endBy(syscall.SIGQUIT), after: (*victim).unchanged},
+	{name: "probes: SIGINT again", kinds: light, command: probeMain, happen: endBy(syscall.SIGINT, syscall.SIGINT, syscall.SIGINT), after: (*victim).unchanged},
+	{name: "probes: SIGKILL", kinds: light, command: probeMain, happen: endBy(syscall.SIGKILL), after: (*victim).unchanged},
+	{name: "probes: SIGKILL later", kinds: light, command: probeMain, happen: endBy(syscall.SIGINT, syscall.SIGKILL), after: (*victim).unchanged},
+	{name: "why --probes", kinds: [][]string{{"-busy=1"}, {"-lockers=3"}}, command: []string{"why", "--probes"}, happen: endBy(syscall.SIGINT), after: (*victim).unchanged},
 	{name: "stop the program", kinds: lasting, happen: stop, after: (*victim).lives},
 	{name: "kill the program", kinds: lasting, silent: true, happen: kill, after: func(*victim) error { return nil }},
 	{name: "exec", kinds: [][]string{{"-again=20ms"}, {"-again=100ms", "-threads=100"}, {"-again=300ms"}}, silent: true, happen: execute, after: (*victim).lives},
@@ -98,12 +101,9 @@ func endRecorder(_ *victim, r *recorder) (int, error) {
 
 var probeMain = []string{"probe", "main.*"}
 
-// probesEnd returns the hardship that cpprof is sent signals while its probes are in; without a
-// signal, its time ends.
-func probesEnd(name string, command []string, signals ...syscall.Signal) hardship {
-	kinds := [][]string{{"-busy=1", "-lockers=3"}, {"-threads=100", "-lockers=3"}}
-	return hardship{name: name, kinds: kinds, command: command, after: (*victim).unchanged,
-		happen: func(v *victim, r *recorder) (int, error) { return r.endWithProbes(v, signals) }}
+// endBy sends cpprof signals while its probes are in. Without a signal, the time ends.
+func endBy(signals ...syscall.Signal) func(*victim, *recorder) (int, error) {
+	return func(v *victim, r *recorder) (int, error) { return r.endWithProbes(v, signals) }
 }
 
 // endProbes ends cpprof while it puts probes in, has them in, or takes them out.
@@ -120,6 +120,7 @@ func (r *recorder) endWithProbes(v *victim, signals []syscall.Signal) (int, erro
 		if v.changed() != nil {
 			times = 1
 		}
+		time.Sleep(10 * time.Millisecond) // to compare the code takes time from others
 		return times > 0 || r.over()
 	}
 	if err := v.await("a probe is in the program", in); err != nil {
@@ -219,7 +220,7 @@ func execute(v *victim, r *recorder) (int, error) {
 
 // recordsFirst waits for the first bytes of the recording's samples.
 func (r *recorder) recordsFirst() error {
-	for end := time.Now().Add(patience); !r.over() && time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(*patience); !r.over() && time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if info, err := os.Stat(r.dir + "/SampleData"); err == nil && info.Size() > 0 {
 			return nil
 		}

@@ -29,6 +29,8 @@ var (
 	times = flag.Int("times", 0, "go on until so many kills, suspensions and so on, whatever -d says")
 	only  = flag.String("only", "", "try only what begins with this, such as suspend")
 	lanes = flag.Int("lanes", 2, "how many programs to record at the same time")
+
+	patience = flag.Duration("patience", time.Minute, "for how long a busy or emulated machine may keep something from happening")
 )
 
 func main() {

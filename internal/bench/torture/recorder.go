@@ -98,7 +98,7 @@ func (r *recorder) ends() error {
 	select {
 	case <-r.ctx.Done():
 		return nil
-	case <-time.After(patience):
+	case <-time.After(*patience):
 		err := fmt.Errorf("cpprof does not end:\n%s", r.threads())
 		r.cmd.Process.Kill()
 		<-r.ctx.Done()

@@ -16,9 +16,6 @@ import (
 	"github.com/cpprof/cpprof/internal/fixture"
 )
 
-// patience is for how long a busy machine may keep something from happening.
-const patience = time.Minute
-
 // A victim is a running testdata/programs/victim. What it has been sent is counted, and what came back.
 type victim struct {
 	cmd   *exec.Cmd
@@ -94,7 +91,7 @@ func (v *victim) over() bool {
 	}
 }
 
-func (v *victim) await(what string, ok func() bool) error { return v.awaitFor(patience, what, ok) }
+func (v *victim) await(what string, ok func() bool) error { return v.awaitFor(*patience, what, ok) }
 
 func (v *victim) awaitFor(patience time.Duration, what string, ok func() bool) error {
 	for end := time.Now().Add(patience); !ok(); time.Sleep(time.Millisecond) {
@@ -198,7 +195,7 @@ func (v *victim) crashed() error {
 			return fmt.Errorf("the program did not crash, but ended: %v", err)
 		}
 		return nil
-	case <-time.After(patience):
+	case <-time.After(*patience):
 		return fmt.Errorf("the program does not crash:\n%s", stuck(v.pid()))
 	}
 }
