@@ -124,8 +124,25 @@ func TestMCP(t *testing.T) {
 			}
 		}
 	}
+	seen := 0
+	for _, text := range c.object("why", one)["text"].([]any) {
+		see, ok := text.(map[string]any)["see"].(string)
+		if !ok {
+			continue
+		}
+		var args map[string]any
+		tool, rest, _ := strings.Cut(see, " ")
+		if err := json.Unmarshal([]byte(rest), &args); err != nil {
+			t.Fatalf("%q: %v", see, err)
+		}
+		c.object(tool, args)
+		seen++
+	}
+	if seen == 0 {
+		t.Error("no finding says which tool shows it")
+	}
 	c.refused("record", map[string]any{"process": fmt.Sprint(target.Pid()), "name": "new", "seconds": 0.5}, "new.cpprof already exists: give another name with name")
-	c.refused("report", map[string]any{"recording": "new.cpprof", "class": "go:main.nobody"}, "go:main.nobody")
+	c.refused("report", map[string]any{"recording": "new.cpprof", "class": "go:main.nobody"}, "the tool classes lists all")
 	c.refused("report", map[string]any{"recording": "new.cpprof", "steps": []map[string]any{{"how": "down", "path": "* >>"}}}, "the step down")
 	c.refused("record", map[string]any{"process": "no-such-program"}, "no Go program of this name")
 	c.refused("record", map[string]any{"process": "1", "seconds": 1e6}, "want 0.1 to 600")

@@ -9,8 +9,6 @@ import (
 	"os/exec"
 	"strings"
 	"time"
-
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // Bounds of a call.
@@ -35,8 +33,8 @@ func (b *boundedBuffer) Write(p []byte) (int, error) {
 }
 
 // said returns the messages of a command in terms of the tools, without the program's name before each line.
-func (b *boundedBuffer) said() string {
-	text := inTools(strings.TrimSpace(strings.TrimPrefix(strings.ReplaceAll(b.String(), "\ncpprof: ", "\n"), "cpprof: ")))
+func (b *boundedBuffer) said(folder string) string {
+	text := inTools(strings.TrimSpace(strings.TrimPrefix(strings.ReplaceAll(b.String(), "\ncpprof: ", "\n"), "cpprof: ")), folder)
 	if b.cut {
 		text += " ..."
 	}
@@ -69,7 +67,7 @@ func (s *server) run(ctx context.Context, room chan struct{}, limit time.Duratio
 	written, messages := &boundedBuffer{limit: maxOutput}, &boundedBuffer{limit: maxNote}
 	c.Stdout, c.Stderr = written, messages
 	err = c.Run()
-	said = messages.said()
+	said = messages.said(s.o.Folder)
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return nil, said, fmt.Errorf("cpprof %s has not ended after %v", args[0], limit)
@@ -83,13 +81,4 @@ func (s *server) run(ctx context.Context, room chan struct{}, limit time.Duratio
 		return nil, said, fmt.Errorf("the answer has more than %d MB: ask for less, such as one class", maxOutput>>20)
 	}
 	return written.Bytes(), said, nil
-}
-
-// read returns the answer of a command that writes JSON, and what the command has said beside it.
-func (s *server) read(ctx context.Context, args ...string) (*sdk.CallToolResult, any, error) {
-	out, said, err := s.run(ctx, s.reading, readingTime, append(args, "--json")...)
-	if err != nil {
-		return nil, nil, err
-	}
-	return answer(out, said)
 }

@@ -48,11 +48,11 @@ type (
 	reportArgs struct {
 		Recording string `json:"recording" jsonschema:"the name of a recording, as list_recordings shows it"`
 		Class     string `json:"class,omitempty" jsonschema:"a thread class, such as go:main.worker: its Thread View, all time of its goroutines. Without it, the Server View: the processors' time"`
-		Steps     []step `json:"steps,omitempty" jsonschema:"how to refine the view, one after the other; without steps cpprof chooses them"`
+		Steps     []step `json:"steps,omitempty" jsonschema:"how to refine the view, one after the other; if none is down, extended or up, cpprof refines"`
 	}
 	step struct {
-		How  string `json:"how" jsonschema:"down: what the path calls; extended: what it leads to; up: who calls it; prune: leave its stacks out; zoom: make it the whole"`
-		Path string `json:"path" jsonschema:"a call path: 'A B' is an immediate call, 'A ..B' a call at any depth, * the root; such as '* main.worker' or '* ..:MONITOR'"`
+		How  string `json:"how" jsonschema:"down: what the path calls; extended: what it leads to; up: who calls it; prune: keep only its stacks; zoom: make it the whole"`
+		Path string `json:"path" jsonschema:"a call path: 'A B' is an immediate call, 'A ..B' a call at any depth, * the root; such as '* main.worker' or '* ..:MONITOR'. For prune also an expression: '* ..A and not * ..B'"`
 	}
 	compareArgs struct {
 		Recording string `json:"recording" jsonschema:"the name of the newer recording"`
@@ -185,13 +185,15 @@ func (s *server) record(ctx context.Context, _ *sdk.CallToolRequest, in recordAr
 
 func (s *server) report(ctx context.Context, _ *sdk.CallToolRequest, in reportArgs) (*sdk.CallToolResult, any, error) {
 	args := []string{"report", viewFlag(in.Class)}
+	refines := false
 	for _, step := range in.Steps {
 		if !slices.Contains([]string{"down", "extended", "up", "prune", "zoom"}, step.How) {
 			return nil, nil, fmt.Errorf("step %q: want down, extended, up, prune or zoom", step.How)
 		}
 		args = append(args, "--"+step.How+"="+step.Path)
+		refines = refines || step.How != "prune" && step.How != "zoom"
 	}
-	if len(in.Steps) == 0 {
+	if !refines {
 		args = append(args, "--auto")
 	}
 	return s.readRecordings(ctx, in.Recording, "", args...)
@@ -228,7 +230,14 @@ func (s *server) readRecordings(ctx context.Context, recording, against string, 
 		}
 		args = append(args, "--against="+other)
 	}
-	return s.read(ctx, append(args, file)...)
+	out, said, err := s.run(ctx, s.reading, readingTime, append(args, file, "--json")...)
+	if err == nil && args[0] == "why" {
+		out, err = seeInTools(out, recording)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return answer(out, said)
 }
 
 // file returns the path of a file or folder by its name. It fails if that, or a part of it, is not within the folder.

@@ -1,8 +1,12 @@
 package mcp
 
 import (
+	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
+
+	"github.com/cpprof/cpprof/why"
 )
 
 // parameters are the parameters of tools by the flags of the commands that the tools run.
@@ -15,14 +19,21 @@ var parameters = map[string]string{
 // foreignFlags are flags of other programs, which errors advise, too.
 var foreignFlags = map[string]bool{"--cap-add": true, "-ldflags": true, "-s": true, "-w": true, "-n": true}
 
+// commandTools are the tools with the names of commands.
+var commandTools = []string{"record", "why", "locks", "classes", "report"}
+
 var (
-	flagName = regexp.MustCompile(`(^|[\s('])(--?[a-z][a-z-]*)`)
-	clause   = regexp.MustCompile(`, or |; |: |, `)
+	flagName    = regexp.MustCompile(`(^|[\s('])(--?[a-z][a-z-]*)`)
+	quotedLine  = regexp.MustCompile("[`']cpprof ([a-z-]+)[^`']*[`']")
+	commandLine = regexp.MustCompile("\\bcpprof (" + strings.Join(commandTools, "|") + ")\\b[^:;,)]*")
+	clause      = regexp.MustCompile(`, or |; |: |, `)
 )
 
-// inTools returns a message of a command in terms of the tools. A parameter stands for its flag. Advice that names
-// another flag is left out: no tool has it.
-func inTools(message string) string {
+// inTools returns a message of a command in terms of the tools. A tool stands for its command, a
+// parameter for its flag, a name for a path in the folder. Advice that names another command or
+// flag is left out: no tool has it.
+func inTools(message, folder string) string {
+	message = strings.ReplaceAll(message, folder+"/", "")
 	var kept []string
 	for line := range strings.SplitSeq(message, "\n") {
 		switch offered, ok := strings.CutPrefix(line, "  -p "); {
@@ -47,10 +58,21 @@ func lineInTools(line string) string {
 	return changed
 }
 
-// clauseInTools does so for a part of a sentence; ok is false if it names a flag that no tool has.
+// clauseInTools does so for a part of a sentence; ok is false if it names what no tool has.
 func clauseInTools(text string) (changed string, ok bool) {
 	ok = true
-	changed = flagName.ReplaceAllStringFunc(text, func(found string) string {
+	changed = text
+	for _, line := range []*regexp.Regexp{quotedLine, commandLine} {
+		changed = line.ReplaceAllStringFunc(changed, func(found string) string {
+			command := line.FindStringSubmatch(found)[1]
+			if slices.Contains(commandTools, command) && !strings.Contains(found, " -- ") {
+				return "the tool " + command
+			}
+			ok = false
+			return found
+		})
+	}
+	changed = flagName.ReplaceAllStringFunc(changed, func(found string) string {
 		parts := flagName.FindStringSubmatch(found)
 		if parameter, known := parameters[parts[2]]; known {
 			return parts[1] + parameter
@@ -59,4 +81,53 @@ func clauseInTools(text string) (changed string, ok bool) {
 		return found
 	})
 	return changed, ok
+}
+
+// seeField matches the field of a finding with the command that shows it. No text has this in it:
+// its quotes are escaped.
+var seeField = regexp.MustCompile(`,\s*"see":\s*"(?:[^"\\]|\\.)*"`)
+
+// seeInTools replaces in the document of 'cpprof why' each command by the call of a tool, such as
+// report {"recording":"run.cpprof"}. It leaves out what no tool shows.
+func seeInTools(document []byte, recording string) ([]byte, error) {
+	var of struct{ Findings []shown }
+	if err := json.Unmarshal(document, &of); err != nil {
+		return nil, err
+	}
+	return seeField.ReplaceAllFunc(document, func([]byte) []byte {
+		if len(of.Findings) == 0 {
+			return nil
+		}
+		tool, args := of.Findings[0].call(recording)
+		of.Findings = of.Findings[1:]
+		text, err := json.Marshal(args)
+		if tool == "" || err != nil {
+			return nil
+		}
+		field, _ := json.Marshal(tool + " " + string(text)) // a string has no error
+		return append([]byte(`,"see":`), field...)
+	}), nil
+}
+
+// A shown is what shows a finding.
+type shown struct {
+	Kind    why.Kind
+	Measure *why.Measure
+	Within  *struct{}
+}
+
+// call returns the tool that shows a finding, and its arguments; "" if none does.
+func (s *shown) call(recording string) (tool string, args any) {
+	m := s.Measure
+	switch {
+	case s.Within != nil: // no tool takes a span
+		return "", nil
+	case m == nil && (&why.Finding{Kind: s.Kind}).Words().See == "locks":
+		return "locks", readArgs{Recording: recording}
+	case m == nil:
+		return "", nil
+	case m.Path != "":
+		return "report", reportArgs{Recording: recording, Class: m.Thread, Steps: []step{{"extended", m.Path}}}
+	}
+	return "report", reportArgs{Recording: recording, Class: m.Thread, Steps: []step{{"prune", m.Keep}}}
 }

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"encoding/json"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -17,11 +18,40 @@ func TestInTools(t *testing.T) {
 		"-p shop: no Go program of this name runs\nGo programs that cpprof may halt:\n  -p 12  shop -v": "process shop: no Go program of this name runs\nGo programs that cpprof may halt:\n  process 12  shop -v",
 		"no view: add --server or --thread CLASS\nSee 'cpprof report --help'.":                          "no view: add no class or class CLASS",
 		"it has no table: build it without -ldflags=-s, or use --backend delve":                         "it has no table: build it without -ldflags=-s",
-		"a-b --c-d":                            "a-b --c-d",
-		"--down: unexpected >\n  * >>\n     ^": "the step down: unexpected >\n  * >>\n     ^",
+		"a-b --c-d": "a-b --c-d",
+		"/runs/x.cpprof: no class \"x\"; closest: y; `cpprof classes FILE` lists all": "x.cpprof: no class \"x\"; closest: y; the tool classes lists all",
+		"3 samples\nnext: cpprof why /runs/x.cpprof":                                  "3 samples\nnext: the tool why",
+		"no permission, or launch the program with cpprof record -- COMMAND":          "no permission",
+		"-p x: no program that cpprof may halt":                                       "process x: no program that cpprof may halt",
+		"too short: 'cpprof find' shows what there is":                                "too short",
+		"--down: unexpected >\n  * >>\n     ^":                                        "the step down: unexpected >\n  * >>\n     ^",
 	} {
-		if got := inTools(message); got != want {
+		if got := inTools(message, "/runs"); got != want {
 			t.Errorf("%q:\n%q, want\n%q", message, got, want)
+		}
+	}
+}
+
+// Each command in an answer of why becomes the call that shows the same, if there is one.
+func TestSeeInTools(t *testing.T) {
+	for finding, want := range map[string]string{
+		`{"kind":"compute","measure":{"path":"* ..f"}}`:                     `report {"recording":"a b","steps":[{"how":"extended","path":"* ..f"}]}`,
+		`{"kind":"lock","measure":{"thread":"go:w","keep":"* ..:MONITOR"}}`: `report {"recording":"a b","class":"go:w","steps":[{"how":"prune","path":"* ..:MONITOR"}]}`,
+		`{"kind":"deadlock"}`: `locks {"recording":"a b"}`,
+		`{"kind":"leak"}`:     "",
+		`{"kind":"lock","measure":{"keep":"* ..:MONITOR"},"within":{"to":1}}`: "",
+	} {
+		document := `{"findings":[` + finding + `],"text":[{"try":"\"see\": x","see":"cpprof \"x\" --server"}]}`
+		got, err := seeInTools([]byte(document), "a b")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var of struct{ Text []struct{ Try, See string } }
+		if err := json.Unmarshal(got, &of); err != nil {
+			t.Fatalf("%v: %s", err, got)
+		}
+		if of.Text[0].See != want || of.Text[0].Try != `"see": x` {
+			t.Errorf("%s: %+v, want %s", finding, of.Text[0], want)
 		}
 	}
 }
