@@ -33,8 +33,9 @@ const (
 	NumDoings
 )
 
-// meanings say what each Doing means: its typed time if that is not divided, whether a goroutine at home waits like this for its
-// next piece of work, and the words for it, of which the first is the verb.
+// meanings say what each Doing means: its typed time if that is not divided,
+// whether a goroutine at home waits like this for its next piece of work, and
+// the words for it. The first word is the verb.
 var meanings = [NumDoings]struct {
 	time  TypedTime
 	home  bool

@@ -42,7 +42,7 @@ func (o Options) maxNodes() int {
 // A sizeError is returned if a view has too many nodes.
 type sizeError struct {
 	max   int
-	chain int // with chains of at most so many holders, the view has probably few enough nodes; -1: no chains are short enough
+	chain int // with chains of at most this many holders, the view has probably few enough nodes; -1: no chains are short enough
 }
 
 func (e *sizeError) Error() string {

@@ -30,7 +30,8 @@ type Cause struct {
 	Certainty Certainty `json:"certainty"`
 }
 
-// mostOverlaps limits the work to find causes: how many states of holders are compared with those of waiters.
+// mostOverlaps limits the work to find causes: how many states of holders are
+// compared with states of waiters.
 const mostOverlaps = 2_000_000
 
 // A doer is goroutines of a class with one activity.

@@ -55,8 +55,9 @@ const noFunction sampledata.FunctionID = -1
 // bar returns the share of the processors above which code is a bottleneck.
 func (s *searcher) bar() float64 { return min(s.o.Threshold, aProcessor/max(1, s.e.processors)) }
 
-// ranStacks returns the stacks on the processors, without those of the runtime's own goroutines, and if garbage is known to be
-// the problem, without what it costs.
+// ranStacks returns the stacks on the processors, without the runtime's own
+// goroutines. If garbage is known to be the problem, its cost is left out,
+// too.
 func (s *searcher) ranStacks(withoutGarbage bool) (all []ranStack) {
 	for i := range s.e.situations {
 		at := &s.e.situations[i]
@@ -68,8 +69,9 @@ func (s *searcher) ranStacks(withoutGarbage bool) (all []ranStack) {
 	return all
 }
 
-// pathOf returns the functions of a stack that can be the place of a finding: those of the program's own, from the goroutine's
-// first one on. If it has none, it is the place of the stack.
+// pathOf returns the functions of a stack that can be the place of a finding.
+// These are the program's own functions, from the goroutine's first one on.
+// If there are none, it is the place of the stack.
 func (s *searcher) pathOf(stack sampledata.NodeID) (path []sampledata.FunctionID) {
 	for n := stack; n != sampledata.NoStack; n = s.e.r.Nodes[n].Parent {
 		if views.IsOwn(s.e.places.function(n)) {

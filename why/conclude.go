@@ -64,7 +64,8 @@ func (a *searched) foldWaits() {
 	})
 }
 
-// foldLeaks leaves out the waits of goroutines that leak, and those of a deadlock for its locks.
+// foldLeaks leaves out the waits of goroutines that leak, and the waits of a
+// deadlock for its locks.
 func (a *searched) foldLeaks() {
 	all := slices.Clone(a.Findings)
 	a.Findings = slices.DeleteFunc(a.Findings, func(f *Finding) bool {

@@ -37,8 +37,9 @@ type situation struct {
 	stays  int     // number of times that a goroutine came into it
 }
 
-// A stateOf identifies a situation. It has no holders: those of a busy lock change all the time, so that a large recording has
-// millions of different states, but only thousands of situations.
+// A stateOf identifies a situation. It has no holders, since a busy lock's
+// holders change all the time. So a large recording has millions of states,
+// but only thousands of situations.
 type stateOf struct {
 	class int32
 	state state

@@ -10,8 +10,8 @@ import (
 type kindRow struct {
 	KindWords
 
-	// find returns the hypotheses of the kind. It is nil if those of another row turn out to be of this kind, or if findings of
-	// the kind need no threshold (see standing).
+	// find returns the hypotheses of the kind. It is nil if another row finds
+	// them, or if findings of the kind need no threshold (see standing).
 	find func(s *searcher) []*candidate
 
 	// hits returns what the share of a finding counts, and measure which cost in a view that is. Without hits, it counts the

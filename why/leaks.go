@@ -50,7 +50,8 @@ func (s *searcher) deadlock(d *locks.Deadlock) *Finding {
 	return f
 }
 
-// A leak has at least so many more goroutines at the end than at the beginning, and in each quarter of the span a part of them.
+// A leak has at least leastGrowth more goroutines at the end than at the
+// beginning, and a part of them in each quarter of the span.
 const (
 	leastGrowth  = 10
 	leakQuarters = 4

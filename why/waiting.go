@@ -9,7 +9,8 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// A waitKey identifies waits that are one hypothesis: all those of a kind in one function of the program, whoever calls it.
+// A waitKey identifies waits that are one hypothesis: all waits of a kind in
+// one function of the program, whoever calls it.
 type waitKey struct {
 	kind     Kind
 	function string
@@ -94,8 +95,9 @@ func writes(library string) bool { return writing.MatchString(library) }
 // reading matches the names of functions that wait for requests.
 var reading = regexp.MustCompile(`(?i)^(read|recv|receive|next|accept|scan|decode|parse|fetch|poll|listen|wait|serve|handle|loop|run|process|main|func\d)|(loop|reader|scan|recv|conn|serve)$`)
 
-// readsRequests reports whether a goroutine that reads from a connection in a function probably waits for a request: all
-// functions on the path are named as those of a server's loop are.
+// readsRequests reports whether a goroutine that reads from a connection
+// probably waits for a request. All functions on the path then have names as
+// in a server's loop.
 func readsRequests(path []string) bool {
 	for _, f := range path {
 		name := f[strings.LastIndexByte(f, '.')+1:]

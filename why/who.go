@@ -57,7 +57,8 @@ func (s *searcher) who(all []*candidate) {
 		}
 		hits[i] = s.e.matching(ofClass(class, c.asks.hit))
 		c.f.Label = s.labelled(class, hits[i], c.asks.hit)
-		// Of goroutines that live shortly, such as those of requests, some have most of the hits by chance.
+		// Some short-lived goroutines, such as a request's, have most of the
+		// hits by chance.
 		seen := &s.e.classes[class]
 		if n := seen.goroutines; n >= leastClass && n <= mostClass && float64(n) <= 2*s.e.mean(seen.life) {
 			of[class] = append(of[class], i)

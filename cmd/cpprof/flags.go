@@ -120,7 +120,8 @@ func addSpan(c *cobra.Command, span *views.Span) {
 	c.Flags().Var(&spanFlag{span: span}, "span", "count only this `time`, such as 2s,5s; one of the two may be left out")
 }
 
-// A spanFlag is the value of --span: the offsets of its beginning and end, of which one may be left out.
+// A spanFlag is the value of --span: the offsets of its beginning and end.
+// One of them may be left out.
 type spanFlag struct {
 	span *views.Span
 	text string

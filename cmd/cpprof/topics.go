@@ -8,7 +8,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// topics are texts that 'cpprof help' shows beside those of the commands: what several commands take.
+// topics are the texts of 'cpprof help' that belong to no command: what
+// several commands take.
 var topics = map[string]string{
 	"paths": `A call path is a sequence of frames, from the outermost in. It needs quotes in a shell.
 

@@ -1,5 +1,6 @@
-// Package agent serves profiles of the Go programs of a host to what a fleet has already: Alloy, Parca and others, which fetch
-// profiles by HTTP as those of net/http/pprof.
+// Package agent serves profiles of the Go programs of a host to what a fleet
+// has already: Alloy, Parca and others, which fetch profiles by HTTP as they
+// do from net/http/pprof.
 //
 //	server.go       what is served, to whom
 //	asker.go        which processes a client without a token may ask for

@@ -176,7 +176,8 @@ func (ws *windows) recording() int {
 	return ws.running
 }
 
-// A budget bounds the processor time of this process: that of a span may be used at once.
+// A budget bounds the processor time of this process. The time of a whole
+// span may be used at once.
 type budget struct {
 	share float64 // of one processor; 0 is no bound
 	most  time.Duration

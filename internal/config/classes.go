@@ -14,7 +14,7 @@ import (
 // A Merge makes one thread class of several (CPPROFJ, section 5).
 type Merge struct {
 	Name    string            // "connections" makes the class "class:connections"
-	Classes []aspects.Pattern // over class names: "go:main.worker", "label:route=/api"; those of earlier merges, too
+	Classes []aspects.Pattern // over class names: "go:main.worker", "label:route=/api"; also names that earlier merges made
 }
 
 // NewMerge makes a Merge of patterns. The name may be given with or without "class:".

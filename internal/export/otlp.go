@@ -59,7 +59,7 @@ func OTLPOf(s *Subject) ([]byte, error) {
 	return (&pprofile.ProtoMarshaler{}).MarshalProfiles(to)
 }
 
-// identify gives each profile an ID. It depends on the content only, so that a
+// identify sets an ID for each profile. It depends on the content only, so a
 // file that is sent twice is recognised.
 func identify(of pprofile.Profiles, list pprofile.ProfilesSlice) error {
 	content, err := (&pprofile.ProtoMarshaler{}).MarshalProfiles(of)

@@ -56,8 +56,7 @@ func CheckAppName(name string) error {
 }
 
 // PyroscopeMessage returns a profile, which it changes, for the ingest API of
-// Pyroscope. The name is that of the application, with labels:
-// "shop{env=staging}".
+// Pyroscope. The name is the application's, with labels: "shop{env=staging}".
 func PyroscopeMessage(of *profile.Profile, name string, from, until time.Time) (Message, error) {
 	if err := CheckAppName(name); err != nil {
 		return Message{}, err

@@ -29,8 +29,9 @@ type Coloured struct {
 	deep    map[calltree.Func]bool
 }
 
-// ColourPaths searches the call paths of a tree. Shares are those of the root. They are taken as exact if it is not
-// known when the stacks got their hits, as in the profile of another tool.
+// ColourPaths searches the call paths of a tree. Shares are shares of the
+// root. In the profile of another tool, nobody knows when a stack got its
+// hits; its shares then count as exact.
 func ColourPaths(t *calltree.Tree, threshold float64) *Coloured {
 	m := t.Main()
 	c := &Coloured{Tree: t, Threshold: threshold, whole: m.Cum(0), colours: make([]Colour, t.Len()), deep: make(map[calltree.Func]bool)}

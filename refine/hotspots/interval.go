@@ -132,7 +132,8 @@ func independent(blocks []float64) []float64 {
 	return blocks
 }
 
-// joined adds up so many neighbours each. The last block may have more.
+// joined adds up neighbours, size of them at a time. The last block may have
+// more.
 func joined(values []float64, size int) []float64 {
 	blocks := make([]float64, max(1, len(values)/size))
 	for i, v := range values {
@@ -150,7 +151,8 @@ func (r Ratio) Margin() (margin float64, known bool) {
 	return r.quantile() * r.Error, true
 }
 
-// normal is the 97.5 % quantile of a normal distribution: an interval of 95 % reaches so many standard errors to each side.
+// normal is the 97.5 % quantile of a normal distribution. It is the number of
+// standard errors on each side of a 95 % interval.
 const normal = 1.959964
 
 // quantile returns the same of Student's distribution: the error itself is estimated.
@@ -181,8 +183,9 @@ func Estimated(all []Observation, each int) Estimate {
 	return e
 }
 
-// Assumed returns the interval of a share of which only the number of samples is known: as if they were independent, and
-// all goroutines of a sample did the same.
+// Assumed returns the interval of a share if only the number of samples is
+// known. It assumes that samples are independent, and that all goroutines of
+// a sample do the same.
 func Assumed(share float64, samples int) Estimate {
 	e := Estimate{Share: share, Samples: samples, High: 1}
 	if samples > 0 {

@@ -39,8 +39,9 @@ type Paths struct {
 	// highest cost comes first.
 	Deep []Starter
 
-	// Shown are the nodes of TopDown without those of which a callee has 95 % of the cost or more. So of a chain in which
-	// nothing is lost, only the deepest node is shown.
+	// Shown are the nodes of TopDown, except nodes with a callee that has 95
+	// % of the cost or more. If a chain loses nothing, only its deepest node
+	// is shown.
 	Shown []int32
 }
 

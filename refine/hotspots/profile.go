@@ -2,8 +2,9 @@ package hotspots
 
 import "math/big"
 
-// A Profile has summaries and their totals. Costs are exact hits, in Unit; those of a comparison may be negative. A
-// Profile is not safe for concurrent use.
+// A Profile has summaries and their totals. Costs are exact hits, in Unit. In
+// a comparison, they may be negative. A Profile is not safe for concurrent
+// use.
 type Profile interface {
 	// Initial returns the summaries of all call sequences of length 1, by name.
 	Initial() []Summary

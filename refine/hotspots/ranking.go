@@ -5,8 +5,9 @@ import (
 	"container/heap"
 )
 
-// A ranking has the starts of a residual in the order of their scores, and the sum of their bases. Both are kept up to date
-// start by start: profiles can have a hundred thousand functions of one cost, of which each covers little.
+// A ranking has the starts of a residual in the order of their scores, and
+// the sum of their bases. Both are kept up to date start by start. Profiles
+// can have a hundred thousand functions of one cost, and each covers little.
 type ranking struct {
 	queue   ranks
 	scores  []float64   // by start

@@ -14,7 +14,7 @@ type side struct {
 	name        []int32 // by node
 	metric      *calltree.Metric
 	planes      []calltree.Plane
-	bodies      [][]int64 // by plane: the own cost of each node, that of a function with its typed time
+	bodies      [][]int64 // by plane: the own cost of each node; a function's includes its typed time
 	factor      *big.Rat  // of hits; nil is 1
 
 	nodes  []int32 // grouped by name, in preorder within a name

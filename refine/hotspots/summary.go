@@ -147,8 +147,9 @@ func (s *summary) plainCum(side int) *big.Rat {
 	return of.hits(sums)
 }
 
-// aboveFinals returns the own cost of the path's nodes above each final. If a caller was added to another plain summary, only
-// the caller's cost is added to that of the other one.
+// aboveFinals returns the own cost of the path's nodes above each final. If
+// the path is another plain summary with one more caller, only the caller's
+// cost is added.
 func (s *summary) aboveFinals() [][][]int64 {
 	if s.above != nil {
 		return s.above

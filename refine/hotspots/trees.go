@@ -8,7 +8,8 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// Trees is the profile interface over one call tree, or over two of which the second is subtracted.
+// Trees is the profile interface over one call tree, or over the difference
+// of two.
 type Trees struct {
 	unit  string
 	whole *big.Rat
@@ -192,7 +193,8 @@ func (p *Trees) items(side int, list []Summary) []item {
 	return out
 }
 
-// own returns a summary as one of this profile. It panics for those of another profile: that is a mistake in the calling code.
+// own returns a summary as one of this profile. It panics if the summary is
+// from another profile: that is a mistake in the calling code.
 func (p *Trees) own(s Summary) *summary {
 	own := s.(*summary)
 	if own.of != p {

@@ -30,7 +30,8 @@ func zoom(p Profile, s Summary, cutoff *big.Rat, extensions func(Summary) []Summ
 	return near
 }
 
-// zoomTo returns the summary that zooming reached, and those of its extensions that together reach the cutoff, if any.
+// zoomTo returns the summary that zooming reached. It also returns the
+// extensions that together reach the cutoff, if any.
 func zoomTo(p Profile, s Summary, cutoff *big.Rat, extensions func(Summary) []Summary) (reached Summary, near []Summary) {
 	goal := new(big.Rat).Abs(s.Cum())
 	goal.Mul(goal, cutoff)

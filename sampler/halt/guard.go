@@ -49,8 +49,9 @@ var opened sync.Map
 // calls counts reads that wait for the kernel.
 type calls struct{ begun, done atomic.Int64 }
 
-// Stuck waits for a while, and returns the id of a process of which one read has lasted all the time; 0 if there is none. A page
-// that vanishes between two looks at it can have that effect.
+// Stuck waits for a while, and returns a process that one read has been
+// waiting for all the time; 0 if there is none. A page that vanishes between
+// two looks at it can do that.
 func Stuck(patience time.Duration) (pid int) {
 	before := map[*Process]int64{}
 	opened.Range(func(p, _ any) bool {

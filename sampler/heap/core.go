@@ -35,8 +35,8 @@ const (
 	auxEntry    = 9
 )
 
-// OfCore prepares the examination of a core dump, given the program that wrote it. The limits are
-// those of the config. Both files must stay open.
+// OfCore prepares the examination of a core dump, given the program that
+// wrote it. The config has the limits. Both files must stay open.
 func OfCore(dump, executable io.ReaderAt, c Config) (*Examination, error) {
 	f, err := elf.NewFile(dump)
 	if err != nil || f.Type != elf.ET_CORE {

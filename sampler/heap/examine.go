@@ -173,7 +173,7 @@ func (x *Examination) readSpans(c copier) error {
 	return x.h.read(c, x.bin.Globals.MHeap, &x.bin.Layout.Heap, spanLayout{&x.bin.Layout.Span, x.bin.Release}, x.MaxMemory)
 }
 
-// setG takes note of which addresses are those of a g.
+// setG notes the addresses of all g.
 func (x *Examination) setG(w *world) {
 	x.isG = make(map[uint64]bool, len(w.all))
 	for _, g := range w.all {

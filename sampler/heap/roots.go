@@ -30,7 +30,7 @@ const (
 	timersSize    = 64
 )
 
-// readRoots reads roots. The spans are those of the same moment.
+// readRoots reads roots. The spans are from the same moment.
 func (x *Examination) readRoots(c copier) *roots {
 	r := &roots{}
 	x.readGlobals(c, r)

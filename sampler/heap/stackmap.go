@@ -10,9 +10,9 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 )
 
-// The compiler says which words of a frame have pointers that the function still uses, at each
-// call. Others are stale: they would keep what nothing needs. Where that is not known, for a whole
-// stack or for a frame, all words count.
+// The compiler says which words of a frame have pointers that the function
+// still uses, at each call. Others are stale: they would keep what nothing
+// needs. If nothing is known of a stack or of a frame, all its words count.
 
 // A frameMap is what is known of frames at one return address.
 type frameMap struct {

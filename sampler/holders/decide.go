@@ -11,10 +11,12 @@ import (
 
 // Who holds a lock, among the goroutines whose stacks show that they have taken it?
 //
-// Stacks are seen at different times: those of some goroutines before the halt, those of others in it. A candidate counts
-// only if there was a moment at which it held the lock while the waiter waited for it. That is so if both were seen in
-// the halt, or both before it. It is also so if one was seen in the halt, and the other was seen before the halt and
-// found at the same place after it: then that one was there during the halt, too. Example, with time from left to right:
+// Stacks are seen at different times: some before the halt, others in it. A
+// candidate counts only if there was a moment at which it held the lock while
+// the waiter waited for it. That is so if both were seen in the halt, or both
+// before it. It is also so if one was seen in the halt, and the other was
+// seen before the halt and found at the same place after it: then that one
+// was there during the halt, too. Example, with time from left to right:
 //
 //	              before the halt    halt    after it
 //	waiter 4      seen                       still there    \  both at the halt: 5 holds the lock

@@ -56,7 +56,8 @@ func (h *holders) addSuccessor(key int32, lock uint64) {
 	}
 }
 
-// isSuccessor reports whether a goroutine no longer waited in the halt, and its stack is that of the halt.
+// isSuccessor reports whether a goroutine no longer waited in the halt, and
+// its stack was read in the halt.
 func (h *holders) isSuccessor(key int32, s *Sighting) bool {
 	r := &h.records[key]
 	return !r.waiting && s.InHalt && h.current(s, r.semaphore.sample)

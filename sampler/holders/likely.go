@@ -16,8 +16,9 @@ import (
 //	}
 //	l.write() // one goroutine is here, others wait for l.mu: it holds l.mu, unless l was disabled when it came here
 //
-// That is more than a guess only if nothing is unknown about the other goroutines: their code is analysed, their stacks are
-// those of this sample, and none of them may hold a lock of which the address is not known.
+// That is more than a guess only if nothing is unknown about the other
+// goroutines: their code is analysed, their stacks were read in this sample,
+// and none of them may hold a lock at an unknown address.
 //
 // Nor may the lock have changed hands between the time at which the other goroutines were seen and the halt: no goroutine that waited
 // for it has moved meanwhile.
@@ -74,7 +75,8 @@ func (h *holders) releasedSince(c *contention, key int32) bool {
 	return h.released[c.wish] > h.records[key].held.sample
 }
 
-// maxRemembered bounds the locks of which it is remembered that they were released, or refuted.
+// maxRemembered bounds the remembered locks: the released and the refuted
+// ones.
 const maxRemembered = 1 << 12
 
 // refute remembers the lock if a goroutine that may hold it, by its stack, does not: another one surely does. Such a place in
@@ -151,7 +153,8 @@ func (h *holders) changesHands(c *contention) bool {
 	})
 }
 
-// surveyUnknown finds out whether there are goroutines of which it is not known what they hold.
+// surveyUnknown finds out whether there are goroutines that may hold locks
+// nobody knows of.
 func (h *holders) surveyUnknown() known {
 	for key := range h.records {
 		held := &h.records[key].held

@@ -108,7 +108,8 @@ func (r *reads) expectSudogs() []memory.Range {
 // noteSudog remembers the address of a sudog for later halts. The runtime reuses a few of them all the time.
 func (r *reads) noteSudog(addr uint64) { r.seenWaits = noteLatest(r.seenWaits, addr, maxSudogs) }
 
-// noteLatest makes an address the last of a list of at most so many. It drops the first one if there are more.
+// noteLatest appends an address to a list. If the list is then too long, it
+// drops the first one.
 func noteLatest(list []uint64, addr uint64, most int) []uint64 {
 	if addr == 0 {
 		return list

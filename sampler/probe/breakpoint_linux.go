@@ -176,7 +176,8 @@ func (b *breakpoints) hits(pc uint64) uint64 {
 	return b.sum(pc)
 }
 
-// sum adds up the counters of all threads; those of threads that have ended are in the counters of those that started them.
+// sum adds up the counters of all threads. The kernel adds the counters of a
+// thread that ends to its creator's.
 func (b *breakpoints) sum(pc uint64) uint64 {
 	n := b.final[pc]
 	var buffer [8]byte

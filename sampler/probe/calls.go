@@ -171,7 +171,8 @@ func (c *calls) keep(goroutine uint64, stack []activation) {
 	}
 }
 
-// site returns the tally of a call site; that of address 0 is for all further ones.
+// site returns the tally of a call site. Address 0 stands for all further
+// sites.
 func (t *tally) site(caller uint64) *siteTally {
 	s := t.sites[caller]
 	if s == nil {

@@ -62,9 +62,10 @@ func (p *Program) Function(name string) (Function, error) {
 	return f, nil
 }
 
-// behindCheck returns the number of the first branch of the check whether the stack must grow, and that of the first instruction
-// behind the check; 0 if there is none. The check is a branch, or two if the frame is large, to code that calls the runtime and then
-// begins again.
+// behindCheck finds the check whether the stack must grow. It returns the
+// index of its first branch, and the index of the first instruction behind
+// it; 0 if there is none. The check is a branch, or two if the frame is
+// large. It leads to code that calls the runtime and then begins again.
 func (p *Program) behindCheck(code []machinecode.Instr) (first, behind int) {
 	for i := range code[:min(len(code)-1, prologueLength)] {
 		in := &code[i]

@@ -121,7 +121,8 @@ func (p *Program) site(ret uint64) (function, file string, line int32) {
 	return frames[0].Func, frames[0].File, frames[0].Line
 }
 
-// callersOf returns the functions whose code contains that of an inlined one, at most a few.
+// callersOf returns functions that an inlined function's code is in, at most
+// a few.
 func (p *Program) callersOf(name string) []string {
 	var list []string
 	var frames []pclntab.Frame

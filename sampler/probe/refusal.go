@@ -48,7 +48,7 @@ func (p *Program) unknown(name string) error {
 	return p.refused(name, reason, near)
 }
 
-// probeable returns those of some functions that can be probed.
+// probeable returns the functions that can be probed, among some.
 func (p *Program) probeable(names []string) []string {
 	found := p.bin.Table.Find(names...)
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {

@@ -47,7 +47,8 @@ type kernel interface {
 	// if it is not sure, the breakpoint may be another tool's. It calls tell meanwhile.
 	takeOut(tell func(in int)) (left []uint64, sure bool)
 
-	// removal estimates how long takeOut takes, after so many attaches at so many places.
+	// removal estimates how long takeOut takes, given the number of attaches
+	// and of places.
 	removal(attached, places int) time.Duration
 
 	// hits returns how often an address was hit, exactly. It may be called after detach.
@@ -105,8 +106,10 @@ type probed struct {
 	left    uint64
 }
 
-// Start puts instruments into the functions. If uprobes are not permitted, it takes breakpoints of the processor; then it can measure
-// only as many functions as there are breakpoints, and the error is that of uprobes if breakpoints don't work either.
+// Start puts instruments into the functions. If uprobes are not permitted, it
+// takes breakpoints of the processor, and measures only as many functions as
+// there are breakpoints. If these don't work either, it returns the error of
+// uprobes.
 func Start(p *Program, functions []Function, o Options) (*Set, error) {
 	k, note, err := openKernel(p, o)
 	if err != nil {
@@ -306,7 +309,8 @@ func (s *Set) measures() bool {
 	return !s.put || slices.ContainsFunc(s.probes, func(p *probed) bool { return p.in })
 }
 
-// check counts the hits. If they cost too much, it returns which instruments to take out: those of the function that costs most.
+// check counts the hits. If they cost too much, it returns the instruments to
+// take out: all instruments of the function that costs most.
 func (s *Set) check() [][]uint64 {
 	now := s.options.Clock()
 	var total, most time.Duration
@@ -365,8 +369,9 @@ func (s *Set) count(p *probed, now time.Duration) (cost time.Duration) {
 	return cost
 }
 
-// throttled returns which instruments of a function cost too much: only those of the returns, if the entries alone are within the bound.
-// The entry comes first, since one instrument is out at once, and the others follow.
+// throttled returns which instruments of a function cost too much. If the
+// entry alone is within the bound, these are the returns. The entry comes
+// first, since one instrument is out at once, and the others follow.
 func (s *Set) throttled(p *probed) (out [][]uint64) {
 	since := p.result.To - p.result.From
 	calls := fmt.Sprintf("%d calls in %v", p.entered, since.Round(time.Millisecond))

@@ -11,9 +11,10 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// A survey is the first phase of a sample. It reads the goroutines, and the stacks that don't change, while the target
-// runs. If there are few goroutines, it is a part of the halt, and leaves all stacks that must be read to the capture.
-// Example with three goroutines, each of which has a slot:
+// A survey is the first phase of a sample. It reads the goroutines, and the
+// stacks that don't change, while the target runs. If there are few
+// goroutines, it is a part of the halt, and leaves all stacks that must be
+// read to the capture. Example with three goroutines, each with a slot:
 //
 //	4  parked; its g is unchanged since the previous sample    its stack is reused without reading it             known
 //	5  parked, but its count of runs has changed               its stack is read and unwound                      known

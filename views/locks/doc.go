@@ -18,7 +18,7 @@
 //
 // [Watch] finds deadlocks during a recording.
 //
-// Hits are those of the goroutines that waited, as in the views: the hits of a
+// Hits count the goroutines that waited, as in the views: the hits of a
 // lock's waiters of one class are this lock's part of :MONITOR in the class's
 // Thread View. Holders are blamed if the recording names them (evidence
 // Recorded, Inferred or Likely). If there are several, which are readers of a

@@ -1276,7 +1276,7 @@ func (x *Functions) GetLine() []uint32 {
 // caller, which is an earlier node. A stack has at most 10,000 frames; samplers cut deeper ones.
 type Nodes struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Parent        []uint32               `protobuf:"varint,1,rep,packed,name=parent,proto3" json:"parent,omitempty"`     // own code minus that of the caller's node: 1 is the previous node; 0 for an outermost frame
+	Parent        []uint32               `protobuf:"varint,1,rep,packed,name=parent,proto3" json:"parent,omitempty"`     // own code minus the caller's node: 1 is the previous node; 0 for an outermost frame
 	Function      []uint32               `protobuf:"varint,2,rep,packed,name=function,proto3" json:"function,omitempty"` // function codes
 	Line          []uint32               `protobuf:"varint,3,rep,packed,name=line,proto3" json:"line,omitempty"`         // being executed, or of the call; 0 if not known
 	Inlined       []bool                 `protobuf:"varint,4,rep,packed,name=inlined,proto3" json:"inlined,omitempty"`   // into its caller
@@ -1492,7 +1492,7 @@ func (x *LabelSet) GetValue() []uint32 {
 // Not empty.
 type HolderSet struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Goroutine     []uint32               `protobuf:"varint,1,rep,packed,name=goroutine,proto3" json:"goroutine,omitempty"` // ascending: code minus that of the previous member (-1 for the first row)
+	Goroutine     []uint32               `protobuf:"varint,1,rep,packed,name=goroutine,proto3" json:"goroutine,omitempty"` // ascending: code minus the previous member (-1 for the first row)
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1626,14 +1626,14 @@ type Changes struct {
 	Goroutine []int64                `protobuf:"zigzag64,1,rep,packed,name=goroutine,proto3" json:"goroutine,omitempty"` // code minus that in the previous row (0 for the first row)
 	Stack     []uint32               `protobuf:"varint,2,rep,packed,name=stack,proto3" json:"stack,omitempty"`           // 1 + node code of the innermost frame; 0: no stack
 	Mode      []uint32               `protobuf:"varint,3,rep,packed,name=mode,proto3" json:"mode,omitempty"`             // mode codes; 0: the goroutine is gone
-	// A second table, for those rows of which it is known what the goroutine waits for, or who holds that.
+	// A second table. It has the rows with a known thing that the goroutine waits for, or a known holder.
 	LockRow []uint32 `protobuf:"varint,4,rep,packed,name=lock_row,json=lockRow,proto3" json:"lock_row,omitempty"` // row of the table above, ascending: its number minus the previous one (-1 for the first row)
 	// Of the lock that a blocked goroutine waits for, or of the channel, sync.WaitGroup or sync.Cond that a waiting one waits
 	// for; 0 if not known.
 	LockAddress  []uint64   `protobuf:"varint,5,rep,packed,name=lock_address,json=lockAddress,proto3" json:"lock_address,omitempty"`
 	LockHolders  []uint32   `protobuf:"varint,6,rep,packed,name=lock_holders,json=lockHolders,proto3" json:"lock_holders,omitempty"` // holder set codes: if waiting, who may end the wait; not 0 if and only if there is evidence
 	LockEvidence []Evidence `protobuf:"varint,7,rep,packed,name=lock_evidence,json=lockEvidence,proto3,enum=cpprof.sampledata.v1.Evidence" json:"lock_evidence,omitempty"`
-	// A third table, for those waits of which it is known who ended them.
+	// A third table. It has the waits with a known goroutine that ended them.
 	ReleaseRow    []uint32 `protobuf:"varint,8,rep,packed,name=release_row,json=releaseRow,proto3" json:"release_row,omitempty"`       // as lock_row
 	ReleaseStack  []uint32 `protobuf:"varint,9,rep,packed,name=release_stack,json=releaseStack,proto3" json:"release_stack,omitempty"` // node code of the innermost frame of the goroutine that ended the wait
 	unknownFields protoimpl.UnknownFields
@@ -1750,7 +1750,7 @@ type Sample struct {
 	Wrong      uint32 `protobuf:"varint,11,opt,name=wrong,proto3" json:"wrong,omitempty"`                            // number of those that had changed
 	LostHalt   uint64 `protobuf:"varint,12,opt,name=lost_halt,json=lostHalt,proto3" json:"lost_halt,omitempty"`      // how long the target was halted beside samples: for those that failed, and to mark its heap
 	Suspended  uint64 `protobuf:"varint,16,opt,name=suspended,proto3" json:"suspended,omitempty"`                    // how long the sampler was suspended, as by Ctrl-Z
-	// Series: what the monitors measured beside the stacks. Values that are not in this sample are those of the previous
+	// Series: what the monitors measured beside the stacks. Values that are not in this sample are as in the previous
 	// sample. Before its first value, a monitor measured nothing.
 	Monitors []*Monitor `protobuf:"bytes,13,rep,name=monitors,proto3" json:"monitors,omitempty"` // the new ones in this sample; at most 4,096 in the recording
 	// A sequence of varints, as in a packed repeated uint64. It has one for each monitor whose value has changed, by ascending
@@ -2548,7 +2548,7 @@ type Distribution struct {
 	Sum           int64                  `protobuf:"zigzag64,1,opt,name=sum,proto3" json:"sum,omitempty"` // limited to 64 bits
 	Min           int64                  `protobuf:"zigzag64,2,opt,name=min,proto3" json:"min,omitempty"`
 	Max           int64                  `protobuf:"zigzag64,3,opt,name=max,proto3" json:"max,omitempty"`
-	Bucket        []int32                `protobuf:"zigzag32,4,rep,packed,name=bucket,proto3" json:"bucket,omitempty"` // ascending: minus that of the previous row (0 for the first row)
+	Bucket        []int32                `protobuf:"zigzag32,4,rep,packed,name=bucket,proto3" json:"bucket,omitempty"` // ascending: minus the previous row (0 for the first row)
 	Count         []uint64               `protobuf:"varint,5,rep,packed,name=count,proto3" json:"count,omitempty"`     // not 0
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2619,11 +2619,11 @@ func (x *Distribution) GetCount() []uint64 {
 	return nil
 }
 
-// What a series measures. Sample has its values in this form; the previous value is that of the previous sample, or 0 if
+// What a series measures. Sample has its values in this form. The previous value is from the previous sample, or 0 if
 // nothing was measured:
 //
 //	nominal              a string code
-//	real                 the bits of an IEEE 754 double, XOR those of the previous value; it is never NaN
+//	real                 the bits of an IEEE 754 double, XOR the bits of the previous value; it is never NaN
 //	counter, not real    an unsigned number of 64 bits, minus the previous value, modulo 2^64, in zigzag encoding
 //	level, not real      a signed number of 64 bits, likewise
 type Monitor struct {

@@ -63,7 +63,7 @@ type Instr struct {
 	Update     Reg    // that Pre and Post move; NoReg for none
 	Pre, Post  int64
 	Cond       Condition // OpBranch: when it goes to Target
-	Mask       uint8     // OpTest: which bits of the byte; OpBranch: those of Operand that it tests itself, or 0
+	Mask       uint8     // OpTest: which bits of the byte; OpBranch: the bits of Operand that it tests itself, or 0
 	Constant   uint8     // OpStore of one byte: what it stores, if Src is ConstantSrc
 }
 
