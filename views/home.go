@@ -1,6 +1,9 @@
 package views
 
 import (
+	"cmp"
+	"math"
+
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -26,12 +29,20 @@ type callID int32
 // A home counts what goroutines did at a call that may be a home.
 type home struct {
 	parent  callID
-	begins  bool  // goroutines began in it
+	first   bool  // it is a goroutine's first function, or leads to it
+	begins  bool  // goroutines began in it, and waited there
 	left    bool  // somebody who waited there was seen elsewhere, or somebody else at work below
+	sleeps  bool  // somebody slept there
+	divided bool  // it has steps: somebody was in a call where nobody rests, after somebody rested in another one
+	rests   int32 // the first sample in which somebody waited in it or below as one does at home; never if nobody did
+	until   int32 // the last sample in which somebody was in it or below
 	returns int32 // times that a goroutine came back
 	outside int32 // times that it was outside of it in between
 	is      bool
 }
+
+// never is later than all samples.
+const never = math.MaxInt32
 
 // An origin is a function with which goroutines began.
 type origin struct{ goroutines, ended int32 }
@@ -85,6 +96,7 @@ func newHomes(d *idleness) *homes {
 			of[s.at] = o
 		}
 	}
+	h.divide()
 	for c, o := range of {
 		h.stats[c].is = h.judge(c, o)
 	}
@@ -115,10 +127,37 @@ func (h *homes) number() {
 		if !ok {
 			c = callID(len(h.stats))
 			index[k] = c
-			h.stats = append(h.stats, home{parent: k.parent})
+			first := k.parent < 0 || h.d.begins(node.Parent)
+			h.stats = append(h.stats, home{parent: k.parent, first: first, rests: never})
 		}
 		h.calls[n] = c
 	}
+}
+
+// divide finds out which calls have steps.
+func (h *homes) divide() {
+	for c := len(h.stats) - 1; c >= 0; c-- { // callers have smaller numbers
+		if s := &h.stats[c]; s.parent >= 0 {
+			of := &h.stats[s.parent]
+			of.rests, of.until = min(of.rests, s.rests), max(of.until, s.until)
+		}
+	}
+	for i := range h.stats {
+		if s := &h.stats[i]; s.parent >= 0 && s.rests == never {
+			of := &h.stats[s.parent]
+			of.divided = of.divided || s.until > of.rests
+		}
+	}
+}
+
+// isStep reports whether a call is a step of a goroutine's work.
+func (h *homes) isStep(c callID) bool {
+	for c = h.stats[c].parent; c >= 0 && !h.stats[c].first; c = h.stats[c].parent {
+		if h.stats[c].divided {
+			return true
+		}
+	}
+	return false
 }
 
 // has reports whether the call of a node is a home.
@@ -127,7 +166,13 @@ func (h *homes) has(n sampledata.NodeID) bool { return h.stats[h.calls[n]].is }
 // see notes a run of a goroutine.
 func (h *homes) see(run sampledata.Run, stays *[]stay) {
 	now := h.calls[run.Stack]
+	h.stats[now].until = max(h.stats[now].until, run.Last)
 	at := h.waitsAt(run)
+	if at >= 0 {
+		s := &h.stats[at]
+		s.rests = min(s.rests, run.First)
+		s.sleeps = s.sleeps || DoingOf(run) == Sleeping
+	}
 	state := stayState{run.Stack, DoingOf(run)}
 	known := false
 	for i := range *stays {
@@ -206,26 +251,31 @@ func (h *homes) judge(c callID, o *origin) bool {
 	if s.begins {
 		return s.left
 	}
-	return s.returns >= minReturns && s.outside == 0
+	return s.returns >= minReturns && s.outside == 0 && !(s.sleeps && h.isStep(c))
 }
 
 // HasNotMoved returns a function that reports whether a goroutine has not moved: it waits, for what is no lock, with the same
-// stack in all samples of the recording.
+// stack in all samples of the recording, and never for another group.
 func HasNotMoved(r *sampledata.Recording) func(sampledata.GoroutineID) bool {
 	type seen struct {
 		stayState
-		until int32 // the sample up to which it has not moved; 0 if it did
+		group uint64 // the address of the sync.WaitGroup that it waits for; 0 if not known
+		until int32  // the sample up to which it has not moved; 0 if it did
 	}
 	all := make([]seen, r.Goroutines.Len())
 	for _, run := range r.Runs.All() {
 		s, now := &all[run.Goroutine], stayState{run.Stack, DoingOf(run)}
+		group := uint64(0)
+		if now.does == AwaitingGroup {
+			group = run.Lock
+		}
 		switch {
 		case !now.does.Waits():
 		case run.First == 0:
-			*s = seen{now, run.Last + 1}
+			*s = seen{now, group, run.Last + 1}
 			continue
-		case s.until == run.First && s.stayState == now:
-			s.until = run.Last + 1
+		case s.until == run.First && s.stayState == now && (s.group == group || s.group == 0 || group == 0):
+			s.group, s.until = cmp.Or(group, s.group), run.Last+1
 			continue
 		}
 		s.until = 0

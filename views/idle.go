@@ -32,6 +32,7 @@ const (
 //	main.worker runtime.selectgo                            main.worker              yes: at home
 //	main.worker runtime.chansend                            main.worker              no: nobody sends to wait for work
 //	main.worker main.(*pool).get time.Sleep                 main.(*pool).get         no: below home there is work
+//	http.(*conn).serve main.handle runtime.selectgo         main.handle              no: it is called for a piece of work
 //	main.fetchAll sync.(*WaitGroup).Wait                    main.fetchAll            no: others work for it
 type idleness struct {
 	r       *sampledata.Recording
@@ -131,7 +132,7 @@ func (d *idleness) judge(stack sampledata.NodeID) spot {
 }
 
 // callOf says what it means to wait in a frame, by its function and by who calls it. Functions of the standard library are no homes
-// of the goroutines of others.
+// of the goroutines of others. What its goroutines call, such as the handler of a request, is a piece of work.
 func (d *idleness) callOf(n sampledata.NodeID) verdict {
 	begins := d.begins(d.r.Nodes[n].Parent)
 	switch {
@@ -139,10 +140,17 @@ func (d *idleness) callOf(n sampledata.NodeID) verdict {
 		return beginsInStdlib
 	case begins:
 		return beginsHere
-	case !IsOwn(d.name(n)):
+	case !IsOwn(d.name(n)), d.calledBack(n):
 		return waitsForOthers
 	}
 	return mayBeHome
+}
+
+// calledBack reports whether a goroutine of the standard library has called a frame of the program. The runtime calls
+// main.main and what C calls, which are no pieces of work.
+func (d *idleness) calledBack(n sampledata.NodeID) bool {
+	first := d.r.Functions[d.firstFunction(n)].Name
+	return !IsOwn(first) && !strings.HasPrefix(first, "runtime.")
 }
 
 func (d *idleness) name(n sampledata.NodeID) string { return d.r.Functions[d.r.Nodes[n].Function].Name }

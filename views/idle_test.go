@@ -48,7 +48,8 @@ func TestIdle(t *testing.T) {
 		{"main.deep main.watch runtime.gopark", "IO wait", "main.deep main.watch main.work", false},
 		{"main.client main.get runtime.gopark", "sleep", "main.client main.query", false}, // a retry
 		{"main.client main.get runtime.gopark", "chan receive", "main.client", false},
-		{"main.client net/http.get runtime.gopark", "select", "main.client net/http.get net/http.read", false}, // of the standard library
+		{"main.client net/http.get runtime.gopark", "select", "main.client net/http.get net/http.read", false},                       // of the standard library
+		{"net/http.serve main.handle main.watch runtime.gopark", "select", "net/http.serve main.handle main.watch main.work", false}, // a handler
 		{"main.main.func2 main.watch runtime.gopark", "select", "main.main.func2 main.watch main.work", true},
 		{"main.main.func2.1 main.watch runtime.gopark", "select", "main.main.func2.1 main.watch main.work", true},
 		{"pool.run pool.run.func1 main.watch runtime.gopark", "chan receive", "pool.run pool.run.func1 main.watch main.work", true},
@@ -73,72 +74,109 @@ func TestIdle(t *testing.T) {
 	}
 }
 
+// A crowd is goroutines that are not all alike.
+type crowd struct {
+	samples func(at func(reason string, frames ...string) sampledata.State) []states
+	idle    string // the goroutines that are idle in their first run
+}
+
+// states are those of goroutines; one without a state is gone.
+type states map[string]sampledata.State
+
+func ofWorker(frames ...string) []string {
+	return append([]string{bootstrap, "main.worker"}, frames...)
+}
+
 // TestHomes checks who is at home if goroutines are not all alike.
 func TestHomes(t *testing.T) {
-	worker := func(frames ...string) []string { return append([]string{bootstrap, "main.worker"}, frames...) }
-	type states map[string]sampledata.State // by goroutine; one without a state is gone
-	for name, c := range map[string]struct {
-		samples func(at func(reason string, frames ...string) sampledata.State) []states
-		idle    string // the goroutines that are idle in their first run
-	}{
+	for name, c := range map[string]crowd{
 		"nobody has left: they have not moved": {func(at func(string, ...string) sampledata.State) []states {
-			waits := at("chan receive", worker()...)
+			waits := at("chan receive", ofWorker()...)
 			return []states{{"a": waits, "b": waits}, {}, {}}
 		}, ""},
 		"another one has left": {func(at func(string, ...string) sampledata.State) []states {
-			waits := at("chan receive", worker()...)
-			return []states{{"a": waits, "b": waits}, {"b": at("", worker("main.handle")...)}, {}}
+			waits := at("chan receive", ofWorker()...)
+			return []states{{"a": waits, "b": waits}, {"b": at("", ofWorker("main.handle")...)}, {}}
 		}, "a b"},
 		"a dump shows another one at work": {func(at func(string, ...string) sampledata.State) []states {
-			return []states{{"a": at("select", worker()...), "b": at("", worker("main.handle")...)}}
+			return []states{{"a": at("select", ofWorker()...), "b": at("", ofWorker("main.handle")...)}}
 		}, "a"},
 		"each lives for one piece of work": {func(at func(string, ...string) sampledata.State) []states {
-			waits, works := at("chan receive", worker()...), at("", worker("main.reply")...)
+			waits, works := at("chan receive", ofWorker()...), at("", ofWorker("main.reply")...)
 			return []states{{"a": waits, "b": waits}, {"a": works, "b": works}, {"a": {}, "b": {}, "c": waits}, {"c": works}, {"c": {}}, {}}
 		}, ""},
 		"it came, and has not left": {func(at func(string, ...string) sampledata.State) []states {
-			return []states{{"a": at("", worker("main.setUp")...)}, {"a": at("chan receive", worker()...)}, {}}
+			return []states{{"a": at("", ofWorker("main.setUp")...)}, {"a": at("chan receive", ofWorker()...)}, {}}
 		}, ""},
 	} {
-		s := newSketch(t)
-		ids := make(map[string]sampledata.GoroutineID)
-		at := func(reason string, frames ...string) sampledata.State {
-			state := sampledata.State{Stack: stackOf(s.Builder, frames...), Run: sampledata.Waiting, Reason: reason}
-			if reason == "" {
-				state.Run = sampledata.Running
+		t.Run(name, c.check)
+	}
+}
+
+// TestSteps checks what a sleep below a worker's first function is.
+func TestSteps(t *testing.T) {
+	for name, c := range map[string]crowd{
+		"another one is a step further in the same work": {func(at func(string, ...string) sampledata.State) []states {
+			sleeps, tries := at("sleep", ofWorker("main.insert", "main.acquire")...), at("", ofWorker("main.insert", "main.acquire")...)
+			queries := at("IO wait", ofWorker("main.insert", "main.query")...)
+			list := []states{{"a": sleeps, "b": queries}}
+			for range 4 {
+				list = append(list, states{"a": tries}, states{"a": sleeps})
 			}
-			return state
-		}
-		for _, now := range c.samples(at) {
-			changes := make(map[sampledata.GoroutineID]sampledata.State)
-			var gone []sampledata.GoroutineID
-			for g, state := range now {
-				if _, known := ids[g]; !known {
-					ids[g] = s.goroutine("main.worker")
-				}
-				if state == (sampledata.State{}) {
-					gone = append(gone, ids[g])
-					continue
-				}
-				changes[ids[g]] = state
+			return list
+		}, ""},
+		"another one was in a step before": {func(at func(string, ...string) sampledata.State) []states {
+			sleeps, works := at("sleep", ofWorker("main.run", "main.loop")...), at("", ofWorker("main.run", "main.loop", "main.work")...)
+			list := []states{{"b": at("", ofWorker("main.run", "main.setUp")...)}, {"a": sleeps, "b": sleeps}}
+			for range 4 {
+				list = append(list, states{"a": works}, states{"a": sleeps})
 			}
-			s.sample(changes, gone...)
+			return list
+		}, "a"},
+	} {
+		t.Run(name, c.check)
+	}
+}
+
+func (c crowd) check(t *testing.T) {
+	s := newSketch(t)
+	ids := make(map[string]sampledata.GoroutineID)
+	at := func(reason string, frames ...string) sampledata.State {
+		state := sampledata.State{Stack: stackOf(s.Builder, frames...), Run: sampledata.Waiting, Reason: reason}
+		if reason == "" {
+			state.Run = sampledata.Running
 		}
-		r := s.Recording()
-		var idle []string
-		has, seen := WaitsForWork(r, idleOptions()), make(map[sampledata.GoroutineID]bool)
-		for _, run := range r.Runs.All() {
-			for g, id := range ids {
-				if id == run.Goroutine && has(run) && !seen[id] {
-					idle = append(idle, g)
-				}
+		return state
+	}
+	for _, now := range c.samples(at) {
+		changes := make(map[sampledata.GoroutineID]sampledata.State)
+		var gone []sampledata.GoroutineID
+		for g, state := range now {
+			if _, known := ids[g]; !known {
+				ids[g] = s.goroutine("main.worker")
 			}
-			seen[run.Goroutine] = true
+			if state == (sampledata.State{}) {
+				gone = append(gone, ids[g])
+				continue
+			}
+			changes[ids[g]] = state
 		}
-		slices.Sort(idle)
-		if got := strings.Join(idle, " "); got != c.idle {
-			t.Errorf("%s: idle are %q, want %q", name, got, c.idle)
+		s.sample(changes, gone...)
+	}
+	r := s.Recording()
+	var idle []string
+	has, seen := WaitsForWork(r, idleOptions()), make(map[sampledata.GoroutineID]bool)
+	for _, run := range r.Runs.All() {
+		for g, id := range ids {
+			if id == run.Goroutine && has(run) && !seen[id] {
+				idle = append(idle, g)
+			}
 		}
+		seen[run.Goroutine] = true
+	}
+	slices.Sort(idle)
+	if got := strings.Join(idle, " "); got != c.idle {
+		t.Errorf("idle are %q, want %q", got, c.idle)
 	}
 }
 
@@ -148,13 +186,17 @@ func TestHasNotMoved(t *testing.T) {
 	sends := sampledata.State{Stack: stackOf(s.Builder, "main.worker"), Run: sampledata.Waiting, Reason: "chan send"}
 	other := sends
 	other.Lock = 0x100
+	group := sampledata.State{Stack: sends.Stack, Run: sampledata.Waiting, Reason: "sync.WaitGroup.Wait", Lock: 0x100}
+	next := group
+	next.Lock = 0x200
 	stands, moves, comes := s.goroutine("a"), s.goroutine("b"), s.goroutine("c")
-	s.sample(map[sampledata.GoroutineID]sampledata.State{stands: sends, moves: sends})
-	s.sample(map[sampledata.GoroutineID]sampledata.State{stands: other, comes: sends, moves: {Stack: sends.Stack, Run: sampledata.Running}})
+	joins := s.goroutine("d")
+	s.sample(map[sampledata.GoroutineID]sampledata.State{stands: sends, moves: sends, joins: group})
+	s.sample(map[sampledata.GoroutineID]sampledata.State{stands: other, comes: sends, joins: next, moves: {Stack: sends.Stack, Run: sampledata.Running}})
 	s.sample(map[sampledata.GoroutineID]sampledata.State{moves: sends})
 	still := HasNotMoved(s.Recording())
-	if !still(stands) || still(moves) || still(comes) {
-		t.Errorf("not moved: %v %v %v, want only the first", still(stands), still(moves), still(comes))
+	if !still(stands) || still(moves) || still(comes) || still(joins) {
+		t.Errorf("not moved: %v %v %v %v, want only the first", still(stands), still(moves), still(comes), still(joins))
 	}
 }
 
