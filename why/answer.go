@@ -15,6 +15,8 @@ const (
 	LockKind       Kind = "lock"        // goroutines wait for a lock
 	ChannelKind    Kind = "channel"     // goroutines wait for a channel, or for what it stands for, such as a pool
 	ConditionKind  Kind = "condition"   // goroutines wait for a condition or a semaphore
+	GroupKind      Kind = "group"       // goroutines wait for others to end
+	SleepKind      Kind = "pause"       // goroutines sleep in the middle of their work
 	IOKind         Kind = "I/O"         // goroutines wait for a file, a pipe or the network
 	SystemCallKind Kind = "system call" // code that takes the processors, mostly in the kernel
 	BlockingKind   Kind = "blocking"    // goroutines wait in system calls

@@ -46,7 +46,7 @@ func (a *searched) foldChains() {
 // foldWaits leaves out waits for goroutines that are slow for a reason that is a finding itself.
 func (a *searched) foldWaits() {
 	a.fold(func(f, other *Finding) bool {
-		if f.Kind != ChannelKind && f.Kind != ConditionKind && f.Kind != ProcessorKind || f.Kind == ProcessorKind && other.Kind != AllocationKind && other.Kind != ThrottledKind {
+		if f.Kind != ChannelKind && f.Kind != ConditionKind && f.Kind != GroupKind && f.Kind != ProcessorKind || f.Kind == ProcessorKind && other.Kind != AllocationKind && other.Kind != ThrottledKind {
 			return false
 		}
 		if f.Kind == ProcessorKind {
@@ -110,9 +110,8 @@ func (f *Finding) covers(c *Cause) bool {
 	case ComputeKind, SystemCallKind, AllocationKind:
 		runs := c.Activity == Computing || c.Activity == CallsKernel || c.Activity == NoCPU || c.Activity == Ready
 		return runs && (f.Kind == AllocationKind && f.Class == c.Class || slices.Contains(c.Place.Path, f.Where.Function))
-	case ChannelKind, ConditionKind, IOKind, BlockingKind:
-		waits := c.Activity == Sending || c.Activity == Receiving || c.Activity == Conditional || c.Activity == IO
-		return waits && c.Class == f.Class && c.Place.Function == f.Where.Function
+	case ChannelKind, ConditionKind, GroupKind, SleepKind, IOKind, BlockingKind:
+		return waitKinds[c.Activity] == f.Kind && c.Class == f.Class && c.Place.Function == f.Where.Function
 	}
 	return false
 }

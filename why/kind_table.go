@@ -1,6 +1,7 @@
 package why
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/cpprof/cpprof/views"
@@ -42,7 +43,13 @@ type KindWords struct {
 var kinds map[Kind]*kindRow
 
 func init() {
-	kinds = map[Kind]*kindRow{
+	kinds = waitKindRows()
+	maps.Copy(kinds, otherKindRows())
+}
+
+// waitKindRows are the kinds of waits.
+func waitKindRows() map[Kind]*kindRow {
+	return map[Kind]*kindRow{
 		LockKind: {
 			find: (*searcher).lockCandidates, hits: (*searcher).lockHits, measure: (*searcher).lockMeasure, specific: 1,
 			KindWords: KindWords{Says: "waiting for {lock}", See: "locks", Remedy: "hold it for less time, or divide what it guards"},
@@ -55,6 +62,18 @@ func init() {
 			measure: (*searcher).waitMeasure, waits: true, specific: 0.9,
 			KindWords: KindWords{Says: "{waits} in {place}", Remedy: "look at who ends the wait"},
 		},
+		GroupKind: {
+			measure: (*searcher).waitMeasure, waits: true, specific: 0.6,
+			KindWords: KindWords{Says: "{waits} in {place}", Remedy: "look at what the others wait for"},
+		},
+		SleepKind: {
+			measure: (*searcher).waitMeasure, waits: true, specific: 0.9,
+			KindWords: KindWords{
+				Says:   "sleeping in {place}",
+				Own:    "it sleeps in the middle of its work, as loops do that retry, back off or poll; nothing wakes it earlier",
+				Remedy: "wait for the event itself, on a channel, a condition or a lock, or sleep for less time",
+			},
+		},
 		IOKind: {
 			measure: (*searcher).waitMeasure, waits: true, specific: 0.5,
 			KindWords: KindWords{Says: "{waits} in {place}", Remedy: "ask for less, ask earlier, or ask for several things at once"},
@@ -63,6 +82,11 @@ func init() {
 			measure: (*searcher).waitMeasure, waits: true, specific: 0.8,
 			KindWords: KindWords{Says: "in system calls, in {place}", Remedy: "make fewer and larger calls"},
 		},
+	}
+}
+
+func otherKindRows() map[Kind]*kindRow {
+	return map[Kind]*kindRow{
 		ComputeKind: {
 			find: (*searcher).computeCandidates, hits: (*searcher).codeHits, measure: (*searcher).codeMeasure,
 			ofProcessors: true, code: true, specific: 1,

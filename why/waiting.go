@@ -3,6 +3,7 @@ package why
 import (
 	"cmp"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/cpprof/cpprof/sampledata"
@@ -16,10 +17,9 @@ type waitKey struct {
 	function string
 }
 
-// waitKinds are the kinds of waits. Others are not slow: sleeping is deliberate, and to wait for other goroutines to end
-// leads to what those do, which has hypotheses of its own.
+// waitKinds are the kinds of waits.
 var waitKinds = map[Activity]Kind{
-	Sending: ChannelKind, Receiving: ChannelKind, Conditional: ConditionKind, IO: IOKind, CallsKernel: BlockingKind,
+	Joining: GroupKind, Sleeping: SleepKind, Sending: ChannelKind, Receiving: ChannelKind, Conditional: ConditionKind, IO: IOKind, CallsKernel: BlockingKind,
 }
 
 // waitCandidates returns a hypothesis for each function of the program in which goroutines wait.
@@ -44,7 +44,12 @@ func (s *searcher) waitCandidates() (all []*candidate) {
 		f := &Finding{Kind: k.kind, key: key(k.kind, k.function), specific: k.kind.row().specific}
 		c := s.suffering(f, by, of)
 		class := by.most()
-		c.note = cmp.Or(s.standsStill(class, of), s.resting(f, class), s.leadsOn(c, by[class]))
+		if k.kind == SleepKind {
+			f.Lock = lockByName(f.Where.Path)
+			c.note = cmp.Or(s.pausing(f, class), s.leadsOn(c, by[class]))
+		} else {
+			c.note = cmp.Or(s.standsStill(class, of), s.resting(f, class), s.leadsOn(c, by[class]))
+		}
 		c.refine = func(f *Finding) string { return s.refineWait(f, class, of) }
 		all = append(all, c)
 	}
@@ -76,6 +81,59 @@ func (s *searcher) resting(f *Finding, class int32) string {
 		return "it is one goroutine, and nobody is known to wait for it"
 	}
 	return ""
+}
+
+// pausing returns why goroutines of a class that sleep in a function are not slow, or "". In a function right below a goroutine's
+// first one, they may sleep between two pieces of work, if that is all that it was seen to do. Who has not moved may sleep once, and
+// for long, unless others are further on in the same work.
+func (s *searcher) pausing(f *Finding, class int32) string {
+	sleeps, still := 0.0, 0.0
+	works, further := false, false
+	for _, at := range s.members(class) {
+		switch on := s.on(at, f.Where.Function); {
+		case on && at.state.Doing != views.Sleeping:
+			works = true
+		case on && at.still:
+			still += at.weight
+			fallthrough
+		case on:
+			sleeps += at.weight
+		case s.on(at, f.Where.Caller):
+			further = true
+		}
+	}
+	steps := 0
+	for _, name := range f.Where.Path {
+		if views.IsOwn(name) {
+			steps++
+		}
+	}
+	switch {
+	case steps == 1, steps == 2 && !works:
+		return "it may sleep between two pieces of work"
+	case 2*still > sleeps && !further:
+		return "it has not moved"
+	case s.e.mean(s.e.classes[class].active) < 1.5 && s.e.classes[class].ended < 3:
+		return "it is one goroutine, and nobody is known to wait for it"
+	}
+	return ""
+}
+
+// locking matches the names of functions that take a lock.
+var locking = regexp.MustCompile(`(?i)\.(get|do|try|spin)?r?w?lock(loop|slow|blocking|context)?$`)
+
+// lockByName returns the function that takes a lock by its name, if a path ends in it or in what it is made of; else "".
+func lockByName(path []string) (name string) {
+	for _, f := range slices.Backward(path) {
+		if !views.IsOwn(f) {
+			continue
+		}
+		if !locking.MatchString(f) {
+			break
+		}
+		name = f
+	}
+	return name
 }
 
 // leadsOn returns a note if most of what a candidate's share counts is in functions that it calls: these are hypotheses of their
@@ -128,8 +186,11 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 			own += c.Share
 		}
 	}
-	if f.Kind == IOKind || f.Kind == BlockingKind {
+	switch f.Kind {
+	case IOKind, BlockingKind, SleepKind:
 		return ""
+	case GroupKind:
+		return working(f.Causes)
 	}
 	receives := views.WaitingFor(f.Reason) != views.Sending
 	if receives && own < 0.5 && s.isLoop(class, f.Where.Function) {
@@ -144,6 +205,26 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 	}
 	if len(f.Causes) == 0 {
 		f.Causes = s.e.fellows(class, of)
+	}
+	return ""
+}
+
+// working returns a note if those that others wait for mostly do their work.
+func working(causes []Cause) string {
+	works, waits := 0.0, 0.0
+	for _, c := range causes {
+		switch c.Activity {
+		case Computing, CallsKernel, Ready, NoCPU, Collecting:
+			works += c.Share
+		default:
+			waits += c.Share
+		}
+	}
+	switch {
+	case works+waits == 0:
+		return "it is not known whom it waits for"
+	case works > waits:
+		return "those that it waits for are at work"
 	}
 	return ""
 }

@@ -38,12 +38,14 @@ var allPlanted = []planted{
 	{"assist", why.AllocationKind, []string{"main.replace"}, "assisting the collector", false},
 	{"syscall", why.SystemCallKind, []string{"main.logLine"}, "system calls", false},
 	{"straggler", why.ComputeKind, []string{"main.spin", "main.merge"}, "the label shard=7 have", false},
+	{"retry", why.SleepKind, []string{"main.(*cluster).acquireSocket"}, "go:main.client", true},
+	{"retrylock", why.SleepKind, []string{"main.(*retryLock).lockLoop"}, "main.(*retryLock).Lock takes a lock", true},
 }
 
 // TestWhyFindsPlantedCauses asks why programs are slow whose cause is known (testdata/programs/planted). The first finding must
 // be the cause, with its place; the healthy twin of each must have no finding.
 func TestWhyFindsPlantedCausesLong(t *testing.T) {
-	fixture.Long(t) // it samples 27 programs for some seconds each
+	fixture.Long(t) // it samples 31 programs for some seconds each
 	program := fixture.Build(t, "planted")
 	needsTracing(t, fixture.Start(t, program, "lock", "healthy").Pid())
 	quiet := newQuietOnes(t, program)

@@ -226,6 +226,10 @@ func WhyLines(f *why.Finding) (lines []string) {
 		if len(f.Chained) > 0 {
 			lines = append(lines, "through it others wait, too: those for "+strings.Join(f.Chained, ", "))
 		}
+	case why.SleepKind:
+		if f.Lock != "" {
+			lines = append(lines, "by its name, "+f.Lock+" takes a lock: by tries, with sleeps in between; whoever unlocks it wakes nobody")
+		}
 	case why.DeadlockKind:
 		if f.Count == 1 {
 			return append(lines, "it locks "+strings.Join(f.Chained, ", ")+" a second time before it unlocks it")
