@@ -87,9 +87,12 @@ var standard = strings.Fields(`archive bufio bytes cmp compress container contex
 	expvar flag fmt go hash html image index internal io iter log maps math mime net os path plugin reflect regexp runtime
 	slices sort strconv strings structs sync syscall testing text time unicode unique unsafe vendor weak`)
 
-// IsOwn reports whether a function is none of the standard library, nor of the libraries that extend it.
+// extending matches the libraries that only extend the standard library's packages syscall and sync.
+var extending = []string{"golang.org/x/sys/", "golang.org/x/sync/"}
+
+// IsOwn reports whether a function is none of the standard library.
 func IsOwn(function string) bool {
-	if strings.HasPrefix(function, "golang.org/x/") {
+	if slices.ContainsFunc(extending, func(head string) bool { return strings.HasPrefix(function, head) }) {
 		return false
 	}
 	end := strings.IndexAny(function, "./")

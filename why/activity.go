@@ -2,7 +2,9 @@ package why
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
@@ -43,6 +45,8 @@ var activities = [views.NumDoings]Activity{
 func (e *evidence) activity(s *situation) Activity {
 	does := s.state.Doing
 	switch {
+	case does == views.AwaitingSemaphore && e.places.inCollector(s.state.Stack):
+		return Collecting
 	case does == views.Executing && e.places.inKernel(s.state.Stack):
 		return CallsKernel
 	case s.idle && does != views.Sleeping:
@@ -68,4 +72,51 @@ func (p *places) inKernel(stack sampledata.NodeID) bool {
 		stack = p.r.Nodes[stack].Parent
 	}
 	return false
+}
+
+// collecting matches the functions of the runtime that begin and end a collection, or help with one.
+var collecting = regexp.MustCompile(`^runtime\.(gc[A-Z]\w*|GC|stopTheWorld\w*|ReadMemStats)$`)
+
+// inCollector reports whether a stack ends in the garbage collector.
+func (p *places) inCollector(stack sampledata.NodeID) bool {
+	for n := stack; n != sampledata.NoStack && strings.HasPrefix(p.function(n), "runtime."); n = p.r.Nodes[n].Parent {
+		if collecting.MatchString(p.function(n)) {
+			return true
+		}
+	}
+	return false
+}
+
+// kernelCalls names the system calls of some situations of a class.
+func (s *searcher) kernelCalls(class int32, of func(*situation) bool) []Part {
+	calls, total := make(map[string]float64), 0.0
+	for _, at := range s.members(class) {
+		if call := s.e.places.kernelCall(at.state.Stack); call != "" && of(at) {
+			calls[call] += at.weight
+			total += at.weight
+		}
+	}
+	return parts(calls, total)
+}
+
+// kernelCall names the system call in which a stack ends, and the function of the standard library that makes it: "fsync, by
+// os.(*File).Sync"; "" if it ends elsewhere.
+func (p *places) kernelCall(stack sampledata.NodeID) string {
+	if stack == sampledata.NoStack || !p.inKernel(stack) {
+		return ""
+	}
+	call, n := "", stack
+	for ; n != sampledata.NoStack; n = p.r.Nodes[n].Parent {
+		name := p.function(n)
+		if !isSystemCall(name) && !strings.HasPrefix(name, "runtime.") {
+			break
+		}
+		if isSystemCall(name) {
+			call = strings.ToLower(name[strings.LastIndexByte(name, '.')+1:])
+		}
+	}
+	if by := p.library(p.own[stack], n); by != "" {
+		call += ", by " + by
+	}
+	return call
 }

@@ -40,10 +40,12 @@ type Finding struct {
 	Measure    *Measure          `json:"measure,omitempty"` // what the share is the cost of; nil if no view has it
 	Mean       float64           `json:"mean"`              // the mean number of goroutines in it, of all classes
 	Severity   float64           `json:"severity"`          // Mean, with the goroutines that wait for these
-	Lock       string            `json:"lock,omitempty"`
-	Reason     string            `json:"reason,omitempty"` // of a wait, in the runtime's words
+	Lock       string            `json:"lock,omitempty"`    // of a pause: the function that takes it
+	Reason     string            `json:"reason,omitempty"`  // of a wait, in the runtime's words
 	Where      Place             `json:"where"`
+	Through    []string          `json:"through,omitempty"` // where nearly all of it goes from one module to another, outermost first
 	Parts      []Part            `json:"parts,omitempty"`   // of computing: what it does, and where it leads
+	Calls      []Part            `json:"calls,omitempty"`   // of the kernel: which, through what of the standard library
 	Callers    []Part            `json:"callers,omitempty"` // of code: who calls it, and so on up to the first function with several callers
 	Others     []Part            `json:"others,omitempty"`  // further classes, with the share of their lives
 	Causes     []Cause           `json:"causes,omitempty"`  // what those do that the goroutines wait for

@@ -17,7 +17,7 @@ const (
 	Likely    Certainty = "likely"    // of all goroutines, only these are where they may hold what the others wait for
 	Candidate Certainty = "candidate" // they may end the wait; others may, too
 	Peer      Certainty = "peer"      // they wait for the same channel from its other side at other times
-	Fellow    Certainty = "fellow"    // others of the class, which perhaps have what these wait for
+	Fellow    Certainty = "fellow"    // others of the class, which are further on in the function that made these wait
 )
 
 // A Cause is what the goroutines do that others wait for.
@@ -207,15 +207,24 @@ func (e *evidence) peers(of func(*situation) bool, side Activity) []Cause {
 	return b.causes()
 }
 
-// fellows finds out what the goroutines of a class do while others of the class wait: if they share something, such as a pool
-// of connections, those that have it do this. What they do when they wait for work is left out.
-func (e *evidence) fellows(class int32, of func(*situation) bool) []Cause {
-	b := &blamed{e: e, weight: make(map[doer]float64), where: make(map[doer]*heaviest)}
-	for i := range e.situations {
-		if s := &e.situations[i]; s.class == class && !s.idle && !of(s) {
-			b.total += s.weight
-			b.do(s, Fellow, s.weight)
+// fellows finds out what goroutines of a class do in a function, while others wait in what it calls: if they share something,
+// such as a pool of connections, those that have it do this. The loop of the class is no such function.
+func (s *searcher) fellows(class int32, caller string, of func(*situation) bool) []Cause {
+	if caller == "" || s.isLoop(class, caller) {
+		return nil
+	}
+	b := &blamed{e: s.e, weight: make(map[doer]float64), where: make(map[doer]*heaviest)}
+	for _, at := range s.members(class) {
+		if !at.idle && !of(at) && s.on(at, caller) {
+			b.total += at.weight
+			b.do(at, Fellow, at.weight)
 		}
 	}
 	return b.causes()
+}
+
+// unlikely reports whether what may end a wait is no more than a guess: goroutines that wait for work themselves, that are in
+// no code of the program, or that wait in the same class.
+func (c *Cause) unlikely(f *Finding) bool {
+	return c.Certainty == Candidate && (c.Activity == WaitsForWork || !views.IsOwn(c.Place.Function) || c.Class == f.Class && f.Kind != LockKind)
 }

@@ -90,7 +90,7 @@ func (a *searched) grown(before map[string]float64) {
 	}
 	a.test(all)
 	for _, c := range all {
-		a.judge(c, a.e)
+		a.judge(c, a.searcher)
 	}
 }
 

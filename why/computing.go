@@ -260,21 +260,22 @@ const leastPart = 0.15
 // divide finds out who calls a function, whom it calls, and what it does: the callees and callers are functions of the program,
 // and what it does are aspects.
 func (s *searcher) divide(f *Finding, function sampledata.FunctionID, of []ranStack, total float64) {
-	callees, kinds := make(map[string]float64), make(map[string]float64)
+	callees, kinds, calls := make(map[string]float64), make(map[string]float64), make(map[string]float64)
 	for _, st := range of {
 		if i := slices.Index(st.path, function); i+1 < len(st.path) {
 			callees[s.e.r.Functions[st.path[i+1]].Name] += st.weight
 		}
 		stack := s.e.situations[st.at].state.Stack
-		for k, name := range s.kinds.names {
-			if s.kinds.below(s.e.places, stack, k) {
-				kinds[name] += st.weight
-				break
-			}
+		if aspect := s.kinds.aspect(s.e.places, stack); aspect != "" {
+			kinds[aspect] += st.weight
+		}
+		if call := s.e.places.kernelCall(stack); call != "" {
+			calls[call] += st.weight
 		}
 	}
 	if kinds[s.kinds.names[kernelKind]] >= 0.5*total {
 		f.Kind = SystemCallKind
+		f.Calls = parts(calls, total)
 	}
 	delete(callees, f.Where.Function)
 	f.Callers = s.callers(function, of, total)

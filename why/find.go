@@ -54,6 +54,8 @@ type searcher struct {
 	ran   float64 // mean number of goroutines on CPUs
 	noCPU float64 // mean number of goroutines on processors whose threads have no CPU
 
+	modules modules
+
 	byClass [][]*situation // see members
 }
 
@@ -105,7 +107,7 @@ func search(r *sampledata.Recording, o Options) (*searched, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &searcher{e: e, o: o, kinds: newFunctionKinds(r, o.Aspects)}
+	s := &searcher{e: e, o: o, kinds: newFunctionKinds(r, o.Aspects), modules: modules{r: r}}
 	a := &Answer{
 		Samples: int(e.to - e.from), From: e.time(e.from), To: e.time(e.to), Processors: e.processors, Threshold: o.Threshold,
 		Findings: []*Finding{}, Hypotheses: []Hypothesis{},
@@ -119,7 +121,7 @@ func search(r *sampledata.Recording, o Options) (*searched, error) {
 	all := s.candidates()
 	a.Used = s.test(all)
 	for _, c := range all {
-		a.judge(c, e)
+		a.judge(c, s)
 		if o.Course && c.observed != nil {
 			h := &a.Hypotheses[len(a.Hypotheses)-1]
 			h.Course = e.course(c.observed, c.bar)
@@ -168,7 +170,7 @@ func (s *searcher) test(all []*candidate) hotspots.Estimate {
 }
 
 // judge adds a hypothesis to the answer and, if it holds, its finding.
-func (a *Answer) judge(c *candidate, e *evidence) {
+func (a *Answer) judge(c *candidate, s *searcher) {
 	if c.observed == nil {
 		return
 	}
@@ -185,7 +187,8 @@ func (a *Answer) judge(c *candidate, e *evidence) {
 	}
 	if h.Verdict == hotspots.Yes && h.Note == "" {
 		f.Mean = f.Severity
-		f.When = e.when(c.observed)
+		f.When = s.e.when(c.observed)
+		f.Through = s.passages(c.asks.hit)
 		a.Findings = append(a.Findings, f)
 	}
 	a.Hypotheses = append(a.Hypotheses, h)

@@ -2,6 +2,7 @@ package why
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -30,7 +31,11 @@ func (s *scene) spawn(n int, function string) (all []sampledata.GoroutineID) {
 }
 
 func (s *scene) function(name string) sampledata.FunctionID {
-	return s.Function(sampledata.Function{Name: name, File: "/src/main.go"})
+	file := "/src/main.go"
+	if module, _, of := strings.Cut(name, "/lib."); of { // a module for each package of this name
+		file = "/root/go/pkg/mod/" + module + "@v1.2.3/lib/lib.go"
+	}
+	return s.Function(sampledata.Function{Name: name, File: file})
 }
 
 // at returns a state in a stack of functions, outermost first.
@@ -397,5 +402,76 @@ func TestSystemCallsOfAHolder(t *testing.T) {
 		for _, f := range a.Findings {
 			t.Errorf("%+v", *f)
 		}
+	}
+}
+
+// A finding in a library names the functions in which one module calls another. The standard library is no module, and the
+// libraries that extend it are.
+func TestModules(t *testing.T) {
+	s := newScene()
+	workers := s.spawn(4, "main.worker")
+	stack := strings.Fields("main.worker main.page example.com/a/lib.Load strings.Map example.com/a/lib.read golang.org/x/net/lib.Parse golang.org/x/net/lib.scan strings.Index")
+	for n := range 100 {
+		states := make(map[sampledata.GoroutineID]sampledata.State)
+		for _, g := range workers {
+			states[g] = s.at(runs, stack[:len(stack)-n%2]...)
+		}
+		s.sample(t, states)
+	}
+	a := s.find(t)
+	if len(a.Findings) == 0 || a.Findings[0].Where.Function != "golang.org/x/net/lib.scan" {
+		t.Fatalf("found %+v", a.Findings)
+	}
+	if got := strings.Join(a.Findings[0].Through, " "); got != "main.page example.com/a/lib.read golang.org/x/net/lib.scan" {
+		t.Errorf("it goes through %q", got)
+	}
+}
+
+// Waits for the collector's semaphores are no waits for a condition of the program.
+func TestSemaphoresOfTheCollector(t *testing.T) {
+	s := newScene()
+	parsers := s.spawn(4, "main.parser")
+	waits := s.at(sampledata.State{Run: sampledata.Waiting, Reason: "semacquire"}, "main.parser", "main.parse", "runtime.mallocgc", "runtime.gcStart", "runtime.semacquire", "runtime.gopark")
+	works := s.at(runs, "main.parser", "main.parse")
+	for n := range 100 {
+		states := make(map[sampledata.GoroutineID]sampledata.State)
+		for i, g := range parsers {
+			states[g] = works
+			if (n+i)%2 == 0 {
+				states[g] = waits
+			}
+		}
+		s.sample(t, states)
+	}
+	for _, h := range s.find(t).Hypotheses {
+		if h.Kind == ConditionKind {
+			t.Errorf("%+v", h)
+		}
+	}
+}
+
+// A finding says which system calls it is about, and what makes them. An aspect is what code does, not what its package is for.
+func TestCallsAndAspects(t *testing.T) {
+	s := newScene()
+	loggers, checkers := s.spawn(1, "main.logger"), s.spawn(1, "main.checker")
+	for n := range 100 {
+		states := map[sampledata.GoroutineID]sampledata.State{
+			loggers[0]:  s.at(runs, "main.logger", "main.log", "os.(*File).Sync", "internal/poll.(*FD).Fsync", "syscall.Fsync", "syscall.Syscall"),
+			checkers[0]: s.at(runs, "main.checker", "github.com/golang-jwt/jwt/v5.parse", "strings.genSplit"),
+		}
+		if n%10 == 0 {
+			states[loggers[0]] = s.at(runs, "main.logger", "main.log")
+		}
+		s.sample(t, states)
+	}
+	found := make(map[Kind]*Finding)
+	for _, f := range s.find(t).Findings {
+		found[f.Kind] = f
+	}
+	if f := found[SystemCallKind]; f == nil || len(f.Calls) != 1 || f.Calls[0].Name != "fsync, by os.(*File).Sync" {
+		t.Errorf("system calls: %+v", f)
+	}
+	if f := found[ComputeKind]; f == nil || len(f.Parts) != 1 || f.Parts[0].Name != "@strings" {
+		t.Errorf("computing: %+v", f)
 	}
 }

@@ -1,7 +1,5 @@
 package why
 
-import "github.com/cpprof/cpprof/views"
-
 // leastGarbage is the share of the program's time on processors that allocation and the collector have at least to be the
 // problem, rather than a part of what the code does.
 const leastGarbage = 0.25
@@ -35,7 +33,7 @@ func (s *searcher) makesGarbage(at *situation) bool {
 
 // awaitsCollector reports whether goroutines of the program wait for the collector.
 func (s *searcher) awaitsCollector(at *situation) bool {
-	return at.state.Doing == views.AwaitingCollector && !s.e.classes[at.class].runtimes
+	return s.e.activity(at) == Collecting && !s.e.classes[at.class].runtimes
 }
 
 // allocation returns the hypothesis that the program is slow because it allocates.

@@ -80,7 +80,7 @@ func waitKindRows() map[Kind]*kindRow {
 		},
 		BlockingKind: {
 			measure: (*searcher).waitMeasure, waits: true, specific: 0.8,
-			KindWords: KindWords{Says: "in system calls, in {place}", Remedy: "make fewer and larger calls"},
+			KindWords: KindWords{Says: "in system calls, in {place}: {calls}", Remedy: "make fewer and larger calls"},
 		},
 	}
 }
@@ -98,7 +98,7 @@ func otherKindRows() map[Kind]*kindRow {
 		SystemCallKind: {
 			hits: (*searcher).codeHits, measure: (*searcher).codeMeasure, ofProcessors: true, code: true, specific: 1,
 			KindWords: KindWords{
-				Says:    "{place}, in {who}, takes {share} of the processors, mostly in system calls.",
+				Says:    "{place}, in {who}, takes {share} of the processors, mostly in system calls: {calls}.",
 				Because: "of that time: {parts}", Own: "it computes in its own code", Remedy: "make fewer and larger calls, as with a buffer",
 			},
 		},

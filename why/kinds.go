@@ -49,20 +49,26 @@ func (k *functionKinds) has(f sampledata.FunctionID, kind int) bool {
 	return k.of[f]&(1<<kind) != 0
 }
 
-// below reports whether a stack has a function of an aspect, at or below the innermost function of the program's own.
-func (k *functionKinds) below(p *places, stack sampledata.NodeID, kind int) bool {
-	if stack == sampledata.NoStack {
-		return false
-	}
-	for n, own := stack, p.own[stack]; n != sampledata.NoStack; n = k.r.Nodes[n].Parent {
-		if k.has(k.r.Nodes[n].Function, kind) {
-			return true
-		}
-		if n == own {
-			return false
+// aspect returns the aspect of what the innermost function of the program's own calls there. If it calls nothing with an
+// aspect, it is the function's own, unless it calls other code.
+func (k *functionKinds) aspect(p *places, stack sampledata.NodeID) string {
+	own := p.own[stack]
+	for kind, name := range k.names {
+		for n := stack; n != own; n = k.r.Nodes[n].Parent {
+			if k.has(k.r.Nodes[n].Function, kind) {
+				return name
+			}
 		}
 	}
-	return false
+	if p.library(own, stack) != "" {
+		return ""
+	}
+	for kind, name := range k.names {
+		if k.has(k.r.Nodes[own].Function, kind) {
+			return name
+		}
+	}
+	return ""
 }
 
 // on reports whether a stack has a function of an aspect.

@@ -117,7 +117,7 @@ func (s *searcher) lockCandidates() (all []*candidate) {
 		f := &Finding{Kind: LockKind, Lock: lock, specific: 1, key: key(LockKind, lock)}
 		c := s.suffering(f, by, of)
 		c.refine = func(f *Finding) string {
-			f.Causes = s.e.blame(of)
+			f.Causes = slices.DeleteFunc(s.e.blame(of), func(c Cause) bool { return c.unlikely(f) })
 			return ""
 		}
 		all = append(all, c)

@@ -44,6 +44,9 @@ func (s *searcher) waitCandidates() (all []*candidate) {
 		f := &Finding{Kind: k.kind, key: key(k.kind, k.function), specific: k.kind.row().specific}
 		c := s.suffering(f, by, of)
 		class := by.most()
+		if k.kind == BlockingKind {
+			f.Calls = s.kernelCalls(class, of)
+		}
 		if k.kind == SleepKind {
 			f.Lock = lockByName(f.Where.Path)
 			c.note = cmp.Or(s.pausing(f, class), s.leadsOn(c, by[class]))
@@ -179,7 +182,7 @@ func (s *searcher) isLoop(class int32, function string) bool {
 
 // refineWait finds out what the goroutines do that others wait for.
 func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool) (note string) {
-	f.Causes = s.e.blame(of)
+	f.Causes = slices.DeleteFunc(s.e.blame(of), func(c Cause) bool { return c.unlikely(f) })
 	own := 0.0 // waiting for goroutines of the class itself: they share something
 	for _, c := range f.Causes {
 		if c.Class == f.Class {
@@ -204,7 +207,7 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 		f.Causes = s.e.peers(of, side)
 	}
 	if len(f.Causes) == 0 {
-		f.Causes = s.e.fellows(class, of)
+		f.Causes = s.fellows(class, f.Where.Caller, of)
 	}
 	return ""
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -91,7 +92,7 @@ func statement(f *why.Finding) string {
 func filled(f *why.Finding, words string) string {
 	return strings.NewReplacer(
 		"{who}", goroutines(f), "{class}", f.Class, "{place}", f.Where.Function, "{share}", aboutShare(f.Share), "{mean}", fmt.Sprintf("%.2g", f.Mean),
-		"{lock}", f.Lock, "{waits}", waitText(f), "{reason}", f.Reason, "{parts}", sharesText(f.Parts), "{growth}", growthText(f.Growth), "{circle}", circleText(f),
+		"{lock}", f.Lock, "{waits}", waitText(f), "{reason}", f.Reason, "{parts}", sharesText(f.Parts), "{growth}", growthText(f.Growth), "{circle}", circleText(f), "{calls}", callsText(f.Calls),
 	).Replace(words)
 }
 
@@ -109,6 +110,15 @@ func circleText(f *why.Finding) string {
 		return "A goroutine waits for a lock that it holds itself: a deadlock."
 	}
 	return fmt.Sprintf("%s wait for one another's locks in a circle: a deadlock.", Counted(f.Count, "goroutine"))
+}
+
+// callsText lists system calls.
+func callsText(calls []why.Part) string {
+	var list []string
+	for _, c := range calls {
+		list = append(list, c.Name+" ("+sharePercent(c.Share)+")")
+	}
+	return cmp.Or(strings.Join(list, "; "), "of several kinds")
 }
 
 // waitText says what the goroutines of a finding wait for, by the runtime's reason.
@@ -143,6 +153,7 @@ func whereText(f *why.Finding) string {
 	if len(f.Callers) == 0 && f.Where.Caller != "" {
 		text += ", called by " + f.Where.Caller
 	}
+	text += throughText(f, text)
 	if f.Where.Library != "" && f.Reason != "" && f.Kind != why.LockKind {
 		text += ", in " + f.Where.Library
 	}
@@ -154,6 +165,20 @@ func whereText(f *why.Finding) string {
 		text += fmt.Sprintf(" (%s:%d)", file, f.Where.Line)
 	}
 	return text
+}
+
+// throughText names the functions of a finding in which one module calls another, as far as the text has not named them yet.
+func throughText(f *why.Finding, text string) string {
+	var more []string
+	for _, name := range f.Through {
+		if !strings.Contains(text, name) {
+			more = append(more, name)
+		}
+	}
+	if len(more) == 0 {
+		return ""
+	}
+	return "; through " + strings.Join(more, ", ")
 }
 
 // whoText says which goroutines of the class, or which label, have most of a finding; "" if none stands out.
@@ -317,12 +342,12 @@ func causeText(f *why.Finding, c *why.Cause) string {
 	case c.Certainty == why.Peer:
 		return "at the other end of the channel is " + c.Class + ", in " + at + ": " + doing + " (" + sharePercent(c.Share) + " of its life)"
 	case c.Certainty == why.Fellow:
-		return "those of the class that do not wait are in " + at + ": " + doing + " (" + sharePercent(c.Share) + "); perhaps they have what these wait for"
+		return "others of the class are further on in " + f.Where.Caller + ", in " + at + ": " + doing + " (" + sharePercent(c.Share) + ")"
 	}
 	if f.Kind == why.LockKind {
 		return "perhaps " + c.Class + " holds it, in " + at + ": " + doing + share
 	}
-	return "a candidate to end the wait is " + c.Class + ", in " + at + ": " + doing + share
+	return "a candidate to end the wait, by the code that it is in, is " + c.Class + ", in " + at + ": " + doing + share
 }
 
 func placeText(p *why.Place) string {
