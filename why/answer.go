@@ -146,6 +146,7 @@ type Resting struct {
 type Answer struct {
 	State      State             `json:"state"`
 	Findings   []*Finding        `json:"findings"`
+	Improved   []*Finding        `json:"improved,omitempty"` // of an earlier recording; Before is what they are now
 	Hypotheses []Hypothesis      `json:"hypotheses"`
 	Resting    []Resting         `json:"resting,omitempty"`   // most goroutines first
 	NotMoved   []Still           `json:"not_moved,omitempty"` // most goroutines first

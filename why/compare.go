@@ -9,8 +9,10 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// Compare searches a recording for what is slower in it than in an earlier one of the same program: the findings whose share is
-// higher, beyond both intervals, and code that takes more of the processors. Each has what it was before.
+// Compare searches a recording for what is slower than in an earlier one of the
+// same program: findings with a higher share, beyond both intervals, and code
+// that takes more of the processors. Each has what it was before. What is slower
+// in the earlier recording has improved.
 func Compare(r, earlier *sampledata.Recording, o Options) (*Answer, error) {
 	now, err := search(r, o)
 	if err != nil {
@@ -28,19 +30,28 @@ func Compare(r, earlier *sampledata.Recording, o Options) (*Answer, error) {
 	if err := now.searchPhases(r, o); err != nil {
 		return nil, err
 	}
-	now.Findings = slices.DeleteFunc(now.Findings, func(f *Finding) bool { return f.IsCode() })
-	before := old.codeShares()
-	now.grown(before)
-	old.remember(now.Findings)
-	now.Findings = slices.DeleteFunc(now.Findings, func(f *Finding) bool {
-		stands := f.stands()
-		return f.Before != nil && f.Share.Low <= f.Before.Share.High || f.Before == nil && !stands
-	})
-	now.conclude()
+	shares := now.codeShares()
+	now.slowerThan(old, old.codeShares())
+	old.slowerThan(now, shares)
+	now.Improved = old.Findings
+	now.Resting = nil // what isn't slower may still be slow
 	if len(now.Findings) == 0 {
 		now.State = Unchanged
 	}
 	return now.Answer, nil
+}
+
+// slowerThan leaves the findings that another recording lacks or has less of.
+// The shares are the other recording's, see codeShares.
+func (a *searched) slowerThan(other *searched, shares map[string]float64) {
+	a.Findings = slices.DeleteFunc(a.Findings, func(f *Finding) bool { return f.IsCode() })
+	a.grown(shares)
+	other.remember(a.Findings)
+	a.Findings = slices.DeleteFunc(a.Findings, func(f *Finding) bool {
+		stands := f.stands()
+		return f.Before != nil && f.Share.Low <= f.Before.Share.High || f.Before == nil && !stands
+	})
+	a.conclude()
 }
 
 // codeShares returns the shares of the processors that functions of the program have, with all that they call, by name.

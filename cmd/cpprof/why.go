@@ -35,7 +35,7 @@ goroutines that leak, too few processors. What waits for work is idle, and not s
 
 Each finding says how much of the life of a thread class, or of the processors, it takes, with an
 interval; where; why, as far as it is known; when; and a command that shows more. What is not
-certain yet, is not said. With --against OLD, it says what got slower.
+certain yet, is not said. With --against OLD, it says what got slower, and what improved.
 
 A running program is sampled until the answer is sure, at most for -d. The recording is kept, as
 with 'cpprof record'. A program that why has started is then ended; its output goes to stderr.`,
@@ -137,6 +137,10 @@ func (f *whyFlags) answer(s *source) (*why.Answer, error) {
 	earlier, err := f.recordingAt(f.against)
 	if err != nil {
 		return nil, err
+	}
+	if now, before := report.Program(s.recording), report.Program(earlier); now != before {
+		termtext.Fprintf(f.err, "cpprof: warning: %s is of %s, %s is of %s: if these are different programs, don't compare them\n",
+			s.path, termtext.Printable(now), f.against, termtext.Printable(before))
 	}
 	return why.Compare(s.recording, earlier, f.searchOptions(s))
 }

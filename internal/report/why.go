@@ -44,6 +44,7 @@ func (y *Why) Write(w io.Writer) error {
 	if more := len(y.Findings) - len(shown); more > 0 {
 		termtext.Fprintf(b, "\n%s (--top 0 shows all)\n", Counted(more, "more finding"))
 	}
+	y.improved(b)
 	y.rest(b)
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -202,6 +203,25 @@ func stillText(all []why.Still) string {
 		verb = " has not moved ("
 	}
 	return Counted(total, "goroutine") + verb + termtext.Printable(strings.Join(list, "; ")) + ")"
+}
+
+// improved writes what takes less than in the earlier recording.
+func (y *Why) improved(b *strings.Builder) {
+	if len(y.Improved) == 0 {
+		return
+	}
+	shown := y.Improved
+	if y.Top > 0 && len(shown) > y.Top {
+		shown = shown[:y.Top]
+	}
+	b.WriteString("\nImproved since the earlier recording, which says:\n")
+	for _, f := range shown {
+		text := Sentence(f) + " Now: " + cmp.Or(beforeText(f), "it is gone") + "."
+		termtext.Fprintf(b, "  - %s\n", termtext.Text(wrapped(y.shortened(termtext.Printable(text)), 4, whyWidth)))
+	}
+	if more := len(y.Improved) - len(shown); more > 0 {
+		termtext.Fprintf(b, "%s (--top 0 shows all)\n", Counted(more, "more improvement"))
+	}
 }
 
 // mostResting limits the idle classes that are listed.
