@@ -2,7 +2,6 @@ package tui
 
 import (
 	"github.com/gdamore/tcell/v2"
-	"github.com/rivo/tview"
 	"github.com/rivo/uniseg"
 )
 
@@ -12,12 +11,6 @@ type canvas struct {
 	screen        tcell.Screen
 	x, y          int
 	width, height int
-}
-
-// newCanvas returns the canvas of a primitive's area.
-func newCanvas(screen tcell.Screen, p tview.Primitive) canvas {
-	x, y, width, height := p.GetRect()
-	return canvas{screen, x, y, width, height}
 }
 
 // part returns the canvas of a rectangle, cut to the part that is on the

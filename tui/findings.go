@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,14 +15,11 @@ import (
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/calltree"
 	"github.com/cpprof/cpprof/why"
-	"github.com/gdamore/tcell/v2"
-	"github.com/rivo/tview"
 )
 
 // A findingsWindow shows what is slow, and why: a line for each finding, and
 // all about the selected one.
 type findingsWindow struct {
-	*tview.Box
 	a      *app
 	answer *why.Answer // nil until the search has ended
 	failed error
@@ -56,7 +54,7 @@ func openFindings(a *app, asked bool) {
 	if showOpen[*findingsWindow](a) {
 		return
 	}
-	w := &findingsWindow{Box: tview.NewBox(), a: a, asked: asked}
+	w := &findingsWindow{a: a, asked: asked}
 	w.list = newList(a, w, "a finding", true)
 	a.open(w)
 	w.search()
@@ -128,32 +126,23 @@ func (w *findingsWindow) openSelected() {
 
 // proof returns the view that shows a finding, refined to its place.
 func proof(f *why.Finding, threshold refine.Threshold) session.Profile {
-	class, root := f.Class, f.Class
-	var last string
-	switch {
-	case f.Kind == why.LockKind || f.Kind == why.DeadlockKind:
+	if f.AwaitsLock() {
 		holder := ""
 		if len(f.Causes) > 0 && f.Causes[0].Certainty == why.Known {
 			holder = f.Causes[0].Class
 		}
-		return refinedTo(class, f.Where.Function, views.Monitor, holder, threshold)
-	case f.IsCode() || f.Kind == why.AllocationKind:
-		class, root, last = "", calltree.RootName, f.Where.Function
-	case f.Kind == why.ProcessorKind || f.Kind == why.MachineKind || f.Kind == why.ThrottledKind:
-		last = views.Load.String()
-	default:
-		last = f.Where.Function
+		return refinedTo(f.Class, f.Where.Function, views.Monitor, holder, threshold)
 	}
-	path := callpath.Of(callpath.Frame(root)).Then(callpath.Frame(last), callpath.Extended)
+	class, last := f.View()
+	path := callpath.Of(callpath.Frame(cmp.Or(class, calltree.RootName))).Then(callpath.Frame(last), callpath.Extended)
 	steps := []refine.Step{{Kind: refine.KindPath, Text: path.String()},
 		{Kind: refine.KindDown, Text: path.String()}}
 	return session.Profile{Class: class, Steps: steps, Threshold: threshold,
 		Selected: path.String()}
 }
 
-// Draw draws the window: the findings, and all about the selected one.
-func (w *findingsWindow) Draw(screen tcell.Screen) {
-	c := newCanvas(screen, w)
+// draw draws the window: the findings, and all about the selected one.
+func (w *findingsWindow) draw(c canvas) {
 	w.pane.area = canvas{}
 	if !w.list.drawReady(c, w.failed, w.answer != nil, "Searching for what is slow …") {
 		return
@@ -197,13 +186,9 @@ func (w *findingsWindow) drawPane(c canvas) {
 	w.pane.draw(c, w.a.theme, "Why", f.Key(), lines)
 }
 
-// MouseHandler selects and opens findings, and scrolls.
-func (w *findingsWindow) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
-	return func(action tview.MouseAction, e *tcell.EventMouse, _ func(tview.Primitive)) (bool, tview.Primitive) {
-		x, y := e.Position()
-		if !w.pane.mouse(action, x, y) {
-			w.list.mouse(action, x, y)
-		}
-		return true, nil
+// mouse selects and opens findings, and scrolls.
+func (w *findingsWindow) mouse(action mouseAction, x, y int) {
+	if !w.pane.mouse(action, x, y) {
+		w.list.mouse(action, x, y)
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/views"
 	"github.com/gdamore/tcell/v2"
-	"github.com/rivo/tview"
 )
 
 // Lanes show metrics below the timeline while its keys are active: a line with
@@ -399,9 +398,9 @@ func (l *lane) cell(cell metrics.Cell, low, high float64) string {
 }
 
 // mouse selects the lane that is clicked.
-func (l *lanes) mouse(action tview.MouseAction, x, y int) bool {
+func (l *lanes) mouse(action mouseAction, x, y int) bool {
 	_, row, inside := l.area.has(x, y)
-	if !inside || action != tview.MouseLeftClick && action != tview.MouseLeftDoubleClick {
+	if !inside || action != mouseClick && action != mouseDoubleClick {
 		return false
 	}
 	l.at = l.first + row/laneLines

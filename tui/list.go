@@ -6,7 +6,6 @@ import (
 
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/gdamore/tcell/v2"
-	"github.com/rivo/tview"
 )
 
 // A list is a number of lines with a selected one. It has the cursor, the
@@ -217,14 +216,14 @@ func (l *list) seek(by int) {
 
 // mouse handles clicks, which select a line, and the wheel; it reports whether
 // it handled the action.
-func (l *list) mouse(action tview.MouseAction, x, y int) bool {
+func (l *list) mouse(action mouseAction, x, y int) bool {
 	column, row, inside := l.area.has(x, y)
 	switch action {
-	case tview.MouseLeftClick, tview.MouseLeftDoubleClick:
+	case mouseClick, mouseDoubleClick:
 		if line := l.top + row; inside && line < l.of.lines() {
 			l.a.act(l.w, func() {
 				l.choose(line)
-				l.clicked(line, column, action == tview.MouseLeftDoubleClick)
+				l.clicked(line, column, action == mouseDoubleClick)
 			})
 		}
 		return inside

@@ -12,14 +12,12 @@ import (
 	"github.com/cpprof/cpprof/tui/session"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/locks"
-	"github.com/rivo/tview"
 )
 
 // A lockWindow shows the locks that goroutines waited for. It has a table with
 // deadlocks first. For the selected lock, it shows the goroutines that waited
 // for it, the goroutines that held it, and what the holders were doing.
 type lockWindow struct {
-	*tview.Box
 	a      *app
 	by     locks.By
 	found  lockFindings
@@ -77,7 +75,7 @@ func openLocksBy(a *app, by locks.By) {
 	if showOpen[*lockWindow](a) {
 		return
 	}
-	w := &lockWindow{Box: tview.NewBox(), a: a, by: by}
+	w := &lockWindow{a: a, by: by}
 	w.list = newList(a, w, "a lock", true)
 	a.open(w)
 	w.analyse()

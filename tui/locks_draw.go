@@ -16,10 +16,9 @@ type lockText struct {
 	lines []textLine
 }
 
-// Draw draws the window: the total waiting time, the table, and the information
+// draw draws the window: the total waiting time, the table, and the information
 // on the selected item.
-func (w *lockWindow) Draw(screen tcell.Screen) {
-	c := newCanvas(screen, w)
+func (w *lockWindow) draw(c canvas) {
 	w.pane.area = canvas{}
 	if !w.list.drawReady(c, w.failed, w.found.Analysis != nil, "Analysing the locks …") {
 		return

@@ -9,8 +9,6 @@ import (
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/calltree"
 	"github.com/cpprof/cpprof/views/locks"
-	"github.com/gdamore/tcell/v2"
-	"github.com/rivo/tview"
 )
 
 // bindings are the keys and buttons of the window.
@@ -143,13 +141,9 @@ func (w *lockWindow) openHolders() {
 	openHolders(w.a, s)
 }
 
-// MouseHandler selects and opens locks, and scrolls.
-func (w *lockWindow) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
-	return func(action tview.MouseAction, e *tcell.EventMouse, _ func(tview.Primitive)) (bool, tview.Primitive) {
-		x, y := e.Position()
-		if !w.pane.mouse(action, x, y) {
-			w.list.mouse(action, x, y)
-		}
-		return true, nil
+// mouse selects and opens locks, and scrolls.
+func (w *lockWindow) mouse(action mouseAction, x, y int) {
+	if !w.pane.mouse(action, x, y) {
+		w.list.mouse(action, x, y)
 	}
 }

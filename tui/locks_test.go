@@ -13,7 +13,7 @@ import (
 )
 
 // manyLocks is a recording of n goroutines. Each waits for a lock of its own, in one sample less than the one before it;
-// the first two wait for each other's. Some names contain text that a terminal or tview could interpret.
+// the first two wait for each other's. Some names contain text that a terminal could interpret.
 func manyLocks(t testing.TB, n int) Options {
 	t.Helper()
 	b := sampledata.NewBuilder(synthetic.Header())

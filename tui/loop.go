@@ -52,9 +52,8 @@ func (a *app) next(ctx context.Context) error {
 // draw draws the screen as it is now.
 func (a *app) draw() {
 	width, height := a.screen.Size()
-	a.root.SetRect(0, 0, width, height)
 	a.screen.HideCursor() // a prompt shows it
-	a.root.Draw(a.screen)
+	a.root.draw(canvas{a.screen, 0, 0, width, height})
 	a.screen.Show()
 }
 

@@ -13,13 +13,11 @@ import (
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/tui/session"
 	"github.com/gdamore/tcell/v2"
-	"github.com/rivo/tview"
 )
 
 // A matrixWindow draws each of several metrics against each: dots below the
 // diagonal, and r above it.
 type matrixWindow struct {
-	*tview.Box
 	a       *app
 	exprs   []string
 	metrics []*metrics.Metric // nil until they are computed
@@ -56,7 +54,7 @@ func openMatrix(a *app, exprs []string) error {
 	if err := (&session.Matrix{Metrics: exprs}).Check(); err != nil {
 		return err
 	}
-	w := &matrixWindow{Box: tview.NewBox(), a: a, exprs: exprs, column: 1}
+	w := &matrixWindow{a: a, exprs: exprs, column: 1}
 	a.open(w)
 	w.compute()
 	return nil
@@ -160,9 +158,8 @@ func (w *matrixWindow) openSelected() {
 // minPane is the number of lines below the matrix, about the selected pair.
 const minPane = 5
 
-// Draw draws the matrix, and all about the selected pair.
-func (w *matrixWindow) Draw(screen tcell.Screen) {
-	c := newCanvas(screen, w)
+// draw draws the matrix, and all about the selected pair.
+func (w *matrixWindow) draw(c canvas) {
 	c.clear(w.a.theme.plain)
 	w.grid, w.pane.area = canvas{}, canvas{}
 	switch {
@@ -245,24 +242,20 @@ func (w *matrixWindow) drawPane(c canvas) {
 	w.pane.draw(c, w.a.theme, printable(subject), subject, lines)
 }
 
-// MouseHandler selects and opens pairs, and scrolls.
-func (w *matrixWindow) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
-	return func(action tview.MouseAction, e *tcell.EventMouse, _ func(tview.Primitive)) (bool, tview.Primitive) {
-		x, y := e.Position()
-		column, row, inside := w.grid.has(x, y)
-		if w.pane.mouse(action, x, y) || !inside {
-			return true, nil
-		}
-		if action == tview.MouseLeftClick || action == tview.MouseLeftDoubleClick {
-			n := len(w.exprs)
-			w.a.act(w, func() {
-				w.column, w.row = min(column/max(1, w.grid.width/n), n-1),
-					min(row/max(1, w.grid.height/n), n-1)
-				if action == tview.MouseLeftDoubleClick {
-					w.openSelected()
-				}
-			})
-		}
-		return true, nil
+// mouse selects and opens pairs, and scrolls.
+func (w *matrixWindow) mouse(action mouseAction, x, y int) {
+	column, row, inside := w.grid.has(x, y)
+	if w.pane.mouse(action, x, y) || !inside {
+		return
+	}
+	if action == mouseClick || action == mouseDoubleClick {
+		n := len(w.exprs)
+		w.a.act(w, func() {
+			w.column, w.row = min(column/max(1, w.grid.width/n), n-1),
+				min(row/max(1, w.grid.height/n), n-1)
+			if action == mouseDoubleClick {
+				w.openSelected()
+			}
+		})
 	}
 }

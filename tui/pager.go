@@ -3,7 +3,6 @@ package tui
 import (
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/gdamore/tcell/v2"
-	"github.com/rivo/tview"
 )
 
 // A pager is the visible range of a text.
@@ -121,7 +120,7 @@ func (p *pane) draw(c canvas, t *theme, title, of string, lines []textLine) {
 
 // mouse scrolls if the wheel turns over the pane, and reports whether it
 // handled the action.
-func (p *pane) mouse(action tview.MouseAction, x, y int) bool {
+func (p *pane) mouse(action mouseAction, x, y int) bool {
 	_, _, inside := p.area.has(x, y)
 	return inside && wheeled(action, p.scroll)
 }

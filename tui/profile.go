@@ -10,12 +10,10 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/tui/session"
 	"github.com/cpprof/cpprof/views"
-	"github.com/rivo/tview"
 )
 
 // A profileWindow is the profile of one view while the user refines it.
 type profileWindow struct {
-	*tview.Box
 	a *app
 
 	// replay has the steps that were done or tried when the view was last
@@ -50,7 +48,7 @@ type profileWindow struct {
 
 // openSubject opens a profile window, and does its steps.
 func openSubject(a *app, of *subject, s session.Profile) *profileWindow {
-	w := &profileWindow{Box: tview.NewBox(), a: a, replay: s, subject: of, fresh: true,
+	w := &profileWindow{a: a, replay: s, subject: of, fresh: true,
 		switched: make(map[string]bool)}
 	w.entries.list = list{a: a, w: w, of: &w.entries, noun: "an entry", clicked: w.clickRow,
 		scrolls: true, selected: s.Selected}

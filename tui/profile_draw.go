@@ -13,10 +13,9 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// Draw draws the window: its title, the rows, the detail pane, and the
+// draw draws the window: its title, the rows, the detail pane, and the
 // threshold.
-func (w *profileWindow) Draw(screen tcell.Screen) {
-	c := newCanvas(screen, w)
+func (w *profileWindow) draw(c canvas) {
 	c.clear(w.a.theme.plain)
 	if w.session == nil {
 		w.drawNothing(c)

@@ -1,39 +1,27 @@
 package tui
 
-import (
-	"github.com/gdamore/tcell/v2"
-	"github.com/rivo/tview"
-)
-
-// MouseHandler selects and opens entries, scrolls, and moves the threshold.
-func (w *profileWindow) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
-	return func(action tview.MouseAction, e *tcell.EventMouse, _ func(tview.Primitive)) (bool, tview.Primitive) {
-		x, y := e.Position()
-		if !w.InRect(x, y) && !w.slider.held || w.session == nil {
-			return false, nil
-		}
-		return w.mouse(action, x, y), nil
+// mouse selects and opens entries, scrolls, and moves the threshold.
+func (w *profileWindow) mouse(action mouseAction, x, y int) {
+	if w.session == nil {
+		return
 	}
-}
-
-func (w *profileWindow) mouse(action tview.MouseAction, x, y int) bool {
 	column, _, onSlider := w.slider.track.has(x, y)
 	switch {
-	case action == tview.MouseLeftDown:
+	case action == mouseDown:
 		w.slider.held = onSlider
 		if onSlider {
 			w.a.act(w, func() { w.slider.slideTo(column, true) })
 		}
-	case action == tview.MouseMove:
+	case action == mouseDrag:
 		if w.slider.held {
 			w.a.act(w, func() { w.slider.slideTo(column, false) })
 		}
-	case action == tview.MouseLeftUp:
+	case action == mouseUp:
 		w.slider.held = false
+	case w.detail.on && w.detail.mouse(action, x, y):
 	default:
-		return w.detail.on && w.detail.mouse(action, x, y) || w.entries.mouse(action, x, y)
+		w.entries.mouse(action, x, y)
 	}
-	return true
 }
 
 // clickRow handles a click on a row, which is already selected: a click on its

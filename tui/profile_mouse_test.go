@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/gdamore/tcell/v2"
-	"github.com/rivo/tview"
 )
 
 func TestMouseSelectsAndOpens(t *testing.T) {
@@ -28,21 +27,21 @@ func TestMouseSelectsAndOpens(t *testing.T) {
 func TestDoubleClick(t *testing.T) {
 	b := bobThread(t)
 	x, y := b.find("sync.(*Mutex).Lock")
-	b.do(func() { b.profile().mouse(tview.MouseLeftClick, x, y) })
-	b.do(func() { b.profile().mouse(tview.MouseLeftDoubleClick, x, y) })
+	b.do(func() { b.profile().mouse(mouseClick, x, y) })
+	b.do(func() { b.profile().mouse(mouseDoubleClick, x, y) })
 	b.waitForJobs()
 	b.shows("▾ sync.(*Mutex).Lock")
 	chooses("bob.(*manager).stamp")(t, b)
 	r := newRoot(b.app)
 	for _, c := range []struct {
-		action, want tview.MouseAction
+		action, want mouseAction
 		x            int
 	}{
-		{tview.MouseLeftClick, tview.MouseLeftClick, 3},
-		{tview.MouseLeftDoubleClick, tview.MouseLeftDoubleClick, 3},
-		{tview.MouseLeftDoubleClick, tview.MouseLeftClick, 4},
-		{tview.MouseLeftDoubleClick, tview.MouseLeftDoubleClick, 4},
-		{tview.MouseScrollUp, tview.MouseScrollUp, 9},
+		{mouseClick, mouseClick, 3},
+		{mouseDoubleClick, mouseDoubleClick, 3},
+		{mouseDoubleClick, mouseClick, 4},
+		{mouseDoubleClick, mouseDoubleClick, 4},
+		{wheelUp, wheelUp, 9},
 	} {
 		if got := r.sameCell(c.action, c.x, 5); got != c.want {
 			t.Errorf("action %d in column %d is %d, want %d", c.action, c.x, got, c.want)

@@ -4,13 +4,11 @@ import (
 	"strings"
 
 	"github.com/gdamore/tcell/v2"
-	"github.com/rivo/tview"
 )
 
 // A root is the whole screen: the tabs, the active window, the status line and
 // the buttons.
 type root struct {
-	*tview.Box
 	a       *app
 	regions []region // of the last drawing
 	clicked [2]int   // the cell of the last click
@@ -26,20 +24,17 @@ type region struct {
 	do          func()
 }
 
-func newRoot(a *app) *root { return &root{Box: tview.NewBox(), a: a, clicked: [2]int{-1, -1}} }
+func newRoot(a *app) *root { return &root{a: a, clicked: [2]int{-1, -1}} }
 
-// Draw draws the whole screen.
-func (r *root) Draw(screen tcell.Screen) {
-	c := newCanvas(screen, r)
+// draw draws the whole screen.
+func (r *root) draw(c canvas) {
 	c.clear(r.a.theme.plain)
 	r.regions = r.regions[:0]
 	r.drawTabs(c.part(0, 0, c.width, 1))
 	buttons := r.buttons(c.width, c.height)
 	above := c.part(0, 0, c.width, c.height-len(buttons)) // with the status in its last line
 	body := c.part(0, 1, c.width, above.height-2)
-	w := r.a.window()
-	w.SetRect(body.x, body.y, body.width, body.height)
-	w.Draw(screen)
+	r.a.window().draw(body)
 	if r.a.overlay != nil {
 		r.a.overlay.draw(body)
 	}
@@ -75,7 +70,8 @@ func (r *root) handle(e tcell.Event) {
 		r.pasted.Reset()
 	case *tcell.EventMouse:
 		for _, action := range r.pointer.actions(e) {
-			r.mouse(action, e)
+			x, y := e.Position()
+			r.mouse(action, x, y)
 		}
 	}
 }
@@ -90,10 +86,9 @@ func (r *root) paste(text string) {
 
 // mouse passes clicks to the tabs and buttons, and all else to the overlay or
 // the active window.
-func (r *root) mouse(action tview.MouseAction, e *tcell.EventMouse) {
-	x, y := e.Position()
+func (r *root) mouse(action mouseAction, x, y int) {
 	action = r.sameCell(action, x, y)
-	if action == tview.MouseLeftClick || action == tview.MouseLeftDoubleClick {
+	if action == mouseClick || action == mouseDoubleClick {
 		for _, g := range r.regions {
 			if y == g.y && x >= g.from && x < g.to {
 				r.a.message = message{}
@@ -105,7 +100,7 @@ func (r *root) mouse(action tview.MouseAction, e *tcell.EventMouse) {
 	if o := r.a.overlay; o != nil {
 		wheeled(action, o.scroll)
 		switch action {
-		case tview.MouseLeftClick, tview.MouseLeftDoubleClick:
+		case mouseClick, mouseDoubleClick:
 			if c, ok := o.(clickable); ok {
 				c.click(x, y)
 			} else {
@@ -114,9 +109,7 @@ func (r *root) mouse(action tview.MouseAction, e *tcell.EventMouse) {
 		}
 		return
 	}
-	if handle := r.a.window().MouseHandler(); handle != nil {
-		handle(action, e, func(tview.Primitive) {})
-	}
+	r.a.window().mouse(action, x, y)
 }
 
 // wheelLines is the number of lines for one step of the wheel.
@@ -124,11 +117,11 @@ const wheelLines = 3
 
 // wheeled calls move if an action is a step of the wheel, and reports whether it
 // is.
-func wheeled(action tview.MouseAction, move func(by int)) bool {
+func wheeled(action mouseAction, move func(by int)) bool {
 	switch action {
-	case tview.MouseScrollUp:
+	case wheelUp:
 		move(-wheelLines)
-	case tview.MouseScrollDown:
+	case wheelDown:
 		move(wheelLines)
 	default:
 		return false
@@ -138,12 +131,12 @@ func wheeled(action tview.MouseAction, move func(by int)) bool {
 
 // sameCell turns a double click into a click unless both clicks were on the
 // same cell.
-func (r *root) sameCell(action tview.MouseAction, x, y int) tview.MouseAction {
+func (r *root) sameCell(action mouseAction, x, y int) mouseAction {
 	at := [2]int{x, y}
-	if action == tview.MouseLeftDoubleClick && r.clicked != at {
-		action = tview.MouseLeftClick
+	if action == mouseDoubleClick && r.clicked != at {
+		action = mouseClick
 	}
-	if action == tview.MouseLeftClick {
+	if action == mouseClick {
 		r.clicked = at
 	}
 	return action

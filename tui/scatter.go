@@ -12,14 +12,11 @@ import (
 	"github.com/cpprof/cpprof/internal/report/plots"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/tui/session"
-	"github.com/gdamore/tcell/v2"
-	"github.com/rivo/tview"
 )
 
 // A scatterWindow draws one metric against another, a dot for each sample. A
 // rectangle in it is a sample list.
 type scatterWindow struct {
-	*tview.Box
 	a      *app
 	x, y   string // metrics
 	drawn  drawnPair
@@ -69,7 +66,7 @@ func scatterKind() kind {
 }
 
 func openScatter(a *app, x, y string) {
-	w := &scatterWindow{Box: tview.NewBox(), a: a, x: x, y: y}
+	w := &scatterWindow{a: a, x: x, y: y}
 	a.open(w)
 	w.compute()
 }
@@ -231,9 +228,8 @@ func (w *scatterWindow) name() {
 	w.a.askList(text)
 }
 
-// Draw draws the correlation, the dots with their axes, and the caveats.
-func (w *scatterWindow) Draw(screen tcell.Screen) {
-	c := newCanvas(screen, w)
+// draw draws the correlation, the dots with their axes, and the caveats.
+func (w *scatterWindow) draw(c canvas) {
 	c.clear(w.a.theme.plain)
 	w.place, w.dots = canvas{}, nil
 	switch {
@@ -348,25 +344,20 @@ func (w *scatterWindow) here() string {
 		x.text(w.drawn.all.UnitX), y.text(w.drawn.all.UnitY))
 }
 
-// MouseHandler draws a rectangle.
-func (w *scatterWindow) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
-	return func(action tview.MouseAction, e *tcell.EventMouse, _ func(tview.Primitive)) (bool, tview.Primitive) {
-		x, y := e.Position()
-		column, row, inside := w.place.has(x, y)
-		if action == tview.MouseMove && e.Buttons()&tcell.ButtonPrimary == 0 {
-			w.dragged = false // released over another window
-		}
-		switch {
-		case action == tview.MouseLeftDown && inside:
-			w.column, w.row, w.anchorColumn, w.anchorRow = column, row, column, row
-			w.begun, w.dragged = true, true
-		case action == tview.MouseMove && w.dragged:
-			w.column, w.row = column, row
-		case action == tview.MouseLeftUp && w.dragged:
-			w.dragged = false
-			// a click leaves the cursor there
-			w.begun = w.column != w.anchorColumn || w.row != w.anchorRow
-		}
-		return true, nil
+// mouse draws a rectangle.
+func (w *scatterWindow) mouse(action mouseAction, x, y int) {
+	column, row, inside := w.place.has(x, y)
+	switch {
+	case action == mouseMove:
+		w.dragged = false // released over another window
+	case action == mouseDown && inside:
+		w.column, w.row, w.anchorColumn, w.anchorRow = column, row, column, row
+		w.begun, w.dragged = true, true
+	case action == mouseDrag && w.dragged:
+		w.column, w.row = column, row
+	case action == mouseUp && w.dragged:
+		w.dragged = false
+		// a click leaves the cursor there
+		w.begun = w.column != w.anchorColumn || w.row != w.anchorRow
 	}
 }

@@ -9,14 +9,11 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/tui/session"
 	"github.com/cpprof/cpprof/views"
-	"github.com/gdamore/tcell/v2"
-	"github.com/rivo/tview"
 )
 
 // A summaryWindow shows a summary of the recording, its cost to the target, the
 // typed time over the recording, and what each thread class did.
 type summaryWindow struct {
-	*tview.Box
 	a        *app
 	timeline *timeline
 	classTable
@@ -31,7 +28,7 @@ type summaryWindow struct {
 }
 
 func newSummaryWindow(a *app, s session.Summary) *summaryWindow {
-	w := &summaryWindow{Box: tview.NewBox(), a: a, timeline: newTimeline(a, s.Lanes),
+	w := &summaryWindow{a: a, timeline: newTimeline(a, s.Lanes),
 		classTable: tabulated(a.recording, nil, a.against != ""),
 		order:      order{s.Order, s.Reversed},
 		hideIdle:   !s.All, filter: s.Filter, marked: make(map[string]bool)}
@@ -207,23 +204,19 @@ func (w *summaryWindow) orderBy(column int) {
 	w.list.reselect()
 }
 
-// MouseHandler handles the mouse in the timeline, on the table's heading, and
+// mouse handles the mouse in the timeline, on the table's heading, and
 // on its classes.
-func (w *summaryWindow) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
-	return func(action tview.MouseAction, e *tcell.EventMouse, _ func(tview.Primitive)) (bool, tview.Primitive) {
-		x, y := e.Position()
-		if action == tview.MouseMove && e.Buttons()&tcell.ButtonPrimary == 0 {
-			w.timeline.dragged = false // released over another window
+func (w *summaryWindow) mouse(action mouseAction, x, y int) {
+	if action == mouseMove {
+		w.timeline.dragged = false // released over another window
+	}
+	if w.timeline.mouse(action, x, y) || w.timeline.lanes.mouse(action, x, y) ||
+		w.list.mouse(action, x, y) {
+		return
+	}
+	if action == mouseClick || action == mouseDoubleClick {
+		if column := w.heading.columnAt(x, y); column >= 0 {
+			w.orderBy(column)
 		}
-		if w.timeline.mouse(action, x, y) || w.timeline.lanes.mouse(action, x, y) ||
-			w.list.mouse(action, x, y) {
-			return true, nil
-		}
-		if action == tview.MouseLeftClick || action == tview.MouseLeftDoubleClick {
-			if column := w.heading.columnAt(x, y); column >= 0 {
-				w.orderBy(column)
-			}
-		}
-		return true, nil
 	}
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/views"
-	"github.com/gdamore/tcell/v2"
 )
 
 // A heading is the position of the columns' names on the screen.
@@ -169,10 +168,9 @@ func (w *summaryWindow) details() string {
 	return text + w.hidden()
 }
 
-// Draw draws the window: head, timeline, table; and, while the keys are the
+// draw draws the window: head, timeline, table; and, while the keys are the
 // timeline's, lanes below it.
-func (w *summaryWindow) Draw(screen tcell.Screen) {
-	c := newCanvas(screen, w)
+func (w *summaryWindow) draw(c canvas) {
 	y := w.drawHead(c)
 	height := min(max((c.height-9)/3, 1), maxGraph) + timelineBars
 	w.timeline.draw(c.part(0, y, c.width, height))

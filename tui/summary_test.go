@@ -74,7 +74,7 @@ func TestSummaryOpensViews(t *testing.T) {
 	b.shows(" 4 go:bob.(*terminal).run")
 }
 
-// manyClasses is a recording of one goroutine in each of many classes. Some names contain text that a terminal or tview
+// manyClasses is a recording of one goroutine in each of many classes. Some names contain text that a terminal
 // could interpret. Each goroutine is alive in one sample less than the one before it.
 func manyClasses(t testing.TB, n int) Options {
 	t.Helper()

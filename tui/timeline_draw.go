@@ -7,7 +7,6 @@ import (
 
 	"github.com/cpprof/cpprof/views"
 	"github.com/gdamore/tcell/v2"
-	"github.com/rivo/tview"
 )
 
 const (
@@ -259,7 +258,7 @@ func (t *timeline) drawAxis(c canvas, slices []slice, in []bool, some bool) {
 
 // mouse selects a span while the mouse is dragged over the graph or its axis.
 // It reports whether it handled the action.
-func (t *timeline) mouse(action tview.MouseAction, x, y int) bool {
+func (t *timeline) mouse(action mouseAction, x, y int) bool {
 	slices := t.slices(t.place.width)
 	if len(slices) == 0 {
 		return false
@@ -267,12 +266,12 @@ func (t *timeline) mouse(action tview.MouseAction, x, y int) bool {
 	inside := y >= t.place.y && y <= t.place.y+t.place.height
 	at := slices[min(max(0, x-t.place.x), len(slices)-1)].from
 	switch {
-	case action == tview.MouseLeftDown && inside:
+	case action == mouseDown && inside:
 		t.active, t.begun, t.dragged = true, true, true
 		t.cursor, t.anchor = at, at
-	case action == tview.MouseMove && t.dragged:
+	case action == mouseDrag && t.dragged:
 		t.cursor = at
-	case action == tview.MouseLeftUp && t.dragged:
+	case action == mouseUp && t.dragged:
 		t.dragged = false
 		if t.cursor = at; t.cursor == t.anchor {
 			t.begun = false // a click leaves the cursor there
@@ -280,7 +279,7 @@ func (t *timeline) mouse(action tview.MouseAction, x, y int) bool {
 			t.a.act(t.a.window(), t.count)
 		}
 	default:
-		return inside && (action == tview.MouseLeftClick || action == tview.MouseLeftDoubleClick)
+		return inside && (action == mouseClick || action == mouseDoubleClick)
 	}
 	return true
 }

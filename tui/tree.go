@@ -16,14 +16,12 @@ import (
 	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/tui/session"
 	"github.com/cpprof/cpprof/why"
-	"github.com/rivo/tview"
 )
 
 // A treeWindow shows the call tree of a view with the verdicts of the search
 // over its call paths: the bottlenecks are open, down to the calls that are
 // none. While a recording grows, so does the tree.
 type treeWindow struct {
-	*tview.Box
 	a      *app
 	class  string // of the Thread View; "" is the Server View
 	view   string // "Server View"
@@ -101,7 +99,7 @@ func openTree(a *app, class string) {
 		a.show(i)
 		return
 	}
-	w := &treeWindow{Box: tview.NewBox(), a: a, class: class, view: viewOf(class).name,
+	w := &treeWindow{a: a, class: class, view: viewOf(class).name,
 		folded: make(map[string]bool), above: make(map[string]string)}
 	w.list = newList(a, w, "a call", false)
 	a.open(w)

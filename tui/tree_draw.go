@@ -7,13 +7,10 @@ import (
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/views"
-	"github.com/gdamore/tcell/v2"
-	"github.com/rivo/tview"
 )
 
-// Draw draws the tree, and all about the selected call.
-func (w *treeWindow) Draw(screen tcell.Screen) {
-	c := newCanvas(screen, w)
+// draw draws the tree, and all about the selected call.
+func (w *treeWindow) draw(c canvas) {
 	w.pane.area = canvas{}
 	if !w.list.drawReady(c, w.failed, w.found != nil, "Searching …") {
 		return
@@ -62,13 +59,9 @@ func (w *treeWindow) drawRow(c canvas, line int) {
 	c.text(1, 0, mark+termtext.Cut(w.label(r), c.width-2), style)
 }
 
-// MouseHandler selects and opens calls, and scrolls.
-func (w *treeWindow) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
-	return func(action tview.MouseAction, e *tcell.EventMouse, _ func(tview.Primitive)) (bool, tview.Primitive) {
-		x, y := e.Position()
-		if !w.pane.mouse(action, x, y) {
-			w.list.mouse(action, x, y)
-		}
-		return true, nil
+// mouse selects and opens calls, and scrolls.
+func (w *treeWindow) mouse(action mouseAction, x, y int) {
+	if !w.pane.mouse(action, x, y) {
+		w.list.mouse(action, x, y)
 	}
 }

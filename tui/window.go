@@ -5,13 +5,15 @@ import (
 	"strconv"
 
 	"github.com/cpprof/cpprof/tui/session"
-	"github.com/rivo/tview"
 )
 
-// A window is one tab. As a primitive it draws itself and handles the mouse; it
-// gets no keys.
+// A window is one tab. It gets no keys: the app finds them in bindings.
 type window interface {
-	tview.Primitive
+	draw(c canvas)
+
+	// mouse does what the mouse does at a cell of the screen, inside the window
+	// or outside.
+	mouse(action mouseAction, x, y int)
 
 	// title returns a short title for the tab.
 	title() string

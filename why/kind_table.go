@@ -25,6 +25,8 @@ type kindRow struct {
 	waits        bool    // it is about waits for others, or for what is outside of the program
 	outside      bool    // it is not the program that is slow
 	placeless    bool    // its place says nothing
+	locked       bool    // it is about waits for a lock, whose holders a view shows
+	view         string  // the typed time that shows it in its class's view; "" is its function
 	specific     float64 // how much a finding of the kind says: the rank is severity times this
 }
 
@@ -51,7 +53,7 @@ func init() {
 func waitKindRows() map[Kind]*kindRow {
 	return map[Kind]*kindRow{
 		LockKind: {
-			find: (*searcher).lockCandidates, hits: (*searcher).lockHits, measure: (*searcher).lockMeasure, specific: 1,
+			find: (*searcher).lockCandidates, hits: (*searcher).lockHits, measure: (*searcher).lockMeasure, locked: true, specific: 1,
 			KindWords: KindWords{Says: "waiting for {lock}", See: "locks", Remedy: "hold it for less time, or divide what it guards"},
 		},
 		ChannelKind: {
@@ -110,7 +112,8 @@ func otherKindRows() map[Kind]*kindRow {
 			},
 		},
 		ProcessorKind: {
-			find: (*searcher).readyCandidates, hits: (*searcher).readyHits, measure: (*searcher).readyMeasure, placeless: true, specific: 1,
+			find: (*searcher).readyCandidates, hits: (*searcher).readyHits, measure: (*searcher).readyMeasure,
+			placeless: true, view: views.Load.String(), specific: 1,
 			KindWords: KindWords{
 				First: "More goroutines are ready to run than processors: ", Says: "waiting for a processor",
 				Remedy: "do less at once, or use more processors",
@@ -118,6 +121,7 @@ func otherKindRows() map[Kind]*kindRow {
 		},
 		MachineKind: {
 			find: (*searcher).machineCandidates, hits: (*searcher).starvedHits, ofProcessors: true, outside: true, placeless: true,
+			view: views.Load.String(),
 			KindWords: KindWords{
 				Says: "The machine is too busy for the program: on {share} of the processors, the thread waits for a CPU ({mean} threads on average).",
 				Own:  "other programs, or a limit on the CPU time of its group, have the CPUs: it is not the program that is slow",
@@ -125,7 +129,7 @@ func otherKindRows() map[Kind]*kindRow {
 			},
 		},
 		ThrottledKind: {
-			hits: (*searcher).starvedHits, ofProcessors: true, placeless: true, specific: 2,
+			hits: (*searcher).starvedHits, ofProcessors: true, placeless: true, view: views.Load.String(), specific: 2,
 			KindWords: KindWords{
 				Says: "The program's control group has too little CPU time: on {share} of the processors, the thread waits for a CPU ({mean} threads on average).",
 				See:  "info", Remedy: "raise the limit of the group, or set GOMAXPROCS to it",
@@ -139,7 +143,7 @@ func otherKindRows() map[Kind]*kindRow {
 			},
 		},
 		DeadlockKind: {
-			specific:  1e6,
+			locked: true, specific: 1e6,
 			KindWords: KindWords{Says: "{circle}", See: "locks", Remedy: "take the locks in one order everywhere"},
 		},
 	}
@@ -163,6 +167,21 @@ func (f *Finding) IsCode() bool { return f.row().code }
 
 // OfProcessors reports whether the share is of the processors. It is of the time of the finding's class otherwise.
 func (f *Finding) OfProcessors() bool { return f.row().ofProcessors }
+
+// AwaitsLock reports whether a finding is about waits for a lock.
+func (f *Finding) AwaitsLock() bool { return f.row().locked }
+
+// View returns the call path that shows a finding: the class of its view, ""
+// for the Server View, and the last frame.
+func (f *Finding) View() (class, last string) {
+	switch row := f.row(); {
+	case row.view != "":
+		return f.Class, row.view
+	case row.ofProcessors:
+		return "", f.Where.Function
+	}
+	return f.Class, f.Where.Function
+}
 
 // stands reports whether the finding needs no threshold.
 func (f *Finding) stands() bool { return f.row().hits == nil && !f.row().waits }
