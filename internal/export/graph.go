@@ -73,15 +73,12 @@ func newCallGraph(s *Subject) (*callGraph, error) {
 	}
 	searched := s.coloured(t)
 	g := &callGraph{title: s.Title, legend: graphLegend}
-	wholes := make([]*big.Rat, len(searched)) // in a comparison, what shares are of
-	for i := range wholes {
-		wholes[i] = searched[i].Tree.Main().Denominator
-	}
+	old := 1.0 // the factor of shares in old
 	if s.Compared() {
 		g.legend = fmt.Sprintf(comparedLegend, s.Against.Name, s.Path)
 		// counts are compared, which are no times of recordings of any length
-		if s.Recording.Profile != nil && wholes[0].Sign() != 0 {
-			wholes[1] = wholes[0]
+		if whole := searched[0].Tree.Main().Denominator; s.Recording.Profile != nil && whole.Sign() != 0 {
+			old, _ = new(big.Rat).Quo(searched[1].Tree.Main().Denominator, whole).Float64()
 			g.legend += "; shares are of all of new"
 		}
 	}
@@ -105,8 +102,8 @@ func newCallGraph(s *Subject) (*callGraph, error) {
 		most := 0.0
 		for i, found := range searched {
 			share := found.Share(n)
-			if s.Compared() {
-				share = shareOf(share, found.Tree.Main().Cum(0), wholes[i])
+			if i == 1 {
+				share.Share, share.Low, share.High = share.Share*old, share.Low*old, share.High*old
 			}
 			most = max(most, share.Share)
 			node.sides = append(node.sides, graphSide{share: share})
@@ -135,16 +132,6 @@ func (s *Subject) coloured(t *calltree.Tree) (list []*hotspots.Coloured) {
 		list = append(list, hotspots.ColourPaths(t, why.DefaultThreshold))
 	}
 	return list
-}
-
-// shareOf turns the share of a part into a share of the whole.
-func shareOf(share hotspots.Estimate, part, whole *big.Rat) hotspots.Estimate {
-	if whole.Sign() == 0 {
-		return share
-	}
-	factor, _ := part.Quo(part, whole).Float64()
-	share.Share, share.Low, share.High = share.Share*factor, share.Low*factor, share.High*factor
-	return share
 }
 
 // addTyped sums up the typed time of each node, on one side.

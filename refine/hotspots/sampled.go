@@ -13,16 +13,12 @@ func Sampled(m *calltree.Metric, ranges ...[2]int32) *Estimate {
 	if s == nil {
 		return nil
 	}
-	e := estimated(s, ranges, s.Whole)
-	return &e
-}
-
-func estimated(s *calltree.Slices, ranges [][2]int32, base []float64) Estimate {
-	all := make([]Observation, len(base))
+	all := make([]Observation, len(s.Whole))
 	for i, hits := range s.Hits(ranges...) {
-		all[i] = Observation{Weight: s.Lengths[i], Hits: hits, Base: base[i]}
+		all[i] = Observation{Weight: s.Lengths[i], Hits: hits, Base: s.Whole[i]}
 	}
-	return Estimated(all, s.Each)
+	e := Estimated(all, s.Each)
+	return &e
 }
 
 // CostInterval returns the cost of a path in the tree's main metric with its interval; see Sampled. The root of a tree that
