@@ -27,7 +27,7 @@ const mostHypotheses = 60
 // Options say what to search in, and for what.
 type Options struct {
 	Views     views.Options // the span, and the thread classes
-	Aspects   *aspects.Set  // that name system calls, allocation and the collector
+	Aspects   *aspects.Set  // that name system calls, allocation and the collector; nil: none
 	Threshold float64
 	Course    bool // hypotheses have the course of their verdicts
 }
@@ -107,7 +107,8 @@ func search(r *sampledata.Recording, o Options) (*searched, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &searcher{e: e, o: o, kinds: newFunctionKinds(r, o.Aspects), modules: modules{r: r}}
+	kinds := newFunctionKinds(r, cmp.Or(o.Aspects, aspects.NewSet()))
+	s := &searcher{e: e, o: o, kinds: kinds, modules: modules{r: r}}
 	a := &Answer{
 		Samples: int(e.to - e.from), From: e.time(e.from), To: e.time(e.to), Processors: e.processors, Threshold: o.Threshold,
 		Findings: []*Finding{}, Hypotheses: []Hypothesis{},
