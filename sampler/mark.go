@@ -17,6 +17,9 @@ const (
 	mayComplete = 2 * time.Second // that the first marking may take when the time is over
 )
 
+// Unmarked is the kind of a warning that says why there is no marking.
+const Unmarked = "unmarked-heap"
+
 // A marked is what a Marker has found.
 type marked struct {
 	m   *sampledata.Marking
@@ -68,11 +71,8 @@ func (r *recorder) takeMarking() {
 
 // keepMarking passes a result to the sink. Its halts count as halts.
 func (r *recorder) keepMarking(found marked) {
-	if errors.Is(found.err, ErrNoHeap) {
-		return
-	}
 	if found.err != nil {
-		r.sink.Warn("unmarked-heap", found.err.Error(), 1)
+		r.sink.Warn(Unmarked, found.err.Error(), 1)
 		return
 	}
 	r.hasMarking = true

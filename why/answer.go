@@ -5,6 +5,7 @@ import (
 
 	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/why/stuck"
 )
 
 // A Kind is the kind of a finding: why something is slow.
@@ -24,6 +25,7 @@ const (
 	AllocationKind Kind = "allocation"  // allocation, and the collection of garbage
 	ProcessorKind  Kind = "processors"  // more goroutines are ready than processors
 	LeakKind       Kind = "leak"        // goroutines that never end
+	StuckKind      Kind = "stuck"       // goroutines that can never run again
 	DeadlockKind   Kind = "deadlock"    // goroutines wait for one another in a circle
 	MachineKind    Kind = "machine"     // the machine has no CPU for the program's threads
 	ThrottledKind  Kind = "throttled"   // the program's control group has used up its CPU time
@@ -57,6 +59,7 @@ type Finding struct {
 	Within     *views.Span       `json:"within,omitempty"` // that span, for a view
 	With       []Companion       `json:"with,omitempty"`   // monitors that go with it, if it is not true all the time
 	Growth     *Growth           `json:"growth,omitempty"` // of a leak
+	Stuck      *stuck.Finding    `json:"-"`                // of goroutines that can never run again; report has it in words
 	Throttling *Throttling       `json:"throttling,omitempty"`
 	Garbage    *Garbage          `json:"garbage,omitempty"`  // of allocation
 	Measured   []Measured        `json:"measured,omitempty"` // by probes
@@ -157,4 +160,5 @@ type Answer struct {
 	Used       hotspots.Estimate `json:"used"`       // of the processors
 	NoCPU      float64           `json:"no_cpu"`     // mean number of threads that wait for a CPU of the machine
 	Threshold  float64           `json:"threshold"`
+	Unmarked   bool              `json:"unmarked,omitempty"` // the recording does not say what is stuck for good
 }

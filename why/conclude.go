@@ -10,6 +10,7 @@ import (
 
 // conclude leaves out what other findings explain, ranks the rest, and sums up.
 func (a *searched) conclude() {
+	a.foldStuck()
 	a.foldChains()
 	a.foldWaits()
 	a.foldLeaks()

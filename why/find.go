@@ -111,6 +111,7 @@ func search(r *sampledata.Recording, o Options) (*searched, error) {
 	s := &searcher{e: e, o: o, kinds: kinds, modules: modules{r: r}}
 	a := &Answer{
 		Samples: int(e.to - e.from), From: e.time(e.from), To: e.time(e.to), Processors: e.processors, Threshold: o.Threshold,
+		Unmarked: r.Marking == nil,
 		Findings: []*Finding{}, Hypotheses: []Hypothesis{},
 	}
 	if a.Samples < leastSamples {

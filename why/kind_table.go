@@ -31,7 +31,7 @@ type kindRow struct {
 }
 
 // KindWords are the words for findings of a kind. Names in braces stand for what a finding has: {who} its class, {place} its
-// function, {share}, {mean}, {lock}, {waits}, {parts}, {growth}, {circle}.
+// function, {share}, {mean}, {lock}, {waits}, {parts}, {growth}, {circle}, {stuck}.
 type KindWords struct {
 	First   string // what stands before that a class spends its life on something
 	Says    string // on what a class spends its life or, if the share is not of a class's, a sentence
@@ -141,6 +141,10 @@ func otherKindRows() map[Kind]*kindRow {
 				Says: "Goroutines of {class} leak: {growth}, and hardly any ends; they wait ({reason}) in {place}.",
 				See:  "report --idle", Remedy: "end them: by a context, a closed channel, or a buffer for the last value",
 			},
+		},
+		StuckKind: {
+			specific:  1e9,
+			KindWords: KindWords{Says: "{stuck}", See: "stuck", Remedy: "make sure that the wait ends: by a context, a closed channel, a buffer for the last value, or one order of locks"},
 		},
 		DeadlockKind: {
 			locked: true, specific: 1e6,

@@ -1,6 +1,7 @@
 package why
 
 import (
+	"slices"
 	"time"
 
 	"github.com/cpprof/cpprof/refine/hotspots"
@@ -9,14 +10,18 @@ import (
 	"github.com/cpprof/cpprof/views/locks"
 )
 
-// standing returns the findings that need no threshold: deadlocks, and goroutines that never end.
+// standing returns the findings that need no threshold: goroutines that are stuck, deadlocks, and goroutines that never end.
 func (s *searcher) standing(r *sampledata.Recording) (all []*Finding, err error) {
 	a, err := locks.Summarise(r, s.o.Views)
 	if err != nil {
 		return nil, err
 	}
+	all = s.marked(r)
+	known := isStuck(r.Marking)
 	for _, d := range a.Deadlocks {
-		all = append(all, s.deadlock(d))
+		if !slices.ContainsFunc(d.Members, func(m locks.Member) bool { return known(m.Goroutine) }) {
+			all = append(all, s.deadlock(d))
+		}
 	}
 	for c := range s.e.classes {
 		if f := s.leak(int32(c)); f != nil {

@@ -59,7 +59,7 @@ type Experiment struct {
 // Experiments lists the functions whose calls would say more about a finding: whether they are too many or too long.
 func (f *Finding) Experiments() (list []Experiment) {
 	switch f.Kind {
-	case ProcessorKind, MachineKind, ThrottledKind, LeakKind, DeadlockKind:
+	case ProcessorKind, MachineKind, ThrottledKind, LeakKind, DeadlockKind, StuckKind:
 		return nil // how often something is called decides nothing about these
 	}
 	if f.Where.Function != "" && f.Where.Function != "?" {

@@ -17,9 +17,11 @@ type Still struct {
 func (e *evidence) still() (all []Still) {
 	counts := make(map[Still]int)
 	counted := make([]bool, e.r.Goroutines.Len())
+	known := isStuck(e.r.Marking) // a finding says more of them
 	for i, run := range e.r.Runs.All() {
 		at := e.of[i]
-		if at < 0 || counted[run.Goroutine] || !e.situations[at].still || e.classes[e.situations[at].class].runtimes {
+		if at < 0 || counted[run.Goroutine] || !e.situations[at].still || e.classes[e.situations[at].class].runtimes ||
+			known(e.r.Goroutines.At(run.Goroutine).ID) {
 			continue
 		}
 		counted[run.Goroutine] = true

@@ -28,6 +28,7 @@ type recordFlags struct {
 	monitors   []string
 	noMonitors bool
 	full       bool // keep the whole command line
+	mark       markFlags
 	samplerFlags
 
 	wrap func(sampledata.Sink) sampledata.Sink // adds to what the sampler sees; nil if nothing is added
@@ -59,6 +60,9 @@ cpprof samples less often than --rate says if it would otherwise exceed --max-ov
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := f.check(c, args); err != nil {
 				return &usageError{err}
+			}
+			if err := f.mark.set(&f.options, f.backend, f.maxCPU.float()); err != nil {
+				return err
 			}
 			switch {
 			case f.view && f.web:
@@ -92,6 +96,7 @@ cpprof samples less often than --rate says if it would otherwise exceed --max-ov
 	flags.BoolVar(&f.full, "full-command", false, "keep passwords, tokens and other secrets in the recorded command line")
 	f.addJitter(c)
 	f.samplerFlags.add(c)
+	f.mark.add(c)
 	return c
 }
 

@@ -13,7 +13,7 @@ import (
 const defaultBackend = snapshot.Name
 
 func init() {
-	backends[snapshot.Name] = backend{rate: 100, open: func(path string) (func(*sampler.Process) (sampler.Backend, error), error) {
+	backends[snapshot.Name] = backend{rate: 100, heap: true, open: func(path string) (func(*sampler.Process) (sampler.Backend, error), error) {
 		e, err := sampler.ReadExecutable(path)
 		if err == nil {
 			err = e.Foreign()

@@ -75,7 +75,7 @@ says what was stuck when each ended: 'cpprof stuck -- go test ./...'.`,
 	addProcess(c, &f.process, usualProcess)
 	addJSON(c, &f.json)
 	addFailAbove(c, &f.failAbove)
-	c.Flags().DurationVar(&f.maxHalt, "max-halt", heap.DefaultMaxHalt, "the longest `time` to halt the program")
+	addMaxHalt(c, &f.maxHalt)
 	addMemory(c, &f.input.memory)
 	addMaxCPU(c, &f.maxCPU, 1)
 	f.input.err, f.input.errIsTerminal = t.err, t.errIsTerminal
@@ -85,13 +85,10 @@ says what was stuck when each ended: 'cpprof stuck -- go test ./...'.`,
 
 // check returns an error if a flag is out of range.
 func (f *stuckFlags) check() error {
-	switch {
-	case f.maxHalt < time.Millisecond:
-		return usagef("--max-halt %v: want at least 1ms", f.maxHalt)
-	case f.input.memory != 0 && f.input.memory < 16<<20:
+	if f.input.memory != 0 && f.input.memory < 16<<20 {
 		return usagef("--max-memory: want at least 16MB")
 	}
-	return nil
+	return checkMaxHalt(f.maxHalt)
 }
 
 // limits returns the limits of an examination.

@@ -87,6 +87,7 @@ with 'cpprof record'. A program that why has started is then ended; its output g
 	addOutput(c, &f.record.outputs.given, "")
 	addForce(c, &f.record.outputs.force)
 	f.record.samplerFlags.add(c)
+	f.record.mark.add(c)
 	return c
 }
 
@@ -113,9 +114,13 @@ func (f *whyFlags) check(c *cobra.Command, args []string, live bool) error {
 		if err := f.record.check(c, args); err != nil {
 			return &usageError{err}
 		}
-		return nil
+		cores := whyMarkCPU // a person waits for the answer
+		if c.Flags().Changed("max-cpu") {
+			cores = f.record.maxCPU.float()
+		}
+		return f.record.mark.set(&f.record.options, f.record.backend, cores)
 	}
-	for _, name := range []string{"duration", "output", "force", "rate", "max-overhead", "max-cpu", "backend", "probes"} {
+	for _, name := range []string{"duration", "output", "force", "rate", "max-overhead", "max-cpu", "backend", "no-heap", "max-halt", "probes"} {
 		if c.Flags().Changed(name) {
 			return usagef("--%s is for a running program: give a process (-p PROCESS) or a command (-- COMMAND)", name)
 		}

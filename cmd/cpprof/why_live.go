@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/cpprof/cpprof/internal/report"
@@ -17,6 +18,12 @@ import (
 
 // whyInterval is how often the evidence is searched while it grows.
 const whyInterval = 500 * time.Millisecond
+
+// whyMarkCPU bounds the processor time for marking the heap, in cores.
+const whyMarkCPU = 0.25
+
+// mostMarking is how long a sure answer waits for what is stuck for good.
+const mostMarking = 5 * time.Second
 
 var errFollows = errors.New("this command is for one Go program, and can't follow others that it starts: give the program itself, or record them ('cpprof record') and search the recordings")
 
@@ -106,6 +113,7 @@ func (f *whyFlags) wait(ctx context.Context, t terminal, g *growing, s *source) 
 	line := &whyLine{out: t.err, live: t.errIsTerminal}
 	defer line.clear()
 	var settled why.Settled
+	var sure time.Time
 	interval := whyInterval
 	var limit <-chan time.Time
 	if f.probes { // a third of the time is for them
@@ -134,11 +142,23 @@ func (f *whyFlags) wait(ctx context.Context, t terminal, g *growing, s *source) 
 			continue // the final search reports it
 		}
 		line.show(a)
-		if settled.Add(a) {
+		if !settled.Add(a) {
+			sure = time.Time{}
+		} else if sure.IsZero() {
+			sure = began
+		}
+		if !sure.IsZero() && (f.isMarked(r) || began.Sub(sure) > mostMarking) {
 			return fmt.Sprintf("sure after %.1f s", a.To.Seconds())
 		}
 		interval = max(whyInterval, 10*time.Since(began)) // the search takes a tenth of the time at most
 	}
+}
+
+// isMarked reports whether a recording says what is stuck for good, or won't.
+func (f *whyFlags) isMarked(r *sampledata.Recording) bool {
+	return f.record.options.Mark == nil || r.Marking != nil || slices.ContainsFunc(r.Warnings, func(w sampledata.Warning) bool {
+		return w.Kind == sampler.Unmarked
+	})
 }
 
 // A whyLine is a line on a terminal that says what the search has found so far.

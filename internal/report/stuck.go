@@ -110,19 +110,15 @@ func (s *Stuck) writeFinding(b *strings.Builder, f *stuck.Finding) {
 		s.writeGroup(b, "  ", g, f.Lock[i])
 	}
 	if len(f.Behind) > 0 {
-		n := 0
-		for _, g := range f.Behind {
-			n += g.Count
-		}
-		fmt.Fprintf(b, "  behind %s:\n", them(len(f.Groups)))
-		for i, g := range f.Behind {
-			if i == 5 {
-				fmt.Fprintf(b, "    and at %d other places\n", len(f.Behind)-i)
-				break
-			}
-			termtext.Fprintf(b, "    %d in %s [%s]\n", g.Count, placeIn(g.Calls), g.Reason)
-		}
+		termtext.Fprintf(b, "  behind %s: %s\n", them(len(f.Groups)), behindText(f.Behind))
 	}
+	if more := keptText(f); more != "" {
+		fmt.Fprintf(b, "  %s\n", more)
+	}
+}
+
+// keptText says since when goroutines wait, and what they keep; "" if neither is known.
+func keptText(f *stuck.Finding) string {
 	var more []string
 	if f.Waited > 0 {
 		more = append(more, fmt.Sprintf("waits for at least %v", f.Waited.Round(time.Second)))
@@ -130,9 +126,38 @@ func (s *Stuck) writeFinding(b *strings.Builder, f *stuck.Finding) {
 	if f.Kept > 0 {
 		more = append(more, "keeps "+megabytes(f.Kept)+" that nothing else needs")
 	}
-	if len(more) > 0 {
-		fmt.Fprintf(b, "  %s\n", strings.Join(more, "; "))
+	return strings.Join(more, "; ")
+}
+
+// behindText lists goroutines that wait for stuck ones.
+func behindText(groups []*sampledata.MarkedGroup) string {
+	var list []string
+	for i, g := range groups {
+		if i == mostBehind {
+			list = append(list, fmt.Sprintf("and at %d other places", len(groups)-i))
+			break
+		}
+		list = append(list, fmt.Sprintf("%d in %s [%s]", g.Count, placeIn(g.Calls), g.Reason))
 	}
+	return strings.Join(list, ", ")
+}
+
+// mostBehind limits the places that are listed.
+const mostBehind = 5
+
+// groupText says of goroutines at one place how many they are, what they wait for, and who created them.
+func groupText(g *sampledata.MarkedGroup, lock string) string {
+	text := fmt.Sprintf("%s [%s]", times(g.Count), g.Reason)
+	if lock != "" {
+		text += " for " + lock
+	}
+	if g.Creator.Function != "" {
+		text += ", created by " + g.Creator.Function
+	}
+	if g.Doubt != "" {
+		text += " (no claim: " + g.Doubt + ")"
+	}
+	return text
 }
 
 func them(groups int) string {
@@ -144,17 +169,7 @@ func them(groups int) string {
 
 // writeGroup writes goroutines at one place.
 func (s *Stuck) writeGroup(b *strings.Builder, indent string, g *sampledata.MarkedGroup, lock string) {
-	name := ""
-	if lock != "" {
-		name = " for " + lock
-	}
-	termtext.Fprintf(b, "%s%s [%s]%s", indent, times(g.Count), g.Reason, name)
-	if g.Creator.Function != "" {
-		termtext.Fprintf(b, ", created by %s", g.Creator.Function)
-	}
-	if d := g.Doubt; d != "" {
-		termtext.Fprintf(b, " (no claim: %s)", d)
-	}
+	termtext.Fprintf(b, "%s%s", indent, groupText(g, lock))
 	b.WriteString("\n")
 	for _, f := range shown(g.Calls) {
 		termtext.Fprintf(b, "%s    %s  %s:%d\n", indent, f.Function, f.File, f.Line)

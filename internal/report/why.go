@@ -165,7 +165,7 @@ func (y *Why) Verdict() string {
 	case why.TooLittle:
 		return termtext.Sprintf("Too few samples to say anything: there are %d. Record for longer.", y.Samples)
 	case why.Unmoved:
-		return "Nothing was seen to be slow; " + stillText(y.NotMoved) + ". " + used + "."
+		return "Nothing was seen to be slow; " + stillText(y.NotMoved) + ". " + y.unmarked() + used + "."
 	case why.Waiting:
 		return "Nothing was seen to be slow, but goroutines wait, and not for work as far as is known. " + used + "."
 	case why.Idle:
@@ -176,6 +176,14 @@ func (y *Why) Verdict() string {
 		return "Nothing stands out: the program works, and is balanced. " + used + ", and no lock, wait or piece of code costs much."
 	}
 	return termtext.Sprintf("Nothing is certain yet: %s are not enough evidence. %s. Record for longer.", Counted(y.Samples, "sample"), used)
+}
+
+// unmarked says that it is not known whether goroutines are stuck for good, if so.
+func (y *Why) unmarked() string {
+	if !y.Unmarked {
+		return ""
+	}
+	return "Whether they are stuck for good is not known: the heap was not marked. "
 }
 
 // mostStill limits the places that are listed of goroutines that have not moved.

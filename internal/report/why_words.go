@@ -10,6 +10,7 @@ import (
 	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/why"
+	"github.com/cpprof/cpprof/why/stuck"
 	"github.com/shopspring/decimal"
 )
 
@@ -92,7 +93,7 @@ func statement(f *why.Finding) string {
 func filled(f *why.Finding, words string) string {
 	return strings.NewReplacer(
 		"{who}", goroutines(f), "{class}", f.Class, "{place}", f.Where.Function, "{share}", aboutShare(f.Share), "{mean}", fmt.Sprintf("%.2g", f.Mean),
-		"{lock}", f.Lock, "{waits}", waitText(f), "{reason}", f.Reason, "{parts}", sharesText(f.Parts), "{growth}", growthText(f.Growth), "{circle}", circleText(f), "{calls}", callsText(f.Calls),
+		"{lock}", f.Lock, "{waits}", waitText(f), "{reason}", f.Reason, "{parts}", sharesText(f.Parts), "{growth}", growthText(f.Growth), "{circle}", circleText(f), "{calls}", callsText(f.Calls), "{stuck}", stuckText(f.Stuck),
 	).Replace(words)
 }
 
@@ -119,6 +120,32 @@ func callsText(calls []why.Part) string {
 		list = append(list, c.Name+" ("+sharePercent(c.Share)+")")
 	}
 	return cmp.Or(strings.Join(list, "; "), "of several kinds")
+}
+
+// stuckText says that goroutines can never run again, and whose fault that is.
+func stuckText(f *stuck.Finding) string {
+	if f == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s %s: %s.", Counted(f.Count, "goroutine"), verdictOf(f), causeOf(f))
+}
+
+// stuckLines says who is stuck where, since when, and what that costs.
+func stuckLines(f *why.Finding) (lines []string) {
+	one := f.Stuck
+	for i, g := range one.Groups {
+		lines = append(lines, groupText(g, one.Lock[i])+", in "+placeIn(g.Calls))
+	}
+	if len(one.Behind) > 0 {
+		lines = append(lines, fmt.Sprintf("behind %s: %s", them(len(one.Groups)), behindText(one.Behind)))
+	}
+	if more := keptText(one); more != "" {
+		lines = append(lines, more)
+	}
+	if f.Growth != nil {
+		lines = append(lines, "they become more: "+growthText(f.Growth))
+	}
+	return lines
 }
 
 // waitText says what the goroutines of a finding wait for, by the runtime's reason.
@@ -246,6 +273,8 @@ func WhyLines(f *why.Finding) (lines []string) {
 		lines = append(lines, throttlingText(f.Throttling))
 	}
 	switch f.Kind {
+	case why.StuckKind:
+		return append(lines, stuckLines(f)...)
 	case why.LockKind:
 		lines = append(lines, unknownText(f)...)
 		if len(f.Chained) > 0 {

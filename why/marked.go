@@ -1,0 +1,106 @@
+package why
+
+import (
+	"slices"
+
+	"github.com/cpprof/cpprof/refine/hotspots"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/why/stuck"
+)
+
+// marked returns a finding for each cause of goroutines that can never run again, as far as the
+// recording's marking knows.
+func (s *searcher) marked(r *sampledata.Recording) (all []*Finding) {
+	a := stuck.Find(r)
+	if a == nil {
+		return nil
+	}
+	runs := s.lastRuns(r.Marking)
+	for i := range a.Findings {
+		if one := &a.Findings[i]; one.Verdict >= sampledata.Suspected {
+			all = append(all, s.markedFinding(one, runs))
+		}
+	}
+	return all
+}
+
+// lastRuns returns the last runs of the goroutines that a marking lists, by goid.
+func (s *searcher) lastRuns(m *sampledata.Marking) map[int64]int32 {
+	runs := map[int64]int32{}
+	for _, g := range m.Groups {
+		for _, id := range g.IDs {
+			runs[id] = -1
+		}
+	}
+	for i, run := range s.e.r.Runs.All() {
+		id := s.e.r.Goroutines.At(run.Goroutine).ID
+		if _, listed := runs[id]; listed && s.e.of[i] >= 0 {
+			runs[id] = int32(i)
+		}
+	}
+	return runs
+}
+
+func (s *searcher) markedFinding(one *stuck.Finding, runs map[int64]int32) *Finding {
+	first := one.Groups[0]
+	f := &Finding{
+		Kind: StuckKind, Count: one.Count, Mean: float64(one.Count), Severity: float64(one.Count), Reason: first.Reason,
+		Share: hotspots.Assumed(1, int(s.e.to-s.e.from)), When: When{Always: true}, Stuck: one, specific: 1e9,
+	}
+	h := s.e.places.heaviest()
+	for i, group := range slices.Concat(one.Groups, one.Behind) {
+		for _, id := range group.IDs {
+			run, seen := runs[id]
+			if !seen || run < 0 {
+				continue
+			}
+			class := s.e.classes[s.e.situations[s.e.of[run]].class].name
+			if f.Class == "" {
+				f.Class = class
+			}
+			if !slices.ContainsFunc(f.Others, func(p Part) bool { return p.Name == class }) {
+				f.Others = append(f.Others, Part{class, 1})
+			}
+			if stack := s.e.r.Runs.At(int(run)).Stack; i == 0 && stack != sampledata.NoStack {
+				h.add(s.e.places.own[stack], stack, 1)
+			}
+		}
+	}
+	if f.Where = h.place(); f.Where.Function == "?" && len(first.Calls) > 0 {
+		c := first.Calls[0]
+		f.Where = Place{Function: c.Function, File: c.File, ShortFile: c.File, Line: c.Line}
+	}
+	f.Lock = one.Lock[0]
+	f.key = key(StuckKind, string(one.Fault), f.Class, f.Where.Function)
+	return f
+}
+
+// isStuck returns a function that reports whether the marking of a recording lists a goroutine as
+// stuck or suspected.
+func isStuck(m *sampledata.Marking) func(id int64) bool {
+	ids := map[int64]bool{}
+	if m != nil {
+		for _, g := range m.Groups {
+			for _, id := range g.IDs {
+				ids[id] = g.Verdict >= sampledata.Suspected
+			}
+		}
+	}
+	return func(id int64) bool { return ids[id] }
+}
+
+// foldStuck leaves out what findings of goroutines that can never run again explain: their waits,
+// and that there are more and more of them.
+func (a *searched) foldStuck() {
+	all := a.Findings
+	a.Findings = slices.DeleteFunc(slices.Clone(all), func(f *Finding) bool {
+		return f.Kind != StuckKind && f.Kind != DeadlockKind && (f.row().waits || f.Kind == LockKind || f.Kind == LeakKind) &&
+			slices.ContainsFunc(all, func(of *Finding) bool {
+				same := of.Kind == StuckKind && of.Class == f.Class && of.Where.Function == f.Where.Function
+				if same && f.Growth != nil {
+					of.Growth = f.Growth
+				}
+				return same
+			})
+	})
+}
