@@ -88,6 +88,33 @@ func (w Wait) String() string { return nameOf(waitNames, int(w)) }
 var waitNames = []string{"group", "lock", "read-lock", "receiver", "sender", "channels",
 	"condition", "nil-channel", "no-cases"}
 
+// Number returns how many goroutines have a verdict; 0 if there is no marking.
+func (m *Marking) Number(v Verdict) (n int) {
+	if m == nil {
+		return 0
+	}
+	for i := range m.Groups {
+		if m.Groups[i].Verdict == v {
+			n += m.Groups[i].Count
+		}
+	}
+	return n
+}
+
+// Verdicts returns the verdicts of goroutines, by goid. It has no goroutine that is live.
+func (m *Marking) Verdicts() map[int64]Verdict {
+	if m == nil {
+		return nil
+	}
+	verdicts := map[int64]Verdict{}
+	for i := range m.Groups {
+		for _, id := range m.Groups[i].IDs {
+			verdicts[id] = m.Groups[i].Verdict
+		}
+	}
+	return verdicts
+}
+
 // The limits of a marking.
 const (
 	MaxMarkedGroups = 4096

@@ -138,7 +138,7 @@ func otherKindRows() map[Kind]*kindRow {
 		LeakKind: {
 			specific: 1,
 			KindWords: KindWords{
-				Says: "Goroutines of {class} leak: {growth}, and hardly any ends; they wait ({reason}) in {place}.",
+				Says: "Goroutines of {class} probably leak: {growth}, and hardly any ends; they wait ({reason}) in {place}.",
 				See:  "report --idle", Remedy: "end them: by a context, a closed channel, or a buffer for the last value",
 			},
 		},

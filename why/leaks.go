@@ -17,9 +17,9 @@ func (s *searcher) standing(r *sampledata.Recording) (all []*Finding, err error)
 		return nil, err
 	}
 	all = s.marked(r)
-	known := isStuck(r.Marking)
+	verdicts := r.Marking.Verdicts()
 	for _, d := range a.Deadlocks {
-		if !slices.ContainsFunc(d.Members, func(m locks.Member) bool { return known(m.Goroutine) }) {
+		if !slices.ContainsFunc(d.Members, func(m locks.Member) bool { return verdicts[m.Goroutine] >= sampledata.Suspected }) {
 			all = append(all, s.deadlock(d))
 		}
 	}

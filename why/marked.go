@@ -75,20 +75,6 @@ func (s *searcher) markedFinding(one *stuck.Finding, runs map[int64]int32) *Find
 	return f
 }
 
-// isStuck returns a function that reports whether the marking of a recording lists a goroutine as
-// stuck or suspected.
-func isStuck(m *sampledata.Marking) func(id int64) bool {
-	ids := map[int64]bool{}
-	if m != nil {
-		for _, g := range m.Groups {
-			for _, id := range g.IDs {
-				ids[id] = g.Verdict >= sampledata.Suspected
-			}
-		}
-	}
-	return func(id int64) bool { return ids[id] }
-}
-
 // foldStuck leaves out what findings of goroutines that can never run again explain: their waits,
 // and that there are more and more of them.
 func (a *searched) foldStuck() {

@@ -3,6 +3,8 @@ package why
 import (
 	"cmp"
 	"slices"
+
+	"github.com/cpprof/cpprof/sampledata"
 )
 
 // A Still is goroutines of one class that have not moved during the whole recording, and are not known to wait for work.
@@ -17,11 +19,11 @@ type Still struct {
 func (e *evidence) still() (all []Still) {
 	counts := make(map[Still]int)
 	counted := make([]bool, e.r.Goroutines.Len())
-	known := isStuck(e.r.Marking) // a finding says more of them
+	verdicts := e.r.Marking.Verdicts() // a finding says more of some
 	for i, run := range e.r.Runs.All() {
 		at := e.of[i]
 		if at < 0 || counted[run.Goroutine] || !e.situations[at].still || e.classes[e.situations[at].class].runtimes ||
-			known(e.r.Goroutines.At(run.Goroutine).ID) {
+			verdicts[e.r.Goroutines.At(run.Goroutine).ID] >= sampledata.Suspected {
 			continue
 		}
 		counted[run.Goroutine] = true

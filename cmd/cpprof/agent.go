@@ -28,6 +28,7 @@ type agentFlags struct {
 	tokenFile      string
 	cert, key, own string // own is the file of the authority of the clients' certificates
 	limit          time.Duration
+	mark           markFlags
 	samplerFlags
 }
 
@@ -44,6 +45,7 @@ which collectors such as Alloy and Parca fetch like those of net/http/pprof:
 
   /debug/pprof/wall?pid=P&seconds=N          what all goroutines of process P did with their time
   /debug/pprof/mutexholders?pid=P&seconds=N  what held the locks for which goroutines waited
+  /debug/pprof/goroutineleak?pid=P           the goroutines that can never run again
   /discovery                                 the processes, as Prometheus' http_sd_configs read them
   /metrics                                   what the agent itself does
 
@@ -78,6 +80,7 @@ address that other hosts reach needs one of these.`,
 	flags.StringVar(&f.own, "client-ca", "", "serve only clients with a certificate of the authority in this `file`")
 	addFor(c, &f.limit)
 	f.samplerFlags.add(c)
+	f.mark.add(c)
 	return c
 }
 
@@ -99,7 +102,10 @@ func (f *agentFlags) check(c *cobra.Command) error {
 	case f.own != "" && f.cert == "":
 		return errors.New("--client-ca: clients show certificates over HTTPS only: give --tls-cert and --tls-key, too")
 	}
-	return f.samplerFlags.check(c)
+	if err := f.samplerFlags.check(c); err != nil {
+		return err
+	}
+	return f.mark.set(&f.options, f.backend, f.options.MaxCPU)
 }
 
 // matches reports whether one of the patterns matches the name of a file, or whether there is none.

@@ -18,6 +18,7 @@ func newDumpGoroutinesCommand(t terminal) *cobra.Command {
 	var process processFlag
 	var backend, address string
 	var input inputFlags
+	var mark markFlags
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "dump-goroutines -p PROCESS\n  cpprof dump-goroutines FILE [--program EXECUTABLE]\n  cpprof dump-goroutines --connect HOST:PORT --program EXECUTABLE",
@@ -26,7 +27,8 @@ func newDumpGoroutinesCommand(t terminal) *cobra.Command {
 goroutines was doing. It groups goroutines with the same state, wait reason and stack, the largest
 group first. Each group has its thread classes, its labels, the lock that it waits for and the
 holder of that lock, the goroutines that can end a wait for a channel, a sync.WaitGroup or a
-sync.Cond, and the stack, innermost call first.
+sync.Cond, and the stack, innermost call first. Goroutines that can never run again are marked:
+see 'cpprof stuck --help'. --no-heap leaves that out.
 
 It shows the same of a core dump of a program, and of a goroutine dump.`,
 		Example: `  cpprof dump-goroutines -p 4711
@@ -42,9 +44,11 @@ It shows the same of a core dump of a program, and of a goroutine dump.`,
 			case address != "":
 				r, err = dumpedElsewhere(c, address, input.program, args)
 			case len(args) == 1 && !c.Flags().Changed("pid"):
-				r, err = input.oneSample(args[0])
+				if r, err = input.oneSample(args[0]); err == nil {
+					err = mark.setCore(r, args[0], &input)
+				}
 			default:
-				r, err = dumpedProcess(c, t, process, backend, args)
+				r, err = dumpedProcess(c, t, process, backend, &mark, args)
 			}
 			if err != nil {
 				return err
@@ -66,6 +70,7 @@ It shows the same of a core dump of a program, and of a goroutine dump.`,
 	addConnect(c, &address)
 	addJSON(c, &asJSON)
 	addBackend(c, &backend)
+	mark.add(c)
 	input.addInput(c, t)
 	input.addFormat(c)
 	addProgram(c, &input.program)
@@ -88,7 +93,7 @@ func (f *inputFlags) oneSample(path string) (*sampledata.Recording, error) {
 }
 
 // dumpedProcess halts the process that the flags name, once.
-func dumpedProcess(c *cobra.Command, t terminal, process processFlag, backend string, args []string) (*sampledata.Recording, error) {
+func dumpedProcess(c *cobra.Command, t terminal, process processFlag, backend string, mark *markFlags, args []string) (*sampledata.Recording, error) {
 	if len(args) > 0 {
 		return nil, usagef("give a process (-p PROCESS) or a file, not both")
 	}
@@ -102,7 +107,7 @@ func dumpedProcess(c *cobra.Command, t terminal, process processFlag, backend st
 	if err != nil {
 		return nil, err
 	}
-	return haltOnce(c.Context(), t, pid, backend)
+	return haltOnce(c.Context(), t, pid, backend, mark)
 }
 
 // dumpedElsewhere halts the program of a Delve server once.
@@ -116,25 +121,36 @@ func dumpedElsewhere(c *cobra.Command, address, program string, args []string) (
 	if err != nil {
 		return nil, err
 	}
-	return haltTarget(ctx, signals, target)
+	return haltTarget(ctx, signals, target, nil)
 }
 
-// haltOnce halts a program once, and returns a recording of that one sample.
-func haltOnce(ctx context.Context, t terminal, pid int, backend string) (*sampledata.Recording, error) {
+// haltOnce halts a program once, and returns a recording of that one sample. If mark is not nil, it also marks the heap.
+func haltOnce(ctx context.Context, t terminal, pid int, backend string, mark *markFlags) (*sampledata.Recording, error) {
 	ctx, signals := watchSignals(ctx)
 	defer signals.stop()
 	p, b, err := attachTo(t, pid, backend, anyProgram)
 	if err != nil {
 		return nil, err
 	}
-	return haltTarget(ctx, signals, target{Process: p, backend: b})
+	var o sampler.Options
+	if mark != nil {
+		if err := mark.set(&o, backend, 0); err != nil {
+			p.Release()
+			return nil, errors.Join(err, b.Close())
+		}
+	}
+	return haltTarget(ctx, signals, target{Process: p, backend: b}, o.Mark)
 }
 
-// haltTarget halts a target once, and closes it.
-func haltTarget(ctx context.Context, signals *signals, target target) (*sampledata.Recording, error) {
+// haltTarget halts a target once, and closes it. Before, it marks the heap if mark is not nil.
+func haltTarget(ctx context.Context, signals *signals, target target, mark sampler.Marker) (*sampledata.Recording, error) {
 	defer target.Release()
 	b := signals.suspendable(target.backend)
 	defer b.Close()
+	var marking *sampledata.Marking
+	if mark != nil {
+		marking, _ = mark(ctx, b) // without it, the dump is complete all the same
+	}
 	r, err := sampler.Once(ctx, b)
 	switch {
 	case ctx.Err() != nil && err != nil:
@@ -142,5 +158,6 @@ func haltTarget(ctx context.Context, signals *signals, target target) (*sampleda
 	case err != nil:
 		return nil, sampler.AttachError(target.PID, err)
 	}
+	r.Marking = marking
 	return r, nil
 }

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/internal/live"
+	"github.com/cpprof/cpprof/internal/memory"
+	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/heap"
 	"github.com/spf13/cobra"
@@ -48,4 +50,17 @@ func (f *markFlags) set(o *sampler.Options, backend string, maxCPU float64) erro
 	o.Mark = live.Marker(heap.Config{MaxHalt: f.maxHalt, MaxMemory: markMemory, MaxCPU: min(maxCPU, 1)})
 	o.MarkAgain = markAgain
 	return nil
+}
+
+// setCore marks the heap of a core dump, if the recording is of one. Without its heap, the dump is shown all the same.
+func (f *markFlags) setCore(r *sampledata.Recording, path string, input *inputFlags) error {
+	if input.program == "" || f.noHeap {
+		return checkMaxHalt(f.maxHalt)
+	}
+	limits := heap.Config{MaxHalt: f.maxHalt, MaxMemory: int64(input.memory)}
+	if limits.MaxMemory == 0 {
+		limits.MaxMemory = memory.Default()
+	}
+	r.Marking, _ = coreMarking(path, input.program, limits)
+	return checkMaxHalt(f.maxHalt)
 }

@@ -30,26 +30,26 @@ func (f *stuckFlags) file(t terminal, path string) error {
 		return usagef("%s: there is no heap in it: give a core dump and --program, or a process with -p", path)
 	default:
 		program = f.input.program
-		if r.Marking, err = f.core(path); err != nil {
+		if r.Marking, err = coreMarking(path, program, f.limits()); err != nil {
 			return err
 		}
 	}
 	return f.show(t, []*report.Stuck{report.StuckOf(r, filepath.Base(program))})
 }
 
-// core examines a core dump.
-func (f *stuckFlags) core(path string) (*sampledata.Marking, error) {
+// coreMarking examines a core dump of a program.
+func coreMarking(path, executable string, limits heap.Config) (*sampledata.Marking, error) {
 	dump, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer dump.Close()
-	program, err := os.Open(f.input.program)
+	program, err := os.Open(executable)
 	if err != nil {
 		return nil, err
 	}
 	defer program.Close()
-	x, err := heap.OfCore(dump, program, f.limits())
+	x, err := heap.OfCore(dump, program, limits)
 	if err != nil {
 		return nil, err
 	}

@@ -178,3 +178,37 @@ func TestStuckCore(t *testing.T) {
 		t.Errorf("of half a core dump: %s%s", text, errs)
 	}
 }
+
+// What a recording found, why, stuck and a dump of the same program say alike.
+func TestStuckRecording(t *testing.T) {
+	target := fixture.Start(t, fixture.Build(t, "stuck"))
+	needsTracing(t, target.Pid())
+	dir := filepath.Join(t.TempDir(), "run.cpprof")
+	attached(t, target, "record", "-o", dir, "-d", "5s", "--max-halt", "500ms", "--max-cpu", "1")
+	text, errs, status := runStuck(t, dir, "--json")
+	var got stuckOutput
+	if err := json.Unmarshal([]byte(text), &got); err != nil {
+		t.Fatalf("%v: %d: %s%s", err, status, text, errs)
+	}
+	if got.Stuck < 20 || got.Stuck > 29 || !got.Proved {
+		t.Errorf("%d are stuck, proved %v: %s", got.Stuck, got.Proved, text)
+	}
+	var o, e strings.Builder
+	if status := run(t.Context(), []string{"why", dir}, terminal{in: strings.NewReader(""), out: &o, err: &e}); status != exitFine {
+		t.Fatalf("why ends with %d: %s", status, e.String())
+	}
+	if !strings.Contains(o.String(), " 1. 12 goroutines are stuck for good: no goroutine that is left can receive") {
+		t.Errorf("why says: %s", o.String())
+	}
+	dump := attached(t, target, "dump-goroutines", "--max-halt", "500ms")
+	if !strings.Contains(dump, "\n12 waiting: chan send, stuck for good\n") {
+		t.Errorf("the dump is %s", dump)
+	}
+	if dump = attached(t, target, "dump-goroutines", "--no-heap"); strings.Contains(dump, "stuck for good") {
+		t.Errorf("with --no-heap, the dump is %s", dump)
+	}
+	attached(t, target, "record", "-o", dir, "-f", "-d", "200ms", "--no-heap")
+	if _, errs, status := runStuck(t, dir); status != exitUsage || !strings.Contains(errs, "heap was not marked") {
+		t.Errorf("without a marking: status %d: %s", status, errs)
+	}
+}

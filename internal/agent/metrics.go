@@ -42,6 +42,8 @@ func newMetrics(s *Server) *metrics {
 	m.registry.MustRegister(m.requests, m.windows, m.lasted,
 		gauge("cpprof_agent_processes", "Go programs that are served.", func() float64 { return float64(len(s.processes.all())) }),
 		gauge("cpprof_agent_recordings", "Recordings that are being made.", func() float64 { return float64(s.windows.recording()) }),
+		gauge("cpprof_agent_stuck_goroutines", "Goroutines that are stuck for good, in the latest recording of each process.",
+			func() float64 { return float64(s.windows.stuck()) }),
 		gauge("cpprof_agent_cpu_bound_cores", "The bound on the agent's processor time; 0 for none.", func() float64 { return s.o.MaxCPU }),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "cpprof_agent_cpu_seconds_total", Help: "Processor time that the agent has used."},
 			func() float64 { return sampler.ProcessorTime().Seconds() }),

@@ -16,10 +16,12 @@ type Kind string
 const (
 	Wall         Kind = "wall"         // what all goroutines did with their time
 	MutexHolders Kind = "mutexholders" // what the holders of locks did while others waited for these locks
+
+	GoroutineLeak Kind = "goroutineleak" // goroutines that are stuck for good
 )
 
 // Kinds lists the kinds that are served.
-var Kinds = []Kind{Wall, MutexHolders}
+var Kinds = []Kind{Wall, MutexHolders, GoroutineLeak}
 
 // Profiles are pprof profiles of the same recording, compressed.
 type Profiles map[Kind][]byte
@@ -41,6 +43,11 @@ func Exported(s *export.Subject) (Profiles, error) {
 			return nil, err
 		}
 		made[kind] = b.Bytes()
+	}
+	if s.Recording.Marking != nil {
+		if made[GoroutineLeak], err = leaks(s.Recording); err != nil {
+			return nil, err
+		}
 	}
 	return made, nil
 }

@@ -7,6 +7,7 @@
 //	connections.go  which connections give way to others
 //	windows.go      which recordings are made, and when: the budgets
 //	profiles.go     the profiles of a recording
+//	leaks.go        the one of goroutines that are stuck for good
 //	targets.go      which processes there are, and the list of them in Prometheus' form
 //	metrics.go      the figures about the agent itself
 //

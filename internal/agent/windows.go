@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 )
 
@@ -26,6 +27,9 @@ func (e *BusyError) Error() string {
 
 // ErrChanged says that a process id is another program's now.
 var ErrChanged = errors.New("the program that was asked for runs no more: another one has its process id")
+
+// errUnmarked says that a recording has no profile of goroutines that are stuck.
+var errUnmarked = errors.New("what is stuck for good was not found out: the program's heap could not be read in time, or --no-heap was given")
 
 // windows makes the recordings of all processes, and keeps the latest of each for as long as no other may be made.
 type windows struct {
@@ -54,6 +58,7 @@ type window struct {
 	next    time.Time // when another recording of the process may begin; set when done
 
 	profiles Profiles // valid when done
+	stuck    int      // number of goroutines; likewise
 	err      error
 }
 
@@ -78,6 +83,9 @@ func (ws *windows) profile(ctx context.Context, p *sampler.Process, kind Kind, l
 	select {
 	case <-w.done:
 		w.taken[kind] = true
+		if w.err == nil && w.profiles[kind] == nil {
+			return nil, errUnmarked
+		}
 		return w.profiles[kind], w.err
 	default:
 	}
@@ -156,6 +164,7 @@ func (ws *windows) record(ctx context.Context, w *window, p *sampler.Process, la
 	case err != nil:
 		outcome = "failed"
 	default:
+		w.stuck = r.Marking.Number(sampledata.Stuck)
 		w.profiles, err = ws.o.Profiles(r)
 	}
 	ws.tell(outcome, lasted)
@@ -174,6 +183,18 @@ func (ws *windows) recording() int {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	return ws.running
+}
+
+// stuck returns how many goroutines are stuck for good in the latest recordings.
+func (ws *windows) stuck() (n int) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	for _, w := range ws.latest {
+		if w.isDone() {
+			n += w.stuck
+		}
+	}
+	return n
 }
 
 // A budget bounds the processor time of this process. The time of a whole

@@ -75,6 +75,11 @@ func (s *server) addTools(server *sdk.Server) {
 		func(ctx context.Context, _ *sdk.CallToolRequest, in whyArgs) (*sdk.CallToolResult, any, error) {
 			return s.readRecordings(ctx, in.Recording, in.Against, "why")
 		})
+	addTool(server, &sdk.Tool{Name: "stuck", Annotations: reads,
+		Description: "Name the goroutines of a recorded program that can never run again, and whose fault that is."},
+		func(ctx context.Context, _ *sdk.CallToolRequest, in readArgs) (*sdk.CallToolResult, any, error) {
+			return s.readRecordings(ctx, in.Recording, "", "stuck")
+		})
 	addTool(server, &sdk.Tool{Name: "locks", Annotations: reads,
 		Description: "Show the locks that goroutines waited for, who waited, who held them meanwhile, and deadlocks."},
 		func(ctx context.Context, _ *sdk.CallToolRequest, in readArgs) (*sdk.CallToolResult, any, error) {

@@ -20,7 +20,7 @@ var parameters = map[string]string{
 var foreignFlags = map[string]bool{"--cap-add": true, "-ldflags": true, "-s": true, "-w": true, "-n": true}
 
 // commandTools are the tools with the names of commands.
-var commandTools = []string{"record", "why", "locks", "classes", "report"}
+var commandTools = []string{"record", "why", "stuck", "locks", "classes", "report"}
 
 var (
 	flagName    = regexp.MustCompile(`(^|[\s('])(--?[a-z][a-z-]*)`)
@@ -118,12 +118,12 @@ type shown struct {
 
 // call returns the tool that shows a finding, and its arguments; "" if none does.
 func (s *shown) call(recording string) (tool string, args any) {
-	m := s.Measure
+	m, see := s.Measure, (&why.Finding{Kind: s.Kind}).Words().See
 	switch {
 	case s.Within != nil: // no tool takes a span
 		return "", nil
-	case m == nil && (&why.Finding{Kind: s.Kind}).Words().See == "locks":
-		return "locks", readArgs{Recording: recording}
+	case m == nil && (see == "locks" || see == "stuck"):
+		return see, readArgs{Recording: recording}
 	case m == nil:
 		return "", nil
 	case m.Path != "":

@@ -77,8 +77,9 @@ type goroutineGroup struct {
 	Count      int               `json:"count"`
 	State      string            `json:"state"`
 	Reason     string            `json:"reason,omitempty"`
-	NoCPU      bool              `json:"no_cpu,omitempty"` // it has a processor, but its thread waits for a CPU
-	Torn       bool              `json:"torn,omitempty"`   // the stack does not reach its outermost frame
+	Verdict    string            `json:"verdict,omitempty"` // "stuck for good" or "may be stuck"
+	NoCPU      bool              `json:"no_cpu,omitempty"`  // it has a processor, but its thread waits for a CPU
+	Torn       bool              `json:"torn,omitempty"`    // the stack does not reach its outermost frame
 	Classes    []goroutineClass  `json:"classes"`
 	Labels     []goroutineLabels `json:"labels,omitempty"` // those that have any
 	Locks      []goroutineLock   `json:"locks,omitempty"`
@@ -127,7 +128,9 @@ func goroutineGroups(r *sampledata.Recording) []*goroutineGroup {
 		stack  sampledata.NodeID
 		noCPU  bool
 		torn   bool
+		known  sampledata.Verdict
 	}
+	verdicts := r.Marking.Verdicts()
 	index := make(map[key]*gathering)
 	var order []*gathering
 	stacks := make(map[sampledata.GoroutineID]sampledata.NodeID)
@@ -136,10 +139,11 @@ func goroutineGroups(r *sampledata.Recording) []*goroutineGroup {
 			continue
 		}
 		stacks[run.Goroutine] = run.Stack
-		k := key{run.Run, run.Reason, run.Stack, run.NoCPU, run.Torn}
+		k := key{run.Run, run.Reason, run.Stack, run.NoCPU, run.Torn, verdicts[r.Goroutines.At(run.Goroutine).ID]}
 		g := index[k]
 		if g == nil {
 			g = newGathering(r, run.State(), stacks)
+			g.verdict = k.known
 			index[k] = g
 			order = append(order, g)
 		}
@@ -159,6 +163,7 @@ func goroutineGroups(r *sampledata.Recording) []*goroutineGroup {
 type gathering struct {
 	r       *sampledata.Recording
 	state   sampledata.State
+	verdict sampledata.Verdict // of the marking
 	ids     []int64
 	classes map[goroutineClass]int // by class, its Count 0
 	labels  map[sampledata.LabelSetID]int
@@ -200,7 +205,7 @@ func (a *gathering) group() *goroutineGroup {
 	slices.Sort(a.ids)
 	g := &goroutineGroup{
 		Count: len(a.ids), State: a.state.Run.String(), Reason: a.state.Reason, NoCPU: a.state.NoCPU, Torn: a.state.Torn,
-		Goroutines: a.ids, Frames: stackFrames(a.r, a.state.Stack), stack: a.state.Stack,
+		Verdict: verdictText(a.verdict), Goroutines: a.ids, Frames: stackFrames(a.r, a.state.Stack), stack: a.state.Stack,
 	}
 	for c, n := range a.classes {
 		c.Count = n
@@ -276,6 +281,9 @@ func (g *goroutineGroup) write(b *strings.Builder) {
 	if g.Reason != "" {
 		termtext.Fprintf(b, ": %s", termtext.Printable(g.Reason))
 	}
+	if g.Verdict != "" {
+		termtext.Fprintf(b, ", %s", g.Verdict)
+	}
 	if g.NoCPU {
 		b.WriteString(", but without a CPU")
 	}
@@ -315,6 +323,17 @@ func (g *goroutineGroup) write(b *strings.Builder) {
 	if g.Torn {
 		b.WriteString("    ... the rest of the stack could not be read\n")
 	}
+}
+
+// verdictText returns a verdict that claims something as a text; "" for others.
+func verdictText(v sampledata.Verdict) string {
+	switch v {
+	case sampledata.Stuck:
+		return v.String()
+	case sampledata.Suspected:
+		return "may be stuck"
+	}
+	return ""
 }
 
 // mention writes a line for each of the first things of a list.

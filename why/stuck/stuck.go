@@ -59,13 +59,8 @@ func Find(r *sampledata.Recording) *Answer {
 	for _, group := range f.roots() {
 		a.Findings = append(a.Findings, f.finding(group))
 	}
-	for _, g := range r.Marking.Groups {
-		if g.Verdict == sampledata.Stuck {
-			a.Stuck += g.Count
-		} else {
-			a.Others += g.Count
-		}
-	}
+	a.Stuck = r.Marking.Number(sampledata.Stuck)
+	a.Others = r.Marking.Number(sampledata.Suspected) + r.Marking.Number(sampledata.NotMoved)
 	slices.SortStableFunc(a.Findings, func(a, b Finding) int {
 		return cmp.Or(int(b.Verdict)-int(a.Verdict), b.Count-a.Count)
 	})
