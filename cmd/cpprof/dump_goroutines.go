@@ -71,6 +71,7 @@ It shows the same of a core dump of a program, and of a goroutine dump.`,
 	addJSON(c, &asJSON)
 	addBackend(c, &backend)
 	mark.add(c)
+	addMaxHalt(c, &mark.maxHalt)
 	input.addInput(c, t)
 	input.addFormat(c)
 	addProgram(c, &input.program)

@@ -34,7 +34,7 @@ type flagGroup struct {
 // group. Help shows the groups, and the flags in them, in this order.
 var flagGroups = []flagGroup{
 	{"What to record", []string{"pid", "connect", "duration", "child", "follow-exec", "monitor", "no-monitors", "match", "progress", "base", "probes", "full-command", "counts-only", "breakpoints"}},
-	{"How often, and at what cost", []string{"every", "at-once", "max-duration", "rate", "jitter", "max-overhead", "max-halt", "max-cpu", "probe-overhead", "max-removal", "backend"}},
+	{"How often, and at what cost", []string{"every", "at-once", "max-duration", "rate", "jitter", "max-overhead", "no-heap", "max-halt", "max-cpu", "probe-overhead", "max-removal", "backend"}},
 	{"What to read", []string{"server", "thread", "against", "fresh", "format", "program", "value", "strict", "max-memory", "builtin"}},
 	{"Refinement steps", []string{"down", "extended", "up", "prune", "zoom", "auto"}},
 	{"What to count", []string{"span", "samples", "over", "with", "scatter", "matrix", "class-by", "idle", "by"}},

@@ -18,8 +18,8 @@ type markFlags struct {
 }
 
 func (f *markFlags) add(c *cobra.Command) {
+	f.maxHalt = heap.DefaultMaxHalt
 	c.Flags().BoolVar(&f.noHeap, "no-heap", false, "don't find out what is stuck for good: leave the program's heap unread")
-	addMaxHalt(c, &f.maxHalt)
 }
 
 func addMaxHalt(c *cobra.Command, to *time.Duration) {

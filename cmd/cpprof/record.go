@@ -97,6 +97,7 @@ cpprof samples less often than --rate says if it would otherwise exceed --max-ov
 	f.addJitter(c)
 	f.samplerFlags.add(c)
 	f.mark.add(c)
+	addMaxHalt(c, &f.mark.maxHalt)
 	return c
 }
 

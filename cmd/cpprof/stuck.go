@@ -33,8 +33,7 @@ func newStuckCommand(t terminal) *cobra.Command {
 		Short: "Name goroutines that can never run again, and whose fault that is",
 		Long: `stuck finds goroutines that wait for a channel, a lock, a group or a condition which nothing
 that can run reaches: they are stuck for good. It says what each waits for, and why that never
-comes: they wait for one another, or for somebody who is gone. Goroutines that wait only for those
-are counted with them.
+comes. Goroutines that wait only for those are counted with them.
 
 It marks the program's heap as the garbage collector does, from outside, while the program runs.
 Only if something is suspected, it halts the program once and copies what may have a pointer: that

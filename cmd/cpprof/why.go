@@ -120,7 +120,7 @@ func (f *whyFlags) check(c *cobra.Command, args []string, live bool) error {
 		}
 		return f.record.mark.set(&f.record.options, f.record.backend, cores)
 	}
-	for _, name := range []string{"duration", "output", "force", "rate", "max-overhead", "max-cpu", "backend", "no-heap", "max-halt", "probes"} {
+	for _, name := range []string{"duration", "output", "force", "rate", "max-overhead", "max-cpu", "backend", "no-heap", "probes"} {
 		if c.Flags().Changed(name) {
 			return usagef("--%s is for a running program: give a process (-p PROCESS) or a command (-- COMMAND)", name)
 		}
