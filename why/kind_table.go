@@ -41,6 +41,9 @@ type KindWords struct {
 	Remedy  string // what usually helps
 }
 
+// unstick is what helps goroutines that can never run again.
+const unstick = "see to it that the wait ends: by a context, a closed channel, a buffer for the last value, or one order of locks"
+
 // kinds is the table. An init function fills it, since its functions refer to it.
 var kinds map[Kind]*kindRow
 
@@ -142,10 +145,7 @@ func otherKindRows() map[Kind]*kindRow {
 				See:  "report --idle", Remedy: "end them: by a context, a closed channel, or a buffer for the last value",
 			},
 		},
-		StuckKind: {
-			specific:  1e9,
-			KindWords: KindWords{Says: "{stuck}", See: "stuck", Remedy: "make sure that the wait ends: by a context, a closed channel, a buffer for the last value, or one order of locks"},
-		},
+		StuckKind: {specific: 1e9, KindWords: KindWords{Says: "{stuck}", See: "stuck", Remedy: unstick}},
 		DeadlockKind: {
 			locked: true, specific: 1e6,
 			KindWords: KindWords{Says: "{circle}", See: "locks", Remedy: "take the locks in one order everywhere"},
