@@ -11,7 +11,8 @@ import (
 )
 
 // The program of a Delve server is recorded, and its goroutines are shown.
-func TestConnect(t *testing.T) {
+func TestConnectLong(t *testing.T) {
+	fixture.Long(t)
 	program := fixture.Build(t, "mutex")
 	target := fixture.Start(t, program)
 	address, _ := fixture.DelveServer(t, "attach", fmt.Sprint(target.Pid()), "--accept-multiclient", "--continue")

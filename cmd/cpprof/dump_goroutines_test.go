@@ -24,6 +24,7 @@ func attached(t *testing.T, target *fixture.Running, args ...string) string {
 
 // With each backend, the dump shows what the goroutines of a program do, and the program continues.
 func TestDumpGoroutines(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("the tests' targets need Linux")
 	}
@@ -108,6 +109,7 @@ func refuses(t *testing.T, list []refusal) {
 
 // The dump names the goroutines that may end a wait that is not for a lock, each with its function.
 func TestDumpGoroutinesNamesCandidates(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("the tests' targets need Linux")
 	}

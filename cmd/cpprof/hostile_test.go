@@ -23,7 +23,7 @@ const hostile = "a\x1b[31mb\x1b]0;c\x07d\nINJECTED \re\x7ff\u009bg\u202eh"
 func hostileRecording(t *testing.T) *sampledata.Recording {
 	t.Helper()
 	var twin strings.Builder
-	if err := sampledata.WriteText(&twin, synthetic.Recording(30, 30, 0.3)); err != nil {
+	if err := sampledata.WriteText(&twin, synthetic.Recording(20, 12, 0.3)); err != nil {
 		t.Fatal(err)
 	}
 	const reason = "chan receive"

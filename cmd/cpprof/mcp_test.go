@@ -92,6 +92,7 @@ func (c *mcpClient) refused(name string, args map[string]any, want string) {
 
 // TestMCP records a program and examines it, as an assistant does.
 func TestMCP(t *testing.T) {
+	t.Parallel()
 	target := fixture.Start(t, fixture.BuildOnce(t, "mutex"))
 	needsTracing(t, target.Pid())
 	c := startMCP(t)
@@ -185,6 +186,7 @@ func TestMCPStaysInItsFolder(t *testing.T) {
 // If the call is cancelled, the client goes away or the server is asked to end, the recording ends, is whole, and the program lives
 // on.
 func TestMCPEndsRecordings(t *testing.T) {
+	t.Parallel()
 	target := fixture.Start(t, fixture.BuildOnce(t, "lifecycle"), "wait")
 	needsTracing(t, target.Pid())
 	program := fixture.Cpprof(t)

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"io"
 	"math"
+	"math/big"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -18,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/why"
 	"github.com/shopspring/decimal"
 )
@@ -43,6 +45,7 @@ func TestOneNumber(t *testing.T) {
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) { compared += sameNumbers(t, file) })
 	}
+	sameForAssistants(t, files[0])
 	if compared < 10 {
 		t.Errorf("only %d shares were compared with what their commands print", compared)
 	}
@@ -77,6 +80,8 @@ func otherFiles(t *testing.T, folder string) []string {
 	for name, content := range map[string][]byte{
 		"run.trace": traced.Bytes(), "goroutines.txt": dump.Bytes(), "heap.pb.gz": profile.Bytes(),
 		"stacks.folded": []byte("main.main;main.work;main.hash 70\nmain.main;main.work 20\nmain.main;main.load 10\n"),
+		"perf.txt": []byte("shop 7/9 10.000000: 4000000 cpu-clock:\n\t46a8c1 main.hash+0x10 (/tmp/shop)\n\t46a8c2 main.main+0x20 (/tmp/shop)\n\n" +
+			"shop 7/9 10.004000: 4000000 cpu-clock:\n\t46a8c2 main.main+0x20 (/tmp/shop)\n\n"),
 	} {
 		files = append(files, at(name))
 		if err := os.WriteFile(at(name), content, 0o666); err != nil {
@@ -121,6 +126,7 @@ func sameNumbers(t *testing.T, file string) (compared int) {
 		if !strings.Contains(out, "samples over time") && !strings.Contains(out, "moment") {
 			t.Errorf("why: %s", out)
 		}
+		sameLocks(t, file)
 		sameInPage(t, file, nil)
 		return 0
 	}
@@ -157,6 +163,7 @@ func sameNumbers(t *testing.T, file string) (compared int) {
 		}
 	}
 	sameCPUs(t, file, &a)
+	sameLocks(t, file)
 	sameInPage(t, file, &a)
 	return compared
 }
@@ -172,6 +179,12 @@ func sameCPUs(t *testing.T, file string, a *whyAnswer) {
 	if err := json.Unmarshal([]byte(out), &costs); err != nil || len(costs.Costs) != 1 || math.Abs(costs.Costs[0].Cost-a.Used.Share) > 1e-9 {
 		t.Errorf("why says that %v of the processors are used, the Server View: %s", a.Used.Share, out)
 	}
+	out, _ = printedBy(t, "report", file, "--server", "--json")
+	var tree struct{ Profile struct{ Cost float64 } }
+	if err := json.Unmarshal([]byte(out), &tree); err != nil || math.Abs(tree.Profile.Cost-a.Used.Share) > 1e-9 {
+		t.Errorf("why says that %v of the processors are used, report: %.200s", a.Used.Share, out)
+	}
+	sameInTop(t, file, tree.Profile.Cost)
 	out, _ = printedBy(t, "info", file, "--json")
 	var info struct {
 		CPUs *struct{ Share, Goroutines float64 }
@@ -182,6 +195,109 @@ func sameCPUs(t *testing.T, file string, a *whyAnswer) {
 	if info.CPUs != nil && math.Abs(info.CPUs.Share-a.Used.Share) > 1e-9 {
 		t.Errorf("why says that %v of the processors are used, info %v", a.Used.Share, info.CPUs.Share)
 	}
+}
+
+// sameInTop compares the first line of top with the processors used, if top looks at the whole recording.
+func sameInTop(t *testing.T, file string, used float64) {
+	t.Helper()
+	s, err := (&viewFlags{inputFlags: inputFlags{err: io.Discard}}).open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := s.recording
+	top, err := report.Latest(r, r, s.config, s.options, r.Samples.Time(r.Samples.Len()-1)+time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := ", processors " + decimal.NewFromFloat(used).Mul(decimal.New(100, 0)).StringFixed(0) + " % busy"
+	if line := top.Lines()[0]; !strings.HasSuffix(line, want) {
+		t.Errorf("top says %q, want %q", line, want)
+	}
+}
+
+// A waitsAnswer is what locks, info and classes print of the waits for locks as JSON.
+type waitsAnswer struct {
+	Waits struct {
+		Hits  int64
+		Share float64 `json:"attributed_share"`
+	}
+	Locks []struct {
+		Name string
+		Mean float64 `json:"mean_waiting"`
+	}
+}
+
+// sameLocks compares what locks, info and classes say of the waits for locks.
+func sameLocks(t *testing.T, file string) {
+	t.Helper()
+	out, status := printedBy(t, "locks", file, "--json")
+	if status != exitFine {
+		return // a profile has no locks
+	}
+	var locks waitsAnswer
+	if err := json.Unmarshal([]byte(out), &locks); err != nil {
+		t.Fatal(err)
+	}
+	out, _ = printedBy(t, "info", file, "--json")
+	var info struct{ Locks waitsAnswer }
+	// its locks are a number here
+	if err := json.Unmarshal([]byte(out), &info); err != nil || info.Locks.Waits != locks.Waits {
+		t.Errorf("locks says %+v, info %+v, %v", locks.Waits, info.Locks.Waits, err)
+	}
+	out, _ = printedBy(t, "classes", file, "--json")
+	var classes struct {
+		Classes []struct{ Hits map[string]*big.Rat }
+	}
+	if err := json.Unmarshal([]byte(out), &classes); err != nil {
+		t.Fatal(err)
+	}
+	waits := new(big.Rat)
+	for _, c := range classes.Classes {
+		waits.Add(waits, c.Hits["MONITOR"])
+	}
+	if waits.Cmp(big.NewRat(locks.Waits.Hits, 1)) != 0 {
+		t.Errorf("locks has %d hits of waiting, classes %s", locks.Waits.Hits, waits.RatString())
+	}
+	table, _ := printedBy(t, "locks", file, "--top", "0")
+	for _, l := range locks.Locks {
+		mean := decimal.NewFromFloat(l.Mean).StringFixed(2)
+		if !regexp.MustCompile(`(?m)^.* ` + regexp.QuoteMeta(mean) + ` .* ` + regexp.QuoteMeta(l.Name) + `$`).MatchString(table) {
+			t.Errorf("%s goroutines wait for %s on average, and otherwise in the table:\n%s", mean, l.Name, table)
+		}
+	}
+}
+
+// sameForAssistants compares the answers of the tools for assistants with what commands print.
+func sameForAssistants(t *testing.T, file string) {
+	t.Helper()
+	c := startMCP(t)
+	name := filepath.Base(file)
+	if err := os.CopyFS(filepath.Join(c.folder, name), os.DirFS(file)); err != nil {
+		t.Fatal(err)
+	}
+	for tool, number := range map[string]string{
+		"why": `"share": *(\{[^}]*\})`, "locks": `"attributed_share": *([0-9.]+)`, "classes": `"idle": *([0-9.e-]+)`, "report": `"cost": *([0-9.]+)`,
+	} {
+		line := []string{tool, "--json", file}
+		if tool == "report" {
+			line = append(line, "--server")
+		}
+		out, _ := printedBy(t, line...)
+		texts, _ := c.call(tool, map[string]any{"recording": name})
+		want, got := firstNumber(number, out), firstNumber(number, texts[0])
+		if want == "" || got != want {
+			t.Errorf("%s has %q, its tool %q", tool, want, got)
+		}
+	}
+}
+
+// firstNumber returns what the group of a pattern matches first, without space.
+func firstNumber(pattern, text string) string {
+	m := regexp.MustCompile(pattern).FindStringSubmatch(text)
+	if m == nil {
+		return ""
+	}
+	return strings.Join(strings.Fields(m[1]), "")
 }
 
 // idleShares returns by class which share of its life it is idle, as classes says in its table and as data.

@@ -15,6 +15,7 @@ import (
 // TestProbesAreOutAtTheEnd ends probes, and compares the code of the program with the file then.
 // internal/bench/torture does so in more ways.
 func TestProbesAreOutAtTheEnd(t *testing.T) {
+	t.Parallel()
 	const duration = "200ms"
 	target := startProbed(t)
 	for _, c := range []struct {
@@ -86,6 +87,7 @@ func changed(t *testing.T, pid int) []uint64 {
 
 // TestTooManyProbes asks for probes that could not be taken out in time.
 func TestTooManyProbes(t *testing.T) {
+	t.Parallel()
 	target := startProbed(t)
 	args := []string{"probe", "-d", "100ms", "-o", filepath.Join(t.TempDir(), "run.cpprof"), "-p",
 		strconv.Itoa(target.Pid()), "main.*", "--max-removal"}
@@ -105,6 +107,7 @@ func TestTooManyProbes(t *testing.T) {
 
 // TestWhyProbesAreOutAtTheEnd interrupts a search that probes.
 func TestWhyProbesAreOutAtTheEnd(t *testing.T) {
+	t.Parallel()
 	target := fixture.Start(t, fixture.Build(t, "planted"), "lock")
 	needsTracing(t, target.Pid())
 	p, said := self(t, "why", "--probes", "-d", patience, "-o", filepath.Join(t.TempDir(), "run.cpprof"),

@@ -19,6 +19,7 @@ import (
 
 // TestProbeLive probes a program that counts and times its own calls, and reads the recording of it again.
 func TestProbeLive(t *testing.T) {
+	t.Parallel()
 	target := startProbed(t)
 	file := filepath.Join(t.TempDir(), "run.cpprof")
 	said, err := self(t, "probe", "-d", "1s", "-o", file, "-p", strconv.Itoa(target.Pid()), "main.work", "main.leaf").CombinedOutput()
@@ -112,6 +113,7 @@ func (p *probing) end(t *testing.T) {
 
 // Two that probe the same function of a program know of each other; both count, and the program goes on.
 func TestTwoProbes(t *testing.T) {
+	t.Parallel()
 	target := startProbed(t)
 	first, second := startProbe(t, target), startProbe(t, target)
 	for _, p := range []*probing{first, second} {

@@ -163,7 +163,7 @@ func writeCut(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(synthetic.Record(&slowSink{w, 75}, 150, 40, 0.3), w.Close()); err != nil {
+	if err := errors.Join(synthetic.Record(&slowSink{w, 30}, 60, 12, 0.3), w.Close()); err != nil {
 		t.Fatal(err)
 	}
 	data := filepath.Join(path, "SampleData")
@@ -189,7 +189,7 @@ func recordings(t *testing.T) (whole, cut, endless string) {
 	t.Helper()
 	folder := t.TempDir()
 	whole, cut, endless = filepath.Join(folder, "whole"), filepath.Join(folder, "cut"), filepath.Join(folder, "endless")
-	r := synthetic.Recording(150, 40, 0.3)
+	r := synthetic.Recording(60, 12, 0.3)
 	writeRecording(t, whole, r)
 	writeCut(t, cut)
 	writeSession(t, cut)

@@ -36,6 +36,7 @@ func (u *until) Write(b []byte) (int, error) {
 
 // record prints a deadlock as soon as it occurs, with both stacks, and the recording has it, too.
 func TestRecordPrintsADeadlock(t *testing.T) {
+	t.Parallel()
 	target := fixture.Start(t, fixture.Build(t, "deadlock"))
 	needsTracing(t, target.Pid())
 	ctx, stop := context.WithCancel(t.Context())
@@ -101,6 +102,7 @@ func ran(t *testing.T, line ...string) string {
 
 // why says where a deadlock is, and says it once.
 func TestWhySaysADeadlockOnce(t *testing.T) {
+	t.Parallel()
 	file, _ := recordedFrom(t, fixture.Start(t, fixture.Build(t, "deadlock")))
 	if text := ran(t, "why", file); !strings.Contains(text, "where  main.left (main.go:") || strings.Contains(text, " 2. ") {
 		t.Errorf("why does not say where, or says it twice:\n%s", text)
@@ -109,6 +111,7 @@ func TestWhySaysADeadlockOnce(t *testing.T) {
 
 // In a healthy program, readers and writers that wait for each other are no deadlock, neither while it is recorded nor later.
 func TestTurnsAreNoDeadlock(t *testing.T) {
+	t.Parallel()
 	file, text := recordedFrom(t, fixture.Start(t, fixture.Build(t, "deadlock"), "turns"))
 	for _, command := range []string{"locks", "why", "report"} {
 		text += ran(t, command, file)
@@ -120,6 +123,7 @@ func TestTurnsAreNoDeadlock(t *testing.T) {
 
 // Of many deadlocks, record describes the first ones, and says how to see all.
 func TestRecordPrintsFewDeadlocks(t *testing.T) {
+	t.Parallel()
 	target := fixture.Start(t, fixture.Build(t, "deadlock"), strconv.Itoa(described+4))
 	needsTracing(t, target.Pid())
 	ctx, stop := context.WithCancel(t.Context())

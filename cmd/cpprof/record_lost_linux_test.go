@@ -16,6 +16,7 @@ import (
 // If a recording fails, cpprof says so, waits for the program that it launched, and ends with its status. If the program
 // ends with status 0, cpprof still fails.
 func TestRecordStaysForTheProgram(t *testing.T) {
+	t.Parallel()
 	program := fixture.Build(t, "lifecycle")
 	for mode, want := range map[string]int{"quit": 7, "end": exitFailed} {
 		t.Run(mode, func(t *testing.T) {
@@ -45,6 +46,7 @@ func (r *recorder) says(t *testing.T, text string) {
 }
 
 func TestRecordOnAFullDisk(t *testing.T) {
+	t.Parallel()
 	cpprof := filepath.Join(t.TempDir(), "cpprof") // under this name the test binary runs as cpprof
 	if err := os.Symlink(self(t).Path, cpprof); err != nil {
 		t.Fatal(err)
@@ -79,6 +81,7 @@ func TestRecordOnAFullDisk(t *testing.T) {
 
 // A second recorder does not replace what a first one is writing.
 func TestRecordIntoABusyFolder(t *testing.T) {
+	t.Parallel()
 	program := fixture.Build(t, "lifecycle")
 	target := fixture.Start(t, program, "wait")
 	r := startRecording(t, "-p", fmt.Sprint(target.Pid()))

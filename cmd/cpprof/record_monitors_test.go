@@ -16,6 +16,7 @@ import (
 
 // With each backend, the recording has the program's processor time and memory beside its stacks.
 func TestRecordMonitors(t *testing.T) {
+	t.Parallel()
 	for _, backend := range backendNames() {
 		t.Run(backend, func(t *testing.T) {
 			target := fixture.Start(t, fixture.Build(t, "grower"))

@@ -15,6 +15,7 @@ import (
 // Two recorders of one program know of each other, and both recordings are whole. Both halt the program as often as they can, so that
 // they meet often. The program answers every signal meanwhile.
 func TestTwoRecordings(t *testing.T) {
+	t.Parallel()
 	cmd := exec.Command(fixture.BuildOnce(t, "victim"), "-busy=2", "-lockers=3", "-threads=100")
 	var answers written
 	cmd.Stderr = &answers

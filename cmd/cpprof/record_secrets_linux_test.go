@@ -14,6 +14,7 @@ import (
 
 // Secrets in a command line are in no recording, list or output, unless --full-command asks for them.
 func TestSecretsInCommandLines(t *testing.T) {
+	t.Parallel()
 	const secret = "hunter2"
 	program := fixture.BuildOnce(t, "lifecycle")
 	target := fixture.Start(t, program, "wait", "--password="+secret, "--token", secret, "PASSWORD="+secret, "db://me:"+secret+"@host")

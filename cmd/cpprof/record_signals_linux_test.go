@@ -21,6 +21,7 @@ import (
 // While cpprof is suspended (Ctrl-Z), every thread of its target runs on, even one that was in the kernel when cpprof wanted
 // to halt it. When cpprof is continued, it records again, and the samples do not stand for the time of the suspensions.
 func TestRecordSuspended(t *testing.T) {
+	t.Parallel()
 	const suspensions, atLeast = 40, 5 * 2 * time.Millisecond
 	target := fixture.Start(t, fixture.Build(t, "fsync"), t.TempDir())
 	r := startRecording(t, "-p", fmt.Sprint(target.Pid()))
@@ -63,6 +64,7 @@ func suspendOften(t *testing.T, cpprof *os.Process, target *fixture.Running, tim
 
 // The same is true of a cpprof that probes.
 func TestProbeSuspended(t *testing.T) {
+	t.Parallel()
 	target := startProbed(t)
 	p := startProbe(t, target)
 	suspendOften(t, p.Process, target, 40)
@@ -128,6 +130,7 @@ func tracedThreads(pid int) string {
 // Under nohup, the hang-up of the terminal ends neither cpprof nor the program that it launched. The same is true for the
 // other signals that were ignored when cpprof started.
 func TestRecordKeepsIgnoredSignals(t *testing.T) {
+	t.Parallel()
 	program := fixture.Build(t, "lifecycle")
 	out, in, err := os.Pipe()
 	if err != nil {

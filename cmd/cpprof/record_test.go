@@ -131,6 +131,7 @@ func (r *recorder) finish(t *testing.T, status int, cause sampledata.EndCause) {
 
 // TestRecordEnds ends recordings in all ways: each is complete, and a target that has not ended continues.
 func TestRecordEnds(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("the tests' targets need Linux")
 	}
@@ -232,6 +233,7 @@ func testLaunchedEnds(t *testing.T, program, backend string) {
 
 // The recording has the bounds that the flags set, and the default bounds.
 func TestRecordBounds(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("the tests' targets need Linux")
 	}
@@ -330,6 +332,7 @@ func writeForeign(t *testing.T, program, to string) {
 
 // If a program can't be recorded, one line says why, and what to do.
 func TestRecordRefuses(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("the messages are Linux's")
 	}
@@ -394,6 +397,7 @@ func TestRecordRefuses(t *testing.T) {
 
 // A process that another process traces can't be recorded; the error names the tracer.
 func TestRecordTraced(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("ptrace is Linux's")
 	}

@@ -18,6 +18,7 @@ import (
 )
 
 func TestRecordView(t *testing.T) {
+	t.Parallel()
 	mutex, lifecycle := fixture.Build(t, "mutex"), fixture.Build(t, "lifecycle")
 	needsTracing(t, fixture.Start(t, mutex).Pid())
 	program := fixture.Cpprof(t)

@@ -42,6 +42,7 @@ func forEachPage(t *testing.T, f func(t *testing.T, target *fixture.Running)) {
 
 // A program with a page that never answers is recorded. The recording says that something was left out.
 func TestRecordSilentPage(t *testing.T) {
+	t.Parallel()
 	forEachPage(t, func(t *testing.T, target *fixture.Running) {
 		for i, backend := range backendNames() {
 			r := startRecording(t, "--backend", backend, "-p", fmt.Sprint(target.Pid()))
@@ -61,6 +62,7 @@ func TestRecordSilentPage(t *testing.T) {
 
 // SIGINT and SIGTERM end every command that looks at such a program.
 func TestSilentPageSignals(t *testing.T) {
+	t.Parallel()
 	forEachPage(t, func(t *testing.T, target *fixture.Running) {
 		pid := fmt.Sprint(target.Pid())
 		var started []*exec.Cmd
@@ -92,6 +94,7 @@ func TestSilentPageSignals(t *testing.T) {
 
 // dump-goroutines shows all goroutines of such a program.
 func TestDumpSilentPage(t *testing.T) {
+	t.Parallel()
 	forEachPage(t, func(t *testing.T, target *fixture.Running) {
 		for _, backend := range backendNames() {
 			var out, said written
@@ -127,6 +130,7 @@ func TestAgentSilentPage(t *testing.T) {
 
 // A page that vanishes in the moment before it is read holds cpprof up. A signal ends cpprof nevertheless.
 func TestVanishingPage(t *testing.T) {
+	t.Parallel()
 	target := startSilent(t, "vanishing")
 	r := startRecording(t, "--rate", "1000", "--max-overhead", "100%", "-p", fmt.Sprint(target.Pid()))
 	if _, err := target.Out.ReadString('!'); err != nil {

@@ -48,6 +48,7 @@ var causes = map[string]string{
 
 // Each way to get stuck has its cause.
 func TestStuck(t *testing.T) {
+	t.Parallel()
 	found := map[string]string{}
 	for try := 0; try < 4 && len(found) < len(causes); try++ {
 		target := fixture.Start(t, fixture.Build(t, "stuck"))
@@ -104,6 +105,7 @@ func programFunction(frames []struct{ Function string }) string {
 
 // What was stuck when a program ended is named, and its exit status is kept.
 func TestStuckCommand(t *testing.T) {
+	t.Parallel()
 	program := fixture.Build(t, "stuck")
 	out, errs, status := runStuck(t, "--max-halt", "500ms", "--fail-above", "0", "--", program, "forgotten", "0", "3s")
 	if status != exitAbove || !strings.Contains(out, "1 goroutine is stuck for good: no goroutine that is left can send") {
@@ -116,6 +118,7 @@ func TestStuckCommand(t *testing.T) {
 
 // Of a program in which nothing is stuck, nothing is claimed.
 func TestNothingStuck(t *testing.T) {
+	t.Parallel()
 	target := fixture.Start(t, fixture.Build(t, "groups"))
 	needsTracing(t, target.Pid())
 	out, errs, status := runStuck(t, "-p", fmt.Sprint(target.Pid()), "--fail-above", "0")
@@ -152,6 +155,7 @@ func crash(t *testing.T, program string) string {
 
 // A core dump is of one moment, and so a proof.
 func TestStuckCore(t *testing.T) {
+	t.Parallel()
 	program := fixture.Build(t, "stuck")
 	dump := crash(t, program)
 	text, errs, _ := runStuck(t, dump, "--program", program, "--json")

@@ -11,6 +11,7 @@ import (
 
 // On a terminal, keys order the classes at once, Space stops the screen, and q ends top.
 func TestTopKeys(t *testing.T) {
+	t.Parallel()
 	target := fixture.Start(t, fixture.Build(t, "mutex"))
 	needsTracing(t, target.Pid())
 	cmd := exec.Command(fixture.Cpprof(t), "top", "-i", "300ms", "--sort", "alive", "-p", fmt.Sprint(target.Pid()))

@@ -18,6 +18,7 @@ import (
 
 // Without a terminal, top prints as many blocks as -n says. In each, the workers wait for a lock. The program continues.
 func TestTop(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("the tests' targets need Linux")
 	}
@@ -45,6 +46,7 @@ func TestTop(t *testing.T) {
 
 // top counts the samples of a list, as soon as there are some, and says how many of how many.
 func TestTopSamples(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("the tests' targets need Linux")
 	}
@@ -76,6 +78,7 @@ func TestTopSamples(t *testing.T) {
 
 // why samples a program, and counts the samples of a list; a mistake in it ends it soon.
 func TestWhySamples(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("the tests' targets need Linux")
 	}
@@ -150,6 +153,7 @@ func feedRounds(t *testing.T, target *fixture.Running, backend string, o sampler
 
 // top ends when the program ends.
 func TestTopEnds(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("the tests' targets need Linux")
 	}

@@ -110,6 +110,7 @@ func recordingOfBob(t *testing.T) string {
 // TestWalkOfTheBOBCase repeats the paper's walk (CPPROFJ, section 6.2): class, run, the transaction, :MONITOR, class, the
 // holder's function. The first two refinements are there from the start.
 func TestWalkOfTheBOBCase(t *testing.T) {
+	t.Parallel()
 	p := newPane(t, recordingOfBob(t), fixture.Cpprof(t)+" view bob.cpprof")
 	p.waits(`^›1\. go:bob\.\(\*terminal\)\.run .* spends 80\.0 %`) // what is slow comes first
 	p.keys("x")
@@ -128,8 +129,9 @@ func TestWalkOfTheBOBCase(t *testing.T) {
 	p.keys("q")
 }
 
-// TestWalksOfTheDemo starts the demo, and reaches each of its problems with ten keys at most.
-func TestWalksOfTheDemo(t *testing.T) {
+// TestWalksOfTheDemoLong starts the demo, and reaches each of its problems with ten keys at most.
+func TestWalksOfTheDemoLong(t *testing.T) {
+	fixture.Long(t)
 	needsTracing(t, fixture.Start(t, fixture.Build(t, "mutex")).Pid())
 	folder := t.TempDir()
 	p := newPane(t, folder, fixture.Cpprof(t)+" demo -d 6s; sleep 600")
@@ -187,6 +189,7 @@ func TestWalksOfTheDemo(t *testing.T) {
 
 // TestSignalsGiveTheTerminalBack sends the Analyzer the signals that end it.
 func TestSignalsGiveTheTerminalBack(t *testing.T) {
+	t.Parallel()
 	folder, program := recordingOfBob(t), fixture.Cpprof(t)
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(signal.String(), func(t *testing.T) {
@@ -221,6 +224,7 @@ func TestSignalsGiveTheTerminalBack(t *testing.T) {
 // After Ctrl-Z the shell has the terminal. After fg, the Analyzer has it again, and goes on where it was. In a terminal
 // without a shell, Ctrl-Z does no harm.
 func TestTheShellSuspendsTheAnalyzer(t *testing.T) {
+	t.Parallel()
 	folder, program := recordingOfBob(t), fixture.Cpprof(t)
 	p := newPane(t, folder, "sh -i")
 	p.keys(program+" view bob.cpprof", "Enter")

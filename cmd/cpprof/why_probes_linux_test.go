@@ -13,9 +13,10 @@ import (
 	"github.com/cpprof/cpprof/why"
 )
 
-// TestWhyProbes asks why two programs are slow, with probes: of one, whose function is waited in and which lock is held; of the other,
+// TestWhyProbesLong asks why two programs are slow, with probes: of one, whose function is waited in and which lock is held; of the other,
 // whose function has no frame.
-func TestWhyProbes(t *testing.T) {
+func TestWhyProbesLong(t *testing.T) {
+	fixture.Long(t)
 	program := fixture.Build(t, "planted")
 	ask := func(name string) (*why.Finding, *asked) {
 		target := fixture.Start(t, program, name)
@@ -63,6 +64,7 @@ func TestWhyProbes(t *testing.T) {
 
 // TestProbeLaunches probes a program that it starts, and ends it.
 func TestProbeLaunches(t *testing.T) {
+	t.Parallel()
 	program := fixture.Build(t, "probed")
 	in, out, err := os.Pipe()
 	if err != nil {
