@@ -10,8 +10,14 @@ import (
 // as tell the file from the others.
 func ShortFiles(r *sampledata.Recording) func(file string) string {
 	files := map[string]bool{}
+	add := func(file string) { files[strings.ReplaceAll(file, `\`, "/")] = true }
 	for i := range r.Functions {
-		files[strings.ReplaceAll(r.Functions[i].File, `\`, "/")] = true
+		add(r.Functions[i].File)
+	}
+	for i := range r.Probes {
+		for _, s := range r.Probes[i].Sites {
+			add(s.File)
+		}
 	}
 	ends := map[string]int{} // how many files end so
 	for file := range files {

@@ -358,6 +358,27 @@ func TestUse(t *testing.T) {
 	b.calm()
 }
 
+// A reload shows what the URL says: the view, the call, the span and the table.
+func TestReload(t *testing.T) {
+	b := newTab(t)
+	b.open(synthesized(1500, 40, 0.05))
+	shown := func() string {
+		b.settled()
+		return js[string](b, "[cpprof.current.name, document.getElementById('name').textContent, document.getElementById('span').textContent, cpprof.tab].join(', ')")
+	}
+	b.run("cpprof.openView('go:main.worker3')")
+	b.do(chromedp.MouseClickXY(js[float64](b, "document.getElementById('graph').getBoundingClientRect().x + 60"), js[float64](b, "document.getElementById('graph').getBoundingClientRect().y + 50")))
+	b.drag()
+	b.key("3")
+	before := shown()
+	js[bool](b, "new Promise((done) => { const look = () => /span=.*tab=functions/.test(location.hash) ? done(true) : setTimeout(look, 20); look(); })")
+	b.do(chromedp.Reload(), chromedp.WaitReady("html[data-ready=yes]"))
+	if after := shown(); after != before || !strings.HasPrefix(after, "go:main.worker3, ") {
+		t.Errorf("shown is %q, want %q", after, before)
+	}
+	b.calm()
+}
+
 // A page of a comparison says what is compared, and how the selected call and the functions differ, as the two views do.
 func TestComparisonInBrowser(t *testing.T) {
 	p := pageOf("new.cpprof", synthetic.Recording(300, 20, 0.2))

@@ -3,11 +3,11 @@ package report
 import (
 	"fmt"
 	"io"
-	"path"
 	"time"
 
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/why"
 )
 
@@ -156,12 +156,13 @@ func ProbeLines(r *sampledata.Recording, p *sampledata.Probe, top int) (lines []
 	for i := range p.Arguments {
 		lines = append(lines, argumentLine(&p.Arguments[i]))
 	}
+	short := views.ShortFiles(r)
 	for i := range p.Sites {
 		if top > 0 && i == top {
 			add("and %s", Counted(len(p.Sites)-top, "further call site"))
 			break
 		}
-		lines = append(lines, siteLine(&p.Sites[i]))
+		lines = append(lines, siteLine(&p.Sites[i], short))
 	}
 	return lines
 }
@@ -171,10 +172,12 @@ func quantiles(d *sampledata.Distribution, text func(time.Duration) string) stri
 	return fmt.Sprintf("p50 %s, p90 %s, p99 %s, max %s", at(0.5), at(0.9), at(0.99), text(time.Duration(d.Max)))
 }
 
-func siteLine(s *sampledata.CallSite) string {
+// siteLine says what was measured of the calls from one place. short shortens
+// the path of its file.
+func siteLine(s *sampledata.CallSite, short func(string) string) string {
 	place := "from elsewhere"
 	if s.Caller != "" {
-		place = fmt.Sprintf("from %s (%s:%d)", s.Caller, path.Base(s.File), s.Line)
+		place = fmt.Sprintf("from %s (%s:%d)", s.Caller, short(s.File), s.Line)
 	}
 	text := fmt.Sprintf("%s: %d calls", place, s.Calls)
 	if s.Elapsed.Count() > 0 {

@@ -27,11 +27,50 @@ class Page {
     const select = $('view');
     select.replaceChildren(...header.views.map((v, i) => make('option', {value: i, textContent: v.title})));
     const name = before?.name ?? header.open;
-    this.openView(this.viewNamed(name) ? name : header.views[0].name, before?.path);
+    const state = before ? {} : this.state();
+    this.openView([state.view, name].find((n) => this.viewNamed(n)) ?? header.views[0].name, before?.path ?? state.path);
     for (const tab of document.querySelectorAll('[role=tab]')) tab.hidden = !this.hasTable(tab.id.slice(4));
     const shown = document.querySelector('[role=tab][aria-selected=true]:not([hidden])') ?? document.querySelector('[role=tab]:not([hidden])');
     this.openTab(shown.id.slice(4));
+    this.restore(state);
     document.documentElement.dataset.ready = 'yes';
+  }
+
+  // state reads what the URL says is shown; see keep.
+  state() {
+    const said = new URLSearchParams(location.hash.slice(1)), path = said.getAll('path'), span = (said.get('span') ?? '').split('-').map(Number);
+    return {
+      view: said.get('view'), path, span: span.length === 2 && span[0] < span[1] ? span : null,
+      search: said.get('search') ?? '', callers: said.get('callers'), tab: said.get('tab'),
+    };
+  }
+
+  // restore shows what a URL says, apart from the view and its path.
+  restore({span, search, callers, tab}) {
+    if (span && this.clock.slices > 1) this.selectTime(...span);
+    if (search) {
+      $('search').value = search;
+      this.search();
+    }
+    const f = callers ? this.header.frames.indexOf(callers) : -1;
+    if (f >= 0) this.callers(f);
+    const button = tab && document.getElementById(`tab-${tab}`);
+    if (button && !button.hidden) this.openTab(tab);
+  }
+
+  // keep writes what is shown into the URL, so that it can be sent to somebody, and a reload shows the same.
+  keep() {
+    const shown = new URLSearchParams({view: this.current.name}), [from, to] = this.span, {at} = this.clock, {graph} = this;
+    for (const name of this.current.path(this.zoomed())) shown.append('path', name);
+    if (from > 0 || to < this.end) shown.set('span', `${at[from]}-${at[to - 1] + 1}`);
+    const search = $('search').value.trim();
+    if (search) shown.set('search', search);
+    if (graph.calls !== this.calls) shown.set('callers', graph.calls.title);
+    if (this.tab) shown.set('tab', this.tab);
+    const hash = `#${shown}`;
+    if (hash === location.hash || hash.length > 2000) return;
+    clearTimeout(this.keeping);
+    this.keeping = setTimeout(() => history.replaceState(null, '', hash), 300); // browsers refuse many changes at once
   }
 
   hasTable(name) {
@@ -159,11 +198,11 @@ class Page {
 
   // describe returns all numbers of a node.
   describe(n) {
-    const {calls} = this.graph, e = this.current.exact(calls.nodes(n)), exact = this.header.unit === 'nanoseconds' ? ` (${grouped(e.weight.rounded())} ns)` : '';
+    const {calls} = this.graph, e = this.current.exact(calls.nodes(n));
     const own = calls === this.calls ? exactly(this.current.tree.side, this.current.sums, [[n, n + 1]]).weight : new Fraction(0n);
     return {
       name: this.graph.name(n), cost: e.cost.decimal(3), own: own.num ? `own ${this.amount(own)}` : '',
-      weight: `${this.amount(e.weight)}${exact}`, hits: this.header.counted ? `${hitsText(e.hits)} hits` : '',
+      weight: this.amount(e.weight), hits: this.header.counted ? `${hitsText(e.hits)} hits` : '',
       other: e.other ? `${this.header.against}: ${e.other.cost.decimal(3)}, ${this.amount(e.other.weight)}` : '',
       difference: e.other ? `difference ${signed(e.cost.minus(e.other.cost).value)}` : '',
     };
@@ -184,6 +223,7 @@ class Page {
     $('callers').hidden = graph.calls !== this.calls;
     $('graph').setAttribute('aria-label', `${this.current.title}, ${graph.calls === this.calls ? 'calls' : 'callers'}: ${d.name}, cost ${d.cost}`);
     if (['functions', 'classes'].includes(this.tab)) this.openTab(this.tab);
+    this.keep();
   }
 
   say(text) { $('hint').textContent = text; }
@@ -241,7 +281,7 @@ class Page {
     $('help').addEventListener('click', () => $('keys').showModal());
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', (e) => this.setTheme(e.matches ? 'dark' : 'light'));
     const tabs = [...document.querySelectorAll('[role=tab]')];
-    tabs.forEach((tab) => tab.addEventListener('click', () => this.openTab(tab.id.slice(4))));
+    tabs.forEach((tab) => tab.addEventListener('click', () => { this.openTab(tab.id.slice(4)); this.keep(); }));
     $('tabs').addEventListener('keydown', (e) => {
       const shown = tabs.filter((t) => !t.hidden), by = {ArrowLeft: -1, ArrowRight: 1}[e.key];
       if (!by) return;
@@ -290,8 +330,10 @@ class Page {
       a: () => this.heat.choose(null), 0: () => this.zoom(this.graph.calls.top),
     };
     const tab = tabs[Number(e.key) - 1];
-    if (tab && !$(`tab-${tab}`).hidden) this.openTab(tab);
-    else if (keys[e.key]) keys[e.key]();
+    if (tab && !$(`tab-${tab}`).hidden) {
+      this.openTab(tab);
+      this.keep();
+    } else if (keys[e.key]) keys[e.key]();
     else return;
     e.preventDefault();
   }

@@ -52,8 +52,11 @@ function functionCosts(page, sums, whole) {
   return {own, cum};
 }
 
+// breakable returns a name that a narrow table breaks behind a slash, a dot or a parenthesis, not in the middle of a word.
+function breakable(name) { return name.split(/(?<=[/)])|(?<=\.)(?=\D)/).flatMap((part, i) => i ? [document.createElement('wbr'), part] : [part]); }
+
 // link returns a button that looks like a name.
-function link(text, open, title = '') { return make('button', {className: 'link', textContent: text, title, onclick: open}); }
+function link(text, open, title = '') { return make('button', {className: 'link', title, onclick: open}, ...breakable(text)); }
 
 const tables = {
   // Findings: what is slow, and why, in the whole recording.
@@ -82,7 +85,7 @@ const tables = {
     return [table('thread classes', ['class', 'typed time', number('time'), number('hits'), number('idle')], rows.map((r) => make('tr', {},
       make('td', {}, link(r.view.name, () => page.openView(r.view.name))),
       make('td', {}, bar(r.shares, page.dark)),
-      make('td', {className: 'number', textContent: timeText(r.whole.weight.value), title: `${grouped(r.whole.weight.rounded())} ns`}),
+      make('td', {className: 'number', textContent: timeText(r.whole.weight.value)}),
       make('td', {className: 'number', textContent: hitsText(r.whole.hits)}),
       make('td', {className: 'number', textContent: share(r.idle)}),
     )))];
@@ -111,9 +114,9 @@ const tables = {
     const t = page.header.tables.locks;
     if (!t.locks.length) return [make('p', {textContent: 'No goroutine waited for a lock.'})];
     const parts = (heading, list, waited) => list.length ? [make('h4', {textContent: heading}), table(heading, ['class', 'function', number('time'), number('hits')], list.map((p) => make('tr', {},
-      make('td', {}, page.viewNamed(p.class) ? link(p.class, () => page.openView(p.class)) : make('span', {textContent: p.class})),
-      make('td', {textContent: p.in}),
-      make('td', {className: 'number', textContent: `${timeText(p.time_ns)} (${share(waited ? p.time_ns / waited : 0)})`, title: `${grouped(p.time_ns)} ns`}),
+      make('td', {}, page.viewNamed(p.class) ? link(p.class, () => page.openView(p.class)) : make('span', {}, ...breakable(p.class))),
+      make('td', {}, ...breakable(p.in)),
+      make('td', {className: 'number', textContent: `${timeText(p.time_ns)} (${share(waited ? p.time_ns / waited : 0)})`}),
       make('td', {className: 'number', textContent: p.hits}))))] : [];
     return [
       t.deadlocks ? make('p', {className: 'warning', textContent: `${t.deadlocks} deadlocks: see 'cpprof locks'`}) : null,
