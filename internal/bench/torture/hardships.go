@@ -35,7 +35,7 @@ var lasting = [][]string{
 }
 
 // The kinds of programs that leave the machine to others.
-var light = [][]string{{}, {"-threads=100"}}
+var light = [][]string{{}, {"-parked=1000"}}
 
 var hardships = []hardship{
 	{name: "kill cpprof", kinds: lasting, happen: killRecorder, after: (*victim).lives},
