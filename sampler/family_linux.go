@@ -38,8 +38,8 @@ type family struct {
 // An image identifies an executable file, even after the file was removed.
 type image struct {
 	device, file uint64
-	size         int64
-	changed      unix.Timespec
+	size         uint64
+	changed      unix.StatxTimestamp
 }
 
 func newFamily(root *Process, children bool) (*family, error) {
@@ -193,7 +193,7 @@ func (f *family) hasChanged(m *member) bool {
 	}
 	kind, known := f.kinds[now]
 	if !known {
-		if kind, err = readKind(path, now); err != nil {
+		if kind, err = readKind(m.pid, now); err != nil {
 			return false // it is just executing another program
 		}
 		f.kinds[now] = kind
@@ -209,21 +209,26 @@ func (f *family) hasChanged(m *member) bool {
 	return true
 }
 
+// imageOf does not ask what serves a file system, which may not answer, if the
+// kernel knows the file.
 func imageOf(path string) (image, error) {
-	var s unix.Stat_t
-	err := unix.Stat(path, &s)
-	return image{uint64(s.Dev), s.Ino, s.Size, s.Mtim}, err
+	var s unix.Statx_t
+	err := unix.Statx(unix.AT_FDCWD, path, unix.AT_STATX_DONT_SYNC, unix.STATX_BASIC_STATS, &s)
+	return image{unix.Mkdev(s.Dev_major, s.Dev_minor), s.Ino, s.Size, s.Mtime}, err
 }
 
 // readKind reads the kind of a process's executable. It fails if the executable
 // is no longer the given image.
-func readKind(path string, i image) (programKind, error) {
-	f, err := os.Open(path)
+func readKind(pid int, i image) (programKind, error) {
+	if err := answers(pid); err != nil {
+		return otherProgram, err
+	}
+	f, err := os.Open(executableOf(pid, ""))
 	if err != nil {
 		return otherProgram, err
 	}
 	defer f.Close()
-	path = fmt.Sprintf("/proc/self/fd/%d", f.Fd())
+	path := fmt.Sprintf("/proc/self/fd/%d", f.Fd())
 	if now, err := imageOf(path); err != nil || now != i {
 		return otherProgram, errors.New("the process has executed another program")
 	}

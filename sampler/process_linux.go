@@ -104,6 +104,9 @@ func (p *Process) inspect() error {
 		}
 		return p.denied(status, err)
 	}
+	if err := answers(p.PID); err != nil {
+		return err
+	}
 	f, err := os.Open(p.Executable)
 	if err != nil {
 		return p.denied(status, err)

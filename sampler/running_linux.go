@@ -19,12 +19,21 @@ func Running() []*Process {
 	defer dir.Close()
 	names, _ := dir.Readdirnames(-1)
 	kinds := map[image]programKind{}
-	var list []*Process
+	var pids []int
+	asked := map[uint64]bool{} // file systems: all at once
 	for _, name := range names {
 		pid, err := strconv.Atoi(name)
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
+		pids = append(pids, pid)
+		if i, err := imageOf(executableOf(pid, "")); err == nil && !asked[i.device] {
+			asked[i.device] = true
+			_, _ = ask(pid)
+		}
+	}
+	var list []*Process
+	for _, pid := range pids {
 		if p := runningGo(pid, kinds); p != nil && mayHalt(pid) {
 			list = append(list, p)
 		}
@@ -44,7 +53,7 @@ func runningGo(pid int, kinds map[image]programKind) *Process {
 	var err error
 	kind, known := kinds[now]
 	if !known {
-		if kind, err = readKind(path, now); err != nil {
+		if kind, err = readKind(pid, now); err != nil {
 			return nil
 		}
 		kinds[now] = kind

@@ -128,6 +128,49 @@ func TestAgentSilentPage(t *testing.T) {
 	})
 }
 
+// An executable may lie on a file system that does not answer. No command waits for it for long, and
+// the agent serves other programs.
+func TestSilentExecutableLong(t *testing.T) {
+	fixture.Long(t)
+	target := startSilent(t, "executable")
+	pid := strings.TrimSpace(target.Line)
+	// Without the file system, whoever waits for it gets an error.
+	defer time.AfterFunc(30*time.Second, func() { target.Process.Kill() }).Stop()
+	const want = "its executable has not answered"
+	var started []*exec.Cmd
+	for _, args := range [][]string{
+		{"record", "-p", pid},
+		{"record", "--web", "-p", pid},
+		{"dump-goroutines", "-p", pid},
+		{"dump-goroutines", "--backend", "delve", "-p", pid},
+		{"stuck", "-p", pid},
+		{"why", "-p", pid},
+		{"top", "-p", pid},
+		{"probe", "-p", pid, "main.main"},
+	} {
+		c := self(t, args...)
+		c.Dir, c.Stderr = t.TempDir(), &written{}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Process.Kill() })
+		started = append(started, c)
+	}
+	for _, c := range started {
+		endsSoon(t, c)
+		if said := c.Stderr.(*written).String(); !strings.Contains(said, want) {
+			t.Errorf("%q said %q, want %q", c.Args[1:], said, want)
+		}
+	}
+	healthy := fixture.Start(t, fixture.BuildOnce(t, "mutex"))
+	needsTracing(t, healthy.Pid())
+	a := startAgent(t, "--max-duration", "200ms", "--match", "mutex", "--match", "mount")
+	a.get(fmt.Sprintf("/debug/pprof/wall?pid=%d&seconds=1", healthy.Pid()), http.StatusOK)
+	a.Process.Signal(syscall.SIGTERM)
+	endsSoon(t, a.Cmd)
+	target.Lives(t)
+}
+
 // A page that vanishes in the moment before it is read holds cpprof up. A signal ends cpprof nevertheless.
 func TestVanishingPage(t *testing.T) {
 	t.Parallel()

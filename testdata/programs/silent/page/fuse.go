@@ -3,6 +3,8 @@ package page
 import (
 	"bytes"
 	"encoding/binary"
+	"os"
+	"sync/atomic"
 	"syscall"
 )
 
@@ -35,8 +37,16 @@ type attributes struct {
 	UID, GID, Device, Block, _ uint32
 }
 
-// serve answers all requests except those for the content of the file.
-func serve(device int) {
+// A file is the only one of the file system.
+type file struct {
+	size    uint64
+	mode    uint32
+	content *os.File // nil: it is never supplied
+	silent  atomic.Bool
+}
+
+// serve answers all requests except those for the content of the file; nothing once it is silent.
+func (f *file) serve(device int) {
 	defer syscall.Close(device) // whoever waits for an answer gets an error
 	b := make([]byte, 1<<17)
 	for {
@@ -48,15 +58,32 @@ func serve(device int) {
 		if err != nil || binary.Read(bytes.NewReader(b[:n]), binary.LittleEndian, &r) != nil {
 			return
 		}
+		if f.silent.Load() {
+			continue
+		}
 		var body any = struct{}{}
 		a := answer{Unique: r.Unique}
 		switch r.Kind {
-		case forget, batchForget, interrupt, read:
+		case forget, batchForget, interrupt:
 			continue
+		case read:
+			if f.content == nil {
+				continue
+			}
+			var of struct {
+				Handle, Offset uint64
+				Size           uint32
+			}
+			if binary.Read(bytes.NewReader(b[binary.Size(r):n]), binary.LittleEndian, &of) != nil {
+				return
+			}
+			text := make([]byte, of.Size)
+			got, _ := f.content.ReadAt(text, int64(of.Offset))
+			body = text[:got]
 		case initialize:
 			body = [16]uint32{7, 31, 4096, 0, 16<<16 | 12, 4096, 1}
 		case getAttributes:
-			body = attributes{Valid: 3600, Inode: 1, Size: size, Blocks: size / 512, Mode: syscall.S_IFREG | 0o444, Links: 1, Block: 4096}
+			body = attributes{Valid: 3600, Inode: 1, Size: f.size, Blocks: f.size / 512, Mode: f.mode, Links: 1, Block: 4096}
 		case open:
 			body = [2]uint64{1}
 		default:

@@ -86,25 +86,9 @@ func Vanishing(hit func()) (uintptr, error) {
 
 // ofFile returns the address of a mapped file of a file system that this program serves, and whose content it never supplies.
 func ofFile(place string) (uintptr, error) {
-	runtime.LockOSThread() // nothing else must see the mount
-	if err := syscall.Unshare(syscall.CLONE_NEWNS); err != nil {
-		return 0, os.NewSyscallError("unshare", err)
-	}
-	if err := syscall.Mount("none", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
-		return 0, os.NewSyscallError("mount", err)
-	}
-	device, err := syscall.Open("/dev/fuse", syscall.O_RDWR|syscall.O_CLOEXEC, 0)
-	if err != nil {
-		return 0, os.NewSyscallError("open /dev/fuse", err)
-	}
-	if err := os.WriteFile(place, nil, 0o600); err != nil {
+	if err := mount(place, &file{size: size, mode: syscall.S_IFREG | 0o444}); err != nil {
 		return 0, err
 	}
-	options := fmt.Sprintf("fd=%d,rootmode=100444,user_id=0,group_id=0", device)
-	if err := syscall.Mount("silent", place, "fuse", 0, options); err != nil {
-		return 0, os.NewSyscallError("mount of fuse", err)
-	}
-	go serve(device)
 	fd, err := syscall.Open(place, syscall.O_RDONLY, 0)
 	if err != nil {
 		return 0, os.NewSyscallError("open", err)
@@ -115,6 +99,45 @@ func ofFile(place string) (uintptr, error) {
 		return 0, os.NewSyscallError("fstat", err)
 	}
 	return mapped(syscall.PROT_READ, syscall.MAP_SHARED, fd)
+}
+
+// Executable makes a path this program's executable, in a file system that this program serves
+// until silence is called. Only what the calling goroutine starts sees it.
+func Executable(place string) (silence func(), err error) {
+	content, err := os.Open("/proc/self/exe")
+	if err != nil {
+		return nil, err
+	}
+	stat, err := content.Stat()
+	if err != nil {
+		return nil, err
+	}
+	f := &file{size: uint64(stat.Size()), mode: syscall.S_IFREG | 0o555, content: content}
+	return func() { f.silent.Store(true) }, mount(place, f)
+}
+
+// mount mounts a file at a path. The calling goroutine keeps its thread: no other one sees it.
+func mount(place string, f *file) error {
+	runtime.LockOSThread()
+	if err := syscall.Unshare(syscall.CLONE_NEWNS); err != nil {
+		return os.NewSyscallError("unshare", err)
+	}
+	if err := syscall.Mount("none", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
+		return os.NewSyscallError("mount", err)
+	}
+	device, err := syscall.Open("/dev/fuse", syscall.O_RDWR|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return os.NewSyscallError("open /dev/fuse", err)
+	}
+	if err := os.WriteFile(place, nil, 0o600); err != nil {
+		return err
+	}
+	options := fmt.Sprintf("fd=%d,rootmode=%o,user_id=0,group_id=0", device, f.mode)
+	if err := syscall.Mount("silent", place, "fuse", 0, options); err != nil {
+		return os.NewSyscallError("mount of fuse", err)
+	}
+	go f.serve(device)
+	return nil
 }
 
 func mapped(access, flags, fd int) (uintptr, error) {
