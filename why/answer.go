@@ -24,6 +24,7 @@ const (
 	ComputeKind    Kind = "compute"     // code that takes the processors
 	AllocationKind Kind = "allocation"  // allocation, and the collection of garbage
 	ProcessorKind  Kind = "processors"  // more goroutines are ready than processors
+	MakingKind     Kind = "making"      // goroutines make things again and again that could be kept
 	LeakKind       Kind = "leak"        // goroutines that never end
 	StuckKind      Kind = "stuck"       // goroutines that can never run again
 	DeadlockKind   Kind = "deadlock"    // goroutines wait for one another in a circle
@@ -58,6 +59,7 @@ type Finding struct {
 	Phase      bool              `json:"phase,omitempty"`  // Share is of the span in When only: over the whole recording, it is small
 	Within     *views.Span       `json:"within,omitempty"` // that span, for a view
 	With       []Companion       `json:"with,omitempty"`   // monitors that go with it, if it is not true all the time
+	Made       *Made             `json:"made,omitempty"`
 	Growth     *Growth           `json:"growth,omitempty"` // of a leak
 	Stuck      *stuck.Finding    `json:"-"`                // of goroutines that can never run again; report has it in words
 	Throttling *Throttling       `json:"throttling,omitempty"`

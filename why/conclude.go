@@ -15,6 +15,7 @@ func (a *searched) conclude() {
 	a.foldWaits()
 	a.foldLeaks()
 	a.foldHeld()
+	a.foldMaking()
 	slices.SortStableFunc(a.Findings, func(x, y *Finding) int {
 		return cmp.Or(cmp.Compare(y.rank(), x.rank()), cmp.Compare(x.key, y.key))
 	})

@@ -55,6 +55,7 @@ type searcher struct {
 	noCPU float64 // mean number of goroutines on processors whose threads have no CPU
 
 	modules modules
+	makerOf []int8 // by function: which of the makers it belongs to, plus 1; -1 if to none
 
 	byClass [][]*situation // see members
 }

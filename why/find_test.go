@@ -475,3 +475,33 @@ func TestCallsAndAspects(t *testing.T) {
 		t.Errorf("computing: %+v", f)
 	}
 }
+
+// What is made again and again could be kept. What each goroutine makes once is no finding, and neither is a wait within.
+func TestMaking(t *testing.T) {
+	for _, again := range []bool{true, false} {
+		s := newScene()
+		clients := s.spawn(4, "main.client")
+		shakes := s.at(reads, "main.client", "main.dial", "crypto/tls.(*Conn).clientHandshake", "net.(*conn).Read")
+		works := s.at(runs, "main.client")
+		for n := range 100 {
+			states := make(map[sampledata.GoroutineID]sampledata.State)
+			for i, g := range clients {
+				states[g] = shakes
+				if again && (n+i)%4 == 0 || n > 60 {
+					states[g] = works
+				}
+			}
+			s.sample(t, states)
+		}
+		var found []string
+		for _, f := range s.find(t).Findings {
+			found = append(found, string(f.Kind)+" "+f.Where.Function)
+		}
+		if got := slices.Contains(found, "making main.dial"); got != again {
+			t.Errorf("made again: %v; found %q", again, found)
+		}
+		if again && slices.Contains(found, "I/O main.dial") {
+			t.Errorf("found %q", found)
+		}
+	}
+}

@@ -138,6 +138,13 @@ func otherKindRows() map[Kind]*kindRow {
 				See:  "info", Remedy: "raise the limit of the group, or set GOMAXPROCS to it",
 			},
 		},
+		MakingKind: {
+			find: (*searcher).makingCandidates, hits: (*searcher).makingHits, measure: (*searcher).makingMeasure, specific: 1.1,
+			KindWords: KindWords{
+				Says: "making {made} in {place}", Own: "{each}", See: "report --idle",
+				Remedy: "keep one and use it again",
+			},
+		},
 		LeakKind: {
 			specific: 1,
 			KindWords: KindWords{

@@ -40,12 +40,13 @@ var allPlanted = []planted{
 	{"straggler", why.ComputeKind, []string{"main.spin", "main.merge"}, "the label shard=7 have", false},
 	{"retry", why.SleepKind, []string{"main.(*cluster).acquireSocket"}, "go:main.client", true},
 	{"retrylock", why.SleepKind, []string{"main.(*retryLock).lockLoop"}, "main.(*retryLock).Lock takes a lock", true},
+	{"handshakes", why.MakingKind, []string{"main.dial"}, "TLS handshakes", true},
 }
 
 // TestWhyFindsPlantedCauses asks why programs are slow whose cause is known (testdata/programs/planted). The first finding must
 // be the cause, with its place; the healthy twin of each must have no finding.
 func TestWhyFindsPlantedCausesLong(t *testing.T) {
-	fixture.Long(t) // it samples 31 programs for some seconds each
+	fixture.Long(t) // it samples 33 programs for some seconds each
 	program := fixture.Build(t, "planted")
 	needsTracing(t, fixture.Start(t, program, "lock", "healthy").Pid())
 	quiet := newQuietOnes(t, program)

@@ -94,6 +94,7 @@ func filled(f *why.Finding, words string) string {
 	return strings.NewReplacer(
 		"{who}", goroutines(f), "{class}", f.Class, "{place}", f.Where.Function, "{share}", aboutShare(f.Share), "{mean}", fmt.Sprintf("%.2g", f.Mean),
 		"{lock}", f.Lock, "{waits}", waitText(f), "{reason}", f.Reason, "{parts}", sharesText(f.Parts), "{growth}", growthText(f.Growth), "{circle}", circleText(f), "{calls}", callsText(f.Calls), "{stuck}", stuckText(f.Stuck),
+		"{made}", madeText(f.Made), "{each}", eachText(f.Made),
 	).Replace(words)
 }
 
@@ -111,6 +112,22 @@ func circleText(f *why.Finding) string {
 		return "A goroutine waits for a lock that it holds itself: a deadlock."
 	}
 	return fmt.Sprintf("%s wait for one another's locks in a circle: a deadlock.", Counted(f.Count, "goroutine"))
+}
+
+// madeText names what is made.
+func madeText(m *why.Made) string {
+	if m == nil {
+		return ""
+	}
+	return m.What
+}
+
+// eachText says how often a thing is made, and how long that takes.
+func eachText(m *why.Made) string {
+	if m == nil {
+		return ""
+	}
+	return "at least " + rateText(m.PerSecond) + " a second are made, in at most " + brief(time.Duration(m.Each*1e9)) + " each"
 }
 
 // callsText lists system calls.
@@ -264,7 +281,7 @@ func WhyLines(f *why.Finding) (lines []string) {
 	case len(f.Parts) > 0 && words.Because != "":
 		lines = append(lines, filled(f, words.Because))
 	case words.Own != "":
-		lines = append(lines, words.Own)
+		lines = append(lines, filled(f, words.Own))
 	}
 	if f.Garbage != nil {
 		lines = append(lines, garbageLines(f.Garbage)...)
