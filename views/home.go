@@ -21,6 +21,8 @@ type homes struct {
 	d     *idleness
 	calls []callID // by node
 	stats []home   // by call
+
+	requests map[callID]bool // see findRequests
 }
 
 // A callID numbers a function with all its callers: the nodes that differ only in lines.
@@ -100,6 +102,7 @@ func newHomes(d *idleness) *homes {
 	for c, o := range of {
 		h.stats[c].is = h.judge(c, o)
 	}
+	h.findRequests()
 	return h
 }
 
@@ -162,6 +165,9 @@ func (h *homes) isStep(c callID) bool {
 
 // has reports whether the call of a node is a home.
 func (h *homes) has(n sampledata.NodeID) bool { return h.stats[h.calls[n]].is }
+
+// readsRequests reports whether the call of a node is one in which a server's goroutines read their requests.
+func (h *homes) readsRequests(n sampledata.NodeID) bool { return h.requests[h.calls[n]] }
 
 // see notes a run of a goroutine.
 func (h *homes) see(run sampledata.Run, stays *[]stay) {

@@ -22,6 +22,7 @@ const (
 //
 //   - if the function has the IdleRole: accepting connections is always waiting for work;
 //   - if it is a goroutine of the runtime, or waits in the first function of a goroutine of the standard library;
+//   - if it reads a request from a connection that was accepted (see findRequests);
 //   - if the function, called like this, is a home, and the goroutine waits as loops do. What is a home, the whole recording decides
 //     (see homes).
 //
@@ -98,7 +99,7 @@ func (d *idleness) has(run sampledata.Run) bool {
 	if d.homes == nil {
 		d.homes = newHomes(d)
 	}
-	return d.homes.has(p.at)
+	return d.homes.has(p.at) || does == AwaitingIO && d.homes.readsRequests(p.at)
 }
 
 func (d *idleness) placeOf(stack sampledata.NodeID) spot {

@@ -180,6 +180,51 @@ func (c crowd) check(t *testing.T) {
 	}
 }
 
+// TestRequests checks what a read deep in a goroutine is: a request if the connection was accepted, and an answer if the goroutine
+// writes and reads in one call.
+func TestRequests(t *testing.T) {
+	const read, write = " net.Read runtime.gopark", " net.(*conn).Write internal/poll.(*FD).Write"
+	for _, c := range []struct {
+		site, reads, works, writes string
+		want                       bool
+	}{
+		{"main.listen", "main.serve main.command" + read, "main.serve main.handle", "main.serve main.reply" + write, true},
+		{"main.listen", "main.serve main.next main.command" + read, "main.serve main.handle", "main.serve main.reply" + write, false},
+		{"main.main", "main.serve main.command" + read, "main.serve main.handle", "main.serve main.reply" + write, false},
+		{"main.listen", "main.serve main.ask" + read, "main.serve main.handle", "main.serve main.ask" + write, false},
+		{"main.listen", "main.serve main.handle main.ask" + read, "main.serve main.handle", "main.serve main.reply" + write, false},
+		{"main.listen", "main.serve main.command" + read, "main.serve main.handle main.ask" + read, "main.serve main.reply" + write, true},
+		{"main.listen", "main.serve main.ask" + read, "main.serve" + read, "main.serve main.reply" + write, false},
+	} {
+		s := newSketch(t)
+		listener := s.goroutine("main.listen")
+		g := s.Goroutine(sampledata.Goroutine{Site: sampledata.Site{Function: c.site}})
+		at := func(state sampledata.State, stack string) sampledata.State {
+			state.Stack = stackOf(s.Builder, append([]string{bootstrap}, strings.Fields(stack)...)...)
+			return state
+		}
+		waits := sampledata.State{Run: sampledata.Waiting, Reason: "IO wait"}
+		works := sampledata.State{Run: sampledata.Running}
+		if strings.HasSuffix(c.works, read) {
+			works = waits
+		}
+		accepts := at(waits, "main.listen net.accept runtime.gopark")
+		for range 4 {
+			s.sample(map[sampledata.GoroutineID]sampledata.State{g: at(waits, c.reads), listener: accepts})
+			s.sample(map[sampledata.GoroutineID]sampledata.State{g: at(works, c.works)})
+			s.sample(map[sampledata.GoroutineID]sampledata.State{g: at(sampledata.State{Run: sampledata.Running}, c.writes)})
+		}
+		r := s.Recording()
+		idle, reads := newIdleness(r, idleOptions()), at(waits, c.reads).Stack
+		for _, run := range r.Runs.All() {
+			if run.Stack == reads && idle.has(run) != c.want {
+				t.Errorf("%s, started in %s: idle: %v, want %v", c.reads, c.site, !c.want, c.want)
+				break
+			}
+		}
+	}
+}
+
 // A goroutine has not moved if it waits with one stack in all samples, whoever may end the wait.
 func TestHasNotMoved(t *testing.T) {
 	s := newSketch(t)

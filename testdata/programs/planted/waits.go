@@ -154,12 +154,19 @@ func database(l net.Listener) {
 }
 
 func session(c net.Conn) {
-	var question [8]byte
 	for {
-		if _, err := io.ReadFull(c, question[:]); err != nil {
+		text, err := question(c)
+		if err != nil {
 			return
 		}
 		time.Sleep(2 * pace)
-		c.Write(question[:])
+		c.Write(text)
 	}
+}
+
+//go:noinline
+func question(c net.Conn) ([]byte, error) {
+	text := make([]byte, 8)
+	_, err := io.ReadFull(c, text)
+	return text, err
 }
