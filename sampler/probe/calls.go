@@ -195,7 +195,8 @@ func (t *tally) measured(to *sampledata.Probe, site func(uint64) (string, string
 		to.Elapsed = t.elapsed.Clone()
 	} else {
 		to.Note = strings.TrimPrefix(to.Note+"; ", "; ") + fmt.Sprintf("the times of calls are not known: "+
-			"in %d of %d, hits of probed functions took more than a fifth of the time",
+			"in %d of %d, hits of probed functions took more than a fifth of the time; "+
+			"what calls these functions, or fewer of them, can be timed",
 			t.blurred, t.blurred+t.elapsed.Count())
 	}
 	for caller, s := range t.sites {
