@@ -82,11 +82,20 @@ func (a *searched) foldStuck() {
 	a.Findings = slices.DeleteFunc(slices.Clone(all), func(f *Finding) bool {
 		return f.Kind != StuckKind && f.Kind != DeadlockKind && (f.row().waits || f.Kind == LockKind || f.Kind == LeakKind) &&
 			slices.ContainsFunc(all, func(of *Finding) bool {
-				same := of.Kind == StuckKind && of.Class == f.Class && of.Where.Function == f.Where.Function
+				same := of.Kind == StuckKind && of.concerns(f)
 				if same && f.Growth != nil {
 					of.Growth = f.Growth
 				}
 				return same
 			})
 	})
+}
+
+// concerns reports whether goroutines of a class that can never run again are at the place of
+// another finding about that class.
+func (f *Finding) concerns(other *Finding) bool {
+	return slices.ContainsFunc(f.Others, func(p Part) bool { return p.Name == other.Class }) &&
+		slices.ContainsFunc(slices.Concat(f.Stuck.Groups, f.Stuck.Behind), func(g *sampledata.MarkedGroup) bool {
+			return slices.ContainsFunc(g.Calls, func(c sampledata.Call) bool { return c.Function == other.Where.Function })
+		})
 }

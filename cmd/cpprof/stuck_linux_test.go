@@ -198,11 +198,14 @@ func TestStuckRecording(t *testing.T) {
 		t.Errorf("%d are stuck, proved %v: %s", got.Stuck, got.Proved, text)
 	}
 	var o, e strings.Builder
-	if status := run(t.Context(), []string{"why", dir}, terminal{in: strings.NewReader(""), out: &o, err: &e}); status != exitFine {
+	if status := run(t.Context(), []string{"why", dir, "--top", "0"}, terminal{in: strings.NewReader(""), out: &o, err: &e}); status != exitFine {
 		t.Fatalf("why ends with %d: %s", status, e.String())
 	}
 	if !strings.Contains(o.String(), " 1. 12 goroutines are stuck for good: no goroutine that is left can receive") {
 		t.Errorf("why says: %s", o.String())
+	}
+	if strings.Contains(o.String(), " spends ") {
+		t.Errorf("why says again what is stuck: %s", o.String())
 	}
 	dump := attached(t, target, "dump-goroutines", "--max-halt", "500ms")
 	if !strings.Contains(dump, "\n12 waiting: chan send, stuck for good\n") {
