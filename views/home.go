@@ -130,7 +130,7 @@ func (h *homes) number() {
 		if !ok {
 			c = callID(len(h.stats))
 			index[k] = c
-			first := k.parent < 0 || h.d.begins(node.Parent)
+			first := k.parent < 0 || h.stats[k.parent].first && h.d.begins(node.Parent)
 			h.stats = append(h.stats, home{parent: k.parent, first: first, rests: never})
 		}
 		h.calls[n] = c
