@@ -160,12 +160,12 @@ type pacer struct {
 	used     int64          // interval of the last tick that was waited for; -1 before the first
 }
 
-// A recording has at least Floor samples a second if the budgets of halts, of
+// A recording has at minRate Floor samples a second if the budgets of halts, of
 // processor time and of the target's loss allow it.
 const Floor = 20
 
-// least is how many samples a second there are whatever the target loses.
-const least = 5
+// minRate is how many samples a second there are whatever the target loses.
+const minRate = 5
 
 func newPacer(o Options) *pacer {
 	p := &pacer{
@@ -197,7 +197,7 @@ func (p *pacer) yield(o Options, idle float64, now time.Duration) {
 // returns the number of ticks missed since the last one.
 func (p *pacer) next(now time.Duration) (at time.Duration, missed int64) {
 	atFloor := p.lastAt + p.sparse(Floor)
-	loss := min(p.loss.earliest(p.lastAt, now), p.lastAt+p.sparse(least))
+	loss := min(p.loss.earliest(p.lastAt, now), p.lastAt+p.sparse(minRate))
 	spare := min(p.spare.earliest(p.lastAt, now), atFloor)
 	from := max(p.halt.earliest(p.lastAt, now), loss, p.cpu.earliest(p.lastAt, now), spare)
 	from = max(now, from-p.rounding())

@@ -44,8 +44,8 @@ type ProgramRecording interface {
 	// Progress is called after each sample.
 	Progress(Progress)
 
-	// Beside is called for each other process that samples the program.
-	Beside(Peer)
+	// MeetPeer is called for each other process that samples the program.
+	MeetPeer(Peer)
 
 	// Ended is called when the recording is over. The recording may have no
 	// samples.
@@ -155,7 +155,7 @@ func (r *programsRecorder) attachAndRecord(ctx context.Context, p *Process, to P
 	}
 	defer b.Close()
 	o := r.o.Options
-	o.Duration, o.Progress, o.Beside = left, to.Progress, to.Beside
+	o.Duration, o.Progress, o.MeetPeer = left, to.Progress, to.MeetPeer
 	recording, err := Prepare(p, b, o)
 	if err != nil {
 		to.Failed(err)

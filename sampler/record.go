@@ -50,7 +50,7 @@ type Options struct {
 	Monitors []monitor.Source
 
 	// Mark, if not nil, is called after the first sample, and then again and
-	// again. MarkAgain is the least pause.
+	// again. MarkAgain is the minRate pause.
 	Mark      Marker
 	MarkAgain time.Duration
 
@@ -58,9 +58,9 @@ type Options struct {
 	// samples are taken, and nothing is attached.
 	Rest func() bool
 
-	// Beside, if not nil, is called once for each other process that samples
+	// MeetPeer, if not nil, is called once for each other process that samples
 	// the target, too, between two samples.
-	Beside func(Peer)
+	MeetPeer func(Peer)
 
 	// Clock returns the time since the header's start; nil: real time.
 	Clock func() time.Duration
@@ -324,8 +324,8 @@ func (r *recorder) greetPeers() {
 	for p, ok := r.peers.next(); ok; p, ok = r.peers.next() {
 		r.sink.Warn("other-sampler",
 			p.String()+" sampled the program at the same time; the samples of both cost it time", 1)
-		if r.o.Beside != nil {
-			r.o.Beside(p)
+		if r.o.MeetPeer != nil {
+			r.o.MeetPeer(p)
 		}
 	}
 }

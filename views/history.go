@@ -127,7 +127,7 @@ type lasts struct {
 }
 
 func newHistorian(r *sampledata.Recording, most int) *historian {
-	return &historian{number: make(map[Portion]int32), moments: newMoments(r), most: most, mostExact: mostExact}
+	return &historian{number: make(map[Portion]int32), moments: newMoments(r), most: most, mostExact: maxExact}
 }
 
 // begin says that what follows is of some samples.
@@ -272,9 +272,9 @@ func (h *historian) portion(k Portion) int32 {
 	return p
 }
 
-// mostExact is up to how many portions there is one for every number of parts. If hundreds of goroutines are ready to run, each node
+// maxExact is up to how many portions there is one for every number of parts. If hundreds of goroutines are ready to run, each node
 // gets hits in as many kinds of parts.
-const mostExact = 200_000
+const maxExact = 200_000
 
 // round rounds a share.
 func (h *historian) round(share *big.Rat) (num, den int64) {

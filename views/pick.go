@@ -25,8 +25,8 @@ func (c *ClassSummary) heldUp() *big.Rat {
 	return sum.Add(sum, c.Parts[Monitor])
 }
 
-// mostBusiest limits the classes that Busiest returns.
-const mostBusiest = 5
+// maxBusiest limits the classes that Busiest returns.
+const maxBusiest = 5
 
 // Busiest returns the classes that were busy most, the busiest first: as many as have 80 % of the time in which goroutines
 // did something other than wait, at most five. If none was busy, it returns the class with most hits. There must be at least
@@ -41,7 +41,7 @@ func Busiest(classes []ClassSummary) []string {
 	}
 	enough, sum := all.Mul(all, big.NewRat(4, 5)), new(big.Rat)
 	var names []string
-	for _, c := range sorted[:min(len(sorted), mostBusiest)] {
+	for _, c := range sorted[:min(len(sorted), maxBusiest)] {
 		names = append(names, c.Class)
 		if sum.Add(sum, c.Busy()).Cmp(enough) >= 0 {
 			break

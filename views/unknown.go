@@ -82,7 +82,7 @@ func unknownClassError(r *sampledata.Recording, o Options, class string) error {
 			closest = append(closest, name)
 		}
 	}
-	return &UnknownClassError{Class: class, Closest: closest[:min(len(closest), mostNamed)], Named: parts(names, class)}
+	return &UnknownClassError{Class: class, Closest: closest[:min(len(closest), maxNamed)], Named: parts(names, class)}
 }
 
 // withWords returns the names that have all words of another one in the same order, the shortest first. For example, "bob.run" may
@@ -107,12 +107,12 @@ func withWords(names []string, of string) (all []string) {
 	return all
 }
 
-// mostNamed limits a list of names in an error.
-const mostNamed = 8
+// maxNamed limits a list of names in an error.
+const maxNamed = 8
 
 func list(names []string) string {
-	if more := len(names) - mostNamed; more > 0 {
-		return strings.Join(names[:mostNamed], ", ") + fmt.Sprintf(" and %d more", more)
+	if more := len(names) - maxNamed; more > 0 {
+		return strings.Join(names[:maxNamed], ", ") + fmt.Sprintf(" and %d more", more)
 	}
 	return strings.Join(names, ", ")
 }

@@ -16,7 +16,7 @@ const (
 	Known     Certainty = "known"     // the holders of a lock
 	Likely    Certainty = "likely"    // of all goroutines, only these are where they may hold what the others wait for
 	Candidate Certainty = "candidate" // they may end the wait; others may, too
-	Peer      Certainty = "peer"      // they wait for the same channel from its other side at other times
+	OtherSide Certainty = "peer"      // they wait for the same channel from its other side at other times
 	Fellow    Certainty = "fellow"    // others of the class, which are further on in the function that made these wait
 )
 
@@ -30,9 +30,9 @@ type Cause struct {
 	Certainty Certainty `json:"certainty"`
 }
 
-// mostOverlaps limits the work to find causes: how many states of holders are
+// maxOverlaps limits the work to find causes: how many states of holders are
 // compared with states of waiters.
-const mostOverlaps = 2_000_000
+const maxOverlaps = 2_000_000
 
 // A doer is goroutines of a class with one activity.
 type doer struct {
@@ -64,7 +64,7 @@ func (e *evidence) blame(of func(*situation) bool) []Cause {
 		}
 		first, last := max(run.First, e.from), min(run.Last, e.to-1)
 		b.total += e.between(first, last)
-		if b.visits < mostOverlaps {
+		if b.visits < maxOverlaps {
 			b.add(run, first, last)
 		}
 	}
@@ -152,14 +152,14 @@ func (b *blamed) do(s *situation, certain Certainty, weight float64) {
 	}
 }
 
-// leastCause is the least share of a cause.
-const leastCause = 0.05
+// minCause is the least share of a cause.
+const minCause = 0.05
 
 // causes returns the sums, the largest first.
 func (b *blamed) causes() []Cause {
 	var all []Cause
 	for d, w := range b.weight {
-		if b.total == 0 || w < leastCause*b.total {
+		if b.total == 0 || w < minCause*b.total {
 			continue
 		}
 		c := Cause{Class: d.class, Activity: d.activity, Lock: d.lock, Share: w / b.total, Certainty: d.certain}
@@ -201,7 +201,7 @@ func (e *evidence) peers(of func(*situation) bool, side Activity) []Cause {
 	for i := range e.situations {
 		if s := &e.situations[i]; classes[s.class] {
 			b.total += s.weight
-			b.do(s, Peer, s.weight)
+			b.do(s, OtherSide, s.weight)
 		}
 	}
 	return b.causes()

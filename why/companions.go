@@ -16,17 +16,17 @@ type Companion struct {
 }
 
 const (
-	leastR         = 0.6  // the least correlation that is mentioned
-	chanceR        = 0.01 // how likely it may be by chance that any of all monitors has such a correlation
-	mostCompanions = 2
-	mostVarying    = 3 // findings that monitors are compared with
+	minR          = 0.6  // the least correlation that is mentioned
+	chanceR       = 0.01 // how likely it may be by chance that any of all monitors has such a correlation
+	maxCompanions = 2
+	maxVarying    = 3 // findings that monitors are compared with
 )
 
 // companions sets the monitors that go with the findings that are not true all the time.
 func (s *searcher) companions(r *sampledata.Recording, all []*candidate) {
 	var varying []*candidate
 	for _, c := range all {
-		if !c.f.When.Always && c.observed != nil && len(varying) < mostVarying {
+		if !c.f.When.Always && c.observed != nil && len(varying) < maxVarying {
 			varying = append(varying, c)
 		}
 	}
@@ -49,14 +49,14 @@ func (s *searcher) companions(r *sampledata.Recording, all []*candidate) {
 		}
 		for _, c := range varying {
 			got := metrics.Correlate(m.Column, s.column(c, r), list)
-			if got.Pearson >= leastR && got.P*float64(len(r.Series)) < chanceR && !got.Few {
+			if got.Pearson >= minR && got.P*float64(len(r.Series)) < chanceR && !got.NearlyConstant {
 				c.f.With = append(c.f.With, Companion{name, got.Pearson})
 			}
 		}
 	}
 	for _, c := range varying {
 		slices.SortStableFunc(c.f.With, func(a, b Companion) int { return cmp.Compare(b.R, a.R) })
-		c.f.With = c.f.With[:min(len(c.f.With), mostCompanions)]
+		c.f.With = c.f.With[:min(len(c.f.With), maxCompanions)]
 	}
 }
 

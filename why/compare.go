@@ -81,7 +81,7 @@ func (s *searcher) codeWeights(stacks []ranStack) map[sampledata.FunctionID]floa
 func (a *searched) grown(before map[string]float64) {
 	stacks := a.ranStacks(false)
 	var all []*candidate
-	for len(all) < mostHot {
+	for len(all) < maxHot {
 		best, most := noFunction, 0.0
 		growth := make(map[sampledata.FunctionID]float64)
 		for f, w := range a.codeWeights(stacks) {

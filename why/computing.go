@@ -19,8 +19,8 @@ type ranStack struct {
 }
 
 const (
-	// mostHot limits the pieces of code that are hypotheses.
-	mostHot = 8
+	// maxHot limits the pieces of code that are hypotheses.
+	maxHot = 8
 
 	// descends is the share of a function's time that a callee has at least if the search goes on to it.
 	descends = 0.75
@@ -39,7 +39,7 @@ func (s *searcher) computeCandidates() (all []*candidate) {
 	}
 	stacks := s.ranStacks(garbage != nil && garbage.note == "")
 	hot := s.bottlenecks(stacks)
-	for len(all) <= mostHot {
+	for len(all) <= maxHot {
 		f, rest := s.hottest(stacks, hot)
 		if f == noFunction {
 			return all
@@ -254,8 +254,8 @@ func (s *searcher) placeOf(f sampledata.FunctionID, of []ranStack) Place {
 	return h.place()
 }
 
-// leastPart is the least share of a part of a finding that is shown.
-const leastPart = 0.15
+// minPart is the least share of a part of a finding that is shown.
+const minPart = 0.15
 
 // divide finds out who calls a function, whom it calls, and what it does: the callees and callers are functions of the program,
 // and what it does are aspects.
@@ -303,7 +303,7 @@ func (s *searcher) callers(function sampledata.FunctionID, of []ranStack, total 
 // parts returns the larger shares of a total, the largest first.
 func parts(weights map[string]float64, total float64) (list []Part) {
 	for name, w := range weights {
-		if w >= leastPart*total {
+		if w >= minPart*total {
 			list = append(list, Part{name, w / total})
 		}
 	}

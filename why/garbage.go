@@ -1,8 +1,8 @@
 package why
 
-// leastGarbage is the share of the program's time on processors that allocation and the collector have at least to be the
+// minGarbage is the share of the program's time on processors that allocation and the collector have at least to be the
 // problem, rather than a part of what the code does.
-const leastGarbage = 0.25
+const minGarbage = 0.25
 
 // A Garbage is how much a program allocates, by the counters of its runtime, and where, by the samples. A rate is 0 if it was not
 // measured.
@@ -79,9 +79,9 @@ func (s *searcher) allocation() *candidate {
 	f.Garbage.Sites = parts(functions, by.total())
 	found := &candidate{f: f, asks: s.question(f), bar: s.bar(), least: leastMean}
 	switch {
-	case f.Severity < leastGarbage*s.ran:
+	case f.Severity < minGarbage*s.ran:
 		found.note = "it is a small part of what the program does"
-	case s.e.mean(by.total()) < leastGarbage/2*s.ran:
+	case s.e.mean(by.total()) < minGarbage/2*s.ran:
 		found.note = "it is mostly the collector, which uses idle processors"
 	}
 	return found

@@ -17,8 +17,8 @@ type functionKinds struct {
 
 const known = 1 << 63
 
-// toldApart are the aspects that say what code does, the more specific first.
-var toldApart = []string{"@alloc", "@gc", "@syscall", "@copy", "@map", "@hash", "@crypto", "@compress", "@json", "@protobuf", "@regexp", "@sort", "@reflect", "@fmt", "@strings", "@cgo"}
+// codeAspects are the aspects that say what code does, the more specific first.
+var codeAspects = []string{"@alloc", "@gc", "@syscall", "@copy", "@map", "@hash", "@crypto", "@compress", "@json", "@protobuf", "@regexp", "@sort", "@reflect", "@fmt", "@strings", "@cgo"}
 
 const (
 	allocKind = iota
@@ -28,7 +28,7 @@ const (
 
 func newFunctionKinds(r *sampledata.Recording, set *aspects.Set) *functionKinds {
 	k := &functionKinds{r: r, of: make([]uint64, len(r.Functions))}
-	for _, name := range toldApart {
+	for _, name := range codeAspects {
 		a, _ := set.Lookup(name)
 		k.sets, k.names = append(k.sets, a), append(k.names, name)
 	}

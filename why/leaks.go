@@ -55,10 +55,10 @@ func (s *searcher) deadlock(d *locks.Deadlock) *Finding {
 	return f
 }
 
-// A leak has at least leastGrowth more goroutines at the end than at the
+// A leak has at least minGrowth more goroutines at the end than at the
 // beginning, and a part of them in each quarter of the span.
 const (
-	leastGrowth  = 10
+	minGrowth    = 10
 	leakQuarters = 4
 )
 
@@ -66,7 +66,7 @@ const (
 // wait for a connection's data, or sleep, may go on.
 func (s *searcher) leak(class int32) *Finding {
 	c := &s.e.classes[class]
-	if c.runtimes || c.goroutines < leastGrowth || 10*c.ended > c.goroutines {
+	if c.runtimes || c.goroutines < minGrowth || 10*c.ended > c.goroutines {
 		return nil
 	}
 	var counts [leakQuarters + 1]int
@@ -94,7 +94,7 @@ func (s *searcher) leak(class int32) *Finding {
 	}
 	first, last := counts[0], counts[leakQuarters]
 	growth := last - first
-	if growth < max(leastGrowth, first/5) || 10*stuck < 9*last {
+	if growth < max(minGrowth, first/5) || 10*stuck < 9*last {
 		return nil
 	}
 	for q := range leakQuarters {

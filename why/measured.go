@@ -127,7 +127,7 @@ func measuredBy(r *sampledata.Recording, p *sampledata.Probe, role Role) Measure
 // down, it is called more often without it.
 func (m *Measured) bounded(r *sampledata.Recording) {
 	whole := sampledata.Probe{Function: m.Function, To: 1<<63 - 1}
-	if s := SamplesOf(r, &whole); s.Samples >= leastProbed && s.Inside > 0 {
+	if s := SamplesOf(r, &whole); s.Samples >= minProbed && s.Inside > 0 {
 		second := float64(time.Second) / m.PerSecond
 		m.Mean, m.Margin, m.AtMost = time.Duration(s.Inside*second), time.Duration(s.Margin*second), true
 	}

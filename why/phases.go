@@ -7,8 +7,8 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// mostPhases limits the spans that are searched by themselves.
-const mostPhases = 6
+// maxPhases limits the spans that are searched by themselves.
+const maxPhases = 6
 
 // searchPhases searches the phases of the program: spans in which what all goroutines do together differs. A bottleneck of one
 // phase may be small over the whole recording.
@@ -69,7 +69,7 @@ func (a *searched) phases() []phase {
 	slices.Sort(cuts)
 	near := (a.e.to - a.e.from) / 20
 	cuts = slices.CompactFunc(cuts, func(later, earlier int32) bool { return later-earlier <= near })
-	if len(cuts) == 0 || len(cuts) >= mostPhases {
+	if len(cuts) == 0 || len(cuts) >= maxPhases {
 		return nil
 	}
 	var all []phase

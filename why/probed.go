@@ -44,8 +44,8 @@ func (d *Probed) share(does views.Doing) *float64 {
 	return &d.Waiting
 }
 
-// leastProbed is the number of samples below which Little's law is not used.
-const leastProbed = 10
+// minProbed is the number of samples below which Little's law is not used.
+const minProbed = 10
 
 // SamplesOf counts the goroutines that were in a probed function, from when its instrument was put in until it was taken out.
 func SamplesOf(r *sampledata.Recording, p *sampledata.Probe) Probed {
@@ -83,7 +83,7 @@ func SamplesOf(r *sampledata.Recording, p *sampledata.Probe) Probed {
 	inside := hotspots.RatioOf(all, 1)
 	d.Inside = inside.Value
 	d.Margin, _ = inside.Margin()
-	if probed := p.To - p.From; p.Calls > 0 && d.Samples >= leastProbed && !d.Recursive {
+	if probed := p.To - p.From; p.Calls > 0 && d.Samples >= minProbed && !d.Recursive {
 		d.Mean = time.Duration(d.Inside * float64(probed) / float64(p.Calls))
 		d.MeanMargin = time.Duration(d.Margin * float64(probed) / float64(p.Calls))
 	}

@@ -27,7 +27,7 @@ func TestSettled(t *testing.T) {
 		{"another answer meanwhile", []*Answer{lock(0.02), lock(0.02), lock(0.02), {State: Idle, Samples: 90}, lock(0.02), lock(0.02), lock(0.02)}, 0},
 		{"nothing is certain", []*Answer{{State: Undecided, Samples: 90}, {State: Undecided, Samples: 90}, {State: Undecided, Samples: 90}}, 0},
 	} {
-		var s Settled
+		var s StopRule
 		sure := 0
 		for i, a := range c.answers {
 			if s.Add(a) && sure == 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/cpprof/cpprof/refine/hotspots"
 )
 
-// mostBins limits the parts of a span that are compared with one another.
-const mostBins = 120
+// maxBins limits the parts of a span that are compared with one another.
+const maxBins = 120
 
 // A series is a share over time, in bins of some samples each.
 type series struct {
@@ -17,9 +17,9 @@ type series struct {
 	first           []int // by bin: its first sample; the last one is the number of samples
 }
 
-// binned sums up observations in at most mostBins bins of as many samples.
+// binned sums up observations in at most maxBins bins of as many samples.
 func binned(all []hotspots.Observation) series {
-	bins := max(1, min(mostBins, len(all)/2))
+	bins := max(1, min(maxBins, len(all)/2))
 	s := series{first: []int{0}}
 	for b := range bins {
 		end := (b + 1) * len(all) / bins
@@ -57,7 +57,7 @@ func (s series) changes() []int {
 	return s.steps(cuts)
 }
 
-// steps returns the changes of at least leastStep: it drops the smallest one, until there is none that is smaller.
+// steps returns the changes of at least minStep: it drops the smallest one, until there is none that is smaller.
 func (s series) steps(cuts []int) []int {
 	for len(cuts) > 0 {
 		bounds := slices.Concat([]int{0}, cuts, []int{len(s.values)})
@@ -67,7 +67,7 @@ func (s series) steps(cuts []int) []int {
 				smallest, least = i, d
 			}
 		}
-		if least >= leastStep {
+		if least >= minStep {
 			break
 		}
 		cuts = slices.Delete(cuts, smallest, smallest+1)
@@ -76,8 +76,8 @@ func (s series) steps(cuts []int) []int {
 }
 
 const (
-	leastStep = 0.1 // the least difference of shares that is a change
-	leastBins = 3   // between two changes
+	minStep = 0.1 // the least difference of shares that is a change
+	minBins = 3   // between two changes
 
 	// nearlyAlways is the part of the time from which on a share is high all the time. In an execution trace, bins are of very
 	// different lengths: three of them can be a millisecond.
@@ -107,7 +107,7 @@ func (s series) noise() float64 {
 func (s series) bestCut(from, to int) (best int, gain float64) {
 	best = -1
 	whole := s.mean(from, to)
-	for at := from + leastBins; at <= to-leastBins; at++ {
+	for at := from + minBins; at <= to-minBins; at++ {
 		left, right := s.mean(from, at), s.mean(at, to)
 		g := float64(at-from)*(left-whole)*(left-whole) + float64(to-at)*(right-whole)*(right-whole)
 		if g > gain {
@@ -182,7 +182,7 @@ func (s series) period() int {
 		return r / float64(n-lag)
 	}
 	variance := at(0)
-	if variance < leastStep*leastStep {
+	if variance < minStep*minStep {
 		return 0
 	}
 	dipped := false

@@ -19,17 +19,17 @@ type attacher func(*sampler.Process) (sampler.Backend, error)
 // attachTo finds a running process and attaches a backend to it. Before it touches the process, it calls ready with the
 // program's name, and stops if that fails.
 //
-// If the process executes another program meanwhile, attachTo begins again, for the first mostExecs times.
+// If the process executes another program meanwhile, attachTo begins again, for the first maxExecs times.
 func attachTo(t terminal, pid int, backend string, ready func(program string) error) (*sampler.Process, sampler.Backend, error) {
 	for execs := 0; ; execs++ {
 		p, b, err := attachOnce(t, pid, backend, ready)
-		if execs == mostExecs || !errors.Is(err, sampler.ErrExec) {
+		if execs == maxExecs || !errors.Is(err, sampler.ErrExec) {
 			return p, b, err
 		}
 	}
 }
 
-const mostExecs = 100
+const maxExecs = 100
 
 func attachOnce(t terminal, pid int, backend string, ready func(program string) error) (*sampler.Process, sampler.Backend, error) {
 	p, attach, err := find(t, pid, backend)

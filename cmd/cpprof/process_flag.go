@@ -62,8 +62,8 @@ type offer struct {
 	list    []*sampler.Process
 }
 
-// mostOffered limits the list of processes in a message.
-const mostOffered = 20
+// maxOffered limits the list of processes in a message.
+const maxOffered = 20
 
 func (o *offer) Error() string { return o.problem + o.lines() }
 
@@ -76,10 +76,10 @@ func (o *offer) lines() string {
 	}
 	var b strings.Builder
 	b.WriteString("\nGo programs that cpprof may halt:")
-	for _, p := range o.list[:min(len(o.list), mostOffered)] {
+	for _, p := range o.list[:min(len(o.list), maxOffered)] {
 		termtext.Fprintf(&b, "\n  -p %-8d %s", p.PID, commandOf(p))
 	}
-	if more := len(o.list) - mostOffered; more > 0 {
+	if more := len(o.list) - maxOffered; more > 0 {
 		termtext.Fprintf(&b, "\n  and %d more", more)
 	}
 	return b.String()

@@ -102,8 +102,8 @@ func (g *programRecording) Progress(progress sampler.Progress) {
 	}
 }
 
-// Beside prints that another process samples the program, too.
-func (g *programRecording) Beside(other sampler.Peer) {
+// MeetPeer prints that another process samples the program, too.
+func (g *programRecording) MeetPeer(other sampler.Peer) {
 	g.r.mu.Lock()
 	defer g.r.mu.Unlock()
 	g.r.say.beside(g.p, other)

@@ -187,7 +187,7 @@ func (r *recordRun) executed(ctx context.Context, file string, first sampler.Res
 func (f *recordFlags) record(ctx context.Context, p *sampler.Process, b sampler.Backend, file string, say *narrator) (sampler.Result, error) {
 	o := f.options
 	o.Progress = say.progress
-	o.Beside = func(other sampler.Peer) { say.beside(p, other) }
+	o.MeetPeer = func(other sampler.Peer) { say.beside(p, other) }
 	recording, err := sampler.Prepare(p, b, o)
 	if err != nil {
 		return sampler.Result{}, err

@@ -84,8 +84,8 @@ func (f *recordFlags) startRecording(ctx context.Context, target target) (*growi
 	h := f.header(target.Process, target.backend.Header())
 	g := &growing{file: file, live: sampledata.NewBuilder(h), ended: make(chan struct{})}
 	o := f.options
-	if o.Beside == nil {
-		o.Beside = g.addPeer
+	if o.MeetPeer == nil {
+		o.MeetPeer = g.addPeer
 	}
 	recording, err := sampler.Prepare(target.Process, target.backend, o)
 	if err != nil {

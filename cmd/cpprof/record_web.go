@@ -26,7 +26,7 @@ func recordWeb(ctx context.Context, t terminal, f *recordFlags, command []string
 	}
 	defer target.close()
 	say := newNarrator(t)
-	f.options.Beside = func(other sampler.Peer) { say.beside(target.Process, other) }
+	f.options.MeetPeer = func(other sampler.Peer) { say.beside(target.Process, other) }
 	g, err := f.startRecording(ctx, target.target)
 	if err != nil {
 		return target.fail(ctx, err)

@@ -115,7 +115,7 @@ func (w *watchedProgram) attach(ctx context.Context, s *signals) (sampler.Backen
 		switch {
 		case err == nil:
 			return s.suspendable(b), nil
-		case tries == mostExecs || ctx.Err() != nil || w.p.HasEnded():
+		case tries == maxExecs || ctx.Err() != nil || w.p.HasEnded():
 			return nil, err
 		}
 		time.Sleep(time.Millisecond)

@@ -29,8 +29,8 @@ type topFlags struct {
 
 // The shortest times that make sense.
 const (
-	leastInterval = 100 * time.Millisecond
-	usualWindow   = 5 * time.Second
+	minInterval = 100 * time.Millisecond
+	usualWindow = 5 * time.Second
 )
 
 func newTopCommand(t terminal) *cobra.Command {
@@ -93,8 +93,8 @@ func (f *topFlags) check(c *cobra.Command) error {
 	if err := needProcess(c); err != nil {
 		return err
 	}
-	if f.interval < leastInterval {
-		return fmt.Errorf("--interval %v: want at least %v", f.interval, leastInterval)
+	if f.interval < minInterval {
+		return fmt.Errorf("--interval %v: want at least %v", f.interval, minInterval)
 	}
 	if f.count < 0 || f.count == 0 && c.Flags().Changed("count") {
 		return fmt.Errorf("-n %d: give the number of refreshes, 1 or more", f.count)
@@ -105,8 +105,8 @@ func (f *topFlags) check(c *cobra.Command) error {
 	if f.order.By = slices.Index(sortColumns(), f.sort); f.order.By < 0 {
 		return fmt.Errorf("--sort %s: want %s", f.sort, enumerate(sortColumns(), "or"))
 	}
-	if f.window < leastInterval {
-		return fmt.Errorf("--window %v: want at least %v", f.window, leastInterval)
+	if f.window < minInterval {
+		return fmt.Errorf("--window %v: want at least %v", f.window, minInterval)
 	}
 	return f.samplerFlags.check(c)
 }

@@ -112,7 +112,7 @@ func (f *whyFlags) conclude(t terminal, s *source) error {
 func (f *whyFlags) wait(ctx context.Context, t terminal, g *growing, s *source) string {
 	line := &whyLine{out: t.err, live: t.errIsTerminal}
 	defer line.clear()
-	var settled why.Settled
+	var settled why.StopRule
 	var sure time.Time
 	interval := whyInterval
 	var limit <-chan time.Time

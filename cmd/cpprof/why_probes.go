@@ -17,8 +17,8 @@ const (
 	probedShare    = 0.01            // of a processor's time that probes may cost the program
 	probedFindings = 3               // the findings whose functions are probed
 	enoughCalls    = 200             // after which a function is probed no longer
-	leastProbing   = time.Second     // even if there are enough calls
-	mostProbing    = 4 * time.Second // even if there are not
+	minProbing     = time.Second     // even if there are enough calls
+	maxProbing     = 4 * time.Second // even if there are not
 )
 
 // probe puts instruments into the functions of the findings so far, and waits until there are enough calls. What is not permitted or not
@@ -76,7 +76,7 @@ func (f *whyFlags) startProbes(t terminal, program *probe.Program, target target
 func awaitCalls(ctx context.Context, g *growing, set *probe.Set) {
 	ticks := time.NewTicker(100 * time.Millisecond)
 	defer ticks.Stop()
-	for began := time.Now(); time.Since(began) < mostProbing; {
+	for began := time.Now(); time.Since(began) < maxProbing; {
 		select {
 		case <-ctx.Done():
 			return
@@ -91,7 +91,7 @@ func awaitCalls(ctx context.Context, g *growing, set *probe.Set) {
 			}
 			return p.Instrument != sampledata.NoInstrument && !p.TakenOut && measured < enoughCalls
 		})
-		if !waits && time.Since(began) >= leastProbing {
+		if !waits && time.Since(began) >= minProbing {
 			return
 		}
 	}

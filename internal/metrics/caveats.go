@@ -39,7 +39,7 @@ func (c *Correlation) Caveats(x, y *Metric, points string) []string {
 	if !Defined(c.Pearson) {
 		return append(said, "there is no correlation: one of the two has one value only, or there are too few samples")
 	}
-	if c.Few {
+	if c.NearlyConstant {
 		say("few events: one of the two differs from its usual value in fewer than %d samples",
 			fewEvents)
 	}

@@ -33,8 +33,8 @@ type Correlation struct {
 	Effective float64 // how many independent samples N samples amount to, see effective
 	// how likely such a Pearson is by chance, of two metrics that have nothing
 	// to do with one another
-	P   float64
-	Few bool // one of them is the same in nearly all samples
+	P              float64
+	NearlyConstant bool // one of them is the same in nearly all samples
 }
 
 // A pair is two metrics in the samples in which both are defined.
@@ -62,7 +62,7 @@ func Correlate(x, y Column, l List) Correlation {
 	c.Differences, c.DifferencesN = p.differences()
 	c.Effective = p.effective()
 	c.P = chance(c.Pearson, c.Effective)
-	c.Few = few(p.x) || few(p.y)
+	c.NearlyConstant = few(p.x) || few(p.y)
 	if Defined(c.Pearson) {
 		c.Spearman = pearson(ranks(p.x), ranks(p.y))
 	}

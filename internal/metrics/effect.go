@@ -24,8 +24,8 @@ type Effect struct {
 	P         float64 // how likely such a difference is by chance
 	// of all quantities together, at most 5 % of those that differ are expected
 	// to do so by chance
-	Differs           bool
-	Deviance, Usually float64 // the standard deviations with and without
+	Differs                   bool
+	StdDevWith, StdDevWithout float64 // the standard deviations with and without
 }
 
 // confidence is the probability of intervals.
@@ -53,7 +53,7 @@ func (e *Effect) welch() {
 	e.N, e.M = len(with), len(without)
 	e.Mean, e.Base, e.Difference, e.Low, e.High, e.P = undefined, undefined, undefined,
 		undefined, undefined, 1
-	e.Deviance, e.Usually = undefined, undefined
+	e.StdDevWith, e.StdDevWithout = undefined, undefined
 	if e.N > 0 {
 		e.Mean = mean(with)
 	}
@@ -64,8 +64,8 @@ func (e *Effect) welch() {
 	if e.N < 2 || e.M < 2 {
 		return
 	}
-	e.Deviance, e.Usually = stat.StdDev(with, nil), stat.StdDev(without, nil)
-	a, b := e.Deviance*e.Deviance/float64(e.N), e.Usually*e.Usually/float64(e.M)
+	e.StdDevWith, e.StdDevWithout = stat.StdDev(with, nil), stat.StdDev(without, nil)
+	a, b := e.StdDevWith*e.StdDevWith/float64(e.N), e.StdDevWithout*e.StdDevWithout/float64(e.M)
 	if a+b == 0 { // each has one value only
 		e.Low, e.High = e.Difference, e.Difference
 		if e.Difference != 0 {

@@ -104,7 +104,7 @@ func (p *Perturbation) WriteJSON(w io.Writer) error {
 	list := []effect{}
 	for i := range p.Effects {
 		e := &p.Effects[i]
-		list = append(list, effect{e.Name, e.Unit, values(e.With), values(e.Without), defined(e.Mean), defined(e.Base), defined(e.Deviance), defined(e.Usually),
+		list = append(list, effect{e.Name, e.Unit, values(e.With), values(e.Without), defined(e.Mean), defined(e.Base), defined(e.StdDevWith), defined(e.StdDevWithout),
 			defined(e.Difference), defined(e.Low), defined(e.High), e.P, e.Differs})
 	}
 	return writeJSON(w, struct {

@@ -186,8 +186,8 @@ func (y *Why) unmarked() string {
 	return "Whether they are stuck for good is not known: the heap was not marked. "
 }
 
-// mostStill limits the places that are listed of goroutines that have not moved.
-const mostStill = 3
+// maxStill limits the places that are listed of goroutines that have not moved.
+const maxStill = 3
 
 // stillText says how many goroutines have not moved, and where: "206 goroutines have not moved (chan send in main.worker)".
 func stillText(all []why.Still) string {
@@ -196,14 +196,14 @@ func stillText(all []why.Still) string {
 		total += s.Count
 	}
 	var list []string
-	for _, s := range all[:min(len(all), mostStill)] {
+	for _, s := range all[:min(len(all), maxStill)] {
 		text := cmp.Or(s.Reason, "waiting") + " in " + s.Function
 		if len(all) > 1 {
 			text = termtext.Sprintf("%d: %s", s.Count, text)
 		}
 		list = append(list, text)
 	}
-	if len(all) > mostStill {
+	if len(all) > maxStill {
 		list = append(list, "...")
 	}
 	verb := " have not moved ("
@@ -232,8 +232,8 @@ func (y *Why) improved(b *strings.Builder) {
 	}
 }
 
-// mostResting limits the idle classes that are listed.
-const mostResting = 4
+// maxResting limits the idle classes that are listed.
+const maxResting = 4
 
 // rest writes which classes wait without being slow.
 func (y *Why) rest(b *strings.Builder) {
@@ -241,7 +241,7 @@ func (y *Why) rest(b *strings.Builder) {
 		return
 	}
 	var list []string
-	for _, r := range y.Resting[:min(len(y.Resting), mostResting)] {
+	for _, r := range y.Resting[:min(len(y.Resting), maxResting)] {
 		text := termtext.Sprintf("%s (%s", termtext.Printable(r.Class), counted(r.Alive))
 		switch {
 		case r.Still >= 0.5:

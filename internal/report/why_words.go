@@ -385,7 +385,7 @@ func causeText(f *why.Finding, c *why.Cause) string {
 		return c.Class + " probably holds it, in " + at + ": " + doing + share
 	case c.Certainty == why.Likely:
 		return c.Class + " probably has what they wait for, in " + at + ": " + doing + share
-	case c.Certainty == why.Peer:
+	case c.Certainty == why.OtherSide:
 		return "at the other end of the channel is " + c.Class + ", in " + at + ": " + doing + " (" + sharePercent(c.Share) + " of its life)"
 	case c.Certainty == why.Fellow:
 		return "others of the class are further on in " + f.Where.Caller + ", in " + at + ": " + doing + " (" + sharePercent(c.Share) + ")"

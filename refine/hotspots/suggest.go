@@ -97,8 +97,8 @@ func ParseSuggester(name string) (Suggester, error) {
 // longestCycle is the greatest number of calls within which Cycles searches for a function's last occurrence.
 const longestCycle = 64
 
-// mostCycles is the number of functions for which Cycles finds the costliest cycle.
-const mostCycles = 200
+// maxCycles is the number of functions for which Cycles finds the costliest cycle.
+const maxCycles = 200
 
 // Cycles returns the costliest cycle of each function that recurs within one goroutine's part of a stack, by falling
 // cum. It does not find cycles of more than 64 calls.
@@ -121,7 +121,7 @@ func (p *Trees) Cycles() []Summary {
 		}
 	}
 	SortByCum(list)
-	return list[:min(len(list), mostCycles)]
+	return list[:min(len(list), maxCycles)]
 }
 
 // A cycle is a call sequence that begins and ends with one function, and the cost below its ends.

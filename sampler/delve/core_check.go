@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	mostNotes    = 64 << 20 // bytes of an ELF core dump that describe threads and files
-	mostMinidump = 2 << 30  // bytes of a minidump, which Delve keeps in memory as a whole
+	maxNotes    = 64 << 20 // bytes of an ELF core dump that describe threads and files
+	maxMinidump = 2 << 30  // bytes of a minidump, which Delve keeps in memory as a whole
 )
 
 // checkCore returns an error if Delve would take much more memory for a core dump than the file says anything with: Delve
@@ -50,7 +50,7 @@ func checkCore(path string) (missing int64, err error) {
 
 // checkNotes checks the notes of an ELF core dump.
 func checkNotes(r io.ReadSeeker, size uint64) error {
-	if size > mostNotes {
+	if size > maxNotes {
 		return fmt.Errorf("its notes have %d MB, which is more than a program's threads need", size>>20)
 	}
 	const delveThread, beforeRegisters = 0x444C5654, 49
@@ -86,8 +86,8 @@ func padded(n uint32) uint64 { return (uint64(n) + 3) &^ 3 }
 
 // checkMinidump checks the lists of a minidump.
 func checkMinidump(f io.ReaderAt, size int64) error {
-	if size > mostMinidump {
-		return fmt.Errorf("a minidump of %d MB would not fit into memory: at most %d MB can be read", size>>20, mostMinidump>>20)
+	if size > maxMinidump {
+		return fmt.Errorf("a minidump of %d MB would not fit into memory: at most %d MB can be read", size>>20, maxMinidump>>20)
 	}
 	var head struct{ Magic, Version, Streams, Directory uint32 }
 	if err := binary.Read(io.NewSectionReader(f, 0, size), binary.LittleEndian, &head); err != nil {
@@ -130,7 +130,7 @@ func endOfMemory(f io.ReaderAt, kind, at, size uint32) (end int64, err error) {
 	if err := binary.Read(r, binary.LittleEndian, &list); err != nil {
 		return 0, err
 	}
-	if list.Number > (uint64(size)-head)/entry || list.Base > mostMinidump {
+	if list.Number > (uint64(size)-head)/entry || list.Base > maxMinidump {
 		return 0, io.ErrUnexpectedEOF
 	}
 	ranges := make([]struct{ Start, Size uint64 }, list.Number)
@@ -139,7 +139,7 @@ func endOfMemory(f io.ReaderAt, kind, at, size uint32) (end int64, err error) {
 	}
 	end = int64(list.Base)
 	for _, g := range ranges {
-		if g.Size > mostMinidump || end > mostMinidump {
+		if g.Size > maxMinidump || end > maxMinidump {
 			return 0, io.ErrUnexpectedEOF
 		}
 		end += int64(g.Size)

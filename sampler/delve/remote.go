@@ -153,7 +153,7 @@ func (h *remoteHalter) attach(b *Binary) (*sampler.Process, *Backend, error) {
 	p, ended := sampler.Elsewhere(h.pid, filepath.Base(b.info.Path), h.command)
 	h.ended = ended
 	a := newBackend(p, h)
-	for range mostLooks {
+	for range maxLooks {
 		h.missed = false
 		err := a.prepare(b)
 		switch {

@@ -21,12 +21,12 @@ import (
 )
 
 const (
-	pageSize   = 1 << 10  // what is read of memory is counted in pieces of this size
-	mostPages  = 32 << 10 // pieces in one halt
-	rangeSize  = 64 << 10 // bytes that a server reads in one call, at most
-	mostRanges = 400      // calls in one halt; see look
-	mostLooks  = 12       // halts for one sample
-	keptFor    = 8        // looks for which a piece is read that was not asked for
+	pageSize  = 1 << 10  // what is read of memory is counted in pieces of this size
+	maxPages  = 32 << 10 // pieces in one halt
+	rangeSize = 64 << 10 // bytes that a server reads in one call, at most
+	maxRanges = 400      // calls in one halt; see look
+	maxLooks  = 12       // halts for one sample
+	keptFor   = 8        // looks for which a piece is read that was not asked for
 
 	longestLook = 30 * time.Second       // until a server that does not answer is given up
 	nudgeEvery  = 100 * time.Millisecond // how often it is asked whether the program runs meanwhile
@@ -75,7 +75,7 @@ func (h *remoteHalter) resume() {
 
 // during makes looks until one has all that f asks for. So f is called while the program runs again, and with what it was.
 func (h *remoteHalter) during(f func([]thread) error) (took time.Duration, err error) {
-	for range mostLooks {
+	for range maxLooks {
 		if err := h.awaitRunning(); err != nil {
 			return took, err
 		}
@@ -299,12 +299,12 @@ func (h *remoteHalter) ranges() ([]region, error) {
 			delete(h.wanted, at)
 		}
 	}
-	if len(h.wanted) > mostPages {
-		return nil, fmt.Errorf("reading more than %d MB of the program in one halt would take too long: it has too many goroutines for a Delve server", mostPages*pageSize>>20)
+	if len(h.wanted) > maxPages {
+		return nil, fmt.Errorf("reading more than %d MB of the program in one halt would take too long: it has too many goroutines for a Delve server", maxPages*pageSize>>20)
 	}
 	pages := slices.Sorted(maps.Keys(h.wanted))
 	for gap := uint64(0); ; gap = 2*gap + pageSize {
-		if r := h.join(pages, gap); len(r) <= mostRanges || gap > rangeSize {
+		if r := h.join(pages, gap); len(r) <= maxRanges || gap > rangeSize {
 			return r, nil
 		}
 	}
@@ -361,7 +361,7 @@ func (h *remoteHalter) page(at uint64) (data []byte, ok bool) {
 // wantRest asks for all pieces of a span from an offset on.
 func (h *remoteHalter) wantRest(s span, from int) {
 	end := s.addr + uint64(len(s.data))
-	for at := (s.addr + uint64(from)) &^ (pageSize - 1); at < end && len(h.wanted) <= mostPages; at += pageSize {
+	for at := (s.addr + uint64(from)) &^ (pageSize - 1); at < end && len(h.wanted) <= maxPages; at += pageSize {
 		h.wanted[at] = h.looks
 	}
 }

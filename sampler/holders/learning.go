@@ -78,8 +78,8 @@ func (l *learner) start() stopwatch {
 	return w
 }
 
-// mostIdle is how many steps without anything new are measured.
-const mostIdle = 64
+// maxIdle is how many steps without anything new are measured.
+const maxIdle = 64
 
 // stop adds the time since start to the learning time, if the analyzer has learned anything.
 func (l *learner) stop(w stopwatch) {
@@ -90,7 +90,7 @@ func (l *learner) stop(w stopwatch) {
 		l.took += l.threadTime() - w.begin
 		l.idle = 0
 	default:
-		if l.idle++; l.idle == mostIdle {
+		if l.idle++; l.idle == maxIdle {
 			l.recent, l.idle = false, 0
 		}
 	}

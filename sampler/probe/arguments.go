@@ -155,12 +155,12 @@ func (a *assignment) add(name string, t dwarf.Type) {
 	}
 }
 
-// mostNested limits how deep types are nested.
-const mostNested = 20
+// maxNested limits how deep types are nested.
+const maxNested = 20
 
 // assign finds registers to a value of a type. It returns false if the value is passed on the stack.
 func (a *assignment) assign(name string, t dwarf.Type, depth int) bool {
-	if depth > mostNested {
+	if depth > maxNested {
 		return false
 	}
 	switch t := t.(type) {

@@ -15,7 +15,7 @@ import (
 //	counts  number of the site → hits; number 0 counts the records that were lost
 //	ring    records
 const (
-	mostSites    = 4096
+	maxSites     = 4096
 	ringBytes    = 4 << 20
 	recordedSite = 1 << 32
 )
@@ -146,11 +146,11 @@ func load(p *processor, goid int32, linked bool) (k *kernelProgram, err error) {
 			k.close()
 		}
 	}()
-	if k.sites, err = ebpf.NewMap(&ebpf.MapSpec{Name: "cpprof_sites", Type: ebpf.Hash, KeySize: 8, ValueSize: 8, MaxEntries: mostSites}); err != nil {
+	if k.sites, err = ebpf.NewMap(&ebpf.MapSpec{Name: "cpprof_sites", Type: ebpf.Hash, KeySize: 8, ValueSize: 8, MaxEntries: maxSites}); err != nil {
 		return k, err
 	}
 	const mappable = 1 << 10 // BPF_F_MMAPABLE
-	if k.counts, err = ebpf.NewMap(&ebpf.MapSpec{Name: "cpprof_counts", Type: ebpf.Array, KeySize: 4, ValueSize: 8, MaxEntries: mostSites, Flags: mappable}); err != nil {
+	if k.counts, err = ebpf.NewMap(&ebpf.MapSpec{Name: "cpprof_counts", Type: ebpf.Array, KeySize: 4, ValueSize: 8, MaxEntries: maxSites, Flags: mappable}); err != nil {
 		return k, err
 	}
 	if k.ring, err = ebpf.NewMap(&ebpf.MapSpec{Name: "cpprof_ring", Type: ebpf.RingBuf, MaxEntries: ringBytes}); err != nil {

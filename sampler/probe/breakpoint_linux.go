@@ -30,8 +30,8 @@ type breakpoints struct {
 	final map[uint64]uint64 // hits of those that were taken out
 }
 
-// mostBreakpoints is the number of breakpoints of a processor.
-const mostBreakpoints = 4
+// maxBreakpoints is the number of breakpoints of a processor.
+const maxBreakpoints = 4
 
 func openBreakpoints(pid int) *breakpoints {
 	return &breakpoints{pid: pid, fds: map[uint64][]int{}, final: map[uint64]uint64{}}
@@ -57,8 +57,8 @@ func (b *breakpoints) attach(places []uint64, _ bool) error {
 }
 
 func (b *breakpoints) set(pc uint64) error {
-	if len(b.fds) == mostBreakpoints {
-		return fmt.Errorf("the processor has only %d breakpoints, and uprobes are not permitted", mostBreakpoints)
+	if len(b.fds) == maxBreakpoints {
+		return fmt.Errorf("the processor has only %d breakpoints, and uprobes are not permitted", maxBreakpoints)
 	}
 	threads, err := b.threads()
 	for range breakpointAttempts {

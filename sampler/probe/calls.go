@@ -85,12 +85,12 @@ func (t *tally) end(at uint64) {
 	}
 }
 
-// mostOpen limits the goroutines that are followed: of those that end by runtime.Goexit within a call, nothing more is heard.
-const mostOpen = 1 << 16
+// maxOpen limits the goroutines that are followed: of those that end by runtime.Goexit within a call, nothing more is heard.
+const maxOpen = 1 << 16
 
 // add adds a hit.
 func (c *calls) add(h *hit) {
-	if h.lost != c.lost || len(c.open) > mostOpen {
+	if h.lost != c.lost || len(c.open) > maxOpen {
 		clear(c.open) // the returns of these calls may be among what was lost
 		c.lost = h.lost
 	}
@@ -130,12 +130,12 @@ func (c *calls) unwound(stack []activation, depth, at uint64) []activation {
 	return stack
 }
 
-// mostInside is how many times longer a call takes than the hits within it, if it is timed: what
+// maxInside is how many times longer a call takes than the hits within it, if it is timed: what
 // these cost is known to about a third only.
-const mostInside = 5
+const maxInside = 5
 
-// mostBlurred is how many times more calls are timed than blurred, if times are given at all.
-const mostBlurred = 20
+// maxBlurred is how many times more calls are timed than blurred, if times are given at all.
+const maxBlurred = 20
 
 func (c *calls) leave(t *tally, h *hit) {
 	stack := c.unwound(c.open[h.goroutine], h.depth+1, h.time)
@@ -154,7 +154,7 @@ func (c *calls) leave(t *tally, h *hit) {
 		return
 	}
 	elapsed := max(0, int64(h.time-a.time)-int64(c.costs.between))
-	if a.inside*mostInside > elapsed {
+	if a.inside*maxInside > elapsed {
 		t.blurred++
 		return
 	}
@@ -190,7 +190,7 @@ func (t *tally) site(caller uint64) *siteTally {
 // measured adds what the tally has to a result.
 func (t *tally) measured(to *sampledata.Probe, site func(uint64) (string, string, int32)) {
 	to.Returned, to.Unfinished = t.returned, t.unfinished
-	known := t.blurred*mostBlurred <= t.elapsed.Count()
+	known := t.blurred*maxBlurred <= t.elapsed.Count()
 	if known {
 		to.Elapsed = t.elapsed.Clone()
 	} else {

@@ -129,9 +129,9 @@ func (p *Program) returns(fn pclntab.Func, code []machinecode.Instr) (list []uin
 
 // callers returns some functions that call a function directly and can be probed.
 func (p *Program) callers(fn pclntab.Func) (list []string) {
-	for i := 0; i < p.bin.Table.Len() && len(list) < mostInstead; i++ {
+	for i := 0; i < p.bin.Table.Len() && len(list) < maxInstead; i++ {
 		other, ok := p.bin.Table.At(i)
-		if !ok || other.End-other.Entry > mostCode || goruntime.IsRuntime(other.Name()) && !goruntime.IsRuntime(fn.Name()) {
+		if !ok || other.End-other.Entry > maxCode || goruntime.IsRuntime(other.Name()) && !goruntime.IsRuntime(fn.Name()) {
 			continue
 		}
 		b := make([]byte, other.End-other.Entry)

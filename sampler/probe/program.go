@@ -63,13 +63,13 @@ func (p *Program) offset(addr uint64) (uint64, bool) {
 	return 0, false
 }
 
-// mostCode limits the code of one function that is decoded.
-const mostCode = 1 << 20
+// maxCode limits the code of one function that is decoded.
+const maxCode = 1 << 20
 
 // code decodes the code of a function.
 func (p *Program) code(fn pclntab.Func) ([]machinecode.Instr, error) {
 	n := fn.End - fn.Entry
-	if n == 0 || n > mostCode {
+	if n == 0 || n > maxCode {
 		return nil, fmt.Errorf("its code has %d bytes", n)
 	}
 	b := make([]byte, n)
@@ -128,10 +128,10 @@ func (p *Program) callersOf(name string) []string {
 	var frames []pclntab.Frame
 	for i := range p.bin.Table.Len() {
 		fn, ok := p.bin.Table.At(i)
-		if !ok || fn.End-fn.Entry > mostCode {
+		if !ok || fn.End-fn.Entry > maxCode {
 			continue
 		}
-		for pc := fn.Entry; pc < fn.End && len(list) < mostInstead; pc += inlineStep {
+		for pc := fn.Entry; pc < fn.End && len(list) < maxInstead; pc += inlineStep {
 			frames = fn.Frames(frames[:0], pc)
 			within := slices.ContainsFunc(frames, func(f pclntab.Frame) bool { return f.Inlined && f.Func == name })
 			if within {

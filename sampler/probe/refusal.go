@@ -16,8 +16,8 @@ type RefusedError struct {
 	Instead  []string // functions that can be probed instead
 }
 
-// mostInstead limits the functions that are offered instead.
-const mostInstead = 3
+// maxInstead limits the functions that are offered instead.
+const maxInstead = 3
 
 func (e *RefusedError) Error() string {
 	text := fmt.Sprintf("probe %s: %s", e.Function, e.Reason)

@@ -169,8 +169,8 @@ func (u *uprobes) site(pc uint64) (uint32, error) {
 	defer u.mu.Unlock()
 	number, known := u.number[pc]
 	if !known {
-		if len(u.number) >= mostSites-1 {
-			return 0, fmt.Errorf("more than %d places", mostSites-1)
+		if len(u.number) >= maxSites-1 {
+			return 0, fmt.Errorf("more than %d places", maxSites-1)
 		}
 		number = uint32(len(u.number) + 1)
 		u.number[pc] = number

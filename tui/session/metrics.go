@@ -32,14 +32,14 @@ type Matrix struct {
 	Metrics []string `json:"metrics"`
 }
 
-// MostMetrics is how many metrics a matrix may have.
-const MostMetrics = 20
+// MaxMetrics is how many metrics a matrix may have.
+const MaxMetrics = 20
 
 func (*Matrix) Kind() Kind { return MatrixKind }
 
 func (m *Matrix) Check() error {
-	if n := len(m.Metrics); n < 2 || n > MostMetrics {
-		return fmt.Errorf("a matrix of %d metrics: want 2 to %d", n, MostMetrics)
+	if n := len(m.Metrics); n < 2 || n > MaxMetrics {
+		return fmt.Errorf("a matrix of %d metrics: want 2 to %d", n, MaxMetrics)
 	}
 	return checkMetrics(m.Metrics...)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/cpprof/cpprof/refine/hotspots"
 )
 
-const mostCompletions = 100
+const maxCompletions = 100
 
 // Complete returns the completions of the last word of a line, sorted, and at most 100.
 func (s *Shell) Complete(line string) []string {
@@ -27,7 +27,7 @@ func (s *Shell) Complete(line string) []string {
 	}
 	slices.Sort(out)
 	out = slices.Compact(out)
-	return out[:min(len(out), mostCompletions)]
+	return out[:min(len(out), maxCompletions)]
 }
 
 func (s *Shell) candidates(typed []string) []string {

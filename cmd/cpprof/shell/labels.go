@@ -12,8 +12,8 @@ import (
 
 const labelsHeader = "cpprof labels 1"
 
-// mostLabels is the largest number of labels in a file: more than anyone needs, and few enough to compare each with each.
-const mostLabels = 10_000
+// maxLabels is the largest number of labels in a file: more than anyone needs, and few enough to compare each with each.
+const maxLabels = 10_000
 
 // save writes a file that begins with labelsHeader and has a line for each labelled summary: its label and its path.
 func (s *Shell) save(args []string) (string, error) {
@@ -88,8 +88,8 @@ func (s *Shell) readLabels(r io.Reader) ([]label, error) {
 		if len(typed) == 0 {
 			continue
 		}
-		if len(loaded) == mostLabels {
-			return nil, fmt.Errorf("line %d: more than %d labels", number, mostLabels)
+		if len(loaded) == maxLabels {
+			return nil, fmt.Errorf("line %d: more than %d labels", number, maxLabels)
 		}
 		if len(typed) == 1 {
 			return nil, fmt.Errorf("line %d: no call sequence after the label", number)

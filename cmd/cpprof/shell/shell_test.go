@@ -261,7 +261,7 @@ func TestShellErrors(t *testing.T) {
 		"# select nowhere at all": "<nil>",
 	} {
 		files := memory{"wrong": bytes.NewBufferString("labels\n"), "short": bytes.NewBufferString(labelsHeader + "\n\nx\n"),
-			"many": bytes.NewBufferString(labelsHeader + "\n" + strings.Repeat("x nowhere\n", mostLabels+1))}
+			"many": bytes.NewBufferString(labelsHeader + "\n" + strings.Repeat("x nowhere\n", maxLabels+1))}
 		_, err := files.attach(New(session(t))).Exec(line)
 		if got := fmt.Sprint(err); got != want {
 			t.Errorf("%s: error %s, want %s", line, got, want)

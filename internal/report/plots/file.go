@@ -27,8 +27,8 @@ const (
 	besideWidth  = 130 // of the statistics beside a strip
 	scatterSize  = 480
 	cellSize     = 170 // of a matrix
-	mostPoints   = 2000
-	mostDots     = 20_000
+	maxPoints    = 2000
+	maxDots      = 20_000
 )
 
 // palette has the colours of recordings; the last one is for points that lie
@@ -123,7 +123,7 @@ func (s *Strip) plot() (*plot.Plot, error) {
 	for k := range s.Runs {
 		r := &s.Runs[k]
 		colour := palette[k%len(palette)]
-		for n, line := range r.segments(mostPoints) {
+		for n, line := range r.segments(maxPoints) {
 			xys := make(plotter.XYs, len(line))
 			for i, at := range line {
 				xys[i].X, xys[i].Y = at.seconds, at.value
@@ -210,7 +210,7 @@ func (pair *Pair) plot() (*plot.Plot, error) {
 	p := newPlot()
 	p.X.Tick.Marker, p.Y.Tick.Marker = ticker{pair.UnitX}, ticker{pair.UnitY}
 	var usual, far plotter.XYs
-	step := max(1, len(pair.At)/mostDots)
+	step := max(1, len(pair.At)/maxDots)
 	for i, at := range pair.At {
 		_, isFar := slices.BinarySearch(pair.Leverage, pair.Samples[i])
 		switch xy := (plotter.XY{X: at[0], Y: at[1]}); {

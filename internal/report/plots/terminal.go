@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	stripRows    = 4 // height of a strip on a terminal
-	scatterRows  = 20
-	usualWidth   = 100 // if there is no terminal
-	beside       = 34  // columns for the statistics
-	leastColumns = 20
+	stripRows   = 4 // height of a strip on a terminal
+	scatterRows = 20
+	usualWidth  = 100 // if there is no terminal
+	beside      = 34  // columns for the statistics
+	minColumns  = 20
 )
 
 // eighths are bars of growing height.
@@ -28,7 +28,7 @@ func PrintStrips(w io.Writer, strips []Strip, width int) error {
 	if width == 0 {
 		width = usualWidth
 	}
-	columns := max(leastColumns, width-beside)
+	columns := max(minColumns, width-beside)
 	for i := range strips {
 		s := &strips[i]
 		low, high, end, ok := s.bounds()
@@ -96,7 +96,7 @@ func PrintScatter(w io.Writer, p *Pair, width int) error {
 	if width == 0 {
 		width = usualWidth
 	}
-	columns := max(leastColumns, min(width-16, 3*scatterRows))
+	columns := max(minColumns, min(width-16, 3*scatterRows))
 	termtext.Fprintf(w, "%s (up) with %s (right): %s\n\n", termtext.Printable(p.Y), termtext.Printable(p.X), p.Title())
 	if len(p.At) == 0 {
 		_, err := termtext.Fprintf(w, "no sample has values of both\n")

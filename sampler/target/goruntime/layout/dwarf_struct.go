@@ -19,13 +19,13 @@ type member struct {
 	of     dwarf.Offset // its type
 }
 
-// mostTypedefs is the longest chain of typedefs that is followed.
-const mostTypedefs = 10
+// maxTypedefs is the longest chain of typedefs that is followed.
+const maxTypedefs = 10
 
 // readStruct reads the struct that a type, or what a typedef stands for, is; nil if it is no struct.
 func readStruct(d *dwarf.Data, at dwarf.Offset) (*dwarfStruct, error) {
 	r := d.Reader()
-	for range mostTypedefs {
+	for range maxTypedefs {
 		r.Seek(at)
 		e, err := r.Next()
 		if err != nil {
