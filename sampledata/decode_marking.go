@@ -43,6 +43,14 @@ func (d *decoder) marking(m *pb.Marking) error {
 		}
 		out.Groups = append(out.Groups, g)
 	}
+	out.Whole = m.Whole
+	for _, from := range m.Edges {
+		e := MarkedEdge{From: from.From, To: from.To, At: from.At, Sure: from.Sure}
+		if e.Taken, err = d.text(from.Taken); err != nil {
+			return err
+		}
+		out.Edges = append(out.Edges, e)
+	}
 	return d.b.newMarking(out)
 }
 
@@ -67,9 +75,6 @@ func (d *decoder) markedGroup(m *pb.MarkedGroup) (g MarkedGroup, err error) {
 	for _, step := range m.Goroutine {
 		last += step
 		g.IDs = append(g.IDs, last)
-	}
-	for _, k := range m.Reaches {
-		g.Reaches = append(g.Reaches, int32(k))
 	}
 	for i, line := range m.CallLine {
 		c := Call{Line: int32(line)}

@@ -15,6 +15,12 @@ func (e *encoder) marking(m *Marking) *pb.Marking {
 	for i := range m.Groups {
 		out.Groups = append(out.Groups, e.markedGroup(&m.Groups[i]))
 	}
+	out.Whole = m.Whole
+	for _, one := range m.Edges {
+		out.Edges = append(out.Edges, &pb.MarkedEdge{
+			From: one.From, To: one.To, At: one.At, Sure: one.Sure, Taken: e.code(one.Taken),
+		})
+	}
 	return out
 }
 
@@ -30,9 +36,6 @@ func (e *encoder) markedGroup(g *MarkedGroup) *pb.MarkedGroup {
 	for _, id := range g.IDs {
 		out.Goroutine = append(out.Goroutine, id-last)
 		last = id
-	}
-	for _, k := range g.Reaches {
-		out.Reaches = append(out.Reaches, uint32(k))
 	}
 	for _, c := range g.Calls {
 		out.CallFunction = append(out.CallFunction, e.code(c.Function))

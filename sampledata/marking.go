@@ -26,6 +26,17 @@ type Marking struct {
 
 	Doubt  string // why nothing is claimed; "" if there is no reason
 	Groups []MarkedGroup
+	Edges  []MarkedEdge
+	Whole  bool // the edges are all that there are
+}
+
+// A MarkedEdge is what the code of goroutines says of who ends a wait.
+type MarkedEdge struct {
+	From  int64  // goid of the goroutine that waits
+	To    int64  // goid of the one that would end the wait, or holds the lock; 0 for none
+	At    uint64 // address of the lock, channel, group or condition
+	Sure  bool   // otherwise that is likely
+	Taken string // the function that has taken the lock; "" if it is no lock
 }
 
 // A MarkedGroup is goroutines that wait at one place, with one verdict.
@@ -38,7 +49,6 @@ type MarkedGroup struct {
 	IDs     []int64       // goids, ascending; not all if there are very many
 	Waited  time.Duration // the longest wait, at least; 0 if not known
 	Kept    int64         // bytes that only these goroutines keep; -1 if not known
-	Reaches []int32       // other groups that wait for what this group reaches, by index
 	Creator Call          // of the first goroutine; empty if not known
 	Calls   []Call        // innermost first
 }
@@ -120,6 +130,7 @@ const (
 	MaxMarkedGroups = 4096
 	MaxMarkedCalls  = 128     // of a group
 	MaxMarked       = 1 << 17 // goids
+	MaxMarkedEdges  = 1 << 18
 )
 
 func (m *Marking) check() error {
@@ -135,7 +146,7 @@ func (m *Marking) check() error {
 	ids := 0
 	for i := range m.Groups {
 		g := &m.Groups[i]
-		if err := g.check(len(m.Groups)); err != nil {
+		if err := g.check(); err != nil {
 			return fmt.Errorf("group %d of the marking: %w", i, err)
 		}
 		ids += len(g.IDs)
@@ -143,10 +154,18 @@ func (m *Marking) check() error {
 	if ids > MaxMarked {
 		return fmt.Errorf("marking with %d goroutines, more than %d", ids, MaxMarked)
 	}
+	if len(m.Edges) > MaxMarkedEdges {
+		return fmt.Errorf("marking with %d edges, more than %d", len(m.Edges), MaxMarkedEdges)
+	}
+	for _, e := range m.Edges {
+		if e.From < 1 || e.To < 0 {
+			return fmt.Errorf("edge from goroutine %d to %d", e.From, e.To)
+		}
+	}
 	return nil
 }
 
-func (g *MarkedGroup) check(groups int) error {
+func (g *MarkedGroup) check() error {
 	switch {
 	case g.Verdict < NotMoved || g.Verdict > Stuck:
 		return fmt.Errorf("unknown verdict %d", g.Verdict)
@@ -160,11 +179,6 @@ func (g *MarkedGroup) check(groups int) error {
 		return fmt.Errorf("%d bytes kept", g.Kept)
 	case len(g.Calls) > MaxMarkedCalls:
 		return fmt.Errorf("%d calls, more than %d", len(g.Calls), MaxMarkedCalls)
-	}
-	for i, k := range g.Reaches {
-		if k < 0 || int(k) >= groups || i > 0 && g.Reaches[i-1] >= k {
-			return fmt.Errorf("it reaches group %d, which is none of %d or not in order", k, groups)
-		}
 	}
 	for i, id := range g.IDs {
 		if id < 1 || i > 0 && g.IDs[i-1] >= id {

@@ -40,13 +40,15 @@ func drawMarking(t *rapid.T) *Marking {
 		if len(g.Calls) == 0 {
 			g.Calls = nil
 		}
-		for k := range groups {
-			if rapid.Bool().Draw(t, "reaches") {
-				g.Reaches = append(g.Reaches, int32(k))
-			}
-		}
 		m.Groups = append(m.Groups, g)
 	}
+	for range rapid.IntRange(0, 3).Draw(t, "edges") {
+		m.Edges = append(m.Edges, MarkedEdge{
+			From: rapid.Int64Range(1, 99).Draw(t, "from"), To: rapid.Int64Range(0, 99).Draw(t, "to"), At: rapid.Uint64().Draw(t, "at"),
+			Sure: rapid.Bool().Draw(t, "sure"), Taken: text.Draw(t, "taken"),
+		})
+	}
+	m.Whole = rapid.Bool().Draw(t, "whole")
 	return m
 }
 
@@ -54,7 +56,7 @@ func drawMarking(t *rapid.T) *Marking {
 func TestCheckOfMarkings(t *testing.T) {
 	good := func() *Marking {
 		return &Marking{Groups: []MarkedGroup{{
-			Verdict: Stuck, Count: 2, IDs: []int64{1, 2}, Reaches: []int32{0}, Calls: []Call{{Function: "f"}},
+			Verdict: Stuck, Count: 2, IDs: []int64{1, 2}, Calls: []Call{{Function: "f"}},
 		}}}
 	}
 	if err := good().check(); err != nil {
@@ -69,7 +71,7 @@ func TestCheckOfMarkings(t *testing.T) {
 		"negative wait":           func(_ *Marking, g *MarkedGroup) { g.Waited = -1 },
 		"bytes kept":              func(_ *Marking, g *MarkedGroup) { g.Kept = -2 },
 		"more than 128":           func(_ *Marking, g *MarkedGroup) { g.Calls = make([]Call, 129) },
-		"reaches group 1":         func(_ *Marking, g *MarkedGroup) { g.Reaches[0] = 1 },
+		"edge from goroutine 0":   func(m *Marking, _ *MarkedGroup) { m.Edges = []MarkedEdge{{}} },
 		"goroutine 1 is none":     func(_ *Marking, g *MarkedGroup) { g.IDs[1] = 1 },
 		"function without a name": func(_ *Marking, g *MarkedGroup) { g.Calls[0].Function = "" },
 		"negative line":           func(_ *Marking, g *MarkedGroup) { g.Creator.Line = -1 },

@@ -8,15 +8,17 @@ import (
 // The lines of a marking:
 //
 //	marking 1s goroutines=12 proved passes=3 took=30ms apart=1s halted=2ms max-halt=1ms heap=4096
-//	    group stuck sender count=2 ids=7,9 reason="chan receive" waited=3s kept=8192 reaches=1
+//	    group stuck sender count=2 ids=7,9 reason="chan receive" waited=3s kept=8192
 //	        call main.leak file=main.go line=7
 //	        creator main.main file=main.go line=3
+//	    edge 7 to=9 at=0xc000012080 sure taken=main.lock
 
 // Mark writes the lines of a marking.
 func (s *textSink) Mark(m *Marking) {
 	l := newLine("marking", ascii(m.Time))
 	l.number("goroutines", int64(m.Goroutines))
 	l.flag("proved", m.Proved)
+	l.flag("whole", m.Whole)
 	l.number("passes", int64(m.Passes))
 	l.set("took", ascii(m.Took))
 	l.set("apart", ascii(m.Apart))
@@ -30,6 +32,9 @@ func (s *textSink) Mark(m *Marking) {
 	for i := range m.Groups {
 		s.markedGroup(&m.Groups[i])
 	}
+	for i := range m.Edges {
+		s.markedEdge(&m.Edges[i])
+	}
 }
 
 func (s *textSink) markedGroup(g *MarkedGroup) {
@@ -40,7 +45,6 @@ func (s *textSink) markedGroup(g *MarkedGroup) {
 	l.text("doubt", g.Doubt)
 	l.set("waited", ascii(g.Waited))
 	l.number("kept", g.Kept)
-	l.text("reaches", numbers(g.Reaches))
 	s.line(l)
 	for _, c := range g.Calls {
 		s.call("\t\tcall", c)
@@ -48,6 +52,15 @@ func (s *textSink) markedGroup(g *MarkedGroup) {
 	if g.Creator != (Call{}) {
 		s.call("\t\tcreator", g.Creator)
 	}
+}
+
+func (s *textSink) markedEdge(e *MarkedEdge) {
+	l := newLine("\tedge", strconv.FormatInt(e.From, 10))
+	l.number("to", e.To)
+	l.set("at", address(e.At))
+	l.flag("sure", e.Sure)
+	l.text("taken", e.Taken)
+	s.line(l)
 }
 
 func (s *textSink) call(name string, c Call) {
@@ -77,9 +90,28 @@ func (r *textReader) marking(l *textLine) error {
 				"halted": toDuration(&m.Halted), "max-halt": toDuration(&m.MaxHalt),
 				"heap": toInt64(&m.Heap), "needs-halt": toDuration(&m.NeedsHalt),
 				"needs-memory": toInt64(&m.NeedsMemory), "doubt": toText(&m.Doubt),
-			}, map[string]*bool{"proved": &m.Proved})
+			}, map[string]*bool{"proved": &m.Proved, "whole": &m.Whole})
 		},
 		func() error { return r.b.newMarking(m) },
+	)
+}
+
+// markedEdge reads an edge of the marking above it.
+func (r *textReader) markedEdge(l *textLine) error {
+	if r.marked == nil {
+		return l.keyword.errorf("an edge without a marking above it")
+	}
+	if len(r.marked.Edges) == MaxMarkedEdges {
+		return l.keyword.errorf("a marking has at most %d edges", MaxMarkedEdges)
+	}
+	var e MarkedEdge
+	defer func() { r.marked.Edges = append(r.marked.Edges, e) }()
+	return firstError(
+		func() error { return positional(l, "a goroutine", toInt64(&e.From)) },
+		func() error {
+			return l.attributes(settings{"to": toInt64(&e.To), "at": toAddress(&e.At), "taken": toText(&e.Taken)},
+				map[string]*bool{"sure": &e.Sure})
+		},
 	)
 }
 
@@ -101,7 +133,6 @@ func (r *textReader) markedGroup(l *textLine) error {
 			return l.attributes(settings{
 				"count": toInt(&g.Count), "ids": toNumbers(&g.IDs), "reason": toText(&g.Reason),
 				"doubt": toText(&g.Doubt), "waited": toDuration(&g.Waited), "kept": toInt64(&g.Kept),
-				"reaches": toNumbers(&g.Reaches),
 			}, nil)
 		},
 	)

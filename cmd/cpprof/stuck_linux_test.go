@@ -42,7 +42,7 @@ func runStuck(t *testing.T, args ...string) (out, errs string, status int) {
 var causes = map[string]string{
 	"12 main.send": "nobody left", "1 main.produce, behind: 5 main.consume": "nobody left", "1 main.nilChannel.func1": "nil channel",
 	"1 main.(*box).late": "holder gone", "1 main.waiter": "nobody left", "1 main.condition.func1": "nobody left",
-	"1 main.receiver": "nobody left", "1 main.chooser": "nobody left", "1 main.(*box).inner": "holder gone",
+	"1 main.receiver": "nobody left", "1 main.chooser": "nobody left", "1 main.(*box).inner": "itself",
 	"1 main.(*box).first, 1 main.(*box).second": "circle", "1 main.(*box).reader, 1 main.(*box).writer": "recursive read",
 }
 

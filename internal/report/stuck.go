@@ -216,13 +216,13 @@ func causeOf(f *stuck.Finding) string {
 		if f.Sure {
 			return "they wait for one another"
 		}
-		return "they wait for one another: each is the only one that reaches what another one waits for"
+		return "they may wait for one another: no other goroutine that is left can end their waits"
 	case stuck.Recursive:
 		return "a goroutine reads again what it has locked for reading, behind a writer that waits for it"
 	case stuck.Itself:
-		return "it waits for the lock that it has taken itself, in an outer call"
+		return itself(f)
 	case stuck.HolderGone:
-		return "no other goroutine that is left reaches the lock: its holder is gone, or it holds the lock itself"
+		return "no goroutine that is left holds the lock: it was not given back"
 	case stuck.NobodyLeft:
 		return fmt.Sprintf("no goroutine that is left can %s", what)
 	case stuck.NilChannel:
@@ -234,6 +234,18 @@ func causeOf(f *stuck.Finding) string {
 		return fmt.Sprintf("nothing that can run can %s", what)
 	}
 	return fmt.Sprintf("nothing was seen that can %s", what)
+}
+
+// itself says that a goroutine waits for itself.
+func itself(f *stuck.Finding) string {
+	who := "it holds the lock itself"
+	switch {
+	case f.Taken[0] == "":
+		return fmt.Sprintf("only it would %s itself, later", endings[f.Groups[0].Wait])
+	case !f.Sure:
+		who = "it may hold the lock itself"
+	}
+	return fmt.Sprintf("%s: it was taken in %s", who, f.Taken[0])
 }
 
 // endings say what would end a wait.

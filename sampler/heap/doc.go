@@ -35,6 +35,8 @@
 //	prove.go          the halt, and its copy
 //	frames.go         stacks of goroutines
 //	stackmap.go       which words of a stack count
-//	kept.go           who is stuck for whom, and what that keeps
+//	kept.go           which groups reach what others wait for, and what they keep
+//	holds.go          which locks stuck goroutines hold, and what they would do next
+//	edges.go          who ends the waits of whom
 //	result.go         verdicts
 package heap

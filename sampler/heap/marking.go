@@ -19,6 +19,7 @@ func (r *Result) Marking(at time.Duration) *sampledata.Marking {
 	if len(r.Doubts) > 0 {
 		m.Doubt = r.Doubts[0]
 	}
+	m.Edges, m.Whole = r.edges()
 	room := sampledata.MaxMarked
 	for i := range r.Groups[:min(len(r.Groups), sampledata.MaxMarkedGroups)] {
 		g := r.Groups[i].marked(room)
@@ -38,11 +39,6 @@ func (g *Group) marked(room int) sampledata.MarkedGroup {
 		out.Waited = max(out.Waited, one.Waited)
 		if len(out.IDs) < room {
 			out.IDs = append(out.IDs, one.ID)
-		}
-	}
-	for _, k := range g.Reaches {
-		if k < sampledata.MaxMarkedGroups {
-			out.Reaches = append(out.Reaches, int32(k))
 		}
 	}
 	for _, f := range g.Frames[:min(len(g.Frames), sampledata.MaxMarkedCalls)] {

@@ -22,6 +22,13 @@ type Goroutine struct {
 	Creator pclntab.Frame
 	Awaits  []uint64      // channels, semaphores or the list of a condition
 	Waited  time.Duration // at least so long; 0 if not known
+	Lock    uint64        // the address of the lock that it waits for; 0 for none
+	Timer   bool          // it waits for a timer's channel
+
+	// Of a goroutine that is proved to be stuck: what its code shows.
+	Holds []Hold
+	Uses  []Use
+	Known bool // the code shows no more than that
 
 	g *goroutine
 }
@@ -74,6 +81,7 @@ func (x *Examination) Result(limit *LimitError) *Result {
 	r.Groups = grouped(all)
 	if x.proved {
 		x.relate(r.Groups)
+		x.analyse(r.Groups)
 	}
 	return r
 }
@@ -110,6 +118,11 @@ func (x *Examination) isMainForever(g *goroutine) bool {
 func (x *Examination) describe(g *goroutine, v sampledata.Verdict, doubt string, now time.Duration) *Goroutine {
 	l := &x.bin.Layout.G
 	out := &Goroutine{ID: g.id, Verdict: v, Doubt: doubt, Reason: g.reason, Wait: waitOf(g), Awaits: slices.Clone(g.awaits), g: g}
+	if len(g.awaits) == 1 {
+		out.Lock = g.reason.LockAt(g.awaits[0])
+		timer, known := x.bin.Release.ChannelTimer()
+		out.Timer = known && word(x.w.channels[g.awaits[0]], timer) != 0
+	}
 	frames, whole := x.frames(g)
 	for _, f := range frames {
 		if f.Func != goruntime.Bottom && !sampler.IsWrapper(f.Func, f.File) {

@@ -61,8 +61,7 @@ func (x *Examination) usedWords(g *goroutine) (used []uint64, ok bool) {
 		switch {
 		case !m.known || f.Exact:
 			return nil, false
-		case m.top:
-			end = g.hi
+		case m.top: // nothing above it counts
 		case i+1 == len(frames) || frames[i+1].SP != end:
 			return nil, false
 		case m.whole:

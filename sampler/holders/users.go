@@ -68,7 +68,7 @@ type uses struct {
 // has reports whether the goroutine may end waits for a kind of thing. Waiting for a group oneself ends no such wait.
 func (u *uses) has(kind thing) bool {
 	return slices.ContainsFunc(u.list, func(u syncflow.Action) bool {
-		return !u.Awaited && (kind == aGroup) == isOfGroup(u.Kind)
+		return !u.Awaited && u.Kind != syncflow.Close && (kind == aGroup) == isOfGroup(u.Kind)
 	})
 }
 

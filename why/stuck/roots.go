@@ -1,44 +1,50 @@
 package stuck
 
-import (
-	"slices"
+import "slices"
 
-	"github.com/cpprof/cpprof/sampledata"
-)
-
-// A root is groups that wait for one another, or a single one, and for nobody else.
+// A root is goroutines that wait for one another, or a single one, and for nobody else.
 type root struct {
 	members []int
 	behind  []int
 }
 
-// roots returns the roots of all waits. Each group belongs to one of them.
-func (f *finder) roots() (roots []root) {
-	f.root = make([]int, len(f.groups))
-	for i := range f.root {
-		f.root[i] = -1
+// rootsOf returns the roots of all waits. Each goroutine belongs to one of them.
+func rootsOf(ahead [][]edge) (roots []root) {
+	behind, of := make([][]int, len(ahead)), make([]int, len(ahead))
+	for i, edges := range ahead {
+		of[i] = -1
+		for _, e := range edges {
+			behind[e.to] = append(behind[e.to], i)
+		}
 	}
-	for _, part := range components(f.ahead) {
-		leaves := slices.ContainsFunc(part, func(i int) bool {
-			return slices.ContainsFunc(f.ahead[i], func(e edge) bool { return !slices.Contains(part, e.to) })
+	part := make([]int, len(ahead))
+	parts := components(ahead)
+	for n, members := range parts {
+		for _, i := range members {
+			part[i] = n
+		}
+	}
+	for n, members := range parts {
+		leaves := slices.ContainsFunc(members, func(i int) bool {
+			return slices.ContainsFunc(ahead[i], func(e edge) bool { return part[e.to] != n })
 		})
 		if leaves {
 			continue
 		}
-		slices.Sort(part)
-		roots = append(roots, root{members: part})
-		for _, i := range part {
-			f.root[i] = len(roots) - 1
+		slices.Sort(members)
+		for _, i := range members {
+			of[i] = len(roots)
 		}
+		roots = append(roots, root{members: members})
 	}
 	for k := range roots {
 		todo := slices.Clone(roots[k].members)
 		for len(todo) > 0 {
 			at := todo[0]
 			todo = todo[1:]
-			for _, i := range f.behind[at] {
-				if f.root[i] < 0 {
-					f.root[i] = k
+			for _, i := range behind[at] {
+				if of[i] < 0 {
+					of[i] = k
 					roots[k].behind = append(roots[k].behind, i)
 					todo = append(todo, i)
 				}
@@ -98,93 +104,4 @@ func components(ahead [][]edge) (parts [][]int) {
 		}
 	}
 	return parts
-}
-
-// finding returns what is known of a root.
-func (f *finder) finding(r root) Finding {
-	out := Finding{Kept: -1, Fault: f.fault(r), Verdict: sampledata.Stuck, Sure: true}
-	for _, i := range r.members {
-		g := &f.groups[i]
-		out.Groups = append(out.Groups, g)
-		out.Lock = append(out.Lock, f.nameOf(g))
-		out.Verdict = min(out.Verdict, g.Verdict)
-		for _, e := range f.ahead[i] {
-			out.Sure = out.Sure && e.sure
-		}
-		f.addTo(&out, g)
-	}
-	for _, i := range r.behind {
-		out.Behind = append(out.Behind, &f.groups[i])
-		f.addTo(&out, &f.groups[i])
-	}
-	return out
-}
-
-// addTo adds the goroutines of a group to the sums of a finding.
-func (f *finder) addTo(out *Finding, g *sampledata.MarkedGroup) {
-	out.Count += g.Count
-	if g.Kept >= 0 {
-		out.Kept = max(out.Kept, 0) + g.Kept
-	}
-	out.Waited = max(out.Waited, g.Waited)
-}
-
-// nameOf returns the name of the lock that a group waits for; "" if there is none, or several.
-func (f *finder) nameOf(g *sampledata.MarkedGroup) string {
-	if !isLock(g) {
-		return ""
-	}
-	name := ""
-	for i, id := range g.IDs {
-		n := f.names[f.known[id].lock]
-		if i > 0 && n != name {
-			return ""
-		}
-		name = n
-	}
-	return name
-}
-
-// fault returns why the waits of a root never end.
-func (f *finder) fault(r root) Fault {
-	first := &f.groups[r.members[0]]
-	switch {
-	case first.Wait == sampledata.ForNothing:
-		return NoCases
-	case first.Wait == sampledata.ForNil:
-		return NilChannel
-	case len(r.members) > 1 && f.oneLock(r):
-		return Recursive
-	case len(r.members) > 1:
-		return Circle
-	case f.holdsItself(r.members[0]):
-		return Itself
-	case len(f.ahead[r.members[0]]) > 0:
-		return Circle // goroutines at the same place wait for one another
-	case first.Verdict < sampledata.Stuck || first.Kept < 0:
-		return Unknown // who reaches what is not known
-	case isLock(first):
-		return HolderGone
-	}
-	return NobodyLeft
-}
-
-// oneLock reports whether a circle is readers and writers of one and the same lock.
-func (f *finder) oneLock(r root) bool {
-	var lock uint64
-	reads := false
-	for _, i := range r.members {
-		if !isLock(&f.groups[i]) {
-			return false
-		}
-		reads = reads || f.groups[i].Wait == sampledata.ForReadLock
-		for _, id := range f.groups[i].IDs {
-			at := f.known[id].lock
-			if lock != 0 && at != lock || at == 0 {
-				return false
-			}
-			lock = at
-		}
-	}
-	return reads
 }

@@ -15,9 +15,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/heap"
 	"github.com/cpprof/cpprof/sampler/snapshot"
+	"github.com/cpprof/cpprof/why/stuck"
 )
 
 // A target is a program that runs.
@@ -90,41 +92,66 @@ func (t *target) rest() (string, error) {
 	}
 }
 
-// gap is the time between two passes.
-const gap = 200 * time.Millisecond
+const (
+	gap    = 400 * time.Millisecond // between two passes
+	sample = 50 * time.Millisecond  // between two samples meanwhile
+)
 
-// examine examines a process: with passes first, or only with the halt.
-func examine(pid int, maxHalt time.Duration, passes int) (*heap.Result, error) {
+// examine examines a process: with passes and samples first, or only with the halt.
+func examine(pid int, maxHalt time.Duration, passes int) (*heap.Result, *stuck.Answer, error) {
 	p, err := sampler.Find(pid)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	b, err := snapshot.Attach(p)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer b.Close()
 	x, err := b.Examine(heap.Config{MaxHalt: maxHalt})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	r := sampledata.NewBuilder(b.Header()).Recording()
 	for i := range passes {
 		if i > 0 {
-			time.Sleep(gap)
+			if r, err = record(b); err != nil {
+				return nil, nil, err
+			}
 		}
 		if err := x.Pass(context.Background()); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if x.Suspects() == 0 {
-			return x.Result(nil), nil
+			return answer(r, x.Result(nil))
 		}
 	}
 	err = x.Prove(context.Background())
 	var limit *heap.LimitError
 	if err != nil && !errors.As(err, &limit) {
-		return nil, err
+		return nil, nil, err
 	}
-	return x.Result(limit), nil
+	return answer(r, x.Result(limit))
+}
+
+// answer says what a result means.
+func answer(r *sampledata.Recording, h *heap.Result) (*heap.Result, *stuck.Answer, error) {
+	r.Marking = h.Marking(0)
+	return h, stuck.Find(r), nil
+}
+
+// record records a process between two passes: samples tell who holds locks.
+func record(b sampler.Backend) (*sampledata.Recording, error) {
+	header := b.Header()
+	to := sampledata.NewBuilder(header)
+	for begin := time.Now(); time.Since(begin) < gap; time.Sleep(sample) {
+		b.MayLearn(gap)
+		if _, err := b.Observe(context.Background(), to, sampledata.Sample{Time: time.Since(header.Start)}); err != nil {
+			return nil, err
+		}
+	}
+	b.Settle(to)
+	return to.Recording(), nil
 }
 
 // A dumped is a goroutine in what a program prints.

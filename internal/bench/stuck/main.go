@@ -15,6 +15,7 @@
 //	-toolchain NAME  builds with another release of Go, which is fetched: go1.21.13
 //	-oracle          builds with GOEXPERIMENT=goroutineleakprofile, and compares with the profile
 //	                 of the same process
+//	-causes          prints the causes that were found
 //	-healthy D       how long healthy programs are examined, again and again
 package main
 
@@ -33,6 +34,7 @@ func main() {
 	flag.StringVar(&b.toolchain, "toolchain", "", "release of Go that builds the programs")
 	flag.BoolVar(&b.oracle, "oracle", false, "compare with the runtime's profile in the same process")
 	flag.DurationVar(&b.healthy, "healthy", 10*time.Second, "how long each healthy program is examined")
+	flag.BoolVar(&b.causes, "causes", false, "print the causes that were found")
 	flag.Parse()
 	b.names = regexp.MustCompile(*pattern)
 	if err := b.run(); err != nil {

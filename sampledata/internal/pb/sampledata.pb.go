@@ -1938,6 +1938,8 @@ type Marking struct {
 	NeedsMemory   uint64                 `protobuf:"varint,11,opt,name=needs_memory,json=needsMemory,proto3" json:"needs_memory,omitempty"` // bytes that a proof would copy, likewise
 	Doubt         uint32                 `protobuf:"varint,12,opt,name=doubt,proto3" json:"doubt,omitempty"`                                // string code: why nothing is claimed
 	Groups        []*MarkedGroup         `protobuf:"bytes,13,rep,name=groups,proto3" json:"groups,omitempty"`                               // at most 4,096
+	Edges         []*MarkedEdge          `protobuf:"bytes,14,rep,name=edges,proto3" json:"edges,omitempty"`                                 // at most 262,144
+	Whole         bool                   `protobuf:"varint,15,opt,name=whole,proto3" json:"whole,omitempty"`                                // the edges are all that there are
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2063,6 +2065,97 @@ func (x *Marking) GetGroups() []*MarkedGroup {
 	return nil
 }
 
+func (x *Marking) GetEdges() []*MarkedEdge {
+	if x != nil {
+		return x.Edges
+	}
+	return nil
+}
+
+func (x *Marking) GetWhole() bool {
+	if x != nil {
+		return x.Whole
+	}
+	return false
+}
+
+// What the code of goroutines says of who ends their waits.
+type MarkedEdge struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	From          int64                  `protobuf:"varint,1,opt,name=from,proto3" json:"from,omitempty"`   // the goroutine that waits: its number in the target
+	To            int64                  `protobuf:"varint,2,opt,name=to,proto3" json:"to,omitempty"`       // the one that would end the wait, or holds the lock; 0 for none
+	At            uint64                 `protobuf:"varint,3,opt,name=at,proto3" json:"at,omitempty"`       // address of the lock, channel, group or condition
+	Sure          bool                   `protobuf:"varint,4,opt,name=sure,proto3" json:"sure,omitempty"`   // otherwise that is likely
+	Taken         uint32                 `protobuf:"varint,5,opt,name=taken,proto3" json:"taken,omitempty"` // string code: the function that has taken the lock; 0 if it is no lock
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MarkedEdge) Reset() {
+	*x = MarkedEdge{}
+	mi := &file_sampledata_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MarkedEdge) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MarkedEdge) ProtoMessage() {}
+
+func (x *MarkedEdge) ProtoReflect() protoreflect.Message {
+	mi := &file_sampledata_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MarkedEdge.ProtoReflect.Descriptor instead.
+func (*MarkedEdge) Descriptor() ([]byte, []int) {
+	return file_sampledata_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *MarkedEdge) GetFrom() int64 {
+	if x != nil {
+		return x.From
+	}
+	return 0
+}
+
+func (x *MarkedEdge) GetTo() int64 {
+	if x != nil {
+		return x.To
+	}
+	return 0
+}
+
+func (x *MarkedEdge) GetAt() uint64 {
+	if x != nil {
+		return x.At
+	}
+	return 0
+}
+
+func (x *MarkedEdge) GetSure() bool {
+	if x != nil {
+		return x.Sure
+	}
+	return false
+}
+
+func (x *MarkedEdge) GetTaken() uint32 {
+	if x != nil {
+		return x.Taken
+	}
+	return 0
+}
+
 // Goroutines that wait at one place, with one verdict.
 type MarkedGroup struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
@@ -2074,7 +2167,6 @@ type MarkedGroup struct {
 	Goroutine []int64                `protobuf:"zigzag64,6,rep,packed,name=goroutine,proto3" json:"goroutine,omitempty"` // the first of their numbers in the target, ascending: minus the previous one; at most 131,072 in a marking
 	Waited    uint64                 `protobuf:"varint,7,opt,name=waited,proto3" json:"waited,omitempty"`                // nanoseconds of the longest wait, at least; 0 if not known
 	Kept      uint64                 `protobuf:"varint,8,opt,name=kept,proto3" json:"kept,omitempty"`                    // 1 + bytes that only these goroutines keep; 0 if not known
-	Reaches   []uint32               `protobuf:"varint,9,rep,packed,name=reaches,proto3" json:"reaches,omitempty"`       // other groups that wait for what this group reaches, by index, ascending
 	// The function that its go statement is in: string code, string code, line; and the calls, innermost first, at most 128.
 	CreatorFunction uint32   `protobuf:"varint,10,opt,name=creator_function,json=creatorFunction,proto3" json:"creator_function,omitempty"`
 	CreatorFile     uint32   `protobuf:"varint,11,opt,name=creator_file,json=creatorFile,proto3" json:"creator_file,omitempty"`
@@ -2088,7 +2180,7 @@ type MarkedGroup struct {
 
 func (x *MarkedGroup) Reset() {
 	*x = MarkedGroup{}
-	mi := &file_sampledata_proto_msgTypes[14]
+	mi := &file_sampledata_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2100,7 +2192,7 @@ func (x *MarkedGroup) String() string {
 func (*MarkedGroup) ProtoMessage() {}
 
 func (x *MarkedGroup) ProtoReflect() protoreflect.Message {
-	mi := &file_sampledata_proto_msgTypes[14]
+	mi := &file_sampledata_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2113,7 +2205,7 @@ func (x *MarkedGroup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MarkedGroup.ProtoReflect.Descriptor instead.
 func (*MarkedGroup) Descriptor() ([]byte, []int) {
-	return file_sampledata_proto_rawDescGZIP(), []int{14}
+	return file_sampledata_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *MarkedGroup) GetVerdict() Verdict {
@@ -2170,13 +2262,6 @@ func (x *MarkedGroup) GetKept() uint64 {
 		return x.Kept
 	}
 	return 0
-}
-
-func (x *MarkedGroup) GetReaches() []uint32 {
-	if x != nil {
-		return x.Reaches
-	}
-	return nil
 }
 
 func (x *MarkedGroup) GetCreatorFunction() uint32 {
@@ -2248,7 +2333,7 @@ type Probe struct {
 
 func (x *Probe) Reset() {
 	*x = Probe{}
-	mi := &file_sampledata_proto_msgTypes[15]
+	mi := &file_sampledata_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2260,7 +2345,7 @@ func (x *Probe) String() string {
 func (*Probe) ProtoMessage() {}
 
 func (x *Probe) ProtoReflect() protoreflect.Message {
-	mi := &file_sampledata_proto_msgTypes[15]
+	mi := &file_sampledata_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2273,7 +2358,7 @@ func (x *Probe) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Probe.ProtoReflect.Descriptor instead.
 func (*Probe) Descriptor() ([]byte, []int) {
-	return file_sampledata_proto_rawDescGZIP(), []int{15}
+	return file_sampledata_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Probe) GetFunction() uint32 {
@@ -2416,7 +2501,7 @@ type CallSite struct {
 
 func (x *CallSite) Reset() {
 	*x = CallSite{}
-	mi := &file_sampledata_proto_msgTypes[16]
+	mi := &file_sampledata_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2428,7 +2513,7 @@ func (x *CallSite) String() string {
 func (*CallSite) ProtoMessage() {}
 
 func (x *CallSite) ProtoReflect() protoreflect.Message {
-	mi := &file_sampledata_proto_msgTypes[16]
+	mi := &file_sampledata_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2441,7 +2526,7 @@ func (x *CallSite) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallSite.ProtoReflect.Descriptor instead.
 func (*CallSite) Descriptor() ([]byte, []int) {
-	return file_sampledata_proto_rawDescGZIP(), []int{16}
+	return file_sampledata_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *CallSite) GetCaller() uint32 {
@@ -2491,7 +2576,7 @@ type Argument struct {
 
 func (x *Argument) Reset() {
 	*x = Argument{}
-	mi := &file_sampledata_proto_msgTypes[17]
+	mi := &file_sampledata_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2503,7 +2588,7 @@ func (x *Argument) String() string {
 func (*Argument) ProtoMessage() {}
 
 func (x *Argument) ProtoReflect() protoreflect.Message {
-	mi := &file_sampledata_proto_msgTypes[17]
+	mi := &file_sampledata_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2516,7 +2601,7 @@ func (x *Argument) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Argument.ProtoReflect.Descriptor instead.
 func (*Argument) Descriptor() ([]byte, []int) {
-	return file_sampledata_proto_rawDescGZIP(), []int{17}
+	return file_sampledata_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Argument) GetName() uint32 {
@@ -2556,7 +2641,7 @@ type Distribution struct {
 
 func (x *Distribution) Reset() {
 	*x = Distribution{}
-	mi := &file_sampledata_proto_msgTypes[18]
+	mi := &file_sampledata_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2568,7 +2653,7 @@ func (x *Distribution) String() string {
 func (*Distribution) ProtoMessage() {}
 
 func (x *Distribution) ProtoReflect() protoreflect.Message {
-	mi := &file_sampledata_proto_msgTypes[18]
+	mi := &file_sampledata_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2581,7 +2666,7 @@ func (x *Distribution) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Distribution.ProtoReflect.Descriptor instead.
 func (*Distribution) Descriptor() ([]byte, []int) {
-	return file_sampledata_proto_rawDescGZIP(), []int{18}
+	return file_sampledata_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Distribution) GetSum() int64 {
@@ -2642,7 +2727,7 @@ type Monitor struct {
 
 func (x *Monitor) Reset() {
 	*x = Monitor{}
-	mi := &file_sampledata_proto_msgTypes[19]
+	mi := &file_sampledata_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2654,7 +2739,7 @@ func (x *Monitor) String() string {
 func (*Monitor) ProtoMessage() {}
 
 func (x *Monitor) ProtoReflect() protoreflect.Message {
-	mi := &file_sampledata_proto_msgTypes[19]
+	mi := &file_sampledata_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2667,7 +2752,7 @@ func (x *Monitor) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Monitor.ProtoReflect.Descriptor instead.
 func (*Monitor) Descriptor() ([]byte, []int) {
-	return file_sampledata_proto_rawDescGZIP(), []int{19}
+	return file_sampledata_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Monitor) GetName() uint32 {
@@ -2739,7 +2824,7 @@ type LockNames struct {
 
 func (x *LockNames) Reset() {
 	*x = LockNames{}
-	mi := &file_sampledata_proto_msgTypes[20]
+	mi := &file_sampledata_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2751,7 +2836,7 @@ func (x *LockNames) String() string {
 func (*LockNames) ProtoMessage() {}
 
 func (x *LockNames) ProtoReflect() protoreflect.Message {
-	mi := &file_sampledata_proto_msgTypes[20]
+	mi := &file_sampledata_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2764,7 +2849,7 @@ func (x *LockNames) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LockNames.ProtoReflect.Descriptor instead.
 func (*LockNames) Descriptor() ([]byte, []int) {
-	return file_sampledata_proto_rawDescGZIP(), []int{20}
+	return file_sampledata_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *LockNames) GetAddress() []uint64 {
@@ -2800,7 +2885,7 @@ type Warning struct {
 
 func (x *Warning) Reset() {
 	*x = Warning{}
-	mi := &file_sampledata_proto_msgTypes[21]
+	mi := &file_sampledata_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2812,7 +2897,7 @@ func (x *Warning) String() string {
 func (*Warning) ProtoMessage() {}
 
 func (x *Warning) ProtoReflect() protoreflect.Message {
-	mi := &file_sampledata_proto_msgTypes[21]
+	mi := &file_sampledata_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2825,7 +2910,7 @@ func (x *Warning) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Warning.ProtoReflect.Descriptor instead.
 func (*Warning) Descriptor() ([]byte, []int) {
-	return file_sampledata_proto_rawDescGZIP(), []int{21}
+	return file_sampledata_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Warning) GetKind() uint32 {
@@ -2868,7 +2953,7 @@ type End struct {
 
 func (x *End) Reset() {
 	*x = End{}
-	mi := &file_sampledata_proto_msgTypes[22]
+	mi := &file_sampledata_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2880,7 +2965,7 @@ func (x *End) String() string {
 func (*End) ProtoMessage() {}
 
 func (x *End) ProtoReflect() protoreflect.Message {
-	mi := &file_sampledata_proto_msgTypes[22]
+	mi := &file_sampledata_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2893,7 +2978,7 @@ func (x *End) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use End.ProtoReflect.Descriptor instead.
 func (*End) Descriptor() ([]byte, []int) {
-	return file_sampledata_proto_rawDescGZIP(), []int{22}
+	return file_sampledata_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *End) GetCause() EndCause {
@@ -3086,7 +3171,7 @@ const file_sampledata_proto_rawDesc = "" +
 	"\x06values\x18\x0e \x01(\fR\x06values\x12\x16\n" +
 	"\x06weight\x18\x0f \x01(\x04R\x06weight\x123\n" +
 	"\x06probes\x18\x11 \x03(\v2\x1b.cpprof.sampledata.v1.ProbeR\x06probes\x127\n" +
-	"\amarking\x18\x12 \x01(\v2\x1d.cpprof.sampledata.v1.MarkingR\amarking\"\xf1\x02\n" +
+	"\amarking\x18\x12 \x01(\v2\x1d.cpprof.sampledata.v1.MarkingR\amarking\"\xbf\x03\n" +
 	"\aMarking\x12\x12\n" +
 	"\x04time\x18\x01 \x01(\x04R\x04time\x12\x1e\n" +
 	"\n" +
@@ -3104,7 +3189,16 @@ const file_sampledata_proto_rawDesc = "" +
 	" \x01(\x04R\tneedsHalt\x12!\n" +
 	"\fneeds_memory\x18\v \x01(\x04R\vneedsMemory\x12\x14\n" +
 	"\x05doubt\x18\f \x01(\rR\x05doubt\x129\n" +
-	"\x06groups\x18\r \x03(\v2!.cpprof.sampledata.v1.MarkedGroupR\x06groups\"\xf4\x03\n" +
+	"\x06groups\x18\r \x03(\v2!.cpprof.sampledata.v1.MarkedGroupR\x06groups\x126\n" +
+	"\x05edges\x18\x0e \x03(\v2 .cpprof.sampledata.v1.MarkedEdgeR\x05edges\x12\x14\n" +
+	"\x05whole\x18\x0f \x01(\bR\x05whole\"j\n" +
+	"\n" +
+	"MarkedEdge\x12\x12\n" +
+	"\x04from\x18\x01 \x01(\x03R\x04from\x12\x0e\n" +
+	"\x02to\x18\x02 \x01(\x03R\x02to\x12\x0e\n" +
+	"\x02at\x18\x03 \x01(\x04R\x02at\x12\x12\n" +
+	"\x04sure\x18\x04 \x01(\bR\x04sure\x12\x14\n" +
+	"\x05taken\x18\x05 \x01(\rR\x05taken\"\xe0\x03\n" +
 	"\vMarkedGroup\x127\n" +
 	"\averdict\x18\x01 \x01(\x0e2\x1d.cpprof.sampledata.v1.VerdictR\averdict\x124\n" +
 	"\x04wait\x18\x02 \x01(\x0e2 .cpprof.sampledata.v1.MarkedWaitR\x04wait\x12\x16\n" +
@@ -3113,15 +3207,15 @@ const file_sampledata_proto_rawDesc = "" +
 	"\x05count\x18\x05 \x01(\rR\x05count\x12\x1c\n" +
 	"\tgoroutine\x18\x06 \x03(\x12R\tgoroutine\x12\x16\n" +
 	"\x06waited\x18\a \x01(\x04R\x06waited\x12\x12\n" +
-	"\x04kept\x18\b \x01(\x04R\x04kept\x12\x18\n" +
-	"\areaches\x18\t \x03(\rR\areaches\x12)\n" +
+	"\x04kept\x18\b \x01(\x04R\x04kept\x12)\n" +
 	"\x10creator_function\x18\n" +
 	" \x01(\rR\x0fcreatorFunction\x12!\n" +
 	"\fcreator_file\x18\v \x01(\rR\vcreatorFile\x12!\n" +
 	"\fcreator_line\x18\f \x01(\rR\vcreatorLine\x12#\n" +
 	"\rcall_function\x18\r \x03(\rR\fcallFunction\x12\x1b\n" +
 	"\tcall_file\x18\x0e \x03(\rR\bcallFile\x12\x1b\n" +
-	"\tcall_line\x18\x0f \x03(\rR\bcallLine\"\xc4\x04\n" +
+	"\tcall_line\x18\x0f \x03(\rR\bcallLineJ\x04\b\t\x10\n" +
+	"\"\xc4\x04\n" +
 	"\x05Probe\x12\x1a\n" +
 	"\bfunction\x18\x01 \x01(\rR\bfunction\x12\x12\n" +
 	"\x04file\x18\x02 \x01(\rR\x04file\x12\x12\n" +
@@ -3275,7 +3369,7 @@ func file_sampledata_proto_rawDescGZIP() []byte {
 }
 
 var file_sampledata_proto_enumTypes = make([]protoimpl.EnumInfo, 9)
-var file_sampledata_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
+var file_sampledata_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
 var file_sampledata_proto_goTypes = []any{
 	(RunState)(0),         // 0: cpprof.sampledata.v1.RunState
 	(Evidence)(0),         // 1: cpprof.sampledata.v1.Evidence
@@ -3300,15 +3394,16 @@ var file_sampledata_proto_goTypes = []any{
 	(*Changes)(nil),       // 20: cpprof.sampledata.v1.Changes
 	(*Sample)(nil),        // 21: cpprof.sampledata.v1.Sample
 	(*Marking)(nil),       // 22: cpprof.sampledata.v1.Marking
-	(*MarkedGroup)(nil),   // 23: cpprof.sampledata.v1.MarkedGroup
-	(*Probe)(nil),         // 24: cpprof.sampledata.v1.Probe
-	(*CallSite)(nil),      // 25: cpprof.sampledata.v1.CallSite
-	(*Argument)(nil),      // 26: cpprof.sampledata.v1.Argument
-	(*Distribution)(nil),  // 27: cpprof.sampledata.v1.Distribution
-	(*Monitor)(nil),       // 28: cpprof.sampledata.v1.Monitor
-	(*LockNames)(nil),     // 29: cpprof.sampledata.v1.LockNames
-	(*Warning)(nil),       // 30: cpprof.sampledata.v1.Warning
-	(*End)(nil),           // 31: cpprof.sampledata.v1.End
+	(*MarkedEdge)(nil),    // 23: cpprof.sampledata.v1.MarkedEdge
+	(*MarkedGroup)(nil),   // 24: cpprof.sampledata.v1.MarkedGroup
+	(*Probe)(nil),         // 25: cpprof.sampledata.v1.Probe
+	(*CallSite)(nil),      // 26: cpprof.sampledata.v1.CallSite
+	(*Argument)(nil),      // 27: cpprof.sampledata.v1.Argument
+	(*Distribution)(nil),  // 28: cpprof.sampledata.v1.Distribution
+	(*Monitor)(nil),       // 29: cpprof.sampledata.v1.Monitor
+	(*LockNames)(nil),     // 30: cpprof.sampledata.v1.LockNames
+	(*Warning)(nil),       // 31: cpprof.sampledata.v1.Warning
+	(*End)(nil),           // 32: cpprof.sampledata.v1.End
 }
 var file_sampledata_proto_depIdxs = []int32{
 	10, // 0: cpprof.sampledata.v1.StringsRecord.header:type_name -> cpprof.sampledata.v1.StringsHeader
@@ -3322,34 +3417,35 @@ var file_sampledata_proto_depIdxs = []int32{
 	19, // 8: cpprof.sampledata.v1.DataRecord.modes:type_name -> cpprof.sampledata.v1.Modes
 	20, // 9: cpprof.sampledata.v1.DataRecord.changes:type_name -> cpprof.sampledata.v1.Changes
 	21, // 10: cpprof.sampledata.v1.DataRecord.sample:type_name -> cpprof.sampledata.v1.Sample
-	30, // 11: cpprof.sampledata.v1.DataRecord.warning:type_name -> cpprof.sampledata.v1.Warning
-	31, // 12: cpprof.sampledata.v1.DataRecord.end:type_name -> cpprof.sampledata.v1.End
-	29, // 13: cpprof.sampledata.v1.DataRecord.lock_names:type_name -> cpprof.sampledata.v1.LockNames
+	31, // 11: cpprof.sampledata.v1.DataRecord.warning:type_name -> cpprof.sampledata.v1.Warning
+	32, // 12: cpprof.sampledata.v1.DataRecord.end:type_name -> cpprof.sampledata.v1.End
+	30, // 13: cpprof.sampledata.v1.DataRecord.lock_names:type_name -> cpprof.sampledata.v1.LockNames
 	0,  // 14: cpprof.sampledata.v1.Modes.run:type_name -> cpprof.sampledata.v1.RunState
 	1,  // 15: cpprof.sampledata.v1.Changes.lock_evidence:type_name -> cpprof.sampledata.v1.Evidence
-	28, // 16: cpprof.sampledata.v1.Sample.monitors:type_name -> cpprof.sampledata.v1.Monitor
-	24, // 17: cpprof.sampledata.v1.Sample.probes:type_name -> cpprof.sampledata.v1.Probe
+	29, // 16: cpprof.sampledata.v1.Sample.monitors:type_name -> cpprof.sampledata.v1.Monitor
+	25, // 17: cpprof.sampledata.v1.Sample.probes:type_name -> cpprof.sampledata.v1.Probe
 	22, // 18: cpprof.sampledata.v1.Sample.marking:type_name -> cpprof.sampledata.v1.Marking
-	23, // 19: cpprof.sampledata.v1.Marking.groups:type_name -> cpprof.sampledata.v1.MarkedGroup
-	2,  // 20: cpprof.sampledata.v1.MarkedGroup.verdict:type_name -> cpprof.sampledata.v1.Verdict
-	3,  // 21: cpprof.sampledata.v1.MarkedGroup.wait:type_name -> cpprof.sampledata.v1.MarkedWait
-	4,  // 22: cpprof.sampledata.v1.Probe.instrument:type_name -> cpprof.sampledata.v1.Instrument
-	27, // 23: cpprof.sampledata.v1.Probe.elapsed:type_name -> cpprof.sampledata.v1.Distribution
-	25, // 24: cpprof.sampledata.v1.Probe.sites:type_name -> cpprof.sampledata.v1.CallSite
-	26, // 25: cpprof.sampledata.v1.Probe.arguments:type_name -> cpprof.sampledata.v1.Argument
-	27, // 26: cpprof.sampledata.v1.CallSite.elapsed:type_name -> cpprof.sampledata.v1.Distribution
-	5,  // 27: cpprof.sampledata.v1.Argument.kind:type_name -> cpprof.sampledata.v1.ArgumentKind
-	27, // 28: cpprof.sampledata.v1.Argument.values:type_name -> cpprof.sampledata.v1.Distribution
-	6,  // 29: cpprof.sampledata.v1.Monitor.layer:type_name -> cpprof.sampledata.v1.Layer
-	7,  // 30: cpprof.sampledata.v1.Monitor.kind:type_name -> cpprof.sampledata.v1.MonitorKind
-	8,  // 31: cpprof.sampledata.v1.End.cause:type_name -> cpprof.sampledata.v1.EndCause
-	24, // 32: cpprof.sampledata.v1.End.probes:type_name -> cpprof.sampledata.v1.Probe
-	22, // 33: cpprof.sampledata.v1.End.marking:type_name -> cpprof.sampledata.v1.Marking
-	34, // [34:34] is the sub-list for method output_type
-	34, // [34:34] is the sub-list for method input_type
-	34, // [34:34] is the sub-list for extension type_name
-	34, // [34:34] is the sub-list for extension extendee
-	0,  // [0:34] is the sub-list for field type_name
+	24, // 19: cpprof.sampledata.v1.Marking.groups:type_name -> cpprof.sampledata.v1.MarkedGroup
+	23, // 20: cpprof.sampledata.v1.Marking.edges:type_name -> cpprof.sampledata.v1.MarkedEdge
+	2,  // 21: cpprof.sampledata.v1.MarkedGroup.verdict:type_name -> cpprof.sampledata.v1.Verdict
+	3,  // 22: cpprof.sampledata.v1.MarkedGroup.wait:type_name -> cpprof.sampledata.v1.MarkedWait
+	4,  // 23: cpprof.sampledata.v1.Probe.instrument:type_name -> cpprof.sampledata.v1.Instrument
+	28, // 24: cpprof.sampledata.v1.Probe.elapsed:type_name -> cpprof.sampledata.v1.Distribution
+	26, // 25: cpprof.sampledata.v1.Probe.sites:type_name -> cpprof.sampledata.v1.CallSite
+	27, // 26: cpprof.sampledata.v1.Probe.arguments:type_name -> cpprof.sampledata.v1.Argument
+	28, // 27: cpprof.sampledata.v1.CallSite.elapsed:type_name -> cpprof.sampledata.v1.Distribution
+	5,  // 28: cpprof.sampledata.v1.Argument.kind:type_name -> cpprof.sampledata.v1.ArgumentKind
+	28, // 29: cpprof.sampledata.v1.Argument.values:type_name -> cpprof.sampledata.v1.Distribution
+	6,  // 30: cpprof.sampledata.v1.Monitor.layer:type_name -> cpprof.sampledata.v1.Layer
+	7,  // 31: cpprof.sampledata.v1.Monitor.kind:type_name -> cpprof.sampledata.v1.MonitorKind
+	8,  // 32: cpprof.sampledata.v1.End.cause:type_name -> cpprof.sampledata.v1.EndCause
+	25, // 33: cpprof.sampledata.v1.End.probes:type_name -> cpprof.sampledata.v1.Probe
+	22, // 34: cpprof.sampledata.v1.End.marking:type_name -> cpprof.sampledata.v1.Marking
+	35, // [35:35] is the sub-list for method output_type
+	35, // [35:35] is the sub-list for method input_type
+	35, // [35:35] is the sub-list for extension type_name
+	35, // [35:35] is the sub-list for extension extendee
+	0,  // [0:35] is the sub-list for field type_name
 }
 
 func init() { file_sampledata_proto_init() }
@@ -3381,7 +3477,7 @@ func file_sampledata_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sampledata_proto_rawDesc), len(file_sampledata_proto_rawDesc)),
 			NumEnums:      9,
-			NumMessages:   23,
+			NumMessages:   24,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -21,11 +21,12 @@ const (
 	Acquire                   // of such a part. It ends no wait
 	Return                    // of a connection to its pool
 	Written                   // to a file or socket, by one goroutine at a time
+	Close                     // of a channel
 )
 
 // takesTurns reports whether of all actions on an object only the next one counts. Example: a goroutine that has sent to a channel
 // and then receives from it, again and again, keeps others from sending only if receiving is what it does next.
-func (k ActionKind) takesTurns() bool { return k != Done && k != Signal }
+func (k ActionKind) takesTurns() bool { return k != Done && k != Signal && k != Close }
 
 // An Action is something that a goroutine may still do with a channel, a sync.WaitGroup or a sync.Cond, by the functions
 // that it is in.

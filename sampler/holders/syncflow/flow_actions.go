@@ -52,6 +52,8 @@ func (w *flow) addCallActions(s *state, k int) {
 		w.addAction(action{at: k, object: arg, kind: Receive})
 	case goruntime.CallSelect:
 		w.addSelectActions(s, k)
+	case goruntime.CallClose:
+		w.addAction(action{at: k, object: arg, kind: Close})
 	case goruntime.CallSignal:
 		w.addAction(action{at: k, object: arg, kind: Signal})
 	case goruntime.CallAcquire:

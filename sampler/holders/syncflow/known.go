@@ -35,7 +35,7 @@ const (
 	maxExprRead = 16  // how deep an expression may be
 )
 
-const knownMagic = "cpprof learned 4\n"
+const knownMagic = "cpprof learned 5\n"
 
 // AppendKnown appends what is known of the program's code.
 func (a *Analyzer) AppendKnown(b []byte) []byte {
@@ -159,7 +159,7 @@ func (a *Analyzer) Remember(b []byte) error {
 	actions := decodePlaces(&d, func() []siteAction {
 		found := noActions
 		for range d.count(maxRefs) {
-			found = append(found, siteAction{object: d.expr(0), kind: ActionKind(d.below(uint64(Signal) + 1)), awaited: d.bool()})
+			found = append(found, siteAction{object: d.expr(0), kind: ActionKind(d.below(uint64(Close) + 1)), awaited: d.bool()})
 		}
 		return found
 	})

@@ -52,6 +52,7 @@ const (
 	CallSend                    // sends to the channel at its first argument
 	CallReceive                 // receives from it
 	CallSelect                  // does one of the cases that its arguments list
+	CallClose                   // closes the channel at its first argument
 	CallDone                    // lowers the counter of the WaitGroup at its first argument
 	CallAdd                     // lowers it if the second argument is below 0
 	CallSignal                  // wakes those who wait for the Cond at its first argument
@@ -107,6 +108,7 @@ var callRoles = map[string]CallRole{
 	"runtime.chanrecv2":                 CallReceive,
 	"runtime.selectnbrecv":              CallReceive,
 	"runtime.selectgo":                  CallSelect,
+	"runtime.closechan":                 CallClose,
 	"runtime.gopanic":                   CallStops,
 	"runtime.throw":                     CallStops,
 	"runtime.fatal":                     CallStops,
@@ -152,10 +154,10 @@ func (r CallRole) TakesOrReleases() bool { return CallLock <= r && r <= CallRUnl
 // UsesChannel reports whether a call sends to a channel, or receives from it.
 func (r CallRole) UsesChannel() bool { return r == CallSend || r == CallReceive || r == CallSelect }
 
-// EndsWaits reports whether a call may end waits for a WaitGroup, a Cond, a semaphore or a pool.
+// EndsWaits reports whether a call may end waits for a WaitGroup, a Cond, a semaphore or a pool, or all waits for a channel.
 func (r CallRole) EndsWaits() bool {
 	switch r {
-	case CallDone, CallAdd, CallSignal, CallRelease, CallReturn, CallReturnOf:
+	case CallClose, CallDone, CallAdd, CallSignal, CallRelease, CallReturn, CallReturnOf:
 		return true
 	}
 	return false

@@ -56,6 +56,10 @@ const (
 // ChannelClosed is the offset in a channel (runtime.hchan) of what says that it is closed (4 bytes).
 const ChannelClosed = 28
 
+// ChannelTimer returns the offset in a channel of the timer that sends to it.
+// Channels of Go 1.22 and before do not say it.
+func (r Release) ChannelTimer() (offset int, ok bool) { return 32, r.Line >= 23 }
+
 // ChannelQueues returns the offset of a channel's queue of receivers.
 // The queue of senders follows after 16 bytes.
 func (r Release) ChannelQueues() uint64 {

@@ -243,11 +243,17 @@ func TestHeapOffsets(t *testing.T) {
 	if r.Line < 25 {
 		block = "finblock"
 	}
+	var timer [2]int64
+	if at, ok := r.ChannelTimer(); ok {
+		timer = [2]int64{s.offset("hchan", "timer"), int64(at)}
+	}
 	for name, pair := range map[string][2]int64{
 		"finBlock.alllink": {s.offset(block, "alllink"), FinBlockLink},
 		"semTabSize":       {s.constant("semTabSize"), SemaRoots},
 		"semaRoot.treap":   {s.offset("semaRoot", "treap"), SemaRootTreap},
 		"notifyList.head":  {s.offset("notifyList", "head"), NotifyListHead},
+		"hchan.timer":      timer,
+		"WaitGroup.sema":   {load(t, filepath.Join(src, "sync"), "waitgroup.go", "cond.go", "mutex.go").offset("WaitGroup", "sema"), WaitGroupSema},
 		"hchan.closed":     {s.offset("hchan", "closed"), ChannelClosed},
 		"hchan.recvq":      {s.offset("hchan", "recvq"), int64(r.ChannelQueues())},
 		"hchan.sendq":      {s.offset("hchan", "sendq"), int64(r.ChannelQueues()) + 16},

@@ -23,6 +23,9 @@ const (
 // WaitGroupCount is the offset in a sync.WaitGroup of the number of goroutines that it waits for (4 bytes).
 const WaitGroupCount = 4
 
+// WaitGroupSema is the offset in a sync.WaitGroup of the semaphore that goroutines in Wait are parked at.
+const WaitGroupSema = 8
+
 // WeightedTaken is the offset in a golang.org/x/sync/semaphore.Weighted of the sum of the parts that were taken (8 bytes).
 const WeightedTaken = 8
 
