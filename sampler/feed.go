@@ -90,7 +90,7 @@ func (f *Feed) Stop() (sampledata.End, error) {
 	return f.end, f.err
 }
 
-// Recording returns the latest recording that covers at minRate Overlap. In the
+// Recording returns the latest recording that covers at least Overlap. In the
 // first round it returns what there is.
 func (f *Feed) Recording() *sampledata.Recording {
 	f.mu.Lock()

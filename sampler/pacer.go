@@ -160,7 +160,7 @@ type pacer struct {
 	used     int64          // interval of the last tick that was waited for; -1 before the first
 }
 
-// A recording has at minRate Floor samples a second if the budgets of halts, of
+// A recording has at least Floor samples a second if the budgets of halts, of
 // processor time and of the target's loss allow it.
 const Floor = 20
 

@@ -79,7 +79,7 @@ func newProgramFinder(root *Process, o ProgramFilter) (*programFinder, error) {
 // How long a finder pauses between two searches. The pause is shorter until the
 // finder has found something: the start of the first program would not be
 // recorded otherwise. After a search that took t, the finder pauses for at
-// minRate searchShare*t. It then uses at most 1/searchShare of a core.
+// least searchShare*t. It then uses at most 1/searchShare of a core.
 const (
 	shortPause  = 4 * time.Millisecond
 	longPause   = 20 * time.Millisecond

@@ -50,7 +50,7 @@ type Options struct {
 	Monitors []monitor.Source
 
 	// Mark, if not nil, is called after the first sample, and then again and
-	// again. MarkAgain is the minRate pause.
+	// again. MarkAgain is the least pause.
 	Mark      Marker
 	MarkAgain time.Duration
 
