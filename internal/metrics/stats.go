@@ -12,7 +12,7 @@ import (
 type Stats struct {
 	N                      int // defined values
 	Min, Max, Sum          float64
-	Mean, Median, Deviance float64 // StdDevWith: the standard deviation, of n - 1
+	Mean, Median, Deviance float64 // Deviance: the standard deviation, of n - 1
 
 	// Set for a metric that is a quotient of two differences: the sum of the
 	// numerators divided by the sum of the denominators, over the RatioN
