@@ -33,7 +33,7 @@ var allPlanted = []planted{
 	{"runnable", why.ProcessorKind, []string{"main.spin", "main.burner"}, "More goroutines are ready to run than processors", false},
 	{"allocation", why.AllocationKind, []string{"main.parse"}, "go:main.parser", false},
 	{"pipeline", why.ComputeKind, []string{"main.spin", "main.transform"}, "go:main.producer", false},
-	{"leak", why.LeakKind, []string{"main.answer"}, "go:main.request leak", true},
+	{"leak", why.StuckKind, []string{"main.answer"}, "are stuck for good", true},
 	{"pool", why.ChannelKind, []string{"main.(*pool).get"}, "main.query", true},
 	{"assist", why.AllocationKind, []string{"main.replace"}, "assisting the collector", false},
 	{"syscall", why.SystemCallKind, []string{"main.logLine"}, "system calls", false},
