@@ -24,7 +24,8 @@ func CheckName(name string) (string, error) {
 		word := r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
 		if !word && (i == 0 || !strings.ContainsRune("_-/", r)) {
 			return "", fmt.Errorf(
-				"aspect %q: a name has letters and digits, and within it _ - /, but not %q", name, r)
+				"aspect %q: a name has letters and digits, and within it _ - /, but not %q",
+				name, r)
 		}
 	}
 	return "@" + bare, nil

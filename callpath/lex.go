@@ -137,7 +137,8 @@ scan:
 	case len(open) > 0:
 		return "", l.fail(open[0], "a parenthesis of a name is not closed: put the name in quotes")
 	case name == "" || name[0] == '(':
-		return "", l.fail(start, "a parenthesis after .. or >: put a name that begins with one in quotes")
+		return "", l.fail(start,
+			"a parenthesis after .. or >: put a name that begins with one in quotes")
 	case name == "@":
 		return "", l.fail(start, "an aspect's name must follow the @")
 	case name[0] == '@' && needsQuotes(name):

@@ -36,15 +36,18 @@ func Unknown(t *calltree.Tree, m *calltree.Membership, p Path) []string {
 	return said
 }
 
-// Misspelt returns an error that names the elements of the paths that do not occur in the tree, with the closest names
-// that do; it returns nil if all occur. Aspects, and frames with other names that are known, may rightly cost nothing.
+// Misspelt returns an error that names the elements of the paths that do not
+// occur in the tree, with the closest names that do; it returns nil if all
+// occur. Aspects, and frames with other names that are known, may rightly
+// cost nothing.
 func Misspelt(t *calltree.Tree, other []string, paths ...Path) error {
 	occurring := occurringFuncs(t)
 	var known []Element
 	var said []string
 	for _, p := range paths {
 		for _, e := range p.Elements {
-			if f := t.Named(e.Name); e.Aspect() || f != calltree.None && occurring[f] || slices.Contains(other, e.Name) {
+			if f := t.Named(e.Name); e.Aspect() || f != calltree.None && occurring[f] ||
+				slices.Contains(other, e.Name) {
 				continue
 			}
 			if known == nil {
@@ -62,7 +65,8 @@ func Misspelt(t *calltree.Tree, other []string, paths ...Path) error {
 	return errors.New(strings.Join(said, "; "))
 }
 
-// missing says that an element does not occur, and which known names are close to it.
+// missing says that an element does not occur, and which known names are
+// close to it.
 func missing(e Element, known []Element) string {
 	return fmt.Sprintf("%s does not occur in this view", e) + suggest(e.Name, known)
 }

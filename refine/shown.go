@@ -113,7 +113,8 @@ func (s *Session) heaviestLeaf(at callpath.Path, tried []callpath.Path) *Entry {
 	s.walk(above, 0, func(e *Entry, _ int) {
 		last, _ := e.Path.Last()
 		if len(e.Children) == 0 && !last.Aspect() &&
-			(best == nil || e.Weight.Cmp(best.Weight) > 0) && !slices.ContainsFunc(tried, e.Path.Equal) {
+			(best == nil || e.Weight.Cmp(best.Weight) > 0) &&
+			!slices.ContainsFunc(tried, e.Path.Equal) {
 			best = e
 		}
 	})

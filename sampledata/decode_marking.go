@@ -55,8 +55,10 @@ func (d *decoder) marking(m *pb.Marking) error {
 }
 
 func (d *decoder) markedGroup(m *pb.MarkedGroup) (g MarkedGroup, err error) {
-	if m.Verdict < 0 || m.Verdict > pb.Verdict(Stuck) || m.Wait < 0 || m.Wait > pb.MarkedWait(ForNothing) {
-		return g, fmt.Errorf("unknown verdict %d or wait %d: a newer cpprof may know it", m.Verdict, m.Wait)
+	if m.Verdict < 0 || m.Verdict > pb.Verdict(Stuck) || m.Wait < 0 ||
+		m.Wait > pb.MarkedWait(ForNothing) {
+		return g, fmt.Errorf("unknown verdict %d or wait %d: a newer cpprof may know it",
+			m.Verdict, m.Wait)
 	}
 	if err := columns(len(m.CallFunction), len(m.CallFile), len(m.CallLine)); err != nil {
 		return g, err
@@ -78,7 +80,8 @@ func (d *decoder) markedGroup(m *pb.MarkedGroup) (g MarkedGroup, err error) {
 	}
 	for i, line := range m.CallLine {
 		c := Call{Line: int32(line)}
-		if err := d.textsOf([]*string{&c.Function, &c.File}, m.CallFunction[i], m.CallFile[i]); err != nil {
+		if err := d.textsOf([]*string{&c.Function, &c.File}, m.CallFunction[i],
+			m.CallFile[i]); err != nil {
 			return g, err
 		}
 		g.Calls = append(g.Calls, c)

@@ -152,7 +152,8 @@ func (d *Distribution) check() error {
 	}
 	first, last := d.Buckets[0].Index, d.Buckets[len(d.Buckets)-1].Index
 	if BucketOf(d.Min) != first || BucketOf(d.Max) != last || d.Min > d.Max {
-		return fmt.Errorf("limits %d and %d of a distribution are not in its first and last bucket", d.Min, d.Max)
+		return fmt.Errorf("limits %d and %d of a distribution are not in its first and last bucket",
+			d.Min, d.Max)
 	}
 	return nil
 }

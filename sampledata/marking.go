@@ -111,7 +111,8 @@ func (m *Marking) Number(v Verdict) (n int) {
 	return n
 }
 
-// Verdicts returns the verdicts of goroutines, by goid. It has no goroutine that is live.
+// Verdicts returns the verdicts of goroutines, by goid. It has no goroutine
+// that is live.
 func (m *Marking) Verdicts() map[int64]Verdict {
 	if m == nil {
 		return nil
@@ -135,7 +136,8 @@ const (
 
 func (m *Marking) check() error {
 	for _, n := range []int64{int64(m.Time), int64(m.Goroutines), int64(m.Passes), int64(m.Took),
-		int64(m.Apart), int64(m.Halted), int64(m.MaxHalt), m.Heap, int64(m.NeedsHalt), m.NeedsMemory} {
+		int64(m.Apart), int64(m.Halted), int64(m.MaxHalt), m.Heap, int64(m.NeedsHalt),
+		m.NeedsMemory} {
 		if n < 0 {
 			return fmt.Errorf("marking with the negative number %d", n)
 		}

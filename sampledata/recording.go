@@ -214,8 +214,10 @@ type Sample struct {
 	// number of these that were read again, to measure how often such a copy is
 	// wrong
 	Rechecked int32
-	Wrong     int32         // number of those that had changed
-	LostHalt  time.Duration // how long the target was halted beside samples: for those that failed, and for a marking
+	Wrong     int32 // number of those that had changed
+	// how long the target was halted beside samples: for those that failed,
+	// and for a marking
+	LostHalt  time.Duration
 	Suspended time.Duration // how long the sampler was suspended, as by Ctrl-Z
 }
 

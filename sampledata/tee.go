@@ -25,7 +25,8 @@ func name[C ~int32](t *tee, what string, pass func(Sink) C) C {
 	code := pass(t.first)
 	for i, s := range t.others {
 		if own := pass(s); own != code && t.differ == nil {
-			t.differ = fmt.Errorf("%s %d is %d in sink %d of a Tee: give it new sinks", what, code, own, i+2)
+			t.differ = fmt.Errorf("%s %d is %d in sink %d of a Tee: give it new sinks", what, code,
+				own, i+2)
 		}
 	}
 	return code

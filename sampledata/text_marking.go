@@ -109,7 +109,8 @@ func (r *textReader) markedEdge(l *textLine) error {
 	return firstError(
 		func() error { return positional(l, "a goroutine", toInt64(&e.From)) },
 		func() error {
-			return l.attributes(settings{"to": toInt64(&e.To), "at": toAddress(&e.At), "taken": toText(&e.Taken)},
+			return l.attributes(settings{"to": toInt64(&e.To), "at": toAddress(&e.At),
+				"taken": toText(&e.Taken)},
 				map[string]*bool{"sure": &e.Sure})
 		},
 	)
@@ -127,12 +128,19 @@ func (r *textReader) markedGroup(l *textLine) error {
 	var g MarkedGroup
 	defer func() { r.marked.Groups = append(r.marked.Groups, g) }()
 	return firstError(
-		func() error { return positional(l, "a verdict", toName(&g.Verdict, "verdict", verdictNames)) },
-		func() error { return positional(l, "what they wait for", toName(&g.Wait, "wait", waitNames)) },
+		func() error {
+			return positional(l, "a verdict",
+				toName(&g.Verdict, "verdict", verdictNames))
+		},
+		func() error {
+			return positional(l, "what they wait for",
+				toName(&g.Wait, "wait", waitNames))
+		},
 		func() error {
 			return l.attributes(settings{
 				"count": toInt(&g.Count), "ids": toNumbers(&g.IDs), "reason": toText(&g.Reason),
-				"doubt": toText(&g.Doubt), "waited": toDuration(&g.Waited), "kept": toInt64(&g.Kept),
+				"doubt": toText(&g.Doubt), "waited": toDuration(&g.Waited),
+				"kept": toInt64(&g.Kept),
 			}, nil)
 		},
 	)

@@ -216,7 +216,8 @@ var textLines = map[string]func(*textReader, *textLine) error{
 	"monitor": (*textReader).monitor, "probe": (*textReader).probe,
 	"site": (*textReader).site, "argument": (*textReader).argument,
 	"marking": (*textReader).marking, "group": (*textReader).markedGroup,
-	"edge": (*textReader).markedEdge, "call": (*textReader).markedCall, "creator": (*textReader).markedCall,
+	"edge": (*textReader).markedEdge, "call": (*textReader).markedCall,
+	"creator": (*textReader).markedCall,
 	"sample":  (*textReader).beginSample,
 	"warning": (*textReader).warning, "end": (*textReader).end,
 }

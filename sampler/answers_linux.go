@@ -85,7 +85,8 @@ func answers(pid int) error {
 		return nil
 	case <-time.After(time.Until(q.since.Add(maxAnswer))):
 		return &TargetError{PID: pid,
-			What:   fmt.Sprintf("the file system of its executable has not answered for %v", maxAnswer),
+			What: fmt.Sprintf("the file system of its executable has not answered for %v",
+				maxAnswer),
 			Advice: "look for what serves it (findmnt), or try again"}
 	}
 }

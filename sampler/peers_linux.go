@@ -86,7 +86,10 @@ func (m *peers) meet(c net.Conn) {
 		return
 	}
 	var who *unix.Ucred
-	if conn.Control(func(fd uintptr) { who, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }) != nil || err != nil {
+	if conn.Control(func(fd uintptr) {
+		who, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET,
+			unix.SO_PEERCRED)
+	}) != nil || err != nil {
 		return
 	}
 	pid := int(who.Pid)

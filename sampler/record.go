@@ -76,7 +76,8 @@ func (o Options) Validate() error {
 	case !(o.Rate >= 0) || o.Rate > 1e6:
 		return fmt.Errorf("rate %v is not between 0 and 1000000 samples a second", o.Rate)
 	case !(o.Jitter >= 0 && o.Jitter <= 1):
-		return fmt.Errorf("jitter %v is not between 0 (periodic) and 1 (anywhere in the interval)", o.Jitter)
+		return fmt.Errorf("jitter %v is not between 0 (periodic) and 1 (anywhere in the interval)",
+			o.Jitter)
 	case !(o.MaxOverhead >= 0 && o.MaxOverhead <= 1):
 		return fmt.Errorf("overhead %v is not between 0 (no bound) and 1 (100%%)", o.MaxOverhead)
 	case !(o.MaxCPU >= 0) || math.IsInf(o.MaxCPU, 1):

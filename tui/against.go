@@ -34,7 +34,8 @@ func (a *app) againstCommand(w window) command {
 
 // readOther reads another recording, again if it was read before.
 func (a *app) readOther(w window, path string, then func()) {
-	start(a, w, "Reading "+path, func() (*sampledata.Recording, error) { return interchange.ReadRecording(path) },
+	start(a, w, "Reading "+path,
+		func() (*sampledata.Recording, error) { return interchange.ReadRecording(path) },
 		func(r *sampledata.Recording, err error) {
 			switch {
 			case err == nil:

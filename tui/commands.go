@@ -214,7 +214,9 @@ func (a *app) commands() []command {
 	list = append(append(list, a.mergeCommands()...), a.listCommands()...)
 	list = append(list, a.kindCommands()...)
 	return append(list, []command{
-		{name: "help", description: "the keys of this window", do: func(string) error { a.overlay = newHelp(a); return nil }},
-		{name: "quit", description: "leave the Analyzer", do: func(string) error { a.quit(); return nil }},
+		{name: "help", description: "the keys of this window",
+			do: func(string) error { a.overlay = newHelp(a); return nil }},
+		{name: "quit", description: "leave the Analyzer",
+			do: func(string) error { a.quit(); return nil }},
 	}...)
 }

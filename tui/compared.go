@@ -15,10 +15,12 @@ type comparison struct{ costs, owns entryCosts[report.Both] }
 
 // newComparison updates the window when it has more results.
 func newComparison(w *profileWindow) comparison {
-	values := func(of func(*calltree.Tree, *calltree.Membership, []callpath.Path) []report.Both) entryCosts[report.Both] {
+	values := func(of func(*calltree.Tree, *calltree.Membership,
+		[]callpath.Path) []report.Both) entryCosts[report.Both] {
 		return entryCosts[report.Both]{
 			w: w, then: w.update,
-			begin: func(t *calltree.Tree, m *calltree.Membership) func([]callpath.Path) []report.Both {
+			begin: func(t *calltree.Tree,
+				m *calltree.Membership) func([]callpath.Path) []report.Both {
 				return func(paths []callpath.Path) []report.Both { return of(t, m, paths) }
 			},
 		}

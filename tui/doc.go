@@ -25,13 +25,12 @@
 //
 // # Windows
 //
-// A window (see the interface) has bindings and
-// commands. It draws itself on a canvas, cell by cell, so that no name is ever
-// read as markup; canvas.text escapes what a terminal would interpret. Keys
-// never reach a window: the app finds them in bindings() and calls do.
-// app.ask asks for text. The mouse reaches the method mouse, with
-// the coordinates of the screen; a double click arrives as a click unless both clicks
-// were on the same cell.
+// A window (see the interface) has bindings and commands. It draws itself on
+// a canvas, cell by cell, so that no name is ever read as markup; canvas.text
+// escapes what a terminal would interpret. Keys never reach a window: the app
+// finds them in bindings() and calls do. app.ask asks for text. The mouse
+// reaches the method mouse, with the coordinates of the screen; a double
+// click arrives as a click unless both clicks were on the same cell.
 //
 // # One goroutine
 //

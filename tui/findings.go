@@ -43,7 +43,8 @@ func findingsKind() kind {
 				description: "what is slow, and why", do: func(string) { open(a) }}}
 		},
 		commands: func(a *app) []command {
-			return []command{{name: "why", description: "what is slow, where, when and why", do: func(string) error { open(a); return nil }}}
+			return []command{{name: "why", description: "what is slow, where, when and why",
+				do: func(string) error { open(a); return nil }}}
 		},
 	}
 }
@@ -134,7 +135,8 @@ func proof(f *why.Finding, threshold refine.Threshold) session.Profile {
 		return refinedTo(f.Class, f.Where.Function, views.Monitor, holder, threshold)
 	}
 	class, last := f.View()
-	path := callpath.Of(callpath.Frame(cmp.Or(class, calltree.RootName))).Then(callpath.Frame(last), callpath.Extended)
+	path := callpath.Of(callpath.Frame(cmp.Or(class, calltree.RootName))).Then(callpath.Frame(last),
+		callpath.Extended)
 	steps := []refine.Step{{Kind: refine.KindPath, Text: path.String()},
 		{Kind: refine.KindDown, Text: path.String()}}
 	return session.Profile{Class: class, Steps: steps, Threshold: threshold,

@@ -51,11 +51,12 @@ func newList(a *app, w interface {
 	listed
 	openSelected()
 }, noun string, button bool) list {
-	return list{a: a, w: w, of: w, noun: noun, button: button, clicked: func(_, _ int, double bool) {
-		if double {
-			w.openSelected()
-		}
-	}}
+	return list{a: a, w: w, of: w, noun: noun,
+		button: button, clicked: func(_, _ int, double bool) {
+			if double {
+				w.openSelected()
+			}
+		}}
 }
 
 // current returns the selected line, -1 if it isn't there.

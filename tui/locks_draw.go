@@ -48,7 +48,8 @@ func (w *lockWindow) drawHead(c canvas) int {
 	y := 0
 	text := report.LockWaits(w.found.Analysis)
 	if w.found.both != nil {
-		text = fmt.Sprintf("old: %s, %s  new: %s", w.a.against, report.LockWaits(w.found.both.Old), text)
+		text = fmt.Sprintf("old: %s, %s  new: %s", w.a.against,
+			report.LockWaits(w.found.both.Old), text)
 	} else if w.found.By == locks.ByInstance {
 		text += "; each instance by itself"
 	}

@@ -16,7 +16,9 @@ func (w *lockWindow) bindings() []binding {
 	own := []binding{
 		{keys: []string{"Enter"}, label: "Open",
 			description: "the instances of a field, or the Thread View of the class that waits most, refined into the holder", do: func(string) { w.openSelected() }},
-		{keys: []string{"i"}, description: "all locks of a field together, or each instance by itself", do: func(string) { w.toggleInstances() }},
+		{keys: []string{"i"},
+			description: "all locks of a field together, or each instance by itself",
+			do:          func(string) { w.toggleInstances() }},
 		{keys: []string{"h"}, label: "Holders",
 			description: "the profile of what the holders of all locks did",
 			do:          func(string) { w.openHolders() }},

@@ -95,9 +95,10 @@ var labelColumn = profileColumn{
 // intervalColumn has half the width of the 95 % interval of the cost. If the
 // window compares, the interval is for the difference.
 var intervalColumn = profileColumn{
-	key: "i", label: "±", about: "show or hide a column: the 95 % interval of the cost, or of the change",
-	head: func(*profileWindow) string { return "      ±" },
-	want: func(w *profileWindow, rows []row) { w.intervals.want(rows) },
+	key: "i", label: "±",
+	about: "show or hide a column: the 95 % interval of the cost, or of the change",
+	head:  func(*profileWindow) string { return "      ±" },
+	want:  func(w *profileWindow, rows []row) { w.intervals.want(rows) },
 }.of(func(w *profileWindow, r row) string {
 	text := "-"
 	if of, there := w.intervals.get(r); !there {
@@ -145,7 +146,8 @@ func newIntervals(w *profileWindow) entryCosts[intervals] {
 // typedColumn has an entry's cost by typed time, or the difference of two
 // recordings if the window compares.
 var typedColumn = profileColumn{
-	key: "t", label: "Typed", about: "show or hide columns: the typed time below the entry, or its change",
+	key: "t", label: "Typed",
+	about: "show or hide columns: the typed time below the entry, or its change",
 	head: func(*profileWindow) (s string) {
 		for t := range views.NumTypedTimes {
 			s += fmt.Sprintf("%5s", t.Short())
@@ -176,7 +178,10 @@ func newSplits(w *profileWindow) entryCosts[views.Parts] {
 		w: w, atOnce: 8, // so that the columns of a large tree appear step by step
 		begin: func(t *calltree.Tree, m *calltree.Membership) func([]callpath.Path) []views.Parts {
 			if w.compares() {
-				return func(paths []callpath.Path) []views.Parts { return splitDifferences(t, m, paths) }
+				return func(paths []callpath.Path) []views.Parts {
+					return splitDifferences(t, m,
+						paths)
+				}
 			}
 			return func(paths []callpath.Path) []views.Parts { return splits(t, m, paths) }
 		},

@@ -37,25 +37,28 @@ var ownColumn = profileColumn{
 func (w *profileWindow) displayBindings() []binding {
 	change := func(f func(*refine.Display)) func(string) { return func(string) { w.changeDisplay(f) } }
 	return []binding{
-		{keys: []string{"f"}, description: "filter: show only the entries with a text in their names, and those above them", do: func(string) { w.askFilter() }},
+		{keys: []string{"f"},
+			description: "filter: show only the entries with a text in their names, and those above them", do: func(string) { w.askFilter() }},
 		{keys: []string{"Esc"}, description: "clear the filter",
 			do: change(func(d *refine.Display) { d.Filter = "" })},
-		{keys: []string{"s"}, description: "show or hide a column: the own time of the entry's function, whatever it waits for", do: change(func(d *refine.Display) {
-			d.Own = !d.Own
-			d.ByOwn = d.ByOwn && d.Own
-		})},
+		{keys: []string{"s"},
+			description: "show or hide a column: the own time of the entry's function, whatever it waits for", do: change(func(d *refine.Display) {
+				d.Own = !d.Own
+				d.ByOwn = d.ByOwn && d.Own
+			})},
 		{keys: []string{"o"}, description: "order entries by their own time, or by cost again",
 			do: change(func(d *refine.Display) {
 				d.ByOwn = !d.ByOwn
 				d.Own = d.Own || d.ByOwn
 			})},
-		{keys: []string{"%"}, description: "show costs as shares of the entry above, or of the whole again", do: func(string) {
-			if w.compares() {
-				w.a.say("A comparison shows the costs in both recordings, as shares of the whole.")
-				return
-			}
-			w.changeDisplay(func(d *refine.Display) { d.OfParent = !d.OfParent })
-		}},
+		{keys: []string{"%"},
+			description: "show costs as shares of the entry above, or of the whole again", do: func(string) {
+				if w.compares() {
+					w.a.say("A comparison shows the costs in both recordings, as shares of the whole.")
+					return
+				}
+				w.changeDisplay(func(d *refine.Display) { d.OfParent = !d.OfParent })
+			}},
 	}
 }
 
@@ -87,7 +90,11 @@ func (w *profileWindow) arrange() {
 		return
 	}
 	s := w.session.Clone()
-	start(w.a, w, "Computing own times", func() (*refine.Session, error) { s.Arrange(); return s, nil }, func(s *refine.Session, err error) {
+	start(w.a, w, "Computing own times", func() (*refine.Session, error) {
+		s.Arrange()
+		return s,
+			nil
+	}, func(s *refine.Session, err error) {
 		if err == nil {
 			w.session = s
 			w.update()

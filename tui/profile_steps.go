@@ -46,7 +46,8 @@ func (r *refiner) refine(what string, work func(*refine.Session) error, then fun
 // step does one step.
 func (r *refiner) step(kind refine.Kind, text string, then func()) {
 	step := refine.Step{Kind: kind, Text: text}
-	r.refine("Refining "+text, func(s *refine.Session) error { return brief(step, s.Apply(step)) }, then)
+	r.refine("Refining "+text, func(s *refine.Session) error { return brief(step, s.Apply(step)) },
+		then)
 }
 
 // brief removes the step's text from an error, because the user has just typed

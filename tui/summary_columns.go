@@ -32,7 +32,8 @@ type classColumn struct {
 // classColumns are the columns of the table; the last one takes the rest of the
 // width.
 var classColumns = slices.Concat(numberColumns(report.ClassNumbers),
-	[]classColumn{timeColumn("time", 4, (*views.ClassPair).NewSide)}, numberColumns(report.ClassShares),
+	[]classColumn{timeColumn("time", 4, (*views.ClassPair).NewSide)},
+	numberColumns(report.ClassShares),
 	[]classColumn{nameColumn})
 
 // comparedColumns are the columns of a comparison.

@@ -47,7 +47,8 @@ func (w *summaryWindow) askMerge() {
 					return err
 				}
 				clear(w.marked)
-				w.list.selected = calltree.MergedClass + strings.TrimPrefix(name, calltree.MergedClass)
+				w.list.selected = calltree.MergedClass +
+					strings.TrimPrefix(name, calltree.MergedClass)
 				w.a.say("M splits it again; ':merges save' keeps it in %s.", config.Name)
 				return nil
 			})

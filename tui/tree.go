@@ -94,7 +94,8 @@ func (a *app) treeClass() string {
 }
 
 func openTree(a *app, class string) {
-	i := slices.IndexFunc(a.windows, func(w window) bool { t, ok := w.(*treeWindow); return ok && t.class == class })
+	i := slices.IndexFunc(a.windows,
+		func(w window) bool { t, ok := w.(*treeWindow); return ok && t.class == class })
 	if i >= 0 {
 		a.show(i)
 		return
@@ -342,7 +343,9 @@ func (w *treeWindow) details(r *treeRow) (lines []string) {
 	case r.isRoot():
 		lines = append(lines, w.counts())
 	case r.node == noNode:
-		lines = append(lines, "YES: it takes more than "+threshold+" wherever it is called, though no call path to it does")
+		lines = append(lines,
+			"YES: it takes more than "+threshold+
+				" wherever it is called, though no call path to it does")
 	case r.colour == hotspots.Accepted:
 		lines = append(lines, "YES: a bottleneck, more than "+threshold)
 	case r.colour == hotspots.Frontier:
@@ -353,7 +356,8 @@ func (w *treeWindow) details(r *treeRow) (lines []string) {
 		lines = append(lines, "not tried: its caller takes less than "+threshold)
 	}
 	if r.node > 0 && w.found.IsDeep(r.node) {
-		lines = append(lines, "its function is a bottleneck wherever it is called: see the end of the tree")
+		lines = append(lines,
+			"its function is a bottleneck wherever it is called: see the end of the tree")
 	}
 	if r.small > 0 {
 		lines = append(lines, fmt.Sprintf("not shown: %s of less than %.1f %%",

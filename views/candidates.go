@@ -21,7 +21,8 @@ func Candidates(r *sampledata.Recording, class string, o Options) (*calltree.Tre
 	if err != nil {
 		return nil, fmt.Errorf("candidates that %s may wait for: %w", class, err)
 	}
-	p := &candidateTree{r: r, classes: newClasses(r, o), tree: calltree.NewBuilder(new(calltree.Symbols), class, "candidates", "samples")}
+	p := &candidateTree{r: r, classes: newClasses(r, o),
+		tree: calltree.NewBuilder(new(calltree.Symbols), class, "candidates", "samples")}
 	p.stacks = newStacks(r, o, p.tree)
 	p.runs = make([][]int32, r.Goroutines.Len())
 	for i := range r.Runs.All() {
@@ -50,7 +51,8 @@ type candidateTree struct {
 	runs    [][]int32 // by goroutine, in their order
 }
 
-// place adds the candidates of a run in the samples from first to last, and returns their hits.
+// place adds the candidates of a run in the samples from first to last, and
+// returns their hits.
 func (p *candidateTree) place(run sampledata.Run, first, last int32) (total int64) {
 	if first > last {
 		return 0
@@ -73,13 +75,15 @@ func (p *candidateTree) place(run sampledata.Run, first, last int32) (total int6
 	return total
 }
 
-// machinery has prefixes of function names. A function with one of them says less about a goroutine's activity than its
-// caller.
+// machinery has prefixes of function names. A function with one of them says
+// less about a goroutine's activity than its caller.
 var machinery = []string{"runtime.", "internal/", "sync.", "syscall.", "time.", "runtime/internal/"}
 
-// Machinery reports whether a function says less about a goroutine's activity than its caller.
+// Machinery reports whether a function says less about a goroutine's activity
+// than its caller.
 func Machinery(function string) bool {
-	return slices.ContainsFunc(machinery, func(head string) bool { return strings.HasPrefix(function, head) })
+	return slices.ContainsFunc(machinery,
+		func(head string) bool { return strings.HasPrefix(function, head) })
 }
 
 // standard has the first elements of the import paths of the standard library.
@@ -87,12 +91,14 @@ var standard = strings.Fields(`archive bufio bytes cmp compress container contex
 	expvar flag fmt go hash html image index internal io iter log maps math mime net os path plugin reflect regexp runtime
 	slices sort strconv strings structs sync syscall testing text time unicode unique unsafe vendor weak`)
 
-// extending matches the libraries that only extend the standard library's packages syscall and sync.
+// extending matches the libraries that only extend the standard library's
+// packages syscall and sync.
 var extending = []string{"golang.org/x/sys/", "golang.org/x/sync/"}
 
 // IsOwn reports whether a function is none of the standard library.
 func IsOwn(function string) bool {
-	if slices.ContainsFunc(extending, func(head string) bool { return strings.HasPrefix(function, head) }) {
+	if slices.ContainsFunc(extending,
+		func(head string) bool { return strings.HasPrefix(function, head) }) {
 		return false
 	}
 	end := strings.IndexAny(function, "./")
@@ -108,8 +114,10 @@ func (p *candidateTree) line(stack sampledata.NodeID) string {
 	return frameName(&p.r.Functions[p.r.Nodes[n].Function], p.r.Nodes[n].Line, ByLine)
 }
 
-// InformativeFrame returns the frame of a stack that best describes its goroutine's activity: the innermost one that is
-// not machinery of the runtime and standard library or, if there is none, the innermost one; NoStack for no stack.
+// InformativeFrame returns the frame of a stack that best describes its
+// goroutine's activity: the innermost one that is not machinery of the
+// runtime and standard library or, if there is none, the innermost one;
+// NoStack for no stack.
 func InformativeFrame(r *sampledata.Recording, stack sampledata.NodeID) sampledata.NodeID {
 	for n := stack; n != sampledata.NoStack; n = r.Nodes[n].Parent {
 		if !Machinery(r.Functions[r.Nodes[n].Function].Name) {

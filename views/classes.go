@@ -10,32 +10,37 @@ import (
 )
 
 const (
-	// collectorClass is the thread class of the garbage collector's workers under every class rule.
+	// collectorClass is the thread class of the garbage collector's workers
+	// under every class rule.
 	collectorClass = "go:runtime.gcBgMarkWorker"
 
-	// unknownClass is the class of goroutines whose go statement is not in the recording.
+	// unknownClass is the class of goroutines whose go statement is not in
+	// the recording.
 	unknownClass = "go:unknown"
 
 	// collectorPriority is higher than every goroutine's (design "Typed time").
 	collectorPriority = math.MaxInt64
 )
 
-// A classID is the number of a thread class in one view. Classes are numbered in the order in which the view finds them.
+// A classID is the number of a thread class in one view. Classes are numbered
+// in the order in which the view finds them.
 type classID int32
 
 // noClass is the number of no class.
 const noClass classID = -1
 
-// classes finds the thread class and the priority of each goroutine in each of its runs.
+// classes finds the thread class and the priority of each goroutine in each
+// of its runs.
 type classes struct {
-	r           *sampledata.Recording
-	o           Options
-	namers      *namers
-	names       []string
-	index       map[string]classID
-	members     []member
-	byMember    map[string]memberID // by the name before merging
-	byGoroutine []memberID          // without its labels, and not below a wrapper; noMember until first use
+	r        *sampledata.Recording
+	o        Options
+	namers   *namers
+	names    []string
+	index    map[string]classID
+	members  []member
+	byMember map[string]memberID // by the name before merging
+	// without its labels, and not below a wrapper; noMember until first use
+	byGoroutine []memberID
 	belowWraps  map[wrappedBy]memberID
 	byLabels    []memberID // by label set: the class from the labels; noMember if there is none
 }
@@ -60,7 +65,8 @@ type wrappedBy struct {
 
 func newClasses(r *sampledata.Recording, o Options) *classes {
 	c := &classes{
-		r: r, o: o, namers: newNamers(r, o.Wrapper), index: make(map[string]classID), byMember: make(map[string]memberID),
+		r: r, o: o, namers: newNamers(r, o.Wrapper), index: make(map[string]classID),
+		byMember:   make(map[string]memberID),
 		belowWraps: make(map[wrappedBy]memberID),
 	}
 	c.byGoroutine = make([]memberID, r.Goroutines.Len())
@@ -113,8 +119,8 @@ func (c *classes) member(name string) memberID {
 	return id
 }
 
-// of returns the class of a run's goroutine. It can change from run to run with the goroutine's labels, and with what a
-// wrapper calls.
+// of returns the class of a run's goroutine. It can change from run to run
+// with the goroutine's labels, and with what a wrapper calls.
 func (c *classes) of(run sampledata.Run) classID { return c.members[c.memberOf(run)].class }
 
 func (c *classes) memberOf(run sampledata.Run) memberID {
@@ -144,7 +150,8 @@ func (c *classes) memberOf(run sampledata.Run) memberID {
 // ofStack returns the class, by function, of a goroutine with a stack.
 func (c *classes) ofStack(stack sampledata.NodeID) classID {
 	for ; c.r.Nodes[stack].Parent != sampledata.NoStack; stack = c.r.Nodes[stack].Parent {
-		if above := c.r.Nodes[stack].Parent; c.r.Nodes[above].Parent == sampledata.NoStack && c.r.Functions[c.r.Nodes[above].Function].Name == bootstrap {
+		if above := c.r.Nodes[stack].Parent; c.r.Nodes[above].Parent == sampledata.NoStack &&
+			c.r.Functions[c.r.Nodes[above].Function].Name == bootstrap {
 			break
 		}
 	}
@@ -166,12 +173,14 @@ func (c *classes) name(g sampledata.Goroutine, function sampledata.FunctionID) s
 	return name
 }
 
-// baseName returns the last element of a path of any platform: a recording may be from another platform.
+// baseName returns the last element of a path of any platform: a recording
+// may be from another platform.
 func baseName(file string) string {
 	return path.Base(strings.ReplaceAll(file, `\`, "/"))
 }
 
-// ClassOf returns a function that returns the thread class of a run's goroutine, as in the views with the same options.
+// ClassOf returns a function that returns the thread class of a run's
+// goroutine, as in the views with the same options.
 func ClassOf(r *sampledata.Recording, o Options) func(sampledata.Run) string {
 	c := newClasses(r, o)
 	return func(run sampledata.Run) string { return c.names[c.of(run)] }
@@ -188,7 +197,8 @@ func (c *classes) priority(run sampledata.Run) int64 {
 	return int64(run.Priority)
 }
 
-// ClassNamer returns a function that returns the thread class of the goroutine of a run.
+// ClassNamer returns a function that returns the thread class of the
+// goroutine of a run.
 func ClassNamer(r *sampledata.Recording, o Options) func(sampledata.Run) string {
 	c := newClasses(r, o)
 	return func(run sampledata.Run) string { return c.names[c.of(run)] }

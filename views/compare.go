@@ -13,8 +13,9 @@ import (
 // A Maker makes a view of a recording, such as Server.
 type Maker func(*sampledata.Recording, Options) (*View, error)
 
-// ThreadMaker makes the Thread View of a class. It takes the whole name, the name without "go:", or a part that only one
-// class has in its name, see UnknownClassError.
+// ThreadMaker makes the Thread View of a class. It takes the whole name, the
+// name without "go:", or a part that only one class has in its name, see
+// UnknownClassError.
 func ThreadMaker(class string) Maker {
 	return func(r *sampledata.Recording, o Options) (*View, error) {
 		v, err := Thread(r, class, o)
@@ -41,8 +42,9 @@ type Named struct {
 type Compared struct {
 	New, Old *View
 
-	// Inlining warns of calls that were inlined in only one of the recordings: the builds differ there. It depends only
-	// on the recordings, and so is the same for all their views.
+	// Inlining warns of calls that were inlined in only one of the
+	// recordings: the builds differ there. It depends only on the recordings,
+	// and so is the same for all their views.
 	Inlining []sampledata.Warning
 }
 
@@ -93,13 +95,15 @@ func (c *Compared) Merge() (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &View{Tree: both, Warnings: slices.Concat(c.New.Warnings, c.Inlining, c.Old.Warnings)}, nil
+	return &View{Tree: both, Warnings: slices.Concat(c.New.Warnings, c.Inlining, c.Old.Warnings)},
+		nil
 }
 
 // shownCalls is the greatest number of calls that a warning names.
 const shownCalls = 3
 
-// inliningWarning warns of calls that were inlined in only one of two recordings, if there are any.
+// inliningWarning warns of calls that were inlined in only one of two
+// recordings, if there are any.
 func inliningWarning(a, b *sampledata.Recording, merged bool) []sampledata.Warning {
 	calls := inliningChanges(a, b)
 	if len(calls) == 0 {
@@ -117,8 +121,9 @@ func inliningWarning(a, b *sampledata.Recording, merged bool) []sampledata.Warni
 		what = "they are merged into their callers in both"
 	}
 	return []sampledata.Warning{{
-		Kind:    "inlining-changed",
-		Message: fmt.Sprintf("inlined in only one of the recordings: %s; %s", strings.Join(names, ", "), what),
-		Count:   1,
+		Kind: "inlining-changed",
+		Message: fmt.Sprintf("inlined in only one of the recordings: %s; %s",
+			strings.Join(names, ", "), what),
+		Count: 1,
 	}}
 }

@@ -4,10 +4,12 @@ import "github.com/cpprof/cpprof/sampledata"
 
 // CPUs has, for each sample, what the processors and the CPUs of the machine did.
 type CPUs struct {
-	Used       []int32 // goroutines on a CPU: what :RUN counts
-	NoCPU      []int32 // goroutines on a processor whose thread waits for a CPU: ready without one
-	Runtime    []int32 // processors on which the runtime works for itself; it may sleep there
-	Processors []int32 // what a share of the processors is of: GOMAXPROCS or, if more goroutines use CPUs, these
+	Used    []int32 // goroutines on a CPU: what :RUN counts
+	NoCPU   []int32 // goroutines on a processor whose thread waits for a CPU: ready without one
+	Runtime []int32 // processors on which the runtime works for itself; it may sleep there
+	// what a share of the processors is of: GOMAXPROCS or, if more goroutines
+	// use CPUs, these
+	Processors []int32
 }
 
 // NewCPUs counts who used the CPUs in the samples of a recording. A share of
@@ -45,7 +47,8 @@ func NewCPUs(r *sampledata.Recording) *CPUs {
 	return c
 }
 
-// processorsIn returns the number of processors in a sample that lists some. If it lists none, it is the number in the header.
+// processorsIn returns the number of processors in a sample that lists some.
+// If it lists none, it is the number in the header.
 func processorsIn(r *sampledata.Recording, listed int) int64 {
 	if listed > 0 {
 		return int64(listed)

@@ -6,8 +6,9 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A Doing is what a goroutine does, by its run state and the reason of its wait. The tables below say what a state and a reason
-// mean. No other package looks at either.
+// A Doing is what a goroutine does, by its run state and the reason of its
+// wait. The tables below say what a state and a reason mean. No other package
+// looks at either.
 type Doing uint8
 
 // What goroutines do.
@@ -60,33 +61,47 @@ var meanings = [NumDoings]struct {
 	Forever:           {time: Wait, words: "waits for what never comes"},
 }
 
-// reasons say what a goroutine does that waits for a reason, by the runtime's text. The reason of a lock
-// begins with the lock's type.
+// reasons say what a goroutine does that waits for a reason, by the runtime's
+// text. The reason of a lock begins with the lock's type.
 var reasons = map[string]Doing{
-	"sync.Mutex.Lock": AwaitingLock, "sync.RWMutex.Lock": AwaitingLock, "sync.RWMutex.RLock": AwaitingLock,
+	"sync.Mutex.Lock": AwaitingLock, "sync.RWMutex.Lock": AwaitingLock,
+	"sync.RWMutex.RLock": AwaitingLock,
 
-	"chan receive": Receiving, "chan receive (durable)": Receiving, "chan receive (synctest)": Receiving,
-	"chan send": Sending, "chan send (durable)": Sending, "chan send (synctest)": Sending,
-	"select": Selecting, "select (durable)": Selecting, "select (synctest)": Selecting,
+	"chan receive": Receiving, "chan receive (durable)": Receiving,
+	"chan receive (synctest)": Receiving,
+	"chan send":               Sending, "chan send (durable)": Sending,
+	"chan send (synctest)": Sending,
+	"select":               Selecting, "select (durable)": Selecting,
+	"select (synctest)": Selecting,
 
 	"sync.Cond.Wait": AwaitingCondition, "semacquire": AwaitingSemaphore,
-	"sync.WaitGroup.Wait": AwaitingGroup, "sync.WaitGroup.Wait (durable)": AwaitingGroup, "sync.WaitGroup.Wait (synctest)": AwaitingGroup,
+	"sync.WaitGroup.Wait": AwaitingGroup, "sync.WaitGroup.Wait (durable)": AwaitingGroup,
+	"sync.WaitGroup.Wait (synctest)": AwaitingGroup,
 
 	"IO wait": AwaitingIO, "syscall": InSystemCall, "sleep": Sleeping,
 
-	"select (no cases)": Forever, "chan receive (nil chan)": Forever, "chan send (nil chan)": Forever,
+	"select (no cases)": Forever, "chan receive (nil chan)": Forever,
+	"chan send (nil chan)": Forever,
 
-	"GC assist wait": AwaitingCollector, "GC assist marking": AwaitingCollector, "wait for GC cycle": AwaitingCollector,
-	"garbage collection": AwaitingCollector, "garbage collection scan": AwaitingCollector, "flushing proc caches": AwaitingCollector,
-	"GC mark termination": AwaitingCollector, "GC weak to strong wait": AwaitingCollector, "GC worker (active)": AwaitingCollector,
+	"GC assist wait": AwaitingCollector, "GC assist marking": AwaitingCollector,
+	"wait for GC cycle":  AwaitingCollector,
+	"garbage collection": AwaitingCollector, "garbage collection scan": AwaitingCollector,
+	"flushing proc caches": AwaitingCollector,
+	"GC mark termination":  AwaitingCollector, "GC weak to strong wait": AwaitingCollector,
+	"GC worker (active)": AwaitingCollector,
 
-	"cleanup wait": AwaitingRuntime, "finalizer wait": AwaitingRuntime, "force gc (idle)": AwaitingRuntime, "GC scavenge wait": AwaitingRuntime,
-	"GC sweep wait": AwaitingRuntime, "GC worker (idle)": AwaitingRuntime, "GOMAXPROCS updater (idle)": AwaitingRuntime,
-	"trace reader (blocked)": AwaitingRuntime,
+	"cleanup wait": AwaitingRuntime, "finalizer wait": AwaitingRuntime,
+	"force gc (idle)": AwaitingRuntime, "GC scavenge wait": AwaitingRuntime,
+	"GC sweep wait": AwaitingRuntime, "GC worker (idle)": AwaitingRuntime,
+	"GOMAXPROCS updater (idle)": AwaitingRuntime,
+	"trace reader (blocked)":    AwaitingRuntime,
 
-	"": OtherWait, "coroutine": OtherWait, "debug call": OtherWait, "dumping heap": OtherWait, "page trace flush": OtherWait,
-	"panicwait": OtherWait, "preempted": OtherWait, "stopping the world": OtherWait, "trace goroutine status": OtherWait,
-	"trace proc status": OtherWait, "synctest.Run": OtherWait, "synctest.Wait": OtherWait, "synctest.run": OtherWait,
+	"": OtherWait, "coroutine": OtherWait, "debug call": OtherWait, "dumping heap": OtherWait,
+	"page trace flush": OtherWait,
+	"panicwait":        OtherWait, "preempted": OtherWait, "stopping the world": OtherWait,
+	"trace goroutine status": OtherWait,
+	"trace proc status":      OtherWait, "synctest.Run": OtherWait, "synctest.Wait": OtherWait,
+	"synctest.run":  OtherWait,
 	"synctest.wait": OtherWait,
 }
 
@@ -100,12 +115,14 @@ const (
 	locked // it waits for a lock
 )
 
-// runStates say what each run state means. What is not known counts as waiting, with a warning.
+// runStates say what each run state means. What is not known counts as
+// waiting, with a warning.
 var runStates = [...]struct {
 	kind  runKind
 	holds bool // a processor
 }{
-	sampledata.Unknown: {}, sampledata.Running: {executing, true}, sampledata.Detached: {kind: executing},
+	sampledata.Unknown: {}, sampledata.Running: {executing, true},
+	sampledata.Detached: {kind: executing},
 	sampledata.Runnable: {kind: ready}, sampledata.Waiting: {}, sampledata.Blocked: {kind: locked},
 }
 
@@ -138,16 +155,20 @@ func doing(state sampledata.RunState, noCPU bool, reason string) Doing {
 	return OtherWait // the run state decides
 }
 
-// WaitingFor returns what a goroutine does that waits, given the reason in the runtime's words.
+// WaitingFor returns what a goroutine does that waits, given the reason in
+// the runtime's words.
 func WaitingFor(reason string) Doing { return reasons[reason] }
 
-// Time returns the typed time, if it is not divided: of a goroutine that is ready, it is :LOAD.
+// Time returns the typed time, if it is not divided: of a goroutine that is
+// ready, it is :LOAD.
 func (d Doing) Time() TypedTime { return meanings[d].time }
 
-// Executes reports whether the goroutine is on a processor, in C or in the kernel, with or without a CPU of the machine.
+// Executes reports whether the goroutine is on a processor, in C or in the
+// kernel, with or without a CPU of the machine.
 func (d Doing) Executes() bool { return d == Executing || d == WithoutCPU }
 
-// Waits reports whether the goroutine waits for anything but a lock, a processor or a CPU.
+// Waits reports whether the goroutine waits for anything but a lock, a
+// processor or a CPU.
 func (d Doing) Waits() bool { return meanings[d].time == Wait }
 
 // OfChannel reports whether the goroutine waits for channels.
@@ -156,11 +177,14 @@ func (d Doing) OfChannel() bool { return d == Receiving || d == Selecting || d =
 // Words says what the goroutine does: "waits to send to a channel".
 func (d Doing) Words() string { return meanings[d].words }
 
-// Participle says the same of a wait as a participle: "waiting to send to a channel".
+// Participle says the same of a wait as a participle: "waiting to send to a
+// channel".
 func (d Doing) Participle() string { return strings.Replace(d.Words(), "waits", "waiting", 1) }
 
-// LockType returns the type of the lock that a goroutine waits for, given the reason in the runtime's words; "" if none is
-// known. A goroutine that takes a RWMutex for writing first waits for the Mutex in it: the greater type is the lock's.
+// LockType returns the type of the lock that a goroutine waits for, given the
+// reason in the runtime's words; "" if none is known. A goroutine that takes
+// a RWMutex for writing first waits for the Mutex in it: the greater type is
+// the lock's.
 func LockType(reason string) string {
 	if reasons[reason] != AwaitingLock {
 		return ""

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// A field counts the goroutines that compete for processors in a sample, by priority and class.
+// A field counts the goroutines that compete for processors in a sample, by
+// priority and class.
 type field struct {
 	levels []*level // highest priority first; some may be empty
 }
@@ -24,7 +25,8 @@ type rival struct {
 }
 
 func (f *field) find(priority int64) (int, bool) {
-	return slices.BinarySearchFunc(f.levels, priority, func(l *level, p int64) int { return cmp.Compare(p, l.priority) })
+	return slices.BinarySearchFunc(f.levels, priority,
+		func(l *level, p int64) int { return cmp.Compare(p, l.priority) })
 }
 
 func (f *field) enter(class classID, priority int64) {
@@ -61,7 +63,8 @@ func (f *field) leave(class classID, priority int64) {
 }
 
 func (l *level) find(class classID) (int, bool) {
-	return slices.BinarySearchFunc(l.rivals, class, func(r rival, c classID) int { return cmp.Compare(r.class, c) })
+	return slices.BinarySearchFunc(l.rivals, class,
+		func(r rival, c classID) int { return cmp.Compare(r.class, c) })
 }
 
 // groups counts equal keys.
@@ -89,7 +92,8 @@ func (g *groups[K]) add(k K) {
 	g.list[i].n++
 }
 
-// remove reverts one add. If it was the last one, it removes the group and returns it.
+// remove reverts one add. If it was the last one, it removes the group and
+// returns it.
 func (g *groups[K]) remove(k K) (gone group[K], is bool) {
 	i := g.at[k]
 	if g.list[i].n--; g.list[i].n > 0 {

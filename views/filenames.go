@@ -6,8 +6,9 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// ShortFiles returns a function that shortens the paths of a recording's files: to the last element, with as many folders
-// as tell the file from the others.
+// ShortFiles returns a function that shortens the paths of a recording's
+// files: to the last element, with as many folders as tell the file from the
+// others.
 func ShortFiles(r *sampledata.Recording) func(file string) string {
 	files := map[string]bool{}
 	add := func(file string) { files[strings.ReplaceAll(file, `\`, "/")] = true }

@@ -8,10 +8,12 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// maxDepth is the greatest number of frames of a stack in a view. The frames nearest the leaf are kept.
+// maxDepth is the greatest number of frames of a stack in a view. The frames
+// nearest the leaf are kept.
 const maxDepth = 1000
 
-// bootstrap is the runtime's frame below which every goroutine starts. Stacks in views lack it.
+// bootstrap is the runtime's frame below which every goroutine starts. Stacks
+// in views lack it.
 const bootstrap = "runtime.goexit"
 
 const (
@@ -19,18 +21,23 @@ const (
 	newFrame calltree.Func = -2 // a frame whose name is not made yet
 )
 
-// stacks adds the stacks of a recording to a call tree, with the view's granularity.
+// stacks adds the stacks of a recording to a call tree, with the view's
+// granularity.
 type stacks struct {
-	r      *sampledata.Recording
-	o      Options
-	b      *calltree.Builder
-	frame  []calltree.Func // by node of the recording
-	depth  []int32         // by node of the recording
-	atRoot []int32         // by node of the recording: the node for its stack below the root; -1 until first use
+	r     *sampledata.Recording
+	o     Options
+	b     *calltree.Builder
+	frame []calltree.Func // by node of the recording
+	depth []int32         // by node of the recording
+	// by node of the recording: the node for its stack below the root; -1
+	// until first use
+	atRoot []int32
 	below  map[place]int32 // the same for stacks below other nodes of the tree
 	max    int             // limit on the number of nodes of the tree
 	cut    int32           // the number of frames to which deeper stacks are cut
-	root   string          // the class of a view of a profile that was made from a view: its own frame is left out
+	// the class of a view of a profile that was made from a view: its own
+	// frame is left out
+	root string
 }
 
 type place struct {
@@ -70,13 +77,14 @@ func (s *stacks) node(base int32, stack sampledata.NodeID) int32 {
 	if n, ok := s.below[k]; ok {
 		return n
 	}
-	n := s.grow(base, sampledata.NoStack, s.ancestors(stack, func(sampledata.NodeID) bool { return false }))
+	n := s.grow(base, sampledata.NoStack,
+		s.ancestors(stack, func(sampledata.NodeID) bool { return false }))
 	s.below[k] = n
 	return n
 }
 
-// rooted returns the node for a stack below the root. It also stores the nodes on the way there, because stacks share
-// most frames.
+// rooted returns the node for a stack below the root. It also stores the
+// nodes on the way there, because stacks share most frames.
 func (s *stacks) rooted(stack sampledata.NodeID) int32 {
 	if n := s.atRoot[stack]; n >= 0 {
 		return n
@@ -94,10 +102,13 @@ func (s *stacks) rooted(stack sampledata.NodeID) int32 {
 	return at
 }
 
-// ancestors returns a stack's nodes from the leaf up to the first known one, at most as many as are not cut.
-func (s *stacks) ancestors(stack sampledata.NodeID, known func(sampledata.NodeID) bool) []sampledata.NodeID {
+// ancestors returns a stack's nodes from the leaf up to the first known one,
+// at most as many as are not cut.
+func (s *stacks) ancestors(stack sampledata.NodeID,
+	known func(sampledata.NodeID) bool) []sampledata.NodeID {
 	var way []sampledata.NodeID
-	for n := stack; n != sampledata.NoStack && len(way) < int(s.cut) && !known(n); n = s.r.Nodes[n].Parent {
+	for n := stack; n != sampledata.NoStack && len(way) < int(s.cut) &&
+		!known(n); n = s.r.Nodes[n].Parent {
 		way = append(way, n)
 	}
 	return way
@@ -135,14 +146,17 @@ func (s *stacks) frameOf(n sampledata.NodeID) calltree.Func {
 		node := &s.r.Nodes[n]
 		fn := &s.r.Functions[node.Function]
 		s.frame[n] = noFrame
-		if isRoot := node.Parent == sampledata.NoStack && (fn.Name == bootstrap || s.root != "" && fn.Name == s.root); !isRoot && !s.o.mergedIntoCaller(s.r, node) {
+		if isRoot := node.Parent == sampledata.NoStack &&
+			(fn.Name == bootstrap || s.root != "" && fn.Name == s.root); !isRoot &&
+			!s.o.mergedIntoCaller(s.r, node) {
 			s.frame[n] = s.b.Symbols().Intern(s.frameName(fn, node))
 		}
 	}
 	return s.frame[n]
 }
 
-// frameName returns the name of a frame. The functions of a profile that was made from a view are frames already.
+// frameName returns the name of a frame. The functions of a profile that was
+// made from a view are frames already.
 func (s *stacks) frameName(fn *sampledata.Function, node *sampledata.Node) string {
 	if p := s.r.Profile; p != nil && p.FromView && calltree.KindOf(fn.Name) != calltree.Function {
 		return fn.Name
@@ -154,7 +168,8 @@ func (s *stacks) frameName(fn *sampledata.Function, node *sampledata.Node) strin
 	return name
 }
 
-// frameName returns the name of a frame. If a function has no file, its own name is used instead.
+// frameName returns the name of a frame. If a function has no file, its own
+// name is used instead.
 func frameName(fn *sampledata.Function, line int32, by Granularity) string {
 	name := fn.Name
 	switch {
@@ -166,7 +181,8 @@ func frameName(fn *sampledata.Function, line int32, by Granularity) string {
 	if name == "" {
 		name = "?"
 	}
-	// A function must never look like typed time, a class or the root, whatever its symbol is.
+	// A function must never look like typed time, a class or the root,
+	// whatever its symbol is.
 	if calltree.KindOf(name) != calltree.Function {
 		name = "?" + name
 	}
@@ -176,8 +192,9 @@ func frameName(fn *sampledata.Function, line int32, by Granularity) string {
 	return name
 }
 
-// packageOf returns the import path in a Go symbol; a symbol without one, such as a C function, is its own package. The
-// linker writes dots in a path's last element as "%2e".
+// packageOf returns the import path in a Go symbol; a symbol without one,
+// such as a C function, is its own package. The linker writes dots in a
+// path's last element as "%2e".
 func packageOf(symbol string) string {
 	s, _, _ := strings.Cut(symbol, "[") // type arguments contain other paths
 	slash := strings.LastIndexByte(s, '/') + 1
@@ -188,7 +205,8 @@ func packageOf(symbol string) string {
 	return strings.ReplaceAll(s[:slash+dot], "%2e", ".")
 }
 
-// ReasonFrame returns the frame for a wait reason: "chan receive" is ":chan-receive".
+// ReasonFrame returns the frame for a wait reason: "chan receive" is
+// ":chan-receive".
 func ReasonFrame(reason string) string {
 	words := strings.Fields(reason)
 	if len(words) == 0 {

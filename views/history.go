@@ -27,7 +27,8 @@ type History struct {
 	Rounded int64
 }
 
-// A Portion is something that gets hits: a node of the tree, or one of the sums beside it.
+// A Portion is something that gets hits: a node of the tree, or one of the
+// sums beside it.
 type Portion struct {
 	Kind  PortionKind
 	Node  int32 // of the tree
@@ -65,7 +66,8 @@ func ThreadsHistory(r *sampledata.Recording, o Options, most int) (*History, err
 		whole[classes[i].Class] = classes[i].Hits == 0
 	}
 	h, err := newHistory(r, o, most, "view of all classes", func(b *builder) {
-		b.threads, b.maxChained, b.maxFirst, b.history.whole = true, maxHolderNodes, maxHolderNodes, whole
+		b.threads, b.maxChained, b.maxFirst, b.history.whole = true, maxHolderNodes,
+			maxHolderNodes, whole
 	})
 	if err != nil {
 		return nil, err
@@ -74,7 +76,8 @@ func ThreadsHistory(r *sampledata.Recording, o Options, most int) (*History, err
 	return h, nil
 }
 
-func newHistory(r *sampledata.Recording, o Options, most int, what string, set func(*builder)) (*History, error) {
+func newHistory(r *sampledata.Recording, o Options, most int, what string,
+	set func(*builder)) (*History, error) {
 	o.Slices = false // the history says more
 	from, to, err := o.samples(r)
 	if err == nil && r.Profile != nil {
@@ -117,17 +120,20 @@ type historian struct {
 
 	collected      int32 // a sample in the slice for which the builder collects hits
 	first, samples int32 // what is being added
-	run            bool  // it is the whole of a run, rather than what all goroutines do in some samples
+	// it is the whole of a run, rather than what all goroutines do in some samples
+	run bool
 }
 
-// A lasts is hits of a portion in each of the samples [from, to), which may go on. There are none if num is 0.
+// A lasts is hits of a portion in each of the samples [from, to), which may
+// go on. There are none if num is 0.
 type lasts struct {
 	from, to int32
 	num      int64
 }
 
 func newHistorian(r *sampledata.Recording, most int) *historian {
-	return &historian{number: make(map[Portion]int32), moments: newMoments(r), most: most, mostExact: maxExact}
+	return &historian{number: make(map[Portion]int32), moments: newMoments(r), most: most,
+		mostExact: maxExact}
 }
 
 // begin says that what follows is of some samples.
@@ -138,7 +144,8 @@ func (h *historian) begin(first, samples int32, run bool) {
 	h.first, h.samples, h.run = first, samples, run
 }
 
-// end writes down what was added in the current samples. A portion that got the same in the samples before goes on.
+// end writes down what was added in the current samples. A portion that got
+// the same in the samples before goes on.
 func (h *historian) end() {
 	if h == nil {
 		return
@@ -159,7 +166,8 @@ func (h *historian) end() {
 	}
 }
 
-// beforeLimit is how many moments there may be until they are limited. That takes long, but at least doubles the length of slices.
+// beforeLimit is how many moments there may be until they are limited. That
+// takes long, but at least doubles the length of slices.
 func beforeLimit(most int) int {
 	if most > math.MaxInt/4 {
 		return math.MaxInt / 4
@@ -211,8 +219,9 @@ func (h *historian) add(kind PortionKind, node int32, num, den int64, large *big
 	h.now[p] += num
 }
 
-// together reports whether what a view gets in some samples may be collected and added by addCollected: with slices of many samples
-// that saves most of the work. It calls flush first if hits were collected for another slice.
+// together reports whether what a view gets in some samples may be collected
+// and added by addCollected: with slices of many samples that saves most of
+// the work. It calls flush first if hits were collected for another slice.
 func (h *historian) together(first, samples int32, flush func()) bool {
 	if h == nil {
 		return true
@@ -228,7 +237,8 @@ func (h *historian) together(first, samples int32, flush func()) bool {
 	return first/m.Each == (first+samples-1)/m.Each
 }
 
-// addCollected adds what was collected for a node in a slice: parts of 1/den of what was observed.
+// addCollected adds what was collected for a node in a slice: parts of 1/den
+// of what was observed.
 func (h *historian) addCollected(node int32, o observed, den int64) {
 	if h == nil {
 		return
@@ -243,7 +253,8 @@ func (h *historian) addCollected(node int32, o observed, den int64) {
 	}
 	h.rounded++
 	w.AddBig(rounded(big.NewRat(o.time, den)))
-	h.moments.addToSum(Sum{h.portion(Portion{Ending, node, roundedParts}), slice, rounded(big.NewRat(o.hits, den)).Int64(), w})
+	h.moments.addToSum(Sum{h.portion(Portion{Ending, node, roundedParts}), slice,
+		rounded(big.NewRat(o.hits, den)).Int64(), w})
 }
 
 // find returns the number of a portion, if it has one.
@@ -272,8 +283,9 @@ func (h *historian) portion(k Portion) int32 {
 	return p
 }
 
-// maxExact is up to how many portions there is one for every number of parts. If hundreds of goroutines are ready to run, each node
-// gets hits in as many kinds of parts.
+// maxExact is up to how many portions there is one for every number of parts.
+// If hundreds of goroutines are ready to run, each node gets hits in as many
+// kinds of parts.
 const maxExact = 200_000
 
 // round rounds a share.

@@ -7,14 +7,18 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// homes are the places that goroutines come back to between two pieces of work: a function, called by certain others, in whose
-// loop they wait to receive, read, or be woken, with nothing of the work on the stack. The whole recording decides, so that
-// an idle goroutine is idle in every span.
+// homes are the places that goroutines come back to between two pieces of
+// work: a function, called by certain others, in whose loop they wait to
+// receive, read, or be woken, with nothing of the work on the stack. The
+// whole recording decides, so that an idle goroutine is idle in every span.
 //
-// The function in which a goroutine began is a home if goroutines that waited there were seen elsewhere later, or others of
-// the same function were seen at work below it. A function further down may be a step of the work: the loop of a client that asks a
-// server looks like one that waits for work. It is a home if goroutines came back to it again and again, and were never seen outside of
-// it in between. A goroutine that lives for one piece of work has no home.
+// The function in which a goroutine began is a home if goroutines that waited
+// there were seen elsewhere later, or others of the same function were seen
+// at work below it. A function further down may be a step of the work: the
+// loop of a client that asks a server looks like one that waits for work. It
+// is a home if goroutines came back to it again and again, and were never
+// seen outside of it in between. A goroutine that lives for one piece of work
+// has no home.
 //
 // What nobody was seen to leave is no home: whoever waits there has not moved.
 type homes struct {
@@ -25,18 +29,23 @@ type homes struct {
 	requests map[callID]bool // see findRequests
 }
 
-// A callID numbers a function with all its callers: the nodes that differ only in lines.
+// A callID numbers a function with all its callers: the nodes that differ
+// only in lines.
 type callID int32
 
 // A home counts what goroutines did at a call that may be a home.
 type home struct {
-	parent  callID
-	first   bool  // it is a goroutine's first function, or leads to it
-	begins  bool  // goroutines began in it, and waited there
-	left    bool  // somebody who waited there was seen elsewhere, or somebody else at work below
-	sleeps  bool  // somebody slept there
-	divided bool  // it has steps: somebody was in a call where nobody rests, after somebody rested in another one
-	rests   int32 // the first sample in which somebody waited in it or below as one does at home; never if nobody did
+	parent callID
+	first  bool // it is a goroutine's first function, or leads to it
+	begins bool // goroutines began in it, and waited there
+	left   bool // somebody who waited there was seen elsewhere, or somebody else at work below
+	sleeps bool // somebody slept there
+	// it has steps: somebody was in a call where nobody rests, after somebody
+	// rested in another one
+	divided bool
+	// the first sample in which somebody waited in it or below as one does at
+	// home; never if nobody did
+	rests   int32
 	until   int32 // the last sample in which somebody was in it or below
 	returns int32 // times that a goroutine came back
 	outside int32 // times that it was outside of it in between
@@ -49,7 +58,8 @@ const never = math.MaxInt32
 // An origin is a function with which goroutines began.
 type origin struct{ goroutines, ended int32 }
 
-// minReturns is how often goroutines come back at least to a home that is not the function in which they began.
+// minReturns is how often goroutines come back at least to a home that is not
+// the function in which they began.
 const minReturns = 3
 
 // maxStays limits the places of one goroutine that may be homes.
@@ -166,7 +176,8 @@ func (h *homes) isStep(c callID) bool {
 // has reports whether the call of a node is a home.
 func (h *homes) has(n sampledata.NodeID) bool { return h.stats[h.calls[n]].is }
 
-// readsRequests reports whether the call of a node is one in which a server's goroutines read their requests.
+// readsRequests reports whether the call of a node is one in which a server's
+// goroutines read their requests.
 func (h *homes) readsRequests(n sampledata.NodeID) bool { return h.requests[h.calls[n]] }
 
 // see notes a run of a goroutine.
@@ -215,7 +226,8 @@ func (h *homes) back(s *stay, state stayState) {
 	*s = stay{at: s.at, state: state}
 }
 
-// works notes that a goroutine was at work when the recording began: it has left the home of its function, if there is one.
+// works notes that a goroutine was at work when the recording began: it has
+// left the home of its function, if there is one.
 func (h *homes) works(stack sampledata.NodeID) {
 	for n := stack; n != sampledata.NoStack; n = h.d.r.Nodes[n].Parent {
 		if n != stack && h.d.begins(h.d.r.Nodes[n].Parent) {
@@ -224,7 +236,8 @@ func (h *homes) works(stack sampledata.NodeID) {
 	}
 }
 
-// waitsAt returns the call at which a goroutine waits, if that may be a home, else -1.
+// waitsAt returns the call at which a goroutine waits, if that may be a home,
+// else -1.
 func (h *homes) waitsAt(run sampledata.Run) callID {
 	does := DoingOf(run)
 	if kindOf(run) != waiting || !meanings[does].home {
@@ -248,7 +261,8 @@ func (h *homes) within(inner, outer callID) bool {
 	return inner == outer
 }
 
-// judge decides whether a call is a home of the goroutines that began with a function.
+// judge decides whether a call is a home of the goroutines that began with a
+// function.
 func (h *homes) judge(c callID, o *origin) bool {
 	s := &h.stats[c]
 	if 2*o.ended > o.goroutines && s.returns < o.ended {
@@ -260,8 +274,9 @@ func (h *homes) judge(c callID, o *origin) bool {
 	return s.returns >= minReturns && s.outside == 0 && !(s.sleeps && h.isStep(c))
 }
 
-// HasNotMoved returns a function that reports whether a goroutine has not moved: it waits, for what is no lock, with the same
-// stack in all samples of the recording, and never for another group.
+// HasNotMoved returns a function that reports whether a goroutine has not
+// moved: it waits, for what is no lock, with the same stack in all samples of
+// the recording, and never for another group.
 func HasNotMoved(r *sampledata.Recording) func(sampledata.GoroutineID) bool {
 	type seen struct {
 		stayState
@@ -280,7 +295,8 @@ func HasNotMoved(r *sampledata.Recording) func(sampledata.GoroutineID) bool {
 		case run.First == 0:
 			*s = seen{now, group, run.Last + 1}
 			continue
-		case s.until == run.First && s.stayState == now && (s.group == group || s.group == 0 || group == 0):
+		case s.until == run.First && s.stayState == now &&
+			(s.group == group || s.group == 0 || group == 0):
 			s.group, s.until = cmp.Or(group, s.group), run.Last+1
 			continue
 		}

@@ -17,8 +17,10 @@ const (
 	AnyRole        // it reads or waits for whoever calls it, and so has the caller's role
 )
 
-// idleness decides which goroutines are idle: they wait at home for their next piece of work. A goroutine waits in the innermost
-// function that does not wait for whoever calls it, such as net.(*conn).Read does. It is idle there
+// idleness decides which goroutines are idle: they wait at home for their
+// next piece of work. A goroutine waits in the innermost function that does
+// not wait for whoever calls it, such as net.(*conn).Read does. It is idle
+// there
 //
 //   - if the function has the IdleRole: accepting connections is always waiting for work;
 //   - if it is a goroutine of the runtime, or waits in the first function of a goroutine of the standard library;
@@ -49,7 +51,8 @@ const unknownRole Role = 255
 // A spot says where a goroutine waits that waits at the end of a stack.
 type spot struct {
 	verdict verdict
-	at      sampledata.NodeID // the frame of the innermost function that does not wait for whoever calls it
+	// the frame of the innermost function that does not wait for whoever calls it
+	at sampledata.NodeID
 }
 
 type verdict uint8
@@ -68,14 +71,16 @@ func newIdleness(r *sampledata.Recording, o Options) *idleness {
 	if o.Role == nil {
 		return nil
 	}
-	d := &idleness{r: r, role: o.Role, wrapper: o.Wrapper, roles: make([]Role, len(r.Functions)), places: make([]spot, len(r.Nodes))}
+	d := &idleness{r: r, role: o.Role, wrapper: o.Wrapper, roles: make([]Role, len(r.Functions)),
+		places: make([]spot, len(r.Nodes))}
 	for f := range d.roles {
 		d.roles[f] = unknownRole
 	}
 	return d
 }
 
-// WaitsForWork returns a function that reports whether the goroutine of a run is idle, as in the views with the same options.
+// WaitsForWork returns a function that reports whether the goroutine of a run
+// is idle, as in the views with the same options.
 func WaitsForWork(r *sampledata.Recording, o Options) func(sampledata.Run) bool {
 	return newIdleness(r, o).has
 }
@@ -110,7 +115,8 @@ func (d *idleness) placeOf(stack sampledata.NodeID) spot {
 	return *p
 }
 
-// judge finds the place of a stack. If all its functions wait for whoever calls them, it is a goroutine of the runtime.
+// judge finds the place of a stack. If all its functions wait for whoever
+// calls them, it is a goroutine of the runtime.
 func (d *idleness) judge(stack sampledata.NodeID) spot {
 	outermost := stack
 	for n := stack; n != sampledata.NoStack; n = d.r.Nodes[n].Parent {
@@ -132,8 +138,10 @@ func (d *idleness) judge(stack sampledata.NodeID) spot {
 	return spot{beginsHere, outermost}
 }
 
-// callOf says what it means to wait in a frame, by its function and by who calls it. Functions of the standard library are no homes
-// of the goroutines of others. What its goroutines call, such as the handler of a request, is a piece of work.
+// callOf says what it means to wait in a frame, by its function and by who
+// calls it. Functions of the standard library are no homes of the goroutines
+// of others. What its goroutines call, such as the handler of a request, is a
+// piece of work.
 func (d *idleness) callOf(n sampledata.NodeID) verdict {
 	begins := d.begins(d.r.Nodes[n].Parent)
 	switch {
@@ -147,8 +155,9 @@ func (d *idleness) callOf(n sampledata.NodeID) verdict {
 	return mayBeHome
 }
 
-// calledBack reports whether a goroutine of the standard library has called a frame of the program. The runtime calls
-// main.main and what C calls, which are no pieces of work.
+// calledBack reports whether a goroutine of the standard library has called a
+// frame of the program. The runtime calls main.main and what C calls, which
+// are no pieces of work.
 func (d *idleness) calledBack(n sampledata.NodeID) bool {
 	first := d.r.Functions[d.firstFunction(n)].Name
 	return !IsOwn(first) && !strings.HasPrefix(first, "runtime.")
@@ -163,7 +172,8 @@ func (d *idleness) roleOf(f sampledata.FunctionID) Role {
 	return d.roles[f]
 }
 
-// firstFunction returns the function with which a goroutine began: the outermost one of its stack that is no wrapper.
+// firstFunction returns the function with which a goroutine began: the
+// outermost one of its stack that is no wrapper.
 func (d *idleness) firstFunction(stack sampledata.NodeID) sampledata.FunctionID {
 	first := stack
 	for n := stack; n != sampledata.NoStack; n = d.r.Nodes[n].Parent {
@@ -174,15 +184,18 @@ func (d *idleness) firstFunction(stack sampledata.NodeID) sampledata.FunctionID 
 	return d.r.Nodes[first].Function
 }
 
-// closure matches the functions that a go statement has in place of a name: main.main.func1, main.main.func1.2.
+// closure matches the functions that a go statement has in place of a name:
+// main.main.func1, main.main.func1.2.
 var closure = regexp.MustCompile(`\.func\d+(\.\d+)*$`)
 
-// begins reports whether a goroutine's first function comes right below a stack: all its functions only lead there, as
-// wrappers do, and "go func() { s.loop() }()".
+// begins reports whether a goroutine's first function comes right below a
+// stack: all its functions only lead there, as wrappers do, and "go func() {
+// s.loop() }()".
 func (d *idleness) begins(stack sampledata.NodeID) bool {
 	for n := stack; n != sampledata.NoStack; n = d.r.Nodes[n].Parent {
 		name := d.name(n)
-		leads := name == bootstrap || name == "runtime.main" || closure.MatchString(name) || d.wrapper != nil && d.wrapper(name)
+		leads := name == bootstrap || name == "runtime.main" || closure.MatchString(name) ||
+			d.wrapper != nil && d.wrapper(name)
 		if !leads {
 			return false
 		}

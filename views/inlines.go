@@ -12,7 +12,8 @@ type Call struct {
 	Caller, Callee string
 }
 
-// inlined returns the calls that are inlined at least once in any of the recordings.
+// inlined returns the calls that are inlined at least once in any of the
+// recordings.
 func inlined(recordings ...*sampledata.Recording) map[Call]bool {
 	calls := make(map[Call]bool)
 	for _, r := range recordings {
@@ -25,8 +26,8 @@ func inlined(recordings ...*sampledata.Recording) map[Call]bool {
 	return calls
 }
 
-// inliningChanges returns the calls that are inlined everywhere in one of two recordings and nowhere in the other one,
-// sorted by name.
+// inliningChanges returns the calls that are inlined everywhere in one of two
+// recordings and nowhere in the other one, sorted by name.
 func inliningChanges(a, b *sampledata.Recording) []Call {
 	before := waysOfCalls(a)
 	var changed []Call
@@ -70,7 +71,8 @@ func callOf(r *sampledata.Recording, n *sampledata.Node) Call {
 	return Call{r.Functions[caller].Name, r.Functions[n.Function].Name}
 }
 
-// mergedIntoCaller reports whether a frame is left out because its function was inlined.
+// mergedIntoCaller reports whether a frame is left out because its function
+// was inlined.
 func (o Options) mergedIntoCaller(r *sampledata.Recording, n *sampledata.Node) bool {
 	if !o.NoInlines || n.Parent == sampledata.NoStack {
 		return false

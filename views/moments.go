@@ -28,15 +28,17 @@ type Moments struct {
 	sums    []Sum
 }
 
-// A Spell is Num/Parts hits of a portion in each of the samples of the slices First to Last, both included. Spells of one portion
-// may overlap, and then add up.
+// A Spell is Num/Parts hits of a portion in each of the samples of the slices
+// First to Last, both included. Spells of one portion may overlap, and then
+// add up.
 type Spell struct {
 	Portion     int32
 	First, Last int32
 	Num         int64
 }
 
-// A Sum is what a portion got in a part of one slice: Hits/Parts hits that weigh Weight/Parts.
+// A Sum is what a portion got in a part of one slice: Hits/Parts hits that
+// weigh Weight/Parts.
 type Sum struct {
 	Portion, Slice int32
 	Hits           int64
@@ -113,8 +115,8 @@ func (m *Moments) addSum(portion, from, to int32, num int64) {
 	m.addToSum(Sum{portion, from / m.Each, num * int64(to-from), w})
 }
 
-// Of returns the spells of a portion, in order of First, and its sums, in order of their slices. Both are valid until the next
-// call.
+// Of returns the spells of a portion, in order of First, and its sums, in
+// order of their slices. Both are valid until the next call.
 func (m *Moments) Of(portion int32) ([]Spell, []Sum) {
 	m.spells, m.sums = m.spells[:0], m.sums[:0]
 	l := m.of(portion)
@@ -127,7 +129,8 @@ func (m *Moments) Of(portion int32) ([]Spell, []Sum) {
 	slices.Reverse(m.spells) // most of them are in order then, which sorting makes use of
 	slices.Reverse(m.sums)
 	slices.SortFunc(m.spells, func(a, b Spell) int {
-		return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Last, b.Last), cmp.Compare(a.Num, b.Num))
+		return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Last, b.Last),
+			cmp.Compare(a.Num, b.Num))
 	})
 	slices.SortFunc(m.sums, func(a, b Sum) int { return cmp.Compare(a.Slice, b.Slice) })
 	return m.spells, m.sums
@@ -211,8 +214,10 @@ func (m *Moments) factor(most int) int32 {
 	return factor
 }
 
-// steps are how many moments differ from the one before in their lists, by the highest bit in which their slices differ. With slices
-// that are 2^n times as long, those differ whose step is from n up. The first moment of each list counts as 31.
+// steps are how many moments differ from the one before in their lists, by
+// the highest bit in which their slices differ. With slices that are 2^n
+// times as long, those differ whose step is from n up. The first moment of
+// each list counts as 31.
 type steps [32]int
 
 func (s *steps) count(p *momentPool, list int32) {

@@ -18,7 +18,8 @@ type moment struct {
 	hi          int64 // of a sum's weight
 }
 
-// momentLists are the moments of a portion: the numbers of those that were added last; 0 if there are none.
+// momentLists are the moments of a portion: the numbers of those that were
+// added last; 0 if there are none.
 type momentLists struct{ spells, sums int32 }
 
 const (
@@ -73,7 +74,8 @@ func (m *Moments) addSpell(sp Spell) {
 	m.Spells++
 }
 
-// addToSum adds a sum to the portion's newest one, if that is of the same slice. Mostly it is. Otherwise, there is a further sum.
+// addToSum adds a sum to the portion's newest one, if that is of the same
+// slice. Mostly it is. Otherwise, there is a further sum.
 func (m *Moments) addToSum(s Sum) {
 	l := m.of(s.Portion)
 	if l.sums != 0 {
@@ -84,6 +86,7 @@ func (m *Moments) addToSum(s Sum) {
 			return
 		}
 	}
-	l.sums = m.pool.add(moment{next: l.sums, first: s.Slice, num: s.Hits, lo: int32(s.Weight.Lo), hi: s.Weight.Hi})
+	l.sums = m.pool.add(moment{next: l.sums, first: s.Slice, num: s.Hits, lo: int32(s.Weight.Lo),
+		hi: s.Weight.Hi})
 	m.Sums++
 }

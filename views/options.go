@@ -20,20 +20,26 @@ type Options struct {
 	// of the machine's.
 	MaxMemory int64
 
-	// NoInlines merges inlined calls into their callers, so that frames are the functions of the compiled program.
-	// Otherwise inlined calls are frames like others. AlsoInlined are calls to merge wherever they occur; see Compare.
+	// NoInlines merges inlined calls into their callers, so that frames are
+	// the functions of the compiled program. Otherwise inlined calls are
+	// frames like others. AlsoInlined are calls to merge wherever they occur;
+	// see Compare.
 	NoInlines   bool
 	AlsoInlined map[Call]bool
 
-	// Places tells apart frames of one function that are at different lines or inlined or not, and waits for different locks:
-	// the names of frames then have their places, see SplitPlace. It applies if the granularity is ByFunction.
+	// Places tells apart frames of one function that are at different lines
+	// or inlined or not, and waits for different locks: the names of frames
+	// then have their places, see SplitPlace. It applies if the granularity
+	// is ByFunction.
 	Places bool
 
-	// Lock returns the name of the lock for a run that waits for it, for Places. Nil: waits for locks are not told apart.
+	// Lock returns the name of the lock for a run that waits for it, for
+	// Places. Nil: waits for locks are not told apart.
 	Lock func(sampledata.Run) string
 
-	// Priority returns the configured priority of a thread class, before classes are merged. If it is nil or returns
-	// false, the recorded priority is used.
+	// Priority returns the configured priority of a thread class, before
+	// classes are merged. If it is nil or returns false, the recorded
+	// priority is used.
 	Priority func(class string) (int32, bool)
 
 	// Wrapper reports whether a function does nothing but call a function that
@@ -42,21 +48,25 @@ type Options struct {
 	// no wrappers.
 	Wrapper func(function string) bool
 
-	// Role says in which functions goroutines wait for work. Nil: no goroutine waits for work.
+	// Role says in which functions goroutines wait for work. Nil: no
+	// goroutine waits for work.
 	Role func(function string) Role
 
-	// LeaveOutIdle leaves the time out of Thread Views and of the sums of classes in which goroutines wait for work.
+	// LeaveOutIdle leaves the time out of Thread Views and of the sums of
+	// classes in which goroutines wait for work.
 	LeaveOutIdle bool
 
-	// Slices lets the trees of views say when their stacks got their hits, see calltree.Metric.Slices. A profile's can't.
+	// Slices lets the trees of views say when their stacks got their hits,
+	// see calltree.Metric.Slices. A profile's can't.
 	Slices bool
 
-	// Merged returns the class that the goroutines of a class are counted in, which may be the class itself. Nil: no
-	// classes are merged.
+	// Merged returns the class that the goroutines of a class are counted in,
+	// which may be the class itself. Nil: no classes are merged.
 	Merged func(class string) string
 }
 
-// An Accounting is a rule that divides a runnable goroutine's time (design "Typed time").
+// An Accounting is a rule that divides a runnable goroutine's time (design
+// "Typed time").
 type Accounting uint8
 
 const (
@@ -95,10 +105,13 @@ func ParseGranularity(s string) (Granularity, error) {
 	return Granularity(i), err
 }
 
-// ClassBy is the rule for the thread classes of goroutines. The zero ClassBy is by function.
+// ClassBy is the rule for the thread classes of goroutines. The zero ClassBy
+// is by function.
 type ClassBy struct {
-	Site  bool   // the place of the go statement: "go:main.main.func1@main.go:59"
-	Label string // a pprof label's key: "label:route=/api"; goroutines without it are classed by function
+	Site bool // the place of the go statement: "go:main.main.func1@main.go:59"
+	// a pprof label's key: "label:route=/api"; goroutines without it are
+	// classed by function
+	Label string
 }
 
 func (c ClassBy) String() string {
@@ -125,15 +138,16 @@ func ParseClassBy(s string) (ClassBy, error) {
 	return ClassBy{}, fmt.Errorf("unknown class rule %q: want function, site, or label:KEY", s)
 }
 
-// Applies reports whether a goroutine of the recording has the label of the rule. If none has it, classes are by
-// function.
+// Applies reports whether a goroutine of the recording has the label of the
+// rule. If none has it, classes are by function.
 func (b ClassBy) Applies(r *sampledata.Recording) bool {
 	return b.Label == "" || slices.ContainsFunc(r.LabelSets, func(set []sampledata.Label) bool {
 		return slices.ContainsFunc(set, func(l sampledata.Label) bool { return l.Key == b.Label })
 	})
 }
 
-// A Span is a part of a recording, by offsets from its start: it includes From, but not To. A zero To is the end.
+// A Span is a part of a recording, by offsets from its start: it includes
+// From, but not To. A zero To is the end.
 type Span struct {
 	From, To time.Duration
 }
@@ -153,13 +167,15 @@ func (s Span) Has(r *sampledata.Recording) bool {
 	return err == nil && from < to
 }
 
-// Check returns an error if a recording has no samples in the span, because an empty view would look like a result. The
-// zero Span, which is the whole recording, is never an error.
+// Check returns an error if a recording has no samples in the span, because
+// an empty view would look like a result. The zero Span, which is the whole
+// recording, is never an error.
 func (s Span) Check(of Named) error {
 	if s == (Span{}) || s.Has(of.Recording) {
 		return nil
 	}
-	return fmt.Errorf("%s has no samples %v: it lasts %v", of.Name, s, of.Recording.Stats().Duration)
+	return fmt.Errorf("%s has no samples %v: it lasts %v", of.Name, s,
+		of.Recording.Stats().Duration)
 }
 
 func oneOf(what, s string, names []string) (int, error) {

@@ -33,7 +33,8 @@ func PairClasses(a, b []ClassSummary) []ClassPair {
 	return pairs
 }
 
-// ComparedClasses sums up the classes of two recordings, with the same options; see Compare.
+// ComparedClasses sums up the classes of two recordings, with the same
+// options; see Compare.
 func ComparedClasses(a, b Named, o Options) ([]ClassPair, error) {
 	var sides [2][]ClassSummary
 	for i, of := range []Named{a, b} {
@@ -57,9 +58,11 @@ func (p *ClassPair) OldSide() *ClassSummary { return p.Old }
 // Common reports whether both recordings have the class.
 func (p *ClassPair) Common() bool { return p.New != nil && p.Old != nil }
 
-// OnlyIdle reports whether the class did hardly anything in either recording, as ClassSummary.OnlyIdle does.
+// OnlyIdle reports whether the class did hardly anything in either recording,
+// as ClassSummary.OnlyIdle does.
 func (p *ClassPair) OnlyIdle() bool {
-	return !slices.ContainsFunc([]*ClassSummary{p.New, p.Old}, func(c *ClassSummary) bool { return c != nil && !c.OnlyIdle() })
+	return !slices.ContainsFunc([]*ClassSummary{p.New, p.Old},
+		func(c *ClassSummary) bool { return c != nil && !c.OnlyIdle() })
 }
 
 // Moved returns the share of its time that the class spends otherwise than
@@ -77,8 +80,9 @@ func (p *ClassPair) Moved() *big.Rat {
 	return sum.Mul(sum, big.NewRat(1, 2)) // what one kind of time gained, another one lost
 }
 
-// MostChanged returns the class whose typed time differs most between two recordings, the first of equals in a's order;
-// ok reports whether a class is in both.
+// MostChanged returns the class whose typed time differs most between two
+// recordings, the first of equals in a's order; ok reports whether a class is
+// in both.
 func MostChanged(pairs []ClassPair) (class string, ok bool) {
 	most := new(big.Rat)
 	for _, p := range pairs {

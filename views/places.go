@@ -30,7 +30,8 @@ func placed(name string, n *sampledata.Node) string {
 	return string(b)
 }
 
-// SplitPlace returns the name and the place of a frame in a view that was made with Options.Places.
+// SplitPlace returns the name and the place of a frame in a view that was
+// made with Options.Places.
 func SplitPlace(frame string) (name string, p Place) {
 	p.Function = -1
 	at := strings.LastIndex(frame, placeMark)

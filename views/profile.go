@@ -13,9 +13,11 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// A profiled makes views of a recording that has a profile in place of samples. It has no typed time: the Server View is the
-// whole profile, and a Thread View has the stacks of one class. The class of a stack is its label, if classes are by label, or
-// its outermost function, with which its goroutine began.
+// A profiled makes views of a recording that has a profile in place of
+// samples. It has no typed time: the Server View is the whole profile, and a
+// Thread View has the stacks of one class. The class of a stack is its label,
+// if classes are by label, or its outermost function, with which its
+// goroutine began.
 type profiled struct {
 	*sampledata.Profile
 	r       *sampledata.Recording
@@ -26,7 +28,8 @@ type profiled struct {
 }
 
 func newProfiled(r *sampledata.Recording, o Options) *profiled {
-	p := &profiled{Profile: r.Profile, r: r, o: o, classes: newClasses(r, o), byStart: make(map[sampledata.FunctionID]classID)}
+	p := &profiled{Profile: r.Profile, r: r, o: o, classes: newClasses(r, o),
+		byStart: make(map[sampledata.FunctionID]classID)}
 	p.starts = make([]sampledata.FunctionID, len(r.Nodes))
 	for i := range r.Nodes {
 		n := &r.Nodes[i]
@@ -57,7 +60,8 @@ func (p *profiled) class(row int) classID {
 	return id
 }
 
-// className returns the class of a stack without a label. A profile of a view has classes of its own.
+// className returns the class of a stack without a label. A profile of a view
+// has classes of its own.
 func (p *profiled) className(start sampledata.FunctionID) string {
 	if start < 0 {
 		return unknownClass
@@ -83,7 +87,9 @@ func (p *profiled) view(class string) (*View, error) {
 	if p.FromView {
 		s.root = class
 	}
-	s.cut = math.MaxInt32 // deep stacks of a profile share their frames: cut ones would have frames of their own
+	// deep stacks of a profile share their frames: cut ones would have frames
+	// of their own
+	s.cut = math.MaxInt32
 	of := p.classes.intern(class)
 	rows := 0
 	for i, stack := range p.Stacks {
@@ -113,11 +119,13 @@ func (p *profiled) view(class string) (*View, error) {
 }
 
 // add adds the weight of a row to a metric.
-func (p *profiled) add(b *calltree.Builder, metric int, q *sampledata.Quantity, node int32, values []int64) {
+func (p *profiled) add(b *calltree.Builder, metric int, q *sampledata.Quantity, node int32,
+	values []int64) {
 	k := p.Shown[metric]
 	switch {
 	case q.Hits > 0:
-		b.AddTotal(metric, node, calltree.Total{Weight: p.weight(k, values), Hits: p.weight(q.Hits, values)})
+		b.AddTotal(metric, node,
+			calltree.Total{Weight: p.weight(k, values), Hits: p.weight(q.Hits, values)})
 	case q.Rest > 0:
 		b.AddRat(metric, node, p.weight(k, values))
 	default:
@@ -157,7 +165,8 @@ func (p *profiled) unknownClass(class string) error {
 	for _, c := range p.sums() {
 		names = append(names, c.Class)
 	}
-	return &UnknownClassError{Class: class, Closest: edit.Similar(class, names), Named: parts(names, class)}
+	return &UnknownClassError{Class: class, Closest: edit.Similar(class, names),
+		Named: parts(names, class)}
 }
 
 // A rowSum adds up rows of a class.
@@ -166,7 +175,8 @@ type rowSum struct {
 	value, rest big.Int
 }
 
-// sums returns the classes with the weights of their stacks; their hits are the number of stacks. They have no typed time.
+// sums returns the classes with the weights of their stacks; their hits are
+// the number of stacks. They have no typed time.
 func (p *profiled) sums() []ClassSummary {
 	k := p.Shown[0]
 	q := &p.Quantities[k]
@@ -187,7 +197,8 @@ func (p *profiled) sums() []ClassSummary {
 	}
 	var all []ClassSummary
 	for id, sum := range totals {
-		s := ClassSummary{Class: p.classes.names[id], Hits: sum.rows, MeanAlive: new(big.Rat), Time: q.Weight(&sum.value, &sum.rest)}
+		s := ClassSummary{Class: p.classes.names[id], Hits: sum.rows, MeanAlive: new(big.Rat),
+			Time: q.Weight(&sum.value, &sum.rest)}
 		s.Idle, s.Attributed = totalOf(new(exact.Sum)), totalOf(new(exact.Sum))
 		s.Parts, s.HitParts = noParts(), noParts()
 		all = append(all, s)

@@ -6,15 +6,17 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A reader is the goroutines that began with one function, and whose connections were accepted.
+// A reader is the goroutines that began with one function, and whose
+// connections were accepted.
 type reader struct {
 	reads  map[callID]bool // the calls in which they read
 	itself bool            // they read in their first function
 }
 
-// findRequests finds the calls in which goroutines of accepted connections read requests. A function that accepts has started these
-// goroutines. Their first function makes the call, they were seen elsewhere, too, and no other such call reads. Who writes and
-// then reads in one call waits for an answer.
+// findRequests finds the calls in which goroutines of accepted connections
+// read requests. A function that accepts has started these goroutines. Their
+// first function makes the call, they were seen elsewhere, too, and no other
+// such call reads. Who writes and then reads in one call waits for an answer.
 func (h *homes) findRequests() {
 	h.requests = make(map[callID]bool)
 	acceptors := h.acceptors()
@@ -94,7 +96,8 @@ func (h *homes) writes(stack sampledata.NodeID) bool {
 		if IsOwn(name) {
 			return false
 		}
-		if strings.Contains(name, "rite") && (strings.HasPrefix(name, "net.") || strings.HasPrefix(name, "crypto/tls.")) {
+		if strings.Contains(name, "rite") &&
+			(strings.HasPrefix(name, "net.") || strings.HasPrefix(name, "crypto/tls.")) {
 			return true
 		}
 	}

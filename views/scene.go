@@ -6,23 +6,29 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A scene has the states of all goroutines in the current sample of a walk, as far as they affect one another's time.
+// A scene has the states of all goroutines in the current sample of a walk,
+// as far as they affect one another's time.
 type scene struct {
 	r        *sampledata.Recording
 	o        Options
 	classes  *classes
 	idleness *idleness
 
-	weights   sampledata.Weights
-	now       int32
-	sample    sampledata.Sample               // the sample at now
-	run       []int32                         // by goroutine: the run that it last began, if there was one
-	last      []int32                         // by goroutine: the last sample of that run; -1 if there is none
+	weights sampledata.Weights
+	now     int32
+	sample  sampledata.Sample // the sample at now
+	// by goroutine: the run that it last began, if there was one
+	run []int32
+	// by goroutine: the last sample of that run; -1 if there is none
+	last      []int32
 	holder    []bool                          // by goroutine: whether a holder set contains it
 	executing map[sampledata.GoroutineID]bool // Running, or Detached
-	noCPU     int64                           // number of these whose threads wait for a CPU; 0 unless Observed
-	runnable  field                           // competitors for processors: Runnable, Running, Detached; not under Observed
-	running   field                           // the same without Runnable: those that compete in a stopped world
+	// number of these whose threads wait for a CPU; 0 unless Observed
+	noCPU int64
+	// competitors for processors: Runnable, Running, Detached; not under Observed
+	runnable field
+	// the same without Runnable: those that compete in a stopped world
+	running field
 
 	slots   []slot // of the current sample, computed on first use
 	slotsOf int32
@@ -30,19 +36,23 @@ type scene struct {
 	spare   []*spread
 }
 
-// An actor has everything that decides one goroutine's typed time in one sample. Equal actors have equal times, whatever
-// their stacks are.
+// An actor has everything that decides one goroutine's typed time in one
+// sample. Equal actors have equal times, whatever their stacks are.
 type actor struct {
 	class    classID
 	priority int64
 	kind     runKind
-	noCPU    bool                   // it has a processor, but its thread waits for a CPU; false unless Observed
-	holders  sampledata.HolderSetID // of the lock that it waits for, if they are blamed; else 0
-	free     bool                   // nobody holds the lock that it waits for
-	who      sampledata.GoroutineID // the goroutine, if others may wait for it, so that a cycle may close there; else nobody
-	reason   string                 // of a Waiting goroutine
-	release  sampledata.Release     // of a Waiting or Blocked goroutine
-	lock     string                 // that a Blocked goroutine waits for; "" unless Options.Lock names it
+	// it has a processor, but its thread waits for a CPU; false unless Observed
+	noCPU   bool
+	holders sampledata.HolderSetID // of the lock that it waits for, if they are blamed; else 0
+	free    bool                   // nobody holds the lock that it waits for
+	// the goroutine, if others may wait for it, so that a cycle may close
+	// there; else nobody
+	who     sampledata.GoroutineID
+	reason  string             // of a Waiting goroutine
+	release sampledata.Release // of a Waiting or Blocked goroutine
+	// that a Blocked goroutine waits for; "" unless Options.Lock names it
+	lock string
 }
 
 // nobody is no particular goroutine.
@@ -50,7 +60,8 @@ const nobody sampledata.GoroutineID = -1
 
 func newScene(r *sampledata.Recording, o Options) *scene {
 	sc := &scene{
-		r: r, o: o, classes: newClasses(r, o), idleness: newIdleness(r, o), weights: r.Weights(), slotsOf: -1,
+		r: r, o: o, classes: newClasses(r, o), idleness: newIdleness(r, o), weights: r.Weights(),
+		slotsOf: -1,
 	}
 	sc.executing = make(map[sampledata.GoroutineID]bool)
 	sc.spreads = make(map[spreadKey]*spread)
@@ -97,13 +108,15 @@ func (sc *scene) actor(run sampledata.Run) actor {
 	return a
 }
 
-// waitsForCPU reports whether a run's goroutine executes for the Go scheduler only, since its thread waits for a CPU. The
-// accountings other than Observed do not ask who executes.
+// waitsForCPU reports whether a run's goroutine executes for the Go scheduler
+// only, since its thread waits for a CPU. The accountings other than Observed
+// do not ask who executes.
 func (sc *scene) waitsForCPU(run sampledata.Run) bool {
 	return run.NoCPU && sc.o.Accounting == Observed
 }
 
-// constant reports whether an actor's time is the same in all samples, whatever the other goroutines do.
+// constant reports whether an actor's time is the same in all samples,
+// whatever the other goroutines do.
 func (sc *scene) constant(a actor) bool {
 	switch a.kind {
 	case ready:
@@ -167,7 +180,8 @@ func (sc *scene) moveTo(s int32) {
 	clear(sc.spreads)
 }
 
-// at returns the run that a goroutine is in; false if it doesn't exist in this sample.
+// at returns the run that a goroutine is in; false if it doesn't exist in
+// this sample.
 func (sc *scene) at(g sampledata.GoroutineID) (run sampledata.Run, exists bool) {
 	if !sc.exists(g) {
 		return run, false
@@ -191,15 +205,17 @@ func (sc *scene) capacity() int64 {
 	return max(sc.processors(), int64(len(sc.executing))-sc.noCPU)
 }
 
-// A slot is n processors with the same holder: goroutines of one class and priority, or nobody.
+// A slot is n processors with the same holder: goroutines of one class and
+// priority, or nobody.
 type slot struct {
 	class    classID // or idleProcessor or busyRuntime instead of a class
 	priority int64
 	n        int64
 }
 
-// held returns the holders of all processors in this sample. The list of processors comes first. Running goroutines that
-// it does not name hold processors that it calls idle.
+// held returns the holders of all processors in this sample. The list of
+// processors comes first. Running goroutines that it does not name hold
+// processors that it calls idle.
 func (sc *scene) held() []slot {
 	if sc.slotsOf == sc.now {
 		return sc.slots
@@ -230,7 +246,8 @@ func (sc *scene) held() []slot {
 	return sc.slots
 }
 
-// unlisted assigns idle processors to running goroutines that are not in the list, and returns the number of these.
+// unlisted assigns idle processors to running goroutines that are not in the
+// list, and returns the number of these.
 func (sc *scene) unlisted(listed []sampledata.GoroutineID, idle int64) int64 {
 	var more []sampledata.GoroutineID
 	for g, holds := range sc.executing {

@@ -7,7 +7,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A CreationSite is a go statement, with the number of goroutines of a class that it created.
+// A CreationSite is a go statement, with the number of goroutines of a class
+// that it created.
 type CreationSite struct {
 	sampledata.Site // the zero Site if it is not known
 	Goroutines      int
@@ -32,7 +33,8 @@ func CreationSites(r *sampledata.Recording, o Options, class string) []CreationS
 		sites = append(sites, CreationSite{s, n})
 	}
 	slices.SortFunc(sites, func(a, b CreationSite) int {
-		return cmp.Or(b.Goroutines-a.Goroutines, cmp.Compare(a.File, b.File), int(a.Line-b.Line), cmp.Compare(a.Function, b.Function))
+		return cmp.Or(b.Goroutines-a.Goroutines, cmp.Compare(a.File, b.File), int(a.Line-b.Line),
+			cmp.Compare(a.Function, b.Function))
 	})
 	return sites
 }

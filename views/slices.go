@@ -6,12 +6,13 @@ import (
 )
 
 const (
-	// maxSamples is up to how many samples a slice has one. More samples are divided into slices of equal numbers: more
-	// slices would tell no more.
+	// maxSamples is up to how many samples a slice has one. More samples are
+	// divided into slices of equal numbers: more slices would tell no more.
 	maxSamples   = 4096
 	slicesOfMore = 1024
 
-	// maxSpells limits what is kept of a view's slices, to about 30 MB while it is made.
+	// maxSpells limits what is kept of a view's slices, to about 30 MB while
+	// it is made.
 	maxSpells = 500_000
 )
 
@@ -25,7 +26,8 @@ func slicedHistorian(r *sampledata.Recording, samples int32) *historian {
 	return h
 }
 
-// slices returns in which slices of the samples [from, to) the stacks of the tree got their hits.
+// slices returns in which slices of the samples [from, to) the stacks of the
+// tree got their hits.
 func (b *builder) slices(from, to int32, nodes int) *calltree.Slices {
 	h := b.history
 	h.finish()
@@ -43,18 +45,23 @@ func (b *builder) slices(from, to int32, nodes int) *calltree.Slices {
 			}
 			spells, sums := m.Of(int32(p))
 			for _, s := range spells {
-				add(b.at[portion.Node], calltree.Spell{First: s.First - first, Last: s.Last - first, Hits: float64(s.Num) / float64(portion.Parts)})
+				add(b.at[portion.Node],
+					calltree.Spell{First: s.First - first, Last: s.Last - first,
+						Hits: float64(s.Num) / float64(portion.Parts)})
 			}
 			for _, s := range sums {
 				at := s.Slice - first
-				hits := (float64(s.Weight.Hi)*(1<<wideBits) + float64(s.Weight.Lo)) / lengths[at] / float64(portion.Parts)
+				hits := (float64(s.Weight.Hi)*(1<<wideBits) +
+					float64(s.Weight.Lo)) / lengths[at] / float64(portion.Parts)
 				add(b.at[portion.Node], calltree.Spell{First: at, Last: at, Hits: hits})
 			}
 		}
 	}
-	s := calltree.NewSlices(int(m.Each), lengths, nodes, func(add func(int32, calltree.Spell)) { each(Ending, add) })
+	s := calltree.NewSlices(int(m.Each), lengths, nodes,
+		func(add func(int32, calltree.Spell)) { each(Ending, add) })
 	if b.server {
-		whole := calltree.NewSlices(int(m.Each), lengths, 1, func(add func(int32, calltree.Spell)) { each(Whole, add) })
+		whole := calltree.NewSlices(int(m.Each), lengths, 1,
+			func(add func(int32, calltree.Spell)) { each(Whole, add) })
 		s.Whole = whole.Whole
 	}
 	return s

@@ -14,13 +14,15 @@ import (
 // A ClassSummary has the sums of a thread class's Thread View in a span.
 type ClassSummary struct {
 	Class      string
-	Goroutines int            // number of goroutines that were of the class in any sample
-	Hits       int64          // goroutines alive, summed over the samples
-	Time       *big.Rat       // the goroutines' lifetime in nanoseconds: the Thread View's denominator
-	Idle       calltree.Total // waiting for work; with Options.LeaveOutIdle, Hits, Time and the parts lack it
-	MeanAlive  *big.Rat       // goroutines at a time
-	Parts                     // nanoseconds; they sum to Time
-	HitParts   Parts          // they sum to Hits
+	Goroutines int   // number of goroutines that were of the class in any sample
+	Hits       int64 // goroutines alive, summed over the samples
+	// the goroutines' lifetime in nanoseconds: the Thread View's denominator
+	Time *big.Rat
+	// waiting for work; with Options.LeaveOutIdle, Hits, Time and the parts lack it
+	Idle      calltree.Total
+	MeanAlive *big.Rat // goroutines at a time
+	Parts              // nanoseconds; they sum to Time
+	HitParts  Parts    // they sum to Hits
 
 	idleLeftOut bool // Hits, Time and the parts lack Idle
 
@@ -31,8 +33,8 @@ type ClassSummary struct {
 // Shares returns the parts as fractions of the goroutines' lifetime.
 func (c *ClassSummary) Shares() Parts { return c.Parts.Shares(c.Time) }
 
-// IdleShare returns the share of waiting for work of the goroutines' whole lifetime; 0 if that is 0, as the weight of a class of a
-// profile can be.
+// IdleShare returns the share of waiting for work of the goroutines' whole
+// lifetime; 0 if that is 0, as the weight of a class of a profile can be.
 func (c *ClassSummary) IdleShare() *big.Rat {
 	all := new(big.Rat).Set(c.Time)
 	if c.idleLeftOut {
@@ -47,7 +49,8 @@ func (c *ClassSummary) IdleShare() *big.Rat {
 // Busy returns the nanoseconds in which the goroutines did not wait.
 func (c *ClassSummary) Busy() *big.Rat { return new(big.Rat).Sub(c.Time, c.Parts[Wait]) }
 
-// Classes sums up all thread classes of a span. The class with the longest lifetime comes first.
+// Classes sums up all thread classes of a span. The class with the longest
+// lifetime comes first.
 func Classes(r *sampledata.Recording, o Options) ([]ClassSummary, error) {
 	from, to, err := o.samples(r)
 	if err != nil {
@@ -83,7 +86,8 @@ func (s *sums) parts() (time, hits Parts) {
 	return time, hits
 }
 
-// A tally divides time like the builder of trees, but computes only sums. It is a Visitor.
+// A tally divides time like the builder of trees, but computes only sums. It
+// is a Visitor.
 type tally struct {
 	scene  *scene
 	ledger ledger
@@ -92,13 +96,15 @@ type tally struct {
 
 // A ledger receives the entries of a tally.
 type ledger interface {
-	takes(a actor) bool                                  // whether the ledger counts the actor's time
+	// whether the ledger counts the actor's time
+	takes(a actor) bool
 	enter(run sampledata.Run, a actor, seen span)        // a goroutine enters a state
 	constant(a actor, t TypedTime, seen span)            // one hit in each sample
 	add(a actor, seen span, t TypedTime, num, den int64) // num/den hits in each sample
 }
 
-// A span is some samples, and what is observed of a goroutine that is in all of them.
+// A span is some samples, and what is observed of a goroutine that is in all
+// of them.
 type span struct {
 	first, samples int32
 	observed
@@ -181,8 +187,8 @@ type classLedger struct {
 	scene   *scene
 	byClass []classSums
 
-	// The goroutines seen in each class: lastClass has the last class of each, changed has the others of those whose
-	// labels changed.
+	// The goroutines seen in each class: lastClass has the last class of
+	// each, changed has the others of those whose labels changed.
 	lastClass []classID
 	changed   map[membership]bool
 }
@@ -283,4 +289,7 @@ func (c *ClassSummary) leaveOutIdle() {
 	c.HitParts[Wait] = new(big.Rat).Sub(c.HitParts[Wait], c.Idle.Hits)
 }
 
-func totalOf(s *exact.Sum) calltree.Total { return calltree.Total{Weight: s.Weight(), Hits: s.Hits()} }
+func totalOf(s *exact.Sum) calltree.Total {
+	return calltree.Total{Weight: s.Weight(),
+		Hits: s.Hits()}
+}

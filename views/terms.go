@@ -1,13 +1,16 @@
 package views
 
-// maxUnflushed limits the collected hits that a builder has not yet added to its tree: to 32 MB.
+// maxUnflushed limits the collected hits that a builder has not yet added to
+// its tree: to 32 MB.
 const maxUnflushed = 2 << 20
 
-// A term is one place below a stack for hits of one denominator, such as thirds of hits of :LOAD go:main.f. Goroutines
-// that run or are runnable are mostly so for many samples, and their hits go to few terms. They are summed by term, and
-// added to the tree when the goroutines change. For example, a goroutine waits during 100 samples for one of 4
-// processors, each held by go:main.f: it adds 4 to the term {Load, go:main.f, 4} a hundred times, and 400/4 to the tree
-// once.
+// A term is one place below a stack for hits of one denominator, such as
+// thirds of hits of :LOAD go:main.f. Goroutines that run or are runnable are
+// mostly so for many samples, and their hits go to few terms. They are summed
+// by term, and added to the tree when the goroutines change. For example, a
+// goroutine waits during 100 samples for one of 4 processors, each held by go:main.f:
+// it adds 4 to the term {Load, go:main.f, 4} a hundred times, and 400/4 to
+// the tree once.
 type term struct {
 	typed TypedTime // Run, Load or Prio
 	to    classID   // the class that causes a :LOAD or :PRIO
@@ -39,7 +42,8 @@ func (w *wait) key() term {
 	return term{w.typed, w.to, w.den}
 }
 
-// collect adds the hits of a group of goroutines that run or are runnable, each observed in the same samples.
+// collect adds the hits of a group of goroutines that run or are runnable,
+// each observed in the same samples.
 func (b *builder) collect(g *group[instance], sp *spread, each observed) {
 	if !sp.numbered {
 		sp.numbered = true
@@ -67,8 +71,8 @@ func (b *builder) collect(g *group[instance], sp *spread, each observed) {
 	}
 }
 
-// collectTerm adds num times what was observed of all goroutines of the group to a term. If the sum would be too large, it
-// adds that to the tree at once.
+// collectTerm adds num times what was observed of all goroutines of the group
+// to a term. If the sum would be too large, it adds that to the tree at once.
 func (b *builder) collectTerm(g *group[instance], t int32, each observed, num int64) {
 	sum := &g.hits[t]
 	if n, fits := product(g.n, num); fits {

@@ -9,21 +9,23 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// maxHolders limits the holders visited for one goroutine in one sample: if locks have many holders that wait for
-// locks with many holders, the number of ways multiplies.
+// maxHolders limits the holders visited for one goroutine in one sample: if
+// locks have many holders that wait for locks with many holders, the number
+// of ways multiplies.
 const maxHolders = 20_000
 
 // A builder makes the call tree of one view. It is a Visitor.
 type builder struct {
-	scene    *scene
-	stacks   *stacks
-	tree     *calltree.Builder
-	server   bool                        // a Server View: only :RUN, of every class
-	threads  bool                        // the Thread Views of all classes
-	class    classID                     // of a Thread View
-	lock     func(sampledata.Run) string // of a view of the holders of locks
-	history  *historian                  // nil unless it is asked for
-	at       []int32                     // once the view is made: the tree's node for each node of the builder
+	scene   *scene
+	stacks  *stacks
+	tree    *calltree.Builder
+	server  bool                        // a Server View: only :RUN, of every class
+	threads bool                        // the Thread Views of all classes
+	class   classID                     // of a Thread View
+	lock    func(sampledata.Run) string // of a view of the holders of locks
+	history *historian                  // nil unless it is asked for
+	// once the view is made: the tree's node for each node of the builder
+	at       []int32
 	active   groups[instance]
 	total    exact.Sum // the denominator
 	idle     exact.Sum // waiting for work, which the tree lacks
@@ -33,8 +35,10 @@ type builder struct {
 
 	maxNodes   int
 	maxChained int // if there are more nodes, chains of locks are shortened; 0: none are
-	maxChain   int // the greatest number of holders in a chain of locks; of a further one, there is only the class
-	maxFirst   int // maxChained if a chain has only one holder
+	// the greatest number of holders in a chain of locks; of a further one,
+	// there is only the class
+	maxChain int
+	maxFirst int // maxChained if a chain has only one holder
 
 	typed    [NumTypedTimes]calltree.Func
 	children []calltree.Func
@@ -54,7 +58,8 @@ type instance struct {
 
 func newBuilder(sc *scene, root string) *builder {
 	syms := new(calltree.Symbols)
-	b := &builder{scene: sc, class: noClass, flushAt: maxUnflushed, reasons: make(map[string]calltree.Func)}
+	b := &builder{scene: sc, class: noClass, flushAt: maxUnflushed,
+		reasons: make(map[string]calltree.Func)}
 	b.named = make(map[calltree.Func]bool)
 	b.maxNodes, b.maxChain = sc.o.maxNodes(), maxChain
 	b.tree = calltree.NewBuilder(syms, root, "time", Nanoseconds)
@@ -94,7 +99,8 @@ func (b *builder) Begin(i int32, run sampledata.Run, first, samples int32) bool 
 	return true
 }
 
-// leavesOut reports whether the view lacks a run because its goroutine waits for work.
+// leavesOut reports whether the view lacks a run because its goroutine waits
+// for work.
 func (b *builder) leavesOut(run sampledata.Run, a actor) bool {
 	if b.lock != nil || b.server || !b.scene.o.LeaveOutIdle || !b.scene.idleness.has(run) {
 		return false
@@ -148,7 +154,8 @@ func (b *builder) count(seen observed, hits int64) {
 func (b *builder) note(run sampledata.Run, a actor, n int64) {
 	if b.lock == nil && b.stacks.deep(run.Stack) {
 		b.warnings.add("deep-stack", n, func() string {
-			return fmt.Sprintf("a stack of %d frames is cut to the %d nearest its leaf", b.stacks.depth[run.Stack], maxDepth)
+			return fmt.Sprintf("a stack of %d frames is cut to the %d nearest its leaf",
+				b.stacks.depth[run.Stack], maxDepth)
 		})
 	}
 	if isUnknown(run) {
@@ -209,7 +216,8 @@ func (b *builder) placeWhole(in instance, w share) {
 func (b *builder) place(in instance, w share) {
 	switch in.kind {
 	case waiting:
-		b.add(b.releaseNode(b.tree.Child(b.typedNode(in.node, Wait), b.reason(in.reason)), in.release), w)
+		b.add(b.releaseNode(b.tree.Child(b.typedNode(in.node, Wait), b.reason(in.reason)),
+			in.release), w)
 	case locked:
 		b.placeBlocked(b.monitorNode(in.node, in.lock), in.actor, w)
 	default:
@@ -235,8 +243,9 @@ func (b *builder) placeSpread(in instance, sp *spread, w share) {
 	}
 }
 
-// placeBlocked divides the hits of a goroutine that waits for a lock over the lock's holders, and continues with the
-// holders' states. Holders that don't exist in this sample are not known.
+// placeBlocked divides the hits of a goroutine that waits for a lock over the
+// lock's holders, and continues with the holders' states. Holders that don't
+// exist in this sample are not known.
 func (b *builder) placeBlocked(node int32, a actor, w share) {
 	var set []sampledata.GoroutineID
 	if a.holders != 0 {
@@ -279,10 +288,11 @@ func (b *builder) releaseNode(node int32, r sampledata.Release) int32 {
 	return b.stacks.node(b.tree.Child(b.childNode(node, releasedBy), b.frameOf(class)), stack)
 }
 
-// placeHolder adds hits to one holder's class, stack and typed time, below the :MONITOR of its waiter. If the holder
-// waits for a lock itself, place calls placeHolder again for the holders of that lock. For example, g1 of class A waits
-// for a lock that g2 of class B holds. g2 waits for a lock that g3 and g4 of class C hold. g3 runs, and g4 waits for
-// g1's lock:
+// placeHolder adds hits to one holder's class, stack and typed time, below
+// the :MONITOR of its waiter. If the holder waits for a lock itself, place
+// calls placeHolder again for the holders of that lock. For example, g1 of
+// class A waits for a lock that g2 of class B holds. g2 waits for a lock that
+// g3 and g4 of class C hold. g3 runs, and g4 waits for g1's lock:
 //
 //	A ... :MONITOR B ... :MONITOR C ... :RUN                     1/2
 //	                              C ... :MONITOR A :deadlock     1/2

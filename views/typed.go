@@ -7,22 +7,26 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// A TypedTime is one of the kinds of time into which a goroutine's hits are divided (design "Typed time"). It is the
-// index of Parts and of all other arrays over typed times.
+// A TypedTime is one of the kinds of time into which a goroutine's hits are
+// divided (design "Typed time"). It is the index of Parts and of all other
+// arrays over typed times.
 type TypedTime uint8
 
 // The typed times, in the order in which they are shown everywhere.
 const (
-	Run     TypedTime = iota // the goroutine executes
-	Load                     // it could execute, but goroutines of equal priority hold the processors, or its thread has no CPU
-	Prio                     // it could execute, but others of higher priority hold the processors
-	Monitor                  // it waits for a lock
-	Wait                     // it waits for anything else
+	Run TypedTime = iota // the goroutine executes
+	// it could execute, but goroutines of equal priority hold the processors,
+	// or its thread has no CPU
+	Load
+	Prio    // it could execute, but others of higher priority hold the processors
+	Monitor // it waits for a lock
+	Wait    // it waits for anything else
 
 	NumTypedTimes = Wait + 1
 )
 
-// typedTimes has the names of typed times: as a frame of a stack, and in at most four letters.
+// typedTimes has the names of typed times: as a frame of a stack, and in at
+// most four letters.
 var typedTimes = [NumTypedTimes]struct{ frame, short string }{
 	Run:     {":RUN", "RUN"},
 	Load:    {":LOAD", "LOAD"},
@@ -53,9 +57,10 @@ func ParseTypedTime(frame string) (t TypedTime, ok bool) {
 	return 0, false
 }
 
-// TypedTimeOf returns the typed time that contains the end of a path, given the names of the path's elements: the last
-// element is this typed time, or is below it. If the path leaves the typed time out, it follows from the last element's
-// name:
+// TypedTimeOf returns the typed time that contains the end of a path, given
+// the names of the path's elements: the last element is this typed time, or
+// is below it. If the path leaves the typed time out, it follows from the
+// last element's name:
 //
 //   - main.f :MONITOR                       Monitor
 //   - ..:PRIO :runtime                      Prio
@@ -94,7 +99,8 @@ func usualTypedTime(frame string) (t TypedTime, ok bool) {
 	return children[i].under, true
 }
 
-// A child is the number of a frame that views put below a typed time, and that is neither a class nor a wait reason.
+// A child is the number of a frame that views put below a typed time, and
+// that is neither a class nor a wait reason.
 type child int32
 
 // childFrame is the name of a child and the typed time above it.
@@ -106,27 +112,35 @@ type childFrame struct {
 // children lists the frames of all children, by number.
 var children []childFrame
 
-// child adds a frame below the typed time. The declarations below call it: one line is enough to define a child.
+// child adds a frame below the typed time. The declarations below call it:
+// one line is enough to define a child.
 func (t TypedTime) child(name string) child {
 	children = append(children, childFrame{t, name})
 	return child(len(children) - 1)
 }
 
 var (
-	idleProcessor = Load.child(":idle-processor")    // a processor that nobody holds
-	noCPU         = Load.child(":no-CPU")            // a CPU of the machine: the goroutine has a processor, but its thread waits
+	idleProcessor = Load.child(":idle-processor") // a processor that nobody holds
+	// a CPU of the machine: the goroutine has a processor, but its thread waits
+	noCPU         = Load.child(":no-CPU")
 	busyRuntime   = Prio.child(":runtime")           // a processor that is busy for the runtime
 	stoppedWorld  = Prio.child(":stopped-world")     // the runtime had stopped all goroutines
 	unknownHolder = Monitor.child(":unknown-holder") // of a lock
-	freeLock      = Monitor.child(":free-lock")      // in place of a holder: the lock is free, and goroutines were woken to take it
-	deadlock      = Monitor.child(":deadlock")       // the class above it closes a cycle of locks, in this sample
-	likelyCycle   = Monitor.child(":circle")         // the same, but some holder in the cycle is only likely
-	cutChain      = Monitor.child(":cut")            // the chain of locks is longer, but is not shown
-	unknownReason = Wait.child(":unknown")           // a wait whose reason is not known
-	releasedBy    = Wait.child(":released-by")       // who ended the wait, and with which stack; also below :unknown-holder
+	// in place of a holder: the lock is free, and goroutines were woken to take it
+	freeLock = Monitor.child(":free-lock")
+	// the class above it closes a cycle of locks, in this sample
+	deadlock = Monitor.child(":deadlock")
+	// the same, but some holder in the cycle is only likely
+	likelyCycle = Monitor.child(":circle")
+	// the chain of locks is longer, but is not shown
+	cutChain      = Monitor.child(":cut")
+	unknownReason = Wait.child(":unknown") // a wait whose reason is not known
+	// who ended the wait, and with which stack; also below :unknown-holder
+	releasedBy = Wait.child(":released-by")
 )
 
-// inPlaceOfClass returns the number for a child that a goroutine waits for in place of a class.
+// inPlaceOfClass returns the number for a child that a goroutine waits for in
+// place of a class.
 func (c child) inPlaceOfClass() classID { return noClass - 1 - classID(c) }
 
 // asChild is the inverse of inPlaceOfClass.

@@ -15,8 +15,10 @@ import (
 // An UnknownClassError says that the thread class of a view has no goroutine.
 type UnknownClassError struct {
 	Class   string
-	Outside bool     // there are goroutines, but not in the time span
-	Closest []string // names of existing classes that have the words of the name, and of those that are similar, the closest first
+	Outside bool // there are goroutines, but not in the time span
+	// names of existing classes that have the words of the name, and of those
+	// that are similar, the closest first
+	Closest []string
 	Named   []string // names of existing classes that the name may stand for, see parts
 }
 
@@ -25,7 +27,8 @@ func (e *UnknownClassError) Error() string {
 		return fmt.Sprintf("no goroutine of class %q in this time span (the whole recording has some)", e.Class)
 	}
 	if len(e.Named) > 1 {
-		return fmt.Sprintf("%q is a part of the names of several thread classes: %s", e.Class, list(e.Named))
+		return fmt.Sprintf("%q is a part of the names of several thread classes: %s", e.Class,
+			list(e.Named))
 	}
 	msg := fmt.Sprintf("no thread class %q in this recording", e.Class)
 	if len(e.Closest) > 0 {
@@ -50,8 +53,9 @@ func classNames(r *sampledata.Recording, o Options) []string {
 	return names
 }
 
-// FrameNames returns the names that a frame of any view of a recording may have, without functions: classes, typed times, what
-// is below them, and the reasons of waits.
+// FrameNames returns the names that a frame of any view of a recording may
+// have, without functions: classes, typed times, what is below them, and the
+// reasons of waits.
 func FrameNames(r *sampledata.Recording, o Options) []string {
 	names := classNames(r, o)
 	for t := range NumTypedTimes {
@@ -82,13 +86,16 @@ func unknownClassError(r *sampledata.Recording, o Options, class string) error {
 			closest = append(closest, name)
 		}
 	}
-	return &UnknownClassError{Class: class, Closest: closest[:min(len(closest), maxNamed)], Named: parts(names, class)}
+	return &UnknownClassError{Class: class, Closest: closest[:min(len(closest), maxNamed)],
+		Named: parts(names, class)}
 }
 
-// withWords returns the names that have all words of another one in the same order, the shortest first. For example, "bob.run" may
-// stand for "go:bob.(*terminal).run".
+// withWords returns the names that have all words of another one in the same
+// order, the shortest first. For example, "bob.run" may stand for
+// "go:bob.(*terminal).run".
 func withWords(names []string, of string) (all []string) {
-	words := strings.FieldsFunc(of, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	words := strings.FieldsFunc(of,
+		func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	if len(words) < 2 {
 		return nil // a single word is a part of the name, see parts
 	}
@@ -103,7 +110,8 @@ func withWords(names []string, of string) (all []string) {
 			all = append(all, name)
 		}
 	}
-	slices.SortFunc(all, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
+	slices.SortFunc(all,
+		func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
 	return all
 }
 
@@ -117,9 +125,11 @@ func list(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// parts returns the sorted names that have a part: those that end with it as a whole word if there are any, otherwise
-// those that contain it. For example, "worker" is at the end of "go:main.worker", which comes before "go:main.worker.func1".
-// "conn.serve" is at the end of "go:net/http.(*conn).serve".
+// parts returns the sorted names that have a part: those that end with it as
+// a whole word if there are any, otherwise those that contain it. For
+// example, "worker" is at the end of "go:main.worker", which comes before
+// "go:main.worker.func1". "conn.serve" is at the end of
+// "go:net/http.(*conn).serve".
 func parts(names []string, part string) []string {
 	if part == "" {
 		return nil

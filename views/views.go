@@ -1,13 +1,18 @@
-// Package views turns a recording into weighted call trees: the Server View and the Thread Views of CPPROFJ (section 4).
-// In these, typed time is an ordinary frame below the stacks.
+// Package views turns a recording into weighted call trees: the Server View
+// and the Thread Views of CPPROFJ (section 4). In these, typed time is an
+// ordinary frame below the stacks.
 //
-// Every sample stands for some time (sampledata.Weights). A hit is a goroutine in a sample, and weighs that time: costs are
-// shares of time. Beside the weights, everything here counts the hits, which say how many observations a cost is based on.
+// Every sample stands for some time (sampledata.Weights). A hit is a
+// goroutine in a sample, and weighs that time: costs are shares of time.
+// Beside the weights, everything here counts the hits, which say how many
+// observations a cost is based on.
 //
-// A view is built in one walk over the recording's runs. If a goroutine's time does not depend on others (it waits, or
-// it runs under the accounting Observed), it is counted once for each run. Only if it does (it is runnable, or it waits
-// for a lock with a known holder) is there work in each sample, once for all goroutines in the same state. The files
-// are, in the order of the work:
+// A view is built in one walk over the recording's runs. If a goroutine's
+// time does not depend on others (it waits, or it runs under the accounting
+// Observed), it is counted once for each run. Only if it does (it is
+// runnable, or it waits for a lock with a known holder) is there work in each
+// sample, once for all goroutines in the same state. The files are, in the
+// order of the work:
 //
 //	walk.go     walks through the samples, from run to run
 //	classes.go  thread classes and priorities
@@ -42,17 +47,20 @@ type View struct {
 	// Idle is the waiting for work that the tree lacks, see Options.LeaveOutIdle.
 	Idle calltree.Total
 
-	// Warnings count hits: "unknown-state" (counted as :WAIT :unknown), "deep-stack" (cut to 1,000 frames), and
-	// "cut-chain" (further holders of locks are not shown).
+	// Warnings count hits: "unknown-state" (counted as :WAIT :unknown),
+	// "deep-stack" (cut to 1,000 frames), and "cut-chain" (further holders of
+	// locks are not shown).
 	Warnings []sampledata.Warning
 }
 
-// IdleShare returns the share of waiting for work that the tree lacks, of all time of the goroutines.
+// IdleShare returns the share of waiting for work that the tree lacks, of all
+// time of the goroutines.
 func (v *View) IdleShare() *big.Rat {
 	if v.Idle.Weight == nil || v.Idle.Weight.Sign() == 0 {
 		return new(big.Rat)
 	}
-	return new(big.Rat).Quo(v.Idle.Weight, new(big.Rat).Add(v.Idle.Weight, v.Tree.Main().Denominator))
+	return new(big.Rat).Quo(v.Idle.Weight,
+		new(big.Rat).Add(v.Idle.Weight, v.Tree.Main().Denominator))
 }
 
 // Server makes the Server View: its root is "*", and it has the :RUN parts of

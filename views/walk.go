@@ -7,20 +7,26 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A Visitor is called for each sample of a recording: End for each goroutine that leaves a state, Begin for each one
-// that enters a state, then Sample. Consecutive samples that differ only in their time are one call of Sample.
+// A Visitor is called for each sample of a recording: End for each goroutine
+// that leaves a state, Begin for each one that enters a state, then Sample.
+// Consecutive samples that differ only in their time are one call of Sample.
 type Visitor interface {
-	Begin(i int32, run sampledata.Run, first, samples int32) (wantEnd bool) // run i lasts for a number of samples from first
-	End(run sampledata.Run)                                                 // the run ended with the sample before
-	Sample(s, alike int32) error                                            // sample s, and the like ones after it; alike counts all of them
+	// run i lasts for a number of samples from first
+	Begin(i int32, run sampledata.Run, first, samples int32) (wantEnd bool)
+	// the run ended with the sample before
+	End(run sampledata.Run)
+	// sample s, and the like ones after it; alike counts all of them
+	Sample(s, alike int32) error
 }
 
-// Walk calls a visitor for the samples [from, to). Longer runs are clipped. An error of the visitor ends the walk.
+// Walk calls a visitor for the samples [from, to). Longer runs are clipped.
+// An error of the visitor ends the walk.
 func Walk(r *sampledata.Recording, from, to int32, v Visitor) error {
 	if from >= to {
 		return nil
 	}
-	ends := make([]int32, to-from) // by sample: the first of a list in open of the runs that end with it
+	// by sample: the first of a list in open of the runs that end with it
+	ends := make([]int32, to-from)
 	var open openRuns
 	ended := make([]bool, to-from) // by sample: some run ends with it
 	next := 0
@@ -52,7 +58,8 @@ func Walk(r *sampledata.Recording, from, to int32, v Visitor) error {
 			}
 		}
 		this, alike := r.Samples.At(int(s)), int32(1)
-		for s+alike < until && !ended[s+alike-1-from] && sameProcessors(this, r.Samples.At(int(s+alike))) {
+		for s+alike < until && !ended[s+alike-1-from] &&
+			sameProcessors(this, r.Samples.At(int(s+alike))) {
 			alike++
 		}
 		if err := v.Sample(s, alike); err != nil {
@@ -97,7 +104,8 @@ func (o *openRuns) take(n int32) (run sampledata.Run, next int32) {
 	return run, next
 }
 
-// sameProcessors reports whether two samples divide time in the same way, apart from their runs.
+// sameProcessors reports whether two samples divide time in the same way,
+// apart from their runs.
 func sameProcessors(a, b sampledata.Sample) bool {
 	return a.StoppedWorld == b.StoppedWorld && slices.Equal(a.Processors, b.Processors)
 }

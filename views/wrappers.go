@@ -6,20 +6,24 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// namers finds the function that names a goroutine's thread class. That is the function with which the goroutine began
-// or, if this is a wrapper, the first function below that is not one. For example, if errgroup.(*Group).Go.func1 is a
-// wrapper:
+// namers finds the function that names a goroutine's thread class. That is
+// the function with which the goroutine began or, if this is a wrapper, the
+// first function below that is not one. For example, if
+// errgroup.(*Group).Go.func1 is a wrapper:
 //
 //	errgroup.(*Group).Go.func1  main.fetch  net.(*conn).Read     main.fetch
 //	errgroup.(*Group).Go.func1  sync.(*WaitGroup).Done           none: the goroutine is already behind its function
 //
-// A goroutine of a pool can do one thing after another, and each names a class. If a stack names none, but all others of
-// the goroutine name the same function, it is that one.
+// A goroutine of a pool can do one thing after another, and each names a
+// class. If a stack names none, but all others of the goroutine name the same
+// function, it is that one.
 type namers struct {
 	r         *sampledata.Recording
 	isWrapper []bool  // by function
 	byNode    []namer // unknownNamer until first use
-	only      []namer // by goroutine: the namer of all its stacks that have one; several if they differ
+	// by goroutine: the namer of all its stacks that have one; several if
+	// they differ
+	only []namer
 }
 
 // A namer is the number of a function, or one of these.
@@ -125,8 +129,8 @@ func (n *namers) next(at namer, f sampledata.FunctionID) namer {
 	return at
 }
 
-// namesNothing reports whether wrappers call a function for themselves, to wait for work or to end: such a function is
-// never the work.
+// namesNothing reports whether wrappers call a function for themselves, to
+// wait for work or to end: such a function is never the work.
 func namesNothing(function string) bool {
 	for _, prefix := range []string{"runtime.", "internal/", "sync.", "sync/", "reflect."} {
 		if strings.HasPrefix(function, prefix) {

@@ -15,30 +15,36 @@ type Activity string
 
 // The activities.
 const (
-	Computing    Activity = "computing"            // it runs
-	CallsKernel  Activity = "system call"          // it runs in the kernel, or waits for it
-	Ready        Activity = "ready"                // it could run, but others have the processors
-	NoCPU        Activity = "no CPU"               // it has a processor, but its thread no CPU of the machine
-	Locked       Activity = "lock"                 // it waits for a lock
-	IO           Activity = "I/O"                  // it waits for a file, a pipe or the network
-	Sleeping     Activity = "sleep"                // it sleeps
-	Sending      Activity = "channel send"         // it waits to send to a channel
-	Receiving    Activity = "channel receive"      // it waits to receive from a channel, or in a select
-	Conditional  Activity = "condition"            // it waits for a sync.Cond or a semaphore
-	Joining      Activity = "group"                // it waits for other goroutines to end
-	Collecting   Activity = "collector"            // it waits for the garbage collector
-	WaitsForWork Activity = "waits for work"       // nobody needs it
-	OtherWait    Activity = "other wait"           // it waits for something else
-	Nobody       Activity = "nobody"               // the lock is free, and somebody was woken to take it
-	Unknown      Activity = "an unknown goroutine" // nothing is known of who holds the lock
+	Computing   Activity = "computing"   // it runs
+	CallsKernel Activity = "system call" // it runs in the kernel, or waits for it
+	Ready       Activity = "ready"       // it could run, but others have the processors
+	// it has a processor, but its thread no CPU of the machine
+	NoCPU    Activity = "no CPU"
+	Locked   Activity = "lock"         // it waits for a lock
+	IO       Activity = "I/O"          // it waits for a file, a pipe or the network
+	Sleeping Activity = "sleep"        // it sleeps
+	Sending  Activity = "channel send" // it waits to send to a channel
+	// it waits to receive from a channel, or in a select
+	Receiving    Activity = "channel receive"
+	Conditional  Activity = "condition"      // it waits for a sync.Cond or a semaphore
+	Joining      Activity = "group"          // it waits for other goroutines to end
+	Collecting   Activity = "collector"      // it waits for the garbage collector
+	WaitsForWork Activity = "waits for work" // nobody needs it
+	OtherWait    Activity = "other wait"     // it waits for something else
+	// the lock is free, and somebody was woken to take it
+	Nobody  Activity = "nobody"
+	Unknown Activity = "an unknown goroutine" // nothing is known of who holds the lock
 )
 
 // activities has the activities of what goroutines do. Other waits are OtherWait.
 var activities = [views.NumDoings]Activity{
-	views.Executing: Computing, views.WithoutCPU: NoCPU, views.Ready: Ready, views.AwaitingLock: Locked, views.AwaitingIO: IO,
-	views.InSystemCall: CallsKernel, views.Sleeping: Sleeping, views.Sending: Sending, views.Receiving: Receiving,
-	views.Selecting: Receiving, views.AwaitingCondition: Conditional, views.AwaitingSemaphore: Conditional,
-	views.AwaitingGroup: Joining, views.AwaitingCollector: Collecting,
+	views.Executing: Computing, views.WithoutCPU: NoCPU, views.Ready: Ready,
+	views.AwaitingLock: Locked, views.AwaitingIO: IO,
+	views.InSystemCall: CallsKernel, views.Sleeping: Sleeping, views.Sending: Sending,
+	views.Receiving: Receiving,
+	views.Selecting: Receiving, views.AwaitingCondition: Conditional,
+	views.AwaitingSemaphore: Conditional,
+	views.AwaitingGroup:     Joining, views.AwaitingCollector: Collecting,
 }
 
 // activity returns what the goroutines of a situation do.
@@ -74,12 +80,14 @@ func (p *places) inKernel(stack sampledata.NodeID) bool {
 	return false
 }
 
-// collecting matches the functions of the runtime that begin and end a collection, or help with one.
+// collecting matches the functions of the runtime that begin and end a
+// collection, or help with one.
 var collecting = regexp.MustCompile(`^runtime\.(gc[A-Z]\w*|GC|stopTheWorld\w*|ReadMemStats)$`)
 
 // inCollector reports whether a stack ends in the garbage collector.
 func (p *places) inCollector(stack sampledata.NodeID) bool {
-	for n := stack; n != sampledata.NoStack && strings.HasPrefix(p.function(n), "runtime."); n = p.r.Nodes[n].Parent {
+	for n := stack; n != sampledata.NoStack &&
+		strings.HasPrefix(p.function(n), "runtime."); n = p.r.Nodes[n].Parent {
 		if collecting.MatchString(p.function(n)) {
 			return true
 		}
@@ -99,8 +107,9 @@ func (s *searcher) kernelCalls(class int32, of func(*situation) bool) []Part {
 	return parts(calls, total)
 }
 
-// kernelCall names the system call in which a stack ends, and the function of the standard library that makes it: "fsync, by
-// os.(*File).Sync"; "" if it ends elsewhere.
+// kernelCall names the system call in which a stack ends, and the function of
+// the standard library that makes it: "fsync, by os.(*File).Sync"; "" if it
+// ends elsewhere.
 func (p *places) kernelCall(stack sampledata.NodeID) string {
 	if stack == sampledata.NoStack || !p.inKernel(stack) {
 		return ""

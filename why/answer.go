@@ -13,8 +13,9 @@ type Kind string
 
 // The kinds.
 const (
-	LockKind       Kind = "lock"        // goroutines wait for a lock
-	ChannelKind    Kind = "channel"     // goroutines wait for a channel, or for what it stands for, such as a pool
+	LockKind Kind = "lock" // goroutines wait for a lock
+	// goroutines wait for a channel, or for what it stands for, such as a pool
+	ChannelKind    Kind = "channel"
 	ConditionKind  Kind = "condition"   // goroutines wait for a condition or a semaphore
 	GroupKind      Kind = "group"       // goroutines wait for others to end
 	SleepKind      Kind = "pause"       // goroutines sleep in the middle of their work
@@ -34,45 +35,64 @@ const (
 
 // A Finding is a reason why the program is slow.
 type Finding struct {
-	Kind       Kind              `json:"kind"`
-	Class      string            `json:"class,omitempty"`   // the thread class that suffers most; "" for code of several classes
-	Alive      float64           `json:"alive,omitempty"`   // its mean number of goroutines
-	Count      int               `json:"count,omitempty"`   // its number of goroutines in the span
-	Idle       float64           `json:"idle,omitempty"`    // the share of its life in which the class waits for work
-	Share      hotspots.Estimate `json:"share"`             // of the class's life without waiting for work, or of the processors
-	Measure    *Measure          `json:"measure,omitempty"` // what the share is the cost of; nil if no view has it
-	Mean       float64           `json:"mean"`              // the mean number of goroutines in it, of all classes
-	Severity   float64           `json:"severity"`          // Mean, with the goroutines that wait for these
-	Lock       string            `json:"lock,omitempty"`    // of a pause: the function that takes it
-	Reason     string            `json:"reason,omitempty"`  // of a wait, in the runtime's words
-	Where      Place             `json:"where"`
-	Through    []string          `json:"through,omitempty"` // where nearly all of it goes from one module to another, outermost first
-	Parts      []Part            `json:"parts,omitempty"`   // of computing: what it does, and where it leads
-	Calls      []Part            `json:"calls,omitempty"`   // of the kernel: which, through what of the standard library
-	Callers    []Part            `json:"callers,omitempty"` // of code: who calls it, and so on up to the first function with several callers
-	Others     []Part            `json:"others,omitempty"`  // further classes, with the share of their lives
-	Causes     []Cause           `json:"causes,omitempty"`  // what those do that the goroutines wait for
-	Few        *Few              `json:"few,omitempty"`     // the goroutines of the class that have most of it, if they stand out
-	Label      *Labelled         `json:"label,omitempty"`   // the same of a label
-	Chained    []string          `json:"chained,omitempty"` // locks whose holders wait for this one
-	When       When              `json:"when"`
-	Phase      bool              `json:"phase,omitempty"`  // Share is of the span in When only: over the whole recording, it is small
-	Within     *views.Span       `json:"within,omitempty"` // that span, for a view
-	With       []Companion       `json:"with,omitempty"`   // monitors that go with it, if it is not true all the time
-	Made       *Made             `json:"made,omitempty"`
-	Growth     *Growth           `json:"growth,omitempty"` // of a leak
-	Stuck      *stuck.Finding    `json:"-"`                // of goroutines that can never run again; report has it in words
-	Throttling *Throttling       `json:"throttling,omitempty"`
-	Garbage    *Garbage          `json:"garbage,omitempty"`  // of allocation
-	Measured   []Measured        `json:"measured,omitempty"` // by probes
-	Before     *Before           `json:"before,omitempty"`   // if two recordings are compared
+	Kind Kind `json:"kind"`
+	// the thread class that suffers most; "" for code of several classes
+	Class string  `json:"class,omitempty"`
+	Alive float64 `json:"alive,omitempty"` // its mean number of goroutines
+	Count int     `json:"count,omitempty"` // its number of goroutines in the span
+	// the share of its life in which the class waits for work
+	Idle float64 `json:"idle,omitempty"`
+	// of the class's life without waiting for work, or of the processors
+	Share hotspots.Estimate `json:"share"`
+	// what the share is the cost of; nil if no view has it
+	Measure *Measure `json:"measure,omitempty"`
+	// the mean number of goroutines in it, of all classes
+	Mean float64 `json:"mean"`
+	// Mean, with the goroutines that wait for these
+	Severity float64 `json:"severity"`
+	// of a pause: the function that takes it
+	Lock   string `json:"lock,omitempty"`
+	Reason string `json:"reason,omitempty"` // of a wait, in the runtime's words
+	Where  Place  `json:"where"`
+	// where nearly all of it goes from one module to another, outermost first
+	Through []string `json:"through,omitempty"`
+	// of computing: what it does, and where it leads
+	Parts []Part `json:"parts,omitempty"`
+	// of the kernel: which, through what of the standard library
+	Calls []Part `json:"calls,omitempty"`
+	// of code: who calls it, and so on up to the first function with several
+	// callers
+	Callers []Part `json:"callers,omitempty"`
+	// further classes, with the share of their lives
+	Others []Part `json:"others,omitempty"`
+	// what those do that the goroutines wait for
+	Causes []Cause `json:"causes,omitempty"`
+	// the goroutines of the class that have most of it, if they stand out
+	Few     *Few      `json:"few,omitempty"`
+	Label   *Labelled `json:"label,omitempty"`   // the same of a label
+	Chained []string  `json:"chained,omitempty"` // locks whose holders wait for this one
+	When    When      `json:"when"`
+	// Share is of the span in When only: over the whole recording, it is small
+	Phase  bool        `json:"phase,omitempty"`
+	Within *views.Span `json:"within,omitempty"` // that span, for a view
+	// monitors that go with it, if it is not true all the time
+	With   []Companion `json:"with,omitempty"`
+	Made   *Made       `json:"made,omitempty"`
+	Growth *Growth     `json:"growth,omitempty"` // of a leak
+	// of goroutines that can never run again; report has it in words
+	Stuck      *stuck.Finding `json:"-"`
+	Throttling *Throttling    `json:"throttling,omitempty"`
+	Garbage    *Garbage       `json:"garbage,omitempty"`  // of allocation
+	Measured   []Measured     `json:"measured,omitempty"` // by probes
+	Before     *Before        `json:"before,omitempty"`   // if two recordings are compared
 
 	reasons  []string // of waits: those that the share counts
 	specific float64  // the rank is severity times this
 	key      string   // identifies the hypothesis in other recordings
 }
 
-// Key returns what identifies the finding in every span and recording of the program.
+// Key returns what identifies the finding in every span and recording of the
+// program.
 func (f *Finding) Key() string { return f.key }
 
 // A Part is a function or a class, with a share.
@@ -116,8 +136,10 @@ type Hypothesis struct {
 	Where   string            `json:"where,omitempty"` // a function or a lock
 	Share   hotspots.Estimate `json:"share"`
 	Verdict hotspots.Verdict  `json:"verdict"`
-	Note    string            `json:"note,omitempty"`   // why a YES is no finding, or why it was not refined
-	Course  []Step            `json:"course,omitempty"` // how the verdict changed, if Options.Course asks for it
+	// why a YES is no finding, or why it was not refined
+	Note string `json:"note,omitempty"`
+	// how the verdict changed, if Options.Course asks for it
+	Course []Step `json:"course,omitempty"`
 
 	severity float64
 	key      string
@@ -128,14 +150,18 @@ type State string
 
 // The states.
 const (
-	Slow      State = "slow"            // there are findings
-	Idle      State = "idle"            // all goroutines are known to wait for work most of the time
-	Unmoved   State = "not moved"       // nothing is slow as far as is known, but goroutines have not moved
-	Waiting   State = "waiting"         // nothing is slow as far as is known, but goroutines wait, and not for work
+	Slow State = "slow" // there are findings
+	// all goroutines are known to wait for work most of the time
+	Idle State = "idle"
+	// nothing is slow as far as is known, but goroutines have not moved
+	Unmoved State = "not moved"
+	// nothing is slow as far as is known, but goroutines wait, and not for work
+	Waiting   State = "waiting"
 	Balanced  State = "balanced"        // it works, and nothing stands out
 	TooLittle State = "too few samples" // no guess is made
 	Unchanged State = "unchanged"       // compared with an earlier recording, nothing is slower
-	Undecided State = "undecided"       // nothing is certain yet, but more evidence could show something
+	// nothing is certain yet, but more evidence could show something
+	Undecided State = "undecided"
 )
 
 // A Resting is a class that waits, but is not slow.
@@ -143,15 +169,17 @@ type Resting struct {
 	Class string  `json:"class"`
 	Alive float64 `json:"alive"` // mean number of goroutines
 	Idle  float64 `json:"idle"`  // the share of its life in which it waits for work
-	Still float64 `json:"still"` // the share of its life of goroutines that have not moved, and are not idle
+	// the share of its life of goroutines that have not moved, and are not idle
+	Still float64 `json:"still"`
 	Does  string  `json:"does,omitempty"`
 }
 
 // An Answer says what is slow, when, where and why.
 type Answer struct {
-	State      State             `json:"state"`
-	Findings   []*Finding        `json:"findings"`
-	Improved   []*Finding        `json:"improved,omitempty"` // of an earlier recording; Before is what they are now
+	State    State      `json:"state"`
+	Findings []*Finding `json:"findings"`
+	// of an earlier recording; Before is what they are now
+	Improved   []*Finding        `json:"improved,omitempty"`
 	Hypotheses []Hypothesis      `json:"hypotheses"`
 	Resting    []Resting         `json:"resting,omitempty"`   // most goroutines first
 	NotMoved   []Still           `json:"not_moved,omitempty"` // most goroutines first
@@ -160,7 +188,9 @@ type Answer struct {
 	To         time.Duration     `json:"to"`
 	Processors float64           `json:"processors"` // mean number
 	Used       hotspots.Estimate `json:"used"`       // of the processors
-	NoCPU      float64           `json:"no_cpu"`     // mean number of threads that wait for a CPU of the machine
-	Threshold  float64           `json:"threshold"`
-	Unmarked   bool              `json:"unmarked,omitempty"` // the recording does not say what is stuck for good
+	// mean number of threads that wait for a CPU of the machine
+	NoCPU     float64 `json:"no_cpu"`
+	Threshold float64 `json:"threshold"`
+	// the recording does not say what is stuck for good
+	Unmarked bool `json:"unmarked,omitempty"`
 }

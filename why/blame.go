@@ -13,11 +13,16 @@ type Certainty string
 
 // The certainties.
 const (
-	Known     Certainty = "known"     // the holders of a lock
-	Likely    Certainty = "likely"    // of all goroutines, only these are where they may hold what the others wait for
+	Known Certainty = "known" // the holders of a lock
+	// of all goroutines, only these are where they may hold what the others
+	// wait for
+	Likely    Certainty = "likely"
 	Candidate Certainty = "candidate" // they may end the wait; others may, too
-	OtherSide Certainty = "peer"      // they wait for the same channel from its other side at other times
-	Fellow    Certainty = "fellow"    // others of the class, which are further on in the function that made these wait
+	// they wait for the same channel from its other side at other times
+	OtherSide Certainty = "peer"
+	// others of the class, which are further on in the function that made
+	// these wait
+	Fellow Certainty = "fellow"
 )
 
 // A Cause is what the goroutines do that others wait for.
@@ -51,8 +56,10 @@ type blamed struct {
 	visits int
 }
 
-// blame finds out what the goroutines do that those in the situations wait for, by the holders and candidates that the
-// recording names. The first causes have the largest share. Of the candidates of one wait each gets an equal part of it.
+// blame finds out what the goroutines do that those in the situations wait
+// for, by the holders and candidates that the recording names. The first
+// causes have the largest share. Of the candidates of one wait each gets an
+// equal part of it.
 func (e *evidence) blame(of func(*situation) bool) []Cause {
 	b := &blamed{e: e, weight: make(map[doer]float64), where: make(map[doer]*heaviest)}
 	e.indexRuns()
@@ -123,7 +130,8 @@ func (b *blamed) add(run sampledata.Run, first, last int32) {
 }
 
 // overlap adds what a goroutine does in some samples.
-func (b *blamed) overlap(g sampledata.GoroutineID, first, last int32, certain Certainty, part float64) {
+func (b *blamed) overlap(g sampledata.GoroutineID, first, last int32, certain Certainty,
+	part float64) {
 	runs := b.e.runsOf[g]
 	at, _ := slices.BinarySearchFunc(runs, first, func(i, first int32) int {
 		return cmp.Compare(b.e.r.Runs.At(int(i)).Last, first)
@@ -162,21 +170,24 @@ func (b *blamed) causes() []Cause {
 		if b.total == 0 || w < minCause*b.total {
 			continue
 		}
-		c := Cause{Class: d.class, Activity: d.activity, Lock: d.lock, Share: w / b.total, Certainty: d.certain}
+		c := Cause{Class: d.class, Activity: d.activity, Lock: d.lock, Share: w / b.total,
+			Certainty: d.certain}
 		if h := b.where[d]; h != nil {
 			c.Place = h.place()
 		}
 		all = append(all, c)
 	}
 	slices.SortFunc(all, func(x, y Cause) int {
-		return cmp.Or(cmp.Compare(y.Share, x.Share), cmp.Compare(x.Class, y.Class), cmp.Compare(x.Activity, y.Activity), cmp.Compare(x.Lock, y.Lock))
+		return cmp.Or(cmp.Compare(y.Share, x.Share), cmp.Compare(x.Class, y.Class),
+			cmp.Compare(x.Activity, y.Activity), cmp.Compare(x.Lock, y.Lock))
 	})
 	return all
 }
 
-// peers finds out what the goroutines do that wait for the same channels as those in the situations, from the other side, at
-// other times: receivers if those send, senders if those receive. It describes all that they do, but does not claim that the
-// channel's goroutines have to wait for all of it.
+// peers finds out what the goroutines do that wait for the same channels as
+// those in the situations, from the other side, at other times: receivers if
+// those send, senders if those receive. It describes all that they do, but
+// does not claim that the channel's goroutines have to wait for all of it.
 func (e *evidence) peers(of func(*situation) bool, side Activity) []Cause {
 	addresses, other := make(map[uint64]bool), Receiving
 	if side == Receiving {
@@ -193,7 +204,8 @@ func (e *evidence) peers(of func(*situation) bool, side Activity) []Cause {
 	for i := range e.situations {
 		s := &e.situations[i]
 		waits := s.state.Doing.Waits() && addresses[s.state.Channel] && !own[s.class]
-		if waits && (e.activity(s) == other || s.idle && other == Receiving && s.state.Doing != views.Sending) {
+		if waits && (e.activity(s) == other ||
+			s.idle && other == Receiving && s.state.Doing != views.Sending) {
 			classes[s.class] = true
 		}
 	}
@@ -207,8 +219,10 @@ func (e *evidence) peers(of func(*situation) bool, side Activity) []Cause {
 	return b.causes()
 }
 
-// fellows finds out what goroutines of a class do in a function, while others wait in what it calls: if they share something,
-// such as a pool of connections, those that have it do this. The loop of the class is no such function.
+// fellows finds out what goroutines of a class do in a function, while others
+// wait in what it calls: if they share something, such as a pool of
+// connections, those that have it do this. The loop of the class is no such
+// function.
 func (s *searcher) fellows(class int32, caller string, of func(*situation) bool) []Cause {
 	if caller == "" || s.isLoop(class, caller) {
 		return nil
@@ -223,8 +237,11 @@ func (s *searcher) fellows(class int32, caller string, of func(*situation) bool)
 	return b.causes()
 }
 
-// unlikely reports whether what may end a wait is no more than a guess: goroutines that wait for work themselves, that are in
-// no code of the program, or that wait in the same class.
+// unlikely reports whether what may end a wait is no more than a guess:
+// goroutines that wait for work themselves, that are in no code of the
+// program, or that wait in the same class.
 func (c *Cause) unlikely(f *Finding) bool {
-	return c.Certainty == Candidate && (c.Activity == WaitsForWork || !views.IsOwn(c.Place.Function) || c.Class == f.Class && f.Kind != LockKind)
+	return c.Certainty == Candidate &&
+		(c.Activity == WaitsForWork || !views.IsOwn(c.Place.Function) ||
+			c.Class == f.Class && f.Kind != LockKind)
 }

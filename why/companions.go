@@ -9,20 +9,24 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A Companion is a monitor of the recording that rises and falls with a finding. Neither is known to be the cause.
+// A Companion is a monitor of the recording that rises and falls with a
+// finding. Neither is known to be the cause.
 type Companion struct {
 	Monitor string  `json:"monitor"` // or its rate, if it counts something
 	R       float64 `json:"r"`       // the correlation coefficient
 }
 
 const (
-	minR          = 0.6  // the least correlation that is mentioned
-	chanceR       = 0.01 // how likely it may be by chance that any of all monitors has such a correlation
+	minR = 0.6 // the least correlation that is mentioned
+	// how likely it may be by chance that any of all monitors has such a
+	// correlation
+	chanceR       = 0.01
 	maxCompanions = 2
 	maxVarying    = 3 // findings that monitors are compared with
 )
 
-// companions sets the monitors that go with the findings that are not true all the time.
+// companions sets the monitors that go with the findings that are not true
+// all the time.
 func (s *searcher) companions(r *sampledata.Recording, all []*candidate) {
 	var varying []*candidate
 	for _, c := range all {
@@ -49,7 +53,8 @@ func (s *searcher) companions(r *sampledata.Recording, all []*candidate) {
 		}
 		for _, c := range varying {
 			got := metrics.Correlate(m.Column, s.column(c, r), list)
-			if got.Pearson >= minR && got.P*float64(len(r.Series)) < chanceR && !got.NearlyConstant {
+			if got.Pearson >= minR && got.P*float64(len(r.Series)) < chanceR &&
+				!got.NearlyConstant {
 				c.f.With = append(c.f.With, Companion{name, got.Pearson})
 			}
 		}
@@ -60,7 +65,8 @@ func (s *searcher) companions(r *sampledata.Recording, all []*candidate) {
 	}
 }
 
-// column returns what was observed of a candidate, as a column over all samples of the recording.
+// column returns what was observed of a candidate, as a column over all
+// samples of the recording.
 func (s *searcher) column(c *candidate, r *sampledata.Recording) metrics.Column {
 	column := make(metrics.Column, r.Samples.Len())
 	for i := range column {

@@ -54,7 +54,8 @@ func (a *searched) slowerThan(other *searched, shares map[string]float64) {
 	a.conclude()
 }
 
-// codeShares returns the shares of the processors that functions of the program have, with all that they call, by name.
+// codeShares returns the shares of the processors that functions of the
+// program have, with all that they call, by name.
 func (s *searcher) codeShares() map[string]float64 {
 	shares := make(map[string]float64)
 	for f, w := range s.codeWeights(s.ranStacks(false)) {
@@ -76,8 +77,9 @@ func (s *searcher) codeWeights(stacks []ranStack) map[sampledata.FunctionID]floa
 	return weights
 }
 
-// grown adds the functions whose share of the processors grew most. Of a caller and its callee that both grew, it is the callee
-// if that has nearly all of the growth.
+// grown adds the functions whose share of the processors grew most. Of a
+// caller and its callee that both grew, it is the callee if that has nearly
+// all of the growth.
 func (a *searched) grown(before map[string]float64) {
 	stacks := a.ranStacks(false)
 	var all []*candidate
@@ -86,7 +88,8 @@ func (a *searched) grown(before map[string]float64) {
 		growth := make(map[sampledata.FunctionID]float64)
 		for f, w := range a.codeWeights(stacks) {
 			growth[f] = w/(a.e.length*a.e.processors) - before[a.e.r.Functions[f].Name]
-			if d := growth[f]; best == noFunction || cmp.Or(cmp.Compare(d, most), cmp.Compare(best, f)) > 0 {
+			if d := growth[f]; best == noFunction ||
+				cmp.Or(cmp.Compare(d, most), cmp.Compare(best, f)) > 0 {
 				best, most = f, d
 			}
 		}
@@ -97,7 +100,8 @@ func (a *searched) grown(before map[string]float64) {
 		c := a.computing(best, stacks)
 		c.bar = 0
 		all = append(all, c)
-		stacks = slices.DeleteFunc(stacks, func(st ranStack) bool { return slices.Contains(st.path, best) })
+		stacks = slices.DeleteFunc(stacks,
+			func(st ranStack) bool { return slices.Contains(st.path, best) })
 	}
 	a.test(all)
 	for _, c := range all {
@@ -106,7 +110,8 @@ func (a *searched) grown(before map[string]float64) {
 }
 
 // deepest goes from a function down to callees that have nearly all of its growth.
-func (a *searched) deepest(f sampledata.FunctionID, growth map[sampledata.FunctionID]float64, stacks []ranStack) sampledata.FunctionID {
+func (a *searched) deepest(f sampledata.FunctionID, growth map[sampledata.FunctionID]float64,
+	stacks []ranStack) sampledata.FunctionID {
 	least := descends * growth[f]
 	passed := map[sampledata.FunctionID]bool{f: true}
 	for {
@@ -117,7 +122,8 @@ func (a *searched) deepest(f sampledata.FunctionID, growth map[sampledata.Functi
 				continue
 			}
 			callee := st.path[i+1]
-			if !passed[callee] && growth[callee] >= least && (next == noFunction || growth[callee] > growth[next]) {
+			if !passed[callee] && growth[callee] >= least &&
+				(next == noFunction || growth[callee] > growth[next]) {
 				next = callee
 			}
 		}

@@ -22,16 +22,19 @@ const (
 	// maxHot limits the pieces of code that are hypotheses.
 	maxHot = 8
 
-	// descends is the share of a function's time that a callee has at least if the search goes on to it.
+	// descends is the share of a function's time that a callee has at least
+	// if the search goes on to it.
 	descends = 0.75
 
-	// aProcessor is the mean number of processors from which a piece of code is a bottleneck on a machine of any size: a
-	// goroutine that runs half of the time.
+	// aProcessor is the mean number of processors from which a piece of code
+	// is a bottleneck on a machine of any size: a goroutine that runs half of
+	// the time.
 	aProcessor = 0.5
 )
 
-// computeCandidates returns the hypotheses about the code that runs: first allocation and the collector, then the functions of
-// the program that take most of the processors.
+// computeCandidates returns the hypotheses about the code that runs: first
+// allocation and the collector, then the functions of the program that take
+// most of the processors.
 func (s *searcher) computeCandidates() (all []*candidate) {
 	garbage := s.allocation()
 	if garbage != nil {
@@ -61,7 +64,8 @@ func (s *searcher) bar() float64 { return min(s.o.Threshold, aProcessor/max(1, s
 func (s *searcher) ranStacks(withoutGarbage bool) (all []ranStack) {
 	for i := range s.e.situations {
 		at := &s.e.situations[i]
-		if !at.usesCPU() || s.e.classes[at.class].runtimes || at.state.Stack == sampledata.NoStack || withoutGarbage && s.makesGarbage(at) {
+		if !at.usesCPU() || s.e.classes[at.class].runtimes ||
+			at.state.Stack == sampledata.NoStack || withoutGarbage && s.makesGarbage(at) {
 			continue
 		}
 		all = append(all, ranStack{i, s.pathOf(at.state.Stack), at.weight})
@@ -85,8 +89,9 @@ func (s *searcher) pathOf(stack sampledata.NodeID) (path []sampledata.FunctionID
 	return path
 }
 
-// bottlenecks searches the call paths of the stacks, and returns the functions that are bottlenecks or may be: those at the
-// ends of paths from the root, and deep starters.
+// bottlenecks searches the call paths of the stacks, and returns the
+// functions that are bottlenecks or may be: those at the ends of paths from
+// the root, and deep starters.
 func (s *searcher) bottlenecks(stacks []ranStack) map[sampledata.FunctionID]bool {
 	b := calltree.NewBuilder(new(calltree.Symbols), calltree.RootName, "time", "nanoseconds")
 	for _, st := range stacks {
@@ -101,7 +106,8 @@ func (s *searcher) bottlenecks(stacks []ranStack) map[sampledata.FunctionID]bool
 	if err != nil {
 		return nil // there are fewer nodes than in the recording
 	}
-	paths := hotspots.FindPaths(t, func(m *calltree.Metric, stacks hotspots.Stacks) hotspots.Verdict {
+	paths := hotspots.FindPaths(t, func(m *calltree.Metric,
+		stacks hotspots.Stacks) hotspots.Verdict {
 		p, _ := m.Cost(stacks.Weight).Float64()
 		if hotspots.Assumed(min(p, 1), int(s.e.to-s.e.from)).Against(s.bar()) == hotspots.No {
 			return hotspots.No
@@ -124,7 +130,8 @@ func (s *searcher) bottlenecks(stacks []ranStack) map[sampledata.FunctionID]bool
 	return found
 }
 
-// frame returns the name of a function in a tree, which never looks like a class or typed time.
+// frame returns the name of a function in a tree, which never looks like a
+// class or typed time.
 func frame(function string) string {
 	if calltree.KindOf(function) != calltree.Function {
 		return "?" + function
@@ -132,10 +139,13 @@ func frame(function string) string {
 	return function
 }
 
-// hottest returns the bottleneck with the most weight, refined: as long as one callee has nearly all of the time, it is that
-// callee. It also returns the stacks without the function.
-func (s *searcher) hottest(stacks []ranStack, hot map[sampledata.FunctionID]bool) (sampledata.FunctionID, []ranStack) {
-	start, weight := heaviestOf(stacks, func(path []sampledata.FunctionID) []sampledata.FunctionID { return path })
+// hottest returns the bottleneck with the most weight, refined: as long as
+// one callee has nearly all of the time, it is that callee. It also returns
+// the stacks without the function.
+func (s *searcher) hottest(stacks []ranStack,
+	hot map[sampledata.FunctionID]bool) (sampledata.FunctionID, []ranStack) {
+	start, weight := heaviestOf(stacks,
+		func(path []sampledata.FunctionID) []sampledata.FunctionID { return path })
 	if start == noFunction || !hot[start] {
 		return noFunction, nil
 	}
@@ -143,7 +153,8 @@ func (s *searcher) hottest(stacks []ranStack, hot map[sampledata.FunctionID]bool
 	if started, first, w := s.starter(stacks, start); first != noFunction {
 		within, start, weight = started, first, w
 	}
-	passed := make(map[sampledata.FunctionID]bool) // functions that call one another again are passed once
+	// functions that call one another again are passed once
+	passed := make(map[sampledata.FunctionID]bool)
 	for f := start; ; {
 		passed[f] = true
 		next, w := heaviestOf(within, func(path []sampledata.FunctionID) []sampledata.FunctionID {
@@ -151,7 +162,8 @@ func (s *searcher) hottest(stacks []ranStack, hot map[sampledata.FunctionID]bool
 			if at < 0 || !slices.Contains(path, start) {
 				return nil
 			}
-			return slices.DeleteFunc(slices.Clone(path[at+1:]), func(f sampledata.FunctionID) bool { return passed[f] })
+			return slices.DeleteFunc(slices.Clone(path[at+1:]),
+				func(f sampledata.FunctionID) bool { return passed[f] })
 		})
 		if next == noFunction || w < descends*weight {
 			start = f
@@ -159,13 +171,16 @@ func (s *searcher) hottest(stacks []ranStack, hot map[sampledata.FunctionID]bool
 		}
 		f = next
 	}
-	rest := slices.DeleteFunc(slices.Clone(stacks), func(st ranStack) bool { return slices.Contains(st.path, start) })
+	rest := slices.DeleteFunc(slices.Clone(stacks),
+		func(st ranStack) bool { return slices.Contains(st.path, start) })
 	return start, rest
 }
 
-// starter finds out if a function only starts goroutines of several classes, each with another function. Then it returns the stacks of
-// the class with the most weight, and the function that it starts there.
-func (s *searcher) starter(stacks []ranStack, function sampledata.FunctionID) (of []ranStack, first sampledata.FunctionID, weight float64) {
+// starter finds out if a function only starts goroutines of several classes,
+// each with another function. Then it returns the stacks of the class with
+// the most weight, and the function that it starts there.
+func (s *searcher) starter(stacks []ranStack, function sampledata.FunctionID) (of []ranStack,
+	first sampledata.FunctionID, weight float64) {
 	by := make(sums)
 	for _, st := range stacks {
 		switch slices.Index(st.path, function) {
@@ -189,13 +204,16 @@ func (s *searcher) starter(stacks []ranStack, function sampledata.FunctionID) (o
 			of = append(of, st)
 		}
 	}
-	first, weight = heaviestOf(of, func(path []sampledata.FunctionID) []sampledata.FunctionID { return path[1:] })
+	first, weight = heaviestOf(of,
+		func(path []sampledata.FunctionID) []sampledata.FunctionID { return path[1:] })
 	return of, first, weight
 }
 
-// heaviestOf returns the function with the most weight in the chosen parts of the stacks. Of several with the same, it is the
-// one that comes first on a stack.
-func heaviestOf(stacks []ranStack, part func([]sampledata.FunctionID) []sampledata.FunctionID) (sampledata.FunctionID, float64) {
+// heaviestOf returns the function with the most weight in the chosen parts of
+// the stacks. Of several with the same, it is the one that comes first on a
+// stack.
+func heaviestOf(stacks []ranStack,
+	part func([]sampledata.FunctionID) []sampledata.FunctionID) (sampledata.FunctionID, float64) {
 	weights, depth := make(map[sampledata.FunctionID]float64), make(map[sampledata.FunctionID]int)
 	for _, st := range stacks {
 		functions := part(st.path)
@@ -208,7 +226,9 @@ func heaviestOf(stacks []ranStack, part func([]sampledata.FunctionID) []sampleda
 	}
 	best := noFunction
 	for f, w := range weights {
-		if best == noFunction || cmp.Or(cmp.Compare(w, weights[best]), cmp.Compare(depth[best], depth[f]), cmp.Compare(best, f)) > 0 {
+		if best == noFunction ||
+			cmp.Or(cmp.Compare(w, weights[best]), cmp.Compare(depth[best], depth[f]),
+				cmp.Compare(best, f)) > 0 {
 			best = f
 		}
 	}
@@ -230,7 +250,8 @@ func (s *searcher) computing(f sampledata.FunctionID, stacks []ranStack) *candid
 	name := s.e.r.Functions[f].Name
 	finding := &Finding{
 		Kind: ComputeKind, Class: c.name, Alive: s.e.mean(c.life), Count: c.goroutines,
-		Where: s.placeOf(f, of), Others: s.others(by, class), specific: 1, key: key(ComputeKind, name),
+		Where: s.placeOf(f, of), Others: s.others(by, class), specific: 1,
+		key: key(ComputeKind, name),
 	}
 	s.divide(finding, f, of, by.total())
 	found := &candidate{f: finding, asks: s.question(finding), bar: s.bar(), least: leastMean}
@@ -257,10 +278,13 @@ func (s *searcher) placeOf(f sampledata.FunctionID, of []ranStack) Place {
 // minPart is the least share of a part of a finding that is shown.
 const minPart = 0.15
 
-// divide finds out who calls a function, whom it calls, and what it does: the callees and callers are functions of the program,
-// and what it does are aspects.
-func (s *searcher) divide(f *Finding, function sampledata.FunctionID, of []ranStack, total float64) {
-	callees, kinds, calls := make(map[string]float64), make(map[string]float64), make(map[string]float64)
+// divide finds out who calls a function, whom it calls, and what it does: the
+// callees and callers are functions of the program, and what it does are
+// aspects.
+func (s *searcher) divide(f *Finding, function sampledata.FunctionID, of []ranStack,
+	total float64) {
+	callees, kinds, calls := make(map[string]float64), make(map[string]float64),
+		make(map[string]float64)
 	for _, st := range of {
 		if i := slices.Index(st.path, function); i+1 < len(st.path) {
 			callees[s.e.r.Functions[st.path[i+1]].Name] += st.weight
@@ -282,9 +306,11 @@ func (s *searcher) divide(f *Finding, function sampledata.FunctionID, of []ranSt
 	f.Parts = append(parts(callees, total), parts(kinds, total)...)
 }
 
-// callers returns who calls a function, and who calls that one, up to the first that has several callers: the shares of the
-// last ones are parts of the total.
-func (s *searcher) callers(function sampledata.FunctionID, of []ranStack, total float64) (chain []Part) {
+// callers returns who calls a function, and who calls that one, up to the
+// first that has several callers: the shares of the last ones are parts of
+// the total.
+func (s *searcher) callers(function sampledata.FunctionID, of []ranStack,
+	total float64) (chain []Part) {
 	for up := 1; ; up++ {
 		by := make(map[string]float64)
 		for _, st := range of {
@@ -307,6 +333,10 @@ func parts(weights map[string]float64, total float64) (list []Part) {
 			list = append(list, Part{name, w / total})
 		}
 	}
-	slices.SortFunc(list, func(a, b Part) int { return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(list,
+		func(a, b Part) int {
+			return cmp.Or(cmp.Compare(b.Share, a.Share),
+				cmp.Compare(a.Name, b.Name))
+		})
 	return list
 }

@@ -29,10 +29,12 @@ func (a *searched) conclude() {
 // rank orders findings: by severity, and by how specific they are.
 func (f *Finding) rank() float64 { return f.Severity * f.specific }
 
-// explains is the share of the causes of one finding that another one covers if it explains the first.
+// explains is the share of the causes of one finding that another one covers
+// if it explains the first.
 const explains = 0.5
 
-// foldChains leaves out locks whose holders mostly wait for another lock: the other lock is the reason.
+// foldChains leaves out locks whose holders mostly wait for another lock: the
+// other lock is the reason.
 func (a *searched) foldChains() {
 	a.fold(func(f, other *Finding) bool {
 		share := 0.0
@@ -45,10 +47,13 @@ func (a *searched) foldChains() {
 	}, func(f, into *Finding) { into.Chained = append(into.Chained, f.Lock) })
 }
 
-// foldWaits leaves out waits for goroutines that are slow for a reason that is a finding itself.
+// foldWaits leaves out waits for goroutines that are slow for a reason that
+// is a finding itself.
 func (a *searched) foldWaits() {
 	a.fold(func(f, other *Finding) bool {
-		if f.Kind != ChannelKind && f.Kind != ConditionKind && f.Kind != GroupKind && f.Kind != ProcessorKind || f.Kind == ProcessorKind && other.Kind != AllocationKind && other.Kind != ThrottledKind {
+		if f.Kind != ChannelKind && f.Kind != ConditionKind && f.Kind != GroupKind &&
+			f.Kind != ProcessorKind || f.Kind == ProcessorKind && other.Kind != AllocationKind &&
+			other.Kind != ThrottledKind {
 			return false
 		}
 		if f.Kind == ProcessorKind {
@@ -72,14 +77,16 @@ func (a *searched) foldLeaks() {
 	all := slices.Clone(a.Findings)
 	a.Findings = slices.DeleteFunc(a.Findings, func(f *Finding) bool {
 		return f.Kind != LeakKind && slices.ContainsFunc(all, func(l *Finding) bool {
-			leaks := l.Kind == LeakKind && l.Class == f.Class && l.Where.Function == f.Where.Function
+			leaks := l.Kind == LeakKind && l.Class == f.Class &&
+				l.Where.Function == f.Where.Function
 			return leaks || l.Kind == DeadlockKind && f.Kind == LockKind && l.hasLock(f)
 		})
 	})
 }
 
-// hasLock reports whether the lock of another finding is one of a deadlock. Of several locks of one name, just some may be: then
-// the class that waits must be one of the deadlock's.
+// hasLock reports whether the lock of another finding is one of a deadlock.
+// Of several locks of one name, just some may be: then the class that waits
+// must be one of the deadlock's.
 func (f *Finding) hasLock(wait *Finding) bool {
 	ofClass := slices.ContainsFunc(f.Others, func(p Part) bool { return p.Name == wait.Class })
 	return slices.ContainsFunc(f.Chained, func(lock string) bool {
@@ -87,8 +94,9 @@ func (f *Finding) hasLock(wait *Finding) bool {
 	})
 }
 
-// foldHeld leaves out system calls that are mostly what the holder of a lock does: the finding about the lock says so already. Code that
-// computes while it holds a lock takes processors from others, too, and remains.
+// foldHeld leaves out system calls that are mostly what the holder of a lock
+// does: the finding about the lock says so already. Code that computes while
+// it holds a lock takes processors from others, too, and remains.
 func (a *searched) foldHeld() {
 	all := a.Findings
 	a.Findings = slices.DeleteFunc(slices.Clone(all), func(f *Finding) bool {
@@ -110,16 +118,20 @@ func (f *Finding) covers(c *Cause) bool {
 	case LockKind:
 		return c.Activity == Locked && c.Lock == f.Lock
 	case ComputeKind, SystemCallKind, AllocationKind:
-		runs := c.Activity == Computing || c.Activity == CallsKernel || c.Activity == NoCPU || c.Activity == Ready
-		return runs && (f.Kind == AllocationKind && f.Class == c.Class || slices.Contains(c.Place.Path, f.Where.Function))
+		runs := c.Activity == Computing || c.Activity == CallsKernel || c.Activity == NoCPU ||
+			c.Activity == Ready
+		return runs && (f.Kind == AllocationKind && f.Class == c.Class ||
+			slices.Contains(c.Place.Path, f.Where.Function))
 	case ChannelKind, ConditionKind, GroupKind, SleepKind, IOKind, BlockingKind:
-		return waitKinds[c.Activity] == f.Kind && c.Class == f.Class && c.Place.Function == f.Where.Function
+		return waitKinds[c.Activity] == f.Kind && c.Class == f.Class &&
+			c.Place.Function == f.Where.Function
 	}
 	return false
 }
 
-// fold removes the findings that another one explains, and adds them to it. A finding that is explained explains nothing
-// itself, so that two that explain one another do not both vanish.
+// fold removes the findings that another one explains, and adds them to it. A
+// finding that is explained explains nothing itself, so that two that explain
+// one another do not both vanish.
 func (a *searched) fold(explained func(f, other *Finding) bool, add func(f, into *Finding)) {
 	gone := make(map[*Finding]bool)
 	for _, f := range a.Findings {
@@ -135,7 +147,8 @@ func (a *searched) fold(explained func(f, other *Finding) bool, add func(f, into
 	a.Findings = slices.DeleteFunc(a.Findings, func(f *Finding) bool { return gone[f] })
 }
 
-// leastResting is the mean number of goroutines of a class from which it is worth mentioning that it is idle.
+// leastResting is the mean number of goroutines of a class from which it is
+// worth mentioning that it is idle.
 const leastResting = 0.5
 
 // rest returns the classes that wait, but are not slow.
@@ -156,7 +169,8 @@ func (a *searched) rest() (all []Resting) {
 		if c.runtimes || slow[c.name] || alive < leastResting {
 			continue
 		}
-		r := Resting{Class: c.name, Alive: alive, Idle: 1 - c.active/c.life, Still: c.still / c.life}
+		r := Resting{Class: c.name, Alive: alive, Idle: 1 - c.active/c.life,
+			Still: c.still / c.life}
 		for _, h := range a.Hypotheses {
 			if h.Class == c.name && h.Verdict == hotspots.Yes && h.Note != "" {
 				r.Does = h.Note
@@ -171,7 +185,8 @@ func (a *searched) rest() (all []Resting) {
 	return all
 }
 
-// idleUse is the share of the processors, and of the goroutines' lives, below which a program without findings may be idle.
+// idleUse is the share of the processors, and of the goroutines' lives, below
+// which a program without findings may be idle.
 const idleUse = 0.2
 
 // state sums up: the machine is no reason to call the program slow.
@@ -181,7 +196,8 @@ func (a *searched) state() State {
 	case own:
 		return Slow
 	case slices.ContainsFunc(a.Hypotheses, func(h Hypothesis) bool {
-		return h.Verdict == hotspots.Maybe && h.Note == "" && !h.Kind.row().outside && h.severity >= aProcessor && h.Share.Margin() > a.Threshold
+		return h.Verdict == hotspots.Maybe && h.Note == "" && !h.Kind.row().outside &&
+			h.severity >= aProcessor && h.Share.Margin() > a.Threshold
 	}):
 		return Undecided
 	case a.Used.Share >= idleUse:

@@ -11,8 +11,9 @@ import (
 	"github.com/cpprof/cpprof/views/locks"
 )
 
-// evidence is what the samples of a span say. Goroutines of one class that do the same are one situation, whenever they do it:
-// hypotheses are tested on situations, and only their intervals need the samples one by one.
+// evidence is what the samples of a span say. Goroutines of one class that do
+// the same are one situation, whenever they do it: hypotheses are tested on
+// situations, and only their intervals need the samples one by one.
 type evidence struct {
 	r        *sampledata.Recording
 	from, to int32 // the samples of the span
@@ -50,10 +51,11 @@ type stateOf struct {
 
 // A state is the part of a sampledata.State that hypotheses are about.
 type state struct {
-	Stack   sampledata.NodeID
-	Doing   views.Doing
-	Reason  string                // of a wait, in the runtime's words
-	Channel uint64                // the address of what a waiting goroutine waits for; 0 if not known
+	Stack  sampledata.NodeID
+	Doing  views.Doing
+	Reason string // of a wait, in the runtime's words
+	// the address of what a waiting goroutine waits for; 0 if not known
+	Channel uint64
 	Labels  sampledata.LabelSetID // 0 if there are more than mostLabelSets
 }
 
@@ -77,8 +79,9 @@ func newEvidence(r *sampledata.Recording, o views.Options) (*evidence, error) {
 		return nil, fmt.Errorf("searching for what is slow: %w", err)
 	}
 	e := &evidence{
-		r: r, from: from, to: to, weights: r.Weights(), places: newPlaces(r), lockName: locks.Namer(r, locks.ByField),
-		of: make([]int32, r.Runs.Len()), byName: make(map[string]int32),
+		r: r, from: from, to: to, weights: r.Weights(), places: newPlaces(r),
+		lockName: locks.Namer(r, locks.ByField),
+		of:       make([]int32, r.Runs.Len()), byName: make(map[string]int32),
 	}
 	e.length = float64(e.weights.Of(int(from), int(to)))
 	e.cpus = views.NewCPUs(r)
@@ -91,7 +94,8 @@ func (e *evidence) readRuns(o views.Options) {
 	classOf, waitsForWork := views.ClassOf(e.r, o), views.WaitsForWork(e.r, o)
 	still := views.HasNotMoved(e.r)
 	index := make(map[stateOf]int32)
-	before := make([]int32, e.r.Goroutines.Len())    // the situation of the goroutine's last run, plus 1
+	// the situation of the goroutine's last run, plus 1
+	before := make([]int32, e.r.Goroutines.Len())
 	lastClass := make([]int32, e.r.Goroutines.Len()) // plus 1
 	for i, run := range e.r.Runs.All() {
 		e.of[i] = -1
@@ -160,7 +164,8 @@ func (e *evidence) class(name string, run sampledata.Run) int32 {
 	e.byName[name] = c
 	g := e.r.Goroutines.At(run.Goroutine)
 	e.classes = append(e.classes, class{
-		name: name, collector: g.GC, runtimes: g.GC || strings.HasPrefix(name, "go:runtime.") && name != "go:runtime.main",
+		name: name, collector: g.GC, runtimes: g.GC ||
+			strings.HasPrefix(name, "go:runtime.") && name != "go:runtime.main",
 	})
 	return c
 }
@@ -197,13 +202,14 @@ func (e *evidence) mean(weight float64) float64 {
 	return weight / e.length
 }
 
-// A question asks for the share that some situations have in others, sample by sample. Without a base, they are a share of
-// the processors.
+// A question asks for the share that some situations have in others, sample
+// by sample. Without a base, they are a share of the processors.
 type question struct {
 	hit, base func(*situation) bool
 }
 
-// observe answers questions. The answers have one observation for each sample of the span.
+// observe answers questions. The answers have one observation for each sample
+// of the span.
 func (e *evidence) observe(questions []question) [][]hotspots.Observation {
 	all := make([][]hotspots.Observation, len(questions))
 	for q := range questions {
@@ -231,7 +237,8 @@ func (e *evidence) observe(questions []question) [][]hotspots.Observation {
 	return all
 }
 
-// concerned returns, for each situation, the questions that it is a hit of, and those that it is a base of.
+// concerned returns, for each situation, the questions that it is a hit of,
+// and those that it is a base of.
 func (e *evidence) concerned(questions []question) (hits, bases [][]int) {
 	hits, bases = make([][]int, len(e.situations)), make([][]int, len(e.situations))
 	for i := range e.situations {
@@ -249,12 +256,14 @@ func (e *evidence) concerned(questions []question) (hits, bases [][]int) {
 }
 
 // cumulate turns the differences from one sample to the next into observations.
-func (e *evidence) cumulate(steps []hotspots.Observation, ofProcessors bool) []hotspots.Observation {
+func (e *evidence) cumulate(steps []hotspots.Observation,
+	ofProcessors bool) []hotspots.Observation {
 	hits, base := 0.0, 0.0
 	for i := range steps[:len(steps)-1] {
 		o, s := &steps[i], e.from+int32(i)
 		hits, base = hits+o.Hits, base+o.Base
-		*o = hotspots.Observation{Weight: float64(e.weights.Of(int(s), int(s)+1)), Hits: hits, Base: base}
+		*o = hotspots.Observation{Weight: float64(e.weights.Of(int(s), int(s)+1)), Hits: hits,
+			Base: base}
 		if ofProcessors {
 			o.Base = float64(e.cpus.Processors[s])
 		}
@@ -279,7 +288,8 @@ func (e *evidence) name(s *situation) string { return e.classes[s.class].name }
 // usesCPU reports whether a situation is on a CPU.
 func (s *situation) usesCPU() bool { return s.state.Doing == views.Executing }
 
-// waits reports whether a situation waits for something that is no lock, and that is not work.
+// waits reports whether a situation waits for something that is no lock, and
+// that is not work.
 func (s *situation) waits() bool {
 	return !s.idle && s.state.Doing.Waits()
 }

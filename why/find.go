@@ -11,17 +11,21 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// DefaultThreshold is the share above which something is a bottleneck (JBolt, section 3.2).
+// DefaultThreshold is the share above which something is a bottleneck (JBolt,
+// section 3.2).
 const DefaultThreshold = 0.10
 
-// leastSamples is the number of samples below which no guess is made (the ten-samples heuristic of CPPROFJ, section 5.1).
+// leastSamples is the number of samples below which no guess is made (the
+// ten-samples heuristic of CPPROFJ, section 5.1).
 const leastSamples = 10
 
-// leastMean is the mean number of goroutines, or of processors, that a finding costs at least: what a program hardly ever does
-// does not make it slow, even if it does nothing else.
+// leastMean is the mean number of goroutines, or of processors, that a
+// finding costs at least: what a program hardly ever does does not make it
+// slow, even if it does nothing else.
 const leastMean = 0.1
 
-// mostHypotheses limits the hypotheses that are tested, those that would cost most first.
+// mostHypotheses limits the hypotheses that are tested, those that would cost
+// most first.
 const mostHypotheses = 60
 
 // Options say what to search in, and for what.
@@ -40,7 +44,8 @@ type candidate struct {
 	least float64 // the severity above which it is a finding
 	note  string  // why it is no finding, whatever its share is
 
-	// refine finds out why, once the hypothesis holds. It returns a note if the hypothesis turns out to be no problem.
+	// refine finds out why, once the hypothesis holds. It returns a note if
+	// the hypothesis turns out to be no problem.
 	refine func(f *Finding) (note string)
 
 	observed []hotspots.Observation
@@ -60,7 +65,8 @@ type searcher struct {
 	byClass [][]*situation // see members
 }
 
-// members returns the situations of a class. A large recording has millions of situations, and is asked about many classes.
+// members returns the situations of a class. A large recording has millions
+// of situations, and is asked about many classes.
 func (s *searcher) members(class int32) []*situation {
 	if s.byClass == nil {
 		counts := make([]int, len(s.e.classes))
@@ -111,7 +117,8 @@ func search(r *sampledata.Recording, o Options) (*searched, error) {
 	kinds := newFunctionKinds(r, cmp.Or(o.Aspects, aspects.NewSet()))
 	s := &searcher{e: e, o: o, kinds: kinds, modules: modules{r: r}}
 	a := &Answer{
-		Samples: int(e.to - e.from), From: e.time(e.from), To: e.time(e.to), Processors: e.processors, Threshold: o.Threshold,
+		Samples: int(e.to - e.from), From: e.time(e.from), To: e.time(e.to),
+		Processors: e.processors, Threshold: o.Threshold,
 		Unmarked: r.Marking == nil,
 		Findings: []*Finding{}, Hypotheses: []Hypothesis{},
 	}
@@ -130,7 +137,8 @@ func search(r *sampledata.Recording, o Options) (*searched, error) {
 			h.Course = e.course(c.observed, c.bar)
 		}
 	}
-	found := slices.DeleteFunc(slices.Clone(all), func(c *candidate) bool { return !slices.Contains(a.Findings, c.f) })
+	found := slices.DeleteFunc(slices.Clone(all),
+		func(c *candidate) bool { return !slices.Contains(a.Findings, c.f) })
 	s.companions(r, found)
 	s.who(found)
 	leaks, err := s.standing(r)
@@ -155,7 +163,8 @@ func (s *searcher) readProcessors() {
 
 // test observes the most severe candidates, and returns the use of the processors.
 func (s *searcher) test(all []*candidate) hotspots.Estimate {
-	slices.SortStableFunc(all, func(a, b *candidate) int { return cmp.Compare(b.f.Severity, a.f.Severity) })
+	slices.SortStableFunc(all,
+		func(a, b *candidate) int { return cmp.Compare(b.f.Severity, a.f.Severity) })
 	if len(all) > mostHypotheses {
 		all = all[:mostHypotheses]
 	}
@@ -179,8 +188,9 @@ func (a *Answer) judge(c *candidate, s *searcher) {
 	}
 	f := c.f
 	h := Hypothesis{
-		Kind: f.Kind, Class: f.Class, Where: cmp.Or(f.Lock, f.Where.Function), Share: f.Share, Verdict: f.Share.Against(c.bar),
-		Note: c.note, severity: f.Severity, key: f.key,
+		Kind: f.Kind, Class: f.Class, Where: cmp.Or(f.Lock, f.Where.Function), Share: f.Share,
+		Verdict: f.Share.Against(c.bar),
+		Note:    c.note, severity: f.Severity, key: f.key,
 	}
 	switch {
 	case h.Verdict == hotspots.Yes && h.Note == "" && f.Severity < c.least:

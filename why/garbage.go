@@ -1,17 +1,20 @@
 package why
 
-// minGarbage is the share of the program's time on processors that allocation and the collector have at least to be the
-// problem, rather than a part of what the code does.
+// minGarbage is the share of the program's time on processors that allocation
+// and the collector have at least to be the problem, rather than a part of
+// what the code does.
 const minGarbage = 0.25
 
-// A Garbage is how much a program allocates, by the counters of its runtime, and where, by the samples. A rate is 0 if it was not
-// measured.
+// A Garbage is how much a program allocates, by the counters of its runtime,
+// and where, by the samples. A rate is 0 if it was not measured.
 type Garbage struct {
 	Bytes       float64 `json:"bytes_per_second,omitempty"`
 	Objects     float64 `json:"objects_per_second,omitempty"`
 	Collections float64 `json:"collections_per_second,omitempty"`
 	Live        float64 `json:"live_bytes,omitempty"` // at the end
-	Sites       []Part  `json:"sites,omitempty"`      // functions of the program: shares of the time of allocating and of what it makes their goroutines do
+	// functions of the program: shares of the time of allocating and of what
+	// it makes their goroutines do
+	Sites []Part `json:"sites,omitempty"`
 }
 
 // garbage returns the rates of allocation in the span.
@@ -21,14 +24,17 @@ func (e *evidence) garbage() *Garbage {
 		return &Garbage{}
 	}
 	rate := func(monitor string) float64 { return max(0, e.growth(monitor)) / seconds }
-	g := &Garbage{Bytes: rate("heap.allocated_bytes"), Objects: rate("heap.allocated_objects"), Collections: rate("gc.cycles")}
+	g := &Garbage{Bytes: rate("heap.allocated_bytes"), Objects: rate("heap.allocated_objects"),
+		Collections: rate("gc.cycles")}
 	_, g.Live = e.ends("heap.live")
 	return g
 }
 
-// makesGarbage reports whether goroutines use CPUs to allocate, or to collect garbage.
+// makesGarbage reports whether goroutines use CPUs to allocate, or to collect
+// garbage.
 func (s *searcher) makesGarbage(at *situation) bool {
-	return at.usesCPU() && (s.kinds.on(at.state.Stack, allocKind) || s.kinds.on(at.state.Stack, gcKind))
+	return at.usesCPU() &&
+		(s.kinds.on(at.state.Stack, allocKind) || s.kinds.on(at.state.Stack, gcKind))
 }
 
 // awaitsCollector reports whether goroutines of the program wait for the collector.
@@ -72,8 +78,9 @@ func (s *searcher) allocation() *candidate {
 		total += w
 	}
 	f := &Finding{
-		Kind: AllocationKind, Class: c.name, Alive: s.e.mean(c.life), Count: c.goroutines, Severity: s.e.mean(total),
-		Where: sites.place(), Parts: parts(kinds, total), specific: 1, key: key(AllocationKind),
+		Kind: AllocationKind, Class: c.name, Alive: s.e.mean(c.life), Count: c.goroutines,
+		Severity: s.e.mean(total),
+		Where:    sites.place(), Parts: parts(kinds, total), specific: 1, key: key(AllocationKind),
 	}
 	f.Garbage = s.e.garbage()
 	f.Garbage.Sites = parts(functions, by.total())

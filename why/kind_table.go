@@ -7,7 +7,8 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// A kindRow is all that is known of one kind of finding. A new kind is one more row of the table.
+// A kindRow is all that is known of one kind of finding. A new kind is one
+// more row of the table.
 type kindRow struct {
 	KindWords
 
@@ -15,8 +16,9 @@ type kindRow struct {
 	// them, or if findings of the kind need no threshold (see standing).
 	find func(s *searcher) []*candidate
 
-	// hits returns what the share of a finding counts, and measure which cost in a view that is. Without hits, it counts the
-	// waits for the finding's reasons in its function.
+	// hits returns what the share of a finding counts, and measure which cost
+	// in a view that is. Without hits, it counts the waits for the finding's
+	// reasons in its function.
 	hits    func(s *searcher, f *Finding) func(*situation) bool
 	measure func(s *searcher, f *Finding) *Measure
 
@@ -30,15 +32,20 @@ type kindRow struct {
 	specific     float64 // how much a finding of the kind says: the rank is severity times this
 }
 
-// KindWords are the words for findings of a kind. Names in braces stand for what a finding has: {who} its class, {place} its
-// function, {share}, {mean}, {lock}, {waits}, {parts}, {growth}, {circle}, {stuck}.
+// KindWords are the words for findings of a kind. Names in braces stand for
+// what a finding has: {who} its class, {place} its function, {share}, {mean},
+// {lock}, {waits}, {parts}, {growth}, {circle}, {stuck}.
 type KindWords struct {
-	First   string // what stands before that a class spends its life on something
-	Says    string // on what a class spends its life or, if the share is not of a class's, a sentence
+	First string // what stands before that a class spends its life on something
+	// on what a class spends its life or, if the share is not of a class's, a
+	// sentence
+	Says    string
 	Because string // why, if the finding has parts
 	Own     string // why, if it has none
-	See     string // the command that shows the finding, before the recording; "" if a view has its share
-	Remedy  string // what usually helps
+	// the command that shows the finding, before the recording; "" if a view
+	// has its share
+	See    string
+	Remedy string // what usually helps
 }
 
 // unstick is what helps goroutines that can never run again.
@@ -49,19 +56,24 @@ var kinds map[Kind]*kindRow
 
 func init() {
 	kinds = waitKindRows()
-	maps.Copy(kinds, otherKindRows())
+	maps.Copy(kinds, processorKindRows())
+	maps.Copy(kinds, standstillRows())
 }
 
 // waitKindRows are the kinds of waits.
 func waitKindRows() map[Kind]*kindRow {
 	return map[Kind]*kindRow{
 		LockKind: {
-			find: (*searcher).lockCandidates, hits: (*searcher).lockHits, measure: (*searcher).lockMeasure, locked: true, specific: 1,
-			KindWords: KindWords{Says: "waiting for {lock}", See: "locks", Remedy: "hold it for less time, or divide what it guards"},
+			find: (*searcher).lockCandidates, hits: (*searcher).lockHits,
+			measure: (*searcher).lockMeasure, locked: true, specific: 1,
+			KindWords: KindWords{Says: "waiting for {lock}", See: "locks",
+				Remedy: "hold it for less time, or divide what it guards"},
 		},
 		ChannelKind: {
-			find: (*searcher).waitCandidates, measure: (*searcher).waitMeasure, waits: true, specific: 0.9,
-			KindWords: KindWords{Says: "{waits} in {place}", Remedy: "make the other end faster, or have more of what is shared"},
+			find: (*searcher).waitCandidates, measure: (*searcher).waitMeasure, waits: true,
+			specific: 0.9,
+			KindWords: KindWords{Says: "{waits} in {place}",
+				Remedy: "make the other end faster, or have more of what is shared"},
 		},
 		ConditionKind: {
 			measure: (*searcher).waitMeasure, waits: true, specific: 0.9,
@@ -69,7 +81,8 @@ func waitKindRows() map[Kind]*kindRow {
 		},
 		GroupKind: {
 			measure: (*searcher).waitMeasure, waits: true, specific: 0.6,
-			KindWords: KindWords{Says: "{waits} in {place}", Remedy: "look at what the others wait for"},
+			KindWords: KindWords{Says: "{waits} in {place}",
+				Remedy: "look at what the others wait for"},
 		},
 		SleepKind: {
 			measure: (*searcher).waitMeasure, waits: true, specific: 0.9,
@@ -81,49 +94,61 @@ func waitKindRows() map[Kind]*kindRow {
 		},
 		IOKind: {
 			measure: (*searcher).waitMeasure, waits: true, specific: 0.5,
-			KindWords: KindWords{Says: "{waits} in {place}", Remedy: "ask for less, ask earlier, or ask for several things at once"},
+			KindWords: KindWords{Says: "{waits} in {place}",
+				Remedy: "ask for less, ask earlier, or ask for several things at once"},
 		},
 		BlockingKind: {
 			measure: (*searcher).waitMeasure, waits: true, specific: 0.8,
-			KindWords: KindWords{Says: "in system calls, in {place}: {calls}", Remedy: "make fewer and larger calls"},
+			KindWords: KindWords{Says: "in system calls, in {place}: {calls}",
+				Remedy: "make fewer and larger calls"},
 		},
 	}
 }
 
-func otherKindRows() map[Kind]*kindRow {
+// processorKindRows are the kinds of what takes the processors.
+func processorKindRows() map[Kind]*kindRow {
 	return map[Kind]*kindRow{
 		ComputeKind: {
-			find: (*searcher).computeCandidates, hits: (*searcher).codeHits, measure: (*searcher).codeMeasure,
+			find: (*searcher).computeCandidates, hits: (*searcher).codeHits,
+			measure:      (*searcher).codeMeasure,
 			ofProcessors: true, code: true, specific: 1,
 			KindWords: KindWords{
 				Says:    "{place}, in {who}, takes {share} of the processors ({mean} of them).",
-				Because: "it computes: {parts}", Own: "it computes in its own code", Remedy: "call it less, or make it cheaper",
+				Because: "it computes: {parts}", Own: "it computes in its own code",
+				Remedy: "call it less, or make it cheaper",
 			},
 		},
 		SystemCallKind: {
-			hits: (*searcher).codeHits, measure: (*searcher).codeMeasure, ofProcessors: true, code: true, specific: 1,
+			hits: (*searcher).codeHits, measure: (*searcher).codeMeasure, ofProcessors: true,
+			code: true, specific: 1,
 			KindWords: KindWords{
 				Says:    "{place}, in {who}, takes {share} of the processors, mostly in system calls: {calls}.",
-				Because: "of that time: {parts}", Own: "it computes in its own code", Remedy: "make fewer and larger calls, as with a buffer",
+				Because: "of that time: {parts}", Own: "it computes in its own code",
+				Remedy: "make fewer and larger calls, as with a buffer",
 			},
 		},
 		AllocationKind: {
-			hits: (*searcher).garbageHits, measure: (*searcher).garbageMeasure, ofProcessors: true, specific: 1,
+			hits: (*searcher).garbageHits, measure: (*searcher).garbageMeasure, ofProcessors: true,
+			specific: 1,
 			KindWords: KindWords{
 				Says:    "Allocation and the garbage collector take {share} of the processors; {who} allocates most, in {place}.",
-				Because: "of that time: {parts}", Remedy: "allocate less there, or use memory again",
+				Because: "of that time: {parts}",
+				Remedy:  "allocate less there, or use memory again",
 			},
 		},
 		ProcessorKind: {
-			find: (*searcher).readyCandidates, hits: (*searcher).readyHits, measure: (*searcher).readyMeasure,
+			find: (*searcher).readyCandidates, hits: (*searcher).readyHits,
+			measure:   (*searcher).readyMeasure,
 			placeless: true, view: views.Load.String(), specific: 1,
 			KindWords: KindWords{
-				First: "More goroutines are ready to run than processors: ", Says: "waiting for a processor",
+				First:  "More goroutines are ready to run than processors: ",
+				Says:   "waiting for a processor",
 				Remedy: "do less at once, or use more processors",
 			},
 		},
 		MachineKind: {
-			find: (*searcher).machineCandidates, hits: (*searcher).starvedHits, ofProcessors: true, outside: true, placeless: true,
+			find: (*searcher).machineCandidates, hits: (*searcher).starvedHits, ofProcessors: true,
+			outside: true, placeless: true,
 			view: views.Load.String(),
 			KindWords: KindWords{
 				Says: "The machine is too busy for the program: on {share} of the processors, the thread waits for a CPU ({mean} threads on average).",
@@ -132,30 +157,43 @@ func otherKindRows() map[Kind]*kindRow {
 			},
 		},
 		ThrottledKind: {
-			hits: (*searcher).starvedHits, ofProcessors: true, placeless: true, view: views.Load.String(), specific: 2,
+			hits: (*searcher).starvedHits, ofProcessors: true, placeless: true,
+			view: views.Load.String(), specific: 2,
 			KindWords: KindWords{
 				Says: "The program's control group has too little CPU time: on {share} of the processors, the thread waits for a CPU ({mean} threads on average).",
 				See:  "info", Remedy: "raise the limit of the group, or set GOMAXPROCS to it",
 			},
 		},
 		MakingKind: {
-			find: (*searcher).makingCandidates, hits: (*searcher).makingHits, measure: (*searcher).makingMeasure, specific: 1.1,
+			find: (*searcher).makingCandidates, hits: (*searcher).makingHits,
+			measure: (*searcher).makingMeasure, specific: 1.1,
 			KindWords: KindWords{
 				Says: "making {made} in {place}", Own: "{each}", See: "report --idle",
 				Remedy: "keep one and use it again",
 			},
 		},
+	}
+}
+
+// standstillRows are the kinds of goroutines that never go on.
+func standstillRows() map[Kind]*kindRow {
+	return map[Kind]*kindRow{
 		LeakKind: {
 			specific: 1,
 			KindWords: KindWords{
-				Says: "Goroutines of {class} probably leak: {growth}, and hardly any ends; they wait ({reason}) in {place}.",
-				See:  "report --idle", Remedy: "end them: by a context, a closed channel, or a buffer for the last value",
+				Says:   "Goroutines of {class} probably leak: {growth}, and hardly any ends; they wait ({reason}) in {place}.",
+				See:    "report --idle",
+				Remedy: "end them: by a context, a closed channel, or a buffer for the last value",
 			},
 		},
-		StuckKind: {specific: 1e9, KindWords: KindWords{Says: "{stuck}", See: "stuck", Remedy: unstick}},
+		StuckKind: {
+			specific:  1e9,
+			KindWords: KindWords{Says: "{stuck}", See: "stuck", Remedy: unstick},
+		},
 		DeadlockKind: {
 			locked: true, specific: 1e6,
-			KindWords: KindWords{Says: "{circle}", See: "locks", Remedy: "take the locks in one order everywhere"},
+			KindWords: KindWords{Says: "{circle}", See: "locks",
+				Remedy: "take the locks in one order everywhere"},
 		},
 	}
 }
@@ -176,7 +214,8 @@ func (f *Finding) Words() KindWords { return f.row().KindWords }
 // IsCode reports whether a finding is about a function on the processors.
 func (f *Finding) IsCode() bool { return f.row().code }
 
-// OfProcessors reports whether the share is of the processors. It is of the time of the finding's class otherwise.
+// OfProcessors reports whether the share is of the processors. It is of the
+// time of the finding's class otherwise.
 func (f *Finding) OfProcessors() bool { return f.row().ofProcessors }
 
 // AwaitsLock reports whether a finding is about waits for a lock.
@@ -219,7 +258,8 @@ func kindNames() (names []Kind) {
 	return names
 }
 
-// classOf returns the class of a finding; -1 if the recording has none of that name.
+// classOf returns the class of a finding; -1 if the recording has none of
+// that name.
 func (s *searcher) classOf(f *Finding) int32 {
 	if class, exists := s.e.byName[f.Class]; exists {
 		return class
@@ -227,13 +267,15 @@ func (s *searcher) classOf(f *Finding) int32 {
 	return -1
 }
 
-// hits returns the situations that a finding's share counts. It holds for other recordings, too.
+// hits returns the situations that a finding's share counts. It holds for
+// other recordings, too.
 func (s *searcher) hits(f *Finding) func(*situation) bool {
 	if hits := f.row().hits; hits != nil {
 		return hits(s, f)
 	}
 	return ofClass(s.classOf(f), func(at *situation) bool {
-		return at.waits() && slices.Contains(f.reasons, at.state.Reason) && s.on(at, f.Where.Function)
+		return at.waits() && slices.Contains(f.reasons, at.state.Reason) &&
+			s.on(at, f.Where.Function)
 	})
 }
 
@@ -245,17 +287,27 @@ func (s *searcher) codeMeasure(f *Finding) *Measure { return &Measure{Path: thro
 
 func (s *searcher) garbageHits(*Finding) func(*situation) bool { return s.makesGarbage }
 
-func (s *searcher) garbageMeasure(*Finding) *Measure { return measureOf("", "* ..@alloc", "* ..@gc") }
+func (s *searcher) garbageMeasure(*Finding) *Measure {
+	return measureOf("", "* ..@alloc",
+		"* ..@gc")
+}
 
 func (s *searcher) starvedHits(*Finding) func(*situation) bool {
 	return func(at *situation) bool { return at.state.Doing == views.WithoutCPU }
 }
 
 func (s *searcher) lockHits(f *Finding) func(*situation) bool {
-	return ofClass(s.classOf(f), func(at *situation) bool { return at.state.Doing == views.AwaitingLock && at.lock == f.Lock })
+	return ofClass(s.classOf(f),
+		func(at *situation) bool {
+			return at.state.Doing == views.AwaitingLock &&
+				at.lock == f.Lock
+		})
 }
 
-func (s *searcher) readyHits(f *Finding) func(*situation) bool { return ofClass(s.classOf(f), isReady) }
+func (s *searcher) readyHits(f *Finding) func(*situation) bool {
+	return ofClass(s.classOf(f),
+		isReady)
+}
 
 func (s *searcher) readyMeasure(f *Finding) *Measure {
 	return measureOf(f.Class, "(* ..:LOAD or * ..:PRIO) and not * ..:no-CPU")

@@ -7,7 +7,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// functionKinds finds out which functions allocate, collect garbage or call the kernel, by the aspects of these names.
+// functionKinds finds out which functions allocate, collect garbage or call
+// the kernel, by the aspects of these names.
 type functionKinds struct {
 	r     *sampledata.Recording
 	sets  []aspects.Aspect
@@ -18,7 +19,8 @@ type functionKinds struct {
 const known = 1 << 63
 
 // codeAspects are the aspects that say what code does, the more specific first.
-var codeAspects = []string{"@alloc", "@gc", "@syscall", "@copy", "@map", "@hash", "@crypto", "@compress", "@json", "@protobuf", "@regexp", "@sort", "@reflect", "@fmt", "@strings", "@cgo"}
+var codeAspects = []string{"@alloc", "@gc", "@syscall", "@copy", "@map", "@hash", "@crypto",
+	"@compress", "@json", "@protobuf", "@regexp", "@sort", "@reflect", "@fmt", "@strings", "@cgo"}
 
 const (
 	allocKind = iota
@@ -49,8 +51,9 @@ func (k *functionKinds) has(f sampledata.FunctionID, kind int) bool {
 	return k.of[f]&(1<<kind) != 0
 }
 
-// aspect returns the aspect of what the innermost function of the program's own calls there. If it calls nothing with an
-// aspect, it is the function's own, unless it calls other code.
+// aspect returns the aspect of what the innermost function of the program's
+// own calls there. If it calls nothing with an aspect, it is the function's
+// own, unless it calls other code.
 func (k *functionKinds) aspect(p *places, stack sampledata.NodeID) string {
 	own := p.own[stack]
 	for kind, name := range k.names {
@@ -83,7 +86,8 @@ func (k *functionKinds) on(stack sampledata.NodeID, kind int) bool {
 
 // isSystemCall reports whether a function enters the kernel.
 func isSystemCall(function string) bool {
-	for _, head := range []string{"internal/runtime/syscall.", "runtime/internal/syscall.", "syscall.", "golang.org/x/sys/unix.", "internal/syscall/"} {
+	for _, head := range []string{"internal/runtime/syscall.", "runtime/internal/syscall.",
+		"syscall.", "golang.org/x/sys/unix.", "internal/syscall/"} {
 		if strings.HasPrefix(function, head) {
 			return true
 		}

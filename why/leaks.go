@@ -10,7 +10,8 @@ import (
 	"github.com/cpprof/cpprof/views/locks"
 )
 
-// standing returns the findings that need no threshold: goroutines that are stuck, deadlocks, and goroutines that never end.
+// standing returns the findings that need no threshold: goroutines that are
+// stuck, deadlocks, and goroutines that never end.
 func (s *searcher) standing(r *sampledata.Recording) (all []*Finding, err error) {
 	a, err := locks.Summarise(r, s.o.Views)
 	if err != nil {
@@ -19,7 +20,8 @@ func (s *searcher) standing(r *sampledata.Recording) (all []*Finding, err error)
 	all = s.marked(r)
 	verdicts := r.Marking.Verdicts()
 	for _, d := range a.Deadlocks {
-		if !slices.ContainsFunc(d.Members, func(m locks.Member) bool { return verdicts[m.Goroutine] >= sampledata.Suspected }) {
+		if !slices.ContainsFunc(d.Members,
+			func(m locks.Member) bool { return verdicts[m.Goroutine] >= sampledata.Suspected }) {
 			all = append(all, s.deadlock(d))
 		}
 	}
@@ -34,9 +36,12 @@ func (s *searcher) standing(r *sampledata.Recording) (all []*Finding, err error)
 func (s *searcher) deadlock(d *locks.Deadlock) *Finding {
 	first := d.Members[0]
 	f := &Finding{
-		Kind: DeadlockKind, Class: first.Class, Count: len(d.Members), Lock: first.Lock, Severity: float64(len(d.Members)),
-		Share: hotspots.Estimate{Share: 1, Low: 1, High: 1, Samples: int(d.Samples)}, specific: 1e6, key: key(DeadlockKind, first.Lock),
-		When: When{Always: d.First <= s.e.from && d.Last >= s.e.to-1},
+		Kind: DeadlockKind, Class: first.Class, Count: len(d.Members), Lock: first.Lock,
+		Severity: float64(len(d.Members)),
+		Share:    hotspots.Estimate{Share: 1, Low: 1, High: 1, Samples: int(d.Samples)},
+		specific: 1e6,
+		key:      key(DeadlockKind, first.Lock),
+		When:     When{Always: d.First <= s.e.from && d.Last >= s.e.to-1},
 	}
 	if !f.When.Always {
 		f.When.Spans = []Span{{From: s.e.time(d.First), To: s.e.time(d.Last), Share: 1}}
@@ -62,8 +67,9 @@ const (
 	leakQuarters = 4
 )
 
-// leak returns a finding if the goroutines of a class become more and more, hardly any ends, and nearly all wait. Those that
-// wait for a connection's data, or sleep, may go on.
+// leak returns a finding if the goroutines of a class become more and more,
+// hardly any ends, and nearly all wait. Those that wait for a connection's
+// data, or sleep, may go on.
 func (s *searcher) leak(class int32) *Finding {
 	c := &s.e.classes[class]
 	if c.runtimes || c.goroutines < minGrowth || 10*c.ended > c.goroutines {
@@ -85,7 +91,8 @@ func (s *searcher) leak(class int32) *Finding {
 		if run.Last < s.e.to-1 || run.Stack == sampledata.NoStack {
 			continue
 		}
-		if at := s.e.activity(&s.e.situations[s.e.of[i]]); at != Ready && at != Computing && at != IO && at != Sleeping && at != CallsKernel {
+		if at := s.e.activity(&s.e.situations[s.e.of[i]]); at != Ready && at != Computing &&
+			at != IO && at != Sleeping && at != CallsKernel {
 			stuck++
 			activities[at]++
 			reason = run.Reason
@@ -104,15 +111,18 @@ func (s *searcher) leak(class int32) *Finding {
 	}
 	seconds := (s.e.time(s.e.to-1) - s.e.time(s.e.from)).Seconds()
 	return &Finding{
-		Kind: LeakKind, Class: c.name, Alive: s.e.mean(c.life), Count: c.goroutines, Severity: float64(last), Reason: reason,
+		Kind: LeakKind, Class: c.name, Alive: s.e.mean(c.life), Count: c.goroutines,
+		Severity: float64(last), Reason: reason,
 		Share: hotspots.Assumed(float64(stuck)/float64(last), int(s.e.to-s.e.from)),
-		Where: h.place(), When: When{Always: true}, Growth: &Growth{first, last, float64(growth) / max(seconds, 1e-9)},
+		Where: h.place(), When: When{Always: true},
+		Growth:   &Growth{first, last, float64(growth) / max(seconds, 1e-9)},
 		specific: 1, key: key(LeakKind, c.name),
 	}
 }
 
-// quarters returns the samples that divide the time of the span into quarters, from the first to the last one. On a busy machine, there are
-// more samples in one quarter than in another.
+// quarters returns the samples that divide the time of the span into
+// quarters, from the first to the last one. On a busy machine, there are more
+// samples in one quarter than in another.
 func (s *searcher) quarters() (at [leakQuarters + 1]int32) {
 	from, to := s.e.time(s.e.from), s.e.time(s.e.to-1)
 	for q := range at {

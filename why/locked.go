@@ -29,16 +29,19 @@ func (by sums) total() (sum float64) {
 	return sum
 }
 
-// others returns the shares of the lives of all classes but one, the largest weight first, if they are at least the
-// threshold, and the class is not idle all the time.
+// others returns the shares of the lives of all classes but one, the largest
+// weight first, if they are at least the threshold, and the class is not idle
+// all the time.
 func (s *searcher) others(by sums, but int32) []Part {
 	var list []int32
 	for c := range by {
-		if c != but && by[c] >= s.o.Threshold*s.e.classes[c].active && s.e.mean(by[c]) >= leastMean {
+		if c != but && by[c] >= s.o.Threshold*s.e.classes[c].active &&
+			s.e.mean(by[c]) >= leastMean {
 			list = append(list, c)
 		}
 	}
-	slices.SortFunc(list, func(a, b int32) int { return cmp.Or(cmp.Compare(by[b], by[a]), cmp.Compare(a, b)) })
+	slices.SortFunc(list,
+		func(a, b int32) int { return cmp.Or(cmp.Compare(by[b], by[a]), cmp.Compare(a, b)) })
 	var parts []Part
 	for _, c := range list {
 		parts = append(parts, Part{s.e.classes[c].name, by[c] / s.e.classes[c].active})
@@ -46,7 +49,8 @@ func (s *searcher) others(by sums, but int32) []Part {
 	return parts
 }
 
-// active returns a base of hypotheses: the goroutines of a class, without the time in which they wait for work.
+// active returns a base of hypotheses: the goroutines of a class, without the
+// time in which they wait for work.
 func active(class int32) func(*situation) bool {
 	return func(s *situation) bool { return s.class == class && !s.idle }
 }
@@ -56,7 +60,8 @@ func ofClass(class int32, of func(*situation) bool) func(*situation) bool {
 	return func(s *situation) bool { return s.class == class && of(s) }
 }
 
-// where returns the place with the most weight of some situations of a class, and the reason of most of it.
+// where returns the place with the most weight of some situations of a class,
+// and the reason of most of it.
 func (s *searcher) where(class int32, of func(*situation) bool) (Place, string) {
 	h, reasons := s.e.places.heaviest(), make(map[string]float64)
 	for _, at := range s.members(class) {
@@ -85,7 +90,8 @@ func (s *searcher) reasons(class int32, of func(*situation) bool) (all []string)
 	return all
 }
 
-// suffering makes a candidate for goroutines that wait, of the class that waits most.
+// suffering makes a candidate for goroutines that wait, of the class that
+// waits most.
 func (s *searcher) suffering(f *Finding, by sums, of func(*situation) bool) *candidate {
 	class := by.most()
 	c := &s.e.classes[class]
@@ -113,7 +119,10 @@ func (s *searcher) lockCandidates() (all []*candidate) {
 		byLock[at.lock][at.class] += at.weight
 	}
 	for lock, by := range byLock {
-		of := func(at *situation) bool { return at.state.Doing == views.AwaitingLock && at.lock == lock }
+		of := func(at *situation) bool {
+			return at.state.Doing == views.AwaitingLock &&
+				at.lock == lock
+		}
 		f := &Finding{Kind: LockKind, Lock: lock, specific: 1, key: key(LockKind, lock)}
 		c := s.suffering(f, by, of)
 		c.refine = func(f *Finding) string {

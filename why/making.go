@@ -27,7 +27,8 @@ var makers = []maker{
 	{"connections", regexp.MustCompile(`^net\.\(\*Dialer\)\.Dial\w*$|^net/http\.\(\*Transport\)\.dialConn$`)},
 	{"compiled expressions", regexp.MustCompile(`^regexp\.(Must)?Compile(POSIX)?$`)},
 	{"parsed templates", regexp.MustCompile(`^(text|html)/template\.\(\*Template\)\.Parse$`)},
-	{"encoders and decoders", regexp.MustCompile(`^compress/\w+\.New(Writer|Reader)(Level|Dict)*$|^github\.com/klauspost/compress/\w+\.New(Writer|Reader)(Level|Dict)*$`)},
+	{"encoders and decoders",
+		regexp.MustCompile(`^compress/\w+\.New(Writer|Reader)(Level|Dict)*$|^github\.com/klauspost/compress/\w+\.New(Writer|Reader)(Level|Dict)*$`)},
 	{"keys", regexp.MustCompile(`^crypto/\w+\.(GenerateKey|GenerateMultiPrimeKey)$`)},
 	{"processes", regexp.MustCompile(`^os/exec\.\(\*Cmd\)\.Start$`)},
 }
@@ -59,7 +60,8 @@ func (s *searcher) makes(stack sampledata.NodeID) int {
 	return -1
 }
 
-// makingCandidates returns a hypothesis for each thing: that the goroutines of a class spend their time on making it.
+// makingCandidates returns a hypothesis for each thing: that the goroutines
+// of a class spend their time on making it.
 func (s *searcher) makingCandidates() (all []*candidate) {
 	for i, m := range makers {
 		of := func(at *situation) bool { return !at.idle && s.makes(at.state.Stack) == i }
@@ -72,7 +74,8 @@ func (s *searcher) makingCandidates() (all []*candidate) {
 		if len(by) == 0 {
 			continue
 		}
-		f := &Finding{Kind: MakingKind, Made: &Made{What: m.what}, specific: MakingKind.row().specific, key: key(MakingKind, m.what)}
+		f := &Finding{Kind: MakingKind, Made: &Made{What: m.what},
+			specific: MakingKind.row().specific, key: key(MakingKind, m.what)}
 		c := s.suffering(f, by, of)
 		class := by.most()
 		f.Reason = "" // it computes, too
@@ -104,7 +107,8 @@ func (s *searcher) episodes(of func(*situation) bool) (n int) {
 	return n
 }
 
-// makingHits returns the situations in which goroutines of a finding's class make its thing.
+// makingHits returns the situations in which goroutines of a finding's class
+// make its thing.
 func (s *searcher) makingHits(f *Finding) func(*situation) bool {
 	return ofClass(s.classOf(f), func(at *situation) bool {
 		i := s.makes(at.state.Stack)
@@ -112,7 +116,8 @@ func (s *searcher) makingHits(f *Finding) func(*situation) bool {
 	})
 }
 
-// makingMeasure returns the measure of the functions that make a thing, if no other thing is made within.
+// makingMeasure returns the measure of the functions that make a thing, if no
+// other thing is made within.
 func (s *searcher) makingMeasure(f *Finding) *Measure {
 	functions, hit := make(map[string]bool), s.hits(f)
 	members := s.members(s.e.byName[f.Class])
@@ -146,11 +151,13 @@ func (s *searcher) makingFunction(stack sampledata.NodeID) string {
 	return ""
 }
 
-// foldMaking leaves out what goroutines do, or wait for, while they make a thing again and again.
+// foldMaking leaves out what goroutines do, or wait for, while they make a
+// thing again and again.
 func (a *searched) foldMaking() {
 	all := a.Findings
 	within := func(f, made *Finding) bool {
-		if made.Kind != MakingKind || f.Kind == MakingKind || f.row().hits == nil && !f.row().waits {
+		if made.Kind != MakingKind || f.Kind == MakingKind ||
+			f.row().hits == nil && !f.row().waits {
 			return false
 		}
 		total, both := 0.0, 0.0

@@ -8,8 +8,8 @@ import (
 	"github.com/cpprof/cpprof/why/stuck"
 )
 
-// marked returns a finding for each cause of goroutines that can never run again, as far as the
-// recording's marking knows.
+// marked returns a finding for each cause of goroutines that can never run
+// again, as far as the recording's marking knows.
 func (s *searcher) marked(r *sampledata.Recording) (all []*Finding) {
 	a := stuck.Find(r)
 	if a == nil {
@@ -44,8 +44,10 @@ func (s *searcher) lastRuns(m *sampledata.Marking) map[int64]int32 {
 func (s *searcher) markedFinding(one *stuck.Finding, runs map[int64]int32) *Finding {
 	first := one.Groups[0]
 	f := &Finding{
-		Kind: StuckKind, Count: one.Count, Mean: float64(one.Count), Severity: float64(one.Count), Reason: first.Reason,
-		Share: hotspots.Assumed(1, int(s.e.to-s.e.from)), When: When{Always: true}, Stuck: one, specific: 1e9,
+		Kind: StuckKind, Count: one.Count, Mean: float64(one.Count), Severity: float64(one.Count),
+		Reason: first.Reason,
+		Share:  hotspots.Assumed(1, int(s.e.to-s.e.from)), When: When{Always: true}, Stuck: one,
+		specific: 1e9,
 	}
 	h := s.e.places.heaviest()
 	for i, group := range slices.Concat(one.Groups, one.Behind) {
@@ -75,12 +77,13 @@ func (s *searcher) markedFinding(one *stuck.Finding, runs map[int64]int32) *Find
 	return f
 }
 
-// foldStuck leaves out what findings of goroutines that can never run again explain: their waits,
-// and that there are more and more of them.
+// foldStuck leaves out what findings of goroutines that can never run again
+// explain: their waits, and that there are more and more of them.
 func (a *searched) foldStuck() {
 	all := a.Findings
 	a.Findings = slices.DeleteFunc(slices.Clone(all), func(f *Finding) bool {
-		return f.Kind != StuckKind && f.Kind != DeadlockKind && (f.row().waits || f.Kind == LockKind || f.Kind == LeakKind) &&
+		return f.Kind != StuckKind && f.Kind != DeadlockKind &&
+			(f.row().waits || f.Kind == LockKind || f.Kind == LeakKind) &&
 			slices.ContainsFunc(all, func(of *Finding) bool {
 				same := of.Kind == StuckKind && of.concerns(f)
 				if same && f.Growth != nil {
@@ -91,11 +94,13 @@ func (a *searched) foldStuck() {
 	})
 }
 
-// concerns reports whether goroutines of a class that can never run again are at the place of
-// another finding about that class.
+// concerns reports whether goroutines of a class that can never run again are
+// at the place of another finding about that class.
 func (f *Finding) concerns(other *Finding) bool {
 	return slices.ContainsFunc(f.Others, func(p Part) bool { return p.Name == other.Class }) &&
-		slices.ContainsFunc(slices.Concat(f.Stuck.Groups, f.Stuck.Behind), func(g *sampledata.MarkedGroup) bool {
-			return slices.ContainsFunc(g.Calls, func(c sampledata.Call) bool { return c.Function == other.Where.Function })
+		slices.ContainsFunc(slices.Concat(f.Stuck.Groups,
+			f.Stuck.Behind), func(g *sampledata.MarkedGroup) bool {
+			return slices.ContainsFunc(g.Calls,
+				func(c sampledata.Call) bool { return c.Function == other.Where.Function })
 		})
 }

@@ -27,24 +27,29 @@ const (
 	Uneven    Pattern = "a few calls take most of the time"
 )
 
-// A Measured is what a probe has measured of a function that a finding is about. Times are in nanoseconds.
+// A Measured is what a probe has measured of a function that a finding is
+// about. Times are in nanoseconds.
 type Measured struct {
-	Function  string  `json:"function"`
-	Role      Role    `json:"role"`
-	Calls     uint64  `json:"calls"`
-	AtLeast   bool    `json:"at_least,omitempty"` // the probe was taken out; there were more calls afterwards
+	Function string `json:"function"`
+	Role     Role   `json:"role"`
+	Calls    uint64 `json:"calls"`
+	// the probe was taken out; there were more calls afterwards
+	AtLeast   bool    `json:"at_least,omitempty"`
 	PerSecond float64 `json:"per_second"`
 
 	Mean   time.Duration `json:"mean_ns,omitempty"` // 0: not known
 	Margin time.Duration `json:"margin_ns,omitempty"`
-	AtMost bool          `json:"at_most,omitempty"` // Mean is an upper bound: the probe was taken out soon
-	Timed  uint64        `json:"timed,omitempty"`   // the number of calls that were timed; 0: Mean is by Little's law
-	P50    time.Duration `json:"p50_ns,omitempty"`
-	P99    time.Duration `json:"p99_ns,omitempty"`
-	Max    time.Duration `json:"max_ns,omitempty"`
+	// Mean is an upper bound: the probe was taken out soon
+	AtMost bool `json:"at_most,omitempty"`
+	// the number of calls that were timed; 0: Mean is by Little's law
+	Timed uint64        `json:"timed,omitempty"`
+	P50   time.Duration `json:"p50_ns,omitempty"`
+	P99   time.Duration `json:"p99_ns,omitempty"`
+	Max   time.Duration `json:"max_ns,omitempty"`
 
 	Pattern Pattern `json:"pattern,omitempty"` // "" if it is none of them, or not certain
-	Sites   []Part  `json:"sites,omitempty"`   // who calls it: shares of its time if calls were timed, otherwise of the calls
+	// who calls it: shares of its time if calls were timed, otherwise of the calls
+	Sites []Part `json:"sites,omitempty"`
 
 	Refused string `json:"refused,omitempty"` // why it could not be probed
 }
@@ -56,24 +61,28 @@ type Experiment struct {
 	Asks     string
 }
 
-// Experiments lists the functions whose calls would say more about a finding: whether they are too many or too long.
+// Experiments lists the functions whose calls would say more about a finding:
+// whether they are too many or too long.
 func (f *Finding) Experiments() (list []Experiment) {
 	switch f.Kind {
 	case ProcessorKind, MachineKind, ThrottledKind, LeakKind, DeadlockKind, StuckKind:
 		return nil // how often something is called decides nothing about these
 	}
 	if f.Where.Function != "" && f.Where.Function != "?" {
-		list = append(list, Experiment{f.Where.Function, PlaceRole, "is it called too often, or do its calls take long?"})
+		list = append(list, Experiment{f.Where.Function, PlaceRole,
+			"is it called too often, or do its calls take long?"})
 	}
 	if c := f.holder(); c != nil && c.Place.Function != f.Where.Function {
-		list = append(list, Experiment{c.Place.Function, HolderRole, "is the lock held too often, or for too long?"})
+		list = append(list, Experiment{c.Place.Function, HolderRole,
+			"is the lock held too often, or for too long?"})
 	}
 	return list
 }
 
 // holder returns what the holder of a lock does most; nil if that is not known.
 func (f *Finding) holder() *Cause {
-	if f.Kind != LockKind || len(f.Causes) == 0 || f.Causes[0].Certainty != Known || f.Causes[0].Class == "" {
+	if f.Kind != LockKind || len(f.Causes) == 0 || f.Causes[0].Certainty != Known ||
+		f.Causes[0].Class == "" {
 		return nil
 	}
 	return &f.Causes[0]
@@ -92,7 +101,8 @@ func (a *Answer) measure(r *sampledata.Recording) {
 			}
 			m := measuredBy(r, p, x.Role)
 			f.Measured = append(f.Measured, m)
-			if caller := r.Probe(f.Where.Caller); m.Refused != "" && x.Role == PlaceRole && caller != nil {
+			if caller := r.Probe(f.Where.Caller); m.Refused != "" && x.Role == PlaceRole &&
+				caller != nil {
 				f.Measured = append(f.Measured, measuredBy(r, caller, CallerRole))
 			}
 		}
@@ -112,7 +122,8 @@ func measuredBy(r *sampledata.Recording, p *sampledata.Probe, role Role) Measure
 	d := &p.Elapsed
 	if n := d.Count(); n > 0 {
 		at := func(q float64) time.Duration { return time.Duration(d.Quantile(q)) }
-		m.Timed, m.Mean, m.P50, m.P99, m.Max = n, time.Duration(d.Mean()), at(0.5), at(0.99), time.Duration(d.Max)
+		m.Timed, m.Mean, m.P50, m.P99, m.Max = n, time.Duration(d.Mean()), at(0.5), at(0.99),
+			time.Duration(d.Max)
 	} else if s := SamplesOf(r, p); s.Mean > 0 {
 		m.Mean, m.Margin = s.Mean, s.MeanMargin
 	} else if m.AtLeast && m.PerSecond > 0 {
@@ -123,13 +134,15 @@ func measuredBy(r *sampledata.Recording, p *sampledata.Probe, role Role) Measure
 	return m
 }
 
-// bounded sets an upper bound of the mean time of a call, by the samples of the whole recording: since the probe slowed the function
-// down, it is called more often without it.
+// bounded sets an upper bound of the mean time of a call, by the samples of
+// the whole recording: since the probe slowed the function down, it is called
+// more often without it.
 func (m *Measured) bounded(r *sampledata.Recording) {
 	whole := sampledata.Probe{Function: m.Function, To: 1<<63 - 1}
 	if s := SamplesOf(r, &whole); s.Samples >= minProbed && s.Inside > 0 {
 		second := float64(time.Second) / m.PerSecond
-		m.Mean, m.Margin, m.AtMost = time.Duration(s.Inside*second), time.Duration(s.Margin*second), true
+		m.Mean, m.Margin, m.AtMost = time.Duration(s.Inside*second),
+			time.Duration(s.Margin*second), true
 	}
 }
 
@@ -143,7 +156,8 @@ const (
 	unevenMean = 5 // how many times the median the mean is, at least, if the calls are uneven
 )
 
-// pattern decides what the calls are like. It uses the end of the interval that is against the pattern.
+// pattern decides what the calls are like. It uses the end of the interval
+// that is against the pattern.
 func (m *Measured) pattern(d *sampledata.Distribution) Pattern {
 	switch {
 	case m.Mean == 0:
@@ -158,7 +172,8 @@ func (m *Measured) pattern(d *sampledata.Distribution) Pattern {
 	return ""
 }
 
-// slowestShare returns the share of the time that the slowest tenth of the calls takes.
+// slowestShare returns the share of the time that the slowest tenth of the
+// calls takes.
 func slowestShare(d *sampledata.Distribution) float64 {
 	left := d.Count() / 10
 	slow := 0.0

@@ -23,7 +23,8 @@ const (
 	stdModule = "the standard library's"
 )
 
-// module returns the module of a function, with its version. Files of other modules have that in their names.
+// module returns the module of a function, with its version. Files of other
+// modules have that in their names.
 func (m *modules) module(f sampledata.FunctionID) string {
 	if m.of == nil {
 		m.of = make([]string, len(m.r.Functions))
@@ -43,13 +44,15 @@ func moduleOf(f *sampledata.Function) string {
 		return f.File[:at] + version
 	}
 	if _, vendored, ok := strings.Cut(f.File, "/vendor/"); ok {
-		return strings.Join(strings.SplitN(vendored, "/", 4)[:min(3, strings.Count(vendored, "/")+1)], "/")
+		return strings.Join(strings.SplitN(vendored, "/", 4)[:min(3,
+			strings.Count(vendored, "/")+1)], "/")
 	}
 	return ownModule
 }
 
-// passages returns the functions that nearly all of some situations go through: of each module, the last one before the
-// next module, outermost first. The standard library is no module of its own here.
+// passages returns the functions that nearly all of some situations go
+// through: of each module, the last one before the next module, outermost
+// first. The standard library is no module of its own here.
 func (s *searcher) passages(of func(*situation) bool) (all []string) {
 	weights, total := make(map[sampledata.FunctionID]float64), 0.0
 	var order []sampledata.FunctionID // as on the stacks
@@ -74,7 +77,8 @@ func (s *searcher) passages(of func(*situation) bool) (all []string) {
 	return all
 }
 
-// lasts returns the last function of each module on a stack, before the next one's, outermost first.
+// lasts returns the last function of each module on a stack, before the next
+// one's, outermost first.
 func (s *searcher) lasts(stack sampledata.NodeID) (all []sampledata.FunctionID) {
 	inner := ""
 	for n := stack; n != sampledata.NoStack; n = s.e.r.Nodes[n].Parent {

@@ -10,8 +10,9 @@ import (
 // maxPhases limits the spans that are searched by themselves.
 const maxPhases = 6
 
-// searchPhases searches the phases of the program: spans in which what all goroutines do together differs. A bottleneck of one
-// phase may be small over the whole recording.
+// searchPhases searches the phases of the program: spans in which what all
+// goroutines do together differs. A bottleneck of one phase may be small over
+// the whole recording.
 func (a *searched) searchPhases(r *sampledata.Recording, o Options) error {
 	known := make(map[string]bool)
 	for _, f := range a.Findings {
@@ -32,14 +33,17 @@ func (a *searched) searchPhases(r *sampledata.Recording, o Options) error {
 			return err
 		}
 		for _, f := range s.Findings {
-			small := f.Severity < aProcessor || f.Share.Low < 2*o.Threshold // several spans are searched: chance has more of them
-			few := p.to-p.from < 2*leastSamples && !f.IsCode()              // waits change more by chance
+			// several spans are searched: chance has more of them
+			small := f.Severity < aProcessor || f.Share.Low < 2*o.Threshold
+			// waits change more by chance
+			few := p.to-p.from < 2*leastSamples && !f.IsCode()
 			if known[f.key] || small || few || f.row().outside || f.stands() || a.hasPathOf(f) {
 				continue
 			}
 			known[f.key] = true
 			f.Severity, f.Phase, f.Within = f.Severity*part, true, &o.Views.Span
-			f.When = When{Spans: []Span{{From: a.e.time(p.from), To: a.e.time(p.to), Share: f.Share.Share}}}
+			f.When = When{Spans: []Span{{From: a.e.time(p.from), To: a.e.time(p.to),
+				Share: f.Share.Share}}}
 			a.Findings = append(a.Findings, f)
 		}
 	}
@@ -49,14 +53,16 @@ func (a *searched) searchPhases(r *sampledata.Recording, o Options) error {
 // A phase is the samples from one number up to another.
 type phase struct{ from, to int32 }
 
-// phases divides the span where the shares of running, ready, blocked and waiting goroutines change. There are none if they do
-// not change, or change too often.
+// phases divides the span where the shares of running, ready, blocked and
+// waiting goroutines change. There are none if they do not change, or change
+// too often.
 func (a *searched) phases() []phase {
 	working := func(s *situation) bool { return !s.idle && !a.e.classes[s.class].runtimes }
 	questions := []question{
 		{hit: func(s *situation) bool { return working(s) && s.usesCPU() }},
 		{hit: func(s *situation) bool { return working(s) && isReady(s) }, base: working},
-		{hit: func(s *situation) bool { return s.state.Doing == views.AwaitingLock }, base: working},
+		{hit: func(s *situation) bool { return s.state.Doing == views.AwaitingLock },
+			base: working},
 		{hit: func(s *situation) bool { return s.waits() && working(s) }, base: working},
 	}
 	var cuts []int32
@@ -68,7 +74,8 @@ func (a *searched) phases() []phase {
 	}
 	slices.Sort(cuts)
 	near := (a.e.to - a.e.from) / 20
-	cuts = slices.CompactFunc(cuts, func(later, earlier int32) bool { return later-earlier <= near })
+	cuts = slices.CompactFunc(cuts,
+		func(later, earlier int32) bool { return later-earlier <= near })
 	if len(cuts) == 0 || len(cuts) >= maxPhases {
 		return nil
 	}
@@ -81,9 +88,12 @@ func (a *searched) phases() []phase {
 	return all
 }
 
-// hasPathOf reports whether there is a finding about code on the same call path: about a caller, or about what it leads to.
+// hasPathOf reports whether there is a finding about code on the same call
+// path: about a caller, or about what it leads to.
 func (a *searched) hasPathOf(f *Finding) bool {
 	return f.IsCode() && slices.ContainsFunc(a.Findings, func(g *Finding) bool {
-		return g.IsCode() && (slices.Contains(g.Where.Path, f.Where.Function) || slices.Contains(f.Where.Path, g.Where.Function))
+		return g.IsCode() &&
+			(slices.Contains(g.Where.Path, f.Where.Function) ||
+				slices.Contains(f.Where.Path, g.Where.Function))
 	})
 }

@@ -9,12 +9,15 @@ import (
 
 // A Place is where in the program something happens.
 type Place struct {
-	Function string   `json:"function"`          // the innermost function of the program's own
-	Caller   string   `json:"caller,omitempty"`  // the function that calls it; "" if it is the goroutine's first
-	File     string   `json:"file,omitempty"`    // with the line that is executed there most
-	Line     int32    `json:"line,omitempty"`    //
-	Library  string   `json:"library,omitempty"` // the function of the standard library that it calls there; "" if none
-	Path     []string `json:"path,omitempty"`    // the functions from the goroutine's first to Function
+	Function string `json:"function"` // the innermost function of the program's own
+	// the function that calls it; "" if it is the goroutine's first
+	Caller string `json:"caller,omitempty"`
+	File   string `json:"file,omitempty"` // with the line that is executed there most
+	Line   int32  `json:"line,omitempty"` //
+	// the function of the standard library that it calls there; "" if none
+	Library string `json:"library,omitempty"`
+	// the functions from the goroutine's first to Function
+	Path []string `json:"path,omitempty"`
 
 	ShortFile string `json:"-"` // the end of File that tells it from other files
 }
@@ -23,7 +26,9 @@ type Place struct {
 type places struct {
 	r     *sampledata.Recording
 	short func(file string) string
-	own   []sampledata.NodeID // the innermost frame of the program's own code, or of a library if there is none
+	// the innermost frame of the program's own code, or of a library if there
+	// is none
+	own []sampledata.NodeID
 }
 
 func newPlaces(r *sampledata.Recording) *places {
@@ -79,7 +84,8 @@ func (p *places) place(n, stack sampledata.NodeID) Place {
 	}
 	node := &p.r.Nodes[n]
 	fn := &p.r.Functions[node.Function]
-	at := Place{Function: fn.Name, File: fn.File, ShortFile: p.short(fn.File), Line: node.Line, Library: p.library(n, stack)}
+	at := Place{Function: fn.Name, File: fn.File, ShortFile: p.short(fn.File), Line: node.Line,
+		Library: p.library(n, stack)}
 	for above := node.Parent; above != sampledata.NoStack; above = p.r.Nodes[above].Parent {
 		name := p.function(above)
 		if name == bootstrap {
@@ -98,8 +104,9 @@ func (p *places) place(n, stack sampledata.NodeID) Place {
 // bootstrap is the runtime's frame below which every goroutine starts.
 const bootstrap = "runtime.goexit"
 
-// library returns the last function between a node and the end of a stack that is no machinery: what the function of the
-// program calls there. It is "" if the program's function itself is at the end.
+// library returns the last function between a node and the end of a stack
+// that is no machinery: what the function of the program calls there. It is
+// "" if the program's function itself is at the end.
 func (p *places) library(n, stack sampledata.NodeID) string {
 	for at := stack; at != n && at != sampledata.NoStack; at = p.r.Nodes[at].Parent {
 		if name := p.function(at); !views.Machinery(name) {
@@ -109,7 +116,8 @@ func (p *places) library(n, stack sampledata.NodeID) string {
 	return ""
 }
 
-// above reports whether one of the functions from the goroutine's first down to a node has a property.
+// above reports whether one of the functions from the goroutine's first down
+// to a node has a property.
 func (p *places) above(n sampledata.NodeID, is func(function string) bool) bool {
 	for ; n != sampledata.NoStack; n = p.r.Nodes[n].Parent {
 		if is(p.function(n)) {
@@ -125,15 +133,18 @@ type heaviest struct {
 	by     map[[2]sampledata.NodeID]float64
 }
 
-func (p *places) heaviest() *heaviest { return &heaviest{p, make(map[[2]sampledata.NodeID]float64)} }
+func (p *places) heaviest() *heaviest {
+	return &heaviest{p,
+		make(map[[2]sampledata.NodeID]float64)}
+}
 
 // add adds the weight of a stack, whose place is the frame of a node.
 func (h *heaviest) add(n, stack sampledata.NodeID, weight float64) {
 	h.by[[2]sampledata.NodeID{n, stack}] += weight
 }
 
-// place returns the place with the most weight: first the function with its caller that has the most, then its line, then
-// what is called there.
+// place returns the place with the most weight: first the function with its
+// caller that has the most, then its line, then what is called there.
 func (h *heaviest) place() Place {
 	type call struct{ function, caller string }
 	calls := make(map[call]float64)
@@ -154,7 +165,9 @@ func (h *heaviest) place() Place {
 	found := false
 	for k := range h.by {
 		if !found || calls[describe(k)] > calls[describe(best)] ||
-			calls[describe(k)] == calls[describe(best)] && (h.by[k] > h.by[best] || h.by[k] == h.by[best] && slices.Compare(k[:], best[:]) < 0) {
+			calls[describe(k)] == calls[describe(best)] &&
+				(h.by[k] > h.by[best] ||
+					h.by[k] == h.by[best] && slices.Compare(k[:], best[:]) < 0) {
 			best, found = k, true
 		}
 	}

@@ -7,12 +7,14 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// busy is the share of the processors that is held if the program has more to do than they can.
+// busy is the share of the processors that is held if the program has more to
+// do than they can.
 const busy = 0.7
 
 func isReady(s *situation) bool { return s.state.Doing == views.Ready }
 
-// readyCandidates returns the hypothesis that more goroutines are ready to run than there are processors.
+// readyCandidates returns the hypothesis that more goroutines are ready to
+// run than there are processors.
 func (s *searcher) readyCandidates() []*candidate {
 	by := make(sums)
 	for i := range s.e.situations {
@@ -38,7 +40,8 @@ func (s *searcher) readyCandidates() []*candidate {
 	return []*candidate{c}
 }
 
-// holders returns who has the processors, and where: as shares of the time in which somebody has one.
+// holders returns who has the processors, and where: as shares of the time in
+// which somebody has one.
 func (s *searcher) holders() []Cause {
 	b := &blamed{e: s.e, weight: make(map[doer]float64), where: make(map[doer]*heaviest)}
 	for i := range s.e.situations {
@@ -67,7 +70,8 @@ func (s *searcher) holders() []Cause {
 	return causes
 }
 
-// machineCandidates returns the hypothesis that the machine, and not the program, is what is slow: threads wait for CPUs.
+// machineCandidates returns the hypothesis that the machine, and not the
+// program, is what is slow: threads wait for CPUs.
 func (s *searcher) machineCandidates() []*candidate {
 	if s.noCPU == 0 {
 		return nil
@@ -82,9 +86,11 @@ func (s *searcher) machineCandidates() []*candidate {
 	class := by.most()
 	c := &s.e.classes[class]
 	f := &Finding{
-		Kind: MachineKind, Class: c.name, Alive: s.e.mean(c.life), Count: c.goroutines, Severity: s.noCPU, specific: 0,
+		Kind: MachineKind, Class: c.name, Alive: s.e.mean(c.life), Count: c.goroutines,
+		Severity: s.noCPU, specific: 0,
 		key: key(MachineKind), Others: s.others(by, class),
 	}
 	f.Where, _ = s.where(class, is)
-	return []*candidate{s.limited(&candidate{f: f, asks: question{hit: is}, bar: s.o.Threshold, least: leastMean})}
+	return []*candidate{s.limited(&candidate{f: f, asks: question{hit: is}, bar: s.o.Threshold,
+		least: leastMean})}
 }

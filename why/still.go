@@ -7,7 +7,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A Still is goroutines of one class that have not moved during the whole recording, and are not known to wait for work.
+// A Still is goroutines of one class that have not moved during the whole
+// recording, and are not known to wait for work.
 type Still struct {
 	Class    string `json:"class"`
 	Count    int    `json:"count"`
@@ -22,25 +23,29 @@ func (e *evidence) still() (all []Still) {
 	verdicts := e.r.Marking.Verdicts() // a finding says more of some
 	for i, run := range e.r.Runs.All() {
 		at := e.of[i]
-		if at < 0 || counted[run.Goroutine] || !e.situations[at].still || e.classes[e.situations[at].class].runtimes ||
+		if at < 0 || counted[run.Goroutine] || !e.situations[at].still ||
+			e.classes[e.situations[at].class].runtimes ||
 			verdicts[e.r.Goroutines.At(run.Goroutine).ID] >= sampledata.Suspected {
 			continue
 		}
 		counted[run.Goroutine] = true
 		s := &e.situations[at]
-		counts[Still{Class: e.name(s), Reason: s.state.Reason, Function: e.places.at(s.state.Stack)}]++
+		counts[Still{Class: e.name(s), Reason: s.state.Reason,
+			Function: e.places.at(s.state.Stack)}]++
 	}
 	for s, n := range counts {
 		s.Count = n
 		all = append(all, s)
 	}
 	slices.SortFunc(all, func(a, b Still) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Class, b.Class), cmp.Compare(a.Function, b.Function), cmp.Compare(a.Reason, b.Reason))
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Class, b.Class),
+			cmp.Compare(a.Function, b.Function), cmp.Compare(a.Reason, b.Reason))
 	})
 	return all
 }
 
-// restless returns the share of their lives in which the program's goroutines neither wait for work nor stand still.
+// restless returns the share of their lives in which the program's goroutines
+// neither wait for work nor stand still.
 func (e *evidence) restless() float64 {
 	life, active := 0.0, 0.0
 	for _, c := range e.classes {
@@ -52,7 +57,8 @@ func (e *evidence) restless() float64 {
 	return active / max(life, 1)
 }
 
-// standsStill returns why a wait of a class is no evidence that something is slow, or "".
+// standsStill returns why a wait of a class is no evidence that something is
+// slow, or "".
 func (s *searcher) standsStill(class int32, of func(*situation) bool) string {
 	weight, still, stays := 0.0, 0.0, 0
 	for _, at := range s.members(class) {

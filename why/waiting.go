@@ -19,10 +19,12 @@ type waitKey struct {
 
 // waitKinds are the kinds of waits.
 var waitKinds = map[Activity]Kind{
-	Joining: GroupKind, Sleeping: SleepKind, Sending: ChannelKind, Receiving: ChannelKind, Conditional: ConditionKind, IO: IOKind, CallsKernel: BlockingKind,
+	Joining: GroupKind, Sleeping: SleepKind, Sending: ChannelKind, Receiving: ChannelKind,
+	Conditional: ConditionKind, IO: IOKind, CallsKernel: BlockingKind,
 }
 
-// waitCandidates returns a hypothesis for each function of the program in which goroutines wait.
+// waitCandidates returns a hypothesis for each function of the program in
+// which goroutines wait.
 func (s *searcher) waitCandidates() (all []*candidate) {
 	groups := make(map[waitKey]sums)
 	for i := range s.e.situations {
@@ -86,9 +88,11 @@ func (s *searcher) resting(f *Finding, class int32) string {
 	return ""
 }
 
-// pausing returns why goroutines of a class that sleep in a function are not slow, or "". In a function right below a goroutine's
-// first one, they may sleep between two pieces of work, if that is all that it was seen to do. Who has not moved may sleep once, and
-// for long, unless others are further on in the same work.
+// pausing returns why goroutines of a class that sleep in a function are not
+// slow, or "". In a function right below a goroutine's first one, they may
+// sleep between two pieces of work, if that is all that it was seen to do.
+// Who has not moved may sleep once, and for long, unless others are further
+// on in the same work.
 func (s *searcher) pausing(f *Finding, class int32) string {
 	sleeps, still := 0.0, 0.0
 	works, further := false, false
@@ -125,7 +129,8 @@ func (s *searcher) pausing(f *Finding, class int32) string {
 // locking matches the names of functions that take a lock.
 var locking = regexp.MustCompile(`(?i)\.(get|do|try|spin)?r?w?lock(loop|slow|blocking|context)?$`)
 
-// lockByName returns the function that takes a lock by its name, if a path ends in it or in what it is made of; else "".
+// lockByName returns the function that takes a lock by its name, if a path
+// ends in it or in what it is made of; else "".
 func lockByName(path []string) (name string) {
 	for _, f := range slices.Backward(path) {
 		if !views.IsOwn(f) {
@@ -139,8 +144,8 @@ func lockByName(path []string) (name string) {
 	return name
 }
 
-// leadsOn returns a note if most of what a candidate's share counts is in functions that it calls: these are hypotheses of their
-// own.
+// leadsOn returns a note if most of what a candidate's share counts is in
+// functions that it calls: these are hypotheses of their own.
 func (s *searcher) leadsOn(c *candidate, own float64) string {
 	if own < 0.5*s.mean(c.asks)*s.e.length {
 		return "most of it is in functions that it calls"
@@ -148,7 +153,8 @@ func (s *searcher) leadsOn(c *candidate, own float64) string {
 	return ""
 }
 
-// writing matches the functions of the standard library that write to files and connections, or open them.
+// writing matches the functions of the standard library that write to files
+// and connections, or open them.
 var writing = regexp.MustCompile(`\.(\w*Write\w*|Sync|Flush|Dial\w*|Connect|dial\w*|Open\w*|Close|SendFile|sendFile|ReadFrom|Handshake\w*)$`)
 
 func writes(library string) bool { return writing.MatchString(library) }
@@ -169,7 +175,8 @@ func readsRequests(path []string) bool {
 	return true
 }
 
-// isLoop reports whether a function is the loop of a class: all that the class does, it does there or below.
+// isLoop reports whether a function is the loop of a class: all that the
+// class does, it does there or below.
 func (s *searcher) isLoop(class int32, function string) bool {
 	within := 0.0
 	for _, at := range s.members(class) {

@@ -7,15 +7,18 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A Few is goroutines that have most of a finding about their class, though they are few: they behave unlike the others.
+// A Few is goroutines that have most of a finding about their class, though
+// they are few: they behave unlike the others.
 type Few struct {
-	Goroutines []int64 `json:"goroutines"` // their numbers in the program; the first ones if they are many
+	// their numbers in the program; the first ones if they are many
+	Goroutines []int64 `json:"goroutines"`
 	Count      int     `json:"count"`
 	Of         int     `json:"of"`    // goroutines of the class
 	Share      float64 `json:"share"` // of the finding
 }
 
-// A Labelled is the goroutines with a label, if they have most of a finding, though a small part of the class's life.
+// A Labelled is the goroutines with a label, if they have most of a finding,
+// though a small part of the class's life.
 type Labelled struct {
 	Label string  `json:"label"` // "tenant=acme"
 	Share float64 `json:"share"` // of the finding
@@ -33,7 +36,9 @@ const (
 	mostNamed   = 3    // goroutines
 	mostWho     = 10   // findings
 
-	mostLabelSets = 10_000 // if there are more, labels number requests rather than name what is common to them
+	// if there are more, labels number requests rather than name what is
+	// common to them
+	mostLabelSets = 10_000
 )
 
 // A suspect is a goroutine in a finding.
@@ -42,9 +47,11 @@ type suspect struct {
 	hits, life float64 // weights
 }
 
-// who finds out if a few goroutines of a class, or those with a label, have most of the findings.
+// who finds out if a few goroutines of a class, or those with a label, have
+// most of the findings.
 func (s *searcher) who(all []*candidate) {
-	all = slices.DeleteFunc(slices.Clone(all), func(c *candidate) bool { return c.f.Kind == MachineKind || c.f.Kind == ThrottledKind })
+	all = slices.DeleteFunc(slices.Clone(all),
+		func(c *candidate) bool { return c.f.Kind == MachineKind || c.f.Kind == ThrottledKind })
 	all = all[:min(len(all), mostWho)]
 	hits := make([][]bool, len(all))
 	of := make(map[int32][]int)                                 // by class: the findings
@@ -60,9 +67,11 @@ func (s *searcher) who(all []*candidate) {
 		// Some short-lived goroutines, such as a request's, have most of the
 		// hits by chance.
 		seen := &s.e.classes[class]
-		if n := seen.goroutines; n >= leastClass && n <= mostClass && float64(n) <= 2*s.e.mean(seen.life) {
+		if n := seen.goroutines; n >= leastClass && n <= mostClass &&
+			float64(n) <= 2*s.e.mean(seen.life) {
 			of[class] = append(of[class], i)
-			by[i], lives[class] = make(map[sampledata.GoroutineID]float64), make(map[sampledata.GoroutineID]float64)
+			by[i], lives[class] = make(map[sampledata.GoroutineID]float64),
+				make(map[sampledata.GoroutineID]float64)
 		}
 	}
 	if len(of) == 0 {
@@ -98,9 +107,14 @@ func (s *searcher) hitsOf(weight float64) float64 {
 	return weight / max(1, s.e.length) * float64(s.e.to-s.e.from)
 }
 
-// few returns the goroutines that have most of a finding, if they are few, and have more of it than of the class's life.
+// few returns the goroutines that have most of a finding, if they are few,
+// and have more of it than of the class's life.
 func (s *searcher) few(all []suspect) *Few {
-	slices.SortFunc(all, func(a, b suspect) int { return cmp.Or(cmp.Compare(b.hits, a.hits), cmp.Compare(a.g, b.g)) })
+	slices.SortFunc(all,
+		func(a, b suspect) int {
+			return cmp.Or(cmp.Compare(b.hits, a.hits),
+				cmp.Compare(a.g, b.g))
+		})
 	hits, life := 0.0, 0.0
 	for _, one := range all {
 		hits += one.hits
@@ -116,14 +130,16 @@ func (s *searcher) few(all []suspect) *Few {
 			f.Goroutines = append(f.Goroutines, s.e.r.Goroutines.At(one.g).ID)
 		}
 	}
-	if hits == 0 || theirs < mostShare*hits || theirs/hits < outstanding*lived/life || s.hitsOf(theirs) < max(leastHits, leastEach*float64(f.Count)) {
+	if hits == 0 || theirs < mostShare*hits || theirs/hits < outstanding*lived/life ||
+		s.hitsOf(theirs) < max(leastHits, leastEach*float64(f.Count)) {
 		return nil
 	}
 	f.Share = theirs / hits
 	return f
 }
 
-// labelled returns the label whose goroutines have most of some situations of a class, if they have more of it than of the class's life.
+// labelled returns the label whose goroutines have most of some situations of
+// a class, if they have more of it than of the class's life.
 func (s *searcher) labelled(class int32, hit []bool, is func(*situation) bool) *Labelled {
 	if len(s.e.r.LabelSets) > mostLabelSets {
 		return nil
@@ -150,16 +166,20 @@ func (s *searcher) labelled(class int32, hit []bool, is func(*situation) bool) *
 	var best *Labelled
 	var label sampledata.Label
 	for l, sum := range sums {
-		if sum.hits < mostShare*hits || sum.hits/hits < outstanding*sum.life/life || s.hitsOf(sum.hits) < leastHits {
+		if sum.hits < mostShare*hits || sum.hits/hits < outstanding*sum.life/life ||
+			s.hitsOf(sum.hits) < leastHits {
 			continue
 		}
-		one := &Labelled{Label: l.Key + "=" + l.Value, Share: sum.hits / hits, Life: sum.life / life}
-		if best == nil || cmp.Or(cmp.Compare(one.Share, best.Share), cmp.Compare(best.Label, one.Label)) > 0 {
+		one := &Labelled{Label: l.Key + "=" + l.Value, Share: sum.hits / hits,
+			Life: sum.life / life}
+		if best == nil || cmp.Or(cmp.Compare(one.Share, best.Share),
+			cmp.Compare(best.Label, one.Label)) > 0 {
 			best, label = one, l
 		}
 	}
 	if best == nil || s.samplesOf(func(at *situation) bool {
-		return at.class == class && is(at) && slices.Contains(s.e.r.LabelSets[at.state.Labels], label)
+		return at.class == class && is(at) &&
+			slices.Contains(s.e.r.LabelSets[at.state.Labels], label)
 	}) < leastHits {
 		return nil // many goroutines in few samples are little evidence
 	}

@@ -69,15 +69,20 @@ address that other hosts reach needs one of these.`,
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&f.listen, "listen", usualAddress, "the `address` to listen at, with port 0 for any free one, or unix:PATH")
-	flags.StringArrayVar(&f.match, "match", nil, "serve only the programs whose file name matches this `PATTERN` (may be repeated)")
-	flags.DurationVar(&f.window, "max-duration", 10*time.Second, "the longest `duration` of a recording")
-	flags.DurationVar(&f.every, "every", time.Minute, "the time in which a process is recorded for that long, and no longer")
+	flags.StringVar(&f.listen, "listen", usualAddress,
+		"the `address` to listen at, with port 0 for any free one, or unix:PATH")
+	flags.StringArrayVar(&f.match, "match", nil,
+		"serve only the programs whose file name matches this `PATTERN` (may be repeated)")
+	flags.DurationVar(&f.window, "max-duration", 10*time.Second,
+		"the longest `duration` of a recording")
+	flags.DurationVar(&f.every, "every", time.Minute,
+		"the time in which a process is recorded for that long, and no longer")
 	flags.IntVar(&f.atOnce, "at-once", 2, "the `number` of processes that are recorded at a time")
 	addTokenFile(c, &f.tokenFile)
 	flags.StringVar(&f.cert, "tls-cert", "", "serve HTTPS, with the certificate in this `file`")
 	flags.StringVar(&f.key, "tls-key", "", "the `file` with the key of that certificate")
-	flags.StringVar(&f.own, "client-ca", "", "serve only clients with a certificate of the authority in this `file`")
+	flags.StringVar(&f.own, "client-ca", "",
+		"serve only clients with a certificate of the authority in this `file`")
 	addFor(c, &f.limit)
 	f.samplerFlags.add(c)
 	f.mark.add(c)
@@ -87,14 +92,16 @@ address that other hosts reach needs one of these.`,
 func (f *agentFlags) check(c *cobra.Command) error {
 	for _, pattern := range f.match {
 		if _, err := path.Match(pattern, ""); err != nil {
-			return fmt.Errorf("--match %s: want a file name, or a pattern such as 'shop-*': %w", pattern, err)
+			return fmt.Errorf("--match %s: want a file name, or a pattern such as 'shop-*': %w",
+				pattern, err)
 		}
 	}
 	switch {
 	case f.window < 100*time.Millisecond:
 		return fmt.Errorf("--max-duration %v: want at least 100ms", f.window)
 	case f.every < f.window:
-		return fmt.Errorf("--every %v: want at least the duration of a recording, %v", f.every, f.window)
+		return fmt.Errorf("--every %v: want at least the duration of a recording, %v", f.every,
+			f.window)
 	case f.atOnce < 1:
 		return fmt.Errorf("--at-once %d: want 1 or more", f.atOnce)
 	case (f.cert == "") != (f.key == ""):
@@ -108,7 +115,8 @@ func (f *agentFlags) check(c *cobra.Command) error {
 	return f.mark.set(&f.options, f.backend, f.options.MaxCPU)
 }
 
-// matches reports whether one of the patterns matches the name of a file, or whether there is none.
+// matches reports whether one of the patterns matches the name of a file, or
+// whether there is none.
 func (f *agentFlags) matches(name string) bool {
 	return len(f.match) == 0 || slices.ContainsFunc(f.match, func(pattern string) bool {
 		ok, err := path.Match(pattern, name)
@@ -135,10 +143,14 @@ func (f *agentFlags) run(ctx context.Context, t terminal) error {
 		ctx, cancel = context.WithTimeout(ctx, f.limit)
 		defer cancel()
 	}
-	o.Record = func(ctx context.Context, p *sampler.Process, lasts time.Duration) (*sampledata.Recording, error) {
+	o.Record = func(ctx context.Context, p *sampler.Process,
+		lasts time.Duration) (*sampledata.Recording, error) {
 		return f.record(ctx, t, signals, p, lasts)
 	}
-	o.Profiles = func(r *sampledata.Recording) (agent.Profiles, error) { return agentProfiles(t, r) }
+	o.Profiles = func(r *sampledata.Recording) (agent.Profiles,
+		error) {
+		return agentProfiles(t, r)
+	}
 	server, err := agent.Listen(f.listen, o)
 	if err != nil {
 		return err
@@ -175,8 +187,10 @@ func (f *agentFlags) tls() (*tls.Config, error) {
 	return c, nil
 }
 
-// record records a process. All recordings at a time share the bound on processor time.
-func (f *agentFlags) record(ctx context.Context, t terminal, signals *signals, asked *sampler.Process, lasts time.Duration) (*sampledata.Recording, error) {
+// record records a process. All recordings at a time share the bound on
+// processor time.
+func (f *agentFlags) record(ctx context.Context, t terminal, signals *signals,
+	asked *sampler.Process, lasts time.Duration) (*sampledata.Recording, error) {
 	p, b, err := attachTo(t, asked.PID, f.backend, anyProgram)
 	if err != nil {
 		return nil, err
@@ -184,7 +198,8 @@ func (f *agentFlags) record(ctx context.Context, t terminal, signals *signals, a
 	defer p.Release()
 	b = signals.suspendable(b)
 	defer b.Close()
-	// The backend reads the program that the process runs now, and notices when it executes another one.
+	// The backend reads the program that the process runs now, and notices
+	// when it executes another one.
 	if asked.Identity() != sampler.IdentityOf(asked.PID) {
 		return nil, agent.ErrChanged
 	}
@@ -204,7 +219,8 @@ func (f *agentFlags) record(ctx context.Context, t terminal, signals *signals, a
 	return r, nil
 }
 
-// agentProfiles makes the profiles of a recording as 'cpprof export' does: of all classes.
+// agentProfiles makes the profiles of a recording as 'cpprof export' does: of
+// all classes.
 func agentProfiles(t terminal, r *sampledata.Recording) (agent.Profiles, error) {
 	f := exportFlags{reportFlags: reportFlags{viewFlags: viewFlags{inputFlags: inputFlags{err: t.err}}}}
 	s := &source{path: fmt.Sprintf("process %d", r.Header.PID), recording: r}

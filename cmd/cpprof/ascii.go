@@ -16,7 +16,8 @@ type asciiWriter struct {
 
 // asciiFor has what stands for the other characters that cpprof itself writes.
 var asciiFor = map[rune]string{
-	'±': "+-", '…': "...", '·': ".", '×': "x", 'µ': "u", 'Δ': "d", '⏎': "Enter", '◆': "*", '≥': ">=", '≤': "<=", '–': "-", '→': "->",
+	'±': "+-", '…': "...", '·': ".", '×': "x", 'µ': "u", 'Δ': "d", '⏎': "Enter", '◆': "*",
+	'≥': ">=", '≤': "<=", '–': "-", '→': "->",
 	'▲': "^", '▼': "v",
 }
 
@@ -43,7 +44,8 @@ func (w *asciiWriter) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// asciiOr returns what writes to a terminal, whose characters the environment tells.
+// asciiOr returns what writes to a terminal, whose characters the environment
+// tells.
 func asciiOr(file *os.File, env func(string) string) io.Writer {
 	if runtime.GOOS == "windows" || isUTF8(env) {
 		return file
@@ -51,7 +53,8 @@ func asciiOr(file *os.File, env func(string) string) io.Writer {
 	return &asciiWriter{file: file}
 }
 
-// isUTF8 reports whether the locale has UTF-8. Without a locale, terminals show ASCII.
+// isUTF8 reports whether the locale has UTF-8. Without a locale, terminals
+// show ASCII.
 func isUTF8(env func(string) string) bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if locale := strings.ToLower(env(name)); locale != "" {
@@ -61,7 +64,8 @@ func isUTF8(env func(string) string) bool {
 	return false
 }
 
-// fileOf returns the file that a writer writes to, if it does, so that a program that cpprof starts has it, too.
+// fileOf returns the file that a writer writes to, if it does, so that a
+// program that cpprof starts has it, too.
 func fileOf(w io.Writer) io.Writer {
 	if ascii, ok := w.(*asciiWriter); ok {
 		return ascii.file

@@ -16,11 +16,14 @@ func anyProgram(string) error { return nil }
 // An attacher attaches a backend to a process.
 type attacher func(*sampler.Process) (sampler.Backend, error)
 
-// attachTo finds a running process and attaches a backend to it. Before it touches the process, it calls ready with the
-// program's name, and stops if that fails.
+// attachTo finds a running process and attaches a backend to it. Before it
+// touches the process, it calls ready with the program's name, and stops if
+// that fails.
 //
-// If the process executes another program meanwhile, attachTo begins again, for the first maxExecs times.
-func attachTo(t terminal, pid int, backend string, ready func(program string) error) (*sampler.Process, sampler.Backend, error) {
+// If the process executes another program meanwhile, attachTo begins again,
+// for the first maxExecs times.
+func attachTo(t terminal, pid int, backend string,
+	ready func(program string) error) (*sampler.Process, sampler.Backend, error) {
 	for execs := 0; ; execs++ {
 		p, b, err := attachOnce(t, pid, backend, ready)
 		if execs == maxExecs || !errors.Is(err, sampler.ErrExec) {
@@ -31,7 +34,8 @@ func attachTo(t terminal, pid int, backend string, ready func(program string) er
 
 const maxExecs = 100
 
-func attachOnce(t terminal, pid int, backend string, ready func(program string) error) (*sampler.Process, sampler.Backend, error) {
+func attachOnce(t terminal, pid int, backend string,
+	ready func(program string) error) (*sampler.Process, sampler.Backend, error) {
 	p, attach, err := find(t, pid, backend)
 	if err != nil {
 		return nil, nil, err
@@ -48,8 +52,9 @@ func attachOnce(t terminal, pid int, backend string, ready func(program string) 
 	return p, b, nil
 }
 
-// find finds a running process, and prepares to attach to it. If the process is the go command, the user probably wants a
-// program that it started; find then names these programs.
+// find finds a running process, and prepares to attach to it. If the process
+// is the go command, the user probably wants a program that it started; find
+// then names these programs.
 func find(t terminal, pid int, backend string) (*sampler.Process, attacher, error) {
 	p, err := sampler.Find(pid)
 	if err != nil {
@@ -71,7 +76,8 @@ func find(t terminal, pid int, backend string) (*sampler.Process, attacher, erro
 	return p, attach, nil
 }
 
-// startedBy lists the Go programs that a process has started, as the end of a message, or returns "".
+// startedBy lists the Go programs that a process has started, as the end of a
+// message, or returns "".
 func startedBy(pid int) string {
 	var list []string
 	for _, p := range sampler.Started(pid) {

@@ -8,8 +8,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// completePath completes the last element of a call path with the names that the view has.
-func (f *viewFlags) completePath(_ *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+// completePath completes the last element of a call path with the names that
+// the view has.
+func (f *viewFlags) completePath(_ *cobra.Command, args []string, word string) ([]string,
+	cobra.ShellCompDirective) {
 	const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	if len(args) == 0 || !f.server && f.thread == "" {
 		return nil, directive
@@ -22,7 +24,8 @@ func (f *viewFlags) completePath(_ *cobra.Command, args []string, word string) (
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
-	head, last := word[:strings.LastIndexByte(word, ' ')+1], word[strings.LastIndexByte(word, ' ')+1:]
+	head, last := word[:strings.LastIndexByte(word, ' ')+1],
+		word[strings.LastIndexByte(word, ' ')+1:]
 	dots := ""
 	if rest, ok := strings.CutPrefix(last, ".."); ok {
 		dots, last = "..", rest

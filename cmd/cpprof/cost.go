@@ -25,7 +25,8 @@ prints similar names and ends with status 1.`,
 			}
 			return nil
 		},
-		ValidArgsFunction: func(c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+		ValidArgsFunction: func(c *cobra.Command, args []string, word string) ([]string,
+			cobra.ShellCompDirective) {
 			if len(args) == 0 {
 				return completeRecording(c, args, word)
 			}
@@ -60,7 +61,8 @@ func (f *viewFlags) cost(t terminal, recording string, texts []string, asJSON bo
 	if err := callpath.Aspects(v.aspects, paths...); err != nil {
 		return err
 	}
-	costs := &report.Costs{Title: title(s, v), Metric: v.Tree.Main(), Basis: report.BasisOf(s.recording), Width: t.width()}
+	costs := &report.Costs{Title: title(s, v), Metric: v.Tree.Main(),
+		Basis: report.BasisOf(s.recording), Width: t.width()}
 	for _, p := range paths {
 		costs.Add(p, callpath.Total(v.Tree, v.aspects, p))
 	}

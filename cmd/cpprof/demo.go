@@ -68,12 +68,14 @@ func recordDemo(ctx context.Context, t terminal, output string, duration time.Du
 		return err
 	}
 	defer b.Close()
-	termtext.Fprintf(t.err, "Recording a small contended server for %v into %s ...\n", duration, output)
+	termtext.Fprintf(t.err, "Recording a small contended server for %v into %s ...\n",
+		duration, output)
 	f := recordFlags{outputs: outputs{force: true}, samplerFlags: samplerFlags{
 		backend: defaultBackend,
 		options: sampler.Options{
 			Rate: backends[defaultBackend].rate, Jitter: sampler.DefaultJitter,
-			Monitors: monitor.Builtin(), MaxOverhead: sampler.DefaultMaxOverhead, MaxCPU: sampler.DefaultMaxCPU, Yield: true, Duration: duration,
+			Monitors: monitor.Builtin(), MaxOverhead: sampler.DefaultMaxOverhead,
+			MaxCPU: sampler.DefaultMaxCPU, Yield: true, Duration: duration,
 		},
 	}}
 	_, err = f.record(ctx, process, b, output, newNarrator(t))
@@ -82,7 +84,8 @@ func recordDemo(ctx context.Context, t terminal, output string, duration time.Du
 
 const demoGreeting = "The server has four problems. Go to a class (j k) and open it: ⏎ (Enter)"
 
-// showDemo shows the profile, and then lists the four problems, and what a search finds.
+// showDemo shows the profile, and then lists the four problems, and what a
+// search finds.
 func showDemo(ctx context.Context, t terminal, path string, text bool) error {
 	f := reportFlags{viewFlags: viewFlags{inputFlags: inputFlags{err: t.err}}}
 	s, err := f.open(path)
@@ -103,7 +106,8 @@ func showDemo(ctx context.Context, t terminal, path string, text bool) error {
 			return err
 		}
 	}
-	termtext.Fprintf(t.out, "\nThe server has four problems on purpose. These call paths show them, each with its cost:\n")
+	termtext.Fprintf(t.out,
+		"\nThe server has four problems on purpose. These call paths show them, each with its cost:\n")
 	for i, problem := range demo.Truth() {
 		termtext.Fprintf(t.out, "\n%d. %s\n", i+1, problem.Name)
 		for _, e := range problem.Evidence {
@@ -113,8 +117,11 @@ func showDemo(ctx context.Context, t terminal, path string, text bool) error {
 		}
 		termtext.Fprintf(t.out, "   %s.\n", problem.Lesson)
 	}
-	termtext.Fprintf(t.out, "\nThis is what cpprof finds by itself ('cpprof why %s'):\n\n", words.Shell(path))
-	a, err := why.Find(s.recording, why.Options{Views: s.options, Aspects: s.config.AllAspects(), Threshold: why.DefaultThreshold})
+	termtext.Fprintf(t.out, "\nThis is what cpprof finds by itself ('cpprof why %s'):\n\n",
+		words.Shell(path))
+	a, err := why.Find(s.recording,
+		why.Options{Views: s.options, Aspects: s.config.AllAspects(),
+			Threshold: why.DefaultThreshold})
 	if err != nil {
 		return err
 	}

@@ -88,13 +88,15 @@ func (f *inputFlags) oneSample(path string) (*sampledata.Recording, error) {
 		return nil, err
 	}
 	if r.Profile != nil || r.Samples.Len() != 1 {
-		return nil, usagef("%s is no dump of goroutines at one time: 'cpprof report' shows it", path)
+		return nil, usagef("%s is no dump of goroutines at one time: 'cpprof report' shows it",
+			path)
 	}
 	return r, nil
 }
 
 // dumpedProcess halts the process that the flags name, once.
-func dumpedProcess(c *cobra.Command, t terminal, process processFlag, backend string, mark *markFlags, args []string) (*sampledata.Recording, error) {
+func dumpedProcess(c *cobra.Command, t terminal, process processFlag, backend string,
+	mark *markFlags, args []string) (*sampledata.Recording, error) {
 	if len(args) > 0 {
 		return nil, usagef("give a process (-p PROCESS) or a file, not both")
 	}
@@ -112,7 +114,8 @@ func dumpedProcess(c *cobra.Command, t terminal, process processFlag, backend st
 }
 
 // dumpedElsewhere halts the program of a Delve server once.
-func dumpedElsewhere(c *cobra.Command, address, program string, args []string) (*sampledata.Recording, error) {
+func dumpedElsewhere(c *cobra.Command, address, program string,
+	args []string) (*sampledata.Recording, error) {
 	if err := checkConnect(c, address, program, args); err != nil {
 		return nil, &usageError{err}
 	}
@@ -125,8 +128,10 @@ func dumpedElsewhere(c *cobra.Command, address, program string, args []string) (
 	return haltTarget(ctx, signals, target, nil)
 }
 
-// haltOnce halts a program once, and returns a recording of that one sample. If mark is not nil, it also marks the heap.
-func haltOnce(ctx context.Context, t terminal, pid int, backend string, mark *markFlags) (*sampledata.Recording, error) {
+// haltOnce halts a program once, and returns a recording of that one sample.
+// If mark is not nil, it also marks the heap.
+func haltOnce(ctx context.Context, t terminal, pid int, backend string,
+	mark *markFlags) (*sampledata.Recording, error) {
 	ctx, signals := watchSignals(ctx)
 	defer signals.stop()
 	p, b, err := attachTo(t, pid, backend, anyProgram)
@@ -143,8 +148,10 @@ func haltOnce(ctx context.Context, t terminal, pid int, backend string, mark *ma
 	return haltTarget(ctx, signals, target{Process: p, backend: b}, o.Mark)
 }
 
-// haltTarget halts a target once, and closes it. Before, it marks the heap if mark is not nil.
-func haltTarget(ctx context.Context, signals *signals, target target, mark sampler.Marker) (*sampledata.Recording, error) {
+// haltTarget halts a target once, and closes it. Before, it marks the heap if
+// mark is not nil.
+func haltTarget(ctx context.Context, signals *signals, target target,
+	mark sampler.Marker) (*sampledata.Recording, error) {
 	defer target.Release()
 	b := signals.suspendable(target.backend)
 	defer b.Close()

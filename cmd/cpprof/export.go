@@ -47,7 +47,8 @@ its entries instead. -o - is standard output. Every format but csv-samples takes
 	}
 	f.addExported(c, t)
 	addAgainst(c, &f.against)
-	c.Flags().StringVar(&f.to, "to", "", "the `format` to write: "+strings.Join(export.Names(), ", "))
+	c.Flags().StringVar(&f.to, "to", "",
+		"the `format` to write: "+strings.Join(export.Names(), ", "))
 	completeWords(c, "to", export.Names()...)
 	addOutput(c, &f.output, "")
 	addForce(c, &f.force)
@@ -70,7 +71,8 @@ func formatList() string {
 	width := 0
 	var shown []*export.Format
 	for _, f := range export.All() {
-		if !strings.HasPrefix(f.Name, "csv-") && f.Name != "svg" { // csv stands for all tables, and dot for svg
+		// csv stands for all tables, and dot for svg
+		if !strings.HasPrefix(f.Name, "csv-") && f.Name != "svg" {
 			shown = append(shown, f)
 			width = max(width, len(f.Name))
 		}
@@ -84,7 +86,8 @@ func formatList() string {
 
 func (f *exportFlags) run(t terminal, path string) error {
 	if f.to == "" {
-		return usagef("no format is given: add --to with one of %s", strings.Join(export.Names(), ", "))
+		return usagef("no format is given: add --to with one of %s",
+			strings.Join(export.Names(), ", "))
 	}
 	to, err := export.Lookup(f.to)
 	if err != nil {
@@ -109,7 +112,8 @@ func (f *exportFlags) run(t terminal, path string) error {
 	if f.output == "-" {
 		return exportError(path, to, to.Write(t.out, s))
 	}
-	err = create(f.output, f.force, func(w io.Writer) error { return exportError(path, to, to.Write(w, s)) })
+	err = create(f.output, f.force,
+		func(w io.Writer) error { return exportError(path, to, to.Write(w, s)) })
 	if err != nil {
 		return err
 	}
@@ -117,13 +121,15 @@ func (f *exportFlags) run(t terminal, path string) error {
 	return err
 }
 
-// checkOutput returns an error if what is written could not go where the flags say. It is called before anything is read.
+// checkOutput returns an error if what is written could not go where the
+// flags say. It is called before anything is read.
 func (f *exportFlags) checkOutput(t terminal, to *export.Format) error {
 	switch {
 	case f.output == "":
 		return usagef("no output is given: name a file with -o, such as -o %s, or standard output with -o -", to.File)
 	case f.output == "-" && to.Binary && t.outIsTerminal:
-		return usagef("-o -: %s is not for a terminal: name a file with -o, or redirect the output", to.Name)
+		return usagef("-o -: %s is not for a terminal: name a file with -o, or redirect the output",
+			to.Name)
 	case f.output != "-":
 		return checkNew(f.output, f.force)
 	}
@@ -179,7 +185,8 @@ func (f *exportFlags) exportedPair(path string) (*export.Subject, error) {
 	if err != nil {
 		return nil, fmt.Errorf("comparing %s with %s: %w", p.a.path, p.b.path, err)
 	}
-	session, err := f.refined(p.a, &view{View: both, aspects: p.a.config.AllAspects().Membership(both.Tree.Symbols())})
+	session, err := f.refined(p.a,
+		&view{View: both, aspects: p.a.config.AllAspects().Membership(both.Tree.Symbols())})
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +203,8 @@ func (f *exportFlags) exportedView() views.Maker {
 	return f.maker()
 }
 
-// refined refines the view. The view of all classes can't be refined: a call path does not lead past the frame of a class.
+// refined refines the view. The view of all classes can't be refined: a call
+// path does not lead past the frame of a class.
 func (f *exportFlags) refined(s *source, v *view) (*refine.Session, error) {
 	if len(f.steps) > 0 || f.auto {
 		if err := f.needView(s.path); err != nil {
@@ -210,7 +218,8 @@ func (f *exportFlags) refined(s *source, v *view) (*refine.Session, error) {
 // if it has all classes.
 func (f *exportFlags) subject(s *source, session *refine.Session, v *views.View) *export.Subject {
 	out := &export.Subject{
-		Path: s.path, Title: "Thread Views of all classes", Recording: s.recording, Options: s.options, Config: s.config, View: f.exportedView(),
+		Path: s.path, Title: "Thread Views of all classes", Recording: s.recording,
+		Options: s.options, Config: s.config, View: f.exportedView(),
 		Session: session, Part: len(f.steps) > 0,
 		Refined: f.auto || slices.ContainsFunc(f.steps, func(step refine.Step) bool {
 			return step.Kind != refine.KindPrune && step.Kind != refine.KindZoom
@@ -220,12 +229,14 @@ func (f *exportFlags) subject(s *source, session *refine.Session, v *views.View)
 		out.Warnings = v.Warnings
 	}
 	if f.server || f.thread != "" {
-		out.Title, out.Open = report.Title(s.recording, v.Tree.Root(), s.options, v.IdleShare()), v.Tree.Root()
+		out.Title, out.Open = report.Title(s.recording, v.Tree.Root(), s.options, v.IdleShare()),
+			v.Tree.Root()
 	}
 	return out
 }
 
-// checkNew returns an error if a file exists and may not be replaced. Devices and pipes are written to.
+// checkNew returns an error if a file exists and may not be replaced. Devices
+// and pipes are written to.
 func checkNew(path string, force bool) error {
 	info, err := os.Stat(path)
 	switch {
@@ -255,7 +266,8 @@ func create(path string, force bool, write func(io.Writer) error) (err error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return save(path, write)
 	}
-	temp, err := os.OpenFile(fmt.Sprintf("%s.%d.part", path, os.Getpid()), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	temp, err := os.OpenFile(fmt.Sprintf("%s.%d.part", path, os.Getpid()),
+		os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, reason(err))
 	}

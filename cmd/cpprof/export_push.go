@@ -57,7 +57,8 @@ The collector takes it if its feature gate service.profilesSupport is on.`,
 		},
 	}
 	f.addExported(c, t)
-	c.Flags().StringVar(&f.app, "app", "", "the `name` of the application (default: that of the program)")
+	c.Flags().StringVar(&f.app, "app", "",
+		"the `name` of the application (default: that of the program)")
 	c.Flags().BoolVar(&f.otlp, "otlp", false, "the server is an OpenTelemetry collector")
 	c.MarkFlagsMutuallyExclusive("otlp", "app")
 	c.Flags().StringVar(&f.tenant, "tenant", "", "the `name` of the tenant (X-Scope-OrgID)")
@@ -66,10 +67,12 @@ The collector takes it if its feature gate service.profilesSupport is on.`,
 }
 
 func addTokenFile(c *cobra.Command, path *string) {
-	c.Flags().StringVar(path, "token-file", "", "a `file` with the token of the header 'Authorization: Bearer'")
+	c.Flags().StringVar(path, "token-file", "",
+		"a `file` with the token of the header 'Authorization: Bearer'")
 }
 
-// readToken reads a token; "" without a file. It warns of a file that everybody can read.
+// readToken reads a token; "" without a file. It warns of a file that
+// everybody can read.
 func readToken(t terminal, path string) (string, error) {
 	if path == "" {
 		return "", nil
@@ -82,8 +85,11 @@ func readToken(t terminal, path string) (string, error) {
 	if token == "" || strings.ContainsAny(token, " \r\n\t") {
 		return "", fmt.Errorf("--token-file %s: want one token in one line", path)
 	}
-	if info, err := os.Stat(path); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o006 != 0 {
-		termtext.Fprintf(t.err, "cpprof: --token-file %s: all users of this host can read or write it: chmod o= %s\n", path, path)
+	if info, err := os.Stat(path); err == nil && runtime.GOOS != "windows" &&
+		info.Mode().Perm()&0o006 != 0 {
+		termtext.Fprintf(t.err,
+			"cpprof: --token-file %s: all users of this host can read or write it: chmod o= %s\n",
+			path, path)
 	}
 	return token, nil
 }
@@ -94,12 +100,14 @@ func (f *pushFlags) push(ctx context.Context, t terminal, s *export.Subject, url
 	if err != nil {
 		return err
 	}
-	p := export.Pusher{URL: url, Tenant: f.tenant, Token: token, Tries: pushTries, Pause: time.Second}
+	p := export.Pusher{URL: url, Tenant: f.tenant, Token: token, Tries: pushTries,
+		Pause: time.Second}
 	if err := p.Check(); err != nil {
 		return &usageError{err}
 	}
 	if from, _ := s.Times(); from.IsZero() {
-		return fmt.Errorf("%s does not say when it was recorded, which the server has to be told", s.Path)
+		return fmt.Errorf("%s does not say when it was recorded, which the server has to be told",
+			s.Path)
 	}
 	message, as, err := f.message(s)
 	if err != nil {
@@ -135,11 +143,13 @@ func (f *pushFlags) message(s *export.Subject) (export.Message, string, error) {
 	return m, app, err
 }
 
-// appOf makes the name of an application of a program's file: of characters that Pyroscope takes.
+// appOf makes the name of an application of a program's file: of characters
+// that Pyroscope takes.
 func appOf(executable string) string {
 	name := executable[strings.LastIndexAny(executable, `/\`)+1:]
 	name = strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_.-", r) {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune("_.-", r) {
 			return r
 		}
 		return '_'

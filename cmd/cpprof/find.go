@@ -80,7 +80,8 @@ func (f *findFlags) run(t terminal, c *cobra.Command, path string) error {
 	return f.each(t, c, path, classes)
 }
 
-// each searches in the Thread Views of classes. It returns a *statusError if it finds more than --fail-above allows in any.
+// each searches in the Thread Views of classes. It returns a *statusError if
+// it finds more than --fail-above allows in any.
 func (f *findFlags) each(t terminal, c *cobra.Command, path string, classes []string) error {
 	var all report.FoundByClass
 	var above error
@@ -116,14 +117,16 @@ func (f *findFlags) each(t terminal, c *cobra.Command, path string, classes []st
 	return above
 }
 
-// A foundIn is the result of a search in one subject, or in what differs between two.
+// A foundIn is the result of a search in one subject, or in what differs
+// between two.
 type foundIn struct {
 	found  *hotspots.Found
 	report *report.Found
 	a, b   *subject
 }
 
-// recordings returns the basis of the recordings, without the warnings of their views.
+// recordings returns the basis of the recordings, without the warnings of
+// their views.
 func (r *foundIn) recordings() report.Basis {
 	if r.b == nil {
 		return report.BasisOf(r.a.from.recording)
@@ -137,8 +140,10 @@ func (f *findFlags) one(c *cobra.Command, path string) (*foundIn, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := hotspots.Find(profile(a, b), hotspots.FindOptions{Coverage: f.coverage.value, Max: f.max})
-	return &foundIn{found, report.NewFound(found, f.interactiveCommand(c, path), basis(a, b)), a, b}, nil
+	found := hotspots.Find(profile(a, b),
+		hotspots.FindOptions{Coverage: f.coverage.value, Max: f.max})
+	return &foundIn{found, report.NewFound(found, f.interactiveCommand(c, path), basis(a, b)),
+		a, b}, nil
 }
 
 // judge returns a *statusError if more was found than --fail-above allows.
@@ -147,7 +152,8 @@ func (f *findFlags) judge(t terminal, r *foundIn) error {
 		return nil
 	}
 	if above := r.found.Above(f.failAbove.value); len(above) > 0 {
-		termtext.Fprintf(t.err, "cpprof: more than %s: %d of the %d call sequences found\n", f.failAbove.text, len(above), len(r.found.Bottlenecks))
+		termtext.Fprintf(t.err, "cpprof: more than %s: %d of the %d call sequences found\n",
+			f.failAbove.text, len(above), len(r.found.Bottlenecks))
 		return &statusError{exitAbove}
 	}
 	return nil

@@ -15,14 +15,17 @@ import (
 
 // addInteractive adds the flag that begins a conversation.
 func (f *findFlags) addInteractive(c *cobra.Command) {
-	c.Flags().IntVar(&f.from, "interactive", 0, "search step by step, with commands; with =`N`, from call sequence N that find lists")
+	c.Flags().IntVar(&f.from, "interactive", 0,
+		"search step by step, with commands; with =`N`, from call sequence N that find lists")
 	c.Flags().Lookup("interactive").NoOptDefVal = "0"
 }
 
-// converse lets a person search in the view that the flags choose, or else in the busiest classes.
+// converse lets a person search in the view that the flags choose, or else in
+// the busiest classes.
 func (f *findFlags) converse(t terminal, c *cobra.Command, path string, classes []string) error {
 	if f.from < 0 {
-		return usagef("--interactive=%d: want the number of a call sequence that find lists", f.from)
+		return usagef("--interactive=%d: want the number of a call sequence that find lists",
+			f.from)
 	}
 	if len(classes) > 0 {
 		if err := f.choose(c, classes[0]); err != nil {
@@ -58,7 +61,8 @@ func (f *findFlags) converse(t terminal, c *cobra.Command, path string, classes 
 
 // begin selects the call sequence that --interactive names.
 func (f *findFlags) begin(s *shell.Shell, p *hotspots.Trees, out io.Writer) error {
-	found := hotspots.Find(p, hotspots.FindOptions{Coverage: f.coverage.value, Max: f.from}).Bottlenecks
+	found := hotspots.Find(p,
+		hotspots.FindOptions{Coverage: f.coverage.value, Max: f.from}).Bottlenecks
 	if len(found) < f.from {
 		return fmt.Errorf("--interactive=%d: find lists only %d here", f.from, len(found))
 	}
@@ -72,8 +76,9 @@ func (f *findFlags) begin(s *shell.Shell, p *hotspots.Trees, out io.Writer) erro
 // longestCommand is enough for a call sequence of a thousand names.
 const longestCommand = 1 << 20
 
-// script executes the lines of a script up to the first that fails. It writes the output of a line before it reads the
-// next one, so that a program can react to the output.
+// script executes the lines of a script up to the first that fails. It writes
+// the output of a line before it reads the next one, so that a program can
+// react to the output.
 func script(s *shell.Shell, in io.Reader, out io.Writer) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, longestCommand)

@@ -15,8 +15,8 @@ import (
 
 const prompt = "> "
 
-// converse executes the commands that a person types at a terminal. The person can edit lines there even if the output goes
-// elsewhere.
+// converse executes the commands that a person types at a terminal. The
+// person can edit lines there even if the output goes elsewhere.
 func converse(s *shell.Shell, t terminal) error {
 	in, ok := t.in.(*os.File)
 	if !ok {
@@ -59,8 +59,8 @@ func converse(s *shell.Shell, t terminal) error {
 	}
 }
 
-// readLine lets a person edit a line. The terminal is in raw mode only during this call, so that Ctrl-C ends a command
-// that takes too long.
+// readLine lets a person edit a line. The terminal is in raw mode only during
+// this call, so that Ctrl-C ends a command that takes too long.
 func readLine(line *term.Terminal, fd int) (string, error) {
 	before, err := term.MakeRaw(fd)
 	if err != nil {
@@ -79,8 +79,9 @@ type completion struct {
 	out     io.Writer // writes above the line that is being edited
 }
 
-// key is called for each key. For Tab, it replaces the word by the common prefix of its completions; if that prefix is not
-// longer than the word, it lists the completions.
+// key is called for each key. For Tab, it replaces the word by the common
+// prefix of its completions; if that prefix is not longer than the word, it
+// lists the completions.
 func (c completion) key(line string, pos int, key rune) (string, int, bool) {
 	if key != '\t' {
 		return "", 0, false

@@ -11,10 +11,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// The flags that several commands have. A flag is added here only, so that it means the same in every command.
+// The flags that several commands have. A flag is added here only, so that it
+// means the same in every command.
 
 func addOutput(c *cobra.Command, path *string, byDefault string) {
-	c.Flags().StringVarP(path, "output", "o", byDefault, "the `file` to write; a recording is a folder")
+	c.Flags().StringVarP(path, "output", "o", byDefault,
+		"the `file` to write; a recording is a folder")
 }
 
 func addForce(c *cobra.Command, force *bool) {
@@ -69,31 +71,38 @@ func addNoBrowser(c *cobra.Command, only *bool) {
 func addMonitorFlags(c *cobra.Command, monitors *[]string, none *bool) {
 	c.Flags().StringArrayVarP(monitors, "monitor", "m", nil,
 		"also record a `VALUE` beside each sample, such as main.queue.size or 'len(main.jobs)' (may be repeated)")
-	c.Flags().BoolVar(none, "no-monitors", false, "record none of the usual monitors (heap, collections, queues, faults, ...)")
+	c.Flags().BoolVar(none, "no-monitors", false,
+		"record none of the usual monitors (heap, collections, queues, faults, ...)")
 }
 
 func addProgram(c *cobra.Command, path *string) {
-	c.Flags().StringVar(path, "program", "", "the `executable`, with debug information, of a core dump or of --connect")
+	c.Flags().StringVar(path, "program", "",
+		"the `executable`, with debug information, of a core dump or of --connect")
 }
 
 func addMemory(c *cobra.Command, size *memory.Size) {
-	c.Flags().Var(size, "max-memory", "the memory for a file, or for a copy of a program's heap, such as 512MB; what is printed comes on top (default: a quarter of the machine's)")
+	c.Flags().Var(size, "max-memory",
+		"the memory for a file, or for a copy of a program's heap, such as 512MB; what is printed comes on top (default: a quarter of the machine's)")
 }
 
 func addMaxCPU(c *cobra.Command, f *shareFlag, byDefault float64) {
-	addRatio(c.Flags(), f, "max-cpu", percent(byDefault), "the `share` of one core that cpprof may use; 0 for no limit")
+	addRatio(c.Flags(), f, "max-cpu", percent(byDefault),
+		"the `share` of one core that cpprof may use; 0 for no limit")
 }
 
 func addConfig(c *cobra.Command, path *string) {
-	c.Flags().StringVar(path, "config", "", "the configuration `file` (default: cpprof.yaml, in this folder or above)")
+	c.Flags().StringVar(path, "config", "",
+		"the configuration `file` (default: cpprof.yaml, in this folder or above)")
 }
 
 func addSettings(c *cobra.Command, settings *[]string) {
-	c.Flags().StringArrayVar(settings, "set", nil, "a setting of cpprof.yaml, such as lists.busy='cpu.used > 1', as `KEY=VALUE` (may be repeated)")
+	c.Flags().StringArrayVar(settings, "set", nil,
+		"a setting of cpprof.yaml, such as lists.busy='cpu.used > 1', as `KEY=VALUE` (may be repeated)")
 }
 
 func addClassBy(c *cobra.Command, by *string) {
-	c.Flags().StringVar(by, "class-by", "", "what makes a thread class: function, site, label:KEY (default: as cpprof.yaml says, or function)")
+	c.Flags().StringVar(by, "class-by", "",
+		"what makes a thread class: function, site, label:KEY (default: as cpprof.yaml says, or function)")
 	completeWords(c, "class-by", "function", "site", "label:")
 }
 
@@ -117,7 +126,8 @@ func (f *minFlag) String() string { return f.text }
 func (f *minFlag) Type() string   { return "threshold" }
 
 func addSpan(c *cobra.Command, span *views.Span) {
-	c.Flags().Var(&spanFlag{span: span}, "span", "count only this `time`, such as 2s,5s; one of the two may be left out")
+	c.Flags().Var(&spanFlag{span: span}, "span",
+		"count only this `time`, such as 2s,5s; one of the two may be left out")
 }
 
 // A spanFlag is the value of --span: the offsets of its beginning and end.

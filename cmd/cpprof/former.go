@@ -46,7 +46,8 @@ var formerFlags = map[string]string{
 	"to":         "one flag now: --span FROM,TO",
 }
 
-// former returns an error that names the new command line if the command has another name now.
+// former returns an error that names the new command line if the command has
+// another name now.
 func former(args []string) error {
 	if len(args) == 0 || formerCommands[args[0]] == nil {
 		return nil
@@ -58,8 +59,8 @@ func former(args []string) error {
 	return usagef("'cpprof %s' has a new name: %s", args[0], strings.Join(line, " "))
 }
 
-// opened returns the arguments that open a file if the first argument is one, and no command: in the Analyzer at a
-// terminal, elsewhere as a report.
+// opened returns the arguments that open a file if the first argument is one,
+// and no command: in the Analyzer at a terminal, elsewhere as a report.
 func opened(root *cobra.Command, args []string, t terminal) []string {
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") || isCommand(root, args[0]) {
 		return args

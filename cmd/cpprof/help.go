@@ -21,7 +21,8 @@ const (
 // helpWidth is the width at which the descriptions of flags are wrapped.
 const helpWidth = 100
 
-// fewFlags is the number of flags, --help among them, that are easy to read without groups.
+// fewFlags is the number of flags, --help among them, that are easy to read
+// without groups.
 const fewFlags = 5
 
 // A flagGroup is a part of a command's help.
@@ -30,33 +31,46 @@ type flagGroup struct {
 	names []string
 }
 
-// flagGroups lists the flags of all commands. A flag name has the same meaning in every command, so each name is in one
-// group. Help shows the groups, and the flags in them, in this order.
+// flagGroups lists the flags of all commands. A flag name has the same
+// meaning in every command, so each name is in one group. Help shows the
+// groups, and the flags in them, in this order.
 var flagGroups = []flagGroup{
-	{"What to record", []string{"pid", "connect", "duration", "child", "follow-exec", "monitor", "no-monitors", "match", "progress", "base", "probes", "full-command", "counts-only", "breakpoints"}},
-	{"How often, and at what cost", []string{"every", "at-once", "max-duration", "rate", "jitter", "max-overhead", "no-heap", "max-halt", "max-cpu", "probe-overhead", "max-removal", "backend"}},
-	{"What to read", []string{"server", "thread", "against", "fresh", "format", "program", "value", "strict", "max-memory", "builtin"}},
+	{"What to record", []string{"pid", "connect", "duration", "child", "follow-exec", "monitor",
+		"no-monitors", "match", "progress", "base", "probes", "full-command", "counts-only",
+		"breakpoints"}},
+	{"How often, and at what cost",
+		[]string{"every", "at-once", "max-duration", "rate", "jitter", "max-overhead", "no-heap",
+			"max-halt", "max-cpu", "probe-overhead", "max-removal", "backend"}},
+	{"What to read", []string{"server", "thread", "against", "fresh", "format", "program", "value",
+		"strict", "max-memory", "builtin"}},
 	{"Refinement steps", []string{"down", "extended", "up", "prune", "zoom", "auto"}},
-	{"What to count", []string{"span", "samples", "over", "with", "scatter", "matrix", "class-by", "idle", "by"}},
+	{"What to count", []string{"span", "samples", "over", "with", "scatter", "matrix", "class-by",
+		"idle", "by"}},
 	{"How much to show", []string{
-		"count", "interval", "window", "sort", "min", "name", "depth", "metric", "coverage", "interactive", "threshold", "fail-above", "top", "least", "instances", "log",
+		"count", "interval", "window", "sort", "min", "name", "depth", "metric", "coverage",
+		"interactive", "threshold", "fail-above", "top", "least", "instances", "log",
 	}},
 	{"Where it goes", []string{
-		"to", "output", "force", "folder", "app", "otlp", "tenant", "listen", "token-file", "tls-cert", "tls-key", "client-ca", "view", "web", "no-browser", "port", "for", "text", "json", "csv",
+		"to", "output", "force", "folder", "app", "otlp", "tenant", "listen", "token-file",
+		"tls-cert", "tls-key", "client-ca", "view", "web", "no-browser", "port", "for", "text",
+		"json", "csv",
 	}},
 	{"Settings", []string{"set", "config", "help"}},
 }
 
-// The commands of a group are listed in the order in which they are added, not by name.
+// The commands of a group are listed in the order in which they are added,
+// not by name.
 func init() { cobra.EnableCommandSorting = false }
 
-// inOneLine has the groups of commands that take one line of the list together, and what they are for.
+// inOneLine has the groups of commands that take one line of the list
+// together, and what they are for.
 var inOneLine = map[string]string{
 	groupFiles: "Recordings as text, and the files of other tools",
 	groupMore:  "For fleets, for assistants, and for your shell",
 }
 
-// usage writes how a command is called, its examples, the commands below it, and its flags.
+// usage writes how a command is called, its examples, the commands below it,
+// and its flags.
 func usage(c *cobra.Command) error {
 	var b strings.Builder
 	if use := c.UseLine(); strings.Contains(use, "\n") {
@@ -80,7 +94,8 @@ func usage(c *cobra.Command) error {
 	return err
 }
 
-// listCommands writes a line for each command below c. The first line of a group begins with the group's title.
+// listCommands writes a line for each command below c. The first line of a
+// group begins with the group's title.
 func listCommands(b *strings.Builder, c *cobra.Command) {
 	groups := c.Groups()
 	if len(groups) == 0 {
@@ -93,14 +108,16 @@ func listCommands(b *strings.Builder, c *cobra.Command) {
 	for _, g := range groups {
 		title := g.Title
 		if what, ok := inOneLine[g.ID]; ok {
-			termtext.Fprintf(b, "%-*s  %s: %s\n", margin, title, strings.Join(commandsOf(c, g.ID), ", "), what)
+			termtext.Fprintf(b, "%-*s  %s: %s\n", margin, title,
+				strings.Join(commandsOf(c, g.ID), ", "), what)
 			continue
 		}
 		for _, sub := range c.Commands() {
 			if sub.GroupID != g.ID || !sub.IsAvailableCommand() {
 				continue
 			}
-			termtext.Fprintf(b, "%-*s  %-*s  %s\n", margin, title, sub.NamePadding(), sub.Name(), sub.Short)
+			termtext.Fprintf(b, "%-*s  %-*s  %s\n", margin, title, sub.NamePadding(), sub.Name(),
+				sub.Short)
 			title = ""
 		}
 	}
@@ -117,7 +134,8 @@ func commandsOf(c *cobra.Command, group string) []string {
 	return names
 }
 
-// listFlags writes the flags by group, or in one list if they are few. Flags that no group lists come last.
+// listFlags writes the flags by group, or in one list if they are few. Flags
+// that no group lists come last.
 func listFlags(b *strings.Builder, flags *pflag.FlagSet) {
 	if countFlags(flags) <= fewFlags {
 		b.WriteString("Flags:\n" + flags.FlagUsagesWrapped(helpWidth))

@@ -52,10 +52,12 @@ process or thread.`,
 // keptAs is the format in which import writes profiles.
 const keptAs = "pprof"
 
-// keep reads the file that the only argument names, the profiles that several arguments name, or standard input, and writes it in
-// cpprof's own form: a recording as a folder, a profile as a pprof profile. What exists is replaced only if force says so. It returns
-// what it has written.
-func (f *inputFlags) keep(t terminal, args []string, output string, force bool) (*sampledata.Recording, error) {
+// keep reads the file that the only argument names, the profiles that several
+// arguments name, or standard input, and writes it in cpprof's own form: a
+// recording as a folder, a profile as a pprof profile. What exists is
+// replaced only if force says so. It returns what it has written.
+func (f *inputFlags) keep(t terminal, args []string, output string,
+	force bool) (*sampledata.Recording, error) {
 	if output == "" {
 		return nil, usagef("no output is given: name the recording or profile to write with -o")
 	}
@@ -80,7 +82,8 @@ func (f *inputFlags) keep(t terminal, args []string, output string, force bool) 
 	})
 }
 
-// summed reads the file that the only argument names, or standard input; of several files, it returns the sum.
+// summed reads the file that the only argument names, or standard input; of
+// several files, it returns the sum.
 func (f *inputFlags) summed(t terminal, args []string) (*sampledata.Recording, error) {
 	if len(args) > 1 {
 		var list []*sampledata.Recording

@@ -47,7 +47,8 @@ func (e *missingError) Error() string {
 	return fmt.Sprintf("%s: %s; to use the rest, leave out --strict", e.path, e.missing)
 }
 
-// recording reads the recording of an input. If it is not complete, recording prints a warning, or fails with --strict.
+// recording reads the recording of an input. If it is not complete, recording
+// prints a warning, or fails with --strict.
 func (f *inputFlags) recording(in *interchange.Input) (*sampledata.Recording, error) {
 	o := f.options()
 	done := f.showProgress(in, &o)
@@ -79,13 +80,15 @@ func (f *inputFlags) recordingAt(path string) (*sampledata.Recording, error) {
 // addFormat adds --format, and lists the formats in its help.
 func (f *inputFlags) addFormat(c *cobra.Command) {
 	names := interchange.Names()
-	c.Flags().StringVar(&f.format, "format", interchange.Auto, "what to read: "+strings.Join(names, ", ")+" ("+interchange.Auto+": by its content)")
+	c.Flags().StringVar(&f.format, "format", interchange.Auto,
+		"what to read: "+strings.Join(names, ", ")+" ("+interchange.Auto+": by its content)")
 	completeWords(c, "format", names...)
 }
 
 // addValue adds the flag of the commands that read profiles.
 func (f *inputFlags) addValue(c *cobra.Command) {
-	c.Flags().StringVar(&f.value, "value", "", "what to count: the `name` of a sample type of a profile, or a name for the readings of a trace of calls")
+	c.Flags().StringVar(&f.value, "value", "",
+		"what to count: the `name` of a sample type of a profile, or a name for the readings of a trace of calls")
 }
 
 // input opens a file or folder.
@@ -94,7 +97,8 @@ func (f *inputFlags) input(path string) (*interchange.Input, error) {
 	return in, inputError(err)
 }
 
-// inputOf opens the file or folder that the only argument names, or standard input if there is none or "-".
+// inputOf opens the file or folder that the only argument names, or standard
+// input if there is none or "-".
 func (f *inputFlags) inputOf(t terminal, args []string) (*interchange.Input, error) {
 	if len(args) > 0 && args[0] != "-" {
 		return f.input(args[0])
@@ -106,20 +110,25 @@ func (f *inputFlags) inputOf(t terminal, args []string) (*interchange.Input, err
 // options returns how to read a file.
 func (f *inputFlags) options() interchange.Options {
 	saveMemory()
-	return interchange.Options{Value: f.value, Program: f.program, MaxMemory: int64(f.memory), From: f.span.From, To: f.span.To}
+	return interchange.Options{Value: f.value, Program: f.program, MaxMemory: int64(f.memory),
+		From: f.span.From, To: f.span.To}
 }
 
-// saveMemory lets the garbage collector run at half of the usual growth of the heap: what a recording becomes in memory is
-// mostly kept until the end. It costs a twentieth of the time. The environment variable GOGC goes before.
+// saveMemory lets the garbage collector run at half of the usual growth of
+// the heap: what a recording becomes in memory is mostly kept until the end.
+// It costs a twentieth of the time. The environment variable GOGC goes
+// before.
 func saveMemory() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(50)
 	}
 }
 
-// limitGarbage frees the memory that only reading needed, and sets a soft limit on what the process has: if it comes near
-// it, garbage is collected earlier. The limit is large compared with what was read, so that collecting never takes most of the
-// time. The environment variable GOMEMLIMIT goes before.
+// limitGarbage frees the memory that only reading needed, and sets a soft
+// limit on what the process has: if it comes near it, garbage is collected
+// earlier. The limit is large compared with what was read, so that collecting
+// never takes most of the time. The environment variable GOMEMLIMIT goes
+// before.
 func limitGarbage() {
 	debug.FreeOSMemory()
 	if os.Getenv("GOMEMLIMIT") != "" {
@@ -147,7 +156,8 @@ func inputError(err error) error {
 // slow is how long a file is read before its progress is shown.
 const slow = time.Second
 
-// showProgress shows how much of a file has been read, on a terminal and if it takes long. The caller calls done at the end.
+// showProgress shows how much of a file has been read, on a terminal and if
+// it takes long. The caller calls done at the end.
 func (f *inputFlags) showProgress(in *interchange.Input, o *interchange.Options) (done func()) {
 	begin, shown := time.Now(), time.Time{}
 	size := in.Size()
@@ -157,7 +167,8 @@ func (f *inputFlags) showProgress(in *interchange.Input, o *interchange.Options)
 	o.Progress = func(read int64) {
 		if now := time.Now(); now.Sub(begin) > slow && now.Sub(shown) > slow/5 {
 			shown = now
-			termtext.Fprintf(f.err, "\rcpprof: reading %s: %d %% ", in.Name, min(100, 100*read/size))
+			termtext.Fprintf(f.err, "\rcpprof: reading %s: %d %% ", in.Name,
+				min(100, 100*read/size))
 		}
 	}
 	return func() {
@@ -167,7 +178,8 @@ func (f *inputFlags) showProgress(in *interchange.Input, o *interchange.Options)
 	}
 }
 
-// save writes a new file, and removes it again if that fails. It never removes a device or a pipe, such as /dev/null.
+// save writes a new file, and removes it again if that fails. It never
+// removes a device or a pipe, such as /dev/null.
 func save(path string, write func(io.Writer) error) error {
 	out, err := os.Create(path)
 	if err != nil {

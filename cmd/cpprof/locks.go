@@ -83,12 +83,14 @@ The Go runtime does not record who holds a lock; cpprof infers it: see docs/limi
 	addProgram(c, &f.program)
 	addAgainst(c, &against)
 	addTop(c, &top, 5)
-	c.Flags().BoolVar(&instances, "instances", false, "show each lock by itself, not all locks of a field together")
+	c.Flags().BoolVar(&instances, "instances", false,
+		"show each lock by itself, not all locks of a field together")
 	addJSON(c, &asJSON)
 	return c
 }
 
-// afterLocks writes the commands with which to continue from the lock that goroutines waited for longest.
+// afterLocks writes the commands with which to continue from the lock that
+// goroutines waited for longest.
 func afterLocks(w io.Writer, path string, a *locks.Analysis) error {
 	if len(a.Locks) == 0 {
 		return nil
@@ -96,10 +98,12 @@ func afterLocks(w io.Writer, path string, a *locks.Analysis) error {
 	first := a.Locks[0]
 	class := words.Shell(first.Waiters[0].Class)
 	file := words.Shell(path)
-	text := fmt.Sprintf("\nGo on with\n  cpprof report %s --thread %s --down '* ..:MONITOR'\n", file, class)
+	text := fmt.Sprintf("\nGo on with\n  cpprof report %s --thread %s --down '* ..:MONITOR'\n",
+		file, class)
 	if len(first.Holders) > 0 {
 		down := "* ..:MONITOR " + callpath.Frame(first.Holders[0].Class).String()
-		text += fmt.Sprintf("  cpprof report %s --thread %s --extended %s\n", file, class, words.Shell(down))
+		text += fmt.Sprintf("  cpprof report %s --thread %s --extended %s\n", file, class,
+			words.Shell(down))
 	}
 	_, err := io.WriteString(w, text)
 	return err

@@ -1,4 +1,5 @@
-// Command cpprof records the call paths of running Go programs and shows where their time goes.
+// Command cpprof records the call paths of running Go programs and shows
+// where their time goes.
 package main
 
 import (
@@ -32,7 +33,8 @@ func main() {
 	os.Exit(run(context.Background(), os.Args[1:], t))
 }
 
-// wantsColor reports whether the output has colours: at a terminal, unless the environment decides.
+// wantsColor reports whether the output has colours: at a terminal, unless
+// the environment decides.
 func wantsColor(terminal bool, env func(string) string) bool {
 	if force := env("CLICOLOR_FORCE"); force != "" && force != "0" {
 		return true

@@ -11,7 +11,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// markFlags are the flags that say how a recording finds out what is stuck for good.
+// markFlags are the flags that say how a recording finds out what is stuck
+// for good.
 type markFlags struct {
 	noHeap  bool
 	maxHalt time.Duration
@@ -19,11 +20,13 @@ type markFlags struct {
 
 func (f *markFlags) add(c *cobra.Command) {
 	f.maxHalt = heap.DefaultMaxHalt
-	c.Flags().BoolVar(&f.noHeap, "no-heap", false, "don't find out what is stuck for good: leave the program's heap unread")
+	c.Flags().BoolVar(&f.noHeap, "no-heap", false,
+		"don't find out what is stuck for good: leave the program's heap unread")
 }
 
 func addMaxHalt(c *cobra.Command, to *time.Duration) {
-	c.Flags().DurationVar(to, "max-halt", heap.DefaultMaxHalt, "the longest `time` to halt the program once, to prove that something is stuck for good")
+	c.Flags().DurationVar(to, "max-halt", heap.DefaultMaxHalt,
+		"the longest `time` to halt the program once, to prove that something is stuck for good")
 }
 
 func checkMaxHalt(limit time.Duration) error {
@@ -33,13 +36,15 @@ func checkMaxHalt(limit time.Duration) error {
 	return nil
 }
 
-// Limits of what a recording spends on a heap. A heap whose copy is larger can't be copied in a short halt.
+// Limits of what a recording spends on a heap. A heap whose copy is larger
+// can't be copied in a short halt.
 const (
 	markMemory = 256 << 20
 	markAgain  = 10 * time.Second
 )
 
-// set sets the options that let a recording mark the heap with a bound on processor time, in cores; 0 is none.
+// set sets the options that let a recording mark the heap with a bound on
+// processor time, in cores; 0 is none.
 func (f *markFlags) set(o *sampler.Options, backend string, maxCPU float64) error {
 	if err := checkMaxHalt(f.maxHalt); err != nil || f.noHeap || !backends[backend].heap {
 		return err
@@ -47,12 +52,14 @@ func (f *markFlags) set(o *sampler.Options, backend string, maxCPU float64) erro
 	if maxCPU == 0 {
 		maxCPU = 1
 	}
-	o.Mark = live.Marker(heap.Config{MaxHalt: f.maxHalt, MaxMemory: markMemory, MaxCPU: min(maxCPU, 1)})
+	o.Mark = live.Marker(heap.Config{MaxHalt: f.maxHalt, MaxMemory: markMemory,
+		MaxCPU: min(maxCPU, 1)})
 	o.MarkAgain = markAgain
 	return nil
 }
 
-// setCore marks the heap of a core dump, if the recording is of one. Without its heap, the dump is shown all the same.
+// setCore marks the heap of a core dump, if the recording is of one. Without
+// its heap, the dump is shown all the same.
 func (f *markFlags) setCore(r *sampledata.Recording, path string, input *inputFlags) error {
 	if input.program == "" || f.noHeap {
 		return checkMaxHalt(f.maxHalt)

@@ -45,5 +45,6 @@ func serveMCP(ctx context.Context, t terminal, folder string) error {
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	return mcp.Serve(ctx, t.in, t.out, mcp.Options{Program: program, Version: version(), Folder: folder, Describe: commandOf})
+	return mcp.Serve(ctx, t.in, t.out,
+		mcp.Options{Program: program, Version: version(), Folder: folder, Describe: commandOf})
 }

@@ -37,7 +37,8 @@ func (f *viewFlags) measured(path string) (*measured, error) {
 }
 
 // completeMetric completes a recording, and then names of metrics and functions.
-func (f *viewFlags) completeMetric(c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+func (f *viewFlags) completeMetric(c *cobra.Command, args []string, word string) ([]string,
+	cobra.ShellCompDirective) {
 	if len(args) == 0 {
 		return completeRecording(c, args, word)
 	}
@@ -45,5 +46,6 @@ func (f *viewFlags) completeMetric(c *cobra.Command, args []string, word string)
 	if t == nil {
 		return nil, directive
 	}
-	return printable(append(t.Names(), "rate(", "delta(", "hits(", "lock(", "label(")), directive | cobra.ShellCompDirectiveNoSpace
+	return printable(append(t.Names(), "rate(", "delta(", "hits(", "lock(", "label(")),
+		directive | cobra.ShellCompDirectiveNoSpace
 }

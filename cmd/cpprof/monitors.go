@@ -34,7 +34,8 @@ hits(CALL PATH), label(KEY=VALUE), lock(NAME), samples(0-99), span(2s, 3s).`,
 	f.addMonitors(c, t)
 	addJSON(c, &f.json)
 	addCSV(c, &f.csv)
-	c.AddCommand(newPlotCommand(t), newSuggestCommand(t), newCorrelateCommand(t), newPerturbCommand(t))
+	c.AddCommand(newPlotCommand(t), newSuggestCommand(t), newCorrelateCommand(t),
+		newPerturbCommand(t))
 	return c
 }
 

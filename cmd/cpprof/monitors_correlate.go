@@ -40,12 +40,17 @@ collection. With --with, each recording counts once.`,
 			return nil
 		},
 		ValidArgsFunction: f.completeMetric,
-		RunE:              func(_ *cobra.Command, args []string) error { return f.run(t, args[0], args[1:]) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			return f.run(t, args[0],
+				args[1:])
+		},
 	}
 	f.addMonitors(c, t)
 	flags := c.Flags()
-	flags.StringVar(&f.over, "over", "", "correlate over the spans of a sample `list` or predicate, not over samples")
-	flags.StringArrayVar(&f.with, "with", nil, "correlate over recordings: a further `recording` (may be repeated)")
+	flags.StringVar(&f.over, "over", "",
+		"correlate over the spans of a sample `list` or predicate, not over samples")
+	flags.StringArrayVar(&f.with, "with", nil,
+		"correlate over recordings: a further `recording` (may be repeated)")
 	addJSON(c, &f.json)
 	_ = c.RegisterFlagCompletionFunc("over", f.completeLists)
 	return c
@@ -77,7 +82,10 @@ func (f *correlateFlags) run(t terminal, path string, exprs []string) error {
 		}
 		spans = spans.And(m.list)
 		over, points = report.Counted(len(spans.Spans()), "span")+" of "+f.over, "span"
-		correlate = func(x, y *metrics.Metric) metrics.Correlation { return metrics.Instances(x, y, spans) }
+		correlate = func(x, y *metrics.Metric) metrics.Correlation {
+			return metrics.Instances(x, y,
+				spans)
+		}
 	}
 	return f.write(t, selected, over, points, report.BasisOf(m.recording), correlate)
 }
@@ -87,10 +95,12 @@ func (m *measured) over(list string) string {
 	if list == "" {
 		return report.Counted(m.table.Samples(), "sample")
 	}
-	return fmt.Sprintf("%d of %s (%s)", m.list.Len(), report.Counted(m.table.Samples(), "sample"), list)
+	return fmt.Sprintf("%d of %s (%s)", m.list.Len(),
+		report.Counted(m.table.Samples(), "sample"), list)
 }
 
-func (f *correlateFlags) write(t terminal, selected []*metrics.Metric, over, points string, basis report.Basis,
+func (f *correlateFlags) write(t terminal, selected []*metrics.Metric, over, points string,
+	basis report.Basis,
 	correlate func(x, y *metrics.Metric) metrics.Correlation) error {
 	if len(selected) > 2 {
 		m := report.NewMatrix(selected, correlate)
@@ -101,7 +111,8 @@ func (f *correlateFlags) write(t terminal, selected []*metrics.Metric, over, poi
 		return m.Write(t.out)
 	}
 	x, y := selected[0], selected[1]
-	c := &report.Correlated{X: x, Y: y, Over: over, Points: points, Correlation: correlate(x, y), Basis: basis}
+	c := &report.Correlated{X: x, Y: y, Over: over, Points: points, Correlation: correlate(x, y),
+		Basis: basis}
 	if f.json {
 		return c.WriteJSON(t.out)
 	}
@@ -127,7 +138,8 @@ func (f *correlateFlags) overRuns(t terminal, paths, exprs []string) error {
 		recordings = append(recordings, m.recording)
 	}
 	over := report.Counted(len(paths), "recording") + ": " + strings.Join(paths, ", ")
-	return f.write(t, selected, over, "recording", report.BasisOf(recordings...), func(x, y *metrics.Metric) metrics.Correlation {
-		return metrics.Runs(values[x.Expr], values[y.Expr])
-	})
+	return f.write(t, selected, over, "recording",
+		report.BasisOf(recordings...), func(x, y *metrics.Metric) metrics.Correlation {
+			return metrics.Runs(values[x.Expr], values[y.Expr])
+		})
 }

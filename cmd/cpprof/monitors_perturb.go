@@ -72,9 +72,11 @@ program works, such as the rate of the requests that it served; it comes first.
 	flags.SetInterspersed(false) // what follows COMMAND is the command's
 	addRounds(c, &f.runs, 5)
 	addProcess(c, &f.process, usualProcess)
-	flags.StringArrayVar(&f.progress, "progress", nil, "with -p: a `METRIC` that says how fast the program works, such as rate(main.served) (may be repeated)")
+	flags.StringArrayVar(&f.progress, "progress", nil,
+		"with -p: a `METRIC` that says how fast the program works, such as rate(main.served) (may be repeated)")
 	addDuration(c, &f.turn, 2*time.Second)
-	flags.StringVar(&f.base, "base", baseNothing, "compare with `WHAT`: nothing (the program alone), or stacks (a recording without monitors)")
+	flags.StringVar(&f.base, "base", baseNothing,
+		"compare with `WHAT`: nothing (the program alone), or stacks (a recording without monitors)")
 	addMonitorFlags(c, &f.monitors, &f.noMonitors)
 	addJSON(c, &f.json)
 	f.samplerFlags.add(c)
@@ -104,7 +106,8 @@ func (f *perturbFlags) check(c *cobra.Command, args []string) error {
 	return f.recordFlags.check(c, args)
 }
 
-func (f *perturbFlags) measure(ctx context.Context, t terminal, command []string) (*report.Perturbation, error) {
+func (f *perturbFlags) measure(ctx context.Context, t terminal,
+	command []string) (*report.Perturbation, error) {
 	if len(command) == 0 {
 		return f.inTurns(ctx, t)
 	}
@@ -112,15 +115,18 @@ func (f *perturbFlags) measure(ctx context.Context, t terminal, command []string
 }
 
 // inRuns runs a command with and without a recording in turn.
-func (f *perturbFlags) inRuns(ctx context.Context, t terminal, command []string) (*report.Perturbation, error) {
+func (f *perturbFlags) inRuns(ctx context.Context, t terminal,
+	command []string) (*report.Perturbation, error) {
 	program, err := sampler.LookPath(command[0])
 	if err != nil {
 		return nil, err
 	}
 	if f.follows(program, command[1:]) {
-		return nil, fmt.Errorf("%s starts other programs: build the program, and name it", command[0])
+		return nil, fmt.Errorf("%s starts other programs: build the program, and name it",
+			command[0])
 	}
-	p := &report.Perturbation{What: fmt.Sprintf("%s with and without a recording", command[0]), Runs: fmt.Sprintf("%d runs each", f.runs)}
+	p := &report.Perturbation{What: fmt.Sprintf("%s with and without a recording", command[0]),
+		Runs: fmt.Sprintf("%d runs each", f.runs)}
 	if f.base == baseStacks {
 		p.What = command[0] + " recorded with and without monitors"
 	}
@@ -148,7 +154,8 @@ func (f *perturbFlags) inRuns(ctx context.Context, t terminal, command []string)
 }
 
 // run runs the command once, and returns what it took.
-func (f *perturbFlags) run(ctx context.Context, t terminal, program string, command []string, recorded bool) ([]quantity, error) {
+func (f *perturbFlags) run(ctx context.Context, t terminal, program string, command []string,
+	recorded bool) ([]quantity, error) {
 	cmd := exec.Command(program, command[1:]...)
 	cmd.Args[0] = command[0]
 	began := time.Now()
@@ -176,13 +183,15 @@ func (f *perturbFlags) run(ctx context.Context, t terminal, program string, comm
 	}
 	took := time.Since(began)
 	if end.Cause != sampledata.EndExited || end.ExitStatus != 0 {
-		return nil, fmt.Errorf("run %s: it failed (%s): a run that fails says nothing", command[0], end.Detail)
+		return nil, fmt.Errorf("run %s: it failed (%s): a run that fails says nothing", command[0],
+			end.Detail)
 	}
 	return append([]quantity{{"elapsed", "s", took.Seconds()}}, used(cmd.ProcessState)...), nil
 }
 
 // recorded launches the command and records it until it ends.
-func (f *perturbFlags) recorded(ctx context.Context, cmd *exec.Cmd, program string, o sampler.Options) (*sampler.Process, error) {
+func (f *perturbFlags) recorded(ctx context.Context, cmd *exec.Cmd, program string,
+	o sampler.Options) (*sampler.Process, error) {
 	attach, err := backends[f.backend].open(program)
 	if err != nil {
 		return nil, fmt.Errorf("launch: %w", err)

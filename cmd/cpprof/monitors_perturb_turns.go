@@ -17,7 +17,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/monitor"
 )
 
-// inTurns samples a running program in some turns and not in others, and reads its monitors at the ends of turns.
+// inTurns samples a running program in some turns and not in others, and
+// reads its monitors at the ends of turns.
 func (f *perturbFlags) inTurns(ctx context.Context, t terminal) (*report.Perturbation, error) {
 	pid, err := f.process.find()
 	if err != nil {
@@ -30,7 +31,8 @@ func (f *perturbFlags) inTurns(ctx context.Context, t terminal) (*report.Perturb
 	defer p.Release()
 	defer b.Close()
 	borders := unresolved{sampledata.NewBuilder(b.Header())}
-	set, err := monitor.Open(monitor.Target{PID: p.PID, Binary: b.Binary()}, always(f.options.Monitors))
+	set, err := monitor.Open(monitor.Target{PID: p.PID, Binary: b.Binary()},
+		always(f.options.Monitors))
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +51,8 @@ func (f *perturbFlags) inTurns(ctx context.Context, t terminal) (*report.Perturb
 	}()
 	with, err := f.takeTurns(ctx, t, ended, func(on bool) { sampled.Store(on) }, func() error {
 		err := set.Measure(borders)
-		return errors.Join(err, borders.Sample(sampledata.Sample{Time: time.Since(b.Header().Start)}, nil))
+		return errors.Join(err,
+			borders.Sample(sampledata.Sample{Time: time.Since(b.Header().Start)}, nil))
 	})
 	if err != nil {
 		return nil, err
@@ -66,9 +69,11 @@ func (f *perturbFlags) inTurns(ctx context.Context, t terminal) (*report.Perturb
 	return r, err
 }
 
-// takeTurns alternates sampling, and reads at the end of each turn. The first turn, in which the sampler learns the program,
-// does not count. It returns in which turns the program was sampled.
-func (f *perturbFlags) takeTurns(ctx context.Context, t terminal, ended <-chan error, sample func(on bool), read func() error) (with []bool, err error) {
+// takeTurns alternates sampling, and reads at the end of each turn. The first
+// turn, in which the sampler learns the program, does not count. It returns
+// in which turns the program was sampled.
+func (f *perturbFlags) takeTurns(ctx context.Context, t terminal, ended <-chan error,
+	sample func(on bool), read func() error) (with []bool, err error) {
 	for range f.runs {
 		on := rand.IntN(2) == 0
 		with = append(with, on, !on)
@@ -103,7 +108,8 @@ func (f *perturbFlags) effects(r *sampledata.Recording, with []bool) ([]metrics.
 		}
 	}
 	for _, m := range table.Monitors() {
-		if isMeasured := m.Layer != sampledata.Sampled && m.Kind != sampledata.Nominal && m.Unmeasured == ""; isMeasured && !slices.Contains(exprs, m.Shown()) {
+		if isMeasured := m.Layer != sampledata.Sampled && m.Kind != sampledata.Nominal &&
+			m.Unmeasured == ""; isMeasured && !slices.Contains(exprs, m.Shown()) {
 			exprs = append(exprs, m.Shown())
 		}
 	}

@@ -8,7 +8,8 @@ import (
 	"syscall"
 )
 
-// used returns what an ended program and all its children took, as the kernel counts it.
+// used returns what an ended program and all its children took, as the kernel
+// counts it.
 func used(s *os.ProcessState) []quantity {
 	list := []quantity{
 		{"processor time", "s", (s.UserTime() + s.SystemTime()).Seconds()},

@@ -46,7 +46,10 @@ it is SVG or PNG, by the ending of its name. 'cpprof monitors' lists what there 
 			return nil
 		},
 		ValidArgsFunction: f.completeMetric,
-		RunE:              func(_ *cobra.Command, args []string) error { return f.run(t, args[0], args[1:]) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			return f.run(t, args[0],
+				args[1:])
+		},
 	}
 	f.addMonitors(c, t)
 	flags := c.Flags()
@@ -101,7 +104,8 @@ func (f *plotFlags) run(t terminal, path string, exprs []string) error {
 		}
 	}
 	if len(exprs) == 0 {
-		exprs = slices.DeleteFunc(m.table.Usual(), func(e string) bool { _, err := m.table.Numbers(e); return err != nil })
+		exprs = slices.DeleteFunc(m.table.Usual(),
+			func(e string) bool { _, err := m.table.Numbers(e); return err != nil })
 	}
 	metrics, err := m.table.AllNumbers(exprs...)
 	if err != nil {
@@ -171,7 +175,10 @@ func (f *plotFlags) pairs(t terminal, m *measured, selected []*metrics.Metric) e
 	case f.scatter != "" && f.output == "":
 		return plots.PrintScatter(t.out, pair(0, 1), t.width())
 	case f.scatter != "":
-		return f.save(t, func(w io.Writer) error { return plots.WriteScatter(w, f.output, pair(0, 1)) })
+		return f.save(t, func(w io.Writer) error {
+			return plots.WriteScatter(w, f.output,
+				pair(0, 1))
+		})
 	case f.output == "":
 		matrix := report.NewMatrix(selected, func(x, y *metrics.Metric) metrics.Correlation {
 			return metrics.Correlate(x.Column, y.Column, m.list)
@@ -191,8 +198,10 @@ func (f *plotFlags) save(t terminal, write func(io.Writer) error) error {
 	if _, err := os.Stat(f.output); err == nil && !f.force {
 		return usagef("%s exists: choose another name, or replace it with --force", f.output)
 	}
-	if !slices.ContainsFunc(plots.Formats, func(ending string) bool { return strings.HasSuffix(strings.ToLower(f.output), ending) }) {
-		return usagef("%s: the name of a picture ends with %s", f.output, strings.Join(plots.Formats, " or "))
+	if !slices.ContainsFunc(plots.Formats,
+		func(ending string) bool { return strings.HasSuffix(strings.ToLower(f.output), ending) }) {
+		return usagef("%s: the name of a picture ends with %s", f.output,
+			strings.Join(plots.Formats, " or "))
 	}
 	if err := save(f.output, write); err != nil {
 		return err
@@ -225,7 +234,8 @@ func valuesCSV(w io.Writer, all []*drawn) error {
 	_ = c.Write(head)
 	for _, d := range all {
 		for _, i := range d.list.Members() {
-			line := []string{d.path, strconv.Itoa(i), strconv.FormatFloat(d.recording.Samples.Time(i).Seconds(), 'f', -1, 64)}
+			line := []string{d.path, strconv.Itoa(i),
+				strconv.FormatFloat(d.recording.Samples.Time(i).Seconds(), 'f', -1, 64)}
 			for _, metric := range d.metrics {
 				text := ""
 				if x := metric.Column[i]; metrics.Defined(x) {

@@ -37,12 +37,16 @@ because so many were tried, are marked.`,
 			return nil
 		},
 		ValidArgsFunction: f.completeMetric,
-		RunE:              func(_ *cobra.Command, args []string) error { return f.run(t, args[0], args[1]) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			return f.run(t, args[0],
+				args[1])
+		},
 	}
 	f.addMonitors(c, t)
 	flags := c.Flags()
 	addTop(c, &f.top, 25)
-	flags.Float64Var(&f.least, "least", 0.01, "leave out call paths with fewer goroutines per sample than this `number`")
+	flags.Float64Var(&f.least, "least", 0.01,
+		"leave out call paths with fewer goroutines per sample than this `number`")
 	addJSON(c, &f.json)
 	return c
 }
@@ -55,11 +59,13 @@ func (f *suggestFlags) run(t terminal, path, metric string) error {
 	if err != nil {
 		return err
 	}
-	ranking, err := m.table.Rank(metric, m.list, metrics.RankOptions{Least: f.least, Most: cmp.Or(f.top, math.MaxInt)})
+	ranking, err := m.table.Rank(metric, m.list,
+		metrics.RankOptions{Least: f.least, Most: cmp.Or(f.top, math.MaxInt)})
 	if err != nil {
 		return err
 	}
-	r := &report.Ranking{Ranking: ranking, Over: m.over(f.samples), Basis: report.BasisOf(m.recording)}
+	r := &report.Ranking{Ranking: ranking, Over: m.over(f.samples),
+		Basis: report.BasisOf(m.recording)}
 	if f.json {
 		return r.WriteJSON(t.out)
 	}

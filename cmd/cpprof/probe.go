@@ -78,9 +78,12 @@ only counted, or left alone.`,
 	addDuration(c, &f.record.options.Duration, 0)
 	addOutput(c, &f.record.outputs.given, "")
 	addForce(c, &f.record.outputs.force)
-	c.Flags().BoolVar(&f.countsOnly, "counts-only", false, "count calls, and measure no times: a tenth of the cost")
-	c.Flags().BoolVar(&f.breakpoints, "breakpoints", false, "use the processor's breakpoints, which write nothing, though uprobes may be permitted")
-	addShare(c.Flags(), &f.overhead, "probe-overhead", "1%", "the `share` of one processor's time that probes may cost the program; 0 for no bound")
+	c.Flags().BoolVar(&f.countsOnly, "counts-only", false,
+		"count calls, and measure no times: a tenth of the cost")
+	c.Flags().BoolVar(&f.breakpoints, "breakpoints", false,
+		"use the processor's breakpoints, which write nothing, though uprobes may be permitted")
+	addShare(c.Flags(), &f.overhead, "probe-overhead", "1%",
+		"the `share` of one processor's time that probes may cost the program; 0 for no bound")
 	addMaxRemoval(c.Flags(), &f.removal)
 	addTop(c, &f.top, 5)
 	addJSON(c, &f.json)
@@ -88,8 +91,10 @@ only counted, or left alone.`,
 	return c
 }
 
-// live probes a program, which it starts if there is a command, until the time is over, it ends, or a person interrupts it.
-func (f *probeFlags) live(ctx context.Context, t terminal, c *cobra.Command, patterns, command []string) error {
+// live probes a program, which it starts if there is a command, until the
+// time is over, it ends, or a person interrupts it.
+func (f *probeFlags) live(ctx context.Context, t terminal, c *cobra.Command,
+	patterns, command []string) error {
 	if err := f.record.check(c, command); err != nil {
 		return &usageError{err}
 	}
@@ -128,7 +133,10 @@ func (f *probeFlags) live(ctx context.Context, t terminal, c *cobra.Command, pat
 	if d := &f.record.options.Duration; *d > 0 {
 		*d += max(0, time.Since(start)) // putting instruments in may take seconds on a busy machine
 	}
-	f.record.wrap = func(s sampledata.Sink) sampledata.Sink { return &probedSink{Sink: s, set: set} }
+	f.record.wrap = func(s sampledata.Sink) sampledata.Sink {
+		return &probedSink{Sink: s,
+			set: set}
+	}
 	g, err := f.record.startRecording(ctx, target.target)
 	if err != nil {
 		return errors.Join(err, set.Close())
@@ -144,7 +152,8 @@ func (f *probeFlags) live(ctx context.Context, t terminal, c *cobra.Command, pat
 	if left != nil {
 		out = ""
 	}
-	termtext.Fprintf(t.err, "cpprof: %s; %sthe recording is in %s\n", probesEnded(ctx, target.Process, result.End), out, g.file)
+	termtext.Fprintf(t.err, "cpprof: %s; %sthe recording is in %s\n",
+		probesEnded(ctx, target.Process, result.End), out, g.file)
 	return errors.Join(f.show(t, g.file, g.live.Recording()), left)
 }
 
@@ -158,8 +167,10 @@ func probesEnded(ctx context.Context, p *sampler.Process, e sampledata.End) stri
 	return becameOf(p, e)
 }
 
-// functions finds the functions of the patterns. It prints why it leaves some out, and returns an error if none is left.
-func (f *probeFlags) functions(t terminal, pid int, patterns []string) (list []probe.Function, _ *probe.Program, _ error) {
+// functions finds the functions of the patterns. It prints why it leaves some
+// out, and returns an error if none is left.
+func (f *probeFlags) functions(t terminal, pid int, patterns []string) (list []probe.Function,
+	_ *probe.Program, _ error) {
 	program, err := probe.OpenPID(pid)
 	if err != nil {
 		return nil, nil, err
@@ -189,7 +200,9 @@ func (f *probeFlags) functions(t terminal, pid int, patterns []string) (list []p
 		return nil, nil, errors.Join(refusals...)
 	}
 	if len(list) > sampledata.MaxProbes {
-		return nil, nil, usagef("%s match %s: probe at most %d at once", strings.Join(patterns, " "), report.Counted(len(list), "function"), sampledata.MaxProbes)
+		return nil, nil, usagef("%s match %s: probe at most %d at once",
+			strings.Join(patterns, " "), report.Counted(len(list), "function"),
+			sampledata.MaxProbes)
 	}
 	for _, err := range refusals {
 		termtext.Fprintf(t.err, "cpprof: %v\n", err)
@@ -238,7 +251,8 @@ func (f *probeFlags) show(t terminal, file string, r *sampledata.Recording) erro
 	return p.Write(t.out)
 }
 
-// A probedSink adds to a recording what the probes have measured: about once a second, and at its end, when it takes them out.
+// A probedSink adds to a recording what the probes have measured: about once
+// a second, and at its end, when it takes them out.
 type probedSink struct {
 	sampledata.Sink
 	last time.Duration
@@ -249,8 +263,8 @@ type probedSink struct {
 	finished bool
 }
 
-// add adds instruments while the recording grows; set is nil if none could be put in. If the recording has ended, add
-// returns false.
+// add adds instruments while the recording grows; set is nil if none could be
+// put in. If the recording has ended, add returns false.
 func (s *probedSink) add(set *probe.Set, refused []sampledata.Probe) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -274,7 +288,9 @@ func (s *probedSink) Finish(e sampledata.End) error {
 	s.finished = true
 	s.mu.Unlock()
 	if s.set != nil {
-		_ = s.set.Close() // whoever has started the probes closes them again, and reports what is left
+		// whoever has started the probes closes them again, and reports what
+		// is left
+		_ = s.set.Close()
 	}
 	s.put()
 	return s.Sink.Finish(e)

@@ -11,7 +11,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// usualRemoval is how long taking probes out may take, unless a person asks for more.
+// usualRemoval is how long taking probes out may take, unless a person asks
+// for more.
 const usualRemoval = 5 * time.Second
 
 func addMaxRemoval(f *pflag.FlagSet, d *time.Duration) {
@@ -30,8 +31,8 @@ func tooLong(err error) error {
 		enough.Round(time.Second)+time.Second)
 }
 
-// A countdown is a line that says how many probes are still in the program. It appears only if
-// taking them out lasts.
+// A countdown is a line that says how many probes are still in the program.
+// It appears only if taking them out lasts.
 type countdown struct {
 	t    terminal
 	last time.Time

@@ -11,7 +11,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A processFlag is the value of -p: the pid of a running process, or the name of its program.
+// A processFlag is the value of -p: the pid of a running process, or the name
+// of its program.
 type processFlag string
 
 // usualProcess describes -p.
@@ -22,7 +23,8 @@ func addProcess(c *cobra.Command, p *processFlag, usage string) {
 	_ = c.RegisterFlagCompletionFunc("pid", completeProcess)
 }
 
-// needProcess returns an error if -p is not given. It serves the commands that can't launch a program.
+// needProcess returns an error if -p is not given. It serves the commands
+// that can't launch a program.
 func needProcess(c *cobra.Command) error {
 	if c.Flags().Changed("pid") {
 		return nil
@@ -49,11 +51,13 @@ func (p processFlag) find() (int, error) {
 	}
 	switch len(named) {
 	case 0:
-		return 0, &usageError{&offer{"-p " + text + ": no Go program of this name runs that cpprof may halt", running}}
+		return 0, &usageError{&offer{"-p " + text +
+			": no Go program of this name runs that cpprof may halt", running}}
 	case 1:
 		return named[0].PID, nil
 	}
-	return 0, &usageError{&offer{"-p " + text + ": several programs have this name: give the number of one", named}}
+	return 0, &usageError{&offer{"-p " + text +
+		": several programs have this name: give the number of one", named}}
 }
 
 // An offer is an error that lists processes that can be given instead.
@@ -88,7 +92,8 @@ func (o *offer) lines() string {
 // longestArguments limits a command line in a message, in characters.
 const longestArguments = 80
 
-// commandOf returns the name of a process's program and its arguments, cut if they are long.
+// commandOf returns the name of a process's program and its arguments, cut if
+// they are long.
 func commandOf(p *sampler.Process) string {
 	words := []string{filepath.Base(p.Name)}
 	if command := p.Command(); len(command) > 1 {
@@ -101,8 +106,10 @@ func commandOf(p *sampler.Process) string {
 	return string(text)
 }
 
-// completeProcess completes -p: with a name if a process is the only one of that name, otherwise with its pid.
-func completeProcess(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+// completeProcess completes -p: with a name if a process is the only one of
+// that name, otherwise with its pid.
+func completeProcess(_ *cobra.Command, _ []string, word string) ([]string,
+	cobra.ShellCompDirective) {
 	running := sampler.Running()
 	count := map[string]int{}
 	for _, p := range running {
@@ -111,7 +118,8 @@ func completeProcess(_ *cobra.Command, _ []string, word string) ([]string, cobra
 	var list []string
 	for _, p := range running {
 		value := filepath.Base(p.Name)
-		if !isPlainName(value) || count[value] > 1 || strings.HasPrefix(strconv.Itoa(p.PID), word) && word != "" {
+		if !isPlainName(value) || count[value] > 1 ||
+			strings.HasPrefix(strconv.Itoa(p.PID), word) && word != "" {
 			value = strconv.Itoa(p.PID)
 		}
 		list = append(list, value+"\t"+termtext.Printable(commandOf(p)))
@@ -119,7 +127,8 @@ func completeProcess(_ *cobra.Command, _ []string, word string) ([]string, cobra
 	return list, cobra.ShellCompDirectiveNoFileComp
 }
 
-// isPlainName reports whether a name means itself in every shell, and can't be taken for a pid or for a flag.
+// isPlainName reports whether a name means itself in every shell, and can't
+// be taken for a pid or for a flag.
 func isPlainName(name string) bool {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_."
 	return strings.Trim(name, letters+"0123456789-+") == "" && strings.IndexAny(name, letters) == 0

@@ -31,7 +31,8 @@ type recordFlags struct {
 	mark       markFlags
 	samplerFlags
 
-	wrap func(sampledata.Sink) sampledata.Sink // adds to what the sampler sees; nil if nothing is added
+	// adds to what the sampler sees; nil if nothing is added
+	wrap func(sampledata.Sink) sampledata.Sink
 }
 
 func newRecordCommand(t terminal) *cobra.Command {
@@ -86,14 +87,18 @@ cpprof samples less often than --rate says if it would otherwise exceed --max-ov
 	addDuration(c, &f.options.Duration, 0)
 	addConnect(c, &f.connect)
 	addProgram(c, &f.program)
-	flags.StringVar(&f.child, "child", "", "record the programs whose file name matches `PATTERN`, among COMMAND and all that it starts")
-	flags.BoolVar(&f.followExec, "follow-exec", false, "if a recorded program replaces itself by another one (exec), record that, too")
+	flags.StringVar(&f.child, "child", "",
+		"record the programs whose file name matches `PATTERN`, among COMMAND and all that it starts")
+	flags.BoolVar(&f.followExec, "follow-exec", false,
+		"if a recorded program replaces itself by another one (exec), record that, too")
 	flags.BoolVar(&f.view, "view", false, "show the recording in the Analyzer while it grows")
-	flags.BoolVar(&f.web, "web", false, "show the recording in a browser while it grows, and then until Ctrl-C")
+	flags.BoolVar(&f.web, "web", false,
+		"show the recording in a browser while it grows, and then until Ctrl-C")
 	addNoBrowser(c, &f.noBrowser)
 	addSampleList(c, &f.shown.samples)
 	addMonitorFlags(c, &f.monitors, &f.noMonitors)
-	flags.BoolVar(&f.full, "full-command", false, "keep passwords, tokens and other secrets in the recorded command line")
+	flags.BoolVar(&f.full, "full-command", false,
+		"keep passwords, tokens and other secrets in the recorded command line")
 	f.addJitter(c)
 	f.samplerFlags.add(c)
 	f.mark.add(c)
@@ -119,7 +124,8 @@ func (f *recordFlags) check(c *cobra.Command, args []string) error {
 		return &offer{"give a command (cpprof record -- ./server) or a process (cpprof record -p PROCESS)", sampler.Running()}
 	}
 	if _, err := path.Match(f.child, ""); err != nil {
-		return fmt.Errorf("--child %s: want a file name, or a pattern such as '*.test': %w", f.child, err)
+		return fmt.Errorf("--child %s: want a file name, or a pattern such as '*.test': %w",
+			f.child, err)
 	}
 	if err := f.chooseMonitors(c.ErrOrStderr(), c.Flags().Changed("child")); err != nil {
 		return err
@@ -127,8 +133,9 @@ func (f *recordFlags) check(c *cobra.Command, args []string) error {
 	return f.samplerFlags.check(c)
 }
 
-// chooseMonitors sets which monitors are recorded. If several programs are recorded, not all need to have what --monitor
-// names. Nor need a program have what the config file names, which may be for several.
+// chooseMonitors sets which monitors are recorded. If several programs are
+// recorded, not all need to have what --monitor names. Nor need a program
+// have what the config file names, which may be for several.
 func (f *recordFlags) chooseMonitors(warnings io.Writer, several bool) error {
 	var all []monitor.Request
 	if !f.noMonitors {
@@ -154,7 +161,8 @@ func requests(c *config.Config) (list []monitor.Request) {
 	return list
 }
 
-// follows reports whether record leaves out the command itself, and records the programs that it becomes or starts.
+// follows reports whether record leaves out the command itself, and records
+// the programs that it becomes or starts.
 func (f *recordFlags) follows(program string, args []string) bool {
 	if f.child != "" {
 		return true

@@ -13,8 +13,9 @@ type backend struct {
 	rate float64 // samples per second, if --rate is not given
 	heap bool    // it can mark the program's heap
 
-	// open prepares to record an executable before it is launched. The attacher that it returns attaches to a process
-	// that runs the executable.
+	// open prepares to record an executable before it is launched. The
+	// attacher that it returns attaches to a process that runs the
+	// executable.
 	open func(path string) (attach func(*sampler.Process) (sampler.Backend, error), err error)
 }
 

@@ -13,19 +13,22 @@ import (
 const defaultBackend = snapshot.Name
 
 func init() {
-	backends[snapshot.Name] = backend{rate: 100, heap: true, open: func(path string) (func(*sampler.Process) (sampler.Backend, error), error) {
-		e, err := sampler.ReadExecutable(path)
-		if err == nil {
-			err = e.Foreign()
-		}
-		if err != nil {
-			return nil, err
-		}
-		return attach, nil
-	}}
+	backends[snapshot.Name] = backend{rate: 100,
+		heap: true, open: func(path string) (func(*sampler.Process) (sampler.Backend, error),
+			error) {
+			e, err := sampler.ReadExecutable(path)
+			if err == nil {
+				err = e.Foreign()
+			}
+			if err != nil {
+				return nil, err
+			}
+			return attach, nil
+		}}
 }
 
-// attach makes a backend that knows what earlier recordings have learned about the program.
+// attach makes a backend that knows what earlier recordings have learned
+// about the program.
 func attach(p *sampler.Process) (sampler.Backend, error) {
 	b, err := snapshot.Attach(p)
 	if err != nil {

@@ -18,22 +18,27 @@ type samplerFlags struct {
 
 func (f *samplerFlags) add(c *cobra.Command) {
 	flags := c.Flags()
-	flags.Float64VarP(&f.options.Rate, "rate", "r", 0, "samples per second, at most (default "+defaultRates()+")")
-	addShare(flags, &f.maxOverhead, "max-overhead", percent(sampler.DefaultMaxOverhead), "the `share` of time for which the program may be halted; 0 for no limit")
+	flags.Float64VarP(&f.options.Rate, "rate", "r", 0,
+		"samples per second, at most (default "+defaultRates()+")")
+	addShare(flags, &f.maxOverhead, "max-overhead", percent(sampler.DefaultMaxOverhead),
+		"the `share` of time for which the program may be halted; 0 for no limit")
 	addMaxCPU(c, &f.maxCPU, sampler.DefaultMaxCPU)
 	addBackend(c, &f.backend)
 }
 
 func (f *samplerFlags) addJitter(c *cobra.Command) {
-	addShare(c.Flags(), &f.jitter, "jitter", percent(sampler.DefaultJitter), "the `share` of the interval that is random; 0 is strictly periodic")
+	addShare(c.Flags(), &f.jitter, "jitter", percent(sampler.DefaultJitter),
+		"the `share` of the interval that is random; 0 is strictly periodic")
 }
 
 func addBackend(c *cobra.Command, name *string) {
-	c.Flags().StringVar(name, "backend", defaultBackend, "how to read the program: "+strings.Join(backendNames(), ", "))
+	c.Flags().StringVar(name, "backend", defaultBackend,
+		"how to read the program: "+strings.Join(backendNames(), ", "))
 	completeWords(c, "backend", backendNames()...)
 }
 
-// check returns an error if a flag has an impossible value, and completes the options.
+// check returns an error if a flag has an impossible value, and completes the
+// options.
 func (f *samplerFlags) check(c *cobra.Command) error {
 	if f.options.Rate == 0 && c.Flags().Changed("rate") {
 		return errors.New("--rate 0: give the number of samples per second")
@@ -57,12 +62,14 @@ func (f *samplerFlags) check(c *cobra.Command) error {
 func findBackend(name string) (backend, error) {
 	b, ok := backends[name]
 	if !ok {
-		return backend{}, fmt.Errorf("--backend %s: no such backend: want one of %s", name, strings.Join(backendNames(), ", "))
+		return backend{}, fmt.Errorf("--backend %s: no such backend: want one of %s", name,
+			strings.Join(backendNames(), ", "))
 	}
 	return b, nil
 }
 
-// defaultRates lists the default rates of the backends, beginning with the default backend.
+// defaultRates lists the default rates of the backends, beginning with the
+// default backend.
 func defaultRates() string {
 	list := fmt.Sprint(backends[defaultBackend].rate)
 	for _, name := range backendNames() {

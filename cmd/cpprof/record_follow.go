@@ -19,7 +19,8 @@ import (
 	"github.com/cpprof/cpprof/views/locks"
 )
 
-// matcher returns a function that reports whether --child selects a program, or nil if --child is not given.
+// matcher returns a function that reports whether --child selects a program,
+// or nil if --child is not given.
 func (f *recordFlags) matcher() func(string) bool {
 	if f.child == "" {
 		return nil
@@ -44,8 +45,9 @@ type recordRun struct {
 	samples int64  // number of samples in it
 }
 
-// programs records the programs that the root becomes and starts, each into its own recording. If there is an earlier
-// recording, began is the time at which it began.
+// programs records the programs that the root becomes and starts, each into
+// its own recording. If there is an earlier recording, began is the time at
+// which it began.
 func (r *recordRun) programs(ctx context.Context, o sampler.ProgramFilter, began time.Time) error {
 	r.announce("waiting for a program to record; Ctrl-C ends the wait")
 	programs, err := sampler.RecordPrograms(ctx, r.root, sampler.ProgramsOptions{
@@ -82,7 +84,8 @@ type programRecording struct {
 
 // Open creates the file, and makes this recording the one whose progress is shown.
 func (g *programRecording) Open(h sampledata.Header) (sampledata.Sink, error) {
-	g.r.announce("recording %s (process %d) into %s; Ctrl-C ends the recording", g.p.Name, g.p.PID, g.file)
+	g.r.announce("recording %s (process %d) into %s; Ctrl-C ends the recording", g.p.Name,
+		g.p.PID, g.file)
 	g.r.mu.Lock()
 	g.r.newest = g.p.PID
 	g.r.mu.Unlock()
@@ -109,7 +112,8 @@ func (g *programRecording) MeetPeer(other sampler.Peer) {
 	g.r.say.beside(g.p, other)
 }
 
-// Ended prints a summary of the recording, or removes the recording if it has no samples.
+// Ended prints a summary of the recording, or removes the recording if it has
+// no samples.
 func (g *programRecording) Ended(result sampler.Result) error {
 	r := g.r
 	r.mu.Lock()
@@ -119,10 +123,12 @@ func (g *programRecording) Ended(result sampler.Result) error {
 		return r.f.outputs.discard(g.file)
 	}
 	became := becameOf(g.p, result.End)
-	if result.End.Cause == sampledata.EndInterrupted && r.root.Launched && r.signals.fromTerminal() {
+	if result.End.Cause == sampledata.EndInterrupted && r.root.Launched &&
+		r.signals.fromTerminal() {
 		became = "interrupted" // the program got the same Ctrl-C, and may take a moment to end
 	}
-	termtext.Fprintf(r.say.out, "cpprof: recorded %s (process %d) into %s: %s in %s: %s\n", filepath.Base(g.p.Name), g.p.PID, g.file,
+	termtext.Fprintf(r.say.out, "cpprof: recorded %s (process %d) into %s: %s in %s: %s\n",
+		filepath.Base(g.p.Name), g.p.PID, g.file,
 		achieved(result.Progress), result.Elapsed.Round(time.Millisecond), became)
 	r.made++
 	if result.Samples > r.samples {
@@ -147,9 +153,11 @@ func (g *programRecording) Dropped(err error) {
 	}
 }
 
-// suggestFollowExec prints how to record a program that has replaced a recorded one (exec).
+// suggestFollowExec prints how to record a program that has replaced a
+// recorded one (exec).
 func (n *narrator) suggestFollowExec() {
-	termtext.Fprintln(n.out, "cpprof: add --follow-exec to record the program that it executed, too")
+	termtext.Fprintln(n.out,
+		"cpprof: add --follow-exec to record the program that it executed, too")
 }
 
 // announce prints a message, but only on a terminal.
@@ -169,7 +177,8 @@ func (r *recordRun) conclude(ctx context.Context, programs sampler.Programs) err
 			termtext.Fprintf(r.say.out, "cpprof: not recorded: %v\n", programs.Err)
 		}
 		if len(programs.Brief) > 0 {
-			termtext.Fprintf(r.say.out, "cpprof: ended before the first sample: %s\n", listed(programs.Brief))
+			termtext.Fprintf(r.say.out, "cpprof: ended before the first sample: %s\n",
+				listed(programs.Brief))
 		}
 		if r.largest != "" {
 			termtext.Fprintf(r.say.out, "cpprof: next: cpprof why %s\n", words.Shell(r.largest))
@@ -184,23 +193,27 @@ func (r *recordRun) conclude(ctx context.Context, programs sampler.Programs) err
 	return &statusError{exitFailed}
 }
 
-// nothingRecorded returns an error that says why nothing was recorded, and what to do about it.
+// nothingRecorded returns an error that says why nothing was recorded, and
+// what to do about it.
 func (r *recordRun) nothingRecorded(ctx context.Context, programs sampler.Programs) error {
 	switch {
 	case programs.Err != nil:
 		return programs.Err
 	case len(programs.Brief) > 0:
-		return fmt.Errorf("nothing was recorded: %s ended before the first sample", listed(programs.Brief))
+		return fmt.Errorf("nothing was recorded: %s ended before the first sample",
+			listed(programs.Brief))
 	case ctx.Err() != nil:
 		return errors.New("nothing was recorded: interrupted before a Go program started")
 	case r.f.child != "" && len(programs.Seen) > 0:
-		return fmt.Errorf("nothing was recorded: no program matched --child %s; these ran: %s", r.f.child, listed(programs.Seen))
+		return fmt.Errorf("nothing was recorded: no program matched --child %s; these ran: %s",
+			r.f.child, listed(programs.Seen))
 	case slices.Contains(programs.Seen, "go"):
 		return errors.New("nothing was recorded: the go command ran no program, or only one that lived for a few milliseconds: " +
 			"a cached test result runs nothing (add -count=1); to record the go command itself, add --child go")
 	}
 	return fmt.Errorf("nothing was recorded: %s started no Go program that lived for more than a few milliseconds: "+
-		"check the command, or use -p PID to attach to a program that it leaves running", filepath.Base(r.root.Name))
+		"check the command, or use -p PID to attach to a program that it leaves running",
+		filepath.Base(r.root.Name))
 }
 
 // listed returns the sorted names as a list, each once, and shortens a long list.
@@ -222,8 +235,10 @@ func (f *recordFlags) header(p *sampler.Process, h sampledata.Header) sampledata
 	return h
 }
 
-// create creates the file of a recording, and returns the sink that writes it and reports each deadlock as soon as it occurs.
-func (f *recordFlags) create(file string, h sampledata.Header, deadlock func(locks.Deadlock)) (sampledata.Sink, error) {
+// create creates the file of a recording, and returns the sink that writes it
+// and reports each deadlock as soon as it occurs.
+func (f *recordFlags) create(file string, h sampledata.Header,
+	deadlock func(locks.Deadlock)) (sampledata.Sink, error) {
 	w, err := f.outputs.create(file, h)
 	if err != nil {
 		return nil, err

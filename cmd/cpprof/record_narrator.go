@@ -14,7 +14,8 @@ import (
 	"github.com/cpprof/cpprof/views/locks"
 )
 
-// A narrator prints how a recording goes: on a terminal a progress line that it updates, and at the end a summary.
+// A narrator prints how a recording goes: on a terminal a progress line that
+// it updates, and at the end a summary.
 type narrator struct {
 	out    io.Writer
 	live   bool // out is a terminal
@@ -28,7 +29,8 @@ func newNarrator(t terminal) *narrator { return &narrator{out: t.err, live: t.er
 
 func (n *narrator) begin(p *sampler.Process, file string) {
 	if n.live {
-		termtext.Fprintf(n.out, "cpprof: recording process %d into %s; Ctrl-C ends the recording\n", p.PID, file)
+		termtext.Fprintf(n.out, "cpprof: recording process %d into %s; Ctrl-C ends the recording\n",
+			p.PID, file)
 	}
 }
 
@@ -43,7 +45,8 @@ func (n *narrator) progress(p sampler.Progress) {
 
 // achieved returns the text that a progress line and the summary have in common.
 func achieved(p sampler.Progress) string {
-	s := fmt.Sprintf("%s (%.1f/s)  %s  %.2f%% halted", report.Counted(p.Samples, "sample"), p.Rate(), report.Counted(p.Goroutines, "goroutine"),
+	s := fmt.Sprintf("%s (%.1f/s)  %s  %.2f%% halted", report.Counted(p.Samples, "sample"),
+		p.Rate(), report.Counted(p.Goroutines, "goroutine"),
 		100*p.HaltedShare())
 	if p.Lost > 0 {
 		s += "  " + report.Counted(p.Lost, "sample") + " lost"
@@ -51,7 +54,8 @@ func achieved(p sampler.Progress) string {
 	return s
 }
 
-// described is the number of deadlocks that are described as they occur: a program with a bug may have thousands.
+// described is the number of deadlocks that are described as they occur: a
+// program with a bug may have thousands.
 const described = 5
 
 // deadlock prints a warning of goroutines that will never continue.
@@ -62,16 +66,20 @@ func (n *narrator) deadlock(p *sampler.Process, d locks.Deadlock) {
 	}
 	n.clear()
 	if n.deadlocks > described {
-		termtext.Fprintf(n.out, "cpprof: there are more deadlocks; cpprof locks --top 0 shows them all\n")
+		termtext.Fprintf(n.out,
+			"cpprof: there are more deadlocks; cpprof locks --top 0 shows them all\n")
 		return
 	}
-	termtext.Fprintf(n.out, "cpprof: DEADLOCK in %s (process %d):\n%s", p.Name, p.PID, termtext.Text(report.Deadlock(&d)))
+	termtext.Fprintf(n.out, "cpprof: DEADLOCK in %s (process %d):\n%s", p.Name, p.PID,
+		termtext.Text(report.Deadlock(&d)))
 }
 
 // beside prints that another process samples the target, too.
 func (n *narrator) beside(p *sampler.Process, other sampler.Peer) {
 	n.clear()
-	termtext.Fprintf(n.out, "cpprof: process %d is also sampled by %s; the samples of both cost it time\n", p.PID, other)
+	termtext.Fprintf(n.out,
+		"cpprof: process %d is also sampled by %s; the samples of both cost it time\n",
+		p.PID, other)
 }
 
 // clear removes the progress line.
@@ -84,9 +92,11 @@ func (n *narrator) clear() {
 
 // end prints what was recorded, what became of the target, and what to do next.
 func (n *narrator) end(p *sampler.Process, file string, r sampler.Result) {
-	termtext.Fprintf(n.out, "cpprof: recorded %s in %s: %s\n", achieved(r.Progress), r.Elapsed.Round(time.Millisecond), becameOf(p, r.End))
+	termtext.Fprintf(n.out, "cpprof: recorded %s in %s: %s\n", achieved(r.Progress),
+		r.Elapsed.Round(time.Millisecond), becameOf(p, r.End))
 	if r.Samples == 0 {
-		termtext.Fprintf(n.out, "cpprof: %s has no samples: record for longer, or at a higher --rate\n", file)
+		termtext.Fprintf(n.out,
+			"cpprof: %s has no samples: record for longer, or at a higher --rate\n", file)
 		return
 	}
 	n.suggestLonger(r)
@@ -94,16 +104,19 @@ func (n *narrator) end(p *sampler.Process, file string, r sampler.Result) {
 	termtext.Fprintf(n.out, "cpprof: next: cpprof why %s\n", words.Shell(file))
 }
 
-// suggestLonger prints that a recording was too short if the stacks of many goroutines are not known.
+// suggestLonger prints that a recording was too short if the stacks of many
+// goroutines are not known.
 func (n *narrator) suggestLonger(r sampler.Result) {
 	if 10*r.Unread < r.Goroutines || r.Unread == 0 {
 		return
 	}
-	termtext.Fprintf(n.out, "cpprof: the machine is so busy that the stacks of %d of %s were not read in that time: record for longer (-d %v)\n",
+	termtext.Fprintf(n.out,
+		"cpprof: the machine is so busy that the stacks of %d of %s were not read in that time: record for longer (-d %v)\n",
 		r.Unread, report.Counted(r.Goroutines, "goroutine"), enough(r))
 }
 
-// enough returns a time in which all stacks are probably read, and some more samples taken.
+// enough returns a time in which all stacks are probably read, and some more
+// samples taken.
 func enough(r sampler.Result) time.Duration {
 	read := max(1-float64(r.Unread)/float64(r.Goroutines), 0.1)
 	return time.Duration(2 * float64(r.Elapsed) / read).Round(time.Second)
@@ -118,19 +131,24 @@ func (n *narrator) suggestBound(r sampler.Result) {
 	if r.Bound.Flag == "--max-overhead" {
 		what = "of halting the program"
 	}
-	termtext.Fprintf(n.out, "cpprof: the samples are few: each cost %v %s, and %s allows %.3g%%; %s\n",
-		r.Bound.Cost.Round(10*time.Microsecond), what, r.Bound.Flag, 100*r.Bound.Share, remedy(r.Bound))
+	termtext.Fprintf(n.out,
+		"cpprof: the samples are few: each cost %v %s, and %s allows %.3g%%; %s\n",
+		r.Bound.Cost.Round(10*time.Microsecond), what, r.Bound.Flag, 100*r.Bound.Share,
+		remedy(r.Bound))
 }
 
-// remedy returns a text that says which value of a bound's flag allows as many samples as a recording should have.
+// remedy returns a text that says which value of a bound's flag allows as
+// many samples as a recording should have.
 func remedy(b sampler.Bound) string {
-	if enough := math.Ceil(100 * sampler.Floor * b.Cost.Seconds()); enough > 100*b.Share && enough < 100 {
+	if enough := math.Ceil(100 * sampler.Floor * b.Cost.Seconds()); enough > 100*b.Share &&
+		enough < 100 {
 		return fmt.Sprintf("%s %.0f%% allows %d per second", b.Flag, enough, sampler.Floor)
 	}
 	return "a larger " + b.Flag + " allows more"
 }
 
-// becameOf returns a text that says why a recording ended, and whether the target is still running.
+// becameOf returns a text that says why a recording ended, and whether the
+// target is still running.
 func becameOf(p *sampler.Process, end sampledata.End) string {
 	switch end.Cause {
 	case sampledata.EndExited, sampledata.EndKilled, sampledata.EndExec, sampledata.EndFailed:

@@ -13,7 +13,8 @@ import (
 	"github.com/cpprof/cpprof/views/locks"
 )
 
-// record makes one recording, or several if it also records the programs that a command starts or becomes.
+// record makes one recording, or several if it also records the programs that
+// a command starts or becomes.
 func record(ctx context.Context, t terminal, f *recordFlags, command []string) error {
 	ctx, signals := watchSignals(ctx)
 	defer signals.stop()
@@ -26,7 +27,8 @@ func record(ctx context.Context, t terminal, f *recordFlags, command []string) e
 	if target.executed {
 		err = r.programs(ctx, anyExecuted, time.Time{})
 	} else if target.backend == nil {
-		err = r.programs(ctx, sampler.ProgramFilter{Children: true, Match: f.matcher()}, time.Time{})
+		err = r.programs(ctx, sampler.ProgramFilter{Children: true, Match: f.matcher()},
+			time.Time{})
 	} else {
 		err = r.first(ctx, target.backend)
 	}
@@ -42,15 +44,20 @@ func record(ctx context.Context, t terminal, f *recordFlags, command []string) e
 // A target is a process that exists, and the way to record it.
 type target struct {
 	*sampler.Process
-	backend  sampler.Backend // nil if only the programs that the process becomes or starts are to be recorded
-	executed bool            // the process executes others before it can be attached to; those are to be recorded
+	// nil if only the programs that the process becomes or starts are to be
+	// recorded
+	backend sampler.Backend
+	// the process executes others before it can be attached to; those are to
+	// be recorded
+	executed bool
 }
 
 // anyExecuted selects the programs that a process becomes.
 var anyExecuted = sampler.ProgramFilter{Match: func(string) bool { return true }}
 
-// openTarget finds or launches the target, and attaches to it. It checks as much as it can before it launches a program. If
-// it fails after that, it returns the program with the error.
+// openTarget finds or launches the target, and attaches to it. It checks as
+// much as it can before it launches a program. If it fails after that, it
+// returns the program with the error.
 func openTarget(t terminal, f *recordFlags, command []string) (target, error) {
 	switch {
 	case f.connect != "":
@@ -82,7 +89,8 @@ func openTarget(t terminal, f *recordFlags, command []string) (target, error) {
 	if err != nil {
 		select {
 		case <-p.Done():
-			termtext.Fprintf(t.err, "cpprof: %s ended before it could be sampled: %s\n", command[0], p.End().Detail)
+			termtext.Fprintf(t.err, "cpprof: %s ended before it could be sampled: %s\n", command[0],
+				p.End().Detail)
 			return target{}, &statusError{int(p.End().ExitStatus)}
 		case <-time.After(100 * time.Millisecond):
 		}
@@ -102,9 +110,12 @@ type attachment struct {
 	t       terminal
 }
 
-// attach opens the target, and handles the signals that arrive until close: the context is done when one asks for the end, and the target
-// runs on while cpprof is suspended. If attach fails, it ends as a recording that failed does.
-func (f *recordFlags) attach(ctx context.Context, t, targets terminal, command []string) (context.Context, *attachment, error) {
+// attach opens the target, and handles the signals that arrive until close:
+// the context is done when one asks for the end, and the target runs on while
+// cpprof is suspended. If attach fails, it ends as a recording that failed
+// does.
+func (f *recordFlags) attach(ctx context.Context, t, targets terminal,
+	command []string) (context.Context, *attachment, error) {
 	ctx, signals := watchSignals(ctx)
 	opened, err := openTarget(targets, f, command)
 	a := &attachment{opened, signals, f, t}
@@ -148,7 +159,8 @@ func (f *recordFlags) running(t terminal) (target, error) {
 	return target{Process: p}, nil
 }
 
-// first records the process itself and then, with --follow-exec, the programs that it executes.
+// first records the process itself and then, with --follow-exec, the programs
+// that it executes.
 func (r *recordRun) first(ctx context.Context, b sampler.Backend) error {
 	p := r.root
 	file := r.f.outputs.claim(p.Name)
@@ -171,9 +183,10 @@ func (r *recordRun) first(ctx context.Context, b sampler.Backend) error {
 	return nil
 }
 
-// executed records the programs that the first one executes, whose own recording ended so. That recording is removed if it has
-// no samples.
-func (r *recordRun) executed(ctx context.Context, file string, first sampler.Result, began time.Time) error {
+// executed records the programs that the first one executes, whose own
+// recording ended so. That recording is removed if it has no samples.
+func (r *recordRun) executed(ctx context.Context, file string, first sampler.Result,
+	began time.Time) error {
 	if first.Samples > 0 {
 		r.say.end(r.root, file, first)
 		r.made = 1
@@ -183,8 +196,10 @@ func (r *recordRun) executed(ctx context.Context, file string, first sampler.Res
 	return r.programs(ctx, anyExecuted, began)
 }
 
-// record writes the recording of a process that a backend is attached to, and prints the progress.
-func (f *recordFlags) record(ctx context.Context, p *sampler.Process, b sampler.Backend, file string, say *narrator) (sampler.Result, error) {
+// record writes the recording of a process that a backend is attached to, and
+// prints the progress.
+func (f *recordFlags) record(ctx context.Context, p *sampler.Process, b sampler.Backend,
+	file string, say *narrator) (sampler.Result, error) {
 	o := f.options
 	o.Progress = say.progress
 	o.MeetPeer = func(other sampler.Peer) { say.beside(p, other) }
@@ -193,7 +208,8 @@ func (f *recordFlags) record(ctx context.Context, p *sampler.Process, b sampler.
 		return sampler.Result{}, err
 	}
 	defer recording.Close()
-	sink, err := f.create(file, f.header(p, b.Header()), func(d locks.Deadlock) { say.deadlock(p, d) })
+	sink, err := f.create(file, f.header(p, b.Header()),
+		func(d locks.Deadlock) { say.deadlock(p, d) })
 	if err != nil {
 		return sampler.Result{}, err
 	}
@@ -201,18 +217,22 @@ func (f *recordFlags) record(ctx context.Context, p *sampler.Process, b sampler.
 	return recording.Record(ctx, sink)
 }
 
-// awaitInterrupted waits until a launched program ends, if it got the same Ctrl-C from the terminal as cpprof.
+// awaitInterrupted waits until a launched program ends, if it got the same
+// Ctrl-C from the terminal as cpprof.
 func (r *recordRun) awaitInterrupted(ctx context.Context) {
 	if r.root.Launched && r.signals.fromTerminal() {
 		r.root.Wait(context.WithoutCancel(ctx))
 	}
 }
 
-// fail ends a recording that failed. For a launched program, cpprof stays and ends with the program's exit status, as if the
-// recording had worked: fail prints the failure, and waits for the program's end, but not longer than --duration or until
-// cpprof is interrupted. If the program's status is 0, the result is the status of the failure. Otherwise fail returns the
-// failure as it is.
-func (s *signals) fail(ctx context.Context, t terminal, f *recordFlags, p *sampler.Process, failure error) error {
+// fail ends a recording that failed. For a launched program, cpprof stays and
+// ends with the program's exit status, as if the recording had worked: fail
+// prints the failure, and waits for the program's end, but not longer than
+// --duration or until cpprof is interrupted. If the program's status is 0,
+// the result is the status of the failure. Otherwise fail returns the failure
+// as it is.
+func (s *signals) fail(ctx context.Context, t terminal, f *recordFlags, p *sampler.Process,
+	failure error) error {
 	var status *statusError
 	if p == nil || !p.Launched || errors.As(failure, &status) {
 		return failure
@@ -236,11 +256,13 @@ func (s *signals) fail(ctx context.Context, t terminal, f *recordFlags, p *sampl
 // stillRunning prints that a launched program continues unrecorded, if it does.
 func (n *narrator) stillRunning(p *sampler.Process) {
 	if p.Launched && !p.HasEnded() {
-		termtext.Fprintf(n.out, "cpprof: the launched program continues as process %d, and is not recorded\n", p.PID)
+		termtext.Fprintf(n.out,
+			"cpprof: the launched program continues as process %d, and is not recorded\n", p.PID)
 	}
 }
 
-// exitStatus returns the status of a launched program as cpprof's own, or nil if that is 0 or the program still runs.
+// exitStatus returns the status of a launched program as cpprof's own, or nil
+// if that is 0 or the program still runs.
 func exitStatus(p *sampler.Process) error {
 	if !p.HasEnded() {
 		return nil

@@ -17,8 +17,10 @@ import (
 	"github.com/cpprof/cpprof/sampler/probe"
 )
 
-// signals handles the signals that arrive while cpprof records. The first one that asks for the end ends the recording, the
-// second one ends cpprof, as soon as no probe of cpprof's is in a program. A signal that was ignored when cpprof started (as nohup does) stays ignored, by cpprof and by the
+// signals handles the signals that arrive while cpprof records. The first one
+// that asks for the end ends the recording, the second one ends cpprof, as
+// soon as no probe of cpprof's is in a program. A signal that was ignored
+// when cpprof started (as nohup does) stays ignored, by cpprof and by the
 // programs that it launches.
 type signals struct {
 	interrupt atomic.Bool
@@ -85,18 +87,20 @@ func (s *signals) watch(ends, suspends <-chan os.Signal, done <-chan struct{}, c
 	}
 }
 
-// endStuck ends this process if a read of a program's memory does not return: nothing else can end it then. The system detaches from
-// the program.
+// endStuck ends this process if a read of a program's memory does not return:
+// nothing else can end it then. The system detaches from the program.
 func endStuck() {
 	if pid := sampler.Stuck(500 * time.Millisecond); pid != 0 {
-		termtext.Fprintf(os.Stderr, "cpprof: ended at once: a read of the memory of process %d does not return\n", pid)
+		termtext.Fprintf(os.Stderr,
+			"cpprof: ended at once: a read of the memory of process %d does not return\n", pid)
 		os.Exit(1)
 	}
 }
 
-// suspend stops this process, as Ctrl-Z asks for. The target must run on meanwhile, so no thread of it may be traced:
-// suspend waits for the end of a halt, and first releases what earlier halts have left. If that fails, this process
-// does not stop.
+// suspend stops this process, as Ctrl-Z asks for. The target must run on
+// meanwhile, so no thread of it may be traced: suspend waits for the end of a
+// halt, and first releases what earlier halts have left. If that fails, this
+// process does not stop.
 func (s *signals) suspend(more <-chan os.Signal) {
 	s.halting.Lock()
 	defer s.halting.Unlock()
@@ -117,11 +121,13 @@ func (s *signals) suspend(more <-chan os.Signal) {
 	}
 }
 
-// fromTerminal reports whether, as far as is known, the interruption was Ctrl-C or Ctrl-\ at a terminal that has cpprof in its
-// foreground. A program that cpprof launched got the same signal then.
+// fromTerminal reports whether, as far as is known, the interruption was
+// Ctrl-C or Ctrl-\ at a terminal that has cpprof in its foreground. A program
+// that cpprof launched got the same signal then.
 func (s *signals) fromTerminal() bool { return s.interrupt.Load() && inForeground() }
 
-// suspendable returns a backend whose target runs on while this process is suspended (Ctrl-Z).
+// suspendable returns a backend whose target runs on while this process is
+// suspended (Ctrl-Z).
 func (s *signals) suspendable(b sampler.Backend) sampler.Backend {
 	s.halting.Lock()
 	defer s.halting.Unlock()
@@ -136,10 +142,11 @@ type suspendable struct {
 	suspended time.Duration // since the last sample
 }
 
-// Observe records how long this process was suspended before the sample: such a time belongs to no sample (see
-// sampledata.Weights).
+// Observe records how long this process was suspended before the sample: such
+// a time belongs to no sample (see sampledata.Weights).
 
-func (b *suspendable) Observe(ctx context.Context, sink sampledata.Sink, sample sampledata.Sample) (sampledata.Sample, error) {
+func (b *suspendable) Observe(ctx context.Context, sink sampledata.Sink,
+	sample sampledata.Sample) (sampledata.Sample, error) {
 	b.signals.halting.Lock()
 	defer b.signals.halting.Unlock()
 	sample.Suspended = b.suspended
@@ -150,7 +157,8 @@ func (b *suspendable) Observe(ctx context.Context, sink sampledata.Sink, sample 
 	return taken, err
 }
 
-// Examine prepares to mark the target's heap. Halts for that end before this process can be suspended, too.
+// Examine prepares to mark the target's heap. Halts for that end before this
+// process can be suspended, too.
 func (b *suspendable) Examine(c heap.Config) (*heap.Examination, error) {
 	e, ok := b.Backend.(live.Examiner)
 	if !ok {

@@ -8,7 +8,8 @@ import (
 	"golang.org/x/term"
 )
 
-// endSignals end a recording; suspendSignals stop this process until it is continued.
+// endSignals end a recording; suspendSignals stop this process until it is
+// continued.
 var endSignals, suspendSignals = []os.Signal{os.Interrupt}, []os.Signal(nil)
 
 func ignoredAtStart(os.Signal) bool { return false }

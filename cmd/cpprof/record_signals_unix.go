@@ -11,15 +11,18 @@ import (
 )
 
 var (
-	// endSignals end a recording. SIGQUIT (Ctrl-\) is among them, so that only a second one ends cpprof.
+	// endSignals end a recording. SIGQUIT (Ctrl-\) is among them, so that
+	// only a second one ends cpprof.
 	endSignals = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
 
-	// suspendSignals stop this process until it is continued: Ctrl-Z, and the use of the terminal from the background.
+	// suspendSignals stop this process until it is continued: Ctrl-Z, and the
+	// use of the terminal from the background.
 	suspendSignals = []os.Signal{syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU}
 )
 
-// ignored returns the signals that were ignored when this process started, as a set of bits. To handle a signal changes
-// the set, so it is read before any signal is handled.
+// ignored returns the signals that were ignored when this process started, as
+// a set of bits. To handle a signal changes the set, so it is read before any
+// signal is handled.
 var ignored = sync.OnceValue(ignoredSignals)
 
 func ignoredAtStart(sig os.Signal) bool {
@@ -27,7 +30,8 @@ func ignoredAtStart(sig os.Signal) bool {
 	return ok && ignored()>>(n-1)&1 != 0
 }
 
-// inForeground reports whether the terminal's keys send signals to the group of this process.
+// inForeground reports whether the terminal's keys send signals to the group
+// of this process.
 func inForeground() bool {
 	tty, err := os.Open("/dev/tty")
 	if err != nil {

@@ -17,8 +17,9 @@ import (
 	"github.com/cpprof/cpprof/views/locks"
 )
 
-// recordView makes one recording, and meanwhile shows it in the Analyzer. When a person leaves the Analyzer, the recording
-// ends. A launched program ends, too, as with Ctrl-C if --view is not given.
+// recordView makes one recording, and meanwhile shows it in the Analyzer.
+// When a person leaves the Analyzer, the recording ends. A launched program
+// ends, too, as with Ctrl-C if --view is not given.
 func recordView(ctx context.Context, t terminal, f *recordFlags, command []string) error {
 	if !t.isScreen() {
 		return usagef("--view needs a terminal: leave it out, and read the recording with 'cpprof report'")
@@ -141,7 +142,8 @@ func (g *growing) tell(say *narrator, p *sampler.Process) {
 	}
 }
 
-// outcome returns a text that says, to a person in the Analyzer, why the recording has ended.
+// outcome returns a text that says, to a person in the Analyzer, why the
+// recording has ended.
 func outcome(p *sampler.Process, r sampler.Result, err error) string {
 	if err != nil {
 		return err.Error()
@@ -174,14 +176,16 @@ func (g *growing) show(ctx context.Context, t terminal, counted string, log *tar
 	if err != nil {
 		return err
 	}
-	live := &tui.Live{Recording: g.live.Recording, Ended: g.ended, Outcome: func() string { return g.became }, Deadlocks: g.deadlocksSoFar}
+	live := &tui.Live{Recording: g.live.Recording, Ended: g.ended,
+		Outcome: func() string { return g.became }, Deadlocks: g.deadlocksSoFar}
 	if log != nil {
 		live.Note = "the program's output: " + log.path
 	}
 	return f.analyze(ctx, t, s, tui.Options{Live: live, Samples: counted})
 }
 
-// source returns the recording so far, with the configuration and the options of flags.
+// source returns the recording so far, with the configuration and the options
+// of flags.
 func (g *growing) source(f *viewFlags) (*source, error) {
 	s := &source{path: g.file, recording: g.live.Recording()}
 	var err error
@@ -192,7 +196,8 @@ func (g *growing) source(f *viewFlags) (*source, error) {
 	return s, err
 }
 
-// endLaunched interrupts a launched program, as Ctrl-C would do without the Analyzer, and waits for its end.
+// endLaunched interrupts a launched program, as Ctrl-C would do without the
+// Analyzer, and waits for its end.
 func endLaunched(ctx context.Context, t terminal, p *sampler.Process) {
 	select {
 	case <-p.Done():
@@ -203,7 +208,8 @@ func endLaunched(ctx context.Context, t terminal, p *sampler.Process) {
 	if err != nil || process.Signal(os.Interrupt) != nil {
 		return
 	}
-	termtext.Fprintf(t.err, "cpprof: %s (process %d), which cpprof started, is interrupted now\n", filepath.Base(p.Name), p.PID)
+	termtext.Fprintf(t.err, "cpprof: %s (process %d), which cpprof started, is interrupted now\n",
+		filepath.Base(p.Name), p.PID)
 	const usual = time.Second
 	patient, stop := context.WithTimeout(ctx, usual)
 	defer stop()

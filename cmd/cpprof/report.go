@@ -84,10 +84,12 @@ const (
 	byOwn  = "own"
 )
 
-// openLevels is the number of levels of a view that are open unless the flags say how to refine it.
+// openLevels is the number of levels of a view that are open unless the flags
+// say how to refine it.
 const openLevels = 2
 
-// A stepFlag adds a refinement step each time it is given, so that steps keep their order.
+// A stepFlag adds a refinement step each time it is given, so that steps keep
+// their order.
 type stepFlag struct {
 	kind  refine.Kind
 	steps *[]refine.Step
@@ -140,7 +142,8 @@ func (f *reportFlags) run(t terminal, path string) error {
 		return err
 	}
 	if len(f.steps) == 0 && !f.auto {
-		termtext.Fprintf(t.out, "\nRefine it: --auto, --down '*', --extended '*', or --up '* | FUNCTION'.\n")
+		termtext.Fprintf(t.out,
+			"\nRefine it: --auto, --down '*', --extended '*', or --up '* | FUNCTION'.\n")
 	}
 	return idleHint(t, v)
 }
@@ -150,11 +153,13 @@ func idleHint(t terminal, v *view) error {
 	if v.IdleShare().Sign() == 0 {
 		return nil
 	}
-	_, err := termtext.Fprintf(t.out, "\nWhat waited for work is left out: --idle counts it, too. The aspect @idle says what that is.\n")
+	_, err := termtext.Fprintf(t.out,
+		"\nWhat waited for work is left out: --idle counts it, too. The aspect @idle says what that is.\n")
 	return err
 }
 
-// threshold returns the threshold of the flags or, if they are not given, of the configuration.
+// threshold returns the threshold of the flags or, if they are not given, of
+// the configuration.
 func (f *reportFlags) threshold(c *config.Config) refine.Threshold {
 	if f.min.text == "" {
 		return c.Threshold
@@ -168,10 +173,12 @@ func (f *reportFlags) profile(s *source, v *view, limit refine.Threshold) (*repo
 	if err != nil {
 		return nil, err
 	}
-	return &report.Profile{Session: session, Title: title(s, v), Warnings: v.Warnings, Basis: report.BasisOf(s.recording)}, nil
+	return &report.Profile{Session: session, Title: title(s, v), Warnings: v.Warnings,
+		Basis: report.BasisOf(s.recording)}, nil
 }
 
-func (f *reportFlags) session(t *calltree.Tree, m *calltree.Membership, limit refine.Threshold) (*refine.Session, error) {
+func (f *reportFlags) session(t *calltree.Tree, m *calltree.Membership,
+	limit refine.Threshold) (*refine.Session, error) {
 	session := refine.NewSession(t, m)
 	session.SetThreshold(limit)
 	for _, step := range f.steps {

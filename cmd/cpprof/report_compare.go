@@ -102,18 +102,21 @@ func (f *reportFlags) compare(t terminal, path string) error {
 		return err
 	}
 	if len(f.steps) == 0 && !f.auto {
-		termtext.Fprintf(t.out, "\nRefine it: --auto, --down '*', --extended '*', or --up '* | FUNCTION'.\n")
+		termtext.Fprintf(t.out,
+			"\nRefine it: --auto, --down '*', --extended '*', or --up '* | FUNCTION'.\n")
 	}
 	return nil
 }
 
 // comparison refines the compared views as the flags say.
-func (f *reportFlags) comparison(p pair, compared *views.Compared, limit refine.Threshold) (*report.Comparison, error) {
+func (f *reportFlags) comparison(p pair, compared *views.Compared,
+	limit refine.Threshold) (*report.Comparison, error) {
 	both, err := compared.Merge()
 	if err != nil {
 		return nil, fmt.Errorf("comparing %s with %s: %w", p.a.path, p.b.path, err)
 	}
-	session, err := f.session(both.Tree, p.a.config.AllAspects().Membership(both.Tree.Symbols()), limit)
+	session, err := f.session(both.Tree, p.a.config.AllAspects().Membership(both.Tree.Symbols()),
+		limit)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +125,8 @@ func (f *reportFlags) comparison(p pair, compared *views.Compared, limit refine.
 	return c, nil
 }
 
-// compareAll prints the overview of two recordings: the classes, the processors' time, and the class that changed most.
+// compareAll prints the overview of two recordings: the classes, the
+// processors' time, and the class that changed most.
 func (f *reportFlags) compareAll(t terminal, p pair, limit refine.Threshold) error {
 	classes, err := p.classes()
 	if err != nil {
@@ -138,7 +142,8 @@ func (f *reportFlags) compareAll(t terminal, p pair, limit refine.Threshold) err
 	if err := p.headlines(t); err != nil {
 		return err
 	}
-	if err := report.ClassesCompared(t.out, working(p.a, classes, (*views.ClassPair).OnlyIdle), t.width()); err != nil {
+	if err := report.ClassesCompared(t.out, working(p.a, classes, (*views.ClassPair).OnlyIdle),
+		t.width()); err != nil {
 		return err
 	}
 	for _, c := range shown {
@@ -148,13 +153,15 @@ func (f *reportFlags) compareAll(t terminal, p pair, limit refine.Threshold) err
 			return err
 		}
 	}
-	_, err = termtext.Fprintf(t.out, "\nGo on with\n  cpprof find %s --against %s %s\n", words.Shell(p.a.path), words.Shell(p.b.path), next)
+	_, err = termtext.Fprintf(t.out, "\nGo on with\n  cpprof find %s --against %s %s\n",
+		words.Shell(p.a.path), words.Shell(p.b.path), next)
 	return err
 }
 
-// changedViews compares the Server View, and the Thread View of the class that changed most. It also returns the flag of
-// the last of them.
-func (f *reportFlags) changedViews(p pair, classes []views.ClassPair, limit refine.Threshold) (shown []*report.Comparison, next string, err error) {
+// changedViews compares the Server View, and the Thread View of the class
+// that changed most. It also returns the flag of the last of them.
+func (f *reportFlags) changedViews(p pair, classes []views.ClassPair,
+	limit refine.Threshold) (shown []*report.Comparison, next string, err error) {
 	makers := []views.Maker{views.Server}
 	next = "--server"
 	if class, common := views.MostChanged(classes); common {

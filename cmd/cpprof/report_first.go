@@ -11,8 +11,9 @@ import (
 	"github.com/cpprof/cpprof/views/locks"
 )
 
-// working returns the classes without those that did hardly anything but wait for work, or all if none would be left. Goroutine
-// dumps show where everybody stands: of them, it returns all.
+// working returns the classes without those that did hardly anything but wait
+// for work, or all if none would be left. Goroutine dumps show where
+// everybody stands: of them, it returns all.
 func working[C any](s *source, classes []C, onlyIdle func(*C) bool) []C {
 	if s.isDump() {
 		return classes
@@ -24,8 +25,9 @@ func working[C any](s *source, classes []C, onlyIdle func(*C) bool) []C {
 	return shown
 }
 
-// overview prints what was recorded, the classes, where the processors' time goes, and the Thread View of the class that
-// waits most for locks and processors. It ends with commands to continue with.
+// overview prints what was recorded, the classes, where the processors' time
+// goes, and the Thread View of the class that waits most for locks and
+// processors. It ends with commands to continue with.
 func overview(t terminal, s *source, limit refine.Threshold, asJSON bool) error {
 	classes, err := views.Classes(s.recording, s.options)
 	if err != nil {
@@ -49,7 +51,8 @@ func overview(t terminal, s *source, limit refine.Threshold, asJSON bool) error 
 		termtext.Fprintln(t.out, termtext.Text(warning))
 	}
 	if len(classes) == 0 {
-		_, err := termtext.Fprintln(t.out, "No goroutine was seen: the recording has no samples in this span.")
+		_, err := termtext.Fprintln(t.out,
+			"No goroutine was seen: the recording has no samples in this span.")
 		return err
 	}
 	shown := working(s, classes, (*views.ClassSummary).OnlyIdle)
@@ -57,7 +60,8 @@ func overview(t terminal, s *source, limit refine.Threshold, asJSON bool) error 
 		return err
 	}
 	if n := len(classes) - len(shown); n > 0 {
-		termtext.Fprintf(t.out, "(%d of the classes did hardly anything but wait for work; 'cpprof classes %s' lists all)\n", n, words.Shell(s.path))
+		termtext.Fprintf(t.out,
+			"(%d of the classes did hardly anything but wait for work; 'cpprof classes %s' lists all)\n", n, words.Shell(s.path))
 	}
 	for _, p := range profiles {
 		termtext.Fprintln(t.out)
@@ -78,9 +82,11 @@ Go on with
 	return err
 }
 
-// firstViews returns the Server View, and the Thread View of the class that is held up most, which is also the second
-// result. Without goroutines there are none.
-func (s *source) firstViews(classes []views.ClassSummary, limit refine.Threshold) (profiles []*report.Profile, held *view, err error) {
+// firstViews returns the Server View, and the Thread View of the class that
+// is held up most, which is also the second result. Without goroutines there
+// are none.
+func (s *source) firstViews(classes []views.ClassSummary,
+	limit refine.Threshold) (profiles []*report.Profile, held *view, err error) {
 	if len(classes) == 0 {
 		return nil, nil, nil
 	}
@@ -95,7 +101,9 @@ func (s *source) firstViews(classes []views.ClassSummary, limit refine.Threshold
 		session := refine.NewSession(v.Tree, v.aspects)
 		session.SetThreshold(limit)
 		session.Auto(session.Root().Path, report.FewSteps)
-		profiles = append(profiles, &report.Profile{Session: session, Title: title(s, v), Warnings: v.Warnings, Basis: report.BasisOf(s.recording)})
+		profiles = append(profiles,
+			&report.Profile{Session: session, Title: title(s, v), Warnings: v.Warnings,
+				Basis: report.BasisOf(s.recording)})
 	}
 	return profiles, held, nil
 }

@@ -14,7 +14,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// newSessionCommand has few flags: a session has its own steps, span, accounting, and so on.
+// newSessionCommand has few flags: a session has its own steps, span,
+// accounting, and so on.
 func newSessionCommand(t terminal) *cobra.Command {
 	var f viewFlags
 	var asJSON bool
@@ -27,7 +28,10 @@ and labelled in them.`,
   cpprof report session run.cpprof --json | jq .title`,
 		Args:              oneRecording,
 		ValidArgsFunction: completeRecording,
-		RunE:              func(_ *cobra.Command, args []string) error { return f.replay(t, args[0], asJSON) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			return f.replay(t, args[0],
+				asJSON)
+		},
 	}
 	f.addInput(c, t)
 	addConfig(c, &f.config)
@@ -42,7 +46,8 @@ func (f *viewFlags) replay(t terminal, path string, asJSON bool) error {
 		if _, err := f.recordingAt(path); err != nil {
 			return err
 		}
-		return fmt.Errorf("%s has no session yet: 'cpprof view %s' saves one", path, words.Shell(path))
+		return fmt.Errorf("%s has no session yet: 'cpprof view %s' saves one", path,
+			words.Shell(path))
 	}
 	if err != nil {
 		return err
@@ -69,7 +74,9 @@ func (f *viewFlags) replay(t terminal, path string, asJSON bool) error {
 			termtext.Fprintln(t.out, "The session has no windows.")
 		}
 	}
-	src := &session.Source{Path: path, Recording: s.recording, Whole: whole, Config: s.config, Options: s.options, Color: t.color, Width: t.width(), Others: session.NewOthers(f.recordingAt)}
+	src := &session.Source{Path: path, Recording: s.recording, Whole: whole, Config: s.config,
+		Options: s.options, Color: t.color, Width: t.width(),
+		Others: session.NewOthers(f.recordingAt)}
 	for i, w := range state.Windows {
 		if i > 0 {
 			termtext.Fprintln(t.out)
@@ -81,7 +88,8 @@ func (f *viewFlags) replay(t terminal, path string, asJSON bool) error {
 	return nil
 }
 
-// showWindow writes the content of one window, or warns that it leaves the window out.
+// showWindow writes the content of one window, or warns that it leaves the
+// window out.
 func showWindow(t terminal, src *session.Source, w session.Window, asJSON bool) error {
 	r, err := w.Report(src)
 	var strict *missingError

@@ -69,9 +69,12 @@ aspects: * stands for any text, and "re:" begins a regular expression.
 	f.addTree(c, t)
 	flags := c.Flags()
 	addMin(c, &f.min)
-	flags.StringArrayVar(&f.names, "name", nil, "show functions that match a `pattern`, and in xtree their callers and callees (may be repeated)")
-	flags.IntVar(&f.depth, "depth", 0, "leave out calls that are deeper than this `number` below the root; 0 for no limit")
-	flags.StringArrayVar(&f.metrics, "metric", nil, "show one of several metrics, by `name` (may be repeated; default all)")
+	flags.StringArrayVar(&f.names, "name", nil,
+		"show functions that match a `pattern`, and in xtree their callers and callees (may be repeated)")
+	flags.IntVar(&f.depth, "depth", 0,
+		"leave out calls that are deeper than this `number` below the root; 0 for no limit")
+	flags.StringArrayVar(&f.metrics, "metric", nil,
+		"show one of several metrics, by `name` (may be repeated; default all)")
 	addJSON(c, &f.json)
 	return c
 }
@@ -124,8 +127,8 @@ func (f *xFlags) options() (o report.XOptions, err error) {
 	return o, nil
 }
 
-// matches reports whether a name matches one of the patterns, and no pattern that excludes. If all patterns exclude, every
-// other name matches.
+// matches reports whether a name matches one of the patterns, and no pattern
+// that excludes. If all patterns exclude, every other name matches.
 func matches(patterns []aspects.Pattern, name string) bool {
 	kept, included := false, false
 	for _, p := range patterns {

@@ -107,7 +107,10 @@ func newRootCommand(t terminal) *cobra.Command {
 	root.SetIn(t.in)
 	root.SetOut(t.out)
 	root.SetErr(t.err)
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return &usageError{flagError(c, err)} })
+	root.SetFlagErrorFunc(func(c *cobra.Command,
+		err error) error {
+		return &usageError{flagError(c, err)}
+	})
 	root.SetUsageFunc(usage)
 	root.SetVersionTemplate("{{.Version}}\n")
 	for _, title := range []string{groupRecord, groupShow, groupFind, groupFiles, groupMore} {
@@ -141,7 +144,8 @@ func newRootCommand(t terminal) *cobra.Command {
 	return root
 }
 
-// addCompletionHelp replaces the help of the completion commands, which cobra adds, by shorter texts with examples.
+// addCompletionHelp replaces the help of the completion commands, which cobra
+// adds, by shorter texts with examples.
 func addCompletionHelp(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	examples := map[string]string{
@@ -166,7 +170,8 @@ func addCompletionHelp(root *cobra.Command) {
 	}
 }
 
-// flagError adds to an error what to write: a similar flag, a time with its unit, one of the processes that there are.
+// flagError adds to an error what to write: a similar flag, a time with its
+// unit, one of the processes that there are.
 func flagError(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) {
@@ -201,7 +206,8 @@ func unknownFlag(c *cobra.Command, err *pflag.NotExistError) error {
 	return err
 }
 
-// knownCommand returns an error for a word that is not a command, and suggests similar commands.
+// knownCommand returns an error for a word that is not a command, and
+// suggests similar commands.
 func knownCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -212,7 +218,8 @@ func knownCommand(c *cobra.Command, args []string) error {
 	return usagef("unknown command %q, and there is no recording of this name", args[0])
 }
 
-// usageArgs returns a check that turns the errors of another check into usage errors.
+// usageArgs returns a check that turns the errors of another check into usage
+// errors.
 func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if err := check(c, args); err != nil {
@@ -230,7 +237,8 @@ func oneRecording(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// quotes says that a call path needs quotes if the arguments look as if the shell had split one, and replaced its *.
+// quotes says that a call path needs quotes if the arguments look as if the
+// shell had split one, and replaced its *.
 func quotes(args []string) string {
 	for _, arg := range args[min(len(args), 1):] {
 		_, err := os.Stat(arg)
@@ -242,7 +250,8 @@ func quotes(args []string) string {
 }
 
 // completeRecording completes the first argument with recordings and files.
-func completeRecording(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+func completeRecording(_ *cobra.Command, args []string, _ string) ([]string,
+	cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

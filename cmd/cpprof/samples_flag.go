@@ -20,7 +20,8 @@ func (f *viewFlags) addList(c *cobra.Command) {
 }
 
 func addSampleList(c *cobra.Command, list *string) {
-	c.Flags().StringVar(list, "samples", "", "count only the samples of a list or predicate, such as 'rate(process.cpu) > 5e8'")
+	c.Flags().StringVar(list, "samples", "",
+		"count only the samples of a list or predicate, such as 'rate(process.cpu) > 5e8'")
 }
 
 // checkDefined returns an error if a metric or list of --set can't be computed.
@@ -76,13 +77,15 @@ func (f *viewFlags) pick(s *source) error {
 	return s.checkSpan()
 }
 
-// settling is how long a recording may grow before a mistake in --samples counts: what it names may be defined late, such as the
-// numbers of an endpoint.
+// settling is how long a recording may grow before a mistake in --samples
+// counts: what it names may be defined late, such as the numbers of an
+// endpoint.
 const settling = 3 * time.Second
 
-// pickSoFar returns the samples of a growing recording that --samples chooses. If there are none so far, it returns nil, and
-// says why.
-func (f *viewFlags) pickSoFar(s *source, r *sampledata.Recording) (picked *sampledata.Recording, why string, err error) {
+// pickSoFar returns the samples of a growing recording that --samples
+// chooses. If there are none so far, it returns nil, and says why.
+func (f *viewFlags) pickSoFar(s *source, r *sampledata.Recording) (picked *sampledata.Recording,
+	why string, err error) {
 	n := r.Samples.Len()
 	switch {
 	case f.samples == "":
@@ -97,22 +100,26 @@ func (f *viewFlags) pickSoFar(s *source, r *sampledata.Recording) (picked *sampl
 	case err != nil:
 		return nil, "", usagef("--samples: %w", err)
 	case l.Len() == 0:
-		return nil, fmt.Sprintf("none of the %s so far is in the list %q", report.Counted(n, "sample"), f.samples), nil
+		return nil, fmt.Sprintf("none of the %s so far is in the list %q",
+			report.Counted(n, "sample"), f.samples), nil
 	}
 	picked, err = r.Pick(f.samples, l.Has)
 	return picked, "", err
 }
 
 // completeLists completes a list of the configuration, or a name for a predicate.
-func (f *viewFlags) completeLists(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+func (f *viewFlags) completeLists(_ *cobra.Command, args []string, _ string) ([]string,
+	cobra.ShellCompDirective) {
 	t, directive := f.completionTable(args)
 	if t == nil {
 		return nil, directive
 	}
-	return printable(append([]string{metrics.AllSamples}, t.Names()...)), directive | cobra.ShellCompDirectiveNoSpace
+	return printable(append([]string{metrics.AllSamples}, t.Names()...)),
+		directive | cobra.ShellCompDirectiveNoSpace
 }
 
-// completionTable returns the table of the recording that is already on the command line; nil if there is none.
+// completionTable returns the table of the recording that is already on the
+// command line; nil if there is none.
 func (f *viewFlags) completionTable(args []string) (*metrics.Table, cobra.ShellCompDirective) {
 	if len(args) == 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp

@@ -7,8 +7,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A shareFlag is the value of a flag that is a share of a whole or a number of hits. It is exact. The flag set reports a
-// wrong value with the flag's name and the text.
+// A shareFlag is the value of a flag that is a share of a whole or a number
+// of hits. It is exact. The flag set reports a wrong value with the flag's
+// name and the text.
 type shareFlag struct {
 	value *big.Rat // nil if the flag is not given and has no default
 	text  string   // as it was typed
@@ -26,7 +27,8 @@ func addRatio(flags *pflag.FlagSet, f *shareFlag, name, byDefault, usage string)
 	f.add(flags, share.ParseRatio, "share", name, byDefault, usage)
 }
 
-func (f *shareFlag) add(flags *pflag.FlagSet, read func(string) (*big.Rat, error), kind, name, byDefault, usage string) {
+func (f *shareFlag) add(flags *pflag.FlagSet, read func(string) (*big.Rat, error),
+	kind, name, byDefault, usage string) {
 	f.read, f.kind = read, kind
 	if byDefault != "" {
 		if err := f.Set(byDefault); err != nil {

@@ -56,8 +56,10 @@ func (f *viewFlags) addView(c *cobra.Command, t terminal) {
 func (f *viewFlags) addChoice(c *cobra.Command) {
 	f.addValue(c)
 	flags := c.Flags()
-	flags.BoolVar(&f.server, "server", false, "the Server View: CPU time of all goroutines (throughput)")
-	flags.StringVar(&f.thread, "thread", "", "the Thread View of a `class`, by its name or a part of it: all time of its goroutines (latency)")
+	flags.BoolVar(&f.server, "server", false,
+		"the Server View: CPU time of all goroutines (throughput)")
+	flags.StringVar(&f.thread, "thread", "",
+		"the Thread View of a `class`, by its name or a part of it: all time of its goroutines (latency)")
 	flags.StringVar(&f.by, "by", "function", "what a frame is: function, line, file, package")
 	f.addIdle(c)
 	completeWords(c, "by", "function", "line", "file", "package")
@@ -65,17 +67,21 @@ func (f *viewFlags) addChoice(c *cobra.Command) {
 }
 
 func (f *viewFlags) addIdle(c *cobra.Command) {
-	c.Flags().BoolVar(&f.idle, "idle", false, "also count the time in which goroutines wait for work (see the aspect @idle)")
+	c.Flags().BoolVar(&f.idle, "idle", false,
+		"also count the time in which goroutines wait for work (see the aspect @idle)")
 }
 
 func completeWords(c *cobra.Command, flag string, words ...string) {
-	_ = c.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	_ = c.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]string,
+		cobra.ShellCompDirective) {
 		return words, cobra.ShellCompDirectiveNoFileComp
 	})
 }
 
-// completeClass completes a thread class of the recording that is already on the command line.
-func (f *viewFlags) completeClass(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+// completeClass completes a thread class of the recording that is already on
+// the command line.
+func (f *viewFlags) completeClass(_ *cobra.Command, args []string, _ string) ([]string,
+	cobra.ShellCompDirective) {
 	if len(args) == 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -118,7 +124,8 @@ func (f *viewFlags) open(path string) (*source, error) {
 	return s, f.read(s, in)
 }
 
-// prepared checks the flags, and returns a source that has everything except the recording.
+// prepared checks the flags, and returns a source that has everything except
+// the recording.
 func (f *viewFlags) prepared() (*source, error) {
 	if f.server && f.thread != "" {
 		return nil, usagef("--server and --thread choose different views: give one of them")
@@ -147,7 +154,9 @@ func (f *viewFlags) read(s *source, in *interchange.Input) (err error) {
 		s.options.LeaveOutIdle = false
 	}
 	if by := s.options.Classes; !by.Applies(s.recording) {
-		termtext.Fprintf(f.err, "cpprof: warning: no goroutine of %s has the label %s: classes are by function\n", s.path, by.Label)
+		termtext.Fprintf(f.err,
+			"cpprof: warning: no goroutine of %s has the label %s: classes are by function\n",
+			s.path, by.Label)
 	}
 	if err := s.checkSpan(); err != nil {
 		return err
@@ -155,7 +164,8 @@ func (f *viewFlags) read(s *source, in *interchange.Input) (err error) {
 	return f.pick(s)
 }
 
-// isDump reports whether the recording was made from goroutine dumps. They have few samples, in which everything counts.
+// isDump reports whether the recording was made from goroutine dumps. They
+// have few samples, in which everything counts.
 func (s *source) isDump() bool { return s.recording.Header.Sampler.Backend == sampledata.FromDump }
 
 // smallCost is the first threshold for profiles and dumps. Weights of a profile
@@ -197,7 +207,8 @@ func (f *viewFlags) configuration() (*config.Config, error) {
 	return c, nil
 }
 
-// loadConfig reads a config file; with path "", the one of the current folder, if there is one.
+// loadConfig reads a config file; with path "", the one of the current
+// folder, if there is one.
 func loadConfig(path string, warnings io.Writer) (*config.Config, error) {
 	if path == "" {
 		found, ignored, err := config.Find(".")
@@ -205,7 +216,8 @@ func loadConfig(path string, warnings io.Writer) (*config.Config, error) {
 			return nil, err
 		}
 		for _, file := range ignored {
-			termtext.Fprintf(warnings, "cpprof: warning: %s belongs to another user and is ignored; to use it, add --config %s\n", file, words.Shell(file))
+			termtext.Fprintf(warnings,
+				"cpprof: warning: %s belongs to another user and is ignored; to use it, add --config %s\n", file, words.Shell(file))
 		}
 		path = found
 	}

@@ -92,7 +92,8 @@ func (f *stuckFlags) check() error {
 
 // limits returns the limits of an examination.
 func (f *stuckFlags) limits() heap.Config {
-	limits := heap.Config{MaxHalt: f.maxHalt, MaxMemory: int64(f.input.memory), MaxCPU: min(f.maxCPU.float(), 1)}
+	limits := heap.Config{MaxHalt: f.maxHalt, MaxMemory: int64(f.input.memory),
+		MaxCPU: min(f.maxCPU.float(), 1)}
 	if limits.MaxMemory == 0 {
 		limits.MaxMemory = memory.Default()
 	}
@@ -127,7 +128,8 @@ func (f *stuckFlags) running(ctx context.Context, t terminal, pid int) error {
 	return f.show(t, []*report.Stuck{report.StuckOf(r, filepath.Base(p.Name))})
 }
 
-// show prints answers, and returns a *statusError if more is stuck than --fail-above allows.
+// show prints answers, and returns a *statusError if more is stuck than
+// --fail-above allows.
 func (f *stuckFlags) show(t terminal, answers []*report.Stuck) error {
 	n, all := 0, 0
 	for i, a := range answers {
@@ -145,10 +147,12 @@ func (f *stuckFlags) show(t terminal, answers []*report.Stuck) error {
 			return err
 		}
 	}
-	if f.failAbove.value == nil || n == 0 || big.NewRat(int64(n), int64(all)).Cmp(f.failAbove.value) <= 0 {
+	if f.failAbove.value == nil || n == 0 ||
+		big.NewRat(int64(n), int64(all)).Cmp(f.failAbove.value) <= 0 {
 		return nil
 	}
-	termtext.Fprintf(t.err, "cpprof: more than %s: %d of %s stuck for good\n", f.failAbove.text, n, report.Counted(all, "goroutine"))
+	termtext.Fprintf(t.err, "cpprof: more than %s: %d of %s stuck for good\n", f.failAbove.text, n,
+		report.Counted(all, "goroutine"))
 	return &statusError{exitAbove}
 }
 
@@ -165,7 +169,8 @@ func (l *stuckLine) show(p heap.Progress) {
 	if l.begun.IsZero() {
 		l.begun = now
 	}
-	if !l.t.errIsTerminal || now.Sub(l.begun) < 500*time.Millisecond || now.Sub(l.shown) < 200*time.Millisecond {
+	if !l.t.errIsTerminal || now.Sub(l.begun) < 500*time.Millisecond ||
+		now.Sub(l.shown) < 200*time.Millisecond {
 		return
 	}
 	l.shown = now

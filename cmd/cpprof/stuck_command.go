@@ -28,7 +28,8 @@ func (f *stuckFlags) command(ctx context.Context, t terminal, command []string) 
 	defer signals.stop()
 	cmd := exec.Command(program, command[1:]...)
 	cmd.Args[0] = command[0]
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = t.in, fileOf(t.err), fileOf(t.err) // the answer is all that is on standard output
+	// the answer is all that is on standard output
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = t.in, fileOf(t.err), fileOf(t.err)
 	root, err := sampler.LaunchCommand(cmd)
 	if err != nil {
 		return err
@@ -74,7 +75,8 @@ func (f *stuckFlags) showWatched(t terminal, list []*watchedProgram) error {
 	examined := 0
 	for _, w := range list {
 		if w.last == nil {
-			termtext.Fprintf(t.err, "cpprof: %s (process %d) was not examined: %v\n", filepath.Base(w.p.Name), w.p.PID, w.failure())
+			termtext.Fprintf(t.err, "cpprof: %s (process %d) was not examined: %v\n",
+				filepath.Base(w.p.Name), w.p.PID, w.failure())
 			continue
 		}
 		a := report.StuckOf(w.last, filepath.Base(w.p.Name))
@@ -83,7 +85,8 @@ func (f *stuckFlags) showWatched(t terminal, list []*watchedProgram) error {
 		}
 	}
 	if len(answers) == 0 {
-		termtext.Fprintf(t.out, "%s examined: no goroutine is stuck for good\n", report.Counted(examined, "Go program"))
+		termtext.Fprintf(t.out, "%s examined: no goroutine is stuck for good\n",
+			report.Counted(examined, "Go program"))
 	}
 	return f.show(t, answers)
 }

@@ -15,7 +15,8 @@ import (
 // file shows what a recording has, or examines a core dump.
 func (f *stuckFlags) file(t terminal, path string) error {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return usagef("there is no file %s: give a recording, a core dump, or a process with -p", path)
+		return usagef("there is no file %s: give a recording, a core dump, or a process with -p",
+			path)
 	}
 	r, err := f.input.recordingAt(path) // it says what is missing, or wrong with the file
 	if err != nil {

@@ -70,7 +70,9 @@ ends. Elsewhere it prints one block after another. It saves nothing: see 'cpprof
 	addProcess(c, &f.process, usualProcess)
 	addRounds(c, &f.count, 0)
 	flags.DurationVarP(&f.interval, "interval", "i", time.Second, "the time between rounds")
-	flags.DurationVar(&f.window, "window", 0, "how far to look back (default "+usualWindow.String()+", or the interval if that is longer)")
+	flags.DurationVar(&f.window, "window", 0,
+		"how far to look back (default "+usualWindow.String()+
+			", or the interval if that is longer)")
 	addSort(c, &f.sort, sortColumns()...)
 	addClassBy(c, &f.view.classBy)
 	addConfig(c, &f.view.config)
@@ -137,7 +139,10 @@ func (f *topFlags) run(ctx context.Context, t terminal) error {
 	}
 	defer p.Release()
 	feed, err := sampler.StartFeed(ctx, p, sampler.FeedOptions{
-		Attach:  func(p *sampler.Process) (sampler.Backend, error) { return suspendableAttach(signals, attach, p) },
+		Attach: func(p *sampler.Process) (sampler.Backend,
+			error) {
+			return suspendableAttach(signals, attach, p)
+		},
 		Least:   4 * f.window,
 		Overlap: f.interval,
 		Options: f.options,
@@ -209,7 +214,8 @@ func (f *topFlags) show(ctx context.Context, t terminal, feed *sampler.Feed, s *
 	return nil
 }
 
-// refresh shows the latest samples of a recording, if --samples chooses any of them.
+// refresh shows the latest samples of a recording, if --samples chooses any
+// of them.
 func (f *topFlags) refresh(screen *screen, r *sampledata.Recording, s *source) error {
 	counted, why, err := f.view.pickSoFar(s, r)
 	if err != nil {

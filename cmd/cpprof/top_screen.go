@@ -12,14 +12,18 @@ import (
 	"golang.org/x/term"
 )
 
-// Control sequences that every present terminal knows (ECMA-48, and xterm's private modes).
+// Control sequences that every present terminal knows (ECMA-48, and xterm's
+// private modes).
 const (
-	enterScreen = "\x1b[?1049h\x1b[?25l\x1b[?7l" // the alternate screen, no cursor, no wrapped lines
+	// the alternate screen, no cursor, no wrapped lines
+	enterScreen = "\x1b[?1049h\x1b[?25l\x1b[?7l"
 	emptyScreen = "\x1b[H\x1b[J"
-	leaveScreen = emptyScreen + "\x1b[?7h\x1b[?25h\x1b[?1049l" // cleared first, since tmux keeps lines of a screen that was resized
+	// cleared first, since tmux keeps lines of a screen that was resized
+	leaveScreen = emptyScreen + "\x1b[?7h\x1b[?25h\x1b[?1049l"
 )
 
-// A screen shows a Top again and again: in place on a terminal, as one block after another elsewhere.
+// A screen shows a Top again and again: in place on a terminal, as one block
+// after another elsewhere.
 type screen struct {
 	t       terminal
 	live    bool
@@ -35,7 +39,8 @@ type screen struct {
 
 // openScreen takes over the terminal, if there is one, until the screen is closed.
 func openScreen(t terminal) (*screen, error) {
-	s := &screen{t: t, live: t.outIsTerminal && os.Getenv("TERM") != "dumb", quit: make(chan struct{}), keys: make(chan rune), restore: func() {}}
+	s := &screen{t: t, live: t.outIsTerminal && os.Getenv("TERM") != "dumb",
+		quit: make(chan struct{}), keys: make(chan rune), restore: func() {}}
 	if !s.live {
 		return s, nil
 	}
@@ -62,7 +67,8 @@ func (s *screen) close() {
 	s.restore()
 }
 
-// readKeys passes keys on until q or Ctrl-C. While keys are read one by one, Ctrl-C is a key and sends no signal.
+// readKeys passes keys on until q or Ctrl-C. While keys are read one by one,
+// Ctrl-C is a key and sends no signal.
 func (s *screen) readKeys(keys io.Reader) {
 	const ctrlC = 3
 	in := bufio.NewReader(keys)
@@ -159,9 +165,10 @@ func (s *screen) hint() string {
 	return text
 }
 
-// draw writes lines to the screen in one write, so that it doesn't flicker. If the screen isn't live, it does nothing. It
-// clears the whole screen first. To clear the rest of each line instead would be wrong: after a line as wide as the screen,
-// the cursor is on the line's last character.
+// draw writes lines to the screen in one write, so that it doesn't flicker.
+// If the screen isn't live, it does nothing. It clears the whole screen
+// first. To clear the rest of each line instead would be wrong: after a line
+// as wide as the screen, the cursor is on the line's last character.
 func (s *screen) draw(lines []string) error {
 	if !s.live {
 		return nil

@@ -61,7 +61,8 @@ func newHelpCommand(t terminal) *cobra.Command {
 			if near := edit.Nearest(strings.Join(args, " "), known); near != "" {
 				return usagef("no help on %q: did you mean %s?", strings.Join(args, " "), near)
 			}
-			return usagef("no help on %q: want a command, paths or patterns", strings.Join(args, " "))
+			return usagef("no help on %q: want a command, paths or patterns",
+				strings.Join(args, " "))
 		},
 	}
 }

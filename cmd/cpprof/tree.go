@@ -59,7 +59,9 @@ func (f *treeFlags) subject(path string) (*subject, error) {
 }
 
 func (s *source) subjectOf(v *views.View) *subject {
-	return &subject{path: s.path, tree: v.Tree, title: report.Title(s.recording, v.Tree.Root(), s.options, v.IdleShare()), from: s, warnings: v.Warnings}
+	return &subject{path: s.path, tree: v.Tree,
+		title: report.Title(s.recording, v.Tree.Root(), s.options, v.IdleShare()), from: s,
+		warnings: v.Warnings}
 }
 
 // needView returns an error if no view is chosen.
@@ -81,9 +83,13 @@ func (f *treeFlags) subjects(path string) (a, b *subject, err error) {
 }
 
 // headline writes what was read.
-func (s *subject) headline(w io.Writer) error { return report.Headline(w, s.path, s.from.recording) }
+func (s *subject) headline(w io.Writer) error {
+	return report.Headline(w, s.path,
+		s.from.recording)
+}
 
-// basis returns the basis of the recordings of two subjects, with the subjects' own warnings. b may be nil.
+// basis returns the basis of the recordings of two subjects, with the
+// subjects' own warnings. b may be nil.
 func basis(a, b *subject) report.Basis {
 	all := report.BasisOf()
 	for _, s := range []*subject{a, b} {
@@ -91,15 +97,17 @@ func basis(a, b *subject) report.Basis {
 			continue
 		}
 		of := report.BasisOf(s.from.recording)
-		all.Warnings, all.Complete = append(all.Warnings, of.Warnings...), all.Complete && of.Complete
+		all.Warnings, all.Complete = append(all.Warnings, of.Warnings...),
+			all.Complete && of.Complete
 		all.Picked = append(all.Picked, of.Picked...)
 		all = all.With(s.warnings)
 	}
 	return all
 }
 
-// profile returns a subject, or the difference of two, in the form that package hotspots takes. Two recordings may have
-// different lengths, so their fractions are compared. Of profiles, the counts are compared.
+// profile returns a subject, or the difference of two, in the form that
+// package hotspots takes. Two recordings may have different lengths, so their
+// fractions are compared. Of profiles, the counts are compared.
 func profile(a, b *subject) *hotspots.Trees {
 	if b == nil {
 		return hotspots.NewSingle(a.tree)
@@ -107,7 +115,8 @@ func profile(a, b *subject) *hotspots.Trees {
 	return hotspots.NewComparison(a.tree, b.tree, a.from.recording.Profile == nil)
 }
 
-// heading writes what a subject is, what it is compared with, and the warnings of both.
+// heading writes what a subject is, what it is compared with, and the
+// warnings of both.
 func heading(w io.Writer, a, b *subject) error {
 	if err := a.headline(w); err != nil {
 		return err
@@ -120,11 +129,13 @@ func heading(w io.Writer, a, b *subject) error {
 		title += ": " + a.path + " minus " + b.path
 		warnings = append(slices.Clone(warnings), b.warnings...)
 	}
-	_, err := termtext.Fprintf(w, "%s\n%s\n", termtext.Printable(title), termtext.Text(report.Warnings(warnings)))
+	_, err := termtext.Fprintf(w, "%s\n%s\n", termtext.Printable(title),
+		termtext.Text(report.Warnings(warnings)))
 	return err
 }
 
-// interactiveCommand returns the command line that opens what find found, but for the number at its end.
+// interactiveCommand returns the command line that opens what find found, but
+// for the number at its end.
 func (f *treeFlags) interactiveCommand(c *cobra.Command, path string) string {
 	line := []string{"cpprof", "find", words.Shell(path)}
 	c.Flags().Visit(func(flag *pflag.Flag) {

@@ -10,8 +10,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// turns returns the classes whose Thread Views are to be analysed, one after the other: the busiest ones if the flags choose
-// no view of a recording. Otherwise it returns none.
+// turns returns the classes whose Thread Views are to be analysed, one after
+// the other: the busiest ones if the flags choose no view of a recording.
+// Otherwise it returns none.
 func (f *treeFlags) turns(path string) ([]string, error) {
 	if f.server || f.thread != "" {
 		return nil, nil
@@ -35,8 +36,10 @@ func (f *treeFlags) choose(c *cobra.Command, class string) error {
 	return c.Flags().Set("thread", class)
 }
 
-// nextTurn returns the function that opens the remaining classes for the shell, or nil if there are none.
-func (f *treeFlags) nextTurn(c *cobra.Command, path string, rest []string) func() (string, hotspots.Profile, error) {
+// nextTurn returns the function that opens the remaining classes for the
+// shell, or nil if there are none.
+func (f *treeFlags) nextTurn(c *cobra.Command, path string, rest []string) func() (string,
+	hotspots.Profile, error) {
 	if len(rest) == 0 {
 		return nil
 	}
@@ -61,6 +64,7 @@ func (f *treeFlags) nextTurn(c *cobra.Command, path string, rest []string) func(
 // turnsHint says what the analysis without a view does.
 func turnsHint(t terminal, classes []string) {
 	if len(classes) > 0 {
-		termtext.Fprintf(t.err, "cpprof: no view is chosen: the busiest classes in turn (%d)\n", len(classes))
+		termtext.Fprintf(t.err, "cpprof: no view is chosen: the busiest classes in turn (%d)\n",
+			len(classes))
 	}
 }

@@ -8,10 +8,12 @@ import (
 
 // longVersion returns what --version prints.
 func longVersion() string {
-	return fmt.Sprintf("cpprof %s %s %s/%s", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf("cpprof %s %s %s/%s", version(), runtime.Version(), runtime.GOOS,
+		runtime.GOARCH)
 }
 
-// version returns the version of the module. A build from a checkout has the commit in it.
+// version returns the version of the module. A build from a checkout has the
+// commit in it.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -83,23 +83,28 @@ func (t terminal) isScreen() bool {
 	return t.inIsTerminal && t.outIsTerminal && os.Getenv("TERM") != "dumb"
 }
 
-// needed returns an error with a remedy if there is no terminal that can show windows.
+// needed returns an error with a remedy if there is no terminal that can show
+// windows.
 func (t terminal) needed(path string) error {
 	if t.isScreen() {
 		return nil
 	}
-	return usagef("view needs a terminal: 'cpprof report %s' prints the same as text", words.Shell(path))
+	return usagef("view needs a terminal: 'cpprof report %s' prints the same as text",
+		words.Shell(path))
 }
 
 var errSignalled = errors.New("the Analyzer was ended by a signal")
 
-// analyze opens the Analyzer on a source, and adds to the options what the flags say. It restores the terminal when a
-// person leaves the Analyzer or a signal ends it.
+// analyze opens the Analyzer on a source, and adds to the options what the
+// flags say. It restores the terminal when a person leaves the Analyzer or a
+// signal ends it.
 func (f *reportFlags) analyze(ctx context.Context, t terminal, s *source, o tui.Options) error {
 	limit := f.threshold(s.config)
-	o.Path, o.Recording, o.Config, o.Views, o.Threshold, o.NoColor = s.path, s.recording, s.config, s.options, limit, !t.color
+	o.Path, o.Recording, o.Config, o.Views, o.Threshold, o.NoColor = s.path, s.recording, s.config,
+		s.options, limit, !t.color
 	o.Levels = openLevels
-	began := &session.State{Options: s.options, Summary: session.Summary{All: !s.options.LeaveOutIdle}}
+	began := &session.State{Options: s.options,
+		Summary: session.Summary{All: !s.options.LeaveOutIdle}}
 	if o.Session != nil {
 		began = o.Session
 		config := *s.config
@@ -116,7 +121,8 @@ func (f *reportFlags) analyze(ctx context.Context, t terminal, s *source, o tui.
 			o.Windows = []session.Window{&session.Profile{Class: class, Threshold: limit}}
 		}
 	}
-	o.Findings = o.Session == nil && o.Windows == nil && o.Against == nil && o.Live == nil && o.Greeting == ""
+	o.Findings = o.Session == nil && o.Windows == nil && o.Against == nil && o.Live == nil &&
+		o.Greeting == ""
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGHUP, os.Interrupt)
 	defer stop()
 	context.AfterFunc(ctx, stop) // the second signal ends cpprof at once
@@ -131,12 +137,14 @@ func (f *reportFlags) analyze(ctx context.Context, t terminal, s *source, o tui.
 	return err
 }
 
-// onlyFindings reports whether a state has the window that opens by itself, and no other.
+// onlyFindings reports whether a state has the window that opens by itself,
+// and no other.
 func onlyFindings(s *session.State) bool {
 	return len(s.Windows) == 1 && s.Windows[0].Kind().Name == session.FindingsKind.Name
 }
 
-// other returns the recording that --against names, or nil if the flag is not given.
+// other returns the recording that --against names, or nil if the flag is not
+// given.
 func (f *reportFlags) other() (*tui.Against, error) {
 	if f.against == "" {
 		return nil, nil
@@ -148,8 +156,9 @@ func (f *reportFlags) other() (*tui.Against, error) {
 	return &tui.Against{Path: f.against, Recording: r}, nil
 }
 
-// class returns the class of the Thread View that the flags choose, or "" for the Server View. It builds the view once, so
-// that a mistake is reported before the Analyzer takes the screen.
+// class returns the class of the Thread View that the flags choose, or "" for
+// the Server View. It builds the view once, so that a mistake is reported
+// before the Analyzer takes the screen.
 func (f *viewFlags) class(s *source) (string, error) {
 	if f.server {
 		return "", nil

@@ -15,10 +15,12 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// restored returns the session that was saved beside a recording, or nil if there is none. Flags override the session.
+// restored returns the session that was saved beside a recording, or nil if
+// there is none. Flags override the session.
 func (f *viewFlags) restored(flags *pflag.FlagSet, s *source) (*session.State, error) {
 	state, err := session.Load(s.path, tui.SessionKinds())
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // a recording that is one file has no session
+	// a recording that is one file has no session
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, nil
 	}
 	if err != nil {
@@ -42,8 +44,9 @@ func (f *viewFlags) restored(flags *pflag.FlagSet, s *source) (*session.State, e
 	return state, nil
 }
 
-// keep saves the windows of the Analyzer beside the recording, if they have changed. If it can't, it only prints a message:
-// the recording may belong to another user.
+// keep saves the windows of the Analyzer beside the recording, if they have
+// changed. If it can't, it only prints a message: the recording may belong to
+// another user.
 func keep(t terminal, path string, before, now *session.State) {
 	began, beganErr := before.Marshal()
 	data, err := now.Marshal()

@@ -38,7 +38,10 @@ a token in it. Ctrl-C ends it. 'cpprof record --web' shows a recording while it 
 		GroupID:           groupShow,
 		Args:              oneRecording,
 		ValidArgsFunction: completeRecording,
-		RunE:              func(c *cobra.Command, args []string) error { return f.run(c.Context(), t, args[0]) },
+		RunE: func(c *cobra.Command, args []string) error {
+			return f.run(c.Context(),
+				t, args[0])
+		},
 	}
 	f.addView(c, t)
 	flags := c.Flags()
@@ -108,7 +111,8 @@ func (f *webFlags) opened(s *source) (string, error) {
 
 // pageOf returns the page of a source.
 func pageOf(s *source) *page.Page {
-	return &page.Page{Name: s.path, Recording: s.recording, Options: s.options, Aspects: s.config.AllAspects()}
+	return &page.Page{Name: s.path, Recording: s.recording, Options: s.options,
+		Aspects: s.config.AllAspects()}
 }
 
 // openBrowser opens a URL in the user's browser, if there is a screen for one.

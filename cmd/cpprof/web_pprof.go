@@ -14,11 +14,12 @@ import (
 	pprofile "github.com/google/pprof/profile"
 )
 
-// pprofServed are the pages of pprof that web shows. Others run programs or read files that the profile names, or write to pprof's
-// settings.
+// pprofServed are the pages of pprof that web shows. Others run programs or
+// read files that the profile names, or write to pprof's settings.
 var pprofServed = []string{"/", "/graph", "/top", "/peek", "/flamegraph", "/download"}
 
-// pprofPages returns the web pages of pprof for the Thread Views of all classes of a source.
+// pprofPages returns the web pages of pprof for the Thread Views of all
+// classes of a source.
 func pprofPages(s *source) (http.Handler, error) {
 	v, err := s.view(views.Threads)
 	if err != nil {
@@ -35,7 +36,8 @@ func pprofPages(s *source) (http.Handler, error) {
 	}
 	mux := http.NewServeMux()
 	err = driver.PProf(&driver.Options{
-		Flagset: &pprofFlags{flag.NewFlagSet("pprof", flag.ContinueOnError)}, Fetch: fetched{p}, UI: silent{},
+		Flagset: &pprofFlags{flag.NewFlagSet("pprof", flag.ContinueOnError)}, Fetch: fetched{p},
+		UI: silent{},
 		HTTPServer: func(a *driver.HTTPServerArgs) error {
 			for _, path := range pprofServed {
 				if h := a.Handlers[path]; h != nil {
@@ -55,7 +57,8 @@ func pprofPages(s *source) (http.Handler, error) {
 	return mux, nil
 }
 
-// pprofFlags are the command line of pprof. The port is never opened: it is the server's.
+// pprofFlags are the command line of pprof. The port is never opened: it is
+// the server's.
 type pprofFlags struct{ *flag.FlagSet }
 
 func (f *pprofFlags) StringList(name, value, usage string) *[]*string {
@@ -65,7 +68,8 @@ func (f *pprofFlags) ExtraUsage() string   { return "" }
 func (f *pprofFlags) AddExtraUsage(string) {}
 func (f *pprofFlags) Parse(func()) []string {
 	f.SetOutput(io.Discard)
-	if f.FlagSet.Parse([]string{"-http=127.0.0.1:1", "-no_browser", "-symbolize=none", "profile"}) != nil {
+	if f.FlagSet.Parse([]string{"-http=127.0.0.1:1", "-no_browser", "-symbolize=none",
+		"profile"}) != nil {
 		return nil
 	}
 	return f.Args()
@@ -81,7 +85,10 @@ func (f fetched) Fetch(string, time.Duration, time.Duration) (*pprofile.Profile,
 // silent is a terminal for pprof that shows nothing.
 type silent struct{}
 
-func (silent) ReadLine(string) (string, error)     { return "", errors.New("pprof asks for a command") }
+func (silent) ReadLine(string) (string, error) {
+	return "",
+		errors.New("pprof asks for a command")
+}
 func (silent) Print(...any)                        {}
 func (silent) PrintErr(...any)                     {}
 func (silent) IsTerminal() bool                    { return false }

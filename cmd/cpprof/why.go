@@ -75,13 +75,16 @@ with 'cpprof record'. A program that why has started is then ended; its output g
 		},
 	}
 	f.addOptions(c, t)
-	addShare(c.Flags(), &f.threshold, "threshold", "10%", "the `share` of a class's life, or of the processors, above which something is slow")
+	addShare(c.Flags(), &f.threshold, "threshold", "10%",
+		"the `share` of a class's life, or of the processors, above which something is slow")
 	addFailAbove(c, &f.failAbove)
 	addAgainst(c, &f.against)
 	addTop(c, &f.top, 5)
 	addJSON(c, &f.json)
-	c.Flags().BoolVar(&f.log, "log", false, "add the log of experiments: each hypothesis with the course of its verdict, and each probe")
-	c.Flags().BoolVar(&f.probes, "probes", false, "count and time calls of the functions found in the running program, as 'cpprof probe' does: this writes into it")
+	c.Flags().BoolVar(&f.log, "log", false,
+		"add the log of experiments: each hypothesis with the course of its verdict, and each probe")
+	c.Flags().BoolVar(&f.probes, "probes", false,
+		"count and time calls of the functions found in the running program, as 'cpprof probe' does: this writes into it")
 	addProcess(c, &f.record.process, usualProcess)
 	addDuration(c, &f.record.options.Duration, 30*time.Second)
 	addOutput(c, &f.record.outputs.given, "")
@@ -91,10 +94,12 @@ with 'cpprof record'. A program that why has started is then ended; its output g
 	return c
 }
 
-// searchFlags returns the given flags that choose what is searched, as words of a command line.
+// searchFlags returns the given flags that choose what is searched, as words
+// of a command line.
 func searchFlags(c *cobra.Command) (given []string) {
 	c.Flags().Visit(func(flag *pflag.Flag) {
-		if !slices.Contains([]string{"span", "samples", "class-by", "config", "set", "format"}, flag.Name) {
+		if !slices.Contains([]string{"span", "samples", "class-by", "config", "set", "format"},
+			flag.Name) {
 			return
 		}
 		values := []string{flag.Value.String()}
@@ -120,7 +125,8 @@ func (f *whyFlags) check(c *cobra.Command, args []string, live bool) error {
 		}
 		return f.record.mark.set(&f.record.options, f.record.backend, cores)
 	}
-	for _, name := range []string{"duration", "output", "force", "rate", "max-overhead", "max-cpu", "backend", "no-heap", "probes"} {
+	for _, name := range []string{"duration", "output", "force", "rate", "max-overhead", "max-cpu",
+		"backend", "no-heap", "probes"} {
 		if c.Flags().Changed(name) {
 			return usagef("--%s is for a running program: give a process (-p PROCESS) or a command (-- COMMAND)", name)
 		}
@@ -144,7 +150,8 @@ func (f *whyFlags) answer(s *source) (*why.Answer, error) {
 		return nil, err
 	}
 	if now, before := report.Program(s.recording), report.Program(earlier); now != before {
-		termtext.Fprintf(f.err, "cpprof: warning: %s is of %s, %s is of %s: if these are different programs, don't compare them\n",
+		termtext.Fprintf(f.err,
+			"cpprof: warning: %s is of %s, %s is of %s: if these are different programs, don't compare them\n",
 			s.path, termtext.Printable(now), f.against, termtext.Printable(before))
 	}
 	return why.Compare(s.recording, earlier, f.searchOptions(s))
@@ -152,12 +159,15 @@ func (f *whyFlags) answer(s *source) (*why.Answer, error) {
 
 // searchOptions returns the options of a search in a source.
 func (f *whyFlags) searchOptions(s *source) why.Options {
-	return why.Options{Views: s.options, Aspects: s.config.AllAspects(), Threshold: f.threshold.float(), Course: f.log}
+	return why.Options{Views: s.options, Aspects: s.config.AllAspects(),
+		Threshold: f.threshold.float(), Course: f.log}
 }
 
-// show writes an answer. It returns a *statusError if a finding is worse than --fail-above allows.
+// show writes an answer. It returns a *statusError if a finding is worse than
+// --fail-above allows.
 func (f *whyFlags) show(t terminal, s *source, a *why.Answer) error {
-	y := report.Why{Answer: a, File: s.path, Flags: f.given, Top: f.top, ShortNames: t.width() > 0, Color: t.color}
+	y := report.Why{Answer: a, File: s.path, Flags: f.given, Top: f.top, ShortNames: t.width() > 0,
+		Color: t.color}
 	if f.json {
 		if err := y.WriteJSON(t.out, report.BasisOf(s.recording)); err != nil {
 			return err
@@ -192,6 +202,7 @@ func (f *whyFlags) status(t terminal, a *why.Answer) error {
 	if above == 0 {
 		return nil
 	}
-	termtext.Fprintf(t.err, "cpprof: more than %s: %d of the %d findings\n", f.failAbove.text, above, len(a.Findings))
+	termtext.Fprintf(t.err, "cpprof: more than %s: %d of the %d findings\n", f.failAbove.text,
+		above, len(a.Findings))
 	return &statusError{exitAbove}
 }

@@ -42,8 +42,8 @@ func (f *recordFlags) checkSingle(command []string, follows error) error {
 	return nil
 }
 
-// live samples a running program until the answer is sure, or until the time is over. It keeps the recording, which the
-// commands in the answer need.
+// live samples a running program until the answer is sure, or until the time
+// is over. It keeps the recording, which the commands in the answer need.
 func (f *whyFlags) live(ctx context.Context, t terminal, command []string) error {
 	s, err := f.prepared()
 	if err != nil {
@@ -87,7 +87,8 @@ func (f *whyFlags) live(ctx context.Context, t terminal, command []string) error
 	switch result.End.Cause {
 	case sampledata.EndInterrupted:
 	case sampledata.EndDuration:
-		sure = fmt.Sprintf("it is not sure after %v, but the time is over", f.record.options.Duration)
+		sure = fmt.Sprintf("it is not sure after %v, but the time is over",
+			f.record.options.Duration)
 	default:
 		sure = becameOf(target.Process, result.End)
 	}
@@ -107,8 +108,8 @@ func (f *whyFlags) conclude(t terminal, s *source) error {
 	return f.show(t, s, a)
 }
 
-// wait searches the growing recording until the answer is sure, the recording ends, or a person interrupts it. It returns a text
-// that says why it ended.
+// wait searches the growing recording until the answer is sure, the recording
+// ends, or a person interrupts it. It returns a text that says why it ended.
 func (f *whyFlags) wait(ctx context.Context, t terminal, g *growing, s *source) string {
 	line := &whyLine{out: t.err, live: t.errIsTerminal}
 	defer line.clear()
@@ -150,13 +151,15 @@ func (f *whyFlags) wait(ctx context.Context, t terminal, g *growing, s *source) 
 		if !sure.IsZero() && (f.isMarked(r) || began.Sub(sure) > mostMarking) {
 			return fmt.Sprintf("sure after %.1f s", a.To.Seconds())
 		}
-		interval = max(whyInterval, 10*time.Since(began)) // the search takes a tenth of the time at most
+		// the search takes a tenth of the time at most
+		interval = max(whyInterval, 10*time.Since(began))
 	}
 }
 
 // isMarked reports whether a recording says what is stuck for good, or won't.
 func (f *whyFlags) isMarked(r *sampledata.Recording) bool {
-	return f.record.options.Mark == nil || r.Marking != nil || slices.ContainsFunc(r.Warnings, func(w sampledata.Warning) bool {
+	return f.record.options.Mark == nil ||
+		r.Marking != nil || slices.ContainsFunc(r.Warnings, func(w sampledata.Warning) bool {
 		return w.Kind == sampler.Unmarked
 	})
 }
@@ -177,7 +180,8 @@ func (l *whyLine) show(a *why.Answer) {
 	if len(a.Findings) > 0 {
 		text = report.Sentence(a.Findings[0])
 	}
-	termtext.Fprintf(l.out, "\r\x1b[K%.1f s  %s  %s", a.To.Seconds(), report.Counted(a.Samples, "sample"), termtext.Cut(termtext.Printable(text), 90))
+	termtext.Fprintf(l.out, "\r\x1b[K%.1f s  %s  %s", a.To.Seconds(),
+		report.Counted(a.Samples, "sample"), termtext.Cut(termtext.Printable(text), 90))
 }
 
 func (l *whyLine) clear() {

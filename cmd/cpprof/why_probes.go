@@ -21,9 +21,12 @@ const (
 	maxProbing     = 4 * time.Second // even if there are not
 )
 
-// probe puts instruments into the functions of the findings so far, and waits until there are enough calls. What is not permitted or not
-// possible is said, and kept in the recording; the samples then remain. The set is nil if nothing is probed.
-func (f *whyFlags) probe(ctx context.Context, t terminal, target target, g *growing, s *source, sink *probedSink) *probe.Set {
+// probe puts instruments into the functions of the findings so far, and waits
+// until there are enough calls. What is not permitted or not possible is
+// said, and kept in the recording; the samples then remain. The set is nil if
+// nothing is probed.
+func (f *whyFlags) probe(ctx context.Context, t terminal, target target, g *growing, s *source,
+	sink *probedSink) *probe.Set {
 	a, err := why.Find(g.live.Recording(), f.searchOptions(s))
 	if err != nil {
 		return nil // the final search reports it
@@ -40,10 +43,12 @@ func (f *whyFlags) probe(ctx context.Context, t terminal, target target, g *grow
 	}
 	switch {
 	case err != nil:
-		termtext.Fprintf(t.err, "cpprof: no probes: %v\ncpprof: the answer is from samples only\n", err)
+		termtext.Fprintf(t.err, "cpprof: no probes: %v\ncpprof: the answer is from samples only\n",
+			err)
 		return nil
 	case len(list)+len(refused) == 0:
-		termtext.Fprintf(t.err, "cpprof: no probes: there is no finding so far that the number or length of calls would decide\n")
+		termtext.Fprintf(t.err,
+			"cpprof: no probes: there is no finding so far that the number or length of calls would decide\n")
 		return nil
 	}
 	if sink.add(set, refused) && set != nil {
@@ -52,8 +57,10 @@ func (f *whyFlags) probe(ctx context.Context, t terminal, target target, g *grow
 	return set
 }
 
-// startProbes probes as many of the functions as can be taken out again fast enough.
-func (f *whyFlags) startProbes(t terminal, program *probe.Program, target target, list []probe.Function,
+// startProbes probes as many of the functions as can be taken out again fast
+// enough.
+func (f *whyFlags) startProbes(t terminal, program *probe.Program, target target,
+	list []probe.Function,
 	refused []sampledata.Probe) (*probe.Set, []sampledata.Probe, error) {
 	start := target.backend.Header().Start
 	o := probe.Options{
@@ -66,7 +73,8 @@ func (f *whyFlags) startProbes(t terminal, program *probe.Program, target target
 		return set, refused, err
 	}
 	for _, one := range list[many.Fits:] {
-		refused = append(refused, sampledata.Probe{Function: one.Name, Why: one.Why, Note: err.Error()})
+		refused = append(refused,
+			sampledata.Probe{Function: one.Name, Why: one.Why, Note: err.Error()})
 	}
 	set, err = probe.Start(program, list[:many.Fits], o)
 	return set, refused, err
@@ -97,9 +105,11 @@ func awaitCalls(ctx context.Context, g *growing, set *probe.Set) {
 	}
 }
 
-// experiments returns the functions to probe for the first findings, and those that can't be. If the function of a finding can't be, its
-// caller is probed.
-func experiments(program *probe.Program, a *why.Answer) (list []probe.Function, refused []sampledata.Probe) {
+// experiments returns the functions to probe for the first findings, and
+// those that can't be. If the function of a finding can't be, its caller is
+// probed.
+func experiments(program *probe.Program, a *why.Answer) (list []probe.Function,
+	refused []sampledata.Probe) {
 	seen := map[string]bool{}
 	add := func(name, why string) bool {
 		if seen[name] {
@@ -108,7 +118,8 @@ func experiments(program *probe.Program, a *why.Answer) (list []probe.Function, 
 		seen[name] = true
 		one, err := program.Function(name)
 		if err != nil {
-			refused = append(refused, sampledata.Probe{Function: name, Why: why, Note: reasonAgainst(err)})
+			refused = append(refused,
+				sampledata.Probe{Function: name, Why: why, Note: reasonAgainst(err)})
 			return false
 		}
 		one.Why = why
@@ -118,7 +129,8 @@ func experiments(program *probe.Program, a *why.Answer) (list []probe.Function, 
 	for _, finding := range a.Findings[:min(len(a.Findings), probedFindings)] {
 		for _, x := range finding.Experiments() {
 			caller := finding.Where.Caller
-			if !add(x.Function, x.Asks) && x.Role == why.PlaceRole && caller != "" && !strings.HasPrefix(caller, "runtime.") {
+			if !add(x.Function, x.Asks) && x.Role == why.PlaceRole && caller != "" &&
+				!strings.HasPrefix(caller, "runtime.") {
 				add(caller, "it calls "+x.Function+", which can't be probed")
 			}
 		}

@@ -24,7 +24,8 @@ type clientKey struct{}
 
 // withClient adds the client of a connection to a context.
 func withClient(ctx context.Context, c net.Conn) context.Context {
-	return context.WithValue(ctx, clientKey{}, &client{c, sync.OnceValues(func() (sampler.User, error) { return userOf(plainConn(c)) })})
+	return context.WithValue(ctx, clientKey{},
+		&client{c, sync.OnceValues(func() (sampler.User, error) { return userOf(plainConn(c)) })})
 }
 
 func clientOf(r *http.Request) *client {
@@ -32,8 +33,9 @@ func clientOf(r *http.Request) *client {
 	return c
 }
 
-// allowed returns the processes that a client may ask for: all, if clients prove who they are, and otherwise those that the
-// client's user may halt without the agent.
+// allowed returns the processes that a client may ask for: all, if clients
+// prove who they are, and otherwise those that the client's user may halt
+// without the agent.
 func (s *Server) allowed(r *http.Request, list []*sampler.Process) ([]*sampler.Process, error) {
 	if s.o.guarded() {
 		return list, nil

@@ -21,7 +21,8 @@ func userOf(c net.Conn) (sampler.User, error) {
 	case *net.UnixConn:
 		return userOfSocket(c)
 	case *net.TCPConn:
-		return userOfPort(c.RemoteAddr().(*net.TCPAddr).AddrPort(), c.LocalAddr().(*net.TCPAddr).AddrPort())
+		return userOfPort(c.RemoteAddr().(*net.TCPAddr).AddrPort(),
+			c.LocalAddr().(*net.TCPAddr).AddrPort())
 	}
 	return sampler.User{}, errUnknownUser
 }
@@ -33,16 +34,24 @@ func userOfSocket(c *net.UnixConn) (sampler.User, error) {
 		return sampler.User{}, err
 	}
 	var who *unix.Ucred
-	if failed := raw.Control(func(fd uintptr) { who, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }); failed != nil {
+	if failed := raw.Control(func(fd uintptr) {
+		who, err = unix.GetsockoptUcred(int(fd),
+			unix.SOL_SOCKET, unix.SO_PEERCRED)
+	}); failed != nil {
 		err = failed
 	}
 	if err != nil {
 		return sampler.User{}, err
 	}
-	return knownUser(int(who.Uid), func() (sampler.User, error) { return sampler.User{UID: int(who.Uid), GID: int(who.Gid)}, nil })
+	return knownUser(int(who.Uid),
+		func() (sampler.User, error) {
+			return sampler.User{UID: int(who.Uid), GID: int(who.Gid)},
+				nil
+		})
 }
 
-// tables are the kernel's lists of TCP connections. A connection of an IPv4 address may be in either.
+// tables are the kernel's lists of TCP connections. A connection of an IPv4
+// address may be in either.
 var tables = []string{"/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"}
 
 // userOfPort returns the user whose socket is bound to from and connected with to.
@@ -59,7 +68,8 @@ func userOfPort(from, to netip.AddrPort) (sampler.User, error) {
 	return sampler.User{}, errUnknownUser
 }
 
-// knownUser completes a user, but for the one id that stands for all users without an id in this container.
+// knownUser completes a user, but for the one id that stands for all users
+// without an id in this container.
 func knownUser(uid int, complete func() (sampler.User, error)) (sampler.User, error) {
 	text, err := os.ReadFile("/proc/sys/kernel/overflowuid")
 	if err != nil {
@@ -71,7 +81,8 @@ func knownUser(uid int, complete func() (sampler.User, error)) (sampler.User, er
 	return complete()
 }
 
-// established is the state of a connection in the kernel's lists. In other states the user may be given as 0.
+// established is the state of a connection in the kernel's lists. In other
+// states the user may be given as 0.
 const established = "01"
 
 // findPort finds the owner of a connection in a list.
@@ -85,7 +96,8 @@ func findPort(name string, from, to netip.AddrPort) (uid int, found bool, err er
 	for lines.Scan() {
 		// sl local remote state queues timer retransmits uid timeout inode
 		fields := strings.Fields(lines.Text())
-		if len(fields) < 10 || fields[3] != established || fields[9] == "0" || !isPort(fields[1], from) || !isPort(fields[2], to) {
+		if len(fields) < 10 || fields[3] != established || fields[9] == "0" ||
+			!isPort(fields[1], from) || !isPort(fields[2], to) {
 			continue
 		}
 		uid, err := strconv.Atoi(fields[7])
@@ -94,8 +106,8 @@ func findPort(name string, from, to netip.AddrPort) (uid int, found bool, err er
 	return 0, false, lines.Err()
 }
 
-// isPort reports whether a text such as 0100007F:17AD is an address and port. The kernel prints an address in words of its
-// own byte order.
+// isPort reports whether a text such as 0100007F:17AD is an address and port.
+// The kernel prints an address in words of its own byte order.
 func isPort(text string, want netip.AddrPort) bool {
 	address, port, _ := strings.Cut(text, ":")
 	number, err := strconv.ParseUint(port, 16, 16)
@@ -119,7 +131,8 @@ const (
 	filesOfAgent     = 64  // lists of /proc, configuration, the runtime's own
 )
 
-// checkFiles returns an error if the process may not open as many files as the agent needs.
+// checkFiles returns an error if the process may not open as many files as
+// the agent needs.
 func checkFiles(o *Options) error {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
@@ -130,5 +143,6 @@ func checkFiles(o *Options) error {
 		return nil
 	}
 	return fmt.Errorf("the agent may open %d files at a time, and needs %d, for %d clients and %d recordings: "+
-		"raise the limit (ulimit -n %d; LimitNOFILE=%d for a service of systemd)", limit.Cur, need, maxConnections, o.AtOnce, need, need)
+		"raise the limit (ulimit -n %d; LimitNOFILE=%d for a service of systemd)", limit.Cur, need,
+		maxConnections, o.AtOnce, need, need)
 }

@@ -11,8 +11,8 @@ import (
 // maxConnections bounds the clients that are connected at a time.
 const maxConnections = 256
 
-// connections makes room for new clients. Strangers give way first, and then clients that are idle. So nobody who only
-// connects keeps out others.
+// connections makes room for new clients. Strangers give way first, and then
+// clients that are idle. So nobody who only connects keeps out others.
 type connections struct {
 	mu  sync.Mutex
 	all map[net.Conn]*connection
@@ -51,8 +51,9 @@ func (cs *connections) admit(c net.Conn) {
 	}
 }
 
-// makeRoom closes a connection if there are as many as may be. Of the strangers it chooses one whose host has the most.
-// If all clients are known and wait for answers, the one that waits longest gives way.
+// makeRoom closes a connection if there are as many as may be. Of the
+// strangers it chooses one whose host has the most. If all clients are known
+// and wait for answers, the one that waits longest gives way.
 func (cs *connections) makeRoom() {
 	if len(cs.all) < maxConnections {
 		return
@@ -74,7 +75,8 @@ func (cs *connections) makeRoom() {
 }
 
 // before reports whether a connection gives way before another one does.
-func (cs *connections) before(c net.Conn, of *connection, other net.Conn, strangers map[string]int) bool {
+func (cs *connections) before(c net.Conn, of *connection, other net.Conn,
+	strangers map[string]int) bool {
 	than := cs.all[other]
 	if of.known != than.known {
 		return !of.known

@@ -8,12 +8,14 @@ import (
 	"github.com/google/pprof/profile"
 )
 
-// leaks makes the profile of goroutines that are stuck for good, in the form of Go's own profile of
-// that name: a stack with the number of its goroutines.
+// leaks makes the profile of goroutines that are stuck for good, in the form
+// of Go's own profile of that name: a stack with the number of its
+// goroutines.
 func leaks(r *sampledata.Recording) ([]byte, error) {
 	m := r.Marking
 	kind := &profile.ValueType{Type: string(GoroutineLeak), Unit: "count"}
-	p := &profile.Profile{SampleType: []*profile.ValueType{kind}, PeriodType: kind, Period: 1, TimeNanos: r.Header.Start.Add(m.Time).UnixNano()}
+	p := &profile.Profile{SampleType: []*profile.ValueType{kind}, PeriodType: kind, Period: 1,
+		TimeNanos: r.Header.Start.Add(m.Time).UnixNano()}
 	known := map[sampledata.Call]*profile.Location{}
 	functions := map[[2]string]*profile.Function{}
 	locate := func(c sampledata.Call) *profile.Location {
@@ -22,11 +24,13 @@ func leaks(r *sampledata.Recording) ([]byte, error) {
 		}
 		f := functions[[2]string{c.Function, c.File}]
 		if f == nil {
-			f = &profile.Function{ID: uint64(len(p.Function) + 1), Name: c.Function, SystemName: c.Function, Filename: c.File}
+			f = &profile.Function{ID: uint64(len(p.Function) + 1), Name: c.Function,
+				SystemName: c.Function, Filename: c.File}
 			functions[[2]string{c.Function, c.File}] = f
 			p.Function = append(p.Function, f)
 		}
-		l := &profile.Location{ID: uint64(len(p.Location) + 1), Line: []profile.Line{{Function: f, Line: int64(c.Line)}}}
+		l := &profile.Location{ID: uint64(len(p.Location) + 1),
+			Line: []profile.Line{{Function: f, Line: int64(c.Line)}}}
 		known[c] = l
 		p.Location = append(p.Location, l)
 		return l

@@ -24,10 +24,12 @@ func newMetrics(s *Server) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "cpprof_agent_requests_total", Help: "Requests that were answered, by path and status; 499 if the client went away.",
+			Name: "cpprof_agent_requests_total",
+			Help: "Requests that were answered, by path and status; 499 if the client went away.",
 		}, []string{"path", "code"}),
 		windows: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "cpprof_agent_recordings_total", Help: "Recordings that ended: complete, failed, or abandoned by their clients.",
+			Name: "cpprof_agent_recordings_total",
+			Help: "Recordings that ended: complete, failed, or abandoned by their clients.",
 		}, []string{"outcome"}),
 		lasted: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "cpprof_agent_recorded_seconds_total", Help: "How long processes were recorded.",
@@ -40,14 +42,21 @@ func newMetrics(s *Server) *metrics {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value)
 	}
 	m.registry.MustRegister(m.requests, m.windows, m.lasted,
-		gauge("cpprof_agent_processes", "Go programs that are served.", func() float64 { return float64(len(s.processes.all())) }),
-		gauge("cpprof_agent_recordings", "Recordings that are being made.", func() float64 { return float64(s.windows.recording()) }),
-		gauge("cpprof_agent_stuck_goroutines", "Goroutines that are stuck for good, in the latest recording of each process.",
+		gauge("cpprof_agent_processes", "Go programs that are served.",
+			func() float64 { return float64(len(s.processes.all())) }),
+		gauge("cpprof_agent_recordings", "Recordings that are being made.",
+			func() float64 { return float64(s.windows.recording()) }),
+		gauge("cpprof_agent_stuck_goroutines",
+			"Goroutines that are stuck for good, in the latest recording of each process.",
 			func() float64 { return float64(s.windows.stuck()) }),
-		gauge("cpprof_agent_cpu_bound_cores", "The bound on the agent's processor time; 0 for none.", func() float64 { return s.o.MaxCPU }),
-		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "cpprof_agent_cpu_seconds_total", Help: "Processor time that the agent has used."},
+		gauge("cpprof_agent_cpu_bound_cores",
+			"The bound on the agent's processor time; 0 for none.",
+			func() float64 { return s.o.MaxCPU }),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "cpprof_agent_cpu_seconds_total",
+			Help: "Processor time that the agent has used."},
 			func() float64 { return sampler.ProcessorTime().Seconds() }),
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	return m
 }
@@ -57,7 +66,8 @@ func (m *metrics) recorded(outcome string, lasted time.Duration) {
 	m.lasted.Add(lasted.Seconds())
 }
 
-// answered counts an answer. Paths that are not served are counted together: anybody can think of more.
+// answered counts an answer. Paths that are not served are counted together:
+// anybody can think of more.
 func (m *metrics) answered(mux *http.ServeMux, r *http.Request, status int) {
 	path := "other"
 	if _, pattern := mux.Handler(r); pattern != "" {

@@ -14,8 +14,9 @@ type Kind string
 
 // The kinds that are served.
 const (
-	Wall         Kind = "wall"         // what all goroutines did with their time
-	MutexHolders Kind = "mutexholders" // what the holders of locks did while others waited for these locks
+	Wall Kind = "wall" // what all goroutines did with their time
+	// what the holders of locks did while others waited for these locks
+	MutexHolders Kind = "mutexholders"
 
 	GoroutineLeak Kind = "goroutineleak" // goroutines that are stuck for good
 )
@@ -52,8 +53,9 @@ func Exported(s *export.Subject) (Profiles, error) {
 	return made, nil
 }
 
-// plain leaves out what makes a profile exact, but is for cpprof only: the parts of nanoseconds, and the comment on them. A store
-// would keep a series of each.
+// plain leaves out what makes a profile exact, but is for cpprof only: the
+// parts of nanoseconds, and the comment on them. A store would keep a series
+// of each.
 func plain(p *profile.Profile) {
 	p.Comments = nil
 	var kept []int
@@ -85,15 +87,17 @@ const (
 	waiterLabel  = "waiting_class"
 )
 
-// holders keeps the time for which goroutines waited for locks, as the stacks of those that held them. The class of those that
-// waited is a label, and so is the lock.
+// holders keeps the time for which goroutines waited for locks, as the stacks
+// of those that held them. The class of those that waited is a label, and so
+// is the lock.
 func holders(p *profile.Profile) *profile.Profile {
 	var kept []*profile.Sample
 	for _, s := range p.Sample {
 		if !slices.Equal(s.Label[stateLabel], []string{monitorFrame[1:]}) {
 			continue
 		}
-		// Locations begin with the innermost frame, and the holder is below the waiting goroutine's own state.
+		// Locations begin with the innermost frame, and the holder is below
+		// the waiting goroutine's own state.
 		at := len(s.Location) - 1
 		for at > 0 && !isMonitor(s.Location[at]) {
 			at--

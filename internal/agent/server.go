@@ -11,7 +11,8 @@
 //	targets.go      which processes there are, and the list of them in Prometheus' form
 //	metrics.go      the figures about the agent itself
 //
-// The package does not know how a process is recorded: the caller gives it functions.
+// The package does not know how a process is recorded: the caller gives it
+// functions.
 package agent
 
 import (
@@ -60,9 +61,10 @@ type Options struct {
 	// Match reports whether a process is served.
 	Match func(*sampler.Process) bool
 
-	// Record records a process until the time is over or the context ends. The error is ErrChanged if its process id is
-	// another program's now.
-	Record func(ctx context.Context, p *sampler.Process, lasts time.Duration) (*sampledata.Recording, error)
+	// Record records a process until the time is over or the context ends.
+	// The error is ErrChanged if its process id is another program's now.
+	Record func(ctx context.Context, p *sampler.Process,
+		lasts time.Duration) (*sampledata.Recording, error)
 
 	// Profiles makes the profiles of a recording.
 	Profiles func(*sampledata.Recording) (Profiles, error)
@@ -84,7 +86,8 @@ type Server struct {
 	busy      chan struct{} // has room for the requests that are answered at a time
 }
 
-// Listen opens a port, or a socket at "unix:PATH". If other hosts can reach it, there must be a token, or certificates of clients.
+// Listen opens a port, or a socket at "unix:PATH". If other hosts can reach
+// it, there must be a token, or certificates of clients.
 func Listen(address string, o Options) (*Server, error) {
 	if err := checkFiles(&o); err != nil {
 		return nil, err
@@ -93,7 +96,8 @@ func Listen(address string, o Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listening at %s: %w", address, err)
 	}
-	s := &Server{o: o, listener: l, clients: connections{all: map[net.Conn]*connection{}}, busy: make(chan struct{}, maxRequests)}
+	s := &Server{o: o, listener: l, clients: connections{all: map[net.Conn]*connection{}},
+		busy: make(chan struct{}, maxRequests)}
 	s.processes.match = o.Match
 	return s, nil
 }
@@ -113,8 +117,8 @@ func listen(address string, o *Options) (net.Listener, error) {
 	return net.ListenTCP("tcp", at)
 }
 
-// listenSocket listens at a path. It replaces the socket of an agent that was killed. All users may connect: what they get
-// depends on who they are.
+// listenSocket listens at a path. It replaces the socket of an agent that was
+// killed. All users may connect: what they get depends on who they are.
 func listenSocket(path string) (net.Listener, error) {
 	l, err := net.Listen("unix", path)
 	if errors.Is(err, syscall.EADDRINUSE) && isDead(path) {
@@ -163,13 +167,16 @@ func (s *Server) URL() string {
 	return scheme + host
 }
 
-// Serve answers requests until the context ends. Then it ends all recordings, and closes the port.
+// Serve answers requests until the context ends. Then it ends all recordings,
+// and closes the port.
 func (s *Server) Serve(ctx context.Context) error {
 	s.metrics = newMetrics(s)
 	s.windows = newWindows(ctx, &s.o, s.metrics.recorded)
 	server := &http.Server{
-		// There is no ReadTimeout: it would end the context of a request that waits for its recording.
-		Handler: s.handler(), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10, TLSConfig: s.o.TLS,
+		// There is no ReadTimeout: it would end the context of a request that
+		// waits for its recording.
+		Handler: s.handler(), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute,
+		MaxHeaderBytes: 32 << 10, TLSConfig: s.o.TLS,
 		ErrorLog:    log.New(io.Discard, "", 0), // of clients' mistakes, which anybody could fill
 		ConnContext: withClient, ConnState: s.clients.changed,
 	}
@@ -189,7 +196,8 @@ func (s *Server) Serve(ctx context.Context) error {
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	for _, kind := range Kinds {
-		mux.HandleFunc("GET /debug/pprof/"+string(kind), func(w http.ResponseWriter, r *http.Request) { s.serveProfile(w, r, kind) })
+		mux.HandleFunc("GET /debug/pprof/"+string(kind),
+			func(w http.ResponseWriter, r *http.Request) { s.serveProfile(w, r, kind) })
 	}
 	mux.HandleFunc("GET /discovery", s.serveTargets)
 	mux.Handle("GET /metrics", s.metrics.handler())
@@ -254,13 +262,17 @@ func (s *Server) refuses(r *http.Request) (status int, why string) {
 		// Of equal lengths, so that the time says nothing of the token.
 		got, want := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(s.o.Token))
 		if !ok || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
-			return http.StatusUnauthorized, "want the token of the agent's --token-file, as 'Authorization: Bearer TOKEN'"
+			return http.StatusUnauthorized,
+				"want the token of the agent's --token-file, as 'Authorization: Bearer TOKEN'"
 		}
 	}
-	// A page in a browser of this host could ask, too, under a name that leads here. No page of a browser is the agent's own.
+	// A page in a browser of this host could ask, too, under a name that
+	// leads here. No page of a browser is the agent's own.
 	site := r.Header.Get("Sec-Fetch-Site")
-	if !s.o.guarded() && !isLoopback(r.Host) || r.Header.Get("Origin") != "" || site != "" && site != "none" {
-		return http.StatusForbidden, "the request is for another host, or from a page in a browser: ask for " + s.URL()
+	if !s.o.guarded() && !isLoopback(r.Host) || r.Header.Get("Origin") != "" ||
+		site != "" && site != "none" {
+		return http.StatusForbidden,
+			"the request is for another host, or from a page in a browser: ask for " + s.URL()
 	}
 	return 0, ""
 }
@@ -290,7 +302,8 @@ func (s *Server) serveProfile(w http.ResponseWriter, r *http.Request, kind Kind)
 	}
 	pid, err := strconv.Atoi(query.Get("pid"))
 	if err != nil {
-		http.Error(w, fmt.Sprintf("pid %q: want the number of a process: /discovery lists them", query.Get("pid")), http.StatusBadRequest)
+		http.Error(w, fmt.Sprintf("pid %q: want the number of a process: /discovery lists them",
+			query.Get("pid")), http.StatusBadRequest)
 		return
 	}
 	p := s.processes.find(pid)
@@ -303,7 +316,8 @@ func (s *Server) serveProfile(w http.ResponseWriter, r *http.Request, kind Kind)
 			"ask as its user, or give the agent --token-file", pid)), http.StatusForbidden)
 		return
 	}
-	// The recording may take longer than its time: it first attaches to the process. The client's leaving is noticed all the same.
+	// The recording may take longer than its time: it first attaches to the
+	// process. The client's leaving is noticed all the same.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 	data, err := s.windows.profile(r.Context(), p, kind, lasts)
 	allowAnswer(w)
@@ -317,25 +331,29 @@ func (s *Server) serveProfile(w http.ResponseWriter, r *http.Request, kind Kind)
 		}
 		refuse(w, err, status)
 	case errors.Is(err, ErrChanged):
-		refuse(w, fmt.Errorf("pid %d: %w: /discovery lists what runs now", pid, err), http.StatusNotFound)
+		refuse(w, fmt.Errorf("pid %d: %w: /discovery lists what runs now", pid, err),
+			http.StatusNotFound)
 	case r.Context().Err() != nil:
 		w.WriteHeader(499) // nobody reads it: it is for the metrics
 	case err != nil:
 		refuse(w, err, http.StatusInternalServerError)
 	default:
 		w.Header().Set("Content-Type", "application/octet-stream")
-		w.Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="%s-%d.pb.gz"`, kind, pid))
+		w.Header().Set("Content-Disposition",
+			fmt.Sprintf(`attachment; filename="%s-%d.pb.gz"`, kind, pid))
 		w.Header().Set("Content-Length", strconv.Itoa(len(data)))
 		_, _ = w.Write(data)
 	}
 }
 
-// refuse answers with an error. It can name a program, and who reads it may sit at a terminal.
+// refuse answers with an error. It can name a program, and who reads it may
+// sit at a terminal.
 func refuse(w http.ResponseWriter, err error, status int) {
 	http.Error(w, termtext.Error(err), status)
 }
 
-// lasting returns how long to record, of the parameter "seconds". A client that asks for more than a window gets a window.
+// lasting returns how long to record, of the parameter "seconds". A client
+// that asks for more than a window gets a window.
 func (s *Server) lasting(text string) (time.Duration, error) {
 	if text == "" {
 		return s.o.Window, nil

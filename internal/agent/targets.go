@@ -46,7 +46,8 @@ func (ps *processes) all() []*sampler.Process {
 	return ps.list
 }
 
-// find returns the process of a pid, or nil. It finds all anew if the pid is another program's now.
+// find returns the process of a pid, or nil. It finds all anew if the pid is
+// another program's now.
 func (ps *processes) find(pid int) *sampler.Process {
 	for range 2 {
 		all := ps.all()
@@ -81,7 +82,8 @@ func (s *Server) serveTargets(w http.ResponseWriter, r *http.Request) {
 	for _, p := range list {
 		pid, path := strconv.Itoa(p.PID), strings.ToValidUTF8(p.Name, "�")
 		labels := map[string]string{
-			"__param_pid": pid, "pid": pid, "service_name": filepath.Base(path), "__meta_cpprof_executable": path,
+			"__param_pid": pid, "pid": pid, "service_name": filepath.Base(path),
+			"__meta_cpprof_executable": path,
 		}
 		if s.o.TLS != nil {
 			labels["__scheme__"] = "https"

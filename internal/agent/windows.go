@@ -11,7 +11,8 @@ import (
 	"github.com/cpprof/cpprof/sampler"
 )
 
-// early is the share of a pause by which a client may come too early: clocks differ.
+// early is the share of a pause by which a client may come too early: clocks
+// differ.
 const early = 0.05
 
 // A BusyError says that no recording may begin now.
@@ -31,7 +32,8 @@ var ErrChanged = errors.New("the program that was asked for runs no more: anothe
 // errUnmarked says that a recording has no profile of goroutines that are stuck.
 var errUnmarked = errors.New("what is stuck for good was not found out: the program's heap could not be read in time, or --no-heap was given")
 
-// windows makes the recordings of all processes, and keeps the latest of each for as long as no other may be made.
+// windows makes the recordings of all processes, and keeps the latest of each
+// for as long as no other may be made.
 type windows struct {
 	o      *Options
 	ctx    context.Context // ends with the server
@@ -47,8 +49,8 @@ type windows struct {
 // wait waits until all recordings have ended.
 func (ws *windows) wait() { ws.ended.Wait() }
 
-// A window is one recording of a process, and its profiles. All who ask for it while it is made get them, and then, for each kind,
-// the first who asks.
+// A window is one recording of a process, and its profiles. All who ask for
+// it while it is made get them, and then, for each kind, the first who asks.
 type window struct {
 	began   time.Time
 	stop    func()
@@ -63,12 +65,15 @@ type window struct {
 }
 
 func newWindows(ctx context.Context, o *Options, tell func(string, time.Duration)) *windows {
-	return &windows{o: o, ctx: ctx, budget: newBudget(o.MaxCPU, o.Every), tell: tell, latest: map[sampler.Identity]*window{}}
+	return &windows{o: o, ctx: ctx, budget: newBudget(o.MaxCPU, o.Every), tell: tell,
+		latest: map[sampler.Identity]*window{}}
 }
 
-// profile returns a profile of a process, from a recording that it begins, or that others have begun. If the context ends before
-// the recording does, and nobody else waits for it, the recording ends.
-func (ws *windows) profile(ctx context.Context, p *sampler.Process, kind Kind, lasts time.Duration) ([]byte, error) {
+// profile returns a profile of a process, from a recording that it begins, or
+// that others have begun. If the context ends before the recording does, and
+// nobody else waits for it, the recording ends.
+func (ws *windows) profile(ctx context.Context, p *sampler.Process, kind Kind,
+	lasts time.Duration) ([]byte, error) {
 	w, err := ws.join(p, kind, lasts)
 	if err != nil {
 		return nil, err
@@ -107,19 +112,23 @@ func (ws *windows) join(p *sampler.Process, kind Kind, lasts time.Duration) (*wi
 			w.waiting++
 			return w, nil
 		case now.Before(w.next):
-			return nil, &BusyError{What: fmt.Sprintf("process %d was recorded just now", p.PID), After: w.next.Sub(now)}
+			return nil, &BusyError{What: fmt.Sprintf("process %d was recorded just now", p.PID),
+				After: w.next.Sub(now)}
 		case !w.isDone():
-			return nil, &BusyError{What: fmt.Sprintf("a recording of process %d just ends", p.PID), After: time.Second}
+			return nil, &BusyError{What: fmt.Sprintf("a recording of process %d just ends", p.PID),
+				After: time.Second}
 		}
 	}
 	if ws.running >= ws.o.AtOnce {
 		return nil, &BusyError{What: fmt.Sprintf("%d processes are being recorded, which are as many as may be", ws.running), After: ws.o.Window, Host: true}
 	}
 	if wait := ws.budget.wait(now); wait > 0 {
-		return nil, &BusyError{What: "the agent has used its processor time", After: wait, Host: true}
+		return nil, &BusyError{What: "the agent has used its processor time", After: wait,
+			Host: true}
 	}
 	ctx, stop := context.WithCancel(ws.ctx)
-	w := &window{began: now, stop: stop, done: make(chan struct{}), waiting: 1, taken: map[Kind]bool{}}
+	w := &window{began: now, stop: stop, done: make(chan struct{}), waiting: 1,
+		taken: map[Kind]bool{}}
 	ws.latest[p.Identity()] = w
 	ws.running++
 	ws.ended.Go(func() { ws.record(ctx, w, p, min(lasts, ws.o.Window)) })
@@ -172,7 +181,8 @@ func (ws *windows) record(ctx context.Context, w *window, p *sampler.Process, la
 	defer ws.mu.Unlock()
 	ws.running--
 	w.err = err
-	// What was recorded is a share of a time, in which nothing else is: Window in Every.
+	// What was recorded is a share of a time, in which nothing else is:
+	// Window in Every.
 	share := float64(ws.o.Every) / float64(ws.o.Window) * (1 - early)
 	w.next = w.began.Add(time.Duration(float64(min(lasted, ws.o.Window)) * share))
 	close(w.done)
@@ -210,7 +220,8 @@ type budget struct {
 
 func newBudget(share float64, span time.Duration) *budget {
 	most := time.Duration(share * float64(span))
-	return &budget{share: share, most: most, left: most, at: time.Now(), used: sampler.ProcessorTime()}
+	return &budget{share: share, most: most, left: most, at: time.Now(),
+		used: sampler.ProcessorTime()}
 }
 
 // wait returns how long no work may begin; 0 if it may.

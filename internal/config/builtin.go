@@ -10,13 +10,15 @@ import (
 //go:embed builtin.yaml
 var builtinYAML []byte
 
-// BuiltinYAML returns the config file that defines the built-in aspects and wrappers.
+// BuiltinYAML returns the config file that defines the built-in aspects and
+// wrappers.
 func BuiltinYAML() []byte { return append([]byte(nil), builtinYAML...) }
 
 var builtin = sync.OnceValue(func() *Config {
 	c, err := Parse("builtin.yaml", builtinYAML)
 	if err != nil {
-		panic("config: " + err.Error()) // can't happen: the file is part of this package, and tested
+		// can't happen: the file is part of this package, and tested
+		panic("config: " + err.Error())
 	}
 	return c
 })

@@ -13,11 +13,14 @@ import (
 
 // A Merge makes one thread class of several (CPPROFJ, section 5).
 type Merge struct {
-	Name    string            // "connections" makes the class "class:connections"
-	Classes []aspects.Pattern // over class names: "go:main.worker", "label:route=/api"; also names that earlier merges made
+	Name string // "connections" makes the class "class:connections"
+	// over class names: "go:main.worker", "label:route=/api"; also names that
+	// earlier merges made
+	Classes []aspects.Pattern
 }
 
-// NewMerge makes a Merge of patterns. The name may be given with or without "class:".
+// NewMerge makes a Merge of patterns. The name may be given with or without
+// "class:".
 func NewMerge(name string, patterns ...string) (Merge, error) {
 	m := Merge{Name: strings.TrimPrefix(name, calltree.MergedClass)}
 	if err := m.checkName(); err != nil {
@@ -41,7 +44,8 @@ func NewMerge(name string, patterns ...string) (Merge, error) {
 
 func (m Merge) checkName() error {
 	if _, err := aspects.CheckName(m.Name); err != nil || strings.HasPrefix(m.Name, "@") {
-		return fmt.Errorf("class %.100q: a name has letters and digits, and within it _ - /", m.Name)
+		return fmt.Errorf("class %.100q: a name has letters and digits, and within it _ - /",
+			m.Name)
 	}
 	return nil
 }
@@ -51,10 +55,13 @@ func (m Merge) Class() string { return calltree.MergedClass + m.Name }
 
 // Equal reports whether two merges have the same name and patterns.
 func (m Merge) Equal(n Merge) bool {
-	return m.Name == n.Name && slices.EqualFunc(m.Classes, n.Classes, func(p, q aspects.Pattern) bool { return p.String() == q.String() })
+	return m.Name == n.Name &&
+		slices.EqualFunc(m.Classes, n.Classes,
+			func(p, q aspects.Pattern) bool { return p.String() == q.String() })
 }
 
-// matchesOne reports whether a name matches a pattern, and no pattern that begins with "!".
+// matchesOne reports whether a name matches a pattern, and no pattern that
+// begins with "!".
 func matchesOne(name string, patterns ...aspects.Pattern) bool {
 	one := false
 	for _, p := range patterns {
@@ -68,7 +75,8 @@ func matchesOne(name string, patterns ...aspects.Pattern) bool {
 	return one
 }
 
-// checkMember returns an error for a pattern that matches no class, also none of an earlier merge.
+// checkMember returns an error for a pattern that matches no class, also none
+// of an earlier merge.
 func checkMember(p aspects.Pattern) error {
 	if p.MayBegin(calltree.MergedClass) {
 		return nil
@@ -81,11 +89,12 @@ func checkClassPattern(p aspects.Pattern) error {
 	if p.MayBegin("go:") || p.MayBegin("label:") {
 		return nil
 	}
-	return fmt.Errorf(`class pattern %q matches no class: their names begin with "go:" or "label:"`, p)
+	return fmt.Errorf(`class pattern %q matches no class: their names begin with "go:" or "label:"`,
+		p)
 }
 
-// Configure completes the options of views by what the configuration says about thread classes, and about functions that
-// wait for work.
+// Configure completes the options of views by what the configuration says
+// about thread classes, and about functions that wait for work.
 func (c *Config) Configure(o views.Options) views.Options {
 	o.Priority = c.Priority
 	o.Wrapper = c.wrapper()
@@ -97,14 +106,16 @@ func (c *Config) Configure(o views.Options) views.Options {
 	return o
 }
 
-// wrapper returns a function. It reports whether a function only calls another one that it was given: it is a built-in
-// wrapper or one of the file, and no pattern excludes it.
+// wrapper returns a function. It reports whether a function only calls
+// another one that it was given: it is a built-in wrapper or one of the file,
+// and no pattern excludes it.
 func (c *Config) wrapper() func(function string) bool {
 	patterns := slices.Concat(builtin().Wrappers, c.Wrappers)
 	return func(function string) bool { return matchesOne(function, patterns...) }
 }
 
-// merged returns the class that a class is merged into. Merges apply one after the other.
+// merged returns the class that a class is merged into. Merges apply one
+// after the other.
 func (c *Config) merged(class string) string {
 	for _, m := range c.Merges {
 		if matchesOne(class, m.Classes...) {

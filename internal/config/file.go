@@ -34,7 +34,8 @@ const (
 	maxSize = 1 << 20
 )
 
-// A Config is the content of a config file. The file is YAML without anchors and aliases. Every key may be left out:
+// A Config is the content of a config file. The file is YAML without anchors
+// and aliases. Every key may be left out:
 //
 //	aspects:                    # name: list of patterns (see aspects.Pattern)
 //	  queue: ["main.(*queue).*", "!main.(*queue).len"]
@@ -65,10 +66,12 @@ type Config struct {
 	Merges     []Merge           // they apply one after the other
 	Threshold  refine.Threshold  // the initial threshold of every view
 	Accounting views.Accounting
-	NoInlines  bool         // inlined calls belong to their callers
-	Metrics    []Definition // what they mean depends on the monitors of a recording, so the expressions are not checked here
-	Lists      []Definition // of samples; likewise
-	Monitors   []string     // what record --monitor takes; not checked here, either
+	NoInlines  bool // inlined calls belong to their callers
+	// what they mean depends on the monitors of a recording, so the
+	// expressions are not checked here
+	Metrics  []Definition
+	Lists    []Definition // of samples; likewise
+	Monitors []string     // what record --monitor takes; not checked here, either
 }
 
 // A Definition is a name for an expression.
@@ -82,7 +85,8 @@ type Priority struct {
 
 // Default returns the configuration without a config file.
 func Default() *Config {
-	return &Config{Aspects: new(aspects.Set), Threshold: refine.Threshold{Hits: big.NewRat(refine.DefaultMinHits, 1)}}
+	return &Config{Aspects: new(aspects.Set),
+		Threshold: refine.Threshold{Hits: big.NewRat(refine.DefaultMinHits, 1)}}
 }
 
 // AllAspects returns the built-in aspects and the file's. An aspect of the file
@@ -90,7 +94,8 @@ func Default() *Config {
 // ones.
 func (c *Config) AllAspects() *aspects.Set { return Builtin().With(c.Aspects.All()...) }
 
-// Priority returns the priority that the config sets for a thread class, if it sets one.
+// Priority returns the priority that the config sets for a thread class, if
+// it sets one.
 func (c *Config) Priority(class string) (int32, bool) {
 	for _, p := range c.Priorities {
 		if p.Class.Match(class) {
@@ -100,9 +105,10 @@ func (c *Config) Priority(class string) (int32, bool) {
 	return 0, false
 }
 
-// Find searches for a config file in a folder and in the folders above it. It returns the path of the nearest file, or "" if
-// there is none. Above the folder, it ignores the files of other users, since such a file could change what this user sees.
-// It returns their paths in ignored.
+// Find searches for a config file in a folder and in the folders above it. It
+// returns the path of the nearest file, or "" if there is none. Above the
+// folder, it ignores the files of other users, since such a file could change
+// what this user sees. It returns their paths in ignored.
 func Find(folder string) (path string, ignored []string, err error) {
 	start, err := filepath.Abs(folder)
 	if err != nil {
@@ -118,7 +124,8 @@ func Find(folder string) (path string, ignored []string, err error) {
 		default:
 			ignored = append(ignored, path)
 		}
-		// If a folder can't be read, it can't have the config of a person who works below it.
+		// If a folder can't be read, it can't have the config of a person who
+		// works below it.
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
 			return "", ignored, fmt.Errorf("searching for %s: %w", Name, err)
 		}
@@ -130,7 +137,8 @@ func Find(folder string) (path string, ignored []string, err error) {
 	}
 }
 
-// Load reads a config file. Each mistake in the file is an *Error; several are joined.
+// Load reads a config file. Each mistake in the file is an *Error; several
+// are joined.
 func Load(path string) (*Config, error) {
 	data, err := read(path)
 	if err != nil {
@@ -172,7 +180,8 @@ func (e *Error) Error() string {
 	return s + "\n" + caret.Under(e.Source, byteOffset(e.Source, e.Column))
 }
 
-// byteOffset returns the byte at which a column begins. Columns count characters from 1.
+// byteOffset returns the byte at which a column begins. Columns count
+// characters from 1.
 func byteOffset(line string, column int) int {
 	for i := range line {
 		if column--; column == 0 {

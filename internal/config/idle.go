@@ -8,17 +8,23 @@ import (
 // IdleAspect is the name of the aspect of functions that wait for work.
 const IdleAspect = "@idle"
 
-// passing matches functions that read or wait for whoever calls them: what the waiting is for, only the caller knows.
+// passing matches functions that read or wait for whoever calls them: what
+// the waiting is for, only the caller knows.
 var passing = mustAspect("passing",
 	"runtime.*", "internal/*", "syscall.*", "sync.*", "sync/*", "time.Sleep",
-	"io.*", "bufio.(*Reader).*", "bufio.(*Scanner).*", "bytes.(*Buffer).ReadFrom", "os.(*File).Read*",
-	"net.(*conn).Read", "net.(*netFD).Read*", "net.(*netFD).read*", "net.(*TCPConn).Read", "net.(*UDPConn).Read*",
-	"net.(*UDPConn).read*", "net.(*UnixConn).Read*", "net.(*TCPListener).*", "net.(*UnixListener).*",
+	"io.*", "bufio.(*Reader).*", "bufio.(*Scanner).*", "bytes.(*Buffer).ReadFrom",
+	"os.(*File).Read*",
+	"net.(*conn).Read", "net.(*netFD).Read*", "net.(*netFD).read*", "net.(*TCPConn).Read",
+	"net.(*UDPConn).Read*",
+	"net.(*UDPConn).read*", "net.(*UnixConn).Read*", "net.(*TCPListener).*",
+	"net.(*UnixListener).*",
 	"crypto/tls.(*Conn).Read", "crypto/tls.(*Conn).read*", "crypto/tls.(*atLeastReader).Read",
 	"net/textproto.(*Reader).*", "net/http.(*connReader).Read", "net/http.(*persistConn).Read",
 	"encoding/json.(*Decoder).*", "encoding/gob.(*Decoder).*",
-	"net/http.*Framer).ReadFrame*", "net/http.http2readFrameHeader", "golang.org/x/net/http2.(*Framer).ReadFrame*",
-	"golang.org/x/net/http2.readFrameHeader", "google.golang.org/grpc/internal/transport.(*framer).*",
+	"net/http.*Framer).ReadFrame*", "net/http.http2readFrameHeader",
+	"golang.org/x/net/http2.(*Framer).ReadFrame*",
+	"golang.org/x/net/http2.readFrameHeader",
+	"google.golang.org/grpc/internal/transport.(*framer).*",
 	"net/http.*clientConnReadLoop).run", "golang.org/x/net/http2.(*clientConnReadLoop).run",
 )
 
@@ -30,7 +36,8 @@ func mustAspect(name string, patterns ...string) aspects.Aspect {
 	return a
 }
 
-// idleRoles returns the roles of functions in which goroutines wait, or nil if the file removes the aspect.
+// idleRoles returns the roles of functions in which goroutines wait, or nil
+// if the file removes the aspect.
 func (c *Config) idleRoles() func(function string) views.Role {
 	idle, ok := c.AllAspects().Lookup(IdleAspect)
 	if !ok {

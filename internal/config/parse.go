@@ -17,9 +17,11 @@ import (
 const (
 	// maxErrors bounds the number of mistakes that are reported for one file.
 	maxErrors = 10
-	// maxRegexps bounds the sizes of all regular expressions of a file together, see aspects.Pattern.Size.
+	// maxRegexps bounds the sizes of all regular expressions of a file
+	// together, see aspects.Pattern.Size.
 	maxRegexps = 500_000
-	// maxAspects bounds the aspects of a file: every function is matched against each.
+	// maxAspects bounds the aspects of a file: every function is matched
+	// against each.
 	maxAspects = 1000
 )
 
@@ -28,7 +30,8 @@ func Parse(name string, data []byte) (*Config, error) {
 	p := &parser{file: name, config: Default()}
 	p.config.File = name
 	if len(data) > maxSize {
-		return nil, &Error{File: name, Line: 1, Column: 1, Msg: fmt.Sprintf("the file is larger than %d bytes", maxSize)}
+		return nil, &Error{File: name, Line: 1, Column: 1,
+			Msg: fmt.Sprintf("the file is larger than %d bytes", maxSize)}
 	}
 	p.lines = strings.Split(string(data), "\n")
 	if root := p.document(data); root != nil {
@@ -41,7 +44,8 @@ func Parse(name string, data []byte) (*Config, error) {
 	return p.config, nil
 }
 
-// A parser walks the nodes of a config file, fills in config, and collects the mistakes.
+// A parser walks the nodes of a config file, fills in config, and collects
+// the mistakes.
 type parser struct {
 	file    string
 	lines   []string
@@ -52,7 +56,8 @@ type parser struct {
 	aspectList []aspects.Aspect
 }
 
-var configKeys = []string{"aspects", "priorities", "classes", "wrappers", "merge", "threshold", "accounting", "inlines", "metrics", "lists", "monitors"}
+var configKeys = []string{"aspects", "priorities", "classes", "wrappers", "merge", "threshold",
+	"accounting", "inlines", "metrics", "lists", "monitors"}
 
 func (p *parser) top(n *yaml.Node) {
 	for _, e := range p.mapping(n, "config") {
@@ -129,10 +134,12 @@ func (p *parser) aspect(name string, n *yaml.Node) {
 	p.aspectList = append(p.aspectList, a)
 }
 
-// patterns reads a list of patterns. It returns false if a pattern is wrong, after reporting that.
+// patterns reads a list of patterns. It returns false if a pattern is wrong,
+// after reporting that.
 func (p *parser) patterns(what string, n *yaml.Node) (list []aspects.Pattern, ok bool) {
 	if n.Kind != yaml.SequenceNode {
-		p.fail(n, 0, `%s: want a list of patterns, such as ["main.(*queue).*"], not %s`, what, kind(n))
+		p.fail(n, 0, `%s: want a list of patterns, such as ["main.(*queue).*"], not %s`, what,
+			kind(n))
 		return nil, false
 	}
 	for _, item := range n.Content {
@@ -185,7 +192,8 @@ func (p *parser) priorities(n *yaml.Node) {
 			p.fail(e.value, 0, "priority of %q: want a whole number of at most 32 bits", class)
 			continue
 		}
-		p.config.Priorities = append(p.config.Priorities, Priority{Class: class, Value: int32(value)})
+		p.config.Priorities = append(p.config.Priorities,
+			Priority{Class: class, Value: int32(value)})
 	}
 }
 

@@ -15,9 +15,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// SaveAspects saves aspects into a config file. Each replaces the aspect of the same name or is added after the others. The
-// rest of the file stays as it is, including comments. If there is no file, SaveAspects creates one; if the file has
-// mistakes, it fails and doesn't change the file. Readers see either the old file or the new one.
+// SaveAspects saves aspects into a config file. Each replaces the aspect of
+// the same name or is added after the others. The rest of the file stays as
+// it is, including comments. If there is no file, SaveAspects creates one; if
+// the file has mistakes, it fails and doesn't change the file. Readers see
+// either the old file or the new one.
 func SaveAspects(path string, list ...aspects.Aspect) error {
 	return save("aspects", path, func(top *yaml.Node, _ *Config) error {
 		for _, a := range list {
@@ -32,7 +34,8 @@ func SaveAspects(path string, list ...aspects.Aspect) error {
 // to an earlier merge of the same name, in the file or in the list.
 func SaveMerges(path string, gone []string, list ...Merge) error {
 	return save("merged classes", path, func(top *yaml.Node, c *Config) error {
-		kept := slices.DeleteFunc(c.Merges, func(m Merge) bool { return slices.Contains(gone, m.Name) })
+		kept := slices.DeleteFunc(c.Merges,
+			func(m Merge) bool { return slices.Contains(gone, m.Name) })
 		all, err := joined(slices.Concat(kept, list))
 		if err != nil {
 			return err
@@ -50,17 +53,22 @@ func SaveMerges(path string, gone []string, list ...Merge) error {
 	})
 }
 
-// joined joins merges of the same name into the first of them. It fails if that would make other classes: {io: [a]} and
-// {io: [b]} are {io: [a, b]}, but a pattern with "!", such as {io: [b*, !ba]}, would exclude from both.
+// joined joins merges of the same name into the first of them. It fails if
+// that would make other classes: {io: [a]} and {io: [b]} are {io: [a, b]},
+// but a pattern with "!", such as {io: [b*, !ba]}, would exclude from both.
 func joined(merges []Merge) (list []Merge, err error) {
-	excludes := func(m Merge) bool { return slices.ContainsFunc(m.Classes, aspects.Pattern.Exclude) }
+	excludes := func(m Merge) bool {
+		return slices.ContainsFunc(m.Classes,
+			aspects.Pattern.Exclude)
+	}
 	for _, m := range merges {
 		i := slices.IndexFunc(list, func(l Merge) bool { return l.Name == m.Name })
 		if i < 0 {
 			list = append(list, m)
 			continue
 		}
-		between := slices.ContainsFunc(list[i+1:], func(l Merge) bool { return matchesOne(m.Class(), l.Classes...) })
+		between := slices.ContainsFunc(list[i+1:],
+			func(l Merge) bool { return matchesOne(m.Class(), l.Classes...) })
 		if between || excludes(list[i]) || excludes(m) {
 			return nil, fmt.Errorf("%s is merged twice, which the file can't have: split it, and merge all of it at once", m.Class())
 		}
@@ -69,7 +77,8 @@ func joined(merges []Merge) (list []Merge, err error) {
 	return list, nil
 }
 
-// save changes a config file, or creates it. The change gets the file's top mapping and its content.
+// save changes a config file, or creates it. The change gets the file's top
+// mapping and its content.
 func save(what, path string, change func(*yaml.Node, *Config) error) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
@@ -123,15 +132,18 @@ func child(n *yaml.Node, key string) *yaml.Node {
 	return c
 }
 
-// asMapping returns the node as a mapping. If the node is null, it becomes an empty mapping.
+// asMapping returns the node as a mapping. If the node is null, it becomes an
+// empty mapping.
 func asMapping(n *yaml.Node) *yaml.Node {
 	if n.Kind != yaml.MappingNode {
-		*n = yaml.Node{Kind: yaml.MappingNode, HeadComment: n.HeadComment, LineComment: n.LineComment, FootComment: n.FootComment}
+		*n = yaml.Node{Kind: yaml.MappingNode, HeadComment: n.HeadComment,
+			LineComment: n.LineComment, FootComment: n.FootComment}
 	}
 	return n
 }
 
-// put adds or replaces a list of patterns in a mapping by names, which may have a prefix in the file.
+// put adds or replaces a list of patterns in a mapping by names, which may
+// have a prefix in the file.
 func put(n *yaml.Node, prefix, name string, patterns []aspects.Pattern) {
 	list := &yaml.Node{Kind: yaml.SequenceNode}
 	for _, p := range patterns {
@@ -179,7 +191,8 @@ func encode(n *yaml.Node) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// replace replaces the content of a file: it writes a new file beside it, and renames that.
+// replace replaces the content of a file: it writes a new file beside it, and
+// renames that.
 func replace(path string, data []byte) error {
 	mode := fs.FileMode(0o644)
 	if info, err := os.Stat(path); err == nil {

@@ -15,7 +15,8 @@ var (
 	listed = []string{"aspects", "merge", "wrappers", "monitors"}
 )
 
-// Set makes one setting, KEY=VALUE or KEY.NAME=VALUE, as the file would. Commas separate the patterns of a list.
+// Set makes one setting, KEY=VALUE or KEY.NAME=VALUE, as the file would.
+// Commas separate the patterns of a list.
 func (c *Config) Set(setting string) error {
 	path, value, ok := strings.Cut(setting, "=")
 	key, name, hasName := strings.Cut(strings.TrimSpace(path), ".")
@@ -36,7 +37,8 @@ func (c *Config) Set(setting string) error {
 		}
 	}
 	if hasName {
-		of = &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{text(strings.TrimSpace(name)), of}}
+		of = &yaml.Node{Kind: yaml.MappingNode,
+			Content: []*yaml.Node{text(strings.TrimSpace(name)), of}}
 	}
 	top := text(key)
 	top.Line = 1

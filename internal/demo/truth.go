@@ -1,4 +1,5 @@
-// Package demo describes the four problems of the server that "cpprof demo" records (cmd/cpprof, orderdesk.go).
+// Package demo describes the four problems of the server that "cpprof demo"
+// records (cmd/cpprof, orderdesk.go).
 package demo
 
 import (
@@ -10,7 +11,8 @@ import (
 //go:embed cpprof.yaml
 var configYAML []byte
 
-// Config returns a config file (see package config) that defines the demo's own aspect, @queue.
+// Config returns a config file (see package config) that defines the demo's
+// own aspect, @queue.
 func Config() []byte { return bytes.Clone(configYAML) }
 
 // A Problem is a problem that the demo has on purpose.
@@ -22,24 +24,32 @@ type Problem struct {
 
 // Evidence is a call path that shows a problem.
 type Evidence struct {
-	View  string   // "*" for the Server View, else the class of a Thread View
-	Path  string   // in call path notation, with the aspects of Config
-	Least *big.Rat // the least cost in a recording of some 100 samples, on any machine; about half of the usual cost
+	View string // "*" for the Server View, else the class of a Thread View
+	Path string // in call path notation, with the aspects of Config
+	// the least cost in a recording of some 100 samples, on any machine;
+	// about half of the usual cost
+	Least *big.Rat
 
 	// Holders says that the path exists only if the sampler knows who holds a lock.
 	Holders bool
 }
 
-// Truth lists the four problems. Each costs well over ten hits in a recording of 100 samples.
+// Truth lists the four problems. Each costs well over ten hits in a recording
+// of 100 samples.
 func Truth() []Problem {
 	least := func(percent int64) *big.Rat { return big.NewRat(percent, 100) }
 	return []Problem{{
 		Name:   "a lock held over I/O",
 		Lesson: "main.(*journal).flush writes to a slow disk while it holds the lock that every worker needs: exchange the block under the lock, write it outside",
 		Evidence: []Evidence{
-			{View: "go:main.worker", Path: "go:main.worker ..main.(*journal).add ..:MONITOR", Least: least(35)},
-			{View: "go:main.worker", Path: "go:main.worker ..:MONITOR go:main.flusher ..os.(*File).Write", Least: least(30), Holders: true},
-			{View: "go:main.flusher", Path: "go:main.flusher ..main.(*journal).flush ..os.(*File).Write", Least: least(45)},
+			{View: "go:main.worker", Path: "go:main.worker ..main.(*journal).add ..:MONITOR",
+				Least: least(35)},
+			{View: "go:main.worker",
+				Path:  "go:main.worker ..:MONITOR go:main.flusher ..os.(*File).Write",
+				Least: least(30), Holders: true},
+			{View: "go:main.flusher",
+				Path:  "go:main.flusher ..main.(*journal).flush ..os.(*File).Write",
+				Least: least(45)},
 		},
 	}, {
 		Name:   "a quadratic queue",

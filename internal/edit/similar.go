@@ -6,11 +6,13 @@ import (
 	"strings"
 )
 
-// maxSimilar limits the number of similar names, and maxCompared the length of the names that are compared.
+// maxSimilar limits the number of similar names, and maxCompared the length
+// of the names that are compared.
 const maxSimilar, maxCompared = 3, 200
 
-// Similar returns the known names that are similar to one, the most similar first: one name is a part of the other, as
-// work.Do is of example.com/work.Do, or few letters differ.
+// Similar returns the known names that are similar to one, the most similar
+// first: one name is a part of the other, as work.Do is of
+// example.com/work.Do, or few letters differ.
 func Similar(name string, known []string) []string {
 	type candidate struct {
 		name     string
@@ -32,14 +34,16 @@ func Similar(name string, known []string) []string {
 	return names
 }
 
-// similarity returns how far two names are apart, and reports whether they are similar at all.
+// similarity returns how far two names are apart, and reports whether they
+// are similar at all.
 func similarity(a, b string) (int, bool) {
 	a, b = strings.ToLower(a), strings.ToLower(b)
 	if len(a) > 2 && strings.Contains(b, a) {
 		return 1, true
 	}
 	limit := max(1, min(len(a), len(b))/4)
-	if len(a) > maxCompared || len(b) > maxCompared || len(a)-len(b) > limit || len(b)-len(a) > limit {
+	if len(a) > maxCompared || len(b) > maxCompared || len(a)-len(b) > limit ||
+		len(b)-len(a) > limit {
 		return 0, false
 	}
 	d := Distance(a, b)

@@ -1,4 +1,5 @@
-// Package exact adds fractions of hits and of their weights without rounding, and without a big.Rat for each.
+// Package exact adds fractions of hits and of their weights without rounding,
+// and without a big.Rat for each.
 package exact
 
 import (
@@ -6,10 +7,12 @@ import (
 	"math/bits"
 )
 
-// A Sum is an exact sum of hits, and of the time that they stand for, which is their weight. Goroutines share hits, so that
-// both are fractions. A Sum has two int64 for whole numbers, and two for each denominator. For example, after 1/2, 1/3, 1/2
-// and 4/2 of a hit that stands for 10 ns, the hits are 2/2, 1/3 and the whole number 2, and the weights ten times that. The
-// zero Sum is 0.
+// A Sum is an exact sum of hits, and of the time that they stand for, which
+// is their weight. Goroutines share hits, so that both are fractions. A Sum
+// has two int64 for whole numbers, and two for each denominator. For example,
+// after 1/2, 1/3, 1/2 and 4/2 of a hit that stands for 10 ns, the hits are
+// 2/2, 1/3 and the whole number 2, and the weights ten times that. The zero
+// Sum is 0.
 type Sum struct {
 	whole numerators
 	parts map[int64]numerators // by denominators above 1
@@ -21,7 +24,8 @@ type numerators struct{ hits, weight int64 }
 // largeNumerators have what doesn't fit numerators.
 type largeNumerators struct{ hits, weight big.Int }
 
-// Add adds num/den of some hits, and num/den of their weight. No number is negative, and den is at least 1.
+// Add adds num/den of some hits, and num/den of their weight. No number is
+// negative, and den is at least 1.
 func (s *Sum) Add(hits, weight, num, den int64) {
 	switch {
 	case den > 1 && num%den == 0:
@@ -61,7 +65,8 @@ func (n *numerators) add(hits, weight, num int64) bool {
 	return hitsFit && weightFits
 }
 
-// productAdded returns sum + a*b, and reports whether that fits. No number is negative.
+// productAdded returns sum + a*b, and reports whether that fits. No number is
+// negative.
 func productAdded(sum, a, b int64) (int64, bool) {
 	hi, lo := bits.Mul64(uint64(a), uint64(b))
 	lo, carry := bits.Add64(lo, uint64(sum), 0)
@@ -98,12 +103,14 @@ func (s *Sum) AddSum(o *Sum) {
 
 // Hits returns the hits.
 func (s *Sum) Hits() *big.Rat {
-	return s.sum(func(n numerators) int64 { return n.hits }, func(n *largeNumerators) *big.Int { return &n.hits })
+	return s.sum(func(n numerators) int64 { return n.hits },
+		func(n *largeNumerators) *big.Int { return &n.hits })
 }
 
 // Weight returns the weight of the hits.
 func (s *Sum) Weight() *big.Rat {
-	return s.sum(func(n numerators) int64 { return n.weight }, func(n *largeNumerators) *big.Int { return &n.weight })
+	return s.sum(func(n numerators) int64 { return n.weight },
+		func(n *largeNumerators) *big.Int { return &n.weight })
 }
 
 func (s *Sum) sum(of func(numerators) int64, ofLarge func(*largeNumerators) *big.Int) *big.Rat {
@@ -130,7 +137,8 @@ func (s *Sum) sum(of func(numerators) int64, ofLarge func(*largeNumerators) *big
 	return total
 }
 
-// Compare compares two sums as big.Rat.Cmp does, and faster if both are whole numbers.
+// Compare compares two sums as big.Rat.Cmp does, and faster if both are whole
+// numbers.
 func Compare(a, b *big.Rat) int {
 	if a.IsInt() && b.IsInt() {
 		return a.Num().Cmp(b.Num())

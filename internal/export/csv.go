@@ -198,7 +198,10 @@ func classTable(w *tableWriter, s *Subject) error {
 	for t := range views.NumTypedTimes {
 		heads = append(heads, t.Name())
 	}
-	shown := func(class string) bool { return s.Open == "" || s.Open == calltree.RootName || s.Open == class }
+	shown := func(class string) bool {
+		return s.Open == "" || s.Open == calltree.RootName ||
+			s.Open == class
+	}
 	if s.Compared() {
 		pairs, err := views.ComparedClasses(views.Named{Name: s.Path, Recording: s.Recording},
 			s.Against, s.Options)

@@ -40,7 +40,8 @@ func writeFirefox(w io.Writer, s *Subject) error {
 		j.value(firefoxMeta(s))
 		j.raw(`,"libs":[],"pages":[],"threads":[`)
 	}
-	return s.writeParts(w, begin, func(j *jsonWriter, p *placed, of part, i int) { j.value(firefoxThread(p, of, i)) })
+	return s.writeParts(w, begin,
+		func(j *jsonWriter, p *placed, of part, i int) { j.value(firefoxThread(p, of, i)) })
 }
 
 func firefoxMeta(s *Subject) map[string]any {

@@ -20,7 +20,9 @@ import (
 // their share, and the callees that it looked at. Of a comparison, it has what
 // is a bottleneck in either recording, coloured by how the share differs.
 var (
-	dot = Format{Name: "dot", Help: "the call paths that are bottlenecks, coloured, for Graphviz; also svg, drawn", File: "graph.dot", Intervals: true, write: writeDot}
+	dot = Format{Name: "dot",
+		Help: "the call paths that are bottlenecks, coloured, for Graphviz; also svg, drawn",
+		File: "graph.dot", Intervals: true, write: writeDot}
 	svg = Format{Name: "svg", Help: "the same, drawn", File: "graph.svg", Intervals: true,
 		write: writeSVG}
 )
@@ -77,7 +79,8 @@ func newCallGraph(s *Subject) (*callGraph, error) {
 	if s.Compared() {
 		g.legend = fmt.Sprintf(comparedLegend, s.Against.Name, s.Path)
 		// counts are compared, which are no times of recordings of any length
-		if whole := searched[0].Tree.Main().Denominator; s.Recording.Profile != nil && whole.Sign() != 0 {
+		if whole := searched[0].Tree.Main().Denominator; s.Recording.Profile != nil &&
+			whole.Sign() != 0 {
 			old, _ = new(big.Rat).Quo(searched[1].Tree.Main().Denominator, whole).Float64()
 			g.legend += "; shares are of all of new"
 		}

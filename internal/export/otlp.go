@@ -225,7 +225,8 @@ func (d *dictionary) location(l *profile.Location) int32 {
 			isCode = isCode || from.Function.Filename != ""
 		}
 		if isCode { // typed time and holders have frames, too
-			to.AttributeIndices().Append(d.attribute(attribute{key: "profile.frame.type", text: "go"}))
+			to.AttributeIndices().Append(d.attribute(attribute{key: "profile.frame.type",
+				text: "go"}))
 		}
 		return d.LocationTable().Len()
 	})

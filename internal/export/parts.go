@@ -35,7 +35,8 @@ func (p *placed) parts(s *Subject) []part {
 			}
 		}
 	}
-	slices.SortStableFunc(list, func(a, b part) int { return t.Main().Cum(b.from).Cmp(t.Main().Cum(a.from)) })
+	slices.SortStableFunc(list,
+		func(a, b part) int { return t.Main().Cum(b.from).Cmp(t.Main().Cum(a.from)) })
 	return list
 }
 

@@ -176,7 +176,8 @@ func (p *Pusher) once(ctx context.Context, m Message) error {
 	server := u.Redacted()
 	u = u.JoinPath(m.api)
 	u.RawQuery = m.query.Encode()
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader(m.body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(),
+		bytes.NewReader(m.body))
 	if err != nil {
 		return fmt.Errorf("push to %s: %w", server, err)
 	}

@@ -43,7 +43,8 @@ func writeSpeedscope(w io.Writer, s *Subject) error {
 		})
 		j.raw(`},"profiles":[`)
 	}
-	return s.writeParts(w, begin, func(j *jsonWriter, p *placed, of part, _ int) { writeSpeedscopeProfile(j, p, of) })
+	return s.writeParts(w, begin,
+		func(j *jsonWriter, p *placed, of part, _ int) { writeSpeedscopeProfile(j, p, of) })
 }
 
 // speedscopeUnit returns the unit of the format for one of pprof's.

@@ -7,15 +7,17 @@ import (
 	"os"
 )
 
-// Open opens a regular file or a folder for reading. It refuses a pipe or a device without opening it, since to open it could
-// block forever or have side effects. Errors are of type *fs.PathError.
+// Open opens a regular file or a folder for reading. It refuses a pipe or a
+// device without opening it, since to open it could block forever or have
+// side effects. Errors are of type *fs.PathError.
 func Open(path string) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
 	if mode := info.Mode(); !mode.IsRegular() && !mode.IsDir() {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("it is %s, not a regular file", kind(mode))}
+		return nil, &fs.PathError{Op: "open", Path: path,
+			Err: fmt.Errorf("it is %s, not a regular file", kind(mode))}
 	}
 	return os.Open(path)
 }

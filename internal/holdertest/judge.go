@@ -10,7 +10,8 @@ import (
 	"github.com/cpprof/cpprof/sampler"
 )
 
-// WarmUp is the number of samples after which all of the program's functions have been analysed. They don't count.
+// WarmUp is the number of samples after which all of the program's functions
+// have been analysed. They don't count.
 const WarmUp = 10
 
 // Options say how long to judge.
@@ -24,8 +25,8 @@ type Options struct {
 // ErrLimit is the error if the scores did not have enough within the limit.
 var ErrLimit = errors.New("this machine is too busy: locks change hands in the middle of samples")
 
-// A Judge compares the holders that a sampler reports with a program's own records. A record counts if it was the same
-// before and after the sample.
+// A Judge compares the holders that a sampler reports with a program's own
+// records. A record counts if it was the same before and after the sample.
 type judge struct {
 	table    *Table
 	sink     *states
@@ -36,9 +37,10 @@ type judge struct {
 // maxMistakes bounds the wrong answers that are described.
 const maxMistakes = 20
 
-// Judge samples a program until the scores have enough. It describes wrong answers in mistakes. It checks the recording
-// that it makes.
-func Judge(ctx context.Context, b sampler.Backend, t *Table, o Options) (scores Scores, mistakes []string, err error) {
+// Judge samples a program until the scores have enough. It describes wrong
+// answers in mistakes. It checks the recording that it makes.
+func Judge(ctx context.Context, b sampler.Backend, t *Table, o Options) (scores Scores,
+	mistakes []string, err error) {
 	j := &judge{table: t, sink: newStates(b.Header()), scores: NewScores(t.kinds)}
 	start := time.Now()
 	for n := 0; n <= WarmUp || !o.Enough(j.scores); n++ {
@@ -99,7 +101,8 @@ func (j *judge) compare(before, after []record) {
 		if next := j.nextWriter(s.Lock); s.Reason != waitsForReaders && next != 0 {
 			held = []int64{next} // those that make the readers wait make others wait, too
 		}
-		if reported := j.sink.sets[s.Holders]; !score.Add(s.Evidence, reported, held) && len(j.mistakes) < maxMistakes {
+		if reported := j.sink.sets[s.Holders]; !score.Add(s.Evidence, reported, held) &&
+			len(j.mistakes) < maxMistakes {
 			j.mistakes = append(j.mistakes, fmt.Sprintf("%s: %v are said to hold what is at %#x (%v), and it is %v (%s)",
 				j.table.kinds[k], reported, s.Lock, s.Evidence, held, s.Reason))
 		}
@@ -109,7 +112,8 @@ func (j *judge) compare(before, after []record) {
 // waitsForReaders is the reason why a writer waits that gets a sync.RWMutex next.
 const waitsForReaders = "sync.RWMutex.Lock"
 
-// nextWriter returns the number of the goroutine that gets a sync.RWMutex next, after its readers are gone; 0 if none.
+// nextWriter returns the number of the goroutine that gets a sync.RWMutex
+// next, after its readers are gone; 0 if none.
 func (j *judge) nextWriter(lock uint64) int64 {
 	for g, s := range j.sink.now {
 		if s.Lock == lock && s.Reason == waitsForReaders {

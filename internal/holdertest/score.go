@@ -9,19 +9,25 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A Score counts how correctly the waits for one kind of lock were reported: one for each waiter and sample in which the
-// program's record shows who held the lock.
+// A Score counts how correctly the waits for one kind of lock were reported:
+// one for each waiter and sample in which the program's record shows who held
+// the lock.
 type Score struct {
-	Right, Wrong [sampledata.Free + 1]int // holders that were named, by the evidence; a lock that is held is wrongly said to be free
-	Candidates   int                      // ambiguous: the holders are among the candidates
-	Missed       int                      // ambiguous: a holder is not among the candidates
-	Unknown      int                      // nobody was named
+	// holders that were named, by the evidence; a lock that is held is
+	// wrongly said to be free
+	Right, Wrong [sampledata.Free + 1]int
+	Candidates   int // ambiguous: the holders are among the candidates
+	Missed       int // ambiguous: a holder is not among the candidates
+	Unknown      int // nobody was named
 
-	Changed int // waiters that don't count: the lock changed hands during the sample, or nobody held it
+	// waiters that don't count: the lock changed hands during the sample, or
+	// nobody held it
+	Changed int
 }
 
-// Add adds one waiter, given the goroutines that were reported and those that held the lock. It reports false if another
-// goroutine than a holder was blamed.
+// Add adds one waiter, given the goroutines that were reported and those that
+// held the lock. It reports false if another goroutine than a holder was
+// blamed.
 func (s *Score) Add(e sampledata.Evidence, reported, held []int64) bool {
 	same := slices.Equal(reported, held)
 	switch {
@@ -62,7 +68,8 @@ func (s *Score) add(o *Score) {
 	for e := range s.Right {
 		s.Right[e], s.Wrong[e] = s.Right[e]+o.Right[e], s.Wrong[e]+o.Wrong[e]
 	}
-	s.Candidates, s.Missed, s.Unknown = s.Candidates+o.Candidates, s.Missed+o.Missed, s.Unknown+o.Unknown
+	s.Candidates, s.Missed, s.Unknown = s.Candidates+o.Candidates, s.Missed+o.Missed,
+		s.Unknown+o.Unknown
 	s.Changed += o.Changed
 }
 
@@ -86,11 +93,13 @@ func (s Scores) Sum() (sum Score) {
 	return sum
 }
 
-// Write writes a table of the scores: for each kind the waiters that count, which share of them got which answer, and the
-// number of wrong answers. Reasons say why the holder of a kind of lock is not always named.
+// Write writes a table of the scores: for each kind the waiters that count,
+// which share of them got which answer, and the number of wrong answers.
+// Reasons say why the holder of a kind of lock is not always named.
 func (s Scores) Write(w io.Writer, reasons map[string]string) error {
 	const row = "%-22s %9v %9s %8s %10s %8s %8s %6v  %s\n"
-	_, err := fmt.Fprintf(w, row, "kind", "contended", "inferred", "likely", "candidates", "missed", "unknown", "wrong", "")
+	_, err := fmt.Fprintf(w, row, "kind", "contended", "inferred", "likely", "candidates", "missed",
+		"unknown", "wrong", "")
 	for _, kind := range slices.Sorted(maps.Keys(s)) {
 		if err != nil {
 			return err
@@ -116,7 +125,8 @@ func (s *Score) write(w io.Writer, row, kind, reason string) error {
 		return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(n))
 	}
 	_, wrong := s.Named()
-	_, err := fmt.Fprintf(w, row, kind, n, share(s.Right[sampledata.Inferred]), share(s.Right[sampledata.Likely]), share(s.Candidates),
+	_, err := fmt.Fprintf(w, row, kind, n, share(s.Right[sampledata.Inferred]),
+		share(s.Right[sampledata.Likely]), share(s.Candidates),
 		share(s.Missed), share(s.Unknown), wrong, reason)
 	return err
 }

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// A Table is the table in which a running program records who holds which lock. A lock is recorded like this:
+// A Table is the table in which a running program records who holds which
+// lock. A lock is recorded like this:
 //
 //	address of the lock             8 bytes
 //	number of changes of the rest   8 bytes
@@ -22,9 +23,10 @@ type Table struct {
 	parts  []int    // how many goroutines hold each while others wait; 0: not known
 }
 
-// Open opens the table of a process. line is the first line of the program's output: the address of the table, the size of
-// a record, the number of records, and the kind of each lock. After a kind, ":2" says that two goroutines have the thing while others
-// wait for it.
+// Open opens the table of a process. line is the first line of the program's
+// output: the address of the table, the size of a record, the number of
+// records, and the kind of each lock. After a kind, ":2" says that two
+// goroutines have the thing while others wait for it.
 func Open(pid int, line string) (*Table, error) {
 	t := &Table{}
 	var n int
@@ -79,8 +81,9 @@ func (t *Table) read() ([]record, error) {
 	return out, nil
 }
 
-// isComplete reports whether a record has everyone who holds the lock. A goroutine that has just taken a part of a thing may not have
-// recorded that yet; so may one that was started to have it, until it runs.
+// isComplete reports whether a record has everyone who holds the lock. A
+// goroutine that has just taken a part of a thing may not have recorded that
+// yet; so may one that was started to have it, until it runs.
 func (t *Table) isComplete(k int, r *record) bool {
 	return len(r.holders) > 0 && (t.parts[k] == 0 || len(r.holders) == t.parts[k])
 }

@@ -38,7 +38,8 @@ func beginning(text string, limit int) string {
 	return strings.ToValidUTF8(text[:limit-len(dots)], "") + dots
 }
 
-// bounded returns an error whose text is within the bound of a note. Errors repeat what a client has sent.
+// bounded returns an error whose text is within the bound of a note. Errors
+// repeat what a client has sent.
 func bounded(err error) error {
 	var coded *jsonrpc.Error
 	if errors.As(err, &coded) && len(coded.Data) <= maxNote {
@@ -65,7 +66,8 @@ func boundErrors(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// answer returns a JSON document as an answer, cut if it is long, and notes: what was cut, and what else there is to say.
+// answer returns a JSON document as an answer, cut if it is long, and notes:
+// what was cut, and what else there is to say.
 func answer(document []byte, notes ...string) (*sdk.CallToolResult, any, error) {
 	rest := maxAnswer - maxNote // for what was cut
 	for i, note := range notes {
@@ -77,7 +79,8 @@ func answer(document []byte, notes ...string) (*sdk.CallToolResult, any, error) 
 		return nil, nil, err
 	}
 	if len(cuts) > 0 {
-		notes = append([]string{shortened("This answer was cut: " + strings.Join(cuts, "; "))}, notes...)
+		notes = append([]string{shortened("This answer was cut: " + strings.Join(cuts, "; "))},
+			notes...)
 	}
 	made := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}
 	for _, note := range notes {
@@ -88,8 +91,9 @@ func answer(document []byte, notes ...string) (*sdk.CallToolResult, any, error) 
 	return made, nil, nil
 }
 
-// shortenJSON shortens a JSON document to a number of bytes: it cuts lists and strings, ever shorter until the document fits.
-// Each cut is a line that says what was cut. Exact numbers become decimals.
+// shortenJSON shortens a JSON document to a number of bytes: it cuts lists
+// and strings, ever shorter until the document fits. Each cut is a line that
+// says what was cut. Exact numbers become decimals.
 func shortenJSON(document []byte, limit int) (text string, cuts []string, err error) {
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, document); err != nil {
@@ -162,21 +166,29 @@ func (s *shortener) note(path string, length, limit int) {
 func (s *shortener) cuts() []string {
 	var lines []string
 	for _, path := range slices.Sorted(maps.Keys(s.lengths)) {
-		lines = append(lines, termtext.Sprintf("%s has its beginning only, of a length of up to %d", strings.TrimPrefix(path, "."), s.lengths[path]))
+		lines = append(lines,
+			termtext.Sprintf("%s has its beginning only, of a length of up to %d",
+				strings.TrimPrefix(path, "."), s.lengths[path]))
 	}
 	return lines
 }
 
-// exactFields are the fields of reports that have exact numbers, as texts: "7655093767/2".
+// exactFields are the fields of reports that have exact numbers, as texts:
+// "7655093767/2".
 var exactFields = []string{
-	"ambiguous", "attributed", "attributed_ns", "attributed_weight", "denominator", "denominator_hits", "free", "hits", "inferred",
-	"lifetime_ns", "likely", "min_cost", "min_hits", "recorded", "time_ns", "total", "unknown", "weight", "woken",
+	"ambiguous", "attributed", "attributed_ns", "attributed_weight", "denominator",
+	"denominator_hits", "free", "hits", "inferred",
+	"lifetime_ns", "likely", "min_cost", "min_hits", "recorded", "time_ns", "total", "unknown",
+	"weight", "woken",
 }
 
-// exactNumber matches a field with an exact number in compact JSON. No text has this in it: its quotes are escaped.
-var exactNumber = regexp.MustCompile(`([{,]"(?:` + strings.Join(exactFields, "|") + `)":)"(-?[0-9]+(?:/[0-9]+)?)"`)
+// exactNumber matches a field with an exact number in compact JSON. No text
+// has this in it: its quotes are escaped.
+var exactNumber = regexp.MustCompile(`([{,]"(?:` + strings.Join(exactFields, "|") +
+	`)":)"(-?[0-9]+(?:/[0-9]+)?)"`)
 
-// decimals replaces exact numbers by decimals, which assistants compute with. Whole numbers stay exact.
+// decimals replaces exact numbers by decimals, which assistants compute with.
+// Whole numbers stay exact.
 func decimals(compact []byte) []byte {
 	return exactNumber.ReplaceAllFunc(compact, func(field []byte) []byte {
 		parts := exactNumber.FindSubmatch(field)

@@ -20,10 +20,13 @@ const (
 	maxID   = 1 << 10  // bytes of the id of a request, which its answer repeats
 )
 
-// A connection has one message a line, in both directions. It refuses what is no message, and goes on.
+// A connection has one message a line, in both directions. It refuses what is
+// no message, and goes on.
 type connection struct {
-	in  *bufio.Reader
-	end func() // is called when the input ends: what the client has asked for is not wanted any more
+	in *bufio.Reader
+	// is called when the input ends: what the client has asked for is not
+	// wanted any more
+	end func()
 
 	messages chan jsonrpc.Message // closed when the input ends
 	closed   chan struct{}
@@ -49,7 +52,8 @@ func (c *connection) Connect(context.Context) (sdk.Connection, error) {
 // SessionID implements sdk.Connection: there is one session only.
 func (c *connection) SessionID() string { return "" }
 
-// Close implements sdk.Connection. It does not close the input, which may be a terminal's or a parent's.
+// Close implements sdk.Connection. It does not close the input, which may be
+// a terminal's or a parent's.
 func (c *connection) Close() error {
 	c.once.Do(func() { close(c.closed) })
 	return nil
@@ -122,7 +126,8 @@ func (c *connection) readAll() {
 	}
 }
 
-// line reads a line, without the spaces around it. A line that is too long keeps one byte more than it may have.
+// line reads a line, without the spaces around it. A line that is too long
+// keeps one byte more than it may have.
 func (c *connection) line() ([]byte, error) {
 	var line []byte
 	for {
@@ -148,36 +153,43 @@ type refusal struct {
 // decode returns the message of a line, or why there is none.
 func decode(line []byte) (jsonrpc.Message, *refusal) {
 	if len(line) > maxLine {
-		return nil, &refusal{jsonrpc.CodeInvalidRequest, nil, fmt.Sprintf("the line has more than %d MB", maxLine>>20)}
+		return nil, &refusal{jsonrpc.CodeInvalidRequest, nil,
+			fmt.Sprintf("the line has more than %d MB", maxLine>>20)}
 	}
 	var any json.RawMessage
 	if err := json.Unmarshal(line, &any); err != nil {
 		return nil, &refusal{jsonrpc.CodeParseError, nil, "the line is not JSON: " + err.Error()}
 	}
 	if line[0] == '[' {
-		return nil, &refusal{jsonrpc.CodeInvalidRequest, nil, "the line is a list: send one message a line"}
+		return nil, &refusal{jsonrpc.CodeInvalidRequest, nil,
+			"the line is a list: send one message a line"}
 	}
 	var of struct {
 		ID json.RawMessage `json:"id"`
 	}
 	_ = json.Unmarshal(line, &of) // an id that can't be read is not known
 	if len(of.ID) > maxID {
-		return nil, &refusal{jsonrpc.CodeInvalidRequest, nil, fmt.Sprintf("the id has more than %d bytes", maxID)}
+		return nil, &refusal{jsonrpc.CodeInvalidRequest, nil,
+			fmt.Sprintf("the id has more than %d bytes", maxID)}
 	}
 	m, err := jsonrpc.DecodeMessage(line)
 	if err != nil {
-		if len(of.ID) > 0 && of.ID[0] != '"' && (of.ID[0] < '0' || of.ID[0] > '9') && of.ID[0] != '-' {
+		if len(of.ID) > 0 && of.ID[0] != '"' && (of.ID[0] < '0' || of.ID[0] > '9') &&
+			of.ID[0] != '-' {
 			of.ID = nil // JSON-RPC knows texts and numbers
 		}
-		return nil, &refusal{jsonrpc.CodeInvalidRequest, of.ID, "the line is no message of JSON-RPC 2.0: " + err.Error()}
+		return nil, &refusal{jsonrpc.CodeInvalidRequest, of.ID,
+			"the line is no message of JSON-RPC 2.0: " + err.Error()}
 	}
 	return m, nil
 }
 
-// answer returns the message that refuses a line. Without an id it has null, which jsonrpc.Response can't have.
+// answer returns the message that refuses a line. Without an id it has null,
+// which jsonrpc.Response can't have.
 func (r *refusal) answer() []byte {
 	text, err := json.Marshal(map[string]any{
-		"jsonrpc": "2.0", "id": r.id, "error": jsonrpc.Error{Code: r.code, Message: shortened(r.why)},
+		"jsonrpc": "2.0", "id": r.id,
+		"error": jsonrpc.Error{Code: r.code, Message: shortened(r.why)},
 	})
 	if err != nil {
 		return []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"the line is no message"}}`)

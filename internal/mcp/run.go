@@ -32,9 +32,11 @@ func (b *boundedBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// said returns the messages of a command in terms of the tools, without the program's name before each line.
+// said returns the messages of a command in terms of the tools, without the
+// program's name before each line.
 func (b *boundedBuffer) said(folder string) string {
-	text := inTools(strings.TrimSpace(strings.TrimPrefix(strings.ReplaceAll(b.String(), "\ncpprof: ", "\n"), "cpprof: ")), folder)
+	text := inTools(strings.TrimSpace(strings.TrimPrefix(strings.ReplaceAll(b.String(),
+		"\ncpprof: ", "\n"), "cpprof: ")), folder)
 	if b.cut {
 		text += " ..."
 	}
@@ -47,9 +49,11 @@ type commandError string
 func (e commandError) Error() string        { return string(e) }
 func (e commandError) TerminalText() string { return string(e) }
 
-// run runs a command of cpprof as one of those that fill a channel. It interrupts the command when the time is over, the call is
-// cancelled or the session ends.
-func (s *server) run(ctx context.Context, room chan struct{}, limit time.Duration, args ...string) (out []byte, said string, err error) {
+// run runs a command of cpprof as one of those that fill a channel. It
+// interrupts the command when the time is over, the call is cancelled or the
+// session ends.
+func (s *server) run(ctx context.Context, room chan struct{}, limit time.Duration,
+	args ...string) (out []byte, said string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	defer context.AfterFunc(s.session, cancel)()

@@ -65,40 +65,49 @@ func (s *server) addTools(server *sdk.Server) {
 	no := false
 	reads := &sdk.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &no}
 	addTool(server, &sdk.Tool{Name: "list_processes", Annotations: reads,
-		Description: "List the running Go programs that may be recorded. No program is touched."}, s.listProcesses)
+		Description: "List the running Go programs that may be recorded. No program is touched."},
+		s.listProcesses)
 	addTool(server, &sdk.Tool{Name: "list_recordings", Annotations: reads,
 		Description: "List the recordings that there are, the newest first."}, s.listRecordings)
-	addTool(server, &sdk.Tool{Name: "record", Annotations: &sdk.ToolAnnotations{DestructiveHint: &no, OpenWorldHint: &no},
+	addTool(server, &sdk.Tool{Name: "record",
+		Annotations: &sdk.ToolAnnotations{DestructiveHint: &no, OpenWorldHint: &no},
 		Description: "Record a running Go program, which goes on meanwhile: it is halted for less than 1 % of the time. Returns what was recorded."}, s.record)
 	addTool(server, &sdk.Tool{Name: "why", Annotations: reads,
 		Description: "Say why a recorded program is slow: findings (what, where, because of whom, when), the worst first, and the hypotheses behind them."},
-		func(ctx context.Context, _ *sdk.CallToolRequest, in whyArgs) (*sdk.CallToolResult, any, error) {
+		func(ctx context.Context, _ *sdk.CallToolRequest, in whyArgs) (*sdk.CallToolResult, any,
+			error) {
 			return s.readRecordings(ctx, in.Recording, in.Against, "why")
 		})
 	addTool(server, &sdk.Tool{Name: "stuck", Annotations: reads,
 		Description: "Name the goroutines of a recorded program that can never run again, and whose fault that is."},
-		func(ctx context.Context, _ *sdk.CallToolRequest, in readArgs) (*sdk.CallToolResult, any, error) {
+		func(ctx context.Context, _ *sdk.CallToolRequest, in readArgs) (*sdk.CallToolResult, any,
+			error) {
 			return s.readRecordings(ctx, in.Recording, "", "stuck")
 		})
 	addTool(server, &sdk.Tool{Name: "locks", Annotations: reads,
 		Description: "Show the locks that goroutines waited for, who waited, who held them meanwhile, and deadlocks."},
-		func(ctx context.Context, _ *sdk.CallToolRequest, in readArgs) (*sdk.CallToolResult, any, error) {
+		func(ctx context.Context, _ *sdk.CallToolRequest, in readArgs) (*sdk.CallToolResult, any,
+			error) {
 			return s.readRecordings(ctx, in.Recording, "", "locks")
 		})
 	addTool(server, &sdk.Tool{Name: "classes", Annotations: reads,
 		Description: "List the thread classes (goroutines by the function that they began with), with the share of each typed time."},
-		func(ctx context.Context, _ *sdk.CallToolRequest, in readArgs) (*sdk.CallToolResult, any, error) {
+		func(ctx context.Context, _ *sdk.CallToolRequest, in readArgs) (*sdk.CallToolResult, any,
+			error) {
 			return s.readRecordings(ctx, in.Recording, "", "classes")
 		})
 	addTool(server, &sdk.Tool{Name: "report", Annotations: reads,
-		Description: "Show a view of a recording as a tree of call paths with their costs."}, s.report)
+		Description: "Show a view of a recording as a tree of call paths with their costs."},
+		s.report)
 	addTool(server, &sdk.Tool{Name: "compare", Annotations: reads,
 		Description: "Compare two recordings of the same program: of each thread class, or of the call paths of one, what it costs in both."}, s.compare)
 }
 
-// addTool adds a tool whose errors are safe to print: they can name a program or a file.
+// addTool adds a tool whose errors are safe to print: they can name a program
+// or a file.
 func addTool[In any](server *sdk.Server, tool *sdk.Tool, do sdk.ToolHandlerFor[In, any]) {
-	sdk.AddTool(server, tool, func(ctx context.Context, request *sdk.CallToolRequest, in In) (*sdk.CallToolResult, any, error) {
+	sdk.AddTool(server, tool, func(ctx context.Context, request *sdk.CallToolRequest,
+		in In) (*sdk.CallToolResult, any, error) {
 		result, out, err := do(ctx, request, in)
 		if err != nil {
 			err = errors.New(termtext.Error(err))
@@ -107,7 +116,8 @@ func addTool[In any](server *sdk.Server, tool *sdk.Tool, do sdk.ToolHandlerFor[I
 	})
 }
 
-func (s *server) listProcesses(context.Context, *sdk.CallToolRequest, nothing) (*sdk.CallToolResult, any, error) {
+func (s *server) listProcesses(context.Context, *sdk.CallToolRequest, nothing) (*sdk.CallToolResult,
+	any, error) {
 	type process struct {
 		PID     int    `json:"pid"`
 		Program string `json:"program"`
@@ -120,7 +130,8 @@ func (s *server) listProcesses(context.Context, *sdk.CallToolRequest, nothing) (
 	return listAnswer("processes", list, true)
 }
 
-func (s *server) listRecordings(context.Context, *sdk.CallToolRequest, nothing) (*sdk.CallToolResult, any, error) {
+func (s *server) listRecordings(context.Context, *sdk.CallToolRequest,
+	nothing) (*sdk.CallToolResult, any, error) {
 	type recording struct {
 		Name    string    `json:"name"`
 		Written time.Time `json:"written"`
@@ -140,7 +151,11 @@ func (s *server) listRecordings(context.Context, *sdk.CallToolRequest, nothing) 
 			list = append(list, recording{e.Name(), info.ModTime()})
 		}
 	}
-	slices.SortFunc(list, func(a, b recording) int { return cmp.Or(b.Written.Compare(a.Written), cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(list,
+		func(a, b recording) int {
+			return cmp.Or(b.Written.Compare(a.Written),
+				cmp.Compare(a.Name, b.Name))
+		})
 	return listAnswer("recordings", list[:min(len(list), maxListed)], len(list) <= maxListed)
 }
 
@@ -152,7 +167,8 @@ func (s *server) isRecording(name string) bool {
 // listAnswer returns a list in the form of all JSON of cpprof.
 func listAnswer(name string, list any, complete bool) (*sdk.CallToolResult, any, error) {
 	basis := report.BasisOf()
-	text, err := json.Marshal(map[string]any{name: list, "schema": basis.Schema, "warnings": basis.Warnings, "complete": complete})
+	text, err := json.Marshal(map[string]any{name: list, "schema": basis.Schema,
+		"warnings": basis.Warnings, "complete": complete})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -161,8 +177,10 @@ func listAnswer(name string, list any, complete bool) (*sdk.CallToolResult, any,
 
 var newName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
-// record records a process into the folder, and returns what 'cpprof info' prints about the recording.
-func (s *server) record(ctx context.Context, _ *sdk.CallToolRequest, in recordArgs) (*sdk.CallToolResult, any, error) {
+// record records a process into the folder, and returns what 'cpprof info'
+// prints about the recording.
+func (s *server) record(ctx context.Context, _ *sdk.CallToolRequest,
+	in recordArgs) (*sdk.CallToolResult, any, error) {
 	seconds := cmp.Or(in.Seconds, usualSeconds)
 	if !(seconds >= 0.1 && seconds <= maxSeconds) {
 		return nil, nil, fmt.Errorf("seconds %v: want 0.1 to %d", in.Seconds, maxSeconds)
@@ -177,7 +195,8 @@ func (s *server) record(ctx context.Context, _ *sdk.CallToolRequest, in recordAr
 	name = strings.TrimSuffix(name, ".cpprof") + ".cpprof"
 	lasts := time.Duration(seconds * float64(time.Second))
 	file := filepath.Join(s.o.Folder, name)
-	_, said, err := s.run(ctx, s.recording, lasts+time.Minute, "record", "--pid="+in.Process, "--duration="+lasts.String(), "--output="+file)
+	_, said, err := s.run(ctx, s.recording, lasts+time.Minute, "record", "--pid="+in.Process,
+		"--duration="+lasts.String(), "--output="+file)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -188,7 +207,8 @@ func (s *server) record(ctx context.Context, _ *sdk.CallToolRequest, in recordAr
 	return answer(out, "The recording is "+name+".", said)
 }
 
-func (s *server) report(ctx context.Context, _ *sdk.CallToolRequest, in reportArgs) (*sdk.CallToolResult, any, error) {
+func (s *server) report(ctx context.Context, _ *sdk.CallToolRequest,
+	in reportArgs) (*sdk.CallToolResult, any, error) {
 	args := []string{"report", viewFlag(in.Class)}
 	refines := false
 	for _, step := range in.Steps {
@@ -204,7 +224,8 @@ func (s *server) report(ctx context.Context, _ *sdk.CallToolRequest, in reportAr
 	return s.readRecordings(ctx, in.Recording, "", args...)
 }
 
-func (s *server) compare(ctx context.Context, _ *sdk.CallToolRequest, in compareArgs) (*sdk.CallToolResult, any, error) {
+func (s *server) compare(ctx context.Context, _ *sdk.CallToolRequest,
+	in compareArgs) (*sdk.CallToolResult, any, error) {
 	if in.Against == "" {
 		return nil, nil, errors.New("against: want the name of the older recording")
 	}
@@ -222,8 +243,10 @@ func viewFlag(class string) string {
 	return "--thread=" + class
 }
 
-// readRecordings returns the output of a command for a recording. The command may compare it with another recording.
-func (s *server) readRecordings(ctx context.Context, recording, against string, args ...string) (*sdk.CallToolResult, any, error) {
+// readRecordings returns the output of a command for a recording. The command
+// may compare it with another recording.
+func (s *server) readRecordings(ctx context.Context, recording, against string,
+	args ...string) (*sdk.CallToolResult, any, error) {
 	file, err := s.file(recording)
 	if err != nil {
 		return nil, nil, err
@@ -245,7 +268,8 @@ func (s *server) readRecordings(ctx context.Context, recording, against string, 
 	return answer(out, said)
 }
 
-// file returns the path of a file or folder by its name. It fails if that, or a part of it, is not within the folder.
+// file returns the path of a file or folder by its name. It fails if that, or
+// a part of it, is not within the folder.
 func (s *server) file(name string) (string, error) {
 	if name == "" || !filepath.IsLocal(name) {
 		return "", fmt.Errorf("recording %q: want the name of one in the folder of the recordings, as list_recordings shows it", name)

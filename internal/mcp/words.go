@@ -9,15 +9,19 @@ import (
 	"github.com/cpprof/cpprof/why"
 )
 
-// parameters are the parameters of tools by the flags of the commands that the tools run.
+// parameters are the parameters of tools by the flags of the commands that
+// the tools run.
 var parameters = map[string]string{
-	"-p": "process", "--pid": "process", "-d": "seconds", "--duration": "seconds", "-o": "name", "--output": "name",
+	"-p": "process", "--pid": "process", "-d": "seconds", "--duration": "seconds", "-o": "name",
+	"--output": "name",
 	"--thread": "class", "--server": "no class", "--against": "against",
-	"--down": "the step down", "--extended": "the step extended", "--up": "the step up", "--prune": "the step prune", "--zoom": "the step zoom",
+	"--down": "the step down", "--extended": "the step extended", "--up": "the step up",
+	"--prune": "the step prune", "--zoom": "the step zoom",
 }
 
 // foreignFlags are flags of other programs, which errors advise, too.
-var foreignFlags = map[string]bool{"--cap-add": true, "-ldflags": true, "-s": true, "-w": true, "-n": true}
+var foreignFlags = map[string]bool{"--cap-add": true, "-ldflags": true, "-s": true, "-w": true,
+	"-n": true}
 
 // commandTools are the tools with the names of commands.
 var commandTools = []string{"record", "why", "stuck", "locks", "classes", "report"}
@@ -25,13 +29,14 @@ var commandTools = []string{"record", "why", "stuck", "locks", "classes", "repor
 var (
 	flagName    = regexp.MustCompile(`(^|[\s('])(--?[a-z][a-z-]*)`)
 	quotedLine  = regexp.MustCompile("[`']cpprof ([a-z-]+)[^`']*[`']")
-	commandLine = regexp.MustCompile("\\bcpprof (" + strings.Join(commandTools, "|") + ")\\b[^:;,)]*")
-	clause      = regexp.MustCompile(`, or |; |: |, `)
+	commandLine = regexp.MustCompile("\\bcpprof (" + strings.Join(commandTools, "|") +
+		")\\b[^:;,)]*")
+	clause = regexp.MustCompile(`, or |; |: |, `)
 )
 
-// inTools returns a message of a command in terms of the tools. A tool stands for its command, a
-// parameter for its flag, a name for a path in the folder. Advice that names another command or
-// flag is left out: no tool has it.
+// inTools returns a message of a command in terms of the tools. A tool stands
+// for its command, a parameter for its flag, a name for a path in the folder.
+// Advice that names another command or flag is left out: no tool has it.
 func inTools(message, folder string) string {
 	message = strings.ReplaceAll(message, folder+"/", "")
 	var kept []string
@@ -58,7 +63,8 @@ func lineInTools(line string) string {
 	return changed
 }
 
-// clauseInTools does so for a part of a sentence; ok is false if it names what no tool has.
+// clauseInTools does so for a part of a sentence; ok is false if it names
+// what no tool has.
 func clauseInTools(text string) (changed string, ok bool) {
 	ok = true
 	changed = text
@@ -83,12 +89,13 @@ func clauseInTools(text string) (changed string, ok bool) {
 	return changed, ok
 }
 
-// seeField matches the field of a finding with the command that shows it. No text has this in it:
-// its quotes are escaped.
+// seeField matches the field of a finding with the command that shows it. No
+// text has this in it: its quotes are escaped.
 var seeField = regexp.MustCompile(`,\s*"see":\s*"(?:[^"\\]|\\.)*"`)
 
-// seeInTools replaces in the document of 'cpprof why' each command by the call of a tool, such as
-// report {"recording":"run.cpprof"}. It leaves out what no tool shows.
+// seeInTools replaces in the document of 'cpprof why' each command by the
+// call of a tool, such as report {"recording":"run.cpprof"}. It leaves out
+// what no tool shows.
 func seeInTools(document []byte, recording string) ([]byte, error) {
 	var of struct{ Findings []shown }
 	if err := json.Unmarshal(document, &of); err != nil {
@@ -127,7 +134,9 @@ func (s *shown) call(recording string) (tool string, args any) {
 	case m == nil:
 		return "", nil
 	case m.Path != "":
-		return "report", reportArgs{Recording: recording, Class: m.Thread, Steps: []step{{"extended", m.Path}}}
+		return "report", reportArgs{Recording: recording, Class: m.Thread,
+			Steps: []step{{"extended", m.Path}}}
 	}
-	return "report", reportArgs{Recording: recording, Class: m.Thread, Steps: []step{{"prune", m.Keep}}}
+	return "report", reportArgs{Recording: recording, Class: m.Thread,
+		Steps: []step{{"prune", m.Keep}}}
 }

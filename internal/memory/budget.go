@@ -1,4 +1,5 @@
-// Package memory bounds what readers of files allocate: a small file can stand for very much.
+// Package memory bounds what readers of files allocate: a small file can
+// stand for very much.
 package memory
 
 import (
@@ -6,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// A Budget is an estimate of the bytes that a reader has allocated, and a bound on it. A nil Budget has no bound.
-// Several goroutines may use it.
+// A Budget is an estimate of the bytes that a reader has allocated, and a
+// bound on it. A nil Budget has no bound. Several goroutines may use it.
 type Budget struct {
 	max  int64
 	used atomic.Int64
@@ -21,7 +22,8 @@ func NewBudget(max int64) *Budget {
 	return &Budget{max: max}
 }
 
-// Take counts n bytes that stay allocated. If they are too many, the error is an *Error.
+// Take counts n bytes that stay allocated. If they are too many, the error is
+// an *Error.
 func (b *Budget) Take(n int64) error {
 	if err := b.Fits(n); err != nil {
 		return err
@@ -47,7 +49,8 @@ func (b *Budget) Return(n int64) {
 	}
 }
 
-// Fits returns an *Error if n bytes more, which are needed for a while, are too many.
+// Fits returns an *Error if n bytes more, which are needed for a while, are
+// too many.
 func (b *Budget) Fits(n int64) error {
 	if b == nil {
 		return nil

@@ -26,11 +26,15 @@ var functions = map[string]function{
 	"ln": {1, 1, "ln(x)", func(_ *parser, _ ast.Node, x []operand) (operand, error) {
 		return apply(x[0], Unit{}, logarithm(math.Log)), nil
 	}},
-	"min":   {2, 100, "min(x, y)", func(_ *parser, _ ast.Node, x []operand) (operand, error) { return fold(x, smaller), nil }},
-	"max":   {2, 100, "max(x, y)", func(_ *parser, _ ast.Node, x []operand) (operand, error) { return fold(x, larger), nil }},
-	"delta": {1, 1, "delta(x)", func(p *parser, _ ast.Node, x []operand) (operand, error) { return p.delta(x[0]), nil }},
-	"rate":  {1, 1, "rate(x)", func(p *parser, _ ast.Node, x []operand) (operand, error) { return p.rate(x[0]), nil }},
-	"lag":   {2, 2, "lag(x, k)", (*parser).lag},
+	"min": {2, 100, "min(x, y)",
+		func(_ *parser, _ ast.Node, x []operand) (operand, error) { return fold(x, smaller), nil }},
+	"max": {2, 100, "max(x, y)",
+		func(_ *parser, _ ast.Node, x []operand) (operand, error) { return fold(x, larger), nil }},
+	"delta": {1, 1, "delta(x)",
+		func(p *parser, _ ast.Node, x []operand) (operand, error) { return p.delta(x[0]), nil }},
+	"rate": {1, 1, "rate(x)",
+		func(p *parser, _ ast.Node, x []operand) (operand, error) { return p.rate(x[0]), nil }},
+	"lag": {2, 2, "lag(x, k)", (*parser).lag},
 }
 
 // usages lists all functions, with their arguments.
@@ -133,7 +137,10 @@ func (p *parser) lag(n ast.Node, x []operand) (operand, error) {
 	by := int(min(k.value, float64(p.t.samples)))
 	o := operand{node: &lagged{p.column(x[0]), by}, unit: x[0].unit}
 	if differences := x[0].differences; differences != nil {
-		o.differences = func(p *parser, even bool) node { return &lagged{evaluate(differences(p, even), p.t.samples), by} }
+		o.differences = func(p *parser,
+			even bool) node {
+			return &lagged{evaluate(differences(p, even), p.t.samples), by}
+		}
 	}
 	return o, nil
 }

@@ -131,7 +131,10 @@ func differencesOf(operator string, x, y operand,
 			return newBinary(x.differences(p, even), y.differences(p, even), compute)
 		}
 	case (operator == "*" || operator == "/") && y.constant && y.value > 0:
-		return func(p *parser, even bool) node { return newBinary(x.differences(p, even), y.node, compute) }
+		return func(p *parser, even bool) node {
+			return newBinary(x.differences(p, even), y.node,
+				compute)
+		}
 	}
 	return nil
 }

@@ -142,7 +142,8 @@ func (p *parser) operand(n ast.Node) (operand, error) {
 	if name, at, ok := nameOf(n); ok {
 		return operand{}, p.fail(at, "%s", p.t.unknown("monitor or metric", name, p.t.Names()))
 	}
-	return operand{}, p.fail(n, "this is not possible in a metric: there are + - * /, comparisons, && || !, parentheses, and functions")
+	return operand{}, p.fail(n,
+		"this is not possible in a metric: there are + - * /, comparisons, && || !, parentheses, and functions")
 }
 
 func number(x float64) operand { return operand{node: newConstant(x), constant: true, value: x} }

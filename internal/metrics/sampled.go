@@ -29,7 +29,12 @@ func (t *Table) addSampled() {
 		t.add(&Monitor{
 			Monitor: sampledata.Monitor{Name: name, Layer: sampledata.Sampled,
 				Kind: sampledata.Nominal, Source: source}, truth: true,
-			column: func() Column { return t.perSample(func(s *sampledata.Sample, _ int) float64 { return truth(of(s)) }) }, series: -1,
+			column: func() Column {
+				return t.perSample(func(s *sampledata.Sample,
+					_ int) float64 {
+					return truth(of(s))
+				})
+			}, series: -1,
 		})
 	}
 	weights := t.r.Weights()

@@ -108,7 +108,8 @@ func (t *Table) next(input string, at int) (int, reference, error) {
 	return lengthOfUnknown(rest), reference{}, nil
 }
 
-// lengthOfUnknown returns the length of a name that is not known, with all its parts: in "proces.cpu", cpu is no name of its own.
+// lengthOfUnknown returns the length of a name that is not known, with all
+// its parts: in "proces.cpu", cpu is no name of its own.
 func lengthOfUnknown(text string) int {
 	rest := strings.TrimLeftFunc(text, inWord)
 	for strings.HasPrefix(rest, ".") {
@@ -121,7 +122,8 @@ func lengthOfUnknown(text string) int {
 	return len(text) - len(rest)
 }
 
-// rawFunction returns the call of a raw function, up to the parenthesis that ends it. Parentheses in quotes don't count.
+// rawFunction returns the call of a raw function, up to the parenthesis that
+// ends it. Parentheses in quotes don't count.
 func rawFunction(input string, at int, f string) (int, reference, error) {
 	depth, quoted := 0, false
 	begin := at + len(f)
@@ -134,22 +136,27 @@ func rawFunction(input string, at int, f string) (int, reference, error) {
 		case c == ')' && !quoted:
 			if depth--; depth == 0 {
 				n := i + 1 - at
-				return n, reference{text: input[at : at+n], function: f, argument: input[begin+1 : i], at: begin + 1}, nil
+				return n, reference{text: input[at : at+n], function: f,
+					argument: input[begin+1 : i], at: begin + 1}, nil
 			}
 		}
 	}
-	return 0, reference{}, &callpath.SyntaxError{Input: input, Offset: begin, Msg: f + ": the parenthesis is not closed"}
+	return 0, reference{},
+		&callpath.SyntaxError{Input: input, Offset: begin,
+			Msg: f + ": the parenthesis is not closed"}
 }
 
-// longestName returns the length of the longest known name at the beginning of a text; 0 if there is none. A name ends
-// where a word ends: if gc is a name, but gc.cycles is not, there is none in "gc.cycles".
+// longestName returns the length of the longest known name at the beginning
+// of a text; 0 if there is none. A name ends where a word ends: if gc is a
+// name, but gc.cycles is not, there is none in "gc.cycles".
 func (t *Table) longestName(text string) int {
 	longest := 0
 	for name := range t.known {
 		if len(name) <= longest || !strings.HasPrefix(text, name) {
 			continue
 		}
-		if last, _ := utf8.DecodeLastRuneInString(name); inWord(last) && continues(text[len(name):]) {
+		if last, _ := utf8.DecodeLastRuneInString(name); inWord(last) &&
+			continues(text[len(name):]) {
 			continue
 		}
 		longest = len(name)
@@ -157,8 +164,9 @@ func (t *Table) longestName(text string) int {
 	return longest
 }
 
-// continues reports whether a text goes on with the word before it: it begins with a letter or digit, or with a dot and a
-// letter, or with what would make the word a function.
+// continues reports whether a text goes on with the word before it: it begins
+// with a letter or digit, or with a dot and a letter, or with what would make
+// the word a function.
 func continues(text string) bool {
 	r, size := utf8.DecodeRuneInString(text)
 	if r == '.' {

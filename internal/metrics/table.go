@@ -29,7 +29,8 @@ type Options struct {
 // give.
 func OptionsOf(c *config.Config, v views.Options) Options {
 	v.Span = views.Span{}
-	o := Options{Views: v, Aspects: func(syms *calltree.Symbols) *calltree.Membership { return c.AllAspects().Membership(syms) }}
+	o := Options{Views: v,
+		Aspects: func(syms *calltree.Symbols) *calltree.Membership { return c.AllAspects().Membership(syms) }}
 	for _, d := range c.Metrics {
 		o.Metrics = append(o.Metrics, Definition(d))
 	}

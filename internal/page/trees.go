@@ -43,7 +43,8 @@ func sideOf(h *views.History, nodes []int32) side {
 	for i := range order {
 		order[i] = int32(i)
 	}
-	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(portions[a].Node, portions[b].Node) })
+	slices.SortStableFunc(order,
+		func(a, b int32) int { return cmp.Compare(portions[a].Node, portions[b].Node) })
 	s := side{
 		portions: make([]views.Portion, len(portions)), spells: make([]views.Spell, 0, h.Spells),
 		sums: make([]views.Sum, 0, h.Sums),
@@ -198,7 +199,8 @@ func (s *side) renumber(nodes []int32) {
 	for i := range order {
 		order[i] = int32(i)
 	}
-	slices.SortStableFunc(order, func(a, b int32) int { return int(s.portions[a].Node) - int(s.portions[b].Node) })
+	slices.SortStableFunc(order,
+		func(a, b int32) int { return int(s.portions[a].Node) - int(s.portions[b].Node) })
 	portions, sums := make([]views.Portion, len(order)), make([]views.Sum, len(order))
 	for i, p := range order {
 		portions[i], sums[i] = s.portions[p], s.sums[p]

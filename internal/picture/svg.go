@@ -16,7 +16,8 @@ const (
 	margin     = 12.0
 )
 
-// The terminal's own colours. The picture draws its background, so that it is readable on a light and on a dark page.
+// The terminal's own colours. The picture draws its background, so that it is
+// readable on a light and on a dark page.
 const (
 	ownFore = "#d8dee6"
 	ownBack = "#161b22"
@@ -28,7 +29,8 @@ type Cell struct {
 	Style
 }
 
-// A Style is the look of a character. A colour is "#rrggbb", or "" for the terminal's own.
+// A Style is the look of a character. A colour is "#rrggbb", or "" for the
+// terminal's own.
 type Style struct {
 	Fore, Back         string
 	Bold, Dim, Reverse bool
@@ -37,7 +39,8 @@ type Style struct {
 // A drawing is an SVG being written.
 type drawing struct{ strings.Builder }
 
-// Write draws the lines of a screen as SVG. The title says what the picture shows to those who can't see it.
+// Write draws the lines of a screen as SVG. The title says what the picture
+// shows to those who can't see it.
 func Write(w io.Writer, screen [][]Cell, title string) error {
 	columns := 0
 	for _, line := range screen {
@@ -48,7 +51,8 @@ func Write(w io.Writer, screen [][]Cell, title string) error {
 	fmt.Fprintf(&p, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" width="%.0f" height="%.0f" role="img">`+"\n",
 		width, height, width, height)
 	fmt.Fprintf(&p, "<title>%s</title>\n", escape(title))
-	fmt.Fprintf(&p, `<rect width="%.0f" height="%.0f" rx="8" fill="%s"/>`+"\n", width, height, ownBack)
+	fmt.Fprintf(&p, `<rect width="%.0f" height="%.0f" rx="8" fill="%s"/>`+"\n", width, height,
+		ownBack)
 	p.WriteString(`<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14" xml:space="preserve">` + "\n")
 	for y, line := range screen {
 		p.line(line, margin+float64(y)*cellHeight)
@@ -70,7 +74,8 @@ func (p *drawing) line(line []Cell, top float64) {
 	}
 }
 
-// alike reports whether two cells can be drawn together: text of one style, or the same block in one style.
+// alike reports whether two cells can be drawn together: text of one style,
+// or the same block in one style.
 func alike(a, b Cell) bool {
 	return a.Style == b.Style && (a.Rune == b.Rune || block(a.Rune) == nil && block(b.Rune) == nil)
 }
@@ -95,7 +100,8 @@ func (p *drawing) run(cells []Cell, left, top float64) {
 		fore = ownFore
 	}
 	if b := block(cells[0].Rune); b != nil {
-		p.rect(left, top+b.from*cellHeight, float64(len(cells))*cellWidth, (b.to-b.from)*cellHeight, fore, b.opacity*opacity(s))
+		p.rect(left, top+b.from*cellHeight, float64(len(cells))*cellWidth, (b.to-b.from)*cellHeight,
+			fore, b.opacity*opacity(s))
 		return
 	}
 	p.text(cells, left, top, fore)
@@ -110,14 +116,16 @@ func opacity(s Style) float64 {
 }
 
 func (p *drawing) rect(x, y, width, height float64, fill string, opacity float64) {
-	fmt.Fprintf(p, `<rect x="%.1f" y="%.2f" width="%.1f" height="%.2f" fill="%s"`, x, y, width, height, fill)
+	fmt.Fprintf(p, `<rect x="%.1f" y="%.2f" width="%.1f" height="%.2f" fill="%s"`, x, y, width,
+		height, fill)
 	if opacity < 1 {
 		fmt.Fprintf(p, ` fill-opacity="%.2f"`, opacity)
 	}
 	p.WriteString(" shape-rendering=\"crispEdges\"/>\n")
 }
 
-// text draws characters. It sets the text's length, so that columns are aligned in every font.
+// text draws characters. It sets the text's length, so that columns are
+// aligned in every font.
 func (p *drawing) text(cells []Cell, left, top float64, fill string) {
 	var b strings.Builder
 	for _, c := range cells {
@@ -139,11 +147,12 @@ func (p *drawing) text(cells []Cell, left, top float64, fill string) {
 	fmt.Fprintf(p, ">%s</text>\n", escape(trimmed))
 }
 
-// A shape is the part of a cell that a block character fills, from its top: 0 is the top and 1 the bottom of the cell.
+// A shape is the part of a cell that a block character fills, from its top: 0
+// is the top and 1 the bottom of the cell.
 type shape struct{ from, to, opacity float64 }
 
-// block returns the shape of a block character, or of a horizontal line; nil for other characters. Fonts draw these with
-// gaps between the cells.
+// block returns the shape of a block character, or of a horizontal line; nil
+// for other characters. Fonts draw these with gaps between the cells.
 func block(r rune) *shape {
 	switch {
 	case r >= '▁' && r <= '█': // eighths, from the bottom up

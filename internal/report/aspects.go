@@ -8,8 +8,8 @@ import (
 	"github.com/cpprof/cpprof/internal/termtext"
 )
 
-// Aspects writes each aspect with its functions among the given ones, sorted by name. The last line lists the aspects that
-// have none of these functions.
+// Aspects writes each aspect with its functions among the given ones, sorted
+// by name. The last line lists the aspects that have none of these functions.
 func Aspects(w io.Writer, set *aspects.Set, functions []string) error {
 	functions = slices.Compact(slices.Sorted(slices.Values(functions)))
 	var empty []string
@@ -24,7 +24,8 @@ func Aspects(w io.Writer, set *aspects.Set, functions []string) error {
 			empty = append(empty, a.Name())
 			continue
 		}
-		if _, err := termtext.Fprintf(w, "%s  (%s)\n", a.Name(), Counted(len(members), "function")); err != nil {
+		if _, err := termtext.Fprintf(w, "%s  (%s)\n", a.Name(),
+			Counted(len(members), "function")); err != nil {
 			return err
 		}
 		for _, f := range members {

@@ -8,7 +8,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A Basis says how far the recordings behind an output can be trusted. All JSON has it.
+// A Basis says how far the recordings behind an output can be trusted. All
+// JSON has it.
 type Basis struct {
 	Schema   schema               `json:"schema"`
 	Warnings []sampledata.Warning `json:"warnings"` // not nil
@@ -16,7 +17,8 @@ type Basis struct {
 	Picked   []pickedJSON         `json:"picked,omitempty"`
 }
 
-// A schema is the version of the form of all documents. A field that goes, or means another thing, makes a new one.
+// A schema is the version of the form of all documents. A field that goes, or
+// means another thing, makes a new one.
 type schema int
 
 const schemaVersion = "1"
@@ -57,8 +59,9 @@ func (b Basis) With(warnings []sampledata.Warning) Basis {
 	return b
 }
 
-// Missing returns a text that says why a recording is not complete, and how much of it is used: "it is damaged, and 63 samples
-// in 1.3 s count: ...". It returns "" if the recording is complete.
+// Missing returns a text that says why a recording is not complete, and how
+// much of it is used: "it is damaged, and 63 samples in 1.3 s count: ...". It
+// returns "" if the recording is complete.
 func Missing(r *sampledata.Recording) string {
 	if r.Complete() {
 		return ""
@@ -68,7 +71,8 @@ func Missing(r *sampledata.Recording) string {
 	if r.Profile != nil {
 		counts = Counted(len(r.Profile.Stacks), "stack") + " count"
 	}
-	for _, of := range []struct{ kind, text string }{{sampledata.DamagedFile, "it is damaged"}, {sampledata.CutFile, "it seems to be cut"}} {
+	for _, of := range []struct{ kind, text string }{{sampledata.DamagedFile, "it is damaged"},
+		{sampledata.CutFile, "it seems to be cut"}} {
 		var found []string
 		for _, w := range r.Warnings {
 			if w.Kind == of.kind {
@@ -79,5 +83,6 @@ func Missing(r *sampledata.Recording) string {
 			return of.text + ", and " + counts + ": " + strings.Join(found, "; ")
 		}
 	}
-	return "it is incomplete, because it is still being recorded or the sampler was killed: " + counts
+	return "it is incomplete, because it is still being recorded or the sampler was killed: " +
+		counts
 }

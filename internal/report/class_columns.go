@@ -6,8 +6,9 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// A ClassColumn is a number that every thread class has. The table of 'cpprof classes' and the Analyzer's summary have a
-// column for each. If these compare two recordings, they have the columns that Compared makes of it.
+// A ClassColumn is a number that every thread class has. The table of 'cpprof
+// classes' and the Analyzer's summary have a column for each. If these
+// compare two recordings, they have the columns that Compared makes of it.
 type ClassColumn struct {
 	Name  string // the head of the column
 	Short string // the head in the Analyzer; "" if the column is not shown there
@@ -16,7 +17,8 @@ type ClassColumn struct {
 	Text  func(value *big.Rat) string
 	Brief func(value *big.Rat) string // in the Analyzer
 
-	// Leave is the order in which a narrow screen leaves out columns, beginning with 1; 0 means that the column stays.
+	// Leave is the order in which a narrow screen leaves out columns,
+	// beginning with 1; 0 means that the column stays.
 	Leave int
 
 	compared comparedAs
@@ -46,8 +48,9 @@ var ClassNumbers = []ClassColumn{
 		Value: func(c *views.ClassSummary) *big.Rat { return c.MeanAlive },
 	},
 	{
-		Name: "idle", Short: "idle", Text: Cost, Brief: percentNumber, Leave: 1, compared: difference,
-		Value: (*views.ClassSummary).IdleShare,
+		Name: "idle", Short: "idle", Text: Cost, Brief: percentNumber, Leave: 1,
+		compared: difference,
+		Value:    (*views.ClassSummary).IdleShare,
 	},
 }
 
@@ -57,14 +60,16 @@ var ClassShares = classShares()
 func classShares() (columns []ClassColumn) {
 	for t := range views.NumTypedTimes {
 		columns = append(columns, ClassColumn{
-			Name: t.Name(), Short: t.Short(), Text: Cost, Brief: percentNumber, Leave: 2, compared: difference,
-			Value: func(c *views.ClassSummary) *big.Rat { return c.Shares()[t] },
+			Name: t.Name(), Short: t.Short(), Text: Cost, Brief: percentNumber, Leave: 2,
+			compared: difference,
+			Value:    func(c *views.ClassSummary) *big.Rat { return c.Shares()[t] },
 		})
 	}
 	return columns
 }
 
-// A ComparedColumn is a number that a thread class has in a comparison of two recordings.
+// A ComparedColumn is a number that a thread class has in a comparison of two
+// recordings.
 type ComparedColumn struct {
 	Name, Short string
 	Value       func(*views.ClassPair) *big.Rat // nil if a recording without the class lacks it
@@ -81,7 +86,8 @@ func (c *ComparedColumn) Cell(p *views.ClassPair, format func(*big.Rat) string) 
 	return c.missing
 }
 
-// Compared returns the columns of a comparison that are made of columns of one recording.
+// Compared returns the columns of a comparison that are made of columns of
+// one recording.
 func Compared(columns []ClassColumn) (list []ComparedColumn) {
 	for _, c := range columns {
 		switch c.compared {
@@ -95,7 +101,8 @@ func Compared(columns []ClassColumn) (list []ComparedColumn) {
 	return list
 }
 
-func (c ClassColumn) side(name, short string, of func(*views.ClassPair) *views.ClassSummary) ComparedColumn {
+func (c ClassColumn) side(name, short string,
+	of func(*views.ClassPair) *views.ClassSummary) ComparedColumn {
 	return ComparedColumn{
 		Name: name, Short: short, Text: c.Text, Brief: c.Brief, Leave: c.Leave, missing: "-",
 		Value: func(p *views.ClassPair) *big.Rat {

@@ -25,9 +25,10 @@ func fraction(a, b *big.Rat) *big.Rat {
 	return new(big.Rat).Quo(a, b)
 }
 
-// Classes writes the table of thread classes: the number of goroutines, the instances, the mean number at a time, and the
-// share of each typed time. The name, which can be long, comes last. Below the table it writes how much of all MONITOR time
-// is attributed.
+// Classes writes the table of thread classes: the number of goroutines, the
+// instances, the mean number at a time, and the share of each typed time. The
+// name, which can be long, comes last. Below the table it writes how much of
+// all MONITOR time is attributed.
 func Classes(w io.Writer, classes []views.ClassSummary, width int) error {
 	columns := slices.Concat(ClassNumbers, ClassShares)
 	t := &table{right: true, width: width}
@@ -50,21 +51,23 @@ func Classes(w io.Writer, classes []views.ClassSummary, width int) error {
 	if waited.Sign() == 0 {
 		return nil
 	}
-	_, err := termtext.Fprintf(w, "%s of all MONITOR time is attributed to holders of the locks\n", percent(fraction(attributed, waited)))
+	_, err := termtext.Fprintf(w, "%s of all MONITOR time is attributed to holders of the locks\n",
+		percent(fraction(attributed, waited)))
 	return err
 }
 
 // classJSON is a class as data.
 type classJSON struct {
-	Class      string              `json:"class"`
-	Goroutines int                 `json:"goroutines"`
-	Instances  int64               `json:"instances"`
-	MeanAlive  float64             `json:"mean_alive"`
-	Idle       float64             `json:"idle"` // the share of waiting for work, of the whole lifetime
-	Shares     map[string]float64  `json:"shares"`
-	Lifetime   *big.Rat            `json:"lifetime_ns"` // exact, as all that follows: "5/2"
-	Time       map[string]*big.Rat `json:"time_ns"`
-	Hits       map[string]*big.Rat `json:"hits"`
+	Class      string  `json:"class"`
+	Goroutines int     `json:"goroutines"`
+	Instances  int64   `json:"instances"`
+	MeanAlive  float64 `json:"mean_alive"`
+	// the share of waiting for work, of the whole lifetime
+	Idle     float64             `json:"idle"`
+	Shares   map[string]float64  `json:"shares"`
+	Lifetime *big.Rat            `json:"lifetime_ns"` // exact, as all that follows: "5/2"
+	Time     map[string]*big.Rat `json:"time_ns"`
+	Hits     map[string]*big.Rat `json:"hits"`
 
 	// Of the MONITOR hits and time, those whose lock has a known holder.
 	Attributed     *big.Rat `json:"attributed"`
@@ -92,8 +95,10 @@ func classesAsJSON(classes []views.ClassSummary) []classJSON {
 
 func classAsJSON(c *views.ClassSummary) classJSON {
 	j := classJSON{
-		Class: c.Class, Goroutines: c.Goroutines, Instances: c.Hits, MeanAlive: float(c.MeanAlive), Idle: float(c.IdleShare()),
-		Shares: map[string]float64{}, Lifetime: c.Time, Time: map[string]*big.Rat{}, Hits: map[string]*big.Rat{},
+		Class: c.Class, Goroutines: c.Goroutines, Instances: c.Hits, MeanAlive: float(c.MeanAlive),
+		Idle:   float(c.IdleShare()),
+		Shares: map[string]float64{}, Lifetime: c.Time, Time: map[string]*big.Rat{},
+		Hits:       map[string]*big.Rat{},
 		Attributed: c.Attributed.Hits, AttributedTime: c.Attributed.Weight,
 	}
 	shares := c.Shares()

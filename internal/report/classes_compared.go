@@ -12,8 +12,9 @@ import (
 // comparedColumns are the columns of a comparison.
 var comparedColumns = Compared(slices.Concat(ClassNumbers, ClassShares))
 
-// ClassesCompared writes the table of the thread classes of two recordings: how many goroutines were alive in each, and the
-// change of each typed time's share. A class that only one of them has gets no difference.
+// ClassesCompared writes the table of the thread classes of two recordings:
+// how many goroutines were alive in each, and the change of each typed time's
+// share. A class that only one of them has gets no difference.
 func ClassesCompared(w io.Writer, pairs []views.ClassPair, width int) error {
 	t := &table{right: true, width: width}
 	var heads []string
@@ -35,9 +36,11 @@ func ClassesCompared(w io.Writer, pairs []views.ClassPair, width int) error {
 func ClassCompared(p *views.ClassPair) string {
 	switch {
 	case p.New == nil:
-		return p.Class + ": only in the old recording, with " + oneDecimal(p.Old.MeanAlive) + " alive on average"
+		return p.Class + ": only in the old recording, with " + oneDecimal(p.Old.MeanAlive) +
+			" alive on average"
 	case p.Old == nil:
-		return p.Class + ": only in the new recording, with " + oneDecimal(p.New.MeanAlive) + " alive on average"
+		return p.Class + ": only in the new recording, with " + oneDecimal(p.New.MeanAlive) +
+			" alive on average"
 	}
 	return fmt.Sprintf("%s: %s alive on average, %s before; it spends %s of its time otherwise than before", p.Class,
 		oneDecimal(p.New.MeanAlive), oneDecimal(p.Old.MeanAlive), percent(p.Moved()))
@@ -45,12 +48,14 @@ func ClassCompared(p *views.ClassPair) string {
 
 // classPairJSON is a class of a comparison as data.
 type classPairJSON struct {
-	Class      string             `json:"class"`
-	New        *classJSON         `json:"new"` // null if the recording does not have the class
-	Old        *classJSON         `json:"old"`
-	Idle       *float64           `json:"idle_difference,omitempty"`   // new minus old
-	Difference map[string]float64 `json:"shares_difference,omitempty"` // new minus old, by typed time
-	Moved      *float64           `json:"moved,omitempty"`             // the share of its time that it spends otherwise
+	Class string     `json:"class"`
+	New   *classJSON `json:"new"` // null if the recording does not have the class
+	Old   *classJSON `json:"old"`
+	Idle  *float64   `json:"idle_difference,omitempty"` // new minus old
+	// new minus old, by typed time
+	Difference map[string]float64 `json:"shares_difference,omitempty"`
+	// the share of its time that it spends otherwise
+	Moved *float64 `json:"moved,omitempty"`
 }
 
 // classPairsJSON is the output of ClassesComparedJSON.
@@ -61,18 +66,21 @@ type classPairsJSON struct {
 	Basis
 }
 
-// ClassesComparedJSON writes the same as JSON, with all that ClassesJSON writes of each.
+// ClassesComparedJSON writes the same as JSON, with all that ClassesJSON
+// writes of each.
 func ClassesComparedJSON(w io.Writer, pairs []views.ClassPair, a, b views.Named) error {
 	return writeJSON(w, pairsAsJSON(pairs, a, b))
 }
 
 func pairsAsJSON(pairs []views.ClassPair, a, b views.Named) classPairsJSON {
-	doc := classPairsJSON{New: a.Name, Old: b.Name, Classes: []classPairJSON{}, Basis: BasisOf(a.Recording, b.Recording)}
+	doc := classPairsJSON{New: a.Name, Old: b.Name, Classes: []classPairJSON{},
+		Basis: BasisOf(a.Recording, b.Recording)}
 	for _, p := range pairs {
 		j := classPairJSON{Class: p.Class}
 		j.New, j.Old = sideAsJSON(p.New), sideAsJSON(p.Old)
 		if p.Common() {
-			idle, moved := float(p.New.IdleShare().Sub(p.New.IdleShare(), p.Old.IdleShare())), float(p.Moved())
+			idle, moved := float(p.New.IdleShare().Sub(p.New.IdleShare(), p.Old.IdleShare())),
+				float(p.Moved())
 			j.Idle, j.Moved, j.Difference = &idle, &moved, make(map[string]float64)
 			before := p.Old.Shares()
 			for t, share := range p.New.Shares() {

@@ -23,7 +23,8 @@ func OwnHead(s *refine.Session) string {
 	return fmt.Sprintf("  %5s", "own")
 }
 
-// OwnColumn returns an entry's own cost in that column. It is a fraction of the whole, also if costs are not.
+// OwnColumn returns an entry's own cost in that column. It is a fraction of
+// the whole, also if costs are not.
 func OwnColumn(s *refine.Session, e *refine.Entry) string {
 	if !s.Display().Own {
 		return ""

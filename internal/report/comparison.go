@@ -34,14 +34,17 @@ type Report interface {
 	WriteJSON(io.Writer) error
 }
 
-// Compare returns the comparison of a view of two recordings, made with these options.
+// Compare returns the comparison of a view of two recordings, made with these
+// options.
 func Compare(s *refine.Session, o views.Options, a, b views.Named) *Comparison {
 	return &Comparison{
-		Session: s, Title: Title(a.Recording, s.Tree().Root(), o, new(big.Rat)), New: a.Name, Old: b.Name, Basis: BasisOf(a.Recording, b.Recording),
+		Session: s, Title: Title(a.Recording, s.Tree().Root(), o, new(big.Rat)), New: a.Name,
+		Old: b.Name, Basis: BasisOf(a.Recording, b.Recording),
 	}
 }
 
-// A comparedEntry is an entry with its costs, as fractions of the two views' denominators.
+// A comparedEntry is an entry with its costs, as fractions of the two views'
+// denominators.
 type comparedEntry struct {
 	entry    *refine.Entry
 	costs    Both
@@ -49,7 +52,8 @@ type comparedEntry struct {
 	children []*comparedEntry
 }
 
-// Both has an entry's costs in the two views of a comparison, and what the costs are made of.
+// Both has an entry's costs in the two views of a comparison, and what the
+// costs are made of.
 type Both struct {
 	New, Old     *big.Rat
 	InNew, InOld calltree.Total
@@ -64,7 +68,8 @@ func (c Both) Compare(d Both) int {
 	return cmp.Or(y.Abs(y).Cmp(x.Abs(x)), d.New.Cmp(c.New))
 }
 
-// CostsOfBoth returns the costs of paths in each of the two views from which calltree.Merge made a tree.
+// CostsOfBoth returns the costs of paths in each of the two views from which
+// calltree.Merge made a tree.
 func CostsOfBoth(t *calltree.Tree, m *calltree.Membership, paths []callpath.Path) []Both {
 	costs := make([]Both, len(paths))
 	a, b := t.Sides()
@@ -77,7 +82,8 @@ func CostsOfBoth(t *calltree.Tree, m *calltree.Membership, paths []callpath.Path
 	return costs
 }
 
-// OwnsOfBoth returns the own times of paths (see callpath.Own) in each of the two views from which calltree.Merge made a tree.
+// OwnsOfBoth returns the own times of paths (see callpath.Own) in each of the
+// two views from which calltree.Merge made a tree.
 func OwnsOfBoth(t *calltree.Tree, m *calltree.Membership, paths []callpath.Path) []Both {
 	owns := make([]Both, len(paths))
 	a, b := t.Sides()
@@ -96,11 +102,13 @@ const OwnDifferenceHead = "      " + Delta + "own"
 // OwnDifference formats a difference of own times.
 func OwnDifference(owns Both) string { return fmt.Sprintf("   %7s", Signed(owns.Difference())) }
 
-// entries returns the tree of the entries to show. Siblings are ordered: the one that changed most, up or down, comes first.
+// entries returns the tree of the entries to show. Siblings are ordered: the
+// one that changed most, up or down, comes first.
 func (c *Comparison) entries() *comparedEntry {
 	var paths []callpath.Path
 	c.Session.Walk(func(e *refine.Entry, _ int) { paths = append(paths, e.Path) })
-	costs, owns := CostsOfBoth(c.Session.Tree(), c.Session.Membership(), paths), make([]Both, len(paths))
+	costs, owns := CostsOfBoth(c.Session.Tree(), c.Session.Membership(), paths),
+		make([]Both, len(paths))
 	if c.Session.Display().Own {
 		owns = OwnsOfBoth(c.Session.Tree(), c.Session.Membership(), paths)
 	}
@@ -132,10 +140,12 @@ func (e *comparedEntry) sort(by func(*comparedEntry) Both) {
 	}
 }
 
-// Write writes a line for each entry, as Profile.Write does: its cost in both views, and the change.
+// Write writes a line for each entry, as Profile.Write does: its cost in both
+// views, and the change.
 func (c *Comparison) Write(w io.Writer) error {
 	b := new(strings.Builder)
-	termtext.Fprintf(b, "%s: old is %s, new is %s\n", termtext.Printable(c.Title), termtext.Printable(c.Old), termtext.Printable(c.New))
+	termtext.Fprintf(b, "%s: old is %s, new is %s\n", termtext.Printable(c.Title),
+		termtext.Printable(c.Old), termtext.Printable(c.New))
 	b.WriteString(Zoomed(c.Session))
 	labels := newLabelled(c.Session, c.Labels)
 	b.WriteString(labels.legend())
@@ -149,7 +159,8 @@ func (c *Comparison) Write(w io.Writer) error {
 		}
 	})
 	if hidden > 0 {
-		termtext.Fprintf(b, "\n%d more below %s in both together (--min 0 shows all)\n", hidden, threshold(c.Session.Threshold()))
+		termtext.Fprintf(b, "\n%d more below %s in both together (--min 0 shows all)\n", hidden,
+			threshold(c.Session.Threshold()))
 	}
 	b.WriteString(sharedLegend(shared))
 	b.WriteString(Warnings(c.Warnings))
@@ -160,7 +171,8 @@ func (c *Comparison) Write(w io.Writer) error {
 func (c *Comparison) write(b *strings.Builder, e *comparedEntry, depth int, labels *labelled) {
 	d := e.costs.Difference()
 	line := withName(fmt.Sprintf("%s%s%s  %s%s", e.costs, c.ownColumn(e), labels.column(e.entry),
-		strings.Repeat("  ", depth), labels.mark(e.entry)+SharedMark(e.entry)), e.entry.Label(), c.Width)
+		strings.Repeat("  ", depth), labels.mark(e.entry)+SharedMark(e.entry)), e.entry.Label(),
+		c.Width)
 	termtext.Fprintln(b, termtext.Text(paint(c.Color, d.Abs(d), line)))
 	for _, child := range e.children {
 		c.write(b, child, depth+1, labels)
@@ -189,10 +201,12 @@ func (c Both) String() string {
 	return fmt.Sprintf("%6s  %6s  %6s", Cost(c.Old), Cost(c.New), Signed(c.Difference()))
 }
 
-// Signed formats a difference of costs with its sign. A difference that rounds to 0 has no sign.
+// Signed formats a difference of costs with its sign. A difference that
+// rounds to 0 has no sign.
 func Signed(d *big.Rat) string { return withSign(Cost(d), d) }
 
-// withSign adds the sign of a difference to its text, or removes it if the text is 0.
+// withSign adds the sign of a difference to its text, or removes it if the
+// text is 0.
 func withSign(text string, d *big.Rat) string {
 	switch {
 	case strings.Trim(text, "-0.") == "":
@@ -217,14 +231,15 @@ type comparisonJSON struct {
 }
 
 type comparedJSON struct {
-	Path       string         `json:"path"`
-	Label      string         `json:"label"`
-	New        float64        `json:"new"`
-	Old        float64        `json:"old"`
-	Difference float64        `json:"difference"`
-	Own        *float64       `json:"own_difference,omitempty"`
-	Overlap    *float64       `json:"overlap,omitempty"` // the cost in both together that it shares with the labels
-	Children   []comparedJSON `json:"children,omitempty"`
+	Path       string   `json:"path"`
+	Label      string   `json:"label"`
+	New        float64  `json:"new"`
+	Old        float64  `json:"old"`
+	Difference float64  `json:"difference"`
+	Own        *float64 `json:"own_difference,omitempty"`
+	// the cost in both together that it shares with the labels
+	Overlap  *float64       `json:"overlap,omitempty"`
+	Children []comparedJSON `json:"children,omitempty"`
 }
 
 // WriteJSON writes the same entries as JSON.
@@ -242,7 +257,8 @@ func (c *Comparison) document() comparisonJSON {
 func (e *comparedEntry) json(labels *labelled) comparedJSON {
 	j := comparedJSON{
 		Path: e.entry.Key(), Label: e.entry.Label(),
-		New: float(e.costs.New), Old: float(e.costs.Old), Difference: float(e.costs.Difference()), Overlap: labels.overlap(e.entry),
+		New: float(e.costs.New), Old: float(e.costs.Old), Difference: float(e.costs.Difference()),
+		Overlap: labels.overlap(e.entry),
 	}
 	if e.own.New != nil {
 		own := float(e.own.Difference())

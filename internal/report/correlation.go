@@ -37,8 +37,10 @@ type correlationJSON struct {
 
 func correlationOf(x, y string, c *metrics.Correlation) correlationJSON {
 	j := correlationJSON{
-		X: x, Y: y, N: c.N, Pearson: defined(c.Pearson), Spearman: defined(c.Spearman), Leverage: c.Leverage, Without: defined(c.Without),
-		Differences: defined(c.Differences), Lag: c.Lag, LagPearson: defined(c.LagPearson), Effective: defined(c.Effective), P: defined(c.P),
+		X: x, Y: y, N: c.N, Pearson: defined(c.Pearson), Spearman: defined(c.Spearman),
+		Leverage: c.Leverage, Without: defined(c.Without),
+		Differences: defined(c.Differences), Lag: c.Lag, LagPearson: defined(c.LagPearson),
+		Effective: defined(c.Effective), P: defined(c.P),
 	}
 	if j.Leverage == nil {
 		j.Leverage = []int{}
@@ -64,7 +66,8 @@ func probability(p float64) string {
 
 // Write writes the correlation, and its caveats.
 func (c *Correlated) Write(w io.Writer) error {
-	termtext.Fprintf(w, "%s with %s, over %s\n\n", termtext.Printable(c.X.Expr), termtext.Printable(c.Y.Expr), termtext.Printable(c.Over))
+	termtext.Fprintf(w, "%s with %s, over %s\n\n", termtext.Printable(c.X.Expr),
+		termtext.Printable(c.Y.Expr), termtext.Printable(c.Over))
 	t := table{}
 	t.add("n", strconv.Itoa(c.N), "in which both are defined")
 	t.add("r", Coefficient(c.Pearson), "Pearson")
@@ -73,9 +76,11 @@ func (c *Correlated) Write(w io.Writer) error {
 		t.add("r of differences", Coefficient(c.Differences), "from each "+c.Points+" to the next")
 	}
 	if len(c.Leverage) > 0 {
-		t.add("r without leverage", Coefficient(c.Without), fmt.Sprintf("without %d that lie far out", len(c.Leverage)))
+		t.add("r without leverage", Coefficient(c.Without),
+			fmt.Sprintf("without %d that lie far out", len(c.Leverage)))
 	}
-	t.add("by chance", probability(c.P), fmt.Sprintf("of what amounts to %.0f independent %ss", c.Effective, c.Points))
+	t.add("by chance", probability(c.P),
+		fmt.Sprintf("of what amounts to %.0f independent %ss", c.Effective, c.Points))
 	if err := t.write(w); err != nil {
 		return err
 	}
@@ -110,7 +115,8 @@ type Matrix struct {
 }
 
 // NewMatrix correlates all pairs of metrics.
-func NewMatrix(selected []*metrics.Metric, correlate func(x, y *metrics.Metric) metrics.Correlation) *Matrix {
+func NewMatrix(selected []*metrics.Metric,
+	correlate func(x, y *metrics.Metric) metrics.Correlation) *Matrix {
 	m := &Matrix{Metrics: selected}
 	for _, x := range selected {
 		var row []metrics.Correlation
@@ -124,7 +130,8 @@ func NewMatrix(selected []*metrics.Metric, correlate func(x, y *metrics.Metric) 
 
 // Write writes r of each pair above the diagonal, and rho below it.
 func (m *Matrix) Write(w io.Writer) error {
-	termtext.Fprintf(w, "r (above the diagonal) and rho (below), over %s\n\n", termtext.Printable(m.Over))
+	termtext.Fprintf(w, "r (above the diagonal) and rho (below), over %s\n\n",
+		termtext.Printable(m.Over))
 	t := table{}
 	head := []string{""}
 	for i := range m.Metrics {
@@ -148,7 +155,8 @@ func (m *Matrix) Write(w io.Writer) error {
 	if err := t.write(w); err != nil {
 		return err
 	}
-	_, err := termtext.Fprintf(w, "\nOn the diagonal: the number of values. 'cpprof monitors correlate RECORDING X Y' shows the caveats of a pair.\n")
+	_, err := termtext.Fprintf(w,
+		"\nOn the diagonal: the number of values. 'cpprof monitors correlate RECORDING X Y' shows the caveats of a pair.\n")
 	return err
 }
 
@@ -178,7 +186,8 @@ type Ranking struct {
 
 // Write writes a line for each candidate.
 func (r *Ranking) Write(w io.Writer) error {
-	termtext.Fprintf(w, "What goes with %s, over %s: %d tried, %d of them call paths\n\n", termtext.Printable(r.Metric), termtext.Printable(r.Over), r.Tried, r.Paths)
+	termtext.Fprintf(w, "What goes with %s, over %s: %d tried, %d of them call paths\n\n",
+		termtext.Printable(r.Metric), termtext.Printable(r.Over), r.Tried, r.Paths)
 	t := table{}
 	t.add("r", "rho", "differences", "leverage", "n", "lag", "by chance", "", "")
 	for i := range r.List {
@@ -193,7 +202,8 @@ func (r *Ranking) Write(w io.Writer) error {
 		if len(c.Leverage) > 0 {
 			leverage = Coefficient(c.Without)
 		}
-		t.add(Coefficient(c.Pearson), Coefficient(c.Spearman), Coefficient(c.Differences), leverage, strconv.Itoa(c.N), lag, probability(c.P),
+		t.add(Coefficient(c.Pearson), Coefficient(c.Spearman), Coefficient(c.Differences), leverage,
+			strconv.Itoa(c.N), lag, probability(c.P),
 			mark, termtext.Printable(c.Expr))
 	}
 	t.right = true
@@ -218,7 +228,8 @@ func (r *Ranking) WriteJSON(w io.Writer) error {
 	list := []candidate{}
 	for i := range r.List {
 		c := &r.List[i]
-		list = append(list, candidate{c.What, c.Survives, correlationOf(c.Expr, r.Metric, &c.Correlation)})
+		list = append(list, candidate{c.What, c.Survives,
+			correlationOf(c.Expr, r.Metric, &c.Correlation)})
 	}
 	return writeJSON(w, struct {
 		Metric string      `json:"metric"`

@@ -30,13 +30,15 @@ func (c *Costs) Add(p callpath.Path, total calltree.Total) {
 
 // Write writes a line for each path: its cost, its exact hits, and the path.
 func (c *Costs) Write(w io.Writer) error {
-	if _, err := termtext.Fprintf(w, "%s; %s\n\n", termtext.Printable(c.Title), unit(c.Metric)); err != nil {
+	if _, err := termtext.Fprintf(w, "%s; %s\n\n", termtext.Printable(c.Title),
+		unit(c.Metric)); err != nil {
 		return err
 	}
 	t := &table{width: c.Width}
 	t.add(" cost", HitsHead(c.Metric), "call path")
 	for _, r := range c.rows {
-		t.add(Cost(c.Metric.Cost(r.Weight)), r.Hits.RatString(), termtext.Printable(r.path.String()))
+		t.add(Cost(c.Metric.Cost(r.Weight)), r.Hits.RatString(),
+			termtext.Printable(r.path.String()))
 	}
 	return t.write(w)
 }
@@ -61,7 +63,8 @@ func (c *Costs) WriteJSON(w io.Writer) error {
 	list := make([]costJSON, len(c.rows))
 	for i, r := range c.rows {
 		list[i] = costJSON{
-			r.path.String(), float(c.Metric.Cost(r.Weight)), r.Weight, c.Metric.Denominator, c.Metric.Unit, r.Hits,
+			r.path.String(), float(c.Metric.Cost(r.Weight)), r.Weight, c.Metric.Denominator,
+			c.Metric.Unit, r.Hits,
 		}
 	}
 	return writeJSON(w, costsJSON{list, c.Basis})

@@ -13,8 +13,9 @@ import (
 	"github.com/cpprof/cpprof/refine/hotspots"
 )
 
-// Found is the output of a search: the bottlenecks that it found. Percentages have two decimals. The rows are made one by one when
-// they are written, since names can be very long.
+// Found is the output of a search: the bottlenecks that it found. Percentages
+// have two decimals. The rows are made one by one when they are written,
+// since names can be very long.
 type Found struct {
 	Width int // see Profile
 	basis Basis
@@ -27,8 +28,9 @@ type foundDocument struct {
 	Comparison      bool        `json:"comparison"`
 	CoveragePercent json.Number `json:"coverage_percent"`
 	MeanLength      json.Number `json:"mean_length"`
-	Bottlenecks     elements    `json:"bottlenecks"`     // foundRow
-	Noise           bool        `json:"noise,omitempty"` // the search ended where increases may be chance
+	Bottlenecks     elements    `json:"bottlenecks"` // foundRow
+	// the search ended where increases may be chance
+	Noise bool `json:"noise,omitempty"`
 	Basis
 }
 
@@ -47,10 +49,14 @@ type foundRow struct {
 type roundedTwo float64
 
 // MarshalJSON writes two decimals.
-func (r roundedTwo) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, "%.2f", float64(r)), nil }
+func (r roundedTwo) MarshalJSON() ([]byte, error) {
+	return fmt.Appendf(nil, "%.2f", float64(r)),
+		nil
+}
 
-// NewFound prepares the result of a search for output. open is a command line that opens a row
-// if the row's number follows, such as "cpprof find run.cpprof --interactive=".
+// NewFound prepares the result of a search for output. open is a command line
+// that opens a row if the row's number follows, such as "cpprof find
+// run.cpprof --interactive=".
 func NewFound(f *hotspots.Found, open string, basis Basis) *Found {
 	return &Found{basis: basis, found: f, open: open}
 }
@@ -68,7 +74,8 @@ func (r *Found) rows() iter.Seq[foundRow] {
 				Command:           fmt.Sprint(r.open, i+1),
 			}
 			if v := b.Interval; v != nil {
-				row.IntervalPercent = &[2]roundedTwo{roundedTwo(100 * v.Low), roundedTwo(100 * v.High)}
+				row.IntervalPercent = &[2]roundedTwo{roundedTwo(100 * v.Low),
+					roundedTwo(100 * v.High)}
 			}
 			if !yield(row) {
 				return
@@ -87,7 +94,8 @@ func (r *Found) document() foundDocument {
 			}
 		}
 	}
-	return foundDocument{r.found.Comparison, inPercent(r.found.Coverage), r.meanLength(), rows, r.found.Noise, r.basis}
+	return foundDocument{r.found.Comparison, inPercent(r.found.Coverage), r.meanLength(), rows,
+		r.found.Noise, r.basis}
 }
 
 func inPercent(share *big.Rat) json.Number {
@@ -122,24 +130,28 @@ func (r *FoundByClass) Add(class string, found *Found) {
 
 // WriteJSON writes the bottlenecks of each class as JSON.
 func (r *FoundByClass) WriteJSON(w io.Writer) error {
-	return writeJSON(w, foundByClassDocument{elementsOf(r.classes, func(c foundInClass) any { return c }), r.Basis})
+	return writeJSON(w, foundByClassDocument{elementsOf(r.classes,
+		func(c foundInClass) any { return c }), r.Basis})
 }
 
-// Write writes a summary of the search, like the paper's tables 2 and 6, and below it a block for each bottleneck.
+// Write writes a summary of the search, like the paper's tables 2 and 6, and
+// below it a block for each bottleneck.
 func (r *Found) Write(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	n := len(r.found.Bottlenecks)
 	termtext.Fprintf(b, "%11s %9s %11s\n", "Bottlenecks", "Coverage", "Mean length")
 	termtext.Fprintf(b, "%11d %9s %11s\n", n, inPercent(r.found.Coverage)+"%", r.meanLength())
 	if n > 0 {
-		termtext.Fprintf(b, "\n%4s %9s %9s %9s  %s\n", "", "Own", "Adds", "Coverage", "95 % interval of Own")
+		termtext.Fprintf(b, "\n%4s %9s %9s %9s  %s\n", "", "Own", "Adds", "Coverage",
+			"95 % interval of Own")
 	}
 	for row := range r.rows() {
 		interval := "-"
 		if v := row.IntervalPercent; v != nil {
 			interval = fmt.Sprintf("%.2f%% to %.2f%%", float64(v[0]), float64(v[1]))
 		}
-		termtext.Fprintf(b, "%4d %9s %9s %9s  %s\n", row.Number, row.OwnPercent+"%", row.AdditionalPercent+"%",
+		termtext.Fprintf(b, "%4d %9s %9s %9s  %s\n", row.Number, row.OwnPercent+"%",
+			row.AdditionalPercent+"%",
 			row.CoveragePercent+"%", interval)
 		for _, name := range row.Path {
 			termtext.Fprintf(b, "%s\n", withName("       ", words.Quote(name), r.Width))

@@ -11,15 +11,17 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// goroutineWait is what goroutines of a group wait for, if it is known and not a lock: a channel, a sync.WaitGroup or a
-// sync.Cond.
+// goroutineWait is what goroutines of a group wait for, if it is known and
+// not a lock: a channel, a sync.WaitGroup or a sync.Cond.
 type goroutineWait struct {
-	Address    string               `json:"address"`
-	Candidates []goroutineCandidate `json:"candidates,omitempty"` // the goroutines that may end the wait
+	Address string `json:"address"`
+	// the goroutines that may end the wait
+	Candidates []goroutineCandidate `json:"candidates,omitempty"`
 	Count      int                  `json:"count"`
 }
 
-// goroutineCandidate is a goroutine, and the function of the program that it executes.
+// goroutineCandidate is a goroutine, and the function of the program that it
+// executes.
 type goroutineCandidate struct {
 	ID int64 `json:"id"`
 	goroutineFrame
@@ -37,7 +39,8 @@ func (a *gathering) wait(l lockState, n int) goroutineWait {
 			w.Candidates = append(w.Candidates, c)
 		}
 	}
-	slices.SortFunc(w.Candidates, func(a, b goroutineCandidate) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(w.Candidates,
+		func(a, b goroutineCandidate) int { return cmp.Compare(a.ID, b.ID) })
 	return w
 }
 
@@ -45,13 +48,16 @@ func (a *gathering) wait(l lockState, n int) goroutineWait {
 func sortWaits(waits []goroutineWait) {
 	slices.SortFunc(waits, func(a, b goroutineWait) int {
 		return cmp.Or(-cmp.Compare(a.Count, b.Count), cmp.Compare(a.Address, b.Address),
-			slices.CompareFunc(a.Candidates, b.Candidates, func(a, b goroutineCandidate) int { return cmp.Compare(a.ID, b.ID) }))
+			slices.CompareFunc(a.Candidates, b.Candidates,
+				func(a, b goroutineCandidate) int { return cmp.Compare(a.ID, b.ID) }))
 	})
 }
 
-// writeWaits writes the waits that have candidates. It leaves out the others: an address alone says nothing to a reader.
+// writeWaits writes the waits that have candidates. It leaves out the others:
+// an address alone says nothing to a reader.
 func (g *goroutineGroup) writeWaits(b *strings.Builder) {
-	named := slices.DeleteFunc(slices.Clone(g.Waits), func(w goroutineWait) bool { return len(w.Candidates) == 0 })
+	named := slices.DeleteFunc(slices.Clone(g.Waits),
+		func(w goroutineWait) bool { return len(w.Candidates) == 0 })
 	mention(b, "waits ", named, func(w goroutineWait) string {
 		words := make([]string, len(w.Candidates))
 		for i, c := range w.Candidates {
@@ -67,6 +73,7 @@ func (g *goroutineGroup) writeWaits(b *strings.Builder) {
 		if len(words) > 1 {
 			what += "s"
 		}
-		return fmt.Sprintf("%son %s, perhaps for %s %s", timesText(w.Count, g.Count), w.Address, what, strings.Join(words, ", "))
+		return fmt.Sprintf("%son %s, perhaps for %s %s", timesText(w.Count, g.Count), w.Address,
+			what, strings.Join(words, ", "))
 	})
 }

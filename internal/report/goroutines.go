@@ -13,8 +13,10 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// Goroutines writes what every goroutine did in the last sample. It groups goroutines that did the same with the same stack,
-// and writes the largest group first. Frames come innermost first, each with the line that it executes.
+// Goroutines writes what every goroutine did in the last sample. It groups
+// goroutines that did the same with the same stack, and writes the largest
+// group first. Frames come innermost first, each with the line that it
+// executes.
 func Goroutines(w io.Writer, r *sampledata.Recording) error {
 	groups := goroutineGroups(r)
 	var all int
@@ -23,7 +25,8 @@ func Goroutines(w io.Writer, r *sampledata.Recording) error {
 	}
 	b := new(strings.Builder)
 	termtext.Fprintf(b, "%s: %s, %s\n%s", dumped(r),
-		Counted(all, "goroutine"), Counted(len(groups), "different stack"), termtext.Text(Warnings(r.Warnings)))
+		Counted(all, "goroutine"), Counted(len(groups), "different stack"),
+		termtext.Text(Warnings(r.Warnings)))
 	for _, g := range groups {
 		g.write(b)
 	}
@@ -63,8 +66,10 @@ type goroutinesJSON struct {
 // GoroutinesJSON writes the same as JSON.
 func GoroutinesJSON(w io.Writer, r *sampledata.Recording) error {
 	j := goroutinesJSON{
-		Command: append([]string{}, r.Header.Command...), PID: r.Header.PID, GoVersion: r.Header.GoVersion,
-		Groups: goroutineGroups(r), Basis: Basis{Complete: true}.With(r.Warnings), // a recording of one sample is complete
+		Command: append([]string{}, r.Header.Command...), PID: r.Header.PID,
+		GoVersion: r.Header.GoVersion,
+		// a recording of one sample is complete
+		Groups: goroutineGroups(r), Basis: Basis{Complete: true}.With(r.Warnings),
 	}
 	for _, g := range j.Groups {
 		j.Count += g.Count
@@ -72,14 +77,17 @@ func GoroutinesJSON(w io.Writer, r *sampledata.Recording) error {
 	return writeJSON(w, j)
 }
 
-// A goroutineGroup is the goroutines of one sample that have the same state, reason and stack.
+// A goroutineGroup is the goroutines of one sample that have the same state,
+// reason and stack.
 type goroutineGroup struct {
-	Count      int               `json:"count"`
-	State      string            `json:"state"`
-	Reason     string            `json:"reason,omitempty"`
-	Verdict    string            `json:"verdict,omitempty"` // "stuck for good" or "may be stuck"
-	NoCPU      bool              `json:"no_cpu,omitempty"`  // it has a processor, but its thread waits for a CPU
-	Torn       bool              `json:"torn,omitempty"`    // the stack does not reach its outermost frame
+	Count   int    `json:"count"`
+	State   string `json:"state"`
+	Reason  string `json:"reason,omitempty"`
+	Verdict string `json:"verdict,omitempty"` // "stuck for good" or "may be stuck"
+	// it has a processor, but its thread waits for a CPU
+	NoCPU bool `json:"no_cpu,omitempty"`
+	// the stack does not reach its outermost frame
+	Torn       bool              `json:"torn,omitempty"`
 	Classes    []goroutineClass  `json:"classes"`
 	Labels     []goroutineLabels `json:"labels,omitempty"` // those that have any
 	Locks      []goroutineLock   `json:"locks,omitempty"`
@@ -90,7 +98,8 @@ type goroutineGroup struct {
 	stack sampledata.NodeID
 }
 
-// goroutineClass is a thread class, with the place where its goroutines were created, and their number in a group.
+// goroutineClass is a thread class, with the place where its goroutines were
+// created, and their number in a group.
 type goroutineClass struct {
 	Class     string `json:"class"`
 	CreatedBy string `json:"created_by,omitempty"`
@@ -139,7 +148,8 @@ func goroutineGroups(r *sampledata.Recording) []*goroutineGroup {
 			continue
 		}
 		stacks[run.Goroutine] = run.Stack
-		k := key{run.Run, run.Reason, run.Stack, run.NoCPU, run.Torn, verdicts[r.Goroutines.At(run.Goroutine).ID]}
+		k := key{run.Run, run.Reason, run.Stack, run.NoCPU, run.Torn,
+			verdicts[r.Goroutines.At(run.Goroutine).ID]}
 		g := index[k]
 		if g == nil {
 			g = newGathering(r, run.State(), stacks)
@@ -154,7 +164,8 @@ func goroutineGroups(r *sampledata.Recording) []*goroutineGroup {
 		groups = append(groups, g.group())
 	}
 	slices.SortFunc(groups, func(a, b *goroutineGroup) int {
-		return cmp.Or(-cmp.Compare(a.Count, b.Count), cmp.Compare(a.State, b.State), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.stack, b.stack))
+		return cmp.Or(-cmp.Compare(a.Count, b.Count), cmp.Compare(a.State, b.State),
+			cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.stack, b.stack))
 	})
 	return groups
 }
@@ -167,28 +178,33 @@ type gathering struct {
 	ids     []int64
 	classes map[goroutineClass]int // by class, its Count 0
 	labels  map[sampledata.LabelSetID]int
-	locks   map[lockState]int                            // the locks and other things that they wait for
-	stacks  map[sampledata.GoroutineID]sampledata.NodeID // the last stacks of all goroutines
+	// the locks and other things that they wait for
+	locks  map[lockState]int
+	stacks map[sampledata.GoroutineID]sampledata.NodeID // the last stacks of all goroutines
 }
 
-// A lockState is what is known about the lock, or the other thing with an address, that a goroutine waits for.
+// A lockState is what is known about the lock, or the other thing with an
+// address, that a goroutine waits for.
 type lockState struct {
 	address  uint64
 	holders  sampledata.HolderSetID
 	evidence sampledata.Evidence
 }
 
-func newGathering(r *sampledata.Recording, s sampledata.State, stacks map[sampledata.GoroutineID]sampledata.NodeID) *gathering {
+func newGathering(r *sampledata.Recording, s sampledata.State,
+	stacks map[sampledata.GoroutineID]sampledata.NodeID) *gathering {
 	return &gathering{
 		r: r, state: s, stacks: stacks,
-		classes: make(map[goroutineClass]int), labels: make(map[sampledata.LabelSetID]int), locks: make(map[lockState]int),
+		classes: make(map[goroutineClass]int), labels: make(map[sampledata.LabelSetID]int),
+		locks: make(map[lockState]int),
 	}
 }
 
 func (a *gathering) add(run sampledata.Run) {
 	g := a.r.Goroutines.At(run.Goroutine)
 	a.ids = append(a.ids, g.ID)
-	c := goroutineClass{Class: "go:unknown", CreatedBy: g.Site.Function, File: g.Site.File, Line: g.Site.Line}
+	c := goroutineClass{Class: "go:unknown", CreatedBy: g.Site.Function, File: g.Site.File,
+		Line: g.Site.Line}
 	if g.Start >= 0 {
 		c.Class = "go:" + a.r.Functions[g.Start].Name
 	}
@@ -204,15 +220,18 @@ func (a *gathering) add(run sampledata.Run) {
 func (a *gathering) group() *goroutineGroup {
 	slices.Sort(a.ids)
 	g := &goroutineGroup{
-		Count: len(a.ids), State: a.state.Run.String(), Reason: a.state.Reason, NoCPU: a.state.NoCPU, Torn: a.state.Torn,
-		Verdict: verdictText(a.verdict), Goroutines: a.ids, Frames: stackFrames(a.r, a.state.Stack), stack: a.state.Stack,
+		Count: len(a.ids), State: a.state.Run.String(), Reason: a.state.Reason,
+		NoCPU: a.state.NoCPU, Torn: a.state.Torn,
+		Verdict: verdictText(a.verdict), Goroutines: a.ids, Frames: stackFrames(a.r, a.state.Stack),
+		stack: a.state.Stack,
 	}
 	for c, n := range a.classes {
 		c.Count = n
 		g.Classes = append(g.Classes, c)
 	}
 	slices.SortFunc(g.Classes, func(a, b goroutineClass) int {
-		return cmp.Or(-cmp.Compare(a.Count, b.Count), cmp.Compare(a.Class, b.Class), cmp.Compare(a.File, b.File),
+		return cmp.Or(-cmp.Compare(a.Count, b.Count), cmp.Compare(a.Class, b.Class),
+			cmp.Compare(a.File, b.File),
 			cmp.Compare(a.Line, b.Line), cmp.Compare(a.CreatedBy, b.CreatedBy))
 	})
 	for id, n := range a.labels {
@@ -237,7 +256,8 @@ func (a *gathering) group() *goroutineGroup {
 	}
 	sortWaits(g.Waits)
 	slices.SortFunc(g.Locks, func(a, b goroutineLock) int {
-		return cmp.Or(-cmp.Compare(a.Count, b.Count), cmp.Compare(a.Address, b.Address), slices.Compare(a.Holders, b.Holders),
+		return cmp.Or(-cmp.Compare(a.Count, b.Count), cmp.Compare(a.Address, b.Address),
+			slices.Compare(a.Holders, b.Holders),
 			cmp.Compare(a.Evidence, b.Evidence))
 	})
 	return g
@@ -272,10 +292,12 @@ func frameOf(r *sampledata.Recording, node sampledata.NodeID) goroutineFrame {
 	return goroutineFrame{f.Name, f.File, n.Line, n.Inlined}
 }
 
-// mentioned is the largest number of things of a kind in the text; the JSON has all.
+// mentioned is the largest number of things of a kind in the text; the JSON
+// has all.
 const mentioned = 8
 
-// write writes a group: a line with what its goroutines do; their classes, labels, locks, waits and ids; and their stack.
+// write writes a group: a line with what its goroutines do; their classes,
+// labels, locks, waits and ids; and their stack.
 func (g *goroutineGroup) write(b *strings.Builder) {
 	termtext.Fprintf(b, "\n%d %s", g.Count, g.State)
 	if g.Reason != "" {
@@ -295,7 +317,11 @@ func (g *goroutineGroup) write(b *strings.Builder) {
 		}
 		return s
 	})
-	mention(b, "labels ", g.Labels, func(l goroutineLabels) string { return timesText(l.Count, g.Count) + termtext.Printable(l.text) })
+	mention(b, "labels ", g.Labels,
+		func(l goroutineLabels) string {
+			return timesText(l.Count, g.Count) +
+				termtext.Printable(l.text)
+		})
 	mention(b, "lock ", g.Locks, func(l goroutineLock) string {
 		s := timesText(l.Count, g.Count) + l.Address
 		switch {
@@ -346,7 +372,8 @@ func mention[T any](b *strings.Builder, what string, list []T, text func(T) stri
 	}
 }
 
-// timesText returns "(2 of 5) " if a line is about 2 of a group's 5 goroutines, and "" if it is about all.
+// timesText returns "(2 of 5) " if a line is about 2 of a group's 5
+// goroutines, and "" if it is about all.
 func timesText(n, all int) string {
 	if n == all {
 		return ""

@@ -14,7 +14,8 @@ import (
 	"github.com/cpprof/cpprof/views/locks"
 )
 
-// Headline writes one line that says what was recorded and what that cost the target, then the warnings, and a blank line.
+// Headline writes one line that says what was recorded and what that cost the
+// target, then the warnings, and a blank line.
 func Headline(w io.Writer, path string, r *sampledata.Recording) error {
 	if r.Profile != nil {
 		return profileHeadline(w, path, r)
@@ -27,22 +28,29 @@ func Headline(w io.Writer, path string, r *sampledata.Recording) error {
 		return PickedHeadline(w, path, r)
 	}
 	if r.Header.Sampler.Backend == sampledata.FromDump {
-		_, err := termtext.Fprintf(w, "%s: %s of %s\n%s\n", termtext.Printable(filepath.Base(path)), Counted(s.Samples, "dump"),
+		_, err := termtext.Fprintf(w, "%s: %s of %s\n%s\n", termtext.Printable(filepath.Base(path)),
+			Counted(s.Samples, "dump"),
 			Counted(r.Goroutines.Len(), "goroutine"), termtext.Text(Warnings(r.Warnings)))
 		return err
 	}
-	_, err := termtext.Fprintf(w, "%s: %s of %s in %s (%.1f a second); it was halted %s of the time\n%s\n",
-		termtext.Printable(filepath.Base(path)), Counted(s.Samples, "sample"), termtext.Printable(Program(r)), span(s.Duration), s.RateHz, Percent(s.HaltedShare), termtext.Text(Warnings(r.Warnings)))
+	_, err := termtext.Fprintf(w,
+		"%s: %s of %s in %s (%.1f a second); it was halted %s of the time\n%s\n",
+		termtext.Printable(filepath.Base(path)), Counted(s.Samples, "sample"),
+		termtext.Printable(Program(r)), span(s.Duration), s.RateHz, Percent(s.HaltedShare),
+		termtext.Text(Warnings(r.Warnings)))
 	return err
 }
 
-// PickedHeadline is Headline for a recording that has only some samples of another one; it writes nothing for others.
+// PickedHeadline is Headline for a recording that has only some samples of
+// another one; it writes nothing for others.
 func PickedHeadline(w io.Writer, path string, r *sampledata.Recording) error {
 	if r.Picked == nil {
 		return nil
 	}
-	_, err := termtext.Fprintf(w, "%s: %s of %s in %s: those with %s\n%s\n", termtext.Printable(filepath.Base(path)), pickedText(r),
-		termtext.Printable(Program(r)), span(r.Stats().Duration), termtext.Printable(r.Picked.List), termtext.Text(Warnings(r.Warnings)))
+	_, err := termtext.Fprintf(w, "%s: %s of %s in %s: those with %s\n%s\n",
+		termtext.Printable(filepath.Base(path)), pickedText(r),
+		termtext.Printable(Program(r)), span(r.Stats().Duration), termtext.Printable(r.Picked.List),
+		termtext.Text(Warnings(r.Warnings)))
 	return err
 }
 
@@ -110,14 +118,18 @@ func Info(w io.Writer, path string, r *sampledata.Recording) error {
 	}
 	line("recording", "%s", termtext.Printable(path))
 	line("target", "%s", termtext.Printable(strings.Join(h.Command, " ")))
-	line("", "pid %d, %s, %s/%s, GOMAXPROCS %d", h.PID, termtext.Printable(h.GoVersion), termtext.Printable(h.OS), termtext.Printable(h.Arch), h.GOMAXPROCS)
-	line("recorded", "%s from %s by the %s backend", span(s.Duration), h.Start.Format(time.DateTime), termtext.Printable(h.Sampler.Backend))
+	line("", "pid %d, %s, %s/%s, GOMAXPROCS %d", h.PID, termtext.Printable(h.GoVersion),
+		termtext.Printable(h.OS), termtext.Printable(h.Arch), h.GOMAXPROCS)
+	line("recorded", "%s from %s by the %s backend", span(s.Duration),
+		h.Start.Format(time.DateTime), termtext.Printable(h.Sampler.Backend))
 	if h.Sampler.Wakes != "" {
 		line("", "it woke for each halt with %s", termtext.Printable(h.Sampler.Wakes))
 	}
 	line("ended", "%s", termtext.Printable(ending(r)))
-	line("samples", "%d, %.1f a second (the limit was %g); %s missed", s.Samples, s.RateHz, h.Sampler.RateHz, Counted(s.MissedTicks, "tick"))
-	line("goroutines", "%.1f on average, at most %d; at most %s", s.Goroutines.Mean, s.Goroutines.Max, Counted(s.ThreadsMax, "thread"))
+	line("samples", "%d, %.1f a second (the limit was %g); %s missed", s.Samples, s.RateHz,
+		h.Sampler.RateHz, Counted(s.MissedTicks, "tick"))
+	line("goroutines", "%.1f on average, at most %d; at most %s", s.Goroutines.Mean,
+		s.Goroutines.Max, Counted(s.ThreadsMax, "thread"))
 	if u, known := utilisation(r); known {
 		line("CPUs", "%s", cpusUsed(u))
 		if u.Differs() {
@@ -128,7 +140,8 @@ func Info(w io.Writer, path string, r *sampledata.Recording) error {
 		span(s.Halt.Median), span(s.Halt.P90), span(s.Halt.P99), span(s.Halt.Max))
 	line("cost", "the target was halted %s of the time (%s in all); the sampler used %s of a core",
 		Percent(s.HaltedShare), span(s.Halt.Total), Percent(s.SamplerCPUShare))
-	line("stacks", "%s torn; %s reused without reading, %s of these wrong", Percent(s.TornShare), Percent(s.ReusedShare), Percent(s.ReusedWrongShare))
+	line("stacks", "%s torn; %s reused without reading, %s of these wrong", Percent(s.TornShare),
+		Percent(s.ReusedShare), Percent(s.ReusedWrongShare))
 	a, err := locks.Summarise(r, views.Options{})
 	if err != nil {
 		return err
@@ -148,7 +161,8 @@ func Info(w io.Writer, path string, r *sampledata.Recording) error {
 	return err
 }
 
-// utilisation returns how many CPUs the target used, and false if the recording does not say it.
+// utilisation returns how many CPUs the target used, and false if the
+// recording does not say it.
 func utilisation(r *sampledata.Recording) (metrics.Utilisation, bool) {
 	if r.Picked != nil {
 		return metrics.Utilisation{}, false // the clock counts what was left out, too
@@ -156,7 +170,8 @@ func utilisation(r *sampledata.Recording) (metrics.Utilisation, bool) {
 	return metrics.New(r, metrics.Options{}).Utilisation()
 }
 
-// cpusUsed formats it, such as "0.86 ± 0.05 used by goroutines, 0.09 by the runtime itself; 0.93 by the kernel's clock".
+// cpusUsed formats it, such as "0.86 ± 0.05 used by goroutines, 0.09 by the
+// runtime itself; 0.93 by the kernel's clock".
 func cpusUsed(u metrics.Utilisation) string {
 	margin := ""
 	if u.Margin > 0 {
@@ -165,7 +180,8 @@ func cpusUsed(u metrics.Utilisation) string {
 	text := fmt.Sprintf("%.2f%s used by goroutines (%s of the processors), %.2f by the runtime itself; %.2f by the kernel's clock",
 		u.Goroutines, margin, exactShare(u.Share), u.Runtime, u.Clock)
 	if u.NoCPU > 0 {
-		text += fmt.Sprintf("; %.2f ready without a CPU (%s of the processors)", u.NoCPU, exactShare(u.NoCPUShare))
+		text += fmt.Sprintf("; %.2f ready without a CPU (%s of the processors)", u.NoCPU,
+			exactShare(u.NoCPUShare))
 	}
 	return text
 }
@@ -202,7 +218,8 @@ func InfoJSON(w io.Writer, r *sampledata.Recording) error {
 	if r.Profile != nil {
 		return profileInfoJSON(w, r)
 	}
-	if r.Header.Sampler.Backend == sampledata.FromTrace || r.Header.Sampler.Backend == sampledata.FromDump {
+	if r.Header.Sampler.Backend == sampledata.FromTrace ||
+		r.Header.Sampler.Backend == sampledata.FromDump {
 		return seenInfoJSON(w, r)
 	}
 	h := r.Header
@@ -211,8 +228,10 @@ func InfoJSON(w io.Writer, r *sampledata.Recording) error {
 		return err
 	}
 	info := infoJSON{
-		Command: h.Command, PID: h.PID, GoVersion: h.GoVersion, OS: h.OS, Arch: h.Arch, GOMAXPROCS: h.GOMAXPROCS,
-		Start: h.Start, Backend: h.Sampler.Backend, AskedHz: h.Sampler.RateHz, Wakes: h.Sampler.Wakes,
+		Command: h.Command, PID: h.PID, GoVersion: h.GoVersion, OS: h.OS, Arch: h.Arch,
+		GOMAXPROCS: h.GOMAXPROCS,
+		Start:      h.Start, Backend: h.Sampler.Backend, AskedHz: h.Sampler.RateHz,
+		Wakes: h.Sampler.Wakes,
 		Ended: ending(r), Stats: r.Stats(), Basis: BasisOf(r),
 		Locks:  locksInfo{len(a.Locks), evidenceOf(&a.Evidence), len(a.Deadlocks)},
 		Series: seriesOf(r),

@@ -25,7 +25,8 @@ func writeJSON(w io.Writer, v document) error {
 	return s.out.Flush()
 }
 
-// float returns the approximate value, for readers that don't need the exact number.
+// float returns the approximate value, for readers that don't need the exact
+// number.
 func float(r *big.Rat) float64 {
 	f, _ := r.Float64()
 	return f
@@ -37,7 +38,8 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(text, []byte("\n")), err
 }
 
-// encode is how all commands write JSON: names stay as they are, but for what a terminal would interpret.
+// encode is how all commands write JSON: names stay as they are, but for what
+// a terminal would interpret.
 func encode(v any, prefix, indent string) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

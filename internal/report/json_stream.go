@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// elements are a list in a document that can be very long: its elements are made and written one by one.
+// elements are a list in a document that can be very long: its elements are
+// made and written one by one.
 type elements iter.Seq[any]
 
 // elementsOf returns elements with one for each element of a slice.
@@ -22,7 +23,8 @@ func elementsOf[T any](list []T, element func(T) any) elements {
 	}
 }
 
-// A stream writes a document as json.Encoder does, but never has all of it in memory.
+// A stream writes a document as json.Encoder does, but never has all of it in
+// memory.
 type stream struct {
 	out *bufio.Writer
 	err error
@@ -32,7 +34,8 @@ const jsonIndent = "  "
 
 // value writes a value. The lines after its first begin with the prefix.
 func (s *stream) value(v reflect.Value, prefix string) {
-	for !v.IsZero() && (v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer && hasElements(v.Type())) {
+	for !v.IsZero() && (v.Kind() == reflect.Interface ||
+		v.Kind() == reflect.Pointer && hasElements(v.Type())) {
 		v = v.Elem()
 	}
 	if list, ok := v.Interface().(elements); ok {
@@ -108,7 +111,8 @@ func (s *stream) text(t string) {
 
 var typeOfElements = reflect.TypeFor[elements]()
 
-// hasElements reports whether a struct has elements, or a field that has some. A pointer to a struct is like the struct.
+// hasElements reports whether a struct has elements, or a field that has
+// some. A pointer to a struct is like the struct.
 func hasElements(t reflect.Type) bool {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()

@@ -14,10 +14,12 @@ import (
 // LabelMark comes before the name of a labelled entry.
 const LabelMark = "◆ "
 
-// LabelsHead is the head of the column of overlaps. Overlap formats the cells of this column.
+// LabelsHead is the head of the column of overlaps. Overlap formats the cells
+// of this column.
 const LabelsHead = "  label"
 
-// Overlap formats an entry's overlap with the labels, right-justified. A nil cost is one that isn't known yet.
+// Overlap formats an entry's overlap with the labels, right-justified. A nil
+// cost is one that isn't known yet.
 func Overlap(cost *big.Rat) string {
 	text := "…"
 	if cost != nil {
@@ -26,7 +28,8 @@ func Overlap(cost *big.Rat) string {
 	return fmt.Sprintf("%*s", len(LabelsHead), text)
 }
 
-// A labelled has the labels of a profile, and the overlaps of its entries with them.
+// A labelled has the labels of a profile, and the overlaps of its entries
+// with them.
 type labelled struct {
 	overlaps map[string]*big.Rat // of the shown entries, by key; nil if there are no labels
 	keys     []string            // of the labels
@@ -59,7 +62,8 @@ func (l *labelled) legend() string {
 	if len(l.keys) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("label is the cost that an entry shares with %s\n", termtext.Printable(strings.Join(l.keys, ", ")))
+	return fmt.Sprintf("label is the cost that an entry shares with %s\n",
+		termtext.Printable(strings.Join(l.keys, ", ")))
 }
 
 func (l *labelled) head() string {
@@ -69,7 +73,8 @@ func (l *labelled) head() string {
 	return LabelsHead
 }
 
-// column returns an entry's cell in the column, and mark returns what comes before the entry's name.
+// column returns an entry's cell in the column, and mark returns what comes
+// before the entry's name.
 func (l *labelled) column(e *refine.Entry) string {
 	if len(l.keys) == 0 {
 		return ""

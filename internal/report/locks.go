@@ -19,9 +19,11 @@ import (
 // pathShare is the least share of a lock's time at which a call path is shown.
 var pathShare = big.NewRat(1, 20)
 
-// Locks writes the first top deadlocks, a table of the first top locks (of all if top is 0), and for each lock of the table who
-// waited for it, who held it, what the holder was doing, and the longest chains. It shortens names that would not fit a screen of the
-// given width; if that is 0, it shortens none.
+// Locks writes the first top deadlocks, a table of the first top locks (of
+// all if top is 0), and for each lock of the table who waited for it, who
+// held it, what the holder was doing, and the longest chains. It shortens
+// names that would not fit a screen of the given width; if that is 0, it
+// shortens none.
 func Locks(w io.Writer, r *sampledata.Recording, a *locks.Analysis, top, width int) error {
 	b := new(strings.Builder)
 	writeDeadlocks(b, "", r, a.Deadlocks, top)
@@ -40,7 +42,8 @@ func Locks(w io.Writer, r *sampledata.Recording, a *locks.Analysis, top, width i
 		termtext.Fprintf(b, "\n%s (--top 0 shows all)\n", Counted(more, "more lock"))
 	}
 	for _, l := range shown {
-		termtext.Fprintf(b, "\n%s", termtext.Text(describe(a, l, &wrapper{width: lineWidth, screen: width})))
+		termtext.Fprintf(b, "\n%s",
+			termtext.Text(describe(a, l, &wrapper{width: lineWidth, screen: width})))
 	}
 	if err := sharedTable(b, a, top, width); err != nil {
 		return err
@@ -50,7 +53,8 @@ func Locks(w io.Writer, r *sampledata.Recording, a *locks.Analysis, top, width i
 	return err
 }
 
-// LockWaits returns a text with the hits of waiting for locks, and the share of the time in which the holders are known.
+// LockWaits returns a text with the hits of waiting for locks, and the share
+// of the time in which the holders are known.
 func LockWaits(a *locks.Analysis) string {
 	if len(a.Locks) == 0 {
 		return "no goroutine was seen waiting for a lock of package sync"
@@ -62,7 +66,8 @@ func LockWaits(a *locks.Analysis) string {
 			instances += len(l.Parts)
 		}
 	}
-	return fmt.Sprintf("%s of waiting for %s; holders: %s", CountedHits(a.Evidence.Hits), Counted(instances, "lock"), EvidenceText(&a.Evidence))
+	return fmt.Sprintf("%s of waiting for %s; holders: %s", CountedHits(a.Evidence.Hits),
+		Counted(instances, "lock"), EvidenceText(&a.Evidence))
 }
 
 // sharedTable writes the same table of what is no lock, if there is any.
@@ -78,7 +83,8 @@ func sharedTable(b *strings.Builder, a *locks.Analysis, top, width int) error {
 	t := &table{right: true, width: width}
 	t.add("waited", "mean", "hits", "likely", "what")
 	for _, l := range shown {
-		t.add(span(l.Waited()), Decimal(a.Mean(&l.Evidence), 2), Hits(l.Hits), percent(l.Share(l.Likely)), termtext.Printable(l.String()))
+		t.add(span(l.Waited()), Decimal(a.Mean(&l.Evidence), 2), Hits(l.Hits),
+			percent(l.Share(l.Likely)), termtext.Printable(l.String()))
 	}
 	if err := t.write(b); err != nil {
 		return err
@@ -87,12 +93,14 @@ func sharedTable(b *strings.Builder, a *locks.Analysis, top, width int) error {
 		termtext.Fprintf(b, "\n%d more (--top 0 shows all)\n", more)
 	}
 	for _, l := range shown {
-		termtext.Fprintf(b, "\n%s", termtext.Text(describe(a, l, &wrapper{width: lineWidth, screen: width})))
+		termtext.Fprintf(b, "\n%s",
+			termtext.Text(describe(a, l, &wrapper{width: lineWidth, screen: width})))
 	}
 	return nil
 }
 
-// SharedWaits returns a text with the hits of waiting for what is no lock, and how it is known who has it; "" if there is nothing.
+// SharedWaits returns a text with the hits of waiting for what is no lock,
+// and how it is known who has it; "" if there is nothing.
 func SharedWaits(a *locks.Analysis) string {
 	if len(a.Shared) == 0 {
 		return ""
@@ -101,14 +109,16 @@ func SharedWaits(a *locks.Analysis) string {
 		CountedHits(a.SharedEvidence.Hits), EvidenceText(&a.SharedEvidence))
 }
 
-// EvidenceText returns a text that says for which shares of the time the holders are known, and how.
+// EvidenceText returns a text that says for which shares of the time the
+// holders are known, and how.
 func EvidenceText(e *locks.Evidence) string {
 	var parts []string
 	for _, p := range []struct {
 		part calltree.Total
 		name string
 	}{
-		{e.Recorded, "recorded"}, {e.Inferred, "inferred"}, {e.Likely, "likely"}, {e.Ambiguous, "ambiguous"}, {e.Free, freeText(e)},
+		{e.Recorded, "recorded"}, {e.Inferred, "inferred"}, {e.Likely, "likely"},
+		{e.Ambiguous, "ambiguous"}, {e.Free, freeText(e)},
 		{e.None, "unknown"},
 	} {
 		if p.part.Hits.Sign() > 0 {
@@ -118,7 +128,8 @@ func EvidenceText(e *locks.Evidence) string {
 	return strings.Join(parts, ", ")
 }
 
-// freeText says that nobody held a lock, and how many goroutines had been woken to take it, on average.
+// freeText says that nobody held a lock, and how many goroutines had been
+// woken to take it, on average.
 func freeText(e *locks.Evidence) string {
 	if e.Free.Weight.Sign() == 0 {
 		return "free"
@@ -147,7 +158,8 @@ type lockColumn struct {
 	cell func(*locks.Analysis, *locks.Lock) string
 }
 
-// hasTimes reports whether it is known how long goroutines waited. A dump without a time weighs a nanosecond.
+// hasTimes reports whether it is known how long goroutines waited. A dump
+// without a time weighs a nanosecond.
 func hasTimes(a *locks.Analysis) bool { return a.Observed != time.Duration(a.Samples) }
 
 // hasInstances reports whether some field has several locks.
@@ -155,15 +167,32 @@ func hasInstances(a *locks.Analysis) bool {
 	return slices.ContainsFunc(a.Locks, func(l *locks.Lock) bool { return len(l.Parts) > 1 })
 }
 
-// lockColumns are the columns of the table, here and in the Analyzer. The last one can be long.
+// lockColumns are the columns of the table, here and in the Analyzer. The
+// last one can be long.
 var lockColumns = []lockColumn{
-	{"waited", hasTimes, func(_ *locks.Analysis, l *locks.Lock) string { return span(l.Waited()) }},         // how long, summed over the goroutines
-	{"mean", nil, func(a *locks.Analysis, l *locks.Lock) string { return Decimal(a.Mean(&l.Evidence), 2) }}, // goroutines that wait
+	// how long, summed over the goroutines
+	{"waited", hasTimes, func(_ *locks.Analysis, l *locks.Lock) string { return span(l.Waited()) }},
+	// goroutines that wait
+	{"mean", nil, func(a *locks.Analysis,
+		l *locks.Lock) string {
+		return Decimal(a.Mean(&l.Evidence), 2)
+	}},
 	{"hits", nil, func(_ *locks.Analysis, l *locks.Lock) string { return Hits(l.Hits) }},
-	{"known", nil, func(_ *locks.Analysis, l *locks.Lock) string { return known(l) }},                                    // time in which the holder is known
-	{"locks", hasInstances, func(_ *locks.Analysis, l *locks.Lock) string { return strconv.Itoa(len(l.Parts)) }},         // instances
-	{"worst", hasInstances, func(_ *locks.Analysis, l *locks.Lock) string { return percent(l.Share(l.Parts[0].Total)) }}, // time of the one that was waited for most
-	{"lock", nil, func(_ *locks.Analysis, l *locks.Lock) string { return termtext.Printable(l.String()) }},
+	// time in which the holder is known
+	{"known", nil, func(_ *locks.Analysis, l *locks.Lock) string { return known(l) }},
+	// instances
+	{"locks", hasInstances,
+		func(_ *locks.Analysis, l *locks.Lock) string { return strconv.Itoa(len(l.Parts)) }},
+	// time of the one that was waited for most
+	{"worst", hasInstances,
+		func(_ *locks.Analysis,
+			l *locks.Lock) string {
+			return percent(l.Share(l.Parts[0].Total))
+		}},
+	{"lock", nil, func(_ *locks.Analysis,
+		l *locks.Lock) string {
+		return termtext.Printable(l.String())
+	}},
 }
 
 // known returns the share of the time of waiting in which the holder is known.
@@ -177,7 +206,8 @@ func known(l *locks.Lock) string {
 
 // columnsOf returns the columns of the table of an analysis.
 func columnsOf(a *locks.Analysis) []lockColumn {
-	return slices.DeleteFunc(slices.Clone(lockColumns), func(c lockColumn) bool { return c.only != nil && !c.only(a) })
+	return slices.DeleteFunc(slices.Clone(lockColumns),
+		func(c lockColumn) bool { return c.only != nil && !c.only(a) })
 }
 
 // LockHeads returns the heads of the columns of LockRow.
@@ -196,8 +226,8 @@ func LockRow(a *locks.Analysis, l *locks.Lock) (row []string) {
 	return row
 }
 
-// Lock describes one lock: who waited for it, who held it and what they were doing, and the longest chains. It wraps the
-// lines at the width if it can.
+// Lock describes one lock: who waited for it, who held it and what they were
+// doing, and the longest chains. It wraps the lines at the width if it can.
 func Lock(a *locks.Analysis, l *locks.Lock, width int) string {
 	return describe(a, l, &wrapper{width: width})
 }
@@ -277,7 +307,8 @@ func writeInstances(b *wrapper, l *locks.Lock) {
 	}
 }
 
-// writeHeld writes the call paths of the holders with their hits. It joins calls into one line up to the next fork.
+// writeHeld writes the call paths of the holders with their hits. It joins
+// calls into one line up to the next fork.
 func writeHeld(b *wrapper, a *locks.Analysis, l *locks.Lock) {
 	t := a.Held.Tree
 	least := new(big.Rat).Mul(l.Weight, pathShare)
@@ -289,7 +320,8 @@ func writeHeld(b *wrapper, a *locks.Analysis, l *locks.Lock) {
 				kept = append(kept, c)
 			}
 		}
-		slices.SortStableFunc(kept, func(a, b int32) int { return t.Main().Cum(b).Cmp(t.Main().Cum(a)) })
+		slices.SortStableFunc(kept,
+			func(a, b int32) int { return t.Main().Cum(b).Cmp(t.Main().Cum(a)) })
 		return kept
 	}
 	write = func(n int32, indent int) {
@@ -336,7 +368,8 @@ func chainText(c *locks.Chain) string {
 // lineWidth is the width at which texts are wrapped.
 const lineWidth = 80
 
-// A wrapper builds a text of lines with a width in bytes. A character has one byte or more, so no line is wider than that.
+// A wrapper builds a text of lines with a width in bytes. A character has one
+// byte or more, so no line is wider than that.
 type wrapper struct {
 	strings.Builder
 	width  int
@@ -349,7 +382,8 @@ func (b *wrapper) entry(indent int, hits, text string) {
 	b.wrap(fmt.Sprintf("%*s%*s  ", indent, "", hitsWidth, hits), indent+hitsWidth+4, text)
 }
 
-// wrap writes a text, wrapped at blanks. The first line begins with line, and the others are indented.
+// wrap writes a text, wrapped at blanks. The first line begins with line, and
+// the others are indented.
 func (b *wrapper) wrap(line string, indent int, text string) {
 	words := strings.Split(text, " ")
 	if b.screen > 0 {
@@ -368,37 +402,46 @@ func (b *wrapper) wrap(line string, indent int, text string) {
 	}
 }
 
-// DeadlockSpan returns a heading for a deadlock with the time from which, and until which, it was seen.
+// DeadlockSpan returns a heading for a deadlock with the time from which, and
+// until which, it was seen.
 func DeadlockSpan(r *sampledata.Recording, d *locks.Deadlock) string {
 	until := "to the last sample"
 	if int(d.Last) < r.Samples.Len()-1 {
 		until = "to " + span(r.Samples.Time(int(d.Last)))
 	}
-	return fmt.Sprintf("DEADLOCK in %s, from %s %s:", Counted(d.Samples, "sample"), span(r.Samples.Time(int(d.First))), until)
+	return fmt.Sprintf("DEADLOCK in %s, from %s %s:", Counted(d.Samples, "sample"),
+		span(r.Samples.Time(int(d.First))), until)
 }
 
-// writeDeadlocks writes the first top deadlocks (all if top is 0) of a recording. Each heading begins with a prefix.
-func writeDeadlocks(b *strings.Builder, prefix string, r *sampledata.Recording, deadlocks []*locks.Deadlock, top int) {
+// writeDeadlocks writes the first top deadlocks (all if top is 0) of a
+// recording. Each heading begins with a prefix.
+func writeDeadlocks(b *strings.Builder, prefix string, r *sampledata.Recording,
+	deadlocks []*locks.Deadlock, top int) {
 	shown := deadlocks
 	if top > 0 && top < len(shown) {
 		shown = shown[:top]
 	}
 	for _, d := range shown {
-		termtext.Fprintf(b, "%s%s\n%s\n", termtext.Printable(prefix), DeadlockSpan(r, d), termtext.Text(Deadlock(d)))
+		termtext.Fprintf(b, "%s%s\n%s\n", termtext.Printable(prefix), DeadlockSpan(r, d),
+			termtext.Text(Deadlock(d)))
 	}
 	if more := len(deadlocks) - len(shown); more > 0 {
-		termtext.Fprintf(b, "%s%s (--top 0 shows all)\n\n", termtext.Printable(prefix), Counted(more, "more deadlock"))
+		termtext.Fprintf(b, "%s%s (--top 0 shows all)\n\n", termtext.Printable(prefix),
+			Counted(more, "more deadlock"))
 	}
 }
 
-// Deadlocks formats deadlocks as warnings: the first ones with a line each, and how many more there are.
+// Deadlocks formats deadlocks as warnings: the first ones with a line each,
+// and how many more there are.
 func Deadlocks(path string, deadlocks []*locks.Deadlock) string {
 	b := new(strings.Builder)
 	for _, d := range deadlocks[:min(len(deadlocks), mentioned)] {
-		termtext.Fprintf(b, "warning: %s; see cpprof locks %s\n", DeadlockLine(d), termtext.Printable(path))
+		termtext.Fprintf(b, "warning: %s; see cpprof locks %s\n", DeadlockLine(d),
+			termtext.Printable(path))
 	}
 	if more := len(deadlocks) - mentioned; more > 0 {
-		termtext.Fprintf(b, "warning: %s; see cpprof locks --top 0 %s\n", Counted(more, "more deadlock"), termtext.Printable(path))
+		termtext.Fprintf(b, "warning: %s; see cpprof locks --top 0 %s\n",
+			Counted(more, "more deadlock"), termtext.Printable(path))
 	}
 	return b.String()
 }
@@ -412,7 +455,8 @@ func DeadlockLine(d *locks.Deadlock) string {
 	return fmt.Sprintf("DEADLOCK of %s, each waiting for a lock of the next", goids(ids))
 }
 
-// Deadlock describes the goroutines that wait for one another, with their stacks, the innermost call first.
+// Deadlock describes the goroutines that wait for one another, with their
+// stacks, the innermost call first.
 func Deadlock(d *locks.Deadlock) string {
 	b := &wrapper{width: lineWidth}
 	for i, m := range d.Members {
@@ -420,7 +464,8 @@ func Deadlock(d *locks.Deadlock) string {
 		b.wrap("  ", 4, fmt.Sprintf("goroutine %d (%s) waits for %s, which goroutine %d holds",
 			m.Goroutine, termtext.Printable(m.Class), termtext.Printable(m.Lock), next.Goroutine))
 		for _, f := range m.Stack {
-			termtext.Fprintf(b, "      %s%s\n", termtext.Printable(f.Function), place(f.File, f.Line))
+			termtext.Fprintf(b, "      %s%s\n", termtext.Printable(f.Function),
+				place(f.File, f.Line))
 		}
 	}
 	return b.String()

@@ -11,8 +11,10 @@ import (
 	"github.com/cpprof/cpprof/views/locks"
 )
 
-// LocksCompared writes the first top deadlocks of each recording, a table of the first top locks (of all if top is 0), the one whose
-// waiting changed most first, and for each of them who waited for it and who held it. See Locks for the width.
+// LocksCompared writes the first top deadlocks of each recording, a table of
+// the first top locks (of all if top is 0), the one whose waiting changed
+// most first, and for each of them who waited for it and who held it. See
+// Locks for the width.
 func LocksCompared(w io.Writer, c *locks.Comparison, a, b views.Named, top, width int) error {
 	text := new(strings.Builder)
 	for _, side := range []struct {
@@ -21,10 +23,12 @@ func LocksCompared(w io.Writer, c *locks.Comparison, a, b views.Named, top, widt
 	}{{b, c.Old}, {a, c.New}} {
 		writeDeadlocks(text, side.of.Name+": ", side.of.Recording, side.a.Deadlocks, top)
 	}
-	termtext.Fprintf(text, "old is %s: %s\nnew is %s: %s\n", b.Name, LockWaits(c.Old), a.Name, LockWaits(c.New))
+	termtext.Fprintf(text, "old is %s: %s\nnew is %s: %s\n", b.Name, LockWaits(c.Old), a.Name,
+		LockWaits(c.New))
 	for _, side := range []*locks.Analysis{c.Old, c.New} {
 		if shared := SharedWaits(side); shared != "" {
-			termtext.Fprintf(text, "%s: %s\n", map[bool]string{true: "new", false: "old"}[side == c.New], shared)
+			termtext.Fprintf(text, "%s: %s\n",
+				map[bool]string{true: "new", false: "old"}[side == c.New], shared)
 		}
 	}
 	shown := c.Pairs
@@ -46,7 +50,8 @@ func LocksCompared(w io.Writer, c *locks.Comparison, a, b views.Named, top, widt
 		termtext.Fprintf(text, "\n%s (--top 0 shows all)\n", Counted(more, "more lock"))
 	}
 	for i := range shown {
-		termtext.Fprintf(text, "\n%s", termtext.Text(describePair(c, &shown[i], &wrapper{width: lineWidth, screen: width})))
+		termtext.Fprintf(text, "\n%s",
+			termtext.Text(describePair(c, &shown[i], &wrapper{width: lineWidth, screen: width})))
 	}
 	text.WriteString(Warnings(append(c.New.Held.Warnings, c.Old.Held.Warnings...)))
 	_, err := io.WriteString(w, text.String())
@@ -56,10 +61,11 @@ func LocksCompared(w io.Writer, c *locks.Comparison, a, b views.Named, top, widt
 // PairHeads are the heads of the columns of PairRow.
 var PairHeads = []string{"mean old", "new", "change", "known old", "new", "lock"}
 
-// PairRow returns the row of a pair in the table: how many goroutines waited on average, and the share of the waiting in which
-// the holder is known.
+// PairRow returns the row of a pair in the table: how many goroutines waited
+// on average, and the share of the waiting in which the holder is known.
 func PairRow(p *locks.Pair) []string {
-	return append(means(p.MeanOld, p.MeanNew), known(p.Old), known(p.New), termtext.Printable(p.Name))
+	return append(means(p.MeanOld, p.MeanNew), known(p.Old), known(p.New),
+		termtext.Printable(p.Name))
 }
 
 // means returns two mean numbers of goroutines, and the change.
@@ -68,7 +74,8 @@ func means(before, now *big.Rat) []string {
 	return []string{Decimal(before, 2), Decimal(now, 2), withSign(Decimal(d, 2), d)}
 }
 
-// LockPair describes the locks of a pair: who waited for them, and who held them. It wraps the lines at the width if it can.
+// LockPair describes the locks of a pair: who waited for them, and who held
+// them. It wraps the lines at the width if it can.
 func LockPair(c *locks.Comparison, p *locks.Pair, width int) string {
 	return describePair(c, p, &wrapper{width: width})
 }
@@ -94,7 +101,8 @@ func describePair(c *locks.Comparison, p *locks.Pair, b *wrapper) string {
 	}
 	for i, l := range []*locks.Lock{p.Old, p.New} {
 		if l != nil {
-			termtext.Fprintf(b, "  held, %s: %s\n", [2]string{"old", "new"}[i], EvidenceText(&l.Evidence))
+			termtext.Fprintf(b, "  held, %s: %s\n", [2]string{"old", "new"}[i],
+				EvidenceText(&l.Evidence))
 		}
 	}
 	b.users(c.Holders(p))
@@ -138,7 +146,8 @@ type lockPairsJSON struct {
 	Basis
 }
 
-// LocksComparedJSON writes all locks as JSON, with all that LocksJSON writes of each.
+// LocksComparedJSON writes all locks as JSON, with all that LocksJSON writes
+// of each.
 func LocksComparedJSON(w io.Writer, c *locks.Comparison, a, b views.Named) error {
 	warnings := append(c.New.Held.Warnings, c.Old.Held.Warnings...)
 	side := func(of *locks.Analysis, l *locks.Lock) *lockJSON {
@@ -150,9 +159,11 @@ func LocksComparedJSON(w io.Writer, c *locks.Comparison, a, b views.Named) error
 	}
 	pairs := elementsOf(c.Pairs, func(p locks.Pair) any {
 		return lockPairJSON{
-			Lock: p.Name, MeanNew: float(p.MeanNew), MeanOld: float(p.MeanOld), Difference: float(new(big.Rat).Sub(p.MeanNew, p.MeanOld)),
-			New: side(c.New, p.New), Old: side(c.Old, p.Old),
+			Lock: p.Name, MeanNew: float(p.MeanNew), MeanOld: float(p.MeanOld),
+			Difference: float(new(big.Rat).Sub(p.MeanNew, p.MeanOld)),
+			New:        side(c.New, p.New), Old: side(c.Old, p.Old),
 		}
 	})
-	return writeJSON(w, lockPairsJSON{a.Name, b.Name, pairs, BasisOf(a.Recording, b.Recording).With(warnings)})
+	return writeJSON(w, lockPairsJSON{a.Name, b.Name, pairs,
+		BasisOf(a.Recording, b.Recording).With(warnings)})
 }

@@ -13,32 +13,36 @@ import (
 
 // locksJSON is the output of LocksJSON. Exact numbers are strings such as "5/2".
 type locksJSON struct {
-	Samples   int           `json:"samples"`
-	LengthNS  time.Duration `json:"length_ns"`
-	WaitedNS  time.Duration `json:"waited_ns"` // summed over the goroutines
-	Waits     evidenceJSON  `json:"waits"`
-	Locks     elements      `json:"locks"`     // of lockJSON
-	Shared    elements      `json:"shared"`    // of lockJSON: channels used as locks, semaphores, pools, sockets
-	Deadlocks elements      `json:"deadlocks"` // of deadlockJSON
+	Samples  int           `json:"samples"`
+	LengthNS time.Duration `json:"length_ns"`
+	WaitedNS time.Duration `json:"waited_ns"` // summed over the goroutines
+	Waits    evidenceJSON  `json:"waits"`
+	Locks    elements      `json:"locks"` // of lockJSON
+	// of lockJSON: channels used as locks, semaphores, pools, sockets
+	Shared    elements `json:"shared"`
+	Deadlocks elements `json:"deadlocks"` // of deadlockJSON
 	Basis
 }
 
-// evidenceJSON has the hits of waiting, and for how many of them the holder is known, and how. The share is one of the time.
+// evidenceJSON has the hits of waiting, and for how many of them the holder
+// is known, and how. The share is one of the time.
 type evidenceJSON struct {
 	Hits      int64    `json:"hits"`
 	Recorded  *big.Rat `json:"recorded"`
 	Inferred  *big.Rat `json:"inferred"`
 	Likely    *big.Rat `json:"likely"`
 	Ambiguous *big.Rat `json:"ambiguous"`
-	Free      *big.Rat `json:"free"`  // nobody held the lock
-	Woken     *big.Rat `json:"woken"` // goroutines that had been woken to take it, summed over these hits
-	Unknown   *big.Rat `json:"unknown"`
-	Share     float64  `json:"attributed_share"` // recorded and inferred; without likely
+	Free      *big.Rat `json:"free"` // nobody held the lock
+	// goroutines that had been woken to take it, summed over these hits
+	Woken   *big.Rat `json:"woken"`
+	Unknown *big.Rat `json:"unknown"`
+	Share   float64  `json:"attributed_share"` // recorded and inferred; without likely
 }
 
 func evidenceOf(e *locks.Evidence) evidenceJSON {
 	return evidenceJSON{
-		e.Hits.Num().Int64(), e.Recorded.Hits, e.Inferred.Hits, e.Likely.Hits, e.Ambiguous.Hits, e.Free.Hits, e.Woken.Hits,
+		e.Hits.Num().Int64(), e.Recorded.Hits, e.Inferred.Hits, e.Likely.Hits, e.Ambiguous.Hits,
+		e.Free.Hits, e.Woken.Hits,
 		e.None.Hits, float(e.Share(e.Known())),
 	}
 }
@@ -134,18 +138,22 @@ type memberJSON struct {
 // LocksJSON writes the same as JSON, all locks and all call paths.
 func LocksJSON(w io.Writer, r *sampledata.Recording, a *locks.Analysis) error {
 	return writeJSON(w, locksJSON{
-		Samples: a.Samples, LengthNS: a.Length, WaitedNS: a.Evidence.Waited(), Waits: evidenceOf(&a.Evidence),
-		Locks:     elementsOf(a.Locks, func(l *locks.Lock) any { return lockAsJSON(a, l) }),
-		Shared:    elementsOf(a.Shared, func(l *locks.Lock) any { return lockAsJSON(a, l) }),
-		Deadlocks: elementsOf(a.Deadlocks, func(d *locks.Deadlock) any { return deadlockAsJSON(r, d) }),
-		Basis:     BasisOf(r).With(a.Held.Warnings),
+		Samples: a.Samples, LengthNS: a.Length, WaitedNS: a.Evidence.Waited(),
+		Waits:  evidenceOf(&a.Evidence),
+		Locks:  elementsOf(a.Locks, func(l *locks.Lock) any { return lockAsJSON(a, l) }),
+		Shared: elementsOf(a.Shared, func(l *locks.Lock) any { return lockAsJSON(a, l) }),
+		Deadlocks: elementsOf(a.Deadlocks,
+			func(d *locks.Deadlock) any { return deadlockAsJSON(r, d) }),
+		Basis: BasisOf(r).With(a.Held.Warnings),
 	})
 }
 
 func deadlockAsJSON(r *sampledata.Recording, d *locks.Deadlock) deadlockJSON {
-	j := deadlockJSON{Samples: d.Samples, First: r.Samples.Time(int(d.First)), Last: r.Samples.Time(int(d.Last))}
+	j := deadlockJSON{Samples: d.Samples, First: r.Samples.Time(int(d.First)),
+		Last: r.Samples.Time(int(d.Last))}
 	for _, m := range d.Members {
-		mj := memberJSON{Goroutine: m.Goroutine, Class: m.Class, Lock: m.Lock, Frames: []goroutineFrame{}}
+		mj := memberJSON{Goroutine: m.Goroutine, Class: m.Class, Lock: m.Lock,
+			Frames: []goroutineFrame{}}
 		for _, f := range m.Stack {
 			mj.Frames = append(mj.Frames, goroutineFrame(f))
 		}
@@ -158,7 +166,8 @@ func lockAsJSON(a *locks.Analysis, l *locks.Lock) lockJSON {
 	j := lockJSON{
 		Lock: l.String(), Name: l.Name, Instance: l.Instance, Guessed: l.Guessed, Type: l.Kind,
 		Mean: float(a.Mean(&l.Evidence)), WaitedNS: l.Waited(), Waits: evidenceOf(&l.Evidence),
-		Waiters: []waiterJSON{}, Holders: holdersAsJSON(l.Holders), Held: heldPaths(a, l), Chains: elementsOf(l.Chains, chainAsJSON),
+		Waiters: []waiterJSON{}, Holders: holdersAsJSON(l.Holders), Held: heldPaths(a, l),
+		Chains: elementsOf(l.Chains, chainAsJSON),
 	}
 	for _, p := range l.Parts {
 		part := partJSON{Lock: p.Lock, Instance: p.Instance, Hits: p.Hits, WaitedNS: p.Waited()}
@@ -171,7 +180,8 @@ func lockAsJSON(a *locks.Analysis, l *locks.Lock) lockJSON {
 		j.Address = fmt.Sprintf("%#x", l.Address)
 	}
 	for _, w := range l.Waiters {
-		j.Waiters = append(j.Waiters, waiterJSON{w.Class, w.In, w.Reason, w.Hits.Num().Int64(), w.Weight})
+		j.Waiters = append(j.Waiters,
+			waiterJSON{w.Class, w.In, w.Reason, w.Hits.Num().Int64(), w.Weight})
 	}
 	if l.Shared {
 		j.MayHold = holdersAsJSON(l.Candidates)
@@ -187,7 +197,8 @@ func heldPaths(a *locks.Analysis, l *locks.Lock) elements {
 		t := a.Held.Tree
 		top := a.HeldAt(l)
 		for n := top + 1; n < t.Ends()[top]; n++ {
-			if own := t.Main().Ending(n); own.Weight.Sign() > 0 && !yield(pathJSON{t.Frames(n)[2:], jsonOf(own)}) {
+			if own := t.Main().Ending(n); own.Weight.Sign() > 0 &&
+				!yield(pathJSON{t.Frames(n)[2:], jsonOf(own)}) {
 				return
 			}
 		}

@@ -12,7 +12,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// Monitors is what there is in a recording beside the stacks, with statistics over the samples of a list.
+// Monitors is what there is in a recording beside the stacks, with statistics
+// over the samples of a list.
 type Monitors struct {
 	Path  string
 	Table *metrics.Table
@@ -61,7 +62,8 @@ func (m *Monitors) rows() []monitorRow {
 
 func (m *Monitors) row(of *metrics.Monitor) monitorRow {
 	row := monitorRow{
-		Name: of.Name, Layer: of.Layer.String(), Kind: of.Kind.String(), Expr: of.Name, Unit: of.Unit, Source: of.Source,
+		Name: of.Name, Layer: of.Layer.String(), Kind: of.Kind.String(), Expr: of.Name,
+		Unit: of.Unit, Source: of.Source,
 		Resolution: of.Resolution, Unmeasured: of.Unmeasured,
 	}
 	switch {
@@ -76,18 +78,22 @@ func (m *Monitors) row(of *metrics.Monitor) monitorRow {
 		return row
 	}
 	s := metric.Stats(m.List)
-	row.Unit, row.Samples, row.Restarts, row.Words = metric.Unit.String(), s.N, metric.Restarts, metric.Words
+	row.Unit, row.Samples, row.Restarts, row.Words = metric.Unit.String(), s.N, metric.Restarts,
+		metric.Words
 	if row.Unmeasured == "" && s.N == 0 {
 		row.Unmeasured = "in none of these samples"
 	}
 	if metric.Words == nil && s.N > 0 {
-		row.Min, row.Max, row.Sum, row.Mean = defined(s.Min), defined(s.Max), defined(s.Sum), defined(s.Mean)
-		row.Median, row.Deviation, row.Ratio = defined(s.Median), defined(s.Deviance), defined(s.Ratio)
+		row.Min, row.Max, row.Sum, row.Mean = defined(s.Min), defined(s.Max), defined(s.Sum),
+			defined(s.Mean)
+		row.Median, row.Deviation, row.Ratio = defined(s.Median), defined(s.Deviance),
+			defined(s.Ratio)
 	}
 	return row
 }
 
-// Write writes a table of the monitors that were measured, and lists the others with the reasons.
+// Write writes a table of the monitors that were measured, and lists the
+// others with the reasons.
 func (m *Monitors) Write(w io.Writer) error {
 	if err := Headline(w, m.Path, m.Table.Recording()); err != nil {
 		return err
@@ -101,14 +107,17 @@ func (m *Monitors) Write(w io.Writer) error {
 		case r.Unmeasured != "":
 			missing = append(missing, r)
 		case r.Words != nil:
-			t.add(termtext.Printable(r.Expr), strconv.Itoa(r.Samples), "", "", "", "", "", r.Layer+": "+termtext.Printable(strings.Join(r.Words, ", ")))
+			t.add(termtext.Printable(r.Expr), strconv.Itoa(r.Samples), "", "", "", "", "",
+				r.Layer+": "+termtext.Printable(strings.Join(r.Words, ", ")))
 		default:
-			t.add(termtext.Printable(r.Expr), strconv.Itoa(r.Samples), inUnit(r.Min, r.Unit), inUnit(r.Median, r.Unit), inUnit(r.Mean, r.Unit),
+			t.add(termtext.Printable(r.Expr), strconv.Itoa(r.Samples), inUnit(r.Min, r.Unit),
+				inUnit(r.Median, r.Unit), inUnit(r.Mean, r.Unit),
 				inUnit(r.Max, r.Unit), inUnit(r.Deviation, r.Unit), m.remark(r))
 		}
 	}
 	if m.Of != "" {
-		termtext.Fprintf(w, "Over %d of %s: %s\n\n", m.List.Len(), Counted(m.Table.Samples(), "sample"), termtext.Printable(m.Of))
+		termtext.Fprintf(w, "Over %d of %s: %s\n\n", m.List.Len(),
+			Counted(m.Table.Samples(), "sample"), termtext.Printable(m.Of))
 	}
 	if err := t.write(w); err != nil {
 		return err
@@ -134,7 +143,8 @@ func (m *Monitors) remark(r monitorRow) string {
 	return text
 }
 
-// inUnit formats a number with a few digits and its unit, such as "1.5 MiB/s"; "-" if it is undefined.
+// inUnit formats a number with a few digits and its unit, such as "1.5
+// MiB/s"; "-" if it is undefined.
 func inUnit(x *float64, unit string) string {
 	if x == nil {
 		return "-"
@@ -225,7 +235,8 @@ func (m *Monitors) WriteJSON(w io.Writer) error {
 // WriteCSV writes a line for each monitor. What is undefined is empty.
 func (m *Monitors) WriteCSV(w io.Writer) error {
 	c := csv.NewWriter(w)
-	_ = c.Write([]string{"name", "layer", "kind", "expr", "unit", "samples", "min", "median", "mean", "max", "standard deviation", "sum",
+	_ = c.Write([]string{"name", "layer", "kind", "expr", "unit", "samples", "min", "median",
+		"mean", "max", "standard deviation", "sum",
 		"ratio of sums", "restarts", "resolution", "source", "unmeasured"})
 	for _, r := range m.rows() {
 		line := []string{r.Name, r.Layer, r.Kind, r.Expr, r.Unit, strconv.Itoa(r.Samples)}

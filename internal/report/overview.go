@@ -14,7 +14,8 @@ type overviewJSON struct {
 }
 
 // OverviewJSON writes the classes of a recording, and some of its views.
-func OverviewJSON(w io.Writer, classes []views.ClassSummary, profiles []*Profile, basis Basis) error {
+func OverviewJSON(w io.Writer, classes []views.ClassSummary, profiles []*Profile,
+	basis Basis) error {
 	list := elementsOf(profiles, func(p *Profile) any { return p.document() })
 	return writeJSON(w, overviewJSON{classesAsJSON(classes), list, basis})
 }
@@ -25,8 +26,10 @@ type overviewComparedJSON struct {
 	Views elements `json:"views"` // comparisonJSON
 }
 
-// OverviewComparedJSON writes the classes of two recordings, and some of their views.
-func OverviewComparedJSON(w io.Writer, classes []views.ClassPair, compared []*Comparison, a, b views.Named) error {
+// OverviewComparedJSON writes the classes of two recordings, and some of
+// their views.
+func OverviewComparedJSON(w io.Writer, classes []views.ClassPair, compared []*Comparison,
+	a, b views.Named) error {
 	list := elementsOf(compared, func(c *Comparison) any { return c.document() })
 	return writeJSON(w, overviewComparedJSON{pairsAsJSON(classes, a, b), list})
 }

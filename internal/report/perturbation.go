@@ -16,7 +16,8 @@ type Perturbation struct {
 	Effects []metrics.Effect
 }
 
-// Write writes a line for each quantity: its mean without and with, the difference with its interval, and what to think of it.
+// Write writes a line for each quantity: its mean without and with, the
+// difference with its interval, and what to think of it.
 func (p *Perturbation) Write(w io.Writer) error {
 	termtext.Fprintf(w, "%s, %s\n\n", termtext.Printable(p.What), p.Runs)
 	t := table{}
@@ -25,7 +26,8 @@ func (p *Perturbation) Write(w io.Writer) error {
 	for i := range p.Effects {
 		e := &p.Effects[i]
 		if !metrics.Defined(e.Difference) {
-			t.add(termtext.Printable(e.Name), p.value(e.Base, e), p.value(e.Mean, e), "-", "-", "not measured in both")
+			t.add(termtext.Printable(e.Name), p.value(e.Base, e), p.value(e.Mean, e), "-", "-",
+				"not measured in both")
 			continue
 		}
 		interval := "-"
@@ -36,12 +38,14 @@ func (p *Perturbation) Write(w io.Writer) error {
 		if e.Differs {
 			changed++
 		}
-		t.add(termtext.Printable(e.Name), p.value(e.Base, e), p.value(e.Mean, e), relative(e.Difference, e.Base), interval, verdict(e))
+		t.add(termtext.Printable(e.Name), p.value(e.Base, e), p.value(e.Mean, e),
+			relative(e.Difference, e.Base), interval, verdict(e))
 	}
 	if err := t.write(w); err != nil {
 		return err
 	}
-	_, err := termtext.Fprintf(w, "\n%d of %d differ; of those that do, at most 5 %% are expected to do so by chance. Where none is seen,\nthe interval says how large a difference may be.\n", changed, compared)
+	_, err := termtext.Fprintf(w,
+		"\n%d of %d differ; of those that do, at most 5 %% are expected to do so by chance. Where none is seen,\nthe interval says how large a difference may be.\n", changed, compared)
 	return err
 }
 
@@ -104,7 +108,8 @@ func (p *Perturbation) WriteJSON(w io.Writer) error {
 	list := []effect{}
 	for i := range p.Effects {
 		e := &p.Effects[i]
-		list = append(list, effect{e.Name, e.Unit, values(e.With), values(e.Without), defined(e.Mean), defined(e.Base), defined(e.StdDevWith), defined(e.StdDevWithout),
+		list = append(list, effect{e.Name, e.Unit, values(e.With), values(e.Without),
+			defined(e.Mean), defined(e.Base), defined(e.StdDevWith), defined(e.StdDevWithout),
 			defined(e.Difference), defined(e.Low), defined(e.High), e.P, e.Differs})
 	}
 	return writeJSON(w, struct {

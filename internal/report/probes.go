@@ -11,7 +11,8 @@ import (
 	"github.com/cpprof/cpprof/why"
 )
 
-// Probes are what instruments in the running program have measured, beside the samples of the same time.
+// Probes are what instruments in the running program have measured, beside
+// the samples of the same time.
 type Probes struct {
 	Recording *sampledata.Recording
 	Top       int // how many call sites of a function the text shows; 0 for all
@@ -21,7 +22,8 @@ type Probes struct {
 // Write writes a table of the probed functions, and below it what is known of each.
 func (p *Probes) Write(w io.Writer) error {
 	if len(p.Recording.Probes) == 0 {
-		_, err := termtext.Fprintln(w, "no function was probed: 'cpprof probe -p PROCESS FUNCTION' does that")
+		_, err := termtext.Fprintln(w,
+			"no function was probed: 'cpprof probe -p PROCESS FUNCTION' does that")
 		return err
 	}
 	if err := p.table(w); err != nil {
@@ -43,7 +45,8 @@ func (p *Probes) Write(w io.Writer) error {
 	return nil
 }
 
-// WriteLive writes the table, and below it what is to be said of functions meanwhile, in lines that are not wider than Width.
+// WriteLive writes the table, and below it what is to be said of functions
+// meanwhile, in lines that are not wider than Width.
 func (p *Probes) WriteLive(w io.Writer) error {
 	if err := p.table(w); err != nil {
 		return err
@@ -54,7 +57,8 @@ func (p *Probes) WriteLive(w io.Writer) error {
 			continue
 		}
 		name := termtext.Shorten(termtext.Printable(b.Function), p.Width)
-		if _, err := termtext.Fprintf(w, "\n%s\n  %s\n", name, termtext.Text(wrapped(termtext.Printable(b.Note), 2, p.Width))); err != nil {
+		if _, err := termtext.Fprintf(w, "\n%s\n  %s\n", name,
+			termtext.Text(wrapped(termtext.Printable(b.Note), 2, p.Width))); err != nil {
 			return err
 		}
 	}
@@ -71,7 +75,8 @@ func (p *Probes) table(w io.Writer) error {
 		d := &b.Elapsed
 		switch {
 		case d.Count() > 0:
-			row = append(row, brief(time.Duration(d.Mean())), brief(time.Duration(d.Quantile(0.5))), brief(time.Duration(d.Quantile(0.9))),
+			row = append(row, brief(time.Duration(d.Mean())), brief(time.Duration(d.Quantile(0.5))),
+				brief(time.Duration(d.Quantile(0.9))),
 				brief(time.Duration(d.Quantile(0.99))), brief(time.Duration(d.Max)))
 		default:
 			mean := "-"
@@ -120,14 +125,16 @@ func probeRate(p *sampledata.Probe) string {
 	return fmt.Sprintf("%.4g", rate)
 }
 
-// ProbeLines returns what was measured of one function, as lines of text; top limits the call sites, unless it is 0.
+// ProbeLines returns what was measured of one function, as lines of text; top
+// limits the call sites, unless it is 0.
 func ProbeLines(r *sampledata.Recording, p *sampledata.Probe, top int) (lines []string) {
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	if p.Instrument == sampledata.NoInstrument {
 		add("not probed: %s", p.Note)
 		return lines
 	}
-	add("%s calls, %s per second, from %s to %s (%s)", probeCalls(p), probeRate(p), span(p.From), span(p.To), p.Instrument)
+	add("%s calls, %s per second, from %s to %s (%s)", probeCalls(p), probeRate(p), span(p.From),
+		span(p.To), p.Instrument)
 	if p.Why != "" {
 		add("why: %s", p.Why)
 	}
@@ -136,9 +143,11 @@ func ProbeLines(r *sampledata.Recording, p *sampledata.Probe, top int) (lines []
 	}
 	s := why.SamplesOf(r, p)
 	if d := &p.Elapsed; d.Count() > 0 {
-		add("elapsed: mean %s, %s, of %d calls", brief(time.Duration(d.Mean())), quantiles(d, brief), d.Count())
+		add("elapsed: mean %s, %s, of %d calls", brief(time.Duration(d.Mean())),
+			quantiles(d, brief), d.Count())
 	} else if s.Mean > 0 {
-		add("elapsed: mean %s ± %s, as %.3g goroutines are in it on average (Little's law)", brief(s.Mean), brief(s.MeanMargin), s.Inside)
+		add("elapsed: mean %s ± %s, as %.3g goroutines are in it on average (Little's law)",
+			brief(s.Mean), brief(s.MeanMargin), s.Inside)
 	} else if s.Recursive {
 		add("elapsed: not known, since the function calls itself: the samples don't tell one call from the next")
 	}
@@ -169,7 +178,8 @@ func ProbeLines(r *sampledata.Recording, p *sampledata.Probe, top int) (lines []
 
 func quantiles(d *sampledata.Distribution, text func(time.Duration) string) string {
 	at := func(q float64) string { return text(time.Duration(d.Quantile(q))) }
-	return fmt.Sprintf("p50 %s, p90 %s, p99 %s, max %s", at(0.5), at(0.9), at(0.99), text(time.Duration(d.Max)))
+	return fmt.Sprintf("p50 %s, p90 %s, p99 %s, max %s", at(0.5), at(0.9), at(0.99),
+		text(time.Duration(d.Max)))
 }
 
 // siteLine says what was measured of the calls from one place. short shortens
@@ -181,7 +191,8 @@ func siteLine(s *sampledata.CallSite, short func(string) string) string {
 	}
 	text := fmt.Sprintf("%s: %d calls", place, s.Calls)
 	if s.Elapsed.Count() > 0 {
-		text += fmt.Sprintf(", mean %s, %s", brief(time.Duration(s.Elapsed.Mean())), quantiles(&s.Elapsed, brief))
+		text += fmt.Sprintf(", mean %s, %s", brief(time.Duration(s.Elapsed.Mean())),
+			quantiles(&s.Elapsed, brief))
 	}
 	return text
 }

@@ -16,16 +16,17 @@ type ProbesJSON struct {
 
 // ProbeJSON is what was measured of one function.
 type ProbeJSON struct {
-	Function   string  `json:"function"`
-	File       string  `json:"file,omitempty"`
-	Line       int32   `json:"line,omitempty"`
-	Instrument string  `json:"instrument"` // none, uprobe, breakpoint
-	Why        string  `json:"why,omitempty"`
-	Note       string  `json:"note,omitempty"`
-	FromNS     int64   `json:"from_ns"`
-	ToNS       int64   `json:"to_ns"`
-	Calls      uint64  `json:"calls"`
-	AtLeast    bool    `json:"at_least,omitempty"` // the instrument was taken out; there were more calls afterwards
+	Function   string `json:"function"`
+	File       string `json:"file,omitempty"`
+	Line       int32  `json:"line,omitempty"`
+	Instrument string `json:"instrument"` // none, uprobe, breakpoint
+	Why        string `json:"why,omitempty"`
+	Note       string `json:"note,omitempty"`
+	FromNS     int64  `json:"from_ns"`
+	ToNS       int64  `json:"to_ns"`
+	Calls      uint64 `json:"calls"`
+	// the instrument was taken out; there were more calls afterwards
+	AtLeast    bool    `json:"at_least,omitempty"`
 	PerSecond  float64 `json:"per_second"`
 	Returned   uint64  `json:"returned"`
 	Unfinished uint64  `json:"unfinished,omitempty"`
@@ -69,7 +70,8 @@ func numbersJSON(d *sampledata.Distribution) *NumbersJSON {
 	if len(d.Buckets) == 0 {
 		return nil
 	}
-	return &NumbersJSON{d.Count(), d.Mean(), d.Min, d.Quantile(0.5), d.Quantile(0.9), d.Quantile(0.99), d.Max}
+	return &NumbersJSON{d.Count(), d.Mean(), d.Min, d.Quantile(0.5), d.Quantile(0.9),
+		d.Quantile(0.99), d.Max}
 }
 
 // WriteJSON writes all that was measured.
@@ -78,20 +80,25 @@ func (p *Probes) WriteJSON(w io.Writer, basis Basis) error {
 	for i := range p.Recording.Probes {
 		b := &p.Recording.Probes[i]
 		one := ProbeJSON{
-			Function: b.Function, File: b.File, Line: b.Line, Instrument: b.Instrument.String(), Why: b.Why, Note: b.Note,
-			FromNS: int64(b.From), ToNS: int64(b.To), Calls: b.Calls, AtLeast: b.TakenOut, Returned: b.Returned, Unfinished: b.Unfinished,
-			Lost: b.Lost, CostNS: int64(b.Cost), Elapsed: numbersJSON(&b.Elapsed), Samples: why.SamplesOf(p.Recording, b),
+			Function: b.Function, File: b.File, Line: b.Line, Instrument: b.Instrument.String(),
+			Why: b.Why, Note: b.Note,
+			FromNS: int64(b.From), ToNS: int64(b.To), Calls: b.Calls, AtLeast: b.TakenOut,
+			Returned: b.Returned, Unfinished: b.Unfinished,
+			Lost: b.Lost, CostNS: int64(b.Cost), Elapsed: numbersJSON(&b.Elapsed),
+			Samples: why.SamplesOf(p.Recording, b),
 		}
 		if d := b.To - b.From; d > 0 {
 			one.PerSecond = float64(b.Calls) * float64(time.Second) / float64(d)
 		}
 		for i := range b.Sites {
 			s := &b.Sites[i]
-			one.Sites = append(one.Sites, SiteJSON{s.Caller, s.File, s.Line, s.Calls, numbersJSON(&s.Elapsed)})
+			one.Sites = append(one.Sites,
+				SiteJSON{s.Caller, s.File, s.Line, s.Calls, numbersJSON(&s.Elapsed)})
 		}
 		for i := range b.Arguments {
 			a := &b.Arguments[i]
-			one.Arguments = append(one.Arguments, ArgumentJSON{a.Name, a.Kind.String(), numbersJSON(&a.Values)})
+			one.Arguments = append(one.Arguments,
+				ArgumentJSON{a.Name, a.Kind.String(), numbersJSON(&a.Values)})
 		}
 		out.Probes = append(out.Probes, one)
 	}

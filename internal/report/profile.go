@@ -27,9 +27,11 @@ type Profile struct {
 	Width    int // of the screen: names that would not fit are shortened; 0: no name is
 }
 
-// Write writes the profile as in the figures of CPPROFJ: a line for each entry, indented below the entry that it refines.
-// The line has the entry's cost, its own cost if the display has it, its hits, its overlap with the labels if there are any,
-// and what it adds to the call path. ".." comes before a call that is not immediate.
+// Write writes the profile as in the figures of CPPROFJ: a line for each
+// entry, indented below the entry that it refines. The line has the entry's
+// cost, its own cost if the display has it, its hits, its overlap with the
+// labels if there are any, and what it adds to the call path. ".." comes
+// before a call that is not immediate.
 func (p *Profile) Write(w io.Writer) error {
 	b := bufio.NewWriter(w) // names can be so long that the whole text takes hundreds of MB
 	m := p.Session.Tree().Main()
@@ -44,27 +46,32 @@ func (p *Profile) Write(w io.Writer) error {
 	p.Session.Arrange()
 	hitsHead := HitsHead(m)
 	hitsWidth := max(len(hitsHead), len(Hits(p.Session.Root().Hits)))
-	termtext.Fprintf(b, "%6s%s  %*s%s  %s\n", CostHead(p.Session), OwnHead(p.Session), hitsWidth, hitsHead, labels.head(), "call path")
+	termtext.Fprintf(b, "%6s%s  %*s%s  %s\n", CostHead(p.Session), OwnHead(p.Session), hitsWidth,
+		hitsHead, labels.head(), "call path")
 	var hidden int
 	var shared bool
 	p.Session.Walk(func(e *refine.Entry, depth int) {
 		if !p.Session.Collapsed(e) {
 			hidden += p.Session.Hidden(e)
 		}
-		line := withName(fmt.Sprintf("%6s%s  %*s%s  %s%s", Cost(p.Session.Share(e)), OwnColumn(p.Session, e), hitsWidth, Hits(e.Hits),
-			labels.column(e), strings.Repeat("  ", depth), labels.mark(e)+SharedMark(e)), e.Label(), p.Width)
+		line := withName(fmt.Sprintf("%6s%s  %*s%s  %s%s", Cost(p.Session.Share(e)),
+			OwnColumn(p.Session, e), hitsWidth, Hits(e.Hits),
+			labels.column(e), strings.Repeat("  ", depth), labels.mark(e)+SharedMark(e)), e.Label(),
+			p.Width)
 		shared = shared || e.Shared
 		termtext.Fprintln(b, termtext.Text(paint(p.Color, p.Session.Cost(e), line)))
 	})
 	if hidden > 0 {
-		termtext.Fprintf(b, "\n%d more below %s (--min 0 shows all)\n", hidden, threshold(p.Session.Threshold()))
+		termtext.Fprintf(b, "\n%d more below %s (--min 0 shows all)\n", hidden,
+			threshold(p.Session.Threshold()))
 	}
 	b.WriteString(sharedLegend(shared))
 	b.WriteString(Warnings(p.Warnings))
 	return b.Flush()
 }
 
-// withName adds a name to a line. If the line would be wider than a screen, it shortens the import paths in the name.
+// withName adds a name to a line. If the line would be wider than a screen,
+// it shortens the import paths in the name.
 func withName(line, name string, width int) string {
 	name = termtext.Printable(name)
 	if width > 0 {
@@ -73,17 +80,20 @@ func withName(line, name string, width int) string {
 	return line + name
 }
 
-// Monitor returns a line that says how much of a Thread View is waiting for locks, and for which share of that the holders
-// are known. It returns "" if nothing waits for a lock.
+// Monitor returns a line that says how much of a Thread View is waiting for
+// locks, and for which share of that the holders are known. It returns "" if
+// nothing waits for a lock.
 func Monitor(t *calltree.Tree) string {
 	waited, attributed := views.LockTime(t)
 	if waited.Weight.Sign() == 0 {
 		return ""
 	}
-	return fmt.Sprintf("MONITOR %s, of which %s is attributed to holders of the locks", Cost(t.Main().Cost(waited.Weight)), Attributed(waited.Weight, attributed.Weight))
+	return fmt.Sprintf("MONITOR %s, of which %s is attributed to holders of the locks",
+		Cost(t.Main().Cost(waited.Weight)), Attributed(waited.Weight, attributed.Weight))
 }
 
-// Attributed formats the share of the time of waiting for locks whose holders are known: "96.5 %".
+// Attributed formats the share of the time of waiting for locks whose holders
+// are known: "96.5 %".
 func Attributed(waited, attributed *big.Rat) string { return percent(fraction(attributed, waited)) }
 
 func threshold(t refine.Threshold) string {
@@ -110,7 +120,8 @@ func Warnings(warnings []sampledata.Warning) string {
 	return b.String()
 }
 
-// profileJSON is the output of Profile.WriteJSON. Exact numbers are strings such as "5/2".
+// profileJSON is the output of Profile.WriteJSON. Exact numbers are strings
+// such as "5/2".
 type profileJSON struct {
 	Title       string        `json:"title"`
 	Unit        string        `json:"unit"`        // of weights
@@ -125,7 +136,8 @@ type profileJSON struct {
 	Basis
 }
 
-// monitorJSON is the waiting for locks, and the part of it in which the holder is known.
+// monitorJSON is the waiting for locks, and the part of it in which the
+// holder is known.
 type monitorJSON struct {
 	Weight           *big.Rat `json:"weight"`
 	Hits             *big.Rat `json:"hits"`
@@ -134,11 +146,12 @@ type monitorJSON struct {
 }
 
 type entryJSON struct {
-	Path     string   `json:"path"`
-	Label    string   `json:"label"`
-	Cost     float64  `json:"cost"`
-	Weight   *big.Rat `json:"weight"`
-	Own      *float64 `json:"own,omitempty"`      // the cost of its innermost function alone, if asked for
+	Path   string   `json:"path"`
+	Label  string   `json:"label"`
+	Cost   float64  `json:"cost"`
+	Weight *big.Rat `json:"weight"`
+	// the cost of its innermost function alone, if asked for
+	Own      *float64 `json:"own,omitempty"`
 	Hits     *big.Rat `json:"hits"`               // samples, or the weight if hits are not counted
 	Overlap  *float64 `json:"overlap,omitempty"`  // the cost that it shares with the labels
 	Shared   bool     `json:"shared,omitempty"`   // some of its stacks also count for a sibling
@@ -155,7 +168,8 @@ func (p *Profile) document() profileJSON {
 	j := profileJSON{
 		Title: p.Title, Unit: m.Unit, Denominator: m.Denominator, Hits: m.Hits().Denominator,
 		Steps: append([]refine.Step{}, p.Session.Steps()...), MinHits: t.Hits, MinCost: t.Cost,
-		Labels: labels.keys, Profile: p.entry(p.Session.Root(), &labels), Basis: p.Basis.With(p.Warnings),
+		Labels: labels.keys, Profile: p.entry(p.Session.Root(), &labels),
+		Basis: p.Basis.With(p.Warnings),
 	}
 	if waited, attributed := views.LockTime(p.Session.Tree()); waited.Hits.Sign() > 0 {
 		j.Monitor = &monitorJSON{waited.Weight, waited.Hits, attributed.Hits, attributed.Weight}
@@ -165,7 +179,8 @@ func (p *Profile) document() profileJSON {
 
 func (p *Profile) entry(e *refine.Entry, labels *labelled) entryJSON {
 	j := entryJSON{
-		Path: e.Key(), Label: e.Label(), Cost: float(p.Session.Cost(e)), Weight: e.Weight, Hits: e.Hits,
+		Path: e.Key(), Label: e.Label(), Cost: float(p.Session.Cost(e)), Weight: e.Weight,
+		Hits:    e.Hits,
 		Overlap: labels.overlap(e), Shared: e.Shared,
 	}
 	if own, known := p.Session.Own(e); known {

@@ -13,11 +13,14 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// What reports say of the recording of another tool's profile, which has no samples.
+// What reports say of the recording of another tool's profile, which has no
+// samples.
 
-// profileHeadline writes one line that says what was read, then the warnings, and a blank line.
+// profileHeadline writes one line that says what was read, then the warnings,
+// and a blank line.
 func profileHeadline(w io.Writer, path string, r *sampledata.Recording) error {
-	_, err := termtext.Fprintf(w, "%s: %s of %s\n%s\n", termtext.Printable(filepath.Base(path)), r.Profile.Title,
+	_, err := termtext.Fprintf(w, "%s: %s of %s\n%s\n", termtext.Printable(filepath.Base(path)),
+		r.Profile.Title,
 		termtext.Printable(quantityText(r.Profile.Main())), termtext.Text(Warnings(r.Warnings)))
 	return err
 }
@@ -72,7 +75,8 @@ type profileQuantityData struct {
 
 func profileInfoOf(r *sampledata.Recording) profileInfoData {
 	p := r.Profile
-	i := profileInfoData{Stacks: len(p.Stacks), Functions: len(r.Functions), Basis: BasisOf(r), Labels: []string{}}
+	i := profileInfoData{Stacks: len(p.Stacks), Functions: len(r.Functions), Basis: BasisOf(r),
+		Labels: []string{}}
 	for _, k := range p.Shown {
 		q := p.Quantities[k]
 		i.Counts = append(i.Counts, profileQuantityData{q.Name, q.Unit, p.Total(k).RatString()})
@@ -93,7 +97,8 @@ func profileInfoJSON(w io.Writer, r *sampledata.Recording) error {
 	return writeJSON(w, profileInfoOf(r))
 }
 
-// ProfileNumbers returns the columns of a class of a profile: the share of all, the weight, and the number of stacks.
+// ProfileNumbers returns the columns of a class of a profile: the share of
+// all, the weight, and the number of stacks.
 func ProfileNumbers(r *sampledata.Recording) []ClassColumn {
 	q, all := r.Profile.Main(), r.Profile.Total(r.Profile.Shown[0])
 	return []ClassColumn{
@@ -102,7 +107,8 @@ func ProfileNumbers(r *sampledata.Recording) []ClassColumn {
 			Value: func(c *views.ClassSummary) *big.Rat { return fraction(c.Time, all) },
 		},
 		{
-			Name: quantityText(q), Short: termtext.Printable(cmp.Or(q.Unit, q.Name)), Text: Hits, Brief: Hits, Leave: 1,
+			Name: quantityText(q), Short: termtext.Printable(cmp.Or(q.Unit, q.Name)), Text: Hits,
+			Brief: Hits, Leave: 1,
 			Value: func(c *views.ClassSummary) *big.Rat { return c.Time },
 		},
 		{
@@ -113,7 +119,8 @@ func ProfileNumbers(r *sampledata.Recording) []ClassColumn {
 }
 
 // ProfileClasses writes the table of the classes of a profile.
-func ProfileClasses(w io.Writer, r *sampledata.Recording, classes []views.ClassSummary, width int) error {
+func ProfileClasses(w io.Writer, r *sampledata.Recording, classes []views.ClassSummary,
+	width int) error {
 	columns := ProfileNumbers(r)
 	var heads []string
 	for _, c := range columns {

@@ -1,6 +1,8 @@
-// Package report writes the results of the analyses as text and JSON: the refinement tree of a session, the table of thread
-// classes, the locks, what a recording cost its target, how two recordings differ, and the standard reports of the arcflow
-// paper (xtree, xprof, xarc). It does no analysis of its own.
+// Package report writes the results of the analyses as text and JSON: the
+// refinement tree of a session, the table of thread classes, the locks, what
+// a recording cost its target, how two recordings differ, and the standard
+// reports of the arcflow paper (xtree, xprof, xarc). It does no analysis of
+// its own.
 package report
 
 import (
@@ -14,7 +16,8 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// Decimal formats an exact number with the given number of decimals, and rounds halves away from zero.
+// Decimal formats an exact number with the given number of decimals, and
+// rounds halves away from zero.
 func Decimal(r *big.Rat, places int32) string {
 	return decimal.NewFromBigRat(r, places).StringFixed(places)
 }
@@ -38,7 +41,8 @@ func CountedHits(r *big.Rat) string {
 	return Hits(r) + " hits"
 }
 
-// Counted formats a number with a word, and adds an s to the word unless the number is 1: "1 sample", "2 samples".
+// Counted formats a number with a word, and adds an s to the word unless the
+// number is 1: "1 sample", "2 samples".
 func Counted[N int | int32 | int64](n N, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -46,12 +50,14 @@ func Counted[N int | int32 | int64](n N, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// unit returns a text that says what is a cost of 1: "50.1 s (2390 hits) are a cost of 1.000".
+// unit returns a text that says what is a cost of 1: "50.1 s (2390 hits) are
+// a cost of 1.000".
 func unit(m *calltree.Metric) string {
 	verb, whole, hits := "are", Whole(m), m.Hits().Denominator
 	switch {
 	case !countsHits(m):
-	case m.Unit == views.Nanoseconds && m.Denominator.Cmp(hits) == 0: // a sample without a time weighs a nanosecond
+	case m.Unit == views.Nanoseconds &&
+		m.Denominator.Cmp(hits) == 0: // a sample without a time weighs a nanosecond
 		whole = CountedHits(hits)
 	default:
 		whole += " (" + CountedHits(hits) + ")"
@@ -66,7 +72,8 @@ func unit(m *calltree.Metric) string {
 // profile's metric has none.
 func countsHits(m *calltree.Metric) bool { return m.Hits() != m }
 
-// HitsHead returns the heading of the numbers beside costs: hits or, if they are not counted, the unit of the weights.
+// HitsHead returns the heading of the numbers beside costs: hits or, if they
+// are not counted, the unit of the weights.
 func HitsHead(m *calltree.Metric) string {
 	if countsHits(m) || m.Unit == "" || m.Unit == "samples" {
 		return "hits"
@@ -74,7 +81,8 @@ func HitsHead(m *calltree.Metric) string {
 	return termtext.Printable(m.Unit)
 }
 
-// CountedOf formats hits with the word or, if a metric does not count them, a weight with its unit.
+// CountedOf formats hits with the word or, if a metric does not count them, a
+// weight with its unit.
 func CountedOf(m *calltree.Metric, n *big.Rat) string {
 	if head := HitsHead(m); head != "hits" {
 		return Hits(n) + " " + head
@@ -82,7 +90,8 @@ func CountedOf(m *calltree.Metric, n *big.Rat) string {
 	return CountedHits(n)
 }
 
-// Whole returns the denominator of a metric, the weight that is a cost of 1: "50.1 s", "4096 bytes", or "2390 hits".
+// Whole returns the denominator of a metric, the weight that is a cost of 1:
+// "50.1 s", "4096 bytes", or "2390 hits".
 func Whole(m *calltree.Metric) string {
 	switch m.Unit {
 	case views.Nanoseconds:

@@ -13,7 +13,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// Quantity formats a number with a few digits and its unit. It shows times and bytes in a larger unit if that is shorter.
+// Quantity formats a number with a few digits and its unit. It shows times
+// and bytes in a larger unit if that is shorter.
 func Quantity(x float64, unit string) string {
 	switch {
 	case x == 0:
@@ -49,7 +50,8 @@ func bytesText(x float64) string {
 	return fmt.Sprintf("%.1f %s", x, units[i])
 }
 
-// seriesLines says in a few lines what a recording has beside its stacks, what was not measured and why, and where to see more.
+// seriesLines says in a few lines what a recording has beside its stacks,
+// what was not measured and why, and where to see more.
 func seriesLines(path string, r *sampledata.Recording) []string {
 	if len(r.Series) == 0 {
 		return nil
@@ -76,12 +78,16 @@ func seriesLines(path string, r *sampledata.Recording) []string {
 	for _, layer := range slices.Sorted(maps.Keys(byLayer)) {
 		layers = append(layers, fmt.Sprintf("%s %d", layer, byLayer[layer]))
 	}
-	lines := []string{fmt.Sprintf("%d beside the stacks (%s); 'cpprof monitors %s' shows them", len(r.Series), strings.Join(layers, ", "), termtext.Printable(path))}
+	lines := []string{fmt.Sprintf("%d beside the stacks (%s); 'cpprof monitors %s' shows them",
+		len(r.Series), strings.Join(layers, ", "), termtext.Printable(path))}
 	for i, reason := range reasons {
 		if i == fewReasons {
-			return append(lines, fmt.Sprintf("not measured for %s", Counted(len(reasons)-i, "further reason")))
+			return append(lines,
+				fmt.Sprintf("not measured for %s", Counted(len(reasons)-i, "further reason")))
 		}
-		lines = append(lines, fmt.Sprintf("not measured: %s (%s)", someNames(lacking[reason]), termtext.Printable(reason)))
+		lines = append(lines,
+			fmt.Sprintf("not measured: %s (%s)", someNames(lacking[reason]),
+				termtext.Printable(reason)))
 	}
 	return lines
 }
@@ -123,15 +129,18 @@ func seriesOf(r *sampledata.Recording) []seriesJSON {
 	for i := range list {
 		m, s := &r.Series[i].Monitor, r.SeriesStats(sampledata.MonitorID(i))
 		list[i] = seriesJSON{
-			Name: m.Name, Layer: m.Layer.String(), Kind: m.Kind.String(), Unit: m.Unit, Source: m.Source, Resolution: m.Resolution,
-			Unmeasured: m.Unmeasured, Samples: s.Samples, Min: valueOf(s.Min), Max: valueOf(s.Max), Last: valueOf(s.Last),
+			Name: m.Name, Layer: m.Layer.String(), Kind: m.Kind.String(), Unit: m.Unit,
+			Source: m.Source, Resolution: m.Resolution,
+			Unmeasured: m.Unmeasured, Samples: s.Samples, Min: valueOf(s.Min), Max: valueOf(s.Max),
+			Last: valueOf(s.Last),
 			Rate: valueOf(s.Rate), Restarts: s.Restarts,
 		}
 	}
 	return list
 }
 
-// valueOf converts a value for JSON: to an exact number or a word. Infinities, for which JSON has no numbers, become words.
+// valueOf converts a value for JSON: to an exact number or a word.
+// Infinities, for which JSON has no numbers, become words.
 func valueOf(v sampledata.Value) any {
 	x, isNumber := v.Float()
 	switch {

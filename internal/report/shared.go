@@ -2,7 +2,8 @@ package report
 
 import "github.com/cpprof/cpprof/refine"
 
-// SharedMark returns what is written before the label of an entry some of whose stacks also count for a sibling, or "".
+// SharedMark returns what is written before the label of an entry some of
+// whose stacks also count for a sibling, or "".
 func SharedMark(e *refine.Entry) string {
 	if e.Shared {
 		return "& "

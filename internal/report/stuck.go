@@ -79,7 +79,8 @@ func (s *Stuck) cost() string {
 	if m.MaxHalt == 0 {
 		return text
 	}
-	return text + fmt.Sprintf("The program was halted %s, for at most %v; its heap has %s.\n", times(m.Passes),
+	return text + fmt.Sprintf("The program was halted %s, for at most %v; its heap has %s.\n",
+		times(m.Passes),
 		m.MaxHalt.Round(10*time.Microsecond), megabytes(m.Heap))
 }
 
@@ -117,7 +118,8 @@ func (s *Stuck) writeFinding(b *strings.Builder, f *stuck.Finding) {
 	}
 }
 
-// keptText says since when goroutines wait, and what they keep; "" if neither is known.
+// keptText says since when goroutines wait, and what they keep; "" if neither
+// is known.
 func keptText(f *stuck.Finding) string {
 	var more []string
 	if f.Waited > 0 {
@@ -145,7 +147,8 @@ func behindText(groups []*sampledata.MarkedGroup) string {
 // mostBehind limits the places that are listed.
 const mostBehind = 5
 
-// groupText says of goroutines at one place how many they are, what they wait for, and who created them.
+// groupText says of goroutines at one place how many they are, what they wait
+// for, and who created them.
 func groupText(g *sampledata.MarkedGroup, lock string) string {
 	text := fmt.Sprintf("%s [%s]", times(g.Count), g.Reason)
 	if lock != "" {
@@ -168,7 +171,8 @@ func them(groups int) string {
 }
 
 // writeGroup writes goroutines at one place.
-func (s *Stuck) writeGroup(b *strings.Builder, indent string, g *sampledata.MarkedGroup, lock string) {
+func (s *Stuck) writeGroup(b *strings.Builder, indent string, g *sampledata.MarkedGroup,
+	lock string) {
 	termtext.Fprintf(b, "%s%s", indent, groupText(g, lock))
 	b.WriteString("\n")
 	for _, f := range shown(g.Calls) {
@@ -176,10 +180,12 @@ func (s *Stuck) writeGroup(b *strings.Builder, indent string, g *sampledata.Mark
 	}
 }
 
-// shown leaves out the frames of the runtime and of package sync that every wait has.
+// shown leaves out the frames of the runtime and of package sync that every
+// wait has.
 func shown(frames []sampledata.Call) []sampledata.Call {
 	for i, f := range frames {
-		if !strings.HasPrefix(f.Function, "runtime.") && !strings.HasPrefix(f.Function, "sync.") && !strings.HasPrefix(f.Function, "internal/sync.") {
+		if !strings.HasPrefix(f.Function, "runtime.") && !strings.HasPrefix(f.Function, "sync.") &&
+			!strings.HasPrefix(f.Function, "internal/sync.") {
 			return frames[i:]
 		}
 	}
@@ -250,7 +256,10 @@ func itself(f *stuck.Finding) string {
 
 // endings say what would end a wait.
 var endings = map[sampledata.Wait]string{
-	sampledata.ForReceiver: "receive from the channel", sampledata.ForSender: "send to the channel, or close it",
-	sampledata.ForLock: "give the lock back", sampledata.ForReadLock: "give the lock back", sampledata.ForChannels: "use one of the channels",
-	sampledata.ForCondition: "signal the condition", sampledata.ForGroup: "end the wait of the group",
+	sampledata.ForReceiver: "receive from the channel",
+	sampledata.ForSender:   "send to the channel, or close it",
+	sampledata.ForLock:     "give the lock back", sampledata.ForReadLock: "give the lock back",
+	sampledata.ForChannels:  "use one of the channels",
+	sampledata.ForCondition: "signal the condition",
+	sampledata.ForGroup:     "end the wait of the group",
 }

@@ -58,13 +58,16 @@ type stuckJSONCall struct {
 func (s *Stuck) WriteJSON(w io.Writer) error {
 	m := s.Marking
 	j := stuckJSON{
-		Program: s.Program, PID: s.PID, Goroutines: m.Goroutines, Stuck: s.Answer.Stuck, Others: s.Others, Proved: m.Proved,
+		Program: s.Program, PID: s.PID, Goroutines: m.Goroutines, Stuck: s.Answer.Stuck,
+		Others: s.Others, Proved: m.Proved,
 		Doubt: m.Doubt, Findings: []stuckFinding{}, Passes: m.Passes, Seconds: m.Took.Seconds(),
-		LongestHalt: m.MaxHalt.Seconds() * 1e3, Heap: m.Heap, MaxHalt: m.NeedsHalt.Seconds() * 1e3, MaxMemory: m.NeedsMemory, Basis: s.Basis,
+		LongestHalt: m.MaxHalt.Seconds() * 1e3, Heap: m.Heap, MaxHalt: m.NeedsHalt.Seconds() * 1e3,
+		MaxMemory: m.NeedsMemory, Basis: s.Basis,
 	}
 	for _, f := range s.Findings {
 		one := stuckFinding{
-			Fault: string(f.Fault), Cause: causeOf(&f), Verdict: f.Verdict, Count: f.Count, Sure: f.Sure, Waited: f.Waited.Seconds(),
+			Fault: string(f.Fault), Cause: causeOf(&f), Verdict: f.Verdict, Count: f.Count,
+			Sure: f.Sure, Waited: f.Waited.Seconds(),
 		}
 		if f.Kept >= 0 {
 			one.Kept = &f.Kept
@@ -82,7 +85,8 @@ func (s *Stuck) WriteJSON(w io.Writer) error {
 
 func stuckGroupOf(g *sampledata.MarkedGroup, lock string) stuckGroup {
 	out := stuckGroup{
-		Count: g.Count, IDs: g.IDs, Reason: g.Reason, Verdict: g.Verdict, Lock: lock, CreatedBy: g.Creator.Function, Doubt: g.Doubt,
+		Count: g.Count, IDs: g.IDs, Reason: g.Reason, Verdict: g.Verdict, Lock: lock,
+		CreatedBy: g.Creator.Function, Doubt: g.Doubt,
 		Frames: []stuckJSONCall{},
 	}
 	for _, c := range g.Calls {

@@ -8,12 +8,14 @@ import (
 	"github.com/cpprof/cpprof/internal/termtext"
 )
 
-// A table aligns columns: the first to the left or, if the table says so, to the right; the others to the right. The last
-// column is not padded.
+// A table aligns columns: the first to the left or, if the table says so, to
+// the right; the others to the right. The last column is not padded.
 type table struct {
 	rows  [][]string
 	right bool
-	width int // of the screen: names in the last column that would not fit are shortened; 0: no name is
+	// of the screen: names in the last column that would not fit are
+	// shortened; 0: no name is
+	width int
 }
 
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }

@@ -17,7 +17,8 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// A Top shows what a program did in the last few seconds, in as many lines as fit a screen.
+// A Top shows what a program did in the last few seconds, in as many lines as
+// fit a screen.
 type Top struct {
 	Title    string // "shop, process 4711"
 	Span     time.Duration
@@ -41,8 +42,9 @@ func (t *Top) Write(w io.Writer) error {
 	return err
 }
 
-// Lines returns the classes, the busiest first, each with its typed time as a bar, and the call paths that take most
-// processor time. The lines fit the screen, in width and in number.
+// Lines returns the classes, the busiest first, each with its typed time as a
+// bar, and the call paths that take most processor time. The lines fit the
+// screen, in width and in number.
 func (t *Top) Lines() []string {
 	classes, paths := t.classLines(), t.pathLines()
 	end := t.endLines()
@@ -64,7 +66,8 @@ func (t *Top) Lines() []string {
 	return lines
 }
 
-// headLines returns the lines that say what is shown, and what the sampling costs the program.
+// headLines returns the lines that say what is shown, and what the sampling
+// costs the program.
 func (t *Top) headLines() []string {
 	var alive big.Rat
 	for _, c := range t.Classes {
@@ -79,9 +82,11 @@ func (t *Top) headLines() []string {
 		samples = fmt.Sprintf("%d of %s in %q", t.Counted, samples, t.List)
 	}
 	return []string{
-		t.fit(fmt.Sprintf("%s: %s, processors %s busy", termtext.Printable(t.Title), Counted(decimal.NewFromBigRat(&alive, 0).IntPart(), "goroutine"),
+		t.fit(fmt.Sprintf("%s: %s, processors %s busy", termtext.Printable(t.Title),
+			Counted(decimal.NewFromBigRat(&alive, 0).IntPart(), "goroutine"),
 			wholePercent(t.Session.Cost(t.Session.Root())))),
-		t.fit(fmt.Sprintf("the last %s: %s (%.1f a second), halted %s of the time", span(t.Span), termtext.Printable(samples), rate, Percent(halted))),
+		t.fit(fmt.Sprintf("the last %s: %s (%.1f a second), halted %s of the time", span(t.Span),
+			termtext.Printable(samples), rate, Percent(halted))),
 	}
 }
 
@@ -105,12 +110,14 @@ func (t *Top) endLines() []string {
 	return lines
 }
 
-// cutLines returns a list that fits the room: if some lines don't fit, the last line says how many are missing.
+// cutLines returns a list that fits the room: if some lines don't fit, the
+// last line says how many are missing.
 func (t *Top) cutLines(lines []string, room int, what string) []string {
 	if len(lines) <= room {
 		return lines
 	}
-	return append(lines[:room-1:room-1], t.fit(fmt.Sprintf("  ... %d more %s", len(lines)-room+1, what)))
+	return append(lines[:room-1:room-1],
+		t.fit(fmt.Sprintf("  ... %d more %s", len(lines)-room+1, what)))
 }
 
 // The widths of columns.
@@ -121,7 +128,8 @@ const (
 	barUsual   = 30 // if the width is unlimited
 )
 
-// columns returns the widths of the column of class names and of the bar, and whether there is room for numbers.
+// columns returns the widths of the column of class names and of the bar, and
+// whether there is room for numbers.
 func (t *Top) columns() (class, bar int, numbers bool) {
 	class = len("class")
 	for _, c := range t.Classes {
@@ -141,19 +149,24 @@ func (t *Top) columns() (class, bar int, numbers bool) {
 	return max(min(class, t.Width-aliveWidth-2-bar), 4), bar, false
 }
 
-// numberWidth returns the width of the column of a typed time's percentages, and of a mark behind its head.
+// numberWidth returns the width of the column of a typed time's percentages,
+// and of a mark behind its head.
 func numberWidth(t views.TypedTime) int { return 1 + max(len(t.Name()), len("100")) }
 
-// classHeader returns the heads of the columns, with a mark beside the one that orders the classes.
+// classHeader returns the heads of the columns, with a mark beside the one
+// that orders the classes.
 func (t *Top) classHeader() string {
 	class, bar, numbers := t.columns()
 	by := t.Order.column()
-	line := fmt.Sprintf("%-*s%*s%s %-*s", class, "class"+strings.TrimSpace(t.Order.mark(by.Name == "class")), aliveWidth, "alive",
-		t.Order.mark(by.Name == "alive"), bar, "time"+strings.TrimSpace(t.Order.mark(by.Name == "busy")))
+	line := fmt.Sprintf("%-*s%*s%s %-*s", class,
+		"class"+strings.TrimSpace(t.Order.mark(by.Name == "class")), aliveWidth, "alive",
+		t.Order.mark(by.Name == "alive"), bar,
+		"time"+strings.TrimSpace(t.Order.mark(by.Name == "busy")))
 	if numbers {
 		line += " "
 		for typed := range views.NumTypedTimes {
-			line += fmt.Sprintf("%*s%s", numberWidth(typed)-1, typed.Name(), t.Order.mark(typed == by.typed))
+			line += fmt.Sprintf("%*s%s", numberWidth(typed)-1, typed.Name(),
+				t.Order.mark(typed == by.typed))
 		}
 	}
 	return t.fit(strings.TrimRight(line, " "))
@@ -171,24 +184,29 @@ func (t *Top) classLines() []string {
 		line += fmt.Sprintf("%*s  ", aliveWidth, Decimal(c.MeanAlive, 1)) + t.bar(shares, bar)
 		if numbers {
 			for i, s := range shares {
-				line += fmt.Sprintf(" %*s", numberWidth(views.TypedTime(i))-1, Decimal(new(big.Rat).Mul(s, big.NewRat(100, 1)), 0))
+				line += fmt.Sprintf(" %*s", numberWidth(views.TypedTime(i))-1,
+					Decimal(new(big.Rat).Mul(s, big.NewRat(100, 1)), 0))
 			}
 		}
 		lines = append(lines, line)
 	}
 	if hidden > 0 {
-		lines = append(lines, t.fit(fmt.Sprintf("  (i shows %d more, which hardly did anything but wait for work)", hidden)))
+		lines = append(lines,
+			t.fit(fmt.Sprintf("  (i shows %d more, which hardly did anything but wait for work)",
+				hidden)))
 	}
 	return lines
 }
 
 // barColors has the colours of the typed times in bars.
 var barColors = [views.NumTypedTimes]string{
-	views.Run: "\x1b[32m", views.Load: "\x1b[33m", views.Prio: "\x1b[35m", views.Monitor: "\x1b[1;31m", views.Wait: "\x1b[34m",
+	views.Run: "\x1b[32m", views.Load: "\x1b[33m", views.Prio: "\x1b[35m",
+	views.Monitor: "\x1b[1;31m", views.Wait: "\x1b[34m",
 }
 
-// bar returns a bar of letters. The number of letters of each typed time is proportional to its share; shares sum to 1, or to
-// 0 if all time is left out.
+// bar returns a bar of letters. The number of letters of each typed time is
+// proportional to its share; shares sum to 1, or to 0 if all time is left
+// out.
 func (t *Top) bar(shares views.Parts, width int) string {
 	var b strings.Builder
 	empty := width
@@ -203,8 +221,10 @@ func (t *Top) bar(shares views.Parts, width int) string {
 	return b.String() + strings.Repeat(" ", empty)
 }
 
-// Apportion divides n into whole parts in proportion to the shares: each share gets its exact part rounded down, and the
-// shares with the largest remainders get one more. For example, shares 1/2, 1/3 and 1/6 of 10 get 5, 3 and 2.
+// Apportion divides n into whole parts in proportion to the shares: each
+// share gets its exact part rounded down, and the shares with the largest
+// remainders get one more. For example, shares 1/2, 1/3 and 1/6 of 10 get 5,
+// 3 and 2.
 func Apportion(shares []*big.Rat, n int) []int {
 	type due struct {
 		i    int
@@ -231,7 +251,8 @@ func (t *Top) pathLines() []string {
 	var lines []string
 	t.Session.Walk(func(e *refine.Entry, depth int) {
 		cost := t.Session.Cost(e)
-		line := fmt.Sprintf("%6s  %s%s", Cost(cost), strings.Repeat("  ", depth), termtext.Printable(e.Label()))
+		line := fmt.Sprintf("%6s  %s%s", Cost(cost), strings.Repeat("  ", depth),
+			termtext.Printable(e.Label()))
 		lines = append(lines, paint(t.Color, cost, t.fit(line)))
 	})
 	return lines

@@ -12,16 +12,19 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// FewSteps is the largest number of refinements of a view that should fit one or two screens.
+// FewSteps is the largest number of refinements of a view that should fit one
+// or two screens.
 const FewSteps = 12
 
-// ErrNoSamples reports that none of the latest samples is in the list of those that count.
+// ErrNoSamples reports that none of the latest samples is in the list of
+// those that count.
 var ErrNoSamples = errors.New("none of the latest samples is in the list")
 
 // Latest returns the Top of the window before the last sample of a recording,
 // which must have samples. The samples that count are the recording's, or a
 // part of them.
-func Latest(r, counted *sampledata.Recording, c *config.Config, o views.Options, window time.Duration) (*Top, error) {
+func Latest(r, counted *sampledata.Recording, c *config.Config, o views.Options,
+	window time.Duration) (*Top, error) {
 	last := r.Samples.Time(r.Samples.Len() - 1)
 	from := max(0, last-window)
 	o.Span = views.Span{From: from}
@@ -35,7 +38,8 @@ func Latest(r, counted *sampledata.Recording, c *config.Config, o views.Options,
 	if p := counted.Picked; p != nil {
 		top.List, top.Counted = p.List, counted.Samples.Len()-counted.Samples.Search(from)
 		if top.Counted == 0 {
-			return nil, fmt.Errorf("%w %q: %s in %s", ErrNoSamples, top.List, Counted(top.Samples, "sample"), span(top.Span))
+			return nil, fmt.Errorf("%w %q: %s in %s", ErrNoSamples, top.List,
+				Counted(top.Samples, "sample"), span(top.Span))
 		}
 	}
 	var err error

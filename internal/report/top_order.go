@@ -17,13 +17,16 @@ type TopColumn struct {
 	value func(*views.ClassSummary) *big.Rat // nil: the name of the class
 }
 
-// TopColumns are all columns; the first is the usual order. BUSY is not shown: it is the time that is not WAIT.
+// TopColumns are all columns; the first is the usual order. BUSY is not
+// shown: it is the time that is not WAIT.
 var TopColumns = topColumns()
 
 func topColumns() []TopColumn {
 	list := []TopColumn{
-		{Name: "busy", Key: 'B', typed: noTyped, value: func(c *views.ClassSummary) *big.Rat { return c.Busy() }},
-		{Name: "alive", Key: 'A', typed: noTyped, value: func(c *views.ClassSummary) *big.Rat { return c.MeanAlive }},
+		{Name: "busy", Key: 'B', typed: noTyped,
+			value: func(c *views.ClassSummary) *big.Rat { return c.Busy() }},
+		{Name: "alive", Key: 'A', typed: noTyped,
+			value: func(c *views.ClassSummary) *big.Rat { return c.MeanAlive }},
 	}
 	for t := range views.NumTypedTimes {
 		list = append(list, TopColumn{
@@ -44,9 +47,10 @@ type TopOrder struct {
 	HideIdle bool // leave out classes that hardly do anything but wait for work
 }
 
-// Press changes the order as a key of cpprof top does, and reports whether the key has a meaning: the letter of a column
-// orders by it, or reverses that order; < and > order by the column before and after; r reverses; i hides idle classes or
-// shows them again.
+// Press changes the order as a key of cpprof top does, and reports whether
+// the key has a meaning: the letter of a column orders by it, or reverses
+// that order; < and > order by the column before and after; r reverses; i
+// hides idle classes or shows them again.
 func (o *TopOrder) Press(key rune) bool {
 	n := len(TopColumns)
 	switch key {
@@ -71,7 +75,9 @@ func (o *TopOrder) Press(key rune) bool {
 // column returns the column of the order.
 func (o TopOrder) column() TopColumn { return TopColumns[o.By] }
 
-// apply returns the classes in the order, numbers beginning with the highest, and the number of those left out. Of equal classes, the busier one comes first.
+// apply returns the classes in the order, numbers beginning with the highest,
+// and the number of those left out. Of equal classes, the busier one comes
+// first.
 func (o TopOrder) apply(classes []views.ClassSummary) (shown []views.ClassSummary, hidden int) {
 	shown = slices.Clone(classes)
 	if o.HideIdle {
@@ -88,12 +94,14 @@ func (o TopOrder) apply(classes []views.ClassSummary) (shown []views.ClassSummar
 		if o.Reversed {
 			order = -order
 		}
-		return cmp.Or(order, b.Busy().Cmp(a.Busy()), b.Time.Cmp(a.Time), cmp.Compare(a.Class, b.Class))
+		return cmp.Or(order, b.Busy().Cmp(a.Busy()), b.Time.Cmp(a.Time),
+			cmp.Compare(a.Class, b.Class))
 	})
 	return shown, len(classes) - len(shown)
 }
 
-// mark returns the sign behind the head of the column by which the classes are ordered, or a blank.
+// mark returns the sign behind the head of the column by which the classes
+// are ordered, or a blank.
 func (o TopOrder) mark(of bool) string {
 	switch {
 	case !of:

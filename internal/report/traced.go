@@ -13,13 +13,16 @@ import (
 	"github.com/cpprof/cpprof/views/locks"
 )
 
-// What reports say of recordings of execution traces and goroutine dumps, for which nothing was halted.
+// What reports say of recordings of execution traces and goroutine dumps, for
+// which nothing was halted.
 
-// traceHeadline writes one line that says what was traced, then the warnings, and a blank line.
+// traceHeadline writes one line that says what was traced, then the warnings,
+// and a blank line.
 func traceHeadline(w io.Writer, path string, r *sampledata.Recording) error {
 	s := r.Stats()
 	_, err := termtext.Fprintf(w, "%s: an execution trace of %s, with %s of goroutines\n%s\n",
-		termtext.Printable(filepath.Base(path)), span(s.Duration), Counted(r.Runs.Len(), "state"), termtext.Text(Warnings(r.Warnings)))
+		termtext.Printable(filepath.Base(path)), span(s.Duration), Counted(r.Runs.Len(), "state"),
+		termtext.Text(Warnings(r.Warnings)))
 	return err
 }
 
@@ -34,8 +37,10 @@ func traceInfo(w io.Writer, path string, r *sampledata.Recording) error {
 		{"trace", termtext.Printable(path)},
 		{"", fmt.Sprintf("GOMAXPROCS %d", r.Header.GOMAXPROCS)},
 		{"traced", span(s.Duration) + from},
-		{"moments", fmt.Sprintf("%d at which something changed; %s of goroutines", s.Samples, Counted(r.Runs.Len(), "state"))},
-		{"goroutines", fmt.Sprintf("%d, %.1f on average, at most %d", r.Goroutines.Len(), s.Goroutines.Mean, s.Goroutines.Max)},
+		{"moments", fmt.Sprintf("%d at which something changed; %s of goroutines", s.Samples,
+			Counted(r.Runs.Len(), "state"))},
+		{"goroutines", fmt.Sprintf("%d, %.1f on average, at most %d", r.Goroutines.Len(),
+			s.Goroutines.Mean, s.Goroutines.Max)},
 	})
 }
 
@@ -44,7 +49,8 @@ func dumpInfo(w io.Writer, path string, r *sampledata.Recording) error {
 	s := r.Stats()
 	return seenInfo(w, r, [][2]string{
 		{"dumps", fmt.Sprintf("%s: %d", termtext.Printable(path), s.Samples)},
-		{"goroutines", fmt.Sprintf("%d, at most %d in a dump", r.Goroutines.Len(), s.Goroutines.Max)},
+		{"goroutines", fmt.Sprintf("%d, at most %d in a dump", r.Goroutines.Len(),
+			s.Goroutines.Max)},
 	})
 }
 
@@ -67,14 +73,16 @@ func seenInfo(w io.Writer, r *sampledata.Recording, lines [][2]string) error {
 	return err
 }
 
-// seenJSON is what InfoJSON writes of traces and dumps, for which nothing was halted.
+// seenJSON is what InfoJSON writes of traces and dumps, for which nothing was
+// halted.
 type seenJSON struct {
-	Backend    string                    `json:"backend"`
-	GOMAXPROCS int32                     `json:"gomaxprocs,omitempty"`
-	Start      *time.Time                `json:"start,omitempty"`
-	Duration   time.Duration             `json:"duration_ns"`
-	Samples    int                       `json:"samples"` // moments at which something changed, or dumps
-	States     int                       `json:"states"`  // of goroutines
+	Backend    string        `json:"backend"`
+	GOMAXPROCS int32         `json:"gomaxprocs,omitempty"`
+	Start      *time.Time    `json:"start,omitempty"`
+	Duration   time.Duration `json:"duration_ns"`
+	// moments at which something changed, or dumps
+	Samples    int                       `json:"samples"`
+	States     int                       `json:"states"` // of goroutines
 	Instances  int                       `json:"instances"`
 	Goroutines sampledata.GoroutineStats `json:"goroutines"`
 	Locks      locksInfo                 `json:"locks"`
@@ -88,8 +96,11 @@ func seenInfoJSON(w io.Writer, r *sampledata.Recording) error {
 	}
 	s := r.Stats()
 	seen := seenJSON{
-		Backend: r.Header.Sampler.Backend, GOMAXPROCS: r.Header.GOMAXPROCS, Duration: s.Duration, Samples: s.Samples, States: r.Runs.Len(),
-		Instances: r.Goroutines.Len(), Goroutines: s.Goroutines, Locks: locksInfo{len(a.Locks), evidenceOf(&a.Evidence), len(a.Deadlocks)}, Basis: BasisOf(r),
+		Backend: r.Header.Sampler.Backend, GOMAXPROCS: r.Header.GOMAXPROCS, Duration: s.Duration,
+		Samples: s.Samples, States: r.Runs.Len(),
+		Instances: r.Goroutines.Len(), Goroutines: s.Goroutines,
+		Locks: locksInfo{len(a.Locks), evidenceOf(&a.Evidence), len(a.Deadlocks)},
+		Basis: BasisOf(r),
 	}
 	if !r.Header.Start.IsZero() {
 		seen.Start = &r.Header.Start

@@ -80,13 +80,15 @@ func wrapped(text string, indent, width int) string {
 // finding writes one finding.
 func (y *Why) finding(b *strings.Builder, number int, f *why.Finding) {
 	sentence := wrapped(y.shortened(termtext.Printable(Sentence(f))), 4, whyWidth)
-	termtext.Fprintf(b, "%s\n", termtext.Text(y.styled(bold, termtext.Sprintf("%2d. %s", number, termtext.Text(sentence)))))
+	termtext.Fprintf(b, "%s\n",
+		termtext.Text(y.styled(bold, termtext.Sprintf("%2d. %s", number, termtext.Text(sentence)))))
 	for _, l := range y.about(f) {
 		text := termtext.Printable(l.text)
 		if l.name != "see" { // which stays in one line, to be copied
 			text = wrapped(y.shortened(text), 11, whyWidth)
 		}
-		termtext.Fprintf(b, "    %s %s\n", termtext.Text(y.styled(quiet, fmt.Sprintf("%-6s", l.name))), termtext.Text(text))
+		termtext.Fprintf(b, "    %s %s\n",
+			termtext.Text(y.styled(quiet, fmt.Sprintf("%-6s", l.name))), termtext.Text(text))
 	}
 }
 
@@ -106,7 +108,8 @@ func (y *Why) styled(style, text string) string {
 // A aboutLine is what a finding says to one question.
 type aboutLine struct{ name, text string }
 
-// about returns where, why and when a finding is true, and the command that shows it.
+// about returns where, why and when a finding is true, and the command that
+// shows it.
 func (y *Why) about(f *why.Finding) (lines []aboutLine) {
 	add := func(name, text string) {
 		if text != "" {
@@ -132,7 +135,8 @@ func (y *Why) about(f *why.Finding) (lines []aboutLine) {
 	return lines
 }
 
-// Details returns all about a finding, in lines that are not wrapped: the sentence first.
+// Details returns all about a finding, in lines that are not wrapped: the
+// sentence first.
 func (y *Why) Details(f *why.Finding) []string {
 	lines := []string{Sentence(f)}
 	for _, l := range y.about(f) {
@@ -163,17 +167,22 @@ func (y *Why) Verdict() string {
 	}
 	switch y.State {
 	case why.TooLittle:
-		return termtext.Sprintf("Too few samples to say anything: there are %d. Record for longer.", y.Samples)
+		return termtext.Sprintf("Too few samples to say anything: there are %d. Record for longer.",
+			y.Samples)
 	case why.Unmoved:
-		return "Nothing was seen to be slow; " + stillText(y.NotMoved) + ". " + y.unmarked() + used + "."
+		return "Nothing was seen to be slow; " + stillText(y.NotMoved) + ". " + y.unmarked() +
+			used + "."
 	case why.Waiting:
 		return "Nothing was seen to be slow, but goroutines wait, and not for work as far as is known. " + used + "."
 	case why.Idle:
-		return "Nothing is slow: the program is healthy and idle. " + used + "; its goroutines wait for work."
+		return "Nothing is slow: the program is healthy and idle. " + used +
+			"; its goroutines wait for work."
 	case why.Unchanged:
-		return "Nothing is slower than in the earlier recording, as far as these samples show. " + used + "."
+		return "Nothing is slower than in the earlier recording, as far as these samples show. " +
+			used + "."
 	case why.Balanced:
-		return "Nothing stands out: the program works, and is balanced. " + used + ", and no lock, wait or piece of code costs much."
+		return "Nothing stands out: the program works, and is balanced. " + used +
+			", and no lock, wait or piece of code costs much."
 	}
 	return termtext.Sprintf("Nothing is certain yet: %s are not enough evidence. %s. Record for longer.", Counted(y.Samples, "sample"), used)
 }
@@ -189,7 +198,8 @@ func (y *Why) unmarked() string {
 // maxStill limits the places that are listed of goroutines that have not moved.
 const maxStill = 3
 
-// stillText says how many goroutines have not moved, and where: "206 goroutines have not moved (chan send in main.worker)".
+// stillText says how many goroutines have not moved, and where: "206
+// goroutines have not moved (chan send in main.worker)".
 func stillText(all []why.Still) string {
 	total := 0
 	for _, s := range all {
@@ -225,7 +235,8 @@ func (y *Why) improved(b *strings.Builder) {
 	b.WriteString("\nImproved since the earlier recording, which says:\n")
 	for _, f := range shown {
 		text := Sentence(f) + " Now: " + cmp.Or(beforeText(f), "it is gone") + "."
-		termtext.Fprintf(b, "  - %s\n", termtext.Text(wrapped(y.shortened(termtext.Printable(text)), 4, whyWidth)))
+		termtext.Fprintf(b, "  - %s\n",
+			termtext.Text(wrapped(y.shortened(termtext.Printable(text)), 4, whyWidth)))
 	}
 	if more := len(y.Improved) - len(shown); more > 0 {
 		termtext.Fprintf(b, "%s (--top 0 shows all)\n", Counted(more, "more improvement"))
@@ -256,11 +267,13 @@ func (y *Why) rest(b *strings.Builder) {
 	if more := len(y.Resting) - len(list); more > 0 {
 		list = append(list, termtext.Sprintf("and %d more", more))
 	}
-	termtext.Fprintf(b, "\n%s\n", termtext.Text(wrapped(y.shortened("Not slow: "+strings.Join(list, ", ")+"."), 0, whyWidth)))
+	termtext.Fprintf(b, "\n%s\n",
+		termtext.Text(wrapped(y.shortened("Not slow: "+strings.Join(list, ", ")+"."), 0, whyWidth)))
 }
 
-// Command returns the command line that shows a finding's share, to the digit, and what is below it. The flags are those with which the
-// search was made, such as its span.
+// Command returns the command line that shows a finding's share, to the
+// digit, and what is below it. The flags are those with which the search was
+// made, such as its span.
 func Command(f *why.Finding, file string, flags ...string) string {
 	line := slices.Concat([]string{"cpprof"}, command(f, file), flags)
 	if w := f.Within; w != nil { // of flags that are given twice, the last one counts
@@ -324,7 +337,9 @@ type WhyText struct {
 func (y *Why) WriteJSON(w io.Writer, basis Basis) error {
 	out := WhyJSON{y.Answer, []WhyText{}, basis}
 	for _, f := range y.Findings {
-		out.Text = append(out.Text, WhyText{Sentence(f), whereText(f), whoText(f), WhyLines(f), MeasuredLines(f), whenText(f, y.From, y.To), f.Words().Remedy, Command(f, y.File, y.Flags...)})
+		out.Text = append(out.Text,
+			WhyText{Sentence(f), whereText(f), whoText(f), WhyLines(f), MeasuredLines(f),
+				whenText(f, y.From, y.To), f.Words().Remedy, Command(f, y.File, y.Flags...)})
 	}
 	return writeJSON(w, out)
 }

@@ -42,7 +42,8 @@ func measuredText(f *why.Finding, m *why.Measured) string {
 	text += rateText(m.PerSecond) + " times a second"
 	switch {
 	case m.Timed > 0:
-		text += fmt.Sprintf(", %s each (p50 %s, p99 %s, max %s)", brief(m.Mean), brief(m.P50), brief(m.P99), brief(m.Max))
+		text += fmt.Sprintf(", %s each (p50 %s, p99 %s, max %s)", brief(m.Mean), brief(m.P50),
+			brief(m.P99), brief(m.Max))
 	case m.AtMost:
 		text += fmt.Sprintf(", at most %s each, by the samples", brief(m.Mean+m.Margin))
 	case m.Mean > 0:
@@ -78,27 +79,33 @@ func sitesText(sites []why.Part) string {
 	return strings.Join(list, ", ")
 }
 
-// WriteLog writes the log of experiments: each hypothesis with the course of its verdict, and each probe.
+// WriteLog writes the log of experiments: each hypothesis with the course of
+// its verdict, and each probe.
 func (y *Why) WriteLog(w io.Writer, r *sampledata.Recording) error {
 	var b strings.Builder
 	b.WriteString("Hypotheses, with their verdicts as evidence grew\n")
 	for i := range y.Hypotheses {
 		h := &y.Hypotheses[i]
-		about := strings.Join(slices.DeleteFunc([]string{string(h.Kind), h.Class, h.Where}, func(s string) bool { return s == "" }), ", ")
-		line := termtext.Sprintf("%s %s of %s: %s", h.Verdict.String(), aboutShare(h.Share), Counted(h.Share.Samples, "sample"), about)
+		about := strings.Join(slices.DeleteFunc([]string{string(h.Kind), h.Class, h.Where},
+			func(s string) bool { return s == "" }), ", ")
+		line := termtext.Sprintf("%s %s of %s: %s", h.Verdict.String(), aboutShare(h.Share),
+			Counted(h.Share.Samples, "sample"), about)
 		if course := courseText(h.Course); course != "" {
 			line += "; " + course
 		}
 		if h.Note != "" {
 			line += "; no finding: " + h.Note
 		}
-		termtext.Fprintf(&b, "%s\n", termtext.Text(wrapped(y.shortened(termtext.Printable(line)), 6, whyWidth)))
+		termtext.Fprintf(&b, "%s\n",
+			termtext.Text(wrapped(y.shortened(termtext.Printable(line)), 6, whyWidth)))
 	}
 	if len(r.Probes) > 0 {
 		b.WriteString("\nProbes\n")
 	}
 	for i := range r.Probes {
-		termtext.Fprintf(&b, "%s\n", termtext.Text(wrapped(y.shortened(termtext.Printable(probeLog(&r.Probes[i]))), 6, whyWidth)))
+		termtext.Fprintf(&b, "%s\n",
+			termtext.Text(wrapped(y.shortened(termtext.Printable(probeLog(&r.Probes[i]))), 6,
+				whyWidth)))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -122,7 +129,8 @@ func probeLog(p *sampledata.Probe) string {
 	if p.Instrument == sampledata.NoInstrument {
 		return text + ": not probed: " + p.Note
 	}
-	text += fmt.Sprintf(": %s calls by %s from %s to %s, at a cost of %s", probeCalls(p), p.Instrument, span(p.From), span(p.To), brief(p.Cost.Round(time.Microsecond)))
+	text += fmt.Sprintf(": %s calls by %s from %s to %s, at a cost of %s", probeCalls(p),
+		p.Instrument, span(p.From), span(p.To), brief(p.Cost.Round(time.Microsecond)))
 	if p.Note != "" {
 		text += "; " + p.Note
 	}

@@ -22,7 +22,8 @@ func sharePercent(share float64) string {
 	return fmt.Sprintf("%.0f %%", 100*share)
 }
 
-// aboutShare formats an estimate, with the digits of the cost in a report: "80.3 % ± 2 %".
+// aboutShare formats an estimate, with the digits of the cost in a report:
+// "80.3 % ± 2 %".
 func aboutShare(e hotspots.Estimate) string {
 	margin := 100 * e.Margin()
 	if margin < 1 {
@@ -31,7 +32,8 @@ func aboutShare(e hotspots.Estimate) string {
 	return fmt.Sprintf("%s ± %.0f %%", exactShare(e.Share), margin)
 }
 
-// exactShare formats a share so that it is the cost in a report, to the digit: "80.3 %" is a cost of 0.803.
+// exactShare formats a share so that it is the cost in a report, to the
+// digit: "80.3 %" is a cost of 0.803.
 func exactShare(share float64) string {
 	return decimal.NewFromFloat(share).Mul(decimal.New(100, 0)).StringFixed(1) + " %"
 }
@@ -63,13 +65,15 @@ func goroutines(f *why.Finding) string {
 	return text + ")"
 }
 
-// spends says how much of its life a class spends on something: the time in which it waits for work does not count.
+// spends says how much of its life a class spends on something: the time in
+// which it waits for work does not count.
 func spends(f *why.Finding, on string) string {
 	text := goroutines(f) + " spends " + aboutShare(f.Share)
 	if f.Idle < 0.05 {
 		return text + " of its life " + on + "."
 	}
-	return text + " of its time at work " + on + "; for the other " + sharePercent(f.Idle) + " of its life it waits for work."
+	return text + " of its time at work " + on + "; for the other " + sharePercent(f.Idle) +
+		" of its life it waits for work."
 }
 
 // Sentence describes a finding in one sentence.
@@ -92,8 +96,11 @@ func statement(f *why.Finding) string {
 // filled replaces the names in the words for a kind of finding (see why.KindWords).
 func filled(f *why.Finding, words string) string {
 	return strings.NewReplacer(
-		"{who}", goroutines(f), "{class}", f.Class, "{place}", f.Where.Function, "{share}", aboutShare(f.Share), "{mean}", fmt.Sprintf("%.2g", f.Mean),
-		"{lock}", f.Lock, "{waits}", waitText(f), "{reason}", f.Reason, "{parts}", sharesText(f.Parts), "{growth}", growthText(f.Growth), "{circle}", circleText(f), "{calls}", callsText(f.Calls), "{stuck}", stuckText(f.Stuck),
+		"{who}", goroutines(f), "{class}", f.Class, "{place}", f.Where.Function, "{share}",
+		aboutShare(f.Share), "{mean}", fmt.Sprintf("%.2g", f.Mean),
+		"{lock}", f.Lock, "{waits}", waitText(f), "{reason}", f.Reason, "{parts}",
+		sharesText(f.Parts), "{growth}", growthText(f.Growth), "{circle}", circleText(f), "{calls}",
+		callsText(f.Calls), "{stuck}", stuckText(f.Stuck),
 		"{made}", madeText(f.Made), "{each}", eachText(f.Made),
 	).Replace(words)
 }
@@ -111,7 +118,8 @@ func circleText(f *why.Finding) string {
 	if f.Count == 1 {
 		return "A goroutine waits for a lock that it holds itself: a deadlock."
 	}
-	return fmt.Sprintf("%s wait for one another's locks in a circle: a deadlock.", Counted(f.Count, "goroutine"))
+	return fmt.Sprintf("%s wait for one another's locks in a circle: a deadlock.",
+		Counted(f.Count, "goroutine"))
 }
 
 // madeText names what is made.
@@ -127,7 +135,8 @@ func eachText(m *why.Made) string {
 	if m == nil {
 		return ""
 	}
-	return "at least " + rateText(m.PerSecond) + " a second are made, in at most " + brief(time.Duration(m.Each*1e9)) + " each"
+	return "at least " + rateText(m.PerSecond) + " a second are made, in at most " +
+		brief(time.Duration(m.Each*1e9)) + " each"
 }
 
 // callsText lists system calls.
@@ -154,7 +163,8 @@ func stuckLines(f *why.Finding) (lines []string) {
 		lines = append(lines, groupText(g, one.Lock[i])+", in "+placeIn(g.Calls))
 	}
 	if len(one.Behind) > 0 {
-		lines = append(lines, fmt.Sprintf("behind %s: %s", them(len(one.Groups)), behindText(one.Behind)))
+		lines = append(lines,
+			fmt.Sprintf("behind %s: %s", them(len(one.Groups)), behindText(one.Behind)))
 	}
 	if more := keptText(one); more != "" {
 		lines = append(lines, more)
@@ -211,7 +221,8 @@ func whereText(f *why.Finding) string {
 	return text
 }
 
-// throughText names the functions of a finding in which one module calls another, as far as the text has not named them yet.
+// throughText names the functions of a finding in which one module calls
+// another, as far as the text has not named them yet.
 func throughText(f *why.Finding, text string) string {
 	var more []string
 	for _, name := range f.Through {
@@ -225,11 +236,13 @@ func throughText(f *why.Finding, text string) string {
 	return "; through " + strings.Join(more, ", ")
 }
 
-// whoText says which goroutines of the class, or which label, have most of a finding; "" if none stands out.
+// whoText says which goroutines of the class, or which label, have most of a
+// finding; "" if none stands out.
 func whoText(f *why.Finding) string {
 	var parts []string
 	if w := f.Few; w != nil {
-		text := fmt.Sprintf("goroutine %d alone has %s of it", w.Goroutines[0], sharePercent(w.Share))
+		text := fmt.Sprintf("goroutine %d alone has %s of it", w.Goroutines[0],
+			sharePercent(w.Share))
 		if w.Count > 1 {
 			var numbers []string
 			for _, g := range w.Goroutines {
@@ -238,12 +251,15 @@ func whoText(f *why.Finding) string {
 			if w.Count > len(w.Goroutines) {
 				numbers = append(numbers, "...")
 			}
-			text = fmt.Sprintf("%d goroutines (%s) have %s of it", w.Count, strings.Join(numbers, ", "), sharePercent(w.Share))
+			text = fmt.Sprintf("%d goroutines (%s) have %s of it", w.Count,
+				strings.Join(numbers, ", "), sharePercent(w.Share))
 		}
 		parts = append(parts, fmt.Sprintf("%s, of %d of the class", text, w.Of))
 	}
 	if l := f.Label; l != nil {
-		parts = append(parts, fmt.Sprintf("those with the label %s have %s of it, and %s of the class's life", l.Label, sharePercent(l.Share), sharePercent(l.Life)))
+		parts = append(parts,
+			fmt.Sprintf("those with the label %s have %s of it, and %s of the class's life",
+				l.Label, sharePercent(l.Share), sharePercent(l.Life)))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -295,20 +311,27 @@ func WhyLines(f *why.Finding) (lines []string) {
 	case why.LockKind:
 		lines = append(lines, unknownText(f)...)
 		if len(f.Chained) > 0 {
-			lines = append(lines, "through it others wait, too: those for "+strings.Join(f.Chained, ", "))
+			lines = append(lines,
+				"through it others wait, too: those for "+strings.Join(f.Chained, ", "))
 		}
 	case why.SleepKind:
 		if f.Lock != "" {
-			lines = append(lines, "by its name, "+f.Lock+" takes a lock: by tries, with sleeps in between; whoever unlocks it wakes nobody")
+			lines = append(lines,
+				"by its name, "+f.Lock+
+					" takes a lock: by tries, with sleeps in between; whoever unlocks it wakes nobody")
 		}
 	case why.DeadlockKind:
 		if f.Count == 1 {
-			return append(lines, "it locks "+strings.Join(f.Chained, ", ")+" a second time before it unlocks it")
+			return append(lines,
+				"it locks "+strings.Join(f.Chained, ", ")+" a second time before it unlocks it")
 		}
-		return append(lines, "each holds a lock that the next one waits for: "+strings.Join(f.Chained, ", "))
+		return append(lines,
+			"each holds a lock that the next one waits for: "+strings.Join(f.Chained, ", "))
 	}
 	if len(f.Others) > 0 {
-		lines = append(lines, "it holds up others, too, for a part of their lives: "+partsText(f.Others[:min(len(f.Others), mostCauses)]))
+		lines = append(lines,
+			"it holds up others, too, for a part of their lives: "+
+				partsText(f.Others[:min(len(f.Others), mostCauses)]))
 	}
 	return lines
 }
@@ -316,7 +339,8 @@ func WhyLines(f *why.Finding) (lines []string) {
 // mostCauses limits the causes that the text shows.
 const mostCauses = 3
 
-// unknownText says for which part of the waiting for a lock nobody is known to hold it.
+// unknownText says for which part of the waiting for a lock nobody is known
+// to hold it.
 func unknownText(f *why.Finding) []string {
 	known := 0.0
 	for _, c := range f.Causes {
@@ -341,7 +365,8 @@ func garbageLines(g *why.Garbage) (lines []string) {
 	if g.Bytes > 0 {
 		text := "it allocates " + bytesText(g.Bytes) + " a second"
 		if g.Objects > 0 {
-			text += fmt.Sprintf(", in %s objects of %s on average", manyText(g.Objects), bytesText(g.Bytes/g.Objects))
+			text += fmt.Sprintf(", in %s objects of %s on average", manyText(g.Objects),
+				bytesText(g.Bytes/g.Objects))
 		}
 		if g.Collections > 0 {
 			text += fmt.Sprintf("; %s collections a second", rateText(g.Collections))
@@ -357,7 +382,8 @@ func garbageLines(g *why.Garbage) (lines []string) {
 	return lines
 }
 
-// throttlingText says how often the kernel has stopped a program for the rest of a period.
+// throttlingText says how often the kernel has stopped a program for the rest
+// of a period.
 func throttlingText(t *why.Throttling) string {
 	text := fmt.Sprintf("it had used up its time in %s of the kernel's periods, and was stopped for the rest of each", sharePercent(t.Periods))
 	if t.Limit > 0 {
@@ -386,14 +412,17 @@ func causeText(f *why.Finding, c *why.Cause) string {
 	case c.Certainty == why.Likely:
 		return c.Class + " probably has what they wait for, in " + at + ": " + doing + share
 	case c.Certainty == why.OtherSide:
-		return "at the other end of the channel is " + c.Class + ", in " + at + ": " + doing + " (" + sharePercent(c.Share) + " of its life)"
+		return "at the other end of the channel is " + c.Class + ", in " + at + ": " + doing +
+			" (" + sharePercent(c.Share) + " of its life)"
 	case c.Certainty == why.Fellow:
-		return "others of the class are further on in " + f.Where.Caller + ", in " + at + ": " + doing + " (" + sharePercent(c.Share) + ")"
+		return "others of the class are further on in " + f.Where.Caller + ", in " + at + ": " +
+			doing + " (" + sharePercent(c.Share) + ")"
 	}
 	if f.Kind == why.LockKind {
 		return "perhaps " + c.Class + " holds it, in " + at + ": " + doing + share
 	}
-	return "a candidate to end the wait, by the code that it is in, is " + c.Class + ", in " + at + ": " + doing + share
+	return "a candidate to end the wait, by the code that it is in, is " + c.Class + ", in " + at +
+		": " + doing + share
 }
 
 func placeText(p *why.Place) string {
@@ -413,7 +442,8 @@ func whenText(f *why.Finding, from, to time.Duration) string {
 		}
 		text = "only " + strings.Join(list, ", ")
 		if len(list) > mostCauses {
-			text = fmt.Sprintf("in %d spans: %s, ...", len(list), strings.Join(list[:mostCauses], ", "))
+			text = fmt.Sprintf("in %d spans: %s, ...", len(list),
+				strings.Join(list[:mostCauses], ", "))
 		}
 	}
 	if f.When.Period > 0 {

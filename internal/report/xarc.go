@@ -61,8 +61,9 @@ func newXArcs(t *calltree.Tree, o XOptions) *xarcs {
 	return a
 }
 
-// number returns the number of each node's pair; the root has -1. It visits the nodes grouped by callee, so that an array
-// indexed by caller is enough to find a pair.
+// number returns the number of each node's pair; the root has -1. It visits
+// the nodes grouped by callee, so that an array indexed by caller is enough
+// to find a pair.
 func (a *xarcs) number(t *calltree.Tree) []int32 {
 	funcs, parents := t.Funcs(), t.Parents()
 	row := make([]int32, t.Len())
@@ -97,7 +98,8 @@ func (a *xarcs) rows(ids []int32, named []calltree.Func, sign int) []XRow {
 	weights := make([]XWeight, len(ids)*n)
 	kept := 0
 	for _, id := range ids {
-		a.values.fill(&rows[kept], a.syms.Name(named[id]), id, weights[kept*n:(kept+1)*n:(kept+1)*n])
+		a.values.fill(&rows[kept], a.syms.Name(named[id]), id,
+			weights[kept*n:(kept+1)*n:(kept+1)*n])
 		if a.options.reaches(rows[kept]) {
 			kept++
 		}
@@ -105,14 +107,16 @@ func (a *xarcs) rows(ids []int32, named []calltree.Func, sign int) []XRow {
 	return rows[:kept]
 }
 
-// An xkey is the sort key of a pair: the cum and base of the first metric shown, if one plane is enough for them.
+// An xkey is the sort key of a pair: the cum and base of the first metric
+// shown, if one plane is enough for them.
 type xkey struct {
 	cum, base  int64
 	rank, pair int32
 }
 
-// sort sorts pairs by the first metric shown, and then by name. It first copies the keys into one slice: otherwise the sort
-// of a large report would fetch its numbers from all over the memory, and mostly wait for it.
+// sort sorts pairs by the first metric shown, and then by name. It first
+// copies the keys into one slice: otherwise the sort of a large report would
+// fetch its numbers from all over the memory, and mostly wait for it.
 func (a *xarcs) sort(ids []int32, named []calltree.Func, sign int) {
 	w := a.values.weights[0]
 	planes := len(w.cum)
@@ -148,7 +152,8 @@ func ranks(syms *calltree.Symbols) []int32 {
 	for i := range order {
 		order[i] = calltree.Func(i)
 	}
-	slices.SortFunc(order, func(a, b calltree.Func) int { return strings.Compare(syms.Name(a), syms.Name(b)) })
+	slices.SortFunc(order,
+		func(a, b calltree.Func) int { return strings.Compare(syms.Name(a), syms.Name(b)) })
 	rank := make([]int32, len(order))
 	for i, f := range order {
 		rank[f] = int32(i)
@@ -179,7 +184,8 @@ func groupBy(key []calltree.Func, funcs int) xgroups {
 
 func (g xgroups) of(f calltree.Func) []int32 { return g.ids[g.start[f]:g.start[f+1]] }
 
-// WriteXArc writes the xarc report: a stanza of parents, self and children for each function.
+// WriteXArc writes the xarc report: a stanza of parents, self and children
+// for each function.
 func WriteXArc(w io.Writer, t *calltree.Tree, o XOptions) error {
 	out := bufio.NewWriter(w)
 	v := nodeValues(t, o)

@@ -25,8 +25,8 @@ func WriteXArcJSON(w io.Writer, t *calltree.Tree, o XOptions, basis Basis) error
 	return writeList(w, "stanzas", XArc(t, o), basis)
 }
 
-// writeList writes a document with a list of this name, one element per line. It writes each element as soon as it has it:
-// there can be millions.
+// writeList writes a document with a list of this name, one element per line.
+// It writes each element as soon as it has it: there can be millions.
 func writeList[E any](w io.Writer, name string, list iter.Seq[E], basis Basis) error {
 	head, err := marshal(basis)
 	if err != nil {

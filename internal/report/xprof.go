@@ -37,10 +37,12 @@ func newXProfile(t *calltree.Tree, o XOptions) *xprofile {
 	for n, f := range t.Funcs() {
 		row[n] = int32(f)
 	}
-	p := &xprofile{values: nodeValues(t, o).byRow(t, row, syms.Len()), rows: make([]XRow, syms.Len())}
+	p := &xprofile{values: nodeValues(t, o).byRow(t, row, syms.Len()),
+		rows: make([]XRow, syms.Len())}
 	for f, level := range shallowest(t) {
 		p.rows[f] = p.values.row(syms.Name(calltree.Func(f)), int32(f))
-		if level >= 0 && (o.Depth == 0 || level <= o.Depth) && o.keeps(p.rows[f].Name) && o.reaches(p.rows[f]) {
+		if level >= 0 && (o.Depth == 0 || level <= o.Depth) && o.keeps(p.rows[f].Name) &&
+			o.reaches(p.rows[f]) {
 			p.order = append(p.order, calltree.Func(f))
 		}
 	}
@@ -63,7 +65,8 @@ func newXProfile(t *calltree.Tree, o XOptions) *xprofile {
 	return p
 }
 
-// shallowest returns for each function the least level at which it occurs, or -1 if it does not occur.
+// shallowest returns for each function the least level at which it occurs, or
+// -1 if it does not occur.
 func shallowest(t *calltree.Tree) []int {
 	least := make([]int, t.Symbols().Len())
 	for f := range least {
@@ -81,8 +84,9 @@ func shallowest(t *calltree.Tree) []int {
 	return least
 }
 
-// WriteXProf writes the xprof report: calls, percentages of base and cum, the index of the function in the xarc report,
-// and below them the sum of the calls.
+// WriteXProf writes the xprof report: calls, percentages of base and cum, the
+// index of the function in the xarc report, and below them the sum of the
+// calls.
 func WriteXProf(w io.Writer, t *calltree.Tree, o XOptions) error {
 	out := bufio.NewWriter(w)
 	p := newXProfile(t, o)
@@ -108,7 +112,8 @@ func (v *xvalues) ruler(with string) string {
 	out := strings.Repeat(" ", 6) + strings.Repeat(with, 3)
 	for _, w := range v.weights {
 		base, cum := v.titles(w)
-		out += fmt.Sprintf(" %*s %*s", max(8, len(base)), strings.Repeat(with, 5), max(8, len(cum)), strings.Repeat(with, 4))
+		out += fmt.Sprintf(" %*s %*s", max(8, len(base)), strings.Repeat(with, 5), max(8, len(cum)),
+			strings.Repeat(with, 4))
 	}
 	return out
 }

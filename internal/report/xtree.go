@@ -19,8 +19,8 @@ type XTreeRow struct {
 	Node      XRow `json:"node"`
 }
 
-// XTree returns the call tree in preorder (arcflow paper, "The xtree report", figure 5). If it leaves out a node, it also
-// leaves out all nodes below it.
+// XTree returns the call tree in preorder (arcflow paper, "The xtree report",
+// figure 5). If it leaves out a node, it also leaves out all nodes below it.
 func XTree(t *calltree.Tree, o XOptions) iter.Seq[XTreeRow] {
 	return func(yield func(XTreeRow) bool) {
 		v := nodeValues(t, o)
@@ -52,7 +52,8 @@ func XTree(t *calltree.Tree, o XOptions) iter.Seq[XTreeRow] {
 	}
 }
 
-// keptByName reports for each node whether it is above, at or below a node whose name is kept. It returns nil if all are.
+// keptByName reports for each node whether it is above, at or below a node
+// whose name is kept. It returns nil if all are.
 func keptByName(t *calltree.Tree, o XOptions) []bool {
 	if o.Keep == nil {
 		return nil
@@ -74,7 +75,8 @@ func keptByName(t *calltree.Tree, o XOptions) []bool {
 	return kept
 }
 
-// WriteXTree writes the xtree report: level, level of recursion, calls, and percentages of base and cum.
+// WriteXTree writes the xtree report: level, level of recursion, calls, and
+// percentages of base and cum.
 func WriteXTree(w io.Writer, t *calltree.Tree, o XOptions) error {
 	out := bufio.NewWriter(w)
 	v := nodeValues(t, o)
@@ -94,7 +96,8 @@ func WriteXTree(w io.Writer, t *calltree.Tree, o XOptions) error {
 
 const deepestIndent = 100
 
-// indent returns a dash for each level, with every fifth a plus, as in figure 5. Below deepestIndent it does not grow.
+// indent returns a dash for each level, with every fifth a plus, as in figure 5.
+// Below deepestIndent it does not grow.
 func indent(level int) string {
 	if level == 0 {
 		return ""
@@ -115,7 +118,9 @@ func (v *xvalues) heading(name string) string {
 		if w.of.Unit != "" && w.of.Unit != unit {
 			unit += ", " + w.of.Unit
 		}
-		units = append(units, fmt.Sprintf("Units :: %s; Total :: %s", termtext.Printable(unit), exactOrRounded(w.of.Denominator, 2)))
+		units = append(units,
+			fmt.Sprintf("Units :: %s; Total :: %s", termtext.Printable(unit),
+				exactOrRounded(w.of.Denominator, 2)))
 	}
 	return fmt.Sprintf("%s report (%s)", name, strings.Join(units, " | "))
 }
@@ -137,7 +142,8 @@ func (v *xvalues) titles(w *xsums) (base, cum string) {
 	return "%Base " + termtext.Printable(w.of.Name), "%Cum " + termtext.Printable(w.of.Name)
 }
 
-// cells returns a function that appends the numbers of a row to a line. It must be fast: reports can have a million rows.
+// cells returns a function that appends the numbers of a row to a line. It
+// must be fast: reports can have a million rows.
 func (v *xvalues) cells() func(line []byte, r XRow) []byte {
 	var widths []int
 	for _, w := range v.weights {
@@ -165,7 +171,8 @@ func appendPadded(line []byte, width int, cell []byte) []byte {
 	return append(line, cell...)
 }
 
-// appendName appends a name as Printable shows it. The line has only ASCII characters.
+// appendName appends a name as Printable shows it. The line has only ASCII
+// characters.
 func (o *XOptions) appendName(line []byte, name string) []byte {
 	if o.Width > 0 && len(line)+len(name) > o.Width {
 		return append(line, termtext.ShortenPath(termtext.Printable(name), o.Width-len(line))...)

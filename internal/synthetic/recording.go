@@ -1,4 +1,5 @@
-// Package synthetic makes large recordings for benchmarks. The same arguments always make the same recording.
+// Package synthetic makes large recordings for benchmarks. The same arguments
+// always make the same recording.
 package synthetic
 
 import (
@@ -19,9 +20,11 @@ const (
 	interval   = 10 * time.Millisecond
 )
 
-// Recording makes a recording of a server with the given number of goroutines. From one sample to the next, the given share
-// of them changes: a goroutine gets another stack or state, or ends and a new one replaces it. The recording has all typed
-// times, locks with holders, labels, jittered ticks and an end.
+// Recording makes a recording of a server with the given number of
+// goroutines. From one sample to the next, the given share of them changes: a
+// goroutine gets another stack or state, or ends and a new one replaces it.
+// The recording has all typed times, locks with holders, labels, jittered
+// ticks and an end.
 func Recording(samples, goroutines int, share float64) *sampledata.Recording {
 	b := sampledata.NewBuilder(Header())
 	if err := Record(b, samples, goroutines, share); err != nil {
@@ -33,9 +36,12 @@ func Recording(samples, goroutines int, share float64) *sampledata.Recording {
 // Header returns the header of a synthetic recording.
 func Header() sampledata.Header {
 	return sampledata.Header{
-		Command: []string{"./server"}, Executable: "/srv/server", PID: 4711, GoVersion: "go1.26.0", OS: "linux", Arch: "amd64",
-		GOMAXPROCS: processors, Start: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Clock: "monotonic",
-		Sampler: sampledata.Settings{Version: "synthetic", Backend: "synthetic", RateHz: float64(time.Second / interval), Jitter: 1, MaxOverhead: 0.01},
+		Command: []string{"./server"}, Executable: "/srv/server", PID: 4711, GoVersion: "go1.26.0",
+		OS: "linux", Arch: "amd64",
+		GOMAXPROCS: processors, Start: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		Clock: "monotonic",
+		Sampler: sampledata.Settings{Version: "synthetic", Backend: "synthetic",
+			RateHz: float64(time.Second / interval), Jitter: 1, MaxOverhead: 0.01},
 	}
 }
 
@@ -86,12 +92,15 @@ func newServer(sink sampledata.Sink) *server {
 	for i := range shared {
 		pkg := fmt.Sprintf("pkg%d", i%packages)
 		shared[i] = sink.Function(sampledata.Function{
-			Name: fmt.Sprintf("%s.f%d", pkg, i), File: fmt.Sprintf("/src/%s/file%d.go", pkg, i%7), Line: int32(10 + i),
+			Name: fmt.Sprintf("%s.f%d", pkg, i), File: fmt.Sprintf("/src/%s/file%d.go", pkg, i%7),
+			Line: int32(10 + i),
 		})
 	}
 	for c := range classes {
-		s.starts[c] = sink.Function(sampledata.Function{Name: fmt.Sprintf("main.worker%d", c), File: "/src/main.go", Line: int32(100 * c)})
-		top := sink.Node(sampledata.Node{Parent: sampledata.NoStack, Function: s.starts[c], Line: int32(100*c + 1)})
+		s.starts[c] = sink.Function(sampledata.Function{Name: fmt.Sprintf("main.worker%d", c),
+			File: "/src/main.go", Line: int32(100 * c)})
+		top := sink.Node(sampledata.Node{Parent: sampledata.NoStack, Function: s.starts[c],
+			Line: int32(100*c + 1)})
 		path := []sampledata.NodeID{top}
 		for range sites {
 			path = path[:1+s.rand.IntN(len(path))]
@@ -129,7 +138,8 @@ func (s *server) change(g goroutine) {
 			s.running[p] = sampledata.IdleProcessor
 		}
 	}
-	state := sampledata.State{Stack: s.stacks[g.class][s.rand.IntN(sites)], Labels: s.labels[g.class%len(s.labels)]}
+	state := sampledata.State{Stack: s.stacks[g.class][s.rand.IntN(sites)],
+		Labels: s.labels[g.class%len(s.labels)]}
 	free := -1
 	for p, r := range s.running {
 		if r < 0 {
@@ -144,16 +154,19 @@ func (s *server) change(g goroutine) {
 		state.Run = sampledata.Runnable
 	case n < 5:
 		lock := s.rand.IntN(10)
-		state.Run, state.Reason, state.Lock = sampledata.Blocked, "sync.Mutex.Lock", 0xc000100000+uint64(lock)*0x40
+		state.Run, state.Reason, state.Lock = sampledata.Blocked, "sync.Mutex.Lock",
+			0xc000100000+uint64(lock)*0x40
 		state.Holders, state.Evidence = s.sink.HolderSet([]sampledata.GoroutineID{s.all[lock%len(s.all)].id}), sampledata.Inferred
 	default:
 		state.Run = sampledata.Waiting
-		state.Reason = []string{"IO wait", "chan receive", "select", "sleep", "sync.WaitGroup.Wait"}[n-5]
+		state.Reason = []string{"IO wait", "chan receive", "select", "sleep",
+			"sync.WaitGroup.Wait"}[n-5]
 	}
 	s.changes = append(s.changes, sampledata.Change{Goroutine: g.id, State: state})
 }
 
-// step changes the given share of the goroutines. It ends a tenth of these, and starts as many new ones.
+// step changes the given share of the goroutines. It ends a tenth of these,
+// and starts as many new ones.
 func (s *server) step(share float64) {
 	n := min(len(s.all), max(1, int(share*float64(len(s.all)))))
 	for i := range n {
@@ -186,9 +199,11 @@ func (s *server) end(i int) {
 func (s *server) sample(at time.Duration) error {
 	reused := int32(max(0, len(s.all)-len(s.changes)))
 	err := s.sink.Sample(sampledata.Sample{
-		Time: at, Halt: 150*time.Microsecond + time.Duration(s.rand.Int64N(int64(100*time.Microsecond))),
-		Processors: s.running[:], Threads: 12, Missed: int32(s.rand.IntN(50) / 49), SamplerCPU: 300 * time.Microsecond,
-		Reused: reused, Rechecked: min(1, reused),
+		Time: at, Halt: 150*time.Microsecond +
+			time.Duration(s.rand.Int64N(int64(100*time.Microsecond))),
+		Processors: s.running[:], Threads: 12, Missed: int32(s.rand.IntN(50) / 49),
+		SamplerCPU: 300 * time.Microsecond,
+		Reused:     reused, Rechecked: min(1, reused),
 	}, s.changes)
 	s.changes = s.changes[:0]
 	return err

@@ -44,7 +44,8 @@ type CallPathQuery struct {
 // A Rat is an exact number, written as a string such as "5/2".
 type Rat struct{ big.Rat }
 
-// maxRat bounds the text of a number. Exponents are refused, so a number has no more digits than its text.
+// maxRat bounds the text of a number. Exponents are refused, so a number has
+// no more digits than its text.
 const maxRat = 1000
 
 // UnmarshalText reads digits with an optional sign and denominator.
@@ -101,7 +102,8 @@ func Membership(syms *calltree.Symbols, aspects map[string][]string) *calltree.M
 	}
 	slices.Sort(names)
 	return calltree.NewMembership(syms, names, func(set int, function string) bool {
-		return slices.ContainsFunc(aspects[names[set]], func(glob string) bool { return matchGlob(glob, function) })
+		return slices.ContainsFunc(aspects[names[set]],
+			func(glob string) bool { return matchGlob(glob, function) })
 	})
 }
 

@@ -7,7 +7,8 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// Searches is a file search*.json: call trees, and what a search over their call paths finds.
+// Searches is a file search*.json: call trees, and what a search over their
+// call paths finds.
 type Searches struct {
 	Format string
 	Cases  []SearchCase

@@ -1,12 +1,14 @@
 package vectors
 
-// Vertical is a file vertical*.json: metrics, sample lists, statistics and correlations of small recordings.
+// Vertical is a file vertical*.json: metrics, sample lists, statistics and
+// correlations of small recordings.
 type Vertical struct {
 	Format string         `json:"format"`
 	Cases  []VerticalCase `json:"cases"`
 }
 
-// A VerticalCase is a recording, with definitions and what they amount to. What is undefined is nil.
+// A VerticalCase is a recording, with definitions and what they amount to.
+// What is undefined is nil.
 type VerticalCase struct {
 	Name    string                    `json:"name"`
 	Times   []int64                   `json:"times_ns"`

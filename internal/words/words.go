@@ -1,4 +1,5 @@
-// Package words splits lines into words and quotes words, for the commands of 'cpprof find --interactive' and for a POSIX shell.
+// Package words splits lines into words and quotes words, for the commands of
+// 'cpprof find --interactive' and for a POSIX shell.
 package words
 
 import (
@@ -37,7 +38,10 @@ func Split(line string) ([]string, error) {
 
 // Quote quotes a word, if necessary, so that Split returns it unchanged.
 func Quote(word string) string {
-	plain := func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) && r != unicode.ReplacementChar }
+	plain := func(r rune) bool {
+		return unicode.IsGraphic(r) && !unicode.IsSpace(r) &&
+			r != unicode.ReplacementChar
+	}
 	special := strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) >= 0
 	if word == "" || special || word[0] == '"' || word[0] == '#' {
 		return strconv.Quote(word)
@@ -54,11 +58,13 @@ func Join(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// Shell quotes a word for a POSIX shell, if it needs that. What a terminal can't show is written as $'\033': the word can be
-// printed, and shells such as bash, zsh and ksh read it as it was.
+// Shell quotes a word for a POSIX shell, if it needs that. What a terminal
+// can't show is written as $'\033': the word can be printed, and shells such
+// as bash, zsh and ksh read it as it was.
 func Shell(word string) string {
 	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@%+=,", r)
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune("-_./:@%+=,", r)
 	}
 	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
 		return word

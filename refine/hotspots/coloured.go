@@ -30,13 +30,15 @@ type Coloured struct {
 // view. In the profile of another tool, nobody knows when a stack got its hits;
 // its shares then count as exact.
 func ColourPaths(t *calltree.Tree, threshold float64) *Coloured {
-	c := &Coloured{Tree: t, Threshold: threshold, colours: make([]Colour, t.Len()), deep: make(map[calltree.Func]bool)}
+	c := &Coloured{Tree: t, Threshold: threshold, colours: make([]Colour, t.Len()),
+		deep: make(map[calltree.Func]bool)}
 	if t.Main().Cum(0).Sign() <= 0 {
 		return c // nothing was seen
 	}
 	c.Paths = FindPaths(t, func(_ *calltree.Metric, s Stacks) Verdict { return c.verdict(s) })
 	// Typed time is no code: that all computing is :RUN says nothing.
-	c.Deep = slices.DeleteFunc(c.Deep, func(s Starter) bool { return t.Symbols().Kind(s.Func) == calltree.Typed })
+	c.Deep = slices.DeleteFunc(c.Deep,
+		func(s Starter) bool { return t.Symbols().Kind(s.Func) == calltree.Typed })
 	for _, n := range c.TopDown {
 		c.colours[n] = Accepted
 	}
@@ -86,5 +88,6 @@ func (c *Coloured) Share(n int32) Estimate {
 // StarterShare returns the cost of a deep starter, wherever it is called.
 func (c *Coloured) StarterShare(s *Starter) Estimate { return c.estimate(s.Stacks) }
 
-// IsDeep reports whether the function of a node is a bottleneck wherever it is called, though no call path to it is one.
+// IsDeep reports whether the function of a node is a bottleneck wherever it
+// is called, though no call path to it is one.
 func (c *Coloured) IsDeep(n int32) bool { return c.deep[c.Tree.Funcs()[n]] }

@@ -7,10 +7,13 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// A cover has the nodes of one side that a list of summaries covers, all in preorder.
+// A cover has the nodes of one side that a list of summaries covers, all in
+// preorder.
 type cover struct {
-	along  []int32 // nodes along the paths
-	ranges []int32 // ends of paths that are not below another end: they and all nodes below are covered
+	along []int32 // nodes along the paths
+	// ends of paths that are not below another end: they and all nodes below
+	// are covered
+	ranges []int32
 	extra  []int32 // nodes along the paths that are in no range
 }
 
@@ -35,7 +38,8 @@ func (s *side) cover(list []item) cover {
 	return c
 }
 
-// along returns the nodes along the paths of the list, each once. The result must not be changed.
+// along returns the nodes along the paths of the list, each once. The result
+// must not be changed.
 func (s *side) along(list []item) []int32 {
 	if len(list) == 1 && list[0].length == 1 {
 		return list[0].places.finals
@@ -59,7 +63,8 @@ func (s *side) along(list []item) []int32 {
 	return nodes
 }
 
-// A cursor moves forward through nodes in preorder. It finds near nodes faster than a search over all nodes would.
+// A cursor moves forward through nodes in preorder. It finds near nodes
+// faster than a search over all nodes would.
 type cursor struct {
 	nodes []int32
 	at    int
@@ -77,7 +82,8 @@ func (c *cursor) seek(n int32) bool {
 	return found
 }
 
-// sum moves to the first node of [from, to), and sums the values of the list's nodes in that range.
+// sum moves to the first node of [from, to), and sums the values of the
+// list's nodes in that range.
 func (c *cursor) sum(from, to int32, values []int64) (sum int64) {
 	c.seek(from)
 	for i := c.at; i < len(c.nodes) && c.nodes[i] < to; i++ {
@@ -91,7 +97,8 @@ func (s *side) within(ranges *cursor, n int32) bool {
 	return ranges.seek(n) || ranges.at > 0 && n < s.end[ranges.nodes[ranges.at-1]]
 }
 
-// cumOverlap sums the cost of the nodes in both covers. It walks the smaller one, and searches in the other.
+// cumOverlap sums the cost of the nodes in both covers. It walks the smaller
+// one, and searches in the other.
 func (s *side) cumOverlap(a, b cover, p calltree.Plane) (sum int64) {
 	if len(a.ranges)+len(a.extra) > len(b.ranges)+len(b.extra) {
 		a, b = b, a
@@ -126,8 +133,9 @@ func (s *side) baseOverlap(a, b cover, p calltree.Plane) (sum int64) {
 	return sum
 }
 
-// Overlaps returns the overlaps of the cum and of the base of a summary (see CumOverlap) with each of several lists. Its
-// time depends mostly on the smaller of the two.
+// Overlaps returns the overlaps of the cum and of the base of a summary (see
+// CumOverlap) with each of several lists. Its time depends mostly on the
+// smaller of the two.
 func (p *Trees) Overlaps(s Summary, lists ...[]Summary) (cums, bases []*big.Rat) {
 	cums, bases = make([]*big.Rat, len(lists)), make([]*big.Rat, len(lists))
 	for k := range lists {

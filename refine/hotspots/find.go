@@ -28,14 +28,17 @@ type Bottleneck struct {
 	Interval   *Estimate // of Own, if it is known in which samples the hits were; else nil
 }
 
-// Find works like the paper's expert (section 2.3), until the labelled summaries cover enough of the cost: it starts
-// where most of the uncovered cost is spent, zooms up through the callers that concentrate it, labels the result, and
-// continues with the rest.
+// Find works like the paper's expert (section 2.3), until the labelled
+// summaries cover enough of the cost: it starts where most of the uncovered
+// cost is spent, zooms up through the callers that concentrate it, labels the
+// result, and continues with the rest.
 //
-// It starts at single functions, or at the typed time below them, by their base; residual.score describes how functions
-// that mostly call others are deferred. In a comparison, the cost to be covered is the sum of the increases over all
-// starts, so that an increase in one place and a decrease in another do not hide each other. It ends where the next
-// increase may be chance.
+// It starts at single functions, or at the typed time below them, by their
+// base; residual.score describes how functions that mostly call others are
+// deferred. In a comparison, the cost to be covered is the sum of the
+// increases over all starts, so that an increase in one place and a decrease
+// in another do not hide each other. It ends where the next increase may be
+// chance.
 func Find(p *Trees, o FindOptions) *Found {
 	goal := o.Coverage
 	if goal == nil {
@@ -65,7 +68,8 @@ func Find(p *Trees, o FindOptions) *Found {
 	return f
 }
 
-// next covers the next bottleneck and returns it, or nil if no bottleneck is left that adds enough.
+// next covers the next bottleneck and returns it, or nil if no bottleneck is
+// left that adds enough.
 func (r *residual) next(o FindOptions) Summary {
 	id := r.ranking.best()
 	if id < 0 {

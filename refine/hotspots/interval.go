@@ -6,7 +6,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// An Estimate is a share, with an interval that contains the true share with a probability of 95 %.
+// An Estimate is a share, with an interval that contains the true share with
+// a probability of 95 %.
 type Estimate struct {
 	Share   float64 `json:"share"`
 	Low     float64 `json:"low"`
@@ -17,8 +18,9 @@ type Estimate struct {
 // Margin returns half the width of the interval.
 func (e Estimate) Margin() float64 { return (e.High - e.Low) / 2 }
 
-// An Observation is one sample, or a slice of neighbouring samples: the mean number of goroutines that do
-// something (Hits), and of those that could (Base).
+// An Observation is one sample, or a slice of neighbouring samples: the mean
+// number of goroutines that do something (Hits), and of those that could
+// (Base).
 type Observation struct {
 	Weight     float64 // time that the samples stand for
 	Hits, Base float64
@@ -26,8 +28,8 @@ type Observation struct {
 
 // A Ratio is a ratio of two sums over samples, with its error.
 //
-// Goroutines of one sample are not independent, nor are samples that follow one another. So the unit of the
-// error is a block of neighbouring samples.
+// Goroutines of one sample are not independent, nor are samples that follow
+// one another. So the unit of the error is a block of neighbouring samples.
 type Ratio struct {
 	Value   float64
 	Error   float64 // the standard error
@@ -46,18 +48,22 @@ const (
 	// minBlocks is the number of blocks that are left at least when blocks grow.
 	minBlocks = 16
 
-	// minFreedom is for shares that one or two blocks have all of: Wilson's form itself allows for such.
+	// minFreedom is for shares that one or two blocks have all of: Wilson's
+	// form itself allows for such.
 	minFreedom = 5
 
 	// minMeasured is the number of samples below which an error is not known.
 	minMeasured = 10
 )
 
-// RatioOf returns the ratio of the hits to the bases, by weight. Each observation is of a number of samples.
+// RatioOf returns the ratio of the hits to the bases, by weight. Each
+// observation is of a number of samples.
 //
-// With p for the ratio, the hits of a block differ from what its base suggests by E = sum(w*(hits - p*base)).
-// The variance of p is about the sum of E^2 over all blocks, divided by the square of the sum of w*base.
-// That holds if blocks are independent: they grow until the E of neighbours do not correlate.
+// With p for the ratio, the hits of a block differ from what its base
+// suggests by E = sum(w*(hits - p*base)). The variance of p is about the sum
+// of E^2 over all blocks, divided by the square of the sum of w*base. That
+// holds if blocks are independent: they grow until the E of neighbours do not
+// correlate.
 func RatioOf(all []Observation, each int) Ratio {
 	var r Ratio
 	var hits, base, squares float64
@@ -90,8 +96,9 @@ func RatioOf(all []Observation, each int) Ratio {
 	return r
 }
 
-// setError sets the error by the E of observations, and of blocks of them that are independent. The E of blocks are small if
-// neighbours take turns: the error is never smaller than if observations were independent.
+// setError sets the error by the E of observations, and of blocks of them
+// that are independent. The E of blocks are small if neighbours take turns:
+// the error is never smaller than if observations were independent.
 func (r *Ratio) setError(seen, blocks []float64, base float64) {
 	variance, freedom := varianceOf(blocks)
 	if v, f := varianceOf(seen); v > variance {
@@ -100,10 +107,12 @@ func (r *Ratio) setError(seen, blocks []float64, base float64) {
 	r.Error, r.freedom = math.Sqrt(variance)/base, freedom
 }
 
-// varianceOf returns the variance of a sum of independent values, and its degrees of freedom.
+// varianceOf returns the variance of a sum of independent values, and its
+// degrees of freedom.
 //
-// The variance has an error, too. By the fourth powers it is as uncertain as with some number of degrees of freedom: with
-// one less than there are values if they are much alike, and with few if few values have all of the sum.
+// The variance has an error, too. By the fourth powers it is as uncertain as
+// with some number of degrees of freedom: with one less than there are values
+// if they are much alike, and with few if few values have all of the sum.
 func varianceOf(values []float64) (variance, freedom float64) {
 	n, squares, fourths := float64(len(values)), 0.0, 0.0
 	for _, e := range values {
@@ -142,8 +151,9 @@ func joined(values []float64, size int) []float64 {
 	return blocks
 }
 
-// Margin returns half the width of the interval that contains the true ratio with a probability of 95 %. It returns
-// false if there are too few samples to tell.
+// Margin returns half the width of the interval that contains the true ratio
+// with a probability of 95 %. It returns false if there are too few samples
+// to tell.
 func (r Ratio) Margin() (margin float64, known bool) {
 	if r.Samples < minMeasured {
 		return 0, false
@@ -155,15 +165,19 @@ func (r Ratio) Margin() (margin float64, known bool) {
 // standard errors on each side of a 95 % interval.
 const normal = 1.959964
 
-// quantile returns the same of Student's distribution: the error itself is estimated.
+// quantile returns the same of Student's distribution: the error itself is
+// estimated.
 func (r Ratio) quantile() float64 {
 	return distuv.StudentsT{Sigma: 1, Nu: r.freedom}.Quantile(0.975)
 }
 
-// Estimated returns the share of the hits in the bases by weight. Each observation is of a number of samples.
+// Estimated returns the share of the hits in the bases by weight. Each
+// observation is of a number of samples.
 //
-// The interval is Wilson's for as many independent observations as would have the error of the ratio. There are at
-// most as many as goroutines were counted. A share of 0 or 1 has no error, but is not certain: its unit is the sample.
+// The interval is Wilson's for as many independent observations as would have
+// the error of the ratio. There are at most as many as goroutines were
+// counted. A share of 0 or 1 has no error, but is not certain: its unit is
+// the sample.
 func Estimated(all []Observation, each int) Estimate {
 	r := RatioOf(all, each)
 	if r.Samples == 0 {
@@ -201,11 +215,13 @@ func wilson(p, n, z float64) (low, high float64) {
 	return max(min(center-half, p), 0), min(max(center+half, p), 1)
 }
 
-// Minus returns Newcombe's interval (method 10) for the difference of two shares that are independent.
+// Minus returns Newcombe's interval (method 10) for the difference of two
+// shares that are independent.
 func (e Estimate) Minus(f Estimate) Estimate {
 	d := e.Share - f.Share
 	return Estimate{
-		Share: d, Low: d - math.Hypot(e.Share-e.Low, f.High-f.Share), High: d + math.Hypot(e.High-e.Share, f.Share-f.Low),
+		Share: d, Low: d - math.Hypot(e.Share-e.Low, f.High-f.Share),
+		High:    d + math.Hypot(e.High-e.Share, f.Share-f.Low),
 		Samples: min(e.Samples, f.Samples),
 	}
 }

@@ -63,7 +63,8 @@ func (q *ranking) update(r *residual) {
 	q.dirty = q.dirty[:0]
 }
 
-// best returns the start with the highest score, the first one of several, or -1 if nothing has a cost.
+// best returns the start with the highest score, the first one of several, or
+// -1 if nothing has a cost.
 func (q *ranking) best() int32 {
 	for len(q.queue) > 0 {
 		if top := q.queue[0]; top.score == q.scores[top.start] {

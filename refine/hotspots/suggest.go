@@ -8,68 +8,75 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// A Suggester lists summaries at which a search can start, best first (section 2.3).
+// A Suggester lists summaries at which a search can start, best first
+// (section 2.3).
 type Suggester struct {
 	Name    string // as on the command line
 	Help    string // describes the suggestions in one line
 	Suggest func(Profile) []Summary
 }
 
-// HighBase suggests single names by falling base, for a bottom-up search. It takes their own cost, so that functions and
-// not typed times come first.
+// HighBase suggests single names by falling base, for a bottom-up search. It
+// takes their own cost, so that functions and not typed times come first.
 func HighBase() Suggester {
-	return Suggester{"HighBase", "single names by falling own cost; for a bottom-up search", func(p Profile) []Summary {
-		list := p.Initial()
-		sortBy(list, Summary.Own)
-		return list
-	}}
+	return Suggester{"HighBase",
+		"single names by falling own cost; for a bottom-up search", func(p Profile) []Summary {
+			list := p.Initial()
+			sortBy(list, Summary.Own)
+			return list
+		}}
 }
 
 // HighCum suggests single names by falling cum, for a top-down search.
 func HighCum() Suggester {
-	return Suggester{"HighCum", "single names by falling cum; for a top-down search", func(p Profile) []Summary {
-		list := p.Initial()
-		sortBy(list, Summary.Cum)
-		return list
-	}}
+	return Suggester{"HighCum",
+		"single names by falling cum; for a top-down search", func(p Profile) []Summary {
+			list := p.Initial()
+			sortBy(list, Summary.Cum)
+			return list
+		}}
 }
 
-// Change suggests single names by the absolute value of the own cost: in a comparison, the names that changed most.
+// Change suggests single names by the absolute value of the own cost: in a
+// comparison, the names that changed most.
 func Change() Suggester {
-	return Suggester{"Change", "single names by the largest difference of own cost, up or down; for a comparison", func(p Profile) []Summary {
-		list := p.Initial()
-		sortBy(list, func(s Summary) *big.Rat { own := s.Own(); return own.Abs(own) })
-		return list
-	}}
+	return Suggester{"Change",
+		"single names by the largest difference of own cost, up or down; for a comparison", func(p Profile) []Summary {
+			list := p.Initial()
+			sortBy(list, func(s Summary) *big.Rat { own := s.Own(); return own.Abs(own) })
+			return list
+		}}
 }
 
-// Typed suggests call sequences for one time type: it zooms up from the time type, and suggests the callers of the
-// result by falling cum.
+// Typed suggests call sequences for one time type: it zooms up from the time
+// type, and suggests the callers of the result by falling cum.
 func Typed(timeType string) Suggester {
-	return Suggester{"Typed " + timeType, "where " + timeType + " concentrates", func(p Profile) []Summary {
-		s := p.Summary(timeType)
-		if s.Empty() {
-			return nil
-		}
-		reached, _ := zoomTo(p, s, DefaultCutoff(), Summary.Tops)
-		list := reached.Tops()
-		if len(list) == 0 {
-			return []Summary{reached}
-		}
-		SortByCum(list)
-		return list
-	}}
+	return Suggester{"Typed " + timeType,
+		"where " + timeType + " concentrates", func(p Profile) []Summary {
+			s := p.Summary(timeType)
+			if s.Empty() {
+				return nil
+			}
+			reached, _ := zoomTo(p, s, DefaultCutoff(), Summary.Tops)
+			list := reached.Tops()
+			if len(list) == 0 {
+				return []Summary{reached}
+			}
+			SortByCum(list)
+			return list
+		}}
 }
 
-// Recursive suggests, for each recursive function, the cycle that costs most below its second entry: the call sequence
-// from the function to itself.
+// Recursive suggests, for each recursive function, the cycle that costs most
+// below its second entry: the call sequence from the function to itself.
 func Recursive() Suggester {
-	return Suggester{"Recursive", "cycles of calls, from a function to itself, by cost", func(p Profile) []Summary {
-		if p, ok := p.(interface{ Cycles() []Summary }); ok {
-			return p.Cycles()
-		}
-		return nil
-	}}
+	return Suggester{"Recursive",
+		"cycles of calls, from a function to itself, by cost", func(p Profile) []Summary {
+			if p, ok := p.(interface{ Cycles() []Summary }); ok {
+				return p.Cycles()
+			}
+			return nil
+		}}
 }
 
 // Suggesters returns all suggesters, with Typed for :MONITOR.
@@ -77,7 +84,8 @@ func Suggesters() []Suggester {
 	return []Suggester{HighBase(), HighCum(), Typed(":MONITOR"), Recursive(), Change()}
 }
 
-// ParseSuggester returns a suggester by its name; "Typed" is followed by a time type or wait reason.
+// ParseSuggester returns a suggester by its name; "Typed" is followed by a
+// time type or wait reason.
 func ParseSuggester(name string) (Suggester, error) {
 	kind, rest, _ := strings.Cut(strings.TrimSpace(name), " ")
 	rest = strings.TrimSpace(rest)
@@ -91,17 +99,20 @@ func ParseSuggester(name string) (Suggester, error) {
 		}
 		names = append(names, s.Name)
 	}
-	return Suggester{}, fmt.Errorf("no suggester %q: choose one of %s", name, strings.Join(names, ", "))
+	return Suggester{}, fmt.Errorf("no suggester %q: choose one of %s", name,
+		strings.Join(names, ", "))
 }
 
-// longestCycle is the greatest number of calls within which Cycles searches for a function's last occurrence.
+// longestCycle is the greatest number of calls within which Cycles searches
+// for a function's last occurrence.
 const longestCycle = 64
 
 // maxCycles is the number of functions for which Cycles finds the costliest cycle.
 const maxCycles = 200
 
-// Cycles returns the costliest cycle of each function that recurs within one goroutine's part of a stack, by falling
-// cum. It does not find cycles of more than 64 calls.
+// Cycles returns the costliest cycle of each function that recurs within one
+// goroutine's part of a stack, by falling cum. It does not find cycles of
+// more than 64 calls.
 func (p *Trees) Cycles() []Summary {
 	costs := make(map[string]*cycle)
 	for _, s := range p.sides {
@@ -124,7 +135,8 @@ func (p *Trees) Cycles() []Summary {
 	return list[:min(len(list), maxCycles)]
 }
 
-// A cycle is a call sequence that begins and ends with one function, and the cost below its ends.
+// A cycle is a call sequence that begins and ends with one function, and the
+// cost below its ends.
 type cycle struct {
 	path []int32
 	key  string
@@ -146,7 +158,8 @@ func (c *cycle) names(p *Trees) []string {
 	return out
 }
 
-// addCycles adds the cost of each cycle in one side. On each stack, it counts the first end of the cycle.
+// addCycles adds the cost of each cycle in one side. On each stack, it counts
+// the first end of the cycle.
 func (p *Trees) addCycles(to map[string]*cycle, s *side) {
 	type found struct {
 		path  []int32
@@ -165,7 +178,8 @@ func (p *Trees) addCycles(to map[string]*cycle, s *side) {
 		}
 		key = key[:0]
 		for m := int32(n); length >= 0; length-- {
-			key = append(key, byte(s.name[m]), byte(s.name[m]>>8), byte(s.name[m]>>16), byte(s.name[m]>>24))
+			key = append(key, byte(s.name[m]), byte(s.name[m]>>8), byte(s.name[m]>>16),
+				byte(s.name[m]>>24))
 			m = s.parent[m]
 		}
 		c := cycles[string(key)]
@@ -189,7 +203,8 @@ func (p *Trees) addCycles(to map[string]*cycle, s *side) {
 	}
 }
 
-// cycleLength returns the number of calls from a node's function to itself above, in its goroutine's part, or 0.
+// cycleLength returns the number of calls from a node's function to itself
+// above, in its goroutine's part, or 0.
 func (p *Trees) cycleLength(s *side, n int32) int {
 	m := n
 	for length := 1; length <= longestCycle; length++ {

@@ -16,20 +16,23 @@ type summary struct {
 	plain     bool
 	base, cum *big.Rat    // computed on first use
 	known     *knownNames // of path, on first use
-	above     [][][]int64 // by side, plane and place, on first use: the own cost of the path's nodes above the final
+	// by side, plane and place, on first use: the own cost of the path's
+	// nodes above the final
+	above [][][]int64
 
 	extension // of another summary, if any
 }
 
-// An extension is how a summary extends another one. A search goes up thousands of calls, so that an extension has only what
-// differs.
+// An extension is how a summary extends another one. A search goes up
+// thousands of calls, so that an extension has only what differs.
 type extension struct {
 	from *summary // nil: it extends none
 	name int32
 	top  bool
 }
 
-// knownNames are the names that occur in the path of one summary. When the search goes on, it lends them to its extension.
+// knownNames are the names that occur in the path of one summary. When the
+// search goes on, it lends them to its extension.
 type knownNames struct {
 	of    *summary
 	names map[int32]bool
@@ -129,8 +132,9 @@ func (s *summary) Cum() *big.Rat {
 	return new(big.Rat).Set(s.cum)
 }
 
-// plainCum sums the cum of the finals that are not below another final, and the own cost of the path nodes above these. No name
-// occurs twice in the path, so that the path of a final below another final is there as a whole.
+// plainCum sums the cum of the finals that are not below another final, and
+// the own cost of the path nodes above these. No name occurs twice in the
+// path, so that the path of a final below another final is there as a whole.
 func (s *summary) plainCum(side int) *big.Rat {
 	of, finals := s.of.sides[side], s.places[side].finals
 	sums := make([]int64, len(of.planes))
@@ -197,7 +201,8 @@ func (s *summary) extensions(grouped func(*side, places) map[int32]places, top b
 		for name, where := range grouped(side, s.places[i]) {
 			e := byName[name]
 			if e == nil {
-				e = &summary{of: s.of, length: s.length + 1, extension: extension{s, name, top}, places: make([]places, len(s.places))}
+				e = &summary{of: s.of, length: s.length + 1, extension: extension{s, name, top},
+					places: make([]places, len(s.places))}
 				e.plain = s.plain && !s.has(name)
 				byName[name] = e
 			}
@@ -208,7 +213,8 @@ func (s *summary) extensions(grouped func(*side, places) map[int32]places, top b
 	for name := range byName {
 		names = append(names, name)
 	}
-	slices.SortFunc(names, func(a, b int32) int { return cmp.Compare(s.of.names[a], s.of.names[b]) })
+	slices.SortFunc(names,
+		func(a, b int32) int { return cmp.Compare(s.of.names[a], s.of.names[b]) })
 	out := make([]Summary, len(names))
 	for i, name := range names {
 		out[i] = byName[name]

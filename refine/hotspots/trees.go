@@ -28,11 +28,12 @@ func NewSingle(t *calltree.Tree) *Trees {
 	return p
 }
 
-// NewComparison returns the profile of a minus b, in the first metric of each. It matches frames by name: the trees need
-// not share a Symbols table.
+// NewComparison returns the profile of a minus b, in the first metric of
+// each. It matches frames by name: the trees need not share a Symbols table.
 //
-// With perDenominator, costs are fractions of each tree's own denominator (Metric.Denominator), so that recordings of
-// different length can be compared; otherwise they are hits, as in the paper.
+// With perDenominator, costs are fractions of each tree's own denominator
+// (Metric.Denominator), so that recordings of different length can be
+// compared; otherwise they are hits, as in the paper.
 func NewComparison(a, b *calltree.Tree, perDenominator bool) *Trees {
 	p := &Trees{unit: b.Main().Unit, whole: b.Main().Denominator, index: make(map[string]int32)}
 	fa, fb := big.NewRat(1, 1), big.NewRat(-1, 1)
@@ -97,7 +98,8 @@ func (p *Trees) Initial() []Summary {
 	bases, cums := p.nameTotals()
 	out := make([]Summary, 0, len(p.names))
 	for name := range p.names {
-		s := &summary{of: p, length: 1, path: []int32{int32(name)}, plain: true, base: bases[name], cum: cums[name]}
+		s := &summary{of: p, length: 1, path: []int32{int32(name)}, plain: true, base: bases[name],
+			cum: cums[name]}
 		for _, side := range p.sides {
 			s.places = append(s.places, side.all(int32(name)))
 		}
@@ -105,7 +107,8 @@ func (p *Trees) Initial() []Summary {
 			out = append(out, s)
 		}
 	}
-	slices.SortFunc(out, func(a, b Summary) int { return strings.Compare(a.Path()[0], b.Path()[0]) })
+	slices.SortFunc(out,
+		func(a, b Summary) int { return strings.Compare(a.Path()[0], b.Path()[0]) })
 	return out
 }
 
@@ -146,7 +149,8 @@ func (p *Trees) Summary(path ...string) Summary {
 }
 
 func (p *Trees) nowhere(path []string) Summary {
-	return &summary{of: p, text: slices.Clone(path), places: make([]places, len(p.sides)), plain: true}
+	return &summary{of: p, text: slices.Clone(path), places: make([]places, len(p.sides)),
+		plain: true}
 }
 
 // TotalBase returns the base of a list of summaries. Each node counts once.

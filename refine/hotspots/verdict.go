@@ -5,14 +5,17 @@ import (
 	"slices"
 )
 
-// A Verdict says whether a hypothesis holds on the evidence so far (JBolt, section 3). It can be revoked: the same test on
-// more evidence may have another result.
+// A Verdict says whether a hypothesis holds on the evidence so far (JBolt,
+// section 3). It can be revoked: the same test on more evidence may have
+// another result.
 type Verdict uint8
 
 const (
 	Maybe Verdict = iota // the threshold is within the interval: more evidence is needed
-	Yes                  // the share is above the threshold, and so is the lower end of its interval
-	No                   // the share is below the threshold, and so is the upper end of its interval
+	// the share is above the threshold, and so is the lower end of its interval
+	Yes
+	// the share is below the threshold, and so is the upper end of its interval
+	No
 )
 
 var verdicts = []string{"MAYBE", "YES", "NO"}
@@ -32,7 +35,8 @@ func (v *Verdict) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Against returns the verdict on the hypothesis that the share is above a threshold.
+// Against returns the verdict on the hypothesis that the share is above a
+// threshold.
 func (e Estimate) Against(threshold float64) Verdict {
 	switch {
 	case e.Low > threshold:

@@ -9,10 +9,12 @@ import (
 // DefaultCutoff returns the paper's ratio for zooming, 0.95.
 func DefaultCutoff() *big.Rat { return big.NewRat(95, 100) }
 
-// ZoomTop returns the nearby top extensions of s by the paper's routine Zoom (section 2.3). It finds the fewest
-// extensions, those with the highest cum first, whose total cum is at least cutoff times the cum of s. If there is only
-// one, it goes on with the extensions of that one, and so on. If no extensions are enough, the result is the summary
-// that zooming reached, or empty if it is still s.
+// ZoomTop returns the nearby top extensions of s by the paper's routine Zoom
+// (section 2.3). It finds the fewest extensions, those with the highest cum
+// first, whose total cum is at least cutoff times the cum of s. If there is
+// only one, it goes on with the extensions of that one, and so on. If no
+// extensions are enough, the result is the summary that zooming reached, or
+// empty if it is still s.
 func ZoomTop(p Profile, s Summary, cutoff *big.Rat) []Summary {
 	return zoom(p, s, cutoff, Summary.Tops)
 }
@@ -32,7 +34,8 @@ func zoom(p Profile, s Summary, cutoff *big.Rat, extensions func(Summary) []Summ
 
 // zoomTo returns the summary that zooming reached. It also returns the
 // extensions that together reach the cutoff, if any.
-func zoomTo(p Profile, s Summary, cutoff *big.Rat, extensions func(Summary) []Summary) (reached Summary, near []Summary) {
+func zoomTo(p Profile, s Summary, cutoff *big.Rat,
+	extensions func(Summary) []Summary) (reached Summary, near []Summary) {
 	goal := new(big.Rat).Abs(s.Cum())
 	goal.Mul(goal, cutoff)
 	for {
@@ -44,9 +47,12 @@ func zoomTo(p Profile, s Summary, cutoff *big.Rat, extensions func(Summary) []Su
 	}
 }
 
-// concentrated returns the fewest of the summaries, highest cum first, that together reach the goal.
+// concentrated returns the fewest of the summaries, highest cum first, that
+// together reach the goal.
 func concentrated(p Profile, list []Summary, goal *big.Rat) []Summary {
-	if len(list) == 1 { // as at each step up a long chain of calls: its cum is known, the total would be computed anew
+	// as at each step up a long chain of calls: its cum is known, the total
+	// would be computed anew
+	if len(list) == 1 {
 		if cum := list[0].Cum(); cum.Abs(cum).Cmp(goal) >= 0 {
 			return list
 		}
@@ -61,9 +67,11 @@ func concentrated(p Profile, list []Summary, goal *big.Rat) []Summary {
 	return nil
 }
 
-// ZoomTrim trims s as long as the cum stays the same, within the ratio cutoff up or down, and one step more: the result
-// is the first trimming whose cum differs. trim is Summary.TrimTop or Summary.TrimBottom. It returns false for a
-// sequence of one. (The paper only says that trimmings are zoomed like extensions.)
+// ZoomTrim trims s as long as the cum stays the same, within the ratio cutoff
+// up or down, and one step more: the result is the first trimming whose cum
+// differs. trim is Summary.TrimTop or Summary.TrimBottom. It returns false
+// for a sequence of one. (The paper only says that trimmings are zoomed like
+// extensions.)
 func ZoomTrim(s Summary, cutoff *big.Rat, trim func(Summary) (Summary, bool)) (Summary, bool) {
 	own := new(big.Rat).Abs(s.Cum())
 	least := new(big.Rat).Mul(own, cutoff)

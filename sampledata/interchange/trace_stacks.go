@@ -174,11 +174,13 @@ var waitsIn = map[string]wait{
 	"sync.runtime_SemacquireWaitGroup": {reason: "sync.WaitGroup.Wait"},
 	"sync.(*Cond).Wait":                {reason: "sync.Cond.Wait"},
 	"sync.runtime_notifyListWait":      {reason: "sync.Cond.Wait"},
-	"runtime.chanrecv1":                {reason: "chan receive"}, "runtime.chanrecv2": {reason: "chan receive"},
-	"runtime.chansend1": {reason: "chan send"},
-	"runtime.selectgo":  {reason: "select"}, "runtime.block": {reason: "select (no cases)"},
-	"time.Sleep":            {reason: "sleep"},
-	"poll.runtime_pollWait": {reason: "IO wait"},
+	"runtime.chanrecv1":                {reason: "chan receive"},
+	"runtime.chanrecv2":                {reason: "chan receive"},
+	"runtime.chansend1":                {reason: "chan send"},
+	"runtime.selectgo":                 {reason: "select"},
+	"runtime.block":                    {reason: "select (no cases)"},
+	"time.Sleep":                       {reason: "sleep"},
+	"poll.runtime_pollWait":            {reason: "IO wait"},
 }
 
 // waitAt returns what a stack waits for. The innermost function comes first. Of

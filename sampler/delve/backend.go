@@ -25,7 +25,9 @@ type Backend struct {
 	halter   halter
 	identity string // identifies the program that the process runs; see halter
 	header   sampledata.Header
-	inner    map[uint64]int // thread ids: from those that the target sees to ours, if it is in another pid namespace; else nil
+	// thread ids: from those that the target sees to ours, if it is in
+	// another pid namespace; else nil
+	inner map[uint64]int
 
 	capture capture
 	unwind  *unwinder
@@ -49,13 +51,15 @@ type known struct {
 	labels labels
 }
 
-// A print identifies the stack of a parked goroutine: its registers and a hash of its copy. An equal print later means
-// that the stack has not changed.
+// A print identifies the stack of a parked goroutine: its registers and a
+// hash of its copy. An equal print later means that the stack has not
+// changed.
 type print struct {
 	sp, pc, bp, hash uint64
 }
 
-// Attach prepares to sample a process that runs the binary. It does not halt the process.
+// Attach prepares to sample a process that runs the binary. It does not halt
+// the process.
 func (b *Binary) Attach(p *sampler.Process) (*Backend, error) {
 	h, err := newHalter(p.PID, p.Launched)
 	if err != nil {
@@ -70,7 +74,8 @@ func (b *Binary) Attach(p *sampler.Process) (*Backend, error) {
 }
 
 func newBackend(p *sampler.Process, h halter) *Backend {
-	return &Backend{process: p, halter: h, seed: maphash.MakeSeed(), after: func() {}, known: map[int64]*known{}}
+	return &Backend{process: p, halter: h, seed: maphash.MakeSeed(), after: func() {},
+		known: map[int64]*known{}}
 }
 
 // prepare finds out where the target's runtime keeps its data.
@@ -108,7 +113,8 @@ func (a *Backend) prepare(b *Binary) error {
 	a.header = sampledata.Header{
 		Command: a.process.Command(), Executable: b.info.Path, PID: int64(a.process.PID),
 		GoVersion: b.info.GoVersion, OS: b.info.OS, Arch: b.info.Arch,
-		Start: time.Now(), Clock: "monotonic", Sampler: sampledata.Settings{Wakes: sampler.UsualPriority},
+		Start: time.Now(), Clock: "monotonic",
+		Sampler: sampledata.Settings{Wakes: sampler.UsualPriority},
 	}
 	procs := []span{{addr: layout.gomaxprocs, data: make([]byte, 4)}}
 	a.halter.read(procs)
@@ -158,12 +164,14 @@ func (a *Backend) Release() error { return nil }
 func (a *Backend) Close() error { return a.halter.close() }
 
 // Observe takes one sample.
-func (a *Backend) Observe(_ context.Context, sink sampledata.Sink, s sampledata.Sample) (sampledata.Sample, error) {
+func (a *Backend) Observe(_ context.Context, sink sampledata.Sink,
+	s sampledata.Sample) (sampledata.Sample, error) {
 	if a.inner != nil {
 		a.inner = innerThreads(a.process.PID)
 	}
 	if a.sample == 0 {
-		// This copy of the running target is no sample, but it shows how much room a sample takes.
+		// This copy of the running target is no sample, but it shows how much
+		// room a sample takes.
 		a.capture.mem.reset()
 		_ = a.capture.take(nil, nil)
 	}
@@ -205,7 +213,8 @@ func (a *Backend) Observe(_ context.Context, sink sampledata.Sink, s sampledata.
 	return s, sink.Sample(s, a.changes)
 }
 
-// failure returns the error of a failed halt: an *EndedError if the target has ended, else a lost sample.
+// failure returns the error of a failed halt: an *EndedError if the target
+// has ended, else a lost sample.
 func (a *Backend) failure(err error) error {
 	var ended *sampler.EndedError
 	if errors.As(err, &ended) {
@@ -220,7 +229,8 @@ func (a *Backend) failure(err error) error {
 	default:
 	}
 	if errors.Is(err, errGone) || errors.Is(err, os.ErrNotExist) {
-		return &sampler.EndedError{End: sampledata.End{Cause: sampledata.EndExited, Detail: "exited"}}
+		return &sampler.EndedError{End: sampledata.End{Cause: sampledata.EndExited,
+			Detail: "exited"}}
 	}
 	return fmt.Errorf("sampling process %d: %w", a.process.PID, err)
 }
@@ -235,8 +245,9 @@ func (a *Backend) dropEnded() {
 	}
 }
 
-// processors returns what each processor runs. A processor whose goroutine sleeps in a system call counts as idle, since
-// another thread may take it over.
+// processors returns what each processor runs. A processor whose goroutine
+// sleeps in a system call counts as idle, since another thread may take it
+// over.
 func (a *Backend) processors() []sampledata.GoroutineID {
 	c := &a.capture
 	runs := map[uint64]sampledata.GoroutineID{} // by the address of the processor

@@ -45,7 +45,8 @@ type processor struct {
 	m      uint64
 }
 
-// take copies the parts of a sample while the target is halted. inner translates the thread ids that the target sees.
+// take copies the parts of a sample while the target is halted. inner
+// translates the thread ids that the target sees.
 func (c *capture) take(threads []thread, inner map[uint64]int) error {
 	c.threads = make(map[int]*thread, len(threads))
 	for i := range threads {
@@ -67,7 +68,8 @@ func (c *capture) take(threads []thread, inner map[uint64]int) error {
 func (c *capture) scheduler() error {
 	l, mem := c.l, c.mem
 	mem.copy([]region{
-		{l.allgs, 24}, {l.allglen, 8}, {l.allp, 24}, {l.gomaxprocs, 4}, {l.sched, l.schedSize}, {l.gcphase, 4},
+		{l.allgs, 24}, {l.allglen, 8}, {l.allp, 24}, {l.gomaxprocs, 4}, {l.sched, l.schedSize},
+		{l.gcphase, 4},
 	})
 	allgs := mem.get(l.allgs, 24)
 	if allgs == nil {
@@ -83,7 +85,8 @@ func (c *capture) scheduler() error {
 		c.stoppedWorld = sched[l.gcwaiting] != 0
 	}
 	gaddrs := mem.copyOne(word(allgs, 0), int(n)*8)
-	paddrs := mem.copyOne(word(mem.get(l.allp, 24), 0), int(min(np, word(mem.get(l.allp, 24), 8)))*8)
+	paddrs := mem.copyOne(word(mem.get(l.allp, 24), 0),
+		int(min(np, word(mem.get(l.allp, 24), 8)))*8)
 	var regions []region
 	for i := 0; i+8 <= len(gaddrs); i += 8 {
 		regions = append(regions, region{word(gaddrs, i), l.g.size})
@@ -106,12 +109,14 @@ func (c *capture) scheduler() error {
 	for i := 0; i+8 <= len(paddrs); i += 8 {
 		addr := word(paddrs, i)
 		raw := mem.get(addr, l.p.size)
-		c.procs = append(c.procs, processor{addr: addr, status: half(raw, l.p.status), m: word(raw, l.p.m)})
+		c.procs = append(c.procs,
+			processor{addr: addr, status: half(raw, l.p.status), m: word(raw, l.p.m)})
 	}
 	return nil
 }
 
-// machines copies every m that a goroutine or a processor is on, with the g0 and gsignal of each.
+// machines copies every m that a goroutine or a processor is on, with the g0
+// and gsignal of each.
 func (c *capture) machines() map[uint64][]byte {
 	ms := map[uint64][]byte{}
 	var regions []region
@@ -142,8 +147,9 @@ func (c *capture) machines() map[uint64][]byte {
 	return ms
 }
 
-// findThread finds the thread that a goroutine is on. If the goroutine is its m's current one, it is on that thread,
-// whatever its status: the garbage collector's workers run with a waiting status.
+// findThread finds the thread that a goroutine is on. If the goroutine is its
+// m's current one, it is on that thread, whatever its status: the garbage
+// collector's workers run with a waiting status.
 func (c *capture) findThread(g *goroutine, ms map[uint64][]byte, inner map[uint64]int) {
 	m := ms[word(g.raw, c.l.g.m)]
 	if m == nil || word(m, c.l.m.curg) != g.addr {
@@ -190,8 +196,9 @@ func (c *capture) stacks() {
 		for _, field := range []int{l.m.g0, l.m.gsignal} {
 			onSystem = onSystem || addStack(c.mem.get(word(g.m, field), l.g.size), at, maxSystem)
 		}
-		// A thread on its system stack returns to the point where it left its goroutine's stack. It may have entered the
-		// signal stack from either.
+		// A thread on its system stack returns to the point where it left its
+		// goroutine's stack. It may have entered the signal stack from
+		// either.
 		g0 := c.mem.get(word(g.m, l.m.g0), l.g.size)
 		addStack(g0, word(g0, l.g.sp), maxSystem)
 		if !onSystem {

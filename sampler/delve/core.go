@@ -22,7 +22,8 @@ func ReadCore(path, executable string) (r *sampledata.Recording, err error) {
 	defer func() {
 		// Delve trusts its files more than it may.
 		if problem := recover(); problem != nil {
-			r, err = nil, fmt.Errorf("core dump: it is damaged, or not of %s: %v", executable, problem)
+			r, err = nil, fmt.Errorf("core dump: it is damaged, or not of %s: %v", executable,
+				problem)
 		}
 	}()
 	info, err := sampler.ReadExecutable(executable)
@@ -47,7 +48,8 @@ func ReadCore(path, executable string) (r *sampledata.Recording, err error) {
 		return nil, fmt.Errorf("core dump of %s: %w", executable, err)
 	}
 	a := newBackend(&sampler.Process{PID: targets.Selected.Pid(), Name: info.Path}, h)
-	if err := a.prepare(&Binary{path: executable, entry: entry, bi: targets.Selected.BinInfo(), info: info}); err != nil {
+	if err := a.prepare(&Binary{path: executable, entry: entry, bi: targets.Selected.BinInfo(),
+		info: info}); err != nil {
 		return nil, fmt.Errorf("core dump: %w: is %s the program that wrote it, and has the dump all memory (of a minidump: MiniDumpWithFullMemory)?", err, executable)
 	}
 	defer a.Close()
@@ -62,20 +64,25 @@ func ReadCore(path, executable string) (r *sampledata.Recording, err error) {
 	defer program.Close()
 	if r, err = a.only(program, entry); err == nil && missing > 0 {
 		r.Warnings = append(r.Warnings, sampledata.Warning{
-			Kind: sampledata.CutFile, Message: fmt.Sprintf("%d bytes of the program's memory are missing at its end", missing), Count: 1,
+			Kind: sampledata.CutFile,
+			Message: fmt.Sprintf("%d bytes of the program's memory are missing at its end",
+				missing), Count: 1,
 		})
 	}
 	return r, err
 }
 
-// only returns a recording of one sample of a target that never continues. Its program's entry point is at an address.
+// only returns a recording of one sample of a target that never continues.
+// Its program's entry point is at an address.
 func (a *Backend) only(program *os.File, entry uint64) (*sampledata.Recording, error) {
 	b := sampledata.NewBuilder(a.header)
 	var err error
 	if a.header.OS != "linux" {
-		b.Warn("no-holders", "who holds locks, and how they are called, is not known: cpprof finds that out only in core dumps of Linux", 1)
+		b.Warn("no-holders",
+			"who holds locks, and how they are called, is not known: cpprof finds that out only in core dumps of Linux", 1)
 	} else if a.locks, err = newCoreLocks(a, program, entry); err != nil {
-		b.Warn("no-holders", fmt.Sprintf("who holds locks, and how they are called, is not known: %v", err), 1)
+		b.Warn("no-holders",
+			fmt.Sprintf("who holds locks, and how they are called, is not known: %v", err), 1)
 	}
 	if _, err := a.Observe(context.Background(), onlySample{b}, sampledata.Sample{}); err != nil {
 		return nil, err

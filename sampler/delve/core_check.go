@@ -14,9 +14,10 @@ const (
 	maxMinidump = 2 << 30  // bytes of a minidump, which Delve keeps in memory as a whole
 )
 
-// checkCore returns an error if Delve would take much more memory for a core dump than the file says anything with: Delve
-// believes the numbers of things and their lengths in it. It also returns how many bytes of the program's memory the file lacks at
-// its end.
+// checkCore returns an error if Delve would take much more memory for a core
+// dump than the file says anything with: Delve believes the numbers of things
+// and their lengths in it. It also returns how many bytes of the program's
+// memory the file lacks at its end.
 func checkCore(path string) (missing int64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -51,7 +52,8 @@ func checkCore(path string) (missing int64, err error) {
 // checkNotes checks the notes of an ELF core dump.
 func checkNotes(r io.ReadSeeker, size uint64) error {
 	if size > maxNotes {
-		return fmt.Errorf("its notes have %d MB, which is more than a program's threads need", size>>20)
+		return fmt.Errorf("its notes have %d MB, which is more than a program's threads need",
+			size>>20)
 	}
 	const delveThread, beforeRegisters = 0x444C5654, 49
 	for at := uint64(0); at < size; {
@@ -98,7 +100,8 @@ func checkMinidump(f io.ReaderAt, size int64) error {
 		return fmt.Errorf("it says that it has %d streams, which it has no room for", head.Streams)
 	}
 	directory := make([]struct{ Kind, Size, At uint32 }, head.Streams)
-	if err := binary.Read(io.NewSectionReader(f, int64(head.Directory), size), binary.LittleEndian, directory); err != nil {
+	if err := binary.Read(io.NewSectionReader(f, int64(head.Directory), size), binary.LittleEndian,
+		directory); err != nil {
 		return errors.New("its directory is cut off")
 	}
 	for _, s := range directory {
@@ -119,7 +122,8 @@ func checkMinidump(f io.ReaderAt, size int64) error {
 	return nil
 }
 
-// endOfMemory returns where the memory ends that a stream of a minidump lists; 0 if the stream lists none.
+// endOfMemory returns where the memory ends that a stream of a minidump
+// lists; 0 if the stream lists none.
 func endOfMemory(f io.ReaderAt, kind, at, size uint32) (end int64, err error) {
 	const memory64, head, entry = 9, 16, 16
 	if kind != memory64 {
@@ -147,8 +151,8 @@ func endOfMemory(f io.ReaderAt, kind, at, size uint32) (end int64, err error) {
 	return end, nil
 }
 
-// listOf returns how many parts a stream of a minidump has, and the size of each; 0 if it is not one of those whose parts Delve
-// reads in one piece.
+// listOf returns how many parts a stream of a minidump has, and the size of
+// each; 0 if it is not one of those whose parts Delve reads in one piece.
 func listOf(f io.ReaderAt, kind, at uint32) (n, each uint64, err error) {
 	const threads, modules, memoryInfo = 3, 4, 16
 	var b [16]byte

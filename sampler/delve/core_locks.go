@@ -17,13 +17,17 @@ import (
 )
 
 const (
-	coreRounds = 4         // how often all stacks are shown to the finder: what one round learns, the next one may need
+	// how often all stacks are shown to the finder: what one round learns,
+	// the next one may need
+	coreRounds = 4
 	coreWork   = 2_000_000 // how much of the code is analysed in each; see syncflow.Refill
 	coreNames  = 1000      // waits of which the locks are named
 )
 
-// coreLocks finds the holders of locks in a core dump, who can end other waits, and the names of the locks. That takes no program that
-// runs, but only its code and memory, which a core dump has: so it is the analysis of running programs.
+// coreLocks finds the holders of locks in a core dump, who can end other
+// waits, and the names of the locks. That takes no program that runs, but
+// only its code and memory, which a core dump has: so it is the analysis of
+// running programs.
 type coreLocks struct {
 	a       *Backend
 	bin     *gobinary.Binary
@@ -36,8 +40,9 @@ type coreLocks struct {
 
 var _ holders.Sample = (*coreLocks)(nil)
 
-// newCoreLocks reads a program's executable, whose entry point is at an address in the core dump. The caller closes the file when it
-// needs the result no more.
+// newCoreLocks reads a program's executable, whose entry point is at an
+// address in the core dump. The caller closes the file when it needs the
+// result no more.
 func newCoreLocks(a *Backend, executable *os.File, entry uint64) (*coreLocks, error) {
 	bin, err := gobinary.Open(executable, entry)
 	if err != nil {
@@ -50,7 +55,8 @@ func newCoreLocks(a *Backend, executable *os.File, entry uint64) (*coreLocks, er
 	l := &coreLocks{a: a, bin: bin, u: u}
 	l.finder, err = holders.New(holders.Config{
 		Program: syncflow.Program{Table: bin.Table, Arch: bin.Arch, Read: l.read},
-		Release: bin.Release, Sudog: bin.Layout.Sudog, ThreadTime: func() time.Duration { return 0 },
+		Release: bin.Release, Sudog: bin.Layout.Sudog,
+		ThreadTime: func() time.Duration { return 0 },
 	}, l)
 	return l, err
 }
@@ -85,7 +91,8 @@ func (l *coreLocks) round(number uint32) {
 	for k, g := range l.of {
 		frames, mem, partial := l.stack(g)
 		l.finder.Stack(int32(k), &holders.Stack{
-			Frames: frames, Memory: coreStack{mem, l}, Deferred: word(g.raw, l.a.capture.l.g.m-goruntime.DeferBeforeM), Partial: partial,
+			Frames: frames, Memory: coreStack{mem, l},
+			Deferred: word(g.raw, l.a.capture.l.g.m-goruntime.DeferBeforeM), Partial: partial,
 		})
 		if l.changes[k].State.Run == sampledata.Runnable {
 			runnable = append(runnable, int32(k))
@@ -127,7 +134,8 @@ func (l *coreLocks) stack(g *goroutine) (frames []unwind.Frame, mem *coreMemory,
 	if g.thread != nil && g.status != goruntime.GSyscall {
 		r := g.thread.regs
 		c.OnThread, c.Regs = true, unwind.Registers{PC: r.PC(), SP: r.SP()}
-		if l.bin.Arch == "arm64" { // others have no link register, and Delve panics if it is asked for one
+		// others have no link register, and Delve panics if it is asked for one
+		if l.bin.Arch == "arm64" {
 			c.Regs.LR = r.LR()
 		}
 		for _, field := range []int{l.a.capture.l.m.g0, l.a.capture.l.m.gsignal} {
@@ -157,7 +165,8 @@ func (l *coreLocks) names(executable *os.File) {
 			continue
 		}
 		base, stack := mem.Segment(frames[0].SP)
-		if name := n.Name(lockname.NewWaiter(s.Lock, base, stack, l.u, frames, l.finder.LockPaths)); name != "" {
+		if name := n.Name(lockname.NewWaiter(s.Lock, base, stack, l.u, frames,
+			l.finder.LockPaths)); name != "" {
 			named[s.Lock] = true
 			l.sink.LockName(sampledata.LockName{Address: s.Lock, Name: name})
 		}
@@ -185,8 +194,10 @@ func (l *coreLocks) readAll(ranges []copied.Range) {
 func (l *coreLocks) Sighting(key int32) holders.Sighting {
 	g, s := l.of[key], &l.changes[key]
 	return holders.Sighting{
-		ID: s.Goroutine, Exists: true, Still: g.thread == nil, InHalt: true, Stood: true, Addr: g.addr,
-		Wait: holders.Wait{Goroutine: g.id(l.a.capture.l)}, ParkedBy: l.reason(int(key)), Run: s.State.Run,
+		ID: s.Goroutine, Exists: true, Still: g.thread == nil, InHalt: true, Stood: true,
+		Addr: g.addr,
+		Wait: holders.Wait{Goroutine: g.id(l.a.capture.l)}, ParkedBy: l.reason(int(key)),
+		Run: s.State.Run,
 	}
 }
 
@@ -199,7 +210,8 @@ func (l *coreLocks) HolderSet(ids []sampledata.GoroutineID) sampledata.HolderSet
 }
 
 // Update implements blame.Sample.
-func (l *coreLocks) Update(key int32, lock uint64, e sampledata.Evidence, holders sampledata.HolderSetID) {
+func (l *coreLocks) Update(key int32, lock uint64, e sampledata.Evidence,
+	holders sampledata.HolderSetID) {
 	s := &l.changes[key].State
 	s.Lock, s.Evidence, s.Holders = lock, e, holders
 }

@@ -22,7 +22,8 @@ func (m *coreMemory) addStack(g []byte) {
 	}
 }
 
-// Segment returns the part of a stack from an address on, at most as much as of running programs.
+// Segment returns the part of a stack from an address on, at most as much as
+// of running programs.
 func (m *coreMemory) Segment(addr uint64) (base uint64, data []byte) {
 	if base, data = m.pieces.Segment(addr); data != nil {
 		return base, data

@@ -15,7 +15,8 @@ func (u *unwinder) begin(sink sampledata.Sink) {
 	u.target.ClearCaches()
 }
 
-// observe compares every goroutine of the copy with what is known about it, and lists the changes.
+// observe compares every goroutine of the copy with what is known about it,
+// and lists the changes.
 func (a *Backend) observe(sink sampledata.Sink) {
 	c := &a.capture
 	semaphores := c.semaphoresByGoroutine()
@@ -57,8 +58,10 @@ func (a *Backend) introduce(sink sampledata.Sink, g *goroutine, st stack) sample
 	})
 }
 
-// state returns what a goroutine was doing. It also returns the goroutine's stack if that had to be unwound.
-func (a *Backend) state(sink sampledata.Sink, g *goroutine, k *known, semaphores map[uint64]uint64) (sampledata.State, stack) {
+// state returns what a goroutine was doing. It also returns the goroutine's
+// stack if that had to be unwound.
+func (a *Backend) state(sink sampledata.Sink, g *goroutine, k *known,
+	semaphores map[uint64]uint64) (sampledata.State, stack) {
 	s := sampledata.State{Labels: a.labelsOf(sink, g, k)}
 	s.Run, s.Reason = a.run(sink, g)
 	if s.Run == sampledata.Blocked {
@@ -74,9 +77,12 @@ func (a *Backend) state(sink sampledata.Sink, g *goroutine, k *known, semaphores
 	k.print, k.parked = now, parked && !st.torn
 	switch {
 	case st.deep:
-		sink.Warn("deep-stack", fmt.Sprintf("a stack of goroutine %d is deeper than %d frames; the outermost are left out", g.id(a.capture.l), maxDepth), 1)
+		sink.Warn("deep-stack",
+			fmt.Sprintf("a stack of goroutine %d is deeper than %d frames; the outermost are left out", g.id(a.capture.l), maxDepth), 1)
 	case st.torn:
-		sink.Warn("torn-stack", fmt.Sprintf("a stack of goroutine %d does not reach its outermost frame", g.id(a.capture.l)), 1)
+		sink.Warn("torn-stack",
+			fmt.Sprintf("a stack of goroutine %d does not reach its outermost frame",
+				g.id(a.capture.l)), 1)
 	}
 	return s, st
 }
@@ -101,33 +107,40 @@ func (a *Backend) run(sink sampledata.Sink, g *goroutine) (sampledata.RunState, 
 			return sampledata.Running, ""
 		}
 	default:
-		sink.Warn("unknown-status", fmt.Sprintf("goroutine %d has the status %d, which is not known", g.id(a.capture.l), g.status), 1)
+		sink.Warn("unknown-status",
+			fmt.Sprintf("goroutine %d has the status %d, which is not known", g.id(a.capture.l),
+				g.status), 1)
 		return sampledata.Unknown, ""
 	}
 	reason := a.capture.reason(g)
 	switch {
 	case reason.Text == "" && g.status == goruntime.GWaiting:
-		sink.Warn("unknown-wait-reason", fmt.Sprintf("goroutine %d waits for reason %d, which has no text", g.id(a.capture.l), g.raw[a.capture.l.g.reason]), 1)
+		sink.Warn("unknown-wait-reason",
+			fmt.Sprintf("goroutine %d waits for reason %d, which has no text", g.id(a.capture.l),
+				g.raw[a.capture.l.g.reason]), 1)
 	case reason.Awaits == goruntime.AwaitsLock:
 		return sampledata.Blocked, reason.Text
 	}
 	return sampledata.Waiting, reason.Text
 }
 
-// processorOf returns the address of the processor that a goroutine on a thread holds; 0 if none. Up to Go 1.25, a
-// goroutine in a system call has only marked its processor as being in a system call. It keeps it as its old one until
-// another thread takes it.
+// processorOf returns the address of the processor that a goroutine on a
+// thread holds; 0 if none. Up to Go 1.25, a goroutine in a system call has
+// only marked its processor as being in a system call. It keeps it as its old
+// one until another thread takes it.
 func (a *Backend) processorOf(g *goroutine) uint64 {
 	l := a.capture.l
 	if p := word(g.m, l.m.p); p != 0 {
 		return p
 	}
 	old := word(g.m, l.m.oldp)
-	if old == 0 || g.status != goruntime.GSyscall || l.m.syscallTick == absent || l.p.syscallTick == absent {
+	if old == 0 || g.status != goruntime.GSyscall || l.m.syscallTick == absent ||
+		l.p.syscallTick == absent {
 		return 0
 	}
 	p := a.capture.mem.get(old, l.p.size)
-	if p == nil || half(p, l.p.status) != goruntime.PSyscall || half(g.m, l.m.syscallTick) != half(p, l.p.syscallTick) {
+	if p == nil || half(p, l.p.status) != goruntime.PSyscall ||
+		half(g.m, l.m.syscallTick) != half(p, l.p.syscallTick) {
 		return 0
 	}
 	return old

@@ -12,17 +12,22 @@ var errGone = errors.New("the process is gone")
 
 // A halter halts a target and reads its memory.
 type halter interface {
-	// during halts the target, calls f with its threads, and lets the target continue, whatever f returns. It may do so several times,
-	// until f could read all. It returns how long any part of the target was halted, even if there is an error.
+	// during halts the target, calls f with its threads, and lets the target
+	// continue, whatever f returns. It may do so several times, until f could
+	// read all. It returns how long any part of the target was halted, even
+	// if there is an error.
 	during(f func([]thread) error) (time.Duration, error)
 
-	// read copies memory of the target. If a span can't be read completely, read shortens its data.
+	// read copies memory of the target. If a span can't be read completely,
+	// read shortens its data.
 	read(spans []span)
 
-	// entryPoint returns the address of the target's entry point in memory; 0 if it is not known.
+	// entryPoint returns the address of the target's entry point in memory; 0
+	// if it is not known.
 	entryPoint() (uint64, error)
 
-	// identity returns a string that changes when the process executes another program.
+	// identity returns a string that changes when the process executes
+	// another program.
 	identity() (string, error)
 
 	// close detaches from the target for good.

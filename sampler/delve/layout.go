@@ -16,7 +16,8 @@ import (
 // absent is the offset of a field that this version of the runtime does not have.
 const absent = -1
 
-// A layout has the addresses of the target runtime's variables and the offsets of its fields, as far as they are needed.
+// A layout has the addresses of the target runtime's variables and the
+// offsets of its fields, as far as they are needed.
 type layout struct {
 	allgs, allglen, allp, gomaxprocs, sched, gcphase, semtable uint64
 	semtableSize                                               int
@@ -68,21 +69,32 @@ func (l *layout) structs(bi *proc.BinaryInfo) error {
 		fields []wanted
 	}{
 		{"runtime.g", &l.g.size, []wanted{
-			{"stack.lo", &l.g.stackLo, false}, {"stack.hi", &l.g.stackHi, false}, {"m", &l.g.m, false},
-			{"sched.sp", &l.g.sp, false}, {"sched.pc", &l.g.pc, false}, {"sched.bp", &l.g.bp, true}, {"sched.lr", &l.g.lr, true},
-			{"syscallsp", &l.g.syscallSP, false}, {"syscallpc", &l.g.syscallPC, false}, {"syscallbp", &l.g.syscallBP, true},
-			{"atomicstatus", &l.g.status, false}, {"goid", &l.g.goid, false}, {"waitreason", &l.g.reason, false},
-			{"parentGoid", &l.g.parent, true}, {"gopc", &l.g.creator, false}, {"startpc", &l.g.start, false},
+			{"stack.lo", &l.g.stackLo, false}, {"stack.hi", &l.g.stackHi, false},
+			{"m", &l.g.m, false},
+			{"sched.sp", &l.g.sp, false}, {"sched.pc", &l.g.pc, false}, {"sched.bp", &l.g.bp, true},
+			{"sched.lr", &l.g.lr, true},
+			{"syscallsp", &l.g.syscallSP, false}, {"syscallpc", &l.g.syscallPC, false},
+			{"syscallbp", &l.g.syscallBP, true},
+			{"atomicstatus", &l.g.status, false}, {"goid", &l.g.goid, false},
+			{"waitreason", &l.g.reason, false},
+			{"parentGoid", &l.g.parent, true}, {"gopc", &l.g.creator, false},
+			{"startpc", &l.g.start, false},
 			{"waiting", &l.g.waiting, false}, {"labels", &l.g.labels, true},
 		}},
 		{"runtime.m", &l.m.size, []wanted{
-			{"procid", &l.m.procid, false}, {"curg", &l.m.curg, false}, {"g0", &l.m.g0, false}, {"gsignal", &l.m.gsignal, false},
-			{"p", &l.m.p, false}, {"oldp", &l.m.oldp, true}, {"syscalltick", &l.m.syscallTick, true},
+			{"procid", &l.m.procid, false}, {"curg", &l.m.curg, false}, {"g0", &l.m.g0, false},
+			{"gsignal", &l.m.gsignal, false},
+			{"p", &l.m.p, false}, {"oldp", &l.m.oldp, true},
+			{"syscalltick", &l.m.syscallTick, true},
 		}},
-		{"runtime.p", &l.p.size, []wanted{{"status", &l.p.status, false}, {"m", &l.p.m, false}, {"syscalltick", &l.p.syscallTick, true}}},
+		{"runtime.p", &l.p.size,
+			[]wanted{{"status", &l.p.status, false}, {"m", &l.p.m, false},
+				{"syscalltick", &l.p.syscallTick, true}}},
 		{"runtime.sudog", &l.sudog.size, []wanted{
-			{"g", &l.sudog.g, false}, {"next", &l.sudog.next, false}, {"prev", &l.sudog.prev, false},
-			{"elem", &l.sudog.elem, false}, {"elem.vu", &l.sudog.elemNumber, true}, {"waitlink", &l.sudog.waitlink, false},
+			{"g", &l.sudog.g, false}, {"next", &l.sudog.next, false},
+			{"prev", &l.sudog.prev, false},
+			{"elem", &l.sudog.elem, false}, {"elem.vu", &l.sudog.elemNumber, true},
+			{"waitlink", &l.sudog.waitlink, false},
 		}},
 		{"runtime.schedt", &l.schedSize, []wanted{{"gcwaiting", &l.gcwaiting, true}}},
 	} {
@@ -128,7 +140,8 @@ func offset(t godwarf.Type, path string) (int, bool) {
 	return 0, false
 }
 
-// variables finds the addresses of the runtime's variables, and reads the wait reasons, which never change.
+// variables finds the addresses of the runtime's variables, and reads the
+// wait reasons, which never change.
 func (l *layout) variables(bi *proc.BinaryInfo, mem proc.MemoryReadWriter) error {
 	scope := &proc.EvalScope{
 		Mem: mem, BinInfo: bi, Regs: op.DwarfRegisters{StaticBase: bi.Images[0].StaticBase},
@@ -137,7 +150,8 @@ func (l *layout) variables(bi *proc.BinaryInfo, mem proc.MemoryReadWriter) error
 		name string
 		to   *uint64
 	}{
-		{"allgs", &l.allgs}, {"allglen", &l.allglen}, {"allp", &l.allp}, {"gomaxprocs", &l.gomaxprocs},
+		{"allgs", &l.allgs}, {"allglen", &l.allglen}, {"allp", &l.allp},
+		{"gomaxprocs", &l.gomaxprocs},
 		{"sched", &l.sched}, {"gcphase", &l.gcphase}, {"semtable", &l.semtable},
 	} {
 		x, err := scope.EvalExpression("runtime."+v.name, proc.LoadConfig{})
@@ -149,7 +163,8 @@ func (l *layout) variables(bi *proc.BinaryInfo, mem proc.MemoryReadWriter) error
 			l.semtableSize = int(x.RealType.Size())
 		}
 	}
-	x, err := scope.EvalExpression("runtime.waitReasonStrings", proc.LoadConfig{MaxArrayValues: 256, MaxStringLen: 256})
+	x, err := scope.EvalExpression("runtime.waitReasonStrings",
+		proc.LoadConfig{MaxArrayValues: 256, MaxStringLen: 256})
 	if err != nil {
 		return fmt.Errorf("reading runtime.waitReasonStrings: %w", err)
 	}

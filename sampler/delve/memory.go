@@ -8,8 +8,10 @@ import (
 	"slices"
 )
 
-// A memory is the copy of a target's memory that was made during one halt. Reads outside the copy return the target's
-// memory at the time of the read. That is right only for memory that never changes, such as code and type information.
+// A memory is the copy of a target's memory that was made during one halt.
+// Reads outside the copy return the target's memory at the time of the read.
+// That is right only for memory that never changes, such as code and type
+// information.
 type memory struct {
 	halter halter
 	groups [][]span // each group is the result of one call of copy, in order of addresses
@@ -21,8 +23,8 @@ type memory struct {
 
 var errReadOnly = errors.New("a profiler does not write into its target")
 
-// reset drops the copy, and makes room for one that is a quarter larger. It touches every page of new room, since a page
-// fault would prolong the halt.
+// reset drops the copy, and makes room for one that is a quarter larger. It
+// touches every page of new room, since a page fault would prolong the halt.
 func (m *memory) reset() {
 	if m.asked > len(m.arena) {
 		m.arena = make([]byte, m.asked+m.asked/4)
@@ -51,14 +53,16 @@ type region struct {
 	size int
 }
 
-// copy adds the regions to the copy. It reads regions that lie close together as one.
+// copy adds the regions to the copy. It reads regions that lie close together
+// as one.
 func (m *memory) copy(regions []region) {
 	const gap = 1024 // less than a page, so that all memory between two readable ends is readable
 	slices.SortFunc(regions, func(a, b region) int { return cmp.Compare(a.addr, b.addr) })
 	group := make([]span, 0, len(regions))
 	for i := 0; i < len(regions); {
 		start, end := regions[i].addr, regions[i].addr+uint64(regions[i].size)
-		for i++; i < len(regions) && regions[i].addr <= end+gap && regions[i].addr-start < 1<<20; i++ {
+		for i++; i < len(regions) && regions[i].addr <= end+gap &&
+			regions[i].addr-start < 1<<20; i++ {
 			end = max(end, regions[i].addr+uint64(regions[i].size))
 		}
 		group = append(group, span{addr: start, data: m.alloc(int(end - start))})
@@ -83,7 +87,8 @@ func (m *memory) get(addr uint64, size int) []byte {
 	}
 	for g := len(m.groups) - 1; g >= 0; g-- {
 		group := m.groups[g]
-		i, found := slices.BinarySearchFunc(group, addr, func(s span, a uint64) int { return cmp.Compare(s.addr, a) })
+		i, found := slices.BinarySearchFunc(group, addr,
+			func(s span, a uint64) int { return cmp.Compare(s.addr, a) })
 		if !found {
 			i-- // the span that begins before
 		}
@@ -122,7 +127,8 @@ func (m *memory) ReadMemory(buf []byte, addr uint64) (int, error) {
 // WriteMemory implements proc.MemoryReadWriter.
 func (m *memory) WriteMemory(uint64, []byte) (int, error) { return 0, errReadOnly }
 
-// word returns the 64-bit number at an offset; 0 beyond the end or if the field is absent.
+// word returns the 64-bit number at an offset; 0 beyond the end or if the
+// field is absent.
 func word(b []byte, off int) uint64 {
 	if off < 0 || off+8 > len(b) {
 		return 0

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// innerThreads returns the thread ids of a target in another pid namespace, as the target sees them, with our ids; nil if
-// the target is in ours.
+// innerThreads returns the thread ids of a target in another pid namespace,
+// as the target sees them, with our ids; nil if the target is in ours.
 func innerThreads(pid int) map[uint64]int {
 	if len(strings.Fields(statusField(pid, pid, "NSpid:"))) < 2 {
 		return nil

@@ -11,9 +11,10 @@ import (
 	"github.com/go-delve/delve/pkg/proc/native"
 )
 
-// A nativeHalter halts a process with Delve's native backend, and stays attached between halts. Delve reads the binary
-// while it attaches, with the process halted. The breakpoints that it plants then are removed before the process
-// continues.
+// A nativeHalter halts a process with Delve's native backend, and stays
+// attached between halts. Delve reads the binary while it attaches, with the
+// process halted. The breakpoints that it plants then are removed before the
+// process continues.
 type nativeHalter struct {
 	targets *proc.TargetGroup
 	running chan error    // receives the result of continuing; nil while halted
@@ -30,7 +31,8 @@ func newNativeHalter(pid int) (halter, error) {
 	target := targets.Selected
 	for _, b := range target.Breakpoints().M {
 		if err := target.ClearBreakpoint(b.Addr); err != nil {
-			return nil, errors.Join(fmt.Errorf("removing Delve's breakpoint at %#x: %w", b.Addr, err), h.close())
+			return nil, errors.Join(fmt.Errorf("removing Delve's breakpoint at %#x: %w", b.Addr,
+				err), h.close())
 		}
 	}
 	h.resume()
@@ -58,8 +60,8 @@ func (h *nativeHalter) halt() error {
 	return err
 }
 
-// stop ends the continuing and returns its result. It waits until the threads have been continued: Delve forgets an
-// earlier request to stop.
+// stop ends the continuing and returns its result. It waits until the threads
+// have been continued: Delve forgets an earlier request to stop.
 func (h *nativeHalter) stop() error {
 	select {
 	case err := <-h.running:
@@ -87,8 +89,8 @@ func (h *nativeHalter) during(f func([]thread) error) (time.Duration, error) {
 	return time.Since(start), err
 }
 
-// threads returns the threads. This halter can't find out whether a thread in a system call sleeps, so it reports all of
-// those as asleep.
+// threads returns the threads. This halter can't find out whether a thread in
+// a system call sleeps, so it reports all of those as asleep.
 func (h *nativeHalter) threads() ([]thread, error) {
 	var threads []thread
 	for _, t := range h.targets.ThreadList() {

@@ -11,8 +11,9 @@ const (
 	noteARMSystem = 0x404 // NT_ARM_SYSTEM_CALL
 )
 
-// readRegisters reads a stopped thread's registers and reports whether the thread sleeps in the kernel. It does if it was
-// in a system call that the kernel will restart, or that the interrupt ended (EINTR).
+// readRegisters reads a stopped thread's registers and reports whether the
+// thread sleeps in the kernel. It does if it was in a system call that the
+// kernel will restart, or that the interrupt ended (EINTR).
 func readRegisters(tid int) (proc.Registers, bool, error) {
 	var r unix.PtraceRegsArm64
 	if err := unix.PtraceGetRegSetArm64(tid, notePRStatus, &r); err != nil {

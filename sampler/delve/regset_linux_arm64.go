@@ -12,7 +12,8 @@ func registerSet(tid, note, size int) (uint64, error) {
 	var buf [8]byte
 	v := unix.Iovec{Base: &buf[0]}
 	v.SetLen(size)
-	_, _, errno := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_GETREGSET, uintptr(tid), uintptr(note), uintptr(unsafe.Pointer(&v)), 0, 0)
+	_, _, errno := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_GETREGSET, uintptr(tid),
+		uintptr(note), uintptr(unsafe.Pointer(&v)), 0, 0)
 	if errno != 0 {
 		return 0, errno
 	}

@@ -18,11 +18,14 @@ import (
 	"github.com/cpprof/cpprof/sampler"
 )
 
-// Connect prepares to sample the program of a headless Delve server (dlv --headless). The executable is a copy of the program's,
-// with debug information. The program is halted some times, for milliseconds each, to find out where its runtime keeps its data.
+// Connect prepares to sample the program of a headless Delve server (dlv
+// --headless). The executable is a copy of the program's, with debug
+// information. The program is halted some times, for milliseconds each, to
+// find out where its runtime keeps its data.
 //
-// A server that accepts several clients stays, with its program running. One that accepts a single client ends when the backend is
-// closed; its program runs on.
+// A server that accepts several clients stays, with its program running. One
+// that accepts a single client ends when the backend is closed; its program
+// runs on.
 func Connect(address, executable string) (*sampler.Process, *Backend, error) {
 	info, err := sampler.ReadExecutable(executable)
 	switch {
@@ -55,13 +58,15 @@ func loadDebugged(path string, info sampler.Executable) (*Binary, error) {
 	return b, b.load(info.Entry)
 }
 
-// connect connects to a server, and checks that its program can be halted without doing harm.
+// connect connects to a server, and checks that its program can be halted
+// without doing harm.
 func connect(address string) (*remoteHalter, error) {
 	work, err := dial(address)
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w: is a server there (dlv attach PID --headless --accept-multiclient --continue --listen %s)? One without --accept-multiclient serves only one client", address, bare(err), address)
 	}
-	h := &remoteHalter{address: address, work: work, control: work, wanted: map[uint64]int{}, alone: map[uint64]bool{}, pages: map[uint64][]byte{}}
+	h := &remoteHalter{address: address, work: work, control: work, wanted: map[uint64]int{},
+		alone: map[uint64]bool{}, pages: map[uint64][]byte{}}
 	if err := h.shakeHands(); err != nil {
 		work.close()
 		return nil, fmt.Errorf("connect to %s: %w", address, err)
@@ -134,7 +139,8 @@ func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // attach makes a backend for the server's program.
 func (h *remoteHalter) attach(b *Binary) (*sampler.Process, *Backend, error) {
-	local := &proc.EvalScope{Mem: noMemory{}, BinInfo: b.bi, Regs: op.DwarfRegisters{StaticBase: b.bi.Images[0].StaticBase}}
+	local := &proc.EvalScope{Mem: noMemory{}, BinInfo: b.bi,
+		Regs: op.DwarfRegisters{StaticBase: b.bi.Images[0].StaticBase}}
 	for _, name := range []string{"runtime.gomaxprocs", "runtime.allglen", "runtime.sched"} {
 		x, err := local.EvalExpression(name, proc.LoadConfig{})
 		if err != nil {
@@ -205,7 +211,8 @@ func (noMemory) WriteMemory(uint64, []byte) (int, error) { return 0, errNotHere 
 
 // lost returns the end of a recording whose server is gone.
 func (h *remoteHalter) lost(err error) error {
-	end := sampledata.End{Cause: sampledata.EndFailed, Detail: fmt.Sprintf("the Delve server at %s is gone (%v)", h.address, bare(err))}
+	end := sampledata.End{Cause: sampledata.EndFailed,
+		Detail: fmt.Sprintf("the Delve server at %s is gone (%v)", h.address, bare(err))}
 	h.end(end)
 	return &sampler.EndedError{End: end}
 }
@@ -234,7 +241,8 @@ func (h *remoteHalter) close() error {
 	}
 	h.work.close() // the server may have ended by now
 	if err != nil {
-		return fmt.Errorf("detaching from the program of the Delve server at %s: %w", h.address, err)
+		return fmt.Errorf("detaching from the program of the Delve server at %s: %w",
+			h.address, err)
 	}
 	return nil
 }

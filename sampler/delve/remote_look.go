@@ -30,15 +30,19 @@ const (
 
 	longestLook = 30 * time.Second       // until a server that does not answer is given up
 	nudgeEvery  = 100 * time.Millisecond // how often it is asked whether the program runs meanwhile
-	nudgeAfter  = 3                      // how many such answers in turn mean that it has to be halted again
+	// how many such answers in turn mean that it has to be halted again
+	nudgeAfter = 3
 )
 
 // A remoteHalter halts the program of a Delve server.
 //
-// The server must let the program go on even if cpprof is killed in the midst of a halt, or the network fails. So all calls of a
-// halt, with the one that continues the program as the last, are sent before the call that halts it, by another connection. They
-// can't depend on each other's answers. So the halter reads what was asked for in earlier samples. If a piece of memory is asked for
-// that it has not, it halts the program again. The first sample needs several halts, later ones rarely more than one.
+// The server must let the program go on even if cpprof is killed in the midst
+// of a halt, or the network fails. So all calls of a halt, with the one that
+// continues the program as the last, are sent before the call that halts it,
+// by another connection. They can't depend on each other's answers. So the
+// halter reads what was asked for in earlier samples. If a piece of memory is
+// asked for that it has not, it halts the program again. The first sample
+// needs several halts, later ones rarely more than one.
 type remoteHalter struct {
 	address       string
 	work, control *wire // the same if the server accepts a single client
@@ -51,9 +55,10 @@ type remoteHalter struct {
 	ended         func(sampledata.End)
 	over          bool
 
-	resumed *continued     // the call that let the program go on, if this client made it
-	looks   int            // made so far
-	wanted  map[uint64]int // pieces to be read, by address, and the look after which each was asked for
+	resumed *continued // the call that let the program go on, if this client made it
+	looks   int        // made so far
+	// pieces to be read, by address, and the look after which each was asked for
+	wanted  map[uint64]int
 	pages   map[uint64][]byte
 	alone   map[uint64]bool // pieces that could not be read together with their neighbours
 	missed  bool            // something was asked for that was not read
@@ -70,10 +75,12 @@ type continued struct {
 // resume begins to let the program go on.
 func (h *remoteHalter) resume() {
 	h.resumed = &continued{}
-	h.resumed.call = h.work.begin("Command", api.DebuggerCommand{Name: api.Continue}, &h.resumed.out)
+	h.resumed.call = h.work.begin("Command", api.DebuggerCommand{Name: api.Continue},
+		&h.resumed.out)
 }
 
-// during makes looks until one has all that f asks for. So f is called while the program runs again, and with what it was.
+// during makes looks until one has all that f asks for. So f is called while
+// the program runs again, and with what it was.
 func (h *remoteHalter) during(f func([]thread) error) (took time.Duration, err error) {
 	for range maxLooks {
 		if err := h.awaitRunning(); err != nil {
@@ -92,8 +99,9 @@ func (h *remoteHalter) during(f func([]thread) error) (took time.Duration, err e
 	return took, errors.New("the program changed too fast for the Delve server")
 }
 
-// awaitRunning returns an error if the program does not run. It asks by the connection that has let the program go on, if that was
-// this client: the server reads the question when all threads run.
+// awaitRunning returns an error if the program does not run. It asks by the
+// connection that has let the program go on, if that was this client: the
+// server reads the question when all threads run.
 func (h *remoteHalter) awaitRunning() error {
 	for began := time.Now(); ; time.Sleep(time.Millisecond) {
 		var s rpc2.StateOut
@@ -119,7 +127,8 @@ func (h *remoteHalter) gone(err error) error {
 	text, exited := "", err == nil
 	if err != nil {
 		text = err.Error()
-		exited = strings.Contains(text, "has exited with status") || strings.Contains(text, "process exited")
+		exited = strings.Contains(text, "has exited with status") ||
+			strings.Contains(text, "process exited")
 	}
 	if !exited {
 		return fmt.Errorf("the Delve server at %s says: %w", h.address, err)
@@ -140,16 +149,20 @@ type answer struct {
 	out  rpc2.ExaminedMemoryOut
 }
 
-// look halts the program once, reads, and lets it go on. It returns for how long the program was halted, as far as can be seen from
-// here.
+// look halts the program once, reads, and lets it go on. It returns for how
+// long the program was halted, as far as can be seen from here.
 //
-// The calls of a look are so few that a server has received all of them before it halts, even if it doesn't read
-// them yet: they fit into what a system receives for a process.
+// The calls of a look are so few that a server has received all of them
+// before it halts, even if it doesn't read them yet: they fit into what a
+// system receives for a process.
 func (h *remoteHalter) look() (time.Duration, error) {
 	h.looks++
 	w := h.work
 	w.pipe.keep = true
-	halt := func() { h.control.begin("Command", api.DebuggerCommand{Name: api.Halt}, &rpc2.CommandOut{}) }
+	halt := func() {
+		h.control.begin("Command", api.DebuggerCommand{Name: api.Halt},
+			&rpc2.CommandOut{})
+	}
 	if h.single {
 		halt() // if the connection breaks, this server lets the program go on
 	}
@@ -160,7 +173,8 @@ func (h *remoteHalter) look() (time.Duration, error) {
 	registers := make([]rpc2.ListRegistersOut, len(h.ids))
 	calls := append(about.calls, listed)
 	for i, id := range h.ids {
-		calls = append(calls, w.begin("ListRegisters", rpc2.ListRegistersIn{ThreadID: id}, &registers[i]))
+		calls = append(calls,
+			w.begin("ListRegisters", rpc2.ListRegistersIn{ThreadID: id}, &registers[i]))
 	}
 	ranges, err := h.ranges()
 	if err != nil {
@@ -170,7 +184,8 @@ func (h *remoteHalter) look() (time.Duration, error) {
 	for i, r := range ranges {
 		a := &answers[i]
 		a.from = r.addr
-		a.call = w.begin("ExamineMemory", rpc2.ExamineMemoryIn{Address: r.addr, Length: r.size}, &a.out)
+		a.call = w.begin("ExamineMemory", rpc2.ExamineMemoryIn{Address: r.addr, Length: r.size},
+			&a.out)
 	}
 	h.resume()
 	began := time.Now()
@@ -203,9 +218,11 @@ func (h *remoteHalter) look() (time.Duration, error) {
 	return max(took, 0), nil
 }
 
-// awaitLook waits for an answer of a look. A client that was killed just before it halted the program has left its calls in the server,
-// and with them one that continues the program before all calls of this look are answered. So if nothing comes and the program runs,
-// awaitLook halts it again.
+// awaitLook waits for an answer of a look. A client that was killed just
+// before it halted the program has left its calls in the server, and with
+// them one that continues the program before all calls of this look are
+// answered. So if nothing comes and the program runs, awaitLook halts it
+// again.
 func (h *remoteHalter) awaitLook(c *rpc.Call, late <-chan time.Time) error {
 	for running := 0; ; {
 		select {
@@ -220,7 +237,8 @@ func (h *remoteHalter) awaitLook(c *rpc.Call, late <-chan time.Time) error {
 			continue
 		}
 		var s rpc2.StateOut
-		if err := h.control.call("State", rpc2.StateIn{NonBlocking: true}, &s); err != nil || s.State == nil || !s.State.Running {
+		if err := h.control.call("State", rpc2.StateIn{NonBlocking: true}, &s); err != nil ||
+			s.State == nil || !s.State.Running {
 			running = 0
 			continue
 		}
@@ -237,7 +255,8 @@ func (h *remoteHalter) failed(earlier *continued, err error) error {
 		select {
 		case <-earlier.call.Done:
 			if s := earlier.out.State; s.Exited {
-				end := sampledata.End{Cause: sampledata.EndExited, ExitStatus: int32(s.ExitStatus), Detail: fmt.Sprintf("exit status %d", s.ExitStatus)}
+				end := sampledata.End{Cause: sampledata.EndExited, ExitStatus: int32(s.ExitStatus),
+					Detail: fmt.Sprintf("exit status %d", s.ExitStatus)}
 				h.end(end)
 				return &sampler.EndedError{End: end}
 			}
@@ -261,7 +280,8 @@ func (h *remoteHalter) beginAsks() *questions {
 		return q
 	}
 	for _, a := range h.asks {
-		in := rpc2.EvalIn{Scope: api.EvalScope{GoroutineID: -1}, Expr: a.name, Cfg: &api.LoadConfig{}}
+		in := rpc2.EvalIn{Scope: api.EvalScope{GoroutineID: -1}, Expr: a.name,
+			Cfg: &api.LoadConfig{}}
 		q.calls = append(q.calls, h.work.begin("Eval", in, &a.out))
 	}
 	q.calls = append(q.calls, h.work.begin("BuildID", rpc2.BuildIDIn{}, &q.build))
@@ -276,8 +296,9 @@ func (q *questions) keep(h *remoteHalter) {
 	}
 }
 
-// keep stores the pieces of a range. If one is not mapped, the range could not be read: its pieces are then read one by one in the
-// next look, or are known to be missing.
+// keep stores the pieces of a range. If one is not mapped, the range could
+// not be read: its pieces are then read one by one in the next look, or are
+// known to be missing.
 func (h *remoteHalter) keep(r region, data []byte, ok bool) {
 	for off := 0; off < r.size; off += pageSize {
 		at := r.addr + uint64(off)
@@ -292,7 +313,8 @@ func (h *remoteHalter) keep(r region, data []byte, ok bool) {
 	}
 }
 
-// ranges returns what is to be read. It bridges gaps if the calls would be too many.
+// ranges returns what is to be read. It bridges gaps if the calls would be
+// too many.
 func (h *remoteHalter) ranges() ([]region, error) {
 	for at, asked := range h.wanted {
 		if h.looks-asked > keptFor {
@@ -310,7 +332,8 @@ func (h *remoteHalter) ranges() ([]region, error) {
 	}
 }
 
-// join returns the ranges that have some pieces, and gaps between them up to a size.
+// join returns the ranges that have some pieces, and gaps between them up to
+// a size.
 func (h *remoteHalter) join(pages []uint64, gap uint64) []region {
 	var list []region
 	for _, at := range pages {
@@ -351,7 +374,8 @@ func (h *remoteHalter) read(spans []span) {
 	}
 }
 
-// page returns a piece, and notes that it was asked for. It is nil and ok if the piece is not mapped.
+// page returns a piece, and notes that it was asked for. It is nil and ok if
+// the piece is not mapped.
 func (h *remoteHalter) page(at uint64) (data []byte, ok bool) {
 	data, ok = h.pages[at]
 	h.wanted[at] = h.looks
@@ -361,7 +385,8 @@ func (h *remoteHalter) page(at uint64) (data []byte, ok bool) {
 // wantRest asks for all pieces of a span from an offset on.
 func (h *remoteHalter) wantRest(s span, from int) {
 	end := s.addr + uint64(len(s.data))
-	for at := (s.addr + uint64(from)) &^ (pageSize - 1); at < end && len(h.wanted) <= maxPages; at += pageSize {
+	for at := (s.addr + uint64(from)) &^ (pageSize - 1); at < end &&
+		len(h.wanted) <= maxPages; at += pageSize {
 		h.wanted[at] = h.looks
 	}
 }
@@ -390,9 +415,11 @@ func registersOf(list api.Registers) proc.Registers {
 		}
 	}
 	if runtime.GOARCH == "arm64" {
-		return savedRegisters(numbers[regnum.ARM64_PC], numbers[regnum.ARM64_SP], numbers[regnum.ARM64_BP], numbers[regnum.ARM64_LR])
+		return savedRegisters(numbers[regnum.ARM64_PC], numbers[regnum.ARM64_SP],
+			numbers[regnum.ARM64_BP], numbers[regnum.ARM64_LR])
 	}
-	return savedRegisters(numbers[regnum.AMD64_Rip], numbers[regnum.AMD64_Rsp], numbers[regnum.AMD64_Rbp], 0)
+	return savedRegisters(numbers[regnum.AMD64_Rip], numbers[regnum.AMD64_Rsp],
+		numbers[regnum.AMD64_Rbp], 0)
 }
 
 func (h *remoteHalter) entryPoint() (uint64, error) { return h.entry, nil }

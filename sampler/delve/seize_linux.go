@@ -23,11 +23,14 @@ const (
 	pollInterval = 20 * time.Microsecond // between polls of threads that have not stopped yet
 )
 
-// A seizer halts a process with PTRACE_SEIZE and PTRACE_INTERRUPT, and detaches after each halt.
+// A seizer halts a process with PTRACE_SEIZE and PTRACE_INTERRUPT, and
+// detaches after each halt.
 //
-// Delve's own way of halting on Linux uses PTRACE_ATTACH and sends SIGTRAP and SIGSTOP to the target. It is not used
-// here: if the sampler is killed during such a halt, the kernel delivers those signals, and the target dies or stays
-// stopped. An interrupt is not a signal. If this process dies, the kernel lets the target continue at once.
+// Delve's own way of halting on Linux uses PTRACE_ATTACH and sends SIGTRAP
+// and SIGSTOP to the target. It is not used here: if the sampler is killed
+// during such a halt, the kernel delivers those signals, and the target dies
+// or stays stopped. An interrupt is not a signal. If this process dies, the
+// kernel lets the target continue at once.
 type seizer struct {
 	pid     int
 	child   bool // child of this process: other code collects its exit status
@@ -53,7 +56,8 @@ func (s *seizer) entryPoint() (uint64, error) {
 	return linutil.EntryPointFromAuxv(auxv, 8), nil
 }
 
-// identity consists of values that change with every exec: where the kernel put things, and the file.
+// identity consists of values that change with every exec: where the kernel
+// put things, and the file.
 func (s *seizer) identity() (string, error) {
 	auxv, err := os.ReadFile(fmt.Sprintf("/proc/%d/auxv", s.pid))
 	if err != nil {
@@ -66,9 +70,10 @@ func (s *seizer) identity() (string, error) {
 	return fmt.Sprintf("%d:%d:%s", st.Dev, st.Ino, auxv), nil
 }
 
-// during halts on an OS thread of its own, since the kernel identifies a tracer by its thread. If the halt could not
-// detach from every thread (one died or did not stop), that OS thread ends, and the kernel detaches it from all. When
-// during returns, no thread of the target is traced.
+// during halts on an OS thread of its own, since the kernel identifies a
+// tracer by its thread. If the halt could not detach from every thread (one
+// died or did not stop), that OS thread ends, and the kernel detaches it from
+// all. When during returns, no thread of the target is traced.
 func (s *seizer) during(f func([]thread) error) (time.Duration, error) {
 	h := &tracing{seizer: s, held: map[int]*tracee{}}
 	done := make(chan struct{})
@@ -125,8 +130,9 @@ func (h *tracing) onOwnThread(f func([]thread) error, done chan<- struct{}) {
 
 // stop halts all threads. It repeats this until no new one appears.
 func (h *tracing) stop(start time.Time) error {
-	// Attaching waits for an exec in progress, and the exec waits until the threads that died are reaped, which only this
-	// process can do. So another thread reaps while this one is blocked.
+	// Attaching waits for an exec in progress, and the exec waits until the
+	// threads that died are reaped, which only this process can do. So
+	// another thread reaps while this one is blocked.
 	var over atomic.Bool
 	helper := time.AfterFunc(reapAfter, func() {
 		for !over.Load() {
@@ -165,7 +171,8 @@ func (h *tracing) seizeNew(seen map[int]bool) (fresh int, err error) {
 		seen[tid] = true
 		err := unix.PtraceSeize(tid)
 		switch {
-		case err == unix.EPERM && h.isOurs(tid): // the process has executed another program meanwhile
+		case err == unix.EPERM &&
+			h.isOurs(tid): // the process has executed another program meanwhile
 		case err == unix.ESRCH, err == unix.EPERM && h.isDying(tid):
 			continue
 		case err != nil:
@@ -238,8 +245,9 @@ func (h *tracing) poll(tid int, t *tracee) (bool, error) {
 	return true, nil
 }
 
-// detachAll detaches from every thread, and passes on the signal that the thread was about to receive. It returns false
-// if it could not detach from all.
+// detachAll detaches from every thread, and passes on the signal that the
+// thread was about to receive. It returns false if it could not detach from
+// all.
 func (h *tracing) detachAll() bool {
 	clean := true
 	for tid, t := range h.held {
@@ -247,7 +255,8 @@ func (h *tracing) detachAll() bool {
 			clean = false
 			continue
 		}
-		_, _, errno := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_DETACH, uintptr(tid), 0, uintptr(t.signal), 0, 0)
+		_, _, errno := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_DETACH, uintptr(tid), 0,
+			uintptr(t.signal), 0, 0)
 		if errno != 0 {
 			clean = false
 		}
@@ -255,7 +264,8 @@ func (h *tracing) detachAll() bool {
 	return clean
 }
 
-// reap removes traced threads of the target that have died. It ignores stops, and spares the process leader.
+// reap removes traced threads of the target that have died. It ignores stops,
+// and spares the process leader.
 func (h *tracing) reap() {
 	for _, tid := range tasks(h.pid) {
 		if tid == h.pid {
@@ -268,12 +278,14 @@ func (h *tracing) reap() {
 	}
 }
 
-// exitCode returns the code that waitid would report for a thread, without consuming it. CLD_EXITED, CLD_KILLED and
-// CLD_DUMPED are 1 to 3. 0 means that there is nothing to report. A larger code is a stop, which Linux reports to a
-// tracer even if not asked for.
+// exitCode returns the code that waitid would report for a thread, without
+// consuming it. CLD_EXITED, CLD_KILLED and CLD_DUMPED are 1 to 3. 0 means
+// that there is nothing to report. A larger code is a stop, which Linux
+// reports to a tracer even if not asked for.
 func exitCode(tid int) int32 {
 	var info unix.Siginfo
-	if unix.Waitid(unix.P_PID, tid, &info, unix.WEXITED|unix.WNOHANG|unix.WALL|unix.WNOWAIT, nil) != nil || info.Signo == 0 {
+	if unix.Waitid(unix.P_PID, tid, &info, unix.WEXITED|unix.WNOHANG|unix.WALL|unix.WNOWAIT,
+		nil) != nil || info.Signo == 0 {
 		return 0
 	}
 	return info.Code

@@ -32,8 +32,8 @@ type stack struct {
 	outermost startPoint // the function that was called first; only of a complete stack
 }
 
-// unwindGoroutine unwinds the stack of a goroutine: from its thread's registers, else from where the runtime saved its
-// position.
+// unwindGoroutine unwinds the stack of a goroutine: from its thread's
+// registers, else from where the runtime saved its position.
 func (u *unwinder) unwindGoroutine(c *capture, g *goroutine) stack {
 	var best []proc.Stackframe
 	for _, start := range u.startingPoints(c, g) {
@@ -65,12 +65,13 @@ func (u *unwinder) startingPoints(c *capture, g *goroutine) []viewRegisters {
 		regs := savedRegisters(word(g.raw, l.g.syscallPC), sp, word(g.raw, l.g.syscallBP), 0)
 		starts = append(starts, viewRegisters{regs, g.addr})
 	}
-	regs := savedRegisters(word(g.raw, l.g.pc), word(g.raw, l.g.sp), word(g.raw, l.g.bp), word(g.raw, l.g.lr))
+	regs := savedRegisters(word(g.raw, l.g.pc), word(g.raw, l.g.sp), word(g.raw, l.g.bp),
+		word(g.raw, l.g.lr))
 	return append(starts, viewRegisters{regs, g.addr})
 }
 
-// frames unwinds from registers, innermost frame first. The stack is whole if it ends in the frame that the runtime puts
-// below every goroutine.
+// frames unwinds from registers, innermost frame first. The stack is whole if
+// it ends in the frame that the runtime puts below every goroutine.
 func (u *unwinder) frames(regs viewRegisters) (frames []proc.Stackframe, whole bool) {
 	u.views++
 	v := &view{p: u.p, id: u.views, regs: u.p.withGoroutine(regs)}
@@ -123,7 +124,8 @@ func (u *unwinder) intern(frames []proc.Stackframe, whole bool) stack {
 	return s
 }
 
-// function interns a function by its name: an inlined copy is the same function as the one that is called.
+// function interns a function by its name: an inlined copy is the same
+// function as the one that is called.
 func (u *unwinder) function(at *proc.Location) sampledata.FunctionID {
 	if at.Fn == nil {
 		return u.sink.Function(sampledata.Function{Name: "unknown"})
@@ -148,9 +150,10 @@ type startPoint struct {
 	name     string
 }
 
-// start returns the function of a goroutine's go statement. If the compiler wrapped the call, that is the outermost
-// function of the goroutine's stack that is no wrapper. For a goroutine that has not begun yet, it is the function that
-// the wrapper calls.
+// start returns the function of a goroutine's go statement. If the compiler
+// wrapped the call, that is the outermost function of the goroutine's stack
+// that is no wrapper. For a goroutine that has not begun yet, it is the
+// function that the wrapper calls.
 func (u *unwinder) start(c *capture, g *goroutine, st stack) startPoint {
 	pc := word(g.raw, c.l.g.start)
 	fn := u.p.bi.PCToFunc(pc)
@@ -173,8 +176,9 @@ func (u *unwinder) start(c *capture, g *goroutine, st stack) startPoint {
 	return s
 }
 
-// wrapped returns the function that a wrapper around a go statement's call calls: a function inlined into it, or the
-// first one called that is not a helper of the runtime.
+// wrapped returns the function that a wrapper around a go statement's call
+// calls: a function inlined into it, or the first one called that is not a
+// helper of the runtime.
 func (u *unwinder) wrapped(wrapper proc.Location) proc.Location {
 	code, err := proc.Disassemble(u.p.mem, nil, &u.p.bps, u.p.bi, wrapper.Fn.Entry, wrapper.Fn.End)
 	if err != nil {
@@ -183,11 +187,13 @@ func (u *unwinder) wrapped(wrapper proc.Location) proc.Location {
 	for i := range code {
 		frames, _ := u.frames(viewRegisters{savedRegisters(code[i].Loc.PC, slot+64, 0, 0), 0})
 		for j := range frames {
-			if j > 0 && frames[j-1].Inlined && !frames[j].Inlined && frames[j].Call.Fn.Name == wrapper.Fn.Name {
+			if j > 0 && frames[j-1].Inlined && !frames[j].Inlined &&
+				frames[j].Call.Fn.Name == wrapper.Fn.Name {
 				return frames[j-1].Call
 			}
 		}
-		if to := code[i].DestLoc; code[i].IsCall() && to != nil && to.Fn != nil && !goruntime.GrowsStack(to.Fn.Name) {
+		if to := code[i].DestLoc; code[i].IsCall() && to != nil && to.Fn != nil &&
+			!goruntime.GrowsStack(to.Fn.Name) {
 			return *to
 		}
 	}

@@ -37,7 +37,8 @@ func (c *capture) waits() {
 
 // reason returns what a goroutine waits for; without a text if it doesn't wait.
 func (c *capture) reason(g *goroutine) goruntime.WaitReason {
-	if g.status != goruntime.GWaiting && g.status != goruntime.GCopystack && g.status != goruntime.GLeaked {
+	if g.status != goruntime.GWaiting && g.status != goruntime.GCopystack &&
+		g.status != goruntime.GLeaked {
 		return goruntime.WaitReason{}
 	}
 	if n := int(g.raw[c.l.g.reason]); n < len(c.l.reasons) {
@@ -46,8 +47,9 @@ func (c *capture) reason(g *goroutine) goruntime.WaitReason {
 	return goruntime.WaitReason{}
 }
 
-// lock returns the address of the sync.Mutex or sync.RWMutex that a goroutine waits for, computed from the address of the
-// semaphore within it; 0 if it is not known.
+// lock returns the address of the sync.Mutex or sync.RWMutex that a goroutine
+// waits for, computed from the address of the semaphore within it; 0 if it is
+// not known.
 func (c *capture) lock(g *goroutine, bySemaphore map[uint64]uint64) uint64 {
 	sema := bySemaphore[g.addr]
 	if s := c.mem.get(word(g.raw, c.l.g.waiting), c.l.sudog.size); s != nil {
@@ -56,8 +58,9 @@ func (c *capture) lock(g *goroutine, bySemaphore map[uint64]uint64) uint64 {
 	return c.reason(g).LockAt(sema)
 }
 
-// element returns the address that a sudog waits at. From Go 1.26 on, the address may be in the number beside the
-// pointer, so that the garbage collector does not see it.
+// element returns the address that a sudog waits at. From Go 1.26 on, the
+// address may be in the number beside the pointer, so that the garbage
+// collector does not see it.
 func (c *capture) element(sudog []byte) uint64 {
 	if c.l.sudog.elemNumber != absent {
 		return word(sudog, c.l.sudog.elemNumber)
@@ -65,8 +68,10 @@ func (c *capture) element(sudog []byte) uint64 {
 	return word(sudog, c.l.sudog.elem)
 }
 
-// semaphores copies the waiters of all semaphores: up to Go 1.25, a goroutine does not lead to its own sudog. The table
-// holds trees (prev, next) of the addresses waited at. Each node of a tree has a list (waitlink) of its waiters.
+// semaphores copies the waiters of all semaphores: up to Go 1.25, a goroutine
+// does not lead to its own sudog. The table holds trees (prev, next) of the
+// addresses waited at. Each node of a tree has a list (waitlink) of its
+// waiters.
 func (c *capture) semaphores() {
 	table := c.mem.copyOne(c.l.semtable, c.l.semtableSize)
 	level := []uint64{}
@@ -95,7 +100,8 @@ func (c *capture) semaphores() {
 	}
 }
 
-// semaphoresByGoroutine returns the semaphore that each goroutine waits at, from what semaphores has copied.
+// semaphoresByGoroutine returns the semaphore that each goroutine waits at,
+// from what semaphores has copied.
 func (c *capture) semaphoresByGoroutine() map[uint64]uint64 {
 	table := c.mem.get(c.l.semtable, c.l.semtableSize)
 	if table == nil {
@@ -117,12 +123,14 @@ func (c *capture) semaphoresByGoroutine() map[uint64]uint64 {
 		}
 		seen[s] = true
 		at[word(raw, c.l.sudog.g)] = c.element(raw)
-		walk = append(walk, word(raw, c.l.sudog.prev), word(raw, c.l.sudog.next), word(raw, c.l.sudog.waitlink))
+		walk = append(walk, word(raw, c.l.sudog.prev), word(raw, c.l.sudog.next),
+			word(raw, c.l.sudog.waitlink))
 	}
 	return at
 }
 
-// labels copies the label sets that goroutines point to, and their texts. Maps, used up to Go 1.23, are left to Delve.
+// labels copies the label sets that goroutines point to, and their texts.
+// Maps, used up to Go 1.23, are left to Delve.
 func (c *capture) labels() {
 	if c.l.g.labels == absent || c.l.labelsAreMaps {
 		return

@@ -11,10 +11,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// longestHalt is how long a halt may last before the kernel ends this process. It is a thousand times as long as the longest halts.
+// longestHalt is how long a halt may last before the kernel ends this
+// process. It is a thousand times as long as the longest halts.
 var longestHalt = 10 * time.Second
 
-// A guard is a timer of the kernel that kills this process. If a read in a halt never returns, nothing else can let the program
+// A guard is a timer of the kernel that kills this process. If a read in a
+// halt never returns, nothing else can let the program
 // go: only the tracing thread may detach from it, and that thread waits. Even Go's scheduler may wait for it.
 type guard struct {
 	timer int32
@@ -24,7 +26,8 @@ type guard struct {
 func newGuard() *guard {
 	g := &guard{}
 	ev := sigevent{signal: int32(unix.SIGKILL)}
-	_, _, e := unix.RawSyscall(unix.SYS_TIMER_CREATE, unix.CLOCK_MONOTONIC, uintptr(unsafe.Pointer(&ev)), uintptr(unsafe.Pointer(&g.timer)))
+	_, _, e := unix.RawSyscall(unix.SYS_TIMER_CREATE, unix.CLOCK_MONOTONIC,
+		uintptr(unsafe.Pointer(&ev)), uintptr(unsafe.Pointer(&g.timer)))
 	g.works = e == 0
 	return g
 }
@@ -33,7 +36,8 @@ func newGuard() *guard {
 func (g *guard) set(after time.Duration) {
 	if g.works {
 		its := [2]unix.Timespec{1: unix.NsecToTimespec(int64(after))}
-		unix.RawSyscall6(unix.SYS_TIMER_SETTIME, uintptr(g.timer), 0, uintptr(unsafe.Pointer(&its)), 0, 0, 0)
+		unix.RawSyscall6(unix.SYS_TIMER_SETTIME, uintptr(g.timer), 0, uintptr(unsafe.Pointer(&its)),
+			0, 0, 0)
 	}
 }
 

@@ -15,13 +15,14 @@ type Thread struct {
 	TID int
 	Registers
 
-	// Late reports whether the thread was still waiting for a CPU, and so has not stopped yet. It runs no code of the
-	// program any more, but its registers are read only when it gets a CPU.
+	// Late reports whether the thread was still waiting for a CPU, and so has
+	// not stopped yet. It runs no code of the program any more, but its
+	// registers are read only when it gets a CPU.
 	Late bool
 }
 
-// A Halted is a process while some of its threads are halted. It must not be kept after the function that it was passed
-// to returns.
+// A Halted is a process while some of its threads are halted. It must not be
+// kept after the function that it was passed to returns.
 type Halted struct {
 	w       *worker
 	reader  *Reader
@@ -34,20 +35,27 @@ type Halted struct {
 
 // A Halt is a summary of one halt.
 type Halt struct {
-	Took    time.Duration // how long threads were halted: from the first interrupt to the detach, and the stops of late threads
-	Threads int           // number of halted threads, late ones included
-	Late    int           // number of late threads
-	Owed    int           // number of other threads that did not stop in time; each is detached from as soon as it stops
+	// how long threads were halted: from the first interrupt to the detach,
+	// and the stops of late threads
+	Took    time.Duration
+	Threads int // number of halted threads, late ones included
+	Late    int // number of late threads
+	// number of other threads that did not stop in time; each is detached
+	// from as soon as it stops
+	Owed int
 }
 
-// A Halter halts threads of a process. It is valid only within the function that Do passed it to.
+// A Halter halts threads of a process. It is valid only within the function
+// that Do passed it to.
 type Halter struct {
 	p *Process
 	w *worker
 }
 
-// Do calls f on the OS thread that traces the process, and returns when f has returned. Only one f runs at a time. A
-// caller that does several things in one f saves the switches between OS threads, which cost tens of microseconds each.
+// Do calls f on the OS thread that traces the process, and returns when f has
+// returned. Only one f runs at a time. A caller that does several things in
+// one f saves the switches between OS threads, which cost tens of
+// microseconds each.
 func (p *Process) Do(f func(*Halter)) error {
 	for {
 		w, err := p.worker()
@@ -64,7 +72,8 @@ func (p *Process) Do(f func(*Halter)) error {
 	}
 }
 
-// do calls f. Afterwards the priority is the usual one again, and the worker is not pinned, whatever f did.
+// do calls f. Afterwards the priority is the usual one again, and the worker
+// is not pinned, whatever f did.
 func (w *worker) do(p *Process, f func(*Halter)) {
 	defer w.unpin()
 	defer w.priority.lower()
@@ -72,14 +81,17 @@ func (w *worker) do(p *Process, f func(*Halter)) {
 	f(&Halter{p, w})
 }
 
-// SleepUntil sleeps until a given time with the raised priority, which lasts until the end of the next halt.
+// SleepUntil sleeps until a given time with the raised priority, which lasts
+// until the end of the next halt.
 func (h *Halter) SleepUntil(at time.Time) {
 	h.w.sleepUntil(at)
 	h.w.unpin()
 }
 
-// sleepUntil does what Halter.SleepUntil says, and leaves the worker pinned. If it were interrupted when it wakes, it would go on at a
-// moment at which the target gives up a CPU. It may be interrupted as long as it sleeps: the scheduler ends the sleep by a signal.
+// sleepUntil does what Halter.SleepUntil says, and leaves the worker pinned.
+// If it were interrupted when it wakes, it would go on at a moment at which
+// the target gives up a CPU. It may be interrupted as long as it sleeps: the
+// scheduler ends the sleep by a signal.
 func (w *worker) sleepUntil(at time.Time) {
 	w.priority.raise()
 	w.pin()
@@ -91,12 +103,16 @@ func (w *worker) sleepUntil(at time.Time) {
 	}
 }
 
-// breath is how long an interruption by the scheduler takes at least if the machine is busy.
+// breath is how long an interruption by the scheduler takes at least if the
+// machine is busy.
 const breath = 2 * time.Millisecond
 
-// Halt does one halt, as Halter.Halt and Halter.AwaitLate do, in a Do of its own. longest bounds it in place of LimitHalts; with 0,
-// that bound counts. If the process has ended or has executed another program, Halt returns ErrEnded or ErrExec.
-func (p *Process) Halt(longest, limit time.Duration, f func(*Halted) error, late func(Thread)) (halt Halt, err error) {
+// Halt does one halt, as Halter.Halt and Halter.AwaitLate do, in a Do of its
+// own. longest bounds it in place of LimitHalts; with 0, that bound counts.
+// If the process has ended or has executed another program, Halt returns
+// ErrEnded or ErrExec.
+func (p *Process) Halt(longest, limit time.Duration, f func(*Halted) error,
+	late func(Thread)) (halt Halt, err error) {
 	if closed := p.Do(func(h *Halter) {
 		if longest > 0 {
 			defer p.LimitHalts(p.limit)
@@ -116,14 +132,16 @@ func (p *Process) Halt(longest, limit time.Duration, f func(*Halted) error, late
 	return halt, err
 }
 
-// Halt sleeps until a given time, or does not sleep if that has passed. The thread has its raised priority meanwhile, so that
-// it wakes on time even if the machine is busy. Then Halt calls f, which passes the threads to halt to Halted.Threads
-// and reads what it needs. When f returns, the halted threads are detached from; late ones only by AwaitLate. The priority
-// stays raised until then, and the goroutine must not block in Go: neither f nor what comes between the halt and AwaitLate may
-// wait for another goroutine.
+// Halt sleeps until a given time, or does not sleep if that has passed. The
+// thread has its raised priority meanwhile, so that it wakes on time even if
+// the machine is busy. Then Halt calls f, which passes the threads to halt to
+// Halted.Threads and reads what it needs. When f returns, the halted threads
+// are detached from; late ones only by AwaitLate. The priority stays raised
+// until then, and the goroutine must not block in Go: neither f nor what
+// comes between the halt and AwaitLate may wait for another goroutine.
 //
-// Halt returns ErrGone if the program has gone, and ErrLong if the halt has exceeded its limit. The threads are detached from in
-// any case.
+// Halt returns ErrGone if the program has gone, and ErrLong if the halt has
+// exceeded its limit. The threads are detached from in any case.
 func (h *Halter) Halt(at time.Time, f func(*Halted) error) (Halt, error) {
 	halt, err := h.w.halt(h.p, at, f)
 	return halt, h.checked(err)
@@ -153,7 +171,8 @@ func (h *Halter) Again(tids []int, f func(Thread)) (took time.Duration, err erro
 //
 // The result is for how long any of these threads was seen stopped. Errors are
 // as for Halt.
-func (h *Halter) AwaitLate(limit time.Duration, late func(Thread)) (stood time.Duration, err error) {
+func (h *Halter) AwaitLate(limit time.Duration, late func(Thread)) (stood time.Duration,
+	err error) {
 	stood, err = h.w.halted.awaitLate(limit, late)
 	h.w.unpin()
 	h.w.priority.lower()
@@ -161,8 +180,9 @@ func (h *Halter) AwaitLate(limit time.Duration, late func(Thread)) (stood time.D
 	return stood, h.checked(err)
 }
 
-// checked returns the given error, or ErrGone if the program has gone. This thread must be free to reap before it can find
-// out whether the process ended or executed another program: the execution waits for the reaping.
+// checked returns the given error, or ErrGone if the program has gone. This
+// thread must be free to reap before it can find out whether the process
+// ended or executed another program: the execution waits for the reaping.
 func (h *Halter) checked(err error) error {
 	if !h.p.sameProgram() {
 		return ErrGone
@@ -170,8 +190,10 @@ func (h *Halter) checked(err error) error {
 	return err
 }
 
-// seized takes note that a thread was seized, and how long that took: the first one begins the halt. To seize a thread takes long only if
-// the program is stopped by a signal anyway, and the thread waits for a CPU, or if it is executing another program.
+// seized takes note that a thread was seized, and how long that took: the
+// first one begins the halt. To seize a thread takes long only if the program
+// is stopped by a signal anyway, and the thread waits for a CPU, or if it is
+// executing another program.
 func (h *Halted) seized(took time.Duration) {
 	if h.begin.IsZero() {
 		h.begin = time.Now()
@@ -186,17 +208,22 @@ func (h *Halted) seized(took time.Duration) {
 // Reader returns the reader for the process's memory during the halt.
 func (h *Halted) Reader() *Reader { return h.reader }
 
-// lateAfter is how long a thread has to stop before it counts as late. A thread on a CPU stops within microseconds. A
-// thread that has not stopped by then waits for a CPU or is in the kernel; it gets no further than the end of its system
-// call.
+// lateAfter is how long a thread has to stop before it counts as late. A
+// thread on a CPU stops within microseconds. A thread that has not stopped by
+// then waits for a CPU or is in the kernel; it gets no further than the end
+// of its system call.
 //
-// The halt does not sleep until then. If it did, its CPU would run something else, such as a thread of the process that
-// holds no processor of the Go scheduler yet: that thread would take one, and run goroutines that were ready at the halt.
+// The halt does not sleep until then. If it did, its CPU would run something
+// else, such as a thread of the process that holds no processor of the Go
+// scheduler yet: that thread would take one, and run goroutines that were
+// ready at the halt.
 const lateAfter = 20 * time.Microsecond
 
-// Threads halts the given threads, except those that are already halted or have ended. It returns all threads that are
-// halted so far, each with the registers that it had when it was halted. A thread in an uninterruptible sleep is not in
-// the result, but it does not return to the program before the halt is over.
+// Threads halts the given threads, except those that are already halted or
+// have ended. It returns all threads that are halted so far, each with the
+// registers that it had when it was halted. A thread in an uninterruptible
+// sleep is not in the result, but it does not return to the program before
+// the halt is over.
 func (h *Halted) Threads(tids []int) ([]Thread, error) {
 	w := h.w
 	for _, tid := range tids {
@@ -224,7 +251,8 @@ func (h *Halted) Threads(tids []int) ([]Thread, error) {
 	}
 }
 
-// collectStopped reads the registers of the threads that have stopped, and returns the number of those that have not.
+// collectStopped reads the registers of the threads that have stopped, and
+// returns the number of those that have not.
 func (h *Halted) collectStopped() (running int, err error) {
 	w := h.w
 	for i := range w.traced {
@@ -251,7 +279,8 @@ func (h *Halted) collectStopped() (running int, err error) {
 	return running, nil
 }
 
-// markLate marks the threads as late that have neither stopped nor are in an uninterruptible sleep.
+// markLate marks the threads as late that have neither stopped nor are in an
+// uninterruptible sleep.
 func (h *Halted) markLate() {
 	for i := range h.w.traced {
 		t := &h.w.traced[i]
@@ -265,12 +294,16 @@ func (h *Halted) markLate() {
 	}
 }
 
-// patience is for how long Go's scheduler waits for the worker while that waits for late threads: longer than a sampler waits for
-// them. If the worker were interrupted meanwhile, a thread that stops would stand still until the worker gets a CPU again.
+// patience is for how long Go's scheduler waits for the worker while that
+// waits for late threads: longer than a sampler waits for them. If the worker
+// were interrupted meanwhile, a thread that stops would stand still until the
+// worker gets a CPU again.
 const patience = 300 * time.Millisecond
 
-// awaitLate does what Halter.AwaitLate says. Threads of earlier halts are detached from as soon as they stop, too.
-func (h *Halted) awaitLate(limit time.Duration, late func(Thread)) (stood time.Duration, err error) {
+// awaitLate does what Halter.AwaitLate says. Threads of earlier halts are
+// detached from as soon as they stop, too.
+func (h *Halted) awaitLate(limit time.Duration, late func(Thread)) (stood time.Duration,
+	err error) {
 	w := h.w
 	if !h.hasLate() {
 		return 0, nil
@@ -292,7 +325,9 @@ func (h *Halted) awaitLate(limit time.Duration, late func(Thread)) (stood time.D
 			w.breathe() // no thread has just stopped
 		}
 		if told && done == 0 {
-			pause(100) // what the kernel told of is nothing that pollLate ends, so it would tell that again at once
+			// what the kernel told of is nothing that pollLate ends, so it
+			// would tell that again at once
+			pause(100)
 		}
 		told = w.awaitChange()
 	}
@@ -300,7 +335,8 @@ func (h *Halted) awaitLate(limit time.Duration, late func(Thread)) (stood time.D
 
 // hasLate reports whether there are late threads that have not stopped.
 func (h *Halted) hasLate() bool {
-	return slices.ContainsFunc(h.w.traced, func(t tracee) bool { return t.late && t.state == interrupted })
+	return slices.ContainsFunc(h.w.traced,
+		func(t tracee) bool { return t.late && t.state == interrupted })
 }
 
 // pollLate detaches from all threads that have stopped, after it has called
@@ -330,7 +366,8 @@ func (h *Halted) pollLate(late func(Thread)) (done int, err error) {
 	return done, nil
 }
 
-// fetch reads the registers of a thread that has stopped. It returns false if the thread was killed while stopped.
+// fetch reads the registers of a thread that has stopped. It returns false if
+// the thread was killed while stopped.
 func (w *worker) fetch(t *tracee) (th Thread, ok bool, err error) {
 	th.TID = t.tid
 	if err := readRegisters(t.tid, &th.Registers); err != nil {

@@ -13,9 +13,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A File is a file under /proc that stays open and is read many times. It is opened and read without informing Go's scheduler:
-// that doesn't block, what the scheduler does around a system call costs more than the read, and in a halt it could take the
-// processor away.
+// A File is a file under /proc that stays open and is read many times. It is
+// opened and read without informing Go's scheduler: that doesn't block, what
+// the scheduler does around a system call costs more than the read, and in a
+// halt it could take the processor away.
 type File struct{ fd int }
 
 // OpenFile opens a file for reading.
@@ -25,7 +26,8 @@ func OpenFile(path string) (File, error) {
 		return File{-1}, err
 	}
 	here := unix.AT_FDCWD
-	fd, _, e := unix.RawSyscall6(unix.SYS_OPENAT, uintptr(here), uintptr(unsafe.Pointer(name)), unix.O_RDONLY|unix.O_CLOEXEC, 0, 0, 0)
+	fd, _, e := unix.RawSyscall6(unix.SYS_OPENAT, uintptr(here), uintptr(unsafe.Pointer(name)),
+		unix.O_RDONLY|unix.O_CLOEXEC, 0, 0, 0)
 	if e != 0 {
 		return File{-1}, os.NewSyscallError("open "+path, e)
 	}
@@ -35,7 +37,8 @@ func OpenFile(path string) (File, error) {
 // ReadAt reads up to len(b) bytes at an offset, and returns how many it read.
 func (f File) ReadAt(b []byte, offset int64) (int, error) {
 	for {
-		n, _, e := unix.RawSyscall6(unix.SYS_PREAD64, uintptr(f.fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))),
+		n, _, e := unix.RawSyscall6(unix.SYS_PREAD64, uintptr(f.fd),
+			uintptr(unsafe.Pointer(unsafe.SliceData(b))),
 			uintptr(len(b)), uintptr(offset), 0, 0)
 		switch e {
 		case 0:
@@ -52,7 +55,8 @@ func (f File) names() ([]string, error) {
 	var names []string
 	b := make([]byte, 16<<10)
 	for {
-		n, _, e := unix.RawSyscall(unix.SYS_GETDENTS64, uintptr(f.fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)))
+		n, _, e := unix.RawSyscall(unix.SYS_GETDENTS64, uintptr(f.fd),
+			uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)))
 		switch {
 		case e == unix.EINTR:
 			continue
@@ -73,11 +77,14 @@ func (f File) Close() error {
 	return nil
 }
 
-// room is for how many open files there is room before the first halt: more than all that are kept open.
+// room is for how many open files there is room before the first halt: more
+// than all that are kept open.
 const room = 4096
 
-// makeRoom lets the kernel enlarge the table of this process's open files. If a file that is opened in a halt did not fit into it, the
-// kernel would enlarge it there, and wait until every CPU has taken notice: 10 ms and more, with the program's threads halted.
+// makeRoom lets the kernel enlarge the table of this process's open files. If
+// a file that is opened in a halt did not fit into it, the kernel would
+// enlarge it there, and wait until every CPU has taken notice: 10 ms and
+// more, with the program's threads halted.
 func (f File) makeRoom() {
 	for n := room; n > 64; n /= 2 { // less if the limit on open files is lower
 		fd, err := unix.FcntlInt(uintptr(f.fd), unix.F_DUPFD_CLOEXEC, n-1)
@@ -159,17 +166,19 @@ func (f File) stat() (stat, error) {
 		return stat{}, err
 	}
 	b := buf[:n]
-	// The command is in parentheses and may contain any byte, parentheses and spaces included.
+	// The command is in parentheses and may contain any byte, parentheses and
+	// spaces included.
 	fields := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
 	if len(fields) < 20 {
-		return stat{}, fmt.Errorf("a stat file has %d fields: is /proc that of Linux?", len(fields)+2)
+		return stat{}, fmt.Errorf("a stat file has %d fields: is /proc that of Linux?",
+			len(fields)+2)
 	}
 	start, err := strconv.ParseUint(string(fields[19]), 10, 64)
 	return stat{state: fields[0][0], start: start}, err
 }
 
-// statFiles are open stat files, by thread id. In a halt, opening one takes longer than all else that the halt does about the
-// thread.
+// statFiles are open stat files, by thread id. In a halt, opening one takes
+// longer than all else that the halt does about the thread.
 type statFiles map[int]File
 
 // maxStats is how many files are kept open.
@@ -210,7 +219,8 @@ func (s *statFiles) close() {
 	*s = nil
 }
 
-// statusField returns the number in one line of a process's or thread's status file; 0 if it can't be read.
+// statusField returns the number in one line of a process's or thread's
+// status file; 0 if it can't be read.
 func statusField(path, name string) int {
 	b, _ := os.ReadFile(path)
 	_, after, ok := bytes.Cut(b, []byte("\n"+name+":\t"))
@@ -227,7 +237,8 @@ func tracerOf(pid, tid int) int {
 	return statusField(fmt.Sprintf("/proc/%d/task/%d/status", pid, tid), "TracerPid")
 }
 
-// processOf returns the id and the name of the process that a thread belongs to, such as 4711 and " (gdb)".
+// processOf returns the id and the name of the process that a thread belongs
+// to, such as 4711 and " (gdb)".
 func processOf(tid int) (pid int, name string) {
 	pid = statusField(fmt.Sprintf("/proc/%d/status", tid), "Tgid")
 	comm, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))

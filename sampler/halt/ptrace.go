@@ -16,7 +16,8 @@ type siginfo struct {
 	_                     [100]byte
 }
 
-// Codes of a siginfo (CLD_EXITED and so on). With a code up to codeDumped, the thread has ended.
+// Codes of a siginfo (CLD_EXITED and so on). With a code up to codeDumped,
+// the thread has ended.
 const (
 	codeDumped  = 3
 	codeTrapped = 4
@@ -24,7 +25,8 @@ const (
 
 func (in *siginfo) ended() bool { return in.signo != 0 && in.code <= codeDumped }
 
-// stopped reports whether the thread is in a ptrace stop, and returns the signal that the stop holds back; 0 for none.
+// stopped reports whether the thread is in a ptrace stop, and returns the
+// signal that the stop holds back; 0 for none.
 func (in *siginfo) stopped() (signal int, ok bool) {
 	if in.signo == 0 || in.code <= codeDumped {
 		return 0, false
@@ -38,10 +40,12 @@ func (in *siginfo) stopped() (signal int, ok bool) {
 	return 0, true
 }
 
-// waitid waits for one thread, a child or not. All system calls that are made while threads are halted are raw, since
-// giving up and regaining a processor of Go's scheduler costs more than the calls.
+// waitid waits for one thread, a child or not. All system calls that are made
+// while threads are halted are raw, since giving up and regaining a processor
+// of Go's scheduler costs more than the calls.
 func waitid(tid int, in *siginfo, options int) error {
-	_, _, e := unix.RawSyscall6(unix.SYS_WAITID, unix.P_PID, uintptr(tid), uintptr(unsafe.Pointer(in)),
+	_, _, e := unix.RawSyscall6(unix.SYS_WAITID, unix.P_PID, uintptr(tid),
+		uintptr(unsafe.Pointer(in)),
 		uintptr(options|unix.WALL), 0, 0)
 	if e != 0 {
 		return e
@@ -49,8 +53,9 @@ func waitid(tid int, in *siginfo, options int) error {
 	return nil
 }
 
-// seize makes the calling OS thread the tracer of a thread. If the process is executing another program, this call blocks
-// until that is done, so it informs Go's scheduler.
+// seize makes the calling OS thread the tracer of a thread. If the process is
+// executing another program, this call blocks until that is done, so it
+// informs Go's scheduler.
 func seize(tid int) error {
 	_, _, e := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_SEIZE, uintptr(tid), 0, 0, 0, 0)
 	if e != 0 {
@@ -90,8 +95,8 @@ func pause(microseconds int64) {
 	unix.RawSyscall(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&ts)), 0, 0)
 }
 
-// SleepUntil returns at a given time, or at once if that has passed. It does not inform Go's scheduler: it is for a few
-// milliseconds.
+// SleepUntil returns at a given time, or at once if that has passed. It does
+// not inform Go's scheduler: it is for a few milliseconds.
 func SleepUntil(at time.Time) {
 	for left := time.Until(at); left > 0; left = time.Until(at) {
 		pause(left.Microseconds() + 1) // a signal may end the sleep early
@@ -101,8 +106,8 @@ func SleepUntil(at time.Time) {
 // ThreadTime returns the CPU time that the calling OS thread has used.
 func ThreadTime() time.Duration { return clockTime(unix.CLOCK_THREAD_CPUTIME_ID) }
 
-// ThreadClock returns a function that returns the CPU time of the OS thread that has called ThreadClock; 0 if that thread has
-// ended.
+// ThreadClock returns a function that returns the CPU time of the OS thread
+// that has called ThreadClock; 0 if that thread has ended.
 func ThreadClock() func() time.Duration {
 	const perThread, scheduled = 4, 2 // bits of the kernel's numbers of CPU clocks
 	id := ^unix.Gettid()<<3 | perThread | scheduled

@@ -9,7 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reap removes a traced zombie, so that its process can end or execute another program.
+// reap removes a traced zombie, so that its process can end or execute
+// another program.
 func reap(pid, tid int) {
 	if tid == pid && isChild(pid) {
 		return // its exit status is for the code that waits for the child
@@ -18,23 +19,28 @@ func reap(pid, tid int) {
 	waitid(tid, &in, unix.WEXITED|unix.WNOHANG)
 }
 
-// A reaper removes zombies of the worker's tracees while the worker is blocked in an attach. One timer checks the worker
-// now and then as long as halts go on: setting a timer for each attach would cost as much as the attach.
+// A reaper removes zombies of the worker's tracees while the worker is
+// blocked in an attach. One timer checks the worker now and then as long as
+// halts go on: setting a timer for each attach would cost as much as the
+// attach.
 type reaper struct {
 	w       *worker
 	timer   *time.Timer
-	running atomic.Bool  // whether the timer is running
-	since   atomic.Int64 // when the current attach began, in Unix nanoseconds; 0 if none is under way
+	running atomic.Bool // whether the timer is running
+	// when the current attach began, in Unix nanoseconds; 0 if none is under way
+	since atomic.Int64
 }
 
 const (
-	reapFirst = 100 * time.Millisecond // time until the first check: each one wakes a thread of the sampler
-	reapAfter = 2 * time.Millisecond   // an attach takes longer only if it is blocked
-	reapEvery = time.Millisecond       // time between later checks
+	// time until the first check: each one wakes a thread of the sampler
+	reapFirst = 100 * time.Millisecond
+	reapAfter = 2 * time.Millisecond // an attach takes longer only if it is blocked
+	reapEvery = time.Millisecond     // time between later checks
 )
 
-// ready starts the timer early, so that an attach does not have to: that would wake another thread of the sampler, which might
-// take a CPU from the process just before the halt.
+// ready starts the timer early, so that an attach does not have to: that
+// would wake another thread of the sampler, which might take a CPU from the
+// process just before the halt.
 func (r *reaper) ready() { r.startTimer() }
 
 func (r *reaper) init(w *worker) {

@@ -8,15 +8,18 @@ import "golang.org/x/sys/unix"
 type Registers struct {
 	PC, SP, FP uint64
 	LR         uint64 // arm64: the link register
-	G          uint64 // the register that points to the current g in Go code: r14 on amd64, x28 on arm64
-	TLS        uint64 // base address of thread-local storage
-	Syscall    int64  // number of the system call in which the thread was halted; negative if none
-	Result     int64  // result of that system call so far
+	// the register that points to the current g in Go code: r14 on amd64, x28
+	// on arm64
+	G       uint64
+	TLS     uint64 // base address of thread-local storage
+	Syscall int64  // number of the system call in which the thread was halted; negative if none
+	Result  int64  // result of that system call so far
 
 	General [31]uint64 // all general registers, numbered as instructions number them
 }
 
-// Results of a system call that was ended by an interrupt. The kernel then restarts the call or returns EINTR.
+// Results of a system call that was ended by an interrupt. The kernel then
+// restarts the call or returns EINTR.
 const (
 	restartSys      = -512 // ERESTARTSYS
 	restartNoIntr   = -513 // ERESTARTNOINTR
@@ -25,8 +28,9 @@ const (
 	interruptedCall = -int64(unix.EINTR)
 )
 
-// Asleep reports whether the thread was blocked in the kernel when it was halted, and neither on a CPU nor ready to run.
-// In that case the interrupt ended a system call.
+// Asleep reports whether the thread was blocked in the kernel when it was
+// halted, and neither on a CPU nor ready to run. In that case the interrupt
+// ended a system call.
 func (r *Registers) Asleep() bool {
 	if r.Syscall < 0 {
 		return false

@@ -22,11 +22,13 @@ func readRegisters(tid int, r *Registers) error {
 	return nil
 }
 
-// interruptible reports whether an interrupt without a signal makes a system call return EINTR: the kernel does not restart it.
+// interruptible reports whether an interrupt without a signal makes a system
+// call return EINTR: the kernel does not restart it.
 func interruptible(call int64) bool {
 	switch call {
 	case unix.SYS_EPOLL_WAIT, unix.SYS_EPOLL_PWAIT, unix.SYS_EPOLL_PWAIT2, unix.SYS_SEMTIMEDOP,
-		unix.SYS_RT_SIGTIMEDWAIT, unix.SYS_RECVFROM, unix.SYS_RECVMSG, unix.SYS_ACCEPT, unix.SYS_ACCEPT4:
+		unix.SYS_RT_SIGTIMEDWAIT, unix.SYS_RECVFROM, unix.SYS_RECVMSG, unix.SYS_ACCEPT,
+		unix.SYS_ACCEPT4:
 		return true
 	}
 	return false

@@ -41,14 +41,16 @@ func (w *worker) find(tid int) *tracee {
 	return nil
 }
 
-// lock locks the worker's mutex. The worker may be pinned, so it must not block. The reaper keeps the mutex for a moment only.
+// lock locks the worker's mutex. The worker may be pinned, so it must not
+// block. The reaper keeps the mutex for a moment only.
 func (w *worker) lock() {
 	for !w.mu.TryLock() {
 		pause(10)
 	}
 }
 
-// add records a tracee before the attach, so that the reaper knows it even if the attach blocks.
+// add records a tracee before the attach, so that the reaper knows it even if
+// the attach blocks.
 func (w *worker) add(tid int) *tracee {
 	w.lock()
 	w.traced = append(w.traced, tracee{tid: tid})
@@ -75,7 +77,8 @@ func (w *worker) seize(h *Halted, tid int) error {
 		return ErrLong
 	}
 	t := w.add(tid)
-	// Only a thread that was seized earlier can be a zombie that the process waits for.
+	// Only a thread that was seized earlier can be a zombie that the process
+	// waits for.
 	if len(w.traced) > 1 || w.vanished {
 		w.reaper.arm()
 		defer w.reaper.disarm()
@@ -84,10 +87,12 @@ func (w *worker) seize(h *Halted, tid int) error {
 	begin := time.Now()
 	err := seize(tid)
 	if err == unix.EPERM && tracerOf(w.pid, tid) == w.tid {
-		// This thread traces it already: it was seized under another id and executed another program since.
+		// This thread traces it already: it was seized under another id and
+		// executed another program since.
 		err = nil
 	}
-	for end := time.Now().Add(otherHalt); err == unix.EPERM && h.begin.IsZero() && time.Now().Before(end); {
+	for end := time.Now().Add(otherHalt); err == unix.EPERM && h.begin.IsZero() &&
+		time.Now().Before(end); {
 		pause(50)
 		err = seize(tid)
 	}
@@ -102,13 +107,15 @@ func (w *worker) seize(h *Halted, tid int) error {
 	return nil
 }
 
-// otherHalt is how long a halt waits for a thread that has another tracer, as long as it has not halted any thread yet.
-// Another sampler detaches from the thread within a millisecond.
+// otherHalt is how long a halt waits for a thread that has another tracer, as
+// long as it has not halted any thread yet. Another sampler detaches from the
+// thread within a millisecond.
 const otherHalt = 3 * time.Millisecond
 
-// refused returns the error for a thread that could not be seized; nil if the thread has merely ended. The kernel also
-// returns EPERM for a thread that has another tracer. No other reason for EPERM is left: whoever could open the process
-// may trace it.
+// refused returns the error for a thread that could not be seized; nil if the
+// thread has merely ended. The kernel also returns EPERM for a thread that
+// has another tracer. No other reason for EPERM is left: whoever could open
+// the process may trace it.
 func (w *worker) refused(tid int, err error) error {
 	if err == unix.ESRCH {
 		return nil
@@ -123,7 +130,8 @@ func (w *worker) refused(tid int, err error) error {
 	if tracer := tracerOf(w.pid, tid); tracer != 0 {
 		by, name := processOf(tracer)
 		e.By = by
-		e.text += fmt.Sprintf("process %d%s traces it: end that debugger or profiler first", by, name)
+		e.text += fmt.Sprintf("process %d%s traces it: end that debugger or profiler first",
+			by, name)
 	} else {
 		e.text += "something else traced it at that moment, such as another cpprof"
 	}
@@ -138,9 +146,11 @@ type TracedError struct {
 
 func (e *TracedError) Error() string { return e.text }
 
-// pollLate is poll for a tracee that has not stopped in time. Another thread may have executed another program and taken
-// over this tracee's id. The sampler's own child is not reported as missing then (no ECHILD), although it is no longer
-// traced. So pollLate checks now and then that this worker still traces it.
+// pollLate is poll for a tracee that has not stopped in time. Another thread
+// may have executed another program and taken over this tracee's id. The
+// sampler's own child is not reported as missing then (no ECHILD), although
+// it is no longer traced. So pollLate checks now and then that this worker
+// still traces it.
 func (w *worker) pollLate(t *tracee) {
 	w.poll(t)
 	if t.state != interrupted && t.state != asleep {
@@ -170,7 +180,8 @@ func (w *worker) poll(t *tracee) {
 	}
 }
 
-// awaitChange waits until a tracee has stopped or ended, or for some time. It reports whether one has.
+// awaitChange waits until a tracee has stopped or ended, or for some time. It
+// reports whether one has.
 func (w *worker) awaitChange() bool {
 	if !w.alarm.works {
 		pause(100)
@@ -182,7 +193,8 @@ func (w *worker) awaitChange() bool {
 	return e != unix.EINTR
 }
 
-// checkAsleep finds out whether a tracee that does not stop is in an uninterruptible sleep.
+// checkAsleep finds out whether a tracee that does not stop is in an
+// uninterruptible sleep.
 func (w *worker) checkAsleep(t *tracee) {
 	if w.stats.state(w.pid, t.tid) == 'D' {
 		t.state = asleep
@@ -195,7 +207,8 @@ func (w *worker) checkAsleep(t *tracee) {
 // milliseconds), and then after each further 256.
 func mayBeLost(polls int) bool { return polls >= 32 && polls&(polls-1) == 0 || polls%256 == 0 }
 
-// detachStopped detaches from all tracees that have stopped. The others are owed a detach.
+// detachStopped detaches from all tracees that have stopped. The others are
+// owed a detach.
 func (w *worker) detachStopped() {
 	for i := range w.traced {
 		t := &w.traced[i]
@@ -215,7 +228,8 @@ func (w *worker) detach(t *tracee) {
 	}
 }
 
-// detachOwed detaches from the tracees of earlier halts that have stopped in the meantime.
+// detachOwed detaches from the tracees of earlier halts that have stopped in
+// the meantime.
 func (w *worker) detachOwed() {
 	for i := range w.traced {
 		w.pollLate(&w.traced[i])

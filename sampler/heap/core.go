@@ -40,7 +40,8 @@ const (
 func OfCore(dump, executable io.ReaderAt, c Config) (*Examination, error) {
 	f, err := elf.NewFile(dump)
 	if err != nil || f.Type != elf.ET_CORE {
-		return nil, fmt.Errorf("reading the heap of a core dump: it is no core dump of Linux (%v)", err)
+		return nil, fmt.Errorf("reading the heap of a core dump: it is no core dump of Linux (%v)",
+			err)
 	}
 	s := &core{file: dump}
 	for _, p := range f.Progs {
@@ -135,7 +136,8 @@ func threadIn(b []byte, machine elf.Machine) Thread {
 	return t
 }
 
-// ReadRanges implements Reader. What the dump does not have may be in the executable.
+// ReadRanges implements Reader. What the dump does not have may be in the
+// executable.
 func (s *core) ReadRanges(rs []memory.Range) (failed int) {
 	for i := range rs {
 		n := s.read(rs[i].Addr, rs[i].Buf)
@@ -151,7 +153,8 @@ func (s *core) ReadRanges(rs []memory.Range) (failed int) {
 func (s *core) read(addr uint64, b []byte) (n int) {
 	for n < len(b) {
 		at := addr + uint64(n)
-		i := sort.Search(len(s.parts), func(i int) bool { return s.parts[i].Vaddr+s.parts[i].Filesz > at })
+		i := sort.Search(len(s.parts),
+			func(i int) bool { return s.parts[i].Vaddr+s.parts[i].Filesz > at })
 		if i == len(s.parts) || at < s.parts[i].Vaddr {
 			if s.loaded(at-s.bias, b[n:]) == nil {
 				return len(b)
@@ -169,7 +172,8 @@ func (s *core) read(addr uint64, b []byte) (n int) {
 }
 
 // Halt implements Source: the program is halted for ever.
-func (s *core) Halt(_ time.Duration, now func(Reader, []Thread) error, _ func(Reader, Thread)) (time.Duration, int, error) {
+func (s *core) Halt(_ time.Duration, now func(Reader, []Thread) error, _ func(Reader,
+	Thread)) (time.Duration, int, error) {
 	return 0, 0, now(s, s.threads)
 }
 

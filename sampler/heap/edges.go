@@ -36,8 +36,8 @@ type waitEdge struct {
 	taken Hold
 }
 
-// edges returns who ends the waits of goroutines that are stuck for good, and whether that is all
-// that there is.
+// edges returns who ends the waits of goroutines that are stuck for good, and
+// whether that is all that there is.
 func (r *Result) edges() (edges []sampledata.MarkedEdge, whole bool) {
 	w := newWaits(r.Groups)
 	for i := range w.all {
@@ -75,7 +75,8 @@ func (g *Goroutine) thing() uint64 {
 
 // newWaits indexes what goroutines hold and use.
 func newWaits(groups []Group) *waits {
-	w := &waits{groups: groups, held: map[uint64][]holding{}, used: map[uint64][]int{}, behind: map[uint64][]int{}}
+	w := &waits{groups: groups, held: map[uint64][]holding{}, used: map[uint64][]int{},
+		behind: map[uint64][]int{}}
 	for k := range groups {
 		if groups[k].Verdict == sampledata.Stuck {
 			for _, g := range groups[k].Goroutines {
@@ -106,13 +107,15 @@ func (w *waits) add(g *Goroutine, group int) {
 	}
 }
 
-// isSync reports whether a function is one of package sync: it is about to take a lock.
+// isSync reports whether a function is one of package sync: it is about to
+// take a lock.
 func isSync(function string) bool {
 	return strings.HasPrefix(function, "sync.") || strings.HasPrefix(function, "internal/sync.")
 }
 
-// addUnnamed adds locks that goroutines hold, if nothing in their frames leads to them any more. If
-// nobody else holds the lock that such a goroutine waits for, it may be that one.
+// addUnnamed adds locks that goroutines hold, if nothing in their frames
+// leads to them any more. If nobody else holds the lock that such a goroutine
+// waits for, it may be that one.
 func (w *waits) addUnnamed() {
 	for i, g := range w.all {
 		if g.Lock == 0 || len(w.held[g.Lock]) > 0 {
@@ -137,7 +140,8 @@ func (w *waits) of(i int) []waitEdge {
 	return list[:min(len(list), maxEdges)]
 }
 
-// holders returns who holds the lock that a goroutine waits for: those of which that is surest.
+// holders returns who holds the lock that a goroutine waits for: those of
+// which that is surest.
 func (w *waits) holders(i int, g *Goroutine) (edges []waitEdge) {
 	mode := syncflow.Write
 	if g.Reason.Readers {
@@ -157,7 +161,8 @@ func (w *waits) holders(i int, g *Goroutine) (edges []waitEdge) {
 		best = append(best, h)
 	}
 	for _, h := range best {
-		sure := h.hold.Certainty == syncflow.Sure || h.by != i && h.hold.Certainty == syncflow.Doubtful && len(best) == 1
+		sure := h.hold.Certainty == syncflow.Sure ||
+			h.by != i && h.hold.Certainty == syncflow.Doubtful && len(best) == 1
 		edges = append(edges, waitEdge{h.by, sure, h.hold})
 	}
 	if mode == syncflow.Write { // a writer that waits for readers keeps others waiting
@@ -168,15 +173,16 @@ func (w *waits) holders(i int, g *Goroutine) (edges []waitEdge) {
 	return edges
 }
 
-// enders returns who would end the wait of a goroutine for a channel, a group or a condition.
-// Others that wait for the same would have to be woken first.
+// enders returns who would end the wait of a goroutine for a channel, a group
+// or a condition. Others that wait for the same would have to be woken first.
 func (w *waits) enders(i int, g *Goroutine) (edges []waitEdge) {
 	for _, at := range g.Awaits {
 		for _, object := range objectsAt(g.Wait, at) {
 			for _, k := range w.used[object] {
 				o := w.all[k]
 				same := o.Wait == g.Wait && slices.Equal(o.Awaits, g.Awaits)
-				if !same && ends(o, object, g.Wait) && !slices.ContainsFunc(edges, func(e waitEdge) bool { return e.to == k }) {
+				if !same && ends(o, object, g.Wait) &&
+					!slices.ContainsFunc(edges, func(e waitEdge) bool { return e.to == k }) {
 					edges = append(edges, waitEdge{to: k, sure: true})
 				}
 				if len(edges) == maxEdges {
@@ -193,13 +199,14 @@ func (w *waits) enders(i int, g *Goroutine) (edges []waitEdge) {
 
 // endsItself reports whether a goroutine waits for what it would do itself, later.
 func (w *waits) endsItself(g *Goroutine) bool {
-	return len(g.Awaits) == 1 && slices.ContainsFunc(objectsAt(g.Wait, g.Awaits[0]), func(object uint64) bool {
+	return len(g.Awaits) == 1 && slices.ContainsFunc(objectsAt(g.Wait,
+		g.Awaits[0]), func(object uint64) bool {
 		return ends(g, object, g.Wait)
 	})
 }
 
-// objectsAt returns the objects that a goroutine may wait for, given the address that the runtime
-// has.
+// objectsAt returns the objects that a goroutine may wait for, given the
+// address that the runtime has.
 func objectsAt(wait sampledata.Wait, at uint64) []uint64 {
 	switch wait {
 	case sampledata.ForCondition:
@@ -230,9 +237,10 @@ func ends(g *Goroutine, object uint64, wait sampledata.Wait) bool {
 	})
 }
 
-// closeCircles finds who may end the waits that nobody's code ends: a goroutine that itself waits for
-// the one that waits. It holds a lock to which nothing in its frames leads any more, or it is among
-// those that reach what is waited for.
+// closeCircles finds who may end the waits that nobody's code ends: a
+// goroutine that itself waits for the one that waits. It holds a lock to
+// which nothing in its frames leads any more, or it is among those that reach
+// what is waited for.
 func (w *waits) closeCircles() {
 	behind := make([][]int, len(w.ahead))
 	for i, edges := range w.ahead {
@@ -253,11 +261,12 @@ func (w *waits) closeCircles() {
 	}
 }
 
-// maxBehind is the number of goroutines behind one of which it is found out whether they can end its wait.
+// maxBehind is the number of goroutines behind one of which it is found out
+// whether they can end its wait.
 const maxBehind = 1 << 10
 
-// mayEnd returns a goroutine that waits for another one, and may end the wait of that; -1 if there
-// is none.
+// mayEnd returns a goroutine that waits for another one, and may end the wait
+// of that; -1 if there is none.
 func (w *waits) mayEnd(i int, behind [][]int) int {
 	g, reaching := w.all[i], -1
 	todo := slices.Clone(behind[i])
@@ -272,7 +281,8 @@ func (w *waits) mayEnd(i int, behind [][]int) int {
 		if slices.Equal(o.Awaits, g.Awaits) {
 			continue
 		}
-		if g.Lock != 0 && slices.ContainsFunc(o.Holds, func(h Hold) bool { return h.Lock == 0 && !isSync(h.In.Func) }) {
+		if g.Lock != 0 && slices.ContainsFunc(o.Holds,
+			func(h Hold) bool { return h.Lock == 0 && !isSync(h.In.Func) }) {
 			return k
 		}
 		if reaching < 0 && slices.Contains(w.groups[w.group[k]].Reaches, w.group[i]) {

@@ -19,7 +19,8 @@ type Config struct {
 	Source  Source
 	Binary  *gobinary.Binary
 	Reasons []goruntime.WaitReason // of the target, by number
-	Outer   func(tid int) int      // the id of a thread outside of the target's container; nil: the same
+	// the id of a thread outside of the target's container; nil: the same
+	Outer func(tid int) int
 
 	Halting   sync.Locker   // held while the target is halted; nil: none
 	MaxHalt   time.Duration // 0: DefaultMaxHalt
@@ -90,8 +91,10 @@ var ErrUnknown = errors.New("the layout of its heap is not known")
 // New prepares an examination. It touches nothing.
 func New(c Config) (*Examination, error) {
 	l, g := c.Binary.Layout, &c.Binary.Globals
-	if !l.HasHeap() || g.MHeap == 0 || g.SemTable == 0 || g.AllFin == 0 || l.Cleanups.All.Has() && g.GCCleanups == 0 {
-		return nil, fmt.Errorf("marking the heap of a program of %s: %w", c.Binary.Version, ErrUnknown)
+	if !l.HasHeap() || g.MHeap == 0 || g.SemTable == 0 || g.AllFin == 0 ||
+		l.Cleanups.All.Has() && g.GCCleanups == 0 {
+		return nil, fmt.Errorf("marking the heap of a program of %s: %w", c.Binary.Version,
+			ErrUnknown)
 	}
 	u, err := unwind.New(c.Binary.Table, c.Binary.Arch)
 	if err != nil {
@@ -110,8 +113,9 @@ func New(c Config) (*Examination, error) {
 		c.Progress = func(Progress) {}
 	}
 	x := &Examination{
-		Config: c, bin: c.Binary, reasons: c.Reasons, u: u, masks: map[uint64][]byte{}, stackBounds: map[uint64][2]uint64{},
-		frameMaps: map[uint64]*frameMap{},
+		Config: c, bin: c.Binary, reasons: c.Reasons, u: u, masks: map[uint64][]byte{},
+		stackBounds: map[uint64][2]uint64{},
+		frameMaps:   map[uint64]*frameMap{},
 	}
 	x.m = marker{h: &x.h, pace: &pace{most: c.MaxCPU}}
 	return x, nil
@@ -131,8 +135,9 @@ func (x *Examination) Suspects() int { return len(x.suspects) }
 // Proved reports whether the last pass was a proof.
 func (x *Examination) Proved() bool { return x.proved }
 
-// Pass marks the heap while the target runs. It halts the target only to read stacks. Marks add up
-// over passes, and what has moved since the previous pass is no suspect any more.
+// Pass marks the heap while the target runs. It halts the target only to read
+// stacks. Marks add up over passes, and what has moved since the previous
+// pass is no suspect any more.
 //
 // A pass alone proves nothing: pointers move while it runs.
 func (x *Examination) Pass(ctx context.Context) error {
@@ -170,7 +175,8 @@ func (x *Examination) failed(err error, took time.Duration) error {
 }
 
 func (x *Examination) readSpans(c copier) error {
-	return x.h.read(c, x.bin.Globals.MHeap, &x.bin.Layout.Heap, spanLayout{&x.bin.Layout.Span, x.bin.Release}, x.MaxMemory)
+	return x.h.read(c, x.bin.Globals.MHeap, &x.bin.Layout.Heap,
+		spanLayout{&x.bin.Layout.Span, x.bin.Release}, x.MaxMemory)
 }
 
 // setG notes the addresses of all g.
@@ -188,12 +194,15 @@ func (x *Examination) mark(ctx context.Context, c copier, w *world, r *roots, p 
 	m.restart()
 	before := m.scanned
 	m.told = func() {
-		x.Progress(Progress{Pass: len(x.passes) + 1, Scanned: m.scanned - before, Whole: x.h.scannable})
+		x.Progress(Progress{Pass: len(x.passes) + 1, Scanned: m.scanned - before,
+			Whole: x.h.scannable})
 	}
 	candidates := x.markRoots(c, w, r)
 	p.Candidates, p.Heap = len(candidates), x.h.inUse
 	m.useless = func() bool {
-		return ctx.Err() != nil || !slices.ContainsFunc(candidates, func(g *goroutine) bool { return !g.live && !x.reached(g) })
+		return ctx.Err() != nil ||
+			!slices.ContainsFunc(candidates,
+				func(g *goroutine) bool { return !g.live && !x.reached(g) })
 	}
 	left := len(candidates)
 	for more := true; more && left > 0; {
@@ -260,10 +269,12 @@ func (x *Examination) markRoots(c copier, w *world, r *roots) (candidates []*gor
 	return candidates
 }
 
-// maxContent is the size up to which the content of an object with a finalizer is read at once.
+// maxContent is the size up to which the content of an object with a
+// finalizer is read at once.
 const maxContent = 1 << 20
 
-// stillThere reports whether a goroutine was a suspect before the last pass, and has not moved.
+// stillThere reports whether a goroutine was a suspect before the last pass,
+// and has not moved.
 func (x *Examination) stillThere(g *goroutine) bool {
 	s := x.before[g.addr]
 	return s.id == g.id && s.seq == g.seq && s.sp == g.sp && s.pc == g.pc
@@ -271,7 +282,8 @@ func (x *Examination) stillThere(g *goroutine) bool {
 
 // is reports whether a goroutine has not moved since it became a suspect.
 func (s suspect) is(g *goroutine) bool {
-	return s.id == g.id && s.seq == g.seq && s.sp == g.sp && s.pc == g.pc && slices.Equal(s.awaits, g.awaits)
+	return s.id == g.id && s.seq == g.seq && s.sp == g.sp && s.pc == g.pc &&
+		slices.Equal(s.awaits, g.awaits)
 }
 
 // suspect takes note of the candidates that were not reached.
@@ -284,21 +296,23 @@ func (x *Examination) suspect(w *world) {
 	}
 }
 
-// collects reports whether a goroutine is one of the collector's, which runs no code of the program.
+// collects reports whether a goroutine is one of the collector's, which runs
+// no code of the program.
 func (x *Examination) collects(g *goroutine) bool {
 	f, ok := x.bin.Table.Func(word(g.raw, int(x.bin.Layout.G.StartPC)))
 	return ok && goruntime.IsCollector(f.Name())
 }
 
-// markGoroutine marks what a goroutine points to: from its stack, its g and its sudogs.
+// markGoroutine marks what a goroutine points to: from its stack, its g and
+// its sudogs.
 func (x *Examination) markGoroutine(g *goroutine) {
 	x.m.roots(x.wordsOf(g))
 	x.m.roots(wordsOf(g.raw))
 	x.m.roots(g.content)
 }
 
-// reached reports whether something live can end the wait of a goroutine. What is not on the heap
-// counts as reached.
+// reached reports whether something live can end the wait of a goroutine.
+// What is not on the heap counts as reached.
 func (x *Examination) reached(g *goroutine) bool {
 	if g.never {
 		return false
@@ -311,7 +325,8 @@ func (x *Examination) reached(g *goroutine) bool {
 	return false
 }
 
-// markWeak marks objects whose weak pointers were reached. It reports whether there was any.
+// markWeak marks objects whose weak pointers were reached. It reports whether
+// there was any.
 func (x *Examination) markWeak(r *roots) (more bool) {
 	for _, w := range r.weak {
 		if reached, exists := x.h.marked(w.handle); exists && !reached {

@@ -10,7 +10,8 @@ import (
 func (x *Examination) unwind(g *goroutine) ([]unwind.Frame, unwind.Result) {
 	mem := memory.Copy{{Addr: g.used, Buf: g.stack}}
 	return x.u.Unwind(nil, mem, &unwind.Context{
-		StackLo: g.lo, StackHi: g.hi, SchedPC: g.pc, SchedSP: g.sp, SchedLR: g.lr, SyscallPC: g.sysPC, SyscallSP: g.sysSP,
+		StackLo: g.lo, StackHi: g.hi, SchedPC: g.pc, SchedSP: g.sp, SchedLR: g.lr,
+		SyscallPC: g.sysPC, SyscallSP: g.sysSP,
 	})
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// A marker marks what roots reach. It keeps none of the target's memory, unless it works on a
-// copy.
+// A marker marks what roots reach. It keeps none of the target's memory,
+// unless it works on a copy.
 type marker struct {
 	r     Reader
 	h     *spans

@@ -9,9 +9,11 @@ import (
 
 // Marking returns a result as a recording has it. at is the time in the recording.
 func (r *Result) Marking(at time.Duration) *sampledata.Marking {
-	m := &sampledata.Marking{Time: at, Goroutines: r.Goroutines, Proved: r.Proved, Passes: len(r.Passes), Apart: r.Apart}
+	m := &sampledata.Marking{Time: at, Goroutines: r.Goroutines, Proved: r.Proved,
+		Passes: len(r.Passes), Apart: r.Apart}
 	for _, p := range r.Passes {
-		m.Took, m.Halted, m.MaxHalt, m.Heap = m.Took+p.Took, m.Halted+p.Halt, max(m.MaxHalt, p.Halt), p.Heap
+		m.Took, m.Halted, m.MaxHalt, m.Heap = m.Took+p.Took, m.Halted+p.Halt,
+			max(m.MaxHalt, p.Halt), p.Heap
 	}
 	if r.Limit != nil {
 		m.NeedsHalt, m.NeedsMemory = r.Limit.Halt, r.Limit.Memory
@@ -32,8 +34,9 @@ func (r *Result) Marking(at time.Duration) *sampledata.Marking {
 // marked returns a group with at most a number of goroutines.
 func (g *Group) marked(room int) sampledata.MarkedGroup {
 	out := sampledata.MarkedGroup{
-		Verdict: g.Verdict, Wait: g.Wait, Reason: g.Reason.Text, Doubt: g.Goroutines[0].Doubt, Count: len(g.Goroutines),
-		Kept: g.Kept, Creator: callOf(g.Creator),
+		Verdict: g.Verdict, Wait: g.Wait, Reason: g.Reason.Text, Doubt: g.Goroutines[0].Doubt,
+		Count: len(g.Goroutines),
+		Kept:  g.Kept, Creator: callOf(g.Creator),
 	}
 	for _, one := range g.Goroutines {
 		out.Waited = max(out.Waited, one.Waited)

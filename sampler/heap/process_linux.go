@@ -25,7 +25,8 @@ type process struct {
 func OfProcess(p *halt.Process) Source { return &process{Reader: p.NewReader(), p: p} }
 
 // Halt implements Source.
-func (s *process) Halt(limit time.Duration, now func(Reader, []Thread) error, later func(Reader, Thread)) (
+func (s *process) Halt(limit time.Duration, now func(Reader, []Thread) error, later func(Reader,
+	Thread)) (
 	took time.Duration, unknown int, err error) {
 	h, err := s.p.Halt(limit, lateLimit, func(h *halt.Halted) error {
 		threads, err := s.haltAll(h)
@@ -79,5 +80,6 @@ func (s *process) haltAll(h *halt.Halted) (threads []halt.Thread, err error) {
 
 func threadOf(t halt.Thread) Thread {
 	words := append(make([]uint64, 0, 600), t.General[:]...)
-	return Thread{ID: t.TID, PC: t.PC, SP: t.SP, Words: halt.VectorRegisters(t.TID, append(words, t.LR))}
+	return Thread{ID: t.TID, PC: t.PC, SP: t.SP,
+		Words: halt.VectorRegisters(t.TID, append(words, t.LR))}
 }

@@ -16,7 +16,8 @@ type LimitError struct {
 }
 
 func (e *LimitError) Error() string {
-	return "a proof takes a halt of " + e.Halt.Round(time.Millisecond).String() + ": raise --max-halt"
+	return "a proof takes a halt of " + e.Halt.Round(time.Millisecond).String() +
+		": raise --max-halt"
 }
 
 const (
@@ -26,8 +27,9 @@ const (
 	haltMargin = 1.3
 )
 
-// Prove halts the target once, copies all that may have a pointer, lets the target go, and marks
-// the copy. So it sees one moment. If the halt would be too long, the error is a *LimitError.
+// Prove halts the target once, copies all that may have a pointer, lets the
+// target go, and marks the copy. So it sees one moment. If the halt would be
+// too long, the error is a *LimitError.
 func (x *Examination) Prove(ctx context.Context) error {
 	x.arena, x.spare = x.spare, x.arena
 	err := x.prove(ctx)
@@ -46,7 +48,8 @@ func (x *Examination) prove(ctx context.Context) error {
 	var w *world
 	var r *roots
 	x.arena.Reset()
-	took, unknown, err := x.Source.Halt(x.MaxHalt, func(reader Reader, threads []Thread) (err error) {
+	took, unknown, err := x.Source.Halt(x.MaxHalt, func(reader Reader,
+		threads []Thread) (err error) {
 		w, r, err = x.capture(copier{reader, &x.arena}, threads)
 		return err
 	}, func(reader Reader, t Thread) { x.addThread(copier{reader, &x.arena}, w, t) })
@@ -136,7 +139,8 @@ func (x *Examination) prepare() error {
 	}
 	rest := time.Since(begin)
 	x.arena.Reserve(x.arena.Size() / 4)
-	estimate := time.Duration(float64(copied)*float64(whole)/float64(max(part, 1))*haltMargin) + rest +
+	estimate := time.Duration(float64(copied)*float64(whole)/float64(max(part, 1))*haltMargin) +
+		rest +
 		time.Duration(len(w.byThread))*perThread
 	if estimate > x.MaxHalt || room < whole {
 		return &LimitError{Halt: estimate, Memory: whole}
@@ -144,7 +148,8 @@ func (x *Examination) prepare() error {
 	return nil
 }
 
-// layOut finds a place in the copy for each span with pointers. It returns the size of all.
+// layOut finds a place in the copy for each span with pointers. It returns
+// the size of all.
 func (x *Examination) layOut() (total int64) {
 	for i := range x.h.list {
 		if s := &x.h.list[i]; !s.noscan {
@@ -155,14 +160,15 @@ func (x *Examination) layOut() (total int64) {
 	return total
 }
 
-// copied is the size of a span's copy: whole pages, so that neighbours are copied in one piece.
+// copied is the size of a span's copy: whole pages, so that neighbours are
+// copied in one piece.
 func (s *span) copied() int64 {
 	const page = 1 << goruntime.PageShift
 	return (int64(s.size()) + page - 1) &^ (page - 1)
 }
 
-// copySpans copies spans with pointers: those that begin in a first part of the copy. It returns how many
-// ranges it could not read.
+// copySpans copies spans with pointers: those that begin in a first part of
+// the copy. It returns how many ranges it could not read.
 func (x *Examination) copySpans(r Reader, part int64) (failed int) {
 	var ranges []memory.Range
 	size := 0
@@ -220,13 +226,15 @@ func (r *copyReader) ReadRanges(rs []memory.Range) (failed int) {
 	return failed
 }
 
-// checkQueues drops the suspects that are not in the queues of all channels that they wait for.
-// Something has taken such a goroutine out of a queue, and is about to wake it.
+// checkQueues drops the suspects that are not in the queues of all channels
+// that they wait for. Something has taken such a goroutine out of a queue,
+// and is about to wake it.
 func (x *Examination) checkQueues(c copier, w *world) {
 	queued := map[uint64]map[uint64]bool{} // sudogs by channel
 	for i := range w.gs {
 		g := &w.gs[i]
-		if !g.candidate || g.never || !ofChannels(g.reason) || x.suspects != nil && !x.suspects[g.addr].is(g) {
+		if !g.candidate || g.never || !ofChannels(g.reason) ||
+			x.suspects != nil && !x.suspects[g.addr].is(g) {
 			continue
 		}
 		for k, channel := range g.awaits {
@@ -243,12 +251,13 @@ func (x *Examination) checkQueues(c copier, w *world) {
 	}
 }
 
-// readChannels reads the channels that suspects wait for. The copy does not have all of them: the
-// collector needs no pointer of a channel of numbers.
+// readChannels reads the channels that suspects wait for. The copy does not
+// have all of them: the collector needs no pointer of a channel of numbers.
 func (x *Examination) readChannels(c copier, w *world) {
 	var channels []uint64
 	for i := range w.gs {
-		if g := &w.gs[i]; g.candidate && !g.never && ofChannels(g.reason) && (x.suspects == nil || x.suspects[g.addr].is(g)) {
+		if g := &w.gs[i]; g.candidate && !g.never && ofChannels(g.reason) &&
+			(x.suspects == nil || x.suspects[g.addr].is(g)) {
 			channels = append(channels, g.awaits...)
 		}
 	}
@@ -258,7 +267,8 @@ func (x *Examination) readChannels(c copier, w *world) {
 	}
 }
 
-// queueOf returns the sudogs in both queues of a channel. A closed channel has none.
+// queueOf returns the sudogs in both queues of a channel. A closed channel
+// has none.
 func (x *Examination) queueOf(c copier, b []byte) map[uint64]bool {
 	at := x.bin.Release.ChannelQueues()
 	in := map[uint64]bool{}

@@ -42,8 +42,8 @@ type Group struct {
 	Creator    pclntab.Frame
 	Goroutines []*Goroutine
 
-	// Kept is the memory that only this group keeps: their stacks, and what these alone reach.
-	// It is -1 if that is not known.
+	// Kept is the memory that only this group keeps: their stacks, and what
+	// these alone reach. It is -1 if that is not known.
 	Kept int64
 	// Reaches are other groups whose objects this group reaches, by index.
 	Reaches []int
@@ -60,7 +60,8 @@ type Result struct {
 	Doubts     []string      // why nothing is claimed
 }
 
-// Result returns what the passes so far have found. limit is why there was no proof, if so.
+// Result returns what the passes so far have found. limit is why there was no
+// proof, if so.
 func (x *Examination) Result(limit *LimitError) *Result {
 	now := x.Source.Now()
 	r := &Result{Goroutines: len(x.w.gs), Passes: x.passes, Proved: x.proved, Limit: limit}
@@ -86,7 +87,8 @@ func (x *Examination) Result(limit *LimitError) *Result {
 	return r
 }
 
-// verdict returns what is known of a goroutine, and the doubt that keeps it from being more.
+// verdict returns what is known of a goroutine, and the doubt that keeps it
+// from being more.
 func (x *Examination) verdict(g *goroutine) (sampledata.Verdict, string) {
 	_, suspected := x.suspects[g.addr]
 	switch {
@@ -108,16 +110,18 @@ func (x *Examination) verdict(g *goroutine) (sampledata.Verdict, string) {
 	return sampledata.Live, ""
 }
 
-// isMainForever reports whether a goroutine is the main one in a select without cases. That keeps a
-// program running.
+// isMainForever reports whether a goroutine is the main one in a select
+// without cases. That keeps a program running.
 func (x *Examination) isMainForever(g *goroutine) bool {
 	return g.id == 1 && g.reason.Text == "select (no cases)"
 }
 
 // describe returns a goroutine as a result has it.
-func (x *Examination) describe(g *goroutine, v sampledata.Verdict, doubt string, now time.Duration) *Goroutine {
+func (x *Examination) describe(g *goroutine, v sampledata.Verdict, doubt string,
+	now time.Duration) *Goroutine {
 	l := &x.bin.Layout.G
-	out := &Goroutine{ID: g.id, Verdict: v, Doubt: doubt, Reason: g.reason, Wait: waitOf(g), Awaits: slices.Clone(g.awaits), g: g}
+	out := &Goroutine{ID: g.id, Verdict: v, Doubt: doubt, Reason: g.reason, Wait: waitOf(g),
+		Awaits: slices.Clone(g.awaits), g: g}
 	if len(g.awaits) == 1 {
 		out.Lock = g.reason.LockAt(g.awaits[0])
 		timer, known := x.bin.Release.ChannelTimer()
@@ -144,10 +148,12 @@ func (x *Examination) describe(g *goroutine, v sampledata.Verdict, doubt string,
 	return out
 }
 
-// grouped puts goroutines with the same verdict and stack together, largest group first.
+// grouped puts goroutines with the same verdict and stack together, largest
+// group first.
 func grouped(all []*Goroutine) (groups []Group) {
 	same := func(a *Group, b *Goroutine) bool {
-		return a.Verdict == b.Verdict && a.Reason == b.Reason && a.Creator == b.Creator && slices.Equal(a.Frames, b.Frames)
+		return a.Verdict == b.Verdict && a.Reason == b.Reason && a.Creator == b.Creator &&
+			slices.Equal(a.Frames, b.Frames)
 	}
 	byPlace := map[string][]int{}
 	for _, g := range all {
@@ -155,7 +161,9 @@ func grouped(all []*Goroutine) (groups []Group) {
 		i := slices.IndexFunc(byPlace[key], func(i int) bool { return same(&groups[i], g) })
 		if i < 0 {
 			byPlace[key] = append(byPlace[key], len(groups))
-			groups = append(groups, Group{Verdict: g.Verdict, Reason: g.Reason, Wait: g.Wait, Frames: g.Frames, Creator: g.Creator, Kept: -1})
+			groups = append(groups,
+				Group{Verdict: g.Verdict, Reason: g.Reason, Wait: g.Wait, Frames: g.Frames,
+					Creator: g.Creator, Kept: -1})
 			i = len(byPlace[key]) - 1
 		}
 		at := &groups[byPlace[key][i]]

@@ -40,7 +40,8 @@ func (x *Examination) readRoots(c copier) *roots {
 	g := &x.bin.Globals
 	r.readBlocks(c, c.word(g.AllFin), goruntime.FinBlockSize, goruntime.FinBlockLink)
 	if at := x.bin.Layout.Cleanups.All; at.Has() {
-		r.readBlocks(c, c.word(g.GCCleanups+uint64(at)), goruntime.CleanupBlockSize, goruntime.CleanupBlockLink)
+		r.readBlocks(c, c.word(g.GCCleanups+uint64(at)), goruntime.CleanupBlockSize,
+			goruntime.CleanupBlockLink)
 	}
 	return r
 }
@@ -64,8 +65,10 @@ func (x *Examination) readGlobals(c copier, r *roots) {
 	}
 }
 
-// readSection reads a section of variables. The mask has a bit for each word that has a pointer.
-func (x *Examination) readSection(c copier, r *roots, module []byte, from, to, maskAt layout.Offset) {
+// readSection reads a section of variables. The mask has a bit for each word
+// that has a pointer.
+func (x *Examination) readSection(c copier, r *roots, module []byte,
+	from, to, maskAt layout.Offset) {
 	lo, hi := word(module, int(from)), word(module, int(to))
 	if hi == lo {
 		return
@@ -108,7 +111,8 @@ func (x *Examination) mask(c copier, at uint64, n int) []byte {
 	return m
 }
 
-// readTimers reads the timers of the processors. All else in a processor may be stale.
+// readTimers reads the timers of the processors. All else in a processor may
+// be stale.
 func (x *Examination) readTimers(c copier, r *roots) {
 	ps, ok := c.slice(x.bin.Globals.AllP, maxProcessors)
 	if !ok {
@@ -144,8 +148,9 @@ type specialOf struct {
 	at   uint64
 }
 
-// readSpecials reads finalizers, cleanups and weak pointers. Each span has a list of them. The
-// first ones of all lists are read together, then the second ones, and so on.
+// readSpecials reads finalizers, cleanups and weak pointers. Each span has a
+// list of them. The first ones of all lists are read together, then the
+// second ones, and so on.
 func (x *Examination) readSpecials(c copier, r *roots) {
 	var todo []specialOf
 	for i := range x.h.list {
@@ -227,7 +232,8 @@ func (x *Examination) readPins(c copier, r *roots) {
 	for i := range x.h.list {
 		if s := &x.h.list[i]; s.pins != 0 {
 			of = append(of, s)
-			ranges = append(ranges, memory.Range{Addr: s.pins, Buf: c.arena.Get((int(s.nelems)*2 + 7) / 8)})
+			ranges = append(ranges,
+				memory.Range{Addr: s.pins, Buf: c.arena.Get((int(s.nelems)*2 + 7) / 8)})
 		}
 	}
 	if c.r.ReadRanges(ranges) > 0 {

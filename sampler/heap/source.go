@@ -11,8 +11,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// A Reader reads memory of a target. It shortens ranges that it can't read completely, and
-// returns their number.
+// A Reader reads memory of a target. It shortens ranges that it can't read
+// completely, and returns their number.
 type Reader interface {
 	ReadRanges(rs []memory.Range) (failed int)
 }
@@ -30,10 +30,11 @@ type Source interface {
 
 	// Halt halts all threads and calls now. The limit bounds the halt.
 	//
-	// A thread that gets no CPU runs no code, but its registers are not known in the halt. Halt
-	// calls later with such a thread when it stops. unknown is the number of threads whose
-	// registers have not become known.
-	Halt(limit time.Duration, now func(r Reader, threads []Thread) error, later func(r Reader, t Thread)) (
+	// A thread that gets no CPU runs no code, but its registers are not known
+	// in the halt. Halt calls later with such a thread when it stops. unknown
+	// is the number of threads whose registers have not become known.
+	Halt(limit time.Duration, now func(r Reader, threads []Thread) error, later func(r Reader,
+		t Thread)) (
 		took time.Duration, unknown int, err error)
 
 	// Now returns the present time of the runtime's clock; 0 if it is not known.
@@ -50,7 +51,8 @@ type locked struct {
 }
 
 // Halt implements Source.
-func (s *locked) Halt(limit time.Duration, now func(r Reader, threads []Thread) error, later func(r Reader, t Thread)) (
+func (s *locked) Halt(limit time.Duration, now func(r Reader, threads []Thread) error,
+	later func(r Reader, t Thread)) (
 	took time.Duration, unknown int, err error) {
 	s.halting.Lock()
 	defer s.halting.Unlock()
@@ -99,7 +101,8 @@ func (c copier) get(addr uint64, n int) []byte {
 // word reads a word; 0 if it can't.
 func (c copier) word(addr uint64) uint64 { return word(c.get(addr, 8), 0) }
 
-// slice reads the elements of a slice of words at an address: at most a given number.
+// slice reads the elements of a slice of words at an address: at most a given
+// number.
 func (c copier) slice(addr uint64, most int) (ws []uint64, ok bool) {
 	h := c.get(addr, 16)
 	n := word(h, 8)
@@ -118,8 +121,9 @@ const (
 	nearSize = 64 << 10 // up to so many bytes
 )
 
-// structs reads structs of one size: nil for those that can't be read. A system call takes a
-// microsecond for each range, so neighbours are read together.
+// structs reads structs of one size: nil for those that can't be read. A
+// system call takes a microsecond for each range, so neighbours are read
+// together.
 func (c copier) structs(addrs []uint64, size int) [][]byte {
 	order := make([]int32, len(addrs))
 	for i := range order {
@@ -135,10 +139,12 @@ func (c copier) structs(addrs []uint64, size int) [][]byte {
 	var firsts []int // of the structs of each range, in order
 	for i := 0; i < len(order); {
 		first, j := addrs[order[i]], i+1
-		for j < len(order) && addrs[order[j]]-addrs[order[j-1]] < uint64(size)+nearGap && addrs[order[j]]-first < nearSize {
+		for j < len(order) && addrs[order[j]]-addrs[order[j-1]] < uint64(size)+nearGap &&
+			addrs[order[j]]-first < nearSize {
 			j++
 		}
-		rs = append(rs, memory.Range{Addr: first, Buf: c.arena.Get(int(addrs[order[j-1]]-first) + size)})
+		rs = append(rs, memory.Range{Addr: first,
+			Buf: c.arena.Get(int(addrs[order[j-1]]-first) + size)})
 		firsts = append(firsts, i)
 		i = j
 	}

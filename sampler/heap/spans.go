@@ -52,8 +52,8 @@ func bitOf(object uint64) (i uint64, bit uint64) {
 	return k >> 6, 1 << (k & 63)
 }
 
-// An arena is what is known of 64 MB of the target's address space. Its 2 MB take memory only
-// where they are used.
+// An arena is what is known of 64 MB of the target's address space. Its 2 MB
+// take memory only where they are used.
 type arena struct {
 	page [arenaPages]uint32 // index of the span + 1
 	mark bitmap
@@ -80,7 +80,8 @@ type spanLayout struct {
 	release goruntime.Release
 }
 
-// read reads the table of spans. It takes marks away where a span has become another one.
+// read reads the table of spans. It takes marks away where a span has become
+// another one.
 func (h *spans) read(c copier, mheap uint64, at *layout.Heap, l spanLayout, maxMemory int64) error {
 	addrs, ok := c.slice(mheap+uint64(at.AllSpans), maxSpans)
 	if !ok {
@@ -113,7 +114,8 @@ func (h *spans) read(c copier, mheap uint64, at *layout.Heap, l spanLayout, maxM
 	return h.index(old, maxMemory)
 }
 
-// decode decodes a span. It returns false as the last result if the span makes no sense.
+// decode decodes a span. It returns false as the last result if the span
+// makes no sense.
 func (l spanLayout) decode(b []byte) (s span, inUse, ok bool) {
 	if b == nil {
 		return s, false, false
@@ -122,7 +124,8 @@ func (l spanLayout) decode(b []byte) (s span, inUse, ok bool) {
 		return s, false, true
 	}
 	s = span{
-		base: word(b, int(l.StartAddr)), elem: word(b, int(l.ElemSize)), noscan: b[l.SpanClass]&1 != 0,
+		base: word(b, int(l.StartAddr)), elem: word(b, int(l.ElemSize)),
+		noscan:   b[l.SpanClass]&1 != 0,
 		specials: word(b, int(l.Specials)), pins: word(b, int(l.PinnerBits)),
 	}
 	s.nelems = uint32(word(b, int(l.NElems)))
@@ -132,7 +135,8 @@ func (l spanLayout) decode(b []byte) (s span, inUse, ok bool) {
 	const maxPages = maxElem >> goruntime.PageShift
 	pages := word(b, int(l.NPages))
 	end := s.base + pages<<goruntime.PageShift
-	if s.base == 0 || s.base&(1<<goruntime.PageShift-1) != 0 || pages == 0 || pages > maxPages || end < s.base || s.nelems == 0 {
+	if s.base == 0 || s.base&(1<<goruntime.PageShift-1) != 0 || pages == 0 || pages > maxPages ||
+		end < s.base || s.nelems == 0 {
 		return s, true, false
 	}
 	s.limit = end
@@ -143,7 +147,8 @@ func (l spanLayout) decode(b []byte) (s span, inUse, ok bool) {
 		s.elem = s.limit - s.base
 		return s, true, true
 	}
-	if s.elem < 8 || s.elem > goruntime.MaxSmallObject || s.elem%8 != 0 || uint64(s.nelems)*s.elem > end-s.base {
+	if s.elem < 8 || s.elem > goruntime.MaxSmallObject || s.elem%8 != 0 ||
+		uint64(s.nelems)*s.elem > end-s.base {
 		return s, true, false
 	}
 	s.limit = s.base + uint64(s.nelems)*s.elem
@@ -205,7 +210,8 @@ func (h *spans) arena(number uint64, maxMemory int64) (*arena, error) {
 type MemoryError struct{ Needs, Limit int64 }
 
 func (e *MemoryError) Error() string {
-	return fmt.Sprintf("marking its heap takes more than %d MB of memory: raise --max-memory", e.Limit>>20)
+	return fmt.Sprintf("marking its heap takes more than %d MB of memory: raise --max-memory",
+		e.Limit>>20)
 }
 
 // forgetChanged takes the marks of spans away that have gone or have changed.
@@ -216,10 +222,12 @@ func (h *spans) forgetChanged(old []span) {
 		for j < len(h.list) && h.list[j].base < o.base {
 			j++
 		}
-		if j < len(h.list) && h.list[j].base == o.base && h.list[j].elem == o.elem && h.list[j].noscan == o.noscan {
+		if j < len(h.list) && h.list[j].base == o.base && h.list[j].elem == o.elem &&
+			h.list[j].noscan == o.noscan {
 			continue
 		}
-		for w := o.base; w < o.limit; w += 64 * 8 { // a word of the bitmap never belongs to two spans
+		// a word of the bitmap never belongs to two spans
+		for w := o.base; w < o.limit; w += 64 * 8 {
 			if a := h.all[w>>arenaShift]; a != nil {
 				i, _ := bitOf(w)
 				a.mark[i] = 0
@@ -235,7 +243,8 @@ func (h *spans) forget() {
 	}
 }
 
-// find returns the span that contains an address, and the address of the object there.
+// find returns the span that contains an address, and the address of the
+// object there.
 func (h *spans) find(w uint64) (s *span, object uint64) {
 	d := w - h.lo
 	if d >= h.size {
@@ -255,7 +264,8 @@ func (h *spans) find(w uint64) (s *span, object uint64) {
 	return s, s.object(w)
 }
 
-// marked reports whether the object at an address is marked, and whether there is one.
+// marked reports whether the object at an address is marked, and whether
+// there is one.
 func (h *spans) marked(w uint64) (marked, exists bool) {
 	s, object := h.find(w)
 	if s == nil {

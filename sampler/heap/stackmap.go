@@ -23,8 +23,8 @@ type frameMap struct {
 	known bool
 }
 
-// An addressed is a variable on a stack whose address was taken. It counts if something that counts
-// points into it.
+// An addressed is a variable on a stack whose address was taken. It counts if
+// something that counts points into it.
 type addressed struct {
 	lo, hi uint64
 	done   bool
@@ -41,8 +41,8 @@ func (x *Examination) wordsOf(g *goroutine) []uint64 {
 	return g.words
 }
 
-// usedWords returns the words of a parked goroutine's stack that it still uses. It returns false if
-// that is not known.
+// usedWords returns the words of a parked goroutine's stack that it still
+// uses. It returns false if that is not known.
 func (x *Examination) usedWords(g *goroutine) (used []uint64, ok bool) {
 	parked := g.waits() || g.status == goruntime.GSyscall
 	if !parked || g.doubt != "" || !x.hasSimpleDefers(g) {
@@ -126,8 +126,9 @@ func (x *Examination) readFrameMap(pc uint64) *frameMap {
 	return m
 }
 
-// hasSimpleDefers reports whether a goroutine's list of deferred calls is on its stack, and whether
-// it doesn't panic. Then all pointers from the list are found from its first element on.
+// hasSimpleDefers reports whether a goroutine's list of deferred calls is on
+// its stack, and whether it doesn't panic. Then all pointers from the list
+// are found from its first element on.
 func (x *Examination) hasSimpleDefers(g *goroutine) bool {
 	l := &x.bin.Layout.G
 	if word(g.raw, int(l.M)-goruntime.PanicBeforeM) != 0 {
@@ -176,8 +177,8 @@ func (s *stackWords) push(w uint64) {
 	}
 }
 
-// keepFrame keeps the words of a frame that the map has. A saved frame pointer lies above the local
-// variables, and on amd64 the return address.
+// keepFrame keeps the words of a frame that the map has. A saved frame
+// pointer lies above the local variables, and on amd64 the return address.
 func (s *stackWords) keepFrame(m *frameMap, end, args uint64) {
 	locals := args - 16
 	for k := range m.Locals.N {

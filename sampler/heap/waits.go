@@ -10,11 +10,13 @@ var neverEnd = map[string]bool{
 	"select (no cases)": true, "chan receive (nil chan)": true, "chan send (nil chan)": true,
 }
 
-// idleRuntime are waits of the runtime's own goroutines for work. These hold nothing of the
-// program's, but their stacks have words that were pointers once.
+// idleRuntime are waits of the runtime's own goroutines for work. These hold
+// nothing of the program's, but their stacks have words that were pointers
+// once.
 var idleRuntime = map[string]bool{
-	"GC worker (idle)": true, "GC sweep wait": true, "GC scavenge wait": true, "force gc (idle)": true,
-	"finalizer wait": true, "cleanup wait": true, "GOMAXPROCS updater (idle)": true,
+	"GC worker (idle)": true, "GC sweep wait": true, "GC scavenge wait": true,
+	"force gc (idle)": true,
+	"finalizer wait":  true, "cleanup wait": true, "GOMAXPROCS updater (idle)": true,
 }
 
 // waitOf returns what a goroutine waits for.
@@ -41,7 +43,8 @@ func waitOf(g *goroutine) sampledata.Wait {
 	return sampledata.ForGroup
 }
 
-// mayBeCandidate reports whether a wait may never end. The runtime's own profile examines the same.
+// mayBeCandidate reports whether a wait may never end. The runtime's own
+// profile examines the same.
 func mayBeCandidate(r goruntime.WaitReason) bool { return r.Awaits != goruntime.AwaitsOther }
 
 // ofChannels reports whether a wait is for channels.
@@ -85,8 +88,10 @@ func (x *Examination) readWaits(c copier, w *world) {
 // maxCases is the number of channels up to which a select is examined.
 const maxCases = 1 << 16
 
-// readSudogs reads one sudog of each goroutine, and returns those that have another one.
-func (x *Examination) readSudogs(c copier, todo []*goroutine, at []uint64) ([]*goroutine, []uint64) {
+// readSudogs reads one sudog of each goroutine, and returns those that have
+// another one.
+func (x *Examination) readSudogs(c copier, todo []*goroutine, at []uint64) ([]*goroutine,
+	[]uint64) {
 	l := &x.bin.Layout.Sudog
 	channel := l.C
 	if l.CAddr.Has() {
@@ -144,7 +149,8 @@ func (x *Examination) readSemaphores(c copier, w *world) {
 	}
 }
 
-// finish reads what a lazy reading has left, and finds the conditions that goroutines wait for.
+// finish reads what a lazy reading has left, and finds the conditions that
+// goroutines wait for.
 func (x *Examination) finish(c copier, w *world, lazy bool) {
 	if lazy {
 		x.readWaits(c, w)
@@ -162,8 +168,8 @@ func (x *Examination) finish(c copier, w *world, lazy bool) {
 	}
 }
 
-// findCondition finds the condition that a goroutine waits for: the one in the frame of Cond.Wait
-// whose list has the goroutine.
+// findCondition finds the condition that a goroutine waits for: the one in
+// the frame of Cond.Wait whose list has the goroutine.
 func (x *Examination) findCondition(c copier, g *goroutine, lists map[uint64]map[uint64]uint64) {
 	for _, cond := range x.condFrame(g) {
 		list := cond + goruntime.CondList

@@ -88,9 +88,10 @@ var errGoroutines = errors.New("reading the heap: the list of goroutines can't b
 
 // readWorld reads goroutines, what they wait for, and stacks. The target is halted.
 //
-// If lazy is set, the stacks of candidates and what they wait for are left to finish. That changes
-// only if they run, and a claim needs that they have not run. For others it would be wrong: one
-// that sleeps wakes, and moves a pointer from its stack to the heap.
+// If lazy is set, the stacks of candidates and what they wait for are left to
+// finish. That changes only if they run, and a claim needs that they have not
+// run. For others it would be wrong: one that sleeps wakes, and moves a
+// pointer from its stack to the heap.
 func (x *Examination) readWorld(c copier, threads []Thread, lazy bool) (*world, error) {
 	w := &world{sps: map[uint64]uint64{}, byThread: map[int]mRecord{}}
 	all, ok := c.slice(x.bin.Globals.AllGs, maxGoroutines)
@@ -131,7 +132,8 @@ func (g *goroutine) decode(b []byte, at *layout.G, reasons []goruntime.WaitReaso
 	g.id, g.seq = int64(field(at.Goid)), b[at.TrackingSeq]
 	g.lo, g.hi = field(at.StackLo), field(at.StackHi)
 	g.sp, g.pc, g.lr = field(at.SchedSP), field(at.SchedPC), field(at.SchedLR)
-	g.sysSP, g.sysPC, g.m, g.waiting = field(at.SyscallSP), field(at.SyscallPC), field(at.M), field(at.Waiting)
+	g.sysSP, g.sysPC, g.m, g.waiting = field(at.SyscallSP), field(at.SyscallPC), field(at.M),
+		field(at.Waiting)
 	if r := int(b[at.WaitReason]); r < len(reasons) && g.waits() {
 		g.reason = reasons[r]
 	}
@@ -165,7 +167,8 @@ func (x *Examination) readThreads(c copier, w *world) {
 	}
 }
 
-// addThread adds the registers of a halted thread, and its system stack if it is on that.
+// addThread adds the registers of a halted thread, and its system stack if it
+// is on that.
 func (x *Examination) addThread(c copier, w *world, t Thread) {
 	m, ok := w.byThread[t.ID]
 	if !ok {
@@ -176,18 +179,21 @@ func (x *Examination) addThread(c copier, w *world, t Thread) {
 	if m.curg != 0 {
 		w.sps[m.curg] = t.SP
 	}
-	onSystem, onSignal := t.SP >= m.systemLo && t.SP < m.systemHi, t.SP >= m.signalLo && t.SP < m.signalHi
+	onSystem, onSignal := t.SP >= m.systemLo && t.SP < m.systemHi,
+		t.SP >= m.signalLo && t.SP < m.signalHi
 	if m.curg == 0 && onSystem && x.isIdle(t.PC) {
 		return // it sleeps in the scheduler. Its stack has what was there before
 	}
-	// In a system call, Go code has no pointer in a register: its caller's are on the stack.
+	// In a system call, Go code has no pointer in a register: its caller's
+	// are on the stack.
 	status := half(c.get(m.curg+uint64(x.bin.Layout.G.AtomicStatus), 4), 0) &^ goruntime.GScan
 	if m.curg == 0 || status != goruntime.GSyscall || !x.inGo(t.PC) {
 		w.loose = append(w.loose, t.Words)
 	}
 	switch {
 	case onSignal: // what the signal has interrupted may have been on the system stack
-		w.loose = append(w.loose, x.readLoose(c, t.SP, m.signalHi), x.readLoose(c, m.systemLo, m.systemHi))
+		w.loose = append(w.loose, x.readLoose(c, t.SP, m.signalHi),
+			x.readLoose(c, m.systemLo, m.systemHi))
 	case onSystem:
 		w.loose = append(w.loose, x.readLoose(c, t.SP, m.systemHi))
 	}
@@ -204,7 +210,8 @@ func (x *Examination) readLoose(c copier, lo, hi uint64) []uint64 {
 	return wordsOf(r[0].Buf)
 }
 
-// isIdle reports whether a thread that is at an address on its system stack waits for work.
+// isIdle reports whether a thread that is at an address on its system stack
+// waits for work.
 func (x *Examination) isIdle(pc uint64) bool {
 	f, ok := x.bin.Table.Func(pc)
 	if !ok {
@@ -212,7 +219,8 @@ func (x *Examination) isIdle(pc uint64) bool {
 	}
 	switch f.Name() {
 	case "runtime.futex", "runtime.usleep", "runtime.epollwait", "runtime.osyield",
-		"internal/runtime/syscall.Syscall6", "internal/runtime/syscall/linux.Syscall6", "runtime/internal/syscall.Syscall6":
+		"internal/runtime/syscall.Syscall6", "internal/runtime/syscall/linux.Syscall6",
+		"runtime/internal/syscall.Syscall6":
 		return true
 	}
 	return false
@@ -265,8 +273,8 @@ func (x *Examination) readStacks(c copier, w *world, lazy bool) {
 	}
 }
 
-// usedFrom returns where the used part of a goroutine's stack begins. sp is the stack pointer of
-// its thread.
+// usedFrom returns where the used part of a goroutine's stack begins. sp is
+// the stack pointer of its thread.
 func (g *goroutine) usedFrom(sp uint64) uint64 {
 	lo := g.sp
 	switch g.status {

@@ -9,17 +9,21 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// The channel that a goroutine waits for is in the sudog that it waits with. The sudog is read after the halt, once for
-// each wait. The other users of the channel are reported once, too, when the wait begins.
+// The channel that a goroutine waits for is in the sudog that it waits with.
+// The sudog is read after the halt, once for each wait. The other users of
+// the channel are reported once, too, when the wait begins.
 
-// An arrival is a goroutine that may have begun to wait for a channel, with the sudog that it waits with.
+// An arrival is a goroutine that may have begun to wait for a channel, with
+// the sudog that it waits with.
 type arrival struct {
 	key   int32
 	sudog uint64
 }
 
-// addChannel adds a goroutine to the list of those that have begun to wait for a channel, unless its channel is known.
-func (e *enders) addChannel(key int32, reason goruntime.WaitReason, s *Sighting, was, now *sampledata.State, sudog uint64) {
+// addChannel adds a goroutine to the list of those that have begun to wait
+// for a channel, unless its channel is known.
+func (e *enders) addChannel(key int32, reason goruntime.WaitReason, s *Sighting,
+	was, now *sampledata.State, sudog uint64) {
 	r := &e.records[key]
 	r.awaited.Kind = syncflow.Send
 	if reason.Sends {
@@ -50,7 +54,8 @@ func (e *enders) findChannels() {
 		e.keys = append(e.keys, a.key)
 		e.ranges = append(e.ranges, memory.Range{Addr: a.sudog, Buf: e.buf[i*l.size:][:l.size]})
 	}
-	e.sample.Recheck(e.ranges, e.keys) // a goroutine that has moved on may now wait for another channel
+	// a goroutine that has moved on may now wait for another channel
+	e.sample.Recheck(e.ranges, e.keys)
 	for i, a := range e.arrived {
 		s, sudog := e.sample.Sighting(a.key), e.ranges[i].Buf
 		channel := uint64(0)
@@ -78,8 +83,9 @@ func (e *enders) setChannel(key int32, s *Sighting, channel uint64) {
 	}
 }
 
-// nameToReceiver reports, for a goroutine that waits to receive from a channel or to send to it, the goroutines that may
-// end the wait. If the channel has a buffer, that is found out again in each sample.
+// nameToReceiver reports, for a goroutine that waits to receive from a
+// channel or to send to it, the goroutines that may end the wait. If the
+// channel has a buffer, that is found out again in each sample.
 func (e *enders) nameToReceiver(key int32) {
 	w, _ := e.awaited(key)
 	if found := e.endersOf(w, func(other int32) bool { return other != key }); found.ids != 0 {

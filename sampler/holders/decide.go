@@ -23,10 +23,11 @@ import (
 //	candidate 5                      seen                   /
 //	waiter 7      seen                       has moved      7 may have got the lock before the halt: no holder is named
 //
-// If the lock was free when it was read, a candidate that did not move while it was read does not hold it: its stack was
-// misinterpreted.
+// If the lock was free when it was read, a candidate that did not move while
+// it was read does not hold it: its stack was misinterpreted.
 
-// maxCandidates is how many goroutines at most are named if it is not clear which of them holds a lock.
+// maxCandidates is how many goroutines at most are named if it is not clear
+// which of them holds a lock.
 const maxCandidates = 32
 
 // A verdict is what is known about who holds a lock.
@@ -35,8 +36,9 @@ type verdict struct {
 	holders  sampledata.HolderSetID
 }
 
-// attribute reports the holders of a lock for all goroutines that wait for it. The verdict depends only on when the
-// waiter was seen, so there are at most four.
+// attribute reports the holders of a lock for all goroutines that wait for
+// it. The verdict depends only on when the waiter was seen, so there are at
+// most four.
 func (h *holders) attribute(c *contention) {
 	var verdicts [4]*verdict
 	for _, key := range c.waiters {
@@ -60,11 +62,13 @@ func (h *holders) attribute(c *contention) {
 	}
 }
 
-// decide chooses the holders among the candidates for a lock that a goroutine waits for.
+// decide chooses the holders among the candidates for a lock that a goroutine
+// waits for.
 func (h *holders) decide(c *contention, waiter *Sighting) verdict {
 	h.choose(c, waiter)
 	switch {
-	case c.mode == syncflow.Read && len(h.set) == c.readers(), c.mode == syncflow.Write && len(h.set) == 1:
+	case c.mode == syncflow.Read && len(h.set) == c.readers(),
+		c.mode == syncflow.Write && len(h.set) == 1:
 		h.refute(c)
 		return h.verdict(sampledata.Inferred)
 	case c.mode == syncflow.Read && len(h.set) < c.readers():
@@ -83,14 +87,16 @@ func (h *holders) decide(c *contention, waiter *Sighting) verdict {
 	return h.likely(c, waiter)
 }
 
-// choose puts those candidates that seem to hold the lock into the set. A candidate that has moved since it was seen is
-// chosen only if there is no other.
+// choose puts those candidates that seem to hold the lock into the set. A
+// candidate that has moved since it was seen is chosen only if there is no
+// other.
 func (h *holders) choose(c *contention, waiter *Sighting) {
 	h.set = h.set[:0]
 	for _, hasMoved := range []bool{false, true} {
 		for _, key := range c.candidates {
 			s := h.sample.Sighting(key)
-			if moved := !s.InHalt && !s.Stood; moved == hasMoved && together(&s, waiter) && !c.contradicts(&s) {
+			if moved := !s.InHalt && !s.Stood; moved == hasMoved && together(&s, waiter) &&
+				!c.contradicts(&s) {
 				h.set = append(h.set, s.ID)
 			}
 		}
@@ -100,14 +106,16 @@ func (h *holders) choose(c *contention, waiter *Sighting) {
 	}
 }
 
-// free reports whether nobody held a lock at the halt, and nobody had been handed it.
+// free reports whether nobody held a lock at the halt, and nobody had been
+// handed it.
 func (h *holders) free(c *contention) bool {
 	return c.mode == syncflow.Write && h.halt.Consistent && len(c.inHalt) >= goruntime.MutexSize &&
 		c.inHalt[0]&(goruntime.MutexLocked|goruntime.MutexStarving) == 0
 }
 
-// verdict reports the goroutines in the set with the evidence. If it is Ambiguous, they are candidates; if it is Free, they were
-// woken to take the lock.
+// verdict reports the goroutines in the set with the evidence. If it is
+// Ambiguous, they are candidates; if it is Free, they were woken to take the
+// lock.
 func (h *holders) verdict(e sampledata.Evidence) verdict {
 	set := h.set
 	v := verdict{evidence: e}
@@ -124,7 +132,8 @@ func (h *holders) verdict(e sampledata.Evidence) verdict {
 	return v
 }
 
-// together reports whether there was a moment at which both goroutines were where they were seen.
+// together reports whether there was a moment at which both goroutines were
+// where they were seen.
 func together(holder, waiter *Sighting) bool {
 	switch {
 	case holder.InHalt && !waiter.InHalt:
@@ -135,14 +144,19 @@ func together(holder, waiter *Sighting) bool {
 	return true
 }
 
-// contradicts reports whether the lock was free at a moment at which its seeming holder did not move.
+// contradicts reports whether the lock was free at a moment at which its
+// seeming holder did not move.
 func (c *contention) contradicts(holder *Sighting) bool {
-	free := func(raw []byte) bool { return len(raw) >= goruntime.MutexSize && raw[0]&goruntime.MutexLocked == 0 }
+	free := func(raw []byte) bool {
+		return len(raw) >= goruntime.MutexSize &&
+			raw[0]&goruntime.MutexLocked == 0
+	}
 	return c.mode == syncflow.Write &&
 		(holder.Stood && free(c.after) || (holder.Stood || holder.InHalt) && free(c.inHalt))
 }
 
-// readers returns the number of readers that a writer waits for; -1 if it could not be read.
+// readers returns the number of readers that a writer waits for; -1 if it
+// could not be read.
 func (c *contention) readers() int {
 	raw := c.inHalt
 	if len(raw) < goruntime.RWMutexSize {

@@ -8,9 +8,11 @@ import (
 // maxDeferred bounds the deferred functions of a goroutine that are considered.
 const maxDeferred = 16
 
-// deferred adds the uses by the functions on a goroutine's list of deferred functions. Usually a function's own code runs
-// what it has deferred. If it can't, as for a defer statement in a loop, the functions are on that list.
-func (e *enders) deferred(dst []syncflow.Action, st *Stack) (uses []syncflow.Action, complete bool) {
+// deferred adds the uses by the functions on a goroutine's list of deferred
+// functions. Usually a function's own code runs what it has deferred. If it
+// can't, as for a defer statement in a loop, the functions are on that list.
+func (e *enders) deferred(dst []syncflow.Action, st *Stack) (uses []syncflow.Action,
+	complete bool) {
 	link := e.release.DeferLink()
 	word := func(at uint64) uint64 {
 		w, ok := st.Memory.Stack(at)

@@ -10,19 +10,24 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// Many programs use a channel with a buffer, or a semaphore, as a lock that several goroutines can have at a time:
+// Many programs use a channel with a buffer, or a semaphore, as a lock that
+// several goroutines can have at a time:
 //
 //	slots <- struct{}{}        // waits while the buffer is full
 //	defer func() { <-slots }()
 //	work()                     // the goroutine has one of the slots
 //
-// The goroutines whose next action on the channel is to receive from it have the slots. If the buffer is full, and they are as
-// many as it has elements, they are likely the ones for whom the others wait. Likewise, if tokens are taken out of a channel and put
-// back into it, if a sync.WaitGroup or a semaphore counts as many as there are goroutines that will call Done or Release, and if as many
-// connections of a pool are in use as there are goroutines that will give one back.
+// The goroutines whose next action on the channel is to receive from it have
+// the slots. If the buffer is full, and they are as many as it has elements,
+// they are likely the ones for whom the others wait. Likewise, if tokens are
+// taken out of a channel and put back into it, if a sync.WaitGroup or a
+// semaphore counts as many as there are goroutines that will call Done or
+// Release, and if as many connections of a pool are in use as there are
+// goroutines that will give one back.
 
-// A goroutine that sends to an empty channel has one of its tokens only if it was seen to receive from it before. Else it may be
-// what gives the others work: a loop that accepts connections holds nothing up.
+// A goroutine that sends to an empty channel has one of its tokens only if it
+// was seen to receive from it before. Else it may be what gives the others
+// work: a loop that accepts connections holds nothing up.
 
 // noteReceived notes the channel that a goroutine waits to receive from.
 func (r *record) noteReceived(s *Sighting) {
@@ -44,7 +49,8 @@ type share struct {
 // shareSize is the largest sizeOf.
 const shareSize = goruntime.PoolHead
 
-// sizeOf returns how many bytes are read of a thing, given what ends the waits for it.
+// sizeOf returns how many bytes are read of a thing, given what ends the
+// waits for it.
 func sizeOf(k syncflow.ActionKind) int {
 	switch k {
 	case syncflow.Done:
@@ -55,7 +61,8 @@ func sizeOf(k syncflow.ActionKind) int {
 	return goruntime.ChannelHead
 }
 
-// readShares reads those things for which goroutines wait whose holders can be counted.
+// readShares reads those things for which goroutines wait whose holders can
+// be counted.
 func (e *enders) readShares(waiting []int32) {
 	e.shares = e.shares[:0]
 	if e.shareBuf == nil {
@@ -78,7 +85,8 @@ func (e *enders) readShares(waiting []int32) {
 	}
 }
 
-// shareOf returns what was read of a thing that a goroutine waits for; nil if it was not read in this sample.
+// shareOf returns what was read of a thing that a goroutine waits for; nil if
+// it was not read in this sample.
 func (e *enders) shareOf(w syncflow.Action) *share {
 	i := slices.IndexFunc(e.shares, func(s share) bool { return s.of == w })
 	if i < 0 {
@@ -87,7 +95,8 @@ func (e *enders) shareOf(w syncflow.Action) *share {
 	return &e.shares[i]
 }
 
-// taken returns how many goroutines have a part of the thing; 0 if that is not known, or if there is no need to wait for them.
+// taken returns how many goroutines have a part of the thing; 0 if that is
+// not known, or if there is no need to wait for them.
 func (s *share) taken() uint64 {
 	switch {
 	case s == nil:
@@ -105,7 +114,8 @@ func (s *share) taken() uint64 {
 		return s.word(s.poolOpen) - min(s.word(s.poolOpen), s.word(goruntime.PoolIdle))
 	}
 	length := s.word(goruntime.ChannelLength)
-	if full := s.of.Kind == syncflow.Receive && length == s.capacity(); full || s.of.Kind == syncflow.Send && length == 0 {
+	if full := s.of.Kind == syncflow.Receive && length == s.capacity(); full ||
+		s.of.Kind == syncflow.Send && length == 0 {
 		return s.capacity()
 	}
 	return 0
@@ -128,8 +138,9 @@ type enderSet struct {
 	evidence sampledata.Evidence
 }
 
-// addSelect adds a goroutine to the list of those that wait for a channel with a buffer. It is in a select that sends to one
-// channel. The channel is reported only if it has a buffer: otherwise the other cases matter as much.
+// addSelect adds a goroutine to the list of those that wait for a channel
+// with a buffer. It is in a select that sends to one channel. The channel is
+// reported only if it has a buffer: otherwise the other cases matter as much.
 func (e *enders) addSelect(key int32, was, now *sampledata.State) {
 	r := &e.records[key]
 	s := e.sample.Sighting(key)
@@ -143,12 +154,14 @@ func (e *enders) addSelect(key int32, was, now *sampledata.State) {
 	}
 }
 
-// findBuffered reports the goroutines that may end waits for channels with buffers. They change while others wait.
+// findBuffered reports the goroutines that may end waits for channels with
+// buffers. They change while others wait.
 func (e *enders) findBuffered() {
 	e.buffered = slices.DeleteFunc(e.buffered, func(key int32) bool {
 		s := e.sample.Sighting(key)
 		r := &e.records[key]
-		r.uses.buffered = s.Exists && s.Run == sampledata.Waiting && r.awaited.Object != 0 && r.named == s.Wait &&
+		r.uses.buffered = s.Exists && s.Run == sampledata.Waiting && r.awaited.Object != 0 &&
+			r.named == s.Wait &&
 			(r.awaited.Kind == syncflow.Send || r.awaited.Kind == syncflow.Receive)
 		return !r.uses.buffered
 	})

@@ -201,7 +201,8 @@ func (r *endpointReader) keep(numbers []number, at time.Time) error {
 	if left > r.left {
 		r.left = left
 		r.leftNow = &partError{fmt.Errorf(
-			"read %s: %d numbers are left out: there are more than %d, or their names are too long", r.url, left, maxNumbers)}
+			"read %s: %d numbers are left out: there are more than %d, or their names are too long",
+			r.url, left, maxNumbers)}
 	}
 	return nil
 }

@@ -85,7 +85,8 @@ var errNoPressure = errors.New("the kernel needs CONFIG_PSI, and psi=1 on its co
 func pressureColumn(resource, line, who string) column[content] {
 	return column[content]{
 		Monitor: kernel("pressure."+resource+"_"+line, sampledata.Counter, "ns",
-			"/proc/pressure/"+resource+": time in which "+who+" of the machine waited for "+resource, slow.String()),
+			"/proc/pressure/"+resource+": time in which "+who+" of the machine waited for "+
+				resource, slow.String()),
 		value: func(c *content) sampledata.Value {
 			_, total, _ := bytes.Cut(valueOf(c.text, line), []byte("total="))
 			return countOf(total, uint64(time.Microsecond))

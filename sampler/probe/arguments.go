@@ -19,8 +19,9 @@ type Argument struct {
 	Signed   bool
 }
 
-// numberRegisters is the number of registers that pass integers and pointers (Go's internal ABI), by GOARCH; realRegisters of
-// those that pass floating-point numbers.
+// numberRegisters is the number of registers that pass integers and pointers
+// (Go's internal ABI), by GOARCH; realRegisters of those that pass
+// floating-point numbers.
 var (
 	numberRegisters = map[string]int{"amd64": 9, "arm64": 16}
 	realRegisters   = map[string]int{"amd64": 15, "arm64": 16}
@@ -28,8 +29,8 @@ var (
 
 var errNoArguments = errors.New("the program has no debug information, which says what registers hold: build it without -ldflags=-w and -s")
 
-// AddArguments finds out which registers hold the arguments of functions. If that is not known, the function's NoteArgs
-// says why.
+// AddArguments finds out which registers hold the arguments of functions. If
+// that is not known, the function's NoteArgs says why.
 func (p *Program) AddArguments(functions []Function) {
 	byEntry := map[uint64]*Function{}
 	for i := range functions {
@@ -46,7 +47,8 @@ func (p *Program) AddArguments(functions []Function) {
 	}
 }
 
-// readArguments reads the parameters of functions, which it finds by their link addresses.
+// readArguments reads the parameters of functions, which it finds by their
+// link addresses.
 func readArguments(file io.ReaderAt, arch string, byEntry map[uint64]*Function) (err error) {
 	defer func() { // the readers of debug information panic if it is damaged
 		if r := recover(); r != nil {
@@ -86,7 +88,8 @@ func readArguments(file io.ReaderAt, arch string, byEntry map[uint64]*Function) 
 	return nil
 }
 
-// An assignment gives registers to arguments, in the order of their declaration, as Go's internal ABI does.
+// An assignment gives registers to arguments, in the order of their
+// declaration, as Go's internal ABI does.
 type assignment struct {
 	data           *dwarf.Data
 	numbers, reals int // that pass arguments
@@ -127,7 +130,8 @@ func (a *assignment) parameters(r *dwarf.Reader, function *dwarf.Entry) ([]Argum
 	return a.list, ""
 }
 
-// origin returns an attribute of an entry, or of the entry that it is an instance of.
+// origin returns an attribute of an entry, or of the entry that it is an
+// instance of.
 func (a *assignment) origin(e *dwarf.Entry, attr dwarf.Attr) any {
 	if v := e.Val(attr); v != nil {
 		return v
@@ -144,7 +148,8 @@ func (a *assignment) origin(e *dwarf.Entry, attr dwarf.Attr) any {
 	return nil
 }
 
-// add assigns registers to an argument. If there are too few for all of its parts, it is on the stack, and takes none.
+// add assigns registers to an argument. If there are too few for all of its
+// parts, it is on the stack, and takes none.
 func (a *assignment) add(name string, t dwarf.Type) {
 	number, real, n := a.number, a.real, len(a.list)
 	if !a.assign(name, t, 0) || a.number > a.numbers || a.real > a.reals {
@@ -158,7 +163,8 @@ func (a *assignment) add(name string, t dwarf.Type) {
 // maxNested limits how deep types are nested.
 const maxNested = 20
 
-// assign finds registers to a value of a type. It returns false if the value is passed on the stack.
+// assign finds registers to a value of a type. It returns false if the value
+// is passed on the stack.
 func (a *assignment) assign(name string, t dwarf.Type, depth int) bool {
 	if depth > maxNested {
 		return false
@@ -195,8 +201,8 @@ func (a *assignment) assign(name string, t dwarf.Type, depth int) bool {
 	return true
 }
 
-// assignStruct finds registers to the fields of a struct. Of strings and slices, the length is reported; of interfaces, whether
-// there is a value.
+// assignStruct finds registers to the fields of a struct. Of strings and
+// slices, the length is reported; of interfaces, whether there is a value.
 func (a *assignment) assignStruct(name string, t *dwarf.StructType, depth int) bool {
 	is := func(fields ...string) bool {
 		if len(t.Field) != len(fields) {
@@ -231,7 +237,8 @@ func (a *assignment) assignStruct(name string, t *dwarf.StructType, depth int) b
 }
 
 func (a *assignment) take(name string, kind sampledata.ArgumentKind, size int64, signed bool) {
-	a.list = append(a.list, Argument{Name: name, Kind: kind, Register: a.number, Size: int(size), Signed: signed})
+	a.list = append(a.list,
+		Argument{Name: name, Kind: kind, Register: a.number, Size: int(size), Signed: signed})
 	a.number++
 }
 

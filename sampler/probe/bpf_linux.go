@@ -33,25 +33,32 @@ const (
 	wordRegisters
 )
 
-// A processor says where the registers are in the kernel's record of a thread that hit an instrument (pt_regs), in bytes.
+// A processor says where the registers are in the kernel's record of a thread
+// that hit an instrument (pt_regs), in bytes.
 type processor struct {
 	pc, sp, g int16
-	link      int16   // the register that holds the return address at an entry; -1 if it is on the stack
-	integers  []int16 // those that pass integers, in the order of Go's internal ABI
+	// the register that holds the return address at an entry; -1 if it is on
+	// the stack
+	link     int16
+	integers []int16 // those that pass integers, in the order of Go's internal ABI
 }
 
 var processors = map[string]processor{
-	"amd64": {pc: 128, sp: 152, g: 8, link: -1, integers: []int16{80, 40, 88, 112, 104, 72, 64, 56, 48}},
-	"arm64": {pc: 256, sp: 248, g: 224, link: 240, integers: []int16{0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104, 112, 120}},
+	"amd64": {pc: 128, sp: 152, g: 8, link: -1,
+		integers: []int16{80, 40, 88, 112, 104, 72, 64, 56, 48}},
+	"arm64": {pc: 256, sp: 248, g: 224, link: 240,
+		integers: []int16{0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104, 112, 120}},
 }
 
-// gStackEnd is where a g has the upper end of its stack: the second word of its first field, in every release of Go.
+// gStackEnd is where a g has the upper end of its stack: the second word of
+// its first field, in every release of Go.
 const gStackEnd = 8
 
 // words returns the length of a record in words.
 func (p *processor) words() int { return wordRegisters + len(p.integers) }
 
-// instructions returns the program that the kernel runs at each hit: it counts the hit, and writes a record.
+// instructions returns the program that the kernel runs at each hit: it
+// counts the hit, and writes a record.
 func (p *processor) instructions(sites, counts, ring *ebpf.Map, goid int32) asm.Instructions {
 	const context, site, record = asm.R6, asm.R7, asm.R8
 	word := func(n int) int16 { return int16(8 * n) }
@@ -81,11 +88,14 @@ func (p *processor) instructions(sites, counts, ring *ebpf.Map, goid int32) asm.
 	ins = append(ins, increment(counts, "end")...)
 	ins = append(ins, asm.Ja.Label("end"), asm.Mov.Reg(record, asm.R0).WithSymbol("room"))
 	keep := func(from int16, to int) {
-		ins = append(ins, asm.LoadMem(asm.R1, context, from, asm.DWord), asm.StoreMem(record, word(to), asm.R1, asm.DWord))
+		ins = append(ins, asm.LoadMem(asm.R1, context, from, asm.DWord),
+			asm.StoreMem(record, word(to), asm.R1, asm.DWord))
 	}
 	read := func(to int, base int16, offset int32) { // of the target's memory
-		ins = append(ins, asm.Mov.Reg(asm.R1, record), asm.Add.Imm(asm.R1, int32(word(to))), asm.Mov.Imm(asm.R2, 8),
-			asm.LoadMem(asm.R3, context, base, asm.DWord), asm.Add.Imm(asm.R3, offset), asm.FnProbeReadUser.Call())
+		ins = append(ins, asm.Mov.Reg(asm.R1, record), asm.Add.Imm(asm.R1, int32(word(to))),
+			asm.Mov.Imm(asm.R2, 8),
+			asm.LoadMem(asm.R3, context, base, asm.DWord), asm.Add.Imm(asm.R3, offset),
+			asm.FnProbeReadUser.Call())
 	}
 	keep(p.pc, wordPC)
 	keep(p.g, wordG)
@@ -137,8 +147,8 @@ type kernelProgram struct {
 	program             *ebpf.Program
 }
 
-// load passes the program to the kernel. goid is where a g has its number. A linked program is for
-// links, others are for events.
+// load passes the program to the kernel. goid is where a g has its number. A
+// linked program is for links, others are for events.
 func load(p *processor, goid int32, linked bool) (k *kernelProgram, err error) {
 	k = &kernelProgram{}
 	defer func() {
@@ -146,18 +156,22 @@ func load(p *processor, goid int32, linked bool) (k *kernelProgram, err error) {
 			k.close()
 		}
 	}()
-	if k.sites, err = ebpf.NewMap(&ebpf.MapSpec{Name: "cpprof_sites", Type: ebpf.Hash, KeySize: 8, ValueSize: 8, MaxEntries: maxSites}); err != nil {
+	if k.sites, err = ebpf.NewMap(&ebpf.MapSpec{Name: "cpprof_sites", Type: ebpf.Hash, KeySize: 8,
+		ValueSize: 8, MaxEntries: maxSites}); err != nil {
 		return k, err
 	}
 	const mappable = 1 << 10 // BPF_F_MMAPABLE
-	if k.counts, err = ebpf.NewMap(&ebpf.MapSpec{Name: "cpprof_counts", Type: ebpf.Array, KeySize: 4, ValueSize: 8, MaxEntries: maxSites, Flags: mappable}); err != nil {
+	if k.counts, err = ebpf.NewMap(&ebpf.MapSpec{Name: "cpprof_counts", Type: ebpf.Array,
+		KeySize: 4, ValueSize: 8, MaxEntries: maxSites, Flags: mappable}); err != nil {
 		return k, err
 	}
-	if k.ring, err = ebpf.NewMap(&ebpf.MapSpec{Name: "cpprof_ring", Type: ebpf.RingBuf, MaxEntries: ringBytes}); err != nil {
+	if k.ring, err = ebpf.NewMap(&ebpf.MapSpec{Name: "cpprof_ring", Type: ebpf.RingBuf,
+		MaxEntries: ringBytes}); err != nil {
 		return k, err
 	}
 	spec := &ebpf.ProgramSpec{
-		Name: "cpprof_probe", Type: ebpf.Kprobe, License: "Dual MIT/GPL", // the kernel lends its functions to such programs only
+		// the kernel lends its functions to such programs only
+		Name: "cpprof_probe", Type: ebpf.Kprobe, License: "Dual MIT/GPL",
 		Instructions: p.instructions(k.sites, k.counts, k.ring, goid),
 	}
 	if linked {

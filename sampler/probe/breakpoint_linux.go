@@ -21,7 +21,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// breakpoints are instruments of the processor. Each thread has its own, and the threads that it starts inherit them. They count.
+// breakpoints are instruments of the processor. Each thread has its own, and
+// the threads that it starts inherit them. They count.
 type breakpoints struct {
 	pid int
 
@@ -39,8 +40,9 @@ func openBreakpoints(pid int) *breakpoints {
 
 func (b *breakpoints) instrument() sampledata.Instrument { return sampledata.Breakpoint }
 
-// breakpointAttempts is how often breakpoints are set anew because the program has started a thread meanwhile: that one may have
-// inherited them or not.
+// breakpointAttempts is how often breakpoints are set anew because the
+// program has started a thread meanwhile: that one may have inherited them or
+// not.
 const breakpointAttempts = 20
 
 // attach sets breakpoints in all threads.
@@ -58,7 +60,8 @@ func (b *breakpoints) attach(places []uint64, _ bool) error {
 
 func (b *breakpoints) set(pc uint64) error {
 	if len(b.fds) == maxBreakpoints {
-		return fmt.Errorf("the processor has only %d breakpoints, and uprobes are not permitted", maxBreakpoints)
+		return fmt.Errorf("the processor has only %d breakpoints, and uprobes are not permitted",
+			maxBreakpoints)
 	}
 	threads, err := b.threads()
 	for range breakpointAttempts {
@@ -70,7 +73,8 @@ func (b *breakpoints) set(pc uint64) error {
 			return err
 		}
 		now, err := b.threads()
-		if err == nil && !slices.ContainsFunc(now, func(tid int) bool { return !slices.Contains(threads, tid) }) {
+		if err == nil && !slices.ContainsFunc(now,
+			func(tid int) bool { return !slices.Contains(threads, tid) }) {
 			b.fds[pc] = fds
 			return nil
 		}
@@ -160,7 +164,8 @@ func (b *breakpoints) remove(places []uint64) {
 	}
 }
 
-// takeOut removes all. Nothing is written into a program, and so nothing can be left.
+// takeOut removes all. Nothing is written into a program, and so nothing can
+// be left.
 func (b *breakpoints) takeOut(func(int)) (left []uint64, sure bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -12,10 +12,14 @@ import (
 
 // A hit is what the kernel has recorded when a goroutine reached an instrument.
 type hit struct {
-	time      uint64 // in nanoseconds, by the monotonic clock
-	pc        uint64
-	goroutine uint64 // its number, or the address of its g if it is the runtime's own on a thread's stack
-	depth     uint64 // from the upper end of the goroutine's stack down to the stack pointer: it stays if the stack moves
+	time uint64 // in nanoseconds, by the monotonic clock
+	pc   uint64
+	// its number, or the address of its g if it is the runtime's own on a
+	// thread's stack
+	goroutine uint64
+	// from the upper end of the goroutine's stack down to the stack pointer:
+	// it stays if the stack moves
+	depth     uint64
 	caller    uint64 // return address; at an entry
 	lost      uint64 // number of hits that had been lost before
 	registers []uint64
@@ -58,11 +62,13 @@ type calls struct {
 }
 
 func newCalls(functions []Function) (*calls, []*tally) {
-	c := &calls{entries: map[uint64]*tally{}, returns: map[uint64]*tally{}, open: map[uint64][]activation{}}
+	c := &calls{entries: map[uint64]*tally{}, returns: map[uint64]*tally{},
+		open: map[uint64][]activation{}}
 	var tallies []*tally
 	for i := range functions {
 		f := &functions[i]
-		t := &tally{function: f, sites: map[uint64]*siteTally{}, arguments: make([]sampledata.Distribution, len(f.Arguments))}
+		t := &tally{function: f, sites: map[uint64]*siteTally{},
+			arguments: make([]sampledata.Distribution, len(f.Arguments))}
 		tallies = append(tallies, t)
 		c.entries[f.Entry] = t
 		for _, pc := range f.Returns {
@@ -85,7 +91,8 @@ func (t *tally) end(at uint64) {
 	}
 }
 
-// maxOpen limits the goroutines that are followed: of those that end by runtime.Goexit within a call, nothing more is heard.
+// maxOpen limits the goroutines that are followed: of those that end by
+// runtime.Goexit within a call, nothing more is heard.
 const maxOpen = 1 << 16
 
 // add adds a hit.
@@ -117,11 +124,13 @@ func (c *calls) enter(t *tally, h *hit) {
 		return
 	}
 	nested := slices.ContainsFunc(stack, func(a activation) bool { return a.tally == t })
-	c.open[h.goroutine] = append(stack, activation{tally: t, depth: h.depth, time: h.time, caller: h.caller, nested: nested})
+	c.open[h.goroutine] = append(stack,
+		activation{tally: t, depth: h.depth, time: h.time, caller: h.caller, nested: nested})
 }
 
-// unwound returns the calls that are still open when a frame at a depth is entered: those that are at least as deep have ended
-// without a return, by a panic or by runtime.Goexit.
+// unwound returns the calls that are still open when a frame at a depth is
+// entered: those that are at least as deep have ended without a return, by a
+// panic or by runtime.Goexit.
 func (c *calls) unwound(stack []activation, depth, at uint64) []activation {
 	for len(stack) > 0 && stack[len(stack)-1].depth >= depth {
 		stack[len(stack)-1].tally.end(at)
@@ -130,11 +139,12 @@ func (c *calls) unwound(stack []activation, depth, at uint64) []activation {
 	return stack
 }
 
-// maxInside is how many times longer a call takes than the hits within it, if it is timed: what
-// these cost is known to about a third only.
+// maxInside is how many times longer a call takes than the hits within it, if
+// it is timed: what these cost is known to about a third only.
 const maxInside = 5
 
-// maxBlurred is how many times more calls are timed than blurred, if times are given at all.
+// maxBlurred is how many times more calls are timed than blurred, if times
+// are given at all.
 const maxBlurred = 20
 
 func (c *calls) leave(t *tally, h *hit) {
@@ -194,7 +204,8 @@ func (t *tally) measured(to *sampledata.Probe, site func(uint64) (string, string
 	if known {
 		to.Elapsed = t.elapsed.Clone()
 	} else {
-		to.Note = strings.TrimPrefix(to.Note+"; ", "; ") + fmt.Sprintf("the times of calls are not known: "+
+		to.Note = strings.TrimPrefix(to.Note+"; ",
+			"; ") + fmt.Sprintf("the times of calls are not known: "+
 			"in %d of %d, hits of probed functions took more than a fifth of the time; "+
 			"what calls these functions, or fewer of them, can be timed",
 			t.blurred, t.blurred+t.elapsed.Count())
@@ -210,9 +221,11 @@ func (t *tally) measured(to *sampledata.Probe, site func(uint64) (string, string
 		to.Sites = append(to.Sites, one)
 	}
 	slices.SortFunc(to.Sites, func(a, b sampledata.CallSite) int {
-		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Caller, b.Caller), cmp.Compare(a.Line, b.Line))
+		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Caller, b.Caller),
+			cmp.Compare(a.Line, b.Line))
 	})
 	for i, a := range t.function.Arguments {
-		to.Arguments = append(to.Arguments, sampledata.Argument{Name: a.Name, Kind: a.Kind, Values: t.arguments[i].Clone()})
+		to.Arguments = append(to.Arguments,
+			sampledata.Argument{Name: a.Name, Kind: a.Kind, Values: t.arguments[i].Clone()})
 	}
 }

@@ -18,7 +18,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/gobinary"
 )
 
-// calibrated is a function of this process that gets the instruments whose cost is measured. It has a frame, and calls something.
+// calibrated is a function of this process that gets the instruments whose
+// cost is measured. It has a frame, and calls something.
 //
 //go:noinline
 func calibrated(n int64) { count(n) }
@@ -28,10 +29,12 @@ func count(n int64) { calibrations.Add(n) }
 
 var calibrations atomic.Int64
 
-// calibrationRounds is the number of times that calls are timed; calibrationCalls of them at once.
+// calibrationRounds is the number of times that calls are timed;
+// calibrationCalls of them at once.
 const calibrationRounds, calibrationCalls = 31, 16
 
-// timeCalls returns how long a call of calibrated takes: the median, since other work may interrupt it.
+// timeCalls returns how long a call of calibrated takes: the median, since
+// other work may interrupt it.
 func timeCalls() time.Duration {
 	var times []time.Duration
 	for range calibrationRounds {
@@ -45,7 +48,8 @@ func timeCalls() time.Duration {
 	return times[len(times)/2]
 }
 
-// own is this process, as a program that can be probed, and the place of calibrated.
+// own is this process, as a program that can be probed, and the place of
+// calibrated.
 var own = sync.OnceValues(func() (ownProgram, error) {
 	p, err := OpenPID(os.Getpid())
 	if err != nil {
@@ -83,15 +87,16 @@ func OpenPID(pid int) (*Program, error) {
 	return NewProgram(pid, f, bin)
 }
 
-// calibrate measures what hits and removals cost, on this process. The error says that the method
-// does not work.
+// calibrate measures what hits and removals cost, on this process. The error
+// says that the method does not work.
 func (u *uprobes) calibrate() (c costs, err error) {
 	self, err := own()
 	if err != nil {
 		return c, err
 	}
 	on := &uprobes{
-		program: self.program, method: u.method, folder: u.folder, kernel: u.kernel, counts: u.counts, ring: u.ring,
+		program: self.program, method: u.method, folder: u.folder, kernel: u.kernel,
+		counts: u.counts, ring: u.ring,
 		number: map[uint64]uint32{}, in: map[uint64]inserted{},
 	}
 	if on.image, err = openImage(self.program); err != nil {
@@ -111,8 +116,8 @@ func (u *uprobes) calibrate() (c costs, err error) {
 	return c, errors.Join(err, u.kernel.clear())
 }
 
-// onSomeThread calls f on a thread that is not the first one. A kernel before Linux 6.11 may count
-// only the hits of the first thread.
+// onSomeThread calls f on a thread that is not the first one. A kernel before
+// Linux 6.11 may count only the hits of the first thread.
 func onSomeThread(f func()) {
 	done := make(chan struct{})
 	go func() {
@@ -128,7 +133,8 @@ func onSomeThread(f func()) {
 	<-done
 }
 
-// measure times calls with an instrument at the entry, and then with those at returns.
+// measure times calls with an instrument at the entry, and then with those at
+// returns.
 func (u *uprobes) measure(c *costs, entries, returns []uint64) error {
 	if err := u.attach(entries, true); err != nil {
 		return err

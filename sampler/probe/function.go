@@ -12,14 +12,18 @@ type Function struct {
 	File string
 	Line int32
 
-	// Entry is the address of the first instruction behind the prologue's check of the stack. At it, and at each of the
-	// Returns, the stack pointer has the same distance from the end of the stack. Returns are empty if the function never returns.
+	// Entry is the address of the first instruction behind the prologue's
+	// check of the stack. At it, and at each of the Returns, the stack
+	// pointer has the same distance from the end of the stack. Returns are
+	// empty if the function never returns.
 	Entry   uint64
 	Returns []uint64
 
-	// Check is the first branch of the check of the stack, and Grows the call that grows the stack, after which the function starts
-	// again; 0 if there is no check. Go's scheduler never interrupts a goroutine at either of them. At another instruction, a breakpoint
-	// of the processor is hit twice if it does: before the interruption and after it.
+	// Check is the first branch of the check of the stack, and Grows the call
+	// that grows the stack, after which the function starts again; 0 if there
+	// is no check. Go's scheduler never interrupts a goroutine at either of
+	// them. At another instruction, a breakpoint of the processor is hit
+	// twice if it does: before the interruption and after it.
 	Check, Grows uint64
 
 	Why string // what an instrument is to find out
@@ -30,18 +34,21 @@ type Function struct {
 	hidden bool // it was not asked for
 }
 
-// prologueLength is the number of instructions among which the prologue's check of the stack is.
+// prologueLength is the number of instructions among which the prologue's
+// check of the stack is.
 const prologueLength = 10
 
-// Function finds the places of a function's code where instruments can be. The error is a *RefusedError that says why there
-// are none, and what can be probed instead.
+// Function finds the places of a function's code where instruments can be.
+// The error is a *RefusedError that says why there are none, and what can be
+// probed instead.
 func (p *Program) Function(name string) (Function, error) {
 	fn, ok := p.bin.Table.Find(name)[name]
 	if !ok {
 		return Function{}, p.unknown(name)
 	}
 	if fn.Flags&(pclntab.Asm|pclntab.SPWrite|pclntab.TopFrame) != 0 {
-		return Function{}, p.refused(name, "it is written in assembly, or is where a stack begins", p.callers(fn))
+		return Function{}, p.refused(name, "it is written in assembly, or is where a stack begins",
+			p.callers(fn))
 	}
 	code, err := p.code(fn)
 	if err != nil {
@@ -52,7 +59,9 @@ func (p *Program) Function(name string) (Function, error) {
 	f.Line = fn.StartLine()
 	check, at := p.behindCheck(code)
 	if !p.opensFrame(code[at]) {
-		return Function{}, p.refused(name, "it has no frame of its own (it calls nothing, and keeps all it needs in registers)", p.callers(fn))
+		return Function{}, p.refused(name,
+			"it has no frame of its own (it calls nothing, and keeps all it needs in registers)",
+			p.callers(fn))
 	}
 	f.Entry = code[at].PC
 	if at > 0 {
@@ -82,8 +91,8 @@ func (p *Program) behindCheck(code []machinecode.Instr) (first, behind int) {
 	return first, behind
 }
 
-// growing returns the address of the call that grows the stack, if the code at an address only saves registers and then makes such a
-// call; otherwise 0.
+// growing returns the address of the call that grows the stack, if the code
+// at an address only saves registers and then makes such a call; otherwise 0.
 func (p *Program) growing(code []machinecode.Instr, at uint64) uint64 {
 	for i := range code {
 		if code[i].PC < at {
@@ -95,26 +104,30 @@ func (p *Program) growing(code []machinecode.Instr, at uint64) uint64 {
 				return code[i].PC
 			}
 			return 0
-		case machinecode.OpReturn, machinecode.OpJump, machinecode.OpJumpTo, machinecode.OpBranch, machinecode.OpTrap:
+		case machinecode.OpReturn, machinecode.OpJump, machinecode.OpJumpTo, machinecode.OpBranch,
+			machinecode.OpTrap:
 			return 0
 		}
 	}
 	return 0
 }
 
-// opensFrame reports whether an instruction is the one that makes room for a frame. It is executed once in a call.
+// opensFrame reports whether an instruction is the one that makes room for a
+// frame. It is executed once in a call.
 func (p *Program) opensFrame(in machinecode.Instr) bool {
 	sp := p.machine.SP
 	switch {
 	case in.Update == sp && in.Pre < 0: // PUSH BP; STR LR, [SP, -n]!
 		return true
-	case in.Op == machinecode.OpMove && in.Operand.Base == sp && !in.Operand.InMemory && in.Operand.Offset < 0: // SUB SP, n
+	case in.Op == machinecode.OpMove && in.Operand.Base == sp && !in.Operand.InMemory &&
+		in.Operand.Offset < 0: // SUB SP, n
 		return true
 	}
 	return false
 }
 
-// returns lists the instructions at which a call ends: returns, and jumps to other functions.
+// returns lists the instructions at which a call ends: returns, and jumps to
+// other functions.
 func (p *Program) returns(fn pclntab.Func, code []machinecode.Instr) (list []uint64) {
 	for i := range code {
 		in := &code[i]
@@ -131,7 +144,8 @@ func (p *Program) returns(fn pclntab.Func, code []machinecode.Instr) (list []uin
 func (p *Program) callers(fn pclntab.Func) (list []string) {
 	for i := 0; i < p.bin.Table.Len() && len(list) < maxInstead; i++ {
 		other, ok := p.bin.Table.At(i)
-		if !ok || other.End-other.Entry > maxCode || goruntime.IsRuntime(other.Name()) && !goruntime.IsRuntime(fn.Name()) {
+		if !ok || other.End-other.Entry > maxCode ||
+			goruntime.IsRuntime(other.Name()) && !goruntime.IsRuntime(fn.Name()) {
 			continue
 		}
 		b := make([]byte, other.End-other.Entry)
@@ -139,7 +153,10 @@ func (p *Program) callers(fn pclntab.Func) (list []string) {
 			continue
 		}
 		calls := false
-		p.machine.Scan(b, other.Entry, [2]int64{}, func(target uint64) { calls = calls || target == fn.Entry })
+		p.machine.Scan(b, other.Entry, [2]int64{}, func(target uint64) {
+			calls = calls ||
+				target == fn.Entry
+		})
 		if calls && p.canProbe(other) {
 			list = append(list, other.Name())
 		}

@@ -16,17 +16,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An inserted is a group of instruments that came in together. Its method takes the group out.
+// An inserted is a group of instruments that came in together. Its method
+// takes the group out.
 //
-// The kernel waits for all processors then: 25 to 120 ms, be it for one instrument or a link of
-// hundreds. A signal that kills the waiting thread makes the removal fail: breakpoints remain.
+// The kernel waits for all processors then: 25 to 120 ms, be it for one
+// instrument or a link of hundreds. A signal that kills the waiting thread
+// makes the removal fail: breakpoints remain.
 type inserted interface{ takeOut() }
 
 // An inserter puts instruments at offsets of the executable of a process.
 type inserter func(pid int, program *ebpf.Program, offsets []uint64) (inserted, error)
 
-// A folder holds links. Nobody else sees the folder, and the folder ends with this process.
-// The end of a link in the folder is the work of a thread of the kernel, which no signal kills.
+// A folder holds links. Nobody else sees the folder, and the folder ends with
+// this process. The end of a link in the folder is the work of a thread of
+// the kernel, which no signal kills.
 type folder struct{ fd int }
 
 func newFolder() (*folder, error) {
@@ -45,8 +48,9 @@ func newFolder() (*folder, error) {
 // close lets the kernel take everything out, and does not wait.
 func (f *folder) close() { unix.Close(f.fd) }
 
-// insert puts a group in as links that only the folder holds. There is one for each instrument:
-// a signal that kills this process between two instruments of one link would leave the first.
+// insert puts a group in as links that only the folder holds. There is one
+// for each instrument: a signal that kills this process between two
+// instruments of one link would leave the first.
 func (f *folder) insert(pid int, program *ebpf.Program, offsets []uint64) (inserted, error) {
 	group := kept{folder: f}
 	for _, offset := range offsets {
@@ -98,7 +102,8 @@ func newLink(pid int, program *ebpf.Program, offsets []uint64) (link.Link, error
 	if err != nil {
 		return nil, err
 	}
-	return x.UprobeMulti(nil, program, &link.UprobeMultiOptions{Addresses: offsets, PID: uint32(pid)})
+	return x.UprobeMulti(nil, program,
+		&link.UprobeMultiOptions{Addresses: offsets, PID: uint32(pid)})
 }
 
 func executable(pid int) string { return fmt.Sprintf("/proc/%d/exe", pid) }

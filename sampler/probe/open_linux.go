@@ -12,7 +12,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/halt"
 )
 
-// openKernel returns the best instruments that are permitted, and what they can't tell.
+// openKernel returns the best instruments that are permitted, and what they
+// can't tell.
 func openKernel(p *Program, o Options) (kernel, string, error) {
 	if !o.Breakpoints {
 		u, err := openUprobes(p)
@@ -22,15 +23,16 @@ func openKernel(p *Program, o Options) (kernel, string, error) {
 		b := openBreakpoints(p.PID)
 		if b.cost().entry == 0 {
 			_, trap := setBreakpoint(0, 0)
-			return nil, "", fmt.Errorf("%w\nbreakpoints of the processor do not work either: %w", err, refusedBreakpoint(trap))
+			return nil, "", fmt.Errorf("%w\nbreakpoints of the processor do not work either: %w",
+				err, refusedBreakpoint(trap))
 		}
 		return b, fmt.Sprintf("counts only: %v", err), nil
 	}
 	return openBreakpoints(p.PID), "counts only: breakpoints of the processor were asked for", nil
 }
 
-// hurry locks the calling goroutine to a thread of its own that wakes on time on a busy machine, as far as that is permitted. The
-// result ends that.
+// hurry locks the calling goroutine to a thread of its own that wakes on time
+// on a busy machine, as far as that is permitted. The result ends that.
 func hurry() func() { return halt.Hurry() }
 
 // monotonic returns the time by the clock of hits.
@@ -48,8 +50,9 @@ func nap(d time.Duration) {
 	_ = unix.Nanosleep(&t, nil)
 }
 
-// napAwake sleeps without informing Go's scheduler. On a busy machine, the threads that have its processors may themselves wait for a CPU:
-// a thread that gave its processor away would have to wait for them.
+// napAwake sleeps without informing Go's scheduler. On a busy machine, the
+// threads that have its processors may themselves wait for a CPU: a thread
+// that gave its processor away would have to wait for them.
 func napAwake(d time.Duration) {
 	t := unix.NsecToTimespec(d.Nanoseconds())
 	_, _, _ = unix.RawSyscall(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&t)), 0, 0)

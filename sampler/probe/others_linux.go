@@ -19,8 +19,8 @@ type others struct {
 	unsure  bool // the kernel has not told of all
 }
 
-// instruments asks the kernel which instruments there are. The kernel answers root only, and not before
-// Linux 6.8 for links.
+// instruments asks the kernel which instruments there are. The kernel answers
+// root only, and not before Linux 6.8 for links.
 func instruments(pid int) *others {
 	o := &others{}
 	o.addLinks(pid)

@@ -25,9 +25,11 @@ type Program struct {
 	growers  map[uint64]bool                   // entries of the functions that grow stacks
 }
 
-// NewProgram reads what probing needs from the executable of a process. The file must stay open.
+// NewProgram reads what probing needs from the executable of a process. The
+// file must stay open.
 func NewProgram(pid int, file io.ReaderAt, bin *gobinary.Binary) (*Program, error) {
-	p := &Program{PID: pid, bin: bin, file: file, machine: machinecode.ForArch(bin.Arch), growers: map[uint64]bool{}}
+	p := &Program{PID: pid, bin: bin, file: file, machine: machinecode.ForArch(bin.Arch),
+		growers: map[uint64]bool{}}
 	if p.machine == nil {
 		return nil, fmt.Errorf("the program is for %s: probes need amd64 or arm64", bin.Arch)
 	}
@@ -79,8 +81,9 @@ func (p *Program) code(fn pclntab.Func) ([]machinecode.Instr, error) {
 	return p.machine.Decode(nil, b, fn.Entry), nil
 }
 
-// Functions returns the names of the functions that a pattern matches, in the order of their addresses: a name, or one with *
-// for any characters. The star of a pointer, as in main.(*queue).push, is a letter like others.
+// Functions returns the names of the functions that a pattern matches, in the
+// order of their addresses: a name, or one with * for any characters. The
+// star of a pointer, as in main.(*queue).push, is a letter like others.
 func (p *Program) Functions(pattern string) []string {
 	var names []string
 	for i := range p.bin.Table.Len() {
@@ -112,7 +115,8 @@ func matches(pattern, name string) bool {
 	return strings.HasSuffix(rest, parts[len(parts)-1])
 }
 
-// site returns the place of a call by its return address. In inlined code, it is the innermost function.
+// site returns the place of a call by its return address. In inlined code, it
+// is the innermost function.
 func (p *Program) site(ret uint64) (function, file string, line int32) {
 	frames, ok := p.bin.Table.Frames(nil, ret-1)
 	if !ok || len(frames) == 0 {
@@ -133,7 +137,8 @@ func (p *Program) callersOf(name string) []string {
 		}
 		for pc := fn.Entry; pc < fn.End && len(list) < maxInstead; pc += inlineStep {
 			frames = fn.Frames(frames[:0], pc)
-			within := slices.ContainsFunc(frames, func(f pclntab.Frame) bool { return f.Inlined && f.Func == name })
+			within := slices.ContainsFunc(frames,
+				func(f pclntab.Frame) bool { return f.Inlined && f.Func == name })
 			if within {
 				list = append(list, fn.Name())
 				break
@@ -143,5 +148,6 @@ func (p *Program) callersOf(name string) []string {
 	return list
 }
 
-// inlineStep is the distance at which code is searched for a function that is inlined: less than a call takes.
+// inlineStep is the distance at which code is searched for a function that is
+// inlined: less than a call takes.
 const inlineStep = 8

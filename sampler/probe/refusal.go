@@ -31,14 +31,17 @@ func (p *Program) refused(name, reason string, instead []string) error {
 	return &RefusedError{Function: name, Reason: reason, Instead: instead}
 }
 
-// unknown explains why the program has no code of a function: it is inlined everywhere, is in C, or does not exist.
+// unknown explains why the program has no code of a function: it is inlined
+// everywhere, is in C, or does not exist.
 func (p *Program) unknown(name string) error {
 	if callers := p.callersOf(name); len(callers) > 0 {
 		return p.refused(name, "the compiler has inlined it into its callers, so that it has no code of its own (the samples show it all the same; "+
 			"//go:noinline above it would keep it apart)", p.probeable(callers))
 	}
 	if p.isC(name) {
-		return p.refused(name, "it is in C, and has no goroutine that its calls and returns could be matched by", p.probeable(p.cgoCallers(name)))
+		return p.refused(name,
+			"it is in C, and has no goroutine that its calls and returns could be matched by",
+			p.probeable(p.cgoCallers(name)))
 	}
 	near := edit.Similar(name, p.names())
 	reason := "the program has no such function, or does not use it"
@@ -82,5 +85,6 @@ func (p *Program) isC(name string) bool {
 
 // cgoCallers returns the functions that cgo has generated to call a function of C.
 func (p *Program) cgoCallers(name string) []string {
-	return slices.DeleteFunc(p.names(), func(n string) bool { return !strings.HasSuffix(n, "._Cfunc_"+name) })
+	return slices.DeleteFunc(p.names(),
+		func(n string) bool { return !strings.HasSuffix(n, "._Cfunc_"+name) })
 }

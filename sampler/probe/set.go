@@ -13,45 +13,52 @@ import (
 
 // Options say how to measure.
 type Options struct {
-	// MaxOverhead bounds the share of the time (of one processor) that instruments take from the target; 0: no bound.
+	// MaxOverhead bounds the share of the time (of one processor) that
+	// instruments take from the target; 0: no bound.
 	MaxOverhead float64
 
 	// CountsOnly: no returns are measured, and so no elapsed times.
 	CountsOnly bool
 
-	// Breakpoints: the processor's breakpoints are used although uprobes may be permitted.
+	// Breakpoints: the processor's breakpoints are used although uprobes may
+	// be permitted.
 	Breakpoints bool
 
-	// MaxRemoval bounds how long taking all instruments out again may take; 0: no bound.
+	// MaxRemoval bounds how long taking all instruments out again may take;
+	// 0: no bound.
 	MaxRemoval time.Duration
 
 	// Clock returns the time of the recording.
 	Clock func() time.Duration
 
-	// TakingOut is called while instruments are taken out, with the number of those that are in;
-	// nil: nobody wants to know.
+	// TakingOut is called while instruments are taken out, with the number of
+	// those that are in; nil: nobody wants to know.
 	TakingOut func(in int)
 }
 
-// A kernel puts instruments in and takes them out. Its methods may be called from several goroutines.
+// A kernel puts instruments in and takes them out. Its methods may be called
+// from several goroutines.
 type kernel interface {
 	instrument() sampledata.Instrument
 
 	// attach puts instruments at some places. If record is false, they only count.
 	attach(places []uint64, record bool) error
 
-	// detach takes out what one attach has put in. It may take long until the kernel is done.
+	// detach takes out what one attach has put in. It may take long until the
+	// kernel is done.
 	detach(places []uint64)
 
-	// takeOut takes everything out, for good, and returns the places at which a breakpoint is left;
-	// if it is not sure, the breakpoint may be another tool's. It calls tell meanwhile.
+	// takeOut takes everything out, for good, and returns the places at which
+	// a breakpoint is left; if it is not sure, the breakpoint may be another
+	// tool's. It calls tell meanwhile.
 	takeOut(tell func(in int)) (left []uint64, sure bool)
 
 	// removal estimates how long takeOut takes, given the number of attaches
 	// and of places.
 	removal(attached, places int) time.Duration
 
-	// hits returns how often an address was hit, exactly. It may be called after detach.
+	// hits returns how often an address was hit, exactly. It may be called
+	// after detach.
 	hits(pc uint64) uint64
 
 	// drain passes on the hits that were recorded since the last call.
@@ -115,7 +122,8 @@ func Start(p *Program, functions []Function, o Options) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{program: p, options: o, kernel: k, note: note, stop: make(chan struct{}), limit: newThrottle(o.MaxOverhead, o.Clock())}
+	s := &Set{program: p, options: o, kernel: k, note: note, stop: make(chan struct{}),
+		limit: newThrottle(o.MaxOverhead, o.Clock())}
 	if o.CountsOnly || k.instrument() == sampledata.Breakpoint {
 		for i := range functions {
 			functions[i].Returns = nil
@@ -135,7 +143,8 @@ func Start(p *Program, functions []Function, o Options) (*Set, error) {
 		return nil, errors.New("what a probe costs could not be measured on this machine, so that it can't be bounded: --probe-overhead 0 does without a bound")
 	}
 	if o.MaxOverhead > 0 {
-		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1) // for the thread that keeps its processor; Close takes it back
+		// for the thread that keeps its processor; Close takes it back
+		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
 		var ready sync.WaitGroup
 		ready.Add(2)
 		s.stopped.Go(func() { s.watch(napAwake, ready.Done) })
@@ -162,7 +171,8 @@ func Start(p *Program, functions []Function, o Options) (*Set, error) {
 	return s, nil
 }
 
-// withEnds adds the function that ends goroutines, so that the calls in them are known to have ended.
+// withEnds adds the function that ends goroutines, so that the calls in them
+// are known to have ended.
 func (s *Set) withEnds(functions []Function) []Function {
 	timed := func(f Function) bool { return len(f.Returns) > 0 }
 	known := func(f Function) bool { return f.Name == goexit }
@@ -179,16 +189,18 @@ func (s *Set) withEnds(functions []Function) []Function {
 
 const goexit = "runtime.Goexit"
 
-// probation is how long the calls of a function are only counted, before its returns get instruments. What turns out to be called too
-// often has only one instrument then. To take out several takes long: the kernel takes them out one after the other, and waits for all
-// processors in between.
+// probation is how long the calls of a function are only counted, before its
+// returns get instruments. What turns out to be called too often has only one
+// instrument then. To take out several takes long: the kernel takes them out
+// one after the other, and waits for all processors in between.
 const probation = 20 * time.Millisecond
 
 // enter puts the instrument of a function's entry in.
 func (s *Set) enter(t *tally) *probed {
 	f := t.function
 	p := &probed{tally: t, result: sampledata.Probe{
-		Function: f.Name, File: f.File, Line: f.Line, Instrument: s.kernel.instrument(), Why: f.Why, Note: s.note,
+		Function: f.Name, File: f.File, Line: f.Line, Instrument: s.kernel.instrument(), Why: f.Why,
+		Note: s.note,
 	}}
 	if f.NoteArgs != "" && s.note == "" {
 		p.result.Note = "arguments are not known: " + f.NoteArgs
@@ -204,7 +216,8 @@ func (s *Set) enter(t *tally) *probed {
 	return p
 }
 
-// putReturns puts the instruments of a function's returns in, unless its calls are too many to be timed.
+// putReturns puts the instruments of a function's returns in, unless its
+// calls are too many to be timed.
 func (s *Set) putReturns(p *probed) {
 	f := p.function
 	s.mu.Lock()
@@ -246,7 +259,8 @@ func (s *Set) bound() string {
 	return fmt.Sprintf("--probe-overhead %.3g%%", 100*s.options.MaxOverhead)
 }
 
-// entries returns where the calls of a function are counted. If there are two places, the hits of the second one are subtracted.
+// entries returns where the calls of a function are counted. If there are two
+// places, the hits of the second one are subtracted.
 func (s *Set) entries(f *Function) []uint64 {
 	switch {
 	case s.kernel.instrument() == sampledata.Uprobe:
@@ -257,13 +271,15 @@ func (s *Set) entries(f *Function) []uint64 {
 	return []uint64{f.Entry}
 }
 
-// watchInterval is how often the hits are counted and recorded: an instrument that costs too much is taken out within a few of them.
-// If no instrument is in any more, only the last hits remain to be read, every idleInterval.
+// watchInterval is how often the hits are counted and recorded: an instrument
+// that costs too much is taken out within a few of them. If no instrument is
+// in any more, only the last hits remain to be read, every idleInterval.
 const watchInterval, idleInterval = 5 * time.Millisecond, 50 * time.Millisecond
 
-// watch takes out what costs too much. There are two of it: while the kernel takes out one function's instruments, which may last
-// seconds on a busy machine, the other one watches. They end if no instrument is left: their wake-ups would cost the
-// target time for nothing.
+// watch takes out what costs too much. There are two of it: while the kernel
+// takes out one function's instruments, which may last seconds on a busy
+// machine, the other one watches. They end if no instrument is left: their
+// wake-ups would cost the target time for nothing.
 func (s *Set) watch(nap func(time.Duration), ready func()) {
 	defer hurry()()
 	ready()
@@ -278,7 +294,8 @@ func (s *Set) watch(nap func(time.Duration), ready func()) {
 	}
 }
 
-// read reads what the kernel has recorded. That takes longer than to count, and must not delay it.
+// read reads what the kernel has recorded. That takes longer than to count,
+// and must not delay it.
 func (s *Set) read() {
 	for s.running() {
 		s.recorded.Lock()
@@ -328,7 +345,8 @@ func (s *Set) check() [][]uint64 {
 	return append(s.throttled(worst), s.needless()...)
 }
 
-// needless returns the instruments that were not asked for, if no other one is in any more.
+// needless returns the instruments that were not asked for, if no other one
+// is in any more.
 func (s *Set) needless() (out [][]uint64) {
 	if slices.ContainsFunc(s.probes, func(p *probed) bool { return p.in && !p.function.hidden }) {
 		return nil
@@ -383,7 +401,8 @@ func (s *Set) throttled(p *probed) (out [][]uint64) {
 		return [][]uint64{p.function.Returns}
 	}
 	p.result.TakenOut = true
-	p.result.Note = fmt.Sprintf("taken out after %s, for %s: it is called at least so often", calls, s.bound())
+	p.result.Note = fmt.Sprintf("taken out after %s, for %s: it is called at least so often", calls,
+		s.bound())
 	out = [][]uint64{s.entries(p.function)}
 	if p.returns {
 		out = append(out, p.function.Returns)

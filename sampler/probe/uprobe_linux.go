@@ -51,7 +51,9 @@ func openUprobes(p *Program) (u *uprobes, err error) {
 	if _, err := eventKind(); err != nil {
 		return nil, err
 	}
-	_ = rlimit.RemoveMemlock() // before Linux 5.11, maps count as locked memory; if it is too little, NewMap fails
+	// before Linux 5.11, maps count as locked memory; if it is too little,
+	// NewMap fails
+	_ = rlimit.RemoveMemlock()
 	for _, m := range methods {
 		if u, err = openMethod(p, m); err == nil {
 			return u, nil
@@ -60,7 +62,8 @@ func openUprobes(p *Program) (u *uprobes, err error) {
 	return nil, refusedUprobes(err)
 }
 
-// openMethod tries a method on this process. The last method may be untried: without a cost.
+// openMethod tries a method on this process. The last method may be untried:
+// without a cost.
 func openMethod(p *Program, m method) (*uprobes, error) {
 	u := &uprobes{program: p, method: m, number: map[uint64]uint32{}, in: map[uint64]inserted{}}
 	err := u.open()
@@ -115,7 +118,8 @@ func refusedUprobes(err error) error {
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
 		return errors.New("uprobes are not permitted: run cpprof as root, or grant it the capabilities " +
 			"(sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace=ep $(which cpprof)); a container needs --cap-add BPF,PERFMON,SYS_PTRACE")
-	case errors.Is(err, ebpf.ErrNotSupported), errors.Is(err, unix.EINVAL), errors.Is(err, unix.ENOSYS):
+	case errors.Is(err, ebpf.ErrNotSupported), errors.Is(err, unix.EINVAL),
+		errors.Is(err, unix.ENOSYS):
 		return fmt.Errorf("this kernel can't run programs at uprobes (it needs Linux 5.8, with CONFIG_BPF_EVENTS): %w", err)
 	case errors.Is(err, unix.EMFILE), errors.Is(err, unix.ENFILE):
 		return fmt.Errorf("too many probes: raise the limit of open files (ulimit -n): %w", err)
@@ -178,7 +182,8 @@ func (u *uprobes) site(pc uint64) (uint32, error) {
 	return number, nil
 }
 
-// detach takes a group out. In a folder, the kernel does so soon; otherwise it is out at the end.
+// detach takes a group out. In a folder, the kernel does so soon; otherwise
+// it is out at the end.
 func (u *uprobes) detach(places []uint64) {
 	u.mu.Lock()
 	group, ok := u.in[places[0]]
@@ -217,7 +222,8 @@ func (u *uprobes) drain(add func(*hit)) {
 			words[i] = binary.NativeEndian.Uint64(raw[8*i:])
 		}
 		h := hit{
-			time: words[wordTime], pc: words[wordPC], goroutine: words[wordGoroutine], depth: words[wordStackEnd] - words[wordSP],
+			time: words[wordTime], pc: words[wordPC], goroutine: words[wordGoroutine],
+			depth:  words[wordStackEnd] - words[wordSP],
 			caller: words[wordCaller], lost: words[wordLost], registers: words[wordRegisters:],
 		}
 		if h.goroutine == 0 { // the runtime's, on the stack of a thread

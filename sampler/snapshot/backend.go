@@ -48,8 +48,8 @@ type Backend struct {
 
 var _ sampler.Backend = (*Backend)(nil)
 
-// Attach prepares to sample a process. It does not halt the process. It reads the process's memory, to check that its
-// runtime is laid out as expected.
+// Attach prepares to sample a process. It does not halt the process. It reads
+// the process's memory, to check that its runtime is laid out as expected.
 func Attach(p *sampler.Process) (*Backend, error) {
 	before := sampler.ProcessorTime()
 	t, err := openTarget(p.PID)
@@ -93,11 +93,14 @@ func newBackend(p *sampler.Process, t *target) (*Backend, error) {
 	b := &Backend{
 		process: p, t: t, threads: threadStates{pid: p.PID}, timing: timing{start: start},
 		header: sampledata.Header{
-			Command: p.Command(), Executable: strings.TrimSuffix(name, " (deleted)"), PID: int64(p.PID),
+			Command: p.Command(), Executable: strings.TrimSuffix(name, " (deleted)"),
+			PID:       int64(p.PID),
 			GoVersion: t.bin.Version, OS: "linux", Arch: t.bin.Arch, GOMAXPROCS: int32(len(ps)),
-			Start: start, Clock: "monotonic", Sampler: sampledata.Settings{Wakes: cmp.Or(wakes, sampler.UsualPriority)},
+			Start: start, Clock: "monotonic",
+			Sampler: sampledata.Settings{Wakes: cmp.Or(wakes, sampler.UsualPriority)},
 		},
-		goroutines: goroutines{t: t, table: table{o: t.g}, u: u, memory: stackMemory{t: t, reader: t.NewReader()}}, after: func() {},
+		goroutines: goroutines{t: t, table: table{o: t.g}, u: u,
+			memory: stackMemory{t: t, reader: t.NewReader()}}, after: func() {},
 	}
 	gs, reader := &b.goroutines, t.NewReader()
 	if gs.finder, err = holders.New(holders.Config{
@@ -108,7 +111,9 @@ func newBackend(p *sampler.Process, t *target) (*Backend, error) {
 	}
 	b.survey = survey{goroutines: gs, reader: reader, arena: &b.arena, first: usualLimits}
 	b.capture = capture{
-		t: t, known: &gs.table, arena: &b.arena, processors: processors{t: t, threads: &b.threads, takers: takers{t: t}}, byG: map[uint64]int32{},
+		t: t, known: &gs.table, arena: &b.arena,
+		processors: processors{t: t, threads: &b.threads, takers: takers{t: t}},
+		byG:        map[uint64]int32{},
 	}
 	b.syscalls = syscalls{goroutines: gs, states: &b.threads, m: make([]byte, t.mLen)}
 	b.reporter = reporter{goroutines: gs, labels: labels{t}, names: lockNames{goroutines: gs}}
@@ -127,7 +132,8 @@ func (b *Backend) Release() error { return b.t.Release() }
 // AfterHalt sets the function that is called after each halt.
 func (b *Backend) AfterHalt(f func()) { b.after = f }
 
-// Seen returns the variables of the runtime that the halt has copied, and what ReadAlso asks for.
+// Seen returns the variables of the runtime that the halt has copied, and
+// what ReadAlso asks for.
 func (b *Backend) Seen() sampler.Memory { return b.seen }
 
 // ReadAlso adds to what is read after each halt.
@@ -135,13 +141,14 @@ func (b *Backend) ReadAlso(addr uint64, size int) {
 	b.also = append(b.also, memory.Range{Addr: addr, Buf: make([]byte, size)})
 }
 
-// Learned returns the processor time that reading the target's symbols and debug information and analysing its code has taken
-// so far.
+// Learned returns the processor time that reading the target's symbols and
+// debug information and analysing its code has taken so far.
 func (b *Backend) Learned() time.Duration {
 	return b.attached + b.goroutines.finder.Learned() + b.reporter.names.took()
 }
 
-// MayLearn bounds Learned. The holders of locks come first: as long as there is something to learn of them, their names get a third.
+// MayLearn bounds Learned. The holders of locks come first: as long as there
+// is something to learn of them, their names get a third.
 func (b *Backend) MayLearn(most time.Duration) {
 	names, finder := &b.reporter.names, b.goroutines.finder
 	most -= b.attached
@@ -168,7 +175,8 @@ func (b *Backend) Close() error {
 func (b *Backend) Lead() time.Duration { return b.timing.lead() }
 
 // Observe takes one sample.
-func (b *Backend) Observe(ctx context.Context, sink sampledata.Sink, s sampledata.Sample) (sampledata.Sample, error) {
+func (b *Backend) Observe(ctx context.Context, sink sampledata.Sink,
+	s sampledata.Sample) (sampledata.Sample, error) {
 	b.reporter.names.report(sink)
 	b.goroutines.begin(sink)
 	var err error
@@ -186,18 +194,20 @@ func (b *Backend) Observe(ctx context.Context, sink sampledata.Sink, s sampledat
 	return s, nil
 }
 
-// lateLimit is how long to wait for the registers of threads that wait for a CPU. The other threads are not halted for so
-// long.
+// lateLimit is how long to wait for the registers of threads that wait for a
+// CPU. The other threads are not halted for so long.
 const lateLimit = 250 * time.Millisecond
 
-// Limits on how long a halt may last. Nearly all take less than a tenth of that. A thread without a raised priority may lose its CPU in
-// a halt; when it gets one again, little is left to do, and the sample is good.
+// Limits on how long a halt may last. Nearly all take less than a tenth of
+// that. A thread without a raised priority may lose its CPU in a halt; when
+// it gets one again, little is left to do, and the sample is good.
 const (
 	maxHalt         = 10 * time.Millisecond
 	maxOrdinaryHalt = 100 * time.Millisecond
 )
 
-// sample takes one sample. The halting thread does all of it: passing work to another thread takes longer than the halt.
+// sample takes one sample. The halting thread does all of it: passing work to
+// another thread takes longer than the halt.
 func (b *Backend) sample(ctx context.Context, h *halt.Halter, s *sampledata.Sample) error {
 	gs, c := &b.goroutines, &b.capture
 	at := b.timing.start.Add(s.Time)
@@ -217,14 +227,16 @@ func (b *Backend) sample(ctx context.Context, h *halt.Halter, s *sampledata.Samp
 	b.seen = b.seen[:0]
 	b.survey.left += b.reporter.report(b.survey.reportBy(ctx))
 	gs.finder.Find(holders.Halt{
-		Consistent: !c.processors.changed, Whole: c.survey != nil, Woken: [2][]int32{gs.account.changed, b.survey.runnable},
+		Consistent: !c.processors.changed, Whole: c.survey != nil,
+		Woken: [2][]int32{gs.account.changed, b.survey.runnable},
 	})
 	b.finish(s)
 	return nil
 }
 
 // surveyFirst surveys the target, and then halts it.
-func (b *Backend) surveyFirst(ctx context.Context, h *halt.Halter, at time.Time, s *sampledata.Sample) error {
+func (b *Backend) surveyFirst(ctx context.Context, h *halt.Halter, at time.Time,
+	s *sampledata.Sample) error {
 	wake := b.timing.await(h, at)
 	begin := time.Now()
 	if err := b.survey.run(ctx); err != nil {
@@ -304,7 +316,8 @@ func (b *Backend) order() order {
 	finder.Expect()
 	waiting, holding := finder.SeenAtHalt()
 	return order{
-		goroutines: [5][]int32{b.survey.moving, b.survey.runnable, waiting, holding, b.survey.moved}, extra: finder,
+		goroutines: [5][]int32{b.survey.moving, b.survey.runnable, waiting, holding,
+			b.survey.moved}, extra: finder,
 		partial: b.survey.left > 0,
 	}
 }
@@ -313,32 +326,40 @@ func (b *Backend) order() order {
 func (b *Backend) finish(s *sampledata.Sample) {
 	gs, c := &b.goroutines, &b.capture
 	s.Threads = b.syscalls.threads
-	s.Reused, s.Rechecked, s.Wrong = int32(gs.account.reused), int32(gs.account.rechecked), int32(gs.account.wrong)
+	s.Reused, s.Rechecked, s.Wrong = int32(gs.account.reused), int32(gs.account.rechecked),
+		int32(gs.account.wrong)
 	if at := b.t.l.Sched.GCWaiting; at.Has() && c.sched[at] != 0 {
 		s.StoppedWorld = true
 	}
 	s.Collecting = c.phase[0] != 0
 	s.Processors = b.reporter.processors(&c.processors)
 	if c.processors.changed {
-		gs.warn("processors-changed", "processors changed hands in the middle of a halt; states may be a moment apart", 1)
+		gs.warn("processors-changed",
+			"processors changed hands in the middle of a halt; states may be a moment apart", 1)
 	}
 	if c.processors.turnsUnknown {
-		gs.warn("no-cpu-counts", "the kernel does not say whether a thread waits for a CPU; that time is in :RUN", 1)
+		gs.warn("no-cpu-counts",
+			"the kernel does not say whether a thread waits for a CPU; that time is in :RUN", 1)
 	}
 	if n := b.survey.unread; n > 0 {
-		gs.warn("unread-stacks", "the recording was over before the stacks of all goroutines were read", n)
+		gs.warn("unread-stacks",
+			"the recording was over before the stacks of all goroutines were read", n)
 	}
 	if n := b.survey.left; n > 0 {
-		gs.warn("unread-goroutines", "the recording was over before all goroutines were read: record for longer (-d), or when the machine is less busy", n)
+		gs.warn("unread-goroutines",
+			"the recording was over before all goroutines were read: record for longer (-d), or when the machine is less busy", n)
 	}
 	sampler.WarnUnanswered(gs.stacks.sink, b.t.Unanswered())
 	if n := gs.stacks.cut; n > 0 {
-		gs.warn("deep-stack", fmt.Sprintf("stacks deeper than %d frames; the outermost are left out", unwind.MaxDepth), n)
+		gs.warn("deep-stack",
+			fmt.Sprintf("stacks deeper than %d frames; the outermost are left out",
+				unwind.MaxDepth), n)
 		gs.stacks.cut = 0
 	}
 }
 
-// failure converts an error of a sample: to an *EndedError if the target has ended; otherwise the sample is lost.
+// failure converts an error of a sample: to an *EndedError if the target has
+// ended; otherwise the sample is lost.
 func (b *Backend) failure(err error) error {
 	if end := b.t.Diagnose(); end != nil {
 		err = end
@@ -346,13 +367,16 @@ func (b *Backend) failure(err error) error {
 	var traced *halt.TracedError
 	switch {
 	case errors.Is(err, halt.ErrExec):
-		return &sampler.EndedError{End: sampledata.End{Cause: sampledata.EndExec, Detail: "the process executed another program"}}
+		return &sampler.EndedError{End: sampledata.End{Cause: sampledata.EndExec,
+			Detail: "the process executed another program"}}
 	case errors.Is(err, halt.ErrEnded):
-		return &sampler.EndedError{End: sampledata.End{Cause: sampledata.EndExited, Detail: "exited"}}
+		return &sampler.EndedError{End: sampledata.End{Cause: sampledata.EndExited,
+			Detail: "exited"}}
 	case errors.Is(err, os.ErrPermission):
 		return b.process.Denied(err)
 	case errors.As(err, &traced):
-		return &sampler.TracedError{By: traced.By, Err: fmt.Errorf("sampling process %d: %w", b.process.PID, err)}
+		return &sampler.TracedError{By: traced.By,
+			Err: fmt.Errorf("sampling process %d: %w", b.process.PID, err)}
 	}
 	return fmt.Errorf("sampling process %d: %w", b.process.PID, err)
 }

@@ -11,8 +11,9 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// Limits on what a halt sees, so that it stays short whatever the target does. A goroutine that is left out keeps the
-// view that the survey had of it.
+// Limits on what a halt sees, so that it stays short whatever the target
+// does. A goroutine that is left out keeps the view that the survey had of
+// it.
 const (
 	maxSeen   = 512 // goroutines that were moving or are in a queue
 	maxGlobal = 64  // goroutines of the global queue, a linked list
@@ -21,20 +22,22 @@ const (
 
 // An order lists what a halt must copy.
 type order struct {
-	goroutines [5][]int32 // slots that the halt must see; if there are too many, the last lists are cut
+	// slots that the halt must see; if there are too many, the last lists are cut
+	goroutines [5][]int32
 	extra      extraReader
 	partial    bool // the survey has left goroutines out
 }
 
-// An extraReader has the ranges that a halt reads on behalf of another package: the first ones, and then others that
-// depend on those.
+// An extraReader has the ranges that a halt reads on behalf of another
+// package: the first ones, and then others that depend on those.
 type extraReader interface {
 	FirstReads() []memory.Range
 	SecondReads() []memory.Range
 }
 
-// A capture is the second phase of a sample: in the halt, it copies what must be seen at one moment. It changes only
-// itself, so that a failed halt leaves no trace.
+// A capture is the second phase of a sample: in the halt, it copies what must
+// be seen at one moment. It changes only itself, so that a failed halt leaves
+// no trace.
 type capture struct {
 	t          *target
 	known      *table // only read
@@ -44,7 +47,8 @@ type capture struct {
 	survey     func() (order, error) // if the halt is to begin with the survey
 	processors processors
 	r          *halt.Reader
-	at         time.Time // when all holders of processors were halted: the moment that the copy shows
+	// when all holders of processors were halted: the moment that the copy shows
+	at time.Time
 
 	off []offThread      // goroutines that are not on a processor
 	byG map[uint64]int32 // index in off by the address of the g
@@ -66,8 +70,9 @@ type offThread struct {
 	copied bool // its stack was copied, because the known stack does not match head
 }
 
-// prepare allocates memory before the halt, for the p at these addresses. In the halt, each page that the kernel has yet to
-// supply would cost the target time.
+// prepare allocates memory before the halt, for the p at these addresses. In
+// the halt, each page that the kernel has yet to supply would cost the target
+// time.
 func (c *capture) prepare(number uint32, ps []uint64) {
 	t, a := c.t, c.arena
 	a.Reset()
@@ -99,7 +104,8 @@ func (c *capture) take(h *halt.Halted) error {
 	return c.processors.verify(c.r)
 }
 
-// takeLate copies what take could not read for a late thread. Only that thread writes there.
+// takeLate copies what take could not read for a late thread. Only that
+// thread writes there.
 func (c *capture) takeLate(th halt.Thread) {
 	for i := range c.processors.list {
 		p := &c.processors.list[i]
@@ -115,8 +121,8 @@ func (c *capture) takeLate(th halt.Thread) {
 	}
 }
 
-// copyThreads reads, with one system call, what is needed of the processors, of their threads, and of the goroutines in
-// the order.
+// copyThreads reads, with one system call, what is needed of the processors,
+// of their threads, and of the goroutines in the order.
 func (c *capture) copyThreads() {
 	t := c.t
 	c.batch.addFixed(t.bin.Globals.AllGs, c.allgs[:])
@@ -148,8 +154,9 @@ func (c *capture) copyThreads() {
 	c.decodeHeads(0)
 }
 
-// addProcessor adds a processor, its thread and its goroutine to the batch. If the thread still sleeps in the kernel, or
-// has just ended, the goroutine counts as being on no thread.
+// addProcessor adds a processor, its thread and its goroutine to the batch.
+// If the thread still sleeps in the kernel, or has just ended, the goroutine
+// counts as being on no thread.
 func (c *capture) addProcessor(p *processor) {
 	c.batch.addFixed(p.addr, p.raw)
 	if !p.onThread() {
@@ -163,7 +170,8 @@ func (c *capture) addProcessor(p *processor) {
 	c.batch.addAll(p.pieces[:1])
 }
 
-// see adds a goroutine to the list of those that the halt sees, unless it is on a processor.
+// see adds a goroutine to the list of those that the halt sees, unless it is
+// on a processor.
 func (c *capture) see(addr uint64, queued bool) {
 	if i, ok := c.byG[addr]; ok {
 		c.off[i].queued = c.off[i].queued || queued
@@ -185,7 +193,8 @@ func (c *capture) sees(addr uint64) bool {
 	return off || c.processors.holds(addr)
 }
 
-// addHeads adds the g of the goroutines on that list to the batch, starting at an index.
+// addHeads adds the g of the goroutines on that list to the batch, starting
+// at an index.
 func (c *capture) addHeads(from int) {
 	for i := from; i < len(c.off); i++ {
 		c.batch.add(c.off[i].addr, &c.off[i].raw)
@@ -201,13 +210,15 @@ func (c *capture) decodeHeads(from int) {
 	}
 }
 
-// copyQueues reads what the first copy leads to: the goroutines in the queues, and new ones.
+// copyQueues reads what the first copy leads to: the goroutines in the
+// queues, and new ones.
 func (c *capture) copyQueues() {
 	from := len(c.off)
 	p := &c.t.l.P
 	for i := range c.processors.list {
 		raw := c.processors.list[i].raw
-		head, tail := binary.LittleEndian.Uint32(raw[p.RunqHead:]), binary.LittleEndian.Uint32(raw[p.RunqTail:])
+		head, tail := binary.LittleEndian.Uint32(raw[p.RunqHead:]),
+			binary.LittleEndian.Uint32(raw[p.RunqTail:])
 		for n := head; n != tail && n-head < goruntime.RunqLen; n++ {
 			c.see(binary.LittleEndian.Uint64(raw[int(p.Runq)+8*int(n%goruntime.RunqLen):]), true)
 		}
@@ -225,7 +236,8 @@ func (c *capture) copyQueues() {
 	c.copyGlobalQueue()
 }
 
-// addSystemStacks adds the bounds of the system stacks of threads that aren't on their goroutines' stacks to the batch.
+// addSystemStacks adds the bounds of the system stacks of threads that aren't
+// on their goroutines' stacks to the batch.
 func (c *capture) addSystemStacks() {
 	for i := range c.processors.list {
 		if p := &c.processors.list[i]; p.onThread() && !p.head.within(p.thread.SP) {
@@ -235,7 +247,8 @@ func (c *capture) addSystemStacks() {
 	}
 }
 
-// copyGlobalQueue reads the scheduler's global queue, a list that is linked through the goroutines.
+// copyGlobalQueue reads the scheduler's global queue, a list that is linked
+// through the goroutines.
 func (c *capture) copyGlobalQueue() {
 	if !c.t.l.Sched.RunqHead.Has() {
 		return
@@ -260,7 +273,8 @@ func (c *capture) copyGlobalQueue() {
 	}
 }
 
-// findNew reads the addresses of goroutines that were created since the survey, unless that has left some out.
+// findNew reads the addresses of goroutines that were created since the
+// survey, unless that has left some out.
 func (c *capture) findNew() {
 	if c.order.partial {
 		return
@@ -283,10 +297,12 @@ func (c *capture) findNew() {
 	}
 }
 
-// variables appends the copies of the runtime's variables, and of the processors up to the ends of their queues.
+// variables appends the copies of the runtime's variables, and of the
+// processors up to the ends of their queues.
 func (c *capture) variables(to memory.Copy) memory.Copy {
 	g := &c.t.bin.Globals
-	to = append(to, memory.Range{Addr: g.AllP, Buf: c.t.allp[:]}, memory.Range{Addr: g.Sched, Buf: c.sched})
+	to = append(to, memory.Range{Addr: g.AllP, Buf: c.t.allp[:]},
+		memory.Range{Addr: g.Sched, Buf: c.sched})
 	if g.GCPhase != 0 {
 		to = append(to, memory.Range{Addr: g.GCPhase, Buf: c.phase[:]})
 	}

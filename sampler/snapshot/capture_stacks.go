@@ -9,12 +9,14 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// systemStack is how many bytes are read of a stack that is not the goroutine's. The system stack of a thread that Go
-// created has 16 KiB, a signal stack has 32 KiB, and the innermost frames are within these bytes.
+// systemStack is how many bytes are read of a stack that is not the
+// goroutine's. The system stack of a thread that Go created has 16 KiB, a
+// signal stack has 32 KiB, and the innermost frames are within these bytes.
 const systemStack = 32 << 10
 
-// guess returns the stack that a thread probably runs on, from what was known before the halt. So the stack can be read
-// together with the goroutine's g. The guess is usually right, since stacks rarely move.
+// guess returns the stack that a thread probably runs on, from what was known
+// before the halt. So the stack can be read together with the goroutine's g.
+// The guess is usually right, since stacks rarely move.
 func (c *capture) guess(p *processor) memory.Range {
 	if p.thread.Late {
 		return memory.Range{}
@@ -57,8 +59,9 @@ func (c *capture) copyStacks() {
 	c.batch.read(c.r)
 }
 
-// rest returns what is still to be read of the stack of a goroutine on a thread: all that is in use, if the guess was
-// wrong; what lies below the innermost frames, if the thread runs on a system or signal stack.
+// rest returns what is still to be read of the stack of a goroutine on a
+// thread: all that is in use, if the guess was wrong; what lies below the
+// innermost frames, if the thread runs on a system or signal stack.
 func (c *capture) rest(p *processor) memory.Range {
 	h, sp := &p.head, p.thread.SP
 	if h.within(sp) {
@@ -73,8 +76,8 @@ func (c *capture) rest(p *processor) memory.Range {
 			lowest = min(lowest, sp)
 		}
 	}
-	// Only the signal handler's own stack has the position at which the signal interrupted the goroutine. So a small one
-	// is read completely.
+	// Only the signal handler's own stack has the position at which the
+	// signal interrupted the goroutine. So a small one is read completely.
 	if whole := h.hi - h.lo; whole <= 1<<16 {
 		lowest = h.lo
 	} else if lowest == h.hi {
@@ -83,11 +86,13 @@ func (c *capture) rest(p *processor) memory.Range {
 	return stackRange(h, lowest, c.arena)
 }
 
-// interrupted returns what must be read of the system stack if a signal handler may have interrupted code on it. That may
-// be so if the thread is neither on that stack nor on the goroutine's.
+// interrupted returns what must be read of the system stack if a signal
+// handler may have interrupted code on it. That may be so if the thread is
+// neither on that stack nor on the goroutine's.
 func (c *capture) interrupted(p *processor) memory.Range {
 	sp := p.thread.SP
-	system := head{lo: binary.LittleEndian.Uint64(p.system[:]), hi: binary.LittleEndian.Uint64(p.system[8:])}
+	system := head{lo: binary.LittleEndian.Uint64(p.system[:]),
+		hi: binary.LittleEndian.Uint64(p.system[8:])}
 	if system.hi == 0 || system.within(sp) || system.hi-system.lo > 1<<40 {
 		return memory.Range{}
 	}

@@ -28,17 +28,20 @@ func (h *head) exists() bool {
 	return goruntime.HasGoroutine(h.status) && h.goid != 0 && h.hi != 0
 }
 
-// still reports whether the goroutine's stack does not change, so that it can be read without a halt.
+// still reports whether the goroutine's stack does not change, so that it can
+// be read without a halt.
 func (h *head) still() bool {
 	switch h.status {
-	case goruntime.GRunnable, goruntime.GSyscall, goruntime.GWaiting, goruntime.GPreempted, goruntime.GLeaked:
+	case goruntime.GRunnable, goruntime.GSyscall, goruntime.GWaiting, goruntime.GPreempted,
+		goruntime.GLeaked:
 		return true
 	}
 	return false
 }
 
-// sp returns the lower end of the part of the stack that the unwinder needs, for a goroutine that has no thread or is in
-// a system call. A call of C saves its position deeper in the stack than a system call does.
+// sp returns the lower end of the part of the stack that the unwinder needs,
+// for a goroutine that has no thread or is in a system call. A call of C
+// saves its position deeper in the stack than a system call does.
 func (h *head) sp() uint64 {
 	switch {
 	case h.sysSP == 0, h.within(h.schedSP) && h.schedSP < h.sysSP:
@@ -50,8 +53,9 @@ func (h *head) sp() uint64 {
 // within reports whether an address is in the goroutine's stack.
 func (h *head) within(sp uint64) bool { return sp >= h.lo && sp < h.hi }
 
-// sameStack reports whether the goroutine did not run between this head and a later one, so that its stack is the same. A
-// goroutine that was waiting and is runnable now has not run; one that was runnable and is waiting now has.
+// sameStack reports whether the goroutine did not run between this head and a
+// later one, so that its stack is the same. A goroutine that was waiting and
+// is runnable now has not run; one that was runnable and is waiting now has.
 func (h *head) sameStack(o *head) bool {
 	if h.status == goruntime.GRunnable && o.status == goruntime.GWaiting {
 		return false
@@ -70,11 +74,14 @@ type offsets struct {
 
 func newOffsets(g *layout.G) offsets {
 	o := offsets{G: g, schedule: int(g.Goid) + 8}
-	for _, at := range []layout.Offset{g.StackHi, g.SchedPC, g.SchedSP, g.SchedLR, g.SyscallPC, g.SyscallSP, g.M, g.Labels,
-		g.Goid + 8, g.AtomicStatus, g.WaitReason, g.TrackingSeq, g.GoPC, g.StartPC, g.ParentGoid, g.Waiting} {
+	for _, at := range []layout.Offset{g.StackHi, g.SchedPC, g.SchedSP, g.SchedLR, g.SyscallPC,
+		g.SyscallSP, g.M, g.Labels,
+		g.Goid + 8, g.AtomicStatus, g.WaitReason, g.TrackingSeq, g.GoPC, g.StartPC, g.ParentGoid,
+		g.Waiting} {
 		o.size = max(o.size, int(at)+8)
 	}
-	o.words = [...]int{int(g.Goid), int(g.SchedSP), int(g.SchedPC), int(g.SyscallSP), int(g.SyscallPC), int(g.StackHi), int(g.Labels)}
+	o.words = [...]int{int(g.Goid), int(g.SchedSP), int(g.SchedPC), int(g.SyscallSP),
+		int(g.SyscallPC), int(g.StackHi), int(g.Labels)}
 	return o
 }
 
@@ -98,7 +105,8 @@ func (o *offsets) decode(b []byte) head {
 	}
 }
 
-// unchanged reports whether a g is the same as at an earlier head. It does not decode all of it.
+// unchanged reports whether a g is the same as at an earlier head. It does
+// not decode all of it.
 func (o *offsets) unchanged(b []byte, h *head) bool {
 	word := func(at layout.Offset) uint64 { return binary.LittleEndian.Uint64(b[at:]) }
 	return b[o.TrackingSeq] == h.seq &&
@@ -109,14 +117,15 @@ func (o *offsets) unchanged(b []byte, h *head) bool {
 		word(o.StackHi) == h.hi && word(o.Labels) == h.labels && b[o.WaitReason] == h.reason
 }
 
-// printKeys are odd, so that a change of a single word always changes the print. They are otherwise arbitrary.
+// printKeys are odd, so that a change of a single word always changes the
+// print. They are otherwise arbitrary.
 var printKeys = [...]uint64{
 	0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9, 0x94d049bb133111eb, 0xd6e8feb86659fd93,
 	0xa0761d6478bd642f, 0xe7037ed1a0b428db, 0x8ebc6af09c88c6e3, 0x589965cc75374cc3,
 }
 
-// print returns a hash, other than 0, of everything that unchanged compares. Two different heads have the same hash with
-// a probability of about 2^-64.
+// print returns a hash, other than 0, of everything that unchanged compares.
+// Two different heads have the same hash with a probability of about 2^-64.
 func (o *offsets) print(b []byte) uint64 {
 	_ = b[o.size-1] // all fields lie before that; checking the bounds of each would double the time
 	g, w, k := unsafe.Pointer(unsafe.SliceData(b)), &o.words, &printKeys
@@ -124,14 +133,16 @@ func (o *offsets) print(b []byte) uint64 {
 		word := *(*uint64)(unsafe.Add(g, at))
 		return (word ^ word>>32) * key
 	}
-	sum := term(w[0], k[0]) + term(w[1], k[1]) + term(w[2], k[2]) + term(w[3], k[3]) + term(w[4], k[4]) + term(w[5], k[5]) +
+	sum := term(w[0], k[0]) + term(w[1], k[1]) + term(w[2], k[2]) + term(w[3], k[3]) +
+		term(w[4], k[4]) + term(w[5], k[5]) +
 		term(w[6], k[6])
 	status := *(*uint32)(unsafe.Add(g, o.AtomicStatus)) &^ goruntime.GScan
 	sum += (uint64(status) | uint64(b[o.TrackingSeq])<<32 | uint64(b[o.WaitReason])<<40) * k[7]
 	return max(sum, 1)
 }
 
-// waitingOf returns the first sudog of what a goroutine waits for (g.waiting), from the copy of its g.
+// waitingOf returns the first sudog of what a goroutine waits for
+// (g.waiting), from the copy of its g.
 func (o *offsets) waitingOf(b []byte) uint64 {
 	if !o.Waiting.Has() {
 		return 0
@@ -139,7 +150,8 @@ func (o *offsets) waitingOf(b []byte) uint64 {
 	return binary.LittleEndian.Uint64(b[o.Waiting:])
 }
 
-// deferredOf returns the first entry in the goroutine's list of deferred functions, likewise.
+// deferredOf returns the first entry in the goroutine's list of deferred
+// functions, likewise.
 func (o *offsets) deferredOf(b []byte) uint64 {
 	return binary.LittleEndian.Uint64(b[o.M-goruntime.DeferBeforeM:])
 }

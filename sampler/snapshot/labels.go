@@ -21,8 +21,8 @@ const (
 // labels reads the goroutines' labels from the running target.
 type labels struct{ t *target }
 
-// labelsOf returns the code of a goroutine's labels. They are read only when the goroutine gets other labels: a label set
-// does not change.
+// labelsOf returns the code of a goroutine's labels. They are read only when
+// the goroutine gets other labels: a label set does not change.
 func (r *reporter) labelsOf(s *slot) sampledata.LabelSetID {
 	if s.head.labels == s.labelsAt {
 		return s.labels
@@ -36,8 +36,8 @@ func (r *reporter) labelsOf(s *slot) sampledata.LabelSetID {
 	return s.labels
 }
 
-// read reads a label set. It leaves out what it can't read: since the halt, the goroutine may have got other labels or
-// ended.
+// read reads a label set. It leaves out what it can't read: since the halt,
+// the goroutine may have got other labels or ended.
 func (l labels) read(at uint64) []sampledata.Label {
 	var set []sampledata.Label
 	if l.t.bin.Release.LabelsAreList() {
@@ -110,7 +110,8 @@ func (l labels) hashMap(at uint64) []sampledata.Label {
 			}
 			for k := range goruntime.BucketSlots {
 				if bucket[k] >= goruntime.BucketFirstUsedTop && len(set) < maxLabels {
-					set = l.add(set, bucket[goruntime.BucketKeys+16*k:], bucket[goruntime.BucketValues+16*k:])
+					set = l.add(set, bucket[goruntime.BucketKeys+16*k:],
+						bucket[goruntime.BucketValues+16*k:])
 				}
 			}
 			next = binary.LittleEndian.Uint64(bucket[goruntime.BucketNext:])

@@ -20,8 +20,9 @@ const (
 	perSample  = 64
 )
 
-// lockNames has the names of the locks that goroutines wait for. A name is asked for at the first wait for a lock by each
-// way to take it, since another lock may reuse the address of an earlier one.
+// lockNames has the names of the locks that goroutines wait for. A name is
+// asked for at the first wait for a lock by each way to take it, since
+// another lock may reuse the address of an earlier one.
 type lockNames struct {
 	*goroutines
 	queue    *lockname.Queue // nil until the first lock
@@ -47,12 +48,14 @@ type occasion struct {
 	sample int32
 }
 
-// report passes the names that were found to the sink. For a new sink, all names are asked for again.
+// report passes the names that were found to the sink. For a new sink, all
+// names are asked for again.
 func (n *lockNames) report(sink sampledata.Sink) {
 	if n.sink != sink {
 		*n = lockNames{
 			goroutines: n.goroutines, queue: n.queue, most: n.most, sink: sink,
-			asked: map[wayToLock]bool{}, ways: map[uint64]int{}, reported: map[uint64]sampledata.LockName{},
+			asked: map[wayToLock]bool{}, ways: map[uint64]int{},
+			reported: map[uint64]sampledata.LockName{},
 		}
 	}
 	if n.queue == nil {
@@ -80,13 +83,15 @@ func (n *lockNames) report(sink sampledata.Sink) {
 // the same lock says more.
 func isLocal(name string) bool { return strings.Contains(name, " in ") }
 
-// ask asks for the name of a lock that the goroutine of a slot was found waiting for.
+// ask asks for the name of a lock that the goroutine of a slot was found
+// waiting for.
 func (n *lockNames) ask(s *slot, lock uint64) {
 	if n.sample != n.account.number {
 		n.sample, n.now = n.account.number, 0
 	}
 	way := wayToLock{lock, s.stack.node}
-	if lock == 0 || n.asked[way] || len(n.asked) >= namesAsked || n.ways[lock] >= perLock || n.now >= perSample {
+	if lock == 0 || n.asked[way] || len(n.asked) >= namesAsked || n.ways[lock] >= perLock ||
+		n.now >= perSample {
 		return
 	}
 	w := n.waiterFor(s, lock)
@@ -103,8 +108,8 @@ func (n *lockNames) ask(s *slot, lock uint64) {
 	}
 }
 
-// waiterFor copies the upper part of a waiting goroutine's stack; it returns nil if the goroutine has moved in the
-// meantime.
+// waiterFor copies the upper part of a waiting goroutine's stack; it returns
+// nil if the goroutine has moved in the meantime.
 func (n *lockNames) waiterFor(s *slot, lock uint64) *lockname.Waiter {
 	h := s.head
 	sp := h.sp()
@@ -119,8 +124,8 @@ func (n *lockNames) waiterFor(s *slot, lock uint64) *lockname.Waiter {
 	return lockname.NewWaiter(lock, sp, stack, n.u, frames, n.finder.LockPaths)
 }
 
-// isStillThere reports whether a goroutine is still where the sample saw it. The target runs, so what was read since the
-// sample may be something else.
+// isStillThere reports whether a goroutine is still where the sample saw it.
+// The target runs, so what was read since the sample may be something else.
 func (n *lockNames) isStillThere(s *slot) bool {
 	g := make([]byte, n.t.g.size)
 	if n.t.Read(s.addr, g) != nil || !n.t.g.unchanged(g, &s.head) {

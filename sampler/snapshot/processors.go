@@ -12,29 +12,36 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// Which threads does a halt stop? Those that hold a processor, one of the runtime's p: no other thread can change the
-// state of a goroutine. A thread that sleeps in the kernel is read without stopping it. If it wakes, it needs a
-// processor, and all are held.
+// Which threads does a halt stop? Those that hold a processor, one of the
+// runtime's p: no other thread can change the state of a goroutine. A thread
+// that sleeps in the kernel is read without stopping it. If it wakes, it
+// needs a processor, and all are held.
 //
-// But while the halt stops the holder of one processor, another processor may get a new holder. So the halt reads the
-// holders, stops them, and reads again, until all holders are stopped. Example with two processors:
+// But while the halt stops the holder of one processor, another processor may
+// get a new holder. So the halt reads the holders, stops them, and reads
+// again, until all holders are stopped. Example with two processors:
 //
 //	round 1   p0 held by thread 71, p1 by none     stops 71
 //	round 2   p0 held by thread 71, p1 by 72       72 has just woken: stops 72
 //	round 3   p0 held by thread 71, p1 by 72       no new holder: nothing can change any more
 //
-// A processor may also be on its way to a thread that nobody holds yet: the runtime takes it off the list of idle ones, notes it
-// in the thread (m.nextp), and wakes the thread. That takes the processor as soon as it gets a CPU, such as the one that a halted
-// thread gives up, and would run goroutines during the halt. So such threads are halted, too (takers.go).
+// A processor may also be on its way to a thread that nobody holds yet: the
+// runtime takes it off the list of idle ones, notes it in the thread
+// (m.nextp), and wakes the thread. That takes the processor as soon as it
+// gets a CPU, such as the one that a halted thread gives up, and would run
+// goroutines during the halt. So such threads are halted, too (takers.go).
 //
-// Each p counts how often it has begun to run another goroutine (p.schedtick). At the end of the halt, the holders and
-// these counts are read again. If any differ, something has run after all, and the states in this sample may be from
-// different moments. The recording then gets a warning.
+// Each p counts how often it has begun to run another goroutine
+// (p.schedtick). At the end of the halt, the holders and these counts are
+// read again. If any differ, something has run after all, and the states in
+// this sample may be from different moments. The recording then gets a
+// warning.
 
 // maxRounds limits the number of these rounds in one halt.
 const maxRounds = 8
 
-// A processor is a p of the target, with the thread that holds it and that thread's goroutine.
+// A processor is a p of the target, with the thread that holds it and that
+// thread's goroutine.
 type processor struct {
 	addr   uint64
 	raw    []byte // copy of the p
@@ -47,8 +54,10 @@ type processor struct {
 	gRaw   []byte
 	head   head            // of the goroutine
 	pieces [3]memory.Range // copies of the stacks
-	system [16]byte        // bounds of the thread's system stack, if the thread isn't on the goroutine's stack
-	before                 // the halt of the thread
+	// bounds of the thread's system stack, if the thread isn't on the
+	// goroutine's stack
+	system [16]byte
+	before // the halt of the thread
 	verdict
 }
 
@@ -64,15 +73,17 @@ func (p *processor) onThread() bool { return p.g != 0 && p.halted }
 
 // processors are the target's processors during one halt.
 type processors struct {
-	t            *target
-	threads      *threadStates
-	list         []processor
-	tids         []int         // ids of the threads to halt
-	befores      []before      // of these
-	halted       []halt.Thread // the halted threads among them
-	ranges       []memory.Range
-	got          arrival // when the sampler got the CPU that it has; without a time if it sleeps until the halt
-	small        []byte  // buffer for the part of each processor that is read several times
+	t       *target
+	threads *threadStates
+	list    []processor
+	tids    []int         // ids of the threads to halt
+	befores []before      // of these
+	halted  []halt.Thread // the halted threads among them
+	ranges  []memory.Range
+	// when the sampler got the CPU that it has; without a time if it sleeps
+	// until the halt
+	got          arrival
+	small        []byte // buffer for the part of each processor that is read several times
 	takers       takers
 	changed      bool // whether a processor changed hands during the copy
 	turnsUnknown bool // whether the kernel does not say if threads wait for a CPU
@@ -80,7 +91,8 @@ type processors struct {
 
 // prepare allocates memory before the halt, for the p at these addresses.
 func (ps *processors) prepare(addrs []uint64, a *memory.Arena) {
-	ps.list, ps.tids, ps.befores, ps.halted, ps.changed = ps.list[:0], ps.tids[:0], ps.befores[:0], ps.halted[:0], false
+	ps.list, ps.tids, ps.befores, ps.halted, ps.changed = ps.list[:0], ps.tids[:0], ps.befores[:0],
+		ps.halted[:0], false
 	ps.turnsUnknown = false
 	for _, addr := range addrs {
 		ps.list = append(ps.list, processor{addr: addr, raw: a.Get(ps.t.pLen)})
@@ -109,7 +121,8 @@ func (ps *processors) halt(h *halt.Halted) error {
 	return nil
 }
 
-// addHolders adds new holders to the threads to halt, and reports whether there were any.
+// addHolders adds new holders to the threads to halt, and reports whether
+// there were any.
 func (ps *processors) addHolders() (added bool) {
 	for i := range ps.list {
 		if p := &ps.list[i]; p.m != 0 && p.tid != 0 {
@@ -121,7 +134,8 @@ func (ps *processors) addHolders() (added bool) {
 	return added
 }
 
-// add adds a thread to those to halt, unless it is among them. It returns its place among them, and reports whether it is new.
+// add adds a thread to those to halt, unless it is among them. It returns its
+// place among them, and reports whether it is new.
 func (ps *processors) add(tid int) (k int, isNew bool) {
 	if k = slices.Index(ps.tids, tid); k >= 0 {
 		return k, false
@@ -140,14 +154,17 @@ func (ps *processors) matchThreads() {
 			if p := &ps.list[i]; p.m != 0 && th.TID == p.tid {
 				p.thread, p.halted = th, true
 				p.noCPU = th.Late || ps.waited(p)
-				// A thread that has stopped has been given a CPU, if it was new before.
-				ps.turnsUnknown = ps.turnsUnknown || p.turns.number == 0 && !th.Late && ps.threads.turns(p.tid).number == 0
+				// A thread that has stopped has been given a CPU, if it was
+				// new before.
+				ps.turnsUnknown = ps.turnsUnknown ||
+					p.turns.number == 0 && !th.Late && ps.threads.turns(p.tid).number == 0
 			}
 		}
 	}
 }
 
-// settleLate finds out whether the sampler displaced the late threads. The sampler still has the CPU that it got before.
+// settleLate finds out whether the sampler displaced the late threads. The
+// sampler still has the CPU that it got before.
 func (ps *processors) settleLate() {
 	ps.got.readClock(ps.threads)
 	for i := range ps.list {
@@ -157,7 +174,8 @@ func (ps *processors) settleLate() {
 	}
 }
 
-// waited reports whether the thread of a processor waited for a CPU when it was to be halted. It has stopped since.
+// waited reports whether the thread of a processor waited for a CPU when it
+// was to be halted. It has stopped since.
 func (ps *processors) waited(p *processor) bool {
 	return p.turns.waitedUntil(ps.threads.turns(p.tid), time.Since(ps.got.at))
 }
@@ -174,7 +192,8 @@ func (ps *processors) readHolders(r *halt.Reader) error {
 	t := ps.t
 	ps.ranges = ps.ranges[:0]
 	for i := range ps.list {
-		ps.ranges = append(ps.ranges, memory.Range{Addr: ps.list[i].addr, Buf: ps.list[i].raw[:t.pHead]})
+		ps.ranges = append(ps.ranges,
+			memory.Range{Addr: ps.list[i].addr, Buf: ps.list[i].raw[:t.pHead]})
 	}
 	ps.ranges = ps.takers.addIdle(ps.ranges)
 	if r.ReadRanges(ps.ranges) > 0 {
@@ -189,7 +208,8 @@ func (ps *processors) readHolders(r *halt.Reader) error {
 		}
 		p.tick = binary.LittleEndian.Uint32(p.raw[t.l.P.SchedTick:])
 		if m != 0 {
-			ps.ranges = append(ps.ranges, memory.Range{Addr: m + uint64(t.procID), Buf: ps.small[i*t.procLen:][:t.procLen]})
+			ps.ranges = append(ps.ranges,
+				memory.Range{Addr: m + uint64(t.procID), Buf: ps.small[i*t.procLen:][:t.procLen]})
 		}
 	}
 	r.ReadRanges(ps.ranges)
@@ -203,8 +223,8 @@ func (ps *processors) readHolders(r *halt.Reader) error {
 	return nil
 }
 
-// setHolder decodes what was read of the m that holds a processor. A thread's id never changes, but its goroutine may
-// differ at each read.
+// setHolder decodes what was read of the m that holds a processor. A thread's
+// id never changes, but its goroutine may differ at each read.
 func (ps *processors) setHolder(p *processor, m []byte) {
 	t := ps.t
 	if len(m) != t.procLen {
@@ -221,7 +241,8 @@ func (ps *processors) verify(r *halt.Reader) error {
 	t := ps.t
 	ps.ranges = ps.ranges[:0]
 	for i := range ps.list {
-		ps.ranges = append(ps.ranges, memory.Range{Addr: ps.list[i].addr, Buf: ps.small[i*t.pHead:][:t.pHead]})
+		ps.ranges = append(ps.ranges,
+			memory.Range{Addr: ps.list[i].addr, Buf: ps.small[i*t.pHead:][:t.pHead]})
 	}
 	if r.ReadRanges(ps.ranges) > 0 {
 		return errProcessors

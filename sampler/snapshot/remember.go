@@ -9,15 +9,17 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/gobinary"
 )
 
-// A codeMemory has what recordings have learned about the target's code, in a folder of the user's.
+// A codeMemory has what recordings have learned about the target's code, in a
+// folder of the user's.
 type codeMemory struct {
 	store *learned.Store // nil if nothing is kept
 	key   string
 }
 
-// Remember makes the backend begin with what earlier recordings of the same executable have learned about its code, and keep what
-// it learns, when it is closed. A folder that can't be used, or that others can write to, changes nothing: then the code is learned
-// anew.
+// Remember makes the backend begin with what earlier recordings of the same
+// executable have learned about its code, and keep what it learns, when it is
+// closed. A folder that can't be used, or that others can write to, changes
+// nothing: then the code is learned anew.
 func (b *Backend) Remember(dir string) {
 	ids := [2]string{}
 	for i, path := range []string{b.t.Path("exe"), "/proc/self/exe"} {
@@ -55,6 +57,7 @@ func buildID(path string) string {
 // keep saves what is known, if anything was learned.
 func (m *codeMemory) keep(b *Backend) {
 	if m.store != nil && b.goroutines.finder.Spent() > 0 {
-		_ = m.store.Save(m.key, b.goroutines.finder.AppendKnown(nil)) // without it, the next recording learns that again
+		// without it, the next recording learns that again
+		_ = m.store.Save(m.key, b.goroutines.finder.AppendKnown(nil))
 	}
 }

@@ -10,15 +10,18 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 )
 
-// A reporter converts what a sample knows about the goroutines to states, as a recording has them.
+// A reporter converts what a sample knows about the goroutines to states, as
+// a recording has them.
 type reporter struct {
 	*goroutines
 	labels labels
 	names  lockNames
 }
 
-// report adds the changes of the goroutines that may have changed to the sample. It stops when these should be written, in order to be
-// so by a given time, unless that is zero. It returns how many goroutines are left out. Those that the halt has seen come first.
+// report adds the changes of the goroutines that may have changed to the
+// sample. It stops when these should be written, in order to be so by a given
+// time, unless that is zero. It returns how many goroutines are left out.
+// Those that the halt has seen come first.
 func (r *reporter) report(by time.Time) (left int64) {
 	changed, began := r.account.changed, time.Now()
 	if !by.IsZero() {
@@ -26,7 +29,8 @@ func (r *reporter) report(by time.Time) (left int64) {
 	}
 	torn := int64(0)
 	for k, i := range changed {
-		if k%256 == 255 && !by.IsZero() && time.Now().Add(time.Since(began)/2).After(by) { // to write takes up to half as long
+		// to write takes up to half as long
+		if k%256 == 255 && !by.IsZero() && time.Now().Add(time.Since(began)/2).After(by) {
 			r.account.changed = changed[:k]
 			left = r.leaveOut(changed[k:])
 			break
@@ -64,7 +68,8 @@ func (r *reporter) putHaltedFirst(slots []int32) {
 	}
 }
 
-// leaveOut makes a later sample, if there is any, find out everything about slots, and returns how many goroutines these have.
+// leaveOut makes a later sample, if there is any, find out everything about
+// slots, and returns how many goroutines these have.
 func (r *reporter) leaveOut(slots []int32) (left int64) {
 	for _, i := range slots {
 		if s := &r.table.slots[i]; s.view != absent {
@@ -100,7 +105,8 @@ func (r *reporter) reportOne(i int32, s *slot) {
 func (r *reporter) announce(s *slot) {
 	c := r.t.g.creation(s.raw)
 	st := r.stacks.start(c.startPC, r.t.Read)
-	g := sampledata.Goroutine{ID: s.head.goid, Start: st.function, Parent: c.parent, System: st.system, GC: st.gc}
+	g := sampledata.Goroutine{ID: s.head.goid, Start: st.function, Parent: c.parent,
+		System: st.system, GC: st.gc}
 	if s.head.goid != 1 { // no go statement created the first one
 		g.Site = r.stacks.site(c.goPC)
 	}
@@ -126,7 +132,9 @@ func (r *reporter) stateOf(i int32, s *slot) sampledata.State {
 func (r *reporter) run(s *slot) (sampledata.RunState, goruntime.WaitReason) {
 	var none goruntime.WaitReason
 	if s.view == running && s.head.status != goruntime.GSyscall {
-		return sampledata.Running, none // whatever the status: work for the collector or while the world is stopped is marked as waiting
+		// whatever the status: work for the collector or while the world is
+		// stopped is marked as waiting
+		return sampledata.Running, none
 	}
 	switch s.head.status {
 	case goruntime.GSyscall:
@@ -142,7 +150,9 @@ func (r *reporter) run(s *slot) (sampledata.RunState, goruntime.WaitReason) {
 	case goruntime.GWaiting, goruntime.GLeaked:
 		return r.waiting(s)
 	}
-	r.warn("unknown-status", fmt.Sprintf("goroutine %d has the status %d, which is not known", s.head.goid, s.head.status), 1)
+	r.warn("unknown-status",
+		fmt.Sprintf("goroutine %d has the status %d, which is not known", s.head.goid,
+			s.head.status), 1)
 	return sampledata.Unknown, none
 }
 
@@ -150,7 +160,9 @@ func (r *reporter) run(s *slot) (sampledata.RunState, goruntime.WaitReason) {
 func (r *reporter) waiting(s *slot) (sampledata.RunState, goruntime.WaitReason) {
 	reason := r.t.reason(&s.head)
 	if reason.Text == "" {
-		r.warn("unknown-wait-reason", fmt.Sprintf("goroutine %d waits for reason %d, which has no text", s.head.goid, s.head.reason), 1)
+		r.warn("unknown-wait-reason",
+			fmt.Sprintf("goroutine %d waits for reason %d, which has no text", s.head.goid,
+				s.head.reason), 1)
 	}
 	if reason.Awaits == goruntime.AwaitsLock {
 		return sampledata.Blocked, reason
@@ -158,8 +170,9 @@ func (r *reporter) waiting(s *slot) (sampledata.RunState, goruntime.WaitReason) 
 	return sampledata.Waiting, reason
 }
 
-// processors returns what each processor runs. A processor whose goroutine sleeps in a system call counts as idle, since
-// another thread may take it over.
+// processors returns what each processor runs. A processor whose goroutine
+// sleeps in a system call counts as idle, since another thread may take it
+// over.
 func (r *reporter) processors(ps *processors) []sampledata.GoroutineID {
 	out := make([]sampledata.GoroutineID, len(ps.list))
 	for i := range ps.list {

@@ -9,7 +9,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// sightings presents the current sample to package blame. A goroutine's key there is the index of its slot.
+// sightings presents the current sample to package blame. A goroutine's key
+// there is the index of its slot.
 type sightings struct {
 	*goroutines
 	reader *halt.Reader
@@ -22,8 +23,10 @@ var _ holders.Sample = (*sightings)(nil)
 func (v *sightings) Sighting(key int32) holders.Sighting {
 	s, now := &v.table.slots[key], v.account.number
 	return holders.Sighting{
-		ID: s.id, Exists: s.announced, Hidden: !s.announced && s.view != absent, Still: s.view == known, InHalt: s.halted == now, Stood: s.stood == now, Addr: s.addr,
-		Wait: holders.Wait{Goroutine: s.head.goid, Count: s.head.seq}, ParkedBy: v.t.reason(&s.head), Run: s.state.Run,
+		ID: s.id, Exists: s.announced, Hidden: !s.announced && s.view != absent,
+		Still: s.view == known, InHalt: s.halted == now, Stood: s.stood == now, Addr: s.addr,
+		Wait:     holders.Wait{Goroutine: s.head.goid, Count: s.head.seq},
+		ParkedBy: v.t.reason(&s.head), Run: s.state.Run,
 	}
 }
 
@@ -31,7 +34,8 @@ func (v *sightings) Sighting(key int32) holders.Sighting {
 func (v *sightings) Recheck(ranges []memory.Range, keys []int32) {
 	v.ranges = append(v.ranges[:0], ranges...)
 	for _, i := range keys {
-		v.ranges = append(v.ranges, memory.Range{Addr: v.table.slots[i].addr, Buf: v.arena.Get(v.t.g.size)})
+		v.ranges = append(v.ranges,
+			memory.Range{Addr: v.table.slots[i].addr, Buf: v.arena.Get(v.t.g.size)})
 	}
 	v.reader.ReadRanges(v.ranges)
 	copy(ranges, v.ranges)
@@ -48,7 +52,8 @@ func (v *sightings) HolderSet(ids []sampledata.GoroutineID) sampledata.HolderSet
 	return v.stacks.sink.HolderSet(ids)
 }
 
-func (v *sightings) Update(key int32, lock uint64, e sampledata.Evidence, holders sampledata.HolderSetID) {
+func (v *sightings) Update(key int32, lock uint64, e sampledata.Evidence,
+	holders sampledata.HolderSetID) {
 	s := &v.table.slots[key]
 	now := s.state
 	now.Lock, now.Evidence, now.Holders = lock, e, holders

@@ -19,8 +19,8 @@ type call struct {
 	inlined  bool
 }
 
-// stacks converts memory to nodes of the sink. Each place in the code is symbolised once, and each stack is interned
-// once.
+// stacks converts memory to nodes of the sink. Each place in the code is
+// symbolised once, and each stack is interned once.
 type stacks struct {
 	sink      sampledata.Sink
 	table     *pclntab.Table
@@ -44,14 +44,16 @@ type edge struct {
 
 func newStacks(sink sampledata.Sink, bin *gobinary.Binary, u *unwind.Unwinder) *stacks {
 	return &stacks{
-		sink: sink, table: bin.Table, release: bin.Release, machine: machinecode.ForArch(bin.Arch), u: u,
+		sink: sink, table: bin.Table, release: bin.Release,
+		machine: machinecode.ForArch(bin.Arch), u: u,
 		functions: map[pclntab.Frame]sampledata.FunctionID{},
 		nodes:     map[edge]sampledata.NodeID{},
 		starts:    map[uint64]start{},
 	}
 }
 
-// unwind returns the stack of a goroutine in the sink's codes. Its frames are in s.frames until the next call.
+// unwind returns the stack of a goroutine in the sink's codes. Its frames are
+// in s.frames until the next call.
 func (s *stacks) unwind(mem unwind.Memory, c *unwind.Context) stack {
 	var r unwind.Result
 	s.frames, r = s.u.Unwind(s.frames[:0], mem, c)
@@ -74,7 +76,8 @@ func (s *stacks) unwind(mem unwind.Memory, c *unwind.Context) stack {
 // extend adds the logical frames of a physical frame to a stack.
 func (s *stacks) extend(node sampledata.NodeID, site unwind.Site) sampledata.NodeID {
 	for _, c := range s.calls(site) {
-		node = s.sink.Node(sampledata.Node{Parent: node, Function: c.function, Line: c.line, Inlined: c.inlined})
+		node = s.sink.Node(sampledata.Node{Parent: node, Function: c.function, Line: c.line,
+			Inlined: c.inlined})
 	}
 	return node
 }
@@ -108,7 +111,8 @@ func (s *stacks) function(f pclntab.Frame) sampledata.FunctionID {
 	key := pclntab.Frame{Func: f.Func, File: f.File, StartLine: f.StartLine}
 	id, ok := s.functions[key]
 	if !ok {
-		id = s.sink.Function(sampledata.Function{Name: f.Func, File: fileOf(f.File), Line: f.StartLine})
+		id = s.sink.Function(sampledata.Function{Name: f.Func, File: fileOf(f.File),
+			Line: f.StartLine})
 		s.functions[key] = id
 	}
 	return id
@@ -128,5 +132,6 @@ func (s *stacks) site(pc uint64) sampledata.Site {
 	if !ok || pc == 0 {
 		return sampledata.Site{}
 	}
-	return sampledata.Site{Function: frames[0].Func, File: fileOf(frames[0].File), Line: frames[0].Line}
+	return sampledata.Site{Function: frames[0].Func, File: fileOf(frames[0].File),
+		Line: frames[0].Line}
 }

@@ -20,13 +20,17 @@ import (
 //	5  parked, but its count of runs has changed               its stack is read and unwound                      known
 //	6  running                                                 its stack changes all the time: the halt sees it   moving
 //
-// A g that has no goroutine is absent. After the survey, each slot has one of these views.
+// A g that has no goroutine is absent. After the survey, each slot has one of
+// these views.
 //
-// Is it right to reuse a stack? Yes, if the goroutine has not run. The runtime counts how often each goroutine stops
-// running, modulo 256 (g.trackingSeq). So reuse is wrong only if the goroutine has run exactly 256 times, or a multiple
-// of that, since the previous sample, and is parked at the same place with the same stack pointer again. To measure how
-// often that happens, each sample reads a few stacks, chosen at random, that it could reuse. The recording has the number
-// of these, and of those that had changed.
+// Is it right to reuse a stack? Yes, if the goroutine has not run. The
+// runtime counts how often each goroutine stops running, modulo 256
+// (g.trackingSeq). So reuse is wrong only if the goroutine has run exactly
+// 256 times, or a multiple of that, since the previous sample, and is parked
+// at the same place with the same stack pointer again. To measure how often
+// that happens, each sample reads a few stacks, chosen at random, that it
+// could reuse. The recording has the number of these, and of those that had
+// changed.
 type survey struct {
 	*goroutines
 	reader *halt.Reader
@@ -44,7 +48,9 @@ type survey struct {
 	began   time.Time
 	headers time.Duration // how long it took to read the headers
 
-	moved []int32 // also for the halt: they have moved since the previous sample, and may move again
+	// also for the halt: they have moved since the previous sample, and may
+	// move again
+	moved []int32
 
 	// Reused by every sample.
 	fresh     []int32 // slots whose stacks must be read
@@ -55,12 +61,14 @@ type survey struct {
 	after     []memory.Range
 }
 
-// few is the number of goroutines up to which the survey is a part of the halt: to read their headers then takes some
-// microseconds.
+// few is the number of goroutines up to which the survey is a part of the
+// halt: to read their headers then takes some microseconds.
 const few = 200
 
-// inHalt reports whether the survey is to be a part of the halt. A survey before it would last longer than the goroutines of
-// some programs take turns, and take a CPU from them meanwhile. But the first sample reads the stacks of all goroutines.
+// inHalt reports whether the survey is to be a part of the halt. A survey
+// before it would last longer than the goroutines of some programs take
+// turns, and take a CPU from them meanwhile. But the first sample reads the
+// stacks of all goroutines.
 func (v *survey) inHalt() bool { return v.account.number > 1 && len(v.table.slots) <= few }
 
 // run does the whole phase before the halt.
@@ -127,8 +135,12 @@ func (v *survey) scan(buf []byte, entries []entry) {
 	}
 }
 
-// isSettled reports whether nothing more needs to be found out about an unchanged entry.
-func (v *survey) isSettled(e *entry) bool { return !e.known || v.finder.Interest()&^e.answered == 0 }
+// isSettled reports whether nothing more needs to be found out about an
+// unchanged entry.
+func (v *survey) isSettled(e *entry) bool {
+	return !e.known ||
+		v.finder.Interest()&^e.answered == 0
+}
 
 // reuse reuses the stack of a goroutine, unless the finder wants to see it again.
 func (v *survey) reuse(e *entry, s *slot, raw []byte) {
@@ -139,7 +151,8 @@ func (v *survey) reuse(e *entry, s *slot, raw []byte) {
 		return
 	}
 	v.account.reused++
-	if !v.enlist(e.slot, s) && (s.head.status == goruntime.GWaiting || s.head.status == goruntime.GLeaked) {
+	if !v.enlist(e.slot, s) &&
+		(s.head.status == goruntime.GWaiting || s.head.status == goruntime.GLeaked) {
 		e.print, e.known, e.answered = v.t.g.print(raw), true, v.finder.Answered(e.slot)
 	}
 }
@@ -172,14 +185,15 @@ func (v *survey) classify(i int32, s *slot) {
 	}
 }
 
-// leaveToHalt adds a goroutine that moves to the list of those that the halt must see.
+// leaveToHalt adds a goroutine that moves to the list of those that the halt
+// must see.
 func (v *survey) leaveToHalt(i int32, s *slot) {
 	s.view = moving
 	v.moving = append(v.moving, i)
 }
 
-// enlist adds a goroutine whose stack is known to the lists that later parts of the sample need. It reports whether it
-// added it to any list.
+// enlist adds a goroutine whose stack is known to the lists that later parts
+// of the sample need. It reports whether it added it to any list.
 func (v *survey) enlist(i int32, s *slot) bool {
 	switch s.head.status {
 	case goruntime.GRunnable:
@@ -195,5 +209,6 @@ func (v *survey) enlist(i int32, s *slot) bool {
 	return true
 }
 
-// maxMoved is how many goroutines the halt sees only because they have moved since the previous sample.
+// maxMoved is how many goroutines the halt sees only because they have moved
+// since the previous sample.
 const maxMoved = 128

@@ -13,26 +13,33 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// maxGoroutines is the largest number of goroutines that is accepted, since the target's memory is not trusted.
+// maxGoroutines is the largest number of goroutines that is accepted, since
+// the target's memory is not trusted.
 const maxGoroutines = 10_000_000
 
-// A table has a slot for each g, and reads all g with few system calls. A g takes some 400 bytes, and the runtime
-// allocates many of them next to each other. A span is a piece of memory that is read at once; it may contain hundreds.
-// Example: for the g at 0x1000, 0x1200 and 0x9000, in the slots 0, 2 and 1,
+// A table has a slot for each g, and reads all g with few system calls. A g
+// takes some 400 bytes, and the runtime allocates many of them next to each
+// other. A span is a piece of memory that is read at once; it may contain
+// hundreds. Example: for the g at 0x1000, 0x1200 and 0x9000, in the slots 0,
+// 2 and 1,
 //
 //	slots    0x1000   0x9000   0x1200
 //	spans    0x1000 … 0x1400   0x9000 … 0x9200
 //	entries  slot 0 at 0, slot 2 at 0x200; slot 1 at 0
 //	first    0, 2, 3
 type table struct {
-	o       offsets
-	slots   []slot           // in the order of runtime.allgs
-	index   map[uint64]int32 // index of the slot by address of its g
-	spans   []span           // together they contain all g
-	first   []int32          // index of the first entry of each span, and the number of all entries at the end
+	o     offsets
+	slots []slot           // in the order of runtime.allgs
+	index map[uint64]int32 // index of the slot by address of its g
+	spans []span           // together they contain all g
+	// index of the first entry of each span, and the number of all entries at
+	// the end
+	first   []int32
 	entries []entry
-	covers  int // number of slots when all spans were last laid out; slots that were added since may have more spans
-	most    int // maximum number of g in the table; 0: no limit
+	// number of slots when all spans were last laid out; slots that were
+	// added since may have more spans
+	covers int
+	most   int // maximum number of g in the table; 0: no limit
 
 	batch  []byte // buffer into which some spans at a time are read
 	ranges []memory.Range
@@ -45,23 +52,29 @@ type span struct {
 	size int
 }
 
-// batchSize is how much is read at once: as much as fits in a CPU core's own cache along with other data. All batches are
-// read into the same buffer, so that reading one does not evict other data of the sampler or the target from the cache.
+// batchSize is how much is read at once: as much as fits in a CPU core's own
+// cache along with other data. All batches are read into the same buffer, so
+// that reading one does not evict other data of the sampler or the target
+// from the cache.
 const batchSize = 128 << 10
 
-// copiesKept is how much memory for copies of g is kept from one sample to the next.
+// copiesKept is how much memory for copies of g is kept from one sample to
+// the next.
 const copiesKept = 8 << 20
 
-// read reads all g, and calls scan for the g of each span, with their entries. The copies are valid only until scan
-// returns. The copies of the previous sample are dropped.
-func (t *table) read(ctx context.Context, r *halt.Reader, scan func(g []byte, entries []entry)) error {
+// read reads all g, and calls scan for the g of each span, with their
+// entries. The copies are valid only until scan returns. The copies of the
+// previous sample are dropped.
+func (t *table) read(ctx context.Context, r *halt.Reader, scan func(g []byte,
+	entries []entry)) error {
 	t.kept.Reset()
 	t.kept.Trim(copiesKept)
 	return t.readFrom(ctx, 0, r, scan)
 }
 
 // readFrom does the same for the spans from an index on, and drops nothing.
-func (t *table) readFrom(ctx context.Context, from int, r *halt.Reader, scan func(g []byte, entries []entry)) error {
+func (t *table) readFrom(ctx context.Context, from int, r *halt.Reader, scan func(g []byte,
+	entries []entry)) error {
 	for from < len(t.spans) {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -76,7 +89,8 @@ func (t *table) readFrom(ctx context.Context, from int, r *halt.Reader, scan fun
 			size += s.size
 		}
 		if failed := r.ReadRanges(t.ranges); failed > 0 {
-			return fmt.Errorf("reading the goroutines: %d of %d ranges can't be read", failed, len(t.ranges))
+			return fmt.Errorf("reading the goroutines: %d of %d ranges can't be read", failed,
+				len(t.ranges))
 		}
 		for _, g := range t.ranges {
 			scan(g.Buf, t.entries[t.first[from]:t.first[from+1]])
@@ -86,7 +100,8 @@ func (t *table) readFrom(ctx context.Context, from int, r *halt.Reader, scan fun
 	return nil
 }
 
-// keepCopy puts a copy of its g into a slot; the copy is valid for the whole sample.
+// keepCopy puts a copy of its g into a slot; the copy is valid for the whole
+// sample.
 func (t *table) keepCopy(s *slot, raw []byte) {
 	s.raw = t.kept.Get(len(raw))
 	copy(s.raw, raw)
@@ -129,18 +144,21 @@ func (t *table) list(p *halt.Process, allgs uint64) ([]uint64, error) {
 	return nil, fmt.Errorf("reading the list of goroutines: it keeps moving")
 }
 
-// add creates slots. If there are many new ones, it lays out all spans again, so that these stay few and large.
+// add creates slots. If there are many new ones, it lays out all spans again,
+// so that these stay few and large.
 func (t *table) add(addrs []uint64) {
 	first := t.addSlots(addrs)
 	if len(t.slots)-t.covers > t.covers/8 {
-		t.spans, t.first, t.entries, t.covers = t.spans[:0], t.first[:0], t.entries[:0], len(t.slots)
+		t.spans, t.first, t.entries, t.covers = t.spans[:0], t.first[:0], t.entries[:0],
+			len(t.slots)
 		first = 0
 	}
 	t.layOut(first)
 }
 
-// addPart creates slots for a large part of all goroutines. The runtime has allocated most of these next to one another, so
-// the part has few and large spans of its own.
+// addPart creates slots for a large part of all goroutines. The runtime has
+// allocated most of these next to one another, so the part has few and large
+// spans of its own.
 func (t *table) addPart(addrs []uint64) {
 	first := t.addSlots(addrs)
 	t.covers = len(t.slots)
@@ -161,7 +179,8 @@ func (t *table) addSlots(addrs []uint64) (first int) {
 	return first
 }
 
-// maxGap is the largest gap between two g of one span: reading a few extra bytes is faster than reading two ranges.
+// maxGap is the largest gap between two g of one span: reading a few extra
+// bytes is faster than reading two ranges.
 const maxGap = 2048
 
 // layOut assigns the slots from an index on to spans.
@@ -170,7 +189,8 @@ func (t *table) layOut(first int) {
 	for i := first; i < len(t.slots); i++ {
 		order = append(order, int32(i))
 	}
-	slices.SortFunc(order, func(a, b int32) int { return cmp.Compare(t.slots[a].addr, t.slots[b].addr) })
+	slices.SortFunc(order,
+		func(a, b int32) int { return cmp.Compare(t.slots[a].addr, t.slots[b].addr) })
 	size := uint64(t.o.size)
 	if len(t.first) == 0 {
 		t.first = append(t.first, 0)

@@ -11,8 +11,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// takers are the target's threads to which processors may be on their way. A halt must know all threads for that, so they are
-// listed before it.
+// takers are the target's threads to which processors may be on their way. A
+// halt must know all threads for that, so they are listed before it.
 type takers struct {
 	t      *target
 	newest uint64 // the first m of runtime.allm when the list was made
@@ -46,14 +46,16 @@ func (k *takers) prepare(number uint32) error {
 	procID, next := k.t.l.M.ProcID, k.t.l.M.AllLink
 	first := min(procID, next)
 	raw := make([]byte, max(procID, next)+8-first)
-	for at := newest; at != 0 && len(k.ms) < maxTakers; at = binary.LittleEndian.Uint64(raw[next-first:]) {
+	for at := newest; at != 0 &&
+		len(k.ms) < maxTakers; at = binary.LittleEndian.Uint64(raw[next-first:]) {
 		if k.t.Read(at+uint64(first), raw) != nil {
 			break // it has just ended
 		}
 		if id := binary.LittleEndian.Uint64(raw[procID-first:]); id != 0 {
 			k.ms, k.tids = append(k.ms, at), append(k.tids, k.t.numbers.Outer(int(id)))
 		} else {
-			// It is just being created, or waits for a thread of C to need it, which may be for ever.
+			// It is just being created, or waits for a thread of C to need
+			// it, which may be for ever.
 			k.listed = number - relist + relistSoon
 		}
 	}
@@ -65,7 +67,8 @@ func (k *takers) addIdle(ranges []memory.Range) []memory.Range {
 	if len(k.ms) == 0 {
 		return ranges
 	}
-	return append(ranges, memory.Range{Addr: k.t.bin.Globals.Sched + uint64(k.t.l.Sched.NPIdle), Buf: k.idle[:]})
+	return append(ranges,
+		memory.Range{Addr: k.t.bin.Globals.Sched + uint64(k.t.l.Sched.NPIdle), Buf: k.idle[:]})
 }
 
 // find reads to which threads a processor is on its way, and calls add for each.
@@ -84,8 +87,9 @@ func (k *takers) find(r *halt.Reader, add func(tid int)) {
 	}
 }
 
-// addTakers adds the threads to which processors are on their way to the threads to halt, and reports whether there were any new
-// ones. More processors have the status idle than are on the list of idle ones then.
+// addTakers adds the threads to which processors are on their way to the
+// threads to halt, and reports whether there were any new ones. More
+// processors have the status idle than are on the list of idle ones then.
 func (ps *processors) addTakers(r *halt.Reader) (added bool) {
 	idle := 0
 	for i := range ps.list {

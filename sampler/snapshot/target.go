@@ -26,7 +26,8 @@ type target struct {
 	l       *layout.Layout
 	g       offsets
 	reasons []goruntime.WaitReason // by their numbers
-	procID  int                    // the halt reads an m from here on: the lower of m.procid and m.curg
+	// the halt reads an m from here on: the lower of m.procid and m.curg
+	procID  int
 	procLen int
 	mLen    int // bytes that are read of an m
 	pHead   int // bytes of a p up to its holder
@@ -38,7 +39,8 @@ type target struct {
 	ps   []uint64
 }
 
-// openTarget attaches to a process, and checks that its memory has the expected layout.
+// openTarget attaches to a process, and checks that its memory has the
+// expected layout.
 func openTarget(pid int) (*target, error) {
 	p, err := halt.Open(pid)
 	if err != nil {
@@ -52,8 +54,9 @@ func openTarget(pid int) (*target, error) {
 	return t, nil
 }
 
-// because returns the reason for an error of reading the process. If the process is ending or executing another program,
-// its memory makes no sense, and only that is worth reporting.
+// because returns the reason for an error of reading the process. If the
+// process is ending or executing another program, its memory makes no sense,
+// and only that is worth reporting.
 func (t *target) because(err error) error {
 	switch gone := t.Diagnose(); {
 	case errors.Is(gone, halt.ErrExec):
@@ -88,10 +91,12 @@ func (t *target) open() error {
 	return err
 }
 
-// use takes what is needed from the binary, and checks that the process's memory agrees with it.
+// use takes what is needed from the binary, and checks that the process's
+// memory agrees with it.
 func (t *target) use() error {
 	if t.bin.Arch != runtime.GOARCH {
-		return fmt.Errorf("it is a program for %s: use a cpprof built for that processor", t.bin.Arch)
+		return fmt.Errorf("it is a program for %s: use a cpprof built for that processor",
+			t.bin.Arch)
 	}
 	t.l = t.bin.Layout
 	if missing := t.bin.Globals.Missing(); len(missing) > 0 {
@@ -112,9 +117,11 @@ func (t *target) lay() {
 	t.g = newOffsets(g)
 	t.procID = int(min(m.ProcID, m.CurG))
 	t.procLen = int(max(m.ProcID, m.CurG)) + 8 - t.procID
-	t.mLen = int(max(m.ProcID, m.CurG, m.G0, m.ID, m.AllLink, m.P, m.OldP, m.VDSOSP, m.VDSOPC, m.SyscallTick)) + 8
+	t.mLen = int(max(m.ProcID, m.CurG, m.G0, m.ID, m.AllLink, m.P, m.OldP, m.VDSOSP, m.VDSOPC,
+		m.SyscallTick)) + 8
 	t.pHead = int(max(p.ID, p.Status, p.M, p.SchedTick, p.SyscallTick)) + 8
-	t.pLen = max(t.pHead, int(max(p.RunqHead, p.RunqTail, p.RunNext))+8, int(p.Runq)+8*goruntime.RunqLen)
+	t.pLen = max(t.pHead, int(max(p.RunqHead, p.RunqTail, p.RunNext))+8,
+		int(p.Runq)+8*goruntime.RunqLen)
 	s := &t.l.Sched
 	t.schedLen = int(max(s.RunqHead, s.GCWaiting)) + 8
 }
@@ -127,7 +134,8 @@ func (t *target) readReasons() (err error) {
 	return nil
 }
 
-// reason returns why a goroutine was last parked; without a text if that is not known.
+// reason returns why a goroutine was last parked; without a text if that is
+// not known.
 func (t *target) reason(h *head) goruntime.WaitReason {
 	if int(h.reason) >= len(t.reasons) {
 		return goruntime.WaitReason{}
@@ -142,7 +150,8 @@ func (t *target) word(at uint64) (uint64, error) {
 	return binary.LittleEndian.Uint64(b[:]), err
 }
 
-// processors returns the addresses of the p in use. They don't change as long as runtime.allp does not.
+// processors returns the addresses of the p in use. They don't change as long
+// as runtime.allp does not.
 func (t *target) processors() ([]uint64, error) {
 	var h [16]byte
 	if err := t.Read(t.bin.Globals.AllP, h[:]); err != nil {

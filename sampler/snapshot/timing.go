@@ -55,19 +55,21 @@ type timing struct {
 }
 
 const (
-	ahead    = 9500 * time.Microsecond // an ordinary thread gets a CPU within this time, even on a busy machine
-	vary     = 3 * time.Millisecond    // it is less than that by a random time of up to this
-	short    = time.Millisecond        // a survey is short up to this
-	reserve  = 300 * time.Microsecond  // for a long survey, beyond its likely duration
-	punctual = 200 * time.Microsecond  // after the chosen moment the thread still wakes in time
-	postpone = 4 * time.Millisecond    // another moment is chosen from a time as long as this
-	attempts = 4                       // to wake in time
+	// an ordinary thread gets a CPU within this time, even on a busy machine
+	ahead    = 9500 * time.Microsecond
+	vary     = 3 * time.Millisecond   // it is less than that by a random time of up to this
+	short    = time.Millisecond       // a survey is short up to this
+	reserve  = 300 * time.Microsecond // for a long survey, beyond its likely duration
+	punctual = 200 * time.Microsecond // after the chosen moment the thread still wakes in time
+	postpone = 4 * time.Millisecond   // another moment is chosen from a time as long as this
+	attempts = 4                      // to wake in time
 )
 
 // lead returns how long before the halt a sample should begin.
 func (t *timing) lead() time.Duration { return ahead - rand.N(vary) + t.before() }
 
-// before returns how long before the chosen moment the survey begins: 0 if it is short, and begins at that moment.
+// before returns how long before the chosen moment the survey begins: 0 if it
+// is short, and begins at that moment.
 func (t *timing) before() time.Duration {
 	if t.survey <= short {
 		return 0
@@ -75,8 +77,8 @@ func (t *timing) before() time.Duration {
 	return t.survey + t.survey/2 + reserve
 }
 
-// surveyed takes note of how long a survey took. Few surveys take much longer than others: the first one, and those that
-// wait for a CPU.
+// surveyed takes note of how long a survey took. Few surveys take much longer
+// than others: the first one, and those that wait for a CPU.
 func (t *timing) surveyed(took time.Duration) {
 	switch {
 	case t.survey == 0:
@@ -110,7 +112,8 @@ func (t *timing) await(h *halt.Halter, at time.Time) wake {
 	return t.awaitSurvey(at)
 }
 
-// awaitMoment sleeps until the moment of the halt. If it does not wake in time, it chooses a later one.
+// awaitMoment sleeps until the moment of the halt. If it does not wake in
+// time, it chooses a later one.
 func (t *timing) awaitMoment(h *halt.Halter, at time.Time) wake {
 	for range attempts {
 		if time.Until(at) < 0 {
@@ -124,8 +127,8 @@ func (t *timing) awaitMoment(h *halt.Halter, at time.Time) wake {
 	return wake{at: at, woke: time.Now()}
 }
 
-// awaitSurvey sleeps until it is time for a long survey. If it does not wake in time for that, it chooses a later moment for
-// the halt.
+// awaitSurvey sleeps until it is time for a long survey. If it does not wake
+// in time for that, it chooses a later moment for the halt.
 func (t *timing) awaitSurvey(at time.Time) wake {
 	for range attempts {
 		at = postponed(at.Add(-t.before())).Add(t.before())
@@ -137,7 +140,8 @@ func (t *timing) awaitSurvey(at time.Time) wake {
 	return wake{at: at}
 }
 
-// postponed returns a time that has not passed: the given one, or a random one shortly after now.
+// postponed returns a time that has not passed: the given one, or a random
+// one shortly after now.
 func postponed(at time.Time) time.Time {
 	if now := time.Now(); now.After(at) {
 		return now.Add(rand.N(postpone))

@@ -13,8 +13,9 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
 )
 
-// validate checks, on the running program, that the offsets and addresses are right. The program may have just been
-// started, or change the memory while it is read, so there are many attempts.
+// validate checks, on the running program, that the offsets and addresses are
+// right. The program may have just been started, or change the memory while
+// it is read, so there are many attempts.
 func (t *target) validate() error {
 	var err error
 	for range 400 {
@@ -60,9 +61,10 @@ func (t *target) check() error {
 	return err
 }
 
-// checkThreads goes through runtime.allm. It checks that each m is a thread of the process, that its g0 and its current
-// goroutine point back to it, and that the list ends with the first one, m0. It counts the threads that have a goroutine
-// other than their g0.
+// checkThreads goes through runtime.allm. It checks that each m is a thread
+// of the process, that its g0 and its current goroutine point back to it, and
+// that the list ends with the first one, m0. It counts the threads that have
+// a goroutine other than their g0.
 func (t *target) checkThreads() (busy int, err error) {
 	at, err := t.word(t.bin.Globals.AllM)
 	if err != nil {
@@ -85,7 +87,8 @@ func (t *target) checkThreads() (busy int, err error) {
 				return 0, fmt.Errorf("thread structure %d names thread %d, which the process has not", n, tid)
 			}
 			if back, err := t.word(g0 + uint64(t.g.M)); err != nil || back != at {
-				return 0, fmt.Errorf("thread structure %d at %#x has a first goroutine of %#x (%v)", n, at, back, err)
+				return 0, fmt.Errorf("thread structure %d at %#x has a first goroutine of %#x (%v)",
+					n, at, back, err)
 			}
 			if curg != 0 {
 				busy++
@@ -109,8 +112,8 @@ func (t *target) checkThreads() (busy int, err error) {
 // validated is how many goroutines, oldest first, are checked.
 const validated = 1000
 
-// checkGoroutines goes through some of runtime.allgs. It checks that their ids, statuses and stacks make sense. It counts
-// those that are on a thread.
+// checkGoroutines goes through some of runtime.allgs. It checks that their
+// ids, statuses and stacks make sense. It counts those that are on a thread.
 func (t *target) checkGoroutines() (onThreads int, err error) {
 	tab := table{o: t.g, most: validated}
 	var heads []head
@@ -137,7 +140,9 @@ func (t *target) checkGoroutines() (onThreads int, err error) {
 		if h.goid <= 0 || seen[h.goid] || h.hi <= h.lo || h.hi-h.lo > 1<<34 {
 			return 0, fmt.Errorf("goroutine %d with a stack from %#x to %#x", h.goid, h.lo, h.hi)
 		}
-		if h.status == goruntime.GWaiting && (!h.within(h.schedSP) || int(h.reason) >= len(t.reasons) || t.reasons[h.reason].Text == "") {
+		if h.status == goruntime.GWaiting &&
+			(!h.within(h.schedSP) || int(h.reason) >= len(t.reasons) ||
+				t.reasons[h.reason].Text == "") {
 			return 0, fmt.Errorf("goroutine %d waits at %#x, with a stack from %#x to %#x, for reason %d",
 				h.goid, h.schedSP, h.lo, h.hi, h.reason)
 		}

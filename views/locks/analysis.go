@@ -180,7 +180,8 @@ func AnalyseHolders(r *sampledata.Recording, o views.Options, by By) (*Analysis,
 
 func analyseIn(r *sampledata.Recording, o views.Options, by By, detail detail) (*Analysis, error) {
 	ids := newIdentities(r, by)
-	v, err := views.Holders(r, func(run sampledata.Run) string { return ids.all[ids.lock(run)].label }, o)
+	v, err := views.Holders(r,
+		func(run sampledata.Run) string { return ids.all[ids.lock(run)].label }, o)
 	if err != nil {
 		return nil, fmt.Errorf("locks: %w", err)
 	}

@@ -276,8 +276,9 @@ func (s *sharing) analysis() (list []*Lock, sums Evidence) {
 	return list, all.evidence()
 }
 
-// userAt returns the function at a stack that uses a thing: the innermost in which goroutines have waited for the thing, else
-// the outermost. A function that it calls may have nothing to do with the thing.
+// userAt returns the function at a stack that uses a thing: the innermost in
+// which goroutines have waited for the thing, else the outermost. A function
+// that it calls may have nothing to do with the thing.
 func (s *sharing) userAt(stack sampledata.NodeID, address uint64) (function string) {
 	for at := stack; at != sampledata.NoStack; at = s.r.Nodes[at].Parent {
 		name := s.r.Functions[s.r.Nodes[at].Function].Name

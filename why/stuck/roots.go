@@ -2,7 +2,8 @@ package stuck
 
 import "slices"
 
-// A root is goroutines that wait for one another, or a single one, and for nobody else.
+// A root is goroutines that wait for one another, or a single one, and for
+// nobody else.
 type root struct {
 	members []int
 	behind  []int
@@ -54,8 +55,8 @@ func rootsOf(ahead [][]edge) (roots []root) {
 	return roots
 }
 
-// components returns the strongly connected components of a graph (Tarjan). It uses no recursion:
-// chains may be long.
+// components returns the strongly connected components of a graph (Tarjan).
+// It uses no recursion: chains may be long.
 func components(ahead [][]edge) (parts [][]int) {
 	number, low, on := make([]int, len(ahead)), make([]int, len(ahead)), make([]bool, len(ahead))
 	type frame struct{ at, next int }

@@ -1,8 +1,9 @@
 // Package stuck says of goroutines that can never run again whose fault that is.
 //
-// A marking knows who they are, and who would end their waits: who holds the lock, and who would use
-// the channel, group or condition if it went on. Nothing live reaches any of that, so only stuck
-// goroutines can be at fault, or some that have ended.
+// A marking knows who they are, and who would end their waits: who holds the
+// lock, and who would use the channel, group or condition if it went on.
+// Nothing live reaches any of that, so only stuck goroutines can be at fault,
+// or some that have ended.
 //
 //	waits.go     which goroutines one waits for
 //	roots.go     those that wait for nobody else
@@ -22,11 +23,12 @@ type Fault string
 
 // The faults, in the order in which the package searches for them.
 const (
-	Circle     Fault = "circle"         // goroutines wait for one another
-	Recursive  Fault = "recursive read" // a read lock is taken again, behind a writer
-	Itself     Fault = "itself"         // a goroutine waits for what only itself would do: it holds the lock
-	HolderGone Fault = "holder gone"    // nobody that is left holds the lock
-	NobodyLeft Fault = "nobody left"    // nobody that is left can end the wait
+	Circle    Fault = "circle"         // goroutines wait for one another
+	Recursive Fault = "recursive read" // a read lock is taken again, behind a writer
+	// a goroutine waits for what only itself would do: it holds the lock
+	Itself     Fault = "itself"
+	HolderGone Fault = "holder gone" // nobody that is left holds the lock
+	NobodyLeft Fault = "nobody left" // nobody that is left can end the wait
 	NilChannel Fault = "nil channel"
 	NoCases    Fault = "no cases"
 	Unknown    Fault = "unknown"
@@ -37,13 +39,17 @@ type Finding struct {
 	Fault   Fault
 	Verdict sampledata.Verdict
 	Groups  []*sampledata.MarkedGroup // the goroutines at fault; of a circle, all its members
-	Lock    []string                  // what each of the groups waits for, by name; "" if it has none
-	Taken   []string                  // the function in which each has taken the lock that others, or itself, wait for
-	Sure    bool                      // it is sure who holds the locks. Otherwise they may hold them
-	Behind  []*sampledata.MarkedGroup // goroutines that wait for these
-	Count   int                       // of goroutines, with those behind
-	Kept    int64                     // bytes that only these keep; -1 if not known
-	Waited  time.Duration             // at least so long; 0 if not known
+	// what each of the groups waits for, by name; "" if it has none
+	Lock []string
+	// the function in which each has taken the lock that others, or itself,
+	// wait for
+	Taken []string
+	// it is sure who holds the locks. Otherwise they may hold them
+	Sure   bool
+	Behind []*sampledata.MarkedGroup // goroutines that wait for these
+	Count  int                       // of goroutines, with those behind
+	Kept   int64                     // bytes that only these keep; -1 if not known
+	Waited time.Duration             // at least so long; 0 if not known
 }
 
 // An Answer is all that is known.
@@ -54,7 +60,8 @@ type Answer struct {
 	Others   int // goroutines that are only suspected, or have not moved
 }
 
-// Find returns what is stuck, the largest cause first; nil if the recording has no marking.
+// Find returns what is stuck, the largest cause first; nil if the recording
+// has no marking.
 func Find(r *sampledata.Recording) *Answer {
 	if r.Marking == nil {
 		return nil

@@ -9,7 +9,8 @@ type edge struct {
 	taken string // the function in which it has taken the lock
 }
 
-// A finder makes findings of a marking. Goroutines have indices: those of each group in a row.
+// A finder makes findings of a marking. Goroutines have indices: those of
+// each group in a row.
 type finder struct {
 	groups []sampledata.MarkedGroup
 	ids    []int64
@@ -24,7 +25,8 @@ type finder struct {
 
 func newFinder(r *sampledata.Recording) *finder {
 	f := &finder{
-		groups: r.Marking.Groups, names: map[uint64]string{}, whole: r.Marking.Whole, kept: map[int]bool{}, rest: map[int]bool{},
+		groups: r.Marking.Groups, names: map[uint64]string{}, whole: r.Marking.Whole,
+		kept: map[int]bool{}, rest: map[int]bool{},
 	}
 	index := map[int64]int{}
 	for k, g := range f.groups {
@@ -54,8 +56,8 @@ func newFinder(r *sampledata.Recording) *finder {
 	return f
 }
 
-// addRecorded adds the holders of locks that the recording names, where the marking has none. The
-// last ones count.
+// addRecorded adds the holders of locks that the recording names, where the
+// marking has none. The last ones count.
 func (f *finder) addRecorded(r *sampledata.Recording, index map[int64]int) {
 	type wait struct {
 		lock    uint64
@@ -91,7 +93,8 @@ func (f *finder) isLock(i int) bool {
 	return w == sampledata.ForLock || w == sampledata.ForReadLock
 }
 
-// nameOf returns the name of the lock that goroutines wait for; "" if there is none, or several.
+// nameOf returns the name of the lock that goroutines wait for; "" if there
+// is none, or several.
 func (f *finder) nameOf(of []int) (name string) {
 	for n, i := range of {
 		if !f.isLock(i) || n > 0 && f.names[f.at[i]] != name {

@@ -23,7 +23,8 @@ func (s *Shell) list(list []hotspots.Summary) string {
 	}
 	termtext.Fprintf(&b, "%4s %9s %9s  %s\n", "", "Cum", "Own", "Path")
 	for i, e := range s.listed {
-		s.entry(&b, termtext.Sprintf("%4d %9s %9s  ", i, s.percent(e.Cum()), s.percent(e.Own())), e.Path())
+		s.entry(&b, termtext.Sprintf("%4d %9s %9s  ", i, s.percent(e.Cum()), s.percent(e.Own())),
+			e.Path())
 	}
 	return b.String() + more(len(list), len(s.listed))
 }
@@ -44,8 +45,8 @@ func more(all, shown int) string {
 	return fmt.Sprintf("     and %d more; \"set limit 0\" shows all\n", all-shown)
 }
 
-// describe formats the current summary: its labels, cum, base and own cost, the overlap with each label, its path, and the nearby
-// summaries.
+// describe formats the current summary: its labels, cum, base and own cost,
+// the overlap with each label, its path, and the nearby summaries.
 func (s *Shell) describe() string {
 	var b strings.Builder
 	if names := s.labelsOf(s.current); len(names) > 0 {
@@ -61,13 +62,15 @@ func (s *Shell) describe() string {
 	}
 	cums, bases := s.profile.Overlaps(s.current, lists...)
 	for i, name := range names {
-		termtext.Fprintf(&b, "overlap  cum %s, base %s with %s\n", s.percent(cums[i]), s.percent(bases[i]), words.Quote(name))
+		termtext.Fprintf(&b, "overlap  cum %s, base %s with %s\n", s.percent(cums[i]),
+			s.percent(bases[i]), words.Quote(name))
 	}
 	termtext.Fprintf(&b, "path     %s\n", words.Join(s.current.Path()))
 	return b.String() + s.nearby()
 }
 
-// A near summary is an extension or trimming of the current one: by one call or, with zooming, by several.
+// A near summary is an extension or trimming of the current one: by one call
+// or, with zooming, by several.
 type near struct {
 	what    string
 	names   []string // the calls that were added or dropped
@@ -88,19 +91,22 @@ func (s *Shell) nearby() string {
 	termtext.Fprintf(&b, "%4s %9s %9s  %s\n", "", "Cum", "Base", "Nearby")
 	for i, n := range append(slices.Clip(shown), trimmings...) {
 		s.listed = append(s.listed, n.summary)
-		s.entry(&b, termtext.Sprintf("%4d %9s %9s  %s ", i, s.percent(n.summary.Cum()), s.percent(n.summary.Base()), n.what), n.names)
+		s.entry(&b, termtext.Sprintf("%4d %9s %9s  %s ", i, s.percent(n.summary.Cum()),
+			s.percent(n.summary.Base()), n.what), n.names)
 	}
 	return b.String() + more(len(extensions), len(shown))
 }
 
-// extensions returns the extensions at the top and at the bottom in one list, the highest cum first. So "select 0" goes
-// where the cost is, as in the paper's session.
+// extensions returns the extensions at the top and at the bottom in one list,
+// the highest cum first. So "select 0" goes where the cost is, as in the
+// paper's session.
 func (s *Shell) extensions() []near {
 	cur := s.current
 	length := len(cur.Path())
 	tops, bottoms := cur.Tops(), cur.Bottoms()
 	if s.zooming {
-		tops, bottoms = hotspots.ZoomTop(s.profile, cur, s.cutoff), hotspots.ZoomBottom(s.profile, cur, s.cutoff)
+		tops, bottoms = hotspots.ZoomTop(s.profile, cur, s.cutoff),
+			hotspots.ZoomBottom(s.profile, cur, s.cutoff)
 	}
 	var out []near
 	for _, t := range tops {
@@ -143,13 +149,15 @@ func (s *Shell) listLabels([]string) (string, error) {
 	termtext.Fprintf(&b, "%4s %9s %9s  %s\n", "", "Cum", "Base", "Label and path")
 	for i, l := range s.labels {
 		s.listed = append(s.listed, l.summary)
-		line := termtext.Sprintf("%4d %9s %9s  %s: ", i, s.percent(l.summary.Cum()), s.percent(l.summary.Base()), words.Quote(l.name))
+		line := termtext.Sprintf("%4d %9s %9s  %s: ", i, s.percent(l.summary.Cum()),
+			s.percent(l.summary.Base()), words.Quote(l.name))
 		s.entry(&b, line, l.summary.Path())
 	}
 	return b.String(), nil
 }
 
-// overlap formats for each labelled summary its cum, what it adds to those before it, and what it shares with the others.
+// overlap formats for each labelled summary its cum, what it adds to those
+// before it, and what it shares with the others.
 func (s *Shell) overlap([]string) (string, error) {
 	if len(s.labels) == 0 {
 		return "nothing is labelled\n", nil
@@ -164,12 +172,15 @@ func (s *Shell) overlap([]string) (string, error) {
 	before := new(big.Rat)
 	for i, total := range s.profile.TotalCums(all...) {
 		others := slices.Delete(slices.Clone(all), i, i+1)
-		line := termtext.Sprintf("%4d %9s %9s %9s  %s: ", i, s.percent(all[i].Cum()), s.percent(new(big.Rat).Sub(total, before)),
-			s.percent(hotspots.CumOverlap(s.profile, all[i], others...)), words.Quote(s.labels[i].name))
+		line := termtext.Sprintf("%4d %9s %9s %9s  %s: ", i, s.percent(all[i].Cum()),
+			s.percent(new(big.Rat).Sub(total, before)),
+			s.percent(hotspots.CumOverlap(s.profile, all[i], others...)),
+			words.Quote(s.labels[i].name))
 		s.entry(&b, line, all[i].Path())
 		before = total
 	}
-	termtext.Fprintf(&b, "total    cum %s, base %s\n", s.cost(before), s.cost(s.profile.TotalBase(all...)))
+	termtext.Fprintf(&b, "total    cum %s, base %s\n", s.cost(before),
+		s.cost(s.profile.TotalBase(all...)))
 	return b.String(), nil
 }
 

@@ -1,5 +1,6 @@
-// Package shell executes the commands of 'cpprof find --interactive': the command-line interface in section 2.3 of the paper that
-// package hotspots implements. It takes lines and returns text; it uses no terminal.
+// Package shell executes the commands of 'cpprof find --interactive': the
+// command-line interface in section 2.3 of the paper that package hotspots
+// implements. It takes lines and returns text; it uses no terminal.
 //
 //	shell.go     the table of commands, and most of them
 //	print.go     the output: listings, the current summary and the nearby ones, overlap
@@ -26,14 +27,17 @@ import (
 
 // A Shell is a session of commands. It is not safe for concurrent use.
 type Shell struct {
-	// Open and Create open the files of load and save. New sets them to the functions of package os.
+	// Open and Create open the files of load and save. New sets them to the
+	// functions of package os.
 	Open   func(name string) (io.ReadCloser, error)
 	Create func(name string) (io.WriteCloser, error)
 
-	// Next returns the profile to go on with, and its title; nil if there is only one profile.
+	// Next returns the profile to go on with, and its title; nil if there is
+	// only one profile.
 	Next func() (title string, p hotspots.Profile, err error)
 
-	// Width is the width of the screen: names in listings that would not fit are shortened. If it is 0, no name is.
+	// Width is the width of the screen: names in listings that would not fit
+	// are shortened. If it is 0, no name is.
 	Width int
 
 	profile   hotspots.Profile
@@ -48,7 +52,8 @@ type Shell struct {
 	labels  []label            // in the order in which they were added
 }
 
-// A label is one name of one summary. A summary can have several names, and several summaries can have the same name.
+// A label is one name of one summary. A summary can have several names, and
+// several summaries can have the same name.
 type label struct {
 	name    string
 	summary hotspots.Summary
@@ -68,7 +73,8 @@ func New(p hotspots.Profile) *Shell {
 	}
 }
 
-// A command is the first word of a line. Help and completion come from the table of commands.
+// A command is the first word of a line. Help and completion come from the
+// table of commands.
 type command struct {
 	name, args, help string
 	run              func(s *Shell, args []string) (string, error)
@@ -79,15 +85,21 @@ var commands []command
 
 func init() { // not a literal, since help refers to the table
 	commands = []command{
-		{"set", "suggester NAME | cutoff SHARE | limit N", "choose a suggester; the share that zooming keeps, such as 95%; how many summaries a listing shows (0: all)", (*Shell).set, completeSet},
+		{"set", "suggester NAME | cutoff SHARE | limit N",
+			"choose a suggester; the share that zooming keeps, such as 95%; how many summaries a listing shows (0: all)", (*Shell).set, completeSet},
 		{"suggest", "", "list the suggester's summaries", (*Shell).suggest, nil},
-		{"select", "N | NAME ...", "make summary N of the last listing, or the given call sequence, the current one", (*Shell).selectSummary, completeNames},
-		{"zoom", "on | off", "list nearby summaries with or without zooming", (*Shell).zoom, completeWords("on", "off")},
+		{"select", "N | NAME ...",
+			"make summary N of the last listing, or the given call sequence, the current one",
+			(*Shell).selectSummary, completeNames},
+		{"zoom", "on | off", "list nearby summaries with or without zooming", (*Shell).zoom,
+			completeWords("on", "off")},
 		{"back", "", "return to the summary selected before", (*Shell).back, nil},
 		{"label", "NAME", "label the current summary", (*Shell).label, completeLabels},
-		{"unlabel", "[NAME]", "remove a label, or all labels, from the current summary", (*Shell).unlabel, completeLabels},
+		{"unlabel", "[NAME]", "remove a label, or all labels, from the current summary",
+			(*Shell).unlabel, completeLabels},
 		{"labels", "", "list the labelled summaries", (*Shell).listLabels, nil},
-		{"overlap", "", "show how much the labelled summaries share, and their total", (*Shell).overlap, nil},
+		{"overlap", "", "show how much the labelled summaries share, and their total",
+			(*Shell).overlap, nil},
 		{"save", "FILE", "write the labels to a file", (*Shell).save, nil},
 		{"load", "FILE", "add the labels of a file", (*Shell).load, nil},
 		{"next", "", "go on with the next class, if no view was chosen; the labels stay with this one", (*Shell).next, nil},
@@ -96,7 +108,8 @@ func init() { // not a literal, since help refers to the table
 	}
 }
 
-// Exec runs one line. Empty lines, and those that begin with "#", do nothing. After quit, the error is io.EOF.
+// Exec runs one line. Empty lines, and those that begin with "#", do nothing.
+// After quit, the error is io.EOF.
 func (s *Shell) Exec(line string) (string, error) {
 	typed, err := words.Split(line)
 	if err != nil || len(typed) == 0 || strings.HasPrefix(typed[0], "#") {
@@ -181,7 +194,8 @@ func (s *Shell) chosen(args []string) (hotspots.Summary, error) {
 		case len(s.listed) == 0:
 			return nil, fmt.Errorf("nothing is listed yet; \"suggest\" lists functions to start with")
 		case n < 0 || n >= len(s.listed):
-			return nil, fmt.Errorf("no summary %d; the last listing has 0 to %d", n, len(s.listed)-1)
+			return nil, fmt.Errorf("no summary %d; the last listing has 0 to %d", n,
+				len(s.listed)-1)
 		}
 		return s.listed[n], nil
 	}
@@ -243,7 +257,8 @@ func (s *Shell) unlabel(args []string) (string, error) {
 	}
 	before := len(s.labels)
 	s.labels = slices.DeleteFunc(s.labels, func(l label) bool {
-		return slices.Equal(l.summary.Path(), s.current.Path()) && (len(args) == 0 || l.name == args[0])
+		return slices.Equal(l.summary.Path(), s.current.Path()) &&
+			(len(args) == 0 || l.name == args[0])
 	})
 	if len(s.labels) == before {
 		return "", fmt.Errorf("the current summary does not have this label")

@@ -57,7 +57,8 @@ func (s Scale) place(x float64, n int) int {
 	if s.High == s.Low {
 		return n / 2
 	}
-	share := (x/2 - s.Low/2) / (s.High/2 - s.Low/2) // the difference of two large numbers may be infinite
+	// the difference of two large numbers may be infinite
+	share := (x/2 - s.Low/2) / (s.High/2 - s.Low/2)
 	if !(share > 0) {
 		return 0
 	}

@@ -33,7 +33,8 @@ const (
 
 // palette has the colours of recordings; the last one is for points that lie
 // far out.
-var palette = []color.RGBA{{31, 119, 180, 255}, {230, 120, 20, 255}, {44, 140, 44, 255}, {148, 90, 180, 255}}
+var palette = []color.RGBA{{31, 119, 180, 255}, {230, 120, 20, 255}, {44, 140, 44, 255},
+	{148, 90, 180, 255}}
 
 var farOut = color.RGBA{200, 30, 30, 255}
 
@@ -52,9 +53,11 @@ func newCanvas(file string, width, height vg.Length) (canvas, error) {
 	case ".svg":
 		return vgsvg.New(width, height), nil
 	case ".png":
-		return vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(144))}, nil
+		return vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height),
+			vgimg.UseDPI(144))}, nil
 	}
-	return nil, fmt.Errorf("%s: the name of a picture ends with %s", file, strings.Join(Formats, " or "))
+	return nil, fmt.Errorf("%s: the name of a picture ends with %s", file,
+		strings.Join(Formats, " or "))
 }
 
 // A ticker writes the numbers of an axis with their unit.
@@ -84,7 +87,8 @@ func newPlot() *plot.Plot {
 	return p
 }
 
-// WriteStrips draws strips below one another, with statistics beside them, and the same time in all.
+// WriteStrips draws strips below one another, with statistics beside them,
+// and the same time in all.
 func WriteStrips(w io.Writer, file string, strips []Strip) error {
 	height := vg.Length(stripHeight * len(strips))
 	c, err := newCanvas(file, pictureWidth, height)
@@ -107,7 +111,8 @@ func WriteStrips(w io.Writer, file string, strips []Strip) error {
 	}
 	all := draw.New(c)
 	left := draw.Crop(all, 0, -besideWidth, 0, 0)
-	tiles := draw.Tiles{Rows: len(strips), Cols: 1, PadY: 6, PadTop: 4, PadBottom: 4, PadLeft: 4, PadRight: 4}
+	tiles := draw.Tiles{Rows: len(strips), Cols: 1, PadY: 6, PadTop: 4, PadBottom: 4, PadLeft: 4,
+		PadRight: 4}
 	for i, row := range plot.Align(rows, tiles, left) {
 		rows[i][0].Draw(row[0])
 		strips[i].drawStatistics(all, row[0])
@@ -173,7 +178,8 @@ func (s *Strip) drawStatistics(all, row draw.Canvas) {
 		}
 		lines := s.Runs[k].statistics(s.Unit)
 		if len(s.Runs) > 1 { // shorter, to have room for all
-			lines = []string{strings.Join(lines[:1], ""), strings.Join(lines[min(2, len(lines)):min(4, len(lines))], ", ")}
+			lines = []string{strings.Join(lines[:1], ""),
+				strings.Join(lines[min(2, len(lines)):min(4, len(lines))], ", ")}
 		}
 		for _, line := range lines {
 			all.FillText(style, vg.Point{X: row.Max.X + 8, Y: y}, line)
@@ -234,8 +240,9 @@ func (pair *Pair) plot() (*plot.Plot, error) {
 	return p, nil
 }
 
-// WriteMatrix draws the scatter plots of all pairs of metrics below the diagonal, and r above it. Pair returns the pair of two
-// metrics, by their numbers.
+// WriteMatrix draws the scatter plots of all pairs of metrics below the
+// diagonal, and r above it. Pair returns the pair of two metrics, by their
+// numbers.
 func WriteMatrix(w io.Writer, file string, names []string, pair func(x, y int) *Pair) error {
 	n := len(names)
 	c, err := newCanvas(file, vg.Length(cellSize*n), vg.Length(cellSize*n))
@@ -243,7 +250,8 @@ func WriteMatrix(w io.Writer, file string, names []string, pair func(x, y int) *
 		return err
 	}
 	all := draw.New(c)
-	tiles := draw.Tiles{Rows: n, Cols: n, PadX: 6, PadY: 6, PadTop: 4, PadBottom: 4, PadLeft: 4, PadRight: 8}
+	tiles := draw.Tiles{Rows: n, Cols: n, PadX: 6, PadY: 6, PadTop: 4, PadBottom: 4, PadLeft: 4,
+		PadRight: 8}
 	for row := range n {
 		for col := range n {
 			cell := tiles.At(all, col, row)
@@ -252,7 +260,8 @@ func WriteMatrix(w io.Writer, file string, names []string, pair func(x, y int) *
 				drawWords(cell, []string{names[row]})
 			case row < col:
 				p := pair(col, row)
-				drawWords(cell, []string{"r " + report.Coefficient(p.Pearson), "rho " + report.Coefficient(p.Spearman), fmt.Sprintf("n %d", p.N)})
+				drawWords(cell, []string{"r " + report.Coefficient(p.Pearson),
+					"rho " + report.Coefficient(p.Spearman), fmt.Sprintf("n %d", p.N)})
 			default:
 				p, err := pair(col, row).plot()
 				if err != nil {
@@ -266,7 +275,8 @@ func WriteMatrix(w io.Writer, file string, names []string, pair func(x, y int) *
 	return err
 }
 
-// drawWords writes lines into the middle of a cell. Long names are broken into lines.
+// drawWords writes lines into the middle of a cell. Long names are broken
+// into lines.
 func drawWords(cell draw.Canvas, lines []string) {
 	const wide = 28 // characters
 	var short []string

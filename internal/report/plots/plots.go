@@ -1,5 +1,5 @@
-// Package plots draws metrics: strips over time, scatter plots and matrices of these, as files (file.go) and in a terminal
-// (terminal.go).
+// Package plots draws metrics: strips over time, scatter plots and matrices
+// of these, as files (file.go) and in a terminal (terminal.go).
 package plots
 
 import (
@@ -27,14 +27,16 @@ type Strip struct {
 
 // NewRun returns a metric over the samples of a list.
 func NewRun(recording string, t *metrics.Table, m *metrics.Metric, l metrics.List) Run {
-	r := Run{Recording: recording, Values: m.Column.In(l), Stats: m.Stats(l), Seconds: make([]float64, t.Samples())}
+	r := Run{Recording: recording, Values: m.Column.In(l), Stats: m.Stats(l),
+		Seconds: make([]float64, t.Samples())}
 	for i := range r.Seconds {
 		r.Seconds[i] = t.Recording().Samples.Time(i).Seconds()
 	}
 	return r
 }
 
-// bounds returns the least and the greatest value of all runs, and the longest time. ok is false if no value is defined.
+// bounds returns the least and the greatest value of all runs, and the
+// longest time. ok is false if no value is defined.
 func (s *Strip) bounds() (low, high, end float64, ok bool) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, r := range s.Runs {
@@ -87,7 +89,8 @@ func (r *Run) statistics(unit string) []string {
 	for _, of := range []struct {
 		name  string
 		value float64
-	}{{"min", s.Min}, {"median", s.Median}, {"mean", s.Mean}, {"max", s.Max}, {"dev", s.Deviance}, {"on the whole", s.Ratio}} {
+	}{{"min", s.Min}, {"median", s.Median}, {"mean", s.Mean}, {"max", s.Max}, {"dev", s.Deviance},
+		{"on the whole", s.Ratio}} {
 		if metrics.Defined(of.value) {
 			lines = append(lines, of.name+" "+report.InUnit(of.value, unit))
 		}
@@ -106,7 +109,8 @@ type Pair struct {
 
 // NewPair returns two metrics over a list.
 func NewPair(x, y *metrics.Metric, l metrics.List) *Pair {
-	p := &Pair{X: x.Expr, Y: y.Expr, UnitX: x.Unit.String(), UnitY: y.Unit.String(), Correlation: metrics.Correlate(x.Column, y.Column, l)}
+	p := &Pair{X: x.Expr, Y: y.Expr, UnitX: x.Unit.String(), UnitY: y.Unit.String(),
+		Correlation: metrics.Correlate(x.Column, y.Column, l)}
 	for i := range x.Column {
 		a, b := x.Column[i], y.Column[i]
 		if l.Has(i) && metrics.Defined(a-b) { // infinities have no place in a plot
@@ -118,9 +122,11 @@ func NewPair(x, y *metrics.Metric, l metrics.List) *Pair {
 
 // Title says what the pair's correlation is.
 func (p *Pair) Title() string {
-	text := fmt.Sprintf("n %d, r %s, rho %s", p.N, report.Coefficient(p.Pearson), report.Coefficient(p.Spearman))
+	text := fmt.Sprintf("n %d, r %s, rho %s", p.N, report.Coefficient(p.Pearson),
+		report.Coefficient(p.Spearman))
 	if len(p.Leverage) > 0 {
-		text += fmt.Sprintf(", r %s without %d far out", report.Coefficient(p.Without), len(p.Leverage))
+		text += fmt.Sprintf(", r %s without %d far out", report.Coefficient(p.Without),
+			len(p.Leverage))
 	}
 	return text
 }

@@ -36,7 +36,8 @@ func PrintStrips(w io.Writer, strips []Strip, width int) error {
 			termtext.Fprintf(w, "%s: no value is defined\n\n", termtext.Printable(s.Name))
 			continue
 		}
-		termtext.Fprintf(w, "%s: %s to %s, in %s\n", termtext.Printable(s.Name), report.InUnit(low, s.Unit), report.InUnit(high, s.Unit),
+		termtext.Fprintf(w, "%s: %s to %s, in %s\n", termtext.Printable(s.Name),
+			report.InUnit(low, s.Unit), report.InUnit(high, s.Unit),
 			report.InUnit(end, "s"))
 		for k := range s.Runs {
 			r := &s.Runs[k]
@@ -59,7 +60,8 @@ func PrintStrips(w io.Writer, strips []Strip, width int) error {
 	return nil
 }
 
-// bars draws a run as bars, from the top line to the bottom line. Where nothing is defined, there is no bar.
+// bars draws a run as bars, from the top line to the bottom line. Where
+// nothing is defined, there is no bar.
 func (r *Run) bars(columns int, low, high, end float64) []string {
 	sums, counts := make([]float64, columns), make([]float64, columns)
 	for i, x := range r.Values {
@@ -97,7 +99,8 @@ func PrintScatter(w io.Writer, p *Pair, width int) error {
 		width = usualWidth
 	}
 	columns := max(minColumns, min(width-16, 3*scatterRows))
-	termtext.Fprintf(w, "%s (up) with %s (right): %s\n\n", termtext.Printable(p.Y), termtext.Printable(p.X), p.Title())
+	termtext.Fprintf(w, "%s (up) with %s (right): %s\n\n", termtext.Printable(p.Y),
+		termtext.Printable(p.X), p.Title())
 	if len(p.At) == 0 {
 		_, err := termtext.Fprintf(w, "no sample has values of both\n")
 		return err
@@ -118,6 +121,7 @@ func PrintScatter(w io.Writer, p *Pair, width int) error {
 	}
 	left, right := report.InUnit(x.Low, p.UnitX), report.InUnit(x.High, p.UnitX)
 	gap := max(1, columns-utf8.RuneCountInString(left)-utf8.RuneCountInString(right))
-	_, err := termtext.Fprintf(w, "%*s └%s\n%*s  %s%s%s\n", margin, "", strings.Repeat("─", columns), margin, "", left, strings.Repeat(" ", gap), right)
+	_, err := termtext.Fprintf(w, "%*s └%s\n%*s  %s%s%s\n", margin, "",
+		strings.Repeat("─", columns), margin, "", left, strings.Repeat(" ", gap), right)
 	return err
 }

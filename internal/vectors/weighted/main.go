@@ -1,6 +1,8 @@
-// Weighted makes the test vectors of views whose samples have weights. It is a brute force of its own, which shares no code
-// with the views: it gives every nanosecond of a recording to a sample, and every goroutine of a sample its typed time as
-// the definitions say. From the top of the repository:
+// Weighted makes the test vectors of views whose samples have weights. It is
+// a brute force of its own, which shares no code with the views: it gives
+// every nanosecond of a recording to a sample, and every goroutine of a
+// sample its typed time as the definitions say. From the top of the
+// repository:
 //
 //	go run ./internal/vectors/weighted > views/testdata/weighted.json
 //
@@ -116,8 +118,10 @@ func drawThread(r *rand.Rand, mayRun bool) *thread {
 	return t
 }
 
-// weights counts the nanoseconds of each sample. One between two samples is of the nearer one, and of the later one of equals. The first and the
-// last sample get as many nanoseconds on their other side, if the recording has them.
+// weights counts the nanoseconds of each sample. One between two samples is
+// of the nearer one, and of the later one of equals. The first and the last
+// sample get as many nanoseconds on their other side, if the recording has
+// them.
 func weights(c *recording) []int64 {
 	n := len(c.Samples)
 	before, after := make([]int64, n), make([]int64, n)
@@ -172,7 +176,8 @@ func (s sums) add(frames []string, hits *big.Rat, weight int64) {
 func (s sums) view(hits, time int64) view {
 	v := view{Denominator: hits, Time: time, Stacks: []stack{}}
 	for key, sum := range s {
-		v.Stacks = append(v.Stacks, stack{strings.Split(key, "\n"), sum[0].RatString(), sum[1].RatString()})
+		v.Stacks = append(v.Stacks,
+			stack{strings.Split(key, "\n"), sum[0].RatString(), sum[1].RatString()})
 	}
 	slices.SortFunc(v.Stacks, func(a, b stack) int { return slices.Compare(a.Frames, b.Frames) })
 	return v

@@ -35,7 +35,8 @@ func (s *sample) monitor(t *thread, accounting string) (all []part) {
 	}
 	holder := s.Threads[*t.Holder]
 	for _, p := range s.parts(holder, accounting) {
-		all = append(all, part{frames: append([]string{":MONITOR", holder.Class}, p.frames...), hits: p.hits})
+		all = append(all, part{frames: append([]string{":MONITOR", holder.Class}, p.frames...),
+			hits: p.hits})
 	}
 	return all
 }
@@ -62,7 +63,8 @@ func (s *sample) compete(t *thread, accounting string) (all []part) {
 	left, share := processors-len(higher), int64(len(equal)+1)
 	if left <= 0 {
 		for _, o := range higher {
-			all = append(all, part{frames: []string{":PRIO", o.Class}, hits: big.NewRat(1, int64(len(higher)))})
+			all = append(all, part{frames: []string{":PRIO", o.Class},
+				hits: big.NewRat(1, int64(len(higher)))})
 		}
 		return all
 	}
@@ -71,13 +73,15 @@ func (s *sample) compete(t *thread, accounting string) (all []part) {
 	rest := new(big.Rat).Sub(big.NewRat(1, 1), run)
 	for _, o := range equal {
 		if rest.Sign() > 0 {
-			all = append(all, part{frames: []string{":LOAD", o.Class}, hits: new(big.Rat).Quo(rest, big.NewRat(share-1, 1))})
+			all = append(all, part{frames: []string{":LOAD", o.Class},
+				hits: new(big.Rat).Quo(rest, big.NewRat(share-1, 1))})
 		}
 	}
 	return all
 }
 
-// observed divides the hit by who holds the processors: the running threads, and nobody has the rest.
+// observed divides the hit by who holds the processors: the running threads,
+// and nobody has the rest.
 func (s *sample) observed(t *thread) (all []part) {
 	if t.State == "running" {
 		return []part{{[]string{":RUN"}, big.NewRat(1, 1), true}}

@@ -1,5 +1,6 @@
-// Command genproto generates the Go code of sampledata.proto. It needs only Go: protocompile compiles the file, and the
-// library of protoc-gen-go generates the code.
+// Command genproto generates the Go code of sampledata.proto. It needs only
+// Go: protocompile compiles the file, and the library of protoc-gen-go
+// generates the code.
 package main
 
 import (
@@ -34,14 +35,16 @@ func run(file, folder string) error {
 		return err
 	}
 	for name, content := range code {
-		if err := os.WriteFile(filepath.Join(folder, filepath.Base(name)), []byte(content), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(folder, filepath.Base(name)), []byte(content),
+			0o644); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// generate returns the code by file name. It depends only on the file's content; comments are copied, too.
+// generate returns the code by file name. It depends only on the file's
+// content; comments are copied, too.
 func generate(file string) (map[string]string, error) {
 	name := filepath.Base(file)
 	compiler := protocompile.Compiler{

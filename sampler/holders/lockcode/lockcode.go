@@ -1,5 +1,6 @@
-// Package lockcode measures how much the code of a program says about the locks that its goroutines hold: at each call during
-// which a lock may be held, whether it is sure that it is, and if not, why.
+// Package lockcode measures how much the code of a program says about the
+// locks that its goroutines hold: at each call during which a lock may be
+// held, whether it is sure that it is, and if not, why.
 package lockcode
 
 import (
@@ -40,8 +41,9 @@ type UnsureCall struct {
 	Reason string
 }
 
-// Take reads an executable and counts the calls of its functions. It counts only functions for whose names match returns
-// true; if match is nil, it counts all.
+// Take reads an executable and counts the calls of its functions. It counts
+// only functions for whose names match returns true; if match is nil, it
+// counts all.
 func Take(path string, match func(name string) bool) (*Census, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -86,7 +88,8 @@ func Take(path string, match func(name string) bool) (*Census, error) {
 const workPerFunction = 1 << 40
 
 // add counts the calls of one function.
-func (c *Census) add(fn pclntab.Func, calls []syncflow.LockedCall, unsure *[syncflow.NumDoubts]int) {
+func (c *Census) add(fn pclntab.Func, calls []syncflow.LockedCall,
+	unsure *[syncflow.NumDoubts]int) {
 	f := Function{Name: fn.Name(), Calls: len(calls)}
 	for _, call := range calls {
 		if call.Doubt == syncflow.NoDoubt {
@@ -107,7 +110,8 @@ func (c *Census) add(fn pclntab.Func, calls []syncflow.LockedCall, unsure *[sync
 // Worst returns the functions with the most calls that are not sure, at most n.
 func (c *Census) Worst(n int) []Function {
 	worst := slices.Clone(c.Functions)
-	slices.SortStableFunc(worst, func(a, b Function) int { return cmp.Compare(len(b.Unsure), len(a.Unsure)) })
+	slices.SortStableFunc(worst,
+		func(a, b Function) int { return cmp.Compare(len(b.Unsure), len(a.Unsure)) })
 	worst = worst[:min(n, len(worst))]
 	return slices.DeleteFunc(worst, func(f Function) bool { return len(f.Unsure) == 0 })
 }

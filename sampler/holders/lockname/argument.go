@@ -8,8 +8,10 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
 )
 
-// byPaths returns the objects that hold the lock, by the variables through which the waiter's function reached it: those that lay
-// in the registers of the paths. The code proves that, although the registers have other values by now.
+// byPaths returns the objects that hold the lock, by the variables through
+// which the waiter's function reached it: those that lay in the registers of
+// the paths. The code proves that, although the registers have other values
+// by now.
 func (n *Namer) byPaths(w *Waiter) (all []object) {
 	const opReg0 = 0x50 // DW_OP_reg0
 	abi := goruntime.ABIOf(goruntime.ArchOf(n.elf.Machine))
@@ -21,10 +23,12 @@ func (n *Namer) byPaths(w *Waiter) (all []object) {
 		for i := range variables {
 			v := &variables[i]
 			p, ok := layout.Underlying(v.typ).(*dwarf.PtrType)
-			if !ok || len(v.location) != 1 || v.location[0] != opReg0+abi.InDWARF(uint8(path.Register)) {
+			if !ok || len(v.location) != 1 ||
+				v.location[0] != opReg0+abi.InDWARF(uint8(path.Register)) {
 				continue
 			}
-			if o, ok := follow(&path, object{typ: p.Type, via: nameOf(v.name, function), hops: 1}, w.Lock); ok {
+			if o, ok := follow(&path, object{typ: p.Type, via: nameOf(v.name, function), hops: 1},
+				w.Lock); ok {
 				all = append(all, o)
 			}
 		}
@@ -32,7 +36,8 @@ func (n *Namer) byPaths(w *Waiter) (all []object) {
 	return all
 }
 
-// follow goes from what a variable points to, along the pointers of a path, to the object that the lock lies in.
+// follow goes from what a variable points to, along the pointers of a path,
+// to the object that the lock lies in.
 func follow(path *syncflow.LockPath, o object, lock uint64) (object, bool) {
 	last := len(path.Offsets) - 1
 	if last < 0 {

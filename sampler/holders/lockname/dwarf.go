@@ -43,7 +43,8 @@ type function struct {
 	at        dwarf.Offset
 }
 
-// readDebugInfo reads the sections that describe variables, without line tables and frame tables.
+// readDebugInfo reads the sections that describe variables, without line
+// tables and frame tables.
 func readDebugInfo(f *elf.File) (*debugInfo, error) {
 	info, err := section(f, "info")
 	if err != nil {
@@ -95,11 +96,13 @@ func section(f *elf.File, name string) ([]byte, error) {
 	return s.Data()
 }
 
-// readUnits goes from header to header, and leaves the contents of the units unread.
+// readUnits goes from header to header, and leaves the contents of the units
+// unread.
 func (d *debugInfo) readUnits(info []byte) error {
 	r := d.data.Reader()
 	for at := uint64(0); at+12 <= uint64(len(info)); {
-		length, version := uint64(binary.LittleEndian.Uint32(info[at:])), binary.LittleEndian.Uint16(info[at+4:])
+		length, version := uint64(binary.LittleEndian.Uint32(info[at:])),
+			binary.LittleEndian.Uint16(info[at+4:])
 		first := dwarf.Offset(at + 11)
 		if version >= 5 {
 			first++
@@ -129,7 +132,8 @@ func (d *debugInfo) functionAt(pc uint64) (*unit, *function) {
 		for _, r := range u.ranges {
 			if pc >= r[0] && pc < r[1] {
 				d.readFunctions(u)
-				i := sort.Search(len(u.functions), func(i int) bool { return u.functions[i].high > pc })
+				i := sort.Search(len(u.functions),
+					func(i int) bool { return u.functions[i].high > pc })
 				if i < len(u.functions) && u.functions[i].low <= pc {
 					return u, &u.functions[i]
 				}
@@ -140,7 +144,8 @@ func (d *debugInfo) functionAt(pc uint64) (*unit, *function) {
 	return nil, nil
 }
 
-// readFunctions lists the functions of a unit, once. The list ends at the first entry that can't be read.
+// readFunctions lists the functions of a unit, once. The list ends at the
+// first entry that can't be read.
 func (d *debugInfo) readFunctions(u *unit) {
 	if u.read {
 		return
@@ -156,10 +161,12 @@ func (d *debugInfo) readFunctions(u *unit) {
 			}
 		}
 	})
-	sort.Slice(u.functions, func(i, j int) bool { return u.functions[i].high < u.functions[j].high })
+	sort.Slice(u.functions,
+		func(i, j int) bool { return u.functions[i].high < u.functions[j].high })
 }
 
-// children calls each with the entries directly below one, up to the first that can't be read.
+// children calls each with the entries directly below one, up to the first
+// that can't be read.
 func (d *debugInfo) children(at dwarf.Offset, each func(*dwarf.Reader, *dwarf.Entry)) {
 	r := d.data.Reader()
 	r.Seek(at)

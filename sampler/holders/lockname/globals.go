@@ -42,7 +42,8 @@ func (n *Namer) global(addr uint64) string {
 	return ""
 }
 
-// typeOfGlobal returns the type of a package's variable; nil if the debug information does not have it.
+// typeOfGlobal returns the type of a package's variable; nil if the debug
+// information does not have it.
 func (n *Namer) typeOfGlobal(name string) dwarf.Type {
 	slash := strings.LastIndexByte(name, '/') + 1
 	dot := strings.IndexByte(name[slash:], '.')

@@ -11,11 +11,14 @@ import (
 
 // A Waiter is a goroutine that waits for a lock.
 type Waiter struct {
-	Lock   uint64
-	Frames []Frame             // the frames of the functions that took the lock and of their callers, innermost first; none of package sync
-	Base   uint64              // address of Stack
-	Stack  []byte              // the copied part of the goroutine's stack
-	Paths  []syncflow.LockPath // how the innermost function reached the lock, as far as its code shows it
+	Lock uint64
+	// the frames of the functions that took the lock and of their callers,
+	// innermost first; none of package sync
+	Frames []Frame
+	Base   uint64 // address of Stack
+	Stack  []byte // the copied part of the goroutine's stack
+	// how the innermost function reached the lock, as far as its code shows it
+	Paths []syncflow.LockPath
 }
 
 // A Frame is one physical frame of a stack.
@@ -39,20 +42,23 @@ type Namer struct {
 // New reads what it needs of a program's executable, which may take a second
 // for a large one. Addresses in the process are the file's plus bias. The
 // function read reads the process's memory.
-func New(executable io.ReaderAt, bias uint64, read func(addr uint64, b []byte) error) (n *Namer, err error) {
+func New(executable io.ReaderAt, bias uint64, read func(addr uint64, b []byte) error) (n *Namer,
+	err error) {
 	defer damaged(&err)
 	f, err := elf.NewFile(executable)
 	if err != nil {
 		return nil, err
 	}
-	n = &Namer{elf: f, bias: bias, read: read, globals: make(map[string][]globalVariable), places: make(map[uint64]variables)}
+	n = &Namer{elf: f, bias: bias, read: read, globals: make(map[string][]globalVariable),
+		places: make(map[uint64]variables)}
 	if n.debug, err = readDebugInfo(f); err != nil && !errors.Is(err, errNoDWARF) {
 		return nil, err
 	}
 	return n, nil
 }
 
-// Name returns the name of the lock that a goroutine waits for; "" if it finds none.
+// Name returns the name of the lock that a goroutine waits for; "" if it
+// finds none.
 func (n *Namer) Name(w *Waiter) (name string) {
 	defer damaged(new(error))
 	if link := w.Lock - n.bias; isVariable(n.elf, link) {
@@ -64,17 +70,19 @@ func (n *Namer) Name(w *Waiter) (name string) {
 	return n.byWaiter(w)
 }
 
-// damaged converts a panic to an error: the readers of debug information panic if it is damaged, and files are not
-// trusted.
+// damaged converts a panic to an error: the readers of debug information
+// panic if it is damaged, and files are not trusted.
 func damaged(err *error) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("the debug information is damaged: %v", r)
 	}
 }
 
-// memory reads from the copy of the stack if the address lies in it, else from the process.
+// memory reads from the copy of the stack if the address lies in it, else
+// from the process.
 func (n *Namer) memory(w *Waiter, addr uint64, b []byte) error {
-	if at := addr - w.Base; addr >= w.Base && at < uint64(len(w.Stack)) && uint64(len(w.Stack))-at >= uint64(len(b)) {
+	if at := addr - w.Base; addr >= w.Base && at < uint64(len(w.Stack)) &&
+		uint64(len(w.Stack))-at >= uint64(len(b)) {
 		copy(b, w.Stack[at:])
 		return nil
 	}

@@ -29,8 +29,9 @@ func named(t dwarf.Type) string {
 	return s.StructName
 }
 
-// A fieldPath leads from a type to a lock in it. Example: in a main.server with a field caches [4]cache, whose type has a
-// field mu: owner "main.cache", field ".mu", whole ".caches[2].mu".
+// A fieldPath leads from a type to a lock in it. Example: in a main.server
+// with a field caches [4]cache, whose type has a field mu: owner
+// "main.cache", field ".mu", whole ".caches[2].mu".
 type fieldPath struct {
 	owner string // the innermost type on the path that the program has defined; "" if none
 	field string // the path from the owner on: ".mu", ".shards[3].mu"; "" if the lock is the whole
@@ -43,8 +44,10 @@ func isPointer(t dwarf.Type) bool {
 	return ok
 }
 
-// pathTo returns the path to what lies at an offset in a type, if that is of a kind, and its type.
-func pathTo(t dwarf.Type, offset int64, isWanted func(dwarf.Type) bool) (p fieldPath, to dwarf.Type, ok bool) {
+// pathTo returns the path to what lies at an offset in a type, if that is of
+// a kind, and its type.
+func pathTo(t dwarf.Type, offset int64, isWanted func(dwarf.Type) bool) (p fieldPath, to dwarf.Type,
+	ok bool) {
 	for range 100 {
 		t = layout.Underlying(t)
 		if isWanted(t) {
@@ -86,8 +89,9 @@ func fieldAt(s *dwarf.StructType, offset int64) *dwarf.StructField {
 	return nil
 }
 
-// fieldName writes a type's field like the symbols of its methods: "net/http.(*Server).mu". Type arguments become
-// "[...]", as in Go's own stack traces, since several instances of a generic type may share a method.
+// fieldName writes a type's field like the symbols of its methods:
+// "net/http.(*Server).mu". Type arguments become "[...]", as in Go's own
+// stack traces, since several instances of a generic type may share a method.
 func fieldName(owner, field string) string {
 	base, _, generic := strings.Cut(owner, "[")
 	slash := strings.LastIndexByte(base, '/') + 1
@@ -101,24 +105,28 @@ func fieldName(owner, field string) string {
 	return fmt.Sprintf("%s%s.(*%s)%s", base[:slash], pkg, typ, field)
 }
 
-// closures is what the compiler appends to the name of a function for a function literal in it.
+// closures is what the compiler appends to the name of a function for a
+// function literal in it.
 var closures = regexp.MustCompile(`(\.func\d+|\.gowrap\d+|\.\d+|-range\d+)+$`)
 
-// A variableName is the name of a function's variable: "mu" and " in main.run". A field, such as ".field", goes in
-// between.
+// A variableName is the name of a function's variable: "mu" and " in
+// main.run". A field, such as ".field", goes in between.
 type variableName struct {
 	name, in string
 }
 
-// nameOf names a variable of a function. A function literal's variable is usually one of the enclosing function.
+// nameOf names a variable of a function. A function literal's variable is
+// usually one of the enclosing function.
 func nameOf(name, function string) variableName {
-	return variableName{strings.TrimPrefix(name, "&"), " in " + closures.ReplaceAllString(function, "")}
+	return variableName{strings.TrimPrefix(name, "&"),
+		" in " + closures.ReplaceAllString(function, "")}
 }
 
 // element returns the name of an element of an array or a slice.
 func (v variableName) element() variableName { return variableName{v.name + "[...]", v.in} }
 
-// along returns the name of what lies at a path in a variable: by the path's innermost type, if that has a name.
+// along returns the name of what lies at a path in a variable: by the path's
+// innermost type, if that has a name.
 func (v variableName) along(p fieldPath) variableName {
 	if p.owner != "" {
 		return variableName{name: fieldName(p.owner, p.field)}

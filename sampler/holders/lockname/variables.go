@@ -12,9 +12,11 @@ import (
 
 // A variable is a variable of a function, at one instruction of the function.
 type variable struct {
-	name     string // "&x" is the address of an x that has moved to the heap
-	typ      dwarf.Type
-	location []byte // a DWARF expression; nil if the debug information has none here, as for most spilled variables
+	name string // "&x" is the address of an x that has moved to the heap
+	typ  dwarf.Type
+	// a DWARF expression; nil if the debug information has none here, as for
+	// most spilled variables
+	location []byte
 }
 
 // variablesAt returns the variables that exist at an instruction, innermost
@@ -65,7 +67,8 @@ func (d *debugInfo) block(r *dwarf.Reader, u *unit, pc uint64, all *[]variable) 
 // covers reports whether a block's code contains an instruction.
 func (d *debugInfo) covers(e *dwarf.Entry, pc uint64) bool {
 	ranges, err := d.data.Ranges(e)
-	return err == nil && slices.ContainsFunc(ranges, func(r [2]uint64) bool { return pc >= r[0] && pc < r[1] })
+	return err == nil &&
+		slices.ContainsFunc(ranges, func(r [2]uint64) bool { return pc >= r[0] && pc < r[1] })
 }
 
 // attribute returns an attribute of an entry, or of the entry that it is a copy of.
@@ -111,7 +114,8 @@ func (d *debugInfo) location(u *unit, e *dwarf.Entry, pc uint64) []byte {
 				return nil
 			}
 			base, _ := u.entry.Val(dwarf.AttrAddrBase).(int64)
-			if entry, err := d.lists.Find(int(at), 0, u.lowPC, pc, d.addrs.GetSubsection(uint64(base))); err == nil && entry != nil {
+			if entry, err := d.lists.Find(int(at), 0, u.lowPC, pc,
+				d.addrs.GetSubsection(uint64(base))); err == nil && entry != nil {
 				return entry.Instr
 			}
 			return nil
@@ -126,13 +130,15 @@ func (d *debugInfo) location(u *unit, e *dwarf.Entry, pc uint64) []byte {
 	return nil
 }
 
-// address returns the address of a variable in a frame whose caller's stack pointer is cfa. It returns false if the
-// variable lies in registers or in several pieces.
+// address returns the address of a variable in a frame whose caller's stack
+// pointer is cfa. It returns false if the variable lies in registers or in
+// several pieces.
 func (v *variable) address(cfa uint64) (uint64, bool) {
 	if len(v.location) == 0 {
 		return 0, false
 	}
-	regs := op.DwarfRegisters{CFA: int64(cfa), FrameBase: int64(cfa), ByteOrder: binary.LittleEndian}
+	regs := op.DwarfRegisters{CFA: int64(cfa), FrameBase: int64(cfa),
+		ByteOrder: binary.LittleEndian}
 	at, pieces, err := op.ExecuteStackProgram(regs, v.location, 8, nil)
 	switch {
 	case err != nil || len(pieces) > 1:

@@ -9,7 +9,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
 )
 
-// scannedFrames is the number of frames in which every word is tried as a value of each pointer variable.
+// scannedFrames is the number of frames in which every word is tried as a
+// value of each pointer variable.
 const scannedFrames = 4
 
 // variables are a function's variables at one instruction.
@@ -27,7 +28,8 @@ func (n *Namer) variablesAt(pc uint64) variables {
 	return vs
 }
 
-// byWaiter names a lock by the variables of a goroutine that waits for it. It tries these ways in turn:
+// byWaiter names a lock by the variables of a goroutine that waits for it. It
+// tries these ways in turn:
 //
 //   - By the code: if it proves through which variable the lock was reached, that one's type has the lock's name.
 //   - By a variable with a known location that points to the object that the lock lies in.
@@ -57,7 +59,8 @@ func (n *Namer) byWaiter(w *Waiter) string {
 		local = cmp.Or(local, own)
 	}
 	for _, objects := range [][]object{proved, located, tried} {
-		s := &search{lock: w.Lock, read: func(addr uint64, b []byte) error { return n.memory(w, addr, b) }, queue: objects}
+		s := &search{lock: w.Lock,
+			read: func(addr uint64, b []byte) error { return n.memory(w, addr, b) }, queue: objects}
 		if name := s.run(); name != "" {
 			return name
 		}
@@ -78,16 +81,19 @@ func (n *Namer) located(w *Waiter, f Frame) (all []object) {
 		case !isPointer:
 			all = append(all, object{at, v.typ, nameOf(v.name, vs.function), 0})
 		case n.memory(w, at, b[:]) == nil:
-			all = append(all, object{binary.LittleEndian.Uint64(b[:]), p.Type, nameOf(v.name, vs.function), 1})
+			all = append(all, object{binary.LittleEndian.Uint64(b[:]), p.Type,
+				nameOf(v.name, vs.function), 1})
 		}
 	}
 	return all
 }
 
-// argumentSpace is the size of the area above a frame in which a function may store its register arguments.
+// argumentSpace is the size of the area above a frame in which a function may
+// store its register arguments.
 const argumentSpace = 64
 
-// tried returns what each pointer variable of a frame would point to, for each word of the frame that may be its value.
+// tried returns what each pointer variable of a frame would point to, for
+// each word of the frame that may be its value.
 func (n *Namer) tried(w *Waiter, frame int) (all []object) {
 	f := w.Frames[frame]
 	vs := n.variablesAt(f.PC - n.bias)
@@ -108,8 +114,8 @@ func (n *Namer) tried(w *Waiter, frame int) (all []object) {
 	return all
 }
 
-// direct names the lock by the objects that contain it. own is the name of a variable that points to the lock itself or to a
-// type without a name.
+// direct names the lock by the objects that contain it. own is the name of a
+// variable that points to the lock itself or to a type without a name.
 func direct(objects []object, lock uint64) (name, own string) {
 	var names, locals []string
 	for _, o := range objects {

@@ -24,19 +24,24 @@ const (
 	Close                     // of a channel
 )
 
-// takesTurns reports whether of all actions on an object only the next one counts. Example: a goroutine that has sent to a channel
-// and then receives from it, again and again, keeps others from sending only if receiving is what it does next.
+// takesTurns reports whether of all actions on an object only the next one
+// counts. Example: a goroutine that has sent to a channel and then receives
+// from it, again and again, keeps others from sending only if receiving is
+// what it does next.
 func (k ActionKind) takesTurns() bool { return k != Done && k != Signal && k != Close }
 
-// An Action is something that a goroutine may still do with a channel, a sync.WaitGroup or a sync.Cond, by the functions
-// that it is in.
+// An Action is something that a goroutine may still do with a channel, a
+// sync.WaitGroup or a sync.Cond, by the functions that it is in.
 type Action struct {
-	Object  uint64 // address of the channel, the WaitGroup, the Cond, the semaphore, the pool or the poll.FD
+	// address of the channel, the WaitGroup, the Cond, the semaphore, the
+	// pool or the poll.FD
+	Object  uint64
 	Kind    ActionKind
 	Awaited bool // the goroutine itself waits, in a method Wait, until others do that
 }
 
-// A siteAction is an action, and how to find its object from a frame at one place in the code.
+// A siteAction is an action, and how to find its object from a frame at one
+// place in the code.
 type siteAction struct {
 	object  *expr
 	kind    ActionKind
@@ -49,10 +54,13 @@ const (
 	maxCases   = 16 // of a select
 )
 
-// Actions appends what a goroutine may still do to channels, WaitGroups and Conds: the actions in the functions that it is in,
-// after its position in them, if something in its frames leads to the object. Frames come from the innermost to the
-// outermost; registers are as for Held. If the answer is not complete, it is worth asking again after a Refill.
-func (a *Analyzer) Actions(dst []Action, frames []unwind.Frame, m Memory, registers []uint64) (actions []Action, complete bool) {
+// Actions appends what a goroutine may still do to channels, WaitGroups and
+// Conds: the actions in the functions that it is in, after its position in
+// them, if something in its frames leads to the object. Frames come from the
+// innermost to the outermost; registers are as for Held. If the answer is not
+// complete, it is worth asking again after a Refill.
+func (a *Analyzer) Actions(dst []Action, frames []unwind.Frame, m Memory,
+	registers []uint64) (actions []Action, complete bool) {
 	complete = true
 	for i := range frames {
 		f := &frames[i]
@@ -67,7 +75,8 @@ func (a *Analyzer) Actions(dst []Action, frames []unwind.Frame, m Memory, regist
 		fr := frame{sp: f.SP, m: m, register: a.registers(frames, i, m, registers)}
 		inner := dst
 		for _, t := range here {
-			if addr, ok := t.object.eval(&fr); ok && addr != 0 && !(t.kind.takesTurns() && hasTurn(inner, addr)) {
+			if addr, ok := t.object.eval(&fr); ok && addr != 0 &&
+				!(t.kind.takesTurns() && hasTurn(inner, addr)) {
 				dst = append(dst, Action{addr, t.kind, t.awaited})
 			}
 		}
@@ -77,12 +86,18 @@ func (a *Analyzer) Actions(dst []Action, frames []unwind.Frame, m Memory, regist
 
 // hasTurn reports whether the next action on an object is among some actions.
 func hasTurn(actions []Action, object uint64) bool {
-	return slices.ContainsFunc(actions, func(a Action) bool { return a.Object == object && a.Kind.takesTurns() })
+	return slices.ContainsFunc(actions,
+		func(a Action) bool { return a.Object == object && a.Kind.takesTurns() })
 }
 
-// DeferredActions appends the actions of a deferred function that is still to run, by its closure's address.
-func (a *Analyzer) DeferredActions(dst []Action, closure uint64, m Memory) (actions []Action, complete bool) {
-	f := &frame{m: m, register: func(r int) (uint64, bool) { return closure, machinecode.Reg(r) == a.machine.closure }}
+// DeferredActions appends the actions of a deferred function that is still to
+// run, by its closure's address.
+func (a *Analyzer) DeferredActions(dst []Action, closure uint64, m Memory) (actions []Action,
+	complete bool) {
+	f := &frame{m: m, register: func(r int) (uint64, bool) {
+		return closure,
+			machinecode.Reg(r) == a.machine.closure
+	}}
 	code := &expr{kind: exprLoad, a: &expr{kind: exprRegister, c: int64(a.machine.closure)}}
 	entry, ok := code.eval(f)
 	if !ok {
@@ -103,7 +118,8 @@ func (a *Analyzer) DeferredActions(dst []Action, closure uint64, m Memory) (acti
 
 var noActions = []siteAction{}
 
-// actionsAt returns the actions that can still come at a frame. It reports false if they are not known yet.
+// actionsAt returns the actions that can still come at a frame. It reports
+// false if they are not known yet.
 func (a *Analyzer) actionsAt(f *unwind.Frame) ([]siteAction, bool) {
 	for int(f.Site) >= len(a.actionsBySite) {
 		a.actionsBySite = append(a.actionsBySite, nil)
@@ -147,18 +163,22 @@ func (a *Analyzer) findActionsAt(f *unwind.Frame, fn pclntab.Func) []siteAction 
 	return append(w.awaitedInSelect(i, f.Exact), w.actionsFrom(i, f.Exact)...)
 }
 
-// awaitedInSelect returns what a goroutine waits for in a select that sends to one channel: that others receive from it. A select
-// that only receives waits for many things.
+// awaitedInSelect returns what a goroutine waits for in a select that sends
+// to one channel: that others receive from it. A select that only receives
+// waits for many things.
 func (w *flow) awaitedInSelect(i int, exact bool) []siteAction {
 	x := &w.code[i]
-	if exact || x.Op != machinecode.OpCall || x.Indirect || w.a.callee(x.Target).role != goruntime.CallSelect {
+	if exact || x.Op != machinecode.OpCall || x.Indirect ||
+		w.a.callee(x.Target).role != goruntime.CallSelect {
 		return nil
 	}
 	s := w.stateBefore(i)
 	var sends []siteAction
 	for _, act := range w.allActions() {
 		if act.at == i && act.kind == Send {
-			sends = append(sends, siteAction{object: w.exprFor(s, act.object, exact, 0), kind: Receive, awaited: true})
+			sends = append(sends,
+				siteAction{object: w.exprFor(s, act.object, exact, 0), kind: Receive,
+					awaited: true})
 		}
 	}
 	if len(sends) != 1 || sends[0].object == nil {
@@ -167,8 +187,8 @@ func (w *flow) awaitedInSelect(i int, exact bool) []siteAction {
 	return sends
 }
 
-// ownActions are the actions, on their first arguments, of functions that are known by name: what the goroutine in such a function
-// waits for, or will do.
+// ownActions are the actions, on their first arguments, of functions that are
+// known by name: what the goroutine in such a function waits for, or will do.
 var ownActions = map[goruntime.CallRole]siteAction{
 	goruntime.CallGroupWait: {kind: Done, awaited: true},
 	goruntime.CallCondWait:  {kind: Signal, awaited: true},
@@ -210,8 +230,8 @@ func (w *flow) ownActionAt(i int, exact bool, own siteAction) []siteAction {
 	return []siteAction{own}
 }
 
-// poolOf returns an expression for the pool to which a connection points that is the function's argument after one or two
-// contexts, nil if there is none.
+// poolOf returns an expression for the pool to which a connection points that
+// is the function's argument after one or two contexts, nil if there is none.
 func (w *flow) poolOf(s *state, exact bool) *expr {
 	vs := w.values
 	for _, n := range []int{3, 5} {
@@ -222,8 +242,8 @@ func (w *flow) poolOf(s *state, exact bool) *expr {
 	return nil
 }
 
-// actionsFrom returns the actions that can happen at an instruction or after it, if their objects can be found from a frame at
-// that instruction.
+// actionsFrom returns the actions that can happen at an instruction or after
+// it, if their objects can be found from a frame at that instruction.
 func (w *flow) actionsFrom(i int, exact bool) []siteAction {
 	s := w.stateBefore(i)
 	if s == nil {
@@ -244,11 +264,12 @@ func (w *flow) actionsFrom(i int, exact bool) []siteAction {
 	return found
 }
 
-// actionsAfter returns the actions at an instruction and after it. During a call, the callee's own frame shows what it may still
-// do.
+// actionsAfter returns the actions at an instruction and after it. During a
+// call, the callee's own frame shows what it may still do.
 func (w *flow) actionsAfter(i int, exact bool) (list []action) {
 	after := w.reachableFrom(i)
-	turns := map[value][]bool{} // by object: whether the next action may be the one at an instruction
+	// by object: whether the next action may be the one at an instruction
+	turns := map[value][]bool{}
 	for _, act := range w.allActions() {
 		here := act.at == i && (exact || !act.byCallee)
 		if act.kind.takesTurns() {
@@ -266,11 +287,13 @@ func (w *flow) actionsAfter(i int, exact bool) (list []action) {
 	return list
 }
 
-// nextOn returns, by instruction, whether the next action on an object from an instruction on may be there.
+// nextOn returns, by instruction, whether the next action on an object from
+// an instruction on may be there.
 func (w *flow) nextOn(object value, i int, exact bool) []bool {
 	next, stops := make([]bool, len(w.code)), make([]bool, len(w.code))
 	for _, act := range w.allActions() {
-		stops[act.at] = stops[act.at] || act.object == object && (act.at != i || exact || !act.byCallee)
+		stops[act.at] = stops[act.at] ||
+			act.object == object && (act.at != i || exact || !act.byCallee)
 	}
 	seen := make([]bool, len(w.blocks))
 	var walk []int // blocks

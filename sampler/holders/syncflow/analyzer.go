@@ -14,7 +14,8 @@ import (
 type Program struct {
 	Table *pclntab.Table
 	Arch  string // GOARCH
-	// Read fetches the running program's memory: its code, and what pointers in frames lead to.
+	// Read fetches the running program's memory: its code, and what pointers
+	// in frames lead to.
 	Read func(addr uint64, b []byte) error
 }
 
@@ -26,7 +27,8 @@ const (
 	maxFlows  = 64      // functions whose data flow is kept
 )
 
-// An Analyzer learns about a program's functions as they are met. It is for one goroutine at a time.
+// An Analyzer learns about a program's functions as they are met. It is for
+// one goroutine at a time.
 type Analyzer struct {
 	p         Program
 	machine   *machine
@@ -34,13 +36,15 @@ type Analyzer struct {
 	flows     map[uint64]*flow     // by entry
 	lockers   map[uint64]locker    // by tables of methods
 
-	// What was found out about places in the code, by unwind.Site; nil if nothing yet.
+	// What was found out about places in the code, by unwind.Site; nil if
+	// nothing yet.
 	locksBySite   []*siteLocks
 	actionsBySite [][]siteAction
 	semaphores    map[unwind.Site]*semaphoreWait
 	known         known
 
-	waitedIn    map[uint64]bool // functions that goroutines waited in for locks, or whose callees did, by entry
+	// functions that goroutines waited in for locks, or whose callees did, by entry
+	waitedIn    map[uint64]bool
 	awaited     map[string]bool // types and functions that goroutines waited in for locks
 	ownerBySite []*string       // likewise, by unwind.Site; nil if not known yet
 
@@ -49,13 +53,16 @@ type Analyzer struct {
 	wanted  bool // such a stack was met since the last Refill, or there was none yet
 	spent   int  // those that were
 
-	metSmall bool // a function that is not large was met since the last Refill whose actions were not known, or there was none yet
+	// a function that is not large was met since the last Refill whose
+	// actions were not known, or there was none yet
+	metSmall bool
 	calm     bool // none was met between the last two
 
 	tooDeep bool // some call was too deep to be followed, since this was last reset
 }
 
-// New returns an analyzer that knows nothing yet, and that learns nothing before the first Refill.
+// New returns an analyzer that knows nothing yet, and that learns nothing
+// before the first Refill.
 func New(p Program) (*Analyzer, error) {
 	m := machineOf(p.Arch)
 	if m == nil {
@@ -63,7 +70,8 @@ func New(p Program) (*Analyzer, error) {
 	}
 	return &Analyzer{p: p, machine: m, functions: map[uint64]*function{}, flows: map[uint64]*flow{},
 		lockers: map[uint64]locker{}, semaphores: map[unwind.Site]*semaphoreWait{},
-		awaited: map[string]bool{}, waitedIn: map[uint64]bool{}, wanted: true, metSmall: true, known: known{locks: map[place]*siteLocks{}, actions: map[place][]siteAction{}}}, nil
+		awaited: map[string]bool{}, waitedIn: map[uint64]bool{}, wanted: true, metSmall: true,
+		known: known{locks: map[place]*siteLocks{}, actions: map[place][]siteAction{}}}, nil
 }
 
 // A function is what is known of one function.
@@ -86,14 +94,17 @@ type function struct {
 	effects      []effect
 	effectsKnown bool
 	inProgress   bool // effectsOf is at work on it
-	tooDeepAt    int  // depth at which the effects can't be known, since too many helpers call one another; 0: none
+	// depth at which the effects can't be known, since too many helpers call
+	// one another; 0: none
+	tooDeepAt int
 
 	// What it does with groups and conditions of its callers; see argumentActions.
 	actions     []argumentAction
 	actionDepth int // functions in a row that were followed for that, this one included
 }
 
-// callee returns what is known of the function that begins at an address; if none begins there, of a function that does nothing.
+// callee returns what is known of the function that begins at an address; if
+// none begins there, of a function that does nothing.
 func (a *Analyzer) callee(entry uint64) *function {
 	if c, ok := a.functions[entry]; ok {
 		return c
@@ -111,7 +122,8 @@ func (a *Analyzer) callee(entry uint64) *function {
 	return c
 }
 
-// text reads a function's code. It is nil if there is none, or more than most bytes.
+// text reads a function's code. It is nil if there is none, or more than most
+// bytes.
 func (a *Analyzer) text(f pclntab.Func, most uint64) []byte {
 	n := f.End - f.Entry
 	if n == 0 || n > most {
@@ -124,8 +136,9 @@ func (a *Analyzer) text(f pclntab.Func, most uint64) []byte {
 	return b
 }
 
-// relevant reports whether a function may have to do with locks: it calls package sync, has atomic instructions, or calls a helper
-// that takes or releases locks.
+// relevant reports whether a function may have to do with locks: it calls
+// package sync, has atomic instructions, or calls a helper that takes or
+// releases locks.
 func (a *Analyzer) relevant(c *function, depth int) bool {
 	if c.ignored {
 		return false
@@ -163,7 +176,8 @@ func (a *Analyzer) scan(c *function) {
 	})
 	// A wrapper that calls the second method of an interface may call a
 	// deferred Unlock.
-	c.usesSync = c.usesSync || found.Atomic || found.Indirect && (found.Loads[1] && found.Loads[0] || c.wrapper)
+	c.usesSync = c.usesSync || found.Atomic ||
+		found.Indirect && (found.Loads[1] && found.Loads[0] || c.wrapper)
 	c.callsUnknown = found.Indirect
 }
 
@@ -180,7 +194,8 @@ func (a *Analyzer) flowOf(f pclntab.Func) *flow {
 	return w
 }
 
-// locksAt returns what a frame shows about locks; nil if that is not known yet. To learn that may be urgent.
+// locksAt returns what a frame shows about locks; nil if that is not known
+// yet. To learn that may be urgent.
 func (a *Analyzer) locksAt(f *unwind.Frame, urgent bool) *siteLocks {
 	for int(f.Site) >= len(a.locksBySite) {
 		a.locksBySite = append(a.locksBySite, nil)

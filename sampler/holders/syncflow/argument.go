@@ -8,9 +8,11 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/machinecode"
 )
 
-// A LockPath says how a function reached the lock that it takes: at an instruction, a register had a pointer. In c.mu.Lock(), the
-// lock lies at an offset from what c points to. In c.next.mu.Lock(), it lies at the second offset from what the word at the
-// first one points to. By now, the register may have another value.
+// A LockPath says how a function reached the lock that it takes: at an
+// instruction, a register had a pointer. In c.mu.Lock(), the lock lies at an
+// offset from what c points to. In c.next.mu.Lock(), it lies at the second
+// offset from what the word at the first one points to. By now, the register
+// may have another value.
 type LockPath struct {
 	PC       uint64          // at the function's entry, the register has an argument
 	Register machinecode.Reg // as instructions number it
@@ -23,8 +25,8 @@ const (
 	maxLookBack  = 96 // instructions
 )
 
-// LockPaths is for a frame in a call that takes a lock. It returns the ways in which the frame's function reached the lock,
-// if the code shows some.
+// LockPaths is for a frame in a call that takes a lock. It returns the ways
+// in which the frame's function reached the lock, if the code shows some.
 func (a *Analyzer) LockPaths(f *unwind.Frame) (paths []LockPath) {
 	fn, found := a.p.Table.Func(f.PC)
 	if !found || f.Exact || a.left <= 0 {
@@ -45,7 +47,8 @@ func (a *Analyzer) LockPaths(f *unwind.Frame) (paths []LockPath) {
 	pointers := w.pointersTo(w.lockTaken(s, a.callee(w.code[i].Target).role))
 	for _, p := range pointers {
 		n := w.values.nodes[p.base]
-		if r := machinecode.Reg(n.a); n.kind == kEntry && slices.Contains(a.machine.arguments[:], r) {
+		if r := machinecode.Reg(n.a); n.kind == kEntry &&
+			slices.Contains(a.machine.arguments[:], r) {
 			paths = append(paths, LockPath{w.f.Entry, r, p.offsets})
 		}
 	}
@@ -93,7 +96,8 @@ func (w *flow) pointersTo(lock value) (all []pointer) {
 	return all
 }
 
-// lockPathsAt returns the registers that have one of the pointers before an instruction.
+// lockPathsAt returns the registers that have one of the pointers before an
+// instruction.
 func (w *flow) lockPathsAt(s *state, pc uint64, pointers []pointer) (paths []LockPath) {
 	for r, v := range s.regs {
 		for _, p := range pointers {

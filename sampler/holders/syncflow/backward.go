@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// The backward flow finds the locks that the code will release on every path from a place on, without taking them before.
-// To unlock what isn't locked is fatal, so these locks are held there, whatever was called in between:
+// The backward flow finds the locks that the code will release on every path
+// from a place on, without taking them before. To unlock what isn't locked is
+// fatal, so these locks are held there, whatever was called in between:
 //
 //	l.mu.Lock()
 //	defer l.mu.Unlock()
@@ -26,12 +27,15 @@ type futureRelease struct {
 	lock value
 	mode Mode
 	via  value // as in a hold
-	// call: lock is no lock, but the address of a function that will be called, with via as its first argument. Which locks that
-	// releases, only a frame shows.
+	// call: lock is no lock, but the address of a function that will be
+	// called, with via as its first argument. Which locks that releases, only
+	// a frame shows.
 	call bool
-	// weak: before that, something unknown is called, which may take the lock. Then it is held only if it was also taken here.
+	// weak: before that, something unknown is called, which may take the
+	// lock. Then it is held only if it was also taken here.
 	weak bool
-	// under: it is released if that is true. It is only for those that some paths release.
+	// under: it is released if that is true. It is only for those that some
+	// paths release.
 	under condition
 }
 
@@ -39,18 +43,21 @@ func (r *futureRelease) same(o *futureRelease) bool {
 	return r.lock == o.lock && r.mode == o.mode && r.via == o.via && r.call == o.call
 }
 
-// A future is what the code will release from a place on. If no path leads from there out of the function, the code is in a loop for
-// ever, or panics: then every lock will be released for all that is known, except some.
+// A future is what the code will release from a place on. If no path leads
+// from there out of the function, the code is in a loop for ever, or panics:
+// then every lock will be released for all that is known, except some.
 type future struct {
 	returns  bool
 	releases []futureRelease // those that some path releases, and no path doesn't
 	may      []futureRelease // those that some path releases, and another one doesn't
 	except   []futureRelease // if !returns, those that are taken first
 
-	releasedUnder condition // what is true at the beginning of the path that this is about; for join
+	// what is true at the beginning of the path that this is about; for join
+	releasedUnder condition
 }
 
-// A lockEvent is what an instruction does that changes the future. The forward flow records these events.
+// A lockEvent is what an instruction does that changes the future. The
+// forward flow records these events.
 type lockEvent struct {
 	at   int // in flow.code
 	kind eventKind
@@ -72,11 +79,13 @@ const (
 // record adds an event of the current instruction, if events are recorded.
 func (w *flow) record(kind eventKind, lock value, m Mode, via value) {
 	if w.log != nil {
-		*w.log = append(*w.log, lockEvent{w.current, kind, futureRelease{lock: lock, mode: m, via: via}})
+		*w.log = append(*w.log,
+			lockEvent{w.current, kind, futureRelease{lock: lock, mode: m, via: via}})
 	}
 }
 
-// backwardFlow finds the futures at the beginnings of the blocks. It returns nil if that takes too long.
+// backwardFlow finds the futures at the beginnings of the blocks. It returns
+// nil if that takes too long.
 func (w *flow) backwardFlow() []future {
 	if w.futures != nil || w.noFutures {
 		return w.futures
@@ -100,7 +109,8 @@ func (w *flow) backwardFlow() []future {
 	return w.futures
 }
 
-// maxRounds bounds the visits of each block. Two or three are the rule, as most blocks lead to later ones.
+// maxRounds bounds the visits of each block. Two or three are the rule, as
+// most blocks lead to later ones.
 const maxRounds = 100
 
 // addNames adds the events at which values get their meanings.
@@ -173,7 +183,8 @@ func (f *future) apply(vs *values, e *lockEvent) {
 			f.addMay(e.futureRelease)
 		}
 	case eventTakes:
-		f.weaken(func(r *futureRelease) bool { return r.call }) // it may be what the function releases
+		// it may be what the function releases
+		f.weaken(func(r *futureRelease) bool { return r.call })
 		f.releases, f.may = without(f.releases, &e.futureRelease), without(f.may, &e.futureRelease)
 		switch {
 		case e.lock == 0:
@@ -228,7 +239,8 @@ func (f *future) join(o *future) {
 	slices.SortFunc(f.except, compareReleases)
 }
 
-// joinMay joins the locks that only one of two paths releases, or that one of them may release.
+// joinMay joins the locks that only one of two paths releases, or that one of
+// them may release.
 func (f *future) joinMay(o *future) {
 	var may future
 	for _, p := range []struct{ path, other *future }{{f, o}, {o, f}} {
@@ -238,7 +250,8 @@ func (f *future) joinMay(o *future) {
 			switch {
 			case always(&r) && (inOther || !p.other.returns && indexOf(p.other.except, &r) < 0):
 				continue // it is released in any case
-			case inOther || indexOf(p.other.may, &r) >= 0 && p.other.may[indexOf(p.other.may, &r)].under != r.under:
+			case inOther || indexOf(p.other.may, &r) >= 0 &&
+				p.other.may[indexOf(p.other.may, &r)].under != r.under:
 				r.under = condition{} // on both, under different conditions
 			case always(&r) || r.under == condition{} && indexOf(p.other.may, &r) < 0:
 				r.under = p.path.releasedUnder
@@ -266,11 +279,13 @@ func (f *future) addMay(r futureRelease) {
 }
 
 func (f *future) clone() future {
-	return future{f.returns, slices.Clone(f.releases), slices.Clone(f.may), slices.Clone(f.except), f.releasedUnder}
+	return future{f.returns, slices.Clone(f.releases), slices.Clone(f.may), slices.Clone(f.except),
+		f.releasedUnder}
 }
 
 func (f *future) equal(o *future) bool {
-	return f.returns == o.returns && slices.Equal(f.releases, o.releases) && slices.Equal(f.may, o.may) && slices.Equal(f.except, o.except)
+	return f.returns == o.returns && slices.Equal(f.releases, o.releases) &&
+		slices.Equal(f.may, o.may) && slices.Equal(f.except, o.except)
 }
 
 // forget removes the locks whose addresses are computed from v.
@@ -297,7 +312,8 @@ func anyRelease(*futureRelease) bool { return true }
 
 // find returns what is known of the release of a lock, nil if nothing is.
 func (f *future) find(r release) *futureRelease {
-	if k := indexOf(f.releases, &futureRelease{lock: r.lock, mode: r.mode, via: r.via, call: r.call}); k >= 0 {
+	if k := indexOf(f.releases,
+		&futureRelease{lock: r.lock, mode: r.mode, via: r.via, call: r.call}); k >= 0 {
 		return &f.releases[k]
 	}
 	return nil
@@ -312,10 +328,12 @@ func without(list []futureRelease, r *futureRelease) []futureRelease {
 }
 
 func compareReleases(a, b futureRelease) int {
-	return cmp.Or(cmp.Compare(a.lock, b.lock), cmp.Compare(a.mode, b.mode), cmp.Compare(a.via, b.via), cmp.Compare(btoi(a.call), btoi(b.call)))
+	return cmp.Or(cmp.Compare(a.lock, b.lock), cmp.Compare(a.mode, b.mode),
+		cmp.Compare(a.via, b.via), cmp.Compare(btoi(a.call), btoi(b.call)))
 }
 
-// futureAt returns what will be released from an instruction on: if the instruction is a call that a goroutine is in, after it.
+// futureAt returns what will be released from an instruction on: if the
+// instruction is a call that a goroutine is in, after it.
 func (w *flow) futureAt(i int, exact bool) future {
 	if w.backwardFlow() == nil {
 		return future{returns: true}
@@ -325,7 +343,8 @@ func (w *flow) futureAt(i int, exact bool) future {
 	events := w.blocks[k].events
 	for n := len(events) - 1; n >= 0 && events[n].at >= i; n-- {
 		// What a callee releases, its own frame says.
-		if e := &events[n]; e.at > i || exact || e.kind != eventReleases && e.kind != eventMayRelease && e.kind != eventNames {
+		if e := &events[n]; e.at > i || exact ||
+			e.kind != eventReleases && e.kind != eventMayRelease && e.kind != eventNames {
 			f.apply(w.values, e)
 		}
 	}

@@ -12,10 +12,13 @@ import (
 type block struct {
 	first, last int   // in flow.code
 	next        []int // the blocks that can follow it
-	// slow is the slow path of a function of package sync that the block calls before anything else.
+	// slow is the slow path of a function of package sync that the block
+	// calls before anything else.
 	slow goruntime.CallRole
 
-	test   condition      // under which its branch goes to the first of the blocks that follow; none if that is not known
+	// under which its branch goes to the first of the blocks that follow;
+	// none if that is not known
+	test   condition
 	events []lockEvent    // what its instructions do to locks, and
 	onEdge [2][]lockEvent // what is done on the way to the blocks that follow a branch
 
@@ -26,7 +29,8 @@ type block struct {
 	visits int
 }
 
-// splitBlocks makes the blocks of a function. It reports false if it can't find where an indirect jump goes.
+// splitBlocks makes the blocks of a function. It reports false if it can't
+// find where an indirect jump goes.
 func (w *flow) splitBlocks() bool {
 	starts, tables, ok := w.blockStarts()
 	if !ok {
@@ -61,7 +65,8 @@ func (w *flow) splitBlocks() bool {
 	return true
 }
 
-// blockStarts marks the instructions at which blocks begin, and returns where the indirect jumps go, by their indices.
+// blockStarts marks the instructions at which blocks begin, and returns where
+// the indirect jumps go, by their indices.
 func (w *flow) blockStarts() (starts []bool, tables map[int][]int, ok bool) {
 	starts, tables = make([]bool, len(w.code)+1), map[int][]int{}
 	starts[0] = true
@@ -93,19 +98,23 @@ func (w *flow) blockStarts() (starts []bool, tables map[int][]int, ok bool) {
 // endsBlock reports whether an instruction is the last of its block.
 func endsBlock(o machinecode.Op) bool {
 	switch o {
-	case machinecode.OpJump, machinecode.OpJumpTo, machinecode.OpBranch, machinecode.OpReturn, machinecode.OpTrap:
+	case machinecode.OpJump, machinecode.OpJumpTo, machinecode.OpBranch, machinecode.OpReturn,
+		machinecode.OpTrap:
 		return true
 	}
 	return false
 }
 
-// neverReturns reports whether an instruction calls a function that does not return here: a panic, or the growing of the
-// stack, after which the function begins anew.
+// neverReturns reports whether an instruction calls a function that does not
+// return here: a panic, or the growing of the stack, after which the function
+// begins anew.
 func (w *flow) neverReturns(x *machinecode.Instr) bool {
-	return x.Op == machinecode.OpCall && !x.Indirect && w.a.callee(x.Target).role == goruntime.CallStops
+	return x.Op == machinecode.OpCall && !x.Indirect &&
+		w.a.callee(x.Target).role == goruntime.CallStops
 }
 
-// leavesFunction reports whether an instruction calls another function, or jumps to it.
+// leavesFunction reports whether an instruction calls another function, or
+// jumps to it.
 func (w *flow) leavesFunction(x *machinecode.Instr) bool {
 	switch x.Op {
 	case machinecode.OpCall:
@@ -118,7 +127,8 @@ func (w *flow) leavesFunction(x *machinecode.Instr) bool {
 	return false
 }
 
-// exits reports whether the function ends with an instruction: it returns, or jumps to another function.
+// exits reports whether the function ends with an instruction: it returns, or
+// jumps to another function.
 func (w *flow) exits(x *machinecode.Instr) bool {
 	return x.Op == machinecode.OpReturn || x.Op != machinecode.OpCall && w.leavesFunction(x)
 }
@@ -129,8 +139,9 @@ const (
 	tableNear = 12   // instructions before the jump that may name it
 )
 
-// jumpTable returns the instructions that an indirect jump goes to, by the table of a switch, whose address the code names
-// shortly before the jump. If the code names none, the jump leaves the function.
+// jumpTable returns the instructions that an indirect jump goes to, by the
+// table of a switch, whose address the code names shortly before the jump. If
+// the code names none, the jump leaves the function.
 func (w *flow) jumpTable(i int) ([]int, bool) {
 	at := w.tableAddress(i)
 	if at == 0 {
@@ -151,7 +162,8 @@ func (w *flow) jumpTable(i int) ([]int, bool) {
 	return to, len(to) > 0
 }
 
-// tableAddress returns the address of the table for an indirect jump, 0 if there is none.
+// tableAddress returns the address of the table for an indirect jump, 0 if
+// there is none.
 func (w *flow) tableAddress(i int) uint64 {
 	at := uint64(0)
 	if o := &w.code[i].Operand; o.InMemory && o.Base == machinecode.NoReg {
@@ -159,13 +171,15 @@ func (w *flow) tableAddress(i int) uint64 {
 	}
 	for k := i - 1; k >= 0 && k >= i-tableNear && at == 0; k-- {
 		x := &w.code[k]
-		if o := &x.Operand; x.Op != machinecode.OpMove || o.Base != machinecode.NoReg || o.Offset < 1<<12 {
+		if o := &x.Operand; x.Op != machinecode.OpMove || o.Base != machinecode.NoReg ||
+			o.Offset < 1<<12 {
 			continue
 		}
 		at = uint64(x.Operand.Offset)
 		// arm64 makes addresses in two steps.
 		n := &w.code[k+1]
-		if o := &n.Operand; n.Op == machinecode.OpMove && o.Base == x.Dst && o.Index == machinecode.NoReg {
+		if o := &n.Operand; n.Op == machinecode.OpMove && o.Base == x.Dst &&
+			o.Index == machinecode.NoReg {
 			at += uint64(o.Offset)
 		}
 	}
@@ -175,7 +189,8 @@ func (w *flow) tableAddress(i int) uint64 {
 // slowNear is how many instructions a block may have before it calls a slow path.
 const slowNear = 24
 
-// findSlowPaths marks the blocks that lead to slow paths of functions of package sync.
+// findSlowPaths marks the blocks that lead to slow paths of functions of
+// package sync.
 func (w *flow) findSlowPaths() {
 	for i := range w.blocks {
 		b := &w.blocks[i]
@@ -208,7 +223,8 @@ func (w *flow) blockOf(i int) int {
 	return k
 }
 
-// reachableFrom returns a function that reports whether the code can come to an instruction after a given one.
+// reachableFrom returns a function that reports whether the code can come to
+// an instruction after a given one.
 func (w *flow) reachableFrom(from int) func(i int) bool {
 	reached := make([]bool, len(w.blocks))
 	own := w.blockOf(from)

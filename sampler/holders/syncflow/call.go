@@ -66,7 +66,8 @@ func (w *flow) killExposed(s *state) {
 	}
 }
 
-// target returns the address that a call goes to, 0 if it isn't known, and of an indirect call the address's value.
+// target returns the address that a call goes to, 0 if it isn't known, and of
+// an indirect call the address's value.
 func (w *flow) target(s *state, x *machinecode.Instr) (uint64, value) {
 	if !x.Indirect {
 		return x.Target, 0
@@ -78,7 +79,8 @@ func (w *flow) target(s *state, x *machinecode.Instr) (uint64, value) {
 	return x.Target, to
 }
 
-// sudogValue returns the value that represents the result of a call of goruntime.CallSudog.
+// sudogValue returns the value that represents the result of a call of
+// goruntime.CallSudog.
 func (w *flow) sudogValue(x *machinecode.Instr) value { return w.values.named(x.PC, resultName) }
 
 // callee returns the address that an indirect call goes to.
@@ -90,8 +92,9 @@ func (w *flow) callee(s *state, x *machinecode.Instr) value {
 	return at
 }
 
-// callUnknown brings a state past a call of a function that is not known. A closure may release any lock (unlock := s.lock());
-// a method of an interface only the receiver, and other locks in the object that the receiver lies in.
+// callUnknown brings a state past a call of a function that is not known. A
+// closure may release any lock (unlock := s.lock()); a method of an interface
+// only the receiver, and other locks in the object that the receiver lies in.
 func (w *flow) callUnknown(s *state, to value) {
 	m := w.a.machine
 	n := w.values.nodes[to]
@@ -150,7 +153,8 @@ func (w *flow) effects(s *state, c *function) {
 	case goruntime.CallRUnlock:
 		w.unlock(s, arg, Read)
 	case goruntime.CallReadSlow:
-		// The atomic instruction before was inlined. Only after this call is the lock taken.
+		// The atomic instruction before was inlined. Only after this call is
+		// the lock taken.
 		w.record(eventTakes, w.values.add(arg, -goruntime.RWMutexReaderSem), Read, 0)
 	case goruntime.CallUnwinds:
 		w.runDeferred(s)
@@ -173,7 +177,8 @@ func (w *flow) applyEffects(s *state, effects []effect) {
 			if e.under == nil {
 				w.acquire(s, lock, e.mode)
 			} else {
-				w.acquireUnder(s, lock, e.mode, condition{w.valueAtCall(s, e.under), e.mask, e.zero})
+				w.acquireUnder(s, lock, e.mode,
+					condition{w.valueAtCall(s, e.under), e.mask, e.zero})
 			}
 		case mayTake:
 			w.record(eventTakes, lock, e.mode, 0)
@@ -214,8 +219,10 @@ func (w *flow) releaseOf(s *state, r release) {
 	}
 }
 
-// duringCall converts the state before a call to the state during the call: a lock that Unlock releases counts as released. If
-// another callee releases locks, runs deferred functions, or waits for a sync.Cond, its own frame shows that.
+// duringCall converts the state before a call to the state during the call: a
+// lock that Unlock releases counts as released. If another callee releases
+// locks, runs deferred functions, or waits for a sync.Cond, its own frame
+// shows that.
 func (w *flow) duringCall(s *state, x *machinecode.Instr) {
 	if x.Op != machinecode.OpCall || x.Indirect {
 		return

@@ -7,15 +7,17 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 )
 
-// A LockedCall is a call during which a lock may be held that its function has taken.
+// A LockedCall is a call during which a lock may be held that its function
+// has taken.
 type LockedCall struct {
 	PC    uint64 // of the call
 	Doubt Doubt  // the greatest of those about the locks that may be held
 }
 
-// LockedCalls returns the calls of a function during which one of its locks may be held. It reports false if the function has
-// nothing to do with locks. What may be a lock, by the methods of an interface, does not count: only a frame shows whether
-// it is one.
+// LockedCalls returns the calls of a function during which one of its locks
+// may be held. It reports false if the function has nothing to do with locks.
+// What may be a lock, by the methods of an interface, does not count: only a
+// frame shows whether it is one.
 func (a *Analyzer) LockedCalls(f pclntab.Func) (calls []LockedCall, locks bool) {
 	c := a.callee(f.Entry)
 	if c.role != goruntime.CallOther || goruntime.IsSync(f.Name()) || !a.relevant(c, 0) {
@@ -57,13 +59,17 @@ func (w *flow) stands(k int) bool {
 	return true
 }
 
-// doubtDuring returns the greatest doubt about a lock that may be held during a call. It reports false if none may be.
+// doubtDuring returns the greatest doubt about a lock that may be held during
+// a call. It reports false if none may be.
 func (w *flow) doubtDuring(s *state, k int) (doubt Doubt, held bool) {
 	s = s.clone()
 	w.duringCall(s, &w.code[k])
 	future := w.futureAt(k, false)
 	proven := w.proven(s, &future)
-	isHeld := func(h *hold) bool { return slices.ContainsFunc(proven, func(p hold) bool { return p.same(h) }) }
+	isHeld := func(h *hold) bool {
+		return slices.ContainsFunc(proven,
+			func(p hold) bool { return p.same(h) })
+	}
 	for _, h := range proven {
 		if h.via == 0 {
 			held = true

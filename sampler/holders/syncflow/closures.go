@@ -24,7 +24,8 @@ type word struct{ at, v value }
 // maxWords bounds the words that are kept track of.
 const maxWords = 16
 
-// word returns what was stored at an address since the last call, 0 if that is not known.
+// word returns what was stored at an address since the last call, 0 if that
+// is not known.
 func (s *state) word(at value) value {
 	if i := slices.IndexFunc(s.words, func(w word) bool { return w.at == at }); i >= 0 && at != 0 {
 		return s.words[i].v
@@ -51,7 +52,8 @@ func (w *flow) putWords(s *state, x *machinecode.Instr, at value) {
 	}
 }
 
-// closureReleases returns the locks that a call of a closure will release on every path.
+// closureReleases returns the locks that a call of a closure will release on
+// every path.
 func (w *flow) closureReleases(s *state, closure value) (rs []release) {
 	c := w.codeOf(s, closure)
 	if c == nil {
@@ -95,7 +97,8 @@ func (w *flow) codeOf(s *state, closure value) *function {
 	return nil
 }
 
-// deferCall brings a state past a call that puts a closure on the runtime's list of deferred functions.
+// deferCall brings a state past a call that puts a closure on the runtime's
+// list of deferred functions.
 func (w *flow) deferCall(s *state, role goruntime.CallRole) {
 	closure := s.regs[w.a.machine.argument]
 	if role == goruntime.CallDeferStack {
@@ -115,7 +118,8 @@ func (w *flow) deferCall(s *state, role goruntime.CallRole) {
 // maxDeferred bounds the releases by deferred functions that are kept track of.
 const maxDeferred = 16
 
-// runDeferred brings a state past a call that runs deferred functions. Those that are not known may release any lock.
+// runDeferred brings a state past a call that runs deferred functions. Those
+// that are not known may release any lock.
 func (w *flow) runDeferred(s *state) {
 	for _, r := range s.deferred {
 		w.record(eventReleases, r.lock, r.mode, r.via)
@@ -125,7 +129,8 @@ func (w *flow) runDeferred(s *state) {
 	s.makeUnsure(Unwinding, func(*hold) bool { return true })
 }
 
-// goCall brings a state past a go statement: the new goroutine holds the locks that it releases.
+// goCall brings a state past a go statement: the new goroutine holds the
+// locks that it releases.
 func (w *flow) goCall(s *state) {
 	for _, r := range w.closureReleases(s, s.regs[w.a.machine.argument]) {
 		w.record(eventReleases, r.lock, r.mode, r.via)

@@ -1,24 +1,30 @@
 package syncflow
 
-// A Doubt is why it is not sure that a lock is held at a place in the code. If there are several reasons, it is the last of
-// this list.
+// A Doubt is why it is not sure that a lock is held at a place in the code.
+// If there are several reasons, it is the last of this list.
 type Doubt uint8
 
 const (
-	NoDoubt      Doubt = iota // it is held
-	CallsMethod               // a method of an interface was called, on the object that the lock lies in
-	CallsFunc                 // a function was called that is not known: a field, a variable or an argument
-	OtherRelease              // another lock was released, or the same by an address that is not known to be the same
-	Unwinding                 // deferred functions have run
-	OnePath                   // it is taken on one of two paths that meet, or released on one
-	NoAddress                 // its address is not known any more
-	NotInFrame                // nothing in the frame leads to it
+	NoDoubt Doubt = iota // it is held
+	// a method of an interface was called, on the object that the lock lies in
+	CallsMethod
+	// a function was called that is not known: a field, a variable or an argument
+	CallsFunc
+	// another lock was released, or the same by an address that is not known
+	// to be the same
+	OtherRelease
+	Unwinding  // deferred functions have run
+	OnePath    // it is taken on one of two paths that meet, or released on one
+	NoAddress  // its address is not known any more
+	NotInFrame // nothing in the frame leads to it
 	NumDoubts
 )
 
 var doubts = [NumDoubts]string{
-	"sure", "method of an interface called", "function value called", "another lock released", "deferred functions have run",
-	"taken or released on one of two paths", "address forgotten", "nothing in the frame leads to it",
+	"sure", "method of an interface called", "function value called", "another lock released",
+	"deferred functions have run",
+	"taken or released on one of two paths", "address forgotten",
+	"nothing in the frame leads to it",
 }
 
 func (d Doubt) String() string { return doubts[d] }

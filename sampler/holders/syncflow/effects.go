@@ -24,16 +24,21 @@ type effect struct {
 	via    *expr // as in a hold; nil if it is a lock in any case
 	call   bool  // as in a futureRelease
 	always bool  // it releases or lends the lock on every path
-	under  *expr // it takes or releases the lock only if this byte is as mask and zero say; nil if that is not known
-	mask   uint8
-	zero   bool
+	// it takes or releases the lock only if this byte is as mask and zero
+	// say; nil if that is not known
+	under *expr
+	mask  uint8
+	zero  bool
 }
 
-// effectsOf returns what a function does to the locks of its callers, and which it takes for them: l.lock() is such a function, and
-// l.unlock(). There are none if the function is too large for a helper, or if too many helpers call one another: depth counts them.
+// effectsOf returns what a function does to the locks of its callers, and
+// which it takes for them: l.lock() is such a function, and l.unlock(). There
+// are none if the function is too large for a helper, or if too many helpers
+// call one another: depth counts them.
 func (a *Analyzer) effectsOf(c *function, depth int) []effect {
 	switch {
-	case c.effectsKnown || c.ignored || c.inProgress || c.role != goruntime.CallOther || c.f.End-c.f.Entry > maxHelper:
+	case c.effectsKnown || c.ignored || c.inProgress || c.role != goruntime.CallOther ||
+		c.f.End-c.f.Entry > maxHelper:
 		return c.effects
 	case depth > maxDepth && !c.wrapper:
 		if !c.scanned {
@@ -55,7 +60,8 @@ func (a *Analyzer) effectsOf(c *function, depth int) []effect {
 	}
 	c.inProgress = false
 	if a.tooDeep {
-		// What it calls may release what it takes: that can be found out when fewer helpers in a row have led here.
+		// What it calls may release what it takes: that can be found out when
+		// fewer helpers in a row have led here.
 		c.tooDeepAt, effects = depth, nil
 	} else {
 		c.effects, c.effectsKnown = effects, true
@@ -79,7 +85,8 @@ func (w *flow) effectsAtExit() []effect {
 			w.step(s, &w.code[k])
 		}
 		for _, r := range s.removeRetaken() {
-			lent = append(lent, effect{change: lends, mode: r.mode, lock: w.argumentExpr(r.lock), always: w.releasesFirst(r)})
+			lent = append(lent, effect{change: lends, mode: r.mode, lock: w.argumentExpr(r.lock),
+				always: w.releasesFirst(r)})
 		}
 		if out == nil {
 			out = s
@@ -92,7 +99,8 @@ func (w *flow) effectsAtExit() []effect {
 	}
 	effects := lent
 	for _, r := range out.released {
-		e := effect{change: releases, mode: r.mode, lock: w.argumentExpr(r.lock), via: w.argumentExpr(r.via), always: w.releasesFirst(r), call: r.call}
+		e := effect{change: releases, mode: r.mode, lock: w.argumentExpr(r.lock),
+			via: w.argumentExpr(r.via), always: w.releasesFirst(r), call: r.call}
 		if !e.always {
 			if c := w.releasedUnder(r); c.v != 0 {
 				e.under, e.mask, e.zero = w.argumentExpr(c.v), c.mask, c.zero
@@ -106,7 +114,8 @@ func (w *flow) effectsAtExit() []effect {
 		if h.via != 0 {
 			continue
 		}
-		// A lock without a name, sure or not, is one that the caller may come to know, and release.
+		// A lock without a name, sure or not, is one that the caller may come
+		// to know, and release.
 		e := effect{change: takes, mode: h.mode, lock: w.argumentExpr(h.lock)}
 		e.under, e.mask, e.zero = w.argumentExpr(h.under.v), h.under.mask, h.under.zero
 		if (h.doubt != NoDoubt || h.under.v != 0 && e.under == nil) && e.lock != nil {
@@ -117,24 +126,27 @@ func (w *flow) effectsAtExit() []effect {
 	return slices.Clip(effects)
 }
 
-// releasesFirst reports whether the function releases a lock of its caller's on every path.
+// releasesFirst reports whether the function releases a lock of its caller's
+// on every path.
 func (w *flow) releasesFirst(r release) bool {
 	f := w.futureAt(0, true)
 	found := f.find(r)
 	return found != nil && !found.weak
 }
 
-// releasedUnder returns the condition under which the function releases a lock of its caller's, none if it is not known.
+// releasedUnder returns the condition under which the function releases a
+// lock of its caller's, none if it is not known.
 func (w *flow) releasedUnder(r release) condition {
 	f := w.futureAt(0, true)
-	if k := indexOf(f.may, &futureRelease{lock: r.lock, mode: r.mode, via: r.via, call: r.call}); k >= 0 {
+	if k := indexOf(f.may,
+		&futureRelease{lock: r.lock, mode: r.mode, via: r.via, call: r.call}); k >= 0 {
 		return f.may[k].under
 	}
 	return condition{}
 }
 
-// argumentExpr returns an expression for a value by the registers when the function was entered, which its caller knows. It is nil
-// if there is none.
+// argumentExpr returns an expression for a value by the registers when the
+// function was entered, which its caller knows. It is nil if there is none.
 func (w *flow) argumentExpr(v value) *expr {
 	n := w.values.nodes[v]
 	switch n.kind {
@@ -162,7 +174,8 @@ func (w *flow) argumentExpr(v value) *expr {
 	return nil
 }
 
-// valueAtCall returns the value that an expression by a callee's registers at entry has for the caller, at the call.
+// valueAtCall returns the value that an expression by a callee's registers at
+// entry has for the caller, at the call.
 func (w *flow) valueAtCall(s *state, e *expr) value {
 	if e == nil {
 		return 0

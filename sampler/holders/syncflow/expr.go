@@ -1,6 +1,7 @@
 package syncflow
 
-// An expr describes how to compute an address from a frame: [sp+24]+16 is the word 24 bytes from the stack pointer, plus 16.
+// An expr describes how to compute an address from a frame: [sp+24]+16 is the
+// word 24 bytes from the stack pointer, plus 16.
 type expr struct {
 	kind exprKind
 	a, b *expr
@@ -30,9 +31,11 @@ func exprOf(n node, a, b *expr) *expr {
 	return &expr{kind: exprLoad, a: a}
 }
 
-// inFrame reports whether an expression is a word or a byte of the frame itself, which nothing else changes; nil is one.
+// inFrame reports whether an expression is a word or a byte of the frame
+// itself, which nothing else changes; nil is one.
 func (e *expr) inFrame() bool {
-	return e == nil || e.kind == exprStackWord || e.kind == exprRegister || e.kind == exprByte && e.a.inFrame()
+	return e == nil || e.kind == exprStackWord || e.kind == exprRegister ||
+		e.kind == exprByte && e.a.inFrame()
 }
 
 // A frame is what expressions are evaluated in.

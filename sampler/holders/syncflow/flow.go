@@ -9,7 +9,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/machinecode"
 )
 
-// A flow is the data flow over one function: what is known before each of its blocks.
+// A flow is the data flow over one function: what is known before each of its
+// blocks.
 type flow struct {
 	a      *Analyzer
 	f      pclntab.Func
@@ -17,14 +18,16 @@ type flow struct {
 	code   []machinecode.Instr
 	blocks []block
 	values *values
-	// atomics are the atomic additions of functions of package sync that are inlined, by address. (On arm64, the loop that adds
-	// begins with what looks like part of a compare and swap.)
+	// atomics are the atomic additions of functions of package sync that are
+	// inlined, by address. (On arm64, the loop that adds begins with what
+	// looks like part of a compare and swap.)
 	atomics      map[uint64]goruntime.AtomicEffect
 	addressTaken map[int64]bool // words of the frame whose address the code takes, by their offsets
 	current      int            // index of the instruction that is stepped over
 	log          *[]lockEvent   // for what it does to locks; nil if that is not recorded
-	futures      []future       // what the code will release, by blocks; nil if that was not needed yet
-	noFutures    bool           // that takes too long
+	// what the code will release, by blocks; nil if that was not needed yet
+	futures   []future
+	noFutures bool // that takes too long
 
 	actions     []action // nil if they are not listed yet
 	actionDepth int      // how many functions that call one another are followed for actions
@@ -58,7 +61,8 @@ func (a *Analyzer) newFlow(f pclntab.Func, depth int) *flow {
 
 // indexOf returns the index of the instruction at an address, -1 for none.
 func (w *flow) indexOf(pc uint64) int {
-	i, ok := slices.BinarySearchFunc(w.code, pc, func(x machinecode.Instr, pc uint64) int { return cmp.Compare(x.PC, pc) })
+	i, ok := slices.BinarySearchFunc(w.code, pc,
+		func(x machinecode.Instr, pc uint64) int { return cmp.Compare(x.PC, pc) })
 	if !ok {
 		return -1
 	}
@@ -77,8 +81,8 @@ func (w *flow) callBefore(pc uint64) int {
 	return i - 1
 }
 
-// instructionAt returns the index of the instruction of a frame: the one at pc if pc is exact, else the call that
-// returns to pc; -1 if there is none.
+// instructionAt returns the index of the instruction of a frame: the one at
+// pc if pc is exact, else the call that returns to pc; -1 if there is none.
 func (w *flow) instructionAt(pc uint64, exact bool) int {
 	if exact {
 		return w.indexOf(pc)
@@ -86,11 +90,14 @@ func (w *flow) instructionAt(pc uint64, exact bool) int {
 	return w.callBefore(pc)
 }
 
-// takesAddress marks, in Instr.Size, a move that makes an address of the frame. Moves have no size.
+// takesAddress marks, in Instr.Size, a move that makes an address of the
+// frame. Moves have no size.
 const takesAddress = 1
 
-// findAtomics finds the atomic additions that lock and unlock if those functions are inlined, and marks the instructions that
-// take the address of a word of the frame. Which word that is, step finds out, as the stack pointer is not known yet.
+// findAtomics finds the atomic additions that lock and unlock if those
+// functions are inlined, and marks the instructions that take the address of
+// a word of the frame. Which word that is, step finds out, as the stack
+// pointer is not known yet.
 func (w *flow) findAtomics() {
 	var frames []pclntab.Frame
 	sp := w.a.machine.SP
@@ -118,7 +125,8 @@ func (w *flow) run() bool {
 	work, queued := []int{0}, make([]bool, len(w.blocks))
 	steps := 0
 	for len(work) > 0 {
-		// In the order of the code, in which most blocks come after those that lead to them.
+		// In the order of the code, in which most blocks come after those
+		// that lead to them.
 		next := slices.Index(work, slices.Min(work))
 		i := work[next]
 		work[next] = work[len(work)-1]
@@ -150,7 +158,8 @@ func (w *flow) run() bool {
 	return true
 }
 
-// entryState returns the state when the function is entered: each register holds what it then holds.
+// entryState returns the state when the function is entered: each register
+// holds what it then holds.
 func (w *flow) entryState() *state {
 	s := &state{}
 	for r := range machinecode.Reg(machinecode.NumRegs) {
@@ -163,10 +172,12 @@ func (w *flow) entryState() *state {
 	return s
 }
 
-// visitsUntilShrinking is the number of visits after which a block's state only loses, so that the analysis comes to an end.
+// visitsUntilShrinking is the number of visits after which a block's state
+// only loses, so that the analysis comes to an end.
 const visitsUntilShrinking = 12
 
-// propagate brings the state at the end of a block to the n-th of those that follow it. It reports whether that changed anything.
+// propagate brings the state at the end of a block to the n-th of those that
+// follow it. It reports whether that changed anything.
 func (w *flow) propagate(s *state, i, n int) bool {
 	from, next := &w.blocks[i], &w.blocks[w.blocks[i].next[n]]
 	s = s.clone()

@@ -11,8 +11,10 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/machinecode"
 )
 
-// What was found out about places in a program's code holds for every run of the program. It can be written to bytes, and read by
-// the analyzer of another run. The bytes are not trusted: what they say must fit the program's table of functions.
+// What was found out about places in a program's code holds for every run of
+// the program. It can be written to bytes, and read by the analyzer of
+// another run. The bytes are not trusted: what they say must fit the
+// program's table of functions.
 
 // A place is an instruction, as in unwind.Frame.
 type place struct {
@@ -43,7 +45,8 @@ func (a *Analyzer) AppendKnown(b []byte) []byte {
 	e := knownEncoder{b: b}
 	encodePlaces(&e, a.known.locks, func(p *siteLocks) {
 		e.bool(p.unknown)
-		for _, refs := range [][]lockRef{p.held, p.released, p.later, p.doubtful, p.made, p.toCome} {
+		for _, refs := range [][]lockRef{p.held, p.released, p.later, p.doubtful, p.made,
+			p.toCome} {
 			e.uint(uint64(len(refs)))
 			for _, r := range refs {
 				e.expr(r.lock)
@@ -126,8 +129,9 @@ func (e *knownEncoder) expr(x *expr) {
 
 var errKnown = errors.New("what was learned about the program can't be read")
 
-// Remember takes over what AppendKnown has written in another run of the program. If it can't read that, it returns an error, and
-// nothing has changed.
+// Remember takes over what AppendKnown has written in another run of the
+// program. If it can't read that, it returns an error, and nothing has
+// changed.
 func (a *Analyzer) Remember(b []byte) error {
 	if len(b) < len(knownMagic) || string(b[:len(knownMagic)]) != knownMagic {
 		return errKnown
@@ -135,7 +139,8 @@ func (a *Analyzer) Remember(b []byte) error {
 	d := knownDecoder{a: a, b: b[len(knownMagic):]}
 	locks := decodePlaces(&d, func() *siteLocks {
 		p := &siteLocks{unknown: d.bool()}
-		for _, refs := range []*[]lockRef{&p.held, &p.released, &p.later, &p.doubtful, &p.made, &p.toCome} {
+		for _, refs := range []*[]lockRef{&p.held, &p.released, &p.later, &p.doubtful, &p.made,
+			&p.toCome} {
 			for range d.count(maxRefs) {
 				*refs = append(*refs, lockRef{
 					lock: d.expr(0), via: d.expr(0), mode: Mode(d.below(uint64(Read) + 1)),
@@ -151,7 +156,8 @@ func (a *Analyzer) Remember(b []byte) error {
 			r := d.below(maxRefs)
 			p.saved[int(r)] = d.int()
 		}
-		if !p.unknown && p.saved == nil && len(p.held)+len(p.released)+len(p.later)+len(p.doubtful)+len(p.toCome) == 0 {
+		if !p.unknown && p.saved == nil &&
+			len(p.held)+len(p.released)+len(p.later)+len(p.doubtful)+len(p.toCome) == 0 {
 			return noLocks
 		}
 		return p
@@ -159,7 +165,9 @@ func (a *Analyzer) Remember(b []byte) error {
 	actions := decodePlaces(&d, func() []siteAction {
 		found := noActions
 		for range d.count(maxRefs) {
-			found = append(found, siteAction{object: d.expr(0), kind: ActionKind(d.below(uint64(Close) + 1)), awaited: d.bool()})
+			found = append(found,
+				siteAction{object: d.expr(0), kind: ActionKind(d.below(uint64(Close) + 1)),
+					awaited: d.bool()})
 		}
 		return found
 	})
@@ -198,7 +206,8 @@ func decodePlaces[T any](d *knownDecoder, decode func() T) map[place]T {
 	return m
 }
 
-// A knownDecoder reads what a knownEncoder has written. After the first mistake, everything that it reads is 0.
+// A knownDecoder reads what a knownEncoder has written. After the first
+// mistake, everything that it reads is 0.
 type knownDecoder struct {
 	a   *Analyzer
 	b   []byte
@@ -215,7 +224,8 @@ func (d *knownDecoder) int() int64 {
 	return decoded(d, n, size)
 }
 
-// decoded skips the bytes of a number that was read, and returns it. A size of 0 or less means that it could not be read.
+// decoded skips the bytes of a number that was read, and returns it. A size
+// of 0 or less means that it could not be read.
 func decoded[T int64 | uint64](d *knownDecoder, n T, size int) T {
 	if size <= 0 {
 		d.bad, d.b = true, nil

@@ -8,20 +8,27 @@ import (
 
 // A siteLocks is what a frame at one place in the code shows about locks.
 type siteLocks struct {
-	held     []lockRef // taken, and not released yet
-	released []lockRef // released, without having been taken in this function; lock is nil if it is not known
-	// later are locks that the function which is being called takes for this one, which releases them later.
+	held []lockRef // taken, and not released yet
+	// released, without having been taken in this function; lock is nil if it
+	// is not known
+	released []lockRef
+	// later are locks that the function which is being called takes for this
+	// one, which releases them later.
 	later []lockRef
-	// doubtful are locks that may be held. lock is nil if nothing leads to the lock.
+	// doubtful are locks that may be held. lock is nil if nothing leads to
+	// the lock.
 	doubtful []lockRef
-	// made are calls of functions that only the frame shows, and toCome are those that follow, which may release locks. lock is the
-	// address of the function, via its first argument.
+	// made are calls of functions that only the frame shows, and toCome are
+	// those that follow, which may release locks. lock is the address of the
+	// function, via its first argument.
 	made, toCome []lockRef
-	// unknown: nothing can be said of this frame, nor of its callers. Deferred functions run, or a Cond waits. A Cond releases
-	// just one lock: if released leads to it, the rest is known.
+	// unknown: nothing can be said of this frame, nor of its callers.
+	// Deferred functions run, or a Cond waits. A Cond releases just one lock:
+	// if released leads to it, the rest is known.
 	unknown bool
-	// saved are the words, relative to the stack pointer, that hold the registers of the interrupted function, in a frame of one
-	// that interrupts.
+	// saved are the words, relative to the stack pointer, that hold the
+	// registers of the interrupted function, in a frame of one that
+	// interrupts.
 	saved map[int]int64
 }
 
@@ -29,12 +36,15 @@ type siteLocks struct {
 type lockRef struct {
 	lock *expr
 	mode Mode
-	via  *expr // the interface's table of methods, if only that table shows what lock leads to; else nil
+	// the interface's table of methods, if only that table shows what lock
+	// leads to; else nil
+	via *expr
 	// under: the lock is held only if the condition is true.
 	under *expr
 	mask  uint8
 	zero  bool
-	// passedOn: the function returns without releasing it. It counts only if a caller releases it later.
+	// passedOn: the function returns without releasing it. It counts only if
+	// a caller releases it later.
 	passedOn  bool
 	certainty Certainty
 }
@@ -44,7 +54,8 @@ func unknownLocks() *siteLocks {
 	return &siteLocks{unknown: true, doubtful: []lockRef{{certainty: Possible}}}
 }
 
-// locksAt returns what a frame at an instruction shows about locks. If pc is a return address, the frame is in the call before it.
+// locksAt returns what a frame at an instruction shows about locks. If pc is
+// a return address, the frame is in the call before it.
 func (w *flow) locksAt(pc uint64, exact bool) *siteLocks {
 	i := w.instructionAt(pc, exact)
 	if i < 0 {
@@ -74,13 +85,15 @@ func (w *flow) locksAt(pc uint64, exact bool) *siteLocks {
 		if r.call {
 			continue // what it releases, the frame of that call says
 		}
-		p.released = append(p.released, lockRef{lock: w.exprFor(s, r.lock, exact, 0), mode: r.mode, via: w.exprFor(s, r.via, exact, 0)})
+		p.released = append(p.released,
+			lockRef{lock: w.exprFor(s, r.lock, exact, 0), mode: r.mode,
+				via: w.exprFor(s, r.via, exact, 0)})
 	}
 	return p
 }
 
-// refTo returns how to find a lock that is held, and the condition under which it is. It reports false if nothing in the frame leads to
-// them.
+// refTo returns how to find a lock that is held, and the condition under
+// which it is. It reports false if nothing in the frame leads to them.
 func (w *flow) refTo(s *state, h *hold, exact bool) (r lockRef, ok bool) {
 	here := s.assume(h.under)
 	r = lockRef{lock: w.exprFor(here, h.lock, exact, 0), mode: h.mode}
@@ -93,8 +106,10 @@ func (w *flow) refTo(s *state, h *hold, exact bool) (r lockRef, ok bool) {
 	return r, r.lock != nil && (h.via == 0 || r.via != nil) && (h.under.v == 0 || r.under != nil)
 }
 
-// proven returns the locks that are held at an instruction, or during the call that it is: those that were taken and surely not
-// released, and those that will be released. s is the state, and f is what the code will do from there on.
+// proven returns the locks that are held at an instruction, or during the
+// call that it is: those that were taken and surely not released, and those
+// that will be released. s is the state, and f is what the code will do from
+// there on.
 func (w *flow) proven(s *state, f *future) (holds []hold) {
 	for _, h := range s.holds {
 		if h.sure() {
@@ -113,7 +128,8 @@ func (w *flow) proven(s *state, f *future) (holds []hold) {
 		}
 	}
 	for _, h := range s.holds {
-		if h.doubt == NoDoubt && !slices.ContainsFunc(holds, func(o hold) bool { return o.same(&h) }) {
+		if h.doubt == NoDoubt &&
+			!slices.ContainsFunc(holds, func(o hold) bool { return o.same(&h) }) {
 			holds = append(holds, h) // under a condition
 		}
 	}
@@ -123,8 +139,10 @@ func (w *flow) proven(s *state, f *future) (holds []hold) {
 // maxExpr bounds the depth of an expression.
 const maxExpr = 6
 
-// exprFor returns an expression for a value: a constant, a word of the frame or a register that holds the value or something at a
-// fixed distance from it, or an expression of the values that it is made of. It is nil if nothing in the frame leads there.
+// exprFor returns an expression for a value: a constant, a word of the frame
+// or a register that holds the value or something at a fixed distance from
+// it, or an expression of the values that it is made of. It is nil if nothing
+// in the frame leads there.
 func (w *flow) exprFor(s *state, v value, exact bool, depth int) *expr {
 	if v == 0 || depth > maxExpr {
 		return nil
@@ -200,7 +218,8 @@ func plus(e *expr, c int64) *expr {
 	return &expr{kind: exprAdd, a: e, c: c}
 }
 
-// savedRegisters returns where a function that interrupts another one has saved the registers of that one.
+// savedRegisters returns where a function that interrupts another one has
+// saved the registers of that one.
 func (w *flow) savedRegisters(pc uint64, exact bool) *siteLocks {
 	p := &siteLocks{}
 	i := w.instructionAt(pc, exact)

@@ -16,15 +16,17 @@ type machine struct {
 	duff      uint32 // registers that a call of duffzero or duffcopy changes
 }
 
-// machineOf returns the machine of a processor (GOARCH), nil for one that is not supported.
+// machineOf returns the machine of a processor (GOARCH), nil for one that is
+// not supported.
 func machineOf(arch string) *machine {
 	processor, abi := machinecode.ForArch(arch), goruntime.ABIOf(arch)
 	if processor == nil || abi == nil {
 		return nil
 	}
 	m := &machine{
-		Machine: processor, closure: machinecode.Reg(abi.Closure), argument: machinecode.Reg(abi.Arguments[0]),
-		killed: ^maskOf(abi.Kept), barrier: maskOf(abi.Barrier), duff: maskOf(abi.Duff),
+		Machine: processor, closure: machinecode.Reg(abi.Closure),
+		argument: machinecode.Reg(abi.Arguments[0]),
+		killed:   ^maskOf(abi.Kept), barrier: maskOf(abi.Barrier), duff: maskOf(abi.Duff),
 	}
 	for i, r := range abi.Arguments {
 		m.arguments[i] = machinecode.Reg(r)

@@ -2,8 +2,9 @@ package syncflow
 
 import "github.com/cpprof/cpprof/sampler/target/machinecode"
 
-// A lock that a function has taken may be released by another goroutine: then the function's goroutine does not hold it any
-// more, although nothing in its code says so. Example:
+// A lock that a function has taken may be released by another goroutine: then
+// the function's goroutine does not hold it any more, although nothing in its
+// code says so. Example:
 //
 //	func (s *summary) flush() {
 //		s.mu.Lock()
@@ -11,12 +12,16 @@ import "github.com/cpprof/cpprof/sampler/target/machinecode"
 //		s.wait() // here the new goroutine holds s.mu
 //	}
 //
-// The function returns without having released the lock, and so does its caller. In a helper that only takes a lock, it is the
-// caller that releases it. So a lock that a function does not release counts only if one of its callers releases it later.
+// The function returns without having released the lock, and so does its
+// caller. In a helper that only takes a lock, it is the caller that releases
+// it. So a lock that a function does not release counts only if one of its
+// callers releases it later.
 
-// passesOn reports whether a function never releases, from an instruction on, a lock that is held there: it returns without having done
-// so, or is in a loop for ever. If it only panics, a deferred function may release the lock. Calls of unknown functions release nothing: code that starts a goroutine to release a lock may call such
-// functions, too.
+// passesOn reports whether a function never releases, from an instruction on,
+// a lock that is held there: it returns without having done so, or is in a
+// loop for ever. If it only panics, a deferred function may release the lock.
+// Calls of unknown functions release nothing: code that starts a goroutine to
+// release a lock may call such functions, too.
 func (w *flow) passesOn(i int, lock value, m Mode) bool {
 	start := w.blockOf(i)
 	s := w.stateBefore(i)
@@ -61,14 +66,16 @@ func (w *flow) passesOn(i int, lock value, m Mode) bool {
 	for len(work) > 0 {
 		at := work[len(work)-1]
 		work = work[:len(work)-1]
-		if in := w.blocks[at].in; in == nil || in.find(lock, m) < 0 || walk(at, in.clone(), w.blocks[at].first) {
+		if in := w.blocks[at].in; in == nil || in.find(lock, m) < 0 ||
+			walk(at, in.clone(), w.blocks[at].first) {
 			return false
 		}
 	}
 	return returns || !panics
 }
 
-// doubtAbout returns the doubt about a lock that may be held; NumDoubts if it is not.
+// doubtAbout returns the doubt about a lock that may be held; NumDoubts if it
+// is not.
 func (s *state) doubtAbout(lock value, m Mode) Doubt {
 	if i := s.find(lock, m); i >= 0 {
 		return s.holds[i].doubt
@@ -76,7 +83,8 @@ func (s *state) doubtAbout(lock value, m Mode) Doubt {
 	return NumDoubts
 }
 
-// releasedLater returns the locks that a call takes for the function, which releases them later.
+// releasedLater returns the locks that a call takes for the function, which
+// releases them later.
 func (w *flow) releasedLater(s *state, i int) (later []lockRef) {
 	x := &w.code[i]
 	if x.Op != machinecode.OpCall {
@@ -91,7 +99,8 @@ func (w *flow) releasedLater(s *state, i int) (later []lockRef) {
 		if e.change != takes || lock == 0 {
 			continue
 		}
-		if at := w.exprFor(s, lock, false, 0); at != nil && i+1 < len(w.code) && !w.passesOn(i+1, lock, e.mode) {
+		if at := w.exprFor(s, lock, false, 0); at != nil && i+1 < len(w.code) &&
+			!w.passesOn(i+1, lock, e.mode) {
 			later = append(later, lockRef{lock: at, mode: e.mode})
 		}
 	}

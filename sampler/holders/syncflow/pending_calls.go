@@ -13,12 +13,15 @@ import (
 //	work()
 //	unlock()                // or s.Release()
 //
-// The code calls unlock on every path from here, and a word of the frame leads to its code. That code says which lock it releases; so
-// the lock is held now.
+// The code calls unlock on every path from here, and a word of the frame
+// leads to its code. That code says which lock it releases; so the lock is
+// held now.
 
 // A call is one of a function that is not known.
 type call struct {
-	to       value // the address of its code: a word at the beginning of a closure, or one in an interface's table of methods
+	// the address of its code: a word at the beginning of a closure, or one
+	// in an interface's table of methods
+	to       value
 	argument value // the first one; 0 if it is not known
 }
 
@@ -37,7 +40,8 @@ func (s *state) addCall(c call) {
 // recordCall adds an event: a call. Only a frame shows what it releases.
 func (w *flow) recordCall(kind eventKind, c call) {
 	if w.log != nil {
-		*w.log = append(*w.log, lockEvent{w.current, kind, futureRelease{lock: c.to, via: c.argument, call: true}})
+		*w.log = append(*w.log,
+			lockEvent{w.current, kind, futureRelease{lock: c.to, via: c.argument, call: true}})
 	}
 }
 
@@ -52,9 +56,10 @@ func (w *flow) releaseByCall(always bool, c call) {
 	}
 }
 
-// callsToCome returns the calls that the function will make, and that may release locks. They are Sure to release what is held now if
-// calls have returned the closures, and have taken some lock. They are Possible to do so, if it depends on what other calls have taken.
-// Else they are Doubtful.
+// callsToCome returns the calls that the function will make, and that may
+// release locks. They are Sure to release what is held now if calls have
+// returned the closures, and have taken some lock. They are Possible to do
+// so, if it depends on what other calls have taken. Else they are Doubtful.
 func (w *flow) callsToCome(s *state, f *future, exact bool) (refs []lockRef) {
 	add := func(r *futureRelease, c Certainty) {
 		at := w.exprFor(s, r.lock, exact, 0)
@@ -79,7 +84,8 @@ func (w *flow) callsToCome(s *state, f *future, exact bool) (refs []lockRef) {
 	return refs
 }
 
-// callsMade returns the calls that the function has made on every path, and that may have taken locks.
+// callsMade returns the calls that the function has made on every path, and
+// that may have taken locks.
 func (w *flow) callsMade(s *state, exact bool) (refs []lockRef) {
 	for _, c := range s.called {
 		if at := w.exprFor(s, c.to, exact, 0); at != nil {
@@ -89,7 +95,8 @@ func (w *flow) callsMade(s *state, exact bool) (refs []lockRef) {
 	return refs
 }
 
-// applyCalls adds the locks that calls release which a frame will make. It reports whether the frame surely holds one of them.
+// applyCalls adds the locks that calls release which a frame will make. It
+// reports whether the frame surely holds one of them.
 func (l *heldLocks) applyCalls(p *siteLocks, f *frame) (sure bool) {
 	if len(p.toCome) == 0 {
 		return false
@@ -110,7 +117,8 @@ func (l *heldLocks) applyCalls(p *siteLocks, f *frame) (sure bool) {
 				continue
 			}
 			h := Held{Lock: lock, Mode: e.mode}
-			if known := r.certainty == Sure || r.certainty == Possible && slices.Contains(taken, h); !e.always || !known {
+			if known := r.certainty == Sure ||
+				r.certainty == Possible && slices.Contains(taken, h); !e.always || !known {
 				h.Certainty = Doubtful
 			}
 			l.add(h)

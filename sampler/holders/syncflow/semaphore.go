@@ -6,7 +6,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/machinecode"
 )
 
-// parkFrames bounds the innermost frames of a goroutine that is parked, down to the one that waits for a semaphore.
+// parkFrames bounds the innermost frames of a goroutine that is parked, down
+// to the one that waits for a semaphore.
 const parkFrames = 6
 
 // A semaphoreWait has the expressions for two addresses in a frame of
@@ -65,7 +66,8 @@ func (a *Analyzer) findSemaphoreAt(pc uint64) *semaphoreWait {
 	}
 	t := &semaphoreWait{semaphore: w.exprFor(s, w.values.entry(a.machine.argument), false, 0)}
 	for i := range w.code {
-		if x := &w.code[i]; x.Op == machinecode.OpCall && !x.Indirect && a.callee(x.Target).role == goruntime.CallSudog {
+		if x := &w.code[i]; x.Op == machinecode.OpCall && !x.Indirect &&
+			a.callee(x.Target).role == goruntime.CallSudog {
 			t.sudog = w.exprFor(s, w.sudogValue(x), false, 0)
 		}
 	}

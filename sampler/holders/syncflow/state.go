@@ -15,11 +15,14 @@ const (
 	Read              // a sync.RWMutex by a reader
 )
 
-// A hold is a lock that is taken and not released yet: on all paths that lead here if there is no doubt, else on some.
+// A hold is a lock that is taken and not released yet: on all paths that lead
+// here if there is no doubt, else on some.
 type hold struct {
-	lock  value
-	mode  Mode
-	via   value // the table of methods of the interface by which it was taken, as only a frame shows what that leads to; else 0
+	lock value
+	mode Mode
+	// the table of methods of the interface by which it was taken, as only a
+	// frame shows what that leads to; else 0
+	via   value
 	doubt Doubt
 	under condition // if it is not none, it is held only if that is true
 }
@@ -29,7 +32,8 @@ func (h *hold) sure() bool { return h.doubt == NoDoubt && h.under == condition{}
 // same reports whether two holds are of one lock.
 func (h *hold) same(o *hold) bool { return h.lock == o.lock && h.mode == o.mode && h.via == o.via }
 
-// A release is a lock that was released without having been taken before. Its address can be unknown.
+// A release is a lock that was released without having been taken before. Its
+// address can be unknown.
 type release struct {
 	lock value
 	mode Mode
@@ -53,9 +57,11 @@ type state struct {
 	words    []word // what was stored to other memory since the last call
 	holds    []hold
 	released []release
-	deferred []release // what functions will release that are on the runtime's list of deferred functions
-	swapped  value     // address of the last atomic compare and swap since the last call, and
-	added    value     // of the last atomic addition that flow.atomics does not have
+	// what functions will release that are on the runtime's list of deferred
+	// functions
+	deferred []release
+	swapped  value // address of the last atomic compare and swap since the last call, and
+	added    value // of the last atomic addition that flow.atomics does not have
 
 	called      []call      // of unknown functions, on every path
 	facts       []condition // that are true here
@@ -65,7 +71,8 @@ type state struct {
 
 func (s *state) clone() *state {
 	c := *s
-	c.slots, c.holds, c.released = slices.Clone(s.slots), slices.Clone(s.holds), slices.Clone(s.released)
+	c.slots, c.holds, c.released = slices.Clone(s.slots), slices.Clone(s.holds),
+		slices.Clone(s.released)
 	c.words, c.deferred = slices.Clone(s.words), slices.Clone(s.deferred)
 	c.bytes, c.facts = slices.Clone(s.bytes), slices.Clone(s.facts)
 	c.conditional, c.called = slices.Clone(s.conditional), slices.Clone(s.called)
@@ -77,7 +84,8 @@ func (s *state) join(vs *values, o *state) {
 	s.joinHolds(vs, o)
 	s.facts = slices.DeleteFunc(s.facts, func(c condition) bool { return !o.isTrue(vs, c) })
 	s.bytes = slices.DeleteFunc(s.bytes, func(b slot) bool { return o.byte(b.off) != b.v })
-	s.called = slices.DeleteFunc(s.called, func(c call) bool { return !slices.Contains(o.called, c) })
+	s.called = slices.DeleteFunc(s.called,
+		func(c call) bool { return !slices.Contains(o.called, c) })
 	s.tested = condition{}
 	for i, v := range s.regs {
 		if v != o.regs[i] {
@@ -86,7 +94,8 @@ func (s *state) join(vs *values, o *state) {
 	}
 	s.slots = slices.DeleteFunc(s.slots, func(w slot) bool { return o.slot(w.off) != w.v })
 	s.words = slices.DeleteFunc(s.words, func(w word) bool { return !slices.Contains(o.words, w) })
-	s.deferred = slices.DeleteFunc(s.deferred, func(r release) bool { return !slices.Contains(o.deferred, r) })
+	s.deferred = slices.DeleteFunc(s.deferred,
+		func(r release) bool { return !slices.Contains(o.deferred, r) })
 	if s.swapped != o.swapped {
 		s.swapped = 0
 	}
@@ -99,29 +108,37 @@ func (s *state) join(vs *values, o *state) {
 }
 
 func (s *state) equal(o *state) bool {
-	return s.regs == o.regs && s.swapped == o.swapped && s.added == o.added && slices.Equal(s.slots, o.slots) &&
-		slices.Equal(s.holds, o.holds) && slices.Equal(s.released, o.released) && slices.Equal(s.words, o.words) &&
-		slices.Equal(s.deferred, o.deferred) && slices.Equal(s.bytes, o.bytes) && slices.Equal(s.facts, o.facts) &&
-		slices.Equal(s.conditional, o.conditional) && slices.Equal(s.called, o.called) && s.tested == o.tested
+	return s.regs == o.regs && s.swapped == o.swapped && s.added == o.added &&
+		slices.Equal(s.slots, o.slots) &&
+		slices.Equal(s.holds, o.holds) && slices.Equal(s.released, o.released) &&
+		slices.Equal(s.words, o.words) &&
+		slices.Equal(s.deferred, o.deferred) && slices.Equal(s.bytes, o.bytes) &&
+		slices.Equal(s.facts, o.facts) &&
+		slices.Equal(s.conditional, o.conditional) && slices.Equal(s.called, o.called) &&
+		s.tested == o.tested
 }
 
 // sort puts the locks in an order that does not depend on the paths that led here.
 func (s *state) sort() {
 	slices.SortFunc(s.holds, func(a, b hold) int {
-		return cmp.Or(cmp.Compare(a.lock, b.lock), cmp.Compare(a.mode, b.mode), cmp.Compare(a.via, b.via))
+		return cmp.Or(cmp.Compare(a.lock, b.lock), cmp.Compare(a.mode, b.mode),
+			cmp.Compare(a.via, b.via))
 	})
 	slices.SortFunc(s.released, func(a, b release) int {
-		return cmp.Or(cmp.Compare(a.lock, b.lock), cmp.Compare(a.mode, b.mode), cmp.Compare(a.via, b.via))
+		return cmp.Or(cmp.Compare(a.lock, b.lock), cmp.Compare(a.mode, b.mode),
+			cmp.Compare(a.via, b.via))
 	})
 }
 
-// indexOf returns the index of the same lock among those that may be held, -1 for none.
+// indexOf returns the index of the same lock among those that may be held, -1
+// for none.
 func (s *state) indexOf(h *hold) int {
 	return slices.IndexFunc(s.holds, func(p hold) bool { return p.same(h) })
 }
 
 func (s *state) find(lock value, m Mode) int {
-	return slices.IndexFunc(s.holds, func(h hold) bool { return h.lock == lock && (h.mode == m || h.via != 0) })
+	return slices.IndexFunc(s.holds,
+		func(h hold) bool { return h.lock == lock && (h.mode == m || h.via != 0) })
 }
 
 // addRelease adds a release.
@@ -144,7 +161,8 @@ func (s *state) acquire(lock value, m Mode) {
 	s.holds = append(s.holds, hold{lock: lock, mode: m, doubt: doubt})
 }
 
-// maxVia bounds the calls of first methods of interfaces that are taken for Lock until a frame shows what they are.
+// maxVia bounds the calls of first methods of interfaces that are taken for
+// Lock until a frame shows what they are.
 const maxVia = 3
 
 // acquireVia takes what may be a lock, by the first method of an interface.
@@ -172,8 +190,10 @@ func (s *state) releaseVia(lock, via value) bool {
 	return i >= 0
 }
 
-// release releases a lock. If none is held by that value, it is a lock that may be held, unless the caller of the function knows
-// the lock by that value (foreign). Else it is a lock that the caller holds, or one that is held here by another value.
+// release releases a lock. If none is held by that value, it is a lock that
+// may be held, unless the caller of the function knows the lock by that value
+// (foreign). Else it is a lock that the caller holds, or one that is held
+// here by another value.
 func (s *state) release(lock value, m Mode, foreign bool) {
 	i := s.find(lock, m)
 	if (i < 0 || lock == 0) && !foreign {
@@ -187,11 +207,13 @@ func (s *state) release(lock value, m Mode, foreign bool) {
 	s.addRelease(release{lock: lock, mode: m})
 }
 
-// removeRetaken takes the locks out of a state that were released and taken again: the caller holds them as before.
+// removeRetaken takes the locks out of a state that were released and taken
+// again: the caller holds them as before.
 func (s *state) removeRetaken() (lent []release) {
 	s.released = slices.DeleteFunc(s.released, func(r release) bool {
 		i := slices.IndexFunc(s.holds, func(h hold) bool {
-			return h.sure() && h.via == 0 && r.via == 0 && h.lock != 0 && h.lock == r.lock && h.mode == r.mode
+			return h.sure() && h.via == 0 && r.via == 0 && h.lock != 0 && h.lock == r.lock &&
+				h.mode == r.mode
 		})
 		if i >= 0 {
 			s.holds = slices.Delete(s.holds, i, i+1)
@@ -248,10 +270,12 @@ func (s *state) killSlots(from, to int64) {
 		j++
 	}
 	s.slots = slices.Delete(s.slots, i, j)
-	s.conditional = slices.DeleteFunc(s.conditional, func(w conditionalSlot) bool { return from-8 < w.off && w.off < to })
+	s.conditional = slices.DeleteFunc(s.conditional,
+		func(w conditionalSlot) bool { return from-8 < w.off && w.off < to })
 }
 
-// forget makes every register, word and lock unknown whose value or address is computed from v, before v represents something else.
+// forget makes every register, word and lock unknown whose value or address
+// is computed from v, before v represents something else.
 func (s *state) forget(vs *values, v value) {
 	for i, w := range s.regs {
 		if w >= v && vs.depends(w, v) {
@@ -281,11 +305,19 @@ func (s *state) forget(vs *values, v value) {
 		}
 		s.addRelease(r)
 	}
-	s.called = slices.DeleteFunc(s.called, func(c call) bool { return vs.depends(c.to, v) || vs.depends(c.argument, v) })
-	s.words = slices.DeleteFunc(s.words, func(w word) bool { return vs.depends(w.at, v) || vs.depends(w.v, v) })
-	s.deferred = slices.DeleteFunc(s.deferred, func(r release) bool { return vs.depends(r.lock, v) || vs.depends(r.via, v) })
+	s.called = slices.DeleteFunc(s.called, func(c call) bool {
+		return vs.depends(c.to, v) ||
+			vs.depends(c.argument, v)
+	})
+	s.words = slices.DeleteFunc(s.words, func(w word) bool {
+		return vs.depends(w.at, v) ||
+			vs.depends(w.v, v)
+	})
+	s.deferred = slices.DeleteFunc(s.deferred,
+		func(r release) bool { return vs.depends(r.lock, v) || vs.depends(r.via, v) })
 	s.bytes = slices.DeleteFunc(s.bytes, func(b slot) bool { return vs.depends(b.v, v) })
-	s.conditional = slices.DeleteFunc(s.conditional, func(w conditionalSlot) bool { return vs.depends(w.v, v) })
+	s.conditional = slices.DeleteFunc(s.conditional,
+		func(w conditionalSlot) bool { return vs.depends(w.v, v) })
 	s.dropConditions(func(c value) bool { return vs.depends(c, v) })
 	if vs.depends(s.swapped, v) {
 		s.swapped = 0

@@ -44,7 +44,8 @@ type values struct {
 }
 
 func newValues() *values {
-	return &values{nodes: make([]node, 1, 64), levels: make([]uint8, 1, 64), index: map[node]value{{}: 0}}
+	return &values{nodes: make([]node, 1, 64), levels: make([]uint8, 1, 64),
+		index: map[node]value{{}: 0}}
 }
 
 // Bounds of what one function can make.
@@ -120,8 +121,8 @@ func (v *values) load(a value) value {
 	return v.of(node{kind: kLoad, a: a})
 }
 
-// loadedFromNamed reports whether a value is the word at an address that an instruction made: the code of a closure that a call has
-// returned, for one.
+// loadedFromNamed reports whether a value is the word at an address that an
+// instruction made: the code of a closure that a call has returned, for one.
 func (v *values) loadedFromNamed(a value) bool {
 	n := v.nodes[a]
 	return n.kind == kLoad && v.nodes[n.a].kind == kNamed

@@ -118,7 +118,8 @@ func (r *resolver) step(s step) error {
 	if s.field != "" {
 		return r.e.errorf(r.end, "it is of type %s, which has no fields", name(r.typ))
 	}
-	return r.e.errorf(r.end, "it is of type %s: only an array or a slice has elements that can be read", name(r.typ))
+	return r.e.errorf(r.end,
+		"it is of type %s: only an array or a slice has elements that can be read", name(r.typ))
 }
 
 // maxEmbedded is how deep the search for a field goes into embedded structs.

@@ -1,13 +1,16 @@
 //go:build linux
 
-// Package learned keeps what recordings have learned about programs in a folder of the user's, so that the next recording of the
-// same program starts with it. What is lost or damaged is learned again: so nothing here is an error for a recording.
+// Package learned keeps what recordings have learned about programs in a
+// folder of the user's, so that the next recording of the same program starts
+// with it. What is lost or damaged is learned again: so nothing here is an
+// error for a recording.
 //
 //	s, err := learned.Open(dir)          // a folder that nobody else can write to
 //	data := s.Load(key)                  // nil if there is nothing, or nothing whole
 //	err = s.Save(key, data)
 //
-// Files are checked before they are used: they must be this user's, not too large, and end with the hash of what they hold.
+// Files are checked before they are used: they must be this user's, not too
+// large, and end with the hash of what they hold.
 package learned
 
 import (
@@ -25,7 +28,8 @@ import (
 	"time"
 )
 
-// Bounds of what is kept. The files that were used least recently are removed first.
+// Bounds of what is kept. The files that were used least recently are removed
+// first.
 const (
 	MaxSize = 4 << 20             // bytes of one file
 	maxAll  = 32 << 20            // bytes of all files
@@ -37,7 +41,8 @@ const suffix = ".learned"
 // A Store is a folder with what was learned.
 type Store struct{ dir string }
 
-// Open opens a folder, and makes it if it doesn't exist. It refuses a folder that others can write to.
+// Open opens a folder, and makes it if it doesn't exist. It refuses a folder
+// that others can write to.
 func Open(dir string) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -47,12 +52,14 @@ func Open(dir string) (*Store, error) {
 		return nil, err
 	}
 	if !info.IsDir() || !private(info) {
-		return nil, fmt.Errorf("opening %s: it is not a folder that only this user can write to", dir)
+		return nil, fmt.Errorf("opening %s: it is not a folder that only this user can write to",
+			dir)
 	}
 	return &Store{dir}, nil
 }
 
-// private reports whether a file belongs to this user, and nobody else can write to it.
+// private reports whether a file belongs to this user, and nobody else can
+// write to it.
 func private(info os.FileInfo) bool {
 	owner, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(owner.Uid) == os.Geteuid() && info.Mode().Perm()&0o022 == 0
@@ -77,7 +84,8 @@ func (s *Store) Load(key string) []byte {
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() || !private(info) || info.Size() > MaxSize+sha256.Size {
+	if err != nil || !info.Mode().IsRegular() || !private(info) ||
+		info.Size() > MaxSize+sha256.Size {
 		return nil
 	}
 	b, err := io.ReadAll(io.LimitReader(f, MaxSize+sha256.Size+1))
@@ -114,7 +122,8 @@ func (s *Store) Save(key string, data []byte) error {
 	return s.prune(time.Now())
 }
 
-// prune removes files that are too old, and those used least recently if there is too much.
+// prune removes files that are too old, and those used least recently if
+// there is too much.
 func (s *Store) prune(now time.Time) error {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {

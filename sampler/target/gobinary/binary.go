@@ -15,7 +15,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
 )
 
-// A Binary is what the sampler needs to know about a Go program. It does not change after Open.
+// A Binary is what the sampler needs to know about a Go program. It does not
+// change after Open.
 type Binary struct {
 	Version   string            // go1.26.8
 	Release   goruntime.Release // the same, parsed, without experiments and vendors' suffixes
@@ -30,7 +31,8 @@ type Binary struct {
 	Module  uint64 // address of the first runtime.moduledata
 	Table   *pclntab.Table
 
-	// Disassembled: there are no symbols, and the globals were found in code. The caller must validate them.
+	// Disassembled: there are no symbols, and the globals were found in code.
+	// The caller must validate them.
 	Disassembled bool
 }
 
@@ -58,11 +60,14 @@ func Open(r io.ReaderAt, atEntry uint64) (*Binary, error) {
 
 // OpenAsBuilt is Open with the layout that the program's own debug information has.
 func OpenAsBuilt(r io.ReaderAt, atEntry uint64) (*Binary, error) {
-	return open(r, atEntry, func(im *image, _, _ string) (*layout.Layout, error) { return layout.FromELF(im.elf) })
+	return open(r, atEntry,
+		func(im *image, _, _ string) (*layout.Layout, error) { return layout.FromELF(im.elf) })
 }
 
-// open reads an executable. If only its tables can't be read, it returns what was read beside the error.
-func open(r io.ReaderAt, atEntry uint64, layoutOf func(im *image, version, arch string) (*layout.Layout, error)) (*Binary, error) {
+// open reads an executable. If only its tables can't be read, it returns what
+// was read beside the error.
+func open(r io.ReaderAt, atEntry uint64, layoutOf func(im *image,
+	version, arch string) (*layout.Layout, error)) (*Binary, error) {
 	im, err := newImage(r)
 	if err != nil {
 		return nil, err
@@ -75,7 +80,8 @@ func open(r io.ReaderAt, atEntry uint64, layoutOf func(im *image, version, arch 
 		b.Bias = atEntry - b.Entry
 	}
 	if b.BuildInfo, err = buildinfo.Read(r); err != nil {
-		return nil, fmt.Errorf("reading executable: no Go build information, not a Go program: %w", err)
+		return nil, fmt.Errorf("reading executable: no Go build information, not a Go program: %w",
+			err)
 	}
 	b.Version = b.BuildInfo.GoVersion
 	if b.Release, _, err = goruntime.ParseRelease(b.Version); err != nil {
@@ -117,14 +123,16 @@ func readLayout(im *image, version, arch string) (*layout.Layout, error) {
 		return l, nil
 	}
 	if tableErr != nil {
-		return nil, fmt.Errorf("%w: use --backend delve, or a newer cpprof", errors.Join(err, tableErr))
+		return nil, fmt.Errorf("%w: use --backend delve, or a newer cpprof",
+			errors.Join(err, tableErr))
 	}
 	return fromTable, nil
 }
 
 // table creates the pclntab's reader for the program moved by bias.
 func (m *module) table(bias uint64) (*pclntab.Table, error) {
-	return pclntab.New(m.tabledata, pclntab.Module{Text: m.text + bias, EText: m.etext + bias, GoFunc: m.gofuncdata})
+	return pclntab.New(m.tabledata,
+		pclntab.Module{Text: m.text + bias, EText: m.etext + bias, GoFunc: m.gofuncdata})
 }
 
 // findGlobals finds the runtime's variables by name, else in code.
@@ -137,13 +145,15 @@ func (b *Binary) findGlobals(im *image, m *module) error {
 		b.Globals, b.Disassembled = globalsIn(code, b.Layout), true
 	}
 	if missing := b.Globals.Missing(); len(missing) > 0 {
-		return fmt.Errorf("no symbol table, and the code does not tell where %s is (Go version %s)", strings.Join(missing, ", "), b.Version)
+		return fmt.Errorf("no symbol table, and the code does not tell where %s is (Go version %s)",
+			strings.Join(missing, ", "), b.Version)
 	}
 	b.Globals.Move(b.Bias)
 	return nil
 }
 
-// globalsIn finds the runtime's variables in code. Variables that the release does not have stay 0.
+// globalsIn finds the runtime's variables in code. Variables that the release
+// does not have stay 0.
 func globalsIn(code globals.Code, l *layout.Layout) globals.Globals {
 	g := globals.FromCode(code)
 	if !l.Cleanups.All.Has() {
@@ -158,13 +168,14 @@ func codeOf(im *image, m *module, arch string) (globals.Code, error) {
 	if err != nil {
 		return globals.Code{}, err
 	}
-	return globals.Code{Arch: arch, Table: t, Data: variables(im.elf), Bytes: func(f pclntab.Func) []byte {
-		text, err := im.bytes(f.Entry, f.End-f.Entry)
-		if err != nil {
-			return nil
-		}
-		return text
-	}}, nil
+	return globals.Code{Arch: arch, Table: t,
+		Data: variables(im.elf), Bytes: func(f pclntab.Func) []byte {
+			text, err := im.bytes(f.Entry, f.End-f.Entry)
+			if err != nil {
+				return nil
+			}
+			return text
+		}}, nil
 }
 
 // variables returns a function that reports whether a variable lies at a link

@@ -8,8 +8,8 @@ import (
 	"io"
 )
 
-// BuildID returns the ID that the Go linker has given an executable: it depends on everything that was linked. It is "" if the
-// executable has none.
+// BuildID returns the ID that the Go linker has given an executable: it
+// depends on everything that was linked. It is "" if the executable has none.
 func BuildID(r io.ReaderAt) (string, error) {
 	f, err := elf.NewFile(r)
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
 )
 
-// A module has the fields of runtime.firstmoduledata that are needed, at link addresses.
+// A module has the fields of runtime.firstmoduledata that are needed, at link
+// addresses.
 type module struct {
 	addr         uint64
 	pclntab      uint64
@@ -37,8 +38,10 @@ func findModule(im *image, l *layout.Module) (*module, error) {
 	return nil, fmt.Errorf("no moduledata: %w", errors.Join(tried...))
 }
 
-// tableCandidates returns the addresses at which a pclntab may be: in its section, else wherever the bytes of a segment
-// look like one (external linkers may merge the section into another, and some tools remove all sections).
+// tableCandidates returns the addresses at which a pclntab may be: in its
+// section, else wherever the bytes of a segment look like one (external
+// linkers may merge the section into another, and some tools remove all
+// sections).
 func tableCandidates(im *image) []uint64 {
 	for _, name := range []string{".gopclntab", ".data.rel.ro.gopclntab"} {
 		if s := im.elf.Section(name); s != nil {
@@ -81,10 +84,12 @@ func moduleOf(im *image, l *layout.Module, table uint64) (*module, error) {
 			return binary.LittleEndian.Uint64(b[off:])
 		}
 		// The slice of function names begins at the address in the table's header.
-		if word(l.PCHeader) != table || word(l.PCHeader+8) != table+binary.LittleEndian.Uint64(header[32:]) {
+		if word(l.PCHeader) != table ||
+			word(l.PCHeader+8) != table+binary.LittleEndian.Uint64(header[32:]) {
 			continue
 		}
-		m := &module{addr: at, pclntab: table, text: word(l.Text), etext: word(l.EText), gofunc: word(l.GoFunc),
+		m := &module{addr: at, pclntab: table, text: word(l.Text), etext: word(l.EText),
+			gofunc:       word(l.GoFunc),
 			textSections: word(l.TextMap + 8)}
 		return m, m.read(im)
 	}
@@ -106,8 +111,9 @@ func (m *module) read(im *image) error {
 	return nil
 }
 
-// moduleCandidates returns the addresses at which moduledata may be: the section that it has since Go 1.26, and every
-// word of the data that has the table's address.
+// moduleCandidates returns the addresses at which moduledata may be: the
+// section that it has since Go 1.26, and every word of the data that has the
+// table's address.
 func moduleCandidates(im *image, table uint64) []uint64 {
 	var at []uint64
 	if s := im.elf.Section(".go.module"); s != nil {

@@ -2,14 +2,15 @@ package goruntime
 
 import "debug/elf"
 
-// An ABI describes how Go functions call one another on a processor (ABIInternal). Registers are numbered as instructions
-// number them.
+// An ABI describes how Go functions call one another on a processor
+// (ABIInternal). Registers are numbered as instructions number them.
 type ABI struct {
 	Closure   uint8    // holds the closure during a call of one
 	Arguments [6]uint8 // hold the first integer and pointer arguments
 	Kept      []uint8  // have the same value before and after a call
 
-	// What calls of the compiler's own change: of the write barrier, and of duffzero and duffcopy. They keep the others.
+	// What calls of the compiler's own change: of the write barrier, and of
+	// duffzero and duffcopy. They keep the others.
 	Barrier, Duff []uint8
 
 	DWARF []uint8 // the registers' numbers in debug information; nil if they are the same
@@ -17,8 +18,9 @@ type ABI struct {
 
 var abis = map[string]*ABI{
 	"amd64": {
-		Closure: 2, Arguments: [6]uint8{0, 3, 1, 7, 6, 8}, DWARF: []uint8{0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15},
-		Kept: []uint8{4, 5, 14}, Barrier: []uint8{11}, Duff: []uint8{6, 7},
+		Closure: 2, Arguments: [6]uint8{0, 3, 1, 7, 6, 8},
+		DWARF: []uint8{0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15},
+		Kept:  []uint8{4, 5, 14}, Barrier: []uint8{11}, Duff: []uint8{6, 7},
 	},
 	"arm64": {
 		Closure: 26, Arguments: [6]uint8{0, 1, 2, 3, 4, 5},

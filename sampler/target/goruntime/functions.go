@@ -5,23 +5,27 @@ import "strings"
 // Bottom is the name of the function below every goroutine's first one.
 const Bottom = "runtime.goexit"
 
-// IsSystem reports whether a goroutine is the runtime's own, by the name of its first function, as the runtime itself
-// decides it (isSystemGoroutine).
+// IsSystem reports whether a goroutine is the runtime's own, by the name of
+// its first function, as the runtime itself decides it (isSystemGoroutine).
 func IsSystem(first string) bool {
-	return strings.HasPrefix(first, "runtime.") && first != "runtime.main" && first != "runtime.handleAsyncEvent"
+	return strings.HasPrefix(first, "runtime.") && first != "runtime.main" &&
+		first != "runtime.handleAsyncEvent"
 }
 
-// IsCollector reports whether a goroutine works for the garbage collector, by the name of its first function.
+// IsCollector reports whether a goroutine works for the garbage collector, by
+// the name of its first function.
 func IsCollector(first string) bool { return first == "runtime.gcBgMarkWorker" }
 
-// GrowsStack reports whether a function grows its caller's stack and then restarts the caller.
+// GrowsStack reports whether a function grows its caller's stack and then
+// restarts the caller.
 func GrowsStack(function string) bool { return strings.HasPrefix(function, growsStack) }
 
 const growsStack = "runtime.morestack"
 
 // IsRuntime reports whether a function is one of the runtime.
 func IsRuntime(function string) bool {
-	return strings.HasPrefix(function, "runtime.") || strings.HasPrefix(function, "internal/runtime/")
+	return strings.HasPrefix(function, "runtime.") ||
+		strings.HasPrefix(function, "internal/runtime/")
 }
 
 // IsSync reports whether a function or a type is one of package sync.
@@ -34,47 +38,54 @@ func IsSync(name string) bool {
 // The wrappers of Go 1.21 have names like closures.
 func (r Release) IsWrapperOf121(funcID uint8) bool { return r.Line <= 21 && funcID == 21 }
 
-// A CallRole is the effect of a function's call on locks, channels, groups and conditions.
+// A CallRole is the effect of a function's call on locks, channels, groups
+// and conditions.
 type CallRole uint8
 
 const (
-	CallOther          CallRole = iota
-	CallLock                    // takes the lock at its first argument
-	CallLockSlow                // the same: the slow path of Lock
-	CallUnlock                  // releases it
-	CallRLock                   // takes it for a reader
-	CallRUnlock                 // releases it
-	CallTryLock                 // takes it if it is free
-	CallTryRLock                // the same for a reader
-	CallReadSlow                // RLock waits for the writer: the first argument is the lock's semaphore
-	CallUnlockSlow              // nothing: the fast path before the call has released the lock
-	CallRUnlockSlow             // the same
-	CallSend                    // sends to the channel at its first argument
-	CallReceive                 // receives from it
-	CallSelect                  // does one of the cases that its arguments list
-	CallClose                   // closes the channel at its first argument
-	CallDone                    // lowers the counter of the WaitGroup at its first argument
-	CallAdd                     // lowers it if the second argument is below 0
-	CallSignal                  // wakes those who wait for the Cond at its first argument
-	CallAcquire                 // takes a part of the semaphore.Weighted at its first argument, or waits for it
-	CallRelease                 // gives it back
-	CallConnection              // takes a connection of the pool at its first argument, or waits for one
-	CallWithConnection          // runs while it has such a connection
-	CallReturn                  // gives back the connection of the pool to which the first word at its first argument points
-	CallReturnOf                // the same, with one more pointer in between
-	CallWrite                   // writes to the poll.FD at its first argument, with its lock for writing
-	CallFDLock                  // takes such a lock, or waits for it
-	CallGroupWait               // waits for a WaitGroup
-	CallCondWait                // waits for a Cond, and releases a lock meanwhile
-	CallStops                   // does not return here
-	CallUnwinds                 // runs deferred functions, which may release locks
-	CallDefer                   // defers the call of the closure at its first argument
-	CallDeferStack              // the same: the argument is the runtime's record of it
-	CallGo                      // starts a goroutine that calls the closure at its first argument
-	CallBarrier                 // keeps all registers but a few
-	CallDuff                    // writes to the frame
-	CallSemacquire              // waits for the semaphore at its first argument
-	CallSudog                   // returns the sudog that a wait needs
+	CallOther    CallRole = iota
+	CallLock              // takes the lock at its first argument
+	CallLockSlow          // the same: the slow path of Lock
+	CallUnlock            // releases it
+	CallRLock             // takes it for a reader
+	CallRUnlock           // releases it
+	CallTryLock           // takes it if it is free
+	CallTryRLock          // the same for a reader
+	// RLock waits for the writer: the first argument is the lock's semaphore
+	CallReadSlow
+	CallUnlockSlow  // nothing: the fast path before the call has released the lock
+	CallRUnlockSlow // the same
+	CallSend        // sends to the channel at its first argument
+	CallReceive     // receives from it
+	CallSelect      // does one of the cases that its arguments list
+	CallClose       // closes the channel at its first argument
+	CallDone        // lowers the counter of the WaitGroup at its first argument
+	CallAdd         // lowers it if the second argument is below 0
+	CallSignal      // wakes those who wait for the Cond at its first argument
+	// takes a part of the semaphore.Weighted at its first argument, or waits for it
+	CallAcquire
+	CallRelease // gives it back
+	// takes a connection of the pool at its first argument, or waits for one
+	CallConnection
+	CallWithConnection // runs while it has such a connection
+	// gives back the connection of the pool to which the first word at its
+	// first argument points
+	CallReturn
+	CallReturnOf // the same, with one more pointer in between
+	// writes to the poll.FD at its first argument, with its lock for writing
+	CallWrite
+	CallFDLock     // takes such a lock, or waits for it
+	CallGroupWait  // waits for a WaitGroup
+	CallCondWait   // waits for a Cond, and releases a lock meanwhile
+	CallStops      // does not return here
+	CallUnwinds    // runs deferred functions, which may release locks
+	CallDefer      // defers the call of the closure at its first argument
+	CallDeferStack // the same: the argument is the runtime's record of it
+	CallGo         // starts a goroutine that calls the closure at its first argument
+	CallBarrier    // keeps all registers but a few
+	CallDuff       // writes to the frame
+	CallSemacquire // waits for the semaphore at its first argument
+	CallSudog      // returns the sudog that a wait needs
 )
 
 var callRoles = map[string]CallRole{
@@ -123,7 +134,8 @@ var callRoles = map[string]CallRole{
 	"runtime.acquireSudog":              CallSudog,
 }
 
-// callFamilies are functions of the runtime that are identified by prefixes of their names.
+// callFamilies are functions of the runtime that are identified by prefixes
+// of their names.
 var callFamilies = []struct {
 	prefix string
 	role   CallRole
@@ -154,7 +166,8 @@ func (r CallRole) TakesOrReleases() bool { return CallLock <= r && r <= CallRUnl
 // UsesChannel reports whether a call sends to a channel, or receives from it.
 func (r CallRole) UsesChannel() bool { return r == CallSend || r == CallReceive || r == CallSelect }
 
-// EndsWaits reports whether a call may end waits for a WaitGroup, a Cond, a semaphore or a pool, or all waits for a channel.
+// EndsWaits reports whether a call may end waits for a WaitGroup, a Cond, a
+// semaphore or a pool, or all waits for a channel.
 func (r CallRole) EndsWaits() bool {
 	switch r {
 	case CallClose, CallDone, CallAdd, CallSignal, CallRelease, CallReturn, CallReturnOf:
@@ -163,13 +176,14 @@ func (r CallRole) EndsWaits() bool {
 	return false
 }
 
-// IsSlowPath reports whether a function is what an inlined one calls if its atomic instruction does not suffice.
+// IsSlowPath reports whether a function is what an inlined one calls if its
+// atomic instruction does not suffice.
 func (r CallRole) IsSlowPath() bool {
 	return r == CallLockSlow || r == CallUnlockSlow || r == CallRUnlockSlow || r == CallReadSlow
 }
 
-// An AtomicEffect is the effect on a lock of the atomic addition in a function of package sync, if the function is
-// inlined.
+// An AtomicEffect is the effect on a lock of the atomic addition in a
+// function of package sync, if the function is inlined.
 type AtomicEffect struct {
 	Takes bool  // Without it, the lock is released
 	Read  bool  // for a reader
@@ -183,17 +197,21 @@ var atomicEffects = map[string]AtomicEffect{
 	"sync.(*RWMutex).RUnlock":       {Read: true, Field: RWMutexReaderCount},
 }
 
-// AtomicEffectOf returns what the atomic addition of an inlined function does, by the function's name.
+// AtomicEffectOf returns what the atomic addition of an inlined function
+// does, by the function's name.
 func AtomicEffectOf(function string) (AtomicEffect, bool) {
 	e, ok := atomicEffects[function]
 	return e, ok
 }
 
-// balanced are prefixes of names of functions that release what they take in ways that are hard to analyse.
-var balanced = []string{"fmt.", "internal/sync.(*HashTrieMap[", "sync.(*Map).", "sync.(*Pool).", "sync.(*Once).", "unique."}
+// balanced are prefixes of names of functions that release what they take in
+// ways that are hard to analyse.
+var balanced = []string{"fmt.", "internal/sync.(*HashTrieMap[", "sync.(*Map).", "sync.(*Pool).",
+	"sync.(*Once).", "unique."}
 
-// IsBalanced reports whether a function is known to release every lock that it takes. A function literal is not: in Go 1.21,
-// sync.(*Once).doSlow.func1 is the deferred Unlock.
+// IsBalanced reports whether a function is known to release every lock that
+// it takes. A function literal is not: in Go 1.21, sync.(*Once).doSlow.func1
+// is the deferred Unlock.
 func IsBalanced(function string) bool {
 	for _, prefix := range balanced {
 		if rest, ok := strings.CutPrefix(function, prefix); ok {

@@ -6,7 +6,8 @@ const PageShift = 13
 // SpanInUse is the state of a span with objects (runtime.mspan.state).
 const SpanInUse = 1
 
-// MaxSmallObject is the size of the largest object that shares its span with others.
+// MaxSmallObject is the size of the largest object that shares its span with
+// others.
 const MaxSmallObject = 32 << 10
 
 // Blocks of finalizers that are to run (runtime.finBlock), and of cleanups.
@@ -53,7 +54,8 @@ const (
 	NotifyListHead = 16
 )
 
-// ChannelClosed is the offset in a channel (runtime.hchan) of what says that it is closed (4 bytes).
+// ChannelClosed is the offset in a channel (runtime.hchan) of what says that
+// it is closed (4 bytes).
 const ChannelClosed = 28
 
 // ChannelTimer returns the offset in a channel of the timer that sends to it.
@@ -72,5 +74,6 @@ func (r Release) ChannelQueues() uint64 {
 // MGSignalAfterProcID is the distance from runtime.m.procid to runtime.m.gsignal.
 const MGSignalAfterProcID = 8
 
-// WaitSinceBeforeReason is the distance from runtime.g.waitsince to runtime.g.waitreason.
+// WaitSinceBeforeReason is the distance from runtime.g.waitsince to
+// runtime.g.waitreason.
 const WaitSinceBeforeReason = 8

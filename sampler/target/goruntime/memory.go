@@ -3,15 +3,17 @@ package goruntime
 // RunqLen is the length of a processor's queue of goroutines (runtime.p.runq).
 const RunqLen = 256
 
-// Deferred functions. A goroutine's list of them (runtime.g._defer) begins in the word before runtime.g.m.
-// The word before that (runtime.g._panic) is set while the goroutine panics.
+// Deferred functions. A goroutine's list of them (runtime.g._defer) begins in
+// the word before runtime.g.m. The word before that (runtime.g._panic) is set
+// while the goroutine panics.
 const (
 	DeferBeforeM = 8
 	PanicBeforeM = 16
 	DeferFn      = 24 // runtime._defer.fn
 )
 
-// DeferLink returns the offset of the next entry of that list (runtime._defer.link).
+// DeferLink returns the offset of the next entry of that list
+// (runtime._defer.link).
 func (r Release) DeferLink() uint64 {
 	if r.Line == 21 {
 		return 40
@@ -33,7 +35,8 @@ const (
 	SemaRootTreap = 8
 )
 
-// SemaRootSize returns the size of an entry of runtime.semtable, which is padded to a cache line.
+// SemaRootSize returns the size of an entry of runtime.semtable, which is
+// padded to a cache line.
 func SemaRootSize(arch string) int {
 	if arch == "arm64" {
 		return 128
@@ -41,10 +44,12 @@ func SemaRootSize(arch string) int {
 	return 64
 }
 
-// LabelsAreList reports whether a goroutine's pprof labels are a slice of pairs of strings. Before, they are a map.
+// LabelsAreList reports whether a goroutine's pprof labels are a slice of
+// pairs of strings. Before, they are a map.
 func (r Release) LabelsAreList() bool { return r.Line >= 24 }
 
-// The map of labels up to Go 1.23 (runtime.hmap, runtime.bmap), with strings as keys and values.
+// The map of labels up to Go 1.23 (runtime.hmap, runtime.bmap), with strings
+// as keys and values.
 const (
 	MapLogBuckets = 9  // hmap.B, a byte
 	MapBuckets    = 16 // hmap.buckets

@@ -32,13 +32,16 @@ var resourceRoles = map[string]CallRole{
 	"internal/poll.(*FD).Writev":        CallWrite,
 }
 
-// FDWriteLocked is the bit in the first 8 bytes of a poll.FD that is set while a goroutine has its lock for writing (mutexWLock).
+// FDWriteLocked is the bit in the first 8 bytes of a poll.FD that is set
+// while a goroutine has its lock for writing (mutexWLock).
 const FDWriteLocked = 4
 
-// PoolIdle is the offset in a database/sql.DB of the number of connections that nobody uses (8 bytes, of freeConn).
+// PoolIdle is the offset in a database/sql.DB of the number of connections
+// that nobody uses (8 bytes, of freeConn).
 const PoolIdle = 48
 
-// PoolOpen returns the offset in a database/sql.DB of the number of its connections (8 bytes, numOpen).
+// PoolOpen returns the offset in a database/sql.DB of the number of its
+// connections (8 bytes, numOpen).
 func (r Release) PoolOpen() int {
 	if r.Line < 23 {
 		return 80

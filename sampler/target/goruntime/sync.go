@@ -1,6 +1,7 @@
 package goruntime
 
-// Offsets in sync.Mutex and sync.RWMutex. The first field of a RWMutex is the Mutex that its writers compete for.
+// Offsets in sync.Mutex and sync.RWMutex. The first field of a RWMutex is the
+// Mutex that its writers compete for.
 const (
 	MutexState = 0 // a bit set, see below
 	MutexSema  = 4
@@ -13,20 +14,24 @@ const (
 	RWMutexSize        = 24
 )
 
-// Bits in the state of a sync.Mutex, all in its lowest byte. The rest is the number of goroutines that wait.
+// Bits in the state of a sync.Mutex, all in its lowest byte. The rest is the
+// number of goroutines that wait.
 const (
 	MutexLocked   = 1
 	MutexWoken    = 2
 	MutexStarving = 4
 )
 
-// WaitGroupCount is the offset in a sync.WaitGroup of the number of goroutines that it waits for (4 bytes).
+// WaitGroupCount is the offset in a sync.WaitGroup of the number of
+// goroutines that it waits for (4 bytes).
 const WaitGroupCount = 4
 
-// WaitGroupSema is the offset in a sync.WaitGroup of the semaphore that goroutines in Wait are parked at.
+// WaitGroupSema is the offset in a sync.WaitGroup of the semaphore that
+// goroutines in Wait are parked at.
 const WaitGroupSema = 8
 
-// WeightedTaken is the offset in a golang.org/x/sync/semaphore.Weighted of the sum of the parts that were taken (8 bytes).
+// WeightedTaken is the offset in a golang.org/x/sync/semaphore.Weighted of
+// the sum of the parts that were taken (8 bytes).
 const WeightedTaken = 8
 
 // Offsets in a channel (runtime.hchan), 8 bytes each.

@@ -15,13 +15,20 @@ const (
 	AwaitsGroup                  // a sync.WaitGroup, a sync.Cond, a semaphore or a pool, perhaps
 )
 
-// A WaitReason is the reason for which the runtime parked a goroutine (runtime.waitReason), with its meaning.
+// A WaitReason is the reason for which the runtime parked a goroutine
+// (runtime.waitReason), with its meaning.
 type WaitReason struct {
-	Text      string // the runtime's own: "chan receive"
-	Awaits    Awaited
-	Semaphore uint64 // AwaitsLock: the offset in the lock of the semaphore that the goroutine waits for
-	Readers   bool   // AwaitsLock: readers keep the goroutine waiting. Without it, the lock's writer does
-	Sends     bool   // AwaitsChannel: the goroutine waits until another one receives. Without it, until another one sends
+	Text   string // the runtime's own: "chan receive"
+	Awaits Awaited
+	// AwaitsLock: the offset in the lock of the semaphore that the goroutine
+	// waits for
+	Semaphore uint64
+	// AwaitsLock: readers keep the goroutine waiting. Without it, the lock's
+	// writer does
+	Readers bool
+	// AwaitsChannel: the goroutine waits until another one receives. Without
+	// it, until another one sends
+	Sends bool
 }
 
 // The reasons that code asks for by name.
@@ -43,26 +50,35 @@ var waitReasons = map[string]WaitReason{
 	"sync.Cond.Wait":      {Awaits: AwaitsGroup},
 	"sync.WaitGroup.Wait": {Awaits: AwaitsGroup}, // from Go 1.24 on
 	"select":              {Awaits: AwaitsGroup}, // in a semaphore or a pool, and for channels
-	"semacquire":          {Awaits: AwaitsGroup}, // up to Go 1.23 for a WaitGroup. Other waits have it in every release
+	// up to Go 1.23 for a WaitGroup. Other waits have it in every release
+	"semacquire": {Awaits: AwaitsGroup},
 }
 
-// otherReasons are the rest: cpprof finds out nothing more about what their goroutines wait for.
+// otherReasons are the rest: cpprof finds out nothing more about what their
+// goroutines wait for.
 var otherReasons = []string{
-	"", "coroutine", "debug call", "dumping heap", "IO wait", "page trace flush", "panicwait", "preempted",
-	"select (no cases)", "sleep", "stopping the world", "chan receive (nil chan)", "chan send (nil chan)",
+	"", "coroutine", "debug call", "dumping heap", "IO wait", "page trace flush", "panicwait",
+	"preempted",
+	"select (no cases)", "sleep", "stopping the world", "chan receive (nil chan)",
+	"chan send (nil chan)",
 
 	// The runtime's own goroutines wait for work.
-	"cleanup wait", "finalizer wait", "force gc (idle)", "GC scavenge wait", "GC sweep wait", "GC worker (idle)",
+	"cleanup wait", "finalizer wait", "force gc (idle)", "GC scavenge wait", "GC sweep wait",
+	"GC worker (idle)",
 	"GOMAXPROCS updater (idle)", "trace reader (blocked)",
 
 	// The collector's work and the tracer's.
-	"flushing proc caches", "garbage collection", "garbage collection scan", "GC assist marking", "GC assist wait",
-	"GC mark termination", "GC weak to strong wait", "GC worker (active)", "trace goroutine status", "trace proc status",
+	"flushing proc caches", "garbage collection", "garbage collection scan", "GC assist marking",
+	"GC assist wait",
+	"GC mark termination", "GC weak to strong wait", "GC worker (active)", "trace goroutine status",
+	"trace proc status",
 	"wait for GC cycle",
 
 	// Of package testing/synctest.
-	"chan receive (durable)", "chan receive (synctest)", "chan send (durable)", "chan send (synctest)", "select (durable)",
-	"select (synctest)", "sync.WaitGroup.Wait (durable)", "sync.WaitGroup.Wait (synctest)", "synctest.Run",
+	"chan receive (durable)", "chan receive (synctest)", "chan send (durable)",
+	"chan send (synctest)", "select (durable)",
+	"select (synctest)", "sync.WaitGroup.Wait (durable)", "sync.WaitGroup.Wait (synctest)",
+	"synctest.Run",
 	"synctest.Wait", "synctest.run", "synctest.wait",
 }
 
@@ -73,8 +89,9 @@ func ReasonOf(text string) WaitReason {
 	return r
 }
 
-// LockAt returns the address of the lock that a goroutine waits for, given the address of the semaphore in it; 0 if the
-// reason is not a wait for a lock.
+// LockAt returns the address of the lock that a goroutine waits for, given
+// the address of the semaphore in it; 0 if the reason is not a wait for a
+// lock.
 func (r WaitReason) LockAt(semaphore uint64) uint64 {
 	if r.Awaits != AwaitsLock || semaphore < r.Semaphore {
 		return 0
@@ -82,9 +99,11 @@ func (r WaitReason) LockAt(semaphore uint64) uint64 {
 	return semaphore - r.Semaphore
 }
 
-// ReadReasons reads the texts of runtime.waitReasonStrings from a program's memory. Their number is
-// not known, but what follows them is hardly ever a valid string.
-func ReadReasons(read func(addr uint64, b []byte) error, at uint64) (reasons []WaitReason, err error) {
+// ReadReasons reads the texts of runtime.waitReasonStrings from a program's
+// memory. Their number is not known, but what follows them is hardly ever a
+// valid string.
+func ReadReasons(read func(addr uint64, b []byte) error, at uint64) (reasons []WaitReason,
+	err error) {
 	const most = 64
 	headers := make([]byte, 16*most)
 	for len(headers) > 0 && read(at, headers) != nil {
@@ -92,7 +111,8 @@ func ReadReasons(read func(addr uint64, b []byte) error, at uint64) (reasons []W
 	}
 	known := false
 	for ; len(headers) > 0; headers = headers[16:] {
-		s, ok := shortText(read, binary.LittleEndian.Uint64(headers), binary.LittleEndian.Uint64(headers[8:]))
+		s, ok := shortText(read, binary.LittleEndian.Uint64(headers),
+			binary.LittleEndian.Uint64(headers[8:]))
 		if !ok || s == "" && len(reasons) > 0 {
 			break
 		}

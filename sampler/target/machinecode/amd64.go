@@ -18,8 +18,8 @@ const (
 	r11 Reg = 11
 )
 
-// decodeAMD64 appends the instructions of code, whose address is pc. After bytes that it can't decode, execution does not
-// continue.
+// decodeAMD64 appends the instructions of code, whose address is pc. After
+// bytes that it can't decode, execution does not continue.
 func decodeAMD64(dst []Instr, code []byte, pc uint64) []Instr {
 	for off := 0; off < len(code); {
 		at := pc + uint64(off)
@@ -39,7 +39,8 @@ func decodeAMD64(dst []Instr, code []byte, pc uint64) []Instr {
 	return dst
 }
 
-// general returns the number of a general register of any width. The second-lowest byte counts as its register.
+// general returns the number of a general register of any width. The
+// second-lowest byte counts as its register.
 func general(r x86asm.Reg) Reg {
 	switch {
 	case r >= x86asm.RAX && r <= x86asm.R15:
@@ -63,7 +64,8 @@ func isWide(a x86asm.Arg) bool {
 	return ok && r >= x86asm.RAX && r <= x86asm.R15
 }
 
-// memory returns an operand for an address. One that depends on a segment is not known.
+// memory returns an operand for an address. One that depends on a segment is
+// not known.
 func memory(x *Instr, m x86asm.Mem) Operand {
 	o := Operand{Base: NoReg, Index: NoReg, InMemory: true, Offset: m.Disp}
 	switch {
@@ -130,11 +132,13 @@ func translateAMD64(x *Instr, in *x86asm.Inst) {
 		atomicAMD64(x, in)
 	case x86asm.MOVZX:
 		if otherAMD64(x, in); in.MemBytes == 1 {
-			x.Op, x.Dst, x.Size, x.Operand, x.Kills = OpLoad, registerOf(in.Args[0]), 1, memory(x, in.Args[1].(x86asm.Mem)), 0
+			x.Op, x.Dst, x.Size, x.Operand, x.Kills = OpLoad, registerOf(in.Args[0]), 1,
+				memory(x, in.Args[1].(x86asm.Mem)), 0
 		}
 	case x86asm.CMP, x86asm.TEST:
 		testAMD64(x, in)
-	case x86asm.BT, x86asm.NOP, x86asm.UCOMISD, x86asm.UCOMISS, x86asm.PREFETCHT0, x86asm.PREFETCHNTA:
+	case x86asm.BT, x86asm.NOP, x86asm.UCOMISD, x86asm.UCOMISS, x86asm.PREFETCHT0,
+		x86asm.PREFETCHNTA:
 		// They set flags only.
 	default:
 		if isBranch(in.Op) {
@@ -155,8 +159,10 @@ func translateAMD64(x *Instr, in *x86asm.Inst) {
 // isBranch reports whether an operation is a conditional jump.
 func isBranch(o x86asm.Op) bool {
 	switch o {
-	case x86asm.JA, x86asm.JAE, x86asm.JB, x86asm.JBE, x86asm.JCXZ, x86asm.JE, x86asm.JECXZ, x86asm.JG, x86asm.JGE,
-		x86asm.JL, x86asm.JLE, x86asm.JNE, x86asm.JNO, x86asm.JNP, x86asm.JNS, x86asm.JO, x86asm.JP, x86asm.JRCXZ,
+	case x86asm.JA, x86asm.JAE, x86asm.JB, x86asm.JBE, x86asm.JCXZ, x86asm.JE, x86asm.JECXZ,
+		x86asm.JG, x86asm.JGE,
+		x86asm.JL, x86asm.JLE, x86asm.JNE, x86asm.JNO, x86asm.JNP, x86asm.JNS, x86asm.JO, x86asm.JP,
+		x86asm.JRCXZ,
 		x86asm.JS, x86asm.LOOP, x86asm.LOOPE, x86asm.LOOPNE:
 		return true
 	}
@@ -283,14 +289,19 @@ func atomicAMD64(x *Instr, in *x86asm.Inst) {
 	}
 }
 
-// otherAMD64 sets the registers that any other instruction changes: its first operand, or implied ones.
+// otherAMD64 sets the registers that any other instruction changes: its first
+// operand, or implied ones.
 func otherAMD64(x *Instr, in *x86asm.Inst) {
 	switch in.Op {
-	case x86asm.DIV, x86asm.IDIV, x86asm.MUL, x86asm.IMUL, x86asm.CQO, x86asm.CDQ, x86asm.CWD, x86asm.RDTSC, x86asm.RDTSCP,
-		x86asm.CPUID, x86asm.XGETBV, x86asm.SYSCALL, x86asm.CDQE, x86asm.CWDE, x86asm.CMPXCHG8B, x86asm.CMPXCHG16B:
+	case x86asm.DIV, x86asm.IDIV, x86asm.MUL, x86asm.IMUL, x86asm.CQO, x86asm.CDQ, x86asm.CWD,
+		x86asm.RDTSC, x86asm.RDTSCP,
+		x86asm.CPUID, x86asm.XGETBV, x86asm.SYSCALL, x86asm.CDQE, x86asm.CWDE, x86asm.CMPXCHG8B,
+		x86asm.CMPXCHG16B:
 		x.Kills = mask(rax, rcx, rdx, rbx, r11)
-	case x86asm.STOSB, x86asm.STOSD, x86asm.STOSQ, x86asm.STOSW, x86asm.MOVSB, x86asm.MOVSW, x86asm.MOVSQ, x86asm.LODSB,
-		x86asm.LODSD, x86asm.LODSQ, x86asm.LODSW, x86asm.SCASB, x86asm.SCASD, x86asm.SCASQ, x86asm.SCASW, x86asm.CMPSB,
+	case x86asm.STOSB, x86asm.STOSD, x86asm.STOSQ, x86asm.STOSW, x86asm.MOVSB, x86asm.MOVSW,
+		x86asm.MOVSQ, x86asm.LODSB,
+		x86asm.LODSD, x86asm.LODSQ, x86asm.LODSW, x86asm.SCASB, x86asm.SCASD, x86asm.SCASQ,
+		x86asm.SCASW, x86asm.CMPSB,
 		x86asm.CMPSW, x86asm.CMPSQ:
 		x.Kills = mask(rax, rcx, rsi, rdi)
 	case x86asm.XCHG:
@@ -308,8 +319,8 @@ func otherAMD64(x *Instr, in *x86asm.Inst) {
 	}
 }
 
-// scanAMD64 searches for bytes that could be calls, jumps and addresses of functions, at every byte. That is much faster
-// than decoding.
+// scanAMD64 searches for bytes that could be calls, jumps and addresses of
+// functions, at every byte. That is much faster than decoding.
 func scanAMD64(code []byte, pc uint64, offsets [2]int64, yield func(target uint64)) Scanned {
 	var found Scanned
 	const callOp, jumpOp, leaOp, lockPrefix, loadOp, indirectOp = 0xe8, 0xe9, 0x8d, 0xf0, 0x8b, 0xff
@@ -334,17 +345,20 @@ func scanAMD64(code []byte, pc uint64, offsets [2]int64, yield func(target uint6
 		case lockPrefix:
 			found.Atomic = found.Atomic || isAtomic(code[i+1:])
 		case loadOp:
-			if i+2 < len(code) && code[i+1]&0xc0 == 0x40 && code[i+1]&7 != 4 { // at an offset of a byte, without index
+			// at an offset of a byte, without index
+			if i+2 < len(code) && code[i+1]&0xc0 == 0x40 && code[i+1]&7 != 4 {
 				found.load(int64(code[i+2]), &offsets)
 			}
 		case indirectOp:
-			found.Indirect = found.Indirect || i+1 < len(code) && code[i+1]&0xf8 == 0xd0 // CALL of a register
+			// CALL of a register
+			found.Indirect = found.Indirect || i+1 < len(code) && code[i+1]&0xf8 == 0xd0
 		}
 	}
 	return found
 }
 
-// isAtomic reports whether the bytes after a lock prefix may be CMPXCHG or XADD of a register.
+// isAtomic reports whether the bytes after a lock prefix may be CMPXCHG or
+// XADD of a register.
 func isAtomic(b []byte) bool {
 	if len(b) > 0 && b[0]&0xf0 == 0x40 { // REX
 		b = b[1:]

@@ -5,9 +5,10 @@ import (
 	"math/bits"
 )
 
-// decodeARM64 appends the instructions of code, whose address is pc. Only a few forms matter. They are recognised by
-// their bits, since arm64asm does not export offsets and does not know the atomic instructions of later processors.
-// Tests compare with it.
+// decodeARM64 appends the instructions of code, whose address is pc. Only a
+// few forms matter. They are recognised by their bits, since arm64asm does
+// not export offsets and does not know the atomic instructions of later
+// processors. Tests compare with it.
 func decodeARM64(dst []Instr, code []byte, pc uint64) []Instr {
 	for off := 0; off+4 <= len(code); off += 4 {
 		x := newInstr(pc+uint64(off), pc+uint64(off)+4)
@@ -73,8 +74,10 @@ func immediateARM64(x *Instr, w uint32, rd, rn Reg) {
 		pages := signed(w, 5, 19)<<2 | int64(w>>29&3)
 		x.Op, x.Dst, x.Operand = OpMove, rd, constant(int64(x.PC&^0xfff)+pages<<12)
 	case w&0x9f000000 == 0x10000000: // ADR
-		x.Op, x.Dst, x.Operand = OpMove, rd, constant(int64(x.PC)+(signed(w, 5, 19)<<2|int64(w>>29&3)))
-	case w&0xbf800000 == 0x91000000 && w>>31 == 1, w&0xff800000 == 0xd1000000: // ADD, SUB of 64 bits
+		x.Op, x.Dst, x.Operand = OpMove, rd,
+			constant(int64(x.PC)+(signed(w, 5, 19)<<2|int64(w>>29&3)))
+	case w&0xbf800000 == 0x91000000 && w>>31 == 1,
+		w&0xff800000 == 0xd1000000: // ADD, SUB of 64 bits
 		c := int64(w >> 10 & 0xfff)
 		if w>>22&1 == 1 {
 			c <<= 12
@@ -89,7 +92,8 @@ func immediateARM64(x *Instr, w uint32, rd, rn Reg) {
 		x.Op, x.Dst, x.Operand = OpMove, rd, constant(^(int64(w>>5&0xffff) << (w >> 21 & 3 * 16)))
 	case w&0xff800000 == 0xb2000000 && rn == spARM64: // ORR with the zero register
 		x.Op, x.Dst, x.Operand = OpMove, rd, constant(bitmaskARM64(w))
-	case w&0x7f800000 == 0x71000000, w&0x7f800000 == 0x31000000: // CMP, CMN: flags, where rd is zero
+	case w&0x7f800000 == 0x71000000,
+		w&0x7f800000 == 0x31000000: // CMP, CMN: flags, where rd is zero
 		killARM64(x, rd)
 	default:
 		killARM64(x, rd)
@@ -99,8 +103,9 @@ func immediateARM64(x *Instr, w uint32, rd, rn Reg) {
 	}
 }
 
-// bitmaskARM64 returns the constant of a logical instruction of 64 bits: a run of ones, turned to the right in an element whose
-// size is a power of 2, again and again.
+// bitmaskARM64 returns the constant of a logical instruction of 64 bits: a
+// run of ones, turned to the right in an element whose size is a power of 2,
+// again and again.
 func bitmaskARM64(w uint32) int64 {
 	ones, turn := w>>10&63, w>>16&63
 	n := bits.Len32(w>>22&1<<6|^ones&63) - 1
@@ -130,8 +135,10 @@ func registersARM64(x *Instr, w uint32, rd Reg) {
 		} else {
 			x.Op, x.Dst, x.Operand = OpMove, rd, Operand{Base: rm, Index: NoReg}
 		}
-	case w&0xffe00000 == 0x8b000000 && rn != spARM64 && rm != spARM64 && w>>10&63 < 8: // ADD, shifted left
-		x.Op, x.Dst, x.Operand = OpMove, rd, Operand{Base: rn, Index: rm, Scale: 1 << (w >> 10 & 63)}
+	case w&0xffe00000 == 0x8b000000 && rn != spARM64 && rm != spARM64 &&
+		w>>10&63 < 8: // ADD, shifted left
+		x.Op, x.Dst, x.Operand = OpMove, rd,
+			Operand{Base: rn, Index: rm, Scale: 1 << (w >> 10 & 63)}
 	case w&0xffe0fc00 == 0x8b206000 && rm != spARM64: // ADD with the stack pointer
 		x.Op, x.Dst, x.Operand = OpMove, rd, Operand{Base: rn, Index: rm, Scale: 1}
 	default:
@@ -145,10 +152,14 @@ func registersARM64(x *Instr, w uint32, rd Reg) {
 // memoryARM64 takes loads and stores of general registers. For vectors they
 // count as stores of something unknown.
 func memoryARM64(x *Instr, w uint32, rt, rn Reg) {
-	address := func(off int64) Operand { return Operand{Base: rn, Index: NoReg, InMemory: true, Offset: off} }
+	address := func(off int64) Operand {
+		return Operand{Base: rn, Index: NoReg, InMemory: true,
+			Offset: off}
+	}
 	vector := w>>26&1 == 1
 	switch {
-	case w>>27&7 == 0b101 && w>>23&1 == 0 && w>>24&1 == 1, w>>27&7 == 0b101 && w>>25&1 == 0: // pairs
+	case w>>27&7 == 0b101 && w>>23&1 == 0 && w>>24&1 == 1,
+		w>>27&7 == 0b101 && w>>25&1 == 0: // pairs
 		pairARM64(x, w, rt, rn)
 	case w&0x3f000000 == 0x08000000: // exclusive and ordered
 		exclusiveARM64(x, w, rt, rn)
@@ -188,7 +199,9 @@ func memoryARM64(x *Instr, w uint32, rt, rn Reg) {
 		}
 		simpleARM64(x, w, rt, a, 1<<size)
 	case w&0x3b000000 == 0x18000000: // literal
-		simpleARM64(x, w|1<<22, rt, Operand{Base: NoReg, Index: NoReg, InMemory: true, Offset: int64(x.PC) + signed(w, 5, 19)*4}, 8)
+		simpleARM64(x, w|1<<22, rt,
+			Operand{Base: NoReg, Index: NoReg, InMemory: true,
+				Offset: int64(x.PC) + signed(w, 5, 19)*4}, 8)
 	default: // of vectors, several at once: they move the address
 		x.Op, x.Size, x.Operand = OpStore, 64, address(0)
 		if rn != spARM64 {
@@ -258,7 +271,8 @@ func pairARM64(x *Instr, w uint32, rt, rn Reg) {
 	}
 }
 
-// exclusiveARM64 takes the parts of compare and swap: a loop of load and store exclusive, or CAS.
+// exclusiveARM64 takes the parts of compare and swap: a loop of load and
+// store exclusive, or CAS.
 func exclusiveARM64(x *Instr, w uint32, rt, rn Reg) {
 	a := Operand{Base: rn, Index: NoReg, InMemory: true}
 	rs := Reg(w >> 16 & 31)
@@ -290,7 +304,8 @@ func simpleLoadARM64(x *Instr, w uint32, rt Reg, a Operand) {
 	x.Op, x.Operand, x.Size, x.Dst = OpLoad, a, 1<<(w>>30), rt
 }
 
-// scanARM64 searches for calls, jumps, and addresses of functions, which two instructions compute.
+// scanARM64 searches for calls, jumps, and addresses of functions, which two
+// instructions compute.
 func scanARM64(code []byte, pc uint64, offsets [2]int64, yield func(target uint64)) Scanned {
 	var found Scanned
 	end := pc + uint64(len(code))
@@ -302,8 +317,10 @@ func scanARM64(code []byte, pc uint64, offsets [2]int64, yield func(target uint6
 				yield(to)
 			}
 		case w&0x9f000000 == 0x90000000 && i+8 <= len(code): // ADRP
-			if n := binary.LittleEndian.Uint32(code[i+4:]); n&0xffc00000 == 0x91000000 && n>>5&31 == w&31 {
-				yield((pc+uint64(i))&^0xfff + uint64((signed(w, 5, 19)<<2|int64(w>>29&3))<<12) + uint64(n>>10&0xfff))
+			if n := binary.LittleEndian.Uint32(code[i+4:]); n&0xffc00000 == 0x91000000 &&
+				n>>5&31 == w&31 {
+				yield((pc+uint64(i))&^0xfff + uint64((signed(w, 5, 19)<<2|int64(w>>29&3))<<12) +
+					uint64(n>>10&0xfff))
 			}
 		case w&0x3f000000 == 0x08000000, w&0x3b200c00 == 0x38200000:
 			found.Atomic = true

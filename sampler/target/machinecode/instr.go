@@ -14,19 +14,21 @@ const (
 type Op uint8
 
 const (
-	OpOther  Op = iota // sets the registers of Kills to something unknown
-	OpMove             // Dst = Operand (LEA, MOV between registers, ADD of a constant)
-	OpLoad             // Dst = memory at Operand, of Size bytes
-	OpStore            // memory at Operand = Src, of Size bytes; Src is NoReg if the value is not known
-	OpCall             // of Target, or of what Operand says if Indirect
-	OpJump             // to Target
-	OpJumpTo           // to what Operand says
-	OpBranch           // to Target, or on
-	OpReturn           // to the caller
-	OpTrap             // execution never continues after it
-	OpSwap             // atomic compare and swap of memory at Operand
-	OpAdd              // atomic addition to memory at Operand
-	OpTest             // finds out whether the bits of Mask in the low byte of Operand are zero
+	OpOther Op = iota // sets the registers of Kills to something unknown
+	OpMove            // Dst = Operand (LEA, MOV between registers, ADD of a constant)
+	OpLoad            // Dst = memory at Operand, of Size bytes
+	// memory at Operand = Src, of Size bytes; Src is NoReg if the value is
+	// not known
+	OpStore
+	OpCall   // of Target, or of what Operand says if Indirect
+	OpJump   // to Target
+	OpJumpTo // to what Operand says
+	OpBranch // to Target, or on
+	OpReturn // to the caller
+	OpTrap   // execution never continues after it
+	OpSwap   // atomic compare and swap of memory at Operand
+	OpAdd    // atomic addition to memory at Operand
+	OpTest   // finds out whether the bits of Mask in the low byte of Operand are zero
 )
 
 // A Condition is when a branch goes to its target.
@@ -38,7 +40,8 @@ const (
 	CondNotZero           // it is not
 )
 
-// An Operand is Base + Index*Scale + Offset: an address if InMemory, else a value. Without Base it is the constant Offset.
+// An Operand is Base + Index*Scale + Offset: an address if InMemory, else a
+// value. Without Base it is the constant Offset.
 type Operand struct {
 	Base, Index Reg
 	Scale       uint8
@@ -48,8 +51,9 @@ type Operand struct {
 
 func constant(c int64) Operand { return Operand{Base: NoReg, Index: NoReg, Offset: c} }
 
-// An Instr is one instruction in the form that both processors share. Pushes, and accesses with update, also change a
-// register: by Pre before the access, by Post after it.
+// An Instr is one instruction in the form that both processors share. Pushes,
+// and accesses with update, also change a register: by Pre before the access,
+// by Post after it.
 type Instr struct {
 	PC, Next   uint64
 	Op         Op
@@ -63,13 +67,16 @@ type Instr struct {
 	Update     Reg    // that Pre and Post move; NoReg for none
 	Pre, Post  int64
 	Cond       Condition // OpBranch: when it goes to Target
-	Mask       uint8     // OpTest: which bits of the byte; OpBranch: the bits of Operand that it tests itself, or 0
-	Constant   uint8     // OpStore of one byte: what it stores, if Src is ConstantSrc
+	// OpTest: which bits of the byte; OpBranch: the bits of Operand that it
+	// tests itself, or 0
+	Mask     uint8
+	Constant uint8 // OpStore of one byte: what it stores, if Src is ConstantSrc
 }
 
 func newInstr(pc, next uint64) Instr {
 	none := Operand{Base: NoReg, Index: NoReg}
-	return Instr{PC: pc, Next: next, Dst: NoReg, Src: NoReg, Dst2: NoReg, Src2: NoReg, Update: NoReg, Operand: none}
+	return Instr{PC: pc, Next: next, Dst: NoReg, Src: NoReg, Dst2: NoReg, Src2: NoReg,
+		Update: NoReg, Operand: none}
 }
 
 // mask returns a set of registers.
@@ -99,12 +106,17 @@ var machines = map[string]*Machine{
 func ForArch(arch string) *Machine { return machines[arch] }
 
 // Decode appends the instructions of code, whose address is pc.
-func (m *Machine) Decode(dst []Instr, code []byte, pc uint64) []Instr { return m.decode(dst, code, pc) }
+func (m *Machine) Decode(dst []Instr, code []byte, pc uint64) []Instr {
+	return m.decode(dst,
+		code, pc)
+}
 
-// Scan calls yield with the targets of calls, the targets of jumps that leave the code, and addresses that the code
-// refers to. Some of the values that it yields are none of these. It does not decode the code, and is many times as fast
-// as Decode. It also searches for loads at the given offsets.
-func (m *Machine) Scan(code []byte, pc uint64, offsets [2]int64, yield func(target uint64)) Scanned {
+// Scan calls yield with the targets of calls, the targets of jumps that leave
+// the code, and addresses that the code refers to. Some of the values that it
+// yields are none of these. It does not decode the code, and is many times as
+// fast as Decode. It also searches for loads at the given offsets.
+func (m *Machine) Scan(code []byte, pc uint64, offsets [2]int64,
+	yield func(target uint64)) Scanned {
 	return m.scan(code, pc, offsets, yield)
 }
 

@@ -1,7 +1,8 @@
 package memory
 
-// An Arena hands out pieces of a few large buffers that it keeps from sample to sample. The pages of these buffers are
-// already mapped, so that a copy during a halt never waits for the kernel to supply a page.
+// An Arena hands out pieces of a few large buffers that it keeps from sample
+// to sample. The pages of these buffers are already mapped, so that a copy
+// during a halt never waits for the kernel to supply a page.
 type Arena struct {
 	blocks [][]byte
 	block  int // index of the block in use
@@ -10,7 +11,8 @@ type Arena struct {
 
 const arenaBlock = 1 << 20
 
-// Reset makes the whole arena available again. Pieces from earlier calls of Get must not be used any more.
+// Reset makes the whole arena available again. Pieces from earlier calls of
+// Get must not be used any more.
 func (a *Arena) Reset() { a.block, a.used = 0, 0 }
 
 // Get returns n bytes, aligned to 8. Their content is arbitrary.

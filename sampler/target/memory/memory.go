@@ -1,4 +1,5 @@
-// Package memory represents memory that a sampler copied from another process. It reads nothing itself.
+// Package memory represents memory that a sampler copied from another
+// process. It reads nothing itself.
 package memory
 
 import "encoding/binary"
@@ -9,11 +10,12 @@ type Range struct {
 	Buf  []byte
 }
 
-// A Copy is the copied memory of one goroutine and its thread: a few pieces that don't overlap.
+// A Copy is the copied memory of one goroutine and its thread: a few pieces
+// that don't overlap.
 type Copy []Range
 
-// Segment returns the piece that contains an address, and the piece's own address; no bytes if the address was not
-// copied.
+// Segment returns the piece that contains an address, and the piece's own
+// address; no bytes if the address was not copied.
 func (c Copy) Segment(addr uint64) (base uint64, data []byte) {
 	for _, r := range c {
 		if addr >= r.Addr && addr-r.Addr < uint64(len(r.Buf)) {

@@ -12,8 +12,8 @@ type Code struct {
 	Data func(addr uint64) bool
 }
 
-// FromCode finds the variables in the code of functions that use them. Their addresses are in the address space of the
-// table.
+// FromCode finds the variables in the code of functions that use them. Their
+// addresses are in the address space of the table.
 func FromCode(c Code) Globals {
 	refs := c.references()
 	var g Globals

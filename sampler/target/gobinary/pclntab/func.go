@@ -2,7 +2,8 @@ package pclntab
 
 import "encoding/binary"
 
-// recordSize is the fixed part of a function's record (runtime._func); offsets of pcdata and funcdata follow.
+// recordSize is the fixed part of a function's record (runtime._func);
+// offsets of pcdata and funcdata follow.
 const recordSize = 44
 
 // Numbers of the tables that a function's record points to (internal/abi).
@@ -12,7 +13,8 @@ const (
 	noFuncdata         = ^uint32(0)
 )
 
-// A FuncID marks functions that the runtime treats specially. The numbers differ between releases of Go.
+// A FuncID marks functions that the runtime treats specially. The numbers
+// differ between releases of Go.
 type FuncID uint8
 
 // Flags of a function (internal/abi).
@@ -21,7 +23,8 @@ type Flags uint8
 const (
 	// TopFrame: the function is the outermost of a stack.
 	TopFrame Flags = 1 << iota
-	// SPWrite: the code changes the stack pointer in ways that the table does not describe.
+	// SPWrite: the code changes the stack pointer in ways that the table does
+	// not describe.
 	SPWrite
 	// Asm: written in assembly.
 	Asm
@@ -53,8 +56,9 @@ func (f *Func) HasName(name string) bool { return string(f.rawName()) == name }
 // StartLine returns the line of the func keyword.
 func (f *Func) StartLine() int32 { return int32(f.word(36)) }
 
-// SPDelta returns the distance in bytes from the stack pointer at pc up to the caller's return address (amd64) or to the
-// caller's frame (arm64); false if the table does not have it.
+// SPDelta returns the distance in bytes from the stack pointer at pc up to
+// the caller's return address (amd64) or to the caller's frame (arm64); false
+// if the table does not have it.
 func (f *Func) SPDelta(pc uint64) (int32, bool) {
 	v := f.pcvalue(f.word(16), pc)
 	return v, v >= 0
@@ -69,7 +73,8 @@ func (f *Func) pcdata(i int) uint32 {
 	return f.word(at)
 }
 
-// funcdata returns the offset of datum number i of the function, relative to moduledata.gofunc.
+// funcdata returns the offset of datum number i of the function, relative to
+// moduledata.gofunc.
 func (f *Func) funcdata(i int) uint32 {
 	npcdata := uint64(f.word(28))
 	at := recordSize + 4*(npcdata+uint64(i))
@@ -79,8 +84,9 @@ func (f *Func) funcdata(i int) uint32 {
 	return f.word(int(at))
 }
 
-// pcvalue returns the value at pc of the table at off; -1 if there is none. Each step moves forward in the function's
-// code, so that reading a damaged table ends, too.
+// pcvalue returns the value at pc of the table at off; -1 if there is none.
+// Each step moves forward in the function's code, so that reading a damaged
+// table ends, too.
 func (f *Func) pcvalue(off uint32, target uint64) int32 {
 	tab := f.table.pctab
 	if off == 0 || uint64(off) >= uint64(len(tab)) {
@@ -108,7 +114,8 @@ func (f *Func) pcvalue(off uint32, target uint64) int32 {
 	return -1
 }
 
-// varint reads a number of at most 32 bits; n is 0 if b ends before the number does.
+// varint reads a number of at most 32 bits; n is 0 if b ends before the
+// number does.
 func varint(b []byte) (v uint32, n int) {
 	if len(b) > 0 && b[0] < 0x80 {
 		return uint32(b[0]), 1

@@ -16,7 +16,8 @@ const (
 	stackObjectSize = 16 // runtime.stackObjectRecord
 )
 
-// A Bitmap has a bit for each word of a part of a frame. It is set if the word has a pointer.
+// A Bitmap has a bit for each word of a part of a frame. It is set if the
+// word has a pointer.
 type Bitmap struct {
 	N    int
 	bits []byte
@@ -25,11 +26,13 @@ type Bitmap struct {
 // Has reports whether bit i is set.
 func (b Bitmap) Has(i int) bool { return b.bits[i/8]>>(i%8)&1 != 0 }
 
-// A StackObject is a variable on the stack whose address was taken. A negative offset counts from
-// the end of the local variables, another one from the first argument.
+// A StackObject is a variable on the stack whose address was taken. A
+// negative offset counts from the end of the local variables, another one
+// from the first argument.
 type StackObject struct{ Offset, Size int32 }
 
-// A StackMap says which words of a frame have pointers that the function still uses.
+// A StackMap says which words of a frame have pointers that the function
+// still uses.
 type StackMap struct {
 	Locals    Bitmap // its last bit is the last word of the local variables
 	HasLocals bool   // false: nothing is known of them
@@ -37,8 +40,8 @@ type StackMap struct {
 	Objects   []StackObject
 }
 
-// StackMap returns the pointers of a frame at a call. It returns false if the table does not have
-// them, or if they make no sense.
+// StackMap returns the pointers of a frame at a call. It returns false if the
+// table does not have them, or if they make no sense.
 func (f *Func) StackMap(pc uint64) (m StackMap, ok bool) {
 	index := int32(0)
 	if pc != f.Entry {
@@ -60,7 +63,8 @@ func (f *Func) StackMap(pc uint64) (m StackMap, ok bool) {
 	return m, ok
 }
 
-// bitmap reads a bitmap of a list (runtime.stackmap). has reports whether there is a list.
+// bitmap reads a bitmap of a list (runtime.stackmap). has reports whether
+// there is a list.
 func (f *Func) bitmap(list int, index int32) (b Bitmap, has, ok bool) {
 	data, has, ok := f.datum(list, 8)
 	if !has || !ok {
@@ -90,7 +94,8 @@ func (f *Func) stackObjects() (objects []StackObject, ok bool) {
 	}
 	for i := range n {
 		b := data[8+i*stackObjectSize:]
-		o := StackObject{int32(binary.LittleEndian.Uint32(b)), int32(binary.LittleEndian.Uint32(b[4:]))}
+		o := StackObject{int32(binary.LittleEndian.Uint32(b)),
+			int32(binary.LittleEndian.Uint32(b[4:]))}
 		if o.Size < 0 {
 			return nil, false
 		}
@@ -99,8 +104,8 @@ func (f *Func) stackObjects() (objects []StackObject, ok bool) {
 	return objects, true
 }
 
-// datum returns the bytes from a datum of the function on: at least a given number. has reports
-// whether the function has the datum.
+// datum returns the bytes from a datum of the function on: at least a given
+// number. has reports whether the function has the datum.
 func (f *Func) datum(number, least int) (data []byte, has, ok bool) {
 	at := f.funcdata(number)
 	if at == noFuncdata {

@@ -11,14 +11,16 @@ import (
 	"strings"
 )
 
-// ErrNoDWARF reports that a binary has no debug information: it was linked with -w or -s, or stripped.
+// ErrNoDWARF reports that a binary has no debug information: it was linked
+// with -w or -s, or stripped.
 var ErrNoDWARF = errors.New("no DWARF")
 
-// maxDWARF is the maximum size of debug information that is uncompressed to read a few structs in it.
+// maxDWARF is the maximum size of debug information that is uncompressed to
+// read a few structs in it.
 const maxDWARF = 1 << 30
 
-// FromELF reads the layout from the binary's DWARF. It does not set the release. The error is ErrNoDWARF if the
-// binary has none.
+// FromELF reads the layout from the binary's DWARF. It does not set the
+// release. The error is ErrNoDWARF if the binary has none.
 func FromELF(f *elf.File) (*Layout, error) {
 	structs, err := readStructs(f)
 	if err != nil {
@@ -32,11 +34,13 @@ func FromELF(f *elf.File) (*Layout, error) {
 	return l, nil
 }
 
-// firstPart is how much of the entries is uncompressed at first. In most programs, the runtime's structs are in this part.
+// firstPart is how much of the entries is uncompressed at first. In most
+// programs, the runtime's structs are in this part.
 const firstPart = 6 << 20
 
-// readStructs returns the offsets of all wanted structs and their fields. It uncompresses the entries only as far as is needed:
-// in a large program that takes most of the time.
+// readStructs returns the offsets of all wanted structs and their fields. It
+// uncompresses the entries only as far as is needed: in a large program that
+// takes most of the time.
 func readStructs(f *elf.File) (map[string]map[string]Offset, error) {
 	s := f.Section(".debug_info")
 	if s == nil || s.Type == elf.SHT_NOBITS {
@@ -69,8 +73,10 @@ func readStructs(f *elf.File) (map[string]map[string]Offset, error) {
 	}
 }
 
-// completed returns a beginning of the entries in a form that can be read: if the last unit isn't whole, its header says
-// that it ends where the beginning ends. The last entry in it may be cut, which is an error for whoever reads that far.
+// completed returns a beginning of the entries in a form that can be read: if
+// the last unit isn't whole, its header says that it ends where the beginning
+// ends. The last entry in it may be cut, which is an error for whoever reads
+// that far.
 func completed(info []byte) []byte {
 	for at := 0; at+4 <= len(info); {
 		next := at + 4 + int(binary.LittleEndian.Uint32(info[at:]))
@@ -84,8 +90,10 @@ func completed(info []byte) []byte {
 	return info
 }
 
-// structsIn returns the offsets of the wanted structs that it finds in entries, and the reason if it can't read all units.
-func (o sections) structsIn(info []byte, want map[string][]field) (map[string]map[string]Offset, error) {
+// structsIn returns the offsets of the wanted structs that it finds in
+// entries, and the reason if it can't read all units.
+func (o sections) structsIn(info []byte, want map[string][]field) (map[string]map[string]Offset,
+	error) {
 	d, err := o.open(info)
 	if err != nil {
 		return nil, err
@@ -102,7 +110,8 @@ func (o sections) structsIn(info []byte, want map[string][]field) (map[string]ma
 	return structs, nil
 }
 
-// debugSection reads one section of debug information, plain or compressed; nil if there is none.
+// debugSection reads one section of debug information, plain or compressed;
+// nil if there is none.
 func debugSection(f *elf.File, name string) ([]byte, error) {
 	s := f.Section(".debug_" + name)
 	if s == nil || s.Type == elf.SHT_NOBITS {
@@ -118,8 +127,8 @@ func debugSection(f *elf.File, name string) ([]byte, error) {
 	return b, nil
 }
 
-// sections are those parts of debug information, beside the entries, that types need: lines, locations and ranges are most of
-// it, and are left out.
+// sections are those parts of debug information, beside the entries, that
+// types need: lines, locations and ranges are most of it, and are left out.
 type sections map[string][]byte
 
 func otherSections(f *elf.File) (sections, error) {
@@ -186,7 +195,8 @@ func runtimeUnits(d *dwarf.Data, info []byte) []dwarf.Offset {
 }
 
 // readUnit adds the wanted structs that a unit describes.
-func readUnit(d *dwarf.Data, unit dwarf.Offset, want map[string][]field, structs map[string]map[string]Offset) error {
+func readUnit(d *dwarf.Data, unit dwarf.Offset, want map[string][]field,
+	structs map[string]map[string]Offset) error {
 	r := d.Reader()
 	r.Seek(unit)
 	if e, err := r.Next(); err != nil || e == nil || !e.Children {

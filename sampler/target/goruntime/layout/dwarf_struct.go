@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// A dwarfStruct is a struct as DWARF describes it. Unlike a dwarf.Type, it can be read without the types of its fields.
+// A dwarfStruct is a struct as DWARF describes it. Unlike a dwarf.Type, it
+// can be read without the types of its fields.
 type dwarfStruct struct {
 	size    int64
 	members map[string]member
@@ -22,7 +23,8 @@ type member struct {
 // maxTypedefs is the longest chain of typedefs that is followed.
 const maxTypedefs = 10
 
-// readStruct reads the struct that a type, or what a typedef stands for, is; nil if it is no struct.
+// readStruct reads the struct that a type, or what a typedef stands for, is;
+// nil if it is no struct.
 func readStruct(d *dwarf.Data, at dwarf.Offset) (*dwarfStruct, error) {
 	r := d.Reader()
 	for range maxTypedefs {
@@ -83,7 +85,8 @@ func readMembers(r *dwarf.Reader, e *dwarf.Entry) (*dwarfStruct, error) {
 	}
 }
 
-// memberOffset reads where a member is in its struct: a number, or an expression that adds one.
+// memberOffset reads where a member is in its struct: a number, or an
+// expression that adds one.
 func memberOffset(e *dwarf.Entry) (int64, error) {
 	switch at := e.Val(dwarf.AttrDataMemberLoc).(type) {
 	case nil:

@@ -9,14 +9,16 @@ import (
 // sizeField is the tag of a struct's size.
 const sizeField = "-"
 
-// A field is a field of one of the runtime's structs, with a pointer to its offset in a Layout.
+// A field is a field of one of the runtime's structs, with a pointer to its
+// offset in a Layout.
 type field struct {
 	name     string // the runtime's
 	offset   *Offset
 	optional bool
 }
 
-// eachStruct calls yield with the runtime's name of each struct and its fields in l.
+// eachStruct calls yield with the runtime's name of each struct and its
+// fields in l.
 func (l *Layout) eachStruct(yield func(name string, fields []field)) {
 	v := reflect.ValueOf(l).Elem()
 	for i := range v.NumField() {
@@ -36,7 +38,8 @@ func (l *Layout) eachStruct(yield func(name string, fields []field)) {
 	}
 }
 
-// fill creates a layout from offsets by struct and field, both by the runtime's names.
+// fill creates a layout from offsets by struct and field, both by the
+// runtime's names.
 func fill(structs map[string]map[string]Offset) *Layout {
 	l := &Layout{}
 	l.eachStruct(func(name string, fields []field) {
@@ -53,7 +56,8 @@ func fill(structs map[string]map[string]Offset) *Layout {
 // maxStruct is larger than any of the structs.
 const maxStruct = 1 << 24
 
-// check returns an error for the first required field that l lacks, or that lies outside its struct.
+// check returns an error for the first required field that l lacks, or that
+// lies outside its struct.
 func (l *Layout) check() error {
 	var err error
 	l.eachStruct(func(name string, fields []field) {
@@ -67,7 +71,8 @@ func (l *Layout) check() error {
 			case f.name == sizeField:
 				size = min(at, maxStruct)
 			case at >= size:
-				err = fmt.Errorf("runtime.%s lies at %d, outside of the %d bytes of the struct", f.of(name), at, size)
+				err = fmt.Errorf("runtime.%s lies at %d, outside of the %d bytes of the struct",
+					f.of(name), at, size)
 			}
 		}
 	})

@@ -1,10 +1,13 @@
-// Package layout has the offsets of fields in the Go runtime's structs, by exact Go version and processor.
+// Package layout has the offsets of fields in the Go runtime's structs, by
+// exact Go version and processor.
 //
-// They come from a binary's DWARF if it has any, else from a table, layouts.txt. The generator in gen makes it from the DWARF of
-// tiny programs, one for each release of Go. Both ways lead to the same Layout.
+// They come from a binary's DWARF if it has any, else from a table,
+// layouts.txt. The generator in gen makes it from the DWARF of tiny programs,
+// one for each release of Go. Both ways lead to the same Layout.
 package layout
 
-// An Offset is the offset of a field in its struct in bytes, or Missing if this version of Go has no such field.
+// An Offset is the offset of a field in its struct in bytes, or Missing if
+// this version of Go has no such field.
 type Offset int32
 
 // Missing is the offset of a field that this version's struct does not have.
@@ -13,16 +16,19 @@ const Missing Offset = -1
 // Has reports whether the field exists in this version.
 func (o Offset) Has() bool { return o >= 0 }
 
-// A Source is where a layout is from. It determines how far the layout can be trusted.
+// A Source is where a layout is from. It determines how far the layout can be
+// trusted.
 type Source uint8
 
 const (
 	// FromDWARF: the binary's own debug information.
 	FromDWARF Source = iota
-	// FromTable: the table has this very release, or releases of the same line on both sides of it that agree.
+	// FromTable: the table has this very release, or releases of the same
+	// line on both sides of it that agree.
 	FromTable
-	// Guessed: the layout of the nearest release. Callers must validate it before use (m.procid is a thread of the
-	// process, m.curg.m is m, and so on).
+	// Guessed: the layout of the nearest release. Callers must validate it
+	// before use (m.procid is a thread of the process, m.curg.m is m, and so
+	// on).
 	Guessed
 )
 
@@ -37,9 +43,10 @@ func (l *Layout) Origin() string {
 	return "the program's debug information"
 }
 
-// A Layout has the offsets that a sampler needs. The `rt` tag is the field's name in the runtime; the size of a struct
-// has the tag "-" and comes first. Fields may be inside nested structs (stack.lo). A layout without one of the required
-// fields can't be used.
+// A Layout has the offsets that a sampler needs. The `rt` tag is the field's
+// name in the runtime; the size of a struct has the tag "-" and comes first.
+// Fields may be inside nested structs (stack.lo). A layout without one of the
+// required fields can't be used.
 type Layout struct {
 	Source  Source `rt:""`
 	Release string `rt:""` // the release that the table had it from: go1.26.8; empty FromDWARF
@@ -57,7 +64,8 @@ type Layout struct {
 	Special  Special  `rt:"special"`
 	Cleanups Cleanups `rt:"cleanupQueue"`
 
-	// Statistics that the runtime keeps, for monitors. A layout without them is of use all the same.
+	// Statistics that the runtime keeps, for monitors. A layout without them
+	// is of use all the same.
 	GC         GC         `rt:"gcControllerState"`
 	MemStats   MemStats   `rt:"mstats"`
 	HeapStats  HeapStats  `rt:"heapStatsDelta"`
@@ -66,13 +74,15 @@ type Layout struct {
 
 // HasHeap reports whether the layout has what marking the heap takes.
 func (l *Layout) HasHeap() bool {
-	return l.Heap.AllSpans.Has() && l.Span.Limit.Has() && l.Special.Kind.Has() && l.Module.Next.Has() && l.P.Timers.Has() &&
+	return l.Heap.AllSpans.Has() && l.Span.Limit.Has() && l.Special.Kind.Has() &&
+		l.Module.Next.Has() && l.P.Timers.Has() &&
 		l.Sudog.WaitLink.Has()
 }
 
 // HasStatistics reports whether the layout has the statistics of the runtime.
 func (l *Layout) HasStatistics() bool {
-	return l.GC.Size.Has() && l.MemStats.Size.Has() && l.HeapStats.Size.Has() && l.Collection.Size.Has() && l.Sched.NPIdle.Has()
+	return l.GC.Size.Has() && l.MemStats.Size.Has() && l.HeapStats.Size.Has() &&
+		l.Collection.Size.Has() && l.Sched.NPIdle.Has()
 }
 
 // G is runtime.g.
@@ -109,8 +119,8 @@ type M struct {
 	AllLink Offset `rt:"alllink"`
 	VDSOSP  Offset `rt:"vdsoSP,optional"`
 	VDSOPC  Offset `rt:"vdsoPC,optional"`
-	// SyscallTick is compared with the same of OldP to see whether a system call still owns its processor
-	// (up to 1.25).
+	// SyscallTick is compared with the same of OldP to see whether a system
+	// call still owns its processor (up to 1.25).
 	SyscallTick Offset `rt:"syscalltick,optional"`
 }
 
@@ -165,11 +175,12 @@ type Module struct {
 	GoFunc   Offset `rt:"gofunc"`
 	TextMap  Offset `rt:"textsectmap"`
 
-	Data       Offset `rt:"data,optional"`
-	EData      Offset `rt:"edata,optional"`
-	BSS        Offset `rt:"bss,optional"`
-	EBSS       Offset `rt:"ebss,optional"`
-	GCDataMask Offset `rt:"gcdatamask,optional"` // a runtime.bitvector: a bit for each word that has a pointer
+	Data  Offset `rt:"data,optional"`
+	EData Offset `rt:"edata,optional"`
+	BSS   Offset `rt:"bss,optional"`
+	EBSS  Offset `rt:"ebss,optional"`
+	// a runtime.bitvector: a bit for each word that has a pointer
+	GCDataMask Offset `rt:"gcdatamask,optional"`
 	GCBSSMask  Offset `rt:"gcbssmask,optional"`
 	Next       Offset `rt:"next,optional"`
 }

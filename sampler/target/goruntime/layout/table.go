@@ -22,10 +22,14 @@ import (
 var embedded []byte
 
 // builtin is the table in layouts.txt.
-var builtin = sync.OnceValues(func() (*Table, error) { return ReadTable(bytes.NewReader(embedded)) })
+var builtin = sync.OnceValues(func() (*Table,
+	error) {
+	return ReadTable(bytes.NewReader(embedded))
+})
 
-// ForVersion returns the layout of a Go version, in the form of build info, on a processor (GOARCH). For a version that
-// the table doesn't have, it returns the nearest release's layout, marked Guessed.
+// ForVersion returns the layout of a Go version, in the form of build info,
+// on a processor (GOARCH). For a version that the table doesn't have, it
+// returns the nearest release's layout, marked Guessed.
 func ForVersion(goVersion, arch string) (*Layout, error) {
 	t, err := builtin()
 	if err != nil {
@@ -34,21 +38,26 @@ func ForVersion(goVersion, arch string) (*Layout, error) {
 	return t.Lookup(goVersion, arch)
 }
 
-// A Table holds layouts by release and processor. Its text form has two kinds of lines, which the generator writes:
+// A Table holds layouts by release and processor. Its text form has two kinds
+// of lines, which the generator writes:
 //
 //	struct g 2 -=424 stack.lo=0 stack.hi=8 ...
 //	release amd64 go1.22.0,1,2 g=2 m=3 p=2 ...
 //
-// The first line is variant 2 of runtime.g with its size and offsets. The second line has the variants that go1.22.0,
-// go1.22.1 and go1.22.2 use.
+// The first line is variant 2 of runtime.g with its size and offsets. The
+// second line has the variants that go1.22.0, go1.22.1 and go1.22.2 use.
 type Table struct {
 	releases map[string]map[goruntime.Release]structs // by processor
 }
 
-// structs are the offsets of a release's structs by name and field, with the names that `rt` tags have.
+// structs are the offsets of a release's structs by name and field, with the
+// names that `rt` tags have.
 type structs map[string]map[string]Offset
 
-func (s structs) equal(o structs) bool { return maps.EqualFunc(s, o, maps.Equal[map[string]Offset]) }
+func (s structs) equal(o structs) bool {
+	return maps.EqualFunc(s, o,
+		maps.Equal[map[string]Offset])
+}
 
 // NewTable returns a table without releases.
 func NewTable() *Table { return &Table{releases: map[string]map[goruntime.Release]structs{}} }
@@ -167,13 +176,15 @@ func (t *Table) Prune() {
 	}
 }
 
-// FillBetween completes structs of releases that were read when this package knew fewer fields. If the nearest releases of
-// the same line of Go before and after such a release have one layout of the struct, and the release agrees in what is known
-// of it, it has that layout, too.
+// FillBetween completes structs of releases that were read when this package
+// knew fewer fields. If the nearest releases of the same line of Go before
+// and after such a release have one layout of the struct, and the release
+// agrees in what is known of it, it has that layout, too.
 func (t *Table) FillBetween() {
 	for arch, releases := range t.releases {
 		all := t.Releases(arch)
-		full := map[string]int{} // by struct: the greatest number of fields that a release of the line has
+		// by struct: the greatest number of fields that a release of the line has
+		full := map[string]int{}
 		for i, r := range all {
 			if i == 0 || all[i-1].Line != r.Line {
 				clear(full)
@@ -194,7 +205,8 @@ func (t *Table) FillBetween() {
 	}
 }
 
-// fillBetween completes a struct of the i-th release, if the nearest releases that have all n fields agree.
+// fillBetween completes a struct of the i-th release, if the nearest releases
+// that have all n fields agree.
 func (t *Table) fillBetween(arch string, all []goruntime.Release, i int, name string, n int) {
 	nearest := func(step int) map[string]Offset {
 		for k := i + step; k >= 0 && k < len(all) && all[k].Line == all[i].Line; k += step {
@@ -225,12 +237,14 @@ func (t *Table) Has(r goruntime.Release, arch string) bool {
 	return ok
 }
 
-// variants are the different layouts of structs by name; a variant's number is its index + 1.
+// variants are the different layouts of structs by name; a variant's number
+// is its index + 1.
 type variants map[string][]map[string]Offset
 
 // number returns the number of a struct's layout; a new layout gets a new number.
 func (v variants) number(name string, fields map[string]Offset) int {
-	i := slices.IndexFunc(v[name], func(known map[string]Offset) bool { return maps.Equal(known, fields) })
+	i := slices.IndexFunc(v[name],
+		func(known map[string]Offset) bool { return maps.Equal(known, fields) })
 	if i < 0 {
 		i = len(v[name])
 		v[name] = append(v[name], fields)
@@ -238,7 +252,8 @@ func (v variants) number(name string, fields map[string]Offset) int {
 	return i + 1
 }
 
-// WriteTo writes the text form. It depends only on the content, not on the order in which it was added.
+// WriteTo writes the text form. It depends only on the content, not on the
+// order in which it was added.
 func (t *Table) WriteTo(w io.Writer) (int64, error) {
 	v := variants{}
 	var releases, b bytes.Buffer

@@ -1,17 +1,21 @@
-// Gen writes the table of the Go runtime's struct layouts by release and processor. From the top of the repository:
+// Gen writes the table of the Go runtime's struct layouts by release and
+// processor. From the top of the repository:
 //
 //	go run ./sampler/internal/goruntime/layout/gen go1.28.0
 //
-// adds a release to the table, or reads it again, and keeps the others. The go command fetches its toolchain (70 MB) into
-// a module cache that is emptied afterwards, builds a tiny program for each processor, and the program's DWARF has the
-// layouts: 20 seconds. An argument can also be an executable with DWARF that such a release has built.
+// adds a release to the table, or reads it again, and keeps the others. The
+// go command fetches its toolchain (70 MB) into a module cache that is
+// emptied afterwards, builds a tiny program for each processor, and the
+// program's DWARF has the layouts: 20 seconds. An argument can also be an
+// executable with DWARF that such a release has built.
 //
 //	-missing    adds every release from go1.21.0 on that the table does not have
 //	-all        reads every release again, gigabytes, as is needed when package layout comes to know another field
 //	-between    fetches nothing: completes releases that were read without a new field, from those before and after that agree
 //	-rewrite    fetches nothing: only takes the fields out of the table that package layout does not have any more
 //
-// The table is written after each release, so that -missing continues after an interruption.
+// The table is written after each release, so that -missing continues after
+// an interruption.
 package main
 
 import (
@@ -39,11 +43,14 @@ func main() {
 	out := flag.String("o", "sampler/internal/goruntime/layout/layouts.txt", "table to add to")
 	absent := flag.Bool("missing", false, "add every release that the table does not have")
 	all := flag.Bool("all", false, "read every release again")
-	rewrite := flag.Bool("rewrite", false, "only take out the fields that package layout does not have")
-	between := flag.Bool("between", false, "complete releases from those before and after that agree")
+	rewrite := flag.Bool("rewrite", false,
+		"only take out the fields that package layout does not have")
+	between := flag.Bool("between", false,
+		"complete releases from those before and after that agree")
 	flag.Parse()
 	if !*absent && !*all && !*rewrite && !*between && flag.NArg() == 0 {
-		fmt.Fprintln(os.Stderr, "gen: name a release to add, such as go1.28.0, or give -missing, -all, -between or -rewrite")
+		fmt.Fprintln(os.Stderr,
+			"gen: name a release to add, such as go1.28.0, or give -missing, -all, -between or -rewrite")
 		os.Exit(2)
 	}
 	if err := run(*out, *absent || *all, *all, *between, flag.Args()); err != nil {
@@ -52,8 +59,9 @@ func main() {
 	}
 }
 
-// run adds what args name to the table, completes it if between is set, and if list is set, the releases that exist: those that the table does not have, or
-// all of them.
+// run adds what args name to the table, completes it if between is set, and
+// if list is set, the releases that exist: those that the table does not
+// have, or all of them.
 func run(out string, list, all, between bool, args []string) error {
 	t, err := readTable(out)
 	if err != nil {
@@ -103,7 +111,8 @@ func releases(t *layout.Table, all bool) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listing the releases of Go: %w", err)
 	}
-	// The proxy lists only what somebody fetched, so the newest of a line stands for all that came before it.
+	// The proxy lists only what somebody fetched, so the newest of a line
+	// stands for all that came before it.
 	newest := map[int]int{}
 	for _, v := range strings.Fields(string(text)) {
 		name, ok := strings.CutSuffix(strings.TrimPrefix(v, "v0.0.1-"), ".linux-amd64")
@@ -198,14 +207,16 @@ func addRelease(t *layout.Table, release string) error {
 	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(program), 0o644); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module tiny\n\ngo 1.21\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module tiny\n\ngo 1.21\n"),
+		0o644); err != nil {
 		return err
 	}
 	for _, arch := range arches {
 		bin := filepath.Join(dir, arch)
 		cmd := exec.Command("go", "build", "-o", bin, ".")
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GOTOOLCHAIN="+release, "GOOS=linux", "GOARCH="+arch, "CGO_ENABLED=0", "GOFLAGS=-modcacherw",
+		cmd.Env = append(os.Environ(), "GOTOOLCHAIN="+release, "GOOS=linux", "GOARCH="+arch,
+			"CGO_ENABLED=0", "GOFLAGS=-modcacherw",
 			"GOMODCACHE="+filepath.Join(dir, "mod"), "GOCACHE="+filepath.Join(dir, "cache"))
 		if msg, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("building: %w\n%s", err, msg)
@@ -217,7 +228,8 @@ func addRelease(t *layout.Table, release string) error {
 	return nil
 }
 
-// removeAll removes a directory with what is write-protected in it, as toolchains are.
+// removeAll removes a directory with what is write-protected in it, as
+// toolchains are.
 func removeAll(dir string) {
 	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() {
