@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/gdamore/tcell/v2"
 )
 
@@ -40,7 +41,8 @@ var appKeys = map[string]keyTest{
 }
 
 // A name of a million bytes, whatever it consists of, does not keep a person waiting.
-func TestLongNames(t *testing.T) {
+func TestLongNamesLong(t *testing.T) {
+	fixture.Long(t)
 	for _, unit := range []string{"x", "a/", "\x1b", "é ", "/", "e\u0301"} {
 		o := bob(t)
 		long := strings.Repeat(unit, 1<<20/len(unit))

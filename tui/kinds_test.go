@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/cpprof/cpprof/internal/config"
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/tui/session"
 )
 
@@ -193,7 +194,8 @@ func TestKeysDoNotCollide(t *testing.T) {
 }
 
 // Every key of every window has a test that passes, and every test has a key.
-func TestEveryKeyOfEveryWindow(t *testing.T) {
+func TestEveryKeyOfEveryWindowLong(t *testing.T) {
+	fixture.Long(t)
 	for _, tests := range []map[string]windowTest{windowTests, modeTests} {
 		for name, of := range tests {
 			t.Run(name, func(t *testing.T) {

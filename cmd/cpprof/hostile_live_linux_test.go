@@ -39,7 +39,8 @@ func hostileProgram(t *testing.T) string {
 
 // Whatever a running program and its functions, types, labels and arguments are called, nothing but text and line ends
 // reaches the terminal.
-func TestHostilePrograms(t *testing.T) {
+func TestHostileProgramsLong(t *testing.T) {
+	fixture.Long(t)
 	target := fixture.Start(t, hostileProgram(t), hostile)
 	needsTracing(t, target.Pid())
 	t.Chdir(t.TempDir())

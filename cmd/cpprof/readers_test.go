@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/synthetic"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/tui/session"
@@ -210,7 +211,8 @@ func recordings(t *testing.T) (whole, cut, endless string) {
 }
 
 // Every command that reads an incomplete recording says so, in text and in JSON, and refuses it with --strict.
-func TestIncompleteRecordings(t *testing.T) {
+func TestIncompleteRecordingsLong(t *testing.T) {
+	fixture.Long(t)
 	whole, cut, endless := recordings(t)
 	for name, c := range map[string]struct{ path, says string }{
 		"cut":     {cut, "it is damaged, and "},

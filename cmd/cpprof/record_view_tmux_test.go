@@ -17,7 +17,8 @@ import (
 	"github.com/cpprof/cpprof/tui/session"
 )
 
-func TestRecordView(t *testing.T) {
+func TestRecordViewLong(t *testing.T) {
+	fixture.Long(t)
 	t.Parallel()
 	mutex, lifecycle := fixture.Build(t, "mutex"), fixture.Build(t, "lifecycle")
 	needsTracing(t, fixture.Start(t, mutex).Pid())

@@ -115,7 +115,8 @@ func TestDumpSilentPage(t *testing.T) {
 }
 
 // The agent serves such programs, and others meanwhile.
-func TestAgentSilentPage(t *testing.T) {
+func TestAgentSilentPageLong(t *testing.T) {
+	fixture.Long(t)
 	healthy := fixture.Start(t, fixture.BuildOnce(t, "mutex"))
 	needsTracing(t, healthy.Pid())
 	forEachPage(t, func(t *testing.T, target *fixture.Running) {

@@ -184,7 +184,8 @@ func TestStuckCore(t *testing.T) {
 }
 
 // What a recording found, why, stuck and a dump of the same program say alike.
-func TestStuckRecording(t *testing.T) {
+func TestStuckRecordingLong(t *testing.T) {
+	fixture.Long(t)
 	target := fixture.Start(t, fixture.Build(t, "stuck"))
 	needsTracing(t, target.Pid())
 	dir := filepath.Join(t.TempDir(), "run.cpprof")

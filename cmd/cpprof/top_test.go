@@ -45,7 +45,8 @@ func TestTop(t *testing.T) {
 }
 
 // top counts the samples of a list, as soon as there are some, and says how many of how many.
-func TestTopSamples(t *testing.T) {
+func TestTopSamplesLong(t *testing.T) {
+	fixture.Long(t)
 	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("the tests' targets need Linux")
@@ -77,7 +78,8 @@ func TestTopSamples(t *testing.T) {
 }
 
 // why samples a program, and counts the samples of a list; a mistake in it ends it soon.
-func TestWhySamples(t *testing.T) {
+func TestWhySamplesLong(t *testing.T) {
+	fixture.Long(t)
 	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("the tests' targets need Linux")

@@ -128,7 +128,8 @@ func suggested(t *testing.T, table *metrics.Table, of, text string) (s suggestio
 }
 
 // A cache warms up: throughput rises as the slow path is left. Without a cache, or with a warm one, nothing changes.
-func TestGradualIncrease(t *testing.T) {
+func TestGradualIncreaseLong(t *testing.T) {
+	fixture.Long(t)
 	const throughput = "rate(main.served)"
 	table := tableOf(record(t, "gradual", "warming", "main.served"))
 	if r := suggested(t, table, throughput, "main.load").sure; r > -0.6 {
@@ -170,7 +171,8 @@ func list(t *testing.T, table *metrics.Table, expr string) metrics.List {
 
 // An implementation is replaced while the program runs: the throughput jumps where the call path begins, and both implementations
 // are named.
-func TestSuddenIncrease(t *testing.T) {
+func TestSuddenIncreaseLong(t *testing.T) {
+	fixture.Long(t)
 	const throughput, isNew = "rate(main.served)", "hits(* ..main.newer) > 0"
 	table := tableOf(record(t, "sudden", "swapped", "main.served"))
 	if r := suggested(t, table, throughput, "main.newer").any; r < 0.6 {
@@ -203,7 +205,8 @@ func TestSuddenIncrease(t *testing.T) {
 
 // More workers that do the same work wait for its locks, which are named by layer: one of the program and one of
 // the standard library. Without shared locks, none waits.
-func TestScalability(t *testing.T) {
+func TestScalabilityLong(t *testing.T) {
+	fixture.Long(t)
 	scaled := func(workers string) (waiting float64, names string) {
 		r := record(t, "scale", workers)
 		a, err := locks.Analyse(r, views.Options{}, locks.ByField)
@@ -231,7 +234,8 @@ func TestScalability(t *testing.T) {
 }
 
 // Late in a cycle of the collector, the heap needs memory that it did not have before, which faults; not if it had as much before.
-func TestFaultsBeforeCollections(t *testing.T) {
+func TestFaultsBeforeCollectionsLong(t *testing.T) {
+	fixture.Long(t)
 	const fresh = "delta(heap.in_use + heap.free) > 5e5" // bytes
 	faults := func(table *metrics.Table) float64 {
 		c := metric(t, table, "process.minor_faults").Column
@@ -253,7 +257,8 @@ func TestFaultsBeforeCollections(t *testing.T) {
 }
 
 // Sets of growing size are sorted: the periods are found, and what an element takes goes with the logarithm of the size.
-func TestPeriodicPattern(t *testing.T) {
+func TestPeriodicPatternLong(t *testing.T) {
+	fixture.Long(t)
 	const perElement, size, begin = "delta(main.compared) / delta(main.sorted)", "log2(main.setSize)", "main.setSize > 1 && main.setSize < 256"
 	table := tableOf(record(t, "periodic", "growing", "main.compared", "main.sorted", "main.setSize"))
 	if n := len(list(t, table, begin).Spans()); n != 4 {

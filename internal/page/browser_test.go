@@ -20,6 +20,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/cpprof/cpprof/internal/config"
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/synthetic"
 	"github.com/cpprof/cpprof/sampledata"
@@ -223,7 +224,8 @@ func (b *tab) sameFigures(what string, v *views.View) {
 }
 
 // The page says of every stack what the views say, also of a span, and if samples are taken together.
-func TestFigures(t *testing.T) {
+func TestFiguresLong(t *testing.T) {
+	fixture.Long(t)
 	b := newTab(t)
 	for _, most := range []int{0, 120_000} {
 		p := synthesized(400, 30, 0.1)

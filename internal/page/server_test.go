@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // serve shows a page until the test ends.
@@ -83,7 +84,8 @@ func TestServer(t *testing.T) {
 }
 
 // The page of a recording that grows follows it, and keeps the view.
-func TestGrowing(t *testing.T) {
+func TestGrowingLong(t *testing.T) {
+	fixture.Long(t)
 	b := newTab(t)
 	samples := 100
 	s := serve(t, func() ([]byte, error) {

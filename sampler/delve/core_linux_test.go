@@ -11,7 +11,8 @@ import (
 )
 
 // A core dump that a debugger wrote has goroutines that run. (If a program crashes, its runtime stops them before.)
-func TestCoreOfRunningGoroutines(t *testing.T) {
+func TestCoreOfRunningGoroutinesLong(t *testing.T) {
+	fixture.Long(t)
 	program := fixture.Build(t, "runnable")
 	client := rpc2.NewClient(serveRunning(t, fixture.Start(t, program)))
 	defer client.Disconnect(false)

@@ -92,7 +92,8 @@ func awaitState(t *testing.T, pid int, free bool) {
 }
 
 // If cpprof is killed while it samples, the server lets the program go on.
-func TestRemoteKilled(t *testing.T) {
+func TestRemoteKilledLong(t *testing.T) {
+	fixture.Long(t)
 	program := fixture.Build(t, "lifecycle")
 	for _, c := range []struct {
 		args   []string
@@ -116,11 +117,11 @@ func TestRemoteKilled(t *testing.T) {
 	}
 }
 
-// TestRemoteClient samples as often as it can, until it is killed by TestRemoteKilled.
+// TestRemoteClient samples as often as it can, until it is killed by TestRemoteKilledLong.
 func TestRemoteClient(t *testing.T) {
 	address, program := os.Getenv("CPPROF_TEST_SERVER"), os.Getenv("CPPROF_TEST_PROGRAM")
 	if address == "" {
-		t.Skip("this is a part of TestRemoteKilled")
+		t.Skip("this is a part of TestRemoteKilledLong")
 	}
 	_, a := connectTo(t, address, program)
 	b := sampledata.NewBuilder(a.Header())

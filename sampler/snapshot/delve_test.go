@@ -13,16 +13,18 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/delve"
 )
 
-// TestDelve compares with Delve at the same instant: the target is stopped (SIGSTOP) while both backends take a sample.
+// TestDelveLong compares with Delve at the same instant: the target is stopped (SIGSTOP) while both backends take a sample.
 //
 // So far, each rare difference turned out to be a moment at which Delve is wrong in a way that fault does not know yet.
 // An error of ours shows up in each round, and more than once.
-func TestDelve(t *testing.T) {
+func TestDelveLong(t *testing.T) {
+	fixture.Long(t)
 	for round := range 3 {
 		c := compareWithDelve(t)
 		t.Logf("round %d: %d stacks agree, %d differ; set aside: %v", round, c.agree, c.differ, c.aside)

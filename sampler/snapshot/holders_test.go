@@ -87,9 +87,10 @@ func TestLikelyHolders(t *testing.T) {
 	}
 }
 
-// TestFooling samples code that is made to be misread: nobody may be inferred to hold its locks. For some samples, until such places are
+// TestFoolingLong samples code that is made to be misread: nobody may be inferred to hold its locks. For some samples, until such places are
 // refuted, goroutines may be named as likely holders.
-func TestFooling(t *testing.T) {
+func TestFoolingLong(t *testing.T) {
+	fixture.Long(t)
 	v := fixture.Start(t, fixture.BuildOnce(t, "fooling"))
 	b := open(t, v.Pid())
 	table, err := holdertest.Open(v.Pid(), v.Line)

@@ -104,7 +104,8 @@ func momentsOf(r *sampledata.Recording, start int64) []moment {
 
 // By the clock of the target itself, the time of a sample is that of the states that it has: the function that it shows
 // executing was executing then, and goroutines that were runnable are not reported as waiting.
-func TestMoments(t *testing.T) {
+func TestMomentsLong(t *testing.T) {
+	fixture.Long(t)
 	v := fixture.Start(t, fixture.BuildOnce(t, "moments"))
 	b := open(t, v.Pid())
 	start := monotonic(t, b.header.Start)

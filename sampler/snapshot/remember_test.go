@@ -58,7 +58,8 @@ func TestRemember(t *testing.T) {
 }
 
 // Nothing is kept of a program whose addresses differ from run to run, and nothing in a folder that others can write to.
-func TestRememberNothing(t *testing.T) {
+func TestRememberNothingLong(t *testing.T) {
+	fixture.Long(t)
 	dir := t.TempDir()
 	learns(t, fixture.BuildOnce(t, "holders", "-buildmode=pie"), dir)
 	if err := os.Chmod(dir, 0o777); err != nil {
