@@ -222,9 +222,9 @@ func (e *evidence) peers(of func(*situation) bool, side Activity) []Cause {
 // fellows finds out what goroutines of a class do in a function, while others
 // wait in what it calls: if they share something, such as a pool of
 // connections, those that have it do this. The loop of the class is no such
-// function.
+// function, and a goroutine alone has nobody to share with.
 func (s *searcher) fellows(class int32, caller string, of func(*situation) bool) []Cause {
-	if caller == "" || s.isLoop(class, caller) {
+	if caller == "" || s.isLoop(class, caller) || s.e.classes[class].goroutines < 2 {
 		return nil
 	}
 	b := &blamed{e: s.e, weight: make(map[doer]float64), where: make(map[doer]*heaviest)}

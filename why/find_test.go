@@ -505,3 +505,40 @@ func TestMaking(t *testing.T) {
 		}
 	}
 }
+
+// Others of a class may have what a goroutine waits for. A goroutine alone has
+// no others: what it does at other times is no cause.
+func TestFellows(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		s := newScene()
+		all := s.spawn(n, "main.loop")
+		for i := range 60 {
+			states := map[sampledata.GoroutineID]sampledata.State{}
+			for k, g := range all {
+				switch (i/3 + k) % 4 {
+				case 0:
+					states[g] = s.at(runs, "main.loop", "main.commit", "main.encode")
+				case 1:
+					states[g] = s.at(idles, "main.loop")
+				default:
+					states[g] = s.at(sends, "main.loop", "main.commit", "main.take")
+				}
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		at := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Kind == ChannelKind })
+		if at < 0 {
+			t.Fatalf("%d goroutines: %+v", n, a.Findings)
+		}
+		fellows := 0
+		for _, c := range a.Findings[at].Causes {
+			if c.Certainty == Fellow {
+				fellows++
+			}
+		}
+		if (fellows > 0) != (n > 1) {
+			t.Errorf("%d goroutines: %+v", n, a.Findings[at])
+		}
+	}
+}
