@@ -64,9 +64,8 @@ const tables = {
     const t = page.header.tables.findings, items = t.findings.map((f) => make('li', {},
       make('p', {className: 'sentence', textContent: f.lines[0]}),
       make('dl', {}, ...f.lines.slice(1).flatMap((line) => {
-        const [, name, text] = /^(\S*?)(?:  |$)(.*)$/s.exec(line) ?? [0, '', line];
-        const why = ['where', 'why', 'when', 'before', 'see'].includes(name);
-        return [make('dt', {textContent: why ? name : ''}), make('dd', {className: name === 'see' ? 'command' : '', textContent: why ? text : line})];
+        const [, name = '', text = line] = /^([a-z]+) {2}(.*)$/s.exec(line) ?? [];
+        return [make('dt', {textContent: name}), make('dd', {className: name === 'see' ? 'command' : '', textContent: text})];
       })),
       make('p', {className: 'actions'},
         page.viewNamed(f.view) ? link('show it', () => page.openView(f.view, f.path)) : null,
