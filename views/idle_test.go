@@ -80,7 +80,7 @@ type crowd struct {
 	idle    string // the goroutines that are idle in their first run
 }
 
-// states are those of goroutines; one without a state is gone.
+// states has the states of goroutines. One without a state is gone.
 type states map[string]sampledata.State
 
 func ofWorker(frames ...string) []string {

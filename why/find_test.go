@@ -33,7 +33,7 @@ func (s *scene) spawn(n int, function string) (all []sampledata.GoroutineID) {
 func (s *scene) function(name string) sampledata.FunctionID {
 	file := "/src/main.go"
 	if module, _, of := strings.Cut(name, "/lib."); of { // a module for each package of this name
-		file = "/root/go/pkg/mod/" + module + "@v1.2.3/lib/lib.go"
+		file = "/go/pkg/mod/" + module + "@v1.2.3/lib/lib.go"
 	}
 	return s.Function(sampledata.Function{Name: name, File: file})
 }

@@ -147,8 +147,8 @@ func behindText(groups []*sampledata.MarkedGroup) string {
 // mostBehind limits the places that are listed.
 const mostBehind = 5
 
-// groupText says of goroutines at one place how many they are, what they wait
-// for, and who created them.
+// groupText returns how many goroutines are at one place, what they wait for,
+// and who created them.
 func groupText(g *sampledata.MarkedGroup, lock string) string {
 	text := fmt.Sprintf("%s [%s]", times(g.Count), g.Reason)
 	if lock != "" {

@@ -140,8 +140,7 @@ func (w *waits) of(i int) []waitEdge {
 	return list[:min(len(list), maxEdges)]
 }
 
-// holders returns who holds the lock that a goroutine waits for: those of
-// which that is surest.
+// holders returns the surest holders of the lock that a goroutine waits for.
 func (w *waits) holders(i int, g *Goroutine) (edges []waitEdge) {
 	mode := syncflow.Write
 	if g.Reason.Readers {
@@ -261,8 +260,8 @@ func (w *waits) closeCircles() {
 	}
 }
 
-// maxBehind is the number of goroutines behind one of which it is found out
-// whether they can end its wait.
+// maxBehind bounds how many goroutines behind one are asked whether they can
+// end its wait.
 const maxBehind = 1 << 10
 
 // mayEnd returns a goroutine that waits for another one, and may end the wait

@@ -24,7 +24,7 @@ type goroutine struct {
 	raw        []byte   // its runtime.g
 	used       uint64   // where the used part of its stack begins
 	stack      []byte   // that part
-	words      []uint64 // those of the stack that count; nil before wordsOf
+	words      []uint64 // words of the stack that count; nil before wordsOf
 
 	sudogs  []uint64 // what it is in queues with
 	content []uint64 // of the sudogs

@@ -8,7 +8,7 @@ import (
 )
 
 // Examine prepares to find out which goroutines of the target can never run
-// again. The limits are those of the config. Samples may be taken meanwhile,
+// again. The config has the limits. Samples may be taken meanwhile,
 // and the examination must end before Close.
 func (b *Backend) Examine(c heap.Config) (*heap.Examination, error) {
 	c.Source, c.Binary, c.Reasons, c.Outer = heap.OfProcess(b.t.Process), b.t.bin, b.t.reasons,
