@@ -45,7 +45,7 @@ It shows the same of a core dump of a program, and of a goroutine dump.`,
 				r, err = dumpedElsewhere(c, address, input.program, args)
 			case len(args) == 1 && !c.Flags().Changed("pid"):
 				if r, err = input.oneSample(args[0]); err == nil {
-					err = mark.setCore(r, args[0], &input)
+					err = mark.setCore(t, r, args[0], &input)
 				}
 			default:
 				r, err = dumpedProcess(c, t, process, backend, &mark, args)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cpprof/cpprof/internal/live"
 	"github.com/cpprof/cpprof/internal/memory"
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/heap"
@@ -59,8 +60,9 @@ func (f *markFlags) set(o *sampler.Options, backend string, maxCPU float64) erro
 }
 
 // setCore marks the heap of a core dump, if the recording is of one. Without
-// its heap, the dump is shown all the same.
-func (f *markFlags) setCore(r *sampledata.Recording, path string, input *inputFlags) error {
+// its heap, the dump is shown all the same, and a line says what it lacks.
+func (f *markFlags) setCore(t terminal, r *sampledata.Recording, path string,
+	input *inputFlags) error {
 	if input.program == "" || f.noHeap {
 		return checkMaxHalt(f.maxHalt)
 	}
@@ -68,6 +70,9 @@ func (f *markFlags) setCore(r *sampledata.Recording, path string, input *inputFl
 	if limits.MaxMemory == 0 {
 		limits.MaxMemory = memory.Default()
 	}
-	r.Marking, _ = coreMarking(path, input.program, limits)
+	var err error
+	if r.Marking, err = coreMarking(path, input.program, limits); err != nil {
+		termtext.Fprintf(t.err, "cpprof: what is stuck for good is not known: %s\n", err)
+	}
 	return checkMaxHalt(f.maxHalt)
 }
