@@ -60,8 +60,7 @@ func (r *Recording) replay(sink Sink) error {
 		for _, e := range ends[endsBefore[i]:endsBefore[i+1]] {
 			changes = append(changes, Change{Goroutine: r.Runs.At(int(e)).Goroutine, Gone: true})
 		}
-		slices.SortFunc(changes, func(a,
-			b Change) int {
+		slices.SortFunc(changes, func(a, b Change) int {
 			return cmp.Compare(a.Goroutine, b.Goroutine)
 		})
 		if err := m.upTo(i); err != nil {

@@ -129,12 +129,10 @@ func (r *textReader) markedGroup(l *textLine) error {
 	defer func() { r.marked.Groups = append(r.marked.Groups, g) }()
 	return firstError(
 		func() error {
-			return positional(l, "a verdict",
-				toName(&g.Verdict, "verdict", verdictNames))
+			return positional(l, "a verdict", toName(&g.Verdict, "verdict", verdictNames))
 		},
 		func() error {
-			return positional(l, "what they wait for",
-				toName(&g.Wait, "wait", waitNames))
+			return positional(l, "what they wait for", toName(&g.Wait, "wait", waitNames))
 		},
 		func() error {
 			return l.attributes(settings{

@@ -29,8 +29,7 @@ func (r *textReader) beginSample(l *textLine) error {
 // samples, so only the functions that are needed are made.
 var sampleValues = map[string]func(*textReader) func(token) error{
 	"halt": func(r *textReader) func(token) error { return toDuration(&r.sample.Halt) },
-	"processors": func(r *textReader) func(
-		token) error {
+	"processors": func(r *textReader) func(token) error {
 		return r.toProcessors(&r.sample.Processors)
 	},
 	"threads":   func(r *textReader) func(token) error { return toInt32(&r.sample.Threads) },

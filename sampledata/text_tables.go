@@ -36,8 +36,7 @@ func (r *textReader) function(l *textLine) error {
 		func() error { return define(l, "f", len(r.b.rec.Functions)) },
 		func() error { return positional(l, "a name", toText(&f.Name)) },
 		func() error {
-			return l.attributes(settings{"file": toText(&f.File),
-				"line": toInt32(&f.Line)}, nil)
+			return l.attributes(settings{"file": toText(&f.File), "line": toInt32(&f.Line)}, nil)
 		},
 		func() error { return r.b.newFunction(f) },
 	)
@@ -65,8 +64,7 @@ func (r *textReader) goroutine(l *textLine) error {
 	return firstError(
 		func() error { return define(l, "g", r.b.rec.Goroutines.Len()) },
 		func() error {
-			return positional(l, "the target's number of the goroutine",
-				toInt64(&g.ID))
+			return positional(l, "the target's number of the goroutine", toInt64(&g.ID))
 		},
 		func() error {
 			return l.attributes(settings{

@@ -282,8 +282,7 @@ func (t *Timed) addRuns() {
 				t.runs.chunks[k>>chunkBits] = nil // it has been read
 			}
 		}
-		slices.SortFunc(same, func(a,
-			b plainRun) int {
+		slices.SortFunc(same, func(a, b plainRun) int {
 			return cmp.Compare(a.goroutine, b.goroutine)
 		})
 		for _, r := range same {

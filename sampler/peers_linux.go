@@ -87,8 +87,7 @@ func (m *peers) meet(c net.Conn) {
 	}
 	var who *unix.Ucred
 	if conn.Control(func(fd uintptr) {
-		who, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET,
-			unix.SO_PEERCRED)
+		who, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
 	}) != nil || err != nil {
 		return
 	}

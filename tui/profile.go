@@ -48,8 +48,7 @@ type profileWindow struct {
 
 // openSubject opens a profile window, and does its steps.
 func openSubject(a *app, of *subject, s session.Profile) *profileWindow {
-	w := &profileWindow{a: a, replay: s, subject: of, fresh: true,
-		switched: make(map[string]bool)}
+	w := &profileWindow{a: a, replay: s, subject: of, fresh: true, switched: make(map[string]bool)}
 	w.entries.list = list{a: a, w: w, of: &w.entries, noun: "an entry", clicked: w.clickRow,
 		scrolls: true, selected: s.Selected}
 	w.splits, w.intervals, w.both = newSplits(w), newIntervals(w), newComparison(w)

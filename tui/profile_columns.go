@@ -179,8 +179,7 @@ func newSplits(w *profileWindow) entryCosts[views.Parts] {
 		begin: func(t *calltree.Tree, m *calltree.Membership) func([]callpath.Path) []views.Parts {
 			if w.compares() {
 				return func(paths []callpath.Path) []views.Parts {
-					return splitDifferences(t, m,
-						paths)
+					return splitDifferences(t, m, paths)
 				}
 			}
 			return func(paths []callpath.Path) []views.Parts { return splits(t, m, paths) }

@@ -92,8 +92,7 @@ func (w *profileWindow) arrange() {
 	s := w.session.Clone()
 	start(w.a, w, "Computing own times", func() (*refine.Session, error) {
 		s.Arrange()
-		return s,
-			nil
+		return s, nil
 	}, func(s *refine.Session, err error) {
 		if err == nil {
 			w.session = s

@@ -199,8 +199,7 @@ func openComparison(a *app, path string, p session.Profile) {
 			return viewed{View: v, other: other.Recording}, err
 		},
 		keep: func(p session.Profile) session.Window {
-			return &session.Comparison{Profile: p,
-				Against: c.Against}
+			return &session.Comparison{Profile: p, Against: c.Against}
 		},
 	}, p)
 }

@@ -290,6 +290,5 @@ func (c *ClassSummary) leaveOutIdle() {
 }
 
 func totalOf(s *exact.Sum) calltree.Total {
-	return calltree.Total{Weight: s.Weight(),
-		Hits: s.Hits()}
+	return calltree.Total{Weight: s.Weight(), Hits: s.Hits()}
 }

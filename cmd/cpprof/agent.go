@@ -147,8 +147,7 @@ func (f *agentFlags) run(ctx context.Context, t terminal) error {
 		lasts time.Duration) (*sampledata.Recording, error) {
 		return f.record(ctx, t, signals, p, lasts)
 	}
-	o.Profiles = func(r *sampledata.Recording) (agent.Profiles,
-		error) {
+	o.Profiles = func(r *sampledata.Recording) (agent.Profiles, error) {
 		return agentProfiles(t, r)
 	}
 	server, err := agent.Listen(f.listen, o)

@@ -41,8 +41,7 @@ collection. With --with, each recording counts once.`,
 		},
 		ValidArgsFunction: f.completeMetric,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return f.run(t, args[0],
-				args[1:])
+			return f.run(t, args[0], args[1:])
 		},
 	}
 	f.addMonitors(c, t)
@@ -83,8 +82,7 @@ func (f *correlateFlags) run(t terminal, path string, exprs []string) error {
 		spans = spans.And(m.list)
 		over, points = report.Counted(len(spans.Spans()), "span")+" of "+f.over, "span"
 		correlate = func(x, y *metrics.Metric) metrics.Correlation {
-			return metrics.Instances(x, y,
-				spans)
+			return metrics.Instances(x, y, spans)
 		}
 	}
 	return f.write(t, selected, over, points, report.BasisOf(m.recording), correlate)

@@ -47,8 +47,7 @@ it is SVG or PNG, by the ending of its name. 'cpprof monitors' lists what there 
 		},
 		ValidArgsFunction: f.completeMetric,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return f.run(t, args[0],
-				args[1:])
+			return f.run(t, args[0], args[1:])
 		},
 	}
 	f.addMonitors(c, t)
@@ -176,8 +175,7 @@ func (f *plotFlags) pairs(t terminal, m *measured, selected []*metrics.Metric) e
 		return plots.PrintScatter(t.out, pair(0, 1), t.width())
 	case f.scatter != "":
 		return f.save(t, func(w io.Writer) error {
-			return plots.WriteScatter(w, f.output,
-				pair(0, 1))
+			return plots.WriteScatter(w, f.output, pair(0, 1))
 		})
 	case f.output == "":
 		matrix := report.NewMatrix(selected, func(x, y *metrics.Metric) metrics.Correlation {

@@ -38,8 +38,7 @@ because so many were tried, are marked.`,
 		},
 		ValidArgsFunction: f.completeMetric,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return f.run(t, args[0],
-				args[1])
+			return f.run(t, args[0], args[1])
 		},
 	}
 	f.addMonitors(c, t)

@@ -134,8 +134,7 @@ func (f *probeFlags) live(ctx context.Context, t terminal, c *cobra.Command,
 		*d += max(0, time.Since(start)) // putting instruments in may take seconds on a busy machine
 	}
 	f.record.wrap = func(s sampledata.Sink) sampledata.Sink {
-		return &probedSink{Sink: s,
-			set: set}
+		return &probedSink{Sink: s, set: set}
 	}
 	g, err := f.record.startRecording(ctx, target.target)
 	if err != nil {

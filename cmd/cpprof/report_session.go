@@ -29,8 +29,7 @@ and labelled in them.`,
 		Args:              oneRecording,
 		ValidArgsFunction: completeRecording,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return f.replay(t, args[0],
-				asJSON)
+			return f.replay(t, args[0], asJSON)
 		},
 	}
 	f.addInput(c, t)

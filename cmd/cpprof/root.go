@@ -107,8 +107,7 @@ func newRootCommand(t terminal) *cobra.Command {
 	root.SetIn(t.in)
 	root.SetOut(t.out)
 	root.SetErr(t.err)
-	root.SetFlagErrorFunc(func(c *cobra.Command,
-		err error) error {
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return &usageError{flagError(c, err)}
 	})
 	root.SetUsageFunc(usage)

@@ -139,8 +139,7 @@ func (f *topFlags) run(ctx context.Context, t terminal) error {
 	}
 	defer p.Release()
 	feed, err := sampler.StartFeed(ctx, p, sampler.FeedOptions{
-		Attach: func(p *sampler.Process) (sampler.Backend,
-			error) {
+		Attach: func(p *sampler.Process) (sampler.Backend, error) {
 			return suspendableAttach(signals, attach, p)
 		},
 		Least:   4 * f.window,

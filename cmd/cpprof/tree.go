@@ -84,8 +84,7 @@ func (f *treeFlags) subjects(path string) (a, b *subject, err error) {
 
 // headline writes what was read.
 func (s *subject) headline(w io.Writer) error {
-	return report.Headline(w, s.path,
-		s.from.recording)
+	return report.Headline(w, s.path, s.from.recording)
 }
 
 // basis returns the basis of the recordings of two subjects, with the

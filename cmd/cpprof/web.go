@@ -39,8 +39,7 @@ a token in it. Ctrl-C ends it. 'cpprof record --web' shows a recording while it 
 		Args:              oneRecording,
 		ValidArgsFunction: completeRecording,
 		RunE: func(c *cobra.Command, args []string) error {
-			return f.run(c.Context(),
-				t, args[0])
+			return f.run(c.Context(), t, args[0])
 		},
 	}
 	f.addView(c, t)

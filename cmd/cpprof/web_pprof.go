@@ -86,8 +86,7 @@ func (f fetched) Fetch(string, time.Duration, time.Duration) (*pprofile.Profile,
 type silent struct{}
 
 func (silent) ReadLine(string) (string, error) {
-	return "",
-		errors.New("pprof asks for a command")
+	return "", errors.New("pprof asks for a command")
 }
 func (silent) Print(...any)                        {}
 func (silent) PrintErr(...any)                     {}

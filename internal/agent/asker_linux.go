@@ -35,19 +35,16 @@ func userOfSocket(c *net.UnixConn) (sampler.User, error) {
 	}
 	var who *unix.Ucred
 	if failed := raw.Control(func(fd uintptr) {
-		who, err = unix.GetsockoptUcred(int(fd),
-			unix.SOL_SOCKET, unix.SO_PEERCRED)
+		who, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
 	}); failed != nil {
 		err = failed
 	}
 	if err != nil {
 		return sampler.User{}, err
 	}
-	return knownUser(int(who.Uid),
-		func() (sampler.User, error) {
-			return sampler.User{UID: int(who.Uid), GID: int(who.Gid)},
-				nil
-		})
+	return knownUser(int(who.Uid), func() (sampler.User, error) {
+		return sampler.User{UID: int(who.Uid), GID: int(who.Gid)}, nil
+	})
 }
 
 // tables are the kernel's lists of TCP connections. A connection of an IPv4

@@ -58,8 +58,7 @@ func SaveMerges(path string, gone []string, list ...Merge) error {
 // but a pattern with "!", such as {io: [b*, !ba]}, would exclude from both.
 func joined(merges []Merge) (list []Merge, err error) {
 	excludes := func(m Merge) bool {
-		return slices.ContainsFunc(m.Classes,
-			aspects.Pattern.Exclude)
+		return slices.ContainsFunc(m.Classes, aspects.Pattern.Exclude)
 	}
 	for _, m := range merges {
 		i := slices.IndexFunc(list, func(l Merge) bool { return l.Name == m.Name })

@@ -199,8 +199,7 @@ func classTable(w *tableWriter, s *Subject) error {
 		heads = append(heads, t.Name())
 	}
 	shown := func(class string) bool {
-		return s.Open == "" || s.Open == calltree.RootName ||
-			s.Open == class
+		return s.Open == "" || s.Open == calltree.RootName || s.Open == class
 	}
 	if s.Compared() {
 		pairs, err := views.ComparedClasses(views.Named{Name: s.Path, Recording: s.Recording},

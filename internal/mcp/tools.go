@@ -151,11 +151,9 @@ func (s *server) listRecordings(context.Context, *sdk.CallToolRequest,
 			list = append(list, recording{e.Name(), info.ModTime()})
 		}
 	}
-	slices.SortFunc(list,
-		func(a, b recording) int {
-			return cmp.Or(b.Written.Compare(a.Written),
-				cmp.Compare(a.Name, b.Name))
-		})
+	slices.SortFunc(list, func(a, b recording) int {
+		return cmp.Or(b.Written.Compare(a.Written), cmp.Compare(a.Name, b.Name))
+	})
 	return listAnswer("recordings", list[:min(len(list), maxListed)], len(list) <= maxListed)
 }
 

@@ -137,8 +137,7 @@ func (p *parser) lag(n ast.Node, x []operand) (operand, error) {
 	by := int(min(k.value, float64(p.t.samples)))
 	o := operand{node: &lagged{p.column(x[0]), by}, unit: x[0].unit}
 	if differences := x[0].differences; differences != nil {
-		o.differences = func(p *parser,
-			even bool) node {
+		o.differences = func(p *parser, even bool) node {
 			return &lagged{evaluate(differences(p, even), p.t.samples), by}
 		}
 	}

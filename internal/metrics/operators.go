@@ -132,8 +132,7 @@ func differencesOf(operator string, x, y operand,
 		}
 	case (operator == "*" || operator == "/") && y.constant && y.value > 0:
 		return func(p *parser, even bool) node {
-			return newBinary(x.differences(p, even), y.node,
-				compute)
+			return newBinary(x.differences(p, even), y.node, compute)
 		}
 	}
 	return nil

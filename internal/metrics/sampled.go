@@ -30,8 +30,7 @@ func (t *Table) addSampled() {
 			Monitor: sampledata.Monitor{Name: name, Layer: sampledata.Sampled,
 				Kind: sampledata.Nominal, Source: source}, truth: true,
 			column: func() Column {
-				return t.perSample(func(s *sampledata.Sample,
-					_ int) float64 {
+				return t.perSample(func(s *sampledata.Sample, _ int) float64 {
 					return truth(of(s))
 				})
 			}, series: -1,

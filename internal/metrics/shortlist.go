@@ -33,8 +33,7 @@ func (s *pathSeries) shortlist(best []trial, most int) []trial {
 	}
 	isNew := func(tr *trial) bool { return tr.what != APath || !s.alike(tr.node, paths) }
 	choose(func(tr *trial) bool {
-		return tr.survives && used[kinds[tr.what]] < most/len(used) &&
-			isNew(tr)
+		return tr.survives && used[kinds[tr.what]] < most/len(used) && isNew(tr)
 	})
 	choose(isNew)
 	choose(func(*trial) bool { return true })

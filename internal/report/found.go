@@ -50,8 +50,7 @@ type roundedTwo float64
 
 // MarshalJSON writes two decimals.
 func (r roundedTwo) MarshalJSON() ([]byte, error) {
-	return fmt.Appendf(nil, "%.2f", float64(r)),
-		nil
+	return fmt.Appendf(nil, "%.2f", float64(r)), nil
 }
 
 // NewFound prepares the result of a search for output. open is a command line

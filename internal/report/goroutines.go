@@ -317,11 +317,9 @@ func (g *goroutineGroup) write(b *strings.Builder) {
 		}
 		return s
 	})
-	mention(b, "labels ", g.Labels,
-		func(l goroutineLabels) string {
-			return timesText(l.Count, g.Count) +
-				termtext.Printable(l.text)
-		})
+	mention(b, "labels ", g.Labels, func(l goroutineLabels) string {
+		return timesText(l.Count, g.Count) + termtext.Printable(l.text)
+	})
 	mention(b, "lock ", g.Locks, func(l goroutineLock) string {
 		s := timesText(l.Count, g.Count) + l.Address
 		switch {

@@ -173,8 +173,7 @@ var lockColumns = []lockColumn{
 	// how long, summed over the goroutines
 	{"waited", hasTimes, func(_ *locks.Analysis, l *locks.Lock) string { return span(l.Waited()) }},
 	// goroutines that wait
-	{"mean", nil, func(a *locks.Analysis,
-		l *locks.Lock) string {
+	{"mean", nil, func(a *locks.Analysis, l *locks.Lock) string {
 		return Decimal(a.Mean(&l.Evidence), 2)
 	}},
 	{"hits", nil, func(_ *locks.Analysis, l *locks.Lock) string { return Hits(l.Hits) }},
@@ -185,12 +184,10 @@ var lockColumns = []lockColumn{
 		func(_ *locks.Analysis, l *locks.Lock) string { return strconv.Itoa(len(l.Parts)) }},
 	// time of the one that was waited for most
 	{"worst", hasInstances,
-		func(_ *locks.Analysis,
-			l *locks.Lock) string {
+		func(_ *locks.Analysis, l *locks.Lock) string {
 			return percent(l.Share(l.Parts[0].Total))
 		}},
-	{"lock", nil, func(_ *locks.Analysis,
-		l *locks.Lock) string {
+	{"lock", nil, func(_ *locks.Analysis, l *locks.Lock) string {
 		return termtext.Printable(l.String())
 	}},
 }

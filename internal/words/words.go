@@ -39,8 +39,7 @@ func Split(line string) ([]string, error) {
 // Quote quotes a word, if necessary, so that Split returns it unchanged.
 func Quote(word string) string {
 	plain := func(r rune) bool {
-		return unicode.IsGraphic(r) && !unicode.IsSpace(r) &&
-			r != unicode.ReplacementChar
+		return unicode.IsGraphic(r) && !unicode.IsSpace(r) && r != unicode.ReplacementChar
 	}
 	special := strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) >= 0
 	if word == "" || special || word[0] == '"' || word[0] == '#' {

@@ -70,8 +70,7 @@ func (b *Binary) load(entry uint64) error {
 // quiet keeps Delve from writing about what it does not understand to
 // standard error, which the target may share.
 var quiet = sync.OnceFunc(func() {
-	logflags.SetLoggerFactory(func(bool, logflags.Fields,
-		io.Writer) logflags.Logger {
+	logflags.SetLoggerFactory(func(bool, logflags.Fields, io.Writer) logflags.Logger {
 		return silence{}
 	})
 })

@@ -160,8 +160,7 @@ func (h *remoteHalter) look() (time.Duration, error) {
 	w := h.work
 	w.pipe.keep = true
 	halt := func() {
-		h.control.begin("Command", api.DebuggerCommand{Name: api.Halt},
-			&rpc2.CommandOut{})
+		h.control.begin("Command", api.DebuggerCommand{Name: api.Halt}, &rpc2.CommandOut{})
 	}
 	if h.single {
 		halt() // if the connection breaks, this server lets the program go on

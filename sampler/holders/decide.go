@@ -148,8 +148,7 @@ func together(holder, waiter *Sighting) bool {
 // seeming holder did not move.
 func (c *contention) contradicts(holder *Sighting) bool {
 	free := func(raw []byte) bool {
-		return len(raw) >= goruntime.MutexSize &&
-			raw[0]&goruntime.MutexLocked == 0
+		return len(raw) >= goruntime.MutexSize && raw[0]&goruntime.MutexLocked == 0
 	}
 	return c.mode == syncflow.Write &&
 		(holder.Stood && free(c.after) || (holder.Stood || holder.InHalt) && free(c.inHalt))

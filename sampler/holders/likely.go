@@ -137,8 +137,7 @@ func (c *contention) takenFrom(s *Sighting) bool {
 		return s.InHalt || s.Stood
 	}
 	taken := func(raw []byte) bool {
-		return len(raw) >= goruntime.MutexSize &&
-			raw[0]&goruntime.MutexLocked != 0
+		return len(raw) >= goruntime.MutexSize && raw[0]&goruntime.MutexLocked != 0
 	}
 	if c.inHalt != nil {
 		return (s.InHalt || s.Stood) && taken(c.inHalt)

@@ -154,8 +154,7 @@ func (p *Program) callers(fn pclntab.Func) (list []string) {
 		}
 		calls := false
 		p.machine.Scan(b, other.Entry, [2]int64{}, func(target uint64) {
-			calls = calls ||
-				target == fn.Entry
+			calls = calls || target == fn.Entry
 		})
 		if calls && p.canProbe(other) {
 			list = append(list, other.Name())

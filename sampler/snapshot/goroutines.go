@@ -170,6 +170,5 @@ func (gs *goroutines) loseStack(i int32) {
 
 // warn adds a warning to the recording.
 func (gs *goroutines) warn(kind, text string, count int64) {
-	gs.stacks.sink.Warn(kind, text,
-		count)
+	gs.stacks.sink.Warn(kind, text, count)
 }

@@ -138,8 +138,7 @@ func (v *survey) scan(buf []byte, entries []entry) {
 // isSettled reports whether nothing more needs to be found out about an
 // unchanged entry.
 func (v *survey) isSettled(e *entry) bool {
-	return !e.known ||
-		v.finder.Interest()&^e.answered == 0
+	return !e.known || v.finder.Interest()&^e.answered == 0
 }
 
 // reuse reuses the stack of a goroutine, unless the finder wants to see it again.

@@ -109,11 +109,9 @@ func (m *Matrix) Report(src *Source) (report.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := report.NewMatrix(selected,
-		func(x, y *metrics.Metric) metrics.Correlation {
-			return metrics.Correlate(x.Column,
-				y.Column, l)
-		})
+	r := report.NewMatrix(selected, func(x, y *metrics.Metric) metrics.Correlation {
+		return metrics.Correlate(x.Column, y.Column, l)
+	})
 	r.Over, r.Basis = over, report.BasisOf(src.Recording)
 	return r, nil
 }

@@ -161,11 +161,9 @@ func (c *circles) update(now int32) {
 	})
 	slices.Sort(search)
 	for _, g := range slices.Compact(search) {
-		if members := cycle(g,
-			func(g sampledata.GoroutineID) []sampledata.GoroutineID {
-				return c.holdersOf(g,
-					now)
-			}); members != nil {
+		if members := cycle(g, func(g sampledata.GoroutineID) []sampledata.GoroutineID {
+			return c.holdersOf(g, now)
+		}); members != nil {
 			c.add(members, now)
 		}
 	}

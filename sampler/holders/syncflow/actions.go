@@ -95,8 +95,7 @@ func hasTurn(actions []Action, object uint64) bool {
 func (a *Analyzer) DeferredActions(dst []Action, closure uint64, m Memory) (actions []Action,
 	complete bool) {
 	f := &frame{m: m, register: func(r int) (uint64, bool) {
-		return closure,
-			machinecode.Reg(r) == a.machine.closure
+		return closure, machinecode.Reg(r) == a.machine.closure
 	}}
 	code := &expr{kind: exprLoad, a: &expr{kind: exprRegister, c: int64(a.machine.closure)}}
 	entry, ok := code.eval(f)

@@ -102,8 +102,7 @@ func (a *Analyzer) noteWait(pc uint64) {
 	}
 	a.waitedIn[fn.Entry] = true
 	maps.DeleteFunc(a.known.locks, func(p place, l *siteLocks) bool {
-		return l == noLocks &&
-			fn.Entry <= p.pc && p.pc <= fn.End
+		return l == noLocks && fn.Entry <= p.pc && p.pc <= fn.End
 	})
 	for site, l := range a.locksBySite {
 		if l == noLocks {

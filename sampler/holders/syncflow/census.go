@@ -67,8 +67,7 @@ func (w *flow) doubtDuring(s *state, k int) (doubt Doubt, held bool) {
 	future := w.futureAt(k, false)
 	proven := w.proven(s, &future)
 	isHeld := func(h *hold) bool {
-		return slices.ContainsFunc(proven,
-			func(p hold) bool { return p.same(h) })
+		return slices.ContainsFunc(proven, func(p hold) bool { return p.same(h) })
 	}
 	for _, h := range proven {
 		if h.via == 0 {

@@ -171,11 +171,9 @@ func (s *state) joinSlots(vs *values, o *state, here, there condition, holds []h
 	}
 	keep(s, o, here)
 	keep(o, s, there)
-	slices.SortFunc(kept,
-		func(a, b conditionalSlot) int {
-			return cmp.Or(cmp.Compare(a.off, b.off),
-				cmp.Compare(a.v, b.v))
-		})
+	slices.SortFunc(kept, func(a, b conditionalSlot) int {
+		return cmp.Or(cmp.Compare(a.off, b.off), cmp.Compare(a.v, b.v))
+	})
 	s.conditional = kept
 }
 

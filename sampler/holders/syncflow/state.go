@@ -306,12 +306,10 @@ func (s *state) forget(vs *values, v value) {
 		s.addRelease(r)
 	}
 	s.called = slices.DeleteFunc(s.called, func(c call) bool {
-		return vs.depends(c.to, v) ||
-			vs.depends(c.argument, v)
+		return vs.depends(c.to, v) || vs.depends(c.argument, v)
 	})
 	s.words = slices.DeleteFunc(s.words, func(w word) bool {
-		return vs.depends(w.at, v) ||
-			vs.depends(w.v, v)
+		return vs.depends(w.at, v) || vs.depends(w.v, v)
 	})
 	s.deferred = slices.DeleteFunc(s.deferred,
 		func(r release) bool { return vs.depends(r.lock, v) || vs.depends(r.via, v) })

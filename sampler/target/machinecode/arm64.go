@@ -153,8 +153,7 @@ func registersARM64(x *Instr, w uint32, rd Reg) {
 // count as stores of something unknown.
 func memoryARM64(x *Instr, w uint32, rt, rn Reg) {
 	address := func(off int64) Operand {
-		return Operand{Base: rn, Index: NoReg, InMemory: true,
-			Offset: off}
+		return Operand{Base: rn, Index: NoReg, InMemory: true, Offset: off}
 	}
 	vector := w>>26&1 == 1
 	switch {

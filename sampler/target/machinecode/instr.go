@@ -107,8 +107,7 @@ func ForArch(arch string) *Machine { return machines[arch] }
 
 // Decode appends the instructions of code, whose address is pc.
 func (m *Machine) Decode(dst []Instr, code []byte, pc uint64) []Instr {
-	return m.decode(dst,
-		code, pc)
+	return m.decode(dst, code, pc)
 }
 
 // Scan calls yield with the targets of calls, the targets of jumps that leave

@@ -22,8 +22,7 @@ import (
 var embedded []byte
 
 // builtin is the table in layouts.txt.
-var builtin = sync.OnceValues(func() (*Table,
-	error) {
+var builtin = sync.OnceValues(func() (*Table, error) {
 	return ReadTable(bytes.NewReader(embedded))
 })
 
@@ -55,8 +54,7 @@ type Table struct {
 type structs map[string]map[string]Offset
 
 func (s structs) equal(o structs) bool {
-	return maps.EqualFunc(s, o,
-		maps.Equal[map[string]Offset])
+	return maps.EqualFunc(s, o, maps.Equal[map[string]Offset])
 }
 
 // NewTable returns a table without releases.
