@@ -29,7 +29,7 @@ type detail struct {
 	w  *profileWindow
 	on bool
 
-	lines lazy[lineTotals]
+	lines lazy[report.LineTotals]
 	// where the hottest line of the source stands in the text; 0 if no source
 	// is shown
 	hot           int

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/gdamore/tcell/v2"
 )
@@ -99,7 +100,7 @@ func (p *pane) find(of string, line, height int) {
 		return
 	}
 	p.of, p.found = of, of
-	p.top = max(0, line+aroundLine+1-height)
+	p.top = max(0, line+report.AroundLine+1-height)
 }
 
 // draw draws the lines of a text. It begins at the first line if the last text

@@ -31,30 +31,6 @@ func TestSourceHasHitsByLine(t *testing.T) {
 	b.hides("line30()", "line37()")
 }
 
-// The file name in a recording is used only for source code.
-func TestOnlySourceIsRead(t *testing.T) {
-	folder := t.TempDir()
-	secret := filepath.Join(folder, "secret.txt")
-	if err := os.WriteFile(secret, []byte("secret"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(folder, "folder.go"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	large := filepath.Join(folder, "large.go")
-	if err := os.WriteFile(large, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(large, largestSource+1); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"", secret, "relative.go", filepath.Join(folder, "folder.go"), filepath.Join(folder, "none.go"), large, "/dev/zero"} {
-		if lines, err := sourceLines(name); err == nil || lines != nil {
-			t.Errorf("%s is taken for source: %q, %v", name, lines, err)
-		}
-	}
-}
-
 // In a low window, the pane begins where the hottest line is in sight; of a long function, the lines without hits are left out.
 func TestSourceBeginsAtTheHottestLine(t *testing.T) {
 	var text strings.Builder

@@ -63,7 +63,7 @@ func (g *growing) listen(t terminal, counted *viewFlags) (*page.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return page.Listen(0, g.file, func() ([]byte, error) {
+	return page.Listen(0, page.Content{Name: g.file, Data: func() ([]byte, error) {
 		now := *s
 		var why string
 		var err error
@@ -74,5 +74,5 @@ func (g *growing) listen(t terminal, counted *viewFlags) (*page.Server, error) {
 			return nil, errors.New(why)
 		}
 		return page.Data(pageOf(&now))
-	}, nil)
+	}})
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cpprof/cpprof/internal/page"
 	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/views"
 	"github.com/spf13/cobra"
 )
 
@@ -28,8 +29,9 @@ func newWebCommand(t terminal) *cobra.Command {
 		Use:   "web RECORDING [--against RECORDING]",
 		Short: "Show a recording in a browser",
 		Long: `web shows the page of a recording in a browser: flame graphs of all views, a timeline whose selected
-span they follow, and tables; see 'cpprof export --to html', which writes the page to a file. Its
-link 'pprof' leads to the web pages of pprof, with the Thread Views of all classes.
+span they follow, and tables. The table 'Source' has the lines of the selected function, if they are
+on this machine. The link 'pprof' leads to the web pages of pprof, with the Thread Views of all
+classes. 'cpprof export --to html' writes the page to a file, without these two.
 
 Only browsers of this machine reach it, on 127.0.0.1, and only with the URL that web prints: it has
 a token in it. Ctrl-C ends it. 'cpprof record --web' shows a recording while it grows.`,
@@ -78,7 +80,11 @@ func (f *webFlags) run(ctx context.Context, t terminal, path string) error {
 	if err != nil {
 		return err
 	}
-	server, err := page.Listen(f.port, path, func() ([]byte, error) { return data, nil }, pprof)
+	content := page.Content{Name: path, Data: func() ([]byte, error) { return data, nil }, Pprof: pprof}
+	if s.options.Granularity == views.ByFunction {
+		content.Source = page.Sources(p)
+	}
+	server, err := page.Listen(f.port, content)
 	if err != nil {
 		return err
 	}

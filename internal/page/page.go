@@ -80,7 +80,7 @@ func Write(w io.Writer, p *Page) error {
 	if err != nil {
 		return err
 	}
-	before, after, err := shell(p.Name, "", false)
+	before, after, err := shell(p.Name, "", false, false)
 	if err != nil {
 		return err
 	}
@@ -99,15 +99,16 @@ func Write(w io.Writer, p *Page) error {
 
 // Shell returns the page without data. Its script loads the result of Data from
 // a path of the page's own server, relative to the page. It loads the data
-// again when they have changed. If pprof is set, the page has a link to
+// again when they have changed. If lines is set, it asks for the source of
+// functions at "source". If pprof is set, the page has a link to
 // "pprof/flamegraph".
-func Shell(name, path string, pprof bool) ([]byte, error) {
-	before, after, err := shell(name, path, pprof)
+func Shell(name, path string, lines, pprof bool) ([]byte, error) {
+	before, after, err := shell(name, path, lines, pprof)
 	return append(before, after...), err
 }
 
 // shell returns the page up to its data, and what follows that.
-func shell(name, source string, pprof bool) (before, after []byte, err error) {
+func shell(name, source string, lines, pprof bool) (before, after []byte, err error) {
 	connect := "'none'"
 	if source != "" {
 		connect = "'self'"
@@ -116,7 +117,7 @@ func shell(name, source string, pprof bool) (before, after []byte, err error) {
 	var b bytes.Buffer
 	err = page.Execute(&b, map[string]any{
 		"Policy": fmt.Sprintf(policy, hash(static.style), hash(static.script), connect),
-		"Name":   name, "Source": source, "Data": mark, "Pprof": pprof,
+		"Name":   name, "Source": source, "Lines": lines, "Data": mark, "Pprof": pprof,
 		"Style": template.CSS(static.style), "Script": template.JS(static.script),
 	})
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -14,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/cpprof/cpprof/internal/report"
 )
 
 // A Server shows a page to the browsers of this machine. Everybody who knows
@@ -27,15 +30,24 @@ type Server struct {
 
 	listener net.Listener
 	token    string
-	name     string
-	data     func() ([]byte, error)
-	pprof    http.Handler
+	content  Content
 	busy     chan struct{} // has room for the requests that are answered at a time
 
 	mu    sync.Mutex // held while data are made, so that they are made once for all who wait
 	made  []byte
 	mark  string // of what was made, for ETag
 	until time.Time
+}
+
+// A Content is what a server shows.
+type Content struct {
+	Name string // of the recording's file
+	// Data returns what the function Data does. It is called again for a
+	// recording that grows.
+	Data func() ([]byte, error)
+	// Source is a result of Sources, or nil: the page then shows no source.
+	Source func(view, function string) (report.Source, error)
+	Pprof  http.Handler // answers what is below "pprof/"; nil if nothing is
 }
 
 // maxRequests limits the requests that are answered at a time.
@@ -48,16 +60,13 @@ const (
 	minPause = time.Second
 )
 
-// Listen opens a port for a page, on 127.0.0.1; port 0 is any free one. The
-// function data returns what Data does. It is called again for a recording that
-// grows. The handler pprof, if it is not nil, answers what is below "pprof/".
-func Listen(port int, name string, data func() ([]byte, error),
-	pprof http.Handler) (*Server, error) {
+// Listen opens a port for a page, on 127.0.0.1; port 0 is any free one.
+func Listen(port int, c Content) (*Server, error) {
 	l, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", fmt.Sprint(port)))
 	if err != nil {
 		return nil, fmt.Errorf("opening a port for the page: %w", err)
 	}
-	s := &Server{listener: l, token: rand.Text(), name: name, data: data, pprof: pprof,
+	s := &Server{listener: l, token: rand.Text(), content: c,
 		busy: make(chan struct{}, maxRequests)}
 	s.URL = fmt.Sprintf("http://%s/%s/", l.Addr(), s.token)
 	return s, nil
@@ -143,7 +152,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	case path == "":
 		http.Redirect(w, r, root+"/", http.StatusMovedPermanently)
 	case path == "/":
-		text, err := Shell(s.name, "data", s.pprof != nil)
+		text, err := Shell(s.content.Name, "data", s.content.Source != nil, s.content.Pprof != nil)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
@@ -152,8 +161,10 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write(text)
 	case path == "/data":
 		s.sendData(w, r)
-	case s.pprof != nil && strings.HasPrefix(path, "/pprof/"):
-		http.StripPrefix(root+"/pprof", s.pprof).ServeHTTP(w, r)
+	case path == "/source" && s.content.Source != nil:
+		s.sendSource(w, r)
+	case s.content.Pprof != nil && strings.HasPrefix(path, "/pprof/"):
+		http.StripPrefix(root+"/pprof", s.content.Pprof).ServeHTTP(w, r)
 	default:
 		http.NotFound(w, r)
 	}
@@ -174,6 +185,18 @@ func (s *Server) sendData(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(data)
 }
 
+// sendSource answers with the source of a function in a view.
+func (s *Server) sendSource(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	text, err := s.content.Source(q.Get("view"), q.Get("function"))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(text)
+}
+
 // latest returns the data of the page, which may be a moment old.
 func (s *Server) latest() (data []byte, mark string, err error) {
 	s.mu.Lock()
@@ -182,7 +205,7 @@ func (s *Server) latest() (data []byte, mark string, err error) {
 		return s.made, s.mark, nil
 	}
 	began := time.Now()
-	if data, err = s.data(); err != nil {
+	if data, err = s.content.Data(); err != nil {
 		return nil, "", err
 	}
 	s.until = time.Now().Add(max(minPause, pauses*time.Since(began)))

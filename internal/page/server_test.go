@@ -11,13 +11,13 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/cpprof/cpprof/internal/fixture"
+	"github.com/cpprof/cpprof/internal/report"
 )
 
 // serve shows a page until the test ends.
-func serve(t testing.TB, data func() ([]byte, error)) *Server {
+func serve(t testing.TB, c Content) *Server {
 	t.Helper()
-	pprof := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "pprof ", r.URL.Path) })
-	s, err := Listen(0, "run.cpprof", data, pprof)
+	s, err := Listen(0, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,14 @@ func serve(t testing.TB, data func() ([]byte, error)) *Server {
 
 // A server answers who has the URL, and nobody else.
 func TestServer(t *testing.T) {
-	s := serve(t, func() ([]byte, error) { return []byte("the data"), nil })
+	s := serve(t, Content{
+		Name: "run.cpprof",
+		Data: func() ([]byte, error) { return []byte("the data"), nil },
+		Source: func(view, function string) (report.Source, error) {
+			return report.Source{Function: function, Place: view}, nil
+		},
+		Pprof: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "pprof ", r.URL.Path) }),
+	})
 	host := strings.TrimPrefix(s.URL[:strings.LastIndex(strings.TrimSuffix(s.URL, "/"), "/")], "http://")
 	for _, c := range []struct {
 		name, method, url string
@@ -47,6 +54,8 @@ func TestServer(t *testing.T) {
 		{"data", "GET", s.URL + "data", [2]string{}, 200, "the data"},
 		{"own origin", "GET", s.URL + "data", [2]string{"Origin", "http://" + host}, 200, "the data"},
 		{"pprof", "GET", s.URL + "pprof/top", [2]string{}, 200, "pprof /top"},
+		{"source", "GET", s.URL + "source?view=*&function=main.f", [2]string{}, 200, `"main.f"`},
+		{"source without a token", "GET", "http://" + host + "/source?view=*&function=main.f", [2]string{}, 403, "token"},
 		{"no token", "GET", "http://" + host + "/", [2]string{}, 403, "token"},
 		{"no token for data", "GET", "http://" + host + "/data", [2]string{}, 403, "token"},
 		{"wrong token", "GET", "http://" + host + "/AAAAAAAAAAAAAAAAAAAAAAAAAA/data", [2]string{}, 403, "token"},
@@ -88,13 +97,13 @@ func TestGrowingLong(t *testing.T) {
 	fixture.Long(t)
 	b := newTab(t)
 	samples := 100
-	s := serve(t, func() ([]byte, error) {
+	s := serve(t, Content{Name: "run.cpprof", Data: func() ([]byte, error) {
 		p := synthesized(samples, 10, 0.1)
 		if samples += 100; samples <= 300 {
 			p.Recording.End = nil
 		}
 		return Data(p)
-	})
+	}})
 	b.do(chromedp.Navigate(s.URL), chromedp.WaitReady("html[data-ready=yes]"))
 	b.run("cpprof.openView('*')")
 	got := js[string](b, `new Promise((done) => {

@@ -75,6 +75,7 @@ class Page {
 
   hasTable(name) {
     if (name === 'classes') return this.header.views.some((v) => v.name !== '*' && v.name !== '') && this.clock.slices > 0;
+    if (name === 'source') return 'lines' in document.documentElement.dataset;
     return name === 'functions' || name === 'about' || name in this.header.tables;
   }
 
@@ -222,8 +223,30 @@ class Page {
     $('callees').hidden = graph.calls === this.calls;
     $('callers').hidden = graph.calls !== this.calls;
     $('graph').setAttribute('aria-label', `${this.current.title}, ${graph.calls === this.calls ? 'calls' : 'callers'}: ${d.name}, cost ${d.cost}`);
-    if (['functions', 'classes'].includes(this.tab)) this.openTab(this.tab);
+    if (['functions', 'classes', 'source'].includes(this.tab)) this.openTab(this.tab);
     this.keep();
+  }
+
+  // selectedFunction returns the frame of the selected function, or of the one that a selected typed time or class is in; -1 if none.
+  selectedFunction() {
+    const {calls, selected} = this.graph, {fn, parent} = calls.tree;
+    for (let n = selected; n >= 0; n = parent[n]) if (fn[n] >= 0 && this.frames.kind[fn[n]] === 'function') return fn[n];
+    return -1;
+  }
+
+  // source returns the source of a function in the view, from the page's server. It keeps what it got last.
+  source(name) {
+    const query = `?${new URLSearchParams({view: this.current.name, function: name})}`;
+    if (this.listed?.query !== query) {
+      const listed = this.listed = {query};
+      fetch(document.documentElement.dataset.lines + query).then(async (answer) => {
+        if (answer.ok) listed.source = await answer.json();
+        else listed.missing = (await answer.text()).trim();
+      }).catch((e) => { listed.missing = `The source can't be read: ${e.message}`; }).then(() => {
+        if (this.listed === listed && this.tab === 'source') this.openTab('source');
+      });
+    }
+    return this.listed;
   }
 
   say(text) { $('hint').textContent = text; }
@@ -323,7 +346,7 @@ class Page {
   // key does what a key does everywhere but in fields.
   key(e) {
     if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT)$/.test(e.target.tagName) || $('keys').open) return;
-    const tabs = ['findings', 'classes', 'functions', 'locks', 'metrics', 'about'];
+    const tabs = ['findings', 'classes', 'functions', 'locks', 'source', 'metrics', 'about'];
     const keys = {
       '/': () => $('search').focus(), '?': () => $('keys').showModal(), c: () => this.callersOfSelected(), v: () => this.callers(),
       i: () => $('upwards').click(), t: () => $('heat').focus(), g: () => $('graph').focus(), d: () => $('theme').click(), n: () => this.nextMatch(),

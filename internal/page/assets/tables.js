@@ -129,6 +129,21 @@ const tables = {
     ];
   },
 
+  // Source: the lines of the selected function, with the hits of each in the whole view.
+  source(page) {
+    const f = page.selectedFunction();
+    if (f < 0) return [make('p', {textContent: 'Select a function in the graph.'})];
+    const name = page.header.frames[f], {source, missing = 'counting hits by line …'} = page.source(name), title = make('h3', {}, ...breakable(name));
+    if (!source) return [title, make('p', {className: 'quiet', textContent: missing})];
+    const rows = (source.lines ?? []).flatMap((l) => [
+      l.skipped ? make('tr', {className: 'quiet'}, make('td', {className: 'number', colSpan: 2, textContent: '⋮'}), make('td')) : null,
+      make('tr', {className: l.hits ? `heat${l.heat}` : ''}, make('td', {className: 'number', textContent: l.hits ?? ''}),
+        make('td', {className: 'number quiet', textContent: l.number}), make('td', {}, make('code', {textContent: l.text}))),
+    ].filter(Boolean));
+    return [title, make('p', {className: 'quiet'}, ...breakable([source.place, source.missing, 'hits by line, in the whole view'].filter(Boolean).join('; '))),
+      rows.length ? make('table', {className: 'source', ariaLabel: `source of ${name}`}, make('tbody', {}, ...rows)) : make('p', {textContent: 'No line of it was hit.'})];
+  },
+
   // Metrics: what was measured beside the samples.
   metrics(page) {
     const t = page.header.tables.metrics;
