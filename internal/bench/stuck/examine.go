@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"regexp"
 	"strconv"
@@ -29,10 +28,8 @@ type target struct {
 	out *bufio.Reader
 }
 
-// start runs a program until it is ready.
-func start(path string, env []string, args ...string) (*target, error) {
-	cmd := exec.Command(path, args...)
-	cmd.Env = append(os.Environ(), env...)
+// start runs a program until it says that it is ready.
+func start(cmd *exec.Cmd) (*target, error) {
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -49,7 +46,7 @@ func start(path string, env []string, args ...string) (*target, error) {
 	go func() {
 		for {
 			line, err := t.out.ReadString('\n')
-			if err != nil || strings.TrimSpace(line) == "READY" || err == nil && line == "ready\n" {
+			if err != nil || strings.EqualFold(line, "ready\n") || strings.HasPrefix(line, "=== RUN") {
 				ready <- err
 				return
 			}

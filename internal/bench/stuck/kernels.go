@@ -80,13 +80,8 @@ func (b *bench) buildKernels() ([]kernel, error) {
 		return nil, fmt.Errorf("the programs come with Go 1.26 and later: %w", err)
 	}
 	dir := filepath.Join(b.dir, "kernels")
-	if err := os.MkdirAll(filepath.Join(dir, "pprof"), 0o777); err != nil {
+	if err := writeModule(dir, stub); err != nil {
 		return nil, err
-	}
-	for name, text := range map[string]string{"go.mod": "module kernels\n\ngo 1.21\n", "pprof/pprof.go": stub} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			return nil, err
-		}
 	}
 	in := map[string]string{} // the executable by the programs in it
 	for sub, from := range map[string]string{"simple": ".", "goker": "goker"} {
@@ -109,9 +104,22 @@ func (b *bench) buildKernels() ([]kernel, error) {
 	return all, nil
 }
 
+// writeModule writes a module with a package pprof.
+func writeModule(dir, pprof string) error {
+	if err := os.MkdirAll(filepath.Join(dir, "pprof"), 0o777); err != nil {
+		return err
+	}
+	for name, text := range map[string]string{"go.mod": "module kernels\n\ngo 1.21\n", "pprof/pprof.go": pprof} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // build builds a package in a folder.
 func (b *bench) build(dir, out, pkg string) error {
-	cmd := exec.Command("go", "build", "-o", out, pkg)
+	cmd := exec.Command("go", "build", "-trimpath", "-o", out, pkg)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOWORK=off")
 	if b.toolchain != "" {

@@ -8,15 +8,17 @@
 // builds the test programs of the runtime's own profile of leaked goroutines
 // (GOROOT/src/runtime/testdata/testgoroutineleakprofile) as they would be built by anybody, runs
 // each, examines it from outside, and compares with the leaks that the runtime's test expects. Then
-// come healthy programs, in which nothing is stuck.
+// come 30 healthy programs, in which nothing is stuck: kernels of the same kind with their fixes,
+// pools of workers, what the collector must not overlook, databases, and servers under load.
 //
 //	-run REGEXP      only these programs
-//	-tenth N         only each tenth program, from the N-th on: for CI
+//	-tenth N         only each tenth program, from the N-th on, and no foreign module: for CI
 //	-toolchain NAME  builds with another release of Go, which is fetched: go1.21.13
 //	-oracle          builds with GOEXPERIMENT=goroutineleakprofile, and compares with the profile
 //	                 of the same process
 //	-causes          prints the causes that were found
-//	-healthy D       how long healthy programs are examined, again and again
+//	-healthy D       how long each healthy program is examined, again and again
+//	-lanes N         how many healthy programs run at the same time
 package main
 
 import (
@@ -34,6 +36,7 @@ func main() {
 	flag.StringVar(&b.toolchain, "toolchain", "", "release of Go that builds the programs")
 	flag.BoolVar(&b.oracle, "oracle", false, "compare with the runtime's profile in the same process")
 	flag.DurationVar(&b.healthy, "healthy", 10*time.Second, "how long each healthy program is examined")
+	flag.IntVar(&b.lanes, "lanes", 3, "how many healthy programs run at the same time")
 	flag.BoolVar(&b.causes, "causes", false, "print the causes that were found")
 	flag.Parse()
 	b.names = regexp.MustCompile(*pattern)

@@ -5,7 +5,7 @@ package main
 import (
 	"fmt"
 	"os"
-	"path/filepath"
+	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
@@ -23,6 +23,7 @@ type bench struct {
 	toolchain string
 	oracle    bool
 	healthy   time.Duration
+	lanes     int // of healthy programs
 	causes    bool
 }
 
@@ -81,7 +82,9 @@ func (b *bench) kernel(k kernel) (r row, err error) {
 	if k.simple {
 		env = append(env, "GOMAXPROCS=1")
 	}
-	t, err := start(k.path, env, k.name)
+	cmd := exec.Command(k.path, k.name)
+	cmd.Env = append(os.Environ(), env...)
+	t, err := start(cmd)
 	if err != nil {
 		return r, err
 	}
@@ -210,55 +213,4 @@ func (b *bench) summarize(rows []row) int {
 	fmt.Printf("%d leaked goroutines: found %d, by the runtime %d; false %d; longest halt %v\n", s.truth, s.found, s.theirs, s.fals, s.halt)
 	fmt.Printf("%d kernels of GoBench with leaks: the cause is right in %d\n", judged, right)
 	return s.fals
-}
-
-// healthyPrograms are programs in which nothing is stuck, by their folders in testdata/programs.
-var healthyPrograms = []string{"healthy"}
-
-// runHealthy examines healthy programs again and again. It returns the number of false claims.
-func (b *bench) runHealthy() (wrong int, err error) {
-	for _, name := range healthyPrograms {
-		if !b.names.MatchString(name) {
-			continue
-		}
-		path := filepath.Join(b.dir, name)
-		if err := b.build(".", path, "./testdata/programs/"+name); err != nil {
-			return wrong, err
-		}
-		n, err := b.runOne(name, path)
-		if err != nil {
-			return wrong, fmt.Errorf("%s: %w", name, err)
-		}
-		wrong += n
-	}
-	return wrong, nil
-}
-
-// runOne examines one healthy program until the time is over. Its timers wake nobody before.
-func (b *bench) runOne(name, path string) (wrong int, err error) {
-	t, err := start(path, nil, (b.healthy + 10*time.Second).String())
-	if err != nil {
-		return 0, err
-	}
-	defer t.end()
-	runs, suspected := 0, 0
-	var longest time.Duration
-	for begin := time.Now(); time.Since(begin) < b.healthy; runs++ {
-		r, _, err := examine(t.cmd.Process.Pid, 500*time.Millisecond, runs%2*2)
-		if err != nil {
-			return wrong, err
-		}
-		for _, p := range r.Passes {
-			longest = max(longest, p.Halt)
-		}
-		if !r.Passes[0].Early {
-			suspected++
-		}
-		if n := len(claims(r)); n > 0 {
-			wrong++
-			fmt.Printf("    FALSE: %d goroutines\n", n)
-		}
-	}
-	fmt.Printf("%-18s examined %d times: %d with suspects, %d with false claims; longest halt %v\n", name, runs, suspected, wrong, longest)
-	return wrong, nil
 }
