@@ -3,8 +3,10 @@ package tui
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"strings"
@@ -60,7 +62,13 @@ const (
 // treeKind is the kind of this window; every window can open it.
 func treeKind() kind {
 	return kind{
-		Kind: session.Kind{Name: "tree"}, whyNotKept: "it is searched anew in the samples",
+		Kind: session.TreeKind,
+		reopen: func(a *app, kept session.Window) {
+			k := kept.(*session.Tree)
+			w := openTree(a, k.Class)
+			w.list.selected = k.Selected
+			maps.Copy(w.folded, k.Folded)
+		},
 		bindings: func(a *app) []binding {
 			return []binding{{keys: []string{"T"},
 				description: "the call tree of this view, or of the Server View, with the verdicts of the search", do: func(string) { openTree(a, a.treeClass()) }}}
@@ -93,25 +101,29 @@ func (a *app) treeClass() string {
 	return ""
 }
 
-func openTree(a *app, class string) {
+// openTree shows the window of a view's tree, and opens it if necessary.
+func openTree(a *app, class string) *treeWindow {
 	i := slices.IndexFunc(a.windows,
 		func(w window) bool { t, ok := w.(*treeWindow); return ok && t.class == class })
 	if i >= 0 {
 		a.show(i)
-		return
+		return a.windows[i].(*treeWindow)
 	}
 	w := &treeWindow{a: a, class: class, view: viewOf(class).name,
 		folded: make(map[string]bool), above: make(map[string]string)}
 	w.list = newList(a, w, "a call", false)
 	a.open(w)
 	w.search()
+	return w
 }
 
 func (w *treeWindow) title() string {
 	return strings.TrimSpace("Tree " + w.class)
 }
-func (w *treeWindow) commands() []command  { return nil }
-func (w *treeWindow) keep() session.Window { return nil }
+func (w *treeWindow) commands() []command { return nil }
+func (w *treeWindow) keep() session.Window {
+	return &session.Tree{Class: w.class, Selected: w.list.selected, Folded: maps.Clone(w.folded)}
+}
 
 // refresh searches again, once for several changes in a row.
 func (w *treeWindow) refresh() { w.again.once(w.a, w, w.search) }
@@ -162,7 +174,7 @@ func (w *treeWindow) layout() {
 // however long the names are.
 func keyBelow(caller, name string) string {
 	h := sha256.Sum224([]byte(caller + "\x00" + name))
-	return string(h[:])
+	return base64.RawURLEncoding.EncodeToString(h[:])
 }
 
 // add adds the line of a node and, if it is open, the lines of its callees: the

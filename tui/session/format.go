@@ -19,6 +19,7 @@ const (
 	maxSteps   = 10_000 // of a window
 	maxAspects = 1_000
 	maxLabels  = 1_000 // of a window
+	maxFolded  = 1_000 // calls of a window
 	maxPath    = 4096  // bytes
 	maxLists   = 1_000 // of samples; and of lanes
 	maxExpr    = 4096  // bytes of a metric, or of a list of samples

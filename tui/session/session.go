@@ -9,6 +9,7 @@
 //	locks.go       the window of the locks
 //	holders.go     windows that show what the holders of locks did
 //	findings.go    the window of what is slow, and why
+//	tree.go        windows that show a call tree with the verdicts of the search
 //	metrics.go     windows that draw metrics against one another, and the samples that count
 //	file.go        loading and saving a State
 //	format.go      the file format
