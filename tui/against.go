@@ -14,10 +14,9 @@ import (
 // againstCommand is the command that compares the Summary, and all windows that
 // are opened from then on, with another recording.
 func (a *app) againstCommand(w window) command {
-	return command{
-		name: "against", args: "RECORDING | none",
-		description: "compare the Summary, and the windows opened from now on, with another recording",
-		do: func(path string) error {
+	return newCommand("against RECORDING | none",
+		"compare the Summary, and the windows opened from now on, with another recording",
+		func(path string) error {
 			switch path {
 			case "":
 				return fmt.Errorf("want the recording to compare with, or none")
@@ -27,9 +26,7 @@ func (a *app) againstCommand(w window) command {
 			}
 			a.readOther(w, path, func() { a.compareWith(path) })
 			return nil
-		},
-		complete: words("none"),
-	}
+		}, words("none"))
 }
 
 // readOther reads another recording, again if it was read before.

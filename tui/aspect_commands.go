@@ -12,16 +12,11 @@ import (
 // aspectCommands are the commands that define aspects in the Analyzer.
 func (a *app) aspectCommands() []command {
 	return []command{
-		{
-			name: "aspect", args: "NAME PATTERN...",
-			description: "define an aspect, such as queue main.(*queue).* !main.(*queue).len",
-			do:          a.defineAspect,
-		},
-		{
-			name: "aspects", args: "save",
-			description: "write the aspects defined here into " + config.Name,
-			do:          a.saveAspects, complete: words("save"),
-		},
+		newCommand("aspect NAME PATTERN...",
+			"define an aspect, such as queue main.(*queue).* !main.(*queue).len", a.defineAspect,
+			nil),
+		newCommand("aspects save", "write the aspects defined here into "+config.Name,
+			a.saveAspects, words("save")),
 	}
 }
 

@@ -175,10 +175,8 @@ func (a *app) classBy(by views.ClassBy) {
 // commands are the commands of every window.
 func (a *app) commands() []command {
 	list := append(a.aspectCommands(), []command{
-		{
-			name: "accounting", args: "observed|single|processors",
-			description: "how a runnable goroutine's time is divided",
-			do: func(args string) error {
+		newCommand("accounting observed|single|processors",
+			"how a runnable goroutine's time is divided", func(args string) error {
 				by, err := views.ParseAccounting(args)
 				if err == nil {
 					a.options.Accounting = by
@@ -186,12 +184,9 @@ func (a *app) commands() []command {
 				}
 				return err
 			},
-			complete: words("observed", "single", "processors"),
-		},
-		{
-			name: "class", args: "by function|site|label:KEY",
-			description: "what defines a thread class",
-			do: func(args string) error {
+			words("observed", "single", "processors")),
+		newCommand("class by function|site|label:KEY", "what defines a thread class",
+			func(args string) error {
 				rest, ok := strings.CutPrefix(args, "by ")
 				if !ok {
 					return fmt.Errorf(
@@ -202,21 +197,15 @@ func (a *app) commands() []command {
 					a.classBy(by)
 				}
 				return err
-			},
-			complete: words("by function", "by site", "by label:"),
-		},
-		{
-			name: "span", args: "FROM TO | FROM | all",
-			description: "the offsets between which samples count, such as 1.5s 2s",
-			do:          a.spanCommand, complete: words("all"),
-		},
+			}, words("by function", "by site", "by label:")),
+		newCommand("span FROM TO | FROM | all",
+			"the offsets between which samples count, such as 1.5s 2s", a.spanCommand, words("all")),
 	}...)
 	list = append(append(list, a.mergeCommands()...), a.listCommands()...)
 	list = append(list, a.kindCommands()...)
 	return append(list, []command{
-		{name: "help", description: "the keys of this window",
-			do: func(string) error { a.overlay = newHelp(a); return nil }},
-		{name: "quit", description: "leave the Analyzer",
-			do: func(string) error { a.quit(); return nil }},
+		newCommand("help", "the keys of this window",
+			func(string) error { a.overlay = newHelp(a); return nil }, nil),
+		newCommand("quit", "leave the Analyzer", func(string) error { a.quit(); return nil }, nil),
 	}...)
 }

@@ -39,12 +39,11 @@ func findingsKind() kind {
 			a.window().(*findingsWindow).list.selected = kept.(*session.Findings).Selected
 		},
 		bindings: func(a *app) []binding {
-			return []binding{{keys: []string{"W"}, label: "Why",
-				description: "what is slow, and why", do: func(string) { open(a) }}}
+			return []binding{on("W", "Why", "what is slow, and why", func() { open(a) })}
 		},
 		commands: func(a *app) []command {
-			return []command{{name: "why", description: "what is slow, where, when and why",
-				do: func(string) error { open(a); return nil }}}
+			return []command{newCommand("why", "what is slow, where, when and why",
+				func(string) error { open(a); return nil }, nil)}
 		},
 	}
 }
@@ -110,9 +109,7 @@ func (w *findingsWindow) lineOf(key string) int {
 // bindings are the keys and buttons of the window.
 func (w *findingsWindow) bindings() []binding {
 	own := []binding{
-		{keys: []string{"Enter"}, label: "Open",
-			description: "the view that shows the finding, refined to its place",
-			do:          func(string) { w.openSelected() }},
+		on("Enter", "Open", "the view that shows the finding, refined to its place", w.openSelected),
 	}
 	own = append(own, w.pane.bindings("More")...)
 	return append(own, w.list.bindings()...)

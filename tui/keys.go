@@ -2,6 +2,7 @@ package tui
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/gdamore/tcell/v2"
 )
@@ -12,6 +13,11 @@ type binding struct {
 	label       string   // of the button; "" if there is none
 	description string   // in the help
 	do          func(key string)
+}
+
+// on returns a binding of keys, separated by blanks, to what they do.
+func on(keys, label, description string, do func()) binding {
+	return binding{strings.Fields(keys), label, description, func(string) { do() }}
 }
 
 // keyName returns a key as bindings write it: "d", "Space", "Enter", "PgDn",
@@ -42,27 +48,21 @@ func find(bindings []binding, key string) *binding {
 // appBindings are the bindings of every window.
 func (a *app) appBindings() []binding {
 	own := []binding{
-		{keys: []string{":"}, label: "Command",
-			description: "a command or a call path; Tab completes",
-			do:          func(string) { commandLine{a, a.window()}.ask() }},
-		{keys: []string{"?", "F1"}, label: "Help", description: "the keys of this window",
-			do: func(string) { a.overlay = newHelp(a) }},
+		on(":", "Command", "a command or a call path; Tab completes",
+			func() { commandLine{a, a.window()}.ask() }),
+		on("? F1", "Help", "the keys of this window", func() { a.overlay = newHelp(a) }),
 	}
-	own = append(own, binding{keys: []string{"I"},
-		description: "count the time in which goroutines wait for work (@idle), or leave it out",
-		do:          func(string) { a.toggleIdle() }})
+	own = append(own, on("I", "",
+		"count the time in which goroutines wait for work (@idle), or leave it out", a.toggleIdle))
 	own = append(own, a.kindBindings()...)
 	own = append(own, a.tabBindings()...)
 	if canSuspend {
-		own = append(own, binding{keys: []string{"Ctrl-Z"},
-			description: "stop the Analyzer until the shell continues it (fg)",
-			do:          func(string) { a.suspend() }})
+		own = append(own, on("Ctrl-Z", "", "stop the Analyzer until the shell continues it (fg)",
+			a.suspend))
 	}
 	return append(own,
-		binding{keys: []string{"Ctrl-L"}, description: "redraw the screen",
-			do: func(string) { a.screen.Sync() }},
-		binding{keys: []string{"q", "Ctrl-C"}, label: "Quit", description: "leave the Analyzer",
-			do: func(string) { a.quit() }},
+		on("Ctrl-L", "", "redraw the screen", a.screen.Sync),
+		on("q Ctrl-C", "Quit", "leave the Analyzer", a.quit),
 	)
 }
 

@@ -74,28 +74,21 @@ func (l *lanes) room(height int) int {
 
 func (l *lanes) bindings() []binding {
 	return []binding{
-		{keys: []string{"j", "Down"}, description: "the next lane", do: func(string) { l.at++ }},
-		{keys: []string{"k", "Up"}, description: "the previous lane", do: func(string) { l.at-- }},
-		{keys: []string{"J"}, description: "move the lane down", do: func(string) { l.shift(1) }},
-		{keys: []string{"K"}, description: "move the lane up", do: func(string) { l.shift(-1) }},
-		{keys: []string{"+"}, label: "Lane",
-			description: "add a lane: a monitor, or a metric such as rate(x) / y",
-			do:          func(string) { l.ask() }},
-		{keys: []string{"-"}, description: "remove the lane", do: func(string) { l.remove() }},
-		{keys: []string{"v"}, label: "Versus",
-			description: "draw another metric against the lane's, as a scatter plot",
-			do:          func(string) { l.versus() }},
-		{keys: []string{"m"}, description: "draw all lanes against one another, as a matrix",
-			do: func(string) { l.matrix() }},
+		on("j Down", "", "the next lane", func() { l.at++ }),
+		on("k Up", "", "the previous lane", func() { l.at-- }),
+		on("J", "", "move the lane down", func() { l.shift(1) }),
+		on("K", "", "move the lane up", func() { l.shift(-1) }),
+		on("+", "Lane", "add a lane: a monitor, or a metric such as rate(x) / y", l.ask),
+		on("-", "", "remove the lane", l.remove),
+		on("v", "Versus", "draw another metric against the lane's, as a scatter plot", l.versus),
+		on("m", "", "draw all lanes against one another, as a matrix", l.matrix),
 	}
 }
 
 // command returns the command that chooses lanes.
 func (l *lanes) command() command {
-	return command{
-		name: "lanes", args: "METRIC, METRIC... | usual",
-		description: "the metrics below the timeline (key t)", complete: l.t.a.completeMetrics,
-		do: func(args string) error {
+	return newCommand("lanes METRIC, METRIC... | usual", "the metrics below the timeline (key t)",
+		func(args string) error {
 			switch args {
 			case "":
 				return errors.New("want metrics, such as cpu.used, rate(heap.allocated_bytes); or usual")
@@ -106,8 +99,7 @@ func (l *lanes) command() command {
 			}
 			l.at, l.t.active = 0, true
 			return nil
-		},
-	}
+		}, l.t.a.completeMetrics)
 }
 
 // change replaces the lanes. One lane is selected.

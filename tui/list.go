@@ -150,29 +150,25 @@ func drawScrolled(c canvas, how string, above, below int, style tcell.Style) {
 
 // bindings are the keys of a list.
 func (l *list) bindings() []binding {
-	do := func(f func(int), by int) func(string) { return func(string) { f(by) } }
+	do := func(f func(int), by int) func() { return func() { f(by) } }
 	_, one, _ := strings.Cut(l.noun, " ")
 	page := max(l.area.height-1, 1)
-	search := binding{keys: []string{"/"}, description: "search " + l.noun + " by its name",
-		do: func(string) { l.ask() }}
+	search := on("/", "", "search "+l.noun+" by its name", l.ask)
 	if l.button {
 		search.label = "Search"
 	}
 	return []binding{
 		search,
-		{keys: []string{"n"}, description: "the next " + one + " that matches the search",
-			do: do(l.seek, 1)},
-		{keys: []string{"N"}, description: "the previous " + one + " that matches the search",
-			do: do(l.seek, -1)},
-		{keys: []string{"j", "Down"}, description: "the next " + one, do: do(l.move, 1)},
-		{keys: []string{"k", "Up"}, description: "the previous " + one, do: do(l.move, -1)},
-		{keys: []string{"PgDn", "Ctrl-F"}, description: "a page down", do: do(l.move, page)},
-		{keys: []string{"PgUp", "Ctrl-B"}, description: "a page up", do: do(l.move, -page)},
-		{keys: []string{"Ctrl-D"}, description: "half a page down", do: do(l.move, (page+1)/2)},
-		{keys: []string{"Ctrl-U"}, description: "half a page up", do: do(l.move, -(page+1)/2)},
-		{keys: []string{"g", "Home"}, description: "the first " + one, do: do(l.choose, 0)},
-		{keys: []string{"G", "End"}, description: "the last " + one,
-			do: do(l.choose, l.of.lines()-1)},
+		on("n", "", "the next "+one+" that matches the search", do(l.seek, 1)),
+		on("N", "", "the previous "+one+" that matches the search", do(l.seek, -1)),
+		on("j Down", "", "the next "+one, do(l.move, 1)),
+		on("k Up", "", "the previous "+one, do(l.move, -1)),
+		on("PgDn Ctrl-F", "", "a page down", do(l.move, page)),
+		on("PgUp Ctrl-B", "", "a page up", do(l.move, -page)),
+		on("Ctrl-D", "", "half a page down", do(l.move, (page+1)/2)),
+		on("Ctrl-U", "", "half a page up", do(l.move, -(page+1)/2)),
+		on("g Home", "", "the first "+one, do(l.choose, 0)),
+		on("G End", "", "the last "+one, do(l.choose, l.of.lines()-1)),
 	}
 }
 

@@ -55,15 +55,13 @@ func locksKind() kind {
 		Kind:   session.LocksKind,
 		reopen: func(a *app, w session.Window) { openLocksBy(a, w.(*session.Locks).By()) },
 		bindings: func(a *app) []binding {
-			return []binding{{keys: []string{"L"}, label: "Locks",
-				description: "the locks that goroutines waited for, and their holders",
-				do:          func(string) { openLocks(a) }}}
+			return []binding{on("L", "Locks",
+				"the locks that goroutines waited for, and their holders", func() { openLocks(a) })}
 		},
 		commands: func(a *app) []command {
-			return []command{{
-				name: "locks", description: "the locks that goroutines waited for, their holders, and what these did",
-				do: func(string) error { openLocks(a); return nil },
-			}}
+			return []command{newCommand("locks",
+				"the locks that goroutines waited for, their holders, and what these did",
+				func(string) error { openLocks(a); return nil }, nil)}
 		},
 	}
 }

@@ -14,14 +14,11 @@ import (
 // bindings are the keys and buttons of the window.
 func (w *lockWindow) bindings() []binding {
 	own := []binding{
-		{keys: []string{"Enter"}, label: "Open",
-			description: "the instances of a field, or the Thread View of the class that waits most, refined into the holder", do: func(string) { w.openSelected() }},
-		{keys: []string{"i"},
-			description: "all locks of a field together, or each instance by itself",
-			do:          func(string) { w.toggleInstances() }},
-		{keys: []string{"h"}, label: "Holders",
-			description: "the profile of what the holders of all locks did",
-			do:          func(string) { w.openHolders() }},
+		on("Enter", "Open",
+			"the instances of a field, or the Thread View of the class that waits most, refined into the holder",
+			w.openSelected),
+		on("i", "", "all locks of a field together, or each instance by itself", w.toggleInstances),
+		on("h", "Holders", "the profile of what the holders of all locks did", w.openHolders),
 	}
 	own = append(own, w.pane.bindings("More")...)
 	return append(own, w.list.bindings()...)

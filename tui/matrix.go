@@ -40,12 +40,10 @@ func matrixKind() kind {
 			}
 		},
 		commands: func(a *app) []command {
-			return []command{{
-				name: "matrix", args: "METRIC, METRIC...",
-				description: "draw metrics against one another, with their correlations",
-				do:          func(args string) error { return openMatrix(a, metrics.Split(args)) },
-				complete:    a.completeMetrics,
-			}}
+			return []command{newCommand("matrix METRIC, METRIC...",
+				"draw metrics against one another, with their correlations",
+				func(args string) error { return openMatrix(a, metrics.Split(args)) },
+				a.completeMetrics)}
 		},
 	}
 }
@@ -117,17 +115,14 @@ func pairsOf(metrics []*metrics.Metric, l metrics.List) [][]*plots.Pair {
 }
 
 func (w *matrixWindow) bindings() []binding {
-	by := func(columns, rows int) func(string) { return func(string) { w.move(columns, rows) } }
+	by := func(columns, rows int) func() { return func() { w.move(columns, rows) } }
 	own := []binding{
-		{keys: []string{"Enter"}, label: "Open",
-			description: "the scatter plot of the selected pair",
-			do:          func(string) { w.openSelected() }},
-		{keys: []string{"l", "Right"}, description: "the metric to the right", do: by(1, 0)},
-		{keys: []string{"h", "Left"}, description: "the metric to the left", do: by(-1, 0)},
-		{keys: []string{"j", "Down"}, description: "the metric below", do: by(0, 1)},
-		{keys: []string{"k", "Up"}, description: "the metric above", do: by(0, -1)},
-		{keys: []string{"a"}, label: "All", description: "count all samples again",
-			do: func(string) { w.a.countAllSamples() }},
+		on("Enter", "Open", "the scatter plot of the selected pair", w.openSelected),
+		on("l Right", "", "the metric to the right", by(1, 0)),
+		on("h Left", "", "the metric to the left", by(-1, 0)),
+		on("j Down", "", "the metric below", by(0, 1)),
+		on("k Up", "", "the metric above", by(0, -1)),
+		on("a", "All", "count all samples again", w.a.countAllSamples),
 	}
 	return append(own, w.pane.bindings("More")...)
 }

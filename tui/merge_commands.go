@@ -10,16 +10,11 @@ import (
 // mergeCommands are the commands that merge classes.
 func (a *app) mergeCommands() []command {
 	return []command{
-		{
-			name: "merge", args: "NAME PATTERN...",
-			description: "count the classes that match as one, such as io go:*.readLoop go:*.writeLoop",
-			do:          a.mergeCommand,
-		},
-		{
-			name: "merges", args: "save",
-			description: "write the classes merged and split here into " + config.Name,
-			do:          a.saveMerges, complete: words("save"),
-		},
+		newCommand("merge NAME PATTERN...",
+			"count the classes that match as one, such as io go:*.readLoop go:*.writeLoop",
+			a.mergeCommand, nil),
+		newCommand("merges save", "write the classes merged and split here into "+config.Name,
+			a.saveMerges, words("save")),
 	}
 }
 

@@ -129,9 +129,7 @@ func (p *pane) mouse(action mouseAction, x, y int) bool {
 // bindings are the keys of a pane; the first one has the label.
 func (p *pane) bindings(label string) []binding {
 	return []binding{
-		{keys: []string{"J"}, label: label, description: "scroll the details down",
-			do: func(string) { p.scroll(1) }},
-		{keys: []string{"K"}, description: "scroll the details up",
-			do: func(string) { p.scroll(-1) }},
+		on("J", label, "scroll the details down", func() { p.scroll(1) }),
+		on("K", "", "scroll the details up", func() { p.scroll(-1) }),
 	}
 }

@@ -54,8 +54,8 @@ func (w *profileWindow) columnsShown() (columns []profileColumn) {
 func (w *profileWindow) columnBindings() (list []binding) {
 	for _, c := range slices.Backward(profileColumns) {
 		if c.key != "" {
-			list = append(list, binding{keys: []string{c.key}, label: c.label,
-				description: c.about, do: func(string) { w.switched[c.key] = !w.switched[c.key] }})
+			list = append(list, on(c.key, c.label, c.about,
+				func() { w.switched[c.key] = !w.switched[c.key] }))
 		}
 	}
 	return list

@@ -35,30 +35,30 @@ var ownColumn = profileColumn{
 
 // displayBindings are the keys that say how entries are shown.
 func (w *profileWindow) displayBindings() []binding {
-	change := func(f func(*refine.Display)) func(string) { return func(string) { w.changeDisplay(f) } }
+	change := func(f func(*refine.Display)) func() { return func() { w.changeDisplay(f) } }
 	return []binding{
-		{keys: []string{"f"},
-			description: "filter: show only the entries with a text in their names, and those above them", do: func(string) { w.askFilter() }},
-		{keys: []string{"Esc"}, description: "clear the filter",
-			do: change(func(d *refine.Display) { d.Filter = "" })},
-		{keys: []string{"s"},
-			description: "show or hide a column: the own time of the entry's function, whatever it waits for", do: change(func(d *refine.Display) {
+		on("f", "",
+			"filter: show only the entries with a text in their names, and those above them",
+			w.askFilter),
+		on("Esc", "", "clear the filter", change(func(d *refine.Display) { d.Filter = "" })),
+		on("s", "",
+			"show or hide a column: the own time of the entry's function, whatever it waits for",
+			change(func(d *refine.Display) {
 				d.Own = !d.Own
 				d.ByOwn = d.ByOwn && d.Own
-			})},
-		{keys: []string{"o"}, description: "order entries by their own time, or by cost again",
-			do: change(func(d *refine.Display) {
+			})),
+		on("o", "", "order entries by their own time, or by cost again",
+			change(func(d *refine.Display) {
 				d.ByOwn = !d.ByOwn
 				d.Own = d.Own || d.ByOwn
-			})},
-		{keys: []string{"%"},
-			description: "show costs as shares of the entry above, or of the whole again", do: func(string) {
-				if w.compares() {
-					w.a.say("A comparison shows the costs in both recordings, as shares of the whole.")
-					return
-				}
-				w.changeDisplay(func(d *refine.Display) { d.OfParent = !d.OfParent })
-			}},
+			})),
+		on("%", "", "show costs as shares of the entry above, or of the whole again", func() {
+			if w.compares() {
+				w.a.say("A comparison shows the costs in both recordings, as shares of the whole.")
+				return
+			}
+			w.changeDisplay(func(d *refine.Display) { d.OfParent = !d.OfParent })
+		}),
 	}
 }
 

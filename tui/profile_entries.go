@@ -94,9 +94,7 @@ const panColumns = 8
 // panBindings are the keys that move the names.
 func (l *entries) panBindings() []binding {
 	return []binding{
-		{keys: []string{"<"}, description: "move the names to the right",
-			do: func(string) { l.pan -= panColumns }},
-		{keys: []string{">"}, description: "move the names to the left",
-			do: func(string) { l.pan += panColumns }},
+		on("<", "", "move the names to the right", func() { l.pan -= panColumns }),
+		on(">", "", "move the names to the left", func() { l.pan += panColumns }),
 	}
 }

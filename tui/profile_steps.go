@@ -218,11 +218,10 @@ func (r *refiner) askPrune() {
 	}
 	of := callpath.Expr{Op: callpath.OpPath, Path: e.Path}
 	r.w.a.overlay = newMenu(r.w.a, "Prune "+e.Label(), []binding{
-		{keys: []string{"o"}, label: "only it: keep the stacks that satisfy its path",
-			do: func(string) { r.prune(of) }},
-		{keys: []string{"a"}, label: "away: keep the other stacks", do: func(string) {
+		on("o", "only it: keep the stacks that satisfy its path", "", func() { r.prune(of) }),
+		on("a", "away: keep the other stacks", "", func() {
 			r.prune(callpath.Expr{Op: callpath.OpNot, Args: []callpath.Expr{of}})
-		}},
+		}),
 	})
 }
 

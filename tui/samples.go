@@ -178,16 +178,11 @@ func (a *app) drawCounted(c canvas) canvas {
 // listCommands are the commands about samples.
 func (a *app) listCommands() []command {
 	return []command{
-		{
-			name: "list", args: "NAME = EXPR",
-			description: "define a sample list, such as busy = rate(process.cpu) > 5e8; without EXPR, remove it",
-			do:          a.defineList, complete: a.completeMetrics,
-		},
-		{
-			name: "samples", args: "NAME | EXPR | all",
-			description: "the sample list that counts in every window",
-			do:          a.samplesCommand, complete: a.completeMetrics,
-		},
+		newCommand("list NAME = EXPR",
+			"define a sample list, such as busy = rate(process.cpu) > 5e8; without EXPR, remove it",
+			a.defineList, a.completeMetrics),
+		newCommand("samples NAME | EXPR | all", "the sample list that counts in every window",
+			a.samplesCommand, a.completeMetrics),
 	}
 }
 

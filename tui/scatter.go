@@ -47,10 +47,9 @@ func scatterKind() kind {
 			openScatter(a, s.X, s.Y)
 		},
 		commands: func(a *app) []command {
-			return []command{{
-				name: "scatter", args: "METRIC, METRIC",
-				description: "draw a metric against another; a rectangle there is a sample list",
-				do: func(args string) error {
+			return []command{newCommand("scatter METRIC, METRIC",
+				"draw a metric against another; a rectangle there is a sample list",
+				func(args string) error {
 					list := metrics.Split(args)
 					if len(list) != 2 {
 						return fmt.Errorf(
@@ -58,9 +57,7 @@ func scatterKind() kind {
 					}
 					openScatter(a, list[0], list[1])
 					return nil
-				},
-				complete: a.completeMetrics,
-			}}
+				}, a.completeMetrics)}
 		},
 	}
 }
@@ -113,34 +110,24 @@ func (w *scatterWindow) compute() {
 }
 
 func (w *scatterWindow) bindings() []binding {
-	by := func(columns, rows int) func(string) { return func(string) { w.move(columns, rows) } }
+	by := func(columns, rows int) func() { return func() { w.move(columns, rows) } }
 	return []binding{
-		{keys: []string{"Space"}, label: "Begin", description: "begin a rectangle here",
-			do: func(string) {
-				w.anchorColumn, w.anchorRow, w.begun = w.column, w.row, true
-			}},
-		{keys: []string{"Enter"}, label: "Count",
-			description: "count only the samples in the rectangle, in every window",
-			do:          func(string) { w.count() }},
-		{keys: []string{"n"}, label: "Name",
-			description: "name the samples in the rectangle as a sample list",
-			do:          func(string) { w.name() }},
-		{keys: []string{"a"}, label: "All", description: "count all samples again",
-			do: func(string) { w.a.countAllSamples() }},
-		{keys: []string{"Esc"}, description: "drop the rectangle",
-			do: func(string) { w.begun, w.dragged = false, false }},
-		{keys: []string{"l", "Right"}, description: "to the right", do: by(1, 0)},
-		{keys: []string{"h", "Left"}, description: "to the left", do: by(-1, 0)},
-		{keys: []string{"j", "Down"}, description: "down", do: by(0, 1)},
-		{keys: []string{"k", "Up"}, description: "up", do: by(0, -1)},
-		{keys: []string{"PgDn", "Ctrl-F"}, description: "much further to the right", do: by(10, 0)},
-		{keys: []string{"PgUp", "Ctrl-B"}, description: "much further to the left", do: by(-10, 0)},
-		{keys: []string{"g", "Home"}, description: "the top left corner",
-			do: by(-maxCells, -maxCells)},
-		{keys: []string{"G", "End"}, description: "the bottom right corner",
-			do: by(maxCells, maxCells)},
-		{keys: []string{"f"}, label: "Flip", description: "flip the axes",
-			do: func(string) { w.flip() }},
+		on("Space", "Begin", "begin a rectangle here", func() {
+			w.anchorColumn, w.anchorRow, w.begun = w.column, w.row, true
+		}),
+		on("Enter", "Count", "count only the samples in the rectangle, in every window", w.count),
+		on("n", "Name", "name the samples in the rectangle as a sample list", w.name),
+		on("a", "All", "count all samples again", w.a.countAllSamples),
+		on("Esc", "", "drop the rectangle", func() { w.begun, w.dragged = false, false }),
+		on("l Right", "", "to the right", by(1, 0)),
+		on("h Left", "", "to the left", by(-1, 0)),
+		on("j Down", "", "down", by(0, 1)),
+		on("k Up", "", "up", by(0, -1)),
+		on("PgDn Ctrl-F", "", "much further to the right", by(10, 0)),
+		on("PgUp Ctrl-B", "", "much further to the left", by(-10, 0)),
+		on("g Home", "", "the top left corner", by(-maxCells, -maxCells)),
+		on("G End", "", "the bottom right corner", by(maxCells, maxCells)),
+		on("f", "Flip", "flip the axes", w.flip),
 	}
 }
 

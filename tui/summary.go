@@ -122,44 +122,28 @@ func (w *summaryWindow) bindings() []binding {
 	if w.timeline.active {
 		return w.timeline.bindings()
 	}
-	esc := binding{keys: []string{"Esc"},
-		description: "clear the filter; or count the whole recording again",
-		do:          func(string) { w.clear() }}
+	esc := on("Esc", "", "clear the filter; or count the whole recording again", w.clear)
 	if w.filter != "" || w.a.options.Span != (views.Span{}) {
 		esc.label = "All"
 	}
 	own := []binding{
-		{keys: []string{"Enter"}, label: "Open", description: "the Thread View of the class",
-			do: func(string) { w.openSelected() }},
-		{keys: []string{"s"}, label: "Server", description: "the Server View",
-			do: func(string) { openServer(w.a) }},
-		{keys: []string{"t"}, label: "Timeline",
-			description: "select a span and count only it; the mouse drags one",
-			do:          func(string) { w.timeline.active = true }},
+		on("Enter", "Open", "the Thread View of the class", w.openSelected),
+		on("s", "Server", "the Server View", func() { openServer(w.a) }),
+		on("t", "Timeline", "select a span and count only it; the mouse drags one",
+			func() { w.timeline.active = true }),
 		esc,
-		{keys: []string{"o"}, label: "Order",
-			description: "order by the next column; or click on its heading",
-			do:          func(string) { w.orderBy(w.nextColumn(1)) }},
-		{keys: []string{"O"}, description: "order by the previous column",
-			do: func(string) { w.orderBy(w.nextColumn(-1)) }},
-		{keys: []string{"r"}, description: "reverse the order",
-			do: func(string) { w.orderBy(w.order.of(w.columns)) }},
-		{keys: []string{"H"},
-			description: "show or hide the classes that do hardly anything but wait for work",
-			do:          func(string) { w.toggleIdle() }},
-		{keys: []string{"f"},
-			description: "filter: show only the classes with a text in their names",
-			do:          func(string) { w.askFilter() }},
-		{keys: []string{"Space"}, description: "mark the class for a merge, or remove its mark",
-			do: func(string) { w.toggleMark() }},
-		{keys: []string{"M"},
-			description: "merge the marked classes into one; or split a merged class",
-			do:          func(string) { w.askMerge() }},
-		{keys: []string{"w"}, description: "show or hide waiting goroutines in the timeline",
-			do: func(string) { w.timeline.toggleWaiting() }},
-		{keys: []string{"i"}, label: "Info",
-			description: "all about the recording, and all warnings",
-			do:          func(string) { w.a.overlay = newInfo(w.a) }},
+		on("o", "Order", "order by the next column; or click on its heading",
+			func() { w.orderBy(w.nextColumn(1)) }),
+		on("O", "", "order by the previous column", func() { w.orderBy(w.nextColumn(-1)) }),
+		on("r", "", "reverse the order", func() { w.orderBy(w.order.of(w.columns)) }),
+		on("H", "", "show or hide the classes that do hardly anything but wait for work",
+			w.toggleIdle),
+		on("f", "", "filter: show only the classes with a text in their names", w.askFilter),
+		on("Space", "", "mark the class for a merge, or remove its mark", w.toggleMark),
+		on("M", "", "merge the marked classes into one; or split a merged class", w.askMerge),
+		on("w", "", "show or hide waiting goroutines in the timeline", w.timeline.toggleWaiting),
+		on("i", "Info", "all about the recording, and all warnings",
+			func() { w.a.overlay = newInfo(w.a) }),
 	}
 	return append(own, w.list.bindings()...)
 }

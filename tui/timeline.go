@@ -75,32 +75,22 @@ func (t *timeline) refresh() {
 }
 
 func (t *timeline) bindings() []binding {
-	by := func(columns int) func(string) { return func(string) { t.move(columns) } }
+	by := func(columns int) func() { return func() { t.move(columns) } }
 	own := []binding{
-		{keys: []string{"Space"}, label: "Begin", description: "begin a span here",
-			do: func(string) { t.anchor, t.begun = t.cursor, true }},
-		{keys: []string{"Enter"}, label: "Count",
-			description: "count only the span, or only this moment",
-			do:          func(string) { t.count() }},
-		{keys: []string{"a"}, label: "All", description: "count the whole recording again",
-			do: func(string) { t.countAll() }},
-		{keys: []string{"Esc", "t"}, label: "Back", description: "back to the classes",
-			do: func(string) { t.leave() }},
-		{keys: []string{"l", "Right"}, description: "later", do: by(1)},
-		{keys: []string{"h", "Left"}, description: "earlier", do: by(-1)},
-		{keys: []string{"L", "PgDn"}, description: "much later", do: by(10)},
-		{keys: []string{"H", "PgUp"}, description: "much earlier", do: by(-10)},
-		{keys: []string{"g", "Home"}, description: "the beginning", do: by(-timelineBuckets)},
-		{keys: []string{"G", "End"}, description: "the end", do: by(timelineBuckets)},
-		{keys: []string{"z"}, label: "Zoom",
-			description: "zoom in: show only the span, or half of the time",
-			do:          func(string) { t.zoomIn() }},
-		{keys: []string{"Z"}, description: "zoom out: show the whole time",
-			do: func(string) { t.zoomTo(views.Span{}) }},
-		{keys: []string{"n"}, description: "name the samples of the span as a sample list",
-			do: func(string) { t.nameSpan() }},
-		{keys: []string{"w"}, description: "show or hide waiting goroutines",
-			do: func(string) { t.toggleWaiting() }},
+		on("Space", "Begin", "begin a span here", func() { t.anchor, t.begun = t.cursor, true }),
+		on("Enter", "Count", "count only the span, or only this moment", t.count),
+		on("a", "All", "count the whole recording again", t.countAll),
+		on("Esc t", "Back", "back to the classes", t.leave),
+		on("l Right", "", "later", by(1)),
+		on("h Left", "", "earlier", by(-1)),
+		on("L PgDn", "", "much later", by(10)),
+		on("H PgUp", "", "much earlier", by(-10)),
+		on("g Home", "", "the beginning", by(-timelineBuckets)),
+		on("G End", "", "the end", by(timelineBuckets)),
+		on("z", "Zoom", "zoom in: show only the span, or half of the time", t.zoomIn),
+		on("Z", "", "zoom out: show the whole time", func() { t.zoomTo(views.Span{}) }),
+		on("n", "", "name the samples of the span as a sample list", t.nameSpan),
+		on("w", "", "show or hide waiting goroutines", t.toggleWaiting),
 	}
 	return append(own, t.lanes.bindings()...)
 }

@@ -70,15 +70,14 @@ func treeKind() kind {
 			maps.Copy(w.folded, k.Folded)
 		},
 		bindings: func(a *app) []binding {
-			return []binding{{keys: []string{"T"},
-				description: "the call tree of this view, or of the Server View, with the verdicts of the search", do: func(string) { openTree(a, a.treeClass()) }}}
+			return []binding{on("T", "",
+				"the call tree of this view, or of the Server View, with the verdicts of the search",
+				func() { openTree(a, a.treeClass()) })}
 		},
 		commands: func(a *app) []command {
-			return []command{{
-				name: "tree", args: "[CLASS]",
-				description: "the call tree of a class, or of the Server View, with the verdicts of the search",
-				do:          func(class string) error { openTree(a, class); return nil },
-			}}
+			return []command{newCommand("tree [CLASS]",
+				"the call tree of a class, or of the Server View, with the verdicts of the search",
+				func(class string) error { openTree(a, class); return nil }, nil)}
 		},
 	}
 }
@@ -241,16 +240,10 @@ func (w *treeWindow) row() *treeRow {
 // bindings are the keys and buttons of the window.
 func (w *treeWindow) bindings() []binding {
 	own := []binding{
-		{keys: []string{"Enter"}, label: "Open",
-			description: "the view, refined to the selected call path",
-			do:          func(string) { w.openSelected() }},
-		{keys: []string{"Space"}, label: "Fold",
-			description: "show or hide what the selected function calls",
-			do:          func(string) { w.toggle() }},
-		{keys: []string{"l", "Right"}, description: "show what it calls; or go there",
-			do: func(string) { w.into() }},
-		{keys: []string{"h", "Left"}, description: "hide what it calls; or go to its caller",
-			do: func(string) { w.out() }},
+		on("Enter", "Open", "the view, refined to the selected call path", w.openSelected),
+		on("Space", "Fold", "show or hide what the selected function calls", w.toggle),
+		on("l Right", "", "show what it calls; or go there", w.into),
+		on("h Left", "", "hide what it calls; or go to its caller", w.out),
 	}
 	own = append(own, w.pane.bindings("More")...)
 	return append(own, w.list.bindings()...)

@@ -3,6 +3,7 @@ package tui
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/cpprof/cpprof/tui/session"
 )
@@ -47,6 +48,13 @@ type command struct {
 	// complete returns completions of the last word of args; nil: names of
 	// functions, aspects, classes and typed time.
 	complete func(args string) []string
+}
+
+// newCommand returns a command. Its usage is its name and its arguments.
+func newCommand(usage, description string, do func(string) error,
+	complete func(string) []string) command {
+	name, args, _ := strings.Cut(usage, " ")
+	return command{name, args, description, do, complete}
 }
 
 // open adds a window and shows it.
@@ -101,11 +109,8 @@ func (a *app) tabBindings() []binding {
 	n := len(a.windows)
 	return []binding{
 		digits,
-		{keys: []string{"Tab"}, description: "the next window",
-			do: func(string) { a.show((a.active + 1) % n) }},
-		{keys: []string{"Backtab"}, description: "the previous window",
-			do: func(string) { a.show((a.active + n - 1) % n) }},
-		{keys: []string{"x"}, description: "close this window",
-			do: func(string) { a.close(a.window()) }},
+		on("Tab", "", "the next window", func() { a.show((a.active + 1) % n) }),
+		on("Backtab", "", "the previous window", func() { a.show((a.active + n - 1) % n) }),
+		on("x", "", "close this window", func() { a.close(a.window()) }),
 	}
 }
