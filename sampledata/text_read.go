@@ -8,7 +8,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/cpprof/cpprof/internal/memory"
 )
@@ -240,17 +239,15 @@ func (r *textReader) endHeader() {
 	}
 }
 
-// headerWords are the first words of the lines of a header.
-var headerWords = []string{"executable", "pid", "go", "os", "arch", "gomaxprocs",
-	"start", "clock", "command", "sampler"}
-
 // headerLine reads the line if it is one of the header, and reports whether it
 // is.
 func (r *textReader) headerLine(l *textLine) (done bool, err error) {
 	name := l.keyword.word
 	h := &r.header
+	own := headerFields(h)
+	i := slices.IndexFunc(own, func(f field) bool { return f.name == name })
 	switch {
-	case !slices.Contains(headerWords, name):
+	case i < 0 && name != "command" && name != "sampler":
 		return false, nil
 	case r.b != nil:
 		return true, l.keyword.errorf("%s is part of the header: put it before all other lines",
@@ -263,20 +260,9 @@ func (r *textReader) headerLine(l *textLine) (done bool, err error) {
 	case "command":
 		err = l.words(&h.Command)
 	case "sampler":
-		s := &h.Sampler
-		err = l.attributes(settings{
-			"version": toText(&s.Version), "backend": toText(&s.Backend),
-			"rate": toFloat(&s.RateHz), "jitter": toFloat(&s.Jitter),
-			"max-overhead": toFloat(&s.MaxOverhead), "max-cpu": toFloat(&s.MaxCPU),
-			"wakes": toText(&s.Wakes),
-		}, nil)
+		err = l.read(samplerFields(&h.Sampler))
 	default:
-		err = positional(l, "a word", settings{
-			"executable": toText(&h.Executable), "pid": toInt64(&h.PID),
-			"go": toText(&h.GoVersion), "os": toText(&h.OS),
-			"arch": toText(&h.Arch), "gomaxprocs": toInt32(&h.GOMAXPROCS),
-			"start": toTime(&h.Start), "clock": toText(&h.Clock),
-		}[name])
+		err = l.read([]field{own[i]})
 	}
 	if err == nil {
 		err = h.check()
@@ -285,25 +271,4 @@ func (r *textReader) headerLine(l *textLine) (done bool, err error) {
 		err = r.locate(l, err)
 	}
 	return true, err
-}
-
-func toTime(to *time.Time) func(token) error {
-	return func(t token) error {
-		at, err := time.Parse(time.RFC3339Nano, t.word)
-		if err != nil {
-			return t.errorf("%q is not a time: want one such as 2026-01-02T03:04:05Z", t.word)
-		}
-		*to = at.UTC()
-		return nil
-	}
-}
-
-// firstError runs the steps in order, and stops at the first error.
-func firstError(steps ...func() error) error {
-	for _, step := range steps {
-		if err := step(); err != nil {
-			return err
-		}
-	}
-	return nil
 }

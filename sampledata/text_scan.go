@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode"
 )
 
@@ -133,145 +132,53 @@ func (l *textLine) end() error {
 	return nil
 }
 
-// settings are functions that store the values of keys.
-type settings map[string]func(token) error
-
-// attributes reads the rest of the line: keys with values, and flags, which
-// have none. They may be in any order, each at most once.
-func (l *textLine) attributes(values settings, flags map[string]*bool) error {
+// read reads the words at their places, then keys and flags in any order.
+func (l *textLine) read(fields []field) error {
+	for len(fields) > 0 && fields[0].form == placed {
+		t, err := l.word(fields[0].name)
+		if err != nil {
+			return err
+		}
+		if err := fields[0].value.set(t); err != nil {
+			return err
+		}
+		fields = fields[1:]
+	}
+	if len(fields) == 0 {
+		return nil
+	}
 	var seen []string
 	for _, t := range l.rest {
-		name := t.key
-		if !t.hasKey {
-			name = t.word
+		name, form := t.word, flagged
+		if t.hasKey {
+			name, form = t.key, keyed
 		}
 		if slices.Contains(seen, name) {
 			return t.errorf("a second %q", name)
 		}
 		seen = append(seen, name)
-		if set, ok := values[name]; ok && t.hasKey {
-			if err := set(t); err != nil {
-				return err
-			}
-		} else if flag, ok := flags[name]; ok && !t.hasKey {
-			*flag = true
-		} else {
-			return t.errorf("unexpected %q: want %s", name, expected(values, flags))
+		i := slices.IndexFunc(fields,
+			func(f field) bool { return f.name == name && f.form == form })
+		if i < 0 {
+			return t.errorf("unexpected %q: want %s", name, expected(fields))
+		}
+		if err := fields[i].value.set(t); err != nil {
+			return err
 		}
 	}
 	l.rest = nil
 	return nil
 }
 
-func expected(values settings, flags map[string]*bool) string {
+// expected lists the keys and flags.
+func expected(fields []field) string {
 	var names []string
-	for v := range values {
-		names = append(names, v+"=")
-	}
-	for f := range flags {
-		names = append(names, f)
+	for _, f := range fields {
+		if f.form == keyed {
+			f.name += "="
+		}
+		names = append(names, f.name)
 	}
 	slices.Sort(names)
 	return strings.Join(names, ", ")
-}
-
-func toText(to *string) func(token) error {
-	return func(t token) error { *to = t.word; return nil }
-}
-
-func toInt32(to *int32) func(token) error {
-	return func(t token) error {
-		n, err := strconv.ParseInt(t.word, 10, 32)
-		if err != nil {
-			return t.errorf("%q is not a 32-bit number", t.word)
-		}
-		*to = int32(n)
-		return nil
-	}
-}
-
-func toInt64(to *int64) func(token) error {
-	return func(t token) error {
-		n, err := strconv.ParseInt(t.word, 10, 64)
-		if err != nil {
-			return t.errorf("%q is not a 64-bit number", t.word)
-		}
-		*to = n
-		return nil
-	}
-}
-
-func toAddress(to *uint64) func(token) error {
-	return func(t token) error {
-		n, err := strconv.ParseUint(t.word, 0, 64)
-		if err != nil {
-			return t.errorf("%q is not an address: want a number such as 0xc000012080", t.word)
-		}
-		*to = n
-		return nil
-	}
-}
-
-func toFloat(to *float64) func(token) error {
-	return func(t token) error {
-		f, err := strconv.ParseFloat(t.word, 64)
-		if err != nil {
-			return t.errorf("%q is not a number", t.word)
-		}
-		*to = f
-		return nil
-	}
-}
-
-func toDuration(to *time.Duration) func(token) error {
-	return func(t token) error {
-		d, err := time.ParseDuration(t.word)
-		if err != nil {
-			return t.errorf("%q is not a duration: want one such as 1.5ms", t.word)
-		}
-		*to = d
-		return nil
-	}
-}
-
-// toName stores the index of a name in names; E is an enumeration from 0 up.
-func toName[E ~uint8](to *E, what string, names []string) func(token) error {
-	return func(t token) error {
-		i := slices.Index(names, t.word)
-		if i < 0 {
-			return t.errorf("unknown %s %q: want one of %s", what, t.word,
-				strings.Join(names, ", "))
-		}
-		*to = E(i)
-		return nil
-	}
-}
-
-// toCode stores a code such as "n12". Its number must be below end. If none is
-// true, "-" means -1.
-func toCode[C ~int32](to *C, prefix string, end int, none bool) func(token) error {
-	return func(t token) error {
-		if none && t.word == "-" {
-			*to = -1
-			return nil
-		}
-		n, err := parseCode(t, prefix)
-		if err != nil {
-			return err
-		}
-		if n >= end {
-			return t.errorf("%s%d has not been defined", prefix, n)
-		}
-		*to = C(n)
-		return nil
-	}
-}
-
-func parseCode(t token, prefix string) (int, error) {
-	digits, ok := strings.CutPrefix(t.word, prefix)
-	n, err := strconv.ParseUint(digits, 10, 31)
-	if !ok || err != nil {
-		return 0, t.errorf("%q is not a code: want one such as %s0", t.word, prefix)
-	}
-	return int(n), nil
 }
