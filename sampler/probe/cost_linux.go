@@ -5,6 +5,7 @@ package probe
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"slices"
@@ -33,19 +34,19 @@ var calibrations atomic.Int64
 // calibrationCalls of them at once.
 const calibrationRounds, calibrationCalls = 31, 16
 
-// timeCalls returns how long a call of calibrated takes: the median, since
-// other work may interrupt it.
+// timeCalls returns how long a call of calibrated takes: the shortest time, in
+// the round that other work has disturbed least. On a busy machine, other work
+// disturbs most rounds.
 func timeCalls() time.Duration {
-	var times []time.Duration
+	shortest := time.Duration(math.MaxInt64)
 	for range calibrationRounds {
 		began := time.Now()
 		for i := range calibrationCalls {
 			calibrated(int64(i))
 		}
-		times = append(times, time.Since(began)/calibrationCalls)
+		shortest = min(shortest, time.Since(began)/calibrationCalls)
 	}
-	slices.Sort(times)
-	return times[len(times)/2]
+	return shortest
 }
 
 // own is this process, as a program that can be probed, and the place of
