@@ -270,8 +270,7 @@ func (f *family) scriptRuns() bool {
 
 // isRunning reports whether a process exists and is not a zombie.
 func (*family) isRunning(pid int) bool {
-	state := stateOf(pid)
-	return state != 0 && state != 'Z' && state != 'X'
+	return !looksEnded(pid)
 }
 
 // A processStat has the fields of /proc/PID/stat that this package needs.

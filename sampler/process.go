@@ -68,7 +68,7 @@ func AttachError(pid int, err error) error {
 // Find looks up a running process and checks that it can be recorded. It does
 // not touch the process. Its errors are of type *TargetError.
 func Find(pid int) (*Process, error) {
-	p := &Process{PID: pid, from: originOf(pid), identity: IdentityOf(pid)}
+	p := &Process{PID: pid, from: originOf(pid)}
 	if err := p.inspect(); err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ func awaitExit(pid int, _ *exec.Cmd, stop <-chan struct{}) bool {
 	}
 	// The kernel is too old for pidfds, or the process has already ended.
 	for {
-		if s := stateOf(pid); s == 0 || s == 'Z' || s == 'X' {
+		if hasEnded(pid) {
 			return true
 		}
 		select {
@@ -62,17 +62,66 @@ func awaitFile(pidfd int, stop <-chan struct{}) (ended, ok bool) {
 	}
 }
 
-// stateOf returns the letter of the process's state in /proc/PID/stat, or 0 if
-// there is no such process.
-func stateOf(pid int) byte {
-	s, _ := readStat(pid)
-	return s.state
+// endedLooks is how many times in a row a process must look ended.
+const endedLooks = 4
+
+// hasEnded reports whether a process has certainly ended, and is gone or a
+// zombie. One look is no proof: see looksEnded.
+func hasEnded(pid int) bool {
+	for i := range endedLooks {
+		if i > 0 {
+			time.Sleep(time.Millisecond)
+		}
+		if !looksEnded(pid) {
+			return false
+		}
+	}
+	return true
+}
+
+// looksEnded reports whether a process seems to have ended. A zombie is no
+// proof: it may be the first thread while another one executes a program. If
+// that is over between the two looks here, the one thread is that of the new
+// program.
+func looksEnded(pid int) bool {
+	s, err := readStat(pid)
+	if s.state != 'Z' {
+		return err != nil || s.state == 'X'
+	}
+	tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	return err != nil || len(tasks) <= 1
 }
 
 func executableOf(pid int, _ string) string { return fmt.Sprintf("/proc/%d/exe", pid) }
 
+// execPatience is for how many milliseconds inspect waits if a process seems
+// to have ended and has not. It is executing another program then.
+const execPatience = 1000
+
+// errGone reports that a process has ended, or has no program for a moment.
+var errGone = errors.New("the process has ended")
+
 // inspect fills in what /proc says about the process.
-func (p *Process) inspect() error {
+func (p *Process) inspect() (err error) {
+	for range execPatience {
+		if err = p.look(); !errors.Is(err, errGone) {
+			return err
+		}
+		if hasEnded(p.PID) {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if stateOf(p.PID) == 'Z' {
+		return &TargetError{PID: p.PID, What: "the process has exited",
+			Advice: "its parent has not collected it yet; give another pid"}
+	}
+	return &TargetError{PID: p.PID, What: "the process has ended"}
+}
+
+// look is inspect, once. It returns errGone if the process has no program.
+func (p *Process) look() error {
+	p.identity = IdentityOf(p.PID)
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID))
 	switch {
 	case p.PID <= 0, errors.Is(err, os.ErrNotExist), errors.Is(err, unix.ESRCH):
@@ -81,9 +130,8 @@ func (p *Process) inspect() error {
 	case err != nil:
 		return &TargetError{PID: p.PID, What: err.Error(), Advice: "is /proc mounted?"}
 	}
-	if s := stateOf(p.PID); s == 'Z' || s == 'X' {
-		return &TargetError{PID: p.PID, What: "the process has exited",
-			Advice: "its parent has not collected it yet; give another pid"}
+	if looksEnded(p.PID) {
+		return errGone
 	}
 	if tgid := field(status, "Tgid"); tgid != "" && tgid != strconv.Itoa(p.PID) {
 		return &TargetError{PID: p.PID, What: "this is a thread, not a process",
@@ -100,7 +148,7 @@ func (p *Process) inspect() error {
 				return &TargetError{PID: p.PID, What: "this is a thread of the kernel",
 					Advice: "give the pid of a Go program"}
 			}
-			return &TargetError{PID: p.PID, What: "the process has ended"}
+			return errGone
 		}
 		return p.denied(status, err)
 	}
@@ -108,6 +156,9 @@ func (p *Process) inspect() error {
 		return err
 	}
 	f, err := os.Open(p.Executable)
+	if errors.Is(err, os.ErrNotExist) {
+		return errGone
+	}
 	if err != nil {
 		return p.denied(status, err)
 	}
@@ -126,7 +177,7 @@ func argumentsOf(pid int) []string {
 		if err != nil || len(cmdline) > 0 {
 			return splitArguments(cmdline)
 		}
-		if s := stateOf(pid); s == 0 || s == 'Z' || s == 'X' {
+		if hasEnded(pid) {
 			return nil
 		}
 		time.Sleep(time.Millisecond)
@@ -136,6 +187,23 @@ func argumentsOf(pid int) []string {
 
 // awaitExec waits until a new process runs its program.
 func awaitExec(pid int) { argumentsOf(pid) }
+
+// HasExecuted reports whether a process that was found, not launched, has
+// executed another program since. What is known of the process, such as its
+// command line, is then wrong.
+func (p *Process) HasExecuted() bool {
+	s, err := readStat(p.PID)
+	found := p.identity
+	return err == nil && s.start == found.start && found.stack != 0 && s.stack != 0 &&
+		s.stack != found.stack
+}
+
+// stateOf returns the letter of the process's state in /proc/PID/stat, or 0 if
+// there is no such process.
+func stateOf(pid int) byte {
+	s, _ := readStat(pid)
+	return s.state
+}
 
 // Denied returns an error that explains why halting or reading a process was
 // not permitted.

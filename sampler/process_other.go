@@ -54,8 +54,12 @@ func executableOf(_ int, path string) string { return path }
 // program yet.
 func awaitExec(int) {}
 
+// HasExecuted returns false: this system doesn't show what a process executes.
+func (*Process) HasExecuted() bool { return false }
+
 // inspect checks that the process exists; the backend finds out the rest.
 func (p *Process) inspect() error {
+	p.identity = IdentityOf(p.PID)
 	h, err := os.FindProcess(p.PID)
 	if err == nil {
 		defer h.Release()

@@ -12,8 +12,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// maxAttempts is how often cpprof tries to attach to a process, which may be
-// executing another program at that moment.
+// maxAttempts is how often cpprof tries to attach to a program. Its process may
+// be executing another one at that moment.
 const maxAttempts = 5
 
 // ProgramsOptions configure RecordPrograms.
@@ -98,7 +98,7 @@ type programsRecorder struct {
 	finder *programFinder
 
 	mu       sync.Mutex
-	attempts map[int]int   // number of failed attempts, by pid
+	attempts map[int]int   // number of failed attempts in a row, by pid
 	failed   map[int]error // by pid: why the process's latest program was not recorded
 	brief    []string
 }
@@ -131,6 +131,9 @@ func (r *programsRecorder) record(ctx context.Context, p *Process, to ProgramRec
 	delete(r.failed, p.PID)
 	if err != nil {
 		r.failed[p.PID] = AttachError(p.PID, err)
+	}
+	if err == nil || errors.Is(err, ErrExec) {
+		delete(r.attempts, p.PID) // the next program begins anew
 	}
 	r.mu.Unlock()
 	if again {

@@ -80,10 +80,28 @@ func Open(pid int) (*Process, error) {
 // process that executes another program seems to have none for a moment, too.
 const transient = 1000
 
-// hasEnded reports whether the process has certainly ended. A zombie leader
-// is no proof: another thread may be executing a program, and then takes over
-// the leader's id.
+// endedLooks is how many times in a row a process must look ended.
+const endedLooks = 4
+
+// hasEnded reports whether the process has certainly ended. One look is no
+// proof: see looksEnded.
 func (p *Process) hasEnded() bool {
+	for i := range endedLooks {
+		if i > 0 {
+			time.Sleep(time.Millisecond)
+		}
+		if !p.looksEnded() {
+			return false
+		}
+	}
+	return true
+}
+
+// looksEnded reports whether the process seems to have ended. A zombie leader
+// is no proof: another thread may be executing a program, and then takes over
+// the leader's id. If that happens between the two looks here, the one thread
+// is that of the new program.
+func (p *Process) looksEnded() bool {
 	st, err := readStat(p.pid)
 	if err != nil || st.start != p.start || st.state == 'X' {
 		return true

@@ -49,8 +49,21 @@ type Backend struct {
 var _ sampler.Backend = (*Backend)(nil)
 
 // Attach prepares to sample a process. It does not halt the process. It reads
-// the process's memory, to check that its runtime is laid out as expected.
+// the process's memory, to check that its runtime is laid out as expected. The
+// error is sampler.ErrExec if the process is not the program any more that was
+// found.
 func Attach(p *sampler.Process) (*Backend, error) {
+	b, err := openBackend(p)
+	if !p.HasExecuted() {
+		return b, err
+	}
+	if err == nil {
+		b.Close()
+	}
+	return nil, sampler.ErrExec
+}
+
+func openBackend(p *sampler.Process) (*Backend, error) {
 	before := sampler.ProcessorTime()
 	t, err := openTarget(p.PID)
 	if errors.Is(err, os.ErrPermission) {
