@@ -14,7 +14,6 @@ import (
 
 	"github.com/cpprof/cpprof/internal/agent"
 	"github.com/cpprof/cpprof/internal/termtext"
-	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/spf13/cobra"
 )
@@ -63,6 +62,9 @@ address that other hosts reach needs one of these.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := f.check(c); err != nil {
 				return &usageError{err}
+			}
+			if task := os.Getenv(agentTask); task != "" {
+				return f.recordTask(c.Context(), t, task)
 			}
 			return f.run(c.Context(), t)
 		},
@@ -144,11 +146,8 @@ func (f *agentFlags) run(ctx context.Context, t terminal) error {
 		defer cancel()
 	}
 	o.Record = func(ctx context.Context, p *sampler.Process,
-		lasts time.Duration) (*sampledata.Recording, error) {
-		return f.record(ctx, t, signals, p, lasts)
-	}
-	o.Profiles = func(r *sampledata.Recording) (agent.Profiles, error) {
-		return agentProfiles(t, r)
+		lasts time.Duration) (agent.Profiles, int, error) {
+		return recordApart(ctx, t, p, lasts)
 	}
 	server, err := agent.Listen(f.listen, o)
 	if err != nil {
@@ -184,55 +183,4 @@ func (f *agentFlags) tls() (*tls.Config, error) {
 		return nil, fmt.Errorf("--client-ca %s: want certificates in the form PEM", f.own)
 	}
 	return c, nil
-}
-
-// record records a process. All recordings at a time share the bound on
-// processor time.
-func (f *agentFlags) record(ctx context.Context, t terminal, signals *signals,
-	asked *sampler.Process, lasts time.Duration) (*sampledata.Recording, error) {
-	p, b, err := attachTo(t, asked.PID, f.backend, anyProgram)
-	if err != nil {
-		return nil, err
-	}
-	defer p.Release()
-	b = signals.suspendable(b)
-	defer b.Close()
-	// The backend reads the program that the process runs now, and notices
-	// when it executes another one.
-	if asked.Identity() != sampler.IdentityOf(asked.PID) {
-		return nil, agent.ErrChanged
-	}
-	o := f.options
-	o.Duration = lasts
-	o.MaxCPU /= float64(f.atOnce)
-	h := b.Header()
-	o.Describe(&h, version(), f.backend)
-	builder := sampledata.NewBuilder(h)
-	if _, err := sampler.Record(ctx, p, b, builder, o); err != nil {
-		return nil, err
-	}
-	r := builder.Recording()
-	if r.Samples.Len() == 0 && ctx.Err() == nil {
-		return nil, fmt.Errorf("process %d ended before it could be sampled, or could not be halted", asked.PID)
-	}
-	return r, nil
-}
-
-// agentProfiles makes the profiles of a recording as 'cpprof export' does: of
-// all classes.
-func agentProfiles(t terminal, r *sampledata.Recording) (agent.Profiles, error) {
-	f := exportFlags{reportFlags: reportFlags{viewFlags: viewFlags{inputFlags: inputFlags{err: t.err}}}}
-	s := &source{path: fmt.Sprintf("process %d", r.Header.PID), recording: r}
-	var err error
-	if s.config, err = f.configuration(); err != nil {
-		return nil, err
-	}
-	if s.options, err = f.viewOptions(s.config); err != nil {
-		return nil, err
-	}
-	subject, err := f.exportedOf(s)
-	if err != nil {
-		return nil, err
-	}
-	return agent.Exported(subject)
 }

@@ -206,7 +206,7 @@ func TestAgentSaysWhatIsWrong(t *testing.T) {
 		}
 	}
 	out, err := exec.Command("sh", "-c", "ulimit -n 20; exec "+fixture.Cpprof(t)+" agent --listen 127.0.0.1:0 --for 1ms").CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "may open 20 files at a time, and needs 576") || !strings.Contains(string(out), "ulimit -n 576") {
+	if err == nil || !strings.Contains(string(out), "may open 20 files at a time, and needs 328") || !strings.Contains(string(out), "ulimit -n 328") {
 		t.Errorf("%v, %s", err, out)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -114,19 +115,54 @@ func TestDumpSilentPage(t *testing.T) {
 	})
 }
 
-// The agent serves such programs, and others meanwhile.
-func TestAgentSilentPageLong(t *testing.T) {
+// Ten programs that do not answer delay no answer of the agent about another one.
+func TestAgentSilentLong(t *testing.T) {
 	fixture.Long(t)
 	healthy := fixture.Start(t, fixture.BuildOnce(t, "mutex"))
 	needsTracing(t, healthy.Pid())
-	forEachPage(t, func(t *testing.T, target *fixture.Running) {
-		a := startAgent(t, "--max-duration", "200ms", "--match", "mutex", "--match", "silent")
-		for _, pid := range []int{target.Pid(), healthy.Pid()} {
-			a.get(fmt.Sprintf("/debug/pprof/wall?pid=%d&seconds=1", pid), http.StatusOK)
+	a := startAgent(t, "--max-duration", "200ms", "--every", "200ms", "--at-once", "13", "--max-cpu", "0",
+		"--no-heap", "--rate", "1000", "--max-overhead", "100%", "--match", "mutex", "--match", "silent", "--match", "mount")
+	ask := func(what string) {
+		began := time.Now()
+		a.get("/discovery", http.StatusOK)
+		listed := time.Since(began)
+		a.get("/metrics", http.StatusOK)
+		began = time.Now()
+		a.get(fmt.Sprintf("/debug/pprof/wall?pid=%d&seconds=0.2", healthy.Pid()), http.StatusOK)
+		t.Logf("%s: the list took %v, a profile %v", what, listed, time.Since(began))
+	}
+	for range 5 {
+		ask("alone")
+	}
+	var silent []*fixture.Running
+	for range 3 {
+		for _, kind := range []string{"userfaultfd", "fuse", "executable", "vanishing"} {
+			silent = append(silent, startSilent(t, kind))
 		}
-		a.Process.Signal(syscall.SIGTERM)
-		endsSoon(t, a.Cmd)
-	})
+	}
+	var asking sync.WaitGroup
+	for _, target := range silent {
+		asking.Go(func() {
+			for ended := false; !ended; {
+				_, _, err := a.fetch(t.Context(), fmt.Sprintf("/debug/pprof/wall?pid=%d", target.Pid()))
+				ended = err != nil
+			}
+		})
+	}
+	for range 10 {
+		ask("with others that do not answer")
+	}
+	a.Process.Signal(syscall.SIGTERM)
+	began := time.Now()
+	endsSoon(t, a.Cmd)
+	t.Logf("SIGTERM ended it after %v", time.Since(began))
+	asking.Wait()
+	for _, target := range silent {
+		if traced := tracedThreads(target.Pid()); traced != "" {
+			t.Errorf("still traced: %s", traced)
+		}
+		target.Lives(t)
+	}
 }
 
 // An executable may lie on a file system that does not answer. No command waits for it for long, and

@@ -124,8 +124,8 @@ func isPort(text string, want netip.AddrPort) bool {
 
 // Files that the agent opens at a time.
 const (
-	filesOfRecording = 128 // of a program with some dozens of threads
-	filesOfAgent     = 64  // lists of /proc, configuration, the runtime's own
+	filesOfRecording = 4  // pipes to the process that makes it
+	filesOfAgent     = 64 // lists of /proc, configuration, the runtime's own
 )
 
 // checkFiles returns an error if the process may not open as many files as

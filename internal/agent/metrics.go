@@ -53,8 +53,8 @@ func newMetrics(s *Server) *metrics {
 			"The bound on the agent's processor time; 0 for none.",
 			func() float64 { return s.o.MaxCPU }),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "cpprof_agent_cpu_seconds_total",
-			Help: "Processor time that the agent has used."},
-			func() float64 { return sampler.ProcessorTime().Seconds() }),
+			Help: "Processor time that the agent and its recordings have used."},
+			func() float64 { return sampler.FamilyProcessorTime().Seconds() }),
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)

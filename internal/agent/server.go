@@ -37,7 +37,6 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/internal/termtext"
-	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 )
 
@@ -61,13 +60,11 @@ type Options struct {
 	// Match reports whether a process is served.
 	Match func(*sampler.Process) bool
 
-	// Record records a process until the time is over or the context ends.
-	// The error is ErrChanged if its process id is another program's now.
+	// Record makes profiles of a process until the time is over or the context
+	// ends. stuck is how many goroutines are stuck for good. The error is
+	// ErrChanged if the process id is another program's now.
 	Record func(ctx context.Context, p *sampler.Process,
-		lasts time.Duration) (*sampledata.Recording, error)
-
-	// Profiles makes the profiles of a recording.
-	Profiles func(*sampledata.Recording) (Profiles, error)
+		lasts time.Duration) (made Profiles, stuck int, err error)
 }
 
 // guarded reports whether only those are served who prove who they are.

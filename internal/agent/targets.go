@@ -20,30 +20,56 @@ const fresh = 5 * time.Second
 // maxTargets limits the processes that are served.
 const maxTargets = 1000
 
+// maxWait is how long an answer waits for a new list. The file system of an
+// executable may take longer.
+const maxWait = time.Second / 4
+
 // processes finds the processes that are served.
 type processes struct {
 	match func(*sampler.Process) bool
 
-	mu    sync.Mutex // held while they are found, so that they are found once for all who ask
+	mu    sync.Mutex
 	list  []*sampler.Process
 	until time.Time
+	found chan struct{} // closed when a new list is there; nil if nobody makes one
 }
 
 // all returns them, as of a moment ago.
 func (ps *processes) all() []*sampler.Process {
 	ps.mu.Lock()
-	defer ps.mu.Unlock()
-	if time.Now().Before(ps.until) {
-		return ps.list
+	if !time.Now().Before(ps.until) && ps.found == nil {
+		ps.found = make(chan struct{})
+		go ps.renew(ps.found)
 	}
-	ps.list = nil
-	for _, p := range sampler.Running() {
-		if ps.match(p) && len(ps.list) < maxTargets {
-			ps.list = append(ps.list, p)
+	found := ps.found
+	var late <-chan time.Time // never, for the first list
+	if !ps.until.IsZero() {
+		late = time.After(maxWait)
+	}
+	ps.mu.Unlock()
+	if found != nil {
+		select {
+		case <-found:
+		case <-late:
 		}
 	}
-	ps.until = time.Now().Add(fresh)
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
 	return ps.list
+}
+
+// renew makes a new list, once for all who ask.
+func (ps *processes) renew(found chan struct{}) {
+	var list []*sampler.Process
+	for _, p := range sampler.Running() {
+		if ps.match(p) && len(list) < maxTargets {
+			list = append(list, p)
+		}
+	}
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	ps.list, ps.until, ps.found = list, time.Now().Add(fresh), nil
+	close(found)
 }
 
 // find returns the process of a pid, or nil. It finds all anew if the pid is
@@ -59,7 +85,7 @@ func (ps *processes) find(pid int) *sampler.Process {
 			return all[at]
 		}
 		ps.mu.Lock()
-		ps.until = time.Time{}
+		ps.until = time.Now()
 		ps.mu.Unlock()
 	}
 	return nil

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 )
 
@@ -164,7 +163,7 @@ func (ws *windows) forget(now time.Time) {
 // record makes the recording of a window, and its profiles.
 func (ws *windows) record(ctx context.Context, w *window, p *sampler.Process, lasts time.Duration) {
 	defer w.stop()
-	r, err := ws.o.Record(ctx, p, lasts)
+	made, stuck, err := ws.o.Record(ctx, p, lasts)
 	lasted := time.Since(w.began)
 	outcome := "complete"
 	switch {
@@ -173,8 +172,7 @@ func (ws *windows) record(ctx context.Context, w *window, p *sampler.Process, la
 	case err != nil:
 		outcome = "failed"
 	default:
-		w.stuck = r.Marking.Number(sampledata.Stuck)
-		w.profiles, err = ws.o.Profiles(r)
+		w.profiles, w.stuck = made, stuck
 	}
 	ws.tell(outcome, lasted)
 	ws.mu.Lock()
@@ -207,7 +205,8 @@ func (ws *windows) stuck() (n int) {
 	return n
 }
 
-// A budget bounds the processor time of this process. The time of a whole
+// A budget bounds the processor time of this process and of those that it
+// started. The time of a whole
 // span may be used at once.
 type budget struct {
 	share float64 // of one processor; 0 is no bound
@@ -221,7 +220,7 @@ type budget struct {
 func newBudget(share float64, span time.Duration) *budget {
 	most := time.Duration(share * float64(span))
 	return &budget{share: share, most: most, left: most, at: time.Now(),
-		used: sampler.ProcessorTime()}
+		used: sampler.FamilyProcessorTime()}
 }
 
 // wait returns how long no work may begin; 0 if it may.
@@ -229,7 +228,7 @@ func (b *budget) wait(now time.Time) time.Duration {
 	if b.share == 0 {
 		return 0
 	}
-	used := sampler.ProcessorTime()
+	used := sampler.FamilyProcessorTime()
 	b.left = min(b.most, b.left+time.Duration(b.share*float64(now.Sub(b.at)))-(used-b.used))
 	b.at, b.used = now, used
 	if b.left > 0 {
