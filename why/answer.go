@@ -63,7 +63,7 @@ type Finding struct {
 	// of code: who calls it, and so on up to the first function with several
 	// callers
 	Callers []Part `json:"callers,omitempty"`
-	// further classes, with the share of their lives
+	// further classes, with the share of their time at work
 	Others []Part `json:"others,omitempty"`
 	// what those do that the goroutines wait for
 	Causes []Cause `json:"causes,omitempty"`

@@ -72,7 +72,7 @@ func spends(f *why.Finding, on string) string {
 	if f.Idle < 0.05 {
 		return text + " of its life " + on + "."
 	}
-	return text + " of its time at work " + on + "; for the other " + sharePercent(f.Idle) +
+	return text + " of its time at work " + on + "; " + sharePercent(f.Idle) +
 		" of its life it waits for work."
 }
 
@@ -330,7 +330,7 @@ func WhyLines(f *why.Finding) (lines []string) {
 	}
 	if len(f.Others) > 0 {
 		lines = append(lines,
-			"it holds up others, too, for a part of their lives: "+
+			"so do others, by share of their time at work: "+
 				partsText(f.Others[:min(len(f.Others), mostCauses)]))
 	}
 	return lines
