@@ -124,8 +124,9 @@ func (s *Set) leftAt(places []uint64, sure bool) error {
 var opened sets
 
 type sets struct {
-	mu   sync.Mutex
-	list []*Set
+	opening sync.RWMutex // held for reading while a set is opened
+	mu      sync.Mutex
+	list    []*Set
 }
 
 func (o *sets) add(s *Set) {
@@ -140,8 +141,10 @@ func (o *sets) remove(s *Set) {
 	o.list = slices.DeleteFunc(o.list, func(one *Set) bool { return one == s })
 }
 
-// CloseAll closes all sets of this process, which is about to end.
+// CloseAll closes all sets of this process, which is about to end: no set can
+// be opened afterwards.
 func CloseAll() (err error) {
+	opened.opening.Lock()
 	opened.mu.Lock()
 	list := slices.Clone(opened.list)
 	opened.mu.Unlock()

@@ -118,41 +118,10 @@ type probed struct {
 // there are breakpoints. If these don't work either, it returns the error of
 // uprobes.
 func Start(p *Program, functions []Function, o Options) (*Set, error) {
-	k, note, err := openKernel(p, o)
+	s, tallies, err := open(p, functions, o)
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{program: p, options: o, kernel: k, note: note, stop: make(chan struct{}),
-		limit: newThrottle(o.MaxOverhead, o.Clock())}
-	if o.CountsOnly || k.instrument() == sampledata.Breakpoint {
-		for i := range functions {
-			functions[i].Returns = nil
-			if k.instrument() == sampledata.Breakpoint {
-				functions[i].Arguments = nil
-			}
-		}
-	}
-	if err := s.removable(functions); err != nil {
-		k.close()
-		return nil, err
-	}
-	c, tallies := newCalls(s.withEnds(functions))
-	c.costs, s.calls = k.cost(), c
-	if o.MaxOverhead > 0 && c.costs.entry == 0 {
-		k.close()
-		return nil, errors.New("what a probe costs could not be measured on this machine, so that it can't be bounded: --probe-overhead 0 does without a bound")
-	}
-	if o.MaxOverhead > 0 {
-		// for the thread that keeps its processor; Close takes it back
-		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
-		var ready sync.WaitGroup
-		ready.Add(2)
-		s.stopped.Go(func() { s.watch(napAwake, ready.Done) })
-		s.stopped.Go(func() { s.watch(nap, ready.Done) })
-		ready.Wait() // on a busy machine, it takes a while until their threads run
-	}
-	s.stopped.Go(s.read)
-	opened.add(s)
 	for _, t := range tallies {
 		p := s.enter(t)
 		s.mu.Lock()
@@ -169,6 +138,49 @@ func Start(p *Program, functions []Function, o Options) (*Set, error) {
 		s.putReturns(p)
 	}
 	return s, nil
+}
+
+// open returns a set that has no instruments yet. CloseAll waits for it: the
+// instruments whose cost is measured are in this process meanwhile.
+func open(p *Program, functions []Function, o Options) (*Set, []*tally, error) {
+	opened.opening.RLock()
+	defer opened.opening.RUnlock()
+	k, note, err := openKernel(p, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	s := &Set{program: p, options: o, kernel: k, note: note, stop: make(chan struct{}),
+		limit: newThrottle(o.MaxOverhead, o.Clock())}
+	if o.CountsOnly || k.instrument() == sampledata.Breakpoint {
+		for i := range functions {
+			functions[i].Returns = nil
+			if k.instrument() == sampledata.Breakpoint {
+				functions[i].Arguments = nil
+			}
+		}
+	}
+	if err := s.removable(functions); err != nil {
+		k.close()
+		return nil, nil, err
+	}
+	c, tallies := newCalls(s.withEnds(functions))
+	c.costs, s.calls = k.cost(), c
+	if o.MaxOverhead > 0 && c.costs.entry == 0 {
+		k.close()
+		return nil, nil, errors.New("what a probe costs could not be measured on this machine, so that it can't be bounded: --probe-overhead 0 does without a bound")
+	}
+	if o.MaxOverhead > 0 {
+		// for the thread that keeps its processor; Close takes it back
+		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
+		var ready sync.WaitGroup
+		ready.Add(2)
+		s.stopped.Go(func() { s.watch(napAwake, ready.Done) })
+		s.stopped.Go(func() { s.watch(nap, ready.Done) })
+		ready.Wait() // on a busy machine, it takes a while until their threads run
+	}
+	s.stopped.Go(s.read)
+	opened.add(s)
+	return s, tallies, nil
 }
 
 // withEnds adds the function that ends goroutines, so that the calls in them

@@ -3,9 +3,11 @@
 package probe
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -123,5 +125,52 @@ func leaveBreakpoints(t *testing.T, pid string) {
 		go group.takeOut()
 	}
 	time.Sleep(10 * time.Millisecond)
+	os.Exit(0)
+}
+
+// TestCloseAllAwaitsCalibration ends processes while they measure on themselves what instruments
+// cost. None may have an instrument left: the kernel could not take it out of an ending process.
+func TestCloseAllAwaitsCalibration(t *testing.T) {
+	const variable = "CPPROF_END_CALIBRATION"
+	if after, err := time.ParseDuration(os.Getenv(variable)); err == nil {
+		endCalibration(t, after)
+	}
+	g := start(t, "recursive", "3")
+	g.probe(t, "main.descend", Options{}).Close() // or the test is skipped
+	var running sync.WaitGroup
+	for after := range 8 {
+		running.Go(func() {
+			cmd := exec.Command(os.Args[0], "-test.run=^TestCloseAllAwaitsCalibration$")
+			cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%dms", variable, 10*after))
+			if said, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("ended after %d ms: %v: %s", 10*after, err, said)
+			}
+		})
+	}
+	running.Wait()
+}
+
+// endCalibration begins to open sets, closes all after a while, and ends.
+func endCalibration(t *testing.T, after time.Duration) {
+	self, err := own()
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for {
+			_, _, _ = open(self.program, []Function{self.function}, Options{Clock: func() time.Duration { return 0 }})
+		}
+	}()
+	time.Sleep(after)
+	if err := CloseAll(); err != nil {
+		t.Fatal(err)
+	}
+	code, err := openImage(self.program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left := code.left(append(self.function.Returns, self.function.Entry)); len(left) > 0 {
+		t.Fatalf("%#x are left", left)
+	}
 	os.Exit(0)
 }
