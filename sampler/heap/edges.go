@@ -260,6 +260,13 @@ func (w *waits) closeCircles() {
 	}
 }
 
+// onlyOtherwise reports whether a goroutine's code is known to use the channel
+// that another one waits for, but not to end that wait.
+func (w *waits) onlyOtherwise(o, g *Goroutine) bool {
+	return g.Lock == 0 && len(g.Awaits) == 1 && o.Known && !ends(o, g.Awaits[0], g.Wait) &&
+		slices.ContainsFunc(o.Uses, func(u Use) bool { return u.Object == g.Awaits[0] })
+}
+
 // maxBehind bounds how many goroutines behind one are asked whether they can
 // end its wait.
 const maxBehind = 1 << 10
@@ -277,7 +284,7 @@ func (w *waits) mayEnd(i int, behind [][]int) int {
 				todo = append(todo, next)
 			}
 		}
-		if slices.Equal(o.Awaits, g.Awaits) {
+		if slices.Equal(o.Awaits, g.Awaits) || w.onlyOtherwise(o, g) {
 			continue
 		}
 		if g.Lock != 0 && slices.ContainsFunc(o.Holds,

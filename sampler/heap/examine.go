@@ -116,6 +116,7 @@ func New(c Config) (*Examination, error) {
 		Config: c, bin: c.Binary, reasons: c.Reasons, u: u, masks: map[uint64][]byte{},
 		stackBounds: map[uint64][2]uint64{},
 		frameMaps:   map[uint64]*frameMap{},
+		w:           &world{},
 	}
 	x.m = marker{h: &x.h, pace: &pace{most: c.MaxCPU}}
 	return x, nil

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"regexp"
 	"strconv"
@@ -86,6 +87,26 @@ func (t *target) rest() (string, error) {
 		return s, nil
 	case <-time.After(60 * time.Second):
 		return "", errors.New("it does not print its goroutines")
+	}
+}
+
+// Bounds of settle.
+const (
+	quiet       = 300 * time.Millisecond // without CPU time
+	leastSettle = time.Second            // some sleep in between
+	mostSettle  = 10 * time.Second       // some never rest
+)
+
+// settle waits until a program uses no more CPU time: its goroutines are stuck, or wait for timers.
+func settle(pid int) {
+	begin := time.Now()
+	used, since := "", begin
+	for time.Since(begin) < mostSettle && (time.Since(since) < quiet || time.Since(begin) < leastSettle) {
+		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/schedstat", pid))
+		if now := string(b); now != used {
+			used, since = now, time.Now()
+		}
+		time.Sleep(20 * time.Millisecond)
 	}
 }
 

@@ -39,6 +39,9 @@ import (
 
 type Profile struct{}
 
+// b is no variable of WriteTo: the allocator could put it beside a small lock, and so keep that.
+var b [1]byte
+
 func Lookup(string) *Profile { return &Profile{} }
 
 func (*Profile) WriteTo(w io.Writer, debug int) error {
@@ -46,7 +49,6 @@ func (*Profile) WriteTo(w io.Writer, debug int) error {
 		return nil
 	}
 	syscall.Write(1, []byte("READY\n"))
-	var b [1]byte
 	for {
 		if n, err := syscall.Read(0, b[:]); n > 0 || err == nil {
 			break
@@ -80,7 +82,7 @@ func (b *bench) buildKernels() ([]kernel, error) {
 		return nil, fmt.Errorf("the programs come with Go 1.26 and later: %w", err)
 	}
 	dir := filepath.Join(b.dir, "kernels")
-	if err := writeModule(dir, stub); err != nil {
+	if err := b.writeModule(dir, stub); err != nil {
 		return nil, err
 	}
 	in := map[string]string{} // the executable by the programs in it
@@ -105,11 +107,15 @@ func (b *bench) buildKernels() ([]kernel, error) {
 }
 
 // writeModule writes a module with a package pprof.
-func writeModule(dir, pprof string) error {
+func (b *bench) writeModule(dir, pprof string) error {
+	line := "1.26" // before 1.23, channels did not know their timers
+	if b.toolchain != "" {
+		line = "1.21"
+	}
 	if err := os.MkdirAll(filepath.Join(dir, "pprof"), 0o777); err != nil {
 		return err
 	}
-	for name, text := range map[string]string{"go.mod": "module kernels\n\ngo 1.21\n", "pprof/pprof.go": pprof} {
+	for name, text := range map[string]string{"go.mod": "module kernels\n\ngo " + line + "\n", "pprof/pprof.go": pprof} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
 			return err
 		}

@@ -18,6 +18,7 @@
 //	                 of the same process
 //	-causes          prints the causes that were found
 //	-healthy D       how long each healthy program is examined, again and again
+//	-costs           only measures what an examination costs a server, by the size of its heap
 //	-lanes N         how many healthy programs run at the same time
 package main
 
@@ -38,6 +39,7 @@ func main() {
 	flag.DurationVar(&b.healthy, "healthy", 10*time.Second, "how long each healthy program is examined")
 	flag.IntVar(&b.lanes, "lanes", 3, "how many healthy programs run at the same time")
 	flag.BoolVar(&b.causes, "causes", false, "print the causes that were found")
+	flag.BoolVar(&b.costs, "costs", false, "only measure what an examination costs a server")
 	flag.Parse()
 	b.names = regexp.MustCompile(*pattern)
 	if err := b.run(); err != nil {

@@ -25,10 +25,8 @@ type bench struct {
 	healthy   time.Duration
 	lanes     int // of healthy programs
 	causes    bool
+	costs     bool
 }
-
-// settle is how long programs get until their goroutines are stuck.
-const settle = time.Second
 
 // attempts is how often a program is run until it leaks: some do that rarely.
 const attempts = 3
@@ -47,6 +45,9 @@ func (b *bench) run() error {
 		return err
 	}
 	defer os.RemoveAll(b.dir)
+	if b.costs {
+		return b.measureCosts()
+	}
 	all, err := b.buildKernels()
 	if err != nil {
 		return err
@@ -89,7 +90,7 @@ func (b *bench) kernel(k kernel) (r row, err error) {
 		return r, err
 	}
 	defer t.end()
-	time.Sleep(settle)
+	settle(t.cmd.Process.Pid)
 	result, answer, err := examine(t.cmd.Process.Pid, 500*time.Millisecond, 2)
 	if err != nil {
 		return r, err

@@ -147,7 +147,7 @@ func (b *bench) buildTwins(all []twin) error {
 // buildMended builds the kernels with their mends.
 func (b *bench) buildMended(root, out string) error {
 	dir := filepath.Join(b.dir, "mended-sources")
-	if err := writeModule(dir, again); err != nil {
+	if err := b.writeModule(dir, again); err != nil {
 		return err
 	}
 	source := filepath.Join(root, "src/runtime/testdata/testgoroutineleakprofile/goker")
@@ -253,7 +253,7 @@ func (b *bench) twin(t twin) (r healthyRow, err error) {
 		for _, p := range h.Passes {
 			r.longest = max(r.longest, p.Halt)
 		}
-		if !h.Passes[0].Early {
+		if len(h.Passes) > 0 && !h.Passes[0].Early {
 			r.suspected++
 		}
 		if h.Proved {
@@ -261,11 +261,21 @@ func (b *bench) twin(t twin) (r healthyRow, err error) {
 		}
 		for _, f := range a.Findings {
 			if f.Verdict >= sampledata.Suspected {
-				r.claims = append(r.claims, fmt.Sprintf("%d goroutines: %s, at %s", f.Count, f.Fault, placeOf(f.Groups[0])))
+				r.claims = append(r.claims, fmt.Sprintf("%d goroutines, by %d passes: %s [%s] %s", f.Count, len(h.Passes), f.Fault,
+					f.Groups[0].Reason, stackOf(f.Groups[0])))
 			}
 		}
 	}
 	return r, nil
+}
+
+// stackOf returns the functions in which a group waits.
+func stackOf(g *sampledata.MarkedGroup) string {
+	var names []string
+	for _, f := range g.Calls {
+		names = append(names, f.Function)
+	}
+	return strings.Join(names, " < ")
 }
 
 // record records a program as 'cpprof record' does, and asks why it is slow. Nothing is stuck for
