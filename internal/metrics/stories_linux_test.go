@@ -28,7 +28,7 @@ import (
 func TestMain(m *testing.M) { fixture.Main(m) }
 
 // record records a program with some of its variables, until it ends.
-func record(t *testing.T, story, variant string, variables ...string) *sampledata.Recording {
+func record(t testing.TB, story, variant string, variables ...string) *sampledata.Recording {
 	t.Helper()
 	cmd := exec.Command(fixture.Build(t, "stories"), story, variant)
 	begin, err := cmd.StdinPipe()
@@ -85,7 +85,7 @@ func record(t *testing.T, story, variant string, variables ...string) *sampledat
 
 func tableOf(r *sampledata.Recording) *metrics.Table { return metrics.New(r, metrics.Options{}) }
 
-func metric(t *testing.T, table *metrics.Table, expr string) *metrics.Metric {
+func metric(t testing.TB, table *metrics.Table, expr string) *metrics.Metric {
 	t.Helper()
 	m, err := table.Numbers(expr)
 	if err != nil {
@@ -95,7 +95,7 @@ func metric(t *testing.T, table *metrics.Table, expr string) *metrics.Metric {
 }
 
 // correlation returns Pearson's r over all samples; 0 if there is none.
-func correlation(t *testing.T, table *metrics.Table, x, y string) float64 {
+func correlation(t testing.TB, table *metrics.Table, x, y string) float64 {
 	t.Helper()
 	c := metrics.Correlate(metric(t, table, x).Column, metric(t, table, y).Column, metrics.All(table.Samples()))
 	if math.IsNaN(c.Pearson) {
@@ -107,7 +107,7 @@ func correlation(t *testing.T, table *metrics.Table, x, y string) float64 {
 // A suggestion is what goes with a metric: the candidates whose expressions have a text.
 type suggestion struct{ sure, any float64 } // r of the closest one that may not be chance, and of the closest one; 0 if there is none
 
-func suggested(t *testing.T, table *metrics.Table, of, text string) (s suggestion) {
+func suggested(t testing.TB, table *metrics.Table, of, text string) (s suggestion) {
 	t.Helper()
 	ranking, err := table.Rank(of, metrics.All(table.Samples()), metrics.RankOptions{Least: 0.01, Most: 1000})
 	if err != nil {
@@ -130,6 +130,10 @@ func suggested(t *testing.T, table *metrics.Table, of, text string) (s suggestio
 // A cache warms up: throughput rises as the slow path is left. Without a cache, or with a warm one, nothing changes.
 func TestGradualIncreaseLong(t *testing.T) {
 	fixture.Long(t)
+	fixture.Measure(t, gradualIncrease)
+}
+
+func gradualIncrease(t testing.TB) {
 	const throughput = "rate(main.served)"
 	table := tableOf(record(t, "gradual", "warming", "main.served"))
 	if r := suggested(t, table, throughput, "main.load").sure; r > -0.6 {
@@ -155,12 +159,12 @@ func TestGradualIncreaseLong(t *testing.T) {
 }
 
 // mean returns the mean of a metric in the samples of a list.
-func mean(t *testing.T, table *metrics.Table, expr string, l metrics.List) float64 {
+func mean(t testing.TB, table *metrics.Table, expr string, l metrics.List) float64 {
 	t.Helper()
 	return metric(t, table, expr).Mean(l)
 }
 
-func list(t *testing.T, table *metrics.Table, expr string) metrics.List {
+func list(t testing.TB, table *metrics.Table, expr string) metrics.List {
 	t.Helper()
 	l, err := table.List(expr)
 	if err != nil {
@@ -173,6 +177,10 @@ func list(t *testing.T, table *metrics.Table, expr string) metrics.List {
 // are named.
 func TestSuddenIncreaseLong(t *testing.T) {
 	fixture.Long(t)
+	fixture.Measure(t, suddenIncrease)
+}
+
+func suddenIncrease(t testing.TB) {
 	const throughput, isNew = "rate(main.served)", "hits(* ..main.newer) > 0"
 	table := tableOf(record(t, "sudden", "swapped", "main.served"))
 	if r := suggested(t, table, throughput, "main.newer").any; r < 0.6 {
@@ -207,6 +215,10 @@ func TestSuddenIncreaseLong(t *testing.T) {
 // the standard library. Without shared locks, none waits.
 func TestScalabilityLong(t *testing.T) {
 	fixture.Long(t)
+	fixture.Measure(t, scalability)
+}
+
+func scalability(t testing.TB) {
 	scaled := func(workers string) (waiting float64, names string) {
 		r := record(t, "scale", workers)
 		a, err := locks.Analyse(r, views.Options{}, locks.ByField)
@@ -236,6 +248,10 @@ func TestScalabilityLong(t *testing.T) {
 // Late in a cycle of the collector, the heap needs memory that it did not have before, which faults; not if it had as much before.
 func TestFaultsBeforeCollectionsLong(t *testing.T) {
 	fixture.Long(t)
+	fixture.Measure(t, faultsBeforeCollections)
+}
+
+func faultsBeforeCollections(t testing.TB) {
 	const fresh = "delta(heap.in_use + heap.free) > 5e5" // bytes
 	faults := func(table *metrics.Table) float64 {
 		c := metric(t, table, "process.minor_faults").Column
@@ -259,6 +275,10 @@ func TestFaultsBeforeCollectionsLong(t *testing.T) {
 // Sets of growing size are sorted: the periods are found, and what an element takes goes with the logarithm of the size.
 func TestPeriodicPatternLong(t *testing.T) {
 	fixture.Long(t)
+	fixture.Measure(t, periodicPattern)
+}
+
+func periodicPattern(t testing.TB) {
 	const perElement, size, begin = "delta(main.compared) / delta(main.sorted)", "log2(main.setSize)", "main.setSize > 1 && main.setSize < 256"
 	table := tableOf(record(t, "periodic", "growing", "main.compared", "main.sorted", "main.setSize"))
 	if n := len(list(t, table, begin).Spans()); n != 4 {
