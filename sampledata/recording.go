@@ -35,11 +35,12 @@ type Recording struct {
 	LockNames  []LockName
 	Samples    Samples
 	Runs       Runs
-	Series     []Series // values beside the stacks, by MonitorID
-	Probes     []Probe  // what instruments measured, in the order in which they were put in
-	Marking    *Marking // which goroutines can never run again; nil if nobody asked
-	Profile    *Profile // in place of samples; nil unless it was read from a profile
-	Picked     *Picked  // nil unless it has only some samples of another recording
+	Series     []Series    // values beside the stacks, by MonitorID
+	Probes     []Probe     // what instruments measured, in the order in which they were put in
+	Marking    *Marking    // which goroutines can never run again; nil if nobody asked
+	Profile    *Profile    // in place of samples; nil unless it was read from a profile
+	Picked     *Picked     // nil unless it has only some samples of another recording
+	Restricted *Restricted // nil unless only some goroutines' time counts
 	Warnings   []Warning
 	End        *End // nil if the recording breaks off
 }

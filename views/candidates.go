@@ -32,8 +32,8 @@ func Candidates(r *sampledata.Recording, class string, o Options) (*calltree.Tre
 	}
 	of := p.classes.intern(class)
 	var total int64
-	for _, run := range r.Runs.All() {
-		if !DoingOf(run).Waits() || run.Holders == 0 || p.classes.of(run) != of {
+	for i, run := range r.Runs.All() {
+		if !r.Counts(i) || !DoingOf(run).Waits() || run.Holders == 0 || p.classes.of(run) != of {
 			continue
 		}
 		total += p.place(run, max(from, run.First), min(to-1, run.Last))

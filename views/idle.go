@@ -66,9 +66,10 @@ const (
 	beginsInStdlib // it is idle if it waits as loops do
 )
 
-// newIdleness returns nil if no goroutine is idle.
+// newIdleness returns nil if no goroutine is idle. If only some goroutines'
+// time counts, a person has chosen it: none of it is left out.
 func newIdleness(r *sampledata.Recording, o Options) *idleness {
-	if o.Role == nil {
+	if o.Role == nil || r.Restricted != nil {
 		return nil
 	}
 	d := &idleness{r: r, role: o.Role, wrapper: o.Wrapper, roles: make([]Role, len(r.Functions)),

@@ -180,6 +180,10 @@ func (sc *scene) moveTo(s int32) {
 	clear(sc.spreads)
 }
 
+// counts reports whether the time of a run counts that was begun last of its
+// goroutine's runs.
+func (sc *scene) counts(run sampledata.Run) bool { return sc.r.Counts(int(sc.run[run.Goroutine])) }
+
 // at returns the run that a goroutine is in; false if it doesn't exist in
 // this sample.
 func (sc *scene) at(g sampledata.GoroutineID) (run sampledata.Run, exists bool) {

@@ -117,7 +117,7 @@ func (sc *scene) span(first, samples int32) span {
 func (t *tally) Begin(i int32, run sampledata.Run, first, samples int32) bool {
 	wantEnd := t.scene.begin(i, run)
 	a := t.actor(run)
-	if !t.ledger.takes(a) {
+	if !t.ledger.takes(a) || !t.scene.counts(run) {
 		return wantEnd
 	}
 	seen := t.scene.span(first, samples)
@@ -151,7 +151,7 @@ func (t *tally) actor(run sampledata.Run) actor {
 
 func (t *tally) End(run sampledata.Run) {
 	t.scene.end(run)
-	if a := t.actor(run); !t.scene.constant(a) && t.ledger.takes(a) {
+	if a := t.actor(run); !t.scene.constant(a) && t.ledger.takes(a) && t.scene.counts(run) {
 		t.active.remove(a)
 	}
 }

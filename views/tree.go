@@ -76,7 +76,7 @@ func newBuilder(sc *scene, root string) *builder {
 func (b *builder) Begin(i int32, run sampledata.Run, first, samples int32) bool {
 	wantEnd := b.scene.begin(i, run)
 	a := b.scene.actor(run)
-	if !b.takes(a) {
+	if !b.takes(a) || !b.scene.counts(run) {
 		return wantEnd
 	}
 	seen := b.scene.observed(first, samples)
@@ -168,7 +168,7 @@ func (b *builder) note(run sampledata.Run, a actor, n int64) {
 
 func (b *builder) End(run sampledata.Run) {
 	b.scene.end(run)
-	if a := b.scene.actor(run); b.takes(a) && !b.scene.constant(a) {
+	if a := b.scene.actor(run); b.takes(a) && b.scene.counts(run) && !b.scene.constant(a) {
 		if g, gone := b.active.remove(b.instance(run, a)); gone {
 			b.flush(&g)
 		}

@@ -105,7 +105,7 @@ func (e *evidence) indexRuns() {
 	}
 	e.runsOf = make([][]int32, e.r.Goroutines.Len())
 	for i, run := range e.r.Runs.All() {
-		if e.of[i] >= 0 && wanted[run.Goroutine] {
+		if e.of[i] != -1 && wanted[run.Goroutine] {
 			e.runsOf[run.Goroutine] = append(e.runsOf[run.Goroutine], int32(i))
 		}
 	}
@@ -142,7 +142,7 @@ func (b *blamed) overlap(g sampledata.GoroutineID, first, last int32, certain Ce
 			return
 		}
 		b.visits++
-		s := &b.e.situations[b.e.of[runs[at]]]
+		s := b.e.in(b.e.of[runs[at]])
 		b.do(s, certain, part*b.e.between(max(first, run.First), min(last, run.Last)))
 	}
 }

@@ -23,7 +23,10 @@ type evidence struct {
 	lockName func(sampledata.Run) string
 
 	situations []situation
-	of         []int32 // by run: its situation, or -1 if it is not in the span
+	// by run: its situation, or -1 if it is not in the span; if its time does not
+	// count, -2 minus the number of the situation in uncounted
+	of         []int32
+	uncounted  []situation
 	classes    []class
 	byName     map[string]int32
 	runsOf     [][]int32 // by goroutine, in their order; made by whom
@@ -93,7 +96,7 @@ func newEvidence(r *sampledata.Recording, o views.Options) (*evidence, error) {
 func (e *evidence) readRuns(o views.Options) {
 	classOf, waitsForWork := views.ClassOf(e.r, o), views.WaitsForWork(e.r, o)
 	still := views.HasNotMoved(e.r)
-	index := make(map[stateOf]int32)
+	index, uncounted := make(map[stateOf]int32), make(map[stateOf]int32)
 	// the situation of the goroutine's last run, plus 1
 	before := make([]int32, e.r.Goroutines.Len())
 	lastClass := make([]int32, e.r.Goroutines.Len()) // plus 1
@@ -109,6 +112,16 @@ func (e *evidence) readRuns(o views.Options) {
 		k.still = !k.idle && still(run.Goroutine)
 		if k.state.Doing == views.AwaitingLock {
 			k.lock = e.lockName(run)
+		}
+		if !e.r.Counts(i) { // others may wait for it
+			at, ok := uncounted[k]
+			if !ok {
+				at = int32(len(e.uncounted))
+				uncounted[k] = at
+				e.uncounted = append(e.uncounted, situation{stateOf: k})
+			}
+			e.of[i] = -2 - at
+			continue
 		}
 		at, ok := index[k]
 		if !ok {
@@ -181,6 +194,14 @@ func (e *evidence) countEnded(lastClass []int32) {
 			e.classes[c-1].ended++
 		}
 	}
+}
+
+// in returns the situation of a run in the span, given its entry in of.
+func (e *evidence) in(of int32) *situation {
+	if of < 0 {
+		return &e.uncounted[-2-of]
+	}
+	return &e.situations[of]
 }
 
 // readSamples sums up the processors.

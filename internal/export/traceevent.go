@@ -226,11 +226,11 @@ func stateName(does views.Doing) string {
 
 // goroutines writes the slices of all goroutines.
 func (t *tracer) goroutines() {
-	for _, run := range t.r.Runs.All() {
+	for i, run := range t.r.Runs.All() {
 		if t.err != nil {
 			return
 		}
-		if run.Last < t.from || run.First >= t.to || t.only != "" && t.class(run) != t.only {
+		if !t.r.Counts(i) || run.Last < t.from || run.First >= t.to || t.only != "" && t.class(run) != t.only {
 			continue
 		}
 		run.First, run.Last = max(run.First, t.from), min(run.Last, t.to-1)

@@ -121,6 +121,9 @@ func proves(does views.Doing, e sampledata.Evidence) bool {
 // Begin records that a goroutine enters a state.
 func (l *ledger) Begin(i int32, run sampledata.Run, first, samples int32) bool {
 	l.at[run.Goroutine] = i
+	if !l.r.Counts(int(i)) {
+		return false
+	}
 	n, time := int64(samples), l.weights.Of(int(first), int(first+samples))
 	if views.DoingOf(run) != views.AwaitingLock {
 		return l.shared != nil && l.shared.begin(run, first, samples, time)
