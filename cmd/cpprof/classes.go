@@ -35,7 +35,7 @@ With --against OLD it matches the classes by name, and prints the shares minus t
 		Args:              oneRecording,
 		ValidArgsFunction: completeRecording,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if against != "" {
+			if against = f.compared(args[0], against); against != "" {
 				return f.compareClasses(t, args[0], against, asJSON)
 			}
 			s, err := f.open(args[0])
@@ -54,7 +54,7 @@ With --against OLD it matches the classes by name, and prints the shares minus t
 			case asJSON:
 				return report.ClassesJSON(t.out, classes, report.BasisOf(s.recording))
 			}
-			if err := report.PickedHeadline(t.out, args[0], s.recording); err != nil {
+			if err := report.PartHeadline(t.out, args[0], s.recording); err != nil {
 				return err
 			}
 			return report.Classes(t.out, classes, t.width())
@@ -64,6 +64,7 @@ With --against OLD it matches the classes by name, and prints the shares minus t
 	f.addValue(c)
 	f.addIdle(c)
 	addAgainst(c, &against)
+	f.addAgainstCalls(c)
 	addJSON(c, &asJSON)
 	return c
 }

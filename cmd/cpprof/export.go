@@ -61,6 +61,7 @@ func (f *exportFlags) addExported(c *cobra.Command, t terminal) {
 	f.addSamples(c, t)
 	f.addFormat(c)
 	addSpan(c, &f.span)
+	f.addCalls(c)
 	f.addChoice(c)
 	f.addSteps(c)
 	addMin(c, &f.min)
@@ -151,6 +152,9 @@ func (f *exportFlags) exported(path string, to *export.Format) (*export.Subject,
 	s, err := f.open(path)
 	if err != nil {
 		return nil, err
+	}
+	if s.recording.Restricted != nil && to.Name == "text" {
+		return nil, usagef("--calls: %s has the whole recording, with all goroutines", to.Name)
 	}
 	if to.OfRecording && !f.server && f.thread == "" && len(f.steps) == 0 && !f.auto {
 		return f.subject(s, nil, nil), nil

@@ -47,6 +47,7 @@ call sequence N that find lists. A script ends at its first error, with status 1
 	f.addTree(c, t)
 	f.addInteractive(c)
 	addAgainst(c, &f.against)
+	f.addAgainstCalls(c)
 	flags := c.Flags()
 	addShare(flags, &f.coverage, "coverage", "80%", "the `share` of the cost to cover")
 	addFailAbove(c, &f.failAbove)
@@ -59,6 +60,7 @@ func (f *findFlags) run(t terminal, c *cobra.Command, path string) error {
 	if err := checkTop(f.max); err != nil {
 		return err
 	}
+	f.against = f.compared(path, f.against)
 	classes, err := f.turns(path)
 	if err != nil {
 		return err

@@ -44,11 +44,12 @@ var flagGroups = []flagGroup{
 	{"What to read", []string{"server", "thread", "against", "fresh", "format", "program", "value",
 		"strict", "max-memory", "builtin"}},
 	{"Refinement steps", []string{"down", "extended", "up", "prune", "zoom", "auto"}},
-	{"What to count", []string{"span", "samples", "over", "with", "scatter", "matrix", "class-by",
+	{"What to count", []string{"span", "samples", "calls", "against-calls",
+		"over", "with", "scatter", "matrix", "class-by",
 		"idle", "by"}},
 	{"How much to show", []string{
 		"count", "interval", "window", "sort", "min", "name", "depth", "metric", "coverage",
-		"interactive", "threshold", "fail-above", "top", "least", "instances", "log",
+		"interactive", "threshold", "fail-above", "slow", "number", "top", "least", "instances", "log",
 	}},
 	{"Where it goes", []string{
 		"to", "output", "force", "folder", "app", "otlp", "tenant", "listen", "token-file",

@@ -46,7 +46,7 @@ The Go runtime does not record who holds a lock; cpprof infers it: see docs/limi
 			if err := checkTop(top); err != nil {
 				return err
 			}
-			if against != "" {
+			if against = f.compared(args[0], against); against != "" {
 				if instances {
 					return usagef("--instances and --against: locks of two recordings are matched by name, not by instance")
 				}
@@ -82,6 +82,7 @@ The Go runtime does not record who holds a lock; cpprof infers it: see docs/limi
 	f.addOptions(c, t)
 	addProgram(c, &f.program)
 	addAgainst(c, &against)
+	f.addAgainstCalls(c)
 	addTop(c, &top, 5)
 	c.Flags().BoolVar(&instances, "instances", false,
 		"show each lock by itself, not all locks of a field together")

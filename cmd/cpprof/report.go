@@ -53,6 +53,7 @@ help paths' says more.`,
 	c.AddCommand(newAspectsCommand(t), newSessionCommand(t))
 	f.addSteps(c)
 	addAgainst(c, &f.against)
+	f.addAgainstCalls(c)
 	addMin(c, &f.min)
 	addSort(c, &f.order, byCost, byOwn)
 	addJSON(c, &f.json)
@@ -106,7 +107,7 @@ func (f *reportFlags) run(t terminal, path string) error {
 	if f.order != byCost && f.order != byOwn {
 		return usagef("--sort %q: want %s or %s", f.order, byCost, byOwn)
 	}
-	if f.against != "" {
+	if f.against = f.compared(path, f.against); f.against != "" {
 		return f.compare(t, path)
 	}
 	s, err := f.open(path)

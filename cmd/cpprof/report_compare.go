@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/cpprof/cpprof/internal/report"
@@ -18,7 +19,9 @@ func (f *viewFlags) openPair(path, against string) (p pair, err error) {
 	if p.a, err = f.open(path); err != nil {
 		return p, err
 	}
-	if p.b, err = f.open(against); err != nil {
+	of := *f
+	of.calls = cmp.Or(f.againstCalls, f.calls)
+	if p.b, err = of.open(against); err != nil {
 		return p, err
 	}
 	if (p.a.recording.Profile == nil) != (p.b.recording.Profile == nil) {

@@ -129,6 +129,7 @@ func newRootCommand(t terminal) *cobra.Command {
 		newReportCommand(t),
 		newClassesCommand(t),
 		newLocksCommand(t),
+		newCallsCommand(t),
 		newCostCommand(t),
 		newInfoCommand(t),
 		newFindCommand(t),

@@ -61,10 +61,14 @@ func (f *viewFlags) list(s *source, t *metrics.Table) (metrics.List, error) {
 	return l, nil
 }
 
-// pick leaves only the samples in a source's recording that --samples chooses.
+// pick leaves only the samples in a source's recording that --samples chooses,
+// or the time inside the calls that --calls chooses.
 func (f *viewFlags) pick(s *source) error {
 	if f.samples == "" {
-		return nil
+		return f.restrict(s)
+	}
+	if f.calls != "" {
+		return usagef("--calls and --samples: give one of them")
 	}
 	if err := s.needSamples("samples"); err != nil {
 		return &usageError{err}

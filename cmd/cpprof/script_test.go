@@ -44,7 +44,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
-			for _, name := range []string{"bob", "before", "after"} {
+			for _, name := range []string{"bob", "before", "after", "demo"} {
 				if err := undumpFile(filepath.Join(folder, name+".txt"), filepath.Join(e.WorkDir, name+".cpprof")); err != nil {
 					return err
 				}

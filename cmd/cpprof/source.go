@@ -28,6 +28,9 @@ type viewFlags struct {
 	config      string
 	settings    []string // of --set
 	samples     string   // the list whose samples count; "" is all
+	calls       string   // the calls whose time counts; "" is all time
+	// the calls whose time counts there; "" are those of the same condition
+	againstCalls string
 }
 
 // addSamples adds the flags of every command that counts a recording's samples.
@@ -43,6 +46,7 @@ func (f *viewFlags) addOptions(c *cobra.Command, t terminal) {
 	f.addSamples(c, t)
 	f.addFormat(c)
 	addSpan(c, &f.span)
+	f.addCalls(c)
 	addClassBy(c, &f.classBy)
 }
 

@@ -99,6 +99,7 @@ func basis(a, b *subject) report.Basis {
 		all.Warnings, all.Complete = append(all.Warnings, of.Warnings...),
 			all.Complete && of.Complete
 		all.Picked = append(all.Picked, of.Picked...)
+		all.Calls = append(all.Calls, of.Calls...)
 		all = all.With(s.warnings)
 	}
 	return all

@@ -98,7 +98,7 @@ with 'cpprof record'. A program that why has started is then ended; its output g
 // of a command line.
 func searchFlags(c *cobra.Command) (given []string) {
 	c.Flags().Visit(func(flag *pflag.Flag) {
-		if !slices.Contains([]string{"span", "samples", "class-by", "config", "set", "format"},
+		if !slices.Contains([]string{"span", "samples", "calls", "class-by", "config", "set", "format"},
 			flag.Name) {
 			return
 		}
@@ -149,6 +149,11 @@ func (f *whyFlags) answer(s *source) (*why.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	before := &source{path: f.against, recording: earlier}
+	if err := f.restrict(before); err != nil {
+		return nil, err
+	}
+	earlier = before.recording
 	if now, before := report.Program(s.recording), report.Program(earlier); now != before {
 		termtext.Fprintf(f.err,
 			"cpprof: warning: %s is of %s, %s is of %s: if these are different programs, don't compare them\n",

@@ -24,6 +24,7 @@ var order = [][]string{
 	{"internal/config"},
 	{"refine/hotspots"},
 	{"views/locks"},
+	{"views/calls"},
 	{"internal/live", "internal/metrics"},
 	{"why"},
 	{"internal/report"},

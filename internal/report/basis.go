@@ -15,6 +15,7 @@ type Basis struct {
 	Warnings []sampledata.Warning `json:"warnings"` // not nil
 	Complete bool                 `json:"complete"` // no recording is damaged or incomplete
 	Picked   []pickedJSON         `json:"picked,omitempty"`
+	Calls    []restrictedJSON     `json:"calls_only,omitempty"`
 }
 
 // A schema is the version of the form of all documents. A field that goes, or
@@ -33,6 +34,12 @@ type pickedJSON struct {
 	Of      int    `json:"of"`
 }
 
+// restrictedJSON says that only the time inside some calls counts.
+type restrictedJSON struct {
+	List  string `json:"list"`
+	Calls int    `json:"calls"`
+}
+
 // basis makes every type that embeds a Basis implement document.
 func (b Basis) basis() Basis { return b }
 
@@ -45,6 +52,9 @@ func BasisOf(recordings ...*sampledata.Recording) Basis {
 		b.Complete = b.Complete && r.Complete()
 		if p := r.Picked; p != nil {
 			b.Picked = append(b.Picked, pickedJSON{p.List, r.Samples.Len(), p.Of})
+		}
+		if in := r.Restricted; in != nil {
+			b.Calls = append(b.Calls, restrictedJSON{in.List, in.Stretches})
 		}
 	}
 	return b

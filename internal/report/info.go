@@ -24,8 +24,8 @@ func Headline(w io.Writer, path string, r *sampledata.Recording) error {
 		return traceHeadline(w, path, r)
 	}
 	s := r.Stats()
-	if r.Picked != nil {
-		return PickedHeadline(w, path, r)
+	if r.Picked != nil || r.Restricted != nil {
+		return PartHeadline(w, path, r)
 	}
 	if r.Header.Sampler.Backend == sampledata.FromDump {
 		_, err := termtext.Fprintf(w, "%s: %s of %s\n%s\n", termtext.Printable(filepath.Base(path)),
@@ -41,9 +41,16 @@ func Headline(w io.Writer, path string, r *sampledata.Recording) error {
 	return err
 }
 
-// PickedHeadline is Headline for a recording that has only some samples of
-// another one; it writes nothing for others.
-func PickedHeadline(w io.Writer, path string, r *sampledata.Recording) error {
+// PartHeadline is Headline for a recording of which only some samples, or the
+// time inside some calls, count; it writes nothing for others.
+func PartHeadline(w io.Writer, path string, r *sampledata.Recording) error {
+	if in := r.Restricted; in != nil {
+		_, err := termtext.Fprintf(w, "%s: %s of %s in %s; only the time in %s counts\n%s\n",
+			termtext.Printable(filepath.Base(path)), Counted(r.Samples.Len(), "sample"),
+			termtext.Printable(Program(r)), span(r.Stats().Duration), termtext.Printable(restrictedText(in)),
+			termtext.Text(Warnings(r.Warnings)))
+		return err
+	}
 	if r.Picked == nil {
 		return nil
 	}

@@ -32,7 +32,15 @@ func Title(r *sampledata.Recording, root string, o views.Options, idle *big.Rat)
 	if p := r.Picked; p != nil {
 		name += ", " + pickedText(r) + " (" + p.List + ")"
 	}
+	if in := r.Restricted; in != nil {
+		name += ", in " + restrictedText(in)
+	}
 	return Part(name, o.Span) + ")"
+}
+
+// restrictedText returns which calls count: "59 calls (main.handle > p99)".
+func restrictedText(in *sampledata.Restricted) string {
+	return Counted(in.Stretches, "call") + " (" + in.List + ")"
 }
 
 // pickedText returns how many samples a recording has of another one: "12 of

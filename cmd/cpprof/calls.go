@@ -1,0 +1,216 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"github.com/cpprof/cpprof/internal/report"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views/calls"
+	"github.com/spf13/cobra"
+)
+
+// callsFlags are the flags of calls.
+type callsFlags struct {
+	viewFlags
+	slow        string
+	number, top int
+	json        bool
+}
+
+func newCallsCommand(t terminal) *cobra.Command {
+	f := callsFlags{slow: calls.Slowest.String()}
+	c := &cobra.Command{
+		Use:   "calls RECORDING [FUNCTION]",
+		Short: "Hold the slow calls of a function against the rest",
+		Long: `calls finds the calls of a function in a recording: from the sample in which a goroutine was first
+in it, to the last one. It prints how long they took, and what the slowest 1 %, or those that
+--slow names, have more of than the rest: what they wait for, who holds the lock, what they call.
+
+A share is one of the time of the calls, with its 95 % interval. Calls that take less than two
+intervals of the sampler are counted, but not timed.
+
+Without FUNCTION, calls proposes some: those in which goroutines work from one wait for work to the
+next. --number N shows what the goroutine did in one call, the longest being number 1.
+'cpprof report --calls "FUNCTION > p99"' shows call paths of the slow calls, and so do other
+commands.`,
+		Example: `  cpprof calls run.cpprof
+  cpprof calls run.cpprof main.handle
+  cpprof calls run.cpprof main.handle --slow '> 200ms'
+  cpprof calls run.cpprof main.handle --number 1`,
+		GroupID: groupShow,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) < 1 || len(args) > 2 {
+				return usagef("want a recording, such as run.cpprof, and a function; got %d arguments", len(args))
+			}
+			return nil
+		},
+		ValidArgsFunction: f.complete,
+		RunE:              func(_ *cobra.Command, args []string) error { return f.run(t, args) },
+	}
+	f.addInput(c, t)
+	f.addFormat(c)
+	addSettings(c, &f.settings)
+	addConfig(c, &f.config)
+	addClassBy(c, &f.classBy)
+	c.Flags().StringVar(&f.slow, "slow", f.slow, "which calls are slow, such as '> 200ms' or '> p95'")
+	c.Flags().IntVar(&f.number, "number", 0, "show this `call`, the longest being 1")
+	addTop(c, &f.top, 5)
+	addJSON(c, &f.json)
+	return c
+}
+
+func (f *callsFlags) run(t terminal, args []string) error {
+	slow, err := calls.ParseCondition(f.slow)
+	if err != nil {
+		return usagef("--slow: %w", err)
+	}
+	if err := checkTop(f.top); err != nil {
+		return err
+	}
+	s, err := f.open(args[0])
+	if err != nil {
+		return err
+	}
+	if err := s.needSamples("times, and so no calls"); err != nil {
+		return err
+	}
+	if len(args) == 1 {
+		return f.propose(t, s)
+	}
+	table, err := callsOf(s.recording, args[1])
+	if err != nil {
+		return err
+	}
+	c := &report.Calls{Table: table, Condition: slow, Recording: s.recording, File: s.path, Top: f.top,
+		Width: t.width()}
+	if f.top == 0 {
+		c.Top = len(table.Calls)
+	}
+	if f.number != 0 {
+		return f.one(t, s, c)
+	}
+	if c.Contrast, err = table.Contrast(slow, s.options); err != nil {
+		return err
+	}
+	if f.json {
+		return c.WriteJSON(t.out)
+	}
+	if err := report.Headline(t.out, s.path, s.recording); err != nil {
+		return err
+	}
+	return c.Write(t.out)
+}
+
+// one prints a call.
+func (f *callsFlags) one(t terminal, s *source, c *report.Calls) error {
+	if f.number < 1 || f.number > len(c.Calls) {
+		return usagef("--number %d: want a number from 1 to %d", f.number, len(c.Calls))
+	}
+	steps := c.Steps(&c.Calls[f.number-1], s.options)
+	if f.json {
+		return c.WriteCallJSON(t.out, f.number, steps)
+	}
+	return c.WriteCall(t.out, f.number, steps)
+}
+
+// propose prints functions.
+func (f *callsFlags) propose(t terminal, s *source) error {
+	if f.number != 0 {
+		return usagef("--number %d: of which function? 'cpprof calls %s' proposes some", f.number, s.path)
+	}
+	list, err := calls.Propose(s.recording, s.options)
+	if err != nil {
+		return err
+	}
+	p := &report.ProposedCalls{Proposals: list, Recording: s.recording, File: s.path, Width: t.width()}
+	if f.json {
+		return p.WriteJSON(t.out)
+	}
+	if err := report.Headline(t.out, s.path, s.recording); err != nil {
+		return err
+	}
+	return p.Write(t.out)
+}
+
+// callsOf returns the calls of a function that a person has named.
+func callsOf(r *sampledata.Recording, function string) (*calls.Table, error) {
+	table, err := calls.Of(r, function)
+	if unknown := (*calls.UnknownError)(nil); errors.As(err, &unknown) {
+		return nil, &usageError{err}
+	}
+	return table, err
+}
+
+// complete completes a recording, and a function of it.
+func (f *callsFlags) complete(c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+	switch len(args) {
+	case 0:
+		return completeRecording(c, args, word)
+	case 1:
+		return f.completeFunction(args)
+	}
+	return nil, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeFunction returns the functions of the recording on the command line.
+func (f *viewFlags) completeFunction(args []string) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	s, err := f.open(args[0])
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	return printable(calls.Functions(s.recording)), cobra.ShellCompDirectiveNoFileComp
+}
+
+// restrict leaves only the time inside the calls that --calls chooses.
+func (f *viewFlags) restrict(s *source) error {
+	if f.calls == "" {
+		return nil
+	}
+	function, condition, err := calls.Parse(f.calls)
+	if err != nil {
+		return usagef("--calls: %w", err)
+	}
+	if err := s.needSamples("times, and so no calls"); err != nil {
+		return &usageError{err}
+	}
+	table, err := calls.Of(s.recording, function)
+	if err != nil {
+		return usagef("--calls: %w", err)
+	}
+	restricted, err := table.Restrict(condition)
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.path, err)
+	}
+	s.recording = restricted
+	return nil
+}
+
+// addCalls adds the flag of every command that divides a recording's time.
+func (f *viewFlags) addCalls(c *cobra.Command) {
+	c.Flags().StringVar(&f.calls, "calls", "",
+		"count only the time inside `calls`, such as 'main.handle > p99' (see 'cpprof calls')")
+	_ = c.RegisterFlagCompletionFunc("calls", func(_ *cobra.Command, args []string, _ string) ([]string,
+		cobra.ShellCompDirective) {
+		f.calls = ""
+		return f.completeFunction(args)
+	})
+}
+
+// addAgainstCalls adds the flag of commands that compare recordings.
+func (f *viewFlags) addAgainstCalls(c *cobra.Command) {
+	c.Flags().StringVar(&f.againstCalls, "against-calls", "",
+		"compare with the time inside these `calls`, such as 'main.handle < p90', of --against or of the same recording")
+}
+
+// compared returns the recording to compare with; "" for none.
+func (f *viewFlags) compared(path, against string) string {
+	if f.againstCalls != "" {
+		return cmp.Or(against, path)
+	}
+	return against
+}

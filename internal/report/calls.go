@@ -1,0 +1,426 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/internal/words"
+	"github.com/cpprof/cpprof/refine/hotspots"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/calls"
+)
+
+// Calls are the calls of a function in a recording.
+type Calls struct {
+	*calls.Table
+	*calls.Contrast
+	Condition calls.Condition // of the slow ones
+	Recording *sampledata.Recording
+	File      string
+	Top       int // number of the longest calls that the text shows
+	Width     int
+}
+
+// shownQuantiles are those of the lengths of calls.
+var shownQuantiles = []struct {
+	name  string
+	share float64
+}{{"p50", 0.50}, {"p90", 0.90}, {"p99", 0.99}, {"longest", 1}}
+
+// touching is the share of Table.Touching from which calls that seem to be one
+// may be several.
+const touching = 0.3
+
+// Write writes how long calls took, and what the slow ones have more of.
+func (c *Calls) Write(w io.Writer) error {
+	var b strings.Builder
+	c.head(&b)
+	if c.Whole() == 0 {
+		_, err := io.WriteString(w, b.String())
+		return err
+	}
+	bound := ""
+	if c.Condition.String()[len(c.Condition.String())-1] != 's' { // a quantile
+		bound = " (" + brief(c.Condition.Bound(c.Table)) + ")"
+	}
+	termtext.Fprintf(&b, "\nSlow: %s %s%s; the rest: %s\n", Counted(c.Slow.Calls, "call"), c.Condition, bound,
+		Counted(c.Rest.Calls, "call"))
+	if c.TooFew() {
+		termtext.Fprintf(&b, "These are too few to say what slow calls have more of: it takes %d of each. --slow '> p90' has more.\n",
+			calls.LeastSlow)
+	} else {
+		b.WriteString(c.split())
+		b.WriteString(c.more())
+	}
+	b.WriteString(c.longest())
+	c.goOn(&b)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// head writes the number of calls, and how long they took.
+func (c *Calls) head(b *strings.Builder) {
+	rate := ""
+	if s := c.Duration.Seconds(); s > 0 {
+		rate = fmt.Sprintf(" (%.3g a second)", float64(len(c.Calls))/s)
+	}
+	termtext.Fprintf(b, "%s: %s seen in %s%s\n", c.Function, Counted(len(c.Calls), "call"), span(c.Duration), rate)
+	var times []string
+	for _, q := range shownQuantiles {
+		if c.Whole() > 0 {
+			times = append(times, q.name+" "+c.length(q.share))
+		}
+	}
+	if len(times) > 0 {
+		termtext.Fprintf(b, "%s\n", strings.Join(times, "   "))
+	}
+	if n := c.Short(); n > 0 {
+		termtext.Fprintf(b, "%s took less than two intervals (%s): how long is not known\n",
+			Counted(n, "call"), brief(2*c.Interval))
+	}
+	if n := len(c.Calls) - c.Whole(); n > 0 {
+		termtext.Fprintf(b, "%s had begun before the recording, or ended after it: no quantile has them\n",
+			Counted(n, "call"))
+	}
+	termtext.Fprintf(b, "The source is the samples: each end is known up to %s, and calls between two samples are not seen.\n",
+		brief(c.Interval))
+	if c.Touching >= touching {
+		termtext.Fprintf(b, "After %s of the returns, the goroutine was outside in one sample only: some calls are likely to be several that followed one another.\n",
+			sharePercent(c.Touching))
+	}
+}
+
+// length formats a quantile.
+func (c *Calls) length(share float64) string {
+	length, timed := c.Quantile(share)
+	if !timed {
+		return "below " + brief(2*c.Interval)
+	}
+	return brief(length)
+}
+
+// split writes the typed time of both sides.
+func (c *Calls) split() string {
+	t := &table{}
+	t.add("", "slow", "rest")
+	for typed := range views.NumTypedTimes {
+		slow, rest := c.Slow.Parts[typed], c.Rest.Parts[typed]
+		if slow.Share > 0 || rest.Share > 0 {
+			t.add(typed.Name(), aboutShare(slow), aboutShare(rest)+" ")
+		}
+	}
+	var b strings.Builder
+	_ = t.write(&b)
+	return b.String()
+}
+
+// more writes what slow calls have more of.
+func (c *Calls) more() string {
+	if len(c.More) == 0 {
+		return "\nThere is nothing that the slow ones certainly have more of.\n"
+	}
+	var b strings.Builder
+	b.WriteString("\nThe slow ones have more of this, in shares of their time:\n")
+	t := &table{right: true, width: c.Width}
+	t.add("more", "slow", "rest", "")
+	for i := range c.More {
+		m := &c.More[i]
+		t.add("+"+aboutShare(m.Difference), exactShare(m.Slow.Share), exactShare(m.Rest.Share), FeatureText(m))
+	}
+	_ = t.write(&b)
+	return b.String()
+}
+
+// FeatureText says what a feature is: "waits for a lock, cache.mu, in
+// main.get".
+func FeatureText(m *calls.Common) string {
+	switch m.Kind {
+	case calls.Does:
+		what := m.Doing.Words()
+		if m.Lock != "" {
+			what = "waits for " + lockWords(m.Lock)
+		}
+		return termtext.Sprintf("%s, in %s", what, m.Function)
+	case calls.HeldBy:
+		text := termtext.Sprintf("waits for %s, which %s holds", lockWords(m.Lock), m.Class)
+		if a := m.Meanwhile; a != nil {
+			text += termtext.Sprintf(" (%s of that it %s, in %s)", sharePercent(a.Share), a.Doing.Words(), a.Function)
+		}
+		return text
+	case calls.Below:
+		return termtext.Sprintf("is in %s, or in what that calls", m.Function)
+	case calls.CallerOf:
+		return termtext.Sprintf("was called by %s, line %d", m.Function, m.Line)
+	case calls.NoCPU:
+		return "is ready to run, and has no CPU"
+	case calls.Collecting:
+		return "the garbage collector is at work"
+	case calls.OneGoroutine:
+		return fmt.Sprintf("is goroutine %d", m.Goroutine)
+	case calls.OneMoment:
+		return "is at " + spanText(m.From, m.To)
+	}
+	return termtext.Sprintf("has the label %s", m.Label)
+}
+
+// lockWords names a lock. Some have no name, but a place: "lock taken in main.f".
+func lockWords(lock string) string {
+	if strings.HasPrefix(lock, "lock ") {
+		return "a " + lock
+	}
+	return cmp.Or(lock, "a lock")
+}
+
+// longest lists the longest calls.
+func (c *Calls) longest() string {
+	var b strings.Builder
+	b.WriteString("\nThe longest\n")
+	t := &table{right: true, width: c.Width}
+	t.add("number", "took", "from", "goroutine")
+	for i := range c.Calls[:min(len(c.Calls), c.Top)] {
+		call := &c.Calls[i]
+		took := brief(call.Length())
+		if !call.Whole() {
+			took = "over " + took
+		}
+		t.add(fmt.Sprint(i+1), took, fmt.Sprintf("%.3f s", call.Begin.Seconds()),
+			fmt.Sprint(c.Recording.Goroutines.At(call.Goroutine).ID))
+	}
+	_ = t.write(&b)
+	return b.String()
+}
+
+func (c *Calls) goOn(b *strings.Builder) {
+	file, function := words.Shell(c.File), words.Shell(c.Function)
+	slow := words.Shell(c.Function + " " + c.Condition.String())
+	termtext.Fprintf(b, "\nGo on with\n  cpprof calls %s %s --number 1\n", file, function)
+	if !c.TooFew() {
+		termtext.Fprintf(b, "  cpprof report %s --calls %s\n", file, slow)
+	}
+}
+
+// callJSON is a call as data.
+type callJSON struct {
+	Number    int           `json:"number"`
+	Goroutine int64         `json:"goroutine"`
+	Begin     time.Duration `json:"begin_ns"`
+	Length    time.Duration `json:"length_ns"`
+	CutBegin  bool          `json:"cut_begin,omitempty"`
+	CutEnd    bool          `json:"cut_end,omitempty"`
+	Short     bool          `json:"short,omitempty"`
+	Caller    string        `json:"caller,omitempty"`
+	Steps     []stepJSON    `json:"steps,omitempty"`
+}
+
+// callsJSON is the output of Calls.WriteJSON.
+type callsJSON struct {
+	Function  string                   `json:"function"`
+	Source    string                   `json:"source"`
+	Interval  time.Duration            `json:"interval_ns"`
+	Duration  time.Duration            `json:"duration_ns"`
+	Number    int                      `json:"number"`
+	Whole     int                      `json:"whole"`
+	Short     int                      `json:"short"`
+	Touching  float64                  `json:"touching"`
+	Quantiles map[string]time.Duration `json:"quantiles_ns"`
+	Condition string                   `json:"condition"`
+	Slow      sideJSON                 `json:"slow"`
+	Rest      sideJSON                 `json:"rest"`
+	TooFew    bool                     `json:"too_few"`
+	More      []moreJSON               `json:"more"`
+	Calls     []callJSON               `json:"calls"`
+	Basis
+}
+
+type sideJSON struct {
+	Calls    int                          `json:"calls"`
+	Shortest time.Duration                `json:"shortest_ns"`
+	Longest  time.Duration                `json:"longest_ns"`
+	Parts    map[string]hotspots.Estimate `json:"parts"`
+}
+
+type moreJSON struct {
+	calls.Feature
+	Text       string            `json:"text"`
+	Slow       hotspots.Estimate `json:"slow"`
+	Rest       hotspots.Estimate `json:"rest"`
+	Difference hotspots.Estimate `json:"difference"`
+}
+
+// WriteJSON writes the same, and all calls.
+func (c *Calls) WriteJSON(w io.Writer) error {
+	out := callsJSON{Function: c.Function, Source: "samples", Interval: c.Interval, Duration: c.Duration,
+		Number: len(c.Calls), Whole: c.Whole(), Short: c.Short(), Touching: c.Touching,
+		Quantiles: map[string]time.Duration{}, Condition: c.Condition.String(), TooFew: c.TooFew(),
+		Slow: c.sideJSON(&c.Slow), Rest: c.sideJSON(&c.Rest), More: []moreJSON{}, Calls: []callJSON{},
+		Basis: BasisOf(c.Recording)}
+	for _, q := range shownQuantiles {
+		if length, timed := c.Quantile(q.share); timed {
+			out.Quantiles[q.name] = length
+		}
+	}
+	for i := range c.More {
+		m := &c.More[i]
+		out.More = append(out.More, moreJSON{m.Feature, FeatureText(m), m.Slow, m.Rest, m.Difference})
+	}
+	for i := range c.Calls {
+		out.Calls = append(out.Calls, c.callJSON(i))
+	}
+	return writeJSON(w, out)
+}
+
+func (c *Calls) sideJSON(s *calls.Side) sideJSON {
+	out := sideJSON{s.Calls, s.Shortest, s.Longest, map[string]hotspots.Estimate{}}
+	if !c.TooFew() {
+		for typed := range views.NumTypedTimes {
+			out.Parts[typed.Name()] = s.Parts[typed]
+		}
+	}
+	return out
+}
+
+func (c *Calls) callJSON(i int) callJSON {
+	call := &c.Calls[i]
+	out := callJSON{Number: i + 1, Goroutine: c.Recording.Goroutines.At(call.Goroutine).ID,
+		Begin: call.Begin, Length: call.Length(), CutBegin: call.CutBegin, CutEnd: call.CutEnd, Short: call.Short}
+	if call.Caller != sampledata.NoStack {
+		out.Caller = c.Recording.Functions[c.Recording.Nodes[call.Caller].Function].Name
+	}
+	return out
+}
+
+// stepJSON is a part of one call.
+type stepJSON struct {
+	At       time.Duration `json:"at_ns"`
+	Length   time.Duration `json:"length_ns"`
+	Does     string        `json:"does"`
+	Function string        `json:"function,omitempty"`
+	Line     int32         `json:"line,omitempty"`
+	Lock     string        `json:"lock,omitempty"`
+	Holders  []holderStep  `json:"holders,omitempty"`
+	Certain  bool          `json:"certain,omitempty"`
+}
+
+type holderStep struct {
+	Goroutine int64  `json:"goroutine"`
+	Class     string `json:"class,omitempty"`
+	Does      string `json:"does,omitempty"`
+	Function  string `json:"function,omitempty"`
+}
+
+// WriteCall writes what the goroutine of one call did, given the call's number.
+func (c *Calls) WriteCall(w io.Writer, number int, steps []calls.Step) error {
+	call := &c.Calls[number-1]
+	cut := ""
+	if !call.Whole() {
+		cut = ", and more that the recording does not have"
+	}
+	termtext.Fprintf(w, "Call %d of %s, by goroutine %d: %s from %.3f s on%s\n\n", number, c.Function,
+		c.Recording.Goroutines.At(call.Goroutine).ID, brief(call.Length()), call.Begin.Seconds(), cut)
+	t := &table{right: true, width: c.Width}
+	t.add("after", "for", "")
+	for i := range steps {
+		s := &steps[i]
+		t.add(brief(max(0, s.At-call.Begin)), brief(s.Length), stepText(s))
+	}
+	return t.write(w)
+}
+
+// stepText says what the goroutine of a call did.
+func stepText(s *calls.Step) string {
+	what := s.Doing.Words()
+	if s.Lock != "" {
+		what = "waits for " + lockWords(s.Lock)
+	}
+	text := termtext.Sprintf("%s, in %s", what, s.Function)
+	if s.Line > 0 {
+		text += fmt.Sprintf(":%d", s.Line)
+	}
+	for i, h := range s.Holders {
+		if i == 3 {
+			return text + fmt.Sprintf(", and %d more", len(s.Holders)-i)
+		}
+		verb := "may end it"
+		if s.Certain {
+			verb = "holds it"
+		}
+		text += termtext.Sprintf("; goroutine %d %s", h.ID, verb)
+		if h.Class != "" {
+			text += termtext.Sprintf(": %s %s, in %s", h.Class, h.Doing.Words(), h.Function)
+		}
+	}
+	return text
+}
+
+// WriteCallJSON writes the same as data.
+func (c *Calls) WriteCallJSON(w io.Writer, number int, steps []calls.Step) error {
+	out := struct {
+		Function string `json:"function"`
+		callJSON
+		Basis
+	}{c.Function, c.callJSON(number - 1), BasisOf(c.Recording)}
+	for _, s := range steps {
+		one := stepJSON{At: s.At, Length: s.Length, Does: s.Doing.Words(), Function: s.Function, Line: s.Line,
+			Lock: s.Lock, Certain: s.Certain}
+		for _, h := range s.Holders {
+			one.Holders = append(one.Holders, holderStep{h.ID, h.Class, h.Doing.Words(), h.Function})
+		}
+		out.Steps = append(out.Steps, one)
+	}
+	return writeJSON(w, out)
+}
+
+// ProposedCalls are functions of which the calls are worth a look.
+type ProposedCalls struct {
+	Proposals []calls.Proposal
+	Recording *sampledata.Recording
+	File      string
+	Width     int
+}
+
+// Write writes a table of them.
+func (p *ProposedCalls) Write(w io.Writer) error {
+	if len(p.Proposals) == 0 {
+		_, err := termtext.Fprintln(w,
+			"No function stands out in which goroutines work from one wait for work to the next: name one. 'cpprof report' shows the functions.")
+		return err
+	}
+	termtext.Fprintf(w, "Functions in which goroutines work from one wait for work to the next:\n\n")
+	t := &table{right: true, width: p.Width}
+	t.add("calls", "p50", "p99", "longest", "work", "function")
+	for i := range p.Proposals {
+		one := &p.Proposals[i]
+		c := Calls{Table: one.Table}
+		t.add(fmt.Sprint(len(one.Calls)), c.length(0.5), c.length(0.99), c.length(1), sharePercent(one.Share),
+			termtext.Sprintf("%s, of %s", one.Function, one.Class))
+	}
+	if err := t.write(w); err != nil {
+		return err
+	}
+	_, err := termtext.Fprintf(w, "\nwork is the share of the class's work that is in these calls. Go on with\n  cpprof calls %s %s\n",
+		words.Shell(p.File), words.Shell(p.Proposals[0].Function))
+	return err
+}
+
+// WriteJSON writes the same as data.
+func (p *ProposedCalls) WriteJSON(w io.Writer) error {
+	type proposal struct {
+		Function string  `json:"function"`
+		Class    string  `json:"class"`
+		Calls    int     `json:"calls"`
+		Share    float64 `json:"share"`
+	}
+	out := struct {
+		Proposals []proposal `json:"proposals"`
+		Basis
+	}{[]proposal{}, BasisOf(p.Recording)}
+	for _, one := range p.Proposals {
+		out.Proposals = append(out.Proposals, proposal{one.Function, one.Class, len(one.Calls), one.Share})
+	}
+	return writeJSON(w, out)
+}

@@ -1,0 +1,159 @@
+package calls
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/cpprof/cpprof/internal/edit"
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// A Call is one activation of a function by one goroutine. If the function
+// calls itself, it is the outermost activation.
+type Call struct {
+	Goroutine   sampledata.GoroutineID
+	First, Last int32 // the samples in it
+	Begin, End  time.Duration
+
+	// It was under way when the recording began, or when it ended.
+	CutBegin, CutEnd bool
+
+	// One sample has it: it took less than two intervals, and how long is not known.
+	Short bool
+
+	Caller sampledata.NodeID // the stack that made the call; NoStack for a goroutine's first function
+}
+
+// Length returns how long the call was seen.
+func (c *Call) Length() time.Duration { return c.End - c.Begin }
+
+// Whole reports whether the recording has the call from begin to end.
+func (c *Call) Whole() bool { return !c.CutBegin && !c.CutEnd }
+
+// A Table has the calls of a function.
+type Table struct {
+	Function string
+	Calls    []Call // the longest first
+
+	// Interval is the mean time from one sample to the next. Both ends of a call
+	// are known up to one interval.
+	Interval time.Duration
+	Duration time.Duration // of the recording
+
+	// Touching is the share of the returns to the function after which the
+	// goroutine had been outside in one sample only. If it is large, there were
+	// calls between which the goroutine was never seen outside: they count as one.
+	Touching float64
+
+	recording *sampledata.Recording
+	functions []bool              // by FunctionID: they have the name
+	outermost []sampledata.NodeID // by node: the outermost frame of the function, NoStack for none
+	lengths   []time.Duration     // of whole calls, ascending; short ones first
+}
+
+// An UnknownError says that a recording has no function of a name.
+type UnknownError struct {
+	Function string
+	Similar  []string
+}
+
+func (e *UnknownError) Error() string {
+	if len(e.Similar) > 0 {
+		return fmt.Sprintf("no sample has the function %q: did you mean %s?", e.Function, e.Similar[0])
+	}
+	return fmt.Sprintf("no sample has the function %q: it was not called, took too little time, or is inlined by another name",
+		e.Function)
+}
+
+// Of finds the calls of a function in a recording that Recording.Check accepts.
+// Calls before and after a span count, too.
+func Of(r *sampledata.Recording, function string) (*Table, error) {
+	switch {
+	case r.Profile != nil:
+		return nil, fmt.Errorf("%s has no times, and so no calls", r.Profile.Title)
+	case r.Header.Sampler.Backend == sampledata.FromDump:
+		return nil, fmt.Errorf("a dump shows a moment, and not how long a call takes")
+	}
+	t := &Table{Function: function, recording: r}
+	if !t.findFunction() {
+		return nil, &UnknownError{function, edit.Similar(function, Functions(r))}
+	}
+	t.findFrames()
+	if n := r.Samples.Len(); n > 0 {
+		t.Duration = time.Duration(r.Weights().Of(0, n))
+		t.Interval = t.Duration / time.Duration(n)
+	}
+	t.sample()
+	slices.SortStableFunc(t.Calls, func(a, b Call) int { return cmp.Compare(b.Length(), a.Length()) })
+	for _, c := range t.Calls {
+		if c.Whole() {
+			t.lengths = append(t.lengths, c.Length())
+		}
+	}
+	slices.Sort(t.lengths)
+	return t, nil
+}
+
+// Functions returns the names of all functions that samples show.
+func Functions(r *sampledata.Recording) (list []string) {
+	for _, f := range r.Functions {
+		list = append(list, f.Name)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// findFunction reports whether there is the function.
+func (t *Table) findFunction() (any bool) {
+	t.functions = make([]bool, len(t.recording.Functions))
+	for i, f := range t.recording.Functions {
+		t.functions[i] = f.Name == t.Function
+		any = any || t.functions[i]
+	}
+	return any
+}
+
+// findFrames finds the outermost frame of the function in all stacks.
+func (t *Table) findFrames() {
+	t.outermost = make([]sampledata.NodeID, len(t.recording.Nodes))
+	for n, node := range t.recording.Nodes { // callers come first
+		t.outermost[n] = sampledata.NoStack
+		if node.Parent != sampledata.NoStack {
+			t.outermost[n] = t.outermost[node.Parent]
+		}
+		if t.outermost[n] == sampledata.NoStack && t.functions[node.Function] {
+			t.outermost[n] = sampledata.NodeID(n)
+		}
+	}
+}
+
+// Whole returns the number of calls that the recording has from begin to end.
+func (t *Table) Whole() int { return len(t.lengths) }
+
+// Short returns the number of whole calls in one sample.
+func (t *Table) Short() (n int) {
+	for i := range t.Calls {
+		if t.Calls[i].Short && t.Calls[i].Whole() {
+			n++
+		}
+	}
+	return n
+}
+
+// Quantile returns the time that a share q of the whole calls do not exceed. If
+// this is the time of a short call, it is not known, but below two intervals:
+// timed is then false.
+func (t *Table) Quantile(q float64) (length time.Duration, timed bool) {
+	n := len(t.lengths)
+	if n == 0 {
+		return 0, false
+	}
+	length = t.lengths[min(n-1, max(0, int(math.Ceil(q*float64(n)))-1))]
+	return length, length >= 2*t.Interval || t.Short() == 0
+}
+
+// Longest returns the time of the longest whole call.
+func (t *Table) Longest() (length time.Duration, timed bool) { return t.Quantile(1) }

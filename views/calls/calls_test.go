@@ -1,0 +1,281 @@
+package calls
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
+)
+
+func read(t *testing.T, text string) *sampledata.Recording {
+	t.Helper()
+	r, err := sampledata.ReadText(strings.NewReader("cpprof recording 1\nstart 2026-01-02T03:04:05Z\n" + text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Check(); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+const stacks = `function f0 main.loop
+function f1 main.handle
+function f2 main.get
+node n0 f0 line=10
+node n1 f0 line=11
+node n2 f1 under=n1 line=20
+node n3 f2 under=n2 line=30
+node n4 f1 under=n3 line=20
+node n5 f0 line=12
+node n6 f1 under=n5 line=20
+node n7 f2 line=30
+goroutine g0 7
+`
+
+func TestOf(t *testing.T) {
+	for _, c := range []struct{ name, samples, want string }{
+		{"a call between two waits", "n0 n2 n3 n0", "1-2"},
+		{"the outermost of a recursive one", "n0 n2 n4 n3 n0", "1-3"},
+		{"another caller's line", "n0 n2 n2 n6 n6 n0", "1-2 3-4"},
+		{"a short one", "n0 n2 n0 n2 n3 n0", "1-1short 3-4"},
+		{"cut at both ends", "n2 n0 n2", "0-0cut-begin,short 2-2cut-end,short"},
+		{"all the time", "n2 n3 n2", "0-2cut-begin,cut-end"},
+		{"a torn stack within", "n0 n2 n7torn n3 n0", "1-3"},
+		{"a torn stack at its end", "n0 n2 n3 n7torn n0", "1-2"},
+		{"a goroutine that ends", "n0 n2 n3 gone gone", "1-2"},
+		{"no call", "n0 n0", ""},
+	} {
+		text := stacks
+		for i, s := range strings.Fields(c.samples) {
+			text += fmt.Sprintf("sample %dms\n", 10*(i+1))
+			stack, torn := strings.CutSuffix(s, "torn")
+			switch {
+			case s == "gone" && i > 0 && strings.Fields(c.samples)[i-1] == "gone":
+			case s == "gone":
+				text += "    g0 gone\n"
+			case torn:
+				text += "    g0 running " + stack + " torn\n"
+			default:
+				text += "    g0 running " + stack + "\n"
+			}
+		}
+		table, err := Of(read(t, text), "main.handle")
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		var got []string
+		for s := range int32(9) {
+			for _, call := range table.Calls {
+				if call.First == s {
+					got = append(got, describe(call))
+				}
+			}
+		}
+		if s := strings.Join(got, " "); s != c.want {
+			t.Errorf("%s: the calls are %q, want %q", c.name, s, c.want)
+		}
+	}
+}
+
+func describe(c Call) string {
+	var marks []string
+	for _, m := range []struct {
+		is   bool
+		text string
+	}{{c.CutBegin, "cut-begin"}, {c.CutEnd, "cut-end"}, {c.Short, "short"}} {
+		if m.is {
+			marks = append(marks, m.text)
+		}
+	}
+	return fmt.Sprintf("%d-%d%s", c.First, c.Last, strings.Join(marks, ","))
+}
+
+func TestLengths(t *testing.T) {
+	table, err := Of(read(t, stacks+`sample 10ms
+    g0 running n0
+sample 20ms
+    g0 running n2
+sample 30ms
+sample 50ms
+    g0 running n0
+sample 60ms
+`), "main.handle")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := table.Calls[0]
+	if c.Begin != 15*time.Millisecond || c.End != 40*time.Millisecond || !c.Whole() {
+		t.Errorf("the call is from %v to %v, want from 15ms to 40ms", c.Begin, c.End)
+	}
+	steps := table.Steps(&c, views.Options{})
+	if len(steps) != 1 || steps[0].At != c.Begin || steps[0].Length != c.Length() {
+		t.Errorf("the steps are %+v", steps)
+	}
+}
+
+func TestUnknownFunction(t *testing.T) {
+	_, err := Of(read(t, stacks+"sample 10ms\n    g0 running n2\n"), "main.hadnle")
+	if err == nil || !strings.Contains(err.Error(), "did you mean main.handle?") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+func TestParse(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"main.handle", "main.handle, "},
+		{"main.(*T[...]).f > p99", "main.(*T[...]).f, > p99"},
+		{"main.f>=1.5s", "main.f, >=1.5s"},
+		{"main.f < p99.9", "main.f, < p99.9"},
+		{"> p99", "want a function"},
+		{"main.f >", "want a comparison"},
+		{"main.f > 200", "want a comparison"},
+		{"main.f > -1s", "want a comparison"},
+		{"main.f > p0", "want a quantile"},
+		{"main.f > p101", "want a quantile"},
+		{"main.f > pNaN", "want a quantile"},
+	} {
+		function, condition, err := Parse(c.text)
+		got := function + ", " + condition.String()
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.Contains(got, c.want) || err == nil && got != c.want {
+			t.Errorf("%q is %q, want %q", c.text, got, c.want)
+		}
+	}
+}
+
+// served is a recording of a goroutine for each of some requests. Each begins in a sample of its own and takes 4 samples. One of
+// five takes 16: for 12 of these it waits for a lock that the first goroutine holds, which sleeps.
+func served(t *testing.T, requests int) *sampledata.Recording {
+	text := `function f0 main.handle
+function f1 main.lock
+function f2 main.hold
+function f3 main.send
+node n0 f0 line=1
+node n1 f1 under=n0 line=2
+node n2 f2 line=3
+node n3 f3 line=4
+node n4 f0 under=n3 line=5
+node n5 f1 under=n4 line=2
+goroutine g0 1 start=f2
+`
+	const running, waits, gone = "running n4", `blocked n5 reason="sync.Mutex.Lock" lock=0xc000 holders=h1 evidence=inferred`, "gone"
+	changes := make([]string, 3*requests+40)
+	changes[0] = "    g0 waiting n2 reason=sleep\n"
+	for i := range requests {
+		text += fmt.Sprintf("goroutine g%d %d\n", i+1, i+2)
+		at := func(sample int, what string) {
+			changes[sample] += fmt.Sprintf("    g%d %s\n", i+1, what)
+		}
+		begin := 3*i + 2
+		at(begin, running)
+		switch {
+		case i%5 == 0:
+			at(begin+4, waits)
+			at(begin+16, gone)
+		default:
+			at(begin+4, gone)
+		}
+	}
+	text += "holders h1 g0\n"
+	for i, c := range changes {
+		text += fmt.Sprintf("sample %dms processors=idle,idle\n%s", 10*(i+1), c)
+	}
+	return read(t, text)
+}
+
+func TestContrast(t *testing.T) {
+	table, err := Of(served(t, 100), "main.handle")
+	if err != nil {
+		t.Fatal(err)
+	}
+	slow, err := ParseCondition("> p80")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := table.Contrast(slow, views.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Slow.Calls != 20 || c.Rest.Calls != 80 || c.Slow.Longest != 160*time.Millisecond || c.Rest.Longest != 40*time.Millisecond {
+		t.Fatalf("the slow ones are %+v, the rest %+v", c.Slow, c.Rest)
+	}
+	for typed, want := range map[views.TypedTime]float64{views.Monitor: 0.75, views.Run: 0.25} {
+		if e := c.Slow.Parts[typed]; !near(e.Share, want) || e.Low > want || e.High < want {
+			t.Errorf("%v takes %+v of the slow ones, want %v", typed, e, want)
+		}
+	}
+	if e := c.Rest.Parts[views.Run]; e.Share != 1 {
+		t.Errorf("the rest runs for %+v of the time, want all", e)
+	}
+	if len(c.More) != 1 {
+		t.Fatalf("the slow ones have more of %+v, want one thing", c.More)
+	}
+	m := c.More[0]
+	if m.Kind != HeldBy || m.Class != "go:main.hold" || !near(m.Difference.Share, 0.75) || m.Difference.Low <= 0 ||
+		m.Meanwhile == nil || m.Meanwhile.Doing != views.Sleeping || m.Meanwhile.Function != "main.hold" {
+		t.Errorf("the slow ones have more of %+v, meanwhile %+v", m, m.Meanwhile)
+	}
+	steps := table.Steps(&table.Calls[0], views.Options{})
+	if len(steps) != 2 || steps[1].Doing != views.AwaitingLock || steps[1].Length != 120*time.Millisecond || !steps[1].Certain ||
+		len(steps[1].Holders) != 1 || steps[1].Holders[0].Class != "go:main.hold" {
+		t.Errorf("the longest call's steps are %+v", steps)
+	}
+}
+
+// Of few slow calls nothing is said.
+func TestTooFew(t *testing.T) {
+	table, err := Of(served(t, 40), "main.handle")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := table.Contrast(Slowest, views.Options{})
+	if err != nil || !c.TooFew() || c.More != nil {
+		t.Errorf("of %d slow calls the contrast is %+v, %v", c.Slow.Calls, c, err)
+	}
+}
+
+// The time inside calls is the sum of their lengths.
+func TestRestrictedTime(t *testing.T) {
+	table, err := Of(served(t, 100), "main.handle")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, slow, err := Parse("main.handle > 50ms")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := table.Restrict(slow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := views.Threads(r, views.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if total := v.Tree.Main().Denominator.RatString(); total != fmt.Sprint(int64(20*160*time.Millisecond)) {
+		t.Errorf("the time inside 20 calls of 160ms is %s ns", total)
+	}
+	_, none, err := Parse("main.handle > 1h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := table.Restrict(none); err == nil || !strings.Contains(err.Error(), "none of the 100 calls") {
+		t.Errorf("without calls, the error is %v", err)
+	}
+}
+
+func TestPropose(t *testing.T) {
+	list, err := Propose(served(t, 20), views.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list) != 1 || list[0].Function != "main.send" || list[0].Whole() != 20 {
+		t.Errorf("proposed: %+v", list)
+	}
+}

@@ -1,0 +1,11 @@
+// Package calls finds the calls of a function in a recording: what a goroutine
+// did from its entry to its return.
+//
+//	calls.go      a Table of calls, and how long they took
+//	samples.go    calls as the samples show them
+//	condition.go  which calls: "main.handle > p99"
+//	contrast.go   the slow calls beside the rest
+//	features.go   what calls have in common, for the ranking
+//	propose.go    functions whose calls are pieces of work
+//	steps.go      one call, sample by sample
+package calls

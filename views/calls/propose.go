@@ -1,0 +1,143 @@
+package calls
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
+)
+
+// A Proposal is a function whose calls are the pieces of work of a thread
+// class: its goroutines are in it for most of their work, and never as they
+// wait for the next piece.
+type Proposal struct {
+	*Table
+	Class string
+	Share float64 // of the class's work that is in the calls
+}
+
+const (
+	mostWork     = 0.5  // the least share of the work of a class
+	leastOutside = 0.01 // the share of the waiting for work that may be in the function
+	mostProposed = 10
+	mostClasses  = 30
+	eachProposed = 2 // functions of a class: the outermost, and the outermost of the program's own
+)
+
+// work is what a class does in a function.
+type work struct{ busy, idle float64 }
+
+// A proposer sums up what a class does, by function.
+type proposer struct {
+	all   work
+	in    map[sampledata.FunctionID]*work
+	depth map[sampledata.FunctionID]int // the least depth of a frame
+}
+
+// Propose returns functions of which the calls are worth a look, those with
+// most work first.
+func Propose(r *sampledata.Recording, o views.Options) ([]Proposal, error) {
+	classOf, idle := views.ClassOf(r, o), views.WaitsForWork(r, o)
+	weights := r.Weights()
+	type state struct {
+		class string
+		stack sampledata.NodeID
+		idle  bool
+	}
+	states := make(map[state]float64)
+	for _, run := range r.Runs.All() {
+		if run.Stack != sampledata.NoStack && !run.Torn && !r.Goroutines.At(run.Goroutine).System {
+			states[state{classOf(run), run.Stack, idle(run)}] +=
+				float64(weights.Of(int(run.First), int(run.Last)+1))
+		}
+	}
+	classes := make(map[string]*proposer)
+	for s, weight := range states {
+		if classes[s.class] == nil {
+			classes[s.class] = &proposer{in: make(map[sampledata.FunctionID]*work),
+				depth: make(map[sampledata.FunctionID]int)}
+		}
+		classes[s.class].add(r, s.stack, s.idle, weight)
+	}
+	var list []Proposal
+	for _, class := range busiest(classes) {
+		p := classes[class]
+		for _, f := range p.best(r) {
+			t, err := Of(r, r.Functions[f].Name)
+			if err != nil {
+				return nil, err
+			}
+			if t.Whole() > 0 {
+				list = append(list, Proposal{t, class, p.in[f].busy / p.all.busy})
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b Proposal) int {
+		return cmp.Or(cmp.Compare(b.Whole()-b.Short(), a.Whole()-a.Short()),
+			cmp.Compare(b.Whole(), a.Whole()), cmp.Compare(a.Function, b.Function),
+			cmp.Compare(a.Class, b.Class))
+	})
+	list = slices.CompactFunc(list, func(a, b Proposal) bool { return a.Function == b.Function })
+	return list[:min(len(list), mostProposed)], nil
+}
+
+// busiest returns the classes with most work.
+func busiest(all map[string]*proposer) []string {
+	list := slices.SortedFunc(maps.Keys(all), func(a, b string) int {
+		return cmp.Or(cmp.Compare(all[b].all.busy, all[a].all.busy), cmp.Compare(a, b))
+	})
+	return list[:min(len(list), mostClasses)]
+}
+
+// add adds the time of a stack.
+func (p *proposer) add(r *sampledata.Recording, stack sampledata.NodeID, idle bool, weight float64) {
+	var frames []sampledata.FunctionID // outermost first
+	for n := stack; n != sampledata.NoStack; n = r.Nodes[n].Parent {
+		frames = append(frames, r.Nodes[n].Function)
+	}
+	slices.Reverse(frames)
+	p.all.add(idle, weight)
+	for depth, f := range frames {
+		if slices.Index(frames, f) < depth {
+			continue // it calls itself
+		}
+		if p.in[f] == nil {
+			p.in[f], p.depth[f] = new(work), depth
+		}
+		p.in[f].add(idle, weight)
+		p.depth[f] = min(p.depth[f], depth)
+	}
+}
+
+func (w *work) add(idle bool, weight float64) {
+	if idle {
+		w.idle += weight
+	} else {
+		w.busy += weight
+	}
+}
+
+// best returns the outermost function that has most of the work, and no
+// waiting for work, and the outermost of the program's own below it.
+func (p *proposer) best(r *sampledata.Recording) (list []sampledata.FunctionID) {
+	var all []sampledata.FunctionID
+	for f, w := range p.in {
+		name := r.Functions[f].Name
+		if w.busy >= mostWork*p.all.busy && w.busy > 0 && w.idle <= leastOutside*p.all.idle &&
+			!views.Machinery(name) {
+			all = append(all, f)
+		}
+	}
+	slices.SortFunc(all, func(a, b sampledata.FunctionID) int {
+		return cmp.Or(cmp.Compare(p.depth[a], p.depth[b]), cmp.Compare(a, b))
+	})
+	for _, f := range all {
+		if len(list) == 0 || len(list) < eachProposed && views.IsOwn(r.Functions[f].Name) &&
+			!views.IsOwn(r.Functions[list[0]].Name) {
+			list = append(list, f)
+		}
+	}
+	return list
+}

@@ -1,0 +1,94 @@
+package calls
+
+import (
+	"time"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// A follower follows a goroutine through the samples.
+type follower struct {
+	open    bool
+	call    Call
+	last    int32 // the last sample in the function; -1 before the first
+	outside int32 // number of samples outside of it since
+	caller  sampledata.NodeID
+}
+
+// sample finds the calls by the samples alone: consecutive samples of one
+// goroutine with the function on its stack, called by the same callers at the
+// same lines. A call begins and ends halfway between a sample in it and the one
+// outside.
+//
+// Samples can't tell two things. A goroutine that returned, and called the
+// function again from the same place before the next sample, seems to be in one
+// call: Touching says how likely that is. A call between two samples is not seen.
+//
+// A torn stack says nothing: what is seen before and after it decides.
+func (t *Table) sample() {
+	r := t.recording
+	weights, end := r.Weights(), int32(r.Samples.Len())-1
+	all := make([]follower, r.Goroutines.Len())
+	for g := range all {
+		all[g].last = -1
+	}
+	touches, returns := 0, 0
+	finish := func(f *follower) {
+		c := f.call
+		c.Last = f.last
+		c.CutBegin, c.CutEnd = c.First == 0, c.Last == end
+		c.Begin = t.halfway(c.First)
+		c.End = c.Begin + time.Duration(weights.Of(int(c.First), int(c.Last)+1))
+		c.Short = c.First == c.Last
+		t.Calls = append(t.Calls, c)
+		f.open = false
+	}
+	for _, run := range r.Runs.All() {
+		if run.Stack == sampledata.NoStack || run.Torn {
+			continue
+		}
+		f, at := &all[run.Goroutine], t.outermost[run.Stack]
+		if at == sampledata.NoStack {
+			if f.open {
+				finish(f)
+			}
+			if f.last >= 0 {
+				f.outside += run.Last - run.First + 1
+			}
+			continue
+		}
+		caller := r.Nodes[at].Parent
+		if f.open && f.call.Caller != caller {
+			finish(f)
+		}
+		if !f.open {
+			if f.outside > 0 {
+				returns++
+				if f.outside == 1 {
+					touches++
+				}
+			}
+			f.open, f.outside = true, 0
+			f.call = Call{Goroutine: run.Goroutine, First: run.First, Caller: caller}
+		}
+		f.last = run.Last
+	}
+	for g := range all {
+		if all[g].open {
+			finish(&all[g])
+		}
+	}
+	if returns > 0 {
+		t.Touching = float64(touches) / float64(returns)
+	}
+}
+
+// halfway returns the moment at which the time of a sample begins.
+func (t *Table) halfway(sample int32) time.Duration {
+	at := t.recording.Samples.Time(int(sample))
+	if sample == 0 {
+		return at
+	}
+	before := t.recording.Samples.Time(int(sample) - 1)
+	return before + (at-before)/2
+}
