@@ -33,37 +33,28 @@ func (k *keeper) adds() bool {
 	return !k.closed
 }
 
-// Function returns the code of a function.
-func (k *keeper) Function(f Function) FunctionID {
+// keep returns the code of a thing, and stores the thing if it is new.
+func keep[T any, C ~int32](k *keeper, thing T, find func(T) (C, bool), store func(T)) C {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	id, isNew := k.tables.function(f)
+	code, isNew := find(thing)
 	if isNew && k.adds() {
-		k.store.function(f)
+		store(thing)
 	}
-	return id
+	return code
+}
+
+// Function returns the code of a function.
+func (k *keeper) Function(f Function) FunctionID {
+	return keep(k, f, k.tables.function, k.store.function)
 }
 
 // Node returns the code of a stack.
-func (k *keeper) Node(n Node) NodeID {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	id, isNew := k.tables.node(n)
-	if isNew && k.adds() {
-		k.store.node(n)
-	}
-	return id
-}
+func (k *keeper) Node(n Node) NodeID { return keep(k, n, k.tables.node, k.store.node) }
 
 // Goroutine returns a new code for a goroutine.
 func (k *keeper) Goroutine(g Goroutine) GoroutineID {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	id, isNew := k.tables.goroutine(g)
-	if isNew && k.adds() {
-		k.store.goroutine(g)
-	}
-	return id
+	return keep(k, g, k.tables.goroutine, k.store.goroutine)
 }
 
 // LabelSet returns the code of a set of labels, in any order. If two have the
@@ -90,15 +81,7 @@ func (k *keeper) HolderSet(set []GoroutineID) HolderSetID {
 }
 
 // Monitor returns the code of a monitor.
-func (k *keeper) Monitor(m Monitor) MonitorID {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	id, isNew := k.tables.monitor(m)
-	if isNew && k.adds() {
-		k.store.monitor(m)
-	}
-	return id
-}
+func (k *keeper) Monitor(m Monitor) MonitorID { return keep(k, m, k.tables.monitor, k.store.monitor) }
 
 // Measure sets a monitor's value from the next sample on.
 func (k *keeper) Measure(m MonitorID, v Value) {

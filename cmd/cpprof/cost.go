@@ -66,11 +66,7 @@ func (f *viewFlags) cost(t terminal, recording string, texts []string, asJSON bo
 	for _, p := range paths {
 		costs.Add(p, callpath.Total(v.Tree, v.aspects, p))
 	}
-	write := costs.Write
-	if asJSON {
-		write = costs.WriteJSON
-	}
-	if err := write(t.out); err != nil {
+	if err := t.print(costs, asJSON); err != nil {
 		return err
 	}
 	return callpath.Misspelt(v.Tree, views.FrameNames(s.recording, s.options), paths...)

@@ -103,18 +103,12 @@ func (f *correlateFlags) write(t terminal, selected []*metrics.Metric, over, poi
 	if len(selected) > 2 {
 		m := report.NewMatrix(selected, correlate)
 		m.Over, m.Basis = over, basis
-		if f.json {
-			return m.WriteJSON(t.out)
-		}
-		return m.Write(t.out)
+		return t.print(m, f.json)
 	}
 	x, y := selected[0], selected[1]
 	c := &report.Correlated{X: x, Y: y, Over: over, Points: points, Correlation: correlate(x, y),
 		Basis: basis}
-	if f.json {
-		return c.WriteJSON(t.out)
-	}
-	return c.Write(t.out)
+	return t.print(c, f.json)
 }
 
 // overRuns correlates over recordings.

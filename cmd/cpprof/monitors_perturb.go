@@ -61,10 +61,7 @@ program works, such as the rate of the requests that it served; it comes first.
 				return err
 			}
 			metrics.Compare(p.Effects)
-			if f.json {
-				return p.WriteJSON(t.out)
-			}
-			return p.Write(t.out)
+			return t.print(p, f.json)
 		},
 	}
 	flags := c.Flags()

@@ -65,8 +65,5 @@ func (f *suggestFlags) run(t terminal, path, metric string) error {
 	}
 	r := &report.Ranking{Ranking: ranking, Over: m.over(f.samples),
 		Basis: report.BasisOf(m.recording)}
-	if f.json {
-		return r.WriteJSON(t.out)
-	}
-	return r.Write(t.out)
+	return t.print(r, f.json)
 }

@@ -111,8 +111,5 @@ func showWindow(t terminal, src *session.Source, w session.Window, asJSON bool) 
 	if err != nil {
 		return err
 	}
-	if asJSON {
-		return r.WriteJSON(t.out)
-	}
-	return r.Write(t.out)
+	return t.print(r, asJSON)
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -56,35 +57,33 @@ type parser struct {
 	aspectList []aspects.Aspect
 }
 
-var configKeys = []string{"aspects", "priorities", "classes", "wrappers", "merge", "threshold",
-	"accounting", "inlines", "metrics", "lists", "monitors"}
+// A section is a key at the top of the file.
+type section struct {
+	key  string
+	read func(*parser, *yaml.Node)
+}
+
+func sections() []section {
+	return []section{
+		{"aspects", (*parser).aspects}, {"priorities", (*parser).priorities},
+		{"classes", (*parser).classes}, {"wrappers", (*parser).wrappers},
+		{"merge", (*parser).merges}, {"threshold", (*parser).threshold},
+		{"accounting", (*parser).accounting}, {"inlines", (*parser).inlines},
+		{"metrics", func(p *parser, n *yaml.Node) {
+			p.config.Metrics = p.definitions("metrics", n)
+		}},
+		{"lists", func(p *parser, n *yaml.Node) { p.config.Lists = p.definitions("lists", n) }},
+		{"monitors", (*parser).monitors},
+	}
+}
 
 func (p *parser) top(n *yaml.Node) {
+	all := sections()
 	for _, e := range p.mapping(n, "config") {
-		switch e.key.Value {
-		case "aspects":
-			p.aspects(e.value)
-		case "priorities":
-			p.priorities(e.value)
-		case "classes":
-			p.classes(e.value)
-		case "wrappers":
-			p.wrappers(e.value)
-		case "merge":
-			p.merges(e.value)
-		case "threshold":
-			p.threshold(e.value)
-		case "accounting":
-			p.accounting(e.value)
-		case "inlines":
-			p.inlines(e.value)
-		case "metrics":
-			p.config.Metrics = p.definitions("metrics", e.value)
-		case "lists":
-			p.config.Lists = p.definitions("lists", e.value)
-		case "monitors":
-			p.monitors(e.value)
-		default:
+		of := func(s section) bool { return s.key == e.key.Value }
+		if i := slices.IndexFunc(all, of); i >= 0 {
+			all[i].read(p, e.value)
+		} else {
 			p.unknown(e.key)
 		}
 	}
@@ -92,10 +91,14 @@ func (p *parser) top(n *yaml.Node) {
 
 func (p *parser) unknown(key *yaml.Node) {
 	msg := fmt.Sprintf("unknown key %q", key.Value)
-	if near := edit.Nearest(key.Value, configKeys); near != "" {
+	var keys []string
+	for _, s := range sections() {
+		keys = append(keys, s.key)
+	}
+	if near := edit.Nearest(key.Value, keys); near != "" {
 		msg += fmt.Sprintf(": did you mean %q?", near)
 	} else {
-		msg += ": want " + strings.Join(configKeys, ", ")
+		msg += ": want " + strings.Join(keys, ", ")
 	}
 	p.failAt(key.Line, key.Column, msg)
 }

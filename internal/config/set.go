@@ -21,7 +21,7 @@ func (c *Config) Set(setting string) error {
 	path, value, ok := strings.Cut(setting, "=")
 	key, name, hasName := strings.Cut(strings.TrimSpace(path), ".")
 	needsName := slices.Contains(named, key)
-	switch known := slices.Contains(configKeys, key); {
+	switch known := slices.ContainsFunc(sections(), func(s section) bool { return s.key == key }); {
 	case !ok:
 		return errors.New("want KEY=VALUE, such as classes=site or lists.busy='cpu.used > 1'")
 	case known && needsName && !hasName:

@@ -79,23 +79,11 @@ func (s *server) addTools(server *sdk.Server) {
 			return s.readRecordings(ctx, in.Recording, in.Against, "why")
 		})
 	addTool(server, &sdk.Tool{Name: "stuck", Annotations: reads,
-		Description: "Name the goroutines of a recorded program that can never run again, and whose fault that is."},
-		func(ctx context.Context, _ *sdk.CallToolRequest, in readArgs) (*sdk.CallToolResult, any,
-			error) {
-			return s.readRecordings(ctx, in.Recording, "", "stuck")
-		})
+		Description: "Name the goroutines of a recorded program that can never run again, and whose fault that is."}, s.reads("stuck"))
 	addTool(server, &sdk.Tool{Name: "locks", Annotations: reads,
-		Description: "Show the locks that goroutines waited for, who waited, who held them meanwhile, and deadlocks."},
-		func(ctx context.Context, _ *sdk.CallToolRequest, in readArgs) (*sdk.CallToolResult, any,
-			error) {
-			return s.readRecordings(ctx, in.Recording, "", "locks")
-		})
+		Description: "Show the locks that goroutines waited for, who waited, who held them meanwhile, and deadlocks."}, s.reads("locks"))
 	addTool(server, &sdk.Tool{Name: "classes", Annotations: reads,
-		Description: "List the thread classes (goroutines by the function that they began with), with the share of each typed time."},
-		func(ctx context.Context, _ *sdk.CallToolRequest, in readArgs) (*sdk.CallToolResult, any,
-			error) {
-			return s.readRecordings(ctx, in.Recording, "", "classes")
-		})
+		Description: "List the thread classes (goroutines by the function that they began with), with the share of each typed time."}, s.reads("classes"))
 	addTool(server, &sdk.Tool{Name: "report", Annotations: reads,
 		Description: "Show a view of a recording as a tree of call paths with their costs."},
 		s.report)
@@ -114,6 +102,14 @@ func addTool[In any](server *sdk.Server, tool *sdk.Tool, do sdk.ToolHandlerFor[I
 		}
 		return result, out, err
 	})
+}
+
+// reads returns a tool that runs a command on a recording.
+func (s *server) reads(command string) sdk.ToolHandlerFor[readArgs, any] {
+	return func(ctx context.Context, _ *sdk.CallToolRequest,
+		in readArgs) (*sdk.CallToolResult, any, error) {
+		return s.readRecordings(ctx, in.Recording, "", command)
+	}
 }
 
 func (s *server) listProcesses(context.Context, *sdk.CallToolRequest, nothing) (*sdk.CallToolResult,

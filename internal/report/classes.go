@@ -10,11 +10,23 @@ import (
 )
 
 // heads returns the heads of columns.
-func heads(columns []ClassColumn) (names []string) {
+// classTable writes a line for each class.
+func classTable(w io.Writer, columns []ClassColumn, classes []views.ClassSummary,
+	width int) error {
+	t := &table{right: true, width: width}
+	var heads []string
 	for _, c := range columns {
-		names = append(names, c.Name)
+		heads = append(heads, c.Name)
 	}
-	return names
+	t.add(append(heads, "class")...)
+	for i := range classes {
+		var row []string
+		for _, c := range columns {
+			row = append(row, c.Text(c.Value(&classes[i])))
+		}
+		t.add(append(row, termtext.Printable(classes[i].Class))...)
+	}
+	return t.write(w)
 }
 
 // fraction returns a/b, and 0 if b is 0.
@@ -30,17 +42,7 @@ func fraction(a, b *big.Rat) *big.Rat {
 // name, which can be long, comes last. Below the table it writes how much of
 // all MONITOR time is attributed.
 func Classes(w io.Writer, classes []views.ClassSummary, width int) error {
-	columns := slices.Concat(ClassNumbers, ClassShares)
-	t := &table{right: true, width: width}
-	t.add(append(heads(columns), "class")...)
-	for i := range classes {
-		var row []string
-		for _, c := range columns {
-			row = append(row, c.Text(c.Value(&classes[i])))
-		}
-		t.add(append(row, termtext.Printable(classes[i].Class))...)
-	}
-	if err := t.write(w); err != nil {
+	if err := classTable(w, slices.Concat(ClassNumbers, ClassShares), classes, width); err != nil {
 		return err
 	}
 	waited, attributed := new(big.Rat), new(big.Rat)

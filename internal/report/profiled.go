@@ -121,21 +121,7 @@ func ProfileNumbers(r *sampledata.Recording) []ClassColumn {
 // ProfileClasses writes the table of the classes of a profile.
 func ProfileClasses(w io.Writer, r *sampledata.Recording, classes []views.ClassSummary,
 	width int) error {
-	columns := ProfileNumbers(r)
-	var heads []string
-	for _, c := range columns {
-		heads = append(heads, c.Name)
-	}
-	t := &table{right: true, width: width}
-	t.add(append(heads, "class")...)
-	for i := range classes {
-		var cells []string
-		for _, c := range columns {
-			cells = append(cells, c.Text(c.Value(&classes[i])))
-		}
-		t.add(append(cells, termtext.Printable(classes[i].Class))...)
-	}
-	return t.write(w)
+	return classTable(w, ProfileNumbers(r), classes, width)
 }
 
 // profileClassData is a class of a profile, as data.

@@ -16,36 +16,31 @@ type Suggester struct {
 	Suggest func(Profile) []Summary
 }
 
+// singles suggests single names by a falling number.
+func singles(name, help string, by func(Summary) *big.Rat) Suggester {
+	return Suggester{name, "single names by " + help, func(p Profile) []Summary {
+		list := p.Initial()
+		sortBy(list, by)
+		return list
+	}}
+}
+
 // HighBase suggests single names by falling base, for a bottom-up search. It
 // takes their own cost, so that functions and not typed times come first.
 func HighBase() Suggester {
-	return Suggester{"HighBase",
-		"single names by falling own cost; for a bottom-up search", func(p Profile) []Summary {
-			list := p.Initial()
-			sortBy(list, Summary.Own)
-			return list
-		}}
+	return singles("HighBase", "falling own cost; for a bottom-up search", Summary.Own)
 }
 
 // HighCum suggests single names by falling cum, for a top-down search.
 func HighCum() Suggester {
-	return Suggester{"HighCum",
-		"single names by falling cum; for a top-down search", func(p Profile) []Summary {
-			list := p.Initial()
-			sortBy(list, Summary.Cum)
-			return list
-		}}
+	return singles("HighCum", "falling cum; for a top-down search", Summary.Cum)
 }
 
 // Change suggests single names by the absolute value of the own cost: in a
 // comparison, the names that changed most.
 func Change() Suggester {
-	return Suggester{"Change",
-		"single names by the largest difference of own cost, up or down; for a comparison", func(p Profile) []Summary {
-			list := p.Initial()
-			sortBy(list, func(s Summary) *big.Rat { own := s.Own(); return own.Abs(own) })
-			return list
-		}}
+	return singles("Change", "the largest difference of own cost, up or down; for a comparison",
+		func(s Summary) *big.Rat { own := s.Own(); return own.Abs(own) })
 }
 
 // Typed suggests call sequences for one time type: it zooms up from the time
