@@ -25,9 +25,6 @@ type Backend struct {
 	halter   halter
 	identity string // identifies the program that the process runs; see halter
 	header   sampledata.Header
-	// thread ids: from those that the target sees to ours, if it is in
-	// another pid namespace; else nil
-	inner map[uint64]int
 
 	capture capture
 	unwind  *unwinder
@@ -61,12 +58,11 @@ type print struct {
 // Attach prepares to sample a process that runs the binary. It does not halt
 // the process.
 func (b *Binary) Attach(p *sampler.Process) (*Backend, error) {
-	h, err := newHalter(p.PID, p.Launched)
+	h, err := newHalter(p.PID)
 	if err != nil {
 		return nil, fmt.Errorf("attach to %d: %w", p.PID, err)
 	}
 	a := newBackend(p, h)
-	a.inner = innerThreads(p.PID)
 	if err := a.prepare(b); err != nil {
 		return nil, errors.Join(a.attachError(err), h.close())
 	}
@@ -106,6 +102,9 @@ func (a *Backend) prepare(b *Binary) error {
 		return err
 	}
 	a.capture = capture{l: layout, mem: mem}
+	if h, ok := a.halter.(interface{ outer(int) int }); ok {
+		a.capture.outer = h.outer
+	}
 	a.unwind = &unwinder{
 		p: p, target: target,
 		functions: map[string]sampledata.FunctionID{}, starts: map[uint64]startPoint{},
@@ -157,8 +156,13 @@ func (a *Backend) Seen() sampler.Memory { return nil }
 // ReadAlso does nothing.
 func (a *Backend) ReadAlso(uint64, int) {}
 
-// Release does nothing: after each halt, no thread of the target is traced.
-func (a *Backend) Release() error { return nil }
+// Release detaches from what did not stop in a halt.
+func (a *Backend) Release() error {
+	if h, ok := a.halter.(interface{ Release() error }); ok {
+		return h.Release()
+	}
+	return nil
+}
 
 // Close detaches from the target for good.
 func (a *Backend) Close() error { return a.halter.close() }
@@ -166,14 +170,11 @@ func (a *Backend) Close() error { return a.halter.close() }
 // Observe takes one sample.
 func (a *Backend) Observe(_ context.Context, sink sampledata.Sink,
 	s sampledata.Sample) (sampledata.Sample, error) {
-	if a.inner != nil {
-		a.inner = innerThreads(a.process.PID)
-	}
 	if a.sample == 0 {
 		// This copy of the running target is no sample, but it shows how much
 		// room a sample takes.
 		a.capture.mem.reset()
-		_ = a.capture.take(nil, nil)
+		_ = a.capture.take(nil)
 	}
 	a.capture.mem.reset()
 	var threads int
@@ -188,7 +189,7 @@ func (a *Backend) Observe(_ context.Context, sink sampledata.Sink,
 				Cause: sampledata.EndExec, Detail: "the process executed another program",
 			}}
 		}
-		return a.capture.take(ts, a.inner)
+		return a.capture.take(ts)
 	})
 	s.Halt = took
 	if err != nil {
@@ -205,8 +206,8 @@ func (a *Backend) Observe(_ context.Context, sink sampledata.Sink,
 	if a.locks != nil {
 		a.locks.find(sink, a.changes)
 	}
-	if h, ok := a.halter.(interface{ unanswered() int64 }); ok {
-		sampler.WarnUnanswered(sink, h.unanswered())
+	if h, ok := a.halter.(interface{ Unanswered() int64 }); ok {
+		sampler.WarnUnanswered(sink, h.Unanswered())
 	}
 	a.dropEnded()
 	s.Processors = a.processors()

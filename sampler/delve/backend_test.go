@@ -138,7 +138,7 @@ func TestTargetEnds(t *testing.T) {
 func TestDeathDuringHalt(t *testing.T) {
 	r := fixture.Start(t, fixture.Build(t, "lifecycle"), "wait")
 	p, a := attach(t, r)
-	if _, err := a.halter.during(func([]thread) error { return syscall.Kill(r.Pid(), syscall.SIGKILL) }); err != nil {
+	if _, err := a.halter.during(func([]thread) error { return syscall.Kill(r.Pid(), syscall.SIGKILL) }); err != nil && err != errGone {
 		t.Fatal(err)
 	}
 	r.Wait()
@@ -178,7 +178,7 @@ func TestSignalsReachTarget(t *testing.T) {
 			syscall.Kill(r.Pid(), syscall.SIGSTOP)
 		case 10:
 			// After the detach, a stopped process runs for a moment before it stops again.
-			for !strings.HasPrefix(statusField(r.Pid(), r.Pid(), "State:"), "T") {
+			for !strings.HasPrefix(statusField(r.Pid(), "State:"), "T") {
 				time.Sleep(time.Millisecond)
 			}
 			syscall.Kill(r.Pid(), syscall.SIGCONT)
@@ -187,6 +187,17 @@ func TestSignalsReachTarget(t *testing.T) {
 		}
 	}})
 	r.Lives(t)
+}
+
+// statusField returns a field of a process's status.
+func statusField(pid int, name string) string {
+	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	for line := range strings.Lines(string(b)) {
+		if v, ok := strings.CutPrefix(line, name); ok {
+			return strings.TrimSpace(v)
+		}
+	}
+	return ""
 }
 
 // By the halts that it lists, a recording uses its budget of halt time and no more.

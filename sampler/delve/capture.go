@@ -19,6 +19,7 @@ type capture struct {
 	l       *layout
 	mem     *memory
 	threads map[int]*thread // by id
+	outer   func(int) int   // our number of a thread that the target sees; nil if it is the same
 
 	goroutines []goroutine
 	procs      []processor
@@ -45,9 +46,8 @@ type processor struct {
 	m      uint64
 }
 
-// take copies the parts of a sample while the target is halted. inner
-// translates the thread ids that the target sees.
-func (c *capture) take(threads []thread, inner map[uint64]int) error {
+// take copies the parts of a sample while the target is halted.
+func (c *capture) take(threads []thread) error {
 	c.threads = make(map[int]*thread, len(threads))
 	for i := range threads {
 		c.threads[threads[i].id] = &threads[i]
@@ -57,7 +57,7 @@ func (c *capture) take(threads []thread, inner map[uint64]int) error {
 	}
 	ms := c.machines()
 	for i := range c.goroutines {
-		c.findThread(&c.goroutines[i], ms, inner)
+		c.findThread(&c.goroutines[i], ms)
 	}
 	c.stacks()
 	c.waits()
@@ -150,16 +150,15 @@ func (c *capture) machines() map[uint64][]byte {
 // findThread finds the thread that a goroutine is on. If the goroutine is its
 // m's current one, it is on that thread, whatever its status: the garbage
 // collector's workers run with a waiting status.
-func (c *capture) findThread(g *goroutine, ms map[uint64][]byte, inner map[uint64]int) {
+func (c *capture) findThread(g *goroutine, ms map[uint64][]byte) {
 	m := ms[word(g.raw, c.l.g.m)]
 	if m == nil || word(m, c.l.m.curg) != g.addr {
 		return
 	}
 	g.m = m
-	procid := word(m, c.l.m.procid)
-	id, ok := inner[procid]
-	if !ok {
-		id = int(procid)
+	id := int(word(m, c.l.m.procid))
+	if c.outer != nil {
+		id = c.outer(id)
 	}
 	g.thread = c.threads[id]
 }

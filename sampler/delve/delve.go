@@ -10,7 +10,7 @@
 // it is not unwound again. Nothing is written into the target: Delve sees a
 // process that can't be changed, so it can't plant a breakpoint.
 //
-// How the target is halted depends on the system. On Linux this package does
+// How the target is halted depends on the system. On Linux package halt does
 // it (see seizer). On other systems Delve's native backend does it (see
 // nativeHalter); that is built for those systems, but tested on Linux only.
 //

@@ -2,6 +2,4 @@
 
 package delve
 
-func newHalter(pid int, _ bool) (halter, error) { return newNativeHalter(pid) }
-
-func innerThreads(int) map[uint64]int { return nil }
+func newHalter(pid int) (halter, error) { return newNativeHalter(pid) }

@@ -4,8 +4,6 @@ package delve
 
 import "errors"
 
-func newHalter(int, bool) (halter, error) {
+func newHalter(int) (halter, error) {
 	return nil, errors.New("recording isn't supported by this build: it works on linux/amd64, linux/arm64 and windows/amd64 (and on darwin built with cgo and -tags macnative); recordings can be read anywhere")
 }
-
-func innerThreads(int) map[uint64]int { return nil }

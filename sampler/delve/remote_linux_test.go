@@ -81,7 +81,7 @@ func TestRemote(t *testing.T) {
 func awaitState(t *testing.T, pid int, free bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		state, tracer := statusField(pid, pid, "State:"), strings.TrimSpace(statusField(pid, pid, "TracerPid:"))
+		state, tracer := statusField(pid, "State:"), statusField(pid, "TracerPid:")
 		if !strings.HasPrefix(strings.TrimSpace(state), "t") && (!free || tracer == "0") {
 			return
 		}

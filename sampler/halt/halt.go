@@ -31,6 +31,7 @@ type Halted struct {
 	number  int           // of threads that were seized
 	seizing time.Duration // how long that took, but for the first
 	threads []Thread
+	patient time.Duration // how long threads that have not stopped are waited for; 0: they are late
 }
 
 // A Halt is a summary of one halt.
@@ -241,13 +242,36 @@ func (h *Halted) Threads(tids []int) ([]Thread, error) {
 	for end := time.Now().Add(lateAfter); ; {
 		running, err := h.collectStopped()
 		w.dropGone()
-		if running == 0 || err != nil {
+		switch late := time.Since(end); {
+		case running == 0 || err != nil:
+			return h.threads, err
+		case late < 0:
+		case late > h.patient && h.patient > 0:
+			return h.threads, fmt.Errorf("%d threads did not stop within %v", running, h.patient)
+		default:
+			if h.markLate(); h.patient == 0 {
+				return h.threads, nil
+			}
+			pause(20)
+		}
+	}
+}
+
+// All halts all threads of the process, for a function that needs the
+// registers of each, and that may block in Go. Unlike Threads, it waits for
+// those that have no CPU yet: at most for the given time.
+func (h *Halted) All(patience time.Duration) ([]Thread, error) {
+	h.patient = patience
+	h.w.unpin()
+	for known := -1; ; {
+		tids, err := h.reader.p.Threads()
+		if err == nil {
+			_, err = h.Threads(tids)
+		}
+		if err != nil || h.number == known {
 			return h.threads, err
 		}
-		if time.Now().After(end) {
-			h.markLate()
-			return h.threads, nil
-		}
+		known = h.number
 	}
 }
 
@@ -280,14 +304,14 @@ func (h *Halted) collectStopped() (running int, err error) {
 }
 
 // markLate marks the threads as late that have neither stopped nor are in an
-// uninterruptible sleep.
+// uninterruptible sleep, unless they are waited for.
 func (h *Halted) markLate() {
 	for i := range h.w.traced {
 		t := &h.w.traced[i]
 		if !t.wanted || t.late || t.state != interrupted {
 			continue
 		}
-		if h.w.checkAsleep(t); t.state == interrupted {
+		if h.w.checkAsleep(t); t.state == interrupted && h.patient == 0 {
 			t.late = true
 			h.threads = append(h.threads, Thread{TID: t.tid, Late: true})
 		}
