@@ -12,9 +12,15 @@ func longVersion() string {
 		runtime.GOARCH)
 }
 
-// version returns the version of the module. A build from a checkout has the
-// commit in it.
+// released is the version of a release, which internal/release sets.
+var released string
+
+// version returns the version of the release or of the module. A build from a
+// checkout has the commit in it.
 func version() string {
+	if released != "" {
+		return released
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "(unknown)"

@@ -1,0 +1,167 @@
+// Release makes the files of a release: archives for each system, packages
+// for Linux, lists of what is in the programs, and checksums. From the top of
+// the repository:
+//
+//	go run ./internal/release v0.1.0 dist
+//
+// The same commit, built by the same Go, gives the same files.
+//
+//	main.go      the programs
+//	manual.go    manual pages and completions
+//	archive.go   archives and checksums
+//	packages.go  what other tools make: packages, and the lists of parts
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A platform is a system and processor for which cpprof is built.
+type platform struct{ system, processor string }
+
+// platforms lists them. Programs are recorded on Linux; recordings are read
+// on all.
+var platforms = []platform{
+	{"linux", "amd64"}, {"linux", "arm64"},
+	{"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"},
+}
+
+// A release is what is made, and where.
+type release struct {
+	version string
+	folder  string
+	date    time.Time // of the commit
+}
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "release:", err)
+		os.Exit(1)
+	}
+}
+
+var validVersion = regexp.MustCompile(`^v\d+\.\d+\.\d+(-[0-9a-z.]+)?$`)
+
+func run(args []string) error {
+	if len(args) != 2 || !validVersion.MatchString(args[0]) {
+		return errors.New("want a version and a new folder: go run ./internal/release v0.1.0 dist")
+	}
+	folder, err := filepath.Abs(args[1])
+	if err != nil {
+		return err
+	}
+	if err := os.Mkdir(folder, 0o777); err != nil {
+		return err
+	}
+	r := &release{version: args[0], folder: folder}
+	if r.date, err = commitDate(); err != nil {
+		return err
+	}
+	parts, err := os.MkdirTemp("", "cpprof-release-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(parts)
+	own := filepath.Join(parts, "own")
+	if err := r.build(platform{runtime.GOOS, runtime.GOARCH}, own); err != nil {
+		return err
+	}
+	manual := filepath.Join(parts, "manual")
+	if err := r.writeManual(own, manual); err != nil {
+		return err
+	}
+	for _, p := range platforms {
+		if err := r.makePlatform(p, filepath.Join(parts, p.system+p.processor), manual); err != nil {
+			return fmt.Errorf("%s/%s: %w", p.system, p.processor, err)
+		}
+	}
+	return writeChecksums(folder)
+}
+
+// commitDate returns the date of the commit, which all files get.
+func commitDate() (time.Time, error) {
+	out, err := exec.Command("git", "log", "-1", "--format=%ct").Output()
+	if err != nil {
+		return time.Time{}, fmt.Errorf("git log: %w", err)
+	}
+	seconds, err := strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
+	return time.Unix(seconds, 0).UTC(), err
+}
+
+// name returns the name of a file of the release.
+func (r *release) name(p platform, end string) string {
+	return filepath.Join(r.folder, fmt.Sprintf("cpprof_%s_%s_%s%s",
+		strings.TrimPrefix(r.version, "v"), p.system, p.processor, end))
+}
+
+// makePlatform makes all files of one platform.
+func (r *release) makePlatform(p platform, parts, manual string) error {
+	if err := os.CopyFS(parts, os.DirFS(manual)); err != nil {
+		return err
+	}
+	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
+		text, err := os.ReadFile(name)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(parts, name), text, 0o666)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	program := filepath.Join(parts, "cpprof")
+	if p.system == "windows" {
+		program += ".exe"
+	}
+	if err := r.build(p, program); err != nil {
+		return err
+	}
+	if err := r.writeArchive(r.name(p, ".tar.gz"), parts); err != nil {
+		return err
+	}
+	if err := listParts(program, r.name(p, ".cdx.json")); err != nil {
+		return err
+	}
+	if p.system != "linux" {
+		return nil
+	}
+	return r.writePackages(p, parts)
+}
+
+// build builds the program without symbols, without paths of this machine and
+// without anything that differs from build to build.
+func (r *release) build(p platform, path string) error {
+	c := exec.Command("go", "build", "-trimpath", "-buildvcs=false",
+		"-ldflags=-s -w -buildid= -X main.released="+r.version, "-o", path, "./cmd/cpprof")
+	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+p.system, "GOARCH="+p.processor,
+		"GOFLAGS=", "GOAMD64=v1", "GOARM64=v8.0")
+	return output(c)
+}
+
+// output runs a command, and returns what it said if it fails.
+func output(c *exec.Cmd) error {
+	if said, err := c.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", strings.Join(c.Args, " "), err, said)
+	}
+	return nil
+}
+
+// files lists the files in a folder, in order, by their paths in it.
+func files(folder string) (list []string, err error) {
+	err = fs.WalkDir(os.DirFS(folder), ".", func(path string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			list = append(list, path)
+		}
+		return err
+	})
+	return list, err
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// An archive depends on what is in it, and on nothing of the machine that makes it.
+func TestArchivesAreReproducible(t *testing.T) {
+	var made [][]byte
+	for i := range 2 {
+		folder := filepath.Join(t.TempDir(), "parts")
+		if err := os.MkdirAll(filepath.Join(folder, "man"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		names := []string{"cpprof", "man/cpprof.1"}
+		if i == 1 {
+			names = []string{"man/cpprof.1", "cpprof"}
+		}
+		for _, name := range names {
+			if err := os.WriteFile(filepath.Join(folder, name), []byte(name), os.FileMode(0o600+i*0o44)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := release{date: time.Unix(1e9, 0)}
+		path := filepath.Join(t.TempDir(), "a.tar.gz")
+		if err := r.writeArchive(path, folder); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made = append(made, text)
+		time.Sleep(time.Millisecond)
+	}
+	if !bytes.Equal(made[0], made[1]) {
+		t.Error("two archives of the same files differ")
+	}
+}
+
+// A manual page shows every character of a help.
+func TestPage(t *testing.T) {
+	r := release{version: "v1.2.3", date: time.Unix(1e9, 0)}
+	page := string(r.page("cpprof-why", "Say why", []byte(".start\n'--flag' \\n\n")))
+	for _, want := range []string{
+		`.TH "CPPROF-WHY" 1 "2001-09-09" "cpprof v1.2.3"`, `cpprof\-why \- Say why`,
+		"\\&.start\n", `\&\(aq\-\-flag\(aq \en`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q in %s", want, page)
+		}
+	}
+}
+
+// Versions are those that the go command takes for a module.
+func TestVersions(t *testing.T) {
+	for version, valid := range map[string]bool{"v0.1.0": true, "v1.2.3-rc.1": true, "0.1.0": false, "v1": false, "v1.0.0; rm": false} {
+		if validVersion.MatchString(version) != valid {
+			t.Errorf("%s: valid: %v", version, !valid)
+		}
+	}
+}
