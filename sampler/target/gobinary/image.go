@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"sort"
+	"strings"
 )
 
 // maxPart is the maximum size of a part of a file that is read at once. All
@@ -36,11 +37,40 @@ func newImage(r io.ReaderAt) (*image, error) {
 	if f.Class != elf.ELFCLASS64 || f.ByteOrder != binary.LittleEndian {
 		return nil, fmt.Errorf("reading executable: %v %v is not supported: only 64-bit little-endian Linux programs are", f.Class, f.Machine)
 	}
+	if err := checkSections(f); err != nil {
+		return nil, err
+	}
 	im := &image{elf: f}
 	if err := im.readRelocs(); err != nil {
 		return nil, err
 	}
 	return im, nil
+}
+
+// maxUnpacked is the maximum size of all compressed sections, unpacked. Those
+// of the largest Go programs have some 200 MB.
+const maxUnpacked = 1 << 29
+
+// checkSections refuses a file that is small, but whose sections would fill
+// the memory. Later readers of the file rely on that.
+func checkSections(f *elf.File) error {
+	left := uint64(maxUnpacked)
+	for _, s := range f.Sections {
+		packed := s.Flags&elf.SHF_COMPRESSED != 0
+		if strings.HasPrefix(s.Name, ".zdebug_") { // a former form
+			s.Open() // sets the size
+			packed = true
+		}
+		switch {
+		case !packed: // it is at most as large as the file
+		case s.Size > left:
+			return fmt.Errorf("reading executable: with section %s, its sections "+
+				"unpack to more than %d MB", s.Name, maxUnpacked>>20)
+		default:
+			left -= s.Size
+		}
+	}
+	return nil
 }
 
 // relative is the kind of relocation that adds the bias, per machine.
