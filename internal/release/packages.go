@@ -18,7 +18,8 @@ const (
 
 // listParts writes the modules that are in a program, as CycloneDX defines it.
 func listParts(program, to string) error {
-	return output(exec.Command("go", "run", lister, "bin", "-json", "-output", to, program))
+	return output(exec.Command("go", "run", lister, "bin", "-json", "-std",
+		"-noserial", "-notimestamp", "-output", to, program))
 }
 
 // writePackages writes packages for Debian, Fedora and Alpine, and those like them.
