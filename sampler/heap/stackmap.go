@@ -45,7 +45,8 @@ func (x *Examination) wordsOf(g *goroutine) []uint64 {
 // uses. It returns false if that is not known.
 func (x *Examination) usedWords(g *goroutine) (used []uint64, ok bool) {
 	parked := g.waits() || g.status == goruntime.GSyscall
-	if !parked || g.doubt != "" || !x.hasSimpleDefers(g) {
+	deferred, simple := x.deferredOf(g)
+	if !parked || g.doubt != "" || !simple {
 		return nil, false
 	}
 	frames, r := x.unwind(g)
@@ -69,6 +70,9 @@ func (x *Examination) usedWords(g *goroutine) (used []uint64, ok bool) {
 		default:
 			s.keepFrame(m, end, x.argumentsAt(end))
 		}
+	}
+	for _, at := range deferred {
+		s.keepWord(at + goruntime.DeferFn) // no map has it
 	}
 	for _, ws := range [][]uint64{wordsOf(g.raw), g.content} {
 		for _, w := range ws {
@@ -126,23 +130,22 @@ func (x *Examination) readFrameMap(pc uint64) *frameMap {
 	return m
 }
 
-// hasSimpleDefers reports whether a goroutine's list of deferred calls is on
-// its stack, and whether it doesn't panic. Then all pointers from the list
-// are found from its first element on.
-func (x *Examination) hasSimpleDefers(g *goroutine) bool {
+// deferredOf returns a goroutine's list of deferred calls: the addresses of
+// their records. It returns false if one is not on its stack, or if it panics.
+func (x *Examination) deferredOf(g *goroutine) (list []uint64, ok bool) {
 	l := &x.bin.Layout.G
 	if word(g.raw, int(l.M)-goruntime.PanicBeforeM) != 0 {
-		return false
+		return nil, false
 	}
 	link := x.bin.Release.DeferLink()
-	at := word(g.raw, int(l.M)-goruntime.DeferBeforeM)
-	for n := 0; at != 0; n++ {
-		if at < g.used || at+link+8 > g.hi || n > len(g.stack) {
-			return false
+	for at := word(g.raw, int(l.M)-goruntime.DeferBeforeM); at != 0; {
+		if at < g.used || at+link+8 > g.hi || len(list) > len(g.stack) {
+			return nil, false
 		}
+		list = append(list, at)
 		at = word(g.stack, int(at+link-g.used))
 	}
-	return true
+	return list, true
 }
 
 // stackWords are the words of a stack, and which of them count.

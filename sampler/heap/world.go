@@ -181,7 +181,7 @@ func (x *Examination) addThread(c copier, w *world, t Thread) {
 	}
 	onSystem, onSignal := t.SP >= m.systemLo && t.SP < m.systemHi,
 		t.SP >= m.signalLo && t.SP < m.signalHi
-	if m.curg == 0 && onSystem && x.isIdle(t.PC) {
+	if m.curg == 0 && m.p == 0 && onSystem && x.isIdle(t.PC) {
 		return // it sleeps in the scheduler. Its stack has what was there before
 	}
 	// In a system call, Go code has no pointer in a register: its caller's

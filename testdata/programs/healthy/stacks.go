@@ -19,6 +19,7 @@ func init() {
 		{"a deferred closure", dozeDeferred},
 		{"deferred closures of a loop", dozeDeferredInLoop},
 		{"a deferred closure behind those of a loop", dozeDeferredBoth},
+		{"a deferred closure in a record on the stack", dozeDeferredInRecord},
 		{"a deferred call while it panics", dozePanicking},
 		{"a deferred call after a fault", dozeFault},
 		{"an argument on the stack", func(b *box) { dozeArguments(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, nil, b) }},
@@ -107,6 +108,22 @@ func dozeDeferredBoth(b *box) {
 		}
 		time.Sleep(soon)
 	}()
+}
+
+// So many deferred calls are on a list, in records on the stack. No map has those.
+//
+//go:noinline
+func dozeDeferredInRecord(b *box) {
+	defer nothing()
+	defer nothing()
+	defer nothing()
+	defer nothing()
+	defer nothing()
+	defer nothing()
+	defer nothing()
+	defer nothing()
+	defer func() { b.c <- 1 }()
+	time.Sleep(soon)
 }
 
 //go:noinline
