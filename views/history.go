@@ -112,11 +112,11 @@ type historian struct {
 	moments  Moments
 	most     int // number of moments
 
-	mostExact int     // see the constant
-	open      []lasts // by portion
-	now       []int64 // by portion: its hits in the current samples
-	touched   []int32 // the portions with hits in the current samples
-	rounded   int64
+	maxExact int     // see the constant
+	open     []lasts // by portion
+	now      []int64 // by portion: its hits in the current samples
+	touched  []int32 // the portions with hits in the current samples
+	rounded  int64
 
 	collected      int32 // a sample in the slice for which the builder collects hits
 	first, samples int32 // what is being added
@@ -133,7 +133,7 @@ type lasts struct {
 
 func newHistorian(r *sampledata.Recording, most int) *historian {
 	return &historian{number: make(map[Portion]int32), moments: newMoments(r), most: most,
-		mostExact: maxExact}
+		maxExact: maxExact}
 }
 
 // begin says that what follows is of some samples.
@@ -204,7 +204,7 @@ func (h *historian) add(kind PortionKind, node int32, num, den int64, large *big
 	}
 	p, ok := h.find(Portion{kind, node, den})
 	if !ok {
-		if den > 1 && den != roundedParts && len(h.portions) >= h.mostExact {
+		if den > 1 && den != roundedParts && len(h.portions) >= h.maxExact {
 			num, den = h.round(big.NewRat(num, den))
 		}
 		p = h.portion(Portion{kind, node, den})
@@ -246,7 +246,7 @@ func (h *historian) addCollected(node int32, o observed, den int64) {
 	slice := h.collected / h.moments.Each
 	k := Portion{Ending, node, den}
 	var w Wide
-	if _, ok := h.find(k); ok || den == 1 || den <= math.MaxInt32 && len(h.portions) < h.mostExact {
+	if _, ok := h.find(k); ok || den == 1 || den <= math.MaxInt32 && len(h.portions) < h.maxExact {
 		w.Add(1, o.time)
 		h.moments.addToSum(Sum{h.portion(k), slice, o.hits, w})
 		return

@@ -254,7 +254,7 @@ func (s *searcher) computing(f sampledata.FunctionID, stacks []ranStack) *candid
 		key: key(ComputeKind, name),
 	}
 	s.divide(finding, f, of, by.total())
-	found := &candidate{f: finding, asks: s.question(finding), bar: s.bar(), least: leastMean}
+	found := &candidate{f: finding, asks: s.question(finding), bar: s.bar(), least: minMean}
 	finding.Severity = s.mean(found.asks)
 	found.note = s.leadsOn(found, by.total())
 	return found

@@ -147,9 +147,9 @@ func (a *searched) fold(explained func(f, other *Finding) bool, add func(f, into
 	a.Findings = slices.DeleteFunc(a.Findings, func(f *Finding) bool { return gone[f] })
 }
 
-// leastResting is the mean number of goroutines of a class from which it is
+// minResting is the mean number of goroutines of a class from which it is
 // worth mentioning that it is idle.
-const leastResting = 0.5
+const minResting = 0.5
 
 // rest returns the classes that wait, but are not slow.
 func (a *searched) rest() (all []Resting) {
@@ -166,7 +166,7 @@ func (a *searched) rest() (all []Resting) {
 	for i := range a.e.classes {
 		c := &a.e.classes[i]
 		alive := a.e.mean(c.life)
-		if c.runtimes || slow[c.name] || alive < leastResting {
+		if c.runtimes || slow[c.name] || alive < minResting {
 			continue
 		}
 		r := Resting{Class: c.name, Alive: alive, Idle: 1 - c.active/c.life,

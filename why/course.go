@@ -24,7 +24,7 @@ func (e *evidence) course(all []hotspots.Observation, bar float64) (steps []Step
 	last := 0
 	for k := 1; k <= courseMoments; k++ {
 		n := len(all) * k / courseMoments
-		if n < leastSamples || n == last {
+		if n < minSamples || n == last {
 			continue
 		}
 		last = n

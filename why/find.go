@@ -15,18 +15,18 @@ import (
 // section 3.2).
 const DefaultThreshold = 0.10
 
-// leastSamples is the number of samples below which no guess is made (the
+// minSamples is the number of samples below which no guess is made (the
 // ten-samples heuristic of CPPROFJ, section 5.1).
-const leastSamples = 10
+const minSamples = 10
 
-// leastMean is the mean number of goroutines, or of processors, that a
+// minMean is the mean number of goroutines, or of processors, that a
 // finding costs at least: what a program hardly ever does does not make it
 // slow, even if it does nothing else.
-const leastMean = 0.1
+const minMean = 0.1
 
-// mostHypotheses limits the hypotheses that are tested, those that would cost
+// maxHypotheses limits the hypotheses that are tested, those that would cost
 // most first.
-const mostHypotheses = 60
+const maxHypotheses = 60
 
 // Options say what to search in, and for what.
 type Options struct {
@@ -122,7 +122,7 @@ func search(r *sampledata.Recording, o Options) (*searched, error) {
 		Unmarked: r.Marking == nil,
 		Findings: []*Finding{}, Hypotheses: []Hypothesis{},
 	}
-	if a.Samples < leastSamples {
+	if a.Samples < minSamples {
 		a.State = TooLittle
 		return &searched{a, s}, nil
 	}
@@ -165,8 +165,8 @@ func (s *searcher) readProcessors() {
 func (s *searcher) test(all []*candidate) hotspots.Estimate {
 	slices.SortStableFunc(all,
 		func(a, b *candidate) int { return cmp.Compare(b.f.Severity, a.f.Severity) })
-	if len(all) > mostHypotheses {
-		all = all[:mostHypotheses]
+	if len(all) > maxHypotheses {
+		all = all[:maxHypotheses]
 	}
 	questions := []question{{hit: (*situation).usesCPU}}
 	for _, c := range all {

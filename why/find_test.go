@@ -247,7 +247,7 @@ func TestShortPhase(t *testing.T) {
 func TestTooFewSamples(t *testing.T) {
 	s := newScene()
 	g := s.spawn(1, "main.worker")[0]
-	for range leastSamples - 1 {
+	for range minSamples - 1 {
 		s.sample(t, map[sampledata.GoroutineID]sampledata.State{g: s.at(runs, "main.worker", "main.work")})
 	}
 	if a := s.find(t); a.State != TooLittle || len(a.Findings) > 0 {

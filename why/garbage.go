@@ -84,7 +84,7 @@ func (s *searcher) allocation() *candidate {
 	}
 	f.Garbage = s.e.garbage()
 	f.Garbage.Sites = parts(functions, by.total())
-	found := &candidate{f: f, asks: s.question(f), bar: s.bar(), least: leastMean}
+	found := &candidate{f: f, asks: s.question(f), bar: s.bar(), least: minMean}
 	switch {
 	case f.Severity < minGarbage*s.ran:
 		found.note = "it is a small part of what the program does"

@@ -36,7 +36,7 @@ func (s *searcher) others(by sums, but int32) []Part {
 	var list []int32
 	for c := range by {
 		if c != but && by[c] >= s.o.Threshold*s.e.classes[c].active &&
-			s.e.mean(by[c]) >= leastMean {
+			s.e.mean(by[c]) >= minMean {
 			list = append(list, c)
 		}
 	}
@@ -102,7 +102,7 @@ func (s *searcher) suffering(f *Finding, by sums, of func(*situation) bool) *can
 	if f.row().waits {
 		f.reasons = s.reasons(class, of)
 	}
-	return &candidate{f: f, asks: s.question(f), bar: s.o.Threshold, least: leastMean}
+	return &candidate{f: f, asks: s.question(f), bar: s.o.Threshold, least: minMean}
 }
 
 // lockCandidates returns a hypothesis for each lock: that goroutines wait for it.

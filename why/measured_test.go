@@ -115,7 +115,7 @@ func TestCourseOfVerdicts(t *testing.T) {
 	if last := steps[len(steps)-1]; last.At < 600*time.Millisecond || last.Share.Low <= tenth {
 		t.Errorf("YES from %+v", last)
 	}
-	if steps := e.course(all[:leastSamples-1], tenth); steps != nil {
+	if steps := e.course(all[:minSamples-1], tenth); steps != nil {
 		t.Errorf("a verdict on too few samples: %+v", steps)
 	}
 }

@@ -21,7 +21,7 @@ func (a *searched) searchPhases(r *sampledata.Recording, o Options) error {
 	for _, p := range a.phases() {
 		o := o
 		part := float64(a.e.weights.Of(int(p.from), int(p.to))) / a.e.length
-		if part < 0.05 || p.to-p.from < leastSamples {
+		if part < 0.05 || p.to-p.from < minSamples {
 			continue
 		}
 		o.Views.Span = views.Span{From: a.e.time(p.from), To: a.e.time(p.to)}
@@ -36,7 +36,7 @@ func (a *searched) searchPhases(r *sampledata.Recording, o Options) error {
 			// several spans are searched: chance has more of them
 			small := f.Severity < aProcessor || f.Share.Low < 2*o.Threshold
 			// waits change more by chance
-			few := p.to-p.from < 2*leastSamples && !f.IsCode()
+			few := p.to-p.from < 2*minSamples && !f.IsCode()
 			if known[f.key] || small || few || f.row().outside || f.stands() || a.hasPathOf(f) {
 				continue
 			}

@@ -29,7 +29,7 @@ func (s *searcher) readyCandidates() []*candidate {
 	c := s.suffering(f, by, isReady)
 	// If the threads have no CPUs, goroutines are ready because of that.
 	f.Severity *= 1 - s.noCPU/max(s.ran+s.noCPU, 1e-9)
-	c.least = 5 * leastMean
+	c.least = 5 * minMean
 	if s.ran+s.noCPU < busy*s.e.processors {
 		c.note = "there are free processors: they are about to run"
 	}
@@ -92,5 +92,5 @@ func (s *searcher) machineCandidates() []*candidate {
 	}
 	f.Where, _ = s.where(class, is)
 	return []*candidate{s.limited(&candidate{f: f, asks: question{hit: is}, bar: s.o.Threshold,
-		least: leastMean})}
+		least: minMean})}
 }

@@ -243,6 +243,6 @@ func (e *evidence) inCollections(all []hotspots.Observation) bool {
 		hits[in] += o.Weight * o.Hits
 		base[in] += o.Weight * o.Base
 	}
-	return samples >= leastSamples && base[0] > 0 && base[1] > 0 &&
+	return samples >= minSamples && base[0] > 0 && base[1] > 0 &&
 		hits[1]/base[1] > 3*hits[0]/base[0]
 }

@@ -123,9 +123,9 @@ func (t *Top) cutLines(lines []string, room int, what string) []string {
 // The widths of columns.
 const (
 	aliveWidth = 8
-	barLeast   = 10
-	barMost    = 40
-	barUsual   = 30 // if the width is unlimited
+	minBar     = 10
+	maxBar     = 40
+	usualBar   = 30 // if the width is unlimited
 )
 
 // columns returns the widths of the column of class names and of the bar, and
@@ -136,9 +136,9 @@ func (t *Top) columns() (class, bar int, numbers bool) {
 		class = max(class, utf8.RuneCountInString(termtext.Printable(c.Class)))
 	}
 	if t.Width <= 0 {
-		return class, barUsual, true
+		return class, usualBar, true
 	}
-	bar = min(max(t.Width/5, barLeast), barMost)
+	bar = min(max(t.Width/5, minBar), maxBar)
 	others := aliveWidth + 2 + bar + 1
 	for t := range views.NumTypedTimes {
 		others += numberWidth(t)

@@ -73,7 +73,7 @@ func rateText(rate float64) string {
 
 func sitesText(sites []why.Part) string {
 	var list []string
-	for _, p := range sites[:min(len(sites), mostCauses)] {
+	for _, p := range sites[:min(len(sites), maxCauses)] {
 		list = append(list, sharePercent(p.Share)+" from "+p.Name)
 	}
 	return strings.Join(list, ", ")

@@ -195,7 +195,7 @@ func whereText(f *why.Finding) string {
 		chain = len(f.Callers)
 	}
 	for i, p := range f.Callers[:chain] {
-		if i == mostCallers {
+		if i == maxCallers {
 			text += ", ..."
 			break
 		}
@@ -264,8 +264,8 @@ func whoText(f *why.Finding) string {
 	return strings.Join(parts, "; ")
 }
 
-// mostCallers limits the callers of callers that the text shows.
-const mostCallers = 2
+// maxCallers limits the callers of callers that the text shows.
+const maxCallers = 2
 
 func partsText(parts []why.Part) string {
 	var list []string
@@ -287,7 +287,7 @@ func sharesText(parts []why.Part) string {
 // WhyLines says why something is slow, as far as it is known.
 func WhyLines(f *why.Finding) (lines []string) {
 	for i, c := range f.Causes {
-		if i == mostCauses {
+		if i == maxCauses {
 			break
 		}
 		lines = append(lines, causeText(f, &c))
@@ -331,13 +331,13 @@ func WhyLines(f *why.Finding) (lines []string) {
 	if len(f.Others) > 0 {
 		lines = append(lines,
 			"so do others, by share of their time at work: "+
-				partsText(f.Others[:min(len(f.Others), mostCauses)]))
+				partsText(f.Others[:min(len(f.Others), maxCauses)]))
 	}
 	return lines
 }
 
-// mostCauses limits the causes that the text shows.
-const mostCauses = 3
+// maxCauses limits the causes that the text shows.
+const maxCauses = 3
 
 // unknownText says for which part of the waiting for a lock nobody is known
 // to hold it.
@@ -441,9 +441,9 @@ func whenText(f *why.Finding, from, to time.Duration) string {
 			list = append(list, spanText(s.From, s.To)+" ("+sharePercent(s.Share)+")")
 		}
 		text = "only " + strings.Join(list, ", ")
-		if len(list) > mostCauses {
+		if len(list) > maxCauses {
 			text = fmt.Sprintf("in %d spans: %s, ...", len(list),
-				strings.Join(list[:mostCauses], ", "))
+				strings.Join(list[:maxCauses], ", "))
 		}
 	}
 	if f.When.Period > 0 {
