@@ -76,6 +76,25 @@ func (c *mcpClient) object(name string, args map[string]any) map[string]any {
 	return object
 }
 
+// record makes a recording that is long enough for findings. On a busy machine, half a second may have no sample.
+func (c *mcpClient) record(pid int, name string) (info map[string]any) {
+	c.t.Helper()
+	file := filepath.Join(c.folder, strings.TrimSuffix(name, ".cpprof")+".cpprof")
+	for seconds := 0.5; ; seconds *= 2 {
+		info = c.object("record", map[string]any{"process": fmt.Sprint(pid), "seconds": seconds, "name": name})
+		rec, err := sampledata.Open(file)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		if rec.Samples.Len() >= 30 || seconds > 8 {
+			return info
+		}
+		if err := os.RemoveAll(file); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+}
+
 // refused checks that a call fails with a text.
 func (c *mcpClient) refused(name string, args map[string]any, want string) {
 	c.t.Helper()
@@ -100,7 +119,7 @@ func TestMCP(t *testing.T) {
 		t.Errorf("the processes are %s", text)
 	}
 	for _, name := range []string{"old", "new.cpprof"} {
-		info := c.object("record", map[string]any{"process": fmt.Sprint(target.Pid()), "seconds": 0.5, "name": name})
+		info := c.record(target.Pid(), name)
 		if fmt.Sprint(info["pid"]) != fmt.Sprint(float64(target.Pid())) {
 			t.Errorf("recorded is process %v, want %d", info["pid"], target.Pid())
 		}
