@@ -111,14 +111,9 @@ func (s onlySample) Sample(sample sampledata.Sample, changes []sampledata.Change
 type coreHalter struct{ target *proc.Target }
 
 func (h *coreHalter) during(f func([]thread) error) (time.Duration, error) {
-	var threads []thread
-	for _, t := range h.target.ThreadList() {
-		regs, err := t.Registers()
-		if err != nil {
-			return 0, fmt.Errorf("reading registers of thread %d: %w", t.ThreadID(), err)
-		}
-		// Like nativeHalter, it can't find out which threads sleep in system calls.
-		threads = append(threads, thread{id: t.ThreadID(), regs: regs, asleep: true})
+	threads, err := threadsOf(h.target.ThreadList())
+	if err != nil {
+		return 0, err
 	}
 	slices.SortFunc(threads, func(a, b thread) int { return a.id - b.id })
 	return 0, f(threads)

@@ -2,6 +2,7 @@ package delve
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/go-delve/delve/pkg/proc"
@@ -39,6 +40,23 @@ type thread struct {
 	id     int
 	regs   proc.Registers
 	asleep bool // whether it was in a system call that waits in the kernel
+}
+
+// threadsOf returns threads that Delve has halted. It can't find out whether a
+// thread in a system call sleeps, so it reports all of those as asleep.
+func threadsOf(list []proc.Thread) ([]thread, error) {
+	threads := make([]thread, 0, len(list))
+	for _, t := range list {
+		regs, err := t.Registers()
+		if err == nil {
+			regs, err = regs.Copy()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading registers of thread %d: %w", t.ThreadID(), err)
+		}
+		threads = append(threads, thread{id: t.ThreadID(), regs: regs, asleep: true})
+	}
+	return threads, nil
 }
 
 // A span is a piece of the target's memory, and its copy.

@@ -79,7 +79,7 @@ func (h *nativeHalter) during(f func([]thread) error) (time.Duration, error) {
 	err := h.halt()
 	if err == nil {
 		var threads []thread
-		if threads, err = h.threads(); err == nil {
+		if threads, err = threadsOf(h.targets.ThreadList()); err == nil {
 			err = f(threads)
 		}
 	}
@@ -87,23 +87,6 @@ func (h *nativeHalter) during(f func([]thread) error) (time.Duration, error) {
 		h.resume()
 	}
 	return time.Since(start), err
-}
-
-// threads returns the threads. This halter can't find out whether a thread in
-// a system call sleeps, so it reports all of those as asleep.
-func (h *nativeHalter) threads() ([]thread, error) {
-	var threads []thread
-	for _, t := range h.targets.ThreadList() {
-		regs, err := t.Registers()
-		if err == nil {
-			regs, err = regs.Copy()
-		}
-		if err != nil {
-			return nil, fmt.Errorf("reading registers of thread %d: %w", t.ThreadID(), err)
-		}
-		threads = append(threads, thread{id: t.ThreadID(), regs: regs, asleep: true})
-	}
-	return threads, nil
 }
 
 func (h *nativeHalter) read(spans []span) { readSpans(h.targets.Selected.Memory(), spans) }
