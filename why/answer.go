@@ -85,6 +85,7 @@ type Finding struct {
 	Garbage    *Garbage       `json:"garbage,omitempty"`  // of allocation
 	Measured   []Measured     `json:"measured,omitempty"` // by probes
 	Before     *Before        `json:"before,omitempty"`   // if two recordings are compared
+	Gain       *Gain          `json:"gain,omitempty"`     // what its fix would bring
 
 	reasons  []string // of waits: those that the share counts
 	specific float64  // the rank is severity times this

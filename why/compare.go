@@ -33,6 +33,7 @@ func Compare(r, earlier *sampledata.Recording, o Options) (*Answer, error) {
 	shares := now.codeShares()
 	now.slowerThan(old, old.codeShares())
 	old.slowerThan(now, shares)
+	now.gains()
 	now.Improved = old.Findings
 	now.Resting = nil // what isn't slower may still be slow
 	if len(now.Findings) == 0 {

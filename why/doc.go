@@ -16,6 +16,8 @@
 //	when.go       when a finding is true; phases.go: what is true only in a phase; companions.go:
 //	              the monitors that go with it
 //	conclude.go   what is left of the findings when each that another one explains is left out, and their rank
+//	gain.go       what its fix would bring: gain_law.go has the laws, gain_moments.go the samples,
+//	              gain_trace.go whose time is a cost; without.go: of a cost that somebody names
 //	probed.go     what the samples say of functions that were probed
 //	compare.go    what is slower than in an earlier recording
 package why

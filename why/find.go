@@ -98,6 +98,7 @@ func Find(r *sampledata.Recording, o Options) (*Answer, error) {
 		return nil, err
 	}
 	whole.conclude()
+	whole.gains()
 	whole.measure(r)
 	return whole.Answer, nil
 }
@@ -108,14 +109,23 @@ type searched struct {
 	*searcher
 }
 
-// search tests the hypotheses on one span.
-func search(r *sampledata.Recording, o Options) (*searched, error) {
+// newSearcher reads the evidence of one span.
+func newSearcher(r *sampledata.Recording, o Options) (*searcher, error) {
 	e, err := newEvidence(r, o.Views)
 	if err != nil {
 		return nil, err
 	}
-	kinds := newFunctionKinds(r, cmp.Or(o.Aspects, aspects.NewSet()))
-	s := &searcher{e: e, o: o, kinds: kinds, modules: modules{r: r}}
+	o.Aspects = cmp.Or(o.Aspects, aspects.NewSet())
+	return &searcher{e: e, o: o, kinds: newFunctionKinds(r, o.Aspects), modules: modules{r: r}}, nil
+}
+
+// search tests the hypotheses on one span.
+func search(r *sampledata.Recording, o Options) (*searched, error) {
+	s, err := newSearcher(r, o)
+	if err != nil {
+		return nil, err
+	}
+	e := s.e
 	a := &Answer{
 		Samples: int(e.to - e.from), From: e.time(e.from), To: e.time(e.to),
 		Processors: e.processors, Threshold: o.Threshold,

@@ -30,6 +30,7 @@ type kindRow struct {
 	locked       bool    // it is about waits for a lock, whose holders a view shows
 	view         string  // the typed time that shows it in its class's view; "" is its function
 	specific     float64 // how much a finding of the kind says: the rank is severity times this
+	silent       string  // why it is not known what a fix would bring; "" if it can be
 }
 
 // KindWords are the words for findings of a kind. Names in braces stand for
@@ -50,6 +51,12 @@ type KindWords struct {
 
 // unstick is what helps goroutines that can never run again.
 const unstick = "see to it that the wait ends: by a context, a closed channel, a buffer for the last value, or one order of locks"
+
+// Why it is not known what a fix would bring.
+const (
+	unknownCPUs   = "the samples don't tell how fast the program is with more CPU time"
+	standsForever = "the samples don't tell what the goroutines would do otherwise"
+)
 
 // kinds is the table. An init function fills it, since its functions refer to it.
 var kinds map[Kind]*kindRow
@@ -140,6 +147,7 @@ func processorKindRows() map[Kind]*kindRow {
 			find: (*searcher).readyCandidates, hits: (*searcher).readyHits,
 			measure:   (*searcher).readyMeasure,
 			placeless: true, view: views.Load.String(), specific: 1,
+			silent: "it depends on what the other goroutines do less of, or on the processors added",
 			KindWords: KindWords{
 				First:  "More goroutines are ready to run than processors: ",
 				Says:   "waiting for a processor",
@@ -149,7 +157,7 @@ func processorKindRows() map[Kind]*kindRow {
 		MachineKind: {
 			find: (*searcher).machineCandidates, hits: (*searcher).starvedHits, ofProcessors: true,
 			outside: true, placeless: true,
-			view: views.Load.String(),
+			view: views.Load.String(), silent: unknownCPUs,
 			KindWords: KindWords{
 				Says: "The machine is too busy for the program: on {share} of the processors, the thread waits for a CPU ({mean} threads on average).",
 				Own:  "other programs, or a limit on the CPU time of its group, have the CPUs: it is not the program that is slow",
@@ -158,7 +166,7 @@ func processorKindRows() map[Kind]*kindRow {
 		},
 		ThrottledKind: {
 			hits: (*searcher).starvedHits, ofProcessors: true, placeless: true,
-			view: views.Load.String(), specific: 2,
+			view: views.Load.String(), specific: 2, silent: unknownCPUs,
 			KindWords: KindWords{
 				Says: "The program's control group has too little CPU time: on {share} of the processors, the thread waits for a CPU ({mean} threads on average).",
 				See:  "info", Remedy: "raise the limit of the group, or set GOMAXPROCS to it",
@@ -179,7 +187,7 @@ func processorKindRows() map[Kind]*kindRow {
 func standstillRows() map[Kind]*kindRow {
 	return map[Kind]*kindRow{
 		LeakKind: {
-			specific: 1,
+			specific: 1, silent: standsForever,
 			KindWords: KindWords{
 				Says:   "Goroutines of {class} probably leak: {growth}, and hardly any ends; they wait ({reason}) in {place}.",
 				See:    "report --idle",
@@ -187,11 +195,11 @@ func standstillRows() map[Kind]*kindRow {
 			},
 		},
 		StuckKind: {
-			specific:  1e9,
+			specific: 1e9, silent: standsForever,
 			KindWords: KindWords{Says: "{stuck}", See: "stuck", Remedy: unstick},
 		},
 		DeadlockKind: {
-			locked: true, specific: 1e6,
+			locked: true, specific: 1e6, silent: standsForever,
 			KindWords: KindWords{Says: "{circle}", See: "locks",
 				Remedy: "take the locks in one order everywhere"},
 		},

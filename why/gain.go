@@ -1,0 +1,267 @@
+package why
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/cpprof/cpprof/refine/hotspots"
+	"github.com/cpprof/cpprof/views"
+)
+
+// A Gain is what it would bring if a cost went away: how much more work a
+// class gets done, or how much less time it takes for a piece of work.
+type Gain struct {
+	Class string `json:"class,omitempty"` // whose work it is
+	Law   Law    `json:"law,omitempty"`
+	// of a closed class: how many times as much work gets done without the
+	// cost, and with half of it
+	Times *Factor `json:"times,omitempty"`
+	Half  *Factor `json:"half,omitempty"`
+	// of other classes: the share of the time of a piece of work that is gone
+	// without the cost
+	Less *hotspots.Estimate `json:"less,omitempty"`
+	Next *Next              `json:"next,omitempty"`
+	// why nothing is known; "" if it is
+	Silent string `json:"silent,omitempty"`
+}
+
+// A Law says who decides how much work there is.
+type Law string
+
+// The laws.
+const (
+	// the class itself: its goroutines begin with the next piece as soon as
+	// one is done, or after some thinking
+	Closed Law = "closed"
+	Open   Law = "open"    // others, at random
+	Either Law = "unknown" // it is not known
+)
+
+// A Next is what limits a class once a cost is gone.
+type Next struct {
+	Centre Centre `json:"centre"`
+	Name   string `json:"name,omitempty"` // of the lock, or the function
+	// what the class mostly does then, if no centre is full; it waits for work
+	// if it sleeps between two pieces
+	Does Activity `json:"does,omitempty"`
+}
+
+// A Centre is what may be full.
+type Centre string
+
+// The centres.
+const (
+	NoCentre   Centre = "none"       // nothing is full
+	Processors Centre = "processors" // all are in use
+	Goroutines Centre = "goroutines" // the class's, which compute all the time
+	ALock      Centre = "lock"       // it is always held
+)
+
+const (
+	leastActive = 30   // samples with goroutines of the class at work
+	wholly      = 0.97 // of its time, if the class does nothing else
+	fullUse     = 0.85 // of the processors, if they are full
+	foreignUse  = 0.25 // of the CPU time, if other classes share the processors
+	hardlyIdle  = 0.05 // of its life, if a class is not idle
+	mostlyThink = 0.8  // of its idle time, if a class thinks: it sleeps
+	mostGains   = 10   // findings for which a gain is computed
+)
+
+// gains sets what fixing each finding would bring.
+func (a *searched) gains() {
+	var m *moments
+	for _, f := range a.Findings[:min(len(a.Findings), mostGains)] {
+		if silent := f.row().silent; silent != "" {
+			f.Gain = &Gain{Silent: silent}
+			continue
+		}
+		if f.Phase {
+			f.Gain = &Gain{Silent: "it is true only in a part of the recording"}
+			continue
+		}
+		if m == nil {
+			m = newMoments(a.searcher)
+		}
+		f.Gain = a.gainOf(m, f)
+	}
+}
+
+// gainOf returns what fixing a finding would bring: to the class that it is
+// about or, if it is about the processors, to the one that it costs most.
+func (s *searcher) gainOf(m *moments, f *Finding) *Gain {
+	b := m.tracer(s.targetOf(f))
+	classes := s.workersOf(f)
+	if f.OfProcessors() {
+		classes = b.most()
+	}
+	return b.gain(classes, 1)
+}
+
+// targetOf returns the cost that a finding is about. Of code it is the
+// function, of a lock the waits of all classes.
+func (s *searcher) targetOf(f *Finding) target {
+	switch {
+	case f.IsCode():
+		return target{func(at *situation) bool { return s.on(at, f.Where.Function) }, true}
+	case f.Kind == LockKind:
+		return target{awaits(f.Lock), false}
+	}
+	return target{s.hits(f), false}
+}
+
+// awaits returns the waits for a lock.
+func awaits(lock string) func(*situation) bool {
+	return func(at *situation) bool {
+		return at.state.Doing == views.AwaitingLock && at.lock == lock
+	}
+}
+
+// workersOf returns the classes whose work a finding holds up, the finding's
+// own first.
+func (s *searcher) workersOf(f *Finding) (all []int32) {
+	for _, name := range append([]string{f.Class}, names(f.Others)...) {
+		if class, ok := s.e.byName[name]; ok && !s.e.classes[class].runtimes {
+			all = append(all, class)
+		}
+	}
+	return all
+}
+
+func names(all []Part) (list []string) {
+	for _, p := range all {
+		list = append(list, p.Name)
+	}
+	return list
+}
+
+// mostAsked limits the classes that are asked what they would gain.
+const mostAsked = 3
+
+// gain returns what it would bring if a part of the target went away, for the
+// first of some classes that tells it.
+func (b *tracer) gain(classes []int32, part float64) *Gain {
+	first := &Gain{Silent: "no class of goroutines does the work"}
+	for i, class := range classes[:min(len(classes), mostAsked)] {
+		g := b.gainOf(class, part)
+		if g.Silent == "" {
+			return g
+		}
+		if i == 0 {
+			first = g
+		}
+	}
+	return first
+}
+
+// gainOf returns what it would bring to a class.
+func (b *tracer) gainOf(class int32, part float64) *Gain {
+	c, t := &b.s.e.classes[class], b.trace(class)
+	g := &Gain{Class: c.name, Law: b.lawOf(c, t.through)}
+	active, thinks := 0, 0.0
+	for i := range t.through {
+		o := &t.through[i]
+		if o.Base > 0 {
+			active++
+		}
+		if g.Law == Closed {
+			o.Base += b.s.e.mean(c.sleeps)
+			thinks += o.Weight * b.s.e.mean(c.sleeps)
+		}
+	}
+	d := b.demand(t)
+	switch {
+	case active < leastActive:
+		return &Gain{Class: c.name, Silent: "too few samples have its goroutines at work"}
+	case d.through.Share >= wholly && (b.code || g.Law != Closed):
+		return &Gain{Class: c.name, Silent: "it is all that the class does"}
+	case g.Law != Closed:
+		g.Less = &hotspots.Estimate{Share: part * d.through.Share, Low: part * d.through.Low,
+			High: part * d.through.High, Samples: d.through.Samples}
+		return g
+	}
+	whole, full := d.gain(part)
+	half, _ := d.gain(part / 2)
+	g.Times, g.Half = &whole, &half
+	if full != nil {
+		g.Next = &full.next
+	} else {
+		g.Next = b.rest(t.left, thinks)
+	}
+	return g
+}
+
+// most returns the classes of the program whose time goes most through the
+// target.
+func (b *tracer) most() (all []int32) {
+	by := make(sums)
+	for i := range b.samples {
+		b.enter(i)
+		for k := range b.workers {
+			w := &b.workers[k]
+			if class := b.at(w).class; !b.s.e.classes[class].runtimes {
+				by[class] += b.weight(i) * b.share(w, 0)
+			}
+		}
+	}
+	for class, weight := range by {
+		if weight > 0 {
+			all = append(all, class)
+		}
+	}
+	slices.SortFunc(all,
+		func(a, b int32) int { return cmp.Or(cmp.Compare(by[b], by[a]), cmp.Compare(a, b)) })
+	return all
+}
+
+// demand sums up what was traced.
+func (b *tracer) demand(t *traced) *demand {
+	used := make([]hotspots.Observation, len(b.samples))
+	for i, sample := range b.samples {
+		cpus := b.s.e.cpus
+		used[i] = hotspots.Observation{Weight: b.weight(i),
+			Hits: float64(cpus.Used[sample] + cpus.NoCPU[sample]),
+			Base: float64(cpus.Processors[sample])}
+	}
+	return &demand{through: hotspots.Estimated(t.through, 1), cpu: hotspots.Estimated(t.cpu, 1),
+		full:   hotspots.RatioOf(used, 1).Value >= fullUse,
+		shared: t.foreign > foreignUse, centres: t.centres}
+}
+
+// lawOf says who decides how much work a class has. Sleep at home is
+// thinking, which stays. Goroutines that live for one piece of work are
+// started by others.
+func (b *tracer) lawOf(c *class, active []hotspots.Observation) Law {
+	idle := c.life - c.active
+	switch {
+	case 2*c.ended > c.goroutines:
+		return Either
+	case idle < hardlyIdle*c.life, c.sleeps >= mostlyThink*idle:
+		return Closed
+	case varies(active):
+		return Open
+	}
+	return Either
+}
+
+// rest returns what a class mostly does without the target; it may think.
+func (b *tracer) rest(left sums, thinks float64) *Next {
+	type doing struct {
+		does     Activity
+		function string
+	}
+	by := make(map[doing]float64)
+	for i, weight := range left {
+		at := &b.s.e.situations[i]
+		by[doing{b.s.e.activity(at), b.s.e.places.at(at.state.Stack)}] += weight
+	}
+	total := left.total() + thinks
+	if thinks > total/2 {
+		return &Next{Centre: NoCentre, Does: WaitsForWork}
+	}
+	for d, weight := range by {
+		if weight > total/2 {
+			return &Next{Centre: NoCentre, Name: d.function, Does: d.does}
+		}
+	}
+	return &Next{Centre: NoCentre}
+}

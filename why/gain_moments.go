@@ -1,0 +1,146 @@
+package why
+
+import (
+	"slices"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
+)
+
+// moments are samples of a span, each with its goroutines that work: they
+// don't wait for work, and have moved in the recording. In a large recording these are some blocks of neighbouring samples.
+type moments struct {
+	s        *searcher
+	samples  []int32
+	workers  [][]worker // by moment
+	collects []bool     // by situation: it waits for the collector
+	pools    map[poolKey]*pool
+	peers    map[uint64][]int32 // by channel: the classes that were seen to wait there
+}
+
+// A worker is a goroutine that works.
+type worker struct {
+	goroutine sampledata.GoroutineID
+	situation int32
+	holders   sampledata.HolderSetID
+	lock      uint64 // that it waits for
+	free      bool   // nobody holds that lock
+}
+
+const (
+	mostMoments  = 1000
+	leastMoments = 100
+	mostWorkers  = 200_000 // in all moments together
+	momentBlock  = 10      // neighbouring samples
+)
+
+// newMoments reads moments from the evidence.
+func newMoments(s *searcher) *moments {
+	e := s.e
+	m := &moments{s: s, pools: make(map[poolKey]*pool), peers: make(map[uint64][]int32),
+		collects: e.matching(s.awaitsCollector)}
+	for i := range e.situations {
+		at := &e.situations[i]
+		c := at.state.Channel
+		if c != 0 && at.state.Doing.OfChannel() && !slices.Contains(m.peers[c], at.class) {
+			m.peers[c] = append(m.peers[c], at.class)
+		}
+	}
+	m.choose()
+	m.workers = make([][]worker, len(m.samples))
+	from := make([]int32, e.to-e.from+1) // by sample: the first moment that is not before
+	next := int32(len(m.samples))
+	for i := range slices.Backward(from) {
+		if next > 0 && m.samples[next-1]-e.from >= int32(i) {
+			next--
+		}
+		from[i] = next
+	}
+	for i, run := range e.r.Runs.All() {
+		at := e.of[i]
+		if at < 0 || e.situations[at].idle || e.situations[at].still {
+			continue
+		}
+		w := worker{run.Goroutine, at, run.Holders, run.Lock, run.Evidence == sampledata.Free}
+		end := from[min(run.Last+1, e.to)-e.from]
+		for k := from[max(run.First, e.from)-e.from]; k < end; k++ {
+			m.workers[k] = append(m.workers[k], w)
+		}
+	}
+	return m
+}
+
+// choose chooses the samples.
+func (m *moments) choose() {
+	e, active := m.s.e, 0.0
+	for i := range e.classes {
+		active += e.mean(e.classes[i].active)
+	}
+	want := max(leastMoments, min(mostMoments, int(mostWorkers/max(active, 1))))
+	all := int(e.to - e.from)
+	blocks := want / momentBlock
+	if all <= want {
+		blocks = (all + momentBlock - 1) / momentBlock
+	}
+	for b := range blocks {
+		first := b * momentBlock
+		if all > want {
+			first = b * (all - momentBlock) / max(1, blocks-1)
+		}
+		for i := first; i < min(first+momentBlock, all); i++ {
+			m.samples = append(m.samples, e.from+int32(i))
+		}
+	}
+}
+
+// weight returns the time that a moment stands for.
+func (m *moments) weight(moment int) float64 {
+	return m.s.e.between(m.samples[moment], m.samples[moment])
+}
+
+// A poolKey is the function of a class in which it waits.
+type poolKey struct {
+	class    int32
+	function string
+}
+
+// A pool is what the goroutines of a class share, such as connections: some
+// wait for one in a function, while others are further on in it and have one.
+type pool struct {
+	has []bool // by situation
+}
+
+// pool returns the pool that a situation waits for; nil if it is none. Only
+// the class itself is seen at the channel then, and its loop is no such
+// function.
+func (m *moments) pool(at *situation) *pool {
+	if d := at.state.Doing; !d.OfChannel() && d != views.AwaitingCondition &&
+		d != views.AwaitingSemaphore {
+		return nil
+	}
+	key := poolKey{at.class, m.s.e.places.at(at.state.Stack)}
+	if p, ok := m.pools[key]; ok {
+		return p
+	}
+	p := m.newPool(key, at.state.Channel)
+	m.pools[key] = p
+	return p
+}
+
+func (m *moments) newPool(key poolKey, channel uint64) *pool {
+	e := m.s.e
+	if len(m.peers[channel]) > 1 || m.s.isLoop(key.class, key.function) {
+		return nil
+	}
+	p, some := &pool{has: make([]bool, len(e.situations))}, false
+	for i := range e.situations {
+		at := &e.situations[i]
+		p.has[i] = at.class == key.class && !at.idle && m.s.on(at, key.function) &&
+			e.places.at(at.state.Stack) != key.function
+		some = some || p.has[i]
+	}
+	if !some {
+		return nil
+	}
+	return p
+}

@@ -1,0 +1,136 @@
+package why
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// asked returns what it would bring if a cost went away.
+func (s *scene) asked(t *testing.T, name string, half bool) *Gain {
+	t.Helper()
+	r := s.Recording()
+	if err := r.Check(); err != nil {
+		t.Fatal(err)
+	}
+	removal, err := Without(r, configured(), name, half)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return removal.Gain
+}
+
+func nearly(a, b float64) bool { return math.Abs(a-b) < 0.02*b }
+
+// lockedScene has four workers: one computes under a lock, two wait for it, and one computes elsewhere.
+func lockedScene(t *testing.T) *scene {
+	s := newScene()
+	s.spawn(4, "main.worker")
+	for i := range 100 {
+		g := func(k int) sampledata.GoroutineID { return s.goroutines[(i+k)%4] }
+		waits := s.at(blocked, "main.worker", "main.store", "sync.(*Mutex).Lock")
+		waits.Lock, waits.Holders = 0x200, s.HolderSet([]sampledata.GoroutineID{g(0)})
+		s.sample(t, map[sampledata.GoroutineID]sampledata.State{
+			g(0): s.at(runs, "main.worker", "main.store", "main.update"), g(1): waits, g(2): waits,
+			g(3): s.at(runs, "main.worker", "main.other")})
+	}
+	return s
+}
+
+func (s *scene) lockFinding(t *testing.T) *Finding {
+	t.Helper()
+	all := s.find(t).Findings
+	i := slices.IndexFunc(all, func(f *Finding) bool { return f.Kind == LockKind })
+	if i < 0 {
+		t.Fatalf("no finding is about a lock: %+v", all)
+	}
+	return all[i]
+}
+
+// Who waits for a lock waits for what its holder does: without the code under the lock, three quarters of the time are gone,
+// and with half of it three eighths. The lock is always held: without code elsewhere, nothing is gained.
+func TestGainUnderLock(t *testing.T) {
+	s := lockedScene(t)
+	g := s.asked(t, "main.update", false)
+	if g.Class != "go:main.worker" || g.Law != Closed || !nearly(g.Times.Times, 4) || !nearly(g.Half.Times, 1.6) {
+		t.Errorf("without main.update: %+v, %+v", g, g.Times)
+	}
+	if half := s.asked(t, "main.update", true); !nearly(half.Times.Times, 1.6) || half.Half != nil {
+		t.Errorf("without half of main.update: %+v, %+v", half, half.Times)
+	}
+	if g := s.asked(t, "* ..main.other", false); g.Times.Times != 1 || g.Next.Centre != ALock {
+		t.Errorf("without main.other: %+v, %+v", g.Times, g.Next)
+	}
+	lock := s.lockFinding(t).Lock
+	if g := s.asked(t, lock, false); !nearly(g.Times.Times, 2) || g.Next.Centre != Processors {
+		t.Errorf("without %s: %+v, %+v", lock, g.Times, g.Next)
+	}
+}
+
+// A finding has the same gain as its lock.
+func TestFindingsHaveGains(t *testing.T) {
+	s := lockedScene(t)
+	f := s.lockFinding(t)
+	want := s.asked(t, f.Lock, false)
+	if f.Gain == nil || f.Gain.Times == nil || *f.Gain.Times != *want.Times {
+		t.Errorf("%+v, want %+v", f.Gain, want)
+	}
+}
+
+// Handlers of requests that come at random: what is known is how long one takes. If a fixed number are at work, it is not
+// known who decides that.
+func TestGainOfRequests(t *testing.T) {
+	for law, active := range map[Law][]int{Open: {0, 8, 0, 0, 2}, Either: {2}} {
+		s := newScene()
+		s.spawn(10, "main.handler")
+		for i := range 200 {
+			states := make(map[sampledata.GoroutineID]sampledata.State)
+			for k := range s.goroutines {
+				states[s.goroutines[(i+k)%10]] = s.at(idles, "main.handler", "runtime.chanrecv")
+				if n := active[i%len(active)]; k < n/2 {
+					states[s.goroutines[(i+k)%10]] = s.at(runs, "main.handler", "main.parse")
+				} else if k < n {
+					states[s.goroutines[(i+k)%10]] = s.at(reads, "main.handler", "main.fetch", "net.(*conn).Read")
+				}
+			}
+			s.sample(t, states)
+		}
+		if g := s.asked(t, "main.fetch", false); g.Law != law || g.Less == nil || !nearly(g.Less.Share, 0.5) || g.Times != nil {
+			t.Errorf("%s: %+v, %+v", law, g, g.Less)
+		}
+	}
+}
+
+// What is all that a class does has no gain, and the reason is said. A name that nothing has is an error.
+func TestGainIsSilent(t *testing.T) {
+	s := lockedScene(t)
+	if g := s.asked(t, "main.worker", false); g.Silent == "" || g.Times != nil || g.Less != nil {
+		t.Errorf("%+v", g)
+	}
+	for _, name := range []string{"main.nothing", "* ..", "@nothing", ""} {
+		if r, err := Without(s.Recording(), configured(), name, false); err == nil {
+			t.Errorf("%q: %+v", name, r)
+		}
+	}
+}
+
+// A hundred thousand goroutines that work are looked at in fewer samples.
+func TestMomentsAreBounded(t *testing.T) {
+	r := wide(3000, 1000)
+	s, err := newSearcher(r, configured())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, workers := newMoments(s), 0
+	for i, samples := range m.samples {
+		if i > 0 && samples <= m.samples[i-1] {
+			t.Fatal("the samples are not in order")
+		}
+		workers += len(m.workers[i])
+	}
+	if n := len(m.samples); n < leastMoments || n > mostMoments || workers > 2*mostWorkers {
+		t.Errorf("%d moments with %d workers", n, workers)
+	}
+}

@@ -1,0 +1,298 @@
+package why
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/cpprof/cpprof/refine/hotspots"
+	"github.com/cpprof/cpprof/views"
+)
+
+// A target is a cost that may be left out.
+type target struct {
+	hit func(*situation) bool
+	// it is code: who waits for a lock in it waits for the lock's holder
+	code bool
+}
+
+// mostHolders limits the chain of goroutines that one waits for, and
+// mostWaits the waits in it for others than a lock's holders.
+const (
+	mostHolders = 5
+	mostWaits   = 3
+)
+
+// A tracer attributes the time of goroutines to a target, moment by moment.
+// Who waits for a lock waits for what its holder does; who is ready, for those
+// that run; and who waits for others, for what the others do (wPerf, OSDI '18).
+type tracer struct {
+	*moments
+	code      bool
+	target    []bool  // by situation
+	collector float64 // the share of the allocations that is the target's
+
+	// of one moment
+	workers []worker
+	of      []int32 // by goroutine: its worker, plus 1
+	ready   float64 // the share of those that run that is the target's
+	busy    []tally // by class: those that others may wait for
+	all     tally   // the sum of busy
+	summed  bool
+}
+
+// A tally counts goroutines, and how much of their time is the target's.
+type tally struct{ count, target float64 }
+
+func (t *tally) add(share float64) { t.count++; t.target += share }
+
+func (t tally) mean() float64 { return t.target / max(t.count, 1) }
+
+func (m *moments) tracer(t target) *tracer {
+	b := &tracer{moments: m, code: t.code, target: m.s.e.matching(t.hit),
+		of: make([]int32, m.s.e.r.Goroutines.Len()), busy: make([]tally, len(m.s.e.classes))}
+	if t.code {
+		var garbage tally
+		for i := range m.s.e.situations {
+			at := &m.s.e.situations[i]
+			if !at.usesCPU() || !m.s.kinds.on(at.state.Stack, allocKind) {
+				continue
+			}
+			garbage.count += at.weight
+			if b.target[i] {
+				garbage.target += at.weight
+			}
+		}
+		b.collector = garbage.mean()
+	}
+	return b
+}
+
+// enter begins with a moment. It returns those that run.
+func (b *tracer) enter(moment int) (running tally) {
+	for _, w := range b.workers {
+		b.of[w.goroutine] = 0
+	}
+	b.workers, b.summed = b.moments.workers[moment], false
+	for i := range b.workers {
+		w := &b.workers[i]
+		b.of[w.goroutine] = int32(i) + 1
+		if b.at(w).state.Doing.Executes() {
+			running.add(b.share(w, 0))
+		}
+	}
+	b.ready = running.mean()
+	return running
+}
+
+func (b *tracer) at(w *worker) *situation { return &b.s.e.situations[w.situation] }
+
+// share returns the share of a goroutine's time in this moment that is the
+// target's.
+func (b *tracer) share(w *worker, depth int) float64 {
+	at, hit := b.at(w), b.target[w.situation]
+	does := at.state.Doing
+	switch {
+	case hit && !(b.code && does == views.AwaitingLock):
+		return 1
+	case does.Executes():
+		if b.s.e.classes[at.class].collector {
+			return b.collector
+		}
+		return 0
+	case does == views.Ready:
+		return b.ready
+	case does == views.AwaitingLock:
+		if held, known := b.held(w, depth); known {
+			return held
+		}
+		if hit {
+			return 1
+		}
+		return b.ready
+	case b.collects[w.situation]:
+		return b.collector
+	case outside(does), depth >= mostWaits:
+		return 0
+	}
+	if ends, known := b.held(w, depth); known {
+		return ends
+	}
+	return b.awaited(at, depth)
+}
+
+// outside reports whether nobody in the program ends a wait, as far as is known.
+func outside(does views.Doing) bool {
+	return does == views.Sleeping || does == views.InSystemCall || does == views.AwaitingIO
+}
+
+// held returns the share of what the holders do of the lock that a goroutine
+// waits for, or those that may end its wait.
+func (b *tracer) held(w *worker, depth int) (share float64, known bool) {
+	if w.free || depth >= mostHolders {
+		return 0, false
+	}
+	var holders tally
+	for _, g := range b.s.e.r.HolderSets[w.holders] {
+		if i := b.of[g]; i > 0 && g != w.goroutine {
+			holders.add(b.share(&b.workers[i-1], depth+1))
+		}
+	}
+	return holders.mean(), holders.count > 0
+}
+
+// awaited returns the share of what those do that goroutines wait for, if the
+// recording does not name them: the classes at the other end of the channel,
+// those that have what is shared or, if neither is known, all other classes.
+func (b *tracer) awaited(at *situation, depth int) float64 {
+	peers, has := b.peers[at.state.Channel], []bool(nil)
+	if p := b.pool(at); p != nil {
+		has = p.has
+	}
+	if len(peers) > 1 || has != nil {
+		var those tally
+		for i := range b.workers {
+			w := &b.workers[i]
+			class := b.at(w).class
+			if has != nil && has[w.situation] || class != at.class && slices.Contains(peers, class) {
+				those.add(b.share(w, max(depth+1, mostWaits)))
+			}
+		}
+		return those.mean()
+	}
+	b.sumUp()
+	own := b.busy[at.class]
+	return tally{b.all.count - own.count, b.all.target - own.target}.mean()
+}
+
+// sumUp sums up the goroutines that others may wait for: those of the program
+// that don't wait for others themselves.
+func (b *tracer) sumUp() {
+	if b.summed {
+		return
+	}
+	b.summed, b.all = true, tally{}
+	clear(b.busy)
+	for i := range b.workers {
+		at := b.at(&b.workers[i])
+		does := at.state.Doing
+		if does.Waits() && !outside(does) || b.s.e.classes[at.class].runtimes {
+			continue
+		}
+		share := b.share(&b.workers[i], mostWaits)
+		b.busy[at.class].add(share)
+		b.all.add(share)
+	}
+}
+
+// A traced is what the moments say of a class and a target.
+type traced struct {
+	// of the goroutines of the class at work (Base), those that go through
+	// the target
+	through []hotspots.Observation
+	cpu     []hotspots.Observation // the same of all that run
+	centres []*centre
+	foreign float64 // the share of other classes in the CPU time, without the target's
+	left    sums    // by situation of the class: the time that is not the target's
+}
+
+// trace attributes the time of a class to the target.
+func (b *tracer) trace(class int32) *traced {
+	e, n := b.s.e, len(b.samples)
+	t := &traced{through: make([]hotspots.Observation, n), cpu: make([]hotspots.Observation, n),
+		left: make(sums)}
+	own := newCentre(n)
+	held := &heldLocks{b.moments, make(map[uint64]*centre)}
+	goroutines := e.mean(e.classes[class].life)
+	others := tally{}
+	for i, sample := range b.samples {
+		weight, running := b.weight(i), b.enter(i)
+		t.cpu[i] = hotspots.Observation{Weight: weight, Hits: running.target, Base: running.count}
+		processors := min(goroutines, float64(e.cpus.Processors[sample]))
+		own.enter(i, weight, processors)
+		through := &t.through[i]
+		through.Weight = weight
+		others.count += weight * running.count
+		for k := range b.workers {
+			w := &b.workers[k]
+			at := b.at(w)
+			runs := at.state.Doing.Executes()
+			if at.class != class {
+				if c := &e.classes[at.class]; runs && !c.runtimes {
+					others.target += weight * (1 - b.share(w, 0))
+				}
+				continue
+			}
+			share := b.share(w, 0)
+			through.Base++
+			through.Hits += share
+			t.left[w.situation] += weight * (1 - share)
+			if runs {
+				own.used[i].Hits++
+				own.target[i].Hits += share
+			}
+			if at.state.Doing == views.AwaitingLock && !b.target[w.situation] {
+				if share, known := b.held(w, 0); known {
+					held.add(i, w.lock, at.lock, share)
+				}
+			}
+		}
+	}
+	own.next = Next{Centre: Processors}
+	if goroutines < e.processors {
+		own.next.Centre = Goroutines
+	}
+	t.foreign = others.mean()
+	t.centres = append(held.centres(), own)
+	return t
+}
+
+func newCentre(moments int) *centre {
+	return &centre{used: make([]hotspots.Observation, moments),
+		target: make([]hotspots.Observation, moments)}
+}
+
+// enter begins with a moment, in which the centre can serve so many.
+func (c *centre) enter(moment int, weight, servers float64) {
+	o := hotspots.Observation{Weight: weight, Base: servers}
+	c.used[moment], c.target[moment] = o, o
+}
+
+// heldLocks are the locks that a class waits for, as centres. A lock is known
+// to be held only while somebody waits for it.
+type heldLocks struct {
+	*moments
+	by map[uint64]*centre
+}
+
+const (
+	mostLocks = 100  // the first ones that are seen
+	leastHeld = 0.05 // the share of the time in which a lock is held that may be full
+)
+
+// add adds that a lock is held in a moment, with the target's share of what
+// the holders do.
+func (h *heldLocks) add(moment int, lock uint64, name string, share float64) {
+	c := h.by[lock]
+	if c == nil {
+		if len(h.by) == mostLocks {
+			return
+		}
+		c = newCentre(len(h.samples))
+		for i := range c.used {
+			c.enter(i, h.weight(i), 1)
+		}
+		c.next = Next{Centre: ALock, Name: name}
+		h.by[lock] = c
+	}
+	c.used[moment].Hits, c.target[moment].Hits = 1, share
+}
+
+// centres returns the locks that may be full.
+func (h *heldLocks) centres() (all []*centre) {
+	for _, lock := range slices.Sorted(maps.Keys(h.by)) {
+		if c := h.by[lock]; hotspots.RatioOf(c.used, 1).Value >= leastHeld {
+			all = append(all, c)
+		}
+	}
+	return all
+}

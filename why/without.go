@@ -1,0 +1,144 @@
+package why
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/calltree"
+)
+
+// A Removal is what it would bring if a cost that somebody names went away.
+type Removal struct {
+	Target string `json:"without"` // a lock, or call paths
+	Half   bool   `json:"half"`    // only half of the cost goes away
+	Gain   *Gain  `json:"gain"`
+}
+
+// Without says what it would bring if a cost went away, or half of it. The
+// target is the name of a lock that goroutines wait for, a function, or an
+// expression of call paths.
+func Without(r *sampledata.Recording, o Options, name string, half bool) (*Removal, error) {
+	s, err := newSearcher(r, o)
+	if err != nil {
+		return nil, err
+	}
+	t, err := s.targetNamed(name)
+	if err != nil {
+		return nil, err
+	}
+	part := 1.0
+	if half {
+		part = 0.5
+	}
+	b := newMoments(s).tracer(t)
+	g := b.gain(b.most(), part)
+	if half {
+		g.Half = nil
+	}
+	return &Removal{name, half, g}, nil
+}
+
+// targetNamed returns the cost that somebody names.
+func (s *searcher) targetNamed(name string) (target, error) {
+	if hit := awaits(name); slices.ContainsFunc(s.e.situations,
+		func(at situation) bool { return hit(&at) }) {
+		return target{hit: hit}, nil
+	}
+	text := name
+	if slices.ContainsFunc(s.e.r.Functions,
+		func(f sampledata.Function) bool { return f.Name == name }) {
+		text = through(name)
+	}
+	expr, err := callpath.ParseExpr(text)
+	if err != nil {
+		return target{}, err
+	}
+	hit, err := s.satisfying(expr)
+	if err != nil {
+		return target{}, err
+	}
+	t, some := target{hit: func(at *situation) bool { return hit[at] }}, false
+	for i := range s.e.situations {
+		at := &s.e.situations[i]
+		some = some || hit[at] && !at.idle
+		t.code = t.code || hit[at] && at.state.Doing.Executes()
+	}
+	if !some {
+		return t, fmt.Errorf("%s: no goroutine does that, or waits for a lock of this name: 'cpprof report' shows call paths, 'cpprof locks' locks", name)
+	}
+	return t, nil
+}
+
+// satisfying returns the situations whose stacks satisfy an expression: as in
+// the Thread View of their class or, if a path begins with *, of any class.
+func (s *searcher) satisfying(expr callpath.Expr) (map[*situation]bool, error) {
+	paths := expr.Paths()
+	satisfied := make([][]bool, len(s.e.situations)) // by path
+	for i := range satisfied {
+		satisfied[i] = make([]bool, len(paths))
+	}
+	for i, p := range paths {
+		if err := s.satisfy(p, func(at int) { satisfied[at][i] = true }); err != nil {
+			return nil, err
+		}
+	}
+	hit := make(map[*situation]bool)
+	for i := range s.e.situations {
+		if expr.Eval(satisfied[i]) {
+			hit[&s.e.situations[i]] = true
+		}
+	}
+	return hit, nil
+}
+
+// satisfy calls each for the situations whose stacks satisfy a path.
+func (s *searcher) satisfy(p callpath.Path, each func(at int)) error {
+	root := p.Elements[0].Name
+	b := calltree.NewBuilder(new(calltree.Symbols), root, "goroutines", "")
+	nodes := make([]int32, len(s.e.situations))
+	for i := range s.e.situations {
+		nodes[i] = -1
+		if at := &s.e.situations[i]; root == calltree.RootName || root == s.e.name(at) {
+			nodes[i] = b.Stack(s.frames(at)...)
+		}
+	}
+	tree, numbers, err := b.Numbered()
+	if err != nil {
+		return err
+	}
+	members := s.o.Aspects.Membership(tree.Symbols())
+	if err := callpath.Aspects(members, p); err != nil {
+		return err
+	}
+	hit := make([]bool, tree.Len())
+	ends := tree.Ends()
+	callpath.Satisfying(tree, members, p, func(node int32) {
+		for n := node; n < ends[node]; n++ {
+			hit[n] = true
+		}
+	})
+	for i, node := range nodes {
+		if node >= 0 && hit[numbers[node]] {
+			each(i)
+		}
+	}
+	return nil
+}
+
+// frames returns the stack of a situation as Thread Views have it.
+func (s *searcher) frames(at *situation) (all []string) {
+	for n := at.state.Stack; n != sampledata.NoStack; n = s.e.r.Nodes[n].Parent {
+		if name := s.e.places.function(n); name != bootstrap {
+			all = append(all, name)
+		}
+	}
+	slices.Reverse(all)
+	all = append(all, at.state.Doing.Time().String())
+	if at.state.Doing.Waits() {
+		all = append(all, views.ReasonFrame(at.state.Reason))
+	}
+	return all
+}
