@@ -140,6 +140,9 @@ const mostAsked = 3
 // gain returns what it would bring if a part of the target went away, for the
 // first of some classes that tells it.
 func (b *tracer) gain(classes []int32, part float64) *Gain {
+	if len(b.s.e.uncounted) > 0 {
+		return &Gain{Silent: "only a part of the time counts, and not all that it waits for"}
+	}
 	first := &Gain{Silent: "no class of goroutines does the work"}
 	for i, class := range classes[:min(len(classes), mostAsked)] {
 		g := b.gainOf(class, part)

@@ -116,7 +116,7 @@ func TestGainIsSilent(t *testing.T) {
 	}
 }
 
-// A hundred thousand goroutines that work are looked at in fewer samples.
+// Of a recording with many goroutines at work, a gain needs only some samples.
 func TestMomentsAreBounded(t *testing.T) {
 	r := wide(3000, 1000)
 	s, err := newSearcher(r, configured())

@@ -46,7 +46,7 @@ var flagGroups = []flagGroup{
 	{"Refinement steps", []string{"down", "extended", "up", "prune", "zoom", "auto"}},
 	{"What to count", []string{"span", "samples", "calls", "against-calls",
 		"over", "with", "scatter", "matrix", "class-by",
-		"idle", "by"}},
+		"idle", "by", "without", "half"}},
 	{"How much to show", []string{
 		"count", "interval", "window", "sort", "min", "name", "depth", "metric", "coverage",
 		"interactive", "threshold", "fail-above", "slow", "number", "top", "least", "instances", "log",

@@ -21,6 +21,8 @@ type whyFlags struct {
 	top                  int
 	json, log            bool
 	probes               bool
+	without              string // a cost that might go away
+	half                 bool
 	given                []string // flags that the commands of findings need, too
 }
 
@@ -34,8 +36,8 @@ and who holds them, code that takes the processors, allocation, channels and poo
 goroutines that leak, too few processors. What waits for work is idle, and not slow.
 
 Each finding says how much of the life of a thread class, or of the processors, it takes, with an
-interval; where; why, as far as it is known; when; and a command that shows more. What is not
-certain yet, is not said. With --against OLD, it says what got slower, and what improved.
+interval; where, why and when; what it would bring at most if it cost nothing (--without asks that
+of other costs); and a command that shows more. --against OLD says what got slower, and improved.
 
 A running program is sampled until the answer is sure, at most for -d. The recording is kept, as
 with 'cpprof record'. A program that why has started is then ended; its output goes to stderr.`,
@@ -44,6 +46,7 @@ with 'cpprof record'. A program that why has started is then ended; its output g
   cpprof why -d 10s -- ./server -flag
   cpprof why -p 4711 --probes                  # with the number and length of calls
   cpprof why new.cpprof --against old.cpprof
+  cpprof why run.cpprof --without main.encode  # how much more gets done then
   cpprof why run.cpprof --fail-above 50%       # for CI: status 3 if something takes more`,
 		GroupID:           groupShow,
 		ValidArgsFunction: completeRecording,
@@ -62,6 +65,9 @@ with 'cpprof record'. A program that why has started is then ended; its output g
 			}
 			if err := s.needSamples("samples over time, of which why speaks: 'cpprof find' shows what costs most"); err != nil {
 				return err
+			}
+			if f.without != "" {
+				return f.showWithout(t, s)
 			}
 			a, err := f.answer(s)
 			if err != nil {
@@ -85,6 +91,12 @@ with 'cpprof record'. A program that why has started is then ended; its output g
 		"add the log of experiments: each hypothesis with the course of its verdict, and each probe")
 	c.Flags().BoolVar(&f.probes, "probes", false,
 		"count and time calls of the functions found in the running program, as 'cpprof probe' does: this writes into it")
+	c.Flags().StringVar(&f.without, "without", "",
+		"say what it would bring if a `PATH` (call paths or a function) or a lock cost nothing")
+	c.Flags().BoolVar(&f.half, "half", false, "with --without: if it cost half")
+	c.MarkFlagsMutuallyExclusive("without", "against")
+	c.MarkFlagsMutuallyExclusive("without", "fail-above")
+	c.MarkFlagsMutuallyExclusive("without", "log")
 	addProcess(c, &f.record.process, usualProcess)
 	addDuration(c, &f.record.options.Duration, 30*time.Second)
 	addOutput(c, &f.record.outputs.given, "")
@@ -116,6 +128,9 @@ func searchFlags(c *cobra.Command) (given []string) {
 // check returns an error if the flags and arguments don't fit together.
 func (f *whyFlags) check(c *cobra.Command, args []string, live bool) error {
 	if live {
+		if f.without != "" || f.half {
+			return usagef("--without and --half are for a recording")
+		}
 		if err := f.record.check(c, args); err != nil {
 			return &usageError{err}
 		}
@@ -136,6 +151,9 @@ func (f *whyFlags) check(c *cobra.Command, args []string, live bool) error {
 	}
 	if len(args) != 1 {
 		return usagef("want one recording, such as run.cpprof, a process (-p PROCESS) or a command (-- COMMAND); got %d arguments", len(args))
+	}
+	if f.half && f.without == "" {
+		return usagef("--half is for --without")
 	}
 	return nil
 }
@@ -192,6 +210,22 @@ func (f *whyFlags) show(t terminal, s *source, a *why.Answer) error {
 		}
 	}
 	return f.status(t, a)
+}
+
+// showWithout says what it would bring if a cost went away.
+func (f *whyFlags) showWithout(t terminal, s *source) error {
+	removal, err := why.Without(s.recording, f.searchOptions(s), f.without, f.half)
+	if err != nil {
+		return err
+	}
+	out := report.RemovalOf(removal, report.BasisOf(s.recording))
+	if f.json {
+		return out.WriteJSON(t.out)
+	}
+	if err := report.Headline(t.out, s.path, s.recording); err != nil {
+		return err
+	}
+	return out.Write(t.out)
 }
 
 func (f *whyFlags) status(t terminal, a *why.Answer) error {

@@ -44,6 +44,8 @@ type (
 	whyArgs struct {
 		Recording string `json:"recording" jsonschema:"the name of a recording, as list_recordings shows it"`
 		Against   string `json:"against,omitempty" jsonschema:"the name of an earlier recording: say what is slower now"`
+		Without   string `json:"without,omitempty" jsonschema:"a function, call paths as in report, or a lock: only say how much more gets done, or how much faster requests are, if it cost nothing"`
+		Half      bool   `json:"half,omitempty" jsonschema:"with without: if it cost half"`
 	}
 	reportArgs struct {
 		Recording string `json:"recording" jsonschema:"the name of a recording, as list_recordings shows it"`
@@ -76,7 +78,14 @@ func (s *server) addTools(server *sdk.Server) {
 		Description: "Say why a recorded program is slow: findings (what, where, because of whom, when), the worst first, and the hypotheses behind them."},
 		func(ctx context.Context, _ *sdk.CallToolRequest, in whyArgs) (*sdk.CallToolResult, any,
 			error) {
-			return s.readRecordings(ctx, in.Recording, in.Against, "why")
+			args := []string{"why"}
+			if in.Without != "" {
+				args = append(args, "--without="+in.Without)
+			}
+			if in.Half {
+				args = append(args, "--half")
+			}
+			return s.readRecordings(ctx, in.Recording, in.Against, args...)
 		})
 	addTool(server, &sdk.Tool{Name: "stuck", Annotations: reads,
 		Description: "Name the goroutines of a recorded program that can never run again, and whose fault that is."}, s.reads("stuck"))

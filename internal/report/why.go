@@ -130,6 +130,7 @@ func (y *Why) about(f *why.Finding) (lines []aboutLine) {
 	}
 	add("when", whenText(f, y.From, y.To))
 	add("before", beforeText(f))
+	add("gain", gainText(f.Gain, f.Class))
 	add("try", f.Words().Remedy)
 	add("see", Command(f, y.File, y.Flags...))
 	return lines
@@ -329,6 +330,7 @@ type WhyText struct {
 	Why     []string `json:"why,omitempty"`
 	Calls   []string `json:"calls,omitempty"` // what probes have measured
 	When    string   `json:"when"`
+	Gain    string   `json:"gain,omitempty"`
 	Try     string   `json:"try"`
 	See     string   `json:"see"`
 }
@@ -339,7 +341,7 @@ func (y *Why) WriteJSON(w io.Writer, basis Basis) error {
 	for _, f := range y.Findings {
 		out.Text = append(out.Text,
 			WhyText{Sentence(f), whereText(f), whoText(f), WhyLines(f), MeasuredLines(f),
-				whenText(f, y.From, y.To), f.Words().Remedy, Command(f, y.File, y.Flags...)})
+				whenText(f, y.From, y.To), gainText(f.Gain, f.Class), f.Words().Remedy, Command(f, y.File, y.Flags...)})
 	}
 	return writeJSON(w, out)
 }

@@ -1,0 +1,131 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+
+	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/why"
+)
+
+// A Removal says what it would bring if a cost went away.
+type Removal struct {
+	*why.Removal
+	Text string `json:"text"`
+	Basis
+}
+
+// RemovalOf puts a removal into words.
+func RemovalOf(r *why.Removal, basis Basis) *Removal {
+	what := "Without "
+	if r.Half {
+		what += "half of "
+	}
+	text := cmp.Or(gainText(r.Gain, ""), "not known: "+r.Gain.Silent)
+	return &Removal{r, what + r.Target + ": " + text + ".", basis}
+}
+
+// Write writes the sentence.
+func (r *Removal) Write(w io.Writer) error {
+	_, err := termtext.Fprintf(w, "%s\n",
+		termtext.Text(wrapped(termtext.Printable(r.Text), 4, whyWidth)))
+	return err
+}
+
+// WriteJSON writes the removal as JSON.
+func (r *Removal) WriteJSON(w io.Writer) error { return writeJSON(w, r) }
+
+// hardlyMore is the factor below which a gain is none.
+const hardlyMore = 1.05
+
+// gainText says what a gain brings, and to which class unless it is the one
+// that the text is about; "" if that is not known.
+func gainText(g *why.Gain, about string) string {
+	if g == nil || g.Silent != "" {
+		return ""
+	}
+	text := effectText(g)
+	if then := thenText(g); then != "" {
+		text += "; " + then
+	}
+	if g.Class != about {
+		return g.Class + ": " + text
+	}
+	return text
+}
+
+// effectText says how much more gets done, or how much less time it takes.
+func effectText(g *why.Gain) string {
+	switch {
+	case g.Law == why.Open:
+		return "requests take " + aboutShare(*g.Less) + " less time"
+	case g.Less != nil:
+		return "a piece of work takes " + aboutShare(*g.Less) + " less time"
+	case g.Times.Times < hardlyMore && g.Next.Centre != why.NoCentre:
+		return "hardly any"
+	}
+	text := factorText(g)
+	if h := g.Half; h != nil && h.Times >= hardlyMore && factor(h.Times) != factor(g.Times.Times) {
+		text += fmt.Sprintf("; without half of it %s times", factor(h.Times))
+	}
+	return text
+}
+
+// tooMuch is a factor that is not worth telling: much else would be full.
+const tooMuch = 20
+
+// factorText says how much more work gets done: the factor with its interval
+// or, if it is wide, the end of it that is sure.
+func factorText(g *why.Gain) string {
+	w := g.Times
+	switch {
+	case w.High <= 2*w.Low:
+		return fmt.Sprintf("at most %s ± %s times as much", factor(w.Times),
+			margin(max(w.High-w.Times, w.Times-w.Low)))
+	case g.Next.Centre != why.NoCentre && w.High <= tooMuch:
+		return fmt.Sprintf("at most %s times as much", factor(w.High))
+	}
+	return fmt.Sprintf("at least %s times as much, if it cost nothing at all", factor(w.Low))
+}
+
+// factor formats a factor so that its digits say how exact it is.
+func factor(times float64) string {
+	switch {
+	case times < 1.95:
+		return fmt.Sprintf("%.2f", times)
+	case times < 9.95:
+		return fmt.Sprintf("%.1f", times)
+	}
+	return fmt.Sprintf("%.0f", times)
+}
+
+func margin(m float64) string {
+	if m < 0.095 {
+		return fmt.Sprintf("%.2f", max(m, 0.01))
+	}
+	return fmt.Sprintf("%.1f", m)
+}
+
+// thenText says what limits the class then.
+func thenText(g *why.Gain) string {
+	switch {
+	case g.Law == why.Open:
+		return "throughput follows what arrives"
+	case g.Law == why.Either:
+		return "whether more gets done is not known"
+	case g.Next.Centre == why.Processors:
+		return "then the processors are full"
+	case g.Next.Centre == why.Goroutines:
+		return "then its goroutines compute all the time"
+	case g.Next.Centre == why.ALock:
+		return "then " + g.Next.Name + " is held all the time"
+	case g.Next.Does == why.WaitsForWork:
+		return "then it mostly sleeps between two pieces of work"
+	case g.Next.Does == why.Ready || g.Next.Does == why.NoCPU:
+		return "then it mostly " + g.Next.Does.Words()
+	case g.Next.Does != "":
+		return "then it mostly " + g.Next.Does.Words() + ", in " + g.Next.Name
+	}
+	return ""
+}
