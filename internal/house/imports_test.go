@@ -33,7 +33,7 @@ var order = [][]string{
 	{"internal/agent", "internal/mcp"},
 	{"tui/session"},
 	{"tui"},
-	{"cmd/cpprof"},
+	{"cmd/cpprof", "docs/ask"},
 }
 
 // platforms are those that have files of their own.
