@@ -12,7 +12,6 @@ type follower struct {
 	call    Call
 	last    int32 // the last sample in the function; -1 before the first
 	outside int32 // number of samples outside of it since
-	caller  sampledata.NodeID
 }
 
 // sample finds the calls by the samples alone: consecutive samples of one

@@ -145,7 +145,7 @@ func takeLock() {
 	turns <- held
 	<-held
 	mu.Lock()
-	mu.Unlock()
+	defer mu.Unlock()
 }
 
 //go:noinline
