@@ -188,8 +188,9 @@ const maxStats = 256
 func (s *statFiles) state(pid, tid int) byte {
 	f, open := (*s)[tid]
 	if !open {
-		var err error
-		if f, err = OpenFile(fmt.Sprintf("/proc/%d/task/%d/stat", pid, tid)); err != nil {
+		var err error // package fmt takes a lock, which is forbidden here (see pin.go)
+		name := "/proc/" + strconv.Itoa(pid) + "/task/" + strconv.Itoa(tid) + "/stat"
+		if f, err = OpenFile(name); err != nil {
 			return 0
 		}
 		for old, f := range *s {
