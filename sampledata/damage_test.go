@@ -23,13 +23,22 @@ func (f flushing) Sample(s Sample, changes []Change) error {
 }
 
 // twoFiles returns the files of the recording of twoGoroutines, with several frames each.
-func twoFiles(t testing.TB) (texts, samples []byte, want *Recording) {
+func twoFiles(t testing.TB) (texts, samples []byte, want *Recording) { return twoMarkedFiles(t, nil) }
+
+// twoMarkedFiles does the same with a marking, if it is not nil.
+func twoMarkedFiles(t testing.TB, m *Marking) (texts, samples []byte, want *Recording) {
 	b := NewBuilder(testHeader())
+	if m != nil {
+		b.Mark(m)
+	}
 	twoGoroutines(t, b)
 	name := filepath.Join(t.TempDir(), "r.cpprof")
 	w, err := Create(name, testHeader())
 	if err != nil {
 		t.Fatal(err)
+	}
+	if m != nil {
+		w.Mark(m)
 	}
 	twoGoroutines(t, flushing{w})
 	file := func(base string) []byte {

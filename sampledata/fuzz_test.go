@@ -89,7 +89,17 @@ func contentOf(t testing.TB, tag string, file []byte, m proto.Message) []byte {
 
 // FuzzSampleData reads its input as a whole file, and as the records in valid frames.
 func FuzzSampleData(f *testing.F) {
-	texts, samples, _ := twoFiles(f)
+	texts, samples, want := twoMarkedFiles(f, &Marking{
+		Proved: true, Whole: true, Goroutines: 2, Passes: 3,
+		Groups: []MarkedGroup{{
+			Verdict: Stuck, Wait: ForLock, Reason: "sync.Mutex.Lock", Count: 2, IDs: []int64{1, 7}, Kept: 8192,
+			Calls: []Call{{Function: "main.work", File: "main.go", Line: 20}},
+		}},
+		Edges: []MarkedEdge{{From: 1, To: 7, At: 0xc000, Sure: true, Taken: "main.work"}},
+	})
+	if want.Marking == nil {
+		f.Fatal("the seed has no marking")
+	}
 	content := contentOf(f, samplesTag, samples, &pb.DataRecord{})
 	f.Add(samples)
 	f.Add(samples[:len(samples)/2])
