@@ -142,7 +142,7 @@ func TestAgentServesUsers(t *testing.T) {
 func TestAgentNoticesExec(t *testing.T) {
 	target := fixture.Start(t, fixture.BuildOnce(t, "lifecycle"), "exec")
 	needsTracing(t, target.Pid())
-	a := startAgent(t, "--max-duration", "200ms", "--every", "1h", "--match", "lifecycle")
+	a := startAgent(t, "--max-duration", "500ms", "--every", "1h", "--match", "lifecycle")
 	path := fmt.Sprintf("/debug/pprof/%%s?pid=%d", target.Pid())
 	a.get(fmt.Sprintf(path, "wall"), http.StatusOK)
 	a.busy(fmt.Sprintf(path, "wall"), http.StatusTooManyRequests)
@@ -164,7 +164,7 @@ func TestAgentNoticesReuse(t *testing.T) {
 	const last = "/proc/sys/kernel/ns_last_pid"
 	first := fixture.Start(t, fixture.BuildOnce(t, "lifecycle"), "wait")
 	needsTracing(t, first.Pid())
-	a := startAgent(t, "--max-duration", "200ms", "--every", "1h", "--match", "lifecycle", "--match", "mutex")
+	a := startAgent(t, "--max-duration", "500ms", "--every", "1h", "--match", "lifecycle", "--match", "mutex")
 	pid := first.Pid()
 	a.get(fmt.Sprintf("/debug/pprof/wall?pid=%d", pid), http.StatusOK)
 	program := fixture.BuildOnce(t, "mutex")

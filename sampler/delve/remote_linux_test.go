@@ -3,6 +3,7 @@ package delve
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -105,12 +106,13 @@ func TestRemoteKilledLong(t *testing.T) {
 			client := exec.Command(os.Args[0], "-test.run", "^TestRemoteClient$")
 			client.Env = append(os.Environ(), "CPPROF_TEST_SERVER="+address, "CPPROF_TEST_PROGRAM="+program)
 			started := fixture.StartWith(t, client, nil)
+			if started.Line != "sampling" {
+				why, _ := io.ReadAll(started.Out)
+				t.Fatalf("the client said %q, %s", started.Line, why)
+			}
 			time.Sleep(time.Duration(i) * 3 * time.Millisecond)
 			client.Process.Kill()
 			client.Wait()
-			if started.Line != "sampling" {
-				t.Fatalf("the client said %q", started.Line)
-			}
 			r.Lives(t)
 		}
 		awaitState(t, r.Pid(), c.args == nil)
