@@ -43,6 +43,7 @@ var readerCalls = map[string][][]string{
 	"cpprof info":               {{theRecording}},
 	"cpprof why":                {{theRecording}},
 	"cpprof probe":              {{theRecording}},
+	"cpprof calls":              {{theRecording}, {theRecording, "main.worker0"}},
 	"cpprof find":               {{theRecording, "--server"}, {otherOne, "--server", "--against", theRecording}},
 	"cpprof monitors":           {{theRecording}},
 	"cpprof monitors suggest":   {{theRecording, "goroutines.running"}},

@@ -247,6 +247,7 @@ func (h *Halted) Threads(tids []int) ([]Thread, error) {
 			return h.threads, err
 		case late < 0:
 		case late > h.patient && h.patient > 0:
+			h.w.unpin()
 			return h.threads, fmt.Errorf("%d threads did not stop within %v", running, h.patient)
 		default:
 			if h.markLate(); h.patient == 0 {
@@ -399,6 +400,7 @@ func (w *worker) fetch(t *tracee) (th Thread, ok bool, err error) {
 			t.state = interrupted // killed: a later poll sees its end
 			return th, false, nil
 		}
+		w.unpin()
 		return th, false, fmt.Errorf("reading the registers of thread %d: %w", t.tid, err)
 	}
 	t.fetched = true

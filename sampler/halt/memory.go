@@ -46,15 +46,30 @@ func (p *Process) Read(addr uint64, b []byte) error {
 	} else {
 		n, err = p.readAbsent(addr, b)
 	}
-	if err != nil {
-		return fmt.Errorf("reading %d bytes at %#x of process %d: %w", len(b), addr, p.pid, err)
-	}
-	if n < len(b) {
-		return fmt.Errorf("reading %d bytes at %#x of process %d: only %d are mapped", len(b), addr,
-			p.pid, n)
+	if err != nil || n < len(b) {
+		return &readError{p.pid, addr, len(b), n, err}
 	}
 	return nil
 }
+
+// A readError says which memory could not be read. It is made in halts, and
+// not put into words there: see pin.go.
+type readError struct {
+	pid       int
+	addr      uint64
+	want, got int
+	err       error // nil if memory is mapped for got bytes only
+}
+
+func (e *readError) Error() string {
+	text := fmt.Sprintf("reading %d bytes at %#x of process %d: ", e.want, e.addr, e.pid)
+	if e.err != nil {
+		return text + e.err.Error()
+	}
+	return text + fmt.Sprintf("only %d are mapped", e.got)
+}
+
+func (e *readError) Unwrap() error { return e.err }
 
 // readOnce reads memory with one system call. It returns the number of bytes.
 func (p *Process) readOnce(addr uint64, b []byte) (int, error) {

@@ -15,6 +15,8 @@ import _ "unsafe" // for linkname
 //
 // What is pinned must not block in Go: not on a channel, not for a mutex, not
 // in time.Sleep. The runtime would end the sampler. System calls are allowed.
+// Package fmt is not: it may wait for a lock of its pools. An error is put into
+// words after unpin, or when it is printed.
 
 // procPin and procUnpin are the functions of the runtime by which package
 // sync does the same. The runtime keeps them for other packages, too.

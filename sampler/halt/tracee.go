@@ -120,6 +120,7 @@ func (w *worker) refused(tid int, err error) error {
 	if err == unix.ESRCH {
 		return nil
 	}
+	w.unpin()
 	if st, e := readThreadStat(w.pid, tid); e != nil || st.state == 'Z' || st.state == 'X' {
 		return nil
 	}
