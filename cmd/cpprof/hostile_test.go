@@ -90,6 +90,9 @@ func TestHostileNames(t *testing.T) {
 	cut := filepath.Join(folder, "cut"+hostile)
 	cutRecording(t, path, cut)
 	eachReader(t, func(t *testing.T, c *cobra.Command, args []string) {
+		if i := slices.Index(args, theFunction); i >= 0 {
+			args[i] += hostile
+		}
 		stand := map[string]string{theRecording: path, otherOne: path}
 		got := call(t, slices.Clone(args), stand)
 		if got.status != exitFine && c.Name() != "view" {

@@ -22,6 +22,8 @@ const (
 	theRecording = "RECORDING"
 	otherOne     = "OTHER" // a recording to compare with
 	newOne       = "NEW"   // a recording to write
+
+	theFunction = "main.worker0" // one that the recordings have
 )
 
 // readerCalls are calls of each command that reads a recording, without --json.
@@ -43,7 +45,7 @@ var readerCalls = map[string][][]string{
 	"cpprof info":               {{theRecording}},
 	"cpprof why":                {{theRecording}},
 	"cpprof probe":              {{theRecording}},
-	"cpprof calls":              {{theRecording}, {theRecording, "main.worker0"}},
+	"cpprof calls":              {{theRecording}, {theRecording, theFunction}},
 	"cpprof find":               {{theRecording, "--server"}, {otherOne, "--server", "--against", theRecording}},
 	"cpprof monitors":           {{theRecording}},
 	"cpprof monitors suggest":   {{theRecording, "goroutines.running"}},
