@@ -43,7 +43,7 @@ func newMetrics(s *Server) *metrics {
 	}
 	m.registry.MustRegister(m.requests, m.windows, m.lasted,
 		gauge("cpprof_agent_processes", "Go programs that are served.",
-			func() float64 { return float64(len(s.processes.all())) }),
+			func() float64 { return float64(len(s.processes.all(maxWait))) }),
 		gauge("cpprof_agent_recordings", "Recordings that are being made.",
 			func() float64 { return float64(s.windows.recording()) }),
 		gauge("cpprof_agent_stuck_goroutines",

@@ -20,9 +20,13 @@ const fresh = 5 * time.Second
 // maxTargets limits the processes that are served.
 const maxTargets = 1000
 
-// maxWait is how long an answer waits for a new list. The file system of an
-// executable may take longer.
-const maxWait = time.Second / 4
+// An answer waits this long for a new list. The file system of an executable
+// may take longer. What is asked of a process whose id another one has now
+// can't be answered from the old list, and waits longer.
+const (
+	maxWait   = time.Second / 4
+	reuseWait = 5 * time.Second
+)
 
 // processes finds the processes that are served.
 type processes struct {
@@ -34,8 +38,9 @@ type processes struct {
 	found chan struct{} // closed when a new list is there; nil if nobody makes one
 }
 
-// all returns them, as of a moment ago.
-func (ps *processes) all() []*sampler.Process {
+// all returns them, as of a moment ago. It waits for a new list at most for a
+// given time, unless there is none.
+func (ps *processes) all(wait time.Duration) []*sampler.Process {
 	ps.mu.Lock()
 	if !time.Now().Before(ps.until) && ps.found == nil {
 		ps.found = make(chan struct{})
@@ -44,7 +49,7 @@ func (ps *processes) all() []*sampler.Process {
 	found := ps.found
 	var late <-chan time.Time // never, for the first list
 	if !ps.until.IsZero() {
-		late = time.After(maxWait)
+		late = time.After(wait)
 	}
 	ps.mu.Unlock()
 	if found != nil {
@@ -75,8 +80,8 @@ func (ps *processes) renew(found chan struct{}) {
 // find returns the process of a pid, or nil. It finds all anew if the pid is
 // another program's now.
 func (ps *processes) find(pid int) *sampler.Process {
-	for range 2 {
-		all := ps.all()
+	for _, wait := range []time.Duration{maxWait, reuseWait} {
+		all := ps.all(wait)
 		at := slices.IndexFunc(all, func(p *sampler.Process) bool { return p.PID == pid })
 		if at < 0 {
 			return nil
@@ -99,7 +104,7 @@ type targetGroup struct {
 
 // serveTargets answers with the processes as targets, each at this server.
 func (s *Server) serveTargets(w http.ResponseWriter, r *http.Request) {
-	list, err := s.allowed(r, s.processes.all())
+	list, err := s.allowed(r, s.processes.all(maxWait))
 	if err != nil {
 		refuse(w, err, http.StatusForbidden)
 		return
