@@ -86,7 +86,7 @@ func run() (good bool, err error) {
 	return good, nil
 }
 
-// A request is what the server says of one.
+// A request has the server's own times.
 type request struct {
 	Begin, Took int64
 	Parts       map[string]int64

@@ -24,7 +24,7 @@ func itself(at ...string) cause    { return cause{stuck.Itself, at} }
 func recursive(at ...string) cause { return cause{stuck.Recursive, at} }
 func gone(at ...string) cause      { return cause{stuck.HolderGone, at} }
 
-// causes has the cause of each kernel, by their sources and by what GoBench says of them. Some kernels
+// causes has the cause of each kernel, from its source and GoBench's description. Some kernels
 // end in one of several ways.
 var causes = map[string][]cause{
 	"Cockroach10214": {circle("reportUnreachable", "maybeCoalesceHeartbeat")},

@@ -78,7 +78,7 @@ func (*Profile) WriteTo(io.Writer, int) error {
 }
 `
 
-// ownTwins are those of testdata/programs/twins, and foreignTwins those of the module in testdata/foreign.
+// ownTwins are in testdata/programs/twins, and foreignTwins in the module testdata/foreign.
 var (
 	ownTwins = []string{"workers", "tickers", "errgroup", "pipeline", "conditions", "readers", "contexts", "server",
 		"pool", "finalizers", "weak", "unique", "pinned"}

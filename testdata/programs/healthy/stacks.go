@@ -89,7 +89,7 @@ func dozeDeferredInLoop(b *box) {
 
 func nothing() {}
 
-// So many deferred calls are on a list, in records on the stack. Those of a loop are on the heap.
+// More than eight deferred calls are on a list, in records on the stack. A loop's records are on the heap.
 //
 //go:noinline
 func dozeDeferredBoth(b *box) {
@@ -110,7 +110,7 @@ func dozeDeferredBoth(b *box) {
 	}()
 }
 
-// So many deferred calls are on a list, in records on the stack. No map has those.
+// More than eight deferred calls are on a list, in records on the stack. No stack map has these records.
 //
 //go:noinline
 func dozeDeferredInRecord(b *box) {

@@ -103,7 +103,7 @@ func badgerDB(dir string) error {
 	return nil
 }
 
-// natsServer has subscribers, some of which leave, and requests with answers.
+// natsServer answers requests. Some of its subscribers leave.
 func natsServer(string) error {
 	s, err := server.NewServer(&server.Options{Port: -1, NoSigs: true, NoLog: true})
 	if err != nil {
