@@ -75,8 +75,16 @@ func (b *Builder) Sample(s Sample, changes []Change) error {
 	}
 	b.measured = b.tables.monitors.measured(b.measured[:0])
 	b.addPoints(n, b.measured)
-	b.tables.news = news{}
+	b.takeCalls()
 	return nil
+}
+
+// takeCalls adds the new calls. The tables have checked them.
+func (b *Builder) takeCalls() {
+	for _, t := range b.tables.news.calls {
+		b.rec.Calls, _ = addCalls(b.rec.Calls, t)
+	}
+	b.tables.news = news{}
 }
 
 // addPoints adds the values that changed in a sample to the series.
@@ -110,6 +118,7 @@ func (b *Builder) Finish(e End) error {
 	if err := b.tables.end(&e); err != nil {
 		return err
 	}
+	b.takeCalls()
 	b.rec.End = &e
 	return nil
 }
@@ -142,6 +151,7 @@ func (b *Builder) recording(runs runList) *Recording {
 		s := &r.Series[i]
 		s.Words, s.column = slices.Clip(s.Words), s.column.clip()
 	}
+	r.Calls = clipCalls(r.Calls)
 	r.Probes, r.Marking = b.tables.probes, b.tables.marking
 	r.Warnings = append([]Warning(nil), b.warnings.list...)
 	return &r

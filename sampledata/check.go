@@ -16,11 +16,12 @@ import (
 //   - Goroutines on a processor have a state.
 //   - Series consist of changes only, to values that their monitors can have.
 //   - Probes are of different functions, and their numbers are consistent.
+//   - Timed calls do not end before they begin.
 //
 // The error names the first thing that breaks a rule.
 func (r *Recording) Check() error {
 	for _, check := range []func() error{r.checkHeader, r.checkTables, r.checkSets,
-		r.checkLockNames, r.checkSamples, r.checkRuns, r.checkSeries, r.checkProbes, r.checkMarking,
+		r.checkLockNames, r.checkSamples, r.checkRuns, r.checkSeries, r.checkProbes, r.checkCalls, r.checkMarking,
 		r.checkProfile, r.checkEnd} {
 		if err := check(); err != nil {
 			return fmt.Errorf("check recording: %w", err)

@@ -23,13 +23,18 @@ func (f flushing) Sample(s Sample, changes []Change) error {
 }
 
 // twoFiles returns the files of the recording of twoGoroutines, with several frames each.
-func twoFiles(t testing.TB) (texts, samples []byte, want *Recording) { return twoMarkedFiles(t, nil) }
+func twoFiles(t testing.TB) (texts, samples []byte, want *Recording) {
+	return twoMarkedFiles(t, nil, nil)
+}
 
-// twoMarkedFiles does the same with a marking, if it is not nil.
-func twoMarkedFiles(t testing.TB, m *Marking) (texts, samples []byte, want *Recording) {
+// twoMarkedFiles does the same with a marking, if it is not nil, and with calls.
+func twoMarkedFiles(t testing.TB, m *Marking, calls []CallTable) (texts, samples []byte, want *Recording) {
 	b := NewBuilder(testHeader())
 	if m != nil {
 		b.Mark(m)
+	}
+	for _, c := range calls {
+		b.Calls(c)
 	}
 	twoGoroutines(t, b)
 	name := filepath.Join(t.TempDir(), "r.cpprof")
@@ -39,6 +44,9 @@ func twoMarkedFiles(t testing.TB, m *Marking) (texts, samples []byte, want *Reco
 	}
 	if m != nil {
 		w.Mark(m)
+	}
+	for _, c := range calls {
+		w.Calls(c)
 	}
 	twoGoroutines(t, flushing{w})
 	file := func(base string) []byte {

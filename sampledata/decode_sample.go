@@ -9,6 +9,11 @@ import (
 )
 
 func (d *decoder) addChanges(m *pb.Changes) error {
+	if m.Calls != nil {
+		if err := d.calls(m.Calls); err != nil {
+			return err
+		}
+	}
 	if err := columns(len(m.Goroutine), len(m.Stack), len(m.Mode)); err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ func (e *encoder) sample(s *Sample, since time.Duration, changes []Change, t *mo
 		e.changes(changes[:n])
 		changes = changes[n:]
 	}
+	e.calls(n.calls)
 	m := &pb.Sample{
 		Time: uint64(since), Halt: uint64(s.Halt), Threads: uint32(s.Threads),
 		StoppedWorld: s.StoppedWorld, Collecting: s.Collecting,
@@ -89,6 +90,7 @@ func (e *encoder) warnings(ws []Warning) {
 }
 
 func (e *encoder) end(end *End, n news) {
+	e.calls(n.calls)
 	probes, marking := e.probes(n.probes), e.marking(n.marking)
 	e.putNew()
 	e.put(&pb.DataRecord{Kind: &pb.DataRecord_End{End: &pb.End{

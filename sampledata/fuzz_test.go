@@ -96,9 +96,9 @@ func FuzzSampleData(f *testing.F) {
 			Calls: []Call{{Function: "main.work", File: "main.go", Line: 20}},
 		}},
 		Edges: []MarkedEdge{{From: 1, To: 7, At: 0xc000, Sure: true, Taken: "main.work"}},
-	})
-	if want.Marking == nil {
-		f.Fatal("the seed has no marking")
+	}, []CallTable{goodCalls()})
+	if want.Marking == nil || len(want.Calls) == 0 {
+		f.Fatal("the seed has no marking, or no calls")
 	}
 	content := contentOf(f, samplesTag, samples, &pb.DataRecord{})
 	f.Add(samples)

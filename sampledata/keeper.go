@@ -106,6 +106,13 @@ func (k *keeper) Probe(p Probe) {
 	k.tables.probe(p)
 }
 
+// Calls adds calls of a function.
+func (k *keeper) Calls(t CallTable) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.tables.addCalls(t)
+}
+
 // Mark replaces what is known of goroutines that can never run again.
 func (k *keeper) Mark(m *Marking) {
 	k.mu.Lock()

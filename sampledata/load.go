@@ -52,6 +52,14 @@ func (b *Builder) newProbe(p Probe) (err error) {
 	return err
 }
 
+func (b *Builder) newCalls(t CallTable) (err error) {
+	if b.tables.calls, err = countCalls(b.tables.calls, &t); err != nil {
+		return err
+	}
+	b.rec.Calls, err = addCalls(b.rec.Calls, t)
+	return err
+}
+
 func (b *Builder) newMarking(m *Marking) error {
 	if err := m.check(); err != nil {
 		return err

@@ -28,6 +28,9 @@ func drawBuilder(t *rapid.T) *Builder {
 		for range max(0, rapid.IntRange(-5, 3).Draw(t, "probes")) {
 			b.Probe(drawProbe(t))
 		}
+		if rapid.IntRange(0, 3).Draw(t, "calls") == 0 {
+			b.Calls(drawCalls(t))
+		}
 		if rapid.IntRange(0, 3).Draw(t, "marking") == 0 {
 			b.Mark(drawMarking(t))
 		}
@@ -222,4 +225,25 @@ func (d *drawer) state(z sizes) State {
 		s.Evidence = Evidence(d.index("evidence", 1, int(Likely)+1))
 	}
 	return s
+}
+
+func drawCalls(t *rapid.T) CallTable {
+	c := CallTable{
+		Function: "f" + rapid.StringOfN(rapid.RuneFrom([]rune("ab")), 0, 1, -1).Draw(t, "function"),
+		Source:   CallSource(rapid.IntRange(0, int(CallsByTrace)).Draw(t, "source")), Note: text.Draw(t, "note"),
+		Arguments: []string{"n", "p.len"},
+	}
+	for range rapid.IntRange(0, 2).Draw(t, "windows") {
+		from := duration(t)
+		c.Windows = append(c.Windows, CallWindow{from, from + duration(t)})
+	}
+	for range rapid.IntRange(0, 3).Draw(t, "timed calls") {
+		begin := duration(t)
+		c.Calls = append(c.Calls, TimedCall{
+			Goroutine: rapid.Int64().Draw(t, "goroutine"), Begin: begin, End: begin + duration(t), CutBegin: rapid.Bool().Draw(t, "cut begin"),
+			CutEnd: rapid.Bool().Draw(t, "cut end"), Label: text.Draw(t, "label"), Values: rapid.SliceOfN(rapid.Int64(), 2, 2).Draw(t, "values"),
+			Site: Call{Function: text.Draw(t, "caller"), File: text.Draw(t, "file"), Line: rapid.Int32Min(0).Draw(t, "line")},
+		})
+	}
+	return c
 }

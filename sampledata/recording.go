@@ -37,6 +37,7 @@ type Recording struct {
 	Runs       Runs
 	Series     []Series    // values beside the stacks, by MonitorID
 	Probes     []Probe     // what instruments measured, in the order in which they were put in
+	Calls      []CallTable // calls that were timed one by one, in the order of their first ones
 	Marking    *Marking    // which goroutines can never run again; nil if nobody asked
 	Profile    *Profile    // in place of samples; nil unless it was read from a profile
 	Picked     *Picked     // nil unless it has only some samples of another recording
@@ -303,6 +304,11 @@ type Sink interface {
 	// is in the recording from the next Sample on, or from its end. A probe
 	// that breaks a rule is an error of the next Sample.
 	Probe(Probe)
+
+	// Calls adds calls that were timed to those of the same function and source.
+	// They are in the recording from the next Sample on, or from its end. Calls
+	// that break a rule are an error of the next Sample.
+	Calls(CallTable)
 
 	// Mark replaces what is known of goroutines that can never run again. It is
 	// in the recording from the next Sample on, or from its end. A marking that

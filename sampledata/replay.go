@@ -91,6 +91,9 @@ func (r *Recording) replayNews(sink Sink) {
 	for _, p := range r.Probes {
 		sink.Probe(p)
 	}
+	for _, t := range r.Calls {
+		sink.Calls(t)
+	}
 	if r.Marking != nil {
 		sink.Mark(r.Marking)
 	}

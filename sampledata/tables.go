@@ -23,6 +23,7 @@ type tables struct {
 	depth      []int16             // by node
 	monitors   monitors
 	probes     []Probe // the latest of each function
+	calls      int     // number of timed ones
 	marking    *Marking
 	news       news // for the next sample
 
@@ -40,6 +41,7 @@ type tables struct {
 // news is what a Writer has to write with the next sample, or the end.
 type news struct {
 	probes  []Probe
+	calls   []CallTable
 	marking *Marking
 }
 
@@ -198,6 +200,19 @@ func (t *tables) probe(p Probe) {
 	if t.news.probes, err = putProbe(t.news.probes, p); err != nil {
 		t.misused("%w", err)
 	}
+}
+
+// addCalls adds calls. It does nothing if they break a rule.
+func (t *tables) addCalls(c CallTable) {
+	n, err := countCalls(t.calls, &c)
+	if err == nil {
+		t.news.calls, err = addCalls(t.news.calls, c)
+	}
+	if err != nil {
+		t.misused("%w", err)
+		return
+	}
+	t.calls = n
 }
 
 // mark replaces the marking. It does nothing if the marking breaks a rule.

@@ -62,6 +62,8 @@ func (t *tee) LockName(n LockName) { t.pass(func(s Sink) { s.LockName(n) }) }
 
 func (t *tee) Probe(p Probe) { t.pass(func(s Sink) { s.Probe(p) }) }
 
+func (t *tee) Calls(c CallTable) { t.pass(func(s Sink) { s.Calls(c) }) }
+
 func (t *tee) Mark(m *Marking) { t.pass(func(s Sink) { s.Mark(m) }) }
 
 func (t *tee) Warn(kind, message string, count int64) {

@@ -45,6 +45,9 @@ import (
 //	      [calls=N] [taken-out] [returned=N] [unfinished=N] [lost=N] [cost=TIME] [elapsed=NUMBERS]   # one line
 //	    site CALLER [file=PATH] [line=N] [calls=N] [elapsed=NUMBERS]
 //	    argument NAME value|length|pointer [values=NUMBERS]
+//	calls FUNCTION [by=uprobe|trace] [note=TEXT] [arguments=NAME,...]
+//	    window TIME TIME
+//	    timed GOID TIME TIME [cut-begin] [cut-end] [caller=FUNCTION] [file=PATH] [line=N] [label=TEXT] [values=N,...]
 //	marking TIME [goroutines=N] [proved] [passes=N] [took=TIME] [apart=TIME] [halted=TIME] [max-halt=TIME] [heap=N]
 //	        [needs-halt=TIME] [needs-memory=N] [doubt=TEXT]                   # one line
 //	    group VERDICT WAIT [count=N] [ids=N,...] [reason=TEXT] [doubt=TEXT] [waited=TIME] [kept=N] [reaches=N,...]
@@ -118,8 +121,9 @@ type textReader struct {
 
 	sample     *Sample // that is being read
 	sampleLine int
-	probed     *Probe   // the last one
-	marked     *Marking // likewise
+	probed     *Probe     // the last one
+	timed      *CallTable // likewise; without its calls
+	marked     *Marking   // likewise
 	changes    []Change
 }
 
@@ -214,6 +218,7 @@ var textLines = map[string]func(*textReader, *textLine) error{
 	"holders": (*textReader).holders, "lock": (*textReader).lockName,
 	"monitor": (*textReader).monitor, "probe": (*textReader).probe,
 	"site": (*textReader).site, "argument": (*textReader).argument,
+	"calls": (*textReader).calls, "window": (*textReader).window, "timed": (*textReader).timedCall,
 	"marking": (*textReader).marking, "group": (*textReader).markedGroup,
 	"edge": (*textReader).markedEdge, "call": (*textReader).markedCall,
 	"creator": (*textReader).markedCall,

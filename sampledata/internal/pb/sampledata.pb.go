@@ -205,6 +205,52 @@ func (Evidence) EnumDescriptor() ([]byte, []int) {
 	return file_sampledata_proto_rawDescGZIP(), []int{1}
 }
 
+type CallSource int32
+
+const (
+	CallSource_BY_UPROBE CallSource = 0 // instruments in the program
+	CallSource_BY_TRACE  CallSource = 1 // an execution trace
+)
+
+// Enum value maps for CallSource.
+var (
+	CallSource_name = map[int32]string{
+		0: "BY_UPROBE",
+		1: "BY_TRACE",
+	}
+	CallSource_value = map[string]int32{
+		"BY_UPROBE": 0,
+		"BY_TRACE":  1,
+	}
+)
+
+func (x CallSource) Enum() *CallSource {
+	p := new(CallSource)
+	*p = x
+	return p
+}
+
+func (x CallSource) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (CallSource) Descriptor() protoreflect.EnumDescriptor {
+	return file_sampledata_proto_enumTypes[2].Descriptor()
+}
+
+func (CallSource) Type() protoreflect.EnumType {
+	return &file_sampledata_proto_enumTypes[2]
+}
+
+func (x CallSource) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use CallSource.Descriptor instead.
+func (CallSource) EnumDescriptor() ([]byte, []int) {
+	return file_sampledata_proto_rawDescGZIP(), []int{2}
+}
+
 // What is known of a goroutine that waits.
 type Verdict int32
 
@@ -242,11 +288,11 @@ func (x Verdict) String() string {
 }
 
 func (Verdict) Descriptor() protoreflect.EnumDescriptor {
-	return file_sampledata_proto_enumTypes[2].Descriptor()
+	return file_sampledata_proto_enumTypes[3].Descriptor()
 }
 
 func (Verdict) Type() protoreflect.EnumType {
-	return &file_sampledata_proto_enumTypes[2]
+	return &file_sampledata_proto_enumTypes[3]
 }
 
 func (x Verdict) Number() protoreflect.EnumNumber {
@@ -255,7 +301,7 @@ func (x Verdict) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Verdict.Descriptor instead.
 func (Verdict) EnumDescriptor() ([]byte, []int) {
-	return file_sampledata_proto_rawDescGZIP(), []int{2}
+	return file_sampledata_proto_rawDescGZIP(), []int{3}
 }
 
 // What a goroutine waits for.
@@ -310,11 +356,11 @@ func (x MarkedWait) String() string {
 }
 
 func (MarkedWait) Descriptor() protoreflect.EnumDescriptor {
-	return file_sampledata_proto_enumTypes[3].Descriptor()
+	return file_sampledata_proto_enumTypes[4].Descriptor()
 }
 
 func (MarkedWait) Type() protoreflect.EnumType {
-	return &file_sampledata_proto_enumTypes[3]
+	return &file_sampledata_proto_enumTypes[4]
 }
 
 func (x MarkedWait) Number() protoreflect.EnumNumber {
@@ -323,7 +369,7 @@ func (x MarkedWait) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use MarkedWait.Descriptor instead.
 func (MarkedWait) EnumDescriptor() ([]byte, []int) {
-	return file_sampledata_proto_rawDescGZIP(), []int{3}
+	return file_sampledata_proto_rawDescGZIP(), []int{4}
 }
 
 type Instrument int32
@@ -359,11 +405,11 @@ func (x Instrument) String() string {
 }
 
 func (Instrument) Descriptor() protoreflect.EnumDescriptor {
-	return file_sampledata_proto_enumTypes[4].Descriptor()
+	return file_sampledata_proto_enumTypes[5].Descriptor()
 }
 
 func (Instrument) Type() protoreflect.EnumType {
-	return &file_sampledata_proto_enumTypes[4]
+	return &file_sampledata_proto_enumTypes[5]
 }
 
 func (x Instrument) Number() protoreflect.EnumNumber {
@@ -372,7 +418,7 @@ func (x Instrument) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Instrument.Descriptor instead.
 func (Instrument) EnumDescriptor() ([]byte, []int) {
-	return file_sampledata_proto_rawDescGZIP(), []int{4}
+	return file_sampledata_proto_rawDescGZIP(), []int{5}
 }
 
 type ArgumentKind int32
@@ -408,11 +454,11 @@ func (x ArgumentKind) String() string {
 }
 
 func (ArgumentKind) Descriptor() protoreflect.EnumDescriptor {
-	return file_sampledata_proto_enumTypes[5].Descriptor()
+	return file_sampledata_proto_enumTypes[6].Descriptor()
 }
 
 func (ArgumentKind) Type() protoreflect.EnumType {
-	return &file_sampledata_proto_enumTypes[5]
+	return &file_sampledata_proto_enumTypes[6]
 }
 
 func (x ArgumentKind) Number() protoreflect.EnumNumber {
@@ -421,7 +467,7 @@ func (x ArgumentKind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ArgumentKind.Descriptor instead.
 func (ArgumentKind) EnumDescriptor() ([]byte, []int) {
-	return file_sampledata_proto_rawDescGZIP(), []int{5}
+	return file_sampledata_proto_rawDescGZIP(), []int{6}
 }
 
 // The layer of the system whose behaviour a monitor observes.
@@ -464,11 +510,11 @@ func (x Layer) String() string {
 }
 
 func (Layer) Descriptor() protoreflect.EnumDescriptor {
-	return file_sampledata_proto_enumTypes[6].Descriptor()
+	return file_sampledata_proto_enumTypes[7].Descriptor()
 }
 
 func (Layer) Type() protoreflect.EnumType {
-	return &file_sampledata_proto_enumTypes[6]
+	return &file_sampledata_proto_enumTypes[7]
 }
 
 func (x Layer) Number() protoreflect.EnumNumber {
@@ -477,7 +523,7 @@ func (x Layer) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Layer.Descriptor instead.
 func (Layer) EnumDescriptor() ([]byte, []int) {
-	return file_sampledata_proto_rawDescGZIP(), []int{6}
+	return file_sampledata_proto_rawDescGZIP(), []int{7}
 }
 
 // How to compute with a monitor's values.
@@ -514,11 +560,11 @@ func (x MonitorKind) String() string {
 }
 
 func (MonitorKind) Descriptor() protoreflect.EnumDescriptor {
-	return file_sampledata_proto_enumTypes[7].Descriptor()
+	return file_sampledata_proto_enumTypes[8].Descriptor()
 }
 
 func (MonitorKind) Type() protoreflect.EnumType {
-	return &file_sampledata_proto_enumTypes[7]
+	return &file_sampledata_proto_enumTypes[8]
 }
 
 func (x MonitorKind) Number() protoreflect.EnumNumber {
@@ -527,7 +573,7 @@ func (x MonitorKind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use MonitorKind.Descriptor instead.
 func (MonitorKind) EnumDescriptor() ([]byte, []int) {
-	return file_sampledata_proto_rawDescGZIP(), []int{7}
+	return file_sampledata_proto_rawDescGZIP(), []int{8}
 }
 
 // Why a recording ended.
@@ -576,11 +622,11 @@ func (x EndCause) String() string {
 }
 
 func (EndCause) Descriptor() protoreflect.EnumDescriptor {
-	return file_sampledata_proto_enumTypes[8].Descriptor()
+	return file_sampledata_proto_enumTypes[9].Descriptor()
 }
 
 func (EndCause) Type() protoreflect.EnumType {
-	return &file_sampledata_proto_enumTypes[8]
+	return &file_sampledata_proto_enumTypes[9]
 }
 
 func (x EndCause) Number() protoreflect.EnumNumber {
@@ -589,7 +635,7 @@ func (x EndCause) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use EndCause.Descriptor instead.
 func (EndCause) EnumDescriptor() ([]byte, []int) {
-	return file_sampledata_proto_rawDescGZIP(), []int{8}
+	return file_sampledata_proto_rawDescGZIP(), []int{9}
 }
 
 // A record of the file Strings.
@@ -1634,8 +1680,10 @@ type Changes struct {
 	LockHolders  []uint32   `protobuf:"varint,6,rep,packed,name=lock_holders,json=lockHolders,proto3" json:"lock_holders,omitempty"` // holder set codes: if waiting, who may end the wait; not 0 if and only if there is evidence
 	LockEvidence []Evidence `protobuf:"varint,7,rep,packed,name=lock_evidence,json=lockEvidence,proto3,enum=cpprof.sampledata.v1.Evidence" json:"lock_evidence,omitempty"`
 	// A third table. It has the waits with a known goroutine that ended them.
-	ReleaseRow    []uint32 `protobuf:"varint,8,rep,packed,name=release_row,json=releaseRow,proto3" json:"release_row,omitempty"`       // as lock_row
-	ReleaseStack  []uint32 `protobuf:"varint,9,rep,packed,name=release_stack,json=releaseStack,proto3" json:"release_stack,omitempty"` // node code of the innermost frame of the goroutine that ended the wait
+	ReleaseRow   []uint32 `protobuf:"varint,8,rep,packed,name=release_row,json=releaseRow,proto3" json:"release_row,omitempty"`       // as lock_row
+	ReleaseStack []uint32 `protobuf:"varint,9,rep,packed,name=release_stack,json=releaseStack,proto3" json:"release_stack,omitempty"` // node code of the innermost frame of the goroutine that ended the wait
+	// Calls that were timed one by one. A record with calls may have no other rows; it counts although no sample follows.
+	Calls         *Calls `protobuf:"bytes,10,opt,name=calls,proto3" json:"calls,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1733,6 +1781,172 @@ func (x *Changes) GetReleaseStack() []uint32 {
 	return nil
 }
 
+func (x *Changes) GetCalls() *Calls {
+	if x != nil {
+		return x.Calls
+	}
+	return nil
+}
+
+// Calls of a function, in addition to those in earlier records. A recording has at most 1,048,576 calls, and 256 tables:
+// one of each function and source.
+type Calls struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Function uint32                 `protobuf:"varint,1,opt,name=function,proto3" json:"function,omitempty"` // string code; never empty
+	Source   CallSource             `protobuf:"varint,2,opt,name=source,proto3,enum=cpprof.sampledata.v1.CallSource" json:"source,omitempty"`
+	Note     uint32                 `protobuf:"varint,3,opt,name=note,proto3" json:"note,omitempty"`                // string code: what the source can't tell; 0 leaves what an earlier record says
+	Argument []uint32               `protobuf:"varint,4,rep,packed,name=argument,proto3" json:"argument,omitempty"` // string codes: names without commas, the same in all records of a table; at most 16
+	// A second table: the times in which calls were timed. Nanoseconds since the start, and how long after that.
+	WindowFrom    []uint64 `protobuf:"varint,5,rep,packed,name=window_from,json=windowFrom,proto3" json:"window_from,omitempty"`
+	WindowLength  []uint64 `protobuf:"varint,6,rep,packed,name=window_length,json=windowLength,proto3" json:"window_length,omitempty"`
+	Goroutine     []int64  `protobuf:"varint,7,rep,packed,name=goroutine,proto3" json:"goroutine,omitempty"`                      // its number in the target
+	Begin         []uint64 `protobuf:"varint,8,rep,packed,name=begin,proto3" json:"begin,omitempty"`                              // nanoseconds since the start
+	Length        []uint64 `protobuf:"varint,9,rep,packed,name=length,proto3" json:"length,omitempty"`                            // nanoseconds
+	Cut           []uint32 `protobuf:"varint,10,rep,packed,name=cut,proto3" json:"cut,omitempty"`                                 // a sum: 1 it began before the window, 2 it ended after that, or without a return
+	Caller        []uint32 `protobuf:"varint,11,rep,packed,name=caller,proto3" json:"caller,omitempty"`                           // string codes: the function that made the call
+	CallerFile    []uint32 `protobuf:"varint,12,rep,packed,name=caller_file,json=callerFile,proto3" json:"caller_file,omitempty"` // string codes
+	CallerLine    []uint32 `protobuf:"varint,13,rep,packed,name=caller_line,json=callerLine,proto3" json:"caller_line,omitempty"`
+	Label         []uint32 `protobuf:"varint,14,rep,packed,name=label,proto3" json:"label,omitempty"`   // string codes
+	Value         []int64  `protobuf:"zigzag64,15,rep,packed,name=value,proto3" json:"value,omitempty"` // of all arguments of the first call, then of the second, ...
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Calls) Reset() {
+	*x = Calls{}
+	mi := &file_sampledata_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Calls) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Calls) ProtoMessage() {}
+
+func (x *Calls) ProtoReflect() protoreflect.Message {
+	mi := &file_sampledata_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Calls.ProtoReflect.Descriptor instead.
+func (*Calls) Descriptor() ([]byte, []int) {
+	return file_sampledata_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *Calls) GetFunction() uint32 {
+	if x != nil {
+		return x.Function
+	}
+	return 0
+}
+
+func (x *Calls) GetSource() CallSource {
+	if x != nil {
+		return x.Source
+	}
+	return CallSource_BY_UPROBE
+}
+
+func (x *Calls) GetNote() uint32 {
+	if x != nil {
+		return x.Note
+	}
+	return 0
+}
+
+func (x *Calls) GetArgument() []uint32 {
+	if x != nil {
+		return x.Argument
+	}
+	return nil
+}
+
+func (x *Calls) GetWindowFrom() []uint64 {
+	if x != nil {
+		return x.WindowFrom
+	}
+	return nil
+}
+
+func (x *Calls) GetWindowLength() []uint64 {
+	if x != nil {
+		return x.WindowLength
+	}
+	return nil
+}
+
+func (x *Calls) GetGoroutine() []int64 {
+	if x != nil {
+		return x.Goroutine
+	}
+	return nil
+}
+
+func (x *Calls) GetBegin() []uint64 {
+	if x != nil {
+		return x.Begin
+	}
+	return nil
+}
+
+func (x *Calls) GetLength() []uint64 {
+	if x != nil {
+		return x.Length
+	}
+	return nil
+}
+
+func (x *Calls) GetCut() []uint32 {
+	if x != nil {
+		return x.Cut
+	}
+	return nil
+}
+
+func (x *Calls) GetCaller() []uint32 {
+	if x != nil {
+		return x.Caller
+	}
+	return nil
+}
+
+func (x *Calls) GetCallerFile() []uint32 {
+	if x != nil {
+		return x.CallerFile
+	}
+	return nil
+}
+
+func (x *Calls) GetCallerLine() []uint32 {
+	if x != nil {
+		return x.CallerLine
+	}
+	return nil
+}
+
+func (x *Calls) GetLabel() []uint32 {
+	if x != nil {
+		return x.Label
+	}
+	return nil
+}
+
+func (x *Calls) GetValue() []int64 {
+	if x != nil {
+		return x.Value
+	}
+	return nil
+}
+
 // One halt of the target; it ends a sample. Samples have codes too, from 0 up. Times are in nanoseconds.
 type Sample struct {
 	state        protoimpl.MessageState `protogen:"open.v1"`
@@ -1768,7 +1982,7 @@ type Sample struct {
 
 func (x *Sample) Reset() {
 	*x = Sample{}
-	mi := &file_sampledata_proto_msgTypes[12]
+	mi := &file_sampledata_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1780,7 +1994,7 @@ func (x *Sample) String() string {
 func (*Sample) ProtoMessage() {}
 
 func (x *Sample) ProtoReflect() protoreflect.Message {
-	mi := &file_sampledata_proto_msgTypes[12]
+	mi := &file_sampledata_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1793,7 +2007,7 @@ func (x *Sample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sample.ProtoReflect.Descriptor instead.
 func (*Sample) Descriptor() ([]byte, []int) {
-	return file_sampledata_proto_rawDescGZIP(), []int{12}
+	return file_sampledata_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Sample) GetTime() uint64 {
@@ -1946,7 +2160,7 @@ type Marking struct {
 
 func (x *Marking) Reset() {
 	*x = Marking{}
-	mi := &file_sampledata_proto_msgTypes[13]
+	mi := &file_sampledata_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1958,7 +2172,7 @@ func (x *Marking) String() string {
 func (*Marking) ProtoMessage() {}
 
 func (x *Marking) ProtoReflect() protoreflect.Message {
-	mi := &file_sampledata_proto_msgTypes[13]
+	mi := &file_sampledata_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1971,7 +2185,7 @@ func (x *Marking) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Marking.ProtoReflect.Descriptor instead.
 func (*Marking) Descriptor() ([]byte, []int) {
-	return file_sampledata_proto_rawDescGZIP(), []int{13}
+	return file_sampledata_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Marking) GetTime() uint64 {
@@ -2093,7 +2307,7 @@ type MarkedEdge struct {
 
 func (x *MarkedEdge) Reset() {
 	*x = MarkedEdge{}
-	mi := &file_sampledata_proto_msgTypes[14]
+	mi := &file_sampledata_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2105,7 +2319,7 @@ func (x *MarkedEdge) String() string {
 func (*MarkedEdge) ProtoMessage() {}
 
 func (x *MarkedEdge) ProtoReflect() protoreflect.Message {
-	mi := &file_sampledata_proto_msgTypes[14]
+	mi := &file_sampledata_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2118,7 +2332,7 @@ func (x *MarkedEdge) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MarkedEdge.ProtoReflect.Descriptor instead.
 func (*MarkedEdge) Descriptor() ([]byte, []int) {
-	return file_sampledata_proto_rawDescGZIP(), []int{14}
+	return file_sampledata_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *MarkedEdge) GetFrom() int64 {
@@ -2180,7 +2394,7 @@ type MarkedGroup struct {
 
 func (x *MarkedGroup) Reset() {
 	*x = MarkedGroup{}
-	mi := &file_sampledata_proto_msgTypes[15]
+	mi := &file_sampledata_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2192,7 +2406,7 @@ func (x *MarkedGroup) String() string {
 func (*MarkedGroup) ProtoMessage() {}
 
 func (x *MarkedGroup) ProtoReflect() protoreflect.Message {
-	mi := &file_sampledata_proto_msgTypes[15]
+	mi := &file_sampledata_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2205,7 +2419,7 @@ func (x *MarkedGroup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MarkedGroup.ProtoReflect.Descriptor instead.
 func (*MarkedGroup) Descriptor() ([]byte, []int) {
-	return file_sampledata_proto_rawDescGZIP(), []int{15}
+	return file_sampledata_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *MarkedGroup) GetVerdict() Verdict {
@@ -2333,7 +2547,7 @@ type Probe struct {
 
 func (x *Probe) Reset() {
 	*x = Probe{}
-	mi := &file_sampledata_proto_msgTypes[16]
+	mi := &file_sampledata_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2345,7 +2559,7 @@ func (x *Probe) String() string {
 func (*Probe) ProtoMessage() {}
 
 func (x *Probe) ProtoReflect() protoreflect.Message {
-	mi := &file_sampledata_proto_msgTypes[16]
+	mi := &file_sampledata_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2358,7 +2572,7 @@ func (x *Probe) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Probe.ProtoReflect.Descriptor instead.
 func (*Probe) Descriptor() ([]byte, []int) {
-	return file_sampledata_proto_rawDescGZIP(), []int{16}
+	return file_sampledata_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Probe) GetFunction() uint32 {
@@ -2501,7 +2715,7 @@ type CallSite struct {
 
 func (x *CallSite) Reset() {
 	*x = CallSite{}
-	mi := &file_sampledata_proto_msgTypes[17]
+	mi := &file_sampledata_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2513,7 +2727,7 @@ func (x *CallSite) String() string {
 func (*CallSite) ProtoMessage() {}
 
 func (x *CallSite) ProtoReflect() protoreflect.Message {
-	mi := &file_sampledata_proto_msgTypes[17]
+	mi := &file_sampledata_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2526,7 +2740,7 @@ func (x *CallSite) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallSite.ProtoReflect.Descriptor instead.
 func (*CallSite) Descriptor() ([]byte, []int) {
-	return file_sampledata_proto_rawDescGZIP(), []int{17}
+	return file_sampledata_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *CallSite) GetCaller() uint32 {
@@ -2576,7 +2790,7 @@ type Argument struct {
 
 func (x *Argument) Reset() {
 	*x = Argument{}
-	mi := &file_sampledata_proto_msgTypes[18]
+	mi := &file_sampledata_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2588,7 +2802,7 @@ func (x *Argument) String() string {
 func (*Argument) ProtoMessage() {}
 
 func (x *Argument) ProtoReflect() protoreflect.Message {
-	mi := &file_sampledata_proto_msgTypes[18]
+	mi := &file_sampledata_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2601,7 +2815,7 @@ func (x *Argument) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Argument.ProtoReflect.Descriptor instead.
 func (*Argument) Descriptor() ([]byte, []int) {
-	return file_sampledata_proto_rawDescGZIP(), []int{18}
+	return file_sampledata_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Argument) GetName() uint32 {
@@ -2641,7 +2855,7 @@ type Distribution struct {
 
 func (x *Distribution) Reset() {
 	*x = Distribution{}
-	mi := &file_sampledata_proto_msgTypes[19]
+	mi := &file_sampledata_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2653,7 +2867,7 @@ func (x *Distribution) String() string {
 func (*Distribution) ProtoMessage() {}
 
 func (x *Distribution) ProtoReflect() protoreflect.Message {
-	mi := &file_sampledata_proto_msgTypes[19]
+	mi := &file_sampledata_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2666,7 +2880,7 @@ func (x *Distribution) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Distribution.ProtoReflect.Descriptor instead.
 func (*Distribution) Descriptor() ([]byte, []int) {
-	return file_sampledata_proto_rawDescGZIP(), []int{19}
+	return file_sampledata_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Distribution) GetSum() int64 {
@@ -2727,7 +2941,7 @@ type Monitor struct {
 
 func (x *Monitor) Reset() {
 	*x = Monitor{}
-	mi := &file_sampledata_proto_msgTypes[20]
+	mi := &file_sampledata_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2739,7 +2953,7 @@ func (x *Monitor) String() string {
 func (*Monitor) ProtoMessage() {}
 
 func (x *Monitor) ProtoReflect() protoreflect.Message {
-	mi := &file_sampledata_proto_msgTypes[20]
+	mi := &file_sampledata_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2752,7 +2966,7 @@ func (x *Monitor) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Monitor.ProtoReflect.Descriptor instead.
 func (*Monitor) Descriptor() ([]byte, []int) {
-	return file_sampledata_proto_rawDescGZIP(), []int{20}
+	return file_sampledata_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Monitor) GetName() uint32 {
@@ -2824,7 +3038,7 @@ type LockNames struct {
 
 func (x *LockNames) Reset() {
 	*x = LockNames{}
-	mi := &file_sampledata_proto_msgTypes[21]
+	mi := &file_sampledata_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2836,7 +3050,7 @@ func (x *LockNames) String() string {
 func (*LockNames) ProtoMessage() {}
 
 func (x *LockNames) ProtoReflect() protoreflect.Message {
-	mi := &file_sampledata_proto_msgTypes[21]
+	mi := &file_sampledata_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2849,7 +3063,7 @@ func (x *LockNames) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LockNames.ProtoReflect.Descriptor instead.
 func (*LockNames) Descriptor() ([]byte, []int) {
-	return file_sampledata_proto_rawDescGZIP(), []int{21}
+	return file_sampledata_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *LockNames) GetAddress() []uint64 {
@@ -2885,7 +3099,7 @@ type Warning struct {
 
 func (x *Warning) Reset() {
 	*x = Warning{}
-	mi := &file_sampledata_proto_msgTypes[22]
+	mi := &file_sampledata_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2897,7 +3111,7 @@ func (x *Warning) String() string {
 func (*Warning) ProtoMessage() {}
 
 func (x *Warning) ProtoReflect() protoreflect.Message {
-	mi := &file_sampledata_proto_msgTypes[22]
+	mi := &file_sampledata_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2910,7 +3124,7 @@ func (x *Warning) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Warning.ProtoReflect.Descriptor instead.
 func (*Warning) Descriptor() ([]byte, []int) {
-	return file_sampledata_proto_rawDescGZIP(), []int{22}
+	return file_sampledata_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Warning) GetKind() uint32 {
@@ -2953,7 +3167,7 @@ type End struct {
 
 func (x *End) Reset() {
 	*x = End{}
-	mi := &file_sampledata_proto_msgTypes[23]
+	mi := &file_sampledata_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2965,7 +3179,7 @@ func (x *End) String() string {
 func (*End) ProtoMessage() {}
 
 func (x *End) ProtoReflect() protoreflect.Message {
-	mi := &file_sampledata_proto_msgTypes[23]
+	mi := &file_sampledata_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2978,7 +3192,7 @@ func (x *End) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use End.ProtoReflect.Descriptor instead.
 func (*End) Descriptor() ([]byte, []int) {
-	return file_sampledata_proto_rawDescGZIP(), []int{23}
+	return file_sampledata_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *End) GetCause() EndCause {
@@ -3135,7 +3349,7 @@ const file_sampledata_proto_rawDesc = "" +
 	"\bpriority\x18\x03 \x03(\x11R\bpriority\x12\x16\n" +
 	"\x06labels\x18\x04 \x03(\rR\x06labels\x12\x16\n" +
 	"\x06reason\x18\x05 \x03(\rR\x06reason\x12\x15\n" +
-	"\x06no_cpu\x18\x06 \x03(\bR\x05noCpu\"\xbd\x02\n" +
+	"\x06no_cpu\x18\x06 \x03(\bR\x05noCpu\"\xf0\x02\n" +
 	"\aChanges\x12\x1c\n" +
 	"\tgoroutine\x18\x01 \x03(\x12R\tgoroutine\x12\x14\n" +
 	"\x05stack\x18\x02 \x03(\rR\x05stack\x12\x12\n" +
@@ -3146,7 +3360,29 @@ const file_sampledata_proto_rawDesc = "" +
 	"\rlock_evidence\x18\a \x03(\x0e2\x1e.cpprof.sampledata.v1.EvidenceR\flockEvidence\x12\x1f\n" +
 	"\vrelease_row\x18\b \x03(\rR\n" +
 	"releaseRow\x12#\n" +
-	"\rrelease_stack\x18\t \x03(\rR\freleaseStack\"\xc8\x04\n" +
+	"\rrelease_stack\x18\t \x03(\rR\freleaseStack\x121\n" +
+	"\x05calls\x18\n" +
+	" \x01(\v2\x1b.cpprof.sampledata.v1.CallsR\x05calls\"\xb7\x03\n" +
+	"\x05Calls\x12\x1a\n" +
+	"\bfunction\x18\x01 \x01(\rR\bfunction\x128\n" +
+	"\x06source\x18\x02 \x01(\x0e2 .cpprof.sampledata.v1.CallSourceR\x06source\x12\x12\n" +
+	"\x04note\x18\x03 \x01(\rR\x04note\x12\x1a\n" +
+	"\bargument\x18\x04 \x03(\rR\bargument\x12\x1f\n" +
+	"\vwindow_from\x18\x05 \x03(\x04R\n" +
+	"windowFrom\x12#\n" +
+	"\rwindow_length\x18\x06 \x03(\x04R\fwindowLength\x12\x1c\n" +
+	"\tgoroutine\x18\a \x03(\x03R\tgoroutine\x12\x14\n" +
+	"\x05begin\x18\b \x03(\x04R\x05begin\x12\x16\n" +
+	"\x06length\x18\t \x03(\x04R\x06length\x12\x10\n" +
+	"\x03cut\x18\n" +
+	" \x03(\rR\x03cut\x12\x16\n" +
+	"\x06caller\x18\v \x03(\rR\x06caller\x12\x1f\n" +
+	"\vcaller_file\x18\f \x03(\rR\n" +
+	"callerFile\x12\x1f\n" +
+	"\vcaller_line\x18\r \x03(\rR\n" +
+	"callerLine\x12\x14\n" +
+	"\x05label\x18\x0e \x03(\rR\x05label\x12\x14\n" +
+	"\x05value\x18\x0f \x03(\x12R\x05value\"\xc8\x04\n" +
 	"\x06Sample\x12\x12\n" +
 	"\x04time\x18\x01 \x01(\x04R\x04time\x12\x12\n" +
 	"\x04halt\x18\x02 \x01(\x04R\x04halt\x12\x1e\n" +
@@ -3303,7 +3539,11 @@ const file_sampledata_proto_rawDesc = "" +
 	"\bRECORDED\x10\x03\x12\n" +
 	"\n" +
 	"\x06LIKELY\x10\x04\x12\b\n" +
-	"\x04FREE\x10\x05*<\n" +
+	"\x04FREE\x10\x05*)\n" +
+	"\n" +
+	"CallSource\x12\r\n" +
+	"\tBY_UPROBE\x10\x00\x12\f\n" +
+	"\bBY_TRACE\x10\x01*<\n" +
 	"\aVerdict\x12\b\n" +
 	"\x04LIVE\x10\x00\x12\r\n" +
 	"\tNOT_MOVED\x10\x01\x12\r\n" +
@@ -3368,84 +3608,88 @@ func file_sampledata_proto_rawDescGZIP() []byte {
 	return file_sampledata_proto_rawDescData
 }
 
-var file_sampledata_proto_enumTypes = make([]protoimpl.EnumInfo, 9)
-var file_sampledata_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
+var file_sampledata_proto_enumTypes = make([]protoimpl.EnumInfo, 10)
+var file_sampledata_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_sampledata_proto_goTypes = []any{
 	(RunState)(0),         // 0: cpprof.sampledata.v1.RunState
 	(Evidence)(0),         // 1: cpprof.sampledata.v1.Evidence
-	(Verdict)(0),          // 2: cpprof.sampledata.v1.Verdict
-	(MarkedWait)(0),       // 3: cpprof.sampledata.v1.MarkedWait
-	(Instrument)(0),       // 4: cpprof.sampledata.v1.Instrument
-	(ArgumentKind)(0),     // 5: cpprof.sampledata.v1.ArgumentKind
-	(Layer)(0),            // 6: cpprof.sampledata.v1.Layer
-	(MonitorKind)(0),      // 7: cpprof.sampledata.v1.MonitorKind
-	(EndCause)(0),         // 8: cpprof.sampledata.v1.EndCause
-	(*StringsRecord)(nil), // 9: cpprof.sampledata.v1.StringsRecord
-	(*StringsHeader)(nil), // 10: cpprof.sampledata.v1.StringsHeader
-	(*Texts)(nil),         // 11: cpprof.sampledata.v1.Texts
-	(*DataRecord)(nil),    // 12: cpprof.sampledata.v1.DataRecord
-	(*Header)(nil),        // 13: cpprof.sampledata.v1.Header
-	(*Functions)(nil),     // 14: cpprof.sampledata.v1.Functions
-	(*Nodes)(nil),         // 15: cpprof.sampledata.v1.Nodes
-	(*Goroutines)(nil),    // 16: cpprof.sampledata.v1.Goroutines
-	(*LabelSet)(nil),      // 17: cpprof.sampledata.v1.LabelSet
-	(*HolderSet)(nil),     // 18: cpprof.sampledata.v1.HolderSet
-	(*Modes)(nil),         // 19: cpprof.sampledata.v1.Modes
-	(*Changes)(nil),       // 20: cpprof.sampledata.v1.Changes
-	(*Sample)(nil),        // 21: cpprof.sampledata.v1.Sample
-	(*Marking)(nil),       // 22: cpprof.sampledata.v1.Marking
-	(*MarkedEdge)(nil),    // 23: cpprof.sampledata.v1.MarkedEdge
-	(*MarkedGroup)(nil),   // 24: cpprof.sampledata.v1.MarkedGroup
-	(*Probe)(nil),         // 25: cpprof.sampledata.v1.Probe
-	(*CallSite)(nil),      // 26: cpprof.sampledata.v1.CallSite
-	(*Argument)(nil),      // 27: cpprof.sampledata.v1.Argument
-	(*Distribution)(nil),  // 28: cpprof.sampledata.v1.Distribution
-	(*Monitor)(nil),       // 29: cpprof.sampledata.v1.Monitor
-	(*LockNames)(nil),     // 30: cpprof.sampledata.v1.LockNames
-	(*Warning)(nil),       // 31: cpprof.sampledata.v1.Warning
-	(*End)(nil),           // 32: cpprof.sampledata.v1.End
+	(CallSource)(0),       // 2: cpprof.sampledata.v1.CallSource
+	(Verdict)(0),          // 3: cpprof.sampledata.v1.Verdict
+	(MarkedWait)(0),       // 4: cpprof.sampledata.v1.MarkedWait
+	(Instrument)(0),       // 5: cpprof.sampledata.v1.Instrument
+	(ArgumentKind)(0),     // 6: cpprof.sampledata.v1.ArgumentKind
+	(Layer)(0),            // 7: cpprof.sampledata.v1.Layer
+	(MonitorKind)(0),      // 8: cpprof.sampledata.v1.MonitorKind
+	(EndCause)(0),         // 9: cpprof.sampledata.v1.EndCause
+	(*StringsRecord)(nil), // 10: cpprof.sampledata.v1.StringsRecord
+	(*StringsHeader)(nil), // 11: cpprof.sampledata.v1.StringsHeader
+	(*Texts)(nil),         // 12: cpprof.sampledata.v1.Texts
+	(*DataRecord)(nil),    // 13: cpprof.sampledata.v1.DataRecord
+	(*Header)(nil),        // 14: cpprof.sampledata.v1.Header
+	(*Functions)(nil),     // 15: cpprof.sampledata.v1.Functions
+	(*Nodes)(nil),         // 16: cpprof.sampledata.v1.Nodes
+	(*Goroutines)(nil),    // 17: cpprof.sampledata.v1.Goroutines
+	(*LabelSet)(nil),      // 18: cpprof.sampledata.v1.LabelSet
+	(*HolderSet)(nil),     // 19: cpprof.sampledata.v1.HolderSet
+	(*Modes)(nil),         // 20: cpprof.sampledata.v1.Modes
+	(*Changes)(nil),       // 21: cpprof.sampledata.v1.Changes
+	(*Calls)(nil),         // 22: cpprof.sampledata.v1.Calls
+	(*Sample)(nil),        // 23: cpprof.sampledata.v1.Sample
+	(*Marking)(nil),       // 24: cpprof.sampledata.v1.Marking
+	(*MarkedEdge)(nil),    // 25: cpprof.sampledata.v1.MarkedEdge
+	(*MarkedGroup)(nil),   // 26: cpprof.sampledata.v1.MarkedGroup
+	(*Probe)(nil),         // 27: cpprof.sampledata.v1.Probe
+	(*CallSite)(nil),      // 28: cpprof.sampledata.v1.CallSite
+	(*Argument)(nil),      // 29: cpprof.sampledata.v1.Argument
+	(*Distribution)(nil),  // 30: cpprof.sampledata.v1.Distribution
+	(*Monitor)(nil),       // 31: cpprof.sampledata.v1.Monitor
+	(*LockNames)(nil),     // 32: cpprof.sampledata.v1.LockNames
+	(*Warning)(nil),       // 33: cpprof.sampledata.v1.Warning
+	(*End)(nil),           // 34: cpprof.sampledata.v1.End
 }
 var file_sampledata_proto_depIdxs = []int32{
-	10, // 0: cpprof.sampledata.v1.StringsRecord.header:type_name -> cpprof.sampledata.v1.StringsHeader
-	11, // 1: cpprof.sampledata.v1.StringsRecord.texts:type_name -> cpprof.sampledata.v1.Texts
-	13, // 2: cpprof.sampledata.v1.DataRecord.header:type_name -> cpprof.sampledata.v1.Header
-	14, // 3: cpprof.sampledata.v1.DataRecord.functions:type_name -> cpprof.sampledata.v1.Functions
-	15, // 4: cpprof.sampledata.v1.DataRecord.nodes:type_name -> cpprof.sampledata.v1.Nodes
-	16, // 5: cpprof.sampledata.v1.DataRecord.goroutines:type_name -> cpprof.sampledata.v1.Goroutines
-	17, // 6: cpprof.sampledata.v1.DataRecord.label_set:type_name -> cpprof.sampledata.v1.LabelSet
-	18, // 7: cpprof.sampledata.v1.DataRecord.holder_set:type_name -> cpprof.sampledata.v1.HolderSet
-	19, // 8: cpprof.sampledata.v1.DataRecord.modes:type_name -> cpprof.sampledata.v1.Modes
-	20, // 9: cpprof.sampledata.v1.DataRecord.changes:type_name -> cpprof.sampledata.v1.Changes
-	21, // 10: cpprof.sampledata.v1.DataRecord.sample:type_name -> cpprof.sampledata.v1.Sample
-	31, // 11: cpprof.sampledata.v1.DataRecord.warning:type_name -> cpprof.sampledata.v1.Warning
-	32, // 12: cpprof.sampledata.v1.DataRecord.end:type_name -> cpprof.sampledata.v1.End
-	30, // 13: cpprof.sampledata.v1.DataRecord.lock_names:type_name -> cpprof.sampledata.v1.LockNames
+	11, // 0: cpprof.sampledata.v1.StringsRecord.header:type_name -> cpprof.sampledata.v1.StringsHeader
+	12, // 1: cpprof.sampledata.v1.StringsRecord.texts:type_name -> cpprof.sampledata.v1.Texts
+	14, // 2: cpprof.sampledata.v1.DataRecord.header:type_name -> cpprof.sampledata.v1.Header
+	15, // 3: cpprof.sampledata.v1.DataRecord.functions:type_name -> cpprof.sampledata.v1.Functions
+	16, // 4: cpprof.sampledata.v1.DataRecord.nodes:type_name -> cpprof.sampledata.v1.Nodes
+	17, // 5: cpprof.sampledata.v1.DataRecord.goroutines:type_name -> cpprof.sampledata.v1.Goroutines
+	18, // 6: cpprof.sampledata.v1.DataRecord.label_set:type_name -> cpprof.sampledata.v1.LabelSet
+	19, // 7: cpprof.sampledata.v1.DataRecord.holder_set:type_name -> cpprof.sampledata.v1.HolderSet
+	20, // 8: cpprof.sampledata.v1.DataRecord.modes:type_name -> cpprof.sampledata.v1.Modes
+	21, // 9: cpprof.sampledata.v1.DataRecord.changes:type_name -> cpprof.sampledata.v1.Changes
+	23, // 10: cpprof.sampledata.v1.DataRecord.sample:type_name -> cpprof.sampledata.v1.Sample
+	33, // 11: cpprof.sampledata.v1.DataRecord.warning:type_name -> cpprof.sampledata.v1.Warning
+	34, // 12: cpprof.sampledata.v1.DataRecord.end:type_name -> cpprof.sampledata.v1.End
+	32, // 13: cpprof.sampledata.v1.DataRecord.lock_names:type_name -> cpprof.sampledata.v1.LockNames
 	0,  // 14: cpprof.sampledata.v1.Modes.run:type_name -> cpprof.sampledata.v1.RunState
 	1,  // 15: cpprof.sampledata.v1.Changes.lock_evidence:type_name -> cpprof.sampledata.v1.Evidence
-	29, // 16: cpprof.sampledata.v1.Sample.monitors:type_name -> cpprof.sampledata.v1.Monitor
-	25, // 17: cpprof.sampledata.v1.Sample.probes:type_name -> cpprof.sampledata.v1.Probe
-	22, // 18: cpprof.sampledata.v1.Sample.marking:type_name -> cpprof.sampledata.v1.Marking
-	24, // 19: cpprof.sampledata.v1.Marking.groups:type_name -> cpprof.sampledata.v1.MarkedGroup
-	23, // 20: cpprof.sampledata.v1.Marking.edges:type_name -> cpprof.sampledata.v1.MarkedEdge
-	2,  // 21: cpprof.sampledata.v1.MarkedGroup.verdict:type_name -> cpprof.sampledata.v1.Verdict
-	3,  // 22: cpprof.sampledata.v1.MarkedGroup.wait:type_name -> cpprof.sampledata.v1.MarkedWait
-	4,  // 23: cpprof.sampledata.v1.Probe.instrument:type_name -> cpprof.sampledata.v1.Instrument
-	28, // 24: cpprof.sampledata.v1.Probe.elapsed:type_name -> cpprof.sampledata.v1.Distribution
-	26, // 25: cpprof.sampledata.v1.Probe.sites:type_name -> cpprof.sampledata.v1.CallSite
-	27, // 26: cpprof.sampledata.v1.Probe.arguments:type_name -> cpprof.sampledata.v1.Argument
-	28, // 27: cpprof.sampledata.v1.CallSite.elapsed:type_name -> cpprof.sampledata.v1.Distribution
-	5,  // 28: cpprof.sampledata.v1.Argument.kind:type_name -> cpprof.sampledata.v1.ArgumentKind
-	28, // 29: cpprof.sampledata.v1.Argument.values:type_name -> cpprof.sampledata.v1.Distribution
-	6,  // 30: cpprof.sampledata.v1.Monitor.layer:type_name -> cpprof.sampledata.v1.Layer
-	7,  // 31: cpprof.sampledata.v1.Monitor.kind:type_name -> cpprof.sampledata.v1.MonitorKind
-	8,  // 32: cpprof.sampledata.v1.End.cause:type_name -> cpprof.sampledata.v1.EndCause
-	25, // 33: cpprof.sampledata.v1.End.probes:type_name -> cpprof.sampledata.v1.Probe
-	22, // 34: cpprof.sampledata.v1.End.marking:type_name -> cpprof.sampledata.v1.Marking
-	35, // [35:35] is the sub-list for method output_type
-	35, // [35:35] is the sub-list for method input_type
-	35, // [35:35] is the sub-list for extension type_name
-	35, // [35:35] is the sub-list for extension extendee
-	0,  // [0:35] is the sub-list for field type_name
+	22, // 16: cpprof.sampledata.v1.Changes.calls:type_name -> cpprof.sampledata.v1.Calls
+	2,  // 17: cpprof.sampledata.v1.Calls.source:type_name -> cpprof.sampledata.v1.CallSource
+	31, // 18: cpprof.sampledata.v1.Sample.monitors:type_name -> cpprof.sampledata.v1.Monitor
+	27, // 19: cpprof.sampledata.v1.Sample.probes:type_name -> cpprof.sampledata.v1.Probe
+	24, // 20: cpprof.sampledata.v1.Sample.marking:type_name -> cpprof.sampledata.v1.Marking
+	26, // 21: cpprof.sampledata.v1.Marking.groups:type_name -> cpprof.sampledata.v1.MarkedGroup
+	25, // 22: cpprof.sampledata.v1.Marking.edges:type_name -> cpprof.sampledata.v1.MarkedEdge
+	3,  // 23: cpprof.sampledata.v1.MarkedGroup.verdict:type_name -> cpprof.sampledata.v1.Verdict
+	4,  // 24: cpprof.sampledata.v1.MarkedGroup.wait:type_name -> cpprof.sampledata.v1.MarkedWait
+	5,  // 25: cpprof.sampledata.v1.Probe.instrument:type_name -> cpprof.sampledata.v1.Instrument
+	30, // 26: cpprof.sampledata.v1.Probe.elapsed:type_name -> cpprof.sampledata.v1.Distribution
+	28, // 27: cpprof.sampledata.v1.Probe.sites:type_name -> cpprof.sampledata.v1.CallSite
+	29, // 28: cpprof.sampledata.v1.Probe.arguments:type_name -> cpprof.sampledata.v1.Argument
+	30, // 29: cpprof.sampledata.v1.CallSite.elapsed:type_name -> cpprof.sampledata.v1.Distribution
+	6,  // 30: cpprof.sampledata.v1.Argument.kind:type_name -> cpprof.sampledata.v1.ArgumentKind
+	30, // 31: cpprof.sampledata.v1.Argument.values:type_name -> cpprof.sampledata.v1.Distribution
+	7,  // 32: cpprof.sampledata.v1.Monitor.layer:type_name -> cpprof.sampledata.v1.Layer
+	8,  // 33: cpprof.sampledata.v1.Monitor.kind:type_name -> cpprof.sampledata.v1.MonitorKind
+	9,  // 34: cpprof.sampledata.v1.End.cause:type_name -> cpprof.sampledata.v1.EndCause
+	27, // 35: cpprof.sampledata.v1.End.probes:type_name -> cpprof.sampledata.v1.Probe
+	24, // 36: cpprof.sampledata.v1.End.marking:type_name -> cpprof.sampledata.v1.Marking
+	37, // [37:37] is the sub-list for method output_type
+	37, // [37:37] is the sub-list for method input_type
+	37, // [37:37] is the sub-list for extension type_name
+	37, // [37:37] is the sub-list for extension extendee
+	0,  // [0:37] is the sub-list for field type_name
 }
 
 func init() { file_sampledata_proto_init() }
@@ -3476,8 +3720,8 @@ func file_sampledata_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sampledata_proto_rawDesc), len(file_sampledata_proto_rawDesc)),
-			NumEnums:      9,
-			NumMessages:   24,
+			NumEnums:      10,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

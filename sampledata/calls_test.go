@@ -1,0 +1,83 @@
+package sampledata
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func goodCalls() CallTable {
+	return CallTable{
+		Function: "main.handle", Arguments: []string{"n"}, Windows: []CallWindow{{1, 90}, {100, time.Second}},
+		Calls: []TimedCall{
+			{Goroutine: 7, Begin: 5, End: 40, Values: []int64{-3}, Site: Call{Function: "main.serve", File: "main.go", Line: 12}},
+			{Goroutine: 7, Begin: 41, End: 90, CutEnd: true, Values: []int64{12}, Label: "route=/"},
+		},
+	}
+}
+
+func TestCheckOfCalls(t *testing.T) {
+	for want, damage := range map[string]func(*CallTable){
+		"without a function": func(c *CallTable) { c.Function = "" },
+		"unknown source":     func(c *CallTable) { c.Source = CallsByTrace + 1 },
+		"more than 16":       func(c *CallTable) { c.Arguments = make([]string, 17) },
+		"argument named":     func(c *CallTable) { c.Arguments = []string{"a,b"} },
+		"a window from":      func(c *CallTable) { c.Windows[0].To = 0 },
+		"it is from":         func(c *CallTable) { c.Calls[1].End = 40 },
+		"2 values of 1":      func(c *CallTable) { c.Calls[1].Values = make([]int64, 2) },
+		"negative line":      func(c *CallTable) { c.Calls[0].Site.Line = -1 },
+		"a recording has":    func(c *CallTable) { c.Calls = slices.Repeat(c.Calls, MaxTimedCalls/2+1) },
+	} {
+		b := NewBuilder(Header{})
+		c := goodCalls()
+		damage(&c)
+		b.Calls(c)
+		if err := b.Sample(Sample{}, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want an error with %q", err, want)
+		}
+		r := b.Recording()
+		if len(r.Calls) > 0 || r.Check() != nil {
+			t.Errorf("%s: refused calls are in the recording, or %v", want, r.Check())
+		}
+		r.Calls = []CallTable{c}
+		if err := r.Check(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Check: %v, want an error with %q", err, want)
+		}
+	}
+}
+
+// Calls become known little by little, more than a record has room for.
+func TestCallsGrow(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "r.cpprof")
+	w, err := Create(dir, Header{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := NewBuilder(Header{})
+	sink := Tee(w, b)
+	for i := range 3 {
+		c := goodCalls()
+		c.Calls = slices.Repeat(c.Calls, maxRows)
+		sink.Calls(c)
+		if err := sink.Sample(Sample{Time: time.Duration(i)}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	last := goodCalls()
+	last.Note = "the end"
+	sink.Calls(last)
+	if err := sink.Finish(End{Time: time.Second}); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	good(t, r)
+	equal(t, r, b.Recording())
+	if c := r.TimedCalls("main.handle"); c == nil || len(c.Calls) != 3*2*maxRows+2 || len(c.Windows) != 8 || c.Note != "the end" {
+		t.Errorf("the calls are %+v", c)
+	}
+}

@@ -1,0 +1,80 @@
+package sampledata
+
+import "strings"
+
+// names are joined with commas.
+type names []string
+
+func (v *names) word() (string, bool) { return strings.Join(*v, ","), len(*v) == 0 }
+func (v *names) set(t token) error    { *v = strings.Split(t.word, ","); return nil }
+
+func callTableFields(t *CallTable) []field {
+	return []field{
+		arg("a function", (*plain)(&t.Function)),
+		key("by", oneOf(&t.Source, "source", callSourceNames)),
+		key("note", (*plain)(&t.Note)), key("arguments", (*names)(&t.Arguments)),
+	}
+}
+
+func windowFields(w *CallWindow) []field {
+	return []field{arg("a time", (*period)(&w.From)), arg("a time", (*period)(&w.To))}
+}
+
+func timedCallFields(c *TimedCall) []field {
+	return []field{
+		arg("the target's number of the goroutine", whole(&c.Goroutine)),
+		arg("a time", (*period)(&c.Begin)), arg("a time", (*period)(&c.End)),
+		flag("cut-begin", &c.CutBegin), flag("cut-end", &c.CutEnd),
+		key("caller", (*plain)(&c.Site.Function)), key("file", (*plain)(&c.Site.File)),
+		key("line", whole(&c.Site.Line)), key("label", (*plain)(&c.Label)),
+		key("values", (*numbers)(&c.Values)),
+	}
+}
+
+func (s *textSink) Calls(t CallTable) {
+	s.fields("calls", callTableFields(&t))
+	for i := range t.Windows {
+		s.fields("\twindow", windowFields(&t.Windows[i]))
+	}
+	for i := range t.Calls {
+		s.fields("\ttimed", timedCallFields(&t.Calls[i]))
+	}
+}
+
+func (r *textReader) calls(l *textLine) error {
+	r.timed = &CallTable{}
+	if err := l.read(callTableFields(r.timed)); err != nil {
+		return err
+	}
+	return r.b.newCalls(*r.timed)
+}
+
+// window reads a window of the calls above it.
+func (r *textReader) window(l *textLine) error {
+	return r.callRow(l, func(t *CallTable) []field {
+		t.Windows = make([]CallWindow, 1)
+		return windowFields(&t.Windows[0])
+	})
+}
+
+// timedCall reads one of the calls above it.
+func (r *textReader) timedCall(l *textLine) error {
+	return r.callRow(l, func(t *CallTable) []field {
+		t.Calls = make([]TimedCall, 1)
+		return timedCallFields(&t.Calls[0])
+	})
+}
+
+func (r *textReader) callRow(l *textLine, row func(*CallTable) []field) error {
+	if r.timed == nil {
+		return l.keyword.errorf("%s without calls above it", l.keyword.word)
+	}
+	t := *r.timed
+	if err := l.read(row(&t)); err != nil {
+		return err
+	}
+	if err := r.budget.Take(callMemory); err != nil {
+		return err
+	}
+	return r.b.newCalls(t)
+}
