@@ -48,6 +48,14 @@ type exactMetric struct {
 
 const exactlyPrefix = "cpprof: "
 
+// Fields of profile.proto, which numbers them from 1.
+const (
+	sampleTypeField  = 1
+	sampleField      = 2
+	stringField      = 6
+	lastProfileField = 15
+)
+
 // isPprof reports whether a file may be a profile: it begins with well-formed
 // fields of profile.proto, including a field that describes a sample type.
 func isPprof(s Start) bool {
@@ -109,28 +117,23 @@ func choose(p *sampledata.Profile, name string) error {
 
 // properties finds the properties that writePprof stored, or the defaults for
 // the profile of another tool.
-func (t *pprofTables) properties() error {
-	t.exactly = &exactly{Metrics: slices.Repeat([]exactMetric{{Parts: 1}},
-		len(t.pprofReader.types))}
-	for _, number := range t.comments {
-		c, err := t.text(number)
-		if err != nil {
-			return err
-		}
+func (r *pprofReader) properties() error {
+	types := len(r.of.SampleType)
+	r.exactly = &exactly{Metrics: slices.Repeat([]exactMetric{{Parts: 1}}, types)}
+	for _, c := range r.of.Comments {
 		text, ok := strings.CutPrefix(c, exactlyPrefix)
 		if !ok {
 			continue
 		}
-		if err := json.Unmarshal([]byte(text), t.exactly); err != nil {
+		if err := json.Unmarshal([]byte(text), r.exactly); err != nil {
 			return fmt.Errorf("comment %.200q: %w", c, err)
 		}
-		if n := len(t.exactly.Metrics); n != len(t.pprofReader.types) {
-			return fmt.Errorf("comment %.200q: %d metrics for %d sample types",
-				c, n, len(t.pprofReader.types))
+		if n := len(r.exactly.Metrics); n != types {
+			return fmt.Errorf("comment %.200q: %d metrics for %d sample types", c, n, types)
 		}
 	}
-	t.rec.Profile.Root, t.rec.Profile.FromView = t.exactly.Root, t.exactly.FromView
-	return t.exactly.check()
+	r.rec.Profile.Root, r.rec.Profile.FromView = r.exactly.Root, r.exactly.FromView
+	return r.exactly.check()
 }
 
 // check checks that sample types that belong to others are there.

@@ -37,12 +37,8 @@ type Call struct {
 
 // DetailedProfile is Profile for a tree with known details.
 func DetailedProfile(t *calltree.Tree, d Details) (*sampledata.Recording, error) {
-	m := profileMaker{
-		tree: t, details: d, rec: newProfile(), calls: make([]Call, t.Symbols().Len()),
-		called: make([]bool, t.Symbols().Len()),
-		codes:  make(map[sampledata.Function]sampledata.FunctionID),
-		labels: sampledata.NewBuilder(sampledata.Header{}),
-	}
+	m := profileMaker{weighing: newWeighing(nil), tree: t, details: d,
+		placed: make([]int32, t.Symbols().Len())}
 	m.rec.Profile.FromView = true
 	if root := t.Root(); root != calltree.RootName {
 		m.rec.Profile.Root = root
@@ -52,20 +48,17 @@ func DetailedProfile(t *calltree.Tree, d Details) (*sampledata.Recording, error)
 			return nil, err
 		}
 	}
-	m.rec.Profile.Show(t.Main().Name)
-	err := m.rows()
-	m.rec.LabelSets = m.labels.Recording().LabelSets
-	return m.rec, err
+	if err := m.rows(); err != nil {
+		return nil, err
+	}
+	return m.recording(t.Main().Name, "")
 }
 
 type profileMaker struct {
+	*weighing
 	tree    *calltree.Tree
 	details Details
-	rec     *sampledata.Recording
-	calls   []Call // by frame; valid if called
-	called  []bool
-	codes   map[sampledata.Function]sampledata.FunctionID
-	labels  *sampledata.Builder
+	placed  []int32  // by frame: 1 + its place; 0 if it is not known yet
 	columns []column // by quantity
 }
 
@@ -79,11 +72,11 @@ type column struct {
 
 // metric adds a metric, and its hits if they are counted separately.
 func (m *profileMaker) metric(metric *calltree.Metric) error {
-	k, err := m.add(metric)
+	k, err := m.quantity(metric)
 	if err != nil || metric.Hits() == metric {
 		return err
 	}
-	hits, err := m.add(metric.Hits())
+	hits, err := m.quantity(metric.Hits())
 	if err != nil {
 		return err
 	}
@@ -92,10 +85,10 @@ func (m *profileMaker) metric(metric *calltree.Metric) error {
 	return nil
 }
 
-// add adds a metric, and returns the number of its quantity. If its weights are
+// quantity adds a metric, and returns the number of its quantity. If its weights are
 // not whole numbers, another quantity has the rest of each: so other tools show
 // weights that are right but for that rest.
-func (m *profileMaker) add(metric *calltree.Metric) (number int, err error) {
+func (m *profileMaker) quantity(metric *calltree.Metric) (number int, err error) {
 	parts := big.NewInt(1)
 	for n := range int32(m.tree.Len()) {
 		if !metric.Integral() {
@@ -134,50 +127,44 @@ func commonMultiple(a, b *big.Int) *big.Int {
 	return gcd.Mul(a, new(big.Int).Quo(b, gcd))
 }
 
-// rows adds the stacks that have a weight. The nodes are the tree's without its
-// root.
+// rows adds the stacks that have a weight.
 func (m *profileMaker) rows() error {
+	contexts := make([]int32, m.tree.Len())
+	contexts[0] = -1
 	for n := range int32(m.tree.Len()) {
 		if n > 0 {
-			c := m.call(m.tree.Funcs()[n])
-			m.rec.Nodes = append(m.rec.Nodes, sampledata.Node{
-				Parent: sampledata.NodeID(m.tree.Parents()[n] - 1), Function: m.code(c.Function),
-				Line: c.Line, Inlined: c.Inlined && n > 1,
-			})
+			place, err := m.placeOf(m.tree.Funcs()[n])
+			if err != nil {
+				return err
+			}
+			contexts[n] = m.contexts.call(contexts[m.tree.Parents()[n]], place)
 		}
 		values, any, err := m.values(n)
 		if err != nil {
 			return err
 		}
 		if any {
-			p := m.rec.Profile
-			set := sampledata.LabelSetID(0)
+			var labels []sampledata.Label
 			if m.details.Labels != nil {
-				set = m.labels.LabelSet(m.details.Labels(n))
+				labels = m.details.Labels(n)
 			}
-			p.Stacks, p.Labels, p.Values = append(p.Stacks, sampledata.NodeID(n-1)),
-				append(p.Labels, set), append(p.Values, values...)
+			m.add(contexts[n], m.labels.LabelSet(labels), values...)
 		}
 	}
 	return nil
 }
 
-// call returns what a frame stands for.
-func (m *profileMaker) call(f calltree.Func) Call {
-	if !m.called[f] {
-		m.calls[f], m.called[f] = m.details.Call(f), true
+// placeOf returns the place that a frame stands for.
+func (m *profileMaker) placeOf(f calltree.Func) (int32, error) {
+	if m.placed[f] == 0 {
+		c := m.details.Call(f)
+		code, err := m.function(c.Function)
+		if err != nil {
+			return 0, err
+		}
+		m.placed[f] = 1 + m.place(frame{code, c.Line, c.Inlined})
 	}
-	return m.calls[f]
-}
-
-func (m *profileMaker) code(f sampledata.Function) sampledata.FunctionID {
-	id, ok := m.codes[f]
-	if !ok {
-		id = sampledata.FunctionID(len(m.rec.Functions))
-		m.codes[f] = id
-		m.rec.Functions = append(m.rec.Functions, f)
-	}
-	return id
+	return m.placed[f] - 1, nil
 }
 
 // roundedParts are the parts of a whole number to which weights are rounded.

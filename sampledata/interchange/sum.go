@@ -15,11 +15,7 @@ import (
 // for recordings of samples. It fails for profiles that were made of a view,
 // because their fractions are of different wholes. The names are for errors.
 func Sum(list []*sampledata.Recording, names []string) (*sampledata.Recording, error) {
-	s := &summing{
-		rec: newProfile(), labels: sampledata.NewBuilder(sampledata.Header{}),
-		codes: make(map[sampledata.Function]sampledata.FunctionID),
-		nodes: make(map[sampledata.Node]sampledata.NodeID), rows: make(map[summedRow]int),
-	}
+	s := &summing{weighing: newWeighing(nil), rows: make(map[summedRow]int)}
 	if err := s.quantities(list, names); err != nil {
 		return nil, err
 	}
@@ -28,23 +24,19 @@ func Sum(list []*sampledata.Recording, names []string) (*sampledata.Recording, e
 			return nil, fmt.Errorf("%s: %w", names[i], err)
 		}
 	}
-	s.rec.LabelSets = s.labels.Recording().LabelSets
-	return s.rec, nil
+	return s.recording(list[0].Profile.Main().Name, "")
 }
 
 // A summing adds profiles to one.
 type summing struct {
-	rec    *sampledata.Recording
-	labels *sampledata.Builder
-	codes  map[sampledata.Function]sampledata.FunctionID
-	nodes  map[sampledata.Node]sampledata.NodeID // by what they are
-	rows   map[summedRow]int
+	*weighing
+	rows map[summedRow]int
 }
 
 // A summedRow tells the rows of a profile apart.
 type summedRow struct {
-	stack  sampledata.NodeID
-	labels sampledata.LabelSetID
+	context int32
+	labels  sampledata.LabelSetID
 }
 
 // quantities makes the quantities that all profiles count, in the order of the
@@ -77,7 +69,6 @@ func (s *summing) quantities(list []*sampledata.Recording, names []string) error
 		return errors.New("the profiles count nothing in common: " + strings.Join(counted, ", "))
 	}
 	p.Title, p.Root = list[0].Profile.Title, list[0].Profile.Root
-	p.Show(list[0].Profile.Main().Name)
 	return nil
 }
 
@@ -112,10 +103,9 @@ func quantity(p *sampledata.Profile, like sampledata.Quantity) int {
 
 // add adds the rows of a profile.
 func (s *summing) add(r *sampledata.Recording) error {
-	nodes := s.nodesOf(r)
-	labels := make([]sampledata.LabelSetID, len(r.LabelSets))
-	for i, set := range r.LabelSets {
-		labels[i] = s.labels.LabelSet(set)
+	contexts, err := s.contextsOf(r)
+	if err != nil {
+		return err
 	}
 	p := s.rec.Profile
 	var from []int // by quantity of the sum
@@ -123,16 +113,15 @@ func (s *summing) add(r *sampledata.Recording) error {
 		from = append(from, quantity(r.Profile, q))
 	}
 	for i, stack := range r.Profile.Stacks {
-		at := summedRow{sampledata.NoStack, labels[r.Profile.Labels[i]]}
+		at := summedRow{-1, s.labels.LabelSet(r.LabelSets[r.Profile.Labels[i]])}
 		if stack >= 0 {
-			at.stack = nodes[stack]
+			at.context = contexts[stack]
 		}
 		row, known := s.rows[at]
 		if !known {
 			row = len(p.Stacks)
 			s.rows[at] = row
-			p.Stacks, p.Labels = append(p.Stacks, at.stack), append(p.Labels, at.labels)
-			p.Values = append(p.Values, make([]int64, len(from))...)
+			s.weighing.add(at.context, at.labels, make([]int64, len(from))...)
 		}
 		values := p.Row(row)
 		for k, source := range from {
@@ -148,31 +137,20 @@ func (s *summing) add(r *sampledata.Recording) error {
 	return nil
 }
 
-// nodesOf adds the stacks of a recording, and returns their nodes in the sum.
-func (s *summing) nodesOf(r *sampledata.Recording) []sampledata.NodeID {
-	functions := make([]sampledata.FunctionID, len(r.Functions))
-	for i, f := range r.Functions {
-		code, known := s.codes[f]
-		if !known {
-			code = sampledata.FunctionID(len(s.rec.Functions))
-			s.codes[f] = code
-			s.rec.Functions = append(s.rec.Functions, f)
-		}
-		functions[i] = code
-	}
-	nodes := make([]sampledata.NodeID, len(r.Nodes))
+// contextsOf adds the stacks of a recording, and returns their contexts in the
+// sum.
+func (s *summing) contextsOf(r *sampledata.Recording) ([]int32, error) {
+	contexts := make([]int32, len(r.Nodes))
 	for i, n := range r.Nodes {
-		n.Function = functions[n.Function]
+		code, err := s.function(r.Functions[n.Function])
+		if err != nil {
+			return nil, err
+		}
+		above := int32(-1)
 		if n.Parent >= 0 {
-			n.Parent = nodes[n.Parent]
+			above = contexts[n.Parent]
 		}
-		node, known := s.nodes[n]
-		if !known {
-			node = sampledata.NodeID(len(s.rec.Nodes))
-			s.nodes[n] = node
-			s.rec.Nodes = append(s.rec.Nodes, n)
-		}
-		nodes[i] = node
+		contexts[i] = s.contexts.call(above, s.place(frame{code, n.Line, n.Inlined}))
 	}
-	return nodes
+	return contexts, nil
 }

@@ -1,68 +1,129 @@
 package interchange
 
 import (
+	"math"
 	"strings"
 
 	"github.com/cpprof/cpprof/internal/memory"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A weighing makes the recording of a profile from stacks of names.
+// A weighing makes the recording of a profile, stack by stack.
 type weighing struct {
-	rec      *sampledata.Recording
-	budget   *memory.Budget
-	contexts *contexts // of functions
-	codes    map[string]int32
-	labels   *sampledata.Builder
-	stack    []int32 // of the row that is being added, the innermost function first
+	rec       *sampledata.Recording
+	budget    *memory.Budget
+	functions map[sampledata.Function]sampledata.FunctionID
+	places    map[frame]int32
+	frames    []frame   // by place
+	contexts  *contexts // of places
+	labels    *sampledata.Builder
+	stack     []int32 // of the row that is being added, the innermost place first
+}
+
+// A frame is a call as a node of a recording has it.
+type frame struct {
+	function sampledata.FunctionID
+	line     int32
+	inlined  bool
 }
 
 func newWeighing(budget *memory.Budget, quantities ...sampledata.Quantity) *weighing {
-	w := &weighing{
-		rec: newProfile(), budget: budget, contexts: newContexts(), codes: make(map[string]int32),
+	return &weighing{
+		rec: &sampledata.Recording{
+			LabelSets: [][]sampledata.Label{nil}, HolderSets: [][]sampledata.GoroutineID{nil},
+			Profile: &sampledata.Profile{Quantities: quantities}, End: &sampledata.End{},
+		},
+		budget: budget, functions: make(map[sampledata.Function]sampledata.FunctionID),
+		places: make(map[frame]int32), contexts: newContexts(),
 		labels: sampledata.NewBuilder(sampledata.Header{}),
 	}
-	w.rec.Profile.Quantities = quantities
-	return w
 }
 
-// call adds a call to the stack; the innermost comes first.
+// What the parts of a profile take in the tables of a recording and in a view,
+// in bytes.
+const (
+	contextMemory = 24 + 130
+	sampleMemory  = 16
+	valueMemory   = 16
+	tableMemory   = 200 // of a location, a function or a set of labels, without its texts
+)
+
+// function returns the code of a function.
+func (w *weighing) function(f sampledata.Function) (sampledata.FunctionID, error) {
+	if code, known := w.functions[f]; known {
+		return code, nil
+	}
+	code := sampledata.FunctionID(len(w.rec.Functions))
+	f.Name = strings.Clone(f.Name) // it may be a part of a long line
+	w.functions[f] = code
+	w.rec.Functions = append(w.rec.Functions, f)
+	return code, w.budget.Take(int64(tableMemory + len(f.Name)))
+}
+
+// place returns the number of a frame.
+func (w *weighing) place(f frame) int32 {
+	n, known := w.places[f]
+	if !known {
+		n = int32(len(w.frames))
+		w.places[f] = n
+		w.frames = append(w.frames, f)
+	}
+	return n
+}
+
+// clampLine returns a line that a recording can have; 0, which is not known,
+// for others.
+func clampLine(line int64) int32 {
+	if line < 0 || line > math.MaxInt32 {
+		return 0
+	}
+	return int32(line)
+}
+
+// call adds a call of a function to the stack; the innermost comes first.
 func (w *weighing) call(name string) error {
-	if len(w.stack) == sampledata.MaxDepth {
+	code, err := w.function(sampledata.Function{Name: name})
+	if err != nil {
+		return err
+	}
+	return w.push(w.place(frame{function: code}))
+}
+
+// push adds calls to the stack; the innermost comes first.
+func (w *weighing) push(places ...int32) error {
+	if len(w.stack)+len(places) > sampledata.MaxDepth {
 		return errTooDeep
 	}
-	code, ok := w.codes[name]
-	if !ok {
-		code, name = int32(len(w.rec.Functions)), strings.Clone(name) // of a line that may be long
-		w.codes[name] = code
-		w.rec.Functions = append(w.rec.Functions, sampledata.Function{Name: name})
-		if err := w.budget.Take(int64(tableMemory + len(name))); err != nil {
-			return err
-		}
-	}
-	w.stack = append(w.stack, code)
+	w.stack = append(w.stack, places...)
 	return nil
 }
 
 // row ends a stack, and adds it with its values.
 func (w *weighing) row(labels []sampledata.Label, values ...int64) error {
 	before := w.contexts.len()
-	node := sampledata.NodeID(w.contexts.of(w.stack))
+	node := w.contexts.of(w.stack)
 	w.stack = w.stack[:0]
-	p := w.rec.Profile
-	p.Stacks, p.Labels, p.Values = append(p.Stacks, node),
-		append(p.Labels, w.labels.LabelSet(labels)), append(p.Values, values...)
+	w.add(node, w.labels.LabelSet(labels), values...)
 	return w.budget.Take(int64(sampleMemory + valueMemory*len(values) +
 		contextMemory*(w.contexts.len()-before)))
 }
 
-// recording returns the recording; first is the quantity to show first.
+// add adds a row of the profile.
+func (w *weighing) add(context int32, labels sampledata.LabelSetID, values ...int64) {
+	p := w.rec.Profile
+	p.Stacks, p.Labels, p.Values = append(p.Stacks, sampledata.NodeID(context)),
+		append(p.Labels, labels), append(p.Values, values...)
+}
+
+// recording returns the recording; first is the quantity to show first, and
+// value the only one to show, unless it is "".
 func (w *weighing) recording(first, value string) (*sampledata.Recording, error) {
-	w.codes, w.contexts.slots = nil, nil
+	w.functions, w.places, w.contexts.slots = nil, nil, nil
 	w.rec.Nodes = make([]sampledata.Node, 0, w.contexts.len())
 	for i, above := range w.contexts.above {
+		f := w.frames[w.contexts.place[i]]
 		w.rec.Nodes = append(w.rec.Nodes, sampledata.Node{Parent: sampledata.NodeID(above),
-			Function: sampledata.FunctionID(w.contexts.place[i])})
+			Function: f.function, Line: f.line, Inlined: f.inlined})
 	}
 	w.rec.LabelSets = w.labels.Recording().LabelSets
 	w.rec.Profile.Show(first)
