@@ -4,10 +4,10 @@ import (
 	"debug/dwarf"
 	"debug/elf"
 	"errors"
-	"fmt"
-	"io"
+	"iter"
 
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler/target/debuginfo"
 )
 
 // An Argument is a number that a register holds when a function is called.
@@ -32,58 +32,38 @@ var errNoArguments = errors.New("the program has no debug information, which say
 // AddArguments finds out which registers hold the arguments of functions. If
 // that is not known, the function's NoteArgs says why.
 func (p *Program) AddArguments(functions []Function) {
-	byEntry := map[uint64]*Function{}
+	d, err := p.debugInfo()
 	for i := range functions {
 		f := &functions[i]
-		if fn, ok := p.bin.Table.Func(f.Entry); ok {
-			byEntry[fn.Entry-p.bin.Bias] = f
-		}
 		f.NoteArgs = "the debug information does not have the function"
-	}
-	if err := readArguments(p.file, p.bin.Arch, byEntry); err != nil {
-		for i := range functions {
-			functions[i].NoteArgs = err.Error()
+		if fn, ok := p.bin.Table.Func(f.Entry); err == nil && ok {
+			err = f.readArguments(d, p.bin.Arch, fn.Entry-p.bin.Bias)
+		}
+		if err != nil {
+			f.NoteArgs = err.Error()
 		}
 	}
 }
 
-// readArguments reads the parameters of functions, which it finds by their
-// link addresses.
-func readArguments(file io.ReaderAt, arch string, byEntry map[uint64]*Function) (err error) {
-	defer func() { // the readers of debug information panic if it is damaged
-		if r := recover(); r != nil {
-			err = fmt.Errorf("the debug information is damaged: %v", r)
-		}
-	}()
-	f, err := elf.NewFile(file)
+func (p *Program) debugInfo() (*debuginfo.Info, error) {
+	f, err := elf.NewFile(p.file)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if s := f.Section(".debug_info"); s == nil || s.Type == elf.SHT_NOBITS {
-		return errNoArguments
+	d, err := debuginfo.Read(f)
+	if errors.Is(err, debuginfo.ErrNone) {
+		return nil, errNoArguments
 	}
-	data, err := f.DWARF()
-	if err != nil {
-		return fmt.Errorf("reading debug information: %w", err)
-	}
-	r := data.Reader()
-	for found := 0; found < len(byEntry); {
-		e, err := r.Next()
-		if err != nil || e == nil {
-			return err
-		}
-		if e.Tag == dwarf.TagCompileUnit {
-			continue // its children follow
-		}
-		low, _ := e.Val(dwarf.AttrLowpc).(uint64)
-		target := byEntry[low]
-		if e.Tag != dwarf.TagSubprogram || target == nil || low == 0 {
-			r.SkipChildren()
-			continue
-		}
-		found++
-		a := assignment{data: data, numbers: numberRegisters[arch], reals: realRegisters[arch]}
-		target.Arguments, target.NoteArgs = a.parameters(r, e)
+	return d, err
+}
+
+// readArguments reads the parameters of a function, given its link address.
+func (f *Function) readArguments(d *debuginfo.Info, arch string, entry uint64) (err error) {
+	defer debuginfo.Damaged(&err)
+	if below, ok := d.Below(entry); ok {
+		a := assignment{data: d, numbers: numberRegisters[arch], reals: realRegisters[arch]}
+		f.NoteArgs = a.parameters(below)
+		f.Arguments = a.list
 	}
 	return nil
 }
@@ -91,61 +71,32 @@ func readArguments(file io.ReaderAt, arch string, byEntry map[uint64]*Function) 
 // An assignment gives registers to arguments, in the order of their
 // declaration, as Go's internal ABI does.
 type assignment struct {
-	data           *dwarf.Data
+	data           *debuginfo.Info
 	numbers, reals int // that pass arguments
 	number, real   int // the next ones
 	list           []Argument
 }
 
-// parameters reads the parameters of a function, whose entry was read last.
-func (a *assignment) parameters(r *dwarf.Reader, function *dwarf.Entry) ([]Argument, string) {
-	if !function.Children {
-		return nil, ""
-	}
-	for {
-		e, err := r.Next()
-		if err != nil || e == nil || e.Tag == 0 {
-			break
-		}
-		if e.Children {
-			r.SkipChildren()
-		}
-		if e.Tag != dwarf.TagFormalParameter {
+// parameters reads the parameters among the entries below a function's. It
+// returns why some are not known; "" if all are.
+func (a *assignment) parameters(below iter.Seq[*dwarf.Entry]) string {
+	for e := range below {
+		result, _ := e.Val(dwarf.AttrVarParam).(bool)
+		if e.Tag != dwarf.TagFormalParameter || result {
 			continue
 		}
-		if result, _ := e.Val(dwarf.AttrVarParam).(bool); result {
-			continue
-		}
-		at, ok := a.origin(e, dwarf.AttrType).(dwarf.Offset)
-		name, _ := a.origin(e, dwarf.AttrName).(string)
+		at, ok := a.data.Attribute(e, dwarf.AttrType).(dwarf.Offset)
+		name, _ := a.data.Attribute(e, dwarf.AttrName).(string)
 		if !ok || name == "" {
-			return a.list, "the debug information does not name all arguments"
+			return "the debug information does not name all arguments"
 		}
 		t, err := a.data.Type(at)
 		if err != nil {
-			return a.list, "the debug information has an unknown type: " + err.Error()
+			return "the debug information has an unknown type: " + err.Error()
 		}
 		a.add(name, t)
 	}
-	return a.list, ""
-}
-
-// origin returns an attribute of an entry, or of the entry that it is an
-// instance of.
-func (a *assignment) origin(e *dwarf.Entry, attr dwarf.Attr) any {
-	if v := e.Val(attr); v != nil {
-		return v
-	}
-	at, ok := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
-	if !ok {
-		return nil
-	}
-	r := a.data.Reader()
-	r.Seek(at)
-	if abstract, err := r.Next(); err == nil && abstract != nil {
-		return abstract.Val(attr)
-	}
-	return nil
+	return ""
 }
 
 // add assigns registers to an argument. If there are too few for all of its

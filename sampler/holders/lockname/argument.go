@@ -4,8 +4,8 @@ import (
 	"debug/dwarf"
 
 	"github.com/cpprof/cpprof/sampler/holders/syncflow"
+	"github.com/cpprof/cpprof/sampler/target/debuginfo"
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
-	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
 )
 
 // byPaths returns the objects that hold the lock, by the variables through
@@ -13,21 +13,19 @@ import (
 // the paths. The code proves that, although the registers have other values
 // by now.
 func (n *Namer) byPaths(w *Waiter) (all []object) {
-	const opReg0 = 0x50 // DW_OP_reg0
 	abi := goruntime.ABIOf(goruntime.ArchOf(n.elf.Machine))
 	if abi == nil {
 		return nil
 	}
 	for _, path := range w.Paths {
-		function, variables := n.debug.variablesAt(path.PC - n.bias)
+		function, variables := n.debug.VariablesAt(path.PC - n.bias)
 		for i := range variables {
 			v := &variables[i]
-			p, ok := layout.Underlying(v.typ).(*dwarf.PtrType)
-			if !ok || len(v.location) != 1 ||
-				v.location[0] != opReg0+abi.InDWARF(uint8(path.Register)) {
+			p, ok := debuginfo.Underlying(v.Type).(*dwarf.PtrType)
+			if !ok || !v.In(abi.InDWARF(uint8(path.Register))) {
 				continue
 			}
-			if o, ok := follow(&path, object{typ: p.Type, via: nameOf(v.name, function), hops: 1},
+			if o, ok := follow(&path, object{typ: p.Type, via: nameOf(v.Name, function), hops: 1},
 				w.Lock); ok {
 				all = append(all, o)
 			}

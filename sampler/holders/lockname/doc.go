@@ -15,8 +15,6 @@
 // 0xc000012080, and main.cache has a field mu of type sync.Mutex at offset 8.
 // So the lock's name is "main.(*cache).mu".
 //
-//	dwarf.go      the debug information: units, functions, variables
-//	variables.go  the variables of a function at an instruction, and where they lie
 //	argument.go   the variables by which a function reached a lock, if its code says so
 //	path.go       from an address within a type to the names of fields
 //	search.go     from variables over pointers to the lock

@@ -3,7 +3,6 @@ package lockname
 import (
 	"debug/dwarf"
 	"debug/elf"
-	"encoding/binary"
 	"fmt"
 	"strings"
 )
@@ -50,44 +49,11 @@ func (n *Namer) typeOfGlobal(name string) dwarf.Type {
 	if n.debug == nil || dot < 0 {
 		return nil
 	}
-	for _, v := range n.globalsOf(strings.ReplaceAll(name[:slash+dot], "%2e", ".")) {
-		if v.name == name {
-			return v.typ
+	for _, v := range n.debug.Globals(strings.ReplaceAll(name[:slash+dot], "%2e", ".")) {
+		if v.Name == name {
+			t, _ := n.debug.Type(v.Type)
+			return t
 		}
 	}
 	return nil
-}
-
-// A globalVariable is a variable of a package.
-type globalVariable struct {
-	name string // "main.server"
-	addr uint64 // as linked
-	typ  dwarf.Type
-}
-
-// globalsOf lists the variables of a package, once.
-func (n *Namer) globalsOf(pkg string) []globalVariable {
-	if all, ok := n.globals[pkg]; ok {
-		return all
-	}
-	var all []globalVariable
-	for _, u := range n.debug.units {
-		if u.name != pkg {
-			continue
-		}
-		n.debug.children(u.entry.Offset, func(_ *dwarf.Reader, e *dwarf.Entry) {
-			const opAddr = 0x03 // DW_OP_addr
-			location, _ := e.Val(dwarf.AttrLocation).([]byte)
-			at, ok := e.Val(dwarf.AttrType).(dwarf.Offset)
-			if e.Tag != dwarf.TagVariable || !ok || len(location) != 9 || location[0] != opAddr {
-				return
-			}
-			if t, err := n.debug.data.Type(at); err == nil {
-				name, _ := e.Val(dwarf.AttrName).(string)
-				all = append(all, globalVariable{name, binary.LittleEndian.Uint64(location[1:]), t})
-			}
-		})
-	}
-	n.globals[pkg] = all
-	return all
 }

@@ -3,10 +3,10 @@ package lockname
 import (
 	"debug/elf"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/cpprof/cpprof/sampler/holders/syncflow"
+	"github.com/cpprof/cpprof/sampler/target/debuginfo"
 )
 
 // A Waiter is a goroutine that waits for a lock.
@@ -33,10 +33,9 @@ type Namer struct {
 	elf     *elf.File
 	bias    uint64 // the distance by which addresses were moved in the process
 	read    func(addr uint64, b []byte) error
-	debug   *debugInfo // nil if the program has no debug information
+	debug   *debuginfo.Info // nil if the program has no debug information
 	symbols []elf.Symbol
-	globals map[string][]globalVariable // by package
-	places  map[uint64]variables        // by link address of a return
+	places  map[uint64]variables // by link address of a return
 }
 
 // New reads what it needs of a program's executable, which may take a second
@@ -44,14 +43,13 @@ type Namer struct {
 // function read reads the process's memory.
 func New(executable io.ReaderAt, bias uint64, read func(addr uint64, b []byte) error) (n *Namer,
 	err error) {
-	defer damaged(&err)
+	defer debuginfo.Damaged(&err)
 	f, err := elf.NewFile(executable)
 	if err != nil {
 		return nil, err
 	}
-	n = &Namer{elf: f, bias: bias, read: read, globals: make(map[string][]globalVariable),
-		places: make(map[uint64]variables)}
-	if n.debug, err = readDebugInfo(f); err != nil && !errors.Is(err, errNoDWARF) {
+	n = &Namer{elf: f, bias: bias, read: read, places: make(map[uint64]variables)}
+	if n.debug, err = debuginfo.Read(f); err != nil && !errors.Is(err, debuginfo.ErrNone) {
 		return nil, err
 	}
 	return n, nil
@@ -60,7 +58,7 @@ func New(executable io.ReaderAt, bias uint64, read func(addr uint64, b []byte) e
 // Name returns the name of the lock that a goroutine waits for; "" if it
 // finds none.
 func (n *Namer) Name(w *Waiter) (name string) {
-	defer damaged(new(error))
+	defer debuginfo.Damaged(new(error))
 	if link := w.Lock - n.bias; isVariable(n.elf, link) {
 		return n.global(link)
 	}
@@ -68,14 +66,6 @@ func (n *Namer) Name(w *Waiter) (name string) {
 		return ""
 	}
 	return n.byWaiter(w)
-}
-
-// damaged converts a panic to an error: the readers of debug information
-// panic if it is damaged, and files are not trusted.
-func damaged(err *error) {
-	if r := recover(); r != nil {
-		*err = fmt.Errorf("the debug information is damaged: %v", r)
-	}
 }
 
 // memory reads from the copy of the stack if the address lies in it, else

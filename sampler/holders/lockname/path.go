@@ -6,8 +6,8 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/cpprof/cpprof/sampler/target/debuginfo"
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
-	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
 )
 
 // isLock reports whether a type is a lock that goroutines wait for.
@@ -49,7 +49,7 @@ func isPointer(t dwarf.Type) bool {
 func pathTo(t dwarf.Type, offset int64, isWanted func(dwarf.Type) bool) (p fieldPath, to dwarf.Type,
 	ok bool) {
 	for range 100 {
-		t = layout.Underlying(t)
+		t = debuginfo.Underlying(t)
 		if isWanted(t) {
 			return p, t, offset == 0
 		}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
+	"github.com/cpprof/cpprof/sampler/target/debuginfo"
 )
 
 // Limits of a search for a lock.
@@ -115,7 +115,7 @@ func (s *search) walk(o object, t dwarf.Type, b []byte, via variableName, depth 
 	if def, ok := t.(*dwarf.TypedefType); ok && strings.HasPrefix(def.Name, "map[") {
 		return
 	}
-	t = layout.Underlying(t)
+	t = debuginfo.Underlying(t)
 	if int64(len(b)) < t.Size() || depth > maxDepth {
 		return
 	}

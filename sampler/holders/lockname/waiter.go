@@ -6,7 +6,7 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
+	"github.com/cpprof/cpprof/sampler/target/debuginfo"
 )
 
 // scannedFrames is the number of frames in which every word is tried as a
@@ -16,13 +16,13 @@ const scannedFrames = 4
 // variables are a function's variables at one instruction.
 type variables struct {
 	function string
-	all      []variable
+	all      []debuginfo.Variable
 }
 
 func (n *Namer) variablesAt(pc uint64) variables {
 	vs, ok := n.places[pc]
 	if !ok {
-		vs.function, vs.all = n.debug.variablesAt(pc - 1)
+		vs.function, vs.all = n.debug.VariablesAt(pc - 1)
 		n.places[pc] = vs
 	}
 	return vs
@@ -73,16 +73,16 @@ func (n *Namer) located(w *Waiter, f Frame) (all []object) {
 	vs := n.variablesAt(f.PC - n.bias)
 	for i := range vs.all {
 		v := &vs.all[i]
-		at, ok := v.address(f.CFA)
-		p, isPointer := layout.Underlying(v.typ).(*dwarf.PtrType)
+		at, ok := v.Address(f.CFA)
+		p, isPointer := debuginfo.Underlying(v.Type).(*dwarf.PtrType)
 		var b [8]byte
 		switch {
 		case !ok:
 		case !isPointer:
-			all = append(all, object{at, v.typ, nameOf(v.name, vs.function), 0})
+			all = append(all, object{at, v.Type, nameOf(v.Name, vs.function), 0})
 		case n.memory(w, at, b[:]) == nil:
 			all = append(all, object{binary.LittleEndian.Uint64(b[:]), p.Type,
-				nameOf(v.name, vs.function), 1})
+				nameOf(v.Name, vs.function), 1})
 		}
 	}
 	return all
@@ -105,9 +105,9 @@ func (n *Namer) tried(w *Waiter, frame int) (all []object) {
 		}
 		for i := range vs.all {
 			v := &vs.all[i]
-			p, ok := layout.Underlying(v.typ).(*dwarf.PtrType)
-			if ok && (word != w.Lock || isLock(layout.Underlying(p.Type))) {
-				all = append(all, object{word, p.Type, nameOf(v.name, vs.function), 1})
+			p, ok := debuginfo.Underlying(v.Type).(*dwarf.PtrType)
+			if ok && (word != w.Lock || isLock(debuginfo.Underlying(p.Type))) {
+				all = append(all, object{word, p.Type, nameOf(v.Name, vs.function), 1})
 			}
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/go-delve/delve/pkg/dwarf/godwarf"
+
+	"github.com/cpprof/cpprof/sampler/target/debuginfo"
 )
 
 // A Place says where a number is in the program's memory.
@@ -42,13 +44,13 @@ type resolver struct {
 
 // Resolve finds out where an expression's number is.
 func (in *Info) Resolve(e *Expr) (_ *Place, err error) {
-	defer damaged(&err)
+	defer debuginfo.Damaged(&err)
 	v, fields, err := in.find(e)
 	if err != nil {
 		return nil, err
 	}
-	r := &resolver{e: e, place: Place{addr: v.addr}}
-	if r.typ, err = in.typeAt(v.typ); err != nil {
+	r := &resolver{e: e, place: Place{addr: v.Addr + in.bias}}
+	if r.typ, err = in.typeAt(v.Type); err != nil {
 		return nil, e.errorf(len(e.name), "its type can't be read: %v", err)
 	}
 	end := e.at + len(e.name)

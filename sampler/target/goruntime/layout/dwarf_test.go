@@ -2,11 +2,9 @@ package layout
 
 import (
 	"debug/elf"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"runtime"
 	"testing"
 )
@@ -30,38 +28,6 @@ func built(t *testing.T) *elf.File {
 	}
 	t.Cleanup(func() { f.Close() })
 	return f
-}
-
-// Wherever the entries are cut, what is found in their beginning is the same as in the whole; and some beginning suffices.
-func TestABeginningOfTheDWARF(t *testing.T) {
-	f := built(t)
-	info, err := debugSection(f, "info")
-	if err != nil {
-		t.Fatal(err)
-	}
-	others, err := otherSections(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := map[string][]field{}
-	(&Layout{}).eachStruct(func(name string, fields []field) { want["runtime."+name] = fields })
-	whole, err := others.structsIn(info, want)
-	if err != nil || len(whole) != len(want) {
-		t.Fatalf("%d structs: %v", len(whole), err)
-	}
-	sufficed := false
-	for cut := 13; cut < len(info); cut += max(1, len(info)/97) {
-		some, err := others.structsIn(completed(info[:cut]), want)
-		for name := range maps.Keys(some) {
-			if !reflect.DeepEqual(some[name], whole[name]) {
-				t.Errorf("of %d bytes: %s is %v, want %v (%v)", cut, name, some[name], whole[name], err)
-			}
-		}
-		sufficed = sufficed || len(some) == len(whole)
-	}
-	if !sufficed {
-		t.Error("no beginning suffices")
-	}
 }
 
 // The DWARF of a program tells the same as the table.

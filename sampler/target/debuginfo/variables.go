@@ -1,8 +1,9 @@
-package lockname
+package debuginfo
 
 import (
 	"debug/dwarf"
 	"encoding/binary"
+	"iter"
 	"slices"
 
 	"github.com/go-delve/delve/pkg/dwarf/op"
@@ -10,29 +11,29 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 )
 
-// A variable is a variable of a function, at one instruction of the function.
-type variable struct {
-	name string // "&x" is the address of an x that has moved to the heap
-	typ  dwarf.Type
+// A Variable is a variable of a function, at one instruction of the function.
+type Variable struct {
+	Name string // "&x" is the address of an x that has moved to the heap
+	Type dwarf.Type
 	// a DWARF expression; nil if the debug information has none here, as for
 	// most spilled variables
 	location []byte
 }
 
-// variablesAt returns the variables that exist at an instruction, innermost
+// VariablesAt returns the variables that exist at an instruction, innermost
 // last. Variables of inlined calls are included, except calls of package sync.
-func (d *debugInfo) variablesAt(pc uint64) (function string, all []variable) {
+func (d *Info) VariablesAt(pc uint64) (function string, all []Variable) {
 	u, f := d.functionAt(pc)
 	if f == nil {
 		return "", nil
 	}
-	r := d.data.Reader()
+	r := d.Reader()
 	r.Seek(f.at)
 	e, err := r.Next()
 	if err != nil || e == nil {
 		return "", nil
 	}
-	function, _ = d.attribute(e, dwarf.AttrName).(string)
+	function, _ = d.Attribute(e, dwarf.AttrName).(string)
 	if e.Children {
 		d.block(r, u, pc, &all)
 	}
@@ -40,7 +41,7 @@ func (d *debugInfo) variablesAt(pc uint64) (function string, all []variable) {
 }
 
 // block adds the variables of the block whose entry was read last.
-func (d *debugInfo) block(r *dwarf.Reader, u *unit, pc uint64, all *[]variable) {
+func (d *Info) block(r *dwarf.Reader, u *Unit, pc uint64, all *[]Variable) {
 	for {
 		e, err := r.Next()
 		if err != nil || e == nil || e.Tag == 0 {
@@ -52,7 +53,7 @@ func (d *debugInfo) block(r *dwarf.Reader, u *unit, pc uint64, all *[]variable) 
 				*all = append(*all, v)
 			}
 		case dwarf.TagLexDwarfBlock, dwarf.TagInlinedSubroutine:
-			name, _ := d.attribute(e, dwarf.AttrName).(string)
+			name, _ := d.Attribute(e, dwarf.AttrName).(string)
 			if e.Children && d.covers(e, pc) && !goruntime.IsSync(name) {
 				d.block(r, u, pc, all)
 				continue
@@ -65,14 +66,14 @@ func (d *debugInfo) block(r *dwarf.Reader, u *unit, pc uint64, all *[]variable) 
 }
 
 // covers reports whether a block's code contains an instruction.
-func (d *debugInfo) covers(e *dwarf.Entry, pc uint64) bool {
-	ranges, err := d.data.Ranges(e)
+func (d *Info) covers(e *dwarf.Entry, pc uint64) bool {
+	ranges, err := d.Ranges(e)
 	return err == nil &&
 		slices.ContainsFunc(ranges, func(r [2]uint64) bool { return pc >= r[0] && pc < r[1] })
 }
 
-// attribute returns an attribute of an entry, or of the entry that it is a copy of.
-func (d *debugInfo) attribute(e *dwarf.Entry, a dwarf.Attr) any {
+// Attribute returns an attribute of an entry, or of the entry that it is a copy of.
+func (d *Info) Attribute(e *dwarf.Entry, a dwarf.Attr) any {
 	if v := e.Val(a); v != nil {
 		return v
 	}
@@ -80,7 +81,7 @@ func (d *debugInfo) attribute(e *dwarf.Entry, a dwarf.Attr) any {
 	if !ok {
 		return nil
 	}
-	r := d.data.Reader()
+	r := d.Reader()
 	r.Seek(origin)
 	if e, err := r.Next(); err == nil && e != nil {
 		return e.Val(a)
@@ -89,22 +90,22 @@ func (d *debugInfo) attribute(e *dwarf.Entry, a dwarf.Attr) any {
 }
 
 // variable returns what an entry says about a variable at an instruction.
-func (d *debugInfo) variable(u *unit, e *dwarf.Entry, pc uint64) (v variable, ok bool) {
+func (d *Info) variable(u *Unit, e *dwarf.Entry, pc uint64) (v Variable, ok bool) {
 	v.location = d.location(u, e, pc)
-	at, ok := d.attribute(e, dwarf.AttrType).(dwarf.Offset)
+	at, ok := d.Attribute(e, dwarf.AttrType).(dwarf.Offset)
 	if !ok {
 		return v, false
 	}
 	var err error
-	if v.typ, err = d.data.Type(at); err != nil {
+	if v.Type, err = d.Type(at); err != nil {
 		return v, false
 	}
-	v.name, _ = d.attribute(e, dwarf.AttrName).(string)
+	v.Name, _ = d.Attribute(e, dwarf.AttrName).(string)
 	return v, true
 }
 
 // location returns the expression for the location of a variable at an instruction.
-func (d *debugInfo) location(u *unit, e *dwarf.Entry, pc uint64) []byte {
+func (d *Info) location(u *Unit, e *dwarf.Entry, pc uint64) []byte {
 	switch at := e.Val(dwarf.AttrLocation).(type) {
 	case []byte:
 		return at
@@ -130,10 +131,10 @@ func (d *debugInfo) location(u *unit, e *dwarf.Entry, pc uint64) []byte {
 	return nil
 }
 
-// address returns the address of a variable in a frame whose caller's stack
+// Address returns the address of a variable in a frame whose caller's stack
 // pointer is cfa. It returns false if the variable lies in registers or in
 // several pieces.
-func (v *variable) address(cfa uint64) (uint64, bool) {
+func (v *Variable) Address(cfa uint64) (uint64, bool) {
 	if len(v.location) == 0 {
 		return 0, false
 	}
@@ -147,4 +148,22 @@ func (v *variable) address(cfa uint64) (uint64, bool) {
 		return pieces[0].Val, pieces[0].Kind == op.AddrPiece
 	}
 	return uint64(at), at != 0
+}
+
+// In reports whether the variable lies in a register, given its number in
+// debug information.
+func (v *Variable) In(register uint8) bool {
+	const opReg0 = 0x50 // DW_OP_reg0
+	return len(v.location) == 1 && v.location[0] == opReg0+register
+}
+
+// Below yields the entries directly below the one of the function that contains
+// an instruction: its parameters, variables and blocks. ok reports whether there
+// is such a function.
+func (d *Info) Below(pc uint64) (entries iter.Seq[*dwarf.Entry], ok bool) {
+	_, f := d.functionAt(pc)
+	if f == nil {
+		return nil, false
+	}
+	return d.below(f.at), true
 }
