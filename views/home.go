@@ -26,7 +26,8 @@ type homes struct {
 	calls []callID // by node
 	stats []home   // by call
 
-	requests map[callID]bool // see findRequests
+	requests  map[callID]bool // see findRequests
+	exchanges []exchange      // by node; see findExchanges
 }
 
 // A callID numbers a function with all its callers: the nodes that differ
@@ -40,6 +41,7 @@ type home struct {
 	begins bool // goroutines began in it, and waited there
 	left   bool // somebody who waited there was seen elsewhere, or somebody else at work below
 	sleeps bool // somebody slept there
+	serves bool // between two pieces of work, a request is read there or below
 	// it has steps: somebody was in a call where nobody rests, after somebody
 	// rested in another one
 	divided bool
@@ -113,6 +115,7 @@ func newHomes(d *idleness) *homes {
 		h.stats[c].is = h.judge(c, o)
 	}
 	h.findRequests()
+	h.findExchanges()
 	return h
 }
 
@@ -173,12 +176,16 @@ func (h *homes) isStep(c callID) bool {
 	return false
 }
 
-// has reports whether the call of a node is a home.
-func (h *homes) has(n sampledata.NodeID) bool { return h.stats[h.calls[n]].is }
-
-// readsRequests reports whether the call of a node is one in which a server's
-// goroutines read their requests.
-func (h *homes) readsRequests(n sampledata.NodeID) bool { return h.requests[h.calls[n]] }
+// idle reports whether a goroutine that waits as one may at home is idle: at
+// the end of a stack, in the function of a node.
+func (h *homes) idle(stack, at sampledata.NodeID, does Doing) bool {
+	c := h.calls[at]
+	if does != AwaitingIO {
+		return h.stats[c].is && !h.stats[c].serves
+	}
+	e := h.exchanges[stack]
+	return e != answer && (e == request || h.stats[c].is || h.requests[c])
+}
 
 // see notes a run of a goroutine.
 func (h *homes) see(run sampledata.Run, stays *[]stay) {

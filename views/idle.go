@@ -24,7 +24,8 @@ const (
 //
 //   - if the function has the IdleRole: accepting connections is always waiting for work;
 //   - if it is a goroutine of the runtime, or waits in the first function of a goroutine of the standard library;
-//   - if it reads a request from a connection that was accepted (see findRequests);
+//   - if it reads a request from a connection that was accepted (see findRequests), or writes only after it has read (see findExchanges),
+//     and not if it reads the answer to what it wrote;
 //   - if the function, called like this, is a home, and the goroutine waits as loops do. What is a home, the whole recording decides
 //     (see homes).
 //
@@ -80,10 +81,18 @@ func newIdleness(r *sampledata.Recording, o Options) *idleness {
 	return d
 }
 
-// WaitsForWork returns a function that reports whether the goroutine of a run
-// is idle, as in the views with the same options.
-func WaitsForWork(r *sampledata.Recording, o Options) func(sampledata.Run) bool {
-	return newIdleness(r, o).has
+// WaitsFor returns functions that report whether the goroutine of a run is
+// idle, as in the views with the same options, and whether it waits for the
+// answer to what it wrote.
+func WaitsFor(r *sampledata.Recording, o Options) (work, answer func(sampledata.Run) bool) {
+	d := newIdleness(r, o)
+	return d.has, d.awaitsAnswer
+}
+
+// awaitsAnswer reports whether a goroutine reads an answer from a connection.
+func (d *idleness) awaitsAnswer(run sampledata.Run) bool {
+	return d != nil && d.homes != nil && run.Stack != sampledata.NoStack &&
+		DoingOf(run) == AwaitingIO && d.homes.exchanges[run.Stack] == answer
 }
 
 // has reports whether a goroutine is idle in a run.
@@ -105,7 +114,7 @@ func (d *idleness) has(run sampledata.Run) bool {
 	if d.homes == nil {
 		d.homes = newHomes(d)
 	}
-	return d.homes.has(p.at) || does == AwaitingIO && d.homes.readsRequests(p.at)
+	return d.homes.idle(run.Stack, p.at, does)
 }
 
 func (d *idleness) placeOf(stack sampledata.NodeID) spot {

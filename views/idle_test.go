@@ -1,6 +1,7 @@
 package views
 
 import (
+	"maps"
 	"math/big"
 	"slices"
 	"strings"
@@ -165,7 +166,8 @@ func (c crowd) check(t *testing.T) {
 	}
 	r := s.Recording()
 	var idle []string
-	has, seen := WaitsForWork(r, idleOptions()), make(map[sampledata.GoroutineID]bool)
+	seen := make(map[sampledata.GoroutineID]bool)
+	has, _ := WaitsFor(r, idleOptions())
 	for _, run := range r.Runs.All() {
 		for g, id := range ids {
 			if id == run.Goroutine && has(run) && !seen[id] {
@@ -221,6 +223,53 @@ func TestRequests(t *testing.T) {
 				t.Errorf("%s, started in %s: idle: %v, want %v", c.reads, c.site, !c.want, c.want)
 				break
 			}
+		}
+	}
+}
+
+// TestExchanges checks what a read is by the lines of one function, and if sleeping there is idle: "r3 s5 w8" reads in line 3,
+// sleeps in line 5 and writes in line 8. A number before them is how often that is seen.
+func TestExchanges(t *testing.T) {
+	for _, c := range []struct{ seen, idle string }{
+		{"4r3 4s5 4w8", "r3"},         // a server
+		{"4w3 4r4 4s9", "s9"},         // a client that thinks
+		{"1w1 4r3 4s5 4w8", "r3"},     // a server that greets
+		{"4r3 4w5 4r6 4s7 4w8", "r3"}, // a proxy
+		{"4r3 4s5", "r3 s5"},          // nothing is written
+	} {
+		s := newSketch(t)
+		g := s.goroutine("main.main")
+		runs := make(map[string]sampledata.NodeID)
+		for i := range 4 {
+			for _, at := range strings.Fields(c.seen) {
+				times, does := int(at[0]-'0'), at[1:]
+				state := map[byte]sampledata.State{
+					'r': {Run: sampledata.Waiting, Reason: "IO wait"}, 's': {Run: sampledata.Waiting, Reason: "sleep"},
+					'w': {Run: sampledata.Running},
+				}[does[0]]
+				below := map[byte]string{'r': "net.Read", 's': "runtime.gopark", 'w': "net.(*conn).Write"}[does[0]]
+				loop := s.Node(sampledata.Node{Parent: sampledata.NoStack, Line: int32(does[1] - '0'),
+					Function: s.Function(sampledata.Function{Name: "main.loop"})})
+				state.Stack = s.Node(sampledata.Node{Parent: loop, Function: s.Function(sampledata.Function{Name: below})})
+				runs[does] = state.Stack
+				if i < times {
+					s.sample(map[sampledata.GoroutineID]sampledata.State{g: state})
+				}
+			}
+		}
+		var idle []string
+		r := s.Recording()
+		has, _ := WaitsFor(r, idleOptions())
+		for _, does := range slices.Sorted(maps.Keys(runs)) {
+			for _, run := range r.Runs.All() {
+				if run.Stack == runs[does] && has(run) {
+					idle = append(idle, does)
+					break
+				}
+			}
+		}
+		if got := strings.Join(idle, " "); got != c.idle {
+			t.Errorf("%s: idle are %q, want %q", c.seen, got, c.idle)
 		}
 	}
 }

@@ -32,7 +32,7 @@ func (h *homes) findRequests() {
 		}
 		call := h.calls[run.Stack]
 		visits[call]++
-		if h.writes(run.Stack) {
+		if h.uses(run.Stack, "rite") {
 			writes[call] = true
 		} else if DoingOf(run) == AwaitingIO {
 			h.reads(run.Stack, readers)
@@ -54,6 +54,7 @@ func (h *homes) findRequests() {
 		}
 		if len(found) == 1 && !r.itself {
 			h.requests[found[0]] = true
+			h.stats[h.stats[found[0]].parent].serves = true
 		}
 	}
 }
@@ -89,14 +90,15 @@ func (h *homes) reads(stack sampledata.NodeID, readers map[sampledata.FunctionID
 	}
 }
 
-// writes reports whether a stack ends in writing to a connection.
-func (h *homes) writes(stack sampledata.NodeID) bool {
+// uses reports whether a stack ends in reading from a connection, or writing
+// to one. The names of these functions contain a part of the verb.
+func (h *homes) uses(stack sampledata.NodeID, verb string) bool {
 	for n := stack; n != sampledata.NoStack; n = h.d.r.Nodes[n].Parent {
 		name := h.d.name(n)
 		if IsOwn(name) {
 			return false
 		}
-		if strings.Contains(name, "rite") &&
+		if strings.Contains(name, verb) &&
 			(strings.HasPrefix(name, "net.") || strings.HasPrefix(name, "crypto/tls.")) {
 			return true
 		}

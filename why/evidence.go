@@ -45,11 +45,12 @@ type situation struct {
 // holders change all the time. So a large recording has millions of states,
 // but only thousands of situations.
 type stateOf struct {
-	class int32
-	state state
-	lock  string // the name of the lock that they wait for, if they are blocked
-	idle  bool   // they wait for work
-	still bool   // they have not moved during the whole recording, and are not idle
+	class  int32
+	state  state
+	lock   string // the name of the lock that they wait for, if they are blocked
+	idle   bool   // they wait for work
+	still  bool   // they have not moved during the whole recording, and are not idle
+	answer bool   // they wait for the answer to what they wrote to a connection
 }
 
 // A state is the part of a sampledata.State that hypotheses are about.
@@ -94,7 +95,8 @@ func newEvidence(r *sampledata.Recording, o views.Options) (*evidence, error) {
 }
 
 func (e *evidence) readRuns(o views.Options) {
-	classOf, waitsForWork := views.ClassOf(e.r, o), views.WaitsForWork(e.r, o)
+	classOf := views.ClassOf(e.r, o)
+	waitsForWork, awaitsAnswer := views.WaitsFor(e.r, o)
 	still := views.HasNotMoved(e.r)
 	index, uncounted := make(map[stateOf]int32), make(map[stateOf]int32)
 	// the situation of the goroutine's last run, plus 1
@@ -110,6 +112,7 @@ func (e *evidence) readRuns(o views.Options) {
 		weight := float64(e.weights.Of(int(first), int(last)+1))
 		k := stateOf{class: c, state: e.stateIn(run), idle: waitsForWork(run)}
 		k.still = !k.idle && still(run.Goroutine)
+		k.answer = !k.idle && awaitsAnswer(run)
 		if k.state.Doing == views.AwaitingLock {
 			k.lock = e.lockName(run)
 		}

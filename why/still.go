@@ -60,7 +60,7 @@ func (e *evidence) restless() float64 {
 // standsStill returns why a wait of a class is no evidence that something is
 // slow, or "".
 func (s *searcher) standsStill(class int32, of func(*situation) bool) string {
-	weight, still, stays := 0.0, 0.0, 0
+	weight, still, stays, answers := 0.0, 0.0, 0, 0.0
 	for _, at := range s.members(class) {
 		if of(at) {
 			weight += at.weight
@@ -68,9 +68,14 @@ func (s *searcher) standsStill(class int32, of func(*situation) bool) string {
 			if at.still {
 				still += at.weight
 			}
+			if at.answer {
+				answers += at.weight
+			}
 		}
 	}
 	switch {
+	case 2*answers > weight && still < weight:
+		return "" // an answer is work, and some were seen to come
 	case 2*still > weight:
 		return "it has not moved"
 	case 2*weight > s.e.length*float64(stays):

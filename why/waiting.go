@@ -73,6 +73,10 @@ func (s *searcher) waitKey(at *situation) (waitKey, bool) {
 // resting returns why goroutines of a class that wait are not slow, or "".
 func (s *searcher) resting(f *Finding, class int32) string {
 	c := &s.e.classes[class]
+	alone := s.e.mean(c.active) < 1.5 && c.ended < 3
+	if f.Kind == IOKind && !alone && s.awaitsAnswers(class, f) {
+		return ""
+	}
 	outside := f.Kind == IOKind || f.Kind == BlockingKind
 	reads := views.WaitingFor(f.Reason) != views.Sending && !writes(f.Where.Library)
 	switch {
@@ -82,10 +86,25 @@ func (s *searcher) resting(f *Finding, class int32) string {
 		return "it may wait for requests"
 	case outside && reads && s.isLoop(class, f.Where.Function):
 		return "it may wait for work"
-	case f.Kind == IOKind && s.e.mean(c.active) < 1.5 && c.ended < 3:
+	case f.Kind == IOKind && alone:
 		return "it is one goroutine, and nobody is known to wait for it"
 	}
 	return ""
+}
+
+// awaitsAnswers reports whether goroutines of a class that wait in a function
+// mostly wait for answers to what they wrote.
+func (s *searcher) awaitsAnswers(class int32, f *Finding) bool {
+	answers, all := 0.0, 0.0
+	for _, at := range s.members(class) {
+		if at.waits() && s.on(at, f.Where.Function) {
+			all += at.weight
+			if at.answer {
+				answers += at.weight
+			}
+		}
+	}
+	return 2*answers > all
 }
 
 // pausing returns why goroutines of a class that sleep in a function are not

@@ -38,6 +38,7 @@ var allPlanted = []planted{
 	{"assist", why.AllocationKind, []string{"main.replace"}, "assisting the collector", false},
 	{"syscall", why.SystemCallKind, []string{"main.logLine"}, "system calls", false},
 	{"straggler", why.ComputeKind, []string{"main.spin", "main.merge"}, "the label shard=7 have", false},
+	{"far", why.IOKind, []string{"main.asker"}, "go:main.asker", true},
 	{"retry", why.SleepKind, []string{"main.(*cluster).acquireSocket"}, "go:main.client", true},
 	{"retrylock", why.SleepKind, []string{"main.(*retryLock).lockLoop"}, "main.(*retryLock).Lock takes a lock", true},
 	{"handshakes", why.MakingKind, []string{"main.dial"}, "TLS handshakes", true},

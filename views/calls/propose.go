@@ -39,7 +39,8 @@ type proposer struct {
 // Propose returns functions of which the calls are worth a look, those with
 // most work first.
 func Propose(r *sampledata.Recording, o views.Options) ([]Proposal, error) {
-	classOf, idle := views.ClassOf(r, o), views.WaitsForWork(r, o)
+	classOf := views.ClassOf(r, o)
+	idle, _ := views.WaitsFor(r, o)
 	weights := r.Weights()
 	type state struct {
 		class string

@@ -12,7 +12,7 @@ import (
 var programs = map[string]func(healthy bool){
 	"lock": lockOverIO, "queue": quadraticQueue, "encoder": encodeInVain, "runnable": tooManyRunnable, "allocation": allocate,
 	"pipeline": slowStage, "leak": leak, "pool": smallPool, "assist": assist, "syscall": callKernel, "phase": coldPhase,
-	"straggler": straggler, "retry": retryPool, "retrylock": retryLocks, "handshakes": handshakes,
+	"straggler": straggler, "retry": retryPool, "retrylock": retryLocks, "handshakes": handshakes, "far": farServer,
 }
 
 func main() {

@@ -170,3 +170,32 @@ func question(c net.Conn) ([]byte, error) {
 	_, err := io.ReadFull(c, text)
 	return text, err
 }
+
+// farServer has sixteen clients that ask a server, and wait 10 ms for each answer. The server is in the same process. The twin's
+// clients ask now and then.
+func farServer(healthy bool) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic(err)
+	}
+	go database(l)
+	for range 16 {
+		c, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			panic(err)
+		}
+		go asker(c, healthy)
+	}
+}
+
+// asker is flat: a loop that reads looks like one that waits for requests.
+func asker(c net.Conn, healthy bool) {
+	question, answer := make([]byte, 8), make([]byte, 8)
+	for {
+		if healthy {
+			time.Sleep(200 * pace)
+		}
+		c.Write(question)
+		io.ReadFull(c, answer)
+	}
+}

@@ -1,0 +1,116 @@
+package views
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// An exchange says what it means to read from a connection in a function that
+// writes to one, too. The lines of the calls tell their order: a client writes
+// its question and then reads the answer, a server reads first.
+type exchange uint8
+
+const (
+	noExchange exchange = iota
+	answer              // part of the work
+	request             // waiting for work
+)
+
+// A lineUse counts what was seen below one line of a function.
+type lineUse struct{ reads, writes int32 }
+
+// findExchanges finds out what each read means, by node. The innermost
+// function of the program decides that reads in one line and writes in
+// another.
+func (h *homes) findExchanges() {
+	nodes := h.d.r.Nodes
+	uses := h.lineUses()
+	h.exchanges = make([]exchange, len(nodes))
+	byCall := make(map[callID]map[int32]exchange)
+	for c, lines := range uses {
+		byCall[c] = order(lines)
+	}
+	for n := range nodes { // callers have smaller numbers
+		c, parent := h.calls[n], nodes[n].Parent
+		e := byCall[c][nodes[n].Line]
+		switch s := &h.stats[c]; {
+		case e == request && !s.first && (s.parent < 0 || !h.stats[s.parent].first):
+			e = noExchange // it may be the rest of a request
+		case e == request:
+			s.serves = true
+		}
+		if e == noExchange && parent != sampledata.NoStack {
+			e = h.exchanges[parent]
+		}
+		h.exchanges[n] = e
+	}
+}
+
+// lineUses counts the reads and writes below each line of the program's
+// functions.
+func (h *homes) lineUses() map[callID]map[int32]lineUse {
+	nodes := h.d.r.Nodes
+	seen := make([]lineUse, len(nodes))
+	for _, run := range h.d.r.Runs.All() {
+		switch {
+		case run.Stack == sampledata.NoStack || run.Torn:
+		case h.uses(run.Stack, "rite"):
+			seen[run.Stack].writes++
+		case DoingOf(run) == AwaitingIO && h.uses(run.Stack, "ead"):
+			seen[run.Stack].reads++
+		}
+	}
+	byCall := make(map[callID]map[int32]lineUse)
+	for n := len(nodes) - 1; n >= 0; n-- {
+		u, node := seen[n], &nodes[n]
+		if node.Parent != sampledata.NoStack {
+			above := &seen[node.Parent]
+			above.reads, above.writes = above.reads+u.reads, above.writes+u.writes
+		}
+		if u == (lineUse{}) || !IsOwn(h.d.name(sampledata.NodeID(n))) {
+			continue
+		}
+		lines := byCall[h.calls[n]]
+		if lines == nil {
+			lines = make(map[int32]lineUse)
+			byCall[h.calls[n]] = lines
+		}
+		of := lines[node.Line]
+		lines[node.Line] = lineUse{of.reads + u.reads, of.writes + u.writes}
+	}
+	return byCall
+}
+
+// order decides what the reads in the lines of one function mean. A read
+// after a write is an answer. But a greeting is written once: then more
+// writes are seen after the read.
+func order(uses map[int32]lineUse) map[int32]exchange {
+	means := make(map[int32]exchange)
+	lines := slices.SortedFunc(maps.Keys(uses), cmp.Compare[int32])
+	before := int32(0) // writes since the last read
+	for i, line := range lines {
+		u, after := uses[line], int32(0)
+		if u.reads == 0 {
+			before += u.writes
+			continue
+		}
+		for _, next := range lines[i+1:] {
+			if uses[next].reads > 0 {
+				break
+			}
+			after += uses[next].writes
+		}
+		switch {
+		case u.writes > 0: // what it calls there may decide
+		case before > 0 && 2*before >= after:
+			means[line] = answer
+		case after > 0:
+			means[line] = request
+		}
+		before = u.writes
+	}
+	return means
+}
