@@ -109,15 +109,16 @@ func (w *worker) sleepUntil(at time.Time) {
 const breath = 2 * time.Millisecond
 
 // Halt does one halt, as Halter.Halt and Halter.AwaitLate do, in a Do of its
-// own. longest bounds it in place of LimitHalts; with 0, that bound counts.
+// own. longest bounds it in place of LimitHalts, however many threads there
+// are, and whatever takes the time; with 0, the bound of LimitHalts counts.
 // If the process has ended or has executed another program, Halt returns
 // ErrEnded or ErrExec.
 func (p *Process) Halt(longest, limit time.Duration, f func(*Halted) error,
 	late func(Thread)) (halt Halt, err error) {
 	if closed := p.Do(func(h *Halter) {
 		if longest > 0 {
-			defer p.LimitHalts(p.limit)
-			p.LimitHalts(longest)
+			defer func(limit time.Duration) { p.limit, p.exact = limit, false }(p.limit)
+			p.limit, p.exact = longest-longest/8, true // the rest is for letting go
 		}
 		if halt, err = h.Halt(time.Time{}, f); err == nil {
 			var stood time.Duration
@@ -201,7 +202,12 @@ func (h *Halted) seized(took time.Duration) {
 	} else {
 		h.seizing += took
 	}
-	if h.number++; h.limit > 0 {
+	h.number++
+	switch {
+	case h.limit == 0:
+	case h.reader.p.exact:
+		h.reader.end = h.begin.Add(h.limit)
+	default:
 		h.reader.end = h.begin.Add(h.seizing + h.limit*time.Duration(1+h.number/64))
 	}
 }

@@ -210,30 +210,32 @@ func TestHaltTooLong(t *testing.T) {
 	read := func(h *Halted) int {
 		return h.Reader().ReadRanges([]memory.Range{{Addr: uint64(p.probe), Buf: word[:]}})
 	}
-	halt, err := p.Halt(0, time.Minute, func(h *Halted) error {
-		if _, err := h.Threads([]int{p.PID()}); err != nil {
-			t.Error(err)
-		}
-		for range 1000 { // what takes long; a busy machine takes long to halt, which isn't counted
-			if pause(2000); h.reader.isOver() {
-				break
+	for _, longest := range []time.Duration{0, time.Millisecond} {
+		halt, err := p.Halt(longest, time.Minute, func(h *Halted) error {
+			if _, err := h.Threads([]int{p.PID()}); err != nil {
+				t.Error(err)
 			}
+			for range 1000 { // what takes long; without a bound of its own, halting isn't counted
+				if pause(2000); h.reader.isOver() {
+					break
+				}
+			}
+			if failed := read(h); failed != 1 {
+				t.Error("memory was read after the halt should have ended")
+			}
+			if threads, err := allThreads(p, h); err != ErrLong || len(threads) > 1 {
+				t.Errorf("%d threads were halted after the halt should have ended: %v", len(threads), err)
+			}
+			return nil
+		}, func(Thread) {})
+		if err != ErrLong || halt.Took < time.Millisecond {
+			t.Errorf("a halt of %v: %v, want %v", halt.Took, err, ErrLong)
 		}
-		if failed := read(h); failed != 1 {
-			t.Error("memory was read after the halt should have ended")
-		}
-		if threads, err := allThreads(p, h); err != ErrLong || len(threads) > 1 {
-			t.Errorf("%d threads were halted after the halt should have ended: %v", len(threads), err)
-		}
-		return nil
-	}, func(Thread) {})
-	if err != ErrLong || halt.Took < time.Millisecond {
-		t.Errorf("a halt of %v: %v, want %v", halt.Took, err, ErrLong)
+		g.free()
+		p.LimitHalts(time.Minute)
 	}
-	g.free()
 
-	p.LimitHalts(time.Minute)
-	_, err = p.Halt(0, time.Minute, func(h *Halted) error {
+	_, err := p.Halt(0, time.Minute, func(h *Halted) error {
 		if _, err := allThreads(p, h); err != nil {
 			t.Error(err)
 		}

@@ -41,6 +41,7 @@ type Process struct {
 	probe   int64   // an address that is mapped as long as that program runs
 	reader  *Reader // the one that halts use
 	limit   time.Duration
+	exact   bool // the limit is not more with many threads
 
 	mappings   mappings
 	halting    atomic.Bool  // whether threads may be halted right now

@@ -172,6 +172,9 @@ func (x *Examination) Pass(ctx context.Context) error {
 
 // failed returns the error of a halt.
 func (x *Examination) failed(err error, took time.Duration) error {
+	if errors.Is(err, ErrLong) {
+		err = &LimitError{Halt: 2 * x.MaxHalt, Memory: x.h.scannable, Took: took}
+	}
 	return fmt.Errorf("reading goroutines, in a halt of %v: %w", took.Round(time.Microsecond), err)
 }
 

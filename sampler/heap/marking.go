@@ -17,6 +17,7 @@ func (r *Result) Marking(at time.Duration) *sampledata.Marking {
 	}
 	if r.Limit != nil {
 		m.NeedsHalt, m.NeedsMemory = r.Limit.Halt, r.Limit.Memory
+		m.Halted, m.MaxHalt = m.Halted+r.Limit.Took, max(m.MaxHalt, r.Limit.Took)
 	}
 	if len(r.Doubts) > 0 {
 		m.Doubt = r.Doubts[0]

@@ -2,22 +2,21 @@ package heap
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// A LimitError reports that a proof would take more than it may.
+// A LimitError reports that a halt would take more than it may, or would have.
 type LimitError struct {
 	Halt   time.Duration // how long the halt would be
 	Memory int64         // how much memory the copy would take
+	Took   time.Duration // of a halt that was ended at its limit
 }
 
 func (e *LimitError) Error() string {
-	return "a proof takes a halt of " + e.Halt.Round(time.Millisecond).String() +
-		": raise --max-halt"
+	return "it takes a halt of " + e.Halt.Round(time.Millisecond).String() + ": raise --max-halt"
 }
 
 const (
@@ -53,12 +52,10 @@ func (x *Examination) prove(ctx context.Context) error {
 		w, r, err = x.capture(copier{reader, &x.arena}, threads)
 		return err
 	}, func(reader Reader, t Thread) { x.addThread(copier{reader, &x.arena}, w, t) })
-	switch {
-	case errors.Is(err, ErrLong):
-		return &LimitError{Halt: 2 * x.MaxHalt, Memory: x.h.scannable}
-	case err != nil:
+	if err != nil {
 		return x.failed(err, took)
-	case unknown > 0:
+	}
+	if unknown > 0 {
 		w.doubt("the registers of a thread are not known")
 	}
 	w.checkThreads()
