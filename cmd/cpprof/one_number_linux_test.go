@@ -11,7 +11,7 @@ import (
 func TestOneNumberOfACoreDump(t *testing.T) {
 	program := fixture.Build(t, "stuck")
 	file := filepath.Join(t.TempDir(), "core.cpprof")
-	if out, status := printedBy(t, "import", "--program", program, "-o", file, crash(t, program)); status != exitFine {
+	if out, status := printedBy(t, "import", "--program", program, "-o", file, crash(t, program, "0x7f")); status != exitFine {
 		t.Fatal(out)
 	}
 	sameNumbers(t, file)

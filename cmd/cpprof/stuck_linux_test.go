@@ -127,15 +127,15 @@ func TestNothingStuck(t *testing.T) {
 	}
 }
 
-// crash lets a program write a core dump, and returns its path.
-func crash(t *testing.T, program string) string {
+// crash lets a program write a core dump with some of its memory, and returns its path.
+func crash(t *testing.T, program, filter string) string {
 	t.Helper()
 	pattern, err := os.ReadFile("/proc/sys/kernel/core_pattern")
 	if err != nil || strings.ContainsAny(string(pattern), "|/") {
 		t.Skipf("this system writes core dumps elsewhere: %s", pattern)
 	}
 	dir := t.TempDir()
-	cmd := exec.Command("sh", "-c", "ulimit -c unlimited && exec "+program)
+	cmd := exec.Command("sh", "-c", "ulimit -c unlimited && echo "+filter+" > /proc/self/coredump_filter && exec "+program)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOTRACEBACK=crash")
 	cmd.Stdout, _ = os.Create(filepath.Join(dir, "out"))
 	if err := cmd.Start(); err != nil {
@@ -157,7 +157,7 @@ func crash(t *testing.T, program string) string {
 func TestStuckCore(t *testing.T) {
 	t.Parallel()
 	program := fixture.Build(t, "stuck")
-	dump := crash(t, program)
+	dump := crash(t, program, "0x7f")
 	text, errs, _ := runStuck(t, dump, "--program", program, "--json")
 	var got stuckOutput
 	if err := json.Unmarshal([]byte(text), &got); err != nil {
@@ -168,6 +168,10 @@ func TestStuckCore(t *testing.T) {
 	}
 	if _, errs, status := runStuck(t, dump); status == exitFine || !strings.Contains(errs, "--program") {
 		t.Errorf("without a program: status %d: %s", status, errs)
+	}
+	_, errs, status := runStuck(t, crash(t, program, "0x10"), "--program", program)
+	if status != exitFailed || !strings.Contains(errs, "it lacks pages of the heap") {
+		t.Errorf("without the heap: status %d: %s", status, errs)
 	}
 	damaged := filepath.Join(t.TempDir(), "core")
 	whole, err := os.ReadFile(dump)

@@ -33,7 +33,7 @@ func ReadCore(path, executable string) (r *sampledata.Recording, err error) {
 	if !info.DWARF {
 		return nil, fmt.Errorf("%s has no symbols, without which a core dump can't be read: build it without -ldflags=-s and -w", executable)
 	}
-	missing, err := checkCore(path)
+	lacks, err := checkCore(path)
 	if err != nil {
 		return nil, fmt.Errorf("core dump: %w", err)
 	}
@@ -50,7 +50,7 @@ func ReadCore(path, executable string) (r *sampledata.Recording, err error) {
 	a := newBackend(&sampler.Process{PID: targets.Selected.Pid(), Name: info.Path}, h)
 	if err := a.prepare(&Binary{path: executable, entry: entry, bi: targets.Selected.BinInfo(),
 		info: info}); err != nil {
-		return nil, fmt.Errorf("core dump: %w: is %s the program that wrote it, and has the dump all memory (of a minidump: MiniDumpWithFullMemory)?", err, executable)
+		return nil, fmt.Errorf("core dump: %w: is %s the program that wrote it, and has the dump all memory (of a minidump: MiniDumpWithFullMemory)?", lacks.explain(err), executable)
 	}
 	defer a.Close()
 	a.header.Sampler.Backend = sampledata.FromDump
@@ -62,14 +62,14 @@ func ReadCore(path, executable string) (r *sampledata.Recording, err error) {
 		return nil, err
 	}
 	defer program.Close()
-	if r, err = a.only(program, entry); err == nil && missing > 0 {
+	if r, err = a.only(program, entry); err == nil && lacks.atEnd > 0 {
 		r.Warnings = append(r.Warnings, sampledata.Warning{
 			Kind: sampledata.CutFile,
 			Message: fmt.Sprintf("%d bytes of the program's memory are missing at its end",
-				missing), Count: 1,
+				lacks.atEnd), Count: 1,
 		})
 	}
-	return r, err
+	return r, lacks.explain(err)
 }
 
 // only returns a recording of one sample of a target that never continues.

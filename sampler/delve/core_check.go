@@ -16,37 +16,55 @@ const (
 
 // checkCore returns an error if Delve would take much more memory for a core
 // dump than the file says anything with: Delve believes the numbers of things
-// and their lengths in it. It also returns how many bytes of the program's
-// memory the file lacks at its end.
-func checkCore(path string) (missing int64, err error) {
+// and their lengths in it. It also returns what the file lacks of the program's
+// memory.
+func checkCore(path string) (lacks lack, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return 0, err
+		return lacks, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return 0, err
+		return lacks, err
 	}
 	var magic [4]byte
 	if _, err := f.ReadAt(magic[:], 0); err == nil && string(magic[:]) == "MDMP" {
-		return 0, checkMinidump(f, info.Size())
+		return lacks, checkMinidump(f, info.Size())
 	}
 	x, err := elf.NewFile(f)
 	if err != nil {
-		return 0, fmt.Errorf("it is damaged: %w", err)
+		return lacks, fmt.Errorf("it is damaged: %w", err)
 	}
 	for _, p := range x.Progs {
 		if p.Type == elf.PT_NOTE {
 			if err := checkNotes(p.Open(), p.Filesz); err != nil {
-				return 0, err
+				return lacks, err
 			}
 		}
 		if end := p.Off + p.Filesz; end >= p.Off && end < 1<<62 {
-			missing = max(missing, int64(end)-info.Size())
+			lacks.atEnd = max(lacks.atEnd, int64(end)-info.Size())
+		}
+		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_W != 0 && p.Filesz < p.Memsz {
+			lacks.unwritten += p.Memsz - p.Filesz
 		}
 	}
-	return missing, nil
+	return lacks, nil
+}
+
+// A lack is how many bytes of a program's memory a core dump lacks.
+type lack struct {
+	atEnd     int64  // the file was cut
+	unwritten uint64 // who wrote it left out memory that the program could write to
+}
+
+// explain says why a core dump can't be read, if it lacks memory.
+func (l lack) explain(err error) error {
+	if err == nil || l.unwritten == 0 {
+		return err
+	}
+	return fmt.Errorf("%w: it lacks pages of the heap (%d KB of writable memory were left out): "+
+		"have it written with 'echo 0x7f > /proc/PID/coredump_filter'", err, l.unwritten>>10)
 }
 
 // checkNotes checks the notes of an ELF core dump.
