@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -102,12 +103,21 @@ func settle(pid int) {
 	begin := time.Now()
 	used, since := "", begin
 	for time.Since(begin) < mostSettle && (time.Since(since) < quiet || time.Since(begin) < leastSettle) {
-		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/schedstat", pid))
-		if now := string(b); now != used {
+		if now := cpuTimes(pid); now != used {
 			used, since = now, time.Now()
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
+}
+
+// cpuTimes returns a text that changes when a thread of a program has used CPU time.
+func cpuTimes(pid int) (text string) {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+	for _, path := range threads {
+		b, _ := os.ReadFile(path)
+		text += string(b)
+	}
+	return text
 }
 
 const (
