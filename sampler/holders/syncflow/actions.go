@@ -294,8 +294,6 @@ func (w *flow) nextOn(object value, i int, exact bool) []bool {
 		stops[act.at] = stops[act.at] ||
 			act.object == object && (act.at != i || exact || !act.byCallee)
 	}
-	seen := make([]bool, len(w.blocks))
-	var walk []int // blocks
 	scan := func(from, last int) (stopped bool) {
 		for k := from; k <= last; k++ {
 			if stops[k] {
@@ -305,20 +303,9 @@ func (w *flow) nextOn(object value, i int, exact bool) []bool {
 		}
 		return false
 	}
-	own := w.blockOf(i)
-	if !scan(i, w.blocks[own].last) {
-		walk = append(walk, w.blocks[own].next...)
-	}
-	for len(walk) > 0 {
-		k := walk[len(walk)-1]
-		walk = walk[:len(walk)-1]
-		if seen[k] {
-			continue
-		}
-		seen[k] = true
-		if !scan(w.blocks[k].first, w.blocks[k].last) {
-			walk = append(walk, w.blocks[k].next...)
-		}
+	own := &w.blocks[w.blockOf(i)]
+	if !scan(i, own.last) {
+		w.walk(own.next, func(k int) bool { return !scan(w.blocks[k].first, w.blocks[k].last) })
 	}
 	return next
 }

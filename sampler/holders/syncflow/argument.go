@@ -62,12 +62,8 @@ func (a *Analyzer) LockPaths(f *unwind.Frame) (paths []LockPath) {
 
 // lockTaken returns the address of the lock that a call takes, 0 if it takes none.
 func (w *flow) lockTaken(s *state, called goruntime.CallRole) value {
-	lock := s.regs[w.a.machine.argument]
-	switch called {
-	case goruntime.CallLock, goruntime.CallLockSlow, goruntime.CallRLock:
-		return lock
-	case goruntime.CallReadSlow:
-		return w.values.add(lock, -goruntime.RWMutexReaderSem)
+	if l := syncCalls[called]; l.change == takes || called == goruntime.CallReadSlow {
+		return w.values.add(s.regs[w.a.machine.argument], l.offset)
 	}
 	return 0
 }

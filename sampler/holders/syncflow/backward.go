@@ -24,23 +24,13 @@ import (
 
 // A futureRelease is a lock that will be released.
 type futureRelease struct {
-	lock value
-	mode Mode
-	via  value // as in a hold
-	// call: lock is no lock, but the address of a function that will be
-	// called, with via as its first argument. Which locks that releases, only
-	// a frame shows.
-	call bool
+	lockName
 	// weak: before that, something unknown is called, which may take the
 	// lock. Then it is held only if it was also taken here.
 	weak bool
 	// under: it is released if that is true. It is only for those that some
 	// paths release.
 	under condition
-}
-
-func (r *futureRelease) same(o *futureRelease) bool {
-	return r.lock == o.lock && r.mode == o.mode && r.via == o.via && r.call == o.call
 }
 
 // A future is what the code will release from a place on. If no path leads
@@ -78,9 +68,12 @@ const (
 
 // record adds an event of the current instruction, if events are recorded.
 func (w *flow) record(kind eventKind, lock value, m Mode, via value) {
+	w.recordRelease(kind, futureRelease{lockName: lockName{lock: lock, mode: m, via: via}})
+}
+
+func (w *flow) recordRelease(kind eventKind, r futureRelease) {
 	if w.log != nil {
-		*w.log = append(*w.log,
-			lockEvent{w.current, kind, futureRelease{lock: lock, mode: m, via: via}})
+		*w.log = append(*w.log, lockEvent{w.current, kind, r})
 	}
 }
 
@@ -115,19 +108,19 @@ const maxRounds = 100
 
 // addNames adds the events at which values get their meanings.
 func (w *flow) addNames() {
-	named := make([]bool, len(w.blocks))
+	hasNames := make([]bool, len(w.blocks))
 	for v, n := range w.values.nodes {
 		if n.kind != kNamed {
 			continue
 		}
 		if k := w.indexOf(uint64(n.c)); k >= 0 {
 			b := w.blockOf(k)
-			named[b] = true
-			e := lockEvent{at: k, kind: eventNames, futureRelease: futureRelease{lock: value(v)}}
+			hasNames[b] = true
+			e := lockEvent{at: k, kind: eventNames, futureRelease: futureRelease{lockName: lockName{lock: value(v)}}}
 			w.blocks[b].events = append(w.blocks[b].events, e)
 		}
 	}
-	for i, is := range named {
+	for i, is := range hasNames {
 		if is {
 			slices.SortStableFunc(w.blocks[i].events, func(a, b lockEvent) int {
 				return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(min(a.kind, 1), min(b.kind, 1)))
@@ -173,23 +166,23 @@ func (f *future) apply(vs *values, e *lockEvent) {
 	case eventNames:
 		f.forget(vs, e.lock)
 	case eventReleases:
-		f.except = without(f.except, &e.futureRelease)
-		if f.may = without(f.may, &e.futureRelease); e.lock != 0 {
-			f.releases = append(without(f.releases, &e.futureRelease), e.futureRelease)
+		f.except = without(f.except, e.lockName)
+		if f.may = without(f.may, e.lockName); e.lock != 0 {
+			f.releases = append(without(f.releases, e.lockName), e.futureRelease)
 			slices.SortFunc(f.releases, compareReleases)
 		}
 	case eventMayRelease:
-		if indexOf(f.releases, &e.futureRelease) < 0 {
+		if indexOf(f.releases, e.lockName) < 0 {
 			f.addMay(e.futureRelease)
 		}
 	case eventTakes:
 		// it may be what the function releases
 		f.weaken(func(r *futureRelease) bool { return r.call })
-		f.releases, f.may = without(f.releases, &e.futureRelease), without(f.may, &e.futureRelease)
+		f.releases, f.may = without(f.releases, e.lockName), without(f.may, e.lockName)
 		switch {
 		case e.lock == 0:
 			f.weaken(anyRelease) // it may be one of them
-		case !f.returns && indexOf(f.except, &e.futureRelease) < 0:
+		case !f.returns && indexOf(f.except, e.lockName) < 0:
 			f.except = append(f.except, e.futureRelease)
 			slices.SortFunc(f.except, compareReleases)
 		}
@@ -214,8 +207,8 @@ func (f *future) join(o *future) {
 	f.joinMay(o)
 	kept := f.releases[:0]
 	for _, r := range f.releases {
-		k := indexOf(o.releases, &r)
-		if o.returns && k < 0 || indexOf(o.except, &r) >= 0 {
+		k := indexOf(o.releases, r.lockName)
+		if o.returns && k < 0 || indexOf(o.except, r.lockName) >= 0 {
 			continue
 		}
 		r.weak = r.weak || k >= 0 && o.releases[k].weak
@@ -226,12 +219,12 @@ func (f *future) join(o *future) {
 		return
 	}
 	for _, r := range o.releases {
-		if indexOf(f.releases, &r) < 0 && indexOf(f.except, &r) < 0 {
+		if indexOf(f.releases, r.lockName) < 0 && indexOf(f.except, r.lockName) < 0 {
 			f.releases = append(f.releases, r)
 		}
 	}
 	for _, r := range o.except {
-		if indexOf(f.except, &r) < 0 {
+		if indexOf(f.except, r.lockName) < 0 {
 			f.except = append(f.except, r)
 		}
 	}
@@ -244,16 +237,16 @@ func (f *future) join(o *future) {
 func (f *future) joinMay(o *future) {
 	var may future
 	for _, p := range []struct{ path, other *future }{{f, o}, {o, f}} {
-		always := func(r *futureRelease) bool { return indexOf(p.path.releases, r) >= 0 }
+		always := func(r *futureRelease) bool { return indexOf(p.path.releases, r.lockName) >= 0 }
 		for _, r := range slices.Concat(p.path.may, p.path.releases) {
-			inOther := indexOf(p.other.releases, &r) >= 0
+			inOther := indexOf(p.other.releases, r.lockName) >= 0
 			switch {
-			case always(&r) && (inOther || !p.other.returns && indexOf(p.other.except, &r) < 0):
+			case always(&r) && (inOther || !p.other.returns && indexOf(p.other.except, r.lockName) < 0):
 				continue // it is released in any case
-			case inOther || indexOf(p.other.may, &r) >= 0 &&
-				p.other.may[indexOf(p.other.may, &r)].under != r.under:
+			case inOther || indexOf(p.other.may, r.lockName) >= 0 &&
+				p.other.may[indexOf(p.other.may, r.lockName)].under != r.under:
 				r.under = condition{} // on both, under different conditions
-			case always(&r) || r.under == condition{} && indexOf(p.other.may, &r) < 0:
+			case always(&r) || r.under == condition{} && indexOf(p.other.may, r.lockName) < 0:
 				r.under = p.path.releasedUnder
 			}
 			may.addMay(r)
@@ -268,7 +261,7 @@ const maxMay = 16
 // addMay adds a lock that some path releases.
 func (f *future) addMay(r futureRelease) {
 	r.weak = false
-	k := indexOf(f.may, &r)
+	k := indexOf(f.may, r.lockName)
 	switch {
 	case k >= 0 && f.may[k].under != r.under:
 		f.may[k].under = condition{}
@@ -290,7 +283,7 @@ func (f *future) equal(o *future) bool {
 
 // forget removes the locks whose addresses are computed from v.
 func (f *future) forget(vs *values, v value) {
-	gone := func(r futureRelease) bool { return vs.depends(r.lock, v) || vs.depends(r.via, v) }
+	gone := func(r futureRelease) bool { return r.depends(vs, v) }
 	for _, list := range []*[]futureRelease{&f.releases, &f.may, &f.except} {
 		*list = slices.DeleteFunc(*list, gone)
 	}
@@ -312,25 +305,21 @@ func anyRelease(*futureRelease) bool { return true }
 
 // find returns what is known of the release of a lock, nil if nothing is.
 func (f *future) find(r release) *futureRelease {
-	if k := indexOf(f.releases,
-		&futureRelease{lock: r.lock, mode: r.mode, via: r.via, call: r.call}); k >= 0 {
+	if k := indexOf(f.releases, r); k >= 0 {
 		return &f.releases[k]
 	}
 	return nil
 }
 
-func indexOf(list []futureRelease, r *futureRelease) int {
-	return slices.IndexFunc(list, func(o futureRelease) bool { return o.same(r) })
+func indexOf(list []futureRelease, n lockName) int {
+	return slices.IndexFunc(list, func(o futureRelease) bool { return o.lockName == n })
 }
 
-func without(list []futureRelease, r *futureRelease) []futureRelease {
-	return slices.DeleteFunc(list, func(o futureRelease) bool { return o.same(r) })
+func without(list []futureRelease, n lockName) []futureRelease {
+	return slices.DeleteFunc(list, func(o futureRelease) bool { return o.lockName == n })
 }
 
-func compareReleases(a, b futureRelease) int {
-	return cmp.Or(cmp.Compare(a.lock, b.lock), cmp.Compare(a.mode, b.mode),
-		cmp.Compare(a.via, b.via), cmp.Compare(btoi(a.call), btoi(b.call)))
-}
+func compareReleases(a, b futureRelease) int { return a.compare(b.lockName) }
 
 // futureAt returns what will be released from an instruction on: if the
 // instruction is a call that a goroutine is in, after it.

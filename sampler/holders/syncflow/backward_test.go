@@ -74,19 +74,19 @@ func TestCallsToCome(t *testing.T) {
 func TestCallReleases(t *testing.T) {
 	vs := newValues()
 	closure, lock := vs.named(1, 0), vs.entry(2)
-	call := lockEvent{kind: eventReleases, futureRelease: futureRelease{lock: closure, call: true}}
+	call := lockEvent{kind: eventReleases, futureRelease: futureRelease{lockName: lockName{lock: closure, call: true}}}
 	for name, c := range map[string]struct {
 		events []lockEvent
 		weak   bool
 	}{
 		"at once":             {[]lockEvent{call}, false},
-		"after taking a lock": {[]lockEvent{{kind: eventTakes, futureRelease: futureRelease{lock: lock}}, call}, true},
+		"after taking a lock": {[]lockEvent{{kind: eventTakes, futureRelease: futureRelease{lockName: lockName{lock: lock}}}, call}, true},
 		"after another call":  {[]lockEvent{{kind: eventUnknown}, call}, true},
-		"after a release":     {[]lockEvent{{kind: eventReleases, futureRelease: futureRelease{lock: lock}}, call}, false},
+		"after a release":     {[]lockEvent{{kind: eventReleases, futureRelease: futureRelease{lockName: lockName{lock: lock}}}, call}, false},
 	} {
 		f := future{returns: true}
 		f.applyAll(vs, c.events)
-		r := f.releases[indexOf(f.releases, &call.futureRelease)]
+		r := f.releases[indexOf(f.releases, call.lockName)]
 		if r.weak != c.weak {
 			t.Errorf("%s: weak %v", name, r.weak)
 		}
@@ -96,7 +96,7 @@ func TestCallReleases(t *testing.T) {
 // Locks that some paths release, under conditions or not.
 func TestMayRelease(t *testing.T) {
 	vs := newValues()
-	r := futureRelease{lock: vs.entry(1)}
+	r := futureRelease{lockName: lockName{lock: vs.entry(1)}}
 	flag, other := condition{v: vs.low(vs.entry(2)), mask: 0xff}, condition{v: vs.low(vs.entry(3)), mask: 0xff}
 	under := func(c condition) futureRelease {
 		u := r

@@ -223,20 +223,28 @@ func (w *flow) blockOf(i int) int {
 	return k
 }
 
+// walk visits blocks, and those that follow each as long as visit returns true,
+// each once. It returns which blocks it has visited.
+func (w *flow) walk(blocks []int, visit func(k int) (goOn bool)) (visited []bool) {
+	visited = make([]bool, len(w.blocks))
+	for work := slices.Clone(blocks); len(work) > 0; {
+		k := work[len(work)-1]
+		work = work[:len(work)-1]
+		if !visited[k] {
+			visited[k] = true
+			if visit(k) {
+				work = append(work, w.blocks[k].next...)
+			}
+		}
+	}
+	return visited
+}
+
 // reachableFrom returns a function that reports whether the code can come to
 // an instruction after a given one.
 func (w *flow) reachableFrom(from int) func(i int) bool {
-	reached := make([]bool, len(w.blocks))
 	own := w.blockOf(from)
-	work := slices.Clone(w.blocks[own].next)
-	for len(work) > 0 {
-		k := work[len(work)-1]
-		work = work[:len(work)-1]
-		if !reached[k] {
-			reached[k] = true
-			work = append(work, w.blocks[k].next...)
-		}
-	}
+	reached := w.walk(w.blocks[own].next, func(int) bool { return true })
 	return func(i int) bool {
 		k := w.blockOf(i)
 		return reached[k] || k == own && i > from

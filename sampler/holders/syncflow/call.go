@@ -100,11 +100,11 @@ func (w *flow) callUnknown(s *state, to value) {
 	n := w.values.nodes[to]
 	closure := s.regs[m.closure]
 	if n.kind == kLoad {
-		c := call{to, s.regs[m.argument]}
-		w.recordCall(eventReleases, c)
+		c := release{lock: to, via: s.regs[m.argument], call: true}
+		w.releaseByCall(true, c)
 		s.addCall(c)
 		if w.a.callee(w.f.Entry).wrapper {
-			s.addRelease(release{lock: c.to, via: c.argument, call: true})
+			s.addRelease(c)
 		}
 	}
 	if to == 0 || n.kind != kLoad || n.a == closure && closure != 0 {
@@ -138,24 +138,19 @@ func (w *flow) callUnknown(s *state, to value) {
 
 // effects applies what a known function does to locks.
 func (w *flow) effects(s *state, c *function) {
-	arg := s.regs[w.a.machine.argument]
+	if l, ok := syncCalls[c.role]; ok {
+		lock := w.values.add(s.regs[w.a.machine.argument], l.offset)
+		switch l.change {
+		case takes:
+			w.acquire(s, lock, l.mode)
+		case releases:
+			w.unlock(s, lock, l.mode)
+		default:
+			w.record(eventTakes, lock, l.mode, 0)
+		}
+		return
+	}
 	switch c.role {
-	case goruntime.CallLock, goruntime.CallLockSlow:
-		w.acquire(s, arg, Write)
-	case goruntime.CallUnlock:
-		w.unlock(s, arg, Write)
-	case goruntime.CallRLock:
-		w.acquire(s, arg, Read)
-	case goruntime.CallTryLock:
-		w.record(eventTakes, arg, Write, 0)
-	case goruntime.CallTryRLock:
-		w.record(eventTakes, arg, Read, 0)
-	case goruntime.CallRUnlock:
-		w.unlock(s, arg, Read)
-	case goruntime.CallReadSlow:
-		// The atomic instruction before was inlined. Only after this call is
-		// the lock taken.
-		w.record(eventTakes, w.values.add(arg, -goruntime.RWMutexReaderSem), Read, 0)
 	case goruntime.CallUnwinds:
 		w.runDeferred(s)
 	case goruntime.CallDefer, goruntime.CallDeferStack:
@@ -187,9 +182,9 @@ func (w *flow) applyEffects(s *state, effects []effect) {
 				w.record(eventReleases, lock, e.mode, 0) // that is what it does first
 			}
 		case releases:
-			r := release{lock: lock, mode: e.mode, via: w.valueAtCall(s, e.via)}
+			r := release{lock: lock, mode: e.mode, via: w.valueAtCall(s, e.via), call: e.call}
 			if e.call {
-				w.releaseByCall(e.always, call{r.lock, r.via})
+				w.releaseByCall(e.always, r)
 				continue
 			}
 			if e.via != nil && (r.via == 0 || lock == 0) {
@@ -197,13 +192,12 @@ func (w *flow) applyEffects(s *state, effects []effect) {
 			}
 			if e.always {
 				w.record(eventReleases, r.lock, r.mode, r.via)
-			} else if w.log != nil {
+			} else {
 				under := condition{w.valueAtCall(s, e.under), e.mask, e.zero}
 				if e.under == nil || under.v == 0 {
 					under = condition{}
 				}
-				*w.log = append(*w.log, lockEvent{w.current, eventMayRelease,
-					futureRelease{lock: r.lock, mode: r.mode, via: r.via, under: under}})
+				w.recordRelease(eventMayRelease, futureRelease{lockName: r, under: under})
 			}
 			w.releaseOf(s, r)
 		}
@@ -227,14 +221,8 @@ func (w *flow) duringCall(s *state, x *machinecode.Instr) {
 	if x.Op != machinecode.OpCall || x.Indirect {
 		return
 	}
-	arg := s.regs[w.a.machine.argument]
-	c := w.a.callee(x.Target)
-	switch c.role {
-	case goruntime.CallUnlock:
-		w.release(s, arg, Write)
-	case goruntime.CallRUnlock:
-		w.release(s, arg, Read)
-	case goruntime.CallReadSlow:
-		w.release(s, w.values.add(arg, -goruntime.RWMutexReaderSem), Read)
+	role := w.a.callee(x.Target).role
+	if l := syncCalls[role]; l.change == releases || role == goruntime.CallReadSlow {
+		w.release(s, w.values.add(s.regs[w.a.machine.argument], l.offset), l.mode)
 	}
 }

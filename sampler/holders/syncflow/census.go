@@ -27,19 +27,11 @@ func (a *Analyzer) LockedCalls(f pclntab.Func) (calls []LockedCall, locks bool) 
 	if w == nil {
 		return nil, true
 	}
-	for i := range w.blocks {
-		b := &w.blocks[i]
-		if b.in == nil {
-			continue
-		}
-		s := b.in.clone()
-		for k := b.first; k <= b.last; k++ {
-			if w.leavesFunction(&w.code[k]) && w.stands(k) {
-				if d, held := w.doubtDuring(s, k); held {
-					calls = append(calls, LockedCall{w.code[k].PC, d})
-				}
+	for k, s := range w.states() {
+		if w.leavesFunction(&w.code[k]) && w.stands(k) {
+			if d, held := w.doubtDuring(s, k); held {
+				calls = append(calls, LockedCall{w.code[k].PC, d})
 			}
-			w.step(s, &w.code[k])
 		}
 	}
 	return calls, true
@@ -67,7 +59,7 @@ func (w *flow) doubtDuring(s *state, k int) (doubt Doubt, held bool) {
 	future := w.futureAt(k, false)
 	proven := w.proven(s, &future)
 	isHeld := func(h *hold) bool {
-		return slices.ContainsFunc(proven, func(p hold) bool { return p.same(h) })
+		return slices.ContainsFunc(proven, func(p hold) bool { return p.lockName == h.lockName })
 	}
 	for _, h := range proven {
 		if h.via == 0 {

@@ -123,7 +123,7 @@ func (s *state) joinHolds(vs *values, o *state) {
 	here, there := s.difference(vs, o), o.difference(vs, s)
 	var holds []hold
 	for _, h := range s.holds {
-		if k := o.indexOf(&h); k >= 0 {
+		if k := o.indexOf(h.lockName); k >= 0 {
 			h.join(&o.holds[k], s.isTrue(vs, o.holds[k].under), o.isTrue(vs, h.under))
 		} else {
 			h.restrict(here, o.isTrue(vs, h.under.not()))
@@ -131,7 +131,7 @@ func (s *state) joinHolds(vs *values, o *state) {
 		holds = append(holds, h)
 	}
 	for _, h := range o.holds {
-		if s.indexOf(&h) < 0 {
+		if s.indexOf(h.lockName) < 0 {
 			h.restrict(there, s.isTrue(vs, h.under.not()))
 			holds = append(holds, h)
 		}

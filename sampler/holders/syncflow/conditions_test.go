@@ -99,11 +99,11 @@ func TestAcquireUnder(t *testing.T) {
 		under condition
 		want  []hold
 	}{
-		{"it can be found out", condition{}, c, []hold{{lock: l, under: c}}},
-		{"it is true", c, c, []hold{{lock: l}}},
+		{"it can be found out", condition{}, c, []hold{{lockName: lockName{lock: l}, under: c}}},
+		{"it is true", c, c, []hold{{lockName: lockName{lock: l}}}},
 		{"it is false", c.not(), c, nil},
 		{"it is not known", condition{}, condition{mask: 0xff}, nil},
-		{"it is always true", condition{}, one, []hold{{lock: l}}},
+		{"it is always true", condition{}, one, []hold{{lockName: lockName{lock: l}}}},
 		{"it is never true", condition{}, one.not(), nil},
 	} {
 		s := &state{}

@@ -31,6 +31,25 @@ type effect struct {
 	zero  bool
 }
 
+// syncCalls are what calls of functions of package sync do to a lock: the one
+// at an offset from their first argument.
+var syncCalls = map[goruntime.CallRole]struct {
+	change lockChange
+	mode   Mode
+	offset int64
+}{
+	goruntime.CallLock:     {change: takes},
+	goruntime.CallLockSlow: {change: takes},
+	goruntime.CallRLock:    {change: takes, mode: Read},
+	goruntime.CallTryLock:  {change: mayTake},
+	goruntime.CallTryRLock: {change: mayTake, mode: Read},
+	goruntime.CallUnlock:   {change: releases},
+	goruntime.CallRUnlock:  {change: releases, mode: Read},
+	// The atomic instruction before was inlined. Only after this call is the
+	// lock taken.
+	goruntime.CallReadSlow: {change: mayTake, mode: Read, offset: -goruntime.RWMutexReaderSem},
+}
+
 // effectsOf returns what a function does to the locks of its callers, and
 // which it takes for them: l.lock() is such a function, and l.unlock(). There
 // are none if the function is too large for a helper, or if too many helpers
@@ -74,16 +93,12 @@ func (a *Analyzer) effectsOf(c *function, depth int) []effect {
 func (w *flow) effectsAtExit() []effect {
 	var out *state
 	var lent []effect
-	for i := range w.blocks {
-		b := &w.blocks[i]
-		x := &w.code[b.last]
-		if b.in == nil || !w.exits(x) {
+	for k, s := range w.states() {
+		if !w.exits(&w.code[k]) {
 			continue
 		}
-		s := b.in.clone()
-		for k := b.first; k <= b.last; k++ {
-			w.step(s, &w.code[k])
-		}
+		s = s.clone()
+		w.step(s, &w.code[k])
 		for _, r := range s.removeRetaken() {
 			lent = append(lent, effect{change: lends, mode: r.mode, lock: w.argumentExpr(r.lock),
 				always: w.releasesFirst(r)})
@@ -138,8 +153,7 @@ func (w *flow) releasesFirst(r release) bool {
 // lock of its caller's, none if it is not known.
 func (w *flow) releasedUnder(r release) condition {
 	f := w.futureAt(0, true)
-	if k := indexOf(f.may,
-		&futureRelease{lock: r.lock, mode: r.mode, via: r.via, call: r.call}); k >= 0 {
+	if k := indexOf(f.may, r); k >= 0 {
 		return f.may[k].under
 	}
 	return condition{}

@@ -2,6 +2,7 @@ package syncflow
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"github.com/cpprof/cpprof/sampler/target/gobinary/pclntab"
@@ -208,6 +209,26 @@ func (w *flow) propagate(s *state, i, n int) bool {
 	}
 	next.in = in
 	return true
+}
+
+// states yields the instructions to which paths lead, in the order of the code,
+// each with the state before it.
+func (w *flow) states() iter.Seq2[int, *state] {
+	return func(yield func(int, *state) bool) {
+		for i := range w.blocks {
+			b := &w.blocks[i]
+			if b.in == nil {
+				continue
+			}
+			s := b.in.clone()
+			for k := b.first; k <= b.last; k++ {
+				if !yield(k, s) {
+					return
+				}
+				w.step(s, &w.code[k])
+			}
+		}
+	}
 }
 
 // stateBefore returns the state before an instruction, nil if no path leads there.

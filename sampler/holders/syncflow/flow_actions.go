@@ -21,20 +21,19 @@ func (w *flow) allActions() []action {
 		return w.actions
 	}
 	w.actions = []action{}
-	for i := range w.blocks {
-		b := &w.blocks[i]
-		if b.in == nil {
-			continue
-		}
-		s := b.in.clone()
-		for k := b.first; k <= b.last; k++ {
-			if x := &w.code[k]; w.leavesFunction(x) {
-				w.addCallActions(s, k)
-			}
-			w.step(s, &w.code[k])
+	for k, s := range w.states() {
+		if w.leavesFunction(&w.code[k]) {
+			w.addCallActions(s, k)
 		}
 	}
 	return w.actions
+}
+
+// callActions are what calls do to what their first argument is.
+var callActions = map[goruntime.CallRole]ActionKind{
+	goruntime.CallSend: Send, goruntime.CallReceive: Receive, goruntime.CallClose: Close,
+	goruntime.CallSignal: Signal, goruntime.CallDone: Done, goruntime.CallAcquire: Acquire,
+	goruntime.CallRelease: Release,
 }
 
 // addCallActions adds the actions of one call.
@@ -46,27 +45,17 @@ func (w *flow) addCallActions(s *state, k int) {
 	m := w.a.machine
 	arg := s.regs[m.argument]
 	c := w.a.callee(target)
+	if kind, ok := callActions[c.role]; ok {
+		w.addAction(action{at: k, object: arg, kind: kind})
+		return
+	}
 	switch c.role {
-	case goruntime.CallSend:
-		w.addAction(action{at: k, object: arg, kind: Send})
-	case goruntime.CallReceive:
-		w.addAction(action{at: k, object: arg, kind: Receive})
 	case goruntime.CallSelect:
 		w.addSelectActions(s, k)
-	case goruntime.CallClose:
-		w.addAction(action{at: k, object: arg, kind: Close})
-	case goruntime.CallSignal:
-		w.addAction(action{at: k, object: arg, kind: Signal})
-	case goruntime.CallAcquire:
-		w.addAction(action{at: k, object: arg, kind: Acquire})
-	case goruntime.CallRelease:
-		w.addAction(action{at: k, object: arg, kind: Release})
 	case goruntime.CallReturn:
 		w.addAction(action{at: k, object: w.values.load(arg), kind: Return})
 	case goruntime.CallReturnOf:
 		w.addAction(action{at: k, object: w.values.load(w.values.load(arg)), kind: Return})
-	case goruntime.CallDone:
-		w.addAction(action{at: k, object: arg, kind: Done})
 	case goruntime.CallAdd:
 		if n, ok := w.constantOf(s.regs[m.arguments[1]]); ok && n < 0 {
 			w.addAction(action{at: k, object: arg, kind: Done})

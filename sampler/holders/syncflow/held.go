@@ -271,16 +271,7 @@ func (a *Analyzer) lockerOf(table uint64) locker {
 // as is wanted. It reports false if the method does not do that, or does
 // more.
 func (a *Analyzer) soleEffect(entry uint64, want lockChange) (locker, bool) {
-	c := a.callee(entry)
-	switch {
-	case c.role == goruntime.CallLock && want == takes,
-		c.role == goruntime.CallUnlock && want == releases:
-		return locker{}, true
-	case c.role == goruntime.CallRLock && want == takes,
-		c.role == goruntime.CallRUnlock && want == releases:
-		return locker{mode: Read}, true
-	}
-	effects := a.effectsOf(c, 1)
+	effects := a.callEffects(a.callee(entry))
 	if len(effects) != 1 || effects[0].change != want || effects[0].lock == nil ||
 		effects[0].under != nil {
 		return locker{}, false

@@ -1,6 +1,7 @@
 package syncflow
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"errors"
@@ -41,90 +42,9 @@ const knownMagic = "cpprof learned 5\n"
 
 // AppendKnown appends what is known of the program's code.
 func (a *Analyzer) AppendKnown(b []byte) []byte {
-	b = append(b, knownMagic...)
-	e := knownEncoder{b: b}
-	encodePlaces(&e, a.known.locks, func(p *siteLocks) {
-		e.bool(p.unknown)
-		for _, refs := range [][]lockRef{p.held, p.released, p.later, p.doubtful, p.made,
-			p.toCome} {
-			e.uint(uint64(len(refs)))
-			for _, r := range refs {
-				e.expr(r.lock)
-				e.expr(r.via)
-				e.uint(uint64(r.mode))
-				e.uint(uint64(r.certainty))
-				e.bool(r.passedOn)
-				e.expr(r.under)
-				e.uint(uint64(r.mask))
-				e.bool(r.zero)
-			}
-		}
-		e.uint(uint64(len(p.saved)))
-		for _, r := range slices.Sorted(maps.Keys(p.saved)) {
-			e.uint(uint64(r))
-			e.int(p.saved[r])
-		}
-	})
-	encodePlaces(&e, a.known.actions, func(actions []siteAction) {
-		e.uint(uint64(len(actions)))
-		for _, t := range actions {
-			e.expr(t.object)
-			e.uint(uint64(t.kind))
-			e.bool(t.awaited)
-		}
-	})
-	// What is known of places without locks depends on these: see noteWait.
-	waitedIn := slices.Sorted(maps.Keys(a.waitedIn))
-	e.uint(uint64(len(waitedIn)))
-	for _, entry := range waitedIn {
-		e.uint(entry)
-	}
-	return e.b
-}
-
-func encodePlaces[T any](e *knownEncoder, m map[place]T, encode func(T)) {
-	places := slices.SortedFunc(maps.Keys(m), func(p, q place) int {
-		return cmp.Or(cmp.Compare(p.pc, q.pc), cmp.Compare(btoi(p.exact), btoi(q.exact)))
-	})
-	places = places[:min(len(places), maxPlaces)]
-	e.uint(uint64(len(places)))
-	pc := uint64(0)
-	for _, p := range places {
-		e.uint(p.pc - pc)
-		e.bool(p.exact)
-		encode(m[p])
-		pc = p.pc
-	}
-}
-
-type knownEncoder struct{ b []byte }
-
-func (e *knownEncoder) uint(n uint64) { e.b = binary.AppendUvarint(e.b, n) }
-func (e *knownEncoder) int(n int64)   { e.b = binary.AppendVarint(e.b, n) }
-func (e *knownEncoder) bool(v bool)   { e.uint(uint64(btoi(v))) }
-
-func btoi(v bool) int {
-	if v {
-		return 1
-	}
-	return 0
-}
-
-// expr writes an expression after its kind plus 1, or 0 for none.
-func (e *knownEncoder) expr(x *expr) {
-	if x == nil {
-		e.uint(0)
-		return
-	}
-	e.uint(uint64(x.kind) + 1)
-	e.int(x.c)
-	switch x.kind {
-	case exprAdd, exprLoad, exprByte:
-		e.expr(x.a)
-	case exprSum:
-		e.expr(x.a)
-		e.expr(x.b)
-	}
+	c := codec{a: a, b: append(b, knownMagic...)}
+	c.known(&a.known, a.waitedIn)
+	return c.b
 }
 
 var errKnown = errors.New("what was learned about the program can't be read")
@@ -133,144 +53,184 @@ var errKnown = errors.New("what was learned about the program can't be read")
 // program. If it can't read that, it returns an error, and nothing has
 // changed.
 func (a *Analyzer) Remember(b []byte) error {
-	if len(b) < len(knownMagic) || string(b[:len(knownMagic)]) != knownMagic {
-		return errKnown
-	}
-	d := knownDecoder{a: a, b: b[len(knownMagic):]}
-	locks := decodePlaces(&d, func() *siteLocks {
-		p := &siteLocks{unknown: d.bool()}
-		for _, refs := range []*[]lockRef{&p.held, &p.released, &p.later, &p.doubtful, &p.made,
-			&p.toCome} {
-			for range d.count(maxRefs) {
-				*refs = append(*refs, lockRef{
-					lock: d.expr(0), via: d.expr(0), mode: Mode(d.below(uint64(Read) + 1)),
-					certainty: Certainty(d.below(uint64(Possible) + 1)), passedOn: d.bool(),
-					under: d.expr(0), mask: uint8(d.below(1 << 8)), zero: d.bool(),
-				})
-			}
-		}
-		for range d.count(maxRefs) {
-			if p.saved == nil {
-				p.saved = map[int]int64{}
-			}
-			r := d.below(maxRefs)
-			p.saved[int(r)] = d.int()
-		}
-		if !p.unknown && p.saved == nil &&
-			len(p.held)+len(p.released)+len(p.later)+len(p.doubtful)+len(p.toCome) == 0 {
-			return noLocks
-		}
-		return p
-	})
-	actions := decodePlaces(&d, func() []siteAction {
-		found := noActions
-		for range d.count(maxRefs) {
-			found = append(found,
-				siteAction{object: d.expr(0), kind: ActionKind(d.below(uint64(Close) + 1)),
-					awaited: d.bool()})
-		}
-		return found
-	})
+	b, ok := bytes.CutPrefix(b, []byte(knownMagic))
+	c := codec{a: a, b: b, reading: true, bad: !ok}
+	k := known{locks: map[place]*siteLocks{}, actions: map[place][]siteAction{}}
 	waitedIn := map[uint64]bool{}
-	for range d.count(maxAwaited) {
-		entry := d.uint()
-		if f, ok := a.p.Table.Func(entry); !ok || f.Entry != entry {
-			d.bad = true
-		}
-		waitedIn[entry] = true
-	}
-	if d.bad || len(d.b) > 0 {
+	if c.known(&k, waitedIn); c.bad || len(c.b) > 0 {
 		return errKnown
 	}
 	maps.Copy(a.waitedIn, waitedIn)
-	maps.Copy(a.known.locks, locks)
-	maps.Copy(a.known.actions, actions)
+	maps.Copy(a.known.locks, k.locks)
+	maps.Copy(a.known.actions, k.actions)
 	return nil
 }
 
-func decodePlaces[T any](d *knownDecoder, decode func() T) map[place]T {
-	m := map[place]T{}
+// A codec writes values as bytes, or reads them. After the first mistake,
+// everything that it reads is 0.
+type codec struct {
+	a       *Analyzer
+	b       []byte
+	reading bool
+	bad     bool
+}
+
+// known codes what is known of a program.
+func (c *codec) known(k *known, waitedIn map[uint64]bool) {
+	codePlaces(c, k.locks, c.locks)
+	codePlaces(c, k.actions, func(actions *[]siteAction) {
+		codeList(c, actions, maxRefs, func(t *siteAction) {
+			c.expr(&t.object, 0)
+			codeBelow(c, &t.kind, uint64(Close)+1)
+			c.bool(&t.awaited)
+		})
+	})
+	// What is known of places without locks depends on these: see noteWait.
+	entries := slices.Sorted(maps.Keys(waitedIn))
+	codeList(c, &entries, maxAwaited, func(entry *uint64) {
+		c.number(entry)
+		f, ok := c.a.p.Table.Func(*entry)
+		c.bad = c.bad || !ok || f.Entry != *entry
+		waitedIn[*entry] = true
+	})
+}
+
+// locks codes what is known of the locks at one place.
+func (c *codec) locks(at **siteLocks) {
+	if c.reading {
+		*at = &siteLocks{}
+	}
+	p, n := *at, 0
+	c.bool(&p.unknown)
+	for _, refs := range []*[]lockRef{&p.held, &p.released, &p.later, &p.doubtful, &p.made,
+		&p.toCome} {
+		codeList(c, refs, maxRefs, func(r *lockRef) {
+			c.expr(&r.lock, 0)
+			c.expr(&r.via, 0)
+			codeBelow(c, &r.mode, uint64(Read)+1)
+			codeBelow(c, &r.certainty, uint64(Possible)+1)
+			c.bool(&r.passedOn)
+			c.expr(&r.under, 0)
+			codeBelow(c, &r.mask, 1<<8)
+			c.bool(&r.zero)
+		})
+		n += len(*refs)
+	}
+	saved := slices.Sorted(maps.Keys(p.saved))
+	codeList(c, &saved, maxRefs, func(r *int) {
+		codeBelow(c, r, maxRefs)
+		word := p.saved[*r]
+		if c.int(&word); c.reading {
+			p.save(*r, word)
+		}
+	})
+	if c.reading && !p.unknown && len(saved)+n-len(p.made) == 0 {
+		*at = noLocks
+	}
+}
+
+// codePlaces codes a map, in the order of the places.
+func codePlaces[T any](c *codec, m map[place]T, code func(*T)) {
+	places := slices.SortedFunc(maps.Keys(m), func(p, q place) int {
+		return cmp.Or(cmp.Compare(p.pc, q.pc), cmp.Compare(btoi(p.exact), btoi(q.exact)))
+	})
+	places = places[:min(len(places), maxPlaces)]
 	pc := uint64(0)
-	for range d.count(maxPlaces) {
-		pc += d.uint()
-		p := place{pc, d.bool()}
-		if _, ok := d.a.p.Table.Func(pc); !ok {
-			d.bad = true
+	codeList(c, &places, maxPlaces, func(p *place) {
+		step := p.pc - pc
+		c.number(&step)
+		pc += step
+		p.pc = pc
+		c.bool(&p.exact)
+		_, ok := c.a.p.Table.Func(pc)
+		c.bad = c.bad || !ok
+		v := m[*p]
+		code(&v)
+		m[*p] = v
+	})
+}
+
+// codeList codes the number of elements, and each of them. An element has at
+// least one byte.
+func codeList[T any](c *codec, list *[]T, most uint64, code func(*T)) {
+	n := len(*list)
+	if codeBelow(c, &n, most+1); c.reading {
+		if n > len(c.b) {
+			c.bad, n = true, 0
 		}
-		v := decode()
-		if d.bad {
-			return nil
-		}
-		m[p] = v
+		*list = make([]T, n)
 	}
-	return m
+	for i := range *list {
+		code(&(*list)[i])
+	}
 }
 
-// A knownDecoder reads what a knownEncoder has written. After the first
-// mistake, everything that it reads is 0.
-type knownDecoder struct {
-	a   *Analyzer
-	b   []byte
-	bad bool
+// codeBelow codes a number that must be less than most.
+func codeBelow[T ~uint8 | ~int](c *codec, v *T, most uint64) {
+	n := uint64(*v)
+	if c.number(&n); c.reading {
+		if n >= most {
+			c.bad, n = true, 0
+		}
+		*v = T(n)
+	}
 }
 
-func (d *knownDecoder) uint() uint64 {
-	n, size := binary.Uvarint(d.b)
-	return decoded(d, n, size)
-}
-
-func (d *knownDecoder) int() int64 {
-	n, size := binary.Varint(d.b)
-	return decoded(d, n, size)
-}
-
-// decoded skips the bytes of a number that was read, and returns it. A size
-// of 0 or less means that it could not be read.
-func decoded[T int64 | uint64](d *knownDecoder, n T, size int) T {
+func (c *codec) number(n *uint64) {
+	if !c.reading {
+		c.b = binary.AppendUvarint(c.b, *n)
+		return
+	}
+	v, size := binary.Uvarint(c.b)
 	if size <= 0 {
-		d.bad, d.b = true, nil
-		return 0
+		c.bad, c.b, v, size = true, nil, 0, 0
 	}
-	d.b = d.b[size:]
-	return n
+	*n, c.b = v, c.b[size:]
 }
 
-// below reads a number that must be less than most.
-func (d *knownDecoder) below(most uint64) uint64 {
-	n := d.uint()
-	if n >= most {
-		d.bad = true
-		return 0
-	}
-	return n
+// int codes a number with a sign, which is the lowest bit.
+func (c *codec) int(v *int64) {
+	n := uint64(*v<<1 ^ *v>>63)
+	c.number(&n)
+	*v = int64(n>>1) ^ -int64(n&1)
 }
 
-func (d *knownDecoder) bool() bool { return d.below(2) == 1 }
-
-// count reads the number of the elements that follow. Each has at least one byte.
-func (d *knownDecoder) count(most uint64) uint64 {
-	n := d.below(most + 1)
-	if n > uint64(len(d.b)) {
-		d.bad = true
-		return 0
-	}
-	return n
+func (c *codec) bool(v *bool) {
+	n := btoi(*v)
+	codeBelow(c, &n, 2)
+	*v = n == 1
 }
 
-func (d *knownDecoder) expr(depth int) *expr {
-	kind := d.below(uint64(exprByte) + 2)
-	if kind == 0 || d.bad || depth > maxExprRead {
-		d.bad = d.bad || kind != 0
-		return nil
+func btoi(v bool) int {
+	if v {
+		return 1
 	}
-	x := &expr{kind: exprKind(kind - 1), c: d.int()}
-	switch x.kind {
+	return 0
+}
+
+// expr codes an expression after its kind plus 1, or 0 for none.
+func (c *codec) expr(x **expr, depth int) {
+	kind := 0
+	if *x != nil {
+		kind = int((*x).kind) + 1
+	}
+	codeBelow(c, &kind, uint64(exprByte)+2)
+	if kind == 0 || c.bad || depth > maxExprRead {
+		c.bad = c.bad || kind != 0
+		return
+	}
+	if c.reading {
+		*x = &expr{kind: exprKind(kind - 1)}
+	}
+	e := *x
+	c.int(&e.c)
+	switch e.kind {
 	case exprRegister:
-		d.bad = d.bad || x.c < 0 || x.c >= machinecode.NumRegs
+		c.bad = c.bad || e.c < 0 || e.c >= machinecode.NumRegs
 	case exprAdd, exprLoad, exprByte:
-		x.a = d.expr(depth + 1)
+		c.expr(&e.a, depth+1)
 	case exprSum:
-		x.a, x.b = d.expr(depth+1), d.expr(depth+1)
+		c.expr(&e.a, depth+1)
+		c.expr(&e.b, depth+1)
 	}
-	return x
 }

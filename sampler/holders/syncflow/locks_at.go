@@ -32,6 +32,14 @@ type siteLocks struct {
 	saved map[int]int64
 }
 
+// save notes the word that holds a register.
+func (p *siteLocks) save(register int, word int64) {
+	if p.saved == nil {
+		p.saved = map[int]int64{}
+	}
+	p.saved[register] = word
+}
+
 // A lockRef is a lock, and how to find its address from a frame.
 type lockRef struct {
 	lock *expr
@@ -120,8 +128,8 @@ func (w *flow) proven(s *state, f *future) (holds []hold) {
 		if r.call {
 			continue
 		}
-		h := hold{lock: r.lock, mode: r.mode, via: r.via}
-		k := s.indexOf(&h)
+		h := hold{lockName: r.lockName}
+		k := s.indexOf(r.lockName)
 		// What is known by an interface only is a lock only if it was taken as one.
 		if k >= 0 && !s.holds[k].sure() || k < 0 && !r.weak && r.via == 0 {
 			holds = append(holds, h)
@@ -129,7 +137,7 @@ func (w *flow) proven(s *state, f *future) (holds []hold) {
 	}
 	for _, h := range s.holds {
 		if h.doubt == NoDoubt &&
-			!slices.ContainsFunc(holds, func(o hold) bool { return o.same(&h) }) {
+			!slices.ContainsFunc(holds, func(o hold) bool { return o.lockName == h.lockName }) {
 			holds = append(holds, h) // under a condition
 		}
 	}
@@ -233,10 +241,7 @@ func (w *flow) savedRegisters(pc uint64, exact bool) *siteLocks {
 	sp, known := w.values.inFrame(s.regs[w.a.machine.SP])
 	for _, word := range s.slots {
 		if n := w.values.nodes[word.v]; known && n.kind == kEntry {
-			if p.saved == nil {
-				p.saved = map[int]int64{}
-			}
-			p.saved[int(n.a)] = word.off - sp
+			p.save(int(n.a), word.off-sp)
 		}
 	}
 	return p

@@ -3,7 +3,6 @@ package syncflow
 import (
 	"slices"
 
-	"github.com/cpprof/cpprof/sampler/target/goruntime"
 	"github.com/cpprof/cpprof/sampler/target/machinecode"
 )
 
@@ -17,18 +16,11 @@ import (
 // leads to its code. That code says which lock it releases; so the lock is
 // held now.
 
-// A call is one of a function that is not known.
-type call struct {
-	// the address of its code: a word at the beginning of a closure, or one
-	// in an interface's table of methods
-	to       value
-	argument value // the first one; 0 if it is not known
-}
-
 // maxCalls bounds the calls that are remembered.
 const maxCalls = 8
 
-func (s *state) addCall(c call) {
+// addCall notes a call, as in a lockName.
+func (s *state) addCall(c release) {
 	if slices.Contains(s.called, c) {
 		return
 	}
@@ -37,22 +29,14 @@ func (s *state) addCall(c call) {
 	}
 }
 
-// recordCall adds an event: a call. Only a frame shows what it releases.
-func (w *flow) recordCall(kind eventKind, c call) {
-	if w.log != nil {
-		*w.log = append(*w.log,
-			lockEvent{w.current, kind, futureRelease{lock: c.to, via: c.argument, call: true}})
-	}
-}
-
 // releaseByCall is for a call that a helper makes.
-func (w *flow) releaseByCall(always bool, c call) {
+func (w *flow) releaseByCall(always bool, c release) {
 	switch {
-	case c.to == 0:
+	case c.lock == 0:
 	case always:
-		w.recordCall(eventReleases, c)
+		w.recordRelease(eventReleases, futureRelease{lockName: c})
 	default:
-		w.recordCall(eventMayRelease, c)
+		w.recordRelease(eventMayRelease, futureRelease{lockName: c})
 	}
 }
 
@@ -88,8 +72,8 @@ func (w *flow) callsToCome(s *state, f *future, exact bool) (refs []lockRef) {
 // that may have taken locks.
 func (w *flow) callsMade(s *state, exact bool) (refs []lockRef) {
 	for _, c := range s.called {
-		if at := w.exprFor(s, c.to, exact, 0); at != nil {
-			refs = append(refs, lockRef{lock: at, via: w.exprFor(s, c.argument, exact, 0)})
+		if at := w.exprFor(s, c.lock, exact, 0); at != nil {
+			refs = append(refs, lockRef{lock: at, via: w.exprFor(s, c.via, exact, 0)})
 		}
 	}
 	return refs
@@ -164,18 +148,10 @@ func (l *heldLocks) effects(r *lockRef, f *frame) (list []calledEffect) {
 
 // callEffects returns the effects of a function, which may be one of package sync.
 func (a *Analyzer) callEffects(c *function) []effect {
-	e := effect{lock: &expr{kind: exprRegister, c: int64(a.machine.argument)}, always: true}
-	switch c.role {
-	case goruntime.CallLock:
-		e.change = takes
-	case goruntime.CallRLock:
-		e.change, e.mode = takes, Read
-	case goruntime.CallUnlock:
-		e.change = releases
-	case goruntime.CallRUnlock:
-		e.change, e.mode = releases, Read
-	default:
+	l, ok := syncCalls[c.role]
+	if !ok || l.change == mayTake {
 		return a.effectsOf(c, 1)
 	}
-	return []effect{e}
+	lock := &expr{kind: exprRegister, c: int64(a.machine.argument)}
+	return []effect{{change: l.change, mode: l.mode, lock: lock, always: true}}
 }

@@ -15,31 +15,42 @@ const (
 	Read              // a sync.RWMutex by a reader
 )
 
+// A lockName is a lock as values name it.
+type lockName struct {
+	lock value
+	mode Mode
+	// the table of methods of the interface by which it is taken or released,
+	// as only a frame shows what that leads to; else 0
+	via value
+	// call: lock is no lock, but the address of a function that will be
+	// called, with via as its first argument. Which locks that releases, only
+	// a frame shows.
+	call bool
+}
+
+func (n lockName) compare(o lockName) int {
+	return cmp.Or(cmp.Compare(n.lock, o.lock), cmp.Compare(n.mode, o.mode),
+		cmp.Compare(n.via, o.via), cmp.Compare(btoi(n.call), btoi(o.call)))
+}
+
+// depends reports whether the name is made from a value.
+func (n lockName) depends(vs *values, v value) bool {
+	return vs.depends(n.lock, v) || vs.depends(n.via, v)
+}
+
 // A hold is a lock that is taken and not released yet: on all paths that lead
 // here if there is no doubt, else on some.
 type hold struct {
-	lock value
-	mode Mode
-	// the table of methods of the interface by which it was taken, as only a
-	// frame shows what that leads to; else 0
-	via   value
+	lockName
 	doubt Doubt
 	under condition // if it is not none, it is held only if that is true
 }
 
 func (h *hold) sure() bool { return h.doubt == NoDoubt && h.under == condition{} }
 
-// same reports whether two holds are of one lock.
-func (h *hold) same(o *hold) bool { return h.lock == o.lock && h.mode == o.mode && h.via == o.via }
-
 // A release is a lock that was released without having been taken before. Its
 // address can be unknown.
-type release struct {
-	lock value
-	mode Mode
-	via  value // as in a hold
-	call bool  // as in a futureRelease
-}
+type release = lockName
 
 type slot struct {
 	off int64 // offset of a word from the stack pointer at entry
@@ -63,7 +74,7 @@ type state struct {
 	swapped  value // address of the last atomic compare and swap since the last call, and
 	added    value // of the last atomic addition that flow.atomics does not have
 
-	called      []call      // of unknown functions, on every path
+	called      []release   // of unknown functions, on every path
 	facts       []condition // that are true here
 	conditional []conditionalSlot
 	tested      condition // what the last instruction has tested: true if it is zero
@@ -85,7 +96,7 @@ func (s *state) join(vs *values, o *state) {
 	s.facts = slices.DeleteFunc(s.facts, func(c condition) bool { return !o.isTrue(vs, c) })
 	s.bytes = slices.DeleteFunc(s.bytes, func(b slot) bool { return o.byte(b.off) != b.v })
 	s.called = slices.DeleteFunc(s.called,
-		func(c call) bool { return !slices.Contains(o.called, c) })
+		func(c release) bool { return !slices.Contains(o.called, c) })
 	s.tested = condition{}
 	for i, v := range s.regs {
 		if v != o.regs[i] {
@@ -120,20 +131,14 @@ func (s *state) equal(o *state) bool {
 
 // sort puts the locks in an order that does not depend on the paths that led here.
 func (s *state) sort() {
-	slices.SortFunc(s.holds, func(a, b hold) int {
-		return cmp.Or(cmp.Compare(a.lock, b.lock), cmp.Compare(a.mode, b.mode),
-			cmp.Compare(a.via, b.via))
-	})
-	slices.SortFunc(s.released, func(a, b release) int {
-		return cmp.Or(cmp.Compare(a.lock, b.lock), cmp.Compare(a.mode, b.mode),
-			cmp.Compare(a.via, b.via))
-	})
+	slices.SortFunc(s.holds, func(a, b hold) int { return a.compare(b.lockName) })
+	slices.SortFunc(s.released, release.compare)
 }
 
 // indexOf returns the index of the same lock among those that may be held, -1
 // for none.
-func (s *state) indexOf(h *hold) int {
-	return slices.IndexFunc(s.holds, func(p hold) bool { return p.same(h) })
+func (s *state) indexOf(n lockName) int {
+	return slices.IndexFunc(s.holds, func(p hold) bool { return p.lockName == n })
 }
 
 func (s *state) find(lock value, m Mode) int {
@@ -158,7 +163,7 @@ func (s *state) acquire(lock value, m Mode) {
 		s.holds[i].doubt, s.holds[i].under = min(s.holds[i].doubt, doubt), condition{}
 		return
 	}
-	s.holds = append(s.holds, hold{lock: lock, mode: m, doubt: doubt})
+	s.holds = append(s.holds, hold{lockName: lockName{lock: lock, mode: m}, doubt: doubt})
 }
 
 // maxVia bounds the calls of first methods of interfaces that are taken for
@@ -177,7 +182,7 @@ func (s *state) acquireVia(lock, via value) {
 		}
 	}
 	if n < maxVia {
-		s.holds = append(s.holds, hold{lock: lock, via: via})
+		s.holds = append(s.holds, hold{lockName: lockName{lock: lock, via: via}})
 	}
 }
 
@@ -286,7 +291,7 @@ func (s *state) forget(vs *values, v value) {
 	holds, released := s.holds, s.released
 	s.holds, s.released = s.holds[:0], s.released[:0]
 	for _, h := range holds {
-		switch gone := vs.depends(h.lock, v) || vs.depends(h.via, v); {
+		switch gone := h.depends(vs, v); {
 		case gone && h.via != 0:
 			continue // no frame shows any more whether it is a lock
 		case gone:
@@ -297,7 +302,7 @@ func (s *state) forget(vs *values, v value) {
 		}
 	}
 	for _, r := range released {
-		switch gone := vs.depends(r.lock, v) || vs.depends(r.via, v); {
+		switch gone := r.depends(vs, v); {
 		case gone && r.via != 0:
 			continue
 		case gone:
@@ -305,14 +310,11 @@ func (s *state) forget(vs *values, v value) {
 		}
 		s.addRelease(r)
 	}
-	s.called = slices.DeleteFunc(s.called, func(c call) bool {
-		return vs.depends(c.to, v) || vs.depends(c.argument, v)
-	})
+	s.called = slices.DeleteFunc(s.called, func(r release) bool { return r.depends(vs, v) })
 	s.words = slices.DeleteFunc(s.words, func(w word) bool {
 		return vs.depends(w.at, v) || vs.depends(w.v, v)
 	})
-	s.deferred = slices.DeleteFunc(s.deferred,
-		func(r release) bool { return vs.depends(r.lock, v) || vs.depends(r.via, v) })
+	s.deferred = slices.DeleteFunc(s.deferred, func(r release) bool { return r.depends(vs, v) })
 	s.bytes = slices.DeleteFunc(s.bytes, func(b slot) bool { return vs.depends(b.v, v) })
 	s.conditional = slices.DeleteFunc(s.conditional,
 		func(w conditionalSlot) bool { return vs.depends(w.v, v) })
