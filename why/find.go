@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/aspects"
+	"github.com/cpprof/cpprof/internal/config"
 	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
@@ -34,6 +35,12 @@ type Options struct {
 	Aspects   *aspects.Set  // that name system calls, allocation and the collector; nil: none
 	Threshold float64
 	Course    bool // hypotheses have the course of their verdicts
+}
+
+// OptionsOf returns the options that a configuration and the options of views
+// give.
+func OptionsOf(c *config.Config, v views.Options) Options {
+	return Options{Views: v, Aspects: c.AllAspects(), Threshold: cmp.Or(c.Slow, DefaultThreshold)}
 }
 
 // A candidate is a hypothesis with the finding that it would be.

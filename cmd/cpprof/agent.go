@@ -27,7 +27,7 @@ type agentFlags struct {
 	tokenFile      string
 	cert, key, own string // own is the file of the authority of the clients' certificates
 	limit          time.Duration
-	mark           markFlags
+	maxHalt        time.Duration
 	samplerFlags
 }
 
@@ -85,9 +85,9 @@ address that other hosts reach needs one of these.`,
 	flags.StringVar(&f.key, "tls-key", "", "the `file` with the key of that certificate")
 	flags.StringVar(&f.own, "client-ca", "",
 		"serve only clients with a certificate of the authority in this `file`")
-	addFor(c, &f.limit)
+	addDuration(c, &f.limit, 0)
 	f.samplerFlags.add(c)
-	f.mark.add(c)
+	addMaxHalt(c, &f.maxHalt)
 	return c
 }
 
@@ -114,7 +114,7 @@ func (f *agentFlags) check(c *cobra.Command) error {
 	if err := f.samplerFlags.check(c); err != nil {
 		return err
 	}
-	return f.mark.set(&f.options, f.backend, f.options.MaxCPU)
+	return setMark(&f.options, f.maxHalt, f.backend, f.options.MaxCPU)
 }
 
 // matches reports whether one of the patterns matches the name of a file, or

@@ -200,12 +200,12 @@ func TestAgentSaysWhatIsWrong(t *testing.T) {
 			t.Fatal(err)
 		}
 		var said strings.Builder
-		status := run(t.Context(), strings.Fields("agent --listen 127.0.0.1:0 --for 1ms --token-file "+file), terminal{out: io.Discard, err: &said})
+		status := run(t.Context(), strings.Fields("agent --listen 127.0.0.1:0 --duration 1ms --token-file "+file), terminal{out: io.Discard, err: &said})
 		if warned := strings.Contains(said.String(), "all users of this host can read or write it: chmod o= "+file); status != exitFine || warned != want {
 			t.Errorf("mode %o: status %d, warning %q", mode, status, said.String())
 		}
 	}
-	out, err := exec.Command("sh", "-c", "ulimit -n 20; exec "+fixture.Cpprof(t)+" agent --listen 127.0.0.1:0 --for 1ms").CombinedOutput()
+	out, err := exec.Command("sh", "-c", "ulimit -n 20; exec "+fixture.Cpprof(t)+" agent --listen 127.0.0.1:0 --duration 1ms").CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "may open 20 files at a time, and needs 328") || !strings.Contains(string(out), "ulimit -n 328") {
 		t.Errorf("%v, %s", err, out)
 	}
@@ -215,7 +215,7 @@ func TestAgentSaysWhatIsWrong(t *testing.T) {
 func TestAgentSockets(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "agent")
 	first := startAgent(t, "--listen", "unix:"+path)
-	refuses(t, []refusal{{"agent --for 1ms --listen unix:" + path, exitFailed, "address already in use"}})
+	refuses(t, []refusal{{"agent --duration 1ms --listen unix:" + path, exitFailed, "address already in use"}})
 	if err := first.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -225,5 +225,5 @@ func TestAgentSockets(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	refuses(t, []refusal{{"agent --for 1ms --listen unix:" + file, exitFailed, "address already in use"}})
+	refuses(t, []refusal{{"agent --duration 1ms --listen unix:" + file, exitFailed, "address already in use"}})
 }

@@ -217,9 +217,9 @@ func TestAgentGivesUpRecordings(t *testing.T) {
 // What can't be served is refused before anything is opened.
 func TestAgentRefuses(t *testing.T) {
 	refuses(t, []refusal{
-		{"agent --listen 0.0.0.0:0 --for 1ms", exitFailed, "other hosts can reach this address"},
-		{"agent --listen :0 --for 1ms", exitFailed, "give --token-file or --client-ca"},
-		{"agent --listen 127.0.0.1:0 --token-file none --for 1ms", exitFailed, "--token-file: open none"},
+		{"agent --listen 0.0.0.0:0 --duration 1ms", exitFailed, "other hosts can reach this address"},
+		{"agent --listen :0 --duration 1ms", exitFailed, "give --token-file or --client-ca"},
+		{"agent --listen 127.0.0.1:0 --token-file none --duration 1ms", exitFailed, "--token-file: open none"},
 		{"agent --client-ca x", exitUsage, "give --tls-cert and --tls-key, too"},
 		{"agent --tls-cert x", exitUsage, "give both"},
 		{"agent --every 1s", exitUsage, "want at least the duration of a recording, 10s"},

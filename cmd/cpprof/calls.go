@@ -52,8 +52,6 @@ commands.`,
 	f.addInput(c, t)
 	f.addFormat(c)
 	addSettings(c, &f.settings)
-	addConfig(c, &f.config)
-	addClassBy(c, &f.classBy)
 	c.Flags().StringVar(&f.slow, "slow", f.slow, "which calls are slow, such as '> 200ms' or '> p95'")
 	c.Flags().IntVar(&f.number, "number", 0, "show this `call`, the longest being 1")
 	addTop(c, &f.top, 5)

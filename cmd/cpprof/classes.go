@@ -29,7 +29,7 @@ func newClassesCommand(t terminal) *cobra.Command {
 
 With --against OLD it matches the classes by name, and prints the shares minus those in OLD.`,
 		Example: `  cpprof classes run.cpprof
-  cpprof classes run.cpprof --class-by label:route --span 10s,20s
+  cpprof classes run.cpprof --set classes=label:route --span 10s,20s
   cpprof classes new.cpprof --against old.cpprof`,
 		GroupID:           groupShow,
 		Args:              oneRecording,

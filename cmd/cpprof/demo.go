@@ -119,9 +119,7 @@ func showDemo(ctx context.Context, t terminal, path string, text bool) error {
 	}
 	termtext.Fprintf(t.out, "\nThis is what cpprof finds by itself ('cpprof why %s'):\n\n",
 		words.Shell(path))
-	a, err := why.Find(s.recording,
-		why.Options{Views: s.options, Aspects: s.config.AllAspects(),
-			Threshold: why.DefaultThreshold})
+	a, err := why.Find(s.recording, why.OptionsOf(s.config, s.options))
 	if err != nil {
 		return err
 	}

@@ -115,9 +115,9 @@ func commandLines(text string) []string {
 		case strings.HasPrefix(c, "cpprof view"): // TestView... run it, at a terminal
 		case strings.Contains(c, "--web"): // TestRecordWeb runs it: it ends at Ctrl-C
 		case strings.HasPrefix(c, "cpprof agent"):
-			commands = append(commands, c+" --listen 127.0.0.1:0 --for 1ms")
+			commands = append(commands, c+" --listen 127.0.0.1:0 --duration 1ms")
 		case strings.HasPrefix(c, "cpprof web"):
-			commands = append(commands, c+" --no-browser --for 1ms")
+			commands = append(commands, c+" --no-browser --duration 1ms")
 		case strings.HasPrefix(c, "cpprof report session"): // the Analyzer saves one
 		default:
 			commands = append(commands, c)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"time"
 
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
@@ -18,7 +19,7 @@ func newDumpGoroutinesCommand(t terminal) *cobra.Command {
 	var process processFlag
 	var backend, address string
 	var input inputFlags
-	var mark markFlags
+	var maxHalt time.Duration
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "dump-goroutines -p PROCESS\n  cpprof dump-goroutines FILE [--program EXECUTABLE]\n  cpprof dump-goroutines --connect HOST:PORT --program EXECUTABLE",
@@ -28,7 +29,7 @@ goroutines was doing. It groups goroutines with the same state, wait reason and 
 group first. Each group has its thread classes, its labels, the lock that it waits for and the
 holder of that lock, the goroutines that can end a wait for a channel, a sync.WaitGroup or a
 sync.Cond, and the stack, innermost call first. Goroutines that can never run again are marked:
-see 'cpprof stuck --help'. --no-heap leaves that out.
+see 'cpprof stuck --help'. --max-halt 0 leaves that out.
 
 It shows the same of a core dump of a program, and of a goroutine dump.`,
 		Example: `  cpprof dump-goroutines -p 4711
@@ -45,10 +46,10 @@ It shows the same of a core dump of a program, and of a goroutine dump.`,
 				r, err = dumpedElsewhere(c, address, input.program, args)
 			case len(args) == 1 && !c.Flags().Changed("pid"):
 				if r, err = input.oneSample(args[0]); err == nil {
-					err = mark.setCore(t, r, args[0], &input)
+					err = markCore(t, r, args[0], &input, maxHalt)
 				}
 			default:
-				r, err = dumpedProcess(c, t, process, backend, &mark, args)
+				r, err = dumpedProcess(c, t, process, backend, maxHalt, args)
 			}
 			if err != nil {
 				return err
@@ -70,8 +71,7 @@ It shows the same of a core dump of a program, and of a goroutine dump.`,
 	addConnect(c, &address)
 	addJSON(c, &asJSON)
 	addBackend(c, &backend)
-	mark.add(c)
-	addMaxHalt(c, &mark.maxHalt)
+	addMaxHalt(c, &maxHalt)
 	input.addInput(c, t)
 	input.addFormat(c)
 	addProgram(c, &input.program)
@@ -96,7 +96,7 @@ func (f *inputFlags) oneSample(path string) (*sampledata.Recording, error) {
 
 // dumpedProcess halts the process that the flags name, once.
 func dumpedProcess(c *cobra.Command, t terminal, process processFlag, backend string,
-	mark *markFlags, args []string) (*sampledata.Recording, error) {
+	maxHalt time.Duration, args []string) (*sampledata.Recording, error) {
 	if len(args) > 0 {
 		return nil, usagef("give a process (-p PROCESS) or a file, not both")
 	}
@@ -110,7 +110,7 @@ func dumpedProcess(c *cobra.Command, t terminal, process processFlag, backend st
 	if err != nil {
 		return nil, err
 	}
-	return haltOnce(c.Context(), t, pid, backend, mark)
+	return haltOnce(c.Context(), t, pid, backend, maxHalt)
 }
 
 // dumpedElsewhere halts the program of a Delve server once.
@@ -129,9 +129,9 @@ func dumpedElsewhere(c *cobra.Command, address, program string,
 }
 
 // haltOnce halts a program once, and returns a recording of that one sample.
-// If mark is not nil, it also marks the heap.
+// If maxHalt is not 0, it also marks the heap.
 func haltOnce(ctx context.Context, t terminal, pid int, backend string,
-	mark *markFlags) (*sampledata.Recording, error) {
+	maxHalt time.Duration) (*sampledata.Recording, error) {
 	ctx, signals := watchSignals(ctx)
 	defer signals.stop()
 	p, b, err := attachTo(t, pid, backend, anyProgram)
@@ -139,11 +139,9 @@ func haltOnce(ctx context.Context, t terminal, pid int, backend string,
 		return nil, err
 	}
 	var o sampler.Options
-	if mark != nil {
-		if err := mark.set(&o, backend, 0); err != nil {
-			p.Release()
-			return nil, errors.Join(err, b.Close())
-		}
+	if err := setMark(&o, maxHalt, backend, 0); err != nil {
+		p.Release()
+		return nil, errors.Join(err, b.Close())
 	}
 	return haltTarget(ctx, signals, target{Process: p, backend: b}, o.Mark)
 }

@@ -41,11 +41,7 @@ func addJSON(c *cobra.Command, json *bool) { c.Flags().BoolVar(json, "json", fal
 func addCSV(c *cobra.Command, csv *bool) { c.Flags().BoolVar(csv, "csv", false, "print CSV") }
 
 func addDuration(c *cobra.Command, d *time.Duration, byDefault time.Duration) {
-	c.Flags().DurationVarP(d, "duration", "d", byDefault, "how long to sample, such as 10s")
-}
-
-func addFor(c *cobra.Command, limit *time.Duration) {
-	c.Flags().DurationVar(limit, "for", 0, "end after this `duration` (default: at Ctrl-C)")
+	c.Flags().DurationVarP(d, "duration", "d", byDefault, "how long it lasts, such as 10s")
 }
 
 func addRounds(c *cobra.Command, n *int, byDefault int) {
@@ -99,21 +95,16 @@ func addMaxCPU(c *cobra.Command, f *shareFlag, byDefault float64) {
 		"the `share` of one core that cpprof may use; 0 for no limit")
 }
 
-func addConfig(c *cobra.Command, path *string) {
-	c.Flags().StringVar(path, "config", "",
-		"the configuration `file` (default: cpprof.yaml, in this folder or above)")
-}
-
 func addSettings(c *cobra.Command, settings *[]string) {
 	c.Flags().StringArrayVar(settings, "set", nil,
-		"a setting of cpprof.yaml, such as lists.busy='cpu.used > 1', as `KEY=VALUE` (may be repeated)")
+		"a setting of cpprof.yaml, as `KEY=VALUE`: classes=label:route, lists.busy='cpu.used > 1'; or another file: config=FILE (may be repeated)")
+	completeWords(c, "set", settingKeys...)
 }
 
-func addClassBy(c *cobra.Command, by *string) {
-	c.Flags().StringVar(by, "class-by", "",
-		"what makes a thread class: function, site, label:KEY (default: as cpprof.yaml says, or function)")
-	completeWords(c, "class-by", "function", "site", "label:")
-}
+// settingKeys completes --set: the keys, with the values that are words.
+var settingKeys = []string{"accounting=", "aspects.", "classes=function", "classes=site",
+	"classes=label:", "config=", "inlines=", "lists.", "merge.", "metrics.", "priorities.", "slow=",
+	"threshold=", "wrappers="}
 
 // addMin adds the flag that says what is too little to show.
 func addMin(c *cobra.Command, f *minFlag) {

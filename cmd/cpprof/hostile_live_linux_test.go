@@ -51,7 +51,7 @@ func TestHostileProgramsLong(t *testing.T) {
 		{"record", "-d", "300ms", "--backend", "delve", "-o", "delve", "-p", pid},
 		{"record", "-d", "300ms", "-o", "launched", "--", target.Path, hostile, "briefly"},
 		{"top", "-n", "2", "-i", "200ms", "-p", pid},
-		{"top", "-n", "2", "-i", "200ms", "--class-by", "label:key " + hostile, "-p", pid},
+		{"top", "-n", "2", "-i", "200ms", "--set", "classes=label:key " + hostile, "-p", pid},
 		{"dump-goroutines", "-p", pid},
 		{"dump-goroutines", "--json", "-p", pid},
 		{"dump-goroutines", "-p", "x" + hostile},

@@ -102,7 +102,7 @@ func TestHostileNames(t *testing.T) {
 		if hasJSON(c) {
 			checkTame(t, call(t, append(slices.Clone(args), "--json"), stand).out)
 		}
-		for _, wrong := range [][]string{{"--strict=" + hostile}, {"--" + hostile}, {"--thread", hostile}, {"--config", hostile}, {hostile}} {
+		for _, wrong := range [][]string{{"--strict=" + hostile}, {"--" + hostile}, {"--thread", hostile}, {"--set", "config=" + hostile}, {hostile}} {
 			checkTame(t, call(t, append(slices.Clone(args), wrong...), stand).err)
 		}
 		stand = map[string]string{theRecording: cut, otherOne: path}
@@ -114,9 +114,9 @@ func TestHostileNames(t *testing.T) {
 	for _, args := range [][]string{
 		{"__complete", "cost", path, "--server", ""}, {"__complete", "report", path, "--thread", ""}, {hostile}, {"record", "-o", hostile, "--", hostile},
 		{"record", "--" + hostile}, {"cost", path, "--server", hostile}, {"cost", path, "--server", "* .." + hostile},
-		{"mcp", "--folder", hostile}, {"agent", "--for", "1ms", "--listen", hostile}, {"agent", "--for", "1ms", "--match", hostile + "["}, {"agent", "--for", "1ms", "--token-file", hostile},
-		{"agent", "--for", "1ms", "--tls-cert", hostile, "--tls-key", hostile}, {"agent", "--for", "1ms", "--client-ca", hostile},
-		{"classes", path, "--class-by", hostile}, {"find", path, "--server", "--coverage", hostile}, {"report", path, "--server", "--prune", hostile},
+		{"mcp", "--folder", hostile}, {"agent", "--duration", "1ms", "--listen", hostile}, {"agent", "--duration", "1ms", "--match", hostile + "["}, {"agent", "--duration", "1ms", "--token-file", hostile},
+		{"agent", "--duration", "1ms", "--tls-cert", hostile, "--tls-key", hostile}, {"agent", "--duration", "1ms", "--client-ca", hostile},
+		{"classes", path, "--set", "classes=" + hostile}, {"find", path, "--server", "--coverage", hostile}, {"report", path, "--server", "--prune", hostile},
 	} {
 		got := call(t, args, map[string]string{})
 		checkTame(t, got.out+got.err)

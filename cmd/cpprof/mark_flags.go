@@ -12,27 +12,16 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// markFlags are the flags that say how a recording finds out what is stuck
+// addMaxHalt adds the flag that says how a recording finds out what is stuck
 // for good.
-type markFlags struct {
-	noHeap  bool
-	maxHalt time.Duration
-}
-
-func (f *markFlags) add(c *cobra.Command) {
-	f.maxHalt = heap.DefaultMaxHalt
-	c.Flags().BoolVar(&f.noHeap, "no-heap", false,
-		"don't find out what is stuck for good: leave the program's heap unread")
-}
-
 func addMaxHalt(c *cobra.Command, to *time.Duration) {
 	c.Flags().DurationVar(to, "max-halt", heap.DefaultMaxHalt,
-		"the longest `time` to halt the program once, to prove that something is stuck for good")
+		"the longest `time` to halt the program once, to prove that something is stuck for good; 0 leaves the heap unread")
 }
 
 func checkMaxHalt(limit time.Duration) error {
-	if limit < time.Millisecond {
-		return usagef("--max-halt %v: want at least 1ms", limit)
+	if limit != 0 && limit < time.Millisecond {
+		return usagef("--max-halt %v: want at least 1ms, or 0 to leave the heap unread", limit)
 	}
 	return nil
 }
@@ -44,29 +33,29 @@ const (
 	markAgain  = 10 * time.Second
 )
 
-// set sets the options that let a recording mark the heap with a bound on
+// setMark sets the options that let a recording mark the heap with a bound on
 // processor time, in cores; 0 is none.
-func (f *markFlags) set(o *sampler.Options, backend string, maxCPU float64) error {
-	if err := checkMaxHalt(f.maxHalt); err != nil || f.noHeap || !backends[backend].heap {
+func setMark(o *sampler.Options, maxHalt time.Duration, backend string, maxCPU float64) error {
+	if err := checkMaxHalt(maxHalt); err != nil || maxHalt == 0 || !backends[backend].heap {
 		return err
 	}
 	if maxCPU == 0 {
 		maxCPU = 1
 	}
-	o.Mark = live.Marker(heap.Config{MaxHalt: f.maxHalt, MaxMemory: markMemory,
+	o.Mark = live.Marker(heap.Config{MaxHalt: maxHalt, MaxMemory: markMemory,
 		MaxCPU: min(maxCPU, 1)})
 	o.MarkAgain = markAgain
 	return nil
 }
 
-// setCore marks the heap of a core dump, if the recording is of one. Without
+// markCore marks the heap of a core dump, if the recording is of one. Without
 // its heap, the dump is shown all the same, and a line says what it lacks.
-func (f *markFlags) setCore(t terminal, r *sampledata.Recording, path string,
-	input *inputFlags) error {
-	if input.program == "" || f.noHeap {
-		return checkMaxHalt(f.maxHalt)
+func markCore(t terminal, r *sampledata.Recording, path string, input *inputFlags,
+	maxHalt time.Duration) error {
+	if input.program == "" || maxHalt == 0 {
+		return checkMaxHalt(maxHalt)
 	}
-	limits := heap.Config{MaxHalt: f.maxHalt, MaxMemory: int64(input.memory)}
+	limits := heap.Config{MaxHalt: maxHalt, MaxMemory: int64(input.memory)}
 	if limits.MaxMemory == 0 {
 		limits.MaxMemory = memory.Default()
 	}
@@ -74,5 +63,5 @@ func (f *markFlags) setCore(t terminal, r *sampledata.Recording, path string,
 	if r.Marking, err = coreMarking(path, input.program, limits); err != nil {
 		termtext.Fprintf(t.err, "cpprof: what is stuck for good is not known: %s\n", err)
 	}
-	return checkMaxHalt(f.maxHalt)
+	return checkMaxHalt(maxHalt)
 }

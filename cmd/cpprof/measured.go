@@ -5,12 +5,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// addMonitors adds the flags of commands about monitors.
-func (f *viewFlags) addMonitors(c *cobra.Command, t terminal) {
-	f.addSamples(c, t)
-	addClassBy(c, &f.classBy)
-}
-
 // A measured is a recording with its table, and the samples that count.
 type measured struct {
 	*source

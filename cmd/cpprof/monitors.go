@@ -31,7 +31,7 @@ hits(CALL PATH), label(KEY=VALUE), lock(NAME), samples(0-99), span(2s, 3s).`,
 		ValidArgsFunction: completeRecording,
 		RunE:              func(_ *cobra.Command, args []string) error { return f.run(t, args[0]) },
 	}
-	f.addMonitors(c, t)
+	f.addSamples(c, t)
 	addJSON(c, &f.json)
 	addCSV(c, &f.csv)
 	c.AddCommand(newPlotCommand(t), newSuggestCommand(t), newCorrelateCommand(t),

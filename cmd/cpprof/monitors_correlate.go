@@ -44,7 +44,7 @@ collection. With --with, each recording counts once.`,
 			return f.run(t, args[0], args[1:])
 		},
 	}
-	f.addMonitors(c, t)
+	f.addSamples(c, t)
 	flags := c.Flags()
 	flags.StringVar(&f.over, "over", "",
 		"correlate over the spans of a sample `list` or predicate, not over samples")

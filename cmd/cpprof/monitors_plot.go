@@ -20,22 +20,22 @@ import (
 // plotFlags are the flags of plot.
 type plotFlags struct {
 	viewFlags
-	against         string
-	scatter, matrix string
-	output          string
-	force           bool
-	json, csv       bool
+	against   string
+	scatter   string
+	output    string
+	force     bool
+	json, csv bool
 }
 
 func newPlotCommand(t terminal) *cobra.Command {
 	var f plotFlags
 	c := &cobra.Command{
-		Use:   "plot RECORDING [METRIC...] [--scatter A,B | --matrix A,B,C]",
+		Use:   "plot RECORDING [METRIC...] [--scatter A,B[,C]]",
 		Short: "Draw metrics over time or against one another, in the terminal or to a file",
 		Long: `plot draws strips of metrics over time, with the same time in all and the statistics of each beside
 it. With --against, a second recording is in the same strips. --scatter draws one metric against
-another, --matrix each of several against each. Without --output, the picture is text; to a file,
-it is SVG or PNG, by the ending of its name. 'cpprof monitors' lists what there is.`,
+another, or each of several against each. Without --output, the picture is text; to a file, it is
+SVG or PNG, by the ending of its name. 'cpprof monitors' lists what there is.`,
 		Example: `  cpprof monitors plot run.cpprof cpu.used 'hits(* ..encoding/json.Marshal)'
   cpprof monitors plot new.cpprof heap.live --against old.cpprof -o heap.svg
   cpprof monitors plot run.cpprof --scatter 'goroutines.blocked,cpu.used' -o scatter.png`,
@@ -50,11 +50,11 @@ it is SVG or PNG, by the ending of its name. 'cpprof monitors' lists what there 
 			return f.run(t, args[0], args[1:])
 		},
 	}
-	f.addMonitors(c, t)
+	f.addSamples(c, t)
 	flags := c.Flags()
 	addAgainst(c, &f.against)
-	flags.StringVar(&f.scatter, "scatter", "", "draw two `metrics` against one another, as A,B")
-	flags.StringVar(&f.matrix, "matrix", "", "draw several `metrics` against one another, as A,B,C")
+	flags.StringVar(&f.scatter, "scatter", "",
+		"draw two `metrics`, A,B, or several, A,B,C, against one another")
 	addOutput(c, &f.output, "")
 	addForce(c, &f.force)
 	addJSON(c, &f.json)
@@ -64,12 +64,6 @@ it is SVG or PNG, by the ending of its name. 'cpprof monitors' lists what there 
 
 // check returns an error for flags that don't go together.
 func (f *plotFlags) check(exprs []string) error {
-	kinds := 0
-	for _, given := range []bool{f.scatter != "", f.matrix != "", len(exprs) > 0} {
-		if given {
-			kinds++
-		}
-	}
 	forms := 0
 	for _, given := range []bool{f.json, f.csv, f.output != ""} {
 		if given {
@@ -77,12 +71,12 @@ func (f *plotFlags) check(exprs []string) error {
 		}
 	}
 	switch {
-	case kinds > 1:
-		return usagef("--scatter, --matrix and strips of metrics are three pictures: ask for one of them")
+	case f.scatter != "" && len(exprs) > 0:
+		return usagef("--scatter and strips of metrics are two pictures: ask for one of them")
 	case forms > 1:
 		return usagef("--output, --json and --csv are three forms: ask for one of them")
-	case f.against != "" && (f.scatter != "" || f.matrix != ""):
-		return usagef("--against adds a recording to strips, not to --scatter or --matrix")
+	case f.against != "" && f.scatter != "":
+		return usagef("--against adds a recording to strips, not to --scatter")
 	}
 	return nil
 }
@@ -95,11 +89,10 @@ func (f *plotFlags) run(t terminal, path string, exprs []string) error {
 	if err != nil {
 		return err
 	}
-	pairs := f.scatter != "" || f.matrix != ""
-	if pairs {
-		exprs = metrics.Split(f.scatter + f.matrix)
-		if f.scatter != "" && len(exprs) != 2 || len(exprs) < 2 {
-			return usagef("--scatter takes two metrics and --matrix two or more, with commas between them; got %d", len(exprs))
+	if f.scatter != "" {
+		if exprs = metrics.Split(f.scatter); len(exprs) < 2 {
+			return usagef("--scatter takes two metrics or more, with commas between them; got %d",
+				len(exprs))
 		}
 	}
 	if len(exprs) == 0 {
@@ -123,7 +116,7 @@ func (f *plotFlags) run(t terminal, path string, exprs []string) error {
 		return valuesJSON(t.out, all)
 	case f.csv:
 		return valuesCSV(t.out, all)
-	case pairs:
+	case f.scatter != "":
 		return f.pairs(t, m, metrics)
 	}
 	return f.strips(t, all)
@@ -171,9 +164,9 @@ func (f *plotFlags) strips(t terminal, all []*drawn) error {
 func (f *plotFlags) pairs(t terminal, m *measured, selected []*metrics.Metric) error {
 	pair := func(x, y int) *plots.Pair { return plots.NewPair(selected[x], selected[y], m.list) }
 	switch {
-	case f.scatter != "" && f.output == "":
+	case len(selected) == 2 && f.output == "":
 		return plots.PrintScatter(t.out, pair(0, 1), t.width())
-	case f.scatter != "":
+	case len(selected) == 2:
 		return f.save(t, func(w io.Writer) error {
 			return plots.WriteScatter(w, f.output, pair(0, 1))
 		})

@@ -41,7 +41,7 @@ because so many were tried, are marked.`,
 			return f.run(t, args[0], args[1])
 		},
 	}
-	f.addMonitors(c, t)
+	f.addSamples(c, t)
 	flags := c.Flags()
 	addTop(c, &f.top, 25)
 	flags.Float64Var(&f.least, "least", 0.01,

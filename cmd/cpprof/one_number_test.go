@@ -121,7 +121,7 @@ type whyAnswer struct {
 // sameNumbers compares what commands say of a file, and returns how many shares it has compared with their commands.
 func sameNumbers(t *testing.T, file string) (compared int) {
 	var a whyAnswer
-	out, status := printedBy(t, "why", "--json", "--threshold", "2%", file)
+	out, status := printedBy(t, "why", "--json", "--set", "slow=2%", file)
 	if status != exitFine {
 		if !strings.Contains(out, "samples over time") && !strings.Contains(out, "moment") {
 			t.Errorf("why: %s", out)

@@ -29,7 +29,7 @@ const (
 // readerCalls are calls of each command that reads a recording, without --json.
 var readerCalls = map[string][][]string{
 	"cpprof view": {{theRecording}, {otherOne, "--against", theRecording}},
-	"cpprof web":  {{theRecording, "--no-browser", "--for", "1ms", "--span", ",1s"}, {otherOne, "--against", theRecording, "--no-browser", "--for", "1ms", "--span", ",1s"}},
+	"cpprof web":  {{theRecording, "--no-browser", "--duration", "1ms", "--span", ",1s"}, {otherOne, "--against", theRecording, "--no-browser", "--duration", "1ms", "--span", ",1s"}},
 	"cpprof report": {
 		{theRecording}, {theRecording, "--server", "--auto"}, {theRecording, "--server", "--against", otherOne},
 		{otherOne, "--server", "--against", theRecording}, {otherOne, "--against", theRecording},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"time"
 
 	"github.com/cpprof/cpprof/internal/config"
 	"github.com/cpprof/cpprof/sampledata"
@@ -28,7 +29,7 @@ type recordFlags struct {
 	monitors   []string
 	noMonitors bool
 	full       bool // keep the whole command line
-	mark       markFlags
+	maxHalt    time.Duration
 	samplerFlags
 
 	// adds to what the sampler sees; nil if nothing is added
@@ -62,7 +63,7 @@ cpprof samples less often than --rate says if it would otherwise exceed --max-ov
 			if err := f.check(c, args); err != nil {
 				return &usageError{err}
 			}
-			if err := f.mark.set(&f.options, f.backend, f.maxCPU.float()); err != nil {
+			if err := setMark(&f.options, f.maxHalt, f.backend, f.maxCPU.float()); err != nil {
 				return err
 			}
 			switch {
@@ -101,8 +102,7 @@ cpprof samples less often than --rate says if it would otherwise exceed --max-ov
 		"keep passwords, tokens and other secrets in the recorded command line")
 	f.addJitter(c)
 	f.samplerFlags.add(c)
-	f.mark.add(c)
-	addMaxHalt(c, &f.mark.maxHalt)
+	addMaxHalt(c, &f.maxHalt)
 	return c
 }
 

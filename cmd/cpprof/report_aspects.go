@@ -42,6 +42,5 @@ and takes precedence.`,
 	f.addFormat(c)
 	c.Flags().BoolVar(&builtin, "builtin", false, "print the definitions of the built-in aspects")
 	addSettings(c, &f.settings)
-	addConfig(c, &f.config)
 	return c
 }

@@ -33,7 +33,7 @@ and labelled in them.`,
 		},
 	}
 	f.addInput(c, t)
-	addConfig(c, &f.config)
+	addSettings(c, &f.settings)
 	addJSON(c, &asJSON)
 	return c
 }
@@ -104,7 +104,7 @@ func showWindow(t terminal, src *session.Source, w session.Window, asJSON bool) 
 		err = fmt.Errorf("%s: %w", src.Path, err)
 	}
 	var unknown *views.UnknownClassError
-	if errors.As(err, &unknown) { // the session had another --class-by
+	if errors.As(err, &unknown) { // the session had other classes
 		termtext.Fprintf(t.err, "cpprof: a window is left out: %v\n", err)
 		return nil
 	}

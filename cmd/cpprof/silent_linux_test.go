@@ -121,7 +121,7 @@ func TestAgentSilentLong(t *testing.T) {
 	healthy := fixture.Start(t, fixture.BuildOnce(t, "mutex"))
 	needsTracing(t, healthy.Pid())
 	a := startAgent(t, "--max-duration", "200ms", "--every", "200ms", "--at-once", "13", "--max-cpu", "0",
-		"--no-heap", "--rate", "1000", "--max-overhead", "100%", "--match", "mutex", "--match", "silent", "--match", "mount")
+		"--max-halt", "0", "--rate", "1000", "--max-overhead", "100%", "--match", "mutex", "--match", "silent", "--match", "mount")
 	ask := func(what string) {
 		began := time.Now()
 		a.get("/discovery", http.StatusOK)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"strings"
 
 	"github.com/cpprof/cpprof/internal/config"
 	"github.com/cpprof/cpprof/internal/termtext"
@@ -22,13 +23,12 @@ type viewFlags struct {
 	server bool
 	thread string
 
-	by, classBy string
-	idle        bool
-	slices      bool // trees say when their stacks got their hits, which intervals need
-	config      string
-	settings    []string // of --set
-	samples     string   // the list whose samples count; "" is all
-	calls       string   // the calls whose time counts; "" is all time
+	by       string
+	idle     bool
+	slices   bool     // trees say when their stacks got their hits, which intervals need
+	settings []string // of --set
+	samples  string   // the list whose samples count; "" is all
+	calls    string   // the calls whose time counts; "" is all time
 	// the calls whose time counts there; "" are those of the same condition
 	againstCalls string
 }
@@ -38,7 +38,6 @@ func (f *viewFlags) addSamples(c *cobra.Command, t terminal) {
 	f.addInput(c, t)
 	f.addList(c)
 	addSettings(c, &f.settings)
-	addConfig(c, &f.config)
 }
 
 // addOptions adds the flags of every command that divides a recording's time.
@@ -47,7 +46,6 @@ func (f *viewFlags) addOptions(c *cobra.Command, t terminal) {
 	f.addFormat(c)
 	addSpan(c, &f.span)
 	f.addCalls(c)
-	addClassBy(c, &f.classBy)
 }
 
 // addView adds the flags that choose a view and the kind of its frames.
@@ -198,12 +196,21 @@ func (s *source) checkSpan() error {
 	return nil
 }
 
+// configuration reads the config file, and adds the settings of --set.
 func (f *viewFlags) configuration() (*config.Config, error) {
-	c, err := loadConfig(f.config, f.err)
+	file, settings := "", []string(nil)
+	for _, setting := range f.settings {
+		if path, ok := strings.CutPrefix(setting, "config="); ok {
+			file = path
+		} else {
+			settings = append(settings, setting)
+		}
+	}
+	c, err := loadConfig(file, f.err)
 	if err != nil {
 		return nil, err
 	}
-	for _, setting := range f.settings {
+	for _, setting := range settings {
 		if err := c.Set(setting); err != nil {
 			return nil, usagef("--set %s: %w", setting, err)
 		}
@@ -221,7 +228,7 @@ func loadConfig(path string, warnings io.Writer) (*config.Config, error) {
 		}
 		for _, file := range ignored {
 			termtext.Fprintf(warnings,
-				"cpprof: warning: %s belongs to another user and is ignored; to use it, add --config %s\n", file, words.Shell(file))
+				"cpprof: warning: %s belongs to another user and is ignored; to use it, add --set config=%s\n", file, words.Shell(file))
 		}
 		path = found
 	}
@@ -238,11 +245,6 @@ func (f *viewFlags) viewOptions(c *config.Config) (o views.Options, err error) {
 		}
 	}
 	o.Classes = c.Classes
-	if f.classBy != "" {
-		if o.Classes, err = views.ParseClassBy(f.classBy); err != nil {
-			return o, usagef("--class-by: %w", err)
-		}
-	}
 	o.Span, o.MaxMemory = f.span, int64(f.memory)
 	o.Accounting, o.NoInlines = c.Accounting, c.NoInlines
 	o.Slices = f.slices

@@ -87,6 +87,9 @@ func (f *stuckFlags) check() error {
 	if f.input.memory != 0 && f.input.memory < 16<<20 {
 		return usagef("--max-memory: want at least 16MB")
 	}
+	if f.maxHalt == 0 {
+		return usagef("--max-halt 0 leaves the heap unread, and stuck is about the heap")
+	}
 	return checkMaxHalt(f.maxHalt)
 }
 

@@ -216,10 +216,10 @@ func TestStuckRecordingLong(t *testing.T) {
 	if !strings.Contains(dump, "\n12 waiting: chan send, stuck for good\n") {
 		t.Errorf("the dump is %s", dump)
 	}
-	if dump = attached(t, target, "dump-goroutines", "--no-heap"); strings.Contains(dump, "stuck for good") {
-		t.Errorf("with --no-heap, the dump is %s", dump)
+	if dump = attached(t, target, "dump-goroutines", "--max-halt", "0"); strings.Contains(dump, "stuck for good") {
+		t.Errorf("with --max-halt 0, the dump is %s", dump)
 	}
-	attached(t, target, "record", "-o", dir, "-f", "-d", "200ms", "--no-heap")
+	attached(t, target, "record", "-o", dir, "-f", "-d", "200ms", "--max-halt", "0")
 	if _, errs, status := runStuck(t, dir); status != exitUsage || !strings.Contains(errs, "heap was not marked") {
 		t.Errorf("without a marking: status %d: %s", status, errs)
 	}

@@ -74,8 +74,6 @@ ends. Elsewhere it prints one block after another. It saves nothing: see 'cpprof
 		"how far to look back (default "+usualWindow.String()+
 			", or the interval if that is longer)")
 	addSort(c, &f.sort, sortColumns()...)
-	addClassBy(c, &f.view.classBy)
-	addConfig(c, &f.view.config)
 	addSettings(c, &f.view.settings)
 	addSampleList(c, &f.view.samples)
 	f.samplerFlags.add(c)

@@ -31,7 +31,7 @@ unless --fresh is given; 'cpprof report session RECORDING' prints them.`,
 		Example: `  cpprof view run.cpprof
   cpprof view run.cpprof --thread main.worker
   cpprof view new.cpprof --against old.cpprof --thread main.worker
-  cpprof view run.cpprof --span 2s,5s --class-by label:route`,
+  cpprof view run.cpprof --span 2s,5s --set classes=label:route`,
 		GroupID:           groupShow,
 		Args:              oneRecording,
 		ValidArgsFunction: completeRecording,

@@ -30,7 +30,6 @@ func (f *viewFlags) restored(flags *pflag.FlagSet, s *source) (*session.State, e
 	for name, take := range map[string]func(){
 		"accounting": func() { kept.Accounting = given.Accounting },
 		"by":         func() { kept.Granularity = given.Granularity },
-		"class-by":   func() { kept.Classes = given.Classes },
 		"classes":    func() { kept.Classes = given.Classes },
 		"inlines":    func() { kept.NoInlines = given.NoInlines },
 		"span":       func() { kept.Span = given.Span },

@@ -49,7 +49,7 @@ a token in it. Ctrl-C ends it. 'cpprof record --web' shows a recording while it 
 	addAgainst(c, &f.against)
 	flags.IntVar(&f.port, "port", 0, "the `port` of 127.0.0.1 to use (default: a free one)")
 	addNoBrowser(c, &f.noBrowser)
-	addFor(c, &f.limit)
+	addDuration(c, &f.limit, 0)
 	return c
 }
 
@@ -117,7 +117,7 @@ func (f *webFlags) opened(s *source) (string, error) {
 // pageOf returns the page of a source.
 func pageOf(s *source) *page.Page {
 	return &page.Page{Name: s.path, Recording: s.recording, Options: s.options,
-		Aspects: s.config.AllAspects()}
+		Config: s.config}
 }
 
 // openBrowser opens a URL in the user's browser, if there is a screen for one.

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/cpprof/cpprof/internal/report"
@@ -15,15 +16,14 @@ import (
 // whyFlags are the flags of why.
 type whyFlags struct {
 	viewFlags
-	record               recordFlags // of a program that runs
-	threshold, failAbove shareFlag
-	against              string
-	top                  int
-	json, log            bool
-	probes               bool
-	without              string // a cost that might go away
-	half                 bool
-	given                []string // flags that the commands of findings need, too
+	record    recordFlags // of a program that runs
+	failAbove shareFlag
+	against   string
+	top       int
+	json, log bool
+	probes    bool
+	without   string   // a cost that might go away
+	given     []string // flags that the commands of findings need, too
 }
 
 func newWhyCommand(t terminal) *cobra.Command {
@@ -81,8 +81,6 @@ with 'cpprof record'. A program that why has started is then ended; its output g
 		},
 	}
 	f.addOptions(c, t)
-	addShare(c.Flags(), &f.threshold, "threshold", "10%",
-		"the `share` of a class's life, or of the processors, above which something is slow")
 	addFailAbove(c, &f.failAbove)
 	addAgainst(c, &f.against)
 	addTop(c, &f.top, 5)
@@ -92,8 +90,7 @@ with 'cpprof record'. A program that why has started is then ended; its output g
 	c.Flags().BoolVar(&f.probes, "probes", false,
 		"count and time calls of the functions found in the running program, as 'cpprof probe' does: this writes into it")
 	c.Flags().StringVar(&f.without, "without", "",
-		"say what it would bring if a `PATH` (call paths or a function) or a lock cost nothing")
-	c.Flags().BoolVar(&f.half, "half", false, "with --without: if it cost half")
+		"say what it would bring if a `PATH` (call paths or a function) or a lock cost nothing; of 'half of PATH', if it cost half")
 	c.MarkFlagsMutuallyExclusive("without", "against")
 	c.MarkFlagsMutuallyExclusive("without", "fail-above")
 	c.MarkFlagsMutuallyExclusive("without", "log")
@@ -102,7 +99,7 @@ with 'cpprof record'. A program that why has started is then ended; its output g
 	addOutput(c, &f.record.outputs.given, "")
 	addForce(c, &f.record.outputs.force)
 	f.record.samplerFlags.add(c)
-	f.record.mark.add(c)
+	addMaxHalt(c, &f.record.maxHalt)
 	return c
 }
 
@@ -110,7 +107,7 @@ with 'cpprof record'. A program that why has started is then ended; its output g
 // of a command line.
 func searchFlags(c *cobra.Command) (given []string) {
 	c.Flags().Visit(func(flag *pflag.Flag) {
-		if !slices.Contains([]string{"span", "samples", "calls", "class-by", "config", "set", "format"},
+		if !slices.Contains([]string{"span", "samples", "calls", "set", "format"},
 			flag.Name) {
 			return
 		}
@@ -128,8 +125,8 @@ func searchFlags(c *cobra.Command) (given []string) {
 // check returns an error if the flags and arguments don't fit together.
 func (f *whyFlags) check(c *cobra.Command, args []string, live bool) error {
 	if live {
-		if f.without != "" || f.half {
-			return usagef("--without and --half are for a recording")
+		if f.without != "" {
+			return usagef("--without is for a recording")
 		}
 		if err := f.record.check(c, args); err != nil {
 			return &usageError{err}
@@ -138,10 +135,10 @@ func (f *whyFlags) check(c *cobra.Command, args []string, live bool) error {
 		if c.Flags().Changed("max-cpu") {
 			cores = f.record.maxCPU.float()
 		}
-		return f.record.mark.set(&f.record.options, f.record.backend, cores)
+		return setMark(&f.record.options, f.record.maxHalt, f.record.backend, cores)
 	}
 	for _, name := range []string{"duration", "output", "force", "rate", "max-overhead", "max-cpu",
-		"backend", "no-heap", "probes"} {
+		"backend", "max-halt", "probes"} {
 		if c.Flags().Changed(name) {
 			return usagef("--%s is for a running program: give a process (-p PROCESS) or a command (-- COMMAND)", name)
 		}
@@ -151,9 +148,6 @@ func (f *whyFlags) check(c *cobra.Command, args []string, live bool) error {
 	}
 	if len(args) != 1 {
 		return usagef("want one recording, such as run.cpprof, a process (-p PROCESS) or a command (-- COMMAND); got %d arguments", len(args))
-	}
-	if f.half && f.without == "" {
-		return usagef("--half is for --without")
 	}
 	return nil
 }
@@ -182,8 +176,9 @@ func (f *whyFlags) answer(s *source) (*why.Answer, error) {
 
 // searchOptions returns the options of a search in a source.
 func (f *whyFlags) searchOptions(s *source) why.Options {
-	return why.Options{Views: s.options, Aspects: s.config.AllAspects(),
-		Threshold: f.threshold.float(), Course: f.log}
+	o := why.OptionsOf(s.config, s.options)
+	o.Course = f.log
+	return o
 }
 
 // show writes an answer. It returns a *statusError if a finding is worse than
@@ -214,7 +209,8 @@ func (f *whyFlags) show(t terminal, s *source, a *why.Answer) error {
 
 // showWithout says what it would bring if a cost went away.
 func (f *whyFlags) showWithout(t terminal, s *source) error {
-	removal, err := why.Without(s.recording, f.searchOptions(s), f.without, f.half)
+	what, half := strings.CutPrefix(f.without, "half of ")
+	removal, err := why.Without(s.recording, f.searchOptions(s), what, half)
 	if err != nil {
 		return err
 	}

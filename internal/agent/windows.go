@@ -29,7 +29,7 @@ func (e *BusyError) Error() string {
 var ErrChanged = errors.New("the program that was asked for runs no more: another one has its process id")
 
 // errUnmarked says that a recording has no profile of goroutines that are stuck.
-var errUnmarked = errors.New("what is stuck for good was not found out: the program's heap could not be read in time, or --no-heap was given")
+var errUnmarked = errors.New("what is stuck for good was not found out: the program's heap could not be read in time, or --max-halt is 0")
 
 // windows makes the recordings of all processes, and keeps the latest of each
 // for as long as no other may be made.

@@ -77,7 +77,8 @@ func TestParseConfigOfNothing(t *testing.T) {
 func TestConfigErrors(t *testing.T) {
 	tests := []struct{ text, want string }{
 		{"aspect:\n  a: [b]\n", "x:1:1: unknown key \"aspect\": did you mean \"aspects\"?\n    aspect:\n    ^"},
-		{"colour: red\n", "x:1:1: unknown key \"colour\": want aspects, priorities, classes, wrappers, merge, threshold, accounting, inlines, metrics, lists, monitors\n    colour: red\n    ^"},
+		{"colour: red\n", "x:1:1: unknown key \"colour\": want aspects, priorities, classes, wrappers, merge, threshold, slow, accounting, inlines, metrics, lists, monitors\n    colour: red\n    ^"},
+		{"slow: 200%\n", "x:1:7: slow: a share is 100% at most; want one such as 5% or 0.05\n    slow: 200%\n          ^"},
 		{"threshold: 1\nthreshold: 2\n", "x:2:1: config: \"threshold\" is already in line 1\n    threshold: 2\n    ^"},
 		{"[a]", "x:1:1: config: want a mapping, not a list\n    [a]\n    ^"},
 		{"aspects: 3", "x:1:10: aspects: want a mapping, not a number\n    aspects: 3\n             ^"},

@@ -48,6 +48,7 @@ const (
 //	merge:                      # class:NAME has the goroutines of all classes that match
 //	  connections: ["go:main.(*conn).*", "!go:main.(*conn).watch"]
 //	threshold: 10               # hits; or a cost: 0.05, 5%
+//	slow: 0.1                   # the share above which something is slow
 //	accounting: observed        # or single, processors: see views.Accounting
 //	inlines: true               # false: inlined calls belong to their callers
 //	metrics:                    # name: expression over monitors (see package monitors)
@@ -65,6 +66,7 @@ type Config struct {
 	Wrappers   []aspects.Pattern // in addition to the built-in ones
 	Merges     []Merge           // they apply one after the other
 	Threshold  refine.Threshold  // the initial threshold of every view
+	Slow       float64           // the share above which something is slow; 0: not set
 	Accounting views.Accounting
 	NoInlines  bool // inlined calls belong to their callers
 	// what they mean depends on the monitors of a recording, so the

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cpprof/cpprof/aspects"
 	"github.com/cpprof/cpprof/internal/edit"
+	"github.com/cpprof/cpprof/internal/share"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/views"
 	"go.yaml.in/yaml/v3"
@@ -68,6 +69,7 @@ func sections() []section {
 		{"aspects", (*parser).aspects}, {"priorities", (*parser).priorities},
 		{"classes", (*parser).classes}, {"wrappers", (*parser).wrappers},
 		{"merge", (*parser).merges}, {"threshold", (*parser).threshold},
+		{"slow", (*parser).slow},
 		{"accounting", (*parser).accounting}, {"inlines", (*parser).inlines},
 		{"metrics", func(p *parser, n *yaml.Node) {
 			p.config.Metrics = p.definitions("metrics", n)
@@ -228,6 +230,19 @@ func (p *parser) inlines(n *yaml.Node) {
 		return
 	}
 	p.config.NoInlines = n.Value == "false"
+}
+
+func (p *parser) slow(n *yaml.Node) {
+	of, err := share.Parse(n.Value)
+	switch {
+	case n.Kind != yaml.ScalarNode:
+		p.fail(n, 0, "slow: want a share such as 10%%, not %s", kind(n))
+		return
+	case err != nil:
+		p.fail(n, 0, "slow: %v", err)
+		return
+	}
+	p.config.Slow, _ = of.Float64()
 }
 
 func (p *parser) threshold(n *yaml.Node) {

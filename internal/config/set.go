@@ -57,6 +57,8 @@ func (c *Config) take(key string, p *parser) {
 	switch key {
 	case "classes":
 		c.Classes = of.Classes
+	case "slow":
+		c.Slow = of.Slow
 	case "threshold":
 		c.Threshold = of.Threshold
 	case "accounting":

@@ -29,7 +29,7 @@ func writeHTML(w io.Writer, s *Subject) error {
 // timeline.
 func (s *Subject) page() (*page.Page, error) {
 	p := &page.Page{
-		Name: s.Path, Recording: s.Recording, Options: s.Options, Aspects: s.Config.AllAspects(),
+		Name: s.Path, Recording: s.Recording, Options: s.Options, Config: s.Config,
 		Open: s.Open, Against: s.Against,
 	}
 	if !s.Refined && !s.Part {

@@ -79,11 +79,11 @@ func (s *server) addTools(server *sdk.Server) {
 		func(ctx context.Context, _ *sdk.CallToolRequest, in whyArgs) (*sdk.CallToolResult, any,
 			error) {
 			args := []string{"why"}
-			if in.Without != "" {
+			switch {
+			case in.Half:
+				args = append(args, "--without=half of "+in.Without)
+			case in.Without != "":
 				args = append(args, "--without="+in.Without)
-			}
-			if in.Half {
-				args = append(args, "--half")
 			}
 			return s.readRecordings(ctx, in.Recording, in.Against, args...)
 		})

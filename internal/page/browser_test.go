@@ -176,7 +176,7 @@ func synthesized(samples, goroutines int, share float64) *Page {
 // pageOf returns the page of a recording, with the options that the commands have by default.
 func pageOf(name string, r *sampledata.Recording) *Page {
 	c := config.Default()
-	return &Page{Name: name, Recording: r, Options: c.Configure(views.Options{LeaveOutIdle: true}), Aspects: c.AllAspects()}
+	return &Page{Name: name, Recording: r, Options: c.Configure(views.Options{LeaveOutIdle: true}), Config: c}
 }
 
 // figures are the numbers of one stack in a page or a view: its exact weight and hits, and its cost.

@@ -11,7 +11,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/cpprof/cpprof/aspects"
+	"github.com/cpprof/cpprof/internal/config"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/calltree"
@@ -22,7 +22,7 @@ type Page struct {
 	Name      string // of the recording's file
 	Recording *sampledata.Recording
 	Options   views.Options
-	Aspects   *aspects.Set // for the findings
+	Config    *config.Config // for the findings
 	// the view that is shown first: "*" for the Server View, or a class; ""
 	// lets the page choose
 	Open string

@@ -63,8 +63,7 @@ type findingsTable struct {
 }
 
 func (b *build) findings() (any, error) {
-	a, err := why.Find(b.Recording,
-		why.Options{Views: b.Options, Aspects: b.Aspects, Threshold: why.DefaultThreshold})
+	a, err := why.Find(b.Recording, why.OptionsOf(b.Config, b.Options))
 	if err != nil {
 		return nil, err
 	}

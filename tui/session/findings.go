@@ -23,8 +23,7 @@ func (f *Findings) Check() error { return checkExprs([]string{f.Selected}) }
 
 // Find searches the samples that count.
 func (*Findings) Find(src *Source) (*why.Answer, error) {
-	return why.Find(src.Recording, why.Options{Views: src.Options,
-		Aspects: src.Config.AllAspects(), Threshold: why.DefaultThreshold})
+	return why.Find(src.Recording, why.OptionsOf(src.Config, src.Options))
 }
 
 // Report returns the report that 'cpprof why --top 0' writes.

@@ -99,7 +99,7 @@ type scatterReport struct {
 
 func (r *scatterReport) Write(w io.Writer) error { return plots.PrintScatter(w, r.pair, r.width) }
 
-// Report returns the report that 'cpprof monitors plot --matrix' writes.
+// Report returns the report that 'cpprof monitors plot --scatter' writes.
 func (m *Matrix) Report(src *Source) (report.Report, error) {
 	t, l, over, err := src.measured()
 	if err != nil {

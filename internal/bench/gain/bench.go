@@ -90,11 +90,12 @@ func (b *bench) program(name, cost string) (rows []row, err error) {
 		}
 	}
 	for _, left := range []string{"half", "none"} {
-		args := []string{"why", recording, "--json", "--without", cost}
+		without := cost
 		if left == "half" {
-			args = append(args, "--half")
+			without = "half of " + cost
 		}
-		out, err := exec.Command(filepath.Join(b.dir, "cpprof"), args...).Output()
+		out, err := exec.Command(filepath.Join(b.dir, "cpprof"), "why", recording, "--json",
+			"--without", without).Output()
 		if err != nil {
 			return nil, err
 		}
