@@ -56,15 +56,7 @@ func (p *Trees) interval(s Summary) *Estimate {
 	}
 	var parts []*Estimate
 	for i, side := range p.sides {
-		c := side.cover(p.items(i, []Summary{s}))
-		ranges := make([][2]int32, 0, len(c.ranges)+len(c.extra))
-		for _, n := range c.ranges {
-			ranges = append(ranges, [2]int32{n, side.end[n]})
-		}
-		for _, n := range c.extra {
-			ranges = append(ranges, [2]int32{n, n + 1})
-		}
-		parts = append(parts, Sampled(side.metric, ranges...))
+		parts = append(parts, Sampled(side.metric, side.stacks(p.own(s).item(i))...))
 	}
 	if len(parts) == 1 {
 		return parts[0]

@@ -23,39 +23,14 @@ type end struct {
 // counts once.
 func (s *side) base(list []item) *big.Rat {
 	sums := make([]int64, len(s.planes))
-	for i, p := range s.planes {
-		if len(list) == 1 && list[0].plain {
-			sums[i] = s.plainBase(list[0], p.Own)
-		} else {
-			sums[i] = s.sharedBase(list, p.Own)
-		}
-	}
-	return s.hits(sums)
-}
-
-func (s *side) plainBase(it item, own []int64) (sum int64) {
-	if it.length == 1 {
-		for _, n := range it.places.finals {
-			sum += own[n]
-		}
-		return sum
-	}
-	for _, n := range it.places.finals {
-		for range it.length {
-			sum += own[n]
-			n = s.parent[n]
-		}
-	}
-	return sum
-}
-
-func (s *side) sharedBase(list []item, own []int64) (sum int64) {
 	for _, it := range list {
 		for _, n := range it.places.finals {
 			for range it.length {
 				if s.mark[n] == 0 {
 					s.mark[n] = 1
-					sum += own[n]
+					for k, p := range s.planes {
+						sums[k] += p.Own[n]
+					}
 				}
 				n = s.parent[n]
 			}
@@ -69,7 +44,7 @@ func (s *side) sharedBase(list []item, own []int64) (sum int64) {
 			}
 		}
 	}
-	return sum
+	return s.hits(sums)
 }
 
 // cums returns the cum of each prefix of the list: of list[:1], list[:2] and so on.
@@ -191,6 +166,23 @@ func (s *side) interior(list []item) []end {
 		s.mark[nodes[i].node] = 0
 	}
 	return nodes
+}
+
+// stacks returns the ranges of the nodes at which the item's stacks end: those
+// along its paths, and all below the paths' ends.
+func (s *side) stacks(it item) (ranges [][2]int32) {
+	until := int32(0)
+	interior := s.interior([]item{it})
+	for _, f := range s.outermost(it.places).finals {
+		for ; len(interior) > 0 && interior[0].node < f; interior = interior[1:] {
+			if n := interior[0].node; n >= until {
+				ranges = append(ranges, [2]int32{n, n + 1})
+			}
+		}
+		until = s.end[f]
+		ranges = append(ranges, [2]int32{f, until})
+	}
+	return ranges
 }
 
 // finalsByRoot returns the finals in preorder of their roots.

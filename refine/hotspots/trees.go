@@ -188,6 +188,23 @@ func (p *Trees) TotalCums(list ...Summary) []*big.Rat {
 	return out
 }
 
+// Overlaps returns the overlaps of the cum and of the base of a summary (see
+// CumOverlap) with each of several lists.
+func (p *Trees) Overlaps(s Summary, lists ...[]Summary) (cums, bases []*big.Rat) {
+	for _, list := range lists {
+		cum, base := s.Cum(), s.Base()
+		both := append(slices.Clone(list), s)
+		totals := p.TotalCums(both...)
+		if len(list) > 0 {
+			cum.Add(cum, totals[len(list)-1])
+		}
+		base.Add(base, p.TotalBase(list...))
+		cums = append(cums, cum.Sub(cum, totals[len(list)]))
+		bases = append(bases, base.Sub(base, p.TotalBase(both...)))
+	}
+	return cums, bases
+}
+
 // items returns the summaries' places in one side.
 func (p *Trees) items(side int, list []Summary) []item {
 	out := make([]item, len(list))
