@@ -23,6 +23,15 @@ func Parse(s string) (Path, error) {
 	return p, nil
 }
 
+// MarshalText returns the path as String prints it.
+func (p Path) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// UnmarshalText reads a path as Parse does.
+func (p *Path) UnmarshalText(text []byte) (err error) {
+	*p, err = Parse(string(text))
+	return err
+}
+
 // ParseSplit reads "P1 | P2": the two parts of a path P1 ..P2 that is to be
 // split.
 func ParseSplit(s string) (p1, p2 Path, err error) {

@@ -11,10 +11,11 @@ import (
 
 // A Display says how entries are shown. It is no step: Undo does not change it.
 type Display struct {
-	Own      bool   // with their own time
-	ByOwn    bool   // the one with most own time first
-	OfParent bool   // with costs as shares of the entry above
-	Filter   string // only those whose label has this text, in any case, and those above them
+	Own      bool `json:"own,omitempty"`       // with their own time
+	ByOwn    bool `json:"by_own,omitempty"`    // the one with most own time first
+	OfParent bool `json:"of_parent,omitempty"` // with costs as shares of the entry above
+	// only those whose label has this text, in any case, and those above them
+	Filter string `json:"filter,omitempty"`
 }
 
 // owns are the own times of entries of one tree, by key.

@@ -11,7 +11,8 @@ import (
 // hits, and at least this cost, a share of the view's denominator. Nil is no
 // limit.
 type Threshold struct {
-	Hits, Cost *big.Rat
+	Hits *big.Rat `json:"min_hits,omitempty"`
+	Cost *big.Rat `json:"min_cost,omitempty"`
 }
 
 // ParseThreshold reads a threshold as users type it: hits ("10", "10 hits"), or

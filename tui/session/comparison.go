@@ -1,7 +1,6 @@
 package session
 
 import (
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -16,8 +15,9 @@ var ComparisonKind = Kind{Name: "comparison", New: func() Window { return new(Co
 
 // A Comparison is a window with a refined view of two recordings.
 type Comparison struct {
+	// the path of the other recording; see Relative and Other
+	Against string `json:"against"`
 	Profile
-	Against string // the path of the other recording; see Relative and Other
 }
 
 func (*Comparison) Kind() Kind { return ComparisonKind }
@@ -101,26 +101,4 @@ func checkPath(path string) error {
 		return fmt.Errorf("against: %.120q is not a path", path)
 	}
 	return nil
-}
-
-// comparisonJSON is the form of a Comparison in a file.
-type comparisonJSON struct {
-	Against string `json:"against"`
-	profileJSON
-}
-
-// MarshalJSON writes the window in the form of a session file.
-func (c *Comparison) MarshalJSON() ([]byte, error) {
-	return json.Marshal(comparisonJSON{c.Against, c.json()})
-}
-
-// UnmarshalJSON reads what MarshalJSON writes.
-func (c *Comparison) UnmarshalJSON(data []byte) error {
-	var j comparisonJSON
-	err := strict(data, &j)
-	if err == nil {
-		c.Against = j.Against
-		c.Profile, err = j.profile()
-	}
-	return err
 }

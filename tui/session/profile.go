@@ -1,10 +1,9 @@
 package session
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"math/big"
-	"regexp"
 
 	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/internal/report"
@@ -19,13 +18,13 @@ var ProfileKind = Kind{Name: "profile", New: func() Window { return new(Profile)
 
 // A Profile is a window with a refined view.
 type Profile struct {
-	Class     string // the class of the Thread View; "" for the Server View
-	Steps     []refine.Step
-	Threshold refine.Threshold
-	Display   refine.Display
-	Collapsed []string // keys of entries
-	Labels    []callpath.Path
-	Selected  string // the key of an entry; "" for the root
+	Class string        `json:"class,omitempty"` // of the Thread View; "" for the Server View
+	Steps []refine.Step `json:"steps,omitempty"`
+	refine.Threshold
+	refine.Display
+	Collapsed []string        `json:"collapsed,omitempty"` // keys of entries
+	Selected  string          `json:"selected,omitempty"`  // the key of an entry; "" for the root
+	Labels    []callpath.Path `json:"labels,omitempty"`
 }
 
 func (*Profile) Kind() Kind { return ProfileKind }
@@ -107,8 +106,8 @@ func (p *Profile) report(v *views.View, title string, src *Source) *report.Profi
 		Basis: report.BasisOf(src.Recording), Color: src.Color, Width: src.Width}
 }
 
-// Check checks the lengths of the lists, and parses the steps and keys.
-// UnmarshalJSON has parsed the rest.
+// Check checks the lengths of the lists and the threshold, and parses the steps
+// and keys.
 func (p *Profile) Check() error {
 	if len(p.Steps) > maxSteps {
 		return fmt.Errorf("there are more than %d steps", maxSteps)
@@ -129,7 +128,7 @@ func (p *Profile) Check() error {
 	if len(p.Labels) > maxLabels {
 		return fmt.Errorf("%d labels: at most %d are possible", len(p.Labels), maxLabels)
 	}
-	return nil
+	return cmp.Or(checkExact("min_hits", p.Hits), checkExact("min_cost", p.Cost))
 }
 
 func checkStep(s refine.Step) (err error) {
@@ -144,88 +143,12 @@ func checkStep(s refine.Step) (err error) {
 	return err
 }
 
-// profileJSON is the form of a Profile in a file. Exact numbers are strings
-// such as "5/2".
-type profileJSON struct {
-	Class     string        `json:"class,omitempty"`
-	Steps     []refine.Step `json:"steps,omitempty"`
-	MinHits   string        `json:"min_hits,omitempty"`
-	MinCost   string        `json:"min_cost,omitempty"`
-	Own       bool          `json:"own,omitempty"`
-	ByOwn     bool          `json:"by_own,omitempty"`
-	OfParent  bool          `json:"of_parent,omitempty"`
-	Filter    string        `json:"filter,omitempty"`
-	Collapsed []string      `json:"collapsed,omitempty"`
-	Selected  string        `json:"selected,omitempty"`
-	Labels    []string      `json:"labels,omitempty"` // paths
-}
+// maxBits is the most binary digits of a threshold.
+const maxBits = 700
 
-func (p *Profile) json() profileJSON {
-	j := profileJSON{
-		Class: p.Class, Steps: p.Steps, MinHits: exact(p.Threshold.Hits),
-		MinCost:   exact(p.Threshold.Cost),
-		Collapsed: p.Collapsed, Selected: p.Selected,
-		Own: p.Display.Own, ByOwn: p.Display.ByOwn, OfParent: p.Display.OfParent,
-		Filter: p.Display.Filter,
+func checkExact(key string, r *big.Rat) error {
+	if r != nil && (r.Sign() < 0 || r.Num().BitLen()+r.Denom().BitLen() > maxBits) {
+		return fmt.Errorf("%s: %.120q: want a number such as 10 or 1/20", key, r)
 	}
-	for _, label := range p.Labels {
-		j.Labels = append(j.Labels, label.String())
-	}
-	return j
-}
-
-// profile returns the Profile that a file describes.
-func (j *profileJSON) profile() (p Profile, err error) {
-	p = Profile{Class: j.Class, Steps: j.Steps, Collapsed: j.Collapsed, Selected: j.Selected}
-	p.Display = refine.Display{Own: j.Own, ByOwn: j.ByOwn, OfParent: j.OfParent, Filter: j.Filter}
-	if p.Threshold.Hits, err = parseExact(j.MinHits); err != nil {
-		return p, fmt.Errorf("min_hits: %w", err)
-	}
-	if p.Threshold.Cost, err = parseExact(j.MinCost); err != nil {
-		return p, fmt.Errorf("min_cost: %w", err)
-	}
-	for _, label := range j.Labels {
-		path, err := callpath.Parse(label)
-		if err != nil {
-			return p, fmt.Errorf("label: %w", err)
-		}
-		p.Labels = append(p.Labels, path)
-	}
-	return p, nil
-}
-
-// MarshalJSON writes the window in the form of a session file.
-func (p *Profile) MarshalJSON() ([]byte, error) { return json.Marshal(p.json()) }
-
-// UnmarshalJSON reads what MarshalJSON writes.
-func (p *Profile) UnmarshalJSON(data []byte) error {
-	var j profileJSON
-	err := strict(data, &j)
-	if err == nil {
-		*p, err = j.profile()
-	}
-	return err
-}
-
-// exactNumber matches numbers that are cheap to read. big.Rat itself also reads
-// exponents, which can take a lot of memory.
-var exactNumber = regexp.MustCompile(`^[0-9]{1,100}(/[0-9]{0,99}[1-9][0-9]{0,99})?$`)
-
-func parseExact(s string) (*big.Rat, error) {
-	if s == "" {
-		return nil, nil
-	}
-	if !exactNumber.MatchString(s) {
-		return nil, fmt.Errorf("%.120q: want a number such as 10 or 1/20", s)
-	}
-	r, _ := new(big.Rat).SetString(s)
-	return r, nil
-}
-
-// exact formats a number so that parseExact can read it; nil is "".
-func exact(r *big.Rat) string {
-	if r == nil {
-		return ""
-	}
-	return r.RatString()
+	return nil
 }

@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"math/big"
 	"os"
@@ -63,7 +64,7 @@ func texts(s *State) []any {
 		default:
 			continue
 		}
-		list = append(list, w.Class, w.Selected, exact(w.Threshold.Hits), exact(w.Threshold.Cost), len(w.Steps), len(w.Collapsed), len(w.Labels))
+		list = append(list, w.Class, w.Selected, fmt.Sprint(w.Hits, w.Cost), len(w.Steps), len(w.Collapsed), len(w.Labels))
 		for _, step := range w.Steps {
 			list = append(list, step)
 		}
@@ -241,16 +242,16 @@ func TestRefuses(t *testing.T) {
 		{`"class_by": "function"`, `"class_by": "label:"`, `unknown class rule "label:"`},
 		{`"from": 1`, `"from": -1`, "the span from -1ns to 2ns"},
 		{`"from": 1`, `"from": 2`, "the span from 2ns to 2ns"},
-		{`"10"`, `"1e999999999"`, `window 1: min_hits: "1e999999999"`},
-		{`"10"`, `"1/0"`, `window 1: min_hits: "1/0"`},
-		{`"10"`, `"-1"`, `window 1: min_hits: "-1"`},
+		{`"10"`, `"1e999999999"`, `window 1: math/big: cannot unmarshal "1e999999999"`},
+		{`"10"`, `"1/0"`, `window 1: math/big: cannot unmarshal "1/0"`},
+		{`"10"`, `"-1"`, `window 1: min_hits: "-1`},
 		{`"* a"}`, `"a .."}`, "window 1: step 1:"},
 		{`"kind": "down"`, `"kind": "up"`, "window 1: step 1:"},
 		{`"kind": "down"`, `"kind": "prune"`, ""}, // a path is an expression
 		{`"kind": "down"`, `"kind": "sideways"`, `unknown kind of step "sideways"`},
 		{`["* a"]`, `["a .."]`, "window 1:"},
 		{`"* b"`, `"b .."`, "window 1:"},
-		{`["* ..c"]`, `["c .."]`, "window 1: label:"},
+		{`["* ..c"]`, `["c .."]`, "window 1: call path:"},
 		{`"profile", "state": {`, `"comparison", "state": {"against": "a\u0000", `, `window 1: against: "a\x00" is not a path`},
 		{`"profile", "state": {`, `"comparison", "state": {"against": "` + strings.Repeat("a", maxPath+1) + `", `, "window 1: against:"},
 		{`"profile"`, `"comparison"`, `window 1: against: "" is not a path`},
