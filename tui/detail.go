@@ -60,9 +60,7 @@ func (d *detail) content(e *refine.Entry, width int) []textLine {
 	d.hot = 0
 	var lines []textLine
 	add := func(style tcell.Style, text string) {
-		for _, l := range wrap(text, width) {
-			lines = append(lines, textLine{l, style})
-		}
+		lines = append(lines, styled(width, style, text)...)
 	}
 	add(t.bold, e.Key())
 	for _, line := range slices.Concat(d.costs(e), d.samples()) {

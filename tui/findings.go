@@ -2,8 +2,6 @@ package tui
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -22,11 +20,9 @@ import (
 type findingsWindow struct {
 	a      *app
 	answer *why.Answer // nil until the search has ended
-	failed error
-	asked  bool // a person opened the window: it stays even if there are no findings
-	again  again
-	list   list
-	pane   pane
+	asked  bool        // a person opened the window: it stays even if there are no findings
+	content
+	listAndPane
 }
 
 // findingsKind is the kind of this window; every window can open it.
@@ -60,28 +56,23 @@ func openFindings(a *app, asked bool) {
 	w.search()
 }
 
-func (w *findingsWindow) title() string       { return "Why" }
-func (w *findingsWindow) commands() []command { return nil }
+func (w *findingsWindow) title() string { return "Why" }
 func (w *findingsWindow) keep() session.Window {
 	return &session.Findings{Selected: w.list.selected}
 }
 
 // refresh searches again, once for several changes in a row.
-func (w *findingsWindow) refresh() { w.again.once(w.a, w, w.search) }
+func (w *findingsWindow) refresh() { w.once(w.a, w, w.search) }
 
 func (w *findingsWindow) search() {
 	src := &session.Source{Recording: w.a.recording, Config: w.a.config, Options: w.a.options}
 	work := func() (*why.Answer, error) { return new(session.Findings).Find(src) }
-	start(w.a, w, "Searching for what is slow", work, func(found *why.Answer, err error) {
-		switch {
-		case errors.Is(err, context.Canceled) && w.answer == nil, err == nil &&
-			len(found.Findings) == 0 && !w.asked:
+	compute(&w.content, w.a, w, "Searching for what is slow", work, func(found *why.Answer) {
+		if found != nil && len(found.Findings) == 0 && !w.asked {
 			w.a.close(w)
 			return
-		case errors.Is(err, context.Canceled):
-			return
 		}
-		w.answer, w.failed, w.asked = found, err, true
+		w.answer, w.asked = found, true
 		w.list.reselect()
 		if w.list.selected == "" {
 			w.list.choose(0)
@@ -108,11 +99,8 @@ func (w *findingsWindow) lineOf(key string) int {
 
 // bindings are the keys and buttons of the window.
 func (w *findingsWindow) bindings() []binding {
-	own := []binding{
-		on("Enter", "Open", "the view that shows the finding, refined to its place", w.openSelected),
-	}
-	own = append(own, w.pane.bindings("More")...)
-	return append(own, w.list.bindings()...)
+	return w.listAndPane.bindings(on("Enter", "Open",
+		"the view that shows the finding, refined to its place", w.openSelected))
 }
 
 // openSelected opens the view that proves the selected finding.
@@ -161,33 +149,9 @@ func (w *findingsWindow) draw(c canvas) {
 		line.text(0, 0, termtext.Cut(fmt.Sprintf("%s%d. %s", mark, i+1, printable(w.name(i))),
 			line.width), style)
 	}
-	w.drawPane(pane)
-}
-
-// drawPane draws all about the selected finding.
-func (w *findingsWindow) drawPane(c canvas) {
-	at := w.list.current()
-	if at < 0 {
-		return
-	}
-	f := w.answer.Findings[at]
-	var lines []textLine
-	for i, text := range (&report.Why{Answer: w.answer, File: w.a.path}).Details(f) {
-		style := w.a.theme.plain
-		if i == 0 {
-			style = w.a.theme.bold
-		}
-		for _, line := range wrap(printable(text), c.width-2) {
-			lines = append(lines, textLine{line, style})
-			style = w.a.theme.plain
-		}
-	}
-	w.pane.draw(c, w.a.theme, "Why", f.Key(), lines)
-}
-
-// mouse selects and opens findings, and scrolls.
-func (w *findingsWindow) mouse(action mouseAction, x, y int) {
-	if !w.pane.mouse(action, x, y) {
-		w.list.mouse(action, x, y)
+	if at := w.list.current(); at >= 0 {
+		f := w.answer.Findings[at]
+		w.pane.drawDetails(pane, w.a.theme, "Why", f.Key(),
+			(&report.Why{Answer: w.answer, File: w.a.path}).Details(f))
 	}
 }

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -86,19 +87,40 @@ func (a *app) act(w window, f func()) {
 	f()
 }
 
-// An again computes a window again after changes.
-type again struct{ waits bool }
+// A content is what a window shows, as far as that is computed on another
+// goroutine.
+type content struct {
+	made   bool  // it was computed, or that failed
+	failed error // the error if there is no content
+	waits  bool  // it will be computed again
+}
 
 // once calls f on a window, once it has no job: a single time for several
 // changes in a row.
-func (r *again) once(a *app, w window, f func()) {
-	if r.waits {
+func (c *content) once(a *app, w window, f func()) {
+	if c.waits {
 		return
 	}
-	r.waits = true
+	c.waits = true
 	a.act(w, func() {
-		r.waits = false
+		c.waits = false
 		f()
+	})
+}
+
+// compute starts work for the content of a window, and then takes its result
+// over, also if it failed. If the user cancels the first work, the window
+// closes.
+func compute[T any](c *content, a *app, w window, what string, work func() (T, error),
+	then func(T)) {
+	start(a, w, what, work, func(result T, err error) {
+		switch {
+		case !errors.Is(err, context.Canceled):
+			c.made, c.failed = true, err
+			then(result)
+		case !c.made:
+			a.close(w)
+		}
 	})
 }
 

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/cpprof/cpprof/internal/termtext"
@@ -229,4 +230,25 @@ func (l *list) mouse(action mouseAction, x, y int) bool {
 		return wheeled(action, l.scroll)
 	}
 	return wheeled(action, l.move)
+}
+
+// A listAndPane is a list with a pane about its selected line.
+type listAndPane struct {
+	list list
+	pane pane
+}
+
+func (w *listAndPane) commands() []command { return nil }
+
+// mouse selects and opens lines, and scrolls.
+func (w *listAndPane) mouse(action mouseAction, x, y int) {
+	if !w.pane.mouse(action, x, y) {
+		w.list.mouse(action, x, y)
+	}
+}
+
+// bindings returns the keys of the list and of the pane, after the window's
+// own.
+func (w *listAndPane) bindings(own ...binding) []binding {
+	return slices.Concat(own, w.pane.bindings("More"), w.list.bindings())
 }

@@ -2,8 +2,6 @@ package tui
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -18,14 +16,12 @@ import (
 // deadlocks first. For the selected lock, it shows the goroutines that waited
 // for it, the goroutines that held it, and what the holders were doing.
 type lockWindow struct {
-	a      *app
-	by     locks.By
-	found  lockFindings
-	failed error
-	again  again
-	list   list // of the items
-	pane   pane
-	text   lockText
+	a     *app
+	by    locks.By
+	found lockFindings
+	content
+	listAndPane // of the items
+	text        lockText
 }
 
 // lockFindings are an analysis (nil until it is made), the recording it was
@@ -93,7 +89,7 @@ func (w *lockWindow) keep() session.Window {
 }
 
 // refresh runs the analysis again, once for several changes in a row.
-func (w *lockWindow) refresh() { w.again.once(w.a, w, w.analyse) }
+func (w *lockWindow) refresh() { w.once(w.a, w, w.analyse) }
 
 func (w *lockWindow) analyse() {
 	a, r, o, by, against := w.a, w.a.recording, w.a.options, w.by, w.a.against
@@ -107,16 +103,8 @@ func (w *lockWindow) analyse() {
 		}
 		return tabulate(found, r), nil
 	}
-	start(w.a, w, "Analysing the locks", work, func(found lockFindings, err error) {
-		switch {
-		case errors.Is(err, context.Canceled) && w.found.Analysis == nil && w.failed == nil:
-			w.a.close(w)
-			return
-		case errors.Is(err, context.Canceled):
-			return
-		}
-		w.found, w.failed = found, err
-		w.text = lockText{}
+	compute(&w.content, w.a, w, "Analysing the locks", work, func(found lockFindings) {
+		w.found, w.text = found, lockText{}
 		w.list.reselect()
 		if w.list.selected == "" {
 			w.list.choose(0)

@@ -13,15 +13,13 @@ import (
 
 // bindings are the keys and buttons of the window.
 func (w *lockWindow) bindings() []binding {
-	own := []binding{
+	return w.listAndPane.bindings(
 		on("Enter", "Open",
 			"the instances of a field, or the Thread View of the class that waits most, refined into the holder",
 			w.openSelected),
 		on("i", "", "all locks of a field together, or each instance by itself", w.toggleInstances),
 		on("h", "Holders", "the profile of what the holders of all locks did", w.openHolders),
-	}
-	own = append(own, w.pane.bindings("More")...)
-	return append(own, w.list.bindings()...)
+	)
 }
 
 // openSelected opens the Thread View of the class that waits most, refined to
@@ -138,11 +136,4 @@ func (w *lockWindow) openHolders() {
 		return
 	}
 	openHolders(w.a, s)
-}
-
-// mouse selects and opens locks, and scrolls.
-func (w *lockWindow) mouse(action mouseAction, x, y int) {
-	if !w.pane.mouse(action, x, y) {
-		w.list.mouse(action, x, y)
-	}
 }

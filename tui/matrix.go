@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -12,7 +10,6 @@ import (
 	"github.com/cpprof/cpprof/internal/report/plots"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/tui/session"
-	"github.com/gdamore/tcell/v2"
 )
 
 // A matrixWindow draws each of several metrics against each: dots below the
@@ -22,8 +19,7 @@ type matrixWindow struct {
 	exprs   []string
 	metrics []*metrics.Metric // nil until they are computed
 	pairs   [][]*plots.Pair   // by row and column; nil on the diagonal
-	failed  error
-	again   again
+	content
 
 	row, column int    // the selected pair
 	grid        canvas // of the last drawing
@@ -63,7 +59,7 @@ func (w *matrixWindow) commands() []command  { return nil }
 func (w *matrixWindow) keep() session.Window { return &session.Matrix{Metrics: w.exprs} }
 
 // refresh computes the matrix again, once for several changes in a row.
-func (w *matrixWindow) refresh() { w.again.once(w.a, w, w.compute) }
+func (w *matrixWindow) refresh() { w.once(w.a, w, w.compute) }
 
 func (w *matrixWindow) compute() {
 	m, samples, span, exprs := w.a.measured(), w.a.counts.list, w.a.options.Span, w.exprs
@@ -71,7 +67,7 @@ func (w *matrixWindow) compute() {
 		metrics []*metrics.Metric
 		pairs   [][]*plots.Pair
 	}
-	start(w.a, w, "Correlating", func() (r result, err error) {
+	compute(&w.content, w.a, w, "Correlating", func() (r result, err error) {
 		m.use(func(t *metrics.Table) {
 			var within, list metrics.List
 			if r.metrics, err = t.AllNumbers(exprs...); err != nil {
@@ -86,16 +82,7 @@ func (w *matrixWindow) compute() {
 			}
 		})
 		return r, err
-	}, func(r result, err error) {
-		switch {
-		case errors.Is(err, context.Canceled) && w.pairs == nil && w.failed == nil:
-			w.a.close(w)
-			return
-		case errors.Is(err, context.Canceled):
-			return
-		}
-		w.metrics, w.pairs, w.failed = r.metrics, r.pairs, err
-	})
+	}, func(r result) { w.metrics, w.pairs = r.metrics, r.pairs })
 }
 
 // pairsOf returns the pairs of metrics: at row y and column x, y is drawn
@@ -216,23 +203,14 @@ const worthSeeing = 0.5
 
 // drawPane draws all about the selected pair.
 func (w *matrixWindow) drawPane(c canvas) {
-	var lines []textLine
-	add := func(text string, style tcell.Style) {
-		for _, line := range wrap(printable(text), c.width-2) {
-			lines = append(lines, textLine{line, style})
-		}
-	}
 	x, y := min(w.row, w.column), max(w.row, w.column)
 	pair := w.pair()
 	subject := w.exprs[y]
-	if pair == nil {
-		add("a metric by itself", w.a.theme.dim)
-	} else {
+	lines := styled(c.width-2, w.a.theme.dim, "a metric by itself")
+	if pair != nil {
 		subject += " with " + w.exprs[x]
-		add(pair.Title(), w.a.theme.plain)
-		for _, text := range pair.Caveats(w.metrics[x], w.metrics[y], "sample") {
-			add(text, w.a.theme.dim)
-		}
+		lines = append(styled(c.width-2, w.a.theme.plain, pair.Title()), styled(c.width-2,
+			w.a.theme.dim, pair.Caveats(w.metrics[x], w.metrics[y], "sample")...)...)
 	}
 	w.pane.draw(c, w.a.theme, printable(subject), subject, lines)
 }

@@ -18,6 +18,16 @@ type textLine struct {
 	style tcell.Style
 }
 
+// styled returns texts as lines of a width in one style.
+func styled(width int, style tcell.Style, texts ...string) (lines []textLine) {
+	for _, text := range texts {
+		for _, line := range wrap(printable(text), width) {
+			lines = append(lines, textLine{line, style})
+		}
+	}
+	return lines
+}
+
 // toEnd is a top behind every last line; drawing replaces it by the last one
 // that there can be.
 const toEnd = 1 << 30
@@ -117,6 +127,12 @@ func (p *pane) draw(c canvas, t *theme, title, of string, lines []textLine) {
 	for y, l := range lines[first:last] {
 		body.text(0, y, l.text, l.style)
 	}
+}
+
+// drawDetails draws texts about something. The first one stands out.
+func (p *pane) drawDetails(c canvas, t *theme, title, of string, texts []string) {
+	p.draw(c, t, title, of, append(styled(c.width-2, t.bold, texts[0]),
+		styled(c.width-2, t.plain, texts[1:]...)...))
 }
 
 // mouse scrolls if the wheel turns over the pane, and reports whether it

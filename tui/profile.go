@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"context"
-	"errors"
 	"math/big"
 	"slices"
 
@@ -30,8 +28,7 @@ type profileWindow struct {
 	warnings []sampledata.Warning
 	notes    map[string][]string // see viewed
 	other    *sampledata.Recording
-	failed   error // the error if there is no view
-	again    again
+	content
 
 	entries  entries
 	switched map[string]bool // whether columns are shown, by their keys
@@ -63,7 +60,7 @@ func (w *profileWindow) title() string { return w.subject.title }
 
 // refresh builds the view again, once for several changes in a row.
 func (w *profileWindow) refresh() {
-	w.again.once(w.a, w, func() {
+	w.once(w.a, w, func() {
 		w.replay = w.done()
 		w.build()
 	})
@@ -117,16 +114,9 @@ func (w *profileWindow) build() {
 		}
 		return built{s, v.IdleShare(), v.Warnings, v.notes, v.other, fresh}, nil
 	}
-	start(w.a, w, "Building the "+w.subject.name, work, func(b built, err error) {
-		switch {
-		case errors.Is(err, context.Canceled) && w.session == nil:
-			w.a.close(w)
-			return
-		case errors.Is(err, context.Canceled):
-			return
-		}
-		w.session, w.idle, w.warnings, w.notes, w.other, w.failed = b.session,
-			b.idle, b.warnings, b.notes, b.other, err
+	compute(&w.content, w.a, w, "Building the "+w.subject.name, work, func(b built) {
+		w.session, w.idle, w.warnings, w.notes, w.other = b.session, b.idle, b.warnings, b.notes,
+			b.other
 		w.replayed = nil
 		if w.session != nil {
 			w.replayed = w.session.Steps()

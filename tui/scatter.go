@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -17,11 +16,10 @@ import (
 // A scatterWindow draws one metric against another, a dot for each sample. A
 // rectangle in it is a sample list.
 type scatterWindow struct {
-	a      *app
-	x, y   string // metrics
-	drawn  drawnPair
-	failed error
-	again  again
+	a     *app
+	x, y  string // metrics
+	drawn drawnPair
+	content
 
 	column, row             int // of the cursor
 	anchorColumn, anchorRow int // the corner where the user began a rectangle
@@ -73,11 +71,11 @@ func (w *scatterWindow) commands() []command  { return nil }
 func (w *scatterWindow) keep() session.Window { return &session.Scatter{X: w.x, Y: w.y} }
 
 // refresh computes the metrics again, once for several changes in a row.
-func (w *scatterWindow) refresh() { w.again.once(w.a, w, w.compute) }
+func (w *scatterWindow) refresh() { w.once(w.a, w, w.compute) }
 
 func (w *scatterWindow) compute() {
 	m, samples, span, x, y := w.a.measured(), w.a.counts.list, w.a.options.Span, w.x, w.y
-	start(w.a, w, "Drawing", func() (d drawnPair, err error) {
+	compute(&w.content, w.a, w, "Drawing", func() (d drawnPair, err error) {
 		m.use(func(t *metrics.Table) {
 			var selected []*metrics.Metric
 			var within metrics.List
@@ -97,16 +95,7 @@ func (w *scatterWindow) compute() {
 			}
 		})
 		return d, err
-	}, func(d drawnPair, err error) {
-		switch {
-		case errors.Is(err, context.Canceled) && w.drawn.all == nil && w.failed == nil:
-			w.a.close(w)
-			return
-		case errors.Is(err, context.Canceled):
-			return
-		}
-		w.drawn, w.failed, w.dots = d, err, nil
-	})
+	}, func(d drawnPair) { w.drawn, w.dots = d, nil })
 }
 
 func (w *scatterWindow) bindings() []binding {

@@ -24,7 +24,7 @@ type summaryWindow struct {
 	order    order
 	list     list
 	heading  heading
-	again    again
+	content
 }
 
 func newSummaryWindow(a *app, s session.Summary) *summaryWindow {
@@ -59,7 +59,7 @@ func (w *summaryWindow) kept() session.Summary {
 // timeline at the same time.
 func (w *summaryWindow) refresh() {
 	w.timeline.refresh()
-	w.again.once(w.a, w, w.sumUp)
+	w.once(w.a, w, w.sumUp)
 }
 
 // A classTable is a table of classes.

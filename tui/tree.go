@@ -1,10 +1,8 @@
 package tui
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"maps"
 	"math/big"
@@ -24,18 +22,16 @@ import (
 // over its call paths: the bottlenecks are open, down to the calls that are
 // none. While a recording grows, so does the tree.
 type treeWindow struct {
-	a      *app
-	class  string // of the Thread View; "" is the Server View
-	view   string // "Server View"
-	found  *hotspots.Coloured
-	failed error
-	again  again
+	a     *app
+	class string // of the Thread View; "" is the Server View
+	view  string // "Server View"
+	found *hotspots.Coloured
+	content
 	folded map[string]bool   // by key: what a person has opened (false) or closed (true)
 	above  map[string]string // by key: the caller's
 
 	rows []treeRow
-	list list
-	pane pane
+	listAndPane
 }
 
 // A treeRow is a call path, or a function that is a bottleneck wherever it is
@@ -119,13 +115,12 @@ func openTree(a *app, class string) *treeWindow {
 func (w *treeWindow) title() string {
 	return strings.TrimSpace("Tree " + w.class)
 }
-func (w *treeWindow) commands() []command { return nil }
 func (w *treeWindow) keep() session.Window {
 	return &session.Tree{Class: w.class, Selected: w.list.selected, Folded: maps.Clone(w.folded)}
 }
 
 // refresh searches again, once for several changes in a row.
-func (w *treeWindow) refresh() { w.again.once(w.a, w, w.search) }
+func (w *treeWindow) refresh() { w.once(w.a, w, w.search) }
 
 func (w *treeWindow) search() {
 	r, options, view := w.a.recording, w.a.options, viewOf(w.class).view
@@ -137,16 +132,9 @@ func (w *treeWindow) search() {
 		}
 		return hotspots.ColourPaths(v.Tree, why.DefaultThreshold), nil
 	}
-	start(w.a, w, "Searching the call paths of the "+w.view, work,
-		func(found *hotspots.Coloured, err error) {
-			switch {
-			case errors.Is(err, context.Canceled) && w.found == nil && w.failed == nil:
-				w.a.close(w)
-				return
-			case errors.Is(err, context.Canceled):
-				return
-			}
-			w.found, w.failed = found, err
+	compute(&w.content, w.a, w, "Searching the call paths of the "+w.view, work,
+		func(found *hotspots.Coloured) {
+			w.found = found
 			w.layout()
 			if w.list.selected == "" {
 				w.list.choose(0)
@@ -239,14 +227,12 @@ func (w *treeWindow) row() *treeRow {
 
 // bindings are the keys and buttons of the window.
 func (w *treeWindow) bindings() []binding {
-	own := []binding{
+	return w.listAndPane.bindings(
 		on("Enter", "Open", "the view, refined to the selected call path", w.openSelected),
 		on("Space", "Fold", "show or hide what the selected function calls", w.toggle),
 		on("l Right", "", "show what it calls; or go there", w.into),
 		on("h Left", "", "hide what it calls; or go to its caller", w.out),
-	}
-	own = append(own, w.pane.bindings("More")...)
-	return append(own, w.list.bindings()...)
+	)
 }
 
 // fold opens or closes the selected row.

@@ -20,15 +20,7 @@ func (w *treeWindow) draw(c canvas) {
 		w.drawRow(w.list.area.part(0, i-first, w.list.area.width, 1), i)
 	}
 	if r := w.row(); r != nil {
-		var lines []textLine
-		style := w.a.theme.bold
-		for _, text := range w.details(r) {
-			for _, line := range wrap(text, pane.width-2) {
-				lines = append(lines, textLine{line, style})
-			}
-			style = w.a.theme.plain
-		}
-		w.pane.draw(pane, w.a.theme, "Call path", r.key, lines)
+		w.pane.drawDetails(pane, w.a.theme, "Call path", r.key, w.details(r))
 	}
 }
 
@@ -57,11 +49,4 @@ func (w *treeWindow) drawRow(c canvas, line int) {
 		mark = "›"
 	}
 	c.text(1, 0, mark+termtext.Cut(w.label(r), c.width-2), style)
-}
-
-// mouse selects and opens calls, and scrolls.
-func (w *treeWindow) mouse(action mouseAction, x, y int) {
-	if !w.pane.mouse(action, x, y) {
-		w.list.mouse(action, x, y)
-	}
 }
