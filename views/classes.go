@@ -196,10 +196,3 @@ func (c *classes) priority(run sampledata.Run) int64 {
 	}
 	return int64(run.Priority)
 }
-
-// ClassNamer returns a function that returns the thread class of the
-// goroutine of a run.
-func ClassNamer(r *sampledata.Recording, o Options) func(sampledata.Run) string {
-	c := newClasses(r, o)
-	return func(run sampledata.Run) string { return c.names[c.of(run)] }
-}
