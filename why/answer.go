@@ -29,6 +29,7 @@ const (
 	LeakKind       Kind = "leak"        // goroutines that never end
 	StuckKind      Kind = "stuck"       // goroutines that can never run again
 	DeadlockKind   Kind = "deadlock"    // goroutines wait for one another in a circle
+	FinalizerKind  Kind = "finalizers"  // finalizers or cleanups wait for one another
 	MachineKind    Kind = "machine"     // the machine has no CPU for the program's threads
 	ThrottledKind  Kind = "throttled"   // the program's control group has used up its CPU time
 )
@@ -86,6 +87,8 @@ type Finding struct {
 	Measured   []Measured     `json:"measured,omitempty"` // by probes
 	Before     *Before        `json:"before,omitempty"`   // if two recordings are compared
 	Gain       *Gain          `json:"gain,omitempty"`     // what its fix would bring
+	Signs      []string       `json:"signs,omitempty"`    // known patterns, in words
+	Remedy     string         `json:"remedy,omitempty"`   // what helps, or usually does
 
 	reasons  []string // of waits: those that the share counts
 	specific float64  // the rank is severity times this

@@ -12,6 +12,8 @@
 //	verdict.go    intervals over the samples, and verdicts
 //	find.go       the test of all hypotheses
 //	blame.go      whom goroutines wait for, and what those do
+//	making.go     on what is made again and again; finalizing.go: on finalizers
+//	signs.go      known patterns behind findings, and what helps then
 //	who.go        if few goroutines of the class, or a label, have most of a finding
 //	when.go       when a finding is true; phases.go: what is true only in a phase; companions.go:
 //	              the monitors that go with it

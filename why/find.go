@@ -105,6 +105,7 @@ func Find(r *sampledata.Recording, o Options) (*Answer, error) {
 		return nil, err
 	}
 	whole.conclude()
+	whole.readSigns()
 	whole.gains()
 	whole.measure(r)
 	return whole.Answer, nil

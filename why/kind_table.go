@@ -172,6 +172,14 @@ func processorKindRows() map[Kind]*kindRow {
 				See:  "info", Remedy: "raise the limit of the group, or set GOMAXPROCS to it",
 			},
 		},
+		FinalizerKind: {
+			find: (*searcher).finalizerCandidates, hits: (*searcher).finalizerHits, specific: 1,
+			silent: "the samples don't tell what waits for finalizers",
+			KindWords: KindWords{
+				Says: "finalizing in {place}", Own: "one goroutine runs all finalizers, one after the other: what it does holds up the others",
+				See: "report --idle", Remedy: "start a goroutine there for what takes long, or free things without finalizers",
+			},
+		},
 		MakingKind: {
 			find: (*searcher).makingCandidates, hits: (*searcher).makingHits,
 			measure: (*searcher).makingMeasure, specific: 1.1,

@@ -5,33 +5,60 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
 )
 
 // A Made is a thing that is made again and again.
 type Made struct {
 	What      string  `json:"what"`       // "connections"
 	PerSecond float64 `json:"per_second"` // at least: what is made between two samples is not seen
-	Each      float64 `json:"each"`       // seconds that one takes at most, on average
+	// seconds that one takes at most, on average; 0 if the samples are too far
+	// apart to tell
+	Each float64 `json:"each,omitempty"`
+
+	of int // its maker
 }
 
 // A maker is functions that make a thing which programs can keep.
 type maker struct {
 	what      string
 	functions *regexp.Regexp
+	calledBy  string // only if this function calls them; "" is any
+	remedy    string
 }
 
 // makers are the things, the ones that are made for others first.
 var makers = []maker{
-	{"lookups of addresses", regexp.MustCompile(`^net\.\(\*Resolver\)\.(lookup|Lookup)\w+$`)},
-	{"TLS handshakes", regexp.MustCompile(`^crypto/tls\.\(\*Conn\)\.(clientHandshake|serverHandshake)$|^net/http\.\(\*persistConn\)\.addTLS$`)},
-	{"connections", regexp.MustCompile(`^net\.\(\*Dialer\)\.Dial\w*$|^net/http\.\(\*Transport\)\.dialConn$`)},
-	{"compiled expressions", regexp.MustCompile(`^regexp\.(Must)?Compile(POSIX)?$`)},
-	{"parsed templates", regexp.MustCompile(`^(text|html)/template\.\(\*Template\)\.Parse$`)},
-	{"encoders and decoders",
-		regexp.MustCompile(`^compress/\w+\.New(Writer|Reader)(Level|Dict)*$|^github\.com/klauspost/compress/\w+\.New(Writer|Reader)(Level|Dict)*$`)},
-	{"keys", regexp.MustCompile(`^crypto/\w+\.(GenerateKey|GenerateMultiPrimeKey)$`)},
-	{"processes", regexp.MustCompile(`^os/exec\.\(\*Cmd\)\.Start$`)},
+	{"lookups of addresses", named(`net\.\(\*Resolver\)\.[lL]ookup\w+`), "", "keep the connection, or the address"},
+	{"TLS handshakes", named(`crypto/tls\.\(\*Conn\)\.(clientHandshake|serverHandshake)|net/http\.\(\*persistConn\)\.addTLS`),
+		"", keep},
+	{"connections", named(`net\.\(\*Dialer\)\.Dial\w*|net/http\.\(\*Transport\)\.dialConn`), "", keep},
+	{"compiled expressions", named(`regexp\.(Must)?Compile(POSIX)?`), "", keep},
+	{"parsed templates", named(`(text|html)/template\.\(\*Template\)\.Parse\w*`), "", keep},
+	{"encoders and decoders", named(`(github\.com/klauspost/)?compress/\w+\.New(Writer|Reader)(Level|Dict)*`), "",
+		"keep one, and Reset it"},
+	{"type descriptions of gob", named(`encoding/gob\.\(\*(En|De)coder\)\.(sendTypeDescriptor|compile\w+)`), "",
+		"keep the encoder or decoder for several values"},
+	{"keys", named(`crypto/\w+\.(GenerateKey|GenerateMultiPrimeKey)`), "", keep},
+	{"pools of certificates", named(`crypto/x509\.(SystemCertPool|loadSystemRoots)`), "", keep},
+	{"time zones", named(`time\.LoadLocation`), "", keep},
+	{"random sources", named(`math/rand\.(NewSource|\(\*rngSource\)\.Seed)`), "", keep},
+	{"processes", named(`os/exec\.\(\*Cmd\)\.Start`), "", keep},
+	{"open files", named(`os\.(OpenFile|CreateTemp|MkdirTemp)`), "", "if it is the same one, keep it open"},
+	{"timers", named(`time\.(After|AfterFunc|NewTimer|NewTicker|Tick)`), "", "make one before the loop, and Reset it"},
+	{"goroutines", named(`runtime\.newproc`), "", "let few goroutines do several pieces of work each"},
+	{"deferred calls", named(`runtime\.(deferproc|deferprocat)`), "",
+		"they wait for the function's end: call it without defer, or make the loop's body a function"},
+	{"finalizers", named(`runtime\.(SetFinalizer|AddCleanup\[\.\.\.\])`), "", "free what they free when it is used no more"},
+	{"values that a sync.Pool did not have", named(`.*`), "sync.(*Pool).Get",
+		"give them back with Put on all ways; each collection empties the pool a little"},
 }
+
+// keep is what usually helps.
+const keep = "keep one and use it again"
+
+// named matches whole names of functions.
+func named(pattern string) *regexp.Regexp { return regexp.MustCompile(`^(` + pattern + `)$`) }
 
 const (
 	leastMade = 10 // of a thing that are seen at least if it is made again and again
@@ -40,24 +67,45 @@ const (
 
 // makes returns which of the makers a stack is in, by the innermost one, or -1.
 func (s *searcher) makes(stack sampledata.NodeID) int {
-	for n := stack; n != sampledata.NoStack; n = s.e.r.Nodes[n].Parent {
-		f := s.e.r.Nodes[n].Function
-		if s.makerOf == nil {
-			s.makerOf = make([]int8, len(s.e.r.Functions))
+	i, _ := s.making(stack)
+	return i
+}
+
+// making returns the same, with the function that makes it.
+func (s *searcher) making(stack sampledata.NodeID) (int, string) {
+	nodes := s.e.r.Nodes
+	for n := stack; n != sampledata.NoStack; n = nodes[n].Parent {
+		i := s.maker(nodes[n].Function)
+		if i < 0 {
+			continue
 		}
-		if s.makerOf[f] == 0 {
-			s.makerOf[f] = -1
-			for i, m := range makers {
-				if m.functions.MatchString(s.e.r.Functions[f].Name) {
-					s.makerOf[f] = int8(i) + 1
-				}
-			}
+		caller := ""
+		if parent := nodes[n].Parent; parent != sampledata.NoStack {
+			caller = s.e.places.function(parent)
 		}
-		if s.makerOf[f] > 0 {
-			return int(s.makerOf[f]) - 1
+		name := s.e.places.function(n)
+		if by := makers[i].calledBy; by == "" || by == caller && !views.Machinery(name) {
+			return i, name
 		}
 	}
-	return -1
+	return -1, ""
+}
+
+// maker returns the number of a function's maker, or -1. The last one is of
+// any function with a certain caller.
+func (s *searcher) maker(f sampledata.FunctionID) int {
+	if s.makerOf == nil {
+		s.makerOf = make([]int8, len(s.e.r.Functions))
+	}
+	if s.makerOf[f] == 0 {
+		name := s.e.r.Functions[f].Name
+		i := slices.IndexFunc(makers, func(m maker) bool { return m.functions.MatchString(name) })
+		s.makerOf[f] = int8(i) + 1
+		if i < 0 {
+			s.makerOf[f] = -1
+		}
+	}
+	return int(max(s.makerOf[f]-1, -1))
 }
 
 // makingCandidates returns a hypothesis for each thing: that the goroutines
@@ -74,14 +122,16 @@ func (s *searcher) makingCandidates() (all []*candidate) {
 		if len(by) == 0 {
 			continue
 		}
-		f := &Finding{Kind: MakingKind, Made: &Made{What: m.what},
+		f := &Finding{Kind: MakingKind, Made: &Made{What: m.what, of: i},
 			specific: MakingKind.row().specific, key: key(MakingKind, m.what)}
 		c := s.suffering(f, by, of)
 		class := by.most()
 		f.Reason = "" // it computes, too
 		made := s.episodes(ofClass(class, of))
 		f.Made.PerSecond = float64(made) / (s.e.length / 1e9)
-		f.Made.Each = by[class] / 1e9 / float64(max(1, made))
+		if each := by[class] / float64(max(1, made)); each > 2*s.e.length/float64(s.e.to-s.e.from) {
+			f.Made.Each = each / 1e9
+		}
 		seen := &s.e.classes[class]
 		if made < leastMade || made < eachMakes*(seen.goroutines-seen.ended) {
 			c.note = "it is made once, as far as is known"
@@ -111,8 +161,7 @@ func (s *searcher) episodes(of func(*situation) bool) (n int) {
 // make its thing.
 func (s *searcher) makingHits(f *Finding) func(*situation) bool {
 	return ofClass(s.classOf(f), func(at *situation) bool {
-		i := s.makes(at.state.Stack)
-		return !at.idle && i >= 0 && makers[i].what == f.Made.What
+		return !at.idle && s.makes(at.state.Stack) == f.Made.of
 	})
 }
 
@@ -123,7 +172,8 @@ func (s *searcher) makingMeasure(f *Finding) *Measure {
 	members := s.members(s.e.byName[f.Class])
 	for _, at := range members {
 		if hit(at) {
-			functions[s.makingFunction(at.state.Stack)] = true
+			_, name := s.making(at.state.Stack)
+			functions[name] = true
 		}
 	}
 	var paths []string
@@ -139,16 +189,6 @@ func (s *searcher) makingMeasure(f *Finding) *Measure {
 		return nil
 	}
 	return measureOf(f.Class, paths...)
-}
-
-// makingFunction returns the function of a maker on a stack.
-func (s *searcher) makingFunction(stack sampledata.NodeID) string {
-	for n := stack; n != sampledata.NoStack; n = s.e.r.Nodes[n].Parent {
-		if s.makerOf[s.e.r.Nodes[n].Function] > 0 {
-			return s.e.places.function(n)
-		}
-	}
-	return ""
 }
 
 // foldMaking leaves out what goroutines do, or wait for, while they make a

@@ -20,6 +20,8 @@ type Place struct {
 	Path []string `json:"path,omitempty"`
 
 	ShortFile string `json:"-"` // the end of File that tells it from other files
+
+	stack sampledata.NodeID // an example
 }
 
 // places finds the places of stacks. All is by node of the recording.
@@ -85,7 +87,7 @@ func (p *places) place(n, stack sampledata.NodeID) Place {
 	node := &p.r.Nodes[n]
 	fn := &p.r.Functions[node.Function]
 	at := Place{Function: fn.Name, File: fn.File, ShortFile: p.short(fn.File), Line: node.Line,
-		Library: p.library(n, stack)}
+		Library: p.library(n, stack), stack: stack}
 	for above := node.Parent; above != sampledata.NoStack; above = p.r.Nodes[above].Parent {
 		name := p.function(above)
 		if name == bootstrap {

@@ -41,6 +41,14 @@ var allPlanted = []planted{
 	{"far", why.IOKind, []string{"main.asker"}, "go:main.asker", true},
 	{"retry", why.SleepKind, []string{"main.(*cluster).acquireSocket"}, "go:main.client", true},
 	{"retrylock", why.SleepKind, []string{"main.(*retryLock).lockLoop"}, "main.(*retryLock).Lock takes a lock", true},
+	{"spin", why.ProcessorKind, []string{"main.await"}, "it spins", false},
+	{"writers", why.LockKind, []string{"main.(*table).update", "main.(*table).scan"}, "readers", true},
+	{"log", why.LockKind, []string{"main.(*till).sell"}, "a message is logged while the lock is held", true},
+	{"timers", why.MakingKind, []string{"main.next"}, "timers", false},
+	{"defer", why.MakingKind, []string{"main.visitAll"}, "deferred calls", false},
+	{"emptypool", why.MakingKind, []string{"main.format"}, "a sync.Pool did not have", false},
+	{"finalizers", why.FinalizerKind, []string{"main.(*object).finalize"}, "one goroutine runs all finalizers", true},
+	{"dns", why.MakingKind, []string{"main.call"}, "lookups of addresses", true},
 	{"handshakes", why.MakingKind, []string{"main.dial"}, "TLS handshakes", true},
 }
 

@@ -131,7 +131,7 @@ func (y *Why) about(f *why.Finding) (lines []aboutLine) {
 	add("when", whenText(f, y.From, y.To))
 	add("before", beforeText(f))
 	add("gain", gainText(f.Gain, f.Class))
-	add("try", f.Words().Remedy)
+	add("try", f.Remedy)
 	add("see", Command(f, y.File, y.Flags...))
 	return lines
 }
@@ -341,7 +341,7 @@ func (y *Why) WriteJSON(w io.Writer, basis Basis) error {
 	for _, f := range y.Findings {
 		out.Text = append(out.Text,
 			WhyText{Sentence(f), whereText(f), whoText(f), WhyLines(f), MeasuredLines(f),
-				whenText(f, y.From, y.To), gainText(f.Gain, f.Class), f.Words().Remedy, Command(f, y.File, y.Flags...)})
+				whenText(f, y.From, y.To), gainText(f.Gain, f.Class), f.Remedy, Command(f, y.File, y.Flags...)})
 	}
 	return writeJSON(w, out)
 }

@@ -135,6 +135,9 @@ func eachText(m *why.Made) string {
 	if m == nil {
 		return ""
 	}
+	if m.Each == 0 {
+		return "they are made faster than the samples can count"
+	}
 	return "at least " + rateText(m.PerSecond) + " a second are made, in at most " +
 		brief(time.Duration(m.Each*1e9)) + " each"
 }
@@ -299,6 +302,7 @@ func WhyLines(f *why.Finding) (lines []string) {
 	case words.Own != "":
 		lines = append(lines, filled(f, words.Own))
 	}
+	lines = append(lines, f.Signs...)
 	if f.Garbage != nil {
 		lines = append(lines, garbageLines(f.Garbage)...)
 	}
