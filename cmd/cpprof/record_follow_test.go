@@ -5,7 +5,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,93 +16,15 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A waiter gets files as arguments, and waits for them one after the other. When one exists, it executes itself; after the
-// last one, it ends with status 5. A test of its packages ends when the file STOP exists.
-var waiterModule = map[string]string{
-	"go.mod": "module example.com/waiter\n\ngo 1.21\n",
-	"main.go": `package main
-
-import (
-	"fmt"
-	"os"
-	"syscall"
-
-	"example.com/waiter/until"
-)
-
-func main() {
-	fmt.Println("ready")
-	until.Exists(os.Args[1])
-	if len(os.Args) == 2 {
-		os.Exit(5)
-	}
-	self, _ := os.Executable()
-	fmt.Println(syscall.Exec(self, append([]string{self}, os.Args[2:]...), os.Environ()))
-}
-`,
-	"until/until.go": `package until
-
-import (
-	"os"
-	"time"
-)
-
-func Exists(file string) {
-	for {
-		if _, err := os.Stat(file); err == nil {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-}
-`,
-	"one/one_test.go": `package one
-
-import (
-	"os"
-	"testing"
-
-	"example.com/waiter/until"
-)
-
-func TestWaits(*testing.T) { until.Exists(os.Getenv("STOP")) }
-`,
-	"two/two_test.go": `package two
-
-import (
-	"os"
-	"testing"
-
-	"example.com/waiter/until"
-)
-
-func TestWaits(*testing.T) { until.Exists(os.Getenv("STOP")) }
-`,
-}
-
-// makeWaiter writes the module and builds its program; the tests' STOP is a file that doesn't exist yet.
+// makeWaiter returns a module's folder and its program, and a file that doesn't exist yet. The program gets files as
+// arguments, and waits for them one after the other. When one exists, it executes itself; after the last one, it ends with
+// status 5. A test of the module's packages ends when a file exists.
 func makeWaiter(t *testing.T) (dir, program, stop string) {
 	t.Helper()
-	dir = t.TempDir()
-	for name, text := range waiterModule {
-		file := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Setenv("GOWORK", "off")
-	t.Setenv("GOFLAGS", "")
-	program = filepath.Join(dir, "waiter")
-	if out, err := exec.Command("go", "build", "-C", dir, "-o", program).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	return dir, program, newStop(t)
+	return filepath.Join(fixture.Root(), "testdata/programs/waiter"), fixture.Build(t, "waiter"), newStop(t)
 }
 
-// newStop sets STOP to a file that doesn't exist yet. It is created at the end of the test, so that no waiter stays.
+// newStop returns a file that doesn't exist yet. It is created at the end of the test, so that no waiter stays.
 func newStop(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "cpprof-stop-") // the test's own folder would be removed before a waiter sees the file
@@ -111,7 +32,6 @@ func newStop(t *testing.T) string {
 		t.Fatal(err)
 	}
 	stop := filepath.Join(dir, "stop")
-	t.Setenv("STOP", stop)
 	t.Cleanup(func() { touch(t, stop) })
 	return stop
 }
@@ -140,6 +60,7 @@ func (r *recorder) sampled(t *testing.T, file string) {
 
 // A program that a command starts or becomes is recorded instead of the command. cpprof ends with the command's status.
 func TestRecordFollows(t *testing.T) {
+	t.Parallel()
 	dir, program, _ := makeWaiter(t)
 	for _, c := range []struct {
 		name    string
@@ -148,7 +69,7 @@ func TestRecordFollows(t *testing.T) {
 		program string // the program that the recording names
 		calls   string // a function in its stacks
 	}{
-		{"go test", []string{"go", "-C", dir, "test", "-count=1", "./one"}, 0, "one.test", "example.com/waiter/one.TestWaits"},
+		{"go test", []string{"go", "-C", dir, "test", "-count=1", "./one", "-args", "$STOP"}, 0, "one.test", "example.com/waiter/one.TestWaits"},
 		{"go run", []string{"go", "-C", dir, "run", ".", "$STOP"}, 1, "waiter", "main.main"},
 		{"shell", []string{"sh", "-c", program + " $STOP; exit 4"}, 4, "waiter", "main.main"},
 		{"shell executes", []string{"sh", "-c", "exec " + program + " $STOP"}, 5, "waiter", "main.main"},
@@ -157,6 +78,7 @@ func TestRecordFollows(t *testing.T) {
 		{"env", []string{"env", "-u", "NOSUCH", program, "$STOP"}, 5, "waiter", "main.main"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			stop := newStop(t)
 			for i, arg := range c.command {
 				c.command[i] = strings.ReplaceAll(arg, "$STOP", stop)
@@ -184,8 +106,9 @@ func TestRecordFollows(t *testing.T) {
 
 // Several programs are recorded into several recordings.
 func TestRecordFollowsSeveral(t *testing.T) {
+	t.Parallel()
 	dir, _, stop := makeWaiter(t)
-	r := startRecording(t, "--", "go", "-C", dir, "test", "-count=1", "-p", "2", "./one", "./two")
+	r := startRecording(t, "--", "go", "-C", dir, "test", "-count=1", "-p", "2", "./one", "./two", "-args", stop)
 	second := strings.TrimSuffix(r.file, ".cpprof") + ".2.cpprof"
 	r.sampled(t, second)
 	touch(t, stop)
@@ -206,6 +129,7 @@ func TestRecordFollowsSeveral(t *testing.T) {
 
 // --child chooses programs by a pattern: also the go command, and also among the children of a running process.
 func TestRecordChild(t *testing.T) {
+	t.Parallel()
 	dir, program, stop := makeWaiter(t)
 	other := filepath.Join(t.TempDir(), "other")
 	if err := os.Link(program, other); err != nil {
@@ -233,7 +157,7 @@ func TestRecordChild(t *testing.T) {
 		r.finish(t, 0, sampledata.EndInterrupted)
 	})
 	t.Run("go", func(t *testing.T) {
-		r := startRecording(t, "--child", "go", "--", "go", "-C", dir, "test", "-count=1", "./one")
+		r := startRecording(t, "--child", "go", "--", "go", "-C", dir, "test", "-count=1", "./one", "-args", stop)
 		r.Process.Signal(syscall.SIGTERM)
 		r.finish(t, 0, sampledata.EndInterrupted)
 		if rec := r.recording(t); rec.Header.Command[0] != "go" {
@@ -244,6 +168,7 @@ func TestRecordChild(t *testing.T) {
 
 // With --follow-exec, a program that executes itself several times is recorded each time.
 func TestRecordFollowsExec(t *testing.T) {
+	t.Parallel()
 	_, program, stop := makeWaiter(t)
 	for name, prefix := range map[string]string{"launched": "", "started by a shell": "sh -c"} {
 		t.Run(name, func(t *testing.T) {
@@ -286,6 +211,7 @@ func TestRecordFollowsExec(t *testing.T) {
 // With --follow-exec, cpprof goes on if a running program executes itself again and again, faster than cpprof can attach to it,
 // and leaves no recording without samples.
 func TestRecordFollowsFastChain(t *testing.T) {
+	t.Parallel()
 	_, program, stop := makeWaiter(t)
 	there := slices.Repeat([]string{program}, 60) // as files that exist: the program executes itself at once
 	for _, c := range []struct {
@@ -335,11 +261,11 @@ func TestRecordFollowsFastChain(t *testing.T) {
 
 // A signal to the whole process group, as Ctrl-C at a terminal sends it, leaves a complete recording.
 func TestRecordFollowedInterrupt(t *testing.T) {
-	dir, _, _ := makeWaiter(t)
+	t.Parallel()
+	dir, _, stop := makeWaiter(t)
 	r := &recorder{file: filepath.Join(t.TempDir(), "run.cpprof")}
-	r.Cmd = self(t, "record", "-o", r.file, "--", "go", "-C", dir, "test", "-count=1", "./one")
+	r.Cmd = self(t, "record", "-o", r.file, "--", "go", "-C", dir, "test", "-count=1", "./one", "-args", stop)
 	r.Stderr = &r.stderr
-	r.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := r.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -353,6 +279,7 @@ func TestRecordFollowedInterrupt(t *testing.T) {
 
 // If nothing can be recorded, cpprof says why, and does not hide the command's own failure.
 func TestRecordFollowsNothing(t *testing.T) {
+	t.Parallel()
 	dir, _, stop := makeWaiter(t)
 	for _, c := range []struct {
 		args   []string
@@ -379,6 +306,7 @@ func TestRecordFollowsNothing(t *testing.T) {
 
 // If -p names the process of a shell or of go run, the message names the program that was probably meant.
 func TestWrongProcess(t *testing.T) {
+	t.Parallel()
 	dir, program, stop := makeWaiter(t)
 	t.Run("shell", func(t *testing.T) {
 		shell := fixture.Start(t, "sh", "-c", program+" "+stop+"; true")

@@ -34,7 +34,9 @@ func self(t *testing.T, args ...string) *exec.Cmd {
 	}
 	cmd := exec.Command(exe, args...)
 	cmd.Args[0] = "cpprof"
-	cmd.WaitDelay = time.Second // a launched target that continues keeps our pipes open
+	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=") // for modules that it builds
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}    // orphans of other tests are none of its own
+	cmd.WaitDelay = time.Second                              // a launched target that continues keeps our pipes open
 	return cmd
 }
 
