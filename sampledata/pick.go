@@ -49,6 +49,7 @@ func (r *Recording) Pick(list string, keep func(sample int) bool) (*Recording, e
 	for _, n := range p.lockNames(r.LockNames) {
 		p.Builder.LockName(n)
 	}
+	p.takeCalls()
 	picked := p.last()
 	picked.Picked = &Picked{list, r.Samples.Len(), p.numbers}
 	return picked, nil

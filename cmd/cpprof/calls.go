@@ -190,13 +190,18 @@ func (f *viewFlags) restrict(s *source) error {
 
 // addCalls adds the flag of every command that divides a recording's time.
 func (f *viewFlags) addCalls(c *cobra.Command) {
-	c.Flags().StringVar(&f.calls, "calls", "",
-		"count only the time inside `calls`, such as 'main.handle > p99' (see 'cpprof calls')")
+	addCalls(c, &f.calls)
 	_ = c.RegisterFlagCompletionFunc("calls", func(_ *cobra.Command, args []string, _ string) ([]string,
 		cobra.ShellCompDirective) {
 		f.calls = ""
 		return f.completeFunction(args)
 	})
+}
+
+// addCalls adds the flag that chooses calls.
+func addCalls(c *cobra.Command, to *string) {
+	c.Flags().StringVar(to, "calls", "",
+		"count only the time inside `calls`, such as 'main.handle > p99' (see 'cpprof calls'); if the program runs, probes time each of them: this writes into it")
 }
 
 // addAgainstCalls adds the flag of commands that compare recordings.

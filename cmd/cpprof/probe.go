@@ -23,8 +23,6 @@ type probeFlags struct {
 	inputFlags
 	record                  recordFlags
 	countsOnly, breakpoints bool
-	overhead                shareFlag
-	removal                 time.Duration
 	top                     int
 	json                    bool
 }
@@ -82,9 +80,7 @@ only counted, or left alone.`,
 		"count calls, and measure no times: a tenth of the cost")
 	c.Flags().BoolVar(&f.breakpoints, "breakpoints", false,
 		"use the processor's breakpoints, which write nothing, though uprobes may be permitted")
-	addShare(c.Flags(), &f.overhead, "probe-overhead", "1%",
-		"the `share` of one processor's time that probes may cost the program; 0 for no bound")
-	addMaxRemoval(c.Flags(), &f.removal)
+	f.record.timed.addBounds(c)
 	addTop(c, &f.top, 5)
 	addJSON(c, &f.json)
 	f.record.samplerFlags.add(c)
@@ -122,8 +118,8 @@ func (f *probeFlags) live(ctx context.Context, t terminal, c *cobra.Command,
 	start := target.backend.Header().Start
 	line := newCountdown(t)
 	set, err := probe.Start(program, functions, probe.Options{
-		MaxOverhead: f.overhead.float(), CountsOnly: f.countsOnly, Breakpoints: f.breakpoints,
-		MaxRemoval: f.removal, TakingOut: line.show,
+		MaxOverhead: f.record.timed.overhead.float(), CountsOnly: f.countsOnly, Breakpoints: f.breakpoints,
+		MaxRemoval: f.record.timed.removal, TakingOut: line.show,
 		Clock: func() time.Duration { return max(0, time.Since(start)) },
 	})
 	if err != nil {
@@ -301,6 +297,9 @@ func (s *probedSink) put() {
 	s.mu.Unlock()
 	if set != nil {
 		list = append(list, set.Results()...)
+		for _, t := range set.Calls() {
+			s.Sink.Calls(t)
+		}
 	}
 	for _, p := range list {
 		s.Sink.Probe(p)

@@ -134,3 +134,50 @@ func TestTwoProbes(t *testing.T) {
 		t.Errorf("still traced: %s", traced)
 	}
 }
+
+// TestRecordCalls times each call of a program that times its calls itself, while it is recorded.
+func TestRecordCalls(t *testing.T) {
+	t.Parallel()
+	target := startProbed(t)
+	file, pid := filepath.Join(t.TempDir(), "run.cpprof"), strconv.Itoa(target.Pid())
+	said, err := self(t, "record", "-d", "1s", "-o", file, "-p", pid, "--calls", "main.leaf").CombinedOutput()
+	if err == nil || !strings.Contains(string(said), "the samples alone show its calls") {
+		t.Errorf("%v: %s", err, said)
+	}
+	said, err = self(t, "record", "-d", "1s", "-o", file, "-p", pid, "--calls", "main.work", "--probe-overhead", "10%").CombinedOutput()
+	if strings.Contains(string(said), "not permitted") {
+		t.Skip(string(said))
+	}
+	if err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	again, err := self(t, "calls", "--json", file, "main.work").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Source    string
+		Windows   int
+		Arguments []string
+		Calls     []struct {
+			Caller string
+			Values []int64
+			Length int64 `json:"length_ns"`
+			End    bool  `json:"cut_end"`
+		}
+	}
+	if err := json.Unmarshal(again, &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Source != "uprobes" || got.Windows == 0 || len(got.Arguments) != 2 || len(got.Calls) < 10 {
+		t.Fatalf("%.2000s", again)
+	}
+	for _, c := range got.Calls {
+		if c.Caller != "" && (c.Caller != "main.timed.func1" || c.Values[0] > 2 || c.Length < 190_000 && !c.End) {
+			t.Errorf("%+v", c)
+		}
+	}
+	if out, err := self(t, "calls", file, "main.work", "--slow", "> p90").CombinedOutput(); err != nil || !strings.Contains(string(out), "The source is probes") {
+		t.Errorf("%v: %s", err, out)
+	}
+}

@@ -30,6 +30,7 @@ type recordFlags struct {
 	noMonitors bool
 	full       bool // keep the whole command line
 	maxHalt    time.Duration
+	timed      timedFlags
 	samplerFlags
 
 	// adds to what the sampler sees; nil if nothing is added
@@ -100,6 +101,8 @@ cpprof samples less often than --rate says if it would otherwise exceed --max-ov
 	addMonitorFlags(c, &f.monitors, &f.noMonitors)
 	flags.BoolVar(&f.full, "full-command", false,
 		"keep passwords, tokens and other secrets in the recorded command line")
+	addCalls(c, &f.timed.calls)
+	f.timed.addBounds(c)
 	f.addJitter(c)
 	f.samplerFlags.add(c)
 	addMaxHalt(c, &f.maxHalt)
@@ -122,6 +125,9 @@ func (f *recordFlags) check(c *cobra.Command, args []string) error {
 		return errors.New("give either a process (-p PROCESS) or a command, not both")
 	case !attach && len(args) == 0:
 		return &offer{"give a command (cpprof record -- ./server) or a process (cpprof record -p PROCESS)", sampler.Running()}
+	}
+	if f.timed.calls != "" && (f.child != "" || f.followExec) {
+		return errTimesFollowed
 	}
 	if _, err := path.Match(f.child, ""); err != nil {
 		return fmt.Errorf("--child %s: want a file name, or a pattern such as '*.test': %w",

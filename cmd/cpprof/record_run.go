@@ -18,11 +18,21 @@ import (
 func record(ctx context.Context, t terminal, f *recordFlags, command []string) error {
 	ctx, signals := watchSignals(ctx)
 	defer signals.stop()
+	if f.timed.calls != "" {
+		if err := f.checkSingle(command, errTimesFollowed); err != nil {
+			return err
+		}
+	}
 	target, err := openTarget(t, f, command)
 	if err != nil {
 		return signals.fail(ctx, t, f, target.Process, err)
 	}
 	defer target.Release()
+	untime, err := f.timeCalls(t, target)
+	if err != nil {
+		target.backend.Close()
+		return signals.fail(ctx, t, f, target.Process, err)
+	}
 	r := &recordRun{f: f, say: newNarrator(t), signals: signals, root: target.Process}
 	if target.executed {
 		err = r.programs(ctx, anyExecuted, time.Time{})
@@ -32,7 +42,7 @@ func record(ctx context.Context, t terminal, f *recordFlags, command []string) e
 	} else {
 		err = r.first(ctx, target.backend)
 	}
-	if err != nil {
+	if err = errors.Join(err, untime()); err != nil {
 		return signals.fail(ctx, t, f, target.Process, err)
 	}
 	if !target.Launched {
@@ -212,6 +222,9 @@ func (f *recordFlags) record(ctx context.Context, p *sampler.Process, b sampler.
 		func(d locks.Deadlock) { say.deadlock(p, d) })
 	if err != nil {
 		return sampler.Result{}, err
+	}
+	if f.wrap != nil {
+		sink = f.wrap(sink)
 	}
 	defer say.clear()
 	return recording.Record(ctx, sink)

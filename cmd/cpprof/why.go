@@ -128,6 +128,9 @@ func (f *whyFlags) check(c *cobra.Command, args []string, live bool) error {
 		if f.without != "" {
 			return usagef("--without is for a recording")
 		}
+		if f.probes && f.calls != "" {
+			return usagef("--probes and --calls both put probes in: give one of them")
+		}
 		if err := f.record.check(c, args); err != nil {
 			return &usageError{err}
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/big"
 	"slices"
 	"time"
 
@@ -59,8 +60,17 @@ func (f *whyFlags) live(ctx context.Context, t terminal, command []string) error
 		return err
 	}
 	defer target.close()
+	f.record.timed = timedFlags{calls: f.calls, removal: usualRemoval,
+		overhead: shareFlag{value: new(big.Rat).SetFloat64(probedShare)}}
+	untime, err := f.record.timeCalls(t, target.target)
+	if err != nil {
+		return target.fail(ctx, err)
+	}
+	defer untime()
 	sink := &probedSink{}
-	f.record.wrap = func(s sampledata.Sink) sampledata.Sink { sink.Sink = s; return sink }
+	if f.record.wrap == nil {
+		f.record.wrap = func(s sampledata.Sink) sampledata.Sink { sink.Sink = s; return sink }
+	}
 	g, err := f.record.startRecording(ctx, target.target)
 	if err != nil {
 		return target.fail(ctx, err)
@@ -148,7 +158,7 @@ func (f *whyFlags) wait(ctx context.Context, t terminal, g *growing, s *source) 
 		} else if sure.IsZero() {
 			sure = began
 		}
-		if !sure.IsZero() && (f.isMarked(r) || began.Sub(sure) > mostMarking) {
+		if f.calls == "" && !sure.IsZero() && (f.isMarked(r) || began.Sub(sure) > mostMarking) {
 			return fmt.Sprintf("sure after %.1f s", a.To.Seconds())
 		}
 		// the search takes a tenth of the time at most

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"time"
 
@@ -66,7 +67,7 @@ func (c *Calls) Write(w io.Writer) error {
 // head writes the number of calls, and how long they took.
 func (c *Calls) head(b *strings.Builder) {
 	rate := ""
-	if s := c.Duration.Seconds(); s > 0 {
+	if s := c.Covered.Seconds(); s > 0 {
 		rate = fmt.Sprintf(" (%.3g a second)", float64(len(c.Calls))/s)
 	}
 	termtext.Fprintf(b, "%s: %s seen in %s%s\n", c.Function, Counted(len(c.Calls), "call"), span(c.Duration), rate)
@@ -84,15 +85,38 @@ func (c *Calls) head(b *strings.Builder) {
 			Counted(n, "call"), brief(2*c.Interval))
 	}
 	if n := len(c.Calls) - c.Whole(); n > 0 {
-		termtext.Fprintf(b, "%s had begun before the recording, or ended after it: no quantile has them\n",
-			Counted(n, "call"))
+		what := "the recording"
+		if c.Windows > 1 {
+			what = "its window"
+		}
+		termtext.Fprintf(b, "%s had begun before %s, or ended after it: no quantile has them\n",
+			Counted(n, "call"), what)
 	}
-	termtext.Fprintf(b, "The source is the samples: each end is known up to %s, and calls between two samples are not seen.\n",
-		brief(c.Interval))
+	b.WriteString(c.sourceText())
 	if c.Touching >= touching {
 		termtext.Fprintf(b, "After %s of the returns, the goroutine was outside in one sample only: some calls are likely to be several that followed one another.\n",
 			sharePercent(c.Touching))
 	}
+}
+
+// sourceText says where the calls are from, and what that can't show.
+func (c *Calls) sourceText() string {
+	text := termtext.Sprintf("The source is the samples: each end is known up to %s, and calls between two samples are not seen.",
+		brief(c.Interval))
+	switch {
+	case c.Source == calls.Trace:
+		text = "The source is the execution trace: both ends are exact."
+	case c.Source == calls.Uprobes && c.Windows > 1:
+		text = termtext.Sprintf("The source is probes: both ends are exact. It is called too often to time all calls: %d windows have %s of the time. Calls are cut that take longer than a window, %s at most.",
+			c.Windows, sharePercent(float64(c.Covered)/float64(max(1, c.Duration))), brief(c.LongestWindow))
+	case c.Source == calls.Uprobes:
+		text = termtext.Sprintf("The source is probes: both ends are exact, and they cover %s of the time.",
+			sharePercent(min(1, float64(c.Covered)/float64(max(1, c.Duration)))))
+	}
+	if c.Note != "" {
+		text += " " + termtext.Sprintf("%s", c.Note) + "."
+	}
+	return wrapped(text, 0, whyWidth) + "\n"
 }
 
 // length formats a quantile.
@@ -158,6 +182,14 @@ func FeatureText(m *calls.Common) string {
 		return termtext.Sprintf("was called by %s, line %d", m.Function, m.Line)
 	case calls.NoCPU:
 		return "is ready to run, and has no CPU"
+	case calls.WithArgument:
+		switch m.Least {
+		case math.MinInt64:
+			return termtext.Sprintf("has a negative %s", m.Label)
+		case m.Most:
+			return termtext.Sprintf("has %s %d", m.Label, m.Least)
+		}
+		return termtext.Sprintf("has %s from %d to %d", m.Label, m.Least, m.Most)
 	case calls.Collecting:
 		return "the garbage collector is at work"
 	case calls.OneGoroutine:
@@ -189,7 +221,7 @@ func (c *Calls) longest() string {
 			took = "over " + took
 		}
 		t.add(fmt.Sprint(i+1), took, fmt.Sprintf("%.3f s", call.Begin.Seconds()),
-			fmt.Sprint(c.Recording.Goroutines.At(call.Goroutine).ID))
+			fmt.Sprint(call.ID))
 	}
 	_ = t.write(&b)
 	return b.String()
@@ -214,6 +246,8 @@ type callJSON struct {
 	CutEnd    bool          `json:"cut_end,omitempty"`
 	Short     bool          `json:"short,omitempty"`
 	Caller    string        `json:"caller,omitempty"`
+	Label     string        `json:"label,omitempty"`
+	Values    []int64       `json:"values,omitempty"`
 	Steps     []stepJSON    `json:"steps,omitempty"`
 }
 
@@ -221,6 +255,10 @@ type callJSON struct {
 type callsJSON struct {
 	Function  string                   `json:"function"`
 	Source    string                   `json:"source"`
+	Note      string                   `json:"note,omitempty"`
+	Covered   time.Duration            `json:"covered_ns"`
+	Windows   int                      `json:"windows"`
+	Arguments []string                 `json:"arguments,omitempty"`
 	Interval  time.Duration            `json:"interval_ns"`
 	Duration  time.Duration            `json:"duration_ns"`
 	Number    int                      `json:"number"`
@@ -254,7 +292,7 @@ type moreJSON struct {
 
 // WriteJSON writes the same, and all calls.
 func (c *Calls) WriteJSON(w io.Writer) error {
-	out := callsJSON{Function: c.Function, Source: "samples", Interval: c.Interval, Duration: c.Duration,
+	out := callsJSON{Function: c.Function, Source: string(c.Source), Note: c.Note, Covered: c.Covered, Windows: c.Windows, Arguments: c.Arguments, Interval: c.Interval, Duration: c.Duration,
 		Number: len(c.Calls), Whole: c.Whole(), Short: c.Short(), Touching: c.Touching,
 		Quantiles: map[string]time.Duration{}, Condition: c.Condition.String(), TooFew: c.TooFew(),
 		Slow: c.sideJSON(&c.Slow), Rest: c.sideJSON(&c.Rest), More: []moreJSON{}, Calls: []callJSON{},
@@ -286,12 +324,9 @@ func (c *Calls) sideJSON(s *calls.Side) sideJSON {
 
 func (c *Calls) callJSON(i int) callJSON {
 	call := &c.Calls[i]
-	out := callJSON{Number: i + 1, Goroutine: c.Recording.Goroutines.At(call.Goroutine).ID,
-		Begin: call.Begin, Length: call.Length(), CutBegin: call.CutBegin, CutEnd: call.CutEnd, Short: call.Short}
-	if call.Caller != sampledata.NoStack {
-		out.Caller = c.Recording.Functions[c.Recording.Nodes[call.Caller].Function].Name
-	}
-	return out
+	return callJSON{Number: i + 1, Goroutine: call.ID, Begin: call.Begin, Length: call.Length(),
+		CutBegin: call.CutBegin, CutEnd: call.CutEnd, Short: call.Short, Caller: call.Site.Function,
+		Label: call.Label, Values: call.Values}
 }
 
 // stepJSON is a part of one call.
@@ -321,7 +356,11 @@ func (c *Calls) WriteCall(w io.Writer, number int, steps []calls.Step) error {
 		cut = ", and more that the recording does not have"
 	}
 	termtext.Fprintf(w, "Call %d of %s, by goroutine %d: %s from %.3f s on%s\n\n", number, c.Function,
-		c.Recording.Goroutines.At(call.Goroutine).ID, brief(call.Length()), call.Begin.Seconds(), cut)
+		call.ID, brief(call.Length()), call.Begin.Seconds(), cut)
+	if len(steps) == 0 {
+		_, err := io.WriteString(w, "No sample is inside of it: what it did is not known. 'cpprof record --rate' takes more samples.\n")
+		return err
+	}
 	t := &table{right: true, width: c.Width}
 	t.add("after", "for", "")
 	for i := range steps {

@@ -35,6 +35,7 @@ type tally struct {
 	elapsed              sampledata.Distribution
 	sites                map[uint64]*siteTally
 	arguments            []sampledata.Distribution
+	log                  *callLog // nil if calls are not kept one by one
 }
 
 type siteTally struct {
@@ -48,8 +49,9 @@ type activation struct {
 	depth  uint64
 	time   uint64
 	caller uint64
-	inside int64 // nanoseconds that hits within it have taken
-	nested bool  // within another call of the function
+	inside int64   // nanoseconds that hits within it have taken
+	nested bool    // within another call of the function
+	values []int64 // of the arguments, if the call is kept
 }
 
 // calls makes calls of hits. The hits of one goroutine come in their order.
@@ -98,12 +100,17 @@ const maxOpen = 1 << 16
 // add adds a hit.
 func (c *calls) add(h *hit) {
 	if h.lost != c.lost || len(c.open) > maxOpen {
-		clear(c.open) // the returns of these calls may be among what was lost
+		c.forget(h.time)
 		c.lost = h.lost
+	}
+	t := cmp.Or(c.entries[h.pc], c.returns[h.pc])
+	if t != nil && t.log != nil && t.left(h.time) {
+		c.closeWindow(t)
+		return
 	}
 	if t := c.entries[h.pc]; t != nil {
 		if t.function.Name == goexit {
-			c.keep(h.goroutine, c.unwound(c.open[h.goroutine], 0, h.time))
+			c.keep(h.goroutine, c.unwound(h.goroutine, 0, h.time))
 		}
 		c.enter(t, h)
 	} else if t := c.returns[h.pc]; t != nil {
@@ -112,12 +119,20 @@ func (c *calls) add(h *hit) {
 }
 
 func (c *calls) enter(t *tally, h *hit) {
-	stack := c.unwound(c.open[h.goroutine], h.depth, h.time)
+	stack := c.unwound(h.goroutine, h.depth, h.time)
 	s := t.site(h.caller)
 	s.calls++
+	var values []int64
+	if t.log != nil {
+		values = make([]int64, len(t.function.Arguments))
+	}
 	for i := range t.function.Arguments {
 		if a := &t.function.Arguments[i]; a.Register < len(h.registers) {
-			t.arguments[i].Add(a.value(h.registers[a.Register]))
+			value := a.value(h.registers[a.Register])
+			t.arguments[i].Add(value)
+			if values != nil {
+				values[i] = value
+			}
 		}
 	}
 	if !t.timed || t.left(h.time) {
@@ -125,15 +140,20 @@ func (c *calls) enter(t *tally, h *hit) {
 	}
 	nested := slices.ContainsFunc(stack, func(a activation) bool { return a.tally == t })
 	c.open[h.goroutine] = append(stack,
-		activation{tally: t, depth: h.depth, time: h.time, caller: h.caller, nested: nested})
+		activation{tally: t, depth: h.depth, time: h.time, caller: h.caller, nested: nested, values: values})
 }
 
 // unwound returns the calls that are still open when a frame at a depth is
 // entered: those that are at least as deep have ended without a return, by a
 // panic or by runtime.Goexit.
-func (c *calls) unwound(stack []activation, depth, at uint64) []activation {
+func (c *calls) unwound(goroutine, depth, at uint64) []activation {
+	stack := c.open[goroutine]
 	for len(stack) > 0 && stack[len(stack)-1].depth >= depth {
-		stack[len(stack)-1].tally.end(at)
+		a := &stack[len(stack)-1]
+		a.tally.end(at)
+		if a.tally.log != nil {
+			a.tally.log.add(goroutine, a, min(at, a.tally.untimed.Load()-1), true)
+		}
 		stack = stack[:len(stack)-1]
 	}
 	return stack
@@ -148,15 +168,21 @@ const maxInside = 5
 const maxBlurred = 20
 
 func (c *calls) leave(t *tally, h *hit) {
-	stack := c.unwound(c.open[h.goroutine], h.depth+1, h.time)
+	stack := c.unwound(h.goroutine, h.depth+1, h.time)
 	top := len(stack) - 1
 	if top < 0 || stack[top].depth != h.depth || stack[top].tally != t {
 		c.keep(h.goroutine, stack) // the call began before the instrument was in
+		if t.log != nil {
+			t.log.addBegun(h)
+		}
 		return
 	}
 	a := stack[top]
 	c.keep(h.goroutine, stack[:top])
 	t.returned++
+	if t.log != nil {
+		t.log.add(h.goroutine, &a, h.time-uint64(c.costs.between), false)
+	}
 	if top > 0 {
 		stack[top-1].inside += a.inside + int64(c.costs.entry+c.costs.ret)
 	}

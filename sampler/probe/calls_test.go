@@ -1,6 +1,8 @@
 package probe
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -116,5 +118,34 @@ func TestMatches(t *testing.T) {
 		if got := matches(c.pattern, c.name); got != c.want {
 			t.Errorf("%s matches %s: %v", c.pattern, c.name, got)
 		}
+	}
+}
+
+func TestKeptCallsOfHits(t *testing.T) {
+	c, tallies := newCalls(twoFunctions())
+	outer := tallies[0]
+	outer.timed = true
+	outer.log = &callLog{site: func(uint64) (string, string, int32) { return "main.f", "f.go", 3 },
+		sites: map[uint64]sampledata.Call{}}
+	outer.log.open(1000)
+	add := func(time, pc, goroutine, depth uint64) {
+		c.add(&hit{time: time, pc: pc, goroutine: goroutine, depth: depth, caller: 7, registers: []uint64{5, 0}})
+	}
+	add(1100, 10, 1, 60) // within a call that began before the window
+	add(1200, 11, 1, 60)
+	add(1300, 11, 1, 50)
+	add(1400, 10, 1, 50)
+	add(1500, 11, 1, 50)
+	add(1600, 10, 2, 50) // ends by a panic
+	add(1700, 10, 2, 50)
+	c.endWindow(outer, 2000)
+	add(2100, 11, 2, 50) // after the window
+	var got []string
+	for _, call := range outer.log.table.Calls {
+		got = append(got, fmt.Sprint(call.Goroutine, int64(call.Begin), int64(call.End), call.CutBegin, call.CutEnd))
+	}
+	want := []string{"1 1000 1300 true false", "1 1400 1500 false false", "2 1600 1700 false true", "2 1700 2000 false true"}
+	if !slices.Equal(got, want) {
+		t.Errorf("the calls are %q, want %q", got, want)
 	}
 }

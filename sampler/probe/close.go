@@ -95,6 +95,12 @@ func (s *Set) finish() {
 	s.recorded.Lock()
 	defer s.recorded.Unlock()
 	s.kernel.drain(s.calls.add)
+	s.calls.closeWindows()
+	for _, p := range s.probes {
+		if p.log != nil && p.log.since != 0 {
+			s.calls.endWindow(p.tally, monotonic())
+		}
+	}
 	s.calls.lost = s.kernel.lost()
 	now := s.options.Clock()
 	for _, p := range s.probes {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -27,6 +28,10 @@ type Options struct {
 	// MaxRemoval bounds how long taking all instruments out again may take;
 	// 0: no bound.
 	MaxRemoval time.Duration
+
+	// Keep: calls are kept one by one, see Set.Calls. A function that is called
+	// too often is measured in windows, at random times.
+	Keep bool
 
 	// Clock returns the time of the recording.
 	Clock func() time.Duration
@@ -111,6 +116,10 @@ type probed struct {
 	returns bool // and so have the returns
 	entered uint64
 	left    uint64
+
+	// Of a function whose calls are kept.
+	before time.Duration // the cost before this window
+	resume time.Duration // when the next window begins; 0 if one is open
 }
 
 // Start puts instruments into the functions. If uprobes are not permitted, it
@@ -123,6 +132,9 @@ func Start(p *Program, functions []Function, o Options) (*Set, error) {
 		return nil, err
 	}
 	for _, t := range tallies {
+		if o.Keep && !t.function.hidden {
+			s.keepCalls(t)
+		}
 		p := s.enter(t)
 		s.mu.Lock()
 		s.probes = append(s.probes, p)
@@ -131,11 +143,14 @@ func Start(p *Program, functions []Function, o Options) (*Set, error) {
 	s.mu.Lock()
 	s.put = true
 	s.mu.Unlock()
-	if o.MaxOverhead > 0 {
+	if o.MaxOverhead > 0 && !o.Keep {
 		nap(probation)
 	}
 	for _, p := range s.probes {
 		s.putReturns(p)
+	}
+	if o.Keep && o.MaxOverhead > 0 {
+		s.stopped.Go(s.openWindows)
 	}
 	return s, nil
 }
@@ -148,6 +163,10 @@ func open(p *Program, functions []Function, o Options) (*Set, []*tally, error) {
 	k, note, err := openKernel(p, o)
 	if err != nil {
 		return nil, nil, err
+	}
+	if o.Keep && k.instrument() != sampledata.Uprobe {
+		k.close()
+		return nil, nil, fmt.Errorf("only uprobes time calls one by one: %s", strings.TrimPrefix(note, "counts only: "))
 	}
 	s := &Set{program: p, options: o, kernel: k, note: note, stop: make(chan struct{}),
 		limit: newThrottle(o.MaxOverhead, o.Clock())}
@@ -238,7 +257,7 @@ func (s *Set) putReturns(p *probed) {
 	costs := float64(p.entered) * float64(s.calls.costs.entry+s.calls.costs.ret)
 	allowed := s.options.MaxOverhead * float64(now-p.result.From)
 	timed := p.in && len(f.Returns) > 0
-	if bounded := s.options.MaxOverhead > 0; timed && bounded && costs > allowed+float64(burst) {
+	if bounded := s.options.MaxOverhead > 0 && p.log == nil; timed && bounded && costs > allowed+float64(burst) {
 		timed = false
 		p.result.Note = fmt.Sprintf("calls are not timed after %d in %v, for %s: the mean time is from the number of calls and the samples",
 			p.entered, (now - p.result.From).Round(time.Millisecond), s.bound())
@@ -257,6 +276,9 @@ func (s *Set) putReturns(p *probed) {
 	s.recorded.Lock()
 	s.kernel.drain(s.calls.add)
 	p.timed = true
+	if p.log != nil {
+		p.log.open(monotonic())
+	}
 	s.recorded.Unlock()
 	s.mu.Lock()
 	p.returns = p.in
@@ -312,6 +334,7 @@ func (s *Set) read() {
 	for s.running() {
 		s.recorded.Lock()
 		s.kernel.drain(s.calls.add)
+		s.calls.closeWindows()
 		s.recorded.Unlock()
 		if s.measures() {
 			time.Sleep(watchInterval)
@@ -335,7 +358,7 @@ func (s *Set) running() bool {
 func (s *Set) measures() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return !s.put || slices.ContainsFunc(s.probes, func(p *probed) bool { return p.in })
+	return !s.put || s.options.Keep || slices.ContainsFunc(s.probes, func(p *probed) bool { return p.in })
 }
 
 // check counts the hits. If they cost too much, it returns the instruments to
@@ -354,13 +377,19 @@ func (s *Set) check() [][]uint64 {
 		return nil
 	}
 	s.limit.forgive()
+	if worst.log != nil {
+		out := [][]uint64{s.entries(worst.function), worst.function.Returns}
+		s.pause(worst, now)
+		return out
+	}
 	return append(s.throttled(worst), s.needless()...)
 }
 
 // needless returns the instruments that were not asked for, if no other one
 // is in any more.
 func (s *Set) needless() (out [][]uint64) {
-	if slices.ContainsFunc(s.probes, func(p *probed) bool { return p.in && !p.function.hidden }) {
+	if s.options.Keep || slices.ContainsFunc(s.probes,
+		func(p *probed) bool { return p.in && !p.function.hidden }) {
 		return nil
 	}
 	for _, p := range s.probes {
@@ -423,7 +452,8 @@ func (s *Set) throttled(p *probed) (out [][]uint64) {
 	return out
 }
 
-// Results returns what was measured so far, in the order of the functions.
+// Results returns what was measured so far, in the order of the functions. Those
+// whose calls are kept are left out.
 func (s *Set) Results() []sampledata.Probe {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -439,7 +469,7 @@ func (s *Set) Results() []sampledata.Probe {
 		if !s.closed {
 			s.count(p, now)
 		}
-		if p.function.hidden {
+		if p.function.hidden || p.log != nil {
 			continue
 		}
 		r := p.result

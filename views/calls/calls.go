@@ -14,17 +14,21 @@ import (
 // A Call is one activation of a function by one goroutine. If the function
 // calls itself, it is the outermost activation.
 type Call struct {
-	Goroutine   sampledata.GoroutineID
-	First, Last int32 // the samples in it
+	Goroutine   sampledata.GoroutineID // if Sampled
+	ID          int64                  // its number in the target
+	First, Last int32                  // the samples in it; see Sampled
 	Begin, End  time.Duration
 
-	// It was under way when the recording began, or when it ended.
+	// It was under way when the recording began, or when it ended, or a window
+	// in which calls were timed.
 	CutBegin, CutEnd bool
 
 	// One sample has it: it took less than two intervals, and how long is not known.
 	Short bool
 
-	Caller sampledata.NodeID // the stack that made the call; NoStack for a goroutine's first function
+	Site   sampledata.Call // that made the call; empty for a goroutine's first function
+	Label  string          // that a source other than samples gave it
+	Values []int64         // of Table.Arguments
 }
 
 // Length returns how long the call was seen.
@@ -35,8 +39,16 @@ func (c *Call) Whole() bool { return !c.CutBegin && !c.CutEnd }
 
 // A Table has the calls of a function.
 type Table struct {
-	Function string
-	Calls    []Call // the longest first
+	Function  string
+	Calls     []Call // the longest first
+	Source    Source // the best one that the recording has
+	Note      string // what the source can't tell, for a person
+	Arguments []string
+
+	// How long calls were timed, in a number of windows. Of samples, that is
+	// all of the recording.
+	Covered, LongestWindow time.Duration
+	Windows                int
 
 	// Interval is the mean time from one sample to the next. Both ends of a call
 	// are known up to one interval.
@@ -78,7 +90,8 @@ func Of(r *sampledata.Recording, function string) (*Table, error) {
 		return nil, fmt.Errorf("a dump shows a moment, and not how long a call takes")
 	}
 	t := &Table{Function: function, recording: r}
-	if !t.findFunction() {
+	timed := r.TimedCalls(function)
+	if !t.findFunction() && timed == nil {
 		return nil, &UnknownError{function, edit.Similar(function, Functions(r))}
 	}
 	t.findFrames()
@@ -86,7 +99,12 @@ func Of(r *sampledata.Recording, function string) (*Table, error) {
 		t.Duration = time.Duration(r.Weights().Of(0, n))
 		t.Interval = t.Duration / time.Duration(n)
 	}
-	t.sample()
+	if timed != nil {
+		t.take(timed)
+	} else {
+		t.Source, t.Windows, t.Covered, t.LongestWindow = Samples, 1, t.Duration, t.Duration
+		t.sample()
+	}
 	slices.SortStableFunc(t.Calls, func(a, b Call) int { return cmp.Compare(b.Length(), a.Length()) })
 	for _, c := range t.Calls {
 		if c.Whole() {
@@ -97,8 +115,11 @@ func Of(r *sampledata.Recording, function string) (*Table, error) {
 	return t, nil
 }
 
-// Functions returns the names of all functions that samples show.
+// Functions returns the names of all functions that have been seen.
 func Functions(r *sampledata.Recording) (list []string) {
+	for _, t := range r.Calls {
+		list = append(list, t.Function)
+	}
 	for _, f := range r.Functions {
 		list = append(list, f.Name)
 	}

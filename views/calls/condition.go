@@ -3,6 +3,7 @@ package calls
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -98,6 +99,10 @@ func (t *Table) Restrict(c Condition) (*sampledata.Recording, error) {
 	if len(chosen) == 0 {
 		return nil, t.none(c)
 	}
+	if !slices.ContainsFunc(chosen, (*Call).Sampled) {
+		return nil, fmt.Errorf("no sample is inside of a call of %s %s: 'cpprof record --rate' takes more samples",
+			t.Function, c)
+	}
 	return t.only(strings.TrimSpace(t.Function+" "+c.text), chosen), nil
 }
 
@@ -117,6 +122,9 @@ func (t *Table) none(c Condition) error {
 func (t *Table) only(list string, calls []*Call) *sampledata.Recording {
 	var stretches []sampledata.Stretch
 	for _, c := range calls {
+		if !c.Sampled() {
+			continue
+		}
 		stretches = append(stretches, sampledata.Stretch{Goroutine: c.Goroutine, First: c.First, Last: c.Last})
 	}
 	return t.recording.Restrict(list, stretches)

@@ -2,6 +2,8 @@ package calls
 
 import (
 	"cmp"
+	"math"
+	"math/bits"
 	"slices"
 	"time"
 
@@ -22,13 +24,14 @@ const (
 	CallerOf     FeatureKind = "caller"
 	Below        FeatureKind = "path" // a function that the call leads to
 	WithLabel    FeatureKind = "label"
+	WithArgument FeatureKind = "argument"  // it is a number of some size
 	Collecting   FeatureKind = "collector" // the garbage collector is at work
 	NoCPU        FeatureKind = "no-cpu"    // ready, or on a processor whose thread has no CPU
 	Does         FeatureKind = "does"
 	HeldBy       FeatureKind = "holder"
 )
 
-var telling = []FeatureKind{OneMoment, OneGoroutine, CallerOf, Below, WithLabel, Collecting, NoCPU, Does, HeldBy}
+var telling = []FeatureKind{OneMoment, OneGoroutine, CallerOf, Below, WithLabel, WithArgument, Collecting, NoCPU, Does, HeldBy}
 
 // A Feature is what a part of the time of calls may have in common.
 type Feature struct {
@@ -39,8 +42,10 @@ type Feature struct {
 	Lock      string        `json:"lock,omitempty"`      // of Does and HeldBy
 	Class     string        `json:"class,omitempty"`     // of HeldBy
 	Goroutine int64         `json:"goroutine,omitempty"` // of OneGoroutine
-	Label     string        `json:"label,omitempty"`     // "route=/api"
-	From      time.Duration `json:"from_ns,omitempty"`   // of OneMoment
+	Label     string        `json:"label,omitempty"`     // "route=/api"; the name of an argument
+	Least     int64         `json:"least,omitempty"`     // of WithArgument
+	Most      int64         `json:"most,omitempty"`
+	From      time.Duration `json:"from_ns,omitempty"` // of OneMoment
 	To        time.Duration `json:"to_ns,omitempty"`
 }
 
@@ -170,7 +175,7 @@ func (k *ranking) isFew(f int32, slow []*Call, whole float64) bool {
 	}
 	n := 0
 	for _, c := range slow {
-		if at.Kind == OneGoroutine && k.r.Goroutines.At(c.Goroutine).ID == at.Goroutine ||
+		if at.Kind == OneGoroutine && c.ID == at.Goroutine ||
 			at.Kind == OneMoment && at.From <= c.Begin && c.Begin < at.To {
 			n++
 		}
@@ -230,6 +235,9 @@ func (k *ranking) meanwhile(f int32) (most *Activity) {
 // of the features that are tested.
 func (k *ranking) visit(calls []*Call, side int) {
 	for _, c := range calls {
+		if !c.Sampled() {
+			continue
+		}
 		for _, i := range k.overlapping(c.Goroutine, c.First, c.Last) {
 			run := k.r.Runs.At(int(i))
 			run.First, run.Last = max(run.First, c.First), min(run.Last, c.Last)
@@ -320,9 +328,16 @@ func (k *ranking) common(c *Call, run sampledata.Run) []int32 {
 		}
 		all = append(all, k.number(f))
 	}
-	if c.Caller != sampledata.NoStack {
-		all = append(all, k.number(Feature{Kind: CallerOf, Function: function(k.r, c.Caller),
-			Line: k.r.Nodes[c.Caller].Line}))
+	if c.Site.Function != "" {
+		all = append(all, k.number(Feature{Kind: CallerOf, Function: c.Site.Function, Line: c.Site.Line}))
+	}
+	for i, value := range c.Values {
+		f := Feature{Kind: WithArgument, Label: k.t.Arguments[i]}
+		f.Least, f.Most = magnitude(value)
+		all = append(all, k.number(f))
+	}
+	if c.Label != "" {
+		all = append(all, k.number(Feature{Kind: WithLabel, Label: c.Label}))
 	}
 	for _, l := range k.r.LabelSets[run.Labels] {
 		all = append(all, k.number(Feature{Kind: WithLabel, Label: l.Key + "=" + l.Value}))
@@ -334,6 +349,16 @@ func (k *ranking) common(c *Call, run sampledata.Run) []int32 {
 		k.below[run.Stack] = k.leadsTo(run.Stack)
 	}
 	return append(all, k.below[run.Stack]...)
+}
+
+// magnitude returns the limits of the numbers that are about as large: from a
+// power of two up to the next one.
+func magnitude(n int64) (least, most int64) {
+	if n < 0 {
+		return math.MinInt64, -1
+	}
+	bits := bits.Len64(uint64(n))
+	return int64(1) << bits >> 1, int64(uint64(1)<<bits - 1)
 }
 
 // leadsTo returns the features of the functions of a stack below the call.

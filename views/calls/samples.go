@@ -10,6 +10,7 @@ import (
 type follower struct {
 	open    bool
 	call    Call
+	caller  sampledata.NodeID
 	last    int32 // the last sample in the function; -1 before the first
 	outside int32 // number of samples outside of it since
 }
@@ -57,7 +58,7 @@ func (t *Table) sample() {
 			continue
 		}
 		caller := r.Nodes[at].Parent
-		if f.open && f.call.Caller != caller {
+		if f.open && f.caller != caller {
 			finish(f)
 		}
 		if !f.open {
@@ -68,7 +69,9 @@ func (t *Table) sample() {
 				}
 			}
 			f.open, f.outside = true, 0
-			f.call = Call{Goroutine: run.Goroutine, First: run.First, Caller: caller}
+			f.caller = caller
+			f.call = Call{Goroutine: run.Goroutine, First: run.First, Site: t.site(caller),
+				ID: r.Goroutines.At(run.Goroutine).ID}
 		}
 		f.last = run.Last
 	}
@@ -80,6 +83,16 @@ func (t *Table) sample() {
 	if returns > 0 {
 		t.Touching = float64(touches) / float64(returns)
 	}
+}
+
+// site returns the place of a call.
+func (t *Table) site(n sampledata.NodeID) (c sampledata.Call) {
+	if n != sampledata.NoStack {
+		node := t.recording.Nodes[n]
+		f := t.recording.Functions[node.Function]
+		c = sampledata.Call{Function: f.Name, File: f.File, Line: node.Line}
+	}
+	return c
 }
 
 // halfway returns the moment at which the time of a sample begins.

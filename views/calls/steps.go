@@ -31,6 +31,9 @@ type Holder struct {
 // Steps returns what the goroutine of a call did, in order.
 func (t *Table) Steps(c *Call, o views.Options) (steps []Step) {
 	k := newRanking(t, o)
+	if !c.Sampled() {
+		return nil
+	}
 	names := locks.Namer(t.recording, locks.ByField)
 	for _, i := range k.overlapping(c.Goroutine, c.First, c.Last) {
 		run := t.recording.Runs.At(int(i))

@@ -1,0 +1,53 @@
+package calls
+
+import (
+	"time"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// Source is what shows the calls.
+type Source string
+
+const (
+	Samples Source = "samples"
+	Uprobes Source = "uprobes"
+	Trace   Source = "trace"
+)
+
+// take takes the calls that an instrument or a trace has timed. The samples
+// between their ends say what the goroutine did.
+func (t *Table) take(timed *sampledata.CallTable) {
+	r := t.recording
+	t.Source, t.Note, t.Arguments = Uprobes, timed.Note, timed.Arguments
+	if timed.Source == sampledata.CallsByTrace {
+		t.Source = Trace
+	}
+	byID := make(map[int64]sampledata.GoroutineID)
+	for g, one := range r.Goroutines.All() {
+		byID[one.ID] = g
+	}
+	for i := range timed.Calls {
+		c := &timed.Calls[i]
+		g, seen := byID[c.Goroutine]
+		call := Call{Goroutine: g, ID: c.Goroutine, Begin: c.Begin, End: c.End, Site: c.Site,
+			CutBegin: c.CutBegin, CutEnd: c.CutEnd, Label: c.Label, Values: c.Values,
+			First: int32(r.Samples.Search(c.Begin)), Last: int32(r.Samples.Search(c.End)) - 1}
+		if !seen {
+			call.Last = call.First - 1
+		}
+		t.Calls = append(t.Calls, call)
+	}
+	var longest time.Duration
+	for i, w := range timed.Windows {
+		t.Covered += w.To - w.From
+		if i == 0 || timed.Windows[i-1].To < w.From {
+			t.Windows, longest = t.Windows+1, 0
+		}
+		longest += w.To - w.From
+		t.LongestWindow = max(t.LongestWindow, longest)
+	}
+}
+
+// Sampled reports whether samples show the call.
+func (c *Call) Sampled() bool { return c.First <= c.Last }
