@@ -26,22 +26,16 @@ var formerCommands = map[string][]string{
 var formerFlags = map[string]string{
 	"accounting": "a setting now: --set accounting=RULE",
 	"aspect":     "a setting now: --set aspects.NAME=PATTERN,PATTERN",
-	"class-by":   "a setting now: --set classes=site, or label:KEY",
 	"color":      "the environment decides: NO_COLOR=1, CLICOLOR_FORCE=1",
-	"config":     "a setting now: --set config=FILE",
 	"define":     "a setting now: --set metrics.NAME=EXPR",
-	"for":        "it is --duration now",
 	"from":       "one flag now: --span FROM,TO",
 	"full-names": "names are shortened on a terminal only: | cat has them in full",
-	"half":       "--without 'half of PATH' asks for half",
 	"list":       "a setting now: --set lists.NAME=EXPR",
-	"matrix":     "it is --scatter now",
 	"max":        "it is --top now",
 	"merge":      "a setting now: --set merge.NAME=PATTERN,PATTERN",
 	"min-cost":   "it is --min now",
 	"min-cum":    "it is --min now",
 	"min-hits":   "it is --min now",
-	"no-heap":    "it is --max-halt 0 now",
 	"no-inlines": "a setting now: --set inlines=false",
 	"of-parent":  "--zoom PATH makes the entries below it shares of it",
 	"own":        "it is --sort own now",
@@ -49,8 +43,48 @@ var formerFlags = map[string]string{
 	"runs":       "it is --with for recordings, --count for turns",
 	"session":    "a command now: cpprof report session RECORDING",
 	"spans":      "it is --over now",
-	"threshold":  "a setting now: --set slow=SHARE",
 	"to":         "one flag now: --span FROM,TO",
+}
+
+// respellings are former flags that work as ever, and what they stand for. The
+// value of the flag follows "=".
+var respellings = map[string]string{
+	"class-by":  "--set=classes=",
+	"config":    "--set=config=",
+	"for":       "--duration=",
+	"matrix":    "--scatter",
+	"no-heap":   "--max-halt=0",
+	"threshold": "--set=slow=",
+}
+
+// respelled returns the arguments of a command with the flags that it has in
+// place of former ones.
+func respelled(root *cobra.Command, args []string) []string {
+	c, _, err := root.Find(args)
+	if err != nil {
+		return args
+	}
+	var now []string
+	for i := 0; i < len(args); i++ {
+		if args[i] == "--" {
+			return append(now, args[i:]...)
+		}
+		name, value, given := strings.Cut(strings.TrimPrefix(args[i], "--"), "=")
+		flag := respellings[name]
+		own, _, _ := strings.Cut(strings.TrimPrefix(flag, "--"), "=")
+		apart := strings.HasSuffix(flag, "=") && !given // the value is the next argument
+		if flag == "" || !strings.HasPrefix(args[i], "--") || c.Flag(name) != nil || c.Flag(own) == nil ||
+			apart && i+1 == len(args) {
+			now = append(now, args[i])
+			continue
+		}
+		if apart {
+			i++
+			value = args[i]
+		}
+		now = append(now, flag+value)
+	}
+	return now
 }
 
 // former returns an error that names the new command line if the command has

@@ -74,3 +74,24 @@ func runLine(t *testing.T, line string) (status int, out, said string) {
 	status = run(t.Context(), strings.Fields(line), terminal{in: strings.NewReader(""), out: &o, err: &e})
 	return status, o.String(), e.String()
 }
+
+// Former flags that stand for a setting or another flag work as ever.
+func TestRespelledFlags(t *testing.T) {
+	none := filepath.Join(t.TempDir(), "none.yaml")
+	for _, line := range []string{
+		"why testdata/bob.txt --threshold 20% --class-by site", "why testdata/bob.txt --threshold=20% --class-by=site",
+		"report testdata/bob.txt --server --class-by function", "why testdata/bob.txt --without main.main --half",
+	} {
+		if status, out, said := runLine(t, line); status != exitFine || out == "" {
+			t.Errorf("%s ends with %d: %s", line, status, said)
+		}
+	}
+	for line, want := range map[string]string{
+		"report testdata/bob.txt --config " + none: none, "why testdata/bob.txt --threshold much": "much", "report testdata/bob.txt --config": "config",
+		"info testdata/bob.txt --no-heap": "no-heap", "record --no-heap=yes -- --no-heap": "max-halt",
+	} {
+		if status, _, said := runLine(t, line); status == exitFine || !strings.Contains(said, want) {
+			t.Errorf("%s ends with %d: %s, want %q", line, status, said, want)
+		}
+	}
+}

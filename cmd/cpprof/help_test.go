@@ -111,6 +111,9 @@ func TestFewFlags(t *testing.T) {
 		c.InitDefaultHelpFlag()
 		n := 0
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if f.Hidden {
+				return
+			}
 			names[f.Name] = true
 			n++
 			if formerFlags[f.Name] != "" && f.Name != "to" {

@@ -71,7 +71,7 @@ func run(ctx context.Context, args []string, t terminal) int {
 		return exitUsage
 	}
 	root := newRootCommand(t)
-	root.SetArgs(opened(root, args, t))
+	root.SetArgs(respelled(root, opened(root, args, t)))
 	command, err := root.ExecuteContextC(ctx)
 	var status *statusError
 	var usage *usageError

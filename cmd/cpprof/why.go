@@ -23,6 +23,7 @@ type whyFlags struct {
 	json, log bool
 	probes    bool
 	without   string   // a cost that might go away
+	half      bool     // only half of it might
 	given     []string // flags that the commands of findings need, too
 }
 
@@ -91,6 +92,8 @@ with 'cpprof record'. A program that why has started is then ended; its output g
 		"count and time calls of the functions found in the running program, as 'cpprof probe' does: this writes into it")
 	c.Flags().StringVar(&f.without, "without", "",
 		"say what it would bring if a `PATH` (call paths or a function) or a lock cost nothing; of 'half of PATH', if it cost half")
+	c.Flags().BoolVar(&f.half, "half", false, "")
+	c.Flags().MarkHidden("half") // 'half of PATH' says the same
 	c.MarkFlagsMutuallyExclusive("without", "against")
 	c.MarkFlagsMutuallyExclusive("without", "fail-above")
 	c.MarkFlagsMutuallyExclusive("without", "log")
@@ -213,7 +216,7 @@ func (f *whyFlags) show(t terminal, s *source, a *why.Answer) error {
 // showWithout says what it would bring if a cost went away.
 func (f *whyFlags) showWithout(t terminal, s *source) error {
 	what, half := strings.CutPrefix(f.without, "half of ")
-	removal, err := why.Without(s.recording, f.searchOptions(s), what, half)
+	removal, err := why.Without(s.recording, f.searchOptions(s), what, half || f.half)
 	if err != nil {
 		return err
 	}
