@@ -68,8 +68,9 @@ func (d *decoder) markedGroup(m *pb.MarkedGroup) (g MarkedGroup, err error) {
 		Waited: time.Duration(m.Waited), Kept: int64(m.Kept) - 1,
 		Creator: Call{Line: int32(m.CreatorLine)},
 	}
-	err = d.textsOf([]*string{&g.Reason, &g.Doubt, &g.Creator.Function, &g.Creator.File},
-		m.Reason, m.Doubt, m.CreatorFunction, m.CreatorFile)
+	err = d.textsOf(
+		[]*string{&g.Reason, &g.Doubt, &g.Name, &g.Creator.Function, &g.Creator.File},
+		m.Reason, m.Doubt, m.Name, m.CreatorFunction, m.CreatorFile)
 	if err != nil {
 		return g, err
 	}

@@ -27,7 +27,7 @@ func (e *encoder) marking(m *Marking) *pb.Marking {
 func (e *encoder) markedGroup(g *MarkedGroup) *pb.MarkedGroup {
 	out := &pb.MarkedGroup{
 		Verdict: pb.Verdict(g.Verdict), Wait: pb.MarkedWait(g.Wait),
-		Reason: e.code(g.Reason), Doubt: e.code(g.Doubt), Count: uint32(g.Count),
+		Reason: e.code(g.Reason), Doubt: e.code(g.Doubt), Name: e.code(g.Name), Count: uint32(g.Count),
 		Waited: uint64(g.Waited), Kept: uint64(g.Kept + 1),
 		CreatorFunction: e.code(g.Creator.Function), CreatorFile: e.code(g.Creator.File),
 		CreatorLine: uint32(g.Creator.Line),

@@ -44,6 +44,7 @@ type MarkedGroup struct {
 	Verdict Verdict
 	Wait    Wait
 	Reason  string // as State.Reason
+	Name    string // of what they wait for, as LockName.Name; "" if not known
 	Doubt   string // why its verdict is no more than NotMoved
 	Count   int
 	IDs     []int64       // goids, ascending; not all if there are very many

@@ -30,7 +30,7 @@ func drawMarking(t *rapid.T) *Marking {
 		slices.Sort(ids)
 		g := MarkedGroup{
 			Verdict: Verdict(rapid.IntRange(1, 3).Draw(t, "verdict")), Wait: Wait(rapid.IntRange(0, 8).Draw(t, "wait")),
-			Reason: text.Draw(t, "reason"), Doubt: text.Draw(t, "group's doubt"), Count: len(ids) + rapid.IntRange(1, 9).Draw(t, "more"),
+			Reason: text.Draw(t, "reason"), Name: text.Draw(t, "name"), Doubt: text.Draw(t, "group's doubt"), Count: len(ids) + rapid.IntRange(1, 9).Draw(t, "more"),
 			Waited: time.Duration(number.Draw(t, "waited")), Kept: int64(number.Draw(t, "kept")) - 1,
 			Calls: rapid.SliceOfN(call, 0, 3).Draw(t, "calls"), Creator: call.Draw(t, "creator"),
 		}

@@ -134,7 +134,8 @@ func groupFields(g *MarkedGroup) []field {
 		arg("a verdict", oneOf(&g.Verdict, "verdict", verdictNames)),
 		arg("what they wait for", oneOf(&g.Wait, "wait", waitNames)),
 		key("count", whole(&g.Count)), key("ids", (*numbers)(&g.IDs)),
-		key("reason", (*plain)(&g.Reason)), key("doubt", (*plain)(&g.Doubt)),
+		key("reason", (*plain)(&g.Reason)), key("name", (*plain)(&g.Name)),
+		key("doubt", (*plain)(&g.Doubt)),
 		key("waited", (*period)(&g.Waited)), key("kept", whole(&g.Kept)),
 	}
 }

@@ -23,9 +23,9 @@ type stuckOutput struct {
 		Fault, Verdict string
 		Goroutines     int
 		Groups, Behind []struct {
-			IDs    []int64
-			Lock   string
-			Frames []struct{ Function string }
+			IDs      []int64
+			WaitsFor string `json:"waits_for"`
+			Frames   []struct{ Function string }
 		}
 	}
 }
@@ -46,7 +46,14 @@ var causes = map[string]string{
 	"1 main.(*box).first, 1 main.(*box).second": "circle", "1 main.(*box).reader, 1 main.(*box).writer": "recursive read",
 }
 
-// Each way to get stuck has its cause.
+// waitedFor are the names of what goroutines of that program wait for, by function.
+var waitedFor = map[string]string{
+	"main.send": "c in main.send", "main.receiver": "main.(*box).done", "main.(*box).late": "main.(*box).a",
+	"main.waiter": "g in main.waiter", "main.condition.func1": "c in main.condition", "main.(*box).writer": "main.(*box).rw",
+	"main.nilChannel.func1": "", "main.chooser": "",
+}
+
+// Each way to get stuck has its cause, and what is waited for has its name.
 func TestStuck(t *testing.T) {
 	t.Parallel()
 	found := map[string]string{}
@@ -61,7 +68,7 @@ func TestStuck(t *testing.T) {
 		if got.Stuck < 21 || got.Stuck > 29 || !got.Proved || status != exitAbove || !strings.Contains(errs, "cpprof: more than 20%: ") {
 			t.Errorf("%d are stuck, proved %v; status %d: %s", got.Stuck, got.Proved, status, errs)
 		}
-		for names, fault := range got.faults() {
+		for names, fault := range got.faults(t) {
 			if causes[names] == fault {
 				found[names] = fault
 			} else if try == 3 {
@@ -76,13 +83,17 @@ func TestStuck(t *testing.T) {
 	}
 }
 
-// faults returns the faults by the functions of goroutines.
-func (o *stuckOutput) faults() map[string]string {
+// faults returns the faults by the functions of goroutines, whose names it checks.
+func (o *stuckOutput) faults(t *testing.T) map[string]string {
 	faults := map[string]string{}
 	for _, f := range o.Findings {
 		var names []string
 		for _, g := range f.Groups {
-			names = append(names, fmt.Sprintf("%d %s", len(g.IDs), programFunction(g.Frames)))
+			function := programFunction(g.Frames)
+			if want, known := waitedFor[function]; known && g.WaitsFor != want {
+				t.Errorf("%s waits for %q, want %q", function, g.WaitsFor, want)
+			}
+			names = append(names, fmt.Sprintf("%d %s", len(g.IDs), function))
 		}
 		slices.Sort(names)
 		for _, g := range f.Behind {

@@ -149,10 +149,10 @@ const mostBehind = 5
 
 // groupText returns how many goroutines are at one place, what they wait for,
 // and who created them.
-func groupText(g *sampledata.MarkedGroup, lock string) string {
+func groupText(g *sampledata.MarkedGroup, name string) string {
 	text := fmt.Sprintf("%s [%s]", times(g.Count), g.Reason)
-	if lock != "" {
-		text += " for " + lock
+	if name != "" {
+		text += " for " + name
 	}
 	if g.Creator.Function != "" {
 		text += ", created by " + g.Creator.Function

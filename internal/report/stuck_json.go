@@ -43,7 +43,7 @@ type stuckGroup struct {
 	Reason    string             `json:"reason"`
 	Verdict   sampledata.Verdict `json:"verdict"`
 	Doubt     string             `json:"doubt,omitempty"`
-	Lock      string             `json:"lock,omitempty"`
+	WaitsFor  string             `json:"waits_for,omitempty"`
 	CreatedBy string             `json:"created_by,omitempty"`
 	Frames    []stuckJSONCall    `json:"frames"`
 }
@@ -76,16 +76,16 @@ func (s *Stuck) WriteJSON(w io.Writer) error {
 			one.Groups = append(one.Groups, stuckGroupOf(g, f.Lock[i]))
 		}
 		for _, g := range f.Behind {
-			one.Behind = append(one.Behind, stuckGroupOf(g, ""))
+			one.Behind = append(one.Behind, stuckGroupOf(g, g.Name))
 		}
 		j.Findings = append(j.Findings, one)
 	}
 	return writeJSON(w, j)
 }
 
-func stuckGroupOf(g *sampledata.MarkedGroup, lock string) stuckGroup {
+func stuckGroupOf(g *sampledata.MarkedGroup, name string) stuckGroup {
 	out := stuckGroup{
-		Count: g.Count, IDs: g.IDs, Reason: g.Reason, Verdict: g.Verdict, Lock: lock,
+		Count: g.Count, IDs: g.IDs, Reason: g.Reason, Verdict: g.Verdict, WaitsFor: name,
 		CreatedBy: g.Creator.Function, Doubt: g.Doubt,
 		Frames: []stuckJSONCall{},
 	}

@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io"
 	"sort"
+	"sync"
 	"time"
 
+	"github.com/cpprof/cpprof/sampler/holders/lockname"
 	"github.com/cpprof/cpprof/sampler/target/gobinary"
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 	"github.com/cpprof/cpprof/sampler/target/memory"
@@ -64,16 +66,13 @@ func OfCore(dump, executable io.ReaderAt, c Config) (*Examination, error) {
 		return nil, err
 	}
 	s.bias, c.Source, c.MaxHalt = c.Binary.Bias, s, time.Hour
-	c.Reasons, err = goruntime.ReadReasons(func(at uint64, b []byte) error {
-		r := [1]memory.Range{{Addr: at, Buf: b}}
-		if s.ReadRanges(r[:]) > 0 {
-			return errors.New("not in the core dump")
-		}
-		return nil
-	}, c.Binary.Globals.WaitReasonStrings)
+	c.Reasons, err = goruntime.ReadReasons(s.whole, c.Binary.Globals.WaitReasonStrings)
 	if err != nil {
 		return nil, fmt.Errorf("reading the heap of a core dump: %w", err)
 	}
+	c.Namer = sync.OnceValues(func() (*lockname.Namer, error) {
+		return lockname.New(executable, s.bias, s.whole)
+	})
 	return New(c)
 }
 
@@ -147,6 +146,14 @@ func (s *core) ReadRanges(rs []memory.Range) (failed int) {
 		rs[i].Buf = rs[i].Buf[:n]
 	}
 	return failed
+}
+
+// whole reads memory, or returns an error if it can't read all of it.
+func (s *core) whole(addr uint64, b []byte) error {
+	if s.read(addr, b) < len(b) {
+		return errors.New("not in the core dump")
+	}
+	return nil
 }
 
 // read reads memory, and returns how many bytes it could.

@@ -42,5 +42,6 @@
 //	kept.go           which groups reach what others wait for, and what they keep
 //	holds.go          which locks stuck goroutines hold, and what they would do next
 //	edges.go          who ends the waits of whom
+//	names.go          names of what stuck goroutines wait for
 //	result.go         verdicts
 package heap

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cpprof/cpprof/sampler/holders/lockname"
 	"github.com/cpprof/cpprof/sampler/target/gobinary"
 	"github.com/cpprof/cpprof/sampler/target/gobinary/unwind"
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
@@ -21,6 +22,8 @@ type Config struct {
 	Reasons []goruntime.WaitReason // of the target, by number
 	// the id of a thread outside of the target's container; nil: the same
 	Outer func(tid int) int
+	// reads the debug information when it is first called; nil: nothing is named
+	Namer func() (*lockname.Namer, error)
 
 	Halting   sync.Locker   // held while the target is halted; nil: none
 	MaxHalt   time.Duration // 0: DefaultMaxHalt

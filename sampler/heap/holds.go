@@ -66,6 +66,7 @@ func (x *Examination) analyse(groups []Group) {
 			todo = slices.DeleteFunc(todo, func(g *Goroutine) bool { return g.Known })
 		}
 	}
+	x.name(groups, code)
 }
 
 // readNow reads memory of the target.

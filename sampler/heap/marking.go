@@ -36,8 +36,8 @@ func (r *Result) Marking(at time.Duration) *sampledata.Marking {
 func (g *Group) marked(room int) sampledata.MarkedGroup {
 	out := sampledata.MarkedGroup{
 		Verdict: g.Verdict, Wait: g.Wait, Reason: g.Reason.Text, Doubt: g.Goroutines[0].Doubt,
-		Count: len(g.Goroutines),
-		Kept:  g.Kept, Creator: callOf(g.Creator),
+		Name: g.Name, Count: len(g.Goroutines),
+		Kept: g.Kept, Creator: callOf(g.Creator),
 	}
 	for _, one := range g.Goroutines {
 		out.Waited = max(out.Waited, one.Waited)

@@ -41,6 +41,7 @@ type Group struct {
 	Frames     []pclntab.Frame
 	Creator    pclntab.Frame
 	Goroutines []*Goroutine
+	Name       string // of what they wait for; "" if not known
 
 	// Kept is the memory that only this group keeps: their stacks, and what
 	// these alone reach. It is -1 if that is not known.

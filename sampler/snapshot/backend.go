@@ -9,12 +9,14 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/halt"
 	"github.com/cpprof/cpprof/sampler/holders"
+	"github.com/cpprof/cpprof/sampler/holders/lockname"
 	"github.com/cpprof/cpprof/sampler/holders/syncflow"
 	"github.com/cpprof/cpprof/sampler/target/gobinary"
 	"github.com/cpprof/cpprof/sampler/target/gobinary/unwind"
@@ -44,6 +46,10 @@ type Backend struct {
 	seen       sampler.Memory // what Seen returns meanwhile
 	also       []memory.Range // what is read with each sample beside it
 	attached   time.Duration  // processor time that attaching took
+
+	// for examinations of the heap, when they first name something
+	namer func() (*lockname.Namer, error)
+	exe   *os.File // nil before
 }
 
 var _ sampler.Backend = (*Backend)(nil)
@@ -129,6 +135,7 @@ func newBackend(p *sampler.Process, t *target) (*Backend, error) {
 		byG:        map[uint64]int32{},
 	}
 	b.syscalls = syscalls{goroutines: gs, states: &b.threads, m: make([]byte, t.mLen)}
+	b.namer = sync.OnceValues(b.newNamer)
 	b.reporter = reporter{goroutines: gs, labels: labels{t}, names: lockNames{goroutines: gs}}
 	return b, nil
 }
@@ -181,6 +188,7 @@ func (b *Backend) Close() error {
 	b.memory.keep(b)
 	b.threads.close()
 	b.reporter.names.close()
+	b.exe.Close()
 	return b.t.Close()
 }
 

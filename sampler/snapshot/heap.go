@@ -3,8 +3,11 @@
 package snapshot
 
 import (
+	"os"
+
 	"github.com/cpprof/cpprof/sampler/halt"
 	"github.com/cpprof/cpprof/sampler/heap"
+	"github.com/cpprof/cpprof/sampler/holders/lockname"
 )
 
 // Examine prepares to find out which goroutines of the target can never run
@@ -13,5 +16,14 @@ import (
 func (b *Backend) Examine(c heap.Config) (*heap.Examination, error) {
 	c.Source, c.Binary, c.Reasons, c.Outer = heap.OfProcess(b.t.Process), b.t.bin, b.t.reasons,
 		halt.NewNumbers(b.t.Process).Outer
+	c.Namer = b.namer
 	return heap.New(c)
+}
+
+// newNamer opens the target's debug information.
+func (b *Backend) newNamer() (n *lockname.Namer, err error) {
+	if b.exe, err = os.Open(b.t.Path("exe")); err != nil {
+		return nil, err
+	}
+	return lockname.New(b.exe, b.t.bin.Bias, b.t.Read)
 }

@@ -1,6 +1,10 @@
 package stuck
 
-import "github.com/cpprof/cpprof/sampledata"
+import (
+	"cmp"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
 
 // An edge leads from a goroutine to one that it waits for.
 type edge struct {
@@ -87,20 +91,21 @@ func (f *finder) addRecorded(r *sampledata.Recording, index map[int64]int) {
 	}
 }
 
+// nameOf returns the name of what goroutines wait for; "" if it has none, or
+// several.
+func (f *finder) nameOf(of []int) (name string) {
+	for n, i := range of {
+		is := cmp.Or(f.names[f.at[i]], f.groups[f.group[i]].Name)
+		if n > 0 && is != name {
+			return ""
+		}
+		name = is
+	}
+	return name
+}
+
 // isLock reports whether a goroutine waits for a lock.
 func (f *finder) isLock(i int) bool {
 	w := f.groups[f.group[i]].Wait
 	return w == sampledata.ForLock || w == sampledata.ForReadLock
-}
-
-// nameOf returns the name of the lock that goroutines wait for; "" if there
-// is none, or several.
-func (f *finder) nameOf(of []int) (name string) {
-	for n, i := range of {
-		if !f.isLock(i) || n > 0 && f.names[f.at[i]] != name {
-			return ""
-		}
-		name = f.names[f.at[i]]
-	}
-	return name
 }

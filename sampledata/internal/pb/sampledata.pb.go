@@ -2388,6 +2388,7 @@ type MarkedGroup struct {
 	CallFunction    []uint32 `protobuf:"varint,13,rep,packed,name=call_function,json=callFunction,proto3" json:"call_function,omitempty"`
 	CallFile        []uint32 `protobuf:"varint,14,rep,packed,name=call_file,json=callFile,proto3" json:"call_file,omitempty"`
 	CallLine        []uint32 `protobuf:"varint,15,rep,packed,name=call_line,json=callLine,proto3" json:"call_line,omitempty"`
+	Name            uint32   `protobuf:"varint,16,opt,name=name,proto3" json:"name,omitempty"` // string code: of what they wait for, as in LockNames; empty if not known
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -2518,6 +2519,13 @@ func (x *MarkedGroup) GetCallLine() []uint32 {
 		return x.CallLine
 	}
 	return nil
+}
+
+func (x *MarkedGroup) GetName() uint32 {
+	if x != nil {
+		return x.Name
+	}
+	return 0
 }
 
 // What an instrument in the running program measured of one function. At most 256 functions in a recording.
@@ -3434,7 +3442,7 @@ const file_sampledata_proto_rawDesc = "" +
 	"\x02to\x18\x02 \x01(\x03R\x02to\x12\x0e\n" +
 	"\x02at\x18\x03 \x01(\x04R\x02at\x12\x12\n" +
 	"\x04sure\x18\x04 \x01(\bR\x04sure\x12\x14\n" +
-	"\x05taken\x18\x05 \x01(\rR\x05taken\"\xe0\x03\n" +
+	"\x05taken\x18\x05 \x01(\rR\x05taken\"\xf4\x03\n" +
 	"\vMarkedGroup\x127\n" +
 	"\averdict\x18\x01 \x01(\x0e2\x1d.cpprof.sampledata.v1.VerdictR\averdict\x124\n" +
 	"\x04wait\x18\x02 \x01(\x0e2 .cpprof.sampledata.v1.MarkedWaitR\x04wait\x12\x16\n" +
@@ -3450,7 +3458,8 @@ const file_sampledata_proto_rawDesc = "" +
 	"\fcreator_line\x18\f \x01(\rR\vcreatorLine\x12#\n" +
 	"\rcall_function\x18\r \x03(\rR\fcallFunction\x12\x1b\n" +
 	"\tcall_file\x18\x0e \x03(\rR\bcallFile\x12\x1b\n" +
-	"\tcall_line\x18\x0f \x03(\rR\bcallLineJ\x04\b\t\x10\n" +
+	"\tcall_line\x18\x0f \x03(\rR\bcallLine\x12\x12\n" +
+	"\x04name\x18\x10 \x01(\rR\x04nameJ\x04\b\t\x10\n" +
 	"\"\xc4\x04\n" +
 	"\x05Probe\x12\x1a\n" +
 	"\bfunction\x18\x01 \x01(\rR\bfunction\x12\x12\n" +

@@ -1,6 +1,7 @@
 // Package lockname finds out what the lock at an address is called in the
-// program's source: "main.server.mu" for a variable, "main.(*cache).mu" for a
-// field of a type, "mu in main.run" for a variable of a function.
+// program's source, or the channel, group or condition: "main.server.mu" for
+// a variable, "main.(*cache).mu" for a field of a type, "mu in main.run" for a
+// variable of a function.
 //
 // A package's variable is found in the symbol table. Any other lock is found
 // through a goroutine that waits for it: the variables of the functions on

@@ -10,10 +10,18 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 )
 
-// isLock reports whether a type is a lock that goroutines wait for.
+// isLock reports whether a type is a lock, or something else that goroutines
+// wait for: what a channel points to, a group, or a condition.
 func isLock(t dwarf.Type) bool {
 	s, ok := t.(*dwarf.StructType)
-	return ok && (s.StructName == "sync.Mutex" || s.StructName == "sync.RWMutex")
+	if !ok {
+		return false
+	}
+	switch s.StructName {
+	case "sync.Mutex", "sync.RWMutex", "sync.WaitGroup", "sync.Cond":
+		return true
+	}
+	return strings.HasPrefix(s.StructName, "hchan<")
 }
 
 // named returns the name of a type that the program has defined; "" for other

@@ -25,8 +25,9 @@ const (
 	maxLookBack  = 96 // instructions
 )
 
-// LockPaths is for a frame in a call that takes a lock. It returns the ways
-// in which the frame's function reached the lock, if the code shows some.
+// LockPaths is for a frame in a call that takes a lock, or waits for a channel,
+// a group or a condition. It returns the ways in which the frame's function
+// reached that, if the code shows some.
 func (a *Analyzer) LockPaths(f *unwind.Frame) (paths []LockPath) {
 	fn, found := a.p.Table.Func(f.PC)
 	if !found || f.Exact || a.left <= 0 {
@@ -44,7 +45,7 @@ func (a *Analyzer) LockPaths(f *unwind.Frame) (paths []LockPath) {
 	if s == nil {
 		return nil
 	}
-	pointers := w.pointersTo(w.lockTaken(s, a.callee(w.code[i].Target).role))
+	pointers := w.pointersTo(w.waitedFor(s, a.callee(w.code[i].Target).role))
 	for _, p := range pointers {
 		n := w.values.nodes[p.base]
 		if r := machinecode.Reg(n.a); n.kind == kEntry &&
@@ -60,8 +61,13 @@ func (a *Analyzer) LockPaths(f *unwind.Frame) (paths []LockPath) {
 	return paths
 }
 
-// lockTaken returns the address of the lock that a call takes, 0 if it takes none.
-func (w *flow) lockTaken(s *state, called goruntime.CallRole) value {
+// waitedFor returns the address of the lock, channel, group or condition that a
+// call may wait for; 0 if there is none.
+func (w *flow) waitedFor(s *state, called goruntime.CallRole) value {
+	switch called {
+	case goruntime.CallSend, goruntime.CallReceive, goruntime.CallGroupWait, goruntime.CallCondWait:
+		return s.regs[w.a.machine.argument]
+	}
 	if l := syncCalls[called]; l.change == takes || called == goruntime.CallReadSlow {
 		return w.values.add(s.regs[w.a.machine.argument], l.offset)
 	}

@@ -36,10 +36,10 @@ func abandoned() {
 // receiver receives from a channel that nobody sends to.
 //
 //go:noinline
-func receiver(c chan *box) { <-c }
+func receiver(x *box) { <-x.done }
 
 //go:noinline
-func forgotten() { go receiver(make(chan *box)) }
+func forgotten() { go receiver(&box{done: make(chan struct{})}) }
 
 //go:noinline
 func chooser(a chan int, b chan string) {
