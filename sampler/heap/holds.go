@@ -30,7 +30,6 @@ const (
 	maxAnalysed    = 1 << 14   // goroutines
 	analysedWork   = 1_000_000 // in each round; see syncflow.Refill
 	analysedRounds = 6         // what is large, or what others wait in, is known in a later one
-	maxDeferred    = 16        // deferred calls of a goroutine
 )
 
 // A reading analyses stacks in the copy, and what their pointers lead to.
@@ -98,7 +97,12 @@ func (r *reading) of(g *Goroutine) {
 		}
 		seen = len(actions)
 	}
-	r.deferred(g)
+	first := word(r.g.raw, int(r.x.bin.Layout.G.M)-goruntime.DeferBeforeM)
+	deferred, complete := r.code.Deferred(nil, first, r.x.bin.Release, r)
+	g.Known = g.Known && complete
+	for _, a := range deferred {
+		g.Uses = append(g.Uses, Use{Action: a})
+	}
 }
 
 // frames returns the frames of the goroutine without the runtime's own, which
@@ -131,29 +135,6 @@ func (r *reading) function(f *unwind.Frame) pclntab.Frame {
 		return pclntab.Frame{}
 	}
 	return all[len(all)-1]
-}
-
-// deferred adds what functions on a goroutine's list of deferred calls would do.
-func (r *reading) deferred(g *Goroutine) {
-	link := r.x.bin.Release.DeferLink()
-	word := func(at uint64) uint64 {
-		w, ok := r.Stack(at)
-		if !ok {
-			w, _ = r.Heap(at)
-		}
-		return w
-	}
-	at := word(r.g.addr + uint64(r.x.bin.Layout.G.M) - goruntime.DeferBeforeM)
-	for n := 0; at != 0 && n < maxDeferred; n++ {
-		if fn := word(at + goruntime.DeferFn); fn != 0 {
-			actions, complete := r.code.DeferredActions(nil, fn, r)
-			g.Known = g.Known && complete
-			for _, a := range actions {
-				g.Uses = append(g.Uses, Use{Action: a})
-			}
-		}
-		at = word(at + link)
-	}
 }
 
 // Stack implements syncflow.Memory.

@@ -34,7 +34,6 @@
 //	sample.go      what the finder asks its caller
 //	learning.go    the bound on the work of reading the program's code
 //	stacks.go      what one goroutine's stack shows
-//	deferred.go    the deferred functions that a stack does not show
 //	reads.go       what a halt reads of locks
 //	holders.go     the locks that goroutines wait for, and the candidates that may hold each
 //	decide.go      which of the candidates do

@@ -121,7 +121,7 @@ func (e *enders) see(key int32, st *Stack) {
 	u := &e.records[key].uses
 	u.list, u.complete = e.code.Actions(u.list, st.Frames, st.Memory, st.Registers)
 	var complete bool
-	u.list, complete = e.deferred(u.list, st)
+	u.list, complete = e.code.Deferred(u.list, st.Deferred, e.release, st.Memory)
 	u.complete = u.complete && complete
 	u.sample = e.number
 	for kind := range numThings {

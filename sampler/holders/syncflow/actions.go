@@ -90,6 +90,34 @@ func hasTurn(actions []Action, object uint64) bool {
 		func(a Action) bool { return a.Object == object && a.Kind.takesTurns() })
 }
 
+// maxDeferredCalls bounds the deferred functions of a goroutine that are considered.
+const maxDeferredCalls = 16
+
+// Deferred appends the actions of the functions on a goroutine's list of
+// deferred functions, whose first entry is at an address. Usually a function's
+// own code runs what it has deferred. If it can't, as for a defer statement in a
+// loop, the functions are on that list.
+func (a *Analyzer) Deferred(dst []Action, at uint64, r goruntime.Release,
+	m Memory) (actions []Action, complete bool) {
+	word := func(at uint64) uint64 {
+		w, ok := m.Stack(at)
+		if !ok {
+			w, _ = m.Heap(at)
+		}
+		return w
+	}
+	complete = true
+	for n := 0; at != 0 && n < maxDeferredCalls; n++ {
+		if fn := word(at + goruntime.DeferFn); fn != 0 {
+			var ok bool
+			dst, ok = a.DeferredActions(dst, fn, m)
+			complete = complete && ok
+		}
+		at = word(at + r.DeferLink())
+	}
+	return dst, complete
+}
+
 // DeferredActions appends the actions of a deferred function that is still to
 // run, by its closure's address.
 func (a *Analyzer) DeferredActions(dst []Action, closure uint64, m Memory) (actions []Action,
