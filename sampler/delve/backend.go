@@ -14,6 +14,7 @@ import (
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/target/gobinary"
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
+	copied "github.com/cpprof/cpprof/sampler/target/memory"
 )
 
 // Name is the name of this backend in a recording's header.
@@ -115,9 +116,9 @@ func (a *Backend) prepare(b *Binary) error {
 		Start: time.Now(), Clock: "monotonic",
 		Sampler: sampledata.Settings{Wakes: sampler.UsualPriority},
 	}
-	procs := []span{{addr: layout.gomaxprocs, data: make([]byte, 4)}}
+	procs := []copied.Range{{Addr: layout.gomaxprocs, Buf: make([]byte, 4)}}
 	a.halter.read(procs)
-	a.header.GOMAXPROCS = int32(half(procs[0].data, 0))
+	a.header.GOMAXPROCS = int32(half(procs[0].Buf, 0))
 	return nil
 }
 

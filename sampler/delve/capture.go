@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
+	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
 )
 
 const (
@@ -16,13 +17,17 @@ const (
 
 // A capture is the copy that was made in one halt, decoded.
 type capture struct {
-	l       *layout
+	l       *runtimeLayout
 	mem     *memory
 	threads map[int]*thread // by id
 	outer   func(int) int   // our number of a thread that the target sees; nil if it is the same
 
 	goroutines []goroutine
 	procs      []processor
+
+	// the semaphore that each goroutine waits at, by the address of its g, if the
+	// goroutine does not lead to it
+	waitsAt map[uint64]uint64
 
 	gcphase      uint32
 	stoppedWorld bool
@@ -37,7 +42,7 @@ type goroutine struct {
 	status uint32
 }
 
-func (g *goroutine) id(l *layout) int64 { return int64(word(g.raw, l.g.goid)) }
+func (g *goroutine) id(l *runtimeLayout) int64 { return int64(word(g.raw, l.G.Goid)) }
 
 // A processor is the copy of one P.
 type processor struct {
@@ -68,7 +73,7 @@ func (c *capture) take(threads []thread) error {
 func (c *capture) scheduler() error {
 	l, mem := c.l, c.mem
 	mem.copy([]region{
-		{l.allgs, 24}, {l.allglen, 8}, {l.allp, 24}, {l.gomaxprocs, 4}, {l.sched, l.schedSize},
+		{l.allgs, 24}, {l.allglen, 8}, {l.allp, 24}, {l.gomaxprocs, 4}, {l.sched, int(l.Sched.Size)},
 		{l.gcphase, 4},
 	})
 	allgs := mem.get(l.allgs, 24)
@@ -81,36 +86,36 @@ func (c *capture) scheduler() error {
 	}
 	c.gcphase = half(mem.get(l.gcphase, 4), 0)
 	c.stoppedWorld = false
-	if sched := mem.get(l.sched, l.schedSize); sched != nil && l.gcwaiting != absent {
-		c.stoppedWorld = sched[l.gcwaiting] != 0
+	if sched := mem.get(l.sched, int(l.Sched.Size)); sched != nil && l.Sched.GCWaiting.Has() {
+		c.stoppedWorld = sched[l.Sched.GCWaiting] != 0
 	}
 	gaddrs := mem.copyOne(word(allgs, 0), int(n)*8)
 	paddrs := mem.copyOne(word(mem.get(l.allp, 24), 0),
 		int(min(np, word(mem.get(l.allp, 24), 8)))*8)
 	var regions []region
 	for i := 0; i+8 <= len(gaddrs); i += 8 {
-		regions = append(regions, region{word(gaddrs, i), l.g.size})
+		regions = append(regions, region{word(gaddrs, i), int(l.G.Size)})
 	}
 	for i := 0; i+8 <= len(paddrs); i += 8 {
-		regions = append(regions, region{word(paddrs, i), l.p.size})
+		regions = append(regions, region{word(paddrs, i), l.pSize})
 	}
 	mem.copy(regions)
 	c.goroutines = c.goroutines[:0]
 	for i := 0; i+8 <= len(gaddrs); i += 8 {
 		g := goroutine{addr: word(gaddrs, i)}
-		if g.raw = mem.get(g.addr, l.g.size); g.raw == nil {
+		if g.raw = mem.get(g.addr, int(l.G.Size)); g.raw == nil {
 			continue
 		}
-		if g.status = half(g.raw, l.g.status) &^ goruntime.GScan; goruntime.HasGoroutine(g.status) {
+		if g.status = half(g.raw, l.G.AtomicStatus) &^ goruntime.GScan; goruntime.HasGoroutine(g.status) {
 			c.goroutines = append(c.goroutines, g)
 		}
 	}
 	c.procs = c.procs[:0]
 	for i := 0; i+8 <= len(paddrs); i += 8 {
 		addr := word(paddrs, i)
-		raw := mem.get(addr, l.p.size)
+		raw := mem.get(addr, l.pSize)
 		c.procs = append(c.procs,
-			processor{addr: addr, status: half(raw, l.p.status), m: word(raw, l.p.m)})
+			processor{addr: addr, status: half(raw, l.P.Status), m: word(raw, l.P.M)})
 	}
 	return nil
 }
@@ -123,11 +128,11 @@ func (c *capture) machines() map[uint64][]byte {
 	want := func(addr uint64) {
 		if _, ok := ms[addr]; !ok && addr != 0 {
 			ms[addr] = nil
-			regions = append(regions, region{addr, c.l.m.size})
+			regions = append(regions, region{addr, int(c.l.M.Size)})
 		}
 	}
 	for i := range c.goroutines {
-		want(word(c.goroutines[i].raw, c.l.g.m))
+		want(word(c.goroutines[i].raw, c.l.G.M))
 	}
 	for _, p := range c.procs {
 		want(p.m)
@@ -135,11 +140,11 @@ func (c *capture) machines() map[uint64][]byte {
 	c.mem.copy(regions)
 	regions = regions[:0]
 	for addr := range ms {
-		m := c.mem.get(addr, c.l.m.size)
+		m := c.mem.get(addr, int(c.l.M.Size))
 		ms[addr] = m
-		for _, field := range []int{c.l.m.g0, c.l.m.gsignal} {
+		for _, field := range []layout.Offset{c.l.M.G0, c.l.gsignal} {
 			if g := word(m, field); g != 0 {
-				regions = append(regions, region{g, c.l.g.size})
+				regions = append(regions, region{g, int(c.l.G.Size)})
 			}
 		}
 	}
@@ -151,12 +156,12 @@ func (c *capture) machines() map[uint64][]byte {
 // m's current one, it is on that thread, whatever its status: the garbage
 // collector's workers run with a waiting status.
 func (c *capture) findThread(g *goroutine, ms map[uint64][]byte) {
-	m := ms[word(g.raw, c.l.g.m)]
-	if m == nil || word(m, c.l.m.curg) != g.addr {
+	m := ms[word(g.raw, c.l.G.M)]
+	if m == nil || word(m, c.l.M.CurG) != g.addr {
 		return
 	}
 	g.m = m
-	id := int(word(m, c.l.m.procid))
+	id := int(word(m, c.l.M.ProcID))
 	if c.outer != nil {
 		id = c.outer(id)
 	}
@@ -169,7 +174,7 @@ func (c *capture) stacks() {
 	var regions []region
 	// addStack adds the part of a stack from sp on, if sp lies in that stack.
 	addStack := func(g []byte, sp uint64, limit uint64) bool {
-		lo, hi := word(g, l.g.stackLo), word(g, l.g.stackHi)
+		lo, hi := word(g, l.G.StackLo), word(g, l.G.StackHi)
 		if sp < lo || sp >= hi {
 			return false
 		}
@@ -178,8 +183,8 @@ func (c *capture) stacks() {
 	}
 	for i := range c.goroutines {
 		g := &c.goroutines[i]
-		sp := word(g.raw, l.g.sp)
-		if s := word(g.raw, l.g.syscallSP); s != 0 && g.status == goruntime.GSyscall {
+		sp := word(g.raw, l.G.SchedSP)
+		if s := word(g.raw, l.G.SyscallSP); s != 0 && g.status == goruntime.GSyscall {
 			sp = min(sp, s)
 		}
 		if g.thread == nil {
@@ -192,14 +197,14 @@ func (c *capture) stacks() {
 		}
 		addStack(g.raw, sp, maxStack)
 		onSystem := false
-		for _, field := range []int{l.m.g0, l.m.gsignal} {
-			onSystem = onSystem || addStack(c.mem.get(word(g.m, field), l.g.size), at, maxSystem)
+		for _, field := range []layout.Offset{l.M.G0, l.gsignal} {
+			onSystem = onSystem || addStack(c.mem.get(word(g.m, field), int(l.G.Size)), at, maxSystem)
 		}
 		// A thread on its system stack returns to the point where it left its
 		// goroutine's stack. It may have entered the signal stack from
 		// either.
-		g0 := c.mem.get(word(g.m, l.m.g0), l.g.size)
-		addStack(g0, word(g0, l.g.sp), maxSystem)
+		g0 := c.mem.get(word(g.m, l.M.G0), int(l.G.Size))
+		addStack(g0, word(g0, l.G.SchedSP), maxSystem)
 		if !onSystem {
 			regions = append(regions, region{at, 4096}) // a stack of C code
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
+	copied "github.com/cpprof/cpprof/sampler/target/memory"
 )
 
 // ReadCore reads a core dump of a Linux program, or a minidump of Windows, as a
@@ -119,7 +120,7 @@ func (h *coreHalter) during(f func([]thread) error) (time.Duration, error) {
 	return 0, f(threads)
 }
 
-func (h *coreHalter) read(spans []span) { readSpans(h.target.Memory(), spans) }
+func (h *coreHalter) read(spans []copied.Range) { readSpans(h.target.Memory(), spans) }
 
 func (h *coreHalter) entryPoint() (uint64, error) { return h.target.EntryPoint() }
 
@@ -128,11 +129,11 @@ func (h *coreHalter) identity() (string, error) { return "", nil }
 func (h *coreHalter) close() error { return nil }
 
 // readSpans copies memory that Delve reads.
-func readSpans(mem proc.MemoryReader, spans []span) {
+func readSpans(mem proc.MemoryReader, spans []copied.Range) {
 	for i := range spans {
-		n, err := mem.ReadMemory(spans[i].data, spans[i].addr)
+		n, err := mem.ReadMemory(spans[i].Buf, spans[i].Addr)
 		if err != nil {
-			spans[i].data = spans[i].data[:max(0, min(n, len(spans[i].data)-1))]
+			spans[i].Buf = spans[i].Buf[:max(0, min(n, len(spans[i].Buf)-1))]
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/gobinary"
 	"github.com/cpprof/cpprof/sampler/target/gobinary/unwind"
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
+	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
 	copied "github.com/cpprof/cpprof/sampler/target/memory"
 )
 
@@ -92,7 +93,7 @@ func (l *coreLocks) round(number uint32) {
 		frames, mem, partial := l.stack(g)
 		l.finder.Stack(int32(k), &holders.Stack{
 			Frames: frames, Memory: coreStack{mem, l},
-			Deferred: word(g.raw, l.a.capture.l.g.m-goruntime.DeferBeforeM), Partial: partial,
+			Deferred: word(g.raw, l.a.capture.l.G.M-goruntime.DeferBeforeM), Partial: partial,
 		})
 		if l.changes[k].State.Run == sampledata.Runnable {
 			runnable = append(runnable, int32(k))
@@ -102,13 +103,13 @@ func (l *coreLocks) round(number uint32) {
 		l.finder.AtHalt(int32(k), l.reason(k).Awaits == goruntime.AwaitsLock)
 	}
 	l.finder.Expect()
-	l.readAll(l.finder.FirstReads())
-	l.readAll(l.finder.SecondReads())
+	l.a.halter.read(l.finder.FirstReads())
+	l.a.halter.read(l.finder.SecondReads())
 	for k, g := range l.of {
 		was := l.changes[k].State
 		now := was
 		if now.Run == sampledata.Blocked || now.Run == sampledata.Waiting {
-			l.finder.Wait(int32(k), l.reason(k), &was, &now, word(g.raw, l.a.capture.l.g.waiting))
+			l.finder.Wait(int32(k), l.reason(k), &was, &now, word(g.raw, l.a.capture.l.G.Waiting))
 		}
 		if was.Lock != 0 && now.Lock == 0 {
 			now.Lock = was.Lock // it is known from the table of semaphores
@@ -123,13 +124,13 @@ func (l *coreLocks) reason(key int) goruntime.WaitReason { return l.a.capture.re
 
 // stack unwinds a goroutine's stack, innermost frame first.
 func (l *coreLocks) stack(g *goroutine) (frames []unwind.Frame, mem *coreMemory, partial bool) {
-	at := &l.a.capture.l.g
+	at := &l.a.capture.l.G
 	mem = &coreMemory{l: l}
 	mem.addStack(g.raw)
 	c := unwind.Context{
-		StackLo: word(g.raw, at.stackLo), StackHi: word(g.raw, at.stackHi),
-		SchedPC: word(g.raw, at.pc), SchedSP: word(g.raw, at.sp), SchedLR: word(g.raw, at.lr),
-		SyscallPC: word(g.raw, at.syscallPC), SyscallSP: word(g.raw, at.syscallSP),
+		StackLo: word(g.raw, at.StackLo), StackHi: word(g.raw, at.StackHi),
+		SchedPC: word(g.raw, at.SchedPC), SchedSP: word(g.raw, at.SchedSP), SchedLR: word(g.raw, at.SchedLR),
+		SyscallPC: word(g.raw, at.SyscallPC), SyscallSP: word(g.raw, at.SyscallSP),
 	}
 	if g.thread != nil && g.status != goruntime.GSyscall {
 		r := g.thread.regs
@@ -138,8 +139,8 @@ func (l *coreLocks) stack(g *goroutine) (frames []unwind.Frame, mem *coreMemory,
 		if l.bin.Arch == "arm64" {
 			c.Regs.LR = r.LR()
 		}
-		for _, field := range []int{l.a.capture.l.m.g0, l.a.capture.l.m.gsignal} {
-			mem.addStack(l.a.capture.mem.get(word(g.m, field), l.a.capture.l.g.size))
+		for _, field := range []layout.Offset{l.a.capture.l.M.G0, l.a.capture.l.gsignal} {
+			mem.addStack(l.a.capture.mem.get(word(g.m, field), int(l.a.capture.l.G.Size)))
 		}
 	}
 	frames, r := l.u.Unwind(nil, mem, &c)
@@ -175,19 +176,11 @@ func (l *coreLocks) names(executable *os.File) {
 
 // read copies memory of the core dump.
 func (l *coreLocks) read(addr uint64, b []byte) error {
-	s := []span{{addr: addr, data: b}}
-	if l.a.halter.read(s); len(s[0].data) < len(b) {
+	s := []copied.Range{{Addr: addr, Buf: b}}
+	if l.a.halter.read(s); len(s[0].Buf) < len(b) {
 		return errors.New("the core dump does not have it")
 	}
 	return nil
-}
-
-func (l *coreLocks) readAll(ranges []copied.Range) {
-	for i := range ranges {
-		if l.read(ranges[i].Addr, ranges[i].Buf) != nil {
-			ranges[i].Buf = ranges[i].Buf[:0]
-		}
-	}
 }
 
 // Sighting implements blame.Sample: all was seen at one moment, and nothing moves.
@@ -202,7 +195,7 @@ func (l *coreLocks) Sighting(key int32) holders.Sighting {
 }
 
 // Recheck implements blame.Sample.
-func (l *coreLocks) Recheck(ranges []copied.Range, _ []int32) { l.readAll(ranges) }
+func (l *coreLocks) Recheck(ranges []copied.Range, _ []int32) { l.a.halter.read(ranges) }
 
 // HolderSet implements blame.Sample.
 func (l *coreLocks) HolderSet(ids []sampledata.GoroutineID) sampledata.HolderSetID {

@@ -16,8 +16,8 @@ type coreMemory struct {
 
 // addStack adds the stack of a g, given its copy.
 func (m *coreMemory) addStack(g []byte) {
-	at := &m.l.a.capture.l.g
-	if lo, hi := word(g, at.stackLo), word(g, at.stackHi); lo < hi {
+	at := &m.l.a.capture.l.G
+	if lo, hi := word(g, at.StackLo), word(g, at.StackHi); lo < hi {
 		m.bounds = append(m.bounds, [2]uint64{lo, hi})
 	}
 }

@@ -19,7 +19,6 @@ func (u *unwinder) begin(sink sampledata.Sink) {
 // and lists the changes.
 func (a *Backend) observe(sink sampledata.Sink) {
 	c := &a.capture
-	semaphores := c.semaphoresByGoroutine()
 	for i := range c.goroutines {
 		g := &c.goroutines[i]
 		goid := g.id(c.l)
@@ -33,7 +32,7 @@ func (a *Backend) observe(sink sampledata.Sink) {
 			a.known[goid] = k
 		}
 		k.seen = a.sample
-		state, st := a.state(sink, g, k, semaphores)
+		state, st := a.state(sink, g, k)
 		if isNew {
 			k.id = a.introduce(sink, g, st)
 		}
@@ -51,8 +50,8 @@ func (a *Backend) introduce(sink sampledata.Sink, g *goroutine, st stack) sample
 	return sink.Goroutine(sampledata.Goroutine{
 		ID:     g.id(l),
 		Start:  start.function,
-		Site:   a.unwind.site(word(g.raw, l.g.creator)),
-		Parent: int64(word(g.raw, l.g.parent)),
+		Site:   a.unwind.site(word(g.raw, l.G.GoPC)),
+		Parent: int64(word(g.raw, l.G.ParentGoid)),
 		System: goruntime.IsSystem(start.name),
 		GC:     goruntime.IsCollector(start.name),
 	})
@@ -60,12 +59,12 @@ func (a *Backend) introduce(sink sampledata.Sink, g *goroutine, st stack) sample
 
 // state returns what a goroutine was doing. It also returns the goroutine's
 // stack if that had to be unwound.
-func (a *Backend) state(sink sampledata.Sink, g *goroutine, k *known,
-	semaphores map[uint64]uint64) (sampledata.State, stack) {
+func (a *Backend) state(sink sampledata.Sink, g *goroutine, k *known) (sampledata.State,
+	stack) {
 	s := sampledata.State{Labels: a.labelsOf(sink, g, k)}
 	s.Run, s.Reason = a.run(sink, g)
 	if s.Run == sampledata.Blocked {
-		s.Lock = a.capture.lock(g, semaphores)
+		s.Lock = a.capture.lock(g)
 	}
 	now, parked := a.printOf(g)
 	if parked && k.parked && now == k.print {
@@ -117,7 +116,7 @@ func (a *Backend) run(sink sampledata.Sink, g *goroutine) (sampledata.RunState, 
 	case reason.Text == "" && g.status == goruntime.GWaiting:
 		sink.Warn("unknown-wait-reason",
 			fmt.Sprintf("goroutine %d waits for reason %d, which has no text", g.id(a.capture.l),
-				g.raw[a.capture.l.g.reason]), 1)
+				g.raw[a.capture.l.G.WaitReason]), 1)
 	case reason.Awaits == goruntime.AwaitsLock:
 		return sampledata.Blocked, reason.Text
 	}
@@ -130,17 +129,17 @@ func (a *Backend) run(sink sampledata.Sink, g *goroutine) (sampledata.RunState, 
 // one until another thread takes it.
 func (a *Backend) processorOf(g *goroutine) uint64 {
 	l := a.capture.l
-	if p := word(g.m, l.m.p); p != 0 {
+	if p := word(g.m, l.M.P); p != 0 {
 		return p
 	}
-	old := word(g.m, l.m.oldp)
-	if old == 0 || g.status != goruntime.GSyscall || l.m.syscallTick == absent ||
-		l.p.syscallTick == absent {
+	old := word(g.m, l.M.OldP)
+	if old == 0 || g.status != goruntime.GSyscall || !l.M.SyscallTick.Has() ||
+		!l.P.SyscallTick.Has() {
 		return 0
 	}
-	p := a.capture.mem.get(old, l.p.size)
-	if p == nil || half(p, l.p.status) != goruntime.PSyscall ||
-		half(g.m, l.m.syscallTick) != half(p, l.p.syscallTick) {
+	p := a.capture.mem.get(old, l.pSize)
+	if p == nil || half(p, l.P.Status) != goruntime.PSyscall ||
+		half(g.m, l.M.SyscallTick) != half(p, l.P.SyscallTick) {
 		return 0
 	}
 	return old
@@ -152,8 +151,8 @@ func (a *Backend) printOf(g *goroutine) (print, bool) {
 	if g.m != nil || g.thread != nil {
 		return print{}, false
 	}
-	p := print{sp: word(g.raw, l.g.sp), pc: word(g.raw, l.g.pc), bp: word(g.raw, l.g.bp)}
-	hi := word(g.raw, l.g.stackHi)
+	p := print{sp: word(g.raw, l.G.SchedSP), pc: word(g.raw, l.G.SchedPC), bp: word(g.raw, l.bp)}
+	hi := word(g.raw, l.G.StackHi)
 	if p.sp == 0 || p.sp >= hi {
 		return p, false
 	}

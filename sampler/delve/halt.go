@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/go-delve/delve/pkg/proc"
+
+	copied "github.com/cpprof/cpprof/sampler/target/memory"
 )
 
 // errGone reports that no thread is left to halt.
@@ -21,7 +23,7 @@ type halter interface {
 
 	// read copies memory of the target. If a span can't be read completely,
 	// read shortens its data.
-	read(spans []span)
+	read(spans []copied.Range)
 
 	// entryPoint returns the address of the target's entry point in memory; 0
 	// if it is not known.
@@ -57,10 +59,4 @@ func threadsOf(list []proc.Thread) ([]thread, error) {
 		threads = append(threads, thread{id: t.ThreadID(), regs: regs, asleep: true})
 	}
 	return threads, nil
-}
-
-// A span is a piece of the target's memory, and its copy.
-type span struct {
-	addr uint64
-	data []byte
 }

@@ -1,9 +1,8 @@
 package delve
 
 import (
-	"errors"
 	"fmt"
-	"go/constant"
+	"io"
 	"strings"
 
 	"github.com/go-delve/delve/pkg/dwarf/godwarf"
@@ -11,148 +10,92 @@ import (
 	"github.com/go-delve/delve/pkg/proc"
 
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
+	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
 )
 
-// absent is the offset of a field that this version of the runtime does not have.
-const absent = -1
+// A runtimeLayout has the addresses of the target runtime's variables, the
+// offsets of its fields, and its wait reasons, by their numbers.
+type runtimeLayout struct {
+	*layout.Layout
+	pSize         int // only the beginning of a p is needed
+	gsignal, bp   layout.Offset
+	labelsAreMaps bool // up to Go 1.23
 
-// A layout has the addresses of the target runtime's variables and the
-// offsets of its fields, as far as they are needed.
-type layout struct {
 	allgs, allglen, allp, gomaxprocs, sched, gcphase, semtable uint64
 	semtableSize                                               int
 
-	g struct {
-		size                                         int
-		stackLo, stackHi, m, sp, pc, bp, lr          int
-		syscallSP, syscallPC, syscallBP              int
-		status, goid, reason, parent, creator, start int
-		waiting, labels                              int
-	}
-	m     struct{ size, procid, curg, g0, gsignal, p, oldp, syscallTick int }
-	p     struct{ size, status, m, syscallTick int }
-	sudog struct{ size, g, next, prev, elem, elemNumber, waitlink int }
-
-	gcwaiting     int // offset in sched
-	schedSize     int
-	labelsAreMaps bool // up to Go 1.23
-
-	reasons []goruntime.WaitReason // by their numbers
+	reasons []goruntime.WaitReason
 }
 
 // newLayout reads types and variables from the debug information.
-func newLayout(bi *proc.BinaryInfo, mem proc.MemoryReadWriter) (*layout, error) {
-	l := &layout{}
-	if err := l.structs(bi); err != nil {
-		return nil, err
+func newLayout(bi *proc.BinaryInfo, mem proc.MemoryReadWriter) (*runtimeLayout, error) {
+	l := &runtimeLayout{Layout: layout.Of(func(name, path string) layout.Offset {
+		t, err := bi.FindType("runtime." + name)
+		if err != nil {
+			return layout.Missing
+		}
+		return offset(t, path)
+	})}
+	for _, o := range []*layout.Offset{
+		&l.G.Size, &l.G.StackLo, &l.G.StackHi, &l.G.M, &l.G.SchedSP, &l.G.SchedPC, &l.G.SyscallSP,
+		&l.G.SyscallPC, &l.G.AtomicStatus, &l.G.Goid, &l.G.WaitReason, &l.G.GoPC, &l.G.StartPC,
+		&l.G.Waiting, &l.M.Size, &l.M.ProcID, &l.M.CurG, &l.M.G0, &l.M.P, &l.P.Status, &l.P.M,
+		&l.Sudog.Size, &l.Sudog.G, &l.Sudog.Next, &l.Sudog.Prev, &l.Sudog.Elem, &l.Sudog.WaitLink,
+		&l.Sched.Size,
+	} {
+		if !o.Has() {
+			return nil, fmt.Errorf("the debug information has no runtime.%s: this Go version is not supported", l.NameOf(o))
+		}
 	}
-	if err := l.variables(bi, mem); err != nil {
-		return nil, err
-	}
+	l.pSize = int(max(l.P.Status, l.P.M, l.P.SyscallTick)) + 8
+	l.gsignal, l.bp = l.M.ProcID+goruntime.MGSignalAfterProcID, l.G.SchedLR+goruntime.BPAfterLR
 	if t, err := bi.FindType("runtime/pprof.labelMap"); err == nil {
 		_, l.labelsAreMaps = godwarf.ResolveTypedef(t).(*godwarf.MapType)
 	}
-	return l, nil
+	return l, l.variables(bi, mem)
 }
 
-// A wanted field is one whose offset is needed. An optional one may be absent.
-type wanted struct {
-	path     string
-	to       *int
-	optional bool
-}
-
-func (l *layout) structs(bi *proc.BinaryInfo) error {
-	for _, s := range []struct {
-		name   string
-		size   *int
-		fields []wanted
-	}{
-		{"runtime.g", &l.g.size, []wanted{
-			{"stack.lo", &l.g.stackLo, false}, {"stack.hi", &l.g.stackHi, false},
-			{"m", &l.g.m, false},
-			{"sched.sp", &l.g.sp, false}, {"sched.pc", &l.g.pc, false}, {"sched.bp", &l.g.bp, true},
-			{"sched.lr", &l.g.lr, true},
-			{"syscallsp", &l.g.syscallSP, false}, {"syscallpc", &l.g.syscallPC, false},
-			{"syscallbp", &l.g.syscallBP, true},
-			{"atomicstatus", &l.g.status, false}, {"goid", &l.g.goid, false},
-			{"waitreason", &l.g.reason, false},
-			{"parentGoid", &l.g.parent, true}, {"gopc", &l.g.creator, false},
-			{"startpc", &l.g.start, false},
-			{"waiting", &l.g.waiting, false}, {"labels", &l.g.labels, true},
-		}},
-		{"runtime.m", &l.m.size, []wanted{
-			{"procid", &l.m.procid, false}, {"curg", &l.m.curg, false}, {"g0", &l.m.g0, false},
-			{"gsignal", &l.m.gsignal, false},
-			{"p", &l.m.p, false}, {"oldp", &l.m.oldp, true},
-			{"syscalltick", &l.m.syscallTick, true},
-		}},
-		{"runtime.p", &l.p.size,
-			[]wanted{{"status", &l.p.status, false}, {"m", &l.p.m, false},
-				{"syscalltick", &l.p.syscallTick, true}}},
-		{"runtime.sudog", &l.sudog.size, []wanted{
-			{"g", &l.sudog.g, false}, {"next", &l.sudog.next, false},
-			{"prev", &l.sudog.prev, false},
-			{"elem", &l.sudog.elem, false}, {"elem.vu", &l.sudog.elemNumber, true},
-			{"waitlink", &l.sudog.waitlink, false},
-		}},
-		{"runtime.schedt", &l.schedSize, []wanted{{"gcwaiting", &l.gcwaiting, true}}},
-	} {
-		t, err := bi.FindType(s.name)
-		if err != nil {
-			return fmt.Errorf("debug information of %s: %w", s.name, err)
-		}
-		*s.size = int(t.Size())
-		for _, f := range s.fields {
-			off, ok := offset(t, f.path)
-			switch {
-			case ok:
-				*f.to = off
-			case f.optional:
-				*f.to = absent
-			default:
-				return fmt.Errorf("the runtime's %s has no field %s: this Go version is not supported", s.name, f.path)
-			}
-		}
-	}
-	// Only the beginning of a p is needed.
-	l.p.size = max(l.p.status, l.p.m, l.p.syscallTick) + 8
-	return nil
-}
-
-// offset returns the offset of a field, given its path through nested structs.
-func offset(t godwarf.Type, path string) (int, bool) {
+// offset returns the offset of a field, given its path through nested structs;
+// the size of a type has the path "-".
+func offset(t godwarf.Type, path string) layout.Offset {
 	st, ok := godwarf.ResolveTypedef(t).(*godwarf.StructType)
-	if !ok {
-		return 0, false
+	switch {
+	case !ok:
+		return layout.Missing
+	case path == "-":
+		return layout.Offset(st.Size())
 	}
 	name, rest, nested := strings.Cut(path, ".")
 	for _, f := range st.Field {
 		if f.Name != name {
 			continue
 		}
-		if !nested {
-			return int(f.ByteOffset), true
+		at := layout.Offset(f.ByteOffset)
+		if nested {
+			inner := offset(f.Type, rest)
+			if at += inner; !inner.Has() {
+				return layout.Missing
+			}
 		}
-		inner, ok := offset(f.Type, rest)
-		return int(f.ByteOffset) + inner, ok
+		return at
 	}
-	return 0, false
+	return layout.Missing
 }
 
 // variables finds the addresses of the runtime's variables, and reads the
 // wait reasons, which never change.
-func (l *layout) variables(bi *proc.BinaryInfo, mem proc.MemoryReadWriter) error {
+func (l *runtimeLayout) variables(bi *proc.BinaryInfo, mem proc.MemoryReadWriter) (err error) {
 	scope := &proc.EvalScope{
 		Mem: mem, BinInfo: bi, Regs: op.DwarfRegisters{StaticBase: bi.Images[0].StaticBase},
 	}
+	var reasons uint64
 	for _, v := range []struct {
 		name string
 		to   *uint64
 	}{
 		{"allgs", &l.allgs}, {"allglen", &l.allglen}, {"allp", &l.allp},
-		{"gomaxprocs", &l.gomaxprocs},
-		{"sched", &l.sched}, {"gcphase", &l.gcphase}, {"semtable", &l.semtable},
+		{"gomaxprocs", &l.gomaxprocs}, {"sched", &l.sched}, {"gcphase", &l.gcphase},
+		{"semtable", &l.semtable}, {"waitReasonStrings", &reasons},
 	} {
 		x, err := scope.EvalExpression("runtime."+v.name, proc.LoadConfig{})
 		if err != nil {
@@ -163,20 +106,21 @@ func (l *layout) variables(bi *proc.BinaryInfo, mem proc.MemoryReadWriter) error
 			l.semtableSize = int(x.RealType.Size())
 		}
 	}
-	x, err := scope.EvalExpression("runtime.waitReasonStrings",
-		proc.LoadConfig{MaxArrayValues: 256, MaxStringLen: 256})
-	if err != nil {
-		return fmt.Errorf("reading runtime.waitReasonStrings: %w", err)
-	}
-	if x.Unreadable != nil {
-		return fmt.Errorf("reading runtime.waitReasonStrings: %w", x.Unreadable)
-	}
-	for i := range x.Children {
-		c := &x.Children[i]
-		if c.Unreadable != nil || c.Value == nil {
-			return errors.New("reading runtime.waitReasonStrings: unreadable text")
+	read := func(at uint64, b []byte) error {
+		n, err := mem.ReadMemory(b, at)
+		if err == nil && n < len(b) {
+			err = io.ErrUnexpectedEOF
 		}
-		l.reasons = append(l.reasons, goruntime.ReasonOf(constant.StringVal(c.Value)))
+		return err
+	}
+	// A server reads what was asked for before: all texts are asked for at once.
+	headers := make([]byte, 64*16)
+	_ = read(reasons, headers)
+	for i := 0; i < len(headers) && word(headers, i+8) < 200; i += 16 {
+		_ = read(word(headers, i), make([]byte, word(headers, i+8)))
+	}
+	if l.reasons, err = goruntime.ReadReasons(read, reasons); err != nil {
+		return fmt.Errorf("reading runtime.waitReasonStrings: %w", err)
 	}
 	return nil
 }

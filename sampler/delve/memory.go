@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	copied "github.com/cpprof/cpprof/sampler/target/memory"
 )
 
 // A memory is the copy of a target's memory that was made during one halt.
@@ -14,11 +16,11 @@ import (
 // information.
 type memory struct {
 	halter halter
-	groups [][]span // each group is the result of one call of copy, in order of addresses
-	arena  []byte   // backs the spans' data
-	used   int      // bytes of the arena in use
-	asked  int      // bytes asked for since the last reset
-	slot   [8]byte  // the memory at the address slot
+	groups [][]copied.Range // each group is the result of one call of copy, in order of addresses
+	arena  []byte           // backs the spans' data
+	used   int              // bytes of the arena in use
+	asked  int              // bytes asked for since the last reset
+	slot   [8]byte          // the memory at the address slot
 }
 
 var errReadOnly = errors.New("a profiler does not write into its target")
@@ -58,14 +60,14 @@ type region struct {
 func (m *memory) copy(regions []region) {
 	const gap = 1024 // less than a page, so that all memory between two readable ends is readable
 	slices.SortFunc(regions, func(a, b region) int { return cmp.Compare(a.addr, b.addr) })
-	group := make([]span, 0, len(regions))
+	group := make([]copied.Range, 0, len(regions))
 	for i := 0; i < len(regions); {
 		start, end := regions[i].addr, regions[i].addr+uint64(regions[i].size)
 		for i++; i < len(regions) && regions[i].addr <= end+gap &&
 			regions[i].addr-start < 1<<20; i++ {
 			end = max(end, regions[i].addr+uint64(regions[i].size))
 		}
-		group = append(group, span{addr: start, data: m.alloc(int(end - start))})
+		group = append(group, copied.Range{Addr: start, Buf: m.alloc(int(end - start))})
 	}
 	m.halter.read(group)
 	m.groups = append(m.groups, group)
@@ -88,15 +90,15 @@ func (m *memory) get(addr uint64, size int) []byte {
 	for g := len(m.groups) - 1; g >= 0; g-- {
 		group := m.groups[g]
 		i, found := slices.BinarySearchFunc(group, addr,
-			func(s span, a uint64) int { return cmp.Compare(s.addr, a) })
+			func(s copied.Range, a uint64) int { return cmp.Compare(s.Addr, a) })
 		if !found {
 			i-- // the span that begins before
 		}
 		if i < 0 {
 			continue
 		}
-		if off := addr - group[i].addr; off+uint64(size) <= uint64(len(group[i].data)) {
-			return group[i].data[off : off+uint64(size)]
+		if off := addr - group[i].Addr; off+uint64(size) <= uint64(len(group[i].Buf)) {
+			return group[i].Buf[off : off+uint64(size)]
 		}
 	}
 	return nil
@@ -116,10 +118,10 @@ func (m *memory) ReadMemory(buf []byte, addr uint64) (int, error) {
 	if b := m.get(addr, len(buf)); b != nil {
 		return copy(buf, b), nil
 	}
-	s := []span{{addr: addr, data: buf}}
+	s := []copied.Range{{Addr: addr, Buf: buf}}
 	m.halter.read(s)
-	if len(s[0].data) < len(buf) {
-		return len(s[0].data), fmt.Errorf("reading %d bytes at %#x: not there", len(buf), addr)
+	if len(s[0].Buf) < len(buf) {
+		return len(s[0].Buf), fmt.Errorf("reading %d bytes at %#x: not there", len(buf), addr)
 	}
 	return len(buf), nil
 }
@@ -129,16 +131,16 @@ func (m *memory) WriteMemory(uint64, []byte) (int, error) { return 0, errReadOnl
 
 // word returns the 64-bit number at an offset; 0 beyond the end or if the
 // field is absent.
-func word(b []byte, off int) uint64 {
-	if off < 0 || off+8 > len(b) {
+func word[O ~int | ~int32](b []byte, off O) uint64 {
+	if off < 0 || int(off)+8 > len(b) {
 		return 0
 	}
 	return binary.LittleEndian.Uint64(b[off:])
 }
 
 // half returns the 32-bit number at an offset.
-func half(b []byte, off int) uint32 {
-	if off < 0 || off+4 > len(b) {
+func half[O ~int | ~int32](b []byte, off O) uint32 {
+	if off < 0 || int(off)+4 > len(b) {
 		return 0
 	}
 	return binary.LittleEndian.Uint32(b[off:])

@@ -9,6 +9,8 @@ import (
 
 	"github.com/go-delve/delve/pkg/proc"
 	"github.com/go-delve/delve/pkg/proc/native"
+
+	copied "github.com/cpprof/cpprof/sampler/target/memory"
 )
 
 // A nativeHalter halts a process with Delve's native backend, and stays
@@ -89,7 +91,7 @@ func (h *nativeHalter) during(f func([]thread) error) (time.Duration, error) {
 	return time.Since(start), err
 }
 
-func (h *nativeHalter) read(spans []span) { readSpans(h.targets.Selected.Memory(), spans) }
+func (h *nativeHalter) read(spans []copied.Range) { readSpans(h.targets.Selected.Memory(), spans) }
 
 func (h *nativeHalter) entryPoint() (uint64, error) { return h.targets.Selected.EntryPoint() }
 

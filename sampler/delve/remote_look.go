@@ -18,6 +18,7 @@ import (
 
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
+	copied "github.com/cpprof/cpprof/sampler/target/memory"
 )
 
 const (
@@ -350,12 +351,12 @@ func (h *remoteHalter) join(pages []uint64, gap uint64) []region {
 }
 
 // read copies what the last look has read. What it has not is read by the next one.
-func (h *remoteHalter) read(spans []span) {
+func (h *remoteHalter) read(spans []copied.Range) {
 	for i := range spans {
 		s := &spans[i]
 		n := 0
-		for n < len(s.data) {
-			at := s.addr + uint64(n)
+		for n < len(s.Buf) {
+			at := s.Addr + uint64(n)
 			page, ok := h.page(at &^ (pageSize - 1))
 			off := int(at & (pageSize - 1))
 			if !ok {
@@ -364,11 +365,11 @@ func (h *remoteHalter) read(spans []span) {
 			if page == nil {
 				break
 			}
-			n += copy(s.data[n:], page[off:])
+			n += copy(s.Buf[n:], page[off:])
 		}
-		if n < len(s.data) {
+		if n < len(s.Buf) {
 			h.wantRest(*s, n)
-			s.data = s.data[:n]
+			s.Buf = s.Buf[:n]
 		}
 	}
 }
@@ -382,9 +383,9 @@ func (h *remoteHalter) page(at uint64) (data []byte, ok bool) {
 }
 
 // wantRest asks for all pieces of a span from an offset on.
-func (h *remoteHalter) wantRest(s span, from int) {
-	end := s.addr + uint64(len(s.data))
-	for at := (s.addr + uint64(from)) &^ (pageSize - 1); at < end &&
+func (h *remoteHalter) wantRest(s copied.Range, from int) {
+	end := s.Addr + uint64(len(s.Buf))
+	for at := (s.Addr + uint64(from)) &^ (pageSize - 1); at < end &&
 		len(h.wanted) <= maxPages; at += pageSize {
 		h.wanted[at] = h.looks
 	}

@@ -66,16 +66,7 @@ func (s *seizer) during(f func([]thread) error) (time.Duration, error) {
 	return h.Took, err
 }
 
-func (s *seizer) read(spans []span) {
-	ranges := make([]copied.Range, len(spans))
-	for i, p := range spans {
-		ranges[i] = copied.Range{Addr: p.addr, Buf: p.data}
-	}
-	s.reader.ReadRanges(ranges)
-	for i := range spans {
-		spans[i].data = ranges[i].Buf
-	}
-}
+func (s *seizer) read(spans []copied.Range) { s.reader.ReadRanges(spans) }
 
 // outer returns the sampler's number of a thread.
 func (s *seizer) outer(tid int) int { return s.numbers.Outer(tid) }

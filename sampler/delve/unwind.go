@@ -52,21 +52,21 @@ func (u *unwinder) unwindGoroutine(c *capture, g *goroutine) stack {
 func (u *unwinder) startingPoints(c *capture, g *goroutine) []viewRegisters {
 	l := c.l
 	var starts []viewRegisters
-	lo, hi := word(g.raw, l.g.stackLo), word(g.raw, l.g.stackHi)
+	lo, hi := word(g.raw, l.G.StackLo), word(g.raw, l.G.StackHi)
 	if g.thread != nil {
 		sp := g.thread.regs.SP()
 		if sp >= lo && sp < hi {
 			starts = append(starts, viewRegisters{g.thread.regs, g.addr})
 		} else {
-			starts = append(starts, viewRegisters{g.thread.regs, word(g.m, l.m.g0)})
+			starts = append(starts, viewRegisters{g.thread.regs, word(g.m, l.M.G0)})
 		}
 	}
-	if sp := word(g.raw, l.g.syscallSP); sp != 0 && g.status == goruntime.GSyscall {
-		regs := savedRegisters(word(g.raw, l.g.syscallPC), sp, word(g.raw, l.g.syscallBP), 0)
+	if sp := word(g.raw, l.G.SyscallSP); sp != 0 && g.status == goruntime.GSyscall {
+		regs := savedRegisters(word(g.raw, l.G.SyscallPC), sp, 0, 0)
 		starts = append(starts, viewRegisters{regs, g.addr})
 	}
-	regs := savedRegisters(word(g.raw, l.g.pc), word(g.raw, l.g.sp), word(g.raw, l.g.bp),
-		word(g.raw, l.g.lr))
+	regs := savedRegisters(word(g.raw, l.G.SchedPC), word(g.raw, l.G.SchedSP), word(g.raw, l.bp),
+		word(g.raw, l.G.SchedLR))
 	return append(starts, viewRegisters{regs, g.addr})
 }
 
@@ -155,7 +155,7 @@ type startPoint struct {
 // that is no wrapper. For a goroutine that has not begun yet, it is the
 // function that the wrapper calls.
 func (u *unwinder) start(c *capture, g *goroutine, st stack) startPoint {
-	pc := word(g.raw, c.l.g.start)
+	pc := word(g.raw, c.l.G.StartPC)
 	fn := u.p.bi.PCToFunc(pc)
 	if fn == nil {
 		return startPoint{function: -1}

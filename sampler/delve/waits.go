@@ -18,11 +18,12 @@ func (c *capture) waits() {
 	l := c.l
 	var regions []region
 	searching := false
+	c.waitsAt = map[uint64]uint64{}
 	for i := range c.goroutines {
 		g := &c.goroutines[i]
 		if c.reason(g).Awaits == goruntime.AwaitsLock {
-			if s := word(g.raw, l.g.waiting); s != 0 {
-				regions = append(regions, region{s, l.sudog.size})
+			if s := word(g.raw, l.G.Waiting); s != 0 {
+				regions = append(regions, region{s, int(l.Sudog.Size)})
 			} else {
 				searching = true
 			}
@@ -41,7 +42,7 @@ func (c *capture) reason(g *goroutine) goruntime.WaitReason {
 		g.status != goruntime.GLeaked {
 		return goruntime.WaitReason{}
 	}
-	if n := int(g.raw[c.l.g.reason]); n < len(c.l.reasons) {
+	if n := int(g.raw[c.l.G.WaitReason]); n < len(c.l.reasons) {
 		return c.l.reasons[n]
 	}
 	return goruntime.WaitReason{}
@@ -50,9 +51,9 @@ func (c *capture) reason(g *goroutine) goruntime.WaitReason {
 // lock returns the address of the sync.Mutex or sync.RWMutex that a goroutine
 // waits for, computed from the address of the semaphore within it; 0 if it is
 // not known.
-func (c *capture) lock(g *goroutine, bySemaphore map[uint64]uint64) uint64 {
-	sema := bySemaphore[g.addr]
-	if s := c.mem.get(word(g.raw, c.l.g.waiting), c.l.sudog.size); s != nil {
+func (c *capture) lock(g *goroutine) uint64 {
+	sema := c.waitsAt[g.addr]
+	if s := c.mem.get(word(g.raw, c.l.G.Waiting), int(c.l.Sudog.Size)); s != nil {
 		sema = c.element(s)
 	}
 	return c.reason(g).LockAt(sema)
@@ -62,10 +63,10 @@ func (c *capture) lock(g *goroutine, bySemaphore map[uint64]uint64) uint64 {
 // address may be in the number beside the pointer, so that the garbage
 // collector does not see it.
 func (c *capture) element(sudog []byte) uint64 {
-	if c.l.sudog.elemNumber != absent {
-		return word(sudog, c.l.sudog.elemNumber)
+	if c.l.Sudog.ElemAddr.Has() {
+		return word(sudog, c.l.Sudog.ElemAddr)
 	}
-	return word(sudog, c.l.sudog.elem)
+	return word(sudog, c.l.Sudog.Elem)
 }
 
 // semaphores copies the waiters of all semaphores: up to Go 1.25, a goroutine
@@ -74,72 +75,44 @@ func (c *capture) element(sudog []byte) uint64 {
 // waiters.
 func (c *capture) semaphores() {
 	table := c.mem.copyOne(c.l.semtable, c.l.semtableSize)
-	level := []uint64{}
-	each := len(table) / goruntime.SemaRoots
-	for i := range min(len(table), goruntime.SemaRoots) {
-		if t := word(table, i*each+goruntime.SemaRootTreap); t != 0 {
-			level = append(level, t)
+	seen := map[uint64]bool{0: true}
+	var level []region
+	add := func(sudog uint64) {
+		if !seen[sudog] && len(seen) < maxSudogs {
+			seen[sudog] = true
+			level = append(level, region{sudog, int(c.l.Sudog.Size)})
 		}
 	}
-	for n := 0; len(level) > 0 && n < maxSudogs; n += len(level) {
-		regions := make([]region, len(level))
-		for i, s := range level {
-			regions[i] = region{s, c.l.sudog.size}
-		}
-		c.mem.copy(regions)
-		var below []uint64
-		for _, s := range level {
-			raw := c.mem.get(s, c.l.sudog.size)
-			for _, field := range []int{c.l.sudog.prev, c.l.sudog.next, c.l.sudog.waitlink} {
-				if a := word(raw, field); a != 0 {
-					below = append(below, a)
-				}
+	each := len(table) / goruntime.SemaRoots
+	for i := range min(len(table), goruntime.SemaRoots) {
+		add(word(table, i*each+goruntime.SemaRootTreap))
+	}
+	for len(level) > 0 {
+		now := level
+		level = nil
+		c.mem.copy(now)
+		for _, s := range now {
+			if raw := c.mem.get(s.addr, s.size); raw != nil {
+				c.waitsAt[word(raw, c.l.Sudog.G)] = c.element(raw)
+				add(word(raw, c.l.Sudog.Prev))
+				add(word(raw, c.l.Sudog.Next))
+				add(word(raw, c.l.Sudog.WaitLink))
 			}
 		}
-		level = below
 	}
-}
-
-// semaphoresByGoroutine returns the semaphore that each goroutine waits at,
-// from what semaphores has copied.
-func (c *capture) semaphoresByGoroutine() map[uint64]uint64 {
-	table := c.mem.get(c.l.semtable, c.l.semtableSize)
-	if table == nil {
-		return nil
-	}
-	at := map[uint64]uint64{}
-	seen := map[uint64]bool{}
-	var walk []uint64
-	each := len(table) / goruntime.SemaRoots
-	for i := range min(len(table), goruntime.SemaRoots) {
-		walk = append(walk, word(table, i*each+goruntime.SemaRootTreap))
-	}
-	for len(walk) > 0 && len(seen) < maxSudogs {
-		s := walk[len(walk)-1]
-		walk = walk[:len(walk)-1]
-		raw := c.mem.get(s, c.l.sudog.size)
-		if raw == nil || seen[s] {
-			continue
-		}
-		seen[s] = true
-		at[word(raw, c.l.sudog.g)] = c.element(raw)
-		walk = append(walk, word(raw, c.l.sudog.prev), word(raw, c.l.sudog.next),
-			word(raw, c.l.sudog.waitlink))
-	}
-	return at
 }
 
 // labels copies the label sets that goroutines point to, and their texts.
 // Maps, used up to Go 1.23, are left to Delve.
 func (c *capture) labels() {
-	if c.l.g.labels == absent || c.l.labelsAreMaps {
+	if !c.l.G.Labels.Has() || c.l.labelsAreMaps {
 		return
 	}
 	var regions []region
 	var sets []uint64
 	seen := map[uint64]bool{}
 	for i := range c.goroutines {
-		if a := word(c.goroutines[i].raw, c.l.g.labels); a != 0 && !seen[a] {
+		if a := word(c.goroutines[i].raw, c.l.G.Labels); a != 0 && !seen[a] {
 			seen[a] = true
 			sets = append(sets, a)
 			regions = append(regions, region{a, 24})
@@ -179,10 +152,10 @@ func (c *capture) labelList(set uint64) []byte {
 
 // labelSet decodes a goroutine's labels from the copy.
 func (c *capture) labelSet(g *goroutine) []sampledata.Label {
-	if c.l.g.labels == absent {
+	if !c.l.G.Labels.Has() {
 		return nil
 	}
-	list := c.labelList(word(g.raw, c.l.g.labels))
+	list := c.labelList(word(g.raw, c.l.G.Labels))
 	var set []sampledata.Label
 	for i := 0; i+32 <= len(list); i += 32 {
 		set = append(set, sampledata.Label{Key: c.text(list[i:]), Value: c.text(list[i+16:])})

@@ -74,6 +74,9 @@ func (r Release) ChannelQueues() uint64 {
 // MGSignalAfterProcID is the distance from runtime.m.procid to runtime.m.gsignal.
 const MGSignalAfterProcID = 8
 
+// BPAfterLR is the distance from runtime.gobuf.lr to runtime.gobuf.bp.
+const BPAfterLR = 8
+
 // WaitSinceBeforeReason is the distance from runtime.g.waitsince to
 // runtime.g.waitreason.
 const WaitSinceBeforeReason = 8

@@ -258,6 +258,7 @@ func TestHeapOffsets(t *testing.T) {
 		"hchan.recvq":      {s.offset("hchan", "recvq"), int64(r.ChannelQueues())},
 		"hchan.sendq":      {s.offset("hchan", "sendq"), int64(r.ChannelQueues()) + 16},
 		"m.gsignal":        {s.offset("m", "gsignal"), s.offset("m", "procid") + MGSignalAfterProcID},
+		"gobuf.bp":         {s.offset("gobuf", "bp"), s.offset("gobuf", "lr") + BPAfterLR},
 		"g.waitsince":      {s.offset("g", "waitsince"), s.offset("g", "waitreason") - WaitSinceBeforeReason},
 		"Cond.notify":      {load(t, filepath.Join(src, "sync"), "cond.go", "mutex.go").offset("Cond", "notify"), CondList},
 	} {

@@ -23,12 +23,8 @@ func FromELF(f *elf.File) (l *Layout, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading DWARF: %w", err)
 	}
-	l = &Layout{Source: FromDWARF}
-	l.eachStruct(func(name string, fields []field) {
-		for _, f := range fields {
-			*f.offset = offsetIn(found["runtime."+name], f.name)
-		}
-	})
+	l = Of(func(name, field string) Offset { return offsetIn(found["runtime."+name], field) })
+	l.Source = FromDWARF
 	if err := l.check(); err != nil {
 		return nil, fmt.Errorf("reading DWARF: %w", err)
 	}

@@ -38,19 +38,38 @@ func (l *Layout) eachStruct(yield func(name string, fields []field)) {
 	}
 }
 
-// fill creates a layout from offsets by struct and field, both by the
-// runtime's names.
-func fill(structs map[string]map[string]Offset) *Layout {
+// Of makes a layout of the offsets that a function returns for structs and
+// fields, both by the runtime's names. Any of them may be missing.
+func Of(offset func(name, field string) Offset) *Layout {
 	l := &Layout{}
 	l.eachStruct(func(name string, fields []field) {
 		for _, f := range fields {
-			*f.offset = Missing
-			if off, ok := structs[name][f.name]; ok {
-				*f.offset = off
-			}
+			*f.offset = offset(name, f.name)
 		}
 	})
 	return l
+}
+
+// NameOf returns the runtime's name of a field of the layout, such as "g.goid".
+func (l *Layout) NameOf(o *Offset) (name string) {
+	l.eachStruct(func(of string, fields []field) {
+		for _, f := range fields {
+			if f.offset == o {
+				name = f.of(of)
+			}
+		}
+	})
+	return name
+}
+
+// fill makes a layout of offsets by struct and field.
+func fill(structs map[string]map[string]Offset) *Layout {
+	return Of(func(name, field string) Offset {
+		if at, ok := structs[name][field]; ok {
+			return at
+		}
+		return Missing
+	})
 }
 
 // maxStruct is larger than any of the structs.
