@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -264,35 +263,4 @@ func (g *cgroup) contentOf(f *file) []byte {
 		return nil
 	}
 	return text
-}
-
-// valueOf returns the text after a key in lines such as "nr_periods 12".
-func valueOf(text []byte, key string) []byte {
-	for line := range bytes.Lines(text) {
-		if len(line) > len(key) && string(line[:len(key)]) == key &&
-			(line[len(key)] == ' ' || line[len(key)] == '\t') {
-			return bytes.TrimSpace(line[len(key):])
-		}
-	}
-	return nil
-}
-
-// numberOf returns a number that is not negative; false for "max", "-1" and
-// nothing.
-func numberOf(text []byte) (uint64, bool) {
-	text = bytes.TrimSpace(text)
-	if len(text) == 0 || text[0] < '0' || text[0] > '9' { // an error of ParseUint is not free
-		return 0, false
-	}
-	n, err := strconv.ParseUint(string(text), 10, 63)
-	return n, err == nil
-}
-
-// countOf returns a multiple of a unit as the value of a counter.
-func countOf(text []byte, unit uint64) sampledata.Value {
-	n, ok := numberOf(text)
-	if !ok {
-		return sampledata.Value{}
-	}
-	return sampledata.Count(n * unit)
 }

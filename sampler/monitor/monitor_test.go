@@ -3,9 +3,7 @@
 package monitor
 
 import (
-	"fmt"
 	"math"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -103,36 +101,17 @@ func TestNotMeasured(t *testing.T) {
 	}
 }
 
-func TestParseStat(t *testing.T) {
-	line := func(name string) string {
-		fields := make([]string, 52)
-		for i := range fields {
-			fields[i] = fmt.Sprint(i + 1)
-		}
-		fields[1], fields[2] = "("+name+")", "S"
-		return strings.Join(fields, " ") + "\n"
-	}
+func TestStatField(t *testing.T) {
 	for _, name := range []string{"server", "", "a b", "a) S 1 2 (b", ")", "(((", "new\nline"} {
-		if s, err := parseStat([]byte(line(name))); err != nil || s != (stat{10, 12, 15, 20, 24}) {
-			t.Errorf("%q: %+v, %v", name, s, err)
+		line := []byte("1 (" + name + ") S 4 5 6 7 8 9 10 11 12\n")
+		for number, want := range map[int]string{3: "S", 10: "10", 12: "12", 13: ""} {
+			if got := string(statField(line, number)); got != want {
+				t.Errorf("%q: field %d is %q, want %q", name, number, got, want)
+			}
 		}
 	}
-	own, err := os.ReadFile("/proc/self/stat")
-	if err != nil {
-		t.Skip(err)
-	}
-	if s, err := parseStat(own); err != nil || s.pages == 0 {
-		t.Errorf("%s: %+v, %v", own, s, err)
-	}
-	for text, want := range map[string]string{
-		"":          "there is no name in parentheses",
-		"1 (a) S 1": "there are only 4 fields, want at least 24",
-		strings.Replace(line("a"), " 15 ", " -1 ", 1):   `field 15: strconv.ParseUint: parsing "-1": invalid syntax`,
-		strings.Replace(line("a"), " 24 ", " many ", 1): `field 24: strconv.ParseUint: parsing "many": invalid syntax`,
-	} {
-		if _, err := parseStat([]byte(text)); err == nil || err.Error() != want {
-			t.Errorf("%q: %v, want %s", text, err, want)
-		}
+	if got := statField([]byte("cut off"), 30); got != nil {
+		t.Errorf("a line without a name has a field %q", got)
 	}
 }
 

@@ -3,9 +3,6 @@ package monitor
 import (
 	"bytes"
 	"errors"
-	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
@@ -15,7 +12,7 @@ import (
 const slow = 2 * time.Second
 
 // processIO reads /proc/PID/io.
-var processIO = fileSource("/proc/PID/io", nil, ioColumns)
+var processIO = fileSource("/proc/PID/io", slow, nil, ioColumns)
 
 var ioColumns = []column[content]{
 	ioColumn("io.read_chars", "bytes", "rchar", ""),
@@ -34,11 +31,8 @@ func ioColumn(name, unit, key, what string) column[content] {
 	}
 }
 
-// noLine says why a file has no value.
-const noLine = "the kernel's file has no such line"
-
 // processStatus reads /proc/PID/status.
-var processStatus = fileSource("/proc/PID/status", nil, statusColumns)
+var processStatus = fileSource("/proc/PID/status", slow, nil, statusColumns)
 
 var statusColumns = []column[content]{
 	statusColumn("process.anonymous", "RssAnon"),
@@ -66,7 +60,7 @@ func statusColumn(name, key string) column[content] {
 func pressures() []Source {
 	var all []Source
 	for _, resource := range []string{"cpu", "memory", "io"} {
-		all = append(all, fileSource("/proc/pressure/"+resource, errNoPressure,
+		all = append(all, fileSource("/proc/pressure/"+resource, slow, errNoPressure,
 			pressureColumns(resource)))
 	}
 	return all
@@ -93,32 +87,6 @@ func pressureColumn(resource, line, who string) column[content] {
 		},
 		absent: noLine,
 	}
-}
-
-// A content is what a file says at one moment.
-type content struct{ text []byte }
-
-// fileSource returns a source of the values in one file, which is read only now
-// and then. PID in its path stands for the number of the process. An error of
-// the file comes with the remedy, if there is one.
-func fileSource(path string, remedy error, columns []column[content]) Source {
-	return source(Source{Every: slow}, columns,
-		func(t Target) (func(*content) error, func() error, error) {
-			because := func(err error) error {
-				if err != nil && remedy != nil {
-					return fmt.Errorf("%w: %w", err, remedy)
-				}
-				return err
-			}
-			f, err := openFile(strings.Replace(path, "PID", strconv.Itoa(t.PID), 1))
-			if err != nil {
-				return nil, nil, because(err)
-			}
-			return func(c *content) (err error) {
-				c.text, err = f.read()
-				return because(err)
-			}, f.close, nil
-		})
 }
 
 // system returns the sources that only Linux has.
