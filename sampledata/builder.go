@@ -3,6 +3,7 @@ package sampledata
 import (
 	"fmt"
 	"slices"
+	"time"
 )
 
 // A Builder keeps a recording in memory while it is made. It is a Sink. Its
@@ -12,10 +13,11 @@ import (
 // the error. Sample also returns the errors in names of locks and in values of
 // monitors.
 type Builder struct {
-	keeper
-	rec   Recording // without its runs, probes and warnings
-	runs  growingRuns
-	meter meter
+	*keeper
+	rec      Recording // without its runs, probes and warnings
+	runs     growingRuns
+	warnings warnings
+	meter    meter
 }
 
 var _ Sink = (*Builder)(nil)
@@ -23,12 +25,12 @@ var _ Sink = (*Builder)(nil)
 // NewBuilder starts a recording. Its start time is kept in UTC.
 func NewBuilder(h Header) *Builder {
 	b := &Builder{
-		keeper: keeper{tables: newTables()},
+		keeper: &keeper{tables: newTables()},
 		rec: Recording{Header: h.normal(), LabelSets: [][]Label{nil},
 			HolderSets: [][]GoroutineID{nil}},
 		runs: growingRuns{index: newStateIndex(), kinds: newStateIndex()},
 	}
-	b.store = b
+	b.stores = []store{b}
 	return b
 }
 
@@ -55,25 +57,23 @@ func (b *Builder) monitor(Monitor) {} // gets a series in the next sample
 
 func (b *Builder) lockName(n LockName) { b.rec.LockNames = append(b.rec.LockNames, n) }
 
-// Sample ends a sample. Changes may be in any order, at most one for each
-// goroutine; Sample ignores those that change nothing. It keeps neither slice.
-// After an error, the recording is as it was before the call.
-func (b *Builder) Sample(s Sample, changes []Change) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	n := int32(b.tables.samples)
+func (b *Builder) warn(kind, message string, count int64) { b.warnings.add(kind, message, count) }
+
+func (b *Builder) state(g GoroutineID) (State, bool) { return b.runs.state(g) }
+
+func (b *Builder) ready() error {
 	if err := b.rec.Samples.room(); err != nil {
-		return fmt.Errorf("sample %d: %w", n, err)
+		return fmt.Errorf("sample %d: %w", b.tables.samples, err)
 	}
-	changes, err := b.tables.sample(&s, changes, b.runs.state)
-	if err != nil {
-		return fmt.Errorf("sample %d: %w", n, err)
-	}
-	b.rec.Samples.add(&s)
+	return nil
+}
+
+func (b *Builder) take(s *Sample, _ time.Duration, changes []Change) error {
+	n := int32(b.rec.Samples.Len())
+	b.rec.Samples.add(s)
 	for i := range changes {
 		b.runs.change(n, &changes[i])
 	}
-	b.measured = b.tables.monitors.measured(b.measured[:0])
 	b.addPoints(n, b.measured)
 	b.takeCalls()
 	return nil
@@ -84,7 +84,6 @@ func (b *Builder) takeCalls() {
 	for _, t := range b.tables.news.calls {
 		b.rec.Calls, _ = addCalls(b.rec.Calls, t)
 	}
-	b.tables.news = news{}
 }
 
 // addPoints adds the values that changed in a sample to the series.
@@ -111,15 +110,9 @@ func (b *Builder) addPoint(sample int32, m *measurement) {
 	}
 }
 
-// Finish ends the recording: Sample returns an error after it.
-func (b *Builder) Finish(e End) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if err := b.tables.end(&e); err != nil {
-		return err
-	}
+func (b *Builder) finish(e *End) error {
 	b.takeCalls()
-	b.rec.End = &e
+	b.rec.End = e
 	return nil
 }
 

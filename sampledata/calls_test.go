@@ -56,19 +56,19 @@ func TestCallsGrow(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := NewBuilder(Header{})
-	sink := Tee(w, b)
+	w.Also(b)
 	for i := range 3 {
 		c := goodCalls()
 		c.Calls = slices.Repeat(c.Calls, maxRows)
-		sink.Calls(c)
-		if err := sink.Sample(Sample{Time: time.Duration(i)}, nil); err != nil {
+		w.Calls(c)
+		if err := w.Sample(Sample{Time: time.Duration(i)}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
 	last := goodCalls()
 	last.Note = "the end"
-	sink.Calls(last)
-	if err := sink.Finish(End{Time: time.Second}); err != nil {
+	w.Calls(last)
+	if err := w.Finish(End{Time: time.Second}); err != nil {
 		t.Fatal(err)
 	}
 	r, err := Open(dir)

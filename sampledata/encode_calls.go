@@ -15,11 +15,10 @@ const (
 
 // calls adds tables of calls, in records of their own.
 func (e *encoder) calls(list []CallTable) {
-	for i := range list {
-		t := &list[i]
+	for _, t := range list {
 		for first := true; first || len(t.Calls) > 0; first = false {
 			n := min(len(t.Calls), maxRows)
-			m := e.callTable(t)
+			m := e.callTable(&t)
 			for j := range t.Calls[:n] {
 				e.call(m, &t.Calls[j])
 			}

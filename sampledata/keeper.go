@@ -1,17 +1,21 @@
 package sampledata
 
-import "sync"
+import (
+	"fmt"
+	"sync"
+	"time"
+)
 
 // A keeper has the methods of a Sink that Builder and Writer share. It assigns
-// the codes, and passes each new thing to a store, in the order of the codes.
+// the codes, checks the samples, and passes each new thing to its stores, in
+// the order of the codes.
 type keeper struct {
 	mu       sync.Mutex
 	tables   tables
-	store    store
+	stores   []store
 	changed  func() // called before something is added; may be nil
 	closed   bool   // nothing is stored any more
 	measured []measurement
-	warnings warnings
 }
 
 // A store takes the things of a recording, each once.
@@ -23,38 +27,52 @@ type store interface {
 	holderSet(set []GoroutineID)
 	monitor(m Monitor)
 	lockName(n LockName)
+	warn(kind, message string, count int64)
+
+	// ready returns an error if the store takes no further sample.
+	ready() error
+	// state returns the state of a goroutine in the last sample.
+	state(g GoroutineID) (State, bool)
+	// take ends a sample. changes have only what really changes.
+	take(s *Sample, since time.Duration, changes []Change) error
+	finish(e *End) error
 }
 
-// adds reports whether new things are stored.
-func (k *keeper) adds() bool {
-	if !k.closed && k.changed != nil {
+// add passes something to all stores.
+func (k *keeper) add(to func(store)) {
+	if k.closed {
+		return
+	}
+	if k.changed != nil {
 		k.changed()
 	}
-	return !k.closed
+	for _, s := range k.stores {
+		to(s)
+	}
 }
 
 // keep returns the code of a thing, and stores the thing if it is new.
-func keep[T any, C ~int32](k *keeper, thing T, find func(T) (C, bool), store func(T)) C {
+func keep[T any, C ~int32](k *keeper, thing T, find func(T) (C, bool), to func(store, T)) C {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	code, isNew := find(thing)
-	if isNew && k.adds() {
-		store(thing)
+	if isNew {
+		k.add(func(s store) { to(s, thing) })
 	}
 	return code
 }
 
 // Function returns the code of a function.
 func (k *keeper) Function(f Function) FunctionID {
-	return keep(k, f, k.tables.function, k.store.function)
+	return keep(k, f, k.tables.function, store.function)
 }
 
 // Node returns the code of a stack.
-func (k *keeper) Node(n Node) NodeID { return keep(k, n, k.tables.node, k.store.node) }
+func (k *keeper) Node(n Node) NodeID { return keep(k, n, k.tables.node, store.node) }
 
 // Goroutine returns a new code for a goroutine.
 func (k *keeper) Goroutine(g Goroutine) GoroutineID {
-	return keep(k, g, k.tables.goroutine, k.store.goroutine)
+	return keep(k, g, k.tables.goroutine, store.goroutine)
 }
 
 // LabelSet returns the code of a set of labels, in any order. If two have the
@@ -63,8 +81,8 @@ func (k *keeper) LabelSet(set []Label) LabelSetID {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	id, isNew := k.tables.labelSet(set)
-	if isNew != nil && k.adds() {
-		k.store.labelSet(isNew)
+	if isNew != nil {
+		k.add(func(s store) { s.labelSet(isNew) })
 	}
 	return id
 }
@@ -74,14 +92,14 @@ func (k *keeper) HolderSet(set []GoroutineID) HolderSetID {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	id, isNew := k.tables.holderSet(set)
-	if isNew != nil && k.adds() {
-		k.store.holderSet(isNew)
+	if isNew != nil {
+		k.add(func(s store) { s.holderSet(isNew) })
 	}
 	return id
 }
 
 // Monitor returns the code of a monitor.
-func (k *keeper) Monitor(m Monitor) MonitorID { return keep(k, m, k.tables.monitor, k.store.monitor) }
+func (k *keeper) Monitor(m Monitor) MonitorID { return keep(k, m, k.tables.monitor, store.monitor) }
 
 // Measure sets a monitor's value from the next sample on.
 func (k *keeper) Measure(m MonitorID, v Value) {
@@ -94,8 +112,8 @@ func (k *keeper) Measure(m MonitorID, v Value) {
 func (k *keeper) LockName(n LockName) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.tables.lockName(n) && k.adds() {
-		k.store.lockName(n)
+	if k.tables.lockName(n) {
+		k.add(func(s store) { s.lockName(n) })
 	}
 }
 
@@ -125,7 +143,49 @@ func (k *keeper) Mark(m *Marking) {
 func (k *keeper) Warn(kind, message string, count int64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.adds() {
-		k.warnings.add(kind, message, count)
+	k.add(func(s store) { s.warn(kind, message, count) })
+}
+
+// Sample ends a sample. Changes may be in any order, at most one for each
+// goroutine; Sample ignores those that change nothing. It keeps neither slice.
+// After an error, a recording in memory is as it was before the call.
+func (k *keeper) Sample(s Sample, changes []Change) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, to := range k.stores {
+		if err := to.ready(); err != nil {
+			return err
+		}
 	}
+	n, before := k.tables.samples, k.tables.time
+	changes, err := k.tables.sample(&s, changes, k.stores[0].state)
+	if err != nil {
+		return fmt.Errorf("sample %d: %w", n, err)
+	}
+	k.measured = k.tables.monitors.measured(k.measured[:0])
+	for _, to := range k.stores {
+		if failed := to.take(&s, s.Time-before, changes); err == nil {
+			err = failed
+		}
+	}
+	k.tables.news = news{}
+	return err
+}
+
+// Finish ends the recording: Sample returns an error after it. A Writer closes
+// its files. When Finish returns, they are on the disk.
+func (k *keeper) Finish(e End) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	err := k.tables.end(&e)
+	if err != nil {
+		return err
+	}
+	for _, to := range k.stores {
+		if failed := to.finish(&e); err == nil {
+			err = failed
+		}
+	}
+	k.tables.news = news{}
+	return err
 }

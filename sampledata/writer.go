@@ -17,13 +17,14 @@ const flushInterval = 500 * time.Millisecond
 // disk. A write error is final: each later call returns it again. If something
 // breaks a rule, a Writer does the same as a [Builder].
 type Writer struct {
-	keeper  // its warnings are those since the last flush
+	*keeper
+	*encoder
 	dir     *folder
 	live    map[GoroutineID]State // of the goroutines in the last sample
-	enc     *encoder
-	backlog *backlog // writes the files
+	backlog *backlog              // writes the files
 	timer   *time.Timer
-	pending bool // whether the timer runs
+	pending bool     // whether the timer runs
+	unsaid  warnings // since the last flush
 }
 
 var _ Sink = (*Writer)(nil)
@@ -58,37 +59,38 @@ func newWriter(dir string, h Header, replace bool) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{dir: folder, keeper: keeper{tables: newTables()},
+	w := &Writer{dir: folder, keeper: &keeper{tables: newTables()},
 		live: make(map[GoroutineID]State), backlog: newBacklog()}
 	enc, err := newEncoderOf(queued{w.backlog, folder.strings}, queued{w.backlog, folder.samples})
 	if err != nil {
 		return nil, errors.Join(err, w.backlog.close(), folder.close())
 	}
-	w.enc, w.store, w.changed = enc, enc, w.arm
+	w.encoder, w.stores, w.changed = enc, []store{w}, w.arm
 	w.timer = time.AfterFunc(flushInterval, w.flushLate)
 	w.timer.Stop()
-	w.enc.header(&h)
+	w.header(&h)
 	w.flush()
-	if w.enc.fail(w.backlog.wait()); w.enc.err != nil {
+	if w.fail(w.backlog.wait()); w.err != nil {
 		w.backlog.close()
-		return nil, errors.Join(w.enc.err, folder.close())
+		return nil, errors.Join(w.err, folder.close())
 	}
 	return w, nil
 }
 
-// Sample ends a sample. Changes may be in any order, at most one for each
-// goroutine; Sample ignores those that change nothing. It keeps neither slice.
-func (w *Writer) Sample(s Sample, changes []Change) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.enc.fail(w.backlog.failed()); w.enc.err != nil {
-		return w.writeError()
-	}
-	n, before := w.tables.samples, w.tables.time
-	changes, err := w.tables.sample(&s, changes, w.state)
-	if err != nil {
-		return fmt.Errorf("sample %d: %w", n, err)
-	}
+// Also lets a new Builder keep all that a new Writer receives from then on.
+func (w *Writer) Also(b *Builder) {
+	b.keeper = w.keeper
+	w.stores = append(w.stores, b)
+}
+
+func (w *Writer) warn(kind, message string, count int64) { w.unsaid.add(kind, message, count) }
+
+func (w *Writer) ready() error {
+	w.fail(w.backlog.failed())
+	return w.writeError()
+}
+
+func (w *Writer) take(s *Sample, since time.Duration, changes []Change) error {
 	for _, c := range changes {
 		if c.Gone {
 			delete(w.live, c.Goroutine)
@@ -96,9 +98,7 @@ func (w *Writer) Sample(s Sample, changes []Change) error {
 			w.live[c.Goroutine] = c.State
 		}
 	}
-	w.measured = w.tables.monitors.measured(w.measured[:0])
-	w.enc.sample(&s, s.Time-before, changes, &w.tables.monitors, w.measured, w.tables.news)
-	w.tables.news = news{}
+	w.sample(s, since, changes, &w.tables.monitors, w.measured, w.tables.news)
 	w.arm()
 	return w.writeError()
 }
@@ -108,16 +108,9 @@ func (w *Writer) state(g GoroutineID) (State, bool) {
 	return s, ok
 }
 
-// Finish ends the recording and closes its files. When it returns, they are on
-// the disk.
-func (w *Writer) Finish(e End) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if err := w.tables.end(&e); err != nil {
-		return err
-	}
+func (w *Writer) finish(e *End) error {
 	w.putWarnings()
-	w.enc.end(&e, w.tables.news)
+	w.end(e, w.tables.news)
 	return w.close()
 }
 
@@ -136,8 +129,8 @@ func (w *Writer) close() error {
 	w.tables.ended, w.closed = true, true
 	w.timer.Stop()
 	w.flush()
-	w.enc.fail(w.backlog.close())
-	w.enc.fail(w.dir.close())
+	w.fail(w.backlog.close())
+	w.fail(w.dir.close())
 	return w.writeError()
 }
 
@@ -162,18 +155,18 @@ func (w *Writer) flushLate() {
 
 func (w *Writer) flush() {
 	w.putWarnings()
-	w.enc.putNew()
-	w.enc.write()
+	w.putNew()
+	w.write()
 }
 
 func (w *Writer) putWarnings() {
-	w.enc.warnings(w.warnings.list)
-	w.warnings.clear()
+	w.warnings(w.unsaid.list)
+	w.unsaid.clear()
 }
 
 func (w *Writer) writeError() error {
-	if w.enc.err == nil {
+	if w.err == nil {
 		return nil
 	}
-	return fmt.Errorf("write recording %s: %w", w.dir.path, w.enc.err)
+	return fmt.Errorf("write recording %s: %w", w.dir.path, w.err)
 }

@@ -102,10 +102,11 @@ func (f *recordFlags) startRecording(ctx context.Context, target target) (*growi
 		recording.Close()
 		return nil, err
 	}
+	w.Also(g.live)
 	ctx, g.stop = context.WithCancel(ctx)
 	go func() {
 		defer close(g.ended)
-		sink := locks.Watch(sampledata.Tee(w, g.live), views.Options{}, g.addDeadlock)
+		sink := locks.Watch(w, views.Options{}, g.addDeadlock)
 		if f.wrap != nil {
 			sink = f.wrap(sink)
 		}
