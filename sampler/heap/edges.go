@@ -2,7 +2,6 @@ package heap
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler/holders/syncflow"
@@ -93,7 +92,7 @@ func (w *waits) add(g *Goroutine, group int) {
 	i := len(w.all)
 	w.all, w.group = append(w.all, g), append(w.group, group)
 	for _, hold := range g.Holds {
-		if hold.Lock != 0 && !isSync(hold.In.Func) {
+		if hold.Lock != 0 && !goruntime.IsSync(hold.In.Func) {
 			w.held[hold.Lock] = append(w.held[hold.Lock], holding{i, hold})
 		}
 	}
@@ -107,12 +106,6 @@ func (w *waits) add(g *Goroutine, group int) {
 	}
 }
 
-// isSync reports whether a function is one of package sync: it is about to
-// take a lock.
-func isSync(function string) bool {
-	return strings.HasPrefix(function, "sync.") || strings.HasPrefix(function, "internal/sync.")
-}
-
 // addUnnamed adds locks that goroutines hold, if nothing in their frames
 // leads to them any more. If nobody else holds the lock that such a goroutine
 // waits for, it may be that one.
@@ -122,7 +115,7 @@ func (w *waits) addUnnamed() {
 			continue
 		}
 		for _, hold := range g.Holds {
-			if hold.Lock == 0 && !isSync(hold.In.Func) {
+			if hold.Lock == 0 && !goruntime.IsSync(hold.In.Func) {
 				hold.Lock = g.Lock
 				w.held[g.Lock] = append(w.held[g.Lock], holding{i, hold})
 			}
@@ -288,7 +281,7 @@ func (w *waits) mayEnd(i int, behind [][]int) int {
 			continue
 		}
 		if g.Lock != 0 && slices.ContainsFunc(o.Holds,
-			func(h Hold) bool { return h.Lock == 0 && !isSync(h.In.Func) }) {
+			func(h Hold) bool { return h.Lock == 0 && !goruntime.IsSync(h.In.Func) }) {
 			return k
 		}
 		if reaching < 0 && slices.Contains(w.groups[w.group[k]].Reaches, w.group[i]) {
