@@ -31,6 +31,7 @@ const (
 	DeadlockKind   Kind = "deadlock"    // goroutines wait for one another in a circle
 	FinalizerKind  Kind = "finalizers"  // finalizers or cleanups wait for one another
 	MachineKind    Kind = "machine"     // the machine has no CPU for the program's threads
+	SlowKind       Kind = "slow calls"  // a few calls of a function take far longer than the others
 	ThrottledKind  Kind = "throttled"   // the program's control group has used up its CPU time
 )
 
@@ -82,6 +83,7 @@ type Finding struct {
 	Growth *Growth     `json:"growth,omitempty"` // of a leak
 	// of goroutines that can never run again; report has it in words
 	Stuck      *stuck.Finding `json:"-"`
+	Slow       *SlowCalls     `json:"slow_calls,omitempty"`
 	Throttling *Throttling    `json:"throttling,omitempty"`
 	Garbage    *Garbage       `json:"garbage,omitempty"`  // of allocation
 	Measured   []Measured     `json:"measured,omitempty"` // by probes

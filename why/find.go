@@ -104,6 +104,9 @@ func Find(r *sampledata.Recording, o Options) (*Answer, error) {
 	if err := whole.searchPhases(r, o); err != nil {
 		return nil, err
 	}
+	if err := whole.findSlowCalls(r); err != nil {
+		return nil, err
+	}
 	whole.conclude()
 	whole.readSigns()
 	whole.gains()

@@ -35,7 +35,7 @@ type kindRow struct {
 
 // KindWords are the words for findings of a kind. Names in braces stand for
 // what a finding has: {who} its class, {place} its function, {share}, {mean},
-// {lock}, {waits}, {parts}, {growth}, {circle}, {stuck}.
+// {lock}, {waits}, {parts}, {growth}, {circle}, {stuck}, {slow}.
 type KindWords struct {
 	First string // what stands before that a class spends its life on something
 	// on what a class spends its life or, if the share is not of a class's, a
@@ -205,6 +205,11 @@ func standstillRows() map[Kind]*kindRow {
 		StuckKind: {
 			specific: 1e9, silent: standsForever,
 			KindWords: KindWords{Says: "{stuck}", See: "stuck", Remedy: unstick},
+		},
+		SlowKind: {
+			specific: 1, silent: "the other calls are fast already",
+			KindWords: KindWords{Says: "{slow}", See: "calls",
+				Remedy: "see what the slow calls do, one by one: --number 1 is the longest"},
 		},
 		DeadlockKind: {
 			locked: true, specific: 1e6, silent: standsForever,

@@ -292,6 +292,9 @@ func command(f *why.Finding, file string) []string {
 	if m == nil {
 		name, flags, _ := strings.Cut(f.Words().See, " ")
 		line := []string{name, file}
+		if f.Slow != nil {
+			line = append(line, f.Slow.Function, "--slow", f.Slow.Condition)
+		}
 		if name == "report" {
 			line = append(line, flags, "--thread", f.Class, "--auto")
 		}

@@ -100,7 +100,7 @@ func filled(f *why.Finding, words string) string {
 		aboutShare(f.Share), "{mean}", fmt.Sprintf("%.2g", f.Mean),
 		"{lock}", f.Lock, "{waits}", waitText(f), "{reason}", f.Reason, "{parts}",
 		sharesText(f.Parts), "{growth}", growthText(f.Growth), "{circle}", circleText(f), "{calls}",
-		callsText(f.Calls), "{stuck}", stuckText(f.Stuck),
+		callsText(f.Calls), "{stuck}", stuckText(f.Stuck), "{slow}", slowText(f.Slow),
 		"{made}", madeText(f.Made), "{each}", eachText(f.Made),
 	).Replace(words)
 }
@@ -120,6 +120,21 @@ func circleText(f *why.Finding) string {
 	}
 	return fmt.Sprintf("%s wait for one another's locks in a circle: a deadlock.",
 		Counted(f.Count, "goroutine"))
+}
+
+// slowText says how much longer the slowest calls take, and what they have
+// more of.
+func slowText(s *why.SlowCalls) string {
+	if s == nil {
+		return ""
+	}
+	again := ""
+	if s.Period > 0 {
+		again = "; it happens every " + span(s.Period)
+	}
+	return fmt.Sprintf("%s of the calls of %s take %s or more, half of all at most %s: %s of that time, the call %s%s.",
+		sharePercent(s.Share), s.Function, brief(s.Least), brief(s.Usual), aboutShare(s.More.Slow),
+		FeatureText(&s.More), again)
 }
 
 // madeText names what is made.

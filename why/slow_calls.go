@@ -1,0 +1,150 @@
+package why
+
+import (
+	"slices"
+	"time"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/calls"
+)
+
+// SlowCalls are the slowest calls of a function beside the others.
+type SlowCalls struct {
+	Function  string        `json:"function"`
+	Condition string        `json:"condition"`
+	Source    calls.Source  `json:"source"`
+	Share     float64       `json:"share"`    // of the calls, that are slow
+	Least     time.Duration `json:"least_ns"` // that a slow one takes
+	Usual     time.Duration `json:"usual_ns"` // half of all calls take this long at most
+	More      calls.Common  `json:"-"`        // what the slow ones have more of
+	Period    time.Duration `json:"period_ns,omitempty"`
+}
+
+const (
+	maxProposed = 3   // functions, if no calls were timed
+	maxTouching = 0.3 // of calls.Table.Touching: above, samples can't tell calls apart
+	timesSlower = 3   // the slow ones take this many times as long as half of all
+	minMore     = 0.2 // of the time of slow calls, that the others don't spend so
+)
+
+var slowest, _ = calls.ParseCondition(">= p99")
+
+// findSlowCalls adds a finding for each function a few of whose calls are
+// slow for a reason of their own. A part of a recording has no calls of its
+// own.
+func (a *searched) findSlowCalls(r *sampledata.Recording) error {
+	if a.o.Views.Span != (views.Span{}) || r.Picked != nil || r.Restricted != nil {
+		return nil
+	}
+	tables, err := callTables(r, a.o.Views)
+	if err != nil {
+		return err
+	}
+	for _, t := range tables {
+		f, err := a.slowCalls(t)
+		if err != nil {
+			return err
+		}
+		if f != nil && !slices.ContainsFunc(a.Findings, f.Slow.isPartOf) {
+			a.Findings = append(a.Findings, f)
+		}
+	}
+	return nil
+}
+
+// callTables returns the calls that were timed or, if there are none, the
+// calls of functions that are pieces of work.
+func callTables(r *sampledata.Recording, o views.Options) (list []*calls.Table, err error) {
+	seen := make(map[string]bool)
+	for i := range r.Calls {
+		function := r.Calls[i].Function
+		if seen[function] {
+			continue
+		}
+		seen[function] = true
+		t, err := calls.Of(r, function)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, t)
+	}
+	if len(list) > 0 || r.Header.Sampler.Backend == sampledata.FromDump {
+		return list, nil
+	}
+	proposed, err := calls.Propose(r, o)
+	for _, p := range proposed[:min(len(proposed), maxProposed)] {
+		if p.Touching < maxTouching {
+			list = append(list, p.Table)
+		}
+	}
+	return list, err
+}
+
+// slowCalls returns a finding; nil if the slow calls are too few, or not slow
+// for a reason that is known.
+func (a *searched) slowCalls(t *calls.Table) (*Finding, error) {
+	usual, timed := t.Quantile(0.5)
+	if !timed {
+		usual = 2 * t.Interval
+	}
+	if longest, _ := t.Longest(); t.Whole() < calls.LeastSlow || longest < timesSlower*usual {
+		return nil, nil
+	}
+	slow := calls.Slowest
+	if slow.Bound(t) >= timesSlower*usual { // calls that take as long are slow, too
+		slow = slowest
+	}
+	c, err := t.Contrast(slow, a.o.Views)
+	if err != nil || c.TooFew() || c.Slow.Shortest < timesSlower*usual || len(c.More) == 0 ||
+		c.More[0].Difference.Low < minMore {
+		return nil, err
+	}
+	s := &SlowCalls{Function: t.Function, Condition: slow.String(), Source: t.Source, Least: c.Slow.Shortest, Usual: usual,
+		Share: float64(c.Slow.Calls) / float64(t.Whole()), More: c.More[0]}
+	var begins []time.Duration
+	mean := 0.0
+	for i := range t.Calls {
+		if call := &t.Calls[i]; call.Whole() && call.Length() >= s.Least {
+			begins = append(begins, call.Begin)
+			mean += float64(call.Length()) / float64(max(1, t.Covered))
+		}
+	}
+	s.Period = period(begins, s.Least)
+	return &Finding{Kind: SlowKind, Slow: s, Share: s.More.Slow, Mean: mean, Severity: mean,
+		Where: Place{Function: t.Function}, When: When{Always: true}, specific: SlowKind.row().specific,
+		key: key(SlowKind, t.Function)}, nil
+}
+
+// isPartOf reports whether a finding says already what the slow calls have
+// more of.
+func (s *SlowCalls) isPartOf(f *Finding) bool {
+	if s.More.Lock != "" {
+		return f.Lock == s.More.Lock
+	}
+	return s.More.Kind == calls.Does && f.Where.Function == s.More.Function
+}
+
+// period returns the time after which a thing happens again, given when it
+// did, or 0: at least four times, each as long after the one before, up to a
+// fifth. What happens within a time of itself happens once.
+func period(times []time.Duration, once time.Duration) time.Duration {
+	slices.Sort(times)
+	var gaps []time.Duration
+	first := 0
+	for i := 1; i < len(times); i++ {
+		if times[i]-times[i-1] > once {
+			gaps = append(gaps, times[i]-times[first])
+			first = i
+		}
+	}
+	if len(gaps) < 3 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(gaps))
+	median := sorted[len(sorted)/2]
+	if sorted[0] < median*4/5 || sorted[len(sorted)-1] > median*6/5 {
+		return 0
+	}
+	return median
+}

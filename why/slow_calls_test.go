@@ -1,0 +1,90 @@
+package why
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views/calls"
+)
+
+// tardy is a scene in which eight goroutines make a call of 40 ms again and again, each in its turn. Every 100th takes 260 ms,
+// since it waits for a lock that a sleeping goroutine holds. With timed, the calls are timed, too.
+func tardy(t *testing.T, slow bool, timed bool) *scene {
+	t.Helper()
+	const workers, samples = 8, 6000
+	s := newScene()
+	workerIDs, holder := s.spawn(workers, "main.serve"), s.spawn(1, "main.refresh")[0]
+	holds := s.HolderSet([]sampledata.GoroutineID{holder})
+	handles, idle := s.at(runs, "main.serve", "main.handle"), s.at(idles, "main.serve")
+	waits := s.at(sampledata.State{Run: sampledata.Blocked, Reason: "sync.Mutex.Lock", Lock: 0x100, Holders: holds,
+		Evidence: sampledata.Inferred}, "main.serve", "main.handle", "main.get")
+	left, made := make([]int, workers), 0
+	var begun [workers]time.Duration
+	table := sampledata.CallTable{Function: "main.handle", Windows: []sampledata.CallWindow{{To: samples * 20 * time.Millisecond}}}
+	for i := range samples {
+		states := map[sampledata.GoroutineID]sampledata.State{holder: s.at(sampledata.State{Run: sampledata.Waiting, Reason: "sleep"}, "main.refresh", "main.reload")}
+		for w, g := range workerIDs {
+			if left[w]--; left[w] < -2 && i%workers == w {
+				made++
+				if left[w] = 2; slow && made%96 == 0 {
+					left[w] = 13
+				}
+				begun[w] = s.now + 10*time.Millisecond
+			}
+			switch {
+			case left[w] > 2:
+				states[g] = waits
+			case left[w] > 0:
+				states[g] = handles
+			default:
+				if left[w] == 0 {
+					table.Calls = append(table.Calls, sampledata.TimedCall{Goroutine: int64(w + 1), Begin: begun[w], End: s.now + 10*time.Millisecond})
+				}
+				states[g] = idle
+			}
+		}
+		s.sample(t, states)
+	}
+	if timed {
+		s.Calls(table)
+		s.sample(t, nil)
+	}
+	return s
+}
+
+func TestSlowCalls(t *testing.T) {
+	for _, timed := range []bool{false, true} {
+		a := tardy(t, true, timed).find(t)
+		i := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Kind == SlowKind })
+		if i < 0 {
+			t.Fatalf("timed %v: no finding of slow calls among %d, the first is %+v", timed, len(a.Findings), a.Findings[0])
+		}
+		s := a.Findings[i].Slow
+		if s.Function != "main.handle" && s.Function != "main.serve" || s.Least < 200*time.Millisecond || s.Usual > 80*time.Millisecond ||
+			s.More.Kind != calls.HeldBy || s.More.Class != "go:main.refresh" || (s.Source == calls.Uprobes) != timed || s.Period == 0 {
+			t.Errorf("timed %v: %+v", timed, s)
+		}
+		if a := tardy(t, false, timed).find(t); slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Kind == SlowKind }) {
+			t.Errorf("timed %v: a finding of slow calls, though all are fast", timed)
+		}
+	}
+}
+
+func TestPeriod(t *testing.T) {
+	const s = time.Second
+	for _, c := range []struct {
+		times []time.Duration
+		want  time.Duration
+	}{
+		{[]time.Duration{0, 2 * s, 4 * s, 6 * s}, 2 * s},
+		{[]time.Duration{6 * s, 6*s + 10, 2 * s, 20, 4*s - s/10, 0}, 2*s - s/10 + 0},
+		{[]time.Duration{0, 2 * s, 4 * s, 9 * s}, 0},
+		{[]time.Duration{0, 2 * s, 4 * s}, 0},
+	} {
+		if got := period(c.times, s); got < c.want-s/5 || got > c.want+s/5 || (got == 0) != (c.want == 0) {
+			t.Errorf("%v have the period %v, want %v", c.times, got, c.want)
+		}
+	}
+}
