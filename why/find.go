@@ -127,7 +127,9 @@ func newSearcher(r *sampledata.Recording, o Options) (*searcher, error) {
 		return nil, err
 	}
 	o.Aspects = cmp.Or(o.Aspects, aspects.NewSet())
-	return &searcher{e: e, o: o, kinds: newFunctionKinds(r, o.Aspects), modules: modules{r: r}}, nil
+	s := &searcher{e: e, o: o, kinds: newFunctionKinds(r, o.Aspects), modules: modules{r: r}}
+	s.readProcessors()
+	return s, nil
 }
 
 // search tests the hypotheses on one span.
@@ -147,7 +149,6 @@ func search(r *sampledata.Recording, o Options) (*searched, error) {
 		a.State = TooLittle
 		return &searched{a, s}, nil
 	}
-	s.readProcessors()
 	a.NoCPU = s.noCPU
 	all := s.candidates()
 	a.Used = s.test(all)

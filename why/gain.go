@@ -143,6 +143,9 @@ func (b *tracer) gain(classes []int32, part float64) *Gain {
 	if len(b.s.e.uncounted) > 0 {
 		return &Gain{Silent: "only a part of the time counts, and not all that it waits for"}
 	}
+	if b.s.noCPU > foreignUse*(b.s.ran+b.s.noCPU) {
+		return &Gain{Silent: "the machine often has no CPU for the program, and what that changes is not known"}
+	}
 	first := &Gain{Silent: "no class of goroutines does the work"}
 	for i, class := range classes[:min(len(classes), mostAsked)] {
 		g := b.gainOf(class, part)

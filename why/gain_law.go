@@ -90,14 +90,16 @@ func (d *demand) gain(part float64) (Factor, *centre) {
 
 // varies reports whether a number of goroutines at work varies as much as
 // that of customers who come at random: its variance is above its mean. It
-// varies less if a fixed number of goroutines take turns.
+// varies less if a fixed number of goroutines take turns. The variance of few
+// samples is uncertain: it must be above the mean by more than its error.
 func varies(active []hotspots.Observation) bool {
-	weight, sum, squares := 0.0, 0.0, 0.0
+	weight, sum, squares, n := 0.0, 0.0, 0.0, 0.0
 	for _, o := range active {
+		n++
 		weight += o.Weight
 		sum += o.Weight * o.Base
 		squares += o.Weight * o.Base * o.Base
 	}
 	mean := sum / math.Max(weight, 1)
-	return squares/math.Max(weight, 1)-mean*mean > mean
+	return squares/math.Max(weight, 1)-mean*mean > mean*(1+2*math.Sqrt(2/max(n, 1)))
 }

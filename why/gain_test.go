@@ -69,6 +69,21 @@ func TestGainUnderLock(t *testing.T) {
 	}
 }
 
+// If the machine has no CPU for who has a processor, other programs decide.
+func TestGainOnBusyMachine(t *testing.T) {
+	s := newScene()
+	s.spawn(2, "main.worker")
+	for i := range 100 {
+		state := s.at(runs, "main.worker", "main.update")
+		state.NoCPU = i%2 == 0
+		s.sample(t, map[sampledata.GoroutineID]sampledata.State{s.goroutines[0]: state,
+			s.goroutines[1]: s.at(runs, "main.worker", "main.other")})
+	}
+	if g := s.asked(t, "main.other", false); g.Silent == "" {
+		t.Errorf("without main.other: %+v", g.Times)
+	}
+}
+
 // A finding has the same gain as its lock.
 func TestFindingsHaveGains(t *testing.T) {
 	s := lockedScene(t)
