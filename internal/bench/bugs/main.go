@@ -1,0 +1,31 @@
+//go:build linux
+
+// Bugs tries 'cpprof why' on real performance bugs of Go libraries that were fixed. From the top of
+// the repository:
+//
+//	go run ./internal/bench/bugs [-d 4s] [-run REGEXP]
+//
+// builds the workload of each report (testdata) with the version before the fix and with the one
+// that has it, records both, and looks where the answer names what the fix changed: a function or a
+// lock. A CPU profile of the same seconds stands beside it. Versions come from the module proxy.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"time"
+)
+
+func main() {
+	b := &bench{}
+	flag.DurationVar(&b.length, "d", 4*time.Second, "how long each version is recorded")
+	pattern := flag.String("run", "", "only the bugs whose names match")
+	flag.Parse()
+	b.names = regexp.MustCompile(*pattern)
+	if err := b.run(); err != nil {
+		fmt.Fprintln(os.Stderr, "bugs:", err)
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,17 @@
+package main
+
+import (
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v2"
+)
+
+var text = []byte("- " + strings.Repeat("[", 3000) + strings.Repeat("]", 3000) + "\n")
+
+func main() { work(1, 20*time.Millisecond, handle) }
+
+func handle() {
+	var value any
+	yaml.Unmarshal(text, &value)
+}
