@@ -21,5 +21,5 @@
 //	gain.go       what its fix would bring: gain_law.go has the laws, gain_moments.go the samples,
 //	              gain_trace.go whose time is a cost; without.go: of a cost that somebody names
 //	probed.go     what the samples say of functions that were probed
-//	compare.go    what is slower than in an earlier recording
+//	compare.go    what is slower than in an earlier recording; together.go: what holds in several
 package why

@@ -30,7 +30,7 @@ type whyFlags struct {
 func newWhyCommand(t terminal) *cobra.Command {
 	var f whyFlags
 	c := &cobra.Command{
-		Use:   "why [flags] RECORDING\n  cpprof why [flags] -p PROCESS\n  cpprof why [flags] -- COMMAND [ARGUMENT...]",
+		Use:   "why [flags] RECORDING...\n  cpprof why [flags] -p PROCESS\n  cpprof why [flags] -- COMMAND [ARGUMENT...]",
 		Short: "Say why a program, running or recorded, is slow: what, where, when",
 		Long: `why searches for what makes a program slow, and says it in plain English, the worst first: locks
 and who holds them, code that takes the processors, allocation, channels and pools, I/O,
@@ -39,10 +39,12 @@ goroutines that leak, too few processors. What waits for work is idle, and not s
 Each finding says how much of the life of a thread class, or of the processors, it takes, with an
 interval; where, why and when; what it would bring at most if it cost nothing (--without asks that
 of other costs); and a command that shows more. --against OLD says what got slower, and improved.
+Of several recordings (of hosts, or of times), why says what holds on all, and which stands out.
 
 A running program is sampled until the answer is sure, at most for -d. The recording is kept, as
 with 'cpprof record'. A program that why has started is then ended; its output goes to stderr.`,
 		Example: `  cpprof why run.cpprof
+  cpprof why monday.cpprof tuesday.cpprof      # what holds on both, and what on one
   cpprof why -p 4711
   cpprof why -d 10s -- ./server -flag
   cpprof why -p 4711 --probes                  # with the number and length of calls
@@ -59,6 +61,9 @@ with 'cpprof record'. A program that why has started is then ended; its output g
 			}
 			if live {
 				return f.live(c.Context(), t, args)
+			}
+			if len(args) > 1 {
+				return f.together(t, args)
 			}
 			s, err := f.open(args[0])
 			if err != nil {
@@ -152,7 +157,14 @@ func (f *whyFlags) check(c *cobra.Command, args []string, live bool) error {
 	if err := checkTop(f.top); err != nil {
 		return err
 	}
-	if len(args) != 1 {
+	if len(args) > 1 {
+		for _, name := range []string{"against", "without", "log", "fail-above", "top"} {
+			if c.Flags().Changed(name) {
+				return usagef("--%s is for one recording; got %d", name, len(args))
+			}
+		}
+	}
+	if len(args) == 0 {
 		return usagef("want one recording, such as run.cpprof, a process (-p PROCESS) or a command (-- COMMAND); got %d arguments", len(args))
 	}
 	return nil
@@ -171,13 +183,8 @@ func (f *whyFlags) answer(s *source) (*why.Answer, error) {
 	if err := f.restrict(before); err != nil {
 		return nil, err
 	}
-	earlier = before.recording
-	if now, before := report.Program(s.recording), report.Program(earlier); now != before {
-		termtext.Fprintf(f.err,
-			"cpprof: warning: %s is of %s, %s is of %s: if these are different programs, don't compare them\n",
-			s.path, termtext.Printable(now), f.against, termtext.Printable(before))
-	}
-	return why.Compare(s.recording, earlier, f.searchOptions(s))
+	f.warnOfDifferent(s, before)
+	return why.Compare(s.recording, before.recording, f.searchOptions(s))
 }
 
 // searchOptions returns the options of a search in a source.

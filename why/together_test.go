@@ -1,0 +1,41 @@
+package why
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// Of three hosts, two wait for a lock, and one does for its whole time.
+func TestTogether(t *testing.T) {
+	var all []*sampledata.Recording
+	for _, waits := range []int{50, 100, 0} {
+		s := newScene()
+		s.spawn(4, "main.worker")
+		for i := range 100 {
+			state := s.at(runs, "main.worker", "main.compute")
+			if i < waits {
+				state = s.at(blocked, "main.worker", "main.store", "sync.(*Mutex).Lock")
+				state.Lock, state.Evidence = 0x200, sampledata.NoEvidence
+			}
+			changes := make(map[sampledata.GoroutineID]sampledata.State)
+			for _, g := range s.goroutines {
+				changes[g] = state
+			}
+			s.sample(t, changes)
+		}
+		all = append(all, s.Recording())
+	}
+	found, err := Together(all, configured())
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(found, func(c *Common) bool { return c.Kind == LockKind })
+	if i < 0 {
+		t.Fatalf("no finding is about the lock: %+v", found)
+	}
+	if c := found[i]; !slices.Equal(c.Holds, []bool{true, true, false}) || c.StandsOut != 1 || c.In != 1 {
+		t.Errorf("it holds on %v, and %d of %v stands out; it is of %d", c.Holds, c.StandsOut, c.Shares, c.In)
+	}
+}
