@@ -125,7 +125,11 @@ func (b *bench) writeModule(dir, pprof string) error {
 
 // build builds a package in a folder.
 func (b *bench) build(dir, out, pkg string) error {
-	cmd := exec.Command("go", "build", "-trimpath", "-o", out, pkg)
+	linking := ""
+	if b.stripped {
+		linking = "-s -w"
+	}
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", linking, "-o", out, pkg)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOWORK=off")
 	if b.toolchain != "" {

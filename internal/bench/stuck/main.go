@@ -16,6 +16,7 @@
 //	-toolchain NAME  builds with another release of Go, which is fetched: go1.21.13
 //	-oracle          builds with GOEXPERIMENT=goroutineleakprofile, and compares with the profile
 //	                 of the same process
+//	-stripped        builds them without symbols and debug information
 //	-causes          prints the causes that were found
 //	-healthy D       how long each healthy program is examined, again and again
 //	-costs           only measures what an examination costs a server, by the size of its heap
@@ -38,6 +39,7 @@ func main() {
 	flag.BoolVar(&b.oracle, "oracle", false, "compare with the runtime's profile in the same process")
 	flag.DurationVar(&b.healthy, "healthy", 10*time.Second, "how long each healthy program is examined")
 	flag.IntVar(&b.lanes, "lanes", 3, "how many healthy programs run at the same time")
+	flag.BoolVar(&b.stripped, "stripped", false, "strip the programs")
 	flag.BoolVar(&b.causes, "causes", false, "print the causes that were found")
 	flag.BoolVar(&b.costs, "costs", false, "only measure what an examination costs a server")
 	flag.Parse()

@@ -21,6 +21,7 @@ type bench struct {
 	names     *regexp.Regexp
 	tenth     int
 	toolchain string
+	stripped  bool
 	oracle    bool
 	healthy   time.Duration
 	lanes     int // of healthy programs
