@@ -45,12 +45,36 @@ func TestRecordSuspended(t *testing.T) {
 	}
 }
 
-// suspendOften suspends and continues cpprof, and checks each time that the target runs on.
+// While an examination is suspended, its target runs on, and it comes to its result afterwards.
+func TestStuckSuspended(t *testing.T) {
+	t.Parallel()
+	target := fixture.Start(t, fixture.Build(t, "stuck"))
+	needsTracing(t, target.Pid())
+	var out written
+	c := self(t, "stuck", "-p", fmt.Sprint(target.Pid()), "--max-halt", "500ms")
+	c.Stdout = &out
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	suspendOften(t, c.Process, target, 20)
+	if err := c.Wait(); err != nil || !strings.Contains(out.String(), "are stuck for good") {
+		t.Errorf("%v: %s", err, out.String())
+	}
+}
+
+// suspendOften suspends and continues cpprof until it ends, and checks each time that the target runs on.
 func suspendOften(t *testing.T, cpprof *os.Process, target *fixture.Running, times int) {
 	t.Helper()
 	for range times {
 		cpprof.Signal(syscall.SIGTSTP)
-		await(t, "cpprof is suspended", func() bool { return stateOf(cpprof.Pid, cpprof.Pid) == "T" })
+		state := ""
+		await(t, "cpprof is suspended, or has ended", func() bool {
+			state = stateOf(cpprof.Pid, cpprof.Pid)
+			return state == "T" || state == "Z"
+		})
+		if state == "Z" {
+			return
+		}
 		for range 5 {
 			if traced := tracedThreads(target.Pid()); traced != "" {
 				t.Fatalf("threads of the target are traced while cpprof is suspended:\n%s", traced)

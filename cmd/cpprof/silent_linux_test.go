@@ -115,6 +115,24 @@ func TestDumpSilentPage(t *testing.T) {
 	})
 }
 
+// Nothing is claimed of a program whose heap has such a page.
+func TestStuckSilentPage(t *testing.T) {
+	t.Parallel()
+	target := startSilent(t, "heap")
+	var out written
+	c := self(t, "stuck", "-p", fmt.Sprint(target.Pid()), "--max-halt", "500ms")
+	c.Stdout = &out
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	endsSoon(t, c)
+	if s := out.String(); !strings.Contains(s, "No claim is made: a page of the heap can't be read") ||
+		!strings.Contains(s, "main.receive") || strings.Contains(s, "stuck for good") {
+		t.Errorf("got %s", s)
+	}
+	target.Lives(t)
+}
+
 // Ten programs that do not answer delay no answer of the agent about another one.
 func TestAgentSilentLong(t *testing.T) {
 	fixture.Long(t)

@@ -1,5 +1,5 @@
 // Silent has a goroutine whose labels lie in a page that never answers a read. Its argument says why: "userfaultfd" watches the
-// page, the page belongs to a file of a file system that is a program ("fuse"), or the page comes and goes until somebody waits for
+// page ("heap": one of Go's heap, and a goroutine is stuck for good), the page belongs to a file of a file system that is a program ("fuse"), or the page comes and goes until somebody waits for
 // it ("vanishing"; the program then writes "!"). With "executable", the program starts itself from such a file system, which
 // answers until that has begun; the first line is then the process id. The program's arguments lie there as well, if
 // that is permitted. The first line of the output is the address of the page. Then the program writes a dot every 10 ms, which
@@ -48,10 +48,16 @@ func main() {
 		return
 	}
 	go labels(at)
+	if os.Args[1] == "heap" {
+		go receive(make(chan int))
+	}
 	time.Sleep(10 * time.Millisecond)
 	fmt.Printf("%#x, arguments moved: %v\n", at, os.Args[1] != "vanishing" && page.MoveArguments(at))
 	writeDots()
 }
+
+//go:noinline
+func receive(c chan int) { <-c }
 
 func writeDots() {
 	for range time.Tick(10 * time.Millisecond) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"syscall"
@@ -16,12 +17,20 @@ func setLabels(p unsafe.Pointer)
 
 const size = 1 << 20 // of the memory that does not answer
 
-// New returns the address of memory whose pages nobody supplies: userfaultfd watches the memory, or it is a file of a file
-// system that is this program ("fuse"), mounted at a path.
+const discard = 4 // MADV_DONTNEED
+
+// New returns the address of memory whose pages nobody supplies: userfaultfd watches the memory, or a part of Go's heap ("heap"),
+// or it is a file of a file system that is this program ("fuse"), mounted at a path.
 func New(kind, path string) (uintptr, error) {
 	switch kind {
 	case "userfaultfd":
-		return watched()
+		page, err := mapped(syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON, -1)
+		if err == nil {
+			_, err = watch(page)
+		}
+		return page, err
+	case "heap":
+		return inHeap()
 	case "fuse":
 		return ofFile(path)
 	}
@@ -33,39 +42,48 @@ func Label(page uintptr) {
 	setLabels(*(*unsafe.Pointer)(unsafe.Pointer(&page))) // no object of Go lies there
 }
 
-// watched returns the address of memory that a userfaultfd watches. Nobody reads what it reports.
-func watched() (uintptr, error) {
-	page, _, err := watch()
+// large is an object with pointers, a part of which nobody supplies.
+var large []*byte
+
+// inHeap returns the address of such a part. The collector never runs again: it would wait there.
+func inHeap() (uintptr, error) {
+	debug.SetGCPercent(-1)
+	large = make([]*byte, 3*size/8)
+	page := (uintptr(unsafe.Pointer(&large[0])) + size) &^ (size - 1)
+	if _, _, e := syscall.Syscall(syscall.SYS_MADVISE, page, size, discard); e != 0 {
+		return 0, os.NewSyscallError("madvise", e)
+	}
+	_, err := watch(page)
 	return page, err
 }
 
-// watch does so, and returns the userfaultfd, whose reads don't wait.
-func watch() (page, fd uintptr, err error) {
+// watch lets a userfaultfd watch memory, and returns it. Its reads don't wait. Nobody supplies what it reports.
+func watch(page uintptr) (fd uintptr, err error) {
 	const api, register = 0xc018aa3f, 0xc020aa00
 	fd, _, e := syscall.RawSyscall(userfaultfd, syscall.O_CLOEXEC|syscall.O_NONBLOCK, 0, 0)
 	if e != 0 {
-		return 0, 0, os.NewSyscallError("userfaultfd", e)
+		return 0, os.NewSyscallError("userfaultfd", e)
 	}
 	hello := struct{ api, features, calls uint64 }{api: 0xaa}
 	if _, _, e := syscall.RawSyscall(syscall.SYS_IOCTL, fd, api, uintptr(unsafe.Pointer(&hello))); e != 0 {
-		return 0, 0, os.NewSyscallError("ioctl", e)
-	}
-	page, err = mapped(syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON, -1)
-	if err != nil {
-		return 0, 0, err
+		return 0, os.NewSyscallError("ioctl", e)
 	}
 	missing := struct{ start, size, mode, calls uint64 }{uint64(page), size, 1, 0}
 	if _, _, e := syscall.RawSyscall(syscall.SYS_IOCTL, fd, register, uintptr(unsafe.Pointer(&missing))); e != 0 {
-		return 0, 0, os.NewSyscallError("ioctl", e)
+		return 0, os.NewSyscallError("ioctl", e)
 	}
-	return page, fd, nil
+	return fd, nil
 }
 
 // Vanishing returns the address of a page that comes and goes until somebody waits for it. Then it is gone for good, and hit is
 // called.
 func Vanishing(hit func()) (uintptr, error) {
-	const zero, discard = 0xc020aa04, 4
-	page, fd, err := watch()
+	const zero = 0xc020aa04
+	page, err := mapped(syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON, -1)
+	if err != nil {
+		return 0, err
+	}
+	fd, err := watch(page)
 	if err != nil {
 		return 0, err
 	}
