@@ -211,7 +211,7 @@ func (r *recordRun) nothingRecorded(ctx context.Context, programs sampler.Progra
 		return errors.New("nothing was recorded: the go command ran no program, or only one that lived for a few milliseconds: " +
 			"a cached test result runs nothing (add -count=1); to record the go command itself, add --child go")
 	}
-	return fmt.Errorf("nothing was recorded: %s started no Go program that lived for more than a few milliseconds: "+
+	return fmt.Errorf("nothing was recorded: %s started no Go program that lived long enough to be recorded: "+
 		"check the command, or use -p PID to attach to a program that it leaves running",
 		filepath.Base(r.root.Name))
 }

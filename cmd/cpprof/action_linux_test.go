@@ -1,0 +1,97 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
+	"go.yaml.in/yaml/v3"
+)
+
+// An action is what action.yml says to GitHub's runner.
+type action struct {
+	Inputs map[string]struct {
+		Required bool
+		Default  string
+	}
+	Runs struct {
+		Steps []struct {
+			Name, Run string
+			Env       map[string]string
+		}
+	}
+}
+
+// runAction runs the steps of the action as a runner does, up to the first one that fails, and returns the name of that
+// step and the folder of what was written.
+func runAction(t *testing.T, inputs map[string]string) (failed, folder string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(fixture.Root(), "action.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a action
+	if err := yaml.Unmarshal(text, &a); err != nil {
+		t.Fatal(err)
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder = t.TempDir()
+	if err := os.Symlink(exe, filepath.Join(folder, "cpprof")); err != nil {
+		t.Fatal(err)
+	}
+	values := []string{"${{ steps.record.outputs.folder }}", "FOLDER"}
+	for name, input := range a.Inputs {
+		value, given := inputs[name]
+		if !given {
+			value = input.Default
+		}
+		values = append(values, "${{ inputs."+name+" }}", value)
+	}
+	for _, step := range a.Runs.Steps {
+		if step.Run == "" {
+			continue
+		}
+		if output, err := os.ReadFile(filepath.Join(folder, "output")); err == nil {
+			values[1] = strings.TrimPrefix(strings.TrimSpace(string(output)), "folder=")
+		}
+		c := exec.Command("bash", "-e", "-o", "pipefail", "-c", step.Run)
+		c.Env = append(os.Environ(), "PATH="+folder+":"+os.Getenv("PATH"), "RUNNER_TEMP="+folder,
+			"GITHUB_OUTPUT="+filepath.Join(folder, "output"), "GITHUB_STEP_SUMMARY="+filepath.Join(folder, "summary"))
+		for name, value := range step.Env {
+			c.Env = append(c.Env, name+"="+strings.NewReplacer(values...).Replace(value))
+		}
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Logf("%s: %v: %s", step.Name, err, out)
+			return step.Name, folder
+		}
+	}
+	return "", folder
+}
+
+// The action keeps a recording, a page and a summary of what a command starts, and fails if the command does, or if
+// something is stuck.
+func TestAction(t *testing.T) {
+	t.Parallel()
+	needsTracing(t, fixture.Start(t, fixture.Build(t, "waiter"), "/nonexistent").Pid())
+	for command, want := range map[string]string{
+		"timeout 8 " + fixture.Build(t, "stuck") + " || true": "judge", "timeout 8 " + fixture.Build(t, "waiter") + " /nonexistent; exit 7": "record",
+	} {
+		failed, folder := runAction(t, map[string]string{"command": command})
+		if failed != want {
+			t.Errorf("%s: step %q failed, want %q", command, failed, want)
+		}
+		summary, err := os.ReadFile(filepath.Join(folder, "summary"))
+		if err != nil || !strings.Contains(string(summary), "### cpprof: run.cpprof\n\n```\n") {
+			t.Errorf("%s: %v: the summary is %q", command, err, summary)
+		}
+		if pages, _ := filepath.Glob(filepath.Join(folder, "cpprof-*", "run.cpprof.html")); len(pages) != 1 {
+			t.Errorf("%s: no page", command)
+		}
+	}
+}
