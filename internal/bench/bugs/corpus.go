@@ -47,8 +47,4 @@ var corpus = []bug{
 	{"text-tags", "quadratic loop", "golang.org/x/text", "v0.3.7", "v0.3.8",
 		"https://pkg.go.dev/vuln/GO-2022-1059",
 		[]string{"golang.org/x/text/language.ParseAcceptLanguage"}},
-	{"gjson-match", "exponential search", "github.com/tidwall/gjson", "v1.9.2", "v1.9.3",
-		"https://pkg.go.dev/vuln/GO-2021-0265",
-		[]string{"github.com/tidwall/gjson.parseObject", "github.com/tidwall/match.Match",
-			"github.com/tidwall/match.match"}},
 }

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/text/language"
 )
 
-var header = strings.Repeat("en-u-", 4000)
+var header = strings.Repeat("en-u-", 20_000)
 
 func main() { work(1, 20*time.Millisecond, handle) }
 
