@@ -84,7 +84,8 @@ func (t *Timed) Limit(maxMemory int64) { t.Builder.meter.budget = memory.NewBudg
 
 // Charge returns an error if the recording takes more memory than a reader may.
 func (t *Timed) Charge() error {
-	size := int64(t.samples.len())*(24+timeMemory+12) + int64(t.runs.len())*(16+runMemory)
+	size := int64(t.samples.len())*(24+timeMemory+12) + int64(t.runs.len())*(16+runMemory) +
+		int64(t.Builder.tables.calls)*callMemory
 	t.Builder.mu.Lock()
 	defer t.Builder.mu.Unlock()
 	if err := t.Builder.charge(); err != nil {
@@ -260,6 +261,7 @@ func (t *Timed) Recording(e End) *Recording {
 	b.tables.samples = t.samples.len()
 	t.samples = chunked[timedSample]{}
 	t.addRuns()
+	b.takeCalls()
 	b.rec.End = &e
 	b.tables.ended = true
 	return b.last()

@@ -67,14 +67,14 @@ type tracer struct {
 
 	alive  *tracedTable
 	stacks stackTable
-	tasks  map[trace.TaskID]string
+	tasks  map[trace.TaskID]*task
 }
 
 func newTracer(o Options) *tracer {
 	t := &tracer{
 		timed: sampledata.NewTimed(sampledata.Header{Clock: "trace",
 			Sampler: sampledata.Settings{Backend: sampledata.FromTrace}}, o.From, maxChanges),
-		from: o.From, to: o.To, alive: newTracedTable(), tasks: make(map[trace.TaskID]string),
+		from: o.From, to: o.To, alive: newTracedTable(), tasks: make(map[trace.TaskID]*task),
 	}
 	t.timed.Limit(o.MaxMemory)
 	t.stacks = newStackTable(t.timed.Builder)
@@ -144,9 +144,11 @@ func (t *tracer) event(ev *trace.Event) {
 			t.processors = max(t.processors, int32(min(m.Value.Uint64(), 1<<16)))
 		}
 	case trace.EventTaskBegin:
-		task := ev.Task()
-		t.tasks[task.ID] = task.Type
+		t.tasks[ev.Task().ID] = t.task(ev)
 	case trace.EventTaskEnd:
+		if task := t.tasks[ev.Task().ID]; task != nil {
+			t.called("task:"+task.name, task.by, task.begin, ev.Time(), false, task.site)
+		}
 		delete(t.tasks, ev.Task().ID)
 	case trace.EventRegionBegin, trace.EventRegionEnd:
 		t.region(ev)
@@ -183,6 +185,12 @@ func (t *tracer) rangeEvent(ev *trace.Event) {
 func (t *tracer) recording() *sampledata.Recording {
 	for _, g := range t.alive.all {
 		t.end(g, t.now, nil)
+		for _, r := range g.regions {
+			t.leaveRegion(g, &r, t.now, true)
+		}
+	}
+	for _, one := range t.tasks {
+		t.called("task:"+one.name, one.by, one.begin, t.now, true, one.site)
 	}
 	if strip := t.timed.Thinned(); strip > 0 {
 		t.timed.Warn("thinned", fmt.Sprintf(

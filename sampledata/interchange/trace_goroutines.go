@@ -26,8 +26,10 @@ type traced struct {
 
 // A region is a user's region or, if it has none, the task alone.
 type region struct {
-	name string
-	task string
+	name  string
+	task  string
+	begin trace.Time
+	site  sampledata.Call // that begins it
 }
 
 // A tracedTable finds goroutines by their numbers. Most events are of one of
@@ -196,8 +198,13 @@ func (t *tracer) region(ev *trace.Event) {
 	t.closeRun(g, ev.Time(), t.stacks.shared(before, g.stack), nil)
 	r := ev.Region()
 	if ev.Kind() == trace.EventRegionBegin {
-		g.regions = append(g.regions, region{r.Type, t.tasks[r.Task]})
+		one := region{name: r.Type, begin: ev.Time(), site: siteOf(ev)}
+		if task := t.tasks[r.Task]; task != nil {
+			one.task = task.name
+		}
+		g.regions = append(g.regions, one)
 	} else if i := lastRegion(g.regions, r.Type); i >= 0 {
+		t.leaveRegion(g, &g.regions[i], ev.Time(), false)
 		g.regions = slices.Delete(g.regions, i, i+1)
 	}
 	g.labels = t.labels(g)

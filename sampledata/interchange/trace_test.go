@@ -204,3 +204,24 @@ func FuzzReadTrace(f *testing.F) {
 		}
 	})
 }
+
+// The regions and tasks of a trace are calls, with both ends.
+func TestTracedCalls(t *testing.T) {
+	const length = 40 * time.Millisecond
+	r, err := readBytes(t, traceOf(t, length), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Check(); err != nil {
+		t.Fatal(err)
+	}
+	pack, order := r.TimedCalls("region:pack"), r.TimedCalls("task:order")
+	if pack == nil || order == nil || len(pack.Calls) != 1 || len(order.Calls) != 1 {
+		t.Fatalf("the calls are %+v", r.Calls)
+	}
+	p, o := pack.Calls[0], order.Calls[0]
+	if p.CutBegin || p.CutEnd || o.CutEnd || p.End-p.Begin < length/4 || p.Begin < o.Begin || o.End < p.End || p.Goroutine != o.Goroutine ||
+		!strings.HasSuffix(o.Site.Function, "traceRegion") {
+		t.Errorf("the region is %+v, within the task %+v", p, o)
+	}
+}

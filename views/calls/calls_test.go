@@ -279,3 +279,20 @@ func TestPropose(t *testing.T) {
 		t.Errorf("proposed: %+v", list)
 	}
 }
+
+// What a condition was parsed from says the same again.
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{"main.handle", "main.(*T[...]).f > p99", "main.f>=1.5s", "> p99", "f < p0", "f > -1s", "label:id <= 2ms"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		function, c, err := Parse(text)
+		if err != nil {
+			return
+		}
+		again, same, err := Parse(function + " " + c.String())
+		if err != nil || again != function || same != c {
+			t.Errorf("%q is %q, %+v, and then %q, %+v, %v", text, function, c, again, same, err)
+		}
+	})
+}

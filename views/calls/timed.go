@@ -38,6 +38,9 @@ func (t *Table) take(timed *sampledata.CallTable) {
 		}
 		t.Calls = append(t.Calls, call)
 	}
+	if len(timed.Windows) == 0 {
+		t.Windows, t.Covered, t.LongestWindow = 1, t.Duration, t.Duration
+	}
 	var longest time.Duration
 	for i, w := range timed.Windows {
 		t.Covered += w.To - w.From
