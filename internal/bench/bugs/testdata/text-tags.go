@@ -7,7 +7,8 @@ import (
 	"golang.org/x/text/language"
 )
 
-var header = strings.Repeat("en-u-", 20_000)
+// header has subtags that are too long, which are removed one by one.
+var header = strings.Repeat("aaaaaaaaaa-", 50_000)
 
 func main() { work(1, 20*time.Millisecond, handle) }
 
