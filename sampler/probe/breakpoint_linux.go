@@ -34,8 +34,29 @@ type breakpoints struct {
 // maxBreakpoints is the number of breakpoints of a processor.
 const maxBreakpoints = 4
 
-func openBreakpoints(pid int) *breakpoints {
-	return &breakpoints{pid: pid, fds: map[uint64][]int{}, final: map[uint64]uint64{}}
+func openBreakpoints(pid int) (*breakpoints, error) {
+	if err := tryBreakpoint(); err != nil {
+		return nil, err
+	}
+	return &breakpoints{pid: pid, fds: map[uint64][]int{}, final: map[uint64]uint64{}}, nil
+}
+
+// tryBreakpoint counts calls in this process: some virtual machines accept
+// breakpoints that never fire.
+func tryBreakpoint() error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	pc := uint64(reflect.ValueOf(calibrated).Pointer())
+	fd, err := setBreakpoint(unix.Gettid(), pc)
+	if err != nil {
+		return refusedBreakpoint(err)
+	}
+	own := breakpoints{fds: map[uint64][]int{pc: {fd}}, final: map[uint64]uint64{}}
+	defer own.close()
+	if timeCalls(); own.hits(pc) == 0 {
+		return errors.New("the processor's breakpoints never fire here: the virtual machine does not pass them on")
+	}
+	return nil
 }
 
 func (b *breakpoints) instrument() sampledata.Instrument { return sampledata.Breakpoint }

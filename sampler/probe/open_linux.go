@@ -3,6 +3,7 @@
 package probe
 
 import (
+	"errors"
 	"fmt"
 	"time"
 	"unsafe"
@@ -15,20 +16,19 @@ import (
 // openKernel returns the best instruments that are permitted, and what they
 // can't tell.
 func openKernel(p *Program, o Options) (kernel, string, error) {
+	reason := errors.New("breakpoints of the processor were asked for")
 	if !o.Breakpoints {
 		u, err := openUprobes(p)
 		if err == nil {
 			return u, "", nil
 		}
-		b := openBreakpoints(p.PID)
-		if b.cost().entry == 0 {
-			_, trap := setBreakpoint(0, 0)
-			return nil, "", fmt.Errorf("%w\nbreakpoints of the processor do not work either: %w",
-				err, refusedBreakpoint(trap))
-		}
-		return b, fmt.Sprintf("counts only: %v", err), nil
+		reason = err
 	}
-	return openBreakpoints(p.PID), "counts only: breakpoints of the processor were asked for", nil
+	b, err := openBreakpoints(p.PID)
+	if err != nil {
+		return nil, "", fmt.Errorf("%w\nbreakpoints of the processor do not work either: %w", reason, err)
+	}
+	return b, "counts only: " + reason.Error(), nil
 }
 
 // hurry locks the calling goroutine to a thread of its own that wakes on time

@@ -79,7 +79,7 @@ func (g *target) probe(t *testing.T, name string, o Options) *Set {
 	if err != nil {
 		t.Skip(err)
 	}
-	r := s.Results()[0]
+	r := s.probes[0].result
 	if !o.Breakpoints && r.Instrument != sampledata.Uprobe || r.Instrument == sampledata.NoInstrument {
 		s.Close()
 		t.Skip(r.Note)
