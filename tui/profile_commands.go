@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -96,12 +97,13 @@ func (w *profileWindow) write(name string, mode int) error {
 	} else if err != nil {
 		return err
 	}
-	as := w.report()
-	write := as.Write
-	if strings.HasSuffix(name, ".json") {
-		write = as.WriteJSON
+	out := bufio.NewWriter(f)
+	if as := w.report(); strings.HasSuffix(name, ".json") {
+		err = as.WriteJSON(out)
+	} else {
+		as.Write(out)
 	}
-	if err := errors.Join(write(f), f.Close()); err != nil {
+	if err := errors.Join(err, out.Flush(), f.Close()); err != nil {
 		return fmt.Errorf("writing %s: %w", name, err)
 	}
 	w.a.say("Written: %s", name)

@@ -230,7 +230,7 @@ func TestWrite(t *testing.T) {
 	var want strings.Builder
 	b.do(func() {
 		p := report.Profile{Session: b.profile().session, Title: "Thread View of " + terminals + " (observed accounting)"}
-		err = p.Write(&want)
+		p.Write(&want)
 	})
 	if err != nil || string(text) != want.String() {
 		t.Errorf("%v; the file is\n%swant\n%s", err, text, want.String())

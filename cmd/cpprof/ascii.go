@@ -67,8 +67,11 @@ func isUTF8(env func(string) string) bool {
 // fileOf returns the file that a writer writes to, if it does, so that a
 // program that cpprof starts has it, too.
 func fileOf(w io.Writer) io.Writer {
-	if ascii, ok := w.(*asciiWriter); ok {
-		return ascii.file
+	switch w := w.(type) {
+	case *output:
+		return fileOf(w.to)
+	case *asciiWriter:
+		return w.file
 	}
 	return w
 }

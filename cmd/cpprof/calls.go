@@ -92,13 +92,7 @@ func (f *callsFlags) run(t terminal, args []string) error {
 	if c.Contrast, err = table.Contrast(slow, s.options); err != nil {
 		return err
 	}
-	if f.json {
-		return c.WriteJSON(t.out)
-	}
-	if err := report.Headline(t.out, s.path, s.recording); err != nil {
-		return err
-	}
-	return c.Write(t.out)
+	return t.show(s.path, s.recording, c, f.json)
 }
 
 // one prints a call.
@@ -110,7 +104,8 @@ func (f *callsFlags) one(t terminal, s *source, c *report.Calls) error {
 	if f.json {
 		return c.WriteCallJSON(t.out, f.number, steps)
 	}
-	return c.WriteCall(t.out, f.number, steps)
+	c.WriteCall(t.out, f.number, steps)
+	return nil
 }
 
 // propose prints functions.
@@ -123,13 +118,7 @@ func (f *callsFlags) propose(t terminal, s *source) error {
 		return err
 	}
 	p := &report.ProposedCalls{Proposals: list, Recording: s.recording, File: s.path, Width: t.width()}
-	if f.json {
-		return p.WriteJSON(t.out)
-	}
-	if err := report.Headline(t.out, s.path, s.recording); err != nil {
-		return err
-	}
-	return p.Write(t.out)
+	return t.show(s.path, s.recording, p, f.json)
 }
 
 // callsOf returns the calls of a function that a person has named.

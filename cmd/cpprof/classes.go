@@ -46,18 +46,11 @@ With --against OLD it matches the classes by name, and prints the shares minus t
 			if err != nil {
 				return err
 			}
-			switch profiled := s.recording.Profile != nil; {
-			case profiled && asJSON:
-				return report.ProfileClassesJSON(t.out, s.recording, classes)
-			case profiled:
-				return report.ProfileClasses(t.out, s.recording, classes, t.width())
-			case asJSON:
-				return report.ClassesJSON(t.out, classes, report.BasisOf(s.recording))
+			if !asJSON {
+				report.PartHeadline(t.out, args[0], s.recording)
 			}
-			if err := report.PartHeadline(t.out, args[0], s.recording); err != nil {
-				return err
-			}
-			return report.Classes(t.out, classes, t.width())
+			return t.print(&report.Classes{Recording: s.recording, List: classes, Width: t.width()},
+				asJSON)
 		},
 	}
 	f.addOptions(c, t)
@@ -79,9 +72,9 @@ func (f *viewFlags) compareClasses(t terminal, path, against string, asJSON bool
 	if err != nil {
 		return err
 	}
-	if asJSON {
-		return report.ClassesComparedJSON(t.out, classes, p.a.named(), p.b.named())
+	if !asJSON {
+		termtext.Fprintf(t.out, "old is %s, new is %s\n\n", p.b.path, p.a.path)
 	}
-	termtext.Fprintf(t.out, "old is %s, new is %s\n\n", p.b.path, p.a.path)
-	return report.ClassesCompared(t.out, classes, t.width())
+	return t.print(&report.ClassesCompared{Pairs: classes, New: p.a.named(), Old: p.b.named(),
+		Width: t.width()}, asJSON)
 }

@@ -124,7 +124,8 @@ func showDemo(ctx context.Context, t terminal, path string, text bool) error {
 		return err
 	}
 	y := report.Why{Answer: a, File: s.path}
-	return y.Write(t.out)
+	y.Write(t.out)
+	return nil
 }
 
 func showEvidence(t terminal, s *source, e demo.Evidence) error {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"io/fs"
@@ -54,16 +53,8 @@ It shows the same of a core dump of a program, and of a goroutine dump.`,
 			if err != nil {
 				return err
 			}
-			w := bufio.NewWriter(t.out)
-			write := report.Goroutines
-			if asJSON {
-				write = report.GoroutinesJSON
-			}
-			if err := write(w, r); err != nil {
-				return err
-			}
 			termtext.Fprintf(t.err, "%s", report.Warnings(r.Warnings))
-			return w.Flush()
+			return t.print(report.Goroutines{Recording: r}, asJSON)
 		},
 	}
 	c.Flags().SortFlags = false

@@ -165,9 +165,8 @@ func (f *findFlags) write(t terminal, r *foundIn) error {
 	if f.json {
 		return r.report.WriteJSON(t.out)
 	}
-	if err := heading(t.out, r.a, r.b); err != nil {
-		return err
-	}
+	heading(t.out, r.a, r.b)
 	r.report.Width = t.width()
-	return r.report.Write(t.out)
+	r.report.Write(t.out)
+	return nil
 }

@@ -42,9 +42,7 @@ func (f *findFlags) converse(t terminal, c *cobra.Command, path string, classes 
 	s.Width = t.width()
 	s.Next = f.nextTurn(c, path, classes)
 	if t.inIsTerminal {
-		if err := heading(t.out, a, b); err != nil {
-			return err
-		}
+		heading(t.out, a, b)
 	}
 	if f.from > 0 {
 		if err := f.begin(s, p, t.out); err != nil {
@@ -91,9 +89,7 @@ func script(s *shell.Shell, in io.Reader, out io.Writer) error {
 		if err != nil {
 			return fmt.Errorf("line %d: %w", number, err)
 		}
-		if _, err := io.WriteString(out, text); err != nil {
-			return err
-		}
+		io.WriteString(out, text)
 	}
 	if err := lines.Err(); err != nil {
 		return fmt.Errorf("line %d: %w", number, err)

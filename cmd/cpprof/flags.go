@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/internal/memory"
-	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/views"
 	"github.com/spf13/cobra"
@@ -26,14 +25,6 @@ func addForce(c *cobra.Command, force *bool) {
 
 func addAgainst(c *cobra.Command, path *string) {
 	c.Flags().StringVar(path, "against", "", "the earlier `recording` to compare with")
-}
-
-// print writes a report, as JSON if that is asked for.
-func (t terminal) print(r report.Report, asJSON bool) error {
-	if asJSON {
-		return r.WriteJSON(t.out)
-	}
-	return r.Write(t.out)
 }
 
 func addJSON(c *cobra.Command, json *bool) { c.Flags().BoolVar(json, "json", false, "print JSON") }

@@ -34,10 +34,10 @@ process or thread.`,
 		Args:    usageArgs(cobra.ArbitraryArgs),
 		RunE: func(_ *cobra.Command, args []string) error {
 			r, err := f.keep(t, args, output, force)
-			if err != nil {
-				return err
+			if err == nil {
+				report.Headline(t.out, output, r)
 			}
-			return report.Headline(t.out, output, r)
+			return err
 		},
 	}
 	f.addInput(c, t)

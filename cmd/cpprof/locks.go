@@ -67,16 +67,12 @@ The Go runtime does not record who holds a lock; cpprof infers it: see docs/limi
 			if err != nil {
 				return fmt.Errorf("%s: %w", s.path, err)
 			}
-			if asJSON {
-				return report.LocksJSON(t.out, s.recording, a)
+			r := &report.Locks{Recording: s.recording, Analysis: a, Top: top, Width: t.width()}
+			err = t.show(s.path, s.recording, r, asJSON)
+			if !asJSON {
+				afterLocks(t.out, s.path, a)
 			}
-			if err := report.Headline(t.out, s.path, s.recording); err != nil {
-				return err
-			}
-			if err := report.Locks(t.out, s.recording, a, top, t.width()); err != nil {
-				return err
-			}
-			return afterLocks(t.out, s.path, a)
+			return err
 		},
 	}
 	f.addOptions(c, t)
@@ -92,9 +88,9 @@ The Go runtime does not record who holds a lock; cpprof infers it: see docs/limi
 
 // afterLocks writes the commands with which to continue from the lock that
 // goroutines waited for longest.
-func afterLocks(w io.Writer, path string, a *locks.Analysis) error {
+func afterLocks(w io.Writer, path string, a *locks.Analysis) {
 	if len(a.Locks) == 0 {
-		return nil
+		return
 	}
 	first := a.Locks[0]
 	class := words.Shell(first.Waiters[0].Class)
@@ -106,8 +102,7 @@ func afterLocks(w io.Writer, path string, a *locks.Analysis) error {
 		text += fmt.Sprintf("  cpprof report %s --thread %s --extended %s\n", file, class,
 			words.Shell(down))
 	}
-	_, err := io.WriteString(w, text)
-	return err
+	io.WriteString(w, text)
 }
 
 // compareLocks prints who waited for which locks in two recordings.
@@ -120,11 +115,9 @@ func (f *viewFlags) compareLocks(t terminal, path, against string, top int, asJS
 	if err != nil {
 		return err
 	}
-	if asJSON {
-		return report.LocksComparedJSON(t.out, c, p.a.named(), p.b.named())
+	if !asJSON {
+		p.headlines(t)
 	}
-	if err := p.headlines(t); err != nil {
-		return err
-	}
-	return report.LocksCompared(t.out, c, p.a.named(), p.b.named(), top, t.width())
+	return t.print(&report.LocksCompared{Comparison: c, New: p.a.named(), Old: p.b.named(),
+		Top: top, Width: t.width()}, asJSON)
 }

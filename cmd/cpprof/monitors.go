@@ -48,11 +48,8 @@ func (f *monitorsFlags) run(t terminal, path string) error {
 		return err
 	}
 	r := &report.Monitors{Path: path, Table: m.table, List: m.list, Of: f.samples}
-	switch {
-	case f.json:
-		return r.WriteJSON(t.out)
-	case f.csv:
+	if f.csv {
 		return r.WriteCSV(t.out)
 	}
-	return r.Write(t.out)
+	return t.print(r, f.json)
 }

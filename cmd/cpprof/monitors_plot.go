@@ -155,7 +155,8 @@ func (f *plotFlags) strips(t terminal, all []*drawn) error {
 		strips = append(strips, s)
 	}
 	if f.output == "" {
-		return plots.PrintStrips(t.out, strips, t.width())
+		plots.PrintStrips(t.out, strips, t.width())
+		return nil
 	}
 	return f.save(t, func(w io.Writer) error { return plots.WriteStrips(w, f.output, strips) })
 }
@@ -165,7 +166,8 @@ func (f *plotFlags) pairs(t terminal, m *measured, selected []*metrics.Metric) e
 	pair := func(x, y int) *plots.Pair { return plots.NewPair(selected[x], selected[y], m.list) }
 	switch {
 	case len(selected) == 2 && f.output == "":
-		return plots.PrintScatter(t.out, pair(0, 1), t.width())
+		plots.PrintScatter(t.out, pair(0, 1), t.width())
+		return nil
 	case len(selected) == 2:
 		return f.save(t, func(w io.Writer) error {
 			return plots.WriteScatter(w, f.output, pair(0, 1))
@@ -175,7 +177,8 @@ func (f *plotFlags) pairs(t terminal, m *measured, selected []*metrics.Metric) e
 			return metrics.Correlate(x.Column, y.Column, m.list)
 		})
 		matrix.Over = m.over(f.samples)
-		return matrix.Write(t.out)
+		matrix.Write(t.out)
+		return nil
 	}
 	var names []string
 	for _, metric := range selected {

@@ -230,20 +230,14 @@ func (f *probeFlags) watch(ctx context.Context, t terminal, g *growing, set *pro
 		r.Probes = set.Results()
 		_, _ = io.WriteString(t.out, emptyScreen)
 		termtext.Fprintf(t.out, "%s, process %d; Ctrl-C ends\n\n", report.Program(&r), r.Header.PID)
-		_ = (&report.Probes{Recording: &r, Width: t.width()}).WriteLive(t.out)
+		(&report.Probes{Recording: &r, Width: t.width()}).WriteLive(t.out)
 	}
 }
 
 // show writes what a recording has of probes.
 func (f *probeFlags) show(t terminal, file string, r *sampledata.Recording) error {
 	p := report.Probes{Recording: r, Top: f.top, Width: t.width()}
-	if f.json {
-		return p.WriteJSON(t.out, report.BasisOf(r))
-	}
-	if err := report.Headline(t.out, file, r); err != nil {
-		return err
-	}
-	return p.Write(t.out)
+	return t.show(file, r, &p, f.json)
 }
 
 // A probedSink adds to a recording what the probes have measured: about once

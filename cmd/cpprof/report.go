@@ -136,27 +136,23 @@ func (f *reportFlags) run(t terminal, path string) error {
 	if f.json {
 		return p.WriteJSON(t.out)
 	}
-	if err := report.Headline(t.out, path, s.recording); err != nil {
-		return err
-	}
-	if err := p.Write(t.out); err != nil {
-		return err
-	}
+	report.Headline(t.out, path, s.recording)
+	p.Write(t.out)
 	if len(f.steps) == 0 && !f.auto {
 		termtext.Fprintf(t.out,
 			"\nRefine it: --auto, --down '*', --extended '*', or --up '* | FUNCTION'.\n")
 	}
-	return idleHint(t, v)
+	idleHint(t, v)
+	return nil
 }
 
 // idleHint writes how to see what a view leaves out.
-func idleHint(t terminal, v *view) error {
+func idleHint(t terminal, v *view) {
 	if v.IdleShare().Sign() == 0 {
-		return nil
+		return
 	}
-	_, err := termtext.Fprintf(t.out,
+	termtext.Fprintf(t.out,
 		"\nWhat waited for work is left out: --idle counts it, too. The aspect @idle says what that is.\n")
-	return err
 }
 
 // threshold returns the threshold of the flags or, if they are not given, of

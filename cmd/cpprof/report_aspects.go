@@ -35,7 +35,8 @@ and takes precedence.`,
 			for _, fn := range s.recording.Functions {
 				functions = append(functions, fn.Name)
 			}
-			return report.Aspects(t.out, s.config.AllAspects(), functions)
+			report.Aspects(t.out, s.config.AllAspects(), functions)
+			return nil
 		},
 	}
 	f.addInput(c, t)

@@ -45,13 +45,10 @@ func (p pair) compare(view views.Maker) (*views.Compared, error) {
 	return views.Compare(p.a.named(), p.b.named(), p.a.options, view)
 }
 
-func (p pair) headlines(t terminal) error {
+func (p pair) headlines(t terminal) {
 	for _, s := range []*source{p.b, p.a} {
-		if err := report.Headline(t.out, s.path, s.recording); err != nil {
-			return err
-		}
+		report.Headline(t.out, s.path, s.recording)
 	}
-	return nil
 }
 
 // comparedSubjects returns the view that the flags ask for, of two recordings.
@@ -98,12 +95,8 @@ func (f *reportFlags) compare(t terminal, path string) error {
 	if f.json {
 		return c.WriteJSON(t.out)
 	}
-	if err := p.headlines(t); err != nil {
-		return err
-	}
-	if err := c.Write(t.out); err != nil {
-		return err
-	}
+	p.headlines(t)
+	c.Write(t.out)
 	if len(f.steps) == 0 && !f.auto {
 		termtext.Fprintf(t.out,
 			"\nRefine it: --auto, --down '*', --extended '*', or --up '* | FUNCTION'.\n")
@@ -139,22 +132,18 @@ func (f *reportFlags) compareAll(t terminal, p pair, limit refine.Threshold) err
 	if err != nil {
 		return err
 	}
+	all := &report.ClassesCompared{Pairs: classes, New: p.a.named(), Old: p.b.named(),
+		Width: t.width()}
 	if f.json {
-		return report.OverviewComparedJSON(t.out, classes, shown, p.a.named(), p.b.named())
+		return report.OverviewComparedJSON(t.out, all, shown)
 	}
-	if err := p.headlines(t); err != nil {
-		return err
-	}
-	if err := report.ClassesCompared(t.out, working(p.a, classes, (*views.ClassPair).OnlyIdle),
-		t.width()); err != nil {
-		return err
-	}
+	p.headlines(t)
+	all.Pairs = working(p.a, classes, (*views.ClassPair).OnlyIdle)
+	all.Write(t.out)
 	for _, c := range shown {
 		c.Color, c.Width = t.color, t.width()
 		termtext.Fprintln(t.out)
-		if err := c.Write(t.out); err != nil {
-			return err
-		}
+		c.Write(t.out)
 	}
 	_, err = termtext.Fprintf(t.out, "\nGo on with\n  cpprof find %s --against %s %s\n",
 		words.Shell(p.a.path), words.Shell(p.b.path), next)

@@ -37,12 +37,11 @@ func overview(t terminal, s *source, limit refine.Threshold, asJSON bool) error 
 	if err != nil {
 		return err
 	}
+	all := &report.Classes{Recording: s.recording, List: classes, Width: t.width()}
 	if asJSON {
-		return report.OverviewJSON(t.out, classes, profiles, report.BasisOf(s.recording))
+		return report.OverviewJSON(t.out, all, profiles)
 	}
-	if err := report.Headline(t.out, s.path, s.recording); err != nil {
-		return err
-	}
+	report.Headline(t.out, s.path, s.recording)
 	waits, err := locks.Summarise(s.recording, s.options)
 	if err != nil {
 		return err
@@ -55,31 +54,25 @@ func overview(t terminal, s *source, limit refine.Threshold, asJSON bool) error 
 			"No goroutine was seen: the recording has no samples in this span.")
 		return err
 	}
-	shown := working(s, classes, (*views.ClassSummary).OnlyIdle)
-	if err := report.Classes(t.out, shown, t.width()); err != nil {
-		return err
-	}
-	if n := len(classes) - len(shown); n > 0 {
+	all.List = working(s, classes, (*views.ClassSummary).OnlyIdle)
+	all.Write(t.out)
+	if n := len(classes) - len(all.List); n > 0 {
 		termtext.Fprintf(t.out,
 			"(%d of the classes did hardly anything but wait for work; 'cpprof classes %s' lists all)\n", n, words.Shell(s.path))
 	}
 	for _, p := range profiles {
 		termtext.Fprintln(t.out)
 		p.Color, p.Width = t.color, t.width()
-		if err := p.Write(t.out); err != nil {
-			return err
-		}
+		p.Write(t.out)
 	}
-	if err := idleHint(t, held); err != nil {
-		return err
-	}
-	_, err = termtext.Fprintf(t.out, `
+	idleHint(t, held)
+	termtext.Fprintf(t.out, `
 Go on with
   cpprof report %[1]s --server --extended '*'
   cpprof report %[1]s --thread %[2]s --down '*'
   cpprof cost %[1]s --thread %[2]s '* ..:MONITOR'
 `, words.Shell(s.path), words.Shell(held.Tree.Root()))
-	return err
+	return nil
 }
 
 // firstViews returns the Server View, and the Thread View of the class that

@@ -66,9 +66,7 @@ func (f *viewFlags) replay(t terminal, path string, asJSON bool) error {
 		return err
 	}
 	if !asJSON {
-		if err := report.Headline(t.out, path, s.recording); err != nil {
-			return err
-		}
+		report.Headline(t.out, path, s.recording)
 		if len(state.Windows) == 0 {
 			termtext.Fprintln(t.out, "The session has no windows.")
 		}

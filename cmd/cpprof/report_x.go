@@ -23,7 +23,7 @@ type xFlags struct {
 // An xReport is one of the three reports over a call tree.
 type xReport struct {
 	name, short, long string
-	write             func(io.Writer, *calltree.Tree, report.XOptions) error
+	write             func(io.Writer, *calltree.Tree, report.XOptions)
 	writeJSON         func(io.Writer, *calltree.Tree, report.XOptions, report.Basis) error
 }
 
@@ -96,11 +96,10 @@ func (f *xFlags) run(t terminal, x xReport, path string) error {
 		return x.writeJSON(t.out, s.tree, o, basis(s, nil))
 	}
 	if s.from.recording.Profile == nil {
-		if err := heading(t.out, s, nil); err != nil {
-			return err
-		}
+		heading(t.out, s, nil)
 	}
-	return x.write(t.out, s.tree, o)
+	x.write(t.out, s.tree, o)
+	return nil
 }
 
 func (f *xFlags) options() (o report.XOptions, err error) {

@@ -11,7 +11,9 @@ import (
 
 	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/internal/edit"
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/tui"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -34,6 +36,37 @@ type terminal struct {
 	outIsTerminal bool
 	errIsTerminal bool
 	color         bool // the output has colours
+}
+
+// An output keeps the first error of a writer, so that nobody needs to look
+// at each write. After an error, it writes nothing more.
+type output struct {
+	to  io.Writer
+	err error
+}
+
+func (o *output) Write(p []byte) (n int, err error) {
+	if o.err == nil {
+		n, o.err = o.to.Write(p)
+	}
+	return n, o.err
+}
+
+// print writes a report, as JSON if that is asked for.
+func (t terminal) print(r report.Report, asJSON bool) error {
+	if asJSON {
+		return r.WriteJSON(t.out)
+	}
+	r.Write(t.out)
+	return nil
+}
+
+// show is print with a headline above the text: what was recorded.
+func (t terminal) show(path string, of *sampledata.Recording, r report.Report, asJSON bool) error {
+	if !asJSON {
+		report.Headline(t.out, path, of)
+	}
+	return t.print(r, asJSON)
 }
 
 // width returns the width of the terminal that shows the output, or 0 if none does.
@@ -70,9 +103,14 @@ func run(ctx context.Context, args []string, t terminal) int {
 		termtext.Fprintf(t.err, "cpprof: %v\n", err)
 		return exitUsage
 	}
+	out := &output{to: t.out}
+	t.out = out
 	root := newRootCommand(t)
 	root.SetArgs(respelled(root, opened(root, args, t)))
 	command, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		err = out.err
+	}
 	var status *statusError
 	var usage *usageError
 	var syntax *callpath.SyntaxError

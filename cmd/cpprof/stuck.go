@@ -137,16 +137,10 @@ func (f *stuckFlags) show(t terminal, answers []*report.Stuck) error {
 	n, all := 0, 0
 	for i, a := range answers {
 		n, all = n+a.Answer.Stuck, all+a.Marking.Goroutines
-		var err error
-		if f.json {
-			err = a.WriteJSON(t.out)
-		} else {
-			if i > 0 {
-				termtext.Fprintf(t.out, "\n")
-			}
-			err = a.Write(t.out)
+		if i > 0 && !f.json {
+			termtext.Fprintf(t.out, "\n")
 		}
-		if err != nil {
+		if err := t.print(a, f.json); err != nil {
 			return err
 		}
 	}

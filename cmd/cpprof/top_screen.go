@@ -109,7 +109,8 @@ func (s *screen) show(top *report.Top) error {
 		if err := s.nextBlock(); err != nil {
 			return err
 		}
-		return top.Write(s.t.out)
+		_, err := io.WriteString(s.t.out, strings.Join(top.Lines(), "\n")+"\n")
+		return err
 	}
 	if s.paused {
 		return nil

@@ -83,8 +83,8 @@ func (f *treeFlags) subjects(path string) (a, b *subject, err error) {
 }
 
 // headline writes what was read.
-func (s *subject) headline(w io.Writer) error {
-	return report.Headline(w, s.path, s.from.recording)
+func (s *subject) headline(w io.Writer) {
+	report.Headline(w, s.path, s.from.recording)
 }
 
 // basis returns the basis of the recordings of two subjects, with the
@@ -117,21 +117,16 @@ func profile(a, b *subject) *hotspots.Trees {
 
 // heading writes what a subject is, what it is compared with, and the
 // warnings of both.
-func heading(w io.Writer, a, b *subject) error {
-	if err := a.headline(w); err != nil {
-		return err
-	}
+func heading(w io.Writer, a, b *subject) {
+	a.headline(w)
 	title, warnings := a.title, a.warnings
 	if b != nil {
-		if err := b.headline(w); err != nil {
-			return err
-		}
+		b.headline(w)
 		title += ": " + a.path + " minus " + b.path
 		warnings = append(slices.Clone(warnings), b.warnings...)
 	}
-	_, err := termtext.Fprintf(w, "%s\n%s\n", termtext.Printable(title),
+	termtext.Fprintf(w, "%s\n%s\n", termtext.Printable(title),
 		termtext.Text(report.Warnings(warnings)))
-	return err
 }
 
 // interactiveCommand returns the command line that opens what find found, but

@@ -205,17 +205,11 @@ func (f *whyFlags) show(t terminal, s *source, a *why.Answer) error {
 		}
 		return f.status(t, a)
 	}
-	if err := report.Headline(t.out, s.path, s.recording); err != nil {
-		return err
-	}
-	if err := y.Write(t.out); err != nil {
-		return err
-	}
+	report.Headline(t.out, s.path, s.recording)
+	y.Write(t.out)
 	if f.log {
 		termtext.Fprintf(t.out, "\n")
-		if err := y.WriteLog(t.out, s.recording); err != nil {
-			return err
-		}
+		y.WriteLog(t.out, s.recording)
 	}
 	return f.status(t, a)
 }
@@ -228,13 +222,7 @@ func (f *whyFlags) showWithout(t terminal, s *source) error {
 		return err
 	}
 	out := report.RemovalOf(removal, report.BasisOf(s.recording))
-	if f.json {
-		return out.WriteJSON(t.out)
-	}
-	if err := report.Headline(t.out, s.path, s.recording); err != nil {
-		return err
-	}
-	return out.Write(t.out)
+	return t.show(s.path, s.recording, out, f.json)
 }
 
 func (f *whyFlags) status(t terminal, a *why.Answer) error {

@@ -33,9 +33,7 @@ type build struct {
 
 func (b *build) make() error {
 	var title strings.Builder
-	if err := report.Headline(&title, b.Name, b.Recording); err != nil {
-		return err
-	}
+	report.Headline(&title, b.Name, b.Recording)
 	b.h.Title, _, _ = strings.Cut(title.String(), "\n")
 	b.h.Samples, b.h.Open = b.Recording.Samples.Len(), b.Open
 	b.h.Growing = b.Recording.Profile == nil && b.Recording.End == nil

@@ -64,10 +64,9 @@ func TestLocksAgree(t *testing.T) {
 			t.Fatal(err)
 		}
 		said, data := new(strings.Builder), new(strings.Builder)
-		if err := report.Locks(said, r, a, 0, 0); err != nil {
-			t.Fatal(err)
-		}
-		if err := report.LocksJSON(data, r, a); err != nil {
+		of := &report.Locks{Recording: r, Analysis: a}
+		of.Write(said)
+		if err := of.WriteJSON(data); err != nil {
 			t.Fatal(err)
 		}
 		table, err := (&build{Page: &Page{Name: name, Recording: r}, h: &header{}}).locks()

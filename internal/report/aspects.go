@@ -3,6 +3,7 @@ package report
 import (
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/cpprof/cpprof/aspects"
 	"github.com/cpprof/cpprof/internal/termtext"
@@ -10,7 +11,7 @@ import (
 
 // Aspects writes each aspect with its functions among the given ones, sorted
 // by name. The last line lists the aspects that have none of these functions.
-func Aspects(w io.Writer, set *aspects.Set, functions []string) error {
+func Aspects(w io.Writer, set *aspects.Set, functions []string) {
 	functions = slices.Compact(slices.Sorted(slices.Values(functions)))
 	var empty []string
 	for _, a := range set.All() {
@@ -24,27 +25,13 @@ func Aspects(w io.Writer, set *aspects.Set, functions []string) error {
 			empty = append(empty, a.Name())
 			continue
 		}
-		if _, err := termtext.Fprintf(w, "%s  (%s)\n", a.Name(),
-			Counted(len(members), "function")); err != nil {
-			return err
-		}
+		termtext.Fprintf(w, "%s  (%s)\n", a.Name(), Counted(len(members), "function"))
 		for _, f := range members {
-			if _, err := termtext.Fprintf(w, "  %s\n", termtext.Printable(f)); err != nil {
-				return err
-			}
+			termtext.Fprintf(w, "  %s\n", termtext.Printable(f))
 		}
 	}
 	if empty == nil {
-		return nil
+		return
 	}
-	_, err := termtext.Fprintf(w, "aspects without functions here:")
-	for _, name := range empty {
-		if err == nil {
-			_, err = termtext.Fprintf(w, " %s", name)
-		}
-	}
-	if err == nil {
-		_, err = termtext.Fprintln(w)
-	}
-	return err
+	termtext.Fprintf(w, "aspects without functions here: %s\n", strings.Join(empty, " "))
 }

@@ -38,12 +38,12 @@ var shownQuantiles = []struct {
 const touching = 0.3
 
 // Write writes how long calls took, and what the slow ones have more of.
-func (c *Calls) Write(w io.Writer) error {
+func (c *Calls) Write(w io.Writer) {
 	var b strings.Builder
 	c.head(&b)
 	if c.Whole() == 0 {
-		_, err := io.WriteString(w, b.String())
-		return err
+		io.WriteString(w, b.String())
+		return
 	}
 	bound := ""
 	if c.Condition.String()[len(c.Condition.String())-1] != 's' { // a quantile
@@ -60,8 +60,7 @@ func (c *Calls) Write(w io.Writer) error {
 	}
 	b.WriteString(c.longest())
 	c.goOn(&b)
-	_, err := io.WriteString(w, b.String())
-	return err
+	io.WriteString(w, b.String())
 }
 
 // head writes the number of calls, and how long they took.
@@ -139,7 +138,7 @@ func (c *Calls) split() string {
 		}
 	}
 	var b strings.Builder
-	_ = t.write(&b)
+	t.write(&b)
 	return b.String()
 }
 
@@ -156,7 +155,7 @@ func (c *Calls) more() string {
 		m := &c.More[i]
 		t.add("+"+aboutShare(m.Difference), exactShare(m.Slow.Share), exactShare(m.Rest.Share), FeatureText(m))
 	}
-	_ = t.write(&b)
+	t.write(&b)
 	return b.String()
 }
 
@@ -223,7 +222,7 @@ func (c *Calls) longest() string {
 		t.add(fmt.Sprint(i+1), took, fmt.Sprintf("%.3f s", call.Begin.Seconds()),
 			fmt.Sprint(call.ID))
 	}
-	_ = t.write(&b)
+	t.write(&b)
 	return b.String()
 }
 
@@ -349,7 +348,7 @@ type holderStep struct {
 }
 
 // WriteCall writes what the goroutine of one call did, given the call's number.
-func (c *Calls) WriteCall(w io.Writer, number int, steps []calls.Step) error {
+func (c *Calls) WriteCall(w io.Writer, number int, steps []calls.Step) {
 	call := &c.Calls[number-1]
 	cut := ""
 	if !call.Whole() {
@@ -358,8 +357,8 @@ func (c *Calls) WriteCall(w io.Writer, number int, steps []calls.Step) error {
 	termtext.Fprintf(w, "Call %d of %s, by goroutine %d: %s from %.3f s on%s\n\n", number, c.Function,
 		call.ID, brief(call.Length()), call.Begin.Seconds(), cut)
 	if len(steps) == 0 {
-		_, err := io.WriteString(w, "No sample is inside of it: what it did is not known. 'cpprof record --rate' takes more samples.\n")
-		return err
+		io.WriteString(w, "No sample is inside of it: what it did is not known. 'cpprof record --rate' takes more samples.\n")
+		return
 	}
 	t := &table{right: true, width: c.Width}
 	t.add("after", "for", "")
@@ -367,7 +366,7 @@ func (c *Calls) WriteCall(w io.Writer, number int, steps []calls.Step) error {
 		s := &steps[i]
 		t.add(brief(max(0, s.At-call.Begin)), brief(s.Length), stepText(s))
 	}
-	return t.write(w)
+	t.write(w)
 }
 
 // stepText says what the goroutine of a call did.
@@ -423,11 +422,11 @@ type ProposedCalls struct {
 }
 
 // Write writes a table of them.
-func (p *ProposedCalls) Write(w io.Writer) error {
+func (p *ProposedCalls) Write(w io.Writer) {
 	if len(p.Proposals) == 0 {
-		_, err := termtext.Fprintln(w,
+		termtext.Fprintln(w,
 			"No function stands out in which goroutines work from one wait for work to the next: name one. 'cpprof report' shows the functions.")
-		return err
+		return
 	}
 	termtext.Fprintf(w, "Functions in which goroutines work from one wait for work to the next:\n\n")
 	t := &table{right: true, width: p.Width}
@@ -438,12 +437,9 @@ func (p *ProposedCalls) Write(w io.Writer) error {
 		t.add(fmt.Sprint(len(one.Calls)), c.length(0.5), c.length(0.99), c.length(1), sharePercent(one.Share),
 			termtext.Sprintf("%s, of %s", one.Function, one.Class))
 	}
-	if err := t.write(w); err != nil {
-		return err
-	}
-	_, err := termtext.Fprintf(w, "\nwork is the share of the class's work that is in these calls. Go on with\n  cpprof calls %s %s\n",
+	t.write(w)
+	termtext.Fprintf(w, "\nwork is the share of the class's work that is in these calls. Go on with\n  cpprof calls %s %s\n",
 		words.Shell(p.File), words.Shell(p.Proposals[0].Function))
-	return err
 }
 
 // WriteJSON writes the same as data.

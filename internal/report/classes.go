@@ -6,13 +6,13 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 )
 
-// heads returns the heads of columns.
 // classTable writes a line for each class.
 func classTable(w io.Writer, columns []ClassColumn, classes []views.ClassSummary,
-	width int) error {
+	width int) {
 	t := &table{right: true, width: width}
 	var heads []string
 	for _, c := range columns {
@@ -26,7 +26,7 @@ func classTable(w io.Writer, columns []ClassColumn, classes []views.ClassSummary
 		}
 		t.add(append(row, termtext.Printable(classes[i].Class))...)
 	}
-	return t.write(w)
+	t.write(w)
 }
 
 // fraction returns a/b, and 0 if b is 0.
@@ -37,25 +37,33 @@ func fraction(a, b *big.Rat) *big.Rat {
 	return new(big.Rat).Quo(a, b)
 }
 
-// Classes writes the table of thread classes: the number of goroutines, the
-// instances, the mean number at a time, and the share of each typed time. The
-// name, which can be long, comes last. Below the table it writes how much of
-// all MONITOR time is attributed.
-func Classes(w io.Writer, classes []views.ClassSummary, width int) error {
-	if err := classTable(w, slices.Concat(ClassNumbers, ClassShares), classes, width); err != nil {
-		return err
+// Classes are thread classes of a recording.
+type Classes struct {
+	Recording *sampledata.Recording
+	List      []views.ClassSummary
+	Width     int // of the screen; 0: names are not shortened
+}
+
+// Write writes a table: the number of goroutines, the instances, the mean
+// number at a time, and the share of each typed time. The name, which can be
+// long, comes last. Below the table it writes how much of all MONITOR time is
+// attributed. A profile has other columns.
+func (list *Classes) Write(w io.Writer) {
+	if list.Recording.Profile != nil {
+		classTable(w, ProfileNumbers(list.Recording), list.List, list.Width)
+		return
 	}
+	classTable(w, slices.Concat(ClassNumbers, ClassShares), list.List, list.Width)
 	waited, attributed := new(big.Rat), new(big.Rat)
-	for _, c := range classes {
+	for _, c := range list.List {
 		waited.Add(waited, c.Parts[views.Monitor])
 		attributed.Add(attributed, c.Attributed.Weight)
 	}
 	if waited.Sign() == 0 {
-		return nil
+		return
 	}
-	_, err := termtext.Fprintf(w, "%s of all MONITOR time is attributed to holders of the locks\n",
+	termtext.Fprintf(w, "%s of all MONITOR time is attributed to holders of the locks\n",
 		percent(fraction(attributed, waited)))
-	return err
 }
 
 // classJSON is a class as data.
@@ -76,15 +84,15 @@ type classJSON struct {
 	AttributedTime *big.Rat `json:"attributed_ns"`
 }
 
-// classesJSON is the output of ClassesJSON.
-type classesJSON struct {
-	Classes []classJSON `json:"classes"`
-	Basis
-}
-
-// ClassesJSON writes the same as JSON.
-func ClassesJSON(w io.Writer, classes []views.ClassSummary, basis Basis) error {
-	return writeJSON(w, classesJSON{classesAsJSON(classes), basis})
+// WriteJSON writes the same as JSON.
+func (list *Classes) WriteJSON(w io.Writer) error {
+	if list.Recording.Profile != nil {
+		return profileClassesJSON(w, list.Recording, list.List)
+	}
+	return writeJSON(w, struct {
+		Classes []classJSON `json:"classes"`
+		Basis
+	}{classesAsJSON(list.List), BasisOf(list.Recording)})
 }
 
 func classesAsJSON(classes []views.ClassSummary) []classJSON {

@@ -12,11 +12,19 @@ import (
 // comparedColumns are the columns of a comparison.
 var comparedColumns = Compared(slices.Concat(ClassNumbers, ClassShares))
 
-// ClassesCompared writes the table of the thread classes of two recordings:
-// how many goroutines were alive in each, and the change of each typed time's
-// share. A class that only one of them has gets no difference.
-func ClassesCompared(w io.Writer, pairs []views.ClassPair, width int) error {
-	t := &table{right: true, width: width}
+// ClassesCompared are the thread classes of two recordings.
+type ClassesCompared struct {
+	Pairs    []views.ClassPair
+	New, Old views.Named
+	Width    int
+}
+
+// Write writes a table: how many goroutines were alive in each recording, and
+// the change of each typed time's share. A class that only one of them has
+// gets no difference.
+func (c *ClassesCompared) Write(w io.Writer) {
+	pairs := c.Pairs
+	t := &table{right: true, width: c.Width}
 	var heads []string
 	for _, c := range comparedColumns {
 		heads = append(heads, c.Name)
@@ -29,7 +37,7 @@ func ClassesCompared(w io.Writer, pairs []views.ClassPair, width int) error {
 		}
 		t.add(append(row, termtext.Printable(pairs[i].Class))...)
 	}
-	return t.write(w)
+	t.write(w)
 }
 
 // ClassCompared says in words how a class changed.
@@ -58,7 +66,7 @@ type classPairJSON struct {
 	Moved *float64 `json:"moved,omitempty"`
 }
 
-// classPairsJSON is the output of ClassesComparedJSON.
+// classPairsJSON is the output of ClassesCompared.WriteJSON.
 type classPairsJSON struct {
 	New     string          `json:"new"` // names of the recordings
 	Old     string          `json:"old"`
@@ -66,16 +74,13 @@ type classPairsJSON struct {
 	Basis
 }
 
-// ClassesComparedJSON writes the same as JSON, with all that ClassesJSON
-// writes of each.
-func ClassesComparedJSON(w io.Writer, pairs []views.ClassPair, a, b views.Named) error {
-	return writeJSON(w, pairsAsJSON(pairs, a, b))
-}
+// WriteJSON writes the same as JSON, with all that Classes has of each.
+func (c *ClassesCompared) WriteJSON(w io.Writer) error { return writeJSON(w, c.document()) }
 
-func pairsAsJSON(pairs []views.ClassPair, a, b views.Named) classPairsJSON {
-	doc := classPairsJSON{New: a.Name, Old: b.Name, Classes: []classPairJSON{},
-		Basis: BasisOf(a.Recording, b.Recording)}
-	for _, p := range pairs {
+func (c *ClassesCompared) document() classPairsJSON {
+	doc := classPairsJSON{New: c.New.Name, Old: c.Old.Name, Classes: []classPairJSON{},
+		Basis: BasisOf(c.New.Recording, c.Old.Recording)}
+	for _, p := range c.Pairs {
 		j := classPairJSON{Class: p.Class}
 		j.New, j.Old = sideAsJSON(p.New), sideAsJSON(p.Old)
 		if p.Common() {

@@ -28,9 +28,9 @@ type Comparison struct {
 	Width    int // see Profile
 }
 
-// A Report is a *Profile or a *Comparison.
+// A Report is what a command prints: text for a person, or JSON.
 type Report interface {
-	Write(io.Writer) error
+	Write(io.Writer)
 	WriteJSON(io.Writer) error
 }
 
@@ -142,7 +142,7 @@ func (e *comparedEntry) sort(by func(*comparedEntry) Both) {
 
 // Write writes a line for each entry, as Profile.Write does: its cost in both
 // views, and the change.
-func (c *Comparison) Write(w io.Writer) error {
+func (c *Comparison) Write(w io.Writer) {
 	b := new(strings.Builder)
 	termtext.Fprintf(b, "%s: old is %s, new is %s\n", termtext.Printable(c.Title),
 		termtext.Printable(c.Old), termtext.Printable(c.New))
@@ -164,8 +164,7 @@ func (c *Comparison) Write(w io.Writer) error {
 	}
 	b.WriteString(sharedLegend(shared))
 	b.WriteString(Warnings(c.Warnings))
-	_, err := io.WriteString(w, b.String())
-	return err
+	io.WriteString(w, b.String())
 }
 
 func (c *Comparison) write(b *strings.Builder, e *comparedEntry, depth int, labels *labelled) {

@@ -65,7 +65,7 @@ func probability(p float64) string {
 }
 
 // Write writes the correlation, and its caveats.
-func (c *Correlated) Write(w io.Writer) error {
+func (c *Correlated) Write(w io.Writer) {
 	termtext.Fprintf(w, "%s with %s, over %s\n\n", termtext.Printable(c.X.Expr),
 		termtext.Printable(c.Y.Expr), termtext.Printable(c.Over))
 	t := table{}
@@ -81,15 +81,12 @@ func (c *Correlated) Write(w io.Writer) error {
 	}
 	t.add("by chance", probability(c.P),
 		fmt.Sprintf("of what amounts to %.0f independent %ss", c.Effective, c.Points))
-	if err := t.write(w); err != nil {
-		return err
-	}
+	t.write(w)
 	caveats := c.Caveats(c.X, c.Y, c.Points)
 	if len(caveats) == 0 {
-		return nil
+		return
 	}
-	_, err := termtext.Fprintf(w, "\n%s\n", termtext.Text(strings.Join(caveats, "\n")))
-	return err
+	termtext.Fprintf(w, "\n%s\n", termtext.Text(strings.Join(caveats, "\n")))
 }
 
 // WriteJSON writes the correlation as JSON.
@@ -129,7 +126,7 @@ func NewMatrix(selected []*metrics.Metric,
 }
 
 // Write writes r of each pair above the diagonal, and rho below it.
-func (m *Matrix) Write(w io.Writer) error {
+func (m *Matrix) Write(w io.Writer) {
 	termtext.Fprintf(w, "r (above the diagonal) and rho (below), over %s\n\n",
 		termtext.Printable(m.Over))
 	t := table{}
@@ -152,12 +149,9 @@ func (m *Matrix) Write(w io.Writer) error {
 		}
 		t.add(append(row, "")...)
 	}
-	if err := t.write(w); err != nil {
-		return err
-	}
-	_, err := termtext.Fprintf(w,
+	t.write(w)
+	termtext.Fprintf(w,
 		"\nOn the diagonal: the number of values. 'cpprof monitors correlate RECORDING X Y' shows the caveats of a pair.\n")
-	return err
 }
 
 // WriteJSON writes all pairs as JSON.
@@ -185,7 +179,7 @@ type Ranking struct {
 }
 
 // Write writes a line for each candidate.
-func (r *Ranking) Write(w io.Writer) error {
+func (r *Ranking) Write(w io.Writer) {
 	termtext.Fprintf(w, "What goes with %s, over %s: %d tried, %d of them call paths\n\n",
 		termtext.Printable(r.Metric), termtext.Printable(r.Over), r.Tried, r.Paths)
 	t := table{}
@@ -207,15 +201,12 @@ func (r *Ranking) Write(w io.Writer) error {
 			mark, termtext.Printable(c.Expr))
 	}
 	t.right = true
-	if err := t.write(w); err != nil {
-		return err
-	}
-	_, err := termtext.Fprintf(w, `
+	t.write(w)
+	termtext.Fprintf(w, `
 r and rho are those of all samples; differences is r of the steps from sample to sample; leverage is r without the samples that
 lie far out; with a lag of k samples, r is clearly better: the metric follows after k > 0 samples. Of those that are not marked,
 at most 5 %% are expected to be there by chance. None of this says what is a cause: 'cpprof monitors correlate' has the caveats of a pair.
 `)
-	return err
 }
 
 // WriteJSON writes the ranking as JSON.

@@ -29,18 +29,15 @@ func (c *Costs) Add(p callpath.Path, total calltree.Total) {
 }
 
 // Write writes a line for each path: its cost, its exact hits, and the path.
-func (c *Costs) Write(w io.Writer) error {
-	if _, err := termtext.Fprintf(w, "%s; %s\n\n", termtext.Printable(c.Title),
-		unit(c.Metric)); err != nil {
-		return err
-	}
+func (c *Costs) Write(w io.Writer) {
+	termtext.Fprintf(w, "%s; %s\n\n", termtext.Printable(c.Title), unit(c.Metric))
 	t := &table{width: c.Width}
 	t.add(" cost", HitsHead(c.Metric), "call path")
 	for _, r := range c.rows {
 		t.add(Cost(c.Metric.Cost(r.Weight)), r.Hits.RatString(),
 			termtext.Printable(r.path.String()))
 	}
-	return t.write(w)
+	t.write(w)
 }
 
 type costJSON struct {

@@ -135,7 +135,7 @@ func (r *FoundByClass) WriteJSON(w io.Writer) error {
 
 // Write writes a summary of the search, like the paper's tables 2 and 6, and
 // below it a block for each bottleneck.
-func (r *Found) Write(w io.Writer) error {
+func (r *Found) Write(w io.Writer) {
 	b := bufio.NewWriter(w)
 	n := len(r.found.Bottlenecks)
 	termtext.Fprintf(b, "%11s %9s %11s\n", "Bottlenecks", "Coverage", "Mean length")
@@ -165,5 +165,5 @@ func (r *Found) Write(w io.Writer) error {
 	case r.found.Comparison && n == 0:
 		termtext.Fprintf(b, "\nNothing costs more here than there.\n")
 	}
-	return b.Flush()
+	b.Flush()
 }

@@ -13,11 +13,14 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// Goroutines writes what every goroutine did in the last sample. It groups
-// goroutines that did the same with the same stack, and writes the largest
-// group first. Frames come innermost first, each with the line that it
-// executes.
-func Goroutines(w io.Writer, r *sampledata.Recording) error {
+// Goroutines are what every goroutine of a recording did in the last sample.
+type Goroutines struct{ *sampledata.Recording }
+
+// Write groups goroutines that did the same with the same stack, and writes
+// the largest group first. Frames come innermost first, each with the line
+// that it executes.
+func (of Goroutines) Write(w io.Writer) {
+	r := of.Recording
 	groups := goroutineGroups(r)
 	var all int
 	for _, g := range groups {
@@ -30,8 +33,7 @@ func Goroutines(w io.Writer, r *sampledata.Recording) error {
 	for _, g := range groups {
 		g.write(b)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	io.WriteString(w, b.String())
 }
 
 // dumped names the program of a dump, as far as the dump does.
@@ -53,7 +55,7 @@ func dumped(r *sampledata.Recording) string {
 	return name
 }
 
-// goroutinesJSON is the output of GoroutinesJSON.
+// goroutinesJSON is the output of Goroutines.WriteJSON.
 type goroutinesJSON struct {
 	Command   []string          `json:"command"`
 	PID       int64             `json:"pid"`
@@ -63,8 +65,9 @@ type goroutinesJSON struct {
 	Basis
 }
 
-// GoroutinesJSON writes the same as JSON.
-func GoroutinesJSON(w io.Writer, r *sampledata.Recording) error {
+// WriteJSON writes the same as JSON.
+func (of Goroutines) WriteJSON(w io.Writer) error {
+	r := of.Recording
 	j := goroutinesJSON{
 		Command: append([]string{}, r.Header.Command...), PID: r.Header.PID,
 		GoVersion: r.Header.GoVersion,

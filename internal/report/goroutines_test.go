@@ -46,11 +46,9 @@ func golden(t *testing.T, name, got string) {
 func TestGoroutines(t *testing.T) {
 	r := readTwin(t, "goroutines.txt")
 	var text, data strings.Builder
-	if err := Goroutines(&text, r); err != nil {
-		t.Fatal(err)
-	}
+	Goroutines{r}.Write(&text)
 	golden(t, "goroutines.golden", text.String())
-	if err := GoroutinesJSON(&data, r); err != nil {
+	if err := (Goroutines{r}).WriteJSON(&data); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "goroutines.json", data.String())
@@ -59,7 +57,7 @@ func TestGoroutines(t *testing.T) {
 // Every goroutine of the last sample is in exactly one group, and no other goroutine is in one.
 func TestGoroutinesAreAllThere(t *testing.T) {
 	var data strings.Builder
-	if err := GoroutinesJSON(&data, readTwin(t, "goroutines.txt")); err != nil {
+	if err := (Goroutines{readTwin(t, "goroutines.txt")}).WriteJSON(&data); err != nil {
 		t.Fatal(err)
 	}
 	var got goroutinesJSON
@@ -82,10 +80,10 @@ func TestNoGoroutines(t *testing.T) {
 		t.Fatal(err)
 	}
 	var text, data strings.Builder
-	if err := Goroutines(&text, r); err != nil || !strings.Contains(text.String(), "0 goroutines, 0 different stacks") {
+	if (Goroutines{r}).Write(&text); !strings.Contains(text.String(), "0 goroutines, 0 different stacks") {
 		t.Errorf("%v: %s", err, &text)
 	}
-	if err := GoroutinesJSON(&data, r); err != nil || !strings.Contains(data.String(), `"groups": []`) {
+	if err := (Goroutines{r}).WriteJSON(&data); err != nil || !strings.Contains(data.String(), `"groups": []`) {
 		t.Errorf("%v: %s", err, &data)
 	}
 }

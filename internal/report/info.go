@@ -16,49 +16,48 @@ import (
 
 // Headline writes one line that says what was recorded and what that cost the
 // target, then the warnings, and a blank line.
-func Headline(w io.Writer, path string, r *sampledata.Recording) error {
-	if r.Profile != nil {
-		return profileHeadline(w, path, r)
+func Headline(w io.Writer, path string, r *sampledata.Recording) {
+	if r.Picked == nil && r.Restricted == nil {
+		headline(w, path, r, wholeText(r))
 	}
-	if r.Header.Sampler.Backend == sampledata.FromTrace {
-		return traceHeadline(w, path, r)
+	PartHeadline(w, path, r)
+}
+
+// headline writes what a recording is, and its warnings.
+func headline(w io.Writer, path string, r *sampledata.Recording, what string) {
+	termtext.Fprintf(w, "%s: %s\n%s\n", termtext.Printable(filepath.Base(path)),
+		termtext.Printable(what), termtext.Text(Warnings(r.Warnings)))
+}
+
+// wholeText says what a recording is, all of whose samples count.
+func wholeText(r *sampledata.Recording) string {
+	if r.Profile != nil {
+		return r.Profile.Title + " of " + quantityText(r.Profile.Main())
 	}
 	s := r.Stats()
-	if r.Picked != nil || r.Restricted != nil {
-		return PartHeadline(w, path, r)
+	switch r.Header.Sampler.Backend {
+	case sampledata.FromTrace:
+		return fmt.Sprintf("an execution trace of %s, with %s of goroutines", span(s.Duration),
+			Counted(r.Runs.Len(), "state"))
+	case sampledata.FromDump:
+		return Counted(s.Samples, "dump") + " of " + Counted(r.Goroutines.Len(), "goroutine")
 	}
-	if r.Header.Sampler.Backend == sampledata.FromDump {
-		_, err := termtext.Fprintf(w, "%s: %s of %s\n%s\n", termtext.Printable(filepath.Base(path)),
-			Counted(s.Samples, "dump"),
-			Counted(r.Goroutines.Len(), "goroutine"), termtext.Text(Warnings(r.Warnings)))
-		return err
-	}
-	_, err := termtext.Fprintf(w,
-		"%s: %s of %s in %s (%.1f a second); it was halted %s of the time\n%s\n",
-		termtext.Printable(filepath.Base(path)), Counted(s.Samples, "sample"),
-		termtext.Printable(Program(r)), span(s.Duration), s.RateHz, Percent(s.HaltedShare),
-		termtext.Text(Warnings(r.Warnings)))
-	return err
+	return fmt.Sprintf("%s of %s in %s (%.1f a second); it was halted %s of the time",
+		Counted(s.Samples, "sample"), Program(r), span(s.Duration), s.RateHz,
+		Percent(s.HaltedShare))
 }
 
 // PartHeadline is Headline for a recording of which only some samples, or the
 // time inside some calls, count; it writes nothing for others.
-func PartHeadline(w io.Writer, path string, r *sampledata.Recording) error {
-	if in := r.Restricted; in != nil {
-		_, err := termtext.Fprintf(w, "%s: %s of %s in %s; only the time in %s counts\n%s\n",
-			termtext.Printable(filepath.Base(path)), Counted(r.Samples.Len(), "sample"),
-			termtext.Printable(Program(r)), span(r.Stats().Duration), termtext.Printable(restrictedText(in)),
-			termtext.Text(Warnings(r.Warnings)))
-		return err
+func PartHeadline(w io.Writer, path string, r *sampledata.Recording) {
+	of := " of " + Program(r) + " in " + span(r.Stats().Duration)
+	switch {
+	case r.Restricted != nil:
+		headline(w, path, r, Counted(r.Samples.Len(), "sample")+of+"; only the time in "+
+			restrictedText(r.Restricted)+" counts")
+	case r.Picked != nil:
+		headline(w, path, r, pickedText(r)+of+": those with "+r.Picked.List)
 	}
-	if r.Picked == nil {
-		return nil
-	}
-	_, err := termtext.Fprintf(w, "%s: %s of %s in %s: those with %s\n%s\n",
-		termtext.Printable(filepath.Base(path)), pickedText(r),
-		termtext.Printable(Program(r)), span(r.Stats().Duration), termtext.Printable(r.Picked.List),
-		termtext.Text(Warnings(r.Warnings)))
-	return err
 }
 
 // Program returns the name of the target.

@@ -19,24 +19,31 @@ import (
 // pathShare is the least share of a lock's time at which a call path is shown.
 var pathShare = big.NewRat(1, 20)
 
-// Locks writes the first top deadlocks, a table of the first top locks (of
-// all if top is 0), and for each lock of the table who waited for it, who
-// held it, what the holder was doing, and the longest chains. It shortens
-// names that would not fit a screen of the given width; if that is 0, it
-// shortens none.
-func Locks(w io.Writer, r *sampledata.Recording, a *locks.Analysis, top, width int) error {
+// Locks are the waits for locks in a recording.
+type Locks struct {
+	Recording *sampledata.Recording
+	Analysis  *locks.Analysis
+	Top       int // number of locks and of deadlocks that the text shows; 0 for all
+	Width     int // of the screen; 0: names are not shortened
+}
+
+// Write writes the deadlocks, a table of the locks, and for each lock of the
+// table who waited for it, who held it, what the holder was doing, and the
+// longest chains.
+func (of *Locks) Write(w io.Writer) {
+	a, top, width := of.Analysis, of.Top, of.Width
 	b := new(strings.Builder)
-	writeDeadlocks(b, "", r, a.Deadlocks, top)
-	shown := a.Locks
-	if top > 0 && top < len(shown) {
-		shown = shown[:top]
-	}
+	writeDeadlocks(b, "", of.Recording, a.Deadlocks, top)
+	shown := first(a.Locks, top)
 	termtext.Fprintf(b, "%s\n", LockWaits(a))
 	if len(shown) > 0 {
 		b.WriteByte('\n')
-		if err := lockTable(b, a, shown, width); err != nil {
-			return err
+		t := &table{right: true, width: width}
+		t.add(LockHeads(a)...)
+		for _, l := range shown {
+			t.add(LockRow(a, l)...)
 		}
+		t.write(b)
 	}
 	if more := len(a.Locks) - len(shown); more > 0 {
 		termtext.Fprintf(b, "\n%s (--top 0 shows all)\n", Counted(more, "more lock"))
@@ -45,12 +52,9 @@ func Locks(w io.Writer, r *sampledata.Recording, a *locks.Analysis, top, width i
 		termtext.Fprintf(b, "\n%s",
 			termtext.Text(describe(a, l, &wrapper{width: lineWidth, screen: width})))
 	}
-	if err := sharedTable(b, a, top, width); err != nil {
-		return err
-	}
+	sharedTable(b, a, top, width)
 	b.WriteString(Warnings(a.Held.Warnings))
-	_, err := io.WriteString(w, b.String())
-	return err
+	io.WriteString(w, b.String())
 }
 
 // LockWaits returns a text with the hits of waiting for locks, and the share
@@ -71,14 +75,11 @@ func LockWaits(a *locks.Analysis) string {
 }
 
 // sharedTable writes the same table of what is no lock, if there is any.
-func sharedTable(b *strings.Builder, a *locks.Analysis, top, width int) error {
+func sharedTable(b *strings.Builder, a *locks.Analysis, top, width int) {
 	if len(a.Shared) == 0 {
-		return nil
+		return
 	}
-	shown := a.Shared
-	if top > 0 && top < len(shown) {
-		shown = shown[:top]
-	}
+	shown := first(a.Shared, top)
 	termtext.Fprintf(b, "\n%s\n\n", SharedWaits(a))
 	t := &table{right: true, width: width}
 	t.add("waited", "mean", "hits", "likely", "what")
@@ -86,9 +87,7 @@ func sharedTable(b *strings.Builder, a *locks.Analysis, top, width int) error {
 		t.add(span(l.Waited()), Decimal(a.Mean(&l.Evidence), 2), Hits(l.Hits),
 			percent(l.Share(l.Likely)), termtext.Printable(l.String()))
 	}
-	if err := t.write(b); err != nil {
-		return err
-	}
+	t.write(b)
 	if more := len(a.Shared) - len(shown); more > 0 {
 		termtext.Fprintf(b, "\n%d more (--top 0 shows all)\n", more)
 	}
@@ -96,7 +95,6 @@ func sharedTable(b *strings.Builder, a *locks.Analysis, top, width int) error {
 		termtext.Fprintf(b, "\n%s",
 			termtext.Text(describe(a, l, &wrapper{width: lineWidth, screen: width})))
 	}
-	return nil
 }
 
 // SharedWaits returns a text with the hits of waiting for what is no lock,
@@ -140,15 +138,6 @@ func freeText(e *locks.Evidence) string {
 // percent formats a share of 1 as a percentage with one decimal.
 func percent(share *big.Rat) string {
 	return Decimal(new(big.Rat).Mul(share, big.NewRat(100, 1)), 1) + " %"
-}
-
-func lockTable(w io.Writer, a *locks.Analysis, shown []*locks.Lock, width int) error {
-	t := &table{right: true, width: width}
-	t.add(LockHeads(a)...)
-	for _, l := range shown {
-		t.add(LockRow(a, l)...)
-	}
-	return t.write(w)
 }
 
 // A lockColumn is a column of the table of locks.
@@ -414,10 +403,7 @@ func DeadlockSpan(r *sampledata.Recording, d *locks.Deadlock) string {
 // recording. Each heading begins with a prefix.
 func writeDeadlocks(b *strings.Builder, prefix string, r *sampledata.Recording,
 	deadlocks []*locks.Deadlock, top int) {
-	shown := deadlocks
-	if top > 0 && top < len(shown) {
-		shown = shown[:top]
-	}
+	shown := first(deadlocks, top)
 	for _, d := range shown {
 		termtext.Fprintf(b, "%s%s\n%s\n", termtext.Printable(prefix), DeadlockSpan(r, d),
 			termtext.Text(Deadlock(d)))

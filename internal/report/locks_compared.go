@@ -11,11 +11,18 @@ import (
 	"github.com/cpprof/cpprof/views/locks"
 )
 
-// LocksCompared writes the first top deadlocks of each recording, a table of
-// the first top locks (of all if top is 0), the one whose waiting changed
-// most first, and for each of them who waited for it and who held it. See
-// Locks for the width.
-func LocksCompared(w io.Writer, c *locks.Comparison, a, b views.Named, top, width int) error {
+// LocksCompared are the waits for locks in two recordings.
+type LocksCompared struct {
+	Comparison *locks.Comparison
+	New, Old   views.Named
+	Top, Width int // see Locks
+}
+
+// Write writes the deadlocks of each recording, a table of the locks, the one
+// whose waiting changed most first, and for each of them who waited for it and
+// who held it.
+func (of *LocksCompared) Write(w io.Writer) {
+	c, a, b, top, width := of.Comparison, of.New, of.Old, of.Top, of.Width
 	text := new(strings.Builder)
 	for _, side := range []struct {
 		of views.Named
@@ -31,10 +38,7 @@ func LocksCompared(w io.Writer, c *locks.Comparison, a, b views.Named, top, widt
 				map[bool]string{true: "new", false: "old"}[side == c.New], shared)
 		}
 	}
-	shown := c.Pairs
-	if top > 0 && top < len(shown) {
-		shown = shown[:top]
-	}
+	shown := first(c.Pairs, top)
 	if len(shown) > 0 {
 		t := &table{right: true, width: width}
 		t.add(PairHeads...)
@@ -42,9 +46,7 @@ func LocksCompared(w io.Writer, c *locks.Comparison, a, b views.Named, top, widt
 			t.add(PairRow(&shown[i])...)
 		}
 		text.WriteByte('\n')
-		if err := t.write(text); err != nil {
-			return err
-		}
+		t.write(text)
 	}
 	if more := len(c.Pairs) - len(shown); more > 0 {
 		termtext.Fprintf(text, "\n%s (--top 0 shows all)\n", Counted(more, "more lock"))
@@ -54,8 +56,7 @@ func LocksCompared(w io.Writer, c *locks.Comparison, a, b views.Named, top, widt
 			termtext.Text(describePair(c, &shown[i], &wrapper{width: lineWidth, screen: width})))
 	}
 	text.WriteString(Warnings(append(c.New.Held.Warnings, c.Old.Held.Warnings...)))
-	_, err := io.WriteString(w, text.String())
-	return err
+	io.WriteString(w, text.String())
 }
 
 // PairHeads are the heads of the columns of PairRow.
@@ -138,7 +139,7 @@ type lockPairJSON struct {
 	Old        *lockJSON `json:"old"`
 }
 
-// lockPairsJSON is the output of LocksComparedJSON.
+// lockPairsJSON is the output of LocksCompared.WriteJSON.
 type lockPairsJSON struct {
 	New   string   `json:"new"` // names of the recordings
 	Old   string   `json:"old"`
@@ -146,9 +147,9 @@ type lockPairsJSON struct {
 	Basis
 }
 
-// LocksComparedJSON writes all locks as JSON, with all that LocksJSON writes
-// of each.
-func LocksComparedJSON(w io.Writer, c *locks.Comparison, a, b views.Named) error {
+// WriteJSON writes all locks as JSON, with all that Locks has of each.
+func (of *LocksCompared) WriteJSON(w io.Writer) error {
+	c := of.Comparison
 	warnings := append(c.New.Held.Warnings, c.Old.Held.Warnings...)
 	side := func(of *locks.Analysis, l *locks.Lock) *lockJSON {
 		if l == nil {
@@ -164,6 +165,6 @@ func LocksComparedJSON(w io.Writer, c *locks.Comparison, a, b views.Named) error
 			New:        side(c.New, p.New), Old: side(c.Old, p.Old),
 		}
 	})
-	return writeJSON(w, lockPairsJSON{a.Name, b.Name, pairs,
-		BasisOf(a.Recording, b.Recording).With(warnings)})
+	return writeJSON(w, lockPairsJSON{of.New.Name, of.Old.Name, pairs,
+		BasisOf(of.New.Recording, of.Old.Recording).With(warnings)})
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/cpprof/cpprof/views/locks"
 )
 
-// locksJSON is the output of LocksJSON. Exact numbers are strings such as "5/2".
+// locksJSON is the output of Locks.WriteJSON. Exact numbers are strings such as "5/2".
 type locksJSON struct {
 	Samples  int           `json:"samples"`
 	LengthNS time.Duration `json:"length_ns"`
@@ -135,8 +135,9 @@ type memberJSON struct {
 	Frames    []goroutineFrame `json:"frames"`
 }
 
-// LocksJSON writes the same as JSON, all locks and all call paths.
-func LocksJSON(w io.Writer, r *sampledata.Recording, a *locks.Analysis) error {
+// WriteJSON writes the same as JSON, all locks and all call paths.
+func (of *Locks) WriteJSON(w io.Writer) error {
+	a, r := of.Analysis, of.Recording
 	return writeJSON(w, locksJSON{
 		Samples: a.Samples, LengthNS: a.Length, WaitedNS: a.Evidence.Waited(),
 		Waits:  evidenceOf(&a.Evidence),

@@ -40,9 +40,7 @@ func TestSharedThings(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := new(strings.Builder)
-	if err := Locks(b, r, a, 1, 0); err != nil {
-		t.Fatal(err)
-	}
+	(&Locks{Recording: r, Analysis: a, Top: 1}).Write(b)
 	const want = `no goroutine was seen waiting for a lock of package sync
 
 3 hits of waiting for channels used as locks, semaphores, pools or sockets; who has them: 66.7 % likely, 33.3 % ambiguous
@@ -62,14 +60,12 @@ channel in main.send at 0x10
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	b.Reset()
-	if err := Locks(b, r, a, 0, 0); err != nil {
-		t.Fatal(err)
-	}
+	(&Locks{Recording: r, Analysis: a, Top: 0}).Write(b)
 	if want := "  held by (100.0 % ambiguous)\n  may be held by\n          1  go:main.work in main.work\n"; !strings.Contains(b.String(), want) {
 		t.Errorf("%q is not in\n%s", want, b)
 	}
 	b.Reset()
-	if err := LocksJSON(b, r, a); err != nil {
+	if err := (&Locks{Recording: r, Analysis: a}).WriteJSON(b); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{`"lock": "channel in main.send"`, `"may_hold": [`, `"function": "main.work"`} {
@@ -84,9 +80,7 @@ channel in main.send at 0x10
 		t.Fatal(err)
 	}
 	b.Reset()
-	if err := LocksCompared(b, c, n, n, 0, 0); err != nil {
-		t.Fatal(err)
-	}
+	(&LocksCompared{Comparison: c, New: n, Old: n}).Write(b)
 	for _, want := range []string{
 		"    1.00  1.00    0.00          -    -  channel in main.send\n",
 		"  held, old: 100.0 % ambiguous\n  held, new: 100.0 % ambiguous\n  may be held by\n             0.50   0.50    0.00  go:main.work in main.work\n",

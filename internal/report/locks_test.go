@@ -74,13 +74,14 @@ func TestManyDeadlocks(t *testing.T) {
 	}{
 		{"info", written(func(b *strings.Builder) error { return Info(b, "x", r) }), "warning: DEADLOCK",
 			"warning: 22 more deadlocks; see cpprof locks --top 0 x\n", 8},
-		{"locks", written(func(b *strings.Builder) error { return Locks(b, r, a, 5, 0) }), "DEADLOCK in",
+		{"locks", written(func(b *strings.Builder) error { (&Locks{r, a, 5, 0}).Write(b); return nil }), "DEADLOCK in",
 			"\n25 more deadlocks (--top 0 shows all)\n\n", 5},
-		{"all locks", written(func(b *strings.Builder) error { return Locks(b, r, a, 0, 0) }), "DEADLOCK in", "", n},
+		{"all locks", written(func(b *strings.Builder) error { (&Locks{r, a, 0, 0}).Write(b); return nil }), "DEADLOCK in", "", n},
 		{"two recordings", written(func(b *strings.Builder) error {
-			return LocksCompared(b, comparison, views.Named{Recording: r, Name: "x"}, views.Named{Recording: r, Name: "y"}, 29, 0)
+			(&LocksCompared{comparison, views.Named{Recording: r, Name: "x"}, views.Named{Recording: r, Name: "y"}, 29, 0}).Write(b)
+			return nil
 		}), "DEADLOCK in", "\ny: 1 more deadlock (--top 0 shows all)\n\n", 58},
-		{"JSON", written(func(b *strings.Builder) error { return LocksJSON(b, r, a) }), `"goroutine"`, "", n},
+		{"JSON", written(func(b *strings.Builder) error { return (&Locks{r, a, 0, 0}).WriteJSON(b) }), `"goroutine"`, "", n},
 	} {
 		if got := strings.Count(test.text, test.one); got != test.shown {
 			t.Errorf("%s: %d deadlocks, want %d", test.name, got, test.shown)

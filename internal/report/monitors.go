@@ -94,10 +94,8 @@ func (m *Monitors) row(of *metrics.Monitor) monitorRow {
 
 // Write writes a table of the monitors that were measured, and lists the
 // others with the reasons.
-func (m *Monitors) Write(w io.Writer) error {
-	if err := Headline(w, m.Path, m.Table.Recording()); err != nil {
-		return err
-	}
+func (m *Monitors) Write(w io.Writer) {
+	Headline(w, m.Path, m.Table.Recording())
 	rows := m.rows()
 	t := table{}
 	t.add("monitor", "n", "min", "median", "mean", "max", "deviation", "layer")
@@ -119,13 +117,9 @@ func (m *Monitors) Write(w io.Writer) error {
 		termtext.Fprintf(w, "Over %d of %s: %s\n\n", m.List.Len(),
 			Counted(m.Table.Samples(), "sample"), termtext.Printable(m.Of))
 	}
-	if err := t.write(w); err != nil {
-		return err
-	}
-	if err := m.writeMissing(w, missing); err != nil {
-		return err
-	}
-	return m.writeLists(w)
+	t.write(w)
+	m.writeMissing(w, missing)
+	m.writeLists(w)
 }
 
 // remark returns the layer of a monitor, and what else is to say.
@@ -165,22 +159,22 @@ func InUnit(x float64, unit string) string {
 	return text
 }
 
-func (m *Monitors) writeMissing(w io.Writer, rows []monitorRow) error {
+func (m *Monitors) writeMissing(w io.Writer, rows []monitorRow) {
 	if len(rows) == 0 {
-		return nil
+		return
 	}
 	termtext.Fprintf(w, "\nNot measured:\n")
 	t := table{}
 	for _, r := range rows {
 		t.add("  "+termtext.Printable(r.Name), r.Layer, termtext.Printable(r.Unmeasured))
 	}
-	return t.write(w)
+	t.write(w)
 }
 
-func (m *Monitors) writeLists(w io.Writer) error {
+func (m *Monitors) writeLists(w io.Writer) {
 	lists := m.lists()
 	if len(lists) == 0 {
-		return nil
+		return
 	}
 	termtext.Fprintf(w, "\nSample lists:\n")
 	t := table{}
@@ -195,7 +189,7 @@ func (m *Monitors) writeLists(w io.Writer) error {
 		}
 		t.add("  "+termtext.Printable(l.Name), what, "= "+termtext.Printable(text))
 	}
-	return t.write(w)
+	t.write(w)
 }
 
 // A listRow is a sample list. Error says why it can't be computed.

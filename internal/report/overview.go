@@ -2,8 +2,6 @@ package report
 
 import (
 	"io"
-
-	"github.com/cpprof/cpprof/views"
 )
 
 // overviewJSON is the output of OverviewJSON.
@@ -14,10 +12,10 @@ type overviewJSON struct {
 }
 
 // OverviewJSON writes the classes of a recording, and some of its views.
-func OverviewJSON(w io.Writer, classes []views.ClassSummary, profiles []*Profile,
-	basis Basis) error {
+func OverviewJSON(w io.Writer, classes *Classes, profiles []*Profile) error {
 	list := elementsOf(profiles, func(p *Profile) any { return p.document() })
-	return writeJSON(w, overviewJSON{classesAsJSON(classes), list, basis})
+	return writeJSON(w,
+		overviewJSON{classesAsJSON(classes.List), list, BasisOf(classes.Recording)})
 }
 
 // overviewComparedJSON is the output of OverviewComparedJSON.
@@ -28,8 +26,7 @@ type overviewComparedJSON struct {
 
 // OverviewComparedJSON writes the classes of two recordings, and some of
 // their views.
-func OverviewComparedJSON(w io.Writer, classes []views.ClassPair, compared []*Comparison,
-	a, b views.Named) error {
+func OverviewComparedJSON(w io.Writer, classes *ClassesCompared, compared []*Comparison) error {
 	list := elementsOf(compared, func(c *Comparison) any { return c.document() })
-	return writeJSON(w, overviewComparedJSON{pairsAsJSON(classes, a, b), list})
+	return writeJSON(w, overviewComparedJSON{classes.document(), list})
 }

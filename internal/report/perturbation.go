@@ -18,7 +18,7 @@ type Perturbation struct {
 
 // Write writes a line for each quantity: its mean without and with, the
 // difference with its interval, and what to think of it.
-func (p *Perturbation) Write(w io.Writer) error {
+func (p *Perturbation) Write(w io.Writer) {
 	termtext.Fprintf(w, "%s, %s\n\n", termtext.Printable(p.What), p.Runs)
 	t := table{}
 	t.add("", "without", "with", "difference", "95 % interval", "")
@@ -41,12 +41,9 @@ func (p *Perturbation) Write(w io.Writer) error {
 		t.add(termtext.Printable(e.Name), p.value(e.Base, e), p.value(e.Mean, e),
 			relative(e.Difference, e.Base), interval, verdict(e))
 	}
-	if err := t.write(w); err != nil {
-		return err
-	}
-	_, err := termtext.Fprintf(w,
+	t.write(w)
+	termtext.Fprintf(w,
 		"\n%d of %d differ; of those that do, at most 5 %% are expected to do so by chance. Where none is seen,\nthe interval says how large a difference may be.\n", changed, compared)
-	return err
 }
 
 func (p *Perturbation) value(x float64, e *metrics.Effect) string {

@@ -20,53 +20,39 @@ type Probes struct {
 }
 
 // Write writes a table of the probed functions, and below it what is known of each.
-func (p *Probes) Write(w io.Writer) error {
+func (p *Probes) Write(w io.Writer) {
 	if len(p.Recording.Probes) == 0 {
-		_, err := termtext.Fprintln(w,
+		termtext.Fprintln(w,
 			"no function was probed: 'cpprof probe -p PROCESS FUNCTION' does that")
-		return err
+		return
 	}
-	if err := p.table(w); err != nil {
-		return err
-	}
+	p.table(w)
 	for i := range p.Recording.Probes {
-		if _, err := termtext.Fprintln(w, ""); err != nil {
-			return err
-		}
-		if _, err := termtext.Fprintln(w, p.Recording.Probes[i].Function); err != nil {
-			return err
-		}
+		termtext.Fprintln(w, "")
+		termtext.Fprintln(w, p.Recording.Probes[i].Function)
 		for _, line := range ProbeLines(p.Recording, &p.Recording.Probes[i], p.Top) {
-			if _, err := termtext.Fprintln(w, "  "+line); err != nil {
-				return err
-			}
+			termtext.Fprintln(w, "  "+line)
 		}
 	}
-	return nil
 }
 
 // WriteLive writes the table, and below it what is to be said of functions
 // meanwhile, in lines that are not wider than Width.
-func (p *Probes) WriteLive(w io.Writer) error {
-	if err := p.table(w); err != nil {
-		return err
-	}
+func (p *Probes) WriteLive(w io.Writer) {
+	p.table(w)
 	for i := range p.Recording.Probes {
 		b := &p.Recording.Probes[i]
 		if b.Note == "" {
 			continue
 		}
 		name := termtext.Shorten(termtext.Printable(b.Function), p.Width)
-		if _, err := termtext.Fprintf(w, "\n%s\n  %s\n", name,
-			termtext.Text(wrapped(termtext.Printable(b.Note), 2, p.Width))); err != nil {
-			return err
-		}
+		termtext.Fprintf(w, "\n%s\n  %s\n", name,
+			termtext.Text(wrapped(termtext.Printable(b.Note), 2, p.Width)))
 	}
-	return nil
 }
 
 // table writes a line for each function.
-func (p *Probes) table(w io.Writer) error {
+func (p *Probes) table(w io.Writer) {
 	t := table{right: true, width: p.Width}
 	t.add("calls", "per s", "mean", "p50", "p90", "p99", "max", "function")
 	for i := range p.Recording.Probes {
@@ -87,7 +73,7 @@ func (p *Probes) table(w io.Writer) error {
 		}
 		t.add(append(row, b.Function)...)
 	}
-	return t.write(w)
+	t.write(w)
 }
 
 // brief returns a duration with three digits.

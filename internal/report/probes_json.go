@@ -75,8 +75,8 @@ func numbersJSON(d *sampledata.Distribution) *NumbersJSON {
 }
 
 // WriteJSON writes all that was measured.
-func (p *Probes) WriteJSON(w io.Writer, basis Basis) error {
-	out := ProbesJSON{Probes: []ProbeJSON{}, Basis: basis}
+func (p *Probes) WriteJSON(w io.Writer) error {
+	out := ProbesJSON{Probes: []ProbeJSON{}, Basis: BasisOf(p.Recording)}
 	for i := range p.Recording.Probes {
 		b := &p.Recording.Probes[i]
 		one := ProbeJSON{

@@ -32,7 +32,7 @@ type Profile struct {
 // cost, its own cost if the display has it, its hits, its overlap with the
 // labels if there are any, and what it adds to the call path. ".." comes
 // before a call that is not immediate.
-func (p *Profile) Write(w io.Writer) error {
+func (p *Profile) Write(w io.Writer) {
 	b := bufio.NewWriter(w) // names can be so long that the whole text takes hundreds of MB
 	m := p.Session.Tree().Main()
 	termtext.Fprintf(b, "%s; %s\n", termtext.Printable(p.Title), unit(m))
@@ -67,7 +67,7 @@ func (p *Profile) Write(w io.Writer) error {
 	}
 	b.WriteString(sharedLegend(shared))
 	b.WriteString(Warnings(p.Warnings))
-	return b.Flush()
+	b.Flush()
 }
 
 // withName adds a name to a line. If the line would be wider than a screen,

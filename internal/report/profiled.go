@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math/big"
-	"path/filepath"
 	"strings"
 
 	"github.com/cpprof/cpprof/internal/termtext"
@@ -15,15 +14,6 @@ import (
 
 // What reports say of the recording of another tool's profile, which has no
 // samples.
-
-// profileHeadline writes one line that says what was read, then the warnings,
-// and a blank line.
-func profileHeadline(w io.Writer, path string, r *sampledata.Recording) error {
-	_, err := termtext.Fprintf(w, "%s: %s of %s\n%s\n", termtext.Printable(filepath.Base(path)),
-		r.Profile.Title,
-		termtext.Printable(quantityText(r.Profile.Main())), termtext.Text(Warnings(r.Warnings)))
-	return err
-}
 
 // quantityText returns a quantity with its unit: "alloc_space (bytes)".
 func quantityText(q *sampledata.Quantity) string {
@@ -118,12 +108,6 @@ func ProfileNumbers(r *sampledata.Recording) []ClassColumn {
 	}
 }
 
-// ProfileClasses writes the table of the classes of a profile.
-func ProfileClasses(w io.Writer, r *sampledata.Recording, classes []views.ClassSummary,
-	width int) error {
-	return classTable(w, ProfileNumbers(r), classes, width)
-}
-
 // profileClassData is a class of a profile, as data.
 type profileClassData struct {
 	Class  string   `json:"class"`
@@ -132,8 +116,8 @@ type profileClassData struct {
 	Stacks int64    `json:"stacks"`
 }
 
-// ProfileClassesJSON writes the same as JSON.
-func ProfileClassesJSON(w io.Writer, r *sampledata.Recording, classes []views.ClassSummary) error {
+// profileClassesJSON writes the classes of a profile as JSON.
+func profileClassesJSON(w io.Writer, r *sampledata.Recording, classes []views.ClassSummary) error {
 	all := r.Profile.Total(r.Profile.Shown[0])
 	list := make([]profileClassData, 0, len(classes))
 	for _, c := range classes {

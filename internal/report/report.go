@@ -3,6 +3,9 @@
 // a recording cost its target, how two recordings differ, and the standard
 // reports of the arcflow paper (xtree, xprof, xarc). It does no analysis of
 // its own.
+//
+// What writes text returns no error: the writer keeps its own, as a
+// bufio.Writer does, and whoever made the writer asks it in the end.
 package report
 
 import (

@@ -29,7 +29,7 @@ func StuckOf(r *sampledata.Recording, program string) *Stuck {
 }
 
 // Write writes the answer as text.
-func (s *Stuck) Write(w io.Writer) error {
+func (s *Stuck) Write(w io.Writer) {
 	b := new(strings.Builder)
 	h := s.Marking
 	termtext.Fprintf(b, "%s", s.Program)
@@ -44,8 +44,7 @@ func (s *Stuck) Write(w io.Writer) error {
 		b.WriteString("\n")
 	}
 	b.WriteString(s.cost())
-	_, err := io.WriteString(w, b.String())
-	return err
+	io.WriteString(w, b.String())
 }
 
 // summary says how many goroutines are stuck, and how sure that is.

@@ -18,9 +18,17 @@ type table struct {
 	width int
 }
 
+// first returns the first elements of a list, all if top is 0.
+func first[T any](list []T, top int) []T {
+	if top > 0 && top < len(list) {
+		return list[:top]
+	}
+	return list
+}
+
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 
-func (t *table) write(w io.Writer) error {
+func (t *table) write(w io.Writer) {
 	var widths []int
 	for _, row := range t.rows {
 		for i, cell := range row {
@@ -47,9 +55,6 @@ func (t *table) write(w io.Writer) error {
 				b.WriteString("  " + pad + cell)
 			}
 		}
-		if _, err := termtext.Fprintln(w, strings.TrimRight(b.String(), " ")); err != nil {
-			return err
-		}
+		termtext.Fprintln(w, strings.TrimRight(b.String(), " "))
 	}
-	return nil
 }

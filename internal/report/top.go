@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"math/big"
 	"slices"
 	"strings"
@@ -34,12 +33,6 @@ type Top struct {
 
 	Width, Height int // of the screen, in characters; 0 means unlimited
 	Color         bool
-}
-
-// Write writes the lines.
-func (t *Top) Write(w io.Writer) error {
-	_, err := io.WriteString(w, strings.Join(t.Lines(), "\n")+"\n")
-	return err
 }
 
 // Lines returns the classes, the busiest first, each with its typed time as a

@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -15,16 +14,6 @@ import (
 
 // What reports say of recordings of execution traces and goroutine dumps, for
 // which nothing was halted.
-
-// traceHeadline writes one line that says what was traced, then the warnings,
-// and a blank line.
-func traceHeadline(w io.Writer, path string, r *sampledata.Recording) error {
-	s := r.Stats()
-	_, err := termtext.Fprintf(w, "%s: an execution trace of %s, with %s of goroutines\n%s\n",
-		termtext.Printable(filepath.Base(path)), span(s.Duration), Counted(r.Runs.Len(), "state"),
-		termtext.Text(Warnings(r.Warnings)))
-	return err
-}
 
 // traceInfo writes what was traced.
 func traceInfo(w io.Writer, path string, r *sampledata.Recording) error {

@@ -26,12 +26,9 @@ type Why struct {
 }
 
 // Write writes the findings in plain English, or that there are none and why.
-func (y *Why) Write(w io.Writer) error {
+func (y *Why) Write(w io.Writer) {
 	b := new(strings.Builder)
-	shown := y.Findings
-	if y.Top > 0 && len(shown) > y.Top {
-		shown = shown[:y.Top]
-	}
+	shown := first(y.Findings, y.Top)
 	if y.State != why.Slow {
 		termtext.Fprintf(b, "%s\n", termtext.Text(wrapped(y.Verdict(), 0, whyWidth)))
 	}
@@ -46,8 +43,7 @@ func (y *Why) Write(w io.Writer) error {
 	}
 	y.improved(b)
 	y.rest(b)
-	_, err := io.WriteString(w, b.String())
-	return err
+	io.WriteString(w, b.String())
 }
 
 // whyWidth is the width at which sentences are wrapped.
@@ -229,10 +225,7 @@ func (y *Why) improved(b *strings.Builder) {
 	if len(y.Improved) == 0 {
 		return
 	}
-	shown := y.Improved
-	if y.Top > 0 && len(shown) > y.Top {
-		shown = shown[:y.Top]
-	}
+	shown := first(y.Improved, y.Top)
 	b.WriteString("\nImproved since the earlier recording, which says:\n")
 	for _, f := range shown {
 		text := Sentence(f) + " Now: " + cmp.Or(beforeText(f), "it is gone") + "."

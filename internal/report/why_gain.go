@@ -27,10 +27,9 @@ func RemovalOf(r *why.Removal, basis Basis) *Removal {
 }
 
 // Write writes the sentence.
-func (r *Removal) Write(w io.Writer) error {
-	_, err := termtext.Fprintf(w, "%s\n",
+func (r *Removal) Write(w io.Writer) {
+	termtext.Fprintf(w, "%s\n",
 		termtext.Text(wrapped(termtext.Printable(r.Text), 4, whyWidth)))
-	return err
 }
 
 // WriteJSON writes the removal as JSON.

@@ -81,7 +81,7 @@ func sitesText(sites []why.Part) string {
 
 // WriteLog writes the log of experiments: each hypothesis with the course of
 // its verdict, and each probe.
-func (y *Why) WriteLog(w io.Writer, r *sampledata.Recording) error {
+func (y *Why) WriteLog(w io.Writer, r *sampledata.Recording) {
 	var b strings.Builder
 	b.WriteString("Hypotheses, with their verdicts as evidence grew\n")
 	for i := range y.Hypotheses {
@@ -107,8 +107,7 @@ func (y *Why) WriteLog(w io.Writer, r *sampledata.Recording) error {
 			termtext.Text(wrapped(y.shortened(termtext.Printable(probeLog(&r.Probes[i]))), 6,
 				whyWidth)))
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	io.WriteString(w, b.String())
 }
 
 // courseText says when a verdict changed: "MAYBE at 0.4 s, YES from 1.2 s".

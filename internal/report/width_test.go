@@ -40,36 +40,32 @@ func TestNamesFitTheWidth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, write := range []func(b *strings.Builder, width int) error{
-		func(b *strings.Builder, width int) error { return Classes(b, classes, width) },
-		func(b *strings.Builder, width int) error {
-			return ClassesCompared(b, views.PairClasses(classes, classes), width)
+	for _, write := range []func(b *strings.Builder, width int){
+		func(b *strings.Builder, width int) { (&Classes{r, classes, width}).Write(b) },
+		func(b *strings.Builder, width int) {
+			(&ClassesCompared{Pairs: views.PairClasses(classes, classes), Width: width}).Write(b)
 		},
-		func(b *strings.Builder, width int) error {
-			return (&Profile{Session: session, Title: "Thread View", Width: width}).Write(b)
+		func(b *strings.Builder, width int) {
+			(&Profile{Session: session, Title: "Thread View", Width: width}).Write(b)
 		},
-		func(b *strings.Builder, width int) error { return Locks(b, r, waits, 0, width) },
-		func(b *strings.Builder, width int) error {
+		func(b *strings.Builder, width int) { (&Locks{r, waits, 0, width}).Write(b) },
+		func(b *strings.Builder, width int) {
 			costs := &Costs{Title: "Thread View", Metric: v.Tree.Main(), Width: width}
 			costs.Add(path, callpath.Total(v.Tree, session.Membership(), path))
-			return costs.Write(b)
+			costs.Write(b)
 		},
-		func(b *strings.Builder, width int) error { return WriteXTree(b, v.Tree, XOptions{Width: width}) },
-		func(b *strings.Builder, width int) error { return WriteXProf(b, v.Tree, XOptions{Width: width}) },
-		func(b *strings.Builder, width int) error { return WriteXArc(b, v.Tree, XOptions{Width: width}) },
-		func(b *strings.Builder, width int) error {
+		func(b *strings.Builder, width int) { WriteXTree(b, v.Tree, XOptions{Width: width}) },
+		func(b *strings.Builder, width int) { WriteXProf(b, v.Tree, XOptions{Width: width}) },
+		func(b *strings.Builder, width int) { WriteXArc(b, v.Tree, XOptions{Width: width}) },
+		func(b *strings.Builder, width int) {
 			found := NewFound(hotspots.Find(hotspots.NewSingle(v.Tree), hotspots.FindOptions{}), "", Basis{})
 			found.Width = width
-			return found.Write(b)
+			found.Write(b)
 		},
 	} {
 		var full, short strings.Builder
-		if err := write(&full, 0); err != nil {
-			t.Fatal(err)
-		}
-		if err := write(&short, 100); err != nil {
-			t.Fatal(err)
-		}
+		write(&full, 0)
+		write(&short, 100)
 		if !strings.Contains(full.String(), long+".(*terminal).run") || !strings.Contains(short.String(), "…/handlers.(*terminal).run") {
 			t.Errorf("full:\n%s\nshortened:\n%s", full.String(), short.String())
 		}

@@ -186,7 +186,7 @@ func (g xgroups) of(f calltree.Func) []int32 { return g.ids[g.start[f]:g.start[f
 
 // WriteXArc writes the xarc report: a stanza of parents, self and children
 // for each function.
-func WriteXArc(w io.Writer, t *calltree.Tree, o XOptions) error {
+func WriteXArc(w io.Writer, t *calltree.Tree, o XOptions) {
 	out := bufio.NewWriter(w)
 	v := nodeValues(t, o)
 	termtext.Fprintln(out, termtext.Text(v.heading("xarc")))
@@ -207,5 +207,5 @@ func WriteXArc(w io.Writer, t *calltree.Tree, o XOptions) error {
 			out.Write(append(o.appendName(line, r.Name), '\n'))
 		}
 	}
-	return out.Flush()
+	out.Flush()
 }

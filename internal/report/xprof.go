@@ -87,7 +87,7 @@ func shallowest(t *calltree.Tree) []int {
 // WriteXProf writes the xprof report: calls, percentages of base and cum, the
 // index of the function in the xarc report, and below them the sum of the
 // calls.
-func WriteXProf(w io.Writer, t *calltree.Tree, o XOptions) error {
+func WriteXProf(w io.Writer, t *calltree.Tree, o XOptions) {
 	out := bufio.NewWriter(w)
 	p := newXProfile(t, o)
 	line := func(cells, index, name string) {
@@ -104,7 +104,7 @@ func WriteXProf(w io.Writer, t *calltree.Tree, o XOptions) error {
 		sum.Add(sum, r.Calls.Exact())
 	}
 	termtext.Fprintf(out, "%9s\n", exactOrRounded(sum, 2))
-	return out.Flush()
+	out.Flush()
 }
 
 // ruler underlines the columns.

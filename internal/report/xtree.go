@@ -77,7 +77,7 @@ func keptByName(t *calltree.Tree, o XOptions) []bool {
 
 // WriteXTree writes the xtree report: level, level of recursion, calls, and
 // percentages of base and cum.
-func WriteXTree(w io.Writer, t *calltree.Tree, o XOptions) error {
+func WriteXTree(w io.Writer, t *calltree.Tree, o XOptions) {
 	out := bufio.NewWriter(w)
 	v := nodeValues(t, o)
 	termtext.Fprintln(out, v.heading("xtree"))
@@ -91,7 +91,7 @@ func WriteXTree(w io.Writer, t *calltree.Tree, o XOptions) error {
 		line = append(line, indent(r.Level)...)
 		out.Write(append(o.appendName(line, r.Node.Name), '\n'))
 	}
-	return out.Flush()
+	out.Flush()
 }
 
 const deepestIndent = 100

@@ -1,10 +1,7 @@
 package session
 
 import (
-	"io"
-
 	"github.com/cpprof/cpprof/internal/report"
-	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views/locks"
 )
 
@@ -36,19 +33,5 @@ func (l *Locks) Report(src *Source) (report.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &locksReport{src.Recording, a, src.Width}, nil
-}
-
-type locksReport struct {
-	recording *sampledata.Recording
-	analysis  *locks.Analysis
-	width     int
-}
-
-func (r *locksReport) Write(w io.Writer) error {
-	return report.Locks(w, r.recording, r.analysis, 0, r.width)
-}
-
-func (r *locksReport) WriteJSON(w io.Writer) error {
-	return report.LocksJSON(w, r.recording, r.analysis)
+	return &report.Locks{Recording: src.Recording, Analysis: a, Width: src.Width}, nil
 }

@@ -97,7 +97,7 @@ type scatterReport struct {
 	width int
 }
 
-func (r *scatterReport) Write(w io.Writer) error { return plots.PrintScatter(w, r.pair, r.width) }
+func (r *scatterReport) Write(w io.Writer) { plots.PrintScatter(w, r.pair, r.width) }
 
 // Report returns the report that 'cpprof monitors plot --scatter' writes.
 func (m *Matrix) Report(src *Source) (report.Report, error) {

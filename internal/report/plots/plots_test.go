@@ -112,9 +112,7 @@ func TestSegments(t *testing.T) {
 func TestTerminal(t *testing.T) {
 	table := recorded(t)
 	var b strings.Builder
-	if err := PrintStrips(&b, strips(t, table, 1, "saw", "none"), 134); err != nil {
-		t.Fatal(err)
-	}
+	PrintStrips(&b, strips(t, table, 1, "saw", "none"), 134)
 	want := "saw: 0 to 19.0 KiB, in 2 s\n"
 	if !strings.HasPrefix(b.String(), want) || !strings.Contains(b.String(), "none: no value is defined") {
 		t.Errorf("got\n%s", b.String())
@@ -126,9 +124,7 @@ func TestTerminal(t *testing.T) {
 	x, _ := table.Numbers("saw")
 	y, _ := table.Numbers("-saw")
 	b.Reset()
-	if err := PrintScatter(&b, NewPair(x, y, metrics.All(200)), 60); err != nil {
-		t.Fatal(err)
-	}
+	PrintScatter(&b, NewPair(x, y, metrics.All(200)), 60)
 	lines := strings.Split(b.String(), "\n")
 	if !strings.HasPrefix(b.String(), "-saw (up) with saw (right): n 190, r -1.000") || !strings.Contains(lines[2], "0 │⠁") || !strings.HasSuffix(lines[21], "⢀") && !strings.HasSuffix(lines[21], "⡀") {
 		t.Errorf("got\n%s", b.String())

@@ -24,7 +24,7 @@ var eighths = []rune(" ▁▂▃▄▅▆▇█")
 
 // PrintStrips draws strips of blocks below one another, with statistics beside
 // them. Width is the terminal's; 0 if there is none.
-func PrintStrips(w io.Writer, strips []Strip, width int) error {
+func PrintStrips(w io.Writer, strips []Strip, width int) {
 	if width == 0 {
 		width = usualWidth
 	}
@@ -57,7 +57,6 @@ func PrintStrips(w io.Writer, strips []Strip, width int) error {
 		}
 		termtext.Fprintf(w, "\n")
 	}
-	return nil
 }
 
 // bars draws a run as bars, from the top line to the bottom line. Where
@@ -94,7 +93,7 @@ func (r *Run) bars(columns int, low, high, end float64) []string {
 }
 
 // PrintScatter draws a scatter plot of dots.
-func PrintScatter(w io.Writer, p *Pair, width int) error {
+func PrintScatter(w io.Writer, p *Pair, width int) {
 	if width == 0 {
 		width = usualWidth
 	}
@@ -102,8 +101,8 @@ func PrintScatter(w io.Writer, p *Pair, width int) error {
 	termtext.Fprintf(w, "%s (up) with %s (right): %s\n\n", termtext.Printable(p.Y),
 		termtext.Printable(p.X), p.Title())
 	if len(p.At) == 0 {
-		_, err := termtext.Fprintf(w, "no sample has values of both\n")
-		return err
+		termtext.Fprintf(w, "no sample has values of both\n")
+		return
 	}
 	dots := NewDots(p, columns, scatterRows)
 	x, y := dots.X, dots.Y
@@ -121,7 +120,6 @@ func PrintScatter(w io.Writer, p *Pair, width int) error {
 	}
 	left, right := report.InUnit(x.Low, p.UnitX), report.InUnit(x.High, p.UnitX)
 	gap := max(1, columns-utf8.RuneCountInString(left)-utf8.RuneCountInString(right))
-	_, err := termtext.Fprintf(w, "%*s └%s\n%*s  %s%s%s\n", margin, "",
+	termtext.Fprintf(w, "%*s └%s\n%*s  %s%s%s\n", margin, "",
 		strings.Repeat("─", columns), margin, "", left, strings.Repeat(" ", gap), right)
-	return err
 }
