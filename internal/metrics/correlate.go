@@ -10,31 +10,31 @@ import (
 // Its caveats say how far to trust that (sections 5.4.1 to 5.4.5 of the paper).
 // It never says which of the two is the cause.
 type Correlation struct {
-	N        int     // samples in which both are defined
-	Pearson  float64 // undefined if one of them has one value only
-	Spearman float64 // of the ranks; of equal values, the mean rank
+	N        int     `json:"n"`        // samples in which both are defined
+	Pearson  float64 `json:"pearson"`  // undefined if one of them has one value only
+	Spearman float64 `json:"spearman"` // of the ranks; of equal values, the mean rank
 
 	// samples that pull the line through the points: 1/n + (x - mean)²/Sxx is
 	// above 4/n, for x or for y
-	Leverage []int
-	Without  float64 // Pearson without these; undefined if there are none
+	Leverage []int   `json:"leverage_points"`
+	Without  float64 `json:"pearson_without"` // Pearson without these; undefined if there are none
 
 	// Of the first differences, from each sample to the next one of the
 	// recording: if both metrics only follow a trend, they correlate, and their
 	// differences don't.
-	Differences  float64
-	DifferencesN int
+	Differences  float64 `json:"pearson_of_differences"`
+	DifferencesN int     `json:"-"`
 
 	// The shift of y, in samples, at which the two correlate best: if it is 2,
 	// y follows x by two samples. 0 unless another shift is clearly better.
-	Lag        int
-	LagPearson float64
+	Lag        int     `json:"lag"`
+	LagPearson float64 `json:"pearson_at_lag"`
 
-	Effective float64 // how many independent samples N samples amount to, see effective
+	Effective float64 `json:"independent_samples"` // how many independent samples N samples amount to, see effective
 	// how likely such a Pearson is by chance, of two metrics that have nothing
 	// to do with one another
-	P              float64
-	NearlyConstant bool // one of them is the same in nearly all samples
+	P              float64 `json:"by_chance"`
+	NearlyConstant bool    `json:"-"` // one of them is the same in nearly all samples
 }
 
 // A pair is two metrics in the samples in which both are defined.

@@ -11,21 +11,29 @@ import (
 // such as with and without a recording (perturbation, section 3.4 of the
 // paper).
 type Effect struct {
-	Name          string
-	Unit          string
-	With, Without []float64 // of each run or turn; only defined values count
+	Name string `json:"name"`
+	Unit string `json:"unit"`
+	// of each run or turn; only defined values count
+	With    []float64 `json:"with"`
+	Without []float64 `json:"without"`
 
-	N, M       int     // number of defined values with and without
-	Mean, Base float64 // with and without; undefined without values
-	Difference float64 // Mean - Base
+	N int `json:"-"` // number of defined values with
+	M int `json:"-"` // and without
+	// with and without; undefined without values
+	Mean       float64 `json:"mean_with"`
+	Base       float64 `json:"mean_without"`
+	Difference float64 `json:"difference"` // Mean - Base
 	// the interval that has the true difference with a probability of 95 %
 	// (Welch); undefined for fewer than two values
-	Low, High float64
-	P         float64 // how likely such a difference is by chance
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+	P    float64 `json:"by_chance"` // how likely such a difference is by chance
 	// of all quantities together, at most 5 % of those that differ are expected
 	// to do so by chance
-	Differs                   bool
-	StdDevWith, StdDevWithout float64 // the standard deviations with and without
+	Differs bool `json:"differs"`
+	// the standard deviations
+	StdDevWith    float64 `json:"standard_deviation_with"`
+	StdDevWithout float64 `json:"standard_deviation_without"`
 }
 
 // confidence is the probability of intervals.

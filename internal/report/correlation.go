@@ -21,31 +21,9 @@ type Correlated struct {
 
 // correlationJSON is a correlation for JSON. What is undefined is null.
 type correlationJSON struct {
-	X           string   `json:"x"`
-	Y           string   `json:"y"`
-	N           int      `json:"n"`
-	Pearson     *float64 `json:"pearson"`
-	Spearman    *float64 `json:"spearman"`
-	Leverage    []int    `json:"leverage_points"`
-	Without     *float64 `json:"pearson_without"`
-	Differences *float64 `json:"pearson_of_differences"`
-	Lag         int      `json:"lag"`
-	LagPearson  *float64 `json:"pearson_at_lag"`
-	Effective   *float64 `json:"independent_samples"`
-	P           *float64 `json:"by_chance"`
-}
-
-func correlationOf(x, y string, c *metrics.Correlation) correlationJSON {
-	j := correlationJSON{
-		X: x, Y: y, N: c.N, Pearson: defined(c.Pearson), Spearman: defined(c.Spearman),
-		Leverage: c.Leverage, Without: defined(c.Without),
-		Differences: defined(c.Differences), Lag: c.Lag, LagPearson: defined(c.LagPearson),
-		Effective: defined(c.Effective), P: defined(c.P),
-	}
-	if j.Leverage == nil {
-		j.Leverage = []int{}
-	}
-	return j
+	X string `json:"x"`
+	Y string `json:"y"`
+	metrics.Correlation
 }
 
 // Coefficient formats a correlation coefficient.
@@ -91,16 +69,13 @@ func (c *Correlated) Write(w io.Writer) {
 
 // WriteJSON writes the correlation as JSON.
 func (c *Correlated) WriteJSON(w io.Writer) error {
-	caveats := c.Caveats(c.X, c.Y, c.Points)
-	if caveats == nil {
-		caveats = []string{}
-	}
 	return writeJSON(w, struct {
 		Over string `json:"over"`
 		correlationJSON
 		Caveats []string `json:"caveats"`
 		Basis
-	}{c.Over, correlationOf(c.X.Expr, c.Y.Expr, &c.Correlation), caveats, c.Basis})
+	}{c.Over, correlationJSON{c.X.Expr, c.Y.Expr, c.Correlation},
+		c.Caveats(c.X, c.Y, c.Points), c.Basis})
 }
 
 // A Matrix has the correlations of several metrics with one another.
@@ -160,7 +135,7 @@ func (m *Matrix) WriteJSON(w io.Writer) error {
 	for i, x := range m.Metrics {
 		for k, y := range m.Metrics {
 			if i < k {
-				pairs = append(pairs, correlationOf(x.Expr, y.Expr, &m.Of[i][k]))
+				pairs = append(pairs, correlationJSON{x.Expr, y.Expr, m.Of[i][k]})
 			}
 		}
 	}
@@ -220,7 +195,7 @@ func (r *Ranking) WriteJSON(w io.Writer) error {
 	for i := range r.List {
 		c := &r.List[i]
 		list = append(list, candidate{c.What, c.Survives,
-			correlationOf(c.Expr, r.Metric, &c.Correlation)})
+			correlationJSON{c.Expr, r.Metric, c.Correlation}})
 	}
 	return writeJSON(w, struct {
 		Metric string      `json:"metric"`

@@ -16,7 +16,7 @@ type document interface{ basis() Basis }
 
 // writeJSON writes a document as indented JSON, and does not escape names for HTML.
 func writeJSON(w io.Writer, v document) error {
-	s := stream{out: bufio.NewWriter(w)}
+	s := stream{out: bufio.NewWriter(w), fields: map[reflect.Type][]reflect.StructField{}}
 	s.value(reflect.ValueOf(v), "")
 	s.text("\n")
 	if s.err != nil {

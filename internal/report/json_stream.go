@@ -2,9 +2,13 @@ package report
 
 import (
 	"bufio"
+	"encoding"
+	"encoding/json"
 	"iter"
+	"maps"
+	"math"
 	"reflect"
-	"strconv"
+	"slices"
 	"strings"
 )
 
@@ -24,81 +28,144 @@ func elementsOf[T any](list []T, element func(T) any) elements {
 }
 
 // A stream writes a document as json.Encoder does, but never has all of it in
-// memory.
+// memory. Besides, a list that is nil is empty, and a number that is undefined
+// or infinite is null.
 type stream struct {
-	out *bufio.Writer
-	err error
+	out    *bufio.Writer
+	fields map[reflect.Type][]reflect.StructField // that structs have in a document
+	err    error
 }
 
 const jsonIndent = "  "
 
 // value writes a value. The lines after its first begin with the prefix.
 func (s *stream) value(v reflect.Value, prefix string) {
-	for !v.IsZero() && (v.Kind() == reflect.Interface ||
-		v.Kind() == reflect.Pointer && hasElements(v.Type())) {
+	for (v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer) && !v.IsNil() &&
+		!writesItself(v.Type()) {
 		v = v.Elem()
 	}
+	if !v.IsValid() || writesItself(v.Type()) {
+		s.leaf(v, prefix)
+		return
+	}
 	if list, ok := v.Interface().(elements); ok {
-		s.list(list, prefix)
+		s.block("[", "]", prefix, list.all())
 		return
 	}
-	if v.Kind() == reflect.Struct && hasElements(v.Type()) {
-		s.text("{")
-		s.fields(v, prefix+jsonIndent, true)
-		s.text("\n" + prefix + "}")
-		return
+	switch v.Kind() {
+	case reflect.Struct:
+		s.block("{", "}", prefix, s.members(v))
+	case reflect.Map:
+		s.block("{", "}", prefix, entries(v))
+	case reflect.Slice, reflect.Array:
+		s.block("[", "]", prefix, func(yield func(string, reflect.Value) bool) {
+			for i := 0; i < v.Len() && yield("", v.Index(i)); i++ {
+			}
+		})
+	case reflect.Float64:
+		if x := v.Float(); math.IsNaN(x) || math.IsInf(x, 0) {
+			s.text("null")
+			return
+		}
+		s.leaf(v, prefix)
+	default:
+		s.leaf(v, prefix)
 	}
-	text, err := encode(v.Interface(), prefix, jsonIndent)
+}
+
+// writesItself reports whether a type says how it is written.
+func writesItself(t reflect.Type) bool {
+	return t.Implements(reflect.TypeFor[json.Marshaler]()) ||
+		t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) ||
+		t == reflect.TypeFor[[]byte]()
+}
+
+// leaf writes a value that json.Encoder writes.
+func (s *stream) leaf(v reflect.Value, prefix string) {
+	var of any
+	if v.IsValid() {
+		of = v.Interface()
+	}
+	text, err := encode(of, prefix, jsonIndent)
 	if err != nil && s.err == nil {
 		s.err = err
 	}
 	s.text(strings.TrimSuffix(string(text), "\n"))
 }
 
-func (s *stream) list(list elements, prefix string) {
-	end := "[]"
-	list(func(v any) bool {
-		if end == "[]" {
-			s.text("[\n")
-		} else {
-			s.text(",\n")
+// block writes values between brackets. Those of an object have names.
+func (s *stream) block(begin, end, prefix string, values iter.Seq2[string, reflect.Value]) {
+	before, after := begin, end
+	for name, v := range values {
+		s.text(before + "\n" + prefix + jsonIndent)
+		if before, after = ",", "\n"+prefix+end; begin == "{" {
+			s.leaf(reflect.ValueOf(name), "")
+			s.text(": ")
 		}
-		end = "\n" + prefix + "]"
-		s.text(prefix + jsonIndent)
-		s.value(reflect.ValueOf(v), prefix+jsonIndent)
-		return s.err == nil
-	})
-	s.text(end)
+		if s.value(v, prefix+jsonIndent); s.err != nil {
+			return
+		}
+	}
+	if before == begin {
+		s.text(begin)
+	}
+	s.text(after)
 }
 
-// fields writes the fields of a struct and of the structs that it embeds. first
-// says that none are written before them. It reports whether none are written
-// still. All fields are exported and have names for JSON.
-func (s *stream) fields(v reflect.Value, prefix string, first bool) (none bool) {
-	for i := range v.NumField() {
-		f, field := v.Type().Field(i), v.Field(i)
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		switch {
-		case f.Anonymous:
-			first = s.fields(field, prefix, first)
-			continue
-		case options == "omitempty" && isEmpty(field):
-			continue
+func (list elements) all() iter.Seq2[string, reflect.Value] {
+	return func(yield func(string, reflect.Value) bool) {
+		if list != nil {
+			list(func(v any) bool { return yield("", reflect.ValueOf(v)) })
 		}
-		if !first {
-			s.text(",")
-		}
-		first = false
-		s.text("\n" + prefix + strconv.Quote(name) + ": ")
-		s.value(field, prefix)
 	}
-	return first
+}
+
+// entries returns the entries of a map, in the order of their names.
+func entries(v reflect.Value) iter.Seq2[string, reflect.Value] {
+	of := map[string]reflect.Value{}
+	for key, value := range v.Seq2() {
+		of[key.String()] = value
+	}
+	return func(yield func(string, reflect.Value) bool) {
+		for _, key := range slices.Sorted(maps.Keys(of)) {
+			if !yield(key, of[key]) {
+				return
+			}
+		}
+	}
+}
+
+// members returns the fields of a struct, and of the structs that it embeds,
+// with their names in a document.
+func (s *stream) members(v reflect.Value) iter.Seq2[string, reflect.Value] {
+	t := v.Type()
+	if s.fields[t] == nil {
+		s.fields[t] = reflect.VisibleFields(t)
+	}
+	return func(yield func(string, reflect.Value) bool) {
+		for _, f := range s.fields[t] {
+			name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if name == "-" || !f.IsExported() || f.Anonymous && name == "" {
+				continue
+			}
+			if name == "" {
+				name = f.Name
+			}
+			field, err := v.FieldByIndexErr(f.Index)
+			if err == nil && !(options == "omitempty" && isEmpty(field)) && !yield(name, field) {
+				return
+			}
+		}
+	}
 }
 
 // isEmpty reports whether a field with the option omitempty is left out.
 func isEmpty(v reflect.Value) bool {
-	if k := v.Kind(); k == reflect.Slice || k == reflect.Map {
+	switch v.Kind() {
+	case reflect.Slice, reflect.Map:
 		return v.Len() == 0
+	case reflect.Struct:
+		return false
 	}
 	return v.IsZero()
 }
@@ -107,23 +174,4 @@ func (s *stream) text(t string) {
 	if s.err == nil {
 		_, s.err = s.out.WriteString(t)
 	}
-}
-
-var typeOfElements = reflect.TypeFor[elements]()
-
-// hasElements reports whether a struct has elements, or a field that has
-// some. A pointer to a struct is like the struct.
-func hasElements(t reflect.Type) bool {
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if t.Kind() != reflect.Struct {
-		return false
-	}
-	for i := range t.NumField() {
-		if f := t.Field(i); f.Type == typeOfElements || hasElements(f.Type) {
-			return true
-		}
-	}
-	return false
 }

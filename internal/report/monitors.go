@@ -24,32 +24,17 @@ type Monitors struct {
 
 // A monitorRow is one monitor or metric. What is undefined is null.
 type monitorRow struct {
-	Name       string   `json:"name"`
-	Layer      string   `json:"layer"`
-	Kind       string   `json:"kind"`
-	Expr       string   `json:"expr"` // what the statistics are of: the rate of a counter
-	Unit       string   `json:"unit"`
-	Source     string   `json:"source"`
-	Resolution string   `json:"resolution"`
-	Unmeasured string   `json:"unmeasured"`
-	Samples    int      `json:"samples"` // with a value
-	Min        *float64 `json:"min"`
-	Max        *float64 `json:"max"`
-	Sum        *float64 `json:"sum"`
-	Mean       *float64 `json:"mean"`
-	Median     *float64 `json:"median"`
-	Deviation  *float64 `json:"standard_deviation"`
-	Ratio      *float64 `json:"ratio_of_sums"` // of a quotient of two differences
-	Restarts   int      `json:"restarts"`      // how often a counter began anew
-	Words      []string `json:"words,omitempty"`
-}
-
-// defined returns a number for JSON: nil if it is undefined or infinite.
-func defined(x float64) *float64 {
-	if !metrics.Defined(x) || math.IsInf(x, 0) {
-		return nil
-	}
-	return &x
+	Name       string `json:"name"`
+	Layer      string `json:"layer"`
+	Kind       string `json:"kind"`
+	Expr       string `json:"expr"` // what the statistics are of: the rate of a counter
+	Unit       string `json:"unit"`
+	Source     string `json:"source"`
+	Resolution string `json:"resolution"`
+	Unmeasured string `json:"unmeasured"`
+	metrics.Stats
+	Restarts int      `json:"restarts"` // how often a counter began anew
+	Words    []string `json:"words,omitempty"`
 }
 
 func (m *Monitors) rows() []monitorRow {
@@ -64,7 +49,7 @@ func (m *Monitors) row(of *metrics.Monitor) monitorRow {
 	row := monitorRow{
 		Name: of.Name, Layer: of.Layer.String(), Kind: of.Kind.String(), Expr: of.Name,
 		Unit: of.Unit, Source: of.Source,
-		Resolution: of.Resolution, Unmeasured: of.Unmeasured,
+		Resolution: of.Resolution, Unmeasured: of.Unmeasured, Stats: metrics.NoStats(0),
 	}
 	switch {
 	case of.Expr != "":
@@ -77,17 +62,13 @@ func (m *Monitors) row(of *metrics.Monitor) monitorRow {
 		row.Unmeasured, _, _ = strings.Cut(err.Error(), "\n")
 		return row
 	}
-	s := metric.Stats(m.List)
-	row.Unit, row.Samples, row.Restarts, row.Words = metric.Unit.String(), s.N, metric.Restarts,
-		metric.Words
-	if row.Unmeasured == "" && s.N == 0 {
-		row.Unmeasured = "in none of these samples"
+	row.Unit, row.Restarts, row.Words = metric.Unit.String(), metric.Restarts, metric.Words
+	row.Stats = metric.Stats(m.List)
+	if row.Words != nil || row.N == 0 {
+		row.Stats = metrics.NoStats(row.N)
 	}
-	if metric.Words == nil && s.N > 0 {
-		row.Min, row.Max, row.Sum, row.Mean = defined(s.Min), defined(s.Max), defined(s.Sum),
-			defined(s.Mean)
-		row.Median, row.Deviation, row.Ratio = defined(s.Median), defined(s.Deviance),
-			defined(s.Ratio)
+	if row.Unmeasured == "" && row.N == 0 {
+		row.Unmeasured = "in none of these samples"
 	}
 	return row
 }
@@ -105,12 +86,12 @@ func (m *Monitors) Write(w io.Writer) {
 		case r.Unmeasured != "":
 			missing = append(missing, r)
 		case r.Words != nil:
-			t.add(termtext.Printable(r.Expr), strconv.Itoa(r.Samples), "", "", "", "", "",
+			t.add(termtext.Printable(r.Expr), strconv.Itoa(r.N), "", "", "", "", "",
 				r.Layer+": "+termtext.Printable(strings.Join(r.Words, ", ")))
 		default:
-			t.add(termtext.Printable(r.Expr), strconv.Itoa(r.Samples), inUnit(r.Min, r.Unit),
-				inUnit(r.Median, r.Unit), inUnit(r.Mean, r.Unit),
-				inUnit(r.Max, r.Unit), inUnit(r.Deviation, r.Unit), m.remark(r))
+			t.add(termtext.Printable(r.Expr), strconv.Itoa(r.N), InUnit(r.Min, r.Unit),
+				InUnit(r.Median, r.Unit), InUnit(r.Mean, r.Unit),
+				InUnit(r.Max, r.Unit), InUnit(r.Deviance, r.Unit), m.remark(r))
 		}
 	}
 	if m.Of != "" {
@@ -128,8 +109,8 @@ func (m *Monitors) remark(r monitorRow) string {
 	if r.Kind == "metric" {
 		text = "= " + termtext.Printable(r.Source)
 	}
-	if r.Ratio != nil {
-		text += "; on the whole " + inUnit(r.Ratio, r.Unit)
+	if metrics.Defined(r.Ratio) {
+		text += "; on the whole " + InUnit(r.Ratio, r.Unit)
 	}
 	if r.Restarts > 0 {
 		text += "; began anew " + Counted(r.Restarts, "time")
@@ -137,17 +118,12 @@ func (m *Monitors) remark(r monitorRow) string {
 	return text
 }
 
-// inUnit formats a number with a few digits and its unit, such as "1.5
+// InUnit formats a number with a few digits and its unit, such as "1.5
 // MiB/s"; "-" if it is undefined.
-func inUnit(x *float64, unit string) string {
-	if x == nil {
+func InUnit(x float64, unit string) string {
+	if !metrics.Defined(x) {
 		return "-"
 	}
-	return InUnit(*x, unit)
-}
-
-// InUnit formats a number with a few digits and its unit, such as "1.5 MiB/s".
-func InUnit(x float64, unit string) string {
 	over, under, per := strings.Cut(unit, "/")
 	if over == "1" {
 		over = ""
@@ -233,8 +209,8 @@ func (m *Monitors) WriteCSV(w io.Writer) error {
 		"mean", "max", "standard deviation", "sum",
 		"ratio of sums", "restarts", "resolution", "source", "unmeasured"})
 	for _, r := range m.rows() {
-		line := []string{r.Name, r.Layer, r.Kind, r.Expr, r.Unit, strconv.Itoa(r.Samples)}
-		for _, x := range []*float64{r.Min, r.Median, r.Mean, r.Max, r.Deviation, r.Sum, r.Ratio} {
+		line := []string{r.Name, r.Layer, r.Kind, r.Expr, r.Unit, strconv.Itoa(r.N)}
+		for _, x := range []float64{r.Min, r.Median, r.Mean, r.Max, r.Deviance, r.Sum, r.Ratio} {
 			line = append(line, csvNumber(x))
 		}
 		line = append(line, strconv.Itoa(r.Restarts), r.Resolution, r.Source, r.Unmeasured)
@@ -244,9 +220,9 @@ func (m *Monitors) WriteCSV(w io.Writer) error {
 	return c.Error()
 }
 
-func csvNumber(x *float64) string {
-	if x == nil {
+func csvNumber(x float64) string {
+	if !metrics.Defined(x) || math.IsInf(x, 0) {
 		return ""
 	}
-	return strconv.FormatFloat(*x, 'g', -1, 64)
+	return strconv.FormatFloat(x, 'g', -1, 64)
 }

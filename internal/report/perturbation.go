@@ -26,7 +26,7 @@ func (p *Perturbation) Write(w io.Writer) {
 	for i := range p.Effects {
 		e := &p.Effects[i]
 		if !metrics.Defined(e.Difference) {
-			t.add(termtext.Printable(e.Name), p.value(e.Base, e), p.value(e.Mean, e), "-", "-",
+			t.add(termtext.Printable(e.Name), InUnit(e.Base, e.Unit), InUnit(e.Mean, e.Unit), "-", "-",
 				"not measured in both")
 			continue
 		}
@@ -38,19 +38,12 @@ func (p *Perturbation) Write(w io.Writer) {
 		if e.Differs {
 			changed++
 		}
-		t.add(termtext.Printable(e.Name), p.value(e.Base, e), p.value(e.Mean, e),
+		t.add(termtext.Printable(e.Name), InUnit(e.Base, e.Unit), InUnit(e.Mean, e.Unit),
 			relative(e.Difference, e.Base), interval, verdict(e))
 	}
 	t.write(w)
 	termtext.Fprintf(w,
 		"\n%d of %d differ; of those that do, at most 5 %% are expected to do so by chance. Where none is seen,\nthe interval says how large a difference may be.\n", changed, compared)
-}
-
-func (p *Perturbation) value(x float64, e *metrics.Effect) string {
-	if !metrics.Defined(x) {
-		return "-"
-	}
-	return InUnit(x, e.Unit)
 }
 
 // relative writes a difference as a share of what there is without.
@@ -80,39 +73,10 @@ func verdict(e *metrics.Effect) string {
 
 // WriteJSON writes all quantities as JSON. What is undefined is null.
 func (p *Perturbation) WriteJSON(w io.Writer) error {
-	type effect struct {
-		Name       string     `json:"name"`
-		Unit       string     `json:"unit"`
-		With       []*float64 `json:"with"`
-		Without    []*float64 `json:"without"`
-		MeanWith   *float64   `json:"mean_with"`
-		MeanOut    *float64   `json:"mean_without"`
-		DevWith    *float64   `json:"standard_deviation_with"`
-		DevOut     *float64   `json:"standard_deviation_without"`
-		Difference *float64   `json:"difference"`
-		Low        *float64   `json:"low"`
-		High       *float64   `json:"high"`
-		P          float64    `json:"by_chance"`
-		Differs    bool       `json:"differs"`
-	}
-	values := func(list []float64) []*float64 {
-		of := []*float64{}
-		for _, x := range list {
-			of = append(of, defined(x))
-		}
-		return of
-	}
-	list := []effect{}
-	for i := range p.Effects {
-		e := &p.Effects[i]
-		list = append(list, effect{e.Name, e.Unit, values(e.With), values(e.Without),
-			defined(e.Mean), defined(e.Base), defined(e.StdDevWith), defined(e.StdDevWithout),
-			defined(e.Difference), defined(e.Low), defined(e.High), e.P, e.Differs})
-	}
 	return writeJSON(w, struct {
-		What    string   `json:"what"`
-		Runs    string   `json:"runs"`
-		Effects []effect `json:"effects"`
+		What    string           `json:"what"`
+		Runs    string           `json:"runs"`
+		Effects []metrics.Effect `json:"effects"`
 		Basis
-	}{p.What, p.Runs, list, BasisOf()})
+	}{p.What, p.Runs, p.Effects, BasisOf()})
 }

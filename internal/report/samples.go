@@ -14,17 +14,17 @@ type Samples struct {
 }
 
 type sampleRow struct {
-	Recording string              `json:"recording"`
-	Sample    int                 `json:"sample"`
-	Time      time.Duration       `json:"time"` // nanoseconds since the start
-	Values    map[string]*float64 `json:"values"`
+	Recording string             `json:"recording"`
+	Sample    int                `json:"sample"`
+	Time      time.Duration      `json:"time"` // nanoseconds since the start
+	Values    map[string]float64 `json:"values"`
 }
 
 // Add adds a sample.
 func (s *Samples) Add(recording string, sample int, at time.Duration, metrics []*metrics.Metric) {
-	row := sampleRow{recording, sample, at, make(map[string]*float64)}
+	row := sampleRow{recording, sample, at, make(map[string]float64)}
 	for _, m := range metrics {
-		row.Values[m.Expr] = defined(m.Column[sample])
+		row.Values[m.Expr] = m.Column[sample]
 	}
 	s.rows = append(s.rows, row)
 }
