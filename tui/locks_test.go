@@ -107,7 +107,7 @@ func TestLocksOfBob(t *testing.T) {
 	b.shows(
 		" 2 Locks\n 120 hits of waiting for 1 lock; holders: 100.0 % recorded\n",
 		"\n waited  mean  hits    known  lock\n",
-		"\n› 6.0 s  4.00   120  100.0 %  lock taken in bob.(*manager).transact\n",
+		"\n› 6.0 s  4.00   120  100.0 %  a lock taken in bob.(*manager).transact\n",
 		"sync.Mutex at 0xc000012080", "120  go:bob.(*terminal).run in bob.(*manager).transact",
 		"  held by (100.0 % recorded)",
 	)

@@ -245,7 +245,7 @@ func (h *historian) addCollected(node int32, o observed, den int64) {
 	}
 	slice := h.collected / h.moments.Each
 	k := Portion{Ending, node, den}
-	var w Wide
+	var w LongSum
 	if _, ok := h.find(k); ok || den == 1 || den <= math.MaxInt32 && len(h.portions) < h.maxExact {
 		w.Add(1, o.time)
 		h.moments.addToSum(Sum{h.portion(k), slice, o.hits, w})

@@ -158,7 +158,7 @@ func TestHistoryRoundsWhatIsCollected(t *testing.T) {
 	h.addCollected(7, observed{hits: 2, time: 1 << 58}, 3)
 	h.addCollected(8, observed{hits: 6, time: 9}, 1)
 	_, sums := h.moments.all()
-	if h.rounded != 1 || len(sums) != 2 || h.portions[0] != (Portion{Ending, 7, roundedParts}) || sums[1] != (Sum{1, 1, 6, Wide{Lo: 9}}) {
+	if h.rounded != 1 || len(sums) != 2 || h.portions[0] != (Portion{Ending, 7, roundedParts}) || sums[1] != (Sum{1, 1, 6, LongSum{Lo: 9}}) {
 		t.Fatalf("%+v of %+v, %d rounded", sums, h.portions, h.rounded)
 	}
 	got := sums[0]

@@ -42,31 +42,31 @@ type Spell struct {
 type Sum struct {
 	Portion, Slice int32
 	Hits           int64
-	Weight         Wide
+	Weight         LongSum
 }
 
-// A Wide is Hi*2^26 + Lo: sums of weights may be larger than 64 bits hold.
-type Wide struct{ Hi, Lo int64 }
+// A LongSum is Hi*2^26 + Lo: a sum of weights that 64 bits may not hold.
+type LongSum struct{ Hi, Lo int64 }
 
 const wideBits = 26
 
 // Add adds num times n.
-func (w *Wide) Add(num, n int64) {
+func (w *LongSum) Add(num, n int64) {
 	w.Lo += num * (n & (1<<wideBits - 1))
 	w.Hi += num*(n>>wideBits) + w.Lo>>wideBits
 	w.Lo &= 1<<wideBits - 1
 }
 
 // AddWide adds another number.
-func (w *Wide) AddWide(x Wide) {
+func (w *LongSum) AddWide(x LongSum) {
 	w.Hi += x.Hi
 	w.Add(1, x.Lo)
 }
 
 // AddBig adds a number that is not negative, and has at most 89 bits.
-func (w *Wide) AddBig(x *big.Int) {
+func (w *LongSum) AddBig(x *big.Int) {
 	hi := new(big.Int).Rsh(x, wideBits)
-	w.AddWide(Wide{Hi: hi.Int64(), Lo: new(big.Int).Sub(x, hi.Lsh(hi, wideBits)).Int64()})
+	w.AddWide(LongSum{Hi: hi.Int64(), Lo: new(big.Int).Sub(x, hi.Lsh(hi, wideBits)).Int64()})
 }
 
 func newMoments(r *sampledata.Recording) Moments {
@@ -110,7 +110,7 @@ func (m *Moments) add(portion, from, to int32, num int64) {
 
 // addSum adds what a portion got in the samples [from, to) of a slice.
 func (m *Moments) addSum(portion, from, to int32, num int64) {
-	var w Wide
+	var w LongSum
 	w.Add(num, m.weights.Of(int(from), int(to)))
 	m.addToSum(Sum{portion, from / m.Each, num * int64(to-from), w})
 }

@@ -57,7 +57,7 @@ func (p *momentPool) release(list int32) {
 func (a *moment) spell(portion int32) Spell { return Spell{portion, a.first, a.last, a.num} }
 
 func (a *moment) sum(portion int32) Sum {
-	return Sum{portion, a.first, a.num, Wide{a.hi, int64(a.lo)}}
+	return Sum{portion, a.first, a.num, LongSum{a.hi, int64(a.lo)}}
 }
 
 // of returns the lists of a portion. The pointer is valid until the next call.
@@ -81,7 +81,7 @@ func (m *Moments) addToSum(s Sum) {
 	if l.sums != 0 {
 		if at := m.pool.at(l.sums); at.first == s.Slice {
 			s.Hits += at.num
-			s.Weight.AddWide(Wide{at.hi, int64(at.lo)})
+			s.Weight.AddWide(LongSum{at.hi, int64(at.lo)})
 			at.num, at.hi, at.lo = s.Hits, s.Weight.Hi, int32(s.Weight.Lo)
 			return
 		}

@@ -70,10 +70,10 @@ type Finding struct {
 	// what those do that the goroutines wait for
 	Causes []Cause `json:"causes,omitempty"`
 	// the goroutines of the class that have most of it, if they stand out
-	Few     *Few      `json:"few,omitempty"`
-	Label   *Labelled `json:"label,omitempty"`   // the same of a label
-	Chained []string  `json:"chained,omitempty"` // locks whose holders wait for this one
-	When    When      `json:"when"`
+	Outliers *Outliers `json:"few,omitempty"`
+	Label    *Labelled `json:"label,omitempty"`   // the same of a label
+	Chained  []string  `json:"chained,omitempty"` // locks whose holders wait for this one
+	When     When      `json:"when"`
 	// Share is of the span in When only: over the whole recording, it is small
 	Phase  bool        `json:"phase,omitempty"`
 	Within *views.Span `json:"within,omitempty"` // that span, for a view

@@ -7,9 +7,9 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A Few is goroutines that have most of a finding about their class, though
+// Outliers are goroutines that have most of a finding about their class, though
 // they are few: they behave unlike the others.
-type Few struct {
+type Outliers struct {
 	// their numbers in the program; the first ones if they are many
 	Goroutines []int64 `json:"goroutines"`
 	Count      int     `json:"count"`
@@ -97,7 +97,7 @@ func (s *searcher) who(all []*candidate) {
 			for g, life := range lives[class] {
 				suspects = append(suspects, suspect{g, by[i][g], life})
 			}
-			all[i].f.Few = s.few(suspects)
+			all[i].f.Outliers = s.few(suspects)
 		}
 	}
 }
@@ -109,7 +109,7 @@ func (s *searcher) hitsOf(weight float64) float64 {
 
 // few returns the goroutines that have most of a finding, if they are few,
 // and have more of it than of the class's life.
-func (s *searcher) few(all []suspect) *Few {
+func (s *searcher) few(all []suspect) *Outliers {
 	slices.SortFunc(all,
 		func(a, b suspect) int {
 			return cmp.Or(cmp.Compare(b.hits, a.hits),
@@ -120,7 +120,7 @@ func (s *searcher) few(all []suspect) *Few {
 		hits += one.hits
 		life += one.life
 	}
-	f := &Few{Of: len(all)}
+	f := &Outliers{Of: len(all)}
 	theirs, lived := 0.0, 0.0
 	for ; f.Count < max(1, len(all)/fewOf) && theirs < mostShare*hits; f.Count++ {
 		one := all[f.Count]

@@ -36,8 +36,8 @@ func TestWhoStandsOut(t *testing.T) {
 	own := func(worker int) string { return string(rune('a' + worker)) }
 	// One of twenty computes all the time, and the others in turn.
 	f := work(t, 20, 200, func(w, i int) bool { return w == 7 || i%10 == 0 && w == i/10%20 }, own)
-	if f.Few == nil || !slices.Equal(f.Few.Goroutines, []int64{8}) || f.Few.Count != 1 || f.Few.Of != 20 || f.Few.Share < 0.85 || f.Few.Share > 0.95 {
-		t.Errorf("few: %+v, want goroutine 8", f.Few)
+	if f.Outliers == nil || !slices.Equal(f.Outliers.Goroutines, []int64{8}) || f.Outliers.Count != 1 || f.Outliers.Of != 20 || f.Outliers.Share < 0.85 || f.Outliers.Share > 0.95 {
+		t.Errorf("few: %+v, want goroutine 8", f.Outliers)
 	}
 	if f.Label == nil || f.Label.Label != "tenant=h" || f.Label.Life > 0.06 {
 		t.Errorf("label: %+v, want tenant=h", f.Label)
@@ -49,23 +49,23 @@ func TestWhoStandsOut(t *testing.T) {
 		}
 		return "acme"
 	})
-	if f.Few != nil || f.Label == nil || f.Label.Label != "tenant=acme" {
-		t.Errorf("few: %+v, label: %+v, want nobody, and tenant=acme", f.Few, f.Label)
+	if f.Outliers != nil || f.Label == nil || f.Label.Label != "tenant=acme" {
+		t.Errorf("few: %+v, label: %+v, want nobody, and tenant=acme", f.Outliers, f.Label)
 	}
 	// All compute in turn, each for a tenant of its own; or there are too few to stand out.
-	if f = work(t, 20, 200, func(w, i int) bool { return w == i%20 || w == (i+3)%20 }, own); f.Few != nil || f.Label != nil {
-		t.Errorf("few: %+v, label: %+v, want nobody", f.Few, f.Label)
+	if f = work(t, 20, 200, func(w, i int) bool { return w == i%20 || w == (i+3)%20 }, own); f.Outliers != nil || f.Label != nil {
+		t.Errorf("few: %+v, label: %+v, want nobody", f.Outliers, f.Label)
 	}
-	if f = work(t, 4, 200, func(w, i int) bool { return w == 1 || w == 2 }, own); f.Few != nil || f.Label != nil {
-		t.Errorf("few: %+v, label: %+v, want nobody: half of a class of four computes", f.Few, f.Label)
+	if f = work(t, 4, 200, func(w, i int) bool { return w == 1 || w == 2 }, own); f.Outliers != nil || f.Label != nil {
+		t.Errorf("few: %+v, label: %+v, want nobody: half of a class of four computes", f.Outliers, f.Label)
 	}
 	// Half of them compute for one tenant, but in few samples.
-	if f = work(t, 20, 60, func(w, i int) bool { return w < 4 && i%5 == 0 }, func(int) string { return "acme" }); f.Few != nil || f.Label != nil {
-		t.Errorf("few: %+v, label: %+v, want nobody: it is seen in 12 samples", f.Few, f.Label)
+	if f = work(t, 20, 60, func(w, i int) bool { return w < 4 && i%5 == 0 }, func(int) string { return "acme" }); f.Outliers != nil || f.Label != nil {
+		t.Errorf("few: %+v, label: %+v, want nobody: it is seen in 12 samples", f.Outliers, f.Label)
 	}
 	// One of twenty was seen to compute in few samples.
-	if f = work(t, 20, 18, func(w, i int) bool { return w == 7 }, own); f.Few != nil || f.Label != nil {
-		t.Errorf("few: %+v, label: %+v, want nobody: there are 18 samples", f.Few, f.Label)
+	if f = work(t, 20, 18, func(w, i int) bool { return w == 7 }, own); f.Outliers != nil || f.Label != nil {
+		t.Errorf("few: %+v, label: %+v, want nobody: there are 18 samples", f.Outliers, f.Label)
 	}
 }
 
@@ -88,7 +88,7 @@ func TestShortLivesDoNotStandOut(t *testing.T) {
 	if len(a.Findings) == 0 || a.Findings[0].Where.Function != "main.crunch" {
 		t.Fatalf("%s: %+v", a.State, a.Findings)
 	}
-	if f := a.Findings[0]; f.Few != nil {
-		t.Errorf("few: %+v, want nobody", f.Few)
+	if f := a.Findings[0]; f.Outliers != nil {
+		t.Errorf("few: %+v, want nobody", f.Outliers)
 	}
 }

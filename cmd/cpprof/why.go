@@ -8,6 +8,7 @@ import (
 
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/why"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -22,9 +23,10 @@ type whyFlags struct {
 	top       int
 	json, log bool
 	probes    bool
-	without   string   // a cost that might go away
-	half      bool     // only half of it might
-	given     []string // flags that the commands of findings need, too
+	without   string               // a cost that might go away
+	half      bool                 // only half of it might
+	warnings  []sampledata.Warning // of the comparison
+	given     []string             // flags that the commands of findings need, too
 }
 
 func newWhyCommand(t terminal) *cobra.Command {
@@ -200,7 +202,7 @@ func (f *whyFlags) show(t terminal, s *source, a *why.Answer) error {
 	y := report.Why{Answer: a, File: s.path, Flags: f.given, Top: f.top, ShortNames: t.width() > 0,
 		Color: t.color}
 	if f.json {
-		if err := y.WriteJSON(t.out, report.BasisOf(s.recording)); err != nil {
+		if err := y.WriteJSON(t.out, report.BasisOf(s.recording).With(f.warnings)); err != nil {
 			return err
 		}
 		return f.status(t, a)

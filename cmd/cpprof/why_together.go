@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
@@ -39,8 +41,9 @@ func (f *whyFlags) together(t terminal, paths []string) error {
 // warnOfDifferent warns if two recordings are of different programs.
 func (f *whyFlags) warnOfDifferent(a, b *source) {
 	if now, other := report.Program(a.recording), report.Program(b.recording); now != other {
-		termtext.Fprintf(f.err,
-			"cpprof: warning: %s is of %s, %s is of %s: if these are different programs, don't compare them\n",
-			a.path, termtext.Printable(now), b.path, termtext.Printable(other))
+		text := fmt.Sprintf("%s is of %s, %s is of %s: if these are different programs, don't compare them",
+			a.path, now, b.path, other)
+		termtext.Fprintf(f.err, "cpprof: warning: %s\n", text)
+		f.warnings = append(f.warnings, sampledata.Warning{Kind: "other-program", Message: text})
 	}
 }

@@ -106,7 +106,7 @@ func untimed(t *calltree.Tree) *tree {
 
 // put adds a sum with a portion of its own.
 func (s *side) put(kind views.PortionKind, n int32, parts, weight, hits int64) {
-	w := views.Wide{}
+	w := views.LongSum{}
 	w.Add(1, weight)
 	s.sums = append(s.sums, views.Sum{Portion: int32(len(s.portions)), Hits: hits, Weight: w})
 	s.portions = append(s.portions, views.Portion{Kind: kind, Node: n, Parts: parts})

@@ -199,13 +199,8 @@ func FeatureText(m *calls.Common) string {
 	return termtext.Sprintf("has the label %s", m.Label)
 }
 
-// lockWords names a lock. Some have no name, but a place: "lock taken in main.f".
-func lockWords(lock string) string {
-	if strings.HasPrefix(lock, "lock ") {
-		return "a " + lock
-	}
-	return cmp.Or(lock, "a lock")
-}
+// lockWords names a lock.
+func lockWords(lock string) string { return cmp.Or(lock, "a lock") }
 
 // longest lists the longest calls.
 func (c *Calls) longest() string {

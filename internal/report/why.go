@@ -245,12 +245,13 @@ func (y *Why) rest(b *strings.Builder) {
 	if len(y.Resting) == 0 || y.State == why.TooLittle {
 		return
 	}
-	var list []string
+	var list, still []string
 	for _, r := range y.Resting[:min(len(y.Resting), maxResting)] {
 		text := termtext.Sprintf("%s (%s", termtext.Printable(r.Class), counted(r.Alive))
 		switch {
 		case r.Still >= 0.5:
-			text += ", has not moved"
+			still = append(still, text+")")
+			continue
 		case r.Idle >= 0.1:
 			text += termtext.Sprintf(", %s idle", sharePercent(r.Idle))
 		case r.Does != "":
@@ -258,11 +259,18 @@ func (y *Why) rest(b *strings.Builder) {
 		}
 		list = append(list, text+")")
 	}
-	if more := len(y.Resting) - len(list); more > 0 {
+	if more := len(y.Resting) - len(list) - len(still); more > 0 {
 		list = append(list, termtext.Sprintf("and %d more", more))
 	}
+	var sentences []string
+	if len(list) > 0 {
+		sentences = append(sentences, "Not slow: "+strings.Join(list, ", ")+".")
+	}
+	if len(still) > 0 {
+		sentences = append(sentences, "Not seen to move: "+strings.Join(still, ", ")+".")
+	}
 	termtext.Fprintf(b, "\n%s\n",
-		termtext.Text(wrapped(y.shortened("Not slow: "+strings.Join(list, ", ")+"."), 0, whyWidth)))
+		termtext.Text(wrapped(y.shortened(strings.Join(sentences, " ")), 0, whyWidth)))
 }
 
 // Command returns the command line that shows a finding's share, to the

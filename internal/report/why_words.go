@@ -258,7 +258,7 @@ func throughText(f *why.Finding, text string) string {
 // finding; "" if none stands out.
 func whoText(f *why.Finding) string {
 	var parts []string
-	if w := f.Few; w != nil {
+	if w := f.Outliers; w != nil {
 		text := fmt.Sprintf("goroutine %d alone has %s of it", w.Goroutines[0],
 			sharePercent(w.Share))
 		if w.Count > 1 {

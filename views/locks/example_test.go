@@ -23,5 +23,5 @@ func ExampleSummarise() {
 	for _, l := range a.Locks {
 		fmt.Println(l, l.Hits.RatString(), a.Mean(&l.Evidence).FloatString(2))
 	}
-	// Output: lock taken in bob.(*manager).transact 120 4.00
+	// Output: a lock taken in bob.(*manager).transact 120 4.00
 }

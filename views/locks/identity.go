@@ -177,7 +177,7 @@ func (ids *identities) guess(lock int) string {
 	if best == "" {
 		return "unknown lock"
 	}
-	return "lock taken in " + best
+	return "a lock taken in " + best
 }
 
 func (ids *identities) function(f sampledata.FunctionID) string {

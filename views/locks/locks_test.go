@@ -118,11 +118,11 @@ sample 1ms
 	g3 blocked - reason=sync.Mutex.Lock
 sample 2ms
 	g1 running n6
-`, `lock taken in main.a 0x0 sync.Mutex: 2 none=2 in 0-1
+`, `a lock taken in main.a 0x0 sync.Mutex: 2 none=2 in 0-1
   waits 2 go:main.a sync.Mutex.Lock in main.a
 unknown lock 0x0 sync.Mutex: 2 none=2 in 0-1
   waits 2 go:main.a sync.Mutex.Lock in 
-lock taken in main.b 0x0 sync.Mutex: 1 none=1 in 0-0
+a lock taken in main.b 0x0 sync.Mutex: 1 none=1 in 0-0
   waits 1 go:main.b sync.Mutex.Lock in main.b
 `},
 	{"all kinds of evidence", `
@@ -174,7 +174,7 @@ sample 1ms
 	g2 running n5
 sample 2ms
 	g2 gone
-`, `lock taken in main.a 0x10 sync.RWMutex: 2 inferred=3/2 none=1/2 in 0-1
+`, `a lock taken in main.a 0x10 sync.RWMutex: 2 inferred=3/2 none=1/2 in 0-1
   waits 2 go:main.a sync.RWMutex.Lock in main.a
   holds 1 go:main.b
   holds 1/2 go:main.c
@@ -256,11 +256,11 @@ deadlock in 2 samples, 1-2:
 sample 1ms
 	g1 blocked n3 reason=sync.Mutex.Lock lock=0x10 holders=h1 evidence=inferred
 sample 2ms
-`, `lock taken in main.b 0x10 sync.Mutex: 2 inferred=2 in 0-1
+`, `a lock taken in main.b 0x10 sync.Mutex: 2 inferred=2 in 0-1
   waits 2 go:main.b sync.Mutex.Lock in main.b
   holds 2 go:main.b
 deadlock in 2 samples, 0-1:
-  2 go:main.b waits for lock taken in main.b
+  2 go:main.b waits for a lock taken in main.b
     sync.(*Mutex).Lock:0
     main.b:21
 `},
@@ -270,9 +270,9 @@ sample 1ms
 	g1 blocked n3 reason=sync.Mutex.Lock lock=0x20 holders=h3 evidence=ambiguous
 	g2 waiting n5 reason="chan send" holders=h3 evidence=ambiguous
 	g3 waiting n0 reason=sync.WaitGroup.Wait holders=h2 evidence=ambiguous
-`, `lock taken in main.a 0x10 sync.Mutex: 1 ambiguous=1 in 0-0
+`, `a lock taken in main.a 0x10 sync.Mutex: 1 ambiguous=1 in 0-0
   waits 1 go:main.a sync.Mutex.Lock in main.a
-lock taken in main.b 0x20 sync.Mutex: 1 ambiguous=1 in 0-0
+a lock taken in main.b 0x20 sync.Mutex: 1 ambiguous=1 in 0-0
   waits 1 go:main.b sync.Mutex.Lock in main.b
 `},
 }
@@ -375,7 +375,7 @@ func TestHeldIsWhatTheThreadViewSays(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := analyse(t, r, views.Options{})
-	want := "lock taken in bob.(*manager).transact 0xc000012080 sync.Mutex: 120 recorded=120 in 0-29\n" +
+	want := "a lock taken in bob.(*manager).transact 0xc000012080 sync.Mutex: 120 recorded=120 in 0-29\n" +
 		"  waits 120 go:bob.(*terminal).run sync.Mutex.Lock in bob.(*manager).transact\n  holds 120 go:bob.(*terminal).run\n"
 	if got := say(a); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
