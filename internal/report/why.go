@@ -277,7 +277,11 @@ func (y *Why) rest(b *strings.Builder) {
 // digit, and what is below it. The flags are those with which the search was
 // made, such as its span.
 func Command(f *why.Finding, file string, flags ...string) string {
-	line := slices.Concat([]string{"cpprof"}, command(f, file), flags)
+	line := append([]string{"cpprof"}, command(f, file)...)
+	if slices.Contains([]string{"info", "stuck"}, line[1]) { // of the whole recording
+		return shellLine(line)
+	}
+	line = append(line, flags...)
 	if w := f.Within; w != nil { // of flags that are given twice, the last one counts
 		span := w.From.String() + ","
 		if w.To > 0 {
