@@ -47,8 +47,6 @@ A running program is sampled until the answer is sure, at most for -d. The recor
 with 'cpprof record'. A program that why has started is then ended; its output goes to stderr.`,
 		Example: `  cpprof why run.cpprof
   cpprof why monday.cpprof tuesday.cpprof      # what holds on both, and what on one
-  cpprof why -p 4711
-  cpprof why -d 10s -- ./server -flag
   cpprof why -p 4711 --probes                  # with the number and length of calls
   cpprof why new.cpprof --against old.cpprof
   cpprof why run.cpprof --without main.encode  # how much more gets done then
