@@ -52,7 +52,7 @@ type split struct {
 	aspects bool              // whether x can be an aspect: it cannot be if P2 begins with one
 
 	stack []splitFrame
-	arena []launch // of the frames on the stack, those of the deeper ones last
+	arena []launch // of the frames on the stack, the deeper ones last
 }
 
 // A splitFrame is a node on the walk's current stack.

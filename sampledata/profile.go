@@ -11,7 +11,7 @@ import (
 // has no times and no goroutines.
 type Profile struct {
 	Title string // what was read, with an article: "a profile"; "" if it was not read
-	Root  string // the frame above all stacks; "" is that of a Server View
+	Root  string // the frame above all stacks; "" in a Server View
 
 	// FromView reports that the functions are the frames of a view: typed time
 	// and thread classes, too.
@@ -27,7 +27,7 @@ type Profile struct {
 	Shown  []int
 	Stacks []NodeID // by row
 	Labels []LabelSetID
-	Values []int64 // the quantities of the first row, then those of the second one, and so on
+	Values []int64 // row by row, the quantities of each
 }
 
 // A Period is how much of something passes from one sample of a profile to the

@@ -305,7 +305,7 @@ type Sink interface {
 	// that breaks a rule is an error of the next Sample.
 	Probe(Probe)
 
-	// Calls adds calls that were timed to those of the same function and source.
+	// Calls adds timed calls to the others of the same function and source.
 	// They are in the recording from the next Sample on, or from its end. Calls
 	// that break a rule are an error of the next Sample.
 	Calls(CallTable)

@@ -40,7 +40,7 @@ type Timed struct {
 	runs    chunked[plainRun]
 	open    []int32 // by OpenRun: the number of the first sample
 	free    []OpenRun
-	now     Sample // its flags are those of the time from now on
+	now     Sample // its flags hold from now on
 	random  *rand.Rand
 
 	// goroutines that have ended and had runs when the samples were thinned

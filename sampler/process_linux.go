@@ -81,8 +81,8 @@ func hasEnded(pid int) bool {
 
 // looksEnded reports whether a process seems to have ended. A zombie is no
 // proof: it may be the first thread while another one executes a program. If
-// that is over between the two looks here, the one thread is that of the new
-// program.
+// that is over between the two looks here, the one thread is the new
+// program's.
 func looksEnded(pid int) bool {
 	s, err := readStat(pid)
 	if s.state != 'Z' {

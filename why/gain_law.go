@@ -88,8 +88,8 @@ func (d *demand) gain(part float64) (Factor, *centre) {
 	return f, full
 }
 
-// varies reports whether a number of goroutines at work varies as much as
-// that of customers who come at random: its variance is above its mean. It
+// varies reports whether a number of goroutines at work varies as much as a
+// number of customers who come at random: its variance is above its mean. It
 // varies less if a fixed number of goroutines take turns. The variance of few
 // samples is uncertain: it must be above the mean by more than its error.
 func varies(active []hotspots.Observation) bool {

@@ -164,8 +164,8 @@ func (b *tracer) awaited(at *situation, depth int) float64 {
 	return tally{b.all.count - own.count, b.all.target - own.target}.mean()
 }
 
-// sumUp sums up the goroutines that others may wait for: those of the program
-// that don't wait for others themselves.
+// sumUp sums up the goroutines that others may wait for: the program's
+// goroutines that don't wait for others themselves.
 func (b *tracer) sumUp() {
 	if b.summed {
 		return
@@ -251,7 +251,7 @@ func newCentre(moments int) *centre {
 		target: make([]hotspots.Observation, moments)}
 }
 
-// enter begins with a moment, in which the centre can serve so many.
+// enter begins with a moment, in which the centre has a number of servers.
 func (c *centre) enter(moment int, weight, servers float64) {
 	o := hotspots.Observation{Weight: weight, Base: servers}
 	c.used[moment], c.target[moment] = o, o

@@ -11,7 +11,7 @@ import (
 // An asciiWriter writes to a terminal that shows ASCII only.
 type asciiWriter struct {
 	file *os.File
-	rest []byte // the beginning of a character, of which the end comes later
+	rest []byte // the beginning of a character; its end comes later
 }
 
 // asciiFor has what stands for the other characters that cpprof itself writes.

@@ -29,7 +29,7 @@ type viewFlags struct {
 	settings []string // of --set
 	samples  string   // the list whose samples count; "" is all
 	calls    string   // the calls whose time counts; "" is all time
-	// the calls whose time counts there; "" are those of the same condition
+	// the calls whose time counts there; "" applies the same condition
 	againstCalls string
 }
 

@@ -39,7 +39,7 @@ type subject struct {
 	title string
 	from  *source
 
-	warnings []sampledata.Warning // in addition to those of the recording
+	warnings []sampledata.Warning // in addition to the recording's
 }
 
 // subject reads the recording at a path, and makes the view that the flags choose.

@@ -27,7 +27,7 @@ type Calls struct {
 	Width     int
 }
 
-// shownQuantiles are those of the lengths of calls.
+// shownQuantiles are the quantiles of the lengths of calls.
 var shownQuantiles = []struct {
 	name  string
 	share float64
@@ -408,7 +408,7 @@ func (c *Calls) WriteCallJSON(w io.Writer, number int, steps []calls.Step) error
 	return writeJSON(w, out)
 }
 
-// ProposedCalls are functions of which the calls are worth a look.
+// ProposedCalls are functions whose calls are worth a look.
 type ProposedCalls struct {
 	Proposals []calls.Proposal
 	Recording *sampledata.Recording

@@ -47,7 +47,7 @@ func wholeText(r *sampledata.Recording) string {
 		Percent(s.HaltedShare))
 }
 
-// PartHeadline is Headline for a recording of which only some samples, or the
+// PartHeadline is Headline for a recording if only some of its samples, or the
 // time inside some calls, count; it writes nothing for others.
 func PartHeadline(w io.Writer, path string, r *sampledata.Recording) {
 	of := " of " + Program(r) + " in " + span(r.Stats().Duration)

@@ -51,7 +51,7 @@ type lockJSON struct {
 	Lock     string        `json:"lock"`
 	Name     string        `json:"name"`
 	Instance int           `json:"instance"`
-	Guessed  bool          `json:"guessed"` // the name is that of the function that takes the lock
+	Guessed  bool          `json:"guessed"` // the name is the function that takes the lock
 	Address  string        `json:"address,omitempty"`
 	Type     string        `json:"type,omitempty"`
 	Mean     float64       `json:"mean_waiting"`

@@ -22,7 +22,7 @@ const (
 	// the next one may need
 	coreRounds = 4
 	coreWork   = 2_000_000 // how much of the code is analysed in each; see syncflow.Refill
-	coreNames  = 1000      // waits of which the locks are named
+	coreNames  = 1000      // waits whose locks are named
 )
 
 // coreLocks finds the holders of locks in a core dump, who can end other
@@ -35,7 +35,7 @@ type coreLocks struct {
 	u       *unwind.Unwinder
 	finder  *holders.Finder
 	sink    sampledata.Sink
-	changes []sampledata.Change // by key: those of the only sample
+	changes []sampledata.Change // by key, in the only sample
 	of      []*goroutine        // by key
 }
 

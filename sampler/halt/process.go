@@ -101,7 +101,7 @@ func (p *Process) hasEnded() bool {
 // looksEnded reports whether the process seems to have ended. A zombie leader
 // is no proof: another thread may be executing a program, and then takes over
 // the leader's id. If that happens between the two looks here, the one thread
-// is that of the new program.
+// is the new program's.
 func (p *Process) looksEnded() bool {
 	st, err := readStat(p.pid)
 	if err != nil || st.start != p.start || st.state == 'X' {

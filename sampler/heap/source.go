@@ -118,7 +118,7 @@ func (c copier) slice(addr uint64, most int) (ws []uint64, ok bool) {
 
 const (
 	nearGap  = 1024     // structs that are so near are read together
-	nearSize = 64 << 10 // up to so many bytes
+	nearSize = 64 << 10 // up to this size
 )
 
 // structs reads structs of one size: nil for those that can't be read. A

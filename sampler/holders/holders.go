@@ -61,7 +61,7 @@ type holders struct {
 	halt      Halt
 	contended []contention
 	unclear   []int32      // goroutines that may hold locks of unknown addresses
-	unknown   known        // whether there are goroutines of which it is not known what they hold
+	unknown   known        // whether it is not known what some goroutines hold
 	index     map[wish]int // in contended
 	ranges    []memory.Range
 	recheck   []int32 // goroutines to read again

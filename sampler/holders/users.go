@@ -43,7 +43,7 @@ type enders struct {
 
 	// For the current sample.
 	arrived []arrival // goroutines that may have begun to wait for another channel
-	waiting []int32   // those of them that have
+	waiting []int32   // the ones that have
 	again   int       // number of stacks that are read again
 	shares  []share
 	set     []sampledata.GoroutineID

@@ -63,7 +63,7 @@ type view uint8
 
 const (
 	absent  view = iota // there is no goroutine
-	known               // the stack of the slot is that of head
+	known               // the stack of the slot is head's
 	moving              // the stack is not known: the halt must see it
 	unread              // the stack is not known, for lack of time
 	running             // at the halt: on a processor; head is of the halt

@@ -25,7 +25,7 @@ type stackMemory struct {
 	sample uint32 // the current one
 	blocks [heapBlocks]heapBlock
 	used   []uint64 // the addresses of the blocks that this sample has used
-	before []uint64 // those of the previous sample; none if they have been read
+	before []uint64 // the previous sample's; none if they have been read
 	ranges []memory.Range
 }
 

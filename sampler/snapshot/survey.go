@@ -54,7 +54,7 @@ type survey struct {
 
 	// Reused by every sample.
 	fresh     []int32 // slots whose stacks must be read
-	unsettled []int32 // those of them that moved meanwhile and must be read again
+	unsettled []int32 // the ones that moved meanwhile and must be read again
 	checked   []int32 // slots of the spot check
 	heads     []head  // the heads with which the stacks in ranges were read
 	ranges    []memory.Range

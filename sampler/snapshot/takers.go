@@ -28,7 +28,7 @@ type takers struct {
 // Limits on the list.
 const (
 	maxTakers  = 64 // of more threads, the newest are listed
-	relist     = 50 // the list is made again after so many samples: threads may have ended
+	relist     = 50 // the list is made again after these samples: threads may have ended
 	relistSoon = 5  // likewise, if an m has no thread yet
 )
 

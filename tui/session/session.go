@@ -31,9 +31,9 @@ import (
 // A State is the saved state of the Analyzer for one recording.
 type State struct {
 	Options views.Options       // AlsoInlined, and what Configure sets, are not saved
-	Aspects []aspects.Aspect    // in addition to those of the configuration
-	Merges  []config.Merge      // in addition to those of the configuration
-	Lists   []config.Definition // of samples, in addition to those of the configuration
+	Aspects []aspects.Aspect    // besides the configuration's
+	Merges  []config.Merge      // besides the configuration's
+	Lists   []config.Definition // of samples, besides the configuration's
 	Samples string              // the list whose samples count; "" for all samples
 	Summary Summary
 	Windows []Window

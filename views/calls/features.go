@@ -66,7 +66,7 @@ type Activity struct {
 }
 
 const (
-	mostTested = 60   // features of which the intervals are computed
+	mostTested = 60   // features whose intervals are computed
 	mostMore   = 8    // features that are shown
 	leastMore  = 0.05 // difference of the shares
 	mostOf     = 0.5  // of the slow calls that one goroutine or one moment has

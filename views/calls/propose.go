@@ -36,8 +36,8 @@ type proposer struct {
 	depth map[sampledata.FunctionID]int // the least depth of a frame
 }
 
-// Propose returns functions of which the calls are worth a look, those with
-// most work first.
+// Propose returns functions whose calls are worth a look, the ones with most
+// work first.
 func Propose(r *sampledata.Recording, o views.Options) ([]Proposal, error) {
 	classOf := views.ClassOf(r, o)
 	idle, _ := views.WaitsFor(r, o)

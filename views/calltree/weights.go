@@ -14,7 +14,7 @@ type weights struct {
 	name, unit  string
 	denominator *big.Rat
 	whole       []int64              // by node: weights with denominator 1
-	keys        *partKeys            // of parts; the hits of a metric share those of its weights
+	keys        *partKeys            // of parts; a metric's hits and weights share them
 	parts       []int64              // by number of the key: weights with other denominators
 	large       map[partKey]*big.Int // sums too large for whole and parts, also with denominator 1
 	// weights whose numerator or denominator needs more than 64 bits

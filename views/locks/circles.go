@@ -35,7 +35,7 @@ type circles struct {
 	left    map[uint64]int32
 	active  []*circle
 	refuted map[string]bool          // circles that have ended, by key
-	fresh   []sampledata.GoroutineID // goroutines of which the current sample shows something new
+	fresh   []sampledata.GoroutineID // goroutines that the current sample shows anew
 	pruned  int                      // length of left after it was last pruned
 }
 

@@ -13,8 +13,8 @@ type edge struct {
 	taken string // the function in which it has taken the lock
 }
 
-// A finder makes findings of a marking. Goroutines have indices: those of
-// each group in a row.
+// A finder makes findings of a marking. Goroutines have indices, each group's
+// in a row.
 type finder struct {
 	groups []sampledata.MarkedGroup
 	ids    []int64

@@ -48,8 +48,8 @@ type Analyzer struct {
 	awaited     map[string]bool // types and functions that goroutines waited in for locks
 	ownerBySite []*string       // likewise, by unwind.Site; nil if not known yet
 
-	left    int  // instructions that may still be analysed, of which
-	reserve int  // so many only for stacks that likely hold locks which goroutines wait for
+	left    int  // instructions that may still be analysed
+	reserve int  // only for stacks that likely hold locks which goroutines wait for
 	wanted  bool // such a stack was met since the last Refill, or there was none yet
 	spent   int  // those that were
 
