@@ -46,7 +46,7 @@ var allPlanted = []planted{
 	{"log", why.LockKind, []string{"main.(*till).sell"}, "a message is logged while the lock is held", true},
 	{"timers", why.MakingKind, []string{"main.next"}, "timers", false},
 	{"defer", why.MakingKind, []string{"main.visitAll"}, "deferred calls", false},
-	{"emptypool", why.MakingKind, []string{"main.format"}, "a sync.Pool did not have", false},
+	{"emptypool", why.MakingKind, []string{"main.newBuffer"}, "a sync.Pool did not have", false},
 	{"finalizers", why.FinalizerKind, []string{"main.(*object).finalize"}, "one goroutine runs all finalizers", true},
 	{"dns", why.MakingKind, []string{"main.call"}, "lookups of addresses", true},
 	{"handshakes", why.MakingKind, []string{"main.dial"}, "TLS handshakes", true},
