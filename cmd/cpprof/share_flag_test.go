@@ -20,7 +20,7 @@ func TestShareFlags(t *testing.T) {
 		"-5%": want, "much": want, "": want, "1e-2": want, "10 hits": want, "NaN": want, "1/20": want,
 	}
 	wants := map[string]map[string]string{
-		"coverage": shares, "threshold": shares, "fail-above": shares, "max-overhead": shares, "probe-overhead": shares, "jitter": shares,
+		"coverage": shares, "fail-above": shares, "max-overhead": shares, "probe-overhead": shares, "jitter": shares,
 		"max-cpu": {
 			"5%": "1/20", "5 %": "1/20", "0.05": "1/20", "0": "0", "150%": "3/2", "2": "2",
 			"-5%": want, "much": want, "": want, "1e3": want, "Inf": want,

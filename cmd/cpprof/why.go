@@ -65,25 +65,7 @@ with 'cpprof record'. A program that why has started is then ended; its output g
 			if len(args) > 1 {
 				return f.together(t, args)
 			}
-			s, err := f.open(args[0])
-			if err != nil {
-				return err
-			}
-			if err := s.needSamples("samples over time, of which why speaks: 'cpprof find' shows what costs most"); err != nil {
-				return err
-			}
-			if f.without != "" {
-				return f.showWithout(t, s)
-			}
-			a, err := f.answer(s)
-			if err != nil {
-				return err
-			}
-			if s.isDump() && a.State == why.TooLittle {
-				return fmt.Errorf("%s shows %s, and not how long anything lasts: 'cpprof classes' and 'cpprof locks' say who waits, and for whom",
-					s.path, report.Counted(a.Samples, "moment"))
-			}
-			return f.show(t, s, a)
+			return f.recorded(t, args[0])
 		},
 	}
 	f.addOptions(c, t)
@@ -212,6 +194,29 @@ func (f *whyFlags) show(t terminal, s *source, a *why.Answer) error {
 		y.WriteLog(t.out, s.recording)
 	}
 	return f.status(t, a)
+}
+
+// recorded answers for one recording.
+func (f *whyFlags) recorded(t terminal, path string) error {
+	s, err := f.open(path)
+	if err != nil {
+		return err
+	}
+	if err := s.needSamples("samples over time, of which why speaks: 'cpprof find' shows what costs most"); err != nil {
+		return err
+	}
+	if f.without != "" {
+		return f.showWithout(t, s)
+	}
+	a, err := f.answer(s)
+	if err != nil {
+		return err
+	}
+	if s.isDump() && a.State == why.TooLittle {
+		return fmt.Errorf("%s shows %s, and not how long anything lasts: 'cpprof classes' and 'cpprof locks' say who waits, and for whom",
+			s.path, report.Counted(a.Samples, "moment"))
+	}
+	return f.show(t, s, a)
 }
 
 // showWithout says what it would bring if a cost went away.

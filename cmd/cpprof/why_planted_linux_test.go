@@ -48,7 +48,7 @@ var allPlanted = []planted{
 	{"defer", why.MakingKind, []string{"main.visitAll"}, "deferred calls", false},
 	{"emptypool", why.MakingKind, []string{"main.newBuffer"}, "a sync.Pool did not have", false},
 	{"finalizers", why.FinalizerKind, []string{"main.(*object).finalize"}, "one goroutine runs all finalizers", true},
-	{"dns", why.MakingKind, []string{"main.call"}, "lookups of addresses", true},
+	{"dns", why.MakingKind, []string{"main.call"}, "lookups of addresses", false},
 	{"handshakes", why.MakingKind, []string{"main.dial"}, "TLS handshakes", true},
 }
 
