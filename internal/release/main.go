@@ -60,11 +60,14 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.Mkdir(folder, 0o777); err != nil {
+	if err := checkClean("."); err != nil {
 		return err
 	}
+	if err := os.Mkdir(folder, 0o777); err != nil {
+		return fmt.Errorf("%w: give a folder that does not exist", err)
+	}
 	r := &release{version: args[0], folder: folder}
-	if r.date, err = commitDate(); err != nil {
+	if r.date, err = commitDate("."); err != nil {
 		return err
 	}
 	parts, err := os.MkdirTemp("", "cpprof-release-")
@@ -88,14 +91,40 @@ func run(args []string) error {
 	return writeChecksums(folder)
 }
 
-// commitDate returns the date of the commit, which all files get.
-func commitDate() (time.Time, error) {
-	out, err := exec.Command("git", "log", "-1", "--format=%ct").Output()
-	if err != nil {
-		return time.Time{}, fmt.Errorf("git log: %w", err)
+// checkClean returns an error if a checkout differs from its commit.
+func checkClean(checkout string) error {
+	out, err := git(checkout, "status", "--porcelain")
+	if err != nil || out == "" {
+		return err
 	}
-	seconds, err := strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
+	changed := strings.Split(out, "\n")
+	if more := len(changed) - 10; more > 0 {
+		changed = append(changed[:10], fmt.Sprintf("and %d more", more))
+	}
+	return fmt.Errorf("the checkout differs from its commit: commit, stash (git stash -u) or remove\n%s",
+		strings.Join(changed, "\n"))
+}
+
+// commitDate returns the date of the commit, which all files get.
+func commitDate(checkout string) (time.Time, error) {
+	out, err := git(checkout, "log", "-1", "--format=%ct")
+	if err != nil {
+		return time.Time{}, err
+	}
+	seconds, err := strconv.ParseInt(out, 10, 64)
 	return time.Unix(seconds, 0).UTC(), err
+}
+
+// git returns what git says, without the last newline.
+func git(checkout string, args ...string) (string, error) {
+	c := exec.Command("git", args...)
+	c.Dir = checkout
+	out, err := c.Output()
+	var failed *exec.ExitError
+	if errors.As(err, &failed) {
+		return "", fmt.Errorf("git %s: %w: %s", args[0], err, failed.Stderr)
+	}
+	return strings.TrimSuffix(string(out), "\n"), err
 }
 
 // name returns the name of a file of the release.

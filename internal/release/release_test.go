@@ -65,3 +65,41 @@ func TestVersions(t *testing.T) {
 		}
 	}
 }
+
+// A release is made of a commit, not of what lies beside it.
+func TestChangedCheckoutIsRefused(t *testing.T) {
+	checkout := t.TempDir()
+	write := func(name string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(checkout, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say := func(args ...string) {
+		t.Helper()
+		if _, err := git(checkout, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("kept.go")
+	say("init", "-q")
+	say("add", ".")
+	say("-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "-m", "a")
+	if err := checkClean(checkout); err != nil {
+		t.Errorf("a clean checkout: %v", err)
+	}
+	if date, err := commitDate(checkout); err != nil || time.Since(date) > time.Hour {
+		t.Errorf("the commit's date is %v, %v", date, err)
+	}
+	write("new.go")
+	if err := os.Remove(filepath.Join(checkout, "kept.go")); err != nil {
+		t.Fatal(err)
+	}
+	err := checkClean(checkout)
+	if err == nil || !strings.Contains(err.Error(), "D kept.go\n?? new.go") || !strings.Contains(err.Error(), "stash") {
+		t.Errorf("a changed checkout: %v", err)
+	}
+	if err := checkClean(filepath.Join(checkout, ".git")); err == nil || !strings.Contains(err.Error(), "work tree") {
+		t.Errorf("no checkout: %v", err)
+	}
+}
