@@ -32,6 +32,7 @@ type evidence struct {
 	runsOf     [][]int32 // by goroutine, in their order; made by whom
 	cpus       *views.CPUs
 	processors float64 // mean number
+	runtimes   float64 // mean number on which the runtime works for itself
 }
 
 // A situation is goroutines of one class that do the same.
@@ -209,13 +210,13 @@ func (e *evidence) in(of int32) *situation {
 
 // readSamples sums up the processors.
 func (e *evidence) readSamples() {
-	sum := 0.0
+	var all, runtimes float64
 	for s := e.from; s < e.to; s++ {
-		sum += float64(e.weights.Of(int(s), int(s)+1)) * float64(e.cpus.Processors[s])
+		weight := float64(e.weights.Of(int(s), int(s)+1))
+		all += weight * float64(e.cpus.Processors[s])
+		runtimes += weight * float64(e.cpus.Runtime[s])
 	}
-	if e.length > 0 {
-		e.processors = sum / e.length
-	}
+	e.processors, e.runtimes = e.mean(all), e.mean(runtimes)
 }
 
 // mean returns the mean number of goroutines that a weight stands for.

@@ -13,7 +13,7 @@ type Made struct {
 	What      string  `json:"what"`       // "connections"
 	PerSecond float64 `json:"per_second"` // at least: what is made between two samples is not seen
 	// seconds that one takes at most, on average; 0 if the samples are too far
-	// apart to tell
+	// apart, or the goroutines make little else
 	Each float64 `json:"each,omitempty"`
 
 	of int // its maker
@@ -50,12 +50,13 @@ var makers = []maker{
 	{"deferred calls", named(`runtime\.(deferproc|deferprocat)`), "",
 		"they wait for the function's end: call it without defer, or make the loop's body a function"},
 	{"finalizers", named(`runtime\.(SetFinalizer|AddCleanup\[\.\.\.\])`), "", "free what they free when it is used no more"},
-	{"values that a sync.Pool did not have", named(`.*`), "sync.(*Pool).Get",
-		"give them back with Put on all ways; each collection empties the pool a little"},
+	{"values that a sync.Pool did not have", named(`.*`), "sync.(*Pool).Get", emptyPool},
 }
 
-// keep is what usually helps.
-const keep = "keep one and use it again"
+const (
+	keep      = "keep one and use it again" // what usually helps
+	emptyPool = "give them back with Put on all ways; each collection empties the pool a little"
+)
 
 // named matches whole names of functions.
 func named(pattern string) *regexp.Regexp { return regexp.MustCompile(`^(` + pattern + `)$`) }
@@ -129,16 +130,23 @@ func (s *searcher) makingCandidates() (all []*candidate) {
 		f.Reason = "" // it computes, too
 		made := s.episodes(ofClass(class, of))
 		f.Made.PerSecond = float64(made) / (s.e.length / 1e9)
-		if each := by[class] / float64(max(1, made)); each > 2*s.e.length/float64(s.e.to-s.e.from) {
+		seen := &s.e.classes[class]
+		if each := by[class] / float64(max(1, made)); each > 2*s.chanceEpisode(by[class]/seen.life) {
 			f.Made.Each = each / 1e9
 		}
-		seen := &s.e.classes[class]
 		if made < leastMade || made < eachMakes*(seen.goroutines-seen.ended) {
 			c.note = "it is made once, as far as is known"
 		}
 		all = append(all, c)
 	}
 	return all
+}
+
+// chanceEpisode returns how long an episode looks on average, in nanoseconds,
+// if what takes a share of a goroutine's time takes less than the samples' distance each time.
+func (s *searcher) chanceEpisode(share float64) float64 {
+	distance := s.e.length / float64(s.e.to-s.e.from)
+	return distance / max(1-share, 0)
 }
 
 // episodes counts how often a goroutine came into some situations.

@@ -7,8 +7,8 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// busy is the share of the processors that is held if the program has more to
-// do than they can.
+// busy is the share of the processors that is held, by goroutines or by the
+// runtime's scheduler, if the program has more to do than they can.
 const busy = 0.7
 
 func isReady(s *situation) bool { return s.state.Doing == views.Ready }
@@ -30,7 +30,7 @@ func (s *searcher) readyCandidates() []*candidate {
 	// If the threads have no CPUs, goroutines are ready because of that.
 	f.Severity *= 1 - s.noCPU/max(s.ran+s.noCPU, 1e-9)
 	c.least = 5 * minMean
-	if s.ran+s.noCPU < busy*s.e.processors {
+	if s.ran+s.noCPU+s.e.runtimes < busy*s.e.processors {
 		c.note = "there are free processors: they are about to run"
 	}
 	c.refine = func(f *Finding) string {

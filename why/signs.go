@@ -44,6 +44,8 @@ var signs = []sign{
 	{[]Kind{ComputeKind, ProcessorKind}, onStack(`^runtime\.Gosched$`),
 		"it spins: it gives way with runtime.Gosched, and looks again",
 		"wait on a channel, a condition or a lock"},
+	{[]Kind{ComputeKind, AllocationKind}, onStack(`^sync\.\(\*Pool\)\.Get$`),
+		"a sync.Pool did not have the value", emptyPool},
 	{[]Kind{SystemCallKind, BlockingKind},
 		onStack(`^os\.\(\*File\)\.Sync$|^syscall\.F(data)?sync$|^golang\.org/x/sys/unix\.F(data)?sync$`),
 		"each call waits for the disk", "write several things, and sync once for all"},

@@ -168,7 +168,7 @@ func TestDocsNameWhatExists(t *testing.T) {
 }
 
 // needsTracing skips a test if this process may not trace another, such as the given one.
-func needsTracing(t *testing.T, pid int) {
+func needsTracing(t testing.TB, pid int) {
 	t.Helper()
 	var said strings.Builder
 	probe := filepath.Join(t.TempDir(), "probe.cpprof")

@@ -26,7 +26,7 @@ import (
 )
 
 // self returns a command that runs cpprof (see TestMain) in a process of its own.
-func self(t *testing.T, args ...string) *exec.Cmd {
+func self(t testing.TB, args ...string) *exec.Cmd {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
