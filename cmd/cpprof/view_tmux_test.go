@@ -181,7 +181,7 @@ func TestWalksOfTheDemoLong(t *testing.T) {
 	}
 	p.keys("q")
 	// It prints the problems and the answer of why, of which the beginning may be above the screen.
-	p.waits("Not slow:")
+	p.waits("Not (slow|seen to move):")
 	if all := p.tmux("capture-pane", "-p", "-S", "-200"); !strings.Contains(all, "more runnable goroutines than processors") {
 		t.Errorf("the four problems are not told:\n%s", all)
 	}

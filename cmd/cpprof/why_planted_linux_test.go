@@ -47,7 +47,7 @@ var allPlanted = []planted{
 	{"writers", why.LockKind, []string{"main.(*table).update", "main.(*table).scan"}, "readers", true, ""},
 	{"log", why.LockKind, []string{"main.(*till).sell"}, "a message is logged while the lock is held", true, ""},
 	{"timers", why.MakingKind, []string{"main.next"}, "timers", false, ""},
-	{"defer", why.MakingKind, []string{"main.visitAll"}, "deferred calls", false, ""},
+	{"defer", why.MakingKind, []string{"main.visitAll"}, "deferred calls", false, why.ComputeKind},
 	{"emptypool", why.MakingKind, []string{"main.newBuffer"}, "a sync.Pool did not have", false, why.AllocationKind},
 	{"finalizers", why.FinalizerKind, []string{"main.(*object).finalize"}, "one goroutine runs all finalizers", true, ""},
 	{"dns", why.MakingKind, []string{"main.call"}, "lookups of addresses", false, ""},
