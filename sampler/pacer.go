@@ -142,8 +142,11 @@ func saturated(t float64) time.Duration {
 // are half a percent. Of samples that take 0.8 ms and halt for 0.2 ms, the
 // floor allows 20: the target loses 1 %. Of samples that take 2 ms and halt for
 // 0.2 ms, the target would lose more, so there are only 9 a second. Of samples
-// that take 10 ms there are 5: a recording with fewer would say nothing, so
-// that only the budgets that the user sets can forbid them.
+// that take 10 ms there are 5: a recording with fewer would say nothing.
+//
+// On a slow machine, even 2 samples a second can take more processor time than
+// cpprof uses by default. If the user sets no bound, they get up to five times
+// as much: of samples that take 100 ms there are 2 a second, not one in 2 s.
 type pacer struct {
 	interval time.Duration
 	jitter   float64
@@ -152,6 +155,8 @@ type pacer struct {
 	cpu      budget         // budget of the sampler's own processor time
 	spare    budget         // likewise, for samples above the floor
 	loss     budget         // budget of the processor time that the target loses
+	most     budget         // budget of processor time, for samples below the floor
+	yields   bool           // cpu gives way to most
 	others   float64        // the number of processors but the sampler's
 	begun    bool           // the first sample was taken
 	first    time.Duration  // its processor time
@@ -167,6 +172,13 @@ const Floor = 20
 // minRate is how many samples a second there are whatever the target loses.
 const minRate = 5
 
+// leastRate is how many samples a second there are although they take more
+// processor time than the default bound: up to yielding times as much.
+const (
+	leastRate = 2
+	yielding  = 5
+)
+
 func newPacer(o Options) *pacer {
 	p := &pacer{
 		interval: max(time.Duration(float64(time.Second)/o.Rate), 1),
@@ -181,6 +193,8 @@ func newPacer(o Options) *pacer {
 		used:     -1,
 	}
 	if o.Yield {
+		p.yields = true
+		p.most = budget{share: yielding * o.MaxCPU, end: o.Duration}
 		p.spare.share = o.MaxCPU // until it is known how many processors are idle
 		p.loss.share = bearable(o.processors(), 0)
 	}
@@ -199,7 +213,11 @@ func (p *pacer) next(now time.Duration) (at time.Duration, missed int64) {
 	atFloor := p.lastAt + p.sparse(Floor)
 	loss := min(p.loss.earliest(p.lastAt, now), p.lastAt+p.sparse(minRate))
 	spare := min(p.spare.earliest(p.lastAt, now), atFloor)
-	from := max(p.halt.earliest(p.lastAt, now), loss, p.cpu.earliest(p.lastAt, now), spare)
+	cpu := p.cpu.earliest(p.lastAt, now)
+	if p.yields {
+		cpu = min(cpu, max(p.most.earliest(p.lastAt, now), p.lastAt+p.sparse(leastRate)))
+	}
+	from := max(p.halt.earliest(p.lastAt, now), loss, cpu, spare)
 	from = max(now, from-p.rounding())
 	slot := max(p.last+1, int64(from/p.interval))
 	for {
@@ -239,6 +257,9 @@ type Bound struct {
 	Flag  string
 	Share float64       // share of the time that it allows
 	Cost  time.Duration // average cost of a sample
+	// Used is the share of the time that the samples took, if the bound gave way
+	// to samples that an answer needs; 0 otherwise.
+	Used float64
 }
 
 // bound returns the limit that is used up.
@@ -250,10 +271,21 @@ func (p *pacer) bound(now time.Duration) Bound {
 	}{{"--max-cpu", &p.cpu}, {"--max-overhead", &p.halt}, {"--max-cpu", &p.loss},
 		{"--max-cpu", &p.spare}} {
 		if b.of.share > 0 && b.of.number > 0 && float64(b.of.spent) > usedUp*b.of.allowed(now) {
-			return Bound{b.flag, b.of.share, b.of.spent / time.Duration(b.of.number)}
+			return Bound{Flag: b.flag, Share: b.of.share,
+				Cost: b.of.spent / time.Duration(b.of.number), Used: p.exceeded(b.of, now)}
 		}
 	}
 	return Bound{}
+}
+
+// exceeded returns the share of the time that was spent of a budget, if it is
+// the one that gives way, and has; 0 otherwise.
+func (p *pacer) exceeded(b *budget, now time.Duration) float64 {
+	const clearly = 1.2
+	if !p.yields || b != &p.cpu || float64(b.spent) < clearly*b.allowed(now) {
+		return 0
+	}
+	return float64(b.spent) / float64(now)
 }
 
 // charge records what the sample at the last tick cost. The first sample reads
@@ -267,6 +299,7 @@ func (p *pacer) charge(halt, cpu time.Duration) {
 	}
 	p.cpu.charge(cpu)
 	p.spare.charge(cpu)
+	p.most.charge(cpu)
 	p.loss.charge(cpu + time.Duration(p.others*float64(halt)))
 }
 

@@ -301,6 +301,42 @@ func TestPacerFloor(t *testing.T) {
 	}
 }
 
+// On a slow machine, the bound that is not the user's gives way to two samples a second, but not to more than five times its share.
+// A bound that the user sets never does.
+func TestPacerGivesWay(t *testing.T) {
+	const end = 100 * time.Second
+	for _, c := range []struct {
+		cost  time.Duration
+		yield bool
+		least int // of samples
+		most  int
+		share float64 // that is reported; 0: the bound holds
+	}{
+		{10 * time.Millisecond, true, 450, 500, 0},
+		{50 * time.Millisecond, true, 180, 220, 0.1},
+		{115 * time.Millisecond, true, 180, 220, 0.23},
+		{250 * time.Millisecond, true, 90, 105, 0.25},
+		{115 * time.Millisecond, false, 38, 46, 0},
+	} {
+		p := newPacer(Options{Rate: 100, Jitter: 1, MaxCPU: 0.05, Duration: end, Yield: c.yield, cpus: 2})
+		p.yield(Options{MaxCPU: 0.05, cpus: 2}, 2, 0)
+		n := 0
+		for now := time.Duration(0); ; n++ {
+			if now, _ = p.next(now); now >= end {
+				break
+			}
+			p.charge(0, c.cost)
+			now += c.cost
+		}
+		if n < c.least || n > c.most {
+			t.Errorf("%v a sample, yield %v: %d samples, want %d to %d", c.cost, c.yield, n, c.least, c.most)
+		}
+		if got := p.bound(end); got.Flag != "--max-cpu" || math.Abs(got.Used-c.share) > 0.03 {
+			t.Errorf("%v a sample, yield %v: %+v, want a used share of %v", c.cost, c.yield, got, c.share)
+		}
+	}
+}
+
 // A new share applies from the change on; what was allowed before stays allowed.
 func TestBudgetChange(t *testing.T) {
 	p := newPacer(Options{Rate: 1000, MaxCPU: 0.05})

@@ -41,7 +41,7 @@ type Options struct {
 	// Yield sets two bounds. For samples above Floor, the processor time is at
 	// most the idle processors plus half a percent of all processors. For all
 	// samples, the target's loss is at most the idle processors plus 1 % of
-	// all.
+	// all. In return, MaxCPU gives way to the few samples that an answer needs.
 	Yield bool
 
 	cpus int // the number of processors; 0: as many as this process may use

@@ -131,6 +131,12 @@ func (n *narrator) suggestBound(r sampler.Result) {
 	if r.Bound.Flag == "--max-overhead" {
 		what = "of halting the program"
 	}
+	if r.Bound.Used > 0 {
+		termtext.Fprintf(n.out,
+			"cpprof: each sample cost %v %s: %.0f%% of a core in all, since fewer samples say nothing; '%s %.3g%%' takes no more than that\n",
+			r.Bound.Cost.Round(10*time.Microsecond), what, 100*r.Bound.Used, r.Bound.Flag, 100*r.Bound.Share)
+		return
+	}
 	termtext.Fprintf(n.out,
 		"cpprof: the samples are few: each cost %v %s, and %s allows %.3g%%; %s\n",
 		r.Bound.Cost.Round(10*time.Microsecond), what, r.Bound.Flag, 100*r.Bound.Share,
@@ -140,8 +146,11 @@ func (n *narrator) suggestBound(r sampler.Result) {
 // remedy returns a text that says which value of a bound's flag allows as
 // many samples as a recording should have.
 func remedy(b sampler.Bound) string {
-	if enough := math.Ceil(100 * sampler.Floor * b.Cost.Seconds()); enough > 100*b.Share &&
-		enough < 100 {
+	enough := math.Ceil(100 * sampler.Floor * b.Cost.Seconds())
+	if b.Flag == "--max-cpu" && enough >= 100 {
+		return fmt.Sprintf("%s 0 takes as many as it can", b.Flag)
+	}
+	if enough > 100*b.Share && enough < 100 {
 		return fmt.Sprintf("%s %.0f%% allows %d per second", b.Flag, enough, sampler.Floor)
 	}
 	return "a larger " + b.Flag + " allows more"

@@ -17,6 +17,7 @@ func TestRemedy(t *testing.T) {
 		{sampler.Bound{Flag: "--max-cpu", Share: 0.05, Cost: 3 * time.Millisecond}, "--max-cpu 6% allows 20 per second"},
 		{sampler.Bound{Flag: "--max-cpu", Share: 0.05, Cost: 33550 * time.Microsecond}, "--max-cpu 68% allows 20 per second"},
 		{sampler.Bound{Flag: "--max-cpu", Share: 0.05, Cost: 2 * time.Millisecond}, "a larger --max-cpu allows more"},
+		{sampler.Bound{Flag: "--max-cpu", Share: 0.05, Cost: 60 * time.Millisecond}, "--max-cpu 0 takes as many as it can"},
 		{sampler.Bound{Flag: "--max-overhead", Share: 0.01, Cost: 60 * time.Millisecond}, "a larger --max-overhead allows more"},
 	} {
 		if got := remedy(c.bound); got != c.want {
