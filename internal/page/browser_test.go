@@ -381,6 +381,71 @@ func TestReload(t *testing.T) {
 	b.calm()
 }
 
+// A reload shows a call whose path is too long for the URL, and what controls say. A search that is too long is not kept: the page says so.
+func TestReloadDeep(t *testing.T) {
+	b := newTab(t)
+	long := strings.Repeat("long/", 30)
+	tree := calltree.NewBuilder(new(calltree.Symbols), calltree.RootName, "time", views.Nanoseconds)
+	at := int32(0)
+	for i := range 40 {
+		at = tree.Child(at, tree.Symbols().Intern(fmt.Sprintf("example.com/%s.f%d", long, i)))
+		tree.Add(0, at, 5, 1)
+		tree.Add(0, tree.Child(at, tree.Symbols().Intern("main.other")), 3, 1)
+	}
+	p := synthesized(2, 2, 1)
+	var err error
+	if p.Tree, err = tree.Tree(); err != nil {
+		t.Fatal(err)
+	}
+	b.open(p)
+	b.run("cpprof.zoom(cpprof.graph.calls.tree.depth.indexOf(36)); document.getElementById('upwards').click()")
+	kept := func(pattern string) {
+		js[bool](b, "new Promise((done) => { const look = () => /"+pattern+"/.test(location.hash) ? done(true) : setTimeout(look, 20); look(); })")
+	}
+	kept("at=.*|flames=1.*at=")
+	const shown = "[cpprof.graph.focus, cpprof.graph.upwards, location.hash.length < 2000].join()"
+	before := js[string](b, shown)
+	b.do(chromedp.Reload(), chromedp.WaitReady("html[data-ready=yes]"))
+	if after := js[string](b, shown); after != before || !strings.HasSuffix(after, ",true,true") || strings.HasPrefix(after, "0,") {
+		t.Errorf("shown is %s, want %s", after, before)
+	}
+	const unkept = "!document.getElementById('unkept').hidden"
+	if js[bool](b, unkept) {
+		t.Error("the page warns of a URL that fits")
+	}
+	b.run("document.getElementById('search').value = 'x'.repeat(2100); cpprof.search()")
+	if !js[bool](b, unkept) {
+		t.Error("the page does not say that the URL lacks the search")
+	}
+	b.calm()
+}
+
+// Names in narrow boxes keep their end, which is the function.
+func TestShorterNames(t *testing.T) {
+	b := newTab(t)
+	b.open(synthesized(50, 5, 0.2))
+	for name, want := range map[string]string{
+		"net/http.(*conn).serve":              "http.(*conn).serve (*conn).serve …onn).serve",
+		"example.com/a/b.Map[go.shape.int].F": "b.Map[go.shape.int].F b.Map[…].F Map[…].F …p[…].F",
+		"go:net/http.(*Server).Serve":         "go:http.(*Server).Serve go:(*Server).Serve …",
+		":MONITOR":                            ":MONITOR …TOR …OR",
+		"main.f":                              "main.f f",
+	} {
+		got := js[[]string](b, fmt.Sprintf("[...cpprof.graph.constructor.shorter(%q)]", name))
+		at := 0
+		for _, part := range strings.Fields(want) {
+			for at < len(got) && !strings.HasPrefix(got[at], part) {
+				at++
+			}
+			if at == len(got) {
+				t.Errorf("%s: %q has no %q in its place", name, got, part)
+				break
+			}
+		}
+	}
+	b.calm()
+}
+
 // A page of a comparison says what is compared, and how the selected call and the functions differ, as the two views do.
 func TestComparisonInBrowser(t *testing.T) {
 	p := pageOf("new.cpprof", synthetic.Recording(300, 20, 0.2))

@@ -138,15 +138,10 @@ class Graph {
     }
   }
 
-  // label writes as much of a name as fits. Import paths give way first.
+  // label writes as much of a name as fits.
   label(text, x, y, wide) {
-    const g = this.g, letter = 6.2;
-    if (text.length * letter > wide) text = text.replace(/[\w.~-]+\//g, '');
-    if (g.measureText(text).width > wide) {
-      let n = Math.max(0, Math.floor(wide / letter));
-      while (n > 0 && g.measureText(text.slice(0, n) + '…').width > wide) n--;
-      text = n > 1 ? text.slice(0, n) + '…' : '';
-    }
+    const g = this.g, fits = (t) => g.measureText(t).width <= wide;
+    text = Graph.shorter(text).find(fits) ?? '';
     g.fillText(text, x, y);
   }
 
@@ -192,5 +187,16 @@ class Graph {
     const list = this.children(parent, width[this.focus] * 1e-9);
     const to = list[list.indexOf(n) + (key === 'ArrowRight' ? 1 : -1)];
     if (to !== undefined) this.select(to);
+  }
+
+  // shorter yields a name, and ever shorter ones. The import path gives way first, then type arguments, the package, and what begins
+  // the rest: its end says most.
+  static* shorter(name) {
+    yield name;
+    yield name = name.replace(/[\w.~-]+\//g, '');
+    yield name = name.replace(/\[.*\]/, '[…]');
+    const letters = [...name.replace(/^(go:|class:)?[^.:[\]()]*\.(?=.)/, '$1')];
+    yield letters.join('');
+    for (let n = 1; letters.length - n >= 2; n++) yield `…${letters.slice(n).join('')}`;
   }
 }

@@ -2,6 +2,8 @@
 
 const $ = (id) => document.getElementById(id);
 
+const longestURL = 2000; // of a fragment: chats and mails cut longer ones
+
 class Page {
   constructor() {
     this.dark = document.documentElement.dataset.theme === 'dark';
@@ -28,7 +30,7 @@ class Page {
     select.replaceChildren(...header.views.map((v, i) => make('option', {value: i, textContent: v.title})));
     const name = before?.name ?? header.open;
     const state = before ? {} : this.state();
-    this.openView([state.view, name].find((n) => this.viewNamed(n)) ?? header.views[0].name, before?.path ?? state.path);
+    this.openView([state.view, name].find((n) => this.viewNamed(n)) ?? header.views[0].name, before?.path ?? state.path, state.at);
     for (const tab of document.querySelectorAll('[role=tab]')) tab.hidden = !this.hasTable(tab.id.slice(4));
     const shown = document.querySelector('[role=tab][aria-selected=true]:not([hidden])') ?? document.querySelector('[role=tab]:not([hidden])');
     this.openTab(shown.id.slice(4));
@@ -40,13 +42,18 @@ class Page {
   state() {
     const said = new URLSearchParams(location.hash.slice(1)), path = said.getAll('path'), span = (said.get('span') ?? '').split('-').map(Number);
     return {
-      view: said.get('view'), path, span: span.length === 2 && span[0] < span[1] ? span : null,
-      search: said.get('search') ?? '', callers: said.get('callers'), tab: said.get('tab'),
+      view: said.get('view'), path, at: said.get('at'), span: span.length === 2 && span[0] < span[1] ? span : null,
+      search: said.get('search') ?? '', callers: said.get('callers'), tab: said.get('tab'), typed: said.get('typed'), flames: said.has('flames'),
     };
   }
 
   // restore shows what a URL says, apart from the view and its path.
-  restore({span, search, callers, tab}) {
+  restore({span, search, callers, tab, typed, flames}) {
+    if (flames) $('upwards').click();
+    if (typed && [...$('typed').options].some((o) => o.value === typed)) {
+      $('typed').value = typed;
+      this.showHeat();
+    }
     if (span && this.clock.slices > 1) this.selectTime(...span);
     if (search) {
       $('search').value = search;
@@ -61,15 +68,21 @@ class Page {
   // keep writes what is shown into the URL, so that it can be sent to somebody, and a reload shows the same.
   keep() {
     const shown = new URLSearchParams({view: this.current.name}), [from, to] = this.span, {at} = this.clock, {graph} = this;
-    for (const name of this.current.path(this.zoomed())) shown.append('path', name);
+    const path = this.current.path(this.zoomed());
     if (from > 0 || to < this.end) shown.set('span', `${at[from]}-${at[to - 1] + 1}`);
     const search = $('search').value.trim();
     if (search) shown.set('search', search);
     if (graph.calls !== this.calls) shown.set('callers', graph.calls.title);
     if (this.tab) shown.set('tab', this.tab);
-    const hash = `#${shown}`;
-    if (hash === location.hash || hash.length > 2000) return;
+    if ($('typed').value !== '-1') shown.set('typed', $('typed').value);
+    if (graph.upwards) shown.set('flames', '1');
+    const names = new URLSearchParams(path.map((name) => ['path', name])), room = longestURL - `#${shown}&`.length;
+    if (path.length && `${names}`.length <= room) for (const name of path) shown.append('path', name);
+    else if (path.length) shown.set('at', pathMark(path)); // the names would not fit
+    const hash = `#${shown}`, fits = hash.length <= longestURL;
+    $('unkept').hidden = fits;
     clearTimeout(this.keeping);
+    if (hash === location.hash || !fits) return;
     this.keeping = setTimeout(() => history.replaceState(null, '', hash), 300); // browsers refuse many changes at once
   }
 
@@ -100,15 +113,15 @@ class Page {
     return v;
   }
 
-  // openView shows a view by its name, and zooms to a path of functions in it.
-  openView(name, path = []) {
+  // openView shows a view by its name, and zooms to a path of functions in it, or to the path that has a mark.
+  openView(name, path = [], mark = null) {
     const i = this.header.views.findIndex((v) => v.name === name);
     $('view').value = i;
     this.current = this.view(i);
     this.calls = new CallGraph(this.current);
     this.graph.show(this.calls);
     this.showHeat();
-    let at;
+    let at = mark ? this.current.findMark(mark) : undefined;
     for (let n = path.length; n > 0 && at === undefined; n--) at = this.current.find(path.slice(0, n));
     if (at !== undefined) this.graph.zoom(at);
     this.changed();
@@ -289,13 +302,13 @@ class Page {
     graph.addEventListener('keydown', (e) => this.graphKey(e));
     $('heat').addEventListener('keydown', (e) => { if (this.heat.key(e)) e.preventDefault(); });
     $('view').addEventListener('change', () => this.openView(this.header.views[$('view').value].name));
-    $('typed').addEventListener('change', () => this.showHeat());
+    $('typed').addEventListener('change', () => { this.showHeat(); this.keep(); });
     $('search').addEventListener('input', () => this.search());
     $('search').addEventListener('keydown', (e) => {
       if (e.key === 'Enter') this.nextMatch();
       if (e.key === 'Escape') { $('search').value = ''; this.search(); graph.focus(); }
     });
-    $('upwards').addEventListener('change', () => { this.graph.upwards = $('upwards').checked; this.graph.draw(); });
+    $('upwards').addEventListener('change', () => { this.graph.upwards = $('upwards').checked; this.graph.draw(); this.keep(); });
     $('reset').addEventListener('click', () => this.zoom(this.graph.calls.top));
     $('all').addEventListener('click', () => this.heat.choose(null));
     $('callers').addEventListener('click', () => this.callersOfSelected());

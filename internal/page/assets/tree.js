@@ -108,6 +108,16 @@ class View {
     return names;
   }
 
+  // findMark returns the node whose path has a mark; undefined if there is none.
+  findMark(mark) {
+    const {tree, top} = this, marks = new Array(tree.frames.length), sums = [new Float64Array(tree.nodes), new Float64Array(tree.nodes)];
+    for (let n = top + 1; n < tree.end[top]; n++) {
+      const parent = tree.parent[n], pair = marks[tree.fn[n]] ??= hashesOf(tree.frames[tree.fn[n]]);
+      pair.forEach((h, i) => { sums[i][n] = joinHashes(sums[i][parent], h); });
+      if (markOf(sums[0][n], sums[1][n]) === mark) return n;
+    }
+  }
+
   // outermost calls f with the nodes of the wanted frames that are below no other such node.
   outermost(wanted, f) {
     const {fn, end} = this.tree;
@@ -253,3 +263,13 @@ class CallerGraph {
   }
   nodes(n) { return this.of[n]; }
 }
+
+// pathMark returns a short text that stands for a path of names in a URL.
+function pathMark(path) {
+  const sums = path.map(hashesOf).reduce((sum, pair) => sum.map((s, i) => joinHashes(s, pair[i])), [0, 0]);
+  return markOf(...sums);
+}
+
+function markOf(a, b) { return `${a.toString(36)}.${b.toString(36)}`; }
+function hashesOf(name) { return [hashOf(name), hashOf(`${name}.`)]; }
+function joinHashes(sum, h) { return (Math.imul(sum ^ h, 16777619) + (sum >>> 15)) >>> 0; }
