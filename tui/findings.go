@@ -39,7 +39,10 @@ func findingsKind() kind {
 		},
 		commands: func(a *app) []command {
 			return []command{newCommand("why", "what is slow, where, when and why",
-				func(string) error { open(a); return nil }, nil)}
+				func(string) error { open(a); return nil }, nil),
+				newCommand("without [half of] PATH|LOCK",
+					"what it would bring if this cost, or the selected one, went away",
+					a.withoutCommand, nil)}
 		},
 	}
 }

@@ -75,6 +75,16 @@ type page struct {
 	lines func(width int) []func(canvas)
 }
 
+// newTextPage returns a page of a text, which may change.
+func newTextPage(a *app, text func() string) *page {
+	return &page{a: a, lines: func(width int) (lines []func(canvas)) {
+		for _, line := range wrap(text(), width-2) {
+			lines = append(lines, func(c canvas) { c.text(1, 0, line, a.theme.plain) })
+		}
+		return lines
+	}}
+}
+
 func (p *page) draw(c canvas) {
 	t := p.a.theme
 	c.clear(t.plain)

@@ -39,6 +39,7 @@ var commandTests = map[string]struct {
 	"locks":      {[]string{":locks"}, shows("3 Locks")},
 	"tree":       {[]string{":tree"}, shows("3 Tree", "Server View: ")},
 	"why":        {[]string{":why"}, shows("3 Why")},
+	"without":    {[]string{":without half of * ..:MONITOR"}, shows("Without half of * ..:MONITOR: ")},
 	"help":       {[]string{":help"}, shows("Keys of this window")},
 }
 

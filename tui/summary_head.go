@@ -68,17 +68,11 @@ func (w *summaryWindow) state() (text string, style tcell.Style) {
 
 // newInfo returns the page with all information on the recording.
 func newInfo(a *app) *page {
-	return &page{a: a, lines: func(width int) (lines []func(canvas)) {
+	return newTextPage(a, func() string {
 		var b strings.Builder
-		text := ""
 		if err := report.Info(&b, a.path, a.recording); err != nil {
-			text = err.Error()
-		} else {
-			text = strings.TrimSuffix(b.String(), "\n")
+			return err.Error()
 		}
-		for _, line := range wrap(text, width-2) {
-			lines = append(lines, func(c canvas) { c.text(1, 0, line, a.theme.plain) })
-		}
-		return lines
-	}}
+		return strings.TrimSuffix(b.String(), "\n")
+	})
 }
