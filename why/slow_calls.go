@@ -92,7 +92,7 @@ func (a *searched) slowCalls(t *calls.Table) (*Finding, error) {
 		return nil, nil
 	}
 	slow := calls.Slowest
-	if slow.Bound(t) >= timesSlower*usual { // calls that take as long are slow, too
+	if bound, _ := t.Quantile(0.99); bound >= timesSlower*usual { // calls that take as long are slow, too
 		slow = slowest
 	}
 	c, err := t.Contrast(slow, a.o.Views)

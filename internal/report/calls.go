@@ -46,8 +46,8 @@ func (c *Calls) Write(w io.Writer) {
 		return
 	}
 	bound := ""
-	if c.Condition.String()[len(c.Condition.String())-1] != 's' { // a quantile
-		bound = " (" + brief(c.Condition.Bound(c.Table)) + ")"
+	if times := c.Condition.Quantiles(c.Table); len(times) > 0 {
+		bound = " (" + strings.Join(briefs(times), ", ") + ")"
 	}
 	termtext.Fprintf(&b, "\nSlow: %s %s%s; the rest: %s\n", Counted(c.Slow.Calls, "call"), c.Condition, bound,
 		Counted(c.Rest.Calls, "call"))
@@ -61,6 +61,13 @@ func (c *Calls) Write(w io.Writer) {
 	b.WriteString(c.longest())
 	c.goOn(&b)
 	io.WriteString(w, b.String())
+}
+
+func briefs(times []time.Duration) (list []string) {
+	for _, one := range times {
+		list = append(list, brief(one))
+	}
+	return list
 }
 
 // head writes the number of calls, and how long they took.

@@ -105,6 +105,12 @@ func Of(r *sampledata.Recording, function string) (*Table, error) {
 		t.Source, t.Windows, t.Covered, t.LongestWindow = Samples, 1, t.Duration, t.Duration
 		t.sample()
 	}
+	t.sortCalls()
+	return t, nil
+}
+
+// sortCalls puts the longest calls first.
+func (t *Table) sortCalls() {
 	slices.SortStableFunc(t.Calls, func(a, b Call) int { return cmp.Compare(b.Length(), a.Length()) })
 	for _, c := range t.Calls {
 		if c.Whole() {
@@ -112,7 +118,6 @@ func Of(r *sampledata.Recording, function string) (*Table, error) {
 		}
 	}
 	slices.Sort(t.lengths)
-	return t, nil
 }
 
 // Functions returns the names of all functions that have been seen.

@@ -2,6 +2,7 @@ package calls
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -130,6 +131,16 @@ func TestParse(t *testing.T) {
 		{"main.(*T[...]).f > p99", "main.(*T[...]).f, > p99"},
 		{"main.f>=1.5s", "main.f, >=1.5s"},
 		{"main.f < p99.9", "main.f, < p99.9"},
+		{"main.f > 5ms < 80ms @ 1.2s,3.4s", "main.f, > 5ms < 80ms @ 1.2s,3.4s"},
+		{"main.f>=5ms<p99@,3.4s", "main.f, >=5ms<p99@,3.4s"},
+		{"main.f @ 2s,", "main.f, @ 2s,"},
+		{"a <b> at x@y > p9", "a <b> at x@y, > p9"},
+		{"main.f @ 3s,2s", "want two offsets"},
+		{"main.f @ 3s", "want two offsets"},
+		{"main.f @ -1s,2s", "want two offsets"},
+		{"main.f @ 1s,2s > p90", "main.f, @ 1s,2s > p90"},
+		{"main.f @ 1s,2s @ 1s,2s > p", "want two offsets"},
+		{"main.f > 5ms 80ms", "want a comparison"},
 		{"> p99", "want a function"},
 		{"main.f >", "want a comparison"},
 		{"main.f > 200", "want a comparison"},
@@ -270,6 +281,28 @@ func TestRestrictedTime(t *testing.T) {
 	}
 }
 
+// A condition may have several bounds, and when calls begin; a call of exactly the bound is longer only for >=.
+func TestChosen(t *testing.T) {
+	table, err := Of(served(t, 100), "main.handle")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]int{
+		"": 100, "> 40ms": 20, ">= 40ms": 100, ">= 40ms < 160ms": 80, "> 40ms < 160ms": 0, "> p50 <= p100": 20,
+		"@ 0s,": 100, "@ 0s,1s": 33, ">= 160ms @ 1s,2s": 7, "@ 1h,": 0,
+	} {
+		var c Condition
+		if text != "" {
+			if c, err = ParseCondition(text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if chosen, rest := table.choose(c); len(chosen) != want || len(chosen)+len(rest) != 100 {
+			t.Errorf("%q chooses %d calls and leaves %d, want %d", text, len(chosen), len(rest), want)
+		}
+	}
+}
+
 func TestPropose(t *testing.T) {
 	list, err := Propose(served(t, 20), views.Options{})
 	if err != nil {
@@ -291,7 +324,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		again, same, err := Parse(function + " " + c.String())
-		if err != nil || again != function || same != c {
+		if err != nil || again != function || !reflect.DeepEqual(same, c) {
 			t.Errorf("%q is %q, %+v, and then %q, %+v, %v", text, function, c, again, same, err)
 		}
 	})

@@ -11,11 +11,19 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A Condition says which calls count. The zero Condition has all of them.
+// A Condition says which calls count: by how long they took, and when they
+// began. The zero Condition has all of them.
 type Condition struct {
-	text     string // "> p99"
-	below    bool   // shorter than the bound, not longer
-	equal    bool   // the bound itself counts
+	text        string // "> p99", "> 5ms < 80ms @ 1.2s,3.4s"
+	comparisons []comparison
+	begins      bool // only calls that begin in [from, to)
+	from, to    time.Duration
+}
+
+// A comparison is one of a call's length.
+type comparison struct {
+	below    bool // shorter than the bound, not longer
+	equal    bool // the bound itself counts
 	time     time.Duration
 	quantile float64 // the bound in place of a time, if it is not 0
 }
@@ -23,48 +31,108 @@ type Condition struct {
 func (c Condition) String() string { return c.text }
 
 // Slowest is the condition of the calls that are slow if nobody says which.
-var Slowest = Condition{text: "> p99", quantile: 0.99}
+var Slowest = Condition{text: "> p99", comparisons: []comparison{{quantile: 0.99}}}
 
 // Parse reads a function, and optionally a condition: "main.handle",
-// "main.handle > p99", "main.handle <= 200ms".
+// "main.handle > p99", "main.handle > 5ms < 80ms @ 1.2s,3.4s". Names of tasks
+// may have all letters, so the condition is the longest end that is one.
 func Parse(text string) (function string, c Condition, err error) {
-	at := strings.IndexAny(text, "<>")
-	if at < 0 {
-		return strings.TrimSpace(text), c, nil
+	var first error // about the longest end
+	for at, letter := range text {
+		if !strings.ContainsRune("<>@", letter) {
+			continue
+		}
+		c, err := ParseCondition(text[at:])
+		if err == nil {
+			if function = strings.TrimSpace(text[:at]); function == "" {
+				err = fmt.Errorf("%q: want a function before the condition, such as 'main.handle > p99'", text)
+			}
+			return function, c, err
+		}
+		if first == nil {
+			first = err
+		}
 	}
-	if function = strings.TrimSpace(text[:at]); function == "" {
-		return "", c, fmt.Errorf("%q: want a function before the condition, such as 'main.handle > p99'", text)
-	}
-	c, err = ParseCondition(text[at:])
-	return function, c, err
+	return strings.TrimSpace(text), c, first
 }
 
-// ParseCondition reads a comparison with a time or a quantile: "> 200ms",
-// ">= p95", "< p90".
-func ParseCondition(text string) (c Condition, err error) {
-	rest := strings.TrimSpace(text)
-	wrong := fmt.Errorf("%q: want a comparison with a time or a quantile, such as '> 200ms' or '> p95'", text)
-	if rest == "" || rest[0] != '<' && rest[0] != '>' {
-		return c, wrong
+// ParseCondition reads comparisons with a time or a quantile, and when calls
+// begin: "> 200ms", ">= p95", "> 5ms < 80ms", "> p90 @ 1.2s,3.4s".
+func ParseCondition(text string) (Condition, error) {
+	c := Condition{text: strings.TrimSpace(text)}
+	const begin = "<>@"
+	if c.text == "" || !strings.Contains(begin, c.text[:1]) {
+		return Condition{}, wrongCondition(text)
 	}
-	c.below, rest = rest[0] == '<', rest[1:]
+	for rest := c.text; rest != ""; {
+		end := len(rest)
+		if next := strings.IndexAny(rest[1:], begin); next >= 0 {
+			end = next + 1
+		}
+		if err := c.add(rest[:end]); err != nil {
+			return Condition{}, err
+		}
+		rest = rest[end:]
+	}
+	return c, nil
+}
+
+// add adds a comparison, or when calls begin.
+func (c *Condition) add(part string) error {
+	if part[0] != '@' {
+		one, err := parseComparison(part)
+		c.comparisons = append(c.comparisons, one)
+		return err
+	}
+	wrong := fmt.Errorf("%q: want two offsets from the start after one @, the first before the second, such as '@ 1.2s,3.4s'", part)
+	from, to, ok := strings.Cut(part[1:], ",")
+	if !ok || c.begins {
+		return wrong
+	}
+	c.begins, c.to = true, math.MaxInt64
+	for _, end := range []struct {
+		text string
+		to   *time.Duration
+	}{{from, &c.from}, {to, &c.to}} {
+		text := strings.TrimSpace(end.text)
+		if text == "" {
+			continue
+		}
+		var err error
+		if *end.to, err = time.ParseDuration(text); err != nil {
+			return wrong
+		}
+	}
+	if c.from < 0 || c.to <= c.from {
+		return wrong
+	}
+	return nil
+}
+
+func wrongCondition(text string) error {
+	return fmt.Errorf("%q: want a comparison with a time or a quantile, such as '> 200ms' or '> p95'", text)
+}
+
+// parseComparison reads "> 200ms" or "<= p90".
+func parseComparison(text string) (c comparison, err error) {
+	rest := ""
+	c.below, rest = text[0] == '<', text[1:]
 	rest, c.equal = strings.CutPrefix(rest, "=")
 	rest = strings.TrimSpace(rest)
 	if digits, ok := strings.CutPrefix(rest, "p"); ok {
 		p, err := strconv.ParseFloat(digits, 64)
 		if err != nil || math.IsNaN(p) || p <= 0 || p > 100 {
-			return Condition{}, fmt.Errorf("%q: want a quantile from p1 to p100, such as p99 or p99.9", text)
+			return c, fmt.Errorf("%q: want a quantile from p1 to p100, such as p99 or p99.9", text)
 		}
 		c.quantile = p / 100
 	} else if c.time, err = time.ParseDuration(rest); err != nil || c.time < 0 {
-		return Condition{}, wrong
+		return c, wrongCondition(text)
 	}
-	c.text = strings.TrimSpace(text)
 	return c, nil
 }
 
-// Bound returns the time that calls are compared with.
-func (c Condition) Bound(t *Table) time.Duration {
+// bound returns the time that calls are compared with.
+func (c comparison) bound(t *Table) time.Duration {
 	if c.quantile != 0 {
 		length, _ := t.Quantile(c.quantile)
 		return length
@@ -72,24 +140,49 @@ func (c Condition) Bound(t *Table) time.Duration {
 	return c.time
 }
 
+// Quantiles returns the times that the condition's quantiles stand for.
+func (c Condition) Quantiles(t *Table) (list []time.Duration) {
+	for _, one := range c.comparisons {
+		if one.quantile != 0 {
+			list = append(list, one.bound(t))
+		}
+	}
+	return list
+}
+
 // choose returns the calls for which a condition holds, and the other ones. How
 // long a call took that the recording does not have from begin to end is not
 // known: it is in neither, unless there is no condition.
 func (t *Table) choose(c Condition) (chosen, rest []*Call) {
-	bound := c.Bound(t)
+	bounds := make([]time.Duration, len(c.comparisons))
+	for i, one := range c.comparisons {
+		bounds[i] = one.bound(t)
+	}
 	for i := range t.Calls {
 		call := &t.Calls[i]
-		switch length := call.Length(); {
+		switch {
 		case c.text == "":
 			chosen = append(chosen, call)
 		case !call.Whole():
-		case c.below && length < bound, !c.below && length > bound, c.equal && length == bound:
+		case c.holds(call, bounds):
 			chosen = append(chosen, call)
 		default:
 			rest = append(rest, call)
 		}
 	}
 	return chosen, rest
+}
+
+// holds reports whether a condition holds for a call, given its bounds.
+func (c Condition) holds(call *Call, bounds []time.Duration) bool {
+	length := call.Length()
+	for i, one := range c.comparisons {
+		if !(one.below && length < bounds[i] || !one.below && length > bounds[i] ||
+			one.equal && length == bounds[i]) {
+			return false
+		}
+	}
+	return !c.begins || c.from <= call.Begin && call.Begin < c.to
 }
 
 // Restrict returns the recording with only the time inside calls for which a

@@ -7,5 +7,6 @@
 //	contrast.go   the slow calls beside the rest
 //	features.go   what calls have in common, for the ranking
 //	propose.go    functions whose calls are pieces of work
+//	heat.go       how many calls took how long, over time
 //	steps.go      one call, sample by sample
 package calls
