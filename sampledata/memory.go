@@ -27,6 +27,8 @@ const (
 	modeMemory      = 40
 	monitorMemory   = 400
 	wordMemory      = 80
+	codeMemory      = 16 // of an entry of a map from code to code
+	timedCallMemory = 160
 
 	// The memory of a record while it is decoded, as a multiple of its length.
 	// An empty text is the worst case: it has 2 bytes, and becomes a slice.
@@ -46,14 +48,36 @@ func (b *Builder) charge() error {
 	if b.meter.budget == nil {
 		return nil
 	}
-	r, runs := &b.rec, &b.runs.Runs
-	size := b.meter.sets + int64(len(r.Functions))*functionMemory +
-		int64(len(r.Nodes))*nodeMemory + r.Goroutines.memory() +
-		int64(len(r.LockNames))*lockNameMemory + r.Samples.memory() + runs.memory() +
-		int64(len(b.tables.monitors.list))*monitorMemory
+	size := b.size()
 	more := size - b.meter.taken
 	b.meter.taken = size
 	return b.meter.budget.Take(more)
+}
+
+// size returns how much memory a Builder takes, without values and calls: the
+// length of a file bounds these.
+func (b *Builder) size() int64 {
+	r, runs := &b.rec, &b.runs.Runs
+	return b.meter.sets + int64(len(r.Functions))*functionMemory +
+		int64(len(r.Nodes))*nodeMemory + r.Goroutines.memory() +
+		int64(len(r.LockNames))*lockNameMemory + r.Samples.memory() + runs.memory() +
+		int64(len(b.tables.monitors.list))*monitorMemory
+}
+
+// memory returns how much memory a part of a ring takes.
+func (p *ringPart) memory() int64 {
+	size := p.Builder.size() + int64(len(p.functions)+len(p.nodes)+len(p.origins))*4 +
+		int64(len(p.goroutines)+len(p.labelSets)+len(p.holderSets))*codeMemory
+	for i := range p.Builder.rec.Series {
+		s := &p.Builder.rec.Series[i]
+		size += int64(len(s.column.full)*columnChunk+len(s.column.data)) +
+			int64(len(s.Words))*wordMemory
+	}
+	for i := range p.Builder.rec.Calls {
+		t := &p.Builder.rec.Calls[i]
+		size += int64(len(t.Calls)) * (timedCallMemory + int64(len(t.Arguments))*8)
+	}
+	return size
 }
 
 func (r *Runs) memory() int64 {

@@ -1,0 +1,345 @@
+package sampledata
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/cpprof/cpprof/internal/memory"
+)
+
+// A Ring is a Sink that keeps the end of a recording in memory, for as long as
+// that grows. Kept returns it.
+//
+// It consists of parts: each is a Builder with tables of its own, and begins
+// with the states of all goroutines. The oldest part is dropped whole. What no
+// part and no living goroutine refers to is forgotten, so a program that makes
+// goroutines and labels for ever does not fill the memory. Only the functions
+// and stacks that the program has are kept for good.
+type Ring struct {
+	*keeper
+	header Header
+	o      RingOptions
+
+	// What the sampler's codes stand for. These codes are never used again.
+	functions  []Function
+	nodes      []Node
+	goroutines map[GoroutineID]Goroutine
+	labelSets  map[LabelSetID][]Label
+	holderSets map[HolderSetID][]GoroutineID
+	lockNames  []LockName
+	live       map[GoroutineID]State // in the last sample
+	before     sizes                 // when the last part began
+
+	parts   []*ringPart // the last one grows
+	changes []Change
+	short   bool // for want of memory, a part was dropped too early
+}
+
+// RingOptions say what a Ring keeps.
+type RingOptions struct {
+	Keep   time.Duration // at least that much, unless it needs too much memory
+	Memory int64         // an estimate of the bytes that it may take
+	part   time.Duration // the length of a part; 0: by Keep
+}
+
+// A part is long enough that its first sample, which has all goroutines, costs
+// little.
+const (
+	ringParts   = 8
+	longestPart = 15 * time.Second
+)
+
+// A ringPart is a part of a Ring. Its codes are its own.
+type ringPart struct {
+	*Builder
+	rec        *Recording // of a part that does not grow any more; it has no Builder
+	first      int        // number of its first sample in the ring
+	begin, end time.Duration
+	origins    []GoroutineID // by own code: the ring's
+	size, base int64         // bytes: now, and after the first sample
+
+	// Own codes by the ring's, plus 1; 0 for none.
+	functions  []FunctionID
+	nodes      []NodeID
+	goroutines map[GoroutineID]GoroutineID
+	labelSets  map[LabelSetID]LabelSetID
+	holderSets map[HolderSetID]HolderSetID
+}
+
+// NewRing starts a recording of which only the end is kept.
+func NewRing(h Header, o RingOptions) *Ring {
+	if o.part == 0 {
+		o.part = min(o.Keep/ringParts, longestPart)
+	}
+	r := &Ring{
+		keeper: &keeper{tables: newTables()}, header: h.normal(), o: o,
+		goroutines: make(map[GoroutineID]Goroutine), labelSets: make(map[LabelSetID][]Label),
+		holderSets: make(map[HolderSetID][]GoroutineID), live: make(map[GoroutineID]State),
+	}
+	r.stores = []store{r}
+	return r
+}
+
+// Probe does nothing: a probe sums up all calls since it was put in.
+func (r *Ring) Probe(Probe) {}
+
+func (r *Ring) function(f Function) { r.functions = append(r.functions, f) }
+func (r *Ring) node(n Node)         { r.nodes = append(r.nodes, n) }
+func (r *Ring) goroutine(g Goroutine) {
+	r.goroutines[GoroutineID(r.tables.goroutines-1)] = g
+}
+func (r *Ring) labelSet(set []Label) { r.labelSets[LabelSetID(r.tables.labelSets-1)] = set }
+func (r *Ring) holderSet(set []GoroutineID) {
+	r.holderSets[HolderSetID(r.tables.holderSets-1)] = set
+}
+func (r *Ring) monitor(Monitor)     {} // gets a series in the next sample
+func (r *Ring) lockName(n LockName) { r.lockNames = append(r.lockNames, n) }
+func (r *Ring) finish(*End) error   { return nil }
+func (r *Ring) ready() error        { return nil }
+
+func (r *Ring) warn(kind, message string, count int64) {
+	r.growing(0).Warn(kind, message, count)
+}
+
+func (r *Ring) state(g GoroutineID) (State, bool) {
+	s, ok := r.live[g]
+	return s, ok
+}
+
+// growing returns the part that grows.
+func (r *Ring) growing(begin time.Duration) *ringPart {
+	if len(r.parts) == 0 {
+		r.parts = append(r.parts, r.newPart(0, begin))
+	}
+	return r.parts[len(r.parts)-1]
+}
+
+func (r *Ring) newPart(first int, begin time.Duration) *ringPart {
+	return &ringPart{
+		Builder: NewBuilder(r.header), first: first, begin: begin,
+		goroutines: make(map[GoroutineID]GoroutineID),
+		labelSets:  make(map[LabelSetID]LabelSetID), holderSets: make(map[HolderSetID]HolderSetID),
+	}
+}
+
+// take passes a sample to the part that grows, or to a new one.
+func (r *Ring) take(s *Sample, _ time.Duration, changes []Change) error {
+	for _, c := range changes {
+		if c.Gone {
+			delete(r.live, c.Goroutine)
+		} else {
+			r.live[c.Goroutine] = c.State
+		}
+	}
+	r.tables.calls = 0 // the limit is one of a recording that is kept
+	p := r.growing(s.Time)
+	isFirst := p.tables.samples == 0
+	if r.isFull(p, s.Time) {
+		if err := r.rotate(s.Time); err != nil {
+			return err
+		}
+		p, isFirst = r.growing(s.Time), true
+	}
+	if isFirst {
+		changes = r.changes[:0]
+		for _, g := range slices.Sorted(maps.Keys(r.live)) {
+			changes = append(changes, Change{Goroutine: g, State: r.live[g]})
+		}
+		r.changes = changes
+	}
+	if err := r.pass(p, s, changes, isFirst); err != nil {
+		return err
+	}
+	if p.end, p.size = s.Time, p.memory(); isFirst {
+		p.base = p.size
+	}
+	return r.fit()
+}
+
+// isFull reports whether a part is to end before a sample.
+func (r *Ring) isFull(p *ringPart, at time.Duration) bool {
+	return p.tables.samples > 0 &&
+		(at-p.begin >= r.o.part || p.size >= max(r.o.Memory/ringParts, 2*p.base))
+}
+
+// rotate ends the part that grows, and begins another.
+func (r *Ring) rotate(at time.Duration) error {
+	p := r.growing(at)
+	p.close()
+	first := p.first + p.rec.Samples.Len()
+	for len(r.parts) > 1 && r.parts[1].begin <= at-r.o.Keep {
+		r.parts = slices.Delete(r.parts, 0, 1)
+	}
+	r.forget()
+	r.parts = append(r.parts, r.newPart(first, at))
+	return nil
+}
+
+// close drops what only a growing part needs.
+func (p *ringPart) close() {
+	p.rec = p.last()
+	p.Builder, p.functions, p.nodes, p.goroutines = nil, nil, nil, nil
+	p.labelSets, p.holderSets = nil, nil
+}
+
+// fit drops parts until the ring fits into its memory.
+func (r *Ring) fit() error {
+	for {
+		size := int64(len(r.functions))*functionMemory + int64(len(r.nodes))*nodeMemory +
+			int64(len(r.lockNames))*lockNameMemory
+		for _, p := range r.parts {
+			size += p.size
+		}
+		switch {
+		case size <= r.o.Memory:
+			return nil
+		case len(r.parts) == 1:
+			return fmt.Errorf("to keep one moment of the program takes %s of memory: allow more with --max-memory",
+				memory.Size(size))
+		}
+		r.parts, r.short = slices.Delete(r.parts, 0, 1), true
+	}
+}
+
+// forget drops what no living goroutine refers to, unless it is new: the
+// sampler may have got its code for a sample that failed.
+func (r *Ring) forget() {
+	labels, holders := make(map[LabelSetID]bool), make(map[HolderSetID]bool)
+	used := make(map[GoroutineID]bool)
+	for g, s := range r.live {
+		used[g], labels[s.Labels], holders[s.Holders] = true, true, true
+	}
+	old := r.before
+	maps.DeleteFunc(r.labelSets, func(id LabelSetID, _ []Label) bool {
+		return int(id) < old.labelSets && !labels[id]
+	})
+	maps.DeleteFunc(r.holderSets, func(id HolderSetID, set []GoroutineID) bool {
+		if int(id) < old.holderSets && !holders[id] {
+			return true
+		}
+		for _, g := range set {
+			used[g] = true
+		}
+		return false
+	})
+	maps.DeleteFunc(r.goroutines, func(id GoroutineID, _ Goroutine) bool {
+		return int(id) < old.goroutines && !used[id]
+	})
+	t := &r.tables
+	maps.DeleteFunc(t.byLabels, func(_ string, id LabelSetID) bool { return r.labelSets[id] == nil })
+	maps.DeleteFunc(t.byHolders,
+		func(_ string, id HolderSetID) bool { return r.holderSets[id] == nil })
+	r.before = t.sizes
+	for i, v := range t.monitors.next {
+		if t.monitors.words[i] = (wordTable{}); v.form == word {
+			t.monitors.last[i].bits = t.monitors.words[i].code(v.word)
+		}
+	}
+}
+
+// pass passes a sample to a part, in the part's codes.
+func (r *Ring) pass(p *ringPart, s *Sample, changes []Change, isFirst bool) error {
+	values := &r.tables.monitors
+	for _, m := range values.list[len(p.tables.monitors.list):] {
+		p.Monitor(m)
+	}
+	if isFirst {
+		for i, v := range values.next {
+			p.Measure(MonitorID(i), v)
+		}
+	}
+	for _, m := range r.measured {
+		p.Measure(m.id, values.next[m.id])
+	}
+	for _, c := range r.tables.news.calls {
+		p.Calls(c)
+	}
+	own := make([]Change, len(changes))
+	for i, c := range changes {
+		own[i] = Change{Goroutine: r.goroutineIn(p, c.Goroutine), Gone: c.Gone}
+		if !c.Gone {
+			own[i].State = r.stateIn(p, c.State)
+		}
+	}
+	of := *s
+	of.Processors = slices.Clone(s.Processors)
+	for i, g := range of.Processors {
+		if g >= 0 {
+			of.Processors[i] = r.goroutineIn(p, g)
+		}
+	}
+	return p.Sample(of, own)
+}
+
+func (r *Ring) stateIn(p *ringPart, s State) State {
+	s.Stack = r.nodeIn(p, s.Stack)
+	if s.Release != 0 {
+		s.Release = ReleaseAt(r.nodeIn(p, s.Release.Stack()))
+	}
+	if s.Labels != 0 {
+		own, ok := p.labelSets[s.Labels]
+		if !ok {
+			own = p.LabelSet(r.labelSets[s.Labels])
+			p.labelSets[s.Labels] = own
+		}
+		s.Labels = own
+	}
+	if s.Holders != 0 {
+		own, ok := p.holderSets[s.Holders]
+		if !ok {
+			var set []GoroutineID
+			for _, g := range r.holderSets[s.Holders] {
+				set = append(set, r.goroutineIn(p, g))
+			}
+			own = p.HolderSet(set)
+			p.holderSets[s.Holders] = own
+		}
+		s.Holders = own
+	}
+	return s
+}
+
+func (r *Ring) functionIn(p *ringPart, id FunctionID) FunctionID {
+	if id < 0 {
+		return id
+	}
+	p.functions = extended(p.functions, int(id))
+	if p.functions[id] == 0 {
+		p.functions[id] = p.Function(r.functions[id]) + 1
+	}
+	return p.functions[id] - 1
+}
+
+func (r *Ring) nodeIn(p *ringPart, id NodeID) NodeID {
+	if id == NoStack {
+		return id
+	}
+	p.nodes = extended(p.nodes, int(id))
+	if p.nodes[id] == 0 {
+		n := r.nodes[id]
+		n.Parent, n.Function = r.nodeIn(p, n.Parent), r.functionIn(p, n.Function)
+		p.nodes[id] = p.Node(n) + 1
+	}
+	return p.nodes[id] - 1
+}
+
+func (r *Ring) goroutineIn(p *ringPart, id GoroutineID) GoroutineID {
+	own, ok := p.goroutines[id]
+	if !ok {
+		g := r.goroutines[id]
+		g.Start = r.functionIn(p, g.Start)
+		own = p.Goroutine(g)
+		p.goroutines[id], p.origins = own, append(p.origins, id)
+	}
+	return own
+}
+
+// extended returns a list that has an element at an index.
+func extended[T any](list []T, at int) []T {
+	if n := at + 1 - len(list); n > 0 {
+		return append(list, make([]T, n)...)
+	}
+	return list
+}
