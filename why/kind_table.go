@@ -73,7 +73,7 @@ func waitKindRows() map[Kind]*kindRow {
 		LockKind: {
 			find: (*searcher).lockCandidates, hits: (*searcher).lockHits,
 			measure: (*searcher).lockMeasure, locked: true, specific: 1,
-			KindWords: KindWords{Says: "waiting for {lock}", See: "locks",
+			KindWords: KindWords{Says: "waiting for {lock}", See: "locks --top 0",
 				Remedy: "hold it for less time, or divide what it guards"},
 		},
 		ChannelKind: {

@@ -234,16 +234,7 @@ func describe(a *locks.Analysis, l *locks.Lock, b *wrapper) string {
 	termtext.Fprintf(b, "%s\n", heading)
 	writeInstances(b, l)
 	b.WriteString("  waiting\n")
-	for _, w := range l.Waiters {
-		text := w.Class
-		if w.In != "" {
-			text += " in " + w.In
-		}
-		if w.Reason != l.Kind+".Lock" {
-			text += " (" + w.Reason + ")"
-		}
-		b.entry(4, Hits(w.Hits), termtext.Printable(text))
-	}
+	writeWaiters(b, a, l)
 	termtext.Fprintf(b, "  held by (%s)\n", EvidenceText(&l.Evidence))
 	if l.Shared {
 		writeUsers(b, l)
@@ -260,6 +251,49 @@ func describe(a *locks.Analysis, l *locks.Lock, b *wrapper) string {
 		}
 	}
 	return b.String()
+}
+
+// writeWaiters writes which classes waited, and in which functions.
+func writeWaiters(b *wrapper, a *locks.Analysis, l *locks.Lock) {
+	written := make(map[string]bool)
+	for _, first := range l.Waiters {
+		if written[first.Class] {
+			continue
+		}
+		written[first.Class] = true
+		var places []locks.Waiter
+		sum := new(big.Rat)
+		for _, w := range l.Waiters {
+			if w.Class == first.Class {
+				places, sum = append(places, w), sum.Add(sum, w.Hits)
+			}
+		}
+		text := first.Class
+		if len(places) == 1 {
+			text += takenText(l, &first)
+		}
+		if share := a.ShareOf(l, first.Class); share != nil {
+			text += ": " + percent(share) + " of its time at work"
+		}
+		b.entry(4, Hits(sum), termtext.Printable(text))
+		for i := range places {
+			if len(places) > 1 {
+				b.entry(6, Hits(places[i].Hits),
+					termtext.Printable(strings.TrimSpace(takenText(l, &places[i]))))
+			}
+		}
+	}
+}
+
+// takenText says where a class waits, and how, if it does not simply lock.
+func takenText(l *locks.Lock, w *locks.Waiter) (text string) {
+	if w.In != "" {
+		text = " in " + w.In
+	}
+	if w.Reason != l.Kind+".Lock" {
+		text += " (" + w.Reason + ")"
+	}
+	return text
 }
 
 // writeUsers writes who has what is shared, and who may have it.

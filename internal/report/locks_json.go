@@ -80,6 +80,9 @@ type waiterJSON struct {
 	Reason   string   `json:"reason"`
 	Hits     int64    `json:"hits"`
 	Time     *big.Rat `json:"time_ns"`
+	// share of the class's time at work in which it waits for the lock, in all
+	// functions
+	Share float64 `json:"class_share"`
 }
 
 type holderJSON struct {
@@ -181,8 +184,12 @@ func lockAsJSON(a *locks.Analysis, l *locks.Lock) lockJSON {
 		j.Address = fmt.Sprintf("%#x", l.Address)
 	}
 	for _, w := range l.Waiters {
-		j.Waiters = append(j.Waiters,
-			waiterJSON{w.Class, w.In, w.Reason, w.Hits.Num().Int64(), w.Weight})
+		one := waiterJSON{Class: w.Class, Function: w.In, Reason: w.Reason,
+			Hits: w.Hits.Num().Int64(), Time: w.Weight}
+		if share := a.ShareOf(l, w.Class); share != nil {
+			one.Share = float(share)
+		}
+		j.Waiters = append(j.Waiters, one)
 	}
 	if l.Shared {
 		j.MayHold = holdersAsJSON(l.Candidates)

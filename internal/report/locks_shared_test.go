@@ -52,7 +52,7 @@ func TestSharedThings(t *testing.T) {
 
 channel in main.send at 0x10
   waiting
-          2  go:main.send in main.send (chan send)
+          2  go:main.send in main.send (chan send): 50.0 % of its time at work
   held by (100.0 % likely)
           2  go:main.work in main.work
 `

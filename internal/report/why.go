@@ -296,12 +296,12 @@ func command(f *why.Finding, file string) []string {
 	m := f.Measure
 	if m == nil {
 		name, flags, _ := strings.Cut(f.Words().See, " ")
-		line := []string{name, file}
+		line := append([]string{name, file}, strings.Fields(flags)...)
 		if f.Slow != nil {
 			line = append(line, f.Slow.Function, "--slow", f.Slow.Condition)
 		}
 		if name == "report" {
-			line = append(line, flags, "--thread", f.Class, "--auto")
+			line = append(line, "--thread", f.Class, "--auto")
 		}
 		return line
 	}

@@ -38,6 +38,10 @@ type Analysis struct {
 	Shared         []*Lock
 	SharedEvidence Evidence
 
+	// AtWork is how long the goroutines of each class did not wait for work, in
+	// nanoseconds; nil after Summarise.
+	AtWork map[string]*big.Rat
+
 	// Held is the view of views.Holders. Its root is "*". Below the root is
 	// each lock by its String. Below a lock is the part of a Thread View that
 	// is below :MONITOR: the holder's class, its stack, and its typed time. A
@@ -166,6 +170,22 @@ func (a *Analysis) Mean(e *Evidence) *big.Rat {
 	return new(big.Rat).Quo(e.Weight, new(big.Rat).SetInt64(int64(a.Observed)))
 }
 
+// ShareOf returns for which share of their time at work the goroutines of a
+// class waited for a lock; nil if that is not known.
+func (a *Analysis) ShareOf(l *Lock, class string) *big.Rat {
+	work := a.AtWork[class]
+	if work == nil || work.Sign() == 0 {
+		return nil
+	}
+	waits := new(big.Rat)
+	for _, w := range l.Waiters {
+		if w.Class == class {
+			waits.Add(waits, w.Weight)
+		}
+	}
+	return waits.Quo(waits, work)
+}
+
 // Analyse analyses a span of a recording that Recording.Check accepts. The
 // options Accounting and Granularity affect only Held.
 func Analyse(r *sampledata.Recording, o views.Options, by By) (*Analysis, error) {
@@ -191,6 +211,15 @@ func analyseIn(r *sampledata.Recording, o views.Options, by By, detail detail) (
 	}
 	a := s.analysis()
 	a.Held = v
+	o.LeaveOutIdle = true
+	classes, err := views.Classes(r, o)
+	if err != nil {
+		return nil, fmt.Errorf("locks: %w", err)
+	}
+	a.AtWork = make(map[string]*big.Rat, len(classes))
+	for _, c := range classes {
+		a.AtWork[c.Class] = c.Time
+	}
 	a.readHolders()
 	return a, nil
 }
