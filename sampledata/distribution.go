@@ -1,6 +1,7 @@
 package sampledata
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/bits"
@@ -121,6 +122,19 @@ func (d *Distribution) Quantile(q float64) int64 {
 		rank -= b.Count
 	}
 	return d.Max
+}
+
+// MarshalJSON writes what sums the numbers up.
+func (d Distribution) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Count uint64  `json:"count"`
+		Mean  float64 `json:"mean"`
+		Min   int64   `json:"min"`
+		P50   int64   `json:"p50"`
+		P90   int64   `json:"p90"`
+		P99   int64   `json:"p99"`
+		Max   int64   `json:"max"`
+	}{d.Count(), d.Mean(), d.Min, d.Quantile(0.5), d.Quantile(0.9), d.Quantile(0.99), d.Max})
 }
 
 // Clone returns a copy that shares no memory.

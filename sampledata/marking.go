@@ -41,24 +41,25 @@ type MarkedEdge struct {
 
 // A MarkedGroup is goroutines that wait at one place, with one verdict.
 type MarkedGroup struct {
-	Verdict Verdict
-	Wait    Wait
-	Reason  string // as State.Reason
-	Name    string // of what they wait for, as LockName.Name; "" if not known
-	Doubt   string // why its verdict is no more than NotMoved
-	Count   int
-	IDs     []int64       // goids, ascending; not all if there are very many
-	Waited  time.Duration // the longest wait, at least; 0 if not known
-	Kept    int64         // bytes that only these goroutines keep; -1 if not known
-	Creator Call          // of the first goroutine; empty if not known
-	Calls   []Call        // innermost first
+	Count   int     `json:"goroutines"`
+	IDs     []int64 `json:"ids"`    // goids, ascending; not all if there are very many
+	Reason  string  `json:"reason"` // as State.Reason
+	Verdict Verdict `json:"verdict"`
+	Doubt   string  `json:"doubt,omitempty"` // why its verdict is no more than NotMoved
+	Calls   []Call  `json:"frames"`          // innermost first
+	Wait    Wait    `json:"-"`
+	// of what they wait for, as LockName.Name; "" if not known
+	Name    string        `json:"-"`
+	Waited  time.Duration `json:"-"` // the longest wait, at least; 0 if not known
+	Kept    int64         `json:"-"` // bytes that only these goroutines keep; -1 if not known
+	Creator Call          `json:"-"` // of the first goroutine; empty if not known
 }
 
 // A Call is a place in the code.
 type Call struct {
-	Function string
-	File     string
-	Line     int32
+	Function string `json:"function"`
+	File     string `json:"file,omitempty"`
+	Line     int32  `json:"line,omitempty"`
 }
 
 // A Verdict is what is known of a goroutine that waits.

@@ -9,42 +9,45 @@ import (
 // function, in addition to the samples: how often it was called, from where,
 // with what, and how long the calls took.
 type Probe struct {
-	Function   string // never empty; a recording has one probe of a function
-	File       string
-	Line       int32 // of the declaration
-	Instrument Instrument
-	Why        string // what it is to find out, or who asked for it
-	Note       string // for a person: why it was refused or taken out, and what it can't tell
+	Function   string     `json:"function"` // never empty; a recording has one probe of it
+	File       string     `json:"file,omitempty"`
+	Line       int32      `json:"line,omitempty"` // of the declaration
+	Instrument Instrument `json:"instrument"`
+	Why        string     `json:"why,omitempty"` // what it is to find out, or who asked for it
+	// for a person: why it was refused or taken out, and what it can't tell
+	Note string `json:"note,omitempty"`
 
 	// When the instrument was in the program, as Sample.Time, and how long it
 	// measured returns; both may be shorter than the recording, since an
 	// instrument that costs too much is taken out.
-	From, To    time.Duration
-	ReturnsUpTo time.Duration // From if it did not measure returns
+	From        time.Duration `json:"from_ns"`
+	To          time.Duration `json:"to_ns"`
+	ReturnsUpTo time.Duration `json:"-"` // From if it did not measure returns
 
 	// Calls is the number of calls from From to To, exactly. TakenOut says that
 	// there were more afterwards.
-	Calls    uint64
-	TakenOut bool
+	Calls    uint64 `json:"calls"`
+	TakenOut bool   `json:"at_least,omitempty"`
 
 	// Of the calls up to ReturnsUpTo: those that returned, and those that
 	// panics or runtime.Goexit ended. The rest was still under way, or its
 	// record was lost.
-	Returned, Unfinished uint64
+	Returned   uint64 `json:"returned"`
+	Unfinished uint64 `json:"unfinished,omitempty"`
 	// number of records of calls and returns that were lost since there were
 	// too many at once
-	Lost uint64
+	Lost uint64 `json:"lost,omitempty"`
 
 	// processor time that the instrument took, estimated from the measured cost
 	// of a hit
-	Cost time.Duration
+	Cost time.Duration `json:"cost_ns"`
 
 	// Elapsed has the nanoseconds that calls took, from the first instruction
 	// behind the prologue up to the return. If the function calls itself, only
 	// the outermost calls count.
-	Elapsed   Distribution
-	Sites     []CallSite // most calls first
-	Arguments []Argument // in the order of the declaration
+	Elapsed   Distribution `json:"elapsed_ns,omitzero"`
+	Sites     []CallSite   `json:"sites,omitempty"`     // most calls first
+	Arguments []Argument   `json:"arguments,omitempty"` // in the order of the declaration
 }
 
 // An Instrument is a way to find out that a function is called.
@@ -59,23 +62,26 @@ const (
 
 func (i Instrument) String() string { return nameOf(instrumentNames, int(i)) }
 
+// MarshalText implements encoding.TextMarshaler.
+func (i Instrument) MarshalText() ([]byte, error) { return []byte(i.String()), nil }
+
 var instrumentNames = []string{"none", "uprobe", "breakpoint"}
 
 // A CallSite is a place that a function is called from. An empty one stands for
 // all further places.
 type CallSite struct {
-	Caller  string
-	File    string
-	Line    int32
-	Calls   uint64
-	Elapsed Distribution // as Probe.Elapsed
+	Caller  string       `json:"caller"`
+	File    string       `json:"file,omitempty"`
+	Line    int32        `json:"line,omitempty"`
+	Calls   uint64       `json:"calls"`
+	Elapsed Distribution `json:"elapsed_ns,omitzero"` // as Probe.Elapsed
 }
 
 // An Argument has the values of a function's argument.
 type Argument struct {
-	Name   string
-	Kind   ArgumentKind
-	Values Distribution // of a pointer: 0 if it is nil, otherwise 1
+	Name   string       `json:"name"`
+	Kind   ArgumentKind `json:"kind"`
+	Values Distribution `json:"values,omitzero"` // of a pointer: 0 if it is nil, otherwise 1
 }
 
 // An ArgumentKind says what the numbers of an argument are.
@@ -88,6 +94,9 @@ const (
 )
 
 func (k ArgumentKind) String() string { return nameOf(argumentNames, int(k)) }
+
+// MarshalText implements encoding.TextMarshaler.
+func (k ArgumentKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 var argumentNames = []string{"value", "length", "pointer"}
 

@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/cpprof/cpprof/internal/fixture"
-	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampledata/interchange"
 )
@@ -33,7 +32,14 @@ func TestProbeLive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got report.ProbesJSON
+	var got struct {
+		Probes []struct {
+			Function, Instrument string
+			Calls                uint64
+			Elapsed              *struct{ Min int64 } `json:"elapsed_ns"`
+			Sites                []struct{ Caller string }
+		}
+	}
 	if err := json.Unmarshal(again, &got); err != nil {
 		t.Fatal(err)
 	}

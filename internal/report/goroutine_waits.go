@@ -9,6 +9,7 @@ import (
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/locks"
 )
 
 // goroutineWait is what goroutines of a group wait for, if it is known and
@@ -24,7 +25,7 @@ type goroutineWait struct {
 // executes.
 type goroutineCandidate struct {
 	ID int64 `json:"id"`
-	goroutineFrame
+	locks.Frame
 }
 
 // wait describes what n goroutines of a group wait for.
@@ -34,7 +35,7 @@ func (a *gathering) wait(l lockState, n int) goroutineWait {
 		c := goroutineCandidate{ID: a.r.Goroutines.At(g).ID}
 		if stack, ok := a.stacks[g]; ok {
 			if at := views.InformativeFrame(a.r, stack); at != sampledata.NoStack {
-				c.goroutineFrame = frameOf(a.r, at)
+				c.Frame = frameOf(a.r, at)
 			}
 			w.Candidates = append(w.Candidates, c)
 		}

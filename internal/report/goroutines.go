@@ -11,6 +11,7 @@ import (
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/locks"
 )
 
 // Goroutines are what every goroutine of a recording did in the last sample.
@@ -96,7 +97,7 @@ type goroutineGroup struct {
 	Locks      []goroutineLock   `json:"locks,omitempty"`
 	Waits      []goroutineWait   `json:"waits,omitempty"`
 	Goroutines []int64           `json:"ids"`
-	Frames     []goroutineFrame  `json:"frames"` // the innermost first
+	Frames     []locks.Frame     `json:"frames"` // the innermost first
 
 	stack sampledata.NodeID
 }
@@ -123,13 +124,6 @@ type goroutineLock struct {
 	Holders  []int64 `json:"holders,omitempty"`
 	Evidence string  `json:"evidence,omitempty"` // of the holders
 	Count    int     `json:"count"`
-}
-
-type goroutineFrame struct {
-	Function string `json:"function"`
-	File     string `json:"file,omitempty"`
-	Line     int32  `json:"line,omitempty"`
-	Inlined  bool   `json:"inlined,omitempty"`
 }
 
 // goroutineGroups groups the goroutines of the last sample.
@@ -280,8 +274,8 @@ func (a *gathering) lock(l lockState, n int) goroutineLock {
 }
 
 // stackFrames lists the frames of a stack, the innermost first.
-func stackFrames(r *sampledata.Recording, stack sampledata.NodeID) []goroutineFrame {
-	frames := []goroutineFrame{}
+func stackFrames(r *sampledata.Recording, stack sampledata.NodeID) []locks.Frame {
+	frames := []locks.Frame{}
 	for stack != sampledata.NoStack {
 		frames = append(frames, frameOf(r, stack))
 		stack = r.Nodes[stack].Parent
@@ -289,10 +283,10 @@ func stackFrames(r *sampledata.Recording, stack sampledata.NodeID) []goroutineFr
 	return frames
 }
 
-func frameOf(r *sampledata.Recording, node sampledata.NodeID) goroutineFrame {
+func frameOf(r *sampledata.Recording, node sampledata.NodeID) locks.Frame {
 	n := r.Nodes[node]
 	f := r.Functions[n.Function]
-	return goroutineFrame{f.Name, f.File, n.Line, n.Inlined}
+	return locks.Frame{Function: f.Name, File: f.File, Line: n.Line, Inlined: n.Inlined}
 }
 
 // mentioned is the largest number of things of a kind in the text; the JSON

@@ -152,7 +152,9 @@ func (s *stream) members(v reflect.Value) iter.Seq2[string, reflect.Value] {
 				name = f.Name
 			}
 			field, err := v.FieldByIndexErr(f.Index)
-			if err == nil && !(options == "omitempty" && isEmpty(field)) && !yield(name, field) {
+			omit := options == "omitempty" && isEmpty(field) ||
+				options == "omitzero" && field.IsZero()
+			if err == nil && !omit && !yield(name, field) {
 				return
 			}
 		}

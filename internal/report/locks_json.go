@@ -125,17 +125,10 @@ type linkJSON struct {
 }
 
 type deadlockJSON struct {
-	Samples    int           `json:"samples"`
-	First      time.Duration `json:"first_ns"`
-	Last       time.Duration `json:"last_ns"`
-	Goroutines []memberJSON  `json:"goroutines"`
-}
-
-type memberJSON struct {
-	Goroutine int64            `json:"goroutine"`
-	Class     string           `json:"class"`
-	Lock      string           `json:"lock"`
-	Frames    []goroutineFrame `json:"frames"`
+	Samples    int            `json:"samples"`
+	First      time.Duration  `json:"first_ns"`
+	Last       time.Duration  `json:"last_ns"`
+	Goroutines []locks.Member `json:"goroutines"`
 }
 
 // WriteJSON writes the same as JSON, all locks and all call paths.
@@ -153,17 +146,8 @@ func (of *Locks) WriteJSON(w io.Writer) error {
 }
 
 func deadlockAsJSON(r *sampledata.Recording, d *locks.Deadlock) deadlockJSON {
-	j := deadlockJSON{Samples: d.Samples, First: r.Samples.Time(int(d.First)),
-		Last: r.Samples.Time(int(d.Last))}
-	for _, m := range d.Members {
-		mj := memberJSON{Goroutine: m.Goroutine, Class: m.Class, Lock: m.Lock,
-			Frames: []goroutineFrame{}}
-		for _, f := range m.Stack {
-			mj.Frames = append(mj.Frames, goroutineFrame(f))
-		}
-		j.Goroutines = append(j.Goroutines, mj)
-	}
-	return j
+	return deadlockJSON{Samples: d.Samples, First: r.Samples.Time(int(d.First)),
+		Last: r.Samples.Time(int(d.Last)), Goroutines: d.Members}
 }
 
 func lockAsJSON(a *locks.Analysis, l *locks.Lock) lockJSON {

@@ -38,20 +38,9 @@ type stuckFinding struct {
 }
 
 type stuckGroup struct {
-	Count     int                `json:"goroutines"`
-	IDs       []int64            `json:"ids"`
-	Reason    string             `json:"reason"`
-	Verdict   sampledata.Verdict `json:"verdict"`
-	Doubt     string             `json:"doubt,omitempty"`
-	WaitsFor  string             `json:"waits_for,omitempty"`
-	CreatedBy string             `json:"created_by,omitempty"`
-	Frames    []stuckJSONCall    `json:"frames"`
-}
-
-type stuckJSONCall struct {
-	Function string `json:"function"`
-	File     string `json:"file,omitempty"`
-	Line     int32  `json:"line,omitempty"`
+	*sampledata.MarkedGroup
+	WaitsFor  string `json:"waits_for,omitempty"`
+	CreatedBy string `json:"created_by,omitempty"`
 }
 
 // WriteJSON writes the answer as JSON.
@@ -73,24 +62,12 @@ func (s *Stuck) WriteJSON(w io.Writer) error {
 			one.Kept = &f.Kept
 		}
 		for i, g := range f.Groups {
-			one.Groups = append(one.Groups, stuckGroupOf(g, f.Lock[i]))
+			one.Groups = append(one.Groups, stuckGroup{g, f.Lock[i], g.Creator.Function})
 		}
 		for _, g := range f.Behind {
-			one.Behind = append(one.Behind, stuckGroupOf(g, g.Name))
+			one.Behind = append(one.Behind, stuckGroup{g, g.Name, g.Creator.Function})
 		}
 		j.Findings = append(j.Findings, one)
 	}
 	return writeJSON(w, j)
-}
-
-func stuckGroupOf(g *sampledata.MarkedGroup, name string) stuckGroup {
-	out := stuckGroup{
-		Count: g.Count, IDs: g.IDs, Reason: g.Reason, Verdict: g.Verdict, WaitsFor: name,
-		CreatedBy: g.Creator.Function, Doubt: g.Doubt,
-		Frames: []stuckJSONCall{},
-	}
-	for _, c := range g.Calls {
-		out.Frames = append(out.Frames, stuckJSONCall(c))
-	}
-	return out
 }

@@ -17,22 +17,22 @@ type Deadlock struct {
 
 // A Member is a goroutine in a deadlock.
 type Member struct {
-	Goroutine int64 // its number in the target
-	Class     string
-	Lock      string // it waits for this lock
-	Address   uint64 // of that lock; 0 if not known
-	Reason    string // the runtime's text: "sync.Mutex.Lock"
+	Goroutine int64  `json:"goroutine"` // its number in the target
+	Class     string `json:"class"`
+	Lock      string `json:"lock"` // it waits for this lock
+	Address   uint64 `json:"-"`    // of that lock; 0 if not known
+	Reason    string `json:"-"`    // the runtime's text: "sync.Mutex.Lock"
 	// from the call that takes the lock outwards, without further frames of
 	// package sync and the runtime
-	Stack []Frame
+	Stack []Frame `json:"frames"`
 }
 
 // A Frame is a call on a stack.
 type Frame struct {
-	Function string
-	File     string // "" if not known
-	Line     int32  // being executed, or of the call; 0 if not known
-	Inlined  bool
+	Function string `json:"function"`
+	File     string `json:"file,omitempty"` // "" if not known
+	Line     int32  `json:"line,omitempty"` // being executed, or of the call; 0 if not known
+	Inlined  bool   `json:"inlined,omitempty"`
 }
 
 // deadlocks describes the deadlocks of the recording, as far as the span shows
