@@ -11,7 +11,6 @@ import (
 	"github.com/cpprof/cpprof/internal/config"
 	"github.com/cpprof/cpprof/internal/demo"
 	"github.com/cpprof/cpprof/internal/fixture"
-	"github.com/cpprof/cpprof/internal/picture"
 	"github.com/cpprof/cpprof/views"
 	"github.com/gdamore/tcell/v2"
 )
@@ -69,7 +68,7 @@ func TestPicturesOfTheDocumentation(t *testing.T) {
 		b.do(func() { *b.theme = *newTheme(1<<24, false) })
 		b.keys(p.keys...)
 		var svg strings.Builder
-		if err := picture.Write(&svg, b.cells(), p.title); err != nil {
+		if err := writeSVG(&svg, b.cells(), p.title); err != nil {
 			t.Fatal(err)
 		}
 		documented(t, p.file, svg.String())
@@ -77,15 +76,15 @@ func TestPicturesOfTheDocumentation(t *testing.T) {
 }
 
 // cells returns the screen.
-func (b *bench) cells() (lines [][]picture.Cell) {
+func (b *bench) cells() (lines [][]svgCell) {
 	b.do(func() {})
 	b.do(func() {
 		cells, width, height := b.sim.GetContents()
 		for y := range height {
-			var line []picture.Cell
+			var line []svgCell
 			for _, c := range cells[y*width:][:width] {
 				fore, back, attributes := c.Style.Decompose()
-				line = append(line, picture.Cell{Rune: c.Runes[0], Style: picture.Style{
+				line = append(line, svgCell{Rune: c.Runes[0], svgStyle: svgStyle{
 					Fore: hex(fore), Back: hex(back),
 					Bold: attributes&tcell.AttrBold != 0, Dim: attributes&tcell.AttrDim != 0, Reverse: attributes&tcell.AttrReverse != 0,
 				}})

@@ -77,7 +77,10 @@ type Config struct {
 }
 
 // A Definition is a name for an expression.
-type Definition struct{ Name, Expr string }
+type Definition struct {
+	Name string `json:"name"`
+	Expr string `json:"expr"`
+}
 
 // A Priority gives the goroutines of some thread classes a priority.
 type Priority struct {

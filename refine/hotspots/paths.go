@@ -19,16 +19,6 @@ type Stacks struct {
 	Ranges [][2]int32
 }
 
-// Above is a Test without uncertainty: the cost is above a threshold, or it is not.
-func Above(threshold *big.Rat) Test {
-	return func(m *calltree.Metric, s Stacks) Verdict {
-		if m.Cost(s.Weight).Cmp(threshold) > 0 {
-			return Yes
-		}
-		return No
-	}
-}
-
 // Paths is the result of a search over the call paths of a tree.
 type Paths struct {
 	// TopDown are the nodes whose call path from the root, by immediate

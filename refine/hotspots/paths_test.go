@@ -24,9 +24,19 @@ func TestVectorsSearch(t *testing.T) {
 	}
 }
 
+// above is a Test without uncertainty: the cost is above a threshold, or it is not.
+func above(threshold *big.Rat) Test {
+	return func(m *calltree.Metric, s Stacks) Verdict {
+		if m.Cost(s.Weight).Cmp(threshold) > 0 {
+			return Yes
+		}
+		return No
+	}
+}
+
 func compare(t *testing.T, c *vectors.SearchCase) {
 	tree := c.Tree(t)
-	found := FindPaths(tree, Above(&c.Threshold.Rat))
+	found := FindPaths(tree, above(&c.Threshold.Rat))
 	costs := map[string]*big.Rat{}
 	for _, n := range found.TopDown {
 		costs[pathTo(tree, n)] = tree.Main().Cost(tree.Main().Cum(n))

@@ -30,49 +30,35 @@ const formatVersion = 5
 
 // fileJSON is the content of the file. Times are in nanoseconds.
 type fileJSON struct {
-	Version    int           `json:"version"`
-	Accounting string        `json:"accounting"`
-	By         string        `json:"by"`
-	ClassBy    string        `json:"class_by"`
-	NoInlines  bool          `json:"no_inlines,omitempty"`
-	Idle       bool          `json:"idle,omitempty"` // waiting for work is not left out
-	From       time.Duration `json:"from,omitempty"`
-	To         time.Duration `json:"to,omitempty"`
-	Aspects    []aspectJSON  `json:"aspects,omitempty"`
-	Merges     []mergeJSON   `json:"merges,omitempty"`
-	Lists      []listJSON    `json:"lists,omitempty"`
-	Samples    string        `json:"samples,omitempty"`
-	Summary    summaryJSON   `json:"summary,omitzero"`
-	Windows    []windowJSON  `json:"windows"`
-	Active     int           `json:"active"` // 1 + an index of windows, 0 for the Summary window
+	Version    int                 `json:"version"`
+	Accounting string              `json:"accounting"`
+	By         string              `json:"by"`
+	ClassBy    string              `json:"class_by"`
+	NoInlines  bool                `json:"no_inlines,omitempty"`
+	Idle       bool                `json:"idle,omitempty"` // waiting for work is not left out
+	From       time.Duration       `json:"from,omitempty"`
+	To         time.Duration       `json:"to,omitempty"`
+	Aspects    []patternsJSON      `json:"aspects,omitempty"`
+	Merges     []patternsJSON      `json:"merges,omitempty"`
+	Lists      []config.Definition `json:"lists,omitempty"`
+	Samples    string              `json:"samples,omitempty"`
+	Summary    Summary             `json:"summary,omitzero"`
+	Windows    []windowJSON        `json:"windows"`
+	Active     int                 `json:"active"` // 1 + an index of windows, 0 for the Summary window
 }
 
-type aspectJSON struct {
+// patternsJSON is an aspect, or a config.Merge.
+type patternsJSON struct {
 	Name     string   `json:"name"`
 	Patterns []string `json:"patterns"`
 }
 
-// mergeJSON is a config.Merge.
-type mergeJSON struct {
-	Name     string   `json:"name"`
-	Patterns []string `json:"patterns"`
-}
-
-// listJSON is a config.Definition.
-type listJSON struct {
-	Name string `json:"name"`
-	Expr string `json:"expr"`
-}
-
-// summaryJSON is a Summary.
-type summaryJSON struct {
-	All      bool   `json:"all,omitempty"`
-	Filter   string `json:"filter,omitempty"`
-	Order    string `json:"order,omitempty"`
-	Reversed bool   `json:"reversed,omitempty"`
-	Against  string `json:"against,omitempty"`
-
-	Lanes []string `json:"lanes,omitempty"`
+func patternsOf(name string, patterns []aspects.Pattern) patternsJSON {
+	j := patternsJSON{Name: name, Patterns: []string{}}
+	for _, p := range patterns {
+		j.Patterns = append(j.Patterns, p.String())
+	}
+	return j
 }
 
 type windowJSON struct {
@@ -91,27 +77,15 @@ func (s *State) Marshal() ([]byte, error) {
 		Version: formatVersion, Accounting: o.Accounting.String(), By: o.Granularity.String(),
 		ClassBy:   o.Classes.String(),
 		NoInlines: o.NoInlines, Idle: !o.LeaveOutIdle, From: o.Span.From, To: o.Span.To,
-		Samples: s.Samples,
-		Summary: summaryJSON(s.Summary), Active: s.Active,
+		Samples: s.Samples, Lists: s.Lists, Summary: s.Summary, Active: s.Active,
+		Windows: []windowJSON{},
 	}
 	for _, a := range s.Aspects {
-		j := aspectJSON{Name: a.Name(), Patterns: []string{}}
-		for _, p := range a.Patterns() {
-			j.Patterns = append(j.Patterns, p.String())
-		}
-		f.Aspects = append(f.Aspects, j)
+		f.Aspects = append(f.Aspects, patternsOf(a.Name(), a.Patterns()))
 	}
 	for _, m := range s.Merges {
-		j := mergeJSON{Name: m.Name}
-		for _, p := range m.Classes {
-			j.Patterns = append(j.Patterns, p.String())
-		}
-		f.Merges = append(f.Merges, j)
+		f.Merges = append(f.Merges, patternsOf(m.Name, m.Classes))
 	}
-	for _, l := range s.Lists {
-		f.Lists = append(f.Lists, listJSON(l))
-	}
-	f.Windows = []windowJSON{}
 	for _, w := range s.Windows {
 		state, err := json.Marshal(w)
 		if err != nil {
@@ -195,7 +169,7 @@ func (f *fileJSON) state() (*State, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &State{Options: o, Summary: Summary(f.Summary), Samples: f.Samples, Active: f.Active}
+	s := &State{Options: o, Summary: f.Summary, Samples: f.Samples, Active: f.Active}
 	for _, j := range f.Aspects {
 		a, err := aspects.New(j.Name, j.Patterns...)
 		if err != nil {

@@ -42,15 +42,18 @@ type State struct {
 
 // A Summary is the state of the Summary window.
 type Summary struct {
-	All      bool   // it also shows classes that do hardly anything but wait for work
-	Filter   string // the names of classes have this text
-	Order    string // the head of the column by which classes are sorted; "" for the first order
-	Reversed bool   // of the order
+	// it also shows classes that do hardly anything but wait for work
+	All    bool   `json:"all,omitempty"`
+	Filter string `json:"filter,omitempty"` // the names of classes have this text
+	// the head of the column by which classes are sorted; "" for the first order
+	Order    string `json:"order,omitempty"`
+	Reversed bool   `json:"reversed,omitempty"` // of the order
 	// the path of the recording with which it compares; see Relative and Other.
 	// "" for none
-	Against string
+	Against string `json:"against,omitempty"`
 
-	Lanes []string // the metrics below the timeline, in their order; nil for the usual ones
+	// the metrics below the timeline, in their order; nil for the usual ones
+	Lanes []string `json:"lanes,omitempty"`
 }
 
 // Front makes the window of a class's view the active one, and reports whether

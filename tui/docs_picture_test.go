@@ -1,12 +1,15 @@
-// Package picture draws a terminal's screen as SVG, for the documentation.
-package picture
+package tui
 
 import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
+	"testing"
 )
+
+// The documentation shows screens as SVG.
 
 // The size of a cell and of the margin around the screen, in pixels.
 const (
@@ -23,31 +26,31 @@ const (
 	ownBack = "#161b22"
 )
 
-// A Cell is one character of a screen.
-type Cell struct {
+// An svgCell is one character of a screen.
+type svgCell struct {
 	Rune rune
-	Style
+	svgStyle
 }
 
-// A Style is the look of a character. A colour is "#rrggbb", or "" for the
+// An svgStyle is the look of a character. A colour is "#rrggbb", or "" for the
 // terminal's own.
-type Style struct {
+type svgStyle struct {
 	Fore, Back         string
 	Bold, Dim, Reverse bool
 }
 
-// A drawing is an SVG being written.
-type drawing struct{ strings.Builder }
+// An svgDrawing is an SVG being written.
+type svgDrawing struct{ strings.Builder }
 
-// Write draws the lines of a screen as SVG. The title says what the picture
+// writeSVG draws the lines of a screen as SVG. The title says what the picture
 // shows to those who can't see it.
-func Write(w io.Writer, screen [][]Cell, title string) error {
+func writeSVG(w io.Writer, screen [][]svgCell, title string) error {
 	columns := 0
 	for _, line := range screen {
 		columns = max(columns, len(line))
 	}
 	width, height := float64(columns)*cellWidth+2*margin, float64(len(screen))*cellHeight+2*margin
-	var p drawing
+	var p svgDrawing
 	fmt.Fprintf(&p, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" width="%.0f" height="%.0f" role="img">`+"\n",
 		width, height, width, height)
 	fmt.Fprintf(&p, "<title>%s</title>\n", escape(title))
@@ -63,7 +66,7 @@ func Write(w io.Writer, screen [][]Cell, title string) error {
 }
 
 // line draws the cells of a line, adjacent cells of one style together.
-func (p *drawing) line(line []Cell, top float64) {
+func (p *svgDrawing) line(line []svgCell, top float64) {
 	for from := 0; from < len(line); {
 		to := from + 1
 		for to < len(line) && alike(line[from], line[to]) {
@@ -76,13 +79,13 @@ func (p *drawing) line(line []Cell, top float64) {
 
 // alike reports whether two cells can be drawn together: text of one style,
 // or the same block in one style.
-func alike(a, b Cell) bool {
-	return a.Style == b.Style && (a.Rune == b.Rune || block(a.Rune) == nil && block(b.Rune) == nil)
+func alike(a, b svgCell) bool {
+	return a.svgStyle == b.svgStyle && (a.Rune == b.Rune || block(a.Rune) == nil && block(b.Rune) == nil)
 }
 
 // run draws cells that are alike.
-func (p *drawing) run(cells []Cell, left, top float64) {
-	s := cells[0].Style
+func (p *svgDrawing) run(cells []svgCell, left, top float64) {
+	s := cells[0].svgStyle
 	fore, back := s.Fore, s.Back
 	if s.Reverse {
 		if fore == "" {
@@ -108,14 +111,14 @@ func (p *drawing) run(cells []Cell, left, top float64) {
 }
 
 // opacity returns less than 1 for dim text.
-func opacity(s Style) float64 {
+func opacity(s svgStyle) float64 {
 	if s.Dim {
 		return 0.65
 	}
 	return 1
 }
 
-func (p *drawing) rect(x, y, width, height float64, fill string, opacity float64) {
+func (p *svgDrawing) rect(x, y, width, height float64, fill string, opacity float64) {
 	fmt.Fprintf(p, `<rect x="%.1f" y="%.2f" width="%.1f" height="%.2f" fill="%s"`, x, y, width,
 		height, fill)
 	if opacity < 1 {
@@ -126,7 +129,7 @@ func (p *drawing) rect(x, y, width, height float64, fill string, opacity float64
 
 // text draws characters. It sets the text's length, so that columns are
 // aligned in every font.
-func (p *drawing) text(cells []Cell, left, top float64, fill string) {
+func (p *svgDrawing) text(cells []svgCell, left, top float64, fill string) {
 	var b strings.Builder
 	for _, c := range cells {
 		b.WriteRune(c.Rune)
@@ -139,7 +142,7 @@ func (p *drawing) text(cells []Cell, left, top float64, fill string) {
 	left += float64(len(text)-len(trimmed)) * cellWidth
 	fmt.Fprintf(p, `<text x="%.1f" y="%.1f" textLength="%.1f" lengthAdjust="spacingAndGlyphs" fill="%s"`,
 		left, top+baseline, float64(len([]rune(trimmed)))*cellWidth, fill)
-	if s := cells[0].Style; s.Dim {
+	if s := cells[0].svgStyle; s.Dim {
 		fmt.Fprintf(p, ` fill-opacity="%.2f"`, opacity(s))
 	} else if s.Bold {
 		p.WriteString(` font-weight="bold"`)
@@ -169,4 +172,56 @@ func escape(s string) string {
 	var b strings.Builder
 	_ = xml.EscapeText(&b, []byte(s))
 	return b.String()
+}
+
+// svgElements returns the elements of an SVG, as their names and a few attributes, and its texts.
+func svgElements(t *testing.T, svg string) (elements []string) {
+	t.Helper()
+	d := xml.NewDecoder(strings.NewReader(svg))
+	for {
+		token, err := d.Token()
+		if err == io.EOF {
+			return elements
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch e := token.(type) {
+		case xml.StartElement:
+			said := e.Name.Local
+			for _, a := range e.Attr {
+				if slices.Contains([]string{"x", "y", "fill", "fill-opacity", "font-weight"}, a.Name.Local) {
+					said += " " + a.Name.Local + "=" + a.Value
+				}
+			}
+			elements = append(elements, said)
+		case xml.CharData:
+			if text := strings.TrimSpace(string(e)); text != "" {
+				elements = append(elements, text)
+			}
+		}
+	}
+}
+
+func TestWriteSVG(t *testing.T) {
+	red := svgStyle{Fore: "#ff0000"}
+	screen := [][]svgCell{
+		{{'a', svgStyle{Bold: true}}, {'<', svgStyle{Bold: true}}, {'█', red}, {'█', red}},
+		{{' ', svgStyle{}}, {'b', svgStyle{}}, {'▂', svgStyle{Back: "#00ff00"}}, {'x', svgStyle{Reverse: true, Dim: true}}},
+	}
+	var b strings.Builder
+	if err := writeSVG(&b, screen, "A & B"); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"svg", "title", "A & B", "rect fill=" + ownBack, "g",
+		"text x=12.0 y=25.5 fill=" + ownFore + " font-weight=bold", "a<",
+		"rect x=28.8 y=12.00 fill=#ff0000",
+		"text x=20.4 y=43.5 fill=" + ownFore, "b",
+		"rect x=28.8 y=30.00 fill=#00ff00", "rect x=28.8 y=43.50 fill=" + ownFore,
+		"rect x=37.2 y=30.00 fill=" + ownFore, "text x=37.2 y=43.5 fill=" + ownBack + " fill-opacity=0.65", "x",
+	}
+	if got := svgElements(t, b.String()); !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
 }
