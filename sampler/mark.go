@@ -3,6 +3,7 @@ package sampler
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
@@ -14,8 +15,12 @@ type Marker func(context.Context, Backend) (*sampledata.Marking, error)
 
 const (
 	markRest    = 10              // times as long as a marking takes, none follows
-	mayComplete = 2 * time.Second // that the first marking may take when the time is over
+	mayComplete = 2 * time.Second // that a marking may take when the time is over
 )
+
+// So long before the time is over, the last marking begins. Two passes are a
+// second apart.
+const markBefore = 1500 * time.Millisecond
 
 // Unmarked is the kind of a warning that says why there is no marking.
 const Unmarked = "unmarked-heap"
@@ -32,6 +37,7 @@ type marking struct {
 	found chan marked // has room for one
 	stop  func()
 	ended chan struct{}
+	rests atomic.Bool // between two markings
 }
 
 // startMarking begins to mark the heap, if the options ask for it.
@@ -40,24 +46,37 @@ func (r *recorder) startMarking(ctx context.Context) {
 		return
 	}
 	ctx, stop := context.WithCancel(ctx)
-	r.marking = marking{make(chan marked, 1), stop, make(chan struct{})}
+	m := &r.marking
+	m.found, m.stop, m.ended = make(chan marked, 1), stop, make(chan struct{})
 	go func() {
-		defer close(r.marking.ended)
+		defer close(m.ended)
 		for ctx.Err() == nil {
-			m, err := r.o.Mark(ctx, r.backend)
+			found, err := r.o.Mark(ctx, r.backend)
 			if err != nil && ctx.Err() != nil {
 				return
 			}
-			r.marking.found <- marked{m, err}
+			m.rests.Store(true)
+			m.found <- marked{found, err}
 			if err != nil {
 				return
 			}
 			select {
 			case <-ctx.Done():
-			case <-time.After(max(r.o.MarkAgain, markRest*m.Took)):
+			case <-time.After(r.o.markPause(found.Took, r.o.Clock())):
 			}
+			m.rests.Store(false)
 		}
 	}()
+}
+
+// markPause returns how long no marking follows one that ended now. What gets
+// stuck shortly before the end of the recording must be seen, too.
+func (o *Options) markPause(took, now time.Duration) time.Duration {
+	pause := max(o.MarkAgain, markRest*took)
+	if last := o.Duration - markBefore - now; o.Duration > 0 && last >= took {
+		pause = min(pause, last)
+	}
+	return pause
 }
 
 // takeMarking passes what was found since the last sample to the sink.
@@ -75,21 +94,20 @@ func (r *recorder) keepMarking(found marked) {
 		r.sink.Warn(Unmarked, found.err.Error(), 1)
 		return
 	}
-	r.hasMarking = true
 	r.sink.Mark(found.m)
 	r.lostHalt += found.m.Halted
 	r.done.Halted += found.m.Halted
 }
 
 // endMarking ends the marking of the heap. If the time of the recording is
-// over, the first one may take a moment longer.
+// over, one that is under way may take a moment longer.
 func (r *recorder) endMarking(ctx context.Context, end sampledata.End) {
 	m := &r.marking
 	if m.ended == nil {
 		return
 	}
 	r.takeMarking()
-	if end.Cause == sampledata.EndDuration && !r.hasMarking {
+	if end.Cause == sampledata.EndDuration && !m.rests.Load() {
 		select {
 		case found := <-m.found:
 			r.keepMarking(found)

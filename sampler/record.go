@@ -265,8 +265,6 @@ type recorder struct {
 	sampled bool // a sample was taken, or has failed
 	done    Progress
 
-	hasMarking bool // the sink has one
-
 	// Not yet reported in a sample.
 	missed   int64
 	lostHalt time.Duration

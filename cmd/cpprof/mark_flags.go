@@ -30,7 +30,7 @@ func checkMaxHalt(limit time.Duration) error {
 // can't be copied in a short halt.
 const (
 	markMemory = 256 << 20
-	markAgain  = 10 * time.Second
+	markAgain  = 2 * time.Second
 )
 
 // setMark sets the options that let a recording mark the heap with a bound on
