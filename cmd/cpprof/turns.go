@@ -39,11 +39,11 @@ func (f *treeFlags) choose(c *cobra.Command, class string) error {
 // nextTurn returns the function that opens the remaining classes for the
 // shell, or nil if there are none.
 func (f *treeFlags) nextTurn(c *cobra.Command, path string, rest []string) func() (string,
-	hotspots.Profile, error) {
+	*hotspots.Trees, error) {
 	if len(rest) == 0 {
 		return nil
 	}
-	return func() (string, hotspots.Profile, error) {
+	return func() (string, *hotspots.Trees, error) {
 		if len(rest) == 0 {
 			return "", nil, errors.New("this is the last of the busiest classes")
 		}

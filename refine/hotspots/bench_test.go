@@ -43,10 +43,10 @@ func BenchmarkInitialSummaries(b *testing.B) {
 
 // benchmarkSelect does the work of the command select: all extensions with their cum and base, and the overlap with ten
 // labelled summaries.
-func benchmarkSelect(b *testing.B, p Profile, path ...string) {
+func benchmarkSelect(b *testing.B, p *Trees, path ...string) {
 	list := p.Initial()
 	SortByCum(list)
-	var labels [][]Summary
+	var labels [][]*Summary
 	for i := range 10 {
 		labels = append(labels, list[i+1:i+2])
 	}
@@ -91,7 +91,7 @@ func BenchmarkFindComparison(b *testing.B) {
 func BenchmarkZoom(b *testing.B) {
 	p := NewSingle(largeTree())
 	list := p.Initial()
-	sortBy(list, Summary.Own)
+	sortBy(list, (*Summary).Own)
 	for b.Loop() {
 		for _, s := range list[:10] {
 			ZoomTop(p, s, big.NewRat(1, 2))

@@ -87,7 +87,7 @@ func TestTotalsAreThoseOfTheDefinitions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tree := drawTree(t, "tree", -5)
 		p, b := NewSingle(tree), brute{tree}
-		var list []Summary
+		var list []*Summary
 		var paths [][]string
 		for range rapid.IntRange(1, 5).Draw(t, "summaries") {
 			paths = append(paths, drawPath(t, "path"))
@@ -126,7 +126,7 @@ func TestExtensionsAreThoseThatOccur(t *testing.T) {
 				bottoms = append(bottoms, name)
 			}
 		}
-		if got := s.TopExtensions(); !slices.Equal(got, tops) {
+		if got := firsts(s.Tops()); !slices.Equal(got, tops) {
 			t.Fatalf("top extensions %q, want %q", got, tops)
 		}
 		if got := s.BottomExtensions(); !slices.Equal(got, bottoms) {
@@ -152,9 +152,9 @@ func TestExtendThenTrimIsTheSame(t *testing.T) {
 		p := NewSingle(drawTree(t, "tree", 0))
 		s := p.Summary(drawPath(t, "path")...)
 		name := rapid.SampledFrom([]string{"a", "b", "nowhere"}).Draw(t, "name")
-		up, _ := s.ExtendTop(name).TrimTop()
-		down, _ := s.ExtendBottom(name).TrimBottom()
-		for _, again := range []Summary{up, down} {
+		up, _ := p.Summary(append([]string{name}, s.Path()...)...).TrimTop()
+		down, _ := p.Summary(append(slices.Clone(s.Path()), name)...).TrimBottom()
+		for _, again := range []*Summary{up, down} {
 			if !slices.Equal(again.Path(), s.Path()) || again.Cum().Cmp(s.Cum()) != 0 {
 				t.Fatalf("%q became %q", s.Path(), again.Path())
 			}
@@ -163,7 +163,7 @@ func TestExtendThenTrimIsTheSame(t *testing.T) {
 }
 
 // baseOverlap is CumOverlap for the base.
-func baseOverlap(p Profile, s Summary, list ...Summary) *big.Rat {
+func baseOverlap(p *Trees, s *Summary, list ...*Summary) *big.Rat {
 	_, bases := p.Overlaps(s, list)
 	return bases[0]
 }
@@ -186,7 +186,7 @@ func TestOverlapIsThatOfTheDefinition(t *testing.T) {
 		tree := drawTree(t, "tree", -5)
 		p, b := NewSingle(tree), brute{tree}
 		path := drawPath(t, "path")
-		var list []Summary
+		var list []*Summary
 		paths := [][]string{path}
 		for range rapid.IntRange(0, 4).Draw(t, "summaries") {
 			paths = append(paths, drawPath(t, "with"))

@@ -21,7 +21,7 @@ type Found struct {
 
 // A Bottleneck is a call sequence with its cost.
 type Bottleneck struct {
-	Summary    Summary
+	Summary    *Summary
 	Own        *big.Rat  // share of the whole: its cum
 	Additional *big.Rat  // share of the whole that the bottlenecks before it do not cover
 	Coverage   *big.Rat  // part of the cost covered by it and the bottlenecks before it
@@ -70,7 +70,7 @@ func Find(p *Trees, o FindOptions) *Found {
 
 // next covers the next bottleneck and returns it, or nil if no bottleneck is
 // left that adds enough.
-func (r *residual) next(o FindOptions) Summary {
+func (r *residual) next(o FindOptions) *Summary {
 	id := r.ranking.best()
 	if id < 0 {
 		return nil
@@ -80,23 +80,23 @@ func (r *residual) next(o FindOptions) Summary {
 		cutoff = DefaultCutoff()
 	}
 	start := r.profile.Summary(r.path(id)...)
-	reached, _ := zoomTo(r.profile, start, cutoff, Summary.Tops)
+	reached, _ := zoomTo(r.profile, start, cutoff, (*Summary).Tops)
 	if reached.Cum().Sign() <= 0 {
 		reached = start // in a comparison, a caller may have got cheaper
 	}
 	if o.MinShare != nil && r.profile.Share(reached.Cum()).Cmp(o.MinShare) < 0 {
 		return nil
 	}
-	if !r.cover(reached.(*summary)) {
+	if !r.cover(reached) {
 		reached = start
-		r.cover(start.(*summary))
+		r.cover(start)
 	}
 	return reached
 }
 
 // complete computes the remaining fields, once the bottlenecks are found.
 func (f *Found) complete(p *Trees) {
-	labels := make([]Summary, len(f.Bottlenecks))
+	labels := make([]*Summary, len(f.Bottlenecks))
 	length := 0
 	for i := range f.Bottlenecks {
 		b := &f.Bottlenecks[i]

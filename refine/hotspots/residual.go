@@ -180,7 +180,7 @@ func (r *residual) rises(id int32) bool {
 }
 
 // cover removes the cost of a summary, and reports whether there was any.
-func (r *residual) cover(s *summary) bool {
+func (r *residual) cover(s *Summary) bool {
 	any := false
 	for i := range r.sides {
 		side := &r.sides[i]

@@ -50,13 +50,13 @@ func Difference(a, b *Estimate) *Estimate {
 
 // interval returns the interval of the share of a summary, or of the
 // difference of its shares in two profiles. Differences of counts have none.
-func (p *Trees) interval(s Summary) *Estimate {
+func (p *Trees) interval(s *Summary) *Estimate {
 	if len(p.sides) > 1 && p.unit != "" {
 		return nil
 	}
 	var parts []*Estimate
 	for i, side := range p.sides {
-		parts = append(parts, Sampled(side.metric, side.stacks(p.own(s).item(i))...))
+		parts = append(parts, Sampled(side.metric, side.stacks(s.item(i))...))
 	}
 	if len(parts) == 1 {
 		return parts[0]

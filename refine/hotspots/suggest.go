@@ -13,12 +13,12 @@ import (
 type Suggester struct {
 	Name    string // as on the command line
 	Help    string // describes the suggestions in one line
-	Suggest func(Profile) []Summary
+	Suggest func(*Trees) []*Summary
 }
 
 // singles suggests single names by a falling number.
-func singles(name, help string, by func(Summary) *big.Rat) Suggester {
-	return Suggester{name, "single names by " + help, func(p Profile) []Summary {
+func singles(name, help string, by func(*Summary) *big.Rat) Suggester {
+	return Suggester{name, "single names by " + help, func(p *Trees) []*Summary {
 		list := p.Initial()
 		sortBy(list, by)
 		return list
@@ -28,34 +28,34 @@ func singles(name, help string, by func(Summary) *big.Rat) Suggester {
 // HighBase suggests single names by falling base, for a bottom-up search. It
 // takes their own cost, so that functions and not typed times come first.
 func HighBase() Suggester {
-	return singles("HighBase", "falling own cost; for a bottom-up search", Summary.Own)
+	return singles("HighBase", "falling own cost; for a bottom-up search", (*Summary).Own)
 }
 
 // HighCum suggests single names by falling cum, for a top-down search.
 func HighCum() Suggester {
-	return singles("HighCum", "falling cum; for a top-down search", Summary.Cum)
+	return singles("HighCum", "falling cum; for a top-down search", (*Summary).Cum)
 }
 
 // Change suggests single names by the absolute value of the own cost: in a
 // comparison, the names that changed most.
 func Change() Suggester {
 	return singles("Change", "the largest difference of own cost, up or down; for a comparison",
-		func(s Summary) *big.Rat { own := s.Own(); return own.Abs(own) })
+		func(s *Summary) *big.Rat { own := s.Own(); return own.Abs(own) })
 }
 
 // Typed suggests call sequences for one time type: it zooms up from the time
 // type, and suggests the callers of the result by falling cum.
 func Typed(timeType string) Suggester {
 	return Suggester{"Typed " + timeType,
-		"where " + timeType + " concentrates", func(p Profile) []Summary {
+		"where " + timeType + " concentrates", func(p *Trees) []*Summary {
 			s := p.Summary(timeType)
 			if s.Empty() {
 				return nil
 			}
-			reached, _ := zoomTo(p, s, DefaultCutoff(), Summary.Tops)
+			reached, _ := zoomTo(p, s, DefaultCutoff(), (*Summary).Tops)
 			list := reached.Tops()
 			if len(list) == 0 {
-				return []Summary{reached}
+				return []*Summary{reached}
 			}
 			SortByCum(list)
 			return list
@@ -66,12 +66,7 @@ func Typed(timeType string) Suggester {
 // below its second entry: the call sequence from the function to itself.
 func Recursive() Suggester {
 	return Suggester{"Recursive",
-		"cycles of calls, from a function to itself, by cost", func(p Profile) []Summary {
-			if p, ok := p.(interface{ Cycles() []Summary }); ok {
-				return p.Cycles()
-			}
-			return nil
-		}}
+		"cycles of calls, from a function to itself, by cost", (*Trees).Cycles}
 }
 
 // Suggesters returns all suggesters, with Typed for :MONITOR.
@@ -108,7 +103,7 @@ const maxCycles = 200
 // Cycles returns the costliest cycle of each function that recurs within one
 // goroutine's part of a stack, by falling cum. It does not find cycles of
 // more than 64 calls.
-func (p *Trees) Cycles() []Summary {
+func (p *Trees) Cycles() []*Summary {
 	costs := make(map[string]*cycle)
 	for _, s := range p.sides {
 		p.addCycles(costs, s)
@@ -120,7 +115,7 @@ func (p *Trees) Cycles() []Summary {
 			best[c.path[0]] = c
 		}
 	}
-	var list []Summary
+	var list []*Summary
 	for _, c := range best {
 		if s := p.Summary(c.names(p)...); s.Cum().Sign() != 0 {
 			list = append(list, s)

@@ -10,7 +10,7 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-func suggested(s Suggester, p Profile) string {
+func suggested(s Suggester, p *Trees) string {
 	var out []string
 	for _, e := range s.Suggest(p) {
 		out = append(out, strings.Join(e.Path(), " "))
@@ -26,7 +26,7 @@ func TestSuggesters(t *testing.T) {
 	change := NewComparison(samples(t, "*", "12 a b", "11 c", "5 d"), samples(t, "*", "10 a b", "20 c", "5 d"), false)
 	for _, c := range []struct {
 		suggester Suggester
-		profile   Profile
+		profile   *Trees
 		want      string
 	}{
 		{HighBase(), before, "c, b, d, *, a"},

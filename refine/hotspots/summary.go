@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// A summary is a call sequence with its places in each side of its profile.
-type summary struct {
+// A Summary is a call sequence, of immediate calls only, with its cost
+// wherever it occurs, and its places in each side of its profile.
+type Summary struct {
 	of        *Trees
 	length    int      // of the path
 	path      []int32  // made by names on first use, if the summary extends another one
@@ -26,7 +27,7 @@ type summary struct {
 // An extension is how a summary extends another one. A search goes up
 // thousands of calls, so that an extension has only what differs.
 type extension struct {
-	from *summary // nil: it extends none
+	from *Summary // nil: it extends none
 	name int32
 	top  bool
 }
@@ -34,12 +35,12 @@ type extension struct {
 // knownNames are the names that occur in the path of one summary. When the
 // search goes on, it lends them to its extension.
 type knownNames struct {
-	of    *summary
+	of    *Summary
 	names map[int32]bool
 }
 
 // names returns the path.
-func (s *summary) names() []int32 {
+func (s *Summary) names() []int32 {
 	if s.path != nil || s.from == nil {
 		return s.path
 	}
@@ -61,7 +62,7 @@ func (s *summary) names() []int32 {
 }
 
 // has reports whether a name occurs in the path.
-func (s *summary) has(name int32) bool {
+func (s *Summary) has(name int32) bool {
 	if s.known == nil || s.known.of != s {
 		if from := s.from; from != nil && from.known != nil && from.known.of == from {
 			s.known = from.known
@@ -77,7 +78,8 @@ func (s *summary) has(name int32) bool {
 	return s.known.names[name]
 }
 
-func (s *summary) Path() []string {
+// Path returns the call sequence, caller first. It must not be changed.
+func (s *Summary) Path() []string {
 	if s.text == nil {
 		path := s.names()
 		s.text = make([]string, len(path))
@@ -88,7 +90,8 @@ func (s *summary) Path() []string {
 	return s.text
 }
 
-func (s *summary) Empty() bool {
+// Empty reports whether the profile does not have the call sequence.
+func (s *Summary) Empty() bool {
 	for _, p := range s.places {
 		if len(p.finals) > 0 {
 			return false
@@ -97,14 +100,18 @@ func (s *summary) Empty() bool {
 	return true
 }
 
-func (s *summary) Base() *big.Rat {
+// Base is the own cost of all nodes along the paths labelled with the call
+// sequence (section 2.2).
+func (s *Summary) Base() *big.Rat {
 	if s.base == nil {
 		s.base = s.of.TotalBase(s)
 	}
 	return new(big.Rat).Set(s.base)
 }
 
-func (s *summary) Own() *big.Rat {
+// Own is the own cost of the paths' ends alone. A function owns its typed
+// time, which is below it, so that ":RUN" takes nothing from it.
+func (s *Summary) Own() *big.Rat {
 	own := new(big.Rat)
 	for i, side := range s.of.sides {
 		sums := make([]int64, len(side.bodies))
@@ -118,7 +125,8 @@ func (s *summary) Own() *big.Rat {
 	return own
 }
 
-func (s *summary) Cum() *big.Rat {
+// Cum is the cost of the nodes of Base, and of all nodes below the paths' ends.
+func (s *Summary) Cum() *big.Rat {
 	if s.cum == nil {
 		s.cum = new(big.Rat)
 		for i, side := range s.of.sides {
@@ -135,7 +143,7 @@ func (s *summary) Cum() *big.Rat {
 // plainCum sums the cum of the finals that are not below another final, and
 // the own cost of the path nodes above these. No name occurs twice in the
 // path, so that the path of a final below another final is there as a whole.
-func (s *summary) plainCum(side int) *big.Rat {
+func (s *Summary) plainCum(side int) *big.Rat {
 	of, finals := s.of.sides[side], s.places[side].finals
 	sums := make([]int64, len(of.planes))
 	for k, above := range s.aboveFinals()[side] {
@@ -154,7 +162,7 @@ func (s *summary) plainCum(side int) *big.Rat {
 // aboveFinals returns the own cost of the path's nodes above each final. If
 // the path is another plain summary with one more caller, only the caller's
 // cost is added.
-func (s *summary) aboveFinals() [][][]int64 {
+func (s *Summary) aboveFinals() [][][]int64 {
 	if s.above != nil {
 		return s.above
 	}
@@ -184,24 +192,27 @@ func (s *summary) aboveFinals() [][][]int64 {
 }
 
 // item returns the summary's places in one side.
-func (s *summary) item(side int) item { return item{s.places[side], int32(s.length), s.plain} }
+func (s *Summary) item(side int) item { return item{s.places[side], int32(s.length), s.plain} }
 
-func (s *summary) Tops() []Summary {
+// Tops returns the summaries with one more caller, sorted by its name, in the
+// time of one.
+func (s *Summary) Tops() []*Summary {
 	return s.extensions((*side).tops, true)
 }
 
-func (s *summary) Bottoms() []Summary {
+// Bottoms returns the summaries with one more callee, likewise.
+func (s *Summary) Bottoms() []*Summary {
 	return s.extensions((*side).bottoms, false)
 }
 
 // extensions merges the groups of all sides by name.
-func (s *summary) extensions(grouped func(*side, places) map[int32]places, top bool) []Summary {
-	byName := make(map[int32]*summary)
+func (s *Summary) extensions(grouped func(*side, places) map[int32]places, top bool) []*Summary {
+	byName := make(map[int32]*Summary)
 	for i, side := range s.of.sides {
 		for name, where := range grouped(side, s.places[i]) {
 			e := byName[name]
 			if e == nil {
-				e = &summary{of: s.of, length: s.length + 1, extension: extension{s, name, top},
+				e = &Summary{of: s.of, length: s.length + 1, extension: extension{s, name, top},
 					places: make([]places, len(s.places))}
 				e.plain = s.plain && !s.has(name)
 				byName[name] = e
@@ -215,45 +226,33 @@ func (s *summary) extensions(grouped func(*side, places) map[int32]places, top b
 	}
 	slices.SortFunc(names,
 		func(a, b int32) int { return cmp.Compare(s.of.names[a], s.of.names[b]) })
-	out := make([]Summary, len(names))
+	out := make([]*Summary, len(names))
 	for i, name := range names {
 		out[i] = byName[name]
 	}
 	return out
 }
 
-func (s *summary) TopExtensions() []string {
-	return namesOf(s.Tops(), func(path []string) string { return path[0] })
-}
-
-func (s *summary) BottomExtensions() []string {
-	return namesOf(s.Bottoms(), func(path []string) string { return path[len(path)-1] })
-}
-
-func namesOf(list []Summary, name func([]string) string) []string {
-	out := make([]string, len(list))
-	for i, s := range list {
-		out[i] = name(s.Path())
+// BottomExtensions returns the names that can come after the call sequence,
+// sorted.
+func (s *Summary) BottomExtensions() (names []string) {
+	for _, b := range s.Bottoms() {
+		names = append(names, s.of.names[b.name])
 	}
-	return out
+	return names
 }
 
-func (s *summary) ExtendTop(name string) Summary {
-	return s.of.Summary(append([]string{name}, s.Path()...)...)
-}
-
-func (s *summary) ExtendBottom(name string) Summary {
-	return s.of.Summary(append(slices.Clone(s.Path()), name)...)
-}
-
-func (s *summary) TrimTop() (Summary, bool) {
+// TrimTop returns the summary without the first name; false for a sequence of
+// one.
+func (s *Summary) TrimTop() (*Summary, bool) {
 	if len(s.Path()) < 2 {
 		return nil, false
 	}
 	return s.of.Summary(s.Path()[1:]...), true
 }
 
-func (s *summary) TrimBottom() (Summary, bool) {
+// TrimBottom returns the summary without the last name, likewise.
+func (s *Summary) TrimBottom() (*Summary, bool) {
 	if len(s.Path()) < 2 {
 		return nil, false
 	}

@@ -8,8 +8,9 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// Trees is the profile interface over one call tree, or over the difference
-// of two.
+// Trees is the profile of one call tree, or of the difference of two. It has
+// summaries and their totals. Costs are exact hits, in Unit. In a comparison,
+// they may be negative. A Trees is not safe for concurrent use.
 type Trees struct {
 	unit  string
 	whole *big.Rat
@@ -94,11 +95,11 @@ func (p *Trees) Share(cost *big.Rat) *big.Rat {
 }
 
 // Initial returns the summaries of all names, sorted.
-func (p *Trees) Initial() []Summary {
+func (p *Trees) Initial() []*Summary {
 	bases, cums := p.nameTotals()
-	out := make([]Summary, 0, len(p.names))
+	out := make([]*Summary, 0, len(p.names))
 	for name := range p.names {
-		s := &summary{of: p, length: 1, path: []int32{int32(name)}, plain: true, base: bases[name],
+		s := &Summary{of: p, length: 1, path: []int32{int32(name)}, plain: true, base: bases[name],
 			cum: cums[name]}
 		for _, side := range p.sides {
 			s.places = append(s.places, side.all(int32(name)))
@@ -108,7 +109,7 @@ func (p *Trees) Initial() []Summary {
 		}
 	}
 	slices.SortFunc(out,
-		func(a, b Summary) int { return strings.Compare(a.Path()[0], b.Path()[0]) })
+		func(a, b *Summary) int { return strings.Compare(a.Path()[0], b.Path()[0]) })
 	return out
 }
 
@@ -129,7 +130,7 @@ func (p *Trees) nameTotals() (bases, cums []*big.Rat) {
 }
 
 // Summary returns the summary of a call sequence, which may be Empty.
-func (p *Trees) Summary(path ...string) Summary {
+func (p *Trees) Summary(path ...string) *Summary {
 	numbers := make([]int32, len(path))
 	for i, name := range path {
 		n, ok := p.index[name]
@@ -141,20 +142,20 @@ func (p *Trees) Summary(path ...string) Summary {
 	if len(path) == 0 {
 		return p.nowhere(path)
 	}
-	s := &summary{of: p, length: len(numbers), path: numbers, plain: plain(numbers)}
+	s := &Summary{of: p, length: len(numbers), path: numbers, plain: plain(numbers)}
 	for _, side := range p.sides {
 		s.places = append(s.places, side.find(numbers))
 	}
 	return s
 }
 
-func (p *Trees) nowhere(path []string) Summary {
-	return &summary{of: p, text: slices.Clone(path), places: make([]places, len(p.sides)),
+func (p *Trees) nowhere(path []string) *Summary {
+	return &Summary{of: p, text: slices.Clone(path), places: make([]places, len(p.sides)),
 		plain: true}
 }
 
 // TotalBase returns the base of a list of summaries. Each node counts once.
-func (p *Trees) TotalBase(list ...Summary) *big.Rat {
+func (p *Trees) TotalBase(list ...*Summary) *big.Rat {
 	sum := new(big.Rat)
 	for i, side := range p.sides {
 		sum.Add(sum, side.base(p.items(i, list)))
@@ -162,19 +163,9 @@ func (p *Trees) TotalBase(list ...Summary) *big.Rat {
 	return sum
 }
 
-// TotalCum returns the cum of a list of summaries. Each node counts once.
-func (p *Trees) TotalCum(list ...Summary) *big.Rat {
-	switch len(list) {
-	case 0:
-		return new(big.Rat)
-	case 1:
-		return p.own(list[0]).Cum()
-	}
-	return p.TotalCums(list...)[len(list)-1]
-}
-
-// TotalCums returns the TotalCum of every prefix of the list, in one pass.
-func (p *Trees) TotalCums(list ...Summary) []*big.Rat {
+// TotalCums returns the cum of list[:1], list[:2] and so on, in one pass. Each
+// node counts once.
+func (p *Trees) TotalCums(list ...*Summary) []*big.Rat {
 	out := make([]*big.Rat, len(list))
 	for i, side := range p.sides {
 		for k, cum := range side.cums(p.items(i, list)) {
@@ -188,9 +179,16 @@ func (p *Trees) TotalCums(list ...Summary) []*big.Rat {
 	return out
 }
 
+// CumOverlap returns how much of the cum of s is already in the list (section
+// 2.1): cum(s) + cum(list) - cum(s with list).
+func CumOverlap(p *Trees, s *Summary, list ...*Summary) *big.Rat {
+	cums, _ := p.Overlaps(s, list)
+	return cums[0]
+}
+
 // Overlaps returns the overlaps of the cum and of the base of a summary (see
 // CumOverlap) with each of several lists.
-func (p *Trees) Overlaps(s Summary, lists ...[]Summary) (cums, bases []*big.Rat) {
+func (p *Trees) Overlaps(s *Summary, lists ...[]*Summary) (cums, bases []*big.Rat) {
 	for _, list := range lists {
 		cum, base := s.Cum(), s.Base()
 		both := append(slices.Clone(list), s)
@@ -205,21 +203,15 @@ func (p *Trees) Overlaps(s Summary, lists ...[]Summary) (cums, bases []*big.Rat)
 	return cums, bases
 }
 
-// items returns the summaries' places in one side.
-func (p *Trees) items(side int, list []Summary) []item {
+// items returns the summaries' places in one side. It panics if a summary is
+// of another profile: that is a mistake in the calling code.
+func (p *Trees) items(side int, list []*Summary) []item {
 	out := make([]item, len(list))
 	for i, s := range list {
-		out[i] = p.own(s).item(side)
+		if s.of != p {
+			panic("bottlenecks: summary of another profile")
+		}
+		out[i] = s.item(side)
 	}
 	return out
-}
-
-// own returns a summary as one of this profile. It panics if the summary is
-// from another profile: that is a mistake in the calling code.
-func (p *Trees) own(s Summary) *summary {
-	own := s.(*summary)
-	if own.of != p {
-		panic("bottlenecks: summary of another profile")
-	}
-	return own
 }

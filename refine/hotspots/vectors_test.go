@@ -87,7 +87,7 @@ func TestVectorsBottlenecks(t *testing.T) {
 
 func checkCase(t *testing.T, where string, c vectorCase) {
 	a := treeOf(t, new(calltree.Symbols), c.A)
-	profiles := map[string]Profile{"single": NewSingle(a)}
+	profiles := map[string]*Trees{"single": NewSingle(a)}
 	if len(c.B) > 0 {
 		profiles["diff"] = NewComparison(a, treeOf(t, new(calltree.Symbols), c.B), false)
 	}
@@ -102,9 +102,9 @@ func checkCase(t *testing.T, where string, c vectorCase) {
 	}
 }
 
-func checkQuery(t *testing.T, at string, p Profile, q vectorQuery) {
+func checkQuery(t *testing.T, at string, p *Trees, q vectorQuery) {
 	s := p.Summary(q.Calls...)
-	var with []Summary
+	var with []*Summary
 	for _, w := range q.With {
 		with = append(with, p.Summary(w...))
 	}
@@ -120,11 +120,11 @@ func checkQuery(t *testing.T, at string, p Profile, q vectorQuery) {
 	}
 	equal("base", s.Base(), q.Base)
 	equal("cum", s.Cum(), q.Cum)
-	same("top extensions", s.TopExtensions(), q.Top)
+	same("top extensions", firsts(s.Tops()), q.Top)
 	same("bottom extensions", s.BottomExtensions(), q.Bottom)
-	all := append([]Summary{s}, with...)
+	all := append([]*Summary{s}, with...)
 	equal("total base", p.TotalBase(all...), q.TotalBase)
-	equal("total cum", p.TotalCum(all...), q.TotalCum)
+	equal("total cum", totalCum(p, all), q.TotalCum)
 	equal("overlap", CumOverlap(p, s, with...), q.OverlapCum)
 	if q.ZoomTop != nil {
 		samePaths(t, at+": zoom top", ZoomTop(p, s, DefaultCutoff()), *q.ZoomTop)
@@ -134,7 +134,22 @@ func checkQuery(t *testing.T, at string, p Profile, q vectorQuery) {
 	}
 }
 
-func samePaths(t *testing.T, at string, got []Summary, want [][]string) {
+// firsts returns the first name of each summary.
+func firsts(list []*Summary) (names []string) {
+	for _, s := range list {
+		names = append(names, s.Path()[0])
+	}
+	return names
+}
+
+func totalCum(p *Trees, list []*Summary) *big.Rat {
+	if len(list) == 0 {
+		return new(big.Rat)
+	}
+	return p.TotalCums(list...)[len(list)-1]
+}
+
+func samePaths(t *testing.T, at string, got []*Summary, want [][]string) {
 	t.Helper()
 	if len(got) != len(want) {
 		t.Errorf("%s: %d summaries, want %q", at, len(got), want)

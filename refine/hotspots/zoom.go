@@ -15,27 +15,27 @@ func DefaultCutoff() *big.Rat { return big.NewRat(95, 100) }
 // only one, it goes on with the extensions of that one, and so on. If no
 // extensions are enough, the result is the summary that zooming reached, or
 // empty if it is still s.
-func ZoomTop(p Profile, s Summary, cutoff *big.Rat) []Summary {
-	return zoom(p, s, cutoff, Summary.Tops)
+func ZoomTop(p *Trees, s *Summary, cutoff *big.Rat) []*Summary {
+	return zoom(p, s, cutoff, (*Summary).Tops)
 }
 
 // ZoomBottom is ZoomTop for the bottom extensions.
-func ZoomBottom(p Profile, s Summary, cutoff *big.Rat) []Summary {
-	return zoom(p, s, cutoff, Summary.Bottoms)
+func ZoomBottom(p *Trees, s *Summary, cutoff *big.Rat) []*Summary {
+	return zoom(p, s, cutoff, (*Summary).Bottoms)
 }
 
-func zoom(p Profile, s Summary, cutoff *big.Rat, extensions func(Summary) []Summary) []Summary {
+func zoom(p *Trees, s *Summary, cutoff *big.Rat, extensions func(*Summary) []*Summary) []*Summary {
 	reached, near := zoomTo(p, s, cutoff, extensions)
 	if len(near) == 0 && reached != s {
-		return []Summary{reached}
+		return []*Summary{reached}
 	}
 	return near
 }
 
 // zoomTo returns the summary that zooming reached. It also returns the
 // extensions that together reach the cutoff, if any.
-func zoomTo(p Profile, s Summary, cutoff *big.Rat,
-	extensions func(Summary) []Summary) (reached Summary, near []Summary) {
+func zoomTo(p *Trees, s *Summary, cutoff *big.Rat,
+	extensions func(*Summary) []*Summary) (reached *Summary, near []*Summary) {
 	goal := new(big.Rat).Abs(s.Cum())
 	goal.Mul(goal, cutoff)
 	for {
@@ -49,7 +49,7 @@ func zoomTo(p Profile, s Summary, cutoff *big.Rat,
 
 // concentrated returns the fewest of the summaries, highest cum first, that
 // together reach the goal.
-func concentrated(p Profile, list []Summary, goal *big.Rat) []Summary {
+func concentrated(p *Trees, list []*Summary, goal *big.Rat) []*Summary {
 	// as at each step up a long chain of calls: its cum is known, the total
 	// would be computed anew
 	if len(list) == 1 {
@@ -72,7 +72,7 @@ func concentrated(p Profile, list []Summary, goal *big.Rat) []Summary {
 // differs. trim is Summary.TrimTop or Summary.TrimBottom. It returns false
 // for a sequence of one. (The paper only says that trimmings are zoomed like
 // extensions.)
-func ZoomTrim(s Summary, cutoff *big.Rat, trim func(Summary) (Summary, bool)) (Summary, bool) {
+func ZoomTrim(s *Summary, cutoff *big.Rat, trim func(*Summary) (*Summary, bool)) (*Summary, bool) {
 	own := new(big.Rat).Abs(s.Cum())
 	least := new(big.Rat).Mul(own, cutoff)
 	reached, ok := trim(s)
@@ -90,13 +90,13 @@ func ZoomTrim(s Summary, cutoff *big.Rat, trim func(Summary) (Summary, bool)) (S
 }
 
 // SortByCum sorts by the absolute value of the cum, highest first, then by path.
-func SortByCum(list []Summary) {
-	sortBy(list, func(s Summary) *big.Rat { c := s.Cum(); return c.Abs(c) })
+func SortByCum(list []*Summary) {
+	sortBy(list, func(s *Summary) *big.Rat { c := s.Cum(); return c.Abs(c) })
 }
 
-func sortBy(list []Summary, cost func(Summary) *big.Rat) {
+func sortBy(list []*Summary, cost func(*Summary) *big.Rat) {
 	type ranked struct {
-		s    Summary
+		s    *Summary
 		cost *big.Rat
 	}
 	by := make([]ranked, len(list))

@@ -15,7 +15,7 @@ import (
 )
 
 // list formats summaries, with the numbers that select takes.
-func (s *Shell) list(list []hotspots.Summary) string {
+func (s *Shell) list(list []*hotspots.Summary) string {
 	var b strings.Builder
 	s.listed = list
 	if s.limit > 0 && len(list) > s.limit {
@@ -56,7 +56,7 @@ func (s *Shell) describe() string {
 	termtext.Fprintf(&b, "base     %s\n", s.cost(s.current.Base()))
 	termtext.Fprintf(&b, "own      %s\n", s.cost(s.current.Own()))
 	names := s.labelNames()
-	lists := make([][]hotspots.Summary, len(names))
+	lists := make([][]*hotspots.Summary, len(names))
 	for i, name := range names {
 		lists[i] = s.labelled(name)
 	}
@@ -74,7 +74,7 @@ func (s *Shell) describe() string {
 type near struct {
 	what    string
 	names   []string // the calls that were added or dropped
-	summary hotspots.Summary
+	summary *hotspots.Summary
 }
 
 func (s *Shell) nearby() string {
@@ -123,7 +123,7 @@ func (s *Shell) extensions() []near {
 }
 
 func (s *Shell) trimmings() []near {
-	trim := func(t func(hotspots.Summary) (hotspots.Summary, bool)) (hotspots.Summary, bool) {
+	trim := func(t func(*hotspots.Summary) (*hotspots.Summary, bool)) (*hotspots.Summary, bool) {
 		if s.zooming {
 			return hotspots.ZoomTrim(s.current, s.cutoff, t)
 		}
@@ -131,10 +131,10 @@ func (s *Shell) trimmings() []near {
 	}
 	var out []near
 	path := s.current.Path()
-	if t, ok := trim(hotspots.Summary.TrimTop); ok {
+	if t, ok := trim((*hotspots.Summary).TrimTop); ok {
 		out = append(out, near{"without top", path[:len(path)-len(t.Path())], t})
 	}
-	if t, ok := trim(hotspots.Summary.TrimBottom); ok {
+	if t, ok := trim((*hotspots.Summary).TrimBottom); ok {
 		out = append(out, near{"without bottom", path[len(t.Path()):], t})
 	}
 	return out
@@ -162,7 +162,7 @@ func (s *Shell) overlap([]string) (string, error) {
 	if len(s.labels) == 0 {
 		return "nothing is labelled\n", nil
 	}
-	all := make([]hotspots.Summary, len(s.labels))
+	all := make([]*hotspots.Summary, len(s.labels))
 	for i, l := range s.labels {
 		all[i] = l.summary
 	}
@@ -195,8 +195,8 @@ func (s *Shell) labelNames() []string {
 	return names
 }
 
-func (s *Shell) labelled(name string) []hotspots.Summary {
-	var list []hotspots.Summary
+func (s *Shell) labelled(name string) []*hotspots.Summary {
+	var list []*hotspots.Summary
 	for _, l := range s.labels {
 		if l.name == name {
 			list = append(list, l.summary)
@@ -205,7 +205,7 @@ func (s *Shell) labelled(name string) []hotspots.Summary {
 	return list
 }
 
-func (s *Shell) labelsOf(of hotspots.Summary) []string {
+func (s *Shell) labelsOf(of *hotspots.Summary) []string {
 	var names []string
 	for _, l := range s.labels {
 		if slices.Equal(l.summary.Path(), of.Path()) {

@@ -34,35 +34,35 @@ type Shell struct {
 
 	// Next returns the profile to go on with, and its title; nil if there is
 	// only one profile.
-	Next func() (title string, p hotspots.Profile, err error)
+	Next func() (title string, p *hotspots.Trees, err error)
 
 	// Width is the width of the screen: names in listings that would not fit
 	// are shortened. If it is 0, no name is.
 	Width int
 
-	profile   hotspots.Profile
+	profile   *hotspots.Trees
 	suggester hotspots.Suggester
 	zooming   bool
 	cutoff    *big.Rat
 	limit     int // the most summaries in a listing; 0 means no limit
 
-	current hotspots.Summary
-	history []hotspots.Summary
-	listed  []hotspots.Summary // the last listing; select takes its indexes
-	labels  []label            // in the order in which they were added
+	current *hotspots.Summary
+	history []*hotspots.Summary
+	listed  []*hotspots.Summary // the last listing; select takes its indexes
+	labels  []label             // in the order in which they were added
 }
 
 // A label is one name of one summary. A summary can have several names, and
 // several summaries can have the same name.
 type label struct {
 	name    string
-	summary hotspots.Summary
+	summary *hotspots.Summary
 }
 
 const defaultLimit = 20
 
 // New starts a session with HighBase, without zooming.
-func New(p hotspots.Profile) *Shell {
+func New(p *hotspots.Trees) *Shell {
 	return &Shell{
 		Open:      func(name string) (io.ReadCloser, error) { return files.Open(name) },
 		Create:    func(name string) (io.WriteCloser, error) { return os.Create(name) },
@@ -188,7 +188,7 @@ func (s *Shell) selectSummary(args []string) (string, error) {
 	return s.describe(), nil
 }
 
-func (s *Shell) chosen(args []string) (hotspots.Summary, error) {
+func (s *Shell) chosen(args []string) (*hotspots.Summary, error) {
 	if n, err := strconv.Atoi(args[0]); err == nil && len(args) == 1 {
 		switch {
 		case len(s.listed) == 0:

@@ -68,7 +68,7 @@ func TestNamesFitTheScreen(t *testing.T) {
 }
 
 // session returns a tree with a bottleneck that takes several steps to find, some recursion, and a name with a blank.
-func session(t testing.TB) hotspots.Profile {
+func session(t testing.TB) *hotspots.Trees {
 	return hotspots.NewSingle(samples(t,
 		"20 main serve check authorize", "5 main serve check authorize", "30 main render", "10 main render",
 		"8 main serve log write", "7 main admin log write", "2 main visit visit visit", "18 main serve"))
