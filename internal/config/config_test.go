@@ -100,7 +100,7 @@ func TestConfigErrors(t *testing.T) {
 		{"priorities:\n  \"!go:f\": 1\n", "x:2:3: class pattern \"!go:f\": an exclusion is not allowed here, since the first pattern that matches counts\n      \"!go:f\": 1\n      ^"},
 		{"classes: goroutine\n", "x:1:10: classes: unknown class rule \"goroutine\": want function, site, or label:KEY\n    classes: goroutine\n             ^"},
 		{"classes: [site]\n", "x:1:10: classes: want function, site or label:KEY, not a list\n    classes: [site]\n             ^"},
-		{"threshold: few\n", "x:1:12: threshold \"few\": want hits (10) or a cost (0.05, 5%)\n    threshold: few\n               ^"},
+		{"threshold: few\n", "x:1:12: threshold: \"few\": want hits (10) or a cost (0.05, 5%)\n    threshold: few\n               ^"},
 		{"threshold: true\n", "x:1:12: threshold: want hits (10) or a cost (0.05, 5%), not true or false\n    threshold: true\n               ^"},
 		{"threshold: 1\n---\nthreshold: 2\n", "x:2:1: a second document: a config file has one\n    ---\n    ^"},
 		{"aspects:\n\tx: [y]\n", "x:2:1: found character that cannot start any token\n     x: [y]\n    ^"},

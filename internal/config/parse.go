@@ -61,16 +61,15 @@ type parser struct {
 // A section is a key at the top of the file.
 type section struct {
 	key  string
-	read func(*parser, *yaml.Node)
+	read func(*parser, *yaml.Node) // nil: it is one of scalars
 }
 
 func sections() []section {
 	return []section{
 		{"aspects", (*parser).aspects}, {"priorities", (*parser).priorities},
-		{"classes", (*parser).classes}, {"wrappers", (*parser).wrappers},
-		{"merge", (*parser).merges}, {"threshold", (*parser).threshold},
-		{"slow", (*parser).slow},
-		{"accounting", (*parser).accounting}, {"inlines", (*parser).inlines},
+		{"classes", nil}, {"wrappers", (*parser).wrappers},
+		{"merge", (*parser).merges}, {"threshold", nil},
+		{"slow", nil}, {"accounting", nil}, {"inlines", nil},
 		{"metrics", func(p *parser, n *yaml.Node) {
 			p.config.Metrics = p.definitions("metrics", n)
 		}},
@@ -83,10 +82,13 @@ func (p *parser) top(n *yaml.Node) {
 	all := sections()
 	for _, e := range p.mapping(n, "config") {
 		of := func(s section) bool { return s.key == e.key.Value }
-		if i := slices.IndexFunc(all, of); i >= 0 {
-			all[i].read(p, e.value)
-		} else {
+		switch i := slices.IndexFunc(all, of); {
+		case i < 0:
 			p.unknown(e.key)
+		case all[i].read == nil:
+			p.scalar(e.key.Value, e.value)
+		default:
+			all[i].read(p, e.value)
 		}
 	}
 }
@@ -202,59 +204,47 @@ func (p *parser) priorities(n *yaml.Node) {
 	}
 }
 
-func (p *parser) classes(n *yaml.Node) {
-	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str" {
-		p.fail(n, 0, "classes: want function, site or label:KEY, not %s", kind(n))
-		return
-	}
-	by, err := views.ParseClassBy(n.Value)
-	if err != nil {
-		p.fail(n, 0, "classes: %v", err)
-		return
-	}
-	p.config.Classes = by
+// A scalar is a setting that is one word or number.
+type scalar struct {
+	want string   // "true or false"
+	tags []string // those that its value may have in YAML; all if there are none
+	set  func(c *Config, text string) error
 }
 
-func (p *parser) accounting(n *yaml.Node) {
-	var err error
-	if n.Kind != yaml.ScalarNode {
-		p.fail(n, 0, "accounting: want observed, single or processors, not %s", kind(n))
-	} else if p.config.Accounting, err = views.ParseAccounting(n.Value); err != nil {
-		p.fail(n, 0, "accounting: %v", err)
-	}
-}
-
-func (p *parser) inlines(n *yaml.Node) {
-	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!bool" {
-		p.fail(n, 0, "inlines: want true or false, not %s", kind(n))
-		return
-	}
-	p.config.NoInlines = n.Value == "false"
-}
-
-func (p *parser) slow(n *yaml.Node) {
-	of, err := share.Parse(n.Value)
-	switch {
-	case n.Kind != yaml.ScalarNode:
-		p.fail(n, 0, "slow: want a share such as 10%%, not %s", kind(n))
-		return
-	case err != nil:
-		p.fail(n, 0, "slow: %v", err)
-		return
-	}
-	p.config.Slow, _ = of.Float64()
-}
-
-func (p *parser) threshold(n *yaml.Node) {
-	switch tag := n.ShortTag(); {
-	case n.Kind == yaml.ScalarNode && (tag == "!!int" || tag == "!!float" || tag == "!!str"):
-		t, err := refine.ParseThreshold(n.Value)
-		if err != nil {
-			p.fail(n, 0, "%v", err)
-			return
+var scalars = map[string]scalar{
+	"classes": {"function, site or label:KEY", []string{"!!str"},
+		func(c *Config, text string) (err error) {
+			c.Classes, err = views.ParseClassBy(text)
+			return err
+		}},
+	"threshold": {"hits (10) or a cost (0.05, 5%)", []string{"!!int", "!!float", "!!str"},
+		func(c *Config, text string) (err error) {
+			c.Threshold, err = refine.ParseThreshold(text)
+			return err
+		}},
+	"slow": {"a share such as 10%", nil, func(c *Config, text string) error {
+		of, err := share.Parse(text)
+		if err == nil {
+			c.Slow, _ = of.Float64()
 		}
-		p.config.Threshold = t
-	default:
-		p.fail(n, 0, "threshold: want hits (10) or a cost (0.05, 5%%), not %s", kind(n))
+		return err
+	}},
+	"accounting": {"observed, single or processors", nil,
+		func(c *Config, text string) (err error) {
+			c.Accounting, err = views.ParseAccounting(text)
+			return err
+		}},
+	"inlines": {"true or false", []string{"!!bool"}, func(c *Config, text string) error {
+		c.NoInlines = text == "false"
+		return nil
+	}},
+}
+
+func (p *parser) scalar(key string, n *yaml.Node) {
+	s := scalars[key]
+	if n.Kind != yaml.ScalarNode || s.tags != nil && !slices.Contains(s.tags, n.ShortTag()) {
+		p.fail(n, 0, "%s: want %s, not %s", key, s.want, kind(n))
+	} else if err := s.set(p.config, n.Value); err != nil {
+		p.fail(n, 0, "%s: %s", key, strings.TrimPrefix(err.Error(), key+" "))
 	}
 }

@@ -47,30 +47,16 @@ func (c *Config) Set(setting string) error {
 	if len(p.errs) > 0 {
 		return errors.New(p.errs[0].(*Error).Msg)
 	}
-	c.take(key, p)
-	return nil
-}
-
-// take takes over what a parser has read below a key.
-func (c *Config) take(key string, p *parser) {
-	of := p.config
-	switch key {
-	case "classes":
-		c.Classes = of.Classes
-	case "slow":
-		c.Slow = of.Slow
-	case "threshold":
-		c.Threshold = of.Threshold
-	case "accounting":
-		c.Accounting = of.Accounting
-	case "inlines":
-		c.NoInlines = of.NoInlines
+	if s, ok := scalars[key]; ok {
+		return s.set(c, value)
 	}
+	read := p.config
 	c.Aspects = c.Aspects.With(p.aspectList...)
-	c.Priorities = slices.Concat(of.Priorities, c.Priorities) // the first that matches counts
-	c.Wrappers = slices.Concat(c.Wrappers, of.Wrappers)
-	c.Merges = slices.Concat(c.Merges, of.Merges)
-	c.Metrics = slices.Concat(c.Metrics, of.Metrics)
-	c.Lists = slices.Concat(c.Lists, of.Lists)
-	c.Monitors = slices.Concat(c.Monitors, of.Monitors)
+	c.Priorities = slices.Concat(read.Priorities, c.Priorities) // the first that matches counts
+	c.Wrappers = slices.Concat(c.Wrappers, read.Wrappers)
+	c.Merges = slices.Concat(c.Merges, read.Merges)
+	c.Metrics = slices.Concat(c.Metrics, read.Metrics)
+	c.Lists = slices.Concat(c.Lists, read.Lists)
+	c.Monitors = slices.Concat(c.Monitors, read.Monitors)
+	return nil
 }
