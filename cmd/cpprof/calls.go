@@ -173,7 +173,7 @@ func (f *viewFlags) restrict(s *source) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.path, err)
 	}
-	s.recording = restricted
+	s.recording, s.whole = restricted, s.recording
 	return nil
 }
 

@@ -68,7 +68,7 @@ func (g *growing) listen(t terminal, counted *viewFlags) (*page.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return page.Listen(0, page.Content{Name: g.file, Data: func() ([]byte, error) {
+	return page.Listen(0, page.Content{Name: g.file, Page: func() (*page.Page, error) {
 		now := *s
 		var why string
 		var err error
@@ -78,6 +78,6 @@ func (g *growing) listen(t terminal, counted *viewFlags) (*page.Server, error) {
 		if now.recording == nil {
 			return nil, errors.New(why)
 		}
-		return page.Data(pageOf(&now))
+		return pageOf(&now), nil
 	}})
 }

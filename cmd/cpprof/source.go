@@ -108,6 +108,7 @@ func (f *viewFlags) completeClass(_ *cobra.Command, args []string, _ string) ([]
 type source struct {
 	path      string
 	recording *sampledata.Recording
+	whole     *sampledata.Recording // before its time was restricted to calls; nil if it is not
 	config    *config.Config
 	options   views.Options
 }

@@ -29,9 +29,10 @@ func newWebCommand(t terminal) *cobra.Command {
 		Use:   "web RECORDING [--against RECORDING]",
 		Short: "Show a recording in a browser",
 		Long: `web shows the page of a recording in a browser: flame graphs of all views, a timeline whose selected
-span they follow, and tables. The table 'Source' has the lines of the selected function, if they are
-on this machine. The link 'pprof' leads to the web pages of pprof, with the Thread Views of all
-classes. 'cpprof export --to html' writes the page to a file, without these two.
+span they follow, and tables. 'Calls' is a heat map of a function's calls: select the slow ones, and
+all else shows only these. The table 'Source' has the lines of the selected function, if they are on
+this machine. The link 'pprof' leads to the web pages of pprof, with the Thread Views of all
+classes. 'cpprof export --to html' writes the page to a file, without these three.
 
 Only browsers of this machine reach it, on 127.0.0.1, and only with the URL that web prints: it has
 a token in it. Ctrl-C ends it. 'cpprof record --web' shows a recording while it grows.`,
@@ -72,20 +73,16 @@ func (f *webFlags) run(ctx context.Context, t terminal, path string) error {
 		}
 		p.Against = pair.b.named()
 	}
-	data, err := page.Data(p)
-	if err != nil {
-		return err
-	}
 	pprof, err := pprofPages(s)
 	if err != nil {
 		return err
 	}
-	content := page.Content{Name: path, Data: func() ([]byte, error) { return data, nil }, Pprof: pprof}
-	if s.options.Granularity == views.ByFunction {
-		content.Source = page.Sources(p)
-	}
-	server, err := page.Listen(f.port, content)
+	server, err := page.Listen(f.port, page.Content{Name: path, Page: func() (*page.Page, error) { return p, nil },
+		Source: s.options.Granularity == views.ByFunction, Pprof: pprof})
 	if err != nil {
+		return err
+	}
+	if err := server.Prepare(); err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -117,7 +114,7 @@ func (f *webFlags) opened(s *source) (string, error) {
 // pageOf returns the page of a source.
 func pageOf(s *source) *page.Page {
 	return &page.Page{Name: s.path, Recording: s.recording, Options: s.options,
-		Config: s.config}
+		Config: s.config, Whole: s.whole}
 }
 
 // openBrowser opens a URL in the user's browser, if there is a screen for one.

@@ -151,6 +151,14 @@ func (b *tab) settled() {
 	js[bool](b, "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
 }
 
+// until waits until an expression is true.
+func (b *tab) until(expression string) {
+	b.Helper()
+	js[bool](b, "new Promise((done) => { const look = () => ("+expression+") ? done(true) : setTimeout(look, 20); look(); })")
+}
+
+func ms(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+
 // picture saves what the tab shows, if CPPROF_PICTURES names a folder.
 func (b *tab) picture(name string) {
 	b.Helper()
@@ -198,8 +206,8 @@ func figuresOf(t *calltree.Tree) map[string]figures {
 
 func decimal(x *big.Rat) string { return x.FloatString(3) }
 
-// shown returns the figures of each stack of the page's current view.
-const shown = `(() => {
+// shownFigures returns the figures of each stack of the page's current view.
+const shownFigures = `(() => {
 	const v = cpprof.current, t = v.tree, all = {};
 	for (let n = v.top; n < t.end[v.top]; n++) {
 		const e = v.exact([n]);
@@ -211,7 +219,7 @@ const shown = `(() => {
 // sameFigures compares the view that the page shows with one of package views.
 func (b *tab) sameFigures(what string, v *views.View) {
 	b.Helper()
-	got, want := js[map[string]figures](b, shown), figuresOf(v.Tree)
+	got, want := js[map[string]figures](b, shownFigures), figuresOf(v.Tree)
 	if len(got) != len(want) || len(want) == 0 {
 		b.Errorf("%s: the page has %d stacks, the view %d", what, len(got), len(want))
 	}
@@ -428,7 +436,7 @@ func TestShorterNames(t *testing.T) {
 		"net/http.(*conn).serve":              "http.(*conn).serve (*conn).serve …onn).serve",
 		"example.com/a/b.Map[go.shape.int].F": "b.Map[go.shape.int].F b.Map[…].F Map[…].F …p[…].F",
 		"go:net/http.(*Server).Serve":         "go:http.(*Server).Serve go:(*Server).Serve …",
-		":MONITOR":                            ":MONITOR …TOR …OR",
+		":MONITOR":                            ":MONITOR :MON… :M…",
 		"main.f":                              "main.f f",
 	} {
 		got := js[[]string](b, fmt.Sprintf("[...cpprof.graph.constructor.shorter(%q)]", name))

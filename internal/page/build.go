@@ -37,6 +37,10 @@ func (b *build) make() error {
 	b.h.Title, _, _ = strings.Cut(title.String(), "\n")
 	b.h.Samples, b.h.Open = b.Recording.Samples.Len(), b.Open
 	b.h.Growing = b.Recording.Profile == nil && b.Recording.End == nil
+	b.h.Times = b.HasTimes()
+	if only := b.Recording.Restricted; only != nil {
+		b.h.Calls, b.h.Count = only.List, only.Stretches
+	}
 	b.warn(b.Recording.Warnings)
 	b.clock = newClock(b.Recording, 1)
 	if b.Recording.Profile == nil { // before the trees: making them takes as much memory

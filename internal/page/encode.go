@@ -31,6 +31,10 @@ type header struct {
 	Tables   map[string]json.RawMessage `json:"tables"`
 	Warnings []string                   `json:"warnings"`
 	Growing  bool                       `json:"growing"` // the recording goes on
+	// The server can show goroutines over time, and their calls.
+	Times bool   `json:"times"`
+	Calls string `json:"calls,omitempty"` // only the time inside these calls counts
+	Count int    `json:"count,omitempty"` // how many of them have samples
 }
 
 // A treeHeader has the lengths of a tree's columns.

@@ -23,6 +23,8 @@ type Page struct {
 	Recording *sampledata.Recording
 	Options   views.Options
 	Config    *config.Config // for the findings
+	// The recording before its time was restricted to calls; nil if it is not.
+	Whole *sampledata.Recording
 	// the view that is shown first: "*" for the Server View, or a class; ""
 	// lets the page choose
 	Open string
@@ -47,7 +49,7 @@ type Page struct {
 var assets embed.FS
 
 // scripts are the files of the page's script, in their order.
-var scripts = []string{"exact", "data", "sums", "tree", "colors", "graph", "heat", "tables", "main"}
+var scripts = []string{"exact", "data", "sums", "tree", "colors", "canvas", "graph", "timeline", "latency", "tables", "main"}
 
 // A policy allows nothing but the page's own style and script.
 const policy = "default-src 'none'; style-src 'sha256-%s'; script-src 'sha256-%s'; img-src data:; connect-src %s; base-uri 'none'; form-action 'none'"

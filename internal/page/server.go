@@ -3,7 +3,6 @@ package page
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/json"
 	"errors"
@@ -15,8 +14,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/cpprof/cpprof/internal/report"
 )
 
 // A Server shows a page to the browsers of this machine. Everybody who knows
@@ -33,32 +30,21 @@ type Server struct {
 	content  Content
 	busy     chan struct{} // has room for the requests that are answered at a time
 
-	mu    sync.Mutex // held while data are made, so that they are made once for all who wait
-	made  []byte
-	mark  string // of what was made, for ETag
-	until time.Time
+	mu    sync.Mutex // held while something is made, so that it is made once for all who wait
+	shown *shown
 }
 
 // A Content is what a server shows.
 type Content struct {
 	Name string // of the recording's file
-	// Data returns what the function Data does. It is called again for a
-	// recording that grows.
-	Data func() ([]byte, error)
-	// Source is a result of Sources, or nil: the page then shows no source.
-	Source func(view, function string) (report.Source, error)
+	// Page returns what to show. It is called again for a recording that grows.
+	Page   func() (*Page, error)
+	Source bool         // the page shows the source of functions
 	Pprof  http.Handler // answers what is below "pprof/"; nil if nothing is
 }
 
 // maxRequests limits the requests that are answered at a time.
 const maxRequests = 16
-
-// Data of a growing recording are made anew after a multiple of the time that
-// making them took, but at least minPause.
-const (
-	pauses   = 10
-	minPause = time.Second
-)
 
 // Listen opens a port for a page, on 127.0.0.1; port 0 is any free one.
 func Listen(port int, c Content) (*Server, error) {
@@ -152,7 +138,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	case path == "":
 		http.Redirect(w, r, root+"/", http.StatusMovedPermanently)
 	case path == "/":
-		text, err := Shell(s.content.Name, "data", s.content.Source != nil, s.content.Pprof != nil)
+		text, err := Shell(s.content.Name, "data", s.content.Source, s.content.Pprof != nil)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
@@ -161,8 +147,10 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write(text)
 	case path == "/data":
 		s.sendData(w, r)
-	case path == "/source" && s.content.Source != nil:
-		s.sendSource(w, r)
+	case path == "/source" && !s.content.Source:
+		http.NotFound(w, r)
+	case answers[strings.TrimPrefix(path, "/")] != nil:
+		s.send(w, r, answers[strings.TrimPrefix(path, "/")])
 	case s.content.Pprof != nil && strings.HasPrefix(path, "/pprof/"):
 		http.StripPrefix(root+"/pprof", s.content.Pprof).ServeHTTP(w, r)
 	default:
@@ -170,45 +158,81 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *Server) sendData(w http.ResponseWriter, r *http.Request) {
-	data, mark, err := s.latest()
+// answers are what a page asks about the recording, by path. The results are
+// sent as JSON.
+var answers = map[string]func(*shown, url.Values) (any, error){
+	"source": (*shown).source, "proposals": (*shown).proposals, "latency": (*shown).latency,
+	"area": (*shown).area, "contrast": (*shown).contrast, "call": (*shown).call,
+}
+
+// A badRequest is an error of a request, not of the recording.
+type badRequest struct{ error }
+
+func (s *Server) fail(w http.ResponseWriter, err error) {
+	status := http.StatusServiceUnavailable
+	if bad := (badRequest{}); errors.As(err, &bad) {
+		status = http.StatusBadRequest
+	}
+	http.Error(w, err.Error(), status)
+}
+
+func (s *Server) send(w http.ResponseWriter, r *http.Request, answer func(*shown, url.Values) (any, error)) {
+	sh, err := s.latest()
 	if err != nil {
-		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		s.fail(w, err)
 		return
 	}
-	w.Header().Set("ETag", mark)
-	if r.Header.Get("If-None-Match") == mark {
+	result, err := answer(sh, r.URL.Query())
+	if err != nil {
+		s.fail(w, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(result)
+}
+
+func (s *Server) sendData(w http.ResponseWriter, r *http.Request) {
+	sh, err := s.latest()
+	var made packed
+	if err == nil {
+		made, err = sh.data(r.URL.Query().Get("calls"))
+	}
+	if err != nil {
+		s.fail(w, err)
+		return
+	}
+	w.Header().Set("ETag", made.mark)
+	if r.Header.Get("If-None-Match") == made.mark {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")
-	_, _ = w.Write(data)
+	_, _ = w.Write(made.data)
 }
 
-// sendSource answers with the source of a function in a view.
-func (s *Server) sendSource(w http.ResponseWriter, r *http.Request) {
-	q := r.URL.Query()
-	text, err := s.content.Source(q.Get("view"), q.Get("function"))
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusNotFound)
-		return
+// Prepare makes the data of the page, so that an error is known before a
+// browser asks.
+func (s *Server) Prepare() error {
+	sh, err := s.latest()
+	if err == nil {
+		_, err = sh.data("")
 	}
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(text)
+	return err
 }
 
-// latest returns the data of the page, which may be a moment old.
-func (s *Server) latest() (data []byte, mark string, err error) {
+// latest returns what is shown, which may be a moment old.
+func (s *Server) latest() (*shown, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.made != nil && time.Now().Before(s.until) {
-		return s.made, s.mark, nil
+	if s.shown != nil && time.Now().Before(s.shown.fresh()) {
+		return s.shown, nil
 	}
-	began := time.Now()
-	if data, err = s.content.Data(); err != nil {
-		return nil, "", err
+	p, err := s.content.Page()
+	if err != nil {
+		return nil, err
 	}
-	s.until = time.Now().Add(max(minPause, pauses*time.Since(began)))
-	s.made, s.mark = data, fmt.Sprintf(`"%x"`, sha256.Sum256(data))
-	return s.made, s.mark, nil
+	if s.shown == nil || s.shown.page != p {
+		s.shown = newShown(p)
+	}
+	return s.shown, nil
 }

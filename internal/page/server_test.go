@@ -11,7 +11,6 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/cpprof/cpprof/internal/fixture"
-	"github.com/cpprof/cpprof/internal/report"
 )
 
 // serve shows a page until the test ends.
@@ -35,12 +34,14 @@ func serve(t testing.TB, c Content) *Server {
 
 // A server answers who has the URL, and nobody else.
 func TestServer(t *testing.T) {
+	p := synthesized(50, 5, 0.2)
+	p.Name = "run.cpprof"
+	data, err := Data(p)
+	if err != nil {
+		t.Fatal(err)
+	}
 	s := serve(t, Content{
-		Name: "run.cpprof",
-		Data: func() ([]byte, error) { return []byte("the data"), nil },
-		Source: func(view, function string) (report.Source, error) {
-			return report.Source{Function: function, Place: view}, nil
-		},
+		Name: p.Name, Page: func() (*Page, error) { return p, nil }, Source: true,
 		Pprof: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "pprof ", r.URL.Path) }),
 	})
 	host := strings.TrimPrefix(s.URL[:strings.LastIndex(strings.TrimSuffix(s.URL, "/"), "/")], "http://")
@@ -51,10 +52,10 @@ func TestServer(t *testing.T) {
 		text              string
 	}{
 		{"page", "GET", s.URL, [2]string{}, 200, `data-source="data"`},
-		{"data", "GET", s.URL + "data", [2]string{}, 200, "the data"},
-		{"own origin", "GET", s.URL + "data", [2]string{"Origin", "http://" + host}, 200, "the data"},
+		{"data", "GET", s.URL + "data", [2]string{}, 200, string(data)},
+		{"own origin", "GET", s.URL + "data", [2]string{"Origin", "http://" + host}, 200, string(data)},
 		{"pprof", "GET", s.URL + "pprof/top", [2]string{}, 200, "pprof /top"},
-		{"source", "GET", s.URL + "source?view=*&function=main.f", [2]string{}, 200, `"main.f"`},
+		{"source", "GET", s.URL + "source?view=*&function=pkg1.f1", [2]string{}, 200, `"pkg1.f1"`},
 		{"source without a token", "GET", "http://" + host + "/source?view=*&function=main.f", [2]string{}, 403, "token"},
 		{"no token", "GET", "http://" + host + "/", [2]string{}, 403, "token"},
 		{"no token for data", "GET", "http://" + host + "/data", [2]string{}, 403, "token"},
@@ -64,6 +65,7 @@ func TestServer(t *testing.T) {
 		{"another origin", "GET", s.URL + "data", [2]string{"Origin", "http://evil.example"}, 403, "another origin"},
 		{"no origin's own", "GET", s.URL + "data", [2]string{"Origin", "null"}, 403, "another origin"},
 		{"another site", "GET", s.URL + "data", [2]string{"Sec-Fetch-Site", "cross-site"}, 403, "another site"},
+		{"source of no view", "GET", s.URL + "source?view=go:nobody&function=main.f", [2]string{}, 400, "nobody"},
 		{"a change", "POST", s.URL + "data", [2]string{}, 405, "only shows"},
 		{"something else", "GET", s.URL + "etc", [2]string{}, 404, "not found"},
 	} {
@@ -97,12 +99,12 @@ func TestGrowingLong(t *testing.T) {
 	fixture.Long(t)
 	b := newTab(t)
 	samples := 100
-	s := serve(t, Content{Name: "run.cpprof", Data: func() ([]byte, error) {
+	s := serve(t, Content{Name: "run.cpprof", Page: func() (*Page, error) {
 		p := synthesized(samples, 10, 0.1)
 		if samples += 100; samples <= 300 {
 			p.Recording.End = nil
 		}
-		return Data(p)
+		return p, nil
 	}})
 	b.do(chromedp.Navigate(s.URL), chromedp.WaitReady("html[data-ready=yes]"))
 	b.run("cpprof.openView('*')")

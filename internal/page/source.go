@@ -2,32 +2,38 @@ package page
 
 import (
 	"fmt"
-	"sync"
+	"net/url"
 
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// Sources returns the function that returns the source of functions in the
-// views of a page, by the names that the page has for them. It counts the hits
-// of a view's lines on first use, and keeps those of one view.
-func Sources(p *Page) func(view, function string) (report.Source, error) {
-	var mu sync.Mutex
-	var counted report.LineTotals
-	var of string
-	return func(view, function string) (report.Source, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		if counted == nil || of != view {
-			v, err := p.byLine(view)
-			if err != nil {
-				return report.Source{}, fmt.Errorf("source of %s: %w", function, err)
-			}
-			counted, of = report.CountLines(v.Tree), view
-		}
-		return report.SourceOf(p.Recording, function, counted[function]), nil
+// lineTotals are the hits of a view's lines, within some calls.
+type lineTotals struct {
+	counted     report.LineTotals
+	view, calls string
+}
+
+// source returns the source of a function in a view, by the names that the page
+// has for them. It counts the hits of a view's lines on first use, and keeps
+// those of one view.
+func (s *shown) source(q url.Values) (any, error) {
+	view, function, condition := q.Get("view"), q.Get("function"), q.Get("calls")
+	p, err := s.within(condition)
+	if err != nil {
+		return nil, err
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l := &s.lines; l.counted == nil || l.view != view || l.calls != condition {
+		v, err := p.byLine(view)
+		if err != nil {
+			return nil, badRequest{fmt.Errorf("source of %s: %w", function, err)}
+		}
+		s.lines = lineTotals{report.CountLines(v.Tree), view, condition}
+	}
+	return report.SourceOf(p.Recording, function, s.lines.counted[function]), nil
 }
 
 // byLine makes a view of the page by line.

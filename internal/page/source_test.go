@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,7 +38,12 @@ func sourced(t testing.TB) *Page {
 func TestSources(t *testing.T) {
 	const class, function = "go:main.worker3", "main.worker3"
 	p := sourced(t)
-	source := Sources(p)
+	sh := newShown(p)
+	source := func(view, function string) (report.Source, error) {
+		found, err := sh.source(url.Values{"view": {view}, "function": {function}})
+		s, _ := found.(report.Source)
+		return s, err
+	}
 	v, err := views.Thread(p.Recording, class, p.Options)
 	if err != nil {
 		t.Fatal(err)
@@ -74,11 +80,7 @@ func TestSourceTableLong(t *testing.T) {
 	fixture.Long(t) // it starts a browser
 	p := sourced(t)
 	b := newTab(t)
-	data, err := Data(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := serve(t, Content{Name: p.Name, Data: func() ([]byte, error) { return data, nil }, Source: Sources(p)})
+	s := serve(t, Content{Name: p.Name, Page: func() (*Page, error) { return p, nil }, Source: true})
 	b.do(chromedp.Navigate(s.URL), chromedp.WaitReady("html[data-ready=yes]"))
 	b.run("cpprof.openView('go:main.worker3', ['main.worker3']); cpprof.openTab('source')")
 	text := func(word string) string {

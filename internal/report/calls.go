@@ -366,13 +366,13 @@ func (c *Calls) WriteCall(w io.Writer, number int, steps []calls.Step) {
 	t.add("after", "for", "")
 	for i := range steps {
 		s := &steps[i]
-		t.add(brief(max(0, s.At-call.Begin)), brief(s.Length), stepText(s))
+		t.add(brief(max(0, s.At-call.Begin)), brief(s.Length), StepText(s))
 	}
 	t.write(w)
 }
 
-// stepText says what the goroutine of a call did.
-func stepText(s *calls.Step) string {
+// StepText says what the goroutine of a call did.
+func StepText(s *calls.Step) string {
 	what := s.Doing.Words()
 	if s.Lock != "" {
 		what = "waits for " + lockWords(s.Lock)

@@ -173,6 +173,20 @@ func (t *Table) choose(c Condition) (chosen, rest []*Call) {
 	return chosen, rest
 }
 
+// Numbers returns the numbers of the longest calls for which a condition holds,
+// at most so many. The longest call of all has number 1.
+func (t *Table) Numbers(c Condition, most int) (list []int) {
+	chosen, _ := t.choose(c)
+	i := 0
+	for _, call := range chosen[:min(len(chosen), most)] { // in the order of the calls
+		for &t.Calls[i] != call {
+			i++
+		}
+		list = append(list, i+1)
+	}
+	return list
+}
+
 // holds reports whether a condition holds for a call, given its bounds.
 func (c Condition) holds(call *Call, bounds []time.Duration) bool {
 	length := call.Length()

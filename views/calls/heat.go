@@ -25,11 +25,12 @@ type HeatMap struct {
 	Cut     int    `json:"cut"`   // calls that are not whole, and so left out
 }
 
-// A Cell is a number of calls.
+// A Cell is a number of calls. For some of them, a condition holds.
 type Cell struct {
 	Column int `json:"column"`
 	Row    int `json:"row"`
 	Calls  int `json:"calls"`
+	Chosen int `json:"chosen"`
 }
 
 // columnSteps are widths of columns: short numbers.
@@ -44,8 +45,9 @@ var columnSteps = func() (list []time.Duration) {
 const finest = 20
 
 // HeatMap returns the heat map with at most so many columns and rows. It has a
-// row for each factor of ten, even if these are more.
-func (t *Table) HeatMap(columns, rows int) *HeatMap {
+// row for each factor of ten, even if these are more. Its cells count the calls
+// for which a condition holds.
+func (t *Table) HeatMap(columns, rows int, chosen Condition) *HeatMap {
 	columns, rows = max(columns, 1), max(rows, 3)
 	h := &HeatMap{Cells: []Cell{}, Cut: len(t.Calls) - t.Whole()}
 	var first, last time.Duration
@@ -65,7 +67,7 @@ func (t *Table) HeatMap(columns, rows int) *HeatMap {
 		h.Columns = int((last-h.Start)/h.Step) + 1
 	}
 	h.divide(t, rows)
-	h.count(t)
+	h.count(t, chosen)
 	return h
 }
 
@@ -117,15 +119,24 @@ func short(ns float64) time.Duration {
 }
 
 // count fills the cells.
-func (h *HeatMap) count(t *Table) {
-	counts := make(map[[2]int]int)
-	for i := range t.Calls {
-		if call := &t.Calls[i]; call.Whole() {
-			counts[[2]int{int((call.Begin - h.Start) / h.Step), h.rowOf(call.Length())}]++
+func (h *HeatMap) count(t *Table, condition Condition) {
+	cells := make(map[[2]int]*Cell)
+	chosen, rest := t.choose(condition)
+	for i, list := range [][]*Call{chosen, rest} {
+		for _, call := range list {
+			if !call.Whole() {
+				continue
+			}
+			at := [2]int{int((call.Begin - h.Start) / h.Step), h.rowOf(call.Length())}
+			if cells[at] == nil {
+				cells[at] = &Cell{Column: at[0], Row: at[1]}
+			}
+			cells[at].Calls++
+			cells[at].Chosen += 1 - i
 		}
 	}
-	for at, n := range counts {
-		h.Cells = append(h.Cells, Cell{at[0], at[1], n})
+	for _, c := range cells {
+		h.Cells = append(h.Cells, *c)
 	}
 	slices.SortFunc(h.Cells, func(a, b Cell) int {
 		return cmp.Or(cmp.Compare(a.Column, b.Column), cmp.Compare(a.Row, b.Row))

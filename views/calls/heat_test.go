@@ -34,7 +34,7 @@ func TestHeatMap(t *testing.T) {
 	}
 	for name, table := range map[string]*Table{"served": served, "many": many, "one": one, "endless": endless, "cut": cut, "sampled": sampled} {
 		for _, size := range [][2]int{{1, 1}, {7, 5}, {300, 40}} {
-			h := table.HeatMap(size[0], size[1])
+			h := table.HeatMap(size[0], size[1], Condition{})
 			if h.Columns > size[0] || len(h.Edges) < 2 || len(h.Edges)-1 > max(size[1], 22) {
 				t.Errorf("%s: %d columns and %d rows, want at most %v", name, h.Columns, len(h.Edges)-1, size)
 			}
@@ -42,7 +42,7 @@ func TestHeatMap(t *testing.T) {
 				a := Area{Left: random.IntN(h.Columns), Bottom: random.IntN(len(h.Edges) - 1)}
 				a.Right = a.Left + random.IntN(h.Columns-a.Left)
 				a.Top = a.Bottom + random.IntN(len(h.Edges)-1-a.Bottom)
-				want := 0
+				want, marked := 0, 0
 				for _, c := range h.Cells {
 					if a.Left <= c.Column && c.Column <= a.Right && a.Bottom <= c.Row && c.Row <= a.Top {
 						want += c.Calls
@@ -55,13 +55,19 @@ func TestHeatMap(t *testing.T) {
 				if chosen, _ := table.choose(condition); len(chosen) != want {
 					t.Fatalf("%s, %v: %s chooses %d calls, its cells have %d", name, size, condition, len(chosen), want)
 				}
+				for _, c := range table.HeatMap(size[0], size[1], condition).Cells {
+					marked += c.Chosen
+				}
+				if marked != want {
+					t.Fatalf("%s, %v: the map of %s marks %d calls, want %d", name, size, condition, marked, want)
+				}
 			}
 		}
 	}
-	if h := sampled.HeatMap(100, 40); !h.Untimed || h.Edges[0] != 0 || h.Cells[0].Row != 0 {
+	if h := sampled.HeatMap(100, 40, Condition{}); !h.Untimed || h.Edges[0] != 0 || h.Cells[0].Row != 0 {
 		t.Errorf("of a short call the map is %+v", h)
 	}
-	if text := fmt.Sprint(many.HeatMap(60, 40).Step, many.HeatMap(40, 40).Step); text != "1s 2s" {
+	if text := fmt.Sprint(many.HeatMap(60, 40, Slowest).Step, many.HeatMap(40, 40, Slowest).Step); text != "1s 2s" {
 		t.Errorf("the steps are %s", text)
 	}
 }

@@ -65,8 +65,15 @@ function amountText(x, unit) {
   return unit && unit !== 'count' ? `${text} ${unit}` : text;
 }
 
-// clockText writes an offset from the start of the recording.
-function clockText(ns) {
-  const s = ns / 1e9;
-  return s >= 60 ? `${Math.floor(s / 60)}:${(s % 60).toFixed(1).padStart(4, '0')}` : `${s.toFixed(2)} s`;
+// lengthText writes a length with three digits: "1.26 ms".
+function lengthText(ns) {
+  const units = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']], [size, unit] = units.find(([u]) => ns >= u * 0.9995) ?? units[3];
+  const x = ns / size;
+  return `${x >= 100 ? Math.round(x) : Number(x.toPrecision(3))} ${unit}`;
+}
+
+// clockText writes an offset from the start of the recording, with as many digits as a step of time needs.
+function clockText(ns, step = 1e8) {
+  const s = ns / 1e9, places = Math.max(s >= 60 ? 1 : 2, Math.min(9, Math.ceil(-Math.log10(step / 1e9)) + (step < 1e7 ? 1 : 0)));
+  return s >= 60 ? `${Math.floor(s / 60)}:${(s % 60).toFixed(places).padStart(3 + places, '0')}` : `${s.toFixed(places)} s`;
 }

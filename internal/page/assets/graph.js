@@ -2,13 +2,15 @@
 
 const rowHeight = 19, thinnest = 0.4; // pixels
 
-class Graph {
+class Graph extends Picture {
   constructor(canvas, scroller, spacer, page) {
-    Object.assign(this, {canvas, scroller, spacer, page, upwards: false, match: null});
+    super(canvas, page, scroller);
+    Object.assign(this, {scroller, spacer, upwards: false, match: null});
     this.rows = []; // what is drawn, for finding what is at a point
     scroller.addEventListener('scroll', () => this.draw());
-    new ResizeObserver(() => this.layout()).observe(scroller);
   }
+
+  resized() { this.layout(); }
 
   // show shows another call graph, from its top.
   show(calls) {
@@ -48,24 +50,13 @@ class Graph {
   }
 
   draw() {
-    const box = this.scroller, ratio = window.devicePixelRatio || 1;
-    const w = box.clientWidth, h = box.clientHeight;
-    if (!this.calls || !w || !h) return;
-    const canvas = this.canvas;
-    if (canvas.width !== Math.round(w * ratio) || canvas.height !== Math.round(h * ratio)) {
-      canvas.width = Math.round(w * ratio);
-      canvas.height = Math.round(h * ratio);
-      canvas.style.width = `${w}px`;
-      canvas.style.height = `${h}px`;
-    }
-    const g = this.g = canvas.getContext('2d');
-    g.setTransform(ratio, 0, 0, ratio, 0, 0);
-    g.clearRect(0, 0, w, h);
+    if (!this.calls || !this.begin()) return;
+    const {g, w, h} = this;
     g.font = '12px ui-sans-serif, system-ui, sans-serif';
     g.textBaseline = 'middle';
     this.rows = [];
     this.height = h;
-    this.bottom = Math.max(h, this.levels * rowHeight + 4) - box.scrollTop;
+    this.bottom = Math.max(h, this.levels * rowHeight + 4) - this.frame.scrollTop;
     const {tree, top} = this.calls, above = [];
     for (let n = tree.parent[this.focus]; n >= top && n >= 0; n = tree.parent[n]) above.unshift(n);
     above.forEach((n, level) => this.box(n, level, 0, w, true));
@@ -190,13 +181,13 @@ class Graph {
   }
 
   // shorter yields a name, and ever shorter ones. The import path gives way first, then type arguments, the package, and what begins
-  // the rest: its end says most.
+  // the rest: its end says most. Of a typed time, the beginning does.
   static* shorter(name) {
     yield name;
     yield name = name.replace(/[\w.~-]+\//g, '');
     yield name = name.replace(/\[.*\]/, '[…]');
     const letters = [...name.replace(/^(go:|class:)?[^.:[\]()]*\.(?=.)/, '$1')];
     yield letters.join('');
-    for (let n = 1; letters.length - n >= 2; n++) yield `…${letters.slice(n).join('')}`;
+    for (let n = letters.length - 1; n >= 2; n--) yield name[0] === ':' ? `${name.slice(0, n)}…` : `…${letters.slice(-n).join('')}`;
   }
 }

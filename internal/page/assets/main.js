@@ -2,19 +2,23 @@
 
 const $ = (id) => document.getElementById(id);
 
+const pictures = ['timeline', 'calls'];
 const longestURL = 2000; // of a fragment: chats and mails cut longer ones
 
 class Page {
   constructor() {
     this.dark = document.documentElement.dataset.theme === 'dark';
     this.graph = new Graph($('graph'), $('scroller'), $('spacer'), this);
-    this.heat = new Heat($('heat'), this, (span) => this.select(span));
+    this.heat = new Timeline($('heat'), this, (span) => this.select(span));
+    this.latency = new Latency($('latency'), this);
+    this.picture = 'timeline';
+    this.only = this.state().calls; // the calls whose time is shown; '' for all time
     this.wire();
   }
 
   // load shows data. If something was shown before, what is selected stays.
   load({header, clock, trees}) {
-    const before = this.current && {name: this.current.name, path: this.current.path(this.zoomed())};
+    const state = this.current ? this.read(this.write()) : this.state();
     Object.assign(this, {header, clock, trees, frames: new Frames(header.frames), views: [], summed: new Map(), end: Math.max(1, clock.slices)});
     this.span = [0, this.end];
     this.heat.span = null;
@@ -25,12 +29,14 @@ class Page {
     $('compared').hidden = !header.against;
     $('legend').hidden = !!header.against || !this.frames.typed.some((t) => t >= 0); // what has no typed time has colours of packages
     $('compared').textContent = header.against ? `red: costs more than in ${header.against}; blue: less; widths are the mean of both. The other tables show only ${header.name}.` : '';
+    $('only').hidden = !header.calls;
+    $('only-calls').textContent = `only ${header.calls}: ${grouped(header.count ?? 0)} calls with samples`;
+    $('only-all').hidden = !this.only;
+    for (const name of pictures) $(`show-${name}`).hidden = !header.times;
     $('warnings').textContent = header.warnings.length ? `${header.warnings.length} warnings` : '';
     const select = $('view');
     select.replaceChildren(...header.views.map((v, i) => make('option', {value: i, textContent: v.title})));
-    const name = before?.name ?? header.open;
-    const state = before ? {} : this.state();
-    this.openView([state.view, name].find((n) => this.viewNamed(n)) ?? header.views[0].name, before?.path ?? state.path, state.at);
+    this.openView([state.view, header.open].find((n) => this.viewNamed(n)) ?? header.views[0].name, state.path, state.at);
     for (const tab of document.querySelectorAll('[role=tab]')) tab.hidden = !this.hasTable(tab.id.slice(4));
     const shown = document.querySelector('[role=tab][aria-selected=true]:not([hidden])') ?? document.querySelector('[role=tab]:not([hidden])');
     this.openTab(shown.id.slice(4));
@@ -39,46 +45,41 @@ class Page {
   }
 
   // state reads what the URL says is shown; see keep.
-  state() {
-    const said = new URLSearchParams(location.hash.slice(1)), path = said.getAll('path'), span = (said.get('span') ?? '').split('-').map(Number);
+  state() { return this.read(new URLSearchParams(location.hash.slice(1))); }
+
+  read(said) {
+    const path = said.getAll('path'), span = (said.get('span') ?? '').split('-').map(Number), text = (name) => said.get(name) ?? '';
     return {
       view: said.get('view'), path, at: said.get('at'), span: span.length === 2 && span[0] < span[1] ? span : null,
-      search: said.get('search') ?? '', callers: said.get('callers'), tab: said.get('tab'), typed: said.get('typed'), flames: said.has('flames'),
+      search: text('search'), callers: said.get('callers'), tab: said.get('tab'), typed: said.get('typed'), flames: said.has('flames'),
+      picture: text('picture'), function: text('function'), calls: text('calls'),
     };
   }
 
   // restore shows what a URL says, apart from the view and its path.
-  restore({span, search, callers, tab, typed, flames}) {
-    if (flames) $('upwards').click();
+  restore({span, search, callers, tab, typed, flames, picture, function: name}) {
+    if (flames !== $('upwards').checked) $('upwards').click();
     if (typed && [...$('typed').options].some((o) => o.value === typed)) {
       $('typed').value = typed;
       this.showHeat();
     }
     if (span && this.clock.slices > 1) this.selectTime(...span);
-    if (search) {
-      $('search').value = search;
-      this.search();
-    }
+    $('search').value = search;
+    this.search();
     const f = callers ? this.header.frames.indexOf(callers) : -1;
     if (f >= 0) this.callers(f);
     const button = tab && document.getElementById(`tab-${tab}`);
     if (button && !button.hidden) this.openTab(tab);
+    this.openPicture(pictures.includes(picture) && this.header.times ? picture : 'timeline', name);
   }
 
   // keep writes what is shown into the URL, so that it can be sent to somebody, and a reload shows the same.
   keep() {
-    const shown = new URLSearchParams({view: this.current.name}), [from, to] = this.span, {at} = this.clock, {graph} = this;
-    const path = this.current.path(this.zoomed());
-    if (from > 0 || to < this.end) shown.set('span', `${at[from]}-${at[to - 1] + 1}`);
-    const search = $('search').value.trim();
-    if (search) shown.set('search', search);
-    if (graph.calls !== this.calls) shown.set('callers', graph.calls.title);
-    if (this.tab) shown.set('tab', this.tab);
-    if ($('typed').value !== '-1') shown.set('typed', $('typed').value);
-    if (graph.upwards) shown.set('flames', '1');
-    const names = new URLSearchParams(path.map((name) => ['path', name])), room = longestURL - `#${shown}&`.length;
-    if (path.length && `${names}`.length <= room) for (const name of path) shown.append('path', name);
-    else if (path.length) shown.set('at', pathMark(path)); // the names would not fit
+    const shown = this.write(), path = shown.getAll('path');
+    if (`#${shown}`.length > longestURL && path.length) { // a mark stands for the names
+      shown.delete('path');
+      shown.set('at', pathMark(path));
+    }
     const hash = `#${shown}`, fits = hash.length <= longestURL;
     $('unkept').hidden = fits;
     clearTimeout(this.keeping);
@@ -86,8 +87,70 @@ class Page {
     this.keeping = setTimeout(() => history.replaceState(null, '', hash), 300); // browsers refuse many changes at once
   }
 
+  // write returns what is shown, for read.
+  write() {
+    const [from, to] = this.span, {at} = this.clock, {graph} = this;
+    const shown = new URLSearchParams({view: this.current.name}), set = (name, value) => { if (value) shown.set(name, value); };
+    for (const name of this.current.path(this.zoomed())) shown.append('path', name);
+    set('span', (from > 0 || to < this.end) && `${at[from]}-${at[to - 1] + 1}`);
+    set('search', $('search').value.trim());
+    set('callers', graph.calls !== this.calls && graph.calls.title);
+    set('tab', this.tab);
+    set('typed', $('typed').value !== '-1' && $('typed').value);
+    set('flames', graph.upwards && '1');
+    set('picture', this.picture !== 'timeline' && this.picture);
+    set('function', this.picture === 'calls' && this.latency.function);
+    set('calls', this.only);
+    return shown;
+  }
+
+  // openPicture shows the timeline, or what only a server can: the calls of a function.
+  openPicture(name, of = '') {
+    if (name !== 'timeline' && !document.documentElement.dataset.source) {
+      this.say("The calls need a server: 'cpprof web RECORDING' shows them");
+      name = 'timeline';
+    }
+    this.picture = name;
+    for (const one of pictures) {
+      $(`show-${one}`).setAttribute('aria-pressed', one === name);
+      for (const part of document.querySelectorAll(`.of-${one}`)) part.hidden = one !== name;
+    }
+    $('timeline').hidden = name === 'timeline' && this.clock.slices < 2;
+    if (name === 'calls') {
+      this.openTab('calls');
+      this.latency.open(of);
+    }
+    this.keep();
+  }
+
+  // ask returns what the page's server answers, and undefined if it refuses: the page then says why.
+  async ask(what, query) {
+    try {
+      const answer = await fetch(`${what}?${new URLSearchParams(query)}`, {cache: 'no-store'});
+      if (!answer.ok) throw new Error((await answer.text()).trim());
+      return await answer.json();
+    } catch (e) { this.say(e.message); }
+  }
+
+  // restrict shows only the time inside calls; '' for all time.
+  restrict(calls) {
+    this.only = calls;
+    this.say('counting …');
+    this.wake?.();
+  }
+
+  // refused goes back to the calls that are shown.
+  refused(calls, why) {
+    this.only = calls;
+    if (this.latency.map) this.latency.load(this.latency.function);
+    this.say(why);
+  }
+
+  showCalls() { if (this.tab === 'calls') this.openTab('calls'); }
+
   hasTable(name) {
     if (name === 'classes') return this.header.views.some((v) => v.name !== '*' && v.name !== '') && this.clock.slices > 0;
+    if (name === 'calls') return this.header.times && Boolean(document.documentElement.dataset.source);
     if (name === 'source') return 'lines' in document.documentElement.dataset;
     return name === 'functions' || name === 'about' || name in this.header.tables;
   }
@@ -249,7 +312,7 @@ class Page {
 
   // source returns the source of a function in the view, from the page's server. It keeps what it got last.
   source(name) {
-    const query = `?${new URLSearchParams({view: this.current.name, function: name})}`;
+    const query = `?${new URLSearchParams({view: this.current.name, function: name, ...(this.only && {calls: this.only})})}`;
     if (this.listed?.query !== query) {
       const listed = this.listed = {query};
       fetch(document.documentElement.dataset.lines + query).then(async (answer) => {
@@ -282,6 +345,7 @@ class Page {
     this.dark = theme === 'dark';
     this.graph.draw();
     this.heat.draw();
+    this.latency.draw();
     if (this.tab) this.openTab(this.tab);
   }
 
@@ -301,6 +365,10 @@ class Page {
     });
     graph.addEventListener('keydown', (e) => this.graphKey(e));
     $('heat').addEventListener('keydown', (e) => { if (this.heat.key(e)) e.preventDefault(); });
+    $('latency').addEventListener('keydown', (e) => { if (this.latency.key(e)) e.preventDefault(); });
+    for (const name of pictures) $(`show-${name}`).addEventListener('click', () => this.openPicture(name));
+    $('function').addEventListener('change', () => { if ($('function').value.trim()) this.latency.load($('function').value.trim()); });
+    $('only-all').addEventListener('click', () => this.restrict(''));
     $('view').addEventListener('change', () => this.openView(this.header.views[$('view').value].name));
     $('typed').addEventListener('change', () => { this.showHeat(); this.keep(); });
     $('search').addEventListener('input', () => this.search());
@@ -359,10 +427,10 @@ class Page {
   // key does what a key does everywhere but in fields.
   key(e) {
     if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT)$/.test(e.target.tagName) || $('keys').open) return;
-    const tabs = ['findings', 'classes', 'functions', 'locks', 'source', 'metrics', 'about'];
+    const tabs = ['findings', 'classes', 'functions', 'locks', 'source', 'metrics', 'about', 'calls'];
     const keys = {
       '/': () => $('search').focus(), '?': () => $('keys').showModal(), c: () => this.callersOfSelected(), v: () => this.callers(),
-      i: () => $('upwards').click(), t: () => $('heat').focus(), g: () => $('graph').focus(), d: () => $('theme').click(), n: () => this.nextMatch(),
+      i: () => $('upwards').click(), t: () => $({timeline: 'heat', calls: 'latency'}[this.picture]).focus(), p: () => this.openPicture(pictures[(pictures.indexOf(this.picture) + 1) % pictures.length]), g: () => $('graph').focus(), d: () => $('theme').click(), n: () => this.nextMatch(),
       a: () => this.heat.choose(null), 0: () => this.zoom(this.graph.calls.top),
     };
     const tab = tabs[Number(e.key) - 1];
@@ -375,23 +443,35 @@ class Page {
   }
 }
 
-// follow loads data from the page's server, and again when they have changed.
+// follow loads data from the page's server, and again when they have changed, or when the page restricts them to other calls.
 async function follow(page, source) {
-  let mark = '';
+  let mark = '', shown = '', ended = false;
   for (;;) {
+    const {only} = page;
+    if (only !== shown) mark = '';
     try {
-      const answer = await fetch(source, {headers: mark ? {'If-None-Match': mark} : {}, cache: 'no-store'});
-      if (answer.status === 200) {
+      const answer = await fetch(only ? `${source}?${new URLSearchParams({calls: only})}` : source, {headers: mark ? {'If-None-Match': mark} : {}, cache: 'no-store'});
+      const data = answer.status === 200 ? await unpack(new Uint8Array(await answer.arrayBuffer())) : null;
+      if (only !== page.only) continue; // another choice was made meanwhile
+      if (data) {
+        page.say('');
         mark = answer.headers.get('ETag') ?? '';
-        page.load(await unpack(new Uint8Array(await answer.arrayBuffer())));
-        if (!page.header.growing) return;
+        shown = only;
+        page.load(data);
+      } else if (answer.status === 400 && only) {
+        const why = (await answer.text()).trim(), before = page.header ? shown : '';
+        page.refused(before, why);
+        if (!page.header) continue;
       } else if (answer.status !== 304) throw new Error(`${answer.status} ${(await answer.text()).trim()}`);
-      page.say('');
     } catch (e) {
       page.say(`The recording can't be read now: ${e.message}`);
-      if (e instanceof TypeError && mark) return; // the server has ended: what is shown stays
+      ended = e instanceof TypeError && page.header; // what is shown stays
+      if (ended) page.only = shown;
     }
-    await new Promise((done) => setTimeout(done, 2000));
+    await new Promise((done) => {
+      page.wake = done;
+      if (!page.header || page.header.growing && !ended) setTimeout(done, 2000);
+    });
   }
 }
 

@@ -108,6 +108,9 @@ const tables = {
     ].filter(Boolean);
   },
 
+  // Calls of a function: the slow ones beside the rest.
+  calls: callsTable,
+
   // Locks: who waited, and who held them, in the whole recording.
   locks(page) {
     const t = page.header.tables.locks;
@@ -169,10 +172,7 @@ const tables = {
 
 // line draws a series of values.
 function line(canvas, values, least, most, dark) {
-  const ratio = window.devicePixelRatio || 1, w = canvas.clientWidth, h = canvas.clientHeight, g = canvas.getContext('2d');
-  canvas.width = w * ratio;
-  canvas.height = h * ratio;
-  g.setTransform(ratio, 0, 0, ratio, 0, 0);
+  const w = canvas.clientWidth, h = canvas.clientHeight, g = context(canvas, w, h);
   g.fillStyle = dark ? '#6b9bd1' : '#4475ab';
   values.forEach((v, i) => {
     if (v === null) return;

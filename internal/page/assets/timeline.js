@@ -1,10 +1,10 @@
 // The timeline: a heat map. A column is some time, its cells from the bottom up are its parts, and darker ones have more goroutines
 // in what is shown. A strip below it has the typed times of each column.
 
-class Heat {
+class Timeline extends Picture {
   constructor(canvas, page, changed) {
-    Object.assign(this, {canvas, page, changed, span: null, cursor: 0});
-    new ResizeObserver(() => this.draw()).observe(canvas.parentElement);
+    super(canvas, page);
+    Object.assign(this, {changed, span: null});
     canvas.addEventListener('pointerdown', (e) => this.press(e));
     canvas.addEventListener('pointermove', (e) => this.drag(e));
     canvas.addEventListener('pointerup', () => { this.from = undefined; });
@@ -56,28 +56,23 @@ class Heat {
   }
 
   draw() {
-    const box = this.canvas.parentElement, ratio = window.devicePixelRatio || 1, w = box.clientWidth, h = box.clientHeight;
-    if (!this.value || !w || !h) return;
-    this.canvas.width = Math.round(w * ratio);
-    this.canvas.height = Math.round(h * ratio);
-    const g = this.canvas.getContext('2d'), dark = this.page.dark;
-    g.setTransform(ratio, 0, 0, ratio, 0, 0);
-    g.clearRect(0, 0, w, h);
+    if (!this.value || !this.begin()) return;
+    const {g, w, h, dark} = this;
     this.strip = 20;
-    this.axis = 16;
-    const map = h - this.strip - this.axis - 4, cw = w / this.columns, ch = map / this.parts;
+    this.below = 16;
+    const map = h - this.strip - this.below - 4, cw = w / this.columns, ch = map / this.parts;
     const [hue, saturation] = this.hue >= 0 ? typedHues[this.hue] : [212, 45];
     for (let cell = 0; cell < this.cells; cell++) {
       const v = this.value[cell];
       if (Number.isNaN(v)) continue;
       const strength = this.greatest ? v / this.greatest : 0;
-      g.fillStyle = dark ? `hsl(${hue} ${saturation * (0.3 + strength * 0.7)}% ${15 + 45 * strength}%)` : `hsl(${hue} ${saturation}% ${96 - 56 * strength}%)`;
+      g.fillStyle = shade(hue, saturation, strength, dark);
       const x = Math.floor(cell / this.parts) * cw, y = map - (cell % this.parts + 1) * ch;
       g.fillRect(x, y, Math.max(cw - (cw > 4 ? 0.6 : 0), 0.7), Math.max(ch - (ch > 3 ? 0.6 : 0), 0.7));
     }
     this.drawStrip(g, map + 3, cw, dark);
-    this.drawAxis(g, w, h, dark);
-    this.drawSpan(g, map, cw, ch, dark);
+    this.axis(this.start, this.start + this.columns * this.step);
+    this.drawSpan(g, map, cw, ch);
     this.map = map;
   }
 
@@ -99,30 +94,17 @@ class Heat {
     }
   }
 
-  drawAxis(g, w, h, dark) {
-    g.fillStyle = dark ? '#a7afba' : '#59616c';
-    g.font = '11px ui-sans-serif, system-ui, sans-serif';
-    g.textBaseline = 'bottom';
-    const marks = Math.max(2, Math.floor(w / 110));
-    for (let i = 0; i <= marks; i++) {
-      const text = clockText(this.start + this.columns * this.step * i / marks), x = w * i / marks;
-      g.textAlign = i === 0 ? 'left' : i === marks ? 'right' : 'center';
-      g.fillText(text, x, h);
-    }
-    g.textAlign = 'left';
-  }
-
   // drawSpan outlines the chosen cells, and dims the others.
-  drawSpan(g, map, cw, ch, dark) {
+  drawSpan(g, map, cw, ch) {
     if (!this.span) return;
     const [from, to] = this.span;
-    g.fillStyle = dark ? 'rgba(14,17,22,0.62)' : 'rgba(255,255,255,0.66)';
+    g.fillStyle = this.wash;
     for (let c = 0; c < this.columns; c++) {
       const a = Math.max(0, Math.min(this.parts, from - c * this.parts)), z = Math.max(0, Math.min(this.parts, to - c * this.parts));
       g.fillRect(c * cw, map - a * ch, cw, a * ch);
       g.fillRect(c * cw, 0, cw, map - z * ch);
     }
-    g.strokeStyle = dark ? '#ffffff' : '#15181d';
+    g.strokeStyle = this.ink;
     g.lineWidth = 1.5;
     const a = Math.floor(from / this.parts), z = Math.floor((to - 1) / this.parts);
     g.strokeRect(a * cw + 0.75, 0.75, Math.max((z - a + 1) * cw - 1.5, 1), map + this.strip + 3);

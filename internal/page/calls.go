@@ -1,0 +1,241 @@
+package page
+
+import (
+	"net/url"
+	"time"
+
+	"github.com/cpprof/cpprof/internal/report"
+	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/calls"
+)
+
+// The limits of a heat map, of the calls that are listed, and of the steps of
+// one.
+const (
+	maxColumns = 2000
+	maxRows    = 200
+	maxListed  = 20
+	maxSteps   = 1000
+)
+
+// quantile is a length that a share of the calls do not exceed. If it is not
+// timed, it is below the length.
+type quantile struct {
+	Name   string        `json:"name"`
+	Length time.Duration `json:"length_ns"`
+	Timed  bool          `json:"timed"`
+}
+
+// quantiles are shown of the lengths of calls.
+var quantiles = []struct {
+	name  string
+	share float64
+}{{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"longest", 1}}
+
+// callsRow is a function whose calls are shown.
+type callsRow struct {
+	Function  string     `json:"function"`
+	Class     string     `json:"class,omitempty"`
+	Calls     int        `json:"calls"`
+	Share     float64    `json:"share,omitempty"` // of the class's work
+	Source    string     `json:"source"`          // of the calls: samples, uprobes, trace
+	Quantiles []quantile `json:"quantiles"`
+}
+
+func callsRowOf(t *calls.Table) callsRow {
+	row := callsRow{Function: t.Function, Calls: len(t.Calls), Source: string(t.Source), Quantiles: []quantile{}}
+	for _, q := range quantiles {
+		if t.Whole() == 0 {
+			break
+		}
+		length, timed := t.Quantile(q.share)
+		if !timed {
+			length = 2 * t.Interval
+		}
+		row.Quantiles = append(row.Quantiles, quantile{q.name, length, timed})
+	}
+	return row
+}
+
+// proposals returns functions whose calls are worth a look, as 'cpprof calls'
+// does.
+func (s *shown) proposals(url.Values) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.proposed != nil {
+		return s.proposed, nil
+	}
+	list := []callsRow{}
+	if s.page.HasTimes() {
+		found, err := calls.Propose(s.page.whole(), s.options())
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range found {
+			row := callsRowOf(p.Table)
+			row.Class, row.Share = p.Class, p.Share
+			list = append(list, row)
+		}
+	}
+	s.proposed = list
+	return list, nil
+}
+
+// options returns the options of the page for all of the recording.
+func (s *shown) options() views.Options {
+	o := s.page.Options
+	o.Span = views.Span{}
+	return o
+}
+
+// latencyMap is the heat map of a function's calls.
+type latencyMap struct {
+	callsRow
+	*calls.HeatMap
+	Note string `json:"note"`
+}
+
+// latency returns the heat map of a function's calls. It marks those of a
+// condition.
+func (s *shown) latency(q url.Values) (any, error) {
+	t, err := s.callsOf(q.Get("function"))
+	var c calls.Condition
+	if err == nil && q.Get("calls") != "" {
+		t, c, err = s.tableOf(q.Get("calls"))
+	}
+	if err != nil {
+		return nil, err
+	}
+	h, err := heatMap(t, c, q)
+	return latencyMap{callsRowOf(t), h, t.Note}, err
+}
+
+// heatMap returns the heat map that a request is about.
+func heatMap(t *calls.Table, c calls.Condition, q url.Values) (*calls.HeatMap, error) {
+	columns, err := number(q, "columns", 1, maxColumns)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := number(q, "rows", 1, maxRows)
+	if err != nil {
+		return nil, err
+	}
+	return t.HeatMap(columns, rows, c), nil
+}
+
+// area returns the condition of an area in a heat map.
+func (s *shown) area(q url.Values) (any, error) {
+	t, err := s.callsOf(q.Get("function"))
+	if err != nil {
+		return nil, err
+	}
+	h, err := heatMap(t, calls.Condition{}, q)
+	if err != nil {
+		return nil, err
+	}
+	var a calls.Area
+	for _, side := range []struct {
+		name string
+		to   *int
+		most int
+	}{{"left", &a.Left, h.Columns - 1}, {"right", &a.Right, h.Columns - 1},
+		{"bottom", &a.Bottom, len(h.Edges) - 2}, {"top", &a.Top, len(h.Edges) - 2}} {
+		if *side.to, err = number(q, side.name, 0, side.most); err != nil {
+			return nil, err
+		}
+	}
+	return map[string]string{"calls": t.Function + " " + h.Condition(a)}, nil
+}
+
+// share is a part of some calls' time, with its interval.
+type share struct {
+	Share float64 `json:"share"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+}
+
+// contrastRow is what slow calls have more of.
+type contrastRow struct {
+	Text       string `json:"text"`
+	Slow       share  `json:"slow"`
+	Rest       share  `json:"rest"`
+	Difference share  `json:"difference"`
+}
+
+// callRow is a call, with its number among all calls of the function.
+type callRow struct {
+	Number    int           `json:"number"`
+	Goroutine int64         `json:"goroutine"`
+	Begin     time.Duration `json:"begin_ns"`
+	Length    time.Duration `json:"length_ns"`
+	Whole     bool          `json:"whole"`
+	Sampled   bool          `json:"sampled"`
+}
+
+// contrast holds the calls of a condition against the rest.
+func (s *shown) contrast(q url.Values) (any, error) {
+	t, c, err := s.tableOf(q.Get("calls"))
+	if err != nil {
+		return nil, err
+	}
+	contrast, err := t.Contrast(c, s.options())
+	if err != nil {
+		return nil, err
+	}
+	out := struct {
+		Function string        `json:"function"`
+		Slow     int           `json:"slow"`
+		Rest     int           `json:"rest"`
+		TooFew   bool          `json:"too_few"`
+		Least    int           `json:"least"` // number of calls that is enough
+		More     []contrastRow `json:"more"`
+		Longest  []callRow     `json:"longest"`
+	}{t.Function, contrast.Slow.Calls, contrast.Rest.Calls, contrast.TooFew(), calls.LeastSlow, []contrastRow{}, []callRow{}}
+	for i := range contrast.More {
+		m := &contrast.More[i]
+		out.More = append(out.More, contrastRow{report.FeatureText(m),
+			share{m.Slow.Share, m.Slow.Low, m.Slow.High}, share{m.Rest.Share, m.Rest.Low, m.Rest.High},
+			share{m.Difference.Share, m.Difference.Low, m.Difference.High}})
+	}
+	for _, n := range t.Numbers(c, maxListed) {
+		out.Longest = append(out.Longest, callRowOf(t, n))
+	}
+	return out, nil
+}
+
+func callRowOf(t *calls.Table, number int) callRow {
+	call := &t.Calls[number-1]
+	return callRow{number, call.ID, call.Begin, call.Length(), call.Whole(), call.Sampled()}
+}
+
+// stepRow is what a goroutine did for some time of a call.
+type stepRow struct {
+	At     time.Duration `json:"at_ns"` // since the call's begin
+	Length time.Duration `json:"length_ns"`
+	Typed  int           `json:"typed"` // what a page draws it as
+	Text   string        `json:"text"`
+}
+
+// call returns what the goroutine of one call did, given the call's number.
+func (s *shown) call(q url.Values) (any, error) {
+	t, err := s.callsOf(q.Get("function"))
+	if err != nil {
+		return nil, err
+	}
+	n, err := number(q, "number", 1, len(t.Calls))
+	if err != nil {
+		return nil, err
+	}
+	out := struct {
+		callRow
+		Steps []stepRow `json:"steps"`
+	}{callRowOf(t, n), []stepRow{}}
+	for _, step := range t.Steps(&t.Calls[n-1], s.options()) {
+		if len(out.Steps) == maxSteps {
+			break
+		}
+		out.Steps = append(out.Steps, stepRow{max(0, step.At-out.Begin), step.Length,
+			int(step.Doing.Time()), report.StepText(&step)})
+	}
+	return out, nil
+}

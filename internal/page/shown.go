@@ -1,0 +1,159 @@
+package page
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views/calls"
+)
+
+// shown is a page with what was made of it so far.
+type shown struct {
+	page *Page
+
+	// They are held while something is made. Data take longest, and keep no
+	// other question waiting.
+	making, mu sync.Mutex
+	made       []packed // the last one comes last
+	until      time.Time
+
+	lines    lineTotals
+	table    *calls.Table
+	proposed any
+}
+
+// packed are the data of a page whose time is restricted to calls.
+type packed struct {
+	calls, mark string
+	data        []byte
+}
+
+const (
+	// keptData limits the data that are kept, of different calls.
+	keptData = 4
+	// longestText limits a condition and a function's name.
+	longestText = 8 << 10
+	// Data of a growing recording are made anew after a multiple of the time
+	// that making them took, but at least minPause.
+	pauses   = 10
+	minPause = time.Second
+)
+
+func newShown(p *Page) *shown { return &shown{page: p, until: time.Now().Add(minPause)} }
+
+// fresh returns until when the page is up to date.
+func (s *shown) fresh() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.until
+}
+
+// data returns the packed data of the page, with only the time inside some
+// calls; "" is all time.
+func (s *shown) data(condition string) (packed, error) {
+	s.making.Lock()
+	defer s.making.Unlock()
+	for i, m := range s.made {
+		if m.calls == condition {
+			s.made = append(slices.Delete(s.made, i, i+1), m)
+			return m, nil
+		}
+	}
+	began := time.Now()
+	p, err := s.within(condition)
+	if err != nil {
+		return packed{}, err
+	}
+	data, err := Data(p)
+	if err != nil {
+		return packed{}, err
+	}
+	s.mu.Lock()
+	s.until = time.Now().Add(max(minPause, pauses*time.Since(began)))
+	s.mu.Unlock()
+	m := packed{condition, fmt.Sprintf(`"%x"`, sha256.Sum256(data)), data}
+	s.made = append(s.made[max(0, len(s.made)+1-keptData):], m)
+	return m, nil
+}
+
+// within returns the page with only the time inside some calls; "" is all time.
+func (s *shown) within(condition string) (*Page, error) {
+	if condition == "" {
+		return s.page, nil
+	}
+	table, c, err := s.tableOf(condition)
+	if err != nil {
+		return nil, err
+	}
+	p := *s.page
+	if p.Recording, err = table.Restrict(c); err != nil {
+		return nil, badRequest{err}
+	}
+	return &p, nil
+}
+
+// whole returns the recording with all its time.
+func (p *Page) whole() *sampledata.Recording {
+	if p.Whole != nil {
+		return p.Whole
+	}
+	return p.Recording
+}
+
+// HasTimes reports whether the page can show goroutines over time, and their
+// calls: it is not a comparison, a refined view, some samples or another tool's
+// profile.
+func (p *Page) HasTimes() bool {
+	r := p.Recording
+	return r.Profile == nil && r.Picked == nil && r.Header.Sampler.Backend != sampledata.FromDump && p.Tree == nil &&
+		p.Against.Recording == nil
+}
+
+// tableOf returns the calls that a condition is about.
+func (s *shown) tableOf(text string) (*calls.Table, calls.Condition, error) {
+	if len(text) > longestText {
+		return nil, calls.Condition{}, badRequest{fmt.Errorf("the condition has %d characters: want at most %d", len(text), longestText)}
+	}
+	function, c, err := calls.Parse(text)
+	if err != nil {
+		return nil, c, badRequest{err}
+	}
+	t, err := s.callsOf(function)
+	return t, c, err
+}
+
+// callsOf returns the calls of a function. It keeps those of the last one.
+func (s *shown) callsOf(function string) (*calls.Table, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case !s.page.HasTimes():
+		return nil, badRequest{errors.New("a comparison, a part of a view or of the samples, a profile or a dump has no calls")}
+	case len(function) > longestText:
+		return nil, badRequest{fmt.Errorf("the function's name has %d characters: want at most %d", len(function), longestText)}
+	case s.table != nil && s.table.Function == function:
+		return s.table, nil
+	}
+	t, err := calls.Of(s.page.whole(), function)
+	if err != nil {
+		return nil, badRequest{err}
+	}
+	s.table = t
+	return t, nil
+}
+
+// number reads a whole number of a request.
+func number(q url.Values, name string, least, most int) (int, error) {
+	n, err := strconv.Atoi(q.Get(name))
+	if err != nil || n < least || n > most {
+		return 0, badRequest{fmt.Errorf("%s %q: want a whole number from %d to %d", name, q.Get(name), least, most)}
+	}
+	return n, nil
+}
