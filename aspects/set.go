@@ -17,7 +17,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/cpprof/cpprof/internal/edit"
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
@@ -125,14 +124,6 @@ func (s *Set) Lookup(name string) (Aspect, bool) {
 		return s.aspects[i], true
 	}
 	return Aspect{}, false
-}
-
-// Suggest returns the name closest to one that does not exist, or "".
-func (s *Set) Suggest(name string) string {
-	if name == "" || name[0] != '@' {
-		name = "@" + name
-	}
-	return edit.Nearest(name, s.Names())
 }
 
 func (s *Set) find(name string) int {

@@ -74,14 +74,6 @@ func TestSetOrder(t *testing.T) {
 	}
 }
 
-func TestSuggest(t *testing.T) {
-	for word, want := range map[string]string{"@jsn": "@json", "sycn": "@sync", "@allocs": "@alloc", "@wholly-else": "", "": ""} {
-		if got := NewSet(mustNew(t, "json", "j"), mustNew(t, "sync", "s"), mustNew(t, "alloc", "a")).Suggest(word); got != want {
-			t.Errorf("Suggest(%q) = %q, want %q", word, got, want)
-		}
-	}
-}
-
 func TestMembershipKinds(t *testing.T) {
 	var syms calltree.Symbols
 	for _, n := range []string{"*", ":RUN", "go:main.worker", "label:a=b", "main.f", "main.f:3"} {

@@ -19,7 +19,7 @@ type SeriesStats struct {
 // SeriesStats sums up one series of a recording.
 func (r *Recording) SeriesStats(id MonitorID) SeriesStats {
 	s := &r.Series[id]
-	sum := seriesSum{series: s, r: r}
+	sum := seriesSum{series: s}
 	at, last := 0, Value{}
 	for sample, v := range s.All() {
 		sum.addValue(last, at, sample)
@@ -46,7 +46,6 @@ func (r *Recording) between(first, last int) float64 {
 type seriesSum struct {
 	SeriesStats
 	series      *Series
-	r           *Recording
 	first, last int     // the first and the last sample in which something was measured
 	grown       float64 // of a counter
 }

@@ -22,8 +22,7 @@ type Correlation struct {
 	// Of the first differences, from each sample to the next one of the
 	// recording: if both metrics only follow a trend, they correlate, and their
 	// differences don't.
-	Differences  float64 `json:"pearson_of_differences"`
-	DifferencesN int     `json:"-"`
+	Differences float64 `json:"pearson_of_differences"`
 
 	// The shift of y, in samples, at which the two correlate best: if it is 2,
 	// y follows x by two samples. 0 unless another shift is clearly better.
@@ -59,7 +58,7 @@ func Correlate(x, y Column, l List) Correlation {
 	p := newPair(x, y, l)
 	c := Correlation{N: len(p.x), Pearson: pearson(p.x, p.y), Spearman: undefined,
 		Without: undefined}
-	c.Differences, c.DifferencesN = p.differences()
+	c.Differences = p.differences()
 	c.Effective = p.effective()
 	c.P = chance(c.Pearson, c.Effective)
 	c.NearlyConstant = few(p.x) || few(p.y)
@@ -161,14 +160,14 @@ func (p pair) leverage() []bool {
 
 // differences correlates the differences between samples that are neighbours in
 // the recording.
-func (p pair) differences() (r float64, n int) {
+func (p pair) differences() float64 {
 	var dx, dy []float64
 	for i := 1; i < len(p.samples); i++ {
 		if p.samples[i] == p.samples[i-1]+1 {
 			dx, dy = append(dx, p.x[i]-p.x[i-1]), append(dy, p.y[i]-p.y[i-1])
 		}
 	}
-	return pearson(dx, dy), len(dx)
+	return pearson(dx, dy)
 }
 
 const (

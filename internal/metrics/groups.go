@@ -42,7 +42,7 @@ func Instances(x, y *Metric, l List) Correlation {
 // differences and no shift. Leverage has the numbers of recordings, from 0 on.
 func Runs(x, y Column) Correlation {
 	c := Correlate(x, y, All(len(x)))
-	c.Differences, c.DifferencesN, c.Lag, c.LagPearson = undefined, 0, 0, c.Pearson
+	c.Differences, c.Lag, c.LagPearson = undefined, 0, c.Pearson
 	c.Effective = float64(c.N)
 	c.P = chance(c.Pearson, c.Effective)
 	return c

@@ -62,7 +62,6 @@ func (t *target) pair(i int) bool {
 
 // A quick is a part of a Correlation that is computed for every series.
 type quick struct {
-	hits    float64 // the sum of the series
 	pearson float64
 	p       float64
 }
@@ -121,7 +120,7 @@ func (t *target) correlate(steps []step) quick {
 		value += float64(by)
 	}
 	hold(len(t.y))
-	q := quick{hits: sx, pearson: undefined, p: 1}
+	q := quick{pearson: undefined, p: 1}
 	variance := sxx - sx*sx/t.n
 	if variance <= 1e-9*sxx || t.syy == 0 {
 		return q

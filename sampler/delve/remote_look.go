@@ -145,7 +145,6 @@ func (h *remoteHalter) gone(err error) error {
 
 // An answer to a call that reads a range of memory.
 type answer struct {
-	from uint64
 	call *rpc.Call
 	out  rpc2.ExaminedMemoryOut
 }
@@ -183,7 +182,6 @@ func (h *remoteHalter) look() (time.Duration, error) {
 	answers := make([]answer, len(ranges))
 	for i, r := range ranges {
 		a := &answers[i]
-		a.from = r.addr
 		a.call = w.begin("ExamineMemory", rpc2.ExamineMemoryIn{Address: r.addr, Length: r.size},
 			&a.out)
 	}

@@ -64,7 +64,6 @@ type Examination struct {
 	suspects map[uint64]suspect // by g; nil before the first pass
 	before   map[uint64]suspect // those before the last pass
 	w        *world             // of the last pass
-	r        *roots
 	proved   bool
 }
 
@@ -75,9 +74,7 @@ type Pass struct {
 	Halted     bool // all was copied in the halt
 	Scanned    int64
 	Heap       int64 // bytes of spans in use
-	Candidates int
-	Left       int
-	Early      bool // no candidate was left before all was marked
+	Early      bool  // no candidate was left before all was marked
 }
 
 // A suspect is a goroutine that a pass has not reached.
@@ -196,7 +193,7 @@ func (x *Examination) setG(w *world) {
 
 // mark marks from the roots on until nothing changes any more.
 func (x *Examination) mark(ctx context.Context, c copier, w *world, r *roots, p *Pass) {
-	x.w, x.r = w, r
+	x.w = w
 	m := &x.m
 	m.restart()
 	before := m.scanned
@@ -205,7 +202,7 @@ func (x *Examination) mark(ctx context.Context, c copier, w *world, r *roots, p 
 			Whole: x.h.scannable})
 	}
 	candidates := x.markRoots(c, w, r)
-	p.Candidates, p.Heap = len(candidates), x.h.inUse
+	p.Heap = x.h.inUse
 	m.useless = func() bool {
 		return ctx.Err() != nil ||
 			!slices.ContainsFunc(candidates,
@@ -227,7 +224,7 @@ func (x *Examination) mark(ctx context.Context, c copier, w *world, r *roots, p 
 		}
 		more = x.markWeak(r) || more
 	}
-	p.Early, p.Left, p.Scanned = left == 0, left, m.scanned-before
+	p.Early, p.Scanned = left == 0, m.scanned-before
 	x.suspect(w)
 }
 

@@ -197,7 +197,7 @@ func (h *spans) arena(number uint64, maxMemory int64) (*arena, error) {
 	a := h.all[number]
 	if a == nil {
 		if int64(len(h.all)+1)*arenaMemory > maxMemory {
-			return nil, &MemoryError{Needs: int64(h.inUse) / 16, Limit: maxMemory}
+			return nil, &MemoryError{Limit: maxMemory}
 		}
 		a = &arena{}
 		h.all[number] = a
@@ -207,7 +207,7 @@ func (h *spans) arena(number uint64, maxMemory int64) (*arena, error) {
 }
 
 // A MemoryError reports that marking takes more memory than it may.
-type MemoryError struct{ Needs, Limit int64 }
+type MemoryError struct{ Limit int64 }
 
 func (e *MemoryError) Error() string {
 	return fmt.Sprintf("marking its heap takes more than %d MB of memory: raise --max-memory",

@@ -20,8 +20,6 @@ type Member struct {
 	Goroutine int64  `json:"goroutine"` // its number in the target
 	Class     string `json:"class"`
 	Lock      string `json:"lock"` // it waits for this lock
-	Address   uint64 `json:"-"`    // of that lock; 0 if not known
-	Reason    string `json:"-"`    // the runtime's text: "sync.Mutex.Lock"
 	// from the call that takes the lock outwards, without further frames of
 	// package sync and the runtime
 	Stack []Frame `json:"frames"`
@@ -65,8 +63,7 @@ func (l *ledger) deadlocks() []*Deadlock {
 // tables.
 func member(r *sampledata.Recording, g sampledata.GoroutineID, s *sampledata.State,
 	class, lock string) Member {
-	m := Member{Goroutine: r.Goroutines.At(g).ID, Class: class, Lock: lock, Address: s.Lock,
-		Reason: s.Reason}
+	m := Member{Goroutine: r.Goroutines.At(g).ID, Class: class, Lock: lock}
 	for at := s.Stack; at != sampledata.NoStack; at = r.Nodes[at].Parent {
 		n := r.Nodes[at]
 		f := r.Functions[n.Function]

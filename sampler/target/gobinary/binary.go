@@ -22,7 +22,6 @@ type Binary struct {
 	Release   goruntime.Release // the same, parsed, without experiments and vendors' suffixes
 	Arch      string            // GOARCH: amd64 or arm64
 	BuildInfo *debug.BuildInfo
-	PIE       bool
 	Bias      uint64 // distance by which the addresses below were moved
 	Entry     uint64 // the file's entry point, as linked
 
@@ -72,7 +71,7 @@ func open(r io.ReaderAt, atEntry uint64, layoutOf func(im *image,
 	if err != nil {
 		return nil, err
 	}
-	b := &Binary{Entry: im.elf.Entry, PIE: im.elf.Type == elf.ET_DYN}
+	b := &Binary{Entry: im.elf.Entry}
 	if b.Arch = goruntime.ArchOf(im.elf.Machine); b.Arch == "" {
 		return nil, fmt.Errorf("reading executable: processor %v is not supported: only x86-64 and arm64 are", im.elf.Machine)
 	}
