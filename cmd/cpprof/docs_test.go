@@ -107,6 +107,9 @@ func commandLines(text string) []string {
 			c = strings.ReplaceAll(c, "-p 4711", "-d 1s -p $VARIABLES")
 		}
 		c = strings.ReplaceAll(c, "http://127.0.0.1:2112", "$METRICS")
+		if strings.Contains(c, "--keep 60s") {
+			c = strings.NewReplacer("--keep 60s", "--keep 1s -d 2s", "main.handle", "main.main", "-p 4711", "-p $TARGET").Replace(c)
+		}
 		c = strings.ReplaceAll(c, "-p 4711", "-d 1s -p $TARGET")
 		c = strings.ReplaceAll(c, "-d 10s", "-d 1s")
 		c = strings.ReplaceAll(c, "-o run.cpprof", "-f -o run.cpprof")

@@ -36,7 +36,7 @@ func addDuration(c *cobra.Command, d *time.Duration, byDefault time.Duration) {
 }
 
 func addRounds(c *cobra.Command, n *int, byDefault int) {
-	c.Flags().IntVarP(n, "count", "n", byDefault, "the `number` of rounds")
+	c.Flags().IntVarP(n, "count", "n", byDefault, "the `number` of rounds, or of recordings to write")
 }
 
 func addTop(c *cobra.Command, n *int, byDefault int) {
@@ -60,6 +60,11 @@ func addSort(c *cobra.Command, column *string, columns ...string) {
 	completeWords(c, "sort", columns...)
 }
 
+func addKeep(c *cobra.Command, d *time.Duration) {
+	c.Flags().DurationVar(d, "keep", 0,
+		"keep only the last seconds: of record, in memory until --when, SIGUSR1 or the end (by default, all); of top (by default, "+usualWindow.String()+")")
+}
+
 func addNoBrowser(c *cobra.Command, only *bool) {
 	c.Flags().BoolVar(only, "no-browser", false, "only print the URL of the page")
 }
@@ -78,7 +83,7 @@ func addProgram(c *cobra.Command, path *string) {
 
 func addMemory(c *cobra.Command, size *memory.Size) {
 	c.Flags().Var(size, "max-memory",
-		"the memory for a file, or for a copy of a program's heap, such as 512MB; what is printed comes on top (default: a quarter of the machine's)")
+		"the memory for a file, for a copy of a program's heap, or for what --keep keeps, such as 512MB; what is printed comes on top (default: a quarter of the machine's)")
 }
 
 func addMaxCPU(c *cobra.Command, f *shareFlag, byDefault float64) {

@@ -26,6 +26,7 @@ var formerCommands = map[string][]string{
 var formerFlags = map[string]string{
 	"accounting": "a setting now: --set accounting=RULE",
 	"aspect":     "a setting now: --set aspects.NAME=PATTERN,PATTERN",
+	"builtin":    "without a recording, 'cpprof report aspects' prints the built-in ones",
 	"color":      "the environment decides: NO_COLOR=1, CLICOLOR_FORCE=1",
 	"define":     "a setting now: --set metrics.NAME=EXPR",
 	"from":       "one flag now: --span FROM,TO",
@@ -55,6 +56,8 @@ var respellings = map[string]string{
 	"matrix":    "--scatter",
 	"no-heap":   "--max-halt=0",
 	"threshold": "--set=slow=",
+	"times":     "--count=",
+	"window":    "--keep=",
 }
 
 // respelled returns the arguments of a command with the flags that it has in

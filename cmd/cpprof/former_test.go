@@ -35,7 +35,7 @@ func TestFormerCommands(t *testing.T) {
 		"correlate testdata/bob.txt goroutines time":         "cpprof monitors correlate testdata/bob.txt goroutines time",
 		"plot testdata/bob.txt goroutines":                   "cpprof monitors plot testdata/bob.txt goroutines",
 		"perturb --help":                                     "cpprof monitors perturb --help",
-		"aspects --builtin":                                  "cpprof report aspects --builtin",
+		"aspects --strict":                                   "cpprof report aspects --strict",
 		"bottlenecks testdata/bob.txt --help":                "cpprof find --interactive testdata/bob.txt --help",
 		"version":                                            "cpprof --version",
 	}

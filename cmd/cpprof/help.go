@@ -36,18 +36,18 @@ type flagGroup struct {
 // groups, and the flags in them, in this order.
 var flagGroups = []flagGroup{
 	{"What to record", []string{"pid", "connect", "duration", "child", "follow-exec", "monitor",
-		"no-monitors", "match", "progress", "base", "probes", "full-command", "counts-only",
+		"no-monitors", "match", "progress", "base", "probes", "full-command", "keep", "when", "counts-only",
 		"breakpoints"}},
 	{"How often, and at what cost",
 		[]string{"every", "at-once", "max-duration", "rate", "jitter", "max-overhead",
 			"max-halt", "max-cpu", "probe-overhead", "max-removal", "backend"}},
 	{"What to read", []string{"server", "thread", "against", "fresh", "format", "program", "value",
-		"strict", "max-memory", "builtin"}},
+		"strict", "max-memory"}},
 	{"Refinement steps", []string{"down", "extended", "up", "prune", "zoom", "auto"}},
 	{"What to count", []string{"span", "samples", "calls", "against-calls",
 		"over", "with", "scatter", "idle", "by", "without"}},
 	{"How much to show", []string{
-		"count", "interval", "window", "sort", "min", "name", "depth", "metric", "coverage",
+		"count", "interval", "sort", "min", "name", "depth", "metric", "coverage",
 		"interactive", "fail-above", "slow", "number", "top", "least", "instances", "log",
 	}},
 	{"Where it goes", []string{

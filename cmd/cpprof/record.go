@@ -31,6 +31,7 @@ type recordFlags struct {
 	full       bool // keep the whole command line
 	maxHalt    time.Duration
 	timed      timedFlags
+	kept       keepFlags
 	samplerFlags
 
 	// adds to what the sampler sees; nil if nothing is added
@@ -55,8 +56,8 @@ cpprof samples less often than --rate says if it would otherwise exceed --max-ov
 --max-cpu; without that flag, some 20 times a second if all processors are busy. See 'cpprof info'.`,
 		Example: `  cpprof record -o run.cpprof -d 10s -- ./server -flag
   cpprof record -p 4711                        # until Ctrl-C; -p server works if one has this name
-  cpprof record --view -p 4711                 # watch it in the Analyzer
-  cpprof record --web -p 4711                  # watch it in a browser
+  cpprof record --view -p 4711                 # watch it in the Analyzer; --web: in a browser
+  cpprof record --keep 60s --when 'goroutines.blocked > 100' -p 4711
   cpprof record -- go test ./pkg -run TestSlow -count=1
   cpprof record --child server -- ./start.sh   # only the programs named server
   cpprof record --rate 100 --max-overhead 5% -d 1m -p 4711`,
@@ -68,6 +69,8 @@ cpprof samples less often than --rate says if it would otherwise exceed --max-ov
 				return err
 			}
 			switch {
+			case f.kept.on() && (f.view || f.web):
+				return usagef("--keep writes a recording now and then: leave --view and --web out")
 			case f.view && f.web:
 				return usagef("--view and --web both show the recording: give one of them")
 			case f.shown.samples != "" && !f.view && !f.web:
@@ -102,6 +105,7 @@ cpprof samples less often than --rate says if it would otherwise exceed --max-ov
 	flags.BoolVar(&f.full, "full-command", false,
 		"keep passwords, tokens and other secrets in the recorded command line")
 	addCalls(c, &f.timed.calls)
+	f.kept.add(c)
 	f.timed.addBounds(c)
 	f.addJitter(c)
 	f.samplerFlags.add(c)
@@ -112,6 +116,9 @@ cpprof samples less often than --rate says if it would otherwise exceed --max-ov
 // check returns an error if the flags and arguments don't fit together.
 func (f *recordFlags) check(c *cobra.Command, args []string) error {
 	attach := c.Flags().Changed("pid")
+	if err := f.kept.check(c, f.options.Duration); err != nil {
+		return err
+	}
 	switch {
 	case f.connect != "":
 		if err := checkConnect(c, f.connect, f.program, args); err != nil {
@@ -128,6 +135,9 @@ func (f *recordFlags) check(c *cobra.Command, args []string) error {
 	}
 	if f.timed.calls != "" && (f.child != "" || f.followExec) {
 		return errTimesFollowed
+	}
+	if f.kept.on() && (f.child != "" || f.followExec) {
+		return errKeepsFollowed
 	}
 	if _, err := path.Match(f.child, ""); err != nil {
 		return fmt.Errorf("--child %s: want a file name, or a pattern such as '*.test': %w",

@@ -52,6 +52,7 @@ func (f *recordFlags) timeCalls(t terminal, target target) (func() error, error)
 	start := target.backend.Header().Start
 	set, err := probe.Start(program, list, probe.Options{
 		MaxOverhead: f.timed.overhead.float(), MaxRemoval: f.timed.removal, Keep: true,
+		Forget:    f.kept.on(),
 		TakingOut: newCountdown(t).show,
 		Clock:     func() time.Duration { return max(0, time.Since(start)) },
 	})

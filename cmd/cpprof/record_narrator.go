@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"sync"
 	"time"
 
 	"github.com/cpprof/cpprof/internal/report"
@@ -23,6 +24,11 @@ type narrator struct {
 	latest time.Time
 
 	deadlocks int // so far
+
+	mu      sync.Mutex    // of what is printed while samples are taken
+	keeps   time.Duration // how much is kept; 0: all
+	written int           // of that, recordings so far
+	times   int           // at most
 }
 
 func newNarrator(t terminal) *narrator { return &narrator{out: t.err, live: t.errIsTerminal} }
@@ -36,11 +42,16 @@ func (n *narrator) begin(p *sampler.Process, file string) {
 
 // progress updates the line a few times per second.
 func (n *narrator) progress(p sampler.Progress) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	if !n.live || time.Since(n.latest) < 200*time.Millisecond {
 		return
 	}
 	n.latest, n.shown = time.Now(), true
 	termtext.Fprintf(n.out, "\r\x1b[K%s  %s", p.Elapsed.Round(100*time.Millisecond), achieved(p))
+	if n.keeps > 0 {
+		termtext.Fprintf(n.out, "  keeps the last %v; %d of %d written", n.keeps, n.written, n.times)
+	}
 }
 
 // achieved returns the text that a progress line and the summary have in common.

@@ -23,12 +23,21 @@ func record(ctx context.Context, t terminal, f *recordFlags, command []string) e
 			return err
 		}
 	}
+	if f.kept.on() {
+		if err := f.checkSingle(command, errKeepsFollowed); err != nil {
+			return err
+		}
+		defer f.kept.watch()()
+	}
 	target, err := openTarget(t, f, command)
 	if err != nil {
 		return signals.fail(ctx, t, f, target.Process, err)
 	}
 	defer target.Release()
 	untime, err := f.timeCalls(t, target)
+	if err == nil {
+		err = f.kept.checkFunctions(target.PID)
+	}
 	if err != nil {
 		target.backend.Close()
 		return signals.fail(ctx, t, f, target.Process, err)
@@ -174,7 +183,11 @@ func (f *recordFlags) running(t terminal) (target, error) {
 func (r *recordRun) first(ctx context.Context, b sampler.Backend) error {
 	p := r.root
 	file := r.f.outputs.claim(p.Name)
-	r.say.begin(p, file)
+	if r.f.kept.on() {
+		r.say.waits(&r.f.kept, p.PID, file)
+	} else {
+		r.say.begin(p, file)
+	}
 	began := time.Now()
 	b = r.signals.suspendable(b)
 	result, err := r.f.record(ctx, p, b, file, r.say)
@@ -185,7 +198,11 @@ func (r *recordRun) first(ctx context.Context, b sampler.Backend) error {
 	if result.End.Cause == sampledata.EndExec && r.f.followExec {
 		return r.executed(ctx, file, result, began)
 	}
-	r.say.end(p, file, result)
+	if r.f.kept.on() {
+		r.say.endKept(becameOf(p, result.End), r.f.kept.written(), r.f.kept.times)
+	} else {
+		r.say.end(p, file, result)
+	}
 	if result.End.Cause == sampledata.EndExec {
 		r.say.suggestFollowExec()
 	}
@@ -218,8 +235,9 @@ func (f *recordFlags) record(ctx context.Context, p *sampler.Process, b sampler.
 		return sampler.Result{}, err
 	}
 	defer recording.Close()
-	sink, err := f.create(file, f.header(p, b.Header()),
-		func(d locks.Deadlock) { say.deadlock(p, d) })
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	sink, err := f.sink(p, file, f.header(p, b.Header()), say, cancel)
 	if err != nil {
 		return sampler.Result{}, err
 	}
@@ -228,6 +246,15 @@ func (f *recordFlags) record(ctx context.Context, p *sampler.Process, b sampler.
 	}
 	defer say.clear()
 	return recording.Record(ctx, sink)
+}
+
+// sink returns what takes the recording. It calls full if it takes no more.
+func (f *recordFlags) sink(p *sampler.Process, file string, h sampledata.Header, say *narrator,
+	full func()) (sampledata.Sink, error) {
+	if f.kept.on() {
+		return f.keep(p.Name, file, h, say, full), nil
+	}
+	return f.create(file, h, func(d locks.Deadlock) { say.deadlock(p, d) })
 }
 
 // awaitInterrupted waits until a launched program ends, if it got the same

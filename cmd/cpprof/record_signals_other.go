@@ -10,7 +10,7 @@ import (
 
 // endSignals end a recording; suspendSignals stop this process until it is
 // continued.
-var endSignals, suspendSignals = []os.Signal{os.Interrupt}, []os.Signal(nil)
+var endSignals, suspendSignals, keepSignals = []os.Signal{os.Interrupt}, []os.Signal(nil), []os.Signal(nil)
 
 func ignoredAtStart(os.Signal) bool { return false }
 

@@ -15,6 +15,9 @@ var (
 	// only a second one ends cpprof.
 	endSignals = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
 
+	// keepSignals ask for what --keep keeps.
+	keepSignals = []os.Signal{syscall.SIGUSR1}
+
 	// suspendSignals stop this process until it is continued: Ctrl-Z, and the
 	// use of the terminal from the background.
 	suspendSignals = []os.Signal{syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU}

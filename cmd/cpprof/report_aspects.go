@@ -8,24 +8,20 @@ import (
 
 func newAspectsCommand(t terminal) *cobra.Command {
 	var f viewFlags
-	var builtin bool
 	c := &cobra.Command{
 		Use:   "aspects [RECORDING]",
 		Short: "List each aspect, and the functions that belong to it",
 		Long: `aspects lists the aspects that call paths can name, and the functions of a recording that belong
-to each. With --builtin it prints the built-in definitions; your own cpprof.yaml has the same form
-and takes precedence.`,
+to each. Without a recording it prints the built-in definitions; your own cpprof.yaml has the same
+form and takes precedence.`,
 		Example: `  cpprof report aspects run.cpprof
-  cpprof report aspects --builtin > cpprof.yaml`,
+  cpprof report aspects > cpprof.yaml`,
 		Args:              usageArgs(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: completeRecording,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if builtin {
+			if len(args) == 0 {
 				_, err := t.out.Write(config.BuiltinYAML())
 				return err
-			}
-			if len(args) == 0 {
-				return usagef("name a recording, or add --builtin")
 			}
 			s, err := f.open(args[0])
 			if err != nil {
@@ -41,7 +37,6 @@ and takes precedence.`,
 	}
 	f.addInput(c, t)
 	f.addFormat(c)
-	c.Flags().BoolVar(&builtin, "builtin", false, "print the definitions of the built-in aspects")
 	addSettings(c, &f.settings)
 	return c
 }

@@ -52,7 +52,7 @@ On a terminal, keys change the order: the letter of a column, or B for busy, A f
 class; r reverses it, i hides idle classes, Space stops the screen, ? lists the keys, q or Ctrl-C
 ends. Elsewhere it prints one block after another. It saves nothing: see 'cpprof record'.`,
 		Example: `  cpprof top -p 4711
-  cpprof top -p 4711 -i 5s --window 30s
+  cpprof top -p 4711 -i 5s --keep 30s
   cpprof top -p 4711 --sort monitor            # who waits most for locks comes first
   cpprof top -p 4711 --samples 'cpu.used > 1'  # only while it used more than one processor
   cpprof top -p 4711 -n 1 | cat                # print one block`,
@@ -70,9 +70,7 @@ ends. Elsewhere it prints one block after another. It saves nothing: see 'cpprof
 	addProcess(c, &f.process, usualProcess)
 	addRounds(c, &f.count, 0)
 	flags.DurationVarP(&f.interval, "interval", "i", time.Second, "the time between rounds")
-	flags.DurationVar(&f.window, "window", 0,
-		"how far to look back (default "+usualWindow.String()+
-			", or the interval if that is longer)")
+	addKeep(c, &f.window)
 	addSort(c, &f.sort, sortColumns()...)
 	addSettings(c, &f.view.settings)
 	addSampleList(c, &f.view.samples)
@@ -99,14 +97,14 @@ func (f *topFlags) check(c *cobra.Command) error {
 	if f.count < 0 || f.count == 0 && c.Flags().Changed("count") {
 		return fmt.Errorf("-n %d: give the number of refreshes, 1 or more", f.count)
 	}
-	if !c.Flags().Changed("window") {
+	if !c.Flags().Changed("keep") {
 		f.window = max(usualWindow, f.interval)
 	}
 	if f.order.By = slices.Index(sortColumns(), f.sort); f.order.By < 0 {
 		return fmt.Errorf("--sort %s: want %s", f.sort, enumerate(sortColumns(), "or"))
 	}
 	if f.window < minInterval {
-		return fmt.Errorf("--window %v: want at least %v", f.window, minInterval)
+		return fmt.Errorf("--keep %v: want at least %v", f.window, minInterval)
 	}
 	return f.samplerFlags.check(c)
 }

@@ -186,7 +186,7 @@ func TestTopRefuses(t *testing.T) {
 		{"top -p 1 --backend magic", exitUsage, "no such backend"},
 		{"top -p 1 -i 0s", exitUsage, "--interval 0s"},
 		{"top -p 1 -n -1", exitUsage, "-n -1"},
-		{"top -p 1 --window 10ms", exitUsage, "--window 10ms"},
+		{"top -p 1 --window 10ms", exitUsage, "--keep 10ms"},
 		{"top -p 1 --max-cpu much", exitUsage, `"much" for "--max-cpu" flag`},
 		{"top -p 1 --set classes=moon", exitUsage, "--set"},
 		{"top -p 99999999", exitFailed, "attach to 99999999: no such process"},

@@ -34,7 +34,7 @@ classes in merge and priorities, of functions for 'cpprof probe' and --name.
   !main.(*queue).len     in a list: but not this name
 
 Patterns of files (--child, --match) are those of the shell: * does not stand for a slash.
-'cpprof report aspects --builtin' prints examples; 'cpprof help paths' says what a call path is.`,
+'cpprof report aspects' prints examples; 'cpprof help paths' says what a call path is.`,
 }
 
 // newHelpCommand shows the help of a command, or a topic.

@@ -96,6 +96,9 @@ func ending(r *sampledata.Recording) string {
 	if r.End == nil {
 		return "it is incomplete: it is still being recorded, the sampler was killed, or the files are damaged"
 	}
+	if r.End.Cause == sampledata.EndUnknown && r.End.Detail != "" {
+		return r.End.Detail
+	}
 	text := endTexts[r.End.Cause]
 	if r.End.Cause == sampledata.EndExited {
 		text += fmt.Sprintf(" with status %d", r.End.ExitStatus)

@@ -123,6 +123,9 @@ func (s *Set) Calls() (list []sampledata.CallTable) {
 		t.Note = s.keptNote(p)
 		list = append(list, t)
 		k.table.Calls, k.table.Windows = nil, nil
+		if s.options.Forget {
+			k.count = 0
+		}
 	}
 	return list
 }

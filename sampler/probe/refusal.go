@@ -51,6 +51,15 @@ func (p *Program) unknown(name string) error {
 	return p.refused(name, reason, near)
 }
 
+// Has returns an error if the program has no function of a name, not even an
+// inlined one. It names similar ones.
+func (p *Program) Has(name string) error {
+	if _, ok := p.bin.Table.Find(name)[name]; ok || len(p.callersOf(name)) > 0 || p.isC(name) {
+		return nil
+	}
+	return p.unknown(name)
+}
+
 // probeable returns the functions that can be probed, among some.
 func (p *Program) probeable(names []string) []string {
 	found := p.bin.Table.Find(names...)

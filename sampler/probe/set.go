@@ -33,6 +33,9 @@ type Options struct {
 	// too often is measured in windows, at random times.
 	Keep bool
 
+	// Forget: each call of Set.Calls begins anew to count how many are kept.
+	Forget bool
+
 	// Clock returns the time of the recording.
 	Clock func() time.Duration
 

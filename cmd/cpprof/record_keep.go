@@ -1,0 +1,229 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"sync"
+	"time"
+
+	"github.com/cpprof/cpprof/internal/live"
+	"github.com/cpprof/cpprof/internal/memory"
+	"github.com/cpprof/cpprof/internal/metrics"
+	"github.com/cpprof/cpprof/internal/report"
+	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/internal/words"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler/probe"
+	"github.com/cpprof/cpprof/views"
+	"github.com/spf13/cobra"
+)
+
+// keepFlags say which seconds of a recording are kept, and when.
+type keepFlags struct {
+	span   time.Duration // 0: all is written
+	when   string
+	times  int
+	memory memory.Size
+
+	parsed  *live.When // of when; nil if that is empty
+	metrics metrics.Options
+
+	mu      sync.Mutex
+	keepers []*live.Keeper
+}
+
+// The shortest and longest time that --keep takes.
+const (
+	leastKeep = time.Second
+	mostKeep  = time.Hour
+)
+
+func (f *keepFlags) add(c *cobra.Command) {
+	flags := c.Flags()
+	addKeep(c, &f.span)
+	flags.StringVar(&f.when, "when", "",
+		"with --keep: a `PREDICATE` as of --samples, such as 'goroutines.blocked > 100 for 2s' or 'calls(main.handle) > 500ms'")
+	addRounds(c, &f.times, 5)
+	addMemory(c, &f.memory)
+}
+
+// on reports whether only the last seconds are kept.
+func (f *keepFlags) on() bool { return f.span > 0 }
+
+// check returns an error if the flags don't fit together.
+func (f *keepFlags) check(c *cobra.Command, duration time.Duration) (err error) {
+	if c.Flags().Lookup("when") == nil {
+		return nil // another command, which keeps all
+	}
+	given := c.Flags().Changed
+	if !given("keep") {
+		for _, name := range []string{"when", "count", "max-memory"} {
+			if given(name) {
+				return fmt.Errorf("--%s goes with --keep, such as --keep 60s", name)
+			}
+		}
+		return nil
+	}
+	switch {
+	case f.span < leastKeep || f.span > mostKeep:
+		return fmt.Errorf("--keep %v: want a time from %v to %v; without --keep, all is written",
+			f.span, leastKeep, mostKeep)
+	case duration > 0 && duration <= f.span:
+		return fmt.Errorf("--keep %v: --duration %v is not longer: leave --keep out, and all is written",
+			f.span, duration)
+	case f.times < 1:
+		return fmt.Errorf("--count %d: want 1 or more", f.times)
+	case f.memory != 0 && f.memory < 16<<20:
+		return errors.New("--max-memory: want at least 16MB")
+	case f.when == "" && given("when"):
+		return errors.New("--when is empty: want a predicate, such as 'goroutines.blocked > 100'")
+	}
+	if f.memory == 0 {
+		f.memory = memory.Size(memory.Default())
+	}
+	if f.when != "" {
+		if f.parsed, err = live.ParseWhen(f.when); err != nil {
+			return fmt.Errorf("--when: %w", err)
+		}
+	}
+	config, err := loadConfig("", c.ErrOrStderr())
+	f.metrics = metrics.OptionsOf(config, views.Options{})
+	return err
+}
+
+// checkFunctions returns an error if a process lacks a function of --when.
+func (f *keepFlags) checkFunctions(pid int) error {
+	if f.parsed == nil || len(f.parsed.Calls()) == 0 {
+		return nil
+	}
+	program, err := probe.OpenPID(pid)
+	if err != nil {
+		return nil // then the samples say what functions there are
+	}
+	for _, name := range f.parsed.Calls() {
+		if err := program.Has(name); err != nil {
+			return usagef("--when: %w", err)
+		}
+	}
+	return nil
+}
+
+// watch asks all keepers at SIGUSR1, until the result is called.
+func (f *keepFlags) watch() (stop func()) {
+	asked := make(chan os.Signal, 1)
+	notify(asked, keepSignals)
+	done := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-done:
+				return
+			case s := <-asked:
+				f.mu.Lock()
+				for _, k := range f.keepers {
+					k.Ask(fmt.Sprintf("it was asked for (%s)", s))
+				}
+				f.mu.Unlock()
+			}
+		}
+	}()
+	return func() { signal.Stop(asked); close(done) }
+}
+
+// errKeepsFollowed says that one program is kept only.
+var errKeepsFollowed = errors.New("--keep keeps one program, and can't follow others: record the program itself, or leave --keep out")
+
+// written returns how many recordings were written.
+func (f *keepFlags) written() (n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, k := range f.keepers {
+		n += k.Number()
+	}
+	return n
+}
+
+// keep returns a sink that keeps the last seconds, and writes them into the
+// file or, if that has others already, one that is named after the program.
+func (f *recordFlags) keep(program, file string, h sampledata.Header, say *narrator,
+	full func()) *live.Keeper {
+	next := file
+	k := live.Keep(h, live.KeepOptions{
+		Ring: sampledata.RingOptions{Keep: f.kept.span, Memory: int64(f.kept.memory)},
+		When: f.kept.parsed, Times: f.kept.times, Metrics: f.kept.metrics, Full: full,
+		Write: func(kept *sampledata.Kept, e sampledata.End) (string, error) {
+			if next == "" {
+				next = f.outputs.claim(program)
+			}
+			name := next
+			if err := f.outputs.write(name, kept, e); err != nil {
+				return name, err
+			}
+			next = ""
+			return name, nil
+		},
+		Told: func(one live.Keeping) { say.kept(one, f.kept.times) },
+	})
+	f.kept.mu.Lock()
+	defer f.kept.mu.Unlock()
+	f.kept.keepers = append(f.kept.keepers, k)
+	return k
+}
+
+// write writes what is kept. After an error, nothing is left of it.
+func (o *outputs) write(name string, kept *sampledata.Kept, e sampledata.End) error {
+	w, err := o.create(name, kept.Header())
+	if err != nil {
+		return err
+	}
+	if err := kept.Replay(w, e); err != nil {
+		_ = w.Close()
+		return errors.Join(err, os.RemoveAll(name))
+	}
+	return nil
+}
+
+// kept prints what was kept, and why.
+func (n *narrator) kept(one live.Keeping, times int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.clear()
+	if one.Err != nil {
+		termtext.Fprintf(n.out, "cpprof: %s, but the last seconds can't be kept: %v\n", one.Reason,
+			one.Err)
+		return
+	}
+	n.written = one.Number
+	termtext.Fprintf(n.out, "cpprof: %s: kept the last %v in %s (%d of %d); next: cpprof why %s\n",
+		one.Reason, one.Length.Round(100*time.Millisecond), one.Name, one.Number, times,
+		words.Shell(one.Name))
+}
+
+// waits prints what --keep waits for.
+func (n *narrator) waits(f *keepFlags, pid int, file string) {
+	n.keeps, n.times = f.span, f.times
+	if !n.live {
+		return
+	}
+	at := "at SIGUSR1, at its end, and at Ctrl-C, which ends the recording"
+	if f.when != "" {
+		at = "when " + f.when + ", " + at
+	}
+	termtext.Fprintf(n.out, "cpprof: keeping the last %v of process %d, for %s: %s\n", f.span, pid,
+		file, at)
+}
+
+// endKept prints how a recording ended of which only parts were kept.
+func (n *narrator) endKept(became string, written, times int) {
+	switch {
+	case written == times:
+		became = fmt.Sprintf("%d recordings are kept, as --count says; %s", times, became)
+	case written == 0:
+		became = "nothing was kept; " + became
+	default:
+		became = fmt.Sprintf("%s kept; %s", report.Counted(written, "recording"), became)
+	}
+	termtext.Fprintf(n.out, "cpprof: %s\n", became)
+}
