@@ -57,6 +57,24 @@ func (r *Recording) Weights() Weights {
 	return Weights{s.before, s.upTo(&last, back+after)}
 }
 
+// Begins returns the moment at which the time of a sample begins, which is
+// where the time of the one before ends. If the number is the number of samples,
+// it is the end of the last one.
+func (r *Recording) Begins(sample int) time.Duration {
+	s := &r.Samples
+	switch {
+	case s.Len() == 0:
+		return 0
+	case sample >= s.Len():
+		last := s.Len() - 1
+		return max(r.Begins(last)+time.Duration(r.Weights().Of(last, last+1)), s.Time(last))
+	case sample == 0 || r.Header.Sampler.Backend == FromTrace:
+		return s.Time(sample)
+	}
+	before := s.Time(sample - 1)
+	return before + (s.Time(sample)-before)/2
+}
+
 // beforeNext returns the weights of all samples together, if next is the sample
 // after them.
 func (s *Samples) beforeNext(last, next *Sample) time.Duration {

@@ -49,7 +49,7 @@ type Page struct {
 var assets embed.FS
 
 // scripts are the files of the page's script, in their order.
-var scripts = []string{"exact", "data", "sums", "tree", "colors", "canvas", "graph", "timeline", "latency", "tables", "main"}
+var scripts = []string{"exact", "data", "sums", "tree", "colors", "canvas", "graph", "timeline", "latency", "tracks", "tables", "main", "start"}
 
 // A policy allows nothing but the page's own style and script.
 const policy = "default-src 'none'; style-src 'sha256-%s'; script-src 'sha256-%s'; img-src data:; connect-src %s; base-uri 'none'; form-action 'none'"

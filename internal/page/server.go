@@ -163,6 +163,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 var answers = map[string]func(*shown, url.Values) (any, error){
 	"source": (*shown).source, "proposals": (*shown).proposals, "latency": (*shown).latency,
 	"area": (*shown).area, "contrast": (*shown).contrast, "call": (*shown).call,
+	"tracks": (*shown).tracks, "moment": (*shown).moment,
 }
 
 // A badRequest is an error of a request, not of the recording.

@@ -27,6 +27,7 @@ type shown struct {
 	lines    lineTotals
 	table    *calls.Table
 	proposed any
+	timed    *overTime
 }
 
 // packed are the data of a page whose time is restricted to calls.

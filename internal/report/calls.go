@@ -173,11 +173,11 @@ func FeatureText(m *calls.Common) string {
 	case calls.Does:
 		what := m.Doing.Words()
 		if m.Lock != "" {
-			what = "waits for " + lockWords(m.Lock)
+			what = "waits for " + LockWords(m.Lock)
 		}
 		return termtext.Sprintf("%s, in %s", what, m.Function)
 	case calls.HeldBy:
-		text := termtext.Sprintf("waits for %s, which %s holds", lockWords(m.Lock), m.Class)
+		text := termtext.Sprintf("waits for %s, which %s holds", LockWords(m.Lock), m.Class)
 		if a := m.Meanwhile; a != nil {
 			text += termtext.Sprintf(" (%s of that it %s, in %s)", sharePercent(a.Share), a.Doing.Words(), a.Function)
 		}
@@ -206,8 +206,8 @@ func FeatureText(m *calls.Common) string {
 	return termtext.Sprintf("has the label %s", m.Label)
 }
 
-// lockWords names a lock.
-func lockWords(lock string) string { return cmp.Or(lock, "a lock") }
+// LockWords names a lock.
+func LockWords(lock string) string { return cmp.Or(lock, "a lock") }
 
 // longest lists the longest calls.
 func (c *Calls) longest() string {
@@ -375,7 +375,7 @@ func (c *Calls) WriteCall(w io.Writer, number int, steps []calls.Step) {
 func StepText(s *calls.Step) string {
 	what := s.Doing.Words()
 	if s.Lock != "" {
-		what = "waits for " + lockWords(s.Lock)
+		what = "waits for " + LockWords(s.Lock)
 	}
 	text := termtext.Sprintf("%s, in %s", what, s.Function)
 	if s.Line > 0 {

@@ -307,10 +307,10 @@ func (k *ranking) number(f Feature) int32 {
 func (k *ranking) moment(slice int) int32 {
 	width := (k.slices + moments - 1) / moments
 	first := slice / width * width
-	from := k.t.halfway(int32(first * k.each))
+	from := k.r.Begins(first * k.each)
 	to := k.t.Duration
 	if end := (first + width) * k.each; end < k.r.Samples.Len() {
-		to = k.t.halfway(int32(end))
+		to = k.r.Begins(end)
 	}
 	return k.number(Feature{Kind: OneMoment, From: from, To: to})
 }

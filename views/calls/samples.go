@@ -37,7 +37,7 @@ func (t *Table) sample() {
 		c := f.call
 		c.Last = f.last
 		c.CutBegin, c.CutEnd = c.First == 0, c.Last == end
-		c.Begin = t.halfway(c.First)
+		c.Begin = r.Begins(int(c.First))
 		c.End = c.Begin + time.Duration(weights.Of(int(c.First), int(c.Last)+1))
 		c.Short = c.First == c.Last
 		t.Calls = append(t.Calls, c)
@@ -93,14 +93,4 @@ func (t *Table) site(n sampledata.NodeID) (c sampledata.Call) {
 		c = sampledata.Call{Function: f.Name, File: f.File, Line: node.Line}
 	}
 	return c
-}
-
-// halfway returns the moment at which the time of a sample begins.
-func (t *Table) halfway(sample int32) time.Duration {
-	at := t.recording.Samples.Time(int(sample))
-	if sample == 0 {
-		return at
-	}
-	before := t.recording.Samples.Time(int(sample) - 1)
-	return before + (at-before)/2
 }

@@ -38,7 +38,7 @@ func (t *Table) Steps(c *Call, o views.Options) (steps []Step) {
 	for _, i := range k.overlapping(c.Goroutine, c.First, c.Last) {
 		run := t.recording.Runs.At(int(i))
 		run.First, run.Last = max(run.First, c.First), min(run.Last, c.Last)
-		s := Step{At: t.halfway(run.First), Doing: views.DoingOf(run), Certain: run.Evidence.Blames(),
+		s := Step{At: t.recording.Begins(int(run.First)), Doing: views.DoingOf(run), Certain: run.Evidence.Blames(),
 			Length: time.Duration(k.weights.Of(int(run.First), int(run.Last)+1))}
 		if at := place(t.recording, run.Stack); at != sampledata.NoStack {
 			s.Function, s.Line = function(t.recording, at), t.recording.Nodes[at].Line

@@ -13,16 +13,18 @@ class Latency extends Picture {
     canvas.addEventListener('dblclick', () => page.restrict(''));
   }
 
+  // propose returns functions whose calls are worth a look.
+  async propose() {
+    this.proposals ??= await this.page.ask('proposals', {});
+    $('proposals').replaceChildren(...(this.proposals ?? []).map((p) => make('option', {value: p.function})));
+    return this.proposals ?? [];
+  }
+
   // open shows the calls of a function; of the first proposed one if it is ''.
   async open(name) {
     this.page.say('');
-    if (!this.proposals) {
-      const list = await this.page.ask('proposals', {});
-      if (!list) return;
-      this.proposals = list;
-      $('proposals').replaceChildren(...list.map((p) => make('option', {value: p.function})));
-    }
-    name ||= this.function || this.proposals[0]?.function || '';
+    const list = await this.propose();
+    name ||= this.function || list[0]?.function || '';
     if (!name) this.page.say('No function stands out whose calls are pieces of work: type one');
     else await this.load(name);
   }
@@ -60,6 +62,12 @@ class Latency extends Picture {
     if (!call) return;
     this.call = call;
     this.page.showCalls();
+  }
+
+  // track shows the goroutine of a call over the call's time, and those that held what it waited for.
+  track({goroutine, begin_ns: begin, length_ns: length}) {
+    const {page} = this;
+    page.openPicture('tracks', '', {goroutine: String(goroutine), window: [Math.max(0, begin - length / 10), begin + length * 1.1]});
   }
 
   get rows() { return this.map.edges_ns.length - 1; }
@@ -210,7 +218,7 @@ function callsTable(page) {
     parts.push(make('h4', {textContent: 'the longest of them'}), table('the longest calls', [number('took'), number('from'), number('goroutine')], found.longest.flatMap((c) => [
       make('tr', {}, make('td', {className: 'number'}, link(`${c.whole ? '' : 'over '}${lengthText(c.length_ns)}`, () => page.latency.step(c.number), 'what it did')),
         make('td', {className: 'number', textContent: clockText(c.begin_ns)}), make('td', {className: 'number', textContent: c.goroutine})),
-      call && call.number === c.number && call.begin_ns === c.begin_ns ? make('tr', {}, make('td', {colSpan: 3}, stepsTable(page, call))) : null,
+      call && call.number === c.number && call.begin_ns === c.begin_ns ? make('tr', {}, make('td', {colSpan: 3}, stepsTable(page, call), make('p', {className: 'actions'}, link('show its track', () => page.latency.track(call))))) : null,
     ].filter(Boolean))));
   }
   if (proposals?.length) {

@@ -2,7 +2,7 @@
 
 const $ = (id) => document.getElementById(id);
 
-const pictures = ['timeline', 'calls'];
+const pictures = ['timeline', 'calls', 'tracks'];
 const longestURL = 2000; // of a fragment: chats and mails cut longer ones
 
 class Page {
@@ -11,6 +11,7 @@ class Page {
     this.graph = new Graph($('graph'), $('scroller'), $('spacer'), this);
     this.heat = new Timeline($('heat'), this, (span) => this.select(span));
     this.latency = new Latency($('latency'), this);
+    this.tracks = new Tracks($('tracks'), $('tracks-scroller'), $('tracks-spacer'), this);
     this.picture = 'timeline';
     this.only = this.state().calls; // the calls whose time is shown; '' for all time
     this.wire();
@@ -32,6 +33,9 @@ class Page {
     $('only').hidden = !header.calls;
     $('only-calls').textContent = `only ${header.calls}: ${grouped(header.count ?? 0)} calls with samples`;
     $('only-all').hidden = !this.only;
+    $('tracks').addEventListener('keydown', (e) => { if (this.tracks.key(e)) e.preventDefault(); });
+    $('tracks-up').addEventListener('click', () => this.tracks.up());
+    $('tracks-whole').addEventListener('click', () => this.tracks.show({window: null}));
     for (const name of pictures) $(`show-${name}`).hidden = !header.times;
     $('warnings').textContent = header.warnings.length ? `${header.warnings.length} warnings` : '';
     const select = $('view');
@@ -48,16 +52,18 @@ class Page {
   state() { return this.read(new URLSearchParams(location.hash.slice(1))); }
 
   read(said) {
-    const path = said.getAll('path'), span = (said.get('span') ?? '').split('-').map(Number), text = (name) => said.get(name) ?? '';
+    const text = (name) => said.get(name) ?? '', path = said.getAll('path');
+    const times = (name) => { const [a, z] = text(name).split('-').map(Number); return a < z ? [a, z] : null; };
     return {
-      view: said.get('view'), path, at: said.get('at'), span: span.length === 2 && span[0] < span[1] ? span : null,
+      view: said.get('view'), path, at: said.get('at'), span: times('span'),
       search: text('search'), callers: said.get('callers'), tab: said.get('tab'), typed: said.get('typed'), flames: said.has('flames'),
       picture: text('picture'), function: text('function'), calls: text('calls'),
+      track: {class: text('class'), goroutine: text('goroutine'), window: times('window')},
     };
   }
 
   // restore shows what a URL says, apart from the view and its path.
-  restore({span, search, callers, tab, typed, flames, picture, function: name}) {
+  restore({span, search, callers, tab, typed, flames, picture, function: name, track}) {
     if (flames !== $('upwards').checked) $('upwards').click();
     if (typed && [...$('typed').options].some((o) => o.value === typed)) {
       $('typed').value = typed;
@@ -70,7 +76,7 @@ class Page {
     if (f >= 0) this.callers(f);
     const button = tab && document.getElementById(`tab-${tab}`);
     if (button && !button.hidden) this.openTab(tab);
-    this.openPicture(pictures.includes(picture) && this.header.times ? picture : 'timeline', name);
+    this.openPicture(pictures.includes(picture) && this.header.times ? picture : 'timeline', name, track);
   }
 
   // keep writes what is shown into the URL, so that it can be sent to somebody, and a reload shows the same.
@@ -99,27 +105,31 @@ class Page {
     set('typed', $('typed').value !== '-1' && $('typed').value);
     set('flames', graph.upwards && '1');
     set('picture', this.picture !== 'timeline' && this.picture);
-    set('function', this.picture === 'calls' && this.latency.function);
+    set('function', this.picture !== 'timeline' && this.latency.function);
+    if (this.picture === 'tracks') {
+      set('class', this.tracks.class);
+      set('goroutine', this.tracks.goroutine);
+      set('window', this.tracks.window?.map(Math.round).join('-'));
+    }
     set('calls', this.only);
     return shown;
   }
 
-  // openPicture shows the timeline, or what only a server can: the calls of a function.
-  openPicture(name, of = '') {
+  // openPicture shows the timeline, or what only a server can: the calls of a function, or what goroutines did over time.
+  openPicture(name, of = '', track = undefined) {
     if (name !== 'timeline' && !document.documentElement.dataset.source) {
-      this.say("The calls need a server: 'cpprof web RECORDING' shows them");
+      this.say("Calls and tracks need a server: 'cpprof web RECORDING' shows them");
       name = 'timeline';
     }
     this.picture = name;
-    for (const one of pictures) {
-      $(`show-${one}`).setAttribute('aria-pressed', one === name);
-      for (const part of document.querySelectorAll(`.of-${one}`)) part.hidden = one !== name;
-    }
+    for (const one of pictures) $(`show-${one}`).setAttribute('aria-pressed', one === name);
+    for (const part of document.querySelectorAll('[class*=of-]')) part.hidden = !part.classList.contains(`of-${name}`);
     $('timeline').hidden = name === 'timeline' && this.clock.slices < 2;
     if (name === 'calls') {
       this.openTab('calls');
       this.latency.open(of);
     }
+    if (name === 'tracks') this.tracks.open(of, track ?? this.tracks);
     this.keep();
   }
 
@@ -346,6 +356,7 @@ class Page {
     this.graph.draw();
     this.heat.draw();
     this.latency.draw();
+    this.tracks.draw();
     if (this.tab) this.openTab(this.tab);
   }
 
@@ -366,8 +377,17 @@ class Page {
     graph.addEventListener('keydown', (e) => this.graphKey(e));
     $('heat').addEventListener('keydown', (e) => { if (this.heat.key(e)) e.preventDefault(); });
     $('latency').addEventListener('keydown', (e) => { if (this.latency.key(e)) e.preventDefault(); });
+    $('tracks').addEventListener('keydown', (e) => { if (this.tracks.key(e)) e.preventDefault(); });
+    $('tracks-up').addEventListener('click', () => this.tracks.up());
+    $('tracks-whole').addEventListener('click', () => this.tracks.show({window: null}));
     for (const name of pictures) $(`show-${name}`).addEventListener('click', () => this.openPicture(name));
-    $('function').addEventListener('change', () => { if ($('function').value.trim()) this.latency.load($('function').value.trim()); });
+    $('function').addEventListener('change', () => {
+      const name = $('function').value.trim();
+      if (this.picture === 'tracks') {
+        this.latency.function = name;
+        this.tracks.load();
+      } else if (name) this.latency.load(name);
+    });
     $('only-all').addEventListener('click', () => this.restrict(''));
     $('view').addEventListener('change', () => this.openView(this.header.views[$('view').value].name));
     $('typed').addEventListener('change', () => { this.showHeat(); this.keep(); });
@@ -402,10 +422,17 @@ class Page {
     tip.hidden = n === undefined;
     if (n === undefined) return;
     const d = this.describe(n);
-    tip.replaceChildren(make('b', {textContent: d.name}), ...[`cost ${d.cost}`, d.weight, d.hits, d.own, d.other, d.difference].filter(Boolean).map((text) => make('div', {textContent: text})));
-    const right = e.clientX + 16 + tip.offsetWidth > innerWidth;
-    tip.style.left = `${Math.max(4, right ? e.clientX - tip.offsetWidth - 10 : e.clientX + 16)}px`;
-    tip.style.top = `${Math.max(4, Math.min(e.clientY + 18, innerHeight - tip.offsetHeight - 8))}px`;
+    this.tip(e, d.name, [`cost ${d.cost}`, d.weight, d.hits, d.own, d.other, d.difference]);
+  }
+
+  // tip shows lines beside the mouse.
+  tip(place, title, lines) {
+    const tip = $('tip');
+    tip.hidden = false;
+    tip.replaceChildren(make('b', {textContent: title}), ...lines.filter(Boolean).map((text) => make('div', {textContent: text})));
+    const right = place.clientX + 16 + tip.offsetWidth > innerWidth;
+    tip.style.left = `${Math.max(4, right ? place.clientX - tip.offsetWidth - 10 : place.clientX + 16)}px`;
+    tip.style.top = `${Math.max(4, Math.min(place.clientY + 18, innerHeight - tip.offsetHeight - 8))}px`;
   }
 
   callersOfSelected() {
@@ -430,7 +457,7 @@ class Page {
     const tabs = ['findings', 'classes', 'functions', 'locks', 'source', 'metrics', 'about', 'calls'];
     const keys = {
       '/': () => $('search').focus(), '?': () => $('keys').showModal(), c: () => this.callersOfSelected(), v: () => this.callers(),
-      i: () => $('upwards').click(), t: () => $({timeline: 'heat', calls: 'latency'}[this.picture]).focus(), p: () => this.openPicture(pictures[(pictures.indexOf(this.picture) + 1) % pictures.length]), g: () => $('graph').focus(), d: () => $('theme').click(), n: () => this.nextMatch(),
+      i: () => $('upwards').click(), t: () => $({timeline: 'heat', calls: 'latency', tracks: 'tracks'}[this.picture]).focus(), p: () => this.openPicture(pictures[(pictures.indexOf(this.picture) + 1) % pictures.length]), g: () => $('graph').focus(), d: () => $('theme').click(), n: () => this.nextMatch(),
       a: () => this.heat.choose(null), 0: () => this.zoom(this.graph.calls.top),
     };
     const tab = tabs[Number(e.key) - 1];
@@ -441,47 +468,4 @@ class Page {
     else return;
     e.preventDefault();
   }
-}
-
-// follow loads data from the page's server, and again when they have changed, or when the page restricts them to other calls.
-async function follow(page, source) {
-  let mark = '', shown = '', ended = false;
-  for (;;) {
-    const {only} = page;
-    if (only !== shown) mark = '';
-    try {
-      const answer = await fetch(only ? `${source}?${new URLSearchParams({calls: only})}` : source, {headers: mark ? {'If-None-Match': mark} : {}, cache: 'no-store'});
-      const data = answer.status === 200 ? await unpack(new Uint8Array(await answer.arrayBuffer())) : null;
-      if (only !== page.only) continue; // another choice was made meanwhile
-      if (data) {
-        page.say('');
-        mark = answer.headers.get('ETag') ?? '';
-        shown = only;
-        page.load(data);
-      } else if (answer.status === 400 && only) {
-        const why = (await answer.text()).trim(), before = page.header ? shown : '';
-        page.refused(before, why);
-        if (!page.header) continue;
-      } else if (answer.status !== 304) throw new Error(`${answer.status} ${(await answer.text()).trim()}`);
-    } catch (e) {
-      page.say(`The recording can't be read now: ${e.message}`);
-      ended = e instanceof TypeError && page.header; // what is shown stays
-      if (ended) page.only = shown;
-    }
-    await new Promise((done) => {
-      page.wake = done;
-      if (!page.header || page.header.growing && !ended) setTimeout(done, 2000);
-    });
-  }
-}
-
-document.documentElement.dataset.theme = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
-const page = globalThis.cpprof = new Page();
-const source = document.documentElement.dataset.source;
-if (source) follow(page, source);
-else {
-  unpack(fromText($('data').textContent.trim())).then((data) => { $('data').remove(); page.load(data); }).catch((e) => {
-    page.say(`The page can't be shown: ${e.message}. It needs a browser of 2023 or later.`);
-    throw e;
-  });
 }
