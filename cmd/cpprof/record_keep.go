@@ -219,7 +219,8 @@ func (n *narrator) waits(f *keepFlags, pid int, file string) {
 func (n *narrator) endKept(became string, written, times int) {
 	switch {
 	case written == times:
-		became = fmt.Sprintf("%d recordings are kept, as --count says; %s", times, became)
+		became = fmt.Sprintf("%s kept, as many as --count allows; %s",
+			report.Counted(written, "recording"), became)
 	case written == 0:
 		became = "nothing was kept; " + became
 	default:

@@ -174,7 +174,7 @@ func TestKeepNotWritable(t *testing.T) {
 		t.Fatal(err)
 	}
 	awaitLine(t, said, "(1 of 1)")
-	awaitLine(t, said, "1 recordings are kept, as --count says")
+	awaitLine(t, said, "1 recording kept, as many as --count allows")
 	if _, r := keptRecording(t, dir, 1); r.Samples.Len() == 0 {
 		t.Error("no samples")
 	}
