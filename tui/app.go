@@ -120,7 +120,7 @@ type app struct {
 	terminal     *terminal
 	screen       tcell.Screen // of the terminal
 	root         *root
-	calls        *calls // of other goroutines
+	posts        *posts // of other goroutines
 	left         bool   // the user has left the Analyzer
 	failure      error  // ends the loop
 	windows      []window
@@ -156,7 +156,7 @@ func newApp(o Options, t *terminal) *app {
 		path: o.Path, recording: o.Recording, whole: o.Recording, config: o.Config,
 		given: o.Config.Aspects, givenMerges: o.Config.Merges,
 		givenLists: o.Config.Lists, options: o.Views, threshold: o.Threshold, levels: o.Levels,
-		theme: newTheme(t.Colors(), o.NoColor), terminal: t, screen: t.Screen, calls: newCalls(),
+		theme: newTheme(t.Colors(), o.NoColor), terminal: t, screen: t.Screen, posts: newPosts(),
 		jobs: make(map[window]*job), history: make(map[string][]string),
 		others: session.NewOthers(interchange.ReadRecording),
 	}

@@ -33,7 +33,7 @@ type kind struct {
 // come first in the help.
 func kinds() []kind {
 	return []kind{summaryKind(), profileKind(), comparisonKind(), holdersKind(),
-		locksKind(), findingsKind(), treeKind(), scatterKind(), matrixKind()}
+		locksKind(), findingsKind(), treeKind(), scatterKind(), matrixKind(), callsKind()}
 }
 
 // SessionKinds returns the kinds of windows that a session keeps.

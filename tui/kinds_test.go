@@ -61,6 +61,7 @@ var windowTests = map[string]windowTest{
 		b.line(":matrix process.resident, cpu.used, time")
 		return b
 	}},
+	"calls": {keys: callsKeys, open: func(t testing.TB) *bench { return callsOf(t) }},
 	"findings": {keys: findingsKeys, open: func(t testing.TB) *bench {
 		b := newBench(t, Options{Path: "slow.cpprof", Recording: slowRecording(t)})
 		b.keys("W", "j")

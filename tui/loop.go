@@ -38,8 +38,8 @@ func (a *app) next(ctx context.Context) error {
 		return context.Cause(ctx)
 	case err := <-a.terminal.failed():
 		return fmt.Errorf("writing to the terminal: %w", err)
-	case <-a.calls.ready:
-		a.calls.take()()
+	case <-a.posts.ready:
+		a.posts.take()()
 	case e := <-a.terminal.events:
 		if failure, ok := e.(*tcell.EventError); ok {
 			return fmt.Errorf("reading the terminal: %w", failure)
@@ -74,19 +74,19 @@ func (a *app) suspend() {
 
 // post runs f in the event loop, and then draws. Other goroutines use it; it
 // doesn't wait for f.
-func (a *app) post(f func()) { a.calls.add(f) }
+func (a *app) post(f func()) { a.posts.add(f) }
 
-// calls is a queue of functions to run in the event loop. Adding never waits.
-type calls struct {
+// posts is a queue of functions to run in the event loop. Adding never waits.
+type posts struct {
 	ready chan struct{} // has one element while the queue isn't empty
 
 	mu    sync.Mutex
 	queue []func()
 }
 
-func newCalls() *calls { return &calls{ready: make(chan struct{}, 1)} }
+func newPosts() *posts { return &posts{ready: make(chan struct{}, 1)} }
 
-func (c *calls) add(f func()) {
+func (c *posts) add(f func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.queue = append(c.queue, f)
@@ -94,7 +94,7 @@ func (c *calls) add(f func()) {
 }
 
 // take removes the oldest function, after ready was received.
-func (c *calls) take() func() {
+func (c *posts) take() func() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	f := c.queue[0]
@@ -105,7 +105,7 @@ func (c *calls) take() func() {
 	return f
 }
 
-func (c *calls) announce() {
+func (c *posts) announce() {
 	select {
 	case c.ready <- struct{}{}:
 	default:

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/calls"
 	"github.com/gdamore/tcell/v2"
 )
 
@@ -64,12 +66,14 @@ func (a *app) measured() *measured {
 	return a.metrics
 }
 
-// A counted says which samples count in every window.
+// A counted says which samples count in every window, or the time inside which
+// calls.
 type counted struct {
-	list string    // "" for all
-	by   *measured // computed the list; nil if all count
-	busy bool      // the list is being computed again
-	none bool      // of a recording that grows: the list has no samples so far, and all are shown
+	list  string    // of samples; "" for all
+	calls string    // "main.handle > 5ms"; "" for all time
+	by    *measured // computed the list; nil if all count
+	busy  bool      // the list is being computed again
+	none  bool      // of a recording that grows: the list has no samples so far, and all are shown
 
 	// The configuration for which a message has said why the list can't be
 	// computed. While the recording grows, it would come again with each
@@ -77,13 +81,40 @@ type counted struct {
 	failed *config.Config
 }
 
+// text returns what counts; "" for all.
+func (c *counted) text() string { return cmp.Or(c.list, c.calls) }
+
+// pick returns the recording with only what counts.
+func (c *counted) pick(m *measured) (picked *sampledata.Recording, err error) {
+	if c.calls == "" {
+		m.use(func(t *metrics.Table) { picked, err = t.Pick(c.list) })
+		return picked, err
+	}
+	function, condition, err := calls.Parse(c.calls)
+	if err != nil {
+		return nil, err
+	}
+	table, err := calls.Of(m.of, function)
+	if err != nil {
+		return nil, err
+	}
+	return table.Restrict(condition)
+}
+
 // countSamples counts only the samples of a list in every window. If the list
 // can't be computed, failed is called.
 func (a *app) countSamples(list string, failed func(error)) {
-	m := a.measured()
-	start(a, a.window(), "Choosing samples", func() (picked *sampledata.Recording, err error) {
-		m.use(func(t *metrics.Table) { picked, err = t.Pick(list) })
-		return picked, err
+	a.count(counted{list: list, by: a.measured()}, "Choosing samples", failed)
+}
+
+// countCalls counts only the time inside calls in every window.
+func (a *app) countCalls(condition string, failed func(error)) {
+	a.count(counted{calls: condition, by: a.measured()}, "Choosing calls", failed)
+}
+
+func (a *app) count(only counted, what string, failed func(error)) {
+	start(a, a.window(), what, func() (*sampledata.Recording, error) {
+		return only.pick(only.by)
 	}, func(picked *sampledata.Recording, err error) {
 		switch {
 		case errors.Is(err, context.Canceled):
@@ -93,7 +124,7 @@ func (a *app) countSamples(list string, failed func(error)) {
 			failed(fmt.Errorf("no sample of the list is in %s: 'span all' counts the whole time",
 				spanText(a.options.Span)))
 		default:
-			a.counts = counted{list: list, by: m}
+			a.counts = only
 			a.recording = picked
 			a.changed()
 		}
@@ -102,7 +133,7 @@ func (a *app) countSamples(list string, failed func(error)) {
 
 // countAllSamples counts all samples in every window again.
 func (a *app) countAllSamples() {
-	if a.counts.list == "" {
+	if a.counts.text() == "" {
 		return
 	}
 	a.counts = counted{}
@@ -110,27 +141,27 @@ func (a *app) countAllSamples() {
 	a.changed()
 }
 
-// countAgain computes the list of the samples that count again if the recording
-// or a part of the list's definition has changed.
+// countAgain computes again what counts if the recording or a part of the
+// list's definition has changed.
 func (a *app) countAgain() {
-	m, list := a.measured(), a.counts.list
-	if list == "" || a.counts.busy || a.counts.by == m || a.whole.Samples.Len() == 0 {
+	m, only := a.measured(), a.counts
+	if only.text() == "" || only.busy || only.by == m || a.whole.Samples.Len() == 0 {
 		return
 	}
 	a.counts.busy = true
 	var err error
 	background(a, func() (picked *sampledata.Recording) {
-		m.use(func(t *metrics.Table) { picked, err = t.Pick(list) })
+		picked, err = only.pick(m)
 		return picked
 	}, func(picked *sampledata.Recording) {
 		a.counts.busy = false
-		if a.counts.list != list {
+		if a.counts.list != only.list || a.counts.calls != only.calls {
 			return
 		}
 		a.counts.by = m
 		if a.counts.none = a.counts.none && err != nil; err != nil {
 			if a.counts.failed != m.config {
-				a.fail(fmt.Errorf("samples %s: %w", list, err))
+				a.fail(fmt.Errorf("samples %s: %w", only.text(), err))
 			}
 			a.counts.failed = m.config
 			return
@@ -148,7 +179,7 @@ func (a *app) countAgain() {
 // grown takes over the current state of a recording that grows.
 func (a *app) grown(r *sampledata.Recording) {
 	a.whole = r
-	if a.counts.list == "" {
+	if a.counts.text() == "" {
 		a.recording = r
 		return
 	}
@@ -161,11 +192,14 @@ const maxBadge = 28
 // drawCounted shows at the right end of the tabs which samples count, and
 // returns the rest of the line.
 func (a *app) drawCounted(c canvas) canvas {
-	if a.counts.list == "" {
+	if a.counts.text() == "" {
 		return c
 	}
 	text := fmt.Sprintf(" ⊂ %s: %d of %d ", shorten(a.counts.list, maxBadge),
 		a.recording.Samples.Len(), a.whole.Samples.Len())
+	if only := a.recording.Restricted; a.counts.calls != "" && only != nil {
+		text = fmt.Sprintf(" ⊂ %s: %s ", shorten(a.counts.calls, maxBadge), report.Counted(only.Stretches, "call"))
+	}
 	if a.counts.none {
 		text = fmt.Sprintf(" ⊂ %s: no sample so far, all are shown ",
 			shorten(a.counts.list, maxBadge))

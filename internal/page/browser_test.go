@@ -157,8 +157,6 @@ func (b *tab) until(expression string) {
 	js[bool](b, "new Promise((done) => { const look = () => ("+expression+") ? done(true) : setTimeout(look, 20); look(); })")
 }
 
-func ms(n int) time.Duration { return time.Duration(n) * time.Millisecond }
-
 // picture saves what the tab shows, if CPPROF_PICTURES names a folder.
 func (b *tab) picture(name string) {
 	b.Helper()

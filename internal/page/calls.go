@@ -188,9 +188,15 @@ func (s *shown) contrast(q url.Values) (any, error) {
 		Rest     int           `json:"rest"`
 		TooFew   bool          `json:"too_few"`
 		Least    int           `json:"least"` // number of calls that is enough
+		Parts    [2][]float64  `json:"parts"` // shares of the typed times: of slow calls, and of the rest
 		More     []contrastRow `json:"more"`
 		Longest  []callRow     `json:"longest"`
-	}{t.Function, contrast.Slow.Calls, contrast.Rest.Calls, contrast.TooFew(), calls.LeastSlow, []contrastRow{}, []callRow{}}
+	}{t.Function, contrast.Slow.Calls, contrast.Rest.Calls, contrast.TooFew(), calls.LeastSlow,
+		[2][]float64{}, []contrastRow{}, []callRow{}}
+	for typed := range views.NumTypedTimes {
+		out.Parts[0] = append(out.Parts[0], contrast.Slow.Parts[typed].Share)
+		out.Parts[1] = append(out.Parts[1], contrast.Rest.Parts[typed].Share)
+	}
 	for i := range contrast.More {
 		m := &contrast.More[i]
 		out.More = append(out.More, contrastRow{report.FeatureText(m),

@@ -10,61 +10,20 @@ import (
 
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
-	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/internal/synthetic"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/calls"
 )
 
-// served is a page of a program that serves requests: each has a goroutine, and takes 4 samples. One of five takes 16: for 12 of these
-// it waits for a lock that the first goroutine holds, which sleeps. All functions have a name in their names.
-func served(t testing.TB, requests int, name string) *Page {
-	t.Helper()
-	b := sampledata.NewBuilder(sampledata.Header{GOMAXPROCS: 2})
-	at := func(parent sampledata.NodeID, function string) (sampledata.FunctionID, sampledata.NodeID) {
-		f := b.Function(sampledata.Function{Name: "main." + function + name})
-		return f, b.Node(sampledata.Node{Parent: parent, Function: f, Line: 1})
-	}
-	send, sends := at(sampledata.NoStack, "send")
-	hold, holds := at(sampledata.NoStack, "hold")
-	_, handles := at(sends, "handle")
-	_, waits := at(handles, "lock")
-	first := b.Goroutine(sampledata.Goroutine{ID: 1, Start: hold})
-	holders := b.HolderSet([]sampledata.GoroutineID{first})
-	changes := make([][]sampledata.Change, 3*requests+40)
-	changes[0] = []sampledata.Change{{Goroutine: first, State: sampledata.State{Stack: holds, Run: sampledata.Waiting, Reason: "sleep"}}}
-	for i := range requests {
-		g := b.Goroutine(sampledata.Goroutine{ID: int64(i + 2), Start: send})
-		begin, end := 3*i+2, 3*i+6
-		add := func(sample int, c sampledata.Change) {
-			c.Goroutine = g
-			changes[sample] = append(changes[sample], c)
-		}
-		add(begin, sampledata.Change{State: sampledata.State{Stack: handles, Run: sampledata.Running}})
-		if i%5 == 0 {
-			add(end, sampledata.Change{State: sampledata.State{Stack: waits, Run: sampledata.Blocked, Reason: "sync.Mutex.Lock", Lock: 0x10, Holders: holders, Evidence: sampledata.Inferred}})
-			end += 12
-		}
-		add(end, sampledata.Change{Gone: true})
-	}
-	for i, c := range changes {
-		if err := b.Sample(sampledata.Sample{Time: ms(10 * (i + 1))}, c); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := b.Finish(sampledata.End{Cause: sampledata.EndDuration, Time: ms(10 * (len(changes) + 1))}); err != nil {
-		t.Fatal(err)
-	}
-	r := b.Recording()
-	if err := r.Check(); err != nil {
-		t.Fatal(err)
-	}
-	return pageOf("served.cpprof", r)
+// served is the page of synthetic.Served.
+func served(requests int, end string) *Page {
+	return pageOf("served.cpprof", synthetic.Served(requests, end))
 }
 
 // Each question has an answer, and bad ones an error that names what is wrong.
 func TestAnswers(t *testing.T) {
 	hostile := "\"><script>\xff"
-	s := newShown(served(t, 100, hostile))
+	s := newShown(served(100, hostile))
 	handle := "main.handle" + hostile
 	for _, c := range []struct {
 		what, query, want string
@@ -125,7 +84,7 @@ func TestAnswers(t *testing.T) {
 // A person drags over the slow calls: the graph then shows their time, with the numbers of views. A reload shows the same.
 func TestLatency(t *testing.T) {
 	const name = "<img src=x onerror='globalThis.evil=1'>"
-	p := served(t, 100, name)
+	p := served(100, name)
 	b := newTab(t)
 	s := serve(t, Content{Name: p.Name, Page: func() (*Page, error) { return p, nil }})
 	b.do(chromedp.Navigate(s.URL+"#view=go:main.send"+url.QueryEscape(name)), chromedp.WaitReady("html[data-ready=yes]"))
@@ -183,7 +142,7 @@ func TestLatency(t *testing.T) {
 // A page in a file says that calls need a server.
 func TestLatencyAlone(t *testing.T) {
 	b := newTab(t)
-	b.open(served(t, 20, ""))
+	b.open(served(20, ""))
 	b.run("document.getElementById('show-calls').click()")
 	if hint := js[string](b, "cpprof.picture + ': ' + document.getElementById('hint').textContent"); !strings.HasPrefix(hint, "timeline: ") || !strings.Contains(hint, "cpprof web") {
 		t.Errorf("the page says %q", hint)

@@ -18,7 +18,7 @@ import (
 // The tracks of classes, of goroutines and of holders, and what a goroutine did. Bad questions get an error that names what is wrong.
 func TestTracks(t *testing.T) {
 	hostile := "\"><script>\xff"
-	s := newShown(served(t, 100, hostile))
+	s := newShown(served(100, hostile))
 	class := "go:main.send" + hostile
 	for _, c := range []struct{ what, query, want string }{
 		{"tracks", "first=0&rows=9&columns=4", `"goroutines":100,"shares":[`},
@@ -71,7 +71,7 @@ func TestTracks(t *testing.T) {
 // From a slow call, a click leads to its goroutine's track, with the holder below it; a click on the track to its stack in the graph. A
 // reload shows the same.
 func TestTracksOfCall(t *testing.T) {
-	p := served(t, 100, "")
+	p := served(100, "")
 	b := newTab(t)
 	s := serve(t, Content{Name: p.Name, Page: func() (*Page, error) { return p, nil }})
 	b.do(chromedp.Navigate(s.URL+"#picture=calls"), chromedp.WaitReady("html[data-ready=yes]"))
@@ -145,7 +145,7 @@ func TestManyTracksLong(t *testing.T) {
 
 // Requests at the same time do not disturb each other.
 func TestTogether(t *testing.T) {
-	s := newShown(served(t, 50, ""))
+	s := newShown(served(50, ""))
 	var failed atomic.Value
 	done := make(chan bool)
 	for i := range 8 {

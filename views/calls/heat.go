@@ -42,7 +42,7 @@ var columnSteps = func() (list []time.Duration) {
 }()
 
 // finest is the number of rows from a length to ten times as much, at most.
-const finest = 20
+const finest = 40
 
 // HeatMap returns the heat map with at most so many columns and rows. It has a
 // row for each factor of ten, even if these are more. Its cells count the calls
@@ -118,6 +118,9 @@ func short(ns float64) time.Duration {
 	return time.Duration(math.Round(ns/unit) * unit)
 }
 
+// Rounded rounds a length to three digits.
+func Rounded(length time.Duration) time.Duration { return short(float64(length)) }
+
 // count fills the cells.
 func (h *HeatMap) count(t *Table, condition Condition) {
 	cells := make(map[[2]int]*Cell)
@@ -153,6 +156,11 @@ func (h *HeatMap) rowOf(length time.Duration) int {
 
 // An Area is some cells of a heat map. Its corners belong to it.
 type Area struct{ Left, Right, Bottom, Top int }
+
+// Has reports whether a cell is in the area.
+func (a Area) Has(column, row int) bool {
+	return a.Left <= column && column <= a.Right && a.Bottom <= row && row <= a.Top
+}
 
 // Condition returns the text of a condition that holds for the calls of an
 // area: ">= 5ms < 79.4ms @ 1.2s,3.4s". An end that no call exceeds is left out.

@@ -44,7 +44,7 @@ func TestHeatMap(t *testing.T) {
 				a.Top = a.Bottom + random.IntN(len(h.Edges)-1-a.Bottom)
 				want, marked := 0, 0
 				for _, c := range h.Cells {
-					if a.Left <= c.Column && c.Column <= a.Right && a.Bottom <= c.Row && c.Row <= a.Top {
+					if a.Has(c.Column, c.Row) {
 						want += c.Calls
 					}
 				}

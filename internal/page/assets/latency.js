@@ -210,8 +210,12 @@ function callsTable(page) {
   if (map && found && found.function === map.function) {
     parts.push(make('h4', {textContent: found.calls.startsWith(map.function) ? `slow: ${found.calls.slice(map.function.length).trim()} – ${grouped(found.slow)} calls, the rest ${grouped(found.rest)}` : found.calls}));
     if (found.too_few) parts.push(make('p', {textContent: `These are too few to say what they have more of: it takes ${found.least} calls of each.`}));
-    else if (!found.more.length) parts.push(make('p', {textContent: 'There is nothing that they certainly have more of.'}));
-    else {
+    else for (const [i, side] of ['slow', 'rest'].entries()) {
+      const b = bar(found.parts[i], page.dark);
+      parts.push(make('div', {}, `${side} `, b, b.ariaLabel));
+    }
+    if (!found.too_few && !found.more.length) parts.push(make('p', {textContent: 'There is nothing that they certainly have more of.'}));
+    if (found.more.length) {
       parts.push(table('what slow calls have more of', [number('slow'), number('rest'), 'share of their time'], found.more.map((m) => make('tr', {},
         make('td', {className: 'number', title: between(m.slow), textContent: percent(m.slow)}), make('td', {className: 'number', title: between(m.rest), textContent: percent(m.rest)}), make('td', {}, ...breakable(m.text))))));
     }

@@ -1,0 +1,390 @@
+package tui
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cpprof/cpprof/internal/report"
+	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/tui/session"
+	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/calls"
+	"github.com/gdamore/tcell/v2"
+)
+
+// A callsWindow is a heat map of a function's calls: when they began, and how
+// long they took. A line of the screen has two rows of the map. The time inside
+// the calls of a rectangle can be all that counts in every window.
+type callsWindow struct {
+	a        *app
+	function string // "" for the first proposed one
+	found    foundCalls
+	content
+
+	column, row             int // of the cursor; rows count from the bottom
+	anchorColumn, anchorRow int // the corner where the user began a rectangle
+	begun, dragged          bool
+	moved                   bool // the cursor is not where it began
+	place                   canvas
+	heat                    *calls.HeatMap // as it was last drawn
+	of                      drawnHeat
+}
+
+// foundCalls are calls, and what the slow ones have more of.
+type foundCalls struct {
+	table    *calls.Table // nil until they are found
+	slow     string       // the condition of the slow ones
+	contrast *calls.Contrast
+}
+
+// drawnHeat is what a heat map depends on.
+type drawnHeat struct {
+	table         *calls.Table
+	columns, rows int
+	calls         string
+}
+
+// callsKind is the kind of this window; every window can open it.
+func callsKind() kind {
+	return kind{
+		Kind: session.Kind{Name: "calls"}, whyNotKept: "':calls' opens it again",
+		commands: func(a *app) []command {
+			return []command{newCommand("calls [FUNCTION]",
+				"draw how long the calls of a function took; a rectangle there is the time that counts",
+				func(args string) error {
+					w := &callsWindow{a: a, function: strings.TrimSpace(args)}
+					a.open(w)
+					w.compute()
+					return nil
+				}, nil)}
+		},
+	}
+}
+
+func (w *callsWindow) title() string        { return "Calls " + shorten(w.function, maxBadge) }
+func (w *callsWindow) commands() []command  { return nil }
+func (w *callsWindow) keep() session.Window { return nil }
+
+// refresh finds the calls again, once for several changes in a row.
+func (w *callsWindow) refresh() { w.once(w.a, w, w.compute) }
+
+func (w *callsWindow) compute() {
+	r, o, function, only := w.a.whole, w.a.options, w.function, w.a.counts.calls
+	o.Span = views.Span{}
+	compute(&w.content, w.a, w, "Finding calls", func() (foundCalls, error) {
+		return findCalls(r, o, function, only)
+	}, func(f foundCalls) {
+		w.found = f
+		if f.table != nil {
+			w.function = f.table.Function
+		}
+	})
+}
+
+// findCalls finds the calls of a function, and holds those that count against
+// the rest: if all count, the slowest that are enough.
+func findCalls(r *sampledata.Recording, o views.Options, function, only string) (f foundCalls, err error) {
+	if function == "" {
+		list, err := calls.Propose(r, o)
+		if err != nil {
+			return f, err
+		}
+		if len(list) == 0 {
+			return f, errors.New("no function stands out in which goroutines work from one wait for work to the next: name one, such as ':calls main.handle'")
+		}
+		function = list[0].Function
+	}
+	if f.table, err = calls.Of(r, function); err != nil {
+		return f, err
+	}
+	conditions := []string{">= p99", ">= p90", ">= p50"}
+	if of, c, err := calls.Parse(only); err == nil && of == function && c.String() != "" {
+		conditions = []string{c.String()}
+	}
+	for _, text := range conditions {
+		c, err := calls.ParseCondition(text)
+		if err != nil {
+			return f, err
+		}
+		if f.contrast, err = f.table.Contrast(c, o); err != nil {
+			return f, err
+		}
+		if f.slow = text; !f.contrast.TooFew() {
+			break
+		}
+	}
+	return f, nil
+}
+
+func (w *callsWindow) bindings() []binding {
+	by := func(columns, rows int) func() { return func() { w.move(columns, rows) } }
+	return []binding{
+		on("Space", "Begin", "begin a rectangle here", func() {
+			w.anchorColumn, w.anchorRow, w.begun = w.column, w.row, true
+		}),
+		on("Enter", "Count", "count only the time inside the calls of the rectangle, in every window", w.count),
+		on("a", "All", "count all time again", w.a.countAllSamples),
+		on("s", "Slowest", "go to the slowest call", func() { w.moved = false }),
+		on("Esc", "", "drop the rectangle", func() { w.begun, w.dragged = false, false }),
+		on("l Right", "", "to the right", by(1, 0)),
+		on("h Left", "", "to the left", by(-1, 0)),
+		on("j Down", "", "down", by(0, -1)),
+		on("k Up", "", "up", by(0, 1)),
+		on("PgDn Ctrl-F", "", "much further to the right", by(10, 0)),
+		on("PgUp Ctrl-B", "", "much further to the left", by(-10, 0)),
+		on("g Home", "", "the top left corner", by(-maxCells, maxCells)),
+		on("G End", "", "the bottom right corner", by(maxCells, -maxCells)),
+	}
+}
+
+func (w *callsWindow) move(columns, rows int) {
+	if w.heat != nil {
+		w.moved = true
+		w.column = min(max(w.column+columns, 0), w.heat.Columns-1)
+		w.row = min(max(w.row+rows, 0), len(w.heat.Edges)-2)
+	}
+}
+
+// area returns the cells from the anchor to the cursor, or the cell of the
+// cursor.
+func (w *callsWindow) area() calls.Area {
+	a := calls.Area{Left: w.column, Right: w.column, Bottom: w.row, Top: w.row}
+	if w.begun {
+		a.Left, a.Right = min(a.Left, w.anchorColumn), max(a.Right, w.anchorColumn)
+		a.Bottom, a.Top = min(a.Bottom, w.anchorRow), max(a.Top, w.anchorRow)
+	}
+	return a
+}
+
+func (w *callsWindow) count() {
+	if w.heat == nil || w.callsIn(w.area()) == 0 {
+		w.a.fail(errors.New("no call is in the rectangle: Space begins one, and the keys of the cursor or the mouse draw it"))
+		return
+	}
+	condition := w.function + " " + w.heat.Condition(w.area())
+	w.begun = false
+	w.a.countCalls(condition, w.a.fail)
+}
+
+func (w *callsWindow) callsIn(a calls.Area) (n int) {
+	for _, c := range w.heat.Cells {
+		if a.Has(c.Column, c.Row) {
+			n += c.Calls
+		}
+	}
+	return n
+}
+
+// draw draws the heat map with its axes, and what the slow calls have more of.
+func (w *callsWindow) draw(c canvas) {
+	theme := w.a.theme
+	c.clear(theme.plain)
+	w.place = canvas{}
+	switch {
+	case w.failed != nil:
+		w.heat = nil
+		drawPlain(c, w.failed.Error(), theme.err)
+		return
+	case w.found.table == nil:
+		c.text(1, 1, "Finding calls …", theme.dim)
+		return
+	}
+	c.text(1, 0, termtext.Cut(printable(w.heading()), c.width-2), theme.bold)
+	reasons := w.reasons(c.width-2, max(1, (c.height-8)/3))
+	w.drawMap(c.part(0, 1, c.width, c.height-2-len(reasons)))
+	c.text(1, c.height-len(reasons)-1, termtext.Cut(printable(w.here()), c.width-2), theme.title)
+	for i, line := range reasons {
+		c.text(1, c.height-len(reasons)+i, line, theme.plain)
+	}
+}
+
+// heading says how long the calls took.
+func (w *callsWindow) heading() string {
+	t := w.found.table
+	text := fmt.Sprintf("%s: %s", w.function, report.Counted(len(t.Calls), "call"))
+	for _, q := range []struct {
+		name  string
+		share float64
+	}{{"p50", 0.5}, {"p99", 0.99}, {"longest", 1}} {
+		if length, timed := t.Quantile(q.share); timed {
+			text += fmt.Sprintf("  %s %v", q.name, calls.Rounded(length))
+		}
+	}
+	return text
+}
+
+// reasons says what the slow calls have more of, in a limited number of lines.
+func (w *callsWindow) reasons(width, most int) (lines []string) {
+	f := &w.found
+	text := fmt.Sprintf("Slow: %s, %s.", report.Counted(f.contrast.Slow.Calls, "call"), f.slow)
+	switch {
+	case f.contrast.TooFew():
+		text += " These, or the others, are too few to say what they have more of."
+	case len(f.contrast.More) == 0:
+		text += " There is nothing that they certainly have more of:"
+		for typed := range views.NumTypedTimes {
+			if share := f.contrast.Slow.Parts[typed].Share; share >= 0.005 {
+				text += fmt.Sprintf(" %s %.0f %%", typed.Name(), 100*share)
+			}
+		}
+	}
+	lines = wrap(text, width)
+	for i := range f.contrast.More {
+		m := &f.contrast.More[i]
+		lines = append(lines, wrap(printable(fmt.Sprintf("%.0f %% of their time, of the others' %.0f %%: %s",
+			100*m.Slow.Share, 100*m.Rest.Share, report.FeatureText(m))), width)...)
+	}
+	return lines[:min(len(lines), most)]
+}
+
+// drawMap draws the axes and the cells.
+func (w *callsWindow) drawMap(c canvas) {
+	const margin = 9 // columns of a length
+	theme := w.a.theme
+	w.place = c.part(margin+1, 0, c.width-margin-2, c.height-1)
+	if w.place.width < 2 || w.place.height < 2 {
+		return
+	}
+	w.heat = w.heatMap(w.place.width, 2*w.place.height)
+	rows := len(w.heat.Edges) - 1
+	if !w.moved {
+		w.toSlowest()
+	}
+	w.column, w.row = min(w.column, w.heat.Columns-1), min(w.row, rows-1)
+	cells, greatest := make(map[[2]int]calls.Cell), 1
+	for _, cell := range w.heat.Cells {
+		cells[[2]int{cell.Column, cell.Row}] = cell
+		greatest = max(greatest, cell.Calls)
+	}
+	lines := (rows + 1) / 2
+	for line := range min(lines, w.place.height) {
+		low := 2 * (lines - 1 - line)
+		if line%3 == 0 {
+			w.drawLength(c, margin, line, low)
+		}
+		c.text(margin, line, "│", theme.dim)
+		for column := range w.heat.Columns {
+			w.drawCells(column, line, low, cells, greatest)
+		}
+	}
+	at := min(lines, w.place.height)
+	end := w.heat.Start + time.Duration(w.heat.Columns)*w.heat.Step
+	left, right := fmt.Sprintf("%.2f s", w.heat.Start.Seconds()), fmt.Sprintf("%.2f s", end.Seconds())
+	c.text(margin+1, at, left, theme.dim)
+	c.text(max(margin+1+w.heat.Columns-textWidth(right), margin+3+textWidth(left)), at, right, theme.dim)
+}
+
+// drawLength writes the length at which a row of the map begins.
+func (w *callsWindow) drawLength(c canvas, margin, line, row int) {
+	text := w.heat.Edges[min(row, len(w.heat.Edges)-1)].String()
+	if w.heat.Untimed && row == 0 {
+		text = "short"
+	}
+	c.text(max(0, margin-textWidth(text)), line, text, w.a.theme.dim)
+}
+
+// heatMap returns the map for some columns and rows. It keeps the last one.
+func (w *callsWindow) heatMap(columns, rows int) *calls.HeatMap {
+	of := drawnHeat{w.found.table, columns, rows, w.a.counts.calls}
+	if w.of != of || w.heat == nil {
+		var c calls.Condition
+		if function, only, err := calls.Parse(of.calls); err == nil && function == w.function {
+			c = only
+		}
+		w.heat, w.of = w.found.table.HeatMap(columns, rows, c), of
+	}
+	return w.heat
+}
+
+// toSlowest moves the cursor to the slowest call.
+func (w *callsWindow) toSlowest() {
+	if len(w.heat.Cells) == 0 {
+		return
+	}
+	top := slices.MaxFunc(w.heat.Cells, func(a, b calls.Cell) int { return cmp.Compare(a.Row, b.Row) })
+	w.column, w.row = top.Column, top.Row
+}
+
+// cellStyle returns the colour of a cell that has calls: warmer for more calls,
+// and faint for calls that don't count.
+func (w *callsWindow) cellStyle(c calls.Cell, greatest int) tcell.Style {
+	if c.Chosen == 0 {
+		return w.a.theme.dim
+	}
+	const levels = report.HeatLevels - 1
+	warmth := math.Log(float64(c.Calls)+1) / math.Log(float64(greatest)+1)
+	return w.a.theme.heat[min(max(levels-int(levels*warmth), 0), levels)]
+}
+
+// drawCells draws a cell of the map, and the one above it, as half blocks.
+func (w *callsWindow) drawCells(column, line, low int, cells map[[2]int]calls.Cell, greatest int) {
+	lower, upper := cells[[2]int{column, low}], cells[[2]int{column, low + 1}]
+	area, theme := w.area(), w.a.theme
+	_, back, attributes := theme.selected.Decompose()
+	chosen := area.Has(column, low) || area.Has(column, low+1)
+	shown, block := lower, "▄"
+	switch {
+	case lower.Calls == 0 && upper.Calls == 0:
+		if chosen {
+			w.place.text(column, line, " ", theme.selected)
+		}
+		return
+	case lower.Calls > 0 && upper.Calls > 0 && theme.color:
+		front, _, _ := w.cellStyle(lower, greatest).Decompose()
+		w.place.text(column, line, "▀", w.cellStyle(upper, greatest).Background(front))
+		return
+	case lower.Calls > 0 && upper.Calls > 0:
+		block = "█"
+	case upper.Calls > 0:
+		shown, block = upper, "▀"
+	}
+	style := w.cellStyle(shown, greatest)
+	if chosen {
+		style = style.Background(back).Attributes(attributes)
+	}
+	w.place.text(column, line, block, style)
+}
+
+// here says what is at the cursor, or in the rectangle.
+func (w *callsWindow) here() string {
+	if w.heat == nil {
+		return ""
+	}
+	a := w.area()
+	what := "here"
+	if w.begun {
+		what = "in the rectangle"
+	}
+	return fmt.Sprintf("%s %s: %s", report.Counted(w.callsIn(a), "call"), what, w.heat.Condition(a))
+}
+
+// mouse draws a rectangle.
+func (w *callsWindow) mouse(action mouseAction, x, y int) {
+	column, line, inside := w.place.has(x, y)
+	if w.heat == nil {
+		return
+	}
+	column = min(column, w.heat.Columns-1)
+	row := min(max(2*(len(w.heat.Edges)/2-1-line), 0), len(w.heat.Edges)-2)
+	switch {
+	case action == mouseMove:
+		w.dragged = false // released over another window
+	case action == mouseDown && inside:
+		w.column, w.row, w.anchorColumn, w.anchorRow = column, row, column, row
+		w.begun, w.dragged, w.moved = true, true, true
+	case action == mouseDrag && w.dragged:
+		w.column, w.row = column, row
+		if w.row >= w.anchorRow { // a line has two rows: both count
+			w.row = min(w.row+1, len(w.heat.Edges)-2)
+		}
+	case action == mouseUp && w.dragged:
+		w.dragged = false
+		w.begun = w.column != w.anchorColumn || w.row != w.anchorRow
+	}
+}
