@@ -20,8 +20,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/bench/holders/lockcode"
 	"github.com/cpprof/cpprof/internal/termtext"
-	"github.com/cpprof/cpprof/sampler/holders/lockcode"
 )
 
 func main() {
