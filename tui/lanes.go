@@ -225,13 +225,7 @@ func newLane(t *metrics.Table, expr string, bounds []time.Duration, k laneKey) *
 	if err != nil {
 		return &lane{err: err}
 	}
-	within, err := t.Within(k.statistics)
-	if err == nil && k.samples != "" {
-		var list metrics.List
-		if list, err = t.List(k.samples); err == nil {
-			within = within.And(list)
-		}
-	}
+	within, err := t.Within(k.statistics, k.samples)
 	if err != nil {
 		return &lane{err: err}
 	}

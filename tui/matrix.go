@@ -69,15 +69,11 @@ func (w *matrixWindow) compute() {
 	}
 	compute(&w.content, w.a, w, "Correlating", func() (r result, err error) {
 		m.use(func(t *metrics.Table) {
-			var within, list metrics.List
+			var within metrics.List
 			if r.metrics, err = t.AllNumbers(exprs...); err != nil {
 				return
 			}
-			if within, err = t.Within(span); err == nil && samples != "" {
-				list, err = t.List(samples)
-				within = within.And(list)
-			}
-			if err == nil {
+			if within, err = t.Within(span, samples); err == nil {
 				r.pairs = pairsOf(r.metrics, within)
 			}
 		})

@@ -82,15 +82,14 @@ func (w *scatterWindow) compute() {
 			if selected, err = t.AllNumbers(x, y); err != nil {
 				return
 			}
-			if within, err = t.Within(span); err != nil {
+			if within, err = t.Within(span, ""); err != nil {
 				return
 			}
 			d = drawnPair{x: selected[0], y: selected[1],
 				all: plots.NewPair(selected[0], selected[1], within)}
 			if d.counted = d.all; samples != "" {
-				var list metrics.List
-				if list, err = t.List(samples); err == nil {
-					d.counted = plots.NewPair(selected[0], selected[1], within.And(list))
+				if within, err = t.Within(span, samples); err == nil {
+					d.counted = plots.NewPair(selected[0], selected[1], within)
 				}
 			}
 		})

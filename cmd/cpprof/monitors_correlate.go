@@ -70,10 +70,7 @@ func (f *correlateFlags) run(t terminal, path string, exprs []string) error {
 	if err != nil {
 		return err
 	}
-	over, points := m.over(f.samples), "sample"
-	correlate := func(x, y *metrics.Metric) metrics.Correlation {
-		return metrics.Correlate(x.Column, y.Column, m.list)
-	}
+	over, points, correlate := m.over(f.samples), "sample", metrics.OverSamples(m.list)
 	if f.over != "" {
 		spans, err := m.table.List(f.over)
 		if err != nil {

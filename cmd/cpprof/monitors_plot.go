@@ -1,12 +1,10 @@
 package main
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/cpprof/cpprof/internal/metrics"
@@ -173,9 +171,7 @@ func (f *plotFlags) pairs(t terminal, m *measured, selected []*metrics.Metric) e
 			return plots.WriteScatter(w, f.output, pair(0, 1))
 		})
 	case f.output == "":
-		matrix := report.NewMatrix(selected, func(x, y *metrics.Metric) metrics.Correlation {
-			return metrics.Correlate(x.Column, y.Column, m.list)
-		})
+		matrix := report.NewMatrix(selected, metrics.OverSamples(m.list))
 		matrix.Over = m.over(f.samples)
 		matrix.Write(t.out)
 		return nil
@@ -220,26 +216,20 @@ func valuesJSON(w io.Writer, all []*drawn) error {
 
 // valuesCSV prints the values of metrics in the samples that count.
 func valuesCSV(w io.Writer, all []*drawn) error {
-	c := csv.NewWriter(w)
-	head := []string{"recording", "sample", "seconds"}
+	c := report.NewCSV(w)
+	head := []any{"recording", "sample", "seconds"}
 	for _, metric := range all[0].metrics {
 		head = append(head, metric.Expr)
 	}
-	_ = c.Write(head)
+	c.Row(head...)
 	for _, d := range all {
 		for _, i := range d.list.Members() {
-			line := []string{d.path, strconv.Itoa(i),
-				strconv.FormatFloat(d.recording.Samples.Time(i).Seconds(), 'f', -1, 64)}
+			line := []any{d.path, i, d.recording.Samples.Time(i).Seconds()}
 			for _, metric := range d.metrics {
-				text := ""
-				if x := metric.Column[i]; metrics.Defined(x) {
-					text = strconv.FormatFloat(x, 'g', -1, 64)
-				}
-				line = append(line, text)
+				line = append(line, metric.Column[i])
 			}
-			_ = c.Write(line)
+			c.Row(line...)
 		}
 	}
-	c.Flush()
-	return c.Error()
+	return c.End()
 }

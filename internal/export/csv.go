@@ -1,15 +1,11 @@
 package export
 
 import (
-	"encoding/csv"
 	"io"
 	"math/big"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/cpprof/cpprof/internal/report"
-	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
@@ -36,64 +32,18 @@ var (
 		write: table(sampleTable)}
 )
 
-// A tableWriter writes the rows of a table; texts that a spreadsheet would take
-// for a formula are quoted.
-type tableWriter struct{ *csv.Writer }
-
 // table returns a function that writes a table.
-func table(rows func(*tableWriter, *Subject) error) func(io.Writer, *Subject) error {
+func table(rows func(*report.CSV, *Subject) error) func(io.Writer, *Subject) error {
 	return func(w io.Writer, s *Subject) error {
-		t := &tableWriter{csv.NewWriter(w)}
+		t := report.NewCSV(w)
 		if err := rows(t, s); err != nil {
 			return err
 		}
-		t.Flush()
-		return t.Error()
+		return t.End()
 	}
 }
 
-// row writes texts and numbers.
-func (t *tableWriter) row(cells ...any) {
-	record := make([]string, len(cells))
-	for i, cell := range cells {
-		switch cell := cell.(type) {
-		case string:
-			record[i] = cellText(cell)
-		case int:
-			record[i] = strconv.Itoa(cell)
-		case int64:
-			record[i] = strconv.FormatInt(cell, 10)
-		case float64:
-			record[i] = strconv.FormatFloat(cell, 'g', -1, 64)
-		case *big.Rat:
-			record[i] = decimal(cell)
-		}
-	}
-	_ = t.Write(record) // Error returns it
-}
-
-// cellText makes a text safe for terminals and spreadsheets.
-func cellText(text string) string {
-	text = termtext.Printable(text)
-	if text != "" && strings.ContainsRune("=+-@", rune(text[0])) {
-		return "'" + text
-	}
-	return text
-}
-
-// decimal returns a number with six digits after the point, none if it is
-// whole. nil is empty.
-func decimal(x *big.Rat) string {
-	switch {
-	case x == nil:
-		return ""
-	case x.IsInt():
-		return x.Num().String()
-	}
-	return x.FloatString(6)
-}
-
-func viewTable(w *tableWriter, s *Subject) error {
+func viewTable(w *report.CSV, s *Subject) error {
 	if s.Refined {
 		return entryTable(w, s)
 	}
@@ -102,12 +52,12 @@ func viewTable(w *tableWriter, s *Subject) error {
 		return comparedTable(w, t)
 	}
 	m := t.Main()
-	w.row("level", "frame", "path", "own "+m.Unit, "total "+m.Unit, "own cost", "cost", "hits")
+	w.Row("level", "frame", "path", "own "+m.Unit, "total "+m.Unit, "own cost", "cost", "hits")
 	l := place{tree: t}
 	for n := range int32(t.Len()) {
 		level, frame, path := l.at(n)
 		own, through := m.Own(n), m.Through(n)
-		w.row(level, frame, path, own, through.Weight, m.Cost(own), m.Cost(through.Weight),
+		w.Row(level, frame, path, own, through.Weight, m.Cost(own), m.Cost(through.Weight),
 			through.Hits)
 	}
 	return nil
@@ -136,61 +86,61 @@ func (l *place) at(n int32) (level int, frame, path string) {
 	return len(l.nodes) - 1, frame, path
 }
 
-func comparedTable(w *tableWriter, t *calltree.Tree) error {
+func comparedTable(w *report.CSV, t *calltree.Tree) error {
 	a, b := t.Metrics()[1], t.Metrics()[2]
-	w.row("level", "frame", "path", "total "+a.Unit+", old", "new", "cost, old", "new", "change")
+	w.Row("level", "frame", "path", "total "+a.Unit+", old", "new", "cost, old", "new", "change")
 	l := place{tree: t}
 	for n := range int32(t.Len()) {
 		level, frame, path := l.at(n)
 		now, before := a.Cost(a.Cum(n)), b.Cost(b.Cum(n))
-		w.row(level, frame, path, b.Cum(n), a.Cum(n), before, now, new(big.Rat).Sub(now, before))
+		w.Row(level, frame, path, b.Cum(n), a.Cum(n), before, now, new(big.Rat).Sub(now, before))
 	}
 	return nil
 }
 
 // entryTable has the entries of a refinement.
-func entryTable(w *tableWriter, s *Subject) error {
+func entryTable(w *report.CSV, s *Subject) error {
 	if s.Compared() {
-		w.row("level", "call path", "cost, old", "new", "change", "hits, old", "new")
+		w.Row("level", "call path", "cost, old", "new", "change", "hits, old", "new")
 	} else {
-		w.row("level", "call path", "nanoseconds", "cost", "hits")
+		w.Row("level", "call path", "nanoseconds", "cost", "hits")
 	}
 	s.Session.Walk(func(e *refine.Entry, depth int) {
 		if !s.Compared() {
-			w.row(depth, e.Path.String(), e.Weight, s.Session.Cost(e), e.Hits)
+			w.Row(depth, e.Path.String(), e.Weight, s.Session.Cost(e), e.Hits)
 			return
 		}
 		both := report.CostsOfBoth(s.Session.Tree(), s.Session.Membership(), pathsOf(e))[0]
-		w.row(depth, e.Path.String(), both.Old, both.New, both.Difference(), both.InOld.Hits,
+		w.Row(depth, e.Path.String(), both.Old, both.New, both.Difference(), both.InOld.Hits,
 			both.InNew.Hits)
 	})
 	return nil
 }
 
-func functionTable(w *tableWriter, s *Subject) error {
+func functionTable(w *report.CSV, s *Subject) error {
 	t, err := s.Tree()
 	if err != nil {
 		return err
 	}
 	unit := t.Main().Unit
 	if s.Compared() {
-		w.row("function", "own "+unit+", old", "own "+unit+", new", "total "+unit+", old",
+		w.Row("function", "own "+unit+", old", "own "+unit+", new", "total "+unit+", old",
 			"total "+unit+", new")
 		for _, r := range report.XProf(t, report.XOptions{Metrics: []int{1, 2}}) {
 			a, b := r.Weights[0], r.Weights[1]
-			w.row(r.Name, b.Base.Exact(), a.Base.Exact(), b.Cum.Exact(), a.Cum.Exact())
+			w.Row(r.Name, b.Base.Exact(), a.Base.Exact(), b.Cum.Exact(), a.Cum.Exact())
 		}
 		return nil
 	}
-	w.row("function", "calls or hits", "own "+unit, "total "+unit)
+	w.Row("function", "calls or hits", "own "+unit, "total "+unit)
 	for _, r := range report.XProf(t, report.XOptions{Metrics: []int{0}}) {
-		w.row(r.Name, r.Calls.Exact(), r.Weights[0].Base.Exact(), r.Weights[0].Cum.Exact())
+		w.Row(r.Name, r.Calls.Exact(), r.Weights[0].Base.Exact(), r.Weights[0].Cum.Exact())
 	}
 	return nil
 }
 
 // classTable lists the classes, or the class of a Thread View.
-func classTable(w *tableWriter, s *Subject) error {
+func classTable(w *report.CSV, s *Subject) error {
 	if err := s.needWhole("the table shows all that goroutines did"); err != nil {
 		return err
 	}
@@ -207,10 +157,10 @@ func classTable(w *tableWriter, s *Subject) error {
 		if err != nil {
 			return err
 		}
-		w.row(slices.Concat([]any{"class"}, inBoth(heads))...)
+		w.Row(slices.Concat([]any{"class"}, inBoth(heads))...)
 		for _, p := range pairs {
 			if shown(p.Class) {
-				w.row(slices.Concat([]any{p.Class}, classCells(p.Old), classCells(p.New))...)
+				w.Row(slices.Concat([]any{p.Class}, classCells(p.Old), classCells(p.New))...)
 			}
 		}
 		return nil
@@ -219,10 +169,10 @@ func classTable(w *tableWriter, s *Subject) error {
 	if err != nil {
 		return err
 	}
-	w.row(slices.Concat([]any{"class"}, heads)...)
+	w.Row(slices.Concat([]any{"class"}, heads)...)
 	for i := range classes {
 		if c := &classes[i]; shown(c.Class) {
-			w.row(slices.Concat([]any{c.Class}, classCells(c))...)
+			w.Row(slices.Concat([]any{c.Class}, classCells(c))...)
 		}
 	}
 	return nil
@@ -255,7 +205,7 @@ type lockKey struct{ lock, kind, role, class, in string }
 
 // lockTable has the locks, and those who waited for them and held them,
 // whatever the view.
-func lockTable(w *tableWriter, s *Subject) error {
+func lockTable(w *report.CSV, s *Subject) error {
 	if err := s.needWhole("the table shows all waits"); err != nil {
 		return err
 	}
@@ -283,7 +233,7 @@ func lockTable(w *tableWriter, s *Subject) error {
 			totals[i][k] = t
 		})
 	}
-	w.row(slices.Concat([]any{"lock", "kind", "role", "class", "in"}, numbers)...)
+	w.Row(slices.Concat([]any{"lock", "kind", "role", "class", "in"}, numbers)...)
 	for _, k := range order {
 		cells := []any{k.lock, k.kind, k.role, k.class, k.in}
 		for _, of := range slices.Backward(totals) { // the old recording first
@@ -293,7 +243,7 @@ func lockTable(w *tableWriter, s *Subject) error {
 				cells = append(cells, 0, 0)
 			}
 		}
-		w.row(cells...)
+		w.Row(cells...)
 	}
 	return nil
 }
@@ -315,7 +265,7 @@ func addLocks(a *locks.Analysis, add func(lockKey, calltree.Total)) {
 
 // sampleTable has a row for each sample, with what was measured last in each
 // series.
-func sampleTable(w *tableWriter, s *Subject) error {
+func sampleTable(w *report.CSV, s *Subject) error {
 	if err := s.needWhole("the table shows what was measured of the whole program"); err != nil {
 		return err
 	}
@@ -336,7 +286,7 @@ func sampleTable(w *tableWriter, s *Subject) error {
 			columns[i][at] = v.String()
 		}
 	}
-	w.row(head...)
+	w.Row(head...)
 	weights := r.Weights()
 	last := make([]string, len(columns))
 	for i, sample := range r.Samples.All() {
@@ -353,7 +303,7 @@ func sampleTable(w *tableWriter, s *Subject) error {
 		for _, v := range last {
 			cells = append(cells, v)
 		}
-		w.row(cells...)
+		w.Row(cells...)
 	}
 	return nil
 }

@@ -349,9 +349,4 @@ func TestCSV(t *testing.T) {
 			t.Errorf("%s: %d rows, %v", f.Name, len(rows), err)
 		}
 	}
-	for text, want := range map[string]string{"=1+1": "'=1+1", "@x": "'@x", "main.f": "main.f", "a\x1bb": `a\x1bb`} {
-		if got := cellText(text); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-	}
 }

@@ -53,6 +53,11 @@ func newPair(x, y Column, l List) pair {
 	return p
 }
 
+// OverSamples returns a function that correlates metrics over the samples of a list.
+func OverSamples(l List) func(x, y *Metric) Correlation {
+	return func(x, y *Metric) Correlation { return Correlate(x.Column, y.Column, l) }
+}
+
 // Correlate correlates two metrics over a list.
 func Correlate(x, y Column, l List) Correlation {
 	p := newPair(x, y, l)

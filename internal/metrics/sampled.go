@@ -322,18 +322,25 @@ func (t *Table) span(text string) (Column, error) {
 		}
 		*side.to = d
 	}
-	l, err := t.Within(s)
+	l, err := t.Within(s, "")
 	return l.column(), err
 }
 
-// Within returns the samples in a span of time.
-func (t *Table) Within(s views.Span) (List, error) {
+// Within returns the samples in a span of time that are in a list; "" is all.
+func (t *Table) Within(s views.Span, list string) (List, error) {
 	l := NewList(t.samples)
 	first, end, err := s.Samples(t.r)
 	for i := first; err == nil && i < end; i++ {
 		l.Add(int(i))
 	}
-	return l, err
+	if err != nil || list == "" {
+		return l, err
+	}
+	in, err := t.List(list)
+	if err != nil {
+		return l, err
+	}
+	return l.And(in), nil
 }
 
 // numbered returns a predicate that is true for some samples, given by their

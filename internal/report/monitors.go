@@ -1,9 +1,7 @@
 package report
 
 import (
-	"encoding/csv"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 
@@ -204,25 +202,12 @@ func (m *Monitors) WriteJSON(w io.Writer) error {
 
 // WriteCSV writes a line for each monitor. What is undefined is empty.
 func (m *Monitors) WriteCSV(w io.Writer) error {
-	c := csv.NewWriter(w)
-	_ = c.Write([]string{"name", "layer", "kind", "expr", "unit", "samples", "min", "median",
-		"mean", "max", "standard deviation", "sum",
-		"ratio of sums", "restarts", "resolution", "source", "unmeasured"})
+	c := NewCSV(w)
+	c.Row("name", "layer", "kind", "expr", "unit", "samples", "min", "median", "mean", "max",
+		"standard deviation", "sum", "ratio of sums", "restarts", "resolution", "source", "unmeasured")
 	for _, r := range m.rows() {
-		line := []string{r.Name, r.Layer, r.Kind, r.Expr, r.Unit, strconv.Itoa(r.N)}
-		for _, x := range []float64{r.Min, r.Median, r.Mean, r.Max, r.Deviance, r.Sum, r.Ratio} {
-			line = append(line, csvNumber(x))
-		}
-		line = append(line, strconv.Itoa(r.Restarts), r.Resolution, r.Source, r.Unmeasured)
-		_ = c.Write(line)
+		c.Row(r.Name, r.Layer, r.Kind, r.Expr, r.Unit, r.N, r.Min, r.Median, r.Mean, r.Max,
+			r.Deviance, r.Sum, r.Ratio, r.Restarts, r.Resolution, r.Source, r.Unmeasured)
 	}
-	c.Flush()
-	return c.Error()
-}
-
-func csvNumber(x float64) string {
-	if !metrics.Defined(x) || math.IsInf(x, 0) {
-		return ""
-	}
-	return strconv.FormatFloat(x, 'g', -1, 64)
+	return c.End()
 }

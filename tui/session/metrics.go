@@ -59,19 +59,15 @@ func (s *Source) measured() (t *metrics.Table, l metrics.List, over string, err 
 		r = s.Whole
 	}
 	t = metrics.New(r, metrics.OptionsOf(s.Config, s.Options))
-	if l, err = t.Within(s.Options.Span); err != nil {
-		return nil, l, "", err
-	}
-	over = report.Counted(t.Samples(), "sample")
+	list := ""
 	if p := s.Recording.Picked; p != nil {
-		in, err := t.List(p.List)
-		if err != nil {
-			return nil, l, "", err
-		}
-		l = l.And(in)
-		over = fmt.Sprintf("%d of %s (%s)", l.Len(), over, p.List)
+		list = p.List
 	}
-	return t, l, over, nil
+	l, err = t.Within(s.Options.Span, list)
+	if over = report.Counted(t.Samples(), "sample"); list != "" {
+		over = fmt.Sprintf("%d of %s (%s)", l.Len(), over, list)
+	}
+	return t, l, over, err
 }
 
 // Report returns the report that 'cpprof monitors plot --scatter' writes.
@@ -109,9 +105,7 @@ func (m *Matrix) Report(src *Source) (report.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := report.NewMatrix(selected, func(x, y *metrics.Metric) metrics.Correlation {
-		return metrics.Correlate(x.Column, y.Column, l)
-	})
+	r := report.NewMatrix(selected, metrics.OverSamples(l))
 	r.Over, r.Basis = over, report.BasisOf(src.Recording)
 	return r, nil
 }
