@@ -38,6 +38,9 @@ func (f *recordFlags) timeCalls(t terminal, target target) (func() error, error)
 	if err != nil {
 		return nil, usagef("--calls: %w", err)
 	}
+	if !calls.IsFunction(name) {
+		return nil, usagef("--calls %s: the samples show these calls: leave --calls out, and give it to 'cpprof calls' or 'cpprof report'", name)
+	}
 	program, err := probe.OpenPID(target.PID)
 	if err != nil {
 		return nil, fmt.Errorf("--calls: %w", err)

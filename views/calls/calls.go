@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/cpprof/cpprof/internal/edit"
@@ -73,11 +74,19 @@ type UnknownError struct {
 }
 
 func (e *UnknownError) Error() string {
-	if len(e.Similar) > 0 {
-		return fmt.Sprintf("no sample has the function %q: did you mean %s?", e.Function, e.Similar[0])
+	text, hint := fmt.Sprintf("no sample has the function %q", e.Function),
+		"it was not called, took too little time, or is inlined by another name"
+	if key, isLabel := strings.CutPrefix(e.Function, labelPrefix); isLabel {
+		text, hint = fmt.Sprintf("no goroutine has the label %q", key),
+			"the program sets none of this key with pprof.Do"
+	} else if !IsFunction(e.Function) {
+		text, hint = fmt.Sprintf("there is no thread class %q", e.Function),
+			"'cpprof classes' shows them"
 	}
-	return fmt.Sprintf("no sample has the function %q: it was not called, took too little time, or is inlined by another name",
-		e.Function)
+	if len(e.Similar) > 0 {
+		hint = "did you mean " + e.Similar[0] + "?"
+	}
+	return text + ": " + hint
 }
 
 // Of finds the calls of a function in a recording that Recording.Check accepts.
@@ -91,8 +100,15 @@ func Of(r *sampledata.Recording, function string) (*Table, error) {
 	}
 	t := &Table{Function: function, recording: r}
 	timed := r.TimedCalls(function)
-	if !t.findFunction() && timed == nil {
-		return nil, &UnknownError{function, edit.Similar(function, Functions(r))}
+	show := t.stacks
+	if isFunction := t.findFunction(); timed == nil {
+		other := t.marked()
+		if !isFunction && other == nil {
+			return nil, &UnknownError{function, edit.Similar(function, Functions(r))}
+		}
+		if other != nil {
+			show = other
+		}
 	}
 	t.findFrames()
 	if n := r.Samples.Len(); n > 0 {
@@ -103,7 +119,8 @@ func Of(r *sampledata.Recording, function string) (*Table, error) {
 		t.take(timed)
 	} else {
 		t.Source, t.Windows, t.Covered, t.LongestWindow = Samples, 1, t.Duration, t.Duration
-		t.sample()
+		t.sample(show)
+		t.dropInherited()
 	}
 	t.sortCalls()
 	return t, nil
@@ -127,6 +144,11 @@ func Functions(r *sampledata.Recording) (list []string) {
 	}
 	for _, f := range r.Functions {
 		list = append(list, f.Name)
+	}
+	for _, set := range r.LabelSets {
+		for _, l := range set {
+			list = append(list, labelPrefix+l.Key)
+		}
 	}
 	slices.Sort(list)
 	return slices.Compact(list)

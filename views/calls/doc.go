@@ -3,6 +3,7 @@
 //
 //	calls.go      a Table of calls, and how long they took
 //	samples.go    calls as the samples show them
+//	marked.go     calls that a label or a class of goroutines marks
 //	condition.go  which calls: "main.handle > p99"
 //	contrast.go   the slow calls beside the rest
 //	features.go   what calls have in common, for the ranking

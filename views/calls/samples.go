@@ -10,9 +10,33 @@ import (
 type follower struct {
 	open    bool
 	call    Call
-	caller  sampledata.NodeID
+	key     int32
 	last    int32 // the last sample in the function; -1 before the first
 	outside int32 // number of samples outside of it since
+}
+
+// A shown is what a run shows of a call.
+type shown struct {
+	inside bool
+	key    int32 // another call has another one, if it follows at once
+	site   sampledata.Call
+	label  string
+}
+
+// shows returns what a run shows, and false if that is not known.
+type shows func(sampledata.Run) (one shown, known bool)
+
+// stacks shows the calls of the function.
+func (t *Table) stacks(run sampledata.Run) (one shown, known bool) {
+	if run.Stack == sampledata.NoStack || run.Torn {
+		return one, false
+	}
+	at := t.outermost[run.Stack]
+	if at == sampledata.NoStack {
+		return one, true
+	}
+	caller := t.recording.Nodes[at].Parent
+	return shown{inside: true, key: int32(caller), site: t.site(caller)}, true
 }
 
 // sample finds the calls by the samples alone: consecutive samples of one
@@ -25,7 +49,7 @@ type follower struct {
 // call: Touching says how likely that is. A call between two samples is not seen.
 //
 // A torn stack says nothing: what is seen before and after it decides.
-func (t *Table) sample() {
+func (t *Table) sample(show shows) {
 	r := t.recording
 	weights, end := r.Weights(), int32(r.Samples.Len())-1
 	all := make([]follower, r.Goroutines.Len())
@@ -44,11 +68,12 @@ func (t *Table) sample() {
 		f.open = false
 	}
 	for _, run := range r.Runs.All() {
-		if run.Stack == sampledata.NoStack || run.Torn {
+		one, known := show(run)
+		if !known {
 			continue
 		}
-		f, at := &all[run.Goroutine], t.outermost[run.Stack]
-		if at == sampledata.NoStack {
+		f := &all[run.Goroutine]
+		if !one.inside {
 			if f.open {
 				finish(f)
 			}
@@ -57,8 +82,7 @@ func (t *Table) sample() {
 			}
 			continue
 		}
-		caller := r.Nodes[at].Parent
-		if f.open && f.caller != caller {
+		if f.open && f.key != one.key {
 			finish(f)
 		}
 		if !f.open {
@@ -69,9 +93,9 @@ func (t *Table) sample() {
 				}
 			}
 			f.open, f.outside = true, 0
-			f.caller = caller
-			f.call = Call{Goroutine: run.Goroutine, First: run.First, Site: t.site(caller),
-				ID: r.Goroutines.At(run.Goroutine).ID}
+			f.key = one.key
+			f.call = Call{Goroutine: run.Goroutine, First: run.First, Site: one.site,
+				Label: one.label, ID: r.Goroutines.At(run.Goroutine).ID}
 		}
 		f.last = run.Last
 	}
