@@ -33,7 +33,7 @@ type kind struct {
 // come first in the help.
 func kinds() []kind {
 	return []kind{summaryKind(), profileKind(), comparisonKind(), holdersKind(),
-		locksKind(), findingsKind(), treeKind(), scatterKind(), matrixKind(), callsKind()}
+		locksKind(), findingsKind(), treeKind(), scatterKind(), matrixKind(), callsKind(), tracksKind()}
 }
 
 // SessionKinds returns the kinds of windows that a session keeps.

@@ -61,7 +61,8 @@ var windowTests = map[string]windowTest{
 		b.line(":matrix process.resident, cpu.used, time")
 		return b
 	}},
-	"calls": {keys: callsKeys, open: func(t testing.TB) *bench { return callsOf(t) }},
+	"calls":  {keys: callsKeys, open: func(t testing.TB) *bench { return callsOf(t) }},
+	"tracks": {keys: tracksKeys, open: func(t testing.TB) *bench { return tracksOf(t) }},
 	"findings": {keys: findingsKeys, open: func(t testing.TB) *bench {
 		b := newBench(t, Options{Path: "slow.cpprof", Recording: slowRecording(t)})
 		b.keys("W", "j")
@@ -127,6 +128,8 @@ func picks(line int) func(*testing.T, *bench) {
 			case *findingsWindow:
 				got = w.list.current()
 			case *treeWindow:
+				got = w.list.current()
+			case *tracksWindow:
 				got = w.list.current()
 			case *profileWindow:
 				got = w.entries.current()

@@ -36,6 +36,7 @@ var commandTests = map[string]struct {
 	"samples":    {[]string{":samples time > 1"}, shows("⊂ time > 1: ")},
 	"scatter":    {[]string{":scatter goroutines, time"}, shows("time (up) with goroutines (right)")},
 	"calls":      {[]string{":calls bob.(*terminal).run"}, shows("3 Calls bob.(*terminal)", "5 calls")},
+	"tracks":     {[]string{":tracks"}, shows("Thread classes")},
 	"matrix":     {[]string{":matrix goroutines, time"}, shows("r above it")},
 	"locks":      {[]string{":locks"}, shows("3 Locks")},
 	"tree":       {[]string{":tree"}, shows("3 Tree", "Server View: ")},

@@ -76,7 +76,7 @@ class Page {
     if (f >= 0) this.callers(f);
     const button = tab && document.getElementById(`tab-${tab}`);
     if (button && !button.hidden) this.openTab(tab);
-    this.openPicture(pictures.includes(picture) && this.header.times ? picture : 'timeline', name, track);
+    this.openPicture(pictures.includes(picture) ? picture : 'timeline', name, track);
   }
 
   // keep writes what is shown into the URL, so that it can be sent to somebody, and a reload shows the same.
@@ -117,6 +117,7 @@ class Page {
 
   // openPicture shows the timeline, or what only a server can: the calls of a function, or what goroutines did over time.
   openPicture(name, of = '', track = undefined) {
+    if (!this.header.times) name = 'timeline';
     if (name !== 'timeline' && !document.documentElement.dataset.source) {
       this.say("Calls and tracks need a server: 'cpprof web RECORDING' shows them");
       name = 'timeline';
