@@ -31,8 +31,18 @@ type tracksWindow struct {
 	of         bool                     // the first goroutine is open, the others held what it waited for
 
 	from, to time.Duration // the time that is shown; to is 0 for all
-	column   int           // of the cursor
-	columns  int           // as they were last drawn
+	shares   drawnShares
+	column   int // of the cursor
+	columns  int // as they were last drawn
+}
+
+// drawnShares are the shares of classes that were drawn, by line, and what they
+// depend on.
+type drawnShares struct {
+	tracks   *views.Tracks
+	from, to time.Duration
+	columns  int
+	made     map[int][][views.NumTypedTimes]float64
 }
 
 // tracksKind is the kind of this window; every window can open it.
@@ -258,7 +268,7 @@ func (w *tracksWindow) drawTrack(c canvas, line int, from, to time.Duration) {
 	c.text(0, 0, shorten(name, trackNames-2), style)
 	c = c.part(trackNames, 0, w.columns, 1)
 	if w.goroutines == nil {
-		for column, shares := range w.tracks.Shares(&w.tracks.Classes[line], from, to, w.columns) {
+		for column, shares := range w.sharesOf(line, from, to) {
 			w.drawShares(c, column, shares)
 		}
 		return
@@ -269,6 +279,19 @@ func (w *tracksWindow) drawTrack(c canvas, line int, from, to time.Duration) {
 			w.drawTyped(c, column, s.Typed)
 		}
 	}
+}
+
+// sharesOf returns the shares of a class by column. It keeps those of the time
+// that is shown: a class can have very many runs.
+func (w *tracksWindow) sharesOf(line int, from, to time.Duration) [][views.NumTypedTimes]float64 {
+	d := &w.shares
+	if d.tracks != w.tracks || d.from != from || d.to != to || d.columns != w.columns {
+		*d = drawnShares{w.tracks, from, to, w.columns, make(map[int][][views.NumTypedTimes]float64)}
+	}
+	if d.made[line] == nil {
+		d.made[line] = w.tracks.Shares(&w.tracks.Classes[line], from, to, w.columns)
+	}
+	return d.made[line]
 }
 
 // drawShares draws the typed time that most goroutines are in, apart from
