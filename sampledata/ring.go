@@ -172,6 +172,9 @@ func (r *Ring) rotate(at time.Duration) error {
 	for len(r.parts) > 1 && r.parts[1].begin <= at-r.o.Keep {
 		r.parts = slices.Delete(r.parts, 0, 1)
 	}
+	if len(r.parts) > 0 && r.parts[0].begin <= at-r.o.Keep {
+		r.short = false
+	}
 	r.forget()
 	r.parts = append(r.parts, r.newPart(first, at))
 	return nil

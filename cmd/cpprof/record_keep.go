@@ -196,8 +196,12 @@ func (n *narrator) kept(one live.Keeping, times int) {
 		return
 	}
 	n.written = one.Number
-	termtext.Fprintf(n.out, "cpprof: %s: kept the last %v in %s (%d of %d); next: cpprof why %s\n",
-		one.Reason, one.Length.Round(100*time.Millisecond), one.Name, one.Number, times,
+	length := one.Length.Round(100 * time.Millisecond).String()
+	if one.Short {
+		length += " (--max-memory allows no more)"
+	}
+	termtext.Fprintf(n.out, "cpprof: %s: kept the last %s in %s (%d of %d); next: cpprof why %s\n",
+		one.Reason, length, one.Name, one.Number, times,
 		words.Shell(one.Name))
 }
 

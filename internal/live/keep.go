@@ -30,6 +30,7 @@ type KeepOptions struct {
 type Keeping struct {
 	Reason string // such as "main.handle took 812ms"
 	Length time.Duration
+	Short  bool   // it is less than asked for: more would take too much memory
 	Number int    // from 1 up
 	Name   string // of the recording
 	Err    error  // why it was not written
@@ -188,7 +189,7 @@ func (k *Keeper) keep(reason string, end *sampledata.End) error {
 		return nil
 	}
 	if one.Err = err; err == nil {
-		one.Length = kept.Length()
+		one.Length, one.Short = kept.Length(), k.ring.Short()
 		if goesOn {
 			end = &sampledata.End{Detail: fmt.Sprintf("kept at %s, since %s; the program went on",
 				time.Now().Format(time.DateTime), reason)}
