@@ -118,7 +118,8 @@ func TestLatency(t *testing.T) {
 	b.run("cpprof.latency.step(1)")
 	b.until("document.getElementById('panel').innerText.includes('holds it')")
 	b.picture("latency-area")
-	b.until("location.hash.includes('calls=')")
+	b.run("cpprof.openTab('functions'); cpprof.keep()")
+	b.until("location.hash.includes('calls=') && location.hash.includes('tab=functions')")
 	const state = "[cpprof.current.name, cpprof.header.calls, cpprof.picture, cpprof.tab, document.getElementById('only').innerText, location.hash].join(' ')"
 	before := js[string](b, state)
 	b.do(chromedp.Reload(), chromedp.WaitReady("html[data-ready=yes]"))

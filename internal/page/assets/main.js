@@ -74,9 +74,9 @@ class Page {
     this.search();
     const f = callers ? this.header.frames.indexOf(callers) : -1;
     if (f >= 0) this.callers(f);
+    this.openPicture(pictures.includes(picture) ? picture : 'timeline', name, track);
     const button = tab && document.getElementById(`tab-${tab}`);
     if (button && !button.hidden) this.openTab(tab);
-    this.openPicture(pictures.includes(picture) ? picture : 'timeline', name, track);
   }
 
   // keep writes what is shown into the URL, so that it can be sent to somebody, and a reload shows the same.
