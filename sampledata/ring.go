@@ -44,11 +44,12 @@ type RingOptions struct {
 	part   time.Duration // the length of a part; 0: by Keep
 }
 
-// A part is long enough that its first sample, which has all goroutines, costs
-// little.
+// A part is so long that its first sample, which has all goroutines, takes a
+// small share of the time: of many goroutines it takes milliseconds.
 const (
 	ringParts   = 8
 	longestPart = 15 * time.Second
+	firstShare  = 200
 )
 
 // A ringPart is a part of a Ring. Its codes are its own.
@@ -57,6 +58,7 @@ type ringPart struct {
 	rec        *Recording // of a part that does not grow any more; it has no Builder
 	first      int        // number of its first sample in the ring
 	begin, end time.Duration
+	took       time.Duration // to add the first sample
 	origins    []GoroutineID // by own code: the ring's
 	size, base int64         // bytes: now, and after the first sample
 
@@ -142,6 +144,7 @@ func (r *Ring) take(s *Sample, _ time.Duration, changes []Change) error {
 		}
 		p, isFirst = r.growing(s.Time), true
 	}
+	began := time.Now()
 	if isFirst {
 		changes = r.changes[:0]
 		for _, g := range slices.Sorted(maps.Keys(r.live)) {
@@ -153,15 +156,16 @@ func (r *Ring) take(s *Sample, _ time.Duration, changes []Change) error {
 		return err
 	}
 	if p.end, p.size = s.Time, p.memory(); isFirst {
-		p.base = p.size
+		p.base, p.took = p.size, time.Since(began)
 	}
 	return r.fit()
 }
 
 // isFull reports whether a part is to end before a sample.
 func (r *Ring) isFull(p *ringPart, at time.Duration) bool {
+	least := min(max(r.o.part, firstShare*p.took), r.o.Keep)
 	return p.tables.samples > 0 &&
-		(at-p.begin >= r.o.part || p.size >= max(r.o.Memory/ringParts, 2*p.base))
+		(at-p.begin >= least || p.size >= max(r.o.Memory/ringParts, 2*p.base))
 }
 
 // rotate ends the part that grows, and begins another.
