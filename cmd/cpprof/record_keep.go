@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"sync"
@@ -174,8 +175,12 @@ func (f *recordFlags) keep(program, file string, h sampledata.Header, say *narra
 
 // write writes what is kept. After an error, nothing is left of it.
 func (o *outputs) write(name string, kept *sampledata.Kept, e sampledata.End) error {
+	_, missing := os.Lstat(name)
 	w, err := o.create(name, kept.Header())
 	if err != nil {
+		if errors.Is(missing, fs.ErrNotExist) { // otherwise it is somebody else's
+			err = errors.Join(err, os.RemoveAll(name))
+		}
 		return err
 	}
 	if err := kept.Replay(w, e); err != nil {

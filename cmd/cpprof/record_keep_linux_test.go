@@ -3,7 +3,9 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -175,6 +177,42 @@ func TestKeepNotWritable(t *testing.T) {
 	}
 	awaitLine(t, said, "(1 of 1)")
 	awaitLine(t, said, "1 recording kept, as many as --count allows")
+	if _, r := keptRecording(t, dir, 1); r.Samples.Len() == 0 {
+		t.Error("no samples")
+	}
+	if err := c.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A full disk is as a folder that is missing: nothing is left of the recording that did not fit, and the next one has its name.
+func TestKeepFullDisk(t *testing.T) {
+	t.Parallel()
+	target, dir := stalling(t, 9)
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=32k"); err != nil {
+		t.Skipf("a small file system can't be mounted here: %v", err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
+	c, said := keeping(t, dir, "--keep", "1s", "-n", "1", "-p", strconv.Itoa(target.Pid()))
+	time.Sleep(2 * time.Second)
+	fill := filepath.Join(dir, "fill")
+	if err := os.WriteFile(fill, make([]byte, 40<<10), 0o600); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("the disk is not full: %v", err)
+	}
+	if err := c.Process.Signal(syscall.SIGUSR1); err != nil {
+		t.Fatal(err)
+	}
+	awaitLine(t, said, "no space left on device")
+	if _, err := os.Stat(filepath.Join(dir, "run.cpprof")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("something is left: %v", err)
+	}
+	if err := os.Remove(fill); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Process.Signal(syscall.SIGUSR1); err != nil {
+		t.Fatal(err)
+	}
+	awaitLine(t, said, "(1 of 1)")
 	if _, r := keptRecording(t, dir, 1); r.Samples.Len() == 0 {
 		t.Error("no samples")
 	}
