@@ -60,9 +60,6 @@ func (d *decoder) markedGroup(m *pb.MarkedGroup) (g MarkedGroup, err error) {
 		return g, fmt.Errorf("unknown verdict %d or wait %d: a newer cpprof may know it",
 			m.Verdict, m.Wait)
 	}
-	if err := columns(len(m.CallFunction), len(m.CallFile), len(m.CallLine)); err != nil {
-		return g, err
-	}
 	g = MarkedGroup{
 		Verdict: Verdict(m.Verdict), Wait: Wait(m.Wait), Count: int(m.Count),
 		Waited: time.Duration(m.Waited), Kept: int64(m.Kept) - 1,
@@ -79,13 +76,23 @@ func (d *decoder) markedGroup(m *pb.MarkedGroup) (g MarkedGroup, err error) {
 		last += step
 		g.IDs = append(g.IDs, last)
 	}
-	for i, line := range m.CallLine {
-		c := Call{Line: int32(line)}
-		if err := d.textsOf([]*string{&c.Function, &c.File}, m.CallFunction[i],
-			m.CallFile[i]); err != nil {
-			return g, err
-		}
-		g.Calls = append(g.Calls, c)
+	if g.Calls, err = d.markedCalls(m.CallFunction, m.CallFile, m.CallLine); err != nil {
+		return g, err
 	}
-	return g, nil
+	g.Left, err = d.markedCalls(m.LeftFunction, m.LeftFile, m.LeftLine)
+	return g, err
+}
+
+func (d *decoder) markedCalls(functions, files, lines []uint32) (all []Call, err error) {
+	if err := columns(len(functions), len(files), len(lines)); err != nil {
+		return nil, err
+	}
+	for i, line := range lines {
+		c := Call{Line: int32(line)}
+		if err := d.textsOf([]*string{&c.Function, &c.File}, functions[i], files[i]); err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	return all, nil
 }

@@ -37,10 +37,16 @@ func (e *encoder) markedGroup(g *MarkedGroup) *pb.MarkedGroup {
 		out.Goroutine = append(out.Goroutine, id-last)
 		last = id
 	}
-	for _, c := range g.Calls {
-		out.CallFunction = append(out.CallFunction, e.code(c.Function))
-		out.CallFile = append(out.CallFile, e.code(c.File))
-		out.CallLine = append(out.CallLine, uint32(c.Line))
-	}
+	out.CallFunction, out.CallFile, out.CallLine = e.markedCalls(g.Calls)
+	out.LeftFunction, out.LeftFile, out.LeftLine = e.markedCalls(g.Left)
 	return out
+}
+
+func (e *encoder) markedCalls(of []Call) (functions, files, lines []uint32) {
+	for _, c := range of {
+		functions = append(functions, e.code(c.Function))
+		files = append(files, e.code(c.File))
+		lines = append(lines, uint32(c.Line))
+	}
+	return functions, files, lines
 }

@@ -53,6 +53,9 @@ type MarkedGroup struct {
 	Waited  time.Duration `json:"-"` // the longest wait, at least; 0 if not known
 	Kept    int64         `json:"-"` // bytes that only these goroutines keep; -1 if not known
 	Creator Call          `json:"-"` // of the first goroutine; empty if not known
+	// where functions can return with the lock that they wait for, if no
+	// goroutine holds it
+	Left []Call `json:"left,omitempty"`
 }
 
 // A Call is a place in the code.
@@ -132,6 +135,7 @@ func (m *Marking) Verdicts() map[int64]Verdict {
 const (
 	MaxMarkedGroups = 4096
 	MaxMarkedCalls  = 128     // of a group
+	MaxMarkedLeft   = 16      // of a group
 	MaxMarked       = 1 << 17 // goids
 	MaxMarkedEdges  = 1 << 18
 )
@@ -183,15 +187,19 @@ func (g *MarkedGroup) check() error {
 		return fmt.Errorf("%d bytes kept", g.Kept)
 	case len(g.Calls) > MaxMarkedCalls:
 		return fmt.Errorf("%d calls, more than %d", len(g.Calls), MaxMarkedCalls)
+	case len(g.Left) > MaxMarkedLeft:
+		return fmt.Errorf("%d places of returns, more than %d", len(g.Left), MaxMarkedLeft)
 	}
 	for i, id := range g.IDs {
 		if id < 1 || i > 0 && g.IDs[i-1] >= id {
 			return fmt.Errorf("goroutine %d is none or not in order", id)
 		}
 	}
-	for i := range g.Calls {
-		if err := g.Calls[i].check(); err != nil {
-			return err
+	for _, calls := range [][]Call{g.Calls, g.Left} {
+		for i := range calls {
+			if err := calls[i].check(); err != nil {
+				return err
+			}
 		}
 	}
 	return checkLine(g.Creator.Line)

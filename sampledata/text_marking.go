@@ -33,19 +33,23 @@ func (r *textReader) markedGroup(l *textLine) error {
 	return l.read(groupFields(&r.marked.Groups[len(r.marked.Groups)-1]))
 }
 
-// markedCall reads a call of the group above it, or who has created its
-// goroutines.
+// markedCall reads a call of the group above it, who has created its
+// goroutines, or where a function can return with the lock.
 func (r *textReader) markedCall(l *textLine) error {
 	if r.marked == nil || len(r.marked.Groups) == 0 {
 		return l.keyword.errorf("a call without a group of a marking above it")
 	}
 	g := &r.marked.Groups[len(r.marked.Groups)-1]
-	if l.keyword.word == "creator" {
+	to := &g.Calls
+	switch l.keyword.word {
+	case "creator":
 		g.Creator = Call{}
 		return l.read(callFields(&g.Creator))
+	case "left":
+		to = &g.Left
 	}
-	g.Calls = append(g.Calls, Call{})
-	return l.read(callFields(&g.Calls[len(g.Calls)-1]))
+	*to = append(*to, Call{})
+	return l.read(callFields(&(*to)[len(*to)-1]))
 }
 
 // checkMarking checks the marking, whose lines have all been read.

@@ -53,6 +53,7 @@ import (
 //	    group VERDICT WAIT [count=N] [ids=N,...] [reason=TEXT] [doubt=TEXT] [waited=TIME] [kept=N] [reaches=N,...]
 //	        call FUNCTION [file=PATH] [line=N]                                # innermost first
 //	        creator FUNCTION [file=PATH] [line=N]
+//	        left FUNCTION [file=PATH] [line=N]
 //	warning KIND COUNT MESSAGE
 //	end CAUSE [time=TIME] [status=N] [detail=TEXT]                            # the last line
 //
@@ -222,6 +223,7 @@ var textLines = map[string]func(*textReader, *textLine) error{
 	"marking": (*textReader).marking, "group": (*textReader).markedGroup,
 	"edge": (*textReader).markedEdge, "call": (*textReader).markedCall,
 	"creator": (*textReader).markedCall,
+	"left":    (*textReader).markedCall,
 	"sample":  (*textReader).beginSample,
 	"warning": (*textReader).warning, "end": (*textReader).end,
 }

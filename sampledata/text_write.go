@@ -179,6 +179,9 @@ func (s *textSink) Mark(m *Marking) {
 		if g.Creator != (Call{}) {
 			s.fields("\t\tcreator", callFields(&g.Creator))
 		}
+		for i := range g.Left {
+			s.fields("\t\tleft", callFields(&g.Left[i]))
+		}
 	}
 	for i := range m.Edges {
 		s.fields("\tedge", edgeFields(&m.Edges[i]))

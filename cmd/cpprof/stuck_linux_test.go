@@ -235,3 +235,24 @@ func TestStuckRecordingLong(t *testing.T) {
 		t.Errorf("without a marking: status %d: %s", status, errs)
 	}
 }
+
+// If no goroutine holds a lock, the functions are named that can return with it.
+func TestStuckLeftLocked(t *testing.T) {
+	t.Parallel()
+	target := fixture.Start(t, fixture.Build(t, "leftlocked"))
+	needsTracing(t, target.Pid())
+	text, errs := "", ""
+	for try := 0; try < 5 && !strings.Contains(text, "holds the lock"); try++ { // it takes a moment to get stuck
+		text, errs, _ = runStuck(t, "-p", fmt.Sprint(target.Pid()), "--max-halt", "500ms")
+	}
+	for _, want := range []string{
+		"no goroutine that is left holds the lock", "main.(*store).update (main.go:30)", "main.(*store).forgets (main.go:88)",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("it lacks %q:\n%s%s", want, text, errs)
+		}
+	}
+	if strings.Contains(text, "(*store).balanced (") || strings.Contains(text, "(*store).take (") {
+		t.Errorf("a function that gives the lock back is blamed:\n%s", text)
+	}
+}

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -227,7 +228,7 @@ func causeOf(f *stuck.Finding) string {
 	case stuck.Itself:
 		return itself(f)
 	case stuck.HolderGone:
-		return "no goroutine that is left holds the lock: it was not given back"
+		return "no goroutine that is left holds the lock: " + notGivenBack(f.Groups[0].Left)
 	case stuck.NobodyLeft:
 		return fmt.Sprintf("no goroutine that is left can %s", what)
 	case stuck.NilChannel:
@@ -239,6 +240,18 @@ func causeOf(f *stuck.Finding) string {
 		return fmt.Sprintf("nothing that can run can %s", what)
 	}
 	return fmt.Sprintf("nothing was seen that can %s", what)
+}
+
+// notGivenBack says where functions can return with a lock.
+func notGivenBack(left []sampledata.Call) string {
+	var places []string
+	for _, c := range left {
+		places = append(places, fmt.Sprintf("%s (%s:%d)", c.Function, filepath.Base(c.File), c.Line))
+	}
+	if len(places) == 0 {
+		return "it was not given back"
+	}
+	return strings.Join(places, " or ") + " can return without giving it back"
 }
 
 // itself says that a goroutine waits for itself.

@@ -48,6 +48,9 @@ func (g *Group) marked(room int) sampledata.MarkedGroup {
 	for _, f := range g.Frames[:min(len(g.Frames), sampledata.MaxMarkedCalls)] {
 		out.Calls = append(out.Calls, callOf(f))
 	}
+	for _, f := range g.Left {
+		out.Left = append(out.Left, callOf(f))
+	}
 	return out
 }
 

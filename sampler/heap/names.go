@@ -22,6 +22,7 @@ func (x *Examination) name(groups []Group, code *syncflow.Analyzer) {
 			g.Name = x.nameOf(g.Goroutines[:min(len(g.Goroutines), nameTries)], code)
 		}
 	}
+	x.blame(groups, code)
 }
 
 // nameOf returns the name of what goroutines at one place wait for; "" if they

@@ -42,6 +42,9 @@ type Group struct {
 	Creator    pclntab.Frame
 	Goroutines []*Goroutine
 	Name       string // of what they wait for; "" if not known
+	// where functions can return with the lock that they wait for, if no
+	// goroutine holds it
+	Left []pclntab.Frame
 
 	// Kept is the memory that only this group keeps: their stacks, and what
 	// these alone reach. It is -1 if that is not known.

@@ -2389,8 +2389,12 @@ type MarkedGroup struct {
 	CallFile        []uint32 `protobuf:"varint,14,rep,packed,name=call_file,json=callFile,proto3" json:"call_file,omitempty"`
 	CallLine        []uint32 `protobuf:"varint,15,rep,packed,name=call_line,json=callLine,proto3" json:"call_line,omitempty"`
 	Name            uint32   `protobuf:"varint,16,opt,name=name,proto3" json:"name,omitempty"` // string code: of what they wait for, as in LockNames; empty if not known
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Of a lock that no goroutine holds, at most 16: where functions return with it: string code, string code, line.
+	LeftFunction  []uint32 `protobuf:"varint,17,rep,packed,name=left_function,json=leftFunction,proto3" json:"left_function,omitempty"`
+	LeftFile      []uint32 `protobuf:"varint,18,rep,packed,name=left_file,json=leftFile,proto3" json:"left_file,omitempty"`
+	LeftLine      []uint32 `protobuf:"varint,19,rep,packed,name=left_line,json=leftLine,proto3" json:"left_line,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *MarkedGroup) Reset() {
@@ -2526,6 +2530,27 @@ func (x *MarkedGroup) GetName() uint32 {
 		return x.Name
 	}
 	return 0
+}
+
+func (x *MarkedGroup) GetLeftFunction() []uint32 {
+	if x != nil {
+		return x.LeftFunction
+	}
+	return nil
+}
+
+func (x *MarkedGroup) GetLeftFile() []uint32 {
+	if x != nil {
+		return x.LeftFile
+	}
+	return nil
+}
+
+func (x *MarkedGroup) GetLeftLine() []uint32 {
+	if x != nil {
+		return x.LeftLine
+	}
+	return nil
 }
 
 // What an instrument in the running program measured of one function. At most 256 functions in a recording.
@@ -3442,7 +3467,7 @@ const file_sampledata_proto_rawDesc = "" +
 	"\x02to\x18\x02 \x01(\x03R\x02to\x12\x0e\n" +
 	"\x02at\x18\x03 \x01(\x04R\x02at\x12\x12\n" +
 	"\x04sure\x18\x04 \x01(\bR\x04sure\x12\x14\n" +
-	"\x05taken\x18\x05 \x01(\rR\x05taken\"\xf4\x03\n" +
+	"\x05taken\x18\x05 \x01(\rR\x05taken\"\xd3\x04\n" +
 	"\vMarkedGroup\x127\n" +
 	"\averdict\x18\x01 \x01(\x0e2\x1d.cpprof.sampledata.v1.VerdictR\averdict\x124\n" +
 	"\x04wait\x18\x02 \x01(\x0e2 .cpprof.sampledata.v1.MarkedWaitR\x04wait\x12\x16\n" +
@@ -3459,7 +3484,10 @@ const file_sampledata_proto_rawDesc = "" +
 	"\rcall_function\x18\r \x03(\rR\fcallFunction\x12\x1b\n" +
 	"\tcall_file\x18\x0e \x03(\rR\bcallFile\x12\x1b\n" +
 	"\tcall_line\x18\x0f \x03(\rR\bcallLine\x12\x12\n" +
-	"\x04name\x18\x10 \x01(\rR\x04nameJ\x04\b\t\x10\n" +
+	"\x04name\x18\x10 \x01(\rR\x04name\x12#\n" +
+	"\rleft_function\x18\x11 \x03(\rR\fleftFunction\x12\x1b\n" +
+	"\tleft_file\x18\x12 \x03(\rR\bleftFile\x12\x1b\n" +
+	"\tleft_line\x18\x13 \x03(\rR\bleftLineJ\x04\b\t\x10\n" +
 	"\"\xc4\x04\n" +
 	"\x05Probe\x12\x1a\n" +
 	"\bfunction\x18\x01 \x01(\rR\bfunction\x12\x12\n" +

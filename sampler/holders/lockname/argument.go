@@ -8,6 +8,18 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 )
 
+// NameOfPath returns the name of the lock at the end of a path from an
+// argument of a function; "" if its types don't say.
+func (n *Namer) NameOfPath(p *syncflow.LockPath) (name string) {
+	defer debuginfo.Damaged(new(error))
+	if n.debug == nil || len(p.Offsets) == 0 {
+		return ""
+	}
+	const anywhere = 1 << 32
+	name, _ = direct(n.byPaths(&Waiter{Lock: anywhere, Paths: []syncflow.LockPath{*p}}), anywhere)
+	return name
+}
+
 // byPaths returns the objects that hold the lock, by the variables through
 // which the waiter's function reached it: those that lay in the registers of
 // the paths. The code proves that, although the registers have other values

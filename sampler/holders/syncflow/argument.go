@@ -47,10 +47,8 @@ func (a *Analyzer) LockPaths(f *unwind.Frame) (paths []LockPath) {
 	}
 	pointers := w.pointersTo(w.waitedFor(s, a.callee(w.code[i].Target).role))
 	for _, p := range pointers {
-		n := w.values.nodes[p.base]
-		if r := machinecode.Reg(n.a); n.kind == kEntry &&
-			slices.Contains(a.machine.arguments[:], r) {
-			paths = append(paths, LockPath{w.f.Entry, r, p.offsets})
+		if path := w.fromArgument(&p); path != nil {
+			paths = append(paths, *path)
 		}
 	}
 	for k := i; k >= max(0, i-maxLookBack) && len(pointers) > 0 && len(paths) < maxLockPaths; k-- {
@@ -59,6 +57,17 @@ func (a *Analyzer) LockPaths(f *unwind.Frame) (paths []LockPath) {
 		}
 	}
 	return paths
+}
+
+// fromArgument returns a path that begins with an argument of the function;
+// nil if the pointer is none.
+func (w *flow) fromArgument(p *pointer) *LockPath {
+	n := w.values.nodes[p.base]
+	r := machinecode.Reg(n.a)
+	if n.kind != kEntry || !slices.Contains(w.a.machine.arguments[:], r) {
+		return nil
+	}
+	return &LockPath{w.f.Entry, r, p.offsets}
 }
 
 // waitedFor returns the address of the lock, channel, group or condition that a

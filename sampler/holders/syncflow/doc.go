@@ -72,6 +72,7 @@
 //	expr.go, locks_at.go      expressions; what a frame at one place says about locks
 //	doubtful.go               locks that may be held
 //	passed_on.go              locks that a function does not release
+//	left_locked.go            locks with which a function may return
 //	held.go                   the locks that a goroutine holds, by all of its frames, and by interfaces
 //	actions.go                what a goroutine may still do
 //	flow_actions.go           what the instructions of a function do to channels, WaitGroups and Conds

@@ -1,0 +1,89 @@
+package heap
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler/holders/syncflow"
+	"github.com/cpprof/cpprof/sampler/target/gobinary/pclntab"
+	"github.com/cpprof/cpprof/sampler/target/goruntime"
+)
+
+const (
+	maxBlamed = 8         // locks
+	blameWork = 4_000_000 // for all of them; see syncflow.Refill
+	maxLeft   = 3         // places for each
+)
+
+// blame finds out, of locks that no goroutine holds, which functions can
+// return without having given them back.
+func (x *Examination) blame(groups []Group, code *syncflow.Analyzer) {
+	held := map[uint64]bool{}
+	for i := range groups {
+		for _, g := range groups[i].Goroutines {
+			for _, h := range g.Holds {
+				held[h.Lock] = held[h.Lock] || !goruntime.IsSync(h.In.Func)
+			}
+		}
+	}
+	found := map[string][]pclntab.Frame{}
+	code.Refill(blameWork)
+	for i := range groups {
+		g := &groups[i]
+		lock := g.Goroutines[0].Lock
+		if g.Verdict != sampledata.Stuck || lock == 0 || held[lock] || g.Name == "" {
+			continue
+		}
+		left, known := found[g.Name]
+		if !known && len(found) < maxBlamed {
+			left = x.leftBy(g.Name, lock, code)
+			found[g.Name] = left
+		}
+		g.Left = left
+	}
+}
+
+// leftBy returns where functions of a lock's package can return with it. If
+// not all of them could be analysed, it returns none: the one at fault may be
+// another one.
+func (x *Examination) leftBy(name string, lock uint64, code *syncflow.Analyzer) (
+	places []pclntab.Frame) {
+	namer, err := x.Namer()
+	if err != nil {
+		return nil
+	}
+	prefix := packageOf(name) + "."
+	for i := range x.bin.Table.Len() {
+		f, ok := x.bin.Table.At(i)
+		if !ok || !strings.HasPrefix(f.Name(), prefix) {
+			continue
+		}
+		left, more := code.LeftLocked(f)
+		if !more {
+			return nil
+		}
+		for _, l := range left {
+			if l.Address != lock && (l.Path == nil || namer.NameOfPath(l.Path) != name) {
+				continue
+			}
+			frames, ok := x.bin.Table.Frames(nil, l.PC)
+			if !ok {
+				continue
+			}
+			if at := frames[len(frames)-1]; !slices.Contains(places, at) {
+				places = append(places, at)
+			}
+		}
+	}
+	return places[:min(len(places), maxLeft)]
+}
+
+// packageOf returns the package of a variable or a type's field.
+func packageOf(name string) string {
+	slash := strings.LastIndexByte(name, '/') + 1
+	if i := strings.IndexByte(name[slash:], '.'); i >= 0 {
+		return name[:slash+i]
+	}
+	return name
+}
