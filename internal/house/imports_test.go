@@ -34,7 +34,7 @@ var order = [][]string{
 	{"internal/agent", "internal/mcp"},
 	{"tui/session"},
 	{"tui"},
-	{"cmd/cpprof", "docs/ask"},
+	{"cmd/cpprof", "cmd/kubectl-cpprof", "docs/ask"},
 }
 
 // platforms are those that have files of their own.
