@@ -33,8 +33,8 @@ func (r *textReader) markedGroup(l *textLine) error {
 	return l.read(groupFields(&r.marked.Groups[len(r.marked.Groups)-1]))
 }
 
-// markedCall reads a call of the group above it, who has created its
-// goroutines, or where a function can return with the lock.
+// markedCall reads a call of the group above it, the creator of its
+// goroutines, or a place at which a function can return with the lock.
 func (r *textReader) markedCall(l *textLine) error {
 	if r.marked == nil || len(r.marked.Groups) == 0 {
 		return l.keyword.errorf("a call without a group of a marking above it")

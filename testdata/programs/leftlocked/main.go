@@ -65,7 +65,7 @@ func flag(k int) bool {
 //go:noinline
 func (s *store) take() { s.mu.Lock(); work(s.n) }
 
-// balanced gives back what take takes, on both ways.
+// balanced unlocks what take has locked, on both ways.
 //
 //go:noinline
 func (s *store) balanced(k int) error {
@@ -79,7 +79,7 @@ func (s *store) balanced(k int) error {
 	return nil
 }
 
-// forgets does not give back what take takes.
+// forgets does not unlock it if it fails.
 //
 //go:noinline
 func (s *store) forgets(k int) error {
@@ -92,7 +92,7 @@ func (s *store) forgets(k int) error {
 	return nil
 }
 
-// deferred gives it back on every way.
+// deferred unlocks on every way.
 //
 //go:noinline
 func (s *store) deferred(k int) (int, error) {
