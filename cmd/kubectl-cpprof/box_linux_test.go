@@ -164,6 +164,9 @@ exe=$1/target && shift 2 && exec setpriv --reuid 1000 --regid 1000 --clear-group
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := cmd.StdinPipe(); err != nil { // never ends
+		t.Fatal(err)
+	}
 	if err := cmd.Start(); err != nil {
 		t.Skipf("no unshare, which makes namespaces: %v", err)
 	}

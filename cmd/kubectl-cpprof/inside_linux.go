@@ -66,28 +66,31 @@ func hold() error {
 	}
 }
 
-// lock locks the file until this process ends, and marks it.
-func lock() error {
+// lock returns the file, locked until it is closed, and marks it.
+func lock() (*os.File, error) {
 	f, err := os.OpenFile(lockPath, os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	locked = f // not to be collected
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
-		return err
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
+	if err == nil {
+		_, err = f.WriteString("x")
 	}
-	_, err = f.WriteString("x")
-	return err
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
 }
-
-var locked *os.File
 
 // serve runs cpprof, and sends what it made to standard output. It ends cpprof
 // when standard input ends or has something.
 func serve(process string, args []string) (int, error) {
-	if err := lock(); err != nil {
+	locked, err := lock()
+	if err != nil {
 		return 0, err
 	}
+	defer locked.Close()
 	folder, err := os.MkdirTemp("", "run-")
 	if err != nil {
 		return 0, err
