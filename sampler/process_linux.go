@@ -270,7 +270,9 @@ func (p *Process) denied(status []byte, cause error) error {
 		e.Advice = "run cpprof as root outside, or inside that container"
 	case uid != "" && uid != strconv.Itoa(os.Geteuid()) && os.Geteuid() != 0:
 		e.What = "permission denied: the process belongs to user " + uid
-		e.Advice = "run as that user, or " + capability
+		// /proc/PID/mem can be opened by its user only
+		e.Advice = "run as that user, or grant CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH " +
+			"(sudo setcap cap_sys_ptrace,cap_dac_read_search=ep $(which cpprof))"
 	default:
 		if scope, err := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope"); err == nil &&
 			strings.TrimSpace(string(scope)) != "0" {
