@@ -70,7 +70,7 @@ type ringPart struct {
 	holderSets map[HolderSetID]HolderSetID
 }
 
-// NewRing starts a recording of which only the end is kept.
+// NewRing starts a recording that keeps only its last part.
 func NewRing(h Header, o RingOptions) *Ring {
 	if o.part == 0 {
 		o.part = min(o.Keep/ringParts, longestPart)

@@ -160,7 +160,7 @@ func (j *joiner) begin(p keptPart) {
 	j.holderSets = make([]HolderSetID, len(p.HolderSets))
 }
 
-// The codes that replay asks for are those of the part.
+// replay asks for codes, and gets the part's own.
 
 func (j *joiner) Function(Function) FunctionID        { return 0 }
 func (j *joiner) Node(Node) NodeID                    { return 0 }
@@ -234,7 +234,7 @@ func (j *joiner) Sample(s Sample, changes []Change) error {
 	return j.Sink.Sample(s, list)
 }
 
-// gone returns the changes before those of the part's first sample: goroutines
+// gone returns the changes before the part's first sample: goroutines
 // that the part before had and this one does not, and the states that earlier
 // samples of this part have left.
 func (j *joiner) gone(changes []Change) (list []Change) {

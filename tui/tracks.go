@@ -281,8 +281,8 @@ func (w *tracksWindow) drawTrack(c canvas, line int, from, to time.Duration) {
 	}
 }
 
-// sharesOf returns the shares of a class by column. It keeps those of the time
-// that is shown: a class can have very many runs.
+// sharesOf returns the shares of a class by column. It keeps the shares that
+// are shown: a class can have very many runs.
 func (w *tracksWindow) sharesOf(line int, from, to time.Duration) [][views.NumTypedTimes]float64 {
 	d := &w.shares
 	if d.tracks != w.tracks || d.from != from || d.to != to || d.columns != w.columns {

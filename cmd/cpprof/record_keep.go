@@ -224,7 +224,7 @@ func (n *narrator) waits(f *keepFlags, pid int, file string) {
 		file, at)
 }
 
-// endKept prints how a recording ended of which only parts were kept.
+// endKept prints how a recording with --keep ended.
 func (n *narrator) endKept(became string, written, times int) {
 	switch {
 	case written == times:

@@ -45,3 +45,14 @@ func TestSuggestLonger(t *testing.T) {
 		}
 	}
 }
+
+// A bound that gave way to the samples that an answer needs says what they took, and how to forbid that.
+func TestBoundThatGaveWay(t *testing.T) {
+	var out strings.Builder
+	n := &narrator{out: &out}
+	n.suggestBound(sampler.Result{Bound: sampler.Bound{Flag: "--max-cpu", Share: 0.05, Cost: 115 * time.Millisecond, Used: 0.23}})
+	const want = "cpprof: each sample cost 115ms of processor time: 23% of a core in all, since fewer samples say nothing; '--max-cpu 5%' takes no more than that\n"
+	if out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+}

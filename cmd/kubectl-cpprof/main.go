@@ -42,7 +42,7 @@ Usage:
   kubectl cpprof stuck POD [flags] [-- FLAGS]    what waits for good
   kubectl cpprof record POD [flags] [-- FLAGS]   until Ctrl-C, or for the time after -d
 
-FLAGS are those of 'cpprof COMMAND', such as --json.
+FLAGS are any flags of 'cpprof COMMAND', such as --json.
 
 Examples:
   kubectl cpprof why api-7d9f -c server --image registry.example.com/cpprof:v0.1.0

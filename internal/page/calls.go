@@ -95,8 +95,8 @@ type latencyMap struct {
 	Note string `json:"note"`
 }
 
-// latency returns the heat map of a function's calls. It marks those of a
-// condition.
+// latency returns the heat map of a function's calls. It marks the calls that a
+// condition selects.
 func (s *shown) latency(q url.Values) (any, error) {
 	t, err := s.callsOf(q.Get("function"))
 	var c calls.Condition

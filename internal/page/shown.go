@@ -130,7 +130,7 @@ func (s *shown) tableOf(text string) (*calls.Table, calls.Condition, error) {
 	return t, c, err
 }
 
-// callsOf returns the calls of a function. It keeps those of the last one.
+// callsOf returns the calls of a function. It keeps the last function's calls.
 func (s *shown) callsOf(function string) (*calls.Table, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,7 +17,7 @@ type lineTotals struct {
 
 // source returns the source of a function in a view, by the names that the page
 // has for them. It counts the hits of a view's lines on first use, and keeps
-// those of one view.
+// one view's counts.
 func (s *shown) source(q url.Values) (any, error) {
 	view, function, condition := q.Get("view"), q.Get("function"), q.Get("calls")
 	p, err := s.within(condition)

@@ -67,7 +67,7 @@ func run() (good bool, err error) {
 	return check(folder, kinds)
 }
 
-// A served is what a server says of itself when it ends.
+// A served is what a server prints when it ends.
 type served struct {
 	kinds         []string // of the stalls
 	requests      int
