@@ -145,12 +145,8 @@ func regexpSize(e *syntax.Regexp) int {
 // firstOdd returns the offset of the first character that occurs neither in
 // names nor in regular expressions for names, or -1.
 func firstOdd(s string) int {
-	for i, r := range s {
-		if r < ' ' || r == 0x7f || r == utf8.RuneError {
-			return i
-		}
-	}
-	return -1
+	return strings.IndexFunc(s,
+		func(r rune) bool { return r < ' ' || r == 0x7f || r == utf8.RuneError })
 }
 
 // String returns the pattern as it was written.

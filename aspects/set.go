@@ -59,12 +59,8 @@ const msgExcludesOnly = `there are only exclusions: add "*" for everything but w
 // excludesOnly reports whether all patterns are exclusions, and there is at
 // least one.
 func (a Aspect) excludesOnly() bool {
-	for _, p := range a.patterns {
-		if !p.exclude {
-			return false
-		}
-	}
-	return len(a.patterns) > 0
+	return len(a.patterns) > 0 &&
+		!slices.ContainsFunc(a.patterns, func(p Pattern) bool { return !p.exclude })
 }
 
 // Name returns the aspect's name, with its "@".
@@ -130,12 +126,7 @@ func (s *Set) find(name string) int {
 	if name == "" || name[0] != '@' {
 		name = "@" + name
 	}
-	for i, a := range s.aspects {
-		if a.name == name {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(s.aspects, func(a Aspect) bool { return a.name == name })
 }
 
 // With returns a set with further aspects. A known name replaces the earlier

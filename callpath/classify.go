@@ -2,6 +2,7 @@ package callpath
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/cpprof/cpprof/views/calltree"
 )
@@ -106,13 +107,5 @@ func (a *Matcher) root(t *calltree.Tree, p Path) State {
 // the root's frame.
 func onlyRoot(t *calltree.Tree) bool {
 	fns := t.Funcs()
-	if t.BeginsPart(fns[0]) {
-		return true
-	}
-	for _, f := range fns[1:] {
-		if f == fns[0] {
-			return false
-		}
-	}
-	return true
+	return t.BeginsPart(fns[0]) || !slices.Contains(fns[1:], fns[0])
 }

@@ -2,6 +2,7 @@ package callpath
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/cpprof/cpprof/views/calltree"
 )
@@ -143,10 +144,7 @@ func newMatcher(t *calltree.Tree, m *calltree.Membership, p Path,
 			a.column[f] = min(c, a.shared)
 		}
 	}
-	a.table = make([]State, rows<<a.shift)
-	for i := range a.table {
-		a.table[i] = unknown
-	}
+	a.table = slices.Repeat([]State{unknown}, rows<<a.shift)
 	return a, possible
 }
 

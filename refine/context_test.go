@@ -172,7 +172,7 @@ func TestDisplay(t *testing.T) {
   0.750 f
   0.250 h
 `)
-	s.Open(1)
+	s.Open(2)
 	s.SetDisplay(Display{ByOwn: true, Own: true, OfParent: true, Filter: "G"})
 	if s.Arranged() {
 		t.Error("own times are known before Arrange")

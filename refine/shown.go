@@ -86,13 +86,14 @@ func (s *Session) Auto(at callpath.Path, maxSteps int) int {
 	return steps
 }
 
-// Open refines the root by its calls in place. Then it refines each new entry
-// in the same way, for a number of levels.
+// Open refines the root by its calls in place. Then it refines each entry
+// in the same way, down to a number of levels.
 func (s *Session) Open(levels int) {
 	for range levels {
 		var leaves []callpath.Path
-		s.Walk(func(e *Entry, _ int) {
-			if last, _ := e.Path.Last(); len(e.Children) == 0 && !last.Aspect() {
+		s.Walk(func(e *Entry, depth int) {
+			last, _ := e.Path.Last()
+			if depth < levels && len(e.Children) == 0 && !last.Aspect() {
 				leaves = append(leaves, e.Path)
 			}
 		})

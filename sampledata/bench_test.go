@@ -25,7 +25,7 @@ func writeBench(b testing.TB, name string, monitors int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if err := synthetic.Record(synthetic.Monitored(w, monitors), benchSamples, benchGoroutines, benchShare); err != nil {
+	if err := synthetic.Record(withMonitors(w, monitors), benchSamples, benchGoroutines, benchShare); err != nil {
 		b.Fatal(err)
 	}
 	if err := w.Close(); err != nil {
@@ -110,7 +110,7 @@ func heap() float64 {
 
 func TestSyntheticRecordingIsGood(t *testing.T) {
 	b := sampledata.NewBuilder(synthetic.Header())
-	if err := synthetic.Record(synthetic.Monitored(b, benchMonitors), 300, 200, 0.05); err != nil {
+	if err := synthetic.Record(withMonitors(b, benchMonitors), 300, 200, 0.05); err != nil {
 		t.Fatal(err)
 	}
 	r := b.Recording()

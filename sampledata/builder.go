@@ -106,7 +106,7 @@ func (b *Builder) addPoint(sample int32, m *measurement) {
 	s.column.add(sample, m)
 	if m.measured && s.Kind == Nominal && m.step == uint64(len(s.Words)) {
 		// a refused sample may have added others
-		s.Words = b.tables.monitors.words[m.id].list[:m.step+1]
+		s.Words = b.tables.monitors.words[m.id].All[:m.step+1]
 	}
 }
 

@@ -92,6 +92,21 @@ func (c *TimedCall) check(arguments int) error {
 	return checkLine(c.Site.Line)
 }
 
+// Until cuts what is after the end of a recording: probes go on timing calls
+// when there are no more samples.
+func (t *CallTable) Until(end time.Duration) {
+	t.Windows = slices.DeleteFunc(t.Windows, func(w CallWindow) bool { return w.From >= end })
+	for i := range t.Windows {
+		t.Windows[i].To = min(t.Windows[i].To, end)
+	}
+	t.Calls = slices.DeleteFunc(t.Calls, func(c TimedCall) bool { return c.Begin >= end })
+	for i := range t.Calls {
+		if c := &t.Calls[i]; c.End > end {
+			c.End, c.CutEnd = end, true
+		}
+	}
+}
+
 // addCalls adds what is new of a table to a list of tables.
 func addCalls(list []CallTable, t CallTable) ([]CallTable, error) {
 	if err := t.check(); err != nil {

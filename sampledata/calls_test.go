@@ -2,6 +2,7 @@ package sampledata
 
 import (
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -79,5 +80,17 @@ func TestCallsGrow(t *testing.T) {
 	equal(t, r, b.Recording())
 	if c := r.TimedCalls("main.handle"); c == nil || len(c.Calls) != 3*2*maxRows+2 || len(c.Windows) != 8 || c.Note != "the end" {
 		t.Errorf("the calls are %+v", c)
+	}
+}
+
+// What is after the end of a recording is cut.
+func TestCallsUntil(t *testing.T) {
+	table := CallTable{Windows: []CallWindow{{0, 5}, {7, 12}, {13, 14}}, Calls: []TimedCall{{Begin: 1, End: 4}, {Begin: 8, End: 10},
+		{Begin: 9, End: 11}, {Begin: 10, End: 12}}}
+	table.Until(10)
+	want := CallTable{Windows: []CallWindow{{0, 5}, {7, 10}}, Calls: []TimedCall{{Begin: 1, End: 4}, {Begin: 8, End: 10},
+		{Begin: 9, End: 10, CutEnd: true}}}
+	if !reflect.DeepEqual(table, want) {
+		t.Errorf("got %+v", table)
 	}
 }

@@ -188,7 +188,7 @@ func checkSuccessive(before, run Run) error {
 	if before.Last >= run.First {
 		return fmt.Errorf("overlaps")
 	}
-	if before.Last+1 == run.First && before.State() == run.State() {
+	if before.Last+1 == run.First && before.State() == run.State() && !run.Run.waits() {
 		return fmt.Errorf("should be one with")
 	}
 	return nil

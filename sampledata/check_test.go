@@ -82,7 +82,11 @@ var mutations = []struct {
 	{"run 1: not in order after run 0", func(r *Recording) { changeRun(r, 1, func(p *plainRun) { p.goroutine = 0 }) }},
 	{"run 1: not in order after run 0", func(r *Recording) { l := r.Runs.list.list.chunks[0]; l[0], l[1] = l[1], l[0] }},
 	{"run 2: overlaps run 1 of the same goroutine", func(r *Recording) { changeRun(r, 1, func(p *plainRun) { p.last = 2 }) }},
-	{"run 2: should be one with run 1 of the same goroutine", func(r *Recording) { changeRun(r, 2, func(p *plainRun) { p.state = r.Runs.list.at(1).state }) }},
+	{"run 2: should be one with run 1 of the same goroutine", func(r *Recording) {
+		for i := 1; i <= 2; i++ {
+			changeRun(r, i, func(p *plainRun) { p.state = r.Runs.list.at(0).state })
+		}
+	}},
 	{"run 0: stack 2 is none of the 2 nodes", func(r *Recording) { changeState(r, 0, func(s *State) { s.Stack = 2 }) }},
 	{"run 0: stack -2 is none of the 2 nodes", func(r *Recording) { changeState(r, 0, func(s *State) { s.Stack = -2 }) }},
 	{"run 0: unknown run state 6", func(r *Recording) { changeState(r, 0, func(s *State) { s.Run = 6 }) }},

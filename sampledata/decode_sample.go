@@ -24,7 +24,7 @@ func (d *decoder) addChanges(m *pb.Changes) error {
 		if g < 0 || g > math.MaxInt32 {
 			return fmt.Errorf("change of %d, which is no goroutine", g)
 		}
-		c := Change{Goroutine: GoroutineID(g), Gone: m.Mode[i] == 0}
+		c := Change{Goroutine: GoroutineID(g), Gone: m.Mode[i] == 0, Again: true}
 		if !c.Gone {
 			if int64(m.Mode[i]) > int64(len(d.modes)) {
 				return fmt.Errorf("mode %d is none of the %d modes", m.Mode[i], len(d.modes))

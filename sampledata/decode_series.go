@@ -162,10 +162,10 @@ func (d *seriesDecoder) word(id MonitorID, code uint64) (uint64, error) {
 		return 0, fmt.Errorf("word %d is none of the %d strings", code, len(d.texts))
 	}
 	words := &d.b.tables.monitors.words[id]
-	before := len(words.list)
+	before := len(words.All)
 	index := words.code(d.texts[code])
 	if index == uint64(before) && before < fewWords {
 		d.codes[id] = append(d.codes[id], code)
 	}
-	return index, d.budget.Take(int64(len(words.list)-before) * wordMemory)
+	return index, d.budget.Take(int64(len(words.All)-before) * wordMemory)
 }

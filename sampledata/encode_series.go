@@ -33,7 +33,7 @@ func (e *encoder) series(to *pb.Sample, t *monitors, measured []measurement) {
 		}
 		value := m.step
 		if t.forms[m.id] == word {
-			value = uint64(e.code(t.words[m.id].list[m.step]))
+			value = uint64(e.code(t.words[m.id].All[m.step]))
 		}
 		to.Values = binary.AppendUvarint(binary.AppendUvarint(to.Values, head), value)
 	}

@@ -3,15 +3,16 @@ package sampledata
 import (
 	"iter"
 	"slices"
+
+	"github.com/cpprof/cpprof/internal/intern"
 )
 
 // Goroutines are the goroutines of a recording, by GoroutineID. A server can
 // have hundreds of thousands of goroutines, created at few places: each takes
 // 32 bytes.
 type Goroutines struct {
-	list   chunked[storedGoroutine]
-	sites  []Site
-	bySite map[Site]int32 // where in sites
+	list  chunked[storedGoroutine]
+	sites intern.List[Site, int32]
 }
 
 // A storedGoroutine is a Goroutine with an index into Goroutines.sites for its
@@ -29,7 +30,7 @@ func (l *Goroutines) Len() int { return l.list.len() }
 // At returns a goroutine.
 func (l *Goroutines) At(id GoroutineID) Goroutine {
 	g := l.list.at(int(id))
-	return Goroutine{ID: g.id, Start: g.start, Site: l.sites[g.site], Parent: g.parent,
+	return Goroutine{ID: g.id, Start: g.start, Site: l.sites.All[g.site], Parent: g.parent,
 		System: g.system, GC: g.isGC}
 }
 
@@ -53,23 +54,15 @@ func (l *Goroutines) add(g Goroutine) { l.list.add(l.stored(g)) }
 func (l *Goroutines) replace(id GoroutineID, g Goroutine) { *l.list.at(int(id)) = l.stored(g) }
 
 func (l *Goroutines) stored(g Goroutine) storedGoroutine {
-	site, ok := l.bySite[g.Site]
-	if !ok {
-		if l.bySite == nil {
-			l.bySite = make(map[Site]int32)
-		}
-		site = int32(len(l.sites))
-		l.sites, l.bySite[g.Site] = append(l.sites, g.Site), site
-	}
-	return storedGoroutine{g.ID, g.Parent, g.Start, site, g.System, g.GC}
+	return storedGoroutine{g.ID, g.Parent, g.Start, l.sites.Number(g.Site), g.System, g.GC}
 }
 
 // clip returns the goroutines so far. Those that are added to l later do not
 // change the result.
 func (l *Goroutines) clip() Goroutines {
-	return Goroutines{list: l.list.clip(), sites: slices.Clip(l.sites)}
+	return Goroutines{list: l.list.clip(), sites: intern.List[Site, int32]{All: slices.Clip(l.sites.All)}}
 }
 
 func (l *Goroutines) memory() int64 {
-	return int64(l.Len())*goroutineMemory + int64(len(l.sites))*siteMemory
+	return int64(l.Len())*goroutineMemory + int64(len(l.sites.All))*siteMemory
 }

@@ -39,7 +39,8 @@ type MarkedEdge struct {
 	Taken string // the function that has taken the lock; "" if it is no lock
 }
 
-// A MarkedGroup is goroutines that wait at one place, with one verdict.
+// A MarkedGroup is goroutines that wait at one place, with one verdict. Those
+// that are live are there if they have waited for minutes.
 type MarkedGroup struct {
 	Count   int     `json:"goroutines"`
 	IDs     []int64 `json:"ids"`    // goids, ascending; not all if there are very many
@@ -116,6 +117,22 @@ func (m *Marking) Number(v Verdict) (n int) {
 	return n
 }
 
+// Waits returns how long goroutines wait, at most, that wait at the same place
+// as one does, by goid. It lacks goroutines of which that is not known, and
+// those that are live and have not waited for minutes.
+func (m *Marking) Waits() map[int64]time.Duration {
+	waits := map[int64]time.Duration{}
+	if m == nil {
+		return waits
+	}
+	for i := range m.Groups {
+		for _, id := range m.Groups[i].IDs {
+			waits[id] = m.Groups[i].Waited
+		}
+	}
+	return waits
+}
+
 // Verdicts returns the verdicts of goroutines, by goid. It has no goroutine
 // that is live.
 func (m *Marking) Verdicts() map[int64]Verdict {
@@ -125,7 +142,9 @@ func (m *Marking) Verdicts() map[int64]Verdict {
 	verdicts := map[int64]Verdict{}
 	for i := range m.Groups {
 		for _, id := range m.Groups[i].IDs {
-			verdicts[id] = m.Groups[i].Verdict
+			if m.Groups[i].Verdict != Live {
+				verdicts[id] = m.Groups[i].Verdict
+			}
 		}
 	}
 	return verdicts
@@ -175,7 +194,7 @@ func (m *Marking) check() error {
 
 func (g *MarkedGroup) check() error {
 	switch {
-	case g.Verdict < NotMoved || g.Verdict > Stuck:
+	case g.Verdict > Stuck:
 		return fmt.Errorf("unknown verdict %d", g.Verdict)
 	case g.Wait > ForNothing:
 		return fmt.Errorf("unknown wait %d", g.Wait)

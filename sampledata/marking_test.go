@@ -29,7 +29,7 @@ func drawMarking(t *rapid.T) *Marking {
 		ids := rapid.SliceOfNDistinct(rapid.Int64Range(1, 99), 0, 4, rapid.ID[int64]).Draw(t, "ids")
 		slices.Sort(ids)
 		g := MarkedGroup{
-			Verdict: Verdict(rapid.IntRange(1, 3).Draw(t, "verdict")), Wait: Wait(rapid.IntRange(0, 8).Draw(t, "wait")),
+			Verdict: Verdict(rapid.IntRange(0, 3).Draw(t, "verdict")), Wait: Wait(rapid.IntRange(0, 8).Draw(t, "wait")),
 			Reason: text.Draw(t, "reason"), Name: text.Draw(t, "name"), Doubt: text.Draw(t, "group's doubt"), Count: len(ids) + rapid.IntRange(1, 9).Draw(t, "more"),
 			Waited: time.Duration(number.Draw(t, "waited")), Kept: int64(number.Draw(t, "kept")) - 1,
 			Calls: rapid.SliceOfN(call, 0, 3).Draw(t, "calls"), Creator: call.Draw(t, "creator"),
@@ -65,7 +65,7 @@ func TestCheckOfMarkings(t *testing.T) {
 	for want, damage := range map[string]func(*Marking, *MarkedGroup){
 		"negative number":         func(m *Marking, _ *MarkedGroup) { m.Heap = -1 },
 		"more than 4096":          func(m *Marking, _ *MarkedGroup) { m.Groups = make([]MarkedGroup, 4097) },
-		"unknown verdict 0":       func(_ *Marking, g *MarkedGroup) { g.Verdict = Live },
+		"unknown verdict 4":       func(_ *Marking, g *MarkedGroup) { g.Verdict = Stuck + 1 },
 		"unknown wait 9":          func(_ *Marking, g *MarkedGroup) { g.Wait = 9 },
 		"2 of them listed":        func(_ *Marking, g *MarkedGroup) { g.Count = 1 },
 		"negative wait":           func(_ *Marking, g *MarkedGroup) { g.Waited = -1 },

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/cpprof/cpprof/internal/intern"
 )
 
 // maxMonitors bounds the monitors of a recording. Each has a column of values.
@@ -23,31 +25,19 @@ type monitors struct {
 
 // A wordTable assigns codes to the values of a nominal monitor, in the order in
 // which they come.
-type wordTable struct {
-	list  []string
-	codes map[string]uint64
-}
+type wordTable struct{ intern.List[string, int] }
 
 // fewWords is up to how many words are compared one by one, which is faster
 // than to look one up.
 const fewWords = 8
 
 func (t *wordTable) code(w string) uint64 {
-	if len(t.list) <= fewWords {
-		if i := slices.Index(t.list, w); i >= 0 {
+	if len(t.All) <= fewWords {
+		if i := slices.Index(t.All, w); i >= 0 {
 			return uint64(i)
 		}
 	}
-	code, ok := t.codes[w]
-	if !ok {
-		if t.codes == nil {
-			t.codes = make(map[string]uint64)
-		}
-		code = uint64(len(t.list))
-		t.codes[w] = code
-		t.list = append(t.list, w)
-	}
-	return code
+	return uint64(t.Number(w))
 }
 
 // A measurement is a reading that differs from the one in the previous sample,

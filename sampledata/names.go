@@ -12,6 +12,10 @@ var (
 )
 
 func (r RunState) String() string { return nameOf(runStateNames, int(r)) }
+
+// waits reports whether two runs in a row may be the same: the goroutine has
+// run in between.
+func (r RunState) waits() bool    { return r == Waiting || r == Blocked }
 func (e Evidence) String() string { return nameOf(evidenceNames, int(e)) }
 func (l Layer) String() string    { return nameOf(layerNames, int(l)) }
 func (k Kind) String() string     { return nameOf(kindNames, int(k)) }

@@ -2,6 +2,8 @@ package sampledata
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -80,10 +82,7 @@ func (p *picker) Sample(s Sample, changes []Change) error {
 	if p.kept[i+1] == p.kept[i] {
 		return nil
 	}
-	p.changes = p.changes[:0]
-	for _, c := range p.latest {
-		p.changes = append(p.changes, c)
-	}
+	p.changes = slices.AppendSeq(p.changes[:0], maps.Values(p.latest))
 	clear(p.latest)
 	p.numbers = append(p.numbers, int32(i))
 	s.Weight = time.Duration(p.weights.Of(i, i+1))

@@ -178,6 +178,10 @@ func (d *drawer) sample() {
 		case 1:
 			changes = append(changes, Change{Goroutine: g, State: d.state(z)})
 			d.alive[g] = true
+		case 2:
+			if old, alive := d.b.state(g); alive {
+				changes = append(changes, Change{Goroutine: g, Again: true, State: old})
+			}
 		}
 	}
 	s := Sample{

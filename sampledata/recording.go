@@ -328,9 +328,11 @@ type Sink interface {
 }
 
 // A Change is how a goroutine differs from the previous sample: it has a new
-// state, or is gone.
+// state, or is gone. Other changes are left out, except of a goroutine that
+// waits again.
 type Change struct {
 	Goroutine GoroutineID
 	Gone      bool
+	Again     bool // it has run in between, though it may wait as before
 	State     State
 }

@@ -55,7 +55,7 @@ func (r *Recording) replay(sink Sink) error {
 			if int(begun.First) > i {
 				break
 			}
-			changes = append(changes, Change{Goroutine: begun.Goroutine, State: begun.State()})
+			changes = append(changes, Change{Goroutine: begun.Goroutine, Again: true, State: begun.State()})
 		}
 		for _, e := range ends[endsBefore[i]:endsBefore[i+1]] {
 			changes = append(changes, Change{Goroutine: r.Runs.At(int(e)).Goroutine, Gone: true})

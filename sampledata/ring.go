@@ -1,6 +1,7 @@
 package sampledata
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -62,19 +63,13 @@ type ringPart struct {
 	origins    []GoroutineID // by own code: the ring's
 	size, base int64         // bytes: now, and after the first sample
 
-	// Own codes by the ring's, plus 1; 0 for none.
-	functions  []FunctionID
-	nodes      []NodeID
-	goroutines map[GoroutineID]GoroutineID
-	labelSets  map[LabelSetID]LabelSetID
-	holderSets map[HolderSetID]HolderSetID
+	recoder                                // from the ring's codes
+	goroutines map[GoroutineID]GoroutineID // own codes by the ring's
 }
 
 // NewRing starts a recording that keeps only its last part.
 func NewRing(h Header, o RingOptions) *Ring {
-	if o.part == 0 {
-		o.part = min(o.Keep/ringParts, longestPart)
-	}
+	o.part = cmp.Or(o.part, min(o.Keep/ringParts, longestPart))
 	r := &Ring{
 		keeper: &keeper{tables: newTables()}, header: h.normal(), o: o,
 		goroutines: make(map[GoroutineID]Goroutine), labelSets: make(map[LabelSetID][]Label),
@@ -82,6 +77,13 @@ func NewRing(h Header, o RingOptions) *Ring {
 	}
 	r.stores = []store{r}
 	return r
+}
+
+// Allow sets how many bytes the ring may take, from now on.
+func (r *Ring) Allow(memory int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.o.Memory = memory
 }
 
 // Probe does nothing: a probe sums up all calls since it was put in.
@@ -119,11 +121,15 @@ func (r *Ring) growing(begin time.Duration) *ringPart {
 }
 
 func (r *Ring) newPart(first int, begin time.Duration) *ringPart {
-	return &ringPart{
-		Builder: NewBuilder(r.header), first: first, begin: begin,
-		goroutines: make(map[GoroutineID]GoroutineID),
-		labelSets:  make(map[LabelSetID]LabelSetID), holderSets: make(map[HolderSetID]HolderSetID),
+	p := &ringPart{Builder: NewBuilder(r.header), first: first, begin: begin,
+		goroutines: make(map[GoroutineID]GoroutineID)}
+	p.recoder = recoder{
+		to:        p.Builder,
+		labelSet:  func(id LabelSetID) []Label { return r.labelSets[id] },
+		holderSet: func(id HolderSetID) []GoroutineID { return r.holderSets[id] },
+		goroutine: func(g GoroutineID) GoroutineID { return r.goroutineIn(p, g) },
 	}
+	return p
 }
 
 // take passes a sample to the part that grows, or to a new one.
@@ -187,8 +193,7 @@ func (r *Ring) rotate(at time.Duration) error {
 // close drops what only a growing part needs.
 func (p *ringPart) close() {
 	p.rec = p.last()
-	p.Builder, p.functions, p.nodes, p.goroutines = nil, nil, nil, nil
-	p.labelSets, p.holderSets = nil, nil
+	p.Builder, p.recoder, p.goroutines = nil, recoder{}, nil
 }
 
 // fit drops parts until the ring fits into its memory.
@@ -248,6 +253,7 @@ func (r *Ring) forget() {
 
 // pass passes a sample to a part, in the part's codes.
 func (r *Ring) pass(p *ringPart, s *Sample, changes []Change, isFirst bool) error {
+	p.recoder.functions, p.recoder.nodes = r.functions, r.nodes
 	values := &r.tables.monitors
 	for _, m := range values.list[len(p.tables.monitors.list):] {
 		p.Monitor(m)
@@ -265,88 +271,23 @@ func (r *Ring) pass(p *ringPart, s *Sample, changes []Change, isFirst bool) erro
 	}
 	own := make([]Change, len(changes))
 	for i, c := range changes {
-		own[i] = Change{Goroutine: r.goroutineIn(p, c.Goroutine), Gone: c.Gone}
+		own[i] = Change{Goroutine: r.goroutineIn(p, c.Goroutine), Gone: c.Gone, Again: c.Again}
 		if !c.Gone {
-			own[i].State = r.stateIn(p, c.State)
+			own[i].State = p.recoder.state(c.State)
 		}
 	}
 	of := *s
-	of.Processors = slices.Clone(s.Processors)
-	for i, g := range of.Processors {
-		if g >= 0 {
-			of.Processors[i] = r.goroutineIn(p, g)
-		}
-	}
+	of.Processors = p.recoder.processors(s.Processors)
 	return p.Sample(of, own)
-}
-
-func (r *Ring) stateIn(p *ringPart, s State) State {
-	s.Stack = r.nodeIn(p, s.Stack)
-	if s.Release != 0 {
-		s.Release = ReleaseAt(r.nodeIn(p, s.Release.Stack()))
-	}
-	if s.Labels != 0 {
-		own, ok := p.labelSets[s.Labels]
-		if !ok {
-			own = p.LabelSet(r.labelSets[s.Labels])
-			p.labelSets[s.Labels] = own
-		}
-		s.Labels = own
-	}
-	if s.Holders != 0 {
-		own, ok := p.holderSets[s.Holders]
-		if !ok {
-			var set []GoroutineID
-			for _, g := range r.holderSets[s.Holders] {
-				set = append(set, r.goroutineIn(p, g))
-			}
-			own = p.HolderSet(set)
-			p.holderSets[s.Holders] = own
-		}
-		s.Holders = own
-	}
-	return s
-}
-
-func (r *Ring) functionIn(p *ringPart, id FunctionID) FunctionID {
-	if id < 0 {
-		return id
-	}
-	p.functions = extended(p.functions, int(id))
-	if p.functions[id] == 0 {
-		p.functions[id] = p.Function(r.functions[id]) + 1
-	}
-	return p.functions[id] - 1
-}
-
-func (r *Ring) nodeIn(p *ringPart, id NodeID) NodeID {
-	if id == NoStack {
-		return id
-	}
-	p.nodes = extended(p.nodes, int(id))
-	if p.nodes[id] == 0 {
-		n := r.nodes[id]
-		n.Parent, n.Function = r.nodeIn(p, n.Parent), r.functionIn(p, n.Function)
-		p.nodes[id] = p.Node(n) + 1
-	}
-	return p.nodes[id] - 1
 }
 
 func (r *Ring) goroutineIn(p *ringPart, id GoroutineID) GoroutineID {
 	own, ok := p.goroutines[id]
 	if !ok {
 		g := r.goroutines[id]
-		g.Start = r.functionIn(p, g.Start)
+		g.Start = p.recoder.function(g.Start)
 		own = p.Goroutine(g)
 		p.goroutines[id], p.origins = own, append(p.origins, id)
 	}
 	return own
-}
-
-// extended returns a list that has an element at an index.
-func extended[T any](list []T, at int) []T {
-	if n := at + 1 - len(list); n > 0 {
-		return append(list, make([]T, n)...)
-	}
-	return list
 }

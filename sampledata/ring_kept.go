@@ -145,19 +145,17 @@ type joiner struct {
 	isFirst  bool                  // the result has no sample of the part
 	left     map[GoroutineID]State // by the part's codes: in the samples that are left out
 	monitors []MonitorID
-
-	// The result's codes by the part's, plus 1; 0 for none.
-	nodes      []NodeID
-	labelSets  []LabelSetID
-	holderSets []HolderSetID
+	recoder  recoder // from the part's codes
 }
 
 func (j *joiner) begin(p keptPart) {
 	j.part, j.isFirst, j.left = p, true, make(map[GoroutineID]State)
 	j.monitors = nil
-	j.nodes = make([]NodeID, len(p.Nodes))
-	j.labelSets = make([]LabelSetID, len(p.LabelSets))
-	j.holderSets = make([]HolderSetID, len(p.HolderSets))
+	j.recoder = recoder{
+		to: j.Sink, functions: p.Functions, nodes: p.Nodes, goroutine: j.goroutine,
+		labelSet:  func(id LabelSetID) []Label { return p.LabelSets[id] },
+		holderSet: func(id HolderSetID) []GoroutineID { return p.HolderSets[id] },
+	}
 }
 
 // replay asks for codes, and gets the part's own.
@@ -215,21 +213,18 @@ func (j *joiner) Sample(s Sample, changes []Change) error {
 	var list []Change
 	if j.isFirst {
 		list = j.gone(changes)
-		j.isFirst = false
 	}
 	for _, c := range changes {
-		list = append(list, j.change(c.Goroutine, c.Gone, c.State))
+		of := j.change(c.Goroutine, c.Gone, c.State)
+		of.Again = !j.isFirst // a part begins with all states
+		list = append(list, of)
 	}
+	j.isFirst = false
 	s.Time -= j.kept.from
 	if j.samples == 0 {
 		s.Missed, s.SamplerCPU, s.LostHalt, s.Suspended = 0, 0, 0, 0
 	}
-	s.Processors = slices.Clone(s.Processors)
-	for i, g := range s.Processors {
-		if g >= 0 {
-			s.Processors[i] = j.goroutine(g)
-		}
-	}
+	s.Processors = j.recoder.processors(s.Processors)
 	j.samples++
 	return j.Sink.Sample(s, list)
 }
@@ -266,29 +261,7 @@ func (j *joiner) change(g GoroutineID, gone bool, s State) Change {
 		return Change{Goroutine: j.goroutine(g), Gone: true}
 	}
 	j.alive[ring] = true
-	s.Stack = j.node(s.Stack)
-	if s.Release != 0 {
-		s.Release = ReleaseAt(j.node(s.Release.Stack()))
-	}
-	if s.Labels != 0 {
-		own := &j.labelSets[s.Labels]
-		if *own == 0 {
-			*own = j.Sink.LabelSet(j.part.LabelSets[s.Labels]) + 1
-		}
-		s.Labels = *own - 1
-	}
-	if s.Holders != 0 {
-		own := &j.holderSets[s.Holders]
-		if *own == 0 {
-			var set []GoroutineID
-			for _, h := range j.part.HolderSets[s.Holders] {
-				set = append(set, j.goroutine(h))
-			}
-			*own = j.Sink.HolderSet(set) + 1
-		}
-		s.Holders = *own - 1
-	}
-	return Change{Goroutine: j.goroutine(g), State: s}
+	return Change{Goroutine: j.goroutine(g), State: j.recoder.state(s)}
 }
 
 func (j *joiner) goroutine(g GoroutineID) GoroutineID {
@@ -296,26 +269,11 @@ func (j *joiner) goroutine(g GoroutineID) GoroutineID {
 	id, ok := j.goroutines[ring]
 	if !ok {
 		one := j.part.Goroutines.At(g)
-		if one.Start >= 0 {
-			one.Start = j.Sink.Function(j.part.Functions[one.Start])
-		}
+		one.Start = j.recoder.function(one.Start)
 		id = j.Sink.Goroutine(one)
 		j.goroutines[ring] = id
 	}
 	return id
-}
-
-func (j *joiner) node(n NodeID) NodeID {
-	if n == NoStack {
-		return n
-	}
-	if j.nodes[n] == 0 {
-		node := j.part.Nodes[n]
-		node.Parent = j.node(node.Parent)
-		node.Function = j.Sink.Function(j.part.Functions[node.Function])
-		j.nodes[n] = j.Sink.Node(node) + 1
-	}
-	return j.nodes[n] - 1
 }
 
 // lockNames returns the names of locks by the samples of the result. If a lock

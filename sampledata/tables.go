@@ -310,7 +310,7 @@ func (t *tables) realChanges(changes []Change,
 		if err := t.sizes.state(c.State); err != nil {
 			return nil, fmt.Errorf("goroutine %d: %w", c.Goroutine, err)
 		}
-		if !alive || old != c.State {
+		if !alive || old != c.State || c.Again && c.State.Run.waits() {
 			kept = append(kept, c)
 		}
 	}

@@ -8,29 +8,20 @@ func (r *textReader) marking(l *textLine) error {
 	return r.b.newMarking(r.marked)
 }
 
-// markedEdge reads an edge of the marking above it.
-func (r *textReader) markedEdge(l *textLine) error {
-	if r.marked == nil {
-		return l.keyword.errorf("an edge without a marking above it")
+// markingPart reads an edge or a group of the marking above it. All are checked
+// at the end: a group may reach a later one.
+func (r *textReader) markingPart(l *textLine) error {
+	m := r.marked
+	switch {
+	case m == nil:
+		return l.keyword.errorf("%s without a marking above it", l.keyword.word)
+	case len(m.Edges) > MaxMarkedEdges, len(m.Groups) > MaxMarkedGroups:
+		return l.keyword.errorf("a marking has at most %d edges and %d groups", MaxMarkedEdges,
+			MaxMarkedGroups)
+	case l.keyword.word == "edge":
+		return l.read(edgeFields(added(&m.Edges)))
 	}
-	if len(r.marked.Edges) == MaxMarkedEdges {
-		return l.keyword.errorf("a marking has at most %d edges", MaxMarkedEdges)
-	}
-	r.marked.Edges = append(r.marked.Edges, MarkedEdge{})
-	return l.read(edgeFields(&r.marked.Edges[len(r.marked.Edges)-1]))
-}
-
-// markedGroup reads a group of the marking above it. All groups are checked at
-// the end: one may reach a later one.
-func (r *textReader) markedGroup(l *textLine) error {
-	if r.marked == nil {
-		return l.keyword.errorf("a group without a marking above it")
-	}
-	if len(r.marked.Groups) == MaxMarkedGroups {
-		return l.keyword.errorf("a marking has at most %d groups", MaxMarkedGroups)
-	}
-	r.marked.Groups = append(r.marked.Groups, MarkedGroup{})
-	return l.read(groupFields(&r.marked.Groups[len(r.marked.Groups)-1]))
+	return l.read(groupFields(added(&m.Groups)))
 }
 
 // markedCall reads a call of the group above it, the creator of its
@@ -48,8 +39,7 @@ func (r *textReader) markedCall(l *textLine) error {
 	case "left":
 		to = &g.Left
 	}
-	*to = append(*to, Call{})
-	return l.read(callFields(&(*to)[len(*to)-1]))
+	return l.read(callFields(added(to)))
 }
 
 // checkMarking checks the marking, whose lines have all been read.

@@ -5,22 +5,21 @@ func (r *textReader) probe(l *textLine) error {
 	return r.readProbe(l, probeFields(r.probed))
 }
 
-// site reads a call site of the probe above it.
-func (r *textReader) site(l *textLine) error {
+// probePart reads a call site or an argument of the probe above it.
+func (r *textReader) probePart(l *textLine) error {
 	if r.probed == nil {
-		return l.keyword.errorf("a call site without a probe above it")
+		return l.keyword.errorf("%s without a probe above it", l.keyword.word)
 	}
-	r.probed.Sites = append(r.probed.Sites, CallSite{})
-	return r.readProbe(l, siteFields(&r.probed.Sites[len(r.probed.Sites)-1]))
+	if l.keyword.word == "site" {
+		return r.readProbe(l, siteFields(added(&r.probed.Sites)))
+	}
+	return r.readProbe(l, argumentFields(added(&r.probed.Arguments)))
 }
 
-// argument reads an argument of the probe above it.
-func (r *textReader) argument(l *textLine) error {
-	if r.probed == nil {
-		return l.keyword.errorf("an argument without a probe above it")
-	}
-	r.probed.Arguments = append(r.probed.Arguments, Argument{})
-	return r.readProbe(l, argumentFields(&r.probed.Arguments[len(r.probed.Arguments)-1]))
+// added adds an element to a list, and returns it.
+func added[T any](list *[]T) *T {
+	*list = append(*list, *new(T))
+	return &(*list)[len(*list)-1]
 }
 
 // readProbe reads fields of the last probe, and takes it as it is now.

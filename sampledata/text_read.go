@@ -149,8 +149,7 @@ func readLine(in *bufio.Reader, budget *memory.Budget) (string, error) {
 
 func (r *textReader) at(err error) error {
 	line, column := r.number, 1
-	var place *textError
-	if errors.As(err, &place) {
+	if place, ok := errors.AsType[*textError](err); ok {
 		line, column = cmp.Or(place.line, line), place.column
 	}
 	return fmt.Errorf("read recording from text: line %d, column %d: %w", line, column, err)
@@ -218,10 +217,10 @@ var textLines = map[string]func(*textReader, *textLine) error{
 	"goroutine": (*textReader).goroutine, "labels": (*textReader).labels,
 	"holders": (*textReader).holders, "lock": (*textReader).lockName,
 	"monitor": (*textReader).monitor, "probe": (*textReader).probe,
-	"site": (*textReader).site, "argument": (*textReader).argument,
+	"site": (*textReader).probePart, "argument": (*textReader).probePart,
 	"calls": (*textReader).calls, "window": (*textReader).window, "timed": (*textReader).timedCall,
-	"marking": (*textReader).marking, "group": (*textReader).markedGroup,
-	"edge": (*textReader).markedEdge, "call": (*textReader).markedCall,
+	"marking": (*textReader).marking, "group": (*textReader).markingPart,
+	"edge": (*textReader).markingPart, "call": (*textReader).markedCall,
 	"creator": (*textReader).markedCall,
 	"left":    (*textReader).markedCall,
 	"sample":  (*textReader).beginSample,
@@ -231,8 +230,7 @@ var textLines = map[string]func(*textReader, *textLine) error{
 // locate adds a place to an error that has none, such as one of a Builder: the
 // beginning of the line.
 func (r *textReader) locate(l *textLine, err error) error {
-	var place *textError
-	if errors.As(err, &place) {
+	if _, ok := errors.AsType[*textError](err); ok {
 		return err
 	}
 	return l.keyword.errorf("%v", err)

@@ -9,7 +9,7 @@ func (r *textReader) change(l *textLine) error {
 	if r.sample == nil {
 		return l.keyword.errorf("a goroutine's state without a sample above it")
 	}
-	var c Change
+	c := Change{Again: true}
 	if err := r.goroutineCode(&c.Goroutine).set(l.keyword); err != nil {
 		return err
 	}

@@ -11,6 +11,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/cpprof/cpprof/sampler/target/elffile"
 )
 
 // An Executable describes a Go program's file, without running the program.
@@ -81,7 +83,7 @@ func (e *Executable) format(path string) error {
 		return fmt.Errorf("reading executable: %w", err)
 	}
 	defer f.Close()
-	if x, err := elf.NewFile(f); err == nil {
+	if x, err := elffile.New(f); err == nil {
 		e.OS, e.Arch, e.Entry = elfSystem(x), elfArch(x.Machine), x.Entry
 		e.DWARF = x.Section(".debug_info") != nil || x.Section(".zdebug_info") != nil
 		return nil

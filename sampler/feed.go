@@ -1,6 +1,7 @@
 package sampler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -32,12 +33,8 @@ type FeedOptions struct {
 }
 
 func (o FeedOptions) withDefaults() FeedOptions {
-	if o.Longest == 0 {
-		o.Longest = max(longestRound, o.Least)
-	}
-	if o.Changes == 0 {
-		o.Changes = maxChanges
-	}
+	o.Longest = cmp.Or(o.Longest, max(longestRound, o.Least))
+	o.Changes = cmp.Or(o.Changes, maxChanges)
 	return o
 }
 

@@ -144,9 +144,10 @@ func saturated(t float64) time.Duration {
 // 0.2 ms, the target would lose more, so there are only 9 a second. Of samples
 // that take 10 ms there are 5: a recording with fewer would say nothing.
 //
-// On a slow machine, even 2 samples a second can take more processor time than
-// cpprof uses by default. If the user sets no bound, they get up to five times
-// as much: of samples that take 100 ms there are 2 a second, not one in 2 s.
+// On a slow machine, or if all goroutines are new, the samples that an answer
+// needs can take more processor time than cpprof uses by default. If the user
+// sets no bound, they get up to five times as much: of samples that take 100 ms
+// there are 2 a second, not one in 2 s.
 type pacer struct {
 	interval time.Duration
 	jitter   float64
@@ -157,6 +158,7 @@ type pacer struct {
 	loss     budget         // budget of the processor time that the target loses
 	most     budget         // budget of processor time, for samples below the floor
 	yields   bool           // cpu gives way to most
+	longest  time.Duration  // without a sample, if it does
 	others   float64        // the number of processors but the sampler's
 	begun    bool           // the first sample was taken
 	first    time.Duration  // its processor time
@@ -172,9 +174,11 @@ const Floor = 20
 // minRate is how many samples a second there are whatever the target loses.
 const minRate = 5
 
-// leastRate is how many samples a second there are although they take more
-// processor time than the default bound: up to yielding times as much.
+// needed is how many samples an answer needs, and leastRate how many there are a
+// second in any case, although they take more processor time than the default
+// bound: up to yielding times as much.
 const (
+	needed    = 100
 	leastRate = 2
 	yielding  = 5
 )
@@ -193,12 +197,24 @@ func newPacer(o Options) *pacer {
 		used:     -1,
 	}
 	if o.Yield {
-		p.yields = true
+		p.yields, p.longest = true, time.Second/leastRate
+		if o.Duration > 0 {
+			p.longest = min(p.longest, o.Duration/needed)
+		}
 		p.most = budget{share: yielding * o.MaxCPU, end: o.Duration}
 		p.spare.share = o.MaxCPU // until it is known how many processors are idle
 		p.loss.share = bearable(o.processors(), 0)
 	}
 	return p
+}
+
+// setCPU sets the sampler's own processor time from now on.
+func (p *pacer) setCPU(most float64, now time.Duration) {
+	p.cpu.change(most, now)
+	if p.yields {
+		p.most.change(yielding*most, now)
+		p.spare.change(min(p.spare.share, most), now)
+	}
 }
 
 // yield adapts the budgets to a number of idle processors.
@@ -210,12 +226,12 @@ func (p *pacer) yield(o Options, idle float64, now time.Duration) {
 // next returns the time of the next tick that is not before now. It also
 // returns the number of ticks missed since the last one.
 func (p *pacer) next(now time.Duration) (at time.Duration, missed int64) {
-	atFloor := p.lastAt + p.sparse(Floor)
-	loss := min(p.loss.earliest(p.lastAt, now), p.lastAt+p.sparse(minRate))
+	atFloor := p.lastAt + p.before(time.Second/Floor)
+	loss := min(p.loss.earliest(p.lastAt, now), p.lastAt+p.before(time.Second/minRate))
 	spare := min(p.spare.earliest(p.lastAt, now), atFloor)
 	cpu := p.cpu.earliest(p.lastAt, now)
 	if p.yields {
-		cpu = min(cpu, max(p.most.earliest(p.lastAt, now), p.lastAt+p.sparse(leastRate)))
+		cpu = min(cpu, max(p.most.earliest(p.lastAt, now), p.lastAt+p.before(p.longest)))
 	}
 	from := max(p.halt.earliest(p.lastAt, now), loss, cpu, spare)
 	from = max(now, from-p.rounding())
@@ -237,11 +253,9 @@ func (p *pacer) next(now time.Duration) (at time.Duration, missed int64) {
 // intervals, the delay is seven twelfths of an interval.
 func (p *pacer) rounding() time.Duration { return min(p.interval, time.Second/Floor) * 7 / 12 }
 
-// sparse returns for how long there may be no tick, given the ticks a second. A
+// before returns after how long a tick is due so that there is one in a time. A
 // part of an interval is left for samples that are late.
-func (p *pacer) sparse(rate time.Duration) time.Duration {
-	return max(0, time.Second/rate-p.interval/2)
-}
+func (p *pacer) before(t time.Duration) time.Duration { return max(0, t-p.interval/2) }
 
 // use records that the last tick that next returned has come.
 func (p *pacer) use() { p.used = p.last }

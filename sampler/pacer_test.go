@@ -301,23 +301,29 @@ func TestPacerFloor(t *testing.T) {
 	}
 }
 
-// On a slow machine, the bound that is not the user's gives way to two samples a second, but not to more than five times its share.
+// On a slow machine, the bound that is not the user's gives way to two samples
+// a second, and to a hundred in all, but not to more than five times its share.
 // A bound that the user sets never does.
 func TestPacerGivesWay(t *testing.T) {
-	const end = 100 * time.Second
 	for _, c := range []struct {
+		end   time.Duration
 		cost  time.Duration
 		yield bool
 		least int // of samples
 		most  int
 		share float64 // that is reported; 0: the bound holds
 	}{
-		{10 * time.Millisecond, true, 450, 510, 0},
-		{50 * time.Millisecond, true, 180, 220, 0.1},
-		{115 * time.Millisecond, true, 180, 220, 0.23},
-		{250 * time.Millisecond, true, 90, 105, 0.25},
-		{115 * time.Millisecond, false, 35, 50, 0},
+		{100 * time.Second, 10 * time.Millisecond, true, 450, 510, 0},
+		{100 * time.Second, 50 * time.Millisecond, true, 180, 220, 0.1},
+		{100 * time.Second, 115 * time.Millisecond, true, 180, 220, 0.23},
+		{100 * time.Second, 250 * time.Millisecond, true, 90, 105, 0.25},
+		{100 * time.Second, 115 * time.Millisecond, false, 35, 50, 0},
+		{10 * time.Second, 15 * time.Millisecond, true, 90, 110, 0.15},
+		{3 * time.Second, 4 * time.Millisecond, true, 58, 75, 0.09},
+		{3 * time.Second, 15 * time.Millisecond, true, 40, 55, 0.25},
+		{3 * time.Second, 15 * time.Millisecond, false, 8, 12, 0},
 	} {
+		end := c.end
 		p := newPacer(Options{Rate: 100, Jitter: 1, MaxCPU: 0.05, Duration: end, Yield: c.yield, cpus: 2})
 		p.yield(Options{MaxCPU: 0.05, cpus: 2}, 2, 0)
 		n := 0

@@ -185,8 +185,22 @@ func argumentsOf(pid int) []string {
 	return nil
 }
 
-// awaitExec waits until a new process runs its program.
-func awaitExec(pid int) { argumentsOf(pid) }
+// forkedOnly is the flag of a process that has not executed a program since
+// it was forked (PF_FORKNOEXEC).
+const forkedOnly = 0x40
+
+// awaitExec waits until a new process runs its program. exec.Cmd.Start
+// returns when the kernel closes the child's files, and Linux 6.1 does that
+// while the child still has its parent's memory.
+func awaitExec(pid int) {
+	for range execPatience {
+		if s, err := readStat(pid); err != nil || s.flags&forkedOnly == 0 || s.state == 'Z' {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	argumentsOf(pid)
+}
 
 // HasExecuted reports whether a process that was found, not launched, has
 // executed another program since. What is known of the process, such as its
@@ -260,31 +274,84 @@ func (p *Process) traced(status []byte) error {
 func (p *Process) denied(status []byte, cause error) error {
 	e := &TargetError{PID: p.PID, What: "permission denied"}
 	const capability = "grant CAP_SYS_PTRACE (sudo setcap cap_sys_ptrace=ep $(which cpprof))"
-	uid, _, _ := strings.Cut(field(status, "Uid"), "\t")
+	const wide = "(sudo setcap cap_sys_ptrace,cap_dac_read_search=ep $(which cpprof))"
+	uids := strings.Fields(field(status, "Uid")) // the real one, the effective one, ...
+	uid := ""
+	if len(uids) > 0 {
+		uid = uids[0]
+	}
 	switch {
 	case !errors.Is(cause, os.ErrPermission):
 		e.What = cause.Error()
+	case RootLacks() != "":
+		e.What += ": cpprof is root without " + RootLacks()
+		e.Advice = "a container needs --cap-add SYS_PTRACE,DAC_READ_SEARCH"
 	case len(strings.Fields(field(status, "NSpid"))) > 1:
 		inner := strings.Fields(field(status, "NSpid"))
 		e.What = fmt.Sprintf("permission denied: the process sits in another container (pid %s there)", inner[len(inner)-1])
 		e.Advice = "run cpprof as root outside, or inside that container"
+	case len(uids) > 1 && uids[0] != uids[1] && os.Geteuid() != 0:
+		e.What = "permission denied: the program has the rights of user " + uids[1] + ", too (setuid)"
+		e.Advice = "run cpprof as root, or grant CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH " + wide
 	case uid != "" && uid != strconv.Itoa(os.Geteuid()) && os.Geteuid() != 0:
 		e.What = "permission denied: the process belongs to user " + uid
 		// /proc/PID/mem can be opened by its user only
-		e.Advice = "run as that user, or grant CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH " +
-			"(sudo setcap cap_sys_ptrace,cap_dac_read_search=ep $(which cpprof))"
+		e.Advice = "run as that user, or grant CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH " + wide
 	default:
-		if scope, err := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope"); err == nil &&
-			strings.TrimSpace(string(scope)) != "0" {
-			e.What = "permission denied: the kernel forbids attaching (kernel.yama.ptrace_scope is " + strings.TrimSpace(string(scope)) + ")"
-			e.Advice = "sudo sysctl kernel.yama.ptrace_scope=0, or " + capability +
-				", or launch the program with cpprof record -- COMMAND"
-			break
-		}
-		e.Advice = "run as the same user, or " + capability +
-			"; in a container, start it with --cap-add SYS_PTRACE"
+		e.What, e.Advice = forbidden(capability)
 	}
 	return e
+}
+
+// forbidden says what keeps this process from tracing others of its user.
+func forbidden(capability string) (what, advice string) {
+	text, _ := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope")
+	what = "permission denied"
+	switch scope := strings.TrimSpace(string(text)); {
+	case isSandboxed():
+		return what + ": a sandbox around cpprof (seccomp) refuses system calls",
+			"let it allow ptrace and process_vm_readv; docker and podman do with --security-opt seccomp=unconfined"
+	case scope != "" && scope != "0":
+		what += ": the kernel forbids attaching (kernel.yama.ptrace_scope is " + scope + ")"
+		if scope == "3" {
+			return what, "restart the machine with a smaller one: it can't be changed"
+		}
+		advice = "sudo sysctl kernel.yama.ptrace_scope=0, or " + capability
+		if scope == "1" {
+			advice += ", or launch the program with cpprof record -- COMMAND"
+		}
+		return what, advice
+	}
+	return what, "run as the same user, or " + capability + "; in a container, start it with --cap-add SYS_PTRACE"
+}
+
+// RootLacks returns the capabilities that root lacks to read the programs of
+// other users, as in a container; "" for other users than root.
+func RootLacks() string {
+	own, _ := os.ReadFile("/proc/self/status")
+	has, err := strconv.ParseUint(field(own, "CapEff"), 16, 64)
+	if os.Geteuid() != 0 || err != nil {
+		return ""
+	}
+	var lacks []string
+	if has&(1<<unix.CAP_SYS_PTRACE) == 0 {
+		lacks = append(lacks, "CAP_SYS_PTRACE")
+	}
+	if has&(1<<unix.CAP_DAC_READ_SEARCH|1<<unix.CAP_DAC_OVERRIDE) == 0 {
+		lacks = append(lacks, "CAP_DAC_READ_SEARCH")
+	}
+	return strings.Join(lacks, " and ")
+}
+
+// isSandboxed reports whether no process at all may be read or traced: the
+// kernel itself says of one that does not exist that there is none.
+func isSandboxed() bool {
+	const nobody = 1 << 30 // ids are smaller
+	_, _, trace := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_SEIZE, nobody, 0, 0, 0, 0)
+	var b [1]byte
+	local, remote := []unix.Iovec{{Base: &b[0], Len: 1}}, []unix.RemoteIovec{{Base: 4096, Len: 1}}
+	_, read := unix.ProcessVMReadv(nobody, local, remote, 0)
+	return trace != unix.ESRCH || read != unix.ESRCH
 }
 
 // field returns the value of one line of /proc/PID/status.

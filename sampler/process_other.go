@@ -3,6 +3,7 @@
 package sampler
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"time"
@@ -76,3 +77,50 @@ func (p *Process) Denied(cause error) error {
 	return &TargetError{PID: p.PID, What: cause.Error(),
 		Advice: "run as the same user or with more rights"}
 }
+
+func idleTime() (time.Duration, bool) { return 0, false }
+
+type (
+	family struct{}
+	image  struct{}
+)
+
+func newFamily(*Process, bool) (*family, error) {
+	return nil, errors.New("finding what a command starts works on Linux only: build the program (go build, go test -c) and record that")
+}
+
+func (*family) findChanged(ProgramFilter) []*member { return nil }
+func (*family) reconsider(int)                      {}
+func (*family) scriptRuns() bool                    { return false }
+func (*family) isRunning(int) bool                  { return false }
+
+// Running returns no programs: this system doesn't show what its processes run.
+func Running() []*Process { return nil }
+
+// An Identity tells one program from another. This system shows no more than
+// the process id.
+type Identity struct{ pid int }
+
+// IdentityOf returns which program a process runs now.
+func IdentityOf(pid int) Identity { return Identity{pid} }
+
+// HaltableBy returns no processes: this system doesn't say what a user may
+// halt.
+func HaltableBy([]*Process, User) []*Process { return nil }
+
+// peers knows of no other samplers on this system.
+type peers struct{}
+
+func meetPeers(*Process) *peers { return &peers{} }
+
+func (*peers) next() (p Peer, ok bool) { return Peer{}, false }
+
+func (*peers) has(int) bool { return false }
+
+func (*peers) close() {}
+
+// ProcessorTimeOf returns 0, likewise.
+func ProcessorTimeOf(int) time.Duration { return 0 }
+
+// RootLacks returns "": there are no capabilities.
+func RootLacks() string { return "" }

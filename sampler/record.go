@@ -1,6 +1,7 @@
 package sampler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,7 +36,10 @@ type Options struct {
 	MaxOverhead float64 // maximum share of time that the target is halted; 0: no bound
 	// maximum processor time of the sampler, in cores; 0: no bound. Reading the
 	// program uses at most half of it
-	MaxCPU   float64
+	MaxCPU float64
+	// NowCPU, if not nil, returns what MaxCPU is from now on. It is asked before
+	// each sample.
+	NowCPU   func() float64
 	Duration time.Duration // length of the recording; 0: no limit
 
 	// Yield sets two bounds. For samples above Floor, the processor time is at
@@ -104,9 +108,7 @@ func (o Options) processors() int {
 }
 
 func (o Options) withDefaults() Options {
-	if o.Rate == 0 {
-		o.Rate = DefaultRate
-	}
+	o.Rate = cmp.Or(o.Rate, DefaultRate)
 	return o
 }
 
@@ -205,8 +207,8 @@ func (r *Recording) Record(ctx context.Context, sink sampledata.Sink) (Result, e
 	r.backend.AfterHalt(func() { r.unread = r.monitors.Measure(r.sink) })
 	r.monitors.Define(r.sink)
 	end, err := r.loop(ctx)
-	r.endMarking(ctx, end)
 	r.done.Elapsed = max(r.o.Clock(), 0)
+	r.endMarking(ctx, end)
 	if err != nil {
 		end = sampledata.End{Cause: sampledata.EndFailed, Detail: err.Error()}
 	}
@@ -341,10 +343,16 @@ func (r *recorder) rest() error {
 // yield adapts the processor time for samples above the floor to how busy the
 // machine is.
 func (r *recorder) yield() {
+	now := r.o.Clock()
+	if r.o.NowCPU != nil {
+		if most := r.o.NowCPU(); most != r.o.MaxCPU {
+			r.o.MaxCPU = most
+			r.pace.setCPU(most, now)
+		}
+	}
 	if !r.o.Yield || r.o.MaxCPU == 0 {
 		return
 	}
-	now := r.o.Clock()
 	if idle, ok := r.idle.read(now); ok {
 		r.pace.yield(r.o, idle, now)
 	}

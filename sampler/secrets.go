@@ -2,6 +2,7 @@ package sampler
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -106,13 +107,5 @@ func namesSecret(name string) bool {
 	if len(words) == 0 || len(words) > 1 && placeWord.MatchString(words[len(words)-1]) {
 		return false
 	}
-	if secretPart.MatchString(name) {
-		return true
-	}
-	for _, word := range words {
-		if secretWord.MatchString(word) {
-			return true
-		}
-	}
-	return false
+	return secretPart.MatchString(name) || slices.ContainsFunc(words, secretWord.MatchString)
 }

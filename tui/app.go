@@ -28,6 +28,7 @@ type Options struct {
 	// root
 	Levels   int
 	NoColor  bool
+	Editor   string // the command that shows source; "" is $VISUAL or $EDITOR
 	Greeting string // the first message; "" is none
 
 	// Session is the state of the last Analyzer on this recording; nil if there
@@ -111,6 +112,7 @@ type app struct {
 	options     views.Options
 	threshold   refine.Threshold
 	levels      int
+	editor      string          // a command; "" is $VISUAL or $EDITOR
 	others      *session.Others // recordings that are compared with this one
 	// the path of the one with which the Summary compares this one; "" for none
 	against string
@@ -156,7 +158,8 @@ func newApp(o Options, t *terminal) *app {
 		path: o.Path, recording: o.Recording, whole: o.Recording, config: o.Config,
 		given: o.Config.Aspects, givenMerges: o.Config.Merges,
 		givenLists: o.Config.Lists, options: o.Views, threshold: o.Threshold, levels: o.Levels,
-		theme: newTheme(t.Colors(), o.NoColor), terminal: t, screen: t.Screen, posts: newPosts(),
+		editor: o.Editor,
+		theme:  newTheme(t.Colors(), o.NoColor), terminal: t, screen: t.Screen, posts: newPosts(),
 		jobs: make(map[window]*job), history: make(map[string][]string),
 		others: session.NewOthers(interchange.ReadRecording),
 	}
@@ -205,6 +208,22 @@ func (a *app) toggleIdle() {
 		return
 	}
 	a.say("The time in which goroutines wait for work (@idle) counts: I leaves it out.")
+}
+
+// toggleCreatedBy charges goroutines to those who started them in every window,
+// or each to its own class.
+func (a *app) toggleCreatedBy(string) error {
+	if err := views.CheckCreators(a.recording); err != nil {
+		return err
+	}
+	a.options.CreatedBy = !a.options.CreatedBy
+	a.changed()
+	if a.options.CreatedBy {
+		a.say("Goroutines are charged to those who started them, so that classes overlap: :created-by again undoes it.")
+		return nil
+	}
+	a.say("Each goroutine is charged to its own class.")
+	return nil
 }
 
 // setConfig replaces the configuration in every window.

@@ -11,7 +11,6 @@ import (
 
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
-	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/tui/session"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/calls"
@@ -24,23 +23,14 @@ import (
 type callsWindow struct {
 	a        *app
 	function string // "" for the first proposed one
-	found    foundCalls
+	found    session.FoundCalls
 	content
 
-	column, row             int // of the cursor; rows count from the bottom
-	anchorColumn, anchorRow int // the corner where the user began a rectangle
-	begun, dragged          bool
-	moved                   bool // the cursor is not where it began
-	place                   canvas
-	heat                    *calls.HeatMap // as it was last drawn
-	of                      drawnHeat
-}
-
-// foundCalls are calls, and what the slow ones have more of.
-type foundCalls struct {
-	table    *calls.Table // nil until they are found
-	slow     string       // the condition of the slow ones
-	contrast *calls.Contrast
+	frame                // rows count from the bottom
+	moved bool           // the cursor is not where it began
+	span  views.Span     // that is shown; the zero Span is all
+	heat  *calls.HeatMap // as it was last drawn
+	of    drawnHeat
 }
 
 // drawnHeat is what a heat map depends on.
@@ -48,28 +38,40 @@ type drawnHeat struct {
 	table         *calls.Table
 	columns, rows int
 	calls         string
+	span          views.Span
 }
 
 // callsKind is the kind of this window; every window can open it.
 func callsKind() kind {
 	return kind{
-		Kind: session.Kind{Name: "calls"}, whyNotKept: "':calls' opens it again",
+		Kind: session.CallsKind,
+		reopen: func(a *app, w session.Window) {
+			c := w.(*session.Calls)
+			openCalls(a, c.Function, views.Span{From: c.From, To: c.To})
+		},
 		commands: func(a *app) []command {
 			return []command{newCommand("calls [FUNCTION]",
 				"draw how long the calls of a function took; a rectangle there is the time that counts",
-				func(args string) error {
-					w := &callsWindow{a: a, function: strings.TrimSpace(args)}
-					a.open(w)
-					w.compute()
+				func(function string) error {
+					openCalls(a, function, views.Span{})
 					return nil
 				}, nil)}
 		},
 	}
 }
 
-func (w *callsWindow) title() string        { return "Calls " + shorten(w.function, maxBadge) }
-func (w *callsWindow) commands() []command  { return nil }
-func (w *callsWindow) keep() session.Window { return nil }
+func openCalls(a *app, function string, span views.Span) {
+	w := &callsWindow{a: a, function: strings.TrimSpace(function), span: span}
+	a.open(w)
+	w.compute()
+}
+
+func (w *callsWindow) title() string       { return "Calls " + shorten(w.function, maxBadge) }
+func (w *callsWindow) commands() []command { return nil }
+
+func (w *callsWindow) keep() session.Window {
+	return &session.Calls{Function: w.function, From: w.span.From, To: w.span.To}
+}
 
 // refresh finds the calls again, once for several changes in a row.
 func (w *callsWindow) refresh() { w.once(w.a, w, w.compute) }
@@ -77,70 +79,25 @@ func (w *callsWindow) refresh() { w.once(w.a, w, w.compute) }
 func (w *callsWindow) compute() {
 	r, o, function, only := w.a.whole, w.a.options, w.function, w.a.counts.calls
 	o.Span = views.Span{}
-	compute(&w.content, w.a, w, "Finding calls", func() (foundCalls, error) {
-		return findCalls(r, o, function, only)
-	}, func(f foundCalls) {
+	compute(&w.content, w.a, w, "Finding calls", func() (session.FoundCalls, error) {
+		return session.FindCalls(r, o, function, only)
+	}, func(f session.FoundCalls) {
 		w.found = f
-		if f.table != nil {
-			w.function = f.table.Function
+		if f.Table != nil {
+			w.function = f.Table.Function
 		}
 	})
 }
 
-// findCalls finds the calls of a function, and holds those that count against
-// the rest: if all count, the slowest that are enough.
-func findCalls(r *sampledata.Recording, o views.Options, function, only string) (f foundCalls, err error) {
-	if function == "" {
-		list, err := calls.Propose(r, o)
-		if err != nil {
-			return f, err
-		}
-		if len(list) == 0 {
-			return f, errors.New("no function stands out in which goroutines work from one wait for work to the next: name one, such as ':calls main.handle'")
-		}
-		function = list[0].Function
-	}
-	if f.table, err = calls.Of(r, function); err != nil {
-		return f, err
-	}
-	conditions := []string{">= p99", ">= p90", ">= p50"}
-	if of, c, err := calls.Parse(only); err == nil && of == function && c.String() != "" {
-		conditions = []string{c.String()}
-	}
-	for _, text := range conditions {
-		c, err := calls.ParseCondition(text)
-		if err != nil {
-			return f, err
-		}
-		if f.contrast, err = f.table.Contrast(c, o); err != nil {
-			return f, err
-		}
-		if f.slow = text; !f.contrast.TooFew() {
-			break
-		}
-	}
-	return f, nil
-}
-
 func (w *callsWindow) bindings() []binding {
-	by := func(columns, rows int) func() { return func() { w.move(columns, rows) } }
-	return []binding{
-		on("Space", "Begin", "begin a rectangle here", func() {
-			w.anchorColumn, w.anchorRow, w.begun = w.column, w.row, true
-		}),
+	return append(w.frame.bindings(-1, w.move), []binding{
 		on("Enter", "Count", "count only the time inside the calls of the rectangle, in every window", w.count),
 		on("a", "All", "count all time again", w.a.countAllSamples),
 		on("s", "Slowest", "go to the slowest call", func() { w.moved = false }),
-		on("Esc", "", "drop the rectangle", func() { w.begun, w.dragged = false, false }),
-		on("l Right", "", "to the right", by(1, 0)),
-		on("h Left", "", "to the left", by(-1, 0)),
-		on("j Down", "", "down", by(0, -1)),
-		on("k Up", "", "up", by(0, 1)),
-		on("PgDn Ctrl-F", "", "much further to the right", by(10, 0)),
-		on("PgUp Ctrl-B", "", "much further to the left", by(-10, 0)),
-		on("g Home", "", "the top left corner", by(-maxCells, maxCells)),
-		on("G End", "", "the bottom right corner", by(maxCells, -maxCells)),
-	}
+		on("+ =", "Zoom in", "half of the time, around the cursor", func() { w.zoom(1, 2) }),
+		on("-", "out", "twice the time", func() { w.zoom(2, 1) }),
+		on("0", "", "all time", func() { w.span, w.moved, w.begun = views.Span{}, false, false }),
+	}...)
 }
 
 func (w *callsWindow) move(columns, rows int) {
@@ -151,15 +108,22 @@ func (w *callsWindow) move(columns, rows int) {
 	}
 }
 
+// zoom shows num/den of the time, around the cursor, which stays there.
+func (w *callsWindow) zoom(num, den time.Duration) {
+	if w.heat == nil {
+		return
+	}
+	at := w.heat.Start + time.Duration(w.column)*w.heat.Step + w.heat.Step/2
+	w.span, w.begun, w.moved = w.heat.Zoomed(w.column, num, den), false, true
+	w.heat = w.heatMap(w.place.width, 2*w.place.height)
+	w.column = min(max(int((at-w.heat.Start)/w.heat.Step), 0), w.heat.Columns-1)
+}
+
 // area returns the cells from the anchor to the cursor, or the cell of the
 // cursor.
 func (w *callsWindow) area() calls.Area {
-	a := calls.Area{Left: w.column, Right: w.column, Bottom: w.row, Top: w.row}
-	if w.begun {
-		a.Left, a.Right = min(a.Left, w.anchorColumn), max(a.Right, w.anchorColumn)
-		a.Bottom, a.Top = min(a.Bottom, w.anchorRow), max(a.Top, w.anchorRow)
-	}
-	return a
+	r := w.chosen()
+	return calls.Area{Left: r.left, Right: r.right, Bottom: r.first, Top: r.last}
 }
 
 func (w *callsWindow) count() {
@@ -184,15 +148,11 @@ func (w *callsWindow) callsIn(a calls.Area) (n int) {
 // draw draws the heat map with its axes, and what the slow calls have more of.
 func (w *callsWindow) draw(c canvas) {
 	theme := w.a.theme
-	c.clear(theme.plain)
 	w.place = canvas{}
-	switch {
-	case w.failed != nil:
+	if w.failed != nil {
 		w.heat = nil
-		drawPlain(c, w.failed.Error(), theme.err)
-		return
-	case w.found.table == nil:
-		c.text(1, 1, "Finding calls …", theme.dim)
+	}
+	if !drawReady(c, theme, w.failed, w.found.Table != nil, "Finding calls …") {
 		return
 	}
 	c.text(1, 0, termtext.Cut(printable(w.heading()), c.width-2), theme.bold)
@@ -206,7 +166,7 @@ func (w *callsWindow) draw(c canvas) {
 
 // heading says how long the calls took.
 func (w *callsWindow) heading() string {
-	t := w.found.table
+	t := w.found.Table
 	text := fmt.Sprintf("%s: %s", w.function, report.Counted(len(t.Calls), "call"))
 	for _, q := range []struct {
 		name  string
@@ -222,21 +182,21 @@ func (w *callsWindow) heading() string {
 // reasons says what the slow calls have more of, in a limited number of lines.
 func (w *callsWindow) reasons(width, most int) (lines []string) {
 	f := &w.found
-	text := fmt.Sprintf("Slow: %s, %s.", report.Counted(f.contrast.Slow.Calls, "call"), f.slow)
+	text := fmt.Sprintf("Slow: %s, %s.", report.Counted(f.Contrast.Slow.Calls, "call"), f.Slow)
 	switch {
-	case f.contrast.TooFew():
+	case f.Contrast.TooFew():
 		text += " These, or the others, are too few to say what they have more of."
-	case len(f.contrast.More) == 0:
+	case len(f.Contrast.More) == 0:
 		text += " There is nothing that they certainly have more of:"
 		for typed := range views.NumTypedTimes {
-			if share := f.contrast.Slow.Parts[typed].Share; share >= 0.005 {
+			if share := f.Contrast.Slow.Parts[typed].Share; share >= 0.005 {
 				text += fmt.Sprintf(" %s %.0f %%", typed.Name(), 100*share)
 			}
 		}
 	}
 	lines = wrap(text, width)
-	for i := range f.contrast.More {
-		m := &f.contrast.More[i]
+	for i := range f.Contrast.More {
+		m := &f.Contrast.More[i]
 		lines = append(lines, wrap(printable(fmt.Sprintf("%.0f %% of their time, of the others' %.0f %%: %s",
 			100*m.Slow.Share, 100*m.Rest.Share, report.FeatureText(m))), width)...)
 	}
@@ -291,13 +251,13 @@ func (w *callsWindow) drawLength(c canvas, margin, line, row int) {
 
 // heatMap returns the map for some columns and rows. It keeps the last one.
 func (w *callsWindow) heatMap(columns, rows int) *calls.HeatMap {
-	of := drawnHeat{w.found.table, columns, rows, w.a.counts.calls}
+	of := drawnHeat{w.found.Table, columns, rows, w.a.counts.calls, w.span}
 	if w.of != of || w.heat == nil {
 		var c calls.Condition
 		if function, only, err := calls.Parse(of.calls); err == nil && function == w.function {
 			c = only
 		}
-		w.heat, w.of = w.found.table.HeatMap(columns, rows, c), of
+		w.heat, w.of = w.found.Table.HeatMap(columns, rows, c, w.span), of
 	}
 	return w.heat
 }
@@ -372,19 +332,9 @@ func (w *callsWindow) mouse(action mouseAction, x, y int) {
 	}
 	column = min(column, w.heat.Columns-1)
 	row := min(max(2*(len(w.heat.Edges)/2-1-line), 0), len(w.heat.Edges)-2)
-	switch {
-	case action == mouseMove:
-		w.dragged = false // released over another window
-	case action == mouseDown && inside:
-		w.column, w.row, w.anchorColumn, w.anchorRow = column, row, column, row
-		w.begun, w.dragged, w.moved = true, true, true
-	case action == mouseDrag && w.dragged:
-		w.column, w.row = column, row
-		if w.row >= w.anchorRow { // a line has two rows: both count
-			w.row = min(w.row+1, len(w.heat.Edges)-2)
-		}
-	case action == mouseUp && w.dragged:
-		w.dragged = false
-		w.begun = w.column != w.anchorColumn || w.row != w.anchorRow
+	w.moved = w.moved || action == mouseDown && inside
+	if action == mouseDrag && row >= w.anchorRow { // a line has two rows: both count
+		row = min(row+1, len(w.heat.Edges)-2)
 	}
+	w.frame.mouse(action, column, row, inside)
 }

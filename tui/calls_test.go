@@ -15,6 +15,9 @@ var callsKeys = map[string]keyTest{
 	"s":     {keys: []string{"G"}, check: shows("1 call here: >= 158ms")},
 	"Esc":   {keys: []string{"Space", "l"}, check: hides("in the rectangle")},
 	"l":     {check: shows("0 calls here: ")},
+	"+":     {check: shows("1 call here: >= 158ms", "1.75 s")},
+	"-":     {keys: []string{"+"}, check: shows("3.45 s")},
+	"0":     {keys: []string{"+", "+"}, check: shows("3.45 s")},
 	"h":     {keys: []string{"l"}, check: shows("1 call here: >= 158ms")},
 	"j":     {check: shows("0 calls here: >= 1")},
 	"k":     {keys: []string{"j"}, check: shows("1 call here: >= 158ms")},
@@ -66,4 +69,16 @@ func TestCallsHostile(t *testing.T) {
 	b = bobThread(t)
 	b.line(":calls")
 	b.shows("no function stands out")
+}
+
+// A session keeps the calls that count, the time that is shown, and an open goroutine with its holders.
+func TestCallsAndTracksAreKept(t *testing.T) {
+	b := callsOf(t)
+	b.keys("+", "Enter")
+	b.shows("⊂ main.send >= ")
+	testKept(t, b)
+	b = tracksOf(t)
+	b.keys("Enter", "+", "l", "l", "l")
+	b.shows("and the holders of what it waits for")
+	testKept(t, b)
 }

@@ -1,10 +1,14 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/cpprof/cpprof/aspects"
+	"github.com/cpprof/cpprof/internal/config"
 	"github.com/cpprof/cpprof/views"
 )
 
@@ -198,6 +202,9 @@ func (a *app) commands() []command {
 				}
 				return err
 			}, words("by function", "by site", "by label:")),
+		newCommand("created-by",
+			"charge goroutines to those who started them, or each to its own class",
+			a.toggleCreatedBy, nil),
 		newCommand("span FROM TO | FROM | all",
 			"the offsets between which samples count, such as 1.5s 2s", a.spanCommand, words("all")),
 	}...)
@@ -208,4 +215,105 @@ func (a *app) commands() []command {
 			func(string) error { a.overlay = newHelp(a); return nil }, nil),
 		newCommand("quit", "leave the Analyzer", func(string) error { a.quit(); return nil }, nil),
 	}...)
+}
+
+// aspectCommands are the commands that define aspects in the Analyzer.
+func (a *app) aspectCommands() []command {
+	return []command{
+		newCommand("aspect NAME PATTERN...",
+			"define an aspect, such as queue main.(*queue).* !main.(*queue).len", a.defineAspect,
+			nil),
+		newCommand("aspects save", "write the aspects defined here into "+config.Name,
+			a.saveAspects, words("save")),
+	}
+}
+
+// defineAspect defines an aspect for all windows. Without patterns, it removes
+// the named aspect.
+func (a *app) defineAspect(args string) error {
+	fields := strings.Fields(args)
+	if len(fields) == 0 {
+		return fmt.Errorf("want a name and patterns, such as: queue main.(*queue).*")
+	}
+	aspect, err := aspects.New(fields[0], fields[1:]...)
+	if err != nil {
+		return err
+	}
+	config := *a.config
+	config.Aspects = config.Aspects.With(aspect)
+	a.setConfig(config)
+	return nil
+}
+
+// saveAspects writes the aspects defined in the Analyzer to the configuration
+// file. If there is none, it makes one in the current folder.
+func (a *app) saveAspects(args string) error {
+	if args != "save" {
+		return fmt.Errorf("want 'aspects save'")
+	}
+	fresh := defined(a.given, a.config.Aspects)
+	if len(fresh) == 0 {
+		return fmt.Errorf("no aspect was defined here: use 'aspect NAME PATTERN...' first")
+	}
+	err := a.saveConfig(func(file string) error { return config.SaveAspects(file, fresh...) })
+	if err == nil {
+		a.given = a.config.Aspects
+	}
+	return err
+}
+
+// saveConfig saves definitions of the Analyzer with a function that gets the
+// name of the configuration file: that which is used, or a new one in the
+// current folder.
+func (a *app) saveConfig(save func(file string) error) error {
+	file := cmp.Or(a.config.File, config.Name)
+	if err := save(file); err != nil {
+		return err
+	}
+	config := *a.config
+	config.File = file
+	a.config = &config
+	if whole, err := filepath.Abs(file); err == nil {
+		file = whole
+	}
+	a.say("Saved in %s", file)
+	return nil
+}
+
+// mergeCommands are the commands that merge classes.
+func (a *app) mergeCommands() []command {
+	return []command{
+		newCommand("merge NAME PATTERN...",
+			"count the classes that match as one, such as io go:*.readLoop go:*.writeLoop",
+			a.mergeCommand, nil),
+		newCommand("merges save", "write the classes merged and split here into "+config.Name,
+			a.saveMerges, words("save")),
+	}
+}
+
+// mergeCommand merges the classes that match patterns.
+func (a *app) mergeCommand(args string) error {
+	fields := strings.Fields(args)
+	if len(fields) < 2 {
+		return fmt.Errorf("want a name and patterns of classes, such as: io go:*.readLoop go:*.writeLoop")
+	}
+	return a.merge(fields[0], fields[1:]...)
+}
+
+// saveMerges writes the merges made in the Analyzer to the configuration file,
+// and removes the merges that were split. If there is no file, it makes one in
+// the current folder.
+func (a *app) saveMerges(args string) error {
+	if args != "save" {
+		return fmt.Errorf("want 'merges save'")
+	}
+	fresh, gone := a.ownMerges(), a.splitHere()
+	if len(fresh) == 0 && len(gone) == 0 {
+		return fmt.Errorf("no class was merged or split here: in the Summary, Space marks classes, and M merges them")
+	}
+	err := a.saveConfig(func(file string) error { return config.SaveMerges(file, gone, fresh...) })
+	if err == nil {
+		a.givenMerges = a.config.Merges
+	}
+	return err
 }

@@ -1,12 +1,16 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/internal/report"
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/refine"
+	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/calltree"
@@ -137,10 +141,202 @@ func sites(r *sampledata.Recording, o views.Options, class string) []string {
 		if s.File != "" {
 			place = fmt.Sprintf("%s:%d in %s", s.File, s.Line, s.Function)
 		}
-		if place == "" {
-			place = "not known"
-		}
+		place = cmp.Or(place, "not known")
 		lines = append(lines, fmt.Sprintf("%5d× %s", s.Goroutines, place))
 	}
 	return lines
+}
+
+// costs returns the lines on an entry's cost; in a comparison, on its cost in
+// each of the two recordings, as in its row.
+func (d *detail) costs(e *refine.Entry) []string {
+	tree := d.w.session.Tree()
+	d.w.intervals.want([]row{{entry: e}})
+	of, _ := d.w.intervals.get(row{entry: e})
+	if !d.w.compares() {
+		return costLines("", e.Total, tree.Main(), of[0])
+	}
+	costs, known := d.w.both.costs.get(row{entry: e})
+	if !known {
+		return []string{"…"}
+	}
+	a, b := tree.Sides()
+	return append(costLines("old: ", costs.InOld, b.Main(), of[1]),
+		costLines("new: ", costs.InNew, a.Main(), of[0])...)
+}
+
+// costLines returns the lines on one cost, as a fraction of a metric's
+// denominator. Its interval is nil if there is none, or not yet.
+func costLines(head string, t calltree.Total, m *calltree.Metric, i *hotspots.Estimate) []string {
+	cost := m.Cost(t.Weight)
+	what := cost.RatString() + ", of " + report.Whole(m)
+	if m.Unit == views.Nanoseconds {
+		what = report.Nanoseconds(t.Weight) + " of " + report.Whole(m)
+	}
+	text := fmt.Sprintf("%shits %s of %s", head, t.Hits.RatString(),
+		report.Hits(m.Hits().Denominator))
+	if i != nil {
+		text += fmt.Sprintf(", 95 %% interval of the cost %.3f to %.3f", i.Low, i.High)
+	}
+	return []string{fmt.Sprintf("%scost %s = %s", head, report.Cost(cost), what), text}
+}
+
+// samples returns the lines on the number of samples that the view counts,
+// including those without the entry.
+func (d *detail) samples() []string {
+	span := d.w.a.options.Span
+	if !d.w.compares() {
+		return []string{samplesLine("the view", d.w.a.recording, span)}
+	}
+	return []string{samplesLine("old", d.w.other, span), samplesLine("new", d.w.a.recording, span)}
+}
+
+func samplesLine(of string, r *sampledata.Recording, span views.Span) string {
+	from, to, err := span.Samples(r)
+	if err != nil {
+		return err.Error()
+	}
+	text := fmt.Sprintf("%s counts %s", of, report.Counted(to-from, "sample"))
+	if span != zeroSpan {
+		text += fmt.Sprintf(" of %d: %s", r.Samples.Len(), spanText(span))
+	}
+	return text
+}
+
+// A candidateTree has the goroutines that a view's goroutines may wait for,
+// other than for locks.
+type candidateTree struct {
+	tree    *calltree.Tree // see views.Candidates
+	members *calltree.Membership
+	err     error
+}
+
+// candidateLines are the detail pane's lines on the candidates of the entry
+// that was drawn last.
+type candidateLines struct {
+	of    string
+	lines []string
+}
+
+// candidateLines returns lines about the candidates that an entry's goroutines
+// may wait for. It returns none if the candidates cannot be known.
+func (d *detail) candidateLines(e *refine.Entry) []string {
+	if !d.w.subject.single || d.w.replay.Class == "" || !waits(e.Path) {
+		return nil
+	}
+	r, o, class, conf := d.w.a.recording, d.w.a.options, d.w.replay.Class, d.w.a.config
+	p := d.candidateTree.get(d.w.a, func() candidateTree {
+		t, err := views.Candidates(r, class, o)
+		if err != nil {
+			return candidateTree{err: err}
+		}
+		return candidateTree{tree: t, members: conf.AllAspects().Membership(t.Symbols())}
+	})
+	switch {
+	case p == nil:
+		return []string{"Searching for goroutines that they may wait for …"}
+	case p.err != nil:
+		return []string{p.err.Error()}
+	case d.candidates.of != e.Key():
+		d.candidates = candidateLines{of: e.Key()}
+		if found := listCandidates(p.tree, p.members, e.Path); len(found) > 0 {
+			d.candidates.lines = append(
+				[]string{"Goroutines that they may wait for, without cost (hits: class at line)"},
+				found...)
+		}
+	}
+	return d.candidates.lines
+}
+
+// waits reports whether a path ends in :WAIT, or in its reason.
+func waits(p callpath.Path) bool {
+	last, _ := p.Last()
+	t, ok := typedTimeOf(p)
+	return ok && t == views.Wait && calltree.KindOf(last.Name) == calltree.Typed
+}
+
+// listCandidates lists the entries below a path that ends in :WAIT, or in its
+// reason, in a tree of views.Candidates.
+func listCandidates(t *calltree.Tree, m *calltree.Membership, p callpath.Path) (lines []string) {
+	for _, r := range refine.Down(t, m, p, callpath.Immediate) {
+		if calltree.KindOf(r.Name) != calltree.Class {
+			lines = append(lines, listCandidates(t, m, r.Path)...)
+			continue
+		}
+		for _, at := range refine.Down(t, m, r.Path, callpath.Immediate) {
+			if last, _ := at.Path.Last(); last.Aspect() {
+				continue
+			}
+			lines = append(lines, fmt.Sprintf("%5s  %s at %s", report.Hits(at.Hits),
+				r.Name, at.Name))
+		}
+	}
+	return lines
+}
+
+// source returns the source of a function. It counts the hits over the whole
+// view on first use. It stores the place of the hottest line in d.hot.
+func (d *detail) source(function string, width int) []textLine {
+	t := d.w.a.theme
+	if d.w.a.options.Granularity != views.ByFunction {
+		return nil
+	}
+	counted := d.count()
+	if counted == nil {
+		return []textLine{{"Counting hits by line …", t.dim}}
+	}
+	s := report.SourceOf(d.w.a.recording, function, (*counted)[function])
+	title := "Source"
+	if s.Place != "" {
+		title = s.Place
+	}
+	out := []textLine{{"", t.plain}}
+	for _, l := range wrap(title+"  (hits by line, in the whole view)", width) {
+		out = append(out, textLine{l, t.title})
+	}
+	if s.Missing != "" {
+		for _, l := range wrap(s.Missing, width) {
+			out = append(out, textLine{l, t.dim})
+		}
+	}
+	for _, l := range s.Lines {
+		if l.Skipped {
+			out = append(out, textLine{fmt.Sprintf("%7s %5s", "", ":"), t.dim})
+		}
+		style := t.plain
+		if l.Hits != "" {
+			style = t.heat[l.Heat]
+			if s.Missing == "" && l.Hottest {
+				d.hot = len(out)
+			}
+		}
+		out = append(out, textLine{termtext.Cut(
+			printable(fmt.Sprintf("%7s %5d  %s", l.Hits, l.Number, l.Text)), width), style})
+	}
+	return out
+}
+
+// count returns the hits of all lines in the whole view. The first call only
+// begins to count, and returns nil.
+func (d *detail) count() *report.LineTotals {
+	recording, options, view := d.w.a.recording, d.w.a.options, d.w.subject.view
+	return d.lines.get(d.w.a, func() report.LineTotals {
+		options.Granularity = views.ByLine
+		v, err := view(recording, options)
+		if err != nil {
+			return report.LineTotals{}
+		}
+		return report.CountLines(v.Tree)
+	})
+}
+
+// counts returns the hits of a function's lines; nil if they are not counted.
+func (d *detail) counts(function string) map[int]calltree.Total {
+	if !d.on || d.w.a.options.Granularity != views.ByFunction {
+		return nil
+	}
+	if counted := d.count(); counted != nil {
+		return (*counted)[function]
+	}
+	return nil
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cpprof/cpprof/internal/bigtree"
+	"github.com/cpprof/cpprof/internal/bench/bigtree"
 	"github.com/cpprof/cpprof/internal/config"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/views"

@@ -1,7 +1,14 @@
 package tui
 
 import (
+	"fmt"
+	"math/big"
+	"slices"
+	"sync"
+
 	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/internal/report"
+	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
@@ -91,3 +98,128 @@ func (l *lazy[V]) get(a *app, work func() V) *V {
 // forget drops the value and the result of running work. The value is then
 // computed again.
 func (l *lazy[V]) forget() { *l = lazy[V]{} }
+
+// The labels of a profile window are entries that the user has marked as
+// understood. Every entry is shown with its overlap with the labels: the cost
+// of the stacks that it shares with any label.
+type labels struct {
+	paths []callpath.Path // never changed in place: a session and other goroutines share them
+	costs entryCosts[*big.Rat]
+}
+
+func newLabels(w *profileWindow, paths []callpath.Path) *labels {
+	l := &labels{paths: paths}
+	l.costs = entryCosts[*big.Rat]{w: w, begin: l.overlaps}
+	return l
+}
+
+// toggle labels an entry, or removes its label.
+func (l *labels) toggle(p callpath.Path) {
+	n := len(l.paths)
+	l.paths = slices.DeleteFunc(slices.Clone(l.paths),
+		func(q callpath.Path) bool { return q.String() == p.String() })
+	if len(l.paths) == n {
+		l.paths = append(l.paths, p)
+	}
+	l.costs.forget()
+}
+
+// has reports whether an entry is labelled.
+func (l *labels) has(e *refine.Entry) bool {
+	return slices.ContainsFunc(l.paths, func(q callpath.Path) bool { return q.String() == e.Key() })
+}
+
+// overlaps prepares the computation of overlaps: the costs of entries among the
+// stacks of a tree that satisfy a label.
+func (l *labels) overlaps(t *calltree.Tree,
+	m *calltree.Membership) func([]callpath.Path) []*big.Rat {
+	labelled := l.paths
+	shared := sync.OnceValue(func() *calltree.Tree { return refine.Labelled(t, m, labelled) })
+	return func(paths []callpath.Path) []*big.Rat {
+		costs := make([]*big.Rat, len(paths))
+		for i, total := range callpath.Totals(shared(), m, paths) {
+			costs[i] = t.Main().Cost(total.Weight)
+		}
+		return costs
+	}
+}
+
+// text shows an entry's overlap with the labels.
+func (l *labels) text(r row) string {
+	cost, _ := l.costs.get(r)
+	return report.Overlap(cost)
+}
+
+// A comparison has the costs and own times of entries in two views, for a
+// window of a merged tree.
+type comparison struct{ costs, owns entryCosts[report.Both] }
+
+// newComparison updates the window when it has more results.
+func newComparison(w *profileWindow) comparison {
+	values := func(of func(*calltree.Tree, *calltree.Membership,
+		[]callpath.Path) []report.Both) entryCosts[report.Both] {
+		return entryCosts[report.Both]{
+			w: w, then: w.update,
+			begin: func(t *calltree.Tree,
+				m *calltree.Membership) func([]callpath.Path) []report.Both {
+				return func(paths []callpath.Path) []report.Both { return of(t, m, paths) }
+			},
+		}
+	}
+	return comparison{values(report.CostsOfBoth), values(report.OwnsOfBoth)}
+}
+
+// order sorts the rows below each entry by their change, or by the change of
+// their own times, largest first. It leaves them unsorted until all values are
+// known.
+func (c *comparison) order(rows []row) []row {
+	by := &c.costs
+	if c.costs.w.session.Display().ByOwn {
+		by = &c.owns
+	}
+	if !c.costs.want(rows) || !by.want(rows) {
+		return rows
+	}
+	return ordered(rows, by)
+}
+
+// ordered returns rows in order; the first one is the root of the others.
+func ordered(rows []row, by *entryCosts[report.Both]) []row {
+	var below [][]row
+	for i, r := range rows[1:] {
+		if r.depth == rows[0].depth+1 {
+			below = append(below, rows[i+1:i+1])
+		}
+		last := len(below) - 1
+		below[last] = below[last][:len(below[last])+1]
+	}
+	slices.SortStableFunc(below, func(x, y []row) int {
+		a, _ := by.get(x[0])
+		b, _ := by.get(y[0])
+		return a.Compare(b)
+	})
+	list := []row{rows[0]}
+	for _, r := range below {
+		list = append(list, ordered(r, by)...)
+	}
+	return list
+}
+
+// text shows an entry's two costs, and the first minus the second.
+func (c *comparison) text(r row) string {
+	costs, there := c.costs.get(r)
+	if !there {
+		return fmt.Sprintf("%6s  %6s  %6s", "…", "…", "…")
+	}
+	return costs.String()
+}
+
+// heat returns the level of heat of the difference.
+func (c *comparison) heat(r row) int {
+	costs, there := c.costs.get(r)
+	if !there {
+		return report.HeatLevels - 1
+	}
+	d := costs.Difference()
+	return report.HeatLevel(d.Abs(d))
+}

@@ -108,16 +108,21 @@ func (l *list) inSight(area canvas) (first, last int) {
 	return l.top, min(n, l.top+area.height)
 }
 
-// drawReady clears a window. Unless its content is ready, it draws the error, or
-// a text that says what is still to be done, and returns false.
+// drawReady is as the function: no line is in sight until the content is ready.
 func (l *list) drawReady(c canvas, failed error, ready bool, todo string) bool {
-	c.clear(l.a.theme.plain)
 	l.area = canvas{}
+	return drawReady(c, l.a.theme, failed, ready, todo)
+}
+
+// drawReady clears a window. Unless its content is ready, it draws the error, or
+// what is being done.
+func drawReady(c canvas, t *theme, failed error, ready bool, todo string) bool {
+	c.clear(t.plain)
 	switch {
 	case failed != nil:
-		drawPlain(c, failed.Error(), l.a.theme.err)
+		drawPlain(c, failed.Error(), t.err)
 	case !ready:
-		c.text(1, 1, todo, l.a.theme.dim)
+		c.text(1, 1, todo, t.dim)
 	}
 	return failed == nil && ready
 }

@@ -1,10 +1,12 @@
 package tui
 
 import (
+	"math/big"
 	"testing"
 	"time"
 
 	"github.com/cpprof/cpprof/internal/synthetic"
+	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views/locks"
 )
@@ -111,6 +113,27 @@ func TestLive(t *testing.T) {
 	b.hides("● recording")
 	b.keys("2")
 	b.shows("Thread View of go:main.work  3.0 s = 1.000", "█›0.500   150        main.parse")
+}
+
+// A view that opens within the first hits opens its levels as soon as they have enough, until a person refines it.
+func TestLiveOpensLater(t *testing.T) {
+	g := newGrowing(t)
+	o := g.options()
+	o.Levels, o.Threshold = 2, refine.Threshold{Hits: new(big.Rat).SetInt64(10)}
+	b := newBench(t, o)
+	g.grow(4)
+	b.passTime()
+	b.keys("Enter")
+	b.shows("Thread View of go:main.work", "1.000     4  ▾ go:main.work +1")
+	b.hides("main.parse")
+	g.grow(36)
+	b.passTime()
+	b.shows("40    ▾ main.work", "20        main.parse")
+	b.keys("U")
+	b.hides("main.parse")
+	g.grow(100)
+	b.passTime()
+	b.hides("main.parse")
 }
 
 // The user's actions come first: while a job runs, nothing is refreshed.

@@ -60,14 +60,24 @@ func (a *app) draw() {
 // suspend leaves the terminal to the shell, until the shell continues this
 // process.
 func (a *app) suspend() {
+	a.leave(func() error {
+		if err := stop(); err != nil {
+			return fmt.Errorf("the Analyzer goes on: %w", err)
+		}
+		return nil
+	})
+}
+
+// leave lets something else use the terminal.
+func (a *app) leave(use func() error) {
 	a.terminal.suspend()
-	stopErr := stop()
+	failed := use()
 	if err := a.terminal.Resume(); err != nil {
 		a.failure = fmt.Errorf("taking the terminal back: %w", err)
 		return
 	}
-	if stopErr != nil {
-		a.fail(fmt.Errorf("the Analyzer goes on: %w", stopErr))
+	if failed != nil {
+		a.fail(failed)
 	}
 	a.screen.Sync()
 }

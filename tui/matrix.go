@@ -138,14 +138,8 @@ const minPane = 5
 
 // draw draws the matrix, and all about the selected pair.
 func (w *matrixWindow) draw(c canvas) {
-	c.clear(w.a.theme.plain)
 	w.grid, w.pane.area = canvas{}, canvas{}
-	switch {
-	case w.failed != nil:
-		drawPlain(c, w.failed.Error(), w.a.theme.err)
-		return
-	case w.pairs == nil:
-		c.text(1, 1, "Correlating …", w.a.theme.dim)
+	if !drawReady(c, w.a.theme, w.failed, w.pairs != nil, "Correlating …") {
 		return
 	}
 	n := len(w.exprs)

@@ -21,7 +21,9 @@ type profileWindow struct {
 	replay   session.Profile
 	replayed []refine.Step
 	subject  *subject
-	fresh    bool // nothing was refined yet
+	// opened has the steps that opened the first levels. While there are no
+	// others, levels open that had too few hits before.
+	opened []refine.Step
 
 	session  *refine.Session // nil until the view is built
 	idle     *big.Rat        // the share of waiting for work that the view lacks
@@ -45,7 +47,7 @@ type profileWindow struct {
 
 // openSubject opens a profile window, and does its steps.
 func openSubject(a *app, of *subject, s session.Profile) *profileWindow {
-	w := &profileWindow{a: a, replay: s, subject: of, fresh: true, switched: make(map[string]bool)}
+	w := &profileWindow{a: a, replay: s, subject: of, switched: make(map[string]bool)}
 	w.entries.list = list{a: a, w: w, of: &w.entries, noun: "an entry", clicked: w.clickRow,
 		scrolls: true, selected: s.Selected}
 	w.splits, w.intervals, w.both = newSplits(w), newIntervals(w), newComparison(w)
@@ -94,7 +96,7 @@ type built struct {
 	warnings []sampledata.Warning
 	notes    map[string][]string
 	other    *sampledata.Recording
-	opened   bool // it was refined as new windows are
+	opened   bool // its first levels are open
 }
 
 // build makes the view with the app's options, and does the window's steps.
@@ -102,17 +104,17 @@ func (w *profileWindow) build() {
 	recording, options, config, replay, view := w.a.recording, w.a.options, w.a.config,
 		w.replay, w.subject.view
 	options.Slices = true
-	levels, fresh := w.a.levels, w.fresh && len(replay.Steps) == 0
+	levels, opens := w.a.levels, slices.Equal(replay.Steps, w.opened)
 	work := func() (built, error) {
 		v, err := view(recording, options)
 		if err != nil {
 			return built{}, err
 		}
 		s, _ := replay.Replay(v.Tree, config.AllAspects().Membership(v.Tree.Symbols()))
-		if fresh {
+		if opens {
 			s.Open(levels)
 		}
-		return built{s, v.IdleShare(), v.Warnings, v.notes, v.other, fresh}, nil
+		return built{s, v.IdleShare(), v.Warnings, v.notes, v.other, opens}, nil
 	}
 	compute(&w.content, w.a, w, "Building the "+w.subject.name, work, func(b built) {
 		w.session, w.idle, w.warnings, w.notes, w.other = b.session, b.idle, b.warnings, b.notes,
@@ -122,10 +124,9 @@ func (w *profileWindow) build() {
 			w.replayed = w.session.Steps()
 			w.refiner.markReplayed()
 			if b.opened { // one undo closes all that was opened
-				w.replay.Steps = w.replayed
+				w.replay.Steps, w.opened = w.replayed, w.replayed
 				w.refiner.marks = []int{len(w.replayed)}
 			}
-			w.fresh = false
 		}
 		w.splits.forget()
 		w.intervals.forget()

@@ -31,6 +31,7 @@ var commandTests = map[string]struct {
 	"accounting": {[]string{":accounting single"}, shows("7.5 s = 1.000  single")},
 	"merge":      {[]string{":merge all go:bob.*"}, shows("no thread class")},
 	"class":      {[]string{":class by site"}, shows("no thread class")},
+	"created-by": {[]string{":created-by"}, shows("7.5 s = 1.000  :created-by")},
 	"span":       {[]string{":span 0s 1s"}, shows("only 0s to 1s")},
 	"list":       {[]string{":list late = time > 1"}, shows("The list late has ")},
 	"samples":    {[]string{":samples time > 1"}, shows("⊂ time > 1: ")},

@@ -20,6 +20,7 @@ func (w *profileWindow) bindings() []binding {
 			w.refiner.zoom),
 		on("v", "Details", "show or hide the entry's details: exact cost, interval, source",
 			w.detail.toggle),
+		on("E", "", "open the entry's function in an editor: --editor, $VISUAL or $EDITOR", w.edit),
 		on("U", "Undo", "undo the last refinement or prune", w.refiner.undo),
 		on("a", "Auto", "refine the heaviest entries at and below the selected one automatically",
 			func() { w.refiner.auto(autoSteps) }),
@@ -54,5 +55,41 @@ func (w *profileWindow) copyPath() {
 	if e := w.entries.entry(); e != nil {
 		w.a.screen.SetClipboard([]byte(e.Key()))
 		w.a.say("Copied %s", e.Key())
+	}
+}
+
+// mouse selects and opens entries, scrolls, and moves the threshold.
+func (w *profileWindow) mouse(action mouseAction, x, y int) {
+	if w.session == nil {
+		return
+	}
+	column, _, onSlider := w.slider.track.has(x, y)
+	switch {
+	case action == mouseDown:
+		w.slider.held = onSlider
+		if onSlider {
+			w.a.act(w, func() { w.slider.slideTo(column, true) })
+		}
+	case action == mouseDrag:
+		if w.slider.held {
+			w.a.act(w, func() { w.slider.slideTo(column, false) })
+		}
+	case action == mouseUp:
+		w.slider.held = false
+	case w.detail.on && w.detail.mouse(action, x, y):
+	default:
+		w.entries.mouse(action, x, y)
+	}
+}
+
+// clickRow handles a click on a row, which is already selected: a click on its
+// marker collapses or expands it, and a double click elsewhere acts as Enter.
+func (w *profileWindow) clickRow(line, column int, double bool) {
+	r := w.entries.rows[line]
+	switch marker := w.entries.marker(r.depth); {
+	case len(r.entry.Children) > 0 && column >= marker && column <= marker+1:
+		w.collapse(!w.session.Collapsed(r.entry))
+	case double:
+		w.refiner.follow()
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/cpprof/cpprof/internal/bigtree"
+	"github.com/cpprof/cpprof/internal/bench/bigtree"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/gdamore/tcell/v2"
 	"pgregory.net/rapid"

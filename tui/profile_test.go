@@ -77,6 +77,7 @@ var profileKeys = map[string]keyTest{
 	"Enter":  {keys: []string{"j", "j", "j"}, check: chooses("bob.(*manager).stamp")},
 	"p":      {keys: []string{"G"}, check: shows("Prune ..:MONITOR", "only it", "away", "Esc  neither")},
 	"v":      {keys: []string{"G"}, check: shows(terminals+" ..:MONITOR", "cost 0.800 = 6.0 s of 7.5 s", "hits 120 of 150, 95 %", "the view counts 30 samples")},
+	"E":      {keys: []string{"G"}, check: shows("is no function with a source")},
 	"U":      {check: hides(":MONITOR")},
 	"a":      {check: shows("0.533", "    ▾ bob.(*date).field", ":IO-wait")},
 	"R":      {keys: []string{"U", "U"}, check: shows("▾ bob.(*terminal).run")},

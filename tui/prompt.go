@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/cpprof/cpprof/callpath"
+	shellwords "github.com/cpprof/cpprof/internal/words"
 	"github.com/gdamore/tcell/v2"
 )
 
@@ -132,7 +133,7 @@ func (p *prompt) nextChoice(by int) {
 	typed := p.text[:p.cursor]
 	if len(p.choices) == 0 {
 		p.choices, p.choice = p.complete(typed), -1
-		switch common := commonPrefix(p.choices); {
+		switch common := shellwords.CommonPrefix(p.choices); {
 		case len(p.choices) == 1:
 			p.replace(0, common)
 			p.choices = nil
@@ -152,24 +153,6 @@ func (p *prompt) nextChoice(by int) {
 		p.choice = (p.choice + by + n) % n
 	}
 	p.replace(0, p.choices[p.choice])
-}
-
-func commonPrefix(texts []string) string {
-	if len(texts) == 0 {
-		return ""
-	}
-	common := texts[0]
-	for _, t := range texts[1:] {
-		n := 0
-		for n < len(common) && n < len(t) && common[n] == t[n] {
-			n++
-		}
-		common = common[:n]
-	}
-	for !utf8.ValidString(common) {
-		common = common[:len(common)-1]
-	}
-	return common
 }
 
 // maxChoices is the number of choices that are shown at once.
@@ -213,8 +196,7 @@ func (p *prompt) draw(c canvas, t *theme) {
 // errorLines returns an error's lines; the caret of a syntax error comes last,
 // above its position in the line.
 func (p *prompt) errorLines(x int) []string {
-	var syntax *callpath.SyntaxError
-	if errors.As(p.err, &syntax) {
+	if syntax, ok := errors.AsType[*callpath.SyntaxError](p.err); ok {
 		if at := strings.LastIndex(p.text, syntax.Input); at >= 0 {
 			column := x + textWidth(p.text[:at+syntax.Offset])
 			return []string{syntax.Msg, strings.Repeat(" ", max(0, column)) + "▼"}

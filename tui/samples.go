@@ -24,6 +24,7 @@ type measured struct {
 	of      *sampledata.Recording
 	config  *config.Config
 	classes views.ClassBy
+	created bool
 	options metrics.Options
 
 	mu    sync.Mutex
@@ -59,9 +60,9 @@ func (m *measured) names(of func(*metrics.Table) []string) (names []string) {
 // current definitions.
 func (a *app) measured() *measured {
 	if m := a.metrics; m == nil || m.of != a.whole || m.config != a.config ||
-		m.classes != a.options.Classes {
+		m.classes != a.options.Classes || m.created != a.options.CreatedBy {
 		a.metrics = &measured{of: a.whole, config: a.config, classes: a.options.Classes,
-			options: metrics.OptionsOf(a.config, a.options)}
+			created: a.options.CreatedBy, options: metrics.OptionsOf(a.config, a.options)}
 	}
 	return a.metrics
 }
@@ -90,15 +91,7 @@ func (c *counted) pick(m *measured) (picked *sampledata.Recording, err error) {
 		m.use(func(t *metrics.Table) { picked, err = t.Pick(c.list) })
 		return picked, err
 	}
-	function, condition, err := calls.Parse(c.calls)
-	if err != nil {
-		return nil, err
-	}
-	table, err := calls.Of(m.of, function)
-	if err != nil {
-		return nil, err
-	}
-	return table.Restrict(condition)
+	return calls.Restricted(m.of, c.calls, m.created)
 }
 
 // countSamples counts only the samples of a list in every window. If the list

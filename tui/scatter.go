@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/cpprof/cpprof/internal/metrics"
@@ -21,12 +22,8 @@ type scatterWindow struct {
 	drawn drawnPair
 	content
 
-	column, row             int // of the cursor
-	anchorColumn, anchorRow int // the corner where the user began a rectangle
-	begun                   bool
-	dragged                 bool // the mouse is selecting
-	place                   canvas
-	dots                    *plots.Dots // of all samples, as they were last drawn
+	frame
+	dots *plots.Dots // of all samples, as they were last drawn
 }
 
 // A drawnPair is two metrics over the samples in the span; and of these, over
@@ -98,29 +95,13 @@ func (w *scatterWindow) compute() {
 }
 
 func (w *scatterWindow) bindings() []binding {
-	by := func(columns, rows int) func() { return func() { w.move(columns, rows) } }
-	return []binding{
-		on("Space", "Begin", "begin a rectangle here", func() {
-			w.anchorColumn, w.anchorRow, w.begun = w.column, w.row, true
-		}),
+	return append(w.frame.bindings(1, w.move), []binding{
 		on("Enter", "Count", "count only the samples in the rectangle, in every window", w.count),
 		on("n", "Name", "name the samples in the rectangle as a sample list", w.name),
 		on("a", "All", "count all samples again", w.a.countAllSamples),
-		on("Esc", "", "drop the rectangle", func() { w.begun, w.dragged = false, false }),
-		on("l Right", "", "to the right", by(1, 0)),
-		on("h Left", "", "to the left", by(-1, 0)),
-		on("j Down", "", "down", by(0, 1)),
-		on("k Up", "", "up", by(0, -1)),
-		on("PgDn Ctrl-F", "", "much further to the right", by(10, 0)),
-		on("PgUp Ctrl-B", "", "much further to the left", by(-10, 0)),
-		on("g Home", "", "the top left corner", by(-maxCells, -maxCells)),
-		on("G End", "", "the bottom right corner", by(maxCells, maxCells)),
 		on("f", "Flip", "flip the axes", w.flip),
-	}
+	}...)
 }
-
-// maxCells is greater than the number of columns or rows of any screen.
-const maxCells = 2048
 
 func (w *scatterWindow) move(columns, rows int) {
 	if w.dots != nil {
@@ -132,25 +113,6 @@ func (w *scatterWindow) move(columns, rows int) {
 func (w *scatterWindow) flip() {
 	w.x, w.y, w.begun = w.y, w.x, false
 	w.compute()
-}
-
-// A rectangle is a part of the dots, by the columns and rows of its corners,
-// which belong to it.
-type rectangle struct{ left, top, right, bottom int }
-
-func (r rectangle) has(column, row int) bool {
-	return column >= r.left && column <= r.right && row >= r.top && row <= r.bottom
-}
-
-// chosen returns the rectangle from the anchor to the cursor, or the cell of
-// the cursor.
-func (w *scatterWindow) chosen() rectangle {
-	r := rectangle{w.column, w.row, w.column, w.row}
-	if w.begun {
-		r.left, r.right = min(r.left, w.anchorColumn), max(r.right, w.anchorColumn)
-		r.top, r.bottom = min(r.top, w.anchorRow), max(r.bottom, w.anchorRow)
-	}
-	return r
 }
 
 // predicate returns an expression that is true for the samples in the chosen
@@ -175,7 +137,7 @@ func (w *scatterWindow) predicate() (string, error) {
 	for _, at := range w.drawn.all.At {
 		column, row := w.dots.Place(at)
 		x.exclude(at[0], column < r.left, column > r.right)
-		y.exclude(at[1], row > r.bottom, row < r.top)
+		y.exclude(at[1], row > r.last, row < r.first)
 	}
 	conditions := append(x.conditions(), y.conditions()...)
 	if len(conditions) == 0 {
@@ -205,16 +167,11 @@ func (w *scatterWindow) name() {
 
 // draw draws the correlation, the dots with their axes, and the caveats.
 func (w *scatterWindow) draw(c canvas) {
-	c.clear(w.a.theme.plain)
 	w.place, w.dots = canvas{}, nil
-	switch {
-	case w.failed != nil:
-		drawPlain(c, w.failed.Error(), w.a.theme.err)
+	if !drawReady(c, w.a.theme, w.failed, w.drawn.all != nil, "Drawing …") {
 		return
-	case w.drawn.all == nil:
-		c.text(1, 1, "Drawing …", w.a.theme.dim)
-		return
-	case len(w.drawn.all.At) == 0:
+	}
+	if len(w.drawn.all.At) == 0 {
 		drawPlain(c, fmt.Sprintf("No sample has values of both %s and %s.", w.x, w.y),
 			w.a.theme.plain)
 		return
@@ -322,17 +279,82 @@ func (w *scatterWindow) here() string {
 // mouse draws a rectangle.
 func (w *scatterWindow) mouse(action mouseAction, x, y int) {
 	column, row, inside := w.place.has(x, y)
-	switch {
-	case action == mouseMove:
-		w.dragged = false // released over another window
-	case action == mouseDown && inside:
-		w.column, w.row, w.anchorColumn, w.anchorRow = column, row, column, row
-		w.begun, w.dragged = true, true
-	case action == mouseDrag && w.dragged:
-		w.column, w.row = column, row
-	case action == mouseUp && w.dragged:
-		w.dragged = false
-		// a click leaves the cursor there
-		w.begun = w.column != w.anchorColumn || w.row != w.anchorRow
+	w.frame.mouse(action, column, row, inside)
+}
+
+// bounds are the values of a metric at some samples, and the nearest ones at
+// others.
+type bounds struct {
+	metric       *metrics.Metric
+	low, high    float64 // of the samples
+	below, above float64 // the nearest ones of others that are excluded
+	some         bool    // there are samples
+	under, over  bool    // others are below, or above
+}
+
+// include takes a sample's value.
+func (b *bounds) include(x float64) {
+	if !b.some {
+		b.low, b.high, b.some = x, x, true
 	}
+	b.low, b.high = min(b.low, x), max(b.high, x)
+}
+
+// exclude takes the value of another sample, which lies below or above, or
+// neither.
+func (b *bounds) exclude(x float64, isBelow, isAbove bool) {
+	if isBelow && (!b.under || x > b.below) {
+		b.below, b.under = x, true
+	}
+	if isAbove && (!b.over || x < b.above) {
+		b.above, b.over = x, true
+	}
+}
+
+// conditions returns expressions that hold for the samples only, with numbers
+// of few digits.
+func (b *bounds) conditions() (list []string) {
+	name := b.metric.Expr
+	if b.metric.Truth {
+		switch {
+		case b.low == 1 && b.under:
+			return []string{"(" + name + ")"}
+		case b.high == 0 && b.over:
+			return []string{"!(" + name + ")"}
+		}
+		return nil
+	}
+	if b.under {
+		list = append(list, name+" >= "+shortest(b.low, b.below))
+	}
+	if b.over {
+		list = append(list, name+" <= "+shortest(b.high, b.above))
+	}
+	if list == nil && b.metric.Column.Count() < len(b.metric.Column) { // others may be undefined
+		list = append(list, name+" >= "+strconv.FormatFloat(b.low, 'g', -1, 64))
+	}
+	return list
+}
+
+// shortest returns the number with the fewest digits from x to, but not
+// including, the limit.
+func shortest(x, limit float64) string {
+	for digits := 1; digits < 17; digits++ {
+		for _, candidate := range []float64{x, x/2 + limit/2} {
+			text := strconv.FormatFloat(candidate, 'g', digits, 64)
+			if y, err := strconv.ParseFloat(text, 64); err == nil && min(x, limit) <= y &&
+				y <= max(x, limit) && y != limit {
+				return text
+			}
+		}
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
+}
+
+// text returns the range of the samples.
+func (b *bounds) text(unit string) string {
+	if b.low == b.high {
+		return report.InUnit(b.low, unit)
+	}
+	return report.InUnit(b.low, unit) + " to " + report.InUnit(b.high, unit)
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/cpprof/cpprof/aspects"
 	"github.com/cpprof/cpprof/internal/config"
-	"github.com/cpprof/cpprof/internal/metrics"
 	"github.com/cpprof/cpprof/tui/session"
 )
 
@@ -14,14 +13,14 @@ import (
 // Without a session, samples is the list that counts.
 func (a *app) restore(s *session.State, samples string) {
 	if s == nil {
-		a.restoreSamples(samples)
+		a.restoreCounted(counted{list: samples})
 		a.open(newSummaryWindow(a, session.Summary{All: !a.options.LeaveOutIdle}))
 		return
 	}
 	config := *a.config
 	a.config = &config
 	a.options = s.Configure(&config)
-	a.restoreSamples(s.Samples)
+	a.restoreCounted(counted{list: s.Samples, calls: s.Calls})
 	if a.against == "" {
 		a.against = session.Other(a.path, s.Summary.Against)
 	}
@@ -32,29 +31,30 @@ func (a *app) restore(s *session.State, samples string) {
 	a.show(s.Active)
 }
 
-// restoreSamples counts only the samples of a list, before there are windows.
-func (a *app) restoreSamples(list string) {
-	if list == "" {
+// restoreCounted counts only the samples of a list, or the time inside calls,
+// before there are windows.
+func (a *app) restoreCounted(only counted) {
+	if only.text() == "" {
 		return
 	}
 	if a.live.growing() { // and may have no sample of the list yet
-		a.counts = counted{list: list, none: true}
+		only.none = true
+		a.counts = only
 		return
 	}
-	m := a.measured()
-	m.use(func(t *metrics.Table) {
-		if picked, err := t.Pick(list); err != nil {
-			a.fail(fmt.Errorf("samples %s: %w", list, err))
-		} else {
-			a.recording, a.counts = picked, counted{list: list, by: m}
-		}
-	})
+	only.by = a.measured()
+	if picked, err := only.pick(only.by); err != nil {
+		a.fail(fmt.Errorf("samples %s: %w", only.text(), err))
+	} else {
+		a.recording, a.counts = picked, only
+	}
 }
 
 // state returns the state that a session keeps of the app.
 func (a *app) state() *session.State {
 	s := &session.State{Options: a.options, Aspects: defined(a.given, a.config.Aspects),
-		Merges: a.ownMerges(), Lists: a.ownLists(), Samples: a.counts.list}
+		Merges: a.ownMerges(), Lists: a.ownLists(), Samples: a.counts.list,
+		Calls: a.counts.calls}
 	for i, w := range a.windows {
 		if summary, ok := w.(*summaryWindow); ok {
 			s.Summary = summary.kept()

@@ -55,3 +55,51 @@ func TestSourceBeginsAtTheHottestLine(t *testing.T) {
 	b.keys("K", "K", "K", "K", "K", "K", "K", "K", "K", "K", "K", "K", "K", "K", "K")
 	b.shows("    1      line1()", "      :")
 }
+
+// E opens the function at its hottest line, in the editor's own way of saying so. Names of files are not for a shell.
+func TestEditor(t *testing.T) {
+	dir := t.TempDir()
+	file, ran := filepath.Join(dir, "a $(touch x);b.go"), filepath.Join(dir, "ran")
+	if err := os.WriteFile(file, []byte(strings.Repeat("\tline()\n", 60)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	editor := filepath.Join(dir, "code")
+	if err := os.WriteFile(editor, fmt.Appendf(nil, "#!/bin/sh\nprintf '%%s|' \"$@\" > '%s'\n", ran), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	o := bob(t)
+	for i := range o.Recording.Functions {
+		if f := &o.Recording.Functions[i]; f.Name == "bob.(*manager).transact" {
+			f.File, f.Line = file, 31
+		}
+	}
+	o.Editor = editor + " --wait"
+	b := newBench(t, o)
+	b.resize(160, 60)
+	b.keys("Enter", "E")
+	b.shows("is no function with a source")
+	b.keys("e", "/", "t", "r", "a", "n", "s", "Enter")
+	for _, want := range []int{31, 33} { // the details count the lines
+		b.keys("E")
+		got, err := os.ReadFile(ran)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := fmt.Sprintf("--wait|--goto|%s:%d|", file, want); string(got) != want {
+			t.Errorf("the editor got %q, want %q", got, want)
+		}
+		b.keys("v")
+	}
+	b.do(func() { b.app.editor = filepath.Join(dir, "no-editor") })
+	b.keys("E")
+	b.shows("no-editor")
+	for editor, want := range map[string]string{"vim": "vim +7 /f.go", "hx": "hx /f.go:7", "/opt/goland": "/opt/goland --line 7 /f.go"} {
+		c, err := editorCommand(editor, "/f.go", 7)
+		if err != nil || strings.Join(c.Args, " ") != want {
+			t.Errorf("%s: %v, %v", editor, c, err)
+		}
+	}
+	if _, err := editorCommand("", "/f.go", 7); err != errNoEditor {
+		t.Errorf("no editor: %v", err)
+	}
+}

@@ -65,7 +65,7 @@ func (t *timeline) refresh() {
 	t.busy = true
 	var err error
 	background(t.a, func() (made []views.Bucket) {
-		made, err = views.Timeline(r, o, "", timelineBuckets)
+		made, err = views.Timeline(r, o, timelineBuckets)
 		return made
 	}, func(made []views.Bucket) {
 		t.of, t.by, t.buckets, t.err, t.busy = r, by, made, err, false
@@ -245,16 +245,9 @@ func (a *app) spanCommand(args string) error {
 	if len(words) < 1 || len(words) > 2 {
 		return fmt.Errorf("want 'span FROM TO', 'span FROM' or 'span all', such as 'span 1.5s 2s'")
 	}
-	var span views.Span
-	for i, to := range []*time.Duration{&span.From, &span.To}[:len(words)] {
-		d, err := time.ParseDuration(words[i])
-		if err != nil || d < 0 {
-			return fmt.Errorf("%q: want an offset from the start, such as 1.5s", words[i])
-		}
-		*to = d
-	}
-	if len(words) == 2 && span.To <= span.From {
-		return fmt.Errorf("the span ends before it begins")
+	span, err := views.ParseSpan(strings.Join(append(words, "")[:2], ","))
+	if err != nil {
+		return err
 	}
 	return t.countSpan(span)
 }

@@ -170,9 +170,9 @@ func TestSpanCommand(t *testing.T) {
 	for line, want := range map[string]string{
 		"span":           "want 'span FROM TO'",
 		"span 1s 2s 3s":  "want 'span FROM TO'",
-		"span soon":      `"soon": want an offset`,
-		"span -1s":       `"-1s": want an offset`,
-		"span 2s 1s":     "ends before it begins",
+		"span soon":      `"soon" is no time`,
+		"span -1s":       "want offsets from the start",
+		"span 2s 1s":     "the first before the second",
 		"span 51ms 52ms": "no samples in 51ms to 52ms",
 	} {
 		b.keys(":")
@@ -230,7 +230,7 @@ func TestTimelineColors(t *testing.T) {
 // For every width, the columns cover the whole recording without gaps and overlaps, and contain all samples.
 func TestColumnsTileTheRecording(t *testing.T) {
 	r := synthetic.Recording(300, 20, 0.1)
-	buckets, err := views.Timeline(r, views.Options{}, "", timelineBuckets)
+	buckets, err := views.Timeline(r, views.Options{}, timelineBuckets)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,6 +34,9 @@ type tracksWindow struct {
 	shares   drawnShares
 	column   int // of the cursor
 	columns  int // as they were last drawn
+
+	kept   *session.Tracks // to be restored when the tracks are there
+	toTime time.Duration   // where the cursor is to be when they are drawn; 0: where it is
 }
 
 // drawnShares are the shares of classes that were drawn, by line, and what they
@@ -48,24 +51,56 @@ type drawnShares struct {
 // tracksKind is the kind of this window; every window can open it.
 func tracksKind() kind {
 	return kind{
-		Kind: session.Kind{Name: "tracks"}, whyNotKept: "':tracks' opens it again",
+		Kind:   session.TracksKind,
+		reopen: func(a *app, w session.Window) { openTracks(a, *w.(*session.Tracks)) },
 		commands: func(a *app) []command {
 			return []command{newCommand("tracks [CLASS]",
 				"what goroutines did over time, and who held what they waited for",
 				func(class string) error {
-					w := &tracksWindow{a: a, class: strings.TrimSpace(class)}
-					w.list = newList(a, w, "a track", false)
-					a.open(w)
-					w.compute()
+					openTracks(a, session.Tracks{Class: strings.TrimSpace(class)})
 					return nil
 				}, nil)}
 		},
 	}
 }
 
-func (w *tracksWindow) title() string        { return "Tracks " + shorten(w.class, maxBadge) }
-func (w *tracksWindow) commands() []command  { return nil }
-func (w *tracksWindow) keep() session.Window { return nil }
+func openTracks(a *app, kept session.Tracks) {
+	w := &tracksWindow{a: a, class: kept.Class, from: kept.From, to: kept.To, kept: &kept}
+	w.list = newList(a, w, "a track", false)
+	a.open(w)
+	w.compute()
+}
+
+func (w *tracksWindow) title() string       { return "Tracks " + shorten(w.class, maxBadge) }
+func (w *tracksWindow) commands() []command { return nil }
+
+func (w *tracksWindow) keep() session.Window {
+	if w.tracks == nil {
+		return w.kept
+	}
+	k := &session.Tracks{Class: w.class, Selected: w.list.selected, From: w.from, To: w.to}
+	if w.columns > 0 {
+		k.At = w.at(w.column)
+	}
+	if w.of {
+		k.Goroutine = w.r.Goroutines.At(w.goroutines[0]).ID
+	}
+	return k
+}
+
+// restore shows what was kept of the window, once the tracks are there.
+func (w *tracksWindow) restore() {
+	k := w.kept
+	w.kept = nil
+	if w.class != "" && k.Goroutine != 0 {
+		w.list.chooseKey(strconv.FormatInt(k.Goroutine, 10))
+		w.openSelected()
+	}
+	if k.Selected != "" {
+		w.list.chooseKey(k.Selected)
+	}
+	w.toTime = k.At
+}
 
 // refresh makes the tracks again, once for several changes in a row.
 func (w *tracksWindow) refresh() { w.once(w.a, w, w.compute) }
@@ -82,6 +117,9 @@ func (w *tracksWindow) compute() {
 		w.tracks, w.r = t, r
 		if w.class != "" && !w.of {
 			w.openClass(w.class)
+		}
+		if w.kept != nil && t != nil {
+			w.restore()
 		}
 	})
 }
@@ -221,10 +259,18 @@ func (w *tracksWindow) draw(c canvas) {
 	theme := w.a.theme
 	from, to := w.window()
 	w.columns = max(c.width-trackNames-1, 1)
-	w.column = min(w.column, w.columns-1)
+	if w.toTime > 0 {
+		w.column = int(float64(w.toTime-from) / float64(to-from) * float64(w.columns))
+		w.toTime = 0
+	}
+	w.column = min(max(w.column, 0), w.columns-1)
 	details := w.details(c.width - 2)
 	details = details[:min(len(details), max(1, c.height/2))]
 	height := max(1, c.height-2-len(details))
+	table := w.calls()
+	if table != nil {
+		height = max(1, height-1)
+	}
 	title := "Thread classes"
 	if w.class != "" {
 		title = fmt.Sprintf("%s: %s", w.class, report.Counted(len(w.goroutines), "goroutine"))
@@ -239,16 +285,69 @@ func (w *tracksWindow) draw(c canvas) {
 		w.drawTrack(c.part(0, 1+line-first, c.width, 1), line, from, to)
 	}
 	w.list.drawMore(c.part(0, 0, c.width, 1), theme)
+	if table != nil {
+		w.drawCalls(c.part(0, 1+height, c.width, 1), table, from, to)
+		height++
+	}
 	w.drawTimes(c.part(trackNames, 1+height, w.columns, 1), from, to)
 	for i, text := range details {
 		c.text(1, 2+height+i, termtext.Cut(text, c.width-2), theme.plain)
 	}
 }
 
+// calls returns the calls of a window that is open, if a goroutine is selected.
+func (w *tracksWindow) calls() *calls.Table {
+	if w.goroutines == nil || w.list.current() < 0 {
+		return nil
+	}
+	for _, other := range w.a.windows {
+		if c, ok := other.(*callsWindow); ok && c.found.Table != nil {
+			return c.found.Table
+		}
+	}
+	return nil
+}
+
+// drawCalls draws the calls of the selected goroutine as brackets.
+func (w *tracksWindow) drawCalls(c canvas, table *calls.Table, from, to time.Duration) {
+	style := w.a.theme.dim
+	c.text(0, 0, shorten(table.Function, trackNames-2), style)
+	c = c.part(trackNames, 0, w.columns, 1)
+	id := w.r.Goroutines.At(w.goroutines[w.list.current()]).ID
+	column := func(at time.Duration) int {
+		return int(float64(at-from) / float64(to-from) * float64(w.columns))
+	}
+	for i := range table.Calls {
+		call := &table.Calls[i]
+		if call.ID != id || call.End <= from || call.Begin >= to {
+			continue
+		}
+		first, last := column(call.Begin), column(call.End)
+		for k := max(first, 0); k <= min(last, w.columns-1); k++ {
+			mark := "─"
+			switch {
+			case first == last:
+				mark = "│"
+			case k == first:
+				mark = "├"
+			case k == last:
+				mark = "┤"
+			}
+			c.text(k, 0, mark, style)
+		}
+	}
+}
+
 func (w *tracksWindow) drawTimes(c canvas, from, to time.Duration) {
-	c.text(0, 0, calls.Rounded(from).String(), w.a.theme.dim)
-	end := calls.Rounded(to).String()
-	c.text(c.width-textWidth(end), 0, end, w.a.theme.dim)
+	begin, end := calls.Rounded(from).String(), calls.Rounded(to).String()
+	if w.column > textWidth(begin) { // the cursor would hide a part of it
+		c.text(0, 0, begin, w.a.theme.dim)
+	} else {
+		c.text(w.column+2, 0, begin, w.a.theme.dim)
+	}
+	if w.column < c.width-textWidth(end)-1 {
+		c.text(c.width-textWidth(end), 0, end, w.a.theme.dim)
+	}
 	c.text(w.column, 0, "▲", w.a.theme.bold)
 }
 
@@ -339,10 +438,7 @@ func (w *tracksWindow) details(width int) []string {
 	text := fmt.Sprintf("%v: goroutine %s %s, for %v", calls.Rounded(at), w.name(line), views.DoingOf(run).Words(),
 		calls.Rounded(s.To-s.From))
 	for _, h := range w.r.HolderSets[run.Holders] {
-		verb := "may end it"
-		if run.Evidence.Blames() {
-			verb = "holds it"
-		}
+		verb := report.HolderVerb(views.DoingOf(run), run.Evidence.Blames())
 		text += fmt.Sprintf("; goroutine %d, of %s, %s", w.r.Goroutines.At(h).ID, w.tracks.ClassOf(h), verb)
 		if held, ok := w.tracks.At(h, at); ok {
 			text += " and " + views.DoingOf(w.r.Runs.At(int(held.Run))).Words()

@@ -59,3 +59,13 @@ func TestTracks(t *testing.T) {
 	b.line(":tracks go:nobody")
 	b.shows(`the recording has no thread class "go:nobody"`)
 }
+
+// While a window of calls is open, the calls of the selected goroutine are brackets.
+func TestCallsInTracks(t *testing.T) {
+	b := tracksOf(t)
+	b.hides("├", "│")
+	b.line(":calls main.handle")
+	b.line(":tracks go:main.send")
+	b.keys("j", "+", "+", "+", "+")
+	b.shows("main.handle", "├─", "─┤")
+}

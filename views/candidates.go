@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views/calltree"
 )
@@ -30,7 +31,7 @@ func Candidates(r *sampledata.Recording, class string, o Options) (*calltree.Tre
 			p.runs[run.Goroutine] = append(p.runs[run.Goroutine], int32(i))
 		}
 	}
-	of := p.classes.intern(class)
+	of := p.classes.names.Number(class)
 	var total int64
 	for i, run := range r.Runs.All() {
 		if !r.Counts(i) || !DoingOf(run).Waits() || run.Holders == 0 || p.classes.of(run) != of {
@@ -67,7 +68,7 @@ func (p *candidateTree) place(run sampledata.Run, first, last int32) (total int6
 			if n <= 0 {
 				continue
 			}
-			node := p.tree.Child(wait, syms.Intern(p.classes.names[p.classes.of(other)]))
+			node := p.tree.Child(wait, syms.Intern(p.classes.names.All[p.classes.of(other)]))
 			p.tree.Add(0, p.tree.Child(node, syms.Intern(p.line(other.Stack))), n, 1)
 			total += n
 		}
@@ -81,10 +82,7 @@ var machinery = []string{"runtime.", "internal/", "sync.", "syscall.", "time.", 
 
 // Machinery reports whether a function says less about a goroutine's activity
 // than its caller.
-func Machinery(function string) bool {
-	return slices.ContainsFunc(machinery,
-		func(head string) bool { return strings.HasPrefix(function, head) })
-}
+func Machinery(function string) bool { return words.HasPrefix(function, machinery...) }
 
 // standard has the first elements of the import paths of the standard library.
 var standard = strings.Fields(`archive bufio bytes cmp compress container context crypto database debug embed encoding errors
@@ -97,11 +95,13 @@ var extending = []string{"golang.org/x/sys/", "golang.org/x/sync/"}
 
 // IsOwn reports whether a function is none of the standard library.
 func IsOwn(function string) bool {
-	if slices.ContainsFunc(extending,
-		func(head string) bool { return strings.HasPrefix(function, head) }) {
+	if words.HasPrefix(function, extending...) {
 		return false
 	}
-	end := strings.IndexAny(function, "./")
+	end := strings.IndexAny(function, "/([") // a dot before a slash is a host's, as in go.uber.org/
+	if end < 0 || function[end] != '/' {
+		end = strings.IndexByte(function, '.')
+	}
 	return end > 0 && !slices.Contains(standard, function[:end])
 }
 

@@ -57,3 +57,18 @@ func TestCandidates(t *testing.T) {
 		}
 	}
 }
+
+// Hosts of libraries may begin as packages of the standard library do.
+func TestIsOwn(t *testing.T) {
+	for function, want := range map[string]bool{
+		"main.handle": true, "example.com/a/b.(*T).f": true, "go.uber.org/ratelimit.(*limiter).Take": true,
+		"go.opentelemetry.io/otel/sdk/trace.(*batchSpanProcessor).ForceFlush": true, "gopkg.in/mgo%2ev2.(*Query).One": true,
+		"golang.org/x/net/html.Parse": true, "main.sorted[go.shape.int].func1": true,
+		"go/ast.Walk": false, "net/http.(*Client).Do": false, "strings.Index": false, "os.(*File).Write": false,
+		"slices.SortFunc[go.shape.[]example.com/a.T,go.shape.int]": false, "golang.org/x/sys/unix.Fsync": false, "": false,
+	} {
+		if got := IsOwn(function); got != want {
+			t.Errorf("%s is own: %t", function, got)
+		}
+	}
+}

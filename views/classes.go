@@ -3,9 +3,11 @@ package views
 import (
 	"math"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/intern"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -35,8 +37,7 @@ type classes struct {
 	r        *sampledata.Recording
 	o        Options
 	namers   *namers
-	names    []string
-	index    map[string]classID
+	names    intern.List[string, classID]
 	members  []member
 	byMember map[string]memberID // by the name before merging
 	// without its labels, and not below a wrapper; noMember until first use
@@ -65,14 +66,11 @@ type wrappedBy struct {
 
 func newClasses(r *sampledata.Recording, o Options) *classes {
 	c := &classes{
-		r: r, o: o, namers: newNamers(r, o.Wrapper), index: make(map[string]classID),
+		r: r, o: o, namers: newNamers(r, o.Wrapper),
 		byMember:   make(map[string]memberID),
 		belowWraps: make(map[wrappedBy]memberID),
 	}
-	c.byGoroutine = make([]memberID, r.Goroutines.Len())
-	for g := range c.byGoroutine {
-		c.byGoroutine[g] = noMember
-	}
+	c.byGoroutine = slices.Repeat([]memberID{noMember}, r.Goroutines.Len())
 	if o.Classes.Label == "" {
 		return c
 	}
@@ -89,17 +87,6 @@ func newClasses(r *sampledata.Recording, o Options) *classes {
 	return c
 }
 
-// intern returns the number of a class.
-func (c *classes) intern(name string) classID {
-	if id, ok := c.index[name]; ok {
-		return id
-	}
-	id := classID(len(c.names))
-	c.index[name] = id
-	c.names = append(c.names, name)
-	return id
-}
-
 // member returns the number of a class before merging.
 func (c *classes) member(name string) memberID {
 	if id, ok := c.byMember[name]; ok {
@@ -111,7 +98,7 @@ func (c *classes) member(name string) memberID {
 	if c.o.Merged != nil {
 		class = c.o.Merged(name)
 	}
-	m := member{class: c.intern(class)}
+	m := member{class: c.names.Number(class)}
 	if c.o.Priority != nil && name != collectorClass {
 		m.priority, m.is = c.o.Priority(name)
 	}
@@ -183,7 +170,7 @@ func baseName(file string) string {
 // goroutine, as in the views with the same options.
 func ClassOf(r *sampledata.Recording, o Options) func(sampledata.Run) string {
 	c := newClasses(r, o)
-	return func(run sampledata.Run) string { return c.names[c.of(run)] }
+	return func(run sampledata.Run) string { return c.names.All[c.of(run)] }
 }
 
 // priority returns the priority of a run's goroutine.

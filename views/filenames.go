@@ -1,6 +1,8 @@
 package views
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/cpprof/cpprof/sampledata"
@@ -20,8 +22,14 @@ func ShortFiles(r *sampledata.Recording) func(file string) string {
 			add(s.File)
 		}
 	}
+	return ShortPaths(slices.Collect(maps.Keys(files)))
+}
+
+// ShortPaths returns a function that shortens each of some paths to its last
+// elements, as many as are needed to tell it from the others.
+func ShortPaths(files []string) func(file string) string {
 	ends := map[string]int{} // how many files end so
-	for file := range files {
+	for _, file := range files {
 		for at := len(file); at > 0; {
 			at = strings.LastIndexByte(file[:at], '/')
 			ends[file[at+1:]]++

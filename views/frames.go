@@ -1,6 +1,7 @@
 package views
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -178,9 +179,7 @@ func frameName(fn *sampledata.Function, line int32, by Granularity) string {
 	case by == ByFile && fn.File != "":
 		name = fn.File
 	}
-	if name == "" {
-		name = "?"
-	}
+	name = cmp.Or(name, "?")
 	// A function must never look like typed time, a class or the root,
 	// whatever its symbol is.
 	if calltree.KindOf(name) != calltree.Function {

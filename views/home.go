@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 
+	"github.com/cpprof/cpprof/internal/intern"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -70,14 +71,21 @@ const maxStays = 8
 // A stay is a goroutine at a place that may be its home.
 type stay struct {
 	at           callID
-	state        stayState // when it was last seen there
-	away, beyond bool      // it was seen elsewhere since, and outside of the place
+	run          sampledata.Run // when it was last seen there
+	away, beyond bool           // it was seen elsewhere since, and outside of the place
 }
 
 // A stayState is what a goroutine does at its place.
 type stayState struct {
 	stack sampledata.NodeID
 	does  Doing
+}
+
+func stateOf(run sampledata.Run) stayState { return stayState{run.Stack, DoingOf(run)} }
+
+// WaitsAgain reports whether a goroutine that waits as before ran in between.
+func WaitsAgain(before, run sampledata.Run) bool {
+	return before.Last+1 == run.First && before.State() == run.State()
 }
 
 func newHomes(d *idleness) *homes {
@@ -132,17 +140,15 @@ func (h *homes) number() {
 		parent   callID
 		function sampledata.FunctionID
 	}
-	index := make(map[key]callID)
+	var keys intern.List[key, callID]
 	h.calls = make([]callID, len(h.d.r.Nodes))
 	for n, node := range h.d.r.Nodes {
 		k := key{-1, node.Function}
 		if node.Parent != sampledata.NoStack {
 			k.parent = h.calls[node.Parent]
 		}
-		c, ok := index[k]
-		if !ok {
-			c = callID(len(h.stats))
-			index[k] = c
+		c := keys.Number(k)
+		if int(c) == len(h.stats) {
 			first := k.parent < 0 || h.stats[k.parent].first && h.d.begins(node.Parent)
 			h.stats = append(h.stats, home{parent: k.parent, first: first, rests: never})
 		}
@@ -197,13 +203,12 @@ func (h *homes) see(run sampledata.Run, stays *[]stay) {
 		s.rests = min(s.rests, run.First)
 		s.sleeps = s.sleeps || DoingOf(run) == Sleeping
 	}
-	state := stayState{run.Stack, DoingOf(run)}
 	known := false
 	for i := range *stays {
 		s := &(*stays)[i]
 		if s.at == at {
 			known = true
-			h.back(s, state)
+			h.back(s, run)
 			continue
 		}
 		s.away = true
@@ -211,7 +216,7 @@ func (h *homes) see(run sampledata.Run, stays *[]stay) {
 		s.beyond = s.beyond || !h.within(now, s.at)
 	}
 	if at >= 0 && !known && len(*stays) < maxStays {
-		*stays = append(*stays, stay{at: at, state: state})
+		*stays = append(*stays, stay{at: at, run: run})
 	}
 	if at < 0 && len(*stays) == 0 && run.First == 0 {
 		h.works(run.Stack)
@@ -219,9 +224,9 @@ func (h *homes) see(run sampledata.Run, stays *[]stay) {
 }
 
 // back notes that a goroutine waits at a place where it waited before.
-func (h *homes) back(s *stay, state stayState) {
+func (h *homes) back(s *stay, run sampledata.Run) {
 	of := &h.stats[s.at]
-	if s.state != state {
+	if stateOf(s.run) != stateOf(run) || WaitsAgain(s.run, run) {
 		of.left = true
 	}
 	if s.away {
@@ -230,7 +235,7 @@ func (h *homes) back(s *stay, state stayState) {
 	if s.beyond {
 		of.outside++
 	}
-	*s = stay{at: s.at, state: state}
+	*s = stay{at: s.at, run: run}
 }
 
 // works notes that a goroutine was at work when the recording began: it has
@@ -283,31 +288,27 @@ func (h *homes) judge(c callID, o *origin) bool {
 
 // HasNotMoved returns a function that reports whether a goroutine has not
 // moved: it waits, for what is no lock, with the same stack in all samples of
-// the recording, and never for another group.
+// the recording. It was never seen to wait again, or for another object.
 func HasNotMoved(r *sampledata.Recording) func(sampledata.GoroutineID) bool {
 	type seen struct {
-		stayState
-		group uint64 // the address of the sync.WaitGroup that it waits for; 0 if not known
-		until int32  // the sample up to which it has not moved; 0 if it did
+		run    sampledata.Run // the last one
+		object uint64         // the address of what it waits for; 0 if not known
+		until  int32          // the sample up to which it has not moved; 0 if it did
 	}
 	all := make([]seen, r.Goroutines.Len())
 	for _, run := range r.Runs.All() {
-		s, now := &all[run.Goroutine], stayState{run.Stack, DoingOf(run)}
-		group := uint64(0)
-		if now.does == AwaitingGroup {
-			group = run.Lock
-		}
+		s := &all[run.Goroutine]
 		switch {
-		case !now.does.Waits():
+		case !DoingOf(run).Waits():
+			s.until = 0
 		case run.First == 0:
-			*s = seen{now, group, run.Last + 1}
-			continue
-		case s.until == run.First && s.stayState == now &&
-			(s.group == group || s.group == 0 || group == 0):
-			s.group, s.until = cmp.Or(group, s.group), run.Last+1
-			continue
+			*s = seen{run, run.Lock, run.Last + 1}
+		case s.until == run.First && stateOf(s.run) == stateOf(run) && !WaitsAgain(s.run, run) &&
+			(s.object == run.Lock || s.object == 0 || run.Lock == 0):
+			*s = seen{run, cmp.Or(run.Lock, s.object), run.Last + 1}
+		default:
+			s.until = 0
 		}
-		s.until = 0
 	}
 	samples := int32(r.Samples.Len())
 	return func(g sampledata.GoroutineID) bool { return samples > 1 && all[g].until == samples }

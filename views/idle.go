@@ -2,6 +2,7 @@ package views
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/cpprof/cpprof/sampledata"
@@ -73,12 +74,9 @@ func newIdleness(r *sampledata.Recording, o Options) *idleness {
 	if o.Role == nil || r.Restricted != nil {
 		return nil
 	}
-	d := &idleness{r: r, role: o.Role, wrapper: o.Wrapper, roles: make([]Role, len(r.Functions)),
+	return &idleness{r: r, role: o.Role, wrapper: o.Wrapper,
+		roles:  slices.Repeat([]Role{unknownRole}, len(r.Functions)),
 		places: make([]spot, len(r.Nodes))}
-	for f := range d.roles {
-		d.roles[f] = unknownRole
-	}
-	return d
 }
 
 // WaitsFor returns functions that report whether the goroutine of a run is

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views/calltree"
@@ -284,13 +285,17 @@ func TestHasNotMoved(t *testing.T) {
 	next := group
 	next.Lock = 0x200
 	stands, moves, comes := s.goroutine("a"), s.goroutine("b"), s.goroutine("c")
-	joins := s.goroutine("d")
-	s.sample(map[sampledata.GoroutineID]sampledata.State{stands: sends, moves: sends, joins: group})
+	joins, returns := s.goroutine("d"), s.goroutine("e")
+	s.sample(map[sampledata.GoroutineID]sampledata.State{stands: sends, moves: sends, joins: group, returns: sends})
 	s.sample(map[sampledata.GoroutineID]sampledata.State{stands: other, comes: sends, joins: next, moves: {Stack: sends.Stack, Run: sampledata.Running}})
 	s.sample(map[sampledata.GoroutineID]sampledata.State{moves: sends})
+	again := []sampledata.Change{{Goroutine: returns, Again: true, State: sends}}
+	if err := s.Sample(sampledata.Sample{Time: time.Hour}, again); err != nil {
+		t.Fatal(err)
+	}
 	still := HasNotMoved(s.Recording())
-	if !still(stands) || still(moves) || still(comes) || still(joins) {
-		t.Errorf("not moved: %v %v %v %v, want only the first", still(stands), still(moves), still(comes), still(joins))
+	if !still(stands) || still(moves) || still(comes) || still(joins) || still(returns) {
+		t.Errorf("not moved: %v %v %v %v %v, want only the first", still(stands), still(moves), still(comes), still(joins), still(returns))
 	}
 }
 

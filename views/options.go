@@ -1,6 +1,7 @@
 package views
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -52,9 +53,19 @@ type Options struct {
 	// goroutine waits for work.
 	Role func(function string) Role
 
+	// Request reports whether calls of a function are pieces of work that the
+	// configuration names. Nil: it names none.
+	Request func(function string) bool
+
 	// LeaveOutIdle leaves the time out of Thread Views and of the sums of
 	// classes in which goroutines wait for work.
 	LeaveOutIdle bool
+
+	// CreatedBy charges goroutines to those who started them, as far up as is
+	// known. In trees, a goroutine's stack hangs below "+" and its class, and these
+	// below the stack of its creator, down to the go statement. A class has the time of
+	// its goroutines, and of those that they started.
+	CreatedBy bool
 
 	// Slices lets the trees of views say when their stacks got their hits,
 	// see calltree.Metric.Slices. A profile's can't.
@@ -152,6 +163,29 @@ type Span struct {
 	From, To time.Duration
 }
 
+// ParseSpan reads offsets from the start, such as "2s,5s". One of them may be
+// left out.
+func ParseSpan(text string) (s Span, err error) {
+	from, to, ok := strings.Cut(text, ",")
+	from, to = strings.TrimSpace(from), strings.TrimSpace(to)
+	if !ok || from+to == "" {
+		return s, errors.New("want two offsets from the start, such as 2s,5s")
+	}
+	for i, end := range []*time.Duration{&s.From, &s.To} {
+		offset := []string{from, to}[i]
+		if offset == "" {
+			continue
+		}
+		if *end, err = time.ParseDuration(offset); err != nil {
+			return Span{}, fmt.Errorf("%q is no time such as 10s or 1m30s", offset)
+		}
+	}
+	if s.From < 0 || s.To < 0 || s.To <= s.From && to != "" {
+		return Span{}, errors.New("want offsets from the start, the first before the second")
+	}
+	return s, nil
+}
+
 // String returns the span in words: "from 2s to 3.5s", "from 2s".
 func (s Span) String() string {
 	text := "from " + s.From.String()
@@ -179,10 +213,8 @@ func (s Span) Check(of Named) error {
 }
 
 func oneOf(what, s string, names []string) (int, error) {
-	for i, n := range names {
-		if s == n {
-			return i, nil
-		}
+	if i := slices.Index(names, s); i >= 0 {
+		return i, nil
 	}
 	return 0, fmt.Errorf("unknown %s %q: want one of %s", what, s, strings.Join(names, ", "))
 }

@@ -3,6 +3,7 @@ package views
 import (
 	"fmt"
 
+	"github.com/cpprof/cpprof/internal/intern"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views/calltree"
 )
@@ -47,7 +48,7 @@ func NewPresence(r *sampledata.Recording, o Options) (*Presence, error) {
 		typed[t] = syms.Intern(t.String())
 	}
 	reasons := make(map[string]calltree.Func)
-	kinds := make(map[StayKind]int32)
+	var kinds intern.List[StayKind, int32]
 	for _, run := range r.Runs.All() {
 		node := stacks.node(0, run.Stack)
 		state := DoingOf(run).Time()
@@ -64,14 +65,8 @@ func NewPresence(r *sampledata.Recording, o Options) (*Presence, error) {
 			return nil, fmt.Errorf("the call tree grows beyond %d nodes: choose a coarser granularity", maxNodes)
 		}
 		b.Add(0, node, int64(run.Last-run.First)+1, 1)
-		k := StayKind{int32(classes.of(run)), state}
-		kind, ok := kinds[k]
-		if !ok {
-			kind = int32(len(p.Kinds))
-			kinds[k] = kind
-			p.Kinds = append(p.Kinds, k)
-		}
-		p.Stays = append(p.Stays, Stay{Node: node, Kind: kind, First: run.First, Last: run.Last})
+		p.Stays = append(p.Stays, Stay{Node: node, First: run.First, Last: run.Last,
+			Kind: kinds.Number(StayKind{int32(classes.of(run)), state})})
 	}
 	t, at, err := b.Numbered()
 	if err != nil {
@@ -80,6 +75,7 @@ func NewPresence(r *sampledata.Recording, o Options) (*Presence, error) {
 	for i := range p.Stays {
 		p.Stays[i].Node = at[p.Stays[i].Node]
 	}
-	p.Tree, p.Classes = t, classes.names
+	p.Kinds = kinds.All
+	p.Tree, p.Classes = t, classes.names.All
 	return p, nil
 }

@@ -90,7 +90,7 @@ func (p *profiled) view(class string) (*View, error) {
 	// deep stacks of a profile share their frames: cut ones would have frames
 	// of their own
 	s.cut = math.MaxInt32
-	of := p.classes.intern(class)
+	of := p.classes.names.Number(class)
 	rows := 0
 	for i, stack := range p.Stacks {
 		if class != "" && p.class(i) != of {
@@ -197,7 +197,7 @@ func (p *profiled) sums() []ClassSummary {
 	}
 	var all []ClassSummary
 	for id, sum := range totals {
-		s := ClassSummary{Class: p.classes.names[id], Hits: sum.rows, MeanAlive: new(big.Rat),
+		s := ClassSummary{Class: p.classes.names.All[id], Hits: sum.rows, MeanAlive: new(big.Rat),
 			Time: q.Weight(&sum.value, &sum.rest)}
 		s.Idle, s.Attributed = totalOf(new(exact.Sum)), totalOf(new(exact.Sum))
 		s.Parts, s.HitParts = noParts(), noParts()

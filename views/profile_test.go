@@ -175,7 +175,7 @@ func TestClassesOfAProfile(t *testing.T) {
 	if _, err := Thread(profileOf(t), "go:main.workers", Options{}); err == nil || !strings.Contains(err.Error(), "closest: go:main.worker") {
 		t.Errorf("a class that is not there: %v", err)
 	}
-	if _, err := Timeline(profileOf(t), Options{}, "", 10); err == nil || !strings.Contains(err.Error(), "no times") {
+	if _, err := Timeline(profileOf(t), Options{}, 10); err == nil || !strings.Contains(err.Error(), "no times") {
 		t.Errorf("a timeline of a profile: %v", err)
 	}
 }

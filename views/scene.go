@@ -13,6 +13,7 @@ type scene struct {
 	o        Options
 	classes  *classes
 	idleness *idleness
+	creators *creators // nil unless goroutines are charged to those who started them
 
 	weights sampledata.Weights
 	now     int32
@@ -53,6 +54,7 @@ type actor struct {
 	release sampledata.Release // of a Waiting or Blocked goroutine
 	// that a Blocked goroutine waits for; "" unless Options.Lock names it
 	lock string
+	by   linkID // where it was started; noLink unless Options.CreatedBy
 }
 
 // nobody is no particular goroutine.
@@ -63,13 +65,13 @@ func newScene(r *sampledata.Recording, o Options) *scene {
 		r: r, o: o, classes: newClasses(r, o), idleness: newIdleness(r, o), weights: r.Weights(),
 		slotsOf: -1,
 	}
+	if o.CreatedBy {
+		sc.creators = newCreators(r, sc.classes)
+	}
 	sc.executing = make(map[sampledata.GoroutineID]bool)
 	sc.spreads = make(map[spreadKey]*spread)
 	sc.run = make([]int32, r.Goroutines.Len())
-	sc.last = make([]int32, r.Goroutines.Len())
-	for g := range sc.last {
-		sc.last[g] = -1
-	}
+	sc.last = slices.Repeat([]int32{-1}, r.Goroutines.Len())
 	sc.holder = make([]bool, r.Goroutines.Len())
 	for _, set := range r.HolderSets {
 		for _, g := range set {
@@ -87,6 +89,9 @@ func (sc *scene) observed(first, samples int32) observed {
 // actor returns the actor for a run's goroutine.
 func (sc *scene) actor(run sampledata.Run) actor {
 	a := actor{class: sc.classes.of(run), kind: kindOf(run), who: nobody, release: run.Release}
+	if sc.creators != nil {
+		a.by = sc.creators.of[run.Goroutine]
+	}
 	switch a.kind {
 	case waiting:
 		a.reason = run.Reason

@@ -19,7 +19,7 @@ type CreationSite struct {
 // recording, also if the options have a span.
 func CreationSites(r *sampledata.Recording, o Options, class string) []CreationSite {
 	c := newClasses(r, o)
-	of := c.intern(class)
+	of := c.names.Number(class)
 	counted := make([]bool, r.Goroutines.Len())
 	count := make(map[sampledata.Site]int)
 	for _, run := range r.Runs.All() {

@@ -123,8 +123,7 @@ func TestManyDeepStacks(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	_, err := Thread(b.Recording(), "go:main.f", Options{MaxMemory: 2000 * nodeMemory})
 	runtime.ReadMemStats(&after)
-	var size *sizeError
-	if !errors.As(err, &size) {
+	if _, ok := errors.AsType[*sizeError](err); !ok {
 		t.Errorf("got %v", err)
 	}
 	if got := after.TotalAlloc - before.TotalAlloc; got > 4<<20 {

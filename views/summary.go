@@ -59,10 +59,8 @@ func Classes(r *sampledata.Recording, o Options) ([]ClassSummary, error) {
 	if r.Profile != nil {
 		return newProfiled(r, o).sums(), nil
 	}
-	l := &classLedger{scene: newScene(r, o), lastClass: make([]classID, r.Goroutines.Len())}
-	for g := range l.lastClass {
-		l.lastClass[g] = noClass
-	}
+	l := &classLedger{scene: newScene(r, o),
+		lastClass: slices.Repeat([]classID{noClass}, r.Goroutines.Len())}
 	if err := Walk(r, from, to, &tally{scene: l.scene, ledger: l}); err != nil {
 		return nil, fmt.Errorf("thread classes: %w", err)
 	}
@@ -96,8 +94,6 @@ type tally struct {
 
 // A ledger receives the entries of a tally.
 type ledger interface {
-	// whether the ledger counts the actor's time
-	takes(a actor) bool
 	enter(run sampledata.Run, a actor, seen span)        // a goroutine enters a state
 	constant(a actor, t TypedTime, seen span)            // one hit in each sample
 	add(a actor, seen span, t TypedTime, num, den int64) // num/den hits in each sample
@@ -117,7 +113,7 @@ func (sc *scene) span(first, samples int32) span {
 func (t *tally) Begin(i int32, run sampledata.Run, first, samples int32) bool {
 	wantEnd := t.scene.begin(i, run)
 	a := t.actor(run)
-	if !t.ledger.takes(a) || !t.scene.counts(run) {
+	if !t.scene.counts(run) {
 		return wantEnd
 	}
 	seen := t.scene.span(first, samples)
@@ -151,7 +147,7 @@ func (t *tally) actor(run sampledata.Run) actor {
 
 func (t *tally) End(run sampledata.Run) {
 	t.scene.end(run)
-	if a := t.actor(run); !t.scene.constant(a) && t.ledger.takes(a) && t.scene.counts(run) {
+	if a := t.actor(run); !t.scene.constant(a) && t.scene.counts(run) {
 		t.active.remove(a)
 	}
 }
@@ -212,17 +208,18 @@ func (l *classLedger) of(class classID) *classSums {
 	return &l.byClass[class]
 }
 
-func (l *classLedger) takes(actor) bool { return true }
-
 func (l *classLedger) enter(run sampledata.Run, a actor, seen span) {
-	c := l.of(a.class)
-	c.alive.Add(seen.hits, seen.time, 1, 1)
-	if l.scene.idleness.has(run) {
-		c.idle.Add(seen.hits, seen.time, 1, 1)
-	}
-	if l.isNew(run.Goroutine, a.class) {
-		c.goroutines++
-	}
+	idle := l.scene.idleness.has(run)
+	l.scene.charged(a, func(class classID) {
+		c := l.of(class)
+		c.alive.Add(seen.hits, seen.time, 1, 1)
+		if idle {
+			c.idle.Add(seen.hits, seen.time, 1, 1)
+		}
+		if l.isNew(run.Goroutine, class) {
+			c.goroutines++
+		}
+	})
 }
 
 // isNew reports whether a goroutine is of a class for the first time.
@@ -245,7 +242,9 @@ func (l *classLedger) isNew(g sampledata.GoroutineID, class classID) bool {
 func (l *classLedger) constant(a actor, t TypedTime, seen span) { l.add(a, seen, t, 1, 1) }
 
 func (l *classLedger) add(a actor, seen span, t TypedTime, num, den int64) {
-	l.of(a.class).typed[t].Add(seen.hits, seen.time, num, den)
+	l.scene.charged(a, func(class classID) {
+		l.of(class).typed[t].Add(seen.hits, seen.time, num, den)
+	})
 }
 
 // summaries returns the classes; the samples stand for the given time.
@@ -257,7 +256,7 @@ func (l *classLedger) summaries(length int64) []ClassSummary {
 			continue
 		}
 		s := ClassSummary{
-			Class:      l.scene.classes.names[id],
+			Class:      l.scene.classes.names.All[id],
 			Goroutines: c.goroutines,
 			Hits:       c.alive.Hits().Num().Int64(),
 			Time:       c.alive.Weight(),

@@ -1,5 +1,7 @@
 package views
 
+import "github.com/cpprof/cpprof/internal/intern"
+
 // maxUnflushed limits the collected hits that a builder has not yet added to
 // its tree: to 32 MB.
 const maxUnflushed = 2 << 20
@@ -18,25 +20,7 @@ type term struct {
 }
 
 // terms numbers the terms of a builder.
-type terms struct {
-	list []term
-	at   map[term]int32
-}
-
-func (t *terms) len() int { return len(t.list) }
-
-func (t *terms) number(k term) int32 {
-	if i, ok := t.at[k]; ok {
-		return i
-	}
-	if t.at == nil {
-		t.at = make(map[term]int32)
-	}
-	i := int32(len(t.list))
-	t.at[k] = i
-	t.list = append(t.list, k)
-	return i
-}
+type terms = intern.List[term, int32]
 
 func (w *wait) key() term {
 	return term{w.typed, w.to, w.den}
@@ -47,14 +31,14 @@ func (w *wait) key() term {
 func (b *builder) collect(g *group[instance], sp *spread, each observed) {
 	if !sp.numbered {
 		sp.numbered = true
-		sp.term = b.terms.number(term{typed: Run, den: sp.of})
+		sp.term = b.terms.Number(term{typed: Run, den: sp.of})
 		if !b.server {
 			for i := range sp.waits {
-				sp.waits[i].term = b.terms.number(sp.waits[i].key())
+				sp.waits[i].term = b.terms.Number(sp.waits[i].key())
 			}
 		}
 	}
-	if short := b.terms.len() - len(g.hits); short > 0 {
+	if short := len(b.terms.All) - len(g.hits); short > 0 {
 		g.hits = append(g.hits, make([]observed, short)...)
 	}
 	if run := sp.typed[Run]; run > 0 {
@@ -84,7 +68,7 @@ func (b *builder) collectTerm(g *group[instance], t int32, each observed, num in
 			return
 		}
 	}
-	k := b.terms.list[t]
+	k := b.terms.All[t]
 	b.add(b.termNode(g.key.node, k), each.of(g.n).times(num, k.den))
 }
 
@@ -92,7 +76,7 @@ func (b *builder) collectTerm(g *group[instance], t int32, each observed, num in
 func (b *builder) flush(g *group[instance]) {
 	for i, sum := range g.hits {
 		if sum.hits != 0 {
-			k := b.terms.list[i]
+			k := b.terms.All[i]
 			node := b.termNode(g.key.node, k)
 			b.tree.AddHits(0, node, sum.time, sum.hits, k.den)
 			b.history.addCollected(node, sum, k.den)

@@ -7,7 +7,6 @@ import (
 	"math/big"
 	"time"
 
-	"github.com/cpprof/cpprof/internal/exact"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -17,15 +16,13 @@ type Bucket struct {
 	From, To time.Duration
 	Samples  int
 	Length   int64    // nanoseconds that the samples stand for
-	Hits     int64    // goroutines alive, summed over the samples
-	Time     *big.Rat // lifetime of the goroutines in nanoseconds
+	Time     *big.Rat // lifetime of all goroutines in nanoseconds
 	Parts             // nanoseconds; they sum to Time
 }
 
-// Timeline divides a span into buckets of equal time. It returns the typed
-// time of the goroutines of a class in each, or of all goroutines if class is
-// "". A span without an end ends with the last sample.
-func Timeline(r *sampledata.Recording, o Options, class string, buckets int) ([]Bucket, error) {
+// Timeline divides a span into buckets of equal time, and returns the typed
+// time in each. A span without an end ends with the last sample.
+func Timeline(r *sampledata.Recording, o Options, buckets int) ([]Bucket, error) {
 	from, to, err := o.samples(r)
 	if err != nil {
 		return nil, fmt.Errorf("timeline: %w", err)
@@ -36,12 +33,8 @@ func Timeline(r *sampledata.Recording, o Options, class string, buckets int) ([]
 	if r.Profile != nil {
 		return nil, errors.New("timeline: a profile has no times")
 	}
-	l := &timeLedger{scene: newScene(r, o), all: class == "", from: from}
-	if !l.all {
-		l.class = l.scene.classes.intern(class)
-	}
+	l := &timeLedger{scene: newScene(r, o), from: from}
 	l.makeBuckets(r, o.Span, to, buckets)
-	l.alive = make([]int64, to-from+1)
 	for i := range l.steps {
 		l.steps[i] = make([]int64, to-from+1)
 	}
@@ -49,13 +42,13 @@ func Timeline(r *sampledata.Recording, o Options, class string, buckets int) ([]
 		return nil, fmt.Errorf("timeline: %w", err)
 	}
 	l.cumulate()
-	if !l.all && l.entered == 0 {
-		return nil, fmt.Errorf("timeline: %w", unknownClassError(r, o, class))
-	}
 	for i := range l.buckets {
 		b := &l.buckets[i]
-		b.Hits, b.Time = l.living[i].Hits().Num().Int64(), l.living[i].Weight()
 		b.Parts, _ = l.typed[i].parts()
+		b.Time = new(big.Rat)
+		for _, part := range b.Parts {
+			b.Time.Add(b.Time, part)
+		}
 	}
 	return l.buckets, nil
 }
@@ -73,23 +66,18 @@ func Bounds(r *sampledata.Recording, o Options, buckets int) ([]time.Duration, e
 // A timeLedger sums by bucket.
 type timeLedger struct {
 	scene   *scene
-	all     bool
-	class   classID
 	from    int32
-	entered int // number of runs counted
 	buckets []Bucket
 	typed   []sums           // by bucket
-	living  []exact.Sum      // by bucket: the goroutines alive
 	bucket  []int32          // by sample from the first of the span
 	steps   [numSums][]int64 // by sample: the difference of constant hits from the sample before
-	alive   []int64          // the same for goroutines
 }
 
 // makeBuckets makes the buckets and assigns each sample to one of them.
 func (l *timeLedger) makeBuckets(r *sampledata.Recording, span Span, to int32, n int) {
 	bounds, width := bucketBounds(r, span, to, n)
 	l.buckets = make([]Bucket, n)
-	l.typed, l.living = make([]sums, n), make([]exact.Sum, n)
+	l.typed = make([]sums, n)
 	for i := range l.buckets {
 		l.buckets[i].From, l.buckets[i].To = bounds[i], bounds[i+1]
 	}
@@ -120,13 +108,7 @@ func bucketBounds(r *sampledata.Recording, span Span, to int32, n int) (bounds [
 	return append(bounds, span.From+length), width
 }
 
-func (l *timeLedger) takes(a actor) bool { return l.all || a.class == l.class }
-
-func (l *timeLedger) enter(_ sampledata.Run, _ actor, seen span) {
-	l.entered++
-	l.alive[seen.first-l.from]++
-	l.alive[seen.first-l.from+seen.samples]--
-}
+func (l *timeLedger) enter(sampledata.Run, actor, span) {}
 
 func (l *timeLedger) constant(_ actor, t TypedTime, seen span) {
 	l.steps[t][seen.first-l.from]++
@@ -150,11 +132,8 @@ func (l *timeLedger) add(_ actor, seen span, t TypedTime, num, den int64) {
 //	hits of :WAIT    1   2   2   1   1   0
 func (l *timeLedger) cumulate() {
 	var now [numSums]int64
-	var alive int64
 	for s, i := range l.bucket {
 		seen := l.scene.observed(l.from+int32(s), 1)
-		alive += l.alive[s]
-		l.living[i].Add(seen.hits, seen.time, alive, 1)
 		for typed := range l.steps {
 			now[typed] += l.steps[typed][s]
 			l.typed[i][typed].Add(seen.hits, seen.time, now[typed], 1)

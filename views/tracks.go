@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/intern"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views/calltree"
 )
@@ -44,17 +45,16 @@ func NewTracks(r *sampledata.Recording, o Options) *Tracks {
 	for g := range n {
 		t.first[g+1] += t.first[g]
 	}
-	classOf, weights, numbers := ClassOf(r, o), r.Weights(), make(map[string]int32)
+	classOf, weights, names := ClassOf(r, o), r.Weights(), intern.List[string, int32]{}
 	next := slices.Clone(t.first)
 	for i, run := range r.Runs.All() {
 		g := run.Goroutine
 		if next[g] == t.first[g] {
 			name := classOf(run)
-			if _, ok := numbers[name]; !ok {
-				numbers[name] = int32(len(t.Classes))
+			t.class[g] = names.Number(name)
+			if int(t.class[g]) == len(t.Classes) {
 				t.Classes = append(t.Classes, TrackClass{Name: name})
 			}
-			t.class[g] = numbers[name]
 			c := &t.Classes[t.class[g]]
 			c.Goroutines = append(c.Goroutines, g)
 		}

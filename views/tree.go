@@ -16,14 +16,16 @@ const maxHolders = 20_000
 
 // A builder makes the call tree of one view. It is a Visitor.
 type builder struct {
-	scene   *scene
-	stacks  *stacks
-	tree    *calltree.Builder
-	server  bool                        // a Server View: only :RUN, of every class
-	threads bool                        // the Thread Views of all classes
-	class   classID                     // of a Thread View
-	lock    func(sampledata.Run) string // of a view of the holders of locks
-	history *historian                  // nil unless it is asked for
+	scene         *scene
+	stacks        *stacks
+	created       map[linkID]int32 // the node of a link; -1 if the view lacks it
+	startedFrames map[classID]calltree.Func
+	tree          *calltree.Builder
+	server        bool                        // a Server View: only :RUN, of every class
+	threads       bool                        // the Thread Views of all classes
+	class         classID                     // of a Thread View
+	lock          func(sampledata.Run) string // of a view of the holders of locks
+	history       *historian                  // nil unless it is asked for
 	// once the view is made: the tree's node for each node of the builder
 	at       []int32
 	active   groups[instance]
@@ -64,6 +66,7 @@ func newBuilder(sc *scene, root string) *builder {
 	b.maxNodes, b.maxChain = sc.o.maxNodes(), maxChain
 	b.tree = calltree.NewBuilder(syms, root, "time", Nanoseconds)
 	b.stacks = newStacks(sc.r, sc.o, b.tree)
+	b.created, b.startedFrames = make(map[linkID]int32), make(map[classID]calltree.Func)
 	for t := range NumTypedTimes {
 		b.typed[t] = syms.Intern(t.String())
 	}
@@ -83,7 +86,7 @@ func (b *builder) Begin(i int32, run sampledata.Run, first, samples int32) bool 
 	b.history.begin(first, samples, true)
 	if b.leavesOut(run, a) {
 		b.idle.Add(seen.hits, seen.time, 1, 1)
-		b.history.add(Idle, b.classNode(a), 1, 1, nil)
+		b.history.add(Idle, b.topNode(a), 1, 1, nil)
 		return wantEnd
 	}
 	b.note(run, a, seen.hits)
@@ -105,7 +108,7 @@ func (b *builder) leavesOut(run sampledata.Run, a actor) bool {
 	if b.lock != nil || b.server || !b.scene.o.LeaveOutIdle || !b.scene.idleness.has(run) {
 		return false
 	}
-	return b.history == nil || !b.history.whole[b.scene.classes.names[a.class]]
+	return b.history == nil || !b.history.whole[b.scene.classes.names.All[b.scene.top(a)]]
 }
 
 // takes reports whether the view contains a goroutine.
@@ -116,7 +119,7 @@ func (b *builder) takes(a actor) bool {
 	case b.threads:
 		return true
 	case !b.server:
-		return a.class == b.class
+		return b.scene.isOf(a, b.class)
 	}
 	switch a.kind {
 	case executing:
@@ -128,21 +131,25 @@ func (b *builder) takes(a actor) bool {
 }
 
 func (b *builder) instance(run sampledata.Run, a actor) instance {
-	if b.server || b.lock != nil {
+	node := int32(0)
+	if b.lock != nil {
+		node = b.lockNode(run)
+	} else {
+		node = b.stacks.node(b.base(a), run.Stack)
+	}
+	if a.by = noLink; b.server || b.lock != nil {
 		a.class = noClass // :RUN, and the holders of a lock, are the same for all
 	}
-	if b.lock != nil {
-		return instance{a, b.lockNode(run)}
-	}
-	return instance{a, b.stacks.node(b.classNode(a), run.Stack)}
+	return instance{a, node}
 }
 
-// classNode returns the node below which a goroutine's stack begins.
-func (b *builder) classNode(a actor) int32 {
+// topNode returns the node below which everything is that is charged to the
+// same class as an actor.
+func (b *builder) topNode(a actor) int32 {
 	if !b.threads {
 		return 0
 	}
-	return b.tree.Child(0, b.frameOf(a.class))
+	return b.tree.Child(0, b.frameOf(b.scene.top(a)))
 }
 
 // count adds hits to the denominator, the same number in each sample seen.
@@ -161,7 +168,7 @@ func (b *builder) note(run sampledata.Run, a actor, n int64) {
 	if isUnknown(run) {
 		b.warnings.add("unknown-state", n, func() string {
 			return fmt.Sprintf("the run state of a goroutine of %s is not known; it is counted as waiting",
-				b.scene.classes.names[a.class])
+				b.scene.classes.names.All[a.class])
 		})
 	}
 }
@@ -183,7 +190,7 @@ func (b *builder) Sample(s, alike int32) error {
 		b.count(seen, b.scene.capacity())
 		b.history.add(Whole, 0, b.scene.capacity(), 1, nil)
 	}
-	if b.terms.len()*len(b.active.list) > b.flushAt {
+	if len(b.terms.All)*len(b.active.list) > b.flushAt {
 		b.flushAll()
 	}
 	together := b.history.together(s, alike, b.flushAll)
@@ -368,7 +375,7 @@ func (b *builder) frameOf(to classID) calltree.Func {
 		b.frames = append(b.frames, newFrame)
 	}
 	if b.frames[to] == newFrame {
-		b.frames[to] = b.tree.Symbols().Intern(b.scene.classes.names[to])
+		b.frames[to] = b.tree.Symbols().Intern(b.scene.classes.names.All[to])
 	}
 	return b.frames[to]
 }

@@ -45,7 +45,7 @@ func classNames(r *sampledata.Recording, o Options) []string {
 		used[c.of(r.Runs.At(int(i)))] = true
 	}
 	var names []string
-	for id, name := range c.names {
+	for id, name := range c.names.All {
 		if used[classID(id)] {
 			names = append(names, name)
 		}

@@ -102,7 +102,7 @@ func Thread(r *sampledata.Recording, class string, o Options) (*View, error) {
 	}
 	v, b, err := limitedView(from, to, func() *builder {
 		b := newBuilder(newScene(r, o), class)
-		b.class = b.scene.classes.intern(class)
+		b.class = b.scene.classes.names.Number(class)
 		return b
 	})
 	if err != nil {
@@ -168,6 +168,11 @@ func (o Options) samples(r *sampledata.Recording) (from, to int32, err error) {
 	}
 	if int(o.Granularity) >= len(granularityNames) {
 		return 0, 0, fmt.Errorf("unknown granularity %d", o.Granularity)
+	}
+	if o.CreatedBy {
+		if err := CheckCreators(r); err != nil {
+			return 0, 0, err
+		}
 	}
 	return o.Span.Samples(r)
 }

@@ -1,8 +1,9 @@
 package views
 
 import (
-	"strings"
+	"slices"
 
+	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -52,13 +53,8 @@ func newNamers(r *sampledata.Recording, wrapper func(function string) bool) *nam
 	if !some {
 		return nil
 	}
-	n.byNode, n.only = make([]namer, len(r.Nodes)), make([]namer, r.Goroutines.Len())
-	for i := range n.byNode {
-		n.byNode[i] = unknownNamer
-	}
-	for i := range n.only {
-		n.only[i] = unknownNamer
-	}
+	n.byNode = slices.Repeat([]namer{unknownNamer}, len(r.Nodes))
+	n.only = slices.Repeat([]namer{unknownNamer}, r.Goroutines.Len())
 	for i := range r.Runs.Len() {
 		run := r.Runs.At(i)
 		only := &n.only[run.Goroutine]
@@ -132,10 +128,6 @@ func (n *namers) next(at namer, f sampledata.FunctionID) namer {
 // namesNothing reports whether wrappers call a function for themselves, to
 // wait for work or to end: such a function is never the work.
 func namesNothing(function string) bool {
-	for _, prefix := range []string{"runtime.", "internal/", "sync.", "sync/", "reflect."} {
-		if strings.HasPrefix(function, prefix) {
-			return true
-		}
-	}
-	return function == ""
+	return function == "" ||
+		words.HasPrefix(function, "runtime.", "internal/", "sync.", "sync/", "reflect.")
 }

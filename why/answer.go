@@ -67,6 +67,8 @@ type Finding struct {
 	Callers []Part `json:"callers,omitempty"`
 	// further classes, with the share of their time at work
 	Others []Part `json:"others,omitempty"`
+	// classes that wait for these goroutines, likewise
+	Behind []Part `json:"behind,omitempty"`
 	// what those do that the goroutines wait for
 	Causes []Cause `json:"causes,omitempty"`
 	// the goroutines of the class that have most of it, if they stand out
@@ -112,7 +114,14 @@ type Growth struct {
 	From      int     `json:"from"`
 	To        int     `json:"to"`
 	PerSecond float64 `json:"per_second"`
+	// of a leak: the longest wait, at least; 0 if it is less than minutes, or not known
+	Waited time.Duration `json:"waited,omitempty"`
+	// of a leak: no other goroutine was seen at the channels that they wait for
+	Alone bool `json:"alone,omitempty"`
 }
+
+// Probable reports whether there is more evidence of a leak than growth.
+func (g *Growth) Probable() bool { return g.Alone || g.Waited > 0 }
 
 // Before is the same hypothesis in an earlier recording.
 type Before struct {
@@ -197,6 +206,8 @@ type Answer struct {
 	// mean number of threads that wait for a CPU of the machine
 	NoCPU     float64 `json:"no_cpu"`
 	Threshold float64 `json:"threshold"`
+	// calls that are slow, too few to say why
+	Few *SlowCalls `json:"few_slow_calls,omitempty"`
 	// the recording does not say what is stuck for good
 	Unmarked bool `json:"unmarked,omitempty"`
 }

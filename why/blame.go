@@ -3,6 +3,7 @@ package why
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
@@ -18,6 +19,8 @@ const (
 	// wait for
 	Likely    Certainty = "likely"
 	Candidate Certainty = "candidate" // they may end the wait; others may, too
+	// whoever waits for a group has started them, in the same function
+	Started Certainty = "started"
 	// they wait for the same channel from its other side at other times
 	OtherSide Certainty = "peer"
 	// others of the class, which are further on in the function that made
@@ -33,6 +36,8 @@ type Cause struct {
 	Lock      string    `json:"lock,omitempty"` // that they wait for themselves
 	Share     float64   `json:"share"`          // of the time of the goroutines that wait for them
 	Certainty Certainty `json:"certainty"`
+	// the function that took the lock, if others wait for it in the same one
+	Taken string `json:"taken,omitempty"`
 }
 
 // maxOverlaps limits the work to find causes: how many states of holders are
@@ -45,6 +50,7 @@ type doer struct {
 	activity Activity
 	lock     string
 	certain  Certainty
+	taken    string
 }
 
 // blamed sums up what the goroutines do that others wait for.
@@ -53,6 +59,7 @@ type blamed struct {
 	total  float64
 	weight map[doer]float64
 	where  map[doer]*heaviest
+	takers map[string]bool // the functions in which goroutines wait for the lock
 	visits int
 }
 
@@ -61,9 +68,15 @@ type blamed struct {
 // causes have the largest share. Of the candidates of one wait each gets an
 // equal part of it.
 func (e *evidence) blame(of func(*situation) bool) []Cause {
-	b := &blamed{e: e, weight: make(map[doer]float64), where: make(map[doer]*heaviest)}
+	b := &blamed{e: e, weight: make(map[doer]float64), where: make(map[doer]*heaviest),
+		takers: make(map[string]bool)}
 	e.indexRuns()
 	hit := e.matching(of)
+	for i := range e.situations {
+		if at := &e.situations[i]; hit[i] && at.state.Doing == views.AwaitingLock {
+			b.takers[e.places.at(at.state.Stack)] = true
+		}
+	}
 	for i, run := range e.r.Runs.All() {
 		s := e.of[i]
 		if s < 0 || !hit[s] {
@@ -103,6 +116,11 @@ func (e *evidence) indexRuns() {
 			wanted[g] = true
 		}
 	}
+	for _, members := range e.startedBy() {
+		for _, g := range members {
+			wanted[g] = true
+		}
+	}
 	e.runsOf = make([][]int32, e.r.Goroutines.Len())
 	for i, run := range e.r.Runs.All() {
 		if e.of[i] != -1 && wanted[run.Goroutine] {
@@ -111,27 +129,85 @@ func (e *evidence) indexRuns() {
 	}
 }
 
+// startedBy lists the goroutines that others have started, by number, which
+// are seen to wait for a group. It makes the list on first use.
+func (e *evidence) startedBy() map[int64][]sampledata.GoroutineID {
+	if e.started != nil {
+		return e.started
+	}
+	e.started = make(map[int64][]sampledata.GoroutineID)
+	for i, run := range e.r.Runs.All() {
+		if e.of[i] != -1 && views.DoingOf(run) == views.AwaitingGroup {
+			e.started[e.r.Goroutines.At(run.Goroutine).ID] = nil
+		}
+	}
+	for g, one := range e.r.Goroutines.All() {
+		if members, waits := e.started[one.Parent]; waits {
+			e.started[one.Parent] = append(members, g)
+		}
+	}
+	return e.started
+}
+
+// members returns the goroutines that a wait for a group probably waits for:
+// those that the goroutine has started in a function in which it is still, or
+// in a method of the group.
+func (b *blamed) members(run sampledata.Run, first, last int32) (all []sampledata.GoroutineID) {
+	within := make(map[string]bool)
+	for n := run.Stack; n != sampledata.NoStack; n = b.e.r.Nodes[n].Parent {
+		name := b.e.places.function(n)
+		within[name] = true
+		if receiver, ok := strings.CutSuffix(name, ").Wait"); ok {
+			within[receiver+").Go"] = true
+		}
+	}
+	for _, g := range b.e.startedBy()[b.e.r.Goroutines.At(run.Goroutine).ID] {
+		b.visits++
+		runs := b.e.runsOf[g]
+		alive := len(runs) > 0 && b.e.r.Runs.At(int(runs[0])).First <= last &&
+			b.e.r.Runs.At(int(runs[len(runs)-1])).Last >= first
+		if alive && within[b.e.r.Goroutines.At(g).Site.Function] {
+			all = append(all, g)
+		}
+	}
+	return all
+}
+
 // add adds what the goroutines do that a run waits for.
 func (b *blamed) add(run sampledata.Run, first, last int32) {
 	certain := Candidate
-	switch run.Evidence {
-	case sampledata.Inferred, sampledata.Recorded:
+	switch {
+	case isKnown(run.Evidence):
 		certain = Known
-	case sampledata.Likely:
+	case run.Evidence == sampledata.Likely:
 		certain = Likely
-	case sampledata.Free:
+	case run.Evidence == sampledata.Free:
 		b.weight[doer{activity: Nobody, certain: Known}] += b.e.between(first, last)
 		return
 	}
+	b.addHolders(run, first, last, certain, 1, maxBehind)
+}
+
+// maxBehind limits how many waits for one lock are followed to who has it.
+const maxBehind = 8
+
+// addHolders adds what those do that a run waits for, for a part of the run.
+func (b *blamed) addHolders(run sampledata.Run, first, last int32, certain Certainty,
+	part float64, depth int) {
 	set := b.e.r.HolderSets[run.Holders]
+	if len(set) == 0 && views.DoingOf(run) == views.AwaitingGroup {
+		set, certain = b.members(run, first, last), Started
+	}
 	for _, g := range set {
-		b.overlap(g, first, last, certain, 1/float64(len(set)))
+		b.overlap(g, run.Lock, first, last, certain, part/float64(len(set)), depth)
 	}
 }
 
-// overlap adds what a goroutine does in some samples.
-func (b *blamed) overlap(g sampledata.GoroutineID, first, last int32, certain Certainty,
-	part float64) {
+// overlap adds what a goroutine does in some samples that others wait for. A
+// writer that waits for earlier readers keeps later ones waiting, but does not
+// have the lock: who has it is the one that the writer waits for.
+func (b *blamed) overlap(g sampledata.GoroutineID, lock uint64, first, last int32,
+	certain Certainty, part float64, depth int) {
 	runs := b.e.runsOf[g]
 	at, _ := slices.BinarySearchFunc(runs, first, func(i, first int32) int {
 		return cmp.Compare(b.e.r.Runs.At(int(i)).Last, first)
@@ -143,13 +219,24 @@ func (b *blamed) overlap(g sampledata.GoroutineID, first, last int32, certain Ce
 		}
 		b.visits++
 		s := b.e.in(b.e.of[runs[at]])
-		b.do(s, certain, part*b.e.between(max(first, run.First), min(last, run.Last)))
+		from, to := max(first, run.First), min(last, run.Last)
+		if depth > 0 && certain == Known && run.Lock == lock && s.state.Doing == views.AwaitingLock &&
+			isKnown(run.Evidence) {
+			b.addHolders(run, from, to, certain, part, depth-1)
+			continue
+		}
+		b.do(s, certain, part*b.e.between(from, to))
 	}
+}
+
+// isKnown reports whether it is known who holds the lock.
+func isKnown(e sampledata.Evidence) bool {
+	return e == sampledata.Inferred || e == sampledata.Recorded
 }
 
 // do adds a weight to what the goroutines of a situation do.
 func (b *blamed) do(s *situation, certain Certainty, weight float64) {
-	d := doer{b.e.name(s), b.e.activity(s), s.lock, certain}
+	d := doer{b.e.name(s), b.e.activity(s), s.lock, certain, b.taker(s.state.Stack)}
 	b.weight[d] += weight
 	if b.where[d] == nil {
 		b.where[d] = b.e.places.heaviest()
@@ -158,6 +245,20 @@ func (b *blamed) do(s *situation, certain Certainty, weight float64) {
 	if stack != sampledata.NoStack {
 		b.where[d].add(b.e.places.own[stack], stack, weight)
 	}
+}
+
+// taker returns the innermost function on a holder's stack in which others wait
+// for the lock; "" if it waits itself there.
+func (b *blamed) taker(stack sampledata.NodeID) string {
+	if len(b.takers) == 0 || stack == sampledata.NoStack {
+		return ""
+	}
+	for n := b.e.r.Nodes[b.e.places.own[stack]].Parent; n != sampledata.NoStack; n = b.e.r.Nodes[n].Parent {
+		if name := b.e.places.function(n); b.takers[name] {
+			return name
+		}
+	}
+	return ""
 }
 
 // minCause is the least share of a cause.
@@ -171,7 +272,7 @@ func (b *blamed) causes() []Cause {
 			continue
 		}
 		c := Cause{Class: d.class, Activity: d.activity, Lock: d.lock, Share: w / b.total,
-			Certainty: d.certain}
+			Certainty: d.certain, Taken: d.taken}
 		if h := b.where[d]; h != nil {
 			c.Place = h.place()
 		}
@@ -179,7 +280,7 @@ func (b *blamed) causes() []Cause {
 	}
 	slices.SortFunc(all, func(x, y Cause) int {
 		return cmp.Or(cmp.Compare(y.Share, x.Share), cmp.Compare(x.Class, y.Class),
-			cmp.Compare(x.Activity, y.Activity), cmp.Compare(x.Lock, y.Lock))
+			cmp.Compare(x.Activity, y.Activity), cmp.Compare(x.Lock, y.Lock), cmp.Compare(x.Taken, y.Taken))
 	})
 	return all
 }
@@ -228,11 +329,18 @@ func (s *searcher) fellows(class int32, caller string, of func(*situation) bool)
 		return nil
 	}
 	b := &blamed{e: s.e, weight: make(map[doer]float64), where: make(map[doer]*heaviest)}
+	waits := 0.0
 	for _, at := range s.members(class) {
-		if !at.idle && !of(at) && s.on(at, caller) {
+		switch {
+		case of(at):
+			waits += at.weight
+		case !at.idle && s.on(at, caller):
 			b.total += at.weight
 			b.do(at, Fellow, at.weight)
 		}
+	}
+	if b.total < min(waits, s.e.length)/2 { // while others wait, somebody has it
+		return nil
 	}
 	return b.causes()
 }

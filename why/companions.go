@@ -68,10 +68,7 @@ func (s *searcher) companions(r *sampledata.Recording, all []*candidate) {
 // column returns what was observed of a candidate, as a column over all
 // samples of the recording.
 func (s *searcher) column(c *candidate, r *sampledata.Recording) metrics.Column {
-	column := make(metrics.Column, r.Samples.Len())
-	for i := range column {
-		column[i] = math.NaN()
-	}
+	column := slices.Repeat(metrics.Column{math.NaN()}, r.Samples.Len())
 	for i, o := range c.observed {
 		column[int(s.e.from)+i] = o.Hits
 	}

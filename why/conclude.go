@@ -67,7 +67,7 @@ func (a *searched) foldWaits() {
 		}
 		return share >= explains
 	}, func(f, into *Finding) {
-		into.Others = append(into.Others, Part{f.Class, f.Share.Share})
+		into.Behind = append(into.Behind, Part{f.Class, f.Share.Share})
 	})
 }
 
@@ -156,7 +156,7 @@ func (a *searched) rest() (all []Resting) {
 	slow := make(map[string]bool)
 	for _, f := range a.Findings {
 		slow[f.Class] = true
-		for _, o := range f.Others {
+		for _, o := range slices.Concat(f.Others, f.Behind) {
 			slow[o.Name] = true
 		}
 		for _, c := range f.Causes { // who holds up others is no matter of course
@@ -189,6 +189,10 @@ func (a *searched) rest() (all []Resting) {
 // which a program without findings may be idle.
 const idleUse = 0.2
 
+// maxDoubt is how wide half the interval of the processors used may be, if a
+// program is called balanced.
+const maxDoubt = 0.15
+
 // state sums up: the machine is no reason to call the program slow.
 func (a *searched) state() State {
 	own := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return !f.row().outside })
@@ -199,6 +203,8 @@ func (a *searched) state() State {
 		return h.Verdict == hotspots.Maybe && h.Note == "" && !h.Kind.row().outside &&
 			h.severity >= aProcessor && h.Share.Margin() > a.Threshold
 	}):
+		return Undecided
+	case a.Few != nil || a.Used.Margin() > maxDoubt:
 		return Undecided
 	case a.Used.Share >= idleUse:
 		return Balanced

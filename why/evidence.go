@@ -2,9 +2,11 @@ package why
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/intern"
 	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
@@ -29,7 +31,8 @@ type evidence struct {
 	uncounted  []situation
 	classes    []class
 	byName     map[string]int32
-	runsOf     [][]int32 // by goroutine, in their order; made by whom
+	runsOf     [][]int32                          // by goroutine, in their order; made by whom
+	started    map[int64][]sampledata.GoroutineID // see startedBy
 	cpus       *views.CPUs
 	processors float64 // mean number
 	runtimes   float64 // mean number on which the runtime works for itself
@@ -99,9 +102,10 @@ func (e *evidence) readRuns(o views.Options) {
 	classOf := views.ClassOf(e.r, o)
 	waitsForWork, awaitsAnswer := views.WaitsFor(e.r, o)
 	still := views.HasNotMoved(e.r)
-	index, uncounted := make(map[stateOf]int32), make(map[stateOf]int32)
-	// the situation of the goroutine's last run, plus 1
+	var counted, uncounted intern.List[stateOf, int32]
+	// the situation of the goroutine's last run, plus 1, and that run
 	before := make([]int32, e.r.Goroutines.Len())
+	lastRun := make([]int32, e.r.Goroutines.Len())
 	lastClass := make([]int32, e.r.Goroutines.Len()) // plus 1
 	for i, run := range e.r.Runs.All() {
 		e.of[i] = -1
@@ -118,27 +122,24 @@ func (e *evidence) readRuns(o views.Options) {
 			k.lock = e.lockName(run)
 		}
 		if !e.r.Counts(i) { // others may wait for it
-			at, ok := uncounted[k]
-			if !ok {
-				at = int32(len(e.uncounted))
-				uncounted[k] = at
+			at := uncounted.Number(k)
+			if int(at) == len(e.uncounted) {
 				e.uncounted = append(e.uncounted, situation{stateOf: k})
 			}
 			e.of[i] = -2 - at
 			continue
 		}
-		at, ok := index[k]
-		if !ok {
-			at = int32(len(e.situations))
-			index[k] = at
+		at := counted.Number(k)
+		if int(at) == len(e.situations) {
 			e.situations = append(e.situations, situation{stateOf: k})
 		}
 		e.of[i] = at
 		e.situations[at].weight += weight
-		if before[run.Goroutine] != at+1 {
-			before[run.Goroutine] = at + 1
+		if before[run.Goroutine] != at+1 ||
+			views.WaitsAgain(e.r.Runs.At(int(lastRun[run.Goroutine])), run) {
 			e.situations[at].stays++
 		}
+		before[run.Goroutine], lastRun[run.Goroutine] = at+1, int32(i)
 		e.classes[c].count(&e.situations[at], weight)
 		if lastClass[run.Goroutine] != c+1 {
 			lastClass[run.Goroutine] = c + 1
@@ -317,4 +318,17 @@ func (s *situation) usesCPU() bool { return s.state.Doing == views.Executing }
 // that is not work.
 func (s *situation) waits() bool {
 	return !s.idle && s.state.Doing.Waits()
+}
+
+// atChannels returns the classes that were seen to wait at each channel.
+func (e *evidence) atChannels() map[uint64][]int32 {
+	peers := make(map[uint64][]int32)
+	for i := range e.situations {
+		at := &e.situations[i]
+		c := at.state.Channel
+		if c != 0 && at.state.Doing.OfChannel() && !slices.Contains(peers[c], at.class) {
+			peers[c] = append(peers[c], at.class)
+		}
+	}
+	return peers
 }

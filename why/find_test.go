@@ -1,6 +1,7 @@
 package why
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -136,7 +137,7 @@ func TestWaitsAreLedToTheirReason(t *testing.T) {
 		t.Fatalf("%d findings: %+v", len(a.Findings), a.Findings)
 	}
 	f := a.Findings[0]
-	if f.Kind != LockKind || f.Lock != "main.mu" || f.Where.Function != "main.add" || len(f.Others) != 1 || f.Others[0].Name != "go:main.client" {
+	if f.Kind != LockKind || f.Lock != "main.mu" || f.Where.Function != "main.add" || len(f.Behind) != 1 || f.Behind[0].Name != "go:main.client" {
 		t.Errorf("%+v", f)
 	}
 	if len(f.Causes) != 1 || f.Causes[0].Class != "go:main.flusher" || f.Causes[0].Activity != IO || f.Causes[0].Place.Function != "main.flush" {
@@ -189,11 +190,16 @@ func TestStillIsNotIdle(t *testing.T) {
 			}
 			s.sample(t, states)
 		}
-		a := s.find(t)
+		r := s.Recording()
+		r.Marking = &sampledata.Marking{Groups: []sampledata.MarkedGroup{{Count: 206, IDs: []int64{7}, Waited: time.Hour, Kept: -1}}}
+		a, err := Find(r, configured())
+		if err != nil {
+			t.Fatal(err)
+		}
 		if a.State != c.want || len(a.Findings) > 0 {
 			t.Errorf("%s: %s: %+v", name, a.State, a.Findings)
 		}
-		still := Still{Class: "go:main.worker", Count: 206, Reason: c.state.Reason, Function: c.stack[len(c.stack)-1]}
+		still := Still{Class: "go:main.worker", Count: 206, Reason: c.state.Reason, Function: c.stack[len(c.stack)-1], Waited: time.Hour}
 		if !c.moves && !slices.Equal(a.NotMoved, []Still{still}) {
 			t.Errorf("%s: not moved are %+v, want %+v", name, a.NotMoved, still)
 		}
@@ -327,7 +333,49 @@ func TestLeakWithUnevenSamples(t *testing.T) {
 	}
 	a := s.find(t)
 	if len(a.Findings) != 1 || a.Findings[0].Kind != LeakKind || a.Findings[0].Class != "go:main.request" {
-		t.Errorf("%s: %+v", a.State, a.Findings)
+		t.Fatalf("%s: %+v", a.State, a.Findings)
+	}
+}
+
+// What else is known of a leak makes it probable: that nobody is at the other end, and how long they wait.
+func TestProbableLeak(t *testing.T) {
+	for _, served := range []bool{false, true} {
+		s := newScene()
+		server := s.spawn(1, "main.server")[0]
+		for i := range 100 {
+			states := map[sampledata.GoroutineID]sampledata.State{server: s.at(sleeps, "main.server")}
+			wait := s.at(sends, "main.request", "main.answer")
+			if served {
+				states[server] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "chan receive",
+					Lock: wait.Lock}, "main.server")
+			}
+			if i%2 == 0 {
+				states[s.spawn(1, "main.request")[0]] = wait
+			}
+			for _, g := range s.goroutines[1:] {
+				states[g] = wait
+			}
+			s.sample(t, states)
+		}
+		r := s.Recording()
+		r.Marking = &sampledata.Marking{Groups: []sampledata.MarkedGroup{{Waited: 2 * time.Minute,
+			IDs: []int64{r.Goroutines.At(s.goroutines[1]).ID}}}}
+		for _, marked := range []bool{true, false} {
+			if !marked {
+				r.Marking = nil
+			}
+			a, err := Find(r, configured())
+			if err != nil {
+				t.Fatal(err)
+			}
+			i := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Kind == LeakKind })
+			if i < 0 {
+				t.Fatalf("served %v: %+v", served, a.Findings)
+			}
+			if g := a.Findings[i].Growth; g.Alone == served || (g.Waited == 2*time.Minute) != marked {
+				t.Errorf("served %v, marked %v: %+v", served, marked, g)
+			}
+		}
 	}
 }
 
@@ -422,7 +470,7 @@ func TestModules(t *testing.T) {
 	if len(a.Findings) == 0 || a.Findings[0].Where.Function != "golang.org/x/net/lib.scan" {
 		t.Fatalf("found %+v", a.Findings)
 	}
-	if got := strings.Join(a.Findings[0].Through, " "); got != "main.page example.com/a/lib.read golang.org/x/net/lib.scan" {
+	if got := strings.Join(a.Findings[0].Through, " "); got != "main.page example.com/a/lib.Load example.com/a/lib.read golang.org/x/net/lib.Parse golang.org/x/net/lib.scan" {
 		t.Errorf("it goes through %q", got)
 	}
 }
@@ -539,6 +587,33 @@ func TestFellows(t *testing.T) {
 		}
 		if (fellows > 0) != (n > 1) {
 			t.Errorf("%d goroutines: %+v", n, a.Findings[at])
+		}
+	}
+}
+
+// Of a few samples that differ much, nobody can say that the program is
+// balanced.
+func TestBalanced(t *testing.T) {
+	for samples, want := range map[int]State{13: Undecided, 400: Balanced} {
+		s := newScene()
+		classes := make(map[string]sampledata.GoroutineID)
+		for i := range 32 {
+			name := fmt.Sprintf("main.serve%d", i)
+			classes[name] = s.spawn(1, name)[0]
+		}
+		for i := range samples {
+			states := make(map[sampledata.GoroutineID]sampledata.State)
+			for name, g := range classes {
+				states[g] = s.at(idles, name)
+			}
+			for n := range 4 * max(0, 1-i%4) { // four at a time, others each time
+				name := fmt.Sprintf("main.serve%d", (i+n)%32)
+				states[classes[name]] = s.at(runs, name)
+			}
+			s.sample(t, states)
+		}
+		if a := s.find(t); a.State != want {
+			t.Errorf("%d samples, %.2f ± %.2f used: %s, want %s: %+v", samples, a.Used.Share, a.Used.Margin(), a.State, want, a.Findings)
 		}
 	}
 }

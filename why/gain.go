@@ -75,6 +75,10 @@ func (a *searched) gains() {
 			f.Gain = &Gain{Silent: silent}
 			continue
 		}
+		if f.spins() {
+			f.Gain = &Gain{Silent: "it spins, and it is not known what would be done instead"}
+			continue
+		}
 		if f.Phase {
 			f.Gain = &Gain{Silent: "it is true only in a part of the recording"}
 			continue
@@ -119,7 +123,7 @@ func awaits(lock string) func(*situation) bool {
 // workersOf returns the classes whose work a finding holds up, the finding's
 // own first.
 func (s *searcher) workersOf(f *Finding) (all []int32) {
-	for _, name := range append([]string{f.Class}, names(f.Others)...) {
+	for _, name := range append([]string{f.Class}, names(slices.Concat(f.Others, f.Behind))...) {
 		if class, ok := s.e.byName[name]; ok && !s.e.classes[class].runtimes {
 			all = append(all, class)
 		}

@@ -15,7 +15,7 @@ type moments struct {
 	workers  [][]worker // by moment
 	collects []bool     // by situation: it waits for the collector
 	pools    map[poolKey]*pool
-	peers    map[uint64][]int32 // by channel: the classes that were seen to wait there
+	peers    map[uint64][]int32 // see evidence.atChannels
 }
 
 // A worker is a goroutine that works.
@@ -37,15 +37,8 @@ const (
 // newMoments reads moments from the evidence.
 func newMoments(s *searcher) *moments {
 	e := s.e
-	m := &moments{s: s, pools: make(map[poolKey]*pool), peers: make(map[uint64][]int32),
+	m := &moments{s: s, pools: make(map[poolKey]*pool), peers: e.atChannels(),
 		collects: e.matching(s.awaitsCollector)}
-	for i := range e.situations {
-		at := &e.situations[i]
-		c := at.state.Channel
-		if c != 0 && at.state.Doing.OfChannel() && !slices.Contains(m.peers[c], at.class) {
-			m.peers[c] = append(m.peers[c], at.class)
-		}
-	}
 	m.choose()
 	m.workers = make([][]worker, len(m.samples))
 	from := make([]int32, e.to-e.from+1) // by sample: the first moment that is not before

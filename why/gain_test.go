@@ -84,6 +84,29 @@ func TestGainOnBusyMachine(t *testing.T) {
 	}
 }
 
+// A lock whose holder sleeps has nothing to do with code that computes beside it, whether or not the sleep counts as idle.
+func TestGainBesideSleepingHolder(t *testing.T) {
+	s := newScene()
+	s.spawn(4, "main.locker")
+	spinner := s.spawn(1, "main.spinner")[0]
+	for i := range 100 {
+		g := func(k int) sampledata.GoroutineID { return s.goroutines[(i+k)%4] }
+		waits := s.at(blocked, "main.locker", "main.update", "sync.(*Mutex).Lock")
+		waits.Lock, waits.Holders = 0x200, s.HolderSet([]sampledata.GoroutineID{g(0)})
+		s.sample(t, map[sampledata.GoroutineID]sampledata.State{
+			g(0): s.at(sleeps, "main.locker", "main.update", "time.Sleep"), g(1): waits, g(2): waits, g(3): waits,
+			spinner: s.at(runs, "main.spinner", "main.hash")})
+	}
+	for _, f := range s.find(t).Findings {
+		if f.IsCode() && f.Gain.Times != nil && f.Gain.Times.Times > 1 {
+			t.Errorf("%s without %s: %+v", f.Gain.Class, f.Where.Function, f.Gain.Times)
+		}
+	}
+	if g := s.asked(t, s.lockFinding(t).Lock, false); g.Class != "go:main.locker" || !nearly(g.Times.Times, 4) {
+		t.Errorf("without the lock: %+v, %+v", g, g.Times)
+	}
+}
+
 // A finding has the same gain as its lock.
 func TestFindingsHaveGains(t *testing.T) {
 	s := lockedScene(t)

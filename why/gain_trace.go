@@ -126,7 +126,8 @@ func outside(does views.Doing) bool {
 }
 
 // held returns the share of what the holders do of the lock that a goroutine
-// waits for, or those that may end its wait.
+// waits for, or those that may end its wait. A lock's holder that is none of
+// the workers waits for work or has not moved: it does nothing of the target.
 func (b *tracer) held(w *worker, depth int) (share float64, known bool) {
 	if w.free || depth >= mostHolders {
 		return 0, false
@@ -137,7 +138,8 @@ func (b *tracer) held(w *worker, depth int) (share float64, known bool) {
 			holders.add(b.share(&b.workers[i-1], depth+1))
 		}
 	}
-	return holders.mean(), holders.count > 0
+	locked := b.at(w).state.Doing == views.AwaitingLock && len(b.s.e.r.HolderSets[w.holders]) > 0
+	return holders.mean(), holders.count > 0 || locked
 }
 
 // awaited returns the share of what those do that goroutines wait for, if the

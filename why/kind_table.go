@@ -49,9 +49,6 @@ type KindWords struct {
 	Remedy string // what usually helps
 }
 
-// unstick is what helps goroutines that can never run again.
-const unstick = "see to it that the wait ends: by a context, a closed channel, a buffer for the last value, or one order of locks"
-
 // Why it is not known what a fix would bring.
 const (
 	unknownCPUs   = "the samples don't tell how fast the program is with more CPU time"
@@ -102,7 +99,7 @@ func waitKindRows() map[Kind]*kindRow {
 		IOKind: {
 			measure: (*searcher).waitMeasure, waits: true, specific: 0.5,
 			KindWords: KindWords{Says: "{waits} in {place}",
-				Remedy: "ask for less, ask earlier, or ask for several things at once"},
+				Remedy: answers},
 		},
 		BlockingKind: {
 			measure: (*searcher).waitMeasure, waits: true, specific: 0.8,
@@ -197,14 +194,14 @@ func standstillRows() map[Kind]*kindRow {
 		LeakKind: {
 			specific: 1, silent: standsForever,
 			KindWords: KindWords{
-				Says:   "Goroutines of {class} probably leak: {growth}, and hardly any ends; they wait ({reason}) in {place}.",
+				Says:   "Goroutines of {class} {leak}: {growth}, and hardly any ends; they wait ({reason}) in {place}{waited}.",
 				See:    "report --idle",
 				Remedy: "end them: by a context, a closed channel, or a buffer for the last value",
 			},
 		},
 		StuckKind: {
 			specific: 1e9, silent: standsForever,
-			KindWords: KindWords{Says: "{stuck}", See: "stuck", Remedy: unstick},
+			KindWords: KindWords{Says: "{stuck}", See: "stuck", Remedy: "see to it that the wait ends"},
 		},
 		SlowKind: {
 			specific: 1, silent: "the other calls are fast already",

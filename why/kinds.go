@@ -1,9 +1,8 @@
 package why
 
 import (
-	"strings"
-
 	"github.com/cpprof/cpprof/aspects"
+	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -86,11 +85,6 @@ func (k *functionKinds) on(stack sampledata.NodeID, kind int) bool {
 
 // isSystemCall reports whether a function enters the kernel.
 func isSystemCall(function string) bool {
-	for _, head := range []string{"internal/runtime/syscall.", "runtime/internal/syscall.",
-		"syscall.", "golang.org/x/sys/unix.", "internal/syscall/"} {
-		if strings.HasPrefix(function, head) {
-			return true
-		}
-	}
-	return false
+	return words.HasPrefix(function, "internal/runtime/syscall.", "runtime/internal/syscall.",
+		"syscall.", "golang.org/x/sys/unix.", "internal/syscall/")
 }

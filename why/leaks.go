@@ -75,49 +75,65 @@ func (s *searcher) leak(class int32) *Finding {
 	if c.runtimes || c.goroutines < minGrowth || 10*c.ended > c.goroutines {
 		return nil
 	}
-	var counts [leakQuarters + 1]int
-	quarters := s.quarters()
-	stuck, h, reason := 0, s.e.places.heaviest(), ""
-	activities := make(map[Activity]int)
-	for i, run := range s.e.r.Runs.All() {
-		if s.e.of[i] < 0 || s.e.situations[s.e.of[i]].class != class {
-			continue
-		}
-		for q, at := range quarters {
-			if run.First <= at && at <= run.Last {
-				counts[q]++
-			}
-		}
-		if run.Last < s.e.to-1 || run.Stack == sampledata.NoStack {
-			continue
-		}
-		if at := s.e.activity(&s.e.situations[s.e.of[i]]); at != Ready && at != Computing &&
-			at != IO && at != Sleeping && at != CallsKernel {
-			stuck++
-			activities[at]++
-			reason = run.Reason
-			h.add(s.e.places.own[run.Stack], run.Stack, 1)
-		}
-	}
-	first, last := counts[0], counts[leakQuarters]
+	w := s.waiting(class)
+	first, last := w.counts[0], w.counts[leakQuarters]
 	growth := last - first
-	if growth < max(minGrowth, first/5) || 10*stuck < 9*last {
+	if growth < max(minGrowth, first/5) || 10*w.stuck < 9*last {
 		return nil
 	}
 	for q := range leakQuarters {
-		if leakQuarters*3*(counts[q+1]-counts[q]) < growth {
+		if leakQuarters*3*(w.counts[q+1]-w.counts[q]) < growth {
 			return nil
 		}
 	}
 	seconds := (s.e.time(s.e.to-1) - s.e.time(s.e.from)).Seconds()
 	return &Finding{
 		Kind: LeakKind, Class: c.name, Alive: s.e.mean(c.life), Count: c.goroutines,
-		Severity: float64(last), Reason: reason,
-		Share: hotspots.Assumed(float64(stuck)/float64(last), int(s.e.to-s.e.from)),
-		Where: h.place(), When: When{Always: true},
-		Growth:   &Growth{first, last, float64(growth) / max(seconds, 1e-9)},
+		Severity: float64(last), Reason: w.reason,
+		Share: hotspots.Assumed(float64(w.stuck)/float64(last), int(s.e.to-s.e.from)),
+		Where: w.places.place(), When: When{Always: true},
+		Growth:   &Growth{first, last, float64(growth) / max(seconds, 1e-9), w.waited, w.alone},
 		specific: 1, key: key(LeakKind, c.name),
 	}
+}
+
+// A waitingCrowd is the goroutines of a class that wait at the end of the span.
+type waitingCrowd struct {
+	counts [leakQuarters + 1]int // of all goroutines of the class
+	stuck  int
+	places *heaviest
+	reason string        // of the last one
+	waited time.Duration // the longest, at least
+	alone  bool          // no other class was seen at their channels
+}
+
+func (s *searcher) waiting(class int32) *waitingCrowd {
+	w := &waitingCrowd{places: s.e.places.heaviest(), alone: true}
+	quarters, waits, peers := s.quarters(), s.e.r.Marking.Waits(), s.e.atChannels()
+	for i, run := range s.e.r.Runs.All() {
+		if s.e.of[i] < 0 || s.e.situations[s.e.of[i]].class != class {
+			continue
+		}
+		for q, at := range quarters {
+			if run.First <= at && at <= run.Last {
+				w.counts[q]++
+			}
+		}
+		if run.Last < s.e.to-1 || run.Stack == sampledata.NoStack {
+			continue
+		}
+		at := &s.e.situations[s.e.of[i]]
+		switch s.e.activity(at) {
+		case Ready, Computing, IO, Sleeping, CallsKernel:
+			continue
+		}
+		w.stuck++
+		w.waited = max(w.waited, waits[s.e.r.Goroutines.At(run.Goroutine).ID])
+		w.alone = w.alone && len(peers[at.state.Channel]) == 1
+		w.reason = run.Reason
+		w.places.add(s.e.places.own[run.Stack], run.Stack, 1)
+	}
+	return w
 }
 
 // quarters returns the samples that divide the time of the span into

@@ -15,6 +15,11 @@ type Made struct {
 	// seconds that one takes at most, on average; 0 if the samples are too far
 	// apart, or the goroutines make little else
 	Each float64 `json:"each,omitempty"`
+	// Counted reports that all that were seen are counted, not only those that a
+	// sample saw in the making.
+	Counted bool `json:"counted,omitempty"`
+	// the function that waits for it, if goroutines of net/http make it
+	For string `json:"for,omitempty"`
 
 	of int // its maker
 }
@@ -46,16 +51,21 @@ var makers = []maker{
 	{"processes", named(`os/exec\.\(\*Cmd\)\.Start`), "", keep},
 	{"open files", named(`os\.(OpenFile|CreateTemp|MkdirTemp)`), "", "if it is the same one, keep it open"},
 	{"timers", named(`time\.(After|AfterFunc|NewTimer|NewTicker|Tick)`), "", "make one before the loop, and Reset it"},
-	{"goroutines", named(`runtime\.newproc`), "", "let few goroutines do several pieces of work each"},
+	{"goroutines", startsGoroutine, "", fewGoroutines},
 	{"deferred calls", named(`runtime\.(deferproc|deferprocat)`), "",
 		"they wait for the function's end: call it without defer, or make the loop's body a function"},
 	{"finalizers", named(`runtime\.(SetFinalizer|AddCleanup\[\.\.\.\])`), "", "free what they free when it is used no more"},
 	{"values that a sync.Pool did not have", named(`.*`), "sync.(*Pool).Get", emptyPool},
 }
 
+// startsGoroutine is what a go statement calls.
+var startsGoroutine = named(`runtime\.newproc`)
+
 const (
-	keep      = "keep one and use it again" // what usually helps
-	emptyPool = "give them back with Put on all ways; each collection empties the pool a little"
+	keep = "keep one and use it again" // what usually helps
+	// instead of a goroutine for each piece
+	fewGoroutines = "let few goroutines do several pieces of work each"
+	emptyPool     = "give them back with Put on all ways; each collection empties the pool a little"
 )
 
 // named matches whole names of functions.
@@ -129,10 +139,16 @@ func (s *searcher) makingCandidates() (all []*candidate) {
 		class := by.most()
 		f.Reason = "" // it computes, too
 		made := s.episodes(ofClass(class, of))
+		if m.functions == startsGoroutine {
+			f.Made.Counted, made = true, max(made, s.started(class))
+		}
 		f.Made.PerSecond = float64(made) / (s.e.length / 1e9)
 		seen := &s.e.classes[class]
 		if each := by[class] / float64(max(1, made)); each > 2*s.chanceEpisode(by[class]/seen.life) {
 			f.Made.Each = each / 1e9
+		}
+		if !views.IsOwn(f.Where.Function) {
+			f.Made.For = s.requester()
 		}
 		if made < leastMade || made < eachMakes*(seen.goroutines-seen.ended) {
 			c.note = "it is made once, as far as is known"
@@ -140,6 +156,45 @@ func (s *searcher) makingCandidates() (all []*candidate) {
 		all = append(all, c)
 	}
 	return all
+}
+
+// started returns how many goroutines a class has started since the first
+// sample. They live longer than the go statement takes, so more are seen.
+func (s *searcher) started(class int32) (n int) {
+	of := make(map[int64]bool) // the class's goroutines by number
+	there := make([]bool, s.e.r.Goroutines.Len())
+	for i, run := range s.e.r.Runs.All() {
+		there[run.Goroutine] = there[run.Goroutine] || run.First <= s.e.from
+		if at := s.e.of[i]; at >= 0 && s.e.situations[at].class == class {
+			of[s.e.r.Goroutines.At(run.Goroutine).ID] = true
+		}
+	}
+	for i, g := range s.e.r.Goroutines.All() {
+		if of[g.Parent] && !there[i] {
+			n++
+		}
+	}
+	return n
+}
+
+// requesting matches what waits for the connections that net/http makes in
+// goroutines of its own.
+var requesting = regexp.MustCompile(`^net/http\.\(\*Transport\)\.getConn$`)
+
+// requester returns the function that waits for such connections most; "" if
+// none does.
+func (s *searcher) requester() string {
+	h := s.e.places.heaviest()
+	for i := range s.e.situations {
+		at := &s.e.situations[i]
+		if stack := at.state.Stack; s.e.places.matches(stack, requesting) {
+			h.add(s.e.places.own[stack], stack, at.weight)
+		}
+	}
+	if len(h.by) == 0 {
+		return ""
+	}
+	return h.place().Function
 }
 
 // chanceEpisode returns how long an episode looks on average, in nanoseconds,

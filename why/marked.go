@@ -1,6 +1,7 @@
 package why
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/cpprof/cpprof/refine/hotspots"
@@ -50,16 +51,16 @@ func (s *searcher) markedFinding(one *stuck.Finding, runs map[int64]int32) *Find
 		specific: 1e9,
 	}
 	h := s.e.places.heaviest()
+	since := s.e.to // the first sample in which one of them waited
 	for i, group := range slices.Concat(one.Groups, one.Behind) {
 		for _, id := range group.IDs {
 			run, seen := runs[id]
 			if !seen || run < 0 {
 				continue
 			}
+			since = min(since, s.e.r.Runs.At(int(run)).First)
 			class := s.e.classes[s.e.situations[s.e.of[run]].class].name
-			if f.Class == "" {
-				f.Class = class
-			}
+			f.Class = cmp.Or(f.Class, class)
 			if !slices.ContainsFunc(f.Others, func(p Part) bool { return p.Name == class }) {
 				f.Others = append(f.Others, Part{class, 1})
 			}
@@ -71,6 +72,9 @@ func (s *searcher) markedFinding(one *stuck.Finding, runs map[int64]int32) *Find
 	if f.Where = h.place(); f.Where.Function == "?" && len(first.Calls) > 0 {
 		c := first.Calls[0]
 		f.Where = Place{Function: c.Function, File: c.File, ShortFile: c.File, Line: c.Line}
+	}
+	if since > s.e.from && since < s.e.to {
+		f.When = When{Spans: []Span{{From: s.e.time(since), To: s.e.time(s.e.to - 1), Share: 1}}}
 	}
 	f.Lock = one.Lock[0]
 	f.key = key(StuckKind, string(one.Fault), f.Class, f.Where.Function)

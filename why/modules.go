@@ -6,6 +6,7 @@ import (
 
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/locks"
 )
 
 // mostOf is the share of a finding that a frame has at least to be named with it.
@@ -51,8 +52,8 @@ func moduleOf(f *sampledata.Function) string {
 }
 
 // passages returns the functions that nearly all of some situations go
-// through: of each module, the last one before the next module, outermost
-// first. The standard library is no module of its own here.
+// through: where one module calls another, the function that calls and the one
+// that is called, outermost first. The standard library is no module here.
 func (s *searcher) passages(of func(*situation) bool) (all []string) {
 	weights, total := make(map[sampledata.FunctionID]float64), 0.0
 	var order []sampledata.FunctionID // as on the stacks
@@ -62,7 +63,7 @@ func (s *searcher) passages(of func(*situation) bool) (all []string) {
 			continue
 		}
 		total += at.weight
-		for _, f := range s.lasts(at.state.Stack) {
+		for _, f := range s.borders(at.state.Stack) {
 			if weights[f] == 0 {
 				order = append(order, f)
 			}
@@ -77,19 +78,29 @@ func (s *searcher) passages(of func(*situation) bool) (all []string) {
 	return all
 }
 
-// lasts returns the last function of each module on a stack, before the next
-// one's, outermost first.
-func (s *searcher) lasts(stack sampledata.NodeID) (all []sampledata.FunctionID) {
-	inner := ""
-	for n := stack; n != sampledata.NoStack; n = s.e.r.Nodes[n].Parent {
-		f := s.e.r.Nodes[n].Function
-		module := s.modules.module(f)
-		if module != stdModule && module != inner && !slices.Contains(all, f) {
+// borders returns the last function of each module on a stack, and the first
+// one of each that another module calls, outermost first.
+func (s *searcher) borders(stack sampledata.NodeID) (all []sampledata.FunctionID) {
+	add := func(f sampledata.FunctionID) {
+		if !slices.Contains(all, f) {
 			all = append(all, f)
 		}
-		if module != stdModule {
-			inner = module
+	}
+	var inner sampledata.FunctionID
+	module := ""
+	for n := stack; n != sampledata.NoStack; n = s.e.r.Nodes[n].Parent {
+		f := s.e.r.Nodes[n].Function
+		of := s.modules.module(f)
+		if of == stdModule || locks.TakesForCallers(s.e.r.Functions[f].Name) {
+			continue
 		}
+		if of != module {
+			if module != "" {
+				add(inner)
+			}
+			add(f)
+		}
+		inner, module = f, of
 	}
 	slices.Reverse(all)
 	return all

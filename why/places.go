@@ -1,10 +1,13 @@
 package why
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/locks"
 )
 
 // A Place is where in the program something happens.
@@ -50,6 +53,10 @@ func newPlaces(r *sampledata.Recording) *places {
 		switch {
 		case own[node.Function]:
 			p.own[n], telling[n] = sampledata.NodeID(n), sampledata.NodeID(n)
+		case strings.HasPrefix(name, "sync."):
+			if p.own[n] == node.Parent { // a method Lock waits for its caller
+				p.own[n] = p.caller(node.Parent)
+			}
 		case !views.Machinery(name):
 			telling[n] = sampledata.NodeID(n)
 		}
@@ -64,6 +71,18 @@ func newPlaces(r *sampledata.Recording) *places {
 		}
 	}
 	return p
+}
+
+// caller returns the frame that calls a function which takes locks for its
+// callers, or else the function's own.
+func (p *places) caller(n sampledata.NodeID) sampledata.NodeID {
+	if n == sampledata.NoStack || !locks.TakesForCallers(p.function(n)) {
+		return n
+	}
+	if above := p.r.Nodes[n].Parent; above != sampledata.NoStack && p.own[above] != sampledata.NoStack {
+		return p.own[above]
+	}
+	return n
 }
 
 // function returns the name of the function of a node.
@@ -93,9 +112,7 @@ func (p *places) place(n, stack sampledata.NodeID) Place {
 		if name == bootstrap {
 			break
 		}
-		if at.Caller == "" {
-			at.Caller = name
-		}
+		at.Caller = cmp.Or(at.Caller, name)
 		at.Path = append(at.Path, name)
 	}
 	slices.Reverse(at.Path)

@@ -16,6 +16,21 @@ type sign struct {
 	remedy string                                // what then helps; "" is what helps with the kind
 }
 
+// answers is what helps against waits for answers.
+const answers = "ask for less, ask earlier, or ask for several things at once"
+
+// What shows that a loop spins. Its turns are no work, so it is not known what
+// the program would do instead.
+const (
+	givesWay   = "it spins: it gives way with runtime.Gosched, and looks again"
+	looksAgain = "it spins: it looks at channels again and again, and hardly ever waits for them"
+)
+
+// spins reports whether a finding is a loop that spins.
+func (f *Finding) spins() bool {
+	return slices.Contains(f.Signs, givesWay) || slices.Contains(f.Signs, looksAgain)
+}
+
 // isSign is the share of a finding from which a sign is sure.
 const isSign = 0.5
 
@@ -42,10 +57,21 @@ var signs = []sign{
 	{[]Kind{LockKind}, onStack(`^sync\.runtime_SemacquireRWMutexR$`),
 		"readers wait for a writer: it has the lock, or waits for earlier readers", ""},
 	{[]Kind{ComputeKind, ProcessorKind}, onStack(`^runtime\.Gosched$`),
-		"it spins: it gives way with runtime.Gosched, and looks again",
+		givesWay,
 		"wait on a channel, a condition or a lock"},
+	{[]Kind{ProcessorKind}, (*searcher).spawns,
+		"its goroutines are started again and again, and soon end", fewGoroutines},
+	{[]Kind{ComputeKind}, (*searcher).polls,
+		looksAgain,
+		"let it wait: without the default of the select, or on a condition"},
 	{[]Kind{ComputeKind, AllocationKind}, onStack(`^sync\.\(\*Pool\)\.Get$`),
 		"a sync.Pool did not have the value", emptyPool},
+	{[]Kind{ChannelKind},
+		onStack(`^net/http\.(\(\*persistConn\)|\(\*http2ClientConn\))\.roundTrip$`),
+		"it waits for the answer of a server", answers},
+	{[]Kind{ChannelKind}, onStack(`^net/http\.\(\*Transport\)\.getConn$`),
+		"it waits for a connection: one that is free, or a new one",
+		"read answers to their end, and keep more idle connections (MaxIdleConnsPerHost)"},
 	{[]Kind{SystemCallKind, BlockingKind},
 		onStack(`^os\.\(\*File\)\.Sync$|^syscall\.F(data)?sync$|^golang\.org/x/sys/unix\.F(data)?sync$`),
 		"each call waits for the disk", "write several things, and sync once for all"},
@@ -55,6 +81,43 @@ var signs = []sign{
 func onStack(function string) func(*searcher, *Finding) float64 {
 	is := regexp.MustCompile(function)
 	return func(s *searcher, f *Finding) float64 { return s.doing(f, is) }
+}
+
+// manyStarted is how many goroutines of a class end at least if they are started
+// again and again.
+const manyStarted = 100
+
+// spawns returns the share of a class's goroutines that end, if they are many.
+func (s *searcher) spawns(f *Finding) float64 {
+	class := s.classOf(f)
+	if class < 0 || s.e.classes[class].ended < manyStarted {
+		return 0
+	}
+	return float64(s.e.classes[class].ended) / float64(s.e.classes[class].goroutines)
+}
+
+// polling matches what goroutines run that look at channels.
+var polling = regexp.MustCompile(`^runtime\.(selectgo|selectnb\w+|chanrecv\d?|chansend\d?)$`)
+
+// polls returns 1 if the goroutines of a finding look at channels for much of
+// it, and hardly ever wait: for little of their life, or once, such as before
+// the first work comes.
+func (s *searcher) polls(f *Finding) float64 {
+	class := s.classOf(f)
+	waits, life := 0.0, 0.0
+	for _, at := range s.members(class) {
+		life += at.weight
+		if at.state.Doing.Waits() {
+			waits += at.weight
+		}
+	}
+	waiting := func(at *situation) bool { return at.state.Doing.Waits() }
+	often := waits > 0.02*life &&
+		s.episodes(ofClass(class, waiting)) > s.e.classes[class].goroutines
+	if often || s.doing(f, polling) < 0.25 {
+		return 0
+	}
+	return 1
 }
 
 // doing returns the share of a finding with a matching function on the stack.
@@ -97,8 +160,11 @@ func (f *Finding) holders(do func(*Cause) bool) (share float64) {
 func (a *searched) readSigns() {
 	for _, f := range a.Findings {
 		f.Remedy = f.Words().Remedy
-		if f.Made != nil {
+		switch {
+		case f.Made != nil:
 			f.Remedy = makers[f.Made.of].remedy
+		case f.Stuck != nil:
+			f.Remedy = f.Stuck.Remedy()
 		}
 		known := false
 		for _, sign := range signs {

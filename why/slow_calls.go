@@ -14,7 +14,8 @@ type SlowCalls struct {
 	Function  string        `json:"function"`
 	Condition string        `json:"condition"`
 	Source    calls.Source  `json:"source"`
-	Share     float64       `json:"share"`    // of the calls, that are slow
+	Calls     int           `json:"calls"`    // that are slow
+	Share     float64       `json:"share"`    // of the calls that were seen
 	Least     time.Duration `json:"least_ns"` // that a slow one takes
 	Usual     time.Duration `json:"usual_ns"` // half of all calls take this long at most
 	More      calls.Common  `json:"-"`        // what the slow ones have more of
@@ -26,6 +27,7 @@ const (
 	maxTouching = 0.3 // of calls.Table.Touching: above, samples can't tell calls apart
 	timesSlower = 3   // the slow ones take this many times as long as half of all
 	minMore     = 0.2 // of the time of slow calls, that the others don't spend so
+	leastFew    = 3   // calls that are slow, too few to say why
 )
 
 var slowest, _ = calls.ParseCondition(">= p99")
@@ -46,6 +48,7 @@ func (a *searched) findSlowCalls(r *sampledata.Recording) error {
 		if err != nil {
 			return err
 		}
+		a.fewSlow(t)
 		if f != nil && !slices.ContainsFunc(a.Findings, f.Slow.isPartOf) {
 			a.Findings = append(a.Findings, f)
 		}
@@ -81,27 +84,41 @@ func callTables(r *sampledata.Recording, o views.Options) (list []*calls.Table, 
 	return list, err
 }
 
+// usualCalls returns what half of all calls take at most, and what a slow one
+// takes at least. Samples don't time calls of less than two intervals.
+func usualCalls(t *calls.Table) (usual, least time.Duration) {
+	usual, timed := t.Quantile(0.5)
+	least = timesSlower * usual
+	if !timed {
+		usual, least = 2*t.Interval, 2*t.Interval
+	}
+	return usual, least.Round(time.Millisecond)
+}
+
 // slowCalls returns a finding; nil if the slow calls are too few, or not slow
 // for a reason that is known.
 func (a *searched) slowCalls(t *calls.Table) (*Finding, error) {
-	usual, timed := t.Quantile(0.5)
-	if !timed {
-		usual = 2 * t.Interval
-	}
-	if longest, _ := t.Longest(); t.Whole() < calls.LeastSlow || longest < timesSlower*usual {
+	usual, least := usualCalls(t)
+	if longest, _ := t.Longest(); t.Whole() < calls.LeastSlow || longest < least {
 		return nil, nil
 	}
 	slow := calls.Slowest
-	if bound, _ := t.Quantile(0.99); bound >= timesSlower*usual { // calls that take as long are slow, too
+	if bound, _ := t.Quantile(0.99); bound >= least { // calls that take as long are slow, too
 		slow = slowest
 	}
 	c, err := t.Contrast(slow, a.o.Views)
-	if err != nil || c.TooFew() || c.Slow.Shortest < timesSlower*usual || len(c.More) == 0 ||
+	if err == nil && c.TooFew() && t.Source == calls.Samples {
+		// short calls are mostly not seen: those that are slow are more than 1 %
+		if slow, err = calls.ParseCondition(">= " + least.String()); err == nil {
+			c, err = t.Contrast(slow, a.o.Views)
+		}
+	}
+	if err != nil || c.TooFew() || c.Slow.Shortest < least || len(c.More) == 0 ||
 		c.More[0].Difference.Low < minMore {
 		return nil, err
 	}
 	s := &SlowCalls{Function: t.Function, Condition: slow.String(), Source: t.Source, Least: c.Slow.Shortest, Usual: usual,
-		Share: float64(c.Slow.Calls) / float64(t.Whole()), More: c.More[0]}
+		Calls: c.Slow.Calls, Share: float64(c.Slow.Calls) / float64(t.Whole()), More: c.More[0]}
 	var begins []time.Duration
 	mean := 0.0
 	for i := range t.Calls {
@@ -116,13 +133,36 @@ func (a *searched) slowCalls(t *calls.Table) (*Finding, error) {
 		key: key(SlowKind, t.Function)}, nil
 }
 
+// fewSlow notes a function with some calls that are slow, and make most of the
+// time in it, but too few to say why.
+func (a *searched) fewSlow(t *calls.Table) {
+	usual, bound := usualCalls(t)
+	slow, all, n, least := time.Duration(0), time.Duration(0), 0, time.Duration(0)
+	for i := range t.Calls {
+		call := &t.Calls[i]
+		if !call.Whole() {
+			continue
+		}
+		all += call.Length()
+		if call.Length() >= bound {
+			slow, n, least = slow+call.Length(), n+1, call.Length() // the longest come first
+		}
+	}
+	if a.Few == nil && n >= leastFew && n < calls.LeastSlow && 2*slow > all {
+		a.Few = &SlowCalls{Function: t.Function, Source: t.Source, Calls: n, Least: least, Usual: usual}
+	}
+}
+
 // isPartOf reports whether a finding says already what the slow calls have
 // more of.
 func (s *SlowCalls) isPartOf(f *Finding) bool {
+	if f.Slow != nil {
+		return f.Slow.Calls == s.Calls && f.Slow.More.Function == s.More.Function // one calls the other
+	}
 	if s.More.Lock != "" {
 		return f.Lock == s.More.Lock
 	}
-	return s.More.Kind == calls.Does && f.Where.Function == s.More.Function
+	return (s.More.Kind == calls.Does || s.More.Kind == calls.HeldBy) && f.Where.Function == s.More.Function
 }
 
 // period returns the time after which a thing happens again, given when it

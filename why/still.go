@@ -3,6 +3,7 @@ package why
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
 )
@@ -14,11 +15,14 @@ type Still struct {
 	Count    int    `json:"count"`
 	Reason   string `json:"reason"`   // in the runtime's words
 	Function string `json:"function"` // of the program's own
+	// the longest wait of them, at least; 0 if it is less than minutes, or not known
+	Waited time.Duration `json:"waited,omitempty"`
 }
 
 // still returns the goroutines that have not moved, most first.
 func (e *evidence) still() (all []Still) {
 	counts := make(map[Still]int)
+	waits, longest := e.r.Marking.Waits(), make(map[Still]time.Duration)
 	counted := make([]bool, e.r.Goroutines.Len())
 	verdicts := e.r.Marking.Verdicts() // a finding says more of some
 	for i, run := range e.r.Runs.All() {
@@ -30,11 +34,13 @@ func (e *evidence) still() (all []Still) {
 		}
 		counted[run.Goroutine] = true
 		s := &e.situations[at]
-		counts[Still{Class: e.name(s), Reason: s.state.Reason,
-			Function: e.places.at(s.state.Stack)}]++
+		is := Still{Class: e.name(s), Reason: s.state.Reason,
+			Function: e.places.at(s.state.Stack)}
+		counts[is]++
+		longest[is] = max(longest[is], waits[e.r.Goroutines.At(run.Goroutine).ID])
 	}
 	for s, n := range counts {
-		s.Count = n
+		s.Count, s.Waited = n, longest[s]
 		all = append(all, s)
 	}
 	slices.SortFunc(all, func(a, b Still) int {

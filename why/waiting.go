@@ -194,6 +194,13 @@ func readsRequests(path []string) bool {
 	return true
 }
 
+// asks reports whether a function of the standard library, such as the one
+// that sends a request over HTTP, waits for what its caller wants done.
+func (s *searcher) asks(library string) bool {
+	role := s.o.Views.Role
+	return library != "" && !views.IsOwn(library) && role != nil && role(library) == views.OtherRole
+}
+
 // isLoop reports whether a function is the loop of a class: all that the
 // class does, it does there or below.
 func (s *searcher) isLoop(class int32, function string) bool {
@@ -222,7 +229,7 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 		return working(f.Causes)
 	}
 	receives := views.WaitingFor(f.Reason) != views.Sending
-	if receives && own < 0.5 && s.isLoop(class, f.Where.Function) {
+	if receives && own < 0.5 && !s.asks(f.Where.Library) && s.isLoop(class, f.Where.Function) {
 		return "it may wait for work"
 	}
 	if len(f.Causes) == 0 {

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -26,7 +28,7 @@ type action struct {
 }
 
 // runAction runs the steps of the action as a runner does, up to the first one that fails, and returns the name of that
-// step and the folder of what was written.
+// step with its status, and the folder of what was written.
 func runAction(t *testing.T, inputs map[string]string) (failed, folder string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(fixture.Root(), "action.yml"))
@@ -68,7 +70,7 @@ func runAction(t *testing.T, inputs map[string]string) (failed, folder string) {
 		}
 		if out, err := c.CombinedOutput(); err != nil {
 			t.Logf("%s: %v: %s", step.Name, err, out)
-			return step.Name, folder
+			return fmt.Sprintf("%s %d", step.Name, c.ProcessState.ExitCode()), folder
 		}
 	}
 	return "", folder
@@ -80,14 +82,17 @@ func TestAction(t *testing.T) {
 	t.Parallel()
 	needsTracing(t, fixture.Start(t, fixture.Build(t, "waiter"), "/nonexistent").Pid())
 	for command, want := range map[string]string{
-		"timeout 8 " + fixture.Build(t, "stuck") + " || true": "judge", "timeout 8 " + fixture.Build(t, "waiter") + " /nonexistent; exit 7": "record",
+		"timeout 8 " + fixture.Build(t, "stuck") + " || true":               "judge 1",
+		"timeout 8 " + fixture.Build(t, "waiter") + " /nonexistent; exit 7": "record 7",
+		"timeout 8 " + fixture.Build(t, "waiter") + " /nonexistent || true": "",
 	} {
 		failed, folder := runAction(t, map[string]string{"command": command})
 		if failed != want {
 			t.Errorf("%s: step %q failed, want %q", command, failed, want)
 		}
 		summary, err := os.ReadFile(filepath.Join(folder, "summary"))
-		if err != nil || !strings.Contains(string(summary), "### cpprof: run.cpprof\n\n```\n") {
+		if err != nil || !strings.Contains(string(summary), "### cpprof: run.cpprof\n\n```\n") ||
+			!regexp.MustCompile("(?s)\n```mermaid\n%% .*\nflowchart LR\nn0\\[.*\n```\n\nShares ").Match(summary) {
 			t.Errorf("%s: %v: the summary is %q", command, err, summary)
 		}
 		if pages, _ := filepath.Glob(filepath.Join(folder, "cpprof-*", "run.cpprof.html")); len(pages) != 1 {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/internal/agent"
+	"github.com/cpprof/cpprof/internal/export"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/spf13/cobra"
@@ -28,6 +30,9 @@ type agentFlags struct {
 	cert, key, own string // own is the file of the authority of the clients' certificates
 	limit          time.Duration
 	maxHalt        time.Duration
+	kept           keepFlags
+	folder         string // of what is kept
+	otlp           bool   // push to the collector of collectorVar
 	samplerFlags
 }
 
@@ -48,14 +53,16 @@ which collectors such as Alloy and Parca fetch like those of net/http/pprof:
   /discovery                                 the processes, as Prometheus' http_sd_configs read them
   /metrics                                   what the agent itself does
 
-A process is recorded only if a client asks, for at most 10 s (--max-duration) a minute (--every).
-The bound --max-cpu is for all processes together. If more is asked for, the answer is status 429
-or 503, and says when to try again. A recording ends if the client goes away.
+With --keep 60s it keeps the last 60 s of each program, as 'record --keep' does. /kept lists what
+was kept, /kept/NAME.tar is one of these, and POST /keep?pid=P keeps those of process P now.
+With --otlp it sends profiles of all to $OTEL_EXPORTER_OTLP_ENDPOINT. Otherwise a process is
+recorded only if a client asks, for at most 10 s (--max-duration) in each minute (--every).
+--max-cpu is for all processes together. Beyond that the status is 429 or 503.
 
 Only this host reaches the default address, and each of its users gets only the programs that this
 user may trace. Who has the token of --token-file, or a certificate of --client-ca, gets all. An
 address that other hosts reach needs one of these.`,
-		Example: `  cpprof agent --match 'shop-*'
+		Example: `  cpprof agent --match 'shop-*' --keep 60s --when 'goroutines.blocked > 100'
   cpprof agent --listen :6061 --token-file token --tls-cert cert.pem --tls-key key.pem`,
 		GroupID: groupMore,
 		Args:    usageArgs(cobra.NoArgs),
@@ -80,6 +87,9 @@ address that other hosts reach needs one of these.`,
 	flags.DurationVar(&f.every, "every", time.Minute,
 		"the time in which a process is recorded for that long, and no longer")
 	flags.IntVar(&f.atOnce, "at-once", 2, "the `number` of processes that are recorded at a time")
+	f.kept.add(c)
+	addOutput(c, &f.folder, "kept")
+	addOTLP(c, &f.otlp)
 	addTokenFile(c, &f.tokenFile)
 	flags.StringVar(&f.cert, "tls-cert", "", "serve HTTPS, with the certificate in this `file`")
 	flags.StringVar(&f.key, "tls-key", "", "the `file` with the key of that certificate")
@@ -108,10 +118,15 @@ func (f *agentFlags) check(c *cobra.Command) error {
 		return fmt.Errorf("--at-once %d: want 1 or more", f.atOnce)
 	case (f.cert == "") != (f.key == ""):
 		return errors.New("--tls-cert and --tls-key: give both")
+	case f.otlp && pusher().Check() != nil:
+		return fmt.Errorf("--otlp: $%s: %w", collectorVar, pusher().Check())
 	case f.own != "" && f.cert == "":
 		return errors.New("--client-ca: clients show certificates over HTTPS only: give --tls-cert and --tls-key, too")
 	}
 	if err := f.samplerFlags.check(c); err != nil {
+		return err
+	}
+	if err := f.checkKept(c); err != nil {
 		return err
 	}
 	return setMark(&f.options, f.maxHalt, f.backend, f.options.MaxCPU)
@@ -129,7 +144,9 @@ func (f *agentFlags) matches(name string) bool {
 func (f *agentFlags) run(ctx context.Context, t terminal) error {
 	o := agent.Options{
 		Window: f.window, Every: f.every, AtOnce: f.atOnce, MaxCPU: f.options.MaxCPU,
-		Match: func(p *sampler.Process) bool { return f.matches(filepath.Base(p.Name)) },
+		Match: func(p *sampler.Process) bool {
+			return f.matches(filepath.Base(p.Name)) && !helpers.has(p.PID)
+		},
 	}
 	var err error
 	if o.Token, err = readToken(t, f.tokenFile); err != nil {
@@ -149,16 +166,50 @@ func (f *agentFlags) run(ctx context.Context, t terminal) error {
 		lasts time.Duration) (agent.Profiles, int, error) {
 		return recordApart(ctx, t, p, lasts)
 	}
+	if f.kept.on() {
+		if o.Keeping, err = f.keeping(t); err != nil {
+			return fmt.Errorf("--output: %w", err)
+		}
+	}
+	if f.otlp {
+		o.Pushing = &agent.Pushing{
+			Send: func(ctx context.Context, profile []byte) error {
+				return pusher().Push(ctx, export.OTLPMessage(profile))
+			},
+			Told: func(text string) { termtext.Fprintf(t.err, "cpprof: %s\n", text) },
+		}
+	}
 	server, err := agent.Listen(f.listen, o)
 	if err != nil {
 		return err
+	}
+	if lacks := sampler.RootLacks(); lacks != "" {
+		termtext.Fprintf(t.err, "cpprof: without %s the agent serves no programs of other users: "+
+			"a container needs --cap-add SYS_PTRACE,DAC_READ_SEARCH\n", lacks)
 	}
 	where := server.URL()
 	if server.IsSocket() {
 		where = "curl --unix-socket " + server.Address() + " " + where
 	}
 	termtext.Fprintf(t.out, "%s/discovery lists the programs. Ctrl-C ends the agent.\n", where)
+	if f.otlp {
+		termtext.Fprintf(t.out, "Profiles of them are pushed: %v in each %v.\n", f.window, f.every)
+	}
+	if f.kept.on() {
+		termtext.Fprintf(t.out, "%s/kept lists what is kept of their last %v, in %s.\n", where, f.kept.span,
+			f.folder)
+		defer f.kept.watch(server.Ask)()
+	}
 	return server.Serve(ctx)
+}
+
+// collectorVar names the environment's variable that OpenTelemetry's exporters
+// take the URL of a collector from.
+const collectorVar = "OTEL_EXPORTER_OTLP_ENDPOINT"
+
+func pusher() *export.Pusher {
+	url := cmp.Or(os.Getenv(collectorVar), "http://localhost:4318")
+	return &export.Pusher{URL: url, Tries: pushTries, Pause: time.Second}
 }
 
 // tls returns what the flags say of HTTPS; nil for HTTP.

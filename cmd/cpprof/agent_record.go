@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"sync"
 	"time"
 
 	"github.com/cpprof/cpprof/internal/agent"
@@ -27,6 +28,7 @@ type recordingTask struct {
 	PID     int
 	Program string // its identity, as text
 	Lasts   time.Duration
+	Keep    bool // the last seconds, until the process ends
 }
 
 // A recordingAnswer is what such a process writes.
@@ -47,25 +49,12 @@ const (
 // recordApart records a process, in another one.
 func recordApart(ctx context.Context, t terminal, p *sampler.Process,
 	lasts time.Duration) (agent.Profiles, int, error) {
-	task, err := json.Marshal(recordingTask{p.PID, fmt.Sprint(p.Identity()), lasts})
-	if err != nil {
-		return nil, 0, err
-	}
-	c := exec.Command("/proc/self/exe", os.Args[1:]...)
-	c.Args[0], c.Stderr = os.Args[0], t.err
-	c.Env = append(os.Environ(), agentTask+"="+string(task))
-	alive, err := c.StdinPipe() // its end is the other one's signal to end
+	c, alive, out, err := startApart(t, recordingTask{PID: p.PID,
+		Program: fmt.Sprint(p.Identity()), Lasts: lasts})
 	if err != nil {
 		return nil, 0, err
 	}
 	defer alive.Close()
-	out, err := c.StdoutPipe()
-	if err != nil {
-		return nil, 0, err
-	}
-	if err := c.Start(); err != nil {
-		return nil, 0, err
-	}
 	ctx, cancel := context.WithTimeout(ctx, lasts+slowness)
 	defer cancel()
 	var answer recordingAnswer
@@ -73,7 +62,7 @@ func recordApart(ctx context.Context, t terminal, p *sampler.Process,
 	go func() {
 		err := json.NewDecoder(io.LimitReader(out, largeAnswer)).Decode(&answer)
 		_ = out.Close()
-		if failed := c.Wait(); failed != nil {
+		if failed := helpers.wait(c); failed != nil {
 			err = failed
 		}
 		ended <- err
@@ -88,6 +77,82 @@ func recordApart(ctx context.Context, t terminal, p *sampler.Process,
 		return nil, 0, errors.New(answer.Error)
 	}
 	return answer.Profiles, answer.Stuck, nil
+}
+
+// startApart starts a process for a task. The end of its input is its signal to
+// end.
+func startApart(t terminal, task recordingTask) (c *exec.Cmd, in io.WriteCloser,
+	out io.ReadCloser, err error) {
+	text, err := json.Marshal(task)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	c = exec.Command("/proc/self/exe", os.Args[1:]...)
+	c.Args[0], c.Stderr = os.Args[0], t.err
+	c.Env = append(os.Environ(), agentTask+"="+string(text))
+	if in, err = c.StdinPipe(); err != nil {
+		return nil, nil, nil, err
+	}
+	if out, err = c.StdoutPipe(); err == nil {
+		err = helpers.start(c, task.Keep)
+	}
+	if err != nil {
+		in.Close()
+	}
+	return c, in, out, err
+}
+
+// helpers are the processes that this one has started. They are no programs to
+// serve.
+var helpers family
+
+type family struct {
+	mu    sync.Mutex
+	all   map[int]bool  // by pid: it keeps the last seconds of a program
+	spent time.Duration // by those that kept and have ended
+}
+
+func (f *family) start(c *exec.Cmd, keeps bool) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := c.Start(); err != nil {
+		return err
+	}
+	if f.all == nil {
+		f.all = make(map[int]bool)
+	}
+	f.all[c.Process.Pid] = keeps
+	return nil
+}
+
+func (f *family) wait(c *exec.Cmd) error {
+	err := c.Wait()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.all[c.Process.Pid] {
+		f.spent += c.ProcessState.UserTime() + c.ProcessState.SystemTime()
+	}
+	delete(f.all, c.Process.Pid)
+	return err
+}
+
+func (f *family) has(pid int) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	_, there := f.all[pid]
+	return there
+}
+
+// used returns the processor time of those that keep.
+func (f *family) used() (alive, ended time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for pid, keeps := range f.all {
+		if keeps {
+			alive += sampler.ProcessorTimeOf(pid)
+		}
+	}
+	return alive, f.spent
 }
 
 // awaitEnd returns how a process ended. If the context ends first, the process
@@ -118,25 +183,20 @@ func (f *agentFlags) recordTask(ctx context.Context, t terminal, text string) er
 	defer signals.stop()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	answers := json.NewEncoder(t.out)
+	go watchReads(func(err error) { _ = answers.Encode(recordingAnswer{Error: err.Error()}) })
+	if task.Keep {
+		return f.keepTask(ctx, cancel, t, signals, task, answers)
+	}
 	go func() {
 		_, _ = io.Copy(io.Discard, t.in)
 		cancel()
-	}()
-	answers := json.NewEncoder(t.out)
-	go func() {
-		for range time.Tick(readTime / 4) {
-			if pid := sampler.Stuck(readTime); pid != 0 {
-				_ = answers.Encode(recordingAnswer{Error: fmt.Sprintf(
-					"a read of the memory of process %d does not return", pid)})
-				os.Exit(exitFine) // the system detaches from the program
-			}
-		}
 	}()
 	r, err := f.record(ctx, t, signals, task)
 	var answer recordingAnswer
 	if err == nil {
 		answer.Stuck = r.Marking.Number(sampledata.Stuck)
-		answer.Profiles, err = agentProfiles(t, r)
+		answer.Profiles, err = f.profiles(t, r)
 	}
 	if err != nil {
 		answer.Changed, answer.Error = errors.Is(err, agent.ErrChanged), err.Error()
@@ -144,29 +204,29 @@ func (f *agentFlags) recordTask(ctx context.Context, t terminal, text string) er
 	return answers.Encode(answer)
 }
 
+// watchReads ends this process if a read of a program's memory does not return.
+func watchReads(tell func(error)) {
+	for range time.Tick(readTime / 4) {
+		if pid := sampler.Stuck(readTime); pid != 0 {
+			tell(fmt.Errorf("a read of the memory of process %d does not return", pid))
+			os.Exit(exitFine) // the system detaches from the program
+		}
+	}
+}
+
 // record records a process. All recordings at a time share the bound on
 // processor time.
 func (f *agentFlags) record(ctx context.Context, t terminal, signals *signals,
 	task recordingTask) (*sampledata.Recording, error) {
-	p, b, err := attachTo(t, task.PID, f.backend, anyProgram)
-	if err != nil {
-		return nil, err
-	}
-	defer p.Release()
-	b = signals.suspendable(b)
-	defer b.Close()
-	// The backend reads the program that the process runs now, and notices
-	// when it executes another one.
-	if fmt.Sprint(sampler.IdentityOf(task.PID)) != task.Program {
-		return nil, agent.ErrChanged
-	}
 	o := f.options
 	o.Duration = task.Lasts
 	o.MaxCPU /= float64(f.atOnce)
-	h := b.Header()
-	o.Describe(&h, version(), f.backend)
-	builder := sampledata.NewBuilder(h)
-	if _, err := sampler.Record(ctx, p, b, builder, o); err != nil {
+	var builder *sampledata.Builder
+	if err := f.recordInto(ctx, t, signals, task, o,
+		func(_ *sampler.Process, h sampledata.Header) sampledata.Sink {
+			builder = sampledata.NewBuilder(h)
+			return builder
+		}); err != nil {
 		return nil, err
 	}
 	r := builder.Recording()
@@ -177,21 +237,40 @@ func (f *agentFlags) record(ctx context.Context, t terminal, signals *signals,
 	return r, nil
 }
 
-// agentProfiles makes the profiles of a recording as 'cpprof export' does: of
-// all classes.
-func agentProfiles(t terminal, r *sampledata.Recording) (agent.Profiles, error) {
-	f := exportFlags{reportFlags: reportFlags{viewFlags: viewFlags{inputFlags: inputFlags{err: t.err}}}}
-	s := &source{path: fmt.Sprintf("process %d", r.Header.PID), recording: r}
-	var err error
-	if s.config, err = f.configuration(); err != nil {
-		return nil, err
+// recordInto records a process into a sink.
+func (f *agentFlags) recordInto(ctx context.Context, t terminal, signals *signals,
+	task recordingTask, o sampler.Options,
+	sink func(*sampler.Process, sampledata.Header) sampledata.Sink) error {
+	p, b, err := attachTo(t, task.PID, f.backend, anyProgram)
+	if err != nil {
+		return err
 	}
-	if s.options, err = f.viewOptions(s.config); err != nil {
-		return nil, err
+	defer p.Release()
+	b = signals.suspendable(b)
+	defer b.Close()
+	// The backend reads the program that the process runs now, and notices
+	// when it executes another one.
+	if fmt.Sprint(sampler.IdentityOf(task.PID)) != task.Program {
+		return agent.ErrChanged
 	}
-	subject, err := f.exportedOf(s)
+	h := b.Header()
+	o.Describe(&h, version(), f.backend)
+	_, err = sampler.Record(ctx, p, b, sink(p, h), o)
+	return err
+}
+
+// profiles makes the profiles of a recording as 'cpprof export' does: of all
+// classes.
+func (f *agentFlags) profiles(t terminal, r *sampledata.Recording) (agent.Profiles, error) {
+	e := exportFlags{reportFlags: reportFlags{viewFlags: viewFlags{inputFlags: inputFlags{err: t.err}}}}
+	s, err := e.prepared()
 	if err != nil {
 		return nil, err
 	}
-	return agent.Exported(subject)
+	s.path, s.recording = fmt.Sprintf("process %d", r.Header.PID), r
+	subject, err := e.exportedOf(s)
+	if err != nil {
+		return nil, err
+	}
+	return agent.Exported(subject, f.otlp)
 }

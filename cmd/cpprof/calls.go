@@ -39,13 +39,8 @@ commands.`,
   cpprof calls run.cpprof main.handle
   cpprof calls run.cpprof main.handle --slow '> 200ms'
   cpprof calls run.cpprof main.handle --number 1`,
-		GroupID: groupShow,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) < 1 || len(args) > 2 {
-				return usagef("want a recording, such as run.cpprof, and a function; got %d arguments", len(args))
-			}
-			return nil
-		},
+		GroupID:           groupShow,
+		Args:              wantArgs(1, 2, "want a recording, such as run.cpprof, and a function"),
 		ValidArgsFunction: f.complete,
 		RunE:              func(_ *cobra.Command, args []string) error { return f.run(t, args) },
 	}
@@ -169,7 +164,7 @@ func (f *viewFlags) restrict(s *source) error {
 	if err != nil {
 		return usagef("--calls: %w", err)
 	}
-	restricted, err := table.Restrict(condition)
+	restricted, err := table.Restrict(condition, f.created)
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.path, err)
 	}

@@ -49,13 +49,14 @@ With --against OLD it matches the classes by name, and prints the shares minus t
 			if !asJSON {
 				report.PartHeadline(t.out, args[0], s.recording)
 			}
-			return t.print(&report.Classes{Recording: s.recording, List: classes, Width: t.width()},
+			return t.print(&report.Classes{Recording: s.recording, List: classes,
+				CreatedBy: s.options.CreatedBy, Width: t.width()},
 				asJSON)
 		},
 	}
 	f.addOptions(c, t)
 	f.addValue(c)
-	f.addIdle(c)
+	f.addCharging(c)
 	addAgainst(c, &against)
 	f.addAgainstCalls(c)
 	addJSON(c, &asJSON)

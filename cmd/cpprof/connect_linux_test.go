@@ -13,6 +13,7 @@ import (
 // The program of a Delve server is recorded, and its goroutines are shown.
 func TestConnectLong(t *testing.T) {
 	fixture.Long(t)
+	t.Parallel()
 	program := fixture.Build(t, "mutex")
 	target := fixture.Start(t, program)
 	address, _ := fixture.DelveServer(t, "attach", fmt.Sprint(target.Pid()), "--accept-multiclient", "--continue")

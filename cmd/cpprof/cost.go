@@ -19,12 +19,7 @@ prints similar names and ends with status 1.`,
 		Example: `  cpprof cost run.cpprof --thread go:main.worker '* ..:MONITOR' '* ..:MONITOR ..os.(*File).Write'
   cpprof cost run.cpprof --server '* ..@json' '* ..@alloc'`,
 		GroupID: groupShow,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) < 2 {
-				return usagef("name a recording and at least one call path, such as '* ..:RUN'")
-			}
-			return nil
-		},
+		Args:    wantArgs(2, -1, "name a recording and at least one call path, such as '* ..:RUN'"),
 		ValidArgsFunction: func(c *cobra.Command, args []string, word string) ([]string,
 			cobra.ShellCompDirective) {
 			if len(args) == 0 {

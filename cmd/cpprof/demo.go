@@ -2,7 +2,12 @@ package main
 
 import (
 	"context"
+	"debug/elf"
 	"math/big"
+	"os"
+	"os/exec"
+	"path/filepath"
+	buildinfo "runtime/debug"
 	"time"
 
 	"github.com/cpprof/cpprof/callpath"
@@ -53,6 +58,9 @@ func recordDemo(ctx context.Context, t terminal, output string, duration time.Du
 	if err != nil {
 		return err
 	}
+	named, remove := withDebugInformation(ctx, t, server.Path)
+	defer remove()
+	server.Path = named
 	attach, err := backends[defaultBackend].open(server.Path)
 	if err != nil {
 		return err
@@ -80,6 +88,29 @@ func recordDemo(ctx context.Context, t terminal, output string, duration time.Du
 	}}
 	_, err = f.record(ctx, process, b, output, newNarrator(t))
 	return err
+}
+
+// withDebugInformation returns a program like this one whose locks have names:
+// 'go run' leaves them out, and builds the program again if asked. If there is
+// no better one, the program itself is.
+func withDebugInformation(ctx context.Context, t terminal, self string) (path string, remove func()) {
+	f, err := elf.Open(self)
+	if err != nil {
+		return self, func() {}
+	}
+	defer f.Close()
+	build, ok := buildinfo.ReadBuildInfo()
+	dir, err := os.MkdirTemp("", "cpprof-demo-")
+	remove = func() { _ = os.RemoveAll(dir) }
+	path = filepath.Join(dir, filepath.Base(self))
+	if err != nil || !ok || f.Section(".debug_info") != nil || f.Section(".zdebug_info") != nil {
+		return self, remove
+	}
+	termtext.Fprintln(t.err, "Building the server with debug information, so that its locks have names ...")
+	if exec.CommandContext(ctx, "go", "build", "-o", path, build.Path).Run() != nil {
+		return self, remove // there is no Go, or no source
+	}
+	return path, remove
 }
 
 const demoGreeting = "The server has four problems. Go to a class (j k) and open it: ⏎ (Enter)"

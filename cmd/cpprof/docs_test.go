@@ -40,6 +40,7 @@ func pages(t *testing.T) map[string]string {
 // TestDocs runs every command line of the documentation, on a fresh recording of the demo and on the recordings of the
 // other tests.
 func TestDocs(t *testing.T) {
+	t.Parallel()
 	target := fixture.Start(t, fixture.Build(t, "mutex"))
 	needsTracing(t, target.Pid())
 	numbers := fixture.Start(t, fixture.Build(t, "variables"))
@@ -135,7 +136,7 @@ var (
 )
 
 // foreignFlags are flags of other programs.
-var foreignFlags = []string{"cap-add", "password", "token", "headless", "accept-multiclient", "continue"}
+var foreignFlags = []string{"cap-add", "password", "token", "headless", "accept-multiclient", "continue", "all", "from-literal"}
 
 // The documentation names only flags and commands that exist, and docs/commands.md names every command.
 func TestDocsNameWhatExists(t *testing.T) {

@@ -72,8 +72,8 @@ func formatList() string {
 	width := 0
 	var shown []*export.Format
 	for _, f := range export.All() {
-		// csv stands for all tables, and dot for svg
-		if !strings.HasPrefix(f.Name, "csv-") && f.Name != "svg" {
+		// csv stands for all tables, and dot for all pictures
+		if !strings.HasPrefix(f.Name, "csv-") && !slices.Contains([]string{"svg", "mermaid"}, f.Name) {
 			shown = append(shown, f)
 			width = max(width, len(f.Name))
 		}
@@ -295,8 +295,7 @@ func create(path string, force bool, write func(io.Writer) error) (err error) {
 
 // reason returns an error without the file that it names.
 func reason(err error) error {
-	var of *fs.PathError
-	if errors.As(err, &of) {
+	if of, ok := errors.AsType[*fs.PathError](err); ok {
 		return of.Err
 	}
 	return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -37,12 +38,7 @@ The collector takes it if its feature gate service.profilesSupport is on.`,
 		Example: `  cpprof export push run.cpprof http://localhost:4040 --app 'shop{env=staging}'
   cpprof export push run.cpprof https://profiles.example --tenant shop --token-file token
   cpprof export push run.cpprof http://localhost:4318 --otlp`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return usagef("want a recording and the URL of a server")
-			}
-			return nil
-		},
+		Args:              wantArgs(2, 2, "want a recording and the URL of a server"),
 		ValidArgsFunction: completeRecording,
 		RunE: func(c *cobra.Command, args []string) error {
 			to, err := export.Lookup("pprof")
@@ -59,11 +55,15 @@ The collector takes it if its feature gate service.profilesSupport is on.`,
 	f.addExported(c, t)
 	c.Flags().StringVar(&f.app, "app", "",
 		"the `name` of the application (default: that of the program)")
-	c.Flags().BoolVar(&f.otlp, "otlp", false, "the server is an OpenTelemetry collector")
+	addOTLP(c, &f.otlp)
 	c.MarkFlagsMutuallyExclusive("otlp", "app")
 	c.Flags().StringVar(&f.tenant, "tenant", "", "the `name` of the tenant (X-Scope-OrgID)")
 	addTokenFile(c, &f.token)
 	return c
+}
+
+func addOTLP(c *cobra.Command, otlp *bool) {
+	c.Flags().BoolVar(otlp, "otlp", false, "push to an OpenTelemetry collector")
 }
 
 func addTokenFile(c *cobra.Command, path *string) {
@@ -124,13 +124,10 @@ func (f *pushFlags) push(ctx context.Context, t terminal, s *export.Subject, url
 // server will call it.
 func (f *pushFlags) message(s *export.Subject) (export.Message, string, error) {
 	if f.otlp {
-		m, err := export.OTLPMessage(s)
-		return m, "OpenTelemetry profiles", err
+		body, err := export.OTLPOf(s)
+		return export.OTLPMessage(body), "OpenTelemetry profiles", err
 	}
-	app := f.app
-	if app == "" {
-		app = appOf(s.Recording.Header.Executable)
-	}
+	app := cmp.Or(f.app, appOf(s.Recording.Header.Executable))
 	if err := export.CheckAppName(app); err != nil {
 		return export.Message{}, "", &usageError{err}
 	}

@@ -34,7 +34,7 @@ OLD: find explains a regression. Without a view, find takes the busiest thread c
 from a script: suggest, select, zoom, label; help lists all commands. --interactive=N begins with
 call sequence N that find lists. A script ends at its first error, with status 1.
 
-` + inputHelp(),
+` + inputHelp,
 		Example: `  cpprof find run.cpprof --server
   cpprof find run.cpprof --thread go:main.worker --coverage 95%
   cpprof find new.cpprof --against old.cpprof --thread go:main.worker --fail-above 5%
@@ -96,7 +96,7 @@ func (f *findFlags) each(t terminal, c *cobra.Command, path string, classes []st
 			return err
 		}
 		if i == 0 {
-			all.Basis = r.recordings()
+			all.Basis = report.BasisOf(recordingsOf(r.a, r.b)...)
 		}
 		all.Add(class, r.report)
 		if !f.json {
@@ -125,15 +125,6 @@ type foundIn struct {
 	found  *hotspots.Found
 	report *report.Found
 	a, b   *subject
-}
-
-// recordings returns the basis of the recordings, without the warnings of
-// their views.
-func (r *foundIn) recordings() report.Basis {
-	if r.b == nil {
-		return report.BasisOf(r.a.from.recording)
-	}
-	return report.BasisOf(r.a.from.recording, r.b.from.recording)
 }
 
 // one searches in the view that the flags choose.

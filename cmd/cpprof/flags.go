@@ -1,14 +1,21 @@
 package main
 
 import (
-	"fmt"
-	"strings"
+	"cmp"
+	"math/big"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/live"
 	"github.com/cpprof/cpprof/internal/memory"
+	"github.com/cpprof/cpprof/internal/share"
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/refine"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler"
+	"github.com/cpprof/cpprof/sampler/heap"
 	"github.com/cpprof/cpprof/views"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // The flags that several commands have. A flag is added here only, so that it
@@ -16,7 +23,7 @@ import (
 
 func addOutput(c *cobra.Command, path *string, byDefault string) {
 	c.Flags().StringVarP(path, "output", "o", byDefault,
-		"the `file` to write; a recording is a folder")
+		"the `file` to write; a recording is a folder, and what the agent keeps is a folder of them")
 }
 
 func addForce(c *cobra.Command, force *bool) {
@@ -62,7 +69,7 @@ func addSort(c *cobra.Command, column *string, columns ...string) {
 
 func addKeep(c *cobra.Command, d *time.Duration) {
 	c.Flags().DurationVar(d, "keep", 0,
-		"keep only the last seconds: of record, in memory until --when, SIGUSR1 or the end (by default, all); of top (by default, "+usualWindow.String()+")")
+		"keep only the last seconds: of record and agent, in memory until --when, SIGUSR1 or the end (by default, record keeps all); of top (by default, "+usualWindow.String()+")")
 }
 
 func addNoBrowser(c *cobra.Command, only *bool) {
@@ -87,7 +94,7 @@ func addMemory(c *cobra.Command, size *memory.Size) {
 }
 
 func addMaxCPU(c *cobra.Command, f *shareFlag, byDefault float64) {
-	addRatio(c.Flags(), f, "max-cpu", percent(byDefault),
+	f.add(c.Flags(), share.ParseRatio, "max-cpu", percent(byDefault),
 		"the `share` of one core that cpprof may use; 0 for no limit")
 }
 
@@ -133,29 +140,108 @@ type spanFlag struct {
 	text string
 }
 
-func (f *spanFlag) Set(text string) error {
-	from, to, ok := strings.Cut(text, ",")
-	if !ok || strings.Trim(text, " ,") == "" {
-		return fmt.Errorf("want two offsets from the start, such as 2s,5s")
-	}
-	for _, end := range []struct {
-		text string
-		to   *time.Duration
-	}{{from, &f.span.From}, {to, &f.span.To}} {
-		offset := strings.TrimSpace(end.text)
-		if *end.to = 0; offset == "" {
-			continue
-		}
-		var err error
-		if *end.to, err = time.ParseDuration(offset); err != nil {
-			return fmt.Errorf("%q is no time such as 10s or 1m30s", offset)
-		}
-	}
-	if f.span.From < 0 || f.span.To < 0 || f.span.To <= f.span.From && strings.TrimSpace(to) != "" {
-		return fmt.Errorf("want offsets from the start, the first before the second")
-	}
+func (f *spanFlag) Set(text string) (err error) {
 	f.text = text
-	return nil
+	*f.span, err = views.ParseSpan(text)
+	return err
 }
 func (f *spanFlag) String() string { return f.text }
 func (f *spanFlag) Type() string   { return "span" }
+
+// A shareFlag is the value of a flag that is a share of a whole or a number
+// of hits. It is exact. The flag set reports a wrong value with the flag's
+// name and the text.
+type shareFlag struct {
+	value *big.Rat // nil if the flag is not given and has no default
+	text  string   // as it was typed
+	read  func(string) (*big.Rat, error)
+}
+
+// addShare adds a flag that takes a share of a whole, at most 100 %.
+func addShare(flags *pflag.FlagSet, f *shareFlag, name, byDefault, usage string) {
+	f.add(flags, share.Parse, name, byDefault, usage)
+}
+
+func (f *shareFlag) add(flags *pflag.FlagSet, read func(string) (*big.Rat, error),
+	name, byDefault, usage string) {
+	f.read = read
+	if byDefault != "" {
+		if err := f.Set(byDefault); err != nil {
+			panic("--" + name + ": " + err.Error()) // a mistake in this program
+		}
+	}
+	flags.Var(f, name, usage)
+}
+
+func (f *shareFlag) Set(text string) error {
+	value, err := f.read(text)
+	if err != nil {
+		return err
+	}
+	f.value, f.text = value, text
+	return nil
+}
+
+func (f *shareFlag) String() string { return f.text }
+func (f *shareFlag) Type() string   { return "share" }
+
+// float returns the approximate value.
+func (f *shareFlag) float() float64 {
+	x, _ := f.value.Float64()
+	return x
+}
+
+// percent returns a default value of another package in the form that a flag takes.
+func percent(x float64) string { return share.Percent(new(big.Rat).SetFloat64(x)) }
+
+// addMaxHalt adds the flag that says how a recording finds out what is stuck
+// for good.
+func addMaxHalt(c *cobra.Command, to *time.Duration) {
+	c.Flags().DurationVar(to, "max-halt", heap.DefaultMaxHalt,
+		"the longest `time` to halt the program once, to prove that something is stuck for good; 0 leaves the heap unread")
+}
+
+func checkMaxHalt(limit time.Duration) error {
+	if limit != 0 && limit < time.Millisecond {
+		return usagef("--max-halt %v: want at least 1ms, or 0 to leave the heap unread", limit)
+	}
+	return nil
+}
+
+// Limits of what a recording spends on a heap. A heap whose copy is larger
+// can't be copied in a short halt.
+const (
+	markMemory = 256 << 20
+	markAgain  = 2 * time.Second
+)
+
+// setMark sets the options that let a recording mark the heap with a bound on
+// processor time, in cores; 0 is none.
+func setMark(o *sampler.Options, maxHalt time.Duration, backend string, maxCPU float64) error {
+	if err := checkMaxHalt(maxHalt); err != nil || maxHalt == 0 || !backends[backend].heap {
+		return err
+	}
+	maxCPU = cmp.Or(maxCPU, 1)
+	o.Mark = live.Marker(heap.Config{MaxHalt: maxHalt, MaxMemory: markMemory,
+		MaxCPU: min(maxCPU, 1)})
+	o.MarkAgain = markAgain
+	return nil
+}
+
+// markCore marks the heap of a core dump, if the recording is of one. Without
+// its heap, the dump is shown all the same, and a line says what it lacks.
+func markCore(t terminal, r *sampledata.Recording, path string, input *inputFlags,
+	maxHalt time.Duration) error {
+	if input.program == "" || maxHalt == 0 {
+		return checkMaxHalt(maxHalt)
+	}
+	limits := heap.Config{MaxHalt: maxHalt, MaxMemory: int64(input.memory)}
+	if limits.MaxMemory == 0 {
+		limits.MaxMemory = memory.Default()
+	}
+	var err error
+	if r.Marking, err = coreMarking(path, input.program, limits); err != nil {
+		termtext.Fprintf(t.err, "cpprof: what is stuck for good is not known: %s\n", err)
+	}
+	return checkMaxHalt(maxHalt)
+}

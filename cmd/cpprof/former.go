@@ -45,6 +45,7 @@ var formerFlags = map[string]string{
 	"session":    "a command now: cpprof report session RECORDING",
 	"spans":      "it is --over now",
 	"to":         "one flag now: --span FROM,TO",
+	"window":     "it is --keep now",
 }
 
 // respellings are former flags that work as ever, and what they stand for. The
@@ -57,7 +58,6 @@ var respellings = map[string]string{
 	"no-heap":   "--max-halt=0",
 	"threshold": "--set=slow=",
 	"times":     "--count=",
-	"window":    "--keep=",
 }
 
 // respelled returns the arguments of a command with the flags that it has in

@@ -84,6 +84,7 @@ func checkTame(t *testing.T, text string) {
 
 // Whatever the texts of a recording are, and whatever it is called, nothing but text and line ends reaches the terminal.
 func TestHostileNames(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	path := filepath.Join(folder, hostile)
 	writeRecording(t, path, hostileRecording(t))

@@ -159,23 +159,15 @@ const slow = time.Second
 // showProgress shows how much of a file has been read, on a terminal and if
 // it takes long. The caller calls done at the end.
 func (f *inputFlags) showProgress(in *interchange.Input, o *interchange.Options) (done func()) {
-	begin, shown := time.Now(), time.Time{}
 	size := in.Size()
 	if !f.errIsTerminal || size == 0 {
 		return func() {}
 	}
+	line := newStatusLine(f.err, true, slow)
 	o.Progress = func(read int64) {
-		if now := time.Now(); now.Sub(begin) > slow && now.Sub(shown) > slow/5 {
-			shown = now
-			termtext.Fprintf(f.err, "\rcpprof: reading %s: %d %% ", in.Name,
-				min(100, 100*read/size))
-		}
+		line.show("cpprof: reading %s: %d %% ", in.Name, min(100, 100*read/size))
 	}
-	return func() {
-		if !shown.IsZero() {
-			termtext.Fprintf(f.err, "\r%s\r", strings.Repeat(" ", len(in.Name)+30))
-		}
-	}
+	return line.clear
 }
 
 // save writes a new file, and removes it again if that fails. It never

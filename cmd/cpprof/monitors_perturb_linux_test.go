@@ -40,6 +40,7 @@ type perturbedQuantity struct {
 // A command is run with and without a recording, as often as asked for, and its time and memory are compared.
 func TestPerturbCommandLong(t *testing.T) {
 	fixture.Long(t)
+	t.Parallel()
 	needsTracing(t, fixture.Start(t, fixture.Build(t, "parked"), "1").Pid())
 	of, names := perturbed(t, "-n", "2", "--", fixture.Build(t, "brief"))
 	if names[0] != "elapsed" {

@@ -37,12 +37,7 @@ SVG or PNG, by the ending of its name. 'cpprof monitors' lists what there is.`,
 		Example: `  cpprof monitors plot run.cpprof cpu.used 'hits(* ..encoding/json.Marshal)'
   cpprof monitors plot new.cpprof heap.live --against old.cpprof -o heap.svg
   cpprof monitors plot run.cpprof --scatter 'goroutines.blocked,cpu.used' -o scatter.png`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usagef("want a recording, such as run.cpprof")
-			}
-			return nil
-		},
+		Args:              wantArgs(1, -1, "want a recording, such as run.cpprof"),
 		ValidArgsFunction: f.completeMetric,
 		RunE: func(_ *cobra.Command, args []string) error {
 			return f.run(t, args[0], args[1:])

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -116,10 +118,9 @@ func (f *probeFlags) live(ctx context.Context, t terminal, c *cobra.Command,
 		return err
 	}
 	start := target.backend.Header().Start
-	line := newCountdown(t)
 	set, err := probe.Start(program, functions, probe.Options{
 		MaxOverhead: f.record.timed.overhead.float(), CountsOnly: f.countsOnly, Breakpoints: f.breakpoints,
-		MaxRemoval: f.record.timed.removal, TakingOut: line.show,
+		MaxRemoval: f.record.timed.removal, TakingOut: newCountdown(t),
 		Clock: func() time.Duration { return max(0, time.Since(start)) },
 	})
 	if err != nil {
@@ -267,7 +268,7 @@ func (s *probedSink) add(set *probe.Set, refused []sampledata.Probe) bool {
 func (s *probedSink) Sample(sample sampledata.Sample, changes []sampledata.Change) error {
 	if sample.Time-s.last >= time.Second {
 		s.last = sample.Time
-		s.put()
+		s.put(math.MaxInt64)
 	}
 	return s.Sink.Sample(sample, changes)
 }
@@ -281,21 +282,60 @@ func (s *probedSink) Finish(e sampledata.End) error {
 		// is left
 		_ = s.set.Close()
 	}
-	s.put()
+	s.put(e.Time)
 	return s.Sink.Finish(e)
 }
 
-func (s *probedSink) put() {
+// put passes on what the probes have measured until a time.
+func (s *probedSink) put(until time.Duration) {
 	s.mu.Lock()
 	set, list := s.set, slices.Clone(s.refused)
 	s.mu.Unlock()
 	if set != nil {
 		list = append(list, set.Results()...)
 		for _, t := range set.Calls() {
+			t.Until(until)
 			s.Sink.Calls(t)
 		}
 	}
 	for _, p := range list {
 		s.Sink.Probe(p)
+	}
+}
+
+// usualRemoval is how long taking probes out may take, unless a person asks
+// for more.
+const usualRemoval = 5 * time.Second
+
+// tooLong adds to an error that probes are too many which flags help.
+func tooLong(err error) error {
+	var e *probe.RemovalError
+	if !errors.As(err, &e) {
+		return err
+	}
+	enough := e.Takes + e.Takes/2
+	return fmt.Errorf("%w (--counts-only), or allow it (--max-removal %v)", err,
+		enough.Round(time.Second)+time.Second)
+}
+
+// newCountdown returns a function that says how many probes are still in the
+// program: at a terminal in one line, elsewhere in a line per second.
+func newCountdown(t terminal) func(in int) {
+	var line *statusLine
+	var said time.Time
+	return func(in int) {
+		if line == nil {
+			line, said = newStatusLine(t.err, t.errIsTerminal, statusEvery), time.Now()
+		}
+		text := "cpprof: taking the probes out: " + report.Counted(in, "breakpoint") + " left"
+		switch {
+		case in == 0:
+			line.clear()
+		case time.Since(said) >= time.Second && !t.errIsTerminal:
+			termtext.Fprintln(t.err, text)
+			said = time.Now()
+		default:
+			line.show("%s", text)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/cpprof/cpprof/internal/fixture"
@@ -133,14 +134,16 @@ func TestCountdown(t *testing.T) {
 		{false, "cpprof: taking the probes out: 3 breakpoints left\n"},
 		{true, "\r\x1b[Kcpprof: taking the probes out: 3 breakpoints left\r\x1b[K"},
 	} {
-		said := &written{}
-		line := newCountdown(terminal{err: said, errIsTerminal: c.terminal})
-		line.show(4) // not before it lasts
-		line.last = line.last.Add(-time.Minute)
-		line.show(3)
-		line.show(0)
-		if got := said.String(); got != c.want {
-			t.Errorf("it says %q, want %q", got, c.want)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			said := &written{}
+			show := newCountdown(terminal{err: said, errIsTerminal: c.terminal})
+			show(4) // not before it lasts
+			time.Sleep(time.Minute)
+			show(3)
+			show(0)
+			if got := said.String(); got != c.want {
+				t.Errorf("it says %q, want %q", got, c.want)
+			}
+		})
 	}
 }

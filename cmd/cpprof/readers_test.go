@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -72,7 +73,10 @@ func eachReader(t *testing.T, f func(t *testing.T, c *cobra.Command, args []stri
 		}
 		for _, args := range readerCalls[c.CommandPath()] {
 			args = append(strings.Fields(c.CommandPath())[1:], args...)
-			t.Run(strings.Join(args, " "), func(t *testing.T) { f(t, c, args) })
+			t.Run(strings.Join(args, " "), func(t *testing.T) {
+				t.Parallel()
+				f(t, c, args)
+			})
 		}
 		for _, sub := range c.Commands() {
 			check(sub)
@@ -90,7 +94,7 @@ type called struct {
 // call executes a command line after it has replaced the placeholders. view gets a terminal that it can't use.
 func call(t *testing.T, args []string, stand map[string]string) called {
 	t.Helper()
-	t.Setenv("TERM", "unusable")
+	stand = maps.Clone(stand)
 	stand[newOne] = filepath.Join(t.TempDir(), "new.cpprof")
 	for i, arg := range args {
 		for word, path := range stand {
@@ -216,6 +220,7 @@ func recordings(t *testing.T) (whole, cut, endless string) {
 // Every command that reads an incomplete recording says so, in text and in JSON, and refuses it with --strict.
 func TestIncompleteRecordingsLong(t *testing.T) {
 	fixture.Long(t)
+	t.Parallel()
 	whole, cut, endless := recordings(t)
 	for name, c := range map[string]struct{ path, says string }{
 		"cut":     {cut, "it is damaged, and "},
@@ -251,6 +256,7 @@ func TestIncompleteRecordingsLong(t *testing.T) {
 
 // Commands print no warning about a complete recording, and accept it with --strict.
 func TestCompleteRecordings(t *testing.T) {
+	t.Parallel()
 	whole, _, _ := recordings(t)
 	eachReader(t, func(t *testing.T, command *cobra.Command, args []string) {
 		stand := map[string]string{theRecording: whole, otherOne: whole}

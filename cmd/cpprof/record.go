@@ -107,7 +107,8 @@ cpprof samples less often than --rate says if it would otherwise exceed --max-ov
 	addCalls(c, &f.timed.calls)
 	f.kept.add(c)
 	f.timed.addBounds(c)
-	f.addJitter(c)
+	addShare(flags, &f.jitter, "jitter", percent(sampler.DefaultJitter),
+		"the `share` of the interval that is random; 0 is strictly periodic")
 	f.samplerFlags.add(c)
 	addMaxHalt(c, &f.maxHalt)
 	return c
@@ -135,9 +136,6 @@ func (f *recordFlags) check(c *cobra.Command, args []string) error {
 	}
 	if f.timed.calls != "" && (f.child != "" || f.followExec) {
 		return errTimesFollowed
-	}
-	if f.kept.on() && (f.child != "" || f.followExec) {
-		return errKeepsFollowed
 	}
 	if _, err := path.Match(f.child, ""); err != nil {
 		return fmt.Errorf("--child %s: want a file name, or a pattern such as '*.test': %w",

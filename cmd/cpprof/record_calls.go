@@ -22,7 +22,8 @@ type timedFlags struct {
 func (f *timedFlags) addBounds(c *cobra.Command) {
 	addShare(c.Flags(), &f.overhead, "probe-overhead", "1%",
 		"the `share` of one processor's time that probes may cost the program; 0 for no bound")
-	addMaxRemoval(c.Flags(), &f.removal)
+	c.Flags().DurationVar(&f.removal, "max-removal", usualRemoval,
+		"refuse functions if taking their probes out again would take longer; 0 for no bound")
 }
 
 // errTimesFollowed says that calls are timed of one program only.
@@ -56,12 +57,15 @@ func (f *recordFlags) timeCalls(t terminal, target target) (func() error, error)
 	set, err := probe.Start(program, list, probe.Options{
 		MaxOverhead: f.timed.overhead.float(), MaxRemoval: f.timed.removal, Keep: true,
 		Forget:    f.kept.on(),
-		TakingOut: newCountdown(t).show,
+		TakingOut: newCountdown(t),
 		Clock:     func() time.Duration { return max(0, time.Since(start)) },
 	})
 	if err != nil {
 		return nil, fmt.Errorf("--calls: %w; without --calls, the samples alone show calls ('cpprof calls')",
 			tooLong(err))
+	}
+	if f.options.Duration > 0 { // it lasts from here on
+		f.options.Duration += max(0, time.Since(start))
 	}
 	f.wrap = func(s sampledata.Sink) sampledata.Sink { return &probedSink{Sink: s, set: set} }
 	return set.Close, nil

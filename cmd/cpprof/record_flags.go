@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -26,11 +27,6 @@ func (f *samplerFlags) add(c *cobra.Command) {
 	addBackend(c, &f.backend)
 }
 
-func (f *samplerFlags) addJitter(c *cobra.Command) {
-	addShare(c.Flags(), &f.jitter, "jitter", percent(sampler.DefaultJitter),
-		"the `share` of the interval that is random; 0 is strictly periodic")
-}
-
 func addBackend(c *cobra.Command, name *string) {
 	c.Flags().StringVar(name, "backend", defaultBackend,
 		"how to read the program: "+strings.Join(backendNames(), ", "))
@@ -53,9 +49,7 @@ func (f *samplerFlags) check(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if f.options.Rate == 0 {
-		f.options.Rate = chosen.rate
-	}
+	f.options.Rate = cmp.Or(f.options.Rate, chosen.rate)
 	return f.options.Validate()
 }
 

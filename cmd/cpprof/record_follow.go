@@ -15,7 +15,6 @@ import (
 	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
-	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/locks"
 )
 
@@ -49,11 +48,16 @@ type recordRun struct {
 // its own recording. If there is an earlier recording, began is the time at
 // which it began.
 func (r *recordRun) programs(ctx context.Context, o sampler.ProgramFilter, began time.Time) error {
+	r.say.several = true
 	r.announce("waiting for a program to record; Ctrl-C ends the wait")
 	programs, err := sampler.RecordPrograms(ctx, r.root, sampler.ProgramsOptions{
 		Filter: o, FollowExec: r.f.followExec, Options: r.f.options, Began: began, Attach: r.attach,
 		Found: func(p *sampler.Process) sampler.ProgramRecording {
-			return &programRecording{r: r, p: p, file: r.f.outputs.claim(p.Name)}
+			g := &programRecording{r: r, p: p}
+			if !r.f.kept.on() {
+				g.file = r.f.outputs.claim(p.Name)
+			}
+			return g
 		},
 	})
 	if err != nil {
@@ -79,21 +83,35 @@ func (r *recordRun) attach(p *sampler.Process) (sampler.Backend, error) {
 type programRecording struct {
 	r    *recordRun
 	p    *sampler.Process
-	file string
+	file string // "" with --keep
 }
 
 // Open creates the file, and makes this recording the one whose progress is shown.
 func (g *programRecording) Open(h sampledata.Header) (sampledata.Sink, error) {
-	g.r.announce("recording %s (process %d) into %s; Ctrl-C ends the recording", g.p.Name,
-		g.p.PID, g.file)
-	g.r.mu.Lock()
-	g.r.newest = g.p.PID
-	g.r.mu.Unlock()
-	return g.r.f.create(g.file, g.r.f.header(g.p, h), func(d locks.Deadlock) {
-		g.r.mu.Lock()
-		defer g.r.mu.Unlock()
-		g.r.say.deadlock(g.p, d)
+	r := g.r
+	if r.f.kept.on() {
+		r.announce("keeping the last %v of %s", r.f.kept.span, g.who())
+		if err := r.f.kept.checkFunctions(g.p.PID); err != nil {
+			r.print("%s: %v", g.who(), err) // others may have them
+		}
+	} else {
+		r.announce("recording %s into %s; Ctrl-C ends the recording", g.who(), g.file)
+	}
+	r.mu.Lock()
+	r.newest = g.p.PID
+	r.mu.Unlock()
+	return r.f.sink(g.p, g.file, r.f.header(g.p, h), r.say, func(d locks.Deadlock) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.say.deadlock(g.p, d)
 	})
+}
+
+// who names the program.
+func (g *programRecording) who() string { return processText(g.p) }
+
+func processText(p *sampler.Process) string {
+	return fmt.Sprintf("%s (process %d)", filepath.Base(p.Name), p.PID)
 }
 
 // Progress shows the progress if this recording is the newest.
@@ -119,16 +137,18 @@ func (g *programRecording) Ended(result sampler.Result) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.say.clear()
-	if result.Samples == 0 {
+	switch {
+	case result.Samples == 0:
 		return r.f.outputs.discard(g.file)
+	case r.f.kept.on():
+		return nil // what was kept is said already
 	}
 	became := becameOf(g.p, result.End)
 	if result.End.Cause == sampledata.EndInterrupted && r.root.Launched &&
 		r.signals.fromTerminal() {
 		became = "interrupted" // the program got the same Ctrl-C, and may take a moment to end
 	}
-	termtext.Fprintf(r.say.out, "cpprof: recorded %s (process %d) into %s: %s in %s: %s\n",
-		filepath.Base(g.p.Name), g.p.PID, g.file,
+	termtext.Fprintf(r.say.out, "cpprof: recorded %s into %s: %s in %s: %s\n", g.who(), g.file,
 		achieved(result.Progress), result.Elapsed.Round(time.Millisecond), became)
 	r.made++
 	if result.Samples > r.samples {
@@ -162,16 +182,24 @@ func (n *narrator) suggestFollowExec() {
 
 // announce prints a message, but only on a terminal.
 func (r *recordRun) announce(format string, args ...any) {
+	if r.say.live {
+		r.print(format, args...)
+	}
+}
+
+func (r *recordRun) print(format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.say.live {
-		r.say.clear()
-		termtext.Fprintf(r.say.out, "cpprof: "+format+"\n", args...)
-	}
+	r.say.clear()
+	termtext.Fprintf(r.say.out, "cpprof: "+format+"\n", args...)
 }
 
 // conclude prints what to do next, or why there is no recording.
 func (r *recordRun) conclude(ctx context.Context, programs sampler.Programs) error {
+	if r.f.kept.on() && r.f.kept.quota.Written() > 0 {
+		r.say.endKept("the recording is over", &r.f.kept)
+		return nil
+	}
 	if r.made > 0 {
 		if programs.Err != nil {
 			termtext.Fprintf(r.say.out, "cpprof: not recorded: %v\n", programs.Err)
@@ -199,6 +227,8 @@ func (r *recordRun) nothingRecorded(ctx context.Context, programs sampler.Progra
 	switch {
 	case programs.Err != nil:
 		return programs.Err
+	case r.f.kept.on() && len(programs.Seen) > len(programs.Brief):
+		return errors.New("nothing was kept")
 	case len(programs.Brief) > 0:
 		return fmt.Errorf("nothing was recorded: %s ended before the first sample",
 			listed(programs.Brief))
@@ -233,15 +263,4 @@ func (f *recordFlags) header(p *sampler.Process, h sampledata.Header) sampledata
 		h.Command = p.FullCommand()
 	}
 	return h
-}
-
-// create creates the file of a recording, and returns the sink that writes it
-// and reports each deadlock as soon as it occurs.
-func (f *recordFlags) create(file string, h sampledata.Header,
-	deadlock func(locks.Deadlock)) (sampledata.Sink, error) {
-	w, err := f.outputs.create(file, h)
-	if err != nil {
-		return nil, err
-	}
-	return locks.Watch(w, views.Options{}, deadlock), nil
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/signal"
 	"sync"
@@ -16,6 +15,7 @@ import (
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/probe"
 	"github.com/cpprof/cpprof/views"
 	"github.com/spf13/cobra"
@@ -31,8 +31,11 @@ type keepFlags struct {
 	parsed  *live.When // of when; nil if that is empty
 	metrics metrics.Options
 
+	quota *live.Quota
+	full  func() // ends all recordings
+
 	mu      sync.Mutex
-	keepers []*live.Keeper
+	keepers map[*live.Keeper]bool // of the recordings that go on
 }
 
 // The shortest and longest time that --keep takes.
@@ -81,6 +84,7 @@ func (f *keepFlags) check(c *cobra.Command, duration time.Duration) (err error) 
 	case f.when == "" && given("when"):
 		return errors.New("--when is empty: want a predicate, such as 'goroutines.blocked > 100'")
 	}
+	f.quota = live.NewQuota(f.times)
 	if f.memory == 0 {
 		f.memory = memory.Size(memory.Default())
 	}
@@ -111,8 +115,8 @@ func (f *keepFlags) checkFunctions(pid int) error {
 	return nil
 }
 
-// watch asks all keepers at SIGUSR1, until the result is called.
-func (f *keepFlags) watch() (stop func()) {
+// watch calls a function at SIGUSR1, until the result is called.
+func (f *keepFlags) watch(ask func(reason string)) (stop func()) {
 	asked := make(chan os.Signal, 1)
 	notify(asked, keepSignals)
 	done := make(chan struct{})
@@ -122,41 +126,37 @@ func (f *keepFlags) watch() (stop func()) {
 			case <-done:
 				return
 			case s := <-asked:
-				f.mu.Lock()
-				for _, k := range f.keepers {
-					k.Ask(fmt.Sprintf("it was asked for (%s)", s))
-				}
-				f.mu.Unlock()
+				ask(fmt.Sprintf("it was asked for (%s)", s))
 			}
 		}
 	}()
 	return func() { signal.Stop(asked); close(done) }
 }
 
-// errKeepsFollowed says that one program is kept only.
-var errKeepsFollowed = errors.New("--keep keeps one program, and can't follow others: record the program itself, or leave --keep out")
-
-// written returns how many recordings were written.
-func (f *keepFlags) written() (n int) {
+// ask asks all keepers.
+func (f *keepFlags) ask(reason string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, k := range f.keepers {
-		n += k.Number()
+	for k := range f.keepers {
+		k.Ask(reason)
 	}
-	return n
 }
 
 // keep returns a sink that keeps the last seconds, and writes them into the
 // file or, if that has others already, one that is named after the program.
-func (f *recordFlags) keep(program, file string, h sampledata.Header, say *narrator,
-	full func()) *live.Keeper {
-	next := file
+// Several programs share the memory.
+func (f *recordFlags) keep(p *sampler.Process, file string, h sampledata.Header,
+	say *narrator) *keptSink {
+	next, who := file, ""
+	if say.several {
+		who = processText(p) + ": "
+	}
 	k := live.Keep(h, live.KeepOptions{
 		Ring: sampledata.RingOptions{Keep: f.kept.span, Memory: int64(f.kept.memory)},
-		When: f.kept.parsed, Times: f.kept.times, Metrics: f.kept.metrics, Full: full,
+		When: f.kept.parsed, Quota: f.kept.quota, Metrics: f.kept.metrics, Full: f.kept.full,
 		Write: func(kept *sampledata.Kept, e sampledata.End) (string, error) {
 			if next == "" {
-				next = f.outputs.claim(program)
+				next = f.outputs.claim(p.Name)
 			}
 			name := next
 			if err := f.outputs.write(name, kept, e); err != nil {
@@ -165,22 +165,41 @@ func (f *recordFlags) keep(program, file string, h sampledata.Header, say *narra
 			next = ""
 			return name, nil
 		},
-		Told: func(one live.Keeping) { say.kept(one, f.kept.times) },
+		Told: func(one live.Keeping) { say.kept(who, one, f.kept.times) },
 	})
-	f.kept.mu.Lock()
-	defer f.kept.mu.Unlock()
-	f.kept.keepers = append(f.kept.keepers, k)
-	return k
+	f.kept.change(func() { f.kept.keepers[k] = true })
+	return &keptSink{k, &f.kept}
+}
+
+// change changes which recordings go on, and divides the memory among them.
+func (f *keepFlags) change(how func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.keepers == nil {
+		f.keepers = make(map[*live.Keeper]bool)
+	}
+	how()
+	for k := range f.keepers {
+		k.Allow(int64(f.memory) / int64(len(f.keepers)))
+	}
+}
+
+// A keptSink leaves its memory to the others when it ends.
+type keptSink struct {
+	*live.Keeper
+	f *keepFlags
+}
+
+func (s *keptSink) Finish(e sampledata.End) error {
+	err := s.Keeper.Finish(e)
+	s.f.change(func() { delete(s.f.keepers, s.Keeper) })
+	return err
 }
 
 // write writes what is kept. After an error, nothing is left of it.
 func (o *outputs) write(name string, kept *sampledata.Kept, e sampledata.End) error {
-	_, missing := os.Lstat(name)
 	w, err := o.create(name, kept.Header())
 	if err != nil {
-		if errors.Is(missing, fs.ErrNotExist) { // otherwise it is somebody else's
-			err = errors.Join(err, os.RemoveAll(name))
-		}
 		return err
 	}
 	if err := kept.Replay(w, e); err != nil {
@@ -191,22 +210,22 @@ func (o *outputs) write(name string, kept *sampledata.Kept, e sampledata.End) er
 }
 
 // kept prints what was kept, and why.
-func (n *narrator) kept(one live.Keeping, times int) {
+func (n *narrator) kept(who string, one live.Keeping, times int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.clear()
 	if one.Err != nil {
-		termtext.Fprintf(n.out, "cpprof: %s, but the last seconds can't be kept: %v\n", one.Reason,
-			one.Err)
+		termtext.Fprintf(n.out, "cpprof: %s%s, but the last seconds can't be kept: %v\n", who,
+			one.Reason, one.Err)
 		return
 	}
-	n.written = one.Number
+	n.written = max(n.written, one.Number)
 	length := one.Length.Round(100 * time.Millisecond).String()
 	if one.Short {
 		length += " (--max-memory allows no more)"
 	}
-	termtext.Fprintf(n.out, "cpprof: %s: kept the last %s in %s (%d of %d); next: cpprof why %s\n",
-		one.Reason, length, one.Name, one.Number, times,
+	termtext.Fprintf(n.out, "cpprof: %s%s: kept the last %s in %s (%d of %d); next: cpprof why %s\n",
+		who, one.Reason, length, one.Name, one.Number, times,
 		words.Shell(one.Name))
 }
 
@@ -225,9 +244,9 @@ func (n *narrator) waits(f *keepFlags, pid int, file string) {
 }
 
 // endKept prints how a recording with --keep ended.
-func (n *narrator) endKept(became string, written, times int) {
-	switch {
-	case written == times:
+func (n *narrator) endKept(became string, f *keepFlags) {
+	switch written := f.quota.Written(); {
+	case written == f.times:
 		became = fmt.Sprintf("%s kept, as many as --count allows; %s",
 			report.Counted(written, "recording"), became)
 	case written == 0:

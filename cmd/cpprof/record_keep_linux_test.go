@@ -103,7 +103,7 @@ func TestKeepStallsLong(t *testing.T) {
 			t.Errorf("%s: the first finding does not name %s: %s", file, want, first)
 		}
 	}
-	awaitLine(t, said, "the program ended with status 0: kept the last 4s in ")
+	awaitLine(t, said, "the program ended: kept the last 4s in ")
 	if err := c.Wait(); err != nil {
 		t.Error(err)
 	}
@@ -126,6 +126,7 @@ func TestKeepIfAsked(t *testing.T) {
 	if status, out, _ := runLine(t, "info "+file); status != exitFine || !strings.Contains(out, ", since it was asked for") {
 		t.Errorf("info: %s", out)
 	}
+	time.Sleep(time.Second / 2) // there are samples since then
 	if err := target.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -228,13 +229,12 @@ func TestKeepRefuses(t *testing.T) {
 		{"record --keep 3h -p 1", exitUsage, "without --keep, all is written"},
 		{"record --keep 10s -d 10s -p 1", exitUsage, "--duration 10s is not longer"},
 		{"record --when x -p 1", exitUsage, "--when goes with --keep"},
-		{"record --times 3 -p 1", exitUsage, "--count goes with --keep"},
+		{"record --count 3 -p 1", exitUsage, "--count goes with --keep"},
 		{"record --keep 5s -n 0 -p 1", exitUsage, "want 1 or more"},
 		{"record --keep 5s --when= -p 1", exitUsage, "--when is empty"},
 		{"record --keep 5s --when calls(main.f) -p 1", exitUsage, "calls(main.f) > 500ms"},
 		{"record --keep 5s --when calls(main.f -p 1", exitUsage, "want calls(FUNCTION)"},
 		{"record --keep 5s --view -p 1", exitUsage, "leave --view and --web out"},
-		{"record --keep 5s --child x -p 1", exitUsage, "--keep keeps one program"},
 		{"record --keep 5s --max-memory 1MB -p 1", exitUsage, "at least 16MB"},
 	})
 }
@@ -256,5 +256,30 @@ func TestKeepUnknown(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(dir, "run.cpprof")); err == nil {
 			t.Errorf("--when %q: something was written", when)
 		}
+	}
+}
+
+// Of several programs, each keeps its own last seconds, and what is written is counted together.
+func TestKeepPrograms(t *testing.T) {
+	t.Parallel()
+	_, dir := stalling(t, 9)
+	script := "for i in 1 2 3; do " + fixture.Build(t, "stalls") + " 0 panic & done; wait"
+	c, said := keeping(t, dir, "--keep", "1s", "-n", "2", "--max-memory", "64MB", "--", "sh", "-c", script)
+	pids := map[int64]bool{}
+	for i := range 2 {
+		line := awaitLine(t, said, "): the program ended: kept the last ")
+		if !strings.HasPrefix(line, "cpprof: stalls (process ") || !strings.Contains(line, fmt.Sprintf("(%d of 2)", i+1)) {
+			t.Errorf("got %q", line)
+		}
+		_, r := keptRecording(t, dir, i+1)
+		if r.Samples.Len() == 0 || pids[r.Header.PID] {
+			t.Errorf("%d samples of process %d", r.Samples.Len(), r.Header.PID)
+		}
+		pids[r.Header.PID] = true
+	}
+	awaitLine(t, said, "2 recordings kept, as many as --count allows")
+	_ = c.Wait()
+	if files, _ := filepath.Glob(filepath.Join(dir, "*.cpprof")); len(files) != 2 {
+		t.Errorf("there are %q", files)
 	}
 }

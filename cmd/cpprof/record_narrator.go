@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"sync"
 	"time"
@@ -18,12 +17,12 @@ import (
 // A narrator prints how a recording goes: on a terminal a progress line that
 // it updates, and at the end a summary.
 type narrator struct {
-	out    io.Writer
-	live   bool // out is a terminal
-	shown  bool // the progress line is on the screen
-	latest time.Time
+	statusLine
 
-	deadlocks int // so far
+	deadlocks int    // so far
+	calls     string // the function whose calls are timed
+
+	several bool // programs may be recorded
 
 	mu      sync.Mutex    // of what is printed while samples are taken
 	keeps   time.Duration // how much is kept; 0: all
@@ -31,7 +30,9 @@ type narrator struct {
 	times   int           // at most
 }
 
-func newNarrator(t terminal) *narrator { return &narrator{out: t.err, live: t.errIsTerminal} }
+func newNarrator(t terminal) *narrator {
+	return &narrator{statusLine: statusLine{out: t.err, live: t.errIsTerminal}}
+}
 
 func (n *narrator) begin(p *sampler.Process, file string) {
 	if n.live {
@@ -44,14 +45,11 @@ func (n *narrator) begin(p *sampler.Process, file string) {
 func (n *narrator) progress(p sampler.Progress) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if !n.live || time.Since(n.latest) < 200*time.Millisecond {
-		return
-	}
-	n.latest, n.shown = time.Now(), true
-	termtext.Fprintf(n.out, "\r\x1b[K%s  %s", p.Elapsed.Round(100*time.Millisecond), achieved(p))
+	kept := ""
 	if n.keeps > 0 {
-		termtext.Fprintf(n.out, "  keeps the last %v; %d of %d written", n.keeps, n.written, n.times)
+		kept = fmt.Sprintf("  keeps the last %v; %d of %d written", n.keeps, n.written, n.times)
 	}
+	n.show("%s  %s%s", p.Elapsed.Round(100*time.Millisecond), achieved(p), kept)
 }
 
 // achieved returns the text that a progress line and the summary have in common.
@@ -93,14 +91,6 @@ func (n *narrator) beside(p *sampler.Process, other sampler.Peer) {
 		p.PID, other)
 }
 
-// clear removes the progress line.
-func (n *narrator) clear() {
-	if n.shown {
-		termtext.Fprintf(n.out, "\r\x1b[K")
-	}
-	n.shown = false
-}
-
 // end prints what was recorded, what became of the target, and what to do next.
 func (n *narrator) end(p *sampler.Process, file string, r sampler.Result) {
 	termtext.Fprintf(n.out, "cpprof: recorded %s in %s: %s\n", achieved(r.Progress),
@@ -112,7 +102,11 @@ func (n *narrator) end(p *sampler.Process, file string, r sampler.Result) {
 	}
 	n.suggestLonger(r)
 	n.suggestBound(r)
-	termtext.Fprintf(n.out, "cpprof: next: cpprof why %s\n", words.Shell(file))
+	next := "cpprof why " + words.Shell(file)
+	if n.calls != "" {
+		next = "cpprof calls " + words.Shell(file) + " " + words.Shell(n.calls)
+	}
+	termtext.Fprintf(n.out, "cpprof: next: %s\n", next)
 }
 
 // suggestLonger prints that a recording was too short if the stacks of many

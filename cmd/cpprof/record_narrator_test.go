@@ -38,7 +38,7 @@ func TestSuggestLonger(t *testing.T) {
 		{1000, "cpprof: the machine is so busy that the stacks of 1000 of 1000 goroutines were not read in that time: record for longer (-d 2m40s)\n"},
 	} {
 		var out strings.Builder
-		n := &narrator{out: &out}
+		n := &narrator{statusLine: statusLine{out: &out}}
 		n.suggestLonger(sampler.Result{Progress: sampler.Progress{Elapsed: 8 * time.Second, Goroutines: 1000, Unread: c.unread}})
 		if out.String() != c.want {
 			t.Errorf("%d unread: %q, want %q", c.unread, out.String(), c.want)
@@ -49,7 +49,7 @@ func TestSuggestLonger(t *testing.T) {
 // A bound that gave way to the samples that an answer needs says what they took, and how to forbid that.
 func TestBoundThatGaveWay(t *testing.T) {
 	var out strings.Builder
-	n := &narrator{out: &out}
+	n := &narrator{statusLine: statusLine{out: &out}}
 	n.suggestBound(sampler.Result{Bound: sampler.Bound{Flag: "--max-cpu", Share: 0.05, Cost: 115 * time.Millisecond, Used: 0.23}})
 	const want = "cpprof: each sample cost 115ms of processor time: 23% of a core in all, since fewer samples say nothing; '--max-cpu 5%' takes no more than that\n"
 	if out.String() != want {

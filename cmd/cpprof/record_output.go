@@ -107,9 +107,16 @@ func (o *outputs) discard(name string) error {
 	return os.RemoveAll(name)
 }
 
+// create begins a recording. After an error, nothing is left of it.
 func (o *outputs) create(name string, h sampledata.Header) (*sampledata.Writer, error) {
+	_, missing := os.Lstat(name)
+	create := sampledata.Create
 	if o.force {
-		return sampledata.Replace(name, h)
+		create = sampledata.Replace
 	}
-	return sampledata.Create(name, h)
+	w, err := create(name, h)
+	if err != nil && errors.Is(missing, fs.ErrNotExist) { // otherwise it is somebody else's
+		err = errors.Join(err, os.RemoveAll(name))
+	}
+	return w, err
 }

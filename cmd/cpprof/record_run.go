@@ -10,6 +10,8 @@ import (
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
+	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/calls"
 	"github.com/cpprof/cpprof/views/locks"
 )
 
@@ -24,10 +26,9 @@ func record(ctx context.Context, t terminal, f *recordFlags, command []string) e
 		}
 	}
 	if f.kept.on() {
-		if err := f.checkSingle(command, errKeepsFollowed); err != nil {
-			return err
-		}
-		defer f.kept.watch()()
+		ctx, f.kept.full = context.WithCancel(ctx)
+		defer f.kept.full()
+		defer f.kept.watch(f.kept.ask)()
 	}
 	target, err := openTarget(t, f, command)
 	if err != nil {
@@ -35,7 +36,7 @@ func record(ctx context.Context, t terminal, f *recordFlags, command []string) e
 	}
 	defer target.Release()
 	untime, err := f.timeCalls(t, target)
-	if err == nil {
+	if err == nil && target.backend != nil {
 		err = f.kept.checkFunctions(target.PID)
 	}
 	if err != nil {
@@ -43,6 +44,7 @@ func record(ctx context.Context, t terminal, f *recordFlags, command []string) e
 		return signals.fail(ctx, t, f, target.Process, err)
 	}
 	r := &recordRun{f: f, say: newNarrator(t), signals: signals, root: target.Process}
+	r.say.calls, _, _ = calls.Parse(f.timed.calls)
 	if target.executed {
 		err = r.programs(ctx, anyExecuted, time.Time{})
 	} else if target.backend == nil {
@@ -199,7 +201,7 @@ func (r *recordRun) first(ctx context.Context, b sampler.Backend) error {
 		return r.executed(ctx, file, result, began)
 	}
 	if r.f.kept.on() {
-		r.say.endKept(becameOf(p, result.End), r.f.kept.written(), r.f.kept.times)
+		r.say.endKept(becameOf(p, result.End), &r.f.kept)
 	} else {
 		r.say.end(p, file, result)
 	}
@@ -215,7 +217,9 @@ func (r *recordRun) first(ctx context.Context, b sampler.Backend) error {
 func (r *recordRun) executed(ctx context.Context, file string, first sampler.Result,
 	began time.Time) error {
 	if first.Samples > 0 {
-		r.say.end(r.root, file, first)
+		if !r.f.kept.on() {
+			r.say.end(r.root, file, first)
+		}
 		r.made = 1
 	} else if err := r.f.outputs.discard(file); err != nil {
 		return err
@@ -235,9 +239,8 @@ func (f *recordFlags) record(ctx context.Context, p *sampler.Process, b sampler.
 		return sampler.Result{}, err
 	}
 	defer recording.Close()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	sink, err := f.sink(p, file, f.header(p, b.Header()), say, cancel)
+	sink, err := f.sink(p, file, f.header(p, b.Header()), say,
+		func(d locks.Deadlock) { say.deadlock(p, d) })
 	if err != nil {
 		return sampler.Result{}, err
 	}
@@ -248,13 +251,18 @@ func (f *recordFlags) record(ctx context.Context, p *sampler.Process, b sampler.
 	return recording.Record(ctx, sink)
 }
 
-// sink returns what takes the recording. It calls full if it takes no more.
+// sink returns what takes the recording: the file, which reports each deadlock
+// as soon as it occurs, or what --keep keeps.
 func (f *recordFlags) sink(p *sampler.Process, file string, h sampledata.Header, say *narrator,
-	full func()) (sampledata.Sink, error) {
+	deadlock func(locks.Deadlock)) (sampledata.Sink, error) {
 	if f.kept.on() {
-		return f.keep(p.Name, file, h, say, full), nil
+		return f.keep(p, file, h, say), nil
 	}
-	return f.create(file, h, func(d locks.Deadlock) { say.deadlock(p, d) })
+	w, err := f.outputs.create(file, h)
+	if err != nil {
+		return nil, err
+	}
+	return locks.Watch(w, views.Options{}, deadlock), nil
 }
 
 // awaitInterrupted waits until a launched program ends, if it got the same

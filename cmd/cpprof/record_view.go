@@ -193,13 +193,12 @@ func (g *growing) show(ctx context.Context, t terminal, counted string, log *tar
 // source returns the recording so far, with the configuration and the options
 // of flags.
 func (g *growing) source(f *viewFlags) (*source, error) {
-	s := &source{path: g.file, recording: g.live.Recording()}
-	var err error
-	if s.config, err = f.configuration(); err != nil {
+	s, err := f.prepared()
+	if err != nil {
 		return nil, err
 	}
-	s.options, err = f.viewOptions(s.config)
-	return s, err
+	s.path, s.recording = g.file, g.live.Recording()
+	return s, nil
 }
 
 // endLaunched interrupts a launched program, as Ctrl-C would do without the

@@ -101,7 +101,7 @@ func viewUntilTheProgramEnds(t *testing.T, p *pane, folder string) {
 func viewAndLeave(t *testing.T, p *pane, folder string) {
 	p.waits(`go:main\.worker$`)
 	p.keys("Enter")
-	p.waits(`[0-9]    ▾ main\.worker`) // two levels are open from the start
+	p.waits(`[0-9]    ▾ main\.worker`) // two levels open as soon as they have enough hits
 	p.keys("e")
 	p.waits(`[0-9] +\.\.main\.worker$`)
 	p.keys("q")

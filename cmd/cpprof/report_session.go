@@ -11,6 +11,7 @@ import (
 	"github.com/cpprof/cpprof/tui"
 	"github.com/cpprof/cpprof/tui/session"
 	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/calls"
 	"github.com/spf13/cobra"
 )
 
@@ -62,6 +63,12 @@ func (f *viewFlags) replay(t terminal, path string, asJSON bool) error {
 			return fmt.Errorf("%s: the samples that count in its session: %w", path, err)
 		}
 	}
+	if state.Calls != "" {
+		s.recording, err = calls.Restricted(whole, state.Calls, s.options.CreatedBy)
+		if err != nil {
+			return fmt.Errorf("%s: the calls that count in its session: %w", path, err)
+		}
+	}
 	if err := s.checkSpan(); err != nil {
 		return err
 	}
@@ -71,7 +78,7 @@ func (f *viewFlags) replay(t terminal, path string, asJSON bool) error {
 			termtext.Fprintln(t.out, "The session has no windows.")
 		}
 	}
-	src := &session.Source{Path: path, Recording: s.recording, Whole: whole, Config: s.config,
+	src := &session.Source{Path: path, Recording: s.recording, Whole: whole, Calls: state.Calls, Config: s.config,
 		Options: s.options, Color: t.color, Width: t.width(),
 		Others: session.NewOthers(f.recordingAt)}
 	for i, w := range state.Windows {
@@ -89,20 +96,17 @@ func (f *viewFlags) replay(t terminal, path string, asJSON bool) error {
 // window out.
 func showWindow(t terminal, src *session.Source, w session.Window, asJSON bool) error {
 	r, err := w.Report(src)
-	var strict *missingError
-	if errors.As(err, &strict) {
+	if _, ok := errors.AsType[*missingError](err); ok {
 		return err
 	}
-	var missing *session.MissingError
-	if errors.As(err, &missing) { // the recording that it was compared with is gone
+	if _, ok := errors.AsType[*session.MissingError](err); ok { // the recording that it was compared with is gone
 		termtext.Fprintf(t.err, "cpprof: a window is left out: %v\n", err)
 		return nil
 	}
 	if err != nil {
 		err = fmt.Errorf("%s: %w", src.Path, err)
 	}
-	var unknown *views.UnknownClassError
-	if errors.As(err, &unknown) { // the session had other classes
+	if _, ok := errors.AsType[*views.UnknownClassError](err); ok { // the session had other classes
 		termtext.Fprintf(t.err, "cpprof: a window is left out: %v\n", err)
 		return nil
 	}

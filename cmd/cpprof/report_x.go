@@ -59,7 +59,7 @@ func newXReportCommand(t terminal, x xReport) *cobra.Command {
 Occurrences are samples in a recording, and calls in a trace. The patterns of --name are those of
 aspects: * stands for any text, and "re:" begins a regular expression.
 
-` + inputHelp(),
+` + inputHelp,
 		Example: "  cpprof report " + x.name + ` run.cpprof --server --min 1%
   cpprof report ` + x.name + ` run.cpprof --thread go:main.worker --name 'encoding/json.*'
   cpprof report ` + x.name + " --format arcflow calls.txt",

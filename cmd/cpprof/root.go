@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -149,7 +152,6 @@ func newRootCommand(t terminal) *cobra.Command {
 		return &usageError{flagError(c, err)}
 	})
 	root.SetUsageFunc(usage)
-	root.SetVersionTemplate("{{.Version}}\n")
 	for _, title := range []string{groupRecord, groupShow, groupFind, groupFiles, groupMore} {
 		root.AddGroup(&cobra.Group{ID: title, Title: title})
 	}
@@ -211,12 +213,10 @@ func addCompletionHelp(root *cobra.Command) {
 // flagError adds to an error what to write: a similar flag, a time with its
 // unit, one of the processes that there are.
 func flagError(c *cobra.Command, err error) error {
-	var unknown *pflag.NotExistError
-	if errors.As(err, &unknown) {
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		return unknownFlag(c, unknown)
 	}
-	var missing *pflag.ValueRequiredError
-	if errors.As(err, &missing) {
+	if missing, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
 		return processError(missing)
 	}
 	var invalid *pflag.InvalidValueError
@@ -267,6 +267,16 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
+// wantArgs checks that there are as many arguments; most is -1 for any number.
+func wantArgs(least, most int, want string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) < least || most >= 0 && len(args) > most {
+			return usagef("%s", want)
+		}
+		return nil
+	}
+}
+
 // oneRecording checks that the only argument is the recording to read.
 func oneRecording(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
@@ -294,4 +304,27 @@ func completeRecording(_ *cobra.Command, args []string, _ string) ([]string,
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	return nil, cobra.ShellCompDirectiveDefault
+}
+
+// longVersion returns what --version prints after "cpprof version". (A template
+// of our own would keep all methods of all types in the program.)
+func longVersion() string {
+	return fmt.Sprintf("%s %s %s/%s", version(), runtime.Version(), runtime.GOOS,
+		runtime.GOARCH)
+}
+
+// released is the version of a release, which internal/release sets.
+var released string
+
+// version returns the version of the release or of the module. A build from a
+// checkout has the commit in it.
+func version() string {
+	if released != "" {
+		return released
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "(unknown)"
+	}
+	return cmp.Or(info.Main.Version, "(devel)")
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"flag"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -14,9 +16,16 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
+// programs are what this test's executable is under other names.
+var programs = map[string]func(){"cpprof": main}
+
 func TestMain(m *testing.M) {
-	testscript.Main(interruptible{m}, map[string]func(){"cpprof": main})
+	testscript.Main(interruptible{m}, programs)
 }
+
+// atATime is the number of parallel tests, unless the flag -parallel says it. Most tests wait for
+// programs that they record.
+const atATime = 6
 
 // interruptible are tests whose processes end at Ctrl-C and a hang-up even if the tests themselves
 // don't: a shell ignores SIGINT in what it starts in the background, nohup ignores SIGHUP, and
@@ -31,12 +40,15 @@ func (m interruptible) Run() int {
 		}
 	}
 	defer fixture.Remove()
+	os.Setenv("TERM", "unusable") // a test of the screen has its own terminal
+	flag.Set("test.parallel", fmt.Sprint(atATime))
 	return m.M.Run()
 }
 
 // TestScripts runs command lines as a person types them. The folder of each script has the recording bob.cpprof, and the
 // recordings before.cpprof and after.cpprof of a program with a regression.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	folder, err := filepath.Abs("testdata")
 	if err != nil {
 		t.Fatal(err)
@@ -75,6 +87,7 @@ func truncate(ts *testscript.TestScript, _ bool, args []string) {
 
 // The exit status distinguishes a wrong command line from a failure.
 func TestExitStatus(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		line string
 		want int

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math/big"
@@ -10,6 +12,7 @@ import (
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/refine"
+	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampledata/interchange"
 	"github.com/cpprof/cpprof/views"
@@ -25,6 +28,7 @@ type viewFlags struct {
 
 	by       string
 	idle     bool
+	created  bool     // goroutines are charged to those who started them
 	slices   bool     // trees say when their stacks got their hits, which intervals need
 	settings []string // of --set
 	samples  string   // the list whose samples count; "" is all
@@ -63,14 +67,17 @@ func (f *viewFlags) addChoice(c *cobra.Command) {
 	flags.StringVar(&f.thread, "thread", "",
 		"the Thread View of a `class`, by its name or a part of it: all time of its goroutines (latency)")
 	flags.StringVar(&f.by, "by", "function", "what a frame is: function, line, file, package")
-	f.addIdle(c)
+	f.addCharging(c)
 	completeWords(c, "by", "function", "line", "file", "package")
 	_ = c.RegisterFlagCompletionFunc("thread", f.completeClass)
 }
 
-func (f *viewFlags) addIdle(c *cobra.Command) {
+// addCharging adds the flags that say what counts as the time of a class.
+func (f *viewFlags) addCharging(c *cobra.Command) {
 	c.Flags().BoolVar(&f.idle, "idle", false,
 		"also count the time in which goroutines wait for work (see the aspect @idle)")
+	c.Flags().BoolVar(&f.created, "created-by", false,
+		"charge goroutines to those who started them: their stacks hang below the go statements")
 }
 
 func completeWords(c *cobra.Command, flag string, words ...string) {
@@ -164,6 +171,11 @@ func (f *viewFlags) read(s *source, in *interchange.Input) (err error) {
 	if err := s.checkSpan(); err != nil {
 		return err
 	}
+	if s.options.CreatedBy {
+		if err := views.CheckCreators(s.recording); err != nil {
+			return usagef("--created-by: %s: %w", s.path, err)
+		}
+	}
 	return f.pick(s)
 }
 
@@ -249,7 +261,7 @@ func (f *viewFlags) viewOptions(c *config.Config) (o views.Options, err error) {
 	o.Span, o.MaxMemory = f.span, int64(f.memory)
 	o.Accounting, o.NoInlines = c.Accounting, c.NoInlines
 	o.Slices = f.slices
-	o.LeaveOutIdle = !f.idle
+	o.LeaveOutIdle, o.CreatedBy = !f.idle, f.created
 	return c.Configure(o), nil
 }
 
@@ -283,3 +295,62 @@ func (s *source) view(make views.Maker) (*view, error) {
 }
 
 func (s *source) named() views.Named { return views.Named{Name: s.path, Recording: s.recording} }
+
+// turns returns the classes whose Thread Views are to be analysed, one after
+// the other: the busiest ones if the flags choose no view of a recording.
+// Otherwise it returns none.
+func (f *treeFlags) turns(path string) ([]string, error) {
+	if f.server || f.thread != "" {
+		return nil, nil
+	}
+	s, err := f.open(path)
+	if err != nil {
+		return nil, err
+	}
+	if s.recording.Profile != nil {
+		return nil, nil
+	}
+	classes, err := views.Classes(s.recording, s.options)
+	if err != nil || len(classes) == 0 {
+		return nil, err
+	}
+	return views.Busiest(working(s, classes, (*views.ClassSummary).OnlyIdle)), nil
+}
+
+// choose chooses the Thread View of a class, as if the flag had been given.
+func (f *treeFlags) choose(c *cobra.Command, class string) error {
+	return c.Flags().Set("thread", class)
+}
+
+// nextTurn returns the function that opens the remaining classes for the
+// shell, or nil if there are none.
+func (f *treeFlags) nextTurn(c *cobra.Command, path string, rest []string) func() (string,
+	*hotspots.Trees, error) {
+	if len(rest) == 0 {
+		return nil
+	}
+	return func() (string, *hotspots.Trees, error) {
+		if len(rest) == 0 {
+			return "", nil, errors.New("this is the last of the busiest classes")
+		}
+		if err := f.choose(c, rest[0]); err != nil {
+			return "", nil, err
+		}
+		rest = rest[1:]
+		a, b, err := f.subjects(path)
+		if err != nil {
+			return "", nil, err
+		}
+		var head bytes.Buffer
+		heading(&head, a, b)
+		return head.String(), profile(a, b), nil
+	}
+}
+
+// turnsHint says what the analysis without a view does.
+func turnsHint(t terminal, classes []string) {
+	if len(classes) > 0 {
+		termtext.Fprintf(t.err, "cpprof: no view is chosen: the busiest classes in turn (%d)\n",
+			len(classes))
+	}
+}

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"math/big"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/cpprof/cpprof/internal/memory"
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/heap"
 	"github.com/spf13/cobra"
@@ -118,8 +121,10 @@ func (f *stuckFlags) running(ctx context.Context, t terminal, pid int) error {
 	b = signals.suspendable(b)
 	defer b.Close()
 	limits := f.limits()
-	line := &stuckLine{t: t}
-	limits.Progress = line.show
+	line := newStatusLine(t.err, t.errIsTerminal, 500*time.Millisecond)
+	limits.Progress = func(p heap.Progress) {
+		line.show("pass %d: %d of %d MB ", p.Pass, p.Scanned>>20, p.Whole>>20)
+	}
 	r, err := live.Marked(ctx, p, b, limits)
 	line.clear()
 	if ctx.Err() != nil {
@@ -153,29 +158,54 @@ func (f *stuckFlags) show(t terminal, answers []*report.Stuck) error {
 	return &statusError{exitAbove}
 }
 
-// A stuckLine is the line on a terminal that says how far an examination is.
-type stuckLine struct {
-	t     terminal
-	begun time.Time
-	shown time.Time
+// file shows what a recording has, or examines a core dump.
+func (f *stuckFlags) file(t terminal, path string) error {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return usagef("there is no file %s: give a recording, a core dump, or a process with -p",
+			path)
+	}
+	r, err := f.input.recordingAt(path) // it says what is missing, or wrong with the file
+	if err != nil {
+		return err
+	}
+	program := r.Header.Executable
+	switch {
+	case r.Marking != nil:
+	case r.Header.Sampler.Backend != sampledata.FromDump || r.Profile != nil:
+		return usagef("%s: %s", path, report.Unmarked)
+	case f.input.program == "":
+		return usagef("%s: there is no heap in it: give a core dump and --program, or a process with -p", path)
+	default:
+		program = f.input.program
+		if r.Marking, err = coreMarking(path, program, f.limits()); err != nil {
+			return err
+		}
+	}
+	return f.show(t, []*report.Stuck{report.StuckOf(r, filepath.Base(program))})
 }
 
-// show shows a progress, if the examination takes long.
-func (l *stuckLine) show(p heap.Progress) {
-	now := time.Now()
-	if l.begun.IsZero() {
-		l.begun = now
+// coreMarking examines a core dump of a program.
+func coreMarking(path, executable string, limits heap.Config) (*sampledata.Marking, error) {
+	dump, err := os.Open(path)
+	if err != nil {
+		return nil, err
 	}
-	if !l.t.errIsTerminal || now.Sub(l.begun) < 500*time.Millisecond ||
-		now.Sub(l.shown) < 200*time.Millisecond {
-		return
+	defer dump.Close()
+	program, err := os.Open(executable)
+	if err != nil {
+		return nil, err
 	}
-	l.shown = now
-	termtext.Fprintf(l.t.err, "\rpass %d: %d of %d MB ", p.Pass, p.Scanned>>20, p.Whole>>20)
-}
-
-func (l *stuckLine) clear() {
-	if !l.shown.IsZero() {
-		termtext.Fprintf(l.t.err, "\r\x1b[K")
+	defer program.Close()
+	x, err := heap.OfCore(dump, program, limits)
+	if err != nil {
+		return nil, err
 	}
+	var limit *heap.LimitError
+	if err := x.Prove(context.Background()); err != nil && !errors.As(err, &limit) {
+		return nil, err
+	}
+	if limit != nil && !x.Proved() {
+		return nil, usagef("%s: its heap has %d MB: raise --max-memory", path, limit.Memory>>20)
+	}
+	return x.Result(nil).Marking(0), nil
 }

@@ -102,6 +102,7 @@ func TestWhySamplesLong(t *testing.T) {
 // top begins a new recording after some time or after many changes, so that no recording grows forever. From then on it
 // still always has something to show.
 func TestFeedRounds(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("the tests' targets need Linux")
 	}
@@ -186,7 +187,7 @@ func TestTopRefuses(t *testing.T) {
 		{"top -p 1 --backend magic", exitUsage, "no such backend"},
 		{"top -p 1 -i 0s", exitUsage, "--interval 0s"},
 		{"top -p 1 -n -1", exitUsage, "-n -1"},
-		{"top -p 1 --window 10ms", exitUsage, "--keep 10ms"},
+		{"top -p 1 --keep 10ms", exitUsage, "--keep 10ms"},
 		{"top -p 1 --max-cpu much", exitUsage, `"much" for "--max-cpu" flag`},
 		{"top -p 1 --set classes=moon", exitUsage, "--set"},
 		{"top -p 99999999", exitFailed, "attach to 99999999: no such process"},

@@ -22,10 +22,8 @@ type treeFlags struct {
 	against string
 }
 
-// inputHelp returns the help on what can be read in place of a recording.
-func inputHelp() string {
-	return wrap("RECORDING may also be the file of another tool, such as a pprof profile: --format lists all.")
-}
+// inputHelp is the help on what can be read in place of a recording.
+const inputHelp = "RECORDING may also be the file of another tool, such as a pprof profile: --format lists all."
 
 func (f *treeFlags) addTree(c *cobra.Command, t terminal) {
 	f.addView(c, t)
@@ -34,7 +32,6 @@ func (f *treeFlags) addTree(c *cobra.Command, t terminal) {
 
 // A subject is a view of a recording, and its origin.
 type subject struct {
-	path  string
 	tree  *calltree.Tree
 	title string
 	from  *source
@@ -59,7 +56,7 @@ func (f *treeFlags) subject(path string) (*subject, error) {
 }
 
 func (s *source) subjectOf(v *views.View) *subject {
-	return &subject{path: s.path, tree: v.Tree,
+	return &subject{tree: v.Tree,
 		title: report.Title(s.recording, v.Tree.Root(), s.options, v.IdleShare()), from: s,
 		warnings: v.Warnings}
 }
@@ -84,23 +81,22 @@ func (f *treeFlags) subjects(path string) (a, b *subject, err error) {
 
 // headline writes what was read.
 func (s *subject) headline(w io.Writer) {
-	report.Headline(w, s.path, s.from.recording)
+	report.Headline(w, s.from.path, s.from.recording)
 }
 
-// basis returns the basis of the recordings of two subjects, with the
-// subjects' own warnings. b may be nil.
+// recordingsOf returns the recordings of one subject, or of two.
+func recordingsOf(a, b *subject) []*sampledata.Recording {
+	if b == nil {
+		return []*sampledata.Recording{a.from.recording}
+	}
+	return []*sampledata.Recording{a.from.recording, b.from.recording}
+}
+
+// basis returns what is said of a, or of a and b, in JSON.
 func basis(a, b *subject) report.Basis {
-	all := report.BasisOf()
-	for _, s := range []*subject{a, b} {
-		if s == nil {
-			continue
-		}
-		of := report.BasisOf(s.from.recording)
-		all.Warnings, all.Complete = append(all.Warnings, of.Warnings...),
-			all.Complete && of.Complete
-		all.Picked = append(all.Picked, of.Picked...)
-		all.Calls = append(all.Calls, of.Calls...)
-		all = all.With(s.warnings)
+	all := report.BasisOf(recordingsOf(a, b)...).With(a.warnings)
+	if b != nil {
+		all = all.With(b.warnings)
 	}
 	return all
 }
@@ -122,7 +118,7 @@ func heading(w io.Writer, a, b *subject) {
 	title, warnings := a.title, a.warnings
 	if b != nil {
 		b.headline(w)
-		title += ": " + a.path + " minus " + b.path
+		title += ": " + a.from.path + " minus " + b.from.path
 		warnings = append(slices.Clone(warnings), b.warnings...)
 	}
 	termtext.Fprintf(w, "%s\n%s\n", termtext.Printable(title),
@@ -133,23 +129,30 @@ func heading(w io.Writer, a, b *subject) {
 // for the number at its end.
 func (f *treeFlags) interactiveCommand(c *cobra.Command, path string) string {
 	line := []string{"cpprof", "find", words.Shell(path)}
+	for _, word := range givenFlags(c, func(name string) bool {
+		return !slices.Contains([]string{"json", "fail-above", "top"}, name)
+	}) {
+		line = append(line, words.Shell(word))
+	}
+	return strings.Join(append(line, "--interactive="), " ")
+}
+
+// givenFlags returns the flags of a command line that shows accepts, each as
+// words: its name, and its value unless it has none.
+func givenFlags(c *cobra.Command, shows func(name string) bool) (given []string) {
 	c.Flags().Visit(func(flag *pflag.Flag) {
-		if slices.Contains([]string{"json", "fail-above", "top"}, flag.Name) {
-			return
-		}
-		if flag.Value.Type() == "bool" {
-			if flag.Value.String() == "true" {
-				line = append(line, "--"+flag.Name)
+		list, isList := flag.Value.(pflag.SliceValue)
+		switch {
+		case !shows(flag.Name):
+		case isList:
+			for _, value := range list.GetSlice() {
+				given = append(given, "--"+flag.Name, value)
 			}
-			return
-		}
-		values := []string{flag.Value.String()}
-		if list, ok := flag.Value.(pflag.SliceValue); ok {
-			values = list.GetSlice()
-		}
-		for _, value := range values {
-			line = append(line, "--"+flag.Name, words.Shell(value))
+		case flag.Value.Type() != "bool":
+			given = append(given, "--"+flag.Name, flag.Value.String())
+		case flag.Value.String() == "true":
+			given = append(given, "--"+flag.Name)
 		}
 	})
-	return strings.Join(append(line, "--interactive="), " ")
+	return given
 }

@@ -15,6 +15,7 @@ import (
 
 // Without a view, find and its conversation take the busiest classes, one after the other.
 func TestBusiestClassesInTurn(t *testing.T) {
+	t.Parallel()
 	r := synthetic.Recording(30, 30, 0.3)
 	path := filepath.Join(t.TempDir(), "run.cpprof")
 	writeRecording(t, path, r)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -9,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/export"
 	"github.com/cpprof/cpprof/internal/page"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/views"
@@ -31,8 +33,8 @@ func newWebCommand(t terminal) *cobra.Command {
 		Long: `web shows the page of a recording in a browser: flame graphs of all views, a timeline whose selected
 span they follow, and tables. 'Calls' is a heat map of a function's calls: select the slow ones, and
 all else shows only these. The table 'Source' has the lines of the selected function, if they are on
-this machine. The link 'pprof' leads to the web pages of pprof, with the Thread Views of all
-classes. 'cpprof export --to html' writes the page to a file, without these three.
+this machine. The link 'pprof' has the Thread Views of all classes as a file for 'go tool pprof'.
+'cpprof export --to html' writes the page to a file, without these three.
 
 Only browsers of this machine reach it, on 127.0.0.1, and only with the URL that web prints: it has
 a token in it. Ctrl-C ends it. 'cpprof record --web' shows a recording while it grows.`,
@@ -73,12 +75,8 @@ func (f *webFlags) run(ctx context.Context, t terminal, path string) error {
 		}
 		p.Against = pair.b.named()
 	}
-	pprof, err := pprofPages(s)
-	if err != nil {
-		return err
-	}
 	server, err := page.Listen(f.port, page.Content{Name: path, Page: func() (*page.Page, error) { return p, nil },
-		Source: s.options.Granularity == views.ByFunction, Pprof: pprof})
+		Source: s.options.Granularity == views.ByFunction, Pprof: func(w io.Writer) error { return writeThreads(w, s) }})
 	if err != nil {
 		return err
 	}
@@ -134,4 +132,22 @@ func openBrowser(ctx context.Context, url string) {
 	if c.Start() == nil {
 		go func() { _ = c.Wait() }()
 	}
+}
+
+// writeThreads writes the Thread Views of all classes for pprof.
+func writeThreads(w io.Writer, s *source) error {
+	v, err := s.view(views.Threads)
+	if err != nil {
+		return err
+	}
+	var all exportFlags
+	session, err := all.refined(s, v)
+	if err != nil {
+		return err
+	}
+	to, err := export.Lookup("pprof")
+	if err != nil {
+		return err
+	}
+	return exportError(s.path, to, to.Write(w, all.subject(s, session, v.View)))
 }

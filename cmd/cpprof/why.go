@@ -11,7 +11,6 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/why"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // whyFlags are the flags of why.
@@ -95,21 +94,10 @@ with 'cpprof record'. A program that why has started is then ended; its output g
 
 // searchFlags returns the given flags that choose what is searched, as words
 // of a command line.
-func searchFlags(c *cobra.Command) (given []string) {
-	c.Flags().Visit(func(flag *pflag.Flag) {
-		if !slices.Contains([]string{"span", "samples", "calls", "set", "format"},
-			flag.Name) {
-			return
-		}
-		values := []string{flag.Value.String()}
-		if list, ok := flag.Value.(pflag.SliceValue); ok {
-			values = list.GetSlice()
-		}
-		for _, value := range values {
-			given = append(given, "--"+flag.Name, value)
-		}
+func searchFlags(c *cobra.Command) []string {
+	return givenFlags(c, func(name string) bool {
+		return slices.Contains([]string{"span", "samples", "calls", "set", "format"}, name)
 	})
-	return given
 }
 
 // check returns an error if the flags and arguments don't fit together.
@@ -246,4 +234,50 @@ func (f *whyFlags) status(t terminal, a *why.Answer) error {
 	termtext.Fprintf(t.err, "cpprof: more than %s: %d of the %d findings\n", f.failAbove.text,
 		above, len(a.Findings))
 	return &statusError{exitAbove}
+}
+
+// together searches several recordings of a program.
+func (f *whyFlags) together(t terminal, paths []string) error {
+	var all []*sampledata.Recording
+	var first *source
+	for _, path := range paths {
+		s, err := f.open(path)
+		if err != nil {
+			return err
+		}
+		if err := s.needSamples("samples over time, of which why speaks: 'cpprof find' shows what costs most"); err != nil {
+			return err
+		}
+		if first == nil {
+			first = s
+		}
+		f.warnOfDifferent(first, s)
+		all = append(all, s.recording)
+	}
+	found, err := why.Together(all, f.searchOptions(first))
+	if err != nil {
+		return err
+	}
+	out := report.NewTogether(paths, found, report.BasisOf(all...))
+	if f.json {
+		return out.WriteJSON(t.out)
+	}
+	return out.Write(t.out)
+}
+
+// warnOfDifferent warns if two recordings seem to be of different programs: by
+// their functions or, if too few were seen, by their names.
+func (f *whyFlags) warnOfDifferent(a, b *source) {
+	now, other, reason := report.Program(a.recording), report.Program(b.recording), ""
+	same, known := why.OfOneProgram(a.recording, b.recording)
+	switch {
+	case known && same, !known && now == other:
+		return
+	case known:
+		reason = ", and they have few functions in common"
+	}
+	text := fmt.Sprintf("%s is of %s, %s is of %s%s: if these are different programs, don't compare them",
+		a.path, now, b.path, other, reason)
+	termtext.Fprintf(f.err, "cpprof: warning: %s\n", text)
+	f.warnings = append(f.warnings, sampledata.Warning{Kind: "other-program", Message: text})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/big"
 	"slices"
 	"time"
@@ -98,7 +97,7 @@ func (f *whyFlags) live(ctx context.Context, t terminal, command []string) error
 	case sampledata.EndInterrupted:
 	case sampledata.EndDuration:
 		sure = fmt.Sprintf("it is not sure after %v, but the time is over",
-			f.record.options.Duration)
+			f.record.options.Duration.Round(100*time.Millisecond))
 	default:
 		sure = becameOf(target.Process, result.End)
 	}
@@ -121,7 +120,7 @@ func (f *whyFlags) conclude(t terminal, s *source) error {
 // wait searches the growing recording until the answer is sure, the recording
 // ends, or a person interrupts it. It returns a text that says why it ended.
 func (f *whyFlags) wait(ctx context.Context, t terminal, g *growing, s *source) string {
-	line := &whyLine{out: t.err, live: t.errIsTerminal}
+	line := newStatusLine(t.err, t.errIsTerminal, 0)
 	defer line.clear()
 	var settled why.StopRule
 	var sure time.Time
@@ -152,7 +151,7 @@ func (f *whyFlags) wait(ctx context.Context, t terminal, g *growing, s *source) 
 		if err != nil {
 			continue // the final search reports it
 		}
-		line.show(a)
+		line.showSoFar(a)
 		if !settled.Add(a) {
 			sure = time.Time{}
 		} else if sure.IsZero() {
@@ -174,28 +173,12 @@ func (f *whyFlags) isMarked(r *sampledata.Recording) bool {
 	})
 }
 
-// A whyLine is a line on a terminal that says what the search has found so far.
-type whyLine struct {
-	out   io.Writer
-	live  bool
-	shown bool
-}
-
-func (l *whyLine) show(a *why.Answer) {
-	if !l.live {
-		return
-	}
-	l.shown = true
+// showSoFar shows the first finding so far.
+func (l *statusLine) showSoFar(a *why.Answer) {
 	text := string(a.State)
 	if len(a.Findings) > 0 {
 		text = report.Sentence(a.Findings[0])
 	}
-	termtext.Fprintf(l.out, "\r\x1b[K%.1f s  %s  %s", a.To.Seconds(),
-		report.Counted(a.Samples, "sample"), termtext.Cut(termtext.Printable(text), 90))
-}
-
-func (l *whyLine) clear() {
-	if l.shown {
-		termtext.Fprintf(l.out, "\r\x1b[K")
-	}
+	l.show("%.1f s  %s  %s", a.To.Seconds(), report.Counted(a.Samples, "sample"),
+		termtext.Cut(termtext.Printable(text), 90))
 }

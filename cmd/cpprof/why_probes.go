@@ -64,7 +64,7 @@ func (f *whyFlags) startProbes(t terminal, program *probe.Program, target target
 	refused []sampledata.Probe) (*probe.Set, []sampledata.Probe, error) {
 	start := target.backend.Header().Start
 	o := probe.Options{
-		MaxOverhead: probedShare, MaxRemoval: usualRemoval, TakingOut: newCountdown(t).show,
+		MaxOverhead: probedShare, MaxRemoval: usualRemoval, TakingOut: newCountdown(t),
 		Clock: func() time.Duration { return max(0, time.Since(start)) },
 	}
 	set, err := probe.Start(program, list, o)
@@ -141,8 +141,7 @@ func experiments(program *probe.Program, a *why.Answer) (list []probe.Function,
 
 // reasonAgainst says why a function can't be probed.
 func reasonAgainst(err error) string {
-	var r *probe.RefusedError
-	if errors.As(err, &r) {
+	if r, ok := errors.AsType[*probe.RefusedError](err); ok {
 		return r.Reason
 	}
 	return err.Error()

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,6 +39,9 @@ type box struct {
 	User         int
 	Capabilities []string
 	NoNew        bool
+	ReadOnly     bool
+	Dies         bool     // with nsenter
+	Enter        []string // the namespaces of Target, beside that of processes
 	Command      []string
 }
 
@@ -47,17 +51,23 @@ func (c *cluster) box(container object) *box {
 	if container["targetContainerName"] != "server" {
 		c.t.Errorf("the container shares the processes of %v", container["targetContainerName"])
 	}
+	b.take(c.t, container)
+	return b
+}
+
+// take takes a container's rights.
+func (b *box) take(t *testing.T, container object) {
 	rights, _ := container["securityContext"].(object)
 	if user, ok := rights["runAsUser"].(float64); ok {
 		b.User = int(user)
 	}
 	b.NoNew = rights["allowPrivilegeEscalation"] == false
+	b.ReadOnly = rights["readOnlyRootFilesystem"] == true
 	asked, _ := rights["capabilities"].(object)
 	if !slices.Equal(texts(asked["drop"]), []string{"ALL"}) {
-		c.t.Errorf("capabilities %v", asked)
+		t.Errorf("capabilities %v", asked)
 	}
 	b.Capabilities = texts(asked["add"])
-	return b
 }
 
 // command returns a program in the box.
@@ -72,14 +82,15 @@ func (b *box) command(argv []string) *exec.Cmd {
 	if err != nil {
 		panic(err)
 	}
-	cmd := exec.Command("nsenter", "--target", strconv.Itoa(b.Target), "--pid", "--", self)
+	cmd := exec.Command("nsenter", slices.Concat([]string{"--target", strconv.Itoa(b.Target), "--pid"}, b.Enter,
+		[]string{"--", self})...)
 	cmd.Env = []string{boxVar + "=" + string(text)}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
 	return cmd
 }
 
 var capabilities = map[string]int{
-	"SYS_PTRACE": unix.CAP_SYS_PTRACE, "DAC_OVERRIDE": unix.CAP_DAC_OVERRIDE,
+	"SYS_PTRACE": unix.CAP_SYS_PTRACE, "DAC_OVERRIDE": unix.CAP_DAC_OVERRIDE, "DAC_READ_SEARCH": unix.CAP_DAC_READ_SEARCH,
+	"SYS_NICE": unix.CAP_SYS_NICE, "BPF": unix.CAP_BPF, "PERFMON": unix.CAP_PERFMON,
 }
 
 // enter makes this process the program of a box.
@@ -89,14 +100,22 @@ func enter(text string) error {
 		return err
 	}
 	runtime.LockOSThread()
+	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
+		return fmt.Errorf("unsharing mounts: %w", err)
+	}
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return err
+	}
+	if err := unix.Mount(b.Root, b.Root, "", unix.MS_BIND, ""); err != nil {
+		return fmt.Errorf("mounting the root: %w", err)
 	}
 	if err := unix.Mount("proc", filepath.Join(b.Root, "proc"), "proc", 0, ""); err != nil {
 		return fmt.Errorf("mounting proc: %w", err)
 	}
-	if err := unix.Mount("/dev", filepath.Join(b.Root, "dev"), "", unix.MS_BIND, ""); err != nil {
-		return fmt.Errorf("mounting dev: %w", err)
+	for _, shared := range []string{"/dev", "/sys"} {
+		if err := unix.Mount(shared, filepath.Join(b.Root, shared), "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+			return fmt.Errorf("mounting %s: %w", shared, err)
+		}
 	}
 	own := filepath.Join(b.Root, "own", b.Name)
 	if err := os.MkdirAll(own, 0o777); err != nil {
@@ -104,6 +123,11 @@ func enter(text string) error {
 	}
 	if err := unix.Mount(own, filepath.Join(b.Root, "tmp"), "", unix.MS_BIND, ""); err != nil {
 		return fmt.Errorf("mounting tmp: %w", err)
+	}
+	if b.ReadOnly {
+		if err := unix.Mount("", b.Root, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
+			return fmt.Errorf("mounting the root without writing: %w", err)
+		}
 	}
 	if err := unix.Chroot(b.Root); err != nil {
 		return err
@@ -136,6 +160,11 @@ func enter(text string) error {
 			return err
 		}
 	}
+	if b.Dies {
+		if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
+			return err
+		}
+	}
 	return unix.Exec(b.Command[0], b.Command, []string{"PATH=/"})
 }
 
@@ -158,6 +187,24 @@ func (c *cluster) startTarget(path string, args ...string) {
 exe=$1/target && shift 2 && exec setpriv --reuid 1000 --regid 1000 --clear-groups "$exe" "$@"`
 	cmd := exec.Command("unshare", append([]string{"--pid", "--mount", "--fork", "--kill-child",
 		"sh", "-c", script, "sh", hidden, path}, args...)...)
+	startNamespaces(t, cmd)
+	t.Cleanup(func() {
+		if c.target != 0 { // unshare can't end a process of another user
+			_ = syscall.Kill(c.target, syscall.SIGKILL)
+		}
+	})
+	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", cmd.Process.Pid))
+	if err != nil {
+		t.Skipf("this kernel does not list the children of a process: %v", err)
+	}
+	if c.target, err = strconv.Atoi(strings.TrimSpace(string(children))); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// startNamespaces starts a command that makes namespaces, and waits until the program in them prints something.
+func startNamespaces(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
 	said := &tail{}
 	cmd.Stderr = said
 	out, err := cmd.StdoutPipe()
@@ -168,57 +215,55 @@ exe=$1/target && shift 2 && exec setpriv --reuid 1000 --regid 1000 --clear-group
 		t.Fatal(err)
 	}
 	if err := cmd.Start(); err != nil {
-		t.Skipf("no unshare, which makes namespaces: %v", err)
+		t.Skipf("this machine does not permit namespaces: %v", err)
 	}
 	t.Cleanup(func() {
-		if c.target != 0 { // unshare can't end a process of another user
-			_ = syscall.Kill(c.target, syscall.SIGKILL)
-		}
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
 	if _, err := out.Read(make([]byte, 1)); err != nil {
 		t.Skipf("this machine does not permit namespaces: %s", said)
 	}
-	go func() { // so that the target never waits
-		for b := make([]byte, 1<<10); err == nil; _, err = out.Read(b) {
-		}
-	}()
-	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", cmd.Process.Pid))
-	if err != nil {
-		t.Skipf("this kernel does not list the children of a process: %v", err)
-	}
-	if c.target, err = strconv.Atoi(strings.TrimSpace(string(children))); err != nil {
-		t.Fatal(err)
-	}
+	go func() { _, _ = io.Copy(io.Discard, out) }() // so that the target never waits
 }
 
 // image makes the root of cpprof's image, and checks that this machine permits
 // what a node does.
 func (c *cluster) image() {
-	t := c.t
+	c.t.Helper()
+	c.root = newImage(c.t)
+	(&box{Root: c.root, Target: c.target}).try(c.t)
+}
+
+// try skips a test if this machine does not permit such a container.
+func (b *box) try(t *testing.T) {
+	t.Helper()
+	if out, err := b.command([]string{pluginPath, "--help"}).CombinedOutput(); err != nil {
+		t.Skipf("this machine does not permit a container: %v: %s", err, out)
+	}
+}
+
+// newImage makes the root of cpprof's image.
+func newImage(t *testing.T) (root string) {
 	t.Helper()
 	t.Setenv("CGO_ENABLED", "0") // the image has no libc
-	c.root = t.TempDir()
-	for _, folder := range []string{"dev", "proc", "tmp"} {
-		if err := os.Mkdir(filepath.Join(c.root, folder), 0o777); err != nil {
+	root = t.TempDir()
+	for _, folder := range []string{"dev", "proc", "sys", "tmp"} {
+		if err := os.Mkdir(filepath.Join(root, folder), 0o777); err != nil {
 			t.Fatal(err)
 		}
 	}
-	build := exec.Command("go", "build", "-o", filepath.Join(c.root, pluginPath), "./cmd/kubectl-cpprof")
+	build := exec.Command("go", "build", "-o", filepath.Join(root, pluginPath), "./cmd/kubectl-cpprof")
 	build.Dir = fixture.Root()
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	text, err := os.ReadFile(fixture.Cpprof(t))
 	if err == nil {
-		err = os.WriteFile(filepath.Join(c.root, cpprofPath), text, 0o755)
+		err = os.WriteFile(filepath.Join(root, cpprofPath), text, 0o755)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	try := (&box{Root: c.root, Target: c.target}).command([]string{pluginPath, "--help"})
-	if out, err := try.CombinedOutput(); err != nil {
-		t.Skipf("this machine does not permit a container: %v: %s", err, out)
-	}
+	return root
 }

@@ -37,8 +37,7 @@ func (k *kubectl) command(ctx context.Context, args ...string) *exec.Cmd {
 func (k *kubectl) output(ctx context.Context, args ...string) ([]byte, error) {
 	c := k.command(ctx, args...)
 	out, err := c.Output()
-	var failed *exec.ExitError
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
 		return nil, &kubectlError{args[0], strings.TrimSpace(string(failed.Stderr))}
 	}
 	return out, err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -38,10 +39,7 @@ type reason struct {
 }
 
 func (r *reason) String() string {
-	text := r.Reason
-	if text == "" {
-		text = fmt.Sprintf("exit status %d", r.ExitCode)
-	}
+	text := cmp.Or(r.Reason, fmt.Sprintf("exit status %d", r.ExitCode))
 	if r.Message != "" {
 		text += ": " + strings.TrimSpace(r.Message)
 	}
@@ -70,9 +68,7 @@ func (p *pod) choose(given string) (string, error) {
 	if name == "" && len(names) == 1 {
 		name = names[0]
 	}
-	if name == "" {
-		name = p.Metadata.Annotations[usual]
-	}
+	name = cmp.Or(name, p.Metadata.Annotations[usual])
 	if name == "" {
 		return "", fmt.Errorf("the pod has %d containers: give one with -c: %s", len(names), strings.Join(names, ", "))
 	}

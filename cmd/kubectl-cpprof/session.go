@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -150,10 +151,7 @@ func (s *session) wait(ctx context.Context) error {
 
 // work runs cpprof in the container, and receives what it makes.
 func (s *session) work(ctx context.Context) (status int, err error) {
-	process := s.process
-	if process == "" {
-		process = anyProcess
-	}
+	process := cmp.Or(s.process, anyProcess)
 	args := append([]string{"exec", "-i", "-q", s.pod, "-c", s.added, "--",
 		pluginPath, inside, roleRun, process}, s.arguments()...)
 	c := s.kubectl.command(ctx, args...)

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/cpprof/cpprof/internal/files"
 )
 
 // What comes out of the container is a tar archive: what cpprof printed, the
@@ -24,7 +26,7 @@ const (
 // send writes the archive. The recording may be missing.
 func send(w io.Writer, output, recording string, status int) error {
 	t := tar.NewWriter(w)
-	if err := sendFile(t, outputEntry, output); err != nil {
+	if err := files.Tar(t, outputEntry, output); err != nil {
 		return err
 	}
 	list, err := os.ReadDir(recording)
@@ -32,7 +34,7 @@ func send(w io.Writer, output, recording string, status int) error {
 		return err
 	}
 	for _, e := range list {
-		if err := sendFile(t, recordingPrefix+e.Name(), filepath.Join(recording, e.Name())); err != nil {
+		if err := files.Tar(t, recordingPrefix+e.Name(), filepath.Join(recording, e.Name())); err != nil {
 			return err
 		}
 	}
@@ -44,23 +46,6 @@ func send(w io.Writer, output, recording string, status int) error {
 		return err
 	}
 	return t.Close()
-}
-
-func sendFile(t *tar.Writer, name, path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if err := t.WriteHeader(&tar.Header{Name: name, Size: info.Size(), Mode: 0o600}); err != nil {
-		return err
-	}
-	_, err = io.CopyN(t, f, info.Size())
-	return err
 }
 
 // recordingFile matches the names of a recording's files.

@@ -135,11 +135,15 @@ func checkFiles(o *Options) error {
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
 		return nil // then it shows when a file can't be opened
 	}
-	need := maxConnections + o.AtOnce*filesOfRecording + filesOfAgent
+	recordings := o.AtOnce
+	if o.Keeping != nil {
+		recordings += o.Keeping.Most
+	}
+	need := maxConnections + recordings*filesOfRecording + filesOfAgent
 	if limit.Cur >= uint64(need) {
 		return nil
 	}
 	return fmt.Errorf("the agent may open %d files at a time, and needs %d, for %d clients and %d recordings: "+
 		"raise the limit (ulimit -n %d; LimitNOFILE=%d for a service of systemd)", limit.Cur, need,
-		maxConnections, o.AtOnce, need, need)
+		maxConnections, recordings, need, need)
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cpprof/cpprof/sampler"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -18,6 +17,7 @@ type metrics struct {
 	requests *prometheus.CounterVec
 	windows  *prometheus.CounterVec
 	lasted   prometheus.Counter
+	pushes   *prometheus.CounterVec
 }
 
 func newMetrics(s *Server) *metrics {
@@ -34,6 +34,10 @@ func newMetrics(s *Server) *metrics {
 		lasted: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "cpprof_agent_recorded_seconds_total", Help: "How long processes were recorded.",
 		}),
+		pushes: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "cpprof_agent_pushes_total",
+			Help: "Profiles that were pushed (--otlp): complete, or failed.",
+		}, []string{"outcome"}),
 	}
 	for _, outcome := range []string{"complete", "failed", "abandoned"} {
 		m.windows.WithLabelValues(outcome)
@@ -41,7 +45,7 @@ func newMetrics(s *Server) *metrics {
 	gauge := func(name, help string, value func() float64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value)
 	}
-	m.registry.MustRegister(m.requests, m.windows, m.lasted,
+	m.registry.MustRegister(m.requests, m.windows, m.lasted, m.pushes,
 		gauge("cpprof_agent_processes", "Go programs that are served.",
 			func() float64 { return float64(len(s.processes.all(maxWait))) }),
 		gauge("cpprof_agent_recordings", "Recordings that are being made.",
@@ -51,10 +55,15 @@ func newMetrics(s *Server) *metrics {
 			func() float64 { return float64(s.windows.stuck()) }),
 		gauge("cpprof_agent_cpu_bound_cores",
 			"The bound on the agent's processor time; 0 for none.",
-			func() float64 { return s.o.MaxCPU }),
+			func() float64 {
+				if s.keepers != nil && s.o.MaxCPU > 0 {
+					return s.o.MaxCPU + s.keepers.MaxCPU
+				}
+				return s.o.MaxCPU
+			}),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "cpprof_agent_cpu_seconds_total",
 			Help: "Processor time that the agent and its recordings have used."},
-			func() float64 { return sampler.FamilyProcessorTime().Seconds() }),
+			func() float64 { all, _ := s.o.used(); return all.Seconds() }),
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)

@@ -27,14 +27,20 @@ var Kinds = []Kind{Wall, MutexHolders, GoroutineLeak}
 // Profiles are pprof profiles of the same recording, compressed.
 type Profiles map[Kind][]byte
 
-// Exported makes the profiles of what 'cpprof export --to pprof' writes.
-func Exported(s *export.Subject) (Profiles, error) {
+// Exported makes the profiles of what 'cpprof export --to pprof' writes. If
+// they are pushed, too, it makes one for OpenTelemetry.
+func Exported(s *export.Subject, pushed bool) (Profiles, error) {
 	p, err := export.PprofOf(s)
 	if err != nil {
 		return nil, err
 	}
-	plain(p)
 	made := Profiles{}
+	if pushed {
+		if made[OpenTelemetry], err = export.OTLPOf(s); err != nil {
+			return nil, err
+		}
+	}
+	plain(p)
 	for _, kind := range []Kind{Wall, MutexHolders} {
 		if kind == MutexHolders {
 			p = holders(p) // which changes the profile that was written

@@ -7,6 +7,9 @@
 //	connections.go  which connections give way to others
 //	windows.go      which recordings are made, and when: the budgets
 //	profiles.go     the profiles of a recording
+//	keepers.go      the last seconds of all processes, and who gets them
+//	store.go        the folder with what was kept of them
+//	pushes.go       profiles that are sent to who does not ask
 //	leaks.go        the one of goroutines that are stuck for good
 //	targets.go      which processes there are, and the list of them in Prometheus' form
 //	metrics.go      the figures about the agent itself
@@ -52,7 +55,7 @@ type Options struct {
 	Window time.Duration // the longest recording of a process
 	Every  time.Duration // the time in which there is one such recording of each process
 	AtOnce int           // how many processes are recorded at a time
-	MaxCPU float64       // the processor time of all, in cores; 0: no bound
+	MaxCPU float64       // the processor time of these recordings, in cores; 0: no bound
 
 	Token string      // that clients must send; "" for none
 	TLS   *tls.Config // nil for HTTP
@@ -65,6 +68,20 @@ type Options struct {
 	// ErrChanged if the process id is another program's now.
 	Record func(ctx context.Context, p *sampler.Process,
 		lasts time.Duration) (made Profiles, stuck int, err error)
+
+	Keeping *Keeping // nil: no last seconds are kept
+	Pushing *Pushing // nil: nothing is pushed
+}
+
+// used returns the processor time of the agent and of all that it started, and
+// which part of it counts for MaxCPU.
+func (o *Options) used() (all, counted time.Duration) {
+	all = sampler.FamilyProcessorTime()
+	if o.Keeping == nil {
+		return all, all
+	}
+	alive, ended := o.Keeping.Used()
+	return all + alive, all - ended
 }
 
 // guarded reports whether only those are served who prove who they are.
@@ -78,6 +95,7 @@ type Server struct {
 	listener  net.Listener
 	processes processes
 	windows   *windows
+	keepers   *keepers // nil: nothing is kept
 	metrics   *metrics
 	clients   connections
 	busy      chan struct{} // has room for the requests that are answered at a time
@@ -96,6 +114,10 @@ func Listen(address string, o Options) (*Server, error) {
 	s := &Server{o: o, listener: l, clients: connections{all: map[net.Conn]*connection{}},
 		busy: make(chan struct{}, maxRequests)}
 	s.processes.match = o.Match
+	if o.Keeping != nil {
+		s.keepers = &keepers{Keeping: o.Keeping, processes: &s.processes,
+			all: map[sampler.Identity]*keeper{}}
+	}
 	return s, nil
 }
 
@@ -164,11 +186,21 @@ func (s *Server) URL() string {
 	return scheme + host
 }
 
+// Ask keeps the last seconds of all processes now, for a reason.
+func (s *Server) Ask(reason string) { s.keepers.ask(reason) }
+
 // Serve answers requests until the context ends. Then it ends all recordings,
 // and closes the port.
 func (s *Server) Serve(ctx context.Context) error {
 	s.metrics = newMetrics(s)
 	s.windows = newWindows(ctx, &s.o, s.metrics.recorded)
+	if s.keepers != nil {
+		s.windows.ended.Go(func() { s.keepers.run(ctx) })
+	}
+	if s.o.Pushing != nil {
+		pushes := &pushes{Pushing: s.o.Pushing, s: s, due: map[sampler.Identity]time.Time{}}
+		s.windows.ended.Go(func() { pushes.run(ctx) })
+	}
 	server := &http.Server{
 		// There is no ReadTimeout: it would end the context of a request that
 		// waits for its recording.
@@ -187,6 +219,9 @@ func (s *Server) Serve(ctx context.Context) error {
 		return fmt.Errorf("serving: %w", err)
 	}
 	s.windows.wait()
+	if s.keepers != nil {
+		s.keepers.Store.Close()
+	}
 	return nil
 }
 
@@ -198,6 +233,11 @@ func (s *Server) handler() http.Handler {
 	}
 	mux.HandleFunc("GET /discovery", s.serveTargets)
 	mux.Handle("GET /metrics", s.metrics.handler())
+	if s.keepers != nil {
+		mux.HandleFunc("GET /kept", s.serveKept)
+		mux.HandleFunc("GET /kept/{name}", s.serveRecording)
+		mux.HandleFunc("POST /keep", s.serveAsk)
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		counted := &statusWriter{ResponseWriter: w, status: http.StatusOK}
 		s.admit(mux, counted, r)
@@ -297,20 +337,8 @@ func (s *Server) serveProfile(w http.ResponseWriter, r *http.Request, kind Kind)
 		refuse(w, err, http.StatusBadRequest)
 		return
 	}
-	pid, err := strconv.Atoi(query.Get("pid"))
-	if err != nil {
-		http.Error(w, fmt.Sprintf("pid %q: want the number of a process: /discovery lists them",
-			query.Get("pid")), http.StatusBadRequest)
-		return
-	}
-	p := s.processes.find(pid)
+	p := s.asked(w, r)
 	if p == nil {
-		http.Error(w, fmt.Sprintf("pid %d: no such Go program, or not one that is served: /discovery lists them", pid), http.StatusNotFound)
-		return
-	}
-	if may, err := s.allowed(r, []*sampler.Process{p}); err != nil || len(may) == 0 {
-		refuse(w, cmp.Or(err, fmt.Errorf("pid %d: you may not trace this program, so its stacks are not for you: "+
-			"ask as its user, or give the agent --token-file", pid)), http.StatusForbidden)
 		return
 	}
 	// The recording may take longer than its time: it first attaches to the
@@ -328,7 +356,7 @@ func (s *Server) serveProfile(w http.ResponseWriter, r *http.Request, kind Kind)
 		}
 		refuse(w, err, status)
 	case errors.Is(err, ErrChanged):
-		refuse(w, fmt.Errorf("pid %d: %w: /discovery lists what runs now", pid, err),
+		refuse(w, fmt.Errorf("pid %d: %w: /discovery lists what runs now", p.PID, err),
 			http.StatusNotFound)
 	case r.Context().Err() != nil:
 		w.WriteHeader(499) // nobody reads it: it is for the metrics
@@ -337,10 +365,32 @@ func (s *Server) serveProfile(w http.ResponseWriter, r *http.Request, kind Kind)
 	default:
 		w.Header().Set("Content-Type", "application/octet-stream")
 		w.Header().Set("Content-Disposition",
-			fmt.Sprintf(`attachment; filename="%s-%d.pb.gz"`, kind, pid))
+			fmt.Sprintf(`attachment; filename="%s-%d.pb.gz"`, kind, p.PID))
 		w.Header().Set("Content-Length", strconv.Itoa(len(data)))
 		_, _ = w.Write(data)
 	}
+}
+
+// asked returns the process that a client asks for, and may ask for. If there
+// is none, it answers, and returns nil.
+func (s *Server) asked(w http.ResponseWriter, r *http.Request) *sampler.Process {
+	pid, err := strconv.Atoi(r.URL.Query().Get("pid"))
+	if err != nil {
+		http.Error(w, fmt.Sprintf("pid %q: want the number of a process: /discovery lists them",
+			r.URL.Query().Get("pid")), http.StatusBadRequest)
+		return nil
+	}
+	p := s.processes.find(pid)
+	if p == nil {
+		http.Error(w, fmt.Sprintf("pid %d: no such Go program, or not one that is served: /discovery lists them", pid), http.StatusNotFound)
+		return nil
+	}
+	if may, err := s.allowed(r, []*sampler.Process{p}); err != nil || len(may) == 0 {
+		refuse(w, cmp.Or(err, fmt.Errorf("pid %d: you may not trace this program, so its stacks are not for you: "+
+			"ask as its user, or give the agent --token-file", pid)), http.StatusForbidden)
+		return nil
+	}
+	return p
 }
 
 // refuse answers with an error. It can name a program, and who reads it may

@@ -3,15 +3,8 @@ package agent
 import (
 	"bufio"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
 	"fmt"
 	"io"
-	"math/big"
 	"net"
 	"net/http"
 	"testing"
@@ -89,57 +82,6 @@ func TestWhoIsServed(t *testing.T) {
 			if got, err := status(t, http.DefaultClient, c.s.URL()+path, c.headers); got != c.want || err != nil {
 				t.Errorf("%s %v: %d, %v; want %d", path, c.headers, got, err, c.want)
 			}
-		}
-	}
-}
-
-// certificate returns a certificate of an authority; of itself if there is none.
-func certificate(t *testing.T, by *tls.Certificate) tls.Certificate {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	of := &x509.Certificate{
-		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "test"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: by == nil, BasicConstraintsValid: true,
-		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-	}
-	parent, signer := of, any(key)
-	if by != nil {
-		parent, signer = by.Leaf, by.PrivateKey
-	}
-	der, err := x509.CreateCertificate(rand.Reader, of, parent, key.Public(), signer)
-	if err != nil {
-		t.Fatal(err)
-	}
-	leaf, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}
-}
-
-// With an authority for clients, those are served that have a certificate of it.
-func TestClientCertificates(t *testing.T) {
-	authority := certificate(t, nil)
-	stranger := certificate(t, nil)
-	pool := x509.NewCertPool()
-	pool.AddCert(authority.Leaf)
-	s := serve(t, Options{TLS: &tls.Config{
-		Certificates: []tls.Certificate{certificate(t, &authority)}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: pool,
-	}})
-	own := certificate(t, &authority)
-	for name, c := range map[string]struct {
-		certificates []tls.Certificate
-		served       bool
-	}{"none": {nil, false}, "a stranger's": {[]tls.Certificate{stranger}, false}, "its own": {[]tls.Certificate{own}, true}} {
-		client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, Certificates: c.certificates}}}
-		got, err := status(t, client, s.URL()+"/discovery", nil)
-		client.CloseIdleConnections()
-		if served := err == nil && got == http.StatusOK; served != c.served {
-			t.Errorf("a client with the certificate %s: %d, %v", name, got, err)
 		}
 	}
 }
@@ -251,7 +193,7 @@ func TestBudget(t *testing.T) {
 		t.Skip("this system does not say how much processor time a process has used")
 	}
 	const share = 0.001
-	b := newBudget(share, 10*time.Second)
+	b := newBudget(&Options{MaxCPU: share, Every: 10 * time.Second})
 	if wait := b.wait(time.Now()); wait != 0 {
 		t.Fatalf("it waits for %v at first", wait)
 	}
@@ -265,7 +207,7 @@ func TestBudget(t *testing.T) {
 	if again := b.wait(now.Add(2*wait + time.Hour)); again != 0 {
 		t.Errorf("after that, it waits for %v", again)
 	}
-	if free := newBudget(0, time.Second).wait(now); free != 0 {
+	if free := newBudget(&Options{Every: time.Second}).wait(now); free != 0 {
 		t.Errorf("without a bound, it waits for %v", free)
 	}
 }

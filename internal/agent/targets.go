@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"encoding/json"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -10,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampler"
 )
 
@@ -121,11 +119,5 @@ func (s *Server) serveTargets(w http.ResponseWriter, r *http.Request) {
 		}
 		groups = append(groups, targetGroup{[]string{r.Host}, labels})
 	}
-	text, err := json.Marshal(groups)
-	if err != nil {
-		refuse(w, err, http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(append(termtext.JSON(text), '\n'))
+	writeJSON(w, groups)
 }

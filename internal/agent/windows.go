@@ -64,7 +64,7 @@ type window struct {
 }
 
 func newWindows(ctx context.Context, o *Options, tell func(string, time.Duration)) *windows {
-	return &windows{o: o, ctx: ctx, budget: newBudget(o.MaxCPU, o.Every), tell: tell,
+	return &windows{o: o, ctx: ctx, budget: newBudget(o), tell: tell,
 		latest: map[sampler.Identity]*window{}}
 }
 
@@ -205,34 +205,34 @@ func (ws *windows) stuck() (n int) {
 	return n
 }
 
-// A budget bounds the processor time of this process and of those that it
-// started. The time of a whole
-// span may be used at once.
+// A budget bounds the processor time of this process and of the recordings that
+// it made. The time of a whole span may be used at once.
 type budget struct {
-	share float64 // of one processor; 0 is no bound
-	most  time.Duration
+	o    *Options
+	most time.Duration
 
 	left time.Duration
 	at   time.Time
 	used time.Duration
 }
 
-func newBudget(share float64, span time.Duration) *budget {
-	most := time.Duration(share * float64(span))
-	return &budget{share: share, most: most, left: most, at: time.Now(),
-		used: sampler.FamilyProcessorTime()}
+func newBudget(o *Options) *budget {
+	most := time.Duration(o.MaxCPU * float64(o.Every))
+	_, used := o.used()
+	return &budget{o: o, most: most, left: most, at: time.Now(), used: used}
 }
 
 // wait returns how long no work may begin; 0 if it may.
 func (b *budget) wait(now time.Time) time.Duration {
-	if b.share == 0 {
+	share := b.o.MaxCPU // of one processor
+	if share == 0 {
 		return 0
 	}
-	used := sampler.FamilyProcessorTime()
-	b.left = min(b.most, b.left+time.Duration(b.share*float64(now.Sub(b.at)))-(used-b.used))
+	_, used := b.o.used()
+	b.left = min(b.most, b.left+time.Duration(share*float64(now.Sub(b.at)))-(used-b.used))
 	b.at, b.used = now, used
 	if b.left > 0 {
 		return 0
 	}
-	return max(time.Second, time.Duration(float64(-b.left)/b.share))
+	return max(time.Second, time.Duration(float64(-b.left)/share))
 }

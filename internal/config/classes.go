@@ -94,11 +94,15 @@ func checkClassPattern(p aspects.Pattern) error {
 }
 
 // Configure completes the options of views by what the configuration says
-// about thread classes, and about functions that wait for work.
+// about thread classes, about functions that wait for work, and about those
+// that do a piece of it.
 func (c *Config) Configure(o views.Options) views.Options {
 	o.Priority = c.Priority
 	o.Wrapper = c.wrapper()
 	o.Role = c.idleRoles()
+	if requests, ok := c.AllAspects().Lookup(RequestAspect); ok {
+		o.Request = requests.Has
+	}
 	o.Merged = nil
 	if len(c.Merges) > 0 {
 		o.Merged = c.merged

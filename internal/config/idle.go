@@ -8,6 +8,10 @@ import (
 // IdleAspect is the name of the aspect of functions that wait for work.
 const IdleAspect = "@idle"
 
+// RequestAspect is the name of the aspect of functions whose calls are pieces
+// of work.
+const RequestAspect = "@request"
+
 // passing matches functions that read or wait for whoever calls them: what
 // the waiting is for, only the caller knows.
 var passing = mustAspect("passing",

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/aspects"
+	"github.com/cpprof/cpprof/internal/files"
 	"github.com/cpprof/cpprof/views/calltree"
 	"go.yaml.in/yaml/v3"
 )
@@ -104,7 +105,11 @@ func save(what, path string, change func(*yaml.Node, *Config) error) error {
 	if _, err := Parse(path, data); err != nil {
 		return fail(err)
 	}
-	if err := replace(path, data); err != nil {
+	mode := fs.FileMode(0o644)
+	if info, err := os.Stat(path); err == nil {
+		mode = info.Mode().Perm()
+	}
+	if err := files.Replace(path, data, mode); err != nil {
 		return fail(err)
 	}
 	return nil
@@ -188,29 +193,4 @@ func encode(n *yaml.Node) ([]byte, error) {
 		return nil, err
 	}
 	return b.Bytes(), nil
-}
-
-// replace replaces the content of a file: it writes a new file beside it, and
-// renames that.
-func replace(path string, data []byte) error {
-	mode := fs.FileMode(0o644)
-	if info, err := os.Stat(path); err == nil {
-		mode = info.Mode().Perm()
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".cpprof-*.yaml")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // does nothing after the rename
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Chmod(mode)
-	}
-	if err2 := f.Close(); err == nil {
-		err = err2
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }

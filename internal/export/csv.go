@@ -1,10 +1,12 @@
 package export
 
 import (
+	"fmt"
 	"io"
 	"math/big"
 	"slices"
 
+	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
@@ -110,7 +112,7 @@ func entryTable(w *report.CSV, s *Subject) error {
 			w.Row(depth, e.Path.String(), e.Weight, s.Session.Cost(e), e.Hits)
 			return
 		}
-		both := report.CostsOfBoth(s.Session.Tree(), s.Session.Membership(), pathsOf(e))[0]
+		both := report.CostsOfBoth(s.Session.Tree(), s.Session.Membership(), []callpath.Path{e.Path})[0]
 		w.Row(depth, e.Path.String(), both.Old, both.New, both.Difference(), both.InOld.Hits,
 			both.InNew.Hits)
 	})
@@ -304,6 +306,24 @@ func sampleTable(w *report.CSV, s *Subject) error {
 			cells = append(cells, v)
 		}
 		w.Row(cells...)
+	}
+	return nil
+}
+
+// needSamples returns an error if a recording is a profile. Profiles lack what
+// the caller needs.
+func needSamples(r *sampledata.Recording, what string) error {
+	if p := r.Profile; p != nil {
+		return fmt.Errorf("it is %s, which has no %s", p.Title, what)
+	}
+	return nil
+}
+
+// needWhole returns an error if the subject is only some stacks of the
+// recording.
+func (s *Subject) needWhole(what string) error {
+	if s.Refined || s.Part {
+		return fmt.Errorf("%s: leave out --auto and refinement steps such as --prune", what)
 	}
 	return nil
 }

@@ -2,8 +2,10 @@ package export
 
 import (
 	"io"
+	"slices"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/intern"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/calltree"
 )
@@ -76,9 +78,8 @@ type firefoxFrame struct {
 // A firefoxThreadMaker fills the tables of a thread, which are lists by column.
 type firefoxThreadMaker struct {
 	p       *placed
-	texts   map[string]int
-	strings []string
-	funcs   map[[2]string]int // by name and file
+	strings intern.List[string, int]
+	funcs   intern.List[[2]string, int] // the names and the files
 	frames  map[firefoxFrame]int
 
 	funcName, funcFile, funcLine []any
@@ -86,16 +87,6 @@ type firefoxThreadMaker struct {
 	frameDepth                   []any
 	frameCategory                []any
 	frameSubcategory             []any
-}
-
-func (m *firefoxThreadMaker) text(s string) int {
-	i, ok := m.texts[s]
-	if !ok {
-		i = len(m.strings)
-		m.texts[s] = i
-		m.strings = append(m.strings, s)
-	}
-	return i
 }
 
 // frame returns the number of a frame; root is the root of the tree.
@@ -113,12 +104,9 @@ func (m *firefoxThreadMaker) frame(f firefoxFrame, root string) int {
 			depth = 1
 		}
 	}
-	k := [2]string{name, file}
-	fn, ok := m.funcs[k]
-	if !ok {
-		fn = len(m.funcs)
-		m.funcs[k] = fn
-		m.funcName, m.funcFile, m.funcLine = append(m.funcName, m.text(name)),
+	fn := m.funcs.Number([2]string{name, file})
+	if fn == len(m.funcName) {
+		m.funcName, m.funcFile, m.funcLine = append(m.funcName, m.strings.Number(name)),
 			append(m.funcFile, m.orNull(file)), append(m.funcLine, numberOrNull(start))
 	}
 	i := len(m.frames)
@@ -138,7 +126,7 @@ func (m *firefoxThreadMaker) orNull(text string) any {
 	if text == "" {
 		return nil
 	}
-	return m.text(text)
+	return m.strings.Number(text)
 }
 
 func numberOrNull(n int32) any {
@@ -150,8 +138,7 @@ func numberOrNull(n int32) any {
 
 // firefoxThread returns the thread of a part. Its times are milliseconds.
 func firefoxThread(p *placed, of part, number int) map[string]any {
-	m := &firefoxThreadMaker{p: p, texts: map[string]int{}, funcs: map[[2]string]int{},
-		frames: map[firefoxFrame]int{}}
+	m := &firefoxThreadMaker{p: p, frames: map[firefoxFrame]int{}}
 	t := p.tree
 	scale := 1.0
 	if of.metric.Unit == views.Nanoseconds {
@@ -197,13 +184,13 @@ func firefoxThread(p *placed, of part, number int) map[string]any {
 // thread returns a thread with its tables.
 func (m *firefoxThreadMaker) thread(name string, number int, end float64, stacks,
 	samples map[string]any) map[string]any {
-	frames, funcs := len(m.frames), len(m.funcs)
+	frames, funcs := len(m.frames), len(m.funcs.All)
 	return map[string]any{
 		"name": name, "isMainThread": number == 0, "processType": "default",
 		"processName": "cpprof", "pid": "0", "tid": number + 1,
 		"processStartupTime": 0, "processShutdownTime": nil, "registerTime": 0,
 		"unregisterTime": end, "pausedRanges": []any{},
-		"stringArray": m.strings, "samples": samples, "stackTable": stacks,
+		"stringArray": m.strings.All, "samples": samples, "stackTable": stacks,
 		"markers": map[string]any{"length": 0, "category": []any{}, "data": []any{},
 			"endTime": []any{}, "name": []any{}, "phase": []any{}, "startTime": []any{}},
 		"frameTable": map[string]any{
@@ -236,10 +223,4 @@ func list(values []any) []any {
 
 func zeros(n int) []any { return filled(n, 0) }
 
-func filled(n int, value any) []any {
-	values := make([]any, n)
-	for i := range values {
-		values[i] = value
-	}
-	return values
-}
+func filled(n int, value any) []any { return slices.Repeat([]any{value}, n) }

@@ -21,7 +21,7 @@ import (
 // is a bottleneck in either recording, coloured by how the share differs.
 var (
 	dot = Format{Name: "dot",
-		Help: "the call paths that are bottlenecks, coloured, for Graphviz; also svg, drawn",
+		Help: "bottlenecks, for Graphviz; also svg, drawn, and mermaid, for GitHub's Markdown",
 		File: "graph.dot", Intervals: true, write: writeDot}
 	svg = Format{Name: "svg", Help: "the same, drawn", File: "graph.svg", Intervals: true,
 		write: writeSVG}

@@ -2,8 +2,10 @@ package export
 
 import (
 	"encoding/xml"
+	"fmt"
 	"io"
 	"math/big"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -53,6 +55,9 @@ func TestCallGraph(t *testing.T) {
 	if got := strings.Count(text, " -> "); got != len(g.nodes)-1 || !strings.HasPrefix(text, "digraph") || !strings.HasSuffix(text, "}\n") {
 		t.Errorf("%d edges, want %d: %.300s", got, len(g.nodes)-1, text)
 	}
+	if text := write(t, "mermaid", s); strings.Count(text, " --> ") != len(g.nodes)-1 || !strings.Contains(text, "\nflowchart LR\nn0[\"") {
+		t.Errorf("want %d edges: %.300s", len(g.nodes)-1, text)
+	}
 	picture := write(t, "svg", s)
 	d := xml.NewDecoder(strings.NewReader(picture))
 	for {
@@ -90,5 +95,35 @@ func TestCallGraphJoinsChains(t *testing.T) {
 	}
 	if got := g.nodes[1].sides[0].typed; len(g.nodes) != len(want) || got[views.Monitor] != 70 || got[views.Run] != 30 || got[views.Wait] != 0 {
 		t.Errorf("%d nodes, want %d; typed time %v, want 70 of :MONITOR and 30 of :RUN", len(g.nodes), len(want), got)
+	}
+}
+
+// Mermaid's picture has the largest nodes of a large graph, each with its caller, and no character that means something there.
+func TestMermaid(t *testing.T) {
+	b := calltree.NewBuilder(new(calltree.Symbols), "go:main.worker", "time", views.Nanoseconds)
+	for i := range 150 {
+		b.Add(0, b.Stack(fmt.Sprintf(`main.f%d["]`, i/2), fmt.Sprintf("main.g%d%%%%", i)), int64(1000+i), 1)
+	}
+	b.SetDenominator(0, big.NewRat(150_000, 1))
+	tree, err := b.Tree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := write(t, "mermaid", &Subject{Title: "a\nb", Session: refine.NewSession(tree, calltree.NewMembership(tree.Symbols(), nil, nil))})
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	drawn := map[string]bool{}
+	line := regexp.MustCompile(`^(n\d+)(\["[\w #;:.,/<>]*"\]| --> (n\d+)|)$`)
+	for _, l := range lines[2:] {
+		if strings.HasPrefix(l, "style n") {
+			continue
+		}
+		m := line.FindStringSubmatch(l)
+		if m == nil || m[3] != "" && (!drawn[m[1]] || !drawn[m[3]]) {
+			t.Fatalf("line %q", l)
+		}
+		drawn[m[1]] = true
+	}
+	if len(drawn) < mostDrawn/2 || len(drawn) > mostDrawn+1 || len(text) > 50_000 {
+		t.Errorf("%d nodes, %d bytes", len(drawn), len(text))
 	}
 }

@@ -8,8 +8,7 @@ import (
 	"strings"
 
 	"github.com/google/pprof/profile"
-	"go.opentelemetry.io/collector/pdata/pcommon"
-	"go.opentelemetry.io/collector/pdata/pprofile"
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // otlp is the profiles signal of OpenTelemetry, in its binary form: an
@@ -33,57 +32,99 @@ func writeOTLP(w io.Writer, s *Subject) error {
 	return err
 }
 
-// OTLPOf returns what the format otlp writes.
+// OTLPOf returns what the format otlp writes. The numbers of fields come from
+// opentelemetry/proto/profiles/v1development.
 func OTLPOf(s *Subject) ([]byte, error) {
 	p, err := PprofOf(s)
 	if err != nil {
 		return nil, err
 	}
-	to := pprofile.NewProfiles()
-	of := to.ResourceProfiles().AppendEmpty()
-	if h := s.Recording.Header; h.Executable != "" {
-		// attributes of OpenTelemetry's semantic conventions
-		about := of.Resource().Attributes()
-		about.PutStr("service.name", path.Base(strings.ReplaceAll(h.Executable, `\`, "/")))
-		about.PutStr("process.executable.path", h.Executable)
-		about.PutInt("process.pid", h.PID)
-		about.PutStr("process.runtime.name", "go")
-		about.PutStr("process.runtime.version", h.GoVersion)
+	d := newDictionary()
+	profiles := d.profiles(p)
+	sum := sha256.Sum256(request(s, profiles, d))
+	for i := range profiles { // the same ID for the same content: a file that is sent twice is recognised
+		id := sha256.Sum256(append(sum[:], byte(i)))
+		profiles[i].bytes(7, id[:16])
 	}
-	scope := of.ScopeProfiles().AppendEmpty()
-	scope.Scope().SetName("github.com/cpprof/cpprof")
-	newDictionary(to.Dictionary()).addProfiles(scope.Profiles(), p)
-	if err := identify(to, scope.Profiles()); err != nil {
-		return nil, err
-	}
-	return (&pprofile.ProtoMarshaler{}).MarshalProfiles(to)
+	return request(s, profiles, d), nil
 }
 
-// identify sets an ID for each profile. It depends on the content only, so a
-// file that is sent twice is recognised.
-func identify(of pprofile.Profiles, list pprofile.ProfilesSlice) error {
-	content, err := (&pprofile.ProtoMarshaler{}).MarshalProfiles(of)
-	if err != nil {
-		return err
+// request returns an ExportProfilesServiceRequest.
+func request(s *Subject, profiles []message, d *dictionary) message {
+	var resource, scope, scoped, of, all message
+	if h := s.Recording.Header; h.Executable != "" {
+		// attributes of OpenTelemetry's semantic conventions
+		for _, a := range []attribute{
+			{key: "service.name", text: path.Base(strings.ReplaceAll(h.Executable, `\`, "/"))},
+			{key: "process.executable.path", text: h.Executable},
+			{key: "process.pid", number: h.PID, isNumber: true},
+			{key: "process.runtime.name", text: "go"},
+			{key: "process.runtime.version", text: h.GoVersion},
+		} {
+			var of message
+			of.bytes(1, []byte(a.key))
+			of.bytes(2, a.value())
+			resource.bytes(1, of)
+		}
 	}
-	sum := sha256.Sum256(content)
-	for i, p := range list.All() {
-		id := sha256.Sum256(append(sum[:], byte(i)))
-		p.SetProfileID(pprofile.ProfileID(id[:16]))
+	scope.bytes(1, []byte("github.com/cpprof/cpprof"))
+	scoped.bytes(1, scope)
+	for _, p := range profiles {
+		scoped.bytes(2, p)
 	}
-	return nil
+	of.bytes(1, resource)
+	of.bytes(2, scoped)
+	all.bytes(1, of)
+	all.bytes(2, d.tables)
+	return all
+}
+
+// A message is one in the form of Protocol Buffers.
+type message []byte
+
+// number adds a field, unless it is 0.
+func (m *message) number(field protowire.Number, n int64) {
+	if n != 0 {
+		*m = protowire.AppendVarint(protowire.AppendTag(*m, field, protowire.VarintType), uint64(n))
+	}
+}
+
+func (m *message) bytes(field protowire.Number, b []byte) {
+	*m = protowire.AppendBytes(protowire.AppendTag(*m, field, protowire.BytesType), b)
+}
+
+// numbers adds a list, unless it is empty.
+func (m *message) numbers(field protowire.Number, list ...int64) {
+	var packed []byte
+	for _, n := range list {
+		packed = protowire.AppendVarint(packed, uint64(n))
+	}
+	if len(list) > 0 {
+		m.bytes(field, packed)
+	}
 }
 
 // A dictionary makes the tables to which profiles refer by index. The first
 // entry of each stands for none.
 type dictionary struct {
-	pprofile.ProfilesDictionary
-	strings    map[string]int32
-	attributes map[attribute]int32
-	functions  map[*profile.Function]int32
-	locations  map[*profile.Location]int32
-	stacks     map[string]int32 // by the indices of locations
+	tables     message
+	strings    map[string]int64
+	attributes map[attribute]int64
+	functions  map[*profile.Function]int64
+	locations  map[*profile.Location]int64
+	stacks     map[string]int64 // by the indices of locations
 }
+
+// The tables of a dictionary, by their fields.
+const (
+	inMappings protowire.Number = 1 + iota
+	inLocations
+	inFunctions
+	inLinks
+	inStrings
+	inAttributes
+	inStacks
+)
 
 // An attribute of a sample or a location. A number has a unit.
 type attribute struct {
@@ -93,23 +134,28 @@ type attribute struct {
 	unit      string
 }
 
-func newDictionary(to pprofile.ProfilesDictionary) *dictionary {
-	d := &dictionary{
-		to, map[string]int32{}, map[attribute]int32{}, map[*profile.Function]int32{},
-		map[*profile.Location]int32{}, map[string]int32{},
+// value returns an AnyValue.
+func (a attribute) value() (v message) {
+	if !a.isNumber {
+		v.bytes(1, []byte(a.text))
+		return v
 	}
-	d.text("")
-	to.MappingTable().AppendEmpty()
-	to.FunctionTable().AppendEmpty()
-	to.LocationTable().AppendEmpty()
-	to.StackTable().AppendEmpty()
-	to.LinkTable().AppendEmpty()
-	to.AttributeTable().AppendEmpty()
+	return protowire.AppendVarint(protowire.AppendTag(nil, 3, protowire.VarintType), uint64(a.number))
+}
+
+func newDictionary() *dictionary {
+	d := &dictionary{
+		nil, map[string]int64{"": 0}, map[attribute]int64{{}: 0}, map[*profile.Function]int64{nil: 0},
+		map[*profile.Location]int64{nil: 0}, map[string]int64{"": 0},
+	}
+	for table := inMappings; table <= inStacks; table++ {
+		d.tables.bytes(table, nil)
+	}
 	return d
 }
 
-// addProfiles adds a profile for each sample type; the default one is first.
-func (d *dictionary) addProfiles(to pprofile.ProfilesSlice, p *profile.Profile) {
+// profiles returns a profile for each sample type; the default one is first.
+func (d *dictionary) profiles(p *profile.Profile) (all []message) {
 	types := make([]int, len(p.SampleType))
 	for i := range types {
 		types[i] = i
@@ -118,20 +164,23 @@ func (d *dictionary) addProfiles(to pprofile.ProfilesSlice, p *profile.Profile) 
 		return isDefault(p, b) - isDefault(p, a)
 	})
 	for _, i := range types {
-		one := to.AppendEmpty()
-		d.setType(one.SampleType(), p.SampleType[i])
-		one.SetTime(pcommon.Timestamp(max(0, p.TimeNanos)))
-		one.SetDurationNano(uint64(max(0, p.DurationNanos)))
+		var one message
+		one.bytes(1, d.valueType(p.SampleType[i]))
+		one = protowire.AppendTag(one, 3, protowire.Fixed64Type)
+		one = protowire.AppendFixed64(one, uint64(max(0, p.TimeNanos)))
+		one.number(4, max(0, p.DurationNanos))
 		if p.PeriodType != nil {
-			d.setType(one.PeriodType(), p.PeriodType)
-			one.SetPeriod(p.Period)
+			one.bytes(5, d.valueType(p.PeriodType))
+			one.number(6, p.Period)
 		}
 		for _, s := range p.Sample {
 			if s.Value[i] != 0 {
-				d.addSample(one.Samples(), s, s.Value[i])
+				one.bytes(2, d.sample(s, s.Value[i]))
 			}
 		}
+		all = append(all, one)
 	}
+	return all
 }
 
 func isDefault(p *profile.Profile, i int) int {
@@ -141,18 +190,21 @@ func isDefault(p *profile.Profile, i int) int {
 	return 0
 }
 
-func (d *dictionary) setType(to pprofile.ValueType, t *profile.ValueType) {
-	to.SetTypeStrindex(d.text(t.Type))
-	to.SetUnitStrindex(d.text(t.Unit))
+func (d *dictionary) valueType(t *profile.ValueType) (m message) {
+	m.number(1, d.text(t.Type))
+	m.number(2, d.text(t.Unit))
+	return m
 }
 
-func (d *dictionary) addSample(to pprofile.SampleSlice, s *profile.Sample, value int64) {
-	sample := to.AppendEmpty()
-	sample.SetStackIndex(d.stack(s.Location))
-	sample.Values().Append(value)
+func (d *dictionary) sample(s *profile.Sample, value int64) (m message) {
+	m.number(1, d.stack(s.Location))
+	var attributes []int64
 	for _, a := range attributesOf(s) {
-		sample.AttributeIndices().Append(d.attribute(a))
+		attributes = append(attributes, d.attribute(a))
 	}
+	m.numbers(2, attributes...)
+	m.numbers(4, value)
+	return m
 }
 
 // attributesOf returns the labels of a sample as attributes, in order.
@@ -180,79 +232,69 @@ func attributesOf(s *profile.Sample) []attribute {
 }
 
 // text returns the index of a string.
-func (d *dictionary) text(s string) int32 {
-	return indexOf(d.strings, s, func() int {
-		d.StringTable().Append(s)
-		return d.StringTable().Len()
+func (d *dictionary) text(s string) int64 {
+	return indexOf(d, inStrings, d.strings, s, func() message { return message(s) })
+}
+
+func (d *dictionary) attribute(a attribute) int64 {
+	return indexOf(d, inAttributes, d.attributes, a, func() (m message) {
+		m.number(1, d.text(a.key))
+		m.bytes(2, a.value())
+		m.number(3, d.text(a.unit))
+		return m
 	})
 }
 
-func (d *dictionary) attribute(a attribute) int32 {
-	return indexOf(d.attributes, a, func() int {
-		to := d.AttributeTable().AppendEmpty()
-		to.SetKeyStrindex(d.text(a.key))
-		to.SetUnitStrindex(d.text(a.unit))
-		if a.isNumber {
-			to.Value().SetInt(a.number)
-		} else {
-			to.Value().SetStr(a.text)
-		}
-		return d.AttributeTable().Len()
+func (d *dictionary) function(f *profile.Function) int64 {
+	return indexOf(d, inFunctions, d.functions, f, func() (m message) {
+		m.number(1, d.text(f.Name))
+		m.number(2, d.text(f.SystemName))
+		m.number(3, d.text(f.Filename))
+		m.number(4, f.StartLine)
+		return m
 	})
 }
 
-func (d *dictionary) function(f *profile.Function) int32 {
-	return indexOf(d.functions, f, func() int {
-		to := d.FunctionTable().AppendEmpty()
-		to.SetNameStrindex(d.text(f.Name))
-		to.SetSystemNameStrindex(d.text(f.SystemName))
-		to.SetFilenameStrindex(d.text(f.Filename))
-		to.SetStartLine(f.StartLine)
-		return d.FunctionTable().Len()
-	})
-}
-
-func (d *dictionary) location(l *profile.Location) int32 {
-	return indexOf(d.locations, l, func() int {
-		to := d.LocationTable().AppendEmpty()
-		to.SetAddress(l.Address)
+func (d *dictionary) location(l *profile.Location) int64 {
+	return indexOf(d, inLocations, d.locations, l, func() (m message) {
+		m.number(2, int64(l.Address))
 		isCode := false
 		for _, from := range l.Line {
-			line := to.Lines().AppendEmpty()
-			line.SetFunctionIndex(d.function(from.Function))
-			line.SetLine(from.Line)
-			line.SetColumn(from.Column)
+			var line message
+			line.number(1, d.function(from.Function))
+			line.number(2, from.Line)
+			line.number(3, from.Column)
+			m.bytes(3, line)
 			isCode = isCode || from.Function.Filename != ""
 		}
 		if isCode { // typed time and holders have frames, too
-			to.AttributeIndices().Append(d.attribute(attribute{key: "profile.frame.type",
-				text: "go"}))
+			m.numbers(4, d.attribute(attribute{key: "profile.frame.type", text: "go"}))
 		}
-		return d.LocationTable().Len()
+		return m
 	})
 }
 
 // stack returns the index of a stack, whose innermost frame is the first.
-func (d *dictionary) stack(of []*profile.Location) int32 {
-	indices := make([]int32, len(of))
-	var key []byte
-	for i, l := range of {
-		at := d.location(l)
-		indices[i], key = at, append(key, byte(at), byte(at>>8), byte(at>>16), byte(at>>24))
+func (d *dictionary) stack(of []*profile.Location) int64 {
+	var indices []int64
+	for _, l := range of {
+		indices = append(indices, d.location(l))
 	}
-	return indexOf(d.stacks, string(key), func() int {
-		d.StackTable().AppendEmpty().LocationIndices().FromRaw(indices)
-		return d.StackTable().Len()
-	})
+	var m message
+	m.numbers(1, indices...)
+	return indexOf(d, inStacks, d.stacks, string(m), func() message { return m })
 }
 
-// indexOf returns the index of an entry. If there is none yet, add appends it,
-// and returns how many there are then.
-func indexOf[K comparable](known map[K]int32, key K, add func() int) int32 {
+// indexOf returns the index of an entry of a table. If there is none yet, make
+// makes it.
+func indexOf[K comparable](d *dictionary, table protowire.Number, known map[K]int64, key K,
+	make func() message) int64 {
 	at, ok := known[key]
 	if !ok {
-		at = int32(add() - 1)
+		entry := make() // which may add to other tables
+		at = int64(len(known))
 		known[key] = at
+		d.tables.bytes(table, entry)
 	}
 	return at
 }

@@ -75,10 +75,9 @@ func PyroscopeMessage(of *profile.Profile, name string, from, until time.Time) (
 	}, kind, body}, err
 }
 
-// OTLPMessage returns a subject for a collector of OpenTelemetry.
-func OTLPMessage(s *Subject) (Message, error) {
-	body, err := OTLPOf(s)
-	return Message{"v1development/profiles", nil, "application/x-protobuf", body}, err
+// OTLPMessage returns what OTLPOf made for a collector of OpenTelemetry.
+func OTLPMessage(body []byte) Message {
+	return Message{"v1development/profiles", nil, "application/x-protobuf", body}
 }
 
 // Check returns an error if the URL is wrong.
@@ -138,7 +137,7 @@ func (r *refusal) Error() string {
 	hint := ""
 	switch r.code {
 	case http.StatusUnauthorized, http.StatusForbidden:
-		hint = ": give a tenant with --tenant, or a token with --token-file"
+		hint = ": it wants a tenant or a token ('cpprof export push' has --tenant and --token-file)"
 	case http.StatusNotFound:
 		hint = ": is this the URL of such a server, without the path of its API?"
 	}
@@ -160,8 +159,7 @@ func again(err error) bool {
 const maxPause = time.Minute
 
 func askedPause(err error) time.Duration {
-	var no *refusal
-	if errors.As(err, &no) {
+	if no, ok := errors.AsType[*refusal](err); ok {
 		return min(no.after, maxPause)
 	}
 	return 0
@@ -194,8 +192,7 @@ func (p *Pusher) once(ctx context.Context, m Message) error {
 	}
 	answer, err := client.Do(request)
 	if err != nil {
-		var failed *url.Error // whose text has the whole URL
-		if errors.As(err, &failed) {
+		if failed, ok := errors.AsType[*url.Error](err); ok {
 			err = failed.Err
 		}
 		return fmt.Errorf("push to %s: %w", server, err)

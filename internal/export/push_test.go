@@ -137,11 +137,11 @@ func TestPushOTLP(t *testing.T) {
 		got = readOTLP(t, string(body))
 	}))
 	defer server.Close()
-	m, err := OTLPMessage(s)
+	body, err := OTLPOf(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := (&Pusher{URL: server.URL}).Push(t.Context(), m); err != nil {
+	if err := (&Pusher{URL: server.URL}).Push(t.Context(), OTLPMessage(body)); err != nil {
 		t.Fatal(err)
 	}
 	if got.SampleCount() == 0 {

@@ -14,7 +14,7 @@ import (
 const statesTable = "views/doing.go"
 
 // makers write recordings, or stand beside cpprof: they set states, or compare them with another source.
-var makers = []string{"sampledata/", "sampler/", "internal/synthetic/", "internal/holdertest/", "internal/bench/", "testdata/"}
+var makers = []string{"sampledata/", "sampler/", "internal/synthetic/", "internal/bench/", "testdata/"}
 
 // otherWords are wait reasons that are words of something else in a file.
 var otherWords = map[string][]string{"cmd/cpprof/shell/shell.go": {"select"}, "why/activity.go": {"sleep"}}

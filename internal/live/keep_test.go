@@ -58,7 +58,7 @@ func newProgram(t *testing.T, when string, times int) *program {
 	}
 	p := &program{t: t}
 	p.Keeper = Keep(sampledata.Header{Start: time.Unix(1000, 0)}, KeepOptions{
-		Ring: sampledata.RingOptions{Keep: 10 * time.Second, Memory: int64(memory.Default())}, Times: times, When: w,
+		Ring: sampledata.RingOptions{Keep: 10 * time.Second, Memory: int64(memory.Default())}, Quota: NewQuota(times), When: w,
 		Write: func(_ *sampledata.Kept, _ sampledata.End) (string, error) {
 			if p.fail.Load() {
 				return "", errors.New("the disk is full")

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"github.com/cpprof/cpprof/internal/student"
 )
 
 // effective returns how many independent samples the pairs amount to.
@@ -49,7 +49,7 @@ func chance(r, n float64) float64 {
 		return 0
 	}
 	t := math.Abs(r) * math.Sqrt((n-2)/(1-r*r))
-	return 2 * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 2}.Survival(t)
+	return 2 * student.Survival(t, n-2)
 }
 
 // falseShare is the share of the correlations that survive which may be there

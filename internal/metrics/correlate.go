@@ -111,15 +111,21 @@ func mean(x []float64) float64 {
 	return sum / float64(len(x))
 }
 
+// deviance returns the standard deviation of at least two values.
+func deviance(x []float64) float64 {
+	m, squares, rest := mean(x), 0.0, 0.0
+	for _, v := range x {
+		squares += (v - m) * (v - m)
+		rest += v - m // what rounding has left in the mean
+	}
+	n := float64(len(x))
+	return math.Sqrt((squares - rest*rest/n) / (n - 1))
+}
+
 // constantValues reports whether all values are equal. Their mean may differ
 // from them, by rounding.
 func constantValues(x []float64) bool {
-	for _, v := range x {
-		if v != x[0] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(x, func(v float64) bool { return v != x[0] })
 }
 
 // ranks returns the rank of each value, from 1 up; equal values have their mean

@@ -3,8 +3,7 @@ package metrics
 import (
 	"math"
 
-	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
+	"github.com/cpprof/cpprof/internal/student"
 )
 
 // An Effect compares the values of one quantity with something and without it,
@@ -72,7 +71,7 @@ func (e *Effect) welch() {
 	if e.N < 2 || e.M < 2 {
 		return
 	}
-	e.StdDevWith, e.StdDevWithout = stat.StdDev(with, nil), stat.StdDev(without, nil)
+	e.StdDevWith, e.StdDevWithout = deviance(with), deviance(without)
 	a, b := e.StdDevWith*e.StdDevWith/float64(e.N), e.StdDevWithout*e.StdDevWithout/float64(e.M)
 	if a+b == 0 { // each has one value only
 		e.Low, e.High = e.Difference, e.Difference
@@ -82,10 +81,9 @@ func (e *Effect) welch() {
 		return
 	}
 	freedom := (a + b) * (a + b) / (a*a/float64(e.N-1) + b*b/float64(e.M-1))
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}
-	half := t.Quantile(1-(1-confidence)/2) * math.Sqrt(a+b)
+	half := student.Quantile(1-(1-confidence)/2, freedom) * math.Sqrt(a+b)
 	e.Low, e.High = e.Difference-half, e.Difference+half
-	e.P = 2 * t.Survival(math.Abs(e.Difference)/math.Sqrt(a+b))
+	e.P = 2 * student.Survival(math.Abs(e.Difference)/math.Sqrt(a+b), freedom)
 }
 
 func definedOf(values []float64) (list []float64) {

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -22,15 +23,47 @@ func (t *Table) evenOf(m *Monitor) Column {
 		values, falls = t.growthOf(m), false
 	}
 	every, ok := readEvery(m.Resolution)
-	if !ok || m.series < 0 {
+	over := m.Kind == sampledata.Counter && m.Unit == "ns" && m.Resolution != ""
+	c, made := t.even[m.Name]
+	switch {
+	case made:
+		return c
+	case m.series < 0:
+		return values
+	case ok:
+		c = t.evenly(values, every, falls)
+	case over: // counted when it was over
+		c = t.passed(values)
+	default:
 		return values
 	}
-	if c, ok := t.even[m.Name]; ok {
-		return c
-	}
-	c := t.evenly(values, every, falls)
 	t.even[m.Name] = c
 	return c
+}
+
+// passed spreads times that the runtime counts when they are over, such as a
+// collector's pause. Each has passed before: a pause of 20 ms is one of the last
+// 20 ms, not of the 5 ms since the last sample.
+func (t *Table) passed(values Column) Column {
+	at := t.r.Samples.Time
+	even := slices.Clone(values)
+	last := 0 // the last sample in which one was counted
+	for i := 1; i < len(values); i++ {
+		growth := values[i] - values[i-1]
+		if growth > 0 {
+			from := i - 1
+			for from > last && float64(at(i)-at(from)) < growth {
+				from--
+			}
+			for k := from + 1; k < i; k++ {
+				even[k] += growth * float64(at(k)-at(from)) / float64(at(i)-at(from))
+			}
+		}
+		if growth != 0 { // or not defined
+			last = i
+		}
+	}
+	return even
 }
 
 // readEvery returns the time from one reading to the next. A resolution such as

@@ -96,3 +96,21 @@ func TestRateAfterPause(t *testing.T) {
 		}
 	}
 }
+
+// A collector's pause of 25 ms that is counted at its end is one of the last 25
+// ms, but not of the time before another one was counted.
+func TestRateOfTimesInArrears(t *testing.T) {
+	b := sampledata.NewBuilder(sampledata.Header{})
+	pause := b.Monitor(sampledata.Monitor{Name: "gc.pause", Kind: sampledata.Counter, Unit: "ns", Resolution: "once a collection"})
+	for i, ms := range []uint64{0, 0, 0, 0, 0, 25, 25, 65, 65, 66} {
+		b.Measure(pause, sampledata.Count(ms*1e6))
+		if err := b.Sample(sampledata.Sample{Time: time.Duration(i) * 10 * time.Millisecond}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const none = -1000
+	want := []int{none, 0, 0, 833, 833, 833, 2000, 2000, 0, 100}
+	if got := numbersOf(t, New(b.Recording(), Options{}), "rate(gc.pause) / 1000000"); !slices.Equal(got, want) {
+		t.Errorf("got\n%v, want\n%v", got, want)
+	}
+}

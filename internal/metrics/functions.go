@@ -1,12 +1,11 @@
 package metrics
 
 import (
+	"go/ast"
 	"maps"
 	"math"
 	"slices"
 	"strings"
-
-	"github.com/expr-lang/expr/ast"
 )
 
 // A function computes a call. The arguments are numbers.
@@ -49,7 +48,7 @@ func usages() string {
 	return strings.Join(all, ", ")
 }
 
-func (p *parser) call(n ast.Node, name string, arguments []ast.Node) (operand, error) {
+func (p *parser) call(n ast.Node, name string, arguments []ast.Expr) (operand, error) {
 	f, ok := functions[name]
 	if !ok {
 		if len(arguments) == 1 {

@@ -3,6 +3,7 @@ package metrics
 import (
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -77,11 +78,7 @@ func (n whole) block(_ *worker, from int, out []float64) []float64 {
 type constant struct{ values []float64 }
 
 func newConstant(x float64) constant {
-	c := constant{make([]float64, blockSize)}
-	for i := range c.values {
-		c.values[i] = x
-	}
-	return c
+	return constant{slices.Repeat([]float64{x}, blockSize)}
 }
 
 func (n constant) block(_ *worker, _ int, out []float64) []float64 { return n.values[:len(out)] }

@@ -1,20 +1,19 @@
 package metrics
 
 import (
+	"go/ast"
+	"go/token"
 	"slices"
 	"strconv"
-
-	"github.com/expr-lang/expr/ast"
 )
 
-var arithmetic = map[string]func(out, x, y []float64){"+": add, "-": subtract,
-	"*": multiply, "/": divide}
+var arithmetic = map[token.Token]func(out, x, y []float64){token.ADD: add, token.SUB: subtract,
+	token.MUL: multiply, token.QUO: divide}
 
-var comparisons = map[string]func(out, x, y []float64){
-	"<": less, "<=": lessOrEqual, ">": greater, ">=": greaterOrEqual, "==": equal, "!=": notEqual,
-}
+var comparisons = map[token.Token]func(out, x, y []float64){token.LSS: less, token.LEQ: lessOrEqual,
+	token.GTR: greater, token.GEQ: greaterOrEqual, token.EQL: equal, token.NEQ: notEqual}
 
-var logic = map[string]func(out, x, y []float64){"&&": and, "and": and, "||": or, "or": or}
+var logic = map[token.Token]func(out, x, y []float64){token.LAND: and, token.LOR: or}
 
 // want returns an error if an operand is not of a kind.
 func (p *parser) want(n ast.Node, o operand, kind valueKind, by string) error {
@@ -30,66 +29,66 @@ func (p *parser) want(n ast.Node, o operand, kind valueKind, by string) error {
 	return p.fail(n, "%s takes numbers, and this is %s", by, kindNames[o.kind])
 }
 
-func (p *parser) unary(n *ast.UnaryNode) (operand, error) {
-	x, err := p.operand(n.Node)
+func (p *parser) unary(n *ast.UnaryExpr) (operand, error) {
+	x, err := p.operand(n.X)
 	if err != nil {
 		return operand{}, err
 	}
-	switch n.Operator {
-	case "-":
+	switch n.Op {
+	case token.SUB:
 		if x.constant && x.kind == isNumber {
 			return number(-x.value), nil
 		}
 		return operand{node: &unary{x.node, each(func(x float64) float64 { return -x })},
-			unit: x.unit}, p.want(n.Node, x, isNumber, "-")
-	case "!", "not":
+			unit: x.unit}, p.want(n.X, x, isNumber, "-")
+	case token.NOT:
 		return operand{node: &unary{x.node, each(func(x float64) float64 { return 1 - x })},
-			kind: isTruth}, p.want(n.Node, x, isTruth, "!")
-	case "+":
-		return x, p.want(n.Node, x, isNumber, "+")
+			kind: isTruth}, p.want(n.X, x, isTruth, "!")
+	case token.ADD:
+		return x, p.want(n.X, x, isNumber, "+")
 	}
-	return operand{}, p.fail(n, "there is no operator %s in metrics", n.Operator)
+	return operand{}, p.fail(n, "there is no operator %s in metrics", n.Op)
 }
 
-func (p *parser) binary(n *ast.BinaryNode) (operand, error) {
-	x, err := p.operand(n.Left)
+func (p *parser) binary(n *ast.BinaryExpr) (operand, error) {
+	x, err := p.operand(n.X)
 	if err != nil {
 		return operand{}, err
 	}
-	y, err := p.operand(n.Right)
+	y, err := p.operand(n.Y)
 	if err != nil {
 		return operand{}, err
 	}
 	both := func(kind valueKind) error {
-		if err := p.want(n.Left, x, kind, n.Operator); err != nil {
+		if err := p.want(n.X, x, kind, n.Op.String()); err != nil {
 			return err
 		}
-		return p.want(n.Right, y, kind, n.Operator)
+		return p.want(n.Y, y, kind, n.Op.String())
 	}
-	if n.Operator == "-" && x.kind == isTruth && y.kind == isTruth {
+	if n.Op == token.SUB && x.kind == isTruth && y.kind == isTruth {
 		return operand{node: newBinary(x.node, y.node, without), kind: isTruth}, nil
 	}
-	if compute := arithmetic[n.Operator]; compute != nil {
-		return calculated(n.Operator, x, y, compute), both(isNumber)
+	if compute := arithmetic[n.Op]; compute != nil {
+		return calculated(n.Op, x, y, compute), both(isNumber)
 	}
-	if compute := logic[n.Operator]; compute != nil {
+	if compute := logic[n.Op]; compute != nil {
 		return operand{node: newBinary(x.node, y.node, compute), kind: isTruth}, both(isTruth)
 	}
-	compute := comparisons[n.Operator]
+	compute := comparisons[n.Op]
 	if compute == nil {
 		return operand{}, p.fail(n,
 			"there is no operator %s in metrics: there are + - * /, comparisons, && || and !",
-			n.Operator)
+			n.Op)
 	}
 	o := operand{node: newBinary(x.node, y.node, compute), kind: isTruth}
 	switch {
-	case n.Operator != "==" && n.Operator != "!=":
+	case n.Op != token.EQL && n.Op != token.NEQ:
 		return o, both(isNumber)
 	case x.kind == isWord || y.kind == isWord:
 		x, y = x.asWords(), y.asWords()
 		if x.kind != isWord || y.kind != isWord {
 			return operand{}, p.fail(n,
-				"%s compares a nominal monitor with a word, such as \"off\"", n.Operator)
+				"%s compares a nominal monitor with a word, such as \"off\"", n.Op)
 		}
 		o.node = newBinary(x.node, y.translated(x.words), compute)
 		return o, nil
@@ -98,19 +97,19 @@ func (p *parser) binary(n *ast.BinaryNode) (operand, error) {
 }
 
 // calculated returns the result of an arithmetic operator.
-func calculated(operator string, x, y operand, compute func(out, x, y []float64)) operand {
+func calculated(operator token.Token, x, y operand, compute func(out, x, y []float64)) operand {
 	o := operand{node: newBinary(x.node, y.node, compute),
 		differences: differencesOf(operator, x, y, compute)}
 	scaled := x.constant || y.constant // a factor may convert the unit to another one
 	switch {
-	case operator == "*" && !scaled:
+	case operator == token.MUL && !scaled:
 		o.unit = x.unit.times(y.unit)
-	case operator == "/" && !scaled:
+	case operator == token.QUO && !scaled:
 		o.unit = x.unit.dividedBy(y.unit)
-	case operator == "+" || operator == "-":
+	case operator == token.ADD || operator == token.SUB:
 		o.unit = common(x, y)
 	}
-	if operator == "/" && x.difference != nil && y.difference != nil {
+	if operator == token.QUO && x.difference != nil && y.difference != nil {
 		o.over, o.under = x.difference, y.difference
 	}
 	return o
@@ -118,19 +117,19 @@ func calculated(operator string, x, y operand, compute func(out, x, y []float64)
 
 // differencesOf returns the differences of a sum of counters, or of a counter
 // multiplied or divided by a number above 0.
-func differencesOf(operator string, x, y operand,
+func differencesOf(operator token.Token, x, y operand,
 	compute func(out, x, y []float64)) func(*parser, bool) node {
-	if operator == "*" && x.constant {
+	if operator == token.MUL && x.constant {
 		x, y = y, x
 	}
 	switch {
 	case x.differences == nil:
 		return nil
-	case operator == "+" && y.differences != nil:
+	case operator == token.ADD && y.differences != nil:
 		return func(p *parser, even bool) node {
 			return newBinary(x.differences(p, even), y.differences(p, even), compute)
 		}
-	case (operator == "*" || operator == "/") && y.constant && y.value > 0:
+	case (operator == token.MUL || operator == token.QUO) && y.constant && y.value > 0:
 		return func(p *parser, even bool) node {
 			return newBinary(x.differences(p, even), y.node, compute)
 		}

@@ -3,15 +3,16 @@ package metrics
 import (
 	"errors"
 	"fmt"
+	"go/ast"
+	goparser "go/parser"
+	"go/scanner"
+	"go/token"
 	"maps"
+	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/sampledata"
-	"github.com/expr-lang/expr/ast"
-	"github.com/expr-lang/expr/file"
-	exprparser "github.com/expr-lang/expr/parser"
 )
 
 // valueKind is the kind of an operand's values.
@@ -71,73 +72,55 @@ func (p *parser) countRestarts() int {
 
 // parse compiles the whole expression.
 func (p *parser) parse() (operand, error) {
-	tree, err := exprparser.Parse(p.s.masked)
+	tree, err := goparser.ParseExprFrom(token.NewFileSet(), "", p.s.masked, 0)
 	if err != nil {
-		var at *file.Error
-		if errors.As(err, &at) {
-			return operand{}, p.errorAt(at.From, "%s", p.original(at))
+		if all, ok := errors.AsType[scanner.ErrorList](err); ok {
+			at := all[0].Pos.Offset
+			return operand{}, p.errorAt(at, "%s", p.original(at, all[0].Msg))
 		}
 		return operand{}, p.errorAt(0, "%v", err)
 	}
-	return p.operand(tree.Node)
+	return p.operand(tree)
 }
 
 // original returns the message of an error, with the texts that were replaced
 // before parsing.
-func (p *parser) original(e *file.Error) string {
-	msg, _, _ := strings.Cut(e.Message, "\n")
-	if ref, ok := p.s.refs[e.From]; ok {
-		mask := "x" + strings.Repeat("_", utf8.RuneCountInString(ref.text)-1)
-		msg = strings.ReplaceAll(msg, fmt.Sprintf("%q", mask), fmt.Sprintf("%q", ref.text))
+func (p *parser) original(at int, msg string) string {
+	if ref, ok := p.s.refs[at]; ok {
+		msg = strings.ReplaceAll(msg, "x"+strings.Repeat("_", len(ref.text)-1), ref.text)
 	}
 	return msg
 }
 
-// errorAt returns an error that points at a character of the masked expression.
-func (p *parser) errorAt(character int, format string, args ...any) error {
-	offset := 0
-	character = p.s.origin[min(max(character, 0), len(p.s.origin)-1)]
-	for i := range p.s.input {
-		if character == 0 {
-			break
-		}
-		character--
-		offset = i + 1
-	}
-	for offset < len(p.s.input) && !utf8.RuneStart(p.s.input[offset]) {
-		offset++
-	}
-	return &callpath.SyntaxError{Input: p.s.input, Offset: min(offset, len(p.s.input)),
-		Msg: fmt.Sprintf(format, args...)}
+// errorAt returns an error that points at a byte of the masked expression.
+func (p *parser) errorAt(at int, format string, args ...any) error {
+	return &callpath.SyntaxError{Input: p.s.input,
+		Offset: p.s.origin[min(max(at, 0), len(p.s.origin)-1)], Msg: fmt.Sprintf(format, args...)}
 }
+
+// position returns the byte of the masked expression at which a node begins.
+func position(n ast.Node) int { return int(n.Pos()) - 1 }
 
 func (p *parser) fail(n ast.Node, format string, args ...any) error {
-	return p.errorAt(n.Location().From, format, args...)
+	return p.errorAt(position(n), format, args...)
 }
 
-func (p *parser) operand(n ast.Node) (operand, error) {
+func (p *parser) operand(n ast.Expr) (operand, error) {
 	switch n := n.(type) {
-	case *ast.IntegerNode:
-		return number(float64(n.Value)), nil
-	case *ast.FloatNode:
-		return number(n.Value), nil
-	case *ast.BoolNode:
-		return operand{node: newConstant(truth(n.Value)), kind: isTruth}, nil
-	case *ast.StringNode:
-		return operand{node: newConstant(0), kind: isWord, words: []string{n.Value},
-			constant: true}, nil
-	case *ast.IdentifierNode:
+	case *ast.BasicLit:
+		return p.literal(n)
+	case *ast.Ident:
 		return p.identifier(n)
-	case *ast.UnaryNode:
+	case *ast.ParenExpr:
+		return p.operand(n.X)
+	case *ast.UnaryExpr:
 		return p.unary(n)
-	case *ast.BinaryNode:
+	case *ast.BinaryExpr:
 		return p.binary(n)
-	case *ast.CallNode:
-		if f, ok := n.Callee.(*ast.IdentifierNode); ok {
-			return p.call(n, f.Value, n.Arguments)
+	case *ast.CallExpr:
+		if f, ok := n.Fun.(*ast.Ident); ok && !n.Ellipsis.IsValid() {
+			return p.call(n, f.Name, n.Args)
 		}
-	case *ast.BuiltinNode:
-		return p.call(n, n.Name, n.Arguments)
 	}
 	if name, at, ok := nameOf(n); ok {
 		return operand{}, p.fail(at, "%s", p.t.unknown("monitor or metric", name, p.t.Names()))
@@ -146,32 +129,52 @@ func (p *parser) operand(n ast.Node) (operand, error) {
 		"this is not possible in a metric: there are + - * /, comparisons, && || !, parentheses, and functions")
 }
 
+func (p *parser) literal(n *ast.BasicLit) (operand, error) {
+	switch n.Kind {
+	case token.STRING:
+		word, err := strconv.Unquote(n.Value)
+		return operand{node: newConstant(0), kind: isWord, words: []string{word},
+			constant: true}, err
+	case token.INT:
+		if x, err := strconv.ParseInt(n.Value, 0, 64); err == nil {
+			return number(float64(x)), nil
+		}
+		fallthrough
+	case token.FLOAT:
+		if x, err := strconv.ParseFloat(n.Value, 64); err == nil {
+			return number(x), nil
+		}
+	}
+	return operand{}, p.fail(n, "%s is not a number", n.Value)
+}
+
 func number(x float64) operand { return operand{node: newConstant(x), constant: true, value: x} }
 
 // nameOf returns the name that a chain of fields looks like: main.queue.size.
 // It has no monitor: the scanner would have found it.
-func nameOf(n ast.Node) (name string, at ast.Node, ok bool) {
+func nameOf(n ast.Expr) (name string, at ast.Node, ok bool) {
 	switch n := n.(type) {
-	case *ast.IdentifierNode:
-		return n.Value, n, true
-	case *ast.ChainNode:
-		return nameOf(n.Node)
-	case *ast.MemberNode:
-		name, at, ok = nameOf(n.Node)
-		switch field := n.Property.(type) {
-		case *ast.StringNode:
-			return name + "." + field.Value, at, ok
-		case *ast.IntegerNode:
-			return fmt.Sprintf("%s[%d]", name, field.Value), at, ok
+	case *ast.Ident:
+		return n.Name, n, true
+	case *ast.SelectorExpr:
+		name, at, ok = nameOf(n.X)
+		return name + "." + n.Sel.Name, at, ok
+	case *ast.IndexExpr:
+		if index, isLiteral := n.Index.(*ast.BasicLit); isLiteral {
+			name, at, ok = nameOf(n.X)
+			return name + "[" + index.Value + "]", at, ok
 		}
 	}
 	return "", nil, false
 }
 
-func (p *parser) identifier(n *ast.IdentifierNode) (operand, error) {
-	ref, ok := p.s.refs[n.Location().From]
+func (p *parser) identifier(n *ast.Ident) (operand, error) {
+	ref, ok := p.s.refs[position(n)]
 	if !ok {
-		return operand{}, p.fail(n, "%s", p.t.unknown("monitor or metric", n.Value, p.t.Names()))
+		if n.Name == "true" || n.Name == "false" {
+			return operand{node: newConstant(truth(n.Name == "true")), kind: isTruth}, nil
+		}
+		return operand{}, p.fail(n, "%s", p.t.unknown("monitor or metric", n.Name, p.t.Names()))
 	}
 	if ref.function != "" {
 		return p.rawCall(n, ref)

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -43,11 +44,8 @@ func newPathSeries(p *views.Presence) *pathSeries {
 func (s *pathSeries) findOnce() {
 	t := s.p.Tree
 	const none, several = -1, -2
-	s.once = make([]int32, t.Symbols().Len())
+	s.once = slices.Repeat([]int32{none}, t.Symbols().Len())
 	until := make([]int32, len(s.once)) // the end of the last outermost node's subtree
-	for f := range s.once {
-		s.once[f] = none
-	}
 	for n, f := range t.Funcs() {
 		switch {
 		case int32(n) < until[f]:

@@ -3,17 +3,16 @@ package metrics
 import (
 	"errors"
 	"fmt"
+	"go/ast"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/calltree"
 	"github.com/cpprof/cpprof/views/locks"
-	"github.com/expr-lang/expr/ast"
 )
 
 // addSampled adds what the samples know by themselves.
@@ -155,7 +154,7 @@ func (t *Table) present() (*views.Presence, error) {
 }
 
 // rawCall computes a raw function.
-func (p *parser) rawCall(n *ast.IdentifierNode, ref reference) (operand, error) {
+func (p *parser) rawCall(n *ast.Ident, ref reference) (operand, error) {
 	key := ref.text
 	c, ok := p.t.columns[key]
 	if !ok {
@@ -173,9 +172,8 @@ func (p *parser) rawCall(n *ast.IdentifierNode, ref reference) (operand, error) 
 }
 
 // rawError places an error in the argument of a raw function.
-func (p *parser) rawError(n *ast.IdentifierNode, ref reference, err error) error {
-	var syntax *callpath.SyntaxError
-	if errors.As(err, &syntax) {
+func (p *parser) rawError(n *ast.Ident, ref reference, err error) error {
+	if syntax, ok := errors.AsType[*callpath.SyntaxError](err); ok {
 		return &callpath.SyntaxError{Input: p.s.input, Offset: ref.at + syntax.Offset,
 			Msg: syntax.Msg}
 	}
@@ -303,24 +301,9 @@ func (t *Table) waiting(name string) (Column, error) {
 // recording, by offsets from its start. The part has the first offset, but not
 // the second. Both may be left out.
 func (t *Table) span(text string) (Column, error) {
-	from, to, ok := strings.Cut(text, ",")
-	if !ok {
-		return nil, errors.New("want span(FROM, TO), such as span(2s, 3.5s) or span(2s,)")
-	}
-	var s views.Span
-	for _, side := range []struct {
-		text string
-		to   *time.Duration
-	}{{from, &s.From}, {to, &s.To}} {
-		text := strings.TrimSpace(side.text)
-		if text == "" {
-			continue
-		}
-		d, err := time.ParseDuration(text)
-		if err != nil {
-			return nil, fmt.Errorf("%q is no time such as 2.5s", text)
-		}
-		*side.to = d
+	s, err := views.ParseSpan(text)
+	if err != nil {
+		return nil, err
 	}
 	l, err := t.Within(s, "")
 	return l.column(), err

@@ -22,17 +22,17 @@ type reference struct {
 	at       int    // of the argument in the input, in bytes
 }
 
-// A scanned is an expression without its references. An identifier of the same
-// length replaces each reference, and && and || replace & and |. For example,
-// if heap.live and a(b) are monitors:
+// A scanned is an expression in Go's syntax, without its references. An
+// identifier of the same length replaces each reference, and && and || replace
+// & and |. For example, if heap.live and a(b) are monitors:
 //
 //	heap.live > hits(* ..main.f) & a(b) > 1
 //	x________ > x_______________ && x___ > 1
 type scanned struct {
 	input  string
 	masked string
-	refs   map[int]reference // by position in masked, in characters
-	origin []int             // of each character of masked, and of its end: the character of input
+	refs   map[int]reference // by position in masked
+	origin []int             // of each byte of masked, and of its end: the byte of input
 }
 
 // maxExpression limits the length of an expression in bytes: the parser's stack
@@ -51,29 +51,31 @@ func (t *Table) scan(input string) (*scanned, error) {
 	}
 	s := &scanned{input: input, refs: make(map[int]reference)}
 	var masked strings.Builder
-	characters := 0 // of the input
 	for at := 0; at < len(input); {
 		n, ref, err := t.next(input, at)
 		if err != nil {
 			return nil, err
 		}
-		count := utf8.RuneCountInString(input[at : at+n])
 		text := input[at : at+n]
 		switch {
 		case ref.text != "":
 			s.refs[len(s.origin)] = ref
-			text = "x" + strings.Repeat("_", count-1)
+			text = "x" + strings.Repeat("_", n-1)
 		case text == "&" || text == "|":
 			text += text
-			s.origin = append(s.origin, characters)
+			s.origin = append(s.origin, at)
+		case text == "\n": // it would end the expression
+			text = " "
+		case text[0] == '\'':
+			text = strings.ReplaceAll(text, "'", "`")
 		}
 		masked.WriteString(text)
-		for i := range count {
-			s.origin = append(s.origin, characters+i)
+		for i := range n {
+			s.origin = append(s.origin, at+i)
 		}
-		at, characters = at+n, characters+count
+		at += n
 	}
-	s.masked, s.origin = masked.String(), append(s.origin, characters)
+	s.masked, s.origin = masked.String(), append(s.origin, len(input))
 	return s, nil
 }
 

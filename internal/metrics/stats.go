@@ -3,8 +3,6 @@ package metrics
 import (
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/stat"
 )
 
 // Stats sum a metric up over the samples of a list. What can't be computed is
@@ -61,7 +59,7 @@ func statsOf(values []float64) Stats {
 	}
 	s.Mean = s.Sum / float64(s.N)
 	if s.N > 1 {
-		s.Deviance = stat.StdDev(values, nil)
+		s.Deviance = deviance(values)
 	}
 	slices.Sort(values)
 	s.Min, s.Max = values[0], values[s.N-1]

@@ -129,6 +129,7 @@ func TestList(t *testing.T) {
 		"samples(0-2, 9)":              {0, 1, 2, 9},
 		"time > 0.85":                  {8, 9},
 		"(slow | late) & (gc.running)": {8, 9},
+		"(slow | late)\n& gc.phase != 'off' & !false": {5, 6, 7, 8, 9},
 	} {
 		l, err := table.List(expr)
 		if err != nil {
@@ -145,7 +146,7 @@ func TestList(t *testing.T) {
 func TestErrors(t *testing.T) {
 	table := table(t)
 	for expr, want := range map[string]string{
-		"served +":               "unexpected token EOF\n    served +\n           ^",
+		"served +":               "expected operand, found 'EOF'\n    served +\n            ^",
 		"1 + heap.alocated":      "there is no monitor or metric \"heap.alocated\": did you mean heap.allocated?\n    1 + heap.alocated\n        ^",
 		"1 + main.served":        "there is no monitor or metric \"main.served\"",
 		"len(main.queue)":        "there is no monitor \"len(main.queue)\"",
@@ -155,7 +156,10 @@ func TestErrors(t *testing.T) {
 		"sqrt(served)":           "there is no function sqrt: there are abs(x), delta(x), ",
 		"lag(served, 0.5)":       "lag(x, k): want a whole number k of samples",
 		"lag(served)":            "want lag(x, k)",
-		"served ? 1 : 2":         "this is not possible in a metric",
+		"served ? 1 : 2":         "illegal character U+003F '?'",
+		"func() {}":              "this is not possible in a metric: there are + - * /",
+		"served gc.phase":        "expected 'EOF', found gc.phase\n    served gc.phase\n           ^",
+		"1i":                     "1i is not a number",
 		"served ^ 2":             "there is no operator ^ in metrics",
 		"gc.phase == served":     "== compares a nominal monitor with a word",
 		"hits(* ..main.slw)":     "hits: main.slw does not occur in this view: did you mean main.slow?",
@@ -164,9 +168,9 @@ func TestErrors(t *testing.T) {
 		"hits(go:main.wrk)":      "there is no thread class \"go:main.wrk\": did you mean go:main.work?",
 		"lock(main.m)":           "did you mean main.mu?",
 		"label(route=/fast)":     "there is no label \"route=/fast\": there are route=/slow",
-		"slow |":                 "unexpected token EOF\n    slow |\n         ^",
+		"slow |":                 "expected operand, found 'EOF'\n    slow |\n          ^",
 		"slow | late & 1":        "&& takes what is true or false, and this is a number: compare it, such as with > 0\n    slow | late & 1\n                  ^",
-		"span(1s, 0.5s) && slow": "want offsets from the recording's start, the earlier first",
+		"span(1s, 0.5s) && slow": "want offsets from the start, the first before the second",
 		"samples(3-12)":          "there is no sample 12: the recording has 10, from 0 on",
 		"loop":                   "metric loop is defined by itself: loop + 1",
 		"a":                      "is defined by itself",

@@ -13,7 +13,7 @@ import (
 
 func TestVectorsVertical(t *testing.T) {
 	for _, file := range vectors.Files(t, "vertical*.json") {
-		var v vectors.Vertical
+		var v vertical
 		vectors.Decode(t, file, &v)
 		for i := range v.Cases {
 			t.Run(v.Cases[i].Name, func(t *testing.T) { checkCase(t, &v.Cases[i]) })
@@ -22,7 +22,7 @@ func TestVectorsVertical(t *testing.T) {
 }
 
 // tableOf makes the table of a case.
-func tableOf(t *testing.T, c *vectors.VerticalCase) *Table {
+func tableOf(t *testing.T, c *verticalCase) *Table {
 	b := sampledata.NewBuilder(sampledata.Header{})
 	kinds := map[string]sampledata.Kind{"counter": sampledata.Counter, "level": sampledata.Level, "nominal": sampledata.Nominal}
 	ids := map[string]sampledata.MonitorID{}
@@ -58,7 +58,7 @@ func tableOf(t *testing.T, c *vectors.VerticalCase) *Table {
 	return New(b.Recording(), o)
 }
 
-func checkCase(t *testing.T, c *vectors.VerticalCase) {
+func checkCase(t *testing.T, c *verticalCase) {
 	table := tableOf(t, c)
 	metric := func(name string) *Metric {
 		m, err := table.Metric(name)

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -35,6 +36,9 @@ func (b *build) make() error {
 	var title strings.Builder
 	report.Headline(&title, b.Name, b.Recording)
 	b.h.Title, _, _ = strings.Cut(title.String(), "\n")
+	if b.Options.CreatedBy {
+		b.h.Title += ", goroutines charged to their creators"
+	}
 	b.h.Samples, b.h.Open = b.Recording.Samples.Len(), b.Open
 	b.h.Growing = b.Recording.Profile == nil && b.Recording.End == nil
 	b.h.Times = b.HasTimes()
@@ -118,10 +122,7 @@ func (b *build) comparison(x, y *calltree.Tree, title string) error {
 // histories adds the Server View, and the Thread Views of all classes.
 func (b *build) histories() error {
 	b.h.Unit, b.h.Measure = views.Nanoseconds, "time"
-	most := b.MaxMoments
-	if most == 0 {
-		most = maxMoments
-	}
+	most := cmp.Or(b.MaxMoments, maxMoments)
 	var all []*views.History
 	for _, make := range makers {
 		h, err := make(b.Recording, b.Options, most)
@@ -161,7 +162,7 @@ func (b *build) tree(h *views.History,
 	make func(*sampledata.Recording, views.Options, int) (*views.History, error)) (*tree, error) {
 	other := b.Against.Recording
 	if other == nil {
-		return timed(h), nil
+		return &tree{Tree: h.Tree, side: sideOf(h, nil)}, nil
 	}
 	with, err := make(other, b.Options, 1) // only its sums are shown
 	if err != nil {
@@ -207,6 +208,59 @@ func (b *build) warn(warnings []sampledata.Warning) {
 		}
 		if !slices.Contains(b.h.Warnings, text) {
 			b.h.Warnings = append(b.h.Warnings, text)
+		}
+	}
+}
+
+// maxMoments is how many moments of histories a page holds at most, which is
+// about 4 MB.
+const maxMoments = 1_000_000
+
+// A clock says what the slices of a page are: each is a number of samples that
+// follow one another.
+type clock struct {
+	samples []sampleSlice
+	each    int32 // samples of a slice; the last one may have fewer
+	weights sampledata.Weights
+}
+
+// A sampleSlice is where a slice begins, how many samples it has, and what they
+// weigh.
+type sampleSlice struct {
+	at     int64 // nanoseconds since the start of the recording
+	number int32
+	weight int64
+}
+
+// newClock makes a clock for slices of some samples.
+func newClock(r *sampledata.Recording, each int32) *clock {
+	c := &clock{each: each, weights: r.Weights()}
+	n := int32(r.Samples.Len())
+	for s := int32(0); s < n; s += each {
+		number := min(each, n-s)
+		c.samples = append(c.samples,
+			sampleSlice{int64(r.Samples.Time(int(s))), number, c.weights.Of(int(s), int(s+number))})
+	}
+	return c
+}
+
+// fit makes the slices of histories equally long, and long enough to limit
+// their moments. It returns their clock.
+func fit(r *sampledata.Recording, all []*views.History, most int) *clock {
+	each := int32(1)
+	for _, h := range all {
+		each = max(each, h.Each)
+	}
+	for ; ; each *= 2 {
+		total := 0
+		for _, h := range all {
+			for h.Each < each {
+				h.Coarsen()
+			}
+			total += h.Len()
+		}
+		if total <= most || int(each) >= r.Samples.Len() {
+			return newClock(r, each)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/internal/report"
+	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/calls"
 )
@@ -26,12 +27,6 @@ type quantile struct {
 	Timed  bool          `json:"timed"`
 }
 
-// quantiles are shown of the lengths of calls.
-var quantiles = []struct {
-	name  string
-	share float64
-}{{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"longest", 1}}
-
 // callsRow is a function whose calls are shown.
 type callsRow struct {
 	Function  string     `json:"function"`
@@ -44,15 +39,15 @@ type callsRow struct {
 
 func callsRowOf(t *calls.Table) callsRow {
 	row := callsRow{Function: t.Function, Calls: len(t.Calls), Source: string(t.Source), Quantiles: []quantile{}}
-	for _, q := range quantiles {
+	for _, q := range calls.Quantiles {
 		if t.Whole() == 0 {
 			break
 		}
-		length, timed := t.Quantile(q.share)
+		length, timed := t.Quantile(q.Share)
 		if !timed {
 			length = 2 * t.Interval
 		}
-		row.Quantiles = append(row.Quantiles, quantile{q.name, length, timed})
+		row.Quantiles = append(row.Quantiles, quantile{q.Name, length, timed})
 	}
 	return row
 }
@@ -120,7 +115,11 @@ func heatMap(t *calls.Table, c calls.Condition, q url.Values) (*calls.HeatMap, e
 	if err != nil {
 		return nil, err
 	}
-	return t.HeatMap(columns, rows, c), nil
+	span, err := spanOf(q)
+	if err != nil {
+		return nil, err
+	}
+	return t.HeatMap(columns, rows, c, span), nil
 }
 
 // area returns the condition of an area in a heat map.
@@ -147,19 +146,12 @@ func (s *shown) area(q url.Values) (any, error) {
 	return map[string]string{"calls": t.Function + " " + h.Condition(a)}, nil
 }
 
-// share is a part of some calls' time, with its interval.
-type share struct {
-	Share float64 `json:"share"`
-	Low   float64 `json:"low"`
-	High  float64 `json:"high"`
-}
-
 // contrastRow is what slow calls have more of.
 type contrastRow struct {
-	Text       string `json:"text"`
-	Slow       share  `json:"slow"`
-	Rest       share  `json:"rest"`
-	Difference share  `json:"difference"`
+	Text       string            `json:"text"`
+	Slow       hotspots.Estimate `json:"slow"`
+	Rest       hotspots.Estimate `json:"rest"`
+	Difference hotspots.Estimate `json:"difference"`
 }
 
 // callRow is a call, with its number among all calls of the function.
@@ -199,9 +191,7 @@ func (s *shown) contrast(q url.Values) (any, error) {
 	}
 	for i := range contrast.More {
 		m := &contrast.More[i]
-		out.More = append(out.More, contrastRow{report.FeatureText(m),
-			share{m.Slow.Share, m.Slow.Low, m.Slow.High}, share{m.Rest.Share, m.Rest.Low, m.Rest.High},
-			share{m.Difference.Share, m.Difference.Low, m.Difference.High}})
+		out.More = append(out.More, contrastRow{report.FeatureText(m), m.Slow, m.Rest, m.Difference})
 	}
 	for _, n := range t.Numbers(c, maxListed) {
 		out.Longest = append(out.Longest, callRowOf(t, n))

@@ -106,7 +106,7 @@ func TestLatency(t *testing.T) {
 	if err != nil || function != "main.send"+name {
 		t.Fatalf("only %q is shown: %v", only, err)
 	}
-	within, err := table.Restrict(condition)
+	within, err := table.Restrict(condition, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,6 +128,19 @@ func TestLatency(t *testing.T) {
 		t.Errorf("a reload shows %s, want %s", after, before)
 	}
 	b.sameFigures("reloaded within "+only, v)
+	b.run("document.getElementById('latency-zoom').click()")
+	b.until("!cpprof.latency.map.whole && location.hash.includes('window=')")
+	if n := js[int](b, "cpprof.latency.map.cells.reduce((n, c) => n + c.chosen, 0)"); n != 20 {
+		t.Errorf("zoomed to the chosen calls, the map has %d of them", n)
+	}
+	zoomed := js[string](b, state)
+	b.do(chromedp.Reload(), chromedp.WaitReady("html[data-ready=yes]"))
+	b.until("cpprof.latency.marked && !cpprof.latency.map.whole")
+	if after := js[string](b, state); after != zoomed {
+		t.Errorf("a reload shows %s, want %s", after, zoomed)
+	}
+	b.run("document.getElementById('latency-whole').click()")
+	b.until("cpprof.latency.map.whole && !location.hash.includes('window=')")
 	b.run("document.getElementById('only-all').click()")
 	b.until("!cpprof.header.calls && !cpprof.latency.marked")
 	b.do(call(input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: "keyDown", Key: "p"}))

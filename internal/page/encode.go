@@ -5,7 +5,9 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"slices"
 
+	"github.com/cpprof/cpprof/internal/intern"
 	"github.com/cpprof/cpprof/views/calltree"
 	"github.com/klauspost/compress/flate"
 )
@@ -63,24 +65,12 @@ type viewHeader struct {
 // alternate: 0, -1, 1, -2.
 type packer struct {
 	bytes  []byte
-	frames []string
-	index  map[string]int
+	frames intern.List[string, int]
 }
 
 func (p *packer) number(n int64)  { p.bytes = binary.AppendUvarint(p.bytes, uint64(n)) }
 func (p *packer) signed(n int64)  { p.bytes = binary.AppendVarint(p.bytes, n) }
 func (s side) header() sideHeader { return sideHeader{len(s.portions), len(s.spells), len(s.sums)} }
-
-// frame returns the number of a name.
-func (p *packer) frame(name string) int {
-	n, ok := p.index[name]
-	if !ok {
-		n = len(p.frames)
-		p.index[name] = n
-		p.frames = append(p.frames, name)
-	}
-	return n
-}
 
 // clock packs the slices: when they begin, as differences; their samples; what
 // they weigh.
@@ -101,13 +91,10 @@ func (p *packer) clock(c *clock) {
 // tree packs a tree: each node's frame; and how much less deep the next node is
 // than a child of this one.
 func (p *packer) tree(t *tree) treeHeader {
-	numbers := make([]int, t.Symbols().Len())
-	for i := range numbers {
-		numbers[i] = -1
-	}
+	numbers := slices.Repeat([]int{-1}, t.Symbols().Len())
 	for _, f := range t.Funcs() {
 		if numbers[f] < 0 {
-			numbers[f] = p.frame(t.Symbols().Name(f))
+			numbers[f] = p.frames.Number(t.Symbols().Name(f))
 		}
 		p.number(int64(numbers[f]))
 	}
@@ -190,12 +177,12 @@ func (p *packer) counts(portions, values int, portion func(int) int32) {
 // pack returns the data: compressed, the length of the header, the header, and
 // the columns.
 func pack(h *header, c *clock, trees []*tree) ([]byte, error) {
-	p := &packer{index: make(map[string]int)}
+	p := new(packer)
 	p.clock(c)
 	for _, t := range trees {
 		h.Trees = append(h.Trees, p.tree(t))
 	}
-	h.Version, h.Slices, h.Each, h.Frames = 1, len(c.samples), c.each, p.frames
+	h.Version, h.Slices, h.Each, h.Frames = 1, len(c.samples), c.each, p.frames.All
 	text, err := json.Marshal(h)
 	if err != nil {
 		return nil, fmt.Errorf("packing the data of the page: %w", err)

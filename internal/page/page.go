@@ -2,12 +2,11 @@ package page
 
 import (
 	"bufio"
-	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
 	"fmt"
-	"html/template"
+	"html"
 	"io"
 	"strings"
 
@@ -54,10 +53,9 @@ var scripts = []string{"exact", "data", "sums", "tree", "colors", "canvas", "gra
 // A policy allows nothing but the page's own style and script.
 const policy = "default-src 'none'; style-src 'sha256-%s'; script-src 'sha256-%s'; img-src data:; connect-src %s; base-uri 'none'; form-action 'none'"
 
-var page = template.Must(template.ParseFS(assets, "assets/page.html"))
-
 // static is what is the same in all pages.
-var static = func() (s struct{ style, script string }) {
+var static = func() (s struct{ before, after, style, script string }) {
+	s.before, s.after, _ = strings.Cut(asset("page.html"), "{{Data}}")
 	s.style = asset("page.css")
 	var b strings.Builder
 	b.WriteString("'use strict';\n")
@@ -82,12 +80,8 @@ func Write(w io.Writer, p *Page) error {
 	if err != nil {
 		return err
 	}
-	before, after, err := shell(p.Name, "", false, false)
-	if err != nil {
-		return err
-	}
 	out := bufio.NewWriter(w)
-	out.Write(before)
+	out.WriteString(shell(p.Name, "", false, false))
 	packed := base64.NewEncoder(base64.StdEncoding, out)
 	if _, err := packed.Write(data); err != nil {
 		return err
@@ -95,40 +89,31 @@ func Write(w io.Writer, p *Page) error {
 	if err := packed.Close(); err != nil {
 		return err
 	}
-	out.Write(after)
+	out.WriteString(static.after)
 	return out.Flush()
 }
 
-// Shell returns the page without data. Its script loads the result of Data from
-// a path of the page's own server, relative to the page. It loads the data
-// again when they have changed. If lines is set, it asks for the source of
-// functions at "source". If pprof is set, the page has a link to
-// "pprof/flamegraph".
-func Shell(name, path string, lines, pprof bool) ([]byte, error) {
-	before, after, err := shell(name, path, lines, pprof)
-	return append(before, after...), err
-}
-
-// shell returns the page up to its data, and what follows that.
-func shell(name, source string, lines, pprof bool) (before, after []byte, err error) {
-	connect := "'none'"
+// shell returns the page up to its data. If there is a source, the page's script
+// loads the result of Data from this path of the page's own server, relative to
+// the page. It loads the data again when they have changed. If lines is set, it
+// asks for the source of functions at "source". If pprof is set, the page has a
+// link to "pprof".
+func shell(name, source string, lines, pprof bool) string {
+	var connect, attribute, link = "'none'", "", ""
 	if source != "" {
 		connect = "'self'"
 	}
-	const mark = "@DATA@"
-	var b bytes.Buffer
-	err = page.Execute(&b, map[string]any{
-		"Policy": fmt.Sprintf(policy, hash(static.style), hash(static.script), connect),
-		"Name":   name, "Source": source, "Lines": lines, "Data": mark, "Pprof": pprof,
-		"Style": template.CSS(static.style), "Script": template.JS(static.script),
-	})
-	if err != nil {
-		return nil, nil, fmt.Errorf("making the page: %w", err)
+	if lines {
+		attribute = ` data-lines="source"`
 	}
-	// The data come last. No name in the page can then be mistaken for the
-	// mark.
-	i := bytes.LastIndex(b.Bytes(), []byte(mark))
-	return b.Bytes()[:i:i], b.Bytes()[i+len(mark):], nil
+	if pprof {
+		link = `<a id="pprof" href="pprof" title="a profile for 'go tool pprof -http=: FILE'">pprof</a>`
+	}
+	return strings.NewReplacer(
+		"{{Policy}}", fmt.Sprintf(policy, hash(static.style), hash(static.script), connect),
+		"{{Name}}", html.EscapeString(name), "{{Source}}", html.EscapeString(source),
+		"{{Lines}}", attribute, "{{Pprof}}", link,
+		"{{Style}}", static.style, "{{Script}}", static.script).Replace(static.before)
 }
 
 // hash returns a hash as policies of browsers have it.

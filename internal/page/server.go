@@ -1,16 +1,20 @@
 package page
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"mime"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -39,8 +43,10 @@ type Content struct {
 	Name string // of the recording's file
 	// Page returns what to show. It is called again for a recording that grows.
 	Page   func() (*Page, error)
-	Source bool         // the page shows the source of functions
-	Pprof  http.Handler // answers what is below "pprof/"; nil if nothing is
+	Source bool // the page shows the source of functions
+	// Pprof writes what is shown as a profile of pprof, for the page's link; nil
+	// if there is none.
+	Pprof func(io.Writer) error
 }
 
 // maxRequests limits the requests that are answered at a time.
@@ -138,21 +144,16 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	case path == "":
 		http.Redirect(w, r, root+"/", http.StatusMovedPermanently)
 	case path == "/":
-		text, err := Shell(s.content.Name, "data", s.content.Source, s.content.Pprof != nil)
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = w.Write(text)
+		_, _ = io.WriteString(w, shell(s.content.Name, "data", s.content.Source, s.content.Pprof != nil)+static.after)
 	case path == "/data":
 		s.sendData(w, r)
 	case path == "/source" && !s.content.Source:
 		http.NotFound(w, r)
 	case answers[strings.TrimPrefix(path, "/")] != nil:
 		s.send(w, r, answers[strings.TrimPrefix(path, "/")])
-	case s.content.Pprof != nil && strings.HasPrefix(path, "/pprof/"):
-		http.StripPrefix(root+"/pprof", s.content.Pprof).ServeHTTP(w, r)
+	case path == "/pprof" && s.content.Pprof != nil:
+		s.sendPprof(w)
 	default:
 		http.NotFound(w, r)
 	}
@@ -209,6 +210,20 @@ func (s *Server) sendData(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")
 	_, _ = w.Write(made.data)
+}
+
+func (s *Server) sendPprof(w http.ResponseWriter) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var made bytes.Buffer
+	if err := s.content.Pprof(&made); err != nil {
+		s.fail(w, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment",
+		map[string]string{"filename": filepath.Base(s.content.Name) + ".pb.gz"}))
+	_, _ = w.Write(made.Bytes())
 }
 
 // Prepare makes the data of the page, so that an error is known before a

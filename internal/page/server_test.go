@@ -2,7 +2,6 @@ package page
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -42,7 +41,7 @@ func TestServer(t *testing.T) {
 	}
 	s := serve(t, Content{
 		Name: p.Name, Page: func() (*Page, error) { return p, nil }, Source: true,
-		Pprof: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "pprof ", r.URL.Path) }),
+		Pprof: func(w io.Writer) error { _, err := io.WriteString(w, "a profile"); return err },
 	})
 	host := strings.TrimPrefix(s.URL[:strings.LastIndex(strings.TrimSuffix(s.URL, "/"), "/")], "http://")
 	for _, c := range []struct {
@@ -54,7 +53,7 @@ func TestServer(t *testing.T) {
 		{"page", "GET", s.URL, [2]string{}, 200, `data-source="data"`},
 		{"data", "GET", s.URL + "data", [2]string{}, 200, string(data)},
 		{"own origin", "GET", s.URL + "data", [2]string{"Origin", "http://" + host}, 200, string(data)},
-		{"pprof", "GET", s.URL + "pprof/top", [2]string{}, 200, "pprof /top"},
+		{"pprof", "GET", s.URL + "pprof", [2]string{}, 200, "a profile"},
 		{"source", "GET", s.URL + "source?view=*&function=pkg1.f1", [2]string{}, 200, `"pkg1.f1"`},
 		{"source without a token", "GET", "http://" + host + "/source?view=*&function=main.f", [2]string{}, 403, "token"},
 		{"no token", "GET", "http://" + host + "/", [2]string{}, 403, "token"},

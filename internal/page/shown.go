@@ -4,14 +4,18 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"math"
 	"net/url"
 	"slices"
 	"strconv"
 	"sync"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/calls"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // shown is a page with what was made of it so far.
@@ -94,7 +98,7 @@ func (s *shown) within(condition string) (*Page, error) {
 		return nil, err
 	}
 	p := *s.page
-	if p.Recording, err = table.Restrict(c); err != nil {
+	if p.Recording, err = table.Restrict(c, p.Options.CreatedBy); err != nil {
 		return nil, badRequest{err}
 	}
 	return &p, nil
@@ -151,10 +155,66 @@ func (s *shown) callsOf(function string) (*calls.Table, error) {
 }
 
 // number reads a whole number of a request.
+// spanOf returns the time between from and to, in nanoseconds since the start;
+// 0 if it is not given.
+func spanOf(q url.Values) (span views.Span, err error) {
+	for name, end := range map[string]*time.Duration{"from": &span.From, "to": &span.To} {
+		if q.Get(name) == "" {
+			continue
+		}
+		ns, err := number(q, name, 0, math.MaxInt64)
+		if err != nil {
+			return span, err
+		}
+		*end = time.Duration(ns)
+	}
+	return span, nil
+}
+
 func number(q url.Values, name string, least, most int) (int, error) {
 	n, err := strconv.Atoi(q.Get(name))
 	if err != nil || n < least || n > most {
 		return 0, badRequest{fmt.Errorf("%s %q: want a whole number from %d to %d", name, q.Get(name), least, most)}
 	}
 	return n, nil
+}
+
+// lineTotals are the hits of a view's lines, within some calls.
+type lineTotals struct {
+	counted     report.LineTotals
+	view, calls string
+}
+
+// source returns the source of a function in a view, by the names that the page
+// has for them. It counts the hits of a view's lines on first use, and keeps
+// one view's counts.
+func (s *shown) source(q url.Values) (any, error) {
+	view, function, condition := q.Get("view"), q.Get("function"), q.Get("calls")
+	p, err := s.within(condition)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l := &s.lines; l.counted == nil || l.view != view || l.calls != condition {
+		v, err := p.byLine(view)
+		if err != nil {
+			return nil, badRequest{fmt.Errorf("source of %s: %w", function, err)}
+		}
+		s.lines = lineTotals{report.CountLines(v.Tree), view, condition}
+	}
+	return report.SourceOf(p.Recording, function, s.lines.counted[function]), nil
+}
+
+// byLine makes a view of the page by line.
+func (p *Page) byLine(name string) (*views.View, error) {
+	o := p.Options
+	o.Granularity = views.ByLine
+	switch {
+	case name == calltree.RootName, p.Recording.Profile != nil:
+		return views.Server(p.Recording, o)
+	case name == "":
+		return views.Threads(p.Recording, o)
+	}
+	return views.Thread(p.Recording, name, o)
 }

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -63,16 +64,10 @@ func (t *overTime) window(q url.Values) (w window, err error) {
 	if w.columns, err = number(q, "columns", 1, maxColumns); err != nil {
 		return w, err
 	}
-	w.from, w.to = t.from, t.to
-	for name, end := range map[string]*time.Duration{"from": &w.from, "to": &w.to} {
-		if q.Get(name) == "" {
-			continue
-		}
-		n, err := strconv.ParseInt(q.Get(name), 10, 64)
-		if err != nil || n < 0 {
-			return w, badRequest{fmt.Errorf("%s %q: want nanoseconds since the start", name, q.Get(name))}
-		}
-		*end = time.Duration(n)
+	span, err := spanOf(q)
+	w.from, w.to = cmp.Or(span.From, t.from), cmp.Or(span.To, t.to)
+	if err != nil {
+		return w, err
 	}
 	if w.from >= w.to || w.to > math.MaxInt64/2 {
 		return w, badRequest{fmt.Errorf("from %d to %d: want a span of time", w.from, w.to)}
@@ -271,7 +266,7 @@ type moment struct {
 	Typed   int           `json:"typed"`
 	Text    string        `json:"text"`
 	Lock    string        `json:"lock"`
-	Certain bool          `json:"certain"`
+	Verb    string        `json:"verb"`   // what holders are to its wait
 	Frames  []string      `json:"frames"` // the outermost first
 	Holders []moment      `json:"holders"`
 }
@@ -314,7 +309,8 @@ func (s *shown) momentOf(t *overTime, g sampledata.GoroutineID, at time.Duration
 	}
 	run := r.Runs.At(int(seg.Run))
 	doing := views.DoingOf(run)
-	m.From, m.To, m.Typed, m.Text, m.Certain = seg.From, seg.To, int(doing.Time()), doing.Words(), run.Evidence.Blames()
+	m.From, m.To, m.Typed, m.Text = seg.From, seg.To, int(doing.Time()), doing.Words()
+	m.Verb = report.HolderVerb(doing, run.Evidence.Blames())
 	if doing == views.AwaitingLock {
 		s.mu.Lock() // names are found on first use
 		m.Lock = t.lock(run)

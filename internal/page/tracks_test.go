@@ -9,10 +9,12 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/cpprof/cpprof/internal/fixture"
+	"github.com/cpprof/cpprof/sampledata"
 )
 
 // The tracks of classes, of goroutines and of holders, and what a goroutine did. Bad questions get an error that names what is wrong.
@@ -39,7 +41,7 @@ func TestTracks(t *testing.T) {
 		{"tracks", "first=0&rows=9&columns=9&from=5&to=5", `from 5 to 5: want a span`},
 		{"tracks", fmt.Sprintf("first=0&rows=9&columns=9&to=%d", math.MaxInt64), `want a span`},
 		{"moment", "goroutine=2&at=100000000", `"text":"waits for a lock taken in main.lock`},
-		{"moment", "goroutine=2&at=100000000", `"certain":true`},
+		{"moment", "goroutine=2&at=100000000", `"verb":"holds it"`},
 		{"moment", "goroutine=2&at=100000000", `"holders":[{"id":1,"class":"go:main.hold`},
 		{"moment", "goroutine=2&at=0", `"text":"is not there"`},
 		{"moment", "goroutine=2&at=1e9", `at "1e9": want`},
@@ -66,6 +68,59 @@ func TestTracks(t *testing.T) {
 			t.Errorf("%s?%s: %.1500s, want %s", c.what, c.query, got, c.want)
 		}
 	}
+}
+
+// waitsFor makes a recording in which goroutine 2 waits, and goroutine 1 is
+// known, with some evidence, as the one that ends the wait.
+func waitsFor(state sampledata.RunState, reason string, e sampledata.Evidence) *sampledata.Recording {
+	b := sampledata.NewBuilder(sampledata.Header{})
+	f := b.Function(sampledata.Function{Name: "main.run"})
+	stack := b.Node(sampledata.Node{Parent: sampledata.NoStack, Function: f, Line: 1})
+	one := b.Goroutine(sampledata.Goroutine{ID: 1, Start: f})
+	two := b.Goroutine(sampledata.Goroutine{ID: 2, Start: f})
+	waits := sampledata.State{Stack: stack, Run: state, Reason: reason, Evidence: e,
+		Holders: b.HolderSet([]sampledata.GoroutineID{one})}
+	changes := []sampledata.Change{
+		{Goroutine: one, State: sampledata.State{Stack: stack, Run: sampledata.Running}},
+		{Goroutine: two, State: waits},
+	}
+	for i := range 20 {
+		if err := b.Sample(sampledata.Sample{Time: time.Duration(i+1) * time.Millisecond}, changes); err != nil {
+			panic(err) // can't happen: the samples are valid
+		}
+		changes = nil
+	}
+	if err := b.Finish(sampledata.End{Cause: sampledata.EndDuration, Time: time.Second}); err != nil {
+		panic(err)
+	}
+	return b.Recording()
+}
+
+// What a goroutine is to the wait of another one is in the words of report.
+func TestHolderVerb(t *testing.T) {
+	tab := newTab(t)
+	for _, c := range []struct {
+		state  sampledata.RunState
+		reason string
+		e      sampledata.Evidence
+		want   string
+	}{
+		{sampledata.Blocked, "sync.Mutex.Lock", sampledata.Inferred, "goroutine 1 holds it: go:main.run"},
+		{sampledata.Waiting, "sync.WaitGroup.Wait", sampledata.Likely, "goroutine 1 is waited for: go:main.run"},
+		{sampledata.Waiting, "chan receive", sampledata.Likely, "goroutine 1 probably has it: go:main.run"},
+		{sampledata.Waiting, "chan receive", sampledata.Ambiguous, "goroutine 1 may end it: go:main.run"},
+	} {
+		p := pageOf("waits.cpprof", waitsFor(c.state, c.reason, c.e))
+		s := serve(t, Content{Name: p.Name, Page: func() (*Page, error) { return p, nil }})
+		tab.do(chromedp.Navigate(s.URL+"#picture=tracks&goroutine=2"), chromedp.WaitReady("html[data-ready=yes]"))
+		tab.until("cpprof.tracks.part && cpprof.tracks.part.rows.length")
+		tab.run("cpprof.tracks.tell(cpprof.tracks.part.rows[0], 9e6, {clientX: 99, clientY: 99})")
+		tab.until("!document.getElementById('tip').hidden")
+		if tip := js[string](tab, "document.getElementById('tip').innerText"); !strings.Contains(tip, c.want) {
+			t.Errorf("%s, %v: %s, want %s", c.reason, c.e, tip, c.want)
+		}
+	}
+	tab.calm()
 }
 
 // From a slow call, a click leads to its goroutine's track, with the holder below it; a click on the track to its stack in the graph. A

@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/cpprof/cpprof/internal/exact"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/calltree"
@@ -22,11 +23,6 @@ type side struct {
 	portions []views.Portion // in the order of their nodes
 	spells   []views.Spell   // by portion, then by First
 	sums     []views.Sum     // in place of spells, or beside them, by portion, then by slice
-}
-
-// timed returns the tree of a history.
-func timed(h *views.History) *tree {
-	return &tree{Tree: h.Tree, side: sideOf(h, nil)}
 }
 
 // sideOf returns the portions and moments of a history in the order of a side.
@@ -115,9 +111,7 @@ func (s *side) put(kind views.PortionKind, n int32, parts, weight, hits int64) {
 // putTotal is put for exact numbers. What the script's integers can't hold is
 // rounded.
 func (s *side) putTotal(kind views.PortionKind, n int32, t calltree.Total) {
-	parts := new(big.Int).Set(t.Weight.Denom())
-	common := new(big.Int).GCD(nil, nil, parts, t.Hits.Denom())
-	parts.Mul(parts, new(big.Int).Quo(t.Hits.Denom(), common))
+	parts := exact.Multiple(t.Weight.Denom(), t.Hits.Denom())
 	if !parts.IsInt64() || parts.Int64() > roundedParts {
 		parts.SetInt64(roundedParts)
 	}
@@ -134,9 +128,7 @@ func (s *side) putTotal(kind views.PortionKind, n int32, t calltree.Total) {
 const roundedParts = 1 << 30
 
 func timesRounded(x *big.Rat, parts *big.Int) *big.Int {
-	n := new(big.Int).Mul(x.Num(), parts)
-	n.Lsh(n, 1).Add(n, x.Denom())
-	return n.Div(n, new(big.Int).Lsh(x.Denom(), 1))
+	return exact.Nearest(new(big.Rat).Mul(x, new(big.Rat).SetInt(parts)))
 }
 
 // united returns one tree for the nodes of two trees, and, for each node of

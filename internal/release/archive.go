@@ -4,21 +4,64 @@ import (
 	"archive/tar"
 	"compress/gzip"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
-// writeArchive writes the files of a folder. Owners and dates are not those
-// of this machine.
-func (r *release) writeArchive(path, folder string) error {
-	list, err := files(folder)
+// An entry is one file of an archive, or a folder if it has no source.
+type entry struct {
+	name   string
+	mode   int64
+	source string
+}
+
+// writeTar writes entries in their order, without the owners and dates of
+// this machine.
+func (r *release) writeTar(w io.Writer, list []entry) error {
+	all := tar.NewWriter(w)
+	for _, e := range list {
+		h := &tar.Header{Typeflag: tar.TypeDir, Name: e.name, Mode: e.mode, ModTime: r.date,
+			Format: tar.FormatUSTAR}
+		var text []byte
+		if e.source != "" {
+			var err error
+			if text, err = os.ReadFile(e.source); err != nil {
+				return err
+			}
+			h.Typeflag, h.Size = tar.TypeReg, int64(len(text))
+		}
+		if err := all.WriteHeader(h); err != nil {
+			return err
+		}
+		if _, err := all.Write(text); err != nil {
+			return err
+		}
+	}
+	return all.Close()
+}
+
+// entries returns the files of a folder, below another name of it.
+func entries(folder, top string) (list []entry, err error) {
+	names, err := files(folder)
+	for _, name := range names {
+		list = append(list, entry{path.Join(top, name), mode(name), filepath.Join(folder, name)})
+	}
+	return list, err
+}
+
+// writeArchive writes the files of a folder.
+func (r *release) writeArchive(to, folder string) error {
+	list, err := entries(folder, strings.TrimSuffix(filepath.Base(to), ".tar.gz"))
 	if err != nil {
 		return err
 	}
-	f, err := os.Create(path)
+	f, err := os.Create(to)
 	if err != nil {
 		return err
 	}
@@ -27,34 +70,12 @@ func (r *release) writeArchive(path, folder string) error {
 	if err != nil {
 		return err
 	}
-	all := tar.NewWriter(packed)
-	top := strings.TrimSuffix(filepath.Base(path), ".tar.gz")
-	for _, name := range list {
-		text, err := os.ReadFile(filepath.Join(folder, name))
-		if err != nil {
-			return err
-		}
-		h := &tar.Header{Typeflag: tar.TypeReg, Name: top + "/" + filepath.ToSlash(name),
-			Size: int64(len(text)), Mode: mode(name), ModTime: r.date, Format: tar.FormatUSTAR}
-		if err := all.WriteHeader(h); err != nil {
-			return err
-		}
-		if _, err := all.Write(text); err != nil {
-			return err
-		}
-	}
-	if err := all.Close(); err != nil {
-		return err
-	}
-	if err := packed.Close(); err != nil {
-		return err
-	}
-	return f.Close()
+	return errors.Join(r.writeTar(packed, list), packed.Close(), f.Close())
 }
 
 // mode returns the permissions of a file.
 func mode(name string) int64 {
-	if name == "cpprof" || name == "cpprof.exe" {
+	if slices.Contains(programs, strings.TrimSuffix(name, ".exe")) {
 		return 0o755
 	}
 	return 0o644
@@ -69,24 +90,11 @@ func writeChecksums(folder string) error {
 	}
 	var text strings.Builder
 	for _, name := range list {
-		sum, err := checksum(filepath.Join(folder, name))
+		content, err := os.ReadFile(filepath.Join(folder, name))
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(&text, "%x  %s\n", sum, name)
+		fmt.Fprintf(&text, "%x  %s\n", sha256.Sum256(content), name)
 	}
 	return os.WriteFile(filepath.Join(folder, "SHA256SUMS"), []byte(text.String()), 0o666)
-}
-
-func checksum(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return nil, err
-	}
-	return h.Sum(nil), nil
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -73,8 +74,8 @@ contents:
 func installed(name string) string {
 	base := filepath.Base(name)
 	switch {
-	case name == "cpprof":
-		return "/usr/bin/cpprof"
+	case slices.Contains(programs, name):
+		return "/usr/bin/" + name
 	case name == "LICENSE":
 		return "/usr/share/doc/cpprof/copyright"
 	case filepath.Dir(name) == pages:

@@ -27,12 +27,6 @@ type Calls struct {
 	Width     int
 }
 
-// shownQuantiles are the quantiles of the lengths of calls.
-var shownQuantiles = []struct {
-	name  string
-	share float64
-}{{"p50", 0.50}, {"p90", 0.90}, {"p99", 0.99}, {"longest", 1}}
-
 // touching is the share of Table.Touching from which calls that seem to be one
 // may be several.
 const touching = 0.3
@@ -56,6 +50,7 @@ func (c *Calls) Write(w io.Writer) {
 			calls.LeastSlow)
 	} else {
 		b.WriteString(c.split())
+		b.WriteString(c.alone())
 		b.WriteString(c.more())
 	}
 	b.WriteString(c.longest())
@@ -78,9 +73,9 @@ func (c *Calls) head(b *strings.Builder) {
 	}
 	termtext.Fprintf(b, "%s: %s seen in %s%s\n", c.Function, Counted(len(c.Calls), "call"), span(c.Duration), rate)
 	var times []string
-	for _, q := range shownQuantiles {
+	for _, q := range calls.Quantiles {
 		if c.Whole() > 0 {
-			times = append(times, q.name+" "+c.length(q.share))
+			times = append(times, q.Name+" "+c.length(q.Share))
 		}
 	}
 	if len(times) > 0 {
@@ -99,6 +94,9 @@ func (c *Calls) head(b *strings.Builder) {
 			Counted(n, "call"), what)
 	}
 	b.WriteString(c.sourceText())
+	if len(c.Calls) == 0 && c.Source == calls.Uprobes {
+		b.WriteString("No call began in this time. Those that began earlier are not seen: record it without --calls, and the samples show them.\n")
+	}
 	if c.Touching >= touching {
 		termtext.Fprintf(b, "After %s of the returns, the goroutine was outside in one sample only: some calls are likely to be several that followed one another.\n",
 			sharePercent(c.Touching))
@@ -144,9 +142,22 @@ func (c *Calls) split() string {
 			t.add(typed.Name(), aboutShare(slow), aboutShare(rest)+" ")
 		}
 	}
+	if len(t.rows) == 1 {
+		return "No sample is inside of them: they are too short to say what they do.\n"
+	}
 	var b strings.Builder
 	t.write(&b)
 	return b.String()
+}
+
+// alone says that one call has much of the time of the slow ones, and how to
+// leave it out.
+func (c *Calls) alone() string {
+	if 4*c.Slow.Longest <= c.Slow.Total {
+		return ""
+	}
+	return termtext.Sprintf("One call has %s of the time of the slow ones. --slow '%s < %v' leaves it out.\n",
+		sharePercent(float64(c.Slow.Longest)/float64(c.Slow.Total)), c.Condition, c.Slow.Longest.Truncate(time.Microsecond))
 }
 
 // more writes what slow calls have more of.
@@ -178,6 +189,9 @@ func FeatureText(m *calls.Common) string {
 		return termtext.Sprintf("%s, in %s", what, m.Function)
 	case calls.HeldBy:
 		text := termtext.Sprintf("waits for %s, which %s holds", LockWords(m.Lock), m.Class)
+		if m.Doing != 0 {
+			text = termtext.Sprintf("%s, in %s, for what %s probably has", m.Doing.Words(), m.Function, m.Class)
+		}
 		if a := m.Meanwhile; a != nil {
 			text += termtext.Sprintf(" (%s of that it %s, in %s)", sharePercent(a.Share), a.Doing.Words(), a.Function)
 		}
@@ -204,6 +218,19 @@ func FeatureText(m *calls.Common) string {
 		return "is at " + spanText(m.From, m.To)
 	}
 	return termtext.Sprintf("has the label %s", m.Label)
+}
+
+// HolderVerb says what a goroutine is to the wait of another one.
+func HolderVerb(wait views.Doing, certain bool) string {
+	switch {
+	case !certain:
+		return "may end it"
+	case wait == views.AwaitingGroup:
+		return "is waited for"
+	case wait == views.AwaitingLock:
+		return "holds it"
+	}
+	return "probably has it"
 }
 
 // LockWords names a lock.
@@ -298,9 +325,9 @@ func (c *Calls) WriteJSON(w io.Writer) error {
 		Quantiles: map[string]time.Duration{}, Condition: c.Condition.String(), TooFew: c.TooFew(),
 		Slow: c.sideJSON(&c.Slow), Rest: c.sideJSON(&c.Rest), More: []moreJSON{}, Calls: []callJSON{},
 		Basis: BasisOf(c.Recording)}
-	for _, q := range shownQuantiles {
-		if length, timed := c.Quantile(q.share); timed {
-			out.Quantiles[q.name] = length
+	for _, q := range calls.Quantiles {
+		if length, timed := c.Quantile(q.Share); timed {
+			out.Quantiles[q.Name] = length
 		}
 	}
 	for i := range c.More {
@@ -385,11 +412,7 @@ func StepText(s *calls.Step) string {
 		if i == 3 {
 			return text + fmt.Sprintf(", and %d more", len(s.Holders)-i)
 		}
-		verb := "may end it"
-		if s.Certain {
-			verb = "holds it"
-		}
-		text += termtext.Sprintf("; goroutine %d %s", h.ID, verb)
+		text += termtext.Sprintf("; goroutine %d %s", h.ID, HolderVerb(s.Doing, s.Certain))
 		if h.Class != "" {
 			text += termtext.Sprintf(": %s %s, in %s", h.Class, h.Doing.Words(), h.Function)
 		}

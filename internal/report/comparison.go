@@ -260,8 +260,7 @@ func (e *comparedEntry) json(labels *labelled) comparedJSON {
 		Overlap: labels.overlap(e.entry),
 	}
 	if e.own.New != nil {
-		own := float(e.own.Difference())
-		j.Own = &own
+		j.Own = new(float(e.own.Difference()))
 	}
 	for _, c := range e.children {
 		j.Children = append(j.Children, c.json(labels))

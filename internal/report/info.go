@@ -225,7 +225,7 @@ type locksInfo struct {
 // InfoJSON writes the same as JSON: times in nanoseconds, shares of 1.
 func InfoJSON(w io.Writer, r *sampledata.Recording) error {
 	if r.Profile != nil {
-		return profileInfoJSON(w, r)
+		return writeJSON(w, profileInfoOf(r))
 	}
 	if r.Header.Sampler.Backend == sampledata.FromTrace ||
 		r.Header.Sampler.Backend == sampledata.FromDump {

@@ -17,7 +17,6 @@ type Monitors struct {
 	Table *metrics.Table
 	List  metrics.List
 	Of    string // the list's name; "" for all samples
-	Width int    // of the screen; 0: no limit
 }
 
 // A monitorRow is one monitor or metric. What is undefined is null.

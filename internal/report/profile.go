@@ -184,8 +184,7 @@ func (p *Profile) entry(e *refine.Entry, labels *labelled) entryJSON {
 		Overlap: labels.overlap(e), Shared: e.Shared,
 	}
 	if own, known := p.Session.Own(e); known {
-		cost := float(p.Session.Tree().Main().Cost(own))
-		j.Own = &cost
+		j.Own = new(float(p.Session.Tree().Main().Cost(own)))
 	}
 	if p.Session.Collapsed(e) {
 		return j

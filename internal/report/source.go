@@ -64,7 +64,10 @@ type Source struct {
 	Function string       `json:"function"`
 	Place    string       `json:"place,omitempty"`   // FILE:LINE of the declaration
 	Missing  string       `json:"missing,omitempty"` // why there is no text
+	File     string       `json:"file,omitempty"`    // on this machine, if there is a text
 	Lines    []SourceLine `json:"lines"`
+
+	declared int // the line
 }
 
 // A SourceLine is one line of a Source.
@@ -80,14 +83,16 @@ type SourceLine struct {
 
 // SourceOf returns the source of a function, with the hits of its lines.
 func SourceOf(r *sampledata.Recording, function string, counted map[int]calltree.Total) Source {
-	s := Source{Function: function}
 	f := functionNamed(r, function)
+	s := Source{Function: function, declared: int(f.Line)}
 	if f.File != "" {
 		s.Place = fmt.Sprintf("%s:%d", f.File, f.Line)
 	}
 	text, err := sourceText(f.File)
 	if err != nil {
 		s.Missing = err.Error()
+	} else {
+		s.File = f.File
 	}
 	hot := hottest(counted)
 	before := 0
@@ -105,6 +110,16 @@ func SourceOf(r *sampledata.Recording, function string, counted map[int]calltree
 		s.Lines = append(s.Lines, l)
 	}
 	return s
+}
+
+// Line returns the number of the hottest line or, without hits, of the first.
+func (s *Source) Line() int {
+	for _, l := range s.Lines {
+		if l.Hottest {
+			return l.Number
+		}
+	}
+	return max(1, s.declared)
 }
 
 // hottest returns the weight of the line with most weight, or 1 if that is

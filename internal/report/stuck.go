@@ -108,7 +108,10 @@ func megabytes(n int64) string {
 func (s *Stuck) writeFinding(b *strings.Builder, f *stuck.Finding) {
 	fmt.Fprintf(b, "\n%s %s: %s\n", Counted(f.Count, "goroutine"), verdictOf(f), causeOf(f))
 	for i, g := range f.Groups {
-		s.writeGroup(b, "  ", g, f.Lock[i])
+		termtext.Fprintf(b, "  %s%s\n", groupText(g, f.Lock[i]), heldText(f, i))
+		for _, f := range shown(g.Calls) {
+			termtext.Fprintf(b, "      %s  %s:%d\n", f.Function, f.File, f.Line)
+		}
 	}
 	if len(f.Behind) > 0 {
 		termtext.Fprintf(b, "  behind %s: %s\n", them(len(f.Groups)), behindText(f.Behind))
@@ -116,6 +119,7 @@ func (s *Stuck) writeFinding(b *strings.Builder, f *stuck.Finding) {
 	if more := keptText(f); more != "" {
 		fmt.Fprintf(b, "  %s\n", more)
 	}
+	fmt.Fprintf(b, "  try: %s\n", f.Remedy())
 }
 
 // keptText says since when goroutines wait, and what they keep; "" if neither
@@ -163,21 +167,25 @@ func groupText(g *sampledata.MarkedGroup, name string) string {
 	return text
 }
 
+// heldText returns where goroutines in a circle have taken a lock, if others
+// in the circle wait for it.
+func heldText(f *stuck.Finding, group int) string {
+	taken := f.Taken[group]
+	if taken == "" || f.Fault != stuck.Circle && f.Fault != stuck.Recursive {
+		return ""
+	}
+	holds := "; may hold"
+	if f.Sure {
+		holds = "; holds"
+	}
+	return holds + " a lock that was taken in " + taken
+}
+
 func them(groups int) string {
 	if groups == 1 {
 		return "it"
 	}
 	return "them"
-}
-
-// writeGroup writes goroutines at one place.
-func (s *Stuck) writeGroup(b *strings.Builder, indent string, g *sampledata.MarkedGroup,
-	lock string) {
-	termtext.Fprintf(b, "%s%s", indent, groupText(g, lock))
-	b.WriteString("\n")
-	for _, f := range shown(g.Calls) {
-		termtext.Fprintf(b, "%s    %s  %s:%d\n", indent, f.Function, f.File, f.Line)
-	}
 }
 
 // shown leaves out the frames of the runtime and of package sync that every
@@ -274,4 +282,72 @@ var endings = map[sampledata.Wait]string{
 	sampledata.ForChannels:  "use one of the channels",
 	sampledata.ForCondition: "signal the condition",
 	sampledata.ForGroup:     "end the wait of the group",
+}
+
+// stuckJSON is the output of Stuck.WriteJSON.
+type stuckJSON struct {
+	Program     string         `json:"program,omitempty"`
+	PID         int64          `json:"pid,omitempty"`
+	Goroutines  int            `json:"goroutines"`
+	Stuck       int            `json:"stuck"`
+	Others      int            `json:"not_proved"`
+	Findings    []stuckFinding `json:"findings"`
+	Proved      bool           `json:"proved"`
+	Doubt       string         `json:"doubt,omitempty"`
+	Passes      int            `json:"passes"`
+	Seconds     float64        `json:"seconds"` // that the passes took
+	LongestHalt float64        `json:"longest_halt_ms"`
+	Heap        int64          `json:"heap_bytes"`
+	MaxHalt     float64        `json:"needs_halt_ms,omitempty"` // what a proof would take
+	MaxMemory   int64          `json:"needs_memory,omitempty"`
+	Basis
+}
+
+type stuckFinding struct {
+	Fault   string             `json:"fault"`
+	Cause   string             `json:"cause"`
+	Remedy  string             `json:"remedy"`
+	Verdict sampledata.Verdict `json:"verdict"`
+	Count   int                `json:"goroutines"`
+	Sure    bool               `json:"holders_inferred"`
+	Kept    *int64             `json:"kept_bytes,omitempty"`
+	Waited  float64            `json:"waited_seconds,omitempty"`
+	Groups  []stuckGroup       `json:"groups"`
+	Behind  []stuckGroup       `json:"behind,omitempty"`
+}
+
+type stuckGroup struct {
+	*sampledata.MarkedGroup
+	WaitsFor  string `json:"waits_for,omitempty"`
+	TakenIn   string `json:"taken_in,omitempty"` // of the lock that others wait for
+	CreatedBy string `json:"created_by,omitempty"`
+}
+
+// WriteJSON writes the answer as JSON.
+func (s *Stuck) WriteJSON(w io.Writer) error {
+	m := s.Marking
+	j := stuckJSON{
+		Program: s.Program, PID: s.PID, Goroutines: m.Goroutines, Stuck: s.Answer.Stuck,
+		Others: s.Others, Proved: m.Proved,
+		Doubt: m.Doubt, Findings: []stuckFinding{}, Passes: m.Passes, Seconds: m.Took.Seconds(),
+		LongestHalt: m.MaxHalt.Seconds() * 1e3, Heap: m.Heap, MaxHalt: m.NeedsHalt.Seconds() * 1e3,
+		MaxMemory: m.NeedsMemory, Basis: s.Basis,
+	}
+	for _, f := range s.Findings {
+		one := stuckFinding{
+			Fault: string(f.Fault), Cause: causeOf(&f), Remedy: f.Remedy(), Verdict: f.Verdict, Count: f.Count,
+			Sure: f.Sure, Waited: f.Waited.Seconds(),
+		}
+		if f.Kept >= 0 {
+			one.Kept = &f.Kept
+		}
+		for i, g := range f.Groups {
+			one.Groups = append(one.Groups, stuckGroup{g, f.Lock[i], f.Taken[i], g.Creator.Function})
+		}
+		for _, g := range f.Behind {
+			one.Behind = append(one.Behind, stuckGroup{g, g.Name, "", g.Creator.Function})
+		}
+		j.Findings = append(j.Findings, one)
+	}
+	return writeJSON(w, j)
 }

@@ -26,6 +26,9 @@ func Title(r *sampledata.Recording, root string, o views.Options, idle *big.Rat)
 	if o.Granularity != views.ByFunction {
 		name += ", by " + o.Granularity.String()
 	}
+	if o.CreatedBy {
+		name += ", goroutines charged to their creators"
+	}
 	if idle.Sign() > 0 {
 		name += ", without " + percent(idle) + " that waited for work"
 	}

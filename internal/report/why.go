@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/internal/words"
@@ -181,6 +182,10 @@ func (y *Why) Verdict() string {
 		return "Nothing stands out: the program works, and is balanced. " + used +
 			", and no lock, wait or piece of code costs much."
 	}
+	if s := y.Few; s != nil {
+		return termtext.Sprintf("Nothing is certain yet: %d of the calls of %s took %s or more, half of all at most %s; that is too few to say why. %s. Record for longer.",
+			s.Calls, s.Function, brief(s.Least), brief(s.Usual), used)
+	}
 	return termtext.Sprintf("Nothing is certain yet: %s are not enough evidence. %s. Record for longer.", Counted(y.Samples, "sample"), used)
 }
 
@@ -205,6 +210,9 @@ func stillText(all []why.Still) string {
 	var list []string
 	for _, s := range all[:min(len(all), maxStill)] {
 		text := cmp.Or(s.Reason, "waiting") + " in " + s.Function
+		if s.Waited > 0 {
+			text += fmt.Sprintf(", for at least %v", s.Waited.Round(time.Second))
+		}
 		if len(all) > 1 {
 			text = termtext.Sprintf("%d: %s", s.Count, text)
 		}
@@ -245,8 +253,8 @@ func (y *Why) rest(b *strings.Builder) {
 	if len(y.Resting) == 0 || y.State == why.TooLittle {
 		return
 	}
-	var list, still []string
-	for _, r := range y.Resting[:min(len(y.Resting), maxResting)] {
+	var resting, still []string
+	for _, r := range y.Resting {
 		text := termtext.Sprintf("%s (%s", termtext.Printable(r.Class), counted(r.Alive))
 		switch {
 		case r.Still >= 0.5:
@@ -257,17 +265,20 @@ func (y *Why) rest(b *strings.Builder) {
 		case r.Does != "":
 			text += "; " + r.Does
 		}
-		list = append(list, text+")")
-	}
-	if more := len(y.Resting) - len(list) - len(still); more > 0 {
-		list = append(list, termtext.Sprintf("and %d more", more))
+		resting = append(resting, text+")")
 	}
 	var sentences []string
-	if len(list) > 0 {
-		sentences = append(sentences, "Not slow: "+strings.Join(list, ", ")+".")
-	}
-	if len(still) > 0 {
-		sentences = append(sentences, "Not seen to move: "+strings.Join(still, ", ")+".")
+	for _, of := range []struct {
+		title   string
+		classes []string
+	}{{"Not slow", resting}, {"Not seen to move", still}} {
+		if len(of.classes) > 0 {
+			list := first(of.classes, maxResting)
+			if more := len(of.classes) - len(list); more > 0 {
+				list = append(list, fmt.Sprintf("and %d more", more))
+			}
+			sentences = append(sentences, of.title+": "+strings.Join(list, ", ")+".")
+		}
 	}
 	termtext.Fprintf(b, "\n%s\n",
 		termtext.Text(wrapped(y.shortened(strings.Join(sentences, " ")), 0, whyWidth)))

@@ -41,7 +41,7 @@ func TestNamesFitTheWidth(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, write := range []func(b *strings.Builder, width int){
-		func(b *strings.Builder, width int) { (&Classes{r, classes, width}).Write(b) },
+		func(b *strings.Builder, width int) { (&Classes{Recording: r, List: classes, Width: width}).Write(b) },
 		func(b *strings.Builder, width int) {
 			(&ClassesCompared{Pairs: views.PairClasses(classes, classes), Width: width}).Write(b)
 		},

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/cpprof/cpprof/internal/bigtree"
+	"github.com/cpprof/cpprof/internal/bench/bigtree"
 	"github.com/cpprof/cpprof/views/calltree"
 )
 

@@ -68,10 +68,7 @@ func newXProfile(t *calltree.Tree, o XOptions) *xprofile {
 // shallowest returns for each function the least level at which it occurs, or
 // -1 if it does not occur.
 func shallowest(t *calltree.Tree) []int {
-	least := make([]int, t.Symbols().Len())
-	for f := range least {
-		least[f] = -1
-	}
+	least := slices.Repeat([]int{-1}, t.Symbols().Len())
 	level := make([]int32, t.Len())
 	for n, p := range t.Parents() {
 		if n > 0 {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+	"slices"
 	"strconv"
 
 	"github.com/cpprof/cpprof/views/calltree"
@@ -319,12 +320,8 @@ func (o XOptions) reaches(r XRow) bool {
 	if o.MinCum == nil || o.MinCum.Sign() <= 0 {
 		return true
 	}
-	for _, w := range r.Weights {
-		if w.Cum.Cost().Cmp(o.MinCum) >= 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Weights,
+		func(w XWeight) bool { return w.Cum.Cost().Cmp(o.MinCum) >= 0 })
 }
 
 func (o XOptions) keeps(name string) bool { return o.Keep == nil || o.Keep(name) }

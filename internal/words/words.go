@@ -4,9 +4,11 @@ package words
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/cpprof/cpprof/internal/termtext"
 )
@@ -85,4 +87,29 @@ func octal(word string) string {
 		}
 	}
 	return "$'" + b.String() + "'"
+}
+
+// CommonPrefix returns the characters with which all texts begin.
+func CommonPrefix(texts []string) string {
+	if len(texts) == 0 {
+		return ""
+	}
+	common := texts[0]
+	for _, t := range texts[1:] {
+		n := 0
+		for n < len(common) && n < len(t) && common[n] == t[n] {
+			n++
+		}
+		common = common[:n]
+	}
+	for !utf8.ValidString(common) {
+		common = common[:len(common)-1]
+	}
+	return common
+}
+
+// HasPrefix reports whether a text begins with one of some prefixes.
+func HasPrefix(text string, prefixes ...string) bool {
+	return slices.ContainsFunc(prefixes,
+		func(prefix string) bool { return strings.HasPrefix(text, prefix) })
 }

@@ -162,7 +162,7 @@ func TestResidualIsWhatTheDefinitionsLeave(t *testing.T) {
 		for range rapid.IntRange(0, 4).Draw(t, "labels") {
 			r.cover(r.profile.Summary(drawPath(t, "label")...))
 			for i := range r.sides {
-				checkResidual(t, &r.sides[i], len(r.starts))
+				checkResidual(t, &r.sides[i], len(r.starts.All))
 			}
 		}
 	})

@@ -3,7 +3,7 @@ package hotspots
 import (
 	"math"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"github.com/cpprof/cpprof/internal/student"
 )
 
 // An Estimate is a share, with an interval that contains the true share with
@@ -168,7 +168,7 @@ const normal = 1.959964
 // quantile returns the same of Student's distribution: the error itself is
 // estimated.
 func (r Ratio) quantile() float64 {
-	return distuv.StudentsT{Sigma: 1, Nu: r.freedom}.Quantile(0.975)
+	return student.Quantile(0.975, r.freedom)
 }
 
 // Estimated returns the share of the hits in the bases by weight. Each

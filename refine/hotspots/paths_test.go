@@ -13,7 +13,7 @@ import (
 // TestVectorsSearch compares the search over call paths with the vectors.
 func TestVectorsSearch(t *testing.T) {
 	for _, file := range vectors.Files(t, "search*.json") {
-		var v vectors.Searches
+		var v searches
 		vectors.Decode(t, file, &v)
 		if len(v.Cases) == 0 {
 			t.Errorf("%s: no cases", file)
@@ -34,7 +34,7 @@ func above(threshold *big.Rat) Test {
 	}
 }
 
-func compare(t *testing.T, c *vectors.SearchCase) {
+func compare(t *testing.T, c *searchCase) {
 	tree := c.Tree(t)
 	found := FindPaths(tree, above(&c.Threshold.Rat))
 	costs := map[string]*big.Rat{}
@@ -58,7 +58,7 @@ func compare(t *testing.T, c *vectors.SearchCase) {
 	}
 }
 
-func same(t *testing.T, what string, got map[string]*big.Rat, want []vectors.CostedPath) {
+func same(t *testing.T, what string, got map[string]*big.Rat, want []costedPath) {
 	t.Helper()
 	if len(got) != len(want) {
 		t.Errorf("%s: %d paths, want %d", what, len(got), len(want))

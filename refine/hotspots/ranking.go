@@ -19,12 +19,12 @@ type ranking struct {
 
 // newRanking returns the ranking of a residual, in which all starts have changed.
 func newRanking(r *residual) *ranking {
-	q := &ranking{scores: make([]float64, len(r.starts)), isDirty: make([]bool, len(r.starts))}
+	q := &ranking{scores: make([]float64, len(r.starts.All)), isDirty: make([]bool, len(r.starts.All))}
 	for _, s := range r.sides {
 		q.left = append(q.left, make([]int64, len(s.planes)))
-		q.counted = append(q.counted, digitsOf(len(s.planes), len(r.starts)))
+		q.counted = append(q.counted, digitsOf(len(s.planes), len(r.starts.All)))
 	}
-	for id := range int32(len(r.starts)) {
+	for id := range int32(len(r.starts.All)) {
 		q.change(id)
 	}
 	return q

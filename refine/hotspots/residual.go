@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/cpprof/cpprof/internal/intern"
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
@@ -15,8 +16,7 @@ import (
 // Typed time alone, such as "something runs", would say too little.
 type residual struct {
 	profile *Trees
-	starts  []start
-	index   map[start]int32
+	starts  intern.List[start, int32]
 	sides   []residualSide
 	ranking *ranking
 }
@@ -40,10 +40,10 @@ type residualSide struct {
 func newResidual(of *Trees) *residual {
 	copied := *of
 	copied.sides = nil
-	r := &residual{profile: &copied, index: make(map[start]int32)}
+	r := &residual{profile: &copied}
 	for _, s := range of.sides {
 		own := *s
-		own.mark, own.groups = make([]int32, len(s.mark)), newGroups(len(of.names))
+		own.mark, own.groups = make([]int32, len(s.mark)), newGroups(of.names.Len())
 		own.planes = nil
 		for _, p := range s.planes {
 			own.planes = append(own.planes,
@@ -55,7 +55,7 @@ func newResidual(of *Trees) *residual {
 	}
 	r.ranking = newRanking(r)
 	for i := range r.sides {
-		r.sides[i].sum(len(r.starts))
+		r.sides[i].sum(len(r.starts.All))
 		r.sides[i].ranking = r.ranking
 	}
 	r.ranking.update(r)
@@ -67,16 +67,10 @@ func (r *residual) number(s *residualSide) {
 	s.start = make([]int32, len(s.name))
 	for n, name := range s.name {
 		k := start{-1, name}
-		if r.profile.kinds[name] != calltree.Function && n > 0 {
+		if r.profile.names.Kind(calltree.Func(name)) != calltree.Function && n > 0 {
 			k.up = s.start[s.parent[n]]
 		}
-		id, ok := r.index[k]
-		if !ok {
-			id = int32(len(r.starts))
-			r.index[k] = id
-			r.starts = append(r.starts, k)
-		}
-		s.start[n] = id
+		s.start[n] = r.starts.Number(k)
 	}
 }
 
@@ -110,8 +104,8 @@ func (s *residualSide) sum(starts int) {
 // path returns the call sequence of a start.
 func (r *residual) path(id int32) []string {
 	var path []string
-	for ; id >= 0; id = r.starts[id].up {
-		path = append(path, r.profile.names[r.starts[id].name])
+	for ; id >= 0; id = r.starts.All[id].up {
+		path = append(path, r.profile.name(r.starts.All[id].name))
 	}
 	slices.Reverse(path)
 	return path

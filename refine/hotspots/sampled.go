@@ -19,8 +19,7 @@ func Sampled(m *calltree.Metric, ranges ...[2]int32) *Estimate {
 	for i, hits := range s.Hits(ranges...) {
 		all[i] = Observation{Weight: s.Lengths[i], Hits: hits, Base: s.Whole[i]}
 	}
-	e := Estimated(all, s.Each)
-	return &e
+	return new(Estimated(all, s.Each))
 }
 
 // CostInterval returns the cost of a path in the tree's main metric with its

@@ -143,7 +143,7 @@ func (c *cycle) before(o *cycle) bool {
 func (c *cycle) names(p *Trees) []string {
 	out := make([]string, len(c.path))
 	for i, name := range c.path {
-		out[i] = p.names[name]
+		out[i] = p.name(name)
 	}
 	return out
 }
@@ -159,7 +159,7 @@ func (p *Trees) addCycles(to map[string]*cycle, s *side) {
 	cycles := make(map[string]*found)
 	var key []byte
 	for n, name := range s.name {
-		if p.kinds[name] != calltree.Function {
+		if p.names.Kind(calltree.Func(name)) != calltree.Function {
 			continue
 		}
 		length := p.cycleLength(s, int32(n))
@@ -199,7 +199,7 @@ func (p *Trees) cycleLength(s *side, n int32) int {
 	m := n
 	for length := 1; length <= longestCycle; length++ {
 		m = s.parent[m]
-		if m < 0 || p.kinds[s.name[m]] == calltree.Class {
+		if m < 0 || p.names.Kind(calltree.Func(s.name[m])) == calltree.Class {
 			return 0
 		}
 		if s.name[m] == s.name[n] {

@@ -84,7 +84,7 @@ func (s *Summary) Path() []string {
 		path := s.names()
 		s.text = make([]string, len(path))
 		for i, name := range path {
-			s.text[i] = s.of.names[name]
+			s.text[i] = s.of.name(name)
 		}
 	}
 	return s.text
@@ -92,12 +92,7 @@ func (s *Summary) Path() []string {
 
 // Empty reports whether the profile does not have the call sequence.
 func (s *Summary) Empty() bool {
-	for _, p := range s.places {
-		if len(p.finals) > 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.places, func(p places) bool { return len(p.finals) > 0 })
 }
 
 // Base is the own cost of all nodes along the paths labelled with the call
@@ -225,7 +220,7 @@ func (s *Summary) extensions(grouped func(*side, places) map[int32]places, top b
 		names = append(names, name)
 	}
 	slices.SortFunc(names,
-		func(a, b int32) int { return cmp.Compare(s.of.names[a], s.of.names[b]) })
+		func(a, b int32) int { return cmp.Compare(s.of.name(a), s.of.name(b)) })
 	out := make([]*Summary, len(names))
 	for i, name := range names {
 		out[i] = byName[name]
@@ -237,7 +232,7 @@ func (s *Summary) extensions(grouped func(*side, places) map[int32]places, top b
 // sorted.
 func (s *Summary) BottomExtensions() (names []string) {
 	for _, b := range s.Bottoms() {
-		names = append(names, s.of.names[b.name])
+		names = append(names, s.of.name(b.name))
 	}
 	return names
 }

@@ -14,16 +14,14 @@ import (
 type Trees struct {
 	unit  string
 	whole *big.Rat
-	names []string // of functions and other frames, by the profile's numbers
-	kinds []calltree.Kind
-	index map[string]int32
+	names calltree.Symbols // of functions and other frames, by the profile's numbers
 	sides []*side
 }
 
 // NewSingle returns the profile of a call tree's first metric.
 func NewSingle(t *calltree.Tree) *Trees {
 	m := t.Main()
-	p := &Trees{unit: m.Unit, whole: m.Denominator, index: make(map[string]int32)}
+	p := &Trees{unit: m.Unit, whole: m.Denominator}
 	p.add(t, nil)
 	p.finish()
 	return p
@@ -36,7 +34,7 @@ func NewSingle(t *calltree.Tree) *Trees {
 // (Metric.Denominator), so that recordings of different length can be
 // compared; otherwise they are hits, as in the paper.
 func NewComparison(a, b *calltree.Tree, perDenominator bool) *Trees {
-	p := &Trees{unit: b.Main().Unit, whole: b.Main().Denominator, index: make(map[string]int32)}
+	p := &Trees{unit: b.Main().Unit, whole: b.Main().Denominator}
 	fa, fb := big.NewRat(1, 1), big.NewRat(-1, 1)
 	if perDenominator {
 		p.unit, p.whole = "", big.NewRat(1, 1)
@@ -52,34 +50,22 @@ func NewComparison(a, b *calltree.Tree, perDenominator bool) *Trees {
 // add adds a tree as a side, and numbers its names.
 func (p *Trees) add(t *calltree.Tree, factor *big.Rat) {
 	syms := t.Symbols()
-	number := make([]int32, syms.Len())
-	for i := range number {
-		number[i] = -1
-	}
+	number := slices.Repeat([]int32{-1}, syms.Len())
 	name := make([]int32, t.Len())
 	for n, f := range t.Funcs() {
 		if number[f] < 0 {
-			number[f] = p.intern(syms.Name(f))
+			number[f] = int32(p.names.Intern(syms.Name(f)))
 		}
 		name[n] = number[f]
 	}
 	p.sides = append(p.sides, newSide(t, name, factor))
 }
 
-func (p *Trees) intern(name string) int32 {
-	if i, ok := p.index[name]; ok {
-		return i
-	}
-	i := int32(len(p.names))
-	p.index[name] = i
-	p.names = append(p.names, name)
-	p.kinds = append(p.kinds, calltree.KindOf(name))
-	return i
-}
+func (p *Trees) name(number int32) string { return p.names.Name(calltree.Func(number)) }
 
 func (p *Trees) finish() {
 	for _, s := range p.sides {
-		s.index(len(p.names))
+		s.index(p.names.Len())
 	}
 }
 
@@ -97,8 +83,8 @@ func (p *Trees) Share(cost *big.Rat) *big.Rat {
 // Initial returns the summaries of all names, sorted.
 func (p *Trees) Initial() []*Summary {
 	bases, cums := p.nameTotals()
-	out := make([]*Summary, 0, len(p.names))
-	for name := range p.names {
+	out := make([]*Summary, 0, p.names.Len())
+	for name := range p.names.Len() {
 		s := &Summary{of: p, length: 1, path: []int32{int32(name)}, plain: true, base: bases[name],
 			cum: cums[name]}
 		for _, side := range p.sides {
@@ -115,13 +101,13 @@ func (p *Trees) Initial() []*Summary {
 
 // nameTotals returns the base and cum of all names, by one scan over each side.
 func (p *Trees) nameTotals() (bases, cums []*big.Rat) {
-	bases, cums = make([]*big.Rat, len(p.names)), make([]*big.Rat, len(p.names))
-	for name := range p.names {
+	bases, cums = make([]*big.Rat, p.names.Len()), make([]*big.Rat, p.names.Len())
+	for name := range p.names.Len() {
 		bases[name], cums[name] = new(big.Rat), new(big.Rat)
 	}
 	for _, side := range p.sides {
-		base, cum := side.nameSums(len(p.names))
-		for name := range p.names {
+		base, cum := side.nameSums(p.names.Len())
+		for name := range p.names.Len() {
 			bases[name].Add(bases[name], side.hits(base[name]))
 			cums[name].Add(cums[name], side.hits(cum[name]))
 		}
@@ -133,11 +119,11 @@ func (p *Trees) nameTotals() (bases, cums []*big.Rat) {
 func (p *Trees) Summary(path ...string) *Summary {
 	numbers := make([]int32, len(path))
 	for i, name := range path {
-		n, ok := p.index[name]
-		if !ok {
+		n := p.names.Lookup(name)
+		if n == calltree.None {
 			return p.nowhere(path)
 		}
-		numbers[i] = n
+		numbers[i] = int32(n)
 	}
 	if len(path) == 0 {
 		return p.nowhere(path)

@@ -74,12 +74,9 @@ func canBeFunction(name string) bool {
 		strings.Contains(name, "=") && !strings.Contains(name, "operator") {
 		return false
 	}
-	for _, pair := range []string{"()", "[]", "{}"} {
-		if strings.Count(name, pair[:1]) != strings.Count(name, pair[1:]) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc([]string{"()", "[]", "{}"}, func(pair string) bool {
+		return strings.Count(name, pair[:1]) != strings.Count(name, pair[1:])
+	})
 }
 
 // splitFolded returns the functions and the count of a line.

@@ -2,9 +2,11 @@ package interchange
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -166,11 +168,7 @@ func (r *dumpReader) sample(list []*stack.Goroutine) error {
 		changes[code] = sampledata.Change{Goroutine: code, State: s}
 		r.gone = append(r.gone, sampledata.Change{Goroutine: code, Gone: true})
 	}
-	var all []sampledata.Change
-	for _, c := range changes {
-		all = append(all, c)
-	}
-	return r.b.Sample(sampledata.Sample{}, all)
+	return r.b.Sample(sampledata.Sample{}, slices.Collect(maps.Values(changes)))
 }
 
 // goroutine adds a goroutine to the recording.
@@ -202,10 +200,7 @@ func (r *dumpReader) state(g *stack.Goroutine) (s sampledata.State, start sample
 		names = append(names, c.Func.Complete)
 	}
 	for _, c := range slices.Backward(calls) {
-		name := c.Func.Complete
-		if name == "" {
-			name = "?"
-		}
+		name := cmp.Or(c.Func.Complete, "?")
 		f := r.b.Function(sampledata.Function{Name: name, File: c.RemoteSrcPath})
 		if start < 0 {
 			start = f

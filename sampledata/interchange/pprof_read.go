@@ -1,6 +1,7 @@
 package interchange
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -124,9 +125,7 @@ func (r *pprofReader) locations() error {
 		for k, line := range l.Line {
 			f := sampledata.Function{Name: line.Function.Name, File: line.Function.Filename,
 				Line: clampLine(line.Function.StartLine)}
-			if f.Name == "" {
-				f.Name = line.Function.SystemName
-			}
+			f.Name = cmp.Or(f.Name, line.Function.SystemName)
 			if f.Name == "" {
 				continue
 			}
@@ -146,7 +145,7 @@ func (r *pprofReader) locations() error {
 		frames[len(frames)-1].inlined = false
 		var places []int32
 		for _, f := range frames {
-			places = append(places, r.place(f))
+			places = append(places, r.places.Number(f))
 		}
 		r.located = append(r.located, places)
 	}
@@ -175,7 +174,7 @@ func (r *pprofReader) samples() error {
 // wrote.
 func (r *pprofReader) isRoot(place int32) bool {
 	root := r.rec.Profile.Root
-	return root != "" && r.rec.Functions[r.frames[place].function].Name == root
+	return root != "" && r.rec.Functions[r.places.All[place].function].Name == root
 }
 
 // labelsOf returns the labels of a sample. Numbers become texts with their

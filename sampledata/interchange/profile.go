@@ -92,7 +92,7 @@ func (m *profileMaker) quantity(metric *calltree.Metric) (number int, err error)
 	parts := big.NewInt(1)
 	for n := range int32(m.tree.Len()) {
 		if !metric.Integral() {
-			parts = commonMultiple(parts, metric.Own(n).Denom())
+			parts = exact.Multiple(parts, metric.Own(n).Denom())
 		}
 	}
 	round := !parts.IsInt64() && m.details.Round
@@ -117,14 +117,6 @@ func (m *profileMaker) quantity(metric *calltree.Metric) (number int, err error)
 	p.Quantities = append(p.Quantities, q, sampledata.Quantity{Name: metric.Name + "_rest",
 		Unit: fmt.Sprintf("1/%s %s", parts, metric.Unit), Parts: 1, Part: true})
 	return number, nil
-}
-
-func commonMultiple(a, b *big.Int) *big.Int {
-	if b.IsInt64() && b.Int64() == 1 {
-		return a
-	}
-	gcd := new(big.Int).GCD(nil, nil, a, b)
-	return gcd.Mul(a, new(big.Int).Quo(b, gcd))
 }
 
 // rows adds the stacks that have a weight.
@@ -162,7 +154,7 @@ func (m *profileMaker) placeOf(f calltree.Func) (int32, error) {
 		if err != nil {
 			return 0, err
 		}
-		m.placed[f] = 1 + m.place(frame{code, c.Line, c.Inlined})
+		m.placed[f] = 1 + m.places.Number(frame{code, c.Line, c.Inlined})
 	}
 	return m.placed[f] - 1, nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/cpprof/cpprof/sampledata"
@@ -82,23 +83,16 @@ func counts(p *sampledata.Profile) string {
 }
 
 func everywhere(q sampledata.Quantity, list []*sampledata.Recording) bool {
-	for _, r := range list {
-		if quantity(r.Profile, q) < 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(list,
+		func(r *sampledata.Recording) bool { return quantity(r.Profile, q) < 0 })
 }
 
 // quantity returns the number of a profile's quantity with the name and unit of
 // another one; -1 if it has none.
 func quantity(p *sampledata.Profile, like sampledata.Quantity) int {
-	for k, q := range p.Quantities {
-		if q.Name == like.Name && q.Unit == like.Unit {
-			return k
-		}
-	}
-	return -1
+	return slices.IndexFunc(p.Quantities, func(q sampledata.Quantity) bool {
+		return q.Name == like.Name && q.Unit == like.Unit
+	})
 }
 
 // add adds the rows of a profile.
@@ -150,7 +144,7 @@ func (s *summing) contextsOf(r *sampledata.Recording) ([]int32, error) {
 		if n.Parent >= 0 {
 			above = contexts[n.Parent]
 		}
-		contexts[i] = s.contexts.call(above, s.place(frame{code, n.Line, n.Inlined}))
+		contexts[i] = s.contexts.call(above, s.places.Number(frame{code, n.Line, n.Inlined}))
 	}
 	return contexts, nil
 }

@@ -42,8 +42,7 @@ func readTrace(in *Input, o Options) (*sampledata.Recording, error) {
 		}
 		return nil, fmt.Errorf("execution trace: byte %d: %w", counted.read, err)
 	}
-	var over *memory.Error
-	if errors.As(err, &over) {
+	if _, ok := errors.AsType[*memory.Error](err); ok {
 		return nil, fmt.Errorf("execution trace: %w", err)
 	}
 	if err != nil {

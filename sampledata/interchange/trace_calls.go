@@ -1,6 +1,7 @@
 package interchange
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/cpprof/cpprof/sampledata"
@@ -29,12 +30,7 @@ func (t *tracer) leaveRegion(g *traced, r *region, end trace.Time, cut bool) {
 }
 
 func firstRegion(list []region, name string) int {
-	for i := range list {
-		if list[i].name == name {
-			return i
-		}
-	}
-	return 0
+	return max(0, slices.IndexFunc(list, func(r region) bool { return r.name == name }))
 }
 
 // called adds a call, if it is within the part to keep.

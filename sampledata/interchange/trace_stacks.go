@@ -1,6 +1,7 @@
 package interchange
 
 import (
+	"cmp"
 	"math"
 	"strings"
 
@@ -115,10 +116,7 @@ func (s *stackTable) read(st trace.Stack) *traceStack {
 
 func (s *stackTable) node(above sampledata.NodeID, f trace.StackFrame,
 	line uint64) sampledata.NodeID {
-	name := f.Func
-	if name == "" {
-		name = "?"
-	}
+	name := cmp.Or(f.Func, "?")
 	return s.b.Node(sampledata.Node{
 		Parent: above, Function: s.b.Function(sampledata.Function{Name: name, File: f.File}),
 		Line: int32(min(line, math.MaxInt32)),

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/intern"
 	"github.com/cpprof/cpprof/internal/memory"
 	"github.com/cpprof/cpprof/sampledata"
 )
@@ -13,8 +14,7 @@ type weighing struct {
 	rec       *sampledata.Recording
 	budget    *memory.Budget
 	functions map[sampledata.Function]sampledata.FunctionID
-	places    map[frame]int32
-	frames    []frame   // by place
+	places    intern.List[frame, int32]
 	contexts  *contexts // of places
 	labels    *sampledata.Builder
 	stack     []int32 // of the row that is being added, the innermost place first
@@ -34,8 +34,8 @@ func newWeighing(budget *memory.Budget, quantities ...sampledata.Quantity) *weig
 			Profile: &sampledata.Profile{Quantities: quantities}, End: &sampledata.End{},
 		},
 		budget: budget, functions: make(map[sampledata.Function]sampledata.FunctionID),
-		places: make(map[frame]int32), contexts: newContexts(),
-		labels: sampledata.NewBuilder(sampledata.Header{}),
+		contexts: newContexts(),
+		labels:   sampledata.NewBuilder(sampledata.Header{}),
 	}
 }
 
@@ -60,17 +60,6 @@ func (w *weighing) function(f sampledata.Function) (sampledata.FunctionID, error
 	return code, w.budget.Take(int64(tableMemory + len(f.Name)))
 }
 
-// place returns the number of a frame.
-func (w *weighing) place(f frame) int32 {
-	n, known := w.places[f]
-	if !known {
-		n = int32(len(w.frames))
-		w.places[f] = n
-		w.frames = append(w.frames, f)
-	}
-	return n
-}
-
 // clampLine returns a line that a recording can have; 0, which is not known,
 // for others.
 func clampLine(line int64) int32 {
@@ -86,7 +75,7 @@ func (w *weighing) call(name string) error {
 	if err != nil {
 		return err
 	}
-	return w.push(w.place(frame{function: code}))
+	return w.push(w.places.Number(frame{function: code}))
 }
 
 // push adds calls to the stack; the innermost comes first.
@@ -118,11 +107,12 @@ func (w *weighing) add(context int32, labels sampledata.LabelSetID, values ...in
 // recording returns the recording; first is the quantity to show first, and
 // value the only one to show, unless it is "".
 func (w *weighing) recording(first, value string) (*sampledata.Recording, error) {
-	w.functions, w.places, w.contexts.slots = nil, nil, nil
-	w.rec.Nodes = make([]sampledata.Node, 0, w.contexts.len())
-	for i, above := range w.contexts.above {
-		f := w.frames[w.contexts.place[i]]
-		w.rec.Nodes = append(w.rec.Nodes, sampledata.Node{Parent: sampledata.NodeID(above),
+	calls, places := w.contexts.calls.List[1:], w.places.All
+	w.functions, w.places, w.contexts = nil, intern.List[frame, int32]{}, nil
+	w.rec.Nodes = make([]sampledata.Node, 0, len(calls))
+	for _, c := range calls {
+		f := places[c.Func]
+		w.rec.Nodes = append(w.rec.Nodes, sampledata.Node{Parent: sampledata.NodeID(c.Parent - 1),
 			Function: f.function, Line: f.line, Inlined: f.inlined})
 	}
 	w.rec.LabelSets = w.labels.Recording().LabelSets

@@ -218,8 +218,7 @@ func (a *Backend) Observe(_ context.Context, sink sampledata.Sink,
 // failure returns the error of a failed halt: an *EndedError if the target
 // has ended, else a lost sample.
 func (a *Backend) failure(err error) error {
-	var ended *sampler.EndedError
-	if errors.As(err, &ended) {
+	if _, ok := errors.AsType[*sampler.EndedError](err); ok {
 		return err
 	}
 	if errors.Is(err, os.ErrPermission) {

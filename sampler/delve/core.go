@@ -38,6 +38,9 @@ func ReadCore(path, executable string) (r *sampledata.Recording, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("core dump: %w", err)
 	}
+	if err := try(executable); err != nil {
+		return nil, fmt.Errorf("reading the debug information of %s: %w", info.Path, err)
+	}
 	quiet()
 	targets, err := core.OpenCore(path, executable, nil)
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/cpprof/cpprof/sampler/target/elffile"
 )
 
 const (
@@ -32,7 +34,7 @@ func checkCore(path string) (lacks lack, err error) {
 	if _, err := f.ReadAt(magic[:], 0); err == nil && string(magic[:]) == "MDMP" {
 		return lacks, checkMinidump(f, info.Size())
 	}
-	x, err := elf.NewFile(f)
+	x, err := elffile.New(f)
 	if err != nil {
 		return lacks, fmt.Errorf("it is damaged: %w", err)
 	}

@@ -51,6 +51,14 @@ func Load(path string) (*Binary, error) {
 	if !info.DWARF {
 		return nil, fmt.Errorf("%s has no symbols: build it without -ldflags=-s and -w (go run and go test strip, too), or record with another backend", info.Path)
 	}
+	return load(path, info)
+}
+
+// load loads an executable for the entry point that it was linked with.
+func load(path string, info sampler.Executable) (*Binary, error) {
+	if err := try(path); err != nil {
+		return nil, fmt.Errorf("reading the debug information of %s: %w", info.Path, err)
+	}
 	b := &Binary{path: path, info: info}
 	return b, b.load(info.Entry)
 }

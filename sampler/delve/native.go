@@ -55,8 +55,7 @@ func (h *nativeHalter) halt() error {
 	}
 	err := h.stop()
 	h.running = nil
-	var exited proc.ErrProcessExited
-	if errors.As(err, &exited) {
+	if _, ok := errors.AsType[proc.ErrProcessExited](err); ok {
 		return errGone
 	}
 	return err

@@ -54,8 +54,7 @@ func loadDebugged(path string, info sampler.Executable) (*Binary, error) {
 	if !info.DWARF {
 		return nil, fmt.Errorf("%s has no symbols: give the program as it was before it was stripped (-ldflags=-s and -w)", info.Path)
 	}
-	b := &Binary{path: path, info: info}
-	return b, b.load(info.Entry)
+	return load(path, info)
 }
 
 // connect connects to a server, and checks that its program can be halted
@@ -82,8 +81,7 @@ func connect(address string) (*remoteHalter, error) {
 
 // bare returns the cause of a network error.
 func bare(err error) error {
-	var netErr *net.OpError
-	if errors.As(err, &netErr) {
+	if netErr, ok := errors.AsType[*net.OpError](err); ok {
 		return netErr.Err
 	}
 	return err

@@ -120,8 +120,7 @@ func (h *remoteHalter) awaitRunning() error {
 
 // gone returns the error of a program that has ended, if it has.
 func (h *remoteHalter) gone(err error) error {
-	var unanswered unansweredError
-	if errors.As(err, &unanswered) {
+	if unanswered, ok := errors.AsType[unansweredError](err); ok {
 		return h.lost(unanswered.error)
 	}
 	end := sampledata.End{Cause: sampledata.EndExited, Detail: "exited"}

@@ -25,6 +25,8 @@
 //   - A signal on its way to the thread may have stopped it. The signal would be lost if the detach did not pass it on.
 //   - If the sampler started the process, the leader is the sampler's child, and its exit status is for the code that
 //     waits for the child. So stops are only peeked at (WNOWAIT), never consumed.
+//   - The kernel lets an interrupted sleep go on by another system call, restart_syscall. A filter of the program
+//     (seccomp) may kill it for that. So in such a program the sleep ends early (EINTR), as Go's own signals end it.
 //
 // For example, a halt of threads 11 (on a CPU), 12 (asleep in futex), 13
 // (waiting for a CPU) and 14 (in an uninterruptible sleep): 11 and 12 stop

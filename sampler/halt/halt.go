@@ -409,7 +409,7 @@ func (w *worker) fetch(t *tracee) (th Thread, ok bool, err error) {
 		w.unpin()
 		return th, false, fmt.Errorf("reading the registers of thread %d: %w", t.tid, err)
 	}
-	t.fetched = true
+	t.fetched, t.resumes = true, resumes(t.tid, &th.Registers)
 	return th, true, nil
 }
 

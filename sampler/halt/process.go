@@ -140,7 +140,20 @@ func (p *Process) open() (err error) {
 	p.probe = int64(probe)
 	p.mappings.renew(p)
 	var b [1]byte
-	return p.Read(probe, b[:])
+	if err := p.Read(probe, b[:]); err != nil {
+		return err
+	}
+	return mayTrace()
+}
+
+// mayTrace returns an error if a sandbox (seccomp) refuses to trace anything.
+// The kernel says of a thread that does not exist that there is none.
+func mayTrace() error {
+	const nobody = 1 << 30 // ids are smaller
+	if err := seize(nobody); err != unix.ESRCH {
+		return err
+	}
+	return nil
 }
 
 // explain adds the remedy to an error of attaching.

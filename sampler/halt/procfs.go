@@ -238,6 +238,12 @@ func tracerOf(pid, tid int) int {
 	return statusField(fmt.Sprintf("/proc/%d/task/%d/status", pid, tid), "TracerPid")
 }
 
+// isFiltered reports whether a filter (seccomp) decides which system calls a
+// thread may make. The filter of a thread may come at any time.
+func isFiltered(pid, tid int) bool {
+	return statusField(fmt.Sprintf("/proc/%d/task/%d/status", pid, tid), "Seccomp") != 0
+}
+
 // processOf returns the id and the name of the process that a thread belongs
 // to, such as 4711 and " (gdb)".
 func processOf(tid int) (pid int, name string) {

@@ -34,5 +34,16 @@ func interruptible(call int64) bool {
 	return false
 }
 
+// resumes reports whether a halted thread will call restart_syscall: an
+// interrupt has ended a sleep or a wait with a limit of time.
+func resumes(_ int, r *Registers) bool { return r.Syscall >= 0 && r.Result == restartRestart }
+
+// endCall lets the interrupted call return EINTR instead.
+func endCall(tid int) {
+	const result = 10 * 8 // offset of rax in struct user
+	eintr := interruptedCall
+	ptrace(unix.PTRACE_POKEUSR, tid, result, uintptr(eintr))
+}
+
 // vectorSet is the set of vector registers.
 const vectorSet = 0x202 // NT_X86_XSTATE

@@ -46,5 +46,38 @@ func interruptible(call int64) bool {
 	return false
 }
 
+// resumes reports whether a halted thread will call restart_syscall: an
+// interrupt has ended a sleep or a wait with a limit of time. The kernel shows
+// such a thread before the call.
+func resumes(tid int, r *Registers) bool {
+	switch r.General[8] {
+	case unix.SYS_NANOSLEEP, unix.SYS_CLOCK_NANOSLEEP:
+	case unix.SYS_FUTEX:
+		const wait, waitBitset, command = 0, 9, 127
+		if op := r.General[1] & command; op != wait && op != waitBitset || r.General[3] == 0 {
+			return false
+		}
+	default:
+		return false
+	}
+	const supervisorCall = 0xd4000001
+	var code uint64
+	err := ptrace(unix.PTRACE_PEEKTEXT, tid, uintptr(r.PC), uintptr(unsafe.Pointer(&code)))
+	return err == nil && uint32(code) == supervisorCall
+}
+
+// endCall lets the interrupted call return EINTR instead.
+func endCall(tid int) {
+	var u unix.PtraceRegs
+	iov := unix.Iovec{Base: (*byte)(unsafe.Pointer(&u)), Len: uint64(unsafe.Sizeof(u))}
+	set := uintptr(unsafe.Pointer(&iov))
+	if ptrace(unix.PTRACE_GETREGSET, tid, unix.NT_PRSTATUS, set) != nil {
+		return
+	}
+	eintr := interruptedCall
+	u.Regs[0], u.Pc = uint64(eintr), u.Pc+4
+	ptrace(unix.PTRACE_SETREGSET, tid, unix.NT_PRSTATUS, set)
+}
+
 // vectorSet is the set of vector registers.
 const vectorSet = 0x2 // NT_PRFPREG

@@ -43,6 +43,7 @@ var parts = map[string]func(arg string){
 		printLines(time.Second)
 	},
 	"sleep":   func(string) { printLines(time.Hour) },
+	"sleeps":  func(string) { sleepFiltered() },
 	"exec":    func(string) { execItself() },
 	"churn":   func(string) { churnThreads() },
 	"vfork":   func(string) { vforkForever() },

@@ -19,6 +19,7 @@ type tracee struct {
 	wanted  bool // belongs to the current halt; otherwise an earlier halt owes it a detach
 	fetched bool // its registers were read
 	late    bool // it did not stop while the others were stopped
+	resumes bool // it will call restart_syscall: it slept for a limited time
 }
 
 type traceeState uint8
@@ -208,20 +209,26 @@ func (w *worker) checkAsleep(t *tracee) {
 // milliseconds), and then after each further 256.
 func mayBeLost(polls int) bool { return polls >= 32 && polls&(polls-1) == 0 || polls%256 == 0 }
 
-// detachStopped detaches from all tracees that have stopped. The others are
-// owed a detach.
+// detachStopped detaches from all tracees that have stopped, and last from
+// those that slept. The others are owed a detach.
 func (w *worker) detachStopped() {
-	for i := range w.traced {
-		t := &w.traced[i]
-		if t.state != stopped {
-			continue
+	for _, resumes := range []bool{false, true} {
+		for i := range w.traced {
+			if t := &w.traced[i]; t.state == stopped && t.resumes == resumes {
+				w.detach(t)
+			}
 		}
-		w.detach(t)
 	}
 	w.dropGone()
 }
 
 func (w *worker) detach(t *tracee) {
+	if !t.fetched { // owed: it stopped after its halt
+		w.fetch(t)
+	}
+	if t.resumes && isFiltered(w.pid, t.tid) {
+		endCall(t.tid)
+	}
 	if detach(t.tid, t.signal) == nil {
 		t.state = gone
 	} else {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/sampler/holders/lockname"
+	"github.com/cpprof/cpprof/sampler/target/elffile"
 	"github.com/cpprof/cpprof/sampler/target/gobinary"
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 	"github.com/cpprof/cpprof/sampler/target/memory"
@@ -40,7 +41,7 @@ const (
 // OfCore prepares the examination of a core dump, given the program that
 // wrote it. The config has the limits. Both files must stay open.
 func OfCore(dump, executable io.ReaderAt, c Config) (*Examination, error) {
-	f, err := elf.NewFile(dump)
+	f, err := elffile.New(dump)
 	if err != nil || f.Type != elf.ET_CORE {
 		return nil, fmt.Errorf("reading the heap of a core dump: it is no core dump of Linux (%v)",
 			err)

@@ -166,15 +166,22 @@ func (w *waits) holders(i int, g *Goroutine) (edges []waitEdge) {
 }
 
 // enders returns who would end the wait of a goroutine for a channel, a group
-// or a condition. Others that wait for the same would have to be woken first.
+// or a condition. Others that wait for the same would have to be woken first:
+// one of them counts only if nobody else is left.
 func (w *waits) enders(i int, g *Goroutine) (edges []waitEdge) {
+	var same []waitEdge
 	for _, at := range g.Awaits {
 		for _, object := range objectsAt(g.Wait, at) {
-			for _, k := range w.used[object] {
+			for n, k := range w.used[object] {
 				o := w.all[k]
-				same := o.Wait == g.Wait && slices.Equal(o.Awaits, g.Awaits)
-				if !same && ends(o, object, g.Wait) &&
-					!slices.ContainsFunc(edges, func(e waitEdge) bool { return e.to == k }) {
+				switch {
+				case o.Wait == g.Wait && slices.Equal(o.Awaits, g.Awaits):
+					isFirst := k == i || len(same) == 0 && n < maxBehind
+					if len(g.Awaits) == 1 && isFirst && ends(o, g, object) {
+						same = append(same, waitEdge{to: k, sure: true})
+					}
+				case ends(o, g, object) &&
+					!slices.ContainsFunc(edges, func(e waitEdge) bool { return e.to == k }):
 					edges = append(edges, waitEdge{to: k, sure: true})
 				}
 				if len(edges) == maxEdges {
@@ -183,18 +190,13 @@ func (w *waits) enders(i int, g *Goroutine) (edges []waitEdge) {
 			}
 		}
 	}
-	if len(edges) == 0 && w.endsItself(g) {
-		return []waitEdge{{to: i, sure: true}}
+	if n := len(same); len(edges) == 0 && n > 0 {
+		if same[n-1].to == i { // it would do so itself
+			return same[n-1:]
+		}
+		return same[:1]
 	}
 	return edges
-}
-
-// endsItself reports whether a goroutine waits for what it would do itself, later.
-func (w *waits) endsItself(g *Goroutine) bool {
-	return len(g.Awaits) == 1 && slices.ContainsFunc(objectsAt(g.Wait,
-		g.Awaits[0]), func(object uint64) bool {
-		return ends(g, object, g.Wait)
-	})
 }
 
 // objectsAt returns the objects that a goroutine may wait for, given the
@@ -209,24 +211,45 @@ func objectsAt(wait sampledata.Wait, at uint64) []uint64 {
 	return []uint64{at}
 }
 
-// ends reports whether a goroutine would do what ends a wait.
-func ends(g *Goroutine, object uint64, wait sampledata.Wait) bool {
-	return slices.ContainsFunc(g.Uses, func(u Use) bool {
+// ends reports whether a goroutine would do with an object what ends the wait
+// of another one.
+func ends(o, of *Goroutine, object uint64) bool {
+	return slices.ContainsFunc(o.Uses, func(u Use) bool {
 		if u.Object != object || u.Awaited {
 			return false
 		}
-		switch wait {
+		switch of.Wait {
 		case sampledata.ForReceiver:
 			return u.Kind == syncflow.Receive
 		case sampledata.ForSender:
 			return u.Kind == syncflow.Send || u.Kind == syncflow.Close
 		case sampledata.ForChannels:
-			return u.Kind == syncflow.Send || u.Kind == syncflow.Receive || u.Kind == syncflow.Close
+			return of.meets(u)
 		case sampledata.ForCondition:
 			return u.Kind == syncflow.Signal
 		}
 		return u.Kind == syncflow.Done
 	})
+}
+
+// meets reports whether what another goroutine would do with a channel ends a
+// goroutine's select. If it is not known in which direction the select has the
+// channel, both do.
+func (g *Goroutine) meets(u Use) bool {
+	sends, receives := false, false
+	for _, own := range g.Uses {
+		if own.Object == u.Object {
+			sends = sends || own.Kind == syncflow.Send
+			receives = receives || own.Kind == syncflow.Receive
+		}
+	}
+	switch u.Kind {
+	case syncflow.Send:
+		return receives || !sends
+	case syncflow.Receive:
+		return sends || !receives
+	}
+	return u.Kind == syncflow.Close
 }
 
 // closeCircles finds who may end the waits that nobody's code ends: a
@@ -256,7 +279,7 @@ func (w *waits) closeCircles() {
 // onlyOtherwise reports whether a goroutine's code is known to use the channel
 // that another one waits for, but not to end that wait.
 func (w *waits) onlyOtherwise(o, g *Goroutine) bool {
-	return g.Lock == 0 && len(g.Awaits) == 1 && o.Known && !ends(o, g.Awaits[0], g.Wait) &&
+	return g.Lock == 0 && len(g.Awaits) == 1 && o.Known && !ends(o, g, g.Awaits[0]) &&
 		slices.ContainsFunc(o.Uses, func(u Use) bool { return u.Object == g.Awaits[0] })
 }
 

@@ -68,6 +68,18 @@ func TestEdges(t *testing.T) {
 		"a hold without an address": {[]Group{keeps(blocked(1, lock, l), "f", 0, syncflow.Write, syncflow.Possible)},
 			[]edge{{1, 1, false}}},
 		"its own channel": {[]Group{using(blocked(1, sampledata.ForSender, c), syncflow.Close, c)}, []edge{{1, 1, true}}},
+		"a select that receives": {[]Group{
+			using(blocked(1, sampledata.ForChannels, c), syncflow.Receive, c),
+			using(blocked(2, lock, l), syncflow.Receive, c), using(blocked(3, lock, l), syncflow.Send, c),
+		}, []edge{{1, 3, true}, {2, 0, false}, {3, 0, false}}},
+		"a select that sends": {[]Group{
+			using(blocked(1, sampledata.ForChannels, c), syncflow.Send, c),
+			using(blocked(2, lock, l), syncflow.Receive, c), using(blocked(3, lock, l), syncflow.Send, c),
+		}, []edge{{1, 2, true}, {2, 0, false}, {3, 0, false}}},
+		"another one that waits for it, too": {[]Group{
+			blocked(1, sampledata.ForSender, c), using(blocked(2, sampledata.ForSender, c), syncflow.Close, c),
+			blocked(3, sampledata.ForSender, c),
+		}, []edge{{1, 2, true}, {2, 2, true}, {3, 2, true}}},
 		"it is about to take the lock": {[]Group{
 			keeps(blocked(1, lock, l), "internal/sync.(*Mutex).lockSlow", l, syncflow.Write, syncflow.Possible),
 		}, []edge{{1, 0, false}}},

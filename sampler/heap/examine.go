@@ -1,6 +1,7 @@
 package heap
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -103,12 +104,8 @@ func New(c Config) (*Examination, error) {
 	if c.Halting != nil {
 		c.Source = &locked{c.Source, c.Halting}
 	}
-	if c.MaxHalt == 0 {
-		c.MaxHalt = DefaultMaxHalt
-	}
-	if c.MaxMemory == 0 {
-		c.MaxMemory = DefaultMaxMemory
-	}
+	c.MaxHalt = cmp.Or(c.MaxHalt, DefaultMaxHalt)
+	c.MaxMemory = cmp.Or(c.MaxMemory, DefaultMaxMemory)
 	if c.Progress == nil {
 		c.Progress = func(Progress) {}
 	}
@@ -170,10 +167,12 @@ func (x *Examination) Pass(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// failed returns the error of a halt.
+// failed returns the error of a halt. On a busy machine, a halt takes longer
+// than its limit: twice the limit would not be enough.
 func (x *Examination) failed(err error, took time.Duration) error {
 	if errors.Is(err, ErrLong) {
-		err = &LimitError{Halt: 2 * x.MaxHalt, Memory: x.h.scannable, Took: took}
+		return fmt.Errorf("reading goroutines: %w", &LimitError{Halt: 2 * max(x.MaxHalt, took),
+			Memory: x.h.scannable, Took: took})
 	}
 	return fmt.Errorf("reading goroutines, in a halt of %v: %w", took.Round(time.Microsecond), err)
 }
@@ -247,7 +246,7 @@ func (x *Examination) markRoots(c copier, w *world, r *roots) (candidates []*gor
 			for _, s := range g.sudogs {
 				m.skip(s)
 			}
-		case idleRuntime[g.reason.Text] || x.collects(g):
+		case g.reason.Idle || x.collects(g):
 		default:
 			x.markGoroutine(g)
 		}

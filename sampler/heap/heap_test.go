@@ -88,9 +88,10 @@ func found(r *heap.Result, v sampledata.Verdict) map[string]int {
 
 // stuck are the goroutines of the program of that name.
 var stuck = map[string]int{
-	"main.send": 12, "main.receiver": 1, "main.chooser": 1, "main.(*box).first": 1, "main.(*box).second": 1,
+	"main.send": 12, "main.receiver": 1, "main.undecided.func1": 1, "main.(*box).first": 1, "main.(*box).second": 1,
 	"main.(*box).inner": 1, "main.(*box).late": 1, "main.waiter": 1, "main.condition.func1": 1, "main.nilChannel.func1": 1,
 	"main.(*box).reader": 1, "main.(*box).writer": 1, "main.produce": 1, "main.consume": 5,
+	"main.(*pool).run": 1,
 }
 
 func TestStuck(t *testing.T) {
@@ -196,6 +197,12 @@ func TestMaxHalt(t *testing.T) {
 	r := x.Result(limit)
 	if n := found(r, sampledata.Suspected)["main.receiver"]; n != 1 || r.Proved || len(found(r, sampledata.Stuck)) > 0 || r.Apart <= 0 {
 		t.Errorf("%d are suspected; proved %v; %v apart", n, r.Proved, r.Apart)
+	}
+	// A halt that exceeds its limit says what it took, and asks for more.
+	x = attach(t, v.Pid(), heap.Config{MaxHalt: time.Nanosecond})
+	err = x.Pass(context.Background())
+	if !errors.As(err, &limit) || limit.Took == 0 || limit.Halt < 2*limit.Took || !strings.Contains(err.Error(), "or raise --max-halt to ") {
+		t.Errorf("got %v, %+v", err, limit)
 	}
 }
 

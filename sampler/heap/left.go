@@ -53,6 +53,8 @@ func (x *Examination) leftBy(name string, lock uint64, code *syncflow.Analyzer) 
 	if err != nil {
 		return nil
 	}
+	var always []pclntab.Frame // these take it for their callers, if any gives it back for them
+	helpers := false
 	prefix := packageOf(name) + "."
 	for i := range x.bin.Table.Len() {
 		f, ok := x.bin.Table.At(i)
@@ -71,10 +73,21 @@ func (x *Examination) leftBy(name string, lock uint64, code *syncflow.Analyzer) 
 			if !ok {
 				continue
 			}
-			if at := frames[len(frames)-1]; !slices.Contains(places, at) {
-				places = append(places, at)
+			list := &places
+			switch {
+			case l.Gives:
+				helpers = true
+				continue
+			case l.Always:
+				list = &always
+			}
+			if at := frames[len(frames)-1]; !slices.Contains(*list, at) {
+				*list = append(*list, at)
 			}
 		}
+	}
+	if len(places) == 0 && !helpers {
+		places = always
 	}
 	return places[:min(len(places), maxLeft)]
 }

@@ -16,7 +16,12 @@ type LimitError struct {
 }
 
 func (e *LimitError) Error() string {
-	return "it takes a halt of " + e.Halt.Round(time.Millisecond).String() + ": raise --max-halt"
+	needed := e.Halt.Round(time.Millisecond).String()
+	if e.Took == 0 {
+		return "it takes a halt of " + needed + ": raise --max-halt"
+	}
+	return "a halt was ended after " + e.Took.Round(time.Millisecond).String() +
+		", before all was read: try again when the machine is less busy, or raise --max-halt to " + needed
 }
 
 const (

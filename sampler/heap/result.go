@@ -82,13 +82,46 @@ func (x *Examination) Result(limit *LimitError) *Result {
 			all = append(all, x.describe(g, v, doubt, now))
 		}
 	}
-	slices.SortFunc(all, func(a, b *Goroutine) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(all, byID)
 	r.Groups = grouped(all)
 	if x.proved {
 		x.relate(r.Groups)
 		x.analyse(r.Groups)
 	}
+	r.Groups = append(r.Groups, grouped(x.longWaits(now))...)
 	return r
+}
+
+const (
+	longWait     = time.Minute // from when on the waits of live goroutines are recorded
+	maxLongWaits = 1 << 10     // goroutines
+)
+
+// longWaits returns goroutines that have waited for minutes, although something
+// live can wake them.
+func (x *Examination) longWaits(now time.Duration) (all []*Goroutine) {
+	for i := range x.w.gs {
+		g := &x.w.gs[i]
+		v, _ := x.verdict(g)
+		if v == sampledata.Live && g.waits() && mayBeCandidate(g.reason) &&
+			x.waited(g, now) >= longWait && len(all) < maxLongWaits {
+			all = append(all, x.describe(g, v, "", now))
+		}
+	}
+	slices.SortFunc(all, byID)
+	return all
+}
+
+func byID(a, b *Goroutine) int { return cmp.Compare(a.ID, b.ID) }
+
+// waited returns how long a goroutine has waited, at least; 0 if it is not known.
+func (x *Examination) waited(g *goroutine, now time.Duration) time.Duration {
+	reason := int(x.bin.Layout.G.WaitReason)
+	since := time.Duration(word(g.raw, reason-goruntime.WaitSinceBeforeReason))
+	if since > 0 && since < now {
+		return now - since
+	}
+	return 0
 }
 
 // verdict returns what is known of a goroutine, and the doubt that keeps it
@@ -145,10 +178,7 @@ func (x *Examination) describe(g *goroutine, v sampledata.Verdict, doubt string,
 			out.Creator = fs[0]
 		}
 	}
-	since := time.Duration(word(g.raw, int(l.WaitReason)-goruntime.WaitSinceBeforeReason))
-	if since > 0 && since < now {
-		out.Waited = now - since
-	}
+	out.Waited = x.waited(g, now)
 	return out
 }
 

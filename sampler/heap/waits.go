@@ -5,25 +5,11 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 )
 
-// neverEnd are waits that nothing ends.
-var neverEnd = map[string]bool{
-	"select (no cases)": true, "chan receive (nil chan)": true, "chan send (nil chan)": true,
-}
-
-// idleRuntime are waits of the runtime's own goroutines for work. These hold
-// nothing of the program's, but their stacks have words that were pointers
-// once.
-var idleRuntime = map[string]bool{
-	"GC worker (idle)": true, "GC sweep wait": true, "GC scavenge wait": true,
-	"force gc (idle)": true,
-	"finalizer wait":  true, "cleanup wait": true, "GOMAXPROCS updater (idle)": true,
-}
-
 // waitOf returns what a goroutine waits for.
 func waitOf(g *goroutine) sampledata.Wait {
 	r := g.reason
 	switch {
-	case r.Text == "select (no cases)", r.Text == selectWait && g.never:
+	case r.Text == goruntime.NoCases, r.Text == goruntime.Select && g.never:
 		return sampledata.ForNothing
 	case g.never:
 		return sampledata.ForNil
@@ -35,9 +21,9 @@ func waitOf(g *goroutine) sampledata.Wait {
 		return sampledata.ForReceiver
 	case r.Awaits == goruntime.AwaitsChannel:
 		return sampledata.ForSender
-	case r.Text == selectWait:
+	case r.Text == goruntime.Select:
 		return sampledata.ForChannels
-	case r.Text == condWait:
+	case r.Text == goruntime.CondWait:
 		return sampledata.ForCondition
 	}
 	return sampledata.ForGroup
@@ -49,13 +35,8 @@ func mayBeCandidate(r goruntime.WaitReason) bool { return r.Awaits != goruntime.
 
 // ofChannels reports whether a wait is for channels.
 func ofChannels(r goruntime.WaitReason) bool {
-	return r.Awaits == goruntime.AwaitsChannel || r.Text == selectWait
+	return r.Awaits == goruntime.AwaitsChannel || r.Text == goruntime.Select
 }
-
-const (
-	selectWait = "select"
-	condWait   = "sync.Cond.Wait"
-)
 
 // readWaits finds what parked goroutines wait for.
 func (x *Examination) readWaits(c copier, w *world) {
@@ -66,9 +47,9 @@ func (x *Examination) readWaits(c copier, w *world) {
 		g := &w.gs[i]
 		switch {
 		case !g.waits():
-		case neverEnd[g.reason.Text], g.reason.Text == selectWait && g.waiting == 0:
+		case g.reason.Never, g.reason.Text == goruntime.Select && g.waiting == 0:
 			g.candidate, g.never = true, true
-		case !mayBeCandidate(g.reason) || g.reason.Text == condWait:
+		case !mayBeCandidate(g.reason) || g.reason.Text == goruntime.CondWait:
 		case ofChannels(g.reason):
 			if g.waiting != 0 {
 				g.candidate = true
@@ -162,7 +143,7 @@ func (x *Examination) finish(c copier, w *world, lazy bool) {
 	}
 	lists := map[uint64]map[uint64]uint64{} // the sudogs of each list, by g
 	for i := range w.gs {
-		if g := &w.gs[i]; g.waits() && g.reason.Text == condWait {
+		if g := &w.gs[i]; g.waits() && g.reason.Text == goruntime.CondWait {
 			x.findCondition(c, g, lists)
 		}
 	}

@@ -2,12 +2,12 @@ package probe
 
 import (
 	"debug/dwarf"
-	"debug/elf"
 	"errors"
 	"iter"
 
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler/target/debuginfo"
+	"github.com/cpprof/cpprof/sampler/target/elffile"
 )
 
 // An Argument is a number that a register holds when a function is called.
@@ -46,7 +46,7 @@ func (p *Program) AddArguments(functions []Function) {
 }
 
 func (p *Program) debugInfo() (*debuginfo.Info, error) {
-	f, err := elf.NewFile(p.file)
+	f, err := elffile.New(p.file)
 	if err != nil {
 		return nil, err
 	}
@@ -74,6 +74,7 @@ type assignment struct {
 	data           *debuginfo.Info
 	numbers, reals int // that pass arguments
 	number, real   int // the next ones
+	looked         int // at types
 	list           []Argument
 }
 
@@ -111,13 +112,16 @@ func (a *assignment) add(name string, t dwarf.Type) {
 	}
 }
 
-// maxNested limits how deep types are nested.
-const maxNested = 20
+// Limits of how deep types are nested, and of their number in one function.
+const (
+	maxNested = 20
+	maxLooked = 10_000
+)
 
 // assign finds registers to a value of a type. It returns false if the value
 // is passed on the stack.
 func (a *assignment) assign(name string, t dwarf.Type, depth int) bool {
-	if depth > maxNested {
+	if a.looked++; depth > maxNested || a.looked > maxLooked {
 		return false
 	}
 	switch t := t.(type) {

@@ -11,13 +11,12 @@ import (
 
 // The maps of the kernel's program:
 //
-//	sites   address → number of the site; recorded sites have the bit recordedSite
+//	sites   address → number of the site
 //	counts  number of the site → hits; number 0 counts the records that were lost
 //	ring    records
 const (
-	maxSites     = 4096
-	ringBytes    = 4 << 20
-	recordedSite = 1 << 32
+	maxSites  = 4096
+	ringBytes = 4 << 20
 )
 
 // The words of a record; the registers follow.
@@ -60,7 +59,7 @@ func (p *processor) words() int { return wordRegisters + len(p.integers) }
 // instructions returns the program that the kernel runs at each hit: it
 // counts the hit, and writes a record.
 func (p *processor) instructions(sites, counts, ring *ebpf.Map, goid int32) asm.Instructions {
-	const context, site, record = asm.R6, asm.R7, asm.R8
+	const context, record = asm.R6, asm.R7
 	word := func(n int) int16 { return int16(8 * n) }
 	ins := asm.Instructions{
 		asm.Mov.Reg(context, asm.R1),
@@ -70,14 +69,12 @@ func (p *processor) instructions(sites, counts, ring *ebpf.Map, goid int32) asm.
 		asm.Mov.Reg(asm.R2, asm.RFP), asm.Add.Imm(asm.R2, -8),
 		asm.FnMapLookupElem.Call(),
 		asm.JEq.Imm(asm.R0, 0, "end"),
-		asm.LoadMem(site, asm.R0, 0, asm.DWord),
+		asm.LoadMem(asm.R1, asm.R0, 0, asm.DWord),
 		// counts[site]++
-		asm.StoreMem(asm.RFP, -8, site, asm.Word),
+		asm.StoreMem(asm.RFP, -8, asm.R1, asm.Word),
 	}
-	ins = append(ins, increment(counts, "end")...)
+	ins = append(ins, increment(counts)...)
 	ins = append(ins,
-		asm.RSh.Imm(site, 32),
-		asm.JEq.Imm(site, 0, "end"),
 		asm.LoadMapPtr(asm.R1, ring.FD()),
 		asm.Mov.Imm(asm.R2, int32(8*p.words())),
 		asm.Mov.Imm(asm.R3, 0),
@@ -85,7 +82,7 @@ func (p *processor) instructions(sites, counts, ring *ebpf.Map, goid int32) asm.
 		asm.JNE.Imm(asm.R0, 0, "room"),
 		asm.Mov.Imm(asm.R1, 0), asm.StoreMem(asm.RFP, -8, asm.R1, asm.Word),
 	)
-	ins = append(ins, increment(counts, "end")...)
+	ins = append(ins, increment(counts)...)
 	ins = append(ins, asm.Ja.Label("end"), asm.Mov.Reg(record, asm.R0).WithSymbol("room"))
 	keep := func(from int16, to int) {
 		ins = append(ins, asm.LoadMem(asm.R1, context, from, asm.DWord),
@@ -130,12 +127,12 @@ func (p *processor) instructions(sites, counts, ring *ebpf.Map, goid int32) asm.
 }
 
 // increment adds 1 to the element of an array whose number is on the stack.
-func increment(counts *ebpf.Map, otherwise string) asm.Instructions {
+func increment(counts *ebpf.Map) asm.Instructions {
 	return asm.Instructions{
 		asm.LoadMapPtr(asm.R1, counts.FD()),
 		asm.Mov.Reg(asm.R2, asm.RFP), asm.Add.Imm(asm.R2, -8),
 		asm.FnMapLookupElem.Call(),
-		asm.JEq.Imm(asm.R0, 0, otherwise),
+		asm.JEq.Imm(asm.R0, 0, "end"),
 		asm.Mov.Imm(asm.R1, 1),
 		asm.AddAtomic.Mem(asm.R0, asm.R1, asm.DWord, 0),
 	}

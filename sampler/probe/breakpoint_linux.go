@@ -67,7 +67,7 @@ func (b *breakpoints) instrument() sampledata.Instrument { return sampledata.Bre
 const breakpointAttempts = 20
 
 // attach sets breakpoints in all threads.
-func (b *breakpoints) attach(places []uint64, _ bool) error {
+func (b *breakpoints) attach(places []uint64) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for i, pc := range places {

@@ -168,8 +168,8 @@ func (s *Set) openWindows() {
 		}
 		s.mu.Unlock()
 		for _, p := range due {
-			if s.kernel.attach(p.function.Returns, true) == nil &&
-				s.kernel.attach([]uint64{p.function.Entry}, true) == nil {
+			if s.kernel.attach(p.function.Returns) == nil &&
+				s.kernel.attach([]uint64{p.function.Entry}) == nil {
 				s.openWindow(p)
 			}
 		}

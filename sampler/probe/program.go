@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cpprof/cpprof/sampler/target/elffile"
 	"github.com/cpprof/cpprof/sampler/target/gobinary"
 	"github.com/cpprof/cpprof/sampler/target/gobinary/pclntab"
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
@@ -37,7 +38,7 @@ func NewProgram(pid int, file io.ReaderAt, bin *gobinary.Binary) (*Program, erro
 	if p.read, err = gobinary.Loaded(file); err != nil {
 		return nil, fmt.Errorf("reading the executable: %w", err)
 	}
-	f, err := elf.NewFile(file)
+	f, err := elffile.New(file)
 	if err != nil {
 		return nil, fmt.Errorf("reading the executable: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/internal/edit"
+	"github.com/cpprof/cpprof/sampler/target/elffile"
 )
 
 // A RefusedError says why a function can't be probed.
@@ -81,13 +82,12 @@ func (p *Program) names() (list []string) {
 
 // isC reports whether the program has a function of this name that is not Go's.
 func (p *Program) isC(name string) bool {
-	f, err := elf.NewFile(p.file)
+	f, err := elffile.New(p.file)
 	if err != nil {
 		return false
 	}
-	symbols, _ := f.Symbols()
-	dynamic, _ := f.DynamicSymbols()
-	return slices.ContainsFunc(append(symbols, dynamic...), func(s elf.Symbol) bool {
+	symbols, _ := elffile.Symbols(f)
+	return slices.ContainsFunc(symbols, func(s elf.Symbol) bool {
 		return elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Name == name
 	})
 }

@@ -49,8 +49,8 @@ type Options struct {
 type kernel interface {
 	instrument() sampledata.Instrument
 
-	// attach puts instruments at some places. If record is false, they only count.
-	attach(places []uint64, record bool) error
+	// attach puts instruments at some places.
+	attach(places []uint64) error
 
 	// detach takes out what one attach has put in. It may take long until the
 	// kernel is done.
@@ -239,7 +239,7 @@ func (s *Set) enter(t *tally) *probed {
 	if f.NoteArgs != "" && s.note == "" {
 		p.result.Note = "arguments are not known: " + f.NoteArgs
 	}
-	err := s.kernel.attach(s.entries(f), s.kernel.instrument() == sampledata.Uprobe)
+	err := s.kernel.attach(s.entries(f))
 	now := s.options.Clock()
 	p.result.From, p.result.To, p.result.ReturnsUpTo = now, now, now
 	if err != nil {
@@ -269,7 +269,7 @@ func (s *Set) putReturns(p *probed) {
 	if !timed {
 		return
 	}
-	if err := s.kernel.attach(f.Returns, true); err != nil {
+	if err := s.kernel.attach(f.Returns); err != nil {
 		s.mu.Lock()
 		p.result.Note = "calls are not timed: " + err.Error()
 		s.mu.Unlock()

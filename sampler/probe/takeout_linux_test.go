@@ -29,11 +29,11 @@ func TestMethods(t *testing.T) {
 			t.Logf("%+v: %v", m, err)
 			continue
 		}
-		if u.attach([]uint64{f.Entry}, false) != nil || u.attach(f.Returns, false) != nil {
+		if u.attach([]uint64{f.Entry}) != nil || u.attach(f.Returns) != nil {
 			t.Fatalf("%+v: can't attach", m)
 		}
 		other, err := openMethod(g.program, method{})
-		if err != nil || other.attach(f.Returns, false) != nil {
+		if err != nil || other.attach(f.Returns) != nil {
 			t.Fatal(err)
 		}
 		if n := len(g.changed(t)); n != 1+len(f.Returns) {
@@ -48,7 +48,7 @@ func TestMethods(t *testing.T) {
 		if left, _ := other.takeOut(func(int) {}); len(left) > 0 || len(g.changed(t)) > 0 {
 			t.Errorf("%+v: %#x left at the end", m, left)
 		}
-		if err := u.attach(f.Returns, false); err == nil {
+		if err := u.attach(f.Returns); err == nil {
 			t.Errorf("%+v: something was put in after all was taken out", m)
 		}
 		u.close()
@@ -117,7 +117,7 @@ func leaveBreakpoints(t *testing.T, pid string) {
 		t.Fatal(err)
 	}
 	for _, pc := range append(f.Returns, f.Entry) {
-		if err := u.attach([]uint64{pc}, false); err != nil {
+		if err := u.attach([]uint64{pc}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -130,7 +130,7 @@ func refusedUprobes(err error) error {
 func (u *uprobes) instrument() sampledata.Instrument { return sampledata.Uprobe }
 
 // attach puts a group of instruments at addresses of the process.
-func (u *uprobes) attach(places []uint64, record bool) error {
+func (u *uprobes) attach(places []uint64) error {
 	u.attaching.RLock()
 	defer u.attaching.RUnlock()
 	if u.out {
@@ -147,11 +147,7 @@ func (u *uprobes) attach(places []uint64, record bool) error {
 		if err != nil {
 			return err
 		}
-		site := uint64(number)
-		if record {
-			site |= recordedSite
-		}
-		if err := u.kernel.sites.Put(pc, site); err != nil {
+		if err := u.kernel.sites.Put(pc, uint64(number)); err != nil {
 			return refusedUprobes(err)
 		}
 	}

@@ -267,14 +267,11 @@ func TestRefused(t *testing.T) {
 		t.Skip(err)
 	}
 	cmd := exec.Command(sleep, "60")
-	if err := cmd.Start(); err != nil {
+	p, err := sampler.LaunchCommand(cmd)
+	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { cmd.Process.Kill(); cmd.Wait() }()
-	p, err := sampler.Find(cmd.Process.Pid)
-	if err != nil {
-		t.Skip(err)
-	}
+	defer cmd.Process.Kill()
 	defer p.Release()
 	if b, err := Attach(p); err == nil {
 		b.Close()

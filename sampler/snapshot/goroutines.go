@@ -110,8 +110,9 @@ func (gs *goroutines) otherThread(s *slot, h *head) bool {
 	return s.head.m != h.m || s.head.seq != h.seq
 }
 
-// setState changes the state of a goroutine in the sample.
-func (gs *goroutines) setState(s *slot, now sampledata.State) {
+// setState changes the state of a goroutine in the sample. If it waits again,
+// it has run since the previous sample.
+func (gs *goroutines) setState(s *slot, now sampledata.State, again bool) {
 	s.state = now
 	changes := gs.account.changes
 	if k := int(s.change); k < len(changes) && changes[k].Goroutine == s.id && !changes[k].Gone {
@@ -119,7 +120,7 @@ func (gs *goroutines) setState(s *slot, now sampledata.State) {
 		return
 	}
 	s.change = int32(len(changes))
-	gs.account.changes = append(changes, sampledata.Change{Goroutine: s.id, State: now})
+	gs.account.changes = append(changes, sampledata.Change{Goroutine: s.id, Again: again, State: now})
 }
 
 // end reports in the sample that the goroutine of a slot has ended.

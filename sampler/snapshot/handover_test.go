@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/bench/holders/holdertest"
 	"github.com/cpprof/cpprof/internal/fixture"
-	"github.com/cpprof/cpprof/internal/holdertest"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 	"github.com/cpprof/cpprof/sampler/target/memory"

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/bench/holders/holdertest"
 	"github.com/cpprof/cpprof/internal/fixture"
-	"github.com/cpprof/cpprof/internal/holdertest"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler/holders"
 	"github.com/cpprof/cpprof/sampler/target/memory"
@@ -76,14 +76,12 @@ func TestHolders(t *testing.T) {
 }
 
 // TestLikelyHolders does the same without the code whose locks nothing in its frames leads to: then just one goroutine may
-// hold a lock.
+// hold a lock. (Of rw-view, that is chance: a writer that unlocks lets all readers in at once.)
 func TestLikelyHolders(t *testing.T) {
-	scores := judgeHolders(t, fixture.BuildOnce(t, "holders"), 100, "-hidden=false")
+	scores := judgeHolders(t, fixture.BuildOnce(t, "holders"), 300, "-hidden=false")
 	judged(t, scores)
-	for _, kind := range []string{"transaction", "rw-view"} {
-		if scores[kind].Right[sampledata.Likely] == 0 {
-			t.Errorf("%s: no likely holder was named", kind)
-		}
+	if scores["transaction"].Right[sampledata.Likely] == 0 {
+		t.Error("transaction: no likely holder was named")
 	}
 }
 

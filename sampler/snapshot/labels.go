@@ -81,11 +81,7 @@ func (l labels) add(set []sampledata.Label, key, value []byte) []sampledata.Labe
 
 // text reads a string, given its header.
 func (l labels) text(header []byte) (string, bool) {
-	n := binary.LittleEndian.Uint64(header[8:])
-	if n > maxLabelText {
-		n = maxLabelText
-	}
-	text := make([]byte, n)
+	text := make([]byte, min(binary.LittleEndian.Uint64(header[8:]), maxLabelText))
 	if l.t.Read(binary.LittleEndian.Uint64(header), text) != nil {
 		return "", false
 	}

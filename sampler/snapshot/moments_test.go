@@ -27,7 +27,7 @@ type moments struct {
 	runnable []period    // a sleeper was runnable
 }
 
-func readMoments(t *testing.T, v *fixture.Running) (m moments) {
+func readMoments(t testing.TB, v *fixture.Running) (m moments) {
 	t.Helper()
 	v.Process.Signal(syscall.SIGTERM)
 	for in := bufio.NewScanner(v.Out); in.Scan(); {
@@ -65,7 +65,7 @@ func around(periods []period, at int64) (since, until time.Duration) {
 }
 
 // monotonic returns a moment by the system's monotonic clock.
-func monotonic(t *testing.T, at time.Time) int64 {
+func monotonic(t testing.TB, at time.Time) int64 {
 	t.Helper()
 	var ts unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
@@ -106,6 +106,10 @@ func momentsOf(r *sampledata.Recording, start int64) []moment {
 // executing was executing then, and goroutines that were runnable are not reported as waiting.
 func TestMomentsLong(t *testing.T) {
 	fixture.Long(t)
+	fixture.Measure(t, checkMoments)
+}
+
+func checkMoments(t testing.TB) {
 	v := fixture.Start(t, fixture.BuildOnce(t, "moments"))
 	b := open(t, v.Pid())
 	start := monotonic(t, b.header.Start)

@@ -89,8 +89,10 @@ func (r *reporter) reportOne(i int32, s *slot) {
 	if isNew {
 		r.announce(s)
 	}
-	if now := r.stateOf(i, s); isNew || now != s.state {
-		r.setState(s, now)
+	again := s.head.seq != s.seq && s.head.status == goruntime.GWaiting
+	s.seq = s.head.seq
+	if now := r.stateOf(i, s); isNew || again || now != s.state {
+		r.setState(s, now, again)
 	}
 	switch {
 	case s.view == known || s.view == unread:

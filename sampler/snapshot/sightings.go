@@ -58,6 +58,6 @@ func (v *sightings) Update(key int32, lock uint64, e sampledata.Evidence,
 	now := s.state
 	now.Lock, now.Evidence, now.Holders = lock, e, holders
 	if now != s.state {
-		v.setState(s, now)
+		v.setState(s, now, false)
 	}
 }

@@ -34,6 +34,7 @@ type reported struct {
 	announced bool // the sink knows the goroutine head.goid, as id
 	state     sampledata.State
 	change    int32 // index of the goroutine's change in this sample, if it has one
+	seq       uint8 // the head's at that sample
 
 	labels   sampledata.LabelSetID
 	labelsAt uint64 // address from which the labels were read

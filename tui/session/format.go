@@ -36,12 +36,14 @@ type fileJSON struct {
 	ClassBy    string              `json:"class_by"`
 	NoInlines  bool                `json:"no_inlines,omitempty"`
 	Idle       bool                `json:"idle,omitempty"` // waiting for work is not left out
+	CreatedBy  bool                `json:"created_by,omitempty"`
 	From       time.Duration       `json:"from,omitempty"`
 	To         time.Duration       `json:"to,omitempty"`
 	Aspects    []patternsJSON      `json:"aspects,omitempty"`
 	Merges     []patternsJSON      `json:"merges,omitempty"`
 	Lists      []config.Definition `json:"lists,omitempty"`
 	Samples    string              `json:"samples,omitempty"`
+	Calls      string              `json:"calls,omitempty"`
 	Summary    Summary             `json:"summary,omitzero"`
 	Windows    []windowJSON        `json:"windows"`
 	Active     int                 `json:"active"` // 1 + an index of windows, 0 for the Summary window
@@ -76,8 +78,8 @@ func (s *State) Marshal() ([]byte, error) {
 	f := fileJSON{
 		Version: formatVersion, Accounting: o.Accounting.String(), By: o.Granularity.String(),
 		ClassBy:   o.Classes.String(),
-		NoInlines: o.NoInlines, Idle: !o.LeaveOutIdle, From: o.Span.From, To: o.Span.To,
-		Samples: s.Samples, Lists: s.Lists, Summary: s.Summary, Active: s.Active,
+		NoInlines: o.NoInlines, Idle: !o.LeaveOutIdle, CreatedBy: o.CreatedBy, From: o.Span.From, To: o.Span.To,
+		Samples: s.Samples, Calls: s.Calls, Lists: s.Lists, Summary: s.Summary, Active: s.Active,
 		Windows: []windowJSON{},
 	}
 	for _, a := range s.Aspects {
@@ -169,7 +171,7 @@ func (f *fileJSON) state() (*State, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &State{Options: o, Summary: f.Summary, Samples: f.Samples, Active: f.Active}
+	s := &State{Options: o, Summary: f.Summary, Samples: f.Samples, Calls: f.Calls, Active: f.Active}
 	for _, j := range f.Aspects {
 		a, err := aspects.New(j.Name, j.Patterns...)
 		if err != nil {
@@ -206,7 +208,7 @@ func (f *fileJSON) options() (o views.Options, err error) {
 	}
 	o.Span = views.Span{From: f.From, To: f.To}
 	o.NoInlines = f.NoInlines
-	o.LeaveOutIdle = !f.Idle
+	o.LeaveOutIdle, o.CreatedBy = !f.Idle, f.CreatedBy
 	return o, nil
 }
 
@@ -255,7 +257,7 @@ func (s *State) checkLists() error {
 		return fmt.Errorf("%d sample lists and %d lanes: at most %d of each are possible",
 			len(s.Lists), len(s.Summary.Lanes), maxLists)
 	}
-	exprs := append([]string{s.Samples}, s.Summary.Lanes...)
+	exprs := append([]string{s.Samples, s.Calls}, s.Summary.Lanes...)
 	for _, l := range s.Lists {
 		exprs = append(exprs, l.Expr)
 	}

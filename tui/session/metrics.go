@@ -54,11 +54,7 @@ func checkMetrics(exprs ...string) error {
 // measured returns the table of the whole recording, and its samples that
 // count.
 func (s *Source) measured() (t *metrics.Table, l metrics.List, over string, err error) {
-	r := s.Recording
-	if s.Whole != nil {
-		r = s.Whole
-	}
-	t = metrics.New(r, metrics.OptionsOf(s.Config, s.Options))
+	t = metrics.New(s.whole(), metrics.OptionsOf(s.Config, s.Options))
 	list := ""
 	if p := s.Recording.Picked; p != nil {
 		list = p.List

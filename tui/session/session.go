@@ -10,6 +10,7 @@
 //	holders.go     windows that show what the holders of locks did
 //	findings.go    the window of what is slow, and why
 //	tree.go        windows that show a call tree with the verdicts of the search
+//	calls.go       windows with the calls of a function, and with tracks of goroutines
 //	metrics.go     windows that draw metrics against one another, and the samples that count
 //	file.go        loading and saving a State
 //	format.go      the file format
@@ -35,6 +36,7 @@ type State struct {
 	Merges  []config.Merge      // besides the configuration's
 	Lists   []config.Definition // of samples, besides the configuration's
 	Samples string              // the list whose samples count; "" for all samples
+	Calls   string              // the calls inside which time counts; "" for all time
 	Summary Summary
 	Windows []Window
 	Active  int // 1 + the window in front; 0 for the Summary window
@@ -100,11 +102,20 @@ type Source struct {
 	Path      string                // of the recording
 	Recording *sampledata.Recording // the samples that count
 	Whole     *sampledata.Recording // all samples; nil: Recording has all
+	Calls     string                // the calls inside which time counts; "" for all time
 	Config    *config.Config
 	Options   views.Options
 	Color     bool // of reports
 	Width     int  // of the screen on which reports are shown, see report.Profile
 	Others    *Others
+}
+
+// whole returns the recording with all samples.
+func (s *Source) whole() *sampledata.Recording {
+	if s.Whole != nil {
+		return s.Whole
+	}
+	return s.Recording
 }
 
 // A MissingError says why the other recording of a window can't be read.

@@ -3,6 +3,7 @@ package calls
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -163,6 +164,12 @@ func TestParse(t *testing.T) {
 // served is a recording of a goroutine for each of some requests. Each begins in a sample of its own and takes 4 samples. One of
 // five takes 16: for 12 of these it waits for a lock that the first goroutine holds, which sleeps.
 func served(t *testing.T, requests int) *sampledata.Recording {
+	const waits = `blocked n5 reason="sync.Mutex.Lock" lock=0xc000 holders=h1 evidence=inferred`
+	return servedWith(t, requests, func(int) string { return waits })
+}
+
+// servedWith says what each slow request waits for.
+func servedWith(t *testing.T, requests int, waits func(i int) string) *sampledata.Recording {
 	text := `function f0 main.handle
 function f1 main.lock
 function f2 main.hold
@@ -175,7 +182,7 @@ node n4 f0 under=n3 line=5
 node n5 f1 under=n4 line=2
 goroutine g0 1 start=f2
 `
-	const running, waits, gone = "running n4", `blocked n5 reason="sync.Mutex.Lock" lock=0xc000 holders=h1 evidence=inferred`, "gone"
+	const running, gone = "running n4", "gone"
 	changes := make([]string, 3*requests+40)
 	changes[0] = "    g0 waiting n2 reason=sleep\n"
 	for i := range requests {
@@ -187,7 +194,7 @@ goroutine g0 1 start=f2
 		at(begin, running)
 		switch {
 		case i%5 == 0:
-			at(begin+4, waits)
+			at(begin+4, waits(i))
 			at(begin+16, gone)
 		default:
 			at(begin+4, gone)
@@ -240,6 +247,46 @@ func TestContrast(t *testing.T) {
 }
 
 // Of few slow calls nothing is said.
+// Who has a channel that is used as a lock holds up others as the holder of a lock does.
+func TestHeldUpByAChannel(t *testing.T) {
+	table, err := Of(servedWith(t, 100, func(int) string { return "waiting n5 reason=select holders=h1 evidence=likely" }), "main.handle")
+	if err != nil {
+		t.Fatal(err)
+	}
+	slow, _ := ParseCondition("> p80")
+	c, err := table.Contrast(slow, views.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := c.More; len(m) != 1 || m[0].Kind != HeldBy || m[0].Doing != views.Selecting || m[0].Function != "main.lock" || m[0].Class != "go:main.hold" {
+		t.Errorf("the slow ones have more of %+v", m)
+	}
+}
+
+// What one slow call did is not what slow calls have more of.
+func TestOneOddCall(t *testing.T) {
+	for odd, want := range map[int]bool{1: false, 10: true} {
+		table, err := Of(servedWith(t, 50, func(i int) string {
+			if i/5 < odd {
+				return "waiting n5 reason=sleep"
+			}
+			return "running n5"
+		}), "main.handle")
+		if err != nil {
+			t.Fatal(err)
+		}
+		slow, _ := ParseCondition("> p80")
+		c, err := table.Contrast(slow, views.Options{})
+		if err != nil || c.TooFew() {
+			t.Fatal(c, err)
+		}
+		sleeps := slices.ContainsFunc(c.More, func(m Common) bool { return m.Doing == views.Sleeping })
+		if sleeps != want {
+			t.Errorf("if %d of %d slow calls sleep, they have more of %+v", odd, c.Slow.Calls, c.More)
+		}
+	}
+}
+
 func TestTooFew(t *testing.T) {
 	table, err := Of(served(t, 40), "main.handle")
 	if err != nil {
@@ -261,7 +308,7 @@ func TestRestrictedTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := table.Restrict(slow)
+	r, err := table.Restrict(slow, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,7 +323,7 @@ func TestRestrictedTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := table.Restrict(none); err == nil || !strings.Contains(err.Error(), "none of the 100 calls") {
+	if _, err := table.Restrict(none, false); err == nil || !strings.Contains(err.Error(), "none of the 100 calls") {
 		t.Errorf("without calls, the error is %v", err)
 	}
 }
@@ -310,6 +357,13 @@ func TestPropose(t *testing.T) {
 	}
 	if len(list) != 1 || list[0].Function != "main.send" || list[0].Whole() != 20 {
 		t.Errorf("proposed: %+v", list)
+	}
+	list, err = Propose(served(t, 20), views.Options{Request: func(name string) bool { return name == "main.handle" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list) != 2 || list[0].Function != "main.handle" || list[1].Function != "main.send" {
+		t.Errorf("proposed, main.handle first: %+v", list)
 	}
 }
 

@@ -1,6 +1,7 @@
 package calls
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
 )
 
 // A Condition says which calls count: by how long they took, and when they
@@ -56,6 +58,12 @@ func Parse(text string) (function string, c Condition, err error) {
 	return strings.TrimSpace(text), c, first
 }
 
+// Quantiles are those that are shown of the lengths of calls.
+var Quantiles = []struct {
+	Name  string
+	Share float64
+}{{"p50", 0.50}, {"p90", 0.90}, {"p99", 0.99}, {"longest", 1}}
+
 // ParseCondition reads comparisons with a time or a quantile, and when calls
 // begin: "> 200ms", ">= p95", "> 5ms < 80ms", "> p90 @ 1.2s,3.4s".
 func ParseCondition(text string) (Condition, error) {
@@ -85,28 +93,28 @@ func (c *Condition) add(part string) error {
 		return err
 	}
 	wrong := fmt.Errorf("%q: want two offsets from the start after one @, the first before the second, such as '@ 1.2s,3.4s'", part)
-	from, to, ok := strings.Cut(part[1:], ",")
-	if !ok || c.begins {
+	span, err := views.ParseSpan(part[1:])
+	if err != nil || c.begins {
 		return wrong
 	}
-	c.begins, c.to = true, math.MaxInt64
-	for _, end := range []struct {
-		text string
-		to   *time.Duration
-	}{{from, &c.from}, {to, &c.to}} {
-		text := strings.TrimSpace(end.text)
-		if text == "" {
-			continue
-		}
-		var err error
-		if *end.to, err = time.ParseDuration(text); err != nil {
-			return wrong
-		}
-	}
-	if c.from < 0 || c.to <= c.from {
-		return wrong
-	}
+	c.begins, c.from, c.to = true, span.From, cmp.Or(span.To, math.MaxInt64)
 	return nil
+}
+
+// Restricted returns a recording with only the time inside calls that a text
+// names, such as "main.handle > p99". With started, the goroutines that these
+// calls started belong to them.
+func Restricted(r *sampledata.Recording, text string,
+	started bool) (*sampledata.Recording, error) {
+	function, condition, err := Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	table, err := Of(r, function)
+	if err != nil {
+		return nil, err
+	}
+	return table.Restrict(condition, started)
 }
 
 func wrongCondition(text string) error {
@@ -200,8 +208,9 @@ func (c Condition) holds(call *Call, bounds []time.Duration) bool {
 }
 
 // Restrict returns the recording with only the time inside calls for which a
-// condition holds.
-func (t *Table) Restrict(c Condition) (*sampledata.Recording, error) {
+// condition holds. With created, that of goroutines counts, too, that were
+// started in the calls, directly or not, while the call lasts.
+func (t *Table) Restrict(c Condition, created bool) (*sampledata.Recording, error) {
 	chosen, _ := t.choose(c)
 	if len(chosen) == 0 {
 		return nil, t.none(c)
@@ -210,7 +219,13 @@ func (t *Table) Restrict(c Condition) (*sampledata.Recording, error) {
 		return nil, fmt.Errorf("no sample is inside of a call of %s %s: 'cpprof record --rate' takes more samples",
 			t.Function, c)
 	}
-	return t.only(strings.TrimSpace(t.Function+" "+c.text), chosen), nil
+	list, stretches := strings.TrimSpace(t.Function+" "+c.text), stretchesOf(chosen)
+	if created {
+		only := t.recording.Restrict(list, views.WithStarted(t.recording, stretches, t.onStack))
+		only.Restricted.Stretches = len(stretches)
+		return only, nil
+	}
+	return t.recording.Restrict(list, stretches), nil
 }
 
 // none says that no call is like that.
@@ -226,13 +241,22 @@ func (t *Table) none(c Condition) error {
 		longest.Round(time.Microsecond))
 }
 
+// onStack reports whether a stack has the function.
+func (t *Table) onStack(stack sampledata.NodeID) bool {
+	return t.outermost[stack] != sampledata.NoStack
+}
+
 func (t *Table) only(list string, calls []*Call) *sampledata.Recording {
-	var stretches []sampledata.Stretch
+	return t.recording.Restrict(list, stretchesOf(calls))
+}
+
+// stretchesOf returns the samples in calls.
+func stretchesOf(calls []*Call) (stretches []sampledata.Stretch) {
 	for _, c := range calls {
 		if !c.Sampled() {
 			continue
 		}
 		stretches = append(stretches, sampledata.Stretch{Goroutine: c.Goroutine, First: c.First, Last: c.Last})
 	}
-	return t.recording.Restrict(list, stretches)
+	return stretches
 }

@@ -22,6 +22,7 @@ type Contrast struct {
 type Side struct {
 	Calls             int
 	Shortest, Longest time.Duration
+	Total             time.Duration // length of all of them
 	// Parts are shares of the time of the calls by what their goroutines did.
 	Parts [views.NumTypedTimes]hotspots.Estimate
 }
@@ -59,6 +60,7 @@ func sideOf(calls []*Call) (s Side) {
 			s.Longest = c.Length()
 		}
 		s.Shortest = c.Length()
+		s.Total += c.Length()
 	}
 	return s
 }
@@ -81,7 +83,7 @@ func (t *Table) slices() (n, each int) {
 // parts returns the typed time of calls, as shares of all their time.
 func (t *Table) parts(calls []*Call, o views.Options) (parts [views.NumTypedTimes]hotspots.Estimate, err error) {
 	n, each := t.slices()
-	buckets, err := views.Timeline(t.only(t.Function, calls), o, "", n)
+	buckets, err := views.Timeline(t.only(t.Function, calls), o, n)
 	if err != nil {
 		return parts, err
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/intern"
 	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
@@ -36,8 +37,8 @@ var telling = []FeatureKind{OneMoment, OneGoroutine, CallerOf, Below, WithLabel,
 // A Feature is what a part of the time of calls may have in common.
 type Feature struct {
 	Kind      FeatureKind   `json:"kind"`
-	Doing     views.Doing   `json:"-"`                   // of Does
-	Function  string        `json:"function,omitempty"`  // of Does, Below and CallerOf
+	Doing     views.Doing   `json:"-"`                   // of Does, and of HeldBy if it is no lock
+	Function  string        `json:"function,omitempty"`  // of Does, Below, CallerOf, and of HeldBy if it is no lock
 	Line      int32         `json:"line,omitempty"`      // of CallerOf
 	Lock      string        `json:"lock,omitempty"`      // of Does and HeldBy
 	Class     string        `json:"class,omitempty"`     // of HeldBy
@@ -66,8 +67,10 @@ type Activity struct {
 }
 
 const (
-	mostTested = 60   // features whose intervals are computed
-	mostMore   = 8    // features that are shown
+	mostTested = 60 // features whose intervals are computed
+	mostMore   = 8  // features that are shown
+	sameTime   = 0.001
+	leastCalls = 3    // slow calls that have a feature
 	leastMore  = 0.05 // difference of the shares
 	mostOf     = 0.5  // of the slow calls that one goroutine or one moment has
 	moments    = 20   // of the recording
@@ -84,13 +87,21 @@ type ranking struct {
 	each     int       // number of samples of a slice
 	slices   int
 
-	index    map[Feature]int32
-	features []Feature
+	features intern.List[Feature, int32]
 	below    map[sampledata.NodeID][]int32 // by stack: the features of what the call leads to
 	sums     [2][]float64                  // by feature: the time of the slow calls, and of the rest
 	observed [2][][]hotspots.Observation   // the same by slice; nil for features that are not tested
 	base     [2][]float64                  // by slice
 	holding  map[holding]float64
+
+	call *Call     // that is visited
+	in   []inCalls // by feature: the slow calls that have it
+}
+
+// inCalls counts the calls that have a feature.
+type inCalls struct {
+	last *Call
+	n    int
 }
 
 // A holding is what the holders of a feature do.
@@ -104,7 +115,7 @@ func newRanking(t *Table, o views.Options) *ranking {
 	r := t.recording
 	k := &ranking{t: t, r: r, weights: r.Weights(), classOf: views.ClassOf(r, o),
 		lockName: locks.Namer(r, locks.ByField), runs: make([][]int32, r.Goroutines.Len()),
-		index: make(map[Feature]int32), below: make(map[sampledata.NodeID][]int32),
+		below:   make(map[sampledata.NodeID][]int32),
 		holding: make(map[holding]float64)}
 	k.slices, k.each = t.slices()
 	for i, run := range r.Runs.All() {
@@ -126,7 +137,7 @@ func (k *ranking) rank(slow, rest []*Call) []Common {
 	}
 	tested := k.choose(slow, whole)
 	for side := range k.observed {
-		k.observed[side] = make([][]hotspots.Observation, len(k.features))
+		k.observed[side] = make([][]hotspots.Observation, len(k.features.All))
 		for _, f := range tested {
 			k.observed[side][f] = make([]hotspots.Observation, k.slices)
 		}
@@ -135,7 +146,7 @@ func (k *ranking) rank(slow, rest []*Call) []Common {
 	k.visit(rest, 1)
 	var all []Common
 	for _, f := range tested {
-		c := Common{Feature: k.features[f], Slow: k.estimate(0, f), Rest: k.estimate(1, f)}
+		c := Common{Feature: k.features.All[f], Slow: k.estimate(0, f), Rest: k.estimate(1, f)}
 		c.Difference = c.Slow.Minus(c.Rest)
 		if c.Difference.Low > 0 && c.Difference.Share >= leastMore {
 			c.Meanwhile = k.meanwhile(f)
@@ -143,6 +154,12 @@ func (k *ranking) rank(slow, rest []*Call) []Common {
 		}
 	}
 	return distinct(all)
+}
+
+// isPlace reports whether a feature says where the time is spent. Two of them
+// with the same share of the slow calls are one inside the other.
+func (f *Feature) isPlace() bool {
+	return f.Kind == Below || f.Kind == Does || f.Kind == HeldBy
 }
 
 func sum(list []float64) (all float64) {
@@ -155,7 +172,7 @@ func sum(list []float64) (all float64) {
 // choose returns the features with the largest differences.
 func (k *ranking) choose(slow []*Call, whole [2]float64) (tested []int32) {
 	more := func(f int32) float64 { return k.sums[0][f]/whole[0] - k.sums[1][f]/whole[1] }
-	for f := range k.features {
+	for f := range k.features.All {
 		if more(int32(f)) >= leastMore && !k.isFew(int32(f), slow, whole[0]) {
 			tested = append(tested, int32(f))
 		}
@@ -166,10 +183,13 @@ func (k *ranking) choose(slow []*Call, whole [2]float64) (tested []int32) {
 	return tested[:min(len(tested), mostTested)]
 }
 
-// isFew reports whether a feature says that the slow calls are of one goroutine
-// or of one moment, but only few of them are.
+// isFew reports whether hardly a slow call has a feature, or whether it says
+// that they are of one goroutine or of one moment, but only few of them are.
 func (k *ranking) isFew(f int32, slow []*Call, whole float64) bool {
-	at := &k.features[f]
+	at := &k.features.All[f]
+	if k.in[f].n < leastCalls {
+		return true
+	}
 	if at.Kind != OneGoroutine && at.Kind != OneMoment {
 		return false
 	}
@@ -202,7 +222,8 @@ func distinct(all []Common) (list []Common) {
 	slices.SortStableFunc(all, func(a, b Common) int { return cmp.Compare(b.Difference.Low, a.Difference.Low) })
 	for _, c := range all {
 		same := slices.IndexFunc(list, func(d Common) bool {
-			return near(c.Slow.Share, d.Slow.Share) && near(c.Rest.Share, d.Rest.Share)
+			return near(c.Slow.Share, d.Slow.Share) && near(c.Rest.Share, d.Rest.Share) ||
+				c.isPlace() && d.isPlace() && math.Abs(c.Slow.Share-d.Slow.Share) < sameTime
 		})
 		switch {
 		case same < 0:
@@ -238,6 +259,7 @@ func (k *ranking) visit(calls []*Call, side int) {
 		if !c.Sampled() {
 			continue
 		}
+		k.call = c
 		for _, i := range k.overlapping(c.Goroutine, c.First, c.Last) {
 			run := k.r.Runs.At(int(i))
 			run.First, run.Last = max(run.First, c.First), min(run.Last, c.Last)
@@ -285,17 +307,19 @@ func (k *ranking) visitRun(c *Call, run sampledata.Run, side int) {
 func (k *ranking) add(side int, f int32, slice int, weight float64) {
 	if k.observed[side] == nil {
 		k.sums[side][f] += weight
+		if in := &k.in[f]; side == 0 && in.last != k.call {
+			in.last = k.call
+			in.n++
+		}
 	} else if list := k.observed[side][f]; list != nil {
 		list[slice].Hits += weight
 	}
 }
 
 func (k *ranking) number(f Feature) int32 {
-	i, ok := k.index[f]
-	if !ok {
-		i = int32(len(k.features))
-		k.index[f] = i
-		k.features = append(k.features, f)
+	i := k.features.Number(f)
+	if int(i) == len(k.in) {
+		k.in = append(k.in, inCalls{})
 		for side := range k.sums {
 			k.sums[side] = append(k.sums[side], 0)
 		}
@@ -392,21 +416,28 @@ func function(r *sampledata.Recording, n sampledata.NodeID) string {
 	return r.Functions[r.Nodes[n].Function].Name
 }
 
-// holders returns the features of who holds the lock that a run waits for, with
-// their parts of its time.
+// holders returns the features of who holds the lock that a run waits for, or
+// the channel that is used as one, with their parts of its time.
 func (k *ranking) holders(run sampledata.Run, side int) map[int32]float64 {
-	if views.DoingOf(run) != views.AwaitingLock || !run.Evidence.Blames() {
-		return nil
+	of := Feature{Kind: HeldBy, Doing: views.DoingOf(run)}
+	if !run.Evidence.Blames() || of.Doing == views.AwaitingGroup {
+		return nil // of a group, a goroutine does its part
+	}
+	if of.Doing == views.AwaitingLock {
+		of.Lock, of.Doing = k.lockName(run), 0
+	} else {
+		of.Function = function(k.r, place(k.r, run.Stack))
 	}
 	parts := make(map[int32]float64)
-	set, lock := k.r.HolderSets[run.Holders], k.lockName(run)
+	set := k.r.HolderSets[run.Holders]
 	all := float64(k.weights.Of(int(run.First), int(run.Last)+1))
 	for _, g := range set {
 		for _, i := range k.overlapping(g, run.First, run.Last) {
 			holder := k.r.Runs.At(int(i))
 			weight := float64(k.weights.Of(int(max(holder.First, run.First)), int(min(holder.Last, run.Last))+1)) /
 				float64(len(set))
-			f := k.number(Feature{Kind: HeldBy, Lock: lock, Class: k.classOf(holder)})
+			of.Class = k.classOf(holder)
+			f := k.number(of)
 			parts[f] += weight / all
 			if side == 0 {
 				k.holding[holding{f, views.DoingOf(holder),

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/cpprof/cpprof/views"
 )
 
 // A HeatMap counts the whole calls of a function by when they begin and by how
@@ -23,6 +25,8 @@ type HeatMap struct {
 	Columns int    `json:"columns"`
 	Cells   []Cell `json:"cells"` // that have calls, by column and row
 	Cut     int    `json:"cut"`   // calls that are not whole, and so left out
+	// Whole says that the columns are all of the time.
+	Whole bool `json:"whole"`
 }
 
 // A Cell is a number of calls. For some of them, a condition holds.
@@ -46,8 +50,9 @@ const finest = 40
 
 // HeatMap returns the heat map with at most so many columns and rows. It has a
 // row for each factor of ten, even if these are more. Its cells count the calls
-// for which a condition holds.
-func (t *Table) HeatMap(columns, rows int, chosen Condition) *HeatMap {
+// for which a condition holds. It has only calls that begin in the span; To 0
+// is the end.
+func (t *Table) HeatMap(columns, rows int, chosen Condition, span views.Span) *HeatMap {
 	columns, rows = max(columns, 1), max(rows, 3)
 	h := &HeatMap{Cells: []Cell{}, Cut: len(t.Calls) - t.Whole()}
 	var first, last time.Duration
@@ -55,6 +60,14 @@ func (t *Table) HeatMap(columns, rows int, chosen Condition) *HeatMap {
 		first, last = min(first, t.Calls[i].Begin), max(last, t.Calls[i].Begin)
 	}
 	last = max(last, t.Duration)
+	if h.Whole = span.From <= first && (span.To == 0 || span.To >= last); !h.Whole {
+		end := last
+		if span.To > 0 {
+			end = min(last, span.To-1)
+		}
+		first = min(max(first, span.From), end)
+		last = end
+	}
 	h.Step = (last-first)/time.Duration(columns) + 1
 	if i, _ := slices.BinarySearch(columnSteps, h.Step); i < len(columnSteps) {
 		h.Step = columnSteps[i]
@@ -130,6 +143,9 @@ func (h *HeatMap) count(t *Table, condition Condition) {
 			if !call.Whole() {
 				continue
 			}
+			if call.Begin < h.Start || call.Begin >= h.end() {
+				continue
+			}
 			at := [2]int{int((call.Begin - h.Start) / h.Step), h.rowOf(call.Length())}
 			if cells[at] == nil {
 				cells[at] = &Cell{Column: at[0], Row: at[1]}
@@ -144,6 +160,20 @@ func (h *HeatMap) count(t *Table, condition Condition) {
 	slices.SortFunc(h.Cells, func(a, b Cell) int {
 		return cmp.Or(cmp.Compare(a.Column, b.Column), cmp.Compare(a.Row, b.Row))
 	})
+}
+
+// end is the end of the last column.
+func (h *HeatMap) end() time.Duration { return h.Start + time.Duration(h.Columns)*h.Step }
+
+// Zoomed returns the span of num/den of the columns, around the middle of one
+// of them; all of the time if there are no more.
+func (h *HeatMap) Zoomed(column int, num, den time.Duration) views.Span {
+	width := max((h.end()-h.Start)/den*num, 2*time.Microsecond)
+	from := max(0, h.Start+time.Duration(column)*h.Step+h.Step/2-width/2)
+	if h.Whole && num > den {
+		return views.Span{}
+	}
+	return views.Span{From: from, To: from + width}
 }
 
 func (h *HeatMap) rowOf(length time.Duration) int {
@@ -173,12 +203,12 @@ func (h *HeatMap) Condition(a Area) string {
 	if a.Top < len(h.Edges)-2 {
 		parts = append(parts, "< "+h.Edges[a.Top+1].String())
 	}
-	if a.Left > 0 || a.Right < h.Columns-1 {
+	if a.Left > 0 || a.Right < h.Columns-1 || !h.Whole {
 		from, to := "", ""
-		if a.Left > 0 {
+		if a.Left > 0 || !h.Whole {
 			from = (h.Start + time.Duration(a.Left)*h.Step).String()
 		}
-		if a.Right < h.Columns-1 {
+		if a.Right < h.Columns-1 || !h.Whole {
 			to = (h.Start + time.Duration(a.Right+1)*h.Step).String()
 		}
 		parts = append(parts, fmt.Sprintf("@ %s,%s", from, to))

@@ -2,6 +2,7 @@ package calls
 
 import (
 	"fmt"
+	"github.com/cpprof/cpprof/views"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -34,7 +35,7 @@ func TestHeatMap(t *testing.T) {
 	}
 	for name, table := range map[string]*Table{"served": served, "many": many, "one": one, "endless": endless, "cut": cut, "sampled": sampled} {
 		for _, size := range [][2]int{{1, 1}, {7, 5}, {300, 40}} {
-			h := table.HeatMap(size[0], size[1], Condition{})
+			h := table.HeatMap(size[0], size[1], Condition{}, views.Span{})
 			if h.Columns > size[0] || len(h.Edges) < 2 || len(h.Edges)-1 > max(size[1], 22) {
 				t.Errorf("%s: %d columns and %d rows, want at most %v", name, h.Columns, len(h.Edges)-1, size)
 			}
@@ -55,7 +56,7 @@ func TestHeatMap(t *testing.T) {
 				if chosen, _ := table.choose(condition); len(chosen) != want {
 					t.Fatalf("%s, %v: %s chooses %d calls, its cells have %d", name, size, condition, len(chosen), want)
 				}
-				for _, c := range table.HeatMap(size[0], size[1], condition).Cells {
+				for _, c := range table.HeatMap(size[0], size[1], condition, views.Span{}).Cells {
 					marked += c.Chosen
 				}
 				if marked != want {
@@ -64,10 +65,10 @@ func TestHeatMap(t *testing.T) {
 			}
 		}
 	}
-	if h := sampled.HeatMap(100, 40, Condition{}); !h.Untimed || h.Edges[0] != 0 || h.Cells[0].Row != 0 {
+	if h := sampled.HeatMap(100, 40, Condition{}, views.Span{}); !h.Untimed || h.Edges[0] != 0 || h.Cells[0].Row != 0 {
 		t.Errorf("of a short call the map is %+v", h)
 	}
-	if text := fmt.Sprint(many.HeatMap(60, 40, Slowest).Step, many.HeatMap(40, 40, Slowest).Step); text != "1s 2s" {
+	if text := fmt.Sprint(many.HeatMap(60, 40, Slowest, views.Span{}).Step, many.HeatMap(40, 40, Slowest, views.Span{}).Step); text != "1s 2s" {
 		t.Errorf("the steps are %s", text)
 	}
 }

@@ -3,6 +3,7 @@ package calls
 import (
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/intern"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 )
@@ -38,21 +39,16 @@ func (t *Table) marked() shows {
 func (t *Table) labelled(key string) shows {
 	sets := t.recording.LabelSets
 	values := make([]shown, len(sets)) // by label set
-	codes := make(map[string]int32)
+	var codes intern.List[string, int32]
 	for i, set := range sets {
 		for _, l := range set {
 			if l.Key != key {
 				continue
 			}
-			code, ok := codes[l.Value]
-			if !ok {
-				code = int32(len(codes))
-				codes[l.Value] = code
-			}
-			values[i] = shown{inside: true, key: code, label: l.Value}
+			values[i] = shown{inside: true, key: codes.Number(l.Value), label: l.Value}
 		}
 	}
-	if len(codes) == 0 {
+	if len(codes.All) == 0 {
 		return nil
 	}
 	return func(run sampledata.Run) (shown, bool) { return values[run.Labels], true }

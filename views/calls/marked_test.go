@@ -77,7 +77,7 @@ func TestLabelCalls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	only, err := table.Restrict(c)
+	only, err := table.Restrict(c, false)
 	if err != nil || only.Restricted.Stretches != 4 {
 		t.Errorf("restricted: %+v, %v", only, err)
 	}

@@ -36,8 +36,8 @@ type proposer struct {
 	depth map[sampledata.FunctionID]int // the least depth of a frame
 }
 
-// Propose returns functions whose calls are worth a look, the ones with most
-// work first.
+// Propose returns functions whose calls are worth a look: those that the
+// configuration names, then the others with most work.
 func Propose(r *sampledata.Recording, o views.Options) ([]Proposal, error) {
 	classOf := views.ClassOf(r, o)
 	idle, _ := views.WaitsFor(r, o)
@@ -62,10 +62,11 @@ func Propose(r *sampledata.Recording, o views.Options) ([]Proposal, error) {
 		}
 		classes[s.class].add(r, s.stack, s.idle, weight)
 	}
+	named := func(name string) bool { return o.Request != nil && o.Request(name) }
 	var list []Proposal
 	for _, class := range busiest(classes) {
 		p := classes[class]
-		for _, f := range p.best(r) {
+		for _, f := range slices.Concat(p.named(r, named), p.best(r)) {
 			t, err := Of(r, r.Functions[f].Name)
 			if err != nil {
 				return nil, err
@@ -76,6 +77,9 @@ func Propose(r *sampledata.Recording, o views.Options) ([]Proposal, error) {
 		}
 	}
 	slices.SortFunc(list, func(a, b Proposal) int {
+		if named(a.Function) != named(b.Function) {
+			return map[bool]int{true: -1, false: 1}[named(a.Function)]
+		}
 		return cmp.Or(cmp.Compare(b.Whole()-b.Short(), a.Whole()-a.Short()),
 			cmp.Compare(b.Whole(), a.Whole()), cmp.Compare(a.Function, b.Function),
 			cmp.Compare(a.Class, b.Class))
@@ -118,6 +122,20 @@ func (w *work) add(idle bool, weight float64) {
 	} else {
 		w.busy += weight
 	}
+}
+
+// named returns the functions that the configuration names, those with most
+// work first.
+func (p *proposer) named(r *sampledata.Recording, is func(string) bool) (list []sampledata.FunctionID) {
+	for f, w := range p.in {
+		if w.busy > 0 && is(r.Functions[f].Name) {
+			list = append(list, f)
+		}
+	}
+	slices.SortFunc(list, func(a, b sampledata.FunctionID) int {
+		return cmp.Or(cmp.Compare(p.in[b].busy, p.in[a].busy), cmp.Compare(a, b))
+	})
+	return list[:min(len(list), mostProposed)]
 }
 
 // best returns the outermost function that has most of the work, and no

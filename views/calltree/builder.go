@@ -9,16 +9,15 @@ import (
 // A Builder collects stacks with their weights into a tree. Node 0 is the root;
 // further nodes come from Child.
 type Builder struct {
-	syms     *Symbols
-	calls    []call // by node
-	children childIndex
-	metrics  []*weights
+	syms    *Symbols
+	calls   *Calls // the nodes
+	metrics []*weights
 }
 
 // NewBuilder starts a tree with the given root frame and one metric.
 // SetDenominator sets the metric's denominator.
 func NewBuilder(syms *Symbols, root, metric, unit string) *Builder {
-	b := &Builder{syms: syms, calls: []call{{-1, syms.Intern(root)}}, children: newChildIndex()}
+	b := &Builder{syms: syms, calls: NewCalls(syms.Intern(root))}
 	b.AddMetric(metric, unit)
 	return b
 }
@@ -45,18 +44,18 @@ func (b *Builder) CountHits(metric int, hits *big.Rat) {
 func (b *Builder) Symbols() *Symbols { return b.syms }
 
 // Len returns the number of nodes so far.
-func (b *Builder) Len() int { return len(b.calls) }
+func (b *Builder) Len() int { return len(b.calls.List) }
 
 // CountBelow returns the number of nodes by how many frames of a kind are on
 // the way to them: the first is of the nodes without such a frame.
 func (b *Builder) CountBelow(is func(Func) bool) []int {
 	counts := []int{0}
-	above := make([]int32, len(b.calls))
-	for n, c := range b.calls {
-		if c.parent >= 0 {
-			above[n] = above[c.parent]
+	above := make([]int32, b.Len())
+	for n, c := range b.calls.List {
+		if c.Parent >= 0 {
+			above[n] = above[c.Parent]
 		}
-		if is(c.fn) {
+		if is(c.Func) {
 			above[n]++
 		}
 		if int(above[n]) == len(counts) {
@@ -69,7 +68,7 @@ func (b *Builder) CountBelow(is func(Func) bool) []int {
 
 // Child returns the node for a call of f from the given node.
 func (b *Builder) Child(node int32, f Func) int32 {
-	return b.children.child(&b.calls, call{node, f})
+	return b.calls.Number(Call{node, f})
 }
 
 // Stack returns the node of a whole stack below the root.
@@ -115,22 +114,22 @@ func (b *Builder) Tree() (*Tree, error) {
 // Numbered is Tree, and also returns the tree's node for each node of the
 // builder.
 func (b *Builder) Numbered() (t *Tree, at []int32, err error) {
-	n := len(b.calls)
+	calls := b.calls.List
+	n := len(calls)
 	if n > math.MaxInt32 {
 		return nil, nil, fmt.Errorf(
 			"call tree: %d nodes are more than the %d that can be numbered", n, math.MaxInt32)
 	}
-	b.children = childIndex{} // the memory is needed for the tree
-	at = preorder(b.calls)
+	b.calls = nil // the memory is needed for the tree
+	at = preorder(calls)
 	t = &Tree{syms: b.syms, parent: make([]int32, n), fn: make([]Func, n)}
-	for old, c := range b.calls {
+	for old, c := range calls {
 		i := at[old]
-		t.fn[i], t.parent[i] = c.fn, -1
-		if c.parent >= 0 {
-			t.parent[i] = at[c.parent]
+		t.fn[i], t.parent[i] = c.Func, -1
+		if c.Parent >= 0 {
+			t.parent[i] = at[c.Parent]
 		}
 	}
-	b.calls = nil
 	t.end = subtreeEnds(t.parent)
 	for _, w := range b.metrics {
 		t.metrics = append(t.metrics, w.metric(t.parent, at))
@@ -148,13 +147,13 @@ func (b *Builder) Numbered() (t *Tree, at []int32, err error) {
 //	parent -1   0   0   1   1
 //	size    5   3   1   1   1
 //	at      0   1   4   2   3      a is 1; d goes behind the three nodes of a
-func preorder(calls []call) (at []int32) {
+func preorder(calls []Call) (at []int32) {
 	n := len(calls)
 	size := make([]int32, n)
 	for i := n - 1; i >= 0; i-- {
 		size[i]++
 		if i > 0 {
-			size[calls[i].parent] += size[i]
+			size[calls[i].Parent] += size[i]
 		}
 	}
 	at = make([]int32, n)
@@ -163,7 +162,7 @@ func preorder(calls []call) (at []int32) {
 	next := size
 	next[0] = 1
 	for i := 1; i < n; i++ {
-		p, own := calls[i].parent, size[i]
+		p, own := calls[i].Parent, size[i]
 		at[i] = next[p]
 		next[p] += own
 		next[i] = at[i] + 1

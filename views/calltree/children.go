@@ -5,49 +5,50 @@ import (
 	"math/rand/v2"
 )
 
-// A call is a node of a Builder: a call of fn from the node parent.
-type call struct {
-	parent int32
-	fn     Func
+// A Call is a node: a call of Func from the node Parent.
+type Call struct {
+	Parent int32 // -1: it is the root
+	Func   Func
 }
 
-// A childIndex finds the nodes of calls: it is an open hash table. A map with
-// calls as its keys took several times the memory, and most of the time to make
-// views. The hash is seeded at random: no file can be made that has many calls
-// of one hash.
-type childIndex struct {
+// Calls numbers calls, from the root on, which is 0. It has an open hash table:
+// a map with calls as its keys took several times the memory, and most of the
+// time to make views. The hash is seeded at random: no file can be made that
+// has many calls of one hash.
+type Calls struct {
+	List []Call // by number
 	// a node, 0 for none; at least a quarter of them are free, and their number
 	// is a power of two
 	slots []int32
 	keys  [2]uint64
 }
 
-func newChildIndex() childIndex {
-	return childIndex{make([]int32, 16), [2]uint64{rand.Uint64(), rand.Uint64()}}
+// NewCalls returns a list that has only the root.
+func NewCalls(root Func) *Calls {
+	return &Calls{[]Call{{-1, root}}, make([]int32, 16), [2]uint64{rand.Uint64(), rand.Uint64()}}
 }
 
-// child returns the node of a call. If there is none, it adds the call to the
-// list.
-func (x *childIndex) child(calls *[]call, c call) int32 {
+// Number returns the number of a call, which it adds to the list if it is new.
+func (x *Calls) Number(c Call) int32 {
 	slot := x.slot(c)
 	for ; x.slots[slot] != 0; slot = x.after(slot) {
-		if n := x.slots[slot]; (*calls)[n] == c {
+		if n := x.slots[slot]; x.List[n] == c {
 			return n
 		}
 	}
-	n := int32(len(*calls))
-	*calls = append(*calls, c)
+	n := int32(len(x.List))
+	x.List = append(x.List, c)
 	x.slots[slot] = n
 	if 4*int(n) > 3*len(x.slots) {
-		x.grow(*calls)
+		x.grow()
 	}
 	return n
 }
 
-func (x *childIndex) grow(calls []call) {
+func (x *Calls) grow() {
 	x.slots = make([]int32, 2*len(x.slots))
-	for n := 1; n < len(calls); n++ {
-		slot := x.slot(calls[n])
+	for n := 1; n < len(x.List); n++ {
+		slot := x.slot(x.List[n])
 		for x.slots[slot] != 0 {
 			slot = x.after(slot)
 		}
@@ -56,10 +57,10 @@ func (x *childIndex) grow(calls []call) {
 }
 
 // slot returns where the search for a call begins.
-func (x *childIndex) slot(c call) int {
-	high, low := bits.Mul64(uint64(uint32(c.parent))^x.keys[0], uint64(uint32(c.fn))^x.keys[1])
+func (x *Calls) slot(c Call) int {
+	high, low := bits.Mul64(uint64(uint32(c.Parent))^x.keys[0], uint64(uint32(c.Func))^x.keys[1])
 	return int(high^low) & (len(x.slots) - 1)
 }
 
 // after returns where the search goes on.
-func (x *childIndex) after(slot int) int { return (slot + 1) & (len(x.slots) - 1) }
+func (x *Calls) after(slot int) int { return (slot + 1) & (len(x.slots) - 1) }

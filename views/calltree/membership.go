@@ -1,5 +1,7 @@
 package calltree
 
+import "slices"
+
 // A Membership records which true functions of one Symbols table are in which
 // named sets. Aspects are such sets (package aspects makes them from patterns).
 // Sets are numbered in the order of Names.
@@ -18,7 +20,7 @@ func NewMembership(syms *Symbols, names []string,
 			continue
 		}
 		for s := range names {
-			if belongs(s, syms.names[f]) {
+			if belongs(s, syms.names.All[f]) {
 				m.sets[f] = append(m.sets[f], int32(s))
 			}
 		}
@@ -31,12 +33,7 @@ func (m *Membership) Names() []string { return m.names }
 
 // Set returns the number of the set with the given name, or -1.
 func (m *Membership) Set(name string) int32 {
-	for i, n := range m.names {
-		if n == name {
-			return int32(i)
-		}
-	}
-	return -1
+	return int32(slices.Index(m.names, name))
 }
 
 // Of returns the sets that contain f. A function interned after the membership

@@ -3,6 +3,7 @@ package calltree
 import (
 	"fmt"
 	"math/big"
+	"slices"
 )
 
 // Merge returns one tree with the stacks of two trees; frames are the same if
@@ -40,10 +41,7 @@ func Merge(a, b *Tree) (*Tree, error) {
 		return nil, err
 	}
 	for side, from := range []*Metric{m, o} {
-		old := make([]int32, t.Len())
-		for n := range old {
-			old[n] = -1
-		}
+		old := slices.Repeat([]int32{-1}, t.Len())
 		for n, node := range nodes[side] {
 			old[at[node]] = int32(n)
 		}

@@ -1,6 +1,10 @@
 package calltree
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/cpprof/cpprof/internal/intern"
+)
 
 // A Func is an interned frame name of one Symbols table. Equal names are equal
 // Funcs.
@@ -44,39 +48,32 @@ func KindOf(name string) Kind {
 
 // Symbols interns frame names. The zero value is ready for use.
 type Symbols struct {
-	names []string
+	names intern.List[string, Func]
 	kinds []Kind
-	index map[string]Func
 }
 
 // Intern returns the Func of a name, and adds the name if it is new.
 func (s *Symbols) Intern(name string) Func {
-	if f, ok := s.index[name]; ok {
-		return f
+	f := s.names.Number(name)
+	if int(f) == len(s.kinds) {
+		s.kinds = append(s.kinds, KindOf(name))
 	}
-	if s.index == nil {
-		s.index = make(map[string]Func)
-	}
-	f := Func(len(s.names))
-	s.names = append(s.names, name)
-	s.kinds = append(s.kinds, KindOf(name))
-	s.index[name] = f
 	return f
 }
 
 // Lookup returns the Func of a name, or None.
 func (s *Symbols) Lookup(name string) Func {
-	if f, ok := s.index[name]; ok {
+	if f, ok := s.names.Lookup(name); ok {
 		return f
 	}
 	return None
 }
 
 // Len returns the number of names; Funcs run from 0 to Len-1.
-func (s *Symbols) Len() int { return len(s.names) }
+func (s *Symbols) Len() int { return len(s.kinds) }
 
 // Name returns the name of f.
-func (s *Symbols) Name(f Func) string { return s.names[f] }
+func (s *Symbols) Name(f Func) string { return s.names.All[f] }
 
 // Kind returns the kind of f.
 func (s *Symbols) Kind(f Func) Kind { return s.kinds[f] }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+
+	"github.com/cpprof/cpprof/internal/intern"
 )
 
 // planeBits is how many bits of a large number one plane holds.
@@ -13,12 +15,10 @@ const planeBits = 32
 type weights struct {
 	name, unit  string
 	denominator *big.Rat
-	whole       []int64              // by node: weights with denominator 1
-	keys        *partKeys            // of parts; a metric's hits and weights share them
-	parts       []int64              // by number of the key: weights with other denominators
-	large       map[partKey]*big.Int // sums too large for whole and parts, also with denominator 1
-	// weights whose numerator or denominator needs more than 64 bits
-	odd map[int32][]*big.Rat
+	whole       []int64            // by node: weights with denominator 1
+	keys        *partKeys          // of parts; a metric's hits and weights share them
+	parts       []int64            // by number of the key: weights with other denominators
+	large       map[int32]*big.Rat // by node: what needs more than 64 bits
 
 	hits *weights // nil if hits are not counted
 }
@@ -33,35 +33,23 @@ type partKey struct {
 // which are numbered first: so the keys of the larger map have 8 bytes, for
 // which Go's maps are fastest.
 type partKeys struct {
-	list         []partKey
-	at           map[nodeDenominator]int32
-	denominators map[int64]int32
+	keys         intern.List[nodeDenominator, int32]
+	denominators intern.List[int64, int32]
 }
 
 type nodeDenominator struct{ node, denominator int32 }
 
-func newPartKeys() *partKeys {
-	return &partKeys{at: make(map[nodeDenominator]int32), denominators: make(map[int64]int32)}
+func (ks *partKeys) number(k partKey) int32 {
+	return ks.keys.Number(nodeDenominator{k.node, ks.denominators.Number(k.den)})
 }
 
-func (ks *partKeys) number(k partKey) int32 {
-	d, ok := ks.denominators[k.den]
-	if !ok {
-		d = int32(len(ks.denominators))
-		ks.denominators[k.den] = d
-	}
-	at := nodeDenominator{k.node, d}
-	i, ok := ks.at[at]
-	if !ok {
-		i = int32(len(ks.list))
-		ks.at[at] = i
-		ks.list = append(ks.list, k)
-	}
-	return i
+func (ks *partKeys) at(i int) partKey {
+	k := ks.keys.All[i]
+	return partKey{k.node, ks.denominators.All[k.denominator]}
 }
 
 func newWeights(name, unit string) *weights {
-	return &weights{name: name, unit: unit, keys: newPartKeys()}
+	return &weights{name: name, unit: unit, keys: new(partKeys)}
 }
 
 // counted returns the hits of the metric.
@@ -99,21 +87,24 @@ func (w *weights) addHits(node int32, weight, hits, den int64) {
 
 func (w *weights) addWhole(node int32, num int64) {
 	w.whole = longer(w.whole, node)
-	if s, ok := addFits(w.whole[node], num); ok {
-		w.whole[node] = s
-	} else {
-		w.addLarge(partKey{node, 1}, num)
-	}
+	w.addSmall(&w.whole[node], node, num, 1)
 }
 
 // addPart adds num/k.den; i is the number of k.
 func (w *weights) addPart(k partKey, i int32, num int64) {
 	w.parts = longer(w.parts, i)
-	if s, ok := addFits(w.parts[i], num); ok {
-		w.parts[i] = s
-	} else {
-		w.addLarge(k, num)
+	w.addSmall(&w.parts[i], k.node, num, k.den)
+}
+
+// addSmall adds num to a sum of a node, in parts of 1/den. If 64 bits can't
+// hold the sum, it begins anew.
+func (w *weights) addSmall(sum *int64, node int32, num, den int64) {
+	if s := *sum + num; (s > *sum) == (num > 0) {
+		*sum = s
+		return
 	}
+	w.addLarge(node, big.NewRat(*sum, den))
+	*sum = num
 }
 
 // longer returns the list with zeros added so that it has the given index.
@@ -129,27 +120,17 @@ func (w *weights) addRat(node int32, r *big.Rat) {
 		w.add(node, r.Num().Int64(), r.Denom().Int64())
 		return
 	}
-	if w.odd == nil {
-		w.odd = make(map[int32][]*big.Rat)
-	}
-	w.odd[node] = append(w.odd[node], new(big.Rat).Set(r))
+	w.addLarge(node, r)
 }
 
-func (w *weights) addLarge(k partKey, num int64) {
+func (w *weights) addLarge(node int32, r *big.Rat) {
 	if w.large == nil {
-		w.large = make(map[partKey]*big.Int)
+		w.large = make(map[int32]*big.Rat)
 	}
-	v := w.large[k]
-	if v == nil {
-		v = new(big.Int)
-		w.large[k] = v
+	if w.large[node] == nil {
+		w.large[node] = new(big.Rat)
 	}
-	v.Add(v, big.NewInt(num))
-}
-
-func addFits(a, b int64) (int64, bool) {
-	s := a + b
-	return s, (s > a) == (b > 0)
+	w.large[node].Add(w.large[node], r)
 }
 
 // metric converts all weights to one scale and lays them out in planes.
@@ -179,18 +160,13 @@ func (w *weights) scale() *big.Int {
 		l.Mul(l, new(big.Int).Quo(d, g))
 	}
 	for i, num := range w.parts {
-		if den := w.keys.list[i].den; num != 0 && !seen[den] {
+		if den := w.keys.at(i).den; num != 0 && !seen[den] {
 			seen[den] = true
 			mult(big.NewInt(den))
 		}
 	}
-	for k := range w.large {
-		mult(big.NewInt(k.den))
-	}
-	for _, rs := range w.odd {
-		for _, r := range rs {
-			mult(r.Denom())
-		}
+	for _, r := range w.large {
+		mult(r.Denom())
 	}
 	return l
 }
@@ -199,7 +175,7 @@ func (w *weights) scale() *big.Int {
 // int64. It reports whether they do; otherwise, big does the work. It sums
 // absolute values: no sum over some of the nodes can overflow either.
 func (w *weights) small(m *Metric, parent, at []int32) bool {
-	if len(w.large) > 0 || len(w.odd) > 0 || !m.scale.IsInt64() {
+	if len(w.large) > 0 || !m.scale.IsInt64() {
 		return false
 	}
 	scale := m.scale.Int64()
@@ -221,7 +197,7 @@ func (w *weights) small(m *Metric, parent, at []int32) bool {
 		}
 	}
 	for i, num := range w.parts {
-		if k := w.keys.list[i]; num != 0 && !add(k.node, num, scale/k.den) {
+		if k := w.keys.at(i); num != 0 && !add(k.node, num, scale/k.den) {
 			return false
 		}
 	}
@@ -265,17 +241,12 @@ func (w *weights) big(m *Metric, parent, at []int32) {
 		}
 	}
 	for i, num := range w.parts {
-		if k := w.keys.list[i]; num != 0 {
+		if k := w.keys.at(i); num != 0 {
 			add(k.node, whole.SetInt64(num), factor(k.den))
 		}
 	}
-	for k, num := range w.large {
-		add(k.node, num, factor(k.den))
-	}
-	for node, rs := range w.odd {
-		for _, r := range rs {
-			add(node, r.Num(), new(big.Int).Quo(m.scale, r.Denom()))
-		}
+	for node, r := range w.large {
+		add(node, r.Num(), new(big.Int).Quo(m.scale, r.Denom()))
 	}
 	m.planes = digits(own, parent)
 }

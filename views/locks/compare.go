@@ -93,21 +93,19 @@ func (c *Comparison) Waiters(p *Pair) []ComparedPart {
 
 // Candidates returns who may have what is shared, likewise.
 func (c *Comparison) Candidates(p *Pair) []ComparedPart {
-	var parts parts
-	for side, l := range p.sides() {
-		for _, h := range l.Candidates {
-			parts.add(ComparedPart{Class: h.Class, In: h.In}, side, c.mean(side, h.Total))
-		}
-	}
-	return parts.sorted()
+	return c.holders(p, func(l *Lock) []Holder { return l.Candidates })
 }
 
 // Holders returns for which holders of the locks of a pair goroutines waited,
 // the greatest number in either recording first.
 func (c *Comparison) Holders(p *Pair) []ComparedPart {
+	return c.holders(p, func(l *Lock) []Holder { return l.Holders })
+}
+
+func (c *Comparison) holders(p *Pair, of func(*Lock) []Holder) []ComparedPart {
 	var parts parts
 	for side, l := range p.sides() {
-		for _, h := range l.Holders {
+		for _, h := range of(l) {
 			parts.add(ComparedPart{Class: h.Class, In: h.In}, side, c.mean(side, h.Total))
 		}
 	}

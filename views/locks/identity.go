@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/calltree"
@@ -48,10 +49,7 @@ func newIdentities(r *sampledata.Recording, by By) *identities {
 	for _, n := range r.LockNames {
 		ids.names[n.Address] = append(ids.names[n.Address], n)
 	}
-	ids.taker = make([]sampledata.FunctionID, len(r.Nodes))
-	for i := range ids.taker {
-		ids.taker[i] = notYet
-	}
+	ids.taker = slices.Repeat([]sampledata.FunctionID{notYet}, len(r.Nodes))
 	for i := range r.Runs.All() {
 		if run := r.Runs.At(int(i)); views.DoingOf(run) == views.AwaitingLock {
 			ids.enter(run)
@@ -196,7 +194,7 @@ func (ids *identities) takerAt(stack sampledata.NodeID) sampledata.FunctionID {
 			f = ids.taker[at]
 			break
 		}
-		if own := ids.r.Nodes[at].Function; !locksForOthers(ids.r.Functions[own].Name) {
+		if own := ids.r.Nodes[at].Function; !TakesForCallers(ids.r.Functions[own].Name) {
 			f = own
 			break
 		}
@@ -207,16 +205,12 @@ func (ids *identities) takerAt(stack sampledata.NodeID) sampledata.FunctionID {
 	return f
 }
 
-// locksForOthers reports whether the function of the given name takes locks for
-// its callers.
-func locksForOthers(function string) bool {
-	for _, prefix := range []string{"sync.", "internal/sync.", "runtime.", "internal/runtime/",
-		"internal/poll.runtime_", "time.Sleep"} {
-		if strings.HasPrefix(function, prefix) {
-			return true
-		}
-	}
-	return false
+// TakesForCallers reports whether the function of the given name takes locks for
+// its callers, as methods Lock and RLock do.
+func TakesForCallers(function string) bool {
+	return strings.HasSuffix(function, ").Lock") || strings.HasSuffix(function, ").RLock") ||
+		words.HasPrefix(function, "sync.", "internal/sync.", "runtime.", "internal/runtime/",
+			"internal/poll.runtime_", "time.Sleep")
 }
 
 // NameOf returns a function that names the lock of a Blocked run. The locks of

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/cpprof/cpprof/internal/exact"
+	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 )
@@ -175,8 +175,7 @@ func (s *sharing) placeOf(stack sampledata.NodeID) waitPlace {
 	var libraries []string
 	for at := stack; at != sampledata.NoStack; at = s.r.Nodes[at].Parent {
 		name := s.r.Functions[s.r.Nodes[at].Function].Name
-		if locksForOthers(name) || slices.ContainsFunc(libraries,
-			func(l string) bool { return strings.HasPrefix(name, l) }) {
+		if TakesForCallers(name) || words.HasPrefix(name, libraries...) {
 			continue
 		}
 		if f, ok := waitFunctions[name]; ok && libraries == nil {
@@ -196,25 +195,13 @@ func (s *sharing) begin(run sampledata.Run, first, samples int32, time int64) bo
 	if !s.counts(run) {
 		return false
 	}
-	i := s.index[s.placeOf(run.Stack)][run.Lock]
-	g := s.of[i]
-	a := &g.sums
-	n := int64(samples)
-	if a.waiters == nil {
-		a.first, a.waiters = first, make(map[waiter]*exact.Sum)
-	}
-	a.last = max(a.last, first+samples-1)
-	a.waits.Add(n, time, 1, 1)
-	if s.ids.by == ByField {
-		a.part(i).Add(n, time, 1, 1)
-	}
-	a.waiter(waiter{s.classOf(run), s.placeOf(run.Stack).in, run.Reason}).Add(n, time, 1, 1)
-	switch run.Evidence {
-	case sampledata.Ambiguous:
-		a.ambiguous.Add(n, time, 1, 1)
-	case sampledata.Likely:
-		a.likely.Add(n, time, 1, 1)
-	default:
+	at := s.placeOf(run.Stack)
+	i := s.index[at][run.Lock]
+	a := &s.of[i].sums
+	s.count(a, i, run, at.in, first, samples, time)
+	if run.Evidence == sampledata.Likely {
+		a.likely.Add(int64(samples), time, 1, 1)
+	} else if run.Evidence != sampledata.Ambiguous {
 		return false
 	}
 	s.waiting[s.waitOf(run)]++
@@ -249,10 +236,7 @@ func (s *sharing) sample() {
 				continue
 			}
 			h := Holder{Class: s.classOf(run), In: s.userAt(run.Stack, w.address)}
-			if sums[h] == nil {
-				sums[h] = new(exact.Sum)
-			}
-			sums[h].Add(s.hits, s.time, n, int64(len(set)))
+			sumOf(sums, h).Add(s.hits, s.time, n, int64(len(set)))
 		}
 	}
 }
@@ -261,16 +245,11 @@ func (s *sharing) sample() {
 func (s *sharing) analysis() (list []*Lock, sums Evidence) {
 	var all account
 	for _, g := range s.all {
-		if g.sums.waiters == nil {
-			continue
+		if g.sums.sumUp(g.lock, s.parts, &all) {
+			g.lock.Holders = sortedHolders(g.holders)
+			g.lock.Candidates = sortedHolders(g.candidates)
+			list = append(list, g.lock)
 		}
-		l := g.lock
-		l.First, l.Last, l.Evidence = g.sums.first, g.sums.last, g.sums.evidence()
-		l.Waiters = g.sums.sorted()
-		l.Parts = partsOf(&g.sums, s.parts)
-		l.Holders, l.Candidates = sortedHolders(g.holders), sortedHolders(g.candidates)
-		list = append(list, l)
-		all.add(&g.sums)
 	}
 	sortLocks(list)
 	return list, all.evidence()
@@ -285,7 +264,7 @@ func (s *sharing) userAt(stack sampledata.NodeID, address uint64) (function stri
 		if s.waitIn[address][name] {
 			return name
 		}
-		if !locksForOthers(name) {
+		if !TakesForCallers(name) {
 			function = name
 		}
 	}

@@ -85,14 +85,11 @@ func sweep(r *sampledata.Recording, o views.Options, ids *identities,
 	}
 	l := &ledger{
 		r: r, o: o, detail: detail, ids: ids, classOf: views.ClassOf(r, o), from: from, to: to,
-		weights: r.Weights(),
-		at:      make([]int32, r.Goroutines.Len()), isHeld: make([]bool, r.Goroutines.Len()),
+		weights: r.Weights(), isHeld: make([]bool, r.Goroutines.Len()),
+		at:      slices.Repeat([]int32{-1}, r.Goroutines.Len()),
 		waiting: make(map[waitingFor]int64), chains: make(map[string]*chain),
 	}
 	l.locks = make([]account, len(l.ids.all))
-	for g := range l.at {
-		l.at[g] = -1
-	}
 	for _, set := range r.HolderSets {
 		for _, g := range set {
 			l.isHeld[g] = true
@@ -129,20 +126,9 @@ func (l *ledger) Begin(i int32, run sampledata.Run, first, samples int32) bool {
 		return l.shared != nil && l.shared.begin(run, first, samples, time)
 	}
 	a := &l.locks[l.ids.lock(run)]
-	if a.waiters == nil {
-		a.first, a.waiters = first, make(map[waiter]*exact.Sum)
-	}
-	a.last = max(a.last, first+samples-1)
-	a.waits.Add(n, time, 1, 1)
-	if l.ids.by == ByField {
-		a.part(l.ids.instance(run)).Add(n, time, 1, 1)
-	}
-	a.waiter(waiter{l.classOf(run), l.ids.function(l.ids.takerAt(run.Stack)), run.Reason}).Add(n,
-		time, 1, 1)
-	switch run.Evidence {
-	case sampledata.Ambiguous:
-		a.ambiguous.Add(n, time, 1, 1)
-	case sampledata.Free:
+	l.count(a, l.ids.instance(run), run, l.ids.function(l.ids.takerAt(run.Stack)), first, samples,
+		time)
+	if run.Evidence == sampledata.Free {
 		a.free.Add(n, time, 1, 1)
 		a.woken.Add(n, time, int64(len(l.r.HolderSets[run.Holders])), 1)
 	}
@@ -151,6 +137,24 @@ func (l *ledger) Begin(i int32, run sampledata.Run, first, samples int32) bool {
 	}
 	l.waiting[l.waitingFor(run)]++
 	return true
+}
+
+// count adds a wait to an account, by who waits in which function.
+func (l *ledger) count(a *account, instance int, run sampledata.Run, in string,
+	first, samples int32, time int64) {
+	n := int64(samples)
+	if a.waiters == nil {
+		a.first, a.waiters, a.parts = first, make(map[waiter]*exact.Sum), make(map[int]*exact.Sum)
+	}
+	a.last = max(a.last, first+samples-1)
+	a.waits.Add(n, time, 1, 1)
+	if l.ids.by == ByField {
+		sumOf(a.parts, instance).Add(n, time, 1, 1)
+	}
+	sumOf(a.waiters, waiter{l.classOf(run), in, run.Reason}).Add(n, time, 1, 1)
+	if run.Evidence == sampledata.Ambiguous {
+		a.ambiguous.Add(n, time, 1, 1)
+	}
 }
 
 func (l *ledger) waitingFor(run sampledata.Run) waitingFor {
@@ -241,15 +245,9 @@ func (l *ledger) analysis() *Analysis {
 	}
 	var all account
 	for i, lock := range l.ids.all {
-		acc := &l.locks[i]
-		if acc.waiters == nil {
-			continue
+		if l.locks[i].sumUp(lock, l.ids.locks, &all) {
+			a.Locks = append(a.Locks, lock)
 		}
-		lock.First, lock.Last, lock.Evidence = acc.first, acc.last, acc.evidence()
-		lock.Waiters = acc.sorted()
-		lock.Parts = partsOf(acc, l.ids.locks)
-		a.Locks = append(a.Locks, lock)
-		all.add(acc)
 	}
 	sortLocks(a.Locks)
 	if l.shared != nil {
@@ -289,17 +287,24 @@ func totalOf(sum *exact.Sum) calltree.Total {
 	return calltree.Total{Weight: sum.Weight(), Hits: sum.Hits()}
 }
 
-// part returns the sum for an instance.
-func (a *account) part(instance int) *exact.Sum {
-	sum := a.parts[instance]
-	if sum == nil {
-		if a.parts == nil {
-			a.parts = make(map[int]*exact.Sum)
-		}
-		sum = new(exact.Sum)
-		a.parts[instance] = sum
+// sumUp sets the sums of a lock, and adds them to those of all. It returns
+// false if nobody waited for the lock.
+func (a *account) sumUp(l *Lock, instances []*Lock, all *account) bool {
+	if a.waiters == nil {
+		return false
 	}
-	return sum
+	l.First, l.Last, l.Evidence = a.first, a.last, a.evidence()
+	l.Waiters, l.Parts = a.sorted(), partsOf(a, instances)
+	all.add(a)
+	return true
+}
+
+// sumOf returns the sum of a key.
+func sumOf[K comparable](sums map[K]*exact.Sum, key K) *exact.Sum {
+	if sums[key] == nil {
+		sums[key] = new(exact.Sum)
+	}
+	return sums[key]
 }
 
 // partsOf lists the instances of a field, those first for which goroutines
@@ -314,16 +319,6 @@ func partsOf(a *account, instances []*Lock) (parts []Part) {
 		return cmp.Or(y.Weight.Cmp(x.Weight), cmp.Compare(x.Instance, y.Instance))
 	})
 	return parts
-}
-
-// waiter returns the sum for some waiters.
-func (a *account) waiter(w waiter) *exact.Sum {
-	sum := a.waiters[w]
-	if sum == nil {
-		sum = new(exact.Sum)
-		a.waiters[w] = sum
-	}
-	return sum
 }
 
 func (a *account) add(b *account) {

@@ -1,6 +1,7 @@
 package locks
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -60,10 +61,7 @@ func (w *watcher) describe(o *circle) Deadlock {
 	for _, g := range o.members {
 		run := w.circles.run(g)
 		s := run.State()
-		name := w.kept.LatestLockName(s.Lock)
-		if name == "" {
-			name = fmt.Sprintf("the lock at %#x", s.Lock)
-		}
+		name := cmp.Or(w.kept.LatestLockName(s.Lock), fmt.Sprintf("the lock at %#x", s.Lock))
 		d.Members = append(d.Members, member(w.kept.Tables(), g, &s, classOf(run), name))
 	}
 	return d

@@ -3,6 +3,7 @@ package stuck
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
 )
@@ -68,6 +69,20 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// What helps against a circle depends on what its goroutines wait for.
+func TestRemedyOfCircle(t *testing.T) {
+	for want, waitsFor := range map[string][]sampledata.Wait{
+		"take the locks in one order":                                                      {sampledata.ForLock, sampledata.ForReadLock},
+		"hold no lock while waiting for another goroutine":                                 {sampledata.ForLock, sampledata.ForReceiver},
+		"let one of them not wait: a buffer, or a select with a context that is cancelled": {sampledata.ForReceiver, sampledata.ForSender},
+	} {
+		a := Find(marked([]sampledata.MarkedGroup{group(waitsFor[0], 1), group(waitsFor[1], 2)}, waits(1, 2, 6), waits(2, 1, 7)))
+		if got := a.Findings[0].Remedy(); a.Findings[0].Fault != Circle || got != want {
+			t.Errorf("%v: got %q, want %q", waitsFor, got, want)
+		}
+	}
+}
+
 // Goroutines that are not listed count, once.
 func TestNotListed(t *testing.T) {
 	g := group(sampledata.ForLock, 1, 2)
@@ -92,6 +107,20 @@ func TestLongChain(t *testing.T) {
 	roots := rootsOf(ahead)
 	if len(roots) != 1 || len(roots[0].members) != 2 || len(roots[0].behind) != n-2 {
 		t.Errorf("%d roots", len(roots))
+	}
+}
+
+// Who has waited for minutes, and can be woken, is not stuck.
+func TestLive(t *testing.T) {
+	live, stuck := group(sampledata.ForSender, 1, 2), group(sampledata.ForSender, 3)
+	live.Verdict, live.Waited = sampledata.Live, time.Hour
+	r := marked([]sampledata.MarkedGroup{stuck, live}, waits(3, 1, 7))
+	a := Find(r)
+	if a.Stuck != 1 || a.Others != 0 || len(a.Findings) != 1 || a.Findings[0].Count != 1 {
+		t.Errorf("got %+v", a)
+	}
+	if w := r.Marking.Waits(); w[2] != time.Hour || len(r.Marking.Verdicts()) != 1 {
+		t.Errorf("waits %v, verdicts %v", w, r.Marking.Verdicts())
 	}
 }
 

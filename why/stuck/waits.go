@@ -2,6 +2,7 @@ package stuck
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/cpprof/cpprof/sampledata"
 )
@@ -29,7 +30,8 @@ type finder struct {
 
 func newFinder(r *sampledata.Recording) *finder {
 	f := &finder{
-		groups: r.Marking.Groups, names: map[uint64]string{}, whole: r.Marking.Whole,
+		groups: slices.DeleteFunc(slices.Clone(r.Marking.Groups),
+			func(g sampledata.MarkedGroup) bool { return g.Verdict == sampledata.Live }), names: map[uint64]string{}, whole: r.Marking.Whole,
 		kept: map[int]bool{}, rest: map[int]bool{},
 	}
 	index := map[int64]int{}

@@ -4,16 +4,24 @@ package main
 
 import (
 	"bufio"
+	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/bench/forecast"
+	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/why"
 	"github.com/google/pprof/profile"
 )
@@ -22,6 +30,7 @@ import (
 type bench struct {
 	dir    string
 	length time.Duration
+	before bool // without the versions that have the fix
 	names  *regexp.Regexp
 }
 
@@ -35,6 +44,24 @@ func (p place) String() string {
 	return fmt.Sprint(int(p))
 }
 
+// profiles come from the runtime, from felixge/fgprof and from perf. A dump has
+// the goroutines of a moment, as a debugger has. What the flight recorder has is
+// read as go tool trace shows it.
+var profiles = []string{"CPU", "block", "mutex", "fgprof", "dump", "flight", "perf"}
+
+// traced are the profiles that go tool trace makes of a trace.
+var traced = []string{"sync", "sched", "syscall", "net"}
+
+const line = "%-17s %-29s %5s  %4s %5s %5s %6s %4s %6s %4s  %5s  %-22s  %s\n"
+
+// A tally counts what was said of the bugs.
+type tally struct {
+	tried, first, top, other, nothing int
+	profiled                          map[string]int // named among the first three
+	fixed, again                      int            // findings, and versions in which the cause is named
+	gains                             gains
+}
+
 func (b *bench) run() error {
 	var err error
 	if b.dir, err = os.MkdirTemp("", "cpprof-bugs-"); err != nil {
@@ -45,63 +72,82 @@ func (b *bench) run() error {
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("building cpprof: %w\n%s", err, out)
 	}
-	const line = "%-16s %-22s %5s  %-12s %11s  %s\n"
-	fmt.Printf(line, "bug", "kind", "named", "CPU profile", "fixed: says", "first finding")
-	first, top, wrong, missed, profiled, said, tried := 0, 0, 0, 0, 0, 0, 0
+	if !b.before {
+		fmt.Printf(line, "bug", "kind", "named", "CPU", "block", "mutex", "fgprof", "dump", "flight", "perf", "fixed", "gain: measured, said", "first finding")
+	}
+	t := &tally{profiled: make(map[string]int), gains: gains{silent: make(map[string]int)}}
 	for _, g := range corpus {
 		if !b.names.MatchString(g.name) {
 			continue
 		}
-		old, err := b.try(&g, g.before)
-		if err != nil {
-			return fmt.Errorf("%s: %w", g.name, err)
+		if failed := b.compare(&g, t); failed != nil {
+			err = errors.Join(err, fmt.Errorf("%s: %w", g.name, failed))
 		}
-		new, err := b.try(&g, g.fixed)
-		if err != nil {
-			return fmt.Errorf("%s: %w", g.name, err)
-		}
-		named := old.names(g.causes)
-		fmt.Printf(line, g.name, g.kind, named, old.profile.names(g.causes),
-			fmt.Sprint(len(new.Findings)), old.first())
-		tried++
-		switch {
-		case named == 1:
-			first++
-			top++
-		case named > 0:
-			top++
-		case len(old.Findings) > 0:
-			wrong++
-		default:
-			missed++
-		}
-		if old.profile.names(g.causes) > 0 {
-			profiled++
-		}
-		said += len(new.Findings)
+	}
+	if b.before {
+		return err
 	}
 	fmt.Printf("\n%d bugs: named first %d, among the first three %d, something else %d, nothing %d; "+
-		"in the first three of a CPU profile %d; findings in fixed versions %d\n",
-		tried, first, top, wrong, missed, profiled, said)
+		"findings in fixed versions %d, the cause named in %d of them\n",
+		t.tried, t.first, t.top, t.other, t.nothing, t.fixed, t.again)
+	fmt.Printf("among the first three of a CPU profile %d, block %d, mutex %d, one of these %d, fgprof %d, "+
+		"dump %d, flight recorder %d, perf %d\n", t.profiled["CPU"], t.profiled["block"], t.profiled["mutex"],
+		t.profiled["runtime"], t.profiled["fgprof"], t.profiled["dump"], t.profiled["flight"], t.profiled["perf"])
+	t.gains.print()
+	return err
+}
+
+// compare tries both versions, and prints a line.
+func (b *bench) compare(g *bug, t *tally) error {
+	old, err := b.try(g, g.before)
+	if err != nil {
+		return err
+	}
+	in, err := b.profile(g, g.before)
+	if err != nil {
+		return err
+	}
+	if b.before {
+		in["cpprof"] = old.names(g.causes)
+		return json.NewEncoder(os.Stdout).Encode(map[string]any{"bug": g.name, "places": in})
+	}
+	fixed, err := b.try(g, g.fixed)
+	if err != nil {
+		return err
+	}
+	named, says := old.names(g.causes), fmt.Sprint(len(fixed.Findings))
+	if fixed.names(g.causes) > 0 {
+		t.again++
+		says += "!" // the cause is named again
+	}
+	fmt.Printf(line, g.name, g.kind, named, in["CPU"], in["block"], in["mutex"], in["fgprof"], in["dump"], in["flight"], in["perf"],
+		says, t.gains.add(old, fixed, named), old.first())
+	t.tried++
+	switch {
+	case named == 1:
+		t.first++
+		t.top++
+	case named > 0:
+		t.top++
+	case len(old.Findings) > 0:
+		t.other++
+	default:
+		t.nothing++
+	}
+	in["runtime"] = max(in["CPU"], in["block"], in["mutex"])
+	for name, at := range in {
+		if at > 0 {
+			t.profiled[name]++
+		}
+	}
+	t.fixed += len(fixed.Findings)
 	return nil
 }
 
-// A trial is what is said of one version.
+// A trial is what cpprof says of one version.
 type trial struct {
 	why.Answer
-	profile ranking
-}
-
-// A ranking has the functions of a CPU profile, most time of their own first.
-type ranking []string
-
-func (r ranking) names(causes []string) place {
-	for i, f := range r[:min(3, len(r))] {
-		if slices.Contains(causes, f) {
-			return place(i + 1)
-		}
-	}
-	return 0
+	speed forecast.Speed
 }
 
 // first describes the first finding.
@@ -113,16 +159,23 @@ func (t *trial) first() string {
 	return fmt.Sprintf("%s %s %s", f.Kind, f.Where.Function, f.Lock)
 }
 
-// names returns which of the first three findings names a cause: as its
-// place or lock, or as what those do that the goroutines wait for.
+// names returns which of the first three findings names a cause: as its place,
+// a caller or a lock that the text shows, or as what those do that the
+// goroutines wait for.
 func (t *trial) names(causes []string) place {
 	for i, f := range t.Findings[:min(3, len(t.Findings))] {
-		if !f.HasPlace() {
-			continue
+		said := append([]string{f.Where.Function, f.Where.Caller, f.Where.Library, f.Lock}, f.Through...)
+		if !f.HasPlace() { // the text shows none
+			said = nil
 		}
-		said := append([]string{f.Where.Function, f.Where.Library, f.Lock}, f.Through...)
+		if f.Made != nil {
+			said = append(said, f.Made.For)
+		}
+		for _, p := range f.Callers[:min(2, len(f.Callers))] {
+			said = append(said, p.Name)
+		}
 		for _, c := range f.Causes {
-			said = append(said, c.Place.Function, c.Lock)
+			said = append(said, c.Place.Function, c.Lock, c.Taken)
 		}
 		if slices.ContainsFunc(said, func(s string) bool { return slices.Contains(causes, s) }) {
 			return place(i + 1)
@@ -131,16 +184,16 @@ func (t *trial) names(causes []string) place {
 	return 0
 }
 
-// try builds, runs and records one version.
+// try builds and records one version. What is said of the machine is true, and
+// not about the program.
 func (b *bench) try(g *bug, version string) (*trial, error) {
-	dir := filepath.Join(b.dir, g.name+"-"+version)
+	dir := filepath.Join(b.dir, g.name+"-"+path.Base(version))
 	if err := b.build(g, version, dir); err != nil {
 		return nil, err
 	}
-	file, cpu := filepath.Join(dir, "run.cpprof"), filepath.Join(dir, "cpu.pprof")
+	file := filepath.Join(dir, "run.cpprof")
 	run := exec.Command(filepath.Join(dir, "work"))
-	run.Env = append(os.Environ(), "CPU_PROFILE="+cpu, "CPU_SECONDS="+fmt.Sprint(b.length.Seconds()),
-		"WORK_DIR="+dir)
+	run.Env = append(os.Environ(), "WORK_DIR="+dir)
 	out, err := run.StdoutPipe()
 	if err != nil {
 		return nil, err
@@ -152,25 +205,101 @@ func (b *bench) try(g *bug, version string) (*trial, error) {
 	defer run.Process.Kill()
 	lines := bufio.NewScanner(out)
 	lines.Scan() // it is ready
-	cpprof := func(args ...string) ([]byte, error) {
-		c := exec.Command(filepath.Join(b.dir, "cpprof"), args...)
-		out, err := c.Output()
-		if err != nil {
-			return nil, fmt.Errorf("cpprof %s: %w", strings.Join(args, " "), err)
-		}
-		return out, nil
-	}
-	if _, err := cpprof("record", "-d", b.length.String(), "-o", file, "-p",
+	if _, err := b.cpprof("record", "-d", b.length.String(), "-o", file, "-p",
 		fmt.Sprint(run.Process.Pid)); err != nil {
 		return nil, err
 	}
-	lines.Scan() // it has profiled the same time, after that
-	t := &trial{profile: readProfile(cpu)}
-	answer, err := cpprof("why", "--json", file)
+	if err := run.Process.Signal(syscall.SIGTERM); err != nil {
+		return nil, err
+	}
+	lines.Scan()
+	var done, spent, length float64
+	if _, err := fmt.Sscan(lines.Text(), &done, &spent, &length); err != nil {
+		return nil, fmt.Errorf("the workload printed %q: %w", lines.Text(), err)
+	}
+	said, err := b.cpprof("why", "--json", file)
 	if err != nil {
 		return nil, err
 	}
-	return t, json.Unmarshal(answer, &t.Answer)
+	t := &trial{speed: forecast.Speed{Rate: done / length * 1e9, Each: spent / max(done, 1) / 1e9}}
+	err = json.Unmarshal(said, &t.Answer)
+	t.Findings = slices.DeleteFunc(t.Findings, func(f *why.Finding) bool { return f.Kind == why.MachineKind })
+	return t, err
+}
+
+func (b *bench) cpprof(args ...string) ([]byte, error) {
+	out, err := exec.Command(filepath.Join(b.dir, "cpprof"), args...).Output()
+	if err != nil {
+		return nil, fmt.Errorf("cpprof %s: %w", strings.Join(args, " "), err)
+	}
+	return out, nil
+}
+
+// profile runs a version once more, which takes profiles of itself, and returns
+// where they name a cause.
+func (b *bench) profile(g *bug, version string) (map[string]place, error) {
+	dir := filepath.Join(b.dir, g.name+"-"+path.Base(version))
+	again, err := os.MkdirTemp(dir, "profiles")
+	if err != nil {
+		return nil, err
+	}
+	run := exec.Command(filepath.Join(dir, "work"))
+	run.Env = append(os.Environ(), "WORK_DIR="+again, "PROFILES="+again,
+		"SECONDS="+fmt.Sprint(b.length.Seconds()))
+	if out, err := run.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("profiling itself: %w\n%s", err, out)
+	}
+	in := make(map[string]place)
+	for _, name := range traced {
+		p, err := exec.Command("go", "tool", "trace", "-pprof="+name, filepath.Join(again, "flight.trace")).Output()
+		if err != nil {
+			return nil, fmt.Errorf("go tool trace: %w", err)
+		}
+		if read, err := profile.ParseData(p); err == nil { // empty, if nothing waited
+			if at := names(read, g.causes); at > 0 && (in["flight"] == 0 || at < in["flight"]) {
+				in["flight"] = at
+			}
+		}
+	}
+	if err := b.perf(dir, filepath.Join(again, "perf")); err != nil && !errors.Is(err, exec.ErrNotFound) {
+		return nil, err
+	}
+	for _, name := range profiles {
+		if _, err := os.Stat(filepath.Join(again, name)); err != nil {
+			continue // it is read elsewhere, or perf is not there
+		}
+		p, err := readProfile(filepath.Join(again, name))
+		if err != nil {
+			return nil, err
+		}
+		in[name] = names(p, g.causes)
+	}
+	return in, nil
+}
+
+// perf writes a profile that perf has taken of a version.
+func (b *bench) perf(dir, file string) error {
+	run := exec.Command(filepath.Join(dir, "work"))
+	run.Env = append(os.Environ(), "WORK_DIR="+dir)
+	if err := run.Start(); err != nil {
+		return err
+	}
+	defer run.Wait()
+	defer run.Process.Kill()
+	for _, args := range [][]string{
+		{"perf", "record", "-q", "-g", "-F", "99", "-o", file + ".data", "-p", fmt.Sprint(run.Process.Pid),
+			"--", "sleep", fmt.Sprint(b.length.Seconds())},
+		{"sh", "-c", "perf script -i $0.data >$0.txt 2>/dev/null", file},
+	} {
+		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+			return fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+	if text, err := os.Stat(file + ".txt"); err != nil || text.Size() == 0 {
+		return err // the program used no processor
+	}
+	_, err := b.cpprof("export", "--to", "pprof", "-o", file, file+".txt")
+	return err
 }
 
 // build makes a module of the workload with one version of the library.
@@ -178,17 +307,22 @@ func (b *bench) build(g *bug, version, dir string) error {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
+	module := g.module
+	if other, of, ok := strings.Cut(version, "@"); ok {
+		module, version = other, of
+	}
 	for from, to := range map[string]string{g.name + ".go": "main.go", "profile.go": "profile.go"} {
 		text, err := os.ReadFile(filepath.Join("internal/bench/bugs/testdata", from))
 		if err != nil {
 			return err
 		}
+		text = bytes.ReplaceAll(text, []byte(g.module), []byte(module))
 		if err := os.WriteFile(filepath.Join(dir, to), text, 0o600); err != nil {
 			return err
 		}
 	}
-	for _, args := range [][]string{{"mod", "init", "example.com/work"}, {"mod", "edit", "-require", g.module + "@" + version},
-		{"mod", "tidy"}, {"build", "-o", "work", "."}} {
+	for _, args := range [][]string{{"mod", "init", "example.com/work"},
+		{"mod", "edit", "-require", module + "@" + version}, {"mod", "tidy"}, {"build", "-o", "work", "."}} {
 		c := exec.Command("go", args...)
 		c.Dir = dir
 		if out, err := c.CombinedOutput(); err != nil {
@@ -198,26 +332,53 @@ func (b *bench) build(g *bug, version, dir string) error {
 	return nil
 }
 
-// readProfile ranks the functions of a CPU profile. Without one, there are none.
-func readProfile(file string) (all ranking) {
+func readProfile(file string) (*profile.Profile, error) {
 	f, err := os.Open(file)
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	defer f.Close()
-	p, err := profile.Parse(f)
-	if err != nil {
-		return nil
-	}
-	flat := make(map[string]int64)
+	return profile.Parse(f)
+}
+
+// names returns where a profile has a cause: among the functions with most time
+// of their own, which includes the standard library below them, or among the
+// functions of libraries with most time.
+func names(p *profile.Profile, causes []string) place {
+	own, all := make(map[string]int64), make(map[string]int64)
 	for _, s := range p.Sample {
-		if lines := s.Location[0].Line; len(lines) > 0 && lines[0].Function != nil {
-			flat[lines[0].Function.Name] += s.Value[1]
+		weight, seen := s.Value[len(s.Value)-1], make(map[string]bool)
+		for _, at := range s.Location {
+			for _, l := range at.Line {
+				name := l.Function.Name
+				if !views.IsOwn(name) || seen[name] {
+					continue
+				}
+				if len(seen) == 0 {
+					own[name] += weight
+				}
+				if seen[name] = true; !strings.HasPrefix(name, "main.") {
+					all[name] += weight
+				}
+			}
 		}
 	}
-	for name := range flat {
-		all = append(all, name)
+	first, second := ranked(own, causes), ranked(all, causes)
+	if first == 0 || second != 0 && second < first {
+		return second
 	}
-	slices.SortFunc(all, func(a, b string) int { return int(flat[b] - flat[a]) })
-	return all
+	return first
+}
+
+// ranked returns which of the three functions with most weight is a cause.
+func ranked(weights map[string]int64, causes []string) place {
+	functions := slices.SortedFunc(maps.Keys(weights), func(a, b string) int {
+		return cmp.Or(cmp.Compare(weights[b], weights[a]), cmp.Compare(a, b))
+	})
+	for i, f := range functions[:min(3, len(functions))] {
+		if slices.Contains(causes, f) {
+			return place(i + 1)
+		}
+	}
+	return 0
 }

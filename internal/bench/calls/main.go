@@ -1,12 +1,14 @@
-// Calls holds what 'cpprof calls' says of slow calls against the clock of the server that made them. The server
-// (testdata/programs/tardy) lets one request of fifty wait for something known, and times each part of each request:
+// Calls holds what 'cpprof calls' says of slow calls against the clock of the server that made them, and measures what
+// it costs the server. The server (testdata/programs/tardy) lets some requests wait for something known, and times each
+// part of each request:
 //
-//	go run ./internal/bench/calls                        all kinds of waits, 30 seconds each
-//	go run ./internal/bench/calls -waits lock -seconds 10
+//	go run ./internal/bench/calls                        seven kinds of waits, by three sources, 30 seconds each: 8 minutes
+//	go run ./internal/bench/calls -waits lock -seconds 10 -sources samples
+//	go run ./internal/bench/calls -cost 10               the cost at 1,000 calls a second, in 10 rounds of 15 seconds
 //
-// Of the slowest 1 % of the calls it prints, for each part, the share of their time by the server's clock and by the
-// samples. It ends with status 1 if one differs by more than 5 points, or if the first reason is not the injected one,
-// and with status 2 if it fails.
+// Of the slowest 1 % of the calls, and of the middle half, it prints for each part the share of their time by the
+// server's clock and by each source. It ends with status 1 if one differs by more than 3 points (5 by samples), if the
+// first reason is not the injected one, or if the calls cost more than 1 % of a processor; and with status 2 if it fails.
 package main
 
 import (
@@ -16,6 +18,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"os/exec"
@@ -26,25 +29,30 @@ import (
 
 	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampledata/interchange"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/calls"
 )
 
 var (
-	waits   = flag.String("waits", "lock,channel,sleep,disk,two", "what the slow requests wait for")
+	waits   = flag.String("waits", "lock,channel,collector,processors,disk,sleep,two", "what the slow requests wait for")
+	sources = flag.String("sources", "uprobes,samples,trace", "what shows the calls")
 	seconds = flag.Int("seconds", 30, "how long to record")
 	rate    = flag.Int("rate", 100, "samples a second")
 	cores   = flag.String("max-cpu", "30%", "the share of one core that cpprof may use")
+	rounds  = flag.Int("cost", 0, "measure the cost, in this number of rounds")
 )
 
-const (
-	function = "main.handle"
-	most     = 0.05 // the difference of two shares
-)
+const function = "main.handle"
 
-// functions has the function that does each part of a request.
-var functions = map[string]string{"lock": "main.takeLock", "channel": "main.send", "sleep": "main.retry",
-	"disk": "main.fsync", "ask": "main.ask", "compute": "main.compute"}
+// parts has the function that does each part of a request.
+var parts = map[string]string{"lock": "main.takeLock", "channel": "main.send", "collector": "main.collect",
+	"processors": "main.starve", "disk": "main.fsync", "sleep": "main.retry", "ask": "main.ask"}
+
+// wanted has parts of the right first reason: it has one of them.
+var wanted = map[string][]string{"lock": {"go:main.refresh", "main.takeLock"}, "channel": {"main.send"},
+	"collector": {"collector", "main.collect"}, "processors": {"no-cpu", "main.starve"}, "disk": {"main.fsync"},
+	"sleep": {"main.retry"}, "two": {"go:main.refresh", "main.takeLock", "main.retry"}}
 
 func main() {
 	flag.Parse()
@@ -71,15 +79,52 @@ func run() (good bool, err error) {
 			return false, fmt.Errorf("building %s, at the top of the repository: %w", program, err)
 		}
 	}
+	if *rounds > 0 {
+		return measureCost(folder, *rounds)
+	}
 	good = true
 	for _, wait := range strings.Split(*waits, ",") {
-		timed, err := record(folder, wait)
+		if wanted[wait] == nil {
+			return false, fmt.Errorf("unknown wait %q", wait)
+		}
+		ok, err := try(folder, wait)
 		if err != nil {
 			return false, fmt.Errorf("%s: %w", wait, err)
 		}
-		ok, err := compare(filepath.Join(folder, wait+".cpprof"), wait, timed)
+		good = good && ok
+	}
+	return good, nil
+}
+
+// try records a server with one kind of wait, and compares what the sources show.
+func try(folder, wait string) (good bool, err error) {
+	good = true
+	var recorded *sampledata.Recording
+	var clock []request
+	for _, source := range strings.Split(*sources, ",") {
+		var r *sampledata.Recording
+		name := function
+		switch source {
+		case "trace":
+			name = "region:handle"
+			if r, clock, err = traced(folder, wait); err != nil {
+				return false, err
+			}
+			recorded = nil
+		default:
+			if recorded == nil {
+				if recorded, clock, err = record(folder, wait); err != nil {
+					return false, err
+				}
+			}
+			only := *recorded
+			if r = &only; source == "samples" {
+				r.Calls = nil
+			}
+		}
+		ok, err := compare(r, name, wait, clock)
 		if err != nil {
-			return false, fmt.Errorf("%s: %w", wait, err)
+			return false, err
 		}
 		good = good && ok
 	}
@@ -92,95 +137,150 @@ type request struct {
 	Parts       map[string]int64
 }
 
-// record records a server, and returns what its clock says.
-func record(folder, wait string) ([]request, error) {
-	server := exec.Command(filepath.Join(folder, "tardy"), wait)
-	server.Stderr = os.Stderr
-	in, err := server.StdinPipe()
+// A server is a running program that serves requests.
+type server struct {
+	*exec.Cmd
+	in    interface{ Close() error }
+	lines *bufio.Reader
+}
+
+func serve(folder string, args ...string) (s *server, err error) {
+	s = &server{Cmd: exec.Command(filepath.Join(folder, "tardy"), args...)}
+	s.Stderr = os.Stderr
+	if s.in, err = s.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := s.StdoutPipe()
 	if err != nil {
 		return nil, err
 	}
-	out, err := server.StdoutPipe()
-	if err != nil {
+	if err := s.Start(); err != nil {
 		return nil, err
 	}
-	if err := server.Start(); err != nil {
+	s.lines = bufio.NewReader(out)
+	if _, err := s.lines.ReadString('\n'); err != nil {
+		s.Process.Kill()
+		s.Wait()
 		return nil, err
 	}
-	defer server.Wait()
-	lines := bufio.NewReader(out)
-	if _, err := lines.ReadString('\n'); err != nil {
-		server.Process.Kill()
-		return nil, err
-	}
-	recorder := exec.Command(filepath.Join(folder, "cpprof"), "record", "-p", fmt.Sprint(server.Process.Pid),
-		"-d", fmt.Sprintf("%ds", *seconds), "--rate", fmt.Sprint(*rate), "--max-cpu", *cores,
-		"-o", filepath.Join(folder, wait+".cpprof"))
-	var said bytes.Buffer
-	recorder.Stderr = &said
-	err = recorder.Run()
-	in.Close()
-	if err != nil {
-		return nil, fmt.Errorf("%w: %s", err, said.String())
-	}
-	var all []request
-	for d := json.NewDecoder(lines); d.More(); {
+	return s, nil
+}
+
+// end ends the server, and returns its requests.
+func (s *server) end() (all []request, err error) {
+	s.in.Close()
+	for d := json.NewDecoder(s.lines); d.More(); {
 		var r request
 		if err := d.Decode(&r); err != nil {
 			return nil, err
 		}
 		all = append(all, r)
 	}
-	return all, nil
+	return all, s.Wait()
 }
 
-// compare prints the shares of the parts of slow calls, and reports whether they and the first reason are right.
-func compare(path, wait string, timed []request) (good bool, err error) {
-	r, err := sampledata.Open(path)
+// recorder returns the command that records a server.
+func (s *server) recorder(folder, to string, d time.Duration, more ...string) *exec.Cmd {
+	args := append([]string{"record", "-p", fmt.Sprint(s.Process.Pid), "-d", d.String(), "--rate", fmt.Sprint(*rate),
+		"--max-cpu", *cores, "-f", "-o", filepath.Join(folder, to)}, more...)
+	return exec.Command(filepath.Join(folder, "cpprof"), args...)
+}
+
+// record records a server, and returns what its clock says.
+func record(folder, wait string) (*sampledata.Recording, []request, error) {
+	s, err := serve(folder, wait)
+	if err != nil {
+		return nil, nil, err
+	}
+	recorder := s.recorder(folder, wait+".cpprof", time.Duration(*seconds)*time.Second, "--calls", function)
+	var said bytes.Buffer
+	recorder.Stderr = &said
+	err = recorder.Run()
+	clock, endErr := s.end()
+	if err = cmp.Or(err, endErr); err != nil {
+		return nil, nil, fmt.Errorf("%w: %s", err, said.String())
+	}
+	r, err := sampledata.Open(filepath.Join(folder, wait+".cpprof"))
+	return r, clock, err
+}
+
+// traced returns the execution trace of a server.
+func traced(folder, wait string) (*sampledata.Recording, []request, error) {
+	file := filepath.Join(folder, "trace")
+	s, err := serve(folder, "-trace", file, wait)
+	if err != nil {
+		return nil, nil, err
+	}
+	time.Sleep(time.Duration(*seconds) * time.Second)
+	clock, err := s.end()
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := interchange.ReadRecording(file)
+	return r, clock, err
+}
+
+// groups are the calls that are compared.
+var groups = []struct {
+	name      string
+	condition string
+	from, to  float64 // of the server's requests, the shortest first
+}{{"slowest 1 %", "> p99", 0.99, 1}, {"middle half", ">= p25 <= p75", 0.25, 0.75}}
+
+// compare prints the shares of the parts of calls, and reports whether they and the first reason are right.
+func compare(r *sampledata.Recording, name, wait string, clock []request) (good bool, err error) {
+	begin, end := r.Header.Start.UnixNano(), r.Header.Start.Add(r.Stats().Duration).UnixNano()
+	for _, t := range r.Calls { // not the time before the instruments were in
+		if n := len(t.Windows); t.Function == name && n > 0 {
+			begin = r.Header.Start.Add(t.Windows[0].From).UnixNano()
+			end = r.Header.Start.Add(t.Windows[n-1].To).UnixNano()
+		}
+	}
+	clock = slices.DeleteFunc(slices.Clone(clock), func(q request) bool { return q.Begin < begin || q.Begin+q.Took > end })
+	slices.SortFunc(clock, func(a, b request) int { return cmp.Compare(a.Took, b.Took) })
+	table, err := calls.Of(r, name)
 	if err != nil {
 		return false, err
 	}
-	begin, end := r.Header.Start.UnixNano(), r.Header.Start.Add(r.Stats().Duration).UnixNano()
-	timed = slices.DeleteFunc(timed, func(q request) bool { return q.Begin < begin || q.Begin+q.Took > end })
-	slices.SortFunc(timed, func(a, b request) int { return cmp.Compare(b.Took, a.Took) })
-	table, err := calls.Of(r, function)
-	if err != nil {
-		return false, err
+	most := 0.03
+	if table.Source == calls.Samples {
+		most = 0.05
+	}
+	fmt.Printf("%s by %s: %d requests by the clock, %d calls, %d samples\n", wait, table.Source, len(clock),
+		len(table.Calls), r.Samples.Len())
+	good = true
+	for _, g := range groups {
+		n := float64(len(clock))
+		ours := shares(clock[int(g.from*n):int(g.to*n)])
+		seen, err := seenIn(table, g.condition)
+		if err != nil {
+			return false, err
+		}
+		fmt.Printf("  %s:", g.name)
+		for _, part := range slices.Sorted(maps.Keys(parts)) {
+			if ours[part] == 0 && seen[part] == 0 {
+				continue
+			}
+			mark := ""
+			if math.Abs(ours[part]-seen[part]) > most {
+				good, mark = false, " !!"
+			}
+			fmt.Printf("  %s clock %.1f %%, seen %.1f %%%s", part, 100*ours[part], 100*seen[part], mark)
+		}
+		fmt.Println()
 	}
 	c, err := table.Contrast(calls.Slowest, views.Options{})
 	if err != nil {
 		return false, err
 	}
-	clock := shares(timed[:len(timed)/100])
-	seen, err := sampled(table)
-	if err != nil {
-		return false, err
-	}
-	fmt.Printf("%s: %d requests by the clock, %d calls by %d samples; %d slow\n", wait, len(timed), len(table.Calls),
-		r.Samples.Len(), c.Slow.Calls)
-	good = true
-	for _, part := range []string{"lock", "channel", "sleep", "disk", "ask", "compute"} {
-		if clock[part] == 0 && seen[part] == 0 {
-			continue
-		}
-		mark := ""
-		if math.Abs(clock[part]-seen[part]) > most {
-			good, mark = false, " !!"
-		}
-		fmt.Printf("  %-8s clock %5.1f %%   samples %5.1f %%%s\n", part, 100*clock[part], 100*seen[part], mark)
-	}
 	reason := first(c)
-	if !strings.Contains(reason, wantedReason[wait]) {
+	if !slices.ContainsFunc(wanted[wait], func(part string) bool { return strings.Contains(reason, part) }) {
 		good = false
 		reason += " !!"
 	}
-	fmt.Printf("  first reason: %s\n", reason)
+	fmt.Printf("  first reason of %d: %s\n", c.Slow.Calls, reason)
 	return good, nil
 }
-
-// wantedReason has a part of the right first reason.
-var wantedReason = map[string]string{"lock": "go:main.refresh", "channel": "main.send", "sleep": "main.retry",
-	"disk": "main.fsync", "two": "main."}
 
 // first returns what the slow calls surely have more of.
 func first(c *calls.Contrast) string {
@@ -207,9 +307,13 @@ func shares(all []request) map[string]float64 {
 	return parts
 }
 
-// sampled returns the same by the samples of the slow calls.
-func sampled(table *calls.Table) (map[string]float64, error) {
-	r, err := table.Restrict(calls.Slowest)
+// seenIn returns the same by the samples of the calls for which a condition holds.
+func seenIn(table *calls.Table, condition string) (map[string]float64, error) {
+	c, err := calls.ParseCondition(condition)
+	if err != nil {
+		return nil, err
+	}
+	r, err := table.Restrict(c, false)
 	if err != nil {
 		return nil, err
 	}
@@ -217,14 +321,14 @@ func sampled(table *calls.Table) (map[string]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts := make(map[string]float64)
-	for part, name := range functions {
+	seen := make(map[string]float64)
+	for part, name := range parts {
 		path, err := callpath.Parse("* .." + name)
 		if err != nil {
 			return nil, err
 		}
 		total := callpath.Total(v.Tree, nil, path)
-		parts[part], _ = v.Tree.Main().Cost(total.Weight).Float64()
+		seen[part], _ = v.Tree.Main().Cost(total.Weight).Float64()
 	}
-	return parts, nil
+	return seen, nil
 }

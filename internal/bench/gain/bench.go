@@ -13,6 +13,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/bench/forecast"
 	"github.com/cpprof/cpprof/why"
 )
 
@@ -32,16 +33,12 @@ var programs = []struct{ name, cost string }{
 	{"open-lock", "writes"}, {"open-pool", "queries"},
 }
 
-// A speed is how fast a program worked.
-type speed struct{ rate, each float64 } // pieces a second, and seconds a piece
-
-// A row is a prediction beside the truth. The factors are of the rate or, if a
-// program is open, of the time of a piece.
+// A row is a prediction beside the truth; a gain may be silent.
 type row struct {
-	name, left      string
-	gain            *why.Gain
-	measured, times float64
-	low, high       float64
+	name, left string
+	gain       *why.Gain
+	forecast.Forecast
+	known bool
 }
 
 func (b *bench) run() error {
@@ -75,7 +72,7 @@ func (b *bench) run() error {
 // for the prediction.
 func (b *bench) program(name, cost string) (rows []row, err error) {
 	recording := filepath.Join(b.dir, name+".cpprof")
-	speeds := make(map[string][]speed)
+	speeds := make(map[string][]forecast.Speed)
 	for turn := range b.turns {
 		for _, left := range []string{"all", "half", "none"} {
 			record := ""
@@ -103,37 +100,26 @@ func (b *bench) program(name, cost string) (rows []row, err error) {
 		if err := json.Unmarshal(out, &answer); err != nil {
 			return nil, err
 		}
-		rows = append(rows, compared(name, left, answer.Gain, speeds["all"], speeds[left]))
+		r := row{name: name, left: left, gain: answer.Gain}
+		r.Forecast, r.known = forecast.Of(answer.Gain, median(speeds["all"]), median(speeds[left]))
+		rows = append(rows, r)
 	}
 	return rows, nil
 }
 
-// compared puts a prediction beside the medians of what was measured.
-func compared(name, left string, g *why.Gain, with, without []speed) row {
-	r := row{name: name, left: left, gain: g}
-	rate := func(s speed) float64 { return s.rate }
-	each := func(s speed) float64 { return s.each }
-	if f := g.Times; f != nil {
-		r.measured = median(without, rate) / median(with, rate)
-		r.times, r.low, r.high = f.Times, f.Low, f.High
-	} else if l := g.Less; l != nil {
-		r.measured = median(with, each) / median(without, each)
-		r.times, r.low, r.high = 1/(1-l.Share), 1/(1-l.Low), 1/(1-l.High)
-	}
-	return r
-}
-
-func median(all []speed, of func(speed) float64) float64 {
-	var list []float64
+// median returns the medians of what was measured.
+func median(all []forecast.Speed) forecast.Speed {
+	var rates, each []float64
 	for _, s := range all {
-		list = append(list, of(s))
+		rates, each = append(rates, s.Rate), append(each, s.Each)
 	}
-	slices.Sort(list)
-	return list[len(list)/2]
+	slices.Sort(rates)
+	slices.Sort(each)
+	return forecast.Speed{Rate: rates[len(rates)/2], Each: each[len(each)/2]}
 }
 
 // measure runs a program once, and records it if a file is given.
-func (b *bench) measure(name, left, recording string) (s speed, err error) {
+func (b *bench) measure(name, left, recording string) (s forecast.Speed, err error) {
 	args := []string{name, left}
 	if left == "all" {
 		args = args[:1]
@@ -166,8 +152,8 @@ func (b *bench) measure(name, left, recording string) (s speed, err error) {
 			return s, err
 		}
 		if time.Duration(last[2]-first[2]) >= b.length {
-			done, spent := float64(last[0]-first[0]), float64(last[1]-first[1])
-			return speed{done / float64(last[2]-first[2]), spent / done}, nil
+			done, spent := float64(last[0]-first[0]), float64(last[1]-first[1])/1e9
+			return forecast.Speed{Rate: done / float64(last[2]-first[2]) * 1e9, Each: spent / done}, nil
 		}
 	}
 }

@@ -1,4 +1,5 @@
-// Halt measures what sampling costs the target, and compares it with fgprof (in the target) and Delve (as a debugger):
+// Halt measures what sampling costs the target, and compares it with peers: those that a program has in
+// itself (fgprof, profiles of the runtime, dumps, flight recorder), Delve and perf:
 //
 //	go run ./internal/bench/halt [-quick] [-part throughput]
 //
@@ -6,11 +7,16 @@
 package main
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"runtime"
 )
+
+// asJSON asks for the throughput as JSON.
+var asJSON bool
 
 func main() {
 	quick := flag.Bool("quick", false, "fewer samples and rounds")
@@ -18,6 +24,7 @@ func main() {
 	samples := flag.Int("samples", 300, "with -sample: how many samples to take, 100 a second whatever they cost")
 	recorded := flag.Bool("record", false, "with -sample: record as cpprof does, within its budgets, until the input ends")
 	maxCPU := flag.Float64("max-cpu", 0, "bound on the sampler's processor time, in cores, for the parts that record within budgets; 0: cpprof's default")
+	flag.BoolVar(&asJSON, "json", false, "print the throughput as JSON")
 	part := flag.String("part", "", "measure one part only: goroutines, threads, change or throughput")
 	flag.Parse()
 	var err error
@@ -41,7 +48,7 @@ func run(quick bool, maxCPU float64, only string) error {
 		return err
 	}
 	defer b.close()
-	fmt.Printf("%s/%s, %s, %d processors, GOMAXPROCS 2\n", runtime.GOOS, runtime.GOARCH, runtime.Version(), runtime.NumCPU())
+	fmt.Fprintf(os.Stderr, "%s/%s, %s, %d processors, GOMAXPROCS 2\n", runtime.GOOS, runtime.GOARCH, runtime.Version(), runtime.NumCPU())
 	known := false
 	for _, part := range []struct {
 		name    string
@@ -125,7 +132,8 @@ func recordingName(maxCPU float64) string {
 	return fmt.Sprintf("recorded, with at most %g %% of a core", maxCPU*100)
 }
 
-// throughput compares how much work the target does: alone, sampled, and profiling itself with fgprof. It keeps both
+// throughput compares how much work the target does: alone, sampled, observing itself, and observed by
+// other programs. It keeps both
 // processors busy.
 func (b *bench) throughput() error {
 	for _, parked := range []string{"10", "10000"} {
@@ -143,26 +151,44 @@ func (b *bench) throughputWith(parked string) error {
 		{name: "not sampled"},
 		{name: recordingName(b.maxCPU), args: []string{"-record", "-max-cpu", fmt.Sprint(b.maxCPU)}},
 		{name: "sampled 100 times a second, no budget", args: []string{"-samples", itoa(1 << 30)}},
+		{name: "fgprof at 99 Hz", profile: "fgprof"},
+		{name: "CPU profile", profile: "CPU"},
+		{name: "block and mutex profile", profile: "block and mutex"},
+		{name: "a dump of all goroutines a second", profile: "dumps"},
+		{name: "flight recorder", profile: "flight"},
+		{name: "Delve, all stacks once a second", command: []string{b.peer, "-pause", "1s"}},
 	}
-	var fgprof []float64
+	if _, err := exec.LookPath("perf"); err == nil {
+		ways = append(ways, way{name: "perf record -g -F 99", command: []string{"perf", "record", "-q", "-g", "-F", "99", "-o", b.dir + "/perf", "-p"}})
+	}
 	for range b.rounds {
 		for i := range ways {
-			if err := b.disturb(&ways[i], args); err != nil {
+			try := b.disturb
+			if ways[i].profile != "" {
+				try = b.observing
+			}
+			if err := try(&ways[i], args); err != nil {
+				return fmt.Errorf("%s: %w", ways[i].name, err)
+			}
+		}
+	}
+	if asJSON {
+		for _, w := range ways {
+			if err := json.NewEncoder(os.Stdout).Encode(map[string]any{"way": w.name, "parked": parked,
+				"kept": median(w.ratios), "byCPU": median(w.byCPU), "cpu": median(w.cpu)}); err != nil {
 				return err
 			}
 		}
-		ratio, err := b.profiled(args)
-		if err != nil {
-			return err
-		}
-		fgprof = append(fgprof, ratio)
+		return nil
 	}
 	fmt.Printf("\nwhat a target with %s parked goroutines and both processors busy gets done, of what it does alone (median,\n"+
 		"least and most of %d rounds), by the wall clock and by its CPU clock, which other programs don't disturb\n", parked, b.rounds)
 	for _, w := range ways {
-		fmt.Printf("  %-38s %s   %s   %.0f samples a second, %.1f %% of a core\n", w.name, spread(w.ratios), spread(w.byCPU),
-			median(w.rates), 100*median(w.cpu))
+		samples := ""
+		if w.args != nil {
+			samples = fmt.Sprintf(", %.0f samples a second", median(w.rates))
+		}
+		fmt.Printf("  %-38s %s   %s   %5.1f %% of a core%s\n", w.name, spread(w.ratios), spread(w.byCPU), 100*median(w.cpu), samples)
 	}
-	fmt.Printf("  %-38s %s\n", "fgprof at 99 Hz", spread(fgprof))
 	return nil
 }

@@ -21,7 +21,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 // A bench has the programs, once built, and how much to measure.
 type bench struct {
 	dir                           string
-	target, fgprof, peer          string // paths of the programs
+	target, peer                  string // paths of the programs
 	samples, rounds, speedSeconds int
 	maxCPU                        float64 // bound of a recording, in cores
 }
@@ -33,7 +33,7 @@ func newBench(quick bool, maxCPU float64) (*bench, error) {
 	}
 	b := &bench{
 		dir: dir, maxCPU: maxCPU, samples: 500, rounds: 7, speedSeconds: 4,
-		target: filepath.Join(dir, "target"), fgprof: filepath.Join(dir, "target-fgprof"), peer: filepath.Join(dir, "delve"),
+		target: filepath.Join(dir, "target"), peer: filepath.Join(dir, "delve"),
 	}
 	if quick {
 		b.samples, b.rounds, b.speedSeconds = 100, 3, 2
@@ -42,7 +42,6 @@ func newBench(quick bool, maxCPU float64) (*bench, error) {
 	peers := filepath.Join(filepath.Dir(file), "peers")
 	for _, args := range [][]string{
 		{"build", "-o", b.target, "./target"},
-		{"build", "-tags", "fgprof", "-o", b.fgprof, "./target"},
 		{"build", "-o", b.peer, "./delve"},
 	} {
 		cmd := exec.Command("go", args...)

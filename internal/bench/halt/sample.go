@@ -102,8 +102,7 @@ func sample(pid, samples int) error {
 		time.Sleep(time.Until(at) - b.Lead())
 		s, err := b.Observe(context.Background(), sink, sampledata.Sample{Time: at.Sub(b.Header().Start)})
 		if err != nil {
-			var ended *sampler.EndedError
-			if errors.As(err, &ended) {
+			if _, ok := errors.AsType[*sampler.EndedError](err); ok {
 				return err
 			}
 			continue

@@ -3,6 +3,8 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"os"
+	"os/exec"
 	"runtime"
 	"slices"
 	"time"
@@ -12,6 +14,8 @@ import (
 type way struct {
 	name               string
 	args               []string  // of the sampler; nil: no sampler, which shows how much the machine itself varies
+	command            []string  // another program than the sampler; the target's process id comes last
+	profile            string    // how the target observes itself
 	ratios, rates, cpu []float64 // one value a round
 	byCPU              []float64 // likewise; see kept
 }
@@ -45,7 +49,7 @@ func (b *bench) disturb(w *way, args []string) error {
 	if err != nil {
 		return err
 	}
-	sampled, m, err := b.speedSampled(t, w.args)
+	sampled, m, err := b.speedSampled(t, w)
 	if err != nil {
 		return err
 	}
@@ -60,15 +64,48 @@ func (b *bench) disturb(w *way, args []string) error {
 	return nil
 }
 
+// observing compares a target that observes itself with one that doesn't, run before and after it. What it does less in a
+// second of processor time is what observing takes.
+func (b *bench) observing(w *way, args []string) error {
+	var paces [3]pace
+	for i, profile := range []string{"", w.profile, ""} {
+		t, err := start(b.target, append([]string{"-profile", profile}, args...)...)
+		if err != nil {
+			return err
+		}
+		time.Sleep(time.Second)
+		paces[i], err = b.speed(t, nil)
+		t.stop()
+		if err != nil {
+			return err
+		}
+	}
+	ratio := 2 * paces[1].cpu / (paces[0].cpu + paces[2].cpu)
+	w.ratios = append(w.ratios, 2*paces[1].wall/(paces[0].wall+paces[2].wall))
+	w.byCPU = append(w.byCPU, ratio)
+	w.rates, w.cpu = append(w.rates, 0), append(w.cpu, (1-ratio)*min(2, float64(runtime.NumCPU())))
+	return nil
+}
+
 // speedSampled returns the pace of a target while it is sampled, and the costs of sampling.
-func (b *bench) speedSampled(t *target, args []string) (p pace, m measures, err error) {
+func (b *bench) speedSampled(t *target, w *way) (p pace, m measures, err error) {
 	attachTime := 2 * time.Second // attaching and the first sample, which unwinds all stacks, are over by then
-	if args == nil {
+	if w.command != nil {
+		c := exec.Command(w.command[0], append(w.command[1:], itoa(t.cmd.Process.Pid))...)
+		c.Stderr = os.Stderr
+		if err := c.Start(); err != nil {
+			return p, m, err
+		}
+		time.Sleep(attachTime)
+		p, err = b.speed(t, &sampling{cmd: c})
+		return p, m, cmp.Or(err, endOf(c))
+	}
+	if w.args == nil {
 		time.Sleep(attachTime)
 		p, err = b.speed(t, nil)
 		return p, m, err
 	}
-	s, err := t.sample(args...)
+	s, err := t.sample(w.args...)
 	if err != nil {
 		return p, m, err
 	}
@@ -79,23 +116,13 @@ func (b *bench) speedSampled(t *target, args []string) (p pace, m measures, err 
 	return p, m, cmp.Or(err, failed)
 }
 
-// profiled compares a target that profiles itself with one that doesn't, run before and after it.
-func (b *bench) profiled(args []string) (float64, error) {
-	var speeds [3]float64
-	for i, path := range []string{b.target, b.fgprof, b.target} {
-		t, err := start(path, args...)
-		if err != nil {
-			return 0, err
-		}
-		time.Sleep(time.Second)
-		p, err := b.speed(t, nil)
-		t.stop()
-		if err != nil {
-			return 0, err
-		}
-		speeds[i] = p.wall
+// endOf ends a program that had to run until now. It lets go of the target.
+func endOf(c *exec.Cmd) error {
+	if err := c.Process.Signal(os.Interrupt); err != nil {
+		return fmt.Errorf("%s ended early: %w", c.Path, err)
 	}
-	return 2 * speeds[1] / (speeds[0] + speeds[2]), nil
+	_ = c.Wait() // says that it was interrupted
+	return nil
 }
 
 // speed measures the pace of a target, and how much processor time a sampler uses meanwhile, if there is one.

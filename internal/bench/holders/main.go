@@ -7,7 +7,9 @@
 //
 // It also measures how often the holders that are found are right, on programs that know who holds their locks:
 //
-//	go run ./internal/bench/holders zoo [-samples N] [-interval DURATION]
+//	go run ./internal/bench/holders zoo [-samples N] [-interval DURATION] [-still] [PROGRAM...]
+//
+// With -still, it stops the programs while it compares: a slow machine needs that.
 package main
 
 import (
@@ -43,8 +45,9 @@ func mainOfZoo(args []string) {
 	flags := flag.NewFlagSet("holders zoo", flag.ExitOnError)
 	samples := flags.Int("samples", 100_000, "how many goroutines that wait to compare, summed over the samples")
 	interval := flags.Duration("interval", 5*time.Millisecond, "between samples")
+	still := flags.Bool("still", false, "stop the program while a sample is compared")
 	flags.Parse(args)
-	good, err := zoo(os.Stdout, *samples, *interval)
+	good, err := zoo(os.Stdout, *samples, *interval, *still, flags.Args())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "holders:", termtext.Error(err))
 	}

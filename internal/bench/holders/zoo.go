@@ -5,15 +5,18 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 
-	"github.com/cpprof/cpprof/internal/holdertest"
+	"github.com/cpprof/cpprof/internal/bench/holders/holdertest"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/snapshot"
@@ -26,8 +29,8 @@ var runs = [][]string{{"holders"}, {"holders", "-hidden=false"}, {"limits"}, {fo
 const fooling = "fooling"
 
 // zoo samples these programs until so many waiters were compared with what the programs say, and prints the scores. It
-// reports whether nobody was blamed wrongly, but by code that is made to be misread.
-func zoo(out io.Writer, waiters int, interval time.Duration) (good bool, err error) {
+// reports whether nobody was blamed wrongly, but by code that is made to be misread. Without names, it samples all programs.
+func zoo(out io.Writer, waiters int, interval time.Duration, still bool, names []string) (good bool, err error) {
 	dir, err := os.MkdirTemp("", "cpprof-holders-")
 	if err != nil {
 		return false, err
@@ -36,11 +39,14 @@ func zoo(out io.Writer, waiters int, interval time.Duration) (good bool, err err
 	good = true
 	for _, args := range runs {
 		name := args[0]
+		if len(names) > 0 && !slices.Contains(names, name) {
+			continue
+		}
 		path := filepath.Join(dir, name)
 		if text, err := exec.Command("go", "build", "-o", path, "github.com/cpprof/cpprof/testdata/programs/"+name).CombinedOutput(); err != nil {
 			return false, fmt.Errorf("building %s: %w\n%s", name, err, text)
 		}
-		scores, mistakes, err := judge(exec.Command(path, args[1:]...), waiters/len(runs), interval, name == fooling)
+		scores, mistakes, err := judge(exec.Command(path, args[1:]...), waiters/len(runs), interval, still, name == fooling)
 		if err != nil {
 			return false, fmt.Errorf("sampling %s: %w", name, err)
 		}
@@ -57,7 +63,7 @@ func zoo(out io.Writer, waiters int, interval time.Duration) (good bool, err err
 }
 
 // judge samples one program. At once means that the first samples count, too.
-func judge(cmd *exec.Cmd, waiters int, interval time.Duration, atOnce bool) (scores holdertest.Scores, mistakes []string, err error) {
+func judge(cmd *exec.Cmd, waiters int, interval time.Duration, still, atOnce bool) (scores holdertest.Scores, mistakes []string, err error) {
 	cmd.Stderr = os.Stderr
 	pipe, err := cmd.StdoutPipe()
 	if err != nil {
@@ -87,11 +93,24 @@ func judge(cmd *exec.Cmd, waiters int, interval time.Duration, atOnce bool) (sco
 		return nil, nil, err
 	}
 	defer b.Close()
+	var around func(take func() error) error
+	if still {
+		around = func(take func() error) error { return stopped(cmd.Process, take) }
+	}
 	return holdertest.Judge(context.Background(), b, table, holdertest.Options{
-		Interval: interval, AtOnce: atOnce,
+		Interval: interval, AtOnce: atOnce, Around: around,
 		Enough: func(s holdertest.Scores) bool {
 			sum := s.Sum()
 			return sum.Contended() >= waiters
 		},
 	})
+}
+
+// stopped calls a function while a process is stopped.
+func stopped(p *os.Process, take func() error) error {
+	if err := p.Signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	time.Sleep(5 * time.Millisecond) // until its threads have stopped
+	return errors.Join(take(), p.Signal(syscall.SIGCONT))
 }

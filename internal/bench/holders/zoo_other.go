@@ -8,6 +8,6 @@ import (
 	"time"
 )
 
-func zoo(io.Writer, int, time.Duration) (bool, error) {
+func zoo(io.Writer, int, time.Duration, bool, []string) (bool, error) {
 	return false, errors.New("zoo: programs can be sampled without a debugger only on Linux, on amd64 and arm64")
 }

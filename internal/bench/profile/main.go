@@ -19,7 +19,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/cpprof/cpprof/internal/bigtree"
+	"github.com/cpprof/cpprof/internal/bench/bigtree"
 	"github.com/cpprof/cpprof/sampledata/interchange"
 	"github.com/google/pprof/profile"
 )
@@ -124,7 +124,7 @@ type usage struct {
 	memory    int64 // bytes, at most
 }
 
-// measure runs a program. Its memory includes that of the programs that it starts.
+// measure runs a program. Its memory includes the programs that it starts.
 func measure(program []string) (usage, error) {
 	cmd := exec.Command(program[0], program[1:]...)
 	begin := time.Now()

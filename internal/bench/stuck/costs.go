@@ -20,6 +20,9 @@ import (
 	"github.com/cpprof/cpprof/sampler/snapshot"
 )
 
+// measured is how long requests are measured, without and with examinations.
+const measured = 20 * time.Second
+
 // costHeaps are the sizes of the heaps whose marking is measured, in MB.
 var costHeaps = []int{10, 100, 1000}
 
@@ -27,9 +30,10 @@ var costHeaps = []int{10, 100, 1000}
 // stuck.
 func (b *bench) measureCosts() error {
 	path := filepath.Join(b.dir, "twins")
-	if err := b.build(".", path, "./testdata/programs/twins"); err != nil {
+	if err := b.build(".", path, "./testdata/programs/twins", b.stripped); err != nil {
 		return err
 	}
+	fmt.Print("| heap | a pass | halted | the proof | halted | 99 % of requests within | without |\n|---|---|---|---|---|---|---|\n")
 	for _, size := range costHeaps {
 		if err := costs(path, size); err != nil {
 			return fmt.Errorf("a heap of %d MB: %w", size, err)
@@ -53,10 +57,10 @@ func costs(path string, size int) error {
 	c := &clients{url: "http://" + l.Addr().String()}
 	c.start()
 	defer c.stop()
-	time.Sleep(5 * time.Second)
+	time.Sleep(measured)
 	alone := c.quantile()
 	var passes, halts, took, proof []time.Duration
-	for begin := time.Now(); time.Since(begin) < 20*time.Second; time.Sleep(time.Second) {
+	for begin := time.Now(); time.Since(begin) < measured; time.Sleep(time.Second) {
 		r, err := examineOnce(t.cmd.Process.Pid)
 		if err != nil {
 			return err
@@ -72,7 +76,7 @@ func costs(path string, size int) error {
 			return fmt.Errorf("it is not proved: %v", r.Limit)
 		}
 	}
-	fmt.Printf("heap %4d MB: pass %v, halted %v; proof %v, halted %v; 99 %% of requests within %v, without an examination %v\n",
+	fmt.Printf("| %d MB | %v | %v | %v | %v | %v | %v |\n",
 		size, median(passes), median(halts), median(took), median(proof), c.quantile(), alone)
 	return nil
 }

@@ -186,22 +186,31 @@ func record(b sampler.Backend) (*sampledata.Recording, error) {
 type dumped struct {
 	id     int64
 	state  string
-	leaked bool
+	leaked bool // by the runtime's profile
+	named  bool // by goleak
 	text   string
 	bottom string // its first function, as the runtime's test has it
 }
 
-var header = regexp.MustCompile(`^goroutine (\d+).*? \[([^\],]*)`)
+var (
+	header   = regexp.MustCompile(`^goroutine (\d+).*? \[([^\],]*)`)
+	byGoleak = regexp.MustCompile(`\bGoroutine (\d+) in state `)
+)
 
 // goroutines reads what a program prints.
 func goroutines(text string) (all []dumped) {
+	text, goleak, _ := strings.Cut(text, "\n\nGOLEAK ")
+	named := map[string]bool{}
+	for _, m := range byGoleak.FindAllStringSubmatch(goleak, -1) {
+		named[m[1]] = true
+	}
 	for _, part := range strings.Split(text, "\n\n") {
 		m := header.FindStringSubmatch(part)
 		if m == nil {
 			continue
 		}
 		id, _ := strconv.ParseInt(m[1], 10, 64)
-		d := dumped{id: id, text: part, state: strings.TrimSuffix(m[2], " (leaked)"), leaked: strings.Contains(m[2], "(leaked)")}
+		d := dumped{id: id, text: part, state: strings.TrimSuffix(m[2], " (leaked)"), leaked: strings.Contains(m[2], "(leaked)"), named: named[m[1]]}
 		lines := strings.Split(part, "\n")
 		for i := len(lines) - 1; i >= 2; i-- {
 			if strings.HasPrefix(lines[i], "created by") {

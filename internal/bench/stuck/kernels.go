@@ -65,6 +65,13 @@ func (*Profile) WriteTo(w io.Writer, debug int) error {
 }
 `
 
+// goleakStub is what the stub has in addition to compare with goleak.
+var goleakStub = strings.NewReplacer("\t\"runtime/pprof\"\n", "\t\"runtime/pprof\"\n\n\t\"go.uber.org/goleak\"\n",
+	"\tfmt.Println(\"END\")\n", "\tfmt.Println(\"\\n\\nGOLEAK\", goleak.Find())\n\tfmt.Println(\"END\")\n")
+
+// goleakVersion is the module that the stub then needs.
+const goleakVersion = "go.uber.org/goleak v1.3.0"
+
 // goroot returns where the standard library of the toolchain is that runs the bench.
 func goroot() (string, error) {
 	out, err := exec.Command("go", "env", "GOROOT").Output()
@@ -82,10 +89,15 @@ func (b *bench) buildKernels() ([]kernel, error) {
 		return nil, fmt.Errorf("the programs come with Go 1.26 and later: %w", err)
 	}
 	dir := filepath.Join(b.dir, "kernels")
-	if err := b.writeModule(dir, stub); err != nil {
+	pprof := stub
+	if b.oracle {
+		pprof = goleakStub.Replace(stub)
+	}
+	if err := b.writeModule(dir, pprof); err != nil {
 		return nil, err
 	}
 	in := map[string]string{} // the executable by the programs in it
+	const strippedExe = ".stripped"
 	for sub, from := range map[string]string{"simple": ".", "goker": "goker"} {
 		source := filepath.Join(root, "src/runtime/testdata/testgoroutineleakprofile", from)
 		names, err := copySources(source, filepath.Join(dir, sub))
@@ -93,8 +105,13 @@ func (b *bench) buildKernels() ([]kernel, error) {
 			return nil, err
 		}
 		out := filepath.Join(dir, sub+".exe")
-		if err := b.build(dir, out, "./"+sub); err != nil {
+		if err := b.build(dir, out, "./"+sub, b.stripped); err != nil {
 			return nil, err
+		}
+		if b.tenth >= 0 {
+			if err := b.build(dir, out+strippedExe, "./"+sub, true); err != nil {
+				return nil, err
+			}
 		}
 		for _, name := range names {
 			in[name] = out
@@ -102,6 +119,9 @@ func (b *bench) buildKernels() ([]kernel, error) {
 	}
 	for i := range all {
 		all[i].path = in[all[i].name]
+		if b.tenth >= 0 && i/10%2 == 1 {
+			all[i].path += strippedExe
+		}
 	}
 	return all, nil
 }
@@ -115,18 +135,29 @@ func (b *bench) writeModule(dir, pprof string) error {
 	if err := os.MkdirAll(filepath.Join(dir, "pprof"), 0o777); err != nil {
 		return err
 	}
-	for name, text := range map[string]string{"go.mod": "module kernels\n\ngo " + line + "\n", "pprof/pprof.go": pprof} {
+	module := "module kernels\n\ngo " + line + "\n"
+	if b.oracle {
+		module += "\nrequire " + goleakVersion + "\n"
+	}
+	for name, text := range map[string]string{"go.mod": module, "pprof/pprof.go": pprof} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
 			return err
+		}
+	}
+	if b.oracle {
+		cmd := exec.Command("go", "mod", "tidy")
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOWORK=off")
+		if text, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("fetching goleak: %w\n%s", err, text)
 		}
 	}
 	return nil
 }
 
 // build builds a package in a folder.
-func (b *bench) build(dir, out, pkg string) error {
+func (b *bench) build(dir, out, pkg string, stripped bool) error {
 	linking := ""
-	if b.stripped {
+	if stripped {
 		linking = "-s -w"
 	}
 	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", linking, "-o", out, pkg)

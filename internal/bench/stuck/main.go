@@ -12,10 +12,11 @@
 // pools of workers, what the collector must not overlook, databases, and servers under load.
 //
 //	-run REGEXP      only these programs
-//	-tenth N         only each tenth program, from the N-th on, and no foreign module: for CI
+//	-tenth N         only each tenth program, from the N-th on, half of them stripped, and no
+//	                 foreign module: for CI
 //	-toolchain NAME  builds with another release of Go, which is fetched: go1.21.13
 //	-oracle          builds with GOEXPERIMENT=goroutineleakprofile, and compares with the profile
-//	                 of the same process
+//	                 of the same process, and with goleak, which is fetched
 //	-stripped        builds them without symbols and debug information
 //	-causes          prints the causes that were found
 //	-healthy D       how long each healthy program is examined, again and again

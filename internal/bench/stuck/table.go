@@ -34,11 +34,19 @@ const attempts = 3
 
 // A row is what was found in one program.
 type row struct {
-	truth, found, theirs, fals int
-	decided                    bool // what is leaked is known for certain
-	halt                       time.Duration
-	judged, right              bool // its cause
+	truth         int
+	by            [len(tools)]score
+	decided       bool // what is leaked is known for certain
+	halt          time.Duration
+	judged, right bool // its cause
 }
+
+// A score is how many leaked goroutines a tool has named, and how many others.
+type score struct{ found, fals int }
+
+// tools are what is compared, of the same process. The second and the third
+// need -oracle.
+var tools = [...]string{"`cpprof stuck`", "`goroutineleak` profile", "goleak", "SIGQUIT"}
 
 func (b *bench) run() error {
 	var err error
@@ -109,18 +117,20 @@ func (b *bench) kernel(k kernel) (r row, err error) {
 	r.truth = len(leaked)
 	var wrong []dumped
 	for _, d := range all {
-		if d.leaked {
-			r.theirs++
+		isLeak := leaked[d.id] && r.decided ||
+			slices.ContainsFunc(k.leaks, func(m *regexp.Regexp) bool { return m.MatchString(d.bottom) })
+		for i, named := range [len(tools)]bool{claimed[d.id], d.leaked, d.named, true} {
+			switch {
+			case named && (isLeak || i > 0 && leaked[d.id]):
+				r.by[i].found++
+			case named:
+				r.by[i].fals++
+			}
 		}
-		switch {
-		case !claimed[d.id]:
-		case leaked[d.id] && r.decided, slices.ContainsFunc(k.leaks, func(m *regexp.Regexp) bool { return m.MatchString(d.bottom) }):
-			r.found++
-		default:
+		if claimed[d.id] && !isLeak {
 			wrong = append(wrong, d)
 		}
 	}
-	r.fals = len(wrong)
 	last := result.Passes[len(result.Passes)-1]
 	r.halt = last.Halt
 	note := ""
@@ -134,7 +144,7 @@ func (b *bench) kernel(k kernel) (r row, err error) {
 		note += " " + result.Limit.Error()
 	}
 	fmt.Printf("%-18s %5d goroutines, %5d leaked, %5d found, %5d by the runtime, %d false, halt %v%s\n",
-		k.name, len(all), r.truth, r.found, r.theirs, r.fals, last.Halt.Round(10*time.Microsecond), note)
+		k.name, len(all), r.truth, r.by[0].found, r.by[1].found, r.by[0].fals, last.Halt.Round(10*time.Microsecond), note)
 	if r.judged = len(causes[k.name]) > 0 && r.truth > 0; r.judged {
 		r.right = isRight(k.name, answer)
 	}
@@ -186,33 +196,33 @@ func (b *bench) truth(all []dumped, claimed map[int64]bool, r *row) map[int64]bo
 
 // summarize prints the sum, and returns the number of false claims.
 func (b *bench) summarize(rows []row) int {
-	var s row
-	leaky, some, whole, theirs, judged, right := 0, 0, 0, 0, 0, 0
+	var sum [len(tools)]score
+	var in [len(tools)]int // programs
+	truth, leaky, judged, right := 0, 0, 0, 0
+	halt := time.Duration(0)
 	for _, r := range rows {
-		if r.judged {
-			judged++
-		}
-		if r.right {
-			right++
-		}
-		s.truth, s.found, s.theirs, s.fals = s.truth+r.truth, s.found+r.found, s.theirs+r.theirs, s.fals+r.fals
-		s.halt = max(s.halt, r.halt)
-		if r.truth == 0 {
-			continue
-		}
-		leaky++
-		if r.found > 0 {
-			some++
-		}
-		if r.found == r.truth {
-			whole++
-		}
-		if r.theirs > 0 {
-			theirs++
+		truth, halt = truth+r.truth, max(halt, r.halt)
+		leaky += btoi(r.truth > 0)
+		judged, right = judged+btoi(r.judged), right+btoi(r.right)
+		for i, s := range r.by {
+			sum[i].found, sum[i].fals = sum[i].found+s.found, sum[i].fals+s.fals
+			in[i] += btoi(s.found > 0)
 		}
 	}
-	fmt.Printf("\n%d programs, %d with leaks: found in %d, all of them in %d; by the runtime in %d\n", len(rows), leaky, some, whole, theirs)
-	fmt.Printf("%d leaked goroutines: found %d, by the runtime %d; false %d; longest halt %v\n", s.truth, s.found, s.theirs, s.fals, s.halt)
-	fmt.Printf("%d kernels of GoBench with leaks: the cause is right in %d\n", judged, right)
-	return s.fals
+	fmt.Printf("\n%d programs, %d with %d leaked goroutines; longest halt %v\n\n", len(rows), leaky, truth, halt)
+	fmt.Print("| | programs | goroutines found | missed | false |\n|---|---|---|---|---|\n")
+	for i, s := range sum {
+		if b.oracle || i == 0 || i == len(sum)-1 {
+			fmt.Printf("| %s | %d | %d | %d | %d |\n", tools[i], in[i], s.found, max(0, truth-s.found), s.fals)
+		}
+	}
+	fmt.Printf("\n%d kernels of GoBench with leaks: the cause is right in %d\n", judged, right)
+	return sum[0].fals
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }

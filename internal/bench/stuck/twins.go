@@ -114,9 +114,9 @@ func (b *bench) buildTwins(all []twin) error {
 		return err
 	}
 	builds := map[string]func(out string) error{
-		"healthy": func(out string) error { return b.build(".", out, "./testdata/programs/healthy") },
-		"twins":   func(out string) error { return b.build(".", out, "./testdata/programs/twins") },
-		"foreign": func(out string) error { return b.build("internal/bench/stuck/testdata/foreign", out, ".") },
+		"healthy": func(out string) error { return b.build(".", out, "./testdata/programs/healthy", b.stripped) },
+		"twins":   func(out string) error { return b.build(".", out, "./testdata/programs/twins", b.stripped) },
+		"foreign": func(out string) error { return b.build("internal/bench/stuck/testdata/foreign", out, ".", b.stripped) },
 		"mended":  func(out string) error { return b.buildMended(root, out) },
 		"http.test": func(out string) error {
 			text, err := exec.Command("go", "test", "-c", "-o", out, "net/http").CombinedOutput()
@@ -179,7 +179,7 @@ func (b *bench) buildMended(root, out string) error {
 			return err
 		}
 	}
-	return b.build(dir, out, "./goker")
+	return b.build(dir, out, "./goker", b.stripped)
 }
 
 // runHealthy examines the twins, some at the same time. It returns the number of false claims.

@@ -156,7 +156,7 @@ func (v *victim) lives() error {
 	return nil
 }
 
-// changed returns an error if the code of the program is not that of its file.
+// changed returns an error if the code of the program differs from its file.
 func (v *victim) changed() error {
 	places, err := fixture.ChangedCode(v.pid())
 	if err == nil && len(places) > 0 {

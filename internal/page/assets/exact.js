@@ -37,6 +37,9 @@ function signed(difference) {
 // grouped writes a whole number with thin spaces between groups of three digits.
 function grouped(n) { return String(n).replace(/\B(?=(\d{3})+(?!\d))/g, '\u202f'); }
 
+// several returns a number of things in words.
+function several(n, thing) { return `${grouped(n)} ${thing}${n === 1 ? '' : 's'}`; }
+
 // hitsText writes hits as reports do: whole numbers as they are, others with one decimal.
 function hitsText(hits) {
   const h = hits.reduced();

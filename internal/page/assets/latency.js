@@ -6,11 +6,12 @@ const latencyLeft = 58, latencyBottom = 16; // pixels
 class Latency extends Picture {
   constructor(canvas, page) {
     super(canvas, page);
-    Object.assign(this, {function: '', map: null, proposals: null, cursor: null});
+    Object.assign(this, {function: '', map: null, window: null, proposals: null, cursor: null});
     canvas.addEventListener('pointerdown', (e) => this.press(e));
     canvas.addEventListener('pointermove', (e) => this.move(e));
     canvas.addEventListener('pointerup', () => this.release());
     canvas.addEventListener('dblclick', () => page.restrict(''));
+    canvas.addEventListener('wheel', (e) => { if ((e.ctrlKey || e.metaKey) && this.map) { e.preventDefault(); this.zoom(e.deltaY < 0 ? 0.7 : 1 / 0.7, this.timeAt(this.cellAt(e)[0])); } }, {passive: false});
   }
 
   // propose returns functions whose calls are worth a look.
@@ -21,8 +22,9 @@ class Latency extends Picture {
   }
 
   // open shows the calls of a function; of the first proposed one if it is ''.
-  async open(name) {
+  async open(name, said = {}) {
     this.page.say('');
+    if (said.window) this.window = said.window;
     const list = await this.propose();
     name ||= this.function || list[0]?.function || '';
     if (!name) this.page.say('No function stands out whose calls are pieces of work: type one');
@@ -32,17 +34,44 @@ class Latency extends Picture {
   // load asks for the heat map of a function.
   async load(name) {
     const size = this.size = {columns: Math.max(20, Math.min(600, Math.floor((this.frame.clientWidth - latencyLeft) / 5))), rows: 40};
+    if (this.window) [size.from, size.to] = this.window.map(Math.round);
     const {only} = this.page, calls = only && (!this.map || this.map.function === name) ? {calls: only} : {};
     const map = await this.page.ask('latency', {function: name, ...calls, ...size});
     if (!map) return;
     Object.assign(this, {map, function: map.function, area: null, cursor: null});
     $('function').value = map.function;
     this.marked = Boolean(calls.calls);
+    if (map.whole) this.window = null;
+    $('latency-whole').hidden = map.whole;
+    $('latency-zoom').hidden = !this.marked || !this.chosen().length;
     this.greatest = Math.max(1, ...map.cells.map((c) => c.calls));
     this.draw();
     this.page.keep();
     await this.contrast();
   }
+
+  // show shows another time; all of it for null.
+  show(window) {
+    this.window = window;
+    return this.load(this.function);
+  }
+
+  // zoom makes the time that is shown as much shorter, around some time.
+  zoom(factor, around) {
+    const {start_ns: from, step_ns: step, columns, whole} = this.map, to = from + columns * step;
+    if (factor > 1 && whole || factor < 1 && step <= 1000) return;
+    this.show([Math.max(0, around - (around - from) * factor), around + (to - around) * factor]);
+  }
+
+  chosen() { return this.map.cells.filter((c) => c.chosen).map((c) => c.column); }
+
+  // toChosen shows the time in which the chosen calls begin.
+  toChosen() {
+    const columns = this.chosen();
+    this.show([this.timeAt(Math.min(...columns)), this.timeAt(Math.max(...columns) + 1)]);
+  }
+
+  timeAt(column) { return this.map.start_ns + column * this.map.step_ns; }
 
   // contrast asks what the chosen calls have more of; if none are chosen, the slowest that are enough.
   async contrast() {
@@ -160,7 +189,7 @@ class Latency extends Picture {
   describe(area) {
     const {map} = this, n = this.countIn(area), lengths = map.edges_ns;
     const took = map.untimed && area.bottom === 0 ? `less than ${lengthText(lengths[area.top + 1])}` : `${lengthText(lengths[area.bottom])} to ${lengthText(lengths[area.top + 1])}`;
-    return `${clockText(map.start_ns + area.left * map.step_ns)} to ${clockText(map.start_ns + (area.right + 1) * map.step_ns)}, ${took}: ${grouped(n)} ${n === 1 ? 'call' : 'calls'}`;
+    return `${clockText(map.start_ns + area.left * map.step_ns)} to ${clockText(map.start_ns + (area.right + 1) * map.step_ns)}, ${took}: ${several(n, 'call')}`;
   }
 
   // select shows only the time inside the calls of an area.
@@ -180,6 +209,7 @@ class Latency extends Picture {
     const by = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowDown: [0, -1], ArrowUp: [0, 1]}[e.key];
     if (e.key === 'Escape') this.page.restrict('');
     else if (e.key === 'Enter' && this.cursor) this.select(this.cursor);
+    else if (e.key === '+' || e.key === '-') this.zoom(e.key === '+' ? 0.5 : 2, this.timeAt(this.cursor ? (this.cursor.left + this.cursor.right + 1) / 2 : this.map.columns / 2));
     else if (by) {
       const slowest = this.map.cells.reduce((a, c) => !a || c.row > a.row ? c : a, null);
       if (!this.cursor) this.corners = [[slowest?.column ?? 0, slowest?.row ?? 0], [slowest?.column ?? 0, slowest?.row ?? 0]];
@@ -203,12 +233,12 @@ function callsTable(page) {
   const parts = [];
   if (map) {
     parts.push(make('h3', {}, ...breakable(map.function)),
-      make('p', {textContent: [`${grouped(map.calls)} calls`, ...map.quantiles.map((q) => `${q.name} ${q.timed ? '' : 'below '}${lengthText(q.length_ns)}`)].join(' · ')}),
+      make('p', {textContent: [several(map.calls, 'call'), ...map.quantiles.map((q) => `${q.name} ${q.timed ? '' : 'below '}${lengthText(q.length_ns)}`)].join(' · ')}),
       make('p', {className: 'quiet', textContent: [{samples: 'The samples show them: ends are known up to an interval.', uprobes: 'Probes timed them: ends are exact.', trace: 'The trace has them: ends are exact.'}[map.source] ?? '', map.note,
         map.cut ? `${grouped(map.cut)} more had begun before, or ended after.` : ''].filter(Boolean).join(' ')}));
   }
   if (map && found && found.function === map.function) {
-    parts.push(make('h4', {textContent: found.calls.startsWith(map.function) ? `slow: ${found.calls.slice(map.function.length).trim()} – ${grouped(found.slow)} calls, the rest ${grouped(found.rest)}` : found.calls}));
+    parts.push(make('h4', {textContent: found.calls.startsWith(map.function) ? `slow: ${found.calls.slice(map.function.length).trim()} – ${several(found.slow, 'call')}, the rest ${grouped(found.rest)}` : found.calls}));
     if (found.too_few) parts.push(make('p', {textContent: `These are too few to say what they have more of: it takes ${found.least} calls of each.`}));
     else for (const [i, side] of ['slow', 'rest'].entries()) {
       const b = bar(found.parts[i], page.dark);

@@ -31,13 +31,10 @@ class Page {
     $('legend').hidden = !!header.against || !this.frames.typed.some((t) => t >= 0); // what has no typed time has colours of packages
     $('compared').textContent = header.against ? `red: costs more than in ${header.against}; blue: less; widths are the mean of both. The other tables show only ${header.name}.` : '';
     $('only').hidden = !header.calls;
-    $('only-calls').textContent = `only ${header.calls}: ${grouped(header.count ?? 0)} calls with samples`;
+    $('only-calls').textContent = `only ${header.calls}: ${several(header.count ?? 0, 'call')} with samples`;
     $('only-all').hidden = !this.only;
-    $('tracks').addEventListener('keydown', (e) => { if (this.tracks.key(e)) e.preventDefault(); });
-    $('tracks-up').addEventListener('click', () => this.tracks.up());
-    $('tracks-whole').addEventListener('click', () => this.tracks.show({window: null}));
     for (const name of pictures) $(`show-${name}`).hidden = !header.times;
-    $('warnings').textContent = header.warnings.length ? `${header.warnings.length} warnings` : '';
+    $('warnings').textContent = header.warnings.length ? several(header.warnings.length, 'warning') : '';
     const select = $('view');
     select.replaceChildren(...header.views.map((v, i) => make('option', {value: i, textContent: v.title})));
     this.openView([state.view, header.open].find((n) => this.viewNamed(n)) ?? header.views[0].name, state.path, state.at);
@@ -109,8 +106,8 @@ class Page {
     if (this.picture === 'tracks') {
       set('class', this.tracks.class);
       set('goroutine', this.tracks.goroutine);
-      set('window', this.tracks.window?.map(Math.round).join('-'));
     }
+    set('window', {calls: this.latency, tracks: this.tracks}[this.picture]?.window?.map(Math.round).join('-'));
     set('calls', this.only);
     return shown;
   }
@@ -128,7 +125,7 @@ class Page {
     $('timeline').hidden = name === 'timeline' && this.clock.slices < 2;
     if (name === 'calls') {
       this.openTab('calls');
-      this.latency.open(of);
+      this.latency.open(of, track);
     }
     if (name === 'tracks') this.tracks.open(of, track ?? this.tracks);
     this.keep();
@@ -381,6 +378,8 @@ class Page {
     $('tracks').addEventListener('keydown', (e) => { if (this.tracks.key(e)) e.preventDefault(); });
     $('tracks-up').addEventListener('click', () => this.tracks.up());
     $('tracks-whole').addEventListener('click', () => this.tracks.show({window: null}));
+    $('latency-whole').addEventListener('click', () => this.latency.show(null));
+    $('latency-zoom').addEventListener('click', () => this.latency.toChosen());
     for (const name of pictures) $(`show-${name}`).addEventListener('click', () => this.openPicture(name));
     $('function').addEventListener('change', () => {
       const name = $('function').value.trim();

@@ -141,7 +141,7 @@ const tables = {
     const rows = (source.lines ?? []).flatMap((l) => [
       l.skipped ? make('tr', {className: 'quiet'}, make('td', {className: 'number', colSpan: 2, textContent: '⋮'}), make('td')) : null,
       make('tr', {className: l.hits ? `heat${l.heat}` : ''}, make('td', {className: 'number', textContent: l.hits ?? ''}),
-        make('td', {className: 'number quiet', textContent: l.number}), make('td', {}, make('code', {textContent: l.text}))),
+        make('td', {className: 'number quiet'}, source.file ? make('a', {textContent: l.number, title: 'open in VS Code', href: `vscode://file${encodeURI(source.file).replace(/[?#]/g, encodeURIComponent)}:${l.number}`}) : `${l.number}`), make('td', {}, make('code', {textContent: l.text}))),
     ].filter(Boolean));
     return [title, make('p', {className: 'quiet'}, ...breakable([source.place, source.missing, 'hits by line, in the whole view'].filter(Boolean).join('; '))),
       rows.length ? make('table', {className: 'source', ariaLabel: `source of ${name}`}, make('tbody', {}, ...rows)) : make('p', {textContent: 'No line of it was hit.'})];

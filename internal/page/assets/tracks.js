@@ -223,7 +223,7 @@ class Tracks extends Picture {
     const top = m.frames.slice(-12).reverse(), call = this.callAt(row, at - this.part.from_ns);
     this.page.tip(place, `goroutine ${m.id} ${m.text}`, [
       m.to_ns > m.from_ns ? `for ${lengthText(m.to_ns - m.from_ns)}, from ${clockText(m.from_ns, 1e7)}` : '', call ? `in call ${call} of ${this.page.latency.function}` : '',
-      ...m.holders.slice(0, 4).map((h) => `goroutine ${h.id} ${m.certain ? 'holds it' : 'may end it'}: ${h.class} ${h.text}${h.frames.length ? `, in ${ownFrame(h.frames)}` : ''}`),
+      ...m.holders.slice(0, 4).map((h) => `goroutine ${h.id} ${m.verb}: ${h.class} ${h.text}${h.frames.length ? `, in ${ownFrame(h.frames)}` : ''}`),
       ...top.map((f) => `  ${f}`), m.frames.length > top.length ? `  … ${m.frames.length - top.length} more` : '']);
   }
 

@@ -1,5 +1,7 @@
 package plots
 
+import "slices"
+
 // Dots are the points of a pair as characters of two by four dots (Braille).
 type Dots struct {
 	Columns, Rows int
@@ -12,10 +14,8 @@ type Scale struct{ Low, High float64 }
 
 // NewDots draws the points of a pair into a number of columns and rows.
 func NewDots(p *Pair, columns, rows int) *Dots {
-	d := &Dots{Columns: columns, Rows: rows, cells: make([]rune, columns*rows)}
-	for i := range d.cells {
-		d.cells[i] = NoDots
-	}
+	d := &Dots{Columns: columns, Rows: rows,
+		cells: slices.Repeat([]rune{NoDots}, columns*rows)}
 	if len(p.At) == 0 || len(d.cells) == 0 {
 		return d
 	}
@@ -54,13 +54,18 @@ func extent(points [][2]float64, k int) Scale {
 
 // place returns which of n places a value has.
 func (s Scale) place(x float64, n int) int {
+	return min(n-1, int(s.share(x)*float64(n)))
+}
+
+// share returns where a value lies between the ends, from 0 to 1.
+func (s Scale) share(x float64) float64 {
 	if s.High == s.Low {
-		return n / 2
+		return .5
 	}
 	// the difference of two large numbers may be infinite
 	share := (x/2 - s.Low/2) / (s.High/2 - s.Low/2)
 	if !(share > 0) {
 		return 0
 	}
-	return min(n-1, int(min(share, 1)*float64(n)))
+	return min(share, 1)
 }

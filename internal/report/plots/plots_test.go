@@ -6,6 +6,7 @@ import (
 	"errors"
 	"image/png"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -128,5 +129,34 @@ func TestTerminal(t *testing.T) {
 	lines := strings.Split(b.String(), "\n")
 	if !strings.HasPrefix(b.String(), "-saw (up) with saw (right): n 190, r -1.000") || !strings.Contains(lines[2], "0 │⠁") || !strings.HasSuffix(lines[21], "⢀") && !strings.HasSuffix(lines[21], "⡀") {
 		t.Errorf("got\n%s", b.String())
+	}
+}
+
+// Axes have round numbers within their ends, whatever these are.
+func TestTicks(t *testing.T) {
+	for _, of := range []struct {
+		Scale
+		want []float64
+	}{
+		{Scale{0, 10}, []float64{0, 5, 10}}, {Scale{-.3, 1.1}, []float64{0, .5, 1}},
+		{Scale{7, 7}, []float64{7}}, {Scale{-1e308, 1e308}, []float64{-1e308, 1e308}},
+		{Scale{1e15, 1e15 + .125}, []float64{1e15}},
+		{Scale{0, 5e-324}, []float64{0, 5e-324}}, {Scale{31, 39}, []float64{32, 34, 36, 38}},
+	} {
+		if got := of.ticks(4); !slices.Equal(got, of.want) {
+			t.Errorf("%v: %v, want %v", of.Scale, got, of.want)
+		}
+	}
+}
+
+// A picture of dots that fills the memory is refused; one of shapes is not.
+func TestLargePictures(t *testing.T) {
+	names := make([]string, 40)
+	none := func(int, int) *Pair { return &Pair{} }
+	if err := WriteMatrix(io.Discard, "x.png", names, none); err == nil || !strings.Contains(err.Error(), "too large") {
+		t.Errorf("a picture of 185 million dots: %v", err)
+	}
+	if err := WriteMatrix(io.Discard, "x.svg", names, none); err != nil {
+		t.Error(err)
 	}
 }

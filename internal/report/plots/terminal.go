@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"cmp"
 	"io"
 	"math"
 	"strings"
@@ -25,9 +26,7 @@ var eighths = []rune(" ▁▂▃▄▅▆▇█")
 // PrintStrips draws strips of blocks below one another, with statistics beside
 // them. Width is the terminal's; 0 if there is none.
 func PrintStrips(w io.Writer, strips []Strip, width int) {
-	if width == 0 {
-		width = usualWidth
-	}
+	width = cmp.Or(width, usualWidth)
 	columns := max(minColumns, width-beside)
 	for i := range strips {
 		s := &strips[i]
@@ -94,9 +93,7 @@ func (r *Run) bars(columns int, low, high, end float64) []string {
 
 // PrintScatter draws a scatter plot of dots.
 func PrintScatter(w io.Writer, p *Pair, width int) {
-	if width == 0 {
-		width = usualWidth
-	}
+	width = cmp.Or(width, usualWidth)
 	columns := max(minColumns, min(width-16, 3*scatterRows))
 	termtext.Fprintf(w, "%s (up) with %s (right): %s\n\n", termtext.Printable(p.Y),
 		termtext.Printable(p.X), p.Title())

@@ -1666,7 +1666,7 @@ func (x *Modes) GetNoCpu() []bool {
 }
 
 // Goroutines whose state in the next Sample differs from that in the previous one, including new ones and those that
-// are gone. A sample may have several of these records, or none; no goroutine is in two of them.
+// are gone; and those that wait in the same way, but have run in between. A sample may have several of these records, or none; no goroutine is in two of them.
 type Changes struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Goroutine []int64                `protobuf:"zigzag64,1,rep,packed,name=goroutine,proto3" json:"goroutine,omitempty"` // code minus that in the previous row (0 for the first row)
@@ -2373,7 +2373,7 @@ func (x *MarkedEdge) GetTaken() uint32 {
 // Goroutines that wait at one place, with one verdict.
 type MarkedGroup struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
-	Verdict   Verdict                `protobuf:"varint,1,opt,name=verdict,proto3,enum=cpprof.sampledata.v1.Verdict" json:"verdict,omitempty"` // not LIVE
+	Verdict   Verdict                `protobuf:"varint,1,opt,name=verdict,proto3,enum=cpprof.sampledata.v1.Verdict" json:"verdict,omitempty"` // LIVE only if they have waited for minutes
 	Wait      MarkedWait             `protobuf:"varint,2,opt,name=wait,proto3,enum=cpprof.sampledata.v1.MarkedWait" json:"wait,omitempty"`
 	Reason    uint32                 `protobuf:"varint,3,opt,name=reason,proto3" json:"reason,omitempty"`                // string code: as in Modes
 	Doubt     uint32                 `protobuf:"varint,4,opt,name=doubt,proto3" json:"doubt,omitempty"`                  // string code: why the verdict is no more than NOT_MOVED

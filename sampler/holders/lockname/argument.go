@@ -16,7 +16,7 @@ func (n *Namer) NameOfPath(p *syncflow.LockPath) (name string) {
 		return ""
 	}
 	const anywhere = 1 << 32
-	name, _ = direct(n.byPaths(&Waiter{Lock: anywhere, Paths: []syncflow.LockPath{*p}}), anywhere)
+	name, _ = direct(n.byPaths(&Waiter{Lock: anywhere, Paths: []syncflow.LockPath{*p}}), anywhere, isLock)
 	return name
 }
 
@@ -30,14 +30,20 @@ func (n *Namer) byPaths(w *Waiter) (all []object) {
 		return nil
 	}
 	for _, path := range w.Paths {
-		function, variables := n.debug.VariablesAt(path.PC - n.bias)
+		variables := n.debug.VariablesAt(path.PC - n.bias)
 		for i := range variables {
 			v := &variables[i]
 			p, ok := debuginfo.Underlying(v.Type).(*dwarf.PtrType)
-			if !ok || !v.In(abi.InDWARF(uint8(path.Register))) {
+			from := path
+			switch offsets := path.Offsets; {
+			case !ok:
+				continue
+			case v.Captured != 0 && uint8(path.Register) == abi.Closure && v.Captured == offsets[0]:
+				from.Offsets = offsets[1:]
+			case !v.LiesIn(abi.InDWARF(uint8(path.Register))):
 				continue
 			}
-			if o, ok := follow(&path, object{typ: p.Type, via: nameOf(v.Name, function), hops: 1},
+			if o, ok := follow(&from, object{typ: p.Type, via: nameOf(v.Name, v.In), hops: 1},
 				w.Lock); ok {
 				all = append(all, o)
 			}

@@ -4,24 +4,26 @@ import (
 	"debug/dwarf"
 	"debug/elf"
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/cpprof/cpprof/sampler/target/elffile"
 )
 
 // isVariable reports whether a package's variable lies at a link address. It
 // decides by the section that contains the address.
 func isVariable(f *elf.File, addr uint64) bool {
-	for _, name := range []string{".data", ".noptrdata", ".bss", ".noptrbss"} {
-		if s := f.Section(name); s != nil && addr >= s.Addr && addr-s.Addr < s.Size {
-			return true
-		}
-	}
-	return false
+	sections := []string{".data", ".noptrdata", ".bss", ".noptrbss"}
+	return slices.ContainsFunc(sections, func(name string) bool {
+		s := f.Section(name)
+		return s != nil && addr >= s.Addr && addr-s.Addr < s.Size
+	})
 }
 
 // global returns the name of the lock at a link address in a package's variable.
 func (n *Namer) global(addr uint64) string {
 	if n.symbols == nil {
-		n.symbols, _ = n.elf.Symbols()
+		n.symbols, _ = elffile.Symbols(n.elf)
 	}
 	for _, s := range n.symbols {
 		if elf.ST_TYPE(s.Info) != elf.STT_OBJECT || addr < s.Value || addr-s.Value >= s.Size {

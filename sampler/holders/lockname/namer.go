@@ -7,6 +7,7 @@ import (
 
 	"github.com/cpprof/cpprof/sampler/holders/syncflow"
 	"github.com/cpprof/cpprof/sampler/target/debuginfo"
+	"github.com/cpprof/cpprof/sampler/target/elffile"
 )
 
 // A Waiter is a goroutine that waits for a lock.
@@ -19,6 +20,8 @@ type Waiter struct {
 	Stack  []byte // the copied part of the goroutine's stack
 	// how the innermost function reached the lock, as far as its code shows it
 	Paths []syncflow.LockPath
+	// it waits for several things: a word of the frame may be another one's
+	Several bool
 }
 
 // A Frame is one physical frame of a stack.
@@ -35,7 +38,7 @@ type Namer struct {
 	read    func(addr uint64, b []byte) error
 	debug   *debuginfo.Info // nil if the program has no debug information
 	symbols []elf.Symbol
-	places  map[uint64]variables // by link address of a return
+	places  map[uint64][]debuginfo.Variable // by link address of a return
 }
 
 // New reads what it needs of a program's executable, which may take a second
@@ -44,11 +47,11 @@ type Namer struct {
 func New(executable io.ReaderAt, bias uint64, read func(addr uint64, b []byte) error) (n *Namer,
 	err error) {
 	defer debuginfo.Damaged(&err)
-	f, err := elf.NewFile(executable)
+	f, err := elffile.New(executable)
 	if err != nil {
 		return nil, err
 	}
-	n = &Namer{elf: f, bias: bias, read: read, places: make(map[uint64]variables)}
+	n = &Namer{elf: f, bias: bias, read: read, places: make(map[uint64][]debuginfo.Variable)}
 	if n.debug, err = debuginfo.Read(f); err != nil && !errors.Is(err, debuginfo.ErrNone) {
 		return nil, err
 	}

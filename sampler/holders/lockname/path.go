@@ -2,8 +2,10 @@ package lockname
 
 import (
 	"debug/dwarf"
+	"encoding/binary"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/cpprof/cpprof/sampler/target/debuginfo"
@@ -22,6 +24,53 @@ func isLock(t dwarf.Type) bool {
 		return true
 	}
 	return strings.HasPrefix(s.StructName, "hchan<")
+}
+
+// isLockAt returns a function that reports whether a type can be the type of
+// the lock at an address. A word of a frame may be taken for a variable of any
+// type, and what it points to may then seem to have the channel in one of its
+// fields. But the runtime knows the size of a channel's elements.
+func (n *Namer) isLockAt(addr uint64) func(dwarf.Type) bool {
+	return func(t dwarf.Type) bool {
+		if !isLock(t) {
+			return false
+		}
+		at, size := elements(t.(*dwarf.StructType))
+		var b [2]byte
+		return at == nil || n.read(addr+uint64(at.ByteOffset), b[:]) != nil ||
+			int64(binary.LittleEndian.Uint16(b[:])) == size
+	}
+}
+
+// elements returns where a channel has the size of its elements, and that
+// size by its type, a hchan<T>: its queues have pointers to a T. It returns
+// nil if the type is not of a channel.
+func elements(channel *dwarf.StructType) (at *dwarf.StructField, size int64) {
+	t := dwarf.Type(channel)
+	for _, name := range []string{"recvq", "first", "elem"} {
+		s, ok := debuginfo.Underlying(t).(*dwarf.StructType)
+		if !ok {
+			return nil, 0
+		}
+		f := fieldNamed(s, name)
+		if f == nil {
+			return nil, 0
+		}
+		t = f.Type
+		if p, ok := debuginfo.Underlying(t).(*dwarf.PtrType); ok {
+			t = p.Type
+		}
+	}
+	return fieldNamed(channel, "elemsize"), t.Size()
+}
+
+// fieldNamed returns the field with a name; nil if there is none.
+func fieldNamed(s *dwarf.StructType, name string) *dwarf.StructField {
+	i := slices.IndexFunc(s.Field, func(f *dwarf.StructField) bool { return f.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return s.Field[i]
 }
 
 // named returns the name of a type that the program has defined; "" for other
@@ -143,3 +192,17 @@ func (v variableName) along(p fieldPath) variableName {
 }
 
 func (v variableName) String() string { return v.name + v.in }
+
+// Either returns the names of several things as one: "c or d in main.run" for
+// variables of one function.
+func Either(names []string) string {
+	in := ""
+	for i, name := range names {
+		at := strings.LastIndex(name, " in ")
+		if at < 0 || i > 0 && name[at:] != in {
+			return strings.Join(names, " or ")
+		}
+		in = name[at:]
+	}
+	return strings.ReplaceAll(strings.Join(names, " or "), in+" or ", " or ")
+}

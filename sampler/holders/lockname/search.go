@@ -34,6 +34,7 @@ type object struct {
 // after two pointers.
 type search struct {
 	lock  uint64
+	is    func(dwarf.Type) bool // whether a type can be the lock's
 	read  func(addr uint64, b []byte) error
 	queue []object
 	seen  map[place]bool
@@ -63,13 +64,13 @@ func (s *search) run() string {
 }
 
 // nameIn returns the name of a lock in an object. It returns false if the
-// lock does not lie there, or if the object's type has no lock at that
+// lock does not lie there, or if the object's type has no such lock at that
 // offset.
-func nameIn(o object, lock uint64) (name string, local, ok bool) {
+func nameIn(o object, lock uint64, is func(dwarf.Type) bool) (name string, local, ok bool) {
 	if lock < o.addr || lock-o.addr >= uint64(max(0, o.typ.Size())) {
 		return "", false, false
 	}
-	p, _, ok := pathTo(o.typ, int64(lock-o.addr), isLock)
+	p, _, ok := pathTo(o.typ, int64(lock-o.addr), is)
 	v := o.via.along(p)
 	return v.String(), v.in != "", ok
 }
@@ -81,7 +82,7 @@ func (s *search) add(o object) {
 	if o.addr == 0 || size <= 0 {
 		return
 	}
-	if name, _, ok := nameIn(o, s.lock); ok {
+	if name, _, ok := nameIn(o, s.lock, s.is); ok {
 		if s.hops = o.hops; !slices.Contains(s.found, name) {
 			s.found = append(s.found, name)
 		}

@@ -13,16 +13,10 @@ import (
 // value of each pointer variable.
 const scannedFrames = 4
 
-// variables are a function's variables at one instruction.
-type variables struct {
-	function string
-	all      []debuginfo.Variable
-}
-
-func (n *Namer) variablesAt(pc uint64) variables {
+func (n *Namer) variablesAt(pc uint64) []debuginfo.Variable {
 	vs, ok := n.places[pc]
 	if !ok {
-		vs.function, vs.all = n.debug.VariablesAt(pc - 1)
+		vs = n.debug.VariablesAt(pc - 1)
 		n.places[pc] = vs
 	}
 	return vs
@@ -40,26 +34,30 @@ func (n *Namer) variablesAt(pc uint64) variables {
 //   - By a search along the pointers in the objects.
 //   - By the name of a function's variable that points to the lock itself. That says least, so it comes last.
 //
-// A way that leads to several names proves none of them.
+// A way that leads to several names proves none of them. Of a goroutine that
+// waits for several things, only the first two ways say which one it is.
 func (n *Namer) byWaiter(w *Waiter) string {
-	proved := n.byPaths(w)
+	proved, is := n.byPaths(w), n.isLockAt(w.Lock)
 	var located, tried []object
 	for i, f := range w.Frames[:min(len(w.Frames), maxFrames)] {
 		located = append(located, n.located(w, f)...)
-		if i < scannedFrames {
-			tried = append(tried, n.tried(w, i)...)
+		if i < scannedFrames && !w.Several {
+			tried = append(tried, n.tried(w, i, is)...)
 		}
 	}
 	local := ""
 	for _, objects := range [][]object{proved, located, tried} {
-		name, own := direct(objects, w.Lock)
+		name, own := direct(objects, w.Lock, is)
 		if name != "" {
 			return name
 		}
 		local = cmp.Or(local, own)
 	}
+	if w.Several {
+		return local
+	}
 	for _, objects := range [][]object{proved, located, tried} {
-		s := &search{lock: w.Lock,
+		s := &search{lock: w.Lock, is: is,
 			read: func(addr uint64, b []byte) error { return n.memory(w, addr, b) }, queue: objects}
 		if name := s.run(); name != "" {
 			return name
@@ -71,18 +69,18 @@ func (n *Namer) byWaiter(w *Waiter) string {
 // located returns what the variables of a frame with a known location point to.
 func (n *Namer) located(w *Waiter, f Frame) (all []object) {
 	vs := n.variablesAt(f.PC - n.bias)
-	for i := range vs.all {
-		v := &vs.all[i]
+	for i := range vs {
+		v := &vs[i]
 		at, ok := v.Address(f.CFA)
 		p, isPointer := debuginfo.Underlying(v.Type).(*dwarf.PtrType)
 		var b [8]byte
 		switch {
 		case !ok:
 		case !isPointer:
-			all = append(all, object{at, v.Type, nameOf(v.Name, vs.function), 0})
+			all = append(all, object{at, v.Type, nameOf(v.Name, v.In), 0})
 		case n.memory(w, at, b[:]) == nil:
 			all = append(all, object{binary.LittleEndian.Uint64(b[:]), p.Type,
-				nameOf(v.Name, vs.function), 1})
+				nameOf(v.Name, v.In), 1})
 		}
 	}
 	return all
@@ -94,7 +92,7 @@ const argumentSpace = 64
 
 // tried returns what each pointer variable of a frame would point to, for
 // each word of the frame that may be its value.
-func (n *Namer) tried(w *Waiter, frame int) (all []object) {
+func (n *Namer) tried(w *Waiter, frame int, is func(dwarf.Type) bool) (all []object) {
 	f := w.Frames[frame]
 	vs := n.variablesAt(f.PC - n.bias)
 	end := min(f.CFA+argumentSpace-w.Base, uint64(len(w.Stack)))
@@ -103,11 +101,11 @@ func (n *Namer) tried(w *Waiter, frame int) (all []object) {
 		if word == 0 || word%8 != 0 && word != w.Lock {
 			continue
 		}
-		for i := range vs.all {
-			v := &vs.all[i]
+		for i := range vs {
+			v := &vs[i]
 			p, ok := debuginfo.Underlying(v.Type).(*dwarf.PtrType)
-			if ok && (word != w.Lock || isLock(debuginfo.Underlying(p.Type))) {
-				all = append(all, object{word, p.Type, nameOf(v.Name, vs.function), 1})
+			if ok && (word != w.Lock || is(debuginfo.Underlying(p.Type))) {
+				all = append(all, object{word, p.Type, nameOf(v.Name, v.In), 1})
 			}
 		}
 	}
@@ -116,10 +114,10 @@ func (n *Namer) tried(w *Waiter, frame int) (all []object) {
 
 // direct names the lock by the objects that contain it. own is the name of a
 // variable that points to the lock itself or to a type without a name.
-func direct(objects []object, lock uint64) (name, own string) {
+func direct(objects []object, lock uint64, is func(dwarf.Type) bool) (name, own string) {
 	var names, locals []string
 	for _, o := range objects {
-		switch got, local, ok := nameIn(o, lock); {
+		switch got, local, ok := nameIn(o, lock, is); {
 		case !ok:
 		case local:
 			locals = append(locals, got)

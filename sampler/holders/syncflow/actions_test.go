@@ -45,6 +45,7 @@ var mayDo = []struct {
 	{"holders", "main.produce", "main.work", []ActionKind{Send}},
 	{"holders", "main.fill", "runtime.chansend1", []ActionKind{Send}},
 	{"holders", "main.choose", "main.work", []ActionKind{Receive, Receive}},
+	{"lockcode", "main.(*thing).closes", "main.work", []ActionKind{Receive, Receive, Receive, Close}},
 	{"groups", "main.startCaptured.func1", "main.work", []ActionKind{Done}},
 	{"groups", "main.parameter", "main.work", []ActionKind{Done}},
 	{"groups", "main.last", "main.work", []ActionKind{Done}},
@@ -74,7 +75,7 @@ func TestActions(t *testing.T) {
 		} {
 			t.Run(arch+" "+name, func(t *testing.T) {
 				programs := map[string]*Analyzer{}
-				for _, p := range []string{"holders", "groups"} {
+				for _, p := range []string{"holders", "lockcode", "groups"} {
 					programs[p] = analyzer(t, buildFor(t, arch, p, flags...))
 				}
 				for _, want := range mayDo {

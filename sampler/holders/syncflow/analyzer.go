@@ -146,15 +146,8 @@ func (a *Analyzer) relevant(c *function, depth int) bool {
 	if !c.scanned {
 		a.scan(c)
 	}
-	if c.usesSync {
-		return true
-	}
-	for _, entry := range c.calls {
-		if len(a.effectsOf(a.callee(entry), depth+1)) > 0 {
-			return true
-		}
-	}
-	return false
+	return c.usesSync || slices.ContainsFunc(c.calls,
+		func(entry uint64) bool { return len(a.effectsOf(a.callee(entry), depth+1)) > 0 })
 }
 
 // scan finds out what a function calls, without decoding its code.

@@ -14,7 +14,8 @@ import (
 // offset from what the word at the first one points to. By now, the register
 // may have another value.
 type LockPath struct {
-	PC       uint64          // at the function's entry, the register has an argument
+	// at the function's entry, the register has an argument, or the closure
+	PC       uint64
 	Register machinecode.Reg // as instructions number it
 	Offsets  []int64
 }
@@ -29,23 +30,52 @@ const (
 // a group or a condition. It returns the ways in which the frame's function
 // reached that, if the code shows some.
 func (a *Analyzer) LockPaths(f *unwind.Frame) (paths []LockPath) {
-	fn, found := a.p.Table.Func(f.PC)
-	if !found || f.Exact || a.left <= 0 {
-		return nil
-	}
-	w := a.flowOf(fn)
-	if w == nil {
-		return nil
-	}
-	i := w.callBefore(f.PC)
-	if i < 0 || w.code[i].Indirect {
-		return nil
-	}
-	s := w.stateBefore(i)
+	w, i, s := a.callIn(f)
 	if s == nil {
 		return nil
 	}
-	pointers := w.pointersTo(w.waitedFor(s, a.callee(w.code[i].Target).role))
+	return w.pathsTo(i, w.waitedFor(s, a.callee(w.code[i].Target).role))
+}
+
+// CasePaths is for a frame in a select. It returns the ways in which the
+// frame's function reached one of the channels.
+func (a *Analyzer) CasePaths(f *unwind.Frame, channel uint64, m Memory) (paths []LockPath) {
+	w, i, s := a.callIn(f)
+	if s == nil || a.callee(w.code[i].Target).role != goruntime.CallSelect {
+		return nil
+	}
+	sp, known := w.values.inFrame(s.regs[w.a.machine.SP])
+	if at, _, cases := w.casesOf(s); known {
+		for k := range cases {
+			word := at + 16*k
+			if c, ok := m.Stack(f.SP + uint64(word-sp)); ok && c == channel {
+				paths = append(paths, w.pathsTo(i, s.slot(word))...)
+			}
+		}
+	}
+	return paths
+}
+
+// callIn returns the flow of a frame's function, the index of the call that the
+// frame is in, and the state before it. The state is nil if that is not known.
+func (a *Analyzer) callIn(f *unwind.Frame) (w *flow, i int, s *state) {
+	fn, found := a.p.Table.Func(f.PC)
+	if !found || f.Exact || a.left <= 0 {
+		return nil, 0, nil
+	}
+	if w = a.flowOf(fn); w == nil {
+		return nil, 0, nil
+	}
+	if i = w.callBefore(f.PC); i < 0 || w.code[i].Indirect {
+		return nil, 0, nil
+	}
+	return w, i, w.stateBefore(i)
+}
+
+// pathsTo returns the ways in which a function reached a value before an
+// instruction.
+func (w *flow) pathsTo(i int, v value) (paths []LockPath) {
+	pointers := w.pointersTo(v)
 	for _, p := range pointers {
 		if path := w.fromArgument(&p); path != nil {
 			paths = append(paths, *path)
@@ -59,12 +89,12 @@ func (a *Analyzer) LockPaths(f *unwind.Frame) (paths []LockPath) {
 	return paths
 }
 
-// fromArgument returns a path that begins with an argument of the function;
-// nil if the pointer is none.
+// fromArgument returns a path that begins with an argument of the function, or
+// with its closure; nil if the pointer is neither.
 func (w *flow) fromArgument(p *pointer) *LockPath {
 	n := w.values.nodes[p.base]
-	r := machinecode.Reg(n.a)
-	if n.kind != kEntry || !slices.Contains(w.a.machine.arguments[:], r) {
+	r, m := machinecode.Reg(n.a), w.a.machine
+	if n.kind != kEntry || r != m.closure && !slices.Contains(m.arguments[:], r) {
 		return nil
 	}
 	return &LockPath{w.f.Entry, r, p.offsets}

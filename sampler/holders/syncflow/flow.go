@@ -104,7 +104,9 @@ func (w *flow) findAtomics() {
 	sp := w.a.machine.SP
 	for i := range w.code {
 		x := &w.code[i]
-		if x.Op == machinecode.OpMove && x.Operand.Base == sp && x.Dst != sp {
+		// Below the stack pointer is no word of the frame: the check of the
+		// stack's size computes such an address.
+		if x.Op == machinecode.OpMove && x.Operand.Base == sp && x.Dst != sp && x.Operand.Offset >= 0 {
 			x.Size = takesAddress
 		}
 		if x.Op != machinecode.OpAdd && x.Op != machinecode.OpSwap {

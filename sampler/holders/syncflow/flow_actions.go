@@ -68,23 +68,29 @@ func (w *flow) addCallActions(s *state, k int) {
 	}
 }
 
-// addSelectActions adds the cases of a select: an array of pairs of words in
-// the frame, the sends first.
+// addSelectActions adds the cases of a select.
 func (w *flow) addSelectActions(s *state, k int) {
-	m := w.a.machine
-	at, ok := w.values.inFrame(s.regs[m.argument])
-	sends, known := w.constantOf(s.regs[m.arguments[3]])
-	receives, knownToo := w.constantOf(s.regs[m.arguments[4]])
-	if !ok || !known || !knownToo || sends < 0 || receives < 0 {
-		return
-	}
-	for i := int64(0); i < min(sends+receives, maxCases); i++ {
+	at, sends, cases := w.casesOf(s)
+	for i := range cases {
 		c := action{at: k, object: s.slot(at + 16*i), kind: Receive}
 		if i < sends {
 			c.kind = Send
 		}
 		w.addAction(c)
 	}
+}
+
+// casesOf returns the cases of a select before its call: an array of pairs of
+// words in the frame, the sends first. It returns no cases if they are not known.
+func (w *flow) casesOf(s *state) (at, sends, cases int64) {
+	m := w.a.machine
+	at, ok := w.values.inFrame(s.regs[m.argument])
+	sends, known := w.constantOf(s.regs[m.arguments[3]])
+	receives, knownToo := w.constantOf(s.regs[m.arguments[4]])
+	if !ok || !known || !knownToo || sends < 0 || receives < 0 {
+		return 0, 0, 0
+	}
+	return at, sends, min(sends+receives, maxCases)
 }
 
 func (w *flow) constantOf(v value) (int64, bool) {

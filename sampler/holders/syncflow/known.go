@@ -38,7 +38,7 @@ const (
 	maxExprRead = 16  // how deep an expression may be
 )
 
-const knownMagic = "cpprof learned 5\n"
+const knownMagic = "cpprof learned 6\n"
 
 // AppendKnown appends what is known of the program's code.
 func (a *Analyzer) AppendKnown(b []byte) []byte {

@@ -20,22 +20,26 @@ import (
 //		return nil
 //	}
 //
-// A function that holds the lock on all ways out takes it for its callers.
+// A function that holds the lock on all ways out takes it for its callers, and
+// one that gives back what it has not taken, too.
 type LeftLock struct {
 	PC      uint64 // of the return
 	Mode    Mode
+	Always  bool      // on all ways out
+	Gives   bool      // the other way round: callers have taken it
 	Address uint64    // of the lock, if the code names it; otherwise 0
 	Path    *LockPath // from an argument to the lock; nil if the code names it
 }
 
-// LeftLocked returns the locks with which a function may return. It reports
-// false if no more code may be analysed.
+// LeftLocked returns the locks with which a function may return, or that it
+// gives back for its callers. It reports false if no more code may be analysed.
 func (a *Analyzer) LeftLocked(f pclntab.Func) (left []LeftLock, more bool) {
 	if a.left <= 0 {
 		return nil, false
 	}
 	c := a.callee(f.Entry)
-	if c.role != goruntime.CallOther || goruntime.IsSync(f.Name()) || !a.relevant(c, 0) {
+	if c.role != goruntime.CallOther || c.wrapper || goruntime.IsSync(f.Name()) ||
+		!a.relevant(c, 0) {
 		return nil, true
 	}
 	w := a.newFlow(f, 0)
@@ -45,8 +49,8 @@ func (a *Analyzer) LeftLocked(f pclntab.Func) (left []LeftLock, more bool) {
 	return w.leftLocked(), true
 }
 
-// leftLocked returns the locks that are surely held at some exits of the
-// function, and surely not at others.
+// leftLocked returns the locks that are surely held at exits of the function,
+// and those that it gives back there for its callers.
 func (w *flow) leftLocked() (left []LeftLock) {
 	var exits []*state
 	var at []uint64
@@ -58,16 +62,22 @@ func (w *flow) leftLocked() (left []LeftLock) {
 		}
 	}
 	for i, s := range exits {
+		add := func(n lockName, always, gives bool) {
+			one := LeftLock{PC: at[i], Mode: n.mode, Always: always, Gives: gives}
+			if n.via == 0 && n.lock != 0 && w.locate(&one, n.lock) {
+				left = append(left, one)
+			}
+		}
 		for j := range s.holds {
 			h := &s.holds[j]
 			given := slices.ContainsFunc(exits,
 				func(o *state) bool { return o.find(h.lock, h.mode) < 0 })
-			if !given || !h.sure() || h.via != 0 || h.lock == 0 {
-				continue
+			if h.sure() {
+				add(h.lockName, !given, false)
 			}
-			if one := (LeftLock{PC: at[i], Mode: h.mode}); w.locate(&one, h.lock) {
-				left = append(left, one)
-			}
+		}
+		for _, r := range s.released {
+			add(r, false, true)
 		}
 	}
 	return left

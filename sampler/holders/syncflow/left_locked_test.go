@@ -18,10 +18,12 @@ func TestLeftLocked(t *testing.T) {
 			{"main.(*store).update", []string{"line 30: argument 0 + [16]"}},
 			{"main.(*store).read", []string{"line 43: argument 0 + [24]"}},
 			{"main.flag", []string{"line 56: variable"}},
-			{"main.(*store).take", nil},
+			{"main.(*store).take", []string{"line 66: always, argument 0 + [16]"}},
 			{"main.(*store).balanced", nil},
 			{"main.(*store).forgets", []string{"line 88: argument 0 + [16]"}},
 			{"main.(*store).deferred", nil},
+			{"main.(*store).give", []string{"line 110: given back, argument 0 + [16]"}},
+			{"main.(*store).paired", nil},
 		} {
 			f, ok := a.p.Table.Find(test.function)[test.function]
 			if !ok {
@@ -39,6 +41,12 @@ func TestLeftLocked(t *testing.T) {
 					where = fmt.Sprintf("argument %d + %d", slices.Index(a.machine.arguments[:], l.Path.Register), l.Path.Offsets)
 				} else if l.Address == 0 {
 					where = "nowhere"
+				}
+				if l.Always {
+					where = "always, " + where
+				}
+				if l.Gives {
+					where = "given back, " + where
 				}
 				got = append(got, fmt.Sprintf("line %d: %s", frames[len(frames)-1].Line, where))
 			}

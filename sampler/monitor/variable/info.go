@@ -2,7 +2,6 @@ package variable
 
 import (
 	"debug/dwarf"
-	"debug/elf"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/cpprof/cpprof/internal/edit"
 	"github.com/cpprof/cpprof/sampler/target/debuginfo"
+	"github.com/cpprof/cpprof/sampler/target/elffile"
 )
 
 // ErrNoDebugInfo reports that a program has no debug information, and says what
@@ -31,7 +31,7 @@ type Info struct {
 // are the file's plus bias. Large programs take a second.
 func Open(executable io.ReaderAt, bias uint64) (_ *Info, err error) {
 	defer debuginfo.Damaged(&err)
-	f, err := elf.NewFile(executable)
+	f, err := elffile.New(executable)
 	if err != nil {
 		return nil, err
 	}
@@ -92,6 +92,9 @@ func (in *Info) unknown(e *Expr, pkg string) error {
 
 // typeAt returns a type of the debug information.
 func (in *Info) typeAt(at dwarf.Offset) (godwarf.Type, error) {
+	if err := in.debug.CheckType(at); err != nil {
+		return nil, err
+	}
 	return godwarf.ReadType(in.debug.Data, 0, at, in.types)
 }
 

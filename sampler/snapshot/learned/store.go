@@ -26,6 +26,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"github.com/cpprof/cpprof/internal/files"
 )
 
 // Bounds of what is kept. The files that were used least recently are removed
@@ -106,17 +108,8 @@ func (s *Store) Save(key string, data []byte) error {
 	if len(data) > MaxSize {
 		return fmt.Errorf("saving what was learned: %d bytes are more than %d", len(data), MaxSize)
 	}
-	f, err := os.CreateTemp(s.dir, "new-*") // with mode 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
 	sum := sha256.Sum256(data)
-	_, err = f.Write(slices.Concat(data, sum[:]))
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), s.path(key)); err != nil {
+	if err := files.Replace(s.path(key), slices.Concat(data, sum[:]), 0o600); err != nil {
 		return err
 	}
 	return s.prune(time.Now())

@@ -4,7 +4,7 @@
 //	d, err := debuginfo.Read(f)           // f: an *elf.File
 //	name, vs := d.VariablesAt(pc)         // the variables of a function at an instruction
 //	d.Globals("main")                     // the variables of a package
-//	d.Type(offset)                        // of package debug/dwarf
+//	d.Type(offset)                        // as package debug/dwarf
 //
 // Files are not trusted. The readers of debug information panic if it is
 // damaged: whoever calls them defers Damaged.
@@ -23,20 +23,22 @@ import (
 
 	"github.com/go-delve/delve/pkg/dwarf/godwarf"
 	"github.com/go-delve/delve/pkg/dwarf/loclist"
+
+	"github.com/cpprof/cpprof/internal/memory"
+	"github.com/cpprof/cpprof/sampler/target/elffile"
 )
 
 // ErrNone reports that a program has no debug information: it was linked with
 // -w or -s, or stripped.
 var ErrNone = errors.New("no DWARF")
 
-// maxSection bounds the unpacked size of a section.
-const maxSection = 1 << 30
-
 // An Info is a program's debug information.
 type Info struct {
 	*dwarf.Data
 	Units   []*Unit
 	globals map[string][]Global   // by package
+	sound   map[dwarf.Offset]bool // types that CheckType has looked at
+	unsound error                 // why types can't be read
 	loc     *loclist.Dwarf2Reader // DWARF 4
 	lists   *loclist.Dwarf5Reader // DWARF 5
 	addrs   *godwarf.DebugAddrSection
@@ -70,17 +72,17 @@ func Damaged(err *error) {
 // without line tables and frame tables. The error is ErrNone if there are none.
 func Read(f *elf.File) (d *Info, err error) {
 	defer Damaged(&err)
-	parts := map[string][]byte{}
+	parts, budget := map[string][]byte{}, memory.NewBudget(0)
 	for _, name := range []string{"info", "abbrev", "ranges", "str", "addr", "str_offsets",
 		"line_str", "rnglists", "loc", "loclists"} {
-		if parts[name], err = section(f, name); err != nil {
+		if parts[name], err = section(f, name, budget); err != nil {
 			return nil, fmt.Errorf("reading debug information: %w", err)
 		}
 	}
 	if parts["info"] == nil {
 		return nil, ErrNone
 	}
-	d = &Info{globals: map[string][]Global{}, addrs: godwarf.ParseAddr(parts["addr"]),
+	d = &Info{globals: map[string][]Global{}, sound: map[dwarf.Offset]bool{}, addrs: godwarf.ParseAddr(parts["addr"]),
 		loc:   loclist.NewDwarf2Reader(parts["loc"], 8),
 		lists: loclist.NewDwarf5Reader(parts["loclists"])}
 	if d.Data, err = dwarf.New(parts["abbrev"], nil, nil, parts["info"], nil, nil,
@@ -98,15 +100,12 @@ func Read(f *elf.File) (d *Info, err error) {
 }
 
 // section reads one section of debug information, unpacked; nil if there is none.
-func section(f *elf.File, name string) ([]byte, error) {
+func section(f *elf.File, name string, budget *memory.Budget) ([]byte, error) {
 	s := f.Section(".debug_" + name)
 	if s == nil || s.Type == elf.SHT_NOBITS {
 		return nil, nil
 	}
-	if s.Size > maxSection {
-		return nil, fmt.Errorf("section %s has %d bytes, too many", s.Name, s.Size)
-	}
-	return s.Data()
+	return elffile.Data(s, budget)
 }
 
 // readUnits goes from header to header, and leaves the contents of the units
@@ -191,9 +190,30 @@ func (d *Info) below(at dwarf.Offset) iter.Seq[*dwarf.Entry] {
 			if err != nil || e == nil || e.Tag == 0 || !yield(e) {
 				return
 			}
-			if e.Children {
-				r.SkipChildren()
-			}
+			skip(r, e)
+		}
+	}
+}
+
+// skip goes on behind what is below an entry that was just read. That of
+// package debug/dwarf needs stack for each level.
+func skip(r *dwarf.Reader, e *dwarf.Entry) {
+	if !e.Children {
+		return
+	}
+	if next, ok := e.Val(dwarf.AttrSibling).(dwarf.Offset); ok && next > e.Offset {
+		r.Seek(next)
+		return
+	}
+	for depth := 1; depth > 0; {
+		e, err := r.Next()
+		switch {
+		case err != nil || e == nil:
+			return
+		case e.Tag == 0:
+			depth--
+		case e.Children:
+			depth++
 		}
 	}
 }

@@ -1,11 +1,13 @@
 package debuginfo
 
 import (
+	"cmp"
 	"debug/dwarf"
 	"encoding/binary"
 	"iter"
 	"slices"
 
+	"github.com/go-delve/delve/pkg/dwarf/godwarf"
 	"github.com/go-delve/delve/pkg/dwarf/op"
 
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
@@ -14,7 +16,11 @@ import (
 // A Variable is a variable of a function, at one instruction of the function.
 type Variable struct {
 	Name string // "&x" is the address of an x that has moved to the heap
+	In   string // the function that it is a variable of, which may be inlined
 	Type dwarf.Type
+	// at the function's entry: where the closure has it, if the function has
+	// captured it; 0 if not, and for all of Go before 1.23
+	Captured int64
 	// a DWARF expression; nil if the debug information has none here, as for
 	// most spilled variables
 	location []byte
@@ -22,26 +28,35 @@ type Variable struct {
 
 // VariablesAt returns the variables that exist at an instruction, innermost
 // last. Variables of inlined calls are included, except calls of package sync.
-func (d *Info) VariablesAt(pc uint64) (function string, all []Variable) {
+func (d *Info) VariablesAt(pc uint64) (all []Variable) {
 	u, f := d.functionAt(pc)
 	if f == nil {
-		return "", nil
+		return nil
 	}
 	r := d.Reader()
 	r.Seek(f.at)
 	e, err := r.Next()
 	if err != nil || e == nil {
-		return "", nil
+		return nil
 	}
-	function, _ = d.Attribute(e, dwarf.AttrName).(string)
 	if e.Children {
-		d.block(r, u, pc, &all)
+		name, _ := d.Attribute(e, dwarf.AttrName).(string)
+		d.block(r, u, pc, name, &all, maxBlocks)
 	}
-	return function, all
+	for i := range all {
+		if pc != f.low {
+			all[i].Captured = 0
+		}
+	}
+	return all
 }
 
-// block adds the variables of the block whose entry was read last.
-func (d *Info) block(r *dwarf.Reader, u *Unit, pc uint64, all *[]Variable) {
+// maxBlocks bounds how deep blocks and inlined calls are nested.
+const maxBlocks = 1000
+
+// block adds the variables of the block whose entry was read last, in a
+// function, and of at most depth levels below it.
+func (d *Info) block(r *dwarf.Reader, u *Unit, pc uint64, in string, all *[]Variable, depth int) {
 	for {
 		e, err := r.Next()
 		if err != nil || e == nil || e.Tag == 0 {
@@ -50,18 +65,17 @@ func (d *Info) block(r *dwarf.Reader, u *Unit, pc uint64, all *[]Variable) {
 		switch e.Tag {
 		case dwarf.TagFormalParameter, dwarf.TagVariable:
 			if v, ok := d.variable(u, e, pc); ok {
+				v.In = in
 				*all = append(*all, v)
 			}
 		case dwarf.TagLexDwarfBlock, dwarf.TagInlinedSubroutine:
 			name, _ := d.Attribute(e, dwarf.AttrName).(string)
-			if e.Children && d.covers(e, pc) && !goruntime.IsSync(name) {
-				d.block(r, u, pc, all)
+			if e.Children && depth > 0 && d.covers(e, pc) && !goruntime.IsSync(name) {
+				d.block(r, u, pc, cmp.Or(name, in), all, depth-1)
 				continue
 			}
 		}
-		if e.Children {
-			r.SkipChildren()
-		}
+		skip(r, e)
 	}
 }
 
@@ -101,6 +115,7 @@ func (d *Info) variable(u *Unit, e *dwarf.Entry, pc uint64) (v Variable, ok bool
 		return v, false
 	}
 	v.Name, _ = d.Attribute(e, dwarf.AttrName).(string)
+	v.Captured, _ = e.Val(godwarf.AttrGoClosureOffset).(int64)
 	return v, true
 }
 
@@ -150,9 +165,9 @@ func (v *Variable) Address(cfa uint64) (uint64, bool) {
 	return uint64(at), at != 0
 }
 
-// In reports whether the variable lies in a register, given its number in
+// LiesIn reports whether the variable lies in a register, given its number in
 // debug information.
-func (v *Variable) In(register uint8) bool {
+func (v *Variable) LiesIn(register uint8) bool {
 	const opReg0 = 0x50 // DW_OP_reg0
 	return len(v.location) == 1 && v.location[0] == opReg0+register
 }

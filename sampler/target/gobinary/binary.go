@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/cpprof/cpprof/sampler/target/gobinary/globals"
@@ -188,11 +189,7 @@ func variables(f *elf.File) func(uint64) bool {
 		}
 	}
 	return func(addr uint64) bool {
-		for _, s := range in {
-			if addr >= s.Addr && addr-s.Addr < s.Size {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(in,
+			func(s elf.SectionHeader) bool { return addr >= s.Addr && addr-s.Addr < s.Size })
 	}
 }

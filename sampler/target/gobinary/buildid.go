@@ -2,16 +2,18 @@ package gobinary
 
 import (
 	"bytes"
-	"debug/elf"
 	"encoding/binary"
 	"fmt"
 	"io"
+
+	"github.com/cpprof/cpprof/internal/memory"
+	"github.com/cpprof/cpprof/sampler/target/elffile"
 )
 
 // BuildID returns the ID that the Go linker has given an executable: it
 // depends on everything that was linked. It is "" if the executable has none.
 func BuildID(r io.ReaderAt) (string, error) {
-	f, err := elf.NewFile(r)
+	f, err := elffile.New(r)
 	if err != nil {
 		return "", fmt.Errorf("reading executable: %w", err)
 	}
@@ -19,7 +21,7 @@ func BuildID(r io.ReaderAt) (string, error) {
 	if s == nil {
 		return "", nil
 	}
-	b, err := sectionData(s)
+	b, err := elffile.Data(s, memory.NewBudget(int64(maxPart)))
 	if err != nil {
 		return "", err
 	}

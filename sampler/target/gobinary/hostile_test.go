@@ -45,6 +45,24 @@ func TestHostileExecutables(t *testing.T) {
 	table := func(at int, value uint64) func(_, content []byte) {
 		return func(_, content []byte) { binary.LittleEndian.PutUint64(content[at:], value) }
 	}
+	// fill sets all bytes of a part of the pclntab.
+	fill := func(part int, with byte) func(_, content []byte) {
+		return func(_, content []byte) {
+			from, to := binary.LittleEndian.Uint64(content[8*(part+1):]), binary.LittleEndian.Uint64(content[8*(part+2):])
+			for i := range content[from:to] {
+				content[from+uint64(i)] = with
+			}
+		}
+	}
+	// each changes what the table of functions has of each one.
+	each := func(change func(entry []byte)) func(_, content []byte) {
+		return func(_, content []byte) {
+			n, at := binary.LittleEndian.Uint64(content[8:]), binary.LittleEndian.Uint64(content[8*8:])
+			for ; n > 0; n, at = n-1, at+8 {
+				change(content[at:])
+			}
+		}
+	}
 	good := mustRead(t, build(t, "target"))
 	for _, c := range []struct {
 		what, section string
@@ -62,6 +80,14 @@ func TestHostileExecutables(t *testing.T) {
 		{"has 2^60 functions", ".gopclntab", table(8, 1<<60), "pclntab"},
 		{"has its names in its header", ".gopclntab", table(32, 0), ""},
 		{"has its functions in its header", ".gopclntab", table(64, 0), ""},
+		{"describes functions by itself", ".gopclntab", each(func(entry []byte) { binary.LittleEndian.PutUint32(entry[4:], 0) }), ""},
+		{"has one record for all functions", ".gopclntab", each(func(entry []byte) { copy(entry[4:], "\x40\x9c\x00") }), ""},
+		{"has all functions at one place", ".gopclntab", each(func(entry []byte) { binary.LittleEndian.PutUint32(entry, 0) }), ""},
+		{"has lines in its header", ".gopclntab", table(56, 8), "pclntab"},
+		{"has tables of lines without end", ".gopclntab", fill(6, 1), ""},
+		{"has numbers without end", ".gopclntab", fill(6, 0x80), ""},
+		{"has names without end", ".gopclntab", fill(3, 'A'), ""},
+		{"has files without end", ".gopclntab", fill(5, 'A'), ""},
 	} {
 		data := hostile(t, good, c.section, c.change)
 		var before, after runtime.MemStats
@@ -71,6 +97,10 @@ func TestHostileExecutables(t *testing.T) {
 			lo, hi := b.Table.Text()
 			for pc := lo; pc < hi; pc += (hi - lo) / 100 {
 				b.Table.Frames(nil, pc)
+				if fn, ok := b.Table.Func(pc); ok {
+					fn.SPDelta(pc)
+					fn.StackMap(pc)
+				}
 			}
 		}
 		runtime.ReadMemStats(&after)

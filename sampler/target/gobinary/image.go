@@ -7,12 +7,15 @@ import (
 	"fmt"
 	"io"
 	"sort"
-	"strings"
+
+	"github.com/cpprof/cpprof/internal/memory"
+	"github.com/cpprof/cpprof/sampler/target/elffile"
 )
 
-// maxPart is the maximum size of a part of a file that is read at once. All
-// useful parts of Go programs are far smaller.
-const maxPart = 1 << 30
+// maxPart is the maximum size of a part of a file that is read at once. A file
+// with holes takes little of a disk, and several parts are read. All useful
+// parts of Go programs are far smaller.
+var maxPart = uint64(min(1<<30, memory.Default()/4))
 
 // errUnmapped reports that an address is not in memory that is loaded from
 // the file.
@@ -30,47 +33,18 @@ type image struct {
 type reloc struct{ addr, value uint64 }
 
 func newImage(r io.ReaderAt) (*image, error) {
-	f, err := elf.NewFile(r)
+	f, err := elffile.New(r)
 	if err != nil {
 		return nil, fmt.Errorf("reading executable: %w", err)
 	}
 	if f.Class != elf.ELFCLASS64 || f.ByteOrder != binary.LittleEndian {
 		return nil, fmt.Errorf("reading executable: %v %v is not supported: only 64-bit little-endian Linux programs are", f.Class, f.Machine)
 	}
-	if err := checkSections(f); err != nil {
-		return nil, err
-	}
 	im := &image{elf: f}
 	if err := im.readRelocs(); err != nil {
 		return nil, err
 	}
 	return im, nil
-}
-
-// maxUnpacked is the maximum size of all compressed sections, unpacked. Those
-// of the largest Go programs have some 200 MB.
-const maxUnpacked = 1 << 29
-
-// checkSections refuses a file that is small, but whose sections would fill
-// the memory. Later readers of the file rely on that.
-func checkSections(f *elf.File) error {
-	left := uint64(maxUnpacked)
-	for _, s := range f.Sections {
-		packed := s.Flags&elf.SHF_COMPRESSED != 0
-		if strings.HasPrefix(s.Name, ".zdebug_") { // a former form
-			s.Open() // sets the size
-			packed = true
-		}
-		switch {
-		case !packed: // it is at most as large as the file
-		case s.Size > left:
-			return fmt.Errorf("reading executable: with section %s, its sections "+
-				"unpack to more than %d MB", s.Name, maxUnpacked>>20)
-		default:
-			left -= s.Size
-		}
-	}
-	return nil
 }
 
 // relative is the kind of relocation that adds the bias, per machine.
@@ -90,7 +64,7 @@ func (im *image) readRelocs() error {
 		if s.Type != elf.SHT_RELA || s.Flags&elf.SHF_ALLOC == 0 {
 			continue
 		}
-		b, err := sectionData(s)
+		b, err := elffile.Data(s, memory.NewBudget(int64(maxPart)))
 		if err != nil {
 			return err
 		}
@@ -103,21 +77,6 @@ func (im *image) readRelocs() error {
 	}
 	sort.Slice(im.relocs, func(i, j int) bool { return im.relocs[i].addr < im.relocs[j].addr })
 	return nil
-}
-
-// sectionData reads a complete section, uncompressed.
-func sectionData(s *elf.Section) ([]byte, error) {
-	if s.Type == elf.SHT_NOBITS {
-		return nil, fmt.Errorf("reading section %s: it has no bytes in the file", s.Name)
-	}
-	if s.Size > maxPart || s.FileSize > maxPart {
-		return nil, fmt.Errorf("reading section %s: %d bytes are too many", s.Name, s.Size)
-	}
-	b, err := s.Data()
-	if err != nil {
-		return nil, fmt.Errorf("reading section %s: %w", s.Name, err)
-	}
-	return b, nil
 }
 
 // segment returns the loaded segment whose file contents include addr.

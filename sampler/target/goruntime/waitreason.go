@@ -29,6 +29,10 @@ type WaitReason struct {
 	// AwaitsChannel: the goroutine waits until another one receives. Without
 	// it, until another one sends
 	Sends bool
+	Never bool // nothing ends the wait
+	// a goroutine of the runtime's own waits for work. It holds nothing of the
+	// program's
+	Idle bool
 }
 
 // The reasons that code asks for by name.
@@ -36,6 +40,9 @@ const (
 	ChanReceive = "chan receive" // every release has it
 	MutexLock   = "sync.Mutex.Lock"
 	ReadLock    = "sync.RWMutex.RLock"
+	Select      = "select"
+	NoCases     = "select (no cases)"
+	CondWait    = "sync.Cond.Wait"
 )
 
 // waitReasons has the reasons about which cpprof finds out more.
@@ -47,25 +54,25 @@ var waitReasons = map[string]WaitReason{
 	ChanReceive: {Awaits: AwaitsChannel},
 	"chan send": {Awaits: AwaitsChannel, Sends: true},
 
-	"sync.Cond.Wait":      {Awaits: AwaitsGroup},
+	CondWait:              {Awaits: AwaitsGroup},
 	"sync.WaitGroup.Wait": {Awaits: AwaitsGroup}, // from Go 1.24 on
-	"select":              {Awaits: AwaitsGroup}, // in a semaphore or a pool, and for channels
+	Select:                {Awaits: AwaitsGroup}, // in a semaphore or a pool, and for channels
 	// up to Go 1.23 for a WaitGroup. Other waits have it in every release
 	"semacquire": {Awaits: AwaitsGroup},
+
+	NoCases: {Never: true}, "chan receive (nil chan)": {Never: true},
+	"chan send (nil chan)": {Never: true},
+
+	"cleanup wait": {Idle: true}, "finalizer wait": {Idle: true}, "force gc (idle)": {Idle: true},
+	"GC scavenge wait": {Idle: true}, "GC sweep wait": {Idle: true}, "GC worker (idle)": {Idle: true},
+	"GOMAXPROCS updater (idle)": {Idle: true},
 }
 
 // otherReasons are the rest: cpprof finds out nothing more about what their
 // goroutines wait for.
 var otherReasons = []string{
 	"", "coroutine", "debug call", "dumping heap", "IO wait", "page trace flush", "panicwait",
-	"preempted",
-	"select (no cases)", "sleep", "stopping the world", "chan receive (nil chan)",
-	"chan send (nil chan)",
-
-	// The runtime's own goroutines wait for work.
-	"cleanup wait", "finalizer wait", "force gc (idle)", "GC scavenge wait", "GC sweep wait",
-	"GC worker (idle)",
-	"GOMAXPROCS updater (idle)", "trace reader (blocked)",
+	"preempted", "sleep", "stopping the world", "trace reader (blocked)",
 
 	// The collector's work and the tracer's.
 	"flushing proc caches", "garbage collection", "garbage collection scan", "GC assist marking",

@@ -104,6 +104,18 @@ func (s *store) deferred(k int) (int, error) {
 	return s.n, nil
 }
 
+// The callers of give have locked what it unlocks.
+//
+//go:noinline
+func (s *store) give() { work(s.n); s.mu.Unlock() }
+
+//go:noinline
+func (s *store) paired(k int) {
+	s.take()
+	work(k)
+	s.give()
+}
+
 //go:noinline
 func work(k int) { worked += k }
 
@@ -122,6 +134,7 @@ func run(s *store) {
 		for k := 0; ; k++ {
 			s.read(k)
 			s.balanced(k)
+			s.paired(k)
 			s.forgets(k)
 			if s.update(k) != nil || !flag(k) {
 				break

@@ -24,6 +24,7 @@ func main() {
 	go t.manyDefers(nil)
 	t.deferInLoop()
 	t.inBackground()
+	go t.closes(nil, nil, nil, make(chan bool))
 }
 
 //go:noinline

@@ -3,6 +3,9 @@ package main
 import (
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
 	"sync"
 	"time"
 )
@@ -197,5 +200,72 @@ func asker(c net.Conn, healthy bool) {
 		}
 		c.Write(question)
 		io.ReadFull(c, answer)
+	}
+}
+
+// askOverHTTP has eight clients that ask a server in the same process again and again. Each is always seen in one function, as if it
+// had never moved. The twin's clients ask now and then.
+func askOverHTTP(healthy bool) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { time.Sleep(pace) }))
+	http.DefaultTransport.(*http.Transport).MaxIdleConnsPerHost = 8
+	for range 8 {
+		go browser(s.URL, healthy)
+	}
+}
+
+func browser(url string, healthy bool) {
+	for {
+		if healthy {
+			time.Sleep(200 * pace)
+		}
+		order(url)
+	}
+}
+
+func order(url string) {
+	if r, err := http.Get(url); err == nil {
+		r.Body.Close()
+	}
+}
+
+// rareSync has eight goroutines that handle requests. One of a hundred waits for the disk for 90 ms. The twin's never do.
+func rareSync(healthy bool) {
+	requests := make(chan int)
+	for range 8 {
+		go serveRequests(requests, healthy)
+	}
+	go func() {
+		for n := 0; ; n++ {
+			time.Sleep(pace)
+			requests <- n
+		}
+	}()
+}
+
+func serveRequests(requests <-chan int, healthy bool) {
+	for n := range requests {
+		serveOne(n, healthy)
+	}
+}
+
+//go:noinline
+func serveOne(n int, healthy bool) {
+	spin(2000)
+	if !healthy && n%100 == 0 {
+		persist()
+	}
+}
+
+//go:noinline
+func persist() {
+	f, err := os.CreateTemp("", "planted")
+	if err != nil {
+		panic(err)
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	for begin := time.Now(); time.Since(begin) < 18*pace; {
+		f.WriteString("a line")
+		f.Sync()
 	}
 }

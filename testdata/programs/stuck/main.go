@@ -42,15 +42,15 @@ func receiver(x *box) { <-x.done }
 func forgotten() { go receiver(&box{done: make(chan struct{})}) }
 
 //go:noinline
-func chooser(a chan int, b chan string) {
-	select {
-	case <-a:
-	case b <- "":
-	}
+func undecided() {
+	a, b := make(chan int), make(chan string)
+	go func() {
+		select {
+		case <-a:
+		case b <- "":
+		}
+	}()
 }
-
-//go:noinline
-func undecided() { go chooser(make(chan int), make(chan string)) }
 
 // first and second take two locks in different orders.
 //
@@ -224,6 +224,30 @@ func wipe(n int) int {
 	return wipe(n-1) + a[n]
 }
 
+// A pool runs tasks, if anybody does.
+type pool struct {
+	size           int
+	tasks, workers chan func()
+}
+
+// run waits for a task. What waits for it is where the field workers would be
+// if the closure were a pool.
+//
+//go:noinline
+func (p *pool) run(task func()) {
+	done := make(chan struct{})
+	p.tasks <- func() {
+		task()
+		close(done)
+	}
+	<-done
+}
+
+func unserved() {
+	p := &pool{tasks: make(chan func(), 1), workers: make(chan func())}
+	go p.run(func() {})
+}
+
 func main() {
 	if len(os.Args) > 2 {
 		fill(os.Args[2])
@@ -231,7 +255,7 @@ func main() {
 	for name, f := range map[string]func(){
 		"abandoned": abandoned, "forgotten": forgotten, "undecided": undecided, "circle": circle, "itself": itself,
 		"holderGone": holderGone, "group": group, "condition": condition, "nilChannel": nilChannel,
-		"recursive": recursive, "tree": tree,
+		"recursive": recursive, "tree": tree, "unserved": unserved,
 	} {
 		if len(os.Args) < 2 || os.Args[1] == name {
 			f()

@@ -2,26 +2,35 @@
 // them itself, and prints that when its input ends: a JSON object for each request.
 //
 // The argument says what the slow ones wait for: lock (which main.refresh holds), channel (that main.drain
-// empties slowly), sleep, disk, or two: a lock and a sleep.
+// empties slowly), collector, processors (which others take), disk, sleep, two: a lock and a sleep, or none. -trace
+// writes an execution trace of all the time, in which a request is the region "handle".
 package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
+	"runtime"
+	"runtime/trace"
 	"sync"
 	"time"
 )
 
+var (
+	rate      = flag.Int("rate", 200, "requests a second")
+	usual     = flag.Duration("usual", 75*time.Millisecond, "how long a request takes that waits for nothing else")
+	traceFile = flag.String("trace", "", "the file of an execution trace")
+)
+
 const (
-	requests = 100 // a second
 	workers  = 64
-	usual    = 60 * time.Millisecond // of a request that waits for nothing else
-	injected = 200 * time.Millisecond
-	every    = 50 // requests have one that is slow
+	injected = 160 * time.Millisecond
+	apart    = 400 * time.Millisecond // between two slow requests, at least
 )
 
 // A request is timed by itself: when it began, and how long it took in each of its parts.
@@ -33,34 +42,67 @@ type request struct {
 }
 
 var (
-	mu      sync.Mutex
-	turns   = make(chan chan bool, 1)
-	full    = make(chan int, 1)
-	file    *os.File
-	done    []*request
-	doneMu  sync.Mutex
-	waitFor = "lock"
+	mu     sync.Mutex
+	turns  = make(chan chan bool, 1)
+	full   = make(chan int, 1)
+	file   *os.File
+	heap   *node
+	done   []*request
+	doneMu sync.Mutex
 )
 
+// waits has what slow requests do: the name of the part, and the function.
+var waits = map[string][]part{
+	"lock":       {{"lock", takeLock}},
+	"channel":    {{"channel", send}},
+	"collector":  {{"collector", collect}},
+	"processors": {{"processors", starve}},
+	"disk":       {{"disk", fsync}},
+	"sleep":      {{"sleep", retry}},
+	"two":        {{"lock", takeLock}, {"sleep", retry}},
+	"none":       nil,
+}
+
+type part struct {
+	name string
+	do   func()
+}
+
 func main() {
-	if len(os.Args) > 1 {
-		waitFor = os.Args[1]
+	flag.Parse()
+	slow, ok := waits[flag.Arg(0)]
+	if !ok {
+		fail(fmt.Errorf("unknown wait %q", flag.Arg(0)))
 	}
 	var err error
 	if file, err = os.CreateTemp("", "tardy"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		fail(err)
 	}
 	os.Remove(file.Name())
+	if flag.Arg(0) == "collector" {
+		for range 1 << 21 {
+			heap = &node{next: heap}
+		}
+	}
+	if *traceFile != "" {
+		to, err := os.Create(*traceFile)
+		if err == nil {
+			err = trace.Start(to)
+		}
+		if err != nil {
+			fail(err)
+		}
+	}
 	jobs := make(chan *request, 1000)
 	for range workers {
-		go work(jobs)
+		go work(jobs, slow)
 	}
 	go refresh()
 	go drain()
 	go arrive(jobs)
 	fmt.Println("ready")
 	io.Copy(io.Discard, os.Stdin)
+	trace.Stop()
 	out := bufio.NewWriter(os.Stdout)
 	doneMu.Lock()
 	for _, r := range done {
@@ -69,20 +111,29 @@ func main() {
 	out.Flush()
 }
 
+func fail(err error) {
+	fmt.Fprintln(os.Stderr, "tardy:", err)
+	os.Exit(1)
+}
+
 // arrive sends requests at random times.
 func arrive(jobs chan<- *request) {
-	next := time.Now()
-	for i := 0; ; i++ {
-		next = next.Add(time.Duration(rand.ExpFloat64() * float64(time.Second) / requests))
+	next, slow := time.Now(), time.Now()
+	for {
+		next = next.Add(time.Duration(rand.ExpFloat64() * float64(time.Second) / float64(*rate)))
 		time.Sleep(time.Until(next))
-		jobs <- &request{slow: i%every == 0}
+		r := &request{slow: next.Sub(slow) > apart}
+		if r.slow {
+			slow = next
+		}
+		jobs <- r
 	}
 }
 
 //go:noinline
-func work(jobs <-chan *request) {
+func work(jobs <-chan *request, slow []part) {
 	for r := range jobs {
-		handle(r)
+		trace.WithRegion(context.Background(), "handle", func() { handle(r, slow) })
 		doneMu.Lock()
 		done = append(done, r)
 		doneMu.Unlock()
@@ -90,24 +141,16 @@ func work(jobs <-chan *request) {
 }
 
 //go:noinline
-func handle(r *request) {
+func handle(r *request, slow []part) {
 	begin := time.Now()
 	r.Begin, r.Parts = begin.UnixNano(), make(map[string]int64)
 	r.part("compute", compute)
-	r.part("ask", ask)
+	if *usual > 0 {
+		r.part("ask", ask)
+	}
 	if r.slow {
-		switch waitFor {
-		case "lock":
-			r.part("lock", takeLock)
-		case "channel":
-			r.part("channel", send)
-		case "sleep":
-			r.part("sleep", retry)
-		case "disk":
-			r.part("disk", fsync)
-		case "two":
-			r.part("lock", takeLock)
-			r.part("sleep", retry)
+		for _, p := range slow {
+			r.part(p.name, p.do)
 		}
 	}
 	r.Took = int64(time.Since(begin))
@@ -120,9 +163,12 @@ func (r *request) part(name string, f func()) {
 }
 
 //go:noinline
-func compute() {
+func compute() { burn(200 * time.Microsecond) }
+
+// burn computes for some time, whether it has a processor or not.
+func burn(d time.Duration) {
 	x := uint64(1)
-	for begin := time.Now(); time.Since(begin) < time.Millisecond; {
+	for begin := time.Now(); time.Since(begin) < d; {
 		for range 1000 {
 			x = x*6364136223846793005 + 1
 		}
@@ -135,7 +181,7 @@ func compute() {
 // ask is what all requests do.
 //
 //go:noinline
-func ask() { time.Sleep(usual/2 + rand.N(usual)) }
+func ask() { time.Sleep(*usual*2/3 + rand.N(*usual*2/3)) }
 
 // takeLock asks refresh to hold the lock, and takes it after that.
 //
@@ -163,7 +209,7 @@ func reload() { time.Sleep(injected) }
 
 //go:noinline
 func send() {
-	for range 2 {
+	for range 4 {
 		full <- 1
 	}
 }
@@ -187,3 +233,32 @@ func fsync() {
 		file.Sync()
 	}
 }
+
+type node struct {
+	next *node
+	_    [6]uintptr
+}
+
+// collect waits for whole collections of the heap.
+//
+//go:noinline
+func collect() {
+	for begin := time.Now(); time.Since(begin) < injected; {
+		runtime.GC()
+	}
+}
+
+// starve computes while others take the processors.
+//
+//go:noinline
+func starve() {
+	for range 4 * runtime.GOMAXPROCS(0) {
+		go take()
+	}
+	for begin := time.Now(); time.Since(begin) < injected; {
+		runtime.Gosched()
+	}
+}
+
+//go:noinline
+func take() { burn(injected) }

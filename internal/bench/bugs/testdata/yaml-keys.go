@@ -7,7 +7,7 @@ import (
 	"gopkg.in/yaml.v2"
 )
 
-var text = []byte("- " + strings.Repeat("[", 3000) + strings.Repeat("]", 3000) + "\n")
+var text = []byte("- " + strings.Repeat("[", 6000) + strings.Repeat("]", 6000) + "\n")
 
 func main() { work(1, 20*time.Millisecond, handle) }
 

@@ -8,6 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/cpprof/cpprof/internal/memory"
+	"github.com/cpprof/cpprof/sampler/target/elffile"
 )
 
 // Globals are the addresses of variables of package runtime; 0 for a variable
@@ -73,9 +76,6 @@ func (g *Globals) Missing() []string {
 // -s, or stripped.
 var ErrNoSymbols = errors.New("no symbol table")
 
-// maxSymbols is the maximum size of the symbol table in bytes.
-const maxSymbols = 1 << 30
-
 // FromSymbols finds the variables by name, at link addresses, in one pass
 // that creates no strings for other symbols.
 func FromSymbols(f *elf.File) (Globals, error) {
@@ -110,13 +110,14 @@ func symbolTable(f *elf.File) (syms []byte, names string, err error) {
 		return nil, "", ErrNoSymbols
 	}
 	strs := f.Sections[s.Link]
-	if s.Size > maxSymbols || strs.Size > maxSymbols || strs.Type != elf.SHT_STRTAB {
+	if strs.Type != elf.SHT_STRTAB {
 		return nil, "", ErrNoSymbols
 	}
-	if syms, err = s.Data(); err != nil {
+	budget := memory.NewBudget(0)
+	if syms, err = elffile.Data(s, budget); err != nil {
 		return nil, "", fmt.Errorf("reading symbols: %w", err)
 	}
-	b, err := strs.Data()
+	b, err := elffile.Data(strs, budget)
 	if err != nil {
 		return nil, "", fmt.Errorf("reading symbols: %w", err)
 	}

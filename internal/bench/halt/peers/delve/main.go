@@ -1,8 +1,10 @@
 // Delve repeatedly halts a process like a debugger, reads all goroutines and their stacks, and prints how long each halt
-// took, in microseconds.
+// took, in microseconds. Its arguments are the process and the number of halts, or -pause, the time between two, and the
+// process.
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"strconv"
@@ -20,13 +22,17 @@ func main() {
 }
 
 func run() error {
-	pid, err := strconv.Atoi(os.Args[1])
+	pause := flag.Duration("pause", 10*time.Millisecond, "time between two halts")
+	flag.Parse()
+	pid, err := strconv.Atoi(flag.Arg(0))
 	if err != nil {
 		return err
 	}
-	halts, err := strconv.Atoi(os.Args[2])
-	if err != nil {
-		return err
+	halts := 1 << 30
+	if flag.NArg() > 1 {
+		if halts, err = strconv.Atoi(flag.Arg(1)); err != nil {
+			return err
+		}
 	}
 	group, err := native.Attach(pid, nil, nil)
 	if err != nil {
@@ -39,7 +45,7 @@ func run() error {
 		halted := make(chan time.Time, 1)
 		go func() {
 			<-resumed
-			time.Sleep(10 * time.Millisecond)
+			time.Sleep(*pause)
 			halted <- time.Now()
 			group.RequestManualStop()
 		}()

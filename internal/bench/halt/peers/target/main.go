@@ -1,5 +1,6 @@
 // Target is the program that the benchmark of halts samples. Some goroutines compute, send values back and forth, and
-// compete for one mutex; many others are parked. Built with the tag fgprof, it profiles itself.
+// compete for one mutex; many others are parked. With -profile, it
+// observes itself.
 //
 // It prints "ready" when all goroutines run. For each line that it reads, it prints the number of operations done so far.
 package main
@@ -22,6 +23,7 @@ var (
 	churn   = flag.Int("churn", 0, "threads that come and go: each lives for 20 ms")
 	wake    = flag.Int("wake", 0, "parked goroutines to wake every 10 ms")
 	work    = flag.Bool("work", true, "compute, pass values, want a mutex")
+	profile = flag.String("profile", "", "how to observe itself")
 )
 
 var (
@@ -29,9 +31,6 @@ var (
 	sleepers atomic.Int64
 	mutex    sync.Mutex
 )
-
-// profile is set if the program profiles itself.
-var profile func()
 
 func main() {
 	flag.Parse()
@@ -64,8 +63,8 @@ func main() {
 	if *wake > 0 {
 		go rouse(wakes)
 	}
-	if profile != nil {
-		profile()
+	if *profile != "" {
+		go observe(profiles[*profile])
 	}
 	fmt.Println("ready")
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); {

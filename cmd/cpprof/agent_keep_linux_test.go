@@ -1,0 +1,195 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/cpprof/cpprof/internal/agent"
+	"github.com/cpprof/cpprof/internal/fixture"
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// kept returns what the agent keeps, the newest first.
+func (a *runningAgent) kept() []agent.Kept {
+	a.t.Helper()
+	var list struct{ Kept []agent.Kept }
+	_, body := a.get("/kept", http.StatusOK)
+	if err := json.Unmarshal(body, &list); err != nil {
+		a.t.Fatal(err)
+	}
+	return list.Kept
+}
+
+// unpacked downloads a recording, and opens it.
+func (a *runningAgent) unpacked(name string) *sampledata.Recording {
+	a.t.Helper()
+	_, body := a.get("/kept/"+name+".tar", http.StatusOK)
+	dir, from := a.t.TempDir(), tar.NewReader(bytes.NewReader(body))
+	if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+		a.t.Fatal(err)
+	}
+	for {
+		h, err := from.Next()
+		if err == io.EOF {
+			break
+		}
+		var text []byte
+		if err == nil {
+			text, err = io.ReadAll(from)
+		}
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, h.Name), text, 0o600)
+		}
+		if err != nil {
+			a.t.Fatal(err)
+		}
+	}
+	r, err := sampledata.Open(filepath.Join(dir, name))
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return r
+}
+
+// The agent keeps the seconds before a stall and the end of each of two servers, and those that a client or a signal asks for.
+func TestAgentKeeps(t *testing.T) {
+	t.Parallel()
+	first, dir := stalling(t, 1)
+	second := fixture.Start(t, fixture.Build(t, "stalls"), "0", "panic")
+	a := startAgent(t, "--keep", "2s", "--when", "calls(main.(*server).handle) > 400ms", "--match", "stalls", "-o", filepath.Join(dir, "kept"))
+	reasons := func(pid int, reason string) (found string) {
+		eventually(t, reason, func() bool {
+			for _, k := range a.kept() {
+				if k.PID == pid && strings.HasPrefix(k.Reason, reason) {
+					found = k.Name
+				}
+			}
+			return found != ""
+		})
+		return found
+	}
+	for pid, reason := range map[int]string{first.Pid(): "main.(*server).handle took ", second.Pid(): "the program ended"} {
+		name := reasons(pid, reason)
+		if r := a.unpacked(name); r.Samples.Len() == 0 || r.Header.PID != int64(pid) || !r.Complete() {
+			t.Errorf("%s: %d samples of process %d, ended %+v", name, r.Samples.Len(), r.Header.PID, r.End)
+		}
+	}
+	reasons(first.Pid(), "the program ended")
+
+	third := fixture.Start(t, fixture.Build(t, "stalls"), "9")
+	pid := strconv.Itoa(third.Pid())
+	var one agent.Kept
+	eventually(t, "it keeps what is asked for", func() bool {
+		answer, err := http.Post(a.url+"/keep?pid="+pid, "", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		return answer.StatusCode == http.StatusOK && json.NewDecoder(answer.Body).Decode(&one) == nil
+	})
+	if r := a.unpacked(one.Name); one.PID != third.Pid() || one.Reason != "a client asked" || r.Header.PID != int64(third.Pid()) {
+		t.Errorf("got %+v", one)
+	}
+	if err := a.Process.Signal(syscall.SIGUSR1); err != nil {
+		t.Fatal(err)
+	}
+	reasons(third.Pid(), "it was asked for")
+	a.get("/kept/../../etc/passwd.tar", http.StatusNotFound)
+	a.get("/kept/x.tar", http.StatusNotFound)
+	a.get("/kept/"+one.Name, http.StatusNotFound)
+	for _, command := range []string{"discovery", "kept"} {
+		if _, body := a.get("/"+command, http.StatusOK); strings.Contains(string(body), "/cpprof.test") {
+			t.Errorf("it serves its own processes: %s", body)
+		}
+	}
+	if err := a.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Wait(); err != nil {
+		t.Error(err)
+	}
+	there, err := filepath.Glob(filepath.Join(dir, "kept", "*.cpprof"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := startAgent(t, "--keep", "2s", "--match", "no-such-program", "-o", filepath.Join(dir, "kept"))
+	if list := again.kept(); len(list) != len(there) {
+		t.Errorf("another agent has %d, want %d", len(list), len(there))
+	}
+}
+
+// What was kept of a program is for the user who could trace it, also when it has ended; without a token, for nobody else but root.
+func TestAgentKeepsForUsers(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can ask as another user")
+	}
+	t.Parallel()
+	const daemon = 1
+	theirs := startAs(t, fixture.Build(t, "stalls"), daemon, daemon, "0")
+	needsTracing(t, theirs.Pid())
+	a := startAgent(t, "--keep", "1s", "--match", "stalls", "-o", filepath.Join(t.TempDir(), "kept"))
+	var name string
+	eventually(t, "it is kept", func() bool {
+		for _, k := range a.kept() {
+			if k.PID == theirs.Pid() {
+				name = k.Name
+			}
+		}
+		return name != ""
+	})
+	as := func(uid int, path string) (status int, body string) {
+		dial := func(_ context.Context, network, address string) (net.Conn, error) {
+			return dialAs(uid, uid, network, address)
+		}
+		client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: dial}}
+		answer, err := client.Get(a.url + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		text, err := io.ReadAll(answer.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer.StatusCode, string(text)
+	}
+	if status, body := as(daemon, "/kept"); status != http.StatusOK || !strings.Contains(body, name) {
+		t.Errorf("its user gets %d: %s", status, body)
+	}
+	if status, _ := as(daemon, "/kept/"+name+".tar"); status != http.StatusOK {
+		t.Errorf("its user gets %d", status)
+	}
+	const other = 2 // in /etc/passwd
+	if status, body := as(other, "/kept"); status != http.StatusOK || strings.Contains(body, "stalls") {
+		t.Errorf("another user gets %d: %s", status, body)
+	}
+	if status, _ := as(other, "/kept/"+name+".tar"); status != http.StatusNotFound {
+		t.Errorf("another user gets %d", status)
+	}
+}
+
+func TestAgentKeepRefuses(t *testing.T) {
+	open := filepath.Join(t.TempDir(), "open")
+	if err := os.Mkdir(open, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	refuses(t, []refusal{
+		{"agent -o x", exitUsage, "--output goes with --keep"},
+		{"agent --when x", exitUsage, "--when goes with --keep"},
+		{"agent --keep 1ms", exitUsage, "want a time from 1s to 1h"},
+		{"agent --keep 5s --max-memory 20MB", exitUsage, "want at least 64MB"},
+		{"agent --keep 5s -o " + open, exitFailed, "other users can look into " + open},
+		{"agent --keep 5s -o /no/such/kept", exitFailed, "no such file"},
+	})
+}

@@ -1,0 +1,19 @@
+package main
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/getsentry/sentry-go"
+)
+
+func main() {
+	address := elsewhere(func(l net.Listener) { http.Serve(l, http.NotFoundHandler()) })
+	check(sentry.Init(sentry.ClientOptions{Dsn: "http://key@" + address + "/1", EnableLogs: true}))
+	logger := sentry.NewLogger(context.Background())
+	work(1, 50*time.Millisecond, func() { handle(logger) })
+}
+
+func handle(logger sentry.Logger) { logger.Info().Emit("a request was answered") }

@@ -1,0 +1,90 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+)
+
+// A tree is the files of a machine, by their paths.
+type tree map[string][]byte
+
+// addFolder adds the files of a folder.
+func (t tree) addFolder(as, dir string) error {
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range list {
+		from, to := filepath.Join(dir, e.Name()), path.Join(as, e.Name())
+		if e.IsDir() {
+			err = t.addFolder(to, from)
+		} else {
+			t[to], err = os.ReadFile(from)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write writes the tree as the archive that Linux unpacks when it boots
+// (cpio's new format).
+func (t tree) write(file string) error {
+	f, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	w := bufio.NewWriter(f)
+	folders := map[string]bool{".": true}
+	number := 0
+	entry := func(name string, mode int, content []byte) {
+		number++
+		head := fmt.Sprintf("070701%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%s\x00",
+			number, mode, 0, 0, 1, 0, len(content), 0, 0, 0, 0, len(name)+1, 0, name)
+		w.WriteString(head)
+		w.Write(make([]byte, -len(head)&3))
+		w.Write(content)
+		w.Write(make([]byte, -len(content)&3))
+	}
+	var addFolder func(dir string)
+	addFolder = func(dir string) {
+		if !folders[dir] {
+			folders[dir] = true
+			addFolder(path.Dir(dir))
+			entry(dir, 0o040755, nil)
+		}
+	}
+	var names []string
+	for name := range t {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range append(names, "proc/", "sys/", "dev/", "tmp/") {
+		addFolder(path.Dir(name))
+		if content, ok := t[name]; ok {
+			entry(name, 0o100755, content)
+		}
+	}
+	entry("TRAILER!!!", 0, nil)
+	return w.Flush()
+}
+
+// addSources adds what tests read of the module.
+func (t tree) addSources() error {
+	for _, path := range []string{"testdata/programs", "sampler/snapshot/testdata", "sampler/target/goruntime/layout"} {
+		if err := t.addFolder("src/"+path, filepath.FromSlash(path)); err != nil {
+			return err
+		}
+	}
+	var err error
+	t["src/go.mod"], err = os.ReadFile("go.mod")
+	return err
+}

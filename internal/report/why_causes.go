@@ -1,0 +1,166 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cpprof/cpprof/why"
+)
+
+// WhyLines says why something is slow, as far as it is known.
+func WhyLines(f *why.Finding) (lines []string) {
+	for i, c := range f.Causes {
+		if i == maxCauses {
+			break
+		}
+		lines = append(lines, causeText(f, &c))
+	}
+	words := f.Words()
+	switch {
+	case len(f.Parts) > 0 && words.Because != "":
+		lines = append(lines, filled(f, words.Because))
+	case words.Own != "":
+		lines = append(lines, filled(f, words.Own))
+	}
+	lines = append(lines, f.Signs...)
+	if f.Garbage != nil {
+		lines = append(lines, garbageLines(f.Garbage)...)
+	}
+	if f.Throttling != nil {
+		lines = append(lines, throttlingText(f.Throttling))
+	}
+	switch f.Kind {
+	case why.StuckKind:
+		return append(lines, stuckLines(f)...)
+	case why.LockKind:
+		lines = append(lines, unknownText(f)...)
+		if len(f.Chained) > 0 {
+			lines = append(lines,
+				"through it others wait, too: those for "+strings.Join(f.Chained, ", "))
+		}
+	case why.SleepKind:
+		if f.Lock != "" {
+			lines = append(lines,
+				"by its name, "+f.Lock+
+					" takes a lock: by tries, with sleeps in between; whoever unlocks it wakes nobody")
+		}
+	case why.DeadlockKind:
+		if f.Count == 1 {
+			return append(lines,
+				"it locks "+strings.Join(f.Chained, ", ")+" a second time before it unlocks it")
+		}
+		return append(lines,
+			"each holds a lock that the next one waits for: "+strings.Join(f.Chained, ", "))
+	}
+	if len(f.Others) > 0 {
+		lines = append(lines,
+			"so do others, by share of their time at work: "+
+				partsText(f.Others[:min(len(f.Others), maxCauses)]))
+	}
+	if len(f.Behind) > 0 {
+		lines = append(lines, "others wait for these, by share of their time at work: "+
+			partsText(f.Behind[:min(len(f.Behind), maxCauses)]))
+	}
+	return lines
+}
+
+// maxCauses limits the causes that the text shows.
+const maxCauses = 3
+
+// unknownText says for which part of the waiting for a lock nobody is known
+// to hold it.
+func unknownText(f *why.Finding) []string {
+	known := 0.0
+	for _, c := range f.Causes {
+		known += c.Share
+	}
+	if 1-known < 0.2 {
+		return nil
+	}
+	return []string{"who holds it is not known for " + sharePercent(1-known) + " of that time"}
+}
+
+// manyText formats a large number: "3.2 million".
+func manyText(n float64) string {
+	if n >= 1e6 {
+		return fmt.Sprintf("%.3g million", n/1e6)
+	}
+	return rateText(n)
+}
+
+// garbageLines says how much is allocated, and where.
+func garbageLines(g *why.Garbage) (lines []string) {
+	if g.Bytes > 0 {
+		text := "it allocates " + bytesText(g.Bytes) + " a second"
+		if g.Objects > 0 {
+			text += fmt.Sprintf(", in %s objects of %s on average", manyText(g.Objects),
+				bytesText(g.Bytes/g.Objects))
+		}
+		if g.Collections > 0 {
+			text += fmt.Sprintf("; %s collections a second", rateText(g.Collections))
+		}
+		if g.Live > 0 {
+			text += ", of a heap of " + bytesText(g.Live)
+		}
+		lines = append(lines, text)
+	}
+	if len(g.Sites) > 1 {
+		lines = append(lines, "it is allocated "+sharesText(g.Sites))
+	}
+	return lines
+}
+
+// throttlingText says how often the kernel has stopped a program for the rest
+// of a period.
+func throttlingText(t *why.Throttling) string {
+	text := fmt.Sprintf("it had used up its time in %s of the kernel's periods, and was stopped for the rest of each", sharePercent(t.Periods))
+	if t.Limit > 0 {
+		text += fmt.Sprintf(": its limit is %.3g CPUs", t.Limit)
+	}
+	return text
+}
+
+// causeText says what one cause of a wait does.
+func causeText(f *why.Finding, c *why.Cause) string {
+	doing := "it " + c.Activity.Words()
+	if c.Activity == why.Locked && c.Lock != "" {
+		doing += ", " + c.Lock
+	}
+	at := placeText(&c.Place)
+	if c.Taken != "" && c.Taken != f.Where.Function {
+		at += " (taken in " + c.Taken + ")"
+	}
+	share := " (" + sharePercent(c.Share) + " of that time)"
+	switch {
+	case c.Activity == why.Nobody:
+		return "nobody holds it: a goroutine was woken to take it, and has not run yet" + share
+	case f.Kind == why.ProcessorKind:
+		return c.Class + " has the processors, mostly in " + at + share
+	case c.Certainty == why.Known:
+		return c.Class + " holds it, in " + at + ": " + doing + share
+	case c.Certainty == why.Likely && f.Kind == why.LockKind:
+		return c.Class + " probably holds it, in " + at + ": " + doing + share
+	case c.Certainty == why.Started || c.Certainty == why.Likely && f.Kind == why.GroupKind:
+		return "it waits for " + c.Class + ", in " + at + ": " + doing + share
+	case c.Certainty == why.Likely:
+		return c.Class + " probably has what they wait for, in " + at + ": " + doing + share
+	case c.Certainty == why.OtherSide:
+		return "at the other end of the channel is " + c.Class + ", in " + at + ": " + doing +
+			" (" + sharePercent(c.Share) + " of its life)"
+	case c.Certainty == why.Fellow:
+		return "others of the class are further on in " + f.Where.Caller + ", in " + at + ": " +
+			doing + " (" + sharePercent(c.Share) + ")"
+	}
+	if f.Kind == why.LockKind {
+		return "perhaps " + c.Class + " holds it, in " + at + ": " + doing + share
+	}
+	return "a candidate to end the wait, by the code that it is in, is " + c.Class + ", in " + at +
+		": " + doing + share
+}
+
+func placeText(p *why.Place) string {
+	if p.Library != "" {
+		return p.Function + ", " + p.Library
+	}
+	return p.Function
+}

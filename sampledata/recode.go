@@ -1,0 +1,83 @@
+package sampledata
+
+import "slices"
+
+// A recoder passes states to a sink of which codes stand for other things.
+type recoder struct {
+	to         Sink
+	functions  []Function
+	nodes      []Node
+	labelSet   func(LabelSetID) []Label
+	holderSet  func(HolderSetID) []GoroutineID
+	goroutine  func(GoroutineID) GoroutineID // the sink's code
+	newNodes   []NodeID                      // the sink's codes, plus 1; 0 for none
+	labelSets  map[LabelSetID]LabelSetID     // the sink's codes
+	holderSets map[HolderSetID]HolderSetID   // likewise
+}
+
+// state returns a state in the sink's codes.
+func (c *recoder) state(s State) State {
+	s.Stack = c.node(s.Stack)
+	if s.Release != 0 {
+		s.Release = ReleaseAt(c.node(s.Release.Stack()))
+	}
+	s.Labels = recoded(&c.labelSets, s.Labels, func() LabelSetID {
+		return c.to.LabelSet(c.labelSet(s.Labels))
+	})
+	s.Holders = recoded(&c.holderSets, s.Holders, func() HolderSetID {
+		var set []GoroutineID
+		for _, g := range c.holderSet(s.Holders) {
+			set = append(set, c.goroutine(g))
+		}
+		return c.to.HolderSet(set)
+	})
+	return s
+}
+
+// recoded returns the sink's code of a set. The empty set has the same code.
+func recoded[C ~int32](known *map[C]C, code C, add func() C) C {
+	if code == 0 {
+		return 0
+	}
+	own, ok := (*known)[code]
+	if !ok {
+		if own = add(); *known == nil {
+			*known = make(map[C]C)
+		}
+		(*known)[code] = own
+	}
+	return own
+}
+
+func (c *recoder) node(n NodeID) NodeID {
+	if n == NoStack {
+		return n
+	}
+	if short := int(n) + 1 - len(c.newNodes); short > 0 {
+		c.newNodes = append(c.newNodes, make([]NodeID, short)...)
+	}
+	if c.newNodes[n] == 0 {
+		node := c.nodes[n]
+		node.Parent, node.Function = c.node(node.Parent), c.function(node.Function)
+		c.newNodes[n] = c.to.Node(node) + 1
+	}
+	return c.newNodes[n] - 1
+}
+
+func (c *recoder) function(f FunctionID) FunctionID {
+	if f < 0 {
+		return f
+	}
+	return c.to.Function(c.functions[f])
+}
+
+// processors returns what processors run, in the sink's codes.
+func (c *recoder) processors(list []GoroutineID) []GoroutineID {
+	list = slices.Clone(list)
+	for i, g := range list {
+		if g >= 0 {
+			list[i] = c.goroutine(g)
+		}
+	}
+	return list
+}

@@ -1,0 +1,68 @@
+package tui
+
+// A frame is a cursor on a drawing, and the rectangle that a person draws from
+// an anchor to the cursor.
+type frame struct {
+	column, row             int // of the cursor
+	anchorColumn, anchorRow int // the corner where the rectangle begins
+	begun, dragged          bool
+	place                   canvas // of the drawing
+}
+
+// A rectangle is a part of a drawing. Its first and last columns and rows are in
+// it.
+type rectangle struct{ left, right, first, last int }
+
+func (r rectangle) has(column, row int) bool {
+	return column >= r.left && column <= r.right && row >= r.first && row <= r.last
+}
+
+// maxCells is greater than the number of columns or rows of any screen.
+const maxCells = 2048
+
+// bindings draw the rectangle and move the cursor with a function. down is the
+// step from a row to the one below it: 1 or -1.
+func (f *frame) bindings(down int, move func(columns, rows int)) []binding {
+	by := func(columns, rows int) func() { return func() { move(columns, rows*down) } }
+	return []binding{
+		on("Space", "Begin", "begin a rectangle here", func() {
+			f.anchorColumn, f.anchorRow, f.begun = f.column, f.row, true
+		}),
+		on("Esc", "", "drop the rectangle", func() { f.begun, f.dragged = false, false }),
+		on("l Right", "", "to the right", by(1, 0)),
+		on("h Left", "", "to the left", by(-1, 0)),
+		on("j Down", "", "down", by(0, 1)),
+		on("k Up", "", "up", by(0, -1)),
+		on("PgDn Ctrl-F", "", "much further to the right", by(10, 0)),
+		on("PgUp Ctrl-B", "", "much further to the left", by(-10, 0)),
+		on("g Home", "", "the top left corner", by(-maxCells, -maxCells)),
+		on("G End", "", "the bottom right corner", by(maxCells, maxCells)),
+	}
+}
+
+// chosen returns the rectangle from the anchor to the cursor, or the cell of the
+// cursor.
+func (f *frame) chosen() rectangle {
+	r := rectangle{f.column, f.column, f.row, f.row}
+	if f.begun {
+		r.left, r.right = min(r.left, f.anchorColumn), max(r.right, f.anchorColumn)
+		r.first, r.last = min(r.first, f.anchorRow), max(r.last, f.anchorRow)
+	}
+	return r
+}
+
+// mouse draws the rectangle. The cell lies under the pointer, or nearest to it.
+func (f *frame) mouse(action mouseAction, column, row int, inside bool) {
+	switch {
+	case action == mouseMove:
+		f.dragged = false // released over another window
+	case action == mouseDown && inside:
+		f.column, f.row, f.anchorColumn, f.anchorRow = column, row, column, row
+		f.begun, f.dragged = true, true
+	case action == mouseDrag && f.dragged:
+		f.column, f.row = column, row
+	case action == mouseUp && f.dragged:
+		f.dragged = false
+		f.begun = f.column != f.anchorColumn || f.row != f.anchorRow
+	}
+}

@@ -1,0 +1,99 @@
+package why
+
+import (
+	"testing"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
+)
+
+// A method Lock waits for its caller: the place is where the caller takes the
+// lock, and of the holder it is said where it took it.
+func TestTaken(t *testing.T) {
+	s := newScene()
+	workers := s.spawn(4, "main.worker")
+	waits := blocked
+	waits.Lock, waits.Holders = 0x200, s.HolderSet(workers[:1])
+	for i := range 60 {
+		states := map[sampledata.GoroutineID]sampledata.State{
+			workers[0]: s.at(reads, "main.worker", "main.log", "main.fire", "main.send", "net.(*conn).Read"),
+		}
+		for _, w := range workers[1:] {
+			states[w] = s.at(waits, "main.worker", "main.log", "main.(*mutex).Lock", "sync.(*Mutex).Lock")
+		}
+		if i%4 == 0 {
+			states[workers[1]] = s.at(waits, "main.worker", "main.log", "main.fire", "main.(*mutex).Lock", "sync.(*Mutex).Lock")
+		}
+		s.sample(t, states)
+	}
+	a := s.find(t)
+	if len(a.Findings) == 0 || a.Findings[0].Kind != LockKind {
+		t.Fatalf("found %+v", a.Findings)
+	}
+	f := a.Findings[0]
+	if f.Lock != "a lock taken in main.log" || f.Where.Function != "main.log" {
+		t.Errorf("they wait for %s in %s", f.Lock, f.Where.Function)
+	}
+	if len(f.Causes) != 1 || f.Causes[0].Taken != "main.fire" || f.Causes[0].Place.Function != "main.send" {
+		t.Errorf("causes are %+v", f.Causes)
+	}
+}
+
+// If no member of a group is known, a goroutine waits for those that it has
+// started there, and not for others.
+func TestStartedMembers(t *testing.T) {
+	s := newScene()
+	server := s.spawn(1, "main.serve")[0]
+	group := sampledata.State{Run: sampledata.Waiting, Reason: "sync.WaitGroup.Wait"}
+	id := int64(100)
+	start := func(function, site string) sampledata.GoroutineID {
+		id++
+		return s.Goroutine(sampledata.Goroutine{ID: id, Start: s.function(function), Parent: 1,
+			Site: sampledata.Site{Function: site}})
+	}
+	logger := start("main.log", "main.serve.func1")
+	for i := range 30 {
+		part := start("main.fetch", "main.gather")
+		s.sample(t, map[sampledata.GoroutineID]sampledata.State{
+			server: s.at(group, "main.serve", "main.gather", "sync.(*WaitGroup).Wait"),
+			part:   s.at(sleeps, "main.fetch", "main.retry"), logger: s.at(reads, "main.log", "main.write"),
+		})
+		s.sample(t, map[sampledata.GoroutineID]sampledata.State{server: s.at(runs, "main.serve", "main.gather", "main.merge")})
+		if i < 29 {
+			s.gone = append(s.gone, part)
+		}
+	}
+	e, err := newEvidence(s.Recording(), configured().Views)
+	if err != nil {
+		t.Fatal(err)
+	}
+	causes := e.blame(func(at *situation) bool { return at.state.Doing == views.AwaitingGroup })
+	if len(causes) != 1 || causes[0].Class != "go:main.fetch" || causes[0].Certainty != Started ||
+		causes[0].Activity != Sleeping || causes[0].Share < 0.99 {
+		t.Errorf("causes are %+v", causes)
+	}
+}
+
+// Readers wait behind a writer that waits for an earlier reader. That reader has the lock.
+func TestBehindWriter(t *testing.T) {
+	s := newScene()
+	workers := s.spawn(4, "main.worker")
+	scanner := s.spawn(1, "main.scanner")
+	write, read := blocked, blocked
+	write.Lock, write.Holders = 0x200, s.HolderSet(scanner)
+	read.Lock, read.Holders = 0x200, s.HolderSet(workers[:1])
+	for range 60 {
+		states := map[sampledata.GoroutineID]sampledata.State{
+			scanner[0]: s.at(reads, "main.scanner", "main.scan", "net.(*conn).Read"),
+			workers[0]: s.at(write, "main.worker", "main.put", "sync.(*RWMutex).Lock"),
+		}
+		for _, w := range workers[1:] {
+			states[w] = s.at(read, "main.worker", "main.get", "sync.(*RWMutex).RLock")
+		}
+		s.sample(t, states)
+	}
+	f := s.find(t).Findings[0]
+	if f.Kind != LockKind || len(f.Causes) != 1 || f.Causes[0].Class != "go:main.scanner" || f.Causes[0].Share < 0.99 {
+		t.Errorf("%s; causes are %+v", f.Kind, f.Causes)
+	}
+}

@@ -1,0 +1,66 @@
+package why
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// Connections that goroutines of net/http make are made for the function that waits for them.
+func TestMadeFor(t *testing.T) {
+	s := newScene()
+	client := s.spawn(1, "main.client")[0]
+	dialer := s.spawn(1, "net/http.(*Transport).startDialConnForLocked.func1")[0]
+	asks := strings.Fields("main.client main.ask net/http.(*Client).Do net/http.(*Transport).getConn")
+	dials := strings.Fields("net/http.(*Transport).startDialConnForLocked.func1 net/http.(*Transport).dialConn net.(*Dialer).DialContext")
+	selects := sampledata.State{Run: sampledata.Waiting, Reason: "select"}
+	for i := range 90 {
+		states := map[sampledata.GoroutineID]sampledata.State{
+			client: s.at(selects, asks...), dialer: s.at(reads, dials...),
+		}
+		if i%3 == 0 {
+			states[client], states[dialer] = s.at(runs, "main.client"), s.at(reads, dials[0])
+		}
+		s.sample(t, states)
+	}
+	for _, f := range s.find(t).Findings {
+		if f.Kind == MakingKind {
+			if f.Made.What != "connections" || f.Made.For != "main.ask" {
+				t.Errorf("%s are made for %q", f.Made.What, f.Made.For)
+			}
+			return
+		}
+	}
+	t.Error("nothing is made")
+}
+
+// A go statement is seen in few samples, and the goroutines that it started in
+// many.
+func TestStartsGoroutines(t *testing.T) {
+	for started, want := range map[int]bool{0: false, 2: true} {
+		s := newScene()
+		worker := s.spawn(1, "main.worker")[0]
+		var alive []sampledata.GoroutineID
+		for i := range 90 {
+			s.gone, alive = alive, nil
+			states := map[sampledata.GoroutineID]sampledata.State{worker: s.at(runs, "main.worker")}
+			if i < 60 { // once, for long
+				states[worker] = s.at(runs, strings.Fields("main.worker main.count runtime.newproc")...)
+			}
+			for range started {
+				g := s.Goroutine(sampledata.Goroutine{ID: int64(1000 + 10*i + len(alive)), Start: s.function("main.one"), Parent: 1})
+				alive = append(alive, g)
+				states[g] = s.at(runs, "main.one")
+			}
+			s.sample(t, states)
+		}
+		found := false
+		for _, f := range s.find(t).Findings {
+			found = found || f.Kind == MakingKind && f.Made.What == "goroutines" && f.Where.Function == "main.count" && f.Made.PerSecond > 90
+		}
+		if found != want {
+			t.Errorf("with %d goroutines a sample, found: %v", started, found)
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package why
+
+import (
+	"testing"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// A loop around a select with a default spins, also if it has waited once at the
+// beginning. A worker that waits for its channels does not.
+func TestPolls(t *testing.T) {
+	for _, first := range []int{0, 9} {
+		for _, waits := range []bool{false, true} {
+			testPolls(t, first, waits)
+		}
+	}
+}
+
+func testPolls(t *testing.T, first int, waits bool) {
+	s := newScene()
+	loop := s.spawn(1, "main.loop")[0]
+	for i := range 90 {
+		at := s.at(runs, "main.loop", "main.poll")
+		switch {
+		case i < first:
+			at = s.at(idles, "main.loop", "main.poll", "runtime.selectgo")
+		case i%3 == 0:
+			at = s.at(runs, "main.loop", "main.poll", "runtime.selectgo")
+		case i%3 == 1 && waits:
+			at = s.at(idles, "main.loop", "main.poll", "runtime.selectgo")
+		}
+		s.sample(t, map[sampledata.GoroutineID]sampledata.State{loop: at})
+	}
+	a := s.find(t)
+	if len(a.Findings) != 1 || a.Findings[0].Kind != ComputeKind {
+		t.Fatalf("found %+v", a.Findings)
+	}
+	spins := a.Findings[0].spins()
+	if g := a.Findings[0].Gain; spins && (g == nil || g.Silent == "") {
+		t.Errorf("a loop that spins has a gain: %+v", g)
+	}
+	if spins == waits {
+		t.Errorf("signs are %q if it waits: %t", a.Findings[0].Signs, waits)
+	}
+}
+
+// Goroutines that are started for one piece of work each, more of them than there are processors.
+func TestSpawns(t *testing.T) {
+	s := newScene()
+	busy := s.spawn(4, "main.serve")
+	ready := sampledata.State{Run: sampledata.Runnable}
+	for range 60 {
+		states := make(map[sampledata.GoroutineID]sampledata.State)
+		for _, g := range busy {
+			states[g] = s.at(runs, "main.serve")
+		}
+		pieces := s.spawn(8, "main.piece")
+		for _, g := range pieces {
+			states[g] = s.at(ready, "main.piece")
+		}
+		s.sample(t, states)
+		s.gone = pieces
+	}
+	for _, f := range s.find(t).Findings {
+		if f.Kind == ProcessorKind && f.Class == "go:main.piece" {
+			if f.Remedy != fewGoroutines {
+				t.Errorf("signs are %q, and what helps is to %s", f.Signs, f.Remedy)
+			}
+			return
+		}
+	}
+	t.Error("nothing waits for a processor")
+}

@@ -1,0 +1,58 @@
+package stuck
+
+import "github.com/cpprof/cpprof/sampledata"
+
+// Remedy returns what usually helps.
+func (f *Finding) Remedy() string {
+	wait := f.Groups[0].Wait
+	switch f.Fault {
+	case Circle:
+		return f.remedyOfCircle()
+	case Recursive:
+		return "read the lock once, and call functions that expect it to be held"
+	case Itself:
+		if isForLock(wait) {
+			return "give the lock back before, or call a function that expects it to be held"
+		}
+		return "leave that to another goroutine"
+	case HolderGone:
+		return "give the lock back on all ways out, as with defer"
+	case NilChannel:
+		return "make the channel before it is used"
+	case NoCases:
+		return "let the goroutine end instead"
+	}
+	return remedies[wait]
+}
+
+// remedyOfCircle returns what helps if goroutines wait for one another.
+func (f *Finding) remedyOfCircle() string {
+	locks := 0
+	for _, g := range f.Groups {
+		if isForLock(g.Wait) {
+			locks++
+		}
+	}
+	switch locks {
+	case len(f.Groups):
+		return "take the locks in one order"
+	case 0:
+		return "let one of them not wait: a buffer, or a select with a context that is cancelled"
+	}
+	return "hold no lock while waiting for another goroutine"
+}
+
+func isForLock(w sampledata.Wait) bool {
+	return w == sampledata.ForLock || w == sampledata.ForReadLock
+}
+
+// remedies are what helps if nobody is left who would end a wait.
+var remedies = map[sampledata.Wait]string{
+	sampledata.ForReceiver:  "a buffer for the last value, or a select with a context that is cancelled",
+	sampledata.ForSender:    "close the channel when nobody sends any more, or a select with a context that is cancelled",
+	sampledata.ForChannels:  "a case of a context that is cancelled, or of a channel that is closed in the end",
+	sampledata.ForLock:      "give the lock back on all ways out, as with defer",
+	sampledata.ForReadLock:  "give the lock back on all ways out, as with defer",
+	sampledata.ForGroup:     "call Done on all ways out, as with defer",
+	sampledata.ForCondition: "signal the condition also when what it is about has ended",
+}
