@@ -121,6 +121,7 @@ func (s *searcher) polls(f *Finding) float64 {
 }
 
 // doing returns the share of a finding with a matching function on the stack.
+// The collector works for all stacks alike, and does not count.
 func (s *searcher) doing(f *Finding, function *regexp.Regexp) float64 {
 	if f.row().hits == nil && !f.row().waits {
 		return 0
@@ -129,7 +130,7 @@ func (s *searcher) doing(f *Finding, function *regexp.Regexp) float64 {
 	hit := s.hits(f)
 	for i := range s.e.situations {
 		at := &s.e.situations[i]
-		if !hit(at) {
+		if !hit(at) || s.e.classes[at.class].collector {
 			continue
 		}
 		total += at.weight

@@ -1,6 +1,7 @@
 package why
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/cpprof/cpprof/sampledata"
@@ -70,4 +71,30 @@ func TestSpawns(t *testing.T) {
 		}
 	}
 	t.Error("nothing waits for a processor")
+}
+
+// Most of an allocation finding is the collector's own work. What the program's
+// goroutines do shows that they make what a pool did not have.
+func TestEmptyPoolBesideCollector(t *testing.T) {
+	s := newScene()
+	maker := s.spawn(1, "main.format")[0]
+	var workers [2]sampledata.GoroutineID
+	for i := range workers {
+		workers[i] = s.Goroutine(sampledata.Goroutine{ID: int64(50 + i), GC: true,
+			Start: s.function("runtime.gcBgMarkWorker")})
+	}
+	allocates := s.at(runs, "main.format", "sync.(*Pool).Get", "main.newBuffer", "runtime.newobject", "runtime.mallocgc")
+	collects := s.at(runs, "runtime.gcBgMarkWorker", "runtime.systemstack", "runtime.gcDrain")
+	for range 90 {
+		s.sample(t, map[sampledata.GoroutineID]sampledata.State{
+			maker: allocates, workers[0]: collects, workers[1]: collects})
+	}
+	i := slices.IndexFunc(s.find(t).Findings, func(f *Finding) bool {
+		return f.Kind == AllocationKind && f.Remedy == emptyPool
+	})
+	if i < 0 {
+		for _, f := range s.find(t).Findings {
+			t.Errorf("%s: %q, %q", f.Kind, f.Signs, f.Remedy)
+		}
+	}
 }
