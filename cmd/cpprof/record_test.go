@@ -151,17 +151,19 @@ func TestRecordEnds(t *testing.T) {
 		}
 		target.Lives(t)
 	})
-	t.Run("standard streams", func(t *testing.T) {
-		cmd := self(t, "record", "-o", filepath.Join(t.TempDir(), "run.cpprof"), "--", program, "stdin")
-		cmd.Stdin = strings.NewReader("what was typed")
-		out, err := cmd.Output()
-		if code := cmd.ProcessState.ExitCode(); code != 5 {
-			t.Errorf("%v: status %d, want the target's 5", err, code)
-		}
-		if !strings.Contains(string(out), `read "what was typed"`) {
-			t.Errorf("the target printed %q", out)
-		}
-	})
+	for _, command := range []string{"record", "why"} {
+		t.Run("standard streams of "+command, func(t *testing.T) {
+			cmd := self(t, command, "-o", filepath.Join(t.TempDir(), "run.cpprof"), "--", program, "stdin")
+			cmd.Stdin = strings.NewReader("what was typed")
+			out, err := cmd.CombinedOutput()
+			if code := cmd.ProcessState.ExitCode(); code != 5 {
+				t.Errorf("%v: status %d, want the target's 5", err, code)
+			}
+			if !strings.Contains(string(out), `read "what was typed"`) {
+				t.Errorf("the target printed %q", out)
+			}
+		})
+	}
 	t.Run("gone before a sample", func(t *testing.T) {
 		cmd := self(t, "record", "-o", filepath.Join(t.TempDir(), "run.cpprof"), "--", program, "exit", "3")
 		out, _ := cmd.CombinedOutput()

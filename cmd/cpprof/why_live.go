@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -75,7 +76,7 @@ func (f *whyFlags) live(ctx context.Context, t terminal, command []string) error
 		return target.fail(ctx, err)
 	}
 	sure := f.wait(ctx, t, g, s)
-	var left error
+	var left, status error
 	var set *probe.Set
 	if f.probes {
 		set = f.probe(ctx, t, target.target, g, s, sink)
@@ -99,10 +100,15 @@ func (f *whyFlags) live(ctx context.Context, t terminal, command []string) error
 		sure = fmt.Sprintf("it is not sure after %v, but the time is over",
 			f.record.options.Duration.Round(100*time.Millisecond))
 	default:
-		sure = becameOf(target.Process, result.End)
+		sure = fmt.Sprintf("%s ended (%s)", filepath.Base(target.Process.Name),
+			becameOf(target.Process, result.End))
+		status = exitStatus(target.Process)
 	}
 	termtext.Fprintf(t.err, "cpprof: %s; the recording is in %s\n", sure, g.file)
-	return errors.Join(f.conclude(t, s), left)
+	if err := errors.Join(f.conclude(t, s), left); err != nil {
+		return err
+	}
+	return status
 }
 
 // conclude shows the answer of a recording that has ended.
