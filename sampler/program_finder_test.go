@@ -31,7 +31,9 @@ func TestToolchain(t *testing.T) {
 // The search ends when the command has ended without having started anything.
 func TestSearchEnds(t *testing.T) {
 	for _, command := range []string{"true", "sleep 0.2", "(sleep 0.2) & true"} {
-		root, err := LaunchCommand(exec.Command("sh", "-c", command))
+		cmd := exec.Command("sh", "-c", command)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // no orphans of other tests
+		root, err := LaunchCommand(cmd)
 		if err != nil {
 			t.Skip(err)
 		}
