@@ -60,7 +60,7 @@ func twoGoroutines(t testing.TB, sink Sink) {
 
 func testHeader() Header {
 	return Header{
-		Command: []string{"./server", "-addr", ":80"}, Executable: "/srv/server", PID: 4711, GoVersion: "go1.26.1",
+		Command: []string{"./server", "-addr", ":80"}, Executable: "/srv/server", PID: 4711, Container: "3f5c", GoVersion: "go1.26.1",
 		OS: "linux", Arch: "amd64", GOMAXPROCS: 2, Start: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), Clock: "monotonic",
 		Sampler: Settings{Version: "v1", Backend: "test", RateHz: 100, Jitter: 1, MaxOverhead: 0.01, MaxCPU: 0.05, Wakes: "nice -15"},
 	}

@@ -77,8 +77,9 @@ func (d *decoder) header(m *pb.Header) (Header, error) {
 	}
 	sampler := &h.Sampler
 	err := d.textsOf([]*string{&h.Executable, &h.GoVersion, &h.OS, &h.Arch, &h.Clock,
-		&sampler.Version, &sampler.Backend, &sampler.Wakes},
-		m.Executable, m.GoVersion, m.Os, m.Arch, m.Clock, m.SamplerVersion, m.Backend, m.Wakes)
+		&sampler.Version, &sampler.Backend, &sampler.Wakes, &h.Container},
+		m.Executable, m.GoVersion, m.Os, m.Arch, m.Clock, m.SamplerVersion, m.Backend, m.Wakes,
+		m.Container)
 	if err != nil {
 		return h, err
 	}

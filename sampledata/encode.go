@@ -140,7 +140,7 @@ func (e *encoder) header(h *Header) {
 		SamplerVersion: e.code(h.Sampler.Version), Backend: e.code(h.Sampler.Backend),
 		RateHz: h.Sampler.RateHz,
 		Jitter: h.Sampler.Jitter, MaxOverhead: h.Sampler.MaxOverhead, MaxCpu: h.Sampler.MaxCPU,
-		Wakes: e.code(h.Sampler.Wakes),
+		Wakes: e.code(h.Sampler.Wakes), Container: e.code(h.Container),
 	}
 	for _, c := range h.Command {
 		m.Command = append(m.Command, e.code(c))

@@ -57,7 +57,7 @@ func drawHeader(t *rapid.T) Header {
 	rate := rapid.Float64Range(0, 1e6)
 	return Header{
 		Command: rapid.SliceOfN(text, 0, 3).Draw(t, "command"), Executable: text.Draw(t, "executable"),
-		PID: rapid.Int64Min(0).Draw(t, "pid"), GoVersion: text.Draw(t, "go"), OS: text.Draw(t, "os"), Arch: text.Draw(t, "arch"),
+		PID: rapid.Int64Min(0).Draw(t, "pid"), Container: text.Draw(t, "container"), GoVersion: text.Draw(t, "go"), OS: text.Draw(t, "os"), Arch: text.Draw(t, "arch"),
 		GOMAXPROCS: rapid.Int32Min(0).Draw(t, "gomaxprocs"),
 		Start:      time.Unix(rapid.Int64Range(-1e9, 1e10).Draw(t, "start"), rapid.Int64Range(0, 1e9-1).Draw(t, "nanos")),
 		Clock:      text.Draw(t, "clock"),

@@ -51,6 +51,7 @@ type Header struct {
 	Command    []string // the target's command line
 	Executable string
 	PID        int64
+	Container  string // id of the container that it ran in; "" for none
 	GoVersion  string // "go1.26.1"
 	OS, Arch   string // of the target: "linux", "amd64"
 	GOMAXPROCS int32  // at the start; each sample has its own

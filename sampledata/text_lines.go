@@ -6,6 +6,7 @@ package sampledata
 func headerFields(h *Header) []field {
 	return []field{
 		arg("executable", (*plain)(&h.Executable)), arg("pid", whole(&h.PID)),
+		arg("container", (*plain)(&h.Container)),
 		arg("go", (*plain)(&h.GoVersion)), arg("os", (*plain)(&h.OS)),
 		arg("arch", (*plain)(&h.Arch)), arg("gomaxprocs", whole(&h.GOMAXPROCS)), arg("start", (*moment)(&h.Start)),
 		arg("clock", (*plain)(&h.Clock)),

@@ -22,7 +22,7 @@ import (
 //
 //	cpprof recording 1                     # the first line; the lines of the header follow, in any order
 //	[command WORD...]
-//	[executable PATH] [pid N] [go VERSION] [os NAME] [arch NAME] [gomaxprocs N] [clock NAME]   # a line each
+//	[executable PATH] [pid N] [container ID] [go VERSION] [os NAME] [arch NAME] [gomaxprocs N] [clock NAME]   # a line each
 //	[start TIME]                           # 2026-01-02T03:04:05.000000006Z
 //	[sampler [version=V] [backend=NAME] [rate=HZ] [jitter=SHARE] [max-overhead=SHARE] [max-cpu=CORES] [wakes=HOW]]
 //

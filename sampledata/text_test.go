@@ -28,6 +28,7 @@ const twoGoroutinesText = `cpprof recording 1
 command ./server -addr :80
 executable /srv/server
 pid 4711
+container 3f5c
 go go1.26.1
 os linux
 arch amd64

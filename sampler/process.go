@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"os/exec"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -134,6 +137,38 @@ func (p *Process) Command() []string { return WithoutSecrets(p.arguments) }
 
 // FullCommand returns the command line with secrets.
 func (p *Process) FullCommand() []string { return p.arguments }
+
+// Container returns the id of the container that the process runs in; "" if it
+// runs in none, as far as its control groups say.
+func (p *Process) Container() string {
+	if p.Elsewhere {
+		return ""
+	}
+	groups, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", p.PID))
+	if err != nil { // other systems have no such file
+		return ""
+	}
+	return containerOf(string(groups))
+}
+
+// containerScope matches the control group that a runtime makes for a
+// container: "ID", "docker-ID.scope" or "cri-containerd:ID".
+var containerScope = regexp.MustCompile(`^(?:.*[-:])?([0-9a-f]{64})(?:\.scope)?$`)
+
+// containerOf returns the id of the innermost container in the text of
+// /proc/PID/cgroup.
+func containerOf(groups string) string {
+	for line := range strings.Lines(groups) {
+		_, path, _ := strings.Cut(strings.TrimSpace(line), ":")
+		folders := strings.Split(path, "/")
+		for _, folder := range slices.Backward(folders) {
+			if m := containerScope.FindStringSubmatch(folder); m != nil {
+				return m[1]
+			}
+		}
+	}
+	return ""
+}
 
 // Done returns a channel that is closed when the process has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }

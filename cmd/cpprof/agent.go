@@ -33,6 +33,7 @@ type agentFlags struct {
 	kept           keepFlags
 	folder         string // of what is kept
 	otlp           bool   // push to the collector of collectorVar
+	collector      *export.Pusher
 	samplerFlags
 }
 
@@ -118,8 +119,6 @@ func (f *agentFlags) check(c *cobra.Command) error {
 		return fmt.Errorf("--at-once %d: want 1 or more", f.atOnce)
 	case (f.cert == "") != (f.key == ""):
 		return errors.New("--tls-cert and --tls-key: give both")
-	case f.otlp && pusher().Check() != nil:
-		return fmt.Errorf("--otlp: $%s: %w", collectorVar, pusher().Check())
 	case f.own != "" && f.cert == "":
 		return errors.New("--client-ca: clients show certificates over HTTPS only: give --tls-cert and --tls-key, too")
 	}
@@ -128,6 +127,12 @@ func (f *agentFlags) check(c *cobra.Command) error {
 	}
 	if err := f.checkKept(c); err != nil {
 		return err
+	}
+	if f.otlp {
+		var err error
+		if f.collector, err = pusher(); err != nil {
+			return fmt.Errorf("--otlp: %w", err)
+		}
 	}
 	return setMark(&f.options, f.maxHalt, f.backend, f.options.MaxCPU)
 }
@@ -174,7 +179,7 @@ func (f *agentFlags) run(ctx context.Context, t terminal) error {
 	if f.otlp {
 		o.Pushing = &agent.Pushing{
 			Send: func(ctx context.Context, profile []byte) error {
-				return pusher().Push(ctx, export.OTLPMessage(profile))
+				return f.collector.Push(ctx, export.OTLPMessage(profile))
 			},
 			Told: func(text string) { termtext.Fprintf(t.err, "cpprof: %s\n", text) },
 		}
@@ -207,9 +212,16 @@ func (f *agentFlags) run(ctx context.Context, t terminal) error {
 // take the URL of a collector from.
 const collectorVar = "OTEL_EXPORTER_OTLP_ENDPOINT"
 
-func pusher() *export.Pusher {
+// pusher returns what sends profiles to the collector of the environment.
+func pusher() (*export.Pusher, error) {
 	url := cmp.Or(os.Getenv(collectorVar), "http://localhost:4318")
-	return &export.Pusher{URL: url, Tries: pushTries, Pause: time.Second}
+	p := &export.Pusher{URL: url, Tries: pushTries, Pause: time.Second}
+	if err := p.Check(); err != nil {
+		return nil, fmt.Errorf("$%s: %w", collectorVar, err)
+	}
+	var err error
+	p.Header, err = collectorHeaders()
+	return p, err
 }
 
 // tls returns what the flags say of HTTPS; nil for HTTP.

@@ -22,7 +22,7 @@ func TestAgentPushes(t *testing.T) {
 	collector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil || r.Method != http.MethodPost || r.URL.Path != "/v1development/profiles" ||
-			r.Header.Get("Content-Type") != "application/x-protobuf" {
+			r.Header.Get("Content-Type") != "application/x-protobuf" || r.Header.Get("Api-Key") != "a,b" {
 			t.Errorf("%s %s %v: %v", r.Method, r.URL, r.Header, err)
 		}
 		if busy {
@@ -39,6 +39,9 @@ func TestAgentPushes(t *testing.T) {
 	t.Setenv(collectorVar, "localhost:1")
 	refuses(t, []refusal{{"agent --otlp", exitUsage, "--otlp: $" + collectorVar + ": push to "}})
 	t.Setenv(collectorVar, collector.URL)
+	t.Setenv("OTEL_EXPORTER_OTLP_HEADERS", "api-key=hunter2%")
+	refuses(t, []refusal{{"agent --otlp", exitUsage, "--otlp: $OTEL_EXPORTER_OTLP_HEADERS: entry 1, api-key: "}})
+	t.Setenv("OTEL_EXPORTER_OTLP_PROFILES_HEADERS", "api-key=a%2Cb")
 	a := startAgent(t, "--max-duration", "1s", "--every", "1s", "--max-cpu", "0", "--match", "mutex", "--otlp")
 	var last time.Time
 	holders := false // in a busy second there may be no sample of one

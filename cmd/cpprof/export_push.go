@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"runtime"
 	"strings"
@@ -33,7 +34,8 @@ func newPushCommand(t terminal) *cobra.Command {
 		Long: `push sends what 'cpprof export --to pprof' writes to the Pyroscope server at a URL, with the time of
 the recording. --app names the application, with labels: shop{env=staging}.
 
-With --otlp, it sends what 'cpprof export --to otlp' writes to an OpenTelemetry collector, by HTTP.
+With --otlp, it sends what 'cpprof export --to otlp' writes to an OpenTelemetry collector, by HTTP,
+with the headers of $OTEL_EXPORTER_OTLP_HEADERS (or $OTEL_EXPORTER_OTLP_PROFILES_HEADERS).
 The collector takes it if its feature gate service.profilesSupport is on.`,
 		Example: `  cpprof export push run.cpprof http://localhost:4040 --app 'shop{env=staging}'
   cpprof export push run.cpprof https://profiles.example --tenant shop --token-file token
@@ -102,6 +104,11 @@ func (f *pushFlags) push(ctx context.Context, t terminal, s *export.Subject, url
 	}
 	p := export.Pusher{URL: url, Tenant: f.tenant, Token: token, Tries: pushTries,
 		Pause: time.Second}
+	if f.otlp {
+		if p.Header, err = collectorHeaders(); err != nil {
+			return &usageError{err}
+		}
+	}
 	if err := p.Check(); err != nil {
 		return &usageError{err}
 	}
@@ -118,6 +125,21 @@ func (f *pushFlags) push(ctx context.Context, t terminal, s *export.Subject, url
 	}
 	_, err = termtext.Fprintf(t.out, "%s of %s, pushed as %s\n", s.Title, s.Path, as)
 	return err
+}
+
+// collectorHeaders returns the headers that the environment has for a
+// collector of OpenTelemetry. Those for profiles replace those for all signals.
+func collectorHeaders() (http.Header, error) {
+	const all, profiles = "OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_PROFILES_HEADERS"
+	name := profiles
+	if os.Getenv(name) == "" {
+		name = all
+	}
+	headers, err := export.ParseHeaders(os.Getenv(name))
+	if err != nil {
+		return nil, fmt.Errorf("$%s: %w", name, err)
+	}
+	return headers, nil
 }
 
 // message returns a subject in the form that the server takes, and what the

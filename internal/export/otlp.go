@@ -54,13 +54,17 @@ func request(s *Subject, profiles []message, d *dictionary) message {
 	var resource, scope, scoped, of, all message
 	if h := s.Recording.Header; h.Executable != "" {
 		// attributes of OpenTelemetry's semantic conventions
-		for _, a := range []attribute{
+		about := []attribute{
 			{key: "service.name", text: path.Base(strings.ReplaceAll(h.Executable, `\`, "/"))},
 			{key: "process.executable.path", text: h.Executable},
 			{key: "process.pid", number: h.PID, isNumber: true},
 			{key: "process.runtime.name", text: "go"},
 			{key: "process.runtime.version", text: h.GoVersion},
-		} {
+		}
+		if h.Container != "" {
+			about = append(about, attribute{key: "container.id", text: h.Container})
+		}
+		for _, a := range about {
 			var of message
 			of.bytes(1, []byte(a.key))
 			of.bytes(2, a.value())

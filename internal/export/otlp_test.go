@@ -24,7 +24,7 @@ func TestOTLP(t *testing.T) {
 	}
 	got := readOTLP(t, write(t, "otlp", s))
 	about := got.ResourceProfiles().At(0).Resource().Attributes().AsRaw()
-	if about["service.name"] != "shop" {
+	if _, contained := about["container.id"]; about["service.name"] != "shop" || contained {
 		t.Errorf("the resource is %v", about)
 	}
 	profiles := got.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles()
@@ -51,6 +51,16 @@ func TestOTLP(t *testing.T) {
 	}
 	if len(ids) != profiles.Len() || ids[""] {
 		t.Errorf("IDs of %d profiles: %v", profiles.Len(), ids)
+	}
+}
+
+// The container of a program is an attribute of its resource.
+func TestOTLPContainer(t *testing.T) {
+	s := subject(t, synthetic.Recording(10, 5, 0.3), views.Options{}, views.Threads)
+	s.Recording.Header.Container = "3f5c1f0a"
+	about := readOTLP(t, write(t, "otlp", s)).ResourceProfiles().At(0).Resource().Attributes().AsRaw()
+	if about["container.id"] != "3f5c1f0a" {
+		t.Errorf("the resource is %v", about)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"mime/multipart"
 	"net/http"
@@ -20,9 +21,10 @@ import (
 
 // A Pusher sends profiles to a server.
 type Pusher struct {
-	URL    string // of the server, without a path of its API: "http://127.0.0.1:4040"
-	Tenant string // X-Scope-OrgID; "" for none
-	Token  string // of the header Authorization: Bearer; "" for none
+	URL    string      // of the server, without a path of its API: "http://127.0.0.1:4040"
+	Tenant string      // X-Scope-OrgID; "" for none
+	Token  string      // of the header Authorization: Bearer; "" for none
+	Header http.Header // more headers; what else is set here goes before
 
 	// Tries is how often to try before giving up, with pauses that grow from
 	// Pause, twofold each time; 0 stands for 1.
@@ -137,7 +139,8 @@ func (r *refusal) Error() string {
 	hint := ""
 	switch r.code {
 	case http.StatusUnauthorized, http.StatusForbidden:
-		hint = ": it wants a tenant or a token ('cpprof export push' has --tenant and --token-file)"
+		hint = ": it wants a tenant or a token ('cpprof export push' has --tenant and --token-file, " +
+			"OpenTelemetry $OTEL_EXPORTER_OTLP_HEADERS)"
 	case http.StatusNotFound:
 		hint = ": is this the URL of such a server, without the path of its API?"
 	}
@@ -179,6 +182,7 @@ func (p *Pusher) once(ctx context.Context, m Message) error {
 	if err != nil {
 		return fmt.Errorf("push to %s: %w", server, err)
 	}
+	maps.Copy(request.Header, p.Header)
 	request.Header.Set("Content-Type", m.contentType)
 	if p.Tenant != "" {
 		request.Header.Set("X-Scope-OrgID", p.Tenant)

@@ -131,7 +131,7 @@ func TestPushOTLP(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil || r.URL.Path != "/v1development/profiles" ||
-			r.Header.Get("Content-Type") != "application/x-protobuf" {
+			r.Header.Get("Content-Type") != "application/x-protobuf" || r.Header.Get("Authorization") != "Bearer token" || r.Header.Get("X-Team") != "a,b" {
 			t.Errorf("%s %s: %v", r.URL, r.Header, err)
 		}
 		got = readOTLP(t, string(body))
@@ -141,7 +141,11 @@ func TestPushOTLP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := (&Pusher{URL: server.URL}).Push(t.Context(), OTLPMessage(body)); err != nil {
+	headers, err := ParseHeaders("x-team=a%2Cb,content-type=text/plain,authorization=other")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := (&Pusher{URL: server.URL, Header: headers, Token: "token"}).Push(t.Context(), OTLPMessage(body)); err != nil {
 		t.Fatal(err)
 	}
 	if got.SampleCount() == 0 {

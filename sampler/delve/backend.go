@@ -112,6 +112,7 @@ func (a *Backend) prepare(b *Binary) error {
 	}
 	a.header = sampledata.Header{
 		Command: a.process.Command(), Executable: b.info.Path, PID: int64(a.process.PID),
+		Container: a.process.Container(),
 		GoVersion: b.info.GoVersion, OS: b.info.OS, Arch: b.info.Arch,
 		Start: time.Now(), Clock: "monotonic",
 		Sampler: sampledata.Settings{Wakes: sampler.UsualPriority},

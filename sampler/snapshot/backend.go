@@ -113,7 +113,7 @@ func newBackend(p *sampler.Process, t *target) (*Backend, error) {
 		process: p, t: t, threads: threadStates{pid: p.PID}, timing: timing{start: start},
 		header: sampledata.Header{
 			Command: p.Command(), Executable: strings.TrimSuffix(name, " (deleted)"),
-			PID:       int64(p.PID),
+			PID: int64(p.PID), Container: p.Container(),
 			GoVersion: t.bin.Version, OS: "linux", Arch: t.bin.Arch, GOMAXPROCS: int32(len(ps)),
 			Start: start, Clock: "monotonic",
 			Sampler: sampledata.Settings{Wakes: cmp.Or(wakes, sampler.UsualPriority)},

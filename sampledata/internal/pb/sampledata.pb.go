@@ -1097,6 +1097,7 @@ type Header struct {
 	// String code: how the sampler wakes on time for a halt although the machine is busy: "real-time priority", "nice -15",
 	// "short time slices", or "usual priority" if it can't. 0 if not known.
 	Wakes         uint32 `protobuf:"varint,18,opt,name=wakes,proto3" json:"wakes,omitempty"`
+	Container     uint32 `protobuf:"varint,19,opt,name=container,proto3" json:"container,omitempty"` // string code: the id of the container that the target runs in; 0 if it runs in none
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1253,6 +1254,13 @@ func (x *Header) GetMaxCpu() float64 {
 func (x *Header) GetWakes() uint32 {
 	if x != nil {
 		return x.Wakes
+	}
+	return 0
+}
+
+func (x *Header) GetContainer() uint32 {
+	if x != nil {
+		return x.Container
 	}
 	return 0
 }
@@ -3326,7 +3334,7 @@ const file_sampledata_proto_rawDesc = "" +
 	"\x03end\x18\v \x01(\v2\x19.cpprof.sampledata.v1.EndH\x00R\x03end\x12@\n" +
 	"\n" +
 	"lock_names\x18\f \x01(\v2\x1f.cpprof.sampledata.v1.LockNamesH\x00R\tlockNamesB\x06\n" +
-	"\x04kind\"\x80\x04\n" +
+	"\x04kind\"\x9e\x04\n" +
 	"\x06Header\x12%\n" +
 	"\x0eformat_version\x18\x01 \x01(\rR\rformatVersion\x12#\n" +
 	"\rstart_seconds\x18\x02 \x01(\x03R\fstartSeconds\x12\x1f\n" +
@@ -3352,7 +3360,8 @@ const file_sampledata_proto_rawDesc = "" +
 	"\x06jitter\x18\x0f \x01(\x01R\x06jitter\x12!\n" +
 	"\fmax_overhead\x18\x10 \x01(\x01R\vmaxOverhead\x12\x17\n" +
 	"\amax_cpu\x18\x11 \x01(\x01R\x06maxCpu\x12\x14\n" +
-	"\x05wakes\x18\x12 \x01(\rR\x05wakes\"G\n" +
+	"\x05wakes\x18\x12 \x01(\rR\x05wakes\x12\x1c\n" +
+	"\tcontainer\x18\x13 \x01(\rR\tcontainer\"G\n" +
 	"\tFunctions\x12\x12\n" +
 	"\x04name\x18\x01 \x03(\rR\x04name\x12\x12\n" +
 	"\x04file\x18\x02 \x03(\rR\x04file\x12\x12\n" +
