@@ -27,7 +27,7 @@ type reaper struct {
 	w       *worker
 	timer   *time.Timer
 	running atomic.Bool // whether the timer is running
-	// when the current attach began, in Unix nanoseconds; 0 if none is under way
+	// when the current attach began, since began; 0 if none is under way
 	since atomic.Int64
 }
 
@@ -37,6 +37,9 @@ const (
 	reapAfter = 2 * time.Millisecond // an attach takes longer only if it is blocked
 	reapEvery = time.Millisecond     // time between later checks
 )
+
+// began is what times count from: the clock on the wall may jump.
+var began = time.Now()
 
 // ready starts the timer early, so that an attach does not have to: that
 // would wake another thread of the sampler, which might take a CPU from the
@@ -50,7 +53,7 @@ func (r *reaper) init(w *worker) {
 }
 
 func (r *reaper) arm() {
-	r.since.Store(time.Now().UnixNano())
+	r.since.Store(int64(time.Since(began)) + 1)
 	r.startTimer()
 }
 
@@ -72,7 +75,7 @@ func (r *reaper) fire() {
 		}
 		return
 	}
-	if time.Now().UnixNano()-since >= int64(reapAfter) {
+	if int64(time.Since(began))-since >= int64(reapAfter) {
 		r.reap()
 	}
 	r.timer.Reset(reapEvery)
