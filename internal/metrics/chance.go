@@ -1,9 +1,7 @@
 package metrics
 
 import (
-	"cmp"
 	"math"
-	"slices"
 
 	"github.com/cpprof/cpprof/internal/student"
 )
@@ -61,11 +59,7 @@ const falseShare = 0.05
 // tests, the k smallest survive, for the greatest k such that the k-th smallest
 // is at most 5 % of k/n.
 func survivors(p []float64) []bool {
-	order := make([]int, len(p))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(p[a], p[b]) })
+	order := ascending(p)
 	survive := make([]bool, len(p))
 	for k := len(order); k > 0; k-- {
 		if p[order[k-1]] <= falseShare*float64(k)/float64(len(p)) {

@@ -131,11 +131,7 @@ func constantValues(x []float64) bool {
 // ranks returns the rank of each value, from 1 up; equal values have their mean
 // rank.
 func ranks(x []float64) []float64 {
-	order := make([]int, len(x))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
+	order := ascending(x)
 	r := make([]float64, len(x))
 	for from := 0; from < len(order); {
 		to := from + 1
@@ -148,6 +144,16 @@ func ranks(x []float64) []float64 {
 		from = to
 	}
 	return r
+}
+
+// ascending returns the indexes of values in the order of the values.
+func ascending(x []float64) []int {
+	order := make([]int, len(x))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
+	return order
 }
 
 // leverage returns which points have a high leverage.

@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -200,61 +199,26 @@ func divide(out, x, y []float64) {
 
 func smaller(out, x, y []float64) {
 	for i := range out {
-		out[i] = math.Min(x[i], y[i])
-		if x[i] != x[i] || y[i] != y[i] { // math.Min(-Inf, NaN) is -Inf
-			out[i] = undefined
-		}
+		out[i] = min(x[i], y[i])
 	}
 }
 
 func larger(out, x, y []float64) {
 	for i := range out {
-		out[i] = math.Max(x[i], y[i])
-		if x[i] != x[i] || y[i] != y[i] {
-			out[i] = undefined
+		out[i] = max(x[i], y[i])
+	}
+}
+
+// compared returns the truth of a comparison. A comparison with an undefined
+// number is undefined.
+func compared(holds func(x, y float64) bool) func(out, x, y []float64) {
+	return func(out, x, y []float64) {
+		for i := range out {
+			if out[i] = undefined; Defined(x[i]) && Defined(y[i]) {
+				out[i] = truth(holds(x[i], y[i]))
+			}
 		}
 	}
-}
-
-// less and the others compare numbers. A comparison with an undefined number is
-// undefined.
-func less(out, x, y []float64) {
-	for i := range out {
-		out[i] = known(x[i] < y[i], x[i], y[i])
-	}
-}
-
-func lessOrEqual(out, x, y []float64) {
-	for i := range out {
-		out[i] = known(x[i] <= y[i], x[i], y[i])
-	}
-}
-
-func equal(out, x, y []float64) {
-	for i := range out {
-		out[i] = known(x[i] == y[i], x[i], y[i])
-	}
-}
-
-func notEqual(out, x, y []float64) {
-	for i := range out {
-		out[i] = known(x[i] != y[i], x[i], y[i])
-	}
-}
-
-func greater(out, x, y []float64)        { less(out, y, x) }
-func greaterOrEqual(out, x, y []float64) { lessOrEqual(out, y, x) }
-
-// known returns the truth of a comparison of x and y. It is undefined if x or y
-// is undefined.
-func known(holds bool, x, y float64) float64 {
-	if x != x || y != y {
-		return undefined
-	}
-	if holds {
-		return 1
-	}
-	return 0
 }
 
 // and is Kleene's: false if one side is false, even if the other is undefined.

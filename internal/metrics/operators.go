@@ -10,8 +10,14 @@ import (
 var arithmetic = map[token.Token]func(out, x, y []float64){token.ADD: add, token.SUB: subtract,
 	token.MUL: multiply, token.QUO: divide}
 
-var comparisons = map[token.Token]func(out, x, y []float64){token.LSS: less, token.LEQ: lessOrEqual,
-	token.GTR: greater, token.GEQ: greaterOrEqual, token.EQL: equal, token.NEQ: notEqual}
+var comparisons = map[token.Token]func(out, x, y []float64){
+	token.LSS: compared(func(x, y float64) bool { return x < y }),
+	token.LEQ: compared(func(x, y float64) bool { return x <= y }),
+	token.GTR: compared(func(x, y float64) bool { return x > y }),
+	token.GEQ: compared(func(x, y float64) bool { return x >= y }),
+	token.EQL: compared(func(x, y float64) bool { return x == y }),
+	token.NEQ: compared(func(x, y float64) bool { return x != y }),
+}
 
 var logic = map[token.Token]func(out, x, y []float64){token.LAND: and, token.LOR: or}
 

@@ -134,20 +134,17 @@ func (s *pathSeries) shown(n int32) int32 {
 func (s *pathSeries) path(n int32) callpath.Path {
 	t := s.p.Tree
 	element := func(n int32) callpath.Element { return callpath.Frame(t.Symbols().Name(t.Funcs()[n])) }
+	path := callpath.Root(t)
 	var below []int32
 	for at := n; at > 0; at = t.Parents()[at] {
 		if f := t.Funcs()[at]; s.once[f] == at && t.Symbols().Kind(f) == calltree.Function {
-			path := callpath.Root(t).Then(element(at), callpath.Extended)
-			for i := len(below) - 1; i >= 0; i-- {
-				path = path.Then(element(below[i]), callpath.InPlace)
-			}
-			return path
+			path = path.Then(element(at), callpath.Extended)
+			break
 		}
 		below = append(below, at)
 	}
-	path := callpath.Root(t)
-	for i := len(below) - 1; i >= 0; i-- {
-		path = path.Then(element(below[i]), callpath.InPlace)
+	for _, at := range slices.Backward(below) {
+		path = path.Then(element(at), callpath.InPlace)
 	}
 	return path
 }
