@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/internal/intern"
+	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/calltree"
 	"github.com/klauspost/compress/flate"
 )
@@ -72,6 +73,13 @@ func (p *packer) number(n int64)  { p.bytes = binary.AppendUvarint(p.bytes, uint
 func (p *packer) signed(n int64)  { p.bytes = binary.AppendVarint(p.bytes, n) }
 func (s side) header() sideHeader { return sideHeader{len(s.portions), len(s.spells), len(s.sums)} }
 
+// column packs a number of each element of a list.
+func column[T any](pack func(int64), list []T, number func(*T) int64) {
+	for i := range list {
+		pack(number(&list[i]))
+	}
+}
+
 // clock packs the slices: when they begin, as differences; their samples; what
 // they weigh.
 func (p *packer) clock(c *clock) {
@@ -80,12 +88,8 @@ func (p *packer) clock(c *clock) {
 		p.number(s.at - at)
 		at = s.at
 	}
-	for _, s := range c.samples {
-		p.number(int64(s.number))
-	}
-	for _, s := range c.samples {
-		p.number(s.weight)
-	}
+	column(p.number, c.samples, func(s *sampleSlice) int64 { return int64(s.number) })
+	column(p.number, c.samples, func(s *sampleSlice) int64 { return s.weight })
 }
 
 // tree packs a tree: each node's frame; and how much less deep the next node is
@@ -123,54 +127,36 @@ func (p *packer) side(s side) {
 		p.number(int64(o.Node - node))
 		node = o.Node
 	}
-	for _, o := range s.portions {
-		p.number(int64(o.Kind))
-	}
-	for _, o := range s.portions {
-		p.number(o.Parts)
-	}
-	p.counts(len(s.portions), len(s.spells), func(i int) int32 { return s.spells[i].Portion })
-	for i, sp := range s.spells {
-		if i > 0 && s.spells[i-1].Portion == sp.Portion {
-			p.number(int64(sp.First - s.spells[i-1].First))
-		} else {
-			p.number(int64(sp.First))
-		}
-	}
-	for _, sp := range s.spells {
-		p.number(int64(sp.Last - sp.First))
-	}
-	for _, sp := range s.spells {
-		p.number(sp.Num)
-	}
-	p.counts(len(s.portions), len(s.sums), func(i int) int32 { return s.sums[i].Portion })
-	for i, v := range s.sums {
-		if i > 0 && s.sums[i-1].Portion == v.Portion {
-			p.number(int64(v.Slice - s.sums[i-1].Slice))
-		} else {
-			p.number(int64(v.Slice))
-		}
-	}
-	for _, v := range s.sums {
-		p.signed(v.Hits)
-	}
-	for _, v := range s.sums {
-		p.signed(v.Weight.Hi)
-	}
-	for _, v := range s.sums {
-		p.signed(v.Weight.Lo)
-	}
+	column(p.number, s.portions, func(o *views.Portion) int64 { return int64(o.Kind) })
+	column(p.number, s.portions, func(o *views.Portion) int64 { return o.Parts })
+	stepped(p, len(s.portions), s.spells, func(v *views.Spell) (int32, int32) { return v.Portion, v.First })
+	column(p.number, s.spells, func(v *views.Spell) int64 { return int64(v.Last - v.First) })
+	column(p.number, s.spells, func(v *views.Spell) int64 { return v.Num })
+	stepped(p, len(s.portions), s.sums, func(v *views.Sum) (int32, int32) { return v.Portion, v.Slice })
+	column(p.signed, s.sums, func(v *views.Sum) int64 { return v.Hits })
+	column(p.signed, s.sums, func(v *views.Sum) int64 { return v.Weight.Hi })
+	column(p.signed, s.sums, func(v *views.Sum) int64 { return v.Weight.Lo })
 }
 
-// counts packs how many of a column's values each portion has.
-func (p *packer) counts(portions, values int, portion func(int) int32) {
-	i := 0
-	for o := range int32(portions) {
-		from := i
-		for i < values && portion(i) == o {
-			i++
+// stepped packs values of portions: how many each portion has; then where each
+// value is in time, as the difference from the portion's value before it.
+func stepped[T any](p *packer, portions int, list []T, place func(*T) (portion, at int32)) {
+	counts := make([]int64, portions)
+	for i := range list {
+		portion, _ := place(&list[i])
+		counts[portion]++
+	}
+	for _, n := range counts {
+		p.number(n)
+	}
+	before, last := int32(-1), int32(0)
+	for i := range list {
+		portion, at := place(&list[i])
+		if portion != before {
+			before, last = portion, 0
 		}
-		p.number(int64(i - from))
+		p.number(int64(at - last))
+		last = at
 	}
 }
 

@@ -187,16 +187,13 @@ func (s *side) renumber(nodes []int32) {
 	for i := range s.portions {
 		s.portions[i].Node = nodes[s.portions[i].Node]
 	}
-	order := make([]int32, len(s.sums))
-	for i := range order {
-		order[i] = int32(i)
+	slices.SortStableFunc(s.sums, func(a, b views.Sum) int {
+		return cmp.Compare(s.portions[a.Portion].Node, s.portions[b.Portion].Node)
+	})
+	portions := make([]views.Portion, len(s.sums))
+	for i := range portions {
+		portions[i] = s.portions[s.sums[i].Portion]
+		s.sums[i].Portion = int32(i)
 	}
-	slices.SortStableFunc(order,
-		func(a, b int32) int { return int(s.portions[a].Node) - int(s.portions[b].Node) })
-	portions, sums := make([]views.Portion, len(order)), make([]views.Sum, len(order))
-	for i, p := range order {
-		portions[i], sums[i] = s.portions[p], s.sums[p]
-		sums[i].Portion = int32(i)
-	}
-	s.portions, s.sums = portions, sums
+	s.portions = portions
 }
