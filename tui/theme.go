@@ -45,32 +45,27 @@ var (
 		},
 		key: tcell.ColorTeal, bar: tcell.ColorNavy, on: tcell.ColorWhite,
 	}
-	palette256 = palette{
-		heat: [report.HeatLevels]tcell.Color{
-			tcell.PaletteColor(196), tcell.PaletteColor(202), tcell.PaletteColor(172),
-			tcell.PaletteColor(71), tcell.PaletteColor(67),
-		},
-		typed: [views.NumTypedTimes]tcell.Color{
-			views.Run: tcell.PaletteColor(71), views.Load: tcell.PaletteColor(172),
-			views.Prio:    tcell.PaletteColor(134),
-			views.Monitor: tcell.PaletteColor(160), views.Wait: tcell.PaletteColor(67),
-		},
-		key: tcell.PaletteColor(38), bar: tcell.PaletteColor(237), on: tcell.PaletteColor(253),
-	}
-	paletteTrue = palette{
-		heat: [report.HeatLevels]tcell.Color{
-			tcell.NewHexColor(0xe5383b), tcell.NewHexColor(0xee6c2b), tcell.NewHexColor(0xc98f16),
-			tcell.NewHexColor(0x5a9e52), tcell.NewHexColor(0x5b88b5),
-		},
-		typed: [views.NumTypedTimes]tcell.Color{
-			views.Run: tcell.NewHexColor(0x4f9d55), views.Load: tcell.NewHexColor(0xc98f16),
-			views.Prio:    tcell.NewHexColor(0xa55bc0),
-			views.Monitor: tcell.NewHexColor(0xd0403f), views.Wait: tcell.NewHexColor(0x5b82ad),
-		},
-		key: tcell.NewHexColor(0x2e9ec2), bar: tcell.NewHexColor(0x2f3640),
-		on: tcell.NewHexColor(0xe6e6e6),
-	}
+	palette256 = newPalette(tcell.PaletteColor, [...]int{196, 202, 172, 71, 67},
+		[...]int{views.Run: 71, views.Load: 172, views.Prio: 134, views.Monitor: 160, views.Wait: 67},
+		38, 237, 253)
+	paletteTrue = newPalette(func(rgb int) tcell.Color { return tcell.NewHexColor(int32(rgb)) },
+		[...]int{0xe5383b, 0xee6c2b, 0xc98f16, 0x5a9e52, 0x5b88b5},
+		[...]int{views.Run: 0x4f9d55, views.Load: 0xc98f16, views.Prio: 0xa55bc0,
+			views.Monitor: 0xd0403f, views.Wait: 0x5b82ad},
+		0x2e9ec2, 0x2f3640, 0xe6e6e6)
 )
+
+func newPalette(color func(int) tcell.Color, heat [report.HeatLevels]int,
+	typed [views.NumTypedTimes]int, key, bar, on int) palette {
+	p := palette{key: color(key), bar: color(bar), on: color(on)}
+	for i, n := range heat {
+		p.heat[i] = color(n)
+	}
+	for i, n := range typed {
+		p.typed[i] = color(n)
+	}
+	return p
+}
 
 // newTheme returns the theme for a number of colours; there are none if it is
 // 0, or if noColor is set.

@@ -3,6 +3,7 @@ package export
 import (
 	"io"
 	"math/big"
+	"slices"
 
 	"github.com/cpprof/cpprof/internal/exact"
 	"github.com/cpprof/cpprof/views/calltree"
@@ -106,8 +107,6 @@ func (p *placed) stack(n int32) []int32 {
 	if t.Root() != calltree.RootName || len(up) == 0 {
 		up = append(up, int32(len(p.names)))
 	}
-	for i, k := 0, len(up)-1; i < k; i, k = i+1, k-1 {
-		up[i], up[k] = up[k], up[i]
-	}
+	slices.Reverse(up)
 	return up
 }

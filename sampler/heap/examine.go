@@ -48,13 +48,12 @@ type Progress struct {
 // An Examination finds out which goroutines of a target can never run again.
 type Examination struct {
 	Config
-	bin     *gobinary.Binary
-	reasons []goruntime.WaitReason
-	u       *unwind.Unwinder
-	h       spans
-	m       marker
-	arena   memory.Arena
-	spare   memory.Arena
+	bin   *gobinary.Binary
+	u     *unwind.Unwinder
+	h     spans
+	m     marker
+	arena memory.Arena
+	spare memory.Arena
 
 	masks       map[uint64][]byte
 	stackBounds map[uint64][2]uint64
@@ -109,22 +108,17 @@ func New(c Config) (*Examination, error) {
 	if c.Progress == nil {
 		c.Progress = func(Progress) {}
 	}
+	if c.Outer == nil {
+		c.Outer = func(tid int) int { return tid }
+	}
 	x := &Examination{
-		Config: c, bin: c.Binary, reasons: c.Reasons, u: u, masks: map[uint64][]byte{},
+		Config: c, bin: c.Binary, u: u, masks: map[uint64][]byte{},
 		stackBounds: map[uint64][2]uint64{},
 		frameMaps:   map[uint64]*frameMap{},
 		w:           &world{},
 	}
 	x.m = marker{h: &x.h, pace: &pace{most: c.MaxCPU}}
 	return x, nil
-}
-
-// outer returns the id of a thread outside of the target's container.
-func (x *Examination) outer(tid int) int {
-	if x.Outer == nil {
-		return tid
-	}
-	return x.Outer(tid)
 }
 
 // Suspects returns the number of goroutines that no pass has reached.

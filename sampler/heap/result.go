@@ -129,9 +129,7 @@ func (x *Examination) waited(g *goroutine, now time.Duration) time.Duration {
 func (x *Examination) verdict(g *goroutine) (sampledata.Verdict, string) {
 	_, suspected := x.suspects[g.addr]
 	switch {
-	case !g.waits():
-		return sampledata.Live, ""
-	case suspected && x.isMainForever(g):
+	case !g.waits(), suspected && x.isMainForever(g):
 		return sampledata.Live, ""
 	case suspected && g.doubt != "":
 		return sampledata.NotMoved, g.doubt

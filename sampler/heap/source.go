@@ -1,6 +1,7 @@
 package heap
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"slices"
@@ -129,12 +130,7 @@ func (c copier) structs(addrs []uint64, size int) [][]byte {
 	for i := range order {
 		order[i] = int32(i)
 	}
-	slices.SortFunc(order, func(a, b int32) int {
-		if addrs[a] < addrs[b] {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(order, func(a, b int32) int { return cmp.Compare(addrs[a], addrs[b]) })
 	var rs []memory.Range
 	var firsts []int // of the structs of each range, in order
 	for i := 0; i < len(order); {

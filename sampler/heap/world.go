@@ -2,6 +2,7 @@ package heap
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
@@ -19,7 +20,6 @@ type goroutine struct {
 	sp, pc, lr uint64 // where it is parked
 	sysSP      uint64
 	sysPC      uint64
-	m          uint64
 	waiting    uint64
 	raw        []byte   // its runtime.g
 	used       uint64   // where the used part of its stack begins
@@ -50,7 +50,6 @@ type world struct {
 	channels map[uint64][]byte
 	inQueue  map[uint64]bool // sudogs
 	loose    [][]uint64      // words of system stacks and registers
-	stacks   int             // bytes of stacks
 	rest     []memory.Range
 	doubts   []string
 	sps      map[uint64]uint64 // stack pointers of threads, by g
@@ -59,7 +58,7 @@ type world struct {
 
 // A mRecord is a runtime.m.
 type mRecord struct {
-	addr, curg, p      uint64
+	curg, p            uint64
 	systemLo, systemHi uint64 // stack of the system
 	signalLo, signalHi uint64
 }
@@ -76,12 +75,9 @@ const (
 
 // doubt takes note of a reason why nothing can be claimed.
 func (w *world) doubt(why string) {
-	for _, d := range w.doubts {
-		if d == why {
-			return
-		}
+	if !slices.Contains(w.doubts, why) {
+		w.doubts = append(w.doubts, why)
 	}
-	w.doubts = append(w.doubts, why)
 }
 
 var errGoroutines = errors.New("reading the heap: the list of goroutines can't be read")
@@ -107,7 +103,7 @@ func (x *Examination) readWorld(c copier, threads []Thread, lazy bool) (*world, 
 			w.doubt("a goroutine can't be read")
 			continue
 		}
-		if g.decode(b, at, x.reasons) {
+		if g.decode(b, at, x.Reasons) {
 			w.gs = append(w.gs, g)
 		}
 	}
@@ -132,8 +128,7 @@ func (g *goroutine) decode(b []byte, at *layout.G, reasons []goruntime.WaitReaso
 	g.id, g.seq = int64(field(at.Goid)), b[at.TrackingSeq]
 	g.lo, g.hi = field(at.StackLo), field(at.StackHi)
 	g.sp, g.pc, g.lr = field(at.SchedSP), field(at.SchedPC), field(at.SchedLR)
-	g.sysSP, g.sysPC, g.m, g.waiting = field(at.SyscallSP), field(at.SyscallPC), field(at.M),
-		field(at.Waiting)
+	g.sysSP, g.sysPC, g.waiting = field(at.SyscallSP), field(at.SyscallPC), field(at.Waiting)
 	if r := int(b[at.WaitReason]); r < len(reasons) && g.waits() {
 		g.reason = reasons[r]
 	}
@@ -159,10 +154,10 @@ func (x *Examination) readThreads(c copier, w *world) {
 			w.doubt("a thread of the runtime can't be read")
 			return
 		}
-		m := mRecord{addr: at, curg: word(b, int(l.CurG)), p: word(b, int(l.P))}
+		m := mRecord{curg: word(b, int(l.CurG)), p: word(b, int(l.P))}
 		m.systemLo, m.systemHi = bounds(word(b, int(l.G0)))
 		m.signalLo, m.signalHi = bounds(word(b, int(l.ProcID)+goruntime.MGSignalAfterProcID))
-		w.byThread[x.outer(int(word(b, int(l.ProcID))))] = m
+		w.byThread[x.Outer(int(word(b, int(l.ProcID))))] = m
 		at = word(b, int(l.AllLink))
 	}
 }
@@ -210,20 +205,16 @@ func (x *Examination) readLoose(c copier, lo, hi uint64) []uint64 {
 	return wordsOf(r[0].Buf)
 }
 
+// idleFunctions are those in which a thread waits for work.
+var idleFunctions = []string{"runtime.futex", "runtime.usleep", "runtime.epollwait",
+	"runtime.osyield", "internal/runtime/syscall.Syscall6",
+	"internal/runtime/syscall/linux.Syscall6", "runtime/internal/syscall.Syscall6"}
+
 // isIdle reports whether a thread that is at an address on its system stack
 // waits for work.
 func (x *Examination) isIdle(pc uint64) bool {
 	f, ok := x.bin.Table.Func(pc)
-	if !ok {
-		return false
-	}
-	switch f.Name() {
-	case "runtime.futex", "runtime.usleep", "runtime.epollwait", "runtime.osyield",
-		"internal/runtime/syscall.Syscall6", "internal/runtime/syscall/linux.Syscall6",
-		"runtime/internal/syscall.Syscall6":
-		return true
-	}
-	return false
+	return ok && slices.Contains(idleFunctions, f.Name())
 }
 
 // inGo reports whether an address is in Go code.
@@ -259,7 +250,6 @@ func (x *Examination) readStacks(c copier, w *world, lazy bool) {
 			continue
 		}
 		n := int(g.hi-g.used) &^ 7
-		w.stacks += n
 		g.stack = c.arena.Get(n)
 		r := memory.Range{Addr: g.used, Buf: g.stack}
 		if lazy && g.waits() && mayBeCandidate(g.reason) {

@@ -222,9 +222,7 @@ func (s *Set) Measure(sink sampledata.Sink) error {
 			continue
 		}
 		o := &s.sources[i]
-		if err := s.measure(o, sink); err != nil {
-			failed = errors.Join(failed, err)
-		}
+		failed = errors.Join(failed, s.measure(o, sink))
 		now := time.Since(s.began)
 		o.took, o.lastTook = min(now-from, o.lastTook), now-from
 		s.due[i], from = begin+o.pause(), now
@@ -247,9 +245,7 @@ func (s *Set) measure(o *openSource, sink sampledata.Sink) (err error) {
 			to.before = v
 		}
 	}
-	if o.unreported != nil {
-		err, o.unreported = errors.Join(err, o.unreported), nil
-	}
+	err, o.unreported = errors.Join(err, o.unreported), nil
 	return err
 }
 

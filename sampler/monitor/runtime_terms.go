@@ -1,6 +1,7 @@
 package monitor
 
 import (
+	"bytes"
 	"encoding/binary"
 	"slices"
 
@@ -190,12 +191,8 @@ func (r *runtimeReader) heapStatsSettled() bool {
 		return true
 	}
 	written := layout.Offset(binary.LittleEndian.Uint32(p.copy[m.HeapStatsGen-p.from:]) % 3)
-	for _, b := range p.copy[m.HeapStats-p.from:][(written+1)%3*size:][:size] {
-		if b != 0 {
-			return false
-		}
-	}
-	return true
+	next := p.copy[m.HeapStats-p.from:][(written+1)%3*size:][:size]
+	return len(bytes.TrimLeft(next, "\x00")) == 0
 }
 
 // objects is the number of large, small and tiny objects. Small ones are

@@ -114,9 +114,7 @@ func (r *variableReader) Monitors() []sampledata.Monitor { return r.monitors }
 func (r *variableReader) Read(values []sampledata.Value) ([]sampledata.Value, error) {
 	r.found = r.reader.Read(r.found[:0], r.process.ReadRanges)
 	from := len(values)
-	for range r.monitors {
-		values = append(values, sampledata.Value{})
-	}
+	values = append(values, make([]sampledata.Value, len(r.monitors))...)
 	for k, i := range r.places {
 		values[from+i] = r.found[k]
 	}
