@@ -576,6 +576,24 @@ func TestReadSilentPage(t *testing.T) {
 	}
 }
 
+// The pages of a program that has ended are gone: nobody is asked for them.
+func TestReadOfEnded(t *testing.T) {
+	g := start(t, "spin")
+	p := open(t, g)
+	p.mappings.renew(p)
+	p.mappings.next = time.Now().Add(time.Hour)
+	g.Process.Kill()
+	g.Process.Wait()
+	for _, m := range *p.mappings.list.Load() {
+		if err := p.Read(m.start, make([]byte, 8)); err == nil || errors.Is(err, errUnanswered) {
+			t.Errorf("reading a mapping of kind %d: %v", m.kind, err)
+		}
+	}
+	if n := p.Unanswered(); n != 0 {
+		t.Errorf("%d reads count as unanswered", n)
+	}
+}
+
 // If a read in a halt never returns, the kernel ends the sampler, and so lets the program go.
 func TestStuckHalt(t *testing.T) {
 	target, page := startSilent(t, "userfaultfd")

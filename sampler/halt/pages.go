@@ -98,12 +98,25 @@ func (p *Process) readAbsent(addr uint64, b []byte) (n int, err error) {
 		}
 		piece := b[n:min(len(b), n+int(min(m.end-at, 1<<30)))]
 		got := p.readMapped(m.kind, at, piece)
-		if n += got; got < len(piece) {
+		n += got
+		switch {
+		case got == len(piece):
+		case p.hasMemory():
 			p.unanswered.Add(1)
 			return n, errUnanswered
+		default:
+			return n, nil
 		}
 	}
 	return n, nil
+}
+
+// hasMemory reports whether the process has not ended, nor executed another
+// program. Until then, the read of an address that is not mapped is an error.
+func (p *Process) hasMemory() bool {
+	var b [1]byte
+	_, err := p.mem.ReadAt(b[:], 0)
+	return err != nil
 }
 
 // readMapped reads memory of one mapping.
