@@ -6,7 +6,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -15,37 +14,10 @@ import (
 // process. It is a thousand times as long as the longest halts.
 var longestHalt = 10 * time.Second
 
-// A guard is a timer of the kernel that kills this process. If a read in a
-// halt never returns, nothing else can let the program
-// go: only the tracing thread may detach from it, and that thread waits. Even Go's scheduler may wait for it.
-type guard struct {
-	timer int32
-	works bool
-}
-
-func newGuard() *guard {
-	g := &guard{}
-	ev := sigevent{signal: int32(unix.SIGKILL)}
-	_, _, e := unix.RawSyscall(unix.SYS_TIMER_CREATE, unix.CLOCK_MONOTONIC,
-		uintptr(unsafe.Pointer(&ev)), uintptr(unsafe.Pointer(&g.timer)))
-	g.works = e == 0
-	return g
-}
-
-// set makes the kernel kill this process after a while; 0: no more.
-func (g *guard) set(after time.Duration) {
-	if g.works {
-		its := [2]unix.Timespec{1: unix.NsecToTimespec(int64(after))}
-		unix.RawSyscall6(unix.SYS_TIMER_SETTIME, uintptr(g.timer), 0, uintptr(unsafe.Pointer(&its)),
-			0, 0, 0)
-	}
-}
-
-func (g *guard) close() {
-	if g.works {
-		unix.RawSyscall(unix.SYS_TIMER_DELETE, uintptr(g.timer), 0, 0)
-	}
-}
+// newGuard returns a timer that kills this process. If a read in a halt never
+// returns, nothing else can let the program go: only the tracing thread may
+// detach from it, and that thread waits. Even Go's scheduler may wait for it.
+func newGuard() timer { return newTimer(sigevent{signal: int32(unix.SIGKILL)}) }
 
 // opened has the processes that are open, each with true.
 var opened sync.Map

@@ -339,8 +339,8 @@ func (h *Halted) awaitLate(limit time.Duration, late func(Thread)) (stood time.D
 	if !h.hasLate() {
 		return 0, nil
 	}
-	w.alarm.interrupts(alarmEvery)
-	defer w.alarm.interrupts(0)
+	w.alarm.set(alarmEvery, alarmEvery)
+	defer w.alarm.set(0, 0)
 	told := false
 	for begin := time.Now(); ; {
 		polled := time.Now()
@@ -423,12 +423,12 @@ func (w *worker) halt(p *Process, at time.Time, f func(*Halted) error) (halt Hal
 		t.wanted, t.fetched, t.late = false, false, false
 	}
 	w.sleepUntil(at)
-	w.guard.set(longestHalt)
+	w.guard.set(longestHalt, 0)
 	p.halting.Store(true)
 	err = f(h)
 	w.detachStopped()
 	p.halting.Store(false)
-	w.guard.set(0)
+	w.guard.set(0, 0)
 	if !h.begin.IsZero() {
 		halt.Took = time.Since(h.begin)
 	}

@@ -48,14 +48,14 @@ func TestAlarm(t *testing.T) {
 	if !a.works {
 		t.Fatal("there is no alarm")
 	}
-	a.interrupts(time.Millisecond)
+	a.set(time.Millisecond, time.Millisecond)
 	for range 2 {
 		var in siginfo
 		if err := waitid(child.Process.Pid, &in, unix.WEXITED); err != unix.EINTR {
 			t.Fatalf("waiting for a child that goes on: %v, want %v", err, unix.EINTR)
 		}
 	}
-	a.interrupts(0)
+	a.set(0, 0)
 	if err := child.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}

@@ -23,8 +23,8 @@ type worker struct {
 	priority *priority
 	stats    statFiles
 	reaper   reaper
-	alarm    *alarm
-	guard    *guard
+	alarm    timer  // interrupts system calls that last long
+	guard    timer  // kills this process
 	halted   Halted // reused by every halt
 	pinned   bool
 

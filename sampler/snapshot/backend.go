@@ -338,7 +338,7 @@ func (b *Backend) order() order {
 	waiting, holding := finder.SeenAtHalt()
 	return order{
 		goroutines: [5][]int32{b.survey.moving, b.survey.runnable, waiting, holding,
-			b.survey.moved}, extra: finder,
+			b.survey.moved}, finder: finder,
 		partial: b.survey.left > 0,
 	}
 }

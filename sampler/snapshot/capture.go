@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/sampler/halt"
+	"github.com/cpprof/cpprof/sampler/holders"
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
@@ -24,15 +25,8 @@ const (
 type order struct {
 	// slots that the halt must see; if there are too many, the last lists are cut
 	goroutines [5][]int32
-	extra      extraReader
-	partial    bool // the survey has left goroutines out
-}
-
-// An extraReader has the ranges that a halt reads on behalf of another
-// package: the first ones, and then others that depend on those.
-type extraReader interface {
-	FirstReads() []memory.Range
-	SecondReads() []memory.Range
+	finder     *holders.Finder // has ranges to read, and then others that depend on those
+	partial    bool            // the survey has left goroutines out
 }
 
 // A capture is the second phase of a sample: in the halt, it copies what must
@@ -139,7 +133,7 @@ func (c *capture) copyThreads() {
 		}
 	}
 	c.addHeads(0)
-	c.batch.addAll(c.order.extra.FirstReads())
+	c.batch.addAll(c.order.finder.FirstReads())
 	c.batch.read(c.r)
 	for i := range c.processors.list {
 		p := &c.processors.list[i]
@@ -230,7 +224,7 @@ func (c *capture) copyQueues() {
 	}
 	c.addSystemStacks()
 	c.addHeads(from)
-	c.batch.addAll(c.order.extra.SecondReads())
+	c.batch.addAll(c.order.finder.SecondReads())
 	c.batch.read(c.r)
 	c.decodeHeads(from)
 	c.copyGlobalQueue()
