@@ -116,19 +116,13 @@ func (f *family) mayGrow() bool {
 // findNew returns the processes that did not exist at the previous call, oldest
 // first, and forgets those that have ended.
 func (f *family) findNew() []processStat {
-	dir, err := os.Open("/proc")
+	pids, err := allProcesses()
 	if err != nil {
 		return nil
 	}
-	defer dir.Close()
-	names, _ := dir.Readdirnames(-1)
-	there := make(map[int]bool, len(names))
+	there := make(map[int]bool, len(pids))
 	var fresh []processStat
-	for _, name := range names {
-		pid, err := strconv.Atoi(name)
-		if err != nil {
-			continue
-		}
+	for _, pid := range pids {
 		there[pid] = true
 		if f.members[pid] != nil || f.strangers[pid] {
 			continue
@@ -137,16 +131,8 @@ func (f *family) findNew() []processStat {
 			fresh = append(fresh, s)
 		}
 	}
-	for pid := range f.members {
-		if !there[pid] {
-			delete(f.members, pid)
-		}
-	}
-	for pid := range f.strangers {
-		if !there[pid] {
-			delete(f.strangers, pid)
-		}
-	}
+	maps.DeleteFunc(f.members, func(pid int, _ *member) bool { return !there[pid] })
+	maps.DeleteFunc(f.strangers, func(pid int, _ bool) bool { return !there[pid] })
 	slices.SortFunc(fresh, processStat.compare)
 	return fresh
 }

@@ -12,21 +12,14 @@ import (
 // may halt, by their pid. It leaves out other users' programs, programs that a
 // debugger holds, the Go toolchain's, and this process itself. It touches none.
 func Running() []*Process {
-	dir, err := os.Open("/proc")
+	pids, err := allProcesses()
 	if err != nil {
 		return nil
 	}
-	defer dir.Close()
-	names, _ := dir.Readdirnames(-1)
+	pids = slices.DeleteFunc(pids, func(pid int) bool { return pid == os.Getpid() })
 	kinds := map[image]programKind{}
-	var pids []int
 	asked := map[uint64]bool{} // file systems: all at once
-	for _, name := range names {
-		pid, err := strconv.Atoi(name)
-		if err != nil || pid == os.Getpid() {
-			continue
-		}
-		pids = append(pids, pid)
+	for _, pid := range pids {
 		if i, err := imageOf(executableOf(pid, "")); err == nil && !asked[i.device] {
 			asked[i.device] = true
 			_, _ = ask(pid)
@@ -40,6 +33,22 @@ func Running() []*Process {
 	}
 	slices.SortFunc(list, func(a, b *Process) int { return a.PID - b.PID })
 	return list
+}
+
+// allProcesses returns the pids of this system.
+func allProcesses() (pids []int, err error) {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids, nil
 }
 
 // runningGo returns the process of a pid if it runs a Go program, or nil. kinds

@@ -61,13 +61,12 @@ func start[T any](a *app, w window, what string, work func() (T, error), then fu
 
 // tick updates the progress line until a job's work is done.
 func (a *app) tick(done <-chan struct{}) {
-	ticker := time.NewTicker(progressTick)
-	defer ticker.Stop()
+	ticks := time.Tick(progressTick)
 	for {
 		select {
 		case <-done:
 			return
-		case <-ticker.C:
+		case <-ticks:
 			a.post(func() {})
 		}
 	}

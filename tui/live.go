@@ -40,8 +40,7 @@ type growth struct {
 
 // watch shows a live recording as it grows, until it ends or ctx is done.
 func (g *growth) watch(ctx context.Context) {
-	ticker := time.NewTicker(renewal)
-	defer ticker.Stop()
+	ticks := time.Tick(renewal)
 	for {
 		select {
 		case <-ctx.Done():
@@ -49,7 +48,7 @@ func (g *growth) watch(ctx context.Context) {
 		case <-g.Ended:
 			g.a.post(g.conclude)
 			return
-		case <-ticker.C:
+		case <-ticks:
 			g.a.post(g.renew)
 		}
 	}

@@ -214,15 +214,14 @@ func (f *probeFlags) watch(ctx context.Context, t terminal, g *growing, set *pro
 		_, _ = io.WriteString(t.out, enterScreen)
 		defer io.WriteString(t.out, leaveScreen)
 	}
-	ticks := time.NewTicker(time.Second)
-	defer ticks.Stop()
+	ticks := time.Tick(time.Second)
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-g.ended:
 			return
-		case <-ticks.C:
+		case <-ticks:
 		}
 		if !live {
 			continue

@@ -180,8 +180,7 @@ func (f *topFlags) show(ctx context.Context, t terminal, feed *sampler.Feed, s *
 	if err := screen.draw([]string{"sampling " + s.path + " ..."}); err != nil {
 		return err
 	}
-	tick := time.NewTicker(f.interval)
-	defer tick.Stop()
+	ticks := time.Tick(f.interval)
 	for shown := 0; f.count == 0 || shown < f.count; {
 		select {
 		case <-ctx.Done():
@@ -195,7 +194,7 @@ func (f *topFlags) show(ctx context.Context, t terminal, feed *sampler.Feed, s *
 				return err
 			}
 			continue
-		case <-tick.C:
+		case <-ticks:
 		}
 		r := feed.Recording()
 		if r.Samples.Len() == 0 {

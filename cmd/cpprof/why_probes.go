@@ -82,15 +82,14 @@ func (f *whyFlags) startProbes(t terminal, program *probe.Program, target target
 
 // awaitCalls waits until a set has measured enough.
 func awaitCalls(ctx context.Context, g *growing, set *probe.Set) {
-	ticks := time.NewTicker(100 * time.Millisecond)
-	defer ticks.Stop()
+	ticks := time.Tick(100 * time.Millisecond)
 	for began := time.Now(); time.Since(began) < maxProbing; {
 		select {
 		case <-ctx.Done():
 			return
 		case <-g.ended:
 			return
-		case <-ticks.C:
+		case <-ticks:
 		}
 		waits := slices.ContainsFunc(set.Results(), func(p sampledata.Probe) bool {
 			measured := p.Returned

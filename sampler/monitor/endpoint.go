@@ -114,13 +114,12 @@ func (r *endpointReader) Close() error {
 
 func (r *endpointReader) keepScraping(ctx context.Context) {
 	defer close(r.over)
-	ticker := time.NewTicker(endpointEvery)
-	defer ticker.Stop()
+	ticks := time.Tick(endpointEvery)
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-ticker.C:
+		case <-ticks:
 		}
 		if err := r.scrape(ctx); err != nil && ctx.Err() == nil {
 			r.mu.Lock()

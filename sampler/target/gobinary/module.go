@@ -50,17 +50,26 @@ func tableCandidates(im *image) []uint64 {
 	}
 	var at []uint64
 	for _, p := range im.elf.Progs {
-		if p.Type != elf.PT_LOAD || p.Flags&elf.PF_X != 0 || p.Filesz > maxPart {
-			continue
+		if p.Flags&elf.PF_X == 0 {
+			at = appendWords(at, p, pclntab.IsHeader)
 		}
-		b, err := readFull(p, 0, p.Filesz)
-		if err != nil {
-			continue
-		}
-		for i := 0; i+8 <= len(b); i += 8 {
-			if pclntab.IsHeader(b[i:]) {
-				at = append(at, p.Vaddr+uint64(i))
-			}
+	}
+	return at
+}
+
+// appendWords appends the addresses of the words of a loaded segment that
+// are wanted. wanted gets the bytes from a word on.
+func appendWords(at []uint64, p *elf.Prog, wanted func([]byte) bool) []uint64 {
+	if p.Type != elf.PT_LOAD || p.Filesz > maxPart {
+		return at
+	}
+	b, err := readFull(p, 0, p.Filesz)
+	if err != nil {
+		return at
+	}
+	for i := 0; i+8 <= len(b); i += 8 {
+		if wanted(b[i:]) {
+			at = append(at, p.Vaddr+uint64(i))
 		}
 	}
 	return at
@@ -125,17 +134,9 @@ func moduleCandidates(im *image, table uint64) []uint64 {
 		}
 	}
 	for _, p := range im.elf.Progs {
-		if p.Type != elf.PT_LOAD || p.Flags&elf.PF_W == 0 || p.Filesz > maxPart || len(at) > 0 {
-			continue
-		}
-		b, err := readFull(p, 0, p.Filesz)
-		if err != nil {
-			continue
-		}
-		for i := 0; i+8 <= len(b); i += 8 {
-			if binary.LittleEndian.Uint64(b[i:]) == table {
-				at = append(at, p.Vaddr+uint64(i))
-			}
+		if p.Flags&elf.PF_W != 0 && len(at) == 0 {
+			at = appendWords(at, p,
+				func(b []byte) bool { return binary.LittleEndian.Uint64(b) == table })
 		}
 	}
 	return at
