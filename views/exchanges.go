@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/cpprof/cpprof/sampledata"
 )
@@ -19,12 +20,17 @@ const (
 	request             // waiting for work
 )
 
+// clients begin the names of the standard library's functions below which each
+// read is an answer: what they ask is often too short for the samples.
+var clients = []string{"database/sql.", "net.(*Resolver).", "net/smtp.(*Client).",
+	"crypto/tls.(*Conn).clientHandshake"}
+
 // A lineUse counts what was seen below one line of a function.
 type lineUse struct{ reads, writes int32 }
 
 // findExchanges finds out what each read means, by node. The innermost
 // function of the program decides that reads in one line and writes in
-// another.
+// another, or else a client of the standard library.
 func (h *homes) findExchanges() {
 	nodes := h.d.r.Nodes
 	uses := h.lineUses()
@@ -44,6 +50,12 @@ func (h *homes) findExchanges() {
 		}
 		if e == noExchange && parent != sampledata.NoStack {
 			e = h.exchanges[parent]
+		}
+		begins := func(client string) bool {
+			return strings.HasPrefix(h.d.name(sampledata.NodeID(n)), client)
+		}
+		if e == noExchange && slices.ContainsFunc(clients, begins) {
+			e = answer
 		}
 		h.exchanges[n] = e
 	}

@@ -249,6 +249,28 @@ func TestShortPhase(t *testing.T) {
 	}
 }
 
+// What a driver of database/sql reads is an answer, also if no sample saw it ask, and if a timer drives the goroutines.
+func TestAnswersOfADatabase(t *testing.T) {
+	for client, found := range map[string]int{"database/sql.(*DB).Query": 1, "main.(*hub).Query": 0} {
+		s := newScene()
+		all := s.spawn(8, "main.worker")
+		for i := range 80 {
+			states := map[sampledata.GoroutineID]sampledata.State{}
+			for j, g := range all {
+				states[g] = s.at(sleeps, "main.worker")
+				if (i/3+j)%3 == 0 {
+					states[g] = s.at(reads, "main.worker", "main.load", client, "example.com/pq/lib.(*conn).recv", "net.(*conn).Read")
+				}
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		if len(a.Findings) != found || found > 0 && a.Findings[0].Kind != IOKind {
+			t.Errorf("%s: %s: %+v", client, a.State, a.Findings)
+		}
+	}
+}
+
 // Nothing is guessed from few samples.
 func TestTooFewSamples(t *testing.T) {
 	s := newScene()

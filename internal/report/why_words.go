@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -154,7 +155,7 @@ func slowText(s *why.SlowCalls) string {
 	}
 	again := ""
 	if s.Period > 0 {
-		again = "; it happens every " + span(s.Period)
+		again = "; it happens " + roughly(s.Period)
 	}
 	some := sharePercent(s.Share)
 	if s.Source == calls.Samples { // most short calls are not seen
@@ -351,7 +352,7 @@ func whenText(f *why.Finding, from, to time.Duration) string {
 		}
 	}
 	if f.When.Period > 0 {
-		text += fmt.Sprintf("; it comes and goes every %s", span(f.When.Period))
+		text += "; it comes and goes " + roughly(f.When.Period)
 	}
 	if f.When.Collecting {
 		text += "; mostly while garbage is collected"
@@ -360,6 +361,13 @@ func whenText(f *why.Finding, from, to time.Duration) string {
 		text += fmt.Sprintf("; it goes with %s (r = %.2f)", c.Monitor, c.R)
 	}
 	return text
+}
+
+// roughly formats the time between two events with two digits: samples don't
+// tell when exactly each is.
+func roughly(d time.Duration) string {
+	exact, _ := strconv.ParseFloat(fmt.Sprintf("%.1e", float64(d)), 64)
+	return "about every " + brief(time.Duration(exact))
 }
 
 func spanText(from, to time.Duration) string {

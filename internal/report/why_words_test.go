@@ -3,6 +3,7 @@ package report
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/why"
@@ -35,6 +36,20 @@ func TestSentences(t *testing.T) {
 		c.f.Class, c.f.Alive, c.f.Count, c.f.Share = "go:main.f", 4, 4, share
 		if got := Sentence(&c.f); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+// A period has the digits that samples tell.
+func TestPeriodWords(t *testing.T) {
+	for period, want := range map[time.Duration]string{
+		283_930_123:               "all the time, 0.0 to 4.0 s; it comes and goes about every 280ms",
+		2_049_000_000:             "all the time, 0.0 to 4.0 s; it comes and goes about every 2s",
+		39_990 * time.Microsecond: "all the time, 0.0 to 4.0 s; it comes and goes about every 40ms",
+	} {
+		f := &why.Finding{When: why.When{Always: true, Period: period}}
+		if got := whenText(f, 0, 4*time.Second); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }
