@@ -134,8 +134,13 @@ func (a *searched) slowCalls(t *calls.Table) (*Finding, error) {
 }
 
 // fewSlow notes a function with some calls that are slow, and make most of the
-// time in it, but too few to say why.
+// time in it, but too few to say why. What was not timed, and may wait for
+// work, such as the goroutine of a timer, is not slow.
 func (a *searched) fewSlow(t *calls.Table) {
+	rests := func(h Hypothesis) bool { return h.Note == forWork && h.Where == t.Function }
+	if t.Source == calls.Samples && slices.ContainsFunc(a.Hypotheses, rests) {
+		return
+	}
 	usual, bound := usualCalls(t)
 	slow, all, n, least := time.Duration(0), time.Duration(0), 0, time.Duration(0)
 	for i := range t.Calls {

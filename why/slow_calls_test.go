@@ -2,6 +2,7 @@ package why
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -85,6 +86,34 @@ func TestPeriod(t *testing.T) {
 	} {
 		if got := period(c.times, s); got < c.want-s/5 || got > c.want+s/5 || (got == 0) != (c.want == 0) {
 			t.Errorf("%v have the period %v, want %v", c.times, got, c.want)
+		}
+	}
+}
+
+// Goroutines of which each waits for one thing, as those of timers do, are no slow calls.
+func TestTimersAreNoSlowCalls(t *testing.T) {
+	for _, inner := range []string{"", "main.load"} {
+		s := newScene()
+		var one sampledata.GoroutineID
+		left := 0 // samples until it ends
+		for i := range 90 {
+			if left--; left <= 0 {
+				if i > 0 {
+					s.gone = append(s.gone, one)
+				}
+				one, left = s.spawn(1, "main.start.func1")[0], 1
+				if len(s.goroutines)%3 == 0 {
+					left = 10
+				}
+			}
+			state := s.at(sampledata.State{Run: sampledata.Waiting, Reason: "select"}, "main.start.func1")
+			if inner != "" || i%7 == 0 {
+				state = s.at(runs, strings.Fields("main.start.func1 "+inner)...)
+			}
+			s.sample(t, map[sampledata.GoroutineID]sampledata.State{one: state})
+		}
+		if a := s.find(t); (a.Few != nil) != (inner != "") {
+			t.Errorf("%q: %s: few slow calls %+v", inner, a.State, a.Few)
 		}
 	}
 }

@@ -70,6 +70,9 @@ func (s *searcher) waitKey(at *situation) (waitKey, bool) {
 	return waitKey{kind, s.e.places.at(at.state.Stack)}, ok
 }
 
+// forWork is the note of waits that are no evidence that something is slow.
+const forWork = "it may wait for work"
+
 // resting returns why goroutines of a class that wait are not slow, or "".
 func (s *searcher) resting(f *Finding, class int32) string {
 	c := &s.e.classes[class]
@@ -85,7 +88,7 @@ func (s *searcher) resting(f *Finding, class int32) string {
 	case f.Kind == IOKind && reads && readsRequests(f.Where.Path):
 		return "it may wait for requests"
 	case outside && reads && s.isLoop(class, f.Where.Function):
-		return "it may wait for work"
+		return forWork
 	case f.Kind == IOKind && alone:
 		return "it is one goroutine, and nobody is known to wait for it"
 	}
@@ -230,7 +233,7 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 	}
 	receives := views.WaitingFor(f.Reason) != views.Sending
 	if receives && own < 0.5 && !s.asks(f.Where.Library) && s.isLoop(class, f.Where.Function) {
-		return "it may wait for work"
+		return forWork
 	}
 	if len(f.Causes) == 0 {
 		side := Sending
