@@ -404,7 +404,7 @@ func TestProbableLeak(t *testing.T) {
 // How much is allocated is known from the runtime's counters, and where from the samples.
 func TestAllocationByCounters(t *testing.T) {
 	s := newScene()
-	all := s.spawn(2, "main.parser")
+	all, sweeper := s.spawn(2, "main.parser"), s.spawn(1, "runtime.bgsweep")[0]
 	counter := func(name string) sampledata.MonitorID {
 		return s.Monitor(sampledata.Monitor{Name: name, Layer: sampledata.Runtime, Kind: sampledata.Counter})
 	}
@@ -418,6 +418,7 @@ func TestAllocationByCounters(t *testing.T) {
 		}
 		s.sample(t, map[sampledata.GoroutineID]sampledata.State{
 			all[0]: s.at(runs, "main.parser", in, "runtime.mallocgc"), all[1]: s.at(idles, "main.parser"),
+			sweeper: s.at(runs, "runtime.bgsweep", "runtime.sweepone"),
 		})
 	}
 	a := s.find(t)
@@ -430,6 +431,9 @@ func TestAllocationByCounters(t *testing.T) {
 	}
 	if len(g.Sites) != 2 || g.Sites[0].Name != "main.parse" || g.Sites[0].Share < 0.6 || g.Sites[1].Name != "main.split" {
 		t.Errorf("sites %+v", g.Sites)
+	}
+	if parts := a.Findings[0].Parts; len(parts) != 2 || parts[0].Name != "allocating" || parts[1].Name != "the collector" {
+		t.Errorf("it is %+v", parts)
 	}
 }
 

@@ -53,8 +53,8 @@ func (s *searcher) allocation() *candidate {
 			continue
 		}
 		stack := at.state.Stack
-		switch {
-		case s.e.classes[at.class].collector:
+		switch c := &s.e.classes[at.class]; {
+		case c.collector || c.runtimes && s.kinds.on(stack, gcKind): // workers, and the sweeper
 			kinds["the collector"] += at.weight
 			continue
 		case !at.usesCPU():
