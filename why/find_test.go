@@ -271,6 +271,31 @@ func TestAnswersOfADatabase(t *testing.T) {
 	}
 }
 
+// Who reads in a loop from what is no connection may wait for requests; who reads in a step of its work waits for an answer.
+func TestReadersOfChannels(t *testing.T) {
+	for stack, found := range map[string]int{
+		"main.readLoop quic.(*Stream).Read": 0,
+		"main.worker quic.(*Stream).Read":   1,
+		"main.readLoop quic.(*Pool).Get":    1,
+	} {
+		s := newScene()
+		readers := s.spawn(2, strings.Fields(stack)[0])
+		for i := range 80 {
+			states := map[sampledata.GoroutineID]sampledata.State{}
+			for j, g := range readers {
+				states[g] = s.at(idles, strings.Fields(stack)...)
+				if (i+j)%8 == 0 {
+					states[g] = s.at(runs, strings.Fields(stack)[0], "main.handle")
+				}
+			}
+			s.sample(t, states)
+		}
+		if a := s.find(t); len(a.Findings) != found {
+			t.Errorf("%s: %s: %+v", stack, a.State, a.Findings)
+		}
+	}
+}
+
 // Nothing is guessed from few samples.
 func TestTooFewSamples(t *testing.T) {
 	s := newScene()

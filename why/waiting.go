@@ -216,6 +216,19 @@ func (s *searcher) isLoop(class int32, function string) bool {
 	return within >= 0.99*s.e.classes[class].life
 }
 
+// receiving matches the names of functions that read from what need not be a
+// connection, such as a stream of several over one.
+var receiving = regexp.MustCompile(`(?i)^(read|recv|receive|accept)`)
+
+// isReader reports whether goroutines of a class that wait in such a function
+// live on, and probably wait for requests.
+func (s *searcher) isReader(class int32, f *Finding) bool {
+	path := f.Where.Path
+	name := f.Where.Function[strings.LastIndexByte(f.Where.Function, '.')+1:]
+	return receiving.MatchString(name) && s.e.classes[class].ended == 0 &&
+		len(path) > 0 && views.IsOwn(path[0]) && readsRequests(path)
+}
+
 // refineWait finds out what the goroutines do that others wait for.
 func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool) (note string) {
 	f.Causes = slices.DeleteFunc(s.e.blame(of), func(c Cause) bool { return c.unlikely(f) })
@@ -232,7 +245,7 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 		return working(f.Causes)
 	}
 	receives := views.WaitingFor(f.Reason) != views.Sending
-	if receives && own < 0.5 && !s.asks(f.Where.Library) && s.isLoop(class, f.Where.Function) {
+	if receives && own < 0.5 && !s.asks(f.Where.Library) && (s.isLoop(class, f.Where.Function) || s.isReader(class, f)) {
 		return forWork
 	}
 	if len(f.Causes) == 0 {
