@@ -121,10 +121,8 @@ func Info(w io.Writer, path string, r *sampledata.Recording) error {
 		return dumpInfo(w, path, r)
 	}
 	h, s := r.Header, r.Stats()
-	b := new(strings.Builder)
-	line := func(name, format string, args ...any) {
-		termtext.Fprintf(b, "%-11s %s\n", name, fmt.Sprintf(format, args...))
-	}
+	var b infoText
+	line := b.line
 	line("recording", "%s", termtext.Printable(path))
 	line("target", "%s", termtext.Printable(strings.Join(h.Command, " ")))
 	line("", "pid %d, %s, %s/%s, GOMAXPROCS %d", h.PID, termtext.Printable(h.GoVersion),
@@ -161,12 +159,22 @@ func Info(w io.Writer, path string, r *sampledata.Recording) error {
 		line(title, "%s", text)
 		title = ""
 	}
-	if len(r.Warnings) == 0 && len(a.Deadlocks) == 0 {
-		line("warnings", "none")
+	return b.write(w, Deadlocks(path, a.Deadlocks)+Warnings(r.Warnings))
+}
+
+// An infoText is a list of lines with names.
+type infoText struct{ strings.Builder }
+
+func (b *infoText) line(name, format string, args ...any) {
+	termtext.Fprintf(b, "%-11s %s\n", name, fmt.Sprintf(format, args...))
+}
+
+// write writes the lines, then the warnings.
+func (b *infoText) write(w io.Writer, warnings string) error {
+	if warnings == "" {
+		b.line("warnings", "none")
 	}
-	b.WriteString(Deadlocks(path, a.Deadlocks))
-	b.WriteString(Warnings(r.Warnings))
-	_, err = io.WriteString(w, b.String())
+	_, err := io.WriteString(w, b.String()+warnings)
 	return err
 }
 

@@ -28,26 +28,18 @@ func quantityText(q *sampledata.Quantity) string {
 // profileInfo writes what a profile counts, and the labels that its stacks have.
 func profileInfo(w io.Writer, path string, r *sampledata.Recording) error {
 	i := profileInfoOf(r)
-	b := new(strings.Builder)
-	line := func(name, format string, args ...any) {
-		termtext.Fprintf(b, "%-11s %s\n", name, fmt.Sprintf(format, args...))
-	}
-	line("profile", "%s", termtext.Printable(path))
-	line("stacks", "%d, of %s", i.Stacks, Counted(i.Functions, "function"))
+	var b infoText
+	b.line("profile", "%s", termtext.Printable(path))
+	b.line("stacks", "%d, of %s", i.Stacks, Counted(i.Functions, "function"))
 	title := "counts"
 	for _, q := range i.Counts {
-		line(title, "%s %s: %s", termtext.Printable(q.Value), termtext.Printable(q.Unit), q.Total)
+		b.line(title, "%s %s: %s", termtext.Printable(q.Value), termtext.Printable(q.Unit), q.Total)
 		title = ""
 	}
 	if len(i.Labels) > 0 {
-		line("labels", "%s", termtext.Printable(strings.Join(i.Labels, ", ")))
+		b.line("labels", "%s", termtext.Printable(strings.Join(i.Labels, ", ")))
 	}
-	if len(r.Warnings) == 0 {
-		line("warnings", "none")
-	}
-	b.WriteString(Warnings(r.Warnings))
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.write(w, Warnings(r.Warnings))
 }
 
 // profileInfoData is what is known of a profile, as data.
@@ -166,17 +158,12 @@ func seenInfo(w io.Writer, r *sampledata.Recording, lines [][2]string) error {
 	if err != nil {
 		return err
 	}
-	lines = append(lines, [2]string{"locks", LockWaits(a)})
-	if len(r.Warnings) == 0 {
-		lines = append(lines, [2]string{"warnings", "none"})
-	}
-	b := new(strings.Builder)
+	var b infoText
 	for _, l := range lines {
-		termtext.Fprintf(b, "%-11s %s\n", l[0], termtext.Text(l[1]))
+		b.line(l[0], "%s", l[1])
 	}
-	b.WriteString(Warnings(r.Warnings))
-	_, err = io.WriteString(w, b.String())
-	return err
+	b.line("locks", "%s", LockWaits(a))
+	return b.write(w, Warnings(r.Warnings))
 }
 
 // seenJSON is what InfoJSON writes of traces and dumps, for which nothing was
