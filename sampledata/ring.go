@@ -58,7 +58,7 @@ type ringPart struct {
 	*Builder
 	rec        *Recording // of a part that does not grow any more; it has no Builder
 	first      int        // number of its first sample in the ring
-	begin, end time.Duration
+	begin      time.Duration
 	took       time.Duration // to add the first sample
 	origins    []GoroutineID // by own code: the ring's
 	size, base int64         // bytes: now, and after the first sample
@@ -145,9 +145,7 @@ func (r *Ring) take(s *Sample, _ time.Duration, changes []Change) error {
 	p := r.growing(s.Time)
 	isFirst := p.tables.samples == 0
 	if r.isFull(p, s.Time) {
-		if err := r.rotate(s.Time); err != nil {
-			return err
-		}
+		r.rotate(s.Time)
 		p, isFirst = r.growing(s.Time), true
 	}
 	began := time.Now()
@@ -161,7 +159,7 @@ func (r *Ring) take(s *Sample, _ time.Duration, changes []Change) error {
 	if err := r.pass(p, s, changes, isFirst); err != nil {
 		return err
 	}
-	if p.end, p.size = s.Time, p.memory(); isFirst {
+	if p.size = p.memory(); isFirst {
 		p.base, p.took = p.size, time.Since(began)
 	}
 	return r.fit()
@@ -175,7 +173,7 @@ func (r *Ring) isFull(p *ringPart, at time.Duration) bool {
 }
 
 // rotate ends the part that grows, and begins another.
-func (r *Ring) rotate(at time.Duration) error {
+func (r *Ring) rotate(at time.Duration) {
 	p := r.growing(at)
 	p.close()
 	first := p.first + p.rec.Samples.Len()
@@ -187,7 +185,6 @@ func (r *Ring) rotate(at time.Duration) error {
 	}
 	r.forget()
 	r.parts = append(r.parts, r.newPart(first, at))
-	return nil
 }
 
 // close drops what only a growing part needs.

@@ -96,7 +96,6 @@ type Keeper struct {
 	sampledata.Sink
 	o     KeepOptions
 	ring  *sampledata.Ring
-	start time.Time
 	vigil *vigil // nil if there is no predicate
 
 	asked       chan string
@@ -113,7 +112,7 @@ type Keeper struct {
 // Keep starts a Keeper for a recording.
 func Keep(h sampledata.Header, o KeepOptions) *Keeper {
 	ring := sampledata.NewRing(h, o.Ring)
-	k := &Keeper{Sink: ring, o: o, ring: ring, start: h.Start, asked: make(chan string, 1),
+	k := &Keeper{Sink: ring, o: o, ring: ring, asked: make(chan string, 1),
 		stop: make(chan struct{}), ended: make(chan struct{})}
 	if o.When != nil {
 		k.vigil = newVigil(o.When, o.Metrics, min(o.Ring.Keep/2, longestWait))

@@ -100,7 +100,7 @@ func pearson(x, y []float64) float64 {
 	if constantValues(x) || constantValues(y) || sxx == 0 || syy == 0 {
 		return undefined
 	}
-	return finite(max(-1, min(1, sxy/math.Sqrt(sxx)/math.Sqrt(syy))))
+	return max(-1, min(1, sxy/math.Sqrt(sxx)/math.Sqrt(syy)))
 }
 
 func mean(x []float64) float64 {

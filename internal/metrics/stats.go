@@ -1,9 +1,6 @@
 package metrics
 
-import (
-	"math"
-	"slices"
-)
+import "slices"
 
 // Stats sum a metric up over the samples of a list. What can't be computed is
 // undefined, see Defined.
@@ -82,12 +79,4 @@ func ratio(over, under Column, l List) (of float64, n int) {
 		return undefined, n
 	}
 	return a / b, n
-}
-
-// finite returns x, or undefined if it is infinite.
-func finite(x float64) float64 {
-	if math.IsInf(x, 0) {
-		return undefined
-	}
-	return x
 }

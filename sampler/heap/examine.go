@@ -71,8 +71,7 @@ type Examination struct {
 type Pass struct {
 	At         time.Time
 	Took, Halt time.Duration
-	Halted     bool // all was copied in the halt
-	Scanned    int64
+	Halted     bool  // all was copied in the halt
 	Heap       int64 // bytes of spans in use
 	Early      bool  // no candidate was left before all was marked
 }
@@ -217,7 +216,7 @@ func (x *Examination) mark(ctx context.Context, c copier, w *world, r *roots, p 
 		}
 		more = x.markWeak(r) || more
 	}
-	p.Early, p.Scanned = left == 0, m.scanned-before
+	p.Early = left == 0
 	x.suspect(w)
 }
 

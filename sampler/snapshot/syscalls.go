@@ -92,7 +92,7 @@ func (y *syscalls) askOne(i int32, h *head) {
 	s.asked, s.turns, s.busy, s.late, s.verdict = y.account.number, turns{}, false, false, verdict{}
 	if s.tid != 0 {
 		s.turns = y.states.turns(s.tid)
-		s.busy = y.states.running(s.tid)
+		s.busy, _ = y.states.awake(s.tid)
 	}
 	y.asked = append(y.asked, i)
 }

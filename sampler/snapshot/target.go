@@ -104,9 +104,10 @@ func (t *target) use() error {
 			t.bin.Version, strings.Join(missing, ", "))
 	}
 	t.lay()
-	t.reasons = nil
-	if err := t.readReasons(); err != nil {
-		return err
+	var err error
+	t.reasons, err = goruntime.ReadReasons(t.Read, t.bin.Globals.WaitReasonStrings)
+	if err != nil {
+		return fmt.Errorf("the wait reasons of %s were not found where they should be (%w): use --backend delve", t.bin.Version, err)
 	}
 	return t.validate()
 }
@@ -124,14 +125,6 @@ func (t *target) lay() {
 		int(p.Runq)+8*goruntime.RunqLen)
 	s := &t.l.Sched
 	t.schedLen = int(max(s.RunqHead, s.GCWaiting)) + 8
-}
-
-// readReasons reads the runtime's wait reasons.
-func (t *target) readReasons() (err error) {
-	if t.reasons, err = goruntime.ReadReasons(t.Read, t.bin.Globals.WaitReasonStrings); err != nil {
-		return fmt.Errorf("the wait reasons of %s were not found where they should be (%w): use --backend delve", t.bin.Version, err)
-	}
-	return nil
 }
 
 // reason returns why a goroutine was last parked; without a text if that is

@@ -104,14 +104,8 @@ func (t *threadStates) read(tid, file int) []byte {
 	return t.buf[:n]
 }
 
-// running reports whether a thread is on a CPU, or ready for one, rather than
-// asleep in the kernel.
-func (t *threadStates) running(tid int) bool {
-	awake, known := t.awake(tid)
-	return awake && known
-}
-
-// awake does the same, and reports whether it is known.
+// awake reports whether a thread is on a CPU, or ready for one, rather than
+// asleep in the kernel, and whether that is known.
 func (t *threadStates) awake(tid int) (awake, known bool) {
 	b := t.read(tid, fileSyscall)
 	return bytes.HasPrefix(b, []byte("running")), len(b) > 0

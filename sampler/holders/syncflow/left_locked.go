@@ -23,8 +23,7 @@ import (
 // A function that holds the lock on all ways out takes it for its callers, and
 // one that gives back what it has not taken, too.
 type LeftLock struct {
-	PC      uint64 // of the return
-	Mode    Mode
+	PC      uint64    // of the return
 	Always  bool      // on all ways out
 	Gives   bool      // the other way round: callers have taken it
 	Address uint64    // of the lock, if the code names it; otherwise 0
@@ -63,7 +62,7 @@ func (w *flow) leftLocked() (left []LeftLock) {
 	}
 	for i, s := range exits {
 		add := func(n lockName, always, gives bool) {
-			one := LeftLock{PC: at[i], Mode: n.mode, Always: always, Gives: gives}
+			one := LeftLock{PC: at[i], Always: always, Gives: gives}
 			if n.via == 0 && n.lock != 0 && w.locate(&one, n.lock) {
 				left = append(left, one)
 			}
