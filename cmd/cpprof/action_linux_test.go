@@ -100,3 +100,26 @@ func TestAction(t *testing.T) {
 		}
 	}
 }
+
+// A command in which there is nothing to record fails only by its own status. The summary says that nothing was recorded.
+func TestActionWithoutRecording(t *testing.T) {
+	t.Parallel()
+	const nothing = "nothing was recorded\n\nThe command ended with status "
+	for _, c := range []struct{ command, failed, says string }{
+		{"true", "", nothing + "0."},
+		{"exit 7", "record 7", nothing + "7."},
+		{"kill -TERM $$", "record 143", nothing + "143."},
+		{`if true; then echo "$HOME"; fi`, "", nothing + "0."},
+		{fixture.Build(t, "lifecycle") + " exit 0 && true", "", ""}, // cpprof may just see it
+		{fixture.Build(t, "lifecycle") + " exit 3", "record 3", ""},
+	} {
+		failed, folder := runAction(t, map[string]string{"command": c.command, "against": "an-earlier.cpprof"})
+		if failed != c.failed && c.says != "" || strings.HasPrefix(failed, "record") != (c.failed != "") {
+			t.Errorf("%s: step %q failed, want %q", c.command, failed, c.failed)
+		}
+		summary, err := os.ReadFile(filepath.Join(folder, "summary"))
+		if err != nil || !strings.HasPrefix(string(summary), "### cpprof: "+c.says) {
+			t.Errorf("%s: %v: the summary is %q", c.command, err, summary)
+		}
+	}
+}
