@@ -83,7 +83,8 @@ func (e *Executable) format(path string) error {
 		return fmt.Errorf("reading executable: %w", err)
 	}
 	defer f.Close()
-	if x, err := elffile.New(f); err == nil {
+	x, refused := elffile.New(f)
+	if refused == nil {
 		e.OS, e.Arch, e.Entry = elfSystem(x), elfArch(x.Machine), x.Entry
 		e.DWARF = x.Section(".debug_info") != nil || x.Section(".zdebug_info") != nil
 		return nil
@@ -98,8 +99,12 @@ func (e *Executable) format(path string) error {
 		e.DWARF = x.Section("__debug_info") != nil || x.Section("__zdebug_info") != nil
 		return nil
 	}
-	var magic [2]byte
-	if n, _ := f.ReadAt(magic[:], 0); n == 2 && string(magic[:]) == "#!" {
+	var magic [4]byte
+	n, _ := f.ReadAt(magic[:], 0)
+	switch text := string(magic[:n]); {
+	case text == elf.ELFMAG:
+		return fmt.Errorf("reading executable %s: %w", e.Path, refused)
+	case strings.HasPrefix(text, "#!"):
 		return errors.New(e.Path + " is a script: give the Go program that it runs")
 	}
 	return notGo(e.Path)

@@ -18,20 +18,31 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// mostMemory runs cpprof, and returns the most memory that it had at a time, in MB. To the kernel, a process had
-// as much as the one that started it, and that must not be these tests.
-func mostMemory(t *testing.T, cpprof string, args ...string) (most int64) {
+// mostMemory runs cpprof, and returns the most memory that it had at a time, in MB.
+func mostMemory(t *testing.T, cpprof string, args ...string) int64 {
+	t.Helper()
+	most, said := peakOf(t, cpprof, args...)
+	if said != "" {
+		t.Logf("cpprof %s: %s", strings.Join(args, " "), said)
+	}
+	return most
+}
+
+// peakOf runs cpprof, and returns the most memory that it had at a time, in MB, and what it said on standard error. To the
+// kernel, a process had as much as the one that started it, and that must not be these tests.
+func peakOf(t *testing.T, cpprof string, args ...string) (most int64, said string) {
 	t.Helper()
 	cmd := self(t, append([]string{cpprof}, args...)...)
 	cmd.Args[0] = "peak"
-	out, err := cmd.Output()
-	if err != nil {
+	var out, errs strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
 		t.Fatalf("cpprof %s: %v", strings.Join(args, " "), err)
 	}
-	if _, err := fmt.Sscan(string(out), &most); err != nil {
-		t.Fatalf("cpprof %s: %v: %s", strings.Join(args, " "), err, out)
+	if _, err := fmt.Sscan(out.String(), &most); err != nil {
+		t.Fatalf("cpprof %s: %v: %s", strings.Join(args, " "), err, out.String())
 	}
-	return most
+	return most, errs.String()
 }
 
 func init() { programs["peak"] = peak }

@@ -248,3 +248,26 @@ func TestReceive(t *testing.T) {
 		}
 	}
 }
+
+// A few bytes can stand for a file of 1 TB with holes. Nothing of it is written.
+func TestReceiveBomb(t *testing.T) {
+	for _, name := range []string{"output", "recording/SampleData"} {
+		var b bytes.Buffer
+		h := tar.Header{Name: name, Typeflag: tar.TypeReg, Format: tar.FormatPAX, PAXRecords: map[string]string{
+			"XXX.sparse.size": "1099511627776", "XXX.sparse.numblocks": "1", "XXX.sparse.map": "0,0",
+		}}
+		if err := tar.NewWriter(&b).WriteHeader(&h); err != nil {
+			t.Fatal(err)
+		}
+		sent := bytes.ReplaceAll(b.Bytes(), []byte("XXX."), []byte("GNU.")) // which no writer makes
+		folder := filepath.Join(t.TempDir(), "bomb.cpprof")
+		var out bytes.Buffer
+		_, err := receive(bytes.NewReader(sent), &out, folder)
+		if want := fmt.Sprintf("more than 1024 MB with %q: record for a shorter time", name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+		if _, err := os.Stat(folder); err == nil || out.Len() > 0 {
+			t.Errorf("%s: something was written", name)
+		}
+	}
+}

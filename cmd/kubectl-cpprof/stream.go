@@ -54,6 +54,10 @@ var recordingFile = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9.]*$`)
 // maxStatus bounds the entry with the status, in bytes.
 const maxStatus = 10
 
+// maxReceived bounds what an archive becomes, in bytes. A few bytes of one can
+// stand for a file of any size with holes.
+const maxReceived = 1 << 30
+
 // receive reads the archive. It prints the output, writes the recording into a
 // new folder, and returns the status. After an error there is no such folder.
 func receive(r io.Reader, out io.Writer, folder string) (status int, err error) {
@@ -63,6 +67,7 @@ func receive(r io.Reader, out io.Writer, folder string) (status int, err error) 
 			os.RemoveAll(folder)
 		}
 	}()
+	left := int64(maxReceived)
 	for t := tar.NewReader(r); ; {
 		h, err := t.Next()
 		if err == io.EOF {
@@ -70,6 +75,10 @@ func receive(r io.Reader, out io.Writer, folder string) (status int, err error) 
 		}
 		if err != nil {
 			return 0, err
+		}
+		if left -= h.Size; left < 0 {
+			return 0, fmt.Errorf("the container sent more than %d MB with %q: record for a shorter time, or copy the recording by 'kubectl cp'",
+				maxReceived>>20, h.Name)
 		}
 		name, ofRecording := strings.CutPrefix(h.Name, recordingPrefix)
 		switch {

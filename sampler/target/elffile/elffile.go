@@ -73,6 +73,9 @@ func checkHeader(r io.ReaderAt) error {
 	return nil
 }
 
+// unpackFirst is what helps if the sections of a file unpack to too much.
+const unpackFirst = "if you trust the file, run one without compressed sections (objcopy --decompress-debug-sections)"
+
 // checkPacked checks what the compressed sections unpack to.
 func checkPacked(f *elf.File) error {
 	left := uint64(maxUnpacked)
@@ -85,10 +88,11 @@ func checkPacked(f *elf.File) error {
 		switch {
 		case !packed: // it is at most as large as the file
 		case s.Size > left:
-			return fmt.Errorf("with section %s, its sections unpack to more than %d MB",
-				s.Name, maxUnpacked>>20)
+			return fmt.Errorf("with section %s, its sections unpack to more than %d MB: %s",
+				s.Name, maxUnpacked>>20, unpackFirst)
 		case s.Size > 1<<20 && s.Size/maxRatio > s.FileSize:
-			return fmt.Errorf("section %s unpacks to more than %d times its size", s.Name, maxRatio)
+			return fmt.Errorf("section %s unpacks to more than %d times its size: %s", s.Name,
+				maxRatio, unpackFirst)
 		default:
 			left -= s.Size
 		}
