@@ -23,6 +23,9 @@ const (
 	Started Certainty = "started"
 	// they wait for the same channel from its other side at other times
 	OtherSide Certainty = "peer"
+	// the goroutine that started them for one piece of work, in the same
+	// function as these, waits for all
+	Sibling Certainty = "sibling"
 	// others of the class, which are further on in the function that made
 	// these wait
 	Fellow Certainty = "fellow"
@@ -130,7 +133,8 @@ func (e *evidence) indexRuns() {
 }
 
 // startedBy lists the goroutines that others have started, by number, which
-// are seen to wait for a group. It makes the list on first use.
+// are seen to wait for a group, or have started one that is. It makes the list
+// on first use.
 func (e *evidence) startedBy() map[int64][]sampledata.GoroutineID {
 	if e.started != nil {
 		return e.started
@@ -138,7 +142,8 @@ func (e *evidence) startedBy() map[int64][]sampledata.GoroutineID {
 	e.started = make(map[int64][]sampledata.GoroutineID)
 	for i, run := range e.r.Runs.All() {
 		if e.of[i] != -1 && views.DoingOf(run) == views.AwaitingGroup {
-			e.started[e.r.Goroutines.At(run.Goroutine).ID] = nil
+			g := e.r.Goroutines.At(run.Goroutine)
+			e.started[g.ID], e.started[g.Parent] = nil, nil
 		}
 	}
 	for g, one := range e.r.Goroutines.All() {
@@ -151,8 +156,9 @@ func (e *evidence) startedBy() map[int64][]sampledata.GoroutineID {
 
 // members returns the goroutines that a wait for a group probably waits for:
 // those that the goroutine has started in a function in which it is still, or
-// in a method of the group.
-func (b *blamed) members(run sampledata.Run, first, last int32) (all []sampledata.GoroutineID) {
+// in a method of the group. A goroutine that has started none may only close a
+// channel after the others that were started with it.
+func (b *blamed) members(run sampledata.Run, first, last int32) ([]sampledata.GoroutineID, Certainty) {
 	within := make(map[string]bool)
 	for n := run.Stack; n != sampledata.NoStack; n = b.e.r.Nodes[n].Parent {
 		name := b.e.places.function(n)
@@ -161,12 +167,23 @@ func (b *blamed) members(run sampledata.Run, first, last int32) (all []sampledat
 			within[receiver+").Go"] = true
 		}
 	}
-	for _, g := range b.e.startedBy()[b.e.r.Goroutines.At(run.Goroutine).ID] {
+	own := b.e.r.Goroutines.At(run.Goroutine)
+	if all := b.startedIn(own.ID, within, first, last); len(all) > 0 {
+		return all, Started
+	}
+	all := b.startedIn(own.Parent, map[string]bool{own.Site.Function: true}, first, last)
+	return slices.DeleteFunc(all, func(g sampledata.GoroutineID) bool { return g == run.Goroutine }), Sibling
+}
+
+// startedIn returns the goroutines that another one has started in some
+// functions, and that live in some samples.
+func (b *blamed) startedIn(parent int64, functions map[string]bool, first, last int32) (all []sampledata.GoroutineID) {
+	for _, g := range b.e.startedBy()[parent] {
 		b.visits++
 		runs := b.e.runsOf[g]
 		alive := len(runs) > 0 && b.e.r.Runs.At(int(runs[0])).First <= last &&
 			b.e.r.Runs.At(int(runs[len(runs)-1])).Last >= first
-		if alive && within[b.e.r.Goroutines.At(g).Site.Function] {
+		if alive && functions[b.e.r.Goroutines.At(g).Site.Function] {
 			all = append(all, g)
 		}
 	}
@@ -175,37 +192,54 @@ func (b *blamed) members(run sampledata.Run, first, last int32) (all []sampledat
 
 // add adds what the goroutines do that a run waits for.
 func (b *blamed) add(run sampledata.Run, first, last int32) {
-	certain := Candidate
-	switch {
-	case isKnown(run.Evidence):
-		certain = Known
-	case run.Evidence == sampledata.Likely:
-		certain = Likely
-	case run.Evidence == sampledata.Free:
+	if run.Evidence == sampledata.Free {
 		b.weight[doer{activity: Nobody, certain: Known}] += b.e.between(first, last)
 		return
 	}
-	b.addHolders(run, first, last, certain, 1, maxBehind)
+	b.addHolders(run, first, last, Known, 1, maxBehind)
 }
 
-// maxBehind limits how many waits for one lock are followed to who has it.
+// maxBehind limits how many waits are followed to who ends them.
 const maxBehind = 8
 
-// addHolders adds what those do that a run waits for, for a part of the run.
+// addHolders adds what those do that a run waits for, for a part of the run. It
+// reports whether any are known. What is so far certain may get less so.
 func (b *blamed) addHolders(run sampledata.Run, first, last int32, certain Certainty,
-	part float64, depth int) {
-	set := b.e.r.HolderSets[run.Holders]
+	part float64, depth int) bool {
+	set, how := b.e.r.HolderSets[run.Holders], certaintyOf(run.Evidence)
 	if len(set) == 0 && views.DoingOf(run) == views.AwaitingGroup {
-		set, certain = b.members(run, first, last), Started
+		set, how = b.members(run, first, last)
 	}
 	for _, g := range set {
-		b.overlap(g, run.Lock, first, last, certain, part/float64(len(set)), depth)
+		b.overlap(g, run.Lock, first, last, weaker(certain, how), part/float64(len(set)), depth)
 	}
+	return len(set) > 0
+}
+
+func certaintyOf(e sampledata.Evidence) Certainty {
+	switch {
+	case isKnown(e):
+		return Known
+	case e == sampledata.Likely:
+		return Likely
+	}
+	return Candidate
+}
+
+// weaker returns the certainty of what follows from two others.
+func weaker(a, b Certainty) Certainty {
+	for _, c := range []Certainty{Sibling, Candidate, Likely, Started} {
+		if a == c || b == c {
+			return c
+		}
+	}
+	return Known
 }
 
 // overlap adds what a goroutine does in some samples that others wait for. A
 // writer that waits for earlier readers keeps later ones waiting, but does not
-// have the lock: who has it is the one that the writer waits for.
+// have the lock: who has it is the one that the writer waits for. One that
+// waits for others to end is as slow as they are.
 func (b *blamed) overlap(g sampledata.GoroutineID, lock uint64, first, last int32,
 	certain Certainty, part float64, depth int) {
 	runs := b.e.runsOf[g]
@@ -220,12 +254,13 @@ func (b *blamed) overlap(g sampledata.GoroutineID, lock uint64, first, last int3
 		b.visits++
 		s := b.e.in(b.e.of[runs[at]])
 		from, to := max(first, run.First), min(last, run.Last)
-		if depth > 0 && certain == Known && run.Lock == lock && s.state.Doing == views.AwaitingLock &&
-			isKnown(run.Evidence) {
-			b.addHolders(run, from, to, certain, part, depth-1)
-			continue
+		does := s.state.Doing
+		behind := does == views.AwaitingGroup || does == views.AwaitingLock && certain == Known &&
+			run.Lock == lock && isKnown(run.Evidence)
+		if !behind || depth == 0 || b.visits > maxOverlaps ||
+			!b.addHolders(run, from, to, certain, part, depth-1) {
+			b.do(s, certain, part*b.e.between(from, to))
 		}
-		b.do(s, certain, part*b.e.between(from, to))
 	}
 }
 
@@ -341,6 +376,45 @@ func (s *searcher) fellows(class int32, caller string, of func(*situation) bool)
 	}
 	if b.total < min(waits, s.e.length)/2 { // while others wait, somebody has it
 		return nil
+	}
+	return b.causes()
+}
+
+// A family is goroutines that one has started in the same function.
+type family struct {
+	parent   int64
+	function string
+}
+
+// siblings finds out what other goroutines do that were started with those in
+// the situations, such as the stages of a query, if all live for one piece of
+// work.
+func (s *searcher) siblings(class int32, of func(*situation) bool) []Cause {
+	if c := &s.e.classes[class]; 2*c.ended < c.goroutines {
+		return nil
+	}
+	hit, families := s.e.matching(ofClass(class, of)), make(map[family]bool)
+	familyOf := func(run sampledata.Run) family {
+		g := s.e.r.Goroutines.At(run.Goroutine)
+		return family{g.Parent, g.Site.Function}
+	}
+	for i, run := range s.e.r.Runs.All() {
+		if at := s.e.of[i]; at >= 0 && hit[at] {
+			families[familyOf(run)] = true
+		}
+	}
+	b := &blamed{e: s.e, weight: make(map[doer]float64), where: make(map[doer]*heaviest)}
+	for i, run := range s.e.r.Runs.All() {
+		at := s.e.of[i]
+		if at < 0 || s.e.situations[at].class == class || !families[familyOf(run)] {
+			continue
+		}
+		other := &s.e.classes[s.e.situations[at].class]
+		if 2*other.ended >= other.goroutines {
+			weight := s.e.between(max(run.First, s.e.from), min(run.Last, s.e.to-1))
+			b.total += weight
+			b.do(&s.e.situations[at], Sibling, weight)
+		}
 	}
 	return b.causes()
 }

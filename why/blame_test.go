@@ -74,6 +74,53 @@ func TestStartedMembers(t *testing.T) {
 	}
 }
 
+// A query is done in stages, one goroutine each. Whoever waits for all of them
+// waits for the one that computes, and so do the other stages.
+func TestStages(t *testing.T) {
+	s := newScene()
+	s.spawn(1, "main.serve")
+	group := sampledata.State{Run: sampledata.Waiting, Reason: "sync.WaitGroup.Wait"}
+	id := int64(100)
+	start := func(function string) sampledata.GoroutineID {
+		id++
+		return s.Goroutine(sampledata.Goroutine{ID: id, Start: s.function(function), Parent: 1,
+			Site: sampledata.Site{Function: "main.query"}})
+	}
+	for range 30 {
+		stages := []sampledata.GoroutineID{start("main.rows"), start("main.batches"), start("main.closer")}
+		s.sample(t, map[sampledata.GoroutineID]sampledata.State{
+			s.goroutines[0]: s.at(group, "main.serve", "main.query", "sync.(*WaitGroup).Wait"),
+			stages[0]:       s.at(runs, "main.rows", "main.join"),
+			stages[1]:       s.at(idles, "main.batches", "main.collect"),
+			stages[2]:       s.at(group, "main.closer", "main.closeAfter", "sync.(*WaitGroup).Wait"),
+		})
+		s.sample(t, map[sampledata.GoroutineID]sampledata.State{stages[1]: s.at(runs, "main.batches")})
+		s.gone = append(s.gone, stages...)
+		s.sample(t, map[sampledata.GoroutineID]sampledata.State{s.goroutines[0]: s.at(idles, "main.serve")})
+	}
+	e, err := newEvidence(s.Recording(), configured().Views)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := 0.0
+	for _, c := range e.blame(func(at *situation) bool { return at.state.Doing == views.AwaitingGroup }) {
+		if c.Activity == Joining {
+			t.Errorf("a cause is %+v", c)
+		}
+		if c.Class == "go:main.rows" && c.Activity == Computing {
+			rows += c.Share
+		}
+	}
+	if rows < 0.4 {
+		t.Errorf("they wait for what computes in %.2f of the time", rows)
+	}
+	for _, f := range s.find(t).Findings {
+		if f.Kind != ComputeKind {
+			t.Errorf("found %s of %s: %+v", f.Kind, f.Class, f.Causes)
+		}
+	}
+}
+
 // Readers wait behind a writer that waits for an earlier reader. That reader has the lock.
 func TestBehindWriter(t *testing.T) {
 	s := newScene()

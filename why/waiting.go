@@ -255,9 +255,13 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 		}
 		f.Causes = s.e.peers(of, side)
 	}
-	if len(f.Causes) == 0 {
-		f.Causes = s.fellows(class, f.Where.Caller, of)
+	if len(f.Causes) > 0 {
+		return ""
 	}
+	if f.Causes = s.siblings(class, of); len(f.Causes) > 0 {
+		return working(f.Causes)
+	}
+	f.Causes = s.fellows(class, f.Where.Caller, of)
 	return ""
 }
 

@@ -42,6 +42,10 @@ func (y *Why) Write(w io.Writer) {
 	if more := len(y.Findings) - len(shown); more > 0 {
 		termtext.Fprintf(b, "\n%s (--top 0 shows all)\n", Counted(more, "more finding"))
 	}
+	if y.State == why.Balanced && y.File != "" {
+		termtext.Fprintf(b, "\nIf some calls are slow nevertheless, see what they do: cpprof calls %s\n",
+			words.Shell(y.File))
+	}
 	y.improved(b)
 	y.rest(b)
 	io.WriteString(w, b.String())

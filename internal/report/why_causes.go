@@ -147,6 +147,9 @@ func causeText(f *why.Finding, c *why.Cause) string {
 	case c.Certainty == why.OtherSide:
 		return "at the other end of the channel is " + c.Class + ", in " + at + ": " + doing +
 			" (" + sharePercent(c.Share) + " of its life)"
+	case c.Certainty == why.Sibling:
+		return "started with it is " + c.Class + ", in " + at + ": " + doing +
+			" (" + sharePercent(c.Share) + ")"
 	case c.Certainty == why.Fellow:
 		return "others of the class are further on in " + f.Where.Caller + ", in " + at + ": " +
 			doing + " (" + sharePercent(c.Share) + ")"
