@@ -46,7 +46,7 @@ type profileWindow struct {
 }
 
 // openSubject opens a profile window, and does its steps.
-func openSubject(a *app, of *subject, s session.Profile) *profileWindow {
+func openSubject(a *app, of *subject, s session.Profile) {
 	w := &profileWindow{a: a, replay: s, subject: of, switched: make(map[string]bool)}
 	w.entries.list = list{a: a, w: w, of: &w.entries, noun: "an entry", clicked: w.clickRow,
 		scrolls: true, selected: s.Selected}
@@ -55,7 +55,6 @@ func openSubject(a *app, of *subject, s session.Profile) *profileWindow {
 	w.labels = newLabels(w, s.Labels)
 	a.open(w)
 	w.build()
-	return w
 }
 
 func (w *profileWindow) title() string { return w.subject.title }

@@ -122,15 +122,7 @@ func (w *scatterWindow) predicate() (string, error) {
 		return "", errors.New("nothing is drawn")
 	}
 	r := w.chosen()
-	x, y := bounds{metric: w.drawn.x}, bounds{metric: w.drawn.y}
-	n := 0
-	for _, at := range w.drawn.all.At {
-		if r.has(w.dots.Place(at)) {
-			x.include(at[0])
-			y.include(at[1])
-			n++
-		}
-	}
+	x, y, n := w.inside(r)
 	if n == 0 {
 		return "", errors.New("no sample is in the rectangle: Space begins one, and the keys of the cursor or the mouse draw it")
 	}
@@ -144,6 +136,19 @@ func (w *scatterWindow) predicate() (string, error) {
 		return "", errors.New("all samples are in the rectangle")
 	}
 	return strings.Join(conditions, " && "), nil
+}
+
+// inside returns the bounds and the number of the samples in a rectangle.
+func (w *scatterWindow) inside(r rectangle) (x, y bounds, n int) {
+	x, y = bounds{metric: w.drawn.x}, bounds{metric: w.drawn.y}
+	for _, at := range w.drawn.all.At {
+		if r.has(w.dots.Place(at)) {
+			x.include(at[0])
+			y.include(at[1])
+			n++
+		}
+	}
+	return x, y, n
 }
 
 func (w *scatterWindow) count() {
@@ -256,15 +261,7 @@ func (w *scatterWindow) here() string {
 	if w.dots == nil {
 		return ""
 	}
-	r, n := w.chosen(), 0
-	x, y := bounds{}, bounds{}
-	for _, at := range w.drawn.all.At {
-		if r.has(w.dots.Place(at)) {
-			x.include(at[0])
-			y.include(at[1])
-			n++
-		}
-	}
+	x, y, n := w.inside(w.chosen())
 	what := "here"
 	if w.begun {
 		what = "in the rectangle"

@@ -49,9 +49,7 @@ func profileKind() kind {
 }
 
 // openProfile opens the window of a view, and does its steps.
-func openProfile(a *app, p session.Profile) *profileWindow {
-	return openSubject(a, viewOf(p.Class), p)
-}
+func openProfile(a *app, p session.Profile) { openSubject(a, viewOf(p.Class), p) }
 
 // openThread opens the Thread View of a class, compared if the Summary is.
 func openThread(a *app, class string) {

@@ -6,11 +6,8 @@ import "golang.org/x/sys/unix"
 
 // Registers are the registers of a halted thread that a sampler needs.
 type Registers struct {
-	PC, SP, FP uint64
-	LR         uint64 // arm64: the link register
-	// the register that points to the current g in Go code: r14 on amd64, x28
-	// on arm64
-	G       uint64
+	PC, SP  uint64
+	LR      uint64 // arm64: the link register
 	TLS     uint64 // base address of thread-local storage
 	Syscall int64  // number of the system call in which the thread was halted; negative if none
 	Result  int64  // result of that system call so far

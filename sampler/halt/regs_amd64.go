@@ -14,7 +14,7 @@ func readRegisters(tid int, r *Registers) error {
 		return err
 	}
 	*r = Registers{
-		PC: u.Rip, SP: u.Rsp, FP: u.Rbp, G: u.R14, TLS: u.Fs_base,
+		PC: u.Rip, SP: u.Rsp, TLS: u.Fs_base,
 		Syscall: int64(u.Orig_rax), Result: int64(u.Rax),
 		General: [31]uint64{u.Rax, u.Rcx, u.Rdx, u.Rbx, u.Rsp, u.Rbp, u.Rsi, u.Rdi,
 			u.R8, u.R9, u.R10, u.R11, u.R12, u.R13, u.R14, u.R15},

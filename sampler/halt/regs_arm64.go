@@ -28,7 +28,7 @@ func readRegisters(tid int, r *Registers) error {
 		return err
 	}
 	*r = Registers{
-		PC: u.Pc, SP: u.Sp, FP: u.Regs[29], LR: u.Regs[30], G: u.Regs[28], TLS: tls,
+		PC: u.Pc, SP: u.Sp, LR: u.Regs[30], TLS: tls,
 		Syscall: int64(call), Result: int64(u.Regs[0]), General: u.Regs,
 	}
 	return nil

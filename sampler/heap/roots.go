@@ -15,7 +15,6 @@ type roots struct {
 	contents []uint64 // objects whose contents count, but not they themselves
 	pinned   []uint64
 	skip     []uint64 // objects with pointers that don't count
-	data     [][2]uint64
 	doubts   []string
 }
 
@@ -82,7 +81,6 @@ func (x *Examination) readSection(c copier, r *roots, module []byte,
 		r.doubt("the program's variables can't be read")
 		return
 	}
-	r.data = append(r.data, [2]uint64{lo, hi})
 	ws := wordsOf(b)
 	bits := int(half(module, int(maskAt)))
 	mask := x.mask(c, word(module, int(maskAt)+8), (min(bits, len(ws))+7)/8)

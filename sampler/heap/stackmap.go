@@ -68,7 +68,7 @@ func (x *Examination) usedWords(g *goroutine) (used []uint64, ok bool) {
 		case m.whole:
 			s.keepAll(f.SP, end)
 		default:
-			s.keepFrame(m, end, x.argumentsAt(end))
+			s.keepFrame(m, x.argumentsAt(end))
 		}
 	}
 	for _, at := range deferred {
@@ -182,7 +182,7 @@ func (s *stackWords) push(w uint64) {
 
 // keepFrame keeps the words of a frame that the map has. A saved frame
 // pointer lies above the local variables, and on amd64 the return address.
-func (s *stackWords) keepFrame(m *frameMap, end, args uint64) {
+func (s *stackWords) keepFrame(m *frameMap, args uint64) {
 	locals := args - 16
 	for k := range m.Locals.N {
 		if m.Locals.Has(k) {
