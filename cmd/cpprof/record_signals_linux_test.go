@@ -215,3 +215,110 @@ func ignores(t *testing.T, pid int, sig syscall.Signal) bool {
 	}
 	return mask>>(sig-1)&1 != 0
 }
+
+// Whenever a signal asks for the end, or nobody reads the output any more, each command ends, its target runs on without a
+// probe, and what was recorded can be read.
+func TestSignalsAtAnyMomentLong(t *testing.T) {
+	fixture.Long(t)
+	target := fixture.Start(t, fixture.Build(t, "lifecycle"), "wait")
+	needsTracing(t, target.Pid())
+	pid := fmt.Sprint(target.Pid())
+	for _, line := range []string{
+		"record -o FILE -d 400ms -p PID", "record -o FILE -d 400ms --backend delve -p PID", "record -o FILE --keep 10s -d 400ms -p PID",
+		"why -o FILE -d 400ms -p PID", "why -o FILE --probes -d 400ms -p PID", "stuck -p PID", "probe -o FILE -d 400ms -p PID main.*",
+		"top -i 100ms -n 5 -p PID", "dump-goroutines -p PID", "agent --listen 127.0.0.1:0 -d 1s --match lifecycle",
+	} {
+		t.Run(strings.NewReplacer(" -o FILE", "", " -p PID", "", " -d 400ms", "").Replace(line), func(t *testing.T) {
+			for _, ends := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE} {
+				var longest time.Duration
+				for range 2 {
+					file := filepath.Join(t.TempDir(), "run.cpprof")
+					c := self(t, strings.Fields(strings.NewReplacer("FILE", file, "PID", pid).Replace(line))...)
+					longest = max(longest, endAtAnyMoment(t, c, ends))
+					if rec, err := sampledata.Open(file); err == nil {
+						err = rec.Check()
+						if err != nil {
+							t.Errorf("%v: the recording: %v", ends, err)
+						}
+					} else if _, there := os.Stat(filepath.Join(file, "SampleData")); there == nil && !strings.Contains(err.Error(), "is empty") {
+						t.Errorf("%v: the recording: %v", ends, err)
+					}
+					if traced := tracedThreads(target.Pid()); traced != "" {
+						t.Errorf("%v: still traced: %s", ends, traced)
+					}
+					await(t, "the code is that of the file", func() bool { return len(changed(t, target.Pid())) == 0 })
+					target.Lives(t)
+				}
+				t.Logf("%v: it ended within %v", ends, longest)
+			}
+		})
+	}
+}
+
+// endAtAnyMoment starts a command, sends it a signal at a random moment, and returns how long it took to end. In place of
+// SIGPIPE, it closes the output, which brings the signal when something is written.
+func endAtAnyMoment(t *testing.T, c *exec.Cmd, ends syscall.Signal) time.Duration {
+	t.Helper()
+	out, in, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	c.Stdout, c.Stderr = in, in
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	in.Close()
+	if ends != syscall.SIGPIPE {
+		go io.Copy(io.Discard, out)
+	}
+	time.Sleep(rand.N(700 * time.Millisecond))
+	began := time.Now()
+	if ends == syscall.SIGPIPE {
+		out.Close()
+	} else {
+		c.Process.Signal(ends)
+	}
+	endsSoon(t, c)
+	return time.Since(began)
+}
+
+// The same is true of a cpprof that has launched its target, which then runs on alone.
+func TestSignalsAtAnyMomentLaunchedLong(t *testing.T) {
+	fixture.Long(t)
+	program := fixture.Build(t, "lifecycle")
+	alone := 0
+	for i := range 24 {
+		out, in, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(t.TempDir(), "run.cpprof")
+		c := self(t, "record", "-o", file, "--", program, "wait")
+		c.Stdout = in
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		in.Close()
+		time.Sleep(rand.N(700 * time.Millisecond))
+		c.Process.Signal([]syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}[i%3])
+		endsSoon(t, c)
+		before := make([]byte, 1)
+		if _, err := out.Read(before); err == nil { // it was launched
+			if _, err := io.ReadFull(out, make([]byte, 100)); err != nil {
+				t.Errorf("the program has ended, too: %v", err)
+			}
+			alone++
+		}
+		syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
+		out.Close()
+		if rec, err := sampledata.Open(file); err == nil {
+			if err := rec.Check(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if alone == 0 {
+		t.Error("no program was launched in time")
+	}
+}
