@@ -112,12 +112,11 @@ func (n *narrator) end(p *sampler.Process, file string, r sampler.Result) {
 // suggestLonger prints that a recording was too short if the stacks of many
 // goroutines are not known.
 func (n *narrator) suggestLonger(r sampler.Result) {
-	if 10*r.Unread < r.Goroutines || r.Unread == 0 {
-		return
+	if r.Unread > 0 && 10*r.Unread >= r.Goroutines {
+		termtext.Fprintf(n.out,
+			"cpprof: the machine is so busy that the stacks of %d of %s were not read in that time: record for longer (-d %v)\n",
+			r.Unread, report.Counted(r.Goroutines, "goroutine"), enough(r))
 	}
-	termtext.Fprintf(n.out,
-		"cpprof: the machine is so busy that the stacks of %d of %s were not read in that time: record for longer (-d %v)\n",
-		r.Unread, report.Counted(r.Goroutines, "goroutine"), enough(r))
 }
 
 // enough returns a time in which all stacks are probably read, and some more

@@ -152,11 +152,10 @@ func (f *reportFlags) run(t terminal, path string) error {
 
 // idleHint writes how to see what a view leaves out.
 func idleHint(t terminal, v *view) {
-	if v.IdleShare().Sign() == 0 {
-		return
+	if v.IdleShare().Sign() != 0 {
+		termtext.Fprintf(t.out,
+			"\nWhat waited for work is left out: --idle counts it, too. The aspect @idle says what that is.\n")
 	}
-	termtext.Fprintf(t.out,
-		"\nWhat waited for work is left out: --idle counts it, too. The aspect @idle says what that is.\n")
 }
 
 // threshold returns the threshold of the flags or, if they are not given, of

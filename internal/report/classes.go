@@ -65,11 +65,10 @@ func (list *Classes) Write(w io.Writer) {
 		waited.Add(waited, c.Parts[views.Monitor])
 		attributed.Add(attributed, c.Attributed.Weight)
 	}
-	if waited.Sign() == 0 {
-		return
+	if waited.Sign() != 0 {
+		termtext.Fprintf(w, "%s of all MONITOR time is attributed to holders of the locks\n",
+			percent(fraction(attributed, waited)))
 	}
-	termtext.Fprintf(w, "%s of all MONITOR time is attributed to holders of the locks\n",
-		percent(fraction(attributed, waited)))
 }
 
 // classJSON is a class as data.

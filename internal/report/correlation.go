@@ -60,11 +60,9 @@ func (c *Correlated) Write(w io.Writer) {
 	t.add("by chance", probability(c.P),
 		fmt.Sprintf("of what amounts to %.0f independent %ss", c.Effective, c.Points))
 	t.write(w)
-	caveats := c.Caveats(c.X, c.Y, c.Points)
-	if len(caveats) == 0 {
-		return
+	if caveats := c.Caveats(c.X, c.Y, c.Points); len(caveats) > 0 {
+		termtext.Fprintf(w, "\n%s\n", termtext.Text(strings.Join(caveats, "\n")))
 	}
-	termtext.Fprintf(w, "\n%s\n", termtext.Text(strings.Join(caveats, "\n")))
 }
 
 // WriteJSON writes the correlation as JSON.

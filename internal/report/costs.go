@@ -91,8 +91,7 @@ func Aspects(w io.Writer, set *aspects.Set, functions []string) {
 			termtext.Fprintf(w, "  %s\n", termtext.Printable(f))
 		}
 	}
-	if empty == nil {
-		return
+	if empty != nil {
+		termtext.Fprintf(w, "aspects without functions here: %s\n", strings.Join(empty, " "))
 	}
-	termtext.Fprintf(w, "aspects without functions here: %s\n", strings.Join(empty, " "))
 }

@@ -39,11 +39,10 @@ func (t *tracer) called(function string, by trace.GoID, begin, end trace.Time, c
 	c := sampledata.TimedCall{Goroutine: int64(by), Begin: t.at(begin), End: t.at(end), Site: site}
 	from, to := begin.Sub(t.begin), end.Sub(t.begin)
 	c.CutBegin, c.CutEnd = from < c.Begin, cut || to > c.End
-	if to < t.from || t.to > 0 && from > t.to {
-		return
+	if to >= t.from && (t.to <= 0 || from <= t.to) {
+		t.timed.Calls(sampledata.CallTable{Function: function, Source: sampledata.CallsByTrace,
+			Calls: []sampledata.TimedCall{c}})
 	}
-	t.timed.Calls(sampledata.CallTable{Function: function, Source: sampledata.CallsByTrace,
-		Calls: []sampledata.TimedCall{c}})
 }
 
 // siteOf returns the program's own place of an event.
