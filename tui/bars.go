@@ -65,7 +65,7 @@ func (r *root) drawStatus(c canvas) {
 	lines := wrap(text, c.width)
 	for i, line := range lines {
 		y := c.height - len(lines) + i
-		c.fill(0, y, a.theme.plain)
+		c.fill(y, a.theme.plain)
 		c.text(0, y, line, style)
 	}
 }

@@ -52,12 +52,12 @@ func (c canvas) text(x, y int, s string, style tcell.Style) int {
 	return x
 }
 
-// fill draws one line in one style, from a column to the right end.
-func (c canvas) fill(x, y int, style tcell.Style) {
+// fill draws one line in one style.
+func (c canvas) fill(y int, style tcell.Style) {
 	if y < 0 || y >= c.height {
 		return
 	}
-	for ; x < c.width; x++ {
+	for x := range c.width {
 		c.screen.SetContent(c.x+x, c.y+y, ' ', nil, style)
 	}
 }
@@ -65,7 +65,7 @@ func (c canvas) fill(x, y int, style tcell.Style) {
 // clear empties the canvas.
 func (c canvas) clear(style tcell.Style) {
 	for y := range c.height {
-		c.fill(0, y, style)
+		c.fill(y, style)
 	}
 }
 

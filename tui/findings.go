@@ -148,7 +148,7 @@ func (w *findingsWindow) draw(c canvas) {
 		line := w.list.area.part(0, i-first, w.list.area.width, 1)
 		if i == w.list.at {
 			style, mark = w.a.theme.selected, "›"
-			line.fill(0, 0, style)
+			line.fill(0, style)
 		}
 		line.text(0, 0, termtext.Cut(fmt.Sprintf("%s%d. %s", mark, i+1, printable(w.name(i))),
 			line.width), style)

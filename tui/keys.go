@@ -160,7 +160,7 @@ func (m *menu) draw(c canvas) {
 	height := len(m.choices) + 2
 	box := c.part(0, c.height-height, c.width, height)
 	for y := range height {
-		box.fill(0, y, m.a.theme.bar)
+		box.fill(y, m.a.theme.bar)
 	}
 	box.text(1, 0, termtext.Cut(m.title, box.width-2), m.a.theme.bar.Bold(true))
 	m.area = box.part(0, 1, box.width, len(m.choices))

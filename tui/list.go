@@ -133,7 +133,7 @@ func drawReady(c canvas, t *theme, failed error, ready bool, todo string) bool {
 func (l *list) drawHead(c canvas, t *theme, title string) (first, last int, details canvas) {
 	top, details := divide(c)
 	first, last = l.inSight(top.part(0, 1, top.width, top.height-1))
-	top.fill(0, 0, t.bar)
+	top.fill(0, t.bar)
 	top.text(1, 0, termtext.Cut(title, top.width-1), t.bar)
 	l.drawMore(top, t)
 	return first, last, details

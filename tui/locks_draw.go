@@ -64,7 +64,7 @@ func (w *lockWindow) drawHead(c canvas) int {
 		y++
 	}
 	if n := len(w.found.Deadlocks); n > 0 {
-		c.fill(0, y, w.a.theme.err.Reverse(true))
+		c.fill(y, w.a.theme.err.Reverse(true))
 		c.text(1, y, deadlockCount(n)+": goroutines that can never continue; g selects it",
 			w.a.theme.err.Reverse(true))
 		y++
@@ -88,7 +88,7 @@ func deadlockCount(n int) string {
 // drawList draws the lines of the table that fit.
 func (w *lockWindow) drawList(c canvas) {
 	first, last := w.list.inSight(c.part(0, 1, c.width, c.height-1))
-	c.fill(0, 0, w.a.theme.bar)
+	c.fill(0, w.a.theme.bar)
 	drawLockRow(c.part(0, 0, c.width, 1), w.found.heads, w.found.widths, w.a.theme.bar)
 	w.list.drawMore(c, w.a.theme)
 	for i := first; i < last; i++ {
@@ -103,7 +103,7 @@ func (w *lockWindow) drawItem(c canvas, i int) {
 	}
 	if i == w.list.at {
 		style = w.a.theme.selected
-		c.fill(0, 0, style)
+		c.fill(0, style)
 	}
 	if item.deadlock != nil {
 		c.text(1, 0, termtext.Cut(item.key, c.width-1), style)

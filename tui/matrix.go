@@ -164,7 +164,7 @@ func (w *matrixWindow) drawCell(c canvas, row, column int) {
 		style = w.a.theme.selected
 	}
 	for y := range c.height {
-		c.fill(0, y, style)
+		c.fill(y, style)
 	}
 	pair := w.pairs[row][column]
 	switch {

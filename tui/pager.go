@@ -94,7 +94,7 @@ func (p *page) draw(c canvas) {
 		draw(c.part(0, i, c.width, 1))
 	}
 	if last < len(lines) {
-		c.fill(0, c.height-1, t.plain)
+		c.fill(c.height-1, t.plain)
 		c.text(1, c.height-1, "▼ more", t.dim)
 	}
 }
@@ -129,7 +129,7 @@ func (p *pane) draw(c canvas, t *theme, title, of string, lines []textLine) {
 	if p.of != of {
 		p.of, p.found, p.top = of, "", 0
 	}
-	c.fill(0, 0, t.bar)
+	c.fill(0, t.bar)
 	c.text(1, 0, termtext.Cut(title, c.width-1), t.bar)
 	body := c.part(1, 1, c.width-1, c.height-1)
 	first, last := p.inSight(body, len(lines))

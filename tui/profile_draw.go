@@ -112,7 +112,7 @@ func (w *profileWindow) drawRows(c canvas) {
 		head += column.head(w)
 	}
 	names := textWidth(head) + 2
-	c.fill(0, 0, w.a.theme.bar)
+	c.fill(0, w.a.theme.bar)
 	c.text(0, 0, head+"  call path", w.a.theme.bar)
 	first, last := w.entries.inSight(c.part(0, 1, c.width, c.height-1))
 	for _, column := range columns {
@@ -131,7 +131,7 @@ func (w *profileWindow) drawRow(c canvas, i int, columns []profileColumn) {
 	r, style := w.entries.rows[i], w.a.theme.plain
 	if i == w.entries.at {
 		style = w.a.theme.selected
-		c.fill(0, 0, style)
+		c.fill(0, style)
 	}
 	level := report.HeatLevel(r.cost)
 	if w.compares() {

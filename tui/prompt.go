@@ -162,7 +162,7 @@ const maxChoices = 8
 // the error with its caret.
 func (p *prompt) draw(c canvas, t *theme) {
 	bottom := c.height - 1
-	c.fill(0, bottom, t.plain)
+	c.fill(bottom, t.plain)
 	x := c.text(0, bottom, p.label, t.key)
 	room := max(1, c.width-x-1)
 	before := textWidth(p.text[:p.cursor])
@@ -181,7 +181,7 @@ func (p *prompt) draw(c canvas, t *theme) {
 	}
 	for i, text := range above {
 		y := bottom - len(above) + i
-		c.fill(0, y, t.bar)
+		c.fill(y, t.bar)
 		s := style
 		switch {
 		case p.err == nil && p.choice >= 0 && text == p.choices[p.choice]:

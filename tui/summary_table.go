@@ -98,7 +98,7 @@ func (w *summaryWindow) drawTable(c canvas) {
 }
 
 func (w *summaryWindow) drawHeading(c canvas, widths []int) {
-	c.fill(0, 0, w.a.theme.bar)
+	c.fill(0, w.a.theme.bar)
 	w.heading = heading{y: c.y}
 	x, sorted := 0, w.order.of(w.columns)
 	for i, width := range widths {
@@ -124,7 +124,7 @@ func (w *summaryWindow) drawClass(c canvas, line int, widths []int) {
 	style := w.a.theme.plain
 	if line == w.list.at {
 		style = w.a.theme.selected
-		c.fill(0, 0, style)
+		c.fill(0, style)
 	}
 	if w.marked[class.Class] {
 		c.text(0, 0, report.LabelMark, w.a.theme.key)

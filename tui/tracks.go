@@ -278,7 +278,7 @@ func (w *tracksWindow) draw(c canvas) {
 	if w.of {
 		title = fmt.Sprintf("Goroutine %s, of %s, and the holders of what it waits for", w.name(0), w.class)
 	}
-	c.fill(0, 0, theme.bar)
+	c.fill(0, theme.bar)
 	c.text(1, 0, termtext.Cut(printable(title), c.width-2), theme.bar)
 	first, last := w.list.inSight(c.part(0, 1, c.width, height))
 	for line := first; line < last; line++ {
@@ -363,7 +363,7 @@ func (w *tracksWindow) drawTrack(c canvas, line int, from, to time.Duration) {
 	} else if w.of && line > 0 {
 		name = "holder " + name
 	}
-	c.part(0, 0, trackNames-1, 1).fill(0, 0, style)
+	c.part(0, 0, trackNames-1, 1).fill(0, style)
 	c.text(0, 0, shorten(name, trackNames-2), style)
 	c = c.part(trackNames, 0, w.columns, 1)
 	if w.goroutines == nil {

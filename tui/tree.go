@@ -415,7 +415,7 @@ func (w *treeWindow) drawRow(c canvas, line int) {
 	}
 	if line == w.list.at {
 		style = w.a.theme.selected
-		c.fill(0, 0, style)
+		c.fill(0, style)
 	}
 	level := report.HeatLevel(new(big.Rat).SetFloat64(r.share.Share))
 	c.text(0, 0, heatIcons[level], w.a.theme.heat[level])

@@ -24,7 +24,7 @@ func writeMermaid(w io.Writer, s *Subject) error {
 	}
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "%%%% %s: %s\nflowchart LR\n", mermaidText(g.title), mermaidText(g.legend))
-	least := g.least(mostDrawn)
+	least := g.least()
 	drawn := make([]bool, len(g.nodes))
 	for i := range g.nodes {
 		n := &g.nodes[i]
@@ -52,17 +52,17 @@ func (n *graphNode) most() (share float64) {
 	return share
 }
 
-// least returns the share that at most that number of nodes exceeds.
-func (g *callGraph) least(nodes int) float64 {
+// least returns the share that at most mostDrawn nodes exceed.
+func (g *callGraph) least() float64 {
 	var shares []float64
 	for i := range g.nodes {
 		shares = append(shares, -g.nodes[i].most())
 	}
 	slices.Sort(shares)
-	if len(shares) <= nodes {
+	if len(shares) <= mostDrawn {
 		return 0
 	}
-	return -shares[nodes]
+	return -shares[mostDrawn]
 }
 
 // mermaidText writes what is no letter, digit or harmless sign as Mermaid does:

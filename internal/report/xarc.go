@@ -191,7 +191,7 @@ func WriteXArc(w io.Writer, t *calltree.Tree, o XOptions) {
 	v := nodeValues(t, o)
 	termtext.Fprintln(out, termtext.Text(v.heading("xarc")))
 	termtext.Fprintf(out, "%-6s %s  Function\n", "Source", v.columns())
-	ruler := fmt.Sprintf("%-6s %s  ========\n", "======", v.ruler("="))
+	ruler := fmt.Sprintf("%-6s %s  ========\n", "======", v.ruler())
 	write := v.cells()
 	var line []byte
 	for s := range XArc(t, o) {

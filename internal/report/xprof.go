@@ -93,7 +93,7 @@ func WriteXProf(w io.Writer, t *calltree.Tree, o XOptions) {
 	write := p.values.cells()
 	termtext.Fprintln(out, termtext.Text(p.values.heading("xprof")))
 	line(p.values.columns(), "Ind", "Name")
-	line(p.values.ruler("="), "===", "====")
+	line(p.values.ruler(), "===", "====")
 	sum := p.values.calls.of.Weight(make([]int64, len(p.values.calls.base))...)
 	for i, f := range p.order {
 		r := p.rows[f]
@@ -105,12 +105,11 @@ func WriteXProf(w io.Writer, t *calltree.Tree, o XOptions) {
 }
 
 // ruler underlines the columns.
-func (v *xvalues) ruler(with string) string {
-	out := strings.Repeat(" ", 6) + strings.Repeat(with, 3)
+func (v *xvalues) ruler() string {
+	out := "      ==="
 	for _, w := range v.weights {
 		base, cum := v.titles(w)
-		out += fmt.Sprintf(" %*s %*s", max(8, len(base)), strings.Repeat(with, 5), max(8, len(cum)),
-			strings.Repeat(with, 4))
+		out += fmt.Sprintf(" %*s %*s", max(8, len(base)), "=====", max(8, len(cum)), "====")
 	}
 	return out
 }
