@@ -53,7 +53,7 @@ It shows the same of a core dump of a program, and of a goroutine dump.`,
 			if err != nil {
 				return err
 			}
-			termtext.Fprintf(t.err, "%s", report.Warnings(r.Warnings))
+			termtext.Fprintf(t.err, "%s", termtext.Text(report.Warnings(r.Warnings)))
 			return t.print(report.Goroutines{Recording: r}, asJSON)
 		},
 	}
