@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -52,17 +53,11 @@ func startAs(t *testing.T, program string, uid, gid int, args ...string) *fixtur
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	text, err := os.ReadFile(program)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, filepath.Base(program)), text, 0o755)
-	}
-	if err == nil {
-		err = os.Chmod(dir, 0o755)
-	}
-	if err != nil {
+	file := filepath.Join(dir, filepath.Base(program))
+	if err := errors.Join(os.Link(program, file), os.Chmod(dir, 0o755)); err != nil {
 		t.Fatal(err)
 	}
-	c := exec.Command(filepath.Join(dir, filepath.Base(program)), args...)
+	c := exec.Command(file, args...)
 	c.Dir = "/"
 	c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
 	return fixture.StartWith(t, c, nil)

@@ -25,7 +25,7 @@ func TestRecordViewLong(t *testing.T) {
 	program := fixture.Cpprof(t)
 	// begin runs record --view in a new folder, and prints the status afterwards.
 	begin := func(t *testing.T, args string) (*pane, string) {
-		folder := t.TempDir()
+		folder := paneFolder(t)
 		return newPane(t, folder, fmt.Sprintf(`%s record --view -o run.cpprof %s; echo "status $?"; sleep 600`, program, args)), folder
 	}
 	t.Run("the program ends", func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -35,6 +36,25 @@ func newPane(t *testing.T, folder, command string) *pane {
 	t.Cleanup(func() { _ = p.command("kill-server").Run() })
 	p.tmux("new-session", "-d", "-x", "80", "-y", "24", "-c", folder, command)
 	return p
+}
+
+// paneFolder returns a folder for panes. It is removed when no process works in
+// it any more: cpprof may still save its session there.
+func paneFolder(t *testing.T) string {
+	t.Helper()
+	folder := t.TempDir()
+	worksThere := func(cwd string) bool {
+		at, _ := os.Readlink(cwd)
+		return at == folder
+	}
+	t.Cleanup(func() {
+		for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+			if all, _ := filepath.Glob("/proc/[0-9]*/cwd"); !slices.ContainsFunc(all, worksThere) {
+				return
+			}
+		}
+	})
+	return folder
 }
 
 func (p *pane) command(args ...string) *exec.Cmd {
@@ -100,7 +120,7 @@ func recordingOfBob(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder := t.TempDir()
+	folder := paneFolder(t)
 	if err := r.Write(filepath.Join(folder, "bob.cpprof")); err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +153,7 @@ func TestWalkOfTheBOBCase(t *testing.T) {
 func TestWalksOfTheDemoLong(t *testing.T) {
 	fixture.Long(t)
 	needsTracing(t, fixture.Start(t, fixture.Build(t, "mutex")).Pid())
-	folder := t.TempDir()
+	folder := paneFolder(t)
 	p := newPane(t, folder, fixture.Cpprof(t)+" demo -d 6s; sleep 600")
 	p.waits("The server has four problems")
 	r, err := sampledata.Open(filepath.Join(folder, "demo.cpprof"))

@@ -15,12 +15,8 @@ import (
 func TestWhyOfDifferentPrograms(t *testing.T) {
 	t.Parallel()
 	recordAs := func(name, program string, args ...string) *recorder {
-		code, err := os.ReadFile(fixture.Build(t, program))
-		if err != nil {
-			t.Fatal(err)
-		}
 		file := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(file, code, 0o755); err != nil {
+		if err := os.Link(fixture.Build(t, program), file); err != nil {
 			t.Fatal(err)
 		}
 		return startRecording(t, "-d", "3s", "-p", fmt.Sprint(fixture.Start(t, file, args...).Pid()))
