@@ -46,7 +46,8 @@ type classes struct {
 	byLabels    []memberID // by label set: the class from the labels; noMember if there is none
 }
 
-// A member is a class before classes are merged. It keeps its configured priority.
+// A member is a class before classes are merged. It keeps its configured
+// priority.
 type member struct {
 	class    classID
 	priority int32
@@ -58,7 +59,8 @@ type memberID int32
 
 const noMember memberID = -1
 
-// A wrappedBy is a goroutine that began with a wrapper, and the function below it.
+// A wrappedBy is a goroutine that began with a wrapper, and the function
+// below it.
 type wrappedBy struct {
 	goroutine sampledata.GoroutineID
 	function  sampledata.FunctionID

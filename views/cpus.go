@@ -2,7 +2,8 @@ package views
 
 import "github.com/cpprof/cpprof/sampledata"
 
-// CPUs has, for each sample, what the processors and the CPUs of the machine did.
+// CPUs has, for each sample, what the processors and the CPUs of the
+// machine did.
 type CPUs struct {
 	Used    []int32 // goroutines on a CPU: what :RUN counts
 	NoCPU   []int32 // goroutines on a processor whose thread waits for a CPU: ready without one

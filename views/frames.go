@@ -115,7 +115,8 @@ func (s *stacks) ancestors(stack sampledata.NodeID,
 	return way
 }
 
-// grow adds frames, listed from the leaf, below the node of the frame above them.
+// grow adds frames, listed from the leaf, below the node of the frame above
+// them.
 func (s *stacks) grow(at int32, above sampledata.NodeID, way []sampledata.NodeID) int32 {
 	last := s.nearestFrame(above)
 	for i := len(way) - 1; i >= 0; i-- {

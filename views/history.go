@@ -120,7 +120,8 @@ type historian struct {
 
 	collected      int32 // a sample in the slice for which the builder collects hits
 	first, samples int32 // what is being added
-	// it is the whole of a run, rather than what all goroutines do in some samples
+	// it is the whole of a run, rather than what all goroutines do in some
+	// samples
 	run bool
 }
 

@@ -53,7 +53,8 @@ const unknownRole Role = 255
 // A spot says where a goroutine waits that waits at the end of a stack.
 type spot struct {
 	verdict verdict
-	// the frame of the innermost function that does not wait for whoever calls it
+	// the frame of the innermost function that does not wait for whoever
+	// calls it
 	at sampledata.NodeID
 }
 

@@ -61,10 +61,11 @@ type Options struct {
 	// classes in which goroutines wait for work.
 	LeaveOutIdle bool
 
-	// CreatedBy charges goroutines to those who started them, as far up as is
-	// known. In trees, a goroutine's stack hangs below "+" and its class, and these
-	// below the stack of its creator, down to the go statement. A class has the time of
-	// its goroutines, and of those that they started.
+	// CreatedBy charges goroutines to those who started them, as far up as
+	// is known. In trees, a goroutine's stack hangs below "+" and its
+	// class, and these below the stack of its creator, down to the go
+	// statement. A class has the time of its goroutines, and of those that
+	// they started.
 	CreatedBy bool
 
 	// Slices lets the trees of views say when their stacks got their hits,

@@ -8,7 +8,8 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// A Presence says in which samples goroutines were at which nodes of a call tree.
+// A Presence says in which samples goroutines were at which nodes of a call
+// tree.
 type Presence struct {
 	// Tree has the stacks of all goroutines below its root "*", and the
 	// states below the stacks: :RUN, :LOAD, :MONITOR, or :WAIT and the

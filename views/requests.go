@@ -59,7 +59,8 @@ func (h *homes) findRequests() {
 	}
 }
 
-// acceptors returns the functions that accept connections, or call such a function.
+// acceptors returns the functions that accept connections, or call such a
+// function.
 func (h *homes) acceptors() map[string]bool {
 	all := make(map[string]bool)
 	for n := range h.d.r.Nodes {

@@ -26,7 +26,8 @@ type scene struct {
 	executing map[sampledata.GoroutineID]bool // Running, or Detached
 	// number of these whose threads wait for a CPU; 0 unless Observed
 	noCPU int64
-	// competitors for processors: Runnable, Running, Detached; not under Observed
+	// competitors for processors: Runnable, Running, Detached; not under
+	// Observed
 	runnable field
 	// the same without Runnable: those that compete in a stopped world
 	running field

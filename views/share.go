@@ -19,7 +19,8 @@ type share struct {
 // time that the samples stand for.
 type observed struct{ hits, time int64 }
 
-// of returns the share of a number of goroutines that are all observed in this way.
+// of returns the share of a number of goroutines that are all observed in
+// this way.
 func (o observed) of(goroutines int64) share { return share{observed: o, num: goroutines, den: 1} }
 
 // times returns the share multiplied by num/den; both are at least 1.

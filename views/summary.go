@@ -18,7 +18,8 @@ type ClassSummary struct {
 	Hits       int64 // goroutines alive, summed over the samples
 	// the goroutines' lifetime in nanoseconds: the Thread View's denominator
 	Time *big.Rat
-	// waiting for work; with Options.LeaveOutIdle, Hits, Time and the parts lack it
+	// waiting for work; with Options.LeaveOutIdle, Hits, Time and the parts
+	// lack it
 	Idle      calltree.Total
 	MeanAlive *big.Rat // goroutines at a time
 	Parts              // nanoseconds; they sum to Time

@@ -7,12 +7,12 @@ import "github.com/cpprof/cpprof/internal/intern"
 const maxUnflushed = 2 << 20
 
 // A term is one place below a stack for hits of one denominator, such as
-// thirds of hits of :LOAD go:main.f. Goroutines that run or are runnable are
-// mostly so for many samples, and their hits go to few terms. They are summed
-// by term, and added to the tree when the goroutines change. For example, a
-// goroutine waits during 100 samples for one of 4 processors, each held by go:main.f:
-// it adds 4 to the term {Load, go:main.f, 4} a hundred times, and 400/4 to
-// the tree once.
+// thirds of hits of :LOAD go:main.f. Goroutines that run or are runnable
+// are mostly so for many samples, and their hits go to few terms. They are
+// summed by term, and added to the tree when the goroutines change. For
+// example, a goroutine waits during 100 samples for one of 4 processors,
+// each held by go:main.f: it adds 4 to the term {Load, go:main.f, 4} a
+// hundred times, and 400/4 to the tree once.
 type term struct {
 	typed TypedTime // Run, Load or Prio
 	to    classID   // the class that causes a :LOAD or :PRIO
@@ -85,7 +85,8 @@ func (b *builder) flush(g *group[instance]) {
 	g.hits = nil
 }
 
-// flushAll flushes all groups, and begins new terms. It is called between samples.
+// flushAll flushes all groups, and begins new terms. It is called between
+// samples.
 func (b *builder) flushAll() {
 	for i := range b.active.list {
 		b.flush(&b.active.list[i])

@@ -53,7 +53,8 @@ func Timeline(r *sampledata.Recording, o Options, buckets int) ([]Bucket, error)
 	return l.buckets, nil
 }
 
-// Bounds returns where the buckets of Timeline begin, and where the last one ends.
+// Bounds returns where the buckets of Timeline begin, and where the last
+// one ends.
 func Bounds(r *sampledata.Recording, o Options, buckets int) ([]time.Duration, error) {
 	_, to, err := o.samples(r)
 	if err != nil {

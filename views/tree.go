@@ -219,7 +219,8 @@ func (b *builder) placeWhole(in instance, w share) {
 	b.place(in, w)
 }
 
-// place adds hits below an instance's stack, by the actor's state in this sample.
+// place adds hits below an instance's stack, by the actor's state in this
+// sample.
 func (b *builder) place(in instance, w share) {
 	switch in.kind {
 	case waiting:
@@ -324,7 +325,8 @@ func (b *builder) placeHolder(node int32, run sampledata.Run, w share) {
 	}
 }
 
-// cycleFrom returns the frame for a cycle that closes at a goroutine of the chain.
+// cycleFrom returns the frame for a cycle that closes at a goroutine of the
+// chain.
 func (b *builder) cycleFrom(g sampledata.GoroutineID) child {
 	for _, member := range b.chain[slices.Index(b.chain, g):] {
 		if run, exists := b.scene.at(member); exists && run.Evidence == sampledata.Likely {

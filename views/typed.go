@@ -87,7 +87,8 @@ func TypedTimeOf(path []string) (t TypedTime, ok bool) {
 	return usualTypedTime(below)
 }
 
-// usualTypedTime returns the typed time that is usually above a frame; none for "".
+// usualTypedTime returns the typed time that is usually above a frame; none
+// for "".
 func usualTypedTime(frame string) (t TypedTime, ok bool) {
 	i := slices.IndexFunc(children, func(c childFrame) bool { return c.name == frame })
 	switch {
@@ -126,7 +127,8 @@ var (
 	busyRuntime   = Prio.child(":runtime")           // a processor that is busy for the runtime
 	stoppedWorld  = Prio.child(":stopped-world")     // the runtime had stopped all goroutines
 	unknownHolder = Monitor.child(":unknown-holder") // of a lock
-	// in place of a holder: the lock is free, and goroutines were woken to take it
+	// in place of a holder: the lock is free, and goroutines were woken to
+	// take it
 	freeLock = Monitor.child(":free-lock")
 	// the class above it closes a cycle of locks, in this sample
 	deadlock = Monitor.child(":deadlock")

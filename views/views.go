@@ -44,7 +44,8 @@ const Nanoseconds = "nanoseconds"
 type View struct {
 	Tree *calltree.Tree
 
-	// Idle is the waiting for work that the tree lacks, see Options.LeaveOutIdle.
+	// Idle is the waiting for work that the tree lacks, see
+	// Options.LeaveOutIdle.
 	Idle calltree.Total
 
 	// Warnings count hits: "unknown-state" (counted as :WAIT :unknown),

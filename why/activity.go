@@ -36,7 +36,8 @@ const (
 	Unknown Activity = "an unknown goroutine" // nothing is known of who holds the lock
 )
 
-// activities has the activities of what goroutines do. Other waits are OtherWait.
+// activities has the activities of what goroutines do. Other waits are
+// OtherWait.
 var activities = [views.NumDoings]Activity{
 	views.Executing: Computing, views.WithoutCPU: NoCPU, views.Ready: Ready,
 	views.AwaitingLock: Locked, views.AwaitingIO: IO,

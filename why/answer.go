@@ -114,7 +114,8 @@ type Growth struct {
 	From      int     `json:"from"`
 	To        int     `json:"to"`
 	PerSecond float64 `json:"per_second"`
-	// of a leak: the longest wait, at least; 0 if it is less than minutes, or not known
+	// of a leak: the longest wait, at least; 0 if it is less than minutes,
+	// or not known
 	Waited time.Duration `json:"waited,omitempty"`
 	// of a leak: no other goroutine was seen at the channels that they wait for
 	Alone bool `json:"alone,omitempty"`

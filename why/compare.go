@@ -110,7 +110,8 @@ func (a *searched) grown(before map[string]float64) {
 	}
 }
 
-// deepest goes from a function down to callees that have nearly all of its growth.
+// deepest goes from a function down to callees that have nearly all of its
+// growth.
 func (a *searched) deepest(f sampledata.FunctionID, growth map[sampledata.FunctionID]float64,
 	stacks []ranStack) sampledata.FunctionID {
 	least := descends * growth[f]

@@ -25,8 +25,8 @@ type evidence struct {
 	lockName func(sampledata.Run) string
 
 	situations []situation
-	// by run: its situation, or -1 if it is not in the span; if its time does not
-	// count, -2 minus the number of the situation in uncounted
+	// by run: its situation, or -1 if it is not in the span; if its time
+	// does not count, -2 minus the number of the situation in uncounted
 	of         []int32
 	uncounted  []situation
 	classes    []class

@@ -183,7 +183,8 @@ func (s *searcher) readProcessors() {
 	}
 }
 
-// test observes the most severe candidates, and returns the use of the processors.
+// test observes the most severe candidates, and returns the use of the
+// processors.
 func (s *searcher) test(all []*candidate) hotspots.Estimate {
 	slices.SortStableFunc(all,
 		func(a, b *candidate) int { return cmp.Compare(b.f.Severity, a.f.Severity) })

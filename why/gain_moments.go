@@ -8,7 +8,8 @@ import (
 )
 
 // moments are samples of a span, each with its goroutines that work: they
-// don't wait for work, and have moved in the recording. In a large recording these are some blocks of neighbouring samples.
+// don't wait for work, and have moved in the recording. In a large
+// recording these are some blocks of neighbouring samples.
 type moments struct {
 	s        *searcher
 	samples  []int32

@@ -37,12 +37,14 @@ func (s *searcher) makesGarbage(at *situation) bool {
 		(s.kinds.on(at.state.Stack, allocKind) || s.kinds.on(at.state.Stack, gcKind))
 }
 
-// awaitsCollector reports whether goroutines of the program wait for the collector.
+// awaitsCollector reports whether goroutines of the program wait for the
+// collector.
 func (s *searcher) awaitsCollector(at *situation) bool {
 	return s.e.activity(at) == Collecting && !s.e.classes[at.class].runtimes
 }
 
-// allocation returns the hypothesis that the program is slow because it allocates.
+// allocation returns the hypothesis that the program is slow because it
+// allocates.
 func (s *searcher) allocation() *candidate {
 	by := make(sums)
 	kinds, functions := make(map[string]float64), make(map[string]float64)

@@ -55,7 +55,8 @@ const (
 	standsForever = "the samples don't tell what the goroutines would do otherwise"
 )
 
-// kinds is the table. An init function fills it, since its functions refer to it.
+// kinds is the table. An init function fills it, since its functions refer
+// to it.
 var kinds map[Kind]*kindRow
 
 func init() {

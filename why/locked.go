@@ -105,7 +105,8 @@ func (s *searcher) suffering(f *Finding, by sums, of func(*situation) bool) *can
 	return &candidate{f: f, asks: s.question(f), bar: s.o.Threshold, least: minMean}
 }
 
-// lockCandidates returns a hypothesis for each lock: that goroutines wait for it.
+// lockCandidates returns a hypothesis for each lock: that goroutines wait
+// for it.
 func (s *searcher) lockCandidates() (all []*candidate) {
 	byLock := make(map[string]sums)
 	for i := range s.e.situations {

@@ -197,8 +197,9 @@ func (s *searcher) requester() string {
 	return h.place().Function
 }
 
-// chanceEpisode returns how long an episode looks on average, in nanoseconds,
-// if what takes a share of a goroutine's time takes less than the samples' distance each time.
+// chanceEpisode returns how long an episode looks on average, in
+// nanoseconds, if what takes a share of a goroutine's time takes less than
+// the samples' distance each time.
 func (s *searcher) chanceEpisode(share float64) float64 {
 	distance := s.e.length / float64(s.e.to-s.e.from)
 	return distance / max(1-share, 0)

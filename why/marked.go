@@ -25,7 +25,8 @@ func (s *searcher) marked(r *sampledata.Recording) (all []*Finding) {
 	return all
 }
 
-// lastRuns returns the last runs of the goroutines that a marking lists, by goid.
+// lastRuns returns the last runs of the goroutines that a marking lists, by
+// goid.
 func (s *searcher) lastRuns(m *sampledata.Marking) map[int64]int32 {
 	runs := map[int64]int32{}
 	for _, g := range m.Groups {

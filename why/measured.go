@@ -48,7 +48,8 @@ type Measured struct {
 	Max   time.Duration `json:"max_ns,omitempty"`
 
 	Pattern Pattern `json:"pattern,omitempty"` // "" if it is none of them, or not certain
-	// who calls it: shares of its time if calls were timed, otherwise of the calls
+	// who calls it: shares of its time if calls were timed, otherwise of
+	// the calls
 	Sites []Part `json:"sites,omitempty"`
 
 	Refused string `json:"refused,omitempty"` // why it could not be probed

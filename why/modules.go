@@ -9,7 +9,8 @@ import (
 	"github.com/cpprof/cpprof/views/locks"
 )
 
-// mostOf is the share of a finding that a frame has at least to be named with it.
+// mostOf is the share of a finding that a frame has at least to be named
+// with it.
 const mostOf = 0.9
 
 // modules finds out to which modules functions belong.

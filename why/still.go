@@ -15,7 +15,8 @@ type Still struct {
 	Count    int    `json:"count"`
 	Reason   string `json:"reason"`   // in the runtime's words
 	Function string `json:"function"` // of the program's own
-	// the longest wait of them, at least; 0 if it is less than minutes, or not known
+	// the longest wait of them, at least; 0 if it is less than minutes, or
+	// not known
 	Waited time.Duration `json:"waited,omitempty"`
 }
 

@@ -3,7 +3,8 @@ package why
 // A Throttling is what the kernel denies a program whose control group has a
 // limit of CPU time.
 type Throttling struct {
-	// the share of the kernel's periods in which the group had used up its CPU time
+	// the share of the kernel's periods in which the group had used up its
+	// CPU time
 	Periods float64 `json:"periods"`
 	Limit   float64 `json:"limit,omitempty"` // in CPUs; 0 if it is not known
 }

@@ -265,7 +265,8 @@ func checkFolder(path string) error {
 	return nil
 }
 
-// create writes a file. If that fails, there is no file, or what there was before.
+// create writes a file. If that fails, there is no file, or what there was
+// before.
 func create(path string, force bool, write func(io.Writer) error) (err error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return save(path, write)

@@ -7,7 +7,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// findFlags are the flags of find: how much of the cost to cover, and when to fail.
+// findFlags are the flags of find: how much of the cost to cover, and when
+// to fail.
 type findFlags struct {
 	treeFlags
 	coverage  shareFlag

@@ -191,7 +191,8 @@ func (f *shareFlag) float() float64 {
 	return x
 }
 
-// percent returns a default value of another package in the form that a flag takes.
+// percent returns a default value of another package in the form that a
+// flag takes.
 func percent(x float64) string { return share.Percent(new(big.Rat).SetFloat64(x)) }
 
 // addMaxHalt adds the flag that says how a recording finds out what is stuck

@@ -134,7 +134,8 @@ func isPlainName(name string) bool {
 	return strings.Trim(name, letters+"0123456789-+") == "" && strings.IndexAny(name, letters) == 0
 }
 
-// processError adds to the error of a -p without a value which processes there are.
+// processError adds to the error of a -p without a value which processes
+// there are.
 func processError(err *pflag.ValueRequiredError) error {
 	if err.GetFlag() == nil || err.GetFlag().Name != "pid" {
 		return err

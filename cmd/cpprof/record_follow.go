@@ -86,7 +86,8 @@ type programRecording struct {
 	file string // "" with --keep
 }
 
-// Open creates the file, and makes this recording the one whose progress is shown.
+// Open creates the file, and makes this recording the one whose progress is
+// shown.
 func (g *programRecording) Open(h sampledata.Header) (sampledata.Sink, error) {
 	r := g.r
 	if r.f.kept.on() {
@@ -246,7 +247,8 @@ func (r *recordRun) nothingRecorded(ctx context.Context, programs sampler.Progra
 		filepath.Base(r.root.Name))
 }
 
-// listed returns the sorted names as a list, each once, and shortens a long list.
+// listed returns the sorted names as a list, each once, and shortens a long
+// list.
 func listed(list []string) string {
 	const most = 8
 	list = slices.Compact(slices.Sorted(slices.Values(list)))

@@ -67,7 +67,8 @@ func recordView(ctx context.Context, t terminal, f *recordFlags, command []strin
 	return exitStatus(target.Process)
 }
 
-// A growing recording is written to its files, and kept in memory for the Analyzer.
+// A growing recording is written to its files, and kept in memory for the
+// Analyzer.
 type growing struct {
 	file  string
 	live  *sampledata.Builder

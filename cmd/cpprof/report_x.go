@@ -10,7 +10,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// xFlags are the flags of xtree, xprof and xarc, the reports of the arcflow paper.
+// xFlags are the flags of xtree, xprof and xarc, the reports of the arcflow
+// paper.
 type xFlags struct {
 	treeFlags
 	min     minFlag

@@ -72,7 +72,8 @@ func (t terminal) show(path string, of *sampledata.Recording, r report.Report, a
 	return t.print(r, asJSON)
 }
 
-// width returns the width of the terminal that shows the output, or 0 if none does.
+// width returns the width of the terminal that shows the output, or 0 if
+// none does.
 func (t terminal) width() int {
 	out, ok := fileOf(t.out).(*os.File)
 	if !ok || !t.outIsTerminal {

@@ -111,7 +111,8 @@ func (f *viewFlags) pickSoFar(s *source, r *sampledata.Recording) (picked *sampl
 	return picked, "", err
 }
 
-// completeLists completes a list of the configuration, or a name for a predicate.
+// completeLists completes a list of the configuration, or a name for a
+// predicate.
 func (f *viewFlags) completeLists(_ *cobra.Command, args []string, _ string) ([]string,
 	cobra.ShellCompDirective) {
 	t, directive := f.completionTable(args)

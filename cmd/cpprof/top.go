@@ -15,7 +15,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// topFlags are the flags of top: what to show of a running program, and how often.
+// topFlags are the flags of top: what to show of a running program, and how
+// often.
 type topFlags struct {
 	process  processFlag
 	interval time.Duration

@@ -37,7 +37,8 @@ type screen struct {
 	help    bool        // the last line lists the keys
 }
 
-// openScreen takes over the terminal, if there is one, until the screen is closed.
+// openScreen takes over the terminal, if there is one, until the screen is
+// closed.
 func openScreen(t terminal) (*screen, error) {
 	s := &screen{t: t, live: t.outIsTerminal && os.Getenv("TERM") != "dumb",
 		quit: make(chan struct{}), keys: make(chan rune), restore: func() {}}

@@ -39,7 +39,8 @@ type subject struct {
 	warnings []sampledata.Warning // in addition to the recording's
 }
 
-// subject reads the recording at a path, and makes the view that the flags choose.
+// subject reads the recording at a path, and makes the view that the flags
+// choose.
 func (f *treeFlags) subject(path string) (*subject, error) {
 	s, err := f.open(path)
 	if err != nil {

@@ -88,7 +88,8 @@ func (f *viewFlags) whole(path string) (*source, error) {
 	return s, err
 }
 
-// isScreen reports whether input and output are a terminal that can show windows.
+// isScreen reports whether input and output are a terminal that can show
+// windows.
 func (t terminal) isScreen() bool {
 	return t.inIsTerminal && t.outIsTerminal && os.Getenv("TERM") != "dumb"
 }

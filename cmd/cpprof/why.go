@@ -140,7 +140,8 @@ func (f *whyFlags) check(c *cobra.Command, args []string, live bool) error {
 	return nil
 }
 
-// answer searches the recording of a source, on its own or compared with --against.
+// answer searches the recording of a source, on its own or compared with
+// --against.
 func (f *whyFlags) answer(s *source) (*why.Answer, error) {
 	if f.against == "" {
 		return why.Find(s.recording, f.searchOptions(s))

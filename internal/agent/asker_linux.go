@@ -51,7 +51,8 @@ func userOfSocket(c *net.UnixConn) (sampler.User, error) {
 // address may be in either.
 var tables = []string{"/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"}
 
-// userOfPort returns the user whose socket is bound to from and connected with to.
+// userOfPort returns the user whose socket is bound to from and connected
+// with to.
 func userOfPort(from, to netip.AddrPort) (sampler.User, error) {
 	for _, name := range tables {
 		uid, found, err := findPort(name, from, to)

@@ -97,8 +97,8 @@ func (s *Store) read(name string) (k Kept, ok bool) {
 	return k, err == nil && info.IsDir()
 }
 
-// add takes a recording from a path that NewPath returned. It removes older ones if
-// there are too many, recordings of ends first.
+// add takes a recording from a path that NewPath returned. It removes older
+// ones if there are too many, recordings of ends first.
 func (s *Store) add(path string, k Kept) (Kept, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -143,7 +143,8 @@ func (w *window) isDone() bool {
 	}
 }
 
-// serves reports whether a request for a kind of profile gets it from this window.
+// serves reports whether a request for a kind of profile gets it from this
+// window.
 func (w *window) serves(kind Kind) bool {
 	if w.isDone() {
 		return w.err == nil && !w.taken[kind]

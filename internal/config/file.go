@@ -1,4 +1,5 @@
-// Package config reads cpprof.yaml, and saves aspects and merged classes into it.
+// Package config reads cpprof.yaml, and saves aspects and merged classes
+// into it.
 //
 //	file.go       the content of the file, and how it is found
 //	parse.go      parsing the content; parse_yaml.go parses the YAML below it

@@ -115,7 +115,8 @@ func save(what, path string, change func(*yaml.Node, *Config) error) error {
 	return nil
 }
 
-// topMapping returns a document's mapping, or a new one if the document is empty.
+// topMapping returns a document's mapping, or a new one if the document is
+// empty.
 func topMapping(doc *yaml.Node) *yaml.Node {
 	doc.Kind = yaml.DocumentNode
 	if len(doc.Content) == 0 {
@@ -124,7 +125,8 @@ func topMapping(doc *yaml.Node) *yaml.Node {
 	return asMapping(doc.Content[0])
 }
 
-// child returns the mapping at a key of a mapping, or a new one if there is none.
+// child returns the mapping at a key of a mapping, or a new one if there is
+// none.
 func child(n *yaml.Node, key string) *yaml.Node {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == key {

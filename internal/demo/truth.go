@@ -30,7 +30,8 @@ type Evidence struct {
 	// about half of the usual cost
 	Least *big.Rat
 
-	// Holders says that the path exists only if the sampler knows who holds a lock.
+	// Holders says that the path exists only if the sampler knows who holds
+	// a lock.
 	Holders bool
 }
 

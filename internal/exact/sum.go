@@ -55,7 +55,8 @@ func (s *Sum) Add(hits, weight, num, den int64) {
 	s.parts[den] = to
 }
 
-// add adds num times some hits and their weight, and reports whether the sums fit.
+// add adds num times some hits and their weight, and reports whether the
+// sums fit.
 func (n *numerators) add(hits, weight, num int64) bool {
 	hits, hitsFit := productAdded(n.hits, hits, num)
 	weight, weightFits := productAdded(n.weight, weight, num)

@@ -43,7 +43,8 @@ func (b *boundedBuffer) said(folder string) string {
 	return text
 }
 
-// A commandError has the messages of a command, which has made them safe to print.
+// A commandError has the messages of a command, which has made them safe to
+// print.
 type commandError string
 
 func (e commandError) Error() string        { return string(e) }

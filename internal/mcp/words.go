@@ -123,7 +123,8 @@ type shown struct {
 	Within  *struct{}
 }
 
-// call returns the tool that shows a finding, and its arguments; "" if none does.
+// call returns the tool that shows a finding, and its arguments; "" if none
+// does.
 func (s *shown) call(recording string) (tool string, args any) {
 	m, see := s.Measure, (&why.Finding{Kind: s.Kind}).Words().See
 	switch {

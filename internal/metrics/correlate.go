@@ -53,7 +53,8 @@ func newPair(x, y Column, l List) pair {
 	return p
 }
 
-// OverSamples returns a function that correlates metrics over the samples of a list.
+// OverSamples returns a function that correlates metrics over the samples
+// of a list.
 func OverSamples(l List) func(x, y *Metric) Correlation {
 	return func(x, y *Metric) Correlation { return Correlate(x.Column, y.Column, l) }
 }

@@ -23,7 +23,8 @@ func listParts(program, to string) error {
 		"-noserial", "-notimestamp", "-output", to, program))
 }
 
-// writePackages writes packages for Debian, Fedora and Alpine, and those like them.
+// writePackages writes packages for Debian, Fedora and Alpine, and those
+// like them.
 func (r *release) writePackages(p platform, parts string) error {
 	config := filepath.Join(filepath.Dir(parts), "nfpm.yaml")
 	text, err := r.packageConfig(p, parts)

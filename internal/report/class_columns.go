@@ -54,7 +54,8 @@ var ClassNumbers = []ClassColumn{
 	},
 }
 
-// ClassShares are the columns of the typed times, as shares of a class's lifetime.
+// ClassShares are the columns of the typed times, as shares of a class's
+// lifetime.
 var ClassShares = classShares()
 
 func classShares() (columns []ClassColumn) {
@@ -130,7 +131,8 @@ func (c ClassColumn) difference() ComparedColumn {
 // Delta marks a difference of two recordings: new minus old.
 const Delta = "Δ"
 
-// MovedColumn is the share of its time that a class spends otherwise than before.
+// MovedColumn is the share of its time that a class spends otherwise than
+// before.
 var MovedColumn = ComparedColumn{
 	Name: "moved", Short: "moved", Text: Cost, Brief: percentNumber, Leave: 4,
 	Value: (*views.ClassPair).Moved,

@@ -19,7 +19,8 @@ func CostHead(s *refine.Session) string {
 	return "cost"
 }
 
-// OwnHead returns the head of the column of own costs, "" if the display has none.
+// OwnHead returns the head of the column of own costs, "" if the display
+// has none.
 func OwnHead(s *refine.Session) string {
 	if !s.Display().Own {
 		return ""
@@ -40,7 +41,8 @@ func OwnColumn(s *refine.Session, e *refine.Entry) string {
 	return fmt.Sprintf("  %5s", text)
 }
 
-// Zoomed returns a line that says which stacks are the whole, "" if it is the view.
+// Zoomed returns a line that says which stacks are the whole, "" if it is
+// the view.
 func Zoomed(s *refine.Session) string {
 	path := ZoomedTo(s)
 	if path == "" {

@@ -104,7 +104,8 @@ func inPercent(share *big.Rat) json.Number {
 // WriteJSON writes the bottlenecks as JSON.
 func (r *Found) WriteJSON(w io.Writer) error { return writeJSON(w, r.document()) }
 
-// A FoundByClass is the output of a search in the Thread Views of several classes.
+// A FoundByClass is the output of a search in the Thread Views of several
+// classes.
 type FoundByClass struct {
 	Basis
 	classes []foundInClass

@@ -376,7 +376,8 @@ func timesText(n, all int) string {
 	return fmt.Sprintf("(%d of %d) ", n, all)
 }
 
-// place returns two blanks and a position in the source, or "" if it is not known.
+// place returns two blanks and a position in the source, or "" if it is not
+// known.
 func place(file string, line int32) string {
 	if file == "" {
 		return ""

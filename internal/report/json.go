@@ -23,7 +23,8 @@ import (
 // A document is a value that a command writes as JSON. It embeds a Basis.
 type document interface{ basis() Basis }
 
-// writeJSON writes a document as indented JSON, and does not escape names for HTML.
+// writeJSON writes a document as indented JSON, and does not escape names
+// for HTML.
 func writeJSON(w io.Writer, v document) error {
 	s := stream{out: bufio.NewWriter(w), fields: map[reflect.Type][]reflect.StructField{}}
 	s.value(reflect.ValueOf(v), "")

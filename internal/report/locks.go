@@ -463,7 +463,8 @@ func Deadlocks(path string, deadlocks []*locks.Deadlock) string {
 	return b.String()
 }
 
-// DeadlockLine returns a line that names the goroutines that wait for one another.
+// DeadlockLine returns a line that names the goroutines that wait for one
+// another.
 func DeadlockLine(d *locks.Deadlock) string {
 	ids := make([]int64, len(d.Members))
 	for i, m := range d.Members {

@@ -14,7 +14,8 @@ import (
 	"github.com/cpprof/cpprof/views/locks"
 )
 
-// locksJSON is the output of Locks.WriteJSON. Exact numbers are strings such as "5/2".
+// locksJSON is the output of Locks.WriteJSON. Exact numbers are strings
+// such as "5/2".
 type locksJSON struct {
 	Samples  int           `json:"samples"`
 	LengthNS time.Duration `json:"length_ns"`

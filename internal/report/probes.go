@@ -19,7 +19,8 @@ type Probes struct {
 	Width     int // to which the table shortens names; 0: it does not
 }
 
-// Write writes a table of the probed functions, and below it what is known of each.
+// Write writes a table of the probed functions, and below it what is known
+// of each.
 func (p *Probes) Write(w io.Writer) {
 	if len(p.Recording.Probes) == 0 {
 		termtext.Fprintln(w,

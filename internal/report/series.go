@@ -31,7 +31,8 @@ func Quantity(x float64, unit string) string {
 	return fmt.Sprintf("%.4g %s", x, termtext.Printable(unit))
 }
 
-// signed formats a number with show, which is only called with its absolute value.
+// signed formats a number with show, which is only called with its absolute
+// value.
 func signed(x float64, show func(float64) string) string {
 	if x < 0 {
 		return "-" + show(-x)

@@ -12,7 +12,8 @@ import (
 	"github.com/cpprof/cpprof/why/stuck"
 )
 
-// Stuck is what is known of goroutines that can never run again, as it is printed.
+// Stuck is what is known of goroutines that can never run again, as it is
+// printed.
 type Stuck struct {
 	*stuck.Answer
 	Program string

@@ -57,7 +57,8 @@ const whyWidth = 100
 // joined are the words of a number, which stay in one line.
 var joined = strings.NewReplacer(" %", "\x00%", " ± ", "\x00±\x00")
 
-// wrapped breaks a sentence into lines of a width, and indents all but the first.
+// wrapped breaks a sentence into lines of a width, and indents all but the
+// first.
 func wrapped(text string, indent, width int) string {
 	var b strings.Builder
 	column := indent
@@ -147,7 +148,8 @@ func (y *Why) Details(f *why.Finding) []string {
 	return lines
 }
 
-// longestName is the width of names from which their package paths are shortened.
+// longestName is the width of names from which their package paths are
+// shortened.
 const longestName = 40
 
 func (y *Why) shortened(text string) string {
@@ -193,7 +195,8 @@ func (y *Why) Verdict() string {
 	return termtext.Sprintf("Nothing is certain yet: %s are not enough evidence. %s. Record for longer.", Counted(y.Samples, "sample"), used)
 }
 
-// unmarked says that it is not known whether goroutines are stuck for good, if so.
+// unmarked says that it is not known whether goroutines are stuck for good,
+// if so.
 func (y *Why) unmarked() string {
 	if !y.Unmarked {
 		return ""

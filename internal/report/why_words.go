@@ -95,7 +95,8 @@ func statement(f *why.Finding) string {
 	return f.Words().First + spends(f, says)
 }
 
-// filled replaces the names in the words for a kind of finding (see why.KindWords).
+// filled replaces the names in the words for a kind of finding (see
+// why.KindWords).
 func filled(f *why.Finding, words string) string {
 	return strings.NewReplacer(
 		"{who}", goroutines(f), "{class}", f.Class, "{place}", f.Where.Function, "{share}",
@@ -228,7 +229,8 @@ func stuckLines(f *why.Finding) (lines []string) {
 	return lines
 }
 
-// waitText says what the goroutines of a finding wait for, by the runtime's reason.
+// waitText says what the goroutines of a finding wait for, by the runtime's
+// reason.
 func waitText(f *why.Finding) string {
 	does := views.WaitingFor(f.Reason)
 	if does == views.OtherWait {

@@ -90,7 +90,8 @@ func (a *xarcs) number(t *calltree.Tree) []int32 {
 	return row
 }
 
-// rows returns the sorted rows of pairs, without the rows that have too little cum.
+// rows returns the sorted rows of pairs, without the rows that have too
+// little cum.
 func (a *xarcs) rows(ids []int32, named []calltree.Func, sign int) []XRow {
 	a.sort(ids, named, sign)
 	rows := make([]XRow, len(ids))

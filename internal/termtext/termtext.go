@@ -80,7 +80,8 @@ func JSON(text []byte) []byte {
 	return out
 }
 
-// Fprintf is fmt.Fprintf with every argument made printable, unless it is a Text.
+// Fprintf is fmt.Fprintf with every argument made printable, unless it is a
+// Text.
 func Fprintf(w io.Writer, format string, args ...any) (int, error) {
 	return fmt.Fprintf(w, format, escaped(args)...)
 }

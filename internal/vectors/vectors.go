@@ -65,7 +65,8 @@ func in(folder, pattern string) ([]string, error) {
 	return found, nil
 }
 
-// ownFolder returns testdata/vectors of the module in which the working folder is.
+// ownFolder returns testdata/vectors of the module in which the working
+// folder is.
 func ownFolder() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

@@ -76,7 +76,8 @@ func Shell(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// octal quotes a word with escapes for all bytes but the printable ones of ASCII.
+// octal quotes a word with escapes for all bytes but the printable ones of
+// ASCII.
 func octal(word string) string {
 	var b strings.Builder
 	for _, c := range []byte(word) {

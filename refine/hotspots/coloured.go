@@ -6,7 +6,8 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// A Colour is what a search over call paths knows of one of them (JBolt, figure 2).
+// A Colour is what a search over call paths knows of one of them (JBolt,
+// figure 2).
 type Colour uint8
 
 const (
@@ -16,7 +17,8 @@ const (
 	Accepted               // it is one
 )
 
-// Coloured is a call tree with what the search over its call paths knows of each.
+// Coloured is a call tree with what the search over its call paths knows of
+// each.
 type Coloured struct {
 	Tree      *calltree.Tree
 	Threshold float64 // the cost above which a call path is a bottleneck

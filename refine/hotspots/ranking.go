@@ -17,7 +17,8 @@ type ranking struct {
 	isDirty []bool      // by start
 }
 
-// newRanking returns the ranking of a residual, in which all starts have changed.
+// newRanking returns the ranking of a residual, in which all starts have
+// changed.
 func newRanking(r *residual) *ranking {
 	q := &ranking{scores: make([]float64, len(r.starts.All)), isDirty: make([]bool, len(r.starts.All))}
 	for _, s := range r.sides {

@@ -97,7 +97,8 @@ func ParseSuggester(name string) (Suggester, error) {
 // for a function's last occurrence.
 const longestCycle = 64
 
-// maxCycles is the number of functions for which Cycles finds the costliest cycle.
+// maxCycles is the number of functions for which Cycles finds the costliest
+// cycle.
 const maxCycles = 200
 
 // Cycles returns the costliest cycle of each function that recurs within one

@@ -47,7 +47,8 @@ func (s *side) base(list []item) *big.Rat {
 	return s.hits(sums)
 }
 
-// cums returns the cum of each prefix of the list: of list[:1], list[:2] and so on.
+// cums returns the cum of each prefix of the list: of list[:1], list[:2]
+// and so on.
 func (s *side) cums(list []item) []*big.Rat {
 	for i := range list {
 		if !list[i].plain {

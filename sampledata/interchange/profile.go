@@ -85,9 +85,9 @@ func (m *profileMaker) metric(metric *calltree.Metric) error {
 	return nil
 }
 
-// quantity adds a metric, and returns the number of its quantity. If its weights are
-// not whole numbers, another quantity has the rest of each: so other tools show
-// weights that are right but for that rest.
+// quantity adds a metric, and returns the number of its quantity. If its
+// weights are not whole numbers, another quantity has the rest of each: so
+// other tools show weights that are right but for that rest.
 func (m *profileMaker) quantity(metric *calltree.Metric) (number int, err error) {
 	parts := big.NewInt(1)
 	for n := range int32(m.tree.Len()) {

@@ -25,8 +25,8 @@ type capture struct {
 	goroutines []goroutine
 	procs      []processor
 
-	// the semaphore that each goroutine waits at, by the address of its g, if the
-	// goroutine does not lead to it
+	// the semaphore that each goroutine waits at, by the address of its g,
+	// if the goroutine does not lead to it
 	waitsAt map[uint64]uint64
 
 	gcphase      uint32

@@ -81,7 +81,8 @@ func (l *coreLocks) find(sink sampledata.Sink, changes []sampledata.Change) {
 	}
 }
 
-// round shows all goroutines to the finder, as a sample of a running program does.
+// round shows all goroutines to the finder, as a sample of a running
+// program does.
 func (l *coreLocks) round(number uint32) {
 	l.finder.Begin(number)
 	var runnable []int32
@@ -183,7 +184,8 @@ func (l *coreLocks) read(addr uint64, b []byte) error {
 	return nil
 }
 
-// Sighting implements blame.Sample: all was seen at one moment, and nothing moves.
+// Sighting implements blame.Sample: all was seen at one moment, and nothing
+// moves.
 func (l *coreLocks) Sighting(key int32) holders.Sighting {
 	g, s := l.of[key], &l.changes[key]
 	return holders.Sighting{

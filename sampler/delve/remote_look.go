@@ -347,7 +347,8 @@ func (h *remoteHalter) join(pages []uint64, gap uint64) []region {
 	return list
 }
 
-// read copies what the last look has read. What it has not is read by the next one.
+// read copies what the last look has read. What it has not is read by the
+// next one.
 func (h *remoteHalter) read(spans []copied.Range) {
 	for i := range spans {
 		s := &spans[i]
@@ -392,7 +393,8 @@ func (h *remoteHalter) wantRest(s copied.Range, from int) {
 func (h *remoteHalter) setThreads(list []*api.Thread, registers []rpc2.ListRegistersOut) {
 	h.threads = h.threads[:0]
 	for i, id := range h.ids {
-		// Like nativeHalter, it can't find out which threads sleep in system calls.
+		// Like nativeHalter, it can't find out which threads sleep in
+		// system calls.
 		if regs := registers[i].Regs; len(regs) > 0 {
 			h.threads = append(h.threads, thread{id: id, regs: registersOf(regs), asleep: true})
 		}

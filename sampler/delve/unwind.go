@@ -144,7 +144,8 @@ func (u *unwinder) function(at *proc.Location) sampledata.FunctionID {
 	return id
 }
 
-// A startPoint is a goroutine's start function; -1 and no name if it is not known.
+// A startPoint is a goroutine's start function; -1 and no name if it is not
+// known.
 type startPoint struct {
 	function sampledata.FunctionID
 	name     string

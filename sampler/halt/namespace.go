@@ -18,7 +18,8 @@ type Numbers struct {
 	outer map[int]int
 }
 
-// NewNumbers finds out whether the process and the sampler see the same thread ids.
+// NewNumbers finds out whether the process and the sampler see the same
+// thread ids.
 func NewNumbers(p *Process) *Numbers {
 	inner, ok := innermost(p.Path("status"))
 	return &Numbers{p: p, same: !ok || inner == p.pid, outer: map[int]int{}}

@@ -28,7 +28,8 @@ type priority struct {
 // for each slice (Linux 6.12 and later).
 const slice = 100_000
 
-// ShortSlices is the name of what helps a thread that may not raise its priority.
+// ShortSlices is the name of what helps a thread that may not raise its
+// priority.
 const ShortSlices = "short time slices"
 
 // lowestNice is the nice value that is tried first.

@@ -19,7 +19,8 @@ type sigaction struct {
 
 // Flags of a sigaction.
 const (
-	// SA_NOCLDSTOP: no SIGCHLD when a child, or a traced thread, stops or goes on
+	// SA_NOCLDSTOP: no SIGCHLD when a child, or a traced thread, stops or
+	// goes on
 	noCldStop = 1
 	restart   = 0x10000000 // SA_RESTART: go on with an interrupted system call
 )

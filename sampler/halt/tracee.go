@@ -140,7 +140,8 @@ func (w *worker) refused(tid int, err error) error {
 	return e
 }
 
-// A TracedError reports that another process traced a thread that was to be halted.
+// A TracedError reports that another process traced a thread that was to be
+// halted.
 type TracedError struct {
 	By   int // the process; 0 if it does not trace that thread any more
 	text string

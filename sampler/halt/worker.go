@@ -69,7 +69,8 @@ func (w *worker) stop() error {
 	return nil
 }
 
-// threadEnd is far longer than an OS thread takes to end, even on a busy machine.
+// threadEnd is far longer than an OS thread takes to end, even on a busy
+// machine.
 const threadEnd = 10 * time.Second
 
 // AwaitThreadEnd waits until an OS thread of the sampler has ended. By then

@@ -185,5 +185,6 @@ func (s *core) Halt(_ time.Duration, now func(Reader, []Thread) error, _ func(Re
 	return 0, 0, now(s, s.threads)
 }
 
-// Now implements Source. The time of the dump by the runtime's clock is not known.
+// Now implements Source. The time of the dump by the runtime's clock is not
+// known.
 func (s *core) Now() time.Duration { return 0 }

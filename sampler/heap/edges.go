@@ -61,7 +61,8 @@ func (r *Result) edges() (edges []sampledata.MarkedEdge, whole bool) {
 	return edges, whole
 }
 
-// thing returns the address of what a goroutine waits for; 0 if there are several.
+// thing returns the address of what a goroutine waits for; 0 if there are
+// several.
 func (g *Goroutine) thing() uint64 {
 	switch {
 	case g.Lock != 0:

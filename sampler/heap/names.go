@@ -68,7 +68,8 @@ func (x *Examination) nameAt(n *lockname.Namer, at uint64, one *Goroutine,
 	return n.Name(w)
 }
 
-// nameOfCases returns the names of the channels of a select: "c or d in main.run".
+// nameOfCases returns the names of the channels of a select: "c or d in
+// main.run".
 func (x *Examination) nameOfCases(n *lockname.Namer, one *Goroutine,
 	code *syncflow.Analyzer) string {
 	var names []string

@@ -114,7 +114,8 @@ func (x *Examination) longWaits(now time.Duration) (all []*Goroutine) {
 
 func byID(a, b *Goroutine) int { return cmp.Compare(a.ID, b.ID) }
 
-// waited returns how long a goroutine has waited, at least; 0 if it is not known.
+// waited returns how long a goroutine has waited, at least; 0 if it is not
+// known.
 func (x *Examination) waited(g *goroutine, now time.Duration) time.Duration {
 	reason := int(x.bin.Layout.G.WaitReason)
 	since := time.Duration(word(g.raw, reason-goruntime.WaitSinceBeforeReason))

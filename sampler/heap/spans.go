@@ -62,7 +62,8 @@ type arena struct {
 
 const arenaMemory = 2*arenaWords/8 + 4*arenaPages
 
-// spans are the target's spans with objects. Marks outlive a reading of the table.
+// spans are the target's spans with objects. Marks outlive a reading of the
+// table.
 type spans struct {
 	list   []span
 	lo     uint64 // of the first arena

@@ -82,7 +82,8 @@ func (w *world) doubt(why string) {
 
 var errGoroutines = errors.New("reading the heap: the list of goroutines can't be read")
 
-// readWorld reads goroutines, what they wait for, and stacks. The target is halted.
+// readWorld reads goroutines, what they wait for, and stacks. The target is
+// halted.
 //
 // If lazy is set, the stacks of candidates and what they wait for are left to
 // finish. That changes only if they run, and a claim needs that they have not

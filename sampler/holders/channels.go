@@ -66,7 +66,8 @@ func (e *enders) findChannels() {
 	}
 }
 
-// setChannel reports the channel that a goroutine waits for; 0 if it is not known.
+// setChannel reports the channel that a goroutine waits for; 0 if it is not
+// known.
 func (e *enders) setChannel(key int32, s *Sighting, channel uint64) {
 	r := &e.records[key]
 	if channel != 0 {

@@ -9,7 +9,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 )
 
-// Who holds a lock, among the goroutines whose stacks show that they have taken it?
+// Who holds a lock, among the goroutines whose stacks show that they have
+// taken it?
 //
 // Stacks are seen at different times: some before the halt, others in it. A
 // candidate counts only if there was a moment at which it held the lock while

@@ -31,7 +31,8 @@ func (e *enders) addGroup(key int32, was, now *sampledata.State) {
 	}
 }
 
-// findGrouped reports the goroutines that may end waits for groups and conditions.
+// findGrouped reports the goroutines that may end waits for groups and
+// conditions.
 func (e *enders) findGrouped() {
 	e.grouped = slices.DeleteFunc(e.grouped, func(key int32) bool {
 		s := e.sample.Sighting(key)

@@ -38,7 +38,8 @@ type learner struct {
 	most   time.Duration // bound of took; 0: none
 }
 
-// refill lets the analyzer learn as much as the time since the last sample allows.
+// refill lets the analyzer learn as much as the time since the last sample
+// allows.
 func (l *learner) refill(urgent bool) {
 	now := time.Now()
 	since := min(now.Sub(l.refilled), time.Second)

@@ -36,7 +36,8 @@ func (r *record) noteReceived(s *Sighting) {
 	}
 }
 
-// maxShares bounds the channels, groups and semaphores that are read in one sample.
+// maxShares bounds the channels, groups and semaphores that are read in one
+// sample.
 const maxShares = 64
 
 // A share is what was read of a thing.

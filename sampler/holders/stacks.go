@@ -43,7 +43,8 @@ func (w *waited) has(goroutine int64, lock uint64) bool {
 	return w.goroutine == goroutine && slices.Contains(w.locks, lock)
 }
 
-// latest returns the lock that a goroutine was seen to wait for last, 0 for none.
+// latest returns the lock that a goroutine was seen to wait for last, 0 for
+// none.
 func (w *waited) latest(goroutine int64) uint64 {
 	if w.goroutine != goroutine || len(w.locks) == 0 {
 		return 0

@@ -32,7 +32,8 @@ const (
 // condition what the others wait for.
 type enders struct {
 	*shared
-	// stacks are asked about uses, since some goroutine has waited for such a thing
+	// stacks are asked about uses, since some goroutine has waited for such
+	// a thing
 	active bool
 	users  [numThings][]int32 // goroutines that use such things, and some that no longer do
 	index  map[syncflow.Action][]int32
@@ -65,7 +66,8 @@ const (
 	numThings
 )
 
-// uses are the channels, groups and conditions that a goroutine uses, by its stack.
+// uses are the channels, groups and conditions that a goroutine uses, by
+// its stack.
 type uses struct {
 	list     []syncflow.Action
 	complete bool            // nothing more can be learned from the stack

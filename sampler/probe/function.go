@@ -140,7 +140,8 @@ func (p *Program) returns(fn pclntab.Func, code []machinecode.Instr) (list []uin
 	return list
 }
 
-// callers returns some functions that call a function directly and can be probed.
+// callers returns some functions that call a function directly and can be
+// probed.
 func (p *Program) callers(fn pclntab.Func) (list []string) {
 	for i := 0; i < p.bin.Table.Len() && len(list) < maxInstead; i++ {
 		other, ok := p.bin.Table.At(i)

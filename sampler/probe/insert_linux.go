@@ -131,7 +131,8 @@ func insertEvents(pid int, program *ebpf.Program, offsets []uint64) (inserted, e
 	return list, nil
 }
 
-// eventKind returns the number of uprobes among the kernel's performance monitors.
+// eventKind returns the number of uprobes among the kernel's performance
+// monitors.
 func eventKind() (uint32, error) {
 	text, err := os.ReadFile("/sys/bus/event_source/devices/uprobe/type")
 	if err != nil {
@@ -145,7 +146,8 @@ func eventKind() (uint32, error) {
 	return uint32(kind), nil
 }
 
-// openEvent opens one event. Its program runs for all threads, later ones included.
+// openEvent opens one event. Its program runs for all threads, later ones
+// included.
 func openEvent(kind uint32, pid int, program *ebpf.Program, offset uint64) (int, error) {
 	path, err := unix.BytePtrFromString(executable(pid))
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A callLog has the calls of a function one by one, in the windows in which it has
-// instruments.
+// A callLog has the calls of a function one by one, in the windows in which
+// it has instruments.
 type callLog struct {
 	table sampledata.CallTable // what is new since take
 	site  func(uint64) (function, file string, line int32)

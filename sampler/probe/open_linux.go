@@ -44,7 +44,8 @@ func monotonic() uint64 {
 	return uint64(t.Nano())
 }
 
-// nap sleeps without Go's timers, which other threads would have to serve in time.
+// nap sleeps without Go's timers, which other threads would have to serve
+// in time.
 func nap(d time.Duration) {
 	t := unix.NsecToTimespec(d.Nanoseconds())
 	_ = unix.Nanosleep(&t, nil)

@@ -13,7 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Others are the instruments that all tools have in a process, by offsets in files.
+// Others are the instruments that all tools have in a process, by offsets
+// in files.
 type others struct {
 	offsets []uint64
 	unsure  bool // the kernel has not told of all

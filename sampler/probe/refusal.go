@@ -92,7 +92,8 @@ func (p *Program) isC(name string) bool {
 	})
 }
 
-// cgoCallers returns the functions that cgo has generated to call a function of C.
+// cgoCallers returns the functions that cgo has generated to call a
+// function of C.
 func (p *Program) cgoCallers(name string) []string {
 	return slices.DeleteFunc(p.names(),
 		func(n string) bool { return !strings.HasSuffix(n, "._Cfunc_"+name) })

@@ -75,7 +75,8 @@ type kernel interface {
 	// lost returns how many records were lost.
 	lost() uint64
 
-	// cost returns what was measured on this process; nothing if it could not be.
+	// cost returns what was measured on this process; nothing if it could
+	// not be.
 	cost() costs
 
 	close() error

@@ -59,7 +59,8 @@ func (u *uprobes) takeOutAll() {
 	}
 }
 
-// await waits until nothing is in at the places, or until nothing more comes out.
+// await waits until nothing is in at the places, or until nothing more
+// comes out.
 func (u *uprobes) await(places []uint64, done <-chan struct{}, patience time.Duration,
 	tell func(int)) (left []uint64) {
 	in, since := len(places)+1, time.Now()

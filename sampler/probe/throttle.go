@@ -30,5 +30,6 @@ func (t *throttle) spend(cost, now time.Duration) bool {
 	return t.credit < 0
 }
 
-// forgive is called when an instrument has been taken out: the others begin anew.
+// forgive is called when an instrument has been taken out: the others begin
+// anew.
 func (t *throttle) forgive() { t.credit = burst }

@@ -60,7 +60,8 @@ func (gs *goroutines) adoptRunning(i int32, p *processor) {
 	s.busy = p.awake && !th.Asleep()
 }
 
-// adoptOffThread updates the slot of a goroutine that the halt saw on no processor.
+// adoptOffThread updates the slot of a goroutine that the halt saw on no
+// processor.
 func (gs *goroutines) adoptOffThread(i int32, o *offThread) {
 	s := &gs.table.slots[i]
 	if o.head.hi == 0 {

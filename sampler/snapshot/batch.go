@@ -19,7 +19,8 @@ func (b *batch) add(addr uint64, to *[]byte) {
 	b.ranges, b.to = append(b.ranges, memory.Range{Addr: addr, Buf: *to}), append(b.to, to)
 }
 
-// addFixed adds a piece of memory. Bytes of to that can't be read stay unchanged.
+// addFixed adds a piece of memory. Bytes of to that can't be read stay
+// unchanged.
 func (b *batch) addFixed(addr uint64, to []byte) {
 	b.ranges, b.to = append(b.ranges, memory.Range{Addr: addr, Buf: to}), append(b.to, nil)
 }

@@ -23,7 +23,8 @@ const (
 
 // An order lists what a halt must copy.
 type order struct {
-	// slots that the halt must see; if there are too many, the last lists are cut
+	// slots that the halt must see; if there are too many, the last lists
+	// are cut
 	goroutines [5][]int32
 	finder     *holders.Finder // has ranges to read, and then others that depend on those
 	partial    bool            // the survey has left goroutines out

@@ -151,7 +151,8 @@ func (gs *goroutines) unwind(i int32, mem memory.Copy, c *unwind.Context, regist
 	gs.show(i, mem, registers)
 }
 
-// show passes the stack of a slot's goroutine that was just unwound to the finder.
+// show passes the stack of a slot's goroutine that was just unwound to the
+// finder.
 func (gs *goroutines) show(i int32, mem memory.Copy, registers []uint64) {
 	gs.memory.Copy = mem
 	gs.finder.Stack(i, &holders.Stack{

@@ -36,7 +36,8 @@ type lockNames struct {
 	now      int           // number of names asked for in that sample
 }
 
-// A wayToLock is a lock together with the stack of a goroutine that waits for it.
+// A wayToLock is a lock together with the stack of a goroutine that waits
+// for it.
 type wayToLock struct {
 	lock  uint64
 	stack sampledata.NodeID

@@ -68,7 +68,8 @@ type before struct {
 	turns  turns
 }
 
-// onThread reports whether the processor runs a goroutine whose thread is halted.
+// onThread reports whether the processor runs a goroutine whose thread is
+// halted.
 func (p *processor) onThread() bool { return p.g != 0 && p.halted }
 
 // processors are the target's processors during one halt.

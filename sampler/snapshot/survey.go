@@ -81,7 +81,8 @@ func (v *survey) run(ctx context.Context) error {
 	return v.copyStacks(ctx)
 }
 
-// runInHalt does the phase in the halt, and leaves it to the halt to copy stacks.
+// runInHalt does the phase in the halt, and leaves it to the halt to copy
+// stacks.
 func (v *survey) runInHalt() error {
 	if err := v.readHeaders(context.Background()); err != nil {
 		return err
@@ -141,7 +142,8 @@ func (v *survey) isSettled(e *entry) bool {
 	return !e.known || v.finder.Interest()&^e.answered == 0
 }
 
-// reuse reuses the stack of a goroutine, unless the finder wants to see it again.
+// reuse reuses the stack of a goroutine, unless the finder wants to see it
+// again.
 func (v *survey) reuse(e *entry, s *slot, raw []byte) {
 	if len(v.fresh) < maxInBatch && v.finder.WantsStack(e.slot) {
 		v.table.keepCopy(s, raw)

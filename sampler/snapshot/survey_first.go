@@ -23,7 +23,8 @@ import (
 type firstLimits struct {
 	takes    time.Duration // how long the first sample may take in any case
 	overtime time.Duration // how much later than the recording is over the reports may be written
-	// number of goroutines whose headers are read before the next look at the clock
+	// number of goroutines whose headers are read before the next look at
+	// the clock
 	atOnce int
 }
 

@@ -43,7 +43,8 @@ func (v *survey) copyStacks(ctx context.Context) error {
 	return nil
 }
 
-// leaveUnread uses the heads of goroutines whose stacks there is no time to read.
+// leaveUnread uses the heads of goroutines whose stacks there is no time to
+// read.
 func (v *survey) leaveUnread(slots []int32) {
 	for _, i := range slots {
 		s := &v.table.slots[i]

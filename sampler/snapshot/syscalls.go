@@ -11,7 +11,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 )
 
-// Limits on what is read about goroutines in system calls and in C, in one sample.
+// Limits on what is read about goroutines in system calls and in C, in one
+// sample.
 const (
 	maxAsked   = 256 // goroutines that got there since the previous sample
 	maxRotated = 64  // goroutines that were there before: they take turns

@@ -24,7 +24,8 @@ type Call struct {
 	// in which calls were timed.
 	CutBegin, CutEnd bool
 
-	// One sample has it: it took less than two intervals, and how long is not known.
+	// One sample has it: it took less than two intervals, and how long is
+	// not known.
 	Short bool
 
 	Site   sampledata.Call // that made the call; empty for a goroutine's first function
@@ -57,8 +58,9 @@ type Table struct {
 	Duration time.Duration // of the recording
 
 	// Touching is the share of the returns to the function after which the
-	// goroutine had been outside in one sample only. If it is large, there were
-	// calls between which the goroutine was never seen outside: they count as one.
+	// goroutine had been outside in one sample only. If it is large, there
+	// were calls between which the goroutine was never seen outside: they
+	// count as one.
 	Touching float64
 
 	recording *sampledata.Recording

@@ -45,8 +45,9 @@ func (t *Table) stacks(run sampledata.Run) (one shown, known bool) {
 // outside.
 //
 // Samples can't tell two things. A goroutine that returned, and called the
-// function again from the same place before the next sample, seems to be in one
-// call: Touching says how likely that is. A call between two samples is not seen.
+// function again from the same place before the next sample, seems to be in
+// one call: Touching says how likely that is. A call between two samples is
+// not seen.
 //
 // A torn stack says nothing: what is seen before and after it decides.
 func (t *Table) sample(show shows) {

@@ -112,8 +112,8 @@ func (c *Comparison) holders(p *Pair, of func(*Lock) []Holder) []ComparedPart {
 	return parts.sorted()
 }
 
-// sides returns New and Old. A side that a pair lacks is a lock that nobody waited
-// for.
+// sides returns New and Old. A side that a pair lacks is a lock that nobody
+// waited for.
 func (p *Pair) sides() [2]*Lock {
 	sides := [2]*Lock{p.New, p.Old}
 	for i := range sides {
@@ -124,8 +124,8 @@ func (p *Pair) sides() [2]*Lock {
 	return sides
 }
 
-// mean returns how many goroutines a part of the waiting in New (side 0) or Old is
-// on average.
+// mean returns how many goroutines a part of the waiting in New (side 0) or
+// Old is on average.
 func (c *Comparison) mean(side int, part calltree.Total) *big.Rat {
 	return [2]*Analysis{c.New, c.Old}[side].Mean(&Evidence{Total: part})
 }

@@ -76,7 +76,8 @@ func completeLabels(s *Shell, args []string) []string {
 	return s.labelNames()
 }
 
-// completeNames returns the names that a call sequence can begin or continue with.
+// completeNames returns the names that a call sequence can begin or
+// continue with.
 func completeNames(s *Shell, args []string) []string {
 	if len(args) == 0 {
 		return s.names("")

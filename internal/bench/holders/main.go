@@ -1,15 +1,19 @@
-// Holders measures how much the code of a program says about the locks that its goroutines hold:
+// Holders measures how much the code of a program says about the locks that
+// its goroutines hold:
 //
 //	go run ./internal/bench/holders [-functions REGEXP] [-worst N] BINARY...
 //
-// It counts the calls during which a lock may be held, by whether it is sure that it is, and if not, why. A goroutine that
-// stands in a call of the first kind is found as the holder.
+// It counts the calls during which a lock may be held, by whether it is
+// sure that it is, and if not, why. A goroutine that stands in a call of
+// the first kind is found as the holder.
 //
-// It also measures how often the holders that are found are right, on programs that know who holds their locks:
+// It also measures how often the holders that are found are right, on
+// programs that know who holds their locks:
 //
 //	go run ./internal/bench/holders zoo [-samples N] [-interval DURATION] [-still] [PROGRAM...]
 //
-// With -still, it stops the programs while it compares: a slow machine needs that.
+// With -still, it stops the programs while it compares: a slow machine
+// needs that.
 package main
 
 import (
@@ -40,7 +44,8 @@ func main() {
 	}
 }
 
-// mainOfZoo runs the second form of the command. It ends with status 1 if a holder was wrong.
+// mainOfZoo runs the second form of the command. It ends with status 1 if a
+// holder was wrong.
 func mainOfZoo(args []string) {
 	flags := flag.NewFlagSet("holders zoo", flag.ExitOnError)
 	samples := flags.Int("samples", 100_000, "how many goroutines that wait to compare, summed over the samples")
@@ -78,7 +83,8 @@ func run(out io.Writer, functions string, worst int, paths []string) error {
 	return nil
 }
 
-// print writes a census as text. With lines, it lists the calls that are not sure.
+// print writes a census as text. With lines, it lists the calls that are
+// not sure.
 func print(out io.Writer, path string, c *lockcode.Census, worst int, lines bool) {
 	termtext.Fprintf(out, "%s (%s)\n", path, c.Go)
 	termtext.Fprintf(out, "%8d calls during which a lock may be held\n", c.Calls)

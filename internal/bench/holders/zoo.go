@@ -28,8 +28,10 @@ var runs = [][]string{{"holders"}, {"holders", "-hidden=false"}, {"limits"}, {fo
 // fooling is the program that is made to be misread.
 const fooling = "fooling"
 
-// zoo samples these programs until so many waiters were compared with what the programs say, and prints the scores. It
-// reports whether nobody was blamed wrongly, but by code that is made to be misread. Without names, it samples all programs.
+// zoo samples these programs until so many waiters were compared with what
+// the programs say, and prints the scores. It reports whether nobody was
+// blamed wrongly, but by code that is made to be misread. Without names, it
+// samples all programs.
 func zoo(out io.Writer, waiters int, interval time.Duration, still bool, names []string) (good bool, err error) {
 	dir, err := os.MkdirTemp("", "cpprof-holders-")
 	if err != nil {

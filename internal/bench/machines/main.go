@@ -47,7 +47,8 @@ func main() {
 	}
 }
 
-// run tries everything, on all machines at once, and returns how many trials failed.
+// run tries everything, on all machines at once, and returns how many
+// trials failed.
 func run() (failed int, err error) {
 	dir, err := os.MkdirTemp("", "cpprof-machines-")
 	if err != nil {

@@ -1,10 +1,12 @@
-// Monitors measures what the usual monitors add to a recording: to the sampler's processor time and to the halts. Both are
-// measured in one run, in which two seconds with monitors and two without take turns, twenty samples a second. Then it measures
-// each source of monitors by itself:
+// Monitors measures what the usual monitors add to a recording: to the
+// sampler's processor time and to the halts. Both are measured in one run,
+// in which two seconds with monitors and two without take turns, twenty
+// samples a second. Then it measures each source of monitors by itself:
 //
 //	go run ./internal/bench/monitors [-rounds 10]
 //
-// The programs are the one of cpprof demo, and one with 1,000 goroutines that wait.
+// The programs are the one of cpprof demo, and one with 1,000 goroutines
+// that wait.
 package main
 
 import (
@@ -81,7 +83,8 @@ func printPart(name string, with, without, all []time.Duration) {
 		(quantile(with, 0.5) - quantile(without, 0.5)).Round(100*time.Nanosecond), 100*float64(more)/float64(mean(all)))
 }
 
-// printSources prints what each source takes when it is read after a sample, and so in the mean of all samples.
+// printSources prints what each source takes when it is read after a
+// sample, and so in the mean of all samples.
 func printSources(sources []sourceCost) {
 	var all time.Duration
 	fmt.Printf("%-28s %8s %12s %12s\n", "source, by its first monitor", "every", "median", "a sample")
@@ -94,7 +97,8 @@ func printSources(sources []sourceCost) {
 	fmt.Printf("%-28s %8s %12s %12v\n", "all", "", "", all.Round(100*time.Nanosecond))
 }
 
-// start builds a program, starts it, and waits a moment until it does what it does.
+// start builds a program, starts it, and waits a moment until it does what
+// it does.
 func start(dir string, p program) (*exec.Cmd, error) {
 	path := filepath.Join(dir, filepath.Base(p.pkg))
 	if text, err := exec.Command("go", "build", "-o", path, p.pkg).CombinedOutput(); err != nil {

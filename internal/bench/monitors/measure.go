@@ -14,7 +14,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/snapshot"
 )
 
-// turn is the number of samples of a turn. It lasts as long as the time between two reads of the sources that are read least.
+// turn is the number of samples of a turn. It lasts as long as the time
+// between two reads of the sources that are read least.
 const turn = 40
 
 // measure samples a process, with monitors in every other turn.
@@ -70,7 +71,8 @@ func measure(dir string, pid, rounds int) (with, without costs, err error) {
 	return with, without, nil
 }
 
-// A timedSink measures the processor time that another sink takes to store a sample.
+// A timedSink measures the processor time that another sink takes to store
+// a sample.
 type timedSink struct {
 	sampledata.Sink
 	took time.Duration
@@ -90,7 +92,8 @@ type sourceCost struct {
 	took  []time.Duration
 }
 
-// measureSources reads each source after each of some samples, as a recording does if it is due.
+// measureSources reads each source after each of some samples, as a
+// recording does if it is due.
 func measureSources(pid, samples int) ([]sourceCost, error) {
 	p, err := sampler.Find(pid)
 	if err != nil {

@@ -1,14 +1,16 @@
 //go:build linux
 
-// Peers holds cpprof against what else shows why a Go program is slow: what a program keeps of its work while it is
-// observed, how long it must be observed until the answer names the cause, and how many causes are named. From the top
-// of the repository:
+// Peers holds cpprof against what else shows why a Go program is slow: what
+// a program keeps of its work while it is observed, how long it must be
+// observed until the answer names the cause, and how many causes are named.
+// From the top of the repository:
 //
 //	go run ./internal/bench/peers                              an hour, on a quiet machine
 //	go run ./internal/bench/peers -quick -run 'ratelimit|jwt'  a quarter of an hour
 //
-// The load comes from internal/bench/halt, and the real bugs from internal/bench/bugs. An
-// answer names a cause if one of its first three lines does.
+// The load comes from internal/bench/halt, and the real bugs from
+// internal/bench/bugs. An answer names a cause if one of its first three
+// lines does.
 package main
 
 import (

@@ -170,8 +170,9 @@ func claims(r *heap.Result) map[int64]bool {
 	return claimed
 }
 
-// truth returns the goroutines that are leaked. If nothing but the stub can run, all that wait for
-// one another are. Otherwise only a profile tells, or nothing.
+// truth returns the goroutines that are leaked. If nothing but the stub can
+// run, all that wait for one another are. Otherwise only a profile tells,
+// or nothing.
 func (b *bench) truth(all []dumped, claimed map[int64]bool, r *row) map[int64]bool {
 	leaked, active := map[int64]bool{}, false
 	for _, d := range all {

@@ -80,7 +80,8 @@ func (r *recorder) another(v *victim) (*recorder, error) {
 	return record(r.cmd.Path, v, strings.TrimSuffix(r.dir, ".cpprof")+".other.cpprof")
 }
 
-// toldOf returns an error if cpprof, which has ended, did not say that the other one recorded the program, too.
+// toldOf returns an error if cpprof, which has ended, did not say that the
+// other one recorded the program, too.
 func (r *recorder) toldOf(other *recorder) error {
 	if want := fmt.Sprintf("is also sampled by process %d (cpprof)", other.cmd.Process.Pid); !strings.Contains(r.said.String(), want) {
 		return fmt.Errorf("cpprof was not told of another one: it said %q, want %q", r.said.String(), want)

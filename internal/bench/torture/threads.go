@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// eachThread calls f with the folder in /proc of each thread of a process, and with what the file status in it says.
+// eachThread calls f with the folder in /proc of each thread of a process,
+// and with what the file status in it says.
 func eachThread(pid int, f func(folder string, status []byte)) {
 	folders, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
 	for _, folder := range folders {

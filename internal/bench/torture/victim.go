@@ -16,7 +16,8 @@ import (
 	"github.com/cpprof/cpprof/internal/fixture"
 )
 
-// A victim is a running testdata/programs/victim. What it has been sent is counted, and what came back.
+// A victim is a running testdata/programs/victim. What it has been sent is
+// counted, and what came back.
 type victim struct {
 	cmd   *exec.Cmd
 	in    io.WriteCloser
@@ -105,8 +106,8 @@ func (v *victim) awaitFor(patience time.Duration, what string, ok func() bool) e
 	return nil
 }
 
-// feed sends bytes and signals until stop is closed. A signal is sent when the one before was answered: two that are pending
-// would be one.
+// feed sends bytes and signals until stop is closed. A signal is sent when
+// the one before was answered: two that are pending would be one.
 func (v *victim) feed(stop <-chan bool) {
 	block := make([]byte, 10_000)
 	for {
@@ -126,8 +127,9 @@ func (v *victim) feed(stop <-chan bool) {
 	}
 }
 
-// lives makes sure that nobody traces or stops the program any more, that it answers all that it was sent, and that it is as
-// fast as one that nobody recorded.
+// lives makes sure that nobody traces or stops the program any more, that
+// it answers all that it was sent, and that it is as fast as one that
+// nobody recorded.
 func (v *victim) lives() error {
 	if err := v.await("no thread is traced or stopped", func() bool { return stuck(v.pid()) == "" }); err != nil {
 		return err

@@ -20,7 +20,8 @@ func build(path, pkg string) error {
 	return nil
 }
 
-// workloads returns the names of all workloads, which the program work prints if it is called without one.
+// workloads returns the names of all workloads, which the program work
+// prints if it is called without one.
 func (b *bench) workloads() ([]string, error) {
 	var text strings.Builder
 	cmd := exec.Command(b.work)
@@ -41,7 +42,8 @@ type conditions struct {
 	nice   int
 }
 
-// start starts a program under these conditions: it inherits them from the thread that starts it.
+// start starts a program under these conditions: it inherits them from the
+// thread that starts it.
 func (c conditions) start(cmd *exec.Cmd) error {
 	done := make(chan error)
 	go func() {

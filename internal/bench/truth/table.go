@@ -59,7 +59,8 @@ func (c *comparison) print(w io.Writer, name string, verbose bool, found *findin
 	}
 }
 
-// order returns the classes with enough goroutines, those with the largest differences first.
+// order returns the classes with enough goroutines, those with the largest
+// differences first.
 func (c *comparison) order() []string {
 	worst := func(class string) (x float64) {
 		for m := range numMeasures {
@@ -75,7 +76,8 @@ func (c *comparison) order() []string {
 	return all
 }
 
-// printClass prints the lines of one class. Those of the runtime's classes are left out unless something is off.
+// printClass prints the lines of one class. Those of the runtime's classes
+// are left out unless something is off.
 func (c *comparison) printClass(w io.Writer, name, class string, verbose bool, found *findings) {
 	f := c.classes[class]
 	var lines strings.Builder

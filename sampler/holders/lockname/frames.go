@@ -34,7 +34,8 @@ func NewWaiter(
 	return w
 }
 
-// waitsForOthers reports whether a function takes locks on behalf of its callers.
+// waitsForOthers reports whether a function takes locks on behalf of its
+// callers.
 func waitsForOthers(function string) bool {
 	return goruntime.IsRuntime(function) || goruntime.IsSync(function)
 }

@@ -90,7 +90,8 @@ func hasTurn(actions []Action, object uint64) bool {
 		func(a Action) bool { return a.Object == object && a.Kind.takesTurns() })
 }
 
-// maxDeferredCalls bounds the deferred functions of a goroutine that are considered.
+// maxDeferredCalls bounds the deferred functions of a goroutine that are
+// considered.
 const maxDeferredCalls = 16
 
 // Deferred appends the actions of the functions on a goroutine's list of

@@ -43,7 +43,8 @@ type Analyzer struct {
 	semaphores    map[unwind.Site]*semaphoreWait
 	known         known
 
-	// functions that goroutines waited in for locks, or whose callees did, by entry
+	// functions that goroutines waited in for locks, or whose callees did,
+	// by entry
 	waitedIn    map[uint64]bool
 	awaited     map[string]bool // types and functions that goroutines waited in for locks
 	ownerBySite []*string       // likewise, by unwind.Site; nil if not known yet
@@ -98,7 +99,8 @@ type function struct {
 	// one another; 0: none
 	tooDeepAt int
 
-	// What it does with groups and conditions of its callers; see argumentActions.
+	// What it does with groups and conditions of its callers; see
+	// argumentActions.
 	actions     []argumentAction
 	actionDepth int // functions in a row that were followed for that, this one included
 }

@@ -119,7 +119,8 @@ type pointer struct {
 	offsets []int64
 }
 
-// pointersTo returns the pointers from which a lock was reached, the nearest first.
+// pointersTo returns the pointers from which a lock was reached, the
+// nearest first.
 func (w *flow) pointersTo(lock value) (all []pointer) {
 	var offsets []int64
 	for lock != 0 {

@@ -186,7 +186,8 @@ func (w *flow) tableAddress(i int) uint64 {
 	return at
 }
 
-// slowNear is how many instructions a block may have before it calls a slow path.
+// slowNear is how many instructions a block may have before it calls a slow
+// path.
 const slowNear = 24
 
 // findSlowPaths marks the blocks that lead to slow paths of functions of

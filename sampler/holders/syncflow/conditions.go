@@ -303,7 +303,8 @@ func (w *flow) conditionOf(s *state, x *machinecode.Instr, toTarget bool) condit
 	return c
 }
 
-// takeEdge makes the condition true under which a branch goes to its target, or on.
+// takeEdge makes the condition true under which a branch goes to its
+// target, or on.
 func (w *flow) takeEdge(s *state, x *machinecode.Instr, toTarget bool) {
 	if c := w.conditionOf(s, x, toTarget); c.v != 0 {
 		s.addFact(c)

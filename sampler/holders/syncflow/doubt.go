@@ -8,7 +8,8 @@ const (
 	NoDoubt Doubt = iota // it is held
 	// a method of an interface was called, on the object that the lock lies in
 	CallsMethod
-	// a function was called that is not known: a field, a variable or an argument
+	// a function was called that is not known: a field, a variable or an
+	// argument
 	CallsFunc
 	// another lock was released, or the same by an address that is not known
 	// to be the same

@@ -70,7 +70,8 @@ func (w *flow) indexOf(pc uint64) int {
 	return i
 }
 
-// callBefore returns the index of the call that returns to an address, -1 for none.
+// callBefore returns the index of the call that returns to an address, -1
+// for none.
 func (w *flow) callBefore(pc uint64) int {
 	i := w.indexOf(pc)
 	if i < 0 { // the end of the function
@@ -122,7 +123,8 @@ func (w *flow) findAtomics() {
 	}
 }
 
-// run finds the state before each block. It reports false if that takes too long.
+// run finds the state before each block. It reports false if that takes too
+// long.
 func (w *flow) run() bool {
 	w.blocks[0].in = w.entryState()
 	work, queued := []int{0}, make([]bool, len(w.blocks))
@@ -233,7 +235,8 @@ func (w *flow) states() iter.Seq2[int, *state] {
 	}
 }
 
-// stateBefore returns the state before an instruction, nil if no path leads there.
+// stateBefore returns the state before an instruction, nil if no path leads
+// there.
 func (w *flow) stateBefore(i int) *state {
 	b := &w.blocks[w.blockOf(i)]
 	if b.in == nil {

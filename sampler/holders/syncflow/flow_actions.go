@@ -80,8 +80,9 @@ func (w *flow) addSelectActions(s *state, k int) {
 	}
 }
 
-// casesOf returns the cases of a select before its call: an array of pairs of
-// words in the frame, the sends first. It returns no cases if they are not known.
+// casesOf returns the cases of a select before its call: an array of pairs
+// of words in the frame, the sends first. It returns no cases if they are
+// not known.
 func (w *flow) casesOf(s *state) (at, sends, cases int64) {
 	m := w.a.machine
 	at, ok := w.values.inFrame(s.regs[m.argument])

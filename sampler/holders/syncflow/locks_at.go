@@ -130,7 +130,8 @@ func (w *flow) proven(s *state, f *future) (holds []hold) {
 		}
 		h := hold{lockName: r.lockName}
 		k := s.indexOf(r.lockName)
-		// What is known by an interface only is a lock only if it was taken as one.
+		// What is known by an interface only is a lock only if it was taken
+		// as one.
 		if k >= 0 && !s.holds[k].sure() || k < 0 && !r.weak && r.via == 0 {
 			holds = append(holds, h)
 		}

@@ -146,7 +146,8 @@ func (l *heldLocks) effects(r *lockRef, f *frame) (list []calledEffect) {
 	return list
 }
 
-// callEffects returns the effects of a function, which may be one of package sync.
+// callEffects returns the effects of a function, which may be one of
+// package sync.
 func (a *Analyzer) callEffects(c *function) []effect {
 	l, ok := syncCalls[c.role]
 	if !ok || l.change == mayTake {

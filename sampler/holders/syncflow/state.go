@@ -129,7 +129,8 @@ func (s *state) equal(o *state) bool {
 		s.tested == o.tested
 }
 
-// sort puts the locks in an order that does not depend on the paths that led here.
+// sort puts the locks in an order that does not depend on the paths that
+// led here.
 func (s *state) sort() {
 	slices.SortFunc(s.holds, func(a, b hold) int { return a.compare(b.lockName) })
 	slices.SortFunc(s.released, release.compare)

@@ -78,7 +78,8 @@ func KeyOf(parts ...string) string {
 
 func (s *Store) path(key string) string { return filepath.Join(s.dir, key+suffix) }
 
-// Load returns what was saved for a key, nil if there is nothing that can be used.
+// Load returns what was saved for a key, nil if there is nothing that can
+// be used.
 func (s *Store) Load(key string) []byte {
 	f, err := os.OpenFile(s.path(key), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {

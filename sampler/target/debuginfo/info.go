@@ -99,7 +99,8 @@ func Read(f *elf.File) (d *Info, err error) {
 	return d, d.readUnits(parts["info"])
 }
 
-// section reads one section of debug information, unpacked; nil if there is none.
+// section reads one section of debug information, unpacked; nil if there is
+// none.
 func section(f *elf.File, name string, budget *memory.Budget) ([]byte, error) {
 	s := f.Section(".debug_" + name)
 	if s == nil || s.Type == elf.SHT_NOBITS {

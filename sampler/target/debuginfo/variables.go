@@ -86,7 +86,8 @@ func (d *Info) covers(e *dwarf.Entry, pc uint64) bool {
 		slices.ContainsFunc(ranges, func(r [2]uint64) bool { return pc >= r[0] && pc < r[1] })
 }
 
-// Attribute returns an attribute of an entry, or of the entry that it is a copy of.
+// Attribute returns an attribute of an entry, or of the entry that it is a
+// copy of.
 func (d *Info) Attribute(e *dwarf.Entry, a dwarf.Attr) any {
 	if v := e.Val(a); v != nil {
 		return v
@@ -119,7 +120,8 @@ func (d *Info) variable(u *Unit, e *dwarf.Entry, pc uint64) (v Variable, ok bool
 	return v, true
 }
 
-// location returns the expression for the location of a variable at an instruction.
+// location returns the expression for the location of a variable at an
+// instruction.
 func (d *Info) location(u *Unit, e *dwarf.Entry, pc uint64) []byte {
 	switch at := e.Val(dwarf.AttrLocation).(type) {
 	case []byte:

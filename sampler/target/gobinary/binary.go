@@ -58,7 +58,8 @@ func Open(r io.ReaderAt, atEntry uint64) (*Binary, error) {
 	return nil, err
 }
 
-// OpenAsBuilt is Open with the layout that the program's own debug information has.
+// OpenAsBuilt is Open with the layout that the program's own debug
+// information has.
 func OpenAsBuilt(r io.ReaderAt, atEntry uint64) (*Binary, error) {
 	return open(r, atEntry,
 		func(im *image, _, _ string) (*layout.Layout, error) { return layout.FromELF(im.elf) })

@@ -92,7 +92,8 @@ func moduleOf(im *image, l *layout.Module, table uint64) (*module, error) {
 			}
 			return binary.LittleEndian.Uint64(b[off:])
 		}
-		// The slice of function names begins at the address in the table's header.
+		// The slice of function names begins at the address in the table's
+		// header.
 		if word(l.PCHeader) != table ||
 			word(l.PCHeader+8) != table+binary.LittleEndian.Uint64(header[32:]) {
 			continue

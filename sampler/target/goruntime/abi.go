@@ -39,7 +39,8 @@ func (a *ABI) InDWARF(register uint8) uint8 {
 // ABIOf returns the ABI of a processor (GOARCH); nil if it is not supported.
 func ABIOf(arch string) *ABI { return abis[arch] }
 
-// ArchOf returns the GOARCH of an executable; "" if the processor is not supported.
+// ArchOf returns the GOARCH of an executable; "" if the processor is not
+// supported.
 func ArchOf(m elf.Machine) string {
 	return map[elf.Machine]string{elf.EM_X86_64: "amd64", elf.EM_AARCH64: "arm64"}[m]
 }

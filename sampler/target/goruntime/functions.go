@@ -62,7 +62,8 @@ const (
 	CallDone        // lowers the counter of the WaitGroup at its first argument
 	CallAdd         // lowers it if the second argument is below 0
 	CallSignal      // wakes those who wait for the Cond at its first argument
-	// takes a part of the semaphore.Weighted at its first argument, or waits for it
+	// takes a part of the semaphore.Weighted at its first argument, or
+	// waits for it
 	CallAcquire
 	CallRelease // gives it back
 	// takes a connection of the pool at its first argument, or waits for one

@@ -47,8 +47,8 @@ func (r Release) SpecialKindOf(kind byte) SpecialKind {
 	return SpecialOther
 }
 
-// CondList is the offset in a sync.Cond of its list of waiters (sync.notifyList).
-// The list's head follows after 16 bytes.
+// CondList is the offset in a sync.Cond of its list of waiters
+// (sync.notifyList). The list's head follows after 16 bytes.
 const (
 	CondList       = 16
 	NotifyListHead = 16
@@ -71,7 +71,8 @@ func (r Release) ChannelQueues() uint64 {
 	return 64
 }
 
-// MGSignalAfterProcID is the distance from runtime.m.procid to runtime.m.gsignal.
+// MGSignalAfterProcID is the distance from runtime.m.procid to
+// runtime.m.gsignal.
 const MGSignalAfterProcID = 8
 
 // BPAfterLR is the distance from runtime.gobuf.lr to runtime.gobuf.bp.

@@ -102,7 +102,8 @@ var machines = map[string]*Machine{
 	"arm64": {decode: decodeARM64, scan: scanARM64, SP: spARM64, ZeroIsSP: true},
 }
 
-// ForArch returns the machine of a processor (GOARCH); nil if it is not supported.
+// ForArch returns the machine of a processor (GOARCH); nil if it is not
+// supported.
 func ForArch(arch string) *Machine { return machines[arch] }
 
 // Decode appends the instructions of code, whose address is pc.

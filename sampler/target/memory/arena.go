@@ -33,7 +33,8 @@ func (a *Arena) Get(n int) []byte {
 	}
 }
 
-// Reserve makes sure that the next n bytes can be handed out without a page fault.
+// Reserve makes sure that the next n bytes can be handed out without a page
+// fault.
 func (a *Arena) Reserve(n int) {
 	free := 0
 	for i := a.block; i < len(a.blocks); i++ {

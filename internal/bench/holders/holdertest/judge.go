@@ -121,7 +121,8 @@ func (j *judge) compare(before, after []record) {
 	}
 }
 
-// waitsForReaders is the reason why a writer waits that gets a sync.RWMutex next.
+// waitsForReaders is the reason why a writer waits that gets a sync.RWMutex
+// next.
 const waitsForReaders = "sync.RWMutex.Lock"
 
 // nextWriter returns the number of the goroutine that gets a sync.RWMutex

@@ -50,7 +50,8 @@ func containsAll(all, some []int64) bool {
 	return !slices.ContainsFunc(some, func(g int64) bool { return !slices.Contains(all, g) })
 }
 
-// Named returns how many waiters the holders were named for, correctly and wrongly.
+// Named returns how many waiters the holders were named for, correctly and
+// wrongly.
 func (s *Score) Named() (right, wrong int) {
 	for e := range s.Right {
 		right, wrong = right+s.Right[e], wrong+s.Wrong[e]

@@ -66,7 +66,8 @@ func dutyCycle(period, busy time.Duration) {
 	}
 }
 
-// Phases: all processors are busy for a second and a half, then idle for as long.
+// Phases: all processors are busy for a second and a half, then idle for as
+// long.
 func phases() { start(4, phaser) }
 
 const phase = 1500 * time.Millisecond

@@ -2,10 +2,12 @@ package pclntab
 
 import "encoding/binary"
 
-// maxInlined is the maximum depth of calls inlined into one another at one place.
+// maxInlined is the maximum depth of calls inlined into one another at one
+// place.
 const maxInlined = 1000
 
-// inlinedCallSize is the length of a node of an inline tree (runtime.inlinedCall).
+// inlinedCallSize is the length of a node of an inline tree
+// (runtime.inlinedCall).
 const inlinedCallSize = 16
 
 // A Frame is one logical call: a function, or a call that was inlined into

@@ -64,7 +64,8 @@ func (f *Func) SPDelta(pc uint64) (int32, bool) {
 	return v, v >= 0
 }
 
-// pcdata returns the offset of table number i of the function; 0 if there is none.
+// pcdata returns the offset of table number i of the function; 0 if there
+// is none.
 func (f *Func) pcdata(i int) uint32 {
 	at := recordSize + 4*i
 	if uint32(i) >= f.word(28) || at+4 > len(f.rec) {

@@ -48,7 +48,8 @@ type Table struct {
 	files map[uint32]string // interned, by offset in filetab
 }
 
-// IsHeader reports whether b begins like a table of a 64-bit little-endian program.
+// IsHeader reports whether b begins like a table of a 64-bit little-endian
+// program.
 func IsHeader(b []byte) bool {
 	return len(b) >= headerSize && binary.LittleEndian.Uint32(b) == magic && b[4] == 0 &&
 		b[5] == 0 &&

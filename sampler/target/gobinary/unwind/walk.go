@@ -115,7 +115,8 @@ func (w *walk) startParked() bool {
 	return w.goOn(c.SchedPC, c.SchedSP, c.SchedLR)
 }
 
-// jump continues at an instruction, with the registers that the instruction sees.
+// jump continues at an instruction, with the registers that the instruction
+// sees.
 func (w *walk) jump(pc, sp, lr uint64) {
 	w.pc, w.sp, w.lr, w.exact, w.on = pc, sp, lr, true, w.owns(sp)
 }

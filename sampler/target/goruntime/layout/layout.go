@@ -213,7 +213,8 @@ type Special struct {
 	Kind   Offset `rt:"kind,optional"`
 }
 
-// Cleanups is runtime.cleanupQueue, the type of runtime.gcCleanups, from 1.25 on.
+// Cleanups is runtime.cleanupQueue, the type of runtime.gcCleanups, from
+// 1.25 on.
 type Cleanups struct {
 	Size Offset `rt:"-,optional"`
 	All  Offset `rt:"all,optional"`

@@ -181,7 +181,8 @@ func (t *Table) Prune() {
 func (t *Table) FillBetween() {
 	for arch, releases := range t.releases {
 		all := t.Releases(arch)
-		// by struct: the greatest number of fields that a release of the line has
+		// by struct: the greatest number of fields that a release of the
+		// line has
 		full := map[string]int{}
 		for i, r := range all {
 			if i == 0 || all[i-1].Line != r.Line {
@@ -239,7 +240,8 @@ func (t *Table) Has(r goruntime.Release, arch string) bool {
 // is its index + 1.
 type variants map[string][]map[string]Offset
 
-// number returns the number of a struct's layout; a new layout gets a new number.
+// number returns the number of a struct's layout; a new layout gets a new
+// number.
 func (v variants) number(name string, fields map[string]Offset) int {
 	i := slices.IndexFunc(v[name],
 		func(known map[string]Offset) bool { return maps.Equal(known, fields) })

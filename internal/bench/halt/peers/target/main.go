@@ -1,8 +1,9 @@
-// Target is the program that the benchmark of halts samples. Some goroutines compute, send values back and forth, and
-// compete for one mutex; many others are parked. With -profile, it
-// observes itself.
+// Target is the program that the benchmark of halts samples. Some
+// goroutines compute, send values back and forth, and compete for one
+// mutex; many others are parked. With -profile, it observes itself.
 //
-// It prints "ready" when all goroutines run. For each line that it reads, it prints the number of operations done so far.
+// It prints "ready" when all goroutines run. For each line that it reads,
+// it prints the number of operations done so far.
 package main
 
 import (

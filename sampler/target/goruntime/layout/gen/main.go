@@ -105,7 +105,8 @@ func write(t *layout.Table, path string) error {
 	return os.WriteFile(path, b.Bytes(), 0o644)
 }
 
-// releases lists the releases of Go that the table does not have, or all of them.
+// releases lists the releases of Go that the table does not have, or all of
+// them.
 func releases(t *layout.Table, all bool) ([]string, error) {
 	text, err := exec.Command("go", "list", "-m", "-versions", "golang.org/toolchain").Output()
 	if err != nil {
