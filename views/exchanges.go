@@ -22,8 +22,7 @@ const (
 
 // clients begin the names of the standard library's functions below which each
 // read is an answer: what they ask is often too short for the samples.
-var clients = []string{"database/sql.", "net.(*Resolver).", "net/smtp.(*Client).",
-	"crypto/tls.(*Conn).clientHandshake"}
+var clients = []string{"database/sql.", "net/smtp.(*Client).", "crypto/tls.(*Conn).clientHandshake"}
 
 // A lineUse counts what was seen below one line of a function.
 type lineUse struct{ reads, writes int32 }

@@ -214,9 +214,11 @@ func larger(out, x, y []float64) {
 func compared(holds func(x, y float64) bool) func(out, x, y []float64) {
 	return func(out, x, y []float64) {
 		for i := range out {
-			if out[i] = undefined; Defined(x[i]) && Defined(y[i]) {
-				out[i] = truth(holds(x[i], y[i]))
+			result := undefined // out may be x or y
+			if Defined(x[i]) && Defined(y[i]) {
+				result = truth(holds(x[i], y[i]))
 			}
+			out[i] = result
 		}
 	}
 }

@@ -99,6 +99,7 @@ func TestMetric(t *testing.T) {
 		`gc.phase != "sweep"`:                  {1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
 		"delta(lag(main.srv.stats[0].hits,2))": {u, u, u, 1, 3, 5, 7, 9, 11, 13},
 		"delta(main.srv.stats[0].hits*2)":      {u, 2, 6, 10, 14, 18, 22, 26, 30, 34},
+		"delta(main.srv.stats[0].hits*2) > 10": {u, 0, 0, 0, 1, 1, 1, 1, 1, 1},
 		"cycles > 1 && false":                  {0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
 		"cycles > 1 || served > 0":             {u, 1, 1, 1, 1, 1, 1, 1, 1, 1},
 		"min(time, 0.3, cycles)":               {u, u, u, u, u, u, u, u, u, u},
