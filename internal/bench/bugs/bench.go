@@ -28,10 +28,11 @@ import (
 
 // A bench has what the command line says.
 type bench struct {
-	dir    string
-	length time.Duration
-	before bool // without the versions that have the fix
-	names  *regexp.Regexp
+	dir     string
+	length  time.Duration
+	before  bool // without the versions that have the fix
+	verbose bool
+	names   *regexp.Regexp
 }
 
 // place is where a profiler names a cause: 1 is first, 0 nowhere.
@@ -216,6 +217,13 @@ func (b *bench) try(g *bug, version string) (*trial, error) {
 	var done, spent, length float64
 	if _, err := fmt.Sscan(lines.Text(), &done, &spent, &length); err != nil {
 		return nil, fmt.Errorf("the workload printed %q: %w", lines.Text(), err)
+	}
+	if b.verbose {
+		text, err := b.cpprof("why", "--top", "0", file)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Printf("%s %s:\n%s\n", g.name, version, text)
 	}
 	said, err := b.cpprof("why", "--json", file)
 	if err != nil {

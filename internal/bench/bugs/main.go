@@ -25,6 +25,7 @@ func main() {
 	flag.DurationVar(&b.length, "d", 4*time.Second, "how long each version is recorded")
 	flag.BoolVar(&b.before, "before", false, "only the versions before the fix, and print as JSON where each profiler "+
 		"names the cause")
+	flag.BoolVar(&b.verbose, "v", false, "print what cpprof says of both versions, too")
 	pattern := flag.String("run", "", "only the bugs whose names match")
 	flag.Parse()
 	b.names = regexp.MustCompile(*pattern)
