@@ -28,7 +28,7 @@ var runs = [][]string{{"holders"}, {"holders", "-hidden=false"}, {"limits"}, {fo
 // fooling is the program that is made to be misread.
 const fooling = "fooling"
 
-// zoo samples these programs until so many waiters were compared with what
+// zoo samples these programs until it has compared enough waiters with what
 // the programs say, and prints the scores. It reports whether nobody was
 // blamed wrongly, but by code that is made to be misread. Without names, it
 // samples all programs.

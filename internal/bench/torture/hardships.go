@@ -15,8 +15,8 @@ import (
 type hardship struct {
 	name string
 
-	// kinds are sets of arguments of the program, of which each attempt
-	// takes one; its -dir is added.
+	// kinds are sets of arguments of the program. Each attempt takes one set,
+	// and adds -dir.
 	kinds [][]string
 
 	// happen returns how many times the hardship happened, and what harm it

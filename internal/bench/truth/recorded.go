@@ -28,8 +28,8 @@ const (
 var measures = [numMeasures]struct {
 	name string
 
-	// The states in a trace: the share lies between that of all in least,
-	// and that of all in most.
+	// The states in a trace. Their share is at least the share of the states
+	// in least, and at most the share of the states in most.
 	least, most []state
 }{
 	shareRun:   {"run", []state{running}, []state{running, calling}},

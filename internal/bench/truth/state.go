@@ -61,7 +61,7 @@ func awaitsLock(st trace.StateTransition) bool {
 }
 
 // startOf returns the function that the stack of a transition begins with:
-// that of the goroutine's go statement, unless the compiler wrapped it.
+// the function of the go statement, unless the compiler wrapped it.
 func startOf(st trace.StateTransition) (start string) {
 	for fr := range st.Stack.Frames() {
 		if fr.Func != "" && fr.Func != "runtime.goexit" && (start == "" || !strings.Contains(fr.Func, ".gowrap")) {
