@@ -104,7 +104,7 @@ func (m *machine) prepare(dir string) error {
 	if err := files.write(image); err != nil {
 		return err
 	}
-	m.command = exec.Command(qemu, append(m.options, "-cpu", "max", "-smp", "2", "-m", "2048", "-nographic", "-no-reboot",
+	m.command = exec.Command(qemu, append(m.options, "-cpu", "max", "-smp", "2", "-m", "2048", "-nographic", "-nic", "none", "-no-reboot",
 		"-kernel", kernel, "-initrd", image, "-append", "console="+m.console+" quiet panic=-1")...)
 	return nil
 }
