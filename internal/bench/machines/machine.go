@@ -13,6 +13,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -24,7 +25,8 @@ type machine struct {
 	builds                      []build
 	trials                      []trial
 
-	command *exec.Cmd
+	command []string
+	boots   string        // the kernel's command line
 	kernel  string        // what it says of itself
 	used    time.Duration // of this machine's processors
 }
@@ -41,10 +43,19 @@ type trial struct {
 	name, script string
 	prints       []string // expressions
 
+	tried
+	again bool // these are the results of a second try
+}
+
+// tried is what came of a trial.
+type tried struct {
 	took         time.Duration
 	output       string
 	begun, ended bool
 }
+
+// failed reports whether a trial that was begun does not print what it must.
+func (t *trial) failed() bool { return t.begun && len(t.missed()) > 0 }
 
 // missed returns the expressions that the output does not have.
 func (t *trial) missed() (list []string) {
@@ -104,8 +115,9 @@ func (m *machine) prepare(dir string) error {
 	if err := files.write(image); err != nil {
 		return err
 	}
-	m.command = exec.Command(qemu, append(m.options, "-cpu", "max", "-smp", "2", "-m", "2048", "-nographic", "-nic", "none", "-no-reboot",
-		"-kernel", kernel, "-initrd", image, "-append", "console="+m.console+" quiet panic=-1")...)
+	m.command = slices.Concat([]string{qemu}, m.options, []string{"-cpu", "max", "-smp", "2", "-m", "2048", "-nographic",
+		"-nic", "none", "-no-reboot", "-kernel", kernel, "-initrd", image})
+	m.boots = "console=" + m.console + " quiet panic=-1"
 	return nil
 }
 
@@ -133,11 +145,28 @@ func (b build) make(arch, out string) error {
 	return command(cmd)
 }
 
+// bootAgain tries what has failed once more: on a slow machine, chance has a
+// part in what samples show.
+func (m *machine) bootAgain() error {
+	var numbers []string
+	for i := range m.trials {
+		if t := &m.trials[i]; t.failed() {
+			t.tried, t.again = tried{begun: true}, true
+			numbers = append(numbers, fmt.Sprintf("%02d", i))
+		}
+	}
+	if numbers == nil {
+		return nil
+	}
+	m.boots += " trials=" + strings.Join(numbers, ",")
+	return m.boot()
+}
+
 // boot runs the machine, and reads what it prints.
 func (m *machine) boot() error {
 	ctx, cancel := context.WithTimeout(context.Background(), *patient)
 	defer cancel()
-	c := exec.CommandContext(ctx, m.command.Path, m.command.Args[1:]...)
+	c := exec.CommandContext(ctx, m.command[0], append(m.command[1:], "-append", m.boots)...)
 	out, err := c.StdoutPipe()
 	if err != nil {
 		return err
@@ -148,7 +177,7 @@ func (m *machine) boot() error {
 	}
 	m.read(out)
 	err = c.Wait()
-	m.used = c.ProcessState.UserTime() + c.ProcessState.SystemTime()
+	m.used += c.ProcessState.UserTime() + c.ProcessState.SystemTime()
 	if ctx.Err() == nil {
 		return err
 	}

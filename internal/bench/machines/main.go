@@ -71,7 +71,11 @@ func run() (failed int, err error) {
 	errs := make([]error, len(machines))
 	var wait sync.WaitGroup
 	for i, m := range machines {
-		wait.Go(func() { errs[i] = m.boot() })
+		wait.Go(func() {
+			if errs[i] = m.boot(); errs[i] == nil {
+				errs[i] = m.bootAgain()
+			}
+		})
 	}
 	wait.Wait()
 	for _, m := range machines {
@@ -90,25 +94,29 @@ func (m *machine) chosen(text string) (list []trial) {
 	return list
 }
 
-// print prints what came of each trial, and returns how many failed.
+// print prints what came of each trial, "second" if its first try failed, and
+// returns how many failed.
 func (m *machine) print() (failed int) {
 	fmt.Printf("%s: %s; %.0f s of CPU time\n", m.arch, m.kernel, m.used.Seconds())
 	for i := range m.trials {
 		t := &m.trials[i]
-		missed := t.missed()
 		verdict := "good"
-		if !t.begun {
-			verdict, missed = "-", nil // there was no time
-		}
-		if len(missed) > 0 {
+		switch {
+		case !t.begun:
+			verdict = "-" // there was no time
+		case t.failed():
 			verdict = "FAILED"
 			failed++
+		case t.again:
+			verdict = "second"
 		}
 		fmt.Printf("  %-6s %5.1f s  %s\n", verdict, t.took.Seconds(), t.name)
-		for _, text := range missed {
-			termtext.Fprintf(os.Stdout, "         it does not print %q\n", text)
+		if t.failed() {
+			for _, text := range t.missed() {
+				termtext.Fprintf(os.Stdout, "         it does not print %q\n", text)
+			}
 		}
-		if len(missed) > 0 || *verbose {
+		if t.failed() || *verbose {
 			for line := range strings.Lines(t.output) {
 				termtext.Fprintf(os.Stdout, "         | %s\n", strings.TrimSuffix(line, "\n"))
 			}
