@@ -30,9 +30,13 @@ type Pusher struct {
 	// Pause, twofold each time; 0 stands for 1.
 	Tries int
 	Pause time.Duration
+}
 
-	// Client sends the requests; nil: one that gives up after 30 seconds.
-	Client *http.Client
+// client follows no redirection. A redirected request would take tokens to
+// another server, or ask for a page instead of sending the profile.
+var client = &http.Client{
+	Timeout:       30 * time.Second,
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
 // A Message is a profile in the form that a kind of server takes.
@@ -133,6 +137,7 @@ type refusal struct {
 	code   int
 	text   string
 	after  time.Duration // that the server asks to wait
+	to     string        // where the server sends the request
 }
 
 func (r *refusal) Error() string {
@@ -143,6 +148,9 @@ func (r *refusal) Error() string {
 			"OpenTelemetry $OTEL_EXPORTER_OTLP_HEADERS)"
 	case http.StatusNotFound:
 		hint = ": is this the URL of such a server, without the path of its API?"
+	}
+	if r.to != "" {
+		hint = fmt.Sprintf(": it refers to %q; if that is right, push there", r.to)
 	}
 	text := ""
 	if r.text != "" {
@@ -190,10 +198,6 @@ func (p *Pusher) once(ctx context.Context, m Message) error {
 	if p.Token != "" {
 		request.Header.Set("Authorization", "Bearer "+p.Token)
 	}
-	client := p.Client
-	if client == nil {
-		client = &http.Client{Timeout: 30 * time.Second}
-	}
 	answer, err := client.Do(request)
 	if err != nil {
 		if failed, ok := errors.AsType[*url.Error](err); ok {
@@ -207,8 +211,13 @@ func (p *Pusher) once(ctx context.Context, m Message) error {
 		return nil
 	}
 	seconds, _ := strconv.Atoi(answer.Header.Get("Retry-After"))
-	return &refusal{server, answer.Status, answer.StatusCode, strings.TrimSpace(string(text)),
-		time.Duration(max(0, min(seconds, 3600))) * time.Second}
+	no := &refusal{server: server, status: answer.Status, code: answer.StatusCode,
+		text: strings.TrimSpace(string(text)), after: time.Duration(max(0, min(seconds, 3600))) * time.Second}
+	if to, err := answer.Location(); err == nil && answer.StatusCode/100 == 3 {
+		to.RawQuery, no.text = "", "" // what follows the path is this push
+		no.to = to.Redacted()
+	}
+	return no
 }
 
 // asWall returns a profile as a file. It calls its time wall time: Pyroscope

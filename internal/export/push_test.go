@@ -152,3 +152,20 @@ func TestPushOTLP(t *testing.T) {
 		t.Error("no sample arrived")
 	}
 }
+
+// What a push carries goes to the server that was named, and to no other.
+func TestPushRedirected(t *testing.T) {
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("another server gets %s with %s", r.Method, r.Header)
+	}))
+	defer other.Close()
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		server := httptest.NewServer(http.RedirectHandler(other.URL+"/in?key=hunter2", status))
+		p := &Pusher{URL: server.URL, Header: http.Header{"X-Api-Key": {"secret"}}, Token: "token", Tries: 2}
+		err := p.Push(t.Context(), OTLPMessage([]byte("a profile")))
+		if err == nil || !strings.Contains(err.Error(), other.URL+"/in\"") || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("status %d: %v, want an error that names %s", status, err, other.URL)
+		}
+		server.Close()
+	}
+}
