@@ -73,7 +73,9 @@ func (r *release) writeImages(images []v1.Image) error {
 		return err
 	}
 	err = top.AppendIndex(all, layout.WithAnnotations(map[string]string{
-		"org.opencontainers.image.ref.name": r.version}))
+		"org.opencontainers.image.ref.name": r.version,
+		// what podman, docker and containerd call it, as if it was built there
+		"io.containerd.image.name": "docker.io/library/cpprof:" + r.version}))
 	if err != nil {
 		return err
 	}

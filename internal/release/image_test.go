@@ -60,6 +60,9 @@ func TestImage(t *testing.T) {
 	for _, p := range platforms[:2] {
 		folder := t.TempDir()
 		got := unpackImage(t, r.imagePath(), p, folder)
+		if got.name != "docker.io/library/cpprof:v1.2.3" {
+			t.Errorf("%v: the image is called %q", p, got.name)
+		}
 		want := `{"architecture":"` + p.processor + `","created":"2001-09-09T01:46:40Z",` +
 			`"history":[{"created":"2001-09-09T01:46:40Z","created_by":"go run ./internal/release"}],"os":"linux",` +
 			`"config":{"Entrypoint":["/cpprof"],"Env":["PATH=/"],"Labels":{"org.opencontainers.image.source":"https://github.com/cpprof/cpprof",` +
@@ -79,7 +82,7 @@ func TestImage(t *testing.T) {
 }
 
 // unpacked says what an image has.
-type unpacked struct{ config, files string }
+type unpacked struct{ name, config, files string }
 
 // unpackImage reads the image of a platform with all its checksums, and writes its files to a folder.
 func unpackImage(t *testing.T, path string, p platform, folder string) unpacked {
@@ -129,7 +132,7 @@ func unpackImage(t *testing.T, path string, p platform, folder string) unpacked 
 		t.Fatal(err)
 	}
 	defer layer.Close()
-	return unpacked{configOf(t, i), untar(t, layer, folder)}
+	return unpacked{m.Manifests[0].Annotations["io.containerd.image.name"], configOf(t, i), untar(t, layer, folder)}
 }
 
 // configOf returns the configuration of an image without its list of layers.
