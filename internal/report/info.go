@@ -127,6 +127,9 @@ func Info(w io.Writer, path string, r *sampledata.Recording) error {
 	line("target", "%s", termtext.Printable(strings.Join(h.Command, " ")))
 	line("", "pid %d, %s, %s/%s, GOMAXPROCS %d", h.PID, termtext.Printable(h.GoVersion),
 		termtext.Printable(h.OS), termtext.Printable(h.Arch), h.GOMAXPROCS)
+	if h.Container != "" {
+		line("", "in the container %s", termtext.Printable(h.Container))
+	}
 	line("recorded", "%s from %s by the %s backend", span(s.Duration),
 		h.Start.Format(time.DateTime), termtext.Printable(h.Sampler.Backend))
 	if h.Sampler.Wakes != "" {
@@ -207,6 +210,7 @@ func cpusUsed(u metrics.Utilisation) string {
 type infoJSON struct {
 	Command    []string  `json:"command"`
 	PID        int64     `json:"pid"`
+	Container  string    `json:"container,omitempty"` // its id
 	GoVersion  string    `json:"go_version"`
 	OS         string    `json:"os"`
 	Arch       string    `json:"arch"`
@@ -245,9 +249,9 @@ func InfoJSON(w io.Writer, r *sampledata.Recording) error {
 		return err
 	}
 	info := infoJSON{
-		Command: h.Command, PID: h.PID, GoVersion: h.GoVersion, OS: h.OS, Arch: h.Arch,
-		GOMAXPROCS: h.GOMAXPROCS,
-		Start:      h.Start, Backend: h.Sampler.Backend, AskedHz: h.Sampler.RateHz,
+		Command: h.Command, PID: h.PID, Container: h.Container,
+		GoVersion: h.GoVersion, OS: h.OS, Arch: h.Arch, GOMAXPROCS: h.GOMAXPROCS,
+		Start: h.Start, Backend: h.Sampler.Backend, AskedHz: h.Sampler.RateHz,
 		Wakes: h.Sampler.Wakes,
 		Ended: ending(r), Stats: r.Stats(), Basis: BasisOf(r),
 		Locks:  locksInfo{len(a.Locks), evidenceOf(&a.Evidence), len(a.Deadlocks)},
