@@ -20,10 +20,12 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/google/pprof/profile"
+
 	"github.com/cpprof/cpprof/internal/bench/forecast"
+	"github.com/cpprof/cpprof/internal/bench/tool"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/why"
-	"github.com/google/pprof/profile"
 )
 
 // A bench has what the command line says.
@@ -65,14 +67,10 @@ type tally struct {
 
 func (b *bench) run() error {
 	var err error
-	if b.dir, err = os.MkdirTemp("", "cpprof-bugs-"); err != nil {
+	if b.dir, err = tool.Build("cmd/cpprof"); err != nil {
 		return err
 	}
 	defer os.RemoveAll(b.dir)
-	build := exec.Command("go", "build", "-trimpath", "-o", b.dir+"/", "./cmd/cpprof")
-	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("building cpprof: %w\n%s", err, out)
-	}
 	if !b.before {
 		fmt.Printf(line, "bug", "kind", "named", "CPU", "block", "mutex", "fgprof", "dump", "flight", "perf", "fixed", "gain: measured, said", "first finding")
 	}

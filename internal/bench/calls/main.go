@@ -31,6 +31,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/internal/bench/tool"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampledata/interchange"
 	"github.com/cpprof/cpprof/views"
@@ -59,29 +60,15 @@ var wanted = map[string][]string{"lock": {"go:main.refresh", "main.takeLock"}, "
 
 func main() {
 	flag.Parse()
-	good, err := run()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "calls:", err)
-		os.Exit(2)
-	}
-	if !good {
-		os.Exit(1)
-	}
+	tool.Main("calls", run)
 }
 
 func run() (good bool, err error) {
-	folder, err := os.MkdirTemp("", "calls")
+	folder, err := tool.Build("cmd/cpprof", "testdata/programs/tardy")
 	if err != nil {
 		return false, err
 	}
 	defer os.RemoveAll(folder)
-	for _, program := range []string{"cmd/cpprof", "testdata/programs/tardy"} {
-		build := exec.Command("go", "build", "-trimpath", "-o", folder, "./"+program)
-		build.Stderr = os.Stderr
-		if err := build.Run(); err != nil {
-			return false, fmt.Errorf("building %s, at the top of the repository: %w", program, err)
-		}
-	}
 	if *rounds > 0 {
 		return measureCost(folder, *rounds)
 	}

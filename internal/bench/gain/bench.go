@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/internal/bench/forecast"
+	"github.com/cpprof/cpprof/internal/bench/tool"
 	"github.com/cpprof/cpprof/why"
 )
 
@@ -43,16 +44,10 @@ type row struct {
 
 func (b *bench) run() error {
 	var err error
-	if b.dir, err = os.MkdirTemp("", "cpprof-gain-"); err != nil {
+	if b.dir, err = tool.Build("cmd/cpprof", "testdata/programs/effects"); err != nil {
 		return err
 	}
 	defer os.RemoveAll(b.dir)
-	for _, pkg := range []string{"./cmd/cpprof", "./testdata/programs/effects"} {
-		build := exec.Command("go", "build", "-trimpath", "-o", b.dir+"/", pkg)
-		if out, err := build.CombinedOutput(); err != nil {
-			return fmt.Errorf("building %s: %w\n%s", pkg, err, out)
-		}
-	}
 	var rows []row
 	for _, p := range programs {
 		if !b.names.MatchString(p.name) {

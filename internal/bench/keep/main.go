@@ -21,6 +21,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/cpprof/cpprof/internal/bench/tool"
 )
 
 var (
@@ -31,29 +33,15 @@ var (
 
 func main() {
 	flag.Parse()
-	good, err := run()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "keep:", err)
-		os.Exit(2)
-	}
-	if !good {
-		os.Exit(1)
-	}
+	tool.Main("keep", run)
 }
 
 func run() (good bool, err error) {
-	folder, err := os.MkdirTemp("", "keep")
+	folder, err := tool.Build("cmd/cpprof", "testdata/programs/stalls")
 	if err != nil {
 		return false, err
 	}
 	defer os.RemoveAll(folder)
-	for _, program := range []string{"cmd/cpprof", "testdata/programs/stalls"} {
-		build := exec.Command("go", "build", "-trimpath", "-o", folder, "./"+program)
-		build.Stderr = os.Stderr
-		if err := build.Run(); err != nil {
-			return false, fmt.Errorf("building %s, at the top of the repository: %w", program, err)
-		}
-	}
 	fmt.Printf("%-8s %10s %12s %12s %14s %14s\n", "", "requests", "p50", "p99", "CPU/request", "recorder's CPU")
 	var kinds []string
 	for _, mode := range []string{"alone", "keep", "flight"} {

@@ -20,6 +20,8 @@ import (
 	"runtime"
 	"slices"
 	"time"
+
+	"github.com/cpprof/cpprof/internal/bench/tool"
 )
 
 // interval is the time between two samples.
@@ -36,20 +38,20 @@ func main() {
 
 // A program is one that is sampled.
 type program struct {
-	name, pkg string
-	args      []string
+	name, file string
+	args       []string
 }
 
 func run(rounds int) error {
-	dir, err := os.MkdirTemp("", "cpprof-monitors-")
+	dir, err := tool.Build("cmd/cpprof", "testdata/programs/parked")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
 	fmt.Printf("%s/%s, %s, %d processors\n", runtime.GOOS, runtime.GOARCH, runtime.Version(), runtime.NumCPU())
 	for _, p := range []program{
-		{"the demo", "./cmd/cpprof", []string{"serve-the-demo"}},
-		{"1,000 goroutines", "./testdata/programs/parked", []string{"1000"}},
+		{"the demo", "cpprof", []string{"serve-the-demo"}},
+		{"1,000 goroutines", "parked", []string{"1000"}},
 	} {
 		c, err := start(dir, p)
 		if err != nil {
@@ -97,14 +99,9 @@ func printSources(sources []sourceCost) {
 	fmt.Printf("%-28s %8s %12s %12v\n", "all", "", "", all.Round(100*time.Nanosecond))
 }
 
-// start builds a program, starts it, and waits a moment until it does what
-// it does.
+// start starts a program, and waits a moment until it does what it does.
 func start(dir string, p program) (*exec.Cmd, error) {
-	path := filepath.Join(dir, filepath.Base(p.pkg))
-	if text, err := exec.Command("go", "build", "-o", path, p.pkg).CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("building %s: %w\n%s", p.pkg, err, text)
-	}
-	c := exec.Command(path, p.args...)
+	c := exec.Command(filepath.Join(dir, p.file), p.args...)
 	if err := c.Start(); err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/bench/tool"
 	"github.com/cpprof/cpprof/sampler/probe"
 )
 
@@ -47,16 +48,12 @@ func main() {
 // measure measures a program that does what the name says
 // (testdata/programs/probed).
 func measure(does string, length time.Duration, load int) error {
-	dir, err := os.MkdirTemp("", "cpprof-bench-")
+	dir, err := tool.Build("testdata/programs/probed")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	program := filepath.Join(dir, "probed")
-	if text, err := exec.Command("go", "build", "-o", program, "./testdata/programs/probed").CombinedOutput(); err != nil {
-		return fmt.Errorf("%w: %s", err, text)
-	}
-	cmd := exec.Command(program, does)
+	cmd := exec.Command(filepath.Join(dir, "probed"), does)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return err

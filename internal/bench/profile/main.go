@@ -11,6 +11,7 @@
 package main
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -20,9 +21,11 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/cpprof/cpprof/internal/bench/bigtree"
-	"github.com/cpprof/cpprof/sampledata/interchange"
 	"github.com/google/pprof/profile"
+
+	"github.com/cpprof/cpprof/internal/bench/bigtree"
+	"github.com/cpprof/cpprof/internal/bench/tool"
+	"github.com/cpprof/cpprof/sampledata/interchange"
 )
 
 var (
@@ -42,18 +45,15 @@ func main() {
 }
 
 func run() error {
-	dir, err := os.MkdirTemp("", "cpprof-profile-")
+	if *only {
+		return write(*keep)
+	}
+	dir, err := tool.Build("cmd/cpprof")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	path := *keep
-	if path == "" {
-		path = filepath.Join(dir, "big.pb.gz")
-	}
-	if *only {
-		return write(path)
-	}
+	path := cmp.Or(*keep, filepath.Join(dir, "big.pb.gz"))
 	// Another process writes it: what this one has allocated would count as
 	// the memory of the programs that it starts.
 	self, err := os.Executable()
@@ -64,11 +64,7 @@ func run() error {
 	if out, err := writer.CombinedOutput(); err != nil {
 		return fmt.Errorf("writing the profile: %w\n%s", err, out)
 	}
-	cpprof := filepath.Join(dir, "cpprof")
-	if out, err := exec.Command("go", "build", "-o", cpprof, "github.com/cpprof/cpprof/cmd/cpprof").CombinedOutput(); err != nil {
-		return fmt.Errorf("building cpprof: %w\n%s", err, out)
-	}
-	programs := [][]string{{cpprof, "report", path}, {"go", "tool", "pprof", "-top", path}}
+	programs := [][]string{{filepath.Join(dir, "cpprof"), "report", path}, {"go", "tool", "pprof", "-top", path}}
 	var least [2]usage
 	for round := range *rounds {
 		for i, program := range programs {

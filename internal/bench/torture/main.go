@@ -10,7 +10,8 @@
 // A program is harmed if it ends, if a thread of it stays stopped or
 // traced, if a probe stays in its code, or if it is slower afterwards than
 // one that nobody recorded. Torture ends with status 1 if a program was
-// harmed or lost anything, or if a recording can't be read.
+// harmed or lost anything, or if a recording can't be read; and with
+// status 2 if it fails.
 package main
 
 import (
@@ -18,13 +19,14 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/cpprof/cpprof/internal/bench/tool"
 )
 
 var (
@@ -38,13 +40,7 @@ var (
 
 func main() {
 	flag.Parse()
-	good, err := run()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "torture:", err)
-	}
-	if err != nil || !good {
-		os.Exit(1)
-	}
+	tool.Main("torture", run)
 }
 
 func run() (good bool, err error) {
@@ -52,17 +48,12 @@ func run() (good bool, err error) {
 	if len(chosen) == 0 {
 		return false, fmt.Errorf("nothing to try begins with %q", *only)
 	}
-	dir, err := os.MkdirTemp("", "cpprof-torture-")
+	dir, err := tool.Build("cmd/cpprof", "testdata/programs/victim")
 	if err != nil {
 		return false, err
 	}
 	defer os.RemoveAll(dir)
 	b := &bench{dir: dir, cpprof: filepath.Join(dir, "cpprof"), victim: filepath.Join(dir, "victim")}
-	for path, pkg := range map[string]string{b.cpprof: "cmd/cpprof", b.victim: "testdata/programs/victim"} {
-		if out, err := exec.Command("go", "build", "-o", path, "github.com/cpprof/cpprof/"+pkg).CombinedOutput(); err != nil {
-			return false, fmt.Errorf("building %s: %w\n%s", pkg, err, out)
-		}
-	}
 	ctx, cancel := limit()
 	defer cancel()
 	t := newTable(chosen)

@@ -3,12 +3,15 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/cpprof/cpprof/internal/bench/tool"
 )
 
 // A bench has the programs that are run, and how.
@@ -24,23 +27,16 @@ type bench struct {
 
 // newBench builds the programs; cpprof too if there is no path of one.
 func newBench(cpprof string) (*bench, error) {
-	dir, err := os.MkdirTemp("", "cpprof-truth-")
+	packages := []string{"internal/bench/truth/work"}
+	if cpprof == "" {
+		packages = append(packages, "cmd/cpprof")
+	}
+	dir, err := tool.Build(packages...)
 	if err != nil {
 		return nil, err
 	}
-	b := &bench{dir: dir, work: filepath.Join(dir, "work"), cpprof: cpprof}
-	programs := map[string]string{b.work: "internal/bench/truth/work"}
-	if b.cpprof == "" {
-		b.cpprof = filepath.Join(dir, "cpprof")
-		programs[b.cpprof] = "cmd/cpprof"
-	}
-	for path, pkg := range programs {
-		if err := build(path, pkg); err != nil {
-			b.close()
-			return nil, err
-		}
-	}
-	return b, nil
+	return &bench{dir: dir, work: filepath.Join(dir, "work"),
+		cpprof: cmp.Or(cpprof, filepath.Join(dir, "cpprof"))}, nil
 }
 
 func (b *bench) close() { os.RemoveAll(b.dir) }

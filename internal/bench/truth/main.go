@@ -38,6 +38,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/cpprof/cpprof/internal/bench/tool"
 )
 
 var (
@@ -60,14 +62,7 @@ var (
 
 func main() {
 	flag.Parse()
-	good, err := run()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "truth:", err)
-		os.Exit(2)
-	}
-	if !good {
-		os.Exit(1)
-	}
+	tool.Main("truth", run)
 }
 
 func run() (good bool, err error) {

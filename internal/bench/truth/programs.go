@@ -12,14 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// build builds a package of this module.
-func build(path, pkg string) error {
-	if out, err := exec.Command("go", "build", "-o", path, "github.com/cpprof/cpprof/"+pkg).CombinedOutput(); err != nil {
-		return fmt.Errorf("building %s: %w\n%s", pkg, err, out)
-	}
-	return nil
-}
-
 // workloads returns the names of all workloads, which the program work
 // prints if it is called without one.
 func (b *bench) workloads() ([]string, error) {

@@ -1,0 +1,39 @@
+// Package tool has what benchmarks share.
+package tool
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// Main runs a benchmark. It ends with status 1 if something is not as it
+// should be, and with status 2 if the benchmark fails.
+func Main(name string, run func() (good bool, err error)) {
+	good, err := run()
+	switch {
+	case err != nil:
+		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
+		os.Exit(2)
+	case !good:
+		os.Exit(1)
+	}
+}
+
+// Build builds packages of this module in a new folder. The caller removes
+// it.
+func Build(packages ...string) (folder string, err error) {
+	if folder, err = os.MkdirTemp("", "cpprof-bench-"); err != nil {
+		return "", err
+	}
+	args := []string{"build", "-trimpath", "-o", folder}
+	for _, name := range packages {
+		args = append(args, "github.com/cpprof/cpprof/"+name)
+	}
+	if text, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+		os.RemoveAll(folder)
+		return "", fmt.Errorf("building %s: %w\n%s", strings.Join(packages, ", "), err, text)
+	}
+	return folder, nil
+}
