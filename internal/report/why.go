@@ -179,7 +179,7 @@ func (y *Why) Verdict() string {
 	case why.Waiting:
 		return "Nothing was seen to be slow, but goroutines wait, and not for work as far as is known. " + used + "."
 	case why.Idle:
-		return "Nothing is slow: the program is healthy and idle. " + used +
+		return "Nothing was seen to be slow: the program is idle. " + used +
 			"; its goroutines wait for work."
 	case why.Unchanged:
 		return "Nothing is slower than in the earlier recording, as far as these samples show. " +
