@@ -355,11 +355,12 @@ func (e *evidence) peers(of func(*situation) bool, side Activity) []Cause {
 	return b.causes()
 }
 
-// fellows finds out what goroutines of a class do in a function, while others
-// wait in what it calls: if they share something, such as a pool of
-// connections, those that have it do this. The loop of the class is no such
-// function, and a goroutine alone has nobody to share with.
-func (s *searcher) fellows(class int32, caller string, of func(*situation) bool) []Cause {
+// fellows finds out what goroutines of a class do in a function, past the
+// place where others wait in what it calls: if they share something, such as a
+// pool of connections, those that have it do this. The loop of the class is no
+// such function, and a goroutine alone has nobody to share with.
+func (s *searcher) fellows(class int32, where *Place, of func(*situation) bool) []Cause {
+	caller := where.Caller
 	if caller == "" || s.isLoop(class, caller) || s.e.classes[class].goroutines < 2 {
 		return nil
 	}
@@ -369,7 +370,7 @@ func (s *searcher) fellows(class int32, caller string, of func(*situation) bool)
 		switch {
 		case of(at):
 			waits += at.weight
-		case !at.idle && s.on(at, caller):
+		case !at.idle && s.e.places.past(at.state.Stack, where.stack, caller):
 			b.total += at.weight
 			b.do(at, Fellow, at.weight)
 		}

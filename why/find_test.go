@@ -3,6 +3,7 @@ package why
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -39,11 +40,17 @@ func (s *scene) function(name string) sampledata.FunctionID {
 	return s.Function(sampledata.Function{Name: name, File: file})
 }
 
-// at returns a state in a stack of functions, outermost first.
+// at returns a state in a stack of functions, outermost first: main.main, or
+// main.main:12 for a line.
 func (s *scene) at(state sampledata.State, stack ...string) sampledata.State {
 	state.Stack = sampledata.NoStack
 	for _, f := range stack {
-		state.Stack = s.Node(sampledata.Node{Parent: state.Stack, Function: s.function(f), Line: 7})
+		f, text, ok := strings.Cut(f, ":")
+		line := 7
+		if ok {
+			line, _ = strconv.Atoi(text)
+		}
+		state.Stack = s.Node(sampledata.Node{Parent: state.Stack, Function: s.function(f), Line: int32(line)})
 	}
 	return state
 }
@@ -605,18 +612,28 @@ func TestMaking(t *testing.T) {
 	}
 }
 
-// Others of a class may have what a goroutine waits for. A goroutine alone has
-// no others: what it does at other times is no cause.
+// Others of a class may have what a goroutine waits for, if they are past the
+// wait. A goroutine alone has no others: what it does at other times is no
+// cause.
 func TestFellows(t *testing.T) {
-	for _, n := range []int{1, 3} {
+	for _, c := range []struct {
+		n     int
+		other []string
+		want  bool
+	}{
+		{1, []string{"main.commit:12", "main.encode"}, false},
+		{3, []string{"main.commit:12", "main.encode"}, true},
+		{3, []string{"main.commit:3", "main.prepare"}, false},
+		{3, []string{"main.commit", "main.take"}, false}, // woken, but not running yet
+	} {
 		s := newScene()
-		all := s.spawn(n, "main.loop")
+		all := s.spawn(c.n, "main.loop")
 		for i := range 60 {
 			states := map[sampledata.GoroutineID]sampledata.State{}
 			for k, g := range all {
 				switch (i/3 + k) % 4 {
 				case 0:
-					states[g] = s.at(runs, "main.loop", "main.commit", "main.encode")
+					states[g] = s.at(runs, append([]string{"main.loop"}, c.other...)...)
 				case 1:
 					states[g] = s.at(idles, "main.loop")
 				default:
@@ -628,16 +645,11 @@ func TestFellows(t *testing.T) {
 		a := s.find(t)
 		at := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Kind == ChannelKind })
 		if at < 0 {
-			t.Fatalf("%d goroutines: %+v", n, a.Findings)
+			t.Fatalf("%d goroutines: %+v", c.n, a.Findings)
 		}
-		fellows := 0
-		for _, c := range a.Findings[at].Causes {
-			if c.Certainty == Fellow {
-				fellows++
-			}
-		}
-		if (fellows > 0) != (n > 1) {
-			t.Errorf("%d goroutines: %+v", n, a.Findings[at])
+		fellow := func(c Cause) bool { return c.Certainty == Fellow }
+		if slices.ContainsFunc(a.Findings[at].Causes, fellow) != c.want {
+			t.Errorf("%d goroutines, others in %q: %+v", c.n, c.other, a.Findings[at])
 		}
 	}
 }

@@ -116,21 +116,21 @@ func (m *moments) pool(at *situation) *pool {
 	if p, ok := m.pools[key]; ok {
 		return p
 	}
-	p := m.newPool(key, at.state.Channel)
+	p := m.newPool(key, at)
 	m.pools[key] = p
 	return p
 }
 
-func (m *moments) newPool(key poolKey, channel uint64) *pool {
+func (m *moments) newPool(key poolKey, waits *situation) *pool {
 	e := m.s.e
-	if len(m.peers[channel]) > 1 || m.s.isLoop(key.class, key.function) {
+	if len(m.peers[waits.state.Channel]) > 1 || m.s.isLoop(key.class, key.function) {
 		return nil
 	}
 	p, some := &pool{has: make([]bool, len(e.situations))}, false
 	for i := range e.situations {
 		at := &e.situations[i]
-		p.has[i] = at.class == key.class && !at.idle && m.s.on(at, key.function) &&
-			e.places.at(at.state.Stack) != key.function
+		p.has[i] = at.class == key.class && !at.idle &&
+			e.places.past(at.state.Stack, waits.state.Stack, key.function)
 		some = some || p.has[i]
 	}
 	if !some {

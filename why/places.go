@@ -146,6 +146,35 @@ func (p *places) above(n sampledata.NodeID, is func(function string) bool) bool 
 	return false
 }
 
+// past reports whether a stack is further on in a function than another: where
+// they part, it executes a later line.
+func (p *places) past(stack, other sampledata.NodeID, function string) bool {
+	x, y := p.inside(stack, function), p.inside(other, function)
+	for i := range min(len(x), len(y)) {
+		a, b := &p.r.Nodes[x[i]], &p.r.Nodes[y[i]]
+		if a.Function != b.Function || a.Line != b.Line {
+			return a.Function == b.Function && a.Line > b.Line && b.Line > 0
+		}
+	}
+	return false
+}
+
+// inside returns the frames of a stack from a function's outermost call
+// inward.
+func (p *places) inside(stack sampledata.NodeID, function string) []sampledata.NodeID {
+	var all []sampledata.NodeID
+	length := 0
+	for n := stack; n != sampledata.NoStack; n = p.r.Nodes[n].Parent {
+		all = append(all, n)
+		if p.function(n) == function {
+			length = len(all)
+		}
+	}
+	all = all[:length]
+	slices.Reverse(all)
+	return all
+}
+
 // heaviest finds the place that has the most weight.
 type heaviest struct {
 	places *places

@@ -261,7 +261,7 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 	if f.Causes = s.siblings(class, of); len(f.Causes) > 0 {
 		return working(f.Causes)
 	}
-	f.Causes = s.fellows(class, f.Where.Caller, of)
+	f.Causes = s.fellows(class, &f.Where, of)
 	return ""
 }
 
