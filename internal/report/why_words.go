@@ -276,8 +276,12 @@ func whereText(f *why.Finding) string {
 	return text
 }
 
+// maxThrough limits the passages between modules that are named.
+const maxThrough = 4
+
 // throughText names the functions of a finding in which one module calls
-// another, as far as the text has not named them yet.
+// another, the first and the last ones, as far as the text has not named them
+// yet.
 func throughText(f *why.Finding, text string) string {
 	var more []string
 	for _, name := range f.Through {
@@ -287,6 +291,9 @@ func throughText(f *why.Finding, text string) string {
 	}
 	if len(more) == 0 {
 		return ""
+	}
+	if outer := len(more) - maxThrough; outer > 0 {
+		more = slices.Replace(more, 1, 1+outer, "...")
 	}
 	return "; through " + strings.Join(more, ", ")
 }
