@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/cpprof/cpprof/internal/words"
+
 	"github.com/cpprof/cpprof/internal/edit"
 	"github.com/cpprof/cpprof/sampledata"
 )
@@ -118,12 +120,7 @@ func withWords(names []string, of string) (all []string) {
 // maxNamed limits a list of names in an error.
 const maxNamed = 8
 
-func list(names []string) string {
-	if more := len(names) - maxNamed; more > 0 {
-		return strings.Join(names[:maxNamed], ", ") + fmt.Sprintf(" and %d more", more)
-	}
-	return strings.Join(names, ", ")
-}
+func list(names []string) string { return words.List(names, maxNamed) }
 
 // parts returns the sorted names that have a part: those that end with it as
 // a whole word if there are any, otherwise those that contain it. For

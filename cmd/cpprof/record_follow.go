@@ -7,7 +7,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -252,10 +251,7 @@ func (r *recordRun) nothingRecorded(ctx context.Context, programs sampler.Progra
 func listed(list []string) string {
 	const most = 8
 	list = slices.Compact(slices.Sorted(slices.Values(list)))
-	if len(list) > most {
-		list = append(list[:most:most], fmt.Sprintf("and %d more", len(list)-most))
-	}
-	return strings.Join(list, ", ")
+	return words.List(list, most)
 }
 
 // header completes what a backend says of a process.

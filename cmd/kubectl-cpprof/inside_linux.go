@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/words"
+
 	"github.com/cpprof/cpprof/internal/termtext"
 )
 
@@ -222,21 +224,12 @@ func onlyGoProgram() (int, error) {
 		if len(others) == 0 {
 			return 0, errors.New("no process of the container can be seen: its runtime shares none (--target)")
 		}
-		return 0, fmt.Errorf("the container has no Go program: it runs %s", enumerate(others))
+		return 0, fmt.Errorf("the container has no Go program: it runs %s", words.List(others, maxNamed))
 	}
-	return 0, fmt.Errorf("the container has several Go programs: give one with -p: %s", enumerate(programs))
+	return 0, fmt.Errorf("the container has several Go programs: give one with -p: %s", words.List(programs, maxNamed))
 }
 
 func isGo(path string) bool {
 	_, err := buildinfo.ReadFile(path)
 	return err == nil
-}
-
-// enumerate joins names, up to a bound.
-func enumerate(names []string) string {
-	more := ""
-	if n := len(names) - maxNamed; n > 0 {
-		names, more = names[:maxNamed], fmt.Sprintf(", and %d more", n)
-	}
-	return strings.Join(names, ", ") + more
 }

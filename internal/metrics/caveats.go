@@ -3,7 +3,8 @@ package metrics
 import (
 	"fmt"
 	"math"
-	"strings"
+
+	"github.com/cpprof/cpprof/internal/words"
 )
 
 const (
@@ -76,15 +77,7 @@ func (c *Correlation) leverageText(points string) string {
 	if len(c.Leverage) == 1 {
 		return fmt.Sprintf("%s %d", points, c.Leverage[0])
 	}
-	var names []string
-	for _, i := range c.Leverage[:min(len(c.Leverage), shownPoints)] {
-		names = append(names, fmt.Sprint(i))
-	}
-	text := fmt.Sprintf("the %ss %s", points, strings.Join(names, ", "))
-	if more := len(c.Leverage) - shownPoints; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
+	return fmt.Sprintf("the %ss %s", points, words.List(c.Leverage, shownPoints))
 }
 
 // tiny returns the share of the samples in which the divisor of a quotient of

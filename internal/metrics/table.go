@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/words"
+
 	"github.com/cpprof/cpprof/internal/config"
 	"github.com/cpprof/cpprof/internal/edit"
 	"github.com/cpprof/cpprof/sampledata"
@@ -178,12 +180,7 @@ func (t *Table) numeric() []string {
 const shownNames = 8
 
 // someOf joins names, but not too many.
-func someOf(names []string) string {
-	if more := len(names) - shownNames; more > 0 {
-		return strings.Join(names[:shownNames], ", ") + fmt.Sprintf(", and %d more", more)
-	}
-	return strings.Join(names, ", ")
-}
+func someOf(names []string) string { return words.List(names, shownNames) }
 
 // unknown says that a name doesn't exist, with the closest names that do.
 func (t *Table) unknown(what, name string, known []string) string {

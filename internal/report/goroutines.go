@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/words"
+
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
@@ -390,17 +392,11 @@ func place(file string, line int32) string {
 }
 
 func goids(ids []int64) string {
-	words := make([]string, 0, mentioned+1)
-	for _, id := range ids[:min(len(ids), mentioned)] {
-		words = append(words, strconv.FormatInt(id, 10))
-	}
-	if more := len(ids) - mentioned; more > 0 {
-		words = append(words, fmt.Sprintf("and %d more", more))
-	}
+	list := words.List(ids, mentioned)
 	if len(ids) == 1 {
-		return "goroutine " + words[0]
+		return "goroutine " + list
 	}
-	return "goroutines " + strings.Join(words, ", ")
+	return "goroutines " + list
 }
 
 // goroutineWait is what goroutines of a group wait for, if it is known and

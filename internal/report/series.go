@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/words"
+
 	"github.com/cpprof/cpprof/internal/metrics"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
@@ -89,7 +91,7 @@ func seriesLines(path string, r *sampledata.Recording) []string {
 				fmt.Sprintf("not measured for %s", Counted(len(reasons)-i, "further reason")))
 		}
 		lines = append(lines,
-			fmt.Sprintf("not measured: %s (%s)", someNames(lacking[reason]),
+			fmt.Sprintf("not measured: %s (%s)", words.List(lacking[reason], fewNames),
 				termtext.Printable(reason)))
 	}
 	return lines
@@ -100,14 +102,6 @@ const (
 	fewNames   = 4
 	fewReasons = 6
 )
-
-// someNames lists the first names, and counts the others.
-func someNames(names []string) string {
-	if n := len(names) - fewNames; n > 1 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:fewNames], ", "), n)
-	}
-	return strings.Join(names, ", ")
-}
 
 // seriesJSON is a series for JSON. Numbers that were not measured are null.
 type seriesJSON struct {

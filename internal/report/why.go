@@ -280,11 +280,7 @@ func (y *Why) rest(b *strings.Builder) {
 		classes []string
 	}{{"Not slow", resting}, {"Not seen to move", still}} {
 		if len(of.classes) > 0 {
-			list := first(of.classes, maxResting)
-			if more := len(of.classes) - len(list); more > 0 {
-				list = append(list, fmt.Sprintf("and %d more", more))
-			}
-			sentences = append(sentences, of.title+": "+strings.Join(list, ", ")+".")
+			sentences = append(sentences, of.title+": "+words.List(of.classes, maxResting)+".")
 		}
 	}
 	termtext.Fprintf(b, "\n%s\n",

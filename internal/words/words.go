@@ -1,5 +1,5 @@
-// Package words splits lines into words and quotes words, for the commands of
-// 'cpprof find --interactive' and for a POSIX shell.
+// Package words lists words, splits lines into words and quotes words, for
+// texts, the commands of 'cpprof find --interactive' and a POSIX shell.
 package words
 
 import (
@@ -113,4 +113,18 @@ func CommonPrefix(texts []string) string {
 func HasPrefix(text string, prefixes ...string) bool {
 	return slices.ContainsFunc(prefixes,
 		func(prefix string) bool { return strings.HasPrefix(text, prefix) })
+}
+
+// List joins the first values of a list with commas, and counts the others if
+// they are at least two.
+func List[T any](all []T, most int) string {
+	var texts []string
+	for i, value := range all {
+		if more := len(all) - most; i == most && more > 1 {
+			texts = append(texts, fmt.Sprintf("and %d more", more))
+			break
+		}
+		texts = append(texts, fmt.Sprint(value))
+	}
+	return strings.Join(texts, ", ")
 }

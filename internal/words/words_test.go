@@ -27,3 +27,11 @@ func TestShellWords(t *testing.T) {
 		}
 	}
 }
+
+func TestList(t *testing.T) {
+	for most, want := range []string{"and 3 more", "1, and 2 more", "1, 2, 3", "1, 2, 3"} {
+		if got := List([]int{1, 2, 3}, most); got != want {
+			t.Errorf("at most %d: got %q, want %q", most, got, want)
+		}
+	}
+}
