@@ -282,22 +282,29 @@ func TestRefused(t *testing.T) {
 }
 
 func BenchmarkObserve(b *testing.B) {
-	for _, n := range []string{"100", "1000", "10000"} {
-		b.Run(n, func(b *testing.B) {
-			v := begin(b, build(b), "-parked="+n, "-busy=1", "-pairs=1", "-lockers=2")
-			a := attach(b, v)
-			sink := sampledata.NewBuilder(a.Header())
-			var halted time.Duration
-			k := 0
-			for b.Loop() {
-				s, err := a.Observe(context.Background(), sink, sampledata.Sample{Time: time.Duration(k)})
-				if err != nil {
-					continue
-				}
-				k++
-				halted += s.Halt
-			}
-			b.ReportMetric(float64(halted.Microseconds())/float64(max(k, 1)), "halted-µs/op")
-		})
+	busy, atRest := []string{"-busy=1", "-pairs=1", "-lockers=2"}, []string{}
+	b.Run("100", func(b *testing.B) { benchmarkObserve(b, "100", busy) })
+	b.Run("1000", func(b *testing.B) { benchmarkObserve(b, "1000", busy) })
+	b.Run("10000", func(b *testing.B) { benchmarkObserve(b, "10000", busy) })
+	b.Run("10000 at rest", func(b *testing.B) { benchmarkObserve(b, "10000", atRest) })
+}
+
+func benchmarkObserve(b *testing.B, parked string, args []string) {
+	v := begin(b, build(b), append(args, "-parked="+parked)...)
+	a := attach(b, v)
+	sink := sampledata.NewBuilder(a.Header())
+	var halted time.Duration
+	k := 0
+	before := sampler.ProcessorTime()
+	for b.Loop() {
+		s, err := a.Observe(context.Background(), sink, sampledata.Sample{Time: time.Duration(k)})
+		if err != nil {
+			continue
+		}
+		k++
+		halted += s.Halt
 	}
+	n := float64(max(k, 1))
+	b.ReportMetric(float64(halted.Microseconds())/n, "halted-µs/op")
+	b.ReportMetric(float64((sampler.ProcessorTime()-before).Microseconds())/n, "cpu-µs/op")
 }

@@ -7,7 +7,7 @@
 // reads them.
 //
 //	timing        timing.go: when the survey begins, and when the halt does
-//	survey        survey.go, survey_stacks.go: without a halt, the headers of all goroutines (a g each), and the stacks of
+//	survey        survey.go, survey_stacks.go, rest.go: without a halt, the headers of all goroutines (a g each), and the stacks of
 //	              those that are parked and have changed since the previous sample; these are unwound at once. If there
 //	              are few goroutines, their headers are read in the halt, and the stacks are left to the capture
 //	capture       capture.go, capture_stacks.go, processors.go: in the halt, the processors, the threads that hold them, the
@@ -42,9 +42,10 @@
 //	7  running                                on a processor, its thread is halted         runs, by registers and stack
 //
 // The comment of type survey explains when a stack is reused without a copy,
-// and how often that is wrong. The comment at the top of processors.go
-// explains which threads are halted, and how the backend checks that
-// everything was read at one moment.
+// and how often that is wrong. The comment of type rest explains when not even
+// the headers are read. The comment at the top of processors.go explains which
+// threads are halted, and how the backend checks that everything was read at
+// one moment.
 //
 // A thread may wait for a CPU that something else uses before it can stop.
 // The others don't stay halted for it: it runs no code of the program any

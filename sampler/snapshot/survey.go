@@ -35,6 +35,7 @@ type survey struct {
 	*goroutines
 	reader *halt.Reader
 	arena  *memory.Arena
+	rest   rest
 
 	// What the survey has found, as slots.
 	moving    []int32 // for the halt to see
@@ -74,9 +75,14 @@ func (v *survey) inHalt() bool { return v.account.number > 1 && len(v.table.slot
 // run does the whole phase before the halt.
 func (v *survey) run(ctx context.Context) error {
 	v.began = time.Now()
-	if err := v.readHeaders(ctx); err != nil {
+	skip := skipNone
+	if v.rest.begin(v.t, v.reader); v.rest.rested {
+		skip = v.areSettled
+	}
+	if err := v.readHeaders(ctx, skip); err != nil {
 		return err
 	}
+	v.rest.end()
 	v.headers = time.Since(v.began)
 	return v.copyStacks(ctx)
 }
@@ -84,7 +90,7 @@ func (v *survey) run(ctx context.Context) error {
 // runInHalt does the phase in the halt, and leaves it to the halt to copy
 // stacks.
 func (v *survey) runInHalt() error {
-	if err := v.readHeaders(context.Background()); err != nil {
+	if err := v.readHeaders(context.Background(), skipNone); err != nil {
 		return err
 	}
 	for _, i := range v.fresh {
@@ -93,10 +99,12 @@ func (v *survey) runInHalt() error {
 	return nil
 }
 
-// readHeaders reads all goroutines, and finds out whose stacks must be read.
-func (v *survey) readHeaders(ctx context.Context) error {
+// readHeaders reads all goroutines except those of spans to skip, and finds out
+// whose stacks must be read.
+func (v *survey) readHeaders(ctx context.Context, skip func([]entry) bool) error {
 	v.moving, v.runnable, v.inSyscall = v.moving[:0], v.runnable[:0], v.inSyscall[:0]
 	v.moved, v.fresh, v.unread, v.left = v.moved[:0], v.fresh[:0], 0, 0
+	v.table.dropCopies()
 	addrs, err := v.table.list(v.t.Process, v.t.bin.Globals.AllGs)
 	if err != nil {
 		return err
@@ -107,7 +115,7 @@ func (v *survey) readHeaders(ctx context.Context) error {
 	if err := v.addMany(ctx, addrs); err != nil {
 		return err
 	}
-	return v.table.read(ctx, v.reader, v.scan)
+	return v.table.read(ctx, 0, v.reader, skip, v.scan)
 }
 
 // scan inspects the g of a span that was just read.
@@ -134,6 +142,26 @@ func (v *survey) scan(buf []byte, entries []entry) {
 			v.classify(e.slot, s)
 		}
 	}
+}
+
+// skipNone makes the survey read all spans.
+func skipNone([]entry) bool { return false }
+
+// areSettled reports whether nothing is open about the unchanged g of a span.
+// It counts their stacks as reused then.
+func (v *survey) areSettled(entries []entry) bool {
+	reused := 0
+	for i := range entries {
+		e := &entries[i]
+		if e.print == 0 || !v.isSettled(e) {
+			return false
+		}
+		if e.known {
+			reused++
+		}
+	}
+	v.account.reused += reused
+	return true
 }
 
 // isSettled reports whether nothing more needs to be found out about an

@@ -43,6 +43,7 @@ type table struct {
 
 	batch  []byte // buffer into which some spans at a time are read
 	ranges []memory.Range
+	chosen [][]entry    // the entries of the spans in ranges
 	kept   memory.Arena // copies of the g that this sample needs
 }
 
@@ -62,42 +63,43 @@ const batchSize = 128 << 10
 // the next.
 const copiesKept = 8 << 20
 
-// read reads all g, and calls scan for the g of each span, with their
-// entries. The copies are valid only until scan returns. The copies of the
-// previous sample are dropped.
-func (t *table) read(ctx context.Context, r *halt.Reader, scan func(g []byte,
-	entries []entry)) error {
-	t.kept.Reset()
-	t.kept.Trim(copiesKept)
-	return t.readFrom(ctx, 0, r, scan)
-}
-
-// readFrom does the same for the spans from an index on, and drops nothing.
-func (t *table) readFrom(ctx context.Context, from int, r *halt.Reader, scan func(g []byte,
-	entries []entry)) error {
+// read reads the spans from an index on, except those whose entries skip
+// accepts. It calls scan for the g of each span, with their entries. The copies
+// are valid only until scan returns.
+func (t *table) read(ctx context.Context, from int, r *halt.Reader,
+	skip func([]entry) bool, scan func(g []byte, entries []entry)) error {
 	for from < len(t.spans) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		t.ranges = t.ranges[:0]
-		for size := 0; from+len(t.ranges) < len(t.spans); {
-			s := t.spans[from+len(t.ranges)]
+		t.ranges, t.chosen = t.ranges[:0], t.chosen[:0]
+		for size := 0; from < len(t.spans); from++ {
+			s, entries := t.spans[from], t.entries[t.first[from]:t.first[from+1]]
 			if size+s.size > batchSize {
 				break
 			}
+			if skip(entries) {
+				continue
+			}
 			t.ranges = append(t.ranges, memory.Range{Addr: s.addr, Buf: t.batch[size:][:s.size]})
+			t.chosen = append(t.chosen, entries)
 			size += s.size
 		}
 		if failed := r.ReadRanges(t.ranges); failed > 0 {
 			return fmt.Errorf("reading the goroutines: %d of %d ranges can't be read", failed,
 				len(t.ranges))
 		}
-		for _, g := range t.ranges {
-			scan(g.Buf, t.entries[t.first[from]:t.first[from+1]])
-			from++
+		for k, g := range t.ranges {
+			scan(g.Buf, t.chosen[k])
 		}
 	}
 	return nil
+}
+
+// dropCopies drops the copies of the previous sample.
+func (t *table) dropCopies() {
+	t.kept.Reset()
+	t.kept.Trim(copiesKept)
 }
 
 // keepCopy puts a copy of its g into a slot; the copy is valid for the whole

@@ -122,11 +122,12 @@ func (t *target) checkGoroutines() (onThreads int, err error) {
 		return 0, err
 	}
 	tab.add(addrs)
-	if err := tab.read(context.Background(), t.NewReader(), func(g []byte, entries []entry) {
+	scan := func(g []byte, entries []entry) {
 		for _, e := range entries {
 			heads = append(heads, t.g.decode(g[e.at:]))
 		}
-	}); err != nil {
+	}
+	if err := tab.read(context.Background(), 0, t.NewReader(), skipNone, scan); err != nil {
 		return 0, err
 	}
 	exist, seen := 0, map[int64]bool{}

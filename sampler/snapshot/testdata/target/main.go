@@ -75,7 +75,24 @@ func main() {
 	}
 	fmt.Printf("ready %p\n", &stuck)
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
-		dump()
+		switch in.Text() {
+		case "dump":
+			dump()
+		case "sleep":
+			go sleeper()
+		case "wake":
+			wakes <- true
+		}
+	}
+}
+
+var wakes = make(chan bool)
+
+// sleeper says each time that it is awake.
+func sleeper() {
+	for {
+		fmt.Println("awake")
+		<-wakes
 	}
 }
 
