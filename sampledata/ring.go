@@ -30,8 +30,8 @@ type Ring struct {
 	labelSets  map[LabelSetID][]Label
 	holderSets map[HolderSetID][]GoroutineID
 	lockNames  []LockName
-	live       map[GoroutineID]State // in the last sample
-	before     sizes                 // when the last part began
+	live       statesNow // in the last sample
+	before     sizes     // when the last part began
 
 	parts   []*ringPart // the last one grows
 	changes []Change
@@ -73,7 +73,7 @@ func NewRing(h Header, o RingOptions) *Ring {
 	r := &Ring{
 		keeper: &keeper{tables: newTables()}, header: h.normal(), o: o,
 		goroutines: make(map[GoroutineID]Goroutine), labelSets: make(map[LabelSetID][]Label),
-		holderSets: make(map[HolderSetID][]GoroutineID), live: make(map[GoroutineID]State),
+		holderSets: make(map[HolderSetID][]GoroutineID), live: make(statesNow),
 	}
 	r.stores = []store{r}
 	return r
@@ -134,13 +134,7 @@ func (r *Ring) newPart(first int, begin time.Duration) *ringPart {
 
 // take passes a sample to the part that grows, or to a new one.
 func (r *Ring) take(s *Sample, _ time.Duration, changes []Change) error {
-	for _, c := range changes {
-		if c.Gone {
-			delete(r.live, c.Goroutine)
-		} else {
-			r.live[c.Goroutine] = c.State
-		}
-	}
+	r.live.take(changes)
 	r.tables.calls = 0 // the limit is one of a recording that is kept
 	p := r.growing(s.Time)
 	isFirst := p.tables.samples == 0

@@ -142,14 +142,14 @@ type joiner struct {
 	alive      map[GoroutineID]bool        // in the last sample of the result
 
 	part     keptPart
-	isFirst  bool                  // the result has no sample of the part
-	left     map[GoroutineID]State // by the part's codes: in the samples that are left out
+	isFirst  bool      // the result has no sample of the part
+	left     statesNow // by the part's codes: in the samples that are left out
 	monitors []MonitorID
 	recoder  recoder // from the part's codes
 }
 
 func (j *joiner) begin(p keptPart) {
-	j.part, j.isFirst, j.left = p, true, make(map[GoroutineID]State)
+	j.part, j.isFirst, j.left = p, true, make(statesNow)
 	j.monitors = nil
 	j.recoder = recoder{
 		to: j.Sink, functions: p.Functions, nodes: p.Nodes, goroutine: j.goroutine,
@@ -198,13 +198,7 @@ func (j *joiner) Calls(t CallTable) {
 
 func (j *joiner) Sample(s Sample, changes []Change) error {
 	if s.Time < j.kept.from {
-		for _, c := range changes {
-			if c.Gone {
-				delete(j.left, c.Goroutine)
-			} else {
-				j.left[c.Goroutine] = c.State
-			}
-		}
+		j.left.take(changes)
 		return nil
 	}
 	if j.firstSample < 0 {

@@ -20,8 +20,8 @@ type Writer struct {
 	*keeper
 	*encoder
 	dir     *folder
-	live    map[GoroutineID]State // of the goroutines in the last sample
-	backlog *backlog              // writes the files
+	live    statesNow // of the goroutines in the last sample
+	backlog *backlog  // writes the files
 	timer   *time.Timer
 	pending bool     // whether the timer runs
 	unsaid  warnings // since the last flush
@@ -60,7 +60,7 @@ func newWriter(dir string, h Header, replace bool) (*Writer, error) {
 		return nil, err
 	}
 	w := &Writer{dir: folder, keeper: &keeper{tables: newTables()},
-		live: make(map[GoroutineID]State), backlog: newBacklog()}
+		live: make(statesNow), backlog: newBacklog()}
 	enc, err := newEncoderOf(queued{w.backlog, folder.strings}, queued{w.backlog, folder.samples})
 	if err != nil {
 		return nil, errors.Join(err, w.backlog.close(), folder.close())
@@ -90,14 +90,22 @@ func (w *Writer) ready() error {
 	return w.writeError()
 }
 
-func (w *Writer) take(s *Sample, since time.Duration, changes []Change) error {
+// statesNow are the latest states of the goroutines that are not gone.
+type statesNow map[GoroutineID]State
+
+// take applies the changes of a sample.
+func (n statesNow) take(changes []Change) {
 	for _, c := range changes {
 		if c.Gone {
-			delete(w.live, c.Goroutine)
+			delete(n, c.Goroutine)
 		} else {
-			w.live[c.Goroutine] = c.State
+			n[c.Goroutine] = c.State
 		}
 	}
+}
+
+func (w *Writer) take(s *Sample, since time.Duration, changes []Change) error {
+	w.live.take(changes)
 	w.sample(s, since, changes, &w.tables.monitors, w.measured, w.tables.news)
 	w.arm()
 	return w.writeError()
