@@ -80,11 +80,17 @@ func checkLockNames(t *testing.T, path string) {
 }
 
 func TestLockNames(t *testing.T) {
-	for _, flags := range [][]string{nil, {"-gcflags=all=-N -l"}, {"-buildmode=pie"}} {
+	for _, flags := range [][]string{nil, {"-buildmode=pie"}} {
 		t.Run(strings.Join(append(flags, "plain"), " "), func(t *testing.T) {
 			checkLockNames(t, fixture.Build(t, "locknames", flags...))
 		})
 	}
+}
+
+// Code that is not optimised keeps the locks in other places. All packages are built again for it.
+func TestLockNamesNotOptimisedLong(t *testing.T) {
+	fixture.Long(t)
+	checkLockNames(t, fixture.Build(t, "locknames", "-gcflags=all=-N -l"))
 }
 
 // Without debug information, names come from the symbols of variables.

@@ -100,7 +100,7 @@ var waits = []struct {
 // to the lock.
 func TestProcessors(t *testing.T) {
 	for _, arch := range []string{"amd64", "arm64"} {
-		for _, flags := range [][]string{nil, {"-gcflags=all=-N -l"}} {
+		for _, flags := range [][]string{nil, {"-gcflags=-N -l"}} {
 			m := buildFor(t, arch, flags...)
 			for _, test := range waits {
 				for _, w := range m.waiters(t, test.function, test.offset) {

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampler/target/gobinary/pclntab"
 	"github.com/cpprof/cpprof/sampler/target/gobinary/unwind"
 )
@@ -23,7 +24,6 @@ var modes = map[string][]string{
 	"stripped":    {"-ldflags=-s -w"},
 	"pie":         {"-buildmode=pie"},
 	"pieStripped": {"-buildmode=pie", "-ldflags=-s -w"},
-	"noopt":       {"-gcflags=all=-N -l"},
 }
 
 // stacks returns the target's own stacks: from a goroutine to lines "function file:line".
@@ -97,6 +97,12 @@ func TestParkedStacks(t *testing.T) {
 			compareParked(t, start(t, build(t, "target", flags...)))
 		})
 	}
+}
+
+// Code that is not optimised has other frames. All packages are built again for it.
+func TestParkedStacksNotOptimisedLong(t *testing.T) {
+	fixture.Long(t)
+	compareParked(t, start(t, build(t, "target", "-gcflags=all=-N -l")))
 }
 
 // compareParked compares the stacks of parked goroutines of a target with what it prints.
