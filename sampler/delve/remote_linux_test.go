@@ -40,7 +40,8 @@ func connectTo(t *testing.T, address, program string) (*sampler.Process, *Backen
 var several = []string{"--accept-multiclient", "--continue"}
 
 // A program of a Delve server is recorded as if it were here: its goroutines, their states, and the addresses of their locks.
-func TestRemote(t *testing.T) {
+func TestRemoteLong(t *testing.T) {
+	fixture.Long(t) // it builds dlv
 	program := fixture.Build(t, "mutex")
 	for _, args := range [][]string{several, nil} {
 		r := fixture.Start(t, program)
@@ -141,7 +142,8 @@ func TestRemoteClient(t *testing.T) {
 }
 
 // What a client has left in the server that was killed just before it halted the program, does not keep later ones from sampling.
-func TestRemoteLeftover(t *testing.T) {
+func TestRemoteLeftoverLong(t *testing.T) {
+	fixture.Long(t) // it builds dlv
 	program := fixture.Build(t, "lifecycle")
 	r := fixture.Start(t, program, "wait")
 	address := serveRunning(t, r, several...)
@@ -167,7 +169,8 @@ func TestRemoteLeftover(t *testing.T) {
 }
 
 // However the program or the server ends, so does the recording.
-func TestRemoteEnds(t *testing.T) {
+func TestRemoteEndsLong(t *testing.T) {
+	fixture.Long(t) // it builds dlv
 	program := fixture.Build(t, "lifecycle")
 	for _, c := range []struct {
 		name string
@@ -197,7 +200,8 @@ func TestRemoteEnds(t *testing.T) {
 }
 
 // What would harm the program, or can't work, is refused, and the error says what to do.
-func TestRemoteRefused(t *testing.T) {
+func TestRemoteRefusedLong(t *testing.T) {
+	fixture.Long(t) // it builds dlv
 	program, other := fixture.Build(t, "lifecycle"), fixture.Build(t, "mutex")
 	refused := func(address, program string, says ...string) {
 		t.Helper()
