@@ -42,7 +42,7 @@ func twoGoroutines(t testing.TB, sink Sink) {
 		[]Change{{Goroutine: g1, State: blocked}, {Goroutine: g0, State: running}}))
 	sink.LockName(LockName{Address: 0xc000, Name: "main.(*cache).mu"})
 	sink.LockName(LockName{Address: 0xc000, First: 1, Name: "main.(*cache).mu"})
-	sink.LockName(LockName{Address: 0xc000, First: 1, Name: "main.mu"})
+	sink.LockName(LockName{Address: 0xc000, First: 1, Name: "main.mu", Capacity: 3})
 	sink.Measure(cpu, Count(1<<63+5))
 	sink.Measure(load, Value{})
 	sink.Measure(phase, Word("off"))
@@ -92,7 +92,7 @@ func TestBuilderCoalesces(t *testing.T) {
 	if want := []Label{{"job", "7"}, {"route", "/api"}}; !reflect.DeepEqual(r.LabelSets[1], want) {
 		t.Errorf("labels %v, want %v", r.LabelSets[1], want)
 	}
-	if want := []LockName{{0xc000, 0, "main.(*cache).mu"}, {0xc000, 1, "main.mu"}}; !reflect.DeepEqual(r.LockNames, want) {
+	if want := []LockName{{0xc000, 0, "main.(*cache).mu", 0}, {0xc000, 1, "main.mu", 3}}; !reflect.DeepEqual(r.LockNames, want) {
 		t.Errorf("lock names %v, want %v", r.LockNames, want)
 	}
 	for i, want := range []string{

@@ -64,7 +64,8 @@ var mutations = []struct {
 	{"lock name 0: name of the lock at 0xc000: it begins at sample -1, but there are 3", func(r *Recording) { r.LockNames[0].First = -1 }},
 	{"lock name 1: name of the lock at 0xc000: it begins at sample 4, but there are 3", func(r *Recording) { r.LockNames[1].First = 4 }},
 	{"lock name 1: name of the lock at 0xc000: it begins at sample 0, not after the one before it, at 0", func(r *Recording) { r.LockNames[1].First = 0 }},
-	{`lock name 1: name of the lock at 0xc000: it is "main.(*cache).mu" already`, func(r *Recording) { r.LockNames[1].Name = "main.(*cache).mu" }},
+	{`lock name 1: name of the lock at 0xc000: it is "main.(*cache).mu" already`, func(r *Recording) { r.LockNames[1] = LockName{Address: 0xc000, First: 1, Name: "main.(*cache).mu"} }},
+	{"lock name 1: name of the lock at 0xc000: a capacity of -1", func(r *Recording) { r.LockNames[1].Capacity = -1 }},
 
 	{"sample 1: time 5ms is before that of the previous sample, 10ms", func(r *Recording) { changeSample(r, 1, func(s *Sample) { s.Time = 5 * time.Millisecond }) }},
 	{"sample 0: negative time -1", func(r *Recording) { changeSample(r, 0, func(s *Sample) { s.Time = -1 }) }},

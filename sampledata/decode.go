@@ -218,11 +218,14 @@ func (d *decoder) holderSet(m *pb.HolderSet) error {
 }
 
 func (d *decoder) lockNames(m *pb.LockNames) error {
-	if err := columns(len(m.Address), len(m.First), len(m.Name)); err != nil {
+	if len(m.Capacity) == 0 {
+		m.Capacity = make([]uint64, len(m.Address))
+	}
+	if err := columns(len(m.Address), len(m.First), len(m.Name), len(m.Capacity)); err != nil {
 		return err
 	}
 	for i := range m.Address {
-		n := LockName{Address: m.Address[i], First: int32(m.First[i])}
+		n := LockName{Address: m.Address[i], First: int32(m.First[i]), Capacity: int64(m.Capacity[i])}
 		if err := d.textsOf([]*string{&n.Name}, m.Name[i]); err != nil {
 			return err
 		}

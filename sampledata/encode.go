@@ -227,6 +227,9 @@ func (e *encoder) putNew() {
 	}
 	if m := e.newLockNames; len(m.Address) > 0 {
 		e.newLockNames = &pb.LockNames{}
+		if slices.Max(m.Capacity) == 0 {
+			m.Capacity = nil
+		}
 		e.put(&pb.DataRecord{Kind: &pb.DataRecord_LockNames{LockNames: m}})
 	}
 }
@@ -245,6 +248,7 @@ func (e *encoder) lockName(n LockName) {
 	m.Address = append(m.Address, n.Address)
 	m.First = append(m.First, uint32(n.First))
 	m.Name = append(m.Name, e.code(n.Name))
+	m.Capacity = append(m.Capacity, uint64(n.Capacity))
 	if len(m.Address) == maxRows {
 		e.putNew()
 	}

@@ -185,13 +185,15 @@ func ReleaseAt(stack NodeID) Release { return Release(stack + 1) }
 // Stack returns the stack; NoStack if it is not known.
 func (r Release) Stack() NodeID { return NodeID(r) - 1 }
 
-// A LockName names the lock at an address. It is valid from the sample First
+// A LockName names the lock at an address, or the channel. It is valid from the sample First
 // on, until the address gets another name: the target may reuse the memory for
 // something else.
 type LockName struct {
 	Address uint64
 	First   int32
 	Name    string // of a variable, "main.server.mu", or of a field of a type, "main.(*cache).mu"
+	// the elements that a channel's buffer holds; 0 for a lock
+	Capacity int64
 }
 
 // A Sample is one halt of the target.

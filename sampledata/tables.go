@@ -168,13 +168,15 @@ func (t *tables) holderSet(set []GoroutineID) (id HolderSetID, isNew []Goroutine
 // breaks a rule.
 func (t *tables) lockName(n LockName) (isNew bool) {
 	last, named := t.byAddress[n.Address]
-	if named && last.Name == n.Name {
+	if named && last.Name == n.Name && last.Capacity == n.Capacity {
 		return false
 	}
 	var err error
 	switch {
 	case n.Name == "":
 		err = errors.New("no name")
+	case n.Capacity < 0:
+		err = fmt.Errorf("a capacity of %d", n.Capacity)
 	case n.First < 0 || int(n.First) > t.samples:
 		err = fmt.Errorf("it begins at sample %d, but there are %d", n.First, t.samples)
 	case named && n.First <= last.First:

@@ -51,7 +51,7 @@ func goroutineFields(g *Goroutine, z *sizes) []field {
 func lockNameFields(n *LockName) []field {
 	return []field{
 		arg("an address", (*address)(&n.Address)), arg("a name", (*plain)(&n.Name)),
-		key("from", whole(&n.First)),
+		key("from", whole(&n.First)), key("capacity", whole(&n.Capacity)),
 	}
 }
 

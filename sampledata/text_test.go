@@ -55,7 +55,7 @@ sample 10ms halt=150us processors=g0,idle
 	m0 value=9223372036854775809
 	m1 value=0.5
 	m2 value=off
-lock 0xc000 main.mu from=1
+lock 0xc000 main.mu from=1 capacity=3
 sample 20ms halt=160us processors=g0,system
 	m0 value=9223372036854775813
 	m1 unmeasured

@@ -89,12 +89,14 @@ type Finding struct {
 	Throttling *Throttling    `json:"throttling,omitempty"`
 	Garbage    *Garbage       `json:"garbage,omitempty"`  // of allocation
 	Measured   []Measured     `json:"measured,omitempty"` // by probes
+	Limit      *Limit         `json:"limit,omitempty"`    // of waits to send
 	Before     *Before        `json:"before,omitempty"`   // if two recordings are compared
 	Gain       *Gain          `json:"gain,omitempty"`     // what its fix would bring
 	Signs      []string       `json:"signs,omitempty"`    // known patterns, in words
 	Remedy     string         `json:"remedy,omitempty"`   // what helps, or usually does
 
 	reasons  []string // of waits: those that the share counts
+	asked    string   // of waits: the function of the library that waits
 	specific float64  // the rank is severity times this
 	key      string   // identifies the hypothesis in other recordings
 }

@@ -48,9 +48,13 @@ func (a *searched) foldChains() {
 }
 
 // foldWaits leaves out waits for goroutines that are slow for a reason that
-// is a finding itself.
+// is a finding itself. The limit of a class is a reason of its own, as a lock
+// is.
 func (a *searched) foldWaits() {
 	a.fold(func(f, other *Finding) bool {
+		if f.limits() {
+			return false
+		}
 		if f.Kind != ChannelKind && f.Kind != ConditionKind && f.Kind != GroupKind &&
 			f.Kind != ProcessorKind || f.Kind == ProcessorKind && other.Kind != AllocationKind &&
 			other.Kind != ThrottledKind {

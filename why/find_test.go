@@ -97,6 +97,7 @@ var (
 	sends   = sampledata.State{Run: sampledata.Waiting, Reason: "chan send", Lock: 0x100}
 	reads   = sampledata.State{Run: sampledata.Waiting, Reason: "IO wait"}
 	sleeps  = sampledata.State{Run: sampledata.Waiting, Reason: "sleep"}
+	selects = sampledata.State{Run: sampledata.Waiting, Reason: "select"}
 	blocked = sampledata.State{Run: sampledata.Blocked, Reason: "sync.Mutex.Lock", Evidence: sampledata.Inferred}
 )
 

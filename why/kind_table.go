@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/views"
 )
 
@@ -294,7 +295,7 @@ func (s *searcher) hits(f *Finding) func(*situation) bool {
 	}
 	return ofClass(s.classOf(f), func(at *situation) bool {
 		return at.waits() && slices.Contains(f.reasons, at.state.Reason) &&
-			s.on(at, f.Where.Function)
+			s.on(at, f.Where.Function) && (f.asked == "" || s.on(at, f.asked))
 	})
 }
 
@@ -334,8 +335,12 @@ func (s *searcher) readyMeasure(f *Finding) *Measure {
 
 func (s *searcher) waitMeasure(f *Finding) *Measure {
 	var paths []string
+	at := through(f.Where.Function)
+	if f.asked != "" {
+		at += " .." + callpath.Frame(f.asked).String()
+	}
 	for _, reason := range f.reasons {
-		paths = append(paths, through(f.Where.Function)+" .."+views.ReasonFrame(reason))
+		paths = append(paths, at+" .."+views.ReasonFrame(reason))
 	}
 	return measureOf(f.Class, paths...)
 }

@@ -166,6 +166,8 @@ func (a *searched) readSigns() {
 			f.Remedy = makers[f.Made.of].remedy
 		case f.Stuck != nil:
 			f.Remedy = f.Stuck.Remedy()
+		case f.limits():
+			f.Remedy = f.Limit.remedy()
 		}
 		known := false
 		for _, sign := range signs {

@@ -11,10 +11,13 @@ import (
 )
 
 // A waitKey identifies waits that are one hypothesis: all waits of a kind in
-// one function of the program, whoever calls it.
+// one function of the program, whoever calls it. What it asks the standard
+// library for, such as the answer to a request, is another wait than the one
+// at its own channels.
 type waitKey struct {
 	kind     Kind
 	function string
+	asked    string // of the library; "" if it waits itself
 }
 
 // waitKinds are the kinds of waits.
@@ -43,7 +46,8 @@ func (s *searcher) waitCandidates() (all []*candidate) {
 			other, ok := s.waitKey(at)
 			return ok && other == k
 		}
-		f := &Finding{Kind: k.kind, key: key(k.kind, k.function), specific: k.kind.row().specific}
+		f := &Finding{Kind: k.kind, key: key(k.kind, k.function), specific: k.kind.row().specific,
+			asked: k.asked}
 		c := s.suffering(f, by, of)
 		class := by.most()
 		if k.kind == BlockingKind {
@@ -67,7 +71,14 @@ func (s *searcher) waitKey(at *situation) (waitKey, bool) {
 		return waitKey{}, false
 	}
 	kind, ok := waitKinds[s.e.activity(at)]
-	return waitKey{kind, s.e.places.at(at.state.Stack)}, ok
+	k := waitKey{kind: kind, function: s.e.places.at(at.state.Stack)}
+	if kind == ChannelKind {
+		library := s.e.places.library(s.e.places.own[at.state.Stack], at.state.Stack)
+		if s.asks(library) {
+			k.asked = library
+		}
+	}
+	return k, ok
 }
 
 // forWork is the note of waits that are no evidence that something is slow.
@@ -232,12 +243,6 @@ func (s *searcher) isReader(class int32, f *Finding) bool {
 // refineWait finds out what the goroutines do that others wait for.
 func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool) (note string) {
 	f.Causes = slices.DeleteFunc(s.e.blame(of), func(c Cause) bool { return c.unlikely(f) })
-	own := 0.0 // waiting for goroutines of the class itself: they share something
-	for _, c := range f.Causes {
-		if c.Class == f.Class {
-			own += c.Share
-		}
-	}
 	switch f.Kind {
 	case IOKind, BlockingKind, SleepKind:
 		return ""
@@ -245,7 +250,7 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 		return working(f.Causes)
 	}
 	receives := views.WaitingFor(f.Reason) != views.Sending
-	if receives && own < 0.5 && !s.asks(f.Where.Library) && (s.isLoop(class, f.Where.Function) || s.isReader(class, f)) {
+	if receives && !f.shares() && !s.asks(f.Where.Library) && (s.isLoop(class, f.Where.Function) || s.isReader(class, f)) {
 		return forWork
 	}
 	if len(f.Causes) == 0 {
@@ -255,6 +260,7 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 		}
 		f.Causes = s.e.peers(of, side)
 	}
+	f.Limit = s.limit(class, of)
 	if len(f.Causes) > 0 {
 		return ""
 	}
@@ -263,6 +269,18 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 	}
 	f.Causes = s.fellows(class, &f.Where, of)
 	return ""
+}
+
+// shares reports whether goroutines of the class mostly wait for others of it:
+// they share something.
+func (f *Finding) shares() bool {
+	own := 0.0
+	for _, c := range f.Causes {
+		if c.Class == f.Class && c.Certainty != Fellow {
+			own += c.Share
+		}
+	}
+	return own >= isSign
 }
 
 // working returns a note if those that others wait for mostly do their work.

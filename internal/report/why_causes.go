@@ -38,6 +38,11 @@ func WhyLines(f *why.Finding) (lines []string) {
 			lines = append(lines,
 				"through it others wait, too: those for "+strings.Join(f.Chained, ", "))
 		}
+	case why.ChannelKind:
+		if f.Limit != nil {
+			lines = append(lines, f.Limit.Channel+" is full: its buffer has "+
+				Counted(int(f.Limit.Capacity), "element"))
+		}
 	case why.SleepKind:
 		if f.Lock != "" {
 			lines = append(lines,

@@ -122,10 +122,11 @@ func newBackend(p *sampler.Process, t *target) (*Backend, error) {
 			memory: stackMemory{t: t, reader: t.NewReader()}}, after: func() {},
 	}
 	gs, reader := &b.goroutines, t.NewReader()
+	b.reporter = reporter{goroutines: gs, labels: labels{t}, names: lockNames{goroutines: gs}}
 	if gs.finder, err = holders.New(holders.Config{
 		Program: syncflow.Program{Table: t.bin.Table, Arch: t.bin.Arch, Read: t.Read},
 		Release: t.bin.Release, Sudog: t.l.Sudog, ThreadTime: halt.ThreadTime,
-	}, &sightings{goroutines: gs, reader: reader, arena: &b.arena}); err != nil {
+	}, &sightings{goroutines: gs, reader: reader, arena: &b.arena, names: &b.reporter.names}); err != nil {
 		return nil, err
 	}
 	b.survey = survey{goroutines: gs, reader: reader, arena: &b.arena, first: usualLimits}
@@ -136,7 +137,6 @@ func newBackend(p *sampler.Process, t *target) (*Backend, error) {
 	}
 	b.syscalls = syscalls{goroutines: gs, states: &b.threads, m: make([]byte, t.mLen)}
 	b.namer = sync.OnceValues(b.newNamer)
-	b.reporter = reporter{goroutines: gs, labels: labels{t}, names: lockNames{goroutines: gs}}
 	return b, nil
 }
 

@@ -3,12 +3,14 @@
 package snapshot
 
 import (
+	"encoding/binary"
 	"strings"
 	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler/halt"
 	"github.com/cpprof/cpprof/sampler/holders/lockname"
+	"github.com/cpprof/cpprof/sampler/target/goruntime"
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
@@ -20,8 +22,8 @@ const (
 	perSample  = 64
 )
 
-// lockNames has the names of the locks that goroutines wait for. A name is
-// asked for at the first wait for a lock by each way to take it, since
+// lockNames has the names of the locks that goroutines wait for, and of the
+// channels that they wait to send to. A name is asked for at the first wait for a lock by each way to take it, since
 // another lock may reuse the address of an earlier one.
 type lockNames struct {
 	*goroutines
@@ -43,10 +45,12 @@ type wayToLock struct {
 	stack sampledata.NodeID
 }
 
-// An occasion is the sample and lock for which a name was asked for.
+// An occasion is the sample in which a name was asked for, and the capacity of
+// the channel.
 type occasion struct {
-	sink   sampledata.Sink
-	sample int32
+	sink     sampledata.Sink
+	sample   int32
+	capacity int64
 }
 
 // report passes the names that were found to the sink. For a new sink, all
@@ -67,7 +71,8 @@ func (n *lockNames) report(sink sampledata.Sink) {
 		if on.sink != sink || a.Name == "" {
 			continue
 		}
-		name := sampledata.LockName{Address: a.Lock, First: on.sample, Name: a.Name}
+		name := sampledata.LockName{Address: a.Lock, First: on.sample, Name: a.Name,
+			Capacity: on.capacity}
 		last, named := n.reported[a.Lock]
 		if named && (last.First >= name.First || isLocal(last.Name) || isLocal(name.Name)) {
 			continue // another name for the same lock
@@ -87,14 +92,33 @@ func isLocal(name string) bool { return strings.Contains(name, " in ") }
 // ask asks for the name of a lock that the goroutine of a slot was found
 // waiting for.
 func (n *lockNames) ask(s *slot, lock uint64) {
+	if n.mayAsk(s, lock) {
+		n.askFor(s, lock, 0)
+	}
+}
+
+// askChannel does so for a channel, if it has a buffer: that bounds something.
+func (n *lockNames) askChannel(s *slot, channel uint64) {
+	var word [8]byte
+	if !n.mayAsk(s, channel) || n.t.Read(channel+goruntime.ChannelCapacity, word[:]) != nil {
+		return
+	}
+	if capacity := int64(binary.LittleEndian.Uint64(word[:])); capacity > 0 {
+		n.askFor(s, channel, capacity)
+		return
+	}
+	n.asked[wayToLock{channel, s.stack.node}] = true
+}
+
+func (n *lockNames) mayAsk(s *slot, lock uint64) bool {
 	if n.sample != n.account.number {
 		n.sample, n.now = n.account.number, 0
 	}
-	way := wayToLock{lock, s.stack.node}
-	if lock == 0 || n.asked[way] || len(n.asked) >= namesAsked || n.ways[lock] >= perLock ||
-		n.now >= perSample {
-		return
-	}
+	return lock != 0 && !n.asked[wayToLock{lock, s.stack.node}] && len(n.asked) < namesAsked &&
+		n.ways[lock] < perLock && n.now < perSample
+}
+
+func (n *lockNames) askFor(s *slot, lock uint64, capacity int64) {
 	w := n.waiterFor(s, lock)
 	if w == nil {
 		return
@@ -102,8 +126,8 @@ func (n *lockNames) ask(s *slot, lock uint64) {
 	if n.queue == nil {
 		n.queue = lockname.Start(n.t.Path("exe"), n.t.bin.Bias, n.t.Read, halt.ThreadClock, n.most)
 	}
-	if n.queue.Ask(w, occasion{n.sink, n.samples}) {
-		n.asked[way] = true
+	if n.queue.Ask(w, occasion{n.sink, n.samples, capacity}) {
+		n.asked[wayToLock{lock, s.stack.node}] = true
 		n.ways[lock]++
 		n.now++
 	}

@@ -79,6 +79,28 @@ func checkLockNames(t *testing.T, path string) {
 	}
 }
 
+// Channels have names, too, if they have a buffer, which bounds something.
+func TestChannelNames(t *testing.T) {
+	b := attachTo(t, fixture.Start(t, fixture.BuildOnce(t, "limits")).Pid())
+	builder := sampledata.NewBuilder(b.Header())
+	want := map[string]int64{"main.(*limited).slots": 1, "golang.org/x/sync/errgroup.(*Group).sem": 2}
+	for end := time.Now().Add(2 * time.Minute); len(want) > 0 && time.Now().Before(end); {
+		if _, err := b.Observe(context.Background(), builder, sampledata.Sample{Time: time.Since(b.Header().Start)}); err != nil {
+			t.Log(err)
+		}
+		for _, n := range builder.Recording().LockNames {
+			if capacity, ok := want[n.Name]; ok && n.Capacity != capacity {
+				t.Errorf("%+v, want a capacity of %d", n, capacity)
+			}
+			delete(want, n.Name)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if len(want) > 0 {
+		t.Errorf("no names of %v: %v", want, builder.Recording().LockNames)
+	}
+}
+
 func TestLockNames(t *testing.T) {
 	for _, flags := range [][]string{nil, {"-buildmode=pie"}} {
 		t.Run(strings.Join(append(flags, "plain"), " "), func(t *testing.T) {

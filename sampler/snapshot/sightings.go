@@ -15,6 +15,7 @@ type sightings struct {
 	*goroutines
 	reader *halt.Reader
 	arena  *memory.Arena
+	names  *lockNames
 	ranges []memory.Range
 }
 
@@ -57,7 +58,11 @@ func (v *sightings) Update(key int32, lock uint64, e sampledata.Evidence,
 	s := &v.table.slots[key]
 	now := s.state
 	now.Lock, now.Evidence, now.Holders = lock, e, holders
-	if now != s.state {
-		v.setState(s, now, false)
+	if now == s.state {
+		return
+	}
+	v.setState(s, now, false)
+	if now.Reason == "chan send" || now.Reason == "select" {
+		v.names.askChannel(s, lock)
 	}
 }

@@ -47,7 +47,7 @@ func draw(t *rapid.T) drawn {
 	}
 	for s := range rapid.IntRange(0, 8).Draw(t, "samples") {
 		if address := rapid.Uint64Range(0, 6).Draw(t, "named"); address > 0 && s%3 == 0 {
-			sink.LockName(sampledata.LockName{Address: address, First: int32(s), Name: rapid.SampledFrom([]string{"main.mu", "main.(*T).mu", ":odd"}).Draw(t, "name")})
+			sink.LockName(sampledata.LockName{Address: address, First: int32(s), Capacity: int64(s % 3), Name: rapid.SampledFrom([]string{"main.mu", "main.(*T).mu", ":odd"}).Draw(t, "name")})
 		}
 		var changes []sampledata.Change
 		for g := range n {

@@ -3066,13 +3066,14 @@ func (x *Monitor) GetUnmeasured() uint32 {
 	return 0
 }
 
-// Names of locks. A name is valid from a sample on, which may lie before this record, until the address gets another
-// name: the target may reuse the memory for something else.
+// Names of locks, and of channels with a buffer that goroutines wait to send to. A name is valid from a sample on, which
+// may lie before this record, until the address gets another name: the target may reuse the memory for something else.
 type LockNames struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Address       []uint64               `protobuf:"varint,1,rep,packed,name=address,proto3" json:"address,omitempty"`
-	First         []uint32               `protobuf:"varint,2,rep,packed,name=first,proto3" json:"first,omitempty"` // number of the first sample; ascending for each address, and at most the number of samples before this record
-	Name          []uint32               `protobuf:"varint,3,rep,packed,name=name,proto3" json:"name,omitempty"`   // string codes, never empty: a variable, "main.server.mu", or a field of a type, "main.(*cache).mu"
+	First         []uint32               `protobuf:"varint,2,rep,packed,name=first,proto3" json:"first,omitempty"`       // number of the first sample; ascending for each address, and at most the number of samples before this record
+	Name          []uint32               `protobuf:"varint,3,rep,packed,name=name,proto3" json:"name,omitempty"`         // string codes, never empty: a variable, "main.server.mu", or a field of a type, "main.(*cache).mu"
+	Capacity      []uint64               `protobuf:"varint,4,rep,packed,name=capacity,proto3" json:"capacity,omitempty"` // elements that a channel's buffer holds, 0 for locks; none at all if each is 0
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3124,6 +3125,13 @@ func (x *LockNames) GetFirst() []uint32 {
 func (x *LockNames) GetName() []uint32 {
 	if x != nil {
 		return x.Name
+	}
+	return nil
+}
+
+func (x *LockNames) GetCapacity() []uint64 {
+	if x != nil {
+		return x.Capacity
 	}
 	return nil
 }
@@ -3550,11 +3558,12 @@ const file_sampledata_proto_rawDesc = "" +
 	"resolution\x12\x1e\n" +
 	"\n" +
 	"unmeasured\x18\b \x01(\rR\n" +
-	"unmeasured\"O\n" +
+	"unmeasured\"k\n" +
 	"\tLockNames\x12\x18\n" +
 	"\aaddress\x18\x01 \x03(\x04R\aaddress\x12\x14\n" +
 	"\x05first\x18\x02 \x03(\rR\x05first\x12\x12\n" +
-	"\x04name\x18\x03 \x03(\rR\x04name\"M\n" +
+	"\x04name\x18\x03 \x03(\rR\x04name\x12\x1a\n" +
+	"\bcapacity\x18\x04 \x03(\x04R\bcapacity\"M\n" +
 	"\aWarning\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\rR\x04kind\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\rR\amessage\x12\x14\n" +

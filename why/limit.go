@@ -1,0 +1,57 @@
+package why
+
+import (
+	"fmt"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
+)
+
+// A Limit is a channel whose buffer is full while goroutines wait to send to
+// it. It bounds how many goroutines are past the send, if each of them receives
+// from it later, or how far who sends may be ahead of who receives.
+type Limit struct {
+	Channel  string `json:"channel"`  // its name, as LockName.Name
+	Capacity int64  `json:"capacity"` // elements of its buffer
+}
+
+// isChannel is the share of the waits that must be at one channel to name it.
+const isChannel = 0.9
+
+// limit returns the channel with a buffer that goroutines of a class wait to
+// send to in some situations; nil if they wait for several, or if it has no
+// name.
+func (s *searcher) limit(class int32, of func(*situation) bool) *Limit {
+	names := make(map[uint64]sampledata.LockName)
+	for _, n := range s.e.r.LockNames {
+		names[n.Address] = n
+	}
+	weights, known, all := make(map[Limit]float64), 0.0, 0.0
+	for _, at := range s.members(class) {
+		if !of(at) || at.state.Doing == views.Receiving {
+			continue
+		}
+		if all += at.weight; at.state.Channel != 0 {
+			n := names[at.state.Channel]
+			known += at.weight
+			weights[Limit{Channel: n.Name, Capacity: n.Capacity}] += at.weight
+		}
+	}
+	for l, weight := range weights {
+		if l.Capacity > 0 && weight >= isChannel*known && 2*known >= all {
+			return &l
+		}
+	}
+	return nil
+}
+
+// limits reports whether the channel of a finding bounds how many goroutines
+// of its class are past it.
+func (f *Finding) limits() bool { return f.Limit != nil && f.shares() }
+
+// remedy returns what helps if the channel bounds how many goroutines of a
+// class are past it.
+func (l *Limit) remedy() string {
+	return fmt.Sprintf("hold a place for less time, or raise the limit: it is cap(%s), %d",
+		l.Channel, l.Capacity)
+}

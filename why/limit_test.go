@@ -1,0 +1,51 @@
+package why
+
+import (
+	"testing"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// A buffer that the class itself fills and empties is the limit of its work,
+// and no limit if others empty it. The answer that who has a place waits for is
+// another wait in the same function.
+func TestLimit(t *testing.T) {
+	for _, shared := range []bool{true, false} {
+		s := newScene()
+		s.LockName(sampledata.LockName{Address: 0x100, Name: "main.(*client).slots", Capacity: 1})
+		all, consumer := s.spawn(3, "main.loop"), s.spawn(1, "main.consume")[0]
+		for i := range 60 {
+			has := all[i/3%3]
+			waits := sends
+			waits.Evidence, waits.Holders = sampledata.Likely, s.HolderSet([]sampledata.GoroutineID{has})
+			if !shared {
+				waits.Holders = s.HolderSet([]sampledata.GoroutineID{consumer})
+			}
+			states := map[sampledata.GoroutineID]sampledata.State{
+				has:      s.at(selects, "main.loop", "main.get:12", "net/http.(*persistConn).roundTrip"),
+				consumer: s.at(runs, "main.consume", "main.store"),
+			}
+			for _, g := range all {
+				if g != has {
+					states[g] = s.at(waits, "main.loop", "main.get:9")
+				}
+			}
+			s.sample(t, states)
+		}
+		var limits []*Finding
+		for _, f := range s.find(t).Findings {
+			if f.limits() {
+				limits = append(limits, f)
+			}
+		}
+		switch {
+		case !shared && limits != nil || shared && len(limits) != 1:
+			t.Errorf("the class has it: %v: %+v", shared, limits)
+		case !shared:
+		case limits[0].Remedy != "hold a place for less time, or raise the limit: it is cap(main.(*client).slots), 1":
+			t.Errorf("remedy %q", limits[0].Remedy)
+		case limits[0].Share.Share < 0.6 || limits[0].Share.Share > 0.7: // all is 1
+			t.Errorf("the wait for the answer counts, too: %v", limits[0].Share)
+		}
+	}
+}
