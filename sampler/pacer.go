@@ -105,6 +105,10 @@ func (b *budget) ahead(now time.Duration) time.Duration {
 	return min(ahead, horizon)
 }
 
+// advance is the part of the horizon for which reading the program is paid in
+// advance.
+const advance = 5
+
 // mayRead returns how much may have been spent on reading the program by now:
 // half of the budget, and a little in advance, since what is known early is of
 // use to all samples.
@@ -112,7 +116,7 @@ func (b *budget) mayRead(now time.Duration) time.Duration {
 	if b.share <= 0 {
 		return math.MaxInt64
 	}
-	return saturated(b.whole(now+min(b.ahead(now), horizon/5)) / 2)
+	return saturated(b.whole(now+min(b.ahead(now), horizon/advance)) / 2)
 }
 
 // saturated converts a time to a Duration; one that is too large becomes the
@@ -318,9 +322,19 @@ func (p *pacer) charge(halt, cpu time.Duration) {
 }
 
 // mayLearn returns the processor time that the backend may have spent by now on
-// reading the program. The first sample does not count.
-func (p *pacer) mayLearn(now time.Duration) time.Duration { return p.cpu.mayRead(now) - p.first }
+// reading the program. The first sample does not count. A bound that gives way
+// to samples gives way to what is read first, too: without the holders of
+// locks, an answer says less.
+func (p *pacer) mayLearn(now time.Duration) time.Duration {
+	most := p.cpu.mayRead(now)
+	if p.yields {
+		most = max(most, saturated(p.most.share*float64(horizon/advance)))
+	}
+	return most - p.first
+}
 
 // chargeOnce records the processor time that reading the program has cost in
 // all.
-func (p *pacer) chargeOnce(cpu time.Duration) { p.cpu.once = p.first + cpu }
+func (p *pacer) chargeOnce(cpu time.Duration) {
+	p.cpu.once, p.most.once = p.first+cpu, cpu
+}

@@ -217,12 +217,14 @@ func TestPacerPaysForReading(t *testing.T) {
 }
 
 // While the program is read, samples and reading together keep the bound, from the first seconds on. What is read in advance is paid
-// by the end of the recording.
+// by the end of the recording. A bound that gives way does so for the first half second of reading.
 func TestPacerBoundsReading(t *testing.T) {
 	const share, sample, step, toRead = 0.05, 2 * time.Millisecond, 3 * time.Millisecond, 2 * time.Second
-	for _, end := range []time.Duration{0, 5 * time.Second, 200 * time.Second} {
-		p := newPacer(Options{Rate: 100, Jitter: 1, MaxCPU: share, Duration: end, Yield: true})
-		p.spare.change(spared(share, 2, 0), 0)
+	for _, c := range []struct {
+		end, first time.Duration
+	}{{0, 0}, {5 * time.Second, 0}, {200 * time.Second, 0}, {5 * time.Second, 500 * time.Millisecond}, {200 * time.Second, 500 * time.Millisecond}} {
+		end := c.end
+		p := newPacer(Options{Rate: 100, Jitter: 1, MaxCPU: share, Duration: end, Yield: c.first > 0})
 		read := 40 * time.Millisecond // the symbols, before the first sample
 		samples := time.Duration(0)
 		for now := time.Duration(0); ; {
@@ -233,18 +235,21 @@ func TestPacerBoundsReading(t *testing.T) {
 			for read < min(p.mayLearn(now), toRead) {
 				read += step
 			}
+			if read < c.first {
+				t.Fatalf("%v read at first, want %v", read, c.first)
+			}
 			p.charge(0, sample)
 			p.chargeOnce(read)
 			samples += sample
-			allowed := time.Duration(share*float64(now+horizon/2)) + 2*step // the debt of the first seconds is paid within the horizon
-			if end == 0 {                                                   // a debt may grow with the recording
+			allowed := time.Duration(share*float64(now+horizon/2)) + 2*step + c.first // the debt of the first seconds is paid within the horizon
+			if end == 0 {                                                             // a debt may grow with the recording
 				allowed += time.Duration(share * float64(now/4))
 			}
 			if spent := samples + read; now >= 2*time.Second && spent > allowed {
 				t.Fatalf("recording of %v: %v spent in %v, want %v at most", end, spent, now, allowed)
 			}
 		}
-		if end == 5*time.Second && samples+read > 260*time.Millisecond {
+		if end == 5*time.Second && samples+read > 260*time.Millisecond+c.first {
 			t.Errorf("%v spent in a recording of %v", samples+read, end)
 		}
 		if end > 5*time.Second && read < toRead {

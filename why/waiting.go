@@ -274,13 +274,13 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 // shares reports whether goroutines of the class mostly wait for others of it:
 // they share something.
 func (f *Finding) shares() bool {
-	own := 0.0
+	own, all := 0.0, 0.0
 	for _, c := range f.Causes {
-		if c.Class == f.Class && c.Certainty != Fellow {
+		if all += c.Share; c.Class == f.Class && c.Certainty != Fellow {
 			own += c.Share
 		}
 	}
-	return own >= isSign
+	return own > 0 && own >= all/2
 }
 
 // working returns a note if those that others wait for mostly do their work.
