@@ -534,6 +534,31 @@ func TestModules(t *testing.T) {
 	}
 }
 
+// A package that a library calls, and that calls the library again, is named as
+// another module is. One that the library only calls is not.
+func TestMiddleware(t *testing.T) {
+	s := newScene()
+	worker := s.spawn(1, "main.worker")
+	at := runs
+	at.Stack = sampledata.NoStack
+	for _, in := range []string{"/main.go", "/web@v1/web.go", "/web@v1/zip/zip.go", "/web@v1/zip/call.go", "/web@v1/zip/next.go",
+		"/web@v1/route.go", "/web@v1/text/text.go", "/web@v1/text/put.go"} {
+		f := s.Function(sampledata.Function{Name: "main.in" + in, File: in})
+		at.Stack = s.Node(sampledata.Node{Parent: at.Stack, Function: f, Line: 7})
+	}
+	for range 60 {
+		s.sample(t, map[sampledata.GoroutineID]sampledata.State{worker[0]: at})
+	}
+	a := s.find(t)
+	if len(a.Findings) == 0 {
+		t.Fatal("nothing is found")
+	}
+	want := "main.in/main.go main.in/web@v1/web.go main.in/web@v1/zip/zip.go main.in/web@v1/zip/next.go main.in/web@v1/route.go main.in/web@v1/text/put.go"
+	if got := strings.Join(a.Findings[0].Through, " "); got != want {
+		t.Errorf("it goes through %q", got)
+	}
+}
+
 // Waits for the collector's semaphores are no waits for a condition of the program.
 func TestSemaphoresOfTheCollector(t *testing.T) {
 	s := newScene()

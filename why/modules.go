@@ -53,8 +53,8 @@ func moduleOf(f *sampledata.Function) string {
 }
 
 // passages returns the functions that nearly all of some situations go
-// through: where one module calls another, the function that calls and the one
-// that is called, outermost first. The standard library is no module here.
+// through: where one unit calls another, the function that calls and the one
+// that is called, outermost first. The standard library is no unit.
 func (s *searcher) passages(of func(*situation) bool) (all []string) {
 	weights, total := make(map[sampledata.FunctionID]float64), 0.0
 	var order []sampledata.FunctionID // as on the stacks
@@ -79,30 +79,66 @@ func (s *searcher) passages(of func(*situation) bool) (all []string) {
 	return all
 }
 
-// borders returns the last function of each module on a stack, and the first
-// one of each that another module calls, outermost first.
+// borders returns the last function of each unit on a stack, and the first one
+// of each that another unit calls, outermost first.
 func (s *searcher) borders(stack sampledata.NodeID) (all []sampledata.FunctionID) {
-	add := func(f sampledata.FunctionID) {
-		if !slices.Contains(all, f) {
+	var path []sampledata.FunctionID
+	for n := stack; n != sampledata.NoStack; n = s.e.r.Nodes[n].Parent {
+		f := s.e.r.Nodes[n].Function
+		if s.modules.module(f) != stdModule && !locks.TakesForCallers(s.e.r.Functions[f].Name) {
+			path = append(path, f)
+		}
+	}
+	slices.Reverse(path)
+	units := s.modules.units(path)
+	for i, f := range path {
+		called := i > 0 && units[i-1] != units[i]
+		last := i+1 == len(path) || units[i+1] != units[i]
+		if (called || last) && !slices.Contains(all, f) {
 			all = append(all, f)
 		}
 	}
-	var inner sampledata.FunctionID
-	module := ""
-	for n := stack; n != sampledata.NoStack; n = s.e.r.Nodes[n].Parent {
-		f := s.e.r.Nodes[n].Function
-		of := s.modules.module(f)
-		if of == stdModule || locks.TakesForCallers(s.e.r.Functions[f].Name) {
-			continue
-		}
-		if of != module {
-			if module != "" {
-				add(inner)
-			}
-			add(f)
-		}
-		inner, module = f, of
-	}
-	slices.Reverse(all)
 	return all
+}
+
+// units returns what the functions of a stack belong to: their modules. A
+// package through which another one of its module calls itself, as through
+// middleware, is a unit of its own.
+func (m *modules) units(path []sampledata.FunctionID) (units []string) {
+	for i := 0; i < len(path); {
+		module, from := m.module(path[i]), i
+		for ; i < len(path) && m.module(path[i]) == module; i++ {
+			units = append(units, module)
+		}
+		m.divide(path[from:i], units[from:])
+	}
+	return units
+}
+
+// divide sets the units of functions of one module that call one another.
+func (m *modules) divide(path []sampledata.FunctionID, units []string) {
+	type span struct{ first, last int }
+	spans := make(map[string]span) // by package
+	for i, f := range path {
+		at, ok := spans[m.pkg(f)]
+		if !ok {
+			at.first = i
+		}
+		at.last = i
+		spans[m.pkg(f)] = at
+	}
+	for i, f := range path {
+		own := m.pkg(f)
+		for pkg, at := range spans {
+			if pkg != own && at.first < i && i < at.last {
+				units[i] = own
+			}
+		}
+	}
+}
+
+// pkg returns the folder of a function's file: its package.
+func (m *modules) pkg(f sampledata.FunctionID) string {
+	file := m.r.Functions[f].File
+	return file[:strings.LastIndexByte(file, '/')+1]
 }

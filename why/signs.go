@@ -66,6 +66,8 @@ var signs = []sign{
 		"let it wait: without the default of the select, or on a condition"},
 	{[]Kind{ComputeKind, AllocationKind}, onStack(`^sync\.\(\*Pool\)\.Get$`),
 		"a sync.Pool did not have the value", emptyPool},
+	{[]Kind{MakingKind}, onStack(`^(github\.com/klauspost/)?compress/(gzip|zlib)\.\(\*Writer\)\.\w+$`),
+		"a writer makes its encoder when it is first used: whoever makes the writers is further out", ""},
 	{[]Kind{ChannelKind},
 		onStack(`^net/http\.(\(\*persistConn\)|\(\*http2ClientConn\))\.roundTrip$`),
 		"it waits for the answer of a server", answers},

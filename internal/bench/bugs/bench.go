@@ -363,7 +363,7 @@ func names(p *profile.Profile, causes []string) place {
 				if len(seen) == 0 {
 					own[name] += weight
 				}
-				if seen[name] = true; !strings.HasPrefix(name, "main.") {
+				if seen[name] = true; ofLibrary(l.Function) {
 					all[name] += weight
 				}
 			}
@@ -374,6 +374,12 @@ func names(p *profile.Profile, causes []string) place {
 		return second
 	}
 	return first
+}
+
+// ofLibrary reports whether a function is none of the workload's. A library's
+// closure that the compiler has inlined there has only a file of the library.
+func ofLibrary(f *profile.Function) bool {
+	return !strings.HasPrefix(f.Name, "main.") || strings.Contains(f.Filename, "@")
 }
 
 // ranked returns which of the three functions with most weight is a cause.

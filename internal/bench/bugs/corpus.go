@@ -90,7 +90,8 @@ var corpus = []bug{
 			"github.com/paulbellamy/ratecounter.(*RateCounter).Incr.gowrap1"}},
 	{"echo-gzip", "encoders", "github.com/labstack/echo/v4", "v4.1.16", "v4.2.1",
 		"https://github.com/labstack/echo",
-		[]string{"github.com/labstack/echo/v4/middleware.GzipWithConfig.func1.1"}},
+		[]string{"github.com/labstack/echo/v4/middleware.GzipWithConfig.func1.1",
+			"main.main.Gzip.GzipWithConfig.func2.1"}}, // its name where the compiler inlines GzipWithConfig
 	{"casbin-matcher", "compiled expressions", "github.com/casbin/casbin/v2", "v2.37.0", "v2.77.2",
 		"https://github.com/casbin/casbin",
 		[]string{"github.com/casbin/casbin/v2.(*Enforcer).enforce"}},
