@@ -157,7 +157,7 @@ func (e *evidence) startedBy() map[int64][]sampledata.GoroutineID {
 // members returns the goroutines that a wait for a group probably waits for:
 // those that the goroutine has started in a function in which it is still, or
 // in a method of the group. A goroutine that has started none may only close a
-// channel after the others that were started with it.
+// channel after the others that were started with it, and end.
 func (b *blamed) members(run sampledata.Run, first, last int32) ([]sampledata.GoroutineID, Certainty) {
 	within := make(map[string]bool)
 	for n := run.Stack; n != sampledata.NoStack; n = b.e.r.Nodes[n].Parent {
@@ -172,7 +172,9 @@ func (b *blamed) members(run sampledata.Run, first, last int32) ([]sampledata.Go
 		return all, Started
 	}
 	all := b.startedIn(own.Parent, map[string]bool{own.Site.Function: true}, first, last)
-	return slices.DeleteFunc(all, func(g sampledata.GoroutineID) bool { return g == run.Goroutine }), Sibling
+	return slices.DeleteFunc(all, func(g sampledata.GoroutineID) bool {
+		return g == run.Goroutine || b.outlives(g, run)
+	}), Sibling
 }
 
 // startedIn returns the goroutines that another one has started in some
@@ -188,6 +190,18 @@ func (b *blamed) startedIn(parent int64, functions map[string]bool, first, last 
 		}
 	}
 	return all
+}
+
+// outlives reports whether a goroutine lives on when another one goes on after a
+// wait: it did not wait for the end of that goroutine.
+func (b *blamed) outlives(g sampledata.GoroutineID, wait sampledata.Run) bool {
+	return min(b.lastSample(g), b.lastSample(wait.Goroutine)) > wait.Last
+}
+
+// lastSample returns the last sample with a goroutine that indexRuns lists.
+func (b *blamed) lastSample(g sampledata.GoroutineID) int32 {
+	runs := b.e.runsOf[g]
+	return b.e.r.Runs.At(int(runs[len(runs)-1])).Last
 }
 
 // add adds what the goroutines do that a run waits for.

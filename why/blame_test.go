@@ -121,6 +121,37 @@ func TestStages(t *testing.T) {
 	}
 }
 
+// Clients wait until others have done their work. Those that were started with them, and live on, are not who they wait for.
+func TestLivingSiblings(t *testing.T) {
+	s := newScene()
+	s.spawn(1, "main.main")
+	var clients []sampledata.GoroutineID
+	for n := range 4 {
+		clients = append(clients, s.Goroutine(sampledata.Goroutine{ID: int64(100 + n), Start: s.function("main.client"), Parent: 1,
+			Site: sampledata.Site{Function: "main.main"}}))
+	}
+	group := sampledata.State{Run: sampledata.Waiting, Reason: "sync.WaitGroup.Wait"}
+	for i := range 60 {
+		states := make(map[sampledata.GoroutineID]sampledata.State)
+		for n, c := range clients {
+			states[c] = s.at(group, "main.client", "main.put", "main.commit", "sync.(*WaitGroup).Wait")
+			if (i+n)%3 == 0 {
+				states[c] = s.at(runs, "main.client", "main.put")
+			}
+		}
+		s.sample(t, states)
+	}
+	for _, f := range s.find(t).Findings {
+		if f.Kind == GroupKind {
+			if f.Where.Function != "main.commit" || len(f.Causes) > 0 {
+				t.Errorf("they wait in %s; causes are %+v", f.Where.Function, f.Causes)
+			}
+			return
+		}
+	}
+	t.Error("nothing waits for a group")
+}
+
 // Readers wait behind a writer that waits for an earlier reader. That reader has the lock.
 func TestBehindWriter(t *testing.T) {
 	s := newScene()

@@ -87,7 +87,7 @@ const forWork = "it may wait for work"
 // resting returns why goroutines of a class that wait are not slow, or "".
 func (s *searcher) resting(f *Finding, class int32) string {
 	c := &s.e.classes[class]
-	alone := s.e.mean(c.active) < 1.5 && c.ended < 3
+	alone := s.alone(class)
 	if f.Kind == IOKind && !alone && s.awaitsAnswers(class, f) {
 		return ""
 	}
@@ -104,6 +104,12 @@ func (s *searcher) resting(f *Finding, class int32) string {
 		return "it is one goroutine, and nobody is known to wait for it"
 	}
 	return ""
+}
+
+// alone reports whether a class is one goroutine that lives on.
+func (s *searcher) alone(class int32) bool {
+	c := &s.e.classes[class]
+	return s.e.mean(c.active) < 1.5 && c.ended < 3
 }
 
 // awaitsAnswers reports whether goroutines of a class that wait in a function
@@ -153,7 +159,7 @@ func (s *searcher) pausing(f *Finding, class int32) string {
 		return "it may sleep between two pieces of work"
 	case 2*still > sleeps && !further:
 		return "it has not moved"
-	case s.e.mean(s.e.classes[class].active) < 1.5 && s.e.classes[class].ended < 3:
+	case s.alone(class):
 		return "it is one goroutine, and nobody is known to wait for it"
 	}
 	return ""
@@ -247,6 +253,9 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 	case IOKind, BlockingKind, SleepKind:
 		return ""
 	case GroupKind:
+		if len(f.Causes) == 0 && !s.alone(class) {
+			return "" // several wait for what others do for them
+		}
 		return working(f.Causes)
 	}
 	receives := views.WaitingFor(f.Reason) != views.Sending
