@@ -48,6 +48,7 @@ type KindWords struct {
 	// has its share
 	See    string
 	Remedy string // what usually helps
+	Stays  string // what that does not take away, though the gain counts it
 }
 
 // Why it is not known what a fix would bring.
@@ -96,6 +97,7 @@ func waitKindRows() map[Kind]*kindRow {
 				Says:   "sleeping in {place}",
 				Own:    "it sleeps in the middle of its work, as loops do that retry, back off or poll; nothing wakes it earlier",
 				Remedy: "wait for the event itself, on a channel, a condition or a lock, or sleep for less time",
+				Stays:  "what it sleeps for, if anything, must still be waited for",
 			},
 		},
 		IOKind: {

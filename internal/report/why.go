@@ -132,7 +132,7 @@ func (y *Why) about(f *why.Finding) (lines []aboutLine) {
 	}
 	add("when", whenText(f, y.From, y.To))
 	add("before", beforeText(f))
-	add("gain", gainText(f.Gain, f.Class))
+	add("gain", findingGain(f))
 	add("try", f.Remedy)
 	add("see", Command(f, y.File, y.Flags...))
 	return lines
@@ -363,7 +363,7 @@ func (y *Why) WriteJSON(w io.Writer, basis Basis) error {
 	for _, f := range y.Findings {
 		out.Text = append(out.Text,
 			WhyText{Sentence(f), whereText(f), whoText(f), WhyLines(f), MeasuredLines(f),
-				whenText(f, y.From, y.To), gainText(f.Gain, f.Class), f.Remedy, Command(f, y.File, y.Flags...)})
+				whenText(f, y.From, y.To), findingGain(f), f.Remedy, Command(f, y.File, y.Flags...)})
 	}
 	return writeJSON(w, out)
 }

@@ -40,6 +40,15 @@ func (r *Removal) WriteJSON(w io.Writer) error { return writeJSON(w, r) }
 // hardlyMore is the factor below which a gain is none.
 const hardlyMore = 1.05
 
+// findingGain says what the fix of a finding brings; "" if that is not known.
+func findingGain(f *why.Finding) string {
+	text := gainText(f.Gain, f.Class)
+	if stays := f.Words().Stays; text != "" && stays != "" {
+		text += "; " + stays
+	}
+	return text
+}
+
 // gainText says what a gain brings, and to which class unless it is the one
 // that the text is about; "" if that is not known.
 func gainText(g *why.Gain, about string) string {
@@ -60,9 +69,9 @@ func gainText(g *why.Gain, about string) string {
 func effectText(g *why.Gain) string {
 	switch {
 	case g.Law == why.Open:
-		return "requests take " + aboutShare(*g.Less) + " less time"
+		return "requests take at most " + aboutShare(*g.Less) + " less time"
 	case g.Less != nil:
-		return "a piece of work takes " + aboutShare(*g.Less) + " less time"
+		return "a piece of work takes at most " + aboutShare(*g.Less) + " less time"
 	case g.Times.Times < hardlyMore && g.Next.Centre != why.NoCentre:
 		return "hardly any"
 	}

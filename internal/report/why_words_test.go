@@ -22,6 +22,19 @@ func TestDeadlockWords(t *testing.T) {
 	}
 }
 
+// A pause may end with what others do, which takes as long if it is woken in time.
+func TestGainOfPause(t *testing.T) {
+	g := &why.Gain{Class: "go:main.f", Law: why.Either, Less: &hotspots.Estimate{Share: 0.54, Low: 0.44, High: 0.64}}
+	for kind, want := range map[why.Kind]string{
+		why.ChannelKind: "a piece of work takes at most 54.0 % ± 10 % less time; whether more gets done is not known",
+		why.SleepKind:   "a piece of work takes at most 54.0 % ± 10 % less time; whether more gets done is not known; what it sleeps for, if anything, must still be waited for",
+	} {
+		if got := findingGain(&why.Finding{Kind: kind, Class: "go:main.f", Gain: g}); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // The words of a kind that begins with what is wrong, and the words of one whose share is not of a class's life.
 func TestSentences(t *testing.T) {
 	share := hotspots.Estimate{Share: 0.745, Low: 0.665, High: 0.825}
