@@ -18,7 +18,7 @@ import (
 // record makes one recording, or several if it also records the programs that
 // a command starts or becomes.
 func record(ctx context.Context, t terminal, f *recordFlags, command []string) error {
-	ctx, signals := watchSignals(ctx)
+	ctx, signals := watchRecording(ctx)
 	defer signals.stop()
 	if f.timed.calls != "" {
 		if err := f.checkSingle(command, errTimesFollowed); err != nil {
@@ -137,7 +137,7 @@ type attachment struct {
 // does.
 func (f *recordFlags) attach(ctx context.Context, t, targets terminal,
 	command []string) (context.Context, *attachment, error) {
-	ctx, signals := watchSignals(ctx)
+	ctx, signals := watchRecording(ctx)
 	opened, err := openTarget(targets, f, command)
 	a := &attachment{opened, signals, f, t}
 	if err != nil {

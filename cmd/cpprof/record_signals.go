@@ -47,6 +47,21 @@ func watchSignals(ctx context.Context) (context.Context, *signals) {
 	return ctx, s
 }
 
+// watchRecording does the same for a command that records. Until it stops, a
+// reader of its messages that goes away (head) does not end this process: the
+// recording must be whole, and a program that cpprof launched may have to be
+// ended.
+func watchRecording(ctx context.Context) (context.Context, *signals) {
+	ctx, s := watchSignals(ctx)
+	unread, stop := make(chan os.Signal, 1), s.stop
+	signal.Notify(unread, syscall.SIGPIPE)
+	s.stop = func() {
+		signal.Stop(unread)
+		stop()
+	}
+	return ctx, s
+}
+
 // notify relays the signals that were not ignored when this process started.
 func notify(c chan<- os.Signal, all []os.Signal) {
 	var handled []os.Signal

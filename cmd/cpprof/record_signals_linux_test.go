@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -281,6 +282,42 @@ func endAtAnyMoment(t *testing.T, c *exec.Cmd, ends syscall.Signal) time.Duratio
 	}
 	endsSoon(t, c)
 	return time.Since(began)
+}
+
+// If nobody reads what cpprof says, its recording is whole, and a program that it must end is ended.
+func TestRecordUnread(t *testing.T) {
+	t.Parallel()
+	program := fixture.Build(t, "parked")
+	target := fixture.Start(t, program, "10")
+	needsTracing(t, target.Pid())
+	for line, status := range map[string]int{"record -p PID": 0, "probe main.* -- PROGRAM 10": exitUnread} {
+		file := filepath.Join(t.TempDir(), "run.cpprof")
+		words := strings.NewReplacer("PID", fmt.Sprint(target.Pid()), "PROGRAM", program).Replace(line)
+		command, rest, _ := strings.Cut(words, " ")
+		c := self(t, append([]string{command, "-d", "200ms", "-o", file}, strings.Fields(rest)...)...)
+		out, in, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Stdout, c.Stderr = in, in
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		in.Close()
+		lines := bufio.NewScanner(out)
+		for strings.Contains(line, "PROGRAM") && lines.Scan() && lines.Text() != "ready" { // it says that itself
+		}
+		out.Close()
+		if err := c.Wait(); c.ProcessState.ExitCode() != status {
+			t.Errorf("%s: %v, want status %d", line, err, status)
+		}
+		if rec, err := sampledata.Open(file); err != nil || rec.End == nil {
+			t.Errorf("%s: the recording is not whole: %v", line, err)
+		}
+		if syscall.Kill(-c.Process.Pid, syscall.SIGKILL) == nil {
+			t.Errorf("%s: the program is left", line)
+		}
+	}
 }
 
 // The same is true of a cpprof that has launched its target, which then runs on alone.

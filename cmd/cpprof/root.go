@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/internal/edit"
@@ -29,6 +30,8 @@ const (
 	exitFailed = 1
 	exitUsage  = 2
 	exitAbove  = 3 // find found more than --fail-above allows
+
+	exitUnread = 128 + int(syscall.SIGPIPE) // as a shell says it
 )
 
 // A terminal has a command's input and outputs, and their properties.
@@ -123,6 +126,8 @@ func run(ctx context.Context, args []string, t terminal) int {
 		return exitFine
 	case errors.As(err, &status):
 		return status.status
+	case errors.Is(out.err, syscall.EPIPE):
+		return exitUnread
 	case errors.Is(err, tui.ErrStuck):
 		return exitFailed // a message would wait for the terminal
 	case errors.As(err, &usage), errors.As(err, &syntax):
