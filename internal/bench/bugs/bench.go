@@ -34,6 +34,8 @@ type bench struct {
 	length  time.Duration
 	before  bool // without the versions that have the fix
 	verbose bool
+	corpus  []bug
+	planted string // the program that has all planted causes, once it is built
 	names   *regexp.Regexp
 }
 
@@ -75,7 +77,7 @@ func (b *bench) run() error {
 		fmt.Printf(line, "bug", "kind", "named", "CPU", "block", "mutex", "fgprof", "dump", "flight", "perf", "fixed", "gain: measured, said", "first finding")
 	}
 	t := &tally{profiled: make(map[string]int), gains: gains{silent: make(map[string]int)}}
-	for _, g := range corpus {
+	for _, g := range b.corpus {
 		if !b.names.MatchString(g.name) {
 			continue
 		}
@@ -133,7 +135,6 @@ func (b *bench) compare(g *bug, t *tally) error {
 	default:
 		t.nothing++
 	}
-	in["runtime"] = max(in["CPU"], in["block"], in["mutex"])
 	for name, at := range in {
 		if at > 0 {
 			t.profiled[name]++
@@ -186,13 +187,12 @@ func (t *trial) names(causes []string) place {
 // try builds and records one version. What is said of the machine is true, and
 // not about the program.
 func (b *bench) try(g *bug, version string) (*trial, error) {
-	dir := filepath.Join(b.dir, g.name+"-"+path.Base(version))
+	dir := b.folder(g, version)
 	if err := b.build(g, version, dir); err != nil {
 		return nil, err
 	}
 	file := filepath.Join(dir, "run.cpprof")
-	run := exec.Command(filepath.Join(dir, "work"))
-	run.Env = append(os.Environ(), "WORK_DIR="+dir)
+	run := b.workload(g, version, dir)
 	out, err := run.StdoutPipe()
 	if err != nil {
 		return nil, err
@@ -233,6 +233,18 @@ func (b *bench) try(g *bug, version string) (*trial, error) {
 	return t, err
 }
 
+// folder is where a version is built.
+func (b *bench) folder(g *bug, version string) string {
+	return filepath.Join(b.dir, g.name+"-"+path.Base(version))
+}
+
+// workload is the command that runs a version, and writes to dir.
+func (b *bench) workload(g *bug, version, dir string) *exec.Cmd {
+	run := exec.Command(filepath.Join(b.folder(g, version), "work"), g.name, version)
+	run.Env = append(os.Environ(), "WORK_DIR="+dir)
+	return run
+}
+
 func (b *bench) cpprof(args ...string) ([]byte, error) {
 	out, err := exec.Command(filepath.Join(b.dir, "cpprof"), args...).Output()
 	if err != nil {
@@ -244,14 +256,12 @@ func (b *bench) cpprof(args ...string) ([]byte, error) {
 // profile runs a version once more, which takes profiles of itself, and returns
 // where they name a cause.
 func (b *bench) profile(g *bug, version string) (map[string]place, error) {
-	dir := filepath.Join(b.dir, g.name+"-"+path.Base(version))
-	again, err := os.MkdirTemp(dir, "profiles")
+	again, err := os.MkdirTemp(b.folder(g, version), "profiles")
 	if err != nil {
 		return nil, err
 	}
-	run := exec.Command(filepath.Join(dir, "work"))
-	run.Env = append(os.Environ(), "WORK_DIR="+again, "PROFILES="+again,
-		"SECONDS="+fmt.Sprint(b.length.Seconds()))
+	run := b.workload(g, version, again)
+	run.Env = append(run.Env, "PROFILES="+again, "SECONDS="+fmt.Sprint(b.length.Seconds()))
 	if out, err := run.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("profiling itself: %w\n%s", err, out)
 	}
@@ -267,7 +277,7 @@ func (b *bench) profile(g *bug, version string) (map[string]place, error) {
 			}
 		}
 	}
-	if err := b.perf(dir, filepath.Join(again, "perf")); err != nil && !errors.Is(err, exec.ErrNotFound) {
+	if err := b.perf(g, version, filepath.Join(again, "perf")); err != nil && !errors.Is(err, exec.ErrNotFound) {
 		return nil, err
 	}
 	for _, name := range profiles {
@@ -280,13 +290,13 @@ func (b *bench) profile(g *bug, version string) (map[string]place, error) {
 		}
 		in[name] = names(p, g.causes)
 	}
+	in["runtime"] = max(in["CPU"], in["block"], in["mutex"])
 	return in, nil
 }
 
 // perf writes a profile that perf has taken of a version.
-func (b *bench) perf(dir, file string) error {
-	run := exec.Command(filepath.Join(dir, "work"))
-	run.Env = append(os.Environ(), "WORK_DIR="+dir)
+func (b *bench) perf(g *bug, version, file string) error {
+	run := b.workload(g, version, filepath.Dir(file))
 	if err := run.Start(); err != nil {
 		return err
 	}
@@ -313,26 +323,51 @@ func (b *bench) build(g *bug, version, dir string) error {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
-	module := g.module
-	if other, of, ok := strings.Cut(version, "@"); ok {
-		module, version = other, of
+	if g.module == "" && b.planted != "" {
+		return os.Link(b.planted, filepath.Join(dir, "work"))
 	}
-	for from, to := range map[string]string{g.name + ".go": "main.go", "profile.go": "profile.go"} {
-		text, err := os.ReadFile(filepath.Join("internal/bench/bugs/testdata", from))
-		if err != nil {
-			return err
-		}
-		text = bytes.ReplaceAll(text, []byte(g.module), []byte(module))
-		if err := os.WriteFile(filepath.Join(dir, to), text, 0o600); err != nil {
-			return err
-		}
+	if err := g.copy(version, dir); err != nil {
+		return err
 	}
-	for _, args := range [][]string{{"mod", "init", "example.com/work"},
-		{"mod", "edit", "-require", module + "@" + version}, {"mod", "tidy"}, {"build", "-o", "work", "."}} {
+	steps := [][]string{{"mod", "init", "example.com/work"}, {"mod", "tidy"}, {"build", "-o", "work", "."}}
+	if module, version := g.library(version); module != "" {
+		steps = slices.Insert(steps, 1, []string{"mod", "edit", "-require", module + "@" + version})
+	}
+	for _, args := range steps {
 		c := exec.Command("go", args...)
 		c.Dir = dir
 		if out, err := c.CombinedOutput(); err != nil {
 			return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+	if g.module == "" {
+		b.planted = filepath.Join(dir, "work")
+	}
+	return nil
+}
+
+// library returns the module of a version, and the version without it.
+func (g *bug) library(version string) (module, of string) {
+	if module, of, ok := strings.Cut(version, "@"); ok {
+		return module, of
+	}
+	return g.module, version
+}
+
+// copy writes the workload's files to a folder.
+func (g *bug) copy(version, dir string) error {
+	module, _ := g.library(version)
+	for from, to := range g.files() {
+		text, err := os.ReadFile(from)
+		if err != nil {
+			return err
+		}
+		if g.module != "" {
+			text = bytes.ReplaceAll(text, []byte(g.module), []byte(module))
+		}
+		text = bytes.ReplaceAll(text, []byte(plantedEnd), []byte("observe()"))
+		if err := os.WriteFile(filepath.Join(dir, to), text, 0o600); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -10,6 +10,9 @@
 // answer names what the fix changed: a function or a lock. Profiles of as
 // many seconds stand beside it, and what the fix brought beside the gain
 // that was predicted. Versions come from the module proxy.
+//
+// With -planted it tries the causes in testdata/programs/planted, and prints
+// as JSON where each profiler names them.
 package main
 
 import (
@@ -26,8 +29,13 @@ func main() {
 	flag.BoolVar(&b.before, "before", false, "only the versions before the fix, and print as JSON where each profiler "+
 		"names the cause")
 	flag.BoolVar(&b.verbose, "v", false, "print what cpprof says of both versions, too")
+	ownCauses := flag.Bool("planted", false, "the causes in testdata/programs/planted instead, as with -before")
 	pattern := flag.String("run", "", "only the bugs whose names match")
 	flag.Parse()
+	b.corpus = corpus
+	if *ownCauses {
+		b.corpus, b.before = planted(), true
+	}
 	b.names = regexp.MustCompile(*pattern)
 	if err := b.run(); err != nil {
 		fmt.Fprintln(os.Stderr, "bugs:", err)

@@ -8,8 +8,8 @@
 //	go run ./internal/bench/peers                              an hour, on a quiet machine
 //	go run ./internal/bench/peers -quick -run 'ratelimit|jwt'  a quarter of an hour
 //
-// The load comes from internal/bench/halt, and the real bugs from
-// internal/bench/bugs. An answer names a cause if one of its first three
+// The load comes from internal/bench/halt, the real bugs and the planted
+// causes from internal/bench/bugs. An answer names a cause if one of its first three
 // lines does.
 package main
 
@@ -38,6 +38,7 @@ var peers = []peer{
 	{"CPU profile", "CPU profile", "CPU"},
 	{"block profile", "block and mutex profile", "block"},
 	{"mutex profile", "block and mutex profile", "mutex"},
+	{"CPU, block and mutex profile", "", "runtime"},
 	{"dump each second", "a dump of all goroutines a second", "dump"},
 	{"Delve each second", "Delve, all stacks once a second", "dump"},
 	{"flight recorder", "flight recorder", "flight"},
@@ -107,8 +108,12 @@ func compare(quick bool, run, pattern string) error {
 			}
 		}
 	}
-	fmt.Println("|  | work kept, processor time (of a core): 10 parked goroutines | 10,000 | named after (median) | named |\n" +
-		"|---|---|---|---|---|")
+	causes, err := output[trial]("bugs", "-planted", "-d", lengths[len(lengths)-1].String(), "-run", run)
+	if err != nil {
+		return err
+	}
+	fmt.Println("|  | work kept, processor time (of a core): 10 parked goroutines | 10,000 | named after (median) | named | planted |\n" +
+		"|---|---|---|---|---|---|")
 	for _, p := range peers {
 		fmt.Printf("| %s |", p.name)
 		for _, parked := range []string{"10", "10000"} {
@@ -119,9 +124,20 @@ func compare(quick bool, run, pattern string) error {
 			}
 			fmt.Printf(" %.1f %%, %.1f %% |", 100*costs[i].Kept, 100*max(0, costs[i].CPU))
 		}
-		fmt.Printf(" %s | %d of %d |\n", middle(first[p.place]), named[p.place], all)
+		fmt.Printf(" %s | %d of %d | %d of %d |\n", middle(first[p.place]), named[p.place], all,
+			count(causes, p.place), len(causes))
 	}
 	return nil
+}
+
+// count returns in how many trials a peer names the cause.
+func count(trials []trial, peer string) (n int) {
+	for _, t := range trials {
+		if t.Places[peer] > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // middle returns the median of the times until a cause was named.

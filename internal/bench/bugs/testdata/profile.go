@@ -21,15 +21,19 @@ import (
 
 var pieces, spent atomic.Int64 // what is done, and how long it took
 
-// work runs goroutines that do pieces of work, with a pause between two. If
-// PROFILES names a folder, it takes profiles. Otherwise it waits for SIGTERM,
-// and prints the pieces, the time that they took, and its own.
+// work runs goroutines that do pieces of work, with a pause between two.
 func work(goroutines int, pause time.Duration, piece func()) {
 	runtime.GOMAXPROCS(2)
 	for range goroutines {
 		go requests(pause, piece)
 	}
 	fmt.Println("ready")
+	observe()
+}
+
+// observe takes profiles if PROFILES names a folder. Otherwise it waits for
+// SIGTERM, and prints the pieces, the time that they took, and its own.
+func observe() {
 	if dir := os.Getenv("PROFILES"); dir != "" {
 		profiles(dir)
 		return
