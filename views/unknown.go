@@ -8,9 +8,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/cpprof/cpprof/internal/words"
-
 	"github.com/cpprof/cpprof/internal/edit"
+	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/sampledata"
 )
 

@@ -13,9 +13,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/cpprof/cpprof/internal/words"
-
 	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/internal/words"
 )
 
 func runInside(role string, args []string) int {

@@ -6,10 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cpprof/cpprof/internal/words"
-
 	"github.com/cpprof/cpprof/internal/config"
 	"github.com/cpprof/cpprof/internal/edit"
+	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/calltree"

@@ -10,10 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cpprof/cpprof/internal/words"
-
 	"github.com/cpprof/cpprof/internal/metrics"
 	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
