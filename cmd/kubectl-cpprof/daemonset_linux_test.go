@@ -230,8 +230,11 @@ func TestDaemonSetComponentsLong(t *testing.T) {
 		less := *b
 		less.Capabilities = slices.DeleteFunc(slices.Clone(b.Capabilities), func(c string) bool { return c == lacks })
 		out, err := less.command([]string{cpprofPath, "probe", "-p", "target", "-d", "500ms", "-o", "/tmp/" + lacks, "main.hold"}).CombinedOutput()
-		if err != nil || !strings.Contains(string(out), want.says) {
+		noBreakpoints := strings.Contains(string(out), "breakpoints never fire here") // in some virtual machines
+		if err != nil && !noBreakpoints || !strings.Contains(string(out), want.says) {
 			t.Errorf("without %s: %v: no %q in %s", lacks, err, want.says, out)
+		}
+		if err != nil {
 			continue
 		}
 		r, err := sampledata.Open(filepath.Join(b.Root, "own", b.Name, lacks))
