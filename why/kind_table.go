@@ -84,7 +84,7 @@ func waitKindRows() map[Kind]*kindRow {
 		},
 		ConditionKind: {
 			measure: (*searcher).waitMeasure, waits: true, specific: 0.9,
-			KindWords: KindWords{Says: "{waits} in {place}", Remedy: "look at who ends the wait"},
+			KindWords: KindWords{Says: "{waits} in {place}", Remedy: lookAtEnder},
 		},
 		GroupKind: {
 			measure: (*searcher).waitMeasure, waits: true, specific: 0.6,

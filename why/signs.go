@@ -16,8 +16,12 @@ type sign struct {
 	remedy string                                // what then helps; "" is what helps with the kind
 }
 
-// answers is what helps against waits for answers.
-const answers = "ask for less, ask earlier, or ask for several things at once"
+const (
+	// answers is what helps against waits for answers.
+	answers = "ask for less, ask earlier, or ask for several things at once"
+	// lookAtEnder is what helps if it is not known who ends a wait.
+	lookAtEnder = "look at who ends the wait"
+)
 
 // What shows that a loop spins. Its turns are no work, so it is not known what
 // the program would do instead.
@@ -168,6 +172,8 @@ func (a *searched) readSigns() {
 			f.Remedy = makers[f.Made.of].remedy
 		case f.Stuck != nil:
 			f.Remedy = f.Stuck.Remedy()
+		case f.Kind == ChannelKind && len(f.Causes) == 0:
+			f.Remedy = lookAtEnder
 		case f.limits():
 			f.Remedy = f.Limit.remedy()
 		}
