@@ -162,6 +162,7 @@ type pacer struct {
 	loss     budget         // budget of the processor time that the target loses
 	most     budget         // budget of processor time, for samples below the floor
 	yields   bool           // cpu gives way to most
+	lasts    bool           // the target does not end soon
 	longest  time.Duration  // without a sample, if it does
 	others   float64        // the number of processors but the sampler's
 	begun    bool           // the first sample was taken
@@ -199,6 +200,7 @@ func newPacer(o Options) *pacer {
 		others:   float64(o.processors() - 1),
 		last:     -1,
 		used:     -1,
+		lasts:    o.Lasting,
 	}
 	if o.Yield {
 		p.yields, p.longest = true, time.Second/leastRate
@@ -323,11 +325,11 @@ func (p *pacer) charge(halt, cpu time.Duration) {
 
 // mayLearn returns the processor time that the backend may have spent by now on
 // reading the program. The first sample does not count. A bound that gives way
-// to samples gives way to what is read first, too: without the holders of
-// locks, an answer says less.
+// to samples gives way to what is read first, too, unless the program may end
+// soon: without the holders of locks, an answer says less.
 func (p *pacer) mayLearn(now time.Duration) time.Duration {
 	most := p.cpu.mayRead(now)
-	if p.yields {
+	if p.yields && p.lasts {
 		most = max(most, saturated(p.most.share*float64(horizon/advance)))
 	}
 	return most - p.first

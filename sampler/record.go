@@ -48,6 +48,10 @@ type Options struct {
 	// all. In return, MaxCPU gives way to the few samples that an answer needs.
 	Yield bool
 
+	// Lasting says that the target has run before, and probably goes on. Then
+	// MaxCPU gives way to reading what an answer needs of the program, too.
+	Lasting bool
+
 	cpus int // the number of processors; 0: as many as this process may use
 
 	// Monitors are read for each sample, when its halt is over.

@@ -62,12 +62,25 @@ func (a *runningAgent) unpacked(name string) *sampledata.Recording {
 	return r
 }
 
+// ownStalls returns the program stalls by a name that no other test's agent serves, and that name.
+func ownStalls(t *testing.T) (program, name string) {
+	t.Helper()
+	name = "stalls-" + t.Name()
+	program = filepath.Join(t.TempDir(), name)
+	if err := os.Link(fixture.Build(t, "stalls"), program); err != nil {
+		t.Fatal(err)
+	}
+	return program, name
+}
+
 // The agent keeps the seconds before a stall and the end of each of two servers, and those that a client or a signal asks for.
 func TestAgentKeeps(t *testing.T) {
 	t.Parallel()
-	first, dir := stalling(t, 1)
-	second := fixture.Start(t, fixture.Build(t, "stalls"), "0", "panic")
-	a := startAgent(t, "--keep", "2s", "--when", "calls(main.(*server).handle) > 400ms", "--match", "stalls", "-o", filepath.Join(dir, "kept"))
+	program, name := ownStalls(t)
+	dir, first := t.TempDir(), fixture.Start(t, program, "1")
+	needsTracing(t, first.Pid())
+	second := fixture.Start(t, program, "0", "panic")
+	a := startAgent(t, "--keep", "2s", "--when", "calls(main.(*server).handle) > 400ms", "--match", name, "-o", filepath.Join(dir, "kept"))
 	reasons := func(pid int, reason string) (found string) {
 		eventually(t, reason, func() bool {
 			for _, k := range a.kept() {
@@ -87,7 +100,7 @@ func TestAgentKeeps(t *testing.T) {
 	}
 	reasons(first.Pid(), "the program ended")
 
-	third := fixture.Start(t, fixture.Build(t, "stalls"), "9")
+	third := fixture.Start(t, program, "9")
 	pid := strconv.Itoa(third.Pid())
 	var one agent.Kept
 	eventually(t, "it keeps what is asked for", func() bool {
@@ -136,9 +149,10 @@ func TestAgentKeepsForUsers(t *testing.T) {
 	}
 	t.Parallel()
 	const daemon = 1
-	theirs := startAs(t, fixture.Build(t, "stalls"), daemon, daemon, "0")
+	program, pattern := ownStalls(t)
+	theirs := startAs(t, program, daemon, daemon, "0")
 	needsTracing(t, theirs.Pid())
-	a := startAgent(t, "--keep", "1s", "--match", "stalls", "-o", filepath.Join(t.TempDir(), "kept"))
+	a := startAgent(t, "--keep", "1s", "--match", pattern, "-o", filepath.Join(t.TempDir(), "kept"))
 	var name string
 	eventually(t, "it is kept", func() bool {
 		for _, k := range a.kept() {

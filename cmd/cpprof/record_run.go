@@ -84,6 +84,7 @@ func openTarget(t terminal, f *recordFlags, command []string) (target, error) {
 	case f.connect != "":
 		return connected(f.connect, f.program, f.outputs.check)
 	case len(command) == 0:
+		f.options.Lasting = true
 		return f.running(t)
 	}
 	program, err := sampler.LookPath(command[0])
