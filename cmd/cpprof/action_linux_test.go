@@ -82,7 +82,7 @@ func TestAction(t *testing.T) {
 	t.Parallel()
 	needsTracing(t, fixture.Start(t, fixture.Build(t, "waiter"), "/nonexistent").Pid())
 	for command, want := range map[string]string{
-		"timeout 8 " + fixture.Build(t, "stuck") + " || true":               "judge 1",
+		"timeout 20 " + fixture.Build(t, "stuck") + " || true":              "judge 1",
 		"timeout 8 " + fixture.Build(t, "waiter") + " /nonexistent; exit 7": "record 7",
 		"timeout 8 " + fixture.Build(t, "waiter") + " /nonexistent || true": "",
 	} {

@@ -263,7 +263,7 @@ func TestKeepUnknown(t *testing.T) {
 func TestKeepPrograms(t *testing.T) {
 	t.Parallel()
 	_, dir := stalling(t, 9)
-	script := "for i in 1 2 3; do " + fixture.Build(t, "stalls") + " 0 panic & done; wait"
+	script := "for i in 1 2 3; do " + fixture.Build(t, "stalls") + " 1 panic & done; wait"
 	c, said := keeping(t, dir, "--keep", "1s", "-n", "2", "--max-memory", "64MB", "--", "sh", "-c", script)
 	pids := map[int64]bool{}
 	for i := range 2 {

@@ -27,7 +27,7 @@ func main() {
 	}
 	program(len(os.Args) > 2 && os.Args[2] == "healthy")
 	fmt.Println("ready")
-	time.Sleep(time.Minute)
+	time.Sleep(5 * time.Minute)
 }
 
 // spin computes for some thousand steps.
