@@ -185,7 +185,7 @@ func ReleaseAt(stack NodeID) Release { return Release(stack + 1) }
 // Stack returns the stack; NoStack if it is not known.
 func (r Release) Stack() NodeID { return NodeID(r) - 1 }
 
-// A LockName names the lock at an address, or the channel. It is valid from the sample First
+// A LockName names the lock or channel at an address. It is valid from the sample First
 // on, until the address gets another name: the target may reuse the memory for
 // something else.
 type LockName struct {

@@ -1,6 +1,7 @@
 package why
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/cpprof/cpprof/sampledata"
@@ -173,5 +174,47 @@ func TestBehindWriter(t *testing.T) {
 	f := s.find(t).Findings[0]
 	if f.Kind != LockKind || len(f.Causes) != 1 || f.Causes[0].Class != "go:main.scanner" || f.Causes[0].Share < 0.99 {
 		t.Errorf("%s; causes are %+v", f.Kind, f.Causes)
+	}
+}
+
+// Others of a class may have what a goroutine waits for, if they are past the
+// wait. A goroutine alone has no others: what it does at other times is no
+// cause.
+func TestFellows(t *testing.T) {
+	for _, c := range []struct {
+		n     int
+		other []string
+		want  bool
+	}{
+		{1, []string{"main.commit:12", "main.encode"}, false},
+		{3, []string{"main.commit:12", "main.encode"}, true},
+		{3, []string{"main.commit:3", "main.prepare"}, false},
+		{3, []string{"main.commit", "main.take"}, false}, // woken, but not running yet
+	} {
+		s := newScene()
+		all := s.spawn(c.n, "main.loop")
+		for i := range 60 {
+			states := map[sampledata.GoroutineID]sampledata.State{}
+			for k, g := range all {
+				switch (i/3 + k) % 4 {
+				case 0:
+					states[g] = s.at(runs, append([]string{"main.loop"}, c.other...)...)
+				case 1:
+					states[g] = s.at(idles, "main.loop")
+				default:
+					states[g] = s.at(sends, "main.loop", "main.commit", "main.take")
+				}
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		at := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Kind == ChannelKind })
+		if at < 0 {
+			t.Fatalf("%d goroutines: %+v", c.n, a.Findings)
+		}
+		fellow := func(c Cause) bool { return c.Certainty == Fellow }
+		if slices.ContainsFunc(a.Findings[at].Causes, fellow) != c.want {
+			t.Errorf("%d goroutines, others in %q: %+v", c.n, c.other, a.Findings[at])
+		}
 	}
 }

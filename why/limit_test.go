@@ -33,7 +33,12 @@ func TestLimit(t *testing.T) {
 			s.sample(t, states)
 		}
 		var limits []*Finding
+		keys := make(map[string]bool)
 		for _, f := range s.find(t).Findings {
+			if keys[f.Key()] {
+				t.Errorf("two findings have the key %q", f.Key())
+			}
+			keys[f.Key()] = true
 			if f.limits() {
 				limits = append(limits, f)
 			}

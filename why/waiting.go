@@ -46,7 +46,7 @@ func (s *searcher) waitCandidates() (all []*candidate) {
 			other, ok := s.waitKey(at)
 			return ok && other == k
 		}
-		f := &Finding{Kind: k.kind, key: key(k.kind, k.function), specific: k.kind.row().specific,
+		f := &Finding{Kind: k.kind, key: key(k.kind, k.function, k.asked), specific: k.kind.row().specific,
 			asked: k.asked}
 		c := s.suffering(f, by, of)
 		class := by.most()

@@ -23,7 +23,8 @@ const (
 )
 
 // lockNames has the names of the locks that goroutines wait for, and of the
-// channels that they wait to send to. A name is asked for at the first wait for a lock by each way to take it, since
+// channels that they wait to send to. A name is asked for at the first wait for
+// a lock by each way to take it, since
 // another lock may reuse the address of an earlier one.
 type lockNames struct {
 	*goroutines

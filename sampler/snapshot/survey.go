@@ -99,8 +99,8 @@ func (v *survey) runInHalt() error {
 	return nil
 }
 
-// readHeaders reads all goroutines except those of spans to skip, and finds out
-// whose stacks must be read.
+// readHeaders reads the goroutines, and finds out whose stacks must be read. It
+// leaves out the spans for which skip returns true.
 func (v *survey) readHeaders(ctx context.Context, skip func([]entry) bool) error {
 	v.moving, v.runnable, v.inSyscall = v.moving[:0], v.runnable[:0], v.inSyscall[:0]
 	v.moved, v.fresh, v.unread, v.left = v.moved[:0], v.fresh[:0], 0, 0
