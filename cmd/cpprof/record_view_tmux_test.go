@@ -17,6 +17,9 @@ import (
 	"github.com/cpprof/cpprof/tui/session"
 )
 
+// A class of lifecycle that hardly did anything but wait is hidden, but never all of them.
+const lifecycleClass = `go:(main\.tick|runtime\.main)`
+
 func TestRecordViewLong(t *testing.T) {
 	fixture.Long(t)
 	t.Parallel()
@@ -72,7 +75,7 @@ func finished(t *testing.T, folder string) *sampledata.Recording {
 // The program's output is not on the screen, but in a file that cpprof names.
 func viewUntilTheProgramEnds(t *testing.T, p *pane, folder string) {
 	screen := p.waits(`● recording; q ends it; the program's output: run\.cpprof/Output`)
-	p.waits(`go:main\.tick`)
+	p.waits(lifecycleClass)
 	if strings.Contains(screen, "....") {
 		t.Errorf("the program's output is on the screen:\n%s", screen)
 	}
@@ -122,7 +125,7 @@ func viewAndLeave(t *testing.T, p *pane, folder string) {
 
 // A program that record only attached to continues.
 func viewAttached(t *testing.T, p *pane, folder string) {
-	p.waits(`go:main\.tick`)
+	p.waits(lifecycleClass)
 	p.keys("q")
 	p.waits(`^status 0$`)
 	if end := finished(t, filepath.Join(folder, "run.cpprof")).End; end.Cause != sampledata.EndInterrupted {
