@@ -5,6 +5,7 @@ import (
 	"compress/flate"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io"
 	"math"
 	"math/big"
@@ -40,6 +41,7 @@ func TestOneNumber(t *testing.T) {
 		}
 		files = append(files, file)
 	}
+	files = append(files, seldomFile(t, folder))
 	files = append(files, otherFiles(t, folder)...)
 	compared := 0
 	for _, file := range files {
@@ -90,6 +92,43 @@ func otherFiles(t *testing.T, folder string) []string {
 	}
 	slices.Sort(files)
 	return files
+}
+
+// seldomFile writes a recording of two functions that compute. One has eight hits.
+func seldomFile(t *testing.T, folder string) string {
+	t.Helper()
+	text := []byte(`cpprof recording 1
+command ./pipe
+executable /srv/pipe
+pid 1
+go go1.26.0
+os linux
+arch amd64
+gomaxprocs 1
+start 2026-01-02T03:04:05Z
+clock monotonic
+sampler version=1.0 backend=delve rate=20 jitter=1 max-overhead=0.01
+function f0 main.often file=/src/main.go line=1
+function f1 main.seldom file=/src/main.go line=20
+node n0 f0 line=3
+node n1 f1 line=22
+goroutine g0 1 start=f0
+goroutine g1 2 start=f1
+`)
+	for i := range 64 {
+		runs, waits := i%8/7, 1-i%8/7
+		text = fmt.Appendf(text, "sample %dms processors=g%d threads=3\n    g%d running n%d\n    g%d waiting n%d reason=\"sleep\"\n",
+			50*(i+1), 1-waits, runs, runs, waits, waits)
+	}
+	text = fmt.Appendf(text, "end duration time=3250ms\n")
+	twin, file := filepath.Join(folder, "seldom.txt"), filepath.Join(folder, "seldom.cpprof")
+	if err := os.WriteFile(twin, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := undumpFile(twin, file); err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
 
 // tracedWorker waits for work in a select.

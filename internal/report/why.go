@@ -10,6 +10,7 @@ import (
 
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/internal/words"
+	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/why"
 )
 
@@ -324,7 +325,11 @@ func command(f *why.Finding, file string) []string {
 		report = []string{"report", file, "--thread", m.Thread}
 	}
 	if m.Path != "" {
-		return append(report, "--extended", m.Path)
+		report = append(report, "--extended", m.Path)
+		if f.Mean*float64(f.Share.Samples) <= refine.DefaultMinHits {
+			report = append(report, "--min", "0")
+		}
+		return report
 	}
 	return append(report, "--prune", m.Keep, "--auto")
 }
