@@ -38,6 +38,7 @@ commands.`,
 		Example: `  cpprof calls run.cpprof
   cpprof calls run.cpprof main.handle
   cpprof calls run.cpprof main.handle --slow '> 200ms'
+  cpprof calls run.cpprof main.handle --span 6s,18s
   cpprof calls run.cpprof main.handle --number 1`,
 		GroupID:           groupShow,
 		Args:              wantArgs(1, 2, "want a recording, such as run.cpprof, and a function"),
@@ -47,6 +48,7 @@ commands.`,
 	f.addInput(c, t)
 	f.addFormat(c)
 	addSettings(c, &f.settings)
+	addSpan(c, &f.span)
 	c.Flags().StringVar(&f.slow, "slow", f.slow, "which calls are slow, such as '> 200ms' or '> p95'")
 	c.Flags().IntVar(&f.number, "number", 0, "show this `call`, the longest being 1")
 	addTop(c, &f.top, 5)
@@ -69,6 +71,9 @@ func (f *callsFlags) run(t terminal, args []string) error {
 	if err := s.needSamples("times, and so no calls"); err != nil {
 		return err
 	}
+	if err := s.checkSpan(); err != nil {
+		return err
+	}
 	if len(args) == 1 {
 		return f.propose(t, s)
 	}
@@ -76,6 +81,7 @@ func (f *callsFlags) run(t terminal, args []string) error {
 	if err != nil {
 		return err
 	}
+	table = table.During(f.span)
 	c := &report.Calls{Table: table, Condition: slow, Recording: s.recording, File: s.path, Top: f.top,
 		Width: t.width()}
 	if f.top == 0 {

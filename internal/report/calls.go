@@ -71,7 +71,11 @@ func (c *Calls) head(b *strings.Builder) {
 	if s := c.Covered.Seconds(); s > 0 {
 		rate = fmt.Sprintf(" (%.3g a second)", float64(len(c.Calls))/s)
 	}
-	termtext.Fprintf(b, "%s: %s seen in %s%s\n", c.Function, Counted(len(c.Calls), "call"), span(c.Duration), rate)
+	seen := "seen in " + span(c.Duration)
+	if c.Span != (views.Span{}) {
+		seen = "begun " + c.Span.String()
+	}
+	termtext.Fprintf(b, "%s: %s %s%s\n", c.Function, Counted(len(c.Calls), "call"), seen, rate)
 	var times []string
 	for _, q := range calls.Quantiles {
 		if c.Whole() > 0 {
@@ -255,10 +259,22 @@ func (c *Calls) longest() string {
 	return b.String()
 }
 
+// spanFlag is the flag of a span on a command line.
+func spanFlag(s views.Span) string {
+	if s == (views.Span{}) {
+		return ""
+	}
+	text := " --span " + s.From.String() + ","
+	if s.To != 0 {
+		text += s.To.String()
+	}
+	return text
+}
+
 func (c *Calls) goOn(b *strings.Builder) {
 	file, function := words.Shell(c.File), words.Shell(c.Function)
-	slow := words.Shell(c.Function + " " + c.Condition.String())
-	termtext.Fprintf(b, "\nGo on with\n  cpprof calls %s %s --number 1\n", file, function)
+	slow := words.Shell(c.Function + " " + c.Condition.In(c.Table).String())
+	termtext.Fprintf(b, "\nGo on with\n  cpprof calls %s %s%s --number 1\n", file, function, spanFlag(c.Span))
 	if !c.TooFew() {
 		termtext.Fprintf(b, "  cpprof report %s --calls %s\n", file, slow)
 	}

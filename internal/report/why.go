@@ -297,14 +297,11 @@ func Command(f *why.Finding, file string, flags ...string) string {
 		return shellLine(line)
 	}
 	line = append(line, flags...)
-	if w := f.Within; w != nil { // of flags that are given twice, the last one counts
-		span := w.From.String() + ","
-		if w.To > 0 {
-			span += w.To.String()
-		}
-		line = append(line, "--span", span)
+	text := shellLine(line)
+	if f.Within != nil { // of flags that are given twice, the last one counts
+		text += spanFlag(*f.Within)
 	}
-	return shellLine(line)
+	return text
 }
 
 func command(f *why.Finding, file string) []string {

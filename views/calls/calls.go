@@ -10,6 +10,7 @@ import (
 
 	"github.com/cpprof/cpprof/internal/edit"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
 )
 
 // A Call is one activation of a function by one goroutine. If the function
@@ -55,7 +56,10 @@ type Table struct {
 	// Interval is the mean time from one sample to the next. Both ends of a call
 	// are known up to one interval.
 	Interval time.Duration
-	Duration time.Duration // of the recording
+	Duration time.Duration // of the recording, or its part in the Span
+
+	// Span is when the calls began. The zero Span is all of the recording.
+	Span views.Span
 
 	// Touching is the share of the returns to the function after which the
 	// goroutine had been outside in one sample only. If it is large, there
@@ -64,6 +68,7 @@ type Table struct {
 	Touching float64
 
 	recording *sampledata.Recording
+	windows   []sampledata.CallWindow // in which calls were timed; none: all the time
 	functions []bool              // by FunctionID: they have the name
 	outermost []sampledata.NodeID // by node: the outermost frame of the function, NoStack for none
 	lengths   []time.Duration     // of whole calls, ascending; short ones first
@@ -120,16 +125,59 @@ func Of(r *sampledata.Recording, function string) (*Table, error) {
 	if timed != nil {
 		t.take(timed)
 	} else {
-		t.Source, t.Windows, t.Covered, t.LongestWindow = Samples, 1, t.Duration, t.Duration
+		t.Source = Samples
 		t.sample(show)
 		t.dropInherited()
 	}
+	t.cover(0, t.Duration)
 	t.sortCalls()
 	return t, nil
 }
 
+// During returns the calls that begin in a span. Their quantiles are those of
+// these calls alone.
+func (t *Table) During(span views.Span) *Table {
+	if span == (views.Span{}) {
+		return t
+	}
+	in := *t
+	in.Span = span
+	to := min(t.Duration, cmp.Or(span.To, t.Duration))
+	in.Duration = max(0, to-span.From)
+	in.cover(span.From, to)
+	in.Calls = slices.DeleteFunc(slices.Clone(t.Calls), func(c Call) bool {
+		return c.Begin < span.From || span.To != 0 && c.Begin >= span.To
+	})
+	in.sortCalls()
+	return &in
+}
+
+// cover sets for how much of a time calls were timed.
+func (t *Table) cover(from, to time.Duration) {
+	t.Windows, t.Covered, t.LongestWindow = 0, 0, 0
+	windows := t.windows
+	if len(windows) == 0 {
+		windows = []sampledata.CallWindow{{From: from, To: to}}
+	}
+	var longest, end time.Duration
+	for _, w := range windows {
+		w.From, w.To = max(w.From, from), min(w.To, to)
+		if w.From >= w.To {
+			continue
+		}
+		t.Covered += w.To - w.From
+		if t.Windows == 0 || end < w.From {
+			t.Windows, longest = t.Windows+1, 0
+		}
+		longest += w.To - w.From
+		end = w.To
+		t.LongestWindow = max(t.LongestWindow, longest)
+	}
+}
+
 // sortCalls puts the longest calls first.
 func (t *Table) sortCalls() {
+	t.lengths = nil
 	slices.SortStableFunc(t.Calls, func(a, b Call) int { return cmp.Compare(b.Length(), a.Length()) })
 	for _, c := range t.Calls {
 		if c.Whole() {

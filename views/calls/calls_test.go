@@ -246,7 +246,6 @@ func TestContrast(t *testing.T) {
 	}
 }
 
-// Of few slow calls nothing is said.
 // Who has a channel that is used as a lock holds up others as the holder of a lock does.
 func TestHeldUpByAChannel(t *testing.T) {
 	table, err := Of(servedWith(t, 100, func(int) string { return "waiting n5 reason=select holders=h1 evidence=likely" }), "main.handle")
@@ -287,6 +286,7 @@ func TestOneOddCall(t *testing.T) {
 	}
 }
 
+// Of few slow calls nothing is said.
 func TestTooFew(t *testing.T) {
 	table, err := Of(served(t, 40), "main.handle")
 	if err != nil {
@@ -347,6 +347,36 @@ func TestChosen(t *testing.T) {
 		if chosen, rest := table.choose(c); len(chosen) != want || len(chosen)+len(rest) != 100 {
 			t.Errorf("%q chooses %d calls and leaves %d, want %d", text, len(chosen), len(rest), want)
 		}
+	}
+}
+
+// The calls of a span have quantiles of their own, and a condition of them chooses the same calls of all.
+func TestDuring(t *testing.T) {
+	all, err := Of(served(t, 100), "main.handle")
+	if err != nil {
+		t.Fatal(err)
+	}
+	during := all.During(views.Span{From: time.Second, To: 2 * time.Second})
+	if during.Whole() != 33 || during.Duration != time.Second || during.Covered != time.Second || all.Whole() != 100 {
+		t.Fatalf("%d of %d calls in %v, %v of it covered", during.Whole(), all.Whole(), during.Duration, during.Covered)
+	}
+	for text, want := range map[string]int{"> p50": 7, ">= p90": 7, "< p90 @ 1.5s,": 12} {
+		c, err := ParseCondition(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same, err := ParseCondition(c.In(during).String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		chosen, _ := during.choose(c)
+		ofAll, _ := all.choose(same)
+		if len(chosen) != want || len(ofAll) != want || chosen[0].Begin != ofAll[0].Begin {
+			t.Errorf("%q chooses %d calls of the span, %q %d of all: want %d", text, len(chosen), same, len(ofAll), want)
+		}
+	}
+	if after := all.During(views.Span{From: time.Hour}); after.Whole() != 0 || after.Covered != 0 || after.Duration != 0 {
+		t.Errorf("after the end: %+v", after)
 	}
 }
 

@@ -158,6 +158,32 @@ func (c Condition) Quantiles(t *Table) (list []time.Duration) {
 	return list
 }
 
+// In returns the condition for all calls of the recording: it chooses what c
+// chooses of a table's calls, which may be those of a span.
+func (c Condition) In(t *Table) Condition {
+	if t.Span == (views.Span{}) {
+		return c
+	}
+	all := Condition{begins: true, from: t.Span.From, to: cmp.Or(t.Span.To, math.MaxInt64)}
+	if c.begins {
+		all.from, all.to = max(all.from, c.from), min(all.to, c.to)
+	}
+	for _, one := range c.comparisons {
+		one.time, one.quantile = one.bound(t), 0
+		all.comparisons = append(all.comparisons, one)
+		sign := map[bool]string{true: "<", false: ">"}[one.below]
+		if one.equal {
+			sign += "="
+		}
+		all.text += fmt.Sprintf("%s %v ", sign, one.time)
+	}
+	all.text += fmt.Sprintf("@ %v,", all.from)
+	if all.to != math.MaxInt64 {
+		all.text += all.to.String()
+	}
+	return all
+}
+
 // choose returns the calls for which a condition holds, and the other ones. How
 // long a call took that the recording does not have from begin to end is not
 // known: it is in neither, unless there is no condition.

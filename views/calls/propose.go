@@ -48,10 +48,18 @@ func Propose(r *sampledata.Recording, o views.Options) ([]Proposal, error) {
 		idle  bool
 	}
 	states := make(map[state]float64)
+	from, to, err := o.Span.Samples(r)
+	if err != nil {
+		return nil, err
+	}
 	for _, run := range r.Runs.All() {
+		first, end := max(run.First, from), min(run.Last+1, to)
+		if first >= end {
+			continue
+		}
 		if run.Stack != sampledata.NoStack && !run.Torn && !r.Goroutines.At(run.Goroutine).System {
 			states[state{classOf(run), run.Stack, idle(run)}] +=
-				float64(weights.Of(int(run.First), int(run.Last)+1))
+				float64(weights.Of(int(first), int(end)))
 		}
 	}
 	classes := make(map[string]*proposer)
@@ -71,7 +79,7 @@ func Propose(r *sampledata.Recording, o views.Options) ([]Proposal, error) {
 			if err != nil {
 				return nil, err
 			}
-			if t.Whole() > 0 {
+			if t = t.During(o.Span); t.Whole() > 0 {
 				list = append(list, Proposal{t, class, p.in[f].busy / p.all.busy})
 			}
 		}

@@ -1,10 +1,6 @@
 package calls
 
-import (
-	"time"
-
-	"github.com/cpprof/cpprof/sampledata"
-)
+import "github.com/cpprof/cpprof/sampledata"
 
 // Source is what shows the calls.
 type Source string
@@ -19,7 +15,7 @@ const (
 // between their ends say what the goroutine did.
 func (t *Table) take(timed *sampledata.CallTable) {
 	r := t.recording
-	t.Source, t.Note, t.Arguments = Uprobes, timed.Note, timed.Arguments
+	t.Source, t.Note, t.Arguments, t.windows = Uprobes, timed.Note, timed.Arguments, timed.Windows
 	if timed.Source == sampledata.CallsByTrace {
 		t.Source = Trace
 	}
@@ -37,18 +33,6 @@ func (t *Table) take(timed *sampledata.CallTable) {
 			call.Last = call.First - 1
 		}
 		t.Calls = append(t.Calls, call)
-	}
-	if len(timed.Windows) == 0 {
-		t.Windows, t.Covered, t.LongestWindow = 1, t.Duration, t.Duration
-	}
-	var longest time.Duration
-	for i, w := range timed.Windows {
-		t.Covered += w.To - w.From
-		if i == 0 || timed.Windows[i-1].To < w.From {
-			t.Windows, longest = t.Windows+1, 0
-		}
-		longest += w.To - w.From
-		t.LongestWindow = max(t.LongestWindow, longest)
 	}
 }
 
