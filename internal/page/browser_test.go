@@ -310,6 +310,11 @@ func TestUse(t *testing.T) {
 	b := newTab(t)
 	b.open(synthesized(1500, 40, 0.05))
 	b.picture("light")
+	const axis = `(() => { const canvas = CanvasRenderingContext2D.prototype, {fillText} = canvas, said = [];
+		canvas.fillText = (text) => said.push(text); cpprof.heat.draw(); canvas.fillText = fillText; return said; })()`
+	if times := strings.Join(js[[]string](b, axis), ", "); times != "2.00 s, 4.00 s, 6.00 s, 8.00 s, 10.00 s, 12.00 s, 14.00 s" {
+		t.Errorf("the timeline has the times %s", times)
+	}
 	text := func(id string) string {
 		return js[string](b, fmt.Sprintf("document.getElementById(%q).textContent", id))
 	}
@@ -507,11 +512,17 @@ func (b *tab) drag() {
 // Names of the recorded program are only text.
 func TestHostileNames(t *testing.T) {
 	b := newTab(t)
-	for _, name := range []string{"</script><script>globalThis.evil = 1</script>", "<img src=x onerror='globalThis.evil=1'>", "@DATA@ {{.Data}}", "\"'><svg onload=alert(1)>", "\xff\u202e\x00"} {
+	for _, name := range []string{"</script><script>globalThis.evil = 1</script>", "<img src=x onerror='globalThis.evil=1'>", "@DATA@ {{.Data}}", "\"'><svg onload=alert(1)>", "\xff\u202e\x00", strings.Repeat("wide", 50)} {
 		p := hostile(t, name)
 		b.open(p)
 		for i := range 6 {
 			b.key(fmt.Sprint(i + 1))
+			if wide := js[string](b, "(() => { const p = document.getElementById('panel'); return p.scrollWidth > p.clientWidth ? cpprof.tab : ''; })()"); wide != "" {
+				t.Errorf("%q: the table %s is wider than its place", name, wide)
+			}
+		}
+		if tab := js[string](b, "cpprof.tab"); tab != "about" {
+			t.Errorf("the last key shows %s", tab)
 		}
 		b.run("cpprof.openView('*')")
 		for _, bad := range []string{"'evil' in globalThis", "document.querySelectorAll('script').length !== 1", "document.querySelectorAll('img, svg').length > 0"} {

@@ -40,15 +40,20 @@ class Picture {
 
   // axis writes times below a picture, from one to another, between two places.
   axis(start, end, left = 0, right = this.w) {
-    const {g} = this, marks = Math.max(2, Math.floor((right - left) / 110));
+    const {g} = this, step = roundTime((end - start) / Math.max(2, Math.floor((right - left) / 110)));
     g.fillStyle = this.quiet;
     g.textBaseline = 'bottom';
-    for (let i = 0; i <= marks; i++) {
-      g.textAlign = i === 0 ? 'left' : i === marks ? 'right' : 'center';
-      g.fillText(clockText(start + (end - start) * i / marks, (end - start) / marks), left + (right - left) * i / marks, this.h);
+    for (let at = Math.ceil(start / step) * step; at <= end; at += step) {
+      const text = clockText(at, step), x = left + (right - left) * (at - start) / (end - start), wide = g.measureText(text).width;
+      g.fillText(text, Math.max(left, Math.min(right - wide, x - wide / 2)), this.h);
     }
-    g.textAlign = 'left';
   }
+}
+
+// roundTime returns a round time that is at least so long.
+function roundTime(least) {
+  const size = 10 ** Math.floor(Math.log10(least)), minutes = [3e10, 6e10, 12e10, 3e11, 6e11, 18e11, 36e11].find((t) => t >= least);
+  return least > 2e10 && minutes || size * [1, 2, 5, 10].find((n) => n * size >= least);
 }
 
 // shade returns a colour of a hue: pale for 0, full for a strength of 1.

@@ -242,7 +242,7 @@ function callsTable(page) {
     if (found.too_few) parts.push(make('p', {textContent: `These are too few to say what they have more of: it takes ${found.least} calls of each.`}));
     else for (const [i, side] of ['slow', 'rest'].entries()) {
       const b = bar(found.parts[i], page.dark);
-      parts.push(make('div', {}, `${side} `, b, b.ariaLabel));
+      parts.push(make('div', {}, make('span', {className: 'side', textContent: side}), b, b.ariaLabel));
     }
     if (!found.too_few && !found.more.length) parts.push(make('p', {textContent: 'There is nothing that they certainly have more of.'}));
     if (found.more.length) {
@@ -260,7 +260,7 @@ function callsTable(page) {
       make('td', {}, link(p.function, () => page.latency.load(p.function), p.class)), make('td', {className: 'number', textContent: grouped(p.calls)}),
       ...['p99', 'longest'].map((name) => p.quantiles.find((q) => q.name === name)).map((q) => make('td', {className: 'number', textContent: q ? `${q.timed ? '' : '< '}${lengthText(q.length_ns)}` : ''}))))));
   }
-  return parts.length ? parts : [make('p', {textContent: 'Type a function above the heat map.'})];
+  return parts.length ? parts : [make('p', {textContent: "'Calls', above the timeline, shows how long the calls of a function took."})];
 }
 
 // stepsTable returns what the goroutine of a call did, in order.

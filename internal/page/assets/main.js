@@ -454,15 +454,14 @@ class Page {
   // key does what a key does everywhere but in fields.
   key(e) {
     if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT)$/.test(e.target.tagName) || $('keys').open) return;
-    const tabs = ['findings', 'classes', 'functions', 'locks', 'source', 'metrics', 'about', 'calls'];
     const keys = {
       '/': () => $('search').focus(), '?': () => $('keys').showModal(), c: () => this.callersOfSelected(), v: () => this.callers(),
       i: () => $('upwards').click(), t: () => $({timeline: 'heat', calls: 'latency', tracks: 'tracks'}[this.picture]).focus(), p: () => this.openPicture(pictures[(pictures.indexOf(this.picture) + 1) % pictures.length]), g: () => $('graph').focus(), d: () => $('theme').click(), n: () => this.nextMatch(),
       a: () => this.heat.choose(null), 0: () => this.zoom(this.graph.calls.top),
     };
-    const tab = tabs[Number(e.key) - 1];
-    if (tab && !$(`tab-${tab}`).hidden) {
-      this.openTab(tab);
+    const tab = document.querySelectorAll('[role=tab]:not([hidden])')[Number(e.key) - 1];
+    if (tab) {
+      this.openTab(tab.id.slice(4));
       this.keep();
     } else if (keys[e.key]) keys[e.key]();
     else return;

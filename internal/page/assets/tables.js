@@ -163,7 +163,7 @@ const tables = {
 
   // About: what was recorded.
   about(page) {
-    return [make('pre', {textContent: page.header.tables.info?.text ?? page.header.title}),
+    return [make('pre', {}, ...(page.header.tables.info?.text ?? page.header.title).split('\n').map((textContent) => make('div', {textContent}))),
       page.header.rounded ? make('p', {textContent: `${page.header.rounded} shares of hits were rounded to parts of 2^-30.`}) : null,
       page.header.each > 1 ? make('p', {textContent: `${page.header.each} samples each are taken together in the timeline.`}) : null,
       make('ul', {}, ...page.header.warnings.map((w) => make('li', {className: 'warning', textContent: w})))];

@@ -16,9 +16,8 @@ class Timeline extends Picture {
     const {clock} = this.page;
     this.start = clock.at[0];
     this.length = Math.max(1, clock.at[clock.slices - 1] - this.start) * (1 + 1 / Math.max(1, clock.slices - 1));
-    const steps = [1e6, 2e6, 5e6, 1e7, 2e7, 5e7, 1e8, 2e8, 5e8, 1e9, 2e9, 5e9, 1e10, 3e10, 6e10, 3e11, 6e11, 36e11];
     const most = Math.min(600, Math.max(40, clock.slices / 4));
-    this.step = steps.find((s) => this.length / s <= most) ?? this.length / most;
+    this.step = Math.max(1e6, roundTime(this.length / most));
     this.columns = Math.max(1, Math.ceil(this.length / this.step));
     this.parts = Math.max(1, Math.min(20, Math.round(clock.slices / this.columns)));
     this.cells = this.columns * this.parts;
