@@ -29,6 +29,8 @@ type cluster struct {
 	target  int               // the process that their processes share; 0: there is none
 	root    string            // the root of cpprof's image
 	held    map[string]*exec.Cmd
+
+	executed func() // is called before a program runs in an added container
 }
 
 type object = map[string]any
@@ -243,6 +245,9 @@ func (c *cluster) exec(w http.ResponseWriter, r *http.Request) {
 	if container == nil {
 		reply(w, http.StatusBadRequest, failure(http.StatusBadRequest, "BadRequest", "no such container", nil))
 		return
+	}
+	if c.executed != nil {
+		c.executed()
 	}
 	const protocol = "v5.channel.k8s.io"
 	websocket.Server{

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/cpprof/cpprof/internal/termtext"
 )
 
 // A kubectl is the user's own program, with the flags that say which cluster.
@@ -38,10 +40,15 @@ func (k *kubectl) output(ctx context.Context, args ...string) ([]byte, error) {
 	c := k.command(ctx, args...)
 	out, err := c.Output()
 	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
-		return nil, &kubectlError{args[0], strings.TrimSpace(string(failed.Stderr))}
+		return nil, &kubectlError{args[0], withoutLog(string(failed.Stderr))}
 	}
 	return out, err
 }
+
+// logLine matches a line of kubectl's log, which says the same as its error.
+var logLine = regexp.MustCompile(`(?m)^[EFIW]\d{4} .*\n`)
+
+func withoutLog(text string) string { return strings.TrimSpace(logLine.ReplaceAllString(text, "")) }
 
 // A kubectlError has what kubectl said.
 type kubectlError struct{ command, text string }
@@ -53,17 +60,41 @@ func (e *kubectlError) Error() string {
 	return "kubectl " + e.command + ": " + e.text
 }
 
+// TerminalText keeps kubectl's lines.
+func (e *kubectlError) TerminalText() string {
+	lines := strings.Split(e.Error(), "\n")
+	for i, line := range lines {
+		lines[i] = termtext.Printable(line)
+	}
+	return strings.Join(lines, "\n")
+}
+
 // explain adds to an error of kubectl what a person can do about it.
 func explain(err error) error {
 	var said *kubectlError
 	if !errors.As(err, &said) {
 		return err
 	}
-	if remedy := remedy(said.command, said.text); remedy != "" {
-		return fmt.Errorf("%w\n%s", err, remedy)
-	}
-	return err
+	return advise(err, remedy(said.command, said.text))
 }
+
+// An advisedError has a line of its own that says what a person can do.
+type advisedError struct {
+	error
+	advice string
+}
+
+// advise adds advice to an error, if there is any.
+func advise(err error, advice string) error {
+	if advice == "" {
+		return err
+	}
+	return &advisedError{err, advice}
+}
+
+func (e *advisedError) TerminalText() string { return termtext.Error(e.error) + "\n" + e.advice }
+func (e *advisedError) Error() string        { return e.error.Error() + "\n" + e.advice }
+func (e *advisedError) Unwrap() error        { return e.error }
 
 // remedies has what helps if kubectl says all of some texts. The first one that
 // fits counts.
@@ -84,6 +115,7 @@ var remedies = []struct {
 		"A rule of the cluster refuses the container. It needs user 0, SYS_PTRACE and DAC_OVERRIDE."},
 	{"exec", []string{"Forbidden", "pods/exec"},
 		"You may not run programs in pods: ask for the verb create of pods/exec."},
+	{"get", []string{"Forbidden"}, "You may not see pods: ask for the verb get of pods."},
 	{"get", []string{"NotFound"},
 		"'kubectl get pods' lists the pods of a namespace (-n)."},
 }

@@ -149,8 +149,14 @@ func (r *request) complete(named bool) error {
 	if r.image == "" {
 		return fmt.Errorf("give the image of cpprof: --image registry.example.com/cpprof:v0.1.0, or $%s; a release has the image as a file, to load into your registry", imageVar)
 	}
-	if strings.HasPrefix(r.pod, "-") || r.pod == "" {
-		return fmt.Errorf("%q is not the name of a pod", r.pod)
+	if strings.HasPrefix(r.pod, "-") || strings.Contains(r.pod, "/") || r.pod == "" {
+		return fmt.Errorf("%q is not the name of a pod: 'kubectl get pods' lists them", r.pod)
+	}
+	if r.duration < 0 {
+		return fmt.Errorf("-d %v: want a time such as 10s", r.duration)
+	}
+	if slices.ContainsFunc(r.rest, isOutput) {
+		return errors.New("-o names the recording here: give it before --")
 	}
 	if r.command == "stuck" {
 		if named || r.duration > 0 {
@@ -165,6 +171,11 @@ func (r *request) complete(named bool) error {
 		return fmt.Errorf("%s exists: give a new name with -o", r.output)
 	}
 	return nil
+}
+
+// isOutput reports whether an argument of cpprof names its output.
+func isOutput(arg string) bool {
+	return strings.HasPrefix(arg, "-o") || strings.HasPrefix(arg, "--output")
 }
 
 // arguments returns what cpprof gets, but for the process.

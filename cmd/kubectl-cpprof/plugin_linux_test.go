@@ -9,10 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/cpprof/cpprof/internal/fixture"
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -27,7 +29,7 @@ func call(stop <-chan os.Signal, args ...string) result {
 	var out, said bytes.Buffer
 	status, err := run(append([]string{"--image=registry.example.com/cpprof:v1"}, args...), &out, &said, stop)
 	if err != nil {
-		fmt.Fprintf(&said, "kubectl cpprof: %v\n", err)
+		termtext.Fprintf(&said, "kubectl cpprof: %v\n", err)
 	}
 	return result{status, out.String(), said.String()}
 }
@@ -41,6 +43,9 @@ func (r result) check(t *testing.T, status int, texts ...string) {
 		if !strings.Contains(r.out+r.err, text) {
 			t.Errorf("no %q", text)
 		}
+	}
+	if strings.Contains(r.err, `\x0a`) {
+		t.Error("what are lines is one line")
 	}
 	if t.Failed() {
 		t.Fatalf("output:\n%s\nerrors:\n%s", r.out, r.err)
@@ -85,6 +90,10 @@ func TestPodLong(t *testing.T) {
 	if _, err := os.Stat("bad.cpprof"); err == nil {
 		t.Error("a recording of a run that failed")
 	}
+
+	// the end of the program is that of all processes of its namespace
+	c.executed = func() { time.AfterFunc(time.Second, func() { _ = syscall.Kill(c.target, syscall.SIGKILL) }) }
+	call(nil, "record", "api-0", "-d", "1m", "-o", "bad.cpprof").check(t, 1, "its recording is lost", "or the program's container ended")
 }
 
 // replace puts another program where a program's file was.
@@ -146,6 +155,10 @@ func TestRefused(t *testing.T) {
 		"rights": {func(c *cluster) {
 			c.refuse[patch] = forbidden(`pods "api-0" is forbidden: User "dev" cannot patch resource "pods/ephemeralcontainers" in API group "" in the namespace "shop"`)
 		}, []string{"why", "api-0", "-c", "server"}, []string{`User "dev" cannot patch`, "ask for the verb patch of pods/ephemeralcontainers"}},
+		"sight": {func(c *cluster) {
+			c.refuse["GET "+podPath] = forbidden(`pods "api-0" is forbidden: User "dev" cannot get resource "pods" in API group "" in the namespace "shop"`)
+		}, []string{"why", "api-0"}, []string{`User "dev" cannot get`, "\nYou may not see pods: ask for the verb get of pods."}},
+		"gone": {func(c *cluster) { c.server.Close() }, []string{"why", "api-0"}, []string{"kubectl get: The connection to the server"}},
 		"security": {func(c *cluster) {
 			c.refuse[patch] = forbidden(`pods "api-0" is forbidden: violates PodSecurity "baseline:latest": non-default capabilities (container "cpprof" must not include "SYS_PTRACE" in securityContext.capabilities.add)`)
 		}, []string{"record", "api-0", "-c", "server"}, []string{"must not include", "The level 'privileged' allows it"}},
@@ -181,6 +194,9 @@ func TestCommandLine(t *testing.T) {
 		{"why api-0", "give the image of cpprof: --image"},
 		{"stuck api-0 --image i -o x.cpprof", "stuck makes no recording"},
 		{"stuck api-0 --image i -d 3s", "stuck makes no recording"},
+		{"why deploy/api --image i", "is not the name of a pod: 'kubectl get pods' lists them"},
+		{"record api-0 --image i -d -3s", "-d -3s: want a time such as 10s"},
+		{"why api-0 --image i -- --top 1 -o x.cpprof", "give it before --"},
 	} {
 		status, err := run(strings.Fields(test.line), io.Discard, io.Discard, nil)
 		if status != 2 || err == nil || !strings.Contains(err.Error(), test.want) {

@@ -30,7 +30,7 @@ type session struct {
 	added    string // the container of cpprof
 }
 
-var errInterrupted = errors.New("interrupted")
+var errInterrupted = errors.New("interrupted: if it starts all the same, it ends after a minute")
 
 func (s *session) say(format string, args ...any) {
 	termtext.Fprintf(s.err, "cpprof: "+format+"\n", args...)
@@ -108,8 +108,8 @@ var hopeless = map[string]string{
 }
 
 const (
-	pullRemedy  = "\nThe cluster can't get the image: see --image. The pod keeps trying. Once it has the image, the container ends after a minute."
-	imageRemedy = "\nIs the image (--image) one of cpprof, with kubectl-cpprof in it?"
+	pullRemedy  = "The cluster can't get the image: see --image. The pod keeps trying. Once it has the image, the container ends after a minute."
+	imageRemedy = "Is the image (--image) one of cpprof, with kubectl-cpprof in it?"
 )
 
 // wait waits until the container runs.
@@ -117,6 +117,9 @@ func (s *session) wait(ctx context.Context) error {
 	said := ""
 	for end := time.Now().Add(mostWait); ; {
 		p, err := s.look(ctx)
+		if err != nil && len(s.stop) > 0 { // Ctrl-C ends kubectl, too
+			return errInterrupted
+		}
 		if err != nil {
 			return err
 		}
@@ -126,10 +129,10 @@ func (s *session) wait(ctx context.Context) error {
 			case c.State.Running != nil:
 				return nil
 			case c.State.Terminated != nil:
-				return fmt.Errorf("it ended at once: %v%s", c.State.Terminated, imageRemedy)
+				return advise(fmt.Errorf("it ended at once: %v", c.State.Terminated), imageRemedy)
 			case w != nil:
 				if remedy, ok := hopeless[w.Reason]; ok {
-					return fmt.Errorf("it does not start: %v%s", w, remedy)
+					return advise(fmt.Errorf("it does not start: %v", w), remedy)
 				}
 				now = "waiting: " + w.String()
 			}
@@ -180,9 +183,13 @@ func (s *session) work(ctx context.Context) (status int, err error) {
 		return status, nil
 	}
 	if remedy := remedy("exec", said.String()); remedy != "" {
-		return 0, fmt.Errorf("cpprof did not run in the container\n%s", remedy)
+		return 0, advise(errors.New("cpprof did not run in the container"), remedy)
 	}
-	return 0, fmt.Errorf("the run in the container broke off, and its recording is lost: %w", errors.Join(err, failed))
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return 0, advise(errors.Join(errors.New("the run in the container broke off, and its recording is lost"), failed),
+			"The connection broke, or the program's container ended, and all its processes with it.")
+	}
+	return 0, fmt.Errorf("the recording is lost: %w", err)
 }
 
 // watch ends the recording at a first signal, and the run at a second one.
@@ -204,7 +211,7 @@ func (s *session) watch(c *exec.Cmd, in io.WriteCloser, received <-chan struct{}
 
 // sayEnd waits a moment for the end of the container.
 func (s *session) sayEnd(ctx context.Context) {
-	state := "ends now"
+	state := "ends within a minute"
 	for range 10 {
 		p, err := s.look(ctx)
 		if err != nil {
