@@ -150,6 +150,8 @@ func TestLatency(t *testing.T) {
 	if js[bool](b, "'evil' in globalThis || document.querySelectorAll('img').length > 0") {
 		t.Error("a name is markup")
 	}
+	b.run("globalThis.fetch = () => Promise.reject(new TypeError('Failed to fetch')); cpprof.latency.step(1)")
+	b.until("document.getElementById('hint').textContent === 'cpprof does not answer: it has ended'")
 	b.calm()
 }
 

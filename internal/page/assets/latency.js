@@ -27,8 +27,8 @@ class Latency extends Picture {
     if (said.window) this.window = said.window;
     const list = await this.propose();
     name ||= this.function || list[0]?.function || '';
-    if (!name) this.page.say('No function stands out whose calls are pieces of work: type one');
-    else await this.load(name);
+    if (name) await this.load(name);
+    else this.page.showCalls();
   }
 
   // load asks for the heat map of a function.
@@ -260,7 +260,8 @@ function callsTable(page) {
       make('td', {}, link(p.function, () => page.latency.load(p.function), p.class)), make('td', {className: 'number', textContent: grouped(p.calls)}),
       ...['p99', 'longest'].map((name) => p.quantiles.find((q) => q.name === name)).map((q) => make('td', {className: 'number', textContent: q ? `${q.timed ? '' : '< '}${lengthText(q.length_ns)}` : ''}))))));
   }
-  return parts.length ? parts : [make('p', {textContent: "'Calls', above the timeline, shows how long the calls of a function took."})];
+  const none = proposals ? 'No function stands out whose calls are pieces of work: type one above the heat map.' : "'Calls', above the timeline, shows how long the calls of a function took.";
+  return parts.length ? parts : [make('p', {textContent: none})];
 }
 
 // stepsTable returns what the goroutine of a call did, in order.

@@ -3,6 +3,9 @@
 const $ = (id) => document.getElementById(id);
 
 const pictures = ['timeline', 'calls', 'tracks'];
+// unanswered says why a request has no answer. A TypeError is fetch's: nobody listens.
+function unanswered(e) { return e instanceof TypeError ? 'cpprof does not answer: it has ended' : e.message; }
+
 const longestURL = 2000; // of a fragment: chats and mails cut longer ones
 
 class Page {
@@ -137,7 +140,7 @@ class Page {
       const answer = await fetch(`${what}?${new URLSearchParams(query)}`, {cache: 'no-store'});
       if (!answer.ok) throw new Error((await answer.text()).trim());
       return await answer.json();
-    } catch (e) { this.say(e.message); }
+    } catch (e) { this.say(unanswered(e)); }
   }
 
   // restrict shows only the time inside calls; '' for all time.

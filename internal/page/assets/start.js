@@ -17,11 +17,14 @@ async function follow(page, source) {
         const why = (await answer.text()).trim(), before = page.header ? shown : '';
         page.refused(before, why);
         if (!page.header) continue;
-      } else if (answer.status !== 304) throw new Error(`${answer.status} ${(await answer.text()).trim()}`);
+      } else if (answer.status !== 304) throw new Error(`The recording can't be read now: ${answer.status} ${(await answer.text()).trim()}`);
     } catch (e) {
-      page.say(`The recording can't be read now: ${e.message}`);
+      page.say(unanswered(e));
       ended = e instanceof TypeError && page.header; // what is shown stays
-      if (ended) page.only = shown;
+      if (ended) {
+        page.only = shown;
+        $('growing').hidden = true;
+      }
     }
     await new Promise((done) => {
       page.wake = done;
