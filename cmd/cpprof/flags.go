@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"math/big"
 	"time"
 
@@ -39,8 +40,29 @@ func addJSON(c *cobra.Command, json *bool) { c.Flags().BoolVar(json, "json", fal
 func addCSV(c *cobra.Command, csv *bool) { c.Flags().BoolVar(csv, "csv", false, "print CSV") }
 
 func addDuration(c *cobra.Command, d *time.Duration, byDefault time.Duration) {
-	c.Flags().DurationVarP(d, "duration", "d", byDefault, "how long it lasts, such as 10s")
+	*d = byDefault
+	c.Flags().VarP((*durationFlag)(d), "duration", "d", "how long it lasts, such as 10s")
 }
+
+// A durationFlag is the value of --duration: a time that is not negative.
+type durationFlag time.Duration
+
+func (f *durationFlag) Set(text string) error {
+	d, err := time.ParseDuration(text)
+	if err == nil && d < 0 {
+		err = errors.New("it is negative")
+	}
+	*f = durationFlag(d)
+	return err
+}
+
+func (f *durationFlag) String() string {
+	if *f == 0 {
+		return "" // so that the help names no default
+	}
+	return time.Duration(*f).String()
+}
+func (f *durationFlag) Type() string { return "duration" }
 
 func addRounds(c *cobra.Command, n *int, byDefault int) {
 	c.Flags().IntVarP(n, "count", "n", byDefault, "the `number` of rounds, or of recordings to write")

@@ -154,6 +154,21 @@ func TestFlagsMeanOneThing(t *testing.T) {
 	})
 }
 
+// A wrong value is answered with what is right.
+func TestWrongValues(t *testing.T) {
+	for line, want := range map[string]string{
+		"web x -d -3s":                  `"-3s" for "-d, --duration" flag: want a time such as 10s`,
+		"record -d 10 -p 1":             "a time needs its unit: 10s",
+		"web x --port 80a":              `"80a" for "--port" flag: want a whole number`,
+		"why x --without f --against y": "--without and --against ask different questions",
+		"why x --without=":              "--without names nothing",
+	} {
+		if status, _, said := runLine(t, line); status != exitUsage || !strings.Contains(said, want) {
+			t.Errorf("%s ends with %d: %s", line, status, said)
+		}
+	}
+}
+
 // An unknown flag is answered with a similar one, a former flag with what replaces it.
 func TestUnknownFlags(t *testing.T) {
 	for line, want := range map[string]string{
@@ -163,6 +178,8 @@ func TestUnknownFlags(t *testing.T) {
 		"export x --push http:x": "cpprof export push RECORDING URL",
 		"locks x --zzzzzzzz":     "unknown flag: --zzzzzzzz",
 		"top -d 5s":              "unknown shorthand flag: 'd'",
+		"web -p 12":              "unknown shorthand flag: 'p' in -p: web reads a recording; 'cpprof record -p PROCESS' makes one",
+		"locks --pid 12":         "unknown flag: --pid: locks reads a recording",
 	} {
 		if status, _, said := runLine(t, line); status != exitUsage || !strings.Contains(said, want) {
 			t.Errorf("%s ends with %d: %s", line, status, said)

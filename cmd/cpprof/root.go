@@ -226,12 +226,20 @@ func flagError(c *cobra.Command, err error) error {
 		return processError(missing)
 	}
 	var invalid *pflag.InvalidValueError
-	if !errors.As(err, &invalid) || invalid.GetFlag().Value.Type() != "duration" {
+	if !errors.As(err, &invalid) {
 		return err
 	}
-	want := "want a time such as 10s or 1m30s"
-	if _, err := strconv.ParseFloat(invalid.GetValue(), 64); err == nil {
-		want = "a time needs its unit: " + invalid.GetValue() + "s"
+	want := ""
+	switch invalid.GetFlag().Value.Type() {
+	case "int":
+		want = "want a whole number"
+	case "duration":
+		want = "want a time such as 10s or 1m30s"
+		if x, err := strconv.ParseFloat(invalid.GetValue(), 64); err == nil && x >= 0 {
+			want = "a time needs its unit: " + invalid.GetValue() + "s"
+		}
+	default:
+		return err
 	}
 	return errors.New(strings.Replace(err.Error(), invalid.Unwrap().Error(), want, 1))
 }
@@ -241,6 +249,9 @@ func unknownFlag(c *cobra.Command, err *pflag.NotExistError) error {
 	name := err.GetSpecifiedName()
 	if now, ok := formerFlags[name]; ok {
 		return fmt.Errorf("unknown flag --%s: %s", name, now)
+	}
+	if (name == "p" || name == "pid") && c.Flags().Lookup("format") != nil {
+		return fmt.Errorf("%w: %s reads a recording; 'cpprof record -p PROCESS' makes one", err, c.Name())
 	}
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -77,6 +78,9 @@ func (f *webFlags) run(ctx context.Context, t terminal, path string) error {
 	}
 	server, err := page.Listen(f.port, page.Content{Name: path, Page: func() (*page.Page, error) { return p, nil },
 		Source: s.options.Granularity == views.ByFunction, Pprof: func(w io.Writer) error { return writeThreads(w, s) }})
+	if err != nil && f.port != 0 {
+		return fmt.Errorf("%w; without --port, cpprof takes a free one", err)
+	}
 	if err != nil {
 		return err
 	}

@@ -80,9 +80,6 @@ with 'cpprof record'. A program that why has started is then ended; its output g
 		"say what it would bring if a `PATH` (call paths or a function) or a lock cost nothing; of 'half of PATH', if it cost half")
 	c.Flags().BoolVar(&f.half, "half", false, "")
 	c.Flags().MarkHidden("half") // 'half of PATH' says the same
-	c.MarkFlagsMutuallyExclusive("without", "against")
-	c.MarkFlagsMutuallyExclusive("without", "fail-above")
-	c.MarkFlagsMutuallyExclusive("without", "log")
 	addProcess(c, &f.record.process, usualProcess)
 	addDuration(c, &f.record.options.Duration, 30*time.Second)
 	addOutput(c, &f.record.outputs.given, "")
@@ -117,6 +114,14 @@ func (f *whyFlags) check(c *cobra.Command, args []string, live bool) error {
 			cores = f.record.maxCPU.float()
 		}
 		return setMark(&f.record.options, f.record.maxHalt, f.record.backend, cores)
+	}
+	for _, name := range []string{"against", "fail-above", "log"} {
+		if f.without != "" && c.Flags().Changed(name) {
+			return usagef("--without and --%s ask different questions: give one of them", name)
+		}
+	}
+	if c.Flags().Changed("without") && strings.TrimPrefix(f.without, "half of ") == "" {
+		return usagef("--without names nothing: want call paths, a function or a lock")
 	}
 	for _, name := range []string{"duration", "output", "force", "rate", "max-overhead", "max-cpu",
 		"backend", "max-halt", "probes"} {

@@ -23,7 +23,7 @@ type Stuck struct {
 
 // Unmarked says why it is not known of a recording what is stuck for good.
 const Unmarked = "the recording does not say what is stuck for good: its program's heap was not marked. " +
-	"Give a process ('cpprof stuck -p PROCESS'), or record again"
+	"Record it again with 'cpprof record', or give a process ('cpprof stuck -p PROCESS')"
 
 // StuckOf returns what a recording with a marking says. The program is a name.
 func StuckOf(r *sampledata.Recording, program string) *Stuck {
