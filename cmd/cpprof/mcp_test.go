@@ -144,6 +144,13 @@ func TestMCP(t *testing.T) {
 			}
 		}
 	}
+	if of := c.object("compare", both); of["new"] != "new.cpprof" || of["old"] != "old.cpprof" {
+		t.Errorf("compared are %v and %v", of["new"], of["old"])
+	}
+	hits := classes[0].(map[string]any)["hits"].(map[string]any)
+	if _, ok := hits["RUN"].(float64); !ok {
+		t.Errorf("hits by typed time are no numbers: %v", hits)
+	}
 	seen := 0
 	for _, text := range c.object("why", one)["text"].([]any) {
 		see, ok := text.(map[string]any)["see"].(string)
@@ -164,6 +171,7 @@ func TestMCP(t *testing.T) {
 	c.refused("record", map[string]any{"process": fmt.Sprint(target.Pid()), "name": "new", "seconds": 0.5}, "new.cpprof already exists: give another name with name")
 	c.refused("report", map[string]any{"recording": "new.cpprof", "class": "go:main.nobody"}, "the tool classes lists all")
 	c.refused("report", map[string]any{"recording": "new.cpprof", "steps": []map[string]any{{"how": "down", "path": "* >>"}}}, "the step down")
+	c.refused("why", map[string]any{"recording": "new.cpprof", "half": true}, "half: want without")
 	c.refused("record", map[string]any{"process": "no-such-program"}, "no Go program of this name")
 	c.refused("record", map[string]any{"process": "1", "seconds": 1e6}, "want 0.1 to 600")
 	c.refused("why", map[string]any{"recording": "none.cpprof"}, `recording "none.cpprof": there is none of this name; list_recordings`)

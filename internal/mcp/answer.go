@@ -174,12 +174,13 @@ func (s *shortener) cuts() []string {
 }
 
 // exactFields are the fields of reports that have exact numbers, as texts:
-// "7655093767/2".
+// "7655093767/2". Those of a field by typed time have that as their key.
 var exactFields = []string{
 	"ambiguous", "attributed", "attributed_ns", "attributed_weight", "denominator",
 	"denominator_hits", "free", "hits", "inferred",
 	"lifetime_ns", "likely", "min_cost", "min_hits", "recorded", "time_ns", "total", "unknown",
 	"weight", "woken",
+	"LOAD", "MONITOR", "PRIO", "RUN", "WAIT",
 }
 
 // exactNumber matches a field with an exact number in compact JSON. No text

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -19,7 +20,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-const instructions = `cpprof samples all goroutines of a running Go program: what they do (RUN, LOAD: ready but no processor, PRIO, MONITOR: waits for a lock, WAIT), in which call path, and who holds the locks. Begin with list_processes and record, or with list_recordings; then why, which says what is slow. locks, classes and report show more; compare shows what changed.`
+const instructions = `cpprof samples all goroutines of a running Go program: what they do (RUN, LOAD: ready but no processor, PRIO, MONITOR: waits for a lock, WAIT), in which call path, and who holds the locks. Begin with list_processes and record, or with list_recordings; then why, which says what is slow. stuck, locks, classes and report show more; compare shows what changed.`
 
 // Durations of recordings, in seconds.
 const (
@@ -54,7 +55,7 @@ type (
 	}
 	step struct {
 		How  string `json:"how" jsonschema:"down: what the path calls; extended: what it leads to; up: who calls it; prune: keep only its stacks; zoom: make it the whole"`
-		Path string `json:"path" jsonschema:"a call path: 'A B' is an immediate call, 'A ..B' a call at any depth, * the root; such as '* main.worker' or '* ..:MONITOR'. For prune also an expression: '* ..A and not * ..B'"`
+		Path string `json:"path" jsonschema:"a call path: 'A B' is an immediate call, 'A ..B' a call at any depth, * the root; such as '* main.worker' or '* ..:MONITOR'. For prune also an expression: '* ..A and not * ..B'; for up, 'P | Q': who calls Q within P, such as '* | main.encode'"`
 	}
 	compareArgs struct {
 		Recording string `json:"recording" jsonschema:"the name of the newer recording"`
@@ -80,6 +81,8 @@ func (s *server) addTools(server *sdk.Server) {
 			error) {
 			args := []string{"why"}
 			switch {
+			case in.Half && in.Without == "":
+				return nil, nil, errors.New("half: want without, too")
 			case in.Half:
 				args = append(args, "--without=half of "+in.Without)
 			case in.Without != "":
@@ -254,7 +257,9 @@ func (s *server) readRecordings(ctx context.Context, recording, against string,
 	if err != nil {
 		return nil, nil, err
 	}
+	names := []string{recording}
 	if against != "" {
+		names = append(names, against)
 		other, err := s.file(against)
 		if err != nil {
 			return nil, nil, err
@@ -268,7 +273,16 @@ func (s *server) readRecordings(ctx context.Context, recording, against string,
 	if err != nil {
 		return nil, nil, err
 	}
+	for _, name := range names {
+		out = bytes.ReplaceAll(out, quoted(filepath.Join(s.o.Folder, name)), quoted(name))
+	}
 	return answer(out, said)
+}
+
+// quoted returns a string of JSON.
+func quoted(text string) []byte {
+	made, _ := json.Marshal(text) // a string has no error
+	return made
 }
 
 // file returns the path of a file or folder by its name. It fails if that, or

@@ -13,8 +13,9 @@ import (
 // the tools run.
 var parameters = map[string]string{
 	"-p": "process", "--pid": "process", "-d": "seconds", "--duration": "seconds", "-o": "name",
-	"--output": "name",
-	"--thread": "class", "--server": "no class", "--against": "against",
+	"--output":  "name",
+	"--without": "without",
+	"--thread":  "class", "--server": "no class", "--against": "against",
 	"--down": "the step down", "--extended": "the step extended", "--up": "the step up",
 	"--prune": "the step prune", "--zoom": "the step zoom",
 }
@@ -38,7 +39,8 @@ var (
 // for its command, a parameter for its flag, a name for a path in the folder.
 // Advice that names another command or flag is left out: no tool has it.
 func inTools(message, folder string) string {
-	message = strings.ReplaceAll(message, folder+"/", "")
+	message = strings.NewReplacer(folder+"/", "", "look for the pid with ps or pgrep",
+		"list_processes shows those that there are").Replace(message)
 	var kept []string
 	for line := range strings.SplitSeq(message, "\n") {
 		switch offered, ok := strings.CutPrefix(line, "  -p "); {
@@ -71,7 +73,8 @@ func clauseInTools(text string) (changed string, ok bool) {
 	for _, line := range []*regexp.Regexp{quotedLine, commandLine} {
 		changed = line.ReplaceAllStringFunc(changed, func(found string) string {
 			command := line.FindStringSubmatch(found)[1]
-			if slices.Contains(commandTools, command) && !strings.Contains(found, " -- ") {
+			takes := command == "record" || !strings.Contains(found, " -p ")
+			if slices.Contains(commandTools, command) && takes && !strings.Contains(found, " -- ") {
 				return "the tool " + command
 			}
 			ok = false
@@ -111,8 +114,7 @@ func seeInTools(document []byte, recording string) ([]byte, error) {
 		if tool == "" || err != nil {
 			return nil
 		}
-		field, _ := json.Marshal(tool + " " + string(text)) // a string has no error
-		return append([]byte(`,"see":`), field...)
+		return append([]byte(`,"see":`), quoted(tool+" "+string(text))...)
 	}), nil
 }
 

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/cpprof/cpprof/views"
 )
 
 func TestInTools(t *testing.T) {
@@ -19,12 +21,15 @@ func TestInTools(t *testing.T) {
 		"no view: add --server or --thread CLASS\nSee 'cpprof report --help'.":                          "no view: add no class or class CLASS",
 		"it has no table: build it without -ldflags=-s, or use --backend delve":                         "it has no table: build it without -ldflags=-s",
 		"a-b --c-d": "a-b --c-d",
-		"/runs/x.cpprof: no class \"x\"; closest: y; `cpprof classes FILE` lists all": "x.cpprof: no class \"x\"; closest: y; the tool classes lists all",
-		"3 samples\nnext: cpprof why /runs/x.cpprof":                                  "3 samples\nnext: the tool why",
-		"no permission, or launch the program with cpprof record -- COMMAND":          "no permission",
-		"-p x: no program that cpprof may halt":                                       "process x: no program that cpprof may halt",
-		"too short: 'cpprof find' shows what there is":                                "too short",
-		"--down: unexpected >\n  * >>\n     ^":                                        "the step down: unexpected >\n  * >>\n     ^",
+		"/runs/x.cpprof: no class \"x\"; closest: y; `cpprof classes FILE` lists all":                  "x.cpprof: no class \"x\"; closest: y; the tool classes lists all",
+		"3 samples\nnext: cpprof why /runs/x.cpprof":                                                   "3 samples\nnext: the tool why",
+		"no permission, or launch the program with cpprof record -- COMMAND":                           "no permission",
+		"-p x: no program that cpprof may halt":                                                        "process x: no program that cpprof may halt",
+		"no heap. Record it again with 'cpprof record', or give a process ('cpprof stuck -p PROCESS')": "no heap. Record it again with the tool record",
+		"attach to 9: no such process: look for the pid with ps or pgrep; inside a container x":        "attach to 9: no such process: list_processes shows those that there are; inside a container x",
+		"--without and --against ask different questions: give one of them":                            "without and against ask different questions: give one of them",
+		"too short: 'cpprof find' shows what there is":                                                 "too short",
+		"--down: unexpected >\n  * >>\n     ^":                                                         "the step down: unexpected >\n  * >>\n     ^",
 	} {
 		if got := inTools(message, "/runs"); got != want {
 			t.Errorf("%q:\n%q, want\n%q", message, got, want)
@@ -87,6 +92,11 @@ func TestExactFields(t *testing.T) {
 			}
 			return true
 		})
+	}
+	for typed := range views.NumTypedTimes {
+		if !slices.Contains(exactFields, typed.Name()) {
+			t.Errorf("the typed time %s is not in exactFields", typed.Name())
+		}
 	}
 	if found < 10 {
 		t.Errorf("only %d fields were found", found)
