@@ -50,6 +50,8 @@ type commandError string
 func (e commandError) Error() string        { return string(e) }
 func (e commandError) TerminalText() string { return string(e) }
 
+var errCancelled = errors.New("the call was cancelled")
+
 // run runs a command of cpprof as one of those that fill a channel. It
 // interrupts the command when the time is over, the call is cancelled or the
 // session ends.
@@ -62,6 +64,9 @@ func (s *server) run(ctx context.Context, room chan struct{}, limit time.Duratio
 	case room <- struct{}{}:
 		defer func() { <-room }()
 	case <-ctx.Done():
+		if errors.Is(ctx.Err(), context.Canceled) {
+			return nil, "", errCancelled
+		}
 		return nil, "", errors.New("other calls have taken all the time: try again")
 	}
 	s.commands.Add(1)
@@ -77,7 +82,7 @@ func (s *server) run(ctx context.Context, room chan struct{}, limit time.Duratio
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return nil, said, fmt.Errorf("cpprof %s has not ended after %v", args[0], limit)
 	case ctx.Err() != nil:
-		return nil, said, errors.New("the call was cancelled")
+		return nil, said, errCancelled
 	case err != nil && said != "":
 		return nil, said, commandError(said)
 	case err != nil:

@@ -146,8 +146,10 @@ func Info(w io.Writer, path string, r *sampledata.Recording) error {
 			line("", "these differ by more than chance: goroutines that hand over work within microseconds are seen ready too often")
 		}
 	}
-	line("halts", "median %s, 90 %% within %s, 99 %% within %s, longest %s",
-		span(s.Halt.Median), span(s.Halt.P90), span(s.Halt.P99), span(s.Halt.Max))
+	line("halts", "%s", sampleHalts(s.Halt))
+	if m := r.Marking; m != nil && m.Halted > 0 {
+		line("", "to find what is stuck for good: longest %s", span(m.MaxHalt))
+	}
 	line("cost", "the target was halted %s of the time (%s in all); the sampler used %s of a core",
 		Percent(s.HaltedShare), span(s.Halt.Total), Percent(s.SamplerCPUShare))
 	line("stacks", "%s torn; %s reused without reading, %s of these wrong", Percent(s.TornShare),
@@ -163,6 +165,15 @@ func Info(w io.Writer, path string, r *sampledata.Recording) error {
 		title = ""
 	}
 	return b.write(w, Deadlocks(path, a.Deadlocks)+Warnings(r.Warnings))
+}
+
+// sampleHalts says how long samples halted the target.
+func sampleHalts(h sampledata.HaltStats) string {
+	if h.Max == 0 {
+		return "no sample needed one"
+	}
+	return fmt.Sprintf("median %s, 90 %% within %s, 99 %% within %s, longest %s",
+		span(h.Median), span(h.P90), span(h.P99), span(h.Max))
 }
 
 // An infoText is a list of lines with names.

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cpprof/cpprof/internal/synthetic"
+	"github.com/cpprof/cpprof/sampledata"
 )
 
 // What ran in a container says in which one; other targets say nothing of it.
@@ -30,5 +32,23 @@ func TestInfoContainer(t *testing.T) {
 			ok != (container != "") || ok && said != id {
 			t.Errorf("container %q: %v,\n%s", container, said, text.String())
 		}
+	}
+}
+
+// If only the proof of what is stuck halted the target, the longest halt is that one's.
+func TestInfoHalts(t *testing.T) {
+	b := sampledata.NewBuilder(sampledata.Header{Start: time.Unix(1, 0)})
+	if err := b.Sample(sampledata.Sample{Time: time.Millisecond}, nil); err != nil {
+		t.Fatal(err)
+	}
+	r := b.Recording()
+	r.Marking = &sampledata.Marking{Halted: 3 * time.Millisecond, MaxHalt: 2 * time.Millisecond}
+	var text strings.Builder
+	if err := Info(&text, "run.cpprof", r); err != nil {
+		t.Fatal(err)
+	}
+	const want = "halts       no sample needed one\n            to find what is stuck for good: longest 2.00 ms\n"
+	if !strings.Contains(text.String(), want) {
+		t.Errorf("got %s", text.String())
 	}
 }

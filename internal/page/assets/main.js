@@ -119,7 +119,7 @@ class Page {
   openPicture(name, of = '', track = undefined) {
     if (!this.header.times) name = 'timeline';
     if (name !== 'timeline' && !document.documentElement.dataset.source) {
-      this.say("Calls and tracks need a server: 'cpprof web RECORDING' shows them");
+      this.say("'cpprof web' shows calls and tracks");
       name = 'timeline';
     }
     this.picture = name;
