@@ -144,3 +144,11 @@ func TestLongArguments(t *testing.T) {
 	}
 	w.lives()
 }
+
+// A folder that is not there is named, with what to do.
+func TestNoFolder(t *testing.T) {
+	err := Serve(t.Context(), strings.NewReader(""), io.Discard, Options{Folder: "/no/such"})
+	if err == nil || !strings.Contains(err.Error(), "/no/such: no such file or directory: make the folder") {
+		t.Error(err)
+	}
+}

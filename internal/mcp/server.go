@@ -11,7 +11,10 @@ package mcp
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -55,6 +58,9 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 		return err
 	}
 	root, err := os.OpenRoot(o.Folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: make the folder, or name another one with --folder", err)
+	}
 	if err != nil {
 		return err
 	}
