@@ -115,7 +115,7 @@ const tables = {
   locks(page) {
     const t = page.header.tables.locks;
     if (!t.locks.length) return [make('p', {textContent: 'No goroutine waited for a lock.'})];
-    const parts = (heading, list, waited) => list.length ? [make('h4', {textContent: heading}), table(heading, ['class', 'function', number('time'), number('hits')], list.map((p) => make('tr', {},
+    const parts = (heading, list, waited) => list.length ? [make('h4', {textContent: heading}), table(heading, ['class', list.some((p) => p.in) ? 'function' : '', number('time'), number('hits')], list.map((p) => make('tr', {},
       make('td', {}, page.viewNamed(p.class) ? link(p.class, () => page.openView(p.class)) : make('span', {}, ...breakable(p.class))),
       make('td', {}, ...breakable(p.in)),
       make('td', {className: 'number', textContent: `${timeText(p.time_ns)} (${share(waited ? p.time_ns / waited : 0)})`}),
