@@ -26,6 +26,8 @@ const (
 	// the goroutine that started them for one piece of work, in the same
 	// function as these, waits for all
 	Sibling Certainty = "sibling"
+	// the goroutines that they have started in the function in which they wait
+	Child Certainty = "child"
 	// others of the class, which are further on in the function that made
 	// these wait
 	Fellow Certainty = "fellow"
@@ -132,18 +134,24 @@ func (e *evidence) indexRuns() {
 	}
 }
 
-// startedBy lists the goroutines that others have started, by number, which
-// are seen to wait for a group, or have started one that is. It makes the list
-// on first use.
+// startedBy lists the goroutines that others have started, by number. These are
+// seen to wait for a group or for channels, or have started one that waits for
+// a group. It makes the list on first use.
 func (e *evidence) startedBy() map[int64][]sampledata.GoroutineID {
 	if e.started != nil {
 		return e.started
 	}
 	e.started = make(map[int64][]sampledata.GoroutineID)
 	for i, run := range e.r.Runs.All() {
-		if e.of[i] != -1 && views.DoingOf(run) == views.AwaitingGroup {
-			g := e.r.Goroutines.At(run.Goroutine)
+		if e.of[i] == -1 {
+			continue
+		}
+		g := e.r.Goroutines.At(run.Goroutine)
+		switch does := views.DoingOf(run); {
+		case does == views.AwaitingGroup:
 			e.started[g.ID], e.started[g.Parent] = nil, nil
+		case does.OfChannel() && !e.in(e.of[i]).idle:
+			e.started[g.ID] = nil
 		}
 	}
 	for g, one := range e.r.Goroutines.All() {
@@ -242,7 +250,7 @@ func certaintyOf(e sampledata.Evidence) Certainty {
 
 // weaker returns the certainty of what follows from two others.
 func weaker(a, b Certainty) Certainty {
-	for _, c := range []Certainty{Sibling, Candidate, Likely, Started} {
+	for _, c := range []Certainty{Sibling, Child, Candidate, Likely, Started} {
 		if a == c || b == c {
 			return c
 		}
@@ -393,6 +401,35 @@ func (s *searcher) fellows(class int32, where *Place, of func(*situation) bool) 
 		return nil
 	}
 	return b.causes()
+}
+
+// children finds out what goroutines do that those in the situations have
+// started in the function in which they wait, such as one that does the work
+// and sends the result, while the other one waits for it or for a deadline. Who
+// lives on or waits for work sends no result.
+func (e *evidence) children(of func(*situation) bool) []Cause {
+	b := &blamed{e: e, weight: make(map[doer]float64), where: make(map[doer]*heaviest)}
+	e.indexRuns()
+	hit := e.matching(of)
+	for i, run := range e.r.Runs.All() {
+		if e.of[i] < 0 || !hit[e.of[i]] {
+			continue
+		}
+		first, last := max(run.First, e.from), min(run.Last, e.to-1)
+		b.total += e.between(first, last)
+		if b.visits >= maxOverlaps {
+			continue
+		}
+		waits := map[string]bool{e.places.at(run.Stack): true}
+		those := b.startedIn(e.r.Goroutines.At(run.Goroutine).ID, waits, first, last)
+		those = slices.DeleteFunc(those, func(g sampledata.GoroutineID) bool {
+			return b.lastSample(g) > run.Last
+		})
+		for _, g := range those {
+			b.overlap(g, 0, first, last, Child, 1/float64(len(those)), maxBehind)
+		}
+	}
+	return slices.DeleteFunc(b.causes(), func(c Cause) bool { return c.Activity == WaitsForWork })
 }
 
 // A family is goroutines that one has started in the same function.

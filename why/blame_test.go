@@ -153,6 +153,49 @@ func TestLivingSiblings(t *testing.T) {
 	t.Error("nothing waits for a group")
 }
 
+// A goroutine waits for what another one sends that it has started there, or for a deadline. The one that logs is not waited for. What the other one
+// does is why it waits, be it that it sleeps or that it computes: the wait is no finding of its own.
+func TestChildren(t *testing.T) {
+	for _, does := range []sampledata.State{sleeps, runs} {
+		s := newScene()
+		var servers []sampledata.GoroutineID
+		for i := range 3 {
+			servers = append(servers, s.Goroutine(sampledata.Goroutine{ID: int64(i + 1), Start: s.function("main.serve")}))
+		}
+		id := int64(100)
+		start := func(parent int, site string) sampledata.GoroutineID {
+			id++
+			return s.Goroutine(sampledata.Goroutine{ID: id, Start: s.function("main.deadline.func1"), Parent: int64(parent),
+				Site: sampledata.Site{Function: site}})
+		}
+		log := start(1, "main.deadline") // it lives on
+		for range 30 {
+			states := map[sampledata.GoroutineID]sampledata.State{log: s.at(sleeps, "main.deadline.func1", "main.log", "main.again")}
+			var ended []sampledata.GoroutineID
+			for i, server := range servers {
+				child := start(i+1, "main.deadline")
+				states[server] = s.at(selects, "main.serve", "main.store", "main.deadline")
+				states[child] = s.at(does, "main.deadline.func1", "main.write", "main.again")
+				ended = append(ended, child)
+			}
+			s.sample(t, states)
+			s.gone = ended
+			again := make(map[sampledata.GoroutineID]sampledata.State)
+			for _, server := range servers {
+				again[server] = s.at(runs, "main.serve", "main.store")
+			}
+			s.sample(t, again)
+		}
+		all := s.find(t).Findings
+		if slices.ContainsFunc(all, func(f *Finding) bool { return f.Kind == ChannelKind }) {
+			t.Error("a wait for goroutines that are known is a finding of its own")
+		}
+		if f := all[0]; does == sleeps && (f.Where.Function != "main.again" || len(f.Behind) != 1 || f.Behind[0].Name != "go:main.serve") {
+			t.Errorf("found %s in %s, for which wait %+v", f.Kind, f.Where.Function, f.Behind)
+		}
+	}
+}
+
 // Readers wait behind a writer that waits for an earlier reader. That reader has the lock.
 func TestBehindWriter(t *testing.T) {
 	s := newScene()

@@ -273,7 +273,10 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 	if len(f.Causes) > 0 {
 		return ""
 	}
-	if f.Causes = s.siblings(class, of); len(f.Causes) > 0 {
+	if f.Causes = s.e.children(ofClass(class, of)); len(f.Causes) == 0 {
+		f.Causes = s.siblings(class, of)
+	}
+	if len(f.Causes) > 0 {
 		return working(f.Causes)
 	}
 	f.Causes = s.fellows(class, &f.Where, of)

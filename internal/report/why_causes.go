@@ -155,6 +155,8 @@ func causeText(f *why.Finding, c *why.Cause) string {
 	case c.Certainty == why.Sibling:
 		return "started with it is " + c.Class + ", in " + at + ": " + doing +
 			" (" + sharePercent(c.Share) + ")"
+	case c.Certainty == why.Child:
+		return "it has started " + c.Class + " there, in " + at + ": " + doing + share
 	case c.Certainty == why.Fellow:
 		return "others of the class are further on in " + f.Where.Caller + ", in " + at + ": " +
 			doing + " (" + sharePercent(c.Share) + ")"
