@@ -140,8 +140,8 @@ func frame(function string) string {
 }
 
 // hottest returns the bottleneck with the most weight, refined: as long as
-// one callee has nearly all of the time, it is that callee. It also returns
-// the stacks without the function.
+// one callee has much of the time, or nearly all of its caller's, it is that
+// callee. It also returns the stacks without the function.
 func (s *searcher) hottest(stacks []ranStack,
 	hot map[sampledata.FunctionID]bool) (sampledata.FunctionID, []ranStack) {
 	start, weight := heaviestOf(stacks,
@@ -155,6 +155,7 @@ func (s *searcher) hottest(stacks []ranStack,
 	}
 	// functions that call one another again are passed once
 	passed := make(map[sampledata.FunctionID]bool)
+	caller := weight
 	for f := start; ; {
 		passed[f] = true
 		next, w := heaviestOf(within, func(path []sampledata.FunctionID) []sampledata.FunctionID {
@@ -165,11 +166,11 @@ func (s *searcher) hottest(stacks []ranStack,
 			return slices.DeleteFunc(slices.Clone(path[at+1:]),
 				func(f sampledata.FunctionID) bool { return passed[f] })
 		})
-		if next == noFunction || w < descends*weight {
+		if next == noFunction || w < descends*weight && w < mostOf*caller {
 			start = f
 			break
 		}
-		f = next
+		f, caller = next, w
 	}
 	rest := slices.DeleteFunc(slices.Clone(stacks),
 		func(st ranStack) bool { return slices.Contains(st.path, start) })

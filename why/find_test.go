@@ -118,6 +118,25 @@ func TestRecursion(t *testing.T) {
 	}
 }
 
+// A function with nearly all of its caller's time is the place, even if it has not three quarters of what its class does.
+func TestDescends(t *testing.T) {
+	s := newScene()
+	g := s.spawn(1, "main.serve")[0]
+	for i := range 100 {
+		stack := []string{"main.serve", "main.parse", "main.entry", "main.peek", "main.fetch"}
+		switch {
+		case i%4 == 3:
+			stack = stack[:1]
+		case i%20 == 0:
+			stack = stack[:3]
+		}
+		s.sample(t, map[sampledata.GoroutineID]sampledata.State{g: s.at(runs, stack...)})
+	}
+	if f := s.find(t).Findings[0]; f.Where.Function != "main.fetch" {
+		t.Errorf("the place is %s", f.Where.Function)
+	}
+}
+
 // A client that waits for workers, which wait for a lock, is no finding of its own, but mentioned with the lock.
 func TestWaitsAreLedToTheirReason(t *testing.T) {
 	s := newScene()
