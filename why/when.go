@@ -108,7 +108,7 @@ func (s series) noise() float64 {
 		mean += d * d / 2
 	}
 	// Few values, such as 0 and 1, have the median 0 though they vary.
-	return max(median*median, mean/float64(len(steps))/4, 1e-4)
+	return max(median*median, mean/float64(len(steps)), 1e-4)
 }
 
 // bestCut returns the bin that divides a part best, and by how much that
