@@ -69,9 +69,9 @@ type Table struct {
 
 	recording *sampledata.Recording
 	windows   []sampledata.CallWindow // in which calls were timed; none: all the time
-	functions []bool              // by FunctionID: they have the name
-	outermost []sampledata.NodeID // by node: the outermost frame of the function, NoStack for none
-	lengths   []time.Duration     // of whole calls, ascending; short ones first
+	functions []bool                  // by FunctionID: they have the name
+	outermost []sampledata.NodeID     // by node: the outermost frame of the function, NoStack for none
+	lengths   []time.Duration         // of whole calls, ascending; short ones first
 }
 
 // An UnknownError says that a recording has no function of a name.
