@@ -55,13 +55,11 @@ func (a *searched) foldWaits() {
 		if f.limits() {
 			return false
 		}
-		if f.Kind != ChannelKind && f.Kind != ConditionKind && f.Kind != GroupKind &&
-			f.Kind != ProcessorKind || f.Kind == ProcessorKind && other.Kind != AllocationKind &&
-			other.Kind != ThrottledKind {
-			return false
-		}
 		if f.Kind == ProcessorKind {
-			return other.Kind == ThrottledKind || other.Severity >= explains*a.ran
+			return other.Kind == ThrottledKind || other.wastes() && other.Severity >= explains*a.ran
+		}
+		if f.Kind != ChannelKind && f.Kind != ConditionKind && f.Kind != GroupKind {
+			return false
 		}
 		share := 0.0
 		for _, c := range f.Causes {
@@ -73,6 +71,12 @@ func (a *searched) foldWaits() {
 	}, func(f, into *Finding) {
 		into.Behind = append(into.Behind, Part{f.Class, f.Share.Share})
 	})
+}
+
+// wastes reports whether a finding is about use of the processors that can
+// often be avoided: then that, and not their number, makes others wait.
+func (f *Finding) wastes() bool {
+	return f.Kind == AllocationKind || f.Kind == SystemCallKind || f.spins()
 }
 
 // foldLeaks leaves out the waits of goroutines that leak, and the waits of a

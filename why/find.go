@@ -107,8 +107,8 @@ func Find(r *sampledata.Recording, o Options) (*Answer, error) {
 	if err := whole.findSlowCalls(r); err != nil {
 		return nil, err
 	}
-	whole.conclude()
 	whole.readSigns()
+	whole.conclude()
 	whole.gains()
 	whole.measure(r)
 	return whole.Answer, nil

@@ -45,6 +45,33 @@ func testPolls(t *testing.T, first int, waits bool) {
 	}
 }
 
+// Others wait for processors because loops spin: it is no matter of the number of processors. Who computes
+// what is wanted is no such reason.
+func TestOthersWaitForSpinners(t *testing.T) {
+	for _, spins := range []bool{false, true} {
+		s := newScene()
+		loops, others := s.spawn(4, "main.loop"), s.spawn(8, "main.piece")
+		for i := range 60 {
+			states := make(map[sampledata.GoroutineID]sampledata.State)
+			for j, g := range loops {
+				states[g] = s.at(runs, "main.loop")
+				if spins && (i+j)%2 == 0 {
+					states[g] = s.at(runs, "main.loop", "runtime.selectgo")
+				}
+			}
+			for _, g := range others {
+				states[g] = s.at(sampledata.State{Run: sampledata.Runnable}, "main.piece")
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		waits := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Kind == ProcessorKind })
+		if first := a.Findings[0]; waits == spins || spins && (!first.spins() || len(first.Behind) != 1) {
+			t.Errorf("spins %t: %+v", spins, a.Findings)
+		}
+	}
+}
+
 // Goroutines that are started for one piece of work each, more of them than there are processors.
 func TestSpawns(t *testing.T) {
 	s := newScene()
