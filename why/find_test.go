@@ -323,6 +323,27 @@ func TestReadersOfChannels(t *testing.T) {
 	}
 }
 
+// Of a wait that nobody is known to end, the reason is elsewhere: code that is found comes first.
+func TestWaitWithoutEnder(t *testing.T) {
+	s := newScene()
+	callers, reader := s.spawn(2, "main.caller"), s.spawn(1, "main.reader")[0]
+	for i := range 90 {
+		states := map[sampledata.GoroutineID]sampledata.State{reader: s.at(runs, "main.reader", "main.readByte")}
+		for j, g := range callers {
+			if states[g] = s.at(idles, "main.caller", "main.request", "main.await"); (i+j)%9 == 0 {
+				states[g] = s.at(runs, "main.caller", "main.request")
+			}
+		}
+		s.sample(t, states)
+	}
+	a := s.find(t)
+	if len(a.Findings) != 2 || a.Findings[0].Where.Function != "main.readByte" || a.Findings[1].Kind != ChannelKind {
+		for _, f := range a.Findings {
+			t.Errorf("%s in %s: severity %v, causes %v", f.Kind, f.Where.Function, f.Severity, f.Causes)
+		}
+	}
+}
+
 // Nothing is guessed from few samples.
 func TestTooFewSamples(t *testing.T) {
 	s := newScene()

@@ -279,7 +279,9 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 	if len(f.Causes) > 0 {
 		return working(f.Causes)
 	}
-	f.Causes = s.fellows(class, &f.Where, of)
+	if f.Causes = s.fellows(class, &f.Where, of); len(f.Causes) == 0 {
+		f.specific = IOKind.row().specific // of who is waited for, as little is known
+	}
 	return ""
 }
 
