@@ -432,6 +432,32 @@ func TestLeakWithUnevenSamples(t *testing.T) {
 	}
 }
 
+// Goroutines that become more and more while each sleeps once may leak: nothing ends a sleep. Workers that
+// poll sleep again and again.
+func TestLeakOfSleepers(t *testing.T) {
+	for _, polls := range []bool{false, true} {
+		s := newScene()
+		for i := range 100 {
+			states := map[sampledata.GoroutineID]sampledata.State{s.spawn(1, "main.timeout")[0]: s.at(sleeps, "main.timeout")}
+			for j, g := range s.goroutines[:i] {
+				if polls && (i+j)%7 == 0 {
+					states[g] = s.at(idles, "main.timeout")
+				} else {
+					states[g] = s.at(sleeps, "main.timeout")
+				}
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		leaks := slices.ContainsFunc(a.Findings, func(f *Finding) bool {
+			return f.Kind == LeakKind && !f.Growth.Probable() && f.Remedy != LeakKind.row().Remedy
+		})
+		if leaks == polls {
+			t.Errorf("polls %t: %+v", polls, a.Findings)
+		}
+	}
+}
+
 // What else is known of a leak makes it probable: that nobody is at the other end, and how long they wait.
 func TestProbableLeak(t *testing.T) {
 	for _, served := range []bool{false, true} {

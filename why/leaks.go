@@ -68,21 +68,21 @@ const (
 )
 
 // leak returns a finding if the goroutines of a class become more and more,
-// hardly any ends, and nearly all wait. Those that wait for a connection's
-// data, or sleep, may go on.
+// hardly any ends, and nearly all wait, or are in their first sleep. Those that
+// wait for a connection's data, or sleep again and again, may go on.
 func (s *searcher) leak(class int32) *Finding {
 	c := &s.e.classes[class]
 	if c.runtimes || c.goroutines < minGrowth || 10*c.ended > c.goroutines {
 		return nil
 	}
-	w := s.waiting(class)
-	first, last := w.counts[0], w.counts[leakQuarters]
+	counts, w := s.waiting(class)
+	first, last := counts[0], counts[leakQuarters]
 	growth := last - first
-	if growth < max(minGrowth, first/5) || 10*w.stuck < 9*last {
+	if growth < max(minGrowth, first/5) || 10*w.size < 9*last {
 		return nil
 	}
 	for q := range leakQuarters {
-		if leakQuarters*3*(w.counts[q+1]-w.counts[q]) < growth {
+		if leakQuarters*3*(counts[q+1]-counts[q]) < growth {
 			return nil
 		}
 	}
@@ -90,7 +90,7 @@ func (s *searcher) leak(class int32) *Finding {
 	return &Finding{
 		Kind: LeakKind, Class: c.name, Alive: s.e.mean(c.life), Count: c.goroutines,
 		Severity: float64(last), Reason: w.reason,
-		Share: hotspots.Assumed(float64(w.stuck)/float64(last), int(s.e.to-s.e.from)),
+		Share: hotspots.Assumed(float64(w.size)/float64(last), int(s.e.to-s.e.from)),
 		Where: w.places.place(), When: When{Always: true},
 		Growth:   &Growth{first, last, float64(growth) / max(seconds, 1e-9), w.waited, w.alone},
 		specific: 1, key: key(LeakKind, c.name),
@@ -99,41 +99,58 @@ func (s *searcher) leak(class int32) *Finding {
 
 // A waitingCrowd is the goroutines of a class that wait at the end of the span.
 type waitingCrowd struct {
-	counts [leakQuarters + 1]int // of all goroutines of the class
-	stuck  int
+	size   int
 	places *heaviest
 	reason string        // of the last one
-	waited time.Duration // the longest, at least
+	waited time.Duration // the longest, at least; 0 if they sleep
 	alone  bool          // no other class was seen at their channels
 }
 
-func (s *searcher) waiting(class int32) *waitingCrowd {
-	w := &waitingCrowd{places: s.e.places.heaviest(), alone: true}
+// waiting returns the numbers of goroutines of a class at the quarters, and
+// those that wait at the end: for others, or in their first sleep.
+func (s *searcher) waiting(class int32) (counts [leakQuarters + 1]int, _ *waitingCrowd) {
+	stuck, asleep := &waitingCrowd{places: s.e.places.heaviest(), alone: true},
+		&waitingCrowd{places: s.e.places.heaviest()}
 	quarters, waits, peers := s.quarters(), s.e.r.Marking.Waits(), s.e.atChannels()
+	sleeps := make(map[sampledata.GoroutineID]int)
 	for i, run := range s.e.r.Runs.All() {
 		if s.e.of[i] < 0 || s.e.situations[s.e.of[i]].class != class {
 			continue
 		}
 		for q, at := range quarters {
 			if run.First <= at && at <= run.Last {
-				w.counts[q]++
+				counts[q]++
 			}
+		}
+		at := &s.e.situations[s.e.of[i]]
+		does := s.e.activity(at)
+		if does == Sleeping {
+			sleeps[run.Goroutine]++
 		}
 		if run.Last < s.e.to-1 || run.Stack == sampledata.NoStack {
 			continue
 		}
-		at := &s.e.situations[s.e.of[i]]
-		switch s.e.activity(at) {
-		case Ready, Computing, IO, Sleeping, CallsKernel:
+		w := stuck
+		switch does {
+		case Ready, Computing, IO, CallsKernel:
 			continue
+		case Sleeping:
+			if sleeps[run.Goroutine] > 1 {
+				continue
+			}
+			w = asleep
+		default:
+			w.waited = max(w.waited, waits[s.e.r.Goroutines.At(run.Goroutine).ID])
+			w.alone = w.alone && len(peers[at.state.Channel]) == 1
 		}
-		w.stuck++
-		w.waited = max(w.waited, waits[s.e.r.Goroutines.At(run.Goroutine).ID])
-		w.alone = w.alone && len(peers[at.state.Channel]) == 1
+		w.size++
 		w.reason = run.Reason
 		w.places.add(s.e.places.own[run.Stack], run.Stack, 1)
 	}
-	return w
+	if asleep.size > stuck.size {
+		return counts, asleep
+	}
+	return counts, stuck
 }
 
 // quarters returns the samples that divide the time of the span into

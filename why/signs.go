@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
 )
 
 // A sign is a known pattern behind findings of some kinds. A new one is one
@@ -78,6 +79,15 @@ var signs = []sign{
 	{[]Kind{ChannelKind}, onStack(`^net/http\.\(\*Transport\)\.getConn$`),
 		"it waits for a connection: one that is free, or a new one",
 		"read answers to their end, and keep more idle connections (MaxIdleConnsPerHost)"},
+	{[]Kind{LeakKind},
+		func(_ *searcher, f *Finding) float64 {
+			if views.WaitingFor(f.Reason) == views.Sleeping {
+				return 1
+			}
+			return 0
+		},
+		"each sleeps, and nothing but the time ends that",
+		"wait with a timer that can be stopped, as those of contexts and of time.AfterFunc are"},
 	{[]Kind{SystemCallKind, BlockingKind},
 		onStack(`^os\.\(\*File\)\.Sync$|^syscall\.F(data)?sync$|^golang\.org/x/sys/unix\.F(data)?sync$`),
 		"each call waits for the disk", "write several things, and sync once for all"},

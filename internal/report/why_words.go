@@ -114,7 +114,7 @@ func growthText(g *why.Growth) string {
 	if g == nil {
 		return ""
 	}
-	return fmt.Sprintf("from %d to %d in the recording, %.3g a second", g.From, g.To, g.PerSecond)
+	return fmt.Sprintf("from %d to %d in the recording, %s a second", g.From, g.To, rateText(g.PerSecond))
 }
 
 // leakText says how sure it is that goroutines leak.
