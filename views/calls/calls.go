@@ -129,7 +129,7 @@ func Of(r *sampledata.Recording, function string) (*Table, error) {
 		t.sample(show)
 		t.dropInherited()
 	}
-	t.cover(0, t.Duration)
+	t.cover(0, math.MaxInt64)
 	t.sortCalls()
 	return t, nil
 }
@@ -142,8 +142,8 @@ func (t *Table) During(span views.Span) *Table {
 	}
 	in := *t
 	in.Span = span
-	to := min(t.Duration, cmp.Or(span.To, t.Duration))
-	in.Duration = max(0, to-span.From)
+	to := cmp.Or(span.To, math.MaxInt64)
+	in.Duration = max(0, min(t.Duration, to)-span.From)
 	in.cover(span.From, to)
 	in.Calls = slices.DeleteFunc(slices.Clone(t.Calls), func(c Call) bool {
 		return c.Begin < span.From || span.To != 0 && c.Begin >= span.To
@@ -155,9 +155,9 @@ func (t *Table) During(span views.Span) *Table {
 // cover sets for how much of a time calls were timed.
 func (t *Table) cover(from, to time.Duration) {
 	t.Windows, t.Covered, t.LongestWindow = 0, 0, 0
-	windows := t.windows
+	windows := t.windows // those of probes may begin before the first sample, or end after the last one
 	if len(windows) == 0 {
-		windows = []sampledata.CallWindow{{From: from, To: to}}
+		windows = []sampledata.CallWindow{{From: from, To: min(to, from+t.Duration)}}
 	}
 	var longest, end time.Duration
 	for _, w := range windows {

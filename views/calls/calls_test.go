@@ -375,6 +375,13 @@ func TestDuring(t *testing.T) {
 			t.Errorf("%q chooses %d calls of the span, %q %d of all: want %d", text, len(chosen), same, len(ofAll), want)
 		}
 	}
+	timed := &Table{Duration: time.Second, windows: []sampledata.CallWindow{{From: 900 * time.Millisecond, To: 2 * time.Second}}}
+	if timed.cover(0, time.Hour); timed.Windows != 1 || timed.Covered != 1100*time.Millisecond {
+		t.Errorf("a window that ends after the last sample: %d, %v", timed.Windows, timed.Covered)
+	}
+	if part := timed.During(views.Span{To: time.Second}); part.Covered != 100*time.Millisecond {
+		t.Errorf("a part of a window covers %v", part.Covered)
+	}
 	if after := all.During(views.Span{From: time.Hour}); after.Whole() != 0 || after.Covered != 0 || after.Duration != 0 {
 		t.Errorf("after the end: %+v", after)
 	}
