@@ -101,42 +101,6 @@ var (
 	blocked = sampledata.State{Run: sampledata.Blocked, Reason: "sync.Mutex.Lock", Evidence: sampledata.Inferred}
 )
 
-// Functions that call one another again, as handlers of a server do, end the search for the hottest one.
-func TestRecursion(t *testing.T) {
-	s := newScene()
-	g := s.spawn(1, "main.serve")[0]
-	for i := range 60 {
-		stack := []string{"main.serve"}
-		for range 3 + i%4 {
-			stack = append(stack, "main.handle", "main.next")
-		}
-		s.sample(t, map[sampledata.GoroutineID]sampledata.State{g: s.at(runs, stack...)})
-	}
-	a := s.find(t)
-	if len(a.Findings) != 1 || a.Findings[0].Kind != ComputeKind {
-		t.Errorf("%+v", a.Findings)
-	}
-}
-
-// A function with nearly all of its caller's time is the place, even if it has not three quarters of what its class does.
-func TestDescends(t *testing.T) {
-	s := newScene()
-	g := s.spawn(1, "main.serve")[0]
-	for i := range 100 {
-		stack := []string{"main.serve", "main.parse", "main.entry", "main.peek", "main.fetch"}
-		switch {
-		case i%4 == 3:
-			stack = stack[:1]
-		case i%20 == 0:
-			stack = stack[:3]
-		}
-		s.sample(t, map[sampledata.GoroutineID]sampledata.State{g: s.at(runs, stack...)})
-	}
-	if f := s.find(t).Findings[0]; f.Where.Function != "main.fetch" {
-		t.Errorf("the place is %s", f.Where.Function)
-	}
-}
-
 // A client that waits for workers, which wait for a lock, is no finding of its own, but mentioned with the lock.
 func TestWaitsAreLedToTheirReason(t *testing.T) {
 	s := newScene()
@@ -412,94 +376,6 @@ func TestShortPause(t *testing.T) {
 	}
 }
 
-// Goroutines that become more and more leak, also if most samples are of one part of the time.
-func TestLeakWithUnevenSamples(t *testing.T) {
-	s := newScene()
-	dispatcher := s.spawn(1, "main.dispatcher")[0]
-	for i := range 100 {
-		states := map[sampledata.GoroutineID]sampledata.State{dispatcher: s.at(sleeps, "main.dispatcher")}
-		if i >= 60 { // forty samples of two thirds of the time
-			s.now += 100 * time.Millisecond
-		}
-		for len(s.goroutines) < 2+int(s.now/(20*time.Millisecond)) {
-			states[s.spawn(1, "main.request")[0]] = s.at(sends, "main.request", "main.answer")
-		}
-		s.sample(t, states)
-	}
-	a := s.find(t)
-	if len(a.Findings) != 1 || a.Findings[0].Kind != LeakKind || a.Findings[0].Class != "go:main.request" {
-		t.Fatalf("%s: %+v", a.State, a.Findings)
-	}
-}
-
-// Goroutines that become more and more while each sleeps once may leak: nothing ends a sleep. Workers that
-// poll sleep again and again.
-func TestLeakOfSleepers(t *testing.T) {
-	for _, polls := range []bool{false, true} {
-		s := newScene()
-		for i := range 100 {
-			states := map[sampledata.GoroutineID]sampledata.State{s.spawn(1, "main.timeout")[0]: s.at(sleeps, "main.timeout")}
-			for j, g := range s.goroutines[:i] {
-				if polls && (i+j)%7 == 0 {
-					states[g] = s.at(idles, "main.timeout")
-				} else {
-					states[g] = s.at(sleeps, "main.timeout")
-				}
-			}
-			s.sample(t, states)
-		}
-		a := s.find(t)
-		leaks := slices.ContainsFunc(a.Findings, func(f *Finding) bool {
-			return f.Kind == LeakKind && !f.Growth.Probable() && f.Remedy != LeakKind.row().Remedy
-		})
-		if leaks == polls {
-			t.Errorf("polls %t: %+v", polls, a.Findings)
-		}
-	}
-}
-
-// What else is known of a leak makes it probable: that nobody is at the other end, and how long they wait.
-func TestProbableLeak(t *testing.T) {
-	for _, served := range []bool{false, true} {
-		s := newScene()
-		server := s.spawn(1, "main.server")[0]
-		for i := range 100 {
-			states := map[sampledata.GoroutineID]sampledata.State{server: s.at(sleeps, "main.server")}
-			wait := s.at(sends, "main.request", "main.answer")
-			if served {
-				states[server] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "chan receive",
-					Lock: wait.Lock}, "main.server")
-			}
-			if i%2 == 0 {
-				states[s.spawn(1, "main.request")[0]] = wait
-			}
-			for _, g := range s.goroutines[1:] {
-				states[g] = wait
-			}
-			s.sample(t, states)
-		}
-		r := s.Recording()
-		r.Marking = &sampledata.Marking{Groups: []sampledata.MarkedGroup{{Waited: 2 * time.Minute,
-			IDs: []int64{r.Goroutines.At(s.goroutines[1]).ID}}}}
-		for _, marked := range []bool{true, false} {
-			if !marked {
-				r.Marking = nil
-			}
-			a, err := Find(r, configured())
-			if err != nil {
-				t.Fatal(err)
-			}
-			i := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Kind == LeakKind })
-			if i < 0 {
-				t.Fatalf("served %v: %+v", served, a.Findings)
-			}
-			if g := a.Findings[i].Growth; g.Alone == served || (g.Waited == 2*time.Minute) != marked {
-				t.Errorf("served %v, marked %v: %+v", served, marked, g)
-			}
-		}
-	}
-}
-
 // How much is allocated is known from the runtime's counters, and where from the samples.
 func TestAllocationByCounters(t *testing.T) {
 	s := newScene()
@@ -575,53 +451,6 @@ func TestSystemCallsOfAHolder(t *testing.T) {
 		for _, f := range a.Findings {
 			t.Errorf("%+v", *f)
 		}
-	}
-}
-
-// A finding in a library names the functions in which one module calls another. The standard library is no module, and the
-// libraries that extend it are.
-func TestModules(t *testing.T) {
-	s := newScene()
-	workers := s.spawn(4, "main.worker")
-	stack := strings.Fields("main.worker main.page example.com/a/lib.Load strings.Map example.com/a/lib.read golang.org/x/net/lib.Parse golang.org/x/net/lib.scan strings.Index")
-	for n := range 100 {
-		states := make(map[sampledata.GoroutineID]sampledata.State)
-		for _, g := range workers {
-			states[g] = s.at(runs, stack[:len(stack)-n%2]...)
-		}
-		s.sample(t, states)
-	}
-	a := s.find(t)
-	if len(a.Findings) == 0 || a.Findings[0].Where.Function != "golang.org/x/net/lib.scan" {
-		t.Fatalf("found %+v", a.Findings)
-	}
-	if got := strings.Join(a.Findings[0].Through, " "); got != "main.page example.com/a/lib.Load example.com/a/lib.read golang.org/x/net/lib.Parse golang.org/x/net/lib.scan" {
-		t.Errorf("it goes through %q", got)
-	}
-}
-
-// A package that a library calls, and that calls the library again, is named as
-// another module is. One that the library only calls is not.
-func TestMiddleware(t *testing.T) {
-	s := newScene()
-	worker := s.spawn(1, "main.worker")
-	at := runs
-	at.Stack = sampledata.NoStack
-	for _, in := range []string{"/main.go", "/web@v1/web.go", "/web@v1/zip/zip.go", "/web@v1/zip/call.go", "/web@v1/zip/next.go",
-		"/web@v1/route.go", "/web@v1/text/text.go", "/web@v1/text/put.go"} {
-		f := s.Function(sampledata.Function{Name: "main.in" + in, File: in})
-		at.Stack = s.Node(sampledata.Node{Parent: at.Stack, Function: f, Line: 7})
-	}
-	for range 60 {
-		s.sample(t, map[sampledata.GoroutineID]sampledata.State{worker[0]: at})
-	}
-	a := s.find(t)
-	if len(a.Findings) == 0 {
-		t.Fatal("nothing is found")
-	}
-	want := "main.in/main.go main.in/web@v1/web.go main.in/web@v1/zip/zip.go main.in/web@v1/zip/next.go main.in/web@v1/route.go main.in/web@v1/text/put.go"
-	if got := strings.Join(a.Findings[0].Through, " "); got != want {
-		t.Errorf("it goes through %q", got)
 	}
 }
 

@@ -1,0 +1,43 @@
+package why
+
+import (
+	"testing"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// Functions that call one another again, as handlers of a server do, end the search for the hottest one.
+func TestRecursion(t *testing.T) {
+	s := newScene()
+	g := s.spawn(1, "main.serve")[0]
+	for i := range 60 {
+		stack := []string{"main.serve"}
+		for range 3 + i%4 {
+			stack = append(stack, "main.handle", "main.next")
+		}
+		s.sample(t, map[sampledata.GoroutineID]sampledata.State{g: s.at(runs, stack...)})
+	}
+	a := s.find(t)
+	if len(a.Findings) != 1 || a.Findings[0].Kind != ComputeKind {
+		t.Errorf("%+v", a.Findings)
+	}
+}
+
+// A function with nearly all of its caller's time is the place, even if it has not three quarters of what its class does.
+func TestDescends(t *testing.T) {
+	s := newScene()
+	g := s.spawn(1, "main.serve")[0]
+	for i := range 100 {
+		stack := []string{"main.serve", "main.parse", "main.entry", "main.peek", "main.fetch"}
+		switch {
+		case i%4 == 3:
+			stack = stack[:1]
+		case i%20 == 0:
+			stack = stack[:3]
+		}
+		s.sample(t, map[sampledata.GoroutineID]sampledata.State{g: s.at(runs, stack...)})
+	}
+	if f := s.find(t).Findings[0]; f.Where.Function != "main.fetch" {
+		t.Errorf("the place is %s", f.Where.Function)
+	}
+}

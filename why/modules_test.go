@@ -1,0 +1,55 @@
+package why
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// A finding in a library names the functions in which one module calls another. The standard library is no module, and the
+// libraries that extend it are.
+func TestModules(t *testing.T) {
+	s := newScene()
+	workers := s.spawn(4, "main.worker")
+	stack := strings.Fields("main.worker main.page example.com/a/lib.Load strings.Map example.com/a/lib.read golang.org/x/net/lib.Parse golang.org/x/net/lib.scan strings.Index")
+	for n := range 100 {
+		states := make(map[sampledata.GoroutineID]sampledata.State)
+		for _, g := range workers {
+			states[g] = s.at(runs, stack[:len(stack)-n%2]...)
+		}
+		s.sample(t, states)
+	}
+	a := s.find(t)
+	if len(a.Findings) == 0 || a.Findings[0].Where.Function != "golang.org/x/net/lib.scan" {
+		t.Fatalf("found %+v", a.Findings)
+	}
+	if got := strings.Join(a.Findings[0].Through, " "); got != "main.page example.com/a/lib.Load example.com/a/lib.read golang.org/x/net/lib.Parse golang.org/x/net/lib.scan" {
+		t.Errorf("it goes through %q", got)
+	}
+}
+
+// A package that a library calls, and that calls the library again, is named as
+// another module is. One that the library only calls is not.
+func TestMiddleware(t *testing.T) {
+	s := newScene()
+	worker := s.spawn(1, "main.worker")
+	at := runs
+	at.Stack = sampledata.NoStack
+	for _, in := range []string{"/main.go", "/web@v1/web.go", "/web@v1/zip/zip.go", "/web@v1/zip/call.go", "/web@v1/zip/next.go",
+		"/web@v1/route.go", "/web@v1/text/text.go", "/web@v1/text/put.go"} {
+		f := s.Function(sampledata.Function{Name: "main.in" + in, File: in})
+		at.Stack = s.Node(sampledata.Node{Parent: at.Stack, Function: f, Line: 7})
+	}
+	for range 60 {
+		s.sample(t, map[sampledata.GoroutineID]sampledata.State{worker[0]: at})
+	}
+	a := s.find(t)
+	if len(a.Findings) == 0 {
+		t.Fatal("nothing is found")
+	}
+	want := "main.in/main.go main.in/web@v1/web.go main.in/web@v1/zip/zip.go main.in/web@v1/zip/next.go main.in/web@v1/route.go main.in/web@v1/text/put.go"
+	if got := strings.Join(a.Findings[0].Through, " "); got != want {
+		t.Errorf("it goes through %q", got)
+	}
+}
