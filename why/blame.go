@@ -134,9 +134,9 @@ func (e *evidence) indexRuns() {
 	}
 }
 
-// startedBy lists the goroutines that others have started, by number. These are
-// seen to wait for a group or for channels, or have started one that waits for
-// a group. It makes the list on first use.
+// startedBy lists what a goroutine has started, by its number, if it waits for
+// a group or for channels, or has started one that waits for a group. It makes
+// the list on first use.
 func (e *evidence) startedBy() map[int64][]sampledata.GoroutineID {
 	if e.started != nil {
 		return e.started

@@ -91,7 +91,7 @@ func TestPodLong(t *testing.T) {
 		t.Error("a recording of a run that failed")
 	}
 
-	// the end of the program is that of all processes of its namespace
+	// when the program ends, the kernel ends all processes of its namespace
 	c.executed = func() { time.AfterFunc(time.Second, func() { _ = syscall.Kill(c.target, syscall.SIGKILL) }) }
 	call(nil, "record", "api-0", "-d", "1m", "-o", "bad.cpprof").check(t, 1, "its recording is lost", "or the program's container ended")
 }

@@ -273,7 +273,7 @@ func spanFlag(s views.Span) string {
 
 func (c *Calls) goOn(b *strings.Builder) {
 	file, function := words.Shell(c.File), words.Shell(c.Function)
-	slow := words.Shell(c.Function + " " + c.Condition.In(c.Table).String())
+	slow := words.Shell(c.Function + " " + c.Condition.In(c.Table))
 	termtext.Fprintf(b, "\nGo on with\n  cpprof calls %s %s%s --number 1\n", file, function, spanFlag(c.Span))
 	if !c.TooFew() {
 		termtext.Fprintf(b, "  cpprof report %s --calls %s\n", file, slow)

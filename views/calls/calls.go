@@ -134,8 +134,8 @@ func Of(r *sampledata.Recording, function string) (*Table, error) {
 	return t, nil
 }
 
-// During returns the calls that begin in a span. Their quantiles are those of
-// these calls alone.
+// During returns the calls that begin in a span. Quantiles leave out all other
+// calls.
 func (t *Table) During(span views.Span) *Table {
 	if span == (views.Span{}) {
 		return t

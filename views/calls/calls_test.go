@@ -365,7 +365,7 @@ func TestDuring(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		same, err := ParseCondition(c.In(during).String())
+		same, err := ParseCondition(c.In(during))
 		if err != nil {
 			t.Fatal(err)
 		}

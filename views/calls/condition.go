@@ -158,30 +158,30 @@ func (c Condition) Quantiles(t *Table) (list []time.Duration) {
 	return list
 }
 
-// In returns the condition for all calls of the recording: it chooses what c
-// chooses of a table's calls, which may be those of a span.
-func (c Condition) In(t *Table) Condition {
+// In returns the text of a condition that chooses the same calls of the whole
+// recording. If the table has a span, the text names it, and gives times for
+// the quantiles.
+func (c Condition) In(t *Table) string {
 	if t.Span == (views.Span{}) {
-		return c
+		return c.text
 	}
-	all := Condition{begins: true, from: t.Span.From, to: cmp.Or(t.Span.To, math.MaxInt64)}
-	if c.begins {
-		all.from, all.to = max(all.from, c.from), min(all.to, c.to)
-	}
+	text := ""
 	for _, one := range c.comparisons {
-		one.time, one.quantile = one.bound(t), 0
-		all.comparisons = append(all.comparisons, one)
 		sign := map[bool]string{true: "<", false: ">"}[one.below]
 		if one.equal {
 			sign += "="
 		}
-		all.text += fmt.Sprintf("%s %v ", sign, one.time)
+		text += fmt.Sprintf("%s %v ", sign, one.bound(t))
 	}
-	all.text += fmt.Sprintf("@ %v,", all.from)
-	if all.to != math.MaxInt64 {
-		all.text += all.to.String()
+	from, to := t.Span.From, cmp.Or(t.Span.To, math.MaxInt64)
+	if c.begins {
+		from, to = max(from, c.from), min(to, c.to)
 	}
-	return all
+	text += fmt.Sprintf("@ %v,", from)
+	if to != math.MaxInt64 {
+		text += to.String()
+	}
+	return text
 }
 
 // choose returns the calls for which a condition holds, and the other ones. How
