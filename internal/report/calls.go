@@ -479,8 +479,8 @@ func (p *ProposedCalls) Write(w io.Writer) {
 			termtext.Sprintf("%s, of %s", one.Function, one.Class))
 	}
 	t.write(w)
-	termtext.Fprintf(w, "\nwork is the share of the class's work that is in these calls. Go on with\n  cpprof calls %s %s\n",
-		words.Shell(p.File), words.Shell(p.Proposals[0].Function))
+	termtext.Fprintf(w, "\nwork is the share of the class's work that is in these calls. Go on with\n  cpprof calls %s %s%s\n",
+		words.Shell(p.File), words.Shell(p.Proposals[0].Function), spanFlag(p.Proposals[0].Span))
 }
 
 // WriteJSON writes the same as data.
