@@ -11,7 +11,8 @@ import (
 
 // The channel that a goroutine waits for is in the sudog that it waits with.
 // The sudog is read after the halt, once for each wait. The other users of
-// the channel are reported once, too, when the wait begins.
+// the channel are reported once, too, when the wait begins. The channel of a
+// timer is not reported: no goroutine sends to it.
 
 // An arrival is a goroutine that may have begun to wait for a channel, with
 // the sudog that it waits with.
@@ -29,8 +30,10 @@ func (e *enders) addChannel(key int32, reason goruntime.WaitReason, s *Sighting,
 	if reason.Sends {
 		r.awaited.Kind = syncflow.Receive
 	}
-	if was.Run == now.Run && was.Reason == now.Reason && was.Stack == now.Stack && was.Lock != 0 {
-		now.Lock, r.awaited.Object = was.Lock, was.Lock
+	if was.Run == now.Run && was.Reason == now.Reason && was.Stack == now.Stack {
+		if was.Lock != 0 {
+			now.Lock, r.awaited.Object = was.Lock, was.Lock
+		}
 		if r.named == s.Wait {
 			return
 		}
@@ -56,13 +59,41 @@ func (e *enders) findChannels() {
 	}
 	// a goroutine that has moved on may now wait for another channel
 	e.sample.Recheck(e.ranges, e.keys)
+	channels := make([]uint64, len(e.arrived))
 	for i, a := range e.arrived {
 		s, sudog := e.sample.Sighting(a.key), e.ranges[i].Buf
-		channel := uint64(0)
 		if s.Stood && len(sudog) == l.size && binary.LittleEndian.Uint64(sudog[l.g:]) == s.Addr {
-			channel = binary.LittleEndian.Uint64(sudog[l.channel:])
+			channels[i] = binary.LittleEndian.Uint64(sudog[l.channel:])
+			e.records[a.key].named = s.Wait
 		}
-		e.setChannel(a.key, &s, channel)
+	}
+	e.leaveOutTimers(channels)
+	for i, a := range e.arrived {
+		s := e.sample.Sighting(a.key)
+		e.setChannel(a.key, &s, channels[i])
+	}
+}
+
+// leaveOutTimers replaces channels to which timers send by 0.
+func (e *enders) leaveOutTimers(channels []uint64) {
+	at, known := e.release.ChannelTimer()
+	if !known {
+		return
+	}
+	words := make([]byte, 8*len(channels))
+	e.ranges = e.ranges[:0]
+	var found []int
+	for i, channel := range channels {
+		if channel != 0 {
+			found = append(found, i)
+			e.ranges = append(e.ranges, memory.Range{Addr: channel + uint64(at), Buf: words[8*i:][:8]})
+		}
+	}
+	e.sample.Recheck(e.ranges, nil)
+	for k, r := range e.ranges {
+		if len(r.Buf) == 8 && binary.LittleEndian.Uint64(r.Buf) != 0 {
+			channels[found[k]] = 0
+		}
 	}
 }
 
@@ -70,9 +101,6 @@ func (e *enders) findChannels() {
 // known.
 func (e *enders) setChannel(key int32, s *Sighting, channel uint64) {
 	r := &e.records[key]
-	if channel != 0 {
-		r.named = s.Wait
-	}
 	if r.awaited.Object == channel {
 		return
 	}
