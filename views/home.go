@@ -29,6 +29,7 @@ type homes struct {
 
 	requests  map[callID]bool // see findRequests
 	exchanges []exchange      // by node; see findExchanges
+	asks      []bool          // by node; see findAsks
 }
 
 // A callID numbers a function with all its callers: the nodes that differ
@@ -124,6 +125,7 @@ func newHomes(d *idleness) *homes {
 	}
 	h.findRequests()
 	h.findExchanges()
+	h.findAsks()
 	return h
 }
 
@@ -187,7 +189,7 @@ func (h *homes) isStep(c callID) bool {
 func (h *homes) idle(stack, at sampledata.NodeID, does Doing) bool {
 	c := h.calls[at]
 	if does != AwaitingIO {
-		return h.stats[c].is && !h.stats[c].serves
+		return h.stats[c].is && !h.stats[c].serves && !h.asks[at]
 	}
 	e := h.exchanges[stack]
 	return e != answer && (e == request || h.stats[c].is || h.requests[c])

@@ -88,10 +88,19 @@ func WaitsFor(r *sampledata.Recording, o Options) (work, answer func(sampledata.
 	return d.has, d.awaitsAnswer
 }
 
-// awaitsAnswer reports whether a goroutine reads an answer from a connection.
+// awaitsAnswer reports whether a goroutine reads an answer from a connection,
+// or waits for what another goroutine does for it.
 func (d *idleness) awaitsAnswer(run sampledata.Run) bool {
-	return d != nil && d.homes != nil && run.Stack != sampledata.NoStack &&
-		DoingOf(run) == AwaitingIO && d.homes.exchanges[run.Stack] == answer
+	if d == nil || d.homes == nil || run.Stack == sampledata.NoStack {
+		return false
+	}
+	switch does := DoingOf(run); does {
+	case AwaitingIO:
+		return d.homes.exchanges[run.Stack] == answer
+	case Receiving, Selecting, AwaitingCondition:
+		return d.homes.asks[d.placeOf(run.Stack).at]
+	}
+	return false
 }
 
 // has reports whether a goroutine is idle in a run.

@@ -275,6 +275,75 @@ func TestExchanges(t *testing.T) {
 	}
 }
 
+// TestAsks checks if two goroutines that wait for channels are idle, by the lines of one function: "2x3 8r5" computes in line 3,
+// twice, and receives in line 5. Who receives from a new channel each time is "n", from a channel of its own "r", and "s" sends.
+func TestAsks(t *testing.T) {
+	for _, c := range []struct{ seen, idle string }{
+		{"8x9 8r5", "r5"},         // a worker
+		{"8x9 8n5", ""},           // an answer comes on a channel of its own
+		{"8s3 8r5", ""},           // it asks, and waits
+		{"8s3 8c5", ""},           // the same in a select
+		{"8r5 8s9", "r5"},         // a stage
+		{"8x3 8r5", ""},           // it does something for which it waits
+		{"8x3 8c5", "c5"},         // a select may wait for a ticker
+		{"8x3 8t5", "t5"},         // a ticker
+		{"8x3 8r5 8x9", "r5"},     // the wait may be for the next work
+		{"2x3 8r5 2x5", "r5"},     // it sets something up
+		{"8s3 8r5 8r8 8x9", "r8"}, // of two waits, one is for work
+	} {
+		s := newSketch(t)
+		both := []sampledata.GoroutineID{s.goroutine("main.main"), s.goroutine("main.main")}
+		loop := func(line int) sampledata.NodeID {
+			return s.Node(sampledata.Node{Parent: stackOf(s.Builder, bootstrap, "main.worker"), Line: int32(line),
+				Function: s.Function(sampledata.Function{Name: "main.loop"})})
+		}
+		stacks := make(map[string]sampledata.NodeID)
+		for i := range 8 {
+			for _, at := range strings.Fields(c.seen) {
+				times, does := int(at[0]-'0'), at[1:]
+				if i >= times {
+					continue
+				}
+				now := make(map[sampledata.GoroutineID]sampledata.State)
+				for k, g := range both {
+					state := map[byte]sampledata.State{
+						'x': {Run: sampledata.Running}, 's': {Run: sampledata.Waiting, Reason: "chan send"},
+						'r': {Run: sampledata.Waiting, Reason: "chan receive", Lock: 0x100 + uint64(k)},
+						'n': {Run: sampledata.Waiting, Reason: "chan receive", Lock: 0x1000 + uint64(2*i+k)},
+						't': {Run: sampledata.Waiting, Reason: "chan receive"},
+						'c': {Run: sampledata.Waiting, Reason: "select"},
+					}[does[0]]
+					state.Stack = loop(int(does[1] - '0'))
+					if does[0] == 'x' {
+						state.Stack = s.Node(sampledata.Node{Parent: state.Stack, Function: s.Function(sampledata.Function{Name: "main.work"})})
+					}
+					stacks[does], now[g] = state.Stack, state
+				}
+				s.sample(now)
+			}
+		}
+		var idle []string
+		r := s.Recording()
+		has, answers := WaitsFor(r, idleOptions())
+		for _, does := range slices.Sorted(maps.Keys(stacks)) {
+			for _, run := range r.Runs.All() {
+				if run.Stack == stacks[does] && has(run) {
+					idle = append(idle, does)
+					break
+				}
+			}
+			for _, run := range r.Runs.All() {
+				if run.Stack == stacks[does] && has(run) && answers(run) {
+					t.Errorf("%s: %s is idle and an answer", c.seen, does)
+				}
+			}
+		}
+		if got := strings.Join(idle, " "); got != c.idle {
+			t.Errorf("%s: idle are %q, want %q", c.seen, got, c.idle)
+		}
+	}
+}
+
 // A goroutine has not moved if it waits with one stack in all samples, whoever may end the wait.
 func TestHasNotMoved(t *testing.T) {
 	s := newSketch(t)
