@@ -109,7 +109,7 @@ func (s *searcher) bottlenecks(stacks []ranStack) map[sampledata.FunctionID]bool
 	paths := hotspots.FindPaths(t, func(m *calltree.Metric,
 		stacks hotspots.Stacks) hotspots.Verdict {
 		p, _ := m.Cost(stacks.Weight).Float64()
-		if hotspots.Assumed(min(p, 1), int(s.e.to-s.e.from)).Against(s.bar()) == hotspots.No {
+		if s.verdict(p) == hotspots.No {
 			return hotspots.No
 		}
 		return hotspots.Yes // the verdict on the function as a whole comes later
@@ -130,6 +130,11 @@ func (s *searcher) bottlenecks(stacks []ranStack) map[sampledata.FunctionID]bool
 	return found
 }
 
+// verdict returns whether code with a share of the processors is a bottleneck.
+func (s *searcher) verdict(share float64) hotspots.Verdict {
+	return hotspots.Assumed(min(share, 1), int(s.e.to-s.e.from)).Against(s.bar())
+}
+
 // frame returns the name of a function in a tree, which never looks like a
 // class or typed time.
 func frame(function string) string {
@@ -140,8 +145,8 @@ func frame(function string) string {
 }
 
 // hottest returns the bottleneck with the most weight, refined: as long as
-// one callee has much of the time, or nearly all of its caller's, it is that
-// callee. It also returns the stacks without the function.
+// one callee has much of the time, or nearly all of its caller's, or shares it
+// with another one, it is that callee. It also returns the stacks without the function.
 func (s *searcher) hottest(stacks []ranStack,
 	hot map[sampledata.FunctionID]bool) (sampledata.FunctionID, []ranStack) {
 	start, weight := heaviestOf(stacks,
@@ -166,15 +171,38 @@ func (s *searcher) hottest(stacks []ranStack,
 			return slices.DeleteFunc(slices.Clone(path[at+1:]),
 				func(f sampledata.FunctionID) bool { return passed[f] })
 		})
-		if next == noFunction || w < descends*weight && w < mostOf*caller {
+		if next == noFunction || w < descends*weight && w < mostOf*caller && !s.shares(within, f, w) {
 			start = f
 			break
+		}
+		if w < descends*weight && w < mostOf*caller {
+			start, weight = next, w // the other one is found in the rest
 		}
 		f, caller = next, w
 	}
 	rest := slices.DeleteFunc(slices.Clone(stacks),
 		func(st ranStack) bool { return slices.Contains(st.path, start) })
 	return start, rest
+}
+
+// shares reports whether a function does hardly anything itself, and its
+// callee with the most weight has as much as all others together: then that is
+// a bottleneck of its own.
+func (s *searcher) shares(stacks []ranStack, f sampledata.FunctionID, callee float64) bool {
+	all, own := 0.0, 0.0
+	for _, st := range stacks {
+		switch slices.Index(st.path, f) {
+		case -1:
+			continue
+		case 0: // its loop may be the cause
+			return false
+		case len(st.path) - 1:
+			own += st.weight
+		}
+		all += st.weight
+	}
+	return own < (1-mostOf)*all && 2*callee >= all &&
+		s.verdict(callee/(s.e.length*s.e.processors)) == hotspots.Yes
 }
 
 // starter finds out if a function only starts goroutines of several classes,
