@@ -173,7 +173,7 @@ const (
 	Idle State = "idle"
 	// nothing is slow as far as is known, but goroutines have not moved
 	Unmoved State = "not moved"
-	// nothing is slow as far as is known, but goroutines wait, and not for work
+	// nothing is slow as far as is known, but goroutines wait, perhaps for work
 	Waiting   State = "waiting"
 	Balanced  State = "balanced"        // it works, and nothing stands out
 	TooLittle State = "too few samples" // no guess is made

@@ -246,6 +246,16 @@ func (s *searcher) isReader(class int32, f *Finding) bool {
 		len(path) > 0 && views.IsOwn(path[0]) && readsRequests(path)
 }
 
+// taking matches the names of functions that return the next piece of work.
+var taking = regexp.MustCompile(`(?i)^(get|pop|next|take|dequeue|shift|pull|poll|fetch|consume|receive|recv)`)
+
+// takesWork reports whether goroutines of a class probably wait for work in a
+// function that their loop calls: others give it to them.
+func (s *searcher) takesWork(class int32, f *Finding) bool {
+	name := f.Where.Function[strings.LastIndexByte(f.Where.Function, '.')+1:]
+	return taking.MatchString(name) && len(f.Causes) > 0 && s.isLoop(class, f.Where.Caller)
+}
+
 // refineWait finds out what the goroutines do that others wait for.
 func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool) (note string) {
 	f.Causes = slices.DeleteFunc(s.e.blame(of), func(c Cause) bool { return c.unlikely(f) })
@@ -259,7 +269,8 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 		return working(f.Causes)
 	}
 	receives := views.WaitingFor(f.Reason) != views.Sending
-	if receives && !f.shares() && !s.asks(f.Where.Library) && (s.isLoop(class, f.Where.Function) || s.isReader(class, f)) {
+	if receives && !f.shares() && !s.asks(f.Where.Library) && !s.awaitsAnswers(class, f) &&
+		(s.isLoop(class, f.Where.Function) || s.isReader(class, f) || s.takesWork(class, f)) {
 		return forWork
 	}
 	if len(f.Causes) == 0 {

@@ -178,7 +178,7 @@ func (y *Why) Verdict() string {
 		return "Nothing was seen to be slow; " + stillText(y.NotMoved) + ". " + y.unmarked() +
 			used + "."
 	case why.Waiting:
-		return "Nothing was seen to be slow, but goroutines wait, and not for work as far as is known. " + used + "."
+		return "Nothing was seen to be slow, but goroutines wait, and whether for work is not known. " + used + "."
 	case why.Idle:
 		return "Nothing was seen to be slow: the program is idle. " + used +
 			"; its goroutines wait for work."
