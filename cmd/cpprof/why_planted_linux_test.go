@@ -43,6 +43,7 @@ var allPlanted = []planted{
 	{"far", why.IOKind, []string{"main.asker"}, "go:main.asker", true, ""},
 	{"answers", why.ChannelKind, []string{"main.order"}, "the answer of a server", true, ""},
 	{"rare", why.SlowKind, []string{"main.serveOne", "main.persist"}, "in main.persist|in os.(*File).Sync", false, why.BlockingKind},
+	{"writer", why.ChannelKind, []string{"main.(*ledger).add"}, "go:main.slowWriter.func1 (8.0 goroutines)", true, ""},
 	{"retry", why.SleepKind, []string{"main.(*cluster).acquireSocket"}, "go:main.client", true, ""},
 	{"retrylock", why.SleepKind, []string{"main.(*retryLock).lockLoop"}, "main.(*retryLock).Lock takes a lock", true, ""},
 	{"spin", why.ProcessorKind, []string{"main.await"}, "it spins", false, ""},

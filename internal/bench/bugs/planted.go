@@ -31,6 +31,7 @@ var plantedCauses = map[string][]string{
 	"far":        {"main.asker"},
 	"answers":    {"main.order", "main.browser"},
 	"rare":       {"main.persist"},
+	"writer":     {"main.write", "main.(*ledger).writer", "main.(*ledger).add"},
 	"retry":      {"main.(*cluster).acquireSocket"},
 	"retrylock":  {"main.(*retryLock).lockLoop", "main.(*retryLock).Lock"},
 	"spin":       {"main.await"},

@@ -13,7 +13,7 @@ var programs = map[string]func(healthy bool){
 	"lock": lockOverIO, "queue": quadraticQueue, "encoder": encodeInVain, "runnable": tooManyRunnable, "allocation": allocate,
 	"pipeline": slowStage, "leak": leak, "pool": smallPool, "assist": assist, "syscall": callKernel, "phase": coldPhase,
 	"straggler": straggler, "retry": retryPool, "retrylock": retryLocks, "handshakes": handshakes, "far": farServer,
-	"answers": askOverHTTP, "rare": rareSync,
+	"answers": askOverHTTP, "rare": rareSync, "writer": slowWriter,
 	"spin": spinning, "writers": starvingWriters, "log": logUnderLock, "timers": timersInLoop, "defer": deferInLoop,
 	"emptypool": emptyPool, "finalizers": slowFinalizers, "dns": lookUps,
 }

@@ -269,3 +269,52 @@ func persist() {
 		f.Sync()
 	}
 }
+
+// A ledger writes bookings, one after the other. Who adds one waits on a channel of its own until it is written.
+type ledger struct{ bookings chan booking }
+
+type booking struct {
+	amount  int
+	written chan bool
+}
+
+// slowWriter has clients that add all the time, and a slow writer. The twin's have one now and then.
+func slowWriter(healthy bool) {
+	l := &ledger{make(chan booking, 100)}
+	for range 2 {
+		go l.writer(healthy)
+	}
+	for n := range 8 {
+		go func() {
+			for {
+				if healthy {
+					time.Sleep(10 * pace)
+				}
+				l.add(n)
+			}
+		}()
+	}
+}
+
+//go:noinline
+func (l *ledger) add(amount int) {
+	b := booking{amount, make(chan bool, 1)}
+	l.bookings <- b
+	<-b.written
+}
+
+func (l *ledger) writer(healthy bool) {
+	for {
+		b := l.next()
+		if !healthy {
+			write()
+		}
+		b.written <- true
+	}
+}
+
+//go:noinline
+func (l *ledger) next() booking { return <-l.bookings }
+
+//go:noinline
+func write() { time.Sleep(4 * pace) }
