@@ -40,9 +40,12 @@ type tab struct {
 	complain []string // what the browser complained about
 }
 
-// newTab starts a browser without a window. It skips the test if it finds none.
-func newTab(t testing.TB) *tab {
-	t.Helper()
+// errNoBrowser says what to do if there is no browser.
+var errNoBrowser = errors.New("there is no Chromium to show the page in: install the package chromium")
+
+// browser starts a browser without a window, for all tests: to start one takes
+// a second of CPU time.
+var browser = sync.OnceValues(func() (context.Context, error) {
 	var path string
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if found, err := exec.LookPath(name); err == nil {
@@ -51,16 +54,40 @@ func newTab(t testing.TB) *tab {
 		}
 	}
 	if path == "" {
-		t.Skip("there is no Chromium to show the page in: install the package chromium")
+		return nil, errNoBrowser
 	}
 	o := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WindowSize(1400, 900),
 		chromedp.WSURLReadTimeout(2*time.Minute))
-	ctx, cancel := chromedp.NewExecAllocator(t.Context(), o...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
+	ctx, stop := chromedp.NewExecAllocator(context.Background(), o...)
+	stopBrowser = stop
+	ctx, _ = chromedp.NewContext(ctx) // ends with the browser
+	return ctx, chromedp.Do(ctx)
+})
+
+// stopBrowser ends the browser, if there is one.
+var stopBrowser = func() {}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	stopBrowser()
+	os.Exit(code)
+}
+
+// newTab opens a tab, with a profile of its own. Without a browser, it skips
+// the test.
+func newTab(t testing.TB) *tab {
+	t.Helper()
+	in, err := browser()
+	if errors.Is(err, errNoBrowser) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := chromedp.NewContext(in, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
 	b := &tab{TB: t, ctx: ctx}
-	err := chromedp.Listen(ctx, func(event any) {
+	err = chromedp.Listen(ctx, func(event any) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		switch e := event.(type) {

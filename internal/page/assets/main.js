@@ -77,6 +77,7 @@ class Page {
     this.openPicture(pictures.includes(picture) ? picture : 'timeline', name, track);
     const button = tab && document.getElementById(`tab-${tab}`);
     if (button && !button.hidden) this.openTab(tab);
+    this.keep();
   }
 
   // keep writes what is shown into the URL, so that it can be sent to somebody, and a reload shows the same.
