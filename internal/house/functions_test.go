@@ -8,18 +8,24 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
 // mostLines is the greatest length of a function, tests included.
 const mostLines = 80
 
-// everyFile calls f for each Go file of the module that is not generated.
-func everyFile(t *testing.T, f func(path string, set *token.FileSet, file *ast.File)) {
-	t.Helper()
+// A goFile is a file of the module, parsed with its comments.
+type goFile struct {
+	path string
+	set  *token.FileSet
+	*ast.File
+}
+
+// goFiles parses each Go file of the module that is not generated.
+var goFiles = sync.OnceValues(func() (files []goFile, err error) {
 	const root = "../.."
-	files := 0
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -35,16 +41,26 @@ func everyFile(t *testing.T, f func(path string, set *token.FileSet, file *ast.F
 			return err
 		}
 		if !ast.IsGenerated(file) {
-			files++
-			f(filepath.ToSlash(strings.TrimPrefix(path, root+string(filepath.Separator))), set, file)
+			path = filepath.ToSlash(strings.TrimPrefix(path, root+string(filepath.Separator)))
+			files = append(files, goFile{path, set, file})
 		}
 		return nil
 	})
+	return files, err
+})
+
+// everyFile calls f for each Go file of the module that is not generated.
+func everyFile(t *testing.T, f func(path string, set *token.FileSet, file *ast.File)) {
+	t.Helper()
+	files, err := goFiles()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if files < 100 {
-		t.Fatalf("only %d files found", files)
+	if len(files) < 100 {
+		t.Fatalf("only %d files found", len(files))
+	}
+	for _, file := range files {
+		f(file.path, file.set, file.File)
 	}
 }
 

@@ -73,9 +73,15 @@ func (p listed) all() []string {
 	return slices.Compact(imports)
 }
 
+// listedOn are the packages of the module by platform, as far as list was called.
+var listedOn = map[string][]listed{}
+
 // list returns the packages of the module for one platform.
 func list(t *testing.T, platform string) []listed {
 	t.Helper()
+	if all := listedOn[platform]; all != nil {
+		return all
+	}
 	cmd := exec.Command("go", "list", "-tags", tags, "-json=ImportPath,Imports,TestImports,XTestImports", "./...")
 	cmd.Dir = "../.."
 	goos, goarch, _ := strings.Cut(platform, "/")
@@ -92,6 +98,7 @@ func list(t *testing.T, platform string) []listed {
 		}
 		all = append(all, p)
 	}
+	listedOn[platform] = all
 	return all
 }
 
