@@ -113,7 +113,7 @@ func TestDecompressionBombsLong(t *testing.T) {
 	samples.Close()
 	const memory, packed = "allow more with --max-memory", "decompress it first (gunzip)"
 	frames := "\x0a\x02\x08\x01" + "\x32\x00" // a sample type, and the empty string
-	for _, c := range []struct{ what, path, limit, remedy string }{
+	for _, c := range fixture.Third([]struct{ what, path, limit, remedy string }{
 		{"pprof", file("a.pprof", bombOf(t, frames, "\x12\x06\x0a\x01\x01\x12\x01\x01")), "64MB", memory},
 		{"text", file("a.txt", bombOf(t, "cpprof recording 1\n", "sample 0s\n")), "64MB", memory},
 		{"text: a comment", file("b.txt", bombOf(t, "cpprof recording 1\n", "# "+strings.Repeat("x", 1000)+"\n")), "MB, as no profile does", packed},
@@ -127,7 +127,7 @@ func TestDecompressionBombsLong(t *testing.T) {
 		{"core dump", file("a.core", bombOf(t, "\x7fELF\x02\x01\x01"+strings.Repeat("\x00", 9)+"\x04\x00\x3e\x00", "\x00")), "not compressed", ""},
 		{"recording", damaged, "output bigger", "it is damaged, and 100 samples"},
 		{"executable", bombSection(t), ".zdebug_info unpacks to more than 100 times its size", "objcopy"},
-	} {
+	}) {
 		t.Run(c.what, func(t *testing.T) {
 			args := []string{"info", c.path, "--max-memory", "64MB"}
 			if c.what == "executable" {

@@ -64,7 +64,7 @@ func TestMemoryOfLocksLong(t *testing.T) {
 	t.Parallel()
 	dir := synthesized(t, 4000)
 	cpprof := fixture.Cpprof(t)
-	for _, c := range []struct {
+	for _, c := range fixture.Third([]struct {
 		most int64 // MB
 		args []string
 	}{
@@ -78,7 +78,7 @@ func TestMemoryOfLocksLong(t *testing.T) {
 		{200, []string{"export", dir, "--to", "html", "-o", "-"}},   // with all their changes
 		{130, []string{"export", dir, "--thread", "go:main.worker1", "--to", "csv", "-o", "-"}},
 		{300, []string{"export", dir, "--to", "pprof", "-o", "-"}}, // two views, of which the second one has the names of locks
-	} {
+	}) {
 		if got := mostMemory(t, cpprof, c.args...); got > c.most {
 			t.Errorf("cpprof %s: %d MB, want at most %d", strings.Join(c.args, " "), got, c.most)
 		}

@@ -224,11 +224,11 @@ func TestSignalsAtAnyMomentLong(t *testing.T) {
 	target := fixture.Start(t, fixture.Build(t, "lifecycle"), "wait")
 	needsTracing(t, target.Pid())
 	pid := fmt.Sprint(target.Pid())
-	for _, line := range []string{
+	for _, line := range fixture.Third([]string{
 		"record -o FILE -d 400ms -p PID", "record -o FILE -d 400ms --backend delve -p PID", "record -o FILE --keep 10s -d 400ms -p PID",
 		"why -o FILE -d 400ms -p PID", "why -o FILE --probes -d 400ms -p PID", "stuck -p PID", "probe -o FILE -d 400ms -p PID main.*",
 		"top -i 100ms -n 5 -p PID", "dump-goroutines -p PID", "agent --listen 127.0.0.1:0 -d 1s --match lifecycle",
-	} {
+	}) {
 		t.Run(strings.NewReplacer(" -o FILE", "", " -p PID", "", " -d 400ms", "").Replace(line), func(t *testing.T) {
 			for _, ends := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE} {
 				var longest time.Duration
