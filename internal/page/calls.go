@@ -1,7 +1,6 @@
 package page
 
 import (
-	"net/url"
 	"time"
 
 	"github.com/cpprof/cpprof/internal/report"
@@ -54,7 +53,7 @@ func callsRowOf(t *calls.Table) callsRow {
 
 // proposals returns functions whose calls are worth a look, as 'cpprof calls'
 // does.
-func (s *shown) proposals(url.Values) (any, error) {
+func (s *shown) proposals(*question) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.proposed != nil {
@@ -92,7 +91,7 @@ type latencyMap struct {
 
 // latency returns the heat map of a function's calls. It marks the calls that a
 // condition selects.
-func (s *shown) latency(q url.Values) (any, error) {
+func (s *shown) latency(q *question) (any, error) {
 	t, err := s.callsOf(q.Get("function"))
 	var c calls.Condition
 	if err == nil && q.Get("calls") != "" {
@@ -101,48 +100,24 @@ func (s *shown) latency(q url.Values) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	h, err := heatMap(t, c, q)
-	return latencyMap{callsRowOf(t), h, t.Note}, err
+	return latencyMap{callsRowOf(t), heatMap(t, c, q), t.Note}, nil
 }
 
 // heatMap returns the heat map that a request is about.
-func heatMap(t *calls.Table, c calls.Condition, q url.Values) (*calls.HeatMap, error) {
-	columns, err := number(q, "columns", 1, maxColumns)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := number(q, "rows", 1, maxRows)
-	if err != nil {
-		return nil, err
-	}
-	span, err := spanOf(q)
-	if err != nil {
-		return nil, err
-	}
-	return t.HeatMap(columns, rows, c, span), nil
+func heatMap(t *calls.Table, c calls.Condition, q *question) *calls.HeatMap {
+	return t.HeatMap(q.number("columns", 1, maxColumns), q.number("rows", 1, maxRows), c, q.span())
 }
 
 // area returns the condition of an area in a heat map.
-func (s *shown) area(q url.Values) (any, error) {
+func (s *shown) area(q *question) (any, error) {
 	t, err := s.callsOf(q.Get("function"))
 	if err != nil {
 		return nil, err
 	}
-	h, err := heatMap(t, calls.Condition{}, q)
-	if err != nil {
-		return nil, err
-	}
-	var a calls.Area
-	for _, side := range []struct {
-		name string
-		to   *int
-		most int
-	}{{"left", &a.Left, h.Columns - 1}, {"right", &a.Right, h.Columns - 1},
-		{"bottom", &a.Bottom, len(h.Edges) - 2}, {"top", &a.Top, len(h.Edges) - 2}} {
-		if *side.to, err = number(q, side.name, 0, side.most); err != nil {
-			return nil, err
-		}
-	}
+	h := heatMap(t, calls.Condition{}, q)
+	column, row := h.Columns-1, len(h.Edges)-2
+	a := calls.Area{Left: q.number("left", 0, column), Right: q.number("right", 0, column),
+		Bottom: q.number("bottom", 0, row), Top: q.number("top", 0, row)}
 	return map[string]string{"calls": t.Function + " " + h.Condition(a)}, nil
 }
 
@@ -165,7 +140,7 @@ type callRow struct {
 }
 
 // contrast holds the calls of a condition against the rest.
-func (s *shown) contrast(q url.Values) (any, error) {
+func (s *shown) contrast(q *question) (any, error) {
 	t, c, err := s.tableOf(q.Get("calls"))
 	if err != nil {
 		return nil, err
@@ -213,14 +188,14 @@ type stepRow struct {
 }
 
 // call returns what the goroutine of one call did, given the call's number.
-func (s *shown) call(q url.Values) (any, error) {
+func (s *shown) call(q *question) (any, error) {
 	t, err := s.callsOf(q.Get("function"))
 	if err != nil {
 		return nil, err
 	}
-	n, err := number(q, "number", 1, len(t.Calls))
-	if err != nil {
-		return nil, err
+	n := q.number("number", 1, len(t.Calls))
+	if q.err != nil { // there may be no call at all
+		return nil, q.err
 	}
 	out := struct {
 		callRow

@@ -51,7 +51,7 @@ func TestAnswers(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := ""
-		answer, err := answers[c.what](s, q)
+		answer, err := ask(answers[c.what], s, q)
 		if bad := (badRequest{}); err != nil && !errors.As(err, &bad) {
 			t.Errorf("%s?%.200s: the server is blamed: %v", c.what, c.query, err)
 		}

@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
@@ -9,15 +10,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"mime"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/cpprof/cpprof/views"
 )
 
 // A Server shows a page to the browsers of this machine. Everybody who knows
@@ -161,10 +166,38 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 
 // answers are what a page asks about the recording, by path. The results are
 // sent as JSON.
-var answers = map[string]func(*shown, url.Values) (any, error){
+var answers = map[string]func(*shown, *question) (any, error){
 	"source": (*shown).source, "proposals": (*shown).proposals, "latency": (*shown).latency,
 	"area": (*shown).area, "contrast": (*shown).contrast, "call": (*shown).call,
 	"tracks": (*shown).tracks, "moment": (*shown).moment,
+}
+
+// A question is what a page asks, with the first mistake in it. The answer
+// need not look at the mistake, which goes before its own error.
+type question struct {
+	url.Values
+	err error
+}
+
+// number reads a whole number. If it is wrong, it is the least.
+func (q *question) number(name string, least, most int) int {
+	n, err := strconv.Atoi(q.Get(name))
+	if err != nil || n < least || n > most {
+		q.err = cmp.Or(q.err, error(badRequest{fmt.Errorf("%s %q: want a whole number from %d to %d", name, q.Get(name), least, most)}))
+		return least
+	}
+	return n
+}
+
+// span reads the time between from and to, in nanoseconds since the start; 0 if
+// it is not given.
+func (q *question) span() (span views.Span) {
+	for name, end := range map[string]*time.Duration{"from": &span.From, "to": &span.To} {
+		if q.Get(name) != "" {
+			*end = time.Duration(q.number(name, 0, math.MaxInt64))
+		}
+	}
+	return span
 }
 
 // A badRequest is an error of a request, not of the recording.
@@ -178,19 +211,26 @@ func (s *Server) fail(w http.ResponseWriter, err error) {
 	http.Error(w, err.Error(), status)
 }
 
-func (s *Server) send(w http.ResponseWriter, r *http.Request, answer func(*shown, url.Values) (any, error)) {
+func (s *Server) send(w http.ResponseWriter, r *http.Request, answer func(*shown, *question) (any, error)) {
 	sh, err := s.latest()
 	if err != nil {
 		s.fail(w, err)
 		return
 	}
-	result, err := answer(sh, r.URL.Query())
+	result, err := ask(answer, sh, r.URL.Query())
 	if err != nil {
 		s.fail(w, err)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(result)
+}
+
+// ask returns the answer to a question, or the first mistake in it.
+func ask(answer func(*shown, *question) (any, error), s *shown, values url.Values) (any, error) {
+	q := &question{Values: values}
+	result, err := answer(s, q)
+	return result, cmp.Or(q.err, err)
 }
 
 func (s *Server) sendData(w http.ResponseWriter, r *http.Request) {

@@ -4,10 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"math"
-	"net/url"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -154,31 +151,6 @@ func (s *shown) callsOf(function string) (*calls.Table, error) {
 	return t, nil
 }
 
-// number reads a whole number of a request.
-// spanOf returns the time between from and to, in nanoseconds since the start;
-// 0 if it is not given.
-func spanOf(q url.Values) (span views.Span, err error) {
-	for name, end := range map[string]*time.Duration{"from": &span.From, "to": &span.To} {
-		if q.Get(name) == "" {
-			continue
-		}
-		ns, err := number(q, name, 0, math.MaxInt64)
-		if err != nil {
-			return span, err
-		}
-		*end = time.Duration(ns)
-	}
-	return span, nil
-}
-
-func number(q url.Values, name string, least, most int) (int, error) {
-	n, err := strconv.Atoi(q.Get(name))
-	if err != nil || n < least || n > most {
-		return 0, badRequest{fmt.Errorf("%s %q: want a whole number from %d to %d", name, q.Get(name), least, most)}
-	}
-	return n, nil
-}
-
 // lineTotals are the hits of a view's lines, within some calls.
 type lineTotals struct {
 	counted     report.LineTotals
@@ -188,7 +160,7 @@ type lineTotals struct {
 // source returns the source of a function in a view, by the names that the page
 // has for them. It counts the hits of a view's lines on first use, and keeps
 // one view's counts.
-func (s *shown) source(q url.Values) (any, error) {
+func (s *shown) source(q *question) (any, error) {
 	view, function, condition := q.Get("view"), q.Get("function"), q.Get("calls")
 	p, err := s.within(condition)
 	if err != nil {

@@ -40,7 +40,7 @@ func TestSources(t *testing.T) {
 	p := sourced(t)
 	sh := newShown(p)
 	source := func(view, function string) (report.Source, error) {
-		found, err := sh.source(url.Values{"view": {view}, "function": {function}})
+		found, err := ask((*shown).source, sh, url.Values{"view": {view}, "function": {function}})
 		s, _ := found.(report.Source)
 		return s, err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net/url"
 	"strconv"
 	"time"
 
@@ -60,15 +59,9 @@ type window struct {
 	columns  int
 }
 
-func (t *overTime) window(q url.Values) (w window, err error) {
-	if w.columns, err = number(q, "columns", 1, maxColumns); err != nil {
-		return w, err
-	}
-	span, err := spanOf(q)
-	w.from, w.to = cmp.Or(span.From, t.from), cmp.Or(span.To, t.to)
-	if err != nil {
-		return w, err
-	}
+func (t *overTime) window(q *question) (window, error) {
+	span := q.span()
+	w := window{cmp.Or(span.From, t.from), cmp.Or(span.To, t.to), q.number("columns", 1, maxColumns)}
 	if w.from >= w.to || w.to > math.MaxInt64/2 {
 		return w, badRequest{fmt.Errorf("from %d to %d: want a span of time", w.from, w.to)}
 	}
@@ -109,7 +102,7 @@ type tracksAnswer struct {
 
 // tracks returns what goroutines did over time: of all classes, of the
 // goroutines of one, or of one goroutine and those that held what it waited for.
-func (s *shown) tracks(q url.Values) (any, error) {
+func (s *shown) tracks(q *question) (any, error) {
 	t, err := s.tracksOf()
 	if err != nil {
 		return nil, err
@@ -118,14 +111,9 @@ func (s *shown) tracks(q url.Values) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := number(q, "rows", 1, maxTrackRows)
-	if err != nil {
-		return nil, err
-	}
-	out := &tracksAnswer{Begin: t.from, End: t.to, From: w.from, To: w.to, Classes: []classRow{}, Rows: []trackRow{}}
-	if out.First, err = number(q, "first", 0, math.MaxInt32); err != nil {
-		return nil, err
-	}
+	rows := q.number("rows", 1, maxTrackRows)
+	out := &tracksAnswer{Begin: t.from, End: t.to, From: w.from, To: w.to, First: q.number("first", 0, math.MaxInt32),
+		Classes: []classRow{}, Rows: []trackRow{}}
 	if err := s.showCallsOf(t, q.Get("function")); err != nil {
 		return nil, err
 	}
@@ -272,7 +260,7 @@ type moment struct {
 }
 
 // moment returns what a goroutine did at some time, and its holders.
-func (s *shown) moment(q url.Values) (any, error) {
+func (s *shown) moment(q *question) (any, error) {
 	t, err := s.tracksOf()
 	if err != nil {
 		return nil, err
@@ -281,17 +269,14 @@ func (s *shown) moment(q url.Values) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	at, err := strconv.ParseInt(q.Get("at"), 10, 64)
-	if err != nil || at < 0 || at > math.MaxInt64/2 {
-		return nil, badRequest{fmt.Errorf("at %q: want nanoseconds since the start", q.Get("at"))}
-	}
-	m, run := s.momentOf(t, g, time.Duration(at))
+	at := time.Duration(q.number("at", 0, math.MaxInt64/2)) // since the start
+	m, run := s.momentOf(t, g, at)
 	if run == nil || run.Holders == 0 {
 		return m, nil
 	}
 	for _, h := range s.page.whole().HolderSets[run.Holders] {
 		if len(m.Holders) < maxHolders {
-			holder, _ := s.momentOf(t, h, time.Duration(at))
+			holder, _ := s.momentOf(t, h, at)
 			m.Holders = append(m.Holders, holder)
 		}
 	}

@@ -52,7 +52,7 @@ func TestTracks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		answer, err := answers[c.what](s, q)
+		answer, err := ask(answers[c.what], s, q)
 		if bad := (badRequest{}); err != nil && !errors.As(err, &bad) {
 			t.Errorf("%s?%s: the server is blamed: %v", c.what, c.query, err)
 		}
@@ -209,7 +209,7 @@ func TestTogether(t *testing.T) {
 			for range 20 {
 				what := []string{"tracks", "moment", "latency", "contrast"}[i%4]
 				q, _ := url.ParseQuery(fmt.Sprintf("first=0&rows=50&columns=%d&goroutine=2&at=100000000&function=main.%s&calls=main.handle", 50+i, []string{"handle", "send"}[i/4]))
-				if _, err := answers[what](s, q); err != nil {
+				if _, err := ask(answers[what], s, q); err != nil {
 					failed.Store(err)
 				}
 			}
