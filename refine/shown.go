@@ -54,12 +54,19 @@ func (s *Session) Collapsed(e *Entry) bool { return len(s.collapsed) > 0 && s.co
 // Walk calls each for every entry that is shown, from the top down, the root at
 // depth 0: entries that reach the threshold, are not below a collapsed one, and
 // pass the filter.
-func (s *Session) Walk(each func(e *Entry, depth int)) { s.walk(s.Root(), 0, each) }
+func (s *Session) Walk(each func(e *Entry, depth int)) { s.walk(s.Root(), 0, s.Shown, each) }
 
-func (s *Session) walk(e *Entry, depth int, each func(*Entry, int)) {
+// WalkBy is Walk with the entries below one in another order.
+func (s *Session) WalkBy(order func(a, b *Entry) int, each func(e *Entry, depth int)) {
+	s.walk(s.Root(), 0, func(e *Entry) []*Entry {
+		return slices.SortedStableFunc(slices.Values(s.Shown(e)), order)
+	}, each)
+}
+
+func (s *Session) walk(e *Entry, depth int, below func(*Entry) []*Entry, each func(*Entry, int)) {
 	each(e, depth)
-	for _, c := range s.Shown(e) {
-		s.walk(c, depth+1, each)
+	for _, c := range below(e) {
+		s.walk(c, depth+1, below, each)
 	}
 }
 
@@ -111,7 +118,7 @@ func (s *Session) heaviestLeaf(at callpath.Path, tried []callpath.Path) *Entry {
 		return nil
 	}
 	var best *Entry
-	s.walk(above, 0, func(e *Entry, _ int) {
+	s.walk(above, 0, s.Shown, func(e *Entry, _ int) {
 		last, _ := e.Path.Last()
 		if len(e.Children) == 0 && !last.Aspect() &&
 			(best == nil || e.Weight.Cmp(best.Weight) > 0) &&

@@ -169,40 +169,23 @@ func newComparison(w *profileWindow) comparison {
 	return comparison{values(report.CostsOfBoth), values(report.OwnsOfBoth)}
 }
 
-// order sorts the rows below each entry by their change, or by the change of
-// their own times, largest first. It leaves them unsorted until all values are
-// known.
-func (c *comparison) order(rows []row) []row {
-	by := &c.costs
+// want starts to compute what the order of rows lacks, and reports whether it
+// lacks nothing.
+func (c *comparison) want(rows []row) bool { return c.costs.want(rows) && c.by().want(rows) }
+
+// by returns the values that order the entries below one.
+func (c *comparison) by() *entryCosts[report.Both] {
 	if c.costs.w.session.Display().ByOwn {
-		by = &c.owns
+		return &c.owns
 	}
-	if !c.costs.want(rows) || !by.want(rows) {
-		return rows
-	}
-	return ordered(rows, by)
+	return &c.costs
 }
 
-// ordered returns rows in order; the first one is the root of the others.
-func ordered(rows []row, by *entryCosts[report.Both]) []row {
-	var below [][]row
-	for i, r := range rows[1:] {
-		if r.depth == rows[0].depth+1 {
-			below = append(below, rows[i+1:i+1])
-		}
-		last := len(below) - 1
-		below[last] = below[last][:len(below[last])+1]
-	}
-	slices.SortStableFunc(below, func(x, y []row) int {
-		a, _ := by.get(x[0])
-		b, _ := by.get(y[0])
-		return a.Compare(b)
-	})
-	list := []row{rows[0]}
-	for _, r := range below {
-		list = append(list, ordered(r, by)...)
-	}
-	return list
+// order puts the entry first that changed most.
+func (c *comparison) order(x, y *refine.Entry) int {
+	a, _ := c.by().get(row{entry: x})
+	b, _ := c.by().get(row{entry: y})
+	return a.Compare(b)
 }
 
 // text shows an entry's two costs, and the first minus the second.

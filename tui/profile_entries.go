@@ -102,16 +102,18 @@ func (l *entries) panBindings() []binding {
 
 // update takes the entries from the session, and keeps the selection.
 func (w *profileWindow) update() {
-	w.entries.rows = w.entries.rows[:0:0]
+	w.entries.rows = nil
 	if w.session == nil {
 		return
 	}
-	w.session.Walk(func(e *refine.Entry, depth int) {
+	add := func(e *refine.Entry, depth int) {
 		w.entries.rows = append(w.entries.rows, row{e, depth, w.session.Cost(e)})
-	})
+	}
+	w.session.Walk(add)
 	w.entries.selected = cmp.Or(w.entries.selected, w.session.Root().Key())
-	if w.compares() {
-		w.entries.rows = w.both.order(w.entries.rows)
+	if w.compares() && w.both.want(w.entries.rows) {
+		w.entries.rows = nil
+		w.session.WalkBy(w.both.order, add)
 	}
 	w.entries.reselect()
 	w.arrange()

@@ -101,13 +101,8 @@ func SharedMark(e *refine.Entry) string {
 }
 
 // sharedLegend explains the mark below a profile that has it.
-func sharedLegend(shared bool) string {
-	if !shared {
-		return ""
-	}
-	return "\n& some stacks also count for another entry beside it: functions call one another again, and a path counts a stack\n" +
-		"  wherever it is satisfied. --auto shows each stack in one place.\n"
-}
+const sharedLegend = "\n& some stacks also count for another entry beside it: functions call one another again, and a path counts a stack\n" +
+	"  wherever it is satisfied. --auto shows each stack in one place.\n"
 
 // LabelMark comes before the name of a labelled entry.
 const LabelMark = "◆ "

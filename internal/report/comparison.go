@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bufio"
 	"cmp"
 	"fmt"
 	"io"
@@ -41,15 +42,6 @@ func Compare(s *refine.Session, o views.Options, a, b views.Named) *Comparison {
 		Session: s, Title: Title(a.Recording, s.Tree().Root(), o, new(big.Rat)), New: a.Name,
 		Old: b.Name, Basis: BasisOf(a.Recording, b.Recording),
 	}
-}
-
-// A comparedEntry is an entry with its costs, as fractions of the two views'
-// denominators.
-type comparedEntry struct {
-	entry    *refine.Entry
-	costs    Both
-	own      Both // if the session shows own times
-	children []*comparedEntry
 }
 
 // Both has an entry's costs in the two views of a comparison, and what the
@@ -102,94 +94,61 @@ const OwnDifferenceHead = "      " + Delta + "own"
 // OwnDifference formats a difference of own times.
 func OwnDifference(owns Both) string { return fmt.Sprintf("   %7s", Signed(owns.Difference())) }
 
-// entries returns the tree of the entries to show. Siblings are ordered: the
-// one that changed most, up or down, comes first.
-func (c *Comparison) entries() *comparedEntry {
-	var paths []callpath.Path
-	c.Session.Walk(func(e *refine.Entry, _ int) { paths = append(paths, e.Path) })
-	costs, owns := CostsOfBoth(c.Session.Tree(), c.Session.Membership(), paths),
-		make([]Both, len(paths))
-	if c.Session.Display().Own {
-		owns = OwnsOfBoth(c.Session.Tree(), c.Session.Membership(), paths)
-	}
-	var root *comparedEntry
-	var above []*comparedEntry // the entry that is open at each depth
-	n := 0
-	c.Session.Walk(func(e *refine.Entry, depth int) {
-		entry := &comparedEntry{entry: e, costs: costs[n], own: owns[n]}
-		n++
-		if depth == 0 {
-			root = entry
-		} else {
-			above[depth-1].children = append(above[depth-1].children, entry)
-		}
-		above = append(above[:depth], entry)
-	})
-	by := func(e *comparedEntry) Both { return e.costs }
-	if c.Session.Display().ByOwn {
-		by = func(e *comparedEntry) Both { return e.own }
-	}
-	root.sort(by)
-	return root
+// A comparedWalk has the costs of the entries that are shown and, if the
+// display has them, their own times.
+type comparedWalk struct {
+	*refine.Session
+	labels      labelled
+	costs, owns map[*refine.Entry]Both
 }
 
-func (e *comparedEntry) sort(by func(*comparedEntry) Both) {
-	slices.SortStableFunc(e.children, func(x, y *comparedEntry) int { return by(x).Compare(by(y)) })
-	for _, c := range e.children {
-		c.sort(by)
+func (c *Comparison) walk() *comparedWalk {
+	w := &comparedWalk{c.Session, newLabelled(c.Session, c.Labels), map[*refine.Entry]Both{},
+		map[*refine.Entry]Both{}}
+	var entries []*refine.Entry
+	var paths []callpath.Path
+	w.Walk(func(e *refine.Entry, _ int) { entries, paths = append(entries, e), append(paths, e.Path) })
+	for i, costs := range CostsOfBoth(w.Tree(), w.Membership(), paths) {
+		w.costs[entries[i]] = costs
 	}
+	if w.Display().Own {
+		for i, owns := range OwnsOfBoth(w.Tree(), w.Membership(), paths) {
+			w.owns[entries[i]] = owns
+		}
+	}
+	return w
+}
+
+// order puts the entry first that changed most, up or down.
+func (w *comparedWalk) order(x, y *refine.Entry) int {
+	if w.Display().ByOwn {
+		return w.owns[x].Compare(w.owns[y])
+	}
+	return w.costs[x].Compare(w.costs[y])
 }
 
 // Write writes a line for each entry, as Profile.Write does: its cost in both
 // views, and the change.
-func (c *Comparison) Write(w io.Writer) {
-	b := new(strings.Builder)
-	termtext.Fprintf(b, "%s: old is %s, new is %s\n", termtext.Printable(c.Title),
-		termtext.Printable(c.Old), termtext.Printable(c.New))
+func (c *Comparison) Write(out io.Writer) {
+	b := bufio.NewWriter(out)
+	termtext.Fprintf(b, "%s: old is %s, new is %s\n", c.Title, c.Old, c.New)
 	b.WriteString(Zoomed(c.Session))
-	labels := newLabelled(c.Session, c.Labels)
-	b.WriteString(labels.legend())
-	termtext.Fprintf(b, "\n%s%s%s  %s\n", BothHead, c.ownHead(), labels.head(), "call path")
-	c.write(b, c.entries(), 0, &labels)
-	hidden, shared := 0, false
-	c.Session.Walk(func(e *refine.Entry, _ int) {
-		shared = shared || e.Shared
-		if !c.Session.Collapsed(e) {
-			hidden += c.Session.Hidden(e)
+	w, own := c.walk(), ""
+	b.WriteString(w.labels.legend())
+	if w.Display().Own {
+		own = OwnDifferenceHead
+	}
+	termtext.Fprintf(b, "\n%s%s%s  %s\n", BothHead, own, w.labels.head(), "call path")
+	lines := entryLines{Writer: b, session: c.Session, labels: &w.labels, color: c.Color, width: c.Width}
+	w.WalkBy(w.order, func(e *refine.Entry, depth int) {
+		if w.Display().Own {
+			own = OwnDifference(w.owns[e])
 		}
+		d := w.costs[e].Difference()
+		lines.write(e, depth, w.costs[e].String()+own, d.Abs(d))
 	})
-	if hidden > 0 {
-		termtext.Fprintf(b, "\n%d more below %s in both together (--min 0 shows all)\n", hidden,
-			threshold(c.Session.Threshold()))
-	}
-	b.WriteString(sharedLegend(shared))
-	b.WriteString(Warnings(c.Warnings))
-	io.WriteString(w, b.String())
-}
-
-func (c *Comparison) write(b *strings.Builder, e *comparedEntry, depth int, labels *labelled) {
-	d := e.costs.Difference()
-	line := withName(fmt.Sprintf("%s%s%s  %s%s", e.costs, c.ownColumn(e), labels.column(e.entry),
-		strings.Repeat("  ", depth), labels.mark(e.entry)+SharedMark(e.entry)), e.entry.Label(),
-		c.Width)
-	termtext.Fprintln(b, termtext.Text(paint(c.Color, d.Abs(d), line)))
-	for _, child := range e.children {
-		c.write(b, child, depth+1, labels)
-	}
-}
-
-func (c *Comparison) ownHead() string {
-	if !c.Session.Display().Own {
-		return ""
-	}
-	return OwnDifferenceHead
-}
-
-func (c *Comparison) ownColumn(e *comparedEntry) string {
-	if !c.Session.Display().Own {
-		return ""
-	}
-	return OwnDifference(e.own)
+	lines.end(" in both together", c.Warnings)
+	b.Flush()
 }
 
 // BothHead is the head of the columns of Both.String.
@@ -245,25 +204,26 @@ type comparedJSON struct {
 func (c *Comparison) WriteJSON(w io.Writer) error { return writeJSON(w, c.document()) }
 
 func (c *Comparison) document() comparisonJSON {
-	t, labels := c.Session.Threshold(), newLabelled(c.Session, c.Labels)
+	t, w := c.Session.Threshold(), c.walk()
 	return comparisonJSON{
 		Title: c.Title, New: c.New, Old: c.Old,
 		Steps: append([]refine.Step{}, c.Session.Steps()...), MinHits: t.Hits, MinCost: t.Cost,
-		Labels: labels.keys, Profile: c.entries().json(&labels), Basis: c.Basis.With(c.Warnings),
+		Labels: w.labels.keys, Profile: w.json(w.Root()), Basis: c.Basis.With(c.Warnings),
 	}
 }
 
-func (e *comparedEntry) json(labels *labelled) comparedJSON {
+func (w *comparedWalk) json(e *refine.Entry) comparedJSON {
+	costs := w.costs[e]
 	j := comparedJSON{
-		Path: e.entry.Key(), Label: e.entry.Label(),
-		New: float(e.costs.New), Old: float(e.costs.Old), Difference: float(e.costs.Difference()),
-		Overlap: labels.overlap(e.entry),
+		Path: e.Key(), Label: e.Label(),
+		New: float(costs.New), Old: float(costs.Old), Difference: float(costs.Difference()),
+		Overlap: w.labels.overlap(e),
 	}
-	if e.own.New != nil {
-		j.Own = new(float(e.own.Difference()))
+	if own, there := w.owns[e]; there {
+		j.Own = new(float(own.Difference()))
 	}
-	for _, c := range e.children {
-		j.Children = append(j.Children, c.json(labels))
+	for _, c := range slices.SortedStableFunc(slices.Values(w.Shown(e)), w.order) {
+		j.Children = append(j.Children, w.json(c))
 	}
 	return j
 }

@@ -48,26 +48,49 @@ func (p *Profile) Write(w io.Writer) {
 	hitsWidth := max(len(hitsHead), len(Hits(p.Session.Root().Hits)))
 	termtext.Fprintf(b, "%6s%s  %*s%s  %s\n", CostHead(p.Session), OwnHead(p.Session), hitsWidth,
 		hitsHead, labels.head(), "call path")
-	var hidden int
-	var shared bool
+	lines := entryLines{Writer: b, session: p.Session, labels: &labels, color: p.Color, width: p.Width}
 	p.Session.Walk(func(e *refine.Entry, depth int) {
-		if !p.Session.Collapsed(e) {
-			hidden += p.Session.Hidden(e)
-		}
-		line := withName(fmt.Sprintf("%6s%s  %*s%s  %s%s", Cost(p.Session.Share(e)),
-			OwnColumn(p.Session, e), hitsWidth, Hits(e.Hits),
-			labels.column(e), strings.Repeat("  ", depth), labels.mark(e)+SharedMark(e)), e.Label(),
-			p.Width)
-		shared = shared || e.Shared
-		termtext.Fprintln(b, termtext.Text(paint(p.Color, p.Session.Cost(e), line)))
+		lines.write(e, depth, fmt.Sprintf("%6s%s  %*s", Cost(p.Session.Share(e)),
+			OwnColumn(p.Session, e), hitsWidth, Hits(e.Hits)), p.Session.Cost(e))
 	})
-	if hidden > 0 {
-		termtext.Fprintf(b, "\n%d more below %s (--min 0 shows all)\n", hidden,
-			threshold(p.Session.Threshold()))
-	}
-	b.WriteString(sharedLegend(shared))
-	b.WriteString(Warnings(p.Warnings))
+	lines.end("", p.Warnings)
 	b.Flush()
+}
+
+// entryLines are the lines of entries, of one view or two.
+type entryLines struct {
+	*bufio.Writer
+	session *refine.Session
+	labels  *labelled
+	color   bool
+	width   int
+
+	hidden int // entries below the threshold
+	shared bool
+}
+
+// write writes the line of an entry: the numbers that come first, its overlap,
+// and its label.
+func (l *entryLines) write(e *refine.Entry, depth int, numbers string, heat *big.Rat) {
+	if !l.session.Collapsed(e) {
+		l.hidden += l.session.Hidden(e)
+	}
+	l.shared = l.shared || e.Shared
+	line := withName(fmt.Sprintf("%s%s  %s%s", numbers, l.labels.column(e), strings.Repeat("  ", depth),
+		l.labels.mark(e)+SharedMark(e)), e.Label(), l.width)
+	termtext.Fprintln(l, termtext.Text(paint(l.color, heat, line)))
+}
+
+// end writes what there is to know of all lines.
+func (l *entryLines) end(of string, warnings []sampledata.Warning) {
+	if l.hidden > 0 {
+		termtext.Fprintf(l, "\n%d more below %s%s (--min 0 shows all)\n", l.hidden,
+			threshold(l.session.Threshold()), of)
+	}
+	if l.shared {
+		l.WriteString(sharedLegend)
+	}
+	l.WriteString(Warnings(warnings))
 }
 
 // withName adds a name to a line. If the line would be wider than a screen,
