@@ -26,7 +26,7 @@ func (a *app) againstCommand(w window) command {
 			}
 			a.readOther(w, path, func() { a.compareWith(path) })
 			return nil
-		}, words("none"))
+		}, oneOf("none"))
 }
 
 // readOther reads another recording, again if it was read before.

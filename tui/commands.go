@@ -9,6 +9,7 @@ import (
 
 	"github.com/cpprof/cpprof/aspects"
 	"github.com/cpprof/cpprof/internal/config"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/views"
 )
 
@@ -92,7 +93,7 @@ func (l commandLine) complete(line string) []string {
 	if behind {
 		for _, c := range commands {
 			if c.name == name && c.complete != nil {
-				return prefixed(name+" ", c.complete(args))
+				return lists.Each(c.complete(args), func(end string) string { return name + " " + end })
 			}
 		}
 		return l.completeNames(line)
@@ -106,14 +107,6 @@ func (l commandLine) complete(line string) []string {
 	if names := l.completeNames(line); len(out) == 0 || len(names) > 0 &&
 		strings.HasPrefix(names[0], line) {
 		out = append(out, names...)
-	}
-	return out
-}
-
-func prefixed(prefix string, texts []string) []string {
-	out := make([]string, len(texts))
-	for i, t := range texts {
-		out[i] = prefix + t
 	}
 	return out
 }
@@ -153,8 +146,8 @@ func (l commandLine) completeNames(line string) []string {
 	return nil
 }
 
-// words completes the only argument of a command.
-func words(choices ...string) func(string) []string {
+// oneOf completes the only argument of a command.
+func oneOf(choices ...string) func(string) []string {
 	return func(args string) []string {
 		var out []string
 		for _, c := range choices {
@@ -188,7 +181,7 @@ func (a *app) commands() []command {
 				}
 				return err
 			},
-			words("observed", "single", "processors")),
+			oneOf("observed", "single", "processors")),
 		newCommand("class by function|site|label:KEY", "what defines a thread class",
 			func(args string) error {
 				rest, ok := strings.CutPrefix(args, "by ")
@@ -201,12 +194,12 @@ func (a *app) commands() []command {
 					a.classBy(by)
 				}
 				return err
-			}, words("by function", "by site", "by label:")),
+			}, oneOf("by function", "by site", "by label:")),
 		newCommand("created-by",
 			"charge goroutines to those who started them, or each to its own class",
 			a.toggleCreatedBy, nil),
 		newCommand("span FROM TO | FROM | all",
-			"the offsets between which samples count, such as 1.5s 2s", a.spanCommand, words("all")),
+			"the offsets between which samples count, such as 1.5s 2s", a.spanCommand, oneOf("all")),
 	}...)
 	list = append(append(list, a.mergeCommands()...), a.listCommands()...)
 	list = append(list, a.kindCommands()...)
@@ -224,7 +217,7 @@ func (a *app) aspectCommands() []command {
 			"define an aspect, such as queue main.(*queue).* !main.(*queue).len", a.defineAspect,
 			nil),
 		newCommand("aspects save", "write the aspects defined here into "+config.Name,
-			a.saveAspects, words("save")),
+			a.saveAspects, oneOf("save")),
 	}
 }
 
@@ -287,7 +280,7 @@ func (a *app) mergeCommands() []command {
 			"count the classes that match as one, such as io go:*.readLoop go:*.writeLoop",
 			a.mergeCommand, nil),
 		newCommand("merges save", "write the classes merged and split here into "+config.Name,
-			a.saveMerges, words("save")),
+			a.saveMerges, oneOf("save")),
 	}
 }
 

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cpprof/cpprof/aspects"
 	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/refine"
@@ -124,12 +126,8 @@ func (d *detail) aspect(name string, add func(tcell.Style, string)) {
 	if !ok {
 		return
 	}
-	var patterns []string
-	for _, p := range a.Patterns() {
-		patterns = append(patterns, p.String())
-	}
 	add(d.w.a.theme.title, "Aspect")
-	add(d.w.a.theme.plain, strings.Join(patterns, "  "))
+	add(d.w.a.theme.plain, strings.Join(lists.Each(a.Patterns(), aspects.Pattern.String), "  "))
 }
 
 // sites lists the places that created the goroutines of a class, the place of

@@ -107,12 +107,6 @@ type labels struct {
 	costs entryCosts[*big.Rat]
 }
 
-func newLabels(w *profileWindow, paths []callpath.Path) *labels {
-	l := &labels{paths: paths}
-	l.costs = entryCosts[*big.Rat]{w: w, begin: l.overlaps}
-	return l
-}
-
 // toggle labels an entry, or removes its label.
 func (l *labels) toggle(p callpath.Path) {
 	n := len(l.paths)

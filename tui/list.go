@@ -184,7 +184,7 @@ func (l *list) ask() {
 	for i := range l.of.lines() {
 		names = append(names, l.of.name(i))
 	}
-	l.a.ask("/", "", words(names...), func(text string) error {
+	l.a.ask("/", "", oneOf(names...), func(text string) error {
 		if text != "" {
 			l.search = text
 		}

@@ -52,7 +52,8 @@ func openSubject(a *app, of *subject, s session.Profile) {
 		scrolls: true, selected: s.Selected}
 	w.splits, w.intervals, w.both = newSplits(w), newIntervals(w), newComparison(w)
 	w.detail.w, w.refiner.w, w.slider.w = w, w, w
-	w.labels = newLabels(w, s.Labels)
+	w.labels = &labels{paths: s.Labels}
+	w.labels.costs = entryCosts[*big.Rat]{w: w, begin: w.labels.overlaps}
 	a.open(w)
 	w.build()
 }

@@ -33,15 +33,15 @@ func (w *profileWindow) commands() []command {
 		newCommand("zoom PATH", "make the stacks of a path the whole",
 			w.refiner.stepCommand(refine.KindZoom), nil),
 		newCommand("auto [STEPS]", "refine the heaviest entries automatically",
-			w.refiner.autoCommand, words()),
+			w.refiner.autoCommand, oneOf()),
 		newCommand("threshold HITS|COST", "show entries of at least 20 (hits), 0.05 or 5%",
-			w.slider.command, words()),
+			w.slider.command, oneOf()),
 		newCommand("against RECORDING", "compare this view with that of another recording",
-			w.againstCommand, words()),
+			w.againstCommand, oneOf()),
 		newCommand("write FILE", "write the window as text, or as JSON to FILE.json",
-			func(f string) error { return w.write(f, os.O_EXCL) }, words()),
+			func(f string) error { return w.write(f, os.O_EXCL) }, oneOf()),
 		newCommand("write! FILE", "the same, and replace an existing file",
-			func(f string) error { return w.write(f, os.O_TRUNC) }, words()),
+			func(f string) error { return w.write(f, os.O_TRUNC) }, oneOf()),
 	}
 }
 

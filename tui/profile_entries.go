@@ -92,14 +92,6 @@ func (l *entries) layoutNames(names, room int) {
 // panColumns is the number of columns by which a key moves the names.
 const panColumns = 8
 
-// panBindings are the keys that move the names.
-func (l *entries) panBindings() []binding {
-	return []binding{
-		on("<", "", "move the names to the right", func() { l.pan -= panColumns }),
-		on(">", "", "move the names to the left", func() { l.pan += panColumns }),
-	}
-}
-
 // update takes the entries from the session, and keeps the selection.
 func (w *profileWindow) update() {
 	w.entries.rows = nil

@@ -40,7 +40,9 @@ func (w *profileWindow) bindings() []binding {
 		on("y", "", "copy the entry's path to the clipboard", w.copyPath),
 	}...)
 	own = append(own, w.entries.bindings()...)
-	own = append(own, w.entries.panBindings()...)
+	own = append(own,
+		on("<", "", "move the names to the right", func() { w.entries.pan -= panColumns }),
+		on(">", "", "move the names to the left", func() { w.entries.pan += panColumns }))
 	return append(own, w.detail.pane.bindings("")...)
 }
 

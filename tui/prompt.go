@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/cpprof/cpprof/callpath"
-	shellwords "github.com/cpprof/cpprof/internal/words"
+	"github.com/cpprof/cpprof/internal/words"
 	"github.com/gdamore/tcell/v2"
 )
 
@@ -133,7 +133,7 @@ func (p *prompt) nextChoice(by int) {
 	typed := p.text[:p.cursor]
 	if len(p.choices) == 0 {
 		p.choices, p.choice = p.complete(typed), -1
-		switch common := shellwords.CommonPrefix(p.choices); {
+		switch common := words.CommonPrefix(p.choices); {
 		case len(p.choices) == 1:
 			p.replace(0, common)
 			p.choices = nil

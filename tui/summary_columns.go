@@ -111,18 +111,11 @@ func numberColumns(of []report.ClassColumn) (columns []classColumn) {
 func differenceColumns(of []report.ComparedColumn) (columns []classColumn) {
 	for _, c := range of {
 		columns = append(columns, classColumn{
-			name: c.Short, value: c.Value, leave: leaveLater(c.Leave),
+			name: c.Short, value: c.Value, leave: c.Leave + min(c.Leave, 1),
 			text: func(p *views.ClassPair) string { return c.Cell(p, c.Brief) },
 		})
 	}
 	return columns
-}
-
-func leaveLater(leave int) int {
-	if leave == 0 {
-		return 0
-	}
-	return leave + 1
 }
 
 // An order is the order of the table's lines: by a column, largest first, or

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
@@ -448,9 +449,7 @@ func (w *tracksWindow) details(width int) []string {
 	if run.Stack != sampledata.NoStack {
 		frames := views.StackFrames(w.r, w.a.options, run.Stack)
 		slices.Reverse(frames)
-		for _, f := range frames {
-			lines = append(lines, "  "+printable(f))
-		}
+		lines = append(lines, lists.Each(frames, func(f string) string { return "  " + printable(f) })...)
 	}
 	return lines
 }

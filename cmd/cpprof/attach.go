@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"path/filepath"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/delve"
@@ -82,10 +82,7 @@ func find(t terminal, pid int, backend string) (*sampler.Process, attacher, erro
 // startedBy lists the Go programs that a process has started, as the end of a
 // message, or returns "".
 func startedBy(pid int) string {
-	var list []string
-	for _, p := range sampler.Started(pid) {
-		list = append(list, fmt.Sprintf("%s (process %d)", filepath.Base(p.Name), p.PID))
-	}
+	list := lists.Each(sampler.Started(pid), processText)
 	if len(list) == 0 {
 		return ""
 	}

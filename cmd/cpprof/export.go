@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/internal/export"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/refine"
@@ -78,11 +79,9 @@ func formatList() string {
 			width = max(width, len(f.Name))
 		}
 	}
-	var lines []string
-	for _, f := range shown {
-		lines = append(lines, fmt.Sprintf("  %-*s  %s", width, f.Name, f.Help))
-	}
-	return strings.Join(lines, "\n")
+	return strings.Join(lists.Each(shown, func(f *export.Format) string {
+		return fmt.Sprintf("  %-*s  %s", width, f.Name, f.Help)
+	}), "\n")
 }
 
 func (f *exportFlags) run(t terminal, path string) error {
@@ -269,7 +268,11 @@ func checkFolder(path string) error {
 // before.
 func create(path string, force bool, write func(io.Writer) error) (err error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return save(path, write)
+		out, err := os.OpenFile(path, os.O_WRONLY, 0) // a device or a pipe, which is never removed
+		if err != nil {
+			return err
+		}
+		return errors.Join(write(out), out.Close())
 	}
 	temp, err := os.OpenFile(fmt.Sprintf("%s.%d.part", path, os.Getpid()),
 		os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)

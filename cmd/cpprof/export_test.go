@@ -81,7 +81,7 @@ func TestExportKeepsLabels(t *testing.T) {
 		Sample: []*pprofile.Sample{{Location: []*pprofile.Location{at}, Value: []int64{7}, Label: map[string][]string{"route": {"/api"}}}},
 	}
 	in, out := filepath.Join(folder, "in.pb.gz"), filepath.Join(folder, "out.pb.gz")
-	if err := save(in, p.Write); err != nil {
+	if err := create(in, false, p.Write); err != nil {
 		t.Fatal(err)
 	}
 	var said strings.Builder
@@ -99,14 +99,14 @@ func TestExportKeepsLabels(t *testing.T) {
 }
 
 // If writing fails, a file that was begun is removed, but a device stays. It is a link here, so that the test harms nothing if it fails.
-func TestSaveKeepsDevices(t *testing.T) {
+func TestCreateKeepsDevices(t *testing.T) {
 	device, file := filepath.Join(t.TempDir(), "null"), filepath.Join(t.TempDir(), "file")
 	if err := os.Symlink(os.DevNull, device); err != nil {
 		t.Skip(err)
 	}
 	failed := errors.New("no more")
 	for path, stays := range map[string]bool{device: true, file: false} {
-		if err := save(path, func(io.Writer) error { return failed }); !errors.Is(err, failed) {
+		if err := create(path, false, func(io.Writer) error { return failed }); !errors.Is(err, failed) {
 			t.Errorf("%s: %v, want %v", path, err, failed)
 		}
 		if _, err := os.Lstat(path); (err == nil) != stays {

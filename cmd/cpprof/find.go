@@ -46,7 +46,9 @@ call sequence N that find lists. A script ends at its first error, with status 1
 		RunE:    func(c *cobra.Command, args []string) error { return f.run(t, c, args[0]) },
 	}
 	f.addTree(c, t)
-	f.addInteractive(c)
+	c.Flags().IntVar(&f.from, "interactive", 0,
+		"search step by step, with commands; with =`N`, from call sequence N that find lists")
+	c.Flags().Lookup("interactive").NoOptDefVal = "0"
 	addAgainst(c, &f.against)
 	f.addAgainstCalls(c)
 	flags := c.Flags()

@@ -17,13 +17,6 @@ import (
 	"golang.org/x/term"
 )
 
-// addInteractive adds the flag that begins a conversation.
-func (f *findFlags) addInteractive(c *cobra.Command) {
-	c.Flags().IntVar(&f.from, "interactive", 0,
-		"search step by step, with commands; with =`N`, from call sequence N that find lists")
-	c.Flags().Lookup("interactive").NoOptDefVal = "0"
-}
-
 // converse lets a person search in the view that the flags choose, or else in
 // the busiest classes.
 func (f *findFlags) converse(t terminal, c *cobra.Command, path string, classes []string) error {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/words"
 	"github.com/spf13/cobra"
 )
@@ -96,11 +97,8 @@ func former(args []string) error {
 	if len(args) == 0 || formerCommands[args[0]] == nil {
 		return nil
 	}
-	line := []string{"cpprof"}
-	for _, word := range slices.Concat(formerCommands[args[0]], args[1:]) {
-		line = append(line, words.Shell(word))
-	}
-	return usagef("'cpprof %s' has a new name: %s", args[0], strings.Join(line, " "))
+	line := lists.Each(slices.Concat(formerCommands[args[0]], args[1:]), words.Shell)
+	return usagef("'cpprof %s' has a new name: cpprof %s", args[0], strings.Join(line, " "))
 }
 
 // opened returns the arguments that open a file if the first argument is one,

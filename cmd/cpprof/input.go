@@ -169,24 +169,3 @@ func (f *inputFlags) showProgress(in *interchange.Input, o *interchange.Options)
 	}
 	return line.clear
 }
-
-// save writes a new file, and removes it again if that fails. It never
-// removes a device or a pipe, such as /dev/null.
-func save(path string, write func(io.Writer) error) error {
-	out, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	info, err := out.Stat()
-	isFile := err == nil && info.Mode().IsRegular()
-	if err == nil {
-		err = write(out)
-	}
-	if closeErr := out.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil && isFile {
-		os.Remove(path)
-	}
-	return err
-}

@@ -3,10 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/metrics"
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/report/plots"
@@ -171,24 +171,21 @@ func (f *plotFlags) pairs(t terminal, m *measured, selected []*metrics.Metric) e
 		matrix.Write(t.out)
 		return nil
 	}
-	var names []string
-	for _, metric := range selected {
-		names = append(names, metric.Expr)
-	}
+	names := lists.Each(selected, func(m *metrics.Metric) string { return m.Expr })
 	return f.save(t, func(w io.Writer) error { return plots.WriteMatrix(w, f.output, names, pair) })
 }
 
 // save writes the picture.
 func (f *plotFlags) save(t terminal, write func(io.Writer) error) error {
-	if _, err := os.Stat(f.output); err == nil && !f.force {
-		return usagef("%s exists: choose another name, or replace it with --force", f.output)
+	if err := checkNew(f.output, f.force); err != nil {
+		return err
 	}
 	if !slices.ContainsFunc(plots.Formats,
 		func(ending string) bool { return strings.HasSuffix(strings.ToLower(f.output), ending) }) {
 		return usagef("%s: the name of a picture ends with %s", f.output,
 			strings.Join(plots.Formats, " or "))
 	}
-	if err := save(f.output, write); err != nil {
+	if err := create(f.output, f.force, write); err != nil {
 		return err
 	}
 	_, err := termtext.Fprintf(t.err, "cpprof: the picture is in %q\n", f.output)

@@ -2,7 +2,9 @@ package main
 
 import (
 	"github.com/cpprof/cpprof/internal/config"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/report"
+	"github.com/cpprof/cpprof/sampledata"
 	"github.com/spf13/cobra"
 )
 
@@ -27,10 +29,8 @@ form and takes precedence.`,
 			if err != nil {
 				return err
 			}
-			var functions []string
-			for _, fn := range s.recording.Functions {
-				functions = append(functions, fn.Name)
-			}
+			functions := lists.Each(s.recording.Functions,
+				func(f sampledata.Function) string { return f.Name })
 			report.Aspects(t.out, s.config.AllAspects(), functions)
 			return nil
 		},

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/aspects"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/views/calltree"
 	"github.com/spf13/cobra"
@@ -146,10 +147,7 @@ func matches(patterns []aspects.Pattern, name string) bool {
 // metricsOf returns the indexes of the metrics that --metric names.
 func (f *xFlags) metricsOf(t *calltree.Tree) ([]int, error) {
 	var indexes []int
-	var names []string
-	for _, m := range t.Metrics() {
-		names = append(names, m.Name)
-	}
+	names := lists.Each(t.Metrics(), func(m *calltree.Metric) string { return m.Name })
 	for _, want := range f.metrics {
 		before := len(indexes)
 		for i, name := range names {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
@@ -80,11 +81,8 @@ ends. Elsewhere it prints one block after another. It saves nothing: see 'cpprof
 }
 
 // sortColumns returns the values of --sort.
-func sortColumns() (names []string) {
-	for _, c := range report.TopColumns {
-		names = append(names, c.Name)
-	}
-	return names
+func sortColumns() []string {
+	return lists.Each(report.TopColumns, func(c report.TopColumn) string { return c.Name })
 }
 
 // check returns an error if a flag has an impossible value.

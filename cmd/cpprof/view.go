@@ -138,7 +138,8 @@ func (f *reportFlags) analyze(ctx context.Context, t terminal, s *source, o tui.
 	defer stop()
 	context.AfterFunc(ctx, stop) // the second signal ends cpprof at once
 	err := tui.Run(ctx, o)
-	if o.Findings && onlyFindings(left) {
+	if o.Findings && len(left.Windows) == 1 && // it opened by itself
+		left.Windows[0].Kind().Name == session.FindingsKind.Name {
 		began.Windows, began.Active = left.Windows, left.Active
 	}
 	keep(t, s.path, began, left)
@@ -146,12 +147,6 @@ func (f *reportFlags) analyze(ctx context.Context, t terminal, s *source, o tui.
 		return errSignalled
 	}
 	return err
-}
-
-// onlyFindings reports whether a state has the window that opens by itself,
-// and no other.
-func onlyFindings(s *session.State) bool {
-	return len(s.Windows) == 1 && s.Windows[0].Kind().Name == session.FindingsKind.Name
 }
 
 // other returns the recording that --against names, or nil if the flag is not

@@ -174,16 +174,11 @@ func (f *whyFlags) searchOptions(s *source) why.Options {
 // --fail-above allows.
 func (f *whyFlags) show(t terminal, s *source, a *why.Answer) error {
 	y := report.Why{Answer: a, File: s.path, Flags: f.given, Top: f.top, ShortNames: t.width() > 0,
-		Color: t.color}
-	if f.json {
-		if err := y.WriteJSON(t.out, report.BasisOf(s.recording).With(f.warnings)); err != nil {
-			return err
-		}
-		return f.status(t, a)
+		Color: t.color, Basis: report.BasisOf(s.recording).With(f.warnings)}
+	if err := t.show(s.path, s.recording, &y, f.json); err != nil {
+		return err
 	}
-	report.Headline(t.out, s.path, s.recording)
-	y.Write(t.out)
-	if f.log {
+	if f.log && !f.json {
 		termtext.Fprintf(t.out, "\n")
 		y.WriteLog(t.out, s.recording)
 	}
@@ -264,11 +259,7 @@ func (f *whyFlags) together(t terminal, paths []string) error {
 	if err != nil {
 		return err
 	}
-	out := report.NewTogether(paths, found, report.BasisOf(all...))
-	if f.json {
-		return out.WriteJSON(t.out)
-	}
-	return out.Write(t.out)
+	return t.print(report.NewTogether(paths, found, report.BasisOf(all...)), f.json)
 }
 
 // warnOfDifferent warns if two recordings seem to be of different programs: by

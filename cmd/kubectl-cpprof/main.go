@@ -79,8 +79,11 @@ func main() {
 // run executes a command line. It returns the status to end with.
 func run(args []string, out, errors io.Writer, stop <-chan os.Signal) (int, error) {
 	r, err := parse(args, out)
-	if err != nil || r == nil {
-		return usageStatus(err), err
+	if err != nil {
+		return 2, err
+	}
+	if r == nil {
+		return 0, nil
 	}
 	k, err := findKubectl(r.global)
 	if err != nil {
@@ -94,13 +97,6 @@ func run(args []string, out, errors io.Writer, stop <-chan os.Signal) (int, erro
 		return 1, err
 	}
 	return status, nil
-}
-
-func usageStatus(err error) int {
-	if err != nil {
-		return 2
-	}
-	return 0
 }
 
 // commands lists what can be run in a pod.

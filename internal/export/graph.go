@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/views"
@@ -125,16 +126,15 @@ func newCallGraph(s *Subject) (*callGraph, error) {
 }
 
 // coloured searches the tree. For a comparison, it searches both sides.
-func (s *Subject) coloured(t *calltree.Tree) (list []*hotspots.Coloured) {
+func (s *Subject) coloured(t *calltree.Tree) []*hotspots.Coloured {
 	trees := []*calltree.Tree{t}
 	if s.Compared() {
 		a, b := t.Sides()
 		trees = []*calltree.Tree{a, b}
 	}
-	for _, t := range trees {
-		list = append(list, hotspots.ColourPaths(t, why.DefaultThreshold))
-	}
-	return list
+	return lists.Each(trees, func(t *calltree.Tree) *hotspots.Coloured {
+		return hotspots.ColourPaths(t, why.DefaultThreshold)
+	})
 }
 
 // addTyped sums up the typed time of each node, on one side.
@@ -195,9 +195,7 @@ func (n *graphNode) hasAllOf(up *graphNode) bool {
 // lines returns the names of a node as they are written: of a long chain, the
 // first and the last.
 func (n *graphNode) lines() (lines []string) {
-	for _, name := range n.names {
-		lines = append(lines, termtext.ShortenPath(name, graphName))
-	}
+	lines = lists.Each(n.names, func(name string) string { return termtext.ShortenPath(name, graphName) })
 	if k := len(lines); k > maxLines {
 		half := maxLines / 2
 		lines[half] = fmt.Sprintf("… %d more", k-2*half)

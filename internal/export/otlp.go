@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/google/pprof/profile"
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -202,11 +203,7 @@ func (d *dictionary) valueType(t *profile.ValueType) (m message) {
 
 func (d *dictionary) sample(s *profile.Sample, value int64) (m message) {
 	m.number(1, d.stack(s.Location))
-	var attributes []int64
-	for _, a := range attributesOf(s) {
-		attributes = append(attributes, d.attribute(a))
-	}
-	m.numbers(2, attributes...)
+	m.numbers(2, lists.Each(attributesOf(s), d.attribute)...)
 	m.numbers(4, value)
 	return m
 }
@@ -280,12 +277,8 @@ func (d *dictionary) location(l *profile.Location) int64 {
 
 // stack returns the index of a stack, whose innermost frame is the first.
 func (d *dictionary) stack(of []*profile.Location) int64 {
-	var indices []int64
-	for _, l := range of {
-		indices = append(indices, d.location(l))
-	}
 	var m message
-	m.numbers(1, indices...)
+	m.numbers(1, lists.Each(of, d.location)...)
 	return indexOf(d, inStacks, d.stacks, string(m), func() message { return m })
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/cpprof/cpprof/internal/lists"
 )
 
 // formats lists all formats, in the order of the help texts.
@@ -58,11 +60,7 @@ func (f *Format) CheckComparison() error {
 
 // Names lists the names of all formats.
 func Names() []string {
-	var names []string
-	for _, f := range formats {
-		names = append(names, f.Name)
-	}
-	return names
+	return lists.Each(formats, func(f *Format) string { return f.Name })
 }
 
 // All lists all formats.

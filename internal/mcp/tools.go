@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampler"
@@ -131,10 +132,9 @@ func (s *server) listProcesses(context.Context, *sdk.CallToolRequest, nothing) (
 		Program string `json:"program"`
 		Command string `json:"command"`
 	}
-	list := []process{}
-	for _, p := range sampler.Running() {
-		list = append(list, process{p.PID, p.Name, s.o.Describe(p)})
-	}
+	list := lists.Each(sampler.Running(), func(p *sampler.Process) process {
+		return process{p.PID, p.Name, s.o.Describe(p)}
+	})
 	return listAnswer("processes", list, true)
 }
 

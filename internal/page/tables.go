@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/metrics"
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/sampledata"
@@ -78,9 +79,7 @@ func (b *build) findings() (any, error) {
 		if f.IsCode() || j.View == "" {
 			j.View = calltree.RootName
 		}
-		for _, s := range f.When.Spans {
-			j.Spans = append(j.Spans, spanned{s.From, s.To})
-		}
+		j.Spans = lists.Each(f.When.Spans, func(s why.Span) spanned { return spanned{s.From, s.To} })
 		out.Findings = append(out.Findings, j)
 	}
 	return out, nil
@@ -159,11 +158,9 @@ func lockRowOf(a *locks.Analysis, l *locks.Lock) lockRow {
 }
 
 func lockParts(holders []locks.Holder) []lockPart {
-	parts := []lockPart{}
-	for _, h := range holders {
-		parts = append(parts, lockPart{h.Class, h.In, whole(h.Weight), report.Hits(h.Hits)})
-	}
-	return parts
+	return lists.Each(holders, func(h locks.Holder) lockPart {
+		return lockPart{h.Class, h.In, whole(h.Weight), report.Hits(h.Hits)}
+	})
 }
 
 // heldPaths returns the call paths on which the holders of a lock spent most

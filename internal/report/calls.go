@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/refine/hotspots"
@@ -41,7 +42,7 @@ func (c *Calls) Write(w io.Writer) {
 	}
 	bound := ""
 	if times := c.Condition.Quantiles(c.Table); len(times) > 0 {
-		bound = " (" + strings.Join(briefs(times), ", ") + ")"
+		bound = " (" + strings.Join(lists.Each(times, brief), ", ") + ")"
 	}
 	termtext.Fprintf(&b, "\nSlow: %s %s%s; the rest: %s\n", Counted(c.Slow.Calls, "call"), c.Condition, bound,
 		Counted(c.Rest.Calls, "call"))
@@ -56,13 +57,6 @@ func (c *Calls) Write(w io.Writer) {
 	b.WriteString(c.longest())
 	c.goOn(&b)
 	io.WriteString(w, b.String())
-}
-
-func briefs(times []time.Duration) (list []string) {
-	for _, one := range times {
-		list = append(list, brief(one))
-	}
-	return list
 }
 
 // head writes the number of calls, and how long they took.
@@ -446,9 +440,9 @@ func (c *Calls) WriteCallJSON(w io.Writer, number int, steps []calls.Step) error
 	for _, s := range steps {
 		one := stepJSON{At: s.At, Length: s.Length, Does: s.Doing.Words(), Function: s.Function, Line: s.Line,
 			Lock: s.Lock, Certain: s.Certain}
-		for _, h := range s.Holders {
-			one.Holders = append(one.Holders, holderStep{h.ID, h.Class, h.Doing.Words(), h.Function})
-		}
+		one.Holders = lists.Each(s.Holders, func(h calls.Holder) holderStep {
+			return holderStep{h.ID, h.Class, h.Doing.Words(), h.Function}
+		})
 		out.Steps = append(out.Steps, one)
 	}
 	return writeJSON(w, out)
@@ -491,12 +485,10 @@ func (p *ProposedCalls) WriteJSON(w io.Writer) error {
 		Calls    int     `json:"calls"`
 		Share    float64 `json:"share"`
 	}
-	out := struct {
+	return writeJSON(w, struct {
 		Proposals []proposal `json:"proposals"`
 		Basis
-	}{[]proposal{}, BasisOf(p.Recording)}
-	for _, one := range p.Proposals {
-		out.Proposals = append(out.Proposals, proposal{one.Function, one.Class, len(one.Calls), one.Share})
-	}
-	return writeJSON(w, out)
+	}{lists.Each(p.Proposals, func(one calls.Proposal) proposal {
+		return proposal{one.Function, one.Class, len(one.Calls), one.Share}
+	}), BasisOf(p.Recording)})
 }

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
@@ -15,16 +16,9 @@ import (
 func classTable(w io.Writer, columns []ClassColumn, classes []views.ClassSummary,
 	width int) {
 	t := &table{right: true, width: width}
-	var heads []string
-	for _, c := range columns {
-		heads = append(heads, c.Name)
-	}
-	t.add(append(heads, "class")...)
+	t.add(append(lists.Each(columns, func(c ClassColumn) string { return c.Name }), "class")...)
 	for i := range classes {
-		var row []string
-		for _, c := range columns {
-			row = append(row, c.Text(c.Value(&classes[i])))
-		}
+		row := lists.Each(columns, func(c ClassColumn) string { return c.Text(c.Value(&classes[i])) })
 		t.add(append(row, termtext.Printable(classes[i].Class))...)
 	}
 	t.write(w)
@@ -102,11 +96,7 @@ func (list *Classes) WriteJSON(w io.Writer) error {
 }
 
 func classesAsJSON(classes []views.ClassSummary) []classJSON {
-	list := make([]classJSON, 0, len(classes))
-	for i := range classes {
-		list = append(list, classAsJSON(&classes[i]))
-	}
-	return list
+	return lists.Each(classes, func(c views.ClassSummary) classJSON { return classAsJSON(&c) })
 }
 
 func classAsJSON(c *views.ClassSummary) classJSON {
@@ -141,16 +131,10 @@ type ClassesCompared struct {
 func (c *ClassesCompared) Write(w io.Writer) {
 	pairs := c.Pairs
 	t := &table{right: true, width: c.Width}
-	var heads []string
-	for _, c := range comparedColumns {
-		heads = append(heads, c.Name)
-	}
-	t.add(append(heads, "class")...)
+	t.add(append(lists.Each(comparedColumns, func(c ComparedColumn) string { return c.Name }), "class")...)
 	for i := range pairs {
-		var row []string
-		for _, c := range comparedColumns {
-			row = append(row, c.Cell(&pairs[i], c.Text))
-		}
+		row := lists.Each(comparedColumns,
+			func(c ComparedColumn) string { return c.Cell(&pairs[i], c.Text) })
 		t.add(append(row, termtext.Printable(pairs[i].Class))...)
 	}
 	t.write(w)

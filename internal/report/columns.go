@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/refine"
 )
@@ -133,9 +134,7 @@ func newLabelled(s *refine.Session, labels []callpath.Path) labelled {
 	if len(labels) == 0 {
 		return l
 	}
-	for _, path := range labels {
-		l.keys = append(l.keys, path.String())
-	}
+	l.keys = lists.Each(labels, callpath.Path.String)
 	var keys []string
 	var paths []callpath.Path
 	s.Walk(func(e *refine.Entry, _ int) {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/sampledata"
@@ -157,10 +158,7 @@ func goroutineGroups(r *sampledata.Recording) []*goroutineGroup {
 		}
 		g.add(run)
 	}
-	groups := make([]*goroutineGroup, 0, len(order))
-	for _, g := range order {
-		groups = append(groups, g.group())
-	}
+	groups := lists.Each(order, (*gathering).group)
 	slices.SortFunc(groups, func(a, b *goroutineGroup) int {
 		return cmp.Or(-cmp.Compare(a.Count, b.Count), cmp.Compare(a.State, b.State),
 			cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.stack, b.stack))
@@ -267,9 +265,8 @@ func (a *gathering) lock(l lockState, n int) goroutineLock {
 		return lock
 	}
 	lock.Evidence = l.evidence.String()
-	for _, h := range a.r.HolderSets[l.holders] {
-		lock.Holders = append(lock.Holders, a.r.Goroutines.At(h).ID)
-	}
+	lock.Holders = lists.Each(a.r.HolderSets[l.holders],
+		func(h sampledata.GoroutineID) int64 { return a.r.Goroutines.At(h).ID })
 	slices.Sort(lock.Holders)
 	return lock
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views/calltree"
@@ -34,25 +35,19 @@ func (of *Locks) Write(w io.Writer) {
 	a, top, width := of.Analysis, of.Top, of.Width
 	b := new(strings.Builder)
 	writeDeadlocks(b, "", of.Recording, a.Deadlocks, top)
-	shown := first(a.Locks, top)
+	describeOne := func(l *locks.Lock, b *wrapper) string { return describe(a, l, b) }
 	termtext.Fprintf(b, "%s\n", LockWaits(a))
-	if len(shown) > 0 {
-		b.WriteByte('\n')
-		t := &table{right: true, width: width}
-		t.add(LockHeads(a)...)
-		for _, l := range shown {
-			t.add(LockRow(a, l)...)
-		}
-		t.write(b)
+	lockTable(b, width, LockHeads(a), a.Locks, first(a.Locks, top), moreLocks,
+		func(l *locks.Lock) []string { return LockRow(a, l) }, describeOne)
+	if len(a.Shared) > 0 {
+		termtext.Fprintf(b, "\n%s\n", SharedWaits(a))
 	}
-	if more := len(a.Locks) - len(shown); more > 0 {
-		termtext.Fprintf(b, "\n%s (--top 0 shows all)\n", Counted(more, "more lock"))
-	}
-	for _, l := range shown {
-		termtext.Fprintf(b, "\n%s",
-			termtext.Text(describe(a, l, &wrapper{width: lineWidth, screen: width})))
-	}
-	sharedTable(b, a, top, width)
+	lockTable(b, width, []string{"waited", "mean", "hits", "likely", "what"}, a.Shared,
+		first(a.Shared, top), func(n int) string { return fmt.Sprintf("%d more", n) },
+		func(l *locks.Lock) []string {
+			return []string{span(l.Waited()), Decimal(a.Mean(&l.Evidence), 2), Hits(l.Hits),
+				percent(l.Share(l.Likely)), termtext.Printable(l.String())}
+		}, describeOne)
 	b.WriteString(Warnings(a.Held.Warnings))
 	io.WriteString(w, b.String())
 }
@@ -74,26 +69,23 @@ func LockWaits(a *locks.Analysis) string {
 		Counted(instances, "lock"), EvidenceText(&a.Evidence))
 }
 
-// sharedTable writes the same table of what is no lock, if there is any.
-func sharedTable(b *strings.Builder, a *locks.Analysis, top, width int) {
-	if len(a.Shared) == 0 {
-		return
+func moreLocks(n int) string { return Counted(n, "more lock") }
+
+// lockTable writes a table of the locks that are shown, or of pairs of locks;
+// how many more there are; and below it each of them.
+func lockTable[L any](b *strings.Builder, width int, heads []string, all, shown []L,
+	more func(int) string, row func(L) []string, describe func(L, *wrapper) string) {
+	if len(shown) > 0 {
+		t := &table{right: true, width: width, rows: append([][]string{heads}, lists.Each(shown, row)...)}
+		b.WriteByte('\n')
+		t.write(b)
 	}
-	shown := first(a.Shared, top)
-	termtext.Fprintf(b, "\n%s\n\n", SharedWaits(a))
-	t := &table{right: true, width: width}
-	t.add("waited", "mean", "hits", "likely", "what")
-	for _, l := range shown {
-		t.add(span(l.Waited()), Decimal(a.Mean(&l.Evidence), 2), Hits(l.Hits),
-			percent(l.Share(l.Likely)), termtext.Printable(l.String()))
-	}
-	t.write(b)
-	if more := len(a.Shared) - len(shown); more > 0 {
-		termtext.Fprintf(b, "\n%d more (--top 0 shows all)\n", more)
+	if n := len(all) - len(shown); n > 0 {
+		termtext.Fprintf(b, "\n%s (--top 0 shows all)\n", more(n))
 	}
 	for _, l := range shown {
 		termtext.Fprintf(b, "\n%s",
-			termtext.Text(describe(a, l, &wrapper{width: lineWidth, screen: width})))
+			termtext.Text(describe(l, &wrapper{width: lineWidth, screen: width})))
 	}
 }
 
@@ -197,19 +189,13 @@ func columnsOf(a *locks.Analysis) []lockColumn {
 }
 
 // LockHeads returns the heads of the columns of LockRow.
-func LockHeads(a *locks.Analysis) (heads []string) {
-	for _, c := range columnsOf(a) {
-		heads = append(heads, c.head)
-	}
-	return heads
+func LockHeads(a *locks.Analysis) []string {
+	return lists.Each(columnsOf(a), func(c lockColumn) string { return c.head })
 }
 
 // LockRow returns the row of a lock in the table of locks.
-func LockRow(a *locks.Analysis, l *locks.Lock) (row []string) {
-	for _, c := range columnsOf(a) {
-		row = append(row, c.cell(a, l))
-	}
-	return row
+func LockRow(a *locks.Analysis, l *locks.Lock) []string {
+	return lists.Each(columnsOf(a), func(c lockColumn) string { return c.cell(a, l) })
 }
 
 // Lock describes one lock: who waited for it, who held it and what they were

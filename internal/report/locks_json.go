@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
@@ -96,11 +97,9 @@ type holderJSON struct {
 }
 
 func holdersAsJSON(holders []locks.Holder) []holderJSON {
-	list := []holderJSON{}
-	for _, h := range holders {
-		list = append(list, holderJSON{h.Class, h.In, jsonOf(h.Total)})
-	}
-	return list
+	return lists.Each(holders, func(h locks.Holder) holderJSON {
+		return holderJSON{h.Class, h.In, jsonOf(h.Total)}
+	})
 }
 
 type pathJSON struct {
@@ -236,23 +235,9 @@ func (of *LocksCompared) Write(w io.Writer) {
 				map[bool]string{true: "new", false: "old"}[side == c.New], shared)
 		}
 	}
-	shown := first(c.Pairs, top)
-	if len(shown) > 0 {
-		t := &table{right: true, width: width}
-		t.add(PairHeads...)
-		for i := range shown {
-			t.add(PairRow(&shown[i])...)
-		}
-		text.WriteByte('\n')
-		t.write(text)
-	}
-	if more := len(c.Pairs) - len(shown); more > 0 {
-		termtext.Fprintf(text, "\n%s (--top 0 shows all)\n", Counted(more, "more lock"))
-	}
-	for i := range shown {
-		termtext.Fprintf(text, "\n%s",
-			termtext.Text(describePair(c, &shown[i], &wrapper{width: lineWidth, screen: width})))
-	}
+	lockTable(text, width, PairHeads, c.Pairs, first(c.Pairs, top), moreLocks,
+		func(p locks.Pair) []string { return PairRow(&p) },
+		func(p locks.Pair, b *wrapper) string { return describePair(c, &p, b) })
 	text.WriteString(Warnings(append(c.New.Held.Warnings, c.Old.Held.Warnings...)))
 	io.WriteString(w, text.String())
 }

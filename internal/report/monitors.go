@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/metrics"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
@@ -34,13 +35,7 @@ type monitorRow struct {
 	Words    []string `json:"words,omitempty"`
 }
 
-func (m *Monitors) rows() []monitorRow {
-	var rows []monitorRow
-	for _, monitor := range m.Table.Monitors() {
-		rows = append(rows, m.row(monitor))
-	}
-	return rows
-}
+func (m *Monitors) rows() []monitorRow { return lists.Each(m.Table.Monitors(), m.row) }
 
 func (m *Monitors) row(of *metrics.Monitor) monitorRow {
 	row := monitorRow{

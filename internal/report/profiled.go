@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
@@ -109,10 +110,9 @@ type profileClassData struct {
 // profileClassesJSON writes the classes of a profile as JSON.
 func profileClassesJSON(w io.Writer, r *sampledata.Recording, classes []views.ClassSummary) error {
 	all := r.Profile.Total(r.Profile.Shown[0])
-	list := make([]profileClassData, 0, len(classes))
-	for _, c := range classes {
-		list = append(list, profileClassData{c.Class, c.Time, float(fraction(c.Time, all)), c.Hits})
-	}
+	list := lists.Each(classes, func(c views.ClassSummary) profileClassData {
+		return profileClassData{c.Class, c.Time, float(fraction(c.Time, all)), c.Hits}
+	})
 	return writeJSON(w, struct {
 		Value   string             `json:"value"`
 		Unit    string             `json:"unit"`

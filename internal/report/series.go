@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/metrics"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/internal/words"
@@ -78,10 +79,8 @@ func seriesLines(path string, r *sampledata.Recording) []string {
 		}
 		lacking[reason] = append(lacking[reason], termtext.Printable(m.Name))
 	}
-	var layers []string
-	for _, layer := range slices.Sorted(maps.Keys(byLayer)) {
-		layers = append(layers, fmt.Sprintf("%s %d", layer, byLayer[layer]))
-	}
+	layers := lists.Each(slices.Sorted(maps.Keys(byLayer)),
+		func(l sampledata.Layer) string { return fmt.Sprintf("%s %d", l, byLayer[l]) })
 	lines := []string{fmt.Sprintf("%d beside the stacks (%s); 'cpprof monitors %s' shows them",
 		len(r.Series), strings.Join(layers, ", "), termtext.Printable(path))}
 	for i, reason := range reasons {

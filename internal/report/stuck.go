@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/why/stuck"
@@ -253,10 +254,9 @@ func causeOf(f *stuck.Finding) string {
 
 // notGivenBack says where functions can return with a lock.
 func notGivenBack(left []sampledata.Call) string {
-	var places []string
-	for _, c := range left {
-		places = append(places, fmt.Sprintf("%s (%s:%d)", c.Function, filepath.Base(c.File), c.Line))
-	}
+	places := lists.Each(left, func(c sampledata.Call) string {
+		return fmt.Sprintf("%s (%s:%d)", c.Function, filepath.Base(c.File), c.Line)
+	})
 	if len(places) == 0 {
 		return "it was not given back"
 	}

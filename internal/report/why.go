@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/refine"
@@ -21,6 +22,8 @@ type Why struct {
 	Top  int    // how many findings the text shows; 0 for all
 
 	Flags []string // with which the search was made, for commands to continue with
+
+	Basis Basis // for JSON
 
 	// ShortNames cuts the middle of long package paths in the text.
 	ShortNames bool
@@ -142,11 +145,8 @@ func (y *Why) about(f *why.Finding) (lines []aboutLine) {
 // Details returns all about a finding, in lines that are not wrapped: the
 // sentence first.
 func (y *Why) Details(f *why.Finding) []string {
-	lines := []string{Sentence(f)}
-	for _, l := range y.about(f) {
-		lines = append(lines, strings.TrimSpace(l.name+"  "+l.text))
-	}
-	return lines
+	return append([]string{Sentence(f)}, lists.Each(y.about(f),
+		func(l aboutLine) string { return strings.TrimSpace(l.name + "  " + l.text) })...)
 }
 
 // longestName is the width of names from which their package paths are
@@ -157,11 +157,8 @@ func (y *Why) shortened(text string) string {
 	if !y.ShortNames {
 		return text
 	}
-	names := strings.Split(text, " ")
-	for i, name := range names {
-		names[i] = termtext.ShortenPath(name, longestName)
-	}
-	return strings.Join(names, " ")
+	return strings.Join(lists.Each(strings.Split(text, " "),
+		func(name string) string { return termtext.ShortenPath(name, longestName) }), " ")
 }
 
 // Verdict returns the sentences of an answer without findings.
@@ -333,10 +330,7 @@ func command(f *why.Finding, file string) []string {
 
 // shellLine joins words to a command line.
 func shellLine(list []string) string {
-	for i, word := range list {
-		list[i] = words.Shell(word)
-	}
-	return strings.Join(list, " ")
+	return strings.Join(lists.Each(list, words.Shell), " ")
 }
 
 // WhyJSON is the output of WriteJSON.
@@ -360,8 +354,8 @@ type WhyText struct {
 }
 
 // WriteJSON writes the answer as JSON.
-func (y *Why) WriteJSON(w io.Writer, basis Basis) error {
-	out := WhyJSON{y.Answer, []WhyText{}, basis}
+func (y *Why) WriteJSON(w io.Writer) error {
+	out := WhyJSON{y.Answer, []WhyText{}, y.Basis}
 	for _, f := range y.Findings {
 		out.Text = append(out.Text,
 			WhyText{Sentence(f), whereText(f), whoText(f), WhyLines(f), MeasuredLines(f),

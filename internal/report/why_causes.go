@@ -110,7 +110,7 @@ func garbageLines(g *why.Garbage) (lines []string) {
 		lines = append(lines, text)
 	}
 	if len(g.Sites) > 1 {
-		lines = append(lines, "it is allocated "+sharesText(g.Sites))
+		lines = append(lines, "it is allocated "+sharesText(g.Sites, " in "))
 	}
 	return lines
 }

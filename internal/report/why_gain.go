@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/why"
@@ -152,11 +153,9 @@ type Together struct {
 
 // NewTogether puts findings of recordings into words.
 func NewTogether(recordings []string, all []*why.Common, basis Basis) *Together {
-	t := &Together{Recordings: recordings, Findings: all, Text: []string{}, Basis: basis,
+	t := &Together{Recordings: recordings, Findings: all, Basis: basis,
 		short: views.ShortPaths(recordings)}
-	for _, c := range all {
-		t.Text = append(t.Text, t.sentence(c))
-	}
+	t.Text = lists.Each(all, t.sentence)
 	return t
 }
 
@@ -181,7 +180,7 @@ func (t *Together) name(recording int) string { return t.short(t.Recordings[reco
 func (t *Together) WriteJSON(w io.Writer) error { return writeJSON(w, t) }
 
 // Write writes the findings, those that hold in most recordings first.
-func (t *Together) Write(w io.Writer) error {
+func (t *Together) Write(w io.Writer) {
 	var b strings.Builder
 	if len(t.Findings) == 0 {
 		fmt.Fprintf(&b, "Nothing was seen to be slow in any of %d recordings.\n", len(t.Recordings))
@@ -193,8 +192,7 @@ func (t *Together) Write(w io.Writer) error {
 		}
 		b.WriteString("\n")
 	}
-	_, err := termtext.Fprintf(w, "%s", termtext.Text(b.String()))
-	return err
+	io.WriteString(w, b.String())
 }
 
 // about returns the shares in all recordings, and which one stands out.

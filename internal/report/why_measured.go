@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/why"
@@ -57,7 +58,7 @@ func measuredText(f *why.Finding, m *why.Measured) string {
 		if m.Timed > 0 {
 			of = "its time"
 		}
-		text += "; of " + of + ", " + sitesText(m.Sites)
+		text += "; of " + of + ", " + sharesText(m.Sites[:min(len(m.Sites), maxCauses)], " from ")
 	}
 	return text
 }
@@ -69,14 +70,6 @@ func rateText(rate float64) string {
 	}
 	unit := math.Pow(10, math.Floor(math.Log10(rate))-2)
 	return fmt.Sprintf("%.0f", math.Round(rate/unit)*unit)
-}
-
-func sitesText(sites []why.Part) string {
-	var list []string
-	for _, p := range sites[:min(len(sites), maxCauses)] {
-		list = append(list, sharePercent(p.Share)+" from "+p.Name)
-	}
-	return strings.Join(list, ", ")
 }
 
 // WriteLog writes the log of experiments: each hypothesis with the course of
@@ -112,11 +105,9 @@ func (y *Why) WriteLog(w io.Writer, r *sampledata.Recording) {
 
 // courseText says when a verdict changed: "MAYBE at 0.4 s, YES from 1.2 s".
 func courseText(steps []why.Step) string {
-	var list []string
-	for _, s := range steps {
-		list = append(list, fmt.Sprintf("%s from %.1f s", s.Verdict, s.At.Seconds()))
-	}
-	return strings.Join(list, ", ")
+	return strings.Join(lists.Each(steps, func(s why.Step) string {
+		return fmt.Sprintf("%s from %.1f s", s.Verdict, s.At.Seconds())
+	}), ", ")
 }
 
 // probeLog describes what one probe was for, and what came of it.

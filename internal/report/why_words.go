@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/calls"
@@ -97,16 +98,16 @@ func statement(f *why.Finding) string {
 
 // filled replaces the names in the words for a kind of finding (see
 // why.KindWords).
-func filled(f *why.Finding, words string) string {
+func filled(f *why.Finding, text string) string {
 	return strings.NewReplacer(
 		"{who}", goroutines(f), "{class}", f.Class, "{place}", f.Where.Function, "{share}",
 		aboutShare(f.Share), "{mean}", fmt.Sprintf("%.2g", f.Mean),
 		"{lock}", f.Lock, "{waits}", waitText(f), "{reason}", f.Reason, "{parts}",
-		sharesText(f.Parts), "{growth}", growthText(f.Growth), "{leak}", leakText(f.Growth), "{waited}", waitedText(f.Growth),
+		sharesText(f.Parts, " in "), "{growth}", growthText(f.Growth), "{leak}", leakText(f.Growth), "{waited}", waitedText(f.Growth),
 		"{circle}", circleText(f), "{calls}",
 		callsText(f.Calls), "{stuck}", stuckText(f.Stuck), "{slow}", slowText(f.Slow),
 		"{made}", madeText(f.Made), "{each}", eachText(f.Made),
-	).Replace(words)
+	).Replace(text)
 }
 
 // growthText says how many goroutines there are more and more of.
@@ -195,11 +196,7 @@ func eachText(m *why.Made) string {
 
 // callsText lists system calls.
 func callsText(calls []why.Part) string {
-	var list []string
-	for _, c := range calls {
-		list = append(list, c.Name+" ("+sharePercent(c.Share)+")")
-	}
-	return cmp.Or(strings.Join(list, "; "), "of several kinds")
+	return cmp.Or(strings.Join(lists.Each(calls, partText), "; "), "of several kinds")
 }
 
 // stuckText says that goroutines can never run again, and whose fault that is.
@@ -306,10 +303,7 @@ func whoText(f *why.Finding) string {
 		text := fmt.Sprintf("goroutine %d alone has %s of it", w.Goroutines[0],
 			sharePercent(w.Share))
 		if w.Count > 1 {
-			var numbers []string
-			for _, g := range w.Goroutines {
-				numbers = append(numbers, fmt.Sprint(g))
-			}
+			numbers := lists.Each(w.Goroutines, func(g int64) string { return fmt.Sprint(g) })
 			if w.Count > len(w.Goroutines) {
 				numbers = append(numbers, "...")
 			}
@@ -329,31 +323,24 @@ func whoText(f *why.Finding) string {
 // maxCallers limits the callers of callers that the text shows.
 const maxCallers = 2
 
-func partsText(parts []why.Part) string {
-	var list []string
-	for _, p := range parts {
-		list = append(list, p.Name+" ("+sharePercent(p.Share)+")")
-	}
-	return strings.Join(list, ", ")
-}
+func partsText(parts []why.Part) string { return strings.Join(lists.Each(parts, partText), ", ") }
 
-// sharesText formats parts for reading: "51 % in main.f and 49 % in main.g".
-func sharesText(parts []why.Part) string {
-	var list []string
-	for _, p := range parts {
-		list = append(list, sharePercent(p.Share)+" in "+p.Name)
-	}
-	return strings.Join(list, ", ")
+func partText(p why.Part) string { return p.Name + " (" + sharePercent(p.Share) + ")" }
+
+// sharesText formats parts for reading: "51 % in main.f, 49 % in main.g".
+func sharesText(parts []why.Part, in string) string {
+	return strings.Join(lists.Each(parts, func(p why.Part) string {
+		return sharePercent(p.Share) + in + p.Name
+	}), ", ")
 }
 
 // whenText says when a finding is true.
 func whenText(f *why.Finding, from, to time.Duration) string {
 	text := "all the time, " + spanText(from, to)
 	if len(f.When.Spans) > 0 {
-		var list []string
-		for _, s := range f.When.Spans {
-			list = append(list, spanText(s.From, s.To)+" ("+sharePercent(s.Share)+")")
-		}
+		list := lists.Each(f.When.Spans, func(s why.Span) string {
+			return spanText(s.From, s.To) + " (" + sharePercent(s.Share) + ")"
+		})
 		text = "only " + strings.Join(list, ", ")
 		if len(list) > maxCauses {
 			text = fmt.Sprintf("in %d spans: %s, ...", len(list),

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cpprof/cpprof/aspects"
 	"github.com/cpprof/cpprof/internal/config"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/views"
 )
 
@@ -56,11 +57,7 @@ type patternsJSON struct {
 }
 
 func patternsOf(name string, patterns []aspects.Pattern) patternsJSON {
-	j := patternsJSON{Name: name, Patterns: []string{}}
-	for _, p := range patterns {
-		j.Patterns = append(j.Patterns, p.String())
-	}
-	return j
+	return patternsJSON{name, lists.Each(patterns, aspects.Pattern.String)}
 }
 
 type windowJSON struct {
@@ -82,12 +79,10 @@ func (s *State) Marshal() ([]byte, error) {
 		Samples: s.Samples, Calls: s.Calls, Lists: s.Lists, Summary: s.Summary, Active: s.Active,
 		Windows: []windowJSON{},
 	}
-	for _, a := range s.Aspects {
-		f.Aspects = append(f.Aspects, patternsOf(a.Name(), a.Patterns()))
-	}
-	for _, m := range s.Merges {
-		f.Merges = append(f.Merges, patternsOf(m.Name, m.Classes))
-	}
+	f.Aspects = lists.Each(s.Aspects,
+		func(a aspects.Aspect) patternsJSON { return patternsOf(a.Name(), a.Patterns()) })
+	f.Merges = lists.Each(s.Merges,
+		func(m config.Merge) patternsJSON { return patternsOf(m.Name, m.Classes) })
 	for _, w := range s.Windows {
 		state, err := json.Marshal(w)
 		if err != nil {

@@ -2,7 +2,6 @@ package session
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/words"
@@ -77,16 +76,8 @@ func (f *Findings) Report(src *Source) (report.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &findingsReport{report.Why{Answer: answer, File: src.Path},
-		report.BasisOf(src.Recording)}, nil
+	return &report.Why{Answer: answer, File: src.Path, Basis: report.BasisOf(src.Recording)}, nil
 }
-
-type findingsReport struct {
-	report.Why
-	basis report.Basis
-}
-
-func (r *findingsReport) WriteJSON(w io.Writer) error { return r.Why.WriteJSON(w, r.basis) }
 
 // HoldersKind is the kind of window that shows the locks that goroutines waited
 // for, and what their holders did.
