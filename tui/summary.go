@@ -81,7 +81,7 @@ func tabulated(r *sampledata.Recording, classes []views.ClassPair, compared bool
 	case compared:
 		columns = comparedColumns
 	case r.Profile != nil:
-		columns = append(numberColumns(report.ProfileNumbers(r)), nameColumn)
+		columns = append(numberColumns(report.ProfileNumbers(r)...), nameColumn)
 	}
 	return classTable{classes, compared, columns, measure(classes, columns)}
 }

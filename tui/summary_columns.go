@@ -31,17 +31,17 @@ type classColumn struct {
 
 // classColumns are the columns of the table; the last one takes the rest of the
 // width.
-var classColumns = slices.Concat(numberColumns(report.ClassNumbers),
+var classColumns = slices.Concat(numberColumns(report.ClassNumbers...),
 	[]classColumn{timeColumn("time", 4, (*views.ClassPair).NewSide)},
-	numberColumns(report.ClassShares),
+	numberColumns(report.ClassShares...),
 	[]classColumn{nameColumn})
 
 // comparedColumns are the columns of a comparison.
-var comparedColumns = slices.Concat(differenceColumns(report.Compared(report.ClassNumbers)),
+var comparedColumns = slices.Concat(numberColumns(report.Compared(report.ClassNumbers)...),
 	[]classColumn{timeColumn("time old", 1, (*views.ClassPair).OldSide),
 		timeColumn("time new", 1, (*views.ClassPair).NewSide)},
-	differenceColumns(report.Compared(report.ClassShares)),
-	differenceColumns([]report.ComparedColumn{report.MovedColumn}), []classColumn{nameColumn})
+	numberColumns(report.Compared(report.ClassShares)...),
+	numberColumns(report.MovedColumn), []classColumn{nameColumn})
 
 // defaultOrder returns the first sort column: the number of goroutines that are
 // alive; of a profile, the share; in a comparison, how much the class changed.
@@ -93,27 +93,14 @@ var nameColumn = classColumn{
 }
 
 // numberColumns returns the columns of numbers for the screen.
-func numberColumns(of []report.ClassColumn) (columns []classColumn) {
+func numberColumns(of ...report.ClassColumn) (columns []classColumn) {
 	for _, c := range of {
 		if c.Short != "" {
 			columns = append(columns, classColumn{
-				name: c.Short, leave: c.Leave,
-				value: func(p *views.ClassPair) *big.Rat { return c.Value(p.New) },
-				text:  func(p *views.ClassPair) string { return c.Brief(c.Value(p.New)) },
+				name: c.Short, leave: c.Leave, value: c.Value,
+				text: func(p *views.ClassPair) string { return c.Cell(p, c.Brief) },
 			})
 		}
-	}
-	return columns
-}
-
-// differenceColumns returns the columns of numbers of a comparison. They stay
-// longer than the bars.
-func differenceColumns(of []report.ComparedColumn) (columns []classColumn) {
-	for _, c := range of {
-		columns = append(columns, classColumn{
-			name: c.Short, value: c.Value, leave: c.Leave + min(c.Leave, 1),
-			text: func(p *views.ClassPair) string { return c.Cell(p, c.Brief) },
-		})
 	}
 	return columns
 }

@@ -13,12 +13,11 @@ import (
 )
 
 // classTable writes a line for each class.
-func classTable(w io.Writer, columns []ClassColumn, classes []views.ClassSummary,
-	width int) {
+func classTable(w io.Writer, columns []ClassColumn, classes []views.ClassPair, width int) {
 	t := &table{right: true, width: width}
 	t.add(append(lists.Each(columns, func(c ClassColumn) string { return c.Name }), "class")...)
 	for i := range classes {
-		row := lists.Each(columns, func(c ClassColumn) string { return c.Text(c.Value(&classes[i])) })
+		row := lists.Each(columns, func(c ClassColumn) string { return c.Cell(&classes[i], c.Text) })
 		t.add(append(row, termtext.Printable(classes[i].Class))...)
 	}
 	t.write(w)
@@ -46,10 +45,10 @@ type Classes struct {
 // attributed. A profile has other columns.
 func (list *Classes) Write(w io.Writer) {
 	if list.Recording.Profile != nil {
-		classTable(w, ProfileNumbers(list.Recording), list.List, list.Width)
+		classTable(w, ProfileNumbers(list.Recording), views.PairClasses(list.List, nil), list.Width)
 		return
 	}
-	classTable(w, slices.Concat(ClassNumbers, ClassShares), list.List, list.Width)
+	classTable(w, slices.Concat(ClassNumbers, ClassShares), views.PairClasses(list.List, nil), list.Width)
 	if list.CreatedBy {
 		termtext.Fprintln(w, termtext.Text("each class has the time of the goroutines that it started, too, so that classes overlap"))
 		return
@@ -115,9 +114,6 @@ func classAsJSON(c *views.ClassSummary) classJSON {
 	return j
 }
 
-// comparedColumns are the columns of a comparison.
-var comparedColumns = Compared(slices.Concat(ClassNumbers, ClassShares))
-
 // ClassesCompared are the thread classes of two recordings.
 type ClassesCompared struct {
 	Pairs    []views.ClassPair
@@ -129,15 +125,7 @@ type ClassesCompared struct {
 // the change of each typed time's share. A class that only one of them has
 // gets no difference.
 func (c *ClassesCompared) Write(w io.Writer) {
-	pairs := c.Pairs
-	t := &table{right: true, width: c.Width}
-	t.add(append(lists.Each(comparedColumns, func(c ComparedColumn) string { return c.Name }), "class")...)
-	for i := range pairs {
-		row := lists.Each(comparedColumns,
-			func(c ComparedColumn) string { return c.Cell(&pairs[i], c.Text) })
-		t.add(append(row, termtext.Printable(pairs[i].Class))...)
-	}
-	t.write(w)
+	classTable(w, Compared(slices.Concat(ClassNumbers, ClassShares)), c.Pairs, c.Width)
 }
 
 // ClassCompared says in words how a class changed.

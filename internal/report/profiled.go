@@ -85,16 +85,16 @@ func ProfileNumbers(r *sampledata.Recording) []ClassColumn {
 	return []ClassColumn{
 		{
 			Name: "share", Short: "share", Text: percent, Brief: percent,
-			Value: func(c *views.ClassSummary) *big.Rat { return fraction(c.Time, all) },
+			Value: ofClass(func(c *views.ClassSummary) *big.Rat { return fraction(c.Time, all) }),
 		},
 		{
 			Name: quantityText(q), Short: termtext.Printable(cmp.Or(q.Unit, q.Name)), Text: Hits,
 			Brief: Hits, Leave: 1,
-			Value: func(c *views.ClassSummary) *big.Rat { return c.Time },
+			Value: ofClass(func(c *views.ClassSummary) *big.Rat { return c.Time }),
 		},
 		{
 			Name: "stacks", Short: "stacks", Text: Hits, Brief: Hits, Leave: 2,
-			Value: func(c *views.ClassSummary) *big.Rat { return big.NewRat(c.Hits, 1) },
+			Value: ofClass(func(c *views.ClassSummary) *big.Rat { return big.NewRat(c.Hits, 1) }),
 		},
 	}
 }
