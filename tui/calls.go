@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/cpprof/cpprof/internal/report"
@@ -42,26 +41,21 @@ type drawnHeat struct {
 }
 
 // callsKind is the kind of this window; every window can open it.
-func callsKind() kind {
+func (a *app) callsKind() kind {
 	return kind{
 		Kind: session.CallsKind,
-		reopen: func(a *app, w session.Window) {
+		reopen: func(w session.Window) {
 			c := w.(*session.Calls)
 			openCalls(a, c.Function, views.Span{From: c.From, To: c.To})
 		},
-		commands: func(a *app) []command {
-			return []command{newCommand("calls [FUNCTION]",
-				"draw how long the calls of a function took; a rectangle there is the time that counts",
-				func(function string) error {
-					openCalls(a, function, views.Span{})
-					return nil
-				}, nil)}
-		},
+		commands: []command{newCommand("calls [FUNCTION]",
+			"draw how long the calls of a function took; a rectangle there is the time that counts",
+			func(function string) error { openCalls(a, function, views.Span{}); return nil }, nil)},
 	}
 }
 
 func openCalls(a *app, function string, span views.Span) {
-	w := &callsWindow{a: a, function: strings.TrimSpace(function), span: span}
+	w := &callsWindow{a: a, function: function, span: span}
 	a.open(w)
 	w.compute()
 }

@@ -71,7 +71,7 @@ func (l commandLine) elsewhere(name string) error {
 		return fmt.Errorf("%q is a command of window %d (%s): %s", name, i+1, keys,
 			printable(w.title()))
 	}
-	for _, k := range kinds() {
+	for _, k := range l.a.kinds() {
 		if k.own != nil && has(k.own()) {
 			return fmt.Errorf("%q is a command of %s", name, k.opened)
 		}

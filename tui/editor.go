@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/internal/report"
+	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
@@ -39,11 +40,7 @@ func editorCommand(editor, file string, line int) (*exec.Cmd, error) {
 
 // edit opens the source of the selected function in the user's editor, at its
 // hottest line if the details have counted the lines.
-func (w *profileWindow) edit() {
-	e := w.entries.entry()
-	if e == nil {
-		return
-	}
+func (w *profileWindow) edit(e *refine.Entry) {
 	last, _ := e.Path.Last()
 	if calltree.KindOf(last.Name) != calltree.Function || last.Aspect() {
 		w.a.fail(fmt.Errorf("%s is no function with a source", last.Name))

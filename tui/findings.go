@@ -14,6 +14,7 @@ import (
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/calltree"
 	"github.com/cpprof/cpprof/why"
+	"github.com/gdamore/tcell/v2"
 )
 
 // A findingsWindow shows what is slow, and why: a line for each finding, and
@@ -27,24 +28,20 @@ type findingsWindow struct {
 }
 
 // findingsKind is the kind of this window; every window can open it.
-func findingsKind() kind {
-	open := func(a *app) { openFindings(a, true) }
+func (a *app) findingsKind() kind {
+	open := func() { openFindings(a, true) }
 	return kind{
 		Kind: session.FindingsKind,
-		reopen: func(a *app, kept session.Window) {
-			open(a)
+		reopen: func(kept session.Window) {
+			open()
 			a.window().(*findingsWindow).list.selected = kept.(*session.Findings).Selected
 		},
-		bindings: func(a *app) []binding {
-			return []binding{on("W", "Why", "what is slow, and why", func() { open(a) })}
-		},
-		commands: func(a *app) []command {
-			return []command{newCommand("why", "what is slow, where, when and why",
-				func(string) error { open(a); return nil }, nil),
-				newCommand("without [half of] PATH|LOCK",
-					"what it would bring if this cost, or the selected one, went away",
-					a.withoutCommand, nil)}
-		},
+		bindings: []binding{on("W", "Why", "what is slow, and why", open)},
+		commands: []command{newCommand("why", "what is slow, where, when and why",
+			func(string) error { open(); return nil }, nil),
+			newCommand("without [half of] PATH|LOCK",
+				"what it would bring if this cost, or the selected one, went away",
+				a.withoutCommand, nil)},
 	}
 }
 
@@ -143,16 +140,14 @@ func (w *findingsWindow) draw(c canvas) {
 		return
 	}
 	first, last, pane := w.list.drawHead(c, w.a.theme, "What is slow, the worst first")
-	for i := first; i < last; i++ {
-		style, mark := w.a.theme.plain, " "
-		line := w.list.area.part(0, i-first, w.list.area.width, 1)
+	w.list.draw(first, last, w.a.theme, func(c canvas, i int, style tcell.Style) {
+		mark := " "
 		if i == w.list.at {
-			style, mark = w.a.theme.selected, "›"
-			line.fill(0, style)
+			mark = "›"
 		}
-		line.text(0, 0, termtext.Cut(fmt.Sprintf("%s%d. %s", mark, i+1, printable(w.name(i))),
-			line.width), style)
-	}
+		c.text(0, 0, termtext.Cut(fmt.Sprintf("%s%d. %s", mark, i+1, printable(w.name(i))), c.width),
+			style)
+	})
 	if at := w.list.current(); at >= 0 {
 		f := w.answer.Findings[at]
 		w.pane.drawDetails(pane, w.a.theme, "Why", f.Key(),

@@ -152,10 +152,6 @@ type menu struct {
 	area    canvas // of the choices, as drawn last
 }
 
-func newMenu(a *app, title string, choices []binding) *menu {
-	return &menu{a: a, title: title, choices: choices}
-}
-
 func (m *menu) draw(c canvas) {
 	height := len(m.choices) + 2
 	box := c.part(0, c.height-height, c.width, height)

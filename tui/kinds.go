@@ -123,12 +123,11 @@ type kind struct {
 	whyNotKept   string // why a session does not keep such windows
 
 	// reopen opens a window that a session kept.
-	reopen func(*app, session.Window)
+	reopen func(session.Window)
 
-	// bindings and commands are in every window, and open a window of the kind;
-	// nil for none.
-	bindings func(*app) []binding
-	commands func(*app) []command
+	// bindings and commands are in every window, and open a window of the kind.
+	bindings []binding
+	commands []command
 
 	// own returns the commands of a window of the kind. Other windows can then
 	// say where the commands belong. opened says how to open such a window. own
@@ -140,15 +139,15 @@ type kind struct {
 
 // kinds returns all kinds of windows. The keys and commands of the first kind
 // come first in the help.
-func kinds() []kind {
-	return []kind{summaryKind(), profileKind(), comparisonKind(), holdersKind(),
-		locksKind(), findingsKind(), treeKind(), scatterKind(), matrixKind(), callsKind(), tracksKind()}
+func (a *app) kinds() []kind {
+	return []kind{a.summaryKind(), a.profileKind(), a.comparisonKind(), a.holdersKind(), a.locksKind(),
+		a.findingsKind(), a.treeKind(), a.scatterKind(), a.matrixKind(), a.callsKind(), a.tracksKind()}
 }
 
 // SessionKinds returns the kinds of windows that a session keeps.
 func SessionKinds() []session.Kind {
 	var list []session.Kind
-	for _, k := range kinds() {
+	for _, k := range new(app).kinds() {
 		if k.New != nil {
 			list = append(list, k.Kind)
 		}
@@ -158,27 +157,23 @@ func SessionKinds() []session.Kind {
 
 // reopen opens a window that a session kept.
 func (a *app) reopen(w session.Window) {
-	all := kinds()
+	all := a.kinds()
 	i := slices.IndexFunc(all, func(k kind) bool { return k.Name == w.Kind().Name })
-	all[i].reopen(a, w)
+	all[i].reopen(w)
 }
 
 // kindBindings returns the keys of every window that open windows.
 func (a *app) kindBindings() (list []binding) {
-	for _, k := range kinds() {
-		if k.bindings != nil {
-			list = append(list, k.bindings(a)...)
-		}
+	for _, k := range a.kinds() {
+		list = append(list, k.bindings...)
 	}
 	return list
 }
 
 // kindCommands returns the commands of every window that open windows.
 func (a *app) kindCommands() (list []command) {
-	for _, k := range kinds() {
-		if k.commands != nil {
-			list = append(list, k.commands(a)...)
-		}
+	for _, k := range a.kinds() {
+		list = append(list, k.commands...)
 	}
 	return list
 }

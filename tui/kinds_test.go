@@ -95,7 +95,7 @@ func writtenTwin(t testing.TB, name string) string {
 
 // eachWindow runs a test with an active window of each kind.
 func eachWindow(t *testing.T, test func(t *testing.T, b *bench)) {
-	for _, k := range kinds() {
+	for _, k := range new(app).kinds() {
 		of, ok := windowTests[k.Name]
 		if !ok {
 			t.Errorf("there is no test for windows of the kind %s", k.Name)
@@ -277,7 +277,7 @@ func TestEveryButtonOfEveryWindow(t *testing.T) {
 // A window is restored with the same screen, and is written as text and as JSON, unless its kind says why a session does
 // not keep it.
 func TestEveryWindowIsKept(t *testing.T) {
-	for _, k := range kinds() {
+	for _, k := range new(app).kinds() {
 		t.Run(k.Name, func(t *testing.T) {
 			if (k.New == nil) == (k.whyNotKept == "") || (k.New == nil) != (k.reopen == nil) {
 				t.Fatalf("a session keeps it, or the kind says why not; kept and not opened again is none of these: %+v", k)
@@ -299,7 +299,7 @@ func TestEveryWindowIsKept(t *testing.T) {
 		})
 	}
 	for name := range windowTests {
-		if !slices.ContainsFunc(kinds(), func(k kind) bool { return k.Name == name }) {
+		if !slices.ContainsFunc(new(app).kinds(), func(k kind) bool { return k.Name == name }) {
 			t.Errorf("%s is no longer a kind of window", name)
 		}
 	}

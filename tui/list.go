@@ -139,6 +139,19 @@ func (l *list) drawHead(c canvas, t *theme, title string) (first, last int, deta
 	return first, last, details
 }
 
+// draw draws lines with a function, which gets the line's place and style. The
+// selected one stands out.
+func (l *list) draw(first, last int, t *theme, draw func(c canvas, line int, style tcell.Style)) {
+	for line := first; line < last; line++ {
+		c, style := l.area.part(0, line-first, l.area.width, 1), t.plain
+		if line == l.at {
+			style = t.selected
+			c.fill(0, style)
+		}
+		draw(c, line, style)
+	}
+}
+
 // drawMore writes, at the right end of a line, how many lines are above and
 // below the visible ones.
 func (l *list) drawMore(c canvas, t *theme) {

@@ -50,19 +50,16 @@ type lockItem struct {
 }
 
 // locksKind is the kind of this window; every window can open it.
-func locksKind() kind {
+func (a *app) locksKind() kind {
+	open := func() { openLocks(a) }
 	return kind{
 		Kind:   session.LocksKind,
-		reopen: func(a *app, w session.Window) { openLocksBy(a, w.(*session.Locks).By()) },
-		bindings: func(a *app) []binding {
-			return []binding{on("L", "Locks",
-				"the locks that goroutines waited for, and their holders", func() { openLocks(a) })}
-		},
-		commands: func(a *app) []command {
-			return []command{newCommand("locks",
-				"the locks that goroutines waited for, their holders, and what these did",
-				func(string) error { openLocks(a); return nil }, nil)}
-		},
+		reopen: func(w session.Window) { openLocksBy(a, w.(*session.Locks).By()) },
+		bindings: []binding{on("L", "Locks",
+			"the locks that goroutines waited for, and their holders", open)},
+		commands: []command{newCommand("locks",
+			"the locks that goroutines waited for, their holders, and what these did",
+			func(string) error { open(); return nil }, nil)},
 	}
 }
 

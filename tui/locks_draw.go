@@ -91,21 +91,15 @@ func (w *lockWindow) drawList(c canvas) {
 	c.fill(0, w.a.theme.bar)
 	drawLockRow(c.part(0, 0, c.width, 1), w.found.heads, w.found.widths, w.a.theme.bar)
 	w.list.drawMore(c, w.a.theme)
-	for i := first; i < last; i++ {
-		w.drawItem(w.list.area.part(0, i-first, c.width, 1), i)
-	}
+	w.list.draw(first, last, w.a.theme, w.drawItem)
 }
 
-func (w *lockWindow) drawItem(c canvas, i int) {
-	item, style := &w.found.items[i], w.a.theme.plain
+func (w *lockWindow) drawItem(c canvas, i int, style tcell.Style) {
+	item := &w.found.items[i]
 	if item.deadlock != nil {
-		style = w.a.theme.err
-	}
-	if i == w.list.at {
-		style = w.a.theme.selected
-		c.fill(0, style)
-	}
-	if item.deadlock != nil {
+		if i != w.list.at {
+			style = w.a.theme.err
+		}
 		c.text(1, 0, termtext.Cut(item.key, c.width-1), style)
 	} else {
 		drawLockRow(c, item.row, w.found.widths, style)

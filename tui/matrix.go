@@ -27,20 +27,18 @@ type matrixWindow struct {
 }
 
 // matrixKind is the kind of this window; every window can open it.
-func matrixKind() kind {
+func (a *app) matrixKind() kind {
 	return kind{
 		Kind: session.MatrixKind,
-		reopen: func(a *app, w session.Window) {
+		reopen: func(w session.Window) {
 			if err := openMatrix(a, w.(*session.Matrix).Metrics); err != nil {
 				a.fail(err)
 			}
 		},
-		commands: func(a *app) []command {
-			return []command{newCommand("matrix METRIC, METRIC...",
-				"draw metrics against one another, with their correlations",
-				func(args string) error { return openMatrix(a, metrics.Split(args)) },
-				a.completeMetrics)}
-		},
+		commands: []command{newCommand("matrix METRIC, METRIC...",
+			"draw metrics against one another, with their correlations",
+			func(args string) error { return openMatrix(a, metrics.Split(args)) },
+			a.completeMetrics)},
 	}
 }
 

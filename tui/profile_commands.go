@@ -29,13 +29,13 @@ func (w *profileWindow) commands() []command {
 		newCommand("follow PATH", "refine a path down to its first branch",
 			w.refiner.stepCommand(refine.KindFollow), nil),
 		newCommand("prune EXPR", "keep the stacks that satisfy paths joined by and, or, not, ( )",
-			w.refiner.pruneCommand, nil),
+			parsed(w, callpath.ParseExpr, w.refiner.prune), nil),
 		newCommand("zoom PATH", "make the stacks of a path the whole",
 			w.refiner.stepCommand(refine.KindZoom), nil),
 		newCommand("auto [STEPS]", "refine the heaviest entries automatically",
 			w.refiner.autoCommand, oneOf()),
 		newCommand("threshold HITS|COST", "show entries of at least 20 (hits), 0.05 or 5%",
-			w.slider.command, oneOf()),
+			parsed(w, refine.ParseThreshold, w.slider.set), oneOf()),
 		newCommand("against RECORDING", "compare this view with that of another recording",
 			w.againstCommand, oneOf()),
 		newCommand("write FILE", "write the window as text, or as JSON to FILE.json",
@@ -64,12 +64,7 @@ func (w *profileWindow) takePath(text string) error {
 	if e := w.entries.entry(); e != nil && strings.HasPrefix(text, "..") {
 		text = e.Key() + " " + text
 	}
-	p, err := callpath.Parse(text)
-	if err != nil {
-		return err
-	}
-	w.a.act(w, func() { w.refiner.step(refine.KindPath, text, func() { w.refiner.chooseStep(p) }) })
-	return nil
+	return w.refiner.stepCommand(refine.KindPath)(text)
 }
 
 // againstCommand opens a window that compares the view with another
@@ -140,13 +135,23 @@ func (r *refiner) chooseStep(p callpath.Path) {
 	}
 }
 
-func (r *refiner) stepCommand(kind refine.Kind) func(string) error {
+// parsed returns a command that does something with its argument, once the
+// window has no job.
+func parsed[T any](w *profileWindow, parse func(string) (T, error), do func(T)) func(string) error {
 	return func(text string) error {
-		p, err := callpath.Parse(text)
+		of, err := parse(text)
 		if err == nil {
-			r.w.a.act(r.w, func() { r.step(kind, text, func() { r.chooseStep(p) }) })
+			w.a.act(w, func() { do(of) })
 		}
 		return err
+	}
+}
+
+func (r *refiner) stepCommand(kind refine.Kind) func(string) error {
+	return func(text string) error {
+		return parsed(r.w, callpath.Parse, func(p callpath.Path) {
+			r.step(kind, text, func() { r.chooseStep(p) })
+		})(text)
 	}
 }
 
@@ -154,14 +159,6 @@ func (r *refiner) upCommand(text string) error {
 	p1, p2, err := callpath.ParseSplit(text)
 	if err == nil {
 		r.w.a.act(r.w, func() { r.up(p1, p2) })
-	}
-	return err
-}
-
-func (r *refiner) pruneCommand(text string) error {
-	e, err := callpath.ParseExpr(text)
-	if err == nil {
-		r.w.a.act(r.w, func() { r.prune(e) })
 	}
 	return err
 }
@@ -174,6 +171,6 @@ func (r *refiner) autoCommand(text string) error {
 			return fmt.Errorf("want a number of steps, such as 12")
 		}
 	}
-	r.w.a.act(r.w, func() { r.auto(steps) })
+	r.w.a.act(r.w, r.w.selected(func(e *refine.Entry) { r.auto(e, steps) }))
 	return nil
 }

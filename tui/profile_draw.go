@@ -121,18 +121,14 @@ func (w *profileWindow) drawRows(c canvas) {
 		}
 	}
 	w.entries.layoutNames(names, c.width-names)
-	for i := first; i < last; i++ {
-		w.drawRow(w.entries.area.part(0, i-first, c.width, 1), i, columns)
-	}
+	w.entries.draw(first, last, w.a.theme, func(c canvas, i int, style tcell.Style) {
+		w.drawRow(c, i, style, columns)
+	})
 	w.entries.drawMore(c, w.a.theme)
 }
 
-func (w *profileWindow) drawRow(c canvas, i int, columns []profileColumn) {
-	r, style := w.entries.rows[i], w.a.theme.plain
-	if i == w.entries.at {
-		style = w.a.theme.selected
-		c.fill(0, style)
-	}
+func (w *profileWindow) drawRow(c canvas, i int, style tcell.Style, columns []profileColumn) {
+	r := w.entries.rows[i]
 	level := report.HeatLevel(r.cost)
 	if w.compares() {
 		level = w.both.heat(r)

@@ -113,13 +113,9 @@ func (w *profileWindow) update() {
 
 // into goes to the first entry below the selected one, and expands the selected
 // one if it is collapsed.
-func (w *profileWindow) into() {
-	e := w.entries.entry()
-	if e == nil {
-		return
-	}
+func (w *profileWindow) into(e *refine.Entry) {
 	if w.session.Collapsed(e) {
-		w.collapse(false)
+		w.collapse(e, false)
 		return
 	}
 	if rows, next := w.entries.rows, w.entries.at+1; next < len(rows) &&
@@ -130,13 +126,9 @@ func (w *profileWindow) into() {
 
 // out collapses the selected entry, or goes to the entry above if it cannot be
 // collapsed.
-func (w *profileWindow) out() {
-	e := w.entries.entry()
-	if e == nil {
-		return
-	}
+func (w *profileWindow) out(e *refine.Entry) {
 	if len(e.Children) > 0 && !w.session.Collapsed(e) && w.entries.rows[w.entries.at].depth > 0 {
-		w.collapse(true)
+		w.collapse(e, true)
 		return
 	}
 	if n := len(e.Path.Elements); n > 1 {
@@ -144,15 +136,9 @@ func (w *profileWindow) out() {
 	}
 }
 
-func (w *profileWindow) collapse(yes bool) {
-	if e := w.entries.entry(); e != nil && len(e.Children) > 0 {
+func (w *profileWindow) collapse(e *refine.Entry, yes bool) {
+	if len(e.Children) > 0 {
 		w.session.Collapse(e.Path, yes)
 		w.update()
-	}
-}
-
-func (w *profileWindow) toggleCollapsed() {
-	if e := w.entries.entry(); e != nil {
-		w.collapse(!w.session.Collapsed(e))
 	}
 }

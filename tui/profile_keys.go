@@ -6,24 +6,25 @@ import "github.com/cpprof/cpprof/refine"
 func (w *profileWindow) bindings() []binding {
 	own := []binding{
 		on("d", "Down", "refine: the functions that the entry calls immediately",
-			w.refiner.refineCalls),
+			w.selected(w.refiner.refineCalls)),
 		on("e", "Extend", "refine: all functions below the entry",
-			func() { w.refiner.refineSelected(refine.KindExtended) }),
+			w.selected(func(e *refine.Entry) { w.refiner.refineEntry(refine.KindExtended, e) })),
 		on("u", "Up", "upward split: the callers of the entry, below the path before its '..'",
-			w.refiner.splitSelected),
+			w.selected(w.refiner.split)),
 		on("Enter", "Follow",
 			"refine down to the first branch, and select the heaviest entry there",
-			w.refiner.follow),
+			w.selected(w.refiner.follow)),
 		on("p", "Prune", "prune: keep only the stacks with the entry, or without it",
-			w.refiner.askPrune),
+			w.selected(w.refiner.askPrune)),
 		on("z", "", "zoom: the entry's stacks become the whole, and cost 1.000; U reverts it",
-			w.refiner.zoom),
+			w.selected(w.refiner.zoom)),
 		on("v", "Details", "show or hide the entry's details: exact cost, interval, source",
 			w.detail.toggle),
-		on("E", "", "open the entry's function in an editor: --editor, $VISUAL or $EDITOR", w.edit),
+		on("E", "", "open the entry's function in an editor: --editor, $VISUAL or $EDITOR",
+			w.selected(w.edit)),
 		on("U", "Undo", "undo the last refinement or prune", w.refiner.undo),
 		on("a", "Auto", "refine the heaviest entries at and below the selected one automatically",
-			func() { w.refiner.auto(autoSteps) }),
+			w.selected(func(e *refine.Entry) { w.refiner.auto(e, autoSteps) })),
 		on("R", "Redo", "redo the last undone step", w.refiner.redo),
 	}
 	own = append(own, w.columnBindings()...)
@@ -31,13 +32,14 @@ func (w *profileWindow) bindings() []binding {
 	own = append(own, []binding{
 		on("m", "Label",
 			"label or unlabel the entry: a column shows the overlap of entries with labelled ones",
-			w.toggleLabel),
+			w.selected(func(e *refine.Entry) { w.labels.toggle(e.Path) })),
 		on("[", "", "a lower threshold: show more entries", func() { w.slider.slide(-1) }),
 		on("]", "", "a higher threshold: show fewer entries", func() { w.slider.slide(1) }),
-		on("l Right", "", "expand the entry, and go to the first one below it", w.into),
-		on("h Left", "", "collapse the entry, or go to the one above it", w.out),
-		on("Space", "", "collapse or expand the entry", w.toggleCollapsed),
-		on("y", "", "copy the entry's path to the clipboard", w.copyPath),
+		on("l Right", "", "expand the entry, and go to the first one below it", w.selected(w.into)),
+		on("h Left", "", "collapse the entry, or go to the one above it", w.selected(w.out)),
+		on("Space", "", "collapse or expand the entry",
+			w.selected(func(e *refine.Entry) { w.collapse(e, !w.session.Collapsed(e)) })),
+		on("y", "", "copy the entry's path to the clipboard", w.selected(w.copyPath)),
 	}...)
 	own = append(own, w.entries.bindings()...)
 	own = append(own,
@@ -46,18 +48,19 @@ func (w *profileWindow) bindings() []binding {
 	return append(own, w.detail.pane.bindings("")...)
 }
 
-func (w *profileWindow) toggleLabel() {
-	if e := w.entries.entry(); e != nil {
-		w.labels.toggle(e.Path)
+// selected returns what does something to the selected entry, if there is one.
+func (w *profileWindow) selected(do func(*refine.Entry)) func() {
+	return func() {
+		if e := w.entries.entry(); e != nil {
+			do(e)
+		}
 	}
 }
 
 // copyPath copies the entry's path to the terminal's clipboard (OSC 52).
-func (w *profileWindow) copyPath() {
-	if e := w.entries.entry(); e != nil {
-		w.a.screen.SetClipboard([]byte(e.Key()))
-		w.a.say("Copied %s", e.Key())
-	}
+func (w *profileWindow) copyPath(e *refine.Entry) {
+	w.a.screen.SetClipboard([]byte(e.Key()))
+	w.a.say("Copied %s", e.Key())
 }
 
 // mouse selects and opens entries, scrolls, and moves the threshold.
@@ -90,8 +93,8 @@ func (w *profileWindow) clickRow(line, column int, double bool) {
 	r := w.entries.rows[line]
 	switch marker := w.entries.marker(r.depth); {
 	case len(r.entry.Children) > 0 && column >= marker && column <= marker+1:
-		w.collapse(!w.session.Collapsed(r.entry))
+		w.collapse(r.entry, !w.session.Collapsed(r.entry))
 	case double:
-		w.refiner.follow()
+		w.refiner.follow(r.entry)
 	}
 }

@@ -67,34 +67,26 @@ func brief(step refine.Step, err error) error {
 		strings.Replace(why, ": "+refine.ErrNothing.Error(), "", 1))
 }
 
-// refineSelected refines the selected entry downward.
-func (r *refiner) refineSelected(kind refine.Kind) {
-	e := r.w.entries.entry()
-	if e == nil {
-		return
-	}
+// refineEntry refines an entry downward.
+func (r *refiner) refineEntry(kind refine.Kind, e *refine.Entry) {
 	r.w.session.Collapse(e.Path, false)
 	r.step(kind, e.Key(), func() { r.w.entries.revealBelow(e.Path) })
 }
 
-// refineCalls refines the selected entry by what it calls. It refines a context
+// refineCalls refines an entry by what it calls. It refines a context
 // by its calls in place: each stack then stays in one place. It refines any
 // other path by its immediate calls.
-func (r *refiner) refineCalls() {
+func (r *refiner) refineCalls(e *refine.Entry) {
 	kind := refine.KindDown
-	if e := r.w.entries.entry(); e != nil && e.Path.Context() {
+	if e.Path.Context() {
 		kind = refine.KindCalls
 	}
-	r.refineSelected(kind)
+	r.refineEntry(kind, e)
 }
 
-// splitSelected splits the selected entry upward at the last extended spec of
+// split splits an entry upward at the last extended spec of
 // its path: P1 ..P2 at P2.
-func (r *refiner) splitSelected() {
-	e := r.w.entries.entry()
-	if e == nil {
-		return
-	}
+func (r *refiner) split(e *refine.Entry) {
 	p1, p2, ok := lastExtended(e.Path)
 	if !ok {
 		r.w.a.say("An upward split needs a '..' in the entry's path: first e, or :up %s | %s",
@@ -144,15 +136,11 @@ func isSplit(p, p1, p2 callpath.Path) bool {
 		p2).String()
 }
 
-// follow refines the selected entry down to the first branch, and selects the
+// follow refines an entry down to the first branch, and selects the
 // heaviest entry there. If the entry is already refined, follow only selects.
-func (r *refiner) follow() {
-	e := r.w.entries.entry()
-	if e == nil {
-		return
-	}
+func (r *refiner) follow(e *refine.Entry) {
 	if r.w.session.Collapsed(e) {
-		r.w.collapse(false)
+		r.w.collapse(e, false)
 	}
 	if len(e.Children) > 0 {
 		r.toBranch(e.Path)
@@ -182,12 +170,8 @@ func (r *refiner) toBranch(p callpath.Path) {
 // screens.
 const autoSteps = 12
 
-// auto refines the heaviest entries at and below the selected one.
-func (r *refiner) auto(steps int) {
-	e := r.w.entries.entry()
-	if e == nil {
-		return
-	}
+// auto refines the heaviest entries at and below one.
+func (r *refiner) auto(e *refine.Entry, steps int) {
 	r.w.session.Collapse(e.Path, false)
 	r.refine("Refining the heaviest entries", func(s *refine.Session) error {
 		if s.Auto(e.Path, steps) == 0 {
@@ -197,11 +181,9 @@ func (r *refiner) auto(steps int) {
 	}, nil)
 }
 
-// zoom makes the stacks of the selected entry the whole.
-func (r *refiner) zoom() {
-	if e := r.w.entries.entry(); e != nil {
-		r.step(refine.KindZoom, e.Key(), func() { r.w.entries.chooseKey(e.Key()) })
-	}
+// zoom makes the stacks of an entry the whole.
+func (r *refiner) zoom(e *refine.Entry) {
+	r.step(refine.KindZoom, e.Key(), func() { r.w.entries.chooseKey(e.Key()) })
 }
 
 // prune keeps the stacks for which an expression is true.
@@ -209,20 +191,15 @@ func (r *refiner) prune(e callpath.Expr) {
 	r.refine("Pruning", func(s *refine.Session) error { return s.Prune(e) }, nil)
 }
 
-// askPrune asks whether to keep the stacks with the selected entry or those
-// without it.
-func (r *refiner) askPrune() {
-	e := r.w.entries.entry()
-	if e == nil {
-		return
-	}
+// askPrune asks whether to keep the stacks with an entry or those without it.
+func (r *refiner) askPrune(e *refine.Entry) {
 	of := callpath.Expr{Op: callpath.OpPath, Path: e.Path}
-	r.w.a.overlay = newMenu(r.w.a, "Prune "+e.Label(), []binding{
+	r.w.a.overlay = &menu{a: r.w.a, title: "Prune " + e.Label(), choices: []binding{
 		on("o", "only it: keep the stacks that satisfy its path", "", func() { r.prune(of) }),
 		on("a", "away: keep the other stacks", "", func() {
 			r.prune(callpath.Expr{Op: callpath.OpNot, Args: []callpath.Expr{of}})
 		}),
-	})
+	}}
 }
 
 // marked records that an action of the user led from one number of steps to

@@ -34,26 +34,23 @@ type drawnPair struct {
 }
 
 // scatterKind is the kind of this window; every window can open it.
-func scatterKind() kind {
+func (a *app) scatterKind() kind {
 	return kind{
 		Kind: session.ScatterKind,
-		reopen: func(a *app, w session.Window) {
+		reopen: func(w session.Window) {
 			s := w.(*session.Scatter)
 			openScatter(a, s.X, s.Y)
 		},
-		commands: func(a *app) []command {
-			return []command{newCommand("scatter METRIC, METRIC",
-				"draw a metric against another; a rectangle there is a sample list",
-				func(args string) error {
-					list := metrics.Split(args)
-					if len(list) != 2 {
-						return fmt.Errorf(
-							"want two metrics, such as: scatter cpu.used, goroutines.ready")
-					}
-					openScatter(a, list[0], list[1])
-					return nil
-				}, a.completeMetrics)}
-		},
+		commands: []command{newCommand("scatter METRIC, METRIC",
+			"draw a metric against another; a rectangle there is a sample list",
+			func(args string) error {
+				list := metrics.Split(args)
+				if len(list) != 2 {
+					return fmt.Errorf("want two metrics, such as: scatter cpu.used, goroutines.ready")
+				}
+				openScatter(a, list[0], list[1])
+				return nil
+			}, a.completeMetrics)},
 	}
 }
 

@@ -50,8 +50,10 @@ func (s *slider) limit() *big.Rat {
 
 // set changes the threshold.
 func (s *slider) set(t refine.Threshold) {
-	s.w.session.SetThreshold(t)
-	s.w.update()
+	if s.w.session != nil {
+		s.w.session.SetThreshold(t)
+		s.w.update()
+	}
 }
 
 // slide moves the threshold to the next or the previous stop.
@@ -132,18 +134,4 @@ func (s *slider) slideTo(column int, click bool) {
 	}
 	at := (min(max(column, 0), track)*(len(stops)-1) + track/2) / track
 	s.set(refine.Threshold{Hits: stops[at]})
-}
-
-// command is ":threshold".
-func (s *slider) command(text string) error {
-	limit, err := refine.ParseThreshold(text)
-	if err != nil {
-		return err
-	}
-	s.w.a.act(s.w, func() {
-		if s.w.session != nil {
-			s.set(limit)
-		}
-	})
-	return nil
 }

@@ -39,10 +39,10 @@ type viewed struct {
 }
 
 // profileKind is the kind of a view's window.
-func profileKind() kind {
+func (a *app) profileKind() kind {
 	return kind{
 		Kind:   session.ProfileKind,
-		reopen: func(a *app, w session.Window) { openProfile(a, *w.(*session.Profile)) },
+		reopen: func(w session.Window) { openProfile(a, *w.(*session.Profile)) },
 		own:    func() []command { return new(profileWindow).commands() },
 		opened: "a Thread View, or the Server View (Esc, 1, Enter or s)",
 	}
@@ -88,10 +88,10 @@ func viewOf(class string) *subject {
 
 // holdersKind is the kind of windows that show the locks that goroutines waited
 // for: below each lock its holders, and what they were doing.
-func holdersKind() kind {
+func (a *app) holdersKind() kind {
 	return kind{
 		Kind:   session.HoldersKind,
-		reopen: func(a *app, w session.Window) { openHolders(a, w.(*session.Holders).Profile) },
+		reopen: func(w session.Window) { openHolders(a, w.(*session.Holders).Profile) },
 	}
 }
 
@@ -148,10 +148,10 @@ func viewLocks(r *sampledata.Recording, o views.Options) (viewed, error) {
 }
 
 // comparisonKind is the kind of windows that compare a view of two recordings.
-func comparisonKind() kind {
+func (a *app) comparisonKind() kind {
 	return kind{
 		Kind: session.ComparisonKind,
-		reopen: func(a *app, w session.Window) {
+		reopen: func(w session.Window) {
 			c := w.(*session.Comparison)
 			openComparison(a, c.Other(a.path), c.Profile)
 		},

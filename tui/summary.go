@@ -42,7 +42,7 @@ func newSummaryWindow(a *app, s session.Summary) *summaryWindow {
 }
 
 // summaryKind is the kind of the first window.
-func summaryKind() kind {
+func (a *app) summaryKind() kind {
 	return kind{Kind: session.Kind{Name: "summary", Single: true}, whyNotKept: "it is always there"}
 }
 

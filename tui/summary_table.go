@@ -7,6 +7,7 @@ import (
 
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/views"
+	"github.com/gdamore/tcell/v2"
 )
 
 // A heading is the position of the columns' names on the screen.
@@ -89,9 +90,9 @@ func (w *summaryWindow) drawTable(c canvas) {
 	widths := columnWidths(w.columns, w.widest, c.width)
 	w.drawHeading(c.part(0, 0, c.width, 1), widths)
 	first, last := w.list.inSight(c.part(0, 1, c.width, c.height-1-len(details)))
-	for i := first; i < last; i++ {
-		w.drawClass(w.list.area.part(0, i-first, c.width, 1), i, widths)
-	}
+	w.list.draw(first, last, w.a.theme, func(c canvas, i int, style tcell.Style) {
+		w.drawClass(c, &w.classes[i], style, widths)
+	})
 	for i, line := range details {
 		c.text(1, c.height-len(details)+i, line, w.a.theme.dim)
 	}
@@ -119,13 +120,7 @@ func (w *summaryWindow) drawHeading(c canvas, widths []int) {
 	}
 }
 
-func (w *summaryWindow) drawClass(c canvas, line int, widths []int) {
-	class := &w.classes[line]
-	style := w.a.theme.plain
-	if line == w.list.at {
-		style = w.a.theme.selected
-		c.fill(0, style)
-	}
+func (w *summaryWindow) drawClass(c canvas, class *views.ClassPair, style tcell.Style, widths []int) {
 	if w.marked[class.Class] {
 		c.text(0, 0, report.LabelMark, w.a.theme.key)
 	}

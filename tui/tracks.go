@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/cpprof/cpprof/internal/lists"
@@ -50,18 +49,13 @@ type drawnShares struct {
 }
 
 // tracksKind is the kind of this window; every window can open it.
-func tracksKind() kind {
+func (a *app) tracksKind() kind {
 	return kind{
 		Kind:   session.TracksKind,
-		reopen: func(a *app, w session.Window) { openTracks(a, *w.(*session.Tracks)) },
-		commands: func(a *app) []command {
-			return []command{newCommand("tracks [CLASS]",
-				"what goroutines did over time, and who held what they waited for",
-				func(class string) error {
-					openTracks(a, session.Tracks{Class: strings.TrimSpace(class)})
-					return nil
-				}, nil)}
-		},
+		reopen: func(w session.Window) { openTracks(a, *w.(*session.Tracks)) },
+		commands: []command{newCommand("tracks [CLASS]",
+			"what goroutines did over time, and who held what they waited for",
+			func(class string) error { openTracks(a, session.Tracks{Class: class}); return nil }, nil)},
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/cpprof/cpprof/tui/session"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/why"
+	"github.com/gdamore/tcell/v2"
 )
 
 // A treeWindow shows the call tree of a view with the verdicts of the search
@@ -57,25 +58,21 @@ const (
 )
 
 // treeKind is the kind of this window; every window can open it.
-func treeKind() kind {
+func (a *app) treeKind() kind {
 	return kind{
 		Kind: session.TreeKind,
-		reopen: func(a *app, kept session.Window) {
+		reopen: func(kept session.Window) {
 			k := kept.(*session.Tree)
 			w := openTree(a, k.Class)
 			w.list.selected = k.Selected
 			maps.Copy(w.folded, k.Folded)
 		},
-		bindings: func(a *app) []binding {
-			return []binding{on("T", "",
-				"the call tree of this view, or of the Server View, with the verdicts of the search",
-				func() { openTree(a, a.treeClass()) })}
-		},
-		commands: func(a *app) []command {
-			return []command{newCommand("tree [CLASS]",
-				"the call tree of a class, or of the Server View, with the verdicts of the search",
-				func(class string) error { openTree(a, class); return nil }, nil)}
-		},
+		bindings: []binding{on("T", "",
+			"the call tree of this view, or of the Server View, with the verdicts of the search",
+			func() { openTree(a, a.treeClass()) })},
+		commands: []command{newCommand("tree [CLASS]",
+			"the call tree of a class, or of the Server View, with the verdicts of the search",
+			func(class string) error { openTree(a, class); return nil }, nil)},
 	}
 }
 
@@ -391,9 +388,7 @@ func (w *treeWindow) draw(c canvas) {
 		return
 	}
 	first, last, pane := w.list.drawHead(c, w.a.theme, printable(w.view)+": "+w.counts())
-	for i := first; i < last; i++ {
-		w.drawRow(w.list.area.part(0, i-first, w.list.area.width, 1), i)
-	}
+	w.list.draw(first, last, w.a.theme, w.drawRow)
 	if r := w.row(); r != nil {
 		w.pane.drawDetails(pane, w.a.theme, "Call path", r.key, w.details(r))
 	}
@@ -401,27 +396,20 @@ func (w *treeWindow) draw(c canvas) {
 
 // drawRow draws a call: the shape and the colour of its heat, and in the colour
 // of typed time what is typed time.
-func (w *treeWindow) drawRow(c canvas, line int) {
-	r := &w.rows[line]
-	style := w.a.theme.plain
-	if r.colour != hotspots.Accepted && r.depth > 0 {
-		style = w.a.theme.dim
-	}
-	if r.colour == hotspots.Frontier {
-		style = w.a.theme.warning
-	}
-	if typed, ok := views.ParseTypedTime(r.name); ok && w.a.theme.color {
+func (w *treeWindow) drawRow(c canvas, line int, style tcell.Style) {
+	r, mark := &w.rows[line], " "
+	typed, isTyped := views.ParseTypedTime(r.name)
+	switch {
+	case line == w.list.at:
+		mark = "›"
+	case isTyped && w.a.theme.color:
 		style = w.a.theme.typed[typed]
-	}
-	if line == w.list.at {
-		style = w.a.theme.selected
-		c.fill(0, style)
+	case r.colour == hotspots.Frontier:
+		style = w.a.theme.warning
+	case r.colour != hotspots.Accepted && r.depth > 0:
+		style = w.a.theme.dim
 	}
 	level := report.HeatLevel(new(big.Rat).SetFloat64(r.share.Share))
 	c.text(0, 0, heatIcons[level], w.a.theme.heat[level])
-	mark := " "
-	if line == w.list.at {
-		mark = "›"
-	}
 	c.text(1, 0, mark+termtext.Cut(w.label(r), c.width-2), style)
 }
