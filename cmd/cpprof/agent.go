@@ -65,8 +65,7 @@ user may trace. Who has the token of --token-file, or a certificate of --client-
 address that other hosts reach needs one of these.`,
 		Example: `  cpprof agent --match 'shop-*' --keep 60s --when 'goroutines.blocked > 100'
   cpprof agent --listen :6061 --token-file token --tls-cert cert.pem --tls-key key.pem`,
-		GroupID: groupMore,
-		Args:    usageArgs(cobra.NoArgs),
+		Args: usageArgs(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := f.check(c); err != nil {
 				return &usageError{err}

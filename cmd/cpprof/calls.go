@@ -40,7 +40,6 @@ commands.`,
   cpprof calls run.cpprof main.handle --slow '> 200ms'
   cpprof calls run.cpprof main.handle --span 6s,18s
   cpprof calls run.cpprof main.handle --number 1`,
-		GroupID:           groupShow,
 		Args:              wantArgs(1, 2, "want a recording, such as run.cpprof, and a function"),
 		ValidArgsFunction: f.complete,
 		RunE:              func(_ *cobra.Command, args []string) error { return f.run(t, args) },
@@ -137,22 +136,13 @@ func (f *callsFlags) complete(c *cobra.Command, args []string, word string) ([]s
 	case 0:
 		return completeRecording(c, args, word)
 	case 1:
-		return f.completeFunction(args)
+		return f.completeNames(0, (*source).functions)(c, args, word)
 	}
 	return nil, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeFunction returns the functions of the recording on the command line.
-func (f *viewFlags) completeFunction(args []string) ([]string, cobra.ShellCompDirective) {
-	if len(args) == 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	s, err := f.open(args[0])
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	return printable(calls.Functions(s.recording)), cobra.ShellCompDirectiveNoFileComp
-}
+// functions returns the functions whose calls can be chosen.
+func (s *source) functions() ([]string, error) { return calls.Functions(s.recording), nil }
 
 // restrict leaves only the time inside the calls that --calls chooses.
 func (f *viewFlags) restrict(s *source) error {
@@ -181,11 +171,7 @@ func (f *viewFlags) restrict(s *source) error {
 // addCalls adds the flag of every command that divides a recording's time.
 func (f *viewFlags) addCalls(c *cobra.Command) {
 	addCalls(c, &f.calls)
-	_ = c.RegisterFlagCompletionFunc("calls", func(_ *cobra.Command, args []string, _ string) ([]string,
-		cobra.ShellCompDirective) {
-		f.calls = ""
-		return f.completeFunction(args)
-	})
+	_ = c.RegisterFlagCompletionFunc("calls", f.completeNames(0, (*source).functions))
 }
 
 // addCalls adds the flag that chooses calls.

@@ -31,7 +31,6 @@ With --against OLD it matches the classes by name, and prints the shares minus t
 		Example: `  cpprof classes run.cpprof
   cpprof classes run.cpprof --set classes=label:route --span 10s,20s
   cpprof classes new.cpprof --against old.cpprof`,
-		GroupID:           groupShow,
 		Args:              oneRecording,
 		ValidArgsFunction: completeRecording,
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -18,8 +18,7 @@ fraction. A path need not begin at the root. If a path names what the view does 
 prints similar names and ends with status 1.`,
 		Example: `  cpprof cost run.cpprof --thread go:main.worker '* ..:MONITOR' '* ..:MONITOR ..os.(*File).Write'
   cpprof cost run.cpprof --server '* ..@json' '* ..@alloc'`,
-		GroupID: groupShow,
-		Args:    wantArgs(2, -1, "name a recording and at least one call path, such as '* ..:RUN'"),
+		Args: wantArgs(2, -1, "name a recording and at least one call path, such as '* ..:RUN'"),
 		ValidArgsFunction: func(c *cobra.Command, args []string, word string) ([]string,
 			cobra.ShellCompDirective) {
 			if len(args) == 0 {

@@ -37,8 +37,7 @@ purpose; demo ends with the call path that shows each, and its cost.`,
 		Example: `  cpprof demo
   cpprof demo --text
   cpprof demo -d 20s -o long.cpprof`,
-		GroupID: groupRecord,
-		Args:    usageArgs(cobra.NoArgs),
+		Args: usageArgs(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := recordDemo(c.Context(), t, output, duration); err != nil {
 				return err

@@ -35,8 +35,7 @@ It shows the same of a core dump of a program, and of a goroutine dump.`,
   cpprof dump-goroutines -p shop               # the only running Go program of this name
   cpprof dump-goroutines core --program ./shop
   cpprof dump-goroutines -p 4711 --json | jq '.groups[0].frames'`,
-		GroupID: groupRecord,
-		Args:    usageArgs(cobra.MaximumNArgs(1)),
+		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			var r *sampledata.Recording
 			var err error

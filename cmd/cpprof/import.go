@@ -30,8 +30,7 @@ process or thread.`,
   cpprof report xtree calls.pb.gz
   cpprof import -o sum.pb.gz cpu-1.pb.gz cpu-2.pb.gz
   go tool pprof -top calls.pb.gz`,
-		GroupID: groupFiles,
-		Args:    usageArgs(cobra.ArbitraryArgs),
+		Args: usageArgs(cobra.ArbitraryArgs),
 		RunE: func(_ *cobra.Command, args []string) error {
 			r, err := f.keep(t, args, output, force)
 			if err == nil {

@@ -13,7 +13,6 @@ func newInfoCommand(t terminal) *cobra.Command {
 		Short: "Show what was recorded, what it cost the target, and warnings",
 		Example: `  cpprof info run.cpprof
   cpprof info --json run.cpprof | jq .halted_share`,
-		GroupID:           groupShow,
 		Args:              oneRecording,
 		ValidArgsFunction: completeRecording,
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -39,7 +39,6 @@ The Go runtime does not record who holds a lock; cpprof infers it: see docs/limi
 		Example: `  cpprof locks run.cpprof
   cpprof locks new.cpprof --against old.cpprof --top 1
   cpprof locks run.cpprof --json | jq '.locks[] | {lock, mean_waiting}'`,
-		GroupID:           groupShow,
 		Args:              oneRecording,
 		ValidArgsFunction: completeRecording,
 		RunE: func(_ *cobra.Command, args []string) error {

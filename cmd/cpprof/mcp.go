@@ -22,7 +22,6 @@ as 'cpprof why', 'report', 'locks', 'classes' and comparisons do. Long answers a
 Recordings are written into the folder, and read from there only. Nothing is replaced or deleted.
 A program is recorded only if the user who runs mcp may trace it, within the usual bounds.`,
 		Example: "  cpprof mcp --folder recordings",
-		GroupID: groupMore,
 		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if folder == "" {

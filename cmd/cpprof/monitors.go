@@ -27,7 +27,6 @@ Metrics and sample lists are defined in cpprof.yaml, or with --set metrics.NAME=
 hits(CALL PATH), label(KEY=VALUE), lock(NAME), samples(0-99), span(2s, 3s).`,
 		Example: `  cpprof monitors run.cpprof
   cpprof monitors run.cpprof --samples gc.running --set 'metrics.x=delta(gc.workers) / 2'`,
-		GroupID:           groupFind,
 		Args:              oneRecording,
 		ValidArgsFunction: completeRecording,
 		RunE:              func(_ *cobra.Command, args []string) error { return f.run(t, args[0]) },
@@ -86,10 +85,5 @@ func (f *viewFlags) completeMetric(c *cobra.Command, args []string, word string)
 	if len(args) == 0 {
 		return completeRecording(c, args, word)
 	}
-	t, directive := f.completionTable(args)
-	if t == nil {
-		return nil, directive
-	}
-	return printable(append(t.Names(), "rate(", "delta(", "hits(", "lock(", "label(")),
-		directive | cobra.ShellCompDirectiveNoSpace
+	return f.completeMeasured("rate(", "delta(", "hits(", "lock(", "label(")(c, args, word)
 }

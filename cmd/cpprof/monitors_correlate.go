@@ -48,7 +48,7 @@ collection. With --with, each recording counts once.`,
 	flags.StringArrayVar(&f.with, "with", nil,
 		"correlate over recordings: a further `recording` (may be repeated)")
 	addJSON(c, &f.json)
-	_ = c.RegisterFlagCompletionFunc("over", f.completeLists)
+	_ = c.RegisterFlagCompletionFunc("over", f.completeMeasured(metrics.AllSamples))
 	return c
 }
 

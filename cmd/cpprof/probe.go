@@ -49,7 +49,6 @@ only counted, or left alone.`,
   cpprof probe --counts-only -p 4711 'main.*'
   cpprof probe -d 10s main.encode -- ./server -flag
   cpprof probe run.cpprof --json               # what was measured, again`,
-		GroupID:           groupRecord,
 		ValidArgsFunction: completeRecording,
 		RunE: func(c *cobra.Command, args []string) error {
 			functions, command := args, []string(nil)

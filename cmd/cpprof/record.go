@@ -41,9 +41,8 @@ type recordFlags struct {
 func newRecordCommand(t terminal) *cobra.Command {
 	var f recordFlags
 	c := &cobra.Command{
-		Use:     "record [flags] -- COMMAND [ARGUMENT...]\n  cpprof record [flags] -p PROCESS\n  cpprof record [flags] --connect HOST:PORT --program EXECUTABLE",
-		GroupID: groupRecord,
-		Short:   "Record a running Go program, launched or attached to",
+		Use:   "record [flags] -- COMMAND [ARGUMENT...]\n  cpprof record [flags] -p PROCESS\n  cpprof record [flags] --connect HOST:PORT --program EXECUTABLE",
+		Short: "Record a running Go program, launched or attached to",
 		Long: `record samples a running Go program, and writes what every goroutine was doing into the folder
 PROGRAM-DATE.cpprof, or the one that -o names. It ends after the duration, when the program ends,
 or at Ctrl-C; a second Ctrl-C ends cpprof at once. It neither changes the program nor ends it.

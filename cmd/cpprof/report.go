@@ -45,7 +45,6 @@ help paths' says more.`,
   cpprof report run.cpprof --thread go:main.worker --down '*' --down '* main.worker'
   cpprof report new.cpprof --against old.cpprof --thread main.worker --auto
   cpprof report xprof run.cpprof --server --min 1%`,
-		GroupID:           groupShow,
 		Args:              oneRecording,
 		ValidArgsFunction: completeRecording,
 		RunE:              func(_ *cobra.Command, args []string) error { return f.run(t, args[0]) },

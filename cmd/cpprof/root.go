@@ -163,31 +163,37 @@ func newRootCommand(t terminal) *cobra.Command {
 	}
 	root.SetCompletionCommandGroupID(groupMore)
 	root.AddCommand(
-		newDemoCommand(t),
-		newRecordCommand(t),
-		newTopCommand(t),
-		newDumpGoroutinesCommand(t),
-		newWhyCommand(t),
-		newStuckCommand(t),
-		newProbeCommand(t),
-		newViewCommand(t),
-		newWebCommand(t),
-		newReportCommand(t),
-		newClassesCommand(t),
-		newLocksCommand(t),
-		newCallsCommand(t),
-		newCostCommand(t),
-		newInfoCommand(t),
-		newFindCommand(t),
-		newMonitorsCommand(t),
-		newImportCommand(t),
-		newExportCommand(t),
-		newAgentCommand(t),
-		newMCPCommand(t),
+		inGroup(groupRecord, newDemoCommand(t)),
+		inGroup(groupRecord, newRecordCommand(t)),
+		inGroup(groupRecord, newTopCommand(t)),
+		inGroup(groupRecord, newDumpGoroutinesCommand(t)),
+		inGroup(groupShow, newWhyCommand(t)),
+		inGroup(groupShow, newStuckCommand(t)),
+		inGroup(groupRecord, newProbeCommand(t)),
+		inGroup(groupShow, newViewCommand(t)),
+		inGroup(groupShow, newWebCommand(t)),
+		inGroup(groupShow, newReportCommand(t)),
+		inGroup(groupShow, newClassesCommand(t)),
+		inGroup(groupShow, newLocksCommand(t)),
+		inGroup(groupShow, newCallsCommand(t)),
+		inGroup(groupShow, newCostCommand(t)),
+		inGroup(groupShow, newInfoCommand(t)),
+		inGroup(groupFind, newFindCommand(t)),
+		inGroup(groupFind, newMonitorsCommand(t)),
+		inGroup(groupFiles, newImportCommand(t)),
+		inGroup(groupFiles, newExportCommand(t)),
+		inGroup(groupMore, newAgentCommand(t)),
+		inGroup(groupMore, newMCPCommand(t)),
 	)
 	root.SetHelpCommand(newHelpCommand(t))
 	addCompletionHelp(root)
 	return root
+}
+
+// inGroup puts a command into a group of the help.
+func inGroup(group string, c *cobra.Command) *cobra.Command {
+	c.GroupID = group
+	return c
 }
 
 // addCompletionHelp replaces the help of the completion commands, which cobra

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -9,15 +10,8 @@ import (
 
 	"github.com/cpprof/cpprof/internal/metrics"
 	"github.com/cpprof/cpprof/internal/report"
-	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
 )
-
-// addList adds the flag of every command that reads a recording's samples.
-func (f *viewFlags) addList(c *cobra.Command) {
-	addSampleList(c, &f.samples)
-	_ = c.RegisterFlagCompletionFunc("samples", f.completeLists)
-}
 
 func addSampleList(c *cobra.Command, list *string) {
 	c.Flags().StringVar(list, "samples", "",
@@ -111,39 +105,12 @@ func (f *viewFlags) pickSoFar(s *source, r *sampledata.Recording) (picked *sampl
 	return picked, "", err
 }
 
-// completeLists completes a list of the configuration, or a name for a
-// predicate.
-func (f *viewFlags) completeLists(_ *cobra.Command, args []string, _ string) ([]string,
-	cobra.ShellCompDirective) {
-	t, directive := f.completionTable(args)
-	if t == nil {
-		return nil, directive
-	}
-	return printable(append([]string{metrics.AllSamples}, t.Names()...)),
-		directive | cobra.ShellCompDirectiveNoSpace
-}
-
-// completionTable returns the table of the recording that is already on the
-// command line; nil if there is none.
-func (f *viewFlags) completionTable(args []string) (*metrics.Table, cobra.ShellCompDirective) {
-	if len(args) == 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	f.samples = ""
-	s, err := f.open(args[0])
-	if err != nil || s.recording.Profile != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	return s.table(), cobra.ShellCompDirectiveNoFileComp
-}
-
-// printable returns the names that can be typed.
-func printable(names []string) []string {
-	var list []string
-	for _, name := range names {
-		if termtext.IsPrintable(name) {
-			list = append(list, name)
+// completeMeasured completes a name of a metric or list, or one of these words.
+func (f *viewFlags) completeMeasured(more ...string) cobra.CompletionFunc {
+	return f.completeNames(cobra.ShellCompDirectiveNoSpace, func(s *source) ([]string, error) {
+		if err := s.needSamples("metrics"); err != nil {
+			return nil, err
 		}
-	}
-	return list
+		return slices.Concat(more, s.table().Names()), nil
+	})
 }

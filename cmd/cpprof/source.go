@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/cpprof/cpprof/internal/config"
+	"github.com/cpprof/cpprof/internal/lists"
+	"github.com/cpprof/cpprof/internal/metrics"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/refine"
@@ -40,7 +43,8 @@ type viewFlags struct {
 // addSamples adds the flags of every command that counts a recording's samples.
 func (f *viewFlags) addSamples(c *cobra.Command, t terminal) {
 	f.addInput(c, t)
-	f.addList(c)
+	addSampleList(c, &f.samples)
+	_ = c.RegisterFlagCompletionFunc("samples", f.completeMeasured(metrics.AllSamples))
 	addSettings(c, &f.settings)
 }
 
@@ -69,7 +73,7 @@ func (f *viewFlags) addChoice(c *cobra.Command) {
 	flags.StringVar(&f.by, "by", "function", "what a frame is: function, line, file, package")
 	f.addCharging(c)
 	completeWords(c, "by", "function", "line", "file", "package")
-	_ = c.RegisterFlagCompletionFunc("thread", f.completeClass)
+	_ = c.RegisterFlagCompletionFunc("thread", f.completeNames(0, (*source).classNames))
 }
 
 // addCharging adds the flags that say what counts as the time of a class.
@@ -81,34 +85,36 @@ func (f *viewFlags) addCharging(c *cobra.Command) {
 }
 
 func completeWords(c *cobra.Command, flag string, words ...string) {
-	_ = c.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]string,
-		cobra.ShellCompDirective) {
-		return words, cobra.ShellCompDirectiveNoFileComp
-	})
+	_ = c.RegisterFlagCompletionFunc(flag,
+		cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// completeClass completes a thread class of the recording that is already on
-// the command line.
-func (f *viewFlags) completeClass(_ *cobra.Command, args []string, _ string) ([]string,
-	cobra.ShellCompDirective) {
-	if len(args) == 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	s, err := f.open(args[0])
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	summaries, err := views.Classes(s.recording, s.options)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	var names []string
-	for _, c := range summaries {
-		if termtext.IsPrintable(c.Class) { // others can't be typed
-			names = append(names, c.Class)
+// completeNames returns what completes with names that the recording has which
+// is already on the command line, as far as they can be typed.
+func (f *viewFlags) completeNames(more cobra.ShellCompDirective,
+	names func(*source) ([]string, error)) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
+		f.samples, f.calls = "", ""
+		s, err := f.open(args[0])
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		list, err := names(s)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		return slices.DeleteFunc(list, func(name string) bool { return !termtext.IsPrintable(name) }),
+			cobra.ShellCompDirectiveNoFileComp | more
 	}
-	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// classNames returns the names of the thread classes.
+func (s *source) classNames() ([]string, error) {
+	classes, err := views.Classes(s.recording, s.options)
+	return lists.Each(classes, func(c views.ClassSummary) string { return c.Class }), err
 }
 
 // A source is a recording, with the configuration and options for its views.

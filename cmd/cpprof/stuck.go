@@ -50,7 +50,6 @@ says what was stuck when each ended: 'cpprof stuck -- go test ./...'.`,
   cpprof stuck run.cpprof                      # what 'cpprof record' found
   cpprof stuck core --program ./shop
   cpprof stuck --fail-above 0 -- go test ./...  # for CI: status 3 if anything is stuck`,
-		GroupID: groupShow,
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := f.check(); err != nil {
 				return err

@@ -58,8 +58,7 @@ ends. Elsewhere it prints one block after another. It saves nothing: see 'cpprof
   cpprof top -p 4711 --sort monitor            # who waits most for locks comes first
   cpprof top -p 4711 --samples 'cpu.used > 1'  # only while it used more than one processor
   cpprof top -p 4711 -n 1 | cat                # print one block`,
-		GroupID: groupRecord,
-		Args:    usageArgs(cobra.NoArgs),
+		Args: usageArgs(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := f.check(c); err != nil {
 				return &usageError{err}

@@ -40,7 +40,6 @@ unless --fresh is given; 'cpprof report session RECORDING' prints them.`,
   cpprof view run.cpprof --thread main.worker
   cpprof view new.cpprof --against old.cpprof --thread main.worker
   cpprof view run.cpprof --span 2s,5s --set classes=label:route`,
-		GroupID:           groupShow,
 		Args:              oneRecording,
 		ValidArgsFunction: completeRecording,
 		RunE: func(c *cobra.Command, args []string) error {

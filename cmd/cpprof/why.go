@@ -50,7 +50,6 @@ with 'cpprof record'. A program that why has started is then ended; its output g
   cpprof why new.cpprof --against old.cpprof
   cpprof why run.cpprof --without main.encode  # how much more gets done then
   cpprof why run.cpprof --fail-above 50%       # for CI: status 3 if something takes more`,
-		GroupID:           groupShow,
 		ValidArgsFunction: completeRecording,
 		RunE: func(c *cobra.Command, args []string) error {
 			f.given = searchFlags(c)
