@@ -122,8 +122,7 @@ func heading(w io.Writer, a, b *subject) {
 		title += ": " + a.from.path + " minus " + b.from.path
 		warnings = append(slices.Clone(warnings), b.warnings...)
 	}
-	termtext.Fprintf(w, "%s\n%s\n", termtext.Printable(title),
-		termtext.Text(report.Warnings(warnings)))
+	termtext.Fprintf(w, "%s\n%s\n", title, termtext.Text(report.Warnings(warnings)))
 }
 
 // interactiveCommand returns the command line that opens what find found, but

@@ -49,7 +49,7 @@ func Zoomed(s *refine.Session) string {
 	if path == "" {
 		return ""
 	}
-	return termtext.Sprintf("zoomed: 1.000 are the stacks of %s\n", termtext.Printable(path))
+	return termtext.Sprintf("zoomed: 1.000 are the stacks of %s\n", path)
 }
 
 // ZoomedTo returns the path whose stacks are the whole, "" if it is the view.

@@ -44,8 +44,7 @@ func probability(p float64) string {
 
 // Write writes the correlation, and its caveats.
 func (c *Correlated) Write(w io.Writer) {
-	termtext.Fprintf(w, "%s with %s, over %s\n\n", termtext.Printable(c.X.Expr),
-		termtext.Printable(c.Y.Expr), termtext.Printable(c.Over))
+	termtext.Fprintf(w, "%s with %s, over %s\n\n", c.X.Expr, c.Y.Expr, c.Over)
 	t := table{}
 	t.add("n", strconv.Itoa(c.N), "in which both are defined")
 	t.add("r", Coefficient(c.Pearson), "Pearson")
@@ -100,8 +99,7 @@ func NewMatrix(selected []*metrics.Metric,
 
 // Write writes r of each pair above the diagonal, and rho below it.
 func (m *Matrix) Write(w io.Writer) {
-	termtext.Fprintf(w, "r (above the diagonal) and rho (below), over %s\n\n",
-		termtext.Printable(m.Over))
+	termtext.Fprintf(w, "r (above the diagonal) and rho (below), over %s\n\n", m.Over)
 	t := table{}
 	head := []string{""}
 	for i := range m.Metrics {
@@ -154,7 +152,7 @@ type Ranking struct {
 // Write writes a line for each candidate.
 func (r *Ranking) Write(w io.Writer) {
 	termtext.Fprintf(w, "What goes with %s, over %s: %d tried, %d of them call paths\n\n",
-		termtext.Printable(r.Metric), termtext.Printable(r.Over), r.Tried, r.Paths)
+		r.Metric, r.Over, r.Tried, r.Paths)
 	t := table{}
 	t.add("r", "rho", "differences", "leverage", "n", "lag", "by chance", "", "")
 	for i := range r.List {

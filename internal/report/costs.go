@@ -33,7 +33,7 @@ func (c *Costs) Add(p callpath.Path, total calltree.Total) {
 
 // Write writes a line for each path: its cost, its exact hits, and the path.
 func (c *Costs) Write(w io.Writer) {
-	termtext.Fprintf(w, "%s; %s\n\n", termtext.Printable(c.Title), unit(c.Metric))
+	termtext.Fprintf(w, "%s; %s\n\n", c.Title, unit(c.Metric))
 	t := &table{width: c.Width}
 	t.add(" cost", HitsHead(c.Metric), "call path")
 	for _, r := range c.rows {
@@ -88,7 +88,7 @@ func Aspects(w io.Writer, set *aspects.Set, functions []string) {
 		}
 		termtext.Fprintf(w, "%s  (%s)\n", a.Name(), Counted(len(members), "function"))
 		for _, f := range members {
-			termtext.Fprintf(w, "  %s\n", termtext.Printable(f))
+			termtext.Fprintf(w, "  %s\n", f)
 		}
 	}
 	if empty != nil {

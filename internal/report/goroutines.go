@@ -296,7 +296,7 @@ const mentioned = 8
 func (g *goroutineGroup) write(b *strings.Builder) {
 	termtext.Fprintf(b, "\n%d %s", g.Count, g.State)
 	if g.Reason != "" {
-		termtext.Fprintf(b, ": %s", termtext.Printable(g.Reason))
+		termtext.Fprintf(b, ": %s", g.Reason)
 	}
 	if g.Verdict != "" {
 		termtext.Fprintf(b, ", %s", g.Verdict)
@@ -333,7 +333,7 @@ func (g *goroutineGroup) write(b *strings.Builder) {
 	g.writeWaits(b)
 	termtext.Fprintf(b, "  %s\n", goids(g.Goroutines))
 	for _, f := range g.Frames {
-		termtext.Fprintf(b, "    %s%s", termtext.Printable(f.Function), place(f.File, f.Line))
+		termtext.Fprintf(b, "    %s%s", f.Function, place(f.File, f.Line))
 		if f.Inlined {
 			b.WriteString("  (inlined)")
 		}

@@ -25,8 +25,8 @@ func Headline(w io.Writer, path string, r *sampledata.Recording) {
 
 // headline writes what a recording is, and its warnings.
 func headline(w io.Writer, path string, r *sampledata.Recording, what string) {
-	termtext.Fprintf(w, "%s: %s\n%s\n", termtext.Printable(filepath.Base(path)),
-		termtext.Printable(what), termtext.Text(Warnings(r.Warnings)))
+	termtext.Fprintf(w, "%s: %s\n%s\n", filepath.Base(path), what,
+		termtext.Text(Warnings(r.Warnings)))
 }
 
 // wholeText says what a recording is, all of whose samples count.

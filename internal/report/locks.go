@@ -425,11 +425,10 @@ func writeDeadlocks(b *strings.Builder, prefix string, r *sampledata.Recording,
 	deadlocks []*locks.Deadlock, top int) {
 	shown := first(deadlocks, top)
 	for _, d := range shown {
-		termtext.Fprintf(b, "%s%s\n%s\n", termtext.Printable(prefix), DeadlockSpan(r, d),
-			termtext.Text(Deadlock(d)))
+		termtext.Fprintf(b, "%s%s\n%s\n", prefix, DeadlockSpan(r, d), termtext.Text(Deadlock(d)))
 	}
 	if more := len(deadlocks) - len(shown); more > 0 {
-		termtext.Fprintf(b, "%s%s (--top 0 shows all)\n\n", termtext.Printable(prefix),
+		termtext.Fprintf(b, "%s%s (--top 0 shows all)\n\n", prefix,
 			Counted(more, "more deadlock"))
 	}
 }
@@ -439,12 +438,11 @@ func writeDeadlocks(b *strings.Builder, prefix string, r *sampledata.Recording,
 func Deadlocks(path string, deadlocks []*locks.Deadlock) string {
 	b := new(strings.Builder)
 	for _, d := range deadlocks[:min(len(deadlocks), mentioned)] {
-		termtext.Fprintf(b, "warning: %s; see cpprof locks %s\n", DeadlockLine(d),
-			termtext.Printable(path))
+		termtext.Fprintf(b, "warning: %s; see cpprof locks %s\n", DeadlockLine(d), path)
 	}
 	if more := len(deadlocks) - mentioned; more > 0 {
 		termtext.Fprintf(b, "warning: %s; see cpprof locks --top 0 %s\n",
-			Counted(more, "more deadlock"), termtext.Printable(path))
+			Counted(more, "more deadlock"), path)
 	}
 	return b.String()
 }
@@ -468,8 +466,7 @@ func Deadlock(d *locks.Deadlock) string {
 		b.wrap("  ", 4, fmt.Sprintf("goroutine %d (%s) waits for %s, which goroutine %d holds",
 			m.Goroutine, termtext.Printable(m.Class), termtext.Printable(m.Lock), next.Goroutine))
 		for _, f := range m.Stack {
-			termtext.Fprintf(b, "      %s%s\n", termtext.Printable(f.Function),
-				place(f.File, f.Line))
+			termtext.Fprintf(b, "      %s%s\n", f.Function, place(f.File, f.Line))
 		}
 	}
 	return b.String()

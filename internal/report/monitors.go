@@ -88,7 +88,7 @@ func (m *Monitors) Write(w io.Writer) {
 	}
 	if m.Of != "" {
 		termtext.Fprintf(w, "Over %d of %s: %s\n\n", m.List.Len(),
-			Counted(m.Table.Samples(), "sample"), termtext.Printable(m.Of))
+			Counted(m.Table.Samples(), "sample"), m.Of)
 	}
 	t.write(w)
 	m.writeMissing(w, missing)

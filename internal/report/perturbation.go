@@ -19,7 +19,7 @@ type Perturbation struct {
 // Write writes a line for each quantity: its mean without and with, the
 // difference with its interval, and what to think of it.
 func (p *Perturbation) Write(w io.Writer) {
-	termtext.Fprintf(w, "%s, %s\n\n", termtext.Printable(p.What), p.Runs)
+	termtext.Fprintf(w, "%s, %s\n\n", p.What, p.Runs)
 	t := table{}
 	t.add("", "without", "with", "difference", "95 % interval", "")
 	changed, compared := 0, 0

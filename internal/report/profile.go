@@ -35,7 +35,7 @@ type Profile struct {
 func (p *Profile) Write(w io.Writer) {
 	b := bufio.NewWriter(w) // names can be so long that the whole text takes hundreds of MB
 	m := p.Session.Tree().Main()
-	termtext.Fprintf(b, "%s; %s\n", termtext.Printable(p.Title), unit(m))
+	termtext.Fprintf(b, "%s; %s\n", p.Title, unit(m))
 	if text := Monitor(p.Session.Tree()); text != "" {
 		termtext.Fprintln(b, text)
 	}
@@ -134,7 +134,7 @@ func threshold(t refine.Threshold) string {
 func Warnings(warnings []sampledata.Warning) string {
 	var b strings.Builder
 	for _, w := range warnings {
-		termtext.Fprintf(&b, "warning: %s", termtext.Printable(w.Message))
+		termtext.Fprintf(&b, "warning: %s", w.Message)
 		if w.Count > 1 {
 			termtext.Fprintf(&b, " (%d times)", w.Count)
 		}

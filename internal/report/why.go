@@ -260,7 +260,7 @@ func (y *Why) rest(b *strings.Builder) {
 	}
 	var resting, still []string
 	for _, r := range y.Resting {
-		text := termtext.Sprintf("%s (%s", termtext.Printable(r.Class), counted(r.Alive))
+		text := termtext.Sprintf("%s (%s", r.Class, counted(r.Alive))
 		switch {
 		case r.Still >= 0.5:
 			still = append(still, text+")")

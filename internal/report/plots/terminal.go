@@ -32,16 +32,15 @@ func PrintStrips(w io.Writer, strips []Strip, width int) {
 		s := &strips[i]
 		low, high, end, ok := s.bounds()
 		if !ok {
-			termtext.Fprintf(w, "%s: no value is defined\n\n", termtext.Printable(s.Name))
+			termtext.Fprintf(w, "%s: no value is defined\n\n", s.Name)
 			continue
 		}
-		termtext.Fprintf(w, "%s: %s to %s, in %s\n", termtext.Printable(s.Name),
-			report.InUnit(low, s.Unit), report.InUnit(high, s.Unit),
-			report.InUnit(end, "s"))
+		termtext.Fprintf(w, "%s: %s to %s, in %s\n", s.Name, report.InUnit(low, s.Unit),
+			report.InUnit(high, s.Unit), report.InUnit(end, "s"))
 		for k := range s.Runs {
 			r := &s.Runs[k]
 			if len(s.Runs) > 1 {
-				termtext.Fprintf(w, "%s\n", termtext.Printable(r.Recording))
+				termtext.Fprintf(w, "%s\n", r.Recording)
 			}
 			lines := r.bars(columns, low, high, end)
 			stats := r.statistics(s.Unit)
@@ -51,7 +50,7 @@ func PrintStrips(w io.Writer, strips []Strip, width int) {
 				if row < half {
 					text = strings.Join(stats[row*2:min(row*2+2, len(stats))], "  ")
 				}
-				termtext.Fprintf(w, "%s  %s\n", line, termtext.Printable(text))
+				termtext.Fprintf(w, "%s  %s\n", line, text)
 			}
 		}
 		termtext.Fprintf(w, "\n")
@@ -95,8 +94,7 @@ func (r *Run) bars(columns int, low, high, end float64) []string {
 func PrintScatter(w io.Writer, p *Pair, width int) {
 	width = cmp.Or(width, usualWidth)
 	columns := max(minColumns, min(width-16, 3*scatterRows))
-	termtext.Fprintf(w, "%s (up) with %s (right): %s\n\n", termtext.Printable(p.Y),
-		termtext.Printable(p.X), p.Title())
+	termtext.Fprintf(w, "%s (up) with %s (right): %s\n\n", p.Y, p.X, p.Title())
 	if len(p.At) == 0 {
 		termtext.Fprintf(w, "no sample has values of both\n")
 		return
