@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/gdamore/tcell/v2"
 )
 
@@ -98,14 +99,12 @@ type button struct {
 func (r *root) buttons(width, height int) [][]button {
 	a := r.a
 	w := a.window()
-	var own, common []button
-	for _, b := range labelled(w.bindings()) {
-		own = append(own, button{b, b.face(a.screen),
-			func() { a.act(w, func() { b.do(b.keys[0]) }) }})
-	}
-	for _, b := range labelled(a.appBindings()) {
-		common = append(common, button{b, b.face(a.screen), func() { b.do(b.keys[0]) }})
-	}
+	own := lists.Each(labelled(w.bindings()), func(b binding) button {
+		return button{b, b.face(a.screen), func() { a.act(w, func() { b.do(b.keys[0]) }) }}
+	})
+	common := lists.Each(labelled(a.appBindings()), func(b binding) button {
+		return button{b, b.face(a.screen), func() { b.do(b.keys[0]) }}
+	})
 	room := width + buttonGap
 	if buttonsWidth(own)+buttonsWidth(common) <= room {
 		return [][]button{append(own, common...)}

@@ -60,8 +60,7 @@ func openCalls(a *app, function string, span views.Span) {
 	w.compute()
 }
 
-func (w *callsWindow) title() string       { return "Calls " + shorten(w.function, maxBadge) }
-func (w *callsWindow) commands() []command { return nil }
+func (w *callsWindow) title() string { return "Calls " + shorten(w.function, maxBadge) }
 
 func (w *callsWindow) keep() session.Window {
 	return &session.Calls{Function: w.function, From: w.span.From, To: w.span.To}

@@ -288,14 +288,10 @@ func (d *detail) source(function string, width int) []textLine {
 	if s.Place != "" {
 		title = s.Place
 	}
-	out := []textLine{{"", t.plain}}
-	for _, l := range wrap(title+"  (hits by line, in the whole view)", width) {
-		out = append(out, textLine{l, t.title})
-	}
+	out := append([]textLine{{"", t.plain}},
+		styled(width, t.title, title+"  (hits by line, in the whole view)")...)
 	if s.Missing != "" {
-		for _, l := range wrap(s.Missing, width) {
-			out = append(out, textLine{l, t.dim})
-		}
+		out = append(out, styled(width, t.dim, s.Missing)...)
 	}
 	for _, l := range s.Lines {
 		if l.Skipped {

@@ -94,6 +94,9 @@ type content struct {
 	waits  bool  // it will be computed again
 }
 
+// commands returns none: most windows have only those of every window.
+func (*content) commands() []command { return nil }
+
 // once calls f on a window, once it has no job: a single time for several
 // changes in a row.
 func (c *content) once(a *app, w window, f func()) {

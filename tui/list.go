@@ -256,8 +256,6 @@ type listAndPane struct {
 	pane pane
 }
 
-func (w *listAndPane) commands() []command { return nil }
-
 // mouse selects and opens lines, and scrolls.
 func (w *listAndPane) mouse(action mouseAction, x, y int) {
 	if !w.pane.mouse(action, x, y) {

@@ -53,7 +53,6 @@ func openMatrix(a *app, exprs []string) error {
 }
 
 func (w *matrixWindow) title() string        { return fmt.Sprintf("Matrix %s …", w.exprs[0]) }
-func (w *matrixWindow) commands() []command  { return nil }
 func (w *matrixWindow) keep() session.Window { return &session.Matrix{Metrics: w.exprs} }
 
 // refresh computes the matrix again, once for several changes in a row.

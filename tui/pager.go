@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/gdamore/tcell/v2"
@@ -77,11 +78,10 @@ type page struct {
 
 // newTextPage returns a page of a text, which may change.
 func newTextPage(a *app, text func() string) *page {
-	return &page{a: a, lines: func(width int) (lines []func(canvas)) {
-		for _, line := range wrap(text(), width-2) {
-			lines = append(lines, func(c canvas) { c.text(1, 0, line, a.theme.plain) })
-		}
-		return lines
+	return &page{a: a, lines: func(width int) []func(canvas) {
+		return lists.Each(wrap(text(), width-2), func(line string) func(canvas) {
+			return func(c canvas) { c.text(1, 0, line, a.theme.plain) }
+		})
 	}}
 }
 

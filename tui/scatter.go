@@ -61,7 +61,6 @@ func openScatter(a *app, x, y string) {
 }
 
 func (w *scatterWindow) title() string        { return w.y + " ∝ " + w.x }
-func (w *scatterWindow) commands() []command  { return nil }
 func (w *scatterWindow) keep() session.Window { return &session.Scatter{X: w.x, Y: w.y} }
 
 // refresh computes the metrics again, once for several changes in a row.

@@ -66,8 +66,7 @@ func openTracks(a *app, kept session.Tracks) {
 	w.compute()
 }
 
-func (w *tracksWindow) title() string       { return "Tracks " + shorten(w.class, maxBadge) }
-func (w *tracksWindow) commands() []command { return nil }
+func (w *tracksWindow) title() string { return "Tracks " + shorten(w.class, maxBadge) }
 
 func (w *tracksWindow) keep() session.Window {
 	if w.tracks == nil {

@@ -141,11 +141,10 @@ func (f *plotFlags) second(exprs []string) (*drawn, error) {
 func (f *plotFlags) strips(t terminal, all []*drawn) error {
 	var strips []plots.Strip
 	for i, metric := range all[0].metrics {
-		s := plots.Strip{Name: metric.Expr, Unit: metric.Unit.String()}
-		for _, d := range all {
-			s.Runs = append(s.Runs, plots.NewRun(d.path, d.table, d.metrics[i], d.list))
-		}
-		strips = append(strips, s)
+		strips = append(strips, plots.Strip{Name: metric.Expr, Unit: metric.Unit.String(),
+			Runs: lists.Each(all, func(d *drawn) plots.Run {
+				return plots.NewRun(d.path, d.table, d.metrics[i], d.list)
+			})})
 	}
 	if f.output == "" {
 		plots.PrintStrips(t.out, strips, t.width())

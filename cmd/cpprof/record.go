@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/internal/config"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/delve"
@@ -167,11 +168,8 @@ func (f *recordFlags) chooseMonitors(warnings io.Writer, several bool) error {
 }
 
 // requests returns the monitors that a configuration names.
-func requests(c *config.Config) (list []monitor.Request) {
-	for _, m := range c.Monitors {
-		list = append(list, monitor.Request{Text: m})
-	}
-	return list
+func requests(c *config.Config) []monitor.Request {
+	return lists.Each(c.Monitors, func(m string) monitor.Request { return monitor.Request{Text: m} })
 }
 
 // follows reports whether record leaves out the command itself, and records

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cpprof/cpprof/aspects"
 	"github.com/cpprof/cpprof/internal/edit"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/share"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/views"
@@ -95,10 +96,7 @@ func (p *parser) top(n *yaml.Node) {
 
 func (p *parser) unknown(key *yaml.Node) {
 	msg := fmt.Sprintf("unknown key %q", key.Value)
-	var keys []string
-	for _, s := range sections() {
-		keys = append(keys, s.key)
-	}
+	keys := lists.Each(sections(), func(s section) string { return s.key })
 	if near := edit.Nearest(key.Value, keys); near != "" {
 		msg += fmt.Sprintf(": did you mean %q?", near)
 	} else {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cpprof/cpprof/aspects"
 	"github.com/cpprof/cpprof/internal/files"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/views/calltree"
 	"go.yaml.in/yaml/v3"
 )
@@ -151,10 +152,8 @@ func asMapping(n *yaml.Node) *yaml.Node {
 // put adds or replaces a list of patterns in a mapping by names, which may
 // have a prefix in the file.
 func put(n *yaml.Node, prefix, name string, patterns []aspects.Pattern) {
-	list := &yaml.Node{Kind: yaml.SequenceNode}
-	for _, p := range patterns {
-		list.Content = append(list.Content, text(p.String()))
-	}
+	list := &yaml.Node{Kind: yaml.SequenceNode, Content: lists.Each(patterns,
+		func(p aspects.Pattern) *yaml.Node { return text(p.String()) })}
 	if i := find(n, prefix, name); i >= 0 {
 		n.Content[i+1] = list
 		return

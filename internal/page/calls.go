@@ -3,6 +3,7 @@ package page
 import (
 	"time"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/views"
@@ -129,6 +130,10 @@ type contrastRow struct {
 	Difference hotspots.Estimate `json:"difference"`
 }
 
+func contrastRowOf(m calls.Common) contrastRow {
+	return contrastRow{report.FeatureText(&m), m.Slow, m.Rest, m.Difference}
+}
+
 // callRow is a call, with its number among all calls of the function.
 type callRow struct {
 	Number    int           `json:"number"`
@@ -159,17 +164,11 @@ func (s *shown) contrast(q *question) (any, error) {
 		More     []contrastRow `json:"more"`
 		Longest  []callRow     `json:"longest"`
 	}{t.Function, contrast.Slow.Calls, contrast.Rest.Calls, contrast.TooFew(), calls.LeastSlow,
-		[2][]float64{}, []contrastRow{}, []callRow{}}
+		[2][]float64{}, lists.Each(contrast.More, contrastRowOf),
+		lists.Each(t.Numbers(c, maxListed), func(n int) callRow { return callRowOf(t, n) })}
 	for typed := range views.NumTypedTimes {
 		out.Parts[0] = append(out.Parts[0], contrast.Slow.Parts[typed].Share)
 		out.Parts[1] = append(out.Parts[1], contrast.Rest.Parts[typed].Share)
-	}
-	for i := range contrast.More {
-		m := &contrast.More[i]
-		out.More = append(out.More, contrastRow{report.FeatureText(m), m.Slow, m.Rest, m.Difference})
-	}
-	for _, n := range t.Numbers(c, maxListed) {
-		out.Longest = append(out.Longest, callRowOf(t, n))
 	}
 	return out, nil
 }

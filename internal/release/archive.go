@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/cpprof/cpprof/internal/lists"
 )
 
 // An entry is one file of an archive, or a folder if it has no source.
@@ -47,12 +49,11 @@ func (r *release) writeTar(w io.Writer, list []entry) error {
 }
 
 // entries returns the files of a folder, below another name of it.
-func entries(folder, top string) (list []entry, err error) {
+func entries(folder, top string) ([]entry, error) {
 	names, err := files(folder)
-	for _, name := range names {
-		list = append(list, entry{path.Join(top, name), mode(name), filepath.Join(folder, name)})
-	}
-	return list, err
+	return lists.Each(names, func(name string) entry {
+		return entry{path.Join(top, name), mode(name), filepath.Join(folder, name)}
+	}), err
 }
 
 // writeArchive writes the files of a folder.

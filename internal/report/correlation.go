@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/metrics"
 	"github.com/cpprof/cpprof/internal/termtext"
 )
@@ -86,15 +87,10 @@ type Matrix struct {
 // NewMatrix correlates all pairs of metrics.
 func NewMatrix(selected []*metrics.Metric,
 	correlate func(x, y *metrics.Metric) metrics.Correlation) *Matrix {
-	m := &Matrix{Metrics: selected}
-	for _, x := range selected {
-		var row []metrics.Correlation
-		for _, y := range selected {
-			row = append(row, correlate(x, y))
-		}
-		m.Of = append(m.Of, row)
+	row := func(x *metrics.Metric) []metrics.Correlation {
+		return lists.Each(selected, func(y *metrics.Metric) metrics.Correlation { return correlate(x, y) })
 	}
-	return m
+	return &Matrix{Metrics: selected, Of: lists.Each(selected, row)}
 }
 
 // Write writes r of each pair above the diagonal, and rho below it.

@@ -345,9 +345,9 @@ func (s *Stuck) WriteJSON(w io.Writer) error {
 		for i, g := range f.Groups {
 			one.Groups = append(one.Groups, stuckGroup{g, f.Lock[i], f.Taken[i], g.Creator.Function})
 		}
-		for _, g := range f.Behind {
-			one.Behind = append(one.Behind, stuckGroup{g, g.Name, "", g.Creator.Function})
-		}
+		one.Behind = lists.Each(f.Behind, func(g *sampledata.MarkedGroup) stuckGroup {
+			return stuckGroup{g, g.Name, "", g.Creator.Function}
+		})
 		j.Findings = append(j.Findings, one)
 	}
 	return writeJSON(w, j)
