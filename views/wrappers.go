@@ -129,5 +129,5 @@ func (n *namers) next(at namer, f sampledata.FunctionID) namer {
 // wait for work or to end: such a function is never the work.
 func namesNothing(function string) bool {
 	return function == "" ||
-		words.HasPrefix(function, "runtime.", "internal/", "sync.", "sync/", "reflect.")
+		words.HasPrefix(function, "runtime.", "internal/", "sync.", "sync/", "reflect.", "time.")
 }
