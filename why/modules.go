@@ -54,34 +54,63 @@ func moduleOf(f *sampledata.Function) string {
 
 // passages returns the functions that nearly all of some situations go
 // through: where one unit calls another, the function that calls and the one
-// that is called, outermost first. The standard library is no unit.
+// that is called, outermost first. If a library is called by way of several
+// functions, they are one: "A or B". The standard library is no unit.
 func (s *searcher) passages(of func(*situation) bool) (all []string) {
-	weights, total := make(map[sampledata.FunctionID]float64), 0.0
 	var order []sampledata.FunctionID // as on the stacks
+	weights, total := make(map[sampledata.FunctionID]float64), 0.0
+	entries, units := make(map[string][]sampledata.FunctionID), make(map[string]float64)
 	for i := range s.e.situations {
 		at := &s.e.situations[i]
 		if at.state.Stack == sampledata.NoStack || !of(at) {
 			continue
 		}
 		total += at.weight
-		for _, f := range s.borders(at.state.Stack) {
+		borders, entered := s.borders(at.state.Stack)
+		for _, f := range borders {
 			if weights[f] == 0 {
 				order = append(order, f)
 			}
 			weights[f] += at.weight
 		}
+		for unit, f := range entered {
+			units[unit] += at.weight
+			if !slices.Contains(entries[unit], f) {
+				entries[unit] = append(entries[unit], f)
+			}
+		}
+	}
+	most := func(f sampledata.FunctionID) bool { return weights[f] >= mostOf*total }
+	few := func(f sampledata.FunctionID) bool { return weights[f] < minPart*total }
+	ways := make(map[sampledata.FunctionID]string) // by the first one
+	delete(entries, ownModule)                     // the program is at both ends
+	for unit, functions := range entries {
+		if functions = slices.DeleteFunc(functions, few); units[unit] >= mostOf*total &&
+			len(functions) > 1 && !slices.ContainsFunc(functions, most) {
+			ways[functions[0]] = strings.Join(s.namesOf(functions), " or ")
+		}
 	}
 	for _, f := range order {
-		if weights[f] >= mostOf*total {
+		if way := ways[f]; way != "" {
+			all = append(all, way)
+		} else if most(f) {
 			all = append(all, s.e.r.Functions[f].Name)
 		}
 	}
 	return all
 }
 
+func (s *searcher) namesOf(functions []sampledata.FunctionID) (names []string) {
+	for _, f := range functions {
+		names = append(names, s.e.r.Functions[f].Name)
+	}
+	return names
+}
+
 // borders returns the last function of each unit on a stack, and the first one
-// of each that another unit calls, outermost first.
-func (s *searcher) borders(stack sampledata.NodeID) (all []sampledata.FunctionID) {
+// of each that another unit calls, outermost first; these also by their units.
+func (s *searcher) borders(stack sampledata.NodeID) (all []sampledata.FunctionID,
+	entered map[string]sampledata.FunctionID) {
 	var path []sampledata.FunctionID
 	for n := stack; n != sampledata.NoStack; n = s.e.r.Nodes[n].Parent {
 		f := s.e.r.Nodes[n].Function
@@ -91,14 +120,18 @@ func (s *searcher) borders(stack sampledata.NodeID) (all []sampledata.FunctionID
 	}
 	slices.Reverse(path)
 	units := s.modules.units(path)
+	entered = make(map[string]sampledata.FunctionID)
 	for i, f := range path {
 		called := i > 0 && units[i-1] != units[i]
+		if _, known := entered[units[i]]; called && !known {
+			entered[units[i]] = f
+		}
 		last := i+1 == len(path) || units[i+1] != units[i]
 		if (called || last) && !slices.Contains(all, f) {
 			all = append(all, f)
 		}
 	}
-	return all
+	return all, entered
 }
 
 // units returns what the functions of a stack belong to: their modules. A

@@ -29,6 +29,40 @@ func TestModules(t *testing.T) {
 	}
 }
 
+// If nearly all of a finding goes through a library, by several of its functions, each is named.
+func TestWaysIntoALibrary(t *testing.T) {
+	s := newScene()
+	workers := s.spawn(2, "main.worker")
+	stack := func(functions string) (at sampledata.State) {
+		at, at.Stack = reads, sampledata.NoStack
+		for _, name := range strings.Fields(functions) {
+			file := "/" + strings.Split(name, ".")[0] + "@v1/a.go"
+			if strings.HasPrefix(name, "main.") {
+				file = "/main.go"
+			}
+			at.Stack = s.Node(sampledata.Node{Parent: at.Stack, Function: s.Function(sampledata.Function{Name: name, File: file}), Line: 7})
+		}
+		return at
+	}
+	takes, gives := stack("main.worker main.book mutex.Take redis.Do redis.read"), stack("main.worker main.book mutex.Give redis.Do redis.read")
+	idle, asks := stack("main.worker"), stack("main.worker main.book mutex.Other redis.Do redis.write net.(*conn).Write")
+	asks.Run, asks.Reason = sampledata.Running, ""
+	for n := range 100 {
+		states := make(map[sampledata.GoroutineID]sampledata.State)
+		for i, g := range workers {
+			states[g] = []sampledata.State{takes, gives, takes, gives, asks, takes, gives, idle, takes, gives}[(n+i)%10]
+		}
+		s.sample(t, states)
+	}
+	a := s.find(t)
+	if len(a.Findings) == 0 || a.Findings[0].Where.Function != "redis.read" {
+		t.Fatalf("%s: found %+v", a.State, a.Findings)
+	}
+	if got := strings.Join(a.Findings[0].Through, ", "); got != "main.book, mutex.Take or mutex.Give, redis.Do, redis.read" {
+		t.Errorf("it goes through %q", got)
+	}
+}
+
 // A package that a library calls, and that calls the library again, is named as
 // another module is. One that the library only calls is not.
 func TestMiddleware(t *testing.T) {
