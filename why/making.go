@@ -18,6 +18,8 @@ type Made struct {
 	// Counted reports that all that were seen are counted, not only those that a
 	// sample saw in the making.
 	Counted bool `json:"counted,omitempty"`
+	// Fast reports that they are made faster than the samples can count.
+	Fast bool `json:"fast,omitempty"`
 	// the function that waits for it, if goroutines of net/http make it
 	For string `json:"for,omitempty"`
 
@@ -48,7 +50,7 @@ var makers = []maker{
 	{"pools of certificates", named(`crypto/x509\.(SystemCertPool|loadSystemRoots)`), "", keep},
 	{"time zones", named(`time\.LoadLocation`), "", keep},
 	{"random sources", named(`math/rand\.(NewSource|\(\*rngSource\)\.Seed)`), "", keep},
-	{"processes", named(`os/exec\.\(\*Cmd\)\.Start`), "", keep},
+	{"processes", named(`os/exec\.\(\*Cmd\)\.(Start|Wait)`), "", "ask the kernel or a library, or one process for several things"},
 	{"open files", named(`os\.(OpenFile|CreateTemp|MkdirTemp)`), "", "if it is the same one, keep it open"},
 	{"timers", named(`time\.(After|AfterFunc|NewTimer|NewTicker|Tick)`), "", "make one before the loop, and Reset it"},
 	{"goroutines", startsGoroutine, "", fewGoroutines},
@@ -65,7 +67,7 @@ const (
 	keep = "keep one and use it again" // what usually helps
 	// instead of a goroutine for each piece
 	fewGoroutines = "let few goroutines do several pieces of work each"
-	emptyPool     = "give them back with Put on all ways; each collection empties the pool a little"
+	emptyPool     = "keep one pool, and give them back with Put on all ways; each collection empties it a little"
 )
 
 // named matches whole names of functions.
@@ -82,8 +84,8 @@ func (s *searcher) makes(stack sampledata.NodeID) int {
 	return i
 }
 
-// making returns the same, with the function that makes it.
-func (s *searcher) making(stack sampledata.NodeID) (int, string) {
+// making returns the same, with the frame of the function that makes it.
+func (s *searcher) making(stack sampledata.NodeID) (int, sampledata.NodeID) {
 	nodes := s.e.r.Nodes
 	for n := stack; n != sampledata.NoStack; n = nodes[n].Parent {
 		i := s.maker(nodes[n].Function)
@@ -96,10 +98,10 @@ func (s *searcher) making(stack sampledata.NodeID) (int, string) {
 		}
 		name := s.e.places.function(n)
 		if by := makers[i].calledBy; by == "" || by == caller && !views.Machinery(name) {
-			return i, name
+			return i, n
 		}
 	}
-	return -1, ""
+	return -1, sampledata.NoStack
 }
 
 // maker returns the number of a function's maker, or -1. The last one is of
@@ -138,15 +140,19 @@ func (s *searcher) makingCandidates() (all []*candidate) {
 		c := s.suffering(f, by, of)
 		class := by.most()
 		f.Reason = "" // it computes, too
-		made := s.episodes(ofClass(class, of))
+		made := s.episodes(ofClass(class, of), func(was, now sampledata.NodeID) bool {
+			return s.makesAnother(was, now, f.Where.Function)
+		})
 		if m.functions == startsGoroutine {
 			f.Made.Counted, made = true, max(made, s.started(class))
 		}
 		f.Made.PerSecond = float64(made) / (s.e.length / 1e9)
 		seen := &s.e.classes[class]
-		if each := by[class] / float64(max(1, made)); each > 2*s.chanceEpisode(by[class]/seen.life) {
+		each := by[class] / float64(max(1, made))
+		if each > 2*s.chanceEpisode(by[class]/seen.life) {
 			f.Made.Each = each / 1e9
 		}
+		f.Made.Fast = !f.Made.Counted && each < 2*s.chanceEpisode(0)
 		if !views.IsOwn(f.Where.Function) {
 			f.Made.For = s.requester()
 		}
@@ -205,18 +211,31 @@ func (s *searcher) chanceEpisode(share float64) float64 {
 	return distance / max(1-share, 0)
 }
 
-// episodes counts how often a goroutine came into some situations.
-func (s *searcher) episodes(of func(*situation) bool) (n int) {
+// makesAnother reports whether a goroutine of a function, which was and is
+// making a thing, has begun with another one: it has gone back in what calls
+// the maker.
+func (s *searcher) makesAnother(was, now sampledata.NodeID, function string) bool {
+	_, before := s.making(was)
+	_, after := s.making(now)
+	nodes := s.e.r.Nodes
+	return s.e.places.past(nodes[before].Parent, nodes[after].Parent, function)
+}
+
+// episodes counts how often a goroutine came into some situations. It may have
+// come again if it was in one just before.
+func (s *searcher) episodes(of func(*situation) bool,
+	again func(was, now sampledata.NodeID) bool) (n int) {
 	hit := s.e.matching(of)
 	until := make([]int32, s.e.r.Goroutines.Len()) // the sample after the goroutine's last hit
+	last := make([]sampledata.NodeID, s.e.r.Goroutines.Len())
 	for i, run := range s.e.r.Runs.All() {
 		if at := s.e.of[i]; at < 0 || !hit[at] {
 			continue
 		}
-		if until[run.Goroutine] != run.First || run.First == 0 {
+		if g := run.Goroutine; until[g] != run.First || run.First == 0 || again(last[g], run.Stack) {
 			n++
 		}
-		until[run.Goroutine] = run.Last + 1
+		until[run.Goroutine], last[run.Goroutine] = run.Last+1, run.Stack
 	}
 	return n
 }
@@ -236,8 +255,8 @@ func (s *searcher) makingMeasure(f *Finding) *Measure {
 	members := s.members(s.e.byName[f.Class])
 	for _, at := range members {
 		if hit(at) {
-			_, name := s.making(at.state.Stack)
-			functions[name] = true
+			_, maker := s.making(at.state.Stack)
+			functions[s.e.places.function(maker)] = true
 		}
 	}
 	var paths []string

@@ -64,3 +64,35 @@ func TestStartsGoroutines(t *testing.T) {
 		}
 	}
 }
+
+// Who does nothing but make things makes another one when it goes back to where one begins. The samples can count them if one
+// takes longer than a few of them are apart.
+func TestMakesAnother(t *testing.T) {
+	for length, found := range map[int]bool{4: true, 200: false} { // samples that one takes
+		s := newScene()
+		callers := s.spawn(2, "main.caller")
+		inLine := func(line int32, functions string) sampledata.State {
+			at := s.at(sampledata.State{Run: sampledata.Waiting, Reason: "syscall"}, "main.caller")
+			run := s.Node(sampledata.Node{Parent: at.Stack, Function: s.Function(sampledata.Function{Name: "os/exec.(*Cmd).Run"}), Line: line})
+			at.Stack = s.Node(sampledata.Node{Parent: run, Function: s.Function(sampledata.Function{Name: functions})})
+			return at
+		}
+		starts, waits := inLine(10, "os/exec.(*Cmd).Start"), inLine(12, "os/exec.(*Cmd).Wait")
+		for n := range 100 {
+			states := make(map[sampledata.GoroutineID]sampledata.State)
+			for i, g := range callers {
+				if states[g] = waits; (n+i)%length == 0 {
+					states[g] = starts
+				}
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		if got := len(a.Findings) > 0 && a.Findings[0].Kind == MakingKind; got != found {
+			t.Fatalf("each of %d samples: %s: %+v", length, a.State, a.Findings)
+		}
+		if found && a.Findings[0].Made.Fast {
+			t.Errorf("each of %d samples: %+v", length, a.Findings[0].Made)
+		}
+	}
+}

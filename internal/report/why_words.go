@@ -188,7 +188,7 @@ func eachText(m *why.Made) string {
 	switch {
 	case m.Each > 0:
 		return text + ", in at most " + brief(time.Duration(m.Each*1e9)) + " each"
-	case !m.Counted:
+	case m.Fast:
 		return "they are made faster than the samples can count"
 	}
 	return text
