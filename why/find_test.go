@@ -113,7 +113,7 @@ func TestWaitsAreLedToTheirReason(t *testing.T) {
 	s.LockName(sampledata.LockName{Address: 0x200, Name: "main.mu"})
 	for i := range 60 {
 		states := map[sampledata.GoroutineID]sampledata.State{
-			client: s.at(waits, "main.client", "main.call"), holder: s.at(reads, "main.flusher", "main.flush", "os.(*File).Write"),
+			client: s.at(waits, "main.client", "main.call"), holder: s.at(reads, "main.flusher", "main.flush", "os.(*File).Sync"),
 		}
 		for _, w := range workers {
 			states[w] = s.at(locked, "main.worker", "main.add")
@@ -133,6 +133,9 @@ func TestWaitsAreLedToTheirReason(t *testing.T) {
 	}
 	if len(f.Causes) != 1 || f.Causes[0].Class != "go:main.flusher" || f.Causes[0].Activity != IO || f.Causes[0].Place.Function != "main.flush" {
 		t.Errorf("causes are %+v", f.Causes)
+	}
+	if f.Remedy != syncOnce {
+		t.Errorf("what helps is to %s", f.Remedy)
 	}
 }
 
@@ -258,6 +261,26 @@ func TestAnswersOfADatabase(t *testing.T) {
 		a := s.find(t)
 		if len(a.Findings) != found || found > 0 && a.Findings[0].Kind != IOKind {
 			t.Errorf("%s: %s: %+v", client, a.State, a.Findings)
+		}
+	}
+}
+
+// Who sleeps a little between two pieces of work may be slow in them. Who sleeps most of the time is driven by a timer.
+func TestPausesBesideWork(t *testing.T) {
+	for pauses, found := range map[int]int{2: 1, 8: 0} { // of 10 samples
+		s := newScene()
+		all := s.spawn(3, "main.worker")
+		for i := range 100 {
+			states := map[sampledata.GoroutineID]sampledata.State{}
+			for j, g := range all {
+				if states[g] = s.at(sleeps, "main.worker"); (i+3*j)%10 >= pauses {
+					states[g] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "syscall"}, "main.worker", "main.store", "os.(*File).Sync")
+				}
+			}
+			s.sample(t, states)
+		}
+		if a := s.find(t); len(a.Findings) != found || found > 0 && a.Findings[0].Where.Function != "main.store" {
+			t.Errorf("%d pauses: %s: %+v", pauses, a.State, a.Findings)
 		}
 	}
 }

@@ -22,6 +22,8 @@ const (
 	answers = "ask for less, ask earlier, or ask for several things at once"
 	// lookAtEnder is what helps if it is not known who ends a wait.
 	lookAtEnder = "look at who ends the wait"
+	// syncOnce is what helps if each piece of data waits for the disk.
+	syncOnce = "write several things, and sync once for all"
 )
 
 // What shows that a loop spins. Its turns are no work, so it is not known what
@@ -43,15 +45,20 @@ const isSign = 0.5
 var logging = regexp.MustCompile(`^log\.|^log/slog\.|^go\.uber\.org/zap|^k8s\.io/klog|` +
 	`^github\.com/(sirupsen/logrus|rs/zerolog|golang/glog|hashicorp/go-hclog|go-kit/log)\b`)
 
+// syncing matches the functions that wait until data is on the disk.
+var syncing = named(`os\.\(\*File\)\.Sync|(syscall|golang\.org/x/sys/unix)\.F(data)?sync`)
+
 var signs = []sign{
 	{[]Kind{LockKind},
 		func(s *searcher, f *Finding) float64 {
 			if s.doing(f, logging) > 0 {
 				return 0 // the lock is the log's
 			}
-			return f.holders(func(c *Cause) bool { return s.e.places.matches(c.Place.stack, logging) })
+			return s.held(f, logging)
 		},
 		"a message is logged while the lock is held", "log it after unlocking"},
+	{[]Kind{LockKind}, func(s *searcher, f *Finding) float64 { return s.held(f, syncing) },
+		"whoever holds it waits for the disk", syncOnce},
 	{[]Kind{LockKind},
 		func(_ *searcher, f *Finding) float64 {
 			return f.holders(func(c *Cause) bool { return c.Activity == Nobody || c.Activity == Ready })
@@ -89,8 +96,8 @@ var signs = []sign{
 		"each sleeps, and nothing but the time ends that",
 		"wait with a timer that can be stopped, as those of contexts and of time.AfterFunc are"},
 	{[]Kind{SystemCallKind, BlockingKind},
-		onStack(`^os\.\(\*File\)\.Sync$|^syscall\.F(data)?sync$|^golang\.org/x/sys/unix\.F(data)?sync$`),
-		"each call waits for the disk", "write several things, and sync once for all"},
+		func(s *searcher, f *Finding) float64 { return s.doing(f, syncing) },
+		"each call waits for the disk", syncOnce},
 }
 
 // onStack returns the share of a finding with a function on the stack.
@@ -128,8 +135,9 @@ func (s *searcher) polls(f *Finding) float64 {
 		}
 	}
 	waiting := func(at *situation) bool { return at.state.Doing.Waits() }
+	never := func(_, _ sampledata.NodeID) bool { return false }
 	often := waits > 0.02*life &&
-		s.episodes(ofClass(class, waiting)) > s.e.classes[class].goroutines
+		s.episodes(ofClass(class, waiting), never) > s.e.classes[class].goroutines
 	if often || s.doing(f, polling) < 0.25 {
 		return 0
 	}
@@ -160,6 +168,12 @@ func (s *searcher) doing(f *Finding, function *regexp.Regexp) float64 {
 // matches reports whether a stack has a matching function.
 func (p *places) matches(stack sampledata.NodeID, function *regexp.Regexp) bool {
 	return p.above(stack, function.MatchString)
+}
+
+// held returns the share of the waits for a lock in which its holder is in a
+// matching function.
+func (s *searcher) held(f *Finding, function *regexp.Regexp) float64 {
+	return f.holders(func(c *Cause) bool { return s.e.places.matches(c.Place.stack, function) })
 }
 
 // holders returns the share of the waits in which those that the goroutines

@@ -88,13 +88,13 @@ const forWork = "it may wait for work"
 func (s *searcher) resting(f *Finding, class int32) string {
 	c := &s.e.classes[class]
 	alone := s.alone(class)
-	if f.Kind == IOKind && !alone && s.awaitsAnswers(class, f) {
+	if f.Kind == IOKind && (!alone || c.name == "go:runtime.main") && s.awaitsAnswers(class, f) {
 		return ""
 	}
 	outside := f.Kind == IOKind || f.Kind == BlockingKind
 	reads := views.WaitingFor(f.Reason) != views.Sending && !writes(f.Where.Library)
 	switch {
-	case outside && 2*c.sleeps > c.life-c.active && c.sleeps > 0.02*c.life:
+	case outside && 2*c.sleeps > c.life:
 		return "a timer drives it, and nobody is known to wait for it"
 	case f.Kind == IOKind && reads && readsRequests(f.Where.Path):
 		return "it may wait for requests"
