@@ -69,6 +69,8 @@ type Finding struct {
 	Others []Part `json:"others,omitempty"`
 	// classes that wait for these goroutines, likewise
 	Behind []Part `json:"behind,omitempty"`
+	// classes that wait for a processor because of these, with that share
+	Ready []Part `json:"ready,omitempty"`
 	// what those do that the goroutines wait for
 	Causes []Cause `json:"causes,omitempty"`
 	// the goroutines of the class that have most of it, if they stand out

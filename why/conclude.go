@@ -69,7 +69,11 @@ func (a *searched) foldWaits() {
 		}
 		return share >= explains
 	}, func(f, into *Finding) {
-		into.Behind = append(into.Behind, Part{f.Class, f.Share.Share})
+		waits := &into.Behind
+		if f.Kind == ProcessorKind {
+			waits = &into.Ready
+		}
+		*waits = append(*waits, Part{f.Class, f.Share.Share})
 	})
 }
 
@@ -164,7 +168,7 @@ func (a *searched) rest() (all []Resting) {
 	slow := make(map[string]bool)
 	for _, f := range a.Findings {
 		slow[f.Class] = true
-		for _, o := range slices.Concat(f.Others, f.Behind) {
+		for _, o := range slices.Concat(f.Others, f.Behind, f.Ready) {
 			slow[o.Name] = true
 		}
 		for _, c := range f.Causes { // who holds up others is no matter of course

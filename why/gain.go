@@ -123,7 +123,7 @@ func awaits(lock string) func(*situation) bool {
 // workersOf returns the classes whose work a finding holds up, the finding's
 // own first.
 func (s *searcher) workersOf(f *Finding) (all []int32) {
-	for _, name := range append([]string{f.Class}, names(slices.Concat(f.Others, f.Behind))...) {
+	for _, name := range append([]string{f.Class}, names(slices.Concat(f.Others, f.Behind, f.Ready))...) {
 		if class, ok := s.e.byName[name]; ok && !s.e.classes[class].runtimes {
 			all = append(all, class)
 		}

@@ -66,7 +66,7 @@ func TestOthersWaitForSpinners(t *testing.T) {
 		}
 		a := s.find(t)
 		waits := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Kind == ProcessorKind })
-		if first := a.Findings[0]; waits == spins || spins && (!first.spins() || len(first.Behind) != 1) {
+		if first := a.Findings[0]; waits == spins || spins && (!first.spins() || len(first.Ready) != 1) {
 			t.Errorf("spins %t: %+v", spins, a.Findings)
 		}
 	}

@@ -57,14 +57,17 @@ func WhyLines(f *why.Finding) (lines []string) {
 		return append(lines,
 			"each holds a lock that the next one waits for: "+strings.Join(f.Chained, ", "))
 	}
-	if len(f.Others) > 0 {
-		lines = append(lines,
-			"so do others, by share of their time at work: "+
-				partsText(f.Others[:min(len(f.Others), maxCauses)]))
-	}
-	if len(f.Behind) > 0 {
-		lines = append(lines, "others wait for these, by share of their time at work: "+
-			partsText(f.Behind[:min(len(f.Behind), maxCauses)]))
+	for _, of := range []struct {
+		do      string
+		classes []why.Part
+	}{
+		{"so do others", f.Others}, {"others wait for these", f.Behind},
+		{"others wait for a processor meanwhile", f.Ready},
+	} {
+		if len(of.classes) > 0 {
+			lines = append(lines, of.do+", by share of their time at work: "+
+				partsText(of.classes[:min(len(of.classes), maxCauses)]))
+		}
 	}
 	return lines
 }
