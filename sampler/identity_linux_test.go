@@ -11,6 +11,8 @@ import (
 	"github.com/cpprof/cpprof/internal/fixture"
 )
 
+func TestMain(m *testing.M) { fixture.Main(m) }
+
 // startAs runs a program as another user.
 func startAs(t *testing.T, program string, u User, args ...string) *fixture.Running {
 	t.Helper()
@@ -25,7 +27,7 @@ func TestHaltableBy(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can start programs of other users")
 	}
-	program := readable(t, fixture.BuildOnce(t, "lifecycle"))
+	program := readable(t, fixture.Build(t, "lifecycle"))
 	one, other := User{12345, 12345}, User{12346, 12346}
 	find := func(pid int) *Process {
 		p, err := Find(pid)
@@ -89,7 +91,7 @@ func readable(t *testing.T, program string) string {
 
 // A program that executes itself is another one, also if its process id and its file stay.
 func TestIdentity(t *testing.T) {
-	target := fixture.Start(t, fixture.BuildOnce(t, "lifecycle"), "exec")
+	target := fixture.Start(t, fixture.Build(t, "lifecycle"), "exec")
 	before := IdentityOf(target.Pid())
 	if before == (Identity{}) || before != IdentityOf(target.Pid()) {
 		t.Fatalf("%+v", before)

@@ -17,6 +17,8 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
+func TestMain(m *testing.M) { fixture.Main(m) }
+
 // A bench runs an app on a simulated screen, and acts as its user: it types, clicks and reads. Before it reads,
 // everything that the last key began has ended.
 type bench struct {

@@ -18,7 +18,7 @@ import (
 // A real program is recorded while the Analyzer shows it: the screen shows what its goroutines do, also in a view that
 // was opened and refined earlier.
 func TestLiveOnARealProgram(t *testing.T) {
-	target := fixture.Start(t, fixture.BuildOnce(t, "mutex"))
+	target := fixture.Start(t, fixture.Build(t, "mutex"))
 	p, err := sampler.Find(target.Pid())
 	if err == nil {
 		defer p.Release()

@@ -72,7 +72,7 @@ func TestAgentServesUsers(t *testing.T) {
 		t.Skipf("kernel.yama.ptrace_scope is %s: no user may trace programs but root", scope)
 	}
 	const daemon, nobodys = 1, 12345 // the first is in /etc/passwd, the second is not
-	program := fixture.BuildOnce(t, "lifecycle")
+	program := fixture.Build(t, "lifecycle")
 	roots := fixture.Start(t, program, "wait")
 	needsTracing(t, roots.Pid())
 	own, foreign := startAs(t, program, daemon, daemon, "wait"), startAs(t, program, nobodys, nobodys, "wait")
@@ -135,7 +135,7 @@ func TestAgentServesUsers(t *testing.T) {
 
 // What is kept belongs to a program, not to a process id: the process executed itself.
 func TestAgentNoticesExec(t *testing.T) {
-	target := fixture.Start(t, fixture.BuildOnce(t, "lifecycle"), "exec")
+	target := fixture.Start(t, fixture.Build(t, "lifecycle"), "exec")
 	needsTracing(t, target.Pid())
 	a := startAgent(t, "--max-duration", "500ms", "--every", "1h", "--match", "lifecycle")
 	path := fmt.Sprintf("/debug/pprof/%%s?pid=%d", target.Pid())
@@ -157,12 +157,12 @@ func TestAgentNoticesExec(t *testing.T) {
 // Nor to a process id that was used again.
 func TestAgentNoticesReuse(t *testing.T) {
 	const last = "/proc/sys/kernel/ns_last_pid"
-	first := fixture.Start(t, fixture.BuildOnce(t, "lifecycle"), "wait")
+	first := fixture.Start(t, fixture.Build(t, "lifecycle"), "wait")
 	needsTracing(t, first.Pid())
 	a := startAgent(t, "--max-duration", "500ms", "--every", "1h", "--match", "lifecycle", "--match", "mutex")
 	pid := first.Pid()
 	a.get(fmt.Sprintf("/debug/pprof/wall?pid=%d", pid), http.StatusOK)
-	program := fixture.BuildOnce(t, "mutex")
+	program := fixture.Build(t, "mutex")
 	if err := first.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}

@@ -133,7 +133,7 @@ func stacksOf(p *pprofile.Profile, label, value string) string {
 
 // TestAgent fetches what collectors fetch: the list of targets, and both profiles of one.
 func TestAgent(t *testing.T) {
-	target := fixture.Start(t, fixture.BuildOnce(t, "mutex"))
+	target := fixture.Start(t, fixture.Build(t, "mutex"))
 	needsTracing(t, target.Pid())
 	a := startAgent(t, "--max-duration", "500ms", "--match", "mut*x", "--match", "no-such-program")
 	answer, body := a.get("/discovery", http.StatusOK)
@@ -180,7 +180,7 @@ func TestAgent(t *testing.T) {
 // A client that goes away ends its recording. While there are as many recordings as may be, others have to wait. A program lives
 // on if the agent is killed while it records.
 func TestAgentGivesUpRecordings(t *testing.T) {
-	program := fixture.BuildOnce(t, "lifecycle")
+	program := fixture.Build(t, "lifecycle")
 	target, other := fixture.Start(t, program, "wait"), fixture.Start(t, program, "wait")
 	needsTracing(t, target.Pid())
 	a := startAgent(t, "--max-duration", "500s", "--every", "500s", "--at-once", "1")

@@ -16,7 +16,7 @@ import (
 // The agent pushes profiles of what it serves, again and again, in OpenTelemetry's form. A collector that is busy gets
 // them later.
 func TestAgentPushes(t *testing.T) {
-	target := fixture.Start(t, fixture.BuildOnce(t, "mutex"))
+	target := fixture.Start(t, fixture.Build(t, "mutex"))
 	needsTracing(t, target.Pid())
 	bodies, busy := make(chan []byte, 2), true
 	collector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -86,7 +86,7 @@ func bombSection(t *testing.T) string {
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return fixture.Changed(t, fixture.BuildOnce(t, "mutex"), map[string]fixture.Section{
+	return fixture.Changed(t, fixture.Build(t, "mutex"), map[string]fixture.Section{
 		".debug_info": {Name: ".zdebug_info", Content: b.Bytes()}})
 }
 

@@ -112,7 +112,7 @@ func (c *mcpClient) refused(name string, args map[string]any, want string) {
 // TestMCP records a program and examines it, as an assistant does.
 func TestMCP(t *testing.T) {
 	t.Parallel()
-	target := fixture.Start(t, fixture.BuildOnce(t, "mutex"))
+	target := fixture.Start(t, fixture.Build(t, "mutex"))
 	needsTracing(t, target.Pid())
 	c := startMCP(t)
 	if text := fmt.Sprint(c.object("list_processes", nil)["processes"]); !strings.Contains(text, fmt.Sprintf("pid:%d", target.Pid())) {
@@ -214,7 +214,7 @@ func TestMCPStaysInItsFolder(t *testing.T) {
 // on.
 func TestMCPEndsRecordings(t *testing.T) {
 	t.Parallel()
-	target := fixture.Start(t, fixture.BuildOnce(t, "lifecycle"), "wait")
+	target := fixture.Start(t, fixture.Build(t, "lifecycle"), "wait")
 	needsTracing(t, target.Pid())
 	program := fixture.Cpprof(t)
 	for _, way := range []string{"cancelled", "gone", "terminated"} {

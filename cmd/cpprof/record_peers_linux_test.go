@@ -16,7 +16,7 @@ import (
 // they meet often. The program answers every signal meanwhile.
 func TestTwoRecordings(t *testing.T) {
 	t.Parallel()
-	cmd := exec.Command(fixture.BuildOnce(t, "victim"), "-busy=2", "-lockers=3", "-threads=100")
+	cmd := exec.Command(fixture.Build(t, "victim"), "-busy=2", "-lockers=3", "-threads=100")
 	var answers written
 	cmd.Stderr = &answers
 	if _, err := cmd.StdinPipe(); err != nil { // it ends with its input

@@ -16,7 +16,7 @@ import (
 func TestSecretsInCommandLines(t *testing.T) {
 	t.Parallel()
 	const secret = "hunter2"
-	program := fixture.BuildOnce(t, "lifecycle")
+	program := fixture.Build(t, "lifecycle")
 	target := fixture.Start(t, program, "wait", "--password="+secret, "--token", secret, "PASSWORD="+secret, "db://me:"+secret+"@host")
 	needsTracing(t, target.Pid())
 	dir, pid := t.TempDir(), fmt.Sprint(target.Pid())

@@ -136,7 +136,7 @@ func TestStuckSilentPage(t *testing.T) {
 // Ten programs that do not answer delay no answer of the agent about another one.
 func TestAgentSilentLong(t *testing.T) {
 	fixture.Long(t)
-	healthy := fixture.Start(t, fixture.BuildOnce(t, "mutex"))
+	healthy := fixture.Start(t, fixture.Build(t, "mutex"))
 	needsTracing(t, healthy.Pid())
 	a := startAgent(t, "--max-duration", "200ms", "--every", "200ms", "--at-once", "13", "--max-cpu", "0",
 		"--max-halt", "0", "--rate", "1000", "--max-overhead", "100%", "--match", "mutex", "--match", "silent", "--match", "mount")
@@ -217,7 +217,7 @@ func TestSilentExecutableLong(t *testing.T) {
 			t.Errorf("%q said %q, want %q", c.Args[1:], said, want)
 		}
 	}
-	healthy := fixture.Start(t, fixture.BuildOnce(t, "mutex"))
+	healthy := fixture.Start(t, fixture.Build(t, "mutex"))
 	needsTracing(t, healthy.Pid())
 	a := startAgent(t, "--max-duration", "200ms", "--match", "mutex", "--match", "mount")
 	a.get(fmt.Sprintf("/debug/pprof/wall?pid=%d&seconds=1", healthy.Pid()), http.StatusOK)

@@ -16,6 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+func TestMain(m *testing.M) { fixture.Main(m) }
+
 // crashed runs a program until it has printed a line with a beginning, and a little longer, and crashes it. It returns the core dump
 // that the system writes, and the lines.
 func crashed(t *testing.T, program, last string, longer time.Duration) (core string, lines []string) {
@@ -68,7 +70,7 @@ func readCoreOf(path, program string) (*sampledata.Recording, error) {
 
 // A core dump is one sample of all goroutines, with what they waited for.
 func TestCoreDump(t *testing.T) {
-	program, other := fixture.BuildOnce(t, "mutex"), fixture.BuildOnce(t, "lifecycle")
+	program, other := fixture.Build(t, "mutex"), fixture.Build(t, "lifecycle")
 	var path string
 	for longer := 10 * time.Millisecond; ; longer *= 2 { // its goroutines may not wait yet
 		path, _ = crashed(t, program, "0x", longer)
@@ -155,7 +157,7 @@ func damageCore(t *testing.T, path, program string) {
 
 // A cut core dump is an error, or incomplete, as other cut files are.
 func TestCutCores(t *testing.T) {
-	program := fixture.BuildOnce(t, "mutex")
+	program := fixture.Build(t, "mutex")
 	path, _ := crashed(t, program, "0x", 50*time.Millisecond)
 	whole, err := os.ReadFile(path)
 	if err != nil {

@@ -35,7 +35,7 @@ func crashedWaiting(t *testing.T, program, last string, waiting func(lines []str
 
 // The locks in a core dump have the names that the program's source has for them.
 func TestCoreDumpNamesLocks(t *testing.T) {
-	r, lines := crashedWaiting(t, fixture.BuildOnce(t, "locknames"), "ready", func(lines []string) int { return len(lines) - 1 })
+	r, lines := crashedWaiting(t, fixture.Build(t, "locknames"), "ready", func(lines []string) int { return len(lines) - 1 })
 	names := map[string]string{}
 	for _, n := range r.LockNames {
 		names[fmt.Sprintf("%#x", n.Address)] = n.Name
@@ -53,7 +53,7 @@ func TestCoreDumpNamesLocks(t *testing.T) {
 func TestCoreDumpNamesHolders(t *testing.T) {
 	const workers = 8
 	others := 5 // goroutines that wait for other locks
-	r, lines := crashedWaiting(t, fixture.BuildOnce(t, "mutex"), "0x", func([]string) int { return workers - 1 + others })
+	r, lines := crashedWaiting(t, fixture.Build(t, "mutex"), "0x", func([]string) int { return workers - 1 + others })
 	held, _, _ := strings.Cut(lines[0], " ")
 	waiting := map[sampledata.GoroutineID]bool{}
 	for _, run := range r.Runs.All() {

@@ -36,7 +36,7 @@ func measured(t *testing.T, s *Set, b *sampledata.Builder) map[string]float64 {
 
 // For a program that uses processor time and memory, the monitors measure as much as the program itself reports.
 func TestProcessStat(t *testing.T) {
-	target := fixture.Start(t, fixture.BuildOnce(t, "grower"))
+	target := fixture.Start(t, fixture.Build(t, "grower"))
 	b := sampledata.NewBuilder(sampledata.Header{})
 	s, _ := Open(Target{PID: target.Pid()}, Builtin())
 	s.Define(b)
@@ -75,7 +75,7 @@ func TestNotMeasured(t *testing.T) {
 		}
 	}
 
-	target := fixture.Start(t, fixture.BuildOnce(t, "grower"))
+	target := fixture.Start(t, fixture.Build(t, "grower"))
 	b = sampledata.NewBuilder(sampledata.Header{})
 	s, _ := Open(Target{PID: target.Pid()}, sources)
 	s.Define(b)

@@ -14,7 +14,7 @@ import (
 // For a goroutine that waits for a channel, the goroutines that use the channel in the other direction are named as
 // candidates.
 func TestChannels(t *testing.T) {
-	v := fixture.Start(t, fixture.BuildOnce(t, "holders"))
+	v := fixture.Start(t, fixture.Build(t, "holders"))
 	b := open(t, v.Pid())
 	var few []string
 	for range 5 { // of a goroutine that gets no CPU for a second, nobody knows whom it keeps waiting

@@ -44,5 +44,5 @@ func checkContended(t *testing.T, path string) {
 
 func TestContendedLong(t *testing.T) {
 	fixture.Long(t)
-	checkContended(t, fixture.BuildOnce(t, "contended"))
+	checkContended(t, fixture.Build(t, "contended"))
 }

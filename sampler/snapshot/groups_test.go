@@ -93,6 +93,6 @@ func TestGroups(t *testing.T) {
 		"not inlined":   {"-gcflags=-l"},
 		"not optimised": {"-gcflags=-N -l"},
 	} {
-		t.Run(name, func(t *testing.T) { checkGroups(t, fixture.BuildOnce(t, "groups", flags...)) })
+		t.Run(name, func(t *testing.T) { checkGroups(t, fixture.Build(t, "groups", flags...)) })
 	}
 }

@@ -183,7 +183,7 @@ func judgeConvoy(t testing.TB, path string, least int) holdertest.Scores {
 // over.
 func TestHandoverLong(t *testing.T) {
 	fixture.Long(t)
-	judgedHandover(t, judgeConvoy(t, fixture.BuildOnce(t, "convoy"), 200))
+	judgedHandover(t, judgeConvoy(t, fixture.Build(t, "convoy"), 200))
 }
 
 // judgedHandover checks scores like judged. A lock that is being handed over does not always have a holder: between the

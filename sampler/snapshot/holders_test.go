@@ -72,13 +72,13 @@ func judged(t *testing.T, scores holdertest.Scores) {
 
 // TestHolders checks the reported holders for some 30,000 waits for locks of all kinds.
 func TestHolders(t *testing.T) {
-	judged(t, judgeHolders(t, fixture.BuildOnce(t, "holders"), 300))
+	judged(t, judgeHolders(t, fixture.Build(t, "holders"), 300))
 }
 
 // TestLikelyHolders does the same without the code whose locks nothing in its frames leads to: then just one goroutine may
 // hold a lock. (Of rw-view, that is chance: a writer that unlocks lets all readers in at once.)
 func TestLikelyHolders(t *testing.T) {
-	scores := judgeHolders(t, fixture.BuildOnce(t, "holders"), 300, "-hidden=false")
+	scores := judgeHolders(t, fixture.Build(t, "holders"), 300, "-hidden=false")
 	judged(t, scores)
 	if scores["transaction"].Right[sampledata.Likely] == 0 {
 		t.Error("transaction: no likely holder was named")
@@ -89,7 +89,7 @@ func TestLikelyHolders(t *testing.T) {
 // refuted, goroutines may be named as likely holders.
 func TestFoolingLong(t *testing.T) {
 	fixture.Long(t)
-	v := fixture.Start(t, fixture.BuildOnce(t, "fooling"))
+	v := fixture.Start(t, fixture.Build(t, "fooling"))
 	b := open(t, v.Pid())
 	table, err := holdertest.Open(v.Pid(), v.Line)
 	if err != nil {
@@ -118,7 +118,7 @@ func TestFoolingLong(t *testing.T) {
 // TestLimits checks who is said to have what others wait for, if that is no lock: a place in a channel, a part of a semaphore, a
 // connection.
 func TestLimits(t *testing.T) {
-	judged(t, judgeHolders(t, fixture.BuildOnce(t, "limits"), 20))
+	judged(t, judgeHolders(t, fixture.Build(t, "limits"), 20))
 }
 
 func TestHoldersBinariesLong(t *testing.T) {
@@ -128,8 +128,8 @@ func TestHoldersBinariesLong(t *testing.T) {
 		"not optimised": {"-gcflags=-N -l"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			judged(t, judgeHolders(t, fixture.BuildOnce(t, "holders", flags...), 100))
-			judged(t, judgeHolders(t, fixture.BuildOnce(t, "limits", flags...), 20))
+			judged(t, judgeHolders(t, fixture.Build(t, "holders", flags...), 100))
+			judged(t, judgeHolders(t, fixture.Build(t, "limits", flags...), 20))
 		})
 	}
 }
@@ -137,7 +137,7 @@ func TestHoldersBinariesLong(t *testing.T) {
 // BenchmarkHolders measures, separately, what finding holders adds to samples in which some 250 goroutines wait for 70
 // locks: deciding who holds them, and searching for locks in the frames of the goroutines that have moved.
 func BenchmarkHolders(b *testing.B) {
-	v := fixture.Start(b, fixture.BuildOnce(b, "holders"))
+	v := fixture.Start(b, fixture.Build(b, "holders"))
 	a := open(b, v.Pid())
 	gs, survey := &a.goroutines, &a.survey
 	sink := sampledata.NewBuilder(a.Header())

@@ -81,7 +81,7 @@ func checkLockNames(t *testing.T, path string) {
 
 // Channels have names, too, if they have a buffer, which bounds something.
 func TestChannelNames(t *testing.T) {
-	b := attachTo(t, fixture.Start(t, fixture.BuildOnce(t, "limits")).Pid())
+	b := attachTo(t, fixture.Start(t, fixture.Build(t, "limits")).Pid())
 	builder := sampledata.NewBuilder(b.Header())
 	want := map[string]int64{"main.(*limited).slots": 1, "golang.org/x/sync/errgroup.(*Group).sem": 2}
 	for end := time.Now().Add(2 * time.Minute); len(want) > 0 && time.Now().Before(end); {

@@ -110,7 +110,7 @@ func TestMomentsLong(t *testing.T) {
 }
 
 func checkMoments(t testing.TB) {
-	v := fixture.Start(t, fixture.BuildOnce(t, "moments"))
+	v := fixture.Start(t, fixture.Build(t, "moments"))
 	b := open(t, v.Pid())
 	start := monotonic(t, b.header.Start)
 	r := record(t, b, 300)

@@ -39,7 +39,7 @@ func learns(t *testing.T, path, dir string) int {
 
 // A second recording of a program knows what the first one has learned, unless the file is damaged.
 func TestRemember(t *testing.T) {
-	path, dir := fixture.BuildOnce(t, "holders"), t.TempDir()+"/cache"
+	path, dir := fixture.Build(t, "holders"), t.TempDir()+"/cache"
 	first := learns(t, path, dir)
 	second := learns(t, path, dir)
 	if first == 0 || second > first/2 { // not all is kept: what goroutines are parked for is learned again
@@ -61,11 +61,11 @@ func TestRemember(t *testing.T) {
 func TestRememberNothingLong(t *testing.T) {
 	fixture.Long(t)
 	dir := t.TempDir()
-	learns(t, fixture.BuildOnce(t, "holders", "-buildmode=pie"), dir)
+	learns(t, fixture.Build(t, "holders", "-buildmode=pie"), dir)
 	if err := os.Chmod(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	learns(t, fixture.BuildOnce(t, "holders"), dir)
+	learns(t, fixture.Build(t, "holders"), dir)
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
 		t.Errorf("%v, %v", files, err)
 	}

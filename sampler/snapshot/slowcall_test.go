@@ -13,7 +13,7 @@ import (
 
 // A goroutine that holds a lock is seen in the halt, also if it is in a system call: it may be gone when it is read again.
 func TestHolderInSystemCall(t *testing.T) {
-	v := fixture.Start(t, fixture.BuildOnce(t, "slowcall"))
+	v := fixture.Start(t, fixture.Build(t, "slowcall"))
 	b := open(t, v.Pid())
 	sink := sampledata.NewBuilder(b.Header())
 	for n := range 1000 {

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 )
@@ -29,6 +30,7 @@ var builds struct {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
+	fixture.Remove()
 	if builds.dir != "" {
 		os.RemoveAll(builds.dir)
 	}

@@ -13,7 +13,7 @@ import (
 
 // Naming ends without a panic, whatever a file's debug information contains.
 func TestDamagedDebugInformation(t *testing.T) {
-	good, err := os.ReadFile(fixture.BuildOnce(t, "locknames", "-ldflags=-compressdwarf=false"))
+	good, err := os.ReadFile(fixture.Build(t, "locknames", "-ldflags=-compressdwarf=false"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/holders/syncflow"
 )
 
+func TestMain(m *testing.M) { fixture.Main(m) }
+
 // An image is a program that is not running.
 type image struct {
 	*elf.File
@@ -24,7 +26,7 @@ func buildFor(t *testing.T, arch string, flags ...string) *image {
 	t.Setenv("GOOS", "linux")
 	t.Setenv("GOARCH", arch)
 	t.Setenv("CGO_ENABLED", "0")
-	f, err := os.Open(fixture.BuildOnce(t, "locknames", flags...))
+	f, err := os.Open(fixture.Build(t, "locknames", flags...))
 	if err != nil {
 		t.Fatal(err)
 	}

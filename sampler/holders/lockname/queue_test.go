@@ -9,7 +9,7 @@ import (
 
 // A queue that may use no more processor time waits in the middle of its work, until it may use more, or is closed.
 func TestQueueKeepsItsBound(t *testing.T) {
-	program := fixture.BuildOnce(t, "locknames")
+	program := fixture.Build(t, "locknames")
 	nothing := func(uint64, []byte) error { return nil }
 	clock := func() func() time.Duration { return func() time.Duration { return time.Second } }
 	ask := func(most time.Duration) *Queue {

@@ -10,6 +10,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/gobinary"
 )
 
+func TestMain(m *testing.M) { fixture.Main(m) }
+
 // programOf returns an executable as a program whose memory is what the file says.
 func programOf(t testing.TB, path string) Program {
 	t.Helper()
@@ -49,7 +51,7 @@ func buildFor(t testing.TB, arch, name string, flags ...string) Program {
 	t.Setenv("GOOS", "linux")
 	t.Setenv("GOARCH", arch)
 	t.Setenv("CGO_ENABLED", "0")
-	return programOf(t, fixture.BuildOnce(t, name, flags...))
+	return programOf(t, fixture.Build(t, name, flags...))
 }
 
 // analyzer returns one that may learn all that it wants.

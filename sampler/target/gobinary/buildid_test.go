@@ -16,7 +16,7 @@ func TestBuildID(t *testing.T) {
 		t.Skip("the test's programs are no ELF files")
 	}
 	for _, program := range []string{"mutex", "deep"} {
-		path := fixture.BuildOnce(t, program, "-ldflags=-s -w")
+		path := fixture.Build(t, program, "-ldflags=-s -w")
 		b, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)

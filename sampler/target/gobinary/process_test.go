@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampler/target/gobinary"
 	"github.com/cpprof/cpprof/sampler/target/gobinary/unwind"
 )
@@ -223,6 +224,7 @@ func TestMain(m *testing.M) {
 	}
 	binaries = dir
 	code := m.Run()
+	fixture.Remove()
 	os.RemoveAll(dir)
 	os.Exit(code)
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/cpprof/cpprof/internal/fixture"
 )
 
+func TestMain(m *testing.M) { fixture.Main(m) }
+
 // A function is one of a program for tests.
 type function struct {
 	name string
@@ -21,7 +23,7 @@ func functions(t *testing.T, arch string) []function {
 	t.Setenv("GOOS", "linux")
 	t.Setenv("GOARCH", arch)
 	t.Setenv("CGO_ENABLED", "0")
-	f, err := elf.Open(fixture.BuildOnce(t, "holders"))
+	f, err := elf.Open(fixture.Build(t, "holders"))
 	if err != nil {
 		t.Fatal(err)
 	}

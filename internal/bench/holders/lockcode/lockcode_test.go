@@ -8,7 +8,7 @@ import (
 )
 
 func TestTake(t *testing.T) {
-	path := fixture.BuildOnce(t, "holders")
+	path := fixture.Build(t, "holders")
 	c, err := Take(path, func(name string) bool { return strings.HasPrefix(name, "main.") })
 	if err != nil {
 		t.Fatal(err)
