@@ -9,6 +9,7 @@ import (
 	"html"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/cpprof/cpprof/internal/config"
 	"github.com/cpprof/cpprof/sampledata"
@@ -53,8 +54,8 @@ var scripts = []string{"exact", "data", "sums", "tree", "colors", "canvas", "gra
 // A policy allows nothing but the page's own style and script.
 const policy = "default-src 'none'; style-src 'sha256-%s'; script-src 'sha256-%s'; img-src data:; connect-src %s; base-uri 'none'; form-action 'none'"
 
-// static is what is the same in all pages.
-var static = func() (s struct{ before, after, style, script string }) {
+// static is what is the same in all pages. Few runs of cpprof need it.
+var static = sync.OnceValue(func() (s struct{ before, after, style, script string }) {
 	s.before, s.after, _ = strings.Cut(asset("page.html"), "{{Data}}")
 	s.style = asset("page.css")
 	var b strings.Builder
@@ -64,7 +65,7 @@ var static = func() (s struct{ before, after, style, script string }) {
 	}
 	s.script = b.String()
 	return s
-}()
+})
 
 func asset(name string) string {
 	text, err := assets.ReadFile("assets/" + name)
@@ -89,7 +90,7 @@ func Write(w io.Writer, p *Page) error {
 	if err := packed.Close(); err != nil {
 		return err
 	}
-	out.WriteString(static.after)
+	out.WriteString(static().after)
 	return out.Flush()
 }
 
@@ -110,10 +111,10 @@ func shell(name, source string, lines, pprof bool) string {
 		link = `<a id="pprof" href="pprof" title="a profile for 'go tool pprof -http=: FILE'">pprof</a>`
 	}
 	return strings.NewReplacer(
-		"{{Policy}}", fmt.Sprintf(policy, hash(static.style), hash(static.script), connect),
+		"{{Policy}}", fmt.Sprintf(policy, hash(static().style), hash(static().script), connect),
 		"{{Name}}", html.EscapeString(name), "{{Source}}", html.EscapeString(source),
 		"{{Lines}}", attribute, "{{Pprof}}", link,
-		"{{Style}}", static.style, "{{Script}}", static.script).Replace(static.before)
+		"{{Style}}", static().style, "{{Script}}", static().script).Replace(static().before)
 }
 
 // hash returns a hash as policies of browsers have it.

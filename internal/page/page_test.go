@@ -45,7 +45,7 @@ func TestSelfContained(t *testing.T) {
 	if bad := regexp.MustCompile(`(?i)https?://|src=|href=|@import|url\(`).FindString(text); bad != "" {
 		t.Errorf("the page has %q", bad)
 	}
-	want := fmt.Sprintf(policy, hash(static.style), hash(static.script), "'none'")
+	want := fmt.Sprintf(policy, hash(static().style), hash(static().script), "'none'")
 	if !strings.Contains(strings.NewReplacer("&#39;", "'", "&#43;", "+").Replace(text), want) {
 		t.Errorf("the page has no policy %q", want)
 	}

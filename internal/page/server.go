@@ -150,7 +150,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, root+"/", http.StatusMovedPermanently)
 	case path == "/":
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = io.WriteString(w, shell(s.content.Name, "data", s.content.Source, s.content.Pprof != nil)+static.after)
+		_, _ = io.WriteString(w, shell(s.content.Name, "data", s.content.Source, s.content.Pprof != nil)+static().after)
 	case path == "/data":
 		s.sendData(w, r)
 	case path == "/source" && !s.content.Source:
