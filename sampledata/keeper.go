@@ -75,27 +75,27 @@ func (k *keeper) Goroutine(g Goroutine) GoroutineID {
 	return keep(k, g, k.tables.goroutine, store.goroutine)
 }
 
+// keepSet returns the code of a set, and stores the set in its order if it is
+// new.
+func keepSet[T any, C ~int32](k *keeper, set []T, find func([]T) (C, []T), to func(store, []T)) C {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	code, isNew := find(set)
+	if isNew != nil {
+		k.add(func(s store) { to(s, isNew) })
+	}
+	return code
+}
+
 // LabelSet returns the code of a set of labels, in any order. If two have the
 // same key, the last one counts.
 func (k *keeper) LabelSet(set []Label) LabelSetID {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	id, isNew := k.tables.labelSet(set)
-	if isNew != nil {
-		k.add(func(s store) { s.labelSet(isNew) })
-	}
-	return id
+	return keepSet(k, set, k.tables.labelSet, store.labelSet)
 }
 
 // HolderSet returns the code of a set of goroutines, in any order.
 func (k *keeper) HolderSet(set []GoroutineID) HolderSetID {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	id, isNew := k.tables.holderSet(set)
-	if isNew != nil {
-		k.add(func(s store) { s.holderSet(isNew) })
-	}
-	return id
+	return keepSet(k, set, k.tables.holderSet, store.holderSet)
 }
 
 // Monitor returns the code of a monitor.

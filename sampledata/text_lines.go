@@ -48,7 +48,7 @@ func goroutineFields(g *Goroutine, z *sizes) []field {
 	}
 }
 
-func lockNameFields(n *LockName) []field {
+func lockNameFields(n *LockName, _ *sizes) []field {
 	return []field{
 		arg("an address", (*address)(&n.Address)), arg("a name", (*plain)(&n.Name)),
 		key("from", whole(&n.First)), key("capacity", whole(&n.Capacity)),
@@ -162,7 +162,7 @@ func warningFields(w *Warning) []field {
 	}
 }
 
-func endFields(e *End) []field {
+func endFields(e *End, _ *sizes) []field {
 	return []field{
 		arg("a cause", oneOf(&e.Cause, "cause", endCauseNames)), key("time", (*period)(&e.Time)),
 		key("status", whole(&e.ExitStatus)), key("detail", (*plain)(&e.Detail)),

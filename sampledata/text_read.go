@@ -211,20 +211,21 @@ func (r *textReader) keyword(l *textLine) error {
 	return nil
 }
 
-// textLines are the methods that read a line, by its first word.
-var textLines = map[string]func(*textReader, *textLine) error{
-	"function": (*textReader).function, "node": (*textReader).node,
-	"goroutine": (*textReader).goroutine, "labels": (*textReader).labels,
-	"holders": (*textReader).holders, "lock": (*textReader).lockName,
+// textLines read a line, by its first word.
+var textLines = map[string]lineReader{
+	"function":  thing(Function{}, functionFields, (*Builder).newFunction),
+	"node":      thing(Node{Parent: NoStack}, nodeFields, (*Builder).newNode),
+	"goroutine": thing(Goroutine{Start: -1}, goroutineFields, (*Builder).newGoroutine),
+	"lock":      thing(LockName{}, lockNameFields, (*Builder).newLockName),
+	"end":       thing(End{}, endFields, (*Builder).Finish),
+	"labels":    (*textReader).labels, "holders": (*textReader).holders,
 	"monitor": (*textReader).monitor, "probe": (*textReader).probe,
 	"site": (*textReader).probePart, "argument": (*textReader).probePart,
 	"calls": (*textReader).calls, "window": (*textReader).window, "timed": (*textReader).timedCall,
 	"marking": (*textReader).marking, "group": (*textReader).markingPart,
 	"edge": (*textReader).markingPart, "call": (*textReader).markedCall,
-	"creator": (*textReader).markedCall,
-	"left":    (*textReader).markedCall,
-	"sample":  (*textReader).beginSample,
-	"warning": (*textReader).warning, "end": (*textReader).end,
+	"creator": (*textReader).markedCall, "left": (*textReader).markedCall,
+	"sample": (*textReader).beginSample, "warning": (*textReader).warning,
 }
 
 // locate adds a place to an error that has none, such as one of a Builder: the

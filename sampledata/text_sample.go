@@ -99,11 +99,3 @@ func (r *textReader) warning(l *textLine) error {
 	r.b.Warn(w.Kind, w.Message, w.Count)
 	return nil
 }
-
-func (r *textReader) end(l *textLine) error {
-	var e End
-	if err := l.read(endFields(&e)); err != nil {
-		return err
-	}
-	return r.b.Finish(e)
-}

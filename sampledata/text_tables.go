@@ -5,28 +5,19 @@ import (
 	"strings"
 )
 
-func (r *textReader) function(l *textLine) error {
-	var f Function
-	if err := l.read(functionFields(&f, &r.b.tables.sizes)); err != nil {
-		return err
-	}
-	return r.b.newFunction(f)
-}
+// A lineReader reads the rest of a line.
+type lineReader func(*textReader, *textLine) error
 
-func (r *textReader) node(l *textLine) error {
-	n := Node{Parent: NoStack}
-	if err := l.read(nodeFields(&n, &r.b.tables.sizes)); err != nil {
-		return err
+// thing reads a line that says all of a thing, and adds the thing. Parts that
+// are left out are as in usual.
+func thing[T any](usual T, fields func(*T, *sizes) []field, add func(*Builder, T) error) lineReader {
+	return func(r *textReader, l *textLine) error {
+		t := usual
+		if err := l.read(fields(&t, &r.b.tables.sizes)); err != nil {
+			return err
+		}
+		return add(r.b, t)
 	}
-	return r.b.newNode(n)
-}
-
-func (r *textReader) goroutine(l *textLine) error {
-	g := Goroutine{Start: -1}
-	if err := l.read(goroutineFields(&g, &r.b.tables.sizes)); err != nil {
-		return err
-	}
-	return r.b.newGoroutine(g)
 }
 
 // definition reads the code that a line defines.
@@ -76,14 +67,6 @@ func (r *textReader) holders(l *textLine) error {
 // goroutineCode refers to a goroutine that has been defined.
 func (r *textReader) goroutineCode(to *GoroutineID) textValue {
 	return reference[GoroutineID]{to, "g", r.b.tables.goroutines, -1}
-}
-
-func (r *textReader) lockName(l *textLine) error {
-	var n LockName
-	if err := l.read(lockNameFields(&n)); err != nil {
-		return err
-	}
-	return r.b.newLockName(n)
 }
 
 func (r *textReader) monitor(l *textLine) error {

@@ -121,7 +121,7 @@ func (s *textSink) HolderSet(set []GoroutineID) HolderSetID {
 	return HolderSetID(s.sizes.holderSets - 1)
 }
 
-func (s *textSink) LockName(n LockName) { s.fields("lock", lockNameFields(&n)) }
+func (s *textSink) LockName(n LockName) { s.fields("lock", lockNameFields(&n, &s.sizes)) }
 
 func (s *textSink) Monitor(m Monitor) MonitorID {
 	s.fields("monitor", monitorFields(&m, len(s.monitors)))
@@ -193,6 +193,6 @@ func (s *textSink) Warn(kind, message string, count int64) {
 }
 
 func (s *textSink) Finish(e End) error {
-	s.fields("end", endFields(&e))
+	s.fields("end", endFields(&e, &s.sizes))
 	return nil
 }
