@@ -143,13 +143,9 @@ func lockRowOf(a *locks.Analysis, l *locks.Lock) lockRow {
 	row := lockRow{
 		Lock: l.String(), Type: l.Kind, Shared: l.Shared, Waited: whole(l.Weight),
 		Hits: report.Hits(l.Hits), Mean: float(a.Mean(&l.Evidence)),
-		Holder: report.EvidenceText(&l.Evidence), Waiters: []lockPart{},
+		Holder: report.EvidenceText(&l.Evidence), Waiters: lockParts(l.Waiters),
 		Holders: lockParts(l.Holders), MayHold: lockParts(l.Candidates),
 		Paths: []heldPath{},
-	}
-	for _, w := range l.Waiters {
-		row.Waiters = append(row.Waiters,
-			lockPart{w.Class, w.In, whole(w.Weight), report.Hits(w.Hits)})
 	}
 	if !l.Shared {
 		row.Paths = heldPaths(a, l)
@@ -157,9 +153,9 @@ func lockRowOf(a *locks.Analysis, l *locks.Lock) lockRow {
 	return row
 }
 
-func lockParts(holders []locks.Holder) []lockPart {
-	return lists.Each(holders, func(h locks.Holder) lockPart {
-		return lockPart{h.Class, h.In, whole(h.Weight), report.Hits(h.Hits)}
+func lockParts(users []locks.UserTotal) []lockPart {
+	return lists.Each(users, func(u locks.UserTotal) lockPart {
+		return lockPart{u.Class, u.In, whole(u.Weight), report.Hits(u.Hits)}
 	})
 }
 

@@ -247,7 +247,7 @@ func writeWaiters(b *wrapper, a *locks.Analysis, l *locks.Lock) {
 			continue
 		}
 		written[first.Class] = true
-		var places []locks.Waiter
+		var places []locks.UserTotal
 		sum := new(big.Rat)
 		for _, w := range l.Waiters {
 			if w.Class == first.Class {
@@ -272,7 +272,7 @@ func writeWaiters(b *wrapper, a *locks.Analysis, l *locks.Lock) {
 }
 
 // takenText says where a class waits, and how, if it does not simply lock.
-func takenText(l *locks.Lock, w *locks.Waiter) (text string) {
+func takenText(l *locks.Lock, w *locks.UserTotal) (text string) {
 	if w.In != "" {
 		text = " in " + w.In
 	}

@@ -96,8 +96,8 @@ type holderJSON struct {
 	totalJSON
 }
 
-func holdersAsJSON(holders []locks.Holder) []holderJSON {
-	return lists.Each(holders, func(h locks.Holder) holderJSON {
+func holdersAsJSON(holders []locks.UserTotal) []holderJSON {
+	return lists.Each(holders, func(h locks.UserTotal) holderJSON {
 		return holderJSON{h.Class, h.In, jsonOf(h.Total)}
 	})
 }
@@ -300,8 +300,7 @@ func describePair(c *locks.Comparison, p *locks.Pair, b *wrapper) string {
 // users writes who held a lock, or has what is shared.
 func (b *wrapper) users(parts []locks.ComparedPart) {
 	for _, p := range parts {
-		h := locks.Holder{Class: p.Class, In: p.In}
-		b.means(p, h.String())
+		b.means(p, p.String())
 	}
 }
 

@@ -1,11 +1,9 @@
 package locks
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"math/big"
-	"slices"
 	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
@@ -73,11 +71,11 @@ type Lock struct {
 	// by field: the instances that goroutines waited for in the span, the
 	// longest time first
 	Parts   []Part
-	Waiters []Waiter // most time first; they sum to Total
-	Holders []Holder // by class, most time first; they sum to Attributed
+	Waiters []UserTotal // most time first; they sum to Total
+	Holders []UserTotal // by class, most time first; they sum to Attributed
 	// Candidates may have what is shared, if it is not known who does. They
 	// share each hit equally.
-	Candidates []Holder
+	Candidates []UserTotal
 	// that begin with a goroutine that waits for this lock, in order of
 	// Analysis.Chains
 	Chains []*Chain
@@ -97,28 +95,28 @@ type Part struct {
 	calltree.Total
 }
 
-// A Waiter is all goroutines of one class that wait for a lock in one function,
-// for one reason.
-type Waiter struct {
-	Class  string
-	In     string // the function outside of package sync that takes the lock; "" if there is none
-	Reason string // the runtime's text: "sync.RWMutex.RLock"
-	calltree.Total
-}
-
-// A Holder is all goroutines of one class that hold a lock.
-type Holder struct {
-	Class          string
-	In             string // of what is shared: the function that uses it
-	calltree.Total        // of the goroutines that wait for them
+// A User is all goroutines of one class that wait for a lock in one function,
+// for one reason; or that hold a lock, or have what is shared, or may.
+type User struct {
+	Class string
+	// the function that takes the lock, outside of package sync, or that uses
+	// what is shared; "" if there is none, or if it holds a lock
+	In     string
+	Reason string // of a wait, in the runtime's text: "sync.RWMutex.RLock"
 }
 
 // String returns the class, and the function if there is one.
-func (h *Holder) String() string {
-	if h.In == "" {
-		return h.Class
+func (u User) String() string {
+	if u.In == "" {
+		return u.Class
 	}
-	return h.Class + " in " + h.In
+	return u.Class + " in " + u.In
+}
+
+// A UserTotal is the waiting of a user, or the waiting for one.
+type UserTotal struct {
+	User
+	calltree.Total
 }
 
 // Evidence says for how much of the waiting the holders are known, and how.
@@ -260,11 +258,9 @@ func (a *Analysis) readHolders() {
 		for c := n + 1; c < t.Ends()[n]; c = t.Ends()[c] {
 			if t.Symbols().Kind(t.Funcs()[c]) == calltree.Class {
 				l.Holders = append(l.Holders,
-					Holder{Class: t.Symbols().Name(t.Funcs()[c]), Total: t.Main().Through(c)})
+					UserTotal{User{Class: t.Symbols().Name(t.Funcs()[c])}, t.Main().Through(c)})
 			}
 		}
-		slices.SortFunc(l.Holders, func(x, y Holder) int {
-			return cmp.Or(y.Weight.Cmp(x.Weight), cmp.Compare(x.Class, y.Class))
-		})
+		sortUsers(l.Holders)
 	}
 }

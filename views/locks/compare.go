@@ -70,43 +70,35 @@ func (p *Pair) change() *big.Rat {
 	return d.Abs(d)
 }
 
-// A ComparedPart is a part of the waiting for the locks of a pair. It has
-// either the goroutines of one class that waited in one function for one
-// reason, or the goroutines that waited for holders of one class.
+// A ComparedPart is a part of the waiting for the locks of a pair: the waiting
+// of a user, or the waiting for one.
 type ComparedPart struct {
-	Class, In, Reason string   // of waiters; a holder of a lock has only a class
-	MeanNew, MeanOld  *big.Rat // goroutines that waited, on average
+	User
+	MeanNew, MeanOld *big.Rat // goroutines that waited, on average
 }
 
 // Waiters returns who waited for the locks of a pair, the greatest number in
 // either recording first.
 func (c *Comparison) Waiters(p *Pair) []ComparedPart {
-	var parts parts
-	for side, l := range p.sides() {
-		for _, w := range l.Waiters {
-			parts.add(ComparedPart{Class: w.Class, In: w.In, Reason: w.Reason},
-				side, c.mean(side, w.Total))
-		}
-	}
-	return parts.sorted()
+	return c.users(p, func(l *Lock) []UserTotal { return l.Waiters })
 }
 
 // Candidates returns who may have what is shared, likewise.
 func (c *Comparison) Candidates(p *Pair) []ComparedPart {
-	return c.holders(p, func(l *Lock) []Holder { return l.Candidates })
+	return c.users(p, func(l *Lock) []UserTotal { return l.Candidates })
 }
 
 // Holders returns for which holders of the locks of a pair goroutines waited,
 // the greatest number in either recording first.
 func (c *Comparison) Holders(p *Pair) []ComparedPart {
-	return c.holders(p, func(l *Lock) []Holder { return l.Holders })
+	return c.users(p, func(l *Lock) []UserTotal { return l.Holders })
 }
 
-func (c *Comparison) holders(p *Pair, of func(*Lock) []Holder) []ComparedPart {
+func (c *Comparison) users(p *Pair, of func(*Lock) []UserTotal) []ComparedPart {
 	var parts parts
 	for side, l := range p.sides() {
-		for _, h := range of(l) {
-			parts.add(ComparedPart{Class: h.Class, In: h.In}, side, c.mean(side, h.Total))
+		for _, u := range of(l) {
+			parts.add(u.User, side, c.mean(side, u.Total))
 		}
 	}
 	return parts.sorted()
@@ -133,16 +125,12 @@ func (c *Comparison) mean(side int, part calltree.Total) *big.Rat {
 // parts are the parts of a pair's waiting.
 type parts []ComparedPart
 
-// add adds goroutines of New (side 0) or Old to the part of the same class,
-// function and reason.
-func (l *parts) add(part ComparedPart, side int, mean *big.Rat) {
-	i := slices.IndexFunc(*l, func(p ComparedPart) bool {
-		return p.Class == part.Class && p.In == part.In && p.Reason == part.Reason
-	})
+// add adds goroutines of New (side 0) or Old to the part of a user.
+func (l *parts) add(u User, side int, mean *big.Rat) {
+	i := slices.IndexFunc(*l, func(p ComparedPart) bool { return p.User == u })
 	if i < 0 {
 		i = len(*l)
-		part.MeanNew, part.MeanOld = new(big.Rat), new(big.Rat)
-		*l = append(*l, part)
+		*l = append(*l, ComparedPart{u, new(big.Rat), new(big.Rat)})
 	}
 	sum := [2]*big.Rat{(*l)[i].MeanNew, (*l)[i].MeanOld}[side]
 	sum.Add(sum, mean)

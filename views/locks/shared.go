@@ -57,8 +57,8 @@ type sharing struct {
 type shared struct {
 	lock       *Lock
 	sums       account
-	holders    map[Holder]*exact.Sum // without totals
-	candidates map[Holder]*exact.Sum
+	holders    map[User]*exact.Sum
+	candidates map[User]*exact.Sum
 }
 
 // A waitPlace is what goroutines wait for at a stack: the kind, and the
@@ -137,8 +137,8 @@ func (s *sharing) enter(run sampledata.Run, byPlace map[waitPlace]*shared) {
 	s.parts = append(s.parts, part)
 	group := byPlace[at]
 	if group == nil || s.ids.by == ByInstance {
-		group = &shared{lock: part, holders: map[Holder]*exact.Sum{},
-			candidates: map[Holder]*exact.Sum{}}
+		group = &shared{lock: part, holders: map[User]*exact.Sum{},
+			candidates: map[User]*exact.Sum{}}
 		if s.ids.by == ByField {
 			group.lock = &Lock{Name: name, Shared: true, Kind: at.kind, label: name}
 		}
@@ -235,8 +235,8 @@ func (s *sharing) sample() {
 			if !exists {
 				continue
 			}
-			h := Holder{Class: s.classOf(run), In: s.userAt(run.Stack, w.address)}
-			sumOf(sums, h).Add(s.hits, s.time, n, int64(len(set)))
+			u := User{Class: s.classOf(run), In: s.userAt(run.Stack, w.address)}
+			sumOf(sums, u).Add(s.hits, s.time, n, int64(len(set)))
 		}
 	}
 }
@@ -246,8 +246,8 @@ func (s *sharing) analysis() (list []*Lock, sums Evidence) {
 	var all account
 	for _, g := range s.all {
 		if g.sums.sumUp(g.lock, s.parts, &all) {
-			g.lock.Holders = sortedHolders(g.holders)
-			g.lock.Candidates = sortedHolders(g.candidates)
+			g.lock.Holders = sortedUsers(g.holders)
+			g.lock.Candidates = sortedUsers(g.candidates)
 			list = append(list, g.lock)
 		}
 	}
@@ -271,16 +271,20 @@ func (s *sharing) userAt(stack sampledata.NodeID, address uint64) (function stri
 	return function
 }
 
-func sortedHolders(sums map[Holder]*exact.Sum) (list []Holder) {
-	for h, sum := range sums {
-		h.Total = totalOf(sum)
-		list = append(list, h)
+// sortedUsers lists users, those first for which the sum is largest.
+func sortedUsers(sums map[User]*exact.Sum) (list []UserTotal) {
+	for u, sum := range sums {
+		list = append(list, UserTotal{u, totalOf(sum)})
 	}
-	slices.SortFunc(list, func(x, y Holder) int {
-		return cmp.Or(y.Weight.Cmp(x.Weight), cmp.Compare(x.Class, y.Class),
-			cmp.Compare(x.In, y.In))
-	})
+	sortUsers(list)
 	return list
+}
+
+func sortUsers(list []UserTotal) {
+	slices.SortFunc(list, func(x, y UserTotal) int {
+		return cmp.Or(y.Weight.Cmp(x.Weight), cmp.Compare(x.Class, y.Class),
+			cmp.Compare(x.In, y.In), cmp.Compare(x.Reason, y.Reason))
+	})
 }
 
 // sortLocks puts those first for which goroutines waited longest.

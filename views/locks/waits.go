@@ -50,12 +50,9 @@ type account struct {
 	recorded    exact.Sum
 	inferred    exact.Sum
 	likely      exact.Sum
-	waiters     map[waiter]*exact.Sum // nil if there are none
-	parts       map[int]*exact.Sum    // by instance, if locks are analysed by field
+	waiters     map[User]*exact.Sum // nil if there are none
+	parts       map[int]*exact.Sum  // by instance, if locks are analysed by field
 }
-
-// A waiter is a Waiter without its time.
-type waiter struct{ class, in, reason string }
 
 // waitingFor has everything on which the blame for a wait depends.
 type waitingFor struct {
@@ -144,14 +141,14 @@ func (l *ledger) count(a *account, instance int, run sampledata.Run, in string,
 	first, samples int32, time int64) {
 	n := int64(samples)
 	if a.waiters == nil {
-		a.first, a.waiters, a.parts = first, make(map[waiter]*exact.Sum), make(map[int]*exact.Sum)
+		a.first, a.waiters, a.parts = first, make(map[User]*exact.Sum), make(map[int]*exact.Sum)
 	}
 	a.last = max(a.last, first+samples-1)
 	a.waits.Add(n, time, 1, 1)
 	if l.ids.by == ByField {
 		sumOf(a.parts, instance).Add(n, time, 1, 1)
 	}
-	sumOf(a.waiters, waiter{l.classOf(run), in, run.Reason}).Add(n, time, 1, 1)
+	sumOf(a.waiters, User{l.classOf(run), in, run.Reason}).Add(n, time, 1, 1)
 	if run.Evidence == sampledata.Ambiguous {
 		a.ambiguous.Add(n, time, 1, 1)
 	}
@@ -294,7 +291,7 @@ func (a *account) sumUp(l *Lock, instances []*Lock, all *account) bool {
 		return false
 	}
 	l.First, l.Last, l.Evidence = a.first, a.last, a.evidence()
-	l.Waiters, l.Parts = a.sorted(), partsOf(a, instances)
+	l.Waiters, l.Parts = sortedUsers(a.waiters), partsOf(a, instances)
 	all.add(a)
 	return true
 }
@@ -329,16 +326,4 @@ func (a *account) add(b *account) {
 	a.likely.AddSum(&b.likely)
 	a.free.AddSum(&b.free)
 	a.woken.AddSum(&b.woken)
-}
-
-func (a *account) sorted() []Waiter {
-	var all []Waiter
-	for w, sum := range a.waiters {
-		all = append(all, Waiter{w.class, w.in, w.reason, totalOf(sum)})
-	}
-	slices.SortFunc(all, func(x, y Waiter) int {
-		return cmp.Or(y.Weight.Cmp(x.Weight), cmp.Compare(x.Class, y.Class),
-			cmp.Compare(x.In, y.In), cmp.Compare(x.Reason, y.Reason))
-	})
-	return all
 }
