@@ -28,7 +28,7 @@ func Instances(x, y *Metric, l List) Correlation {
 	spans := l.Spans()
 	cx, cy := make(Column, len(spans)), make(Column, len(spans))
 	for i, s := range spans {
-		in := NewList(l.samples)
+		in := NewList(len(l))
 		for k := s[0]; k < s[1]; k++ {
 			in.Add(k)
 		}

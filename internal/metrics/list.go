@@ -1,41 +1,31 @@
 package metrics
 
-import "math/bits"
-
-// A List is a set of samples of one recording.
-type List struct {
-	words   []uint64
-	samples int // of the recording
-}
+// A List is a set of samples of one recording: it says of each sample whether
+// it has it.
+type List []bool
 
 // NewList returns an empty list for a recording with a number of samples.
-func NewList(samples int) List { return List{make([]uint64, (samples+63)/64), samples} }
+func NewList(samples int) List { return make(List, samples) }
 
 // All returns the list of all samples.
 func All(samples int) List { return NewList(samples).Not() }
 
 // Add adds a sample to the list.
-func (l List) Add(i int) { l.words[i/64] |= 1 << (i % 64) }
+func (l List) Add(i int) { l[i] = true }
 
 // Has reports whether the list has a sample.
-func (l List) Has(i int) bool { return l.words[i/64]>>(i%64)&1 == 1 }
+func (l List) Has(i int) bool { return l[i] }
 
 // Samples returns the number of samples of the recording.
-func (l List) Samples() int { return l.samples }
+func (l List) Samples() int { return len(l) }
 
 // Len returns the number of samples in the list.
-func (l List) Len() (n int) {
-	for _, w := range l.words {
-		n += bits.OnesCount64(w)
-	}
-	return n
-}
+func (l List) Len() int { return len(l.Members()) }
 
 // Members returns the numbers of the samples in the list, in ascending order.
-func (l List) Members() []int {
-	list := make([]int, 0, l.Len())
-	for i := range l.samples {
-		if l.Has(i) {
+func (l List) Members() (list []int) {
+	for i, in := range l {
+		if in {
 			list = append(list, i)
 		}
 	}
@@ -44,23 +34,18 @@ func (l List) Members() []int {
 
 // Not returns the samples that l does not have.
 func (l List) Not() List {
-	n := NewList(l.samples)
-	for i := range n.words {
-		n.words[i] = ^l.words[i]
-	}
-	if rest := l.samples % 64; rest > 0 {
-		n.words[len(n.words)-1] &= 1<<rest - 1
+	n := NewList(len(l))
+	for i := range l {
+		n[i] = !l[i]
 	}
 	return n
 }
 
 // And returns the samples that both lists have.
-func (l List) And(m List) List { return l.with(m, func(a, b uint64) uint64 { return a & b }) }
-
-func (l List) with(m List, of func(a, b uint64) uint64) List {
-	n := NewList(l.samples)
-	for i := range n.words {
-		n.words[i] = of(l.words[i], m.words[i])
+func (l List) And(m List) List {
+	n := NewList(len(l))
+	for i := range l {
+		n[i] = l[i] && m[i]
 	}
 	return n
 }
@@ -69,7 +54,7 @@ func (l List) with(m List, of func(a, b uint64) uint64) List {
 // the first number up to, but not including, the second.
 func (l List) Spans() [][2]int {
 	var spans [][2]int
-	for i := range l.samples {
+	for i := range l {
 		switch {
 		case !l.Has(i):
 		case len(spans) > 0 && spans[len(spans)-1][1] == i:
@@ -94,7 +79,7 @@ func listOf(c Column) List {
 
 // column returns 1 for the samples in the list, and 0 for the others.
 func (l List) column() Column {
-	c := make(Column, l.samples)
+	c := make(Column, len(l))
 	for i := range c {
 		c[i] = truth(l.Has(i))
 	}
