@@ -1,6 +1,7 @@
 package sampledata
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -15,8 +16,8 @@ import (
 // unsigned number does not fit an int32, its conversion is negative, and the
 // checks refuse it.
 type decoder struct {
+	dictionary
 	b       *Builder
-	texts   []string
 	modes   []mode // by code - 1
 	budget  *memory.Budget
 	changes []Change // for the next sample
@@ -30,29 +31,29 @@ type decoder struct {
 	markingSize int64 // likewise for the marking
 }
 
-func (d *decoder) text(code uint32) (string, error) { return textOf(d.texts, code) }
-
-func textOf(texts []string, code uint32) (string, error) {
-	if int64(code) >= int64(len(texts)) {
-		return "", fmt.Errorf("string %d is none of the %d strings", code, len(texts))
-	}
-	return texts[code], nil
+// A dictionary has the strings of a recording, by their codes. It keeps the
+// error of the first code that it does not have.
+type dictionary struct {
+	texts []string
+	err   error
 }
 
-// textsOf sets strings, given their codes.
-func (d *decoder) textsOf(to []*string, codes ...uint32) error {
-	return textsOf(d.texts, to, codes...)
+func (d *dictionary) text(code uint32) string {
+	if int64(code) < int64(len(d.texts)) {
+		return d.texts[code]
+	}
+	if d.err == nil {
+		d.err = fmt.Errorf("string %d is none of the %d strings", code, len(d.texts))
+	}
+	return ""
 }
 
-func textsOf(texts []string, to []*string, codes ...uint32) error {
-	for i, c := range codes {
-		s, err := textOf(texts, c)
-		if err != nil {
-			return err
-		}
-		*to[i] = s
+// add adds a row that has texts of a dictionary, unless that lacks one.
+func add[T any](d *dictionary, row T, to func(T) error) error {
+	if d.err != nil {
+		return d.err
 	}
-	return nil
+	return to(row)
 }
 
 // columns checks that all columns of a table have the same length.
@@ -67,30 +68,21 @@ func columns(lengths ...int) error {
 
 func (d *decoder) header(m *pb.Header) (Header, error) {
 	h := Header{
-		PID: m.Pid, GOMAXPROCS: m.Gomaxprocs,
-		Start: time.Unix(m.StartSeconds, int64(m.StartNanos)).UTC(),
-		Sampler: Settings{RateHz: m.RateHz, Jitter: m.Jitter, MaxOverhead: m.MaxOverhead,
-			MaxCPU: m.MaxCpu},
+		Executable: d.text(m.Executable), PID: m.Pid, GoVersion: d.text(m.GoVersion),
+		OS: d.text(m.Os), Arch: d.text(m.Arch), GOMAXPROCS: m.Gomaxprocs,
+		Start: time.Unix(m.StartSeconds, int64(m.StartNanos)).UTC(), Clock: d.text(m.Clock),
+		Sampler: Settings{Version: d.text(m.SamplerVersion), Backend: d.text(m.Backend),
+			RateHz: m.RateHz, Jitter: m.Jitter, MaxOverhead: m.MaxOverhead, MaxCPU: m.MaxCpu,
+			Wakes: d.text(m.Wakes)},
+		Container: d.text(m.Container),
 	}
 	if m.StartNanos < 0 || m.StartNanos >= 1e9 {
 		return h, fmt.Errorf("start with %d nanoseconds", m.StartNanos)
 	}
-	sampler := &h.Sampler
-	err := d.textsOf([]*string{&h.Executable, &h.GoVersion, &h.OS, &h.Arch, &h.Clock,
-		&sampler.Version, &sampler.Backend, &sampler.Wakes, &h.Container},
-		m.Executable, m.GoVersion, m.Os, m.Arch, m.Clock, m.SamplerVersion, m.Backend, m.Wakes,
-		m.Container)
-	if err != nil {
-		return h, err
-	}
 	for _, c := range m.Command {
-		s, err := d.text(c)
-		if err != nil {
-			return h, err
-		}
-		h.Command = append(h.Command, s)
+		h.Command = append(h.Command, d.text(c))
 	}
-	return h, h.check()
+	return h, cmp.Or(d.err, h.check())
 }
 
 func (d *decoder) record(r *pb.DataRecord) error {
@@ -131,11 +123,8 @@ func (d *decoder) functions(m *pb.Functions) error {
 		return err
 	}
 	for i := range m.Name {
-		f := Function{Line: int32(m.Line[i])}
-		if err := d.textsOf([]*string{&f.Name, &f.File}, m.Name[i], m.File[i]); err != nil {
-			return err
-		}
-		if err := d.b.newFunction(f); err != nil {
+		f := Function{Name: d.text(m.Name[i]), File: d.text(m.File[i]), Line: int32(m.Line[i])}
+		if err := add(&d.dictionary, f, d.b.newFunction); err != nil {
 			return err
 		}
 	}
@@ -175,15 +164,11 @@ func (d *decoder) goroutines(m *pb.Goroutines) error {
 			return fmt.Errorf("goroutine of unknown kind %d", m.Kind[i])
 		}
 		g := Goroutine{
-			ID: id, Start: FunctionID(m.Start[i]) - 1, Site: Site{Line: int32(m.SiteLine[i])},
-			Parent: m.Parent[i],
+			ID: id, Start: FunctionID(m.Start[i]) - 1, Parent: m.Parent[i],
+			Site:   Site{d.text(m.SiteFunction[i]), d.text(m.SiteFile[i]), int32(m.SiteLine[i])},
 			System: m.Kind[i]&kindSystem != 0, GC: m.Kind[i]&kindGC != 0,
 		}
-		if err := d.textsOf([]*string{&g.Site.Function, &g.Site.File}, m.SiteFunction[i],
-			m.SiteFile[i]); err != nil {
-			return err
-		}
-		if err := d.b.newGoroutine(g); err != nil {
+		if err := add(&d.dictionary, g, d.b.newGoroutine); err != nil {
 			return err
 		}
 	}
@@ -196,12 +181,9 @@ func (d *decoder) labelSet(m *pb.LabelSet) error {
 	}
 	set := make([]Label, len(m.Key))
 	for i := range set {
-		if err := d.textsOf([]*string{&set[i].Key, &set[i].Value}, m.Key[i],
-			m.Value[i]); err != nil {
-			return err
-		}
+		set[i] = Label{d.text(m.Key[i]), d.text(m.Value[i])}
 	}
-	return d.b.newLabelSet(set)
+	return add(&d.dictionary, set, d.b.newLabelSet)
 }
 
 func (d *decoder) holderSet(m *pb.HolderSet) error {
@@ -225,11 +207,9 @@ func (d *decoder) lockNames(m *pb.LockNames) error {
 		return err
 	}
 	for i := range m.Address {
-		n := LockName{Address: m.Address[i], First: int32(m.First[i]), Capacity: int64(m.Capacity[i])}
-		if err := d.textsOf([]*string{&n.Name}, m.Name[i]); err != nil {
-			return err
-		}
-		if err := d.b.newLockName(n); err != nil {
+		n := LockName{Address: m.Address[i], First: int32(m.First[i]), Name: d.text(m.Name[i]),
+			Capacity: int64(m.Capacity[i])}
+		if err := add(&d.dictionary, n, d.b.newLockName); err != nil {
 			return err
 		}
 	}
@@ -250,15 +230,11 @@ func (d *decoder) addModes(m *pb.Modes) error {
 		if m.Run[i] < 0 || m.Run[i] > pb.RunState(Blocked) {
 			return fmt.Errorf("unknown run state %d", m.Run[i])
 		}
-		reason, err := d.text(m.Reason[i])
-		if err != nil {
-			return err
-		}
-		if err := d.budget.Take(modeMemory); err != nil {
-			return err
-		}
 		d.modes = append(d.modes, mode{RunState(m.Run[i]), len(m.NoCpu) > 0 && m.NoCpu[i],
-			m.Torn[i], m.Priority[i], LabelSetID(m.Labels[i]), reason})
+			m.Torn[i], m.Priority[i], LabelSetID(m.Labels[i]), d.text(m.Reason[i])})
+		if err := add(&d.dictionary, modeMemory, d.budget.Take); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -31,10 +31,7 @@ func (d *decoder) marking(m *pb.Marking) error {
 		Passes: int(m.Passes), Took: time.Duration(m.Took), Apart: time.Duration(m.Apart),
 		Halted: time.Duration(m.Halted), MaxHalt: time.Duration(m.MaxHalt), Heap: int64(m.Heap),
 		NeedsHalt: time.Duration(m.NeedsHalt), NeedsMemory: int64(m.NeedsMemory),
-	}
-	var err error
-	if out.Doubt, err = d.text(m.Doubt); err != nil {
-		return err
+		Doubt: d.text(m.Doubt), Whole: m.Whole,
 	}
 	for i, from := range m.Groups {
 		g, err := d.markedGroup(from)
@@ -43,15 +40,10 @@ func (d *decoder) marking(m *pb.Marking) error {
 		}
 		out.Groups = append(out.Groups, g)
 	}
-	out.Whole = m.Whole
-	for _, from := range m.Edges {
-		e := MarkedEdge{From: from.From, To: from.To, At: from.At, Sure: from.Sure}
-		if e.Taken, err = d.text(from.Taken); err != nil {
-			return err
-		}
-		out.Edges = append(out.Edges, e)
+	for _, e := range m.Edges {
+		out.Edges = append(out.Edges, MarkedEdge{e.From, e.To, e.At, e.Sure, d.text(e.Taken)})
 	}
-	return d.b.newMarking(out)
+	return add(&d.dictionary, out, d.b.newMarking)
 }
 
 func (d *decoder) markedGroup(m *pb.MarkedGroup) (g MarkedGroup, err error) {
@@ -63,13 +55,8 @@ func (d *decoder) markedGroup(m *pb.MarkedGroup) (g MarkedGroup, err error) {
 	g = MarkedGroup{
 		Verdict: Verdict(m.Verdict), Wait: Wait(m.Wait), Count: int(m.Count),
 		Waited: time.Duration(m.Waited), Kept: int64(m.Kept) - 1,
-		Creator: Call{Line: int32(m.CreatorLine)},
-	}
-	err = d.textsOf(
-		[]*string{&g.Reason, &g.Doubt, &g.Name, &g.Creator.Function, &g.Creator.File},
-		m.Reason, m.Doubt, m.Name, m.CreatorFunction, m.CreatorFile)
-	if err != nil {
-		return g, err
+		Reason: d.text(m.Reason), Doubt: d.text(m.Doubt), Name: d.text(m.Name),
+		Creator: Call{d.text(m.CreatorFunction), d.text(m.CreatorFile), int32(m.CreatorLine)},
 	}
 	last := int64(0)
 	for _, step := range m.Goroutine {
@@ -88,11 +75,7 @@ func (d *decoder) markedCalls(functions, files, lines []uint32) (all []Call, err
 		return nil, err
 	}
 	for i, line := range lines {
-		c := Call{Line: int32(line)}
-		if err := d.textsOf([]*string{&c.Function, &c.File}, functions[i], files[i]); err != nil {
-			return nil, err
-		}
-		all = append(all, c)
+		all = append(all, Call{d.text(functions[i]), d.text(files[i]), int32(line)})
 	}
-	return all, nil
+	return all, d.err
 }

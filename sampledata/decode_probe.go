@@ -40,7 +40,9 @@ func (d *decoder) probe(m *pb.Probe) error {
 			m.Instrument)
 	}
 	p := Probe{
-		Line: int32(m.Line), Instrument: Instrument(m.Instrument), From: time.Duration(m.From),
+		Function: d.text(m.Function), File: d.text(m.File), Line: int32(m.Line),
+		Instrument: Instrument(m.Instrument), Why: d.text(m.Why), Note: d.text(m.Note),
+		From:  time.Duration(m.From),
 		Calls: m.Calls, TakenOut: m.TakenOut, Returned: m.Returned, Unfinished: m.Unfinished,
 		Lost: m.Lost, Cost: time.Duration(m.Cost),
 	}
@@ -48,14 +50,6 @@ func (d *decoder) probe(m *pb.Probe) error {
 	// refuses it.
 	p.ReturnsUpTo = p.From + time.Duration(m.ReturnsUpTo)
 	p.To = p.ReturnsUpTo + time.Duration(m.To)
-	err := d.textsOf([]*string{&p.Function, &p.File, &p.Why, &p.Note}, m.Function,
-		m.File, m.Why, m.Note)
-	if err != nil {
-		return err
-	}
-	if p.Elapsed, err = decodeDistribution(m.Elapsed); err != nil {
-		return fmt.Errorf("probe of %s: %w", p.Function, err)
-	}
 	if err := d.probeParts(m, &p); err != nil {
 		return fmt.Errorf("probe of %s: %w", p.Function, err)
 	}
@@ -63,11 +57,12 @@ func (d *decoder) probe(m *pb.Probe) error {
 }
 
 func (d *decoder) probeParts(m *pb.Probe, p *Probe) (err error) {
+	if p.Elapsed, err = decodeDistribution(m.Elapsed); err != nil {
+		return err
+	}
 	for _, from := range m.Sites {
-		s := CallSite{Line: int32(from.Line), Calls: from.Calls}
-		if err := d.textsOf([]*string{&s.Caller, &s.File}, from.Caller, from.File); err != nil {
-			return err
-		}
+		s := CallSite{Caller: d.text(from.Caller), File: d.text(from.File),
+			Line: int32(from.Line), Calls: from.Calls}
 		if s.Elapsed, err = decodeDistribution(from.Elapsed); err != nil {
 			return err
 		}
@@ -77,16 +72,13 @@ func (d *decoder) probeParts(m *pb.Probe, p *Probe) (err error) {
 		if from.Kind < 0 || from.Kind > pb.ArgumentKind(PointerArgument) {
 			return fmt.Errorf("argument of unknown kind %d: a newer cpprof may know it", from.Kind)
 		}
-		a := Argument{Kind: ArgumentKind(from.Kind)}
-		if err := d.textsOf([]*string{&a.Name}, from.Name); err != nil {
-			return err
-		}
+		a := Argument{Name: d.text(from.Name), Kind: ArgumentKind(from.Kind)}
 		if a.Values, err = decodeDistribution(from.Values); err != nil {
 			return err
 		}
 		p.Arguments = append(p.Arguments, a)
 	}
-	return nil
+	return d.err
 }
 
 func decodeDistribution(m *pb.Distribution) (d Distribution, err error) {

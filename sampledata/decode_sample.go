@@ -130,11 +130,11 @@ func (d *decoder) sample(m *pb.Sample) error {
 }
 
 func (d *decoder) warning(m *pb.Warning) error {
-	var kind, message string
-	if err := d.textsOf([]*string{&kind, &message}, m.Kind, m.Message); err != nil {
-		return err
-	}
-	if kind == "" || m.Count < 1 {
+	kind, message := d.text(m.Kind), d.text(m.Message)
+	switch {
+	case d.err != nil:
+		return d.err
+	case kind == "" || m.Count < 1:
 		return fmt.Errorf("warning of kind %q, counted %d times", kind, m.Count)
 	}
 	d.b.Warn(kind, message, m.Count)
@@ -151,14 +151,10 @@ func (d *decoder) end(m *pb.End) error {
 	if err := d.marking(m.Marking); err != nil {
 		return err
 	}
-	detail, err := d.text(m.Detail)
-	if err != nil {
-		return err
-	}
-	return d.b.Finish(End{
+	return add(&d.dictionary, End{
 		Cause: EndCause(m.Cause), Time: time.Duration(m.Time), ExitStatus: m.ExitStatus,
-		Detail: detail,
+		Detail: d.text(m.Detail),
 		Missed: int32(m.Missed), SamplerCPU: time.Duration(m.SamplerCpu),
 		LostHalt: time.Duration(m.LostHalt),
-	})
+	}, d.b.Finish)
 }

@@ -13,8 +13,8 @@ import (
 // A seriesDecoder makes the series of a recording. It has its own Builder, and
 // can work beside the decoder of everything else.
 type seriesDecoder struct {
+	dictionary
 	b      *Builder
-	texts  []string
 	budget *memory.Budget
 	codes  [][]uint64 // by monitor: the string codes of its first words
 
@@ -24,7 +24,7 @@ type seriesDecoder struct {
 func newSeriesDecoder(texts []string, budget *memory.Budget) *seriesDecoder {
 	b := NewBuilder(Header{})
 	b.meter.budget = budget
-	return &seriesDecoder{b: b, texts: texts, budget: budget}
+	return &seriesDecoder{dictionary: dictionary{texts: texts}, b: b, budget: budget}
 }
 
 // giveTo moves the series to another Builder.
@@ -110,14 +110,12 @@ func (d *seriesDecoder) monitor(def *pb.Monitor) error {
 		return fmt.Errorf("monitor of unknown layer %d or kind %d: a newer cpprof may know it",
 			def.Layer, def.Kind)
 	}
-	m := Monitor{Layer: Layer(def.Layer), Kind: Kind(def.Kind), Real: def.Real}
-	err := textsOf(d.texts, []*string{&m.Name, &m.Unit, &m.Source, &m.Resolution, &m.Unmeasured},
-		def.Name, def.Unit, def.Source, def.Resolution, def.Unmeasured)
-	if err != nil {
-		return err
-	}
 	d.codes = append(d.codes, nil)
-	return d.b.newMonitor(m)
+	return add(&d.dictionary, Monitor{
+		Layer: Layer(def.Layer), Kind: Kind(def.Kind), Real: def.Real, Name: d.text(def.Name),
+		Unit: d.text(def.Unit), Source: d.text(def.Source), Resolution: d.text(def.Resolution),
+		Unmeasured: d.text(def.Unmeasured),
+	}, d.b.newMonitor)
 }
 
 // change applies a change to the monitor's latest reading. It replaces the

@@ -82,16 +82,9 @@ func (d *decoder) calls(m *pb.Calls) error {
 	if err := columns(rows*len(m.Argument), len(m.Value)); err != nil {
 		return err
 	}
-	t := CallTable{Source: CallSource(m.Source)}
-	if err := d.textsOf([]*string{&t.Function, &t.Note}, m.Function, m.Note); err != nil {
-		return err
-	}
+	t := CallTable{Function: d.text(m.Function), Source: CallSource(m.Source), Note: d.text(m.Note)}
 	for _, c := range m.Argument {
-		name, err := d.text(c)
-		if err != nil {
-			return err
-		}
-		t.Arguments = append(t.Arguments, name)
+		t.Arguments = append(t.Arguments, d.text(c))
 	}
 	for i, from := range m.WindowFrom {
 		w := CallWindow{From: time.Duration(from)}
@@ -105,7 +98,7 @@ func (d *decoder) calls(m *pb.Calls) error {
 		}
 		t.Calls = append(t.Calls, c)
 	}
-	return d.b.newCalls(t)
+	return add(&d.dictionary, t, d.b.newCalls)
 }
 
 // call reads a row. If its end overflows, it is before the begin, and so the
@@ -116,11 +109,11 @@ func (d *decoder) call(m *pb.Calls, i, arguments int) (c TimedCall, err error) {
 	}
 	c = TimedCall{Goroutine: m.Goroutine[i], Begin: time.Duration(m.Begin[i]),
 		CutBegin: m.Cut[i]&cutBegin != 0, CutEnd: m.Cut[i]&cutEnd != 0,
-		Site: Call{Line: int32(m.CallerLine[i])}}
+		Site:  Call{d.text(m.Caller[i]), d.text(m.CallerFile[i]), int32(m.CallerLine[i])},
+		Label: d.text(m.Label[i])}
 	c.End = c.Begin + time.Duration(m.Length[i])
 	if arguments > 0 {
 		c.Values = m.Value[i*arguments:][:arguments:arguments]
 	}
-	return c, d.textsOf([]*string{&c.Site.Function, &c.Site.File, &c.Label}, m.Caller[i],
-		m.CallerFile[i], m.Label[i])
+	return c, nil
 }

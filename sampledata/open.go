@@ -183,7 +183,7 @@ func readSamples(r *frameReader, t *texts, beside bool) (*decoder, error) {
 	if err := checkVersion(m.FormatVersion); err != nil {
 		return nil, err
 	}
-	d := &decoder{texts: t.byCode, budget: r.budget}
+	d := &decoder{dictionary: dictionary{texts: t.byCode}, budget: r.budget}
 	h, err := d.header(m)
 	if err != nil {
 		return nil, r.headerError(err)
