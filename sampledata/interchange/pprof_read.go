@@ -129,18 +129,14 @@ func (r *pprofReader) locations() error {
 			if f.Name == "" {
 				continue
 			}
-			code, err := r.function(f)
-			if err != nil {
-				return err
-			}
-			frames = append(frames, frame{code, clampLine(line.Line), k < len(l.Line)-1})
+			frames = append(frames, frame{r.function(f), clampLine(line.Line), k < len(l.Line)-1})
 		}
 		if len(frames) == 0 {
-			code, err := r.function(sampledata.Function{Name: fmt.Sprintf("%#x", l.Address)})
-			if err != nil {
-				return err
-			}
-			frames = []frame{{function: code}}
+			address := sampledata.Function{Name: fmt.Sprintf("%#x", l.Address)}
+			frames = []frame{{function: r.function(address)}}
+		}
+		if r.err != nil {
+			return r.err
 		}
 		frames[len(frames)-1].inlined = false
 		var places []int32
@@ -156,9 +152,7 @@ func (r *pprofReader) locations() error {
 func (r *pprofReader) samples() error {
 	for _, s := range r.of.Sample {
 		for _, l := range s.Location {
-			if err := r.push(r.located[l.ID]...); err != nil {
-				return err
-			}
+			r.push(r.located[l.ID]...)
 		}
 		if n := len(r.stack); n > 0 && r.isRoot(r.stack[n-1]) {
 			r.stack = r.stack[:n-1]

@@ -125,11 +125,8 @@ func (m *profileMaker) rows() error {
 	contexts[0] = -1
 	for n := range int32(m.tree.Len()) {
 		if n > 0 {
-			place, err := m.placeOf(m.tree.Funcs()[n])
-			if err != nil {
-				return err
-			}
-			contexts[n] = m.contexts.call(contexts[m.tree.Parents()[n]], place)
+			contexts[n] = m.contexts.call(contexts[m.tree.Parents()[n]],
+				m.placeOf(m.tree.Funcs()[n]))
 		}
 		values, any, err := m.values(n)
 		if err != nil {
@@ -147,16 +144,12 @@ func (m *profileMaker) rows() error {
 }
 
 // placeOf returns the place that a frame stands for.
-func (m *profileMaker) placeOf(f calltree.Func) (int32, error) {
+func (m *profileMaker) placeOf(f calltree.Func) int32 {
 	if m.placed[f] == 0 {
 		c := m.details.Call(f)
-		code, err := m.function(c.Function)
-		if err != nil {
-			return 0, err
-		}
-		m.placed[f] = 1 + m.places.Number(frame{code, c.Line, c.Inlined})
+		m.placed[f] = 1 + m.places.Number(frame{m.function(c.Function), c.Line, c.Inlined})
 	}
-	return m.placed[f] - 1, nil
+	return m.placed[f] - 1
 }
 
 // roundedParts are the parts of a whole number to which weights are rounded.

@@ -97,10 +97,7 @@ func quantity(p *sampledata.Profile, like sampledata.Quantity) int {
 
 // add adds the rows of a profile.
 func (s *summing) add(r *sampledata.Recording) error {
-	contexts, err := s.contextsOf(r)
-	if err != nil {
-		return err
-	}
+	contexts := s.contextsOf(r)
 	p := s.rec.Profile
 	var from []int // by quantity of the sum
 	for _, q := range p.Quantities {
@@ -133,18 +130,15 @@ func (s *summing) add(r *sampledata.Recording) error {
 
 // contextsOf adds the stacks of a recording, and returns their contexts in the
 // sum.
-func (s *summing) contextsOf(r *sampledata.Recording) ([]int32, error) {
+func (s *summing) contextsOf(r *sampledata.Recording) []int32 {
 	contexts := make([]int32, len(r.Nodes))
 	for i, n := range r.Nodes {
-		code, err := s.function(r.Functions[n.Function])
-		if err != nil {
-			return nil, err
-		}
 		above := int32(-1)
 		if n.Parent >= 0 {
 			above = contexts[n.Parent]
 		}
-		contexts[i] = s.contexts.call(above, s.places.Number(frame{code, n.Line, n.Inlined}))
+		at := frame{s.function(r.Functions[n.Function]), n.Line, n.Inlined}
+		contexts[i] = s.contexts.call(above, s.places.Number(at))
 	}
-	return contexts, nil
+	return contexts
 }

@@ -1,6 +1,7 @@
 package interchange
 
 import (
+	"cmp"
 	"math"
 	"strings"
 
@@ -18,6 +19,7 @@ type weighing struct {
 	contexts  *contexts // of places
 	labels    *sampledata.Builder
 	stack     []int32 // of the row that is being added, the innermost place first
+	err       error   // the first, of the budget or of the depth of a stack
 }
 
 // A frame is a call as a node of a recording has it.
@@ -48,16 +50,20 @@ const (
 	tableMemory   = 200 // of a location, a function or a set of labels, without its texts
 )
 
+// take takes memory from the budget.
+func (w *weighing) take(n int) { w.err = cmp.Or(w.err, w.budget.Take(int64(n))) }
+
 // function returns the code of a function.
-func (w *weighing) function(f sampledata.Function) (sampledata.FunctionID, error) {
+func (w *weighing) function(f sampledata.Function) sampledata.FunctionID {
 	if code, known := w.functions[f]; known {
-		return code, nil
+		return code
 	}
 	code := sampledata.FunctionID(len(w.rec.Functions))
 	f.Name = strings.Clone(f.Name) // it may be a part of a long line
 	w.functions[f] = code
 	w.rec.Functions = append(w.rec.Functions, f)
-	return code, w.budget.Take(int64(tableMemory + len(f.Name)))
+	w.take(tableMemory + len(f.Name))
+	return code
 }
 
 // clampLine returns a line that a recording can have; 0, which is not known,
@@ -71,20 +77,17 @@ func clampLine(line int64) int32 {
 
 // call adds a call of a function to the stack; the innermost comes first.
 func (w *weighing) call(name string) error {
-	code, err := w.function(sampledata.Function{Name: name})
-	if err != nil {
-		return err
-	}
-	return w.push(w.places.Number(frame{function: code}))
+	w.push(w.places.Number(frame{function: w.function(sampledata.Function{Name: name})}))
+	return w.err
 }
 
 // push adds calls to the stack; the innermost comes first.
-func (w *weighing) push(places ...int32) error {
+func (w *weighing) push(places ...int32) {
 	if len(w.stack)+len(places) > sampledata.MaxDepth {
-		return errTooDeep
+		w.err = cmp.Or(w.err, errTooDeep)
+		return
 	}
 	w.stack = append(w.stack, places...)
-	return nil
 }
 
 // row ends a stack, and adds it with its values.
@@ -93,8 +96,8 @@ func (w *weighing) row(labels []sampledata.Label, values ...int64) error {
 	node := w.contexts.of(w.stack)
 	w.stack = w.stack[:0]
 	w.add(node, w.labels.LabelSet(labels), values...)
-	return w.budget.Take(int64(sampleMemory + valueMemory*len(values) +
-		contextMemory*(w.contexts.len()-before)))
+	w.take(sampleMemory + valueMemory*len(values) + contextMemory*(w.contexts.len()-before))
+	return w.err
 }
 
 // add adds a row of the profile.
