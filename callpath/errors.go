@@ -51,7 +51,10 @@ func cleaned(s string) []rune {
 	return rs
 }
 
-func (l *lexer) fail(offset int, format string, args ...any) error {
-	return &SyntaxError{Input: l.input, Offset: offset,
-		Msg: l.what + ": " + fmt.Sprintf(format, args...)}
+// fail notes a mistake in the input, unless there was one before it.
+func (l *lexer) fail(offset int, format string, args ...any) {
+	if l.err == nil {
+		l.err = &SyntaxError{Input: l.input, Offset: offset,
+			Msg: l.what + ": " + fmt.Sprintf(format, args...)}
+	}
 }

@@ -28,115 +28,75 @@ type Expr struct {
 // if no "(" in the name before it is open. The name of a function called "and"
 // must be in quotes. Errors are *SyntaxError.
 func ParseExpr(s string) (Expr, error) {
-	l, err := newLexer("prune expression", s)
-	if err != nil {
-		return Expr{}, err
+	l := newLexer("prune expression", s)
+	e := l.operands(OpOr)
+	if l.tok.kind != tokEnd {
+		l.stray("nothing opens this parenthesis")
 	}
-	p := exprParser{lexer: l}
-	if err := p.advance(); err != nil {
-		return Expr{}, err
-	}
-	e, err := p.operands(OpOr)
-	if err != nil {
-		return Expr{}, err
-	}
-	if p.tok.kind == tokEnd {
-		return e, nil
-	}
-	return Expr{}, p.stray("nothing opens this parenthesis")
-}
-
-type exprParser struct {
-	*lexer
-	tok token // not yet used
-}
-
-func (p *exprParser) advance() (err error) {
-	p.tok, err = p.next()
-	return err
+	return e, l.err
 }
 
 // operands reads the operands of "or" or of "and".
-func (p *exprParser) operands(op Op) (Expr, error) {
-	operand, joint := p.operand, tokAnd
+func (l *lexer) operands(op Op) Expr {
+	operand, joint := l.operand, tokAnd
 	if op == OpOr {
-		operand, joint = func() (Expr, error) { return p.operands(OpAnd) }, tokOr
+		operand, joint = func() Expr { return l.operands(OpAnd) }, tokOr
 	}
-	first, err := operand()
-	if err != nil || p.tok.kind != joint {
-		return first, err
+	e := Expr{Op: op, Args: []Expr{operand()}}
+	for l.tok.kind == joint {
+		l.next()
+		e.Args = append(e.Args, operand())
 	}
-	e := Expr{Op: op, Args: []Expr{first}}
-	for p.tok.kind == joint {
-		if err := p.advance(); err != nil {
-			return Expr{}, err
-		}
-		arg, err := operand()
-		if err != nil {
-			return Expr{}, err
-		}
-		e.Args = append(e.Args, arg)
+	if len(e.Args) == 1 {
+		return e.Args[0]
 	}
-	return e, nil
+	return e
 }
 
 // operand reads a path, a group, or the negation of one.
-func (p *exprParser) operand() (Expr, error) {
-	var nots int
-	for p.tok.kind == tokNot {
-		nots++
-		if err := p.advance(); err != nil {
-			return Expr{}, err
-		}
+func (l *lexer) operand() Expr {
+	opened := l.tok.offset
+	switch l.tok.kind {
+	case tokElement:
+		return Expr{Path: l.path()}
+	case tokNot:
+		l.next()
+		return Expr{Op: OpNot, Args: []Expr{l.operand()}}
+	case tokOpen:
+		l.next()
+	default:
+		l.stray("want a call path before this parenthesis")
+		return Expr{}
 	}
-	e, err := p.group()
-	for ; nots > 0 && err == nil; nots-- {
-		e = Expr{Op: OpNot, Args: []Expr{e}}
-	}
-	return e, err
-}
-
-func (p *exprParser) group() (e Expr, err error) {
-	if p.tok.kind == tokElement {
-		e.Path, p.tok, err = p.path(p.tok)
-		return e, err
-	}
-	if p.tok.kind != tokOpen {
-		return e, p.stray("want a call path before this parenthesis")
-	}
-	opened := p.tok.offset
-	if err := p.advance(); err != nil {
-		return e, err
-	}
-	if e, err = p.operands(OpOr); err != nil {
-		return e, err
-	}
-	if p.tok.kind == tokEnd {
-		return e, p.fail(opened, "the parenthesis is not closed")
-	}
-	if p.tok.kind != tokClose {
-		return e, p.stray("")
-	}
-	return e, p.advance()
-}
-
-// stray returns the error for the current token, which is not allowed at its
-// position; unopened is the message for a ")".
-func (p *exprParser) stray(unopened string) error {
-	switch p.tok.kind {
+	e := l.operands(OpOr)
+	switch l.tok.kind {
 	case tokClose:
-		return p.fail(p.tok.offset, "%s", unopened)
+		l.next()
+	case tokEnd:
+		l.fail(opened, "the parenthesis is not closed")
+	default:
+		l.stray("")
+	}
+	return e
+}
+
+// stray notes that the current token is not allowed at its position; unopened
+// is the message for a ")".
+func (l *lexer) stray(unopened string) {
+	switch l.tok.kind {
+	case tokClose:
+		l.fail(l.tok.offset, "%s", unopened)
 	case tokAnd, tokOr:
-		word := p.input[p.tok.offset:p.at]
-		return p.fail(p.tok.offset,
+		word := l.input[l.tok.offset:l.at]
+		l.fail(l.tok.offset,
 			"want a call path before %s; a function of this name is written %q", word, word)
 	case tokBar:
-		return p.fail(p.tok.offset,
-			`a bar is for splits: write or, or "|" for a function of this name`)
+		l.fail(l.tok.offset, `a bar is for splits: write or, or "|" for a function of this name`)
 	case tokEnd:
-		return p.fail(p.tok.offset, "want a call path, but nothing is left")
+		l.fail(l.tok.offset, "want a call path, but nothing is left")
+	default:
+		l.fail(l.tok.offset, "want and, or, or the end here")
 	}
-	return p.fail(p.tok.offset, "want and, or, or the end here")
 }
 
 // String prints the expression so that ParseExpr can read it.

@@ -32,37 +32,49 @@ type token struct {
 	element Element
 }
 
-// A lexer splits an input into tokens. what names the kind of input in errors.
+// A lexer splits an input into tokens. After a mistake, it is at the end. what
+// names the kind of input in errors.
 type lexer struct {
 	what, input string
-	at          int
+	at          int   // after the token
+	tok         token // the current one
+	err         error // the first mistake
 }
 
-func newLexer(what, input string) (*lexer, error) {
+// newLexer returns a lexer with the first token of an input.
+func newLexer(what, input string) *lexer {
 	l := &lexer{what: what, input: input}
 	if len(input) > maxInput {
-		return nil, l.fail(maxInput, "longer than %d bytes", maxInput)
+		l.fail(maxInput, "longer than %d bytes", maxInput)
 	}
-	return l, nil
+	l.next()
+	return l
 }
 
-// next reads a token. A parenthesis is a token of its own at the start of a
+// next goes to the next token.
+func (l *lexer) next() {
+	if l.tok = l.scan(); l.err != nil {
+		l.tok = token{}
+	}
+}
+
+// scan reads a token. A parenthesis is a token of its own at the start of a
 // token. A ")" also is, if no "(" in the name before it is still open.
-func (l *lexer) next() (token, error) {
+func (l *lexer) scan() token {
 	l.skipSpace()
 	tok := token{offset: l.at}
 	rest := l.input[l.at:]
 	switch {
 	case rest == "":
-		return tok, nil
+		return tok
 	case rest[0] == '(':
 		l.at++
 		tok.kind = tokOpen
-		return tok, nil
+		return tok
 	case rest[0] == ')':
 		l.at++
 		tok.kind = tokClose
-		return tok, nil
+		return tok
 	}
 	tok.kind = tokElement
 	for _, spec := range []Spec{Extended, InPlace} {
@@ -70,23 +82,23 @@ func (l *lexer) next() (token, error) {
 			tok.spec = spec
 			l.at += len(sign)
 			if l.at == len(l.input) || l.spaceAt(l.at) > 0 {
-				return tok, l.fail(tok.offset,
+				l.fail(tok.offset,
 					"no name follows the %[1]s: write it right before a name, as in A %[1]sB", sign)
+				return tok
 			}
 			break
 		}
 	}
 	if l.input[l.at] == '"' {
-		name, err := l.quoted()
-		tok.element = Frame(name)
-		return tok, err
+		tok.element = Frame(l.quoted())
+		return tok
 	}
-	name, err := l.bare()
+	name := l.bare()
 	tok.element = Element{Name: name}
 	if kind, ok := keywords[name]; ok && tok.spec == Immediate {
 		tok.kind = kind
 	}
-	return tok, err
+	return tok
 }
 
 func (l *lexer) skipSpace() {
@@ -112,15 +124,16 @@ func (l *lexer) spaceAt(i int) int {
 }
 
 // bare reads a name without quotes.
-func (l *lexer) bare() (string, error) {
+func (l *lexer) bare() string {
 	start := l.at
 	var open []int
 scan:
 	for l.at < len(l.input) && l.spaceAt(l.at) == 0 {
 		switch l.input[l.at] {
 		case '"':
-			return "", l.fail(l.at,
+			l.fail(l.at,
 				`a quote inside a name: put the whole name in quotes, and write \" for a quote in it`)
+			return ""
 		case '(':
 			open = append(open, l.at)
 		case ')':
@@ -135,20 +148,20 @@ scan:
 	name := l.input[start:l.at]
 	switch {
 	case len(open) > 0:
-		return "", l.fail(open[0], "a parenthesis of a name is not closed: put the name in quotes")
+		l.fail(open[0], "a parenthesis of a name is not closed: put the name in quotes")
 	case name == "" || name[0] == '(':
-		return "", l.fail(start,
+		l.fail(start,
 			"a parenthesis after .. or >: put a name that begins with one in quotes")
 	case name == "@":
-		return "", l.fail(start, "an aspect's name must follow the @")
+		l.fail(start, "an aspect's name must follow the @")
 	case name[0] == '@' && needsQuotes(name):
-		return "", l.fail(start, "an aspect's name has characters that do not print")
+		l.fail(start, "an aspect's name has characters that do not print")
 	}
-	return name, nil
+	return name
 }
 
 // quoted reads a name in double quotes, with Go's backslash escapes.
-func (l *lexer) quoted() (string, error) {
+func (l *lexer) quoted() string {
 	start := l.at
 	l.at++
 	var b strings.Builder
@@ -157,13 +170,14 @@ func (l *lexer) quoted() (string, error) {
 		case '"':
 			l.at++
 			if l.at < len(l.input) && l.spaceAt(l.at) == 0 && l.input[l.at] != ')' {
-				return "", l.fail(l.at, "a blank must follow a name in quotes")
+				l.fail(l.at, "a blank must follow a name in quotes")
 			}
-			return b.String(), nil
+			return b.String()
 		case '\\':
 			r, multibyte, tail, err := strconv.UnquoteChar(l.input[l.at:], '"')
 			if err != nil {
-				return "", l.fail(l.at, `unknown escape: \\ is a backslash, \" a quote`)
+				l.fail(l.at, `unknown escape: \\ is a backslash, \" a quote`)
+				return ""
 			}
 			if multibyte {
 				b.WriteRune(r)
@@ -176,5 +190,6 @@ func (l *lexer) quoted() (string, error) {
 			l.at++
 		}
 	}
-	return "", l.fail(start, "the quote is not closed")
+	l.fail(start, "the quote is not closed")
+	return ""
 }

@@ -5,22 +5,10 @@ package callpath
 // that is called in place. A name with blanks must be in double quotes; a name
 // in quotes is never an aspect. Errors are *SyntaxError.
 func Parse(s string) (Path, error) {
-	l, err := newLexer("call path", s)
-	if err != nil {
-		return Path{}, err
-	}
-	tok, err := l.next()
-	if err != nil {
-		return Path{}, err
-	}
-	p, tok, err := l.path(tok)
-	if err != nil {
-		return Path{}, err
-	}
-	if tok.kind != tokEnd {
-		return Path{}, l.unexpected(tok, "a path ends here")
-	}
-	return p, nil
+	l := newLexer("call path", s)
+	p := l.path()
+	l.expect(tokEnd, "a path ends here")
+	return p, l.err
 }
 
 // MarshalText returns the path as String prints it.
@@ -35,67 +23,54 @@ func (p *Path) UnmarshalText(text []byte) (err error) {
 // ParseSplit reads "P1 | P2": the two parts of a path P1 ..P2 that is to be
 // split.
 func ParseSplit(s string) (p1, p2 Path, err error) {
-	l, err := newLexer("split", s)
-	if err != nil {
-		return Path{}, Path{}, err
-	}
-	tok, err := l.next()
-	if err != nil {
-		return Path{}, Path{}, err
-	}
-	if p1, tok, err = l.path(tok); err != nil {
-		return Path{}, Path{}, err
-	}
-	if tok.kind != tokBar {
-		return Path{}, Path{}, l.unexpected(tok, "want a bar with blanks around it, as in P1 | P2")
-	}
-	if tok, err = l.next(); err != nil {
-		return Path{}, Path{}, err
-	}
-	if p2, tok, err = l.path(tok); err != nil {
-		return Path{}, Path{}, err
-	}
-	if tok.kind != tokEnd {
-		return Path{}, Path{}, l.unexpected(tok, "the second part ends here")
-	}
-	return p1, p2, nil
+	l := newLexer("split", s)
+	p1 = l.path()
+	l.expect(tokBar, "want a bar with blanks around it, as in P1 | P2")
+	l.next()
+	p2 = l.path()
+	l.expect(tokEnd, "the second part ends here")
+	return p1, p2, l.err
 }
 
-// path reads a path whose first token is tok, and returns the token after it.
-func (l *lexer) path(tok token) (Path, token, error) {
-	var p Path
-	for tok.kind == tokElement {
+// path reads a path that begins with the current token.
+func (l *lexer) path() (p Path) {
+	for l.tok.kind == tokElement {
 		if len(p.Elements) > 0 {
-			p.Specs = append(p.Specs, tok.spec)
-		} else if tok.spec != Immediate {
-			return p, tok, l.fail(tok.offset,
-				"a path begins with an element: nothing is before this %s", tok.spec)
+			p.Specs = append(p.Specs, l.tok.spec)
+		} else if l.tok.spec != Immediate {
+			l.fail(l.tok.offset,
+				"a path begins with an element: nothing is before this %s", l.tok.spec)
 		}
-		p.Elements = append(p.Elements, tok.element)
-		var err error
-		if tok, err = l.next(); err != nil {
-			return p, tok, err
-		}
+		p.Elements = append(p.Elements, l.tok.element)
+		l.next()
 	}
 	if len(p.Elements) == 0 {
-		return p, tok, l.unexpected(tok, "want a call path")
+		l.unexpected("want a call path")
 	}
-	return p, tok, nil
+	return p
 }
 
-// unexpected returns the error for a tok that is not allowed at its position.
-func (l *lexer) unexpected(tok token, want string) error {
-	switch tok.kind {
-	case tokEnd:
-		return l.fail(tok.offset, "%s, but nothing is left", want)
-	case tokOpen, tokClose:
-		return l.fail(tok.offset, "%s: put a name with such a parenthesis in quotes", want)
-	case tokBar:
-		return l.fail(tok.offset, `%s: a function of this name is written "|"`, want)
-	case tokElement:
-		return l.fail(tok.offset, "%s", want)
+// expect notes that the current token must be of a kind.
+func (l *lexer) expect(kind tokenKind, want string) {
+	if l.tok.kind != kind {
+		l.unexpected(want)
 	}
-	word := l.input[tok.offset:l.at]
-	return l.fail(tok.offset,
-		"%s: %s is for prune expressions; a function of this name is written %q", want, word, word)
+}
+
+// unexpected notes that the current token is not allowed at its position.
+func (l *lexer) unexpected(want string) {
+	switch l.tok.kind {
+	case tokEnd:
+		l.fail(l.tok.offset, "%s, but nothing is left", want)
+	case tokOpen, tokClose:
+		l.fail(l.tok.offset, "%s: put a name with such a parenthesis in quotes", want)
+	case tokBar:
+		l.fail(l.tok.offset, `%s: a function of this name is written "|"`, want)
+	case tokElement:
+		l.fail(l.tok.offset, "%s", want)
+	default:
+		word := l.input[l.tok.offset:l.at]
+		l.fail(l.tok.offset, "%s: %s is for prune expressions; a function of this name is written %q",
+			want, word, word)
+	}
 }
