@@ -67,17 +67,23 @@ func (v integer[N]) set(t token) error {
 	return t.errorf("%q is not a %d-bit number", t.word, bits)
 }
 
+// setTo sets a value to what a word stands for; the format is that of the error
+// if it stands for nothing.
+func setTo[V any](to *V, v V, err error, t token, format string) error {
+	if err != nil {
+		return t.errorf(format, t.word)
+	}
+	*to = v
+	return nil
+}
+
 type tally uint64
 
 func (v *tally) word() (string, bool) { return strconv.FormatUint(uint64(*v), 10), *v == 0 }
 
 func (v *tally) set(t token) error {
 	n, err := strconv.ParseUint(t.word, 10, 64)
-	if err != nil {
-		return t.errorf("%q is not a count", t.word)
-	}
-	*v = tally(n)
-	return nil
+	return setTo(v, tally(n), err, t, "%q is not a count")
 }
 
 type address uint64
@@ -86,11 +92,8 @@ func (v *address) word() (string, bool) { return fmt.Sprintf("%#x", uint64(*v)),
 
 func (v *address) set(t token) error {
 	n, err := strconv.ParseUint(t.word, 0, 64)
-	if err != nil {
-		return t.errorf("%q is not an address: want a number such as 0xc000012080", t.word)
-	}
-	*v = address(n)
-	return nil
+	return setTo(v, address(n), err, t,
+		"%q is not an address: want a number such as 0xc000012080")
 }
 
 type decimal float64
@@ -99,11 +102,7 @@ func (v *decimal) word() (string, bool) { return float(float64(*v)), *v == 0 }
 
 func (v *decimal) set(t token) error {
 	f, err := strconv.ParseFloat(t.word, 64)
-	if err != nil {
-		return t.errorf("%q is not a number", t.word)
-	}
-	*v = decimal(f)
-	return nil
+	return setTo(v, decimal(f), err, t, "%q is not a number")
 }
 
 func float(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
@@ -117,11 +116,7 @@ func (v *period) word() (string, bool) {
 
 func (v *period) set(t token) error {
 	d, err := time.ParseDuration(t.word)
-	if err != nil {
-		return t.errorf("%q is not a duration: want one such as 1.5ms", t.word)
-	}
-	*v = period(d)
-	return nil
+	return setTo(v, period(d), err, t, "%q is not a duration: want one such as 1.5ms")
 }
 
 // A moment is a time of day.
@@ -133,11 +128,8 @@ func (v *moment) word() (string, bool) {
 
 func (v *moment) set(t token) error {
 	at, err := time.Parse(time.RFC3339Nano, t.word)
-	if err != nil {
-		return t.errorf("%q is not a time: want one such as 2026-01-02T03:04:05Z", t.word)
-	}
-	*v = moment(at.UTC())
-	return nil
+	return setTo(v, moment(at.UTC()), err, t,
+		"%q is not a time: want one such as 2026-01-02T03:04:05Z")
 }
 
 // oneOf is the value of an enumeration.
