@@ -110,40 +110,33 @@ func (k *keeper) Measure(m MonitorID, v Value) {
 
 // LockName names a lock.
 func (k *keeper) LockName(n LockName) {
+	k.locked(func() {
+		if k.tables.lockName(n) {
+			k.add(func(s store) { s.lockName(n) })
+		}
+	})
+}
+
+// locked calls a function while nothing else is kept.
+func (k *keeper) locked(f func()) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.tables.lockName(n) {
-		k.add(func(s store) { s.lockName(n) })
-	}
+	f()
 }
 
 // Probe replaces what an instrument has measured of a function.
-func (k *keeper) Probe(p Probe) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.tables.probe(p)
-}
+func (k *keeper) Probe(p Probe) { k.locked(func() { k.tables.probe(p) }) }
 
 // Calls adds calls of a function.
-func (k *keeper) Calls(t CallTable) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.tables.addCalls(t)
-}
+func (k *keeper) Calls(t CallTable) { k.locked(func() { k.tables.addCalls(t) }) }
 
 // Mark replaces what is known of goroutines that can never run again.
-func (k *keeper) Mark(m *Marking) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.tables.mark(m)
-}
+func (k *keeper) Mark(m *Marking) { k.locked(func() { k.tables.mark(m) }) }
 
 // Warn adds to the count of a kind of warning. It ignores counts below 1 and
 // empty kinds.
 func (k *keeper) Warn(kind, message string, count int64) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.add(func(s store) { s.warn(kind, message, count) })
+	k.locked(func() { k.add(func(s store) { s.warn(kind, message, count) }) })
 }
 
 // Sample ends a sample. Changes may be in any order, at most one for each
