@@ -43,9 +43,7 @@ func (s *textSink) Calls(t CallTable) {
 
 func (r *textReader) calls(l *textLine) error {
 	r.timed = &CallTable{}
-	if err := l.read(callTableFields(r.timed)); err != nil {
-		return err
-	}
+	l.read(callTableFields(r.timed))
 	return r.b.newCalls(*r.timed)
 }
 
@@ -70,9 +68,7 @@ func (r *textReader) callRow(l *textLine, row func(*CallTable) []field) error {
 		return l.keyword.errorf("%s without calls above it", l.keyword.word)
 	}
 	t := *r.timed
-	if err := l.read(row(&t)); err != nil {
-		return err
-	}
+	l.read(row(&t))
 	if err := r.budget.Take(callMemory); err != nil {
 		return err
 	}

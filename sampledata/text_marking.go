@@ -2,9 +2,7 @@ package sampledata
 
 func (r *textReader) marking(l *textLine) error {
 	r.marked = &Marking{}
-	if err := l.read(markingFields(r.marked)); err != nil {
-		return err
-	}
+	l.read(markingFields(r.marked))
 	return r.b.newMarking(r.marked)
 }
 
@@ -19,9 +17,11 @@ func (r *textReader) markingPart(l *textLine) error {
 		return l.keyword.errorf("a marking has at most %d edges and %d groups", MaxMarkedEdges,
 			MaxMarkedGroups)
 	case l.keyword.word == "edge":
-		return l.read(edgeFields(added(&m.Edges)))
+		l.read(edgeFields(added(&m.Edges)))
+	default:
+		l.read(groupFields(added(&m.Groups)))
 	}
-	return l.read(groupFields(added(&m.Groups)))
+	return nil
 }
 
 // markedCall reads a call of the group above it, the creator of its
@@ -31,15 +31,16 @@ func (r *textReader) markedCall(l *textLine) error {
 		return l.keyword.errorf("a call without a group of a marking above it")
 	}
 	g := &r.marked.Groups[len(r.marked.Groups)-1]
-	to := &g.Calls
 	switch l.keyword.word {
 	case "creator":
 		g.Creator = Call{}
-		return l.read(callFields(&g.Creator))
+		l.read(callFields(&g.Creator))
 	case "left":
-		to = &g.Left
+		l.read(callFields(added(&g.Left)))
+	default:
+		l.read(callFields(added(&g.Calls)))
 	}
-	return l.read(callFields(added(to)))
+	return nil
 }
 
 // checkMarking checks the marking, whose lines have all been read.

@@ -24,8 +24,6 @@ func added[T any](list *[]T) *T {
 
 // readProbe reads fields of the last probe, and takes it as it is now.
 func (r *textReader) readProbe(l *textLine, fields []field) error {
-	if err := l.read(fields); err != nil {
-		return err
-	}
+	l.read(fields)
 	return r.b.newProbe(*r.probed)
 }

@@ -172,10 +172,10 @@ func (r *textReader) line(text string) error {
 		return l.keyword.errorf("a line begins with a word, not with a key")
 	}
 	if _, err := parseCode(l.keyword, "g"); err == nil {
-		return r.change(l)
+		return l.keep(r.change(l))
 	}
 	if _, err := parseCode(l.keyword, "m"); err == nil {
-		return r.value(l)
+		return l.keep(r.value(l))
 	}
 	if err := r.keyword(l); err != nil {
 		return err
@@ -205,7 +205,7 @@ func (r *textReader) keyword(l *textLine) error {
 	if r.b.tables.ended {
 		return l.keyword.errorf("nothing may follow the end")
 	}
-	if err := read(r, l); err != nil {
+	if err := l.keep(read(r, l)); err != nil {
 		return r.locate(l, err)
 	}
 	return nil
@@ -264,16 +264,13 @@ func (r *textReader) headerLine(l *textLine) (done bool, err error) {
 	r.headerLines = append(r.headerLines, name)
 	switch name {
 	case "command":
-		err = l.words(&h.Command)
+		l.words(&h.Command)
 	case "sampler":
-		err = l.read(samplerFields(&h.Sampler))
+		l.read(samplerFields(&h.Sampler))
 	default:
-		err = l.read([]field{own[i]})
+		l.read([]field{own[i]})
 	}
-	if err == nil {
-		err = h.check()
-	}
-	if err != nil {
+	if err = l.keep(h.check()); err != nil {
 		err = r.locate(l, err)
 	}
 	return true, err

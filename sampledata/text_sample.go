@@ -2,7 +2,8 @@ package sampledata
 
 func (r *textReader) beginSample(l *textLine) error {
 	r.sample, r.sampleLine = &Sample{}, r.number
-	return l.read(sampleFields(r.sample, &r.b.tables.sizes))
+	l.read(sampleFields(r.sample, &r.b.tables.sizes))
+	return nil
 }
 
 func (r *textReader) change(l *textLine) error {
@@ -10,9 +11,7 @@ func (r *textReader) change(l *textLine) error {
 		return l.keyword.errorf("a goroutine's state without a sample above it")
 	}
 	c := Change{Again: true}
-	if err := r.goroutineCode(&c.Goroutine).set(l.keyword); err != nil {
-		return err
-	}
+	l.keep(r.goroutineCode(&c.Goroutine).set(l.keyword))
 	if len(l.rest) > 0 && !l.rest[0].hasKey && l.rest[0].word == "gone" {
 		c.Gone, l.rest = true, l.rest[1:]
 		r.changes = append(r.changes, c)
@@ -20,9 +19,7 @@ func (r *textReader) change(l *textLine) error {
 	}
 	z, release := &r.b.tables.sizes, NoStack
 	c.State.Stack = NoStack
-	if err := l.read(stateFields(&c.State, &release, z)); err != nil {
-		return err
-	}
+	l.read(stateFields(&c.State, &release, z))
 	c.State.Release = ReleaseAt(release)
 	if err := z.state(c.State); err != nil {
 		return l.keyword.errorf("%v", err)
@@ -45,10 +42,10 @@ func (r *textReader) value(l *textLine) error {
 	m := &t.monitors.list[id]
 	v := monitorValue{of: m}
 	var none bool
-	err := l.read([]field{key("value", &v), flag("unmeasured", &none)})
+	l.read([]field{key("value", &v), flag("unmeasured", &none)})
 	switch {
-	case err != nil:
-		return err
+	case l.err != nil:
+		return l.err
 	case none == v.Measured():
 		return l.keyword.errorf("want either value= or unmeasured")
 	case t.monitors.isSet[id]:
@@ -90,9 +87,7 @@ func (r *textReader) endSample() error {
 
 func (r *textReader) warning(l *textLine) error {
 	var w Warning
-	if err := l.read(warningFields(&w)); err != nil {
-		return err
-	}
+	l.read(warningFields(&w))
 	if w.Kind == "" || w.Count < 1 {
 		return l.keyword.errorf("want a kind, and a count from 1 up")
 	}

@@ -1,6 +1,7 @@
 package sampledata
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -95,57 +96,54 @@ func quote(s string) string {
 type textLine struct {
 	keyword token
 	rest    []token
-	column  int // after the last token
+	column  int   // after the last token
+	err     error // the first mistake; what is read after it does not matter
 }
 
-// word reads the next token, which must be a word. The error says that what
-// (such as "a code") is missing.
-func (l *textLine) word(what string) (token, error) {
+// keep keeps an error, unless there was one before it, and returns the first.
+func (l *textLine) keep(err error) error {
+	l.err = cmp.Or(l.err, err)
+	return l.err
+}
+
+// word reads the next token, which must be a word, into a value. The error says
+// that what (such as "a code") is missing.
+func (l *textLine) word(what string, to textValue) {
 	if len(l.rest) == 0 {
-		return token{}, &textError{column: l.column, msg: what + " is missing"}
+		l.keep(&textError{column: l.column, msg: what + " is missing"})
+		return
 	}
 	t := l.rest[0]
-	if t.hasKey {
-		return t, t.errorf("%s is missing before %s=", what, t.key)
+	if l.rest = l.rest[1:]; t.hasKey {
+		l.keep(t.errorf("%s is missing before %s=", what, t.key))
+	} else {
+		l.keep(to.set(t))
 	}
-	l.rest = l.rest[1:]
-	return t, nil
 }
 
 // words reads the rest of the line, which must be words.
-func (l *textLine) words(to *[]string) error {
+func (l *textLine) words(to *[]string) {
 	for len(l.rest) > 0 {
-		t, err := l.word("a word")
-		if err != nil {
-			return err
-		}
-		*to = append(*to, t.word)
+		l.word("a word", (*plain)(added(to)))
 	}
-	return nil
 }
 
 // end returns an error if there are unread tokens.
 func (l *textLine) end() error {
 	if len(l.rest) > 0 {
-		return l.rest[0].errorf("nothing is expected here")
+		l.keep(l.rest[0].errorf("nothing is expected here"))
 	}
-	return nil
+	return l.err
 }
 
 // read reads the words at their places, then keys and flags in any order.
-func (l *textLine) read(fields []field) error {
+func (l *textLine) read(fields []field) {
 	for len(fields) > 0 && fields[0].form == placed {
-		t, err := l.word(fields[0].name)
-		if err != nil {
-			return err
-		}
-		if err := fields[0].value.set(t); err != nil {
-			return err
-		}
+		l.word(fields[0].name, fields[0].value)
 		fields = fields[1:]
 	}
 	if len(fields) == 0 {
-		return nil
+		return
 	}
 	var seen []string
 	for _, t := range l.rest {
@@ -154,20 +152,18 @@ func (l *textLine) read(fields []field) error {
 			name, form = t.key, keyed
 		}
 		if slices.Contains(seen, name) {
-			return t.errorf("a second %q", name)
+			l.keep(t.errorf("a second %q", name))
 		}
 		seen = append(seen, name)
 		i := slices.IndexFunc(fields,
 			func(f field) bool { return f.name == name && f.form == form })
 		if i < 0 {
-			return t.errorf("unexpected %q: want %s", name, expected(fields))
+			l.keep(t.errorf("unexpected %q: want %s", name, expected(fields)))
+			return
 		}
-		if err := fields[i].value.set(t); err != nil {
-			return err
-		}
+		l.keep(fields[i].value.set(t))
 	}
 	l.rest = nil
-	return nil
 }
 
 // expected lists the keys and flags.

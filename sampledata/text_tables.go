@@ -13,30 +13,17 @@ type lineReader func(*textReader, *textLine) error
 func thing[T any](usual T, fields func(*T, *sizes) []field, add func(*Builder, T) error) lineReader {
 	return func(r *textReader, l *textLine) error {
 		t := usual
-		if err := l.read(fields(&t, &r.b.tables.sizes)); err != nil {
-			return err
-		}
+		l.read(fields(&t, &r.b.tables.sizes))
 		return add(r.b, t)
 	}
 }
 
-// definition reads the code that a line defines.
-func (l *textLine) definition(prefix string, next int) error {
-	t, err := l.word("a code")
-	if err != nil {
-		return err
-	}
-	return definition{prefix, next}.set(t)
-}
-
 func (r *textReader) labels(l *textLine) error {
-	if err := l.definition("l", r.b.tables.labelSets); err != nil {
-		return err
-	}
+	l.read([]field{define("l", r.b.tables.labelSets)})
 	var set []Label
 	for _, t := range l.rest {
 		if !t.hasKey {
-			return t.errorf("want KEY=VALUE")
+			l.keep(t.errorf("want KEY=VALUE"))
 		}
 		set = append(set, Label{t.key, t.word})
 	}
@@ -46,19 +33,10 @@ func (r *textReader) labels(l *textLine) error {
 }
 
 func (r *textReader) holders(l *textLine) error {
-	if err := l.definition("h", r.b.tables.holderSets); err != nil {
-		return err
-	}
+	l.read([]field{define("h", r.b.tables.holderSets)})
 	var set []GoroutineID
 	for len(l.rest) > 0 {
-		t, err := l.word("a goroutine")
-		if err != nil {
-			return err
-		}
-		set = append(set, 0)
-		if err := r.goroutineCode(&set[len(set)-1]).set(t); err != nil {
-			return err
-		}
+		l.word("a goroutine", r.goroutineCode(added(&set)))
 	}
 	slices.Sort(set)
 	return r.b.newHolderSet(set)
@@ -71,8 +49,6 @@ func (r *textReader) goroutineCode(to *GoroutineID) textValue {
 
 func (r *textReader) monitor(l *textLine) error {
 	var m Monitor
-	if err := l.read(monitorFields(&m, len(r.b.tables.monitors.list))); err != nil {
-		return err
-	}
+	l.read(monitorFields(&m, len(r.b.tables.monitors.list)))
 	return r.b.newMonitor(m)
 }
