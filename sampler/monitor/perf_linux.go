@@ -5,14 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
-	"strconv"
 	"strings"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler/target/perfevent"
 )
 
 // A perfReader has counters of each event for each thread that there was at the
@@ -24,41 +23,11 @@ type perfReader struct {
 	largest  []uint64 // by event: scaled counts may shrink a little, but a counter must not
 }
 
-// perfAttempts is how often the counters are opened anew because the target has
-// started a thread meanwhile: that one may be counted or not.
-const perfAttempts = 10
-
 func openPerf(t Target, events []perfEvent) (Reader, error) {
-	path := fmt.Sprintf("/proc/%d/task", t.PID)
-	threads, err := os.ReadDir(path)
-	for range perfAttempts {
-		if err != nil {
-			return nil, err
-		}
-		r := openCounters(events, threads)
-		before := threads
-		if threads, err = os.ReadDir(path); err == nil && !hasMore(threads, before) {
-			return r, nil
-		}
-		r.Close()
-	}
-	return openCounters(events, threads), err
-}
-
-// hasMore reports whether a list of threads has one that an earlier list does
-// not have.
-func hasMore(threads, before []os.DirEntry) bool {
-	return slices.ContainsFunc(threads, func(t os.DirEntry) bool {
-		return !slices.ContainsFunc(before,
-			func(b os.DirEntry) bool { return b.Name() == t.Name() })
-	})
-}
-
-func openCounters(events []perfEvent, threads []os.DirEntry) *perfReader {
 	r := &perfReader{largest: make([]uint64, len(events))}
 	for i := range events {
 		m := events[i].monitor()
-		fds, userOnly, err := countersOf(&events[i], threads)
+		fds, userOnly, err := countersOf(&events[i], t.PID)
 		if err != nil {
 			m.Unmeasured = err.Error()
 		}
@@ -67,32 +36,25 @@ func openCounters(events []perfEvent, threads []os.DirEntry) *perfReader {
 		}
 		r.monitors, r.counters = append(r.monitors, m), append(r.counters, fds)
 	}
-	return r
+	return r, nil
 }
 
 // countersOf opens the counters of an event for all threads. If the kernel
 // permits it only so, they leave out what happens in the kernel.
-func countersOf(e *perfEvent, threads []os.DirEntry) (fds []int, userOnly bool, err error) {
-	for _, thread := range threads {
-		tid, err := strconv.Atoi(thread.Name())
-		if err != nil {
-			continue
-		}
+func countersOf(e *perfEvent, pid int) (fds []int, userOnly bool, err error) {
+	first := true
+	fds, _, err = perfevent.InThreads(pid, func(tid int) (int, error) {
 		fd, err := openCounter(e, tid, userOnly)
-		if err == unix.EACCES && e.hardware && !userOnly && len(fds) == 0 {
+		if err == unix.EACCES && e.hardware && first {
 			userOnly = true
 			fd, err = openCounter(e, tid, userOnly)
 		}
-		switch {
-		case err == unix.ESRCH: // the thread has ended
-		case err != nil:
-			closeAll(fds)
-			return nil, false, perfRefused(e, err)
-		default:
-			fds = append(fds, fd)
+		if first = first && err == unix.ESRCH; err != nil {
+			err = perfRefused(e, err)
 		}
-	}
-	return fds, userOnly, nil
+		return fd, err
+	})
+	return fds, userOnly && err == nil, err
 }
 
 func openCounter(e *perfEvent, tid int, userOnly bool) (int, error) {
@@ -174,15 +136,9 @@ func scaled(count, enabled, running uint64) (uint64, bool) {
 	return uint64(float64(count) * float64(enabled) / float64(running)), true
 }
 
-func closeAll(fds []int) {
-	for _, fd := range fds {
-		unix.Close(fd)
-	}
-}
-
 func (r *perfReader) Close() error {
 	for _, fds := range r.counters {
-		closeAll(fds)
+		perfevent.CloseAll(fds)
 	}
 	return nil
 }

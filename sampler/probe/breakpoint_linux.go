@@ -7,11 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"reflect"
 	"runtime"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 	"unsafe"
@@ -19,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler/target/perfevent"
 )
 
 // breakpoints are instruments of the processor. Each thread has its own, and
@@ -61,11 +60,6 @@ func tryBreakpoint() error {
 
 func (b *breakpoints) instrument() sampledata.Instrument { return sampledata.Breakpoint }
 
-// breakpointAttempts is how often breakpoints are set anew because the
-// program has started a thread meanwhile: that one may have inherited them or
-// not.
-const breakpointAttempts = 20
-
 // attach sets breakpoints in all threads.
 func (b *breakpoints) attach(places []uint64) error {
 	b.mu.Lock()
@@ -84,52 +78,22 @@ func (b *breakpoints) set(pc uint64) error {
 		return fmt.Errorf("the processor has only %d breakpoints, and uprobes are not permitted",
 			maxBreakpoints)
 	}
-	threads, err := b.threads()
-	for range breakpointAttempts {
-		if err != nil {
-			return err
-		}
-		fds, err := setAll(threads, pc)
-		if err != nil {
-			return err
-		}
-		now, err := b.threads()
-		if err == nil && !slices.ContainsFunc(now,
-			func(tid int) bool { return !slices.Contains(threads, tid) }) {
-			b.fds[pc] = fds
-			return nil
-		}
-		closeAll(fds)
-		threads = now
-	}
-	return errors.New("the program starts threads faster than breakpoints can be set in them")
-}
-
-// threads lists the threads of the process.
-func (b *breakpoints) threads() (list []int, err error) {
-	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", b.pid))
-	for _, e := range entries {
-		if tid, err := strconv.Atoi(e.Name()); err == nil {
-			list = append(list, tid)
-		}
-	}
-	return list, err
-}
-
-// setAll sets a breakpoint in threads, and ignores those that have ended.
-func setAll(threads []int, pc uint64) (fds []int, err error) {
-	for _, tid := range threads {
+	fds, all, err := perfevent.InThreads(b.pid, func(tid int) (int, error) {
 		fd, err := setBreakpoint(tid, pc)
-		if errors.Is(err, unix.ESRCH) {
-			continue
-		}
 		if err != nil {
-			closeAll(fds)
-			return nil, refusedBreakpoint(err)
+			err = refusedBreakpoint(err)
 		}
-		fds = append(fds, fd)
+		return fd, err
+	})
+	if err != nil {
+		return err
 	}
-	return fds, nil
+	if !all {
+		perfevent.CloseAll(fds)
+		return errors.New("the program starts threads faster than breakpoints can be set in them")
+	}
+	b.fds[pc] = fds
+	return nil
 }
 
 func setBreakpoint(tid int, pc uint64) (int, error) {
@@ -162,12 +126,6 @@ func refusedBreakpoint(err error) error {
 	return fmt.Errorf("breakpoints of the processor: %w", err)
 }
 
-func closeAll(fds []int) {
-	for _, fd := range fds {
-		unix.Close(fd)
-	}
-}
-
 func (b *breakpoints) detach(places []uint64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -180,7 +138,7 @@ func (b *breakpoints) remove(places []uint64) {
 			unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_DISABLE, 0)
 		}
 		b.final[pc] = b.sum(pc)
-		closeAll(b.fds[pc])
+		perfevent.CloseAll(b.fds[pc])
 		delete(b.fds, pc)
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/link"
 	"golang.org/x/sys/unix"
+
+	"github.com/cpprof/cpprof/sampler/target/perfevent"
 )
 
 // An inserted is a group of instruments that came in together. Its method
@@ -111,7 +113,7 @@ func executable(pid int) string { return fmt.Sprintf("/proc/%d/exe", pid) }
 // events are the kernel's performance events of a group: one of each instrument.
 type events []int
 
-func (e events) takeOut() { closeAll(e) }
+func (e events) takeOut() { perfevent.CloseAll(e) }
 
 // insertEvents puts a group in as performance events.
 func insertEvents(pid int, program *ebpf.Program, offsets []uint64) (inserted, error) {
