@@ -174,9 +174,10 @@ func (a *Backend) Observe(_ context.Context, sink sampledata.Sink,
 	s sampledata.Sample) (sampledata.Sample, error) {
 	if a.sample == 0 {
 		// This copy of the running target is no sample, but it shows how much
-		// room a sample takes.
+		// room a sample takes. A page fault would prolong the halt.
 		a.capture.mem.reset()
 		_ = a.capture.take(nil)
+		a.capture.mem.arena.Reserve(a.capture.mem.arena.Size() / 4)
 	}
 	a.capture.mem.reset()
 	var threads int

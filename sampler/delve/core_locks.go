@@ -93,7 +93,7 @@ func (l *coreLocks) round(number uint32) {
 	for k, g := range l.of {
 		frames, mem, partial := l.stack(g)
 		l.finder.Stack(int32(k), &holders.Stack{
-			Frames: frames, Memory: coreStack{mem, l},
+			Frames: frames, Memory: mem,
 			Deferred: word(g.raw, l.a.capture.l.G.M-goruntime.DeferBeforeM), Partial: partial,
 		})
 		if l.changes[k].State.Run == sampledata.Runnable {

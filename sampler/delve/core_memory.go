@@ -42,22 +42,15 @@ func (m *coreMemory) Segment(addr uint64) (base uint64, data []byte) {
 	return 0, nil
 }
 
-// coreStack is the memory of a core dump, as the analysis of a stack reads it.
-type coreStack struct {
-	stacks *coreMemory
-	l      *coreLocks
+// Stack returns a word of the stacks.
+func (m *coreMemory) Stack(addr uint64) (uint64, bool) {
+	m.Segment(addr) // reads it
+	return m.pieces.Word(addr)
 }
 
-func (s coreStack) Stack(addr uint64) (uint64, bool) {
-	base, data := s.stacks.Segment(addr)
-	if at := addr - base; uint64(len(data)) >= 8 && at <= uint64(len(data))-8 {
-		return binary.LittleEndian.Uint64(data[at:]), true
-	}
-	return 0, false
-}
-
-func (s coreStack) Heap(addr uint64) (uint64, bool) {
+// Heap returns any other word.
+func (m *coreMemory) Heap(addr uint64) (uint64, bool) {
 	var b [8]byte
-	err := s.l.read(addr, b[:])
+	err := m.l.read(addr, b[:])
 	return binary.LittleEndian.Uint64(b[:]), err == nil
 }

@@ -17,36 +17,16 @@ import (
 type memory struct {
 	halter halter
 	groups [][]copied.Range // each group is the result of one call of copy, in order of addresses
-	arena  []byte           // backs the spans' data
-	used   int              // bytes of the arena in use
-	asked  int              // bytes asked for since the last reset
-	slot   [8]byte          // the memory at the address slot
+	arena  copied.Arena
+	slot   [8]byte // the memory at the address slot
 }
 
 var errReadOnly = errors.New("a profiler does not write into its target")
 
-// reset drops the copy, and makes room for one that is a quarter larger. It
-// touches every page of new room, since a page fault would prolong the halt.
+// reset drops the copy.
 func (m *memory) reset() {
-	if m.asked > len(m.arena) {
-		m.arena = make([]byte, m.asked+m.asked/4)
-		for i := 0; i < len(m.arena); i += 4096 {
-			m.arena[i] = 1
-		}
-	}
-	m.groups, m.used, m.asked = m.groups[:0], 0, 0
-}
-
-// alloc returns room for n bytes of the copy.
-func (m *memory) alloc(n int) []byte {
-	m.asked += n
-	if m.used+n > len(m.arena) {
-		m.arena = make([]byte, max(n, 1<<20)) // earlier spans keep the old one
-		m.used = 0
-	}
-	b := m.arena[m.used : m.used+n : m.used+n]
-	m.used += n
-	return b
+	m.groups = m.groups[:0]
+	m.arena.Reset()
 }
 
 // A region is a piece of the target's memory to be copied.
@@ -67,7 +47,7 @@ func (m *memory) copy(regions []region) {
 			regions[i].addr-start < 1<<20; i++ {
 			end = max(end, regions[i].addr+uint64(regions[i].size))
 		}
-		group = append(group, copied.Range{Addr: start, Buf: m.alloc(int(end - start))})
+		group = append(group, copied.Range{Addr: start, Buf: m.arena.Get(int(end - start))})
 	}
 	m.halter.read(group)
 	m.groups = append(m.groups, group)

@@ -53,7 +53,7 @@ func (s *seizer) during(f func([]thread) error) (time.Duration, error) {
 		}
 		threads := make([]thread, len(all))
 		for i, t := range all {
-			threads[i] = thread{t.TID, registersIn(&t.Registers), t.Asleep()}
+			threads[i] = thread{t.TID, allRegisters(t.PC, t.SP, t.TLS, &t.General), t.Asleep()}
 		}
 		return f(threads)
 	}, func(halt.Thread) {})
