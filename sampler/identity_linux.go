@@ -3,7 +3,6 @@ package sampler
 import (
 	"fmt"
 	"runtime"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -87,15 +86,4 @@ func becomeUser(u User) bool {
 	var none [2]unix.CapUserData
 	return unix.Capset(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3},
 		&none[0]) == nil
-}
-
-// ProcessorTimeOf returns the processor time that a process has used; 0 if it
-// is not there.
-func ProcessorTimeOf(pid int) time.Duration {
-	var t unix.Timespec
-	// The clock of a process, as clock_getcpuclockid(3) makes its number.
-	if unix.ClockGettime(int32(^pid<<3|2), &t) != nil {
-		return 0
-	}
-	return time.Duration(t.Nano())
 }

@@ -1,6 +1,11 @@
 package sampler
 
-import "time"
+import (
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
 
 // An idleMeter measures how many of the machine's processors are idle.
 type idleMeter struct {
@@ -31,4 +36,20 @@ func (m *idleMeter) read(now time.Duration) (processors float64, ok bool) {
 	processors = float64(idle-m.idle) / float64(now-m.at)
 	m.at, m.idle = now, idle
 	return max(processors, 0), true
+}
+
+// idleTime returns the idle time of all processors together since the machine
+// started. Only Linux shows it.
+func idleTime() (time.Duration, bool) {
+	text, err := os.ReadFile("/proc/uptime")
+	if err != nil {
+		return 0, false
+	}
+	// seconds since the start, and idle seconds of all processors together
+	fields := strings.Fields(string(text))
+	if len(fields) < 2 {
+		return 0, false
+	}
+	idle, err := strconv.ParseFloat(fields[1], 64)
+	return time.Duration(idle * float64(time.Second)), err == nil
 }

@@ -11,8 +11,11 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
+	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler/monitor"
 )
 
 // A Process is a target as the operating system sees it: a running process that
@@ -230,4 +233,28 @@ func LookPath(name string) (string, error) {
 		return "", launchError(&exec.Cmd{Args: []string{name}}, err)
 	}
 	return path, nil
+}
+
+// endOf returns how a child ended.
+func endOf(s *os.ProcessState) sampledata.End {
+	if s == nil {
+		return sampledata.End{Cause: sampledata.EndUnknown, Detail: "ended, nobody knows how"}
+	}
+	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {
+		return sampledata.End{
+			Cause: sampledata.EndKilled, ExitStatus: 128 + int32(w.Signal()),
+			Detail: "signal: " + w.Signal().String(),
+		}
+	}
+	return sampledata.End{
+		Cause: sampledata.EndExited, ExitStatus: int32(s.ExitCode()),
+		Detail: fmt.Sprintf("exit status %d", s.ExitCode()),
+	}
+}
+
+// ProcessorTimeOf returns the processor time that a process has used; 0 if it
+// is not there, or this system does not show it.
+func ProcessorTimeOf(pid int) time.Duration {
+	t, _ := monitor.ProcessTime(pid)
+	return t
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"syscall"
 	"time"
 )
 
@@ -44,6 +45,13 @@ func awaitExit(pid int, cmd *exec.Cmd, stop <-chan struct{}) bool {
 	}
 }
 
+// alive reports whether a process that was found runs. Some systems offer no
+// test: there it is true.
+func alive(p *os.Process) bool {
+	err := p.Signal(syscall.Signal(0))
+	return err == nil || errors.Is(err, syscall.EPERM) || errors.Is(err, errors.ErrUnsupported)
+}
+
 // An origin says nothing: this system doesn't show where processes come from.
 type origin struct{}
 
@@ -77,8 +85,6 @@ func (p *Process) Denied(cause error) error {
 	return &TargetError{PID: p.PID, What: cause.Error(),
 		Advice: "run as the same user or with more rights"}
 }
-
-func idleTime() (time.Duration, bool) { return 0, false }
 
 type (
 	family struct{}
@@ -118,9 +124,6 @@ func (*peers) next() (p Peer, ok bool) { return Peer{}, false }
 func (*peers) has(int) bool { return false }
 
 func (*peers) close() {}
-
-// ProcessorTimeOf returns 0, likewise.
-func ProcessorTimeOf(int) time.Duration { return 0 }
 
 // RootLacks returns "": there are no capabilities.
 func RootLacks() string { return "" }

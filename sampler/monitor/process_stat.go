@@ -25,6 +25,19 @@ var processStat = fileSource("/proc/PID/stat", statEvery, nil, []column[content]
 	statColumn("process.resident", sampledata.Level, "bytes", "rss", 24, int64(os.Getpagesize())),
 })
 
+// processClock reads the clock that counts the processor time of all threads of
+// a process.
+var processClock = source(Source{Every: clockEvery}, []column[time.Duration]{
+	{Monitor: kernel("process.cpu", sampledata.Counter, "ns",
+		"the process's CPU clock (clock_gettime)", clockEvery.String()),
+		value: func(now *time.Duration) sampledata.Value { return sampledata.Count(uint64(*now)) }},
+}, func(t Target) (func(*time.Duration) error, func() error, error) {
+	return func(now *time.Duration) (err error) {
+		*now, err = ProcessTime(t.PID)
+		return err
+	}, nil, nil
+})
+
 // tick is the unit of time in /proc: a hundredth of a second on all Linux
 // platforms that Go supports.
 const tick = 10 * time.Millisecond
