@@ -118,6 +118,17 @@ func (p *Process) Auxv() (map[uint64]uint64, error) {
 	return aux, nil
 }
 
+// Executable opens the file that the process runs. It also returns the address
+// at which the program was entered.
+func (p *Process) Executable() (*os.File, uint64, error) {
+	aux, err := p.Auxv()
+	if err != nil {
+		return nil, 0, fmt.Errorf("find where the program was loaded: %w", err)
+	}
+	f, err := os.Open(p.Path("exe"))
+	return f, aux[AuxEntry], err
+}
+
 // Threads returns the ids of the process's threads.
 func (p *Process) Threads() ([]int, error) {
 	f, err := OpenFile(p.Path("task")) // os.Open may sleep in a test, where its mutex is contended
@@ -155,17 +166,19 @@ func readStatFile(path string) (stat, error) {
 		return stat{}, err
 	}
 	defer file.Close()
-	return file.stat()
-}
-
-// stat reads and decodes a stat file.
-func (f File) stat() (stat, error) {
-	var buf [1024]byte // twice as much as the fields can take
-	n, err := f.ReadAt(buf[:], 0)
+	var buf statBuffer
+	n, err := file.ReadAt(buf[:], 0)
 	if err != nil {
 		return stat{}, err
 	}
-	b := buf[:n]
+	return statOf(buf[:n])
+}
+
+// A statBuffer has room for twice as much as the fields can take.
+type statBuffer [1024]byte
+
+// statOf decodes the content of a stat file.
+func statOf(b []byte) (stat, error) {
 	// The command is in parentheses and may contain any byte, parentheses and
 	// spaces included.
 	fields := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
@@ -175,49 +188,6 @@ func (f File) stat() (stat, error) {
 	}
 	start, err := strconv.ParseUint(string(fields[19]), 10, 64)
 	return stat{state: fields[0][0], start: start}, err
-}
-
-// statFiles are open stat files, by thread id. In a halt, opening one takes
-// longer than all else that the halt does about the thread.
-type statFiles map[int]File
-
-// maxStats is how many files are kept open.
-const maxStats = 256
-
-// state returns the state of a thread, such as 'D'; 0 if it is not known.
-func (s *statFiles) state(pid, tid int) byte {
-	f, open := (*s)[tid]
-	if !open {
-		var err error // package fmt takes a lock, which is forbidden here (see pin.go)
-		name := "/proc/" + strconv.Itoa(pid) + "/task/" + strconv.Itoa(tid) + "/stat"
-		if f, err = OpenFile(name); err != nil {
-			return 0
-		}
-		for old, f := range *s {
-			if len(*s) < maxStats {
-				break
-			}
-			f.Close()
-			delete(*s, old)
-		}
-		if *s == nil {
-			*s = statFiles{}
-		}
-		(*s)[tid] = f
-	}
-	st, err := f.stat()
-	if err != nil { // the thread has ended; another one may have its id
-		f.Close()
-		delete(*s, tid)
-	}
-	return st.state
-}
-
-func (s *statFiles) close() {
-	for _, f := range *s {
-		f.Close()
-	}
-	*s = nil
 }
 
 // statusField returns the number in one line of a process's or thread's

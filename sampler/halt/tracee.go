@@ -199,8 +199,11 @@ func (w *worker) awaitChange() bool {
 // checkAsleep finds out whether a tracee that does not stop is in an
 // uninterruptible sleep.
 func (w *worker) checkAsleep(t *tracee) {
-	if w.stats.state(w.pid, t.tid) == 'D' {
-		t.state = asleep
+	var buf statBuffer
+	if b := w.stats.Read(t.tid, 0, buf[:]); b != nil {
+		if st, _ := statOf(b); st.state == 'D' {
+			t.state = asleep
+		}
 	}
 }
 

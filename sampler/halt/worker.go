@@ -21,7 +21,7 @@ type worker struct {
 	ended    chan struct{}
 
 	priority *priority
-	stats    statFiles
+	stats    ThreadFiles // their stat files
 	reaper   reaper
 	alarm    timer  // interrupts system calls that last long
 	guard    timer  // kills this process
@@ -43,9 +43,13 @@ type request struct {
 	done chan struct{}
 }
 
+// maxStats is the number of threads whose stat files are kept open.
+const maxStats = 256
+
 func startWorker(pid int) *worker {
 	w := &worker{
 		pid:      pid,
+		stats:    NewThreadFiles(pid, maxStats, "stat"),
 		requests: make(chan request),
 		quit:     make(chan struct{}),
 		ended:    make(chan struct{}),
@@ -108,7 +112,7 @@ func (w *worker) run(ready chan struct{}) {
 	w.guard = newGuard()
 	defer w.guard.close()
 	defer close(w.ended)
-	defer w.stats.close()
+	defer w.stats.Close()
 	close(ready)
 	for {
 		var owed <-chan time.Time

@@ -4,8 +4,6 @@ package monitor
 
 import (
 	"debug/elf"
-	"fmt"
-	"os"
 
 	"github.com/cpprof/cpprof/sampler/halt"
 	"github.com/cpprof/cpprof/sampler/target/gobinary"
@@ -32,15 +30,11 @@ func (p *process) binary(t Target) (*gobinary.Binary, error) {
 	if t.Binary != nil {
 		return t.Binary, nil
 	}
-	f, err := os.Open(p.Path("exe"))
+	f, entry, err := p.Executable()
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	entry, err := p.entry()
-	if err != nil {
-		return nil, err
-	}
 	return gobinary.Open(f, entry)
 }
 
@@ -52,13 +46,4 @@ func (p *process) ownLayout() (*layout.Layout, error) {
 	}
 	defer f.Close()
 	return layout.FromELF(f)
-}
-
-// entry returns the address at which the program was entered.
-func (p *process) entry() (uint64, error) {
-	aux, err := p.Auxv()
-	if err != nil {
-		return 0, fmt.Errorf("find where the program was loaded: %w", err)
-	}
-	return aux[halt.AuxEntry], nil
 }

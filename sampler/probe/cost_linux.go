@@ -72,15 +72,11 @@ func OpenPID(pid int) (*Program, error) {
 		return nil, err
 	}
 	defer process.Close()
-	aux, err := process.Auxv()
+	f, entry, err := process.Executable()
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.Open(process.Path("exe"))
-	if err != nil {
-		return nil, err
-	}
-	bin, err := gobinary.Open(f, aux[halt.AuxEntry])
+	bin, err := gobinary.Open(f, entry)
 	if err != nil {
 		f.Close()
 		return nil, fmt.Errorf("reading the executable of process %d: %w", pid, err)

@@ -110,7 +110,7 @@ func newBackend(p *sampler.Process, t *target) (*Backend, error) {
 	}
 	start := time.Now()
 	b := &Backend{
-		process: p, t: t, threads: threadStates{pid: p.PID}, timing: timing{start: start},
+		process: p, t: t, threads: newThreadStates(p.PID), timing: timing{start: start},
 		header: sampledata.Header{
 			Command: p.Command(), Executable: strings.TrimSuffix(name, " (deleted)"),
 			PID: int64(p.PID), Container: p.Container(),

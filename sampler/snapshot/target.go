@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -68,23 +67,19 @@ func (t *target) because(err error) error {
 }
 
 func (t *target) open() error {
-	f, err := os.Open(t.Path("exe"))
+	f, entry, err := t.Executable()
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	aux, err := t.Auxv()
-	if err != nil {
-		return err
-	}
-	if t.bin, err = gobinary.Open(f, aux[halt.AuxEntry]); err != nil {
+	if t.bin, err = gobinary.Open(f, entry); err != nil {
 		return err
 	}
 	if err = t.use(); err == nil || t.bin.Layout.Source != layout.FromTable {
 		return err
 	}
 	// The toolchain may have been changed, and still call itself a release.
-	if own, ownErr := gobinary.OpenAsBuilt(f, aux[halt.AuxEntry]); ownErr == nil {
+	if own, ownErr := gobinary.OpenAsBuilt(f, entry); ownErr == nil {
 		t.bin = own
 		return t.use()
 	}

@@ -4,7 +4,6 @@ package snapshot
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"time"
 
@@ -13,96 +12,36 @@ import (
 	"github.com/cpprof/cpprof/sampler/halt"
 )
 
-// threadStates reads from /proc what threads of the target do. It keeps their
-// files open: opening one costs several times as much as reading it.
+// threadStates reads from /proc what threads of the target do.
 type threadStates struct {
-	pid   int
-	files map[int]*threadFiles // by thread
-	own   *threadStates        // of the sampler's own threads; nil if they were not read yet
-	buf   [512]byte            // as much as the fields that are read of a sched file can take
+	files halt.ThreadFiles
+	own   *threadStates // of the sampler's own threads; nil if they were not read yet
+	buf   [512]byte     // as much as the fields that are read of a sched file can take
 }
 
-// threadFiles are the files of a thread; nil until they are opened.
-type threadFiles [len(threadFileNames)]*halt.File
-
-// The files of a thread, and their names.
+// The files of a thread.
 const (
 	fileSyscall = iota
 	fileSchedstat
 	fileSched
 )
 
-var threadFileNames = [...]string{"syscall", "schedstat", "sched"}
-
 // maxKept is the number of threads whose files are kept open.
 const maxKept = 512
 
-func (f *threadFiles) close() {
-	for _, one := range f {
-		if one != nil {
-			one.Close()
-		}
-	}
+func newThreadStates(pid int) threadStates {
+	return threadStates{files: halt.NewThreadFiles(pid, maxKept, "syscall", "schedstat", "sched")}
 }
 
 func (t *threadStates) close() {
-	for _, f := range t.files {
-		f.close()
-	}
-	t.files = nil
+	t.files.Close()
 	if t.own != nil {
 		t.own.close()
 	}
 }
 
-// of returns the files of a thread.
-func (t *threadStates) of(tid int) *threadFiles {
-	f := t.files[tid]
-	if f != nil {
-		return f
-	}
-	if t.files == nil {
-		t.files = map[int]*threadFiles{}
-	}
-	if len(t.files) >= maxKept {
-		t.forgetOne()
-	}
-	f = &threadFiles{}
-	t.files[tid] = f
-	return f
-}
-
-// forgetOne closes the files of any thread. Closing all at once would take
-// long, and may happen in a halt.
-func (t *threadStates) forgetOne() {
-	for tid, f := range t.files {
-		f.close()
-		delete(t.files, tid)
-		return
-	}
-}
-
 // read returns the content of one of a thread's files; nil if it can't be read.
-// It forgets the files of a thread that has ended: a new one may get its id
-// soon.
-func (t *threadStates) read(tid, file int) []byte {
-	all := t.of(tid)
-	if all[file] == nil {
-		f, err := halt.OpenFile(fmt.Sprintf("/proc/%d/task/%d/%s", t.pid, tid,
-			threadFileNames[file]))
-		if err != nil {
-			return nil
-		}
-		all[file] = &f
-	}
-	n, err := all[file].ReadAt(t.buf[:], 0)
-	if err != nil || n == 0 {
-		all.close()
-		delete(t.files, tid)
-		return nil
-	}
-	return t.buf[:n]
-}
+func (t *threadStates) read(tid, file int) []byte { return t.files.Read(tid, file, t.buf[:]) }
 
 // awake reports whether a thread is on a CPU, or ready for one, rather than
 // asleep in the kernel, and whether that is known.
@@ -201,7 +140,8 @@ func (a *arrival) readClock(t *threadStates) {
 // if it can't be read.
 func (t *threadStates) readOwn(file int) []byte {
 	if t.own == nil {
-		t.own = &threadStates{pid: os.Getpid()}
+		own := newThreadStates(os.Getpid())
+		t.own = &own
 	}
 	return t.own.read(unix.Gettid(), file)
 }

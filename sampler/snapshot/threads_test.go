@@ -106,7 +106,7 @@ func TestWaitedUntil(t *testing.T) {
 func TestTurns(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	states := threadStates{pid: unix.Getpid()}
+	states := newThreadStates(unix.Getpid())
 	defer states.close()
 	before := states.turns(unix.Gettid())
 	time.Sleep(time.Millisecond)
@@ -139,7 +139,7 @@ func TestSchedTime(t *testing.T) {
 // displaced. Another thread of this program, which sleeps, was not, and is known to have left its CPU before.
 func TestArrived(t *testing.T) {
 	onOneCPU(t, func() {
-		states := threadStates{pid: unix.Getpid()}
+		states := newThreadStates(unix.Getpid())
 		defer states.close()
 		var here unix.CPUSet
 		if err := unix.SchedGetaffinity(0, &here); err != nil {
@@ -188,7 +188,7 @@ func TestArrived(t *testing.T) {
 func TestArrivalTicks(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	states := threadStates{pid: unix.Getpid()}
+	states := newThreadStates(unix.Getpid())
 	defer states.close()
 	for range 100 {
 		time.Sleep(time.Millisecond)
@@ -216,7 +216,7 @@ func TestArrivalTicks(t *testing.T) {
 func TestLateWaited(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	states := threadStates{pid: unix.Getpid()}
+	states := newThreadStates(unix.Getpid())
 	defer states.close()
 	ps := processors{threads: &states, got: arrival{at: time.Now()}}
 	p := processor{tid: unix.Gettid(), verdict: verdict{settled: true, noCPU: true}}
