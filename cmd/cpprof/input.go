@@ -124,19 +124,25 @@ func saveMemory() {
 	}
 }
 
-// limitGarbage frees the memory that only reading needed, and sets a soft
-// limit on what the process has: if it comes near it, garbage is collected
-// earlier. The limit is large compared with what was read, so that collecting
-// never takes most of the time. The environment variable GOMEMLIMIT goes
-// before.
+// muchMemory is the size of a heap from which freeing memory takes little time
+// compared with what has filled it.
+const muchMemory = 32 << 20
+
+// limitGarbage frees the memory that only reading needed, if it can be much,
+// and sets a soft limit on what the process has: if it comes near it, garbage
+// is collected earlier. The limit is large compared with what was read, so that
+// collecting never takes most of the time. The environment variable GOMEMLIMIT
+// goes before.
 func limitGarbage() {
-	debug.FreeOSMemory()
+	var now runtime.MemStats
+	if runtime.ReadMemStats(&now); now.HeapAlloc > muchMemory {
+		debug.FreeOSMemory()
+		runtime.ReadMemStats(&now)
+	}
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}
 	const usual = 240 << 20
-	var now runtime.MemStats
-	runtime.ReadMemStats(&now)
 	debug.SetMemoryLimit(max(usual, 2*int64(now.HeapAlloc)))
 }
 
