@@ -276,26 +276,29 @@ func TestExchanges(t *testing.T) {
 }
 
 // TestAsks checks if two goroutines that wait for channels are idle, by the lines of one function: "2x3 8r5" computes in line 3,
-// twice, and receives in line 5. Who receives from a new channel each time is "n", from a channel of its own "r", and "s" sends.
+// twice, and receives in line 5. Who receives from a new channel each time is "n", from a channel of its own "r", from a ticker
+// "t", and "s" sends. In line 0 it is in its closure.
 func TestAsks(t *testing.T) {
 	for _, c := range []struct{ seen, idle string }{
 		{"8x9 8r5", "r5"},         // a worker
 		{"8x9 8n5", ""},           // an answer comes on a channel of its own
 		{"8s3 8r5", ""},           // it asks, and waits
-		{"8s3 8c5", ""},           // the same in a select
+		{"8s3 8t5", "t5"},         // it sends at times
+		{"8s3 8c5", "c5"},         // the select may have a ticker
 		{"8r5 8s9", "r5"},         // a stage
-		{"8x3 8r5", ""},           // it does something for which it waits
-		{"8x3 8c5", "c5"},         // a select may wait for a ticker
-		{"8x3 8t5", "t5"},         // a ticker
-		{"8x3 8r5 8x9", "r5"},     // the wait may be for the next work
-		{"2x3 8r5 2x5", "r5"},     // it sets something up
+		{"8x3 8r5", "r5"},         // it does what is to be done, and waits for more
+		{"8x3 8r5 8x0", ""},       // its closure has the loop
+		{"2s3 8r5", "r5"},         // it says that it is there
 		{"8s3 8r5 8r8 8x9", "r8"}, // of two waits, one is for work
 	} {
 		s := newSketch(t)
 		both := []sampledata.GoroutineID{s.goroutine("main.main"), s.goroutine("main.main")}
+		closure := stackOf(s.Builder, bootstrap, "main.main.func1")
 		loop := func(line int) sampledata.NodeID {
-			return s.Node(sampledata.Node{Parent: stackOf(s.Builder, bootstrap, "main.worker"), Line: int32(line),
-				Function: s.Function(sampledata.Function{Name: "main.loop"})})
+			if line == 0 {
+				return closure
+			}
+			return s.Node(sampledata.Node{Parent: closure, Line: int32(line), Function: s.Function(sampledata.Function{Name: "main.loop"})})
 		}
 		stacks := make(map[string]sampledata.NodeID)
 		for i := range 8 {
