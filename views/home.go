@@ -15,12 +15,11 @@ import (
 //
 // The function in which a goroutine began is a home if goroutines that waited
 // there were seen elsewhere later, or others of the same function were seen
-// at work below it. So is one that its closure calls, unless goroutines come
-// back to it from elsewhere: then the closure has the loop. A function further
-// down may be a step of the work: the loop of a client that asks a server
-// looks like one that waits for work. It is a home if goroutines came back to
-// it again and again, and were never seen outside of it in between. A
-// goroutine that lives for one piece of work has no home.
+// at work below it. A function further down may be a step of the work: the
+// loop of a client that asks a server looks like one that waits for work. It
+// is a home if goroutines came back to it again and again, and were never
+// seen outside of it in between. A goroutine that lives for one piece of work
+// has no home.
 //
 // What nobody was seen to leave is no home: whoever waits there has not moved.
 type homes struct {
@@ -41,7 +40,6 @@ type callID int32
 type home struct {
 	parent callID
 	first  bool // it is a goroutine's first function, or leads to it
-	led    bool // a goroutine's closure calls it
 	begins bool // goroutines began in it, and waited there
 	left   bool // somebody who waited there was seen elsewhere, or somebody else at work below
 	sleeps bool // somebody slept there
@@ -154,8 +152,7 @@ func (h *homes) number() {
 		c := keys.Number(k)
 		if int(c) == len(h.stats) {
 			first := k.parent < 0 || h.stats[k.parent].first && h.d.begins(node.Parent)
-			led := first && k.parent >= 0 && closure.MatchString(h.d.name(node.Parent))
-			h.stats = append(h.stats, home{parent: k.parent, first: first, led: led, rests: never})
+			h.stats = append(h.stats, home{parent: k.parent, first: first, rests: never})
 		}
 		h.calls[n] = c
 	}
@@ -285,7 +282,7 @@ func (h *homes) judge(c callID, o *origin) bool {
 	if 2*o.ended > o.goroutines && s.returns < o.ended {
 		return false // each lives for one piece of work
 	}
-	if s.begins && (s.outside == 0 || !s.led) {
+	if s.begins {
 		return s.left
 	}
 	return s.returns >= minReturns && s.outside == 0 && !(s.sleeps && h.isStep(c))

@@ -277,7 +277,7 @@ func TestExchanges(t *testing.T) {
 
 // TestAsks checks if two goroutines that wait for channels are idle, by the lines of one function: "2x3 8r5" computes in line 3,
 // twice, and receives in line 5. Who receives from a new channel each time is "n", from a channel of its own "r", from a ticker
-// "t", and "s" sends. In line 0 it is in its closure.
+// "t", and "s" sends.
 func TestAsks(t *testing.T) {
 	for _, c := range []struct{ seen, idle string }{
 		{"8x9 8r5", "r5"},         // a worker
@@ -287,7 +287,6 @@ func TestAsks(t *testing.T) {
 		{"8s3 8c5", "c5"},         // the select may have a ticker
 		{"8r5 8s9", "r5"},         // a stage
 		{"8x3 8r5", "r5"},         // it does what is to be done, and waits for more
-		{"8x3 8r5 8x0", ""},       // its closure has the loop
 		{"2s3 8r5", "r5"},         // it says that it is there
 		{"8s3 8r5 8r8 8x9", "r8"}, // of two waits, one is for work
 	} {
@@ -295,9 +294,6 @@ func TestAsks(t *testing.T) {
 		both := []sampledata.GoroutineID{s.goroutine("main.main"), s.goroutine("main.main")}
 		closure := stackOf(s.Builder, bootstrap, "main.main.func1")
 		loop := func(line int) sampledata.NodeID {
-			if line == 0 {
-				return closure
-			}
 			return s.Node(sampledata.Node{Parent: closure, Line: int32(line), Function: s.Function(sampledata.Function{Name: "main.loop"})})
 		}
 		stacks := make(map[string]sampledata.NodeID)
