@@ -166,7 +166,7 @@ type State struct {
 	// goroutines that may end the wait
 	Holders HolderSetID
 	// address of that lock, or of the awaited channel, sync.WaitGroup or
-	// sync.Cond; or 0
+	// sync.Cond; or 0, as of a timer's channel
 	Lock uint64
 	// why the goroutine is Waiting or Blocked, in the runtime's words: "chan
 	// receive"

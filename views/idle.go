@@ -28,7 +28,7 @@ const (
 //   - if it reads a request from a connection that was accepted (see findRequests), or writes only after it has read (see findExchanges),
 //     and not if it reads the answer to what it wrote;
 //   - if the function, called like this, is a home, and the goroutine waits as loops do. What is a home, the whole recording decides
-//     (see homes).
+//     (see homes). It is not if it receives what it asked others for (see findAsks).
 //
 // For example, if main.worker is a home:
 //
