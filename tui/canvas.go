@@ -44,8 +44,7 @@ func (c canvas) text(x, y int, s string, style tcell.Style) int {
 		var width int
 		cluster, s, width, state = uniseg.FirstGraphemeClusterInString(s, state)
 		if x >= 0 && x+width <= c.width {
-			runes := []rune(cluster)
-			c.screen.SetContent(c.x+x, c.y+y, runes[0], runes[1:], style)
+			c.screen.Put(c.x+x, c.y+y, cluster, style)
 		}
 		x += width
 	}
@@ -58,7 +57,7 @@ func (c canvas) fill(y int, style tcell.Style) {
 		return
 	}
 	for x := range c.width {
-		c.screen.SetContent(c.x+x, c.y+y, ' ', nil, style)
+		c.screen.Put(c.x+x, c.y+y, " ", style)
 	}
 }
 

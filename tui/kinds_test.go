@@ -153,24 +153,25 @@ func TestEveryWindowHasTitleAndHelp(t *testing.T) {
 		}
 		b.resize(80, 130)
 		b.keys("?")
+		help := b.text()
 		for _, own := range bindings {
 			if own.description == "" {
 				t.Errorf("the key %s has no help", own.keys[0])
 			}
-			checkHelp(t, b, own.keys[0], own.description)
+			checkHelp(t, help, own.keys[0], own.description)
 		}
 		for _, c := range commands {
-			checkHelp(t, b, c.name, c.description)
+			checkHelp(t, help, c.name, c.description)
 		}
 	})
 }
 
 // checkHelp checks that the help has lines that begin with a key or command and describe it.
-func checkHelp(t *testing.T, b *bench, name, description string) {
+func checkHelp(t *testing.T, help, name, description string) {
 	t.Helper()
-	text := strings.Join(strings.Fields(b.text()), " ")
+	text := strings.Join(strings.Fields(help), " ")
 	if !strings.Contains(text, strings.Join(strings.Fields(description), " ")) || !strings.Contains(text, name) {
-		t.Errorf("the help has no %s: %s\n%s", name, description, b.text())
+		t.Errorf("the help has no %s: %s\n%s", name, description, help)
 	}
 }
 

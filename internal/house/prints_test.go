@@ -14,6 +14,9 @@ var printers = []string{"cmd/cpprof/", "report/", "tui/"}
 // notToTheTerminal are files of these packages that write elsewhere.
 var notToTheTerminal = []string{"cmd/cpprof/orderdesk"}
 
+// drawing are the methods of a screen that write to it.
+var drawing = []string{"Put", "PutStr", "PutStrStyled", "SetCell", "SetContent"}
+
 // goesAround reports what a call is that prints to the terminal without making its arguments safe, "" if it is none.
 func goesAround(path string, call *ast.CallExpr) string {
 	f, ok := call.Fun.(*ast.SelectorExpr)
@@ -28,8 +31,8 @@ func goesAround(path string, call *ast.CallExpr) string {
 		return "termtext." + name + " with a format that is not written there"
 	case of != nil && of.Name == "termtext" && strings.HasSuffix(name, "println") && hasNewline(call):
 		return "termtext." + name + ", which escapes the newline in an argument"
-	case name == "SetContent" && path != "tui/canvas.go":
-		return "SetContent outside of the canvas"
+	case slices.Contains(drawing, name) && path != "tui/canvas.go":
+		return name + " outside of the canvas"
 	}
 	return ""
 }
