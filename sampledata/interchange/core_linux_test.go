@@ -127,11 +127,14 @@ func damageCore(t *testing.T, path, program string) {
 		t.Fatal(err)
 	}
 	copied := filepath.Join(t.TempDir(), "core")
-	try := func(what string, data []byte) {
+	write := func(data []byte) {
 		t.Helper()
 		if err := os.WriteFile(copied, data, 0o666); err != nil {
 			t.Fatal(err)
 		}
+	}
+	try := func(what string) {
+		t.Helper()
 		if r, err := readCoreOf(copied, program); err == nil {
 			if err := r.Check(); err != nil {
 				t.Errorf("%s: %v", what, err)
@@ -139,12 +142,21 @@ func damageCore(t *testing.T, path, program string) {
 		}
 	}
 	for _, size := range []int{20, 64, 300, 4000, len(data) / 8, len(data) / 2} {
-		try("cut", data[:size])
+		write(data[:size])
+		try("cut")
 	}
-	for at := 24; at < 1200; at += 97 {
-		wrong := bytes.Clone(data)
-		wrong[at] ^= 0xff
-		try("changed", wrong)
+	write(data)
+	file, err := os.OpenFile(copied, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for at := int64(24); at < 1200; at += 97 {
+		_, err := file.WriteAt([]byte{data[at] ^ 0xff}, at)
+		try("changed")
+		if _, again := file.WriteAt(data[at:at+1], at); err != nil || again != nil {
+			t.Fatal(err, again)
+		}
 	}
 	in, err := Stream(bytes.NewReader(data), "standard input", Auto)
 	if err != nil {
