@@ -126,7 +126,9 @@ func testMemoryOfLongNames(t *testing.T, cpprof string) {
 	if err := errors.Join(w.Finish(sampledata.End{Cause: sampledata.EndDuration, Time: time.Second}), w.Close()); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{"report", dir, "--server", "--json"}, {"report", dir, "--server"}, {"export", dir, "--to", "folded", "-o", "-"}} {
+	for _, args := range fixture.Third([][]string{
+		{"report", dir, "--server", "--json"}, {"report", dir, "--server"}, {"export", dir, "--to", "folded", "-o", "-"},
+	}) {
 		if got := mostMemory(t, cpprof, args...); got > 200 {
 			t.Errorf("cpprof %s, with names of %d MB: %d MB", strings.Join(args, " "), names*length>>20, got)
 		}
