@@ -17,16 +17,16 @@ const (
 	Next                            // the frames x of P >x
 )
 
-// A Matcher recognises a path in the stacks of one tree, one frame at a time
-// from the root. It is an automaton. Its table is filled during use, and a walk
-// over a tree needs one table access for each node. Only one goroutine may use
-// a Matcher.
+// A Matcher recognises a path in the stacks of one tree, one frame at a
+// time from the root. It is an automaton. Its table is filled during use,
+// and a walk over a tree needs one table access for each node. Only one
+// goroutine may use a Matcher.
 //
-// To try every way to match would be slow: in "..a ..b c" any a and any b may
-// be the right one. Instead, the automaton keeps one position: the farthest
-// element reached. The path "* ..a ..b c" has the elements 0 to 3. Over the
-// stack "* x a b b c", the states are as follows (i, waiting and open are
-// explained below):
+// To try every way to match would be slow: in "..a ..b c" any a and any b
+// may be the right one. Instead, the automaton keeps one position: the
+// farthest element reached. The path "* ..a ..b c" has the elements 0 to
+// 3. Over the stack "* x a b b c", the states are as follows (i, waiting
+// and open are explained below):
 //
 //	frame  state after it
 //	*      i=0 open           * is p(0), and does not come again; a may come anywhere below
@@ -51,9 +51,9 @@ const (
 //     this very frame. For an extended spec, p(i) is this frame or one before
 //     it in the part.
 //
-// Lower i need not be kept: they could only lead to i again. All ways into one
-// part of a stack have crossed the same number of boundaries. No spec between
-// them crosses another.
+// Lower i need not be kept: they could only lead to i again. All ways
+// into one part of a stack have crossed the same number of boundaries. No
+// spec between them crosses another.
 type Matcher struct {
 	last    int
 	kind    []specKind // by element: the spec that leaves it
@@ -68,8 +68,8 @@ type Matcher struct {
 	enter   []State // by class: the results of Enter
 }
 
-// A State is the state of a Matcher after the frames of a stack. From Dead, no
-// stack can satisfy the path any more.
+// A State is the state of a Matcher after the frames of a stack. From
+// Dead, no stack can satisfy the path any more.
 type State int32
 
 const (
@@ -82,9 +82,9 @@ const (
 	unknown State = -1
 )
 
-// maxTable limits the size of a table. If a row for every state and a column
-// for every class would be larger, some classes share the last column, which
-// stays unknown.
+// maxTable limits the size of a table. If a row for every state and a
+// column for every class would be larger, some classes share the last
+// column, which stays unknown.
 const maxTable = 1 << 18
 
 type specKind uint8
@@ -108,9 +108,9 @@ func Compile(t *calltree.Tree, m *calltree.Membership, p Path, next Continuation
 	return a
 }
 
-// CompileRest returns the matcher of the part of P below a frame at which its
-// first element is called: Enter returns its states at such frames. Its Start
-// is Dead.
+// CompileRest returns the matcher of the part of P below a frame at which
+// its first element is called: Enter returns its states at such frames.
+// Its Start is Dead.
 func CompileRest(t *calltree.Tree, m *calltree.Membership, p Path) *Matcher {
 	a, possible := newMatcher(t, m, p, Nothing)
 	a.enter = make([]State, len(a.classes)) // Dead
@@ -122,7 +122,8 @@ func CompileRest(t *calltree.Tree, m *calltree.Membership, p Path) *Matcher {
 	return a
 }
 
-// newMatcher also reports whether every element of the path matches some frame.
+// newMatcher also reports whether every element of the path matches some
+// frame.
 func newMatcher(t *calltree.Tree, m *calltree.Membership, p Path,
 	next Continuation) (*Matcher, bool) {
 	n := len(p.Elements)
@@ -148,8 +149,8 @@ func newMatcher(t *calltree.Tree, m *calltree.Membership, p Path,
 	return a, possible
 }
 
-// specOf returns the kind of the spec between element i and what comes after
-// it.
+// specOf returns the kind of the spec between element i and what comes
+// after it.
 func specOf(p Path, i int, next Continuation) specKind {
 	member, end := p.Elements[i].Aspect(), i == len(p.Elements)-1
 	switch {
@@ -170,8 +171,8 @@ func specOf(p Path, i int, next Continuation) specKind {
 // Start returns the state at the root.
 func (a *Matcher) Start() State { return a.start }
 
-// Next returns the state at a frame of f, below a frame at which the state is
-// s.
+// Next returns the state at a frame of f, below a frame at which the
+// state is s.
 func (a *Matcher) Next(s State, f calltree.Func) State {
 	if next := a.table[uint(s)<<a.shift|uint(a.column[f])]; next >= 0 {
 		return next
@@ -240,28 +241,29 @@ func (a *Matcher) advance(i int, now State, c class) State {
 // longer stack does, too.
 func (a *Matcher) Satisfied(s State) bool { return s == a.accept }
 
-// Open reports whether the continuation of the path may come below. After an
-// element x, the continuation must be the next frame (Immediately, Next), or
-// any later one in the same part of the stack (Eventually). If the path ends in
-// an aspect and the continuation is immediate, the frame itself is the
-// continuation (see Member).
+// Open reports whether the continuation of the path may come below. After
+// an element x, the continuation must be the next frame (Immediately,
+// Next), or any later one in the same part of the stack (Eventually). If
+// the path ends in an aspect and the continuation is immediate, the frame
+// itself is the continuation (see Member).
 func (a *Matcher) Open(s State) bool { return s&open != 0 && s>>flags == State(a.last) }
 
 // Member reports whether the matcher's path ends in an aspect and its
 // continuation is immediate.
 func (a *Matcher) Member() bool { return a.last >= 0 && a.kind[a.last] == specMember }
 
-// Neutral reports whether f matches no element of the path and begins no part.
-// If one neutral frame leaves a state as it is, every neutral frame does.
+// Neutral reports whether f matches no element of the path and begins no
+// part. If one neutral frame leaves a state as it is, every neutral frame
+// does.
 func (a *Matcher) Neutral(f calltree.Func) bool { return a.classes[a.class[f]].neutral }
 
-// Begins reports whether a frame of f below the root begins another goroutine's
-// part of the stack.
+// Begins reports whether a frame of f below the root begins another
+// goroutine's part of the stack.
 func (a *Matcher) Begins(f calltree.Func) bool { return a.classes[a.class[f]].begins }
 
-// Enter returns the state at a frame of f that is called as the first element
-// of the path. The state is Dead if f does not match the element. Only the
-// matchers of CompileRest have Enter.
+// Enter returns the state at a frame of f that is called as the first
+// element of the path. The state is Dead if f does not match the element.
+// Only the matchers of CompileRest have Enter.
 func (a *Matcher) Enter(f calltree.Func) State { return a.enter[a.class[f]] }
 
 // Both returns one state for two ways in the same part of a stack. Neither

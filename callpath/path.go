@@ -1,5 +1,5 @@
-// Package callpath is the notation of call paths (CPPROFJ, sections 2 and 3),
-// and their matching and cost over a call tree.
+// Package callpath is the notation of call paths (CPPROFJ, sections 2 and
+// 3), and their matching and cost over a call tree.
 //
 //   - Parse, ParseExpr and ParseSplit read paths, prune expressions and splits.
 //     String prints paths in the same notation.
@@ -19,8 +19,9 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// A Path is an ordered sequence of call specs, such as A B ..C. It has at least
-// one element; the zero Path is not a path, and no stack satisfies it.
+// A Path is an ordered sequence of call specs, such as A B ..C. It has at
+// least one element; the zero Path is not a path, and no stack satisfies
+// it.
 type Path struct {
 	Elements []Element
 	Specs    []Spec // len(Elements)-1: between elements i and i+1
@@ -44,8 +45,8 @@ func (s Spec) String() string { return [...]string{"", "..", ">"}[s] }
 type Element struct {
 	Name string
 
-	// Literal reports that a name which begins with "@" is the name of a frame.
-	// It is false for all other names.
+	// Literal reports that a name which begins with "@" is the name of a
+	// frame. It is false for all other names.
 	Literal bool
 }
 
@@ -80,9 +81,9 @@ func (p Path) Join(spec Spec, p2 Path) Path {
 	return q
 }
 
-// Context reports whether the path, which begins with the root, is one node of
-// the call tree: * A >B >C. The call by the root may be immediate or in place,
-// because there is one root only.
+// Context reports whether the path, which begins with the root, is one
+// node of the call tree: * A >B >C. The call by the root may be immediate
+// or in place, because there is one root only.
 func (p Path) Context() bool {
 	for i, s := range p.Specs {
 		if s == Extended || s == Immediate && i > 0 {
@@ -92,14 +93,14 @@ func (p Path) Context() bool {
 	return true
 }
 
-// Prefix returns the path of the first n elements; n is at least 1. It shares
-// its slices with p.
+// Prefix returns the path of the first n elements; n is at least 1. It
+// shares its slices with p.
 func (p Path) Prefix(n int) Path {
 	return Path{Elements: p.Elements[:n:n], Specs: p.Specs[: n-1 : n-1]}
 }
 
-// Last returns the last element, and the spec that leads to it: Immediate if
-// there is none.
+// Last returns the last element, and the spec that leads to it: Immediate
+// if there is none.
 func (p Path) Last() (e Element, spec Spec) {
 	n := len(p.Elements)
 	if n > 1 {
@@ -113,7 +114,8 @@ func (p Path) Equal(q Path) bool {
 	return slices.Equal(p.Elements, q.Elements) && slices.Equal(p.Specs, q.Specs)
 }
 
-// String prints the path so that Parse can read it. Equal paths print equally.
+// String prints the path so that Parse can read it. Equal paths print
+// equally.
 func (p Path) String() string {
 	var b strings.Builder
 	for i, e := range p.Elements {
@@ -134,7 +136,8 @@ func (e Element) String() string {
 	return e.Name
 }
 
-// needsQuotes reports whether Parse would read the bare name as something else.
+// needsQuotes reports whether Parse would read the bare name as something
+// else.
 func needsQuotes(name string) bool {
 	switch name {
 	case "", "@", "|", "and", "or", "not":

@@ -20,11 +20,11 @@ const NoStack NodeID = -1
 // A Recording is what was seen of one target: the stacks and states of its
 // goroutines at a number of samples.
 //
-// Runs say what the goroutines did. One run is a goroutine in one state, with
-// one stack, over consecutive samples.
+// Runs say what the goroutines did. One run is a goroutine in one state,
+// with one stack, over consecutive samples.
 //
-// The recording of another tool's profile has a Profile, and neither samples
-// nor goroutines.
+// The recording of another tool's profile has a Profile, and neither
+// samples nor goroutines.
 type Recording struct {
 	Header     Header
 	Functions  []Function
@@ -71,9 +71,9 @@ type Settings struct {
 	MaxOverhead float64 // bound on the halted share of wall time
 	MaxCPU      float64 // bound on the sampler's own CPU, in cores; 0: none
 
-	// How the sampler wakes on time for a halt although the machine is busy:
-	// "real-time priority", "nice -15", "short time slices", or "usual
-	// priority" if it can't; "" if not known.
+	// How the sampler wakes on time for a halt although the machine is
+	// busy: "real-time priority", "nice -15", "short time slices", or
+	// "usual priority" if it can't; "" if not known.
 	Wakes string
 }
 
@@ -103,7 +103,8 @@ type Goroutine struct {
 	GC     bool       // a garbage collector's worker
 }
 
-// A Site is a place in the source. The zero Site means that it is not known.
+// A Site is a place in the source. The zero Site means that it is not
+// known.
 type Site struct {
 	Function string
 	File     string
@@ -120,31 +121,31 @@ const (
 	// the sampler could not find it out; counted as waiting, with a warning
 	Unknown RunState = iota
 	Running          // on a processor (P)
-	// on a CPU without a processor: in C, or in the kernel after the scheduler
-	// took the processor
+	// on a CPU without a processor: in C, or in the kernel after the
+	// scheduler took the processor
 	Detached
 	Runnable // ready to run, not running
 	Waiting  // Reason says for what; includes blocked system calls
 	Blocked  // on a lock: sync.Mutex, sync.RWMutex, a lock of the runtime
 )
 
-// Evidence says how the holders of a lock were found. For other waits, it is
-// about the goroutines that may end the wait. It is then Ambiguous, or Likely
-// for a channel or semaphore that is used as a lock.
+// Evidence says how the holders of a lock were found. For other waits, it
+// is about the goroutines that may end the wait. It is then Ambiguous, or
+// Likely for a channel or semaphore that is used as a lock.
 type Evidence uint8
 
 const (
 	NoEvidence Evidence = iota // nothing points to a holder
 	Inferred                   // one set of holders fits: Holders
-	// several fit, or may have the lock next: Holders lists them, and none of
-	// them is blamed
+	// several fit, or may have the lock next: Holders lists them, and
+	// none of them is blamed
 	Ambiguous
 	Recorded // the target's runtime says so
-	// the lock is taken, and of all goroutines only Holders are where they may
-	// have taken it
+	// the lock is taken, and of all goroutines only Holders are where
+	// they may have taken it
 	Likely
-	// nobody holds the lock; Holders, which may be 0, lists the goroutines that
-	// were woken to take it
+	// nobody holds the lock; Holders, which may be 0, lists the
+	// goroutines that were woken to take it
 	Free
 )
 
@@ -152,8 +153,8 @@ const (
 // holders, not candidates.
 func (e Evidence) Blames() bool { return e == Inferred || e == Recorded || e == Likely }
 
-// A State is what one goroutine did in one sample. Two states are the same if
-// they are ==.
+// A State is what one goroutine did in one sample. Two states are the
+// same if they are ==.
 type State struct {
 	Stack    NodeID // the leaf
 	Run      RunState
@@ -168,8 +169,8 @@ type State struct {
 	// address of that lock, or of the awaited channel, sync.WaitGroup or
 	// sync.Cond; or 0, as of a timer's channel
 	Lock uint64
-	// why the goroutine is Waiting or Blocked, in the runtime's words: "chan
-	// receive"
+	// why the goroutine is Waiting or Blocked, in the runtime's words:
+	// "chan receive"
 	Reason  string
 	Release Release // who ended this wait, if the source knows
 }
@@ -185,9 +186,9 @@ func ReleaseAt(stack NodeID) Release { return Release(stack + 1) }
 // Stack returns the stack; NoStack if it is not known.
 func (r Release) Stack() NodeID { return NodeID(r) - 1 }
 
-// A LockName names the lock or channel at an address. It is valid from the sample First
-// on, until the address gets another name: the target may reuse the memory for
-// something else.
+// A LockName names the lock or channel at an address. It is valid from
+// the sample First on, until the address gets another name: the target
+// may reuse the memory for something else.
 type LockName struct {
 	Address uint64
 	First   int32
@@ -200,8 +201,8 @@ type LockName struct {
 type Sample struct {
 	Time time.Duration // since Header.Start, by the header's clock
 	Halt time.Duration // how long the target was halted
-	// by processor: the goroutine that it runs, or a code below; its length is
-	// GOMAXPROCS
+	// by processor: the goroutine that it runs, or a code below; its
+	// length is GOMAXPROCS
 	Processors   []GoroutineID
 	Threads      int32 // number of the target's threads; 0 if not known
 	StoppedWorld bool  // the runtime had stopped the world
@@ -213,11 +214,11 @@ type Sample struct {
 	// What the sampler did since the previous sample.
 	Missed     int32         // number of ticks that passed without a sample
 	SamplerCPU time.Duration // CPU time that the sampler used
-	// number of stacks copied from an earlier sample because nothing seemed to
-	// have changed
+	// number of stacks copied from an earlier sample because nothing
+	// seemed to have changed
 	Reused int32
-	// number of these that were read again, to measure how often such a copy is
-	// wrong
+	// number of these that were read again, to measure how often such a
+	// copy is wrong
 	Rechecked int32
 	Wrong     int32 // number of those that had changed
 	// how long the target was halted beside samples: for those that failed,
@@ -240,16 +241,16 @@ type Warning struct {
 	Count   int64  `json:"count"`
 }
 
-// DamagedFile is the kind of the warning that Open adds if it can't read a part
-// of a recording.
+// DamagedFile is the kind of the warning that Open adds if it can't read
+// a part of a recording.
 const DamagedFile = "damaged-file"
 
-// CutFile is the kind of a warning about another tool's file: the file seems to
-// have had more at its end.
+// CutFile is the kind of a warning about another tool's file: the file
+// seems to have had more at its end.
 const CutFile = "cut-file"
 
-// Complete reports whether a recording has everything that its sampler wrote:
-// it is not damaged, and it has an end.
+// Complete reports whether a recording has everything that its sampler
+// wrote: it is not damaged, and it has an end.
 func (r *Recording) Complete() bool {
 	return r.End != nil && !slices.ContainsFunc(r.Warnings,
 		func(w Warning) bool { return w.Kind == DamagedFile || w.Kind == CutFile })
@@ -291,48 +292,49 @@ type Sink interface {
 	LabelSet([]Label) LabelSetID
 	HolderSet([]GoroutineID) HolderSetID
 
-	// LockName names a lock from the sample First on: the next sample, or an
-	// earlier one. It does nothing if the address has that name already.
+	// LockName names a lock from the sample First on: the next sample, or
+	// an earlier one. It does nothing if the address has that name
+	// already.
 	LockName(LockName)
 
-	// Monitor returns the code of a monitor. It is in the recording from the
-	// next Sample on.
+	// Monitor returns the code of a monitor. It is in the recording from
+	// the next Sample on.
 	Monitor(Monitor) MonitorID
 
-	// Measure sets a monitor's value from the next Sample on. Of several calls
-	// before a Sample, the last one counts.
+	// Measure sets a monitor's value from the next Sample on. Of several
+	// calls before a Sample, the last one counts.
 	Measure(MonitorID, Value)
 
-	// Probe replaces what an instrument has measured of a function so far. It
-	// is in the recording from the next Sample on, or from its end. A probe
-	// that breaks a rule is an error of the next Sample.
+	// Probe replaces what an instrument has measured of a function so
+	// far. It is in the recording from the next Sample on, or from its
+	// end. A probe that breaks a rule is an error of the next Sample.
 	Probe(Probe)
 
-	// Calls adds timed calls to the others of the same function and source.
-	// They are in the recording from the next Sample on, or from its end. Calls
-	// that break a rule are an error of the next Sample.
+	// Calls adds timed calls to the others of the same function and
+	// source. They are in the recording from the next Sample on, or from
+	// its end. Calls that break a rule are an error of the next Sample.
 	Calls(CallTable)
 
-	// Mark replaces what is known of goroutines that can never run again. It is
-	// in the recording from the next Sample on, or from its end. A marking that
-	// breaks a rule is an error of the next Sample.
+	// Mark replaces what is known of goroutines that can never run again.
+	// It is in the recording from the next Sample on, or from its end. A
+	// marking that breaks a rule is an error of the next Sample.
 	Mark(*Marking)
 
 	// Sample ends a sample. changes lists the goroutines that have another
 	// state than in the previous sample.
 	Sample(s Sample, changes []Change) error
 
-	// Warn adds to the count of a kind of warning, and keeps the message of the
-	// first one.
+	// Warn adds to the count of a kind of warning, and keeps the message
+	// of the first one.
 	Warn(kind, message string, count int64)
 
 	// Finish ends the recording.
 	Finish(End) error
 }
 
-// A Change is how a goroutine differs from the previous sample: it has a new
-// state, or is gone. Other changes are left out, except of a goroutine that
-// waits again.
+// A Change is how a goroutine differs from the previous sample: it has a
+// new state, or is gone. Other changes are left out, except of a
+// goroutine that waits again.
 type Change struct {
 	Goroutine GoroutineID
 	Gone      bool

@@ -26,7 +26,8 @@ const (
 	// the goroutine that started them for one piece of work, in the same
 	// function as these, waits for all
 	Sibling Certainty = "sibling"
-	// the goroutines that they have started in the function in which they wait
+	// the goroutines that they have started in the function in which they
+	// wait
 	Child Certainty = "child"
 	// others of the class, which are further on in the function that made
 	// these wait
@@ -41,12 +42,13 @@ type Cause struct {
 	Lock      string    `json:"lock,omitempty"` // that they wait for themselves
 	Share     float64   `json:"share"`          // of the time of the goroutines that wait for them
 	Certainty Certainty `json:"certainty"`
-	// the function that took the lock, if others wait for it in the same one
+	// the function that took the lock, if others wait for it in the same
+	// one
 	Taken string `json:"taken,omitempty"`
 }
 
-// maxOverlaps limits the work to find causes: how many states of holders are
-// compared with states of waiters.
+// maxOverlaps limits the work to find causes: how many states of holders
+// are compared with states of waiters.
 const maxOverlaps = 2_000_000
 
 // A doer is goroutines of a class with one activity.
@@ -134,9 +136,9 @@ func (e *evidence) indexRuns() {
 	}
 }
 
-// startedBy lists what a goroutine has started, by its number, if it waits for
-// a group or for channels, or has started one that waits for a group. It makes
-// the list on first use.
+// startedBy lists what a goroutine has started, by its number, if it
+// waits for a group or for channels, or has started one that waits for a
+// group. It makes the list on first use.
 func (e *evidence) startedBy() map[int64][]sampledata.GoroutineID {
 	if e.started != nil {
 		return e.started
@@ -162,10 +164,11 @@ func (e *evidence) startedBy() map[int64][]sampledata.GoroutineID {
 	return e.started
 }
 
-// members returns the goroutines that a wait for a group probably waits for:
-// those that the goroutine has started in a function in which it is still, or
-// in a method of the group. A goroutine that has started none may only close a
-// channel after the others that were started with it, and end.
+// members returns the goroutines that a wait for a group probably waits
+// for: those that the goroutine has started in a function in which it is
+// still, or in a method of the group. A goroutine that has started none
+// may only close a channel after the others that were started with it,
+// and end.
 func (b *blamed) members(run sampledata.Run, first, last int32) ([]sampledata.GoroutineID, Certainty) {
 	within := make(map[string]bool)
 	for n := run.Stack; n != sampledata.NoStack; n = b.e.r.Nodes[n].Parent {
@@ -200,8 +203,8 @@ func (b *blamed) startedIn(parent int64, functions map[string]bool, first, last 
 	return all
 }
 
-// outlives reports whether a goroutine lives on when another one goes on after a
-// wait: it did not wait for the end of that goroutine.
+// outlives reports whether a goroutine lives on when another one goes on
+// after a wait: it did not wait for the end of that goroutine.
 func (b *blamed) outlives(g sampledata.GoroutineID, wait sampledata.Run) bool {
 	return min(b.lastSample(g), b.lastSample(wait.Goroutine)) > wait.Last
 }
@@ -224,8 +227,9 @@ func (b *blamed) add(run sampledata.Run, first, last int32) {
 // maxBehind limits how many waits are followed to who ends them.
 const maxBehind = 8
 
-// addHolders adds what those do that a run waits for, for a part of the run. It
-// reports whether any are known. What is so far certain may get less so.
+// addHolders adds what those do that a run waits for, for a part of the
+// run. It reports whether any are known. What is so far certain may get
+// less so.
 func (b *blamed) addHolders(run sampledata.Run, first, last int32, certain Certainty,
 	part float64, depth int) bool {
 	set, how := b.e.r.HolderSets[run.Holders], certaintyOf(run.Evidence)
@@ -258,10 +262,10 @@ func weaker(a, b Certainty) Certainty {
 	return Known
 }
 
-// overlap adds what a goroutine does in some samples that others wait for. A
-// writer that waits for earlier readers keeps later ones waiting, but does not
-// have the lock: who has it is the one that the writer waits for. One that
-// waits for others to end is as slow as they are.
+// overlap adds what a goroutine does in some samples that others wait
+// for. A writer that waits for earlier readers keeps later ones waiting,
+// but does not have the lock: who has it is the one that the writer waits
+// for. One that waits for others to end is as slow as they are.
 func (b *blamed) overlap(g sampledata.GoroutineID, lock uint64, first, last int32,
 	certain Certainty, part float64, depth int) {
 	runs := b.e.runsOf[g]
@@ -304,8 +308,8 @@ func (b *blamed) do(s *situation, certain Certainty, weight float64) {
 	}
 }
 
-// taker returns the innermost function on a holder's stack in which others wait
-// for the lock; "" if it waits itself there.
+// taker returns the innermost function on a holder's stack in which
+// others wait for the lock; "" if it waits itself there.
 func (b *blamed) taker(stack sampledata.NodeID) string {
 	if len(b.takers) == 0 || stack == sampledata.NoStack {
 		return ""
@@ -342,10 +346,11 @@ func (b *blamed) causes() []Cause {
 	return all
 }
 
-// peers finds out what the goroutines do that wait for the same channels as
-// those in the situations, from the other side, at other times: receivers if
-// those send, senders if those receive. It describes all that they do, but
-// does not claim that the channel's goroutines have to wait for all of it.
+// peers finds out what the goroutines do that wait for the same channels
+// as those in the situations, from the other side, at other times:
+// receivers if those send, senders if those receive. It describes all
+// that they do, but does not claim that the channel's goroutines have to
+// wait for all of it.
 func (e *evidence) peers(of func(*situation) bool, side Activity) []Cause {
 	addresses, other := make(map[uint64]bool), Receiving
 	if side == Receiving {
@@ -378,9 +383,10 @@ func (e *evidence) peers(of func(*situation) bool, side Activity) []Cause {
 }
 
 // fellows finds out what goroutines of a class do in a function, past the
-// place where others wait in what it calls: if they share something, such as a
-// pool of connections, those that have it do this. The loop of the class is no
-// such function, and a goroutine alone has nobody to share with.
+// place where others wait in what it calls: if they share something, such
+// as a pool of connections, those that have it do this. The loop of the
+// class is no such function, and a goroutine alone has nobody to share
+// with.
 func (s *searcher) fellows(class int32, where *Place, of func(*situation) bool) []Cause {
 	caller := where.Caller
 	if caller == "" || s.isLoop(class, caller) || s.e.classes[class].goroutines < 2 {
@@ -404,9 +410,9 @@ func (s *searcher) fellows(class int32, where *Place, of func(*situation) bool) 
 }
 
 // children finds out what goroutines do that those in the situations have
-// started in the function in which they wait, such as one that does the work
-// and sends the result, while the other one waits for it or for a deadline. Who
-// lives on or waits for work sends no result.
+// started in the function in which they wait, such as one that does the
+// work and sends the result, while the other one waits for it or for a
+// deadline. Who lives on or waits for work sends no result.
 func (e *evidence) children(of func(*situation) bool) []Cause {
 	b := &blamed{e: e, weight: make(map[doer]float64), where: make(map[doer]*heaviest)}
 	e.indexRuns()
@@ -438,9 +444,9 @@ type family struct {
 	function string
 }
 
-// siblings finds out what other goroutines do that were started with those in
-// the situations, such as the stages of a query, if all live for one piece of
-// work.
+// siblings finds out what other goroutines do that were started with
+// those in the situations, such as the stages of a query, if all live for
+// one piece of work.
 func (s *searcher) siblings(class int32, of func(*situation) bool) []Cause {
 	if c := &s.e.classes[class]; 2*c.ended < c.goroutines {
 		return nil

@@ -37,13 +37,14 @@ const (
 
 // A remoteHalter halts the program of a Delve server.
 //
-// The server must let the program go on even if cpprof is killed in the midst
-// of a halt, or the network fails. So all calls of a halt, with the one that
-// continues the program as the last, are sent before the call that halts it,
-// by another connection. They can't depend on each other's answers. So the
-// halter reads what was asked for in earlier samples. If a piece of memory is
-// asked for that it has not, it halts the program again. The first sample
-// needs several halts, later ones rarely more than one.
+// The server must let the program go on even if cpprof is killed in the
+// midst of a halt, or the network fails. So all calls of a halt, with the
+// one that continues the program as the last, are sent before the call
+// that halts it, by another connection. They can't depend on each other's
+// answers. So the halter reads what was asked for in earlier samples. If
+// a piece of memory is asked for that it has not, it halts the program
+// again. The first sample needs several halts, later ones rarely more
+// than one.
 type remoteHalter struct {
 	address       string
 	work, control *wire // the same if the server accepts a single client
@@ -58,7 +59,8 @@ type remoteHalter struct {
 
 	resumed *continued // the call that let the program go on, if this client made it
 	looks   int        // made so far
-	// pieces to be read, by address, and the look after which each was asked for
+	// pieces to be read, by address, and the look after which each was
+	// asked for
 	wanted  map[uint64]int
 	pages   map[uint64][]byte
 	alone   map[uint64]bool // pieces that could not be read together with their neighbours
@@ -80,8 +82,8 @@ func (h *remoteHalter) resume() {
 		&h.resumed.out)
 }
 
-// during makes looks until one has all that f asks for. So f is called while
-// the program runs again, and with what it was.
+// during makes looks until one has all that f asks for. So f is called
+// while the program runs again, and with what it was.
 func (h *remoteHalter) during(f func([]thread) error) (took time.Duration, err error) {
 	for range maxLooks {
 		if err := h.awaitRunning(); err != nil {
@@ -329,8 +331,8 @@ func (h *remoteHalter) ranges() ([]region, error) {
 	}
 }
 
-// join returns the ranges that have some pieces, and gaps between them up to
-// a size.
+// join returns the ranges that have some pieces, and gaps between them up
+// to a size.
 func (h *remoteHalter) join(pages []uint64, gap uint64) []region {
 	var list []region
 	for _, at := range pages {
@@ -372,8 +374,8 @@ func (h *remoteHalter) read(spans []copied.Range) {
 	}
 }
 
-// page returns a piece, and notes that it was asked for. It is nil and ok if
-// the piece is not mapped.
+// page returns a piece, and notes that it was asked for. It is nil and ok
+// if the piece is not mapped.
 func (h *remoteHalter) page(at uint64) (data []byte, ok bool) {
 	data, ok = h.pages[at]
 	h.wanted[at] = h.looks

@@ -15,14 +15,14 @@ type Thread struct {
 	TID int
 	Registers
 
-	// Late reports whether the thread was still waiting for a CPU, and so has
-	// not stopped yet. It runs no code of the program any more, but its
-	// registers are read only when it gets a CPU.
+	// Late reports whether the thread was still waiting for a CPU, and so
+	// has not stopped yet. It runs no code of the program any more, but
+	// its registers are read only when it gets a CPU.
 	Late bool
 }
 
-// A Halted is a process while some of its threads are halted. It must not be
-// kept after the function that it was passed to returns.
+// A Halted is a process while some of its threads are halted. It must not
+// be kept after the function that it was passed to returns.
 type Halted struct {
 	w       *worker
 	reader  *Reader
@@ -53,10 +53,10 @@ type Halter struct {
 	w *worker
 }
 
-// Do calls f on the OS thread that traces the process, and returns when f has
-// returned. Only one f runs at a time. A caller that does several things in
-// one f saves the switches between OS threads, which cost tens of
-// microseconds each.
+// Do calls f on the OS thread that traces the process, and returns when f
+// has returned. Only one f runs at a time. A caller that does several
+// things in one f saves the switches between OS threads, which cost tens
+// of microseconds each.
 func (p *Process) Do(f func(*Halter)) error {
 	for {
 		w, err := p.worker()
@@ -73,8 +73,8 @@ func (p *Process) Do(f func(*Halter)) error {
 	}
 }
 
-// do calls f. Afterwards the priority is the usual one again, and the worker
-// is not pinned, whatever f did.
+// do calls f. Afterwards the priority is the usual one again, and the
+// worker is not pinned, whatever f did.
 func (w *worker) do(p *Process, f func(*Halter)) {
 	defer w.unpin()
 	defer w.priority.lower()
@@ -82,17 +82,17 @@ func (w *worker) do(p *Process, f func(*Halter)) {
 	f(&Halter{p, w})
 }
 
-// SleepUntil sleeps until a given time with the raised priority, which lasts
-// until the end of the next halt.
+// SleepUntil sleeps until a given time with the raised priority, which
+// lasts until the end of the next halt.
 func (h *Halter) SleepUntil(at time.Time) {
 	h.w.sleepUntil(at)
 	h.w.unpin()
 }
 
-// sleepUntil does what Halter.SleepUntil says, and leaves the worker pinned.
-// If it were interrupted when it wakes, it would go on at a moment at which
-// the target gives up a CPU. It may be interrupted as long as it sleeps: the
-// scheduler ends the sleep by a signal.
+// sleepUntil does what Halter.SleepUntil says, and leaves the worker
+// pinned. If it were interrupted when it wakes, it would go on at a
+// moment at which the target gives up a CPU. It may be interrupted as
+// long as it sleeps: the scheduler ends the sleep by a signal.
 func (w *worker) sleepUntil(at time.Time) {
 	w.priority.raise()
 	w.pin()
@@ -108,11 +108,11 @@ func (w *worker) sleepUntil(at time.Time) {
 // machine is busy.
 const breath = 2 * time.Millisecond
 
-// Halt does one halt, as Halter.Halt and Halter.AwaitLate do, in a Do of its
-// own. longest bounds it in place of LimitHalts, however many threads there
-// are, and whatever takes the time; with 0, the bound of LimitHalts counts.
-// If the process has ended or has executed another program, Halt returns
-// ErrEnded or ErrExec.
+// Halt does one halt, as Halter.Halt and Halter.AwaitLate do, in a Do of
+// its own. longest bounds it in place of LimitHalts, however many threads
+// there are, and whatever takes the time; with 0, the bound of LimitHalts
+// counts. If the process has ended or has executed another program, Halt
+// returns ErrEnded or ErrExec.
 func (p *Process) Halt(longest, limit time.Duration, f func(*Halted) error,
 	late func(Thread)) (halt Halt, err error) {
 	if closed := p.Do(func(h *Halter) {
@@ -134,13 +134,14 @@ func (p *Process) Halt(longest, limit time.Duration, f func(*Halted) error,
 	return halt, err
 }
 
-// Halt sleeps until a given time, or does not sleep if that has passed. The
-// thread has its raised priority meanwhile, so that it wakes on time even if
-// the machine is busy. Then Halt calls f, which passes the threads to halt to
-// Halted.Threads and reads what it needs. When f returns, the halted threads
-// are detached from; late ones only by AwaitLate. The priority stays raised
-// until then, and the goroutine must not block in Go: neither f nor what
-// comes between the halt and AwaitLate may wait for another goroutine.
+// Halt sleeps until a given time, or does not sleep if that has passed.
+// The thread has its raised priority meanwhile, so that it wakes on time
+// even if the machine is busy. Then Halt calls f, which passes the
+// threads to halt to Halted.Threads and reads what it needs. When f
+// returns, the halted threads are detached from; late ones only by
+// AwaitLate. The priority stays raised until then, and the goroutine must
+// not block in Go: neither f nor what comes between the halt and
+// AwaitLate may wait for another goroutine.
 //
 // Halt returns ErrGone if the program has gone, and ErrLong if the halt has
 // exceeded its limit. The threads are detached from in any case.
@@ -149,12 +150,12 @@ func (h *Halter) Halt(at time.Time, f func(*Halted) error) (Halt, error) {
 	return halt, h.checked(err)
 }
 
-// Again halts further threads for a moment, between a halt and its AwaitLate.
-// It calls f with each one. It detaches from those that have stopped. AwaitLate
-// also waits for the late ones.
+// Again halts further threads for a moment, between a halt and its
+// AwaitLate. It calls f with each one. It detaches from those that have
+// stopped. AwaitLate also waits for the late ones.
 //
-// The result is how long the threads were stopped at most. Errors are as for
-// Halt.
+// The result is how long the threads were stopped at most. Errors are as
+// for Halt.
 func (h *Halter) Again(tids []int, f func(Thread)) (took time.Duration, err error) {
 	before, begin := len(h.w.halted.threads), time.Now()
 	threads, err := h.w.halted.Threads(tids)
@@ -165,14 +166,14 @@ func (h *Halter) Again(tids []int, f func(Thread)) (took time.Duration, err erro
 	return time.Since(begin), h.checked(err)
 }
 
-// AwaitLate waits for the late threads of the last halt, if there are any. It
-// calls the function late with each one that stops, together with its
-// registers, and then detaches from it. In that function, memory that only this
-// thread writes to, such as its stack, can still be read. If a late thread does
-// not stop within the limit, late is not called for it.
+// AwaitLate waits for the late threads of the last halt, if there are
+// any. It calls the function late with each one that stops, together with
+// its registers, and then detaches from it. In that function, memory that
+// only this thread writes to, such as its stack, can still be read. If a
+// late thread does not stop within the limit, late is not called for it.
 //
-// The result is for how long any of these threads was seen stopped. Errors are
-// as for Halt.
+// The result is for how long any of these threads was seen stopped.
+// Errors are as for Halt.
 func (h *Halter) AwaitLate(limit time.Duration, late func(Thread)) (stood time.Duration,
 	err error) {
 	stood, err = h.w.halted.awaitLate(limit, late)
@@ -193,9 +194,9 @@ func (h *Halter) checked(err error) error {
 }
 
 // seized takes note that a thread was seized, and how long that took: the
-// first one begins the halt. To seize a thread takes long only if the program
-// is stopped by a signal anyway, and the thread waits for a CPU, or if it is
-// executing another program.
+// first one begins the halt. To seize a thread takes long only if the
+// program is stopped by a signal anyway, and the thread waits for a CPU,
+// or if it is executing another program.
 func (h *Halted) seized(took time.Duration) {
 	if h.begin.IsZero() {
 		h.begin = time.Now()
@@ -216,14 +217,14 @@ func (h *Halted) seized(took time.Duration) {
 func (h *Halted) Reader() *Reader { return h.reader }
 
 // lateAfter is how long a thread has to stop before it counts as late. A
-// thread on a CPU stops within microseconds. A thread that has not stopped by
-// then waits for a CPU or is in the kernel; it gets no further than the end
-// of its system call.
+// thread on a CPU stops within microseconds. A thread that has not
+// stopped by then waits for a CPU or is in the kernel; it gets no further
+// than the end of its system call.
 //
-// The halt does not sleep until then. If it did, its CPU would run something
-// else, such as a thread of the process that holds no processor of the Go
-// scheduler yet: that thread would take one, and run goroutines that were
-// ready at the halt.
+// The halt does not sleep until then. If it did, its CPU would run
+// something else, such as a thread of the process that holds no processor
+// of the Go scheduler yet: that thread would take one, and run goroutines
+// that were ready at the halt.
 const lateAfter = 20 * time.Microsecond
 
 // Threads halts the given threads, except those that are already halted or
@@ -310,8 +311,8 @@ func (h *Halted) collectStopped() (running int, err error) {
 	return running, nil
 }
 
-// markLate marks the threads as late that have neither stopped nor are in an
-// uninterruptible sleep, unless they are waited for.
+// markLate marks the threads as late that have neither stopped nor are in
+// an uninterruptible sleep, unless they are waited for.
 func (h *Halted) markLate() {
 	for i := range h.w.traced {
 		t := &h.w.traced[i]
@@ -326,9 +327,9 @@ func (h *Halted) markLate() {
 }
 
 // patience is for how long Go's scheduler waits for the worker while that
-// waits for late threads: longer than a sampler waits for them. If the worker
-// were interrupted meanwhile, a thread that stops would stand still until the
-// worker gets a CPU again.
+// waits for late threads: longer than a sampler waits for them. If the
+// worker were interrupted meanwhile, a thread that stops would stand
+// still until the worker gets a CPU again.
 const patience = 300 * time.Millisecond
 
 // awaitLate does what Halter.AwaitLate says. Threads of earlier halts are
@@ -397,8 +398,8 @@ func (h *Halted) pollLate(late func(Thread)) (done int, err error) {
 	return done, nil
 }
 
-// fetch reads the registers of a thread that has stopped. It returns false if
-// the thread was killed while stopped.
+// fetch reads the registers of a thread that has stopped. It returns
+// false if the thread was killed while stopped.
 func (w *worker) fetch(t *tracee) (th Thread, ok bool, err error) {
 	th.TID = t.tid
 	if err := readRegisters(t.tid, &th.Registers); err != nil {

@@ -1,10 +1,11 @@
-// Package calltree is the weighted calling-context tree that every analysis of
-// cpprof consumes.
+// Package calltree is the weighted calling-context tree that every
+// analysis of cpprof consumes.
 //
-// A tree is made by a Builder and does not change afterwards. Its nodes are
-// numbered in preorder, node 0 is the root, and a subtree is the range [n,
-// Ends()[n]): a walk over the tree is a scan over arrays. The stacks "* a b"
-// with 2 hits, "* a c" with 3 and "* d" with 1 are five nodes:
+// A tree is made by a Builder and does not change afterwards. Its nodes
+// are numbered in preorder, node 0 is the root, and a subtree is the
+// range [n, Ends()[n]): a walk over the tree is a scan over arrays. The
+// stacks "* a b" with 2 hits, "* a c" with 3 and "* d" with 1 are five
+// nodes:
 //
 //	node     0  1  2  3  4
 //	frame    *  a  b  c  d
@@ -13,19 +14,19 @@
 //	own      0  0  2  3  1
 //	cum      6  5  2  3  1    own, and of all nodes below
 //
-// A metric says what stacks weigh: "* a b" may weigh 2 of some unit, such as
-// nanoseconds. If the weights were found by sampling, the metric also counts
-// the hits of each stack: two samples that stand for 7 ms and 5 ms of one stack
-// are a weight of 12 ms, and 2 hits. Costs are fractions of weights. Hits say
-// how many observations a cost is based on.
+// A metric says what stacks weigh: "* a b" may weigh 2 of some unit, such
+// as nanoseconds. If the weights were found by sampling, the metric also
+// counts the hits of each stack: two samples that stand for 7 ms and 5 ms
+// of one stack are a weight of 12 ms, and 2 hits. Costs are fractions of
+// weights. Hits say how many observations a cost is based on.
 //
-// Weights and hits are exact. A metric stores them as integers over one scale:
-// with 1/2 and 1/3 in a tree, the scale is 6, and the integers are 3 and 2. If
-// their total does not fit one int64, they are split into several planes of
-// int64, each with one digit in base 2^32 of every node's number. So every
-// analysis adds int64 values, plane by plane, and Metric.Total combines the
-// sums at the end. If all numbers are small, there is one plane, and no big
-// number is needed.
+// Weights and hits are exact. A metric stores them as integers over one
+// scale: with 1/2 and 1/3 in a tree, the scale is 6, and the integers are
+// 3 and 2. If their total does not fit one int64, they are split into
+// several planes of int64, each with one digit in base 2^32 of every
+// node's number. So every analysis adds int64 values, plane by plane, and
+// Metric.Total combines the sums at the end. If all numbers are small,
+// there is one plane, and no big number is needed.
 package calltree
 
 import (
@@ -33,8 +34,8 @@ import (
 	"math/big"
 )
 
-// A Tree is a weighted calling-context tree. Slices that its methods return are
-// shared and must not be changed.
+// A Tree is a weighted calling-context tree. Slices that its methods
+// return are shared and must not be changed.
 type Tree struct {
 	syms    *Symbols
 	parent  []int32 // parent[0] == -1, parent[n] < n
@@ -83,11 +84,11 @@ func (t Total) Minus(u Total) Total {
 }
 
 // A Plane is one digit (in base 2^32, the least significant first) of the
-// scaled numbers of every node: of the stack that ends at the node (Own), and
-// of all stacks that run through it (Cum). Sums over any set of nodes fit an
-// int64: a digit has 32 bits, and there are fewer than 2^31 nodes. So a Cum may
-// exceed one digit: no carry moves to the next plane until Join adds up the
-// planes.
+// scaled numbers of every node: of the stack that ends at the node (Own),
+// and of all stacks that run through it (Cum). Sums over any set of nodes
+// fit an int64: a digit has 32 bits, and there are fewer than 2^31 nodes.
+// So a Cum may exceed one digit: no carry moves to the next plane until
+// Join adds up the planes.
 type Plane struct {
 	Own, Cum []int64
 }
@@ -104,15 +105,15 @@ func (t *Tree) Parents() []int32 { return t.parent }
 // Funcs returns each node's frame.
 func (t *Tree) Funcs() []Func { return t.fn }
 
-// Ends returns for each node the end of its subtree: the first node after it
-// that is not below it.
+// Ends returns for each node the end of its subtree: the first node after
+// it that is not below it.
 func (t *Tree) Ends() []int32 { return t.end }
 
 // Root returns the name of the root's frame.
 func (t *Tree) Root() string { return t.syms.Name(t.fn[0]) }
 
-// Named returns the tree's frame of the given name, or None. "*" is the root,
-// whatever its own name is.
+// Named returns the tree's frame of the given name, or None. "*" is the
+// root, whatever its own name is.
 func (t *Tree) Named(name string) Func {
 	if name == RootName {
 		return t.fn[0]
@@ -140,13 +141,14 @@ func (t *Tree) Frames(n int32) []string {
 	return frames
 }
 
-// BeginsPart reports whether f begins another goroutine's part of the stack if
-// it is below the root: class frames do (design "Stack").
+// BeginsPart reports whether f begins another goroutine's part of the
+// stack if it is below the root: class frames do (design "Stack").
 func (t *Tree) BeginsPart(f Func) bool { return t.syms.kinds[f] == Class }
 
-// Hits returns the metric that counts the hits of the stacks. Its denominator
-// is the number of hits in the denominator of m. Hits returns m itself if each
-// hit weighs 1, as in the profiles of other tools, which have weights only.
+// Hits returns the metric that counts the hits of the stacks. Its
+// denominator is the number of hits in the denominator of m. Hits returns
+// m itself if each hit weighs 1, as in the profiles of other tools, which
+// have weights only.
 func (m *Metric) Hits() *Metric {
 	if m.hits == nil {
 		return m
@@ -154,7 +156,8 @@ func (m *Metric) Hits() *Metric {
 	return m.hits
 }
 
-// Slices returns when the stacks got their hits, or nil if that is not known.
+// Slices returns when the stacks got their hits, or nil if that is not
+// known.
 func (m *Metric) Slices() *Slices { return m.slices }
 
 // SetSlices sets when the stacks got their hits.
@@ -163,9 +166,9 @@ func (m *Metric) SetSlices(s *Slices) { m.slices = s }
 // Planes returns the digits of the metric's weights.
 func (m *Metric) Planes() []Plane { return m.planes }
 
-// Digits returns the digits of the weights. If the hits are counted separately,
-// their digits follow. An analysis sums all digits, and calls Total with the
-// sums.
+// Digits returns the digits of the weights. If the hits are counted
+// separately, their digits follow. An analysis sums all digits, and calls
+// Total with the sums.
 func (m *Metric) Digits() []Plane {
 	if m.hits == nil {
 		return m.planes
@@ -183,8 +186,8 @@ func (m *Metric) Total(sums ...int64) Total {
 	return Total{w, m.hits.Weight(sums[len(m.planes):]...)}
 }
 
-// Through returns the weight and the hits of all stacks that run through node
-// n.
+// Through returns the weight and the hits of all stacks that run through
+// node n.
 func (m *Metric) Through(n int32) Total { return Total{m.Cum(n), m.Hits().Cum(n)} }
 
 // Ending returns the weight and the hits of the stack that ends at node n.
@@ -204,9 +207,9 @@ func (m *Metric) Weight(sums ...int64) *big.Rat {
 	return new(big.Rat).SetFrac(Join(sums), m.scale)
 }
 
-// Join returns the number with the given digits (see Plane). As they may be
-// sums, digits may have more than 32 bits, and any sign: for [5, 1], it returns
-// 5 + 1*2^32.
+// Join returns the number with the given digits (see Plane). As they may
+// be sums, digits may have more than 32 bits, and any sign: for [5, 1],
+// it returns 5 + 1*2^32.
 func Join(sums []int64) *big.Int {
 	v := new(big.Int)
 	for i := len(sums) - 1; i >= 0; i-- {
@@ -269,8 +272,8 @@ func (t *Tree) Check() error {
 			return fmt.Errorf("call tree: node %d: subtree ends at %d, its parent's at %d",
 				i, t.end[i], t.end[p])
 		}
-		// In preorder a node is its parent's first child, or follows the end of
-		// a sibling.
+		// In preorder a node is its parent's first child, or follows the
+		// end of a sibling.
 		if int(p) != i-1 && !t.followsSibling(int32(i), p) {
 			return fmt.Errorf("call tree: node %d: not in preorder below %d", i, p)
 		}
