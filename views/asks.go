@@ -35,7 +35,7 @@ func (h *homes) findNewChannels() []bool {
 		at        sampledata.NodeID
 	}
 	type count struct{ same, other int32 }
-	last := make(map[wait]uint64)
+	last := make(map[wait]sampledata.Run)
 	counts := make([]count, len(h.calls))
 	for _, run := range h.d.r.Runs.All() {
 		if run.Stack == sampledata.NoStack || !receives(run) {
@@ -43,12 +43,14 @@ func (h *homes) findNewChannels() []bool {
 		}
 		w := wait{run.Goroutine, h.d.placeOf(run.Stack).at}
 		before, again := last[w]
-		last[w] = run.Lock
+		last[w] = run
 		switch {
-		case again && before == run.Lock:
-			counts[w.at].same++
-		case again:
+		case !again:
+		case before.Lock != run.Lock:
 			counts[w.at].other++
+		case before.Last+1 < run.First || WaitsAgain(before, run):
+			// else only who may end the wait has changed
+			counts[w.at].same++
 		}
 	}
 	news := make([]bool, len(counts))

@@ -277,11 +277,12 @@ func TestExchanges(t *testing.T) {
 
 // TestAsks checks if two goroutines that wait for channels are idle, by the lines of one function: "2x3 8r5" computes in line 3,
 // twice, and receives in line 5. Who receives from a new channel each time is "n", from a channel of its own "r", from a ticker
-// "t", and "s" sends.
+// "t", and "s" sends; "e" is "n" if it is known who may send.
 func TestAsks(t *testing.T) {
 	for _, c := range []struct{ seen, idle string }{
 		{"8x9 8r5", "r5"},         // a worker
 		{"8x9 8n5", ""},           // an answer comes on a channel of its own
+		{"8x9 8n5 8e5", ""},       // and who may send it changes during the wait
 		{"8s3 8r5", ""},           // it asks, and waits
 		{"8s3 8t5", "t5"},         // it sends at times
 		{"8s3 8c5", "c5"},         // the select may have a ticker
@@ -309,6 +310,7 @@ func TestAsks(t *testing.T) {
 						'x': {Run: sampledata.Running}, 's': {Run: sampledata.Waiting, Reason: "chan send"},
 						'r': {Run: sampledata.Waiting, Reason: "chan receive", Lock: 0x100 + uint64(k)},
 						'n': {Run: sampledata.Waiting, Reason: "chan receive", Lock: 0x1000 + uint64(2*i+k)},
+						'e': {Run: sampledata.Waiting, Reason: "chan receive", Lock: 0x1000 + uint64(2*i+k), Evidence: sampledata.Ambiguous, Holders: s.HolderSet(both[:1])},
 						't': {Run: sampledata.Waiting, Reason: "chan receive"},
 						'c': {Run: sampledata.Waiting, Reason: "select"},
 					}[does[0]]

@@ -146,7 +146,8 @@ func frame(function string) string {
 
 // hottest returns the bottleneck with the most weight, refined: as long as
 // one callee has much of the time, or nearly all of its caller's, or shares it
-// with another one, it is that callee. It also returns the stacks without the function.
+// with another one, it is that callee. It also returns the stacks without the
+// function.
 func (s *searcher) hottest(stacks []ranStack,
 	hot map[sampledata.FunctionID]bool) (sampledata.FunctionID, []ranStack) {
 	start, weight := heaviestOf(stacks,
@@ -171,11 +172,12 @@ func (s *searcher) hottest(stacks []ranStack,
 			return slices.DeleteFunc(slices.Clone(path[at+1:]),
 				func(f sampledata.FunctionID) bool { return passed[f] })
 		})
-		if next == noFunction || w < descends*weight && w < mostOf*caller && !s.shares(within, f, w) {
+		leads := w >= descends*weight || w >= mostOf*caller
+		if next == noFunction || !leads && !s.shares(within, f, w) {
 			start = f
 			break
 		}
-		if w < descends*weight && w < mostOf*caller {
+		if !leads {
 			start, weight = next, w // the other one is found in the rest
 		}
 		f, caller = next, w
