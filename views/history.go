@@ -13,9 +13,9 @@ import (
 // it, the view of any span can be summed up without the recording. For
 // example, a goroutine runs in the samples 0 to 9, and waits for one of
 // two processors in sample 10. Its stack then has two kinds of portions.
-// In the samples 0 to 9, {:RUN, 1} has a spell of 1. In sample 10, {:LOAD
-// go:main.f, 2} and {:LOAD :idle, 2} have a spell of 1, which is half a
-// hit.
+// In the samples 0 to 9, {:RUN, 1} has a spell of 1. In sample 10,
+// {:LOAD go:main.f, 2} and {:LOAD :idle, 2} have a spell of 1, which is
+// half a hit.
 type History struct {
 	*View
 	Portions []Portion
