@@ -66,7 +66,7 @@ func (h *homes) findNewChannels() []bool {
 type channelUse struct{ receives, sends int32 }
 
 // channelUses counts the waits for channels below each line of a function.
-func (h *homes) channelUses() map[callID]map[int32]channelUse {
+func (h *homes) channelUses() map[callID]map[int32]*channelUse {
 	nodes := h.d.r.Nodes
 	seen := make([]channelUse, len(nodes))
 	received := make([]bool, h.d.r.Goroutines.Len())
@@ -80,7 +80,7 @@ func (h *homes) channelUses() map[callID]map[int32]channelUse {
 			seen[run.Stack].sends++
 		}
 	}
-	byCall := make(map[callID]map[int32]channelUse)
+	byCall := make(map[callID]map[int32]*channelUse)
 	for n := len(nodes) - 1; n >= 0; n-- {
 		u, node := seen[n], &nodes[n]
 		if u == (channelUse{}) {
@@ -89,20 +89,15 @@ func (h *homes) channelUses() map[callID]map[int32]channelUse {
 		if node.Parent != sampledata.NoStack {
 			seen[node.Parent].sends += u.sends
 		}
-		lines := byCall[h.calls[n]]
-		if lines == nil {
-			lines = make(map[int32]channelUse)
-			byCall[h.calls[n]] = lines
-		}
-		of := lines[node.Line]
-		lines[node.Line] = channelUse{of.receives + u.receives, of.sends + u.sends}
+		of := lineOf(byCall, h.calls[n], node.Line)
+		of.receives, of.sends = of.receives+u.receives, of.sends+u.sends
 	}
 	return byCall
 }
 
 // asked returns the lines of one function in which goroutines receive after
 // they have sent: more often than they send after it.
-func asked(uses map[int32]channelUse) map[int32]bool {
+func asked(uses map[int32]*channelUse) map[int32]bool {
 	asks := make(map[int32]bool)
 	lines := slices.Sorted(maps.Keys(uses))
 	before := int32(0) // sends since the last wait to receive

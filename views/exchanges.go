@@ -62,7 +62,7 @@ func (h *homes) findExchanges() {
 
 // lineUses counts the reads and writes below each line of the program's
 // functions.
-func (h *homes) lineUses() map[callID]map[int32]lineUse {
+func (h *homes) lineUses() map[callID]map[int32]*lineUse {
 	nodes := h.d.r.Nodes
 	seen := make([]lineUse, len(nodes))
 	for _, run := range h.d.r.Runs.All() {
@@ -74,7 +74,7 @@ func (h *homes) lineUses() map[callID]map[int32]lineUse {
 			seen[run.Stack].reads++
 		}
 	}
-	byCall := make(map[callID]map[int32]lineUse)
+	byCall := make(map[callID]map[int32]*lineUse)
 	for n := len(nodes) - 1; n >= 0; n-- {
 		u, node := seen[n], &nodes[n]
 		if node.Parent != sampledata.NoStack {
@@ -84,21 +84,27 @@ func (h *homes) lineUses() map[callID]map[int32]lineUse {
 		if u == (lineUse{}) || !IsOwn(h.d.name(sampledata.NodeID(n))) {
 			continue
 		}
-		lines := byCall[h.calls[n]]
-		if lines == nil {
-			lines = make(map[int32]lineUse)
-			byCall[h.calls[n]] = lines
-		}
-		of := lines[node.Line]
-		lines[node.Line] = lineUse{of.reads + u.reads, of.writes + u.writes}
+		of := lineOf(byCall, h.calls[n], node.Line)
+		of.reads, of.writes = of.reads+u.reads, of.writes+u.writes
 	}
 	return byCall
+}
+
+// lineOf returns what was seen in a line of a call.
+func lineOf[T any](byCall map[callID]map[int32]*T, c callID, line int32) *T {
+	if byCall[c] == nil {
+		byCall[c] = make(map[int32]*T)
+	}
+	if byCall[c][line] == nil {
+		byCall[c][line] = new(T)
+	}
+	return byCall[c][line]
 }
 
 // order decides what the reads in the lines of one function mean. A read
 // after a write is an answer. But a greeting is written once: then more
 // writes are seen after the read.
-func order(uses map[int32]lineUse) map[int32]exchange {
+func order(uses map[int32]*lineUse) map[int32]exchange {
 	means := make(map[int32]exchange)
 	lines := slices.SortedFunc(maps.Keys(uses), cmp.Compare[int32])
 	before := int32(0) // writes since the last read
