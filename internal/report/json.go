@@ -2,57 +2,37 @@ package report
 
 import (
 	"bufio"
-	encoding "encoding/json"
+	"bytes"
+	"cmp"
+	"encoding"
+	"encoding/json"
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"math"
 	"math/big"
+	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
 // A document is a value that a command writes as JSON. It embeds a Basis.
 type document interface{ basis() Basis }
 
-// form is how all commands write JSON: names stay as they are, a list that is
-// nil is empty, and a number that is undefined or infinite is null.
-var form = json.JoinOptions(json.Deterministic(true), jsontext.AllowInvalidUTF8(true),
-	jsonv1.OmitEmptyWithLegacySemantics(true), jsonv1.FormatDurationAsNano(true),
-	json.WithMarshalers(json.JoinMarshalers(
-		json.MarshalToFunc(func(e *jsontext.Encoder, x float64) error {
-			if math.IsNaN(x) || math.IsInf(x, 0) {
-				return e.WriteToken(jsontext.Null)
-			}
-			return json.SkipFunc
-		}),
-		json.MarshalToFunc(func(e *jsontext.Encoder, n encoding.Number) error {
-			return e.WriteValue(jsontext.Value(n))
-		}))))
-
-// writeJSON writes a document as indented JSON. It never has all of it in
-// memory.
+// writeJSON writes a document as indented JSON, and does not escape names
+// for HTML.
 func writeJSON(w io.Writer, v document) error {
-	out := bufio.NewWriter(w)
-	if err := json.MarshalWrite(safeJSON{out}, v, form, jsontext.WithIndent("  ")); err != nil {
-		return err
+	s := stream{out: bufio.NewWriter(w), fields: map[reflect.Type][]reflect.StructField{}}
+	s.value(reflect.ValueOf(v), "")
+	s.text("\n")
+	if s.err != nil {
+		return s.err
 	}
-	out.WriteByte('\n')
-	return out.Flush()
-}
-
-// A safeJSON escapes what a terminal would interpret. It gets whole tokens.
-type safeJSON struct{ io.Writer }
-
-func (w safeJSON) Write(tokens []byte) (int, error) {
-	_, err := w.Writer.Write(termtext.JSON(tokens))
-	return len(tokens), err
+	return s.out.Flush()
 }
 
 // float returns the approximate value, for readers that don't need the exact
@@ -64,8 +44,19 @@ func float(r *big.Rat) float64 {
 
 // marshal returns a value as JSON in one line.
 func marshal(v any) ([]byte, error) {
-	text, err := json.Marshal(v, form)
-	return termtext.JSON(text), err
+	text, err := encode(v, "", "")
+	return bytes.TrimSuffix(text, []byte("\n")), err
+}
+
+// encode is how all commands write JSON: names stay as they are, but for what
+// a terminal would interpret.
+func encode(v any, prefix, indent string) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent(prefix, indent)
+	err := e.Encode(v)
+	return termtext.JSON(b.Bytes()), err
 }
 
 // elements are a list in a document that can be very long: its elements are
@@ -83,17 +74,153 @@ func elementsOf[T any](list []T, element func(T) any) elements {
 	}
 }
 
-// MarshalJSONTo writes the list.
-func (list elements) MarshalJSONTo(e *jsontext.Encoder) error {
-	if err := e.WriteToken(jsontext.BeginArray); err != nil {
-		return err
+// A stream writes a document as json.Encoder does, but never has all of it in
+// memory. Besides, a list that is nil is empty, and a number that is undefined
+// or infinite is null.
+type stream struct {
+	out    *bufio.Writer
+	fields map[reflect.Type][]reflect.StructField // that structs have in a document
+	err    error
+}
+
+const jsonIndent = "  "
+
+// value writes a value. The lines after its first begin with the prefix.
+func (s *stream) value(v reflect.Value, prefix string) {
+	for (v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer) && !v.IsNil() &&
+		!writesItself(v.Type()) {
+		v = v.Elem()
 	}
-	for v := range list {
-		if err := json.MarshalEncode(e, v); err != nil {
-			return err
+	if !v.IsValid() || writesItself(v.Type()) {
+		s.leaf(v, prefix)
+		return
+	}
+	if list, ok := v.Interface().(elements); ok {
+		s.block("[", "]", prefix, list.all())
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		s.block("{", "}", prefix, s.members(v))
+	case reflect.Map:
+		s.block("{", "}", prefix, entries(v))
+	case reflect.Slice, reflect.Array:
+		s.block("[", "]", prefix, func(yield func(string, reflect.Value) bool) {
+			for i := 0; i < v.Len() && yield("", v.Index(i)); i++ {
+			}
+		})
+	case reflect.Float64:
+		if x := v.Float(); math.IsNaN(x) || math.IsInf(x, 0) {
+			s.text("null")
+			return
+		}
+		s.leaf(v, prefix)
+	default:
+		s.leaf(v, prefix)
+	}
+}
+
+// writesItself reports whether a type says how it is written.
+func writesItself(t reflect.Type) bool {
+	return t.Implements(reflect.TypeFor[json.Marshaler]()) ||
+		t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) ||
+		t == reflect.TypeFor[[]byte]()
+}
+
+// leaf writes a value that json.Encoder writes.
+func (s *stream) leaf(v reflect.Value, prefix string) {
+	var of any
+	if v.IsValid() {
+		of = v.Interface()
+	}
+	text, err := encode(of, prefix, jsonIndent)
+	if err != nil && s.err == nil {
+		s.err = err
+	}
+	s.text(strings.TrimSuffix(string(text), "\n"))
+}
+
+// block writes values between brackets. Those of an object have names.
+func (s *stream) block(begin, end, prefix string, values iter.Seq2[string, reflect.Value]) {
+	before, after := begin, end
+	for name, v := range values {
+		s.text(before + "\n" + prefix + jsonIndent)
+		if before, after = ",", "\n"+prefix+end; begin == "{" {
+			s.leaf(reflect.ValueOf(name), "")
+			s.text(": ")
+		}
+		if s.value(v, prefix+jsonIndent); s.err != nil {
+			return
 		}
 	}
-	return e.WriteToken(jsontext.EndArray)
+	if before == begin {
+		s.text(begin)
+	}
+	s.text(after)
+}
+
+func (list elements) all() iter.Seq2[string, reflect.Value] {
+	return func(yield func(string, reflect.Value) bool) {
+		if list != nil {
+			list(func(v any) bool { return yield("", reflect.ValueOf(v)) })
+		}
+	}
+}
+
+// entries returns the entries of a map, in the order of their names.
+func entries(v reflect.Value) iter.Seq2[string, reflect.Value] {
+	of := map[string]reflect.Value{}
+	for key, value := range v.Seq2() {
+		of[key.String()] = value
+	}
+	return func(yield func(string, reflect.Value) bool) {
+		for _, key := range slices.Sorted(maps.Keys(of)) {
+			if !yield(key, of[key]) {
+				return
+			}
+		}
+	}
+}
+
+// members returns the fields of a struct, and of the structs that it embeds,
+// with their names in a document.
+func (s *stream) members(v reflect.Value) iter.Seq2[string, reflect.Value] {
+	t := v.Type()
+	if s.fields[t] == nil {
+		s.fields[t] = reflect.VisibleFields(t)
+	}
+	return func(yield func(string, reflect.Value) bool) {
+		for _, f := range s.fields[t] {
+			name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if name == "-" || !f.IsExported() || f.Anonymous && name == "" {
+				continue
+			}
+			name = cmp.Or(name, f.Name)
+			field, err := v.FieldByIndexErr(f.Index)
+			omit := options == "omitempty" && isEmpty(field) ||
+				options == "omitzero" && field.IsZero()
+			if err == nil && !omit && !yield(name, field) {
+				return
+			}
+		}
+	}
+}
+
+// isEmpty reports whether a field with the option omitempty is left out.
+func isEmpty(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Slice, reflect.Map:
+		return v.Len() == 0
+	case reflect.Struct:
+		return false
+	}
+	return v.IsZero()
+}
+
+func (s *stream) text(t string) {
+	if s.err == nil {
+		_, s.err = s.out.WriteString(t)
+	}
 }
 
 // A Basis says how far the recordings behind an output can be trusted. All

@@ -175,11 +175,11 @@ type entryJSON struct {
 	Weight *big.Rat `json:"weight"`
 	// the cost of its innermost function alone, if asked for
 	Own      *float64 `json:"own,omitempty"`
-	Hits     *big.Rat `json:"hits"`              // samples, or the weight if hits are not counted
-	Overlap  *float64 `json:"overlap,omitempty"` // the cost that it shares with the labels
-	Shared   bool     `json:"shared,omitempty"`  // some of its stacks also count for a sibling
-	Hidden   int      `json:"hidden,omitempty"`  // entries below the threshold
-	Children elements `json:"children,omitzero"` // entryJSON
+	Hits     *big.Rat `json:"hits"`               // samples, or the weight if hits are not counted
+	Overlap  *float64 `json:"overlap,omitempty"`  // the cost that it shares with the labels
+	Shared   bool     `json:"shared,omitempty"`   // some of its stacks also count for a sibling
+	Hidden   int      `json:"hidden,omitempty"`   // entries below the threshold
+	Children elements `json:"children,omitempty"` // entryJSON
 }
 
 // WriteJSON writes the same entries as JSON.
