@@ -94,7 +94,7 @@ type content struct {
 	waits  bool  // it will be computed again
 }
 
-// commands returns none: most windows have only those of every window.
+// commands returns none: most windows have none of their own.
 func (*content) commands() []command { return nil }
 
 // once calls f on a window, once it has no job: a single time for several

@@ -176,7 +176,7 @@ func (cs *creators) has(of linkID, class classID) bool {
 }
 
 // charged calls a function with each class that an actor's time is charged to:
-// its own, and those of its creators.
+// its own, and its creators'.
 func (sc *scene) charged(a actor, to func(classID)) {
 	to(a.class)
 	for l := a.by; l != noLink; l = sc.creators.links.All[l].up {

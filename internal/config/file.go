@@ -61,7 +61,7 @@ const (
 // Text that begins with "@", "*" or "!" needs quotes.
 type Config struct {
 	File       string       // "" if there is none
-	Aspects    *aspects.Set // only those of the file; one without patterns removes a built-in one
+	Aspects    *aspects.Set // only the file's; one without patterns removes a built-in one
 	Priorities []Priority
 	Classes    views.ClassBy
 	Wrappers   []aspects.Pattern // in addition to the built-in ones

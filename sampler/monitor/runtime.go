@@ -46,7 +46,7 @@ type runtimeReader struct {
 	readings []reading // by monitor
 	terms    []term    // of all readings
 	parts    [parts]part
-	ranges   []memory.Range // those of the parts that are read, then two for each processor
+	ranges   []memory.Range // one for each part that is read, then two for each processor
 
 	allp       []byte // runtime.allp when the addresses of the processors were read
 	processors []uint64

@@ -27,7 +27,7 @@ type Place struct {
 // hop before leads.
 type hop struct {
 	offset int64
-	slice  bool  // the pointer is that of a slice, whose length follows; it leads to an element
+	slice  bool  // the pointer is a slice's, whose length follows; it leads to an element
 	index  int64 // of the element
 	size   int64 // of an element
 	zero   bool  // if the pointer is nil, the number is 0: the length of a map or channel
