@@ -25,6 +25,7 @@ class Latency extends Picture {
   async open(name, said = {}) {
     this.page.say('');
     if (said.window) this.window = said.window;
+    if (name) this.function = name; // the URL has it before the answer comes
     const list = await this.propose();
     name ||= this.function || list[0]?.function || '';
     if (name) await this.load(name);
