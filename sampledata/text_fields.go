@@ -67,8 +67,8 @@ func (v integer[N]) set(t token) error {
 	return t.errorf("%q is not a %d-bit number", t.word, bits)
 }
 
-// setTo sets a value to what a word stands for; the format is that of the error
-// if it stands for nothing.
+// setTo sets a value to what a word stands for. If the word stands for nothing,
+// it returns an error in the format.
 func setTo[V any](to *V, v V, err error, t token, format string) error {
 	if err != nil {
 		return t.errorf(format, t.word)

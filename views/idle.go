@@ -89,15 +89,15 @@ func WaitsFor(r *sampledata.Recording, o Options) (work, answer func(sampledata.
 }
 
 // awaitsAnswer reports whether a goroutine reads an answer from a connection,
-// or waits for what another goroutine does for it.
+// or receives one from another goroutine.
 func (d *idleness) awaitsAnswer(run sampledata.Run) bool {
 	if d == nil || d.homes == nil || run.Stack == sampledata.NoStack {
 		return false
 	}
-	switch does := DoingOf(run); does {
+	switch DoingOf(run) {
 	case AwaitingIO:
 		return d.homes.exchanges[run.Stack] == answer
-	case Receiving, Selecting, AwaitingCondition:
+	case Receiving:
 		return d.homes.asks[d.placeOf(run.Stack).at]
 	}
 	return false

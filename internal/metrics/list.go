@@ -1,7 +1,7 @@
 package metrics
 
-// A List is a set of samples of one recording: it says of each sample whether
-// it has it.
+// A List is a set of samples of one recording. It is true at the numbers of its
+// samples.
 type List []bool
 
 // NewList returns an empty list for a recording with a number of samples.

@@ -41,8 +41,9 @@ func (t *ThreadFiles) Read(tid, file int, buf []byte) []byte {
 	return buf[:n]
 }
 
-// of returns the files of a thread. If too many are open, it closes those of
-// any thread: to close all at once would take long, and may happen in a halt.
+// of returns the files of a thread. If too many are open, it closes the files
+// of any other thread. To close all at once would take long, and may happen in
+// a halt.
 func (t *ThreadFiles) of(tid int) []*File {
 	all := t.open[tid]
 	if all == nil {

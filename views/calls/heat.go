@@ -49,10 +49,10 @@ var columnSteps = func() (list []time.Duration) {
 // finest is the number of rows from a length to ten times as much, at most.
 const finest = 40
 
-// HeatMap returns the heat map with at most so many columns and rows. It
-// has a row for each factor of ten, even if these are more. Its cells
-// count the calls for which a condition holds. It has only calls that
-// begin in the span; To 0 is the end.
+// HeatMap returns the heat map. The numbers of columns and rows are limits,
+// but each factor of ten has a row. The cells count the calls for which a
+// condition holds. Only calls that begin in the span count; To 0 is the
+// end.
 func (t *Table) HeatMap(columns, rows int, chosen Condition, span views.Span) *HeatMap {
 	columns, rows = max(columns, 1), max(rows, 3)
 	h := &HeatMap{Cells: []Cell{}, Cut: len(t.Calls) - t.Whole()}
