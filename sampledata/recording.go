@@ -167,7 +167,8 @@ type State struct {
 	// goroutines that may end the wait
 	Holders HolderSetID
 	// address of that lock, or of the awaited channel, sync.WaitGroup or
-	// sync.Cond; or 0, as of a timer's channel
+	// sync.Cond; or 0, as of a timer's channel, and in a select that takes
+	// values from several
 	Lock uint64
 	// why the goroutine is Waiting or Blocked, in the runtime's words:
 	// "chan receive"

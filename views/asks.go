@@ -23,9 +23,12 @@ func (h *homes) findAsks() {
 	}
 }
 
-// receives reports whether a goroutine receives from a channel to which no
-// timer sends: the channels of timers have no address.
-func receives(run sampledata.Run) bool { return DoingOf(run) == Receiving && run.Lock != 0 }
+// receives reports whether a goroutine receives from one channel to which no
+// timer sends: only such channels have an address.
+func receives(run sampledata.Run) bool {
+	does := DoingOf(run)
+	return (does == Receiving || does == Selecting) && run.Lock != 0
+}
 
 // findNewChannels finds out in which frames goroutines mostly receive from
 // another channel each time, by node.

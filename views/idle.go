@@ -97,7 +97,7 @@ func (d *idleness) awaitsAnswer(run sampledata.Run) bool {
 	switch DoingOf(run) {
 	case AwaitingIO:
 		return d.homes.exchanges[run.Stack] == answer
-	case Receiving:
+	case Receiving, Selecting:
 		return d.homes.asks[d.placeOf(run.Stack).at]
 	}
 	return false

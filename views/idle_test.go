@@ -277,7 +277,7 @@ func TestExchanges(t *testing.T) {
 
 // TestAsks checks if two goroutines that wait for channels are idle, by the lines of one function: "2x3 8r5" computes in line 3,
 // twice, and receives in line 5. Who receives from a new channel each time is "n", from a channel of its own "r", from a ticker
-// "t", and "s" sends; "e" is "n" if it is known who may send.
+// "t", and "s" sends; "e" is "n" if it is known who may send. In a select, "n" is "m", "r" is "q", and "t" is "c".
 func TestAsks(t *testing.T) {
 	for _, c := range []struct{ seen, idle string }{
 		{"8x9 8r5", "r5"},         // a worker
@@ -286,6 +286,8 @@ func TestAsks(t *testing.T) {
 		{"8s3 8r5", ""},           // it asks, and waits
 		{"8s3 8t5", "t5"},         // it sends at times
 		{"8s3 8c5", "c5"},         // the select may have a ticker
+		{"8x9 8m5", ""},           // an answer comes on a channel of its own, unless a context is done
+		{"8x9 8q5", "q5"},         // a worker that is stopped by a context
 		{"8r5 8s9", "r5"},         // a stage
 		{"8x3 8r5", "r5"},         // it does what is to be done, and waits for more
 		{"2s3 8r5", "r5"},         // it says that it is there
@@ -313,6 +315,8 @@ func TestAsks(t *testing.T) {
 						'e': {Run: sampledata.Waiting, Reason: "chan receive", Lock: 0x1000 + uint64(2*i+k), Evidence: sampledata.Ambiguous, Holders: s.HolderSet(both[:1])},
 						't': {Run: sampledata.Waiting, Reason: "chan receive"},
 						'c': {Run: sampledata.Waiting, Reason: "select"},
+						'm': {Run: sampledata.Waiting, Reason: "select", Lock: 0x1000 + uint64(2*i+k)},
+						'q': {Run: sampledata.Waiting, Reason: "select", Lock: 0x100 + uint64(k)},
 					}[does[0]]
 					state.Stack = loop(int(does[1] - '0'))
 					if does[0] == 'x' {

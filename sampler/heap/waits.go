@@ -21,7 +21,7 @@ func waitOf(g *goroutine) sampledata.Wait {
 		return sampledata.ForReceiver
 	case r.Awaits == goruntime.AwaitsChannel:
 		return sampledata.ForSender
-	case r.Text == goruntime.Select:
+	case r.Awaits == goruntime.AwaitsChannels:
 		return sampledata.ForChannels
 	case r.Text == goruntime.CondWait:
 		return sampledata.ForCondition
@@ -35,7 +35,7 @@ func mayBeCandidate(r goruntime.WaitReason) bool { return r.Awaits != goruntime.
 
 // ofChannels reports whether a wait is for channels.
 func ofChannels(r goruntime.WaitReason) bool {
-	return r.Awaits == goruntime.AwaitsChannel || r.Text == goruntime.Select
+	return r.Awaits == goruntime.AwaitsChannel || r.Awaits == goruntime.AwaitsChannels
 }
 
 // readWaits finds what parked goroutines wait for.

@@ -13,13 +13,23 @@ import (
 // The sudog is read after the halt, once for each wait. The other users of
 // the channel are reported once, too, when the wait begins. The channel of a
 // timer is not reported: no goroutine sends to it.
+//
+// A select has a sudog for each case. Its channel is the only one that it
+// takes a value from, or sends one to. The others only tell it to stop
+// waiting, as a context does that is done.
 
-// An arrival is a goroutine that may have begun to wait for a channel, with
-// the sudog that it waits with.
+// An arrival is a goroutine that may have begun to wait for a channel.
 type arrival struct {
-	key   int32
-	sudog uint64
+	key      int32
+	inSelect bool
+	sudog    uint64 // that it waits with and that is read next; 0 if there is none
+	reads    int    // the number of sudogs that were read
+	channel  uint64 // 0 if none is known
+	several  bool   // a select takes values from more than that
 }
+
+// maxCases is the number of cases up to which the channel of a select is found.
+const maxCases = 8
 
 // addChannel adds a goroutine to the list of those that have begun to wait
 // for a channel, unless its channel is known.
@@ -38,40 +48,72 @@ func (e *enders) addChannel(key int32, reason goruntime.WaitReason, s *Sighting,
 			return
 		}
 	}
-	if len(e.arrived) < maxChannels {
-		e.arrived = append(e.arrived, arrival{key, sudog})
+	inSelect := reason.Awaits == goruntime.AwaitsChannels
+	count := &e.plain
+	if inSelect {
+		count = &e.selects
+	}
+	if *count < maxChannels {
+		*count++
+		e.arrived = append(e.arrived, arrival{key: key, inSelect: inSelect, sudog: sudog})
 	}
 }
 
 // findChannels finds the channels that the goroutines on that list wait for.
 func (e *enders) findChannels() {
-	l := &e.shared.sudog
-	if l.size == 0 || !l.channel.Has() {
+	if l := &e.shared.sudog; l.size == 0 || !l.channel.Has() {
 		return
 	}
-	if len(e.arrived) > 0 && e.buf == nil {
-		e.buf = make([]byte, maxChannels*l.size)
+	for e.readSudogs() {
 	}
-	e.keys, e.ranges = e.keys[:0], e.ranges[:0]
-	for i, a := range e.arrived {
-		e.keys = append(e.keys, a.key)
-		e.ranges = append(e.ranges, memory.Range{Addr: a.sudog, Buf: e.buf[i*l.size:][:l.size]})
+	for i := range e.arrived {
+		a := &e.arrived[i]
+		if a.several || a.sudog != 0 {
+			a.channel = 0
+		}
+		s := e.sample.Sighting(a.key)
+		e.setChannel(a.key, &s, a.channel)
+	}
+}
+
+// readSudogs reads one sudog of each goroutine on that list. It reports
+// whether there was one to read.
+func (e *enders) readSudogs() bool {
+	l := &e.shared.sudog
+	if e.buf == nil {
+		e.buf = make([]byte, 2*maxChannels*l.size)
+	}
+	e.reading, e.keys, e.ranges = e.reading[:0], e.keys[:0], e.ranges[:0]
+	for i := range e.arrived {
+		if a := &e.arrived[i]; a.sudog != 0 && a.reads < maxCases {
+			buf := e.buf[len(e.ranges)*l.size:][:l.size]
+			e.reading, e.keys = append(e.reading, a), append(e.keys, a.key)
+			e.ranges = append(e.ranges, memory.Range{Addr: a.sudog, Buf: buf})
+		}
+	}
+	if len(e.reading) == 0 {
+		return false
 	}
 	// a goroutine that has moved on may now wait for another channel
 	e.sample.Recheck(e.ranges, e.keys)
-	channels := make([]uint64, len(e.arrived))
-	for i, a := range e.arrived {
+	channels := make([]uint64, len(e.reading))
+	for i, a := range e.reading {
 		s, sudog := e.sample.Sighting(a.key), e.ranges[i].Buf
-		if s.Stood && len(sudog) == l.size && binary.LittleEndian.Uint64(sudog[l.g:]) == s.Addr {
-			channels[i] = binary.LittleEndian.Uint64(sudog[l.channel:])
-			e.records[a.key].named = s.Wait
+		if a.reads++; !s.Stood || len(sudog) != l.size || word(sudog, l.g) != s.Addr {
+			a.reads = maxCases
+			continue
 		}
+		e.records[a.key].named = s.Wait
+		channels[i], a.sudog = l.caseOf(sudog, a.inSelect)
 	}
 	e.leaveOutTimers(channels)
-	for i, a := range e.arrived {
-		s := e.sample.Sighting(a.key)
-		e.setChannel(a.key, &s, channels[i])
+	for i, a := range e.reading {
+		if c := channels[i]; c != 0 {
+			a.several = a.several || a.channel != 0 && a.channel != c
+			a.channel = c
+		}
 	}
+	return true
 }
 
 // leaveOutTimers replaces channels to which timers send by 0.
@@ -80,13 +122,13 @@ func (e *enders) leaveOutTimers(channels []uint64) {
 	if !known {
 		return
 	}
-	words := make([]byte, 8*len(channels))
+	timers := make([]byte, 8*len(channels))
 	e.ranges = e.ranges[:0]
 	var found []int
 	for i, channel := range channels {
 		if channel != 0 {
 			found = append(found, i)
-			e.ranges = append(e.ranges, memory.Range{Addr: channel + uint64(at), Buf: words[8*i:][:8]})
+			e.ranges = append(e.ranges, memory.Range{Addr: channel + uint64(at), Buf: timers[8*i:][:8]})
 		}
 	}
 	e.sample.Recheck(e.ranges, nil)

@@ -135,7 +135,7 @@ func (f *Finder) Parked(a goruntime.Awaited) {
 	switch {
 	case a == goruntime.AwaitsLock && !f.holders.active:
 		f.holders.activate()
-	case (a == goruntime.AwaitsChannel || a == goruntime.AwaitsGroup) && !f.enders.active:
+	case a >= goruntime.AwaitsChannel && !f.enders.active:
 		f.enders.active = true
 		f.code.grant(firstLearningOther)
 	}

@@ -12,23 +12,25 @@ import (
 // each sample.
 
 // addGroup records the group or condition that a goroutine waits for, and
-// adds the goroutine to the list of such waiters.
-func (e *enders) addGroup(key int32, was, now *sampledata.State) {
+// adds the goroutine to the list of such waiters. It reports whether the
+// goroutine waits for one, by its stack.
+func (e *enders) addGroup(key int32, was, now *sampledata.State) bool {
 	r := &e.records[key]
 	w, ok := r.uses.awaited()
 	if !ok {
-		return
+		return false
 	}
 	r.awaited = w
 	if !isOfGroup(w.Kind) {
 		e.addSelect(key, was, now)
-		return
+		return true
 	}
 	now.Lock = w.Object
 	if !r.uses.grouped && len(e.grouped) < maxGrouped {
 		r.uses.grouped = true
 		e.grouped = append(e.grouped, key)
 	}
+	return true
 }
 
 // findGrouped reports the goroutines that may end waits for groups and

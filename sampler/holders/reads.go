@@ -27,17 +27,43 @@ type sudog struct {
 	g, channel layout.Offset // the waiting goroutine, and the channel it waits for
 	// 1 after a lock was handed to the goroutine; 0 or random while it is queued
 	ticket layout.Offset
+	// where the value comes from or goes to; the next case's sudog
+	elem, waitLink layout.Offset
 }
 
 func newSudog(l *layout.Sudog) sudog {
-	s := sudog{size: int(l.Size), g: l.G, channel: l.CAddr, ticket: l.Ticket}
+	s := sudog{size: int(l.Size), g: l.G, channel: l.CAddr, ticket: l.Ticket, elem: l.ElemAddr,
+		waitLink: l.WaitLink}
 	if !s.channel.Has() {
 		s.channel = l.C
+	}
+	if !s.elem.Has() {
+		s.elem = l.Elem
 	}
 	if s.size < 0 || s.size > 1<<12 {
 		s.size = 0
 	}
 	return s
+}
+
+// caseOf returns the channel that a goroutine waits for with a sudog, and the
+// sudog of the next case of a select. A case without a value has no channel.
+func (l *sudog) caseOf(b []byte, inSelect bool) (channel, next uint64) {
+	switch {
+	case !inSelect:
+		return word(b, l.channel), 0
+	case word(b, l.elem) == 0:
+		return 0, word(b, l.waitLink)
+	}
+	return word(b, l.channel), word(b, l.waitLink)
+}
+
+// word returns a field of a struct; 0 if the struct has none.
+func word(b []byte, at layout.Offset) uint64 {
+	if !at.Has() || len(b) < int(at)+8 {
+		return 0
+	}
+	return binary.LittleEndian.Uint64(b[at:])
 }
 
 // reads are the reads about locks in one halt.

@@ -26,7 +26,7 @@ type scene struct {
 }
 
 // Offsets of the fields in the sudogs of scenes.
-var sceneSudog = layout.Sudog{Size: 96, G: 0, C: 80, CAddr: layout.Missing, Ticket: 56}
+var sceneSudog = layout.Sudog{Size: 96, G: 0, C: 88, CAddr: layout.Missing, Ticket: 56, Elem: 24, ElemAddr: layout.Missing, WaitLink: 72}
 
 // newScene returns the first sample of a program with some goroutines, none of which waits for anything.
 func newScene(t *testing.T, goroutines int) *scene {

@@ -156,6 +156,10 @@ func (f *Finder) Wait(key int32, reason goruntime.WaitReason, was, now *sampleda
 		f.enders.addChannel(key, reason, &s, was, now, sudog)
 	case goruntime.AwaitsGroup:
 		f.enders.addGroup(key, was, now)
+	case goruntime.AwaitsChannels:
+		if !f.enders.addGroup(key, was, now) {
+			f.enders.addChannel(key, reason, &s, was, now, sudog)
+		}
 	default:
 		return false
 	}

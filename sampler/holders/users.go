@@ -11,7 +11,8 @@ import (
 // Limits on what is found out, in one sample, about waits for other things
 // than locks.
 const (
-	maxChannels = 64   // goroutines that have begun to wait for a channel
+	// goroutines that have begun to wait for a channel, and that in a select
+	maxChannels = 64
 	maxGrouped  = 1024 // goroutines that wait for groups and conditions
 	maxUsers    = 4096 // goroutines that may end such waits
 	// users of groups and conditions: if there are more, only some samples
@@ -44,12 +45,15 @@ type enders struct {
 
 	// For the current sample.
 	arrived []arrival // goroutines that may have begun to wait for another channel
-	waiting []int32   // the ones that have
-	again   int       // number of stacks that are read again
-	shares  []share
-	set     []sampledata.GoroutineID
+	// how many of these are in no select, and in one
+	plain, selects int
+	waiting        []int32 // the ones that have
+	again          int     // number of stacks that are read again
+	shares         []share
+	set            []sampledata.GoroutineID
 
 	// Reused by findChannels and readShares.
+	reading  []*arrival
 	keys     []int32
 	ranges   []memory.Range
 	buf      []byte
@@ -101,7 +105,10 @@ func (u *uses) awaited() (syncflow.Action, bool) {
 }
 
 // begin starts a sample.
-func (e *enders) begin() { e.arrived, e.waiting, e.again = e.arrived[:0], e.waiting[:0], 0 }
+func (e *enders) begin() {
+	e.arrived, e.plain, e.selects = e.arrived[:0], 0, 0
+	e.waiting, e.again = e.waiting[:0], 0
+}
 
 // reset forgets all goroutines.
 func (e *enders) reset() {

@@ -15,7 +15,7 @@ const (
 	toReceive = "chan receive"
 	forGroup  = "sync.WaitGroup.Wait"
 
-	forConnection = "select"
+	inSelect = "select"
 )
 
 // Goroutine 0 begins to wait for a channel: its sudog has the channel, and the goroutines that may send to it are named.
@@ -118,7 +118,7 @@ func TestPools(t *testing.T) {
 		s.does(0, syncflow.Action{Object: pool, Kind: syncflow.Return, Awaited: true})
 		s.does(1, syncflow.Action{Object: pool, Kind: syncflow.Return})
 		s.does(2, syncflow.Action{Object: pool, Kind: syncflow.Return})
-		s.waits(0, forConnection, 0, 0)
+		s.waits(0, inSelect, 0, 0)
 		s.f.Find(Halt{})
 		s.expect(0, evidence, 101, 102)
 	}
@@ -147,5 +147,45 @@ func TestTokens(t *testing.T) {
 		s.waits(0, toReceive, 0, sudog)
 		s.f.Find(Halt{})
 		s.expect(0, evidence, 101)
+	}
+}
+
+// In a select, a goroutine waits for the channel that a value comes from: not for a signal, a timer, or for one of several.
+func TestSelects(t *testing.T) {
+	const (
+		sudog, timer = 0x10000, 0x800
+		other, done  = 0xa00, 0xb00
+	)
+	for name, c := range map[string]struct {
+		cases []uint64 // their channels
+		value uint     // bits: from which of them a value comes
+		want  uint64
+	}{
+		"an answer, or a context that is done": {[]uint64{done, channel}, 0b10, channel},
+		"the same, in another order":           {[]uint64{channel, done}, 0b01, channel},
+		"an answer, or a timer":                {[]uint64{timer, channel, done}, 0b011, channel},
+		"answers or errors":                    {[]uint64{channel, other, done}, 0b011, 0},
+		"signals only":                         {[]uint64{channel, other}, 0, 0},
+		"one channel twice":                    {[]uint64{channel, channel}, 0b11, channel},
+		"more cases than are read":             {[]uint64{1, 2, 3, 4, 5, 6, 7, channel, 8}, 0b10000000, 0},
+	} {
+		s := newScene(t, 2)
+		s.f.release = goruntime.Release{Line: 25}
+		s.put(timer+32, 0, 0xc000)
+		for i, of := range c.cases {
+			at := uint64(sudog + 0x1000*i)
+			s.put(at, int(sceneSudog.G), s.seen[0].Addr)
+			s.put(at, int(sceneSudog.C), of)
+			s.put(at, int(sceneSudog.Elem), uint64(c.value>>i&1))
+			if i+1 < len(c.cases) {
+				s.put(at, int(sceneSudog.WaitLink), at+0x1000)
+			}
+		}
+		s.does(1, syncflow.Action{Object: channel, Kind: syncflow.Send})
+		s.waits(0, inSelect, 0, sudog)
+		s.f.Find(Halt{})
+		if got := s.states[0].Lock; got != c.want {
+			t.Errorf("%s: it waits for %#x, want %#x", name, got, c.want)
+		}
 	}
 }

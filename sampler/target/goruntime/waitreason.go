@@ -9,10 +9,11 @@ import (
 type Awaited uint8
 
 const (
-	AwaitsOther   Awaited = iota // a thing about which cpprof finds out nothing more
-	AwaitsLock                   // a sync.Mutex or a sync.RWMutex: the goroutine is blocked
-	AwaitsChannel                // one channel
-	AwaitsGroup                  // a sync.WaitGroup, a sync.Cond, a semaphore or a pool, perhaps
+	AwaitsOther    Awaited = iota // a thing about which cpprof finds out nothing more
+	AwaitsLock                    // a sync.Mutex or a sync.RWMutex: the goroutine is blocked
+	AwaitsChannel                 // one channel
+	AwaitsChannels                // several channels, perhaps for a semaphore or a pool
+	AwaitsGroup                   // a sync.WaitGroup or a sync.Cond, perhaps
 )
 
 // A WaitReason is the reason for which the runtime parked a goroutine
@@ -56,7 +57,7 @@ var waitReasons = map[string]WaitReason{
 
 	CondWait:              {Awaits: AwaitsGroup},
 	"sync.WaitGroup.Wait": {Awaits: AwaitsGroup}, // from Go 1.24 on
-	Select:                {Awaits: AwaitsGroup}, // in a semaphore or a pool, and for channels
+	Select:                {Awaits: AwaitsChannels},
 	// up to Go 1.23 for a WaitGroup. Other waits have it in every release
 	"semacquire": {Awaits: AwaitsGroup},
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"io"
 	"net"
 	"net/http"
@@ -275,7 +276,7 @@ type ledger struct{ bookings chan booking }
 
 type booking struct {
 	amount  int
-	written chan bool
+	written chan int
 }
 
 // slowWriter has clients that add all the time, and a slow writer. The twin's have one now and then.
@@ -286,21 +287,34 @@ func slowWriter(healthy bool) {
 	}
 	for n := range 8 {
 		go func() {
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			if n%2 == 0 {
+				ctx = context.Background()
+			}
 			for {
 				if healthy {
 					time.Sleep(10 * pace)
 				}
-				l.add(n)
+				l.add(ctx, n)
 			}
 		}()
 	}
 }
 
 //go:noinline
-func (l *ledger) add(amount int) {
-	b := booking{amount, make(chan bool, 1)}
+func (l *ledger) add(ctx context.Context, amount int) int {
+	b := booking{amount, make(chan int, 1)}
 	l.bookings <- b
-	<-b.written
+	if ctx.Done() == nil {
+		return <-b.written
+	}
+	select {
+	case number := <-b.written:
+		return number
+	case <-ctx.Done():
+		return 0
+	}
 }
 
 func (l *ledger) writer(healthy bool) {
@@ -309,7 +323,7 @@ func (l *ledger) writer(healthy bool) {
 		if !healthy {
 			write()
 		}
-		b.written <- true
+		b.written <- b.amount
 	}
 }
 
