@@ -325,8 +325,21 @@ func (b *blamed) taker(stack sampledata.NodeID) string {
 // minCause is the least share of a cause.
 const minCause = 0.05
 
+// mergeMembers adds what the members of a group do to the same of members
+// that are known in the other way: both are waited for.
+func (b *blamed) mergeMembers() {
+	for d, w := range b.weight {
+		likely := d
+		if likely.certain = Likely; d.certain == Started && b.weight[likely] > 0 {
+			b.weight[likely] += w
+			delete(b.weight, d)
+		}
+	}
+}
+
 // causes returns the sums, the largest first.
 func (b *blamed) causes() []Cause {
+	b.mergeMembers()
 	var all []Cause
 	for d, w := range b.weight {
 		if b.total == 0 || w < minCause*b.total {
