@@ -157,7 +157,7 @@ func (y *Why) shortened(text string) string {
 	if !y.ShortNames {
 		return text
 	}
-	return strings.Join(lists.Each(strings.Split(text, " "),
+	return strings.Join(lists.Each(strings.Split(termtext.FoldStructs(text), " "),
 		func(name string) string { return termtext.ShortenPath(name, longestName) }), " ")
 }
 

@@ -36,7 +36,7 @@ func ShortenPath(name string, width int) string {
 	if Fits(name, width) {
 		return name
 	}
-	if name = foldStructs(name); Fits(name, width) {
+	if name = FoldStructs(name); Fits(name, width) {
 		return name
 	}
 	prefix, path, rest := splitPackage(name)
@@ -55,15 +55,15 @@ func ShortenPath(name string, width int) string {
 	return prefix + ellipsis + "/" + last + rest
 }
 
-// foldStructs leaves out the fields of the struct types among type arguments:
-// go.shape.struct{…}.
-func foldStructs(name string) string {
+// FoldStructs leaves out the fields of the struct types among type arguments
+// in a text: go.shape.struct{…}.
+func FoldStructs(text string) string {
 	var b strings.Builder
 	depth := 0
-	for i, r := range name {
+	for i, r := range text {
 		switch {
-		case r == '{' && depth == 0 &&
-			strings.HasSuffix(strings.TrimRight(name[:i], " "), "struct"):
+		case r == '{' && depth == 0 && !strings.HasPrefix(text[i:], "{}") &&
+			strings.HasSuffix(strings.TrimRight(text[:i], " "), "struct"):
 			b.WriteString("{" + ellipsis)
 			depth++
 			continue
@@ -77,7 +77,7 @@ func foldStructs(name string) string {
 		}
 	}
 	if depth > 0 {
-		return name // it was cut before
+		return text // it was cut before
 	}
 	return b.String()
 }
@@ -87,7 +87,7 @@ func foldStructs(name string) string {
 // rest of the text is. The text must be printable.
 func ShortenPaths(text string, width int) string {
 	if !Fits(text, width) {
-		text = foldStructs(text)
+		text = FoldStructs(text)
 	}
 	names := strings.Split(text, " ")
 	for i, name := range names {

@@ -54,7 +54,10 @@ func TestShortenStructs(t *testing.T) {
 			t.Errorf("%d: %s, want * %s", width, got, want)
 		}
 	}
-	if got := foldStructs("main.f[go.shape.struct { Key"); got != "main.f[go.shape.struct { Key" {
+	if got := FoldStructs("runs main.f[go.shape.struct {}] and main.f[go.shape.struct { Key string }]"); got != "runs main.f[go.shape.struct {}] and main.f[go.shape.struct {…}]" {
+		t.Errorf("an empty struct: %q", got)
+	}
+	if got := FoldStructs("main.f[go.shape.struct { Key"); got != "main.f[go.shape.struct { Key" {
 		t.Errorf("a name that was cut becomes %s", got)
 	}
 }
