@@ -120,6 +120,9 @@ func TestKilledSampler(t *testing.T) {
 					}
 				}
 			}
+			if err := lines.Err(); err != nil {
+				t.Fatal(err)
+			}
 			if err := cmd.Wait(); err == nil {
 				t.Fatal("the sampler ended by itself")
 			}

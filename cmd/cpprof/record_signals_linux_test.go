@@ -313,6 +313,9 @@ func TestRecordUnread(t *testing.T) {
 		lines := bufio.NewScanner(out)
 		for strings.Contains(line, "PROGRAM") && lines.Scan() && lines.Text() != "ready" { // it says that itself
 		}
+		if err := lines.Err(); err != nil {
+			t.Fatal(err)
+		}
 		out.Close()
 		if err := c.Wait(); c.ProcessState.ExitCode() != status {
 			t.Errorf("%s: %v, want status %d", line, err, status)

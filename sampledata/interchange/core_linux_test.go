@@ -43,6 +43,9 @@ func crashed(t *testing.T, program, last string, longer time.Duration) (core str
 			break
 		}
 	}
+	if err := printed.Err(); err != nil {
+		t.Fatal(err)
+	}
 	time.Sleep(longer)
 	limit := unix.Rlimit{Cur: 1 << 30, Max: 1 << 30}
 	if err := unix.Prlimit(c.Process.Pid, unix.RLIMIT_CORE, &limit, nil); err != nil {

@@ -98,6 +98,9 @@ func serve(folder, mode string) (s served, err error) {
 		}
 		s.kinds = append(s.kinds, lines.Text())
 	}
+	if err := lines.Err(); err != nil {
+		return s, err
+	}
 	if err := server.Wait(); err != nil {
 		return s, err
 	}

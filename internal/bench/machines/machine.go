@@ -210,6 +210,9 @@ func (m *machine) read(console io.Reader) {
 			now.output += line + "\n"
 		}
 	}
+	if err := lines.Err(); err != nil && now != nil {
+		now.output += err.Error() + "\n"
+	}
 }
 
 func scans(line, format string, i *int) bool {
