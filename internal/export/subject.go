@@ -44,8 +44,11 @@ type Subject struct {
 func (s *Subject) Compared() bool { return s.Against.Recording != nil }
 
 // Name says what the subject is: "Thread View of go:main.worker of run.cpprof,
-// compared with old.cpprof".
+// compared with old.cpprof". If it is no view, it is "all of run.cpprof".
 func (s *Subject) Name() string {
+	if s.Session == nil {
+		return "all of " + s.Path
+	}
 	name := s.Title + " of " + s.Path
 	if s.Compared() {
 		name += ", compared with " + s.Against.Name
