@@ -27,13 +27,16 @@ func Compare(r, earlier *sampledata.Recording, o Options) (*Answer, error) {
 	case old.State == TooLittle:
 		return old.Answer, nil
 	}
-	if err := now.searchPhases(r, o); err != nil {
-		return nil, err
+	for _, a := range []*searched{now, old} {
+		if err := a.searchPhases(a.e.r, o); err != nil {
+			return nil, err
+		}
 	}
-	shares := now.codeShares()
-	now.slowerThan(old, old.codeShares())
-	old.slowerThan(now, shares)
+	before, after := old.seen(), now.seen()
+	now.slowerThan(before)
+	old.slowerThan(after)
 	now.gains()
+	now.measure(r)
 	now.Improved = old.Findings
 	now.Resting = nil // what isn't slower may still be slow
 	if len(now.Findings) == 0 {
@@ -42,15 +45,37 @@ func Compare(r, earlier *sampledata.Recording, o Options) (*Answer, error) {
 	return now.Answer, nil
 }
 
+// A seen recording has what the search found before it was compared.
+type seen struct {
+	*searched
+	findings map[string]*Finding // by key
+	shares   map[string]float64  // see codeShares
+}
+
+func (a *searched) seen() *seen {
+	s := &seen{a, make(map[string]*Finding), a.codeShares()}
+	for _, f := range a.Findings {
+		s.findings[f.key] = f
+	}
+	return s
+}
+
 // slowerThan leaves the findings that another recording lacks or has less of.
-// The shares are the other recording's, see codeShares.
-func (a *searched) slowerThan(other *searched, shares map[string]float64) {
-	a.Findings = slices.DeleteFunc(a.Findings, func(f *Finding) bool { return f.IsCode() })
-	a.grown(shares)
-	other.remember(a.Findings)
+// How many goroutines stand still depends on when a recording was made, and
+// says nothing if they do in both.
+func (a *searched) slowerThan(other *seen) {
 	a.Findings = slices.DeleteFunc(a.Findings, func(f *Finding) bool {
-		stands := f.stands()
-		return f.Before != nil && f.Share.Low <= f.Before.Share.High || f.Before == nil && !stands
+		return f.IsCode() || f.stands() && other.findings[f.key] != nil
+	})
+	a.grown(other.shares)
+	other.remember(a.Findings)
+	for _, f := range a.Findings {
+		if was := other.findings[f.key]; f.Phase && was != nil { // perhaps of a phase, too
+			f.Before = &Before{was.Share, was.Severity}
+		}
+	}
+	a.Findings = slices.DeleteFunc(a.Findings, func(f *Finding) bool {
+		return f.Before != nil && f.Share.Low <= f.Before.Share.High
 	})
 	a.conclude()
 }

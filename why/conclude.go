@@ -8,8 +8,10 @@ import (
 	"github.com/cpprof/cpprof/views/locks"
 )
 
-// conclude leaves out what other findings explain, ranks the rest, and sums up.
+// conclude reads signs, leaves out what other findings explain, ranks the rest,
+// and sums up.
 func (a *searched) conclude() {
+	a.readSigns()
 	a.foldStuck()
 	a.foldChains()
 	a.foldWaits()

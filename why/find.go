@@ -107,7 +107,6 @@ func Find(r *sampledata.Recording, o Options) (*Answer, error) {
 	if err := whole.findSlowCalls(r); err != nil {
 		return nil, err
 	}
-	whole.readSigns()
 	whole.conclude()
 	whole.gains()
 	whole.measure(r)
@@ -200,6 +199,11 @@ func (s *searcher) test(all []*candidate) hotspots.Estimate {
 	for i, c := range all {
 		c.observed = observed[i+1]
 		c.f.Share = hotspots.Estimated(c.observed, 1)
+		if m := c.f.Measure; m != nil {
+			for _, o := range c.observed {
+				m.Hits += int(o.Hits)
+			}
+		}
 	}
 	return hotspots.Estimated(observed[0], 1)
 }

@@ -78,6 +78,7 @@ func (s *scene) sample(t *testing.T, states map[sampledata.GoroutineID]sampledat
 	}
 }
 
+// find searches the recording, and demands that it isn't slower than itself.
 func (s *scene) find(t *testing.T) *Answer {
 	t.Helper()
 	r := s.Recording()
@@ -87,6 +88,13 @@ func (s *scene) find(t *testing.T) *Answer {
 	a, err := Find(r, configured())
 	if err != nil {
 		t.Fatal(err)
+	}
+	same, err := Compare(r, r, configured())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(same.Findings) > 0 || len(same.Improved) > 0 {
+		t.Errorf("compared with itself, %+v is slower, and %+v has improved", same.Findings, same.Improved)
 	}
 	return a
 }
@@ -580,5 +588,29 @@ func TestBalanced(t *testing.T) {
 		if a := s.find(t); a.State != want {
 			t.Errorf("%d samples, %.2f ± %.2f used: %s, want %s: %+v", samples, a.Used.Share, a.Used.Margin(), a.State, want, a.Findings)
 		}
+	}
+}
+
+// Waits of a phase are no slower than those of the same phase.
+func TestPhaseOfWaits(t *testing.T) {
+	s := newScene()
+	all := s.spawn(6, "main.worker")
+	for i := range 400 {
+		states := map[sampledata.GoroutineID]sampledata.State{}
+		for j, g := range all {
+			switch k := (i + j) % 6; {
+			case i >= 200 && i < 225 && k > 0:
+				states[g] = s.at(sends, "main.worker", "main.store")
+			case k < 4:
+				states[g] = s.at(runs, "main.worker")
+			default:
+				states[g] = s.at(idles, "main.worker")
+			}
+		}
+		s.sample(t, states)
+	}
+	a := s.find(t)
+	if !slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Phase && f.Kind == ChannelKind }) {
+		t.Errorf("%s: %+v", a.State, a.Findings)
 	}
 }

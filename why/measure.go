@@ -15,6 +15,7 @@ type Measure struct {
 	Thread string `json:"thread,omitempty"` // the class of a Thread View; "" for the Server View
 	Path   string `json:"path,omitempty"`
 	Keep   string `json:"keep,omitempty"`
+	Hits   int    `json:"hits"` // goroutines, counted in samples
 }
 
 // measureOf returns the measure of stacks for which one of some paths holds.

@@ -32,7 +32,6 @@ func Together(recordings []*sampledata.Recording, o Options) ([]*Common, error) 
 			return nil, err
 		}
 		s.conclude()
-		s.readSigns()
 		searches[i] = s
 		for _, f := range s.Findings {
 			c := byKey[f.key]

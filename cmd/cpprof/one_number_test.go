@@ -94,7 +94,7 @@ func otherFiles(t *testing.T, folder string) []string {
 	return files
 }
 
-// seldomFile writes a recording of two functions that compute. One has eight hits.
+// seldomFile writes a recording of two functions that compute. One has eight hits, for the time of more than ten.
 func seldomFile(t *testing.T, folder string) string {
 	t.Helper()
 	text := []byte(`cpprof recording 1
@@ -118,9 +118,9 @@ goroutine g1 2 start=f1
 	for i := range 64 {
 		runs, waits := i%8/7, 1-i%8/7
 		text = fmt.Appendf(text, "sample %dms processors=g%d threads=3\n    g%d running n%d\n    g%d waiting n%d reason=\"sleep\"\n",
-			50*(i+1), 1-waits, runs, runs, waits, waits)
+			50*(i+1+i/8), 1-waits, runs, runs, waits, waits)
 	}
-	text = fmt.Appendf(text, "end duration time=3250ms\n")
+	text = fmt.Appendf(text, "end duration time=3650ms\n")
 	twin, file := filepath.Join(folder, "seldom.txt"), filepath.Join(folder, "seldom.cpprof")
 	if err := os.WriteFile(twin, text, 0o666); err != nil {
 		t.Fatal(err)
@@ -213,10 +213,21 @@ func sameNumbers(t *testing.T, file string) (compared int) {
 			t.Errorf("%s is idle %v in why, %v in classes", r.Class, r.Idle, idle)
 		}
 	}
+	sameAsItself(t, file)
 	sameCPUs(t, file, &a)
 	sameLocks(t, file)
 	sameInPage(t, file, &a)
 	return compared
+}
+
+// sameAsItself demands that a recording is not slower than itself, and has not improved.
+func sameAsItself(t *testing.T, file string) {
+	t.Helper()
+	out, _ := printedBy(t, "why", "--json", "--against", file, file)
+	var a whyAnswer
+	if err := json.Unmarshal([]byte(out), &a); err != nil || len(a.Findings) > 0 || len(a.Improved) > 0 {
+		t.Errorf("compared with itself: %v: %s", err, out)
+	}
 }
 
 // sameCPUs compares the CPUs used in why, info and the Server View.

@@ -320,7 +320,7 @@ func command(f *why.Finding, file string) []string {
 	}
 	if m.Path != "" {
 		report = append(report, "--extended", m.Path)
-		if f.Mean*float64(f.Share.Samples) <= refine.DefaultMinHits {
+		if m.Hits < refine.DefaultMinHits {
 			report = append(report, "--min", "0")
 		}
 		return report
