@@ -10,13 +10,7 @@ import (
 )
 
 func main() {
-	address := elsewhere(func(l net.Listener) {
-		for {
-			c, err := l.Accept()
-			check(err)
-			go answer(c)
-		}
-	})
+	address := elsewhere(accept(answer))
 	session, err := mgo.DialWithInfo(&mgo.DialInfo{Addrs: []string{address}, Direct: true, PoolLimit: 4})
 	check(err)
 	work(16, 10*time.Millisecond, func() { find(session.Copy()) })

@@ -11,13 +11,7 @@ import (
 )
 
 func main() {
-	address := elsewhere(func(l net.Listener) {
-		for {
-			c, err := l.Accept()
-			check(err)
-			go answer(c)
-		}
-	})
+	address := elsewhere(accept(answer))
 	work(1, time.Millisecond, func() { load(address) })
 }
 

@@ -8,9 +8,11 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"runtime/pprof"
 	"runtime/trace"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"syscall"
@@ -23,8 +25,13 @@ var pieces, spent atomic.Int64 // what is done, and how long it took
 
 // work runs goroutines that do pieces of work, with a pause between two.
 func work(goroutines int, pause time.Duration, piece func()) {
+	workers(pause, slices.Repeat([]func(){piece}, goroutines)...)
+}
+
+// workers runs a goroutine for each kind of piece.
+func workers(pause time.Duration, kinds ...func()) {
 	runtime.GOMAXPROCS(2)
-	for range goroutines {
+	for _, piece := range kinds {
 		go requests(pause, piece)
 	}
 	fmt.Println("ready")
@@ -112,6 +119,24 @@ func elsewhere(serve func(net.Listener)) string {
 	check(other.Start())
 	l.Close()
 	return l.Addr().String()
+}
+
+// accept serves each connection.
+func accept(serve func(net.Conn)) func(net.Listener) {
+	return func(l net.Listener) {
+		for {
+			c, err := l.Accept()
+			check(err)
+			go serve(c)
+		}
+	}
+}
+
+// set changes a setting that only the version with the fix may have.
+func set(config any, name string, value int64) {
+	if field := reflect.ValueOf(config).Elem().FieldByName(name); field.IsValid() {
+		field.SetInt(value)
+	}
 }
 
 // alive is open until this process ends.
