@@ -331,7 +331,8 @@ func (b *bench) build(g *bug, version, dir string) error {
 	}
 	steps := [][]string{{"mod", "init", "example.com/work"}, {"mod", "tidy"}, {"build", "-o", "work", "."}}
 	if module, version := g.library(version); module != "" {
-		steps = slices.Insert(steps, 1, []string{"mod", "edit", "-require", module + "@" + version})
+		edit := append([]string{"mod", "edit", "-require=" + module + "@" + version}, edits[g.name]...)
+		steps = slices.Insert(steps, 1, edit)
 	}
 	for _, args := range steps {
 		c := exec.Command("go", args...)

@@ -13,6 +13,13 @@ type bug struct {
 	causes []string
 }
 
+// edits are what else the go.mod of a workload needs: later versions of go-metrics have another
+// path, and this one of redigo has no checksum.
+var edits = map[string][]string{
+	"memberlist-queue": {"-require=github.com/armon/go-metrics@v0.3.10"},
+	"redsync-pools":    {"-exclude=github.com/garyburd/redigo@v2.0.0+incompatible"},
+}
+
 // corpus is in the order of the kinds. The causes were read off the
 // difference of the two versions before cpprof saw the programs.
 var corpus = []bug{
@@ -24,6 +31,11 @@ var corpus = []bug{
 		"https://github.com/kubernetes/klog/issues/403",
 		[]string{"k8s.io/klog/v2.(*loggingT).lockAndFlushAll", "k8s.io/klog/v2.(*loggingT).flushAll",
 			"k8s.io/klog/v2.logging.mu", "k8s.io/klog/v2.(*loggingT).mu"}},
+	{"nutsdb-sync", "sync under a lock", "github.com/xujiajun/nutsdb", "v0.5.0", "v0.9.0",
+		"https://github.com/nutsdb/nutsdb",
+		[]string{"github.com/xujiajun/nutsdb.(*Tx).Commit",
+			"github.com/xujiajun/nutsdb.(*FileIORWManager).Sync",
+			"github.com/xujiajun/nutsdb.(*DB).mu"}},
 	{"influx-writes", "request under a lock", "github.com/influxdata/influxdb-client-go/v2", "v2.10.0", "v2.11.0",
 		"https://github.com/influxdata/influxdb-client-go/pull/354",
 		[]string{"github.com/influxdata/influxdb-client-go/v2/api.(*writeAPIBlocking).write",
@@ -35,6 +47,14 @@ var corpus = []bug{
 	{"gorm-prepare", "request under a lock", "gorm.io/gorm", "v1.23.8", "v1.24.0",
 		"https://github.com/go-gorm/gorm/pull/5568",
 		[]string{"gorm.io/gorm.(*PreparedStmtDB).prepare", "gorm.io/gorm.(*PreparedStmtDB).Mux"}},
+	{"gock-delay", "request under a lock", "gopkg.in/h2non/gock.v1", "v1.0.3", "v1.0.6",
+		"https://github.com/h2non/gock",
+		[]string{"gopkg.in/h2non/gock%2ev1.(*Transport).RoundTrip",
+			"gopkg.in/h2non/gock%2ev1.(*Transport).mutex"}},
+	{"redis-dial", "request under a lock", "github.com/redis/go-redis/v9", "v9.5.1", "v9.7.3",
+		"https://github.com/redis/go-redis/pull/3088",
+		[]string{"github.com/redis/go-redis/v9.(*hooksMixin).dialHook",
+			"github.com/redis/go-redis/v9.(*hooksMixin).hooksMu"}},
 	{"logrus-hooks", "hooks under a lock", "github.com/sirupsen/logrus", "v1.7.0", "v1.8.1",
 		"https://github.com/sirupsen/logrus/issues/1192",
 		[]string{"github.com/sirupsen/logrus.(*Entry).fireHooks", "github.com/sirupsen/logrus.(*MutexWrap).lock",
@@ -71,6 +91,13 @@ var corpus = []bug{
 		"v0.24.1", "v0.25.0",
 		"https://github.com/hibiken/asynq/issues/506",
 		[]string{"github.com/hibiken/asynq.(*processor).exec"}},
+	{"redsync-pools", "requests one after another", "github.com/go-redsync/redsync",
+		"v1.1.0", "v1.4.2",
+		"https://github.com/go-redsync/redsync",
+		[]string{"github.com/go-redsync/redsync.(*Mutex).Lock",
+			"github.com/go-redsync/redsync.(*Mutex).Unlock",
+			"github.com/go-redsync/redsync.(*Mutex).acquire",
+			"github.com/go-redsync/redsync.(*Mutex).release"}},
 	{"otellog-spin", "spinning", "go.opentelemetry.io/otel/sdk/log", "v0.20.0", "v0.21.0",
 		"https://github.com/open-telemetry/opentelemetry-go/blob/main/CHANGELOG.md",
 		[]string{"go.opentelemetry.io/otel/sdk/log.(*BatchProcessor).poll.func1",
@@ -193,6 +220,14 @@ var corpus = []bug{
 		"https://github.com/eclipse/paho.mqtt.golang/pull/443",
 		[]string{"github.com/eclipse/paho%2emqtt%2egolang.(*messageIds).getID",
 			"github.com/eclipse/paho%2emqtt%2egolang.(*messageIds).RWMutex"}},
+	{"memberlist-queue", "quadratic loop", "github.com/hashicorp/memberlist", "v0.1.0", "v0.1.4",
+		"https://github.com/hashicorp/memberlist/pull/167",
+		[]string{"github.com/hashicorp/memberlist.(*TransmitLimitedQueue).QueueBroadcast",
+			"github.com/hashicorp/memberlist.(*TransmitLimitedQueue).GetBroadcasts",
+			"github.com/hashicorp/memberlist.(*TransmitLimitedQueue).Mutex",
+			"github.com/hashicorp/memberlist.limitedBroadcasts.Sort",
+			"github.com/hashicorp/memberlist.limitedBroadcasts.Less",
+			"github.com/hashicorp/memberlist.limitedBroadcasts.Swap"}},
 	{"match-stars", "exponential loop", "github.com/tidwall/match", "v1.0.3", "v1.1.1",
 		"https://pkg.go.dev/vuln/GO-2021-0265",
 		[]string{"github.com/tidwall/match.deepMatch"}},

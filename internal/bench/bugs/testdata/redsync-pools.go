@@ -1,0 +1,49 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/go-redsync/redsync"
+	"github.com/gomodule/redigo/redis"
+)
+
+// Five servers answer after 3 ms.
+func main() {
+	address := elsewhere(accept(serve))
+	dial := func() (redis.Conn, error) { return redis.Dial("tcp", address) }
+	var servers []redsync.Pool
+	for range 5 {
+		servers = append(servers, &redis.Pool{MaxIdle: 16, Dial: dial})
+	}
+	locks := redsync.New(servers)
+	var kinds []func()
+	for n := range 4 {
+		kinds = append(kinds, func() { book(locks.NewMutex(fmt.Sprint("job-", n))) })
+	}
+	workers(2*time.Millisecond, kinds...)
+}
+
+func book(m *redsync.Mutex) {
+	check(m.Lock())
+	defer m.Unlock()
+	time.Sleep(time.Millisecond)
+}
+
+func serve(c net.Conn) {
+	request := make([]byte, 1<<10)
+	for {
+		n, err := c.Read(request)
+		if err != nil {
+			return
+		}
+		time.Sleep(3 * time.Millisecond)
+		if bytes.Contains(request[:n], []byte("SET")) {
+			fmt.Fprint(c, "+OK\r\n")
+		} else {
+			fmt.Fprint(c, ":1\r\n")
+		}
+	}
+}
