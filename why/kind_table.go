@@ -42,6 +42,7 @@ type KindWords struct {
 	// on what a class spends its life or, if the share is not of a class's, a
 	// sentence
 	Says    string
+	Others  string // what stands before further classes; "" if they do the same
 	Because string // why, if the finding has parts
 	Own     string // why, if it has none
 	// the command that shows the finding, before the recording; "" if a view
@@ -56,6 +57,9 @@ const (
 	unknownCPUs   = "the samples don't tell how fast the program is with more CPU time"
 	standsForever = "the samples don't tell what the goroutines would do otherwise"
 )
+
+// holdsUp stands before the classes whose threads have no CPU.
+const holdsUp = "it holds up"
 
 // kinds is the table. An init function fills it, since its functions refer
 // to it.
@@ -160,17 +164,19 @@ func processorKindRows() map[Kind]*kindRow {
 			outside: true, placeless: true,
 			view: views.Load.String(), silent: unknownCPUs,
 			KindWords: KindWords{
-				Says: "The machine is too busy for the program: on {share} of the processors, the thread waits for a CPU ({mean} threads on average).",
-				Own:  "other programs, or a limit on the CPU time of its group, have the CPUs: it is not the program that is slow",
-				See:  "info", Remedy: "run it where CPUs are free",
+				Says:   "The machine is too busy for the program: {mean} threads wait for a CPU on average, which is {share} of the processors.",
+				Others: holdsUp,
+				Own:    "other programs, or a limit on the CPU time of its group, have the CPUs: it is not the program that is slow",
+				See:    "info", Remedy: "run it where CPUs are free",
 			},
 		},
 		ThrottledKind: {
 			hits: (*searcher).starvedHits, ofProcessors: true, placeless: true,
 			view: views.Load.String(), specific: 2, silent: unknownCPUs,
 			KindWords: KindWords{
-				Says: "The program's control group has too little CPU time: on {share} of the processors, the thread waits for a CPU ({mean} threads on average).",
-				See:  "info", Remedy: "raise the limit of the group, or set GOMAXPROCS to it",
+				Says:   "The program's control group has too little CPU time: {mean} threads wait for a CPU on average, which is {share} of the processors.",
+				Others: holdsUp,
+				See:    "info", Remedy: "raise the limit of the group, or set GOMAXPROCS to it",
 			},
 		},
 		FinalizerKind: {

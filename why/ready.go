@@ -88,7 +88,7 @@ func (s *searcher) machineCandidates() []*candidate {
 	f := &Finding{
 		Kind: MachineKind, Class: c.name, Alive: s.e.mean(c.life), Count: c.goroutines,
 		Severity: s.noCPU, specific: 0,
-		key: key(MachineKind), Others: s.others(by, class),
+		key: key(MachineKind), Others: s.others(by, -1),
 	}
 	f.Where, _ = s.where(class, is)
 	return []*candidate{s.limited(&candidate{f: f, asks: question{hit: is}, bar: s.o.Threshold,

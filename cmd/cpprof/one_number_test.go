@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/metrics"
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/why"
 	"github.com/shopspring/decimal"
@@ -94,7 +95,8 @@ func otherFiles(t *testing.T, folder string) []string {
 	return files
 }
 
-// seldomFile writes a recording of two functions that compute. One has eight hits, for the time of more than ten.
+// seldomFile writes a recording of two functions that compute. One has eight hits, for the time of more than ten. Two threads
+// wait for the only CPU.
 func seldomFile(t *testing.T, folder string) string {
 	t.Helper()
 	text := []byte(`cpprof recording 1
@@ -110,17 +112,26 @@ clock monotonic
 sampler version=1.0 backend=delve rate=20 jitter=1 max-overhead=0.01
 function f0 main.often file=/src/main.go line=1
 function f1 main.seldom file=/src/main.go line=20
+function f2 main.starved file=/src/main.go line=40
 node n0 f0 line=3
 node n1 f1 line=22
+node n2 f2 line=41
 goroutine g0 1 start=f0
 goroutine g1 2 start=f1
+goroutine g2 3 start=f2
+goroutine g3 4 start=f2
+monitor m0 process.cpu counter layer=kernel unit=ns
+sample 0ms processors=idle threads=5
+    g2 detached n2 no-cpu
+    g3 detached n2 no-cpu
+    m0 value=0
 `)
 	for i := range 64 {
 		runs, waits := i%8/7, 1-i%8/7
-		text = fmt.Appendf(text, "sample %dms processors=g%d threads=3\n    g%d running n%d\n    g%d waiting n%d reason=\"sleep\"\n",
+		text = fmt.Appendf(text, "sample %dms processors=g%d threads=5\n    g%d running n%d\n    g%d waiting n%d reason=\"sleep\"\n",
 			50*(i+1+i/8), 1-waits, runs, runs, waits, waits)
 	}
-	text = fmt.Appendf(text, "end duration time=3650ms\n")
+	text = fmt.Appendf(text, "    m0 value=3600000000\nend duration time=3650ms\n")
 	twin, file := filepath.Join(folder, "seldom.txt"), filepath.Join(folder, "seldom.cpprof")
 	if err := os.WriteFile(twin, text, 0o666); err != nil {
 		t.Fatal(err)
@@ -248,14 +259,13 @@ func sameCPUs(t *testing.T, file string, a *whyAnswer) {
 	}
 	sameInTop(t, file, tree.Profile.Cost)
 	out, _ = printedBy(t, "info", file, "--json")
-	var info struct {
-		CPUs *struct{ Share, Goroutines float64 }
-	}
+	var info struct{ CPUs *metrics.Utilisation }
 	if err := json.Unmarshal([]byte(out), &info); err != nil {
 		t.Fatal(err)
 	}
-	if info.CPUs != nil && math.Abs(info.CPUs.Share-a.Used.Share) > 1e-9 {
-		t.Errorf("why says that %v of the processors are used, info %v", a.Used.Share, info.CPUs.Share)
+	if u := info.CPUs; u != nil &&
+		(math.Abs(u.Share-a.Used.Share) > 1e-9 || math.Abs(u.Margin-a.Used.Margin()*a.Processors) > 1e-9 || math.Abs(u.NoCPU-a.NoCPU) > 1e-9) {
+		t.Errorf("why says that %+v of %v processors are used, and %v threads have none, info %+v", a.Used, a.Processors, a.NoCPU, *u)
 	}
 }
 

@@ -19,9 +19,8 @@ type Utilisation struct {
 	// of the processors that Goroutines used, as in the Server View
 	Share      float64 `json:"share"`
 	NoCPUShare float64 `json:"no_cpu_share"` // of the processors that NoCPU has
-	// of Goroutines: half the width of the interval of 95 %; 0 if there are too
-	// few samples
-	Margin float64 `json:"margin,omitempty"`
+	// of Goroutines: half the width of the interval of 95 %
+	Margin float64 `json:"margin"`
 	Clock  float64 `json:"clock"` // CPUs, by the kernel
 }
 
@@ -37,7 +36,8 @@ func (t *Table) Utilisation() (u Utilisation, known bool) {
 	var weight, own, noCPU, processors float64
 	for i := range t.samples {
 		of := float64(weights.Of(i, i+1))
-		using[i] = hotspots.Observation{Weight: of, Hits: float64(cpus.Used[i]), Base: 1}
+		using[i] = hotspots.Observation{Weight: of, Hits: float64(cpus.Used[i]),
+			Base: float64(cpus.Processors[i])}
 		weight += of
 		own += of * float64(cpus.Runtime[i])
 		noCPU += of * float64(cpus.NoCPU[i])
@@ -46,10 +46,10 @@ func (t *Table) Utilisation() (u Utilisation, known bool) {
 	if weight == 0 {
 		return u, false
 	}
-	used := hotspots.RatioOf(using, 1)
-	u.Goroutines, u.Runtime, u.NoCPU = used.Value, own/weight, noCPU/weight
-	u.Share, u.NoCPUShare = used.Value*weight/processors, noCPU/processors
-	u.Margin, _ = used.Margin()
+	used, all := hotspots.Estimated(using, 1), processors/weight
+	u.Goroutines, u.Runtime, u.NoCPU = used.Share*all, own/weight, noCPU/weight
+	u.Share, u.NoCPUShare = used.Share, u.NoCPU/all
+	u.Margin = used.Margin() * all
 	return u, true
 }
 
@@ -81,5 +81,5 @@ func (t *Table) meanCPUs() (cpus float64, known bool) {
 func (u *Utilisation) Differs() bool {
 	const sure = 1.5 // an interval of 95 % spans two standard errors to each side: that is three
 	off := max(u.Goroutines-u.Clock, u.Clock-u.Goroutines-u.Runtime)
-	return u.Margin > 0 && off > max(sure*u.Margin, 0.03*u.Clock, 0.01)
+	return off > max(sure*u.Margin, 0.03*u.Clock, 0.01)
 }

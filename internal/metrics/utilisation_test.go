@@ -54,8 +54,8 @@ func TestUtilisation(t *testing.T) {
 			t.Errorf("%+v: differs: %v, want %v", u, u.Differs(), c.differs)
 		}
 	}
-	if u, known := used(t, 5, 0.5).Utilisation(); !known || u.Margin != 0 || u.Differs() {
-		t.Errorf("of five samples: %+v, known: %v, differs: %v; want no margin and no difference", u, known, u.Differs())
+	if u, known := used(t, 5, 0.5).Utilisation(); !known || u.Margin < 0.3 || u.Differs() {
+		t.Errorf("of five samples: %+v, known: %v, differs: %v; want a wide margin and no difference", u, known, u.Differs())
 	}
 	if u, known := table(t).Utilisation(); known {
 		t.Errorf("without the kernel's clock: %+v", u)

@@ -204,12 +204,8 @@ func utilisation(r *sampledata.Recording) (metrics.Utilisation, bool) {
 // cpusUsed formats it, such as "0.86 ± 0.05 used by goroutines, 0.09 by the
 // runtime itself; 0.93 by the kernel's clock".
 func cpusUsed(u metrics.Utilisation) string {
-	margin := ""
-	if u.Margin > 0 {
-		margin = fmt.Sprintf(" ± %.2f", u.Margin)
-	}
-	text := fmt.Sprintf("%.2f%s used by goroutines (%s of the processors), %.2f by the runtime itself; %.2f by the kernel's clock",
-		u.Goroutines, margin, exactShare(u.Share), u.Runtime, u.Clock)
+	text := fmt.Sprintf("%.2f ± %.2f used by goroutines (%s of the processors), %.2f by the runtime itself; %.2f by the kernel's clock",
+		u.Goroutines, u.Margin, exactShare(u.Share), u.Runtime, u.Clock)
 	if u.NoCPU > 0 {
 		text += fmt.Sprintf("; %.2f ready without a CPU (%s of the processors)", u.NoCPU,
 			exactShare(u.NoCPUShare))

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -61,7 +62,7 @@ func WhyLines(f *why.Finding) (lines []string) {
 		do      string
 		classes []why.Part
 	}{
-		{"so do others", f.Others}, {"others wait for these", f.Behind},
+		{cmp.Or(words.Others, "so do others"), f.Others}, {"others wait for these", f.Behind},
 		{"others wait for a processor meanwhile", f.Ready},
 	} {
 		if len(of.classes) > 0 {

@@ -177,14 +177,20 @@ func (r Ratio) quantile() float64 {
 // The interval is Wilson's for as many independent observations as would have
 // the error of the ratio. There are at most as many as goroutines were
 // counted. A share of 0 or 1 has no error, but is not certain: its unit is
-// the sample.
+// the sample. More threads can be a hit than there are processors: then the share
+// is more than 1, with the interval of the ratio.
 func Estimated(all []Observation, each int) Estimate {
 	r := RatioOf(all, each)
 	if r.Samples == 0 {
 		return Estimate{High: 1}
 	}
-	p := min(max(r.Value, 0), 1)
+	p := max(r.Value, 0)
 	e := Estimate{Share: p, Samples: r.Samples}
+	if p > 1 {
+		margin := r.quantile() * r.Error
+		e.Low, e.High = max(p-margin, 0), p+margin
+		return e
+	}
 	if p == 0 || p == 1 {
 		e.Low, e.High = wilson(p, r.units, normal)
 		return e
