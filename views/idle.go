@@ -45,6 +45,7 @@ type idleness struct {
 	wrapper func(function string) bool
 	roles   []Role // by function; unknownRole until first use
 	places  []spot // by node
+	modules *Modules
 	homes   *homes // nil until first use
 }
 
@@ -64,6 +65,7 @@ const (
 	unknownVerdict verdict = iota
 	waitsForWork           // whatever it waits for
 	waitsForOthers
+	awaitsRequest  // the same, by the name of what the library was called for
 	mayBeHome      // it is idle if the spot is a home
 	beginsHere     // the same, and the goroutine began in this function
 	beginsInStdlib // it is idle if it waits as loops do
@@ -77,7 +79,7 @@ func newIdleness(r *sampledata.Recording, o Options) *idleness {
 	}
 	return &idleness{r: r, role: o.Role, wrapper: o.Wrapper,
 		roles:  slices.Repeat([]Role{unknownRole}, len(r.Functions)),
-		places: make([]spot, len(r.Nodes))}
+		places: make([]spot, len(r.Nodes)), modules: NewModules(r)}
 }
 
 // WaitsFor returns functions that report whether the goroutine of a run is
@@ -91,14 +93,14 @@ func WaitsFor(r *sampledata.Recording, o Options) (work, answer func(sampledata.
 // awaitsAnswer reports whether a goroutine reads an answer from a connection,
 // or receives one from another goroutine.
 func (d *idleness) awaitsAnswer(run sampledata.Run) bool {
-	if d == nil || d.homes == nil || run.Stack == sampledata.NoStack {
+	if d == nil || run.Stack == sampledata.NoStack {
 		return false
 	}
-	switch DoingOf(run) {
+	switch p := d.placeOf(run.Stack); DoingOf(run) {
 	case AwaitingIO:
-		return d.homes.exchanges[run.Stack] == answer
-	case Receiving, Selecting:
-		return d.homes.asks[d.placeOf(run.Stack).at]
+		return d.findHomes().exchanges[run.Stack] == answer
+	case Receiving, Selecting, AwaitingCondition:
+		return p.verdict == awaitsRequest || d.findHomes().asks[p.at]
 	}
 	return false
 }
@@ -110,7 +112,7 @@ func (d *idleness) has(run sampledata.Run) bool {
 	}
 	does, p := DoingOf(run), d.placeOf(run.Stack)
 	switch {
-	case does == Forever, p.verdict == waitsForOthers:
+	case does == Forever, p.verdict == waitsForOthers, p.verdict == awaitsRequest:
 		return false
 	case p.verdict == waitsForWork:
 		return true
@@ -119,10 +121,14 @@ func (d *idleness) has(run sampledata.Run) bool {
 	case p.verdict == beginsInStdlib:
 		return true
 	}
+	return d.findHomes().idle(run.Stack, p.at, does)
+}
+
+func (d *idleness) findHomes() *homes {
 	if d.homes == nil {
 		d.homes = newHomes(d)
 	}
-	return d.homes.idle(run.Stack, p.at, does)
+	return d.homes
 }
 
 func (d *idleness) placeOf(stack sampledata.NodeID) spot {
@@ -165,6 +171,8 @@ func (d *idleness) callOf(n sampledata.NodeID) verdict {
 	switch {
 	case begins && !IsOwn(d.name(n)):
 		return beginsInStdlib
+	case d.isRequest(n):
+		return awaitsRequest
 	case begins:
 		return beginsHere
 	case !IsOwn(d.name(n)), d.calledBack(n):

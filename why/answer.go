@@ -27,6 +27,7 @@ const (
 	ProcessorKind  Kind = "processors"  // more goroutines are ready than processors
 	MakingKind     Kind = "making"      // goroutines make things again and again that could be kept
 	LeakKind       Kind = "leak"        // goroutines that never end
+	StandstillKind Kind = "standstill"  // goroutines that have not moved in the middle of their work
 	StuckKind      Kind = "stuck"       // goroutines that can never run again
 	DeadlockKind   Kind = "deadlock"    // goroutines wait for one another in a circle
 	FinalizerKind  Kind = "finalizers"  // finalizers or cleanups wait for one another

@@ -126,7 +126,7 @@ func newSearcher(r *sampledata.Recording, o Options) (*searcher, error) {
 		return nil, err
 	}
 	o.Aspects = cmp.Or(o.Aspects, aspects.NewSet())
-	s := &searcher{e: e, o: o, kinds: newFunctionKinds(r, o.Aspects), modules: modules{r: r}}
+	s := &searcher{e: e, o: o, kinds: newFunctionKinds(r, o.Aspects), modules: modules{views.NewModules(r), r}}
 	s.readProcessors()
 	return s, nil
 }

@@ -209,6 +209,14 @@ func standstillRows() map[Kind]*kindRow {
 				Remedy: "end them: by a context, a closed channel, or a buffer for the last value",
 			},
 		},
+		StandstillKind: {
+			specific: 1, silent: standsForever,
+			KindWords: KindWords{
+				Says: "Not one of {who} was seen to move: they wait ({reason}) in {place}.",
+				Own:  "it was called to do something, by its name, and is no loop that waits for work; whether it will go on is not known",
+				See:  "report --idle", Remedy: lookAtEnder,
+			},
+		},
 		StuckKind: {
 			specific: 1e9, silent: standsForever,
 			KindWords: KindWords{Says: "{stuck}", See: "stuck", Remedy: "see to it that the wait ends"},

@@ -19,7 +19,7 @@ func TestKinds(t *testing.T) {
 		if (k.measure == nil) && k.See == "" {
 			t.Errorf("%s has neither a measure nor a command", name)
 		}
-		if sentence := k.Says[len(k.Says)-1] == '.'; sentence != k.ofProcessors && name != LeakKind && name != DeadlockKind {
+		if sentence := k.Says[len(k.Says)-1] == '.'; sentence != k.ofProcessors && name != LeakKind && name != DeadlockKind && name != StandstillKind {
 			t.Errorf("%s: %q: a sentence says a share of the processors, and nothing else", name, k.Says)
 		}
 		for _, m := range names.FindAllStringSubmatch(k.Says+k.Because+k.Own, -1) {

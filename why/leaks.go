@@ -26,8 +26,10 @@ func (s *searcher) standing(r *sampledata.Recording) (all []*Finding, err error)
 		}
 	}
 	for c := range s.e.classes {
-		if f := s.leak(int32(c)); f != nil {
-			all = append(all, f)
+		for _, f := range []*Finding{s.leak(int32(c)), s.standstill(int32(c))} {
+			if f != nil {
+				all = append(all, f)
+			}
 		}
 	}
 	return all, nil

@@ -66,8 +66,8 @@ type Experiment struct {
 // whether they are too many or too long.
 func (f *Finding) Experiments() (list []Experiment) {
 	switch f.Kind {
-	case ProcessorKind, MachineKind, ThrottledKind, LeakKind, DeadlockKind, StuckKind,
-		SlowKind:
+	case ProcessorKind, MachineKind, ThrottledKind, LeakKind, StandstillKind, DeadlockKind,
+		StuckKind, SlowKind:
 		return nil // how often something is called decides nothing about these
 	}
 	if f.Where.Function != "" && f.Where.Function != "?" {

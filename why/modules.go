@@ -13,43 +13,10 @@ import (
 // with it.
 const mostOf = 0.9
 
-// modules finds out to which modules functions belong.
+// modules divides stacks by the modules of their functions.
 type modules struct {
-	r  *sampledata.Recording
-	of []string // by function; "" until asked
-}
-
-// The modules that have no version.
-const (
-	ownModule = "the program's own"
-	stdModule = "the standard library's"
-)
-
-// module returns the module of a function, with its version. Files of other
-// modules have that in their names.
-func (m *modules) module(f sampledata.FunctionID) string {
-	if m.of == nil {
-		m.of = make([]string, len(m.r.Functions))
-	}
-	if m.of[f] == "" {
-		m.of[f] = moduleOf(&m.r.Functions[f])
-	}
-	return m.of[f]
-}
-
-func moduleOf(f *sampledata.Function) string {
-	if !views.IsOwn(f.Name) {
-		return stdModule
-	}
-	if at := strings.LastIndexByte(f.File, '@'); at >= 0 {
-		version, _, _ := strings.Cut(f.File[at:], "/")
-		return f.File[:at] + version
-	}
-	if _, vendored, ok := strings.Cut(f.File, "/vendor/"); ok {
-		return strings.Join(strings.SplitN(vendored, "/", 4)[:min(3,
-			strings.Count(vendored, "/")+1)], "/")
-	}
-	return ownModule
+	*views.Modules
+	r *sampledata.Recording
 }
 
 // passages returns the functions that nearly all of some situations go
@@ -83,7 +50,7 @@ func (s *searcher) passages(of func(*situation) bool) (all []string) {
 	most := func(f sampledata.FunctionID) bool { return weights[f] >= mostOf*total }
 	few := func(f sampledata.FunctionID) bool { return weights[f] < minPart*total }
 	ways := make(map[sampledata.FunctionID]string) // by the first one
-	delete(entries, ownModule)                     // the program is at both ends
+	delete(entries, s.modules.Main())              // the program is at both ends
 	for unit, functions := range entries {
 		if functions = slices.DeleteFunc(functions, few); units[unit] >= mostOf*total &&
 			len(functions) > 1 && !slices.ContainsFunc(functions, most) {
@@ -114,7 +81,7 @@ func (s *searcher) borders(stack sampledata.NodeID) (all []sampledata.FunctionID
 	var path []sampledata.FunctionID
 	for n := stack; n != sampledata.NoStack; n = s.e.r.Nodes[n].Parent {
 		f := s.e.r.Nodes[n].Function
-		if s.modules.module(f) != stdModule && !locks.TakesForCallers(s.e.r.Functions[f].Name) {
+		if s.modules.Of(f) != views.StdModule && !locks.TakesForCallers(s.e.r.Functions[f].Name) {
 			path = append(path, f)
 		}
 	}
@@ -139,8 +106,8 @@ func (s *searcher) borders(stack sampledata.NodeID) (all []sampledata.FunctionID
 // middleware, is a unit of its own.
 func (m *modules) units(path []sampledata.FunctionID) (units []string) {
 	for i := 0; i < len(path); {
-		module, from := m.module(path[i]), i
-		for ; i < len(path) && m.module(path[i]) == module; i++ {
+		module, from := m.Of(path[i]), i
+		for ; i < len(path) && m.Of(path[i]) == module; i++ {
 			units = append(units, module)
 		}
 		m.divide(path[from:i], units[from:])

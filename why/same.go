@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
 )
 
 const (
@@ -28,14 +29,14 @@ func OfOneProgram(a, b *sampledata.Recording) (same, known bool) {
 	return float64(shared) >= sharedNames*float64(len(few)), len(few) >= fewFunctions
 }
 
-// ownFunctions returns the names of the functions of a program's own module.
+// ownFunctions returns the names of the functions of a program's main module.
 // Every program has main.main.
 func ownFunctions(r *sampledata.Recording) map[string]bool {
-	names := make(map[string]bool)
+	names, modules := make(map[string]bool), views.NewModules(r)
 	for i := range r.Functions {
-		f := &r.Functions[i]
-		if moduleOf(f) == ownModule && !strings.HasPrefix(f.Name, "main.main") {
-			names[f.Name] = true
+		name := r.Functions[i].Name
+		if modules.Of(sampledata.FunctionID(i)) == modules.Main() && !strings.HasPrefix(name, "main.main") {
+			names[name] = true
 		}
 	}
 	return names

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -49,6 +50,35 @@ func (e *evidence) still() (all []Still) {
 			cmp.Compare(a.Function, b.Function), cmp.Compare(a.Reason, b.Reason))
 	})
 	return all
+}
+
+// A standstill has several goroutines, which have not moved for some time.
+const (
+	minStandstill    = 3
+	standstillLength = 3 * time.Second
+)
+
+// standstill returns a finding if none of the goroutines of a class has moved,
+// and all wait for answers. One alone may wait for its turn.
+func (s *searcher) standstill(class int32) *Finding {
+	c, weight := &s.e.classes[class], 0.0
+	of := func(at *situation) bool { return at.still && at.answer }
+	for _, at := range s.members(class) {
+		if of(at) {
+			weight += at.weight
+		}
+	}
+	if c.runtimes || c.goroutines < minStandstill || weight < 0.99*c.life ||
+		s.e.time(s.e.to-1)-s.e.time(s.e.from) < standstillLength {
+		return nil
+	}
+	f := &Finding{
+		Kind: StandstillKind, Class: c.name, Alive: s.e.mean(c.life), Count: c.goroutines,
+		Severity: float64(c.goroutines), Share: hotspots.Assumed(1, int(s.e.to-s.e.from)),
+		When: When{Always: true}, specific: 1, key: key(StandstillKind, c.name),
+	}
+	f.Where, f.Reason = s.where(class, of)
+	return f
 }
 
 // restless returns the share of their lives in which the program's goroutines

@@ -1,0 +1,43 @@
+package why
+
+import (
+	"testing"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// Several goroutines that have not moved in the middle of a request are a finding. A few, those that wait for work, and
+// those that some have left, are no such finding.
+func TestStandstill(t *testing.T) {
+	for name, c := range map[string]struct {
+		goroutines, samples int
+		entry               string
+		leaves              bool
+		want                bool
+	}{
+		"all stand":                 {8, 200, "example.com/rpc/lib.(*Client).Call", false, true},
+		"two may wait their turn":   {2, 200, "example.com/rpc/lib.(*Client).Call", false, false},
+		"the recording is short":    {8, 100, "example.com/rpc/lib.(*Client).Call", false, false},
+		"they wait for work":        {8, 200, "example.com/rpc/lib.(*Client).Receive", false, false},
+		"one is seen to get an end": {8, 200, "example.com/rpc/lib.(*Client).Call", true, false},
+	} {
+		s := newScene()
+		all := s.spawn(c.goroutines, "main.client")
+		at := s.at(selects, "main.client", c.entry, "example.com/rpc/lib.(*Client).dispatch", "runtime.selectgo", "runtime.gopark")
+		for i := range c.samples {
+			states := make(map[sampledata.GoroutineID]sampledata.State)
+			for _, g := range all {
+				states[g] = at
+			}
+			if c.leaves && i == 150 {
+				states[all[0]] = s.at(runs, "main.client")
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		found := len(a.Findings) == 1 && a.Findings[0].Kind == StandstillKind && a.Findings[0].Where.Function == "example.com/rpc/lib.(*Client).dispatch"
+		if found != c.want {
+			t.Errorf("%s: %+v", name, a.Findings)
+		}
+	}
+}
