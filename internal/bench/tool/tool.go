@@ -27,7 +27,7 @@ func Build(packages ...string) (folder string, err error) {
 	if folder, err = os.MkdirTemp("", "cpprof-bench-"); err != nil {
 		return "", err
 	}
-	args := []string{"build", "-trimpath", "-o", folder}
+	args := []string{"build", "-o", folder}
 	for _, name := range packages {
 		args = append(args, "github.com/cpprof/cpprof/"+name)
 	}
