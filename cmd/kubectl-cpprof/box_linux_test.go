@@ -247,6 +247,8 @@ func (b *box) try(t *testing.T) {
 func newImage(t *testing.T) (root string) {
 	t.Helper()
 	t.Setenv("CGO_ENABLED", "0") // the image has no libc
+	// With the flags of internal/release, whose test finds the packages in Go's cache.
+	t.Setenv("GOFLAGS", "-trimpath -buildvcs=false -tags=nethttpomithttp2")
 	root = t.TempDir()
 	for _, folder := range []string{"dev", "proc", "sys", "tmp"} {
 		if err := os.Mkdir(filepath.Join(root, folder), 0o777); err != nil {
