@@ -65,7 +65,9 @@ func (a *searched) foldWaits() {
 		}
 		share := 0.0
 		for _, c := range f.Causes {
-			if c.Certainty != Fellow && other.covers(&c) {
+			// a sibling that waits for a group may wait for these
+			joins := c.Certainty == Sibling && c.Activity == Joining && f.Kind != GroupKind
+			if c.Certainty != Fellow && !joins && other.covers(&c) {
 				share += c.Share
 			}
 		}
@@ -85,13 +87,14 @@ func (f *Finding) wastes() bool {
 	return f.Kind == AllocationKind || f.Kind == SystemCallKind || f.spins()
 }
 
-// foldLeaks leaves out the waits of goroutines that leak, and the waits of a
-// deadlock for its locks.
+// foldLeaks leaves out the waits of goroutines that leak, but not for a lock:
+// who holds it says why they do. It leaves out the waits of a deadlock for its
+// locks.
 func (a *searched) foldLeaks() {
 	all := slices.Clone(a.Findings)
 	a.Findings = slices.DeleteFunc(a.Findings, func(f *Finding) bool {
 		return f.Kind != LeakKind && slices.ContainsFunc(all, func(l *Finding) bool {
-			leaks := l.Kind == LeakKind && l.Class == f.Class &&
+			leaks := l.Kind == LeakKind && f.Kind != LockKind && l.Class == f.Class &&
 				l.Where.Function == f.Where.Function
 			return leaks || l.Kind == DeadlockKind && f.Kind == LockKind && l.hasLock(f)
 		})
