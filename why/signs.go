@@ -83,16 +83,15 @@ var signs = []sign{
 	{[]Kind{ChannelKind},
 		onStack(`^net/http\.(\(\*persistConn\)|\(\*http2ClientConn\))\.roundTrip$`),
 		"it waits for the answer of a server", answers},
-	{[]Kind{ChannelKind}, onStack(`^net/http\.\(\*Transport\)\.getConn$`),
+	{[]Kind{ChannelKind}, (*searcher).reconnects,
+		"it waits for a connection, and others end",
+		"keep connections: read answers to their end, and have more idle ones (MaxIdleConnsPerHost)"},
+	{[]Kind{ChannelKind}, (*searcher).connects,
 		"it waits for a connection: one that is free, or a new one",
-		"read answers to their end, and keep more idle connections (MaxIdleConnsPerHost)"},
-	{[]Kind{LeakKind},
-		func(_ *searcher, f *Finding) float64 {
-			if views.WaitingFor(f.Reason) == views.Sleeping {
-				return 1
-			}
-			return 0
-		},
+		"see if a limit holds it up (MaxConnsPerHost), or how long a new connection takes"},
+	{[]Kind{LeakKind}, leaksIn(views.AwaitingLock),
+		"they wait for a lock", "hold it for less time, or start fewer of them"},
+	{[]Kind{LeakKind}, leaksIn(views.Sleeping),
 		"each sleeps, and nothing but the time ends that",
 		"wait with a timer that can be stopped, as those of contexts and of time.AfterFunc are"},
 	{[]Kind{SystemCallKind, BlockingKind},
@@ -104,6 +103,38 @@ var signs = []sign{
 func onStack(function string) func(*searcher, *Finding) float64 {
 	is := regexp.MustCompile(function)
 	return func(s *searcher, f *Finding) float64 { return s.doing(f, is) }
+}
+
+// leaksIn returns a sign of leaks whose goroutines do something.
+func leaksIn(does views.Doing) func(*searcher, *Finding) float64 {
+	return func(_ *searcher, f *Finding) float64 {
+		if views.WaitingFor(f.Reason) == does {
+			return 1
+		}
+		return 0
+	}
+}
+
+// getsConnection matches the function that waits for a connection of HTTP.
+const getsConnection = `^net/http\.\(\*Transport\)\.getConn$`
+
+// manyConnections is how many connections of HTTP have ended at least if new
+// ones are made since none is kept.
+const manyConnections = 10
+
+// reconnects returns the share of a finding in waits for connections of HTTP,
+// if connections end again and again.
+func (s *searcher) reconnects(f *Finding) float64 {
+	class, known := s.e.byName["go:net/http.(*persistConn).readLoop"]
+	if !known || s.e.classes[class].ended < manyConnections {
+		return 0
+	}
+	return onStack(getsConnection)(s, f)
+}
+
+// connects returns that share if hardly any connections end.
+func (s *searcher) connects(f *Finding) float64 {
+	return onStack(getsConnection)(s, f) - s.reconnects(f)
 }
 
 // manyStarted is how many goroutines of a class end at least if they are started
