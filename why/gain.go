@@ -253,6 +253,9 @@ func (b *tracer) lawOf(c *class, active []hotspots.Observation) Law {
 	return Either
 }
 
+// minNext is the number of hits from which it is known what a class does.
+const minNext = 5
+
 // rest returns what a class mostly does without the target; it may think.
 func (b *tracer) rest(left sums, thinks float64) *Next {
 	type doing struct {
@@ -269,7 +272,7 @@ func (b *tracer) rest(left sums, thinks float64) *Next {
 		return &Next{Centre: NoCentre, Does: WaitsForWork}
 	}
 	for d, weight := range by {
-		if weight > total/2 {
+		if weight > total/2 && weight >= minNext*b.s.e.length/float64(b.s.e.to-b.s.e.from) {
 			return &Next{Centre: NoCentre, Name: d.function, Does: d.does}
 		}
 	}
