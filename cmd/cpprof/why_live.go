@@ -164,6 +164,9 @@ func (f *whyFlags) wait(ctx context.Context, t terminal, g *growing, s *source) 
 			sure = began
 		}
 		if f.calls == "" && !sure.IsZero() && (f.isMarked(r) || began.Sub(sure) > mostMarking) {
+			if a.State == why.Waiting || a.State == why.Unmoved {
+				return fmt.Sprintf("nothing changes after %.1f s", a.To.Seconds())
+			}
 			return fmt.Sprintf("sure after %.1f s", a.To.Seconds())
 		}
 		// the search takes a tenth of the time at most

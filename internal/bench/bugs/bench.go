@@ -177,6 +177,7 @@ func (t *trial) names(causes []string) place {
 		for _, c := range f.Causes {
 			said = append(said, c.Place.Function, c.Lock, c.Taken)
 		}
+		said = strings.Split(strings.Join(said, " or "), " or ") // a passage may be "A or B"
 		if slices.ContainsFunc(said, func(s string) bool { return slices.Contains(causes, s) }) {
 			return place(i + 1)
 		}
