@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/internal/report"
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/views/locks"
 	"github.com/spf13/cobra"
@@ -91,17 +91,11 @@ func afterLocks(w io.Writer, path string, a *locks.Analysis) {
 	if len(a.Locks) == 0 {
 		return
 	}
-	first := a.Locks[0]
-	class := words.Shell(first.Waiters[0].Class)
-	file := words.Shell(path)
-	text := fmt.Sprintf("\nGo on with\n  cpprof report %s --thread %s --down '* ..:MONITOR'\n",
-		file, class)
-	if len(first.Holders) > 0 {
-		down := "* ..:MONITOR " + callpath.Frame(first.Holders[0].Class).String()
-		text += fmt.Sprintf("  cpprof report %s --thread %s --extended %s\n", file, class,
-			words.Shell(down))
-	}
-	io.WriteString(w, text)
+	termtext.Fprintf(w, `
+Go on with
+  cpprof report %[1]s --thread %[2]s --down '* ..:MONITOR'
+  cpprof report %[1]s --thread %[2]s --prune '* ..:MONITOR' --auto
+`, words.Shell(path), words.Shell(a.Locks[0].Waiters[0].Class))
 }
 
 // compareLocks prints who waited for which locks in two recordings.

@@ -170,6 +170,7 @@ type whyAnswer struct {
 
 // sameNumbers compares what commands say of a file, and returns how many shares it has compared with their commands.
 func sameNumbers(t *testing.T, file string) (compared int) {
+	goesOn(t, file)
 	var a whyAnswer
 	out, status := printedBy(t, "why", "--json", "--set", "slow=2%", file)
 	if status != exitFine {
@@ -229,6 +230,19 @@ func sameNumbers(t *testing.T, file string) (compared int) {
 	sameLocks(t, file)
 	sameInPage(t, file, &a)
 	return compared
+}
+
+// goesOn demands that the commands to go on with find something.
+func goesOn(t *testing.T, file string) {
+	t.Helper()
+	for _, command := range []string{"report", "locks", "calls"} {
+		out, _ := printedBy(t, command, file)
+		for _, m := range regexp.MustCompile(`(?m)^  (cpprof .*)$`).FindAllStringSubmatch(out, -1) {
+			if printed, status := printedBy(t, shellWords(m[1])[1:]...); status != exitFine {
+				t.Errorf("%s names %s, which says %s", command, m[1], printed)
+			}
+		}
+	}
 }
 
 // sameAsItself demands that a recording is not slower than itself, and has not improved.

@@ -255,10 +255,11 @@ func overview(t terminal, s *source, limit refine.Threshold, asJSON bool) error 
 		p.Write(t.out)
 	}
 	idleHint(t, held)
-	termtext.Fprintf(t.out, `
-Go on with
-  cpprof report %[1]s --server --extended '*'
-  cpprof report %[1]s --thread %[2]s --down '*'
+	termtext.Fprintf(t.out, "\nGo on with\n")
+	if profiles[0].Session.Root().Weight.Sign() > 0 { // of the Server View
+		termtext.Fprintf(t.out, "  cpprof report %s --server --extended '*'\n", words.Shell(s.path))
+	}
+	termtext.Fprintf(t.out, `  cpprof report %[1]s --thread %[2]s --down '*'
   cpprof cost %[1]s --thread %[2]s '* ..:MONITOR'
 `, words.Shell(s.path), words.Shell(held.Tree.Root()))
 	return nil

@@ -83,7 +83,7 @@ func (s *Stuck) cost() string {
 	}
 	return text + fmt.Sprintf("The program was halted %s, for at most %v; its heap has %s.\n",
 		times(m.Passes),
-		m.MaxHalt.Round(10*time.Microsecond), megabytes(m.Heap))
+		m.MaxHalt.Round(10*time.Microsecond), bytesText(float64(m.Heap)))
 }
 
 func times(n int) string {
@@ -97,13 +97,6 @@ func times(n int) string {
 func roundUp(d time.Duration) time.Duration {
 	const step = 10 * time.Millisecond
 	return (d + step - 1) / step * step
-}
-
-func megabytes(n int64) string {
-	if n < 1<<20 {
-		return fmt.Sprintf("%d KB", (n+1023)>>10)
-	}
-	return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
 }
 
 // writeFinding writes one cause.
@@ -132,7 +125,7 @@ func keptText(f *stuck.Finding) string {
 		more = append(more, fmt.Sprintf("waits for at least %v", f.Waited.Round(time.Second)))
 	}
 	if f.Kept > 0 {
-		more = append(more, "keeps "+megabytes(f.Kept)+" that nothing else needs")
+		more = append(more, "keeps "+bytesText(float64(f.Kept))+" that nothing else needs, stacks included")
 	}
 	return strings.Join(more, "; ")
 }
