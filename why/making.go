@@ -248,30 +248,51 @@ func (s *searcher) makingHits(f *Finding) func(*situation) bool {
 	})
 }
 
-// makingMeasure returns the measure of the functions that make a thing, if no
-// other thing is made within.
+// makingMeasure returns the measure of the functions that make a thing, without
+// those that make another one within; nil if that is not what the share counts.
 func (s *searcher) makingMeasure(f *Finding) *Measure {
-	functions, hit := make(map[string]bool), s.hits(f)
-	members := s.members(s.e.byName[f.Class])
-	for _, at := range members {
-		if hit(at) {
-			_, maker := s.making(at.state.Stack)
+	hit := s.hits(f)
+	makes, within := make(map[string]bool), make(map[string]bool)
+	on := func(at *situation, functions map[string]bool) bool {
+		return s.e.places.above(at.state.Stack, func(name string) bool { return functions[name] })
+	}
+	add := func(at *situation, functions map[string]bool) {
+		if _, maker := s.making(at.state.Stack); maker != sampledata.NoStack {
 			functions[s.e.places.function(maker)] = true
 		}
 	}
-	var paths []string
-	for name := range functions {
-		for _, at := range members {
-			if s.on(at, name) && !hit(at) {
-				return nil
-			}
+	members := slices.DeleteFunc(slices.Clone(s.members(s.e.byName[f.Class])),
+		func(at *situation) bool { return at.idle })
+	for _, at := range members {
+		if hit(at) {
+			add(at, makes)
 		}
-		paths = append(paths, through(name))
 	}
-	if len(paths) > maxLockPlaces {
+	for _, at := range members {
+		if !hit(at) && on(at, makes) {
+			add(at, within)
+		}
+	}
+	for _, at := range members {
+		if hit(at) != (on(at, makes) && !on(at, within)) {
+			return nil
+		}
+	}
+	if len(makes)+len(within) > maxLockPlaces {
 		return nil
 	}
-	return measureOf(f.Class, paths...)
+	m := measureOf(f.Class, pathsThrough(makes)...)
+	if len(within) > 0 {
+		m.Keep = "(" + m.Keep + ") and not (" + measureOf("", pathsThrough(within)...).Keep + ")"
+	}
+	return m
+}
+
+func pathsThrough(functions map[string]bool) (paths []string) {
+	for name := range functions {
+		paths = append(paths, through(name))
+	}
+	return paths
 }
 
 // foldMaking leaves out what goroutines do, or wait for, while they make a

@@ -1,6 +1,7 @@
 package why
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -94,5 +95,31 @@ func TestMakesAnother(t *testing.T) {
 		if found && a.Findings[0].Made.Fast {
 			t.Errorf("each of %d samples: %+v", length, a.Findings[0].Made)
 		}
+	}
+}
+
+// What is made within a thing is not in its measure.
+func TestMeasureOfMaking(t *testing.T) {
+	s := newScene()
+	all := s.spawn(2, "main.caller")
+	dial := []string{"main.caller", "net.(*Dialer).DialContext"}
+	for n := range 100 {
+		states := make(map[sampledata.GoroutineID]sampledata.State)
+		for i, g := range all {
+			switch (n + i) % 4 {
+			case 0:
+				states[g] = s.at(runs, "main.caller")
+			case 1:
+				states[g] = s.at(reads, append(dial, "net.(*Resolver).lookupIPAddr")...)
+			default:
+				states[g] = s.at(reads, append(dial, "net.socket")...)
+			}
+		}
+		s.sample(t, states)
+	}
+	want := "(* ..net.(*Dialer).DialContext) and not (* ..net.(*Resolver).lookupIPAddr)"
+	a := s.find(t)
+	if !slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Measure != nil && f.Measure.Keep == want }) {
+		t.Errorf("%s: %+v", a.State, a.Findings)
 	}
 }
