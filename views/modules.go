@@ -62,9 +62,10 @@ func (m *Modules) Main() string { return m.main }
 
 // working matches the names of a library's functions that get the next piece
 // of work, or do all of it, as an endless loop does. Closures are called back.
-var working = regexp.MustCompile(`(?i)^(read|recv|receive|next|scan|get|pop|take|dequeue|consume|pull|fetch|` +
+var working = regexp.MustCompile(`^(?i:read|recv|receive|next|scan|get|pop|take|dequeue|consume|pull|fetch|` +
 	`run|start|work|handle|process|manage|main|block|keep|sleep|pause|tick|after|delay|until|every|schedule|func\d|.*-range)|` +
-	`accept|serve|listen|watch|wait|poll|monitor|loop|subscri|forever`)
+	`(Read|Recv|Receive|Next|Pop|Consume|Dequeue)([A-Z0-9]|$)|` + // BLPop, XReadGroup
+	`(?i:accept|serve|listen|watch|wait|poll|monitor|loop|subscri|forever)`)
 
 // isRequest reports whether a frame of a library does what another module has
 // called it for, by its name: that is no wait for the next piece of work. The

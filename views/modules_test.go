@@ -16,6 +16,8 @@ func TestLibraryCalls(t *testing.T) {
 		"main.main.func1 lib/sftp.(*File).ReadFrom":                                     false,
 		"main.main.func1 lib/retry.(*Client).Do":                                        false, // it backs off
 		"main.main.func1 lib/kafka.(*Reader).FetchMessage lib/kafka.(*queue).take":      true,
+		"main.main.func1 lib/redis.cmdable.BLPop lib/redis.(*Client).process":           true,
+		"main.main.func1 lib/stats.(*Table).Spread":                                     false,
 		"main.main.func1 lib/cron.(*Cron).Run":                                          true,
 		"main.main.func1 lib/wait.UntilWithContext lib/wait.backoff":                    true,
 		"main.main.func1 lib/dns.(*Server).ActivateAndServe":                            true,

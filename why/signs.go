@@ -22,6 +22,8 @@ const (
 	answers = "ask for less, ask earlier, or ask for several things at once"
 	// lookAtEnder is what helps if it is not known who ends a wait.
 	lookAtEnder = "look at who ends the wait"
+	// lookAtTimer is the same if a timer may end it.
+	lookAtTimer = "look at what ends the wait: another goroutine, or a timer"
 	// syncOnce is what helps if each piece of data waits for the disk.
 	syncOnce = "write several things, and sync once for all"
 )
@@ -229,6 +231,9 @@ func (a *searched) readSigns() {
 			f.Remedy = f.Stuck.Remedy()
 		case f.Kind == ChannelKind && len(f.Causes) == 0:
 			f.Remedy = lookAtEnder
+			if views.WaitingFor(f.Reason) == views.Selecting {
+				f.Remedy = lookAtTimer
+			}
 		case f.limits():
 			f.Remedy = f.Limit.remedy()
 		}
