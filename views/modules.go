@@ -67,6 +67,27 @@ var working = regexp.MustCompile(`^(?i:read|recv|receive|next|scan|get|pop|take|
 	`(Read|Recv|Receive|Next|Pop|Consume|Dequeue)([A-Z0-9]|$)|` + // BLPop, XReadGroup
 	`(?i:accept|serve|listen|watch|wait|poll|monitor|loop|subscri|forever)`)
 
+// LastName returns the name of a function or method alone, without type
+// arguments: Get of lib.(*Queue[int]).Get, and of lib.Get[a.b].
+func LastName(function string) string {
+	var b strings.Builder
+	depth := 0
+	for _, r := range function {
+		switch r {
+		case '[':
+			depth++
+		case ']':
+			depth--
+		default:
+			if depth == 0 {
+				b.WriteRune(r)
+			}
+		}
+	}
+	name := b.String()
+	return name[strings.LastIndexByte(name, '.')+1:]
+}
+
 // isRequest reports whether a frame of a library does what another module has
 // called it for, by its name: that is no wait for the next piece of work. The
 // main module is no library, whoever calls it back.
@@ -82,8 +103,7 @@ func (d *idleness) isRequest(n sampledata.NodeID) bool {
 			entry = p
 		case StdModule:
 		default:
-			name, _, _ := strings.Cut(d.name(entry), "[")
-			name = name[strings.LastIndexByte(name, '.')+1:]
+			name := LastName(d.name(entry))
 			return name == "ReadFrom" || !working.MatchString(name)
 		}
 	}

@@ -22,6 +22,7 @@ func TestLibraryCalls(t *testing.T) {
 		"main.main.func1 lib/wait.UntilWithContext lib/wait.backoff":                    true,
 		"main.main.func1 lib/dns.(*Server).ActivateAndServe":                            true,
 		"main.main.func1 lib/pool.Each[go.shape.struct { Run int }]":                    false,
+		"main.main.func1 lib/queue.(*Typed[go.shape.int]).Get":                          true,
 		"lib/kafka.(*Writer).spawn.func1 lib/kafka.(*Writer).awaitBatch":                true, // its own goroutine
 		"lib/group.(*Group).Go.func1 main.publish":                                      true, // it is called back
 		"lib/group.(*Group).Go.func1 main.publish.func1 lib/kafka.(*Writer).Write":      false,

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
@@ -206,7 +205,7 @@ var reading = regexp.MustCompile(`(?i)^(read|recv|receive|next|accept|scan|decod
 // in a server's loop.
 func readsRequests(path []string) bool {
 	for _, f := range path {
-		name := f[strings.LastIndexByte(f, '.')+1:]
+		name := views.LastName(f)
 		if views.IsOwn(f) && !reading.MatchString(name) {
 			return false
 		}
@@ -241,7 +240,7 @@ var receiving = regexp.MustCompile(`(?i)^(read|recv|receive|accept)`)
 // live on, and probably wait for requests.
 func (s *searcher) isReader(class int32, f *Finding) bool {
 	path := f.Where.Path
-	name := f.Where.Function[strings.LastIndexByte(f.Where.Function, '.')+1:]
+	name := views.LastName(f.Where.Function)
 	return receiving.MatchString(name) && s.e.classes[class].ended == 0 &&
 		len(path) > 0 && views.IsOwn(path[0]) && readsRequests(path)
 }
@@ -252,7 +251,7 @@ var taking = regexp.MustCompile(`(?i)^(get|pop|next|take|dequeue|shift|pull|poll
 // takesWork reports whether goroutines of a class probably wait for work in a
 // function that their loop calls: others give it to them.
 func (s *searcher) takesWork(class int32, f *Finding) bool {
-	name := f.Where.Function[strings.LastIndexByte(f.Where.Function, '.')+1:]
+	name := views.LastName(f.Where.Function)
 	return taking.MatchString(name) && len(f.Causes) > 0 && s.isLoop(class, f.Where.Caller)
 }
 
