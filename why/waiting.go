@@ -83,6 +83,10 @@ func (s *searcher) waitKey(at *situation) (waitKey, bool) {
 // forWork is the note of waits that are no evidence that something is slow.
 const forWork = "it may wait for work"
 
+// mostlySleeps is the share of a class's life in sleep from which a timer drives
+// it.
+const mostlySleeps = 2. / 3
+
 // resting returns why goroutines of a class that wait are not slow, or "".
 func (s *searcher) resting(f *Finding, class int32) string {
 	c := &s.e.classes[class]
@@ -93,7 +97,7 @@ func (s *searcher) resting(f *Finding, class int32) string {
 	outside := f.Kind == IOKind || f.Kind == BlockingKind
 	reads := views.WaitingFor(f.Reason) != views.Sending && !writes(f.Where.Library)
 	switch {
-	case outside && 2*c.sleeps > c.life:
+	case outside && c.sleeps > mostlySleeps*c.life:
 		return "a timer drives it, and nobody is known to wait for it"
 	case f.Kind == IOKind && reads && readsRequests(f.Where.Path):
 		return "it may wait for requests"
