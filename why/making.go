@@ -18,7 +18,7 @@ type Made struct {
 	// Counted reports that all that were seen are counted, not only those that a
 	// sample saw in the making.
 	Counted bool `json:"counted,omitempty"`
-	// Fast reports that they are made faster than the samples can count.
+	// Fast reports that most take less time than from one sample to the next.
 	Fast bool `json:"fast,omitempty"`
 	// the function that waits for it, if goroutines of net/http make it
 	For string `json:"for,omitempty"`
