@@ -112,7 +112,7 @@ func waitKindRows() map[Kind]*kindRow {
 		BlockingKind: {
 			measure: (*searcher).waitMeasure, waits: true, specific: 0.8,
 			KindWords: KindWords{Says: "in system calls, in {place}: {calls}",
-				Remedy: "make fewer and larger calls"},
+				Remedy: fewerCalls},
 		},
 	}
 }
@@ -136,7 +136,7 @@ func processorKindRows() map[Kind]*kindRow {
 			KindWords: KindWords{
 				Says:    "{place}, in {who}, takes {share} of the processors, mostly in system calls: {calls}.",
 				Because: "of that time: {parts}", Own: "it computes in its own code",
-				Remedy: "make fewer and larger calls, as with a buffer",
+				Remedy: fewerCalls,
 			},
 		},
 		AllocationKind: {

@@ -13,7 +13,7 @@ import (
 type sign struct {
 	kinds  []Kind
 	share  func(s *searcher, f *Finding) float64 // of the finding, that shows it
-	says   string                                // why
+	says   string                                // why; "" if it says only what helps
 	remedy string                                // what then helps; "" is what helps with the kind
 }
 
@@ -24,6 +24,10 @@ const (
 	lookAtEnder = "look at who ends the wait"
 	// lookAtTimer is the same if a timer may end it.
 	lookAtTimer = "look at what ends the wait: another goroutine, or a timer"
+	// fewerCalls is what helps against system calls, and largerCalls if they
+	// read or write.
+	fewerCalls  = "make fewer of these calls"
+	largerCalls = "make fewer and larger calls, as with a buffer"
 	// syncOnce is what helps if each piece of data waits for the disk.
 	syncOnce = "write several things, and sync once for all"
 )
@@ -49,6 +53,9 @@ var logging = regexp.MustCompile(`^log\.|^log/slog\.|^go\.uber\.org/zap|^k8s\.io
 
 // syncing matches the functions that wait until data is on the disk.
 var syncing = named(`os\.\(\*File\)\.Sync|(syscall|golang\.org/x/sys/unix)\.F(data)?sync`)
+
+// moving matches the functions that read and write data.
+var moving = named(`(syscall|internal/poll|golang\.org/x/sys/unix)\.(\(\*FD\)\.)?(p?(read|write)v?(64)?|P?(Read|Write)v?|Send\w*|Recv\w*)`)
 
 var signs = []sign{
 	{[]Kind{LockKind},
@@ -82,9 +89,7 @@ var signs = []sign{
 		"a sync.Pool did not have the value", emptyPool},
 	{[]Kind{MakingKind}, onStack(`^(github\.com/klauspost/)?compress/(gzip|zlib)\.\(\*Writer\)\.\w+$`),
 		"a writer makes its encoder when it is first used: whoever makes the writers is further out", ""},
-	{[]Kind{ChannelKind},
-		onStack(`^net/http\.(\(\*persistConn\)|\(\*http2ClientConn\))\.roundTrip$`),
-		"it waits for the answer of a server", answers},
+	{[]Kind{ChannelKind}, onStack(roundTrip), AwaitsServer, answers},
 	{[]Kind{ChannelKind}, (*searcher).reconnects,
 		"it waits for a connection, and others end",
 		"keep connections: read answers to their end, and have more idle ones (MaxIdleConnsPerHost)"},
@@ -99,12 +104,28 @@ var signs = []sign{
 	{[]Kind{SystemCallKind, BlockingKind},
 		func(s *searcher, f *Finding) float64 { return s.doing(f, syncing) },
 		"each call waits for the disk", syncOnce},
+	{[]Kind{SystemCallKind, BlockingKind},
+		func(s *searcher, f *Finding) float64 { return s.doing(f, moving) }, "", largerCalls},
 }
 
 // onStack returns the share of a finding with a function on the stack.
 func onStack(function string) func(*searcher, *Finding) float64 {
 	is := regexp.MustCompile(function)
 	return func(s *searcher, f *Finding) float64 { return s.doing(f, is) }
+}
+
+// AwaitsServer says what goroutines do that have sent a request over HTTP.
+const AwaitsServer = "it waits for the answer of a server"
+
+// roundTrip matches the functions in which they wait.
+const roundTrip = `^net/http\.(\(\*persistConn\)|\(\*http2ClientConn\))\.roundTrip$`
+
+var inRoundTrip = regexp.MustCompile(roundTrip)
+
+// AwaitsServer reports whether a cause waits for the answer to a request over
+// HTTP.
+func (c *Cause) AwaitsServer() bool {
+	return c.Activity == Receiving && inRoundTrip.MatchString(c.Place.Library)
 }
 
 // leaksIn returns a sign of leaks whose goroutines do something.
@@ -242,7 +263,9 @@ func (a *searched) readSigns() {
 			if !slices.Contains(sign.kinds, f.Kind) || sign.share(a.searcher, f) < isSign {
 				continue
 			}
-			f.Signs = append(f.Signs, sign.says)
+			if sign.says != "" {
+				f.Signs = append(f.Signs, sign.says)
+			}
 			if !known && sign.remedy != "" {
 				f.Remedy, known = sign.remedy, true
 			}

@@ -132,6 +132,9 @@ func throttlingText(t *why.Throttling) string {
 // causeText says what one cause of a wait does.
 func causeText(f *why.Finding, c *why.Cause) string {
 	doing := "it " + c.Activity.Words()
+	if c.AwaitsServer() {
+		doing = why.AwaitsServer
+	}
 	if c.Activity == why.Locked && c.Lock != "" {
 		doing += ", " + c.Lock
 	}
