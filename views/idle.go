@@ -28,7 +28,8 @@ const (
 //   - if it reads a request from a connection that was accepted (see findRequests), or writes only after it has read (see findExchanges),
 //     and not if it reads the answer to what it wrote;
 //   - if the function, called like this, is a home, and the goroutine waits as loops do. What is a home, the whole recording decides
-//     (see homes). It is not if it receives what it asked others for (see findAsks).
+//     (see homes). It is not if it receives what it asked others for (see findAsks), and not in a library that was called to do
+//     something (see isRequest).
 //
 // For example, if main.worker is a home:
 //
@@ -39,6 +40,7 @@ const (
 //	main.worker main.(*pool).get time.Sleep                 main.(*pool).get         no: below home there is work
 //	http.(*conn).serve main.handle runtime.selectgo         main.handle              no: it is called for a piece of work
 //	main.fetchAll sync.(*WaitGroup).Wait                    main.fetchAll            no: others work for it
+//	main.worker kafka.(*Writer).Write runtime.selectgo      kafka.(*Writer).Write    no: it was called to write
 type idleness struct {
 	r       *sampledata.Recording
 	role    func(function string) Role
