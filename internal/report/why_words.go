@@ -189,7 +189,7 @@ func eachText(m *why.Made) string {
 	case m.Each > 0:
 		return text + ", in at most " + brief(time.Duration(m.Each*1e9)) + " each"
 	case m.Fast:
-		return text + ", and more between the samples: each takes less time than from one to the next"
+		return text + ", and more that no sample saw: one takes less time than there is between two samples"
 	}
 	return text
 }
