@@ -27,8 +27,11 @@ func (s *searcher) limit(class int32, of func(*situation) bool) *Limit {
 		names[n.Address] = n
 	}
 	weights, known, all := make(map[Limit]float64), 0.0, 0.0
+	shared := s.e.sharedChannels()
 	for _, at := range s.members(class) {
-		if !of(at) || at.state.Doing == views.Receiving {
+		does := at.state.Doing
+		sends := does == views.Sending || does == views.Selecting && shared[at.state.Channel]
+		if !of(at) || !sends {
 			continue
 		}
 		if all += at.weight; at.state.Channel != 0 {
@@ -43,6 +46,18 @@ func (s *searcher) limit(class int32, of func(*situation) bool) *Limit {
 		}
 	}
 	return nil
+}
+
+// sharedChannels returns the channels that goroutines wait for in a select, if
+// it is likely who has places in them. Else a select may wait to receive.
+func (e *evidence) sharedChannels() map[uint64]bool {
+	shared := make(map[uint64]bool)
+	for _, run := range e.r.Runs.All() {
+		if views.DoingOf(run) == views.Selecting && run.Evidence == sampledata.Likely {
+			shared[run.Lock] = true
+		}
+	}
+	return shared
 }
 
 // limits reports whether the channel of a finding bounds how many goroutines

@@ -1,10 +1,36 @@
 package why
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/cpprof/cpprof/sampledata"
 )
+
+// In a select, only a channel whose users were counted is full: others may be empty, and the goroutines wait to receive.
+func TestLimitOfSelects(t *testing.T) {
+	for evidence, want := range map[sampledata.Evidence]bool{sampledata.Likely: true, sampledata.Ambiguous: false} {
+		s := newScene()
+		s.LockName(sampledata.LockName{Address: 0x100, Name: "main.(*client).jobs", Capacity: 8})
+		all, other := s.spawn(3, "main.loop"), s.spawn(1, "main.consume")[0]
+		waits := selects
+		waits.Lock, waits.Evidence, waits.Holders = 0x100, evidence, s.HolderSet([]sampledata.GoroutineID{other})
+		for i := range 60 {
+			states := map[sampledata.GoroutineID]sampledata.State{other: s.at(reads, "main.consume", "main.store")}
+			for j, g := range all {
+				if states[g] = s.at(waits, "main.loop", "main.put:9"); (i+j)%10 == 0 {
+					states[g] = s.at(runs, "main.loop", "main.parse")
+				}
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		i := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Kind == ChannelKind })
+		if i < 0 || (a.Findings[i].Limit != nil) != want {
+			t.Errorf("%v: %+v", evidence, a.Findings)
+		}
+	}
+}
 
 // A buffer that the class itself fills and empties is the limit of its work,
 // and no limit if others empty it. The answer that who has a place waits for is

@@ -99,16 +99,20 @@ func (n *lockNames) ask(s *slot, lock uint64) {
 }
 
 // askChannel does so for a channel, if it has a buffer: that bounds something.
+// In a select, the buffer must be full. Else the goroutine waits to receive.
 func (n *lockNames) askChannel(s *slot, channel uint64) {
-	var word [8]byte
-	if !n.mayAsk(s, channel) || n.t.Read(channel+goruntime.ChannelCapacity, word[:]) != nil {
+	var head [goruntime.ChannelHead]byte
+	if !n.mayAsk(s, channel) || n.t.Read(channel, head[:]) != nil {
 		return
 	}
-	if capacity := int64(binary.LittleEndian.Uint64(word[:])); capacity > 0 {
+	length := int64(binary.LittleEndian.Uint64(head[goruntime.ChannelLength:]))
+	capacity := int64(binary.LittleEndian.Uint64(head[goruntime.ChannelCapacity:]))
+	switch {
+	case capacity <= 0:
+		n.asked[wayToLock{channel, s.stack.node}] = true
+	case s.state.Reason != goruntime.Select || length == capacity:
 		n.askFor(s, channel, capacity)
-		return
 	}
-	n.asked[wayToLock{channel, s.stack.node}] = true
 }
 
 func (n *lockNames) mayAsk(s *slot, lock uint64) bool {
