@@ -41,3 +41,28 @@ func TestStandstill(t *testing.T) {
 		}
 	}
 }
+
+// Goroutines of one class that have two loops may wait for work in each. If each is in both, neither is its loop.
+func TestTwoLoops(t *testing.T) {
+	for own, found := range map[bool]int{true: 0, false: 1} {
+		s := newScene()
+		all := s.spawn(8, "main.loop")
+		for i := range 150 {
+			states := make(map[sampledata.GoroutineID]sampledata.State)
+			for j, g := range all {
+				in := "main.(*reader).await"
+				if own && j%2 == 0 || !own && i%100 < 75 {
+					in = "main.(*writer).await"
+				}
+				states[g] = s.at(selects, "main.loop", in, "runtime.selectgo", "runtime.gopark")
+				if (i+j)%20 == 0 {
+					states[g] = s.at(runs, "main.loop", in)
+				}
+			}
+			s.sample(t, states)
+		}
+		if a := s.find(t); min(len(a.Findings), 1) != found {
+			t.Errorf("each has one: %v: %s: %+v", own, a.State, a.Findings)
+		}
+	}
+}

@@ -224,16 +224,48 @@ func (s *searcher) asks(library string) bool {
 	return library != "" && !views.IsOwn(library) && role != nil && role(library) == views.OtherRole
 }
 
-// isLoop reports whether a function is the loop of a class: all that the
-// class does, it does there or below.
+// isLoop reports whether a function is the loop of a class: all that its
+// goroutines do, they do there or below. A class may have several loops. Then
+// it is all that those do that live on, and were seen in the function.
 func (s *searcher) isLoop(class int32, function string) bool {
 	within := 0.0
 	for _, at := range s.members(class) {
-		if s.e.places.above(at.state.Stack, func(f string) bool { return f == function }) {
+		if s.on(at, function) {
 			within += at.weight
 		}
 	}
-	return within >= 0.99*s.e.classes[class].life
+	life := s.e.classes[class].life
+	return within >= isAll*life || within >= minPart*life && s.isOwnLoop(class, function)
+}
+
+// isAll is the share of the time from which it is all.
+const isAll = 0.99
+
+func (s *searcher) isOwnLoop(class int32, function string) bool {
+	type stay struct {
+		within, life float64
+		first, last  bool // it was there in these samples
+	}
+	stays := make(map[sampledata.GoroutineID]stay)
+	for i, run := range s.e.r.Runs.All() {
+		if s.e.of[i] < 0 || s.e.situations[s.e.of[i]].class != class {
+			continue
+		}
+		g, weight := stays[run.Goroutine], s.e.between(max(run.First, s.e.from), min(run.Last, s.e.to-1))
+		g.life += weight
+		g.first, g.last = g.first || run.First <= s.e.from, g.last || run.Last >= s.e.to-1
+		if s.on(&s.e.situations[s.e.of[i]], function) {
+			g.within += weight
+		}
+		stays[run.Goroutine] = g
+	}
+	within, life := 0.0, 0.0
+	for _, g := range stays {
+		if g.first && g.last && g.within > 0 {
+			within, life = within+g.within, life+g.life
+		}
+	}
+	return life > 0 && within >= isAll*life
 }
 
 // receiving matches the names of functions that read from what need not be a
