@@ -208,49 +208,6 @@ func TestStillIsNotIdle(t *testing.T) {
 	}
 }
 
-// A phase in which a few goroutines wait for something is found, though it is short.
-func TestPhases(t *testing.T) {
-	s := newScene()
-	all := s.spawn(6, "main.worker")
-	for i := range 400 {
-		states := map[sampledata.GoroutineID]sampledata.State{}
-		for j, g := range all {
-			states[g] = s.at(idles, "main.worker")
-			if i >= 200 && i < 230 && (i+j)%6 > 0 {
-				states[g] = s.at(runs, "main.worker", "main.reindex")
-			}
-		}
-		s.sample(t, states)
-	}
-	a := s.find(t)
-	if len(a.Findings) == 0 || a.Findings[0].Where.Function != "main.reindex" {
-		t.Fatalf("%s: %+v", a.State, a.Findings)
-	}
-	w := a.Findings[0].When
-	if len(w.Spans) != 1 || w.Spans[0].From < 3800*time.Millisecond || w.Spans[0].To > 4800*time.Millisecond {
-		t.Errorf("it is true at %+v, want 4.0 to 4.6 s", w)
-	}
-}
-
-// What takes half of the processors for fifteen samples of a long recording is found, too.
-func TestShortPhase(t *testing.T) {
-	s := newScene()
-	all := s.spawn(2, "main.service")
-	for i := range 150 {
-		state := s.at(sleeps, "main.service")
-		if i >= 70 && i < 85 {
-			state = s.at(runs, "main.service", "main.warmUp")
-		} else if i%40 == 0 {
-			state = s.at(runs, "main.service")
-		}
-		s.sample(t, map[sampledata.GoroutineID]sampledata.State{all[0]: state, all[1]: state})
-	}
-	a := s.find(t)
-	if len(a.Findings) != 1 || a.Findings[0].Where.Function != "main.warmUp" || !a.Findings[0].Phase {
-		t.Errorf("%s: %+v", a.State, a.Findings)
-	}
-}
-
 // What a driver of database/sql reads is an answer, also if no sample saw it ask, and if a timer drives the goroutines.
 func TestAnswersOfADatabase(t *testing.T) {
 	for client, found := range map[string]int{"database/sql.(*DB).Query": 1, "main.(*hub).Query": 0} {
@@ -387,23 +344,6 @@ func TestMonitorsThatGoWithAFinding(t *testing.T) {
 	}
 	if len(f.With) != 1 || f.With[0].Monitor != "queue.depth" || f.With[0].R < 0.9 {
 		t.Errorf("it goes with %+v, want queue.depth", f.With)
-	}
-}
-
-// A pause that has many samples, but is short, as in an execution trace, does not divide the time in which something is slow.
-func TestShortPause(t *testing.T) {
-	s := newScene()
-	worker := s.spawn(1, "main.worker")[0]
-	for i := range 300 {
-		now := s.at(runs, "main.worker", "main.rebuild")
-		if i >= 100 && i < 200 {
-			now = s.at(idles, "main.worker")
-			s.now -= 20*time.Millisecond - 20*time.Microsecond
-		}
-		s.sample(t, map[sampledata.GoroutineID]sampledata.State{worker: now})
-	}
-	if a := s.find(t); len(a.Findings) != 1 || !a.Findings[0].When.Always {
-		t.Errorf("%s: %+v", a.State, a.Findings)
 	}
 }
 
@@ -588,29 +528,5 @@ func TestBalanced(t *testing.T) {
 		if a := s.find(t); a.State != want {
 			t.Errorf("%d samples, %.2f ± %.2f used: %s, want %s: %+v", samples, a.Used.Share, a.Used.Margin(), a.State, want, a.Findings)
 		}
-	}
-}
-
-// Waits of a phase are no slower than those of the same phase.
-func TestPhaseOfWaits(t *testing.T) {
-	s := newScene()
-	all := s.spawn(6, "main.worker")
-	for i := range 400 {
-		states := map[sampledata.GoroutineID]sampledata.State{}
-		for j, g := range all {
-			switch k := (i + j) % 6; {
-			case i >= 200 && i < 225 && k > 0:
-				states[g] = s.at(sends, "main.worker", "main.store")
-			case k < 4:
-				states[g] = s.at(runs, "main.worker")
-			default:
-				states[g] = s.at(idles, "main.worker")
-			}
-		}
-		s.sample(t, states)
-	}
-	a := s.find(t)
-	if !slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Phase && f.Kind == ChannelKind }) {
-		t.Errorf("%s: %+v", a.State, a.Findings)
 	}
 }

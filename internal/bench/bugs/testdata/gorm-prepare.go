@@ -16,7 +16,8 @@ import (
 	"gorm.io/gorm/utils/tests"
 )
 
-// Two of eight goroutines have new texts, as those of lists and of tables' names are.
+// Two of eight goroutines send a new text each time. Lists and names of tables
+// make such texts.
 func main() {
 	pool := sql.OpenDB(database(elsewhere(accept(serve))))
 	pool.SetMaxOpenConns(16)
