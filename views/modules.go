@@ -60,11 +60,18 @@ func (m *Modules) Of(f sampledata.FunctionID) string {
 // installed by its path.
 func (m *Modules) Main() string { return m.main }
 
-// working matches the names of a library's functions that get the next piece
-// of work, or do all of it, as an endless loop does. Closures are called back.
-var working = regexp.MustCompile(`^(?i:read|recv|receive|next|scan|get|pop|take|dequeue|consume|pull|fetch|` +
+// taking matches the names of functions that return the next piece of work.
+var taking = regexp.MustCompile(`^(?i:get|pop|next|take|dequeue|shift|pull|poll|fetch|consume|receive|recv)|` +
+	`(Read|Recv|Receive|Next|Pop|Consume|Dequeue)([A-Z0-9]|$)`) // BLPop, XReadGroup
+
+// TakesWork reports whether a function returns the next piece of work, by its
+// name.
+func TakesWork(function string) bool { return taking.MatchString(LastName(function)) }
+
+// looping matches the names of functions that do all of the work, as an endless
+// loop does. Closures are called back.
+var looping = regexp.MustCompile(`^(?i:read|scan|` +
 	`run|start|work|handle|process|manage|main|block|keep|sleep|pause|tick|after|delay|until|every|schedule|func\d|.*-range)|` +
-	`(Read|Recv|Receive|Next|Pop|Consume|Dequeue)([A-Z0-9]|$)|` + // BLPop, XReadGroup
 	`(?i:accept|serve|listen|watch|wait|poll|monitor|loop|subscri|forever)`)
 
 // LastName returns the name of a function or method alone, without type
@@ -103,8 +110,8 @@ func (d *idleness) isRequest(n sampledata.NodeID) bool {
 			entry = p
 		case StdModule:
 		default:
-			name := LastName(d.name(entry))
-			return name == "ReadFrom" || !working.MatchString(name)
+			name := d.name(entry)
+			return LastName(name) == "ReadFrom" || !TakesWork(name) && !looping.MatchString(LastName(name))
 		}
 	}
 	return false

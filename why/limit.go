@@ -51,13 +51,15 @@ func (s *searcher) limit(class int32, of func(*situation) bool) *Limit {
 // sharedChannels returns the channels that goroutines wait for in a select, if
 // it is likely who has places in them. Else a select may wait to receive.
 func (e *evidence) sharedChannels() map[uint64]bool {
-	shared := make(map[uint64]bool)
-	for _, run := range e.r.Runs.All() {
-		if views.DoingOf(run) == views.Selecting && run.Evidence == sampledata.Likely {
-			shared[run.Lock] = true
+	if e.shared == nil {
+		e.shared = make(map[uint64]bool)
+		for _, run := range e.r.Runs.All() {
+			if run.Evidence == sampledata.Likely && views.DoingOf(run) == views.Selecting {
+				e.shared[run.Lock] = true
+			}
 		}
 	}
-	return shared
+	return e.shared
 }
 
 // limits reports whether the channel of a finding bounds how many goroutines

@@ -241,20 +241,25 @@ func (s *searcher) isLoop(class int32, function string) bool {
 // isAll is the share of the time from which it is all.
 const isAll = 0.99
 
+// isOwnLoop reports whether all that some goroutines of a class do is in a
+// function or below: those that live on, and were seen there.
 func (s *searcher) isOwnLoop(class int32, function string) bool {
 	type stay struct {
 		within, life float64
 		first, last  bool // it was there in these samples
 	}
-	stays := make(map[sampledata.GoroutineID]stay)
+	stays, on := make(map[sampledata.GoroutineID]stay), s.e.matching(func(at *situation) bool {
+		return at.class == class && s.on(at, function)
+	})
 	for i, run := range s.e.r.Runs.All() {
-		if s.e.of[i] < 0 || s.e.situations[s.e.of[i]].class != class {
+		at := s.e.of[i]
+		if at < 0 || s.e.situations[at].class != class {
 			continue
 		}
 		g, weight := stays[run.Goroutine], s.e.between(max(run.First, s.e.from), min(run.Last, s.e.to-1))
 		g.life += weight
 		g.first, g.last = g.first || run.First <= s.e.from, g.last || run.Last >= s.e.to-1
-		if s.on(&s.e.situations[s.e.of[i]], function) {
+		if on[at] {
 			g.within += weight
 		}
 		stays[run.Goroutine] = g
@@ -281,14 +286,10 @@ func (s *searcher) isReader(class int32, f *Finding) bool {
 		len(path) > 0 && views.IsOwn(path[0]) && readsRequests(path)
 }
 
-// taking matches the names of functions that return the next piece of work.
-var taking = regexp.MustCompile(`(?i)^(get|pop|next|take|dequeue|shift|pull|poll|fetch|consume|receive|recv)`)
-
 // takesWork reports whether goroutines of a class probably wait for work in a
 // function that their loop calls: others give it to them.
 func (s *searcher) takesWork(class int32, f *Finding) bool {
-	name := views.LastName(f.Where.Function)
-	return taking.MatchString(name) && len(f.Causes) > 0 && s.isLoop(class, f.Where.Caller)
+	return views.TakesWork(f.Where.Function) && len(f.Causes) > 0 && s.isLoop(class, f.Where.Caller)
 }
 
 // refineWait finds out what the goroutines do that others wait for.
