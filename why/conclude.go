@@ -177,7 +177,7 @@ func (a *searched) rest() (all []Resting) {
 			slow[o.Name] = true
 		}
 		for _, c := range f.Causes { // who holds up others is no matter of course
-			slow[c.Class] = slow[c.Class] || c.Certainty == Known || c.Certainty == Likely
+			slow[c.Class] = slow[c.Class] || c.Certainty != Fellow && c.Certainty != Sibling
 		}
 	}
 	for i := range a.e.classes {

@@ -213,7 +213,7 @@ func standstillRows() map[Kind]*kindRow {
 			specific: 1, silent: standsForever,
 			KindWords: KindWords{
 				Says: "Not one of {who} was seen to move: they wait ({reason}) in {place}.",
-				Own:  "it was called to do something, by its name, and is no loop that waits for work; whether it will go on is not known",
+				Own:  "as far as names tell, it waits for what it asked for, and not for work; whether it will go on is not known",
 				See:  "report --idle", Remedy: lookAtEnder,
 			},
 		},
