@@ -192,10 +192,13 @@ func (b *tracer) gainOf(class int32, part float64) *Gain {
 	whole, full := d.gain(part)
 	half, _ := d.gain(part / 2)
 	g.Times, g.Half = &whole, &half
-	if full != nil {
-		g.Next = &full.next
-	} else {
+	switch {
+	case full == nil:
 		g.Next = b.rest(t.left, thinks)
+	case full.hits() >= minNext:
+		g.Next = &full.next
+	default:
+		g.Next = &Next{Centre: NoCentre}
 	}
 	return g
 }
@@ -253,7 +256,8 @@ func (b *tracer) lawOf(c *class, active []hotspots.Observation) Law {
 	return Either
 }
 
-// minNext is the number of hits from which it is known what a class does.
+// minNext is the number of hits from which it is known what a class does, or
+// what limits it.
 const minNext = 5
 
 // rest returns what a class mostly does without the target; it may think.

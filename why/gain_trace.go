@@ -259,6 +259,14 @@ func (c *centre) enter(moment int, weight, servers float64) {
 	c.used[moment], c.target[moment] = o, o
 }
 
+// hits returns how many of the moments' goroutines were seen to use the centre.
+func (c *centre) hits() (hits float64) {
+	for _, o := range c.used {
+		hits += o.Hits
+	}
+	return hits
+}
+
 // heldLocks are the locks that a class waits for, as centres. A lock is known
 // to be held only while somebody waits for it.
 type heldLocks struct {
