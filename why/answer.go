@@ -195,6 +195,9 @@ type Resting struct {
 	Does  string  `json:"does,omitempty"`
 }
 
+// NotMoved reports whether most of its goroutines have not moved.
+func (r *Resting) NotMoved() bool { return r.Still >= 0.5 }
+
 // An Answer says what is slow, when, where and why.
 type Answer struct {
 	State    State      `json:"state"`

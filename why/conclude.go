@@ -189,7 +189,8 @@ func (a *searched) rest() (all []Resting) {
 		r := Resting{Class: c.name, Alive: alive, Idle: 1 - c.active/c.life,
 			Still: c.still / c.life}
 		for _, h := range a.Hypotheses {
-			if h.Class == c.name && h.Verdict == hotspots.Yes && h.Note != "" {
+			ofAll := h.Note != notMoved || r.NotMoved()
+			if h.Class == c.name && h.Verdict == hotspots.Yes && h.Note != "" && ofAll {
 				r.Does = h.Note
 				break
 			}

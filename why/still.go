@@ -94,6 +94,10 @@ func (e *evidence) restless() float64 {
 	return active / max(life, 1)
 }
 
+// notMoved is the note of waits that most of a class's goroutines there began
+// before the recording.
+const notMoved = "it has not moved"
+
 // standsStill returns why a wait of a class is no evidence that something is
 // slow, or "".
 func (s *searcher) standsStill(class int32, of func(*situation) bool) string {
@@ -114,7 +118,7 @@ func (s *searcher) standsStill(class int32, of func(*situation) bool) string {
 	case 2*answers > weight && still < weight:
 		return "" // an answer is work, and some were seen to come
 	case 2*still > weight:
-		return "it has not moved"
+		return notMoved
 	case 2*weight > s.e.length*float64(stays):
 		return "each has waited only once, for more than half of the time"
 	}

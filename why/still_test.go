@@ -66,3 +66,29 @@ func TestTwoLoops(t *testing.T) {
 		}
 	}
 }
+
+// What most of a class do not do is not said of the class.
+func TestFewStandStill(t *testing.T) {
+	for stands, want := range map[int]string{1: "", 3: notMoved} {
+		s := newScene()
+		all := s.spawn(4, "main.reader")
+		for i := range 150 {
+			states := make(map[sampledata.GoroutineID]sampledata.State)
+			for j, g := range all {
+				switch {
+				case j < stands:
+					states[g] = s.at(reads, "main.reader", "main.(*conn).header", "internal/poll.(*FD).Read", "runtime.gopark")
+				case (i+j)%20 == 0:
+					states[g] = s.at(runs, "main.reader")
+				default:
+					states[g] = s.at(idles, "main.reader", "runtime.chanrecv1", "runtime.gopark")
+				}
+			}
+			s.sample(t, states)
+		}
+		resting := s.find(t).Resting
+		if len(resting) != 1 || resting[0].Does != want || resting[0].NotMoved() != (want != "") {
+			t.Errorf("%d of 4 stand still: %+v", stands, resting)
+		}
+	}
+}

@@ -100,7 +100,7 @@ func (s *searcher) resting(f *Finding, class int32) string {
 	case outside && c.sleeps > mostlySleeps*c.life:
 		return "a timer drives it, and nobody is known to wait for it"
 	case f.Kind == IOKind && reads && readsRequests(f.Where.Path):
-		return "it may wait for requests"
+		return "it may wait for the next message"
 	case outside && reads && s.isLoop(class, f.Where.Function):
 		return forWork
 	case f.Kind == IOKind && alone:
@@ -161,7 +161,7 @@ func (s *searcher) pausing(f *Finding, class int32) string {
 	case steps == 1, steps == 2 && !works:
 		return "it may sleep between two pieces of work"
 	case 2*still > sleeps && !further:
-		return "it has not moved"
+		return notMoved
 	case s.alone(class):
 		return "it is one goroutine, and nobody is known to wait for it"
 	}

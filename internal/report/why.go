@@ -262,7 +262,10 @@ func (y *Why) rest(b *strings.Builder) {
 	for _, r := range y.Resting {
 		text := termtext.Sprintf("%s (%s", r.Class, counted(r.Alive))
 		switch {
-		case r.Still >= 0.5:
+		case r.NotMoved():
+			if share := sharePercent(r.Still); share != "100 %" {
+				text += ", " + share + " of them"
+			}
 			still = append(still, text+")")
 			continue
 		case r.Idle >= 0.1:
