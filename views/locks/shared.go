@@ -61,9 +61,18 @@ type shared struct {
 	candidates map[User]*exact.Sum
 }
 
-// A waitPlace is what goroutines wait for at a stack: the kind, and the
-// function of the program that does.
-type waitPlace struct{ kind, in string }
+// A waitPlace is what goroutines wait for: the kind, and its name or, if it has
+// none, the function of the program that waits.
+type waitPlace struct{ kind, name, in string }
+
+// label names what goroutines wait for: "channel main.(*pool).slots", or
+// "channel in main.(*pool).Get".
+func (p waitPlace) label() string {
+	if p.name != "" {
+		return p.kind + " " + p.name
+	}
+	return p.kind + " in " + cmp.Or(p.in, "an unknown function")
+}
 
 // A side is what goroutines do that wait for a channel. Senders may wait for
 // places in it that others have, while its receivers just wait for work.
@@ -123,14 +132,14 @@ func (s *sharing) counts(run sampledata.Run) bool {
 
 // enter adds the thing that a run waits for.
 func (s *sharing) enter(run sampledata.Run, byPlace map[waitPlace]*shared) {
-	at := s.placeOf(run.Stack)
+	at := s.thingOf(run)
 	if s.index[at] == nil {
 		s.index[at] = map[uint64]int{}
 	}
 	if _, known := s.index[at][run.Lock]; known {
 		return
 	}
-	name := at.kind + " in " + cmp.Or(at.in, "an unknown function")
+	name := at.label()
 	part := &Lock{Name: name, Shared: true, Kind: at.kind, Address: run.Lock,
 		Instance: len(s.index[at]) + 1}
 	s.index[at][run.Lock] = len(s.parts)
@@ -166,7 +175,17 @@ func (s *sharing) label() {
 	}
 }
 
-// placeOf returns what goroutines wait for at a stack.
+// thingOf returns what the goroutine of a run waits for.
+func (s *sharing) thingOf(run sampledata.Run) waitPlace {
+	at := s.placeOf(run.Stack)
+	if name := s.ids.of(run).name; name != "" {
+		return waitPlace{kind: at.kind, name: name}
+	}
+	return at
+}
+
+// placeOf returns the kind of what goroutines wait for at a stack, and the
+// function that waits.
 func (s *sharing) placeOf(stack sampledata.NodeID) waitPlace {
 	if p, ok := s.places[stack]; ok {
 		return p
@@ -195,10 +214,9 @@ func (s *sharing) begin(run sampledata.Run, first, samples int32, time int64) bo
 	if !s.counts(run) {
 		return false
 	}
-	at := s.placeOf(run.Stack)
-	i := s.index[at][run.Lock]
+	i := s.index[s.thingOf(run)][run.Lock]
 	a := &s.of[i].sums
-	s.count(a, i, run, at.in, first, samples, time)
+	s.count(a, i, run, s.placeOf(run.Stack).in, first, samples, time)
 	if run.Evidence == sampledata.Likely {
 		a.likely.Add(int64(samples), time, 1, 1)
 	} else if run.Evidence != sampledata.Ambiguous {
@@ -209,7 +227,7 @@ func (s *sharing) begin(run sampledata.Run, first, samples int32, time int64) bo
 }
 
 func (s *sharing) waitOf(run sampledata.Run) sharedWait {
-	i := s.index[s.placeOf(run.Stack)][run.Lock]
+	i := s.index[s.thingOf(run)][run.Lock]
 	return sharedWait{s.of[i], run.Lock, run.Holders, run.Evidence == sampledata.Likely}
 }
 

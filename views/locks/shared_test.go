@@ -82,6 +82,17 @@ channel in main.a of instance 2 channel 0x20: 1 likely=1 ambiguous=0 none=0
   waits 3 go:main.a chan send in main.a
   holds 3 go:main.c in main.c
 `},
+	{"a channel with a name is one, whoever waits for it", `
+lock 0x10 main.(*pool).slots capacity=1
+sample 1ms
+	g0 waiting n0 reason="chan send" lock=0x10 holders=h2 evidence=likely
+	g1 waiting n2 reason="chan send" lock=0x10 holders=h2 evidence=likely
+	g2 running n5
+`, `channel main.(*pool).slots channel 0x10: 2 likely=2 ambiguous=0 none=0
+  waits 1 go:main.a chan send in main.a
+  waits 1 go:main.b chan send in main.b
+  holds 2 go:main.c in main.c
+`, ""},
 	{"semaphores and pools count always", `
 sample 1ms
 	g0 waiting n8 reason=select lock=0x10
