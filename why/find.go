@@ -94,12 +94,18 @@ func (s *searcher) members(class int32) []*situation {
 
 // Find searches a span of a recording that Recording.Check accepts.
 func Find(r *sampledata.Recording, o Options) (*Answer, error) {
-	whole, err := search(r, o)
+	whole, err := findIn(r, o)
 	if err != nil {
 		return nil, err
 	}
-	if whole.State == TooLittle {
-		return whole.Answer, nil
+	return whole.Answer, nil
+}
+
+// findIn does so, and keeps what is needed to go on.
+func findIn(r *sampledata.Recording, o Options) (*searched, error) {
+	whole, err := search(r, o)
+	if err != nil || whole.State == TooLittle {
+		return whole, err
 	}
 	if err := whole.searchPhases(r, o); err != nil {
 		return nil, err
@@ -110,7 +116,7 @@ func Find(r *sampledata.Recording, o Options) (*Answer, error) {
 	whole.conclude()
 	whole.gains()
 	whole.measure(r)
-	return whole.Answer, nil
+	return whole, nil
 }
 
 // A searched span is an Answer with what is needed to go on.

@@ -27,11 +27,10 @@ func Together(recordings []*sampledata.Recording, o Options) ([]*Common, error) 
 	byKey := make(map[string]*Common)
 	var all []*Common
 	for i, r := range recordings {
-		s, err := search(r, o)
+		s, err := findIn(r, o)
 		if err != nil {
 			return nil, err
 		}
-		s.conclude()
 		searches[i] = s
 		for _, f := range s.Findings {
 			c := byKey[f.key]

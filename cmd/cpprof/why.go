@@ -172,8 +172,8 @@ func (f *whyFlags) searchOptions(s *source) why.Options {
 // show writes an answer. It returns a *statusError if a finding is worse than
 // --fail-above allows.
 func (f *whyFlags) show(t terminal, s *source, a *why.Answer) error {
-	y := report.Why{Answer: a, File: s.path, Flags: f.given, Top: f.top, ShortNames: t.width() > 0,
-		Color: t.color, Basis: report.BasisOf(s.recording).With(f.warnings)}
+	y := f.look(t, report.BasisOf(s.recording).With(f.warnings))
+	y.Answer, y.File = a, s.path
 	if err := t.show(s.path, s.recording, &y, f.json); err != nil {
 		return err
 	}
@@ -182,6 +182,12 @@ func (f *whyFlags) show(t terminal, s *source, a *why.Answer) error {
 		y.WriteLog(t.out, s.recording)
 	}
 	return f.status(t, a)
+}
+
+// look returns how answers are written.
+func (f *whyFlags) look(t terminal, basis report.Basis) report.Why {
+	return report.Why{Flags: f.given, Top: f.top, ShortNames: t.width() > 0, Color: t.color,
+		Basis: basis}
 }
 
 // recorded answers for one recording.
@@ -258,7 +264,7 @@ func (f *whyFlags) together(t terminal, paths []string) error {
 	if err != nil {
 		return err
 	}
-	return t.print(report.NewTogether(paths, found, report.BasisOf(all...)), f.json)
+	return t.print(report.NewTogether(paths, found, f.look(t, report.BasisOf(all...))), f.json)
 }
 
 // warnOfDifferent warns if two recordings seem to be of different programs: by

@@ -41,7 +41,7 @@ func (y *Why) Write(w io.Writer) {
 		if i > 0 || y.State != why.Slow {
 			b.WriteByte('\n')
 		}
-		y.finding(b, i+1, f)
+		y.finding(b, i+1, Sentence(f), y.about(f))
 	}
 	if more := len(y.Findings) - len(shown); more > 0 {
 		termtext.Fprintf(b, "\n%s (--top 0 shows all)\n", Counted(more, "more finding"))
@@ -84,11 +84,11 @@ func wrapped(text string, indent, width int) string {
 }
 
 // finding writes one finding.
-func (y *Why) finding(b *strings.Builder, number int, f *why.Finding) {
-	sentence := wrapped(y.shortened(termtext.Printable(Sentence(f))), 4, whyWidth)
+func (y *Why) finding(b *strings.Builder, number int, sentence string, about []aboutLine) {
+	sentence = wrapped(y.shortened(termtext.Printable(sentence)), 4, whyWidth)
 	termtext.Fprintf(b, "%s\n",
 		termtext.Text(y.styled(bold, termtext.Sprintf("%2d. %s", number, termtext.Text(sentence)))))
-	for _, l := range y.about(f) {
+	for _, l := range about {
 		text := termtext.Printable(l.text)
 		if l.name != "see" { // which stays in one line, to be copied
 			text = wrapped(y.shortened(text), 11, whyWidth)
@@ -290,10 +290,13 @@ func (y *Why) rest(b *strings.Builder) {
 
 // Command returns the command line that shows a finding's share, to the
 // digit, and what is below it. The flags are those with which the search was
-// made, such as its span.
+// made, such as its span. It is "" if no command does.
 func Command(f *why.Finding, file string, flags ...string) string {
 	line := append([]string{"cpprof"}, command(f, file)...)
 	if slices.Contains([]string{"info", "stuck"}, line[1]) { // of the whole recording
+		if line[1] == "info" && slices.Contains(flags, "--span") {
+			return ""
+		}
 		return shellLine(line)
 	}
 	line = append(line, flags...)

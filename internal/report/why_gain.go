@@ -148,12 +148,14 @@ type Together struct {
 	Text       []string      `json:"text"` // by finding
 	Basis
 
+	look  Why // as findings of one recording are written
 	short func(recording string) string
 }
 
-// NewTogether puts findings of recordings into words.
-func NewTogether(recordings []string, all []*why.Common, basis Basis) *Together {
-	t := &Together{Recordings: recordings, Findings: all, Basis: basis,
+// NewTogether puts findings of recordings into words, as look does it with
+// those of one.
+func NewTogether(recordings []string, all []*why.Common, look Why) *Together {
+	t := &Together{Recordings: recordings, Findings: all, Basis: look.Basis, look: look,
 		short: views.ShortPaths(recordings)}
 	t.Text = lists.Each(all, t.sentence)
 	return t
@@ -186,16 +188,14 @@ func (t *Together) Write(w io.Writer) {
 		fmt.Fprintf(&b, "Nothing was seen to be slow in any of %d recordings.\n", len(t.Recordings))
 	}
 	for i, c := range t.Findings {
-		fmt.Fprintf(&b, "%2d. %s\n", i+1, wrapped(termtext.Printable(t.Text[i]), 4, whyWidth))
-		for _, l := range t.about(c) {
-			fmt.Fprintf(&b, "    %-6s %s\n", l.name, wrapped(termtext.Printable(l.text), 11, whyWidth))
-		}
+		t.look.finding(&b, i+1, t.Text[i], t.about(c))
 		b.WriteString("\n")
 	}
 	io.WriteString(w, b.String())
 }
 
-// about returns the shares in all recordings, and which one stands out.
+// about returns the shares in all recordings, which one stands out, and what
+// the recording says where it costs most.
 func (t *Together) about(c *why.Common) (lines []aboutLine) {
 	var shares []string
 	for i, e := range c.Shares {
@@ -207,5 +207,11 @@ func (t *Together) about(c *why.Common) (lines []aboutLine) {
 	if c.StandsOut >= 0 {
 		lines = append(lines, aboutLine{"who", t.name(c.StandsOut) + " stands out"})
 	}
-	return append(lines, aboutLine{"where", whereText(c.Finding)}, aboutLine{"try", c.Remedy})
+	in := Why{Answer: &why.Answer{}, File: t.Recordings[c.In], Flags: t.look.Flags}
+	for _, l := range in.about(c.Finding) {
+		if l.name != "when" {
+			lines = append(lines, l)
+		}
+	}
+	return lines
 }
