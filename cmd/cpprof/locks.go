@@ -69,7 +69,7 @@ The Go runtime does not record who holds a lock; cpprof infers it: see docs/limi
 			r := &report.Locks{Recording: s.recording, Analysis: a, Top: top, Width: t.width()}
 			err = t.show(s.path, s.recording, r, asJSON)
 			if !asJSON {
-				afterLocks(t.out, s.path, a)
+				s.afterLocks(t.out, a)
 			}
 			return err
 		},
@@ -87,15 +87,15 @@ The Go runtime does not record who holds a lock; cpprof infers it: see docs/limi
 
 // afterLocks writes the commands with which to continue from the lock that
 // goroutines waited for longest.
-func afterLocks(w io.Writer, path string, a *locks.Analysis) {
+func (s *source) afterLocks(w io.Writer, a *locks.Analysis) {
 	if len(a.Locks) == 0 {
 		return
 	}
 	termtext.Fprintf(w, `
 Go on with
-  cpprof report %[1]s --thread %[2]s --down '* ..:MONITOR'
-  cpprof report %[1]s --thread %[2]s --prune '* ..:MONITOR' --auto
-`, words.Shell(path), words.Shell(a.Locks[0].Waiters[0].Class))
+  cpprof report %[1]s --thread %[2]s --down '* ..:MONITOR'%[3]s
+  cpprof report %[1]s --thread %[2]s --prune '* ..:MONITOR' --auto%[3]s
+`, words.Shell(s.path), words.Shell(a.Locks[0].Waiters[0].Class), s.again())
 }
 
 // compareLocks prints who waited for which locks in two recordings.

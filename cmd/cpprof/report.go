@@ -257,11 +257,11 @@ func overview(t terminal, s *source, limit refine.Threshold, asJSON bool) error 
 	idleHint(t, held)
 	termtext.Fprintf(t.out, "\nGo on with\n")
 	if profiles[0].Session.Root().Weight.Sign() > 0 { // of the Server View
-		termtext.Fprintf(t.out, "  cpprof report %s --server --extended '*'\n", words.Shell(s.path))
+		termtext.Fprintf(t.out, "  cpprof report %s --server --extended '*'%s\n", words.Shell(s.path), s.again())
 	}
-	termtext.Fprintf(t.out, `  cpprof report %[1]s --thread %[2]s --down '*'
-  cpprof cost %[1]s --thread %[2]s '* ..:MONITOR'
-`, words.Shell(s.path), words.Shell(held.Tree.Root()))
+	termtext.Fprintf(t.out, `  cpprof report %[1]s --thread %[2]s --down '*'%[3]s
+  cpprof cost %[1]s --thread %[2]s '* ..:MONITOR'%[3]s
+`, words.Shell(s.path), words.Shell(held.Tree.Root()), s.again())
 	return nil
 }
 

@@ -26,8 +26,9 @@ import (
 // viewFlags are the flags that choose a view of a recording.
 type viewFlags struct {
 	inputFlags
-	server bool
-	thread string
+	command *cobra.Command // that has them; nil if there is none
+	server  bool
+	thread  string
 
 	by       string
 	idle     bool
@@ -42,6 +43,7 @@ type viewFlags struct {
 
 // addSamples adds the flags of every command that counts a recording's samples.
 func (f *viewFlags) addSamples(c *cobra.Command, t terminal) {
+	f.command = c
 	f.addInput(c, t)
 	addSampleList(c, &f.samples)
 	_ = c.RegisterFlagCompletionFunc("samples", f.completeMeasured(metrics.AllSamples))
@@ -54,6 +56,18 @@ func (f *viewFlags) addOptions(c *cobra.Command, t terminal) {
 	f.addFormat(c)
 	addSpan(c, &f.span)
 	f.addCalls(c)
+}
+
+// given returns the given flags that say what counts, as words of a command
+// line that goes on.
+func (f *viewFlags) given() []string {
+	if f.command == nil {
+		return nil
+	}
+	return givenFlags(f.command, func(name string) bool {
+		return slices.Contains([]string{"span", "samples", "calls", "set", "format", "idle", "created-by"},
+			name)
+	})
 }
 
 // addView adds the flags that choose a view and the kind of its frames.
@@ -120,10 +134,20 @@ func (s *source) classNames() ([]string, error) {
 // A source is a recording, with the configuration and options for its views.
 type source struct {
 	path      string
+	flags     []string // see viewFlags.given
 	recording *sampledata.Recording
 	whole     *sampledata.Recording // before its time was restricted to calls; nil if it is not
 	config    *config.Config
 	options   views.Options
+}
+
+// again returns the flags that say what counts, as the end of a command line.
+func (s *source) again() termtext.Text {
+	text := ""
+	for _, word := range s.flags {
+		text += " " + words.Shell(word)
+	}
+	return termtext.Text(text)
 }
 
 // open checks the flags, and reads the configuration and the recording.
@@ -146,7 +170,7 @@ func (f *viewFlags) prepared() (*source, error) {
 	if f.server && f.thread != "" {
 		return nil, usagef("--server and --thread choose different views: give one of them")
 	}
-	s := new(source)
+	s := &source{flags: f.given()}
 	var err error
 	if s.config, err = f.configuration(); err != nil {
 		return nil, err

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -25,7 +24,6 @@ type whyFlags struct {
 	without   string               // a cost that might go away
 	half      bool                 // only half of it might
 	warnings  []sampledata.Warning // of the comparison
-	given     []string             // flags that the commands of findings need, too
 }
 
 func newWhyCommand(t terminal) *cobra.Command {
@@ -52,7 +50,6 @@ with 'cpprof record'. A program that why has started is then ended; its output g
   cpprof why run.cpprof --fail-above 50%       # for CI: status 3 if something takes more`,
 		ValidArgsFunction: completeRecording,
 		RunE: func(c *cobra.Command, args []string) error {
-			f.given = searchFlags(c)
 			live := c.Flags().Changed("pid") || c.ArgsLenAtDash() == 0
 			if err := f.check(c, args, live); err != nil {
 				return err
@@ -86,14 +83,6 @@ with 'cpprof record'. A program that why has started is then ended; its output g
 	f.record.samplerFlags.add(c)
 	addMaxHalt(c, &f.record.maxHalt)
 	return c
-}
-
-// searchFlags returns the given flags that choose what is searched, as words
-// of a command line.
-func searchFlags(c *cobra.Command) []string {
-	return givenFlags(c, func(name string) bool {
-		return slices.Contains([]string{"span", "samples", "calls", "set", "format"}, name)
-	})
 }
 
 // check returns an error if the flags and arguments don't fit together.
@@ -186,7 +175,7 @@ func (f *whyFlags) show(t terminal, s *source, a *why.Answer) error {
 
 // look returns how answers are written.
 func (f *whyFlags) look(t terminal, basis report.Basis) report.Why {
-	return report.Why{Flags: f.given, Top: f.top, ShortNames: t.width() > 0, Color: t.color,
+	return report.Why{Flags: f.given(), Top: f.top, ShortNames: t.width() > 0, Color: t.color,
 		Basis: basis}
 }
 
