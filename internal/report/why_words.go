@@ -327,12 +327,24 @@ func partsText(parts []why.Part) string { return strings.Join(lists.Each(parts, 
 
 func partText(p why.Part) string { return p.Name + " (" + sharePercent(p.Share) + ")" }
 
-// sharesText formats parts for reading: "51 % in main.f, 49 % in main.g".
+// sharesText formats parts for reading: "51 % in main.f, 49 % in main.g; 70 %
+// in @map". An aspect has shares of the same time as the functions before it.
 func sharesText(parts []why.Part, in string) string {
-	return strings.Join(lists.Each(parts, func(p why.Part) string {
-		return sharePercent(p.Share) + in + p.Name
-	}), ", ")
+	var b strings.Builder
+	for i, p := range parts {
+		switch {
+		case i == 0:
+		case isAspect(p) && !isAspect(parts[i-1]):
+			b.WriteString("; ")
+		default:
+			b.WriteString(", ")
+		}
+		b.WriteString(sharePercent(p.Share) + in + p.Name)
+	}
+	return b.String()
 }
+
+func isAspect(p why.Part) bool { return strings.HasPrefix(p.Name, "@") }
 
 // whenText says when a finding is true.
 func whenText(f *why.Finding, from, to time.Duration) string {

@@ -66,3 +66,12 @@ func TestPeriodWords(t *testing.T) {
 		}
 	}
 }
+
+// Functions and the aspects beside them are shares of the same time.
+func TestPartsWords(t *testing.T) {
+	f := &why.Finding{Kind: why.ComputeKind, Parts: []why.Part{{Name: "main.f", Share: 0.6}, {Name: "main.g", Share: 0.4}, {Name: "@map", Share: 0.7}, {Name: "@copy", Share: 0.2}}}
+	want := "it computes: 60 % in main.f, 40 % in main.g; 70 % in @map, 20 % in @copy"
+	if got := strings.Join(WhyLines(f), " "); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
