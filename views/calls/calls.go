@@ -107,14 +107,14 @@ func Of(r *sampledata.Recording, function string) (*Table, error) {
 	}
 	t := &Table{Function: function, recording: r}
 	timed := r.TimedCalls(function)
-	show := t.stacks
+	show := t.stacks()
 	if isFunction := t.findFunction(); timed == nil {
 		other := t.marked()
 		if !isFunction && other == nil {
 			return nil, &UnknownError{function, edit.Similar(function, Functions(r))}
 		}
 		if other != nil {
-			show = other
+			show = *other
 		}
 	}
 	t.findFrames()

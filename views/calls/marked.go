@@ -25,7 +25,7 @@ func IsFunction(name string) bool {
 
 // marked returns what shows the calls if the name is no function; nil if the
 // recording has nothing of that name.
-func (t *Table) marked() shows {
+func (t *Table) marked() *shows {
 	if key, ok := strings.CutPrefix(t.Function, labelPrefix); ok {
 		return t.labelled(key)
 	}
@@ -36,7 +36,7 @@ func (t *Table) marked() shows {
 }
 
 // labelled shows who has which value of a label.
-func (t *Table) labelled(key string) shows {
+func (t *Table) labelled(key string) *shows {
 	sets := t.recording.LabelSets
 	values := make([]shown, len(sets)) // by label set
 	var codes intern.List[string, int32]
@@ -45,17 +45,20 @@ func (t *Table) labelled(key string) shows {
 			if l.Key != key {
 				continue
 			}
-			values[i] = shown{inside: true, key: codes.Number(l.Value), label: l.Value}
+			values[i] = shown{true, codes.Number(l.Value)}
 		}
 	}
 	if len(codes.All) == 0 {
 		return nil
 	}
-	return func(run sampledata.Run) (shown, bool) { return values[run.Labels], true }
+	return &shows{
+		in:   func(run sampledata.Run) (shown, bool) { return values[run.Labels], true },
+		mark: func(c *Call, key int32) { c.Label = codes.All[key] },
+	}
 }
 
 // classed shows who is of the class.
-func (t *Table) classed() shows {
+func (t *Table) classed() *shows {
 	r := t.recording
 	classOf := views.ClassOf(r, views.Options{})
 	found := false
@@ -67,13 +70,14 @@ func (t *Table) classed() shows {
 	if !found {
 		return nil
 	}
-	return func(run sampledata.Run) (shown, bool) {
-		one := shown{inside: classOf(run) == t.Function}
-		if one.inside {
-			g := r.Goroutines.At(run.Goroutine)
-			one.site = sampledata.Call{Function: g.Site.Function, File: g.Site.File, Line: g.Site.Line}
-		}
-		return one, true
+	return &shows{
+		in: func(run sampledata.Run) (shown, bool) {
+			return shown{inside: classOf(run) == t.Function}, true
+		},
+		mark: func(c *Call, _ int32) {
+			site := r.Goroutines.At(c.Goroutine).Site
+			c.Site = sampledata.Call{Function: site.Function, File: site.File, Line: site.Line}
+		},
 	}
 }
 

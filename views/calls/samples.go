@@ -19,24 +19,31 @@ type follower struct {
 type shown struct {
 	inside bool
 	key    int32 // another call has another one, if it follows at once
-	site   sampledata.Call
-	label  string
 }
 
-// shows returns what a run shows, and false if that is not known.
-type shows func(sampledata.Run) (one shown, known bool)
+// shows finds calls in runs.
+type shows struct {
+	// in returns what a run shows, and false if that is not known
+	in func(sampledata.Run) (one shown, known bool)
+	// mark says more of a call, given the key of its first run
+	mark func(c *Call, key int32)
+}
 
 // stacks shows the calls of the function.
-func (t *Table) stacks(run sampledata.Run) (one shown, known bool) {
-	if run.Stack == sampledata.NoStack || run.Torn {
-		return one, false
+func (t *Table) stacks() shows {
+	return shows{
+		in: func(run sampledata.Run) (one shown, known bool) {
+			if run.Stack == sampledata.NoStack || run.Torn {
+				return one, false
+			}
+			at := t.outermost[run.Stack]
+			if at == sampledata.NoStack {
+				return one, true
+			}
+			return shown{true, int32(t.recording.Nodes[at].Parent)}, true
+		},
+		mark: func(c *Call, key int32) { c.Site = t.site(sampledata.NodeID(key)) },
 	}
-	at := t.outermost[run.Stack]
-	if at == sampledata.NoStack {
-		return one, true
-	}
-	caller := t.recording.Nodes[at].Parent
-	return shown{inside: true, key: int32(caller), site: t.site(caller)}, true
 }
 
 // sample finds the calls by the samples alone: consecutive samples of one
@@ -69,7 +76,7 @@ func (t *Table) sample(show shows) {
 		f.open = false
 	}
 	for _, run := range r.Runs.All() {
-		one, known := show(run)
+		one, known := show.in(run)
 		if !known {
 			continue
 		}
@@ -95,8 +102,9 @@ func (t *Table) sample(show shows) {
 			}
 			f.open, f.outside = true, 0
 			f.key = one.key
-			f.call = Call{Goroutine: run.Goroutine, First: run.First, Site: one.site,
-				Label: one.label, ID: r.Goroutines.At(run.Goroutine).ID}
+			f.call = Call{Goroutine: run.Goroutine, First: run.First,
+				ID: r.Goroutines.At(run.Goroutine).ID}
+			show.mark(&f.call, one.key)
 		}
 		f.last = run.Last
 	}
