@@ -272,8 +272,9 @@ func (f *Finding) View() (class, last string) {
 // stands reports whether the finding needs no threshold.
 func (f *Finding) stands() bool { return f.row().hits == nil && !f.row().waits }
 
-// HasPlace reports whether the finding's place says something.
-func (f *Finding) HasPlace() bool { return !f.row().placeless }
+// HasPlace reports whether the finding's place says something. Goroutines are
+// ready to run anywhere, but a loop that spins is at a place.
+func (f *Finding) HasPlace() bool { return !f.row().placeless || f.spins() }
 
 // candidates returns the hypotheses of all kinds.
 func (s *searcher) candidates() (all []*candidate) {
