@@ -17,6 +17,7 @@ type Activity string
 const (
 	Computing   Activity = "computing"   // it runs
 	CallsKernel Activity = "system call" // it runs in the kernel, or waits for it
+	InC         Activity = "C code"      // it waits in a call of cgo
 	Ready       Activity = "ready"       // it could run, but others have the processors
 	// it has a processor, but its thread no CPU of the machine
 	NoCPU    Activity = "no CPU"
@@ -56,6 +57,8 @@ func (e *evidence) activity(s *situation) Activity {
 		return Collecting
 	case does == views.Executing && e.places.inKernel(s.state.Stack):
 		return CallsKernel
+	case does == views.InSystemCall && e.places.inC(s.state.Stack):
+		return InC
 	case s.idle && does != views.Sleeping:
 		return WaitsForWork
 	}
@@ -64,10 +67,18 @@ func (e *evidence) activity(s *situation) Activity {
 
 // Words says what a goroutine with the activity does: "waits for I/O".
 func (a Activity) Words() string {
-	if a == WaitsForWork {
+	switch a {
+	case WaitsForWork:
 		return string(a)
+	case InC:
+		return "waits in C code"
 	}
 	return views.Doing(max(0, slices.Index(activities[:], a))).Words()
+}
+
+// inC reports whether a stack ends in C code.
+func (p *places) inC(stack sampledata.NodeID) bool {
+	return stack != sampledata.NoStack && p.function(stack) == "runtime.cgocall"
 }
 
 // inKernel reports whether a stack ends in a system call.

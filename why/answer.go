@@ -22,6 +22,7 @@ const (
 	IOKind         Kind = "I/O"         // goroutines wait for a file, a pipe or the network
 	SystemCallKind Kind = "system call" // code that takes the processors, mostly in the kernel
 	BlockingKind   Kind = "blocking"    // goroutines wait in system calls
+	ForeignKind    Kind = "C code"      // goroutines wait in C code
 	ComputeKind    Kind = "compute"     // code that takes the processors
 	AllocationKind Kind = "allocation"  // allocation, and the collection of garbage
 	ProcessorKind  Kind = "processors"  // more goroutines are ready than processors
@@ -190,6 +191,8 @@ type Resting struct {
 	Class string  `json:"class"`
 	Alive float64 `json:"alive"` // mean number of goroutines
 	Idle  float64 `json:"idle"`  // the share of its life in which it waits for work
+	// the share in which it sleeps to wait for it
+	Asleep float64 `json:"asleep"`
 	// the share of its life of goroutines that have not moved, and are not idle
 	Still float64 `json:"still"`
 	Does  string  `json:"does,omitempty"`

@@ -139,7 +139,8 @@ func (f *Finding) covers(c *Cause) bool {
 			c.Activity == Ready
 		return runs && (f.Kind == AllocationKind && f.Class == c.Class ||
 			slices.Contains(c.Place.Path, f.Where.Function))
-	case ChannelKind, ConditionKind, GroupKind, SleepKind, IOKind, BlockingKind:
+	case ChannelKind, ConditionKind, GroupKind, SleepKind, IOKind, BlockingKind,
+		ForeignKind:
 		return waitKinds[c.Activity] == f.Kind && c.Class == f.Class &&
 			c.Place.Function == f.Where.Function
 	}
@@ -187,7 +188,7 @@ func (a *searched) rest() (all []Resting) {
 			continue
 		}
 		r := Resting{Class: c.name, Alive: alive, Idle: 1 - c.active/c.life,
-			Still: c.still / c.life}
+			Asleep: c.sleeps / c.life, Still: c.still / c.life}
 		for _, h := range a.Hypotheses {
 			ofAll := h.Note != notMoved || r.NotMoved()
 			if h.Class == c.name && h.Verdict == hotspots.Yes && h.Note != "" && ofAll {

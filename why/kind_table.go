@@ -114,6 +114,11 @@ func waitKindRows() map[Kind]*kindRow {
 			KindWords: KindWords{Says: "in system calls, in {place}: {calls}",
 				Remedy: fewerCalls},
 		},
+		ForeignKind: {
+			measure: (*searcher).waitMeasure, waits: true, specific: 0.8,
+			KindWords: KindWords{Says: "waiting in C code, in {place}",
+				Remedy: "look at what it waits for there, such as a file, a lock, or a time"},
+		},
 	}
 }
 

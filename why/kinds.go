@@ -85,6 +85,6 @@ func (k *functionKinds) on(stack sampledata.NodeID, kind int) bool {
 
 // isSystemCall reports whether a function enters the kernel.
 func isSystemCall(function string) bool {
-	return words.HasPrefix(function, "internal/runtime/syscall.", "runtime/internal/syscall.",
+	return words.HasPrefix(function, "internal/runtime/syscall", "runtime/internal/syscall.",
 		"syscall.", "golang.org/x/sys/unix.", "internal/syscall/")
 }

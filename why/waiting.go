@@ -22,7 +22,7 @@ type waitKey struct {
 // waitKinds are the kinds of waits.
 var waitKinds = map[Activity]Kind{
 	Joining: GroupKind, Sleeping: SleepKind, Sending: ChannelKind, Receiving: ChannelKind,
-	Conditional: ConditionKind, IO: IOKind, CallsKernel: BlockingKind,
+	Conditional: ConditionKind, IO: IOKind, CallsKernel: BlockingKind, InC: ForeignKind,
 }
 
 // waitCandidates returns a hypothesis for each function of the program in
@@ -94,7 +94,7 @@ func (s *searcher) resting(f *Finding, class int32) string {
 	if f.Kind == IOKind && (!alone || c.name == "go:runtime.main") && s.awaitsAnswers(class, f) {
 		return ""
 	}
-	outside := f.Kind == IOKind || f.Kind == BlockingKind
+	outside := f.Kind == IOKind || f.Kind == BlockingKind || f.Kind == ForeignKind
 	reads := views.WaitingFor(f.Reason) != views.Sending && !writes(f.Where.Library)
 	switch {
 	case outside && c.sleeps > mostlySleeps*c.life:
@@ -296,7 +296,7 @@ func (s *searcher) takesWork(class int32, f *Finding) bool {
 func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool) (note string) {
 	f.Causes = slices.DeleteFunc(s.e.blame(of), func(c Cause) bool { return c.unlikely(f) })
 	switch f.Kind {
-	case IOKind, BlockingKind, SleepKind:
+	case IOKind, BlockingKind, ForeignKind, SleepKind:
 		return ""
 	case GroupKind:
 		if len(f.Causes) == 0 && !s.alone(class) {

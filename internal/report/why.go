@@ -270,6 +270,9 @@ func (y *Why) rest(b *strings.Builder) {
 			continue
 		case r.Idle >= 0.1:
 			text += termtext.Sprintf(", %s idle", sharePercent(r.Idle))
+			if 2*r.Asleep > r.Idle {
+				text += ": it sleeps"
+			}
 		case r.Does != "":
 			text += "; " + r.Does
 		}

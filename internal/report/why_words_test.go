@@ -75,3 +75,23 @@ func TestPartsWords(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// What is said of classes that are not slow.
+func TestRestWords(t *testing.T) {
+	y := &Why{Answer: &why.Answer{Resting: []why.Resting{
+		{Class: "go:main.poll", Alive: 1, Idle: 0.97, Asleep: 0.9},
+		{Class: "go:main.work", Alive: 4, Idle: 0.97, Asleep: 0.1},
+		{Class: "go:main.reader", Alive: 3, Still: 0.34, Does: "it may wait for work"},
+		{Class: "go:main.client", Alive: 4, Still: 0.75},
+		{Class: "go:main.keep", Alive: 1, Still: 1},
+	}}}
+	want := `
+Not slow: go:main.poll (1 goroutine, 97 % idle: it sleeps), go:main.work (4.0 goroutines, 97 %
+idle), go:main.reader (3.0 goroutines; it may wait for work). Not seen to move: go:main.client (4.0
+goroutines, 75 % of them), go:main.keep (1 goroutine).
+`
+	b := new(strings.Builder)
+	if y.rest(b); b.String() != want {
+		t.Errorf("%s\nwant%s", b, want)
+	}
+}

@@ -1,0 +1,44 @@
+package why
+
+import (
+	"testing"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// What a goroutine waits for without a processor: the kernel, by name, or C code.
+func TestOutsideOfGo(t *testing.T) {
+	for _, c := range []struct {
+		stack []string
+		kind  Kind
+		call  string
+	}{
+		{[]string{"os.(*File).Sync", "syscall.Fsync", "syscall.Syscall", "runtime.entersyscall"}, BlockingKind, "fsync, by os.(*File).Sync"},
+		{[]string{"net.sysSocket", "syscall.Socket", "syscall.RawSyscall6", "internal/runtime/syscall/linux.Syscall6"}, BlockingKind, "socket, by net.sysSocket"},
+		{[]string{"runtime.cgocall"}, ForeignKind, ""},
+	} {
+		s := newScene()
+		all := s.spawn(4, "main.worker")
+		for i := range 100 {
+			states := make(map[sampledata.GoroutineID]sampledata.State)
+			for j, g := range all {
+				states[g] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "syscall"}, append([]string{"main.worker", "main.store"}, c.stack...)...)
+				if (i+j)%10 == 0 {
+					states[g] = s.at(runs, "main.worker")
+				}
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		if len(a.Findings) != 1 || a.Findings[0].Kind != c.kind {
+			t.Fatalf("in %q: %+v", c.stack, a.Findings)
+		}
+		call := ""
+		for _, p := range a.Findings[0].Calls {
+			call += p.Name
+		}
+		if call != c.call {
+			t.Errorf("in %q: calls %q, want %q", c.stack, call, c.call)
+		}
+	}
+}
