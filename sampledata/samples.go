@@ -105,8 +105,8 @@ const (
 
 // room returns an error if there is no room for another sample.
 func (s *Samples) room() error {
-	if len(s.encoded) > math.MaxUint32-maxDetails {
-		return fmt.Errorf("the samples before it take more than %d bytes: record for a shorter time, or at a lower rate", math.MaxUint32)
+	if int64(len(s.encoded)) > math.MaxUint32-maxDetails {
+		return fmt.Errorf("the samples before it take more than %d bytes: record for a shorter time, or at a lower rate", int64(math.MaxUint32))
 	}
 	return nil
 }

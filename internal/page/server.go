@@ -181,7 +181,11 @@ type question struct {
 
 // number reads a whole number. If it is wrong, it is the least.
 func (q *question) number(name string, least, most int) int {
-	n, err := strconv.Atoi(q.Get(name))
+	return int(q.whole(name, int64(least), int64(most)))
+}
+
+func (q *question) whole(name string, least, most int64) int64 {
+	n, err := strconv.ParseInt(q.Get(name), 10, 64)
 	if err != nil || n < least || n > most {
 		q.err = cmp.Or(q.err, error(badRequest{fmt.Errorf("%s %q: want a whole number from %d to %d", name, q.Get(name), least, most)}))
 		return least
@@ -194,7 +198,7 @@ func (q *question) number(name string, least, most int) int {
 func (q *question) span() (span views.Span) {
 	for name, end := range map[string]*time.Duration{"from": &span.From, "to": &span.To} {
 		if q.Get(name) != "" {
-			*end = time.Duration(q.number(name, 0, math.MaxInt64))
+			*end = time.Duration(q.whole(name, 0, math.MaxInt64))
 		}
 	}
 	return span

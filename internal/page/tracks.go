@@ -269,7 +269,7 @@ func (s *shown) moment(q *question) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := time.Duration(q.number("at", 0, math.MaxInt64/2)) // since the start
+	at := time.Duration(q.whole("at", 0, math.MaxInt64/2)) // since the start
 	m, run := s.momentOf(t, g, at)
 	if run == nil || run.Holders == 0 {
 		return m, nil
