@@ -125,7 +125,8 @@ func (m *machine) prepare(dir string) error {
 func (b build) make(arch, out string) error {
 	args := append([]string{b.args[0], "-o", out}, b.args[1:]...)
 	cmd := exec.Command("go", args...)
-	cmd.Env = append(os.Environ(), "GOARCH="+arch, "CGO_ENABLED=0")
+	// With the flags of internal/release, whose test then finds the packages in Go's cache.
+	cmd.Env = append(os.Environ(), "GOARCH="+arch, "CGO_ENABLED=0", "GOFLAGS=-trimpath -tags=nethttpomithttp2")
 	if b.by != "" {
 		dir, err := os.MkdirTemp("", "cpprof-machines-old-")
 		if err != nil {
