@@ -251,7 +251,8 @@ func testKeys(t *testing.T, of windowTest) {
 }
 
 // A button does the same as its key.
-func TestEveryButtonOfEveryWindow(t *testing.T) {
+func TestEveryButtonOfEveryWindowLong(t *testing.T) {
+	fixture.Long(t)
 	for _, tests := range []map[string]windowTest{windowTests, modeTests} {
 		for name, of := range tests {
 			if of.like != "" {

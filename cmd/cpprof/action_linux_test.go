@@ -78,7 +78,8 @@ func runAction(t *testing.T, inputs map[string]string) (failed, folder string) {
 
 // The action keeps a recording, a page and a summary of what a command starts, and fails if the command does, or if
 // something is stuck.
-func TestAction(t *testing.T) {
+func TestActionLong(t *testing.T) {
+	fixture.Long(t)
 	t.Parallel()
 	needsTracing(t, fixture.Start(t, fixture.Build(t, "waiter"), "/nonexistent").Pid())
 	for command, want := range map[string]string{

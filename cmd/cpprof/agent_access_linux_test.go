@@ -185,7 +185,8 @@ func TestAgentNoticesReuse(t *testing.T) {
 }
 
 // A file with a token that everybody can read is worth a warning, and a lack of open files ends the agent at its start.
-func TestAgentSaysWhatIsWrong(t *testing.T) {
+func TestAgentSaysWhatIsWrongLong(t *testing.T) {
+	fixture.Long(t)
 	file := filepath.Join(t.TempDir(), "token")
 	for mode, want := range map[os.FileMode]bool{0o600: false, 0o640: false, 0o644: true, 0o602: true} {
 		if err := os.WriteFile(file, []byte("secret\n"), 0o600); err != nil {

@@ -74,7 +74,8 @@ func ownStalls(t *testing.T) (program, name string) {
 }
 
 // The agent keeps the seconds before a stall and the end of each of two servers, and those that a client or a signal asks for.
-func TestAgentKeeps(t *testing.T) {
+func TestAgentKeepsLong(t *testing.T) {
+	fixture.Long(t)
 	t.Parallel()
 	program, name := ownStalls(t)
 	// On a busy machine, the agent may have missed the first stall.

@@ -108,7 +108,8 @@ func refuses(t *testing.T, list []refusal) {
 }
 
 // The dump names the goroutines that may end a wait that is not for a lock, each with its function.
-func TestDumpGoroutinesNamesCandidates(t *testing.T) {
+func TestDumpGoroutinesNamesCandidatesLong(t *testing.T) {
+	fixture.Long(t)
 	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("the tests' targets need Linux")

@@ -87,7 +87,8 @@ func TestHostileProgramsLong(t *testing.T) {
 
 // What the agent and the tools of an assistant say of such a program is nothing but text; in JSON and in profiles its names are as
 // they are.
-func TestHostileProgramsServed(t *testing.T) {
+func TestHostileProgramsServedLong(t *testing.T) {
+	fixture.Long(t)
 	target := fixture.Start(t, hostileProgram(t), hostile)
 	needsTracing(t, target.Pid())
 	pid, name := fmt.Sprint(target.Pid()), filepath.Base(target.Path)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/synthetic"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/spf13/cobra"
@@ -83,7 +84,8 @@ func checkTame(t *testing.T, text string) {
 }
 
 // Whatever the texts of a recording are, and whatever it is called, nothing but text and line ends reaches the terminal.
-func TestHostileNames(t *testing.T) {
+func TestHostileNamesLong(t *testing.T) {
+	fixture.Long(t)
 	t.Parallel()
 	folder := t.TempDir()
 	path := filepath.Join(folder, hostile)

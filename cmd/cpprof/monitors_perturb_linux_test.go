@@ -61,7 +61,8 @@ func TestPerturbCommandLong(t *testing.T) {
 }
 
 // A running program is sampled in some turns and not in others, and is left as it was.
-func TestPerturbProcess(t *testing.T) {
+func TestPerturbProcessLong(t *testing.T) {
+	fixture.Long(t)
 	target := fixture.Start(t, fixture.Build(t, "collector"))
 	needsTracing(t, target.Pid())
 	of, names := perturbed(t, "-n", "3", "-d", "300ms", "-p", fmt.Sprint(target.Pid()), "--progress", "rate(heap.allocated_bytes) / 2")

@@ -86,8 +86,9 @@ func changed(t *testing.T, pid int) []uint64 {
 	return places
 }
 
-// TestTooManyProbes asks for probes that could not be taken out in time.
-func TestTooManyProbes(t *testing.T) {
+// TestTooManyProbesLong asks for probes that could not be taken out in time.
+func TestTooManyProbesLong(t *testing.T) {
+	fixture.Long(t)
 	t.Parallel()
 	target := startProbed(t)
 	args := []string{"probe", "-d", "100ms", "-o", filepath.Join(t.TempDir(), "run.cpprof"), "-p",
@@ -106,8 +107,9 @@ func TestTooManyProbes(t *testing.T) {
 	}
 }
 
-// TestWhyProbesAreOutAtTheEnd interrupts a search that probes.
-func TestWhyProbesAreOutAtTheEnd(t *testing.T) {
+// TestWhyProbesAreOutAtTheEndLong interrupts a search that probes.
+func TestWhyProbesAreOutAtTheEndLong(t *testing.T) {
+	fixture.Long(t)
 	t.Parallel()
 	target := fixture.Start(t, fixture.Build(t, "planted"), "lock")
 	needsTracing(t, target.Pid())

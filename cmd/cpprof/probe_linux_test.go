@@ -118,7 +118,8 @@ func (p *probing) end(t *testing.T) {
 }
 
 // Two that probe the same function of a program know of each other; both count, and the program goes on.
-func TestTwoProbes(t *testing.T) {
+func TestTwoProbesLong(t *testing.T) {
+	fixture.Long(t)
 	t.Parallel()
 	target := startProbed(t)
 	first, second := startProbe(t, target), startProbe(t, target)

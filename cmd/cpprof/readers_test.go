@@ -255,7 +255,8 @@ func TestIncompleteRecordingsLong(t *testing.T) {
 }
 
 // Commands print no warning about a complete recording, and accept it with --strict.
-func TestCompleteRecordings(t *testing.T) {
+func TestCompleteRecordingsLong(t *testing.T) {
+	fixture.Long(t)
 	t.Parallel()
 	whole, _, _ := recordings(t)
 	eachReader(t, func(t *testing.T, command *cobra.Command, args []string) {

@@ -210,7 +210,8 @@ func TestRecordFollowsExec(t *testing.T) {
 
 // With --follow-exec, cpprof goes on if a running program executes itself again and again, faster than cpprof can attach to it,
 // and leaves no recording without samples.
-func TestRecordFollowsFastChain(t *testing.T) {
+func TestRecordFollowsFastChainLong(t *testing.T) {
+	fixture.Long(t)
 	t.Parallel()
 	_, program, stop := makeWaiter(t)
 	there := slices.Repeat([]string{program}, 60) // as files that exist: the program executes itself at once

@@ -260,7 +260,8 @@ func TestKeepUnknown(t *testing.T) {
 }
 
 // Of several programs, each keeps its own last seconds, and what is written is counted together.
-func TestKeepPrograms(t *testing.T) {
+func TestKeepProgramsLong(t *testing.T) {
+	fixture.Long(t)
 	t.Parallel()
 	_, dir := stalling(t, 9)
 	script := "for i in 1 2 3; do " + fixture.Build(t, "stalls") + " 1 panic & done; wait"

@@ -14,7 +14,8 @@ import (
 
 // Two recorders of one program know of each other, and both recordings are whole. Both halt the program as often as they can, so that
 // they meet often. The program answers every signal meanwhile.
-func TestTwoRecordings(t *testing.T) {
+func TestTwoRecordingsLong(t *testing.T) {
+	fixture.Long(t)
 	t.Parallel()
 	cmd := exec.Command(fixture.Build(t, "victim"), "-busy=2", "-lockers=3", "-threads=100")
 	var answers written

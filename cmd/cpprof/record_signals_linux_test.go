@@ -88,7 +88,8 @@ func suspendOften(t *testing.T, cpprof *os.Process, target *fixture.Running, tim
 }
 
 // The same is true of a cpprof that probes.
-func TestProbeSuspended(t *testing.T) {
+func TestProbeSuspendedLong(t *testing.T) {
+	fixture.Long(t)
 	t.Parallel()
 	target := startProbed(t)
 	p := startProbe(t, target)

@@ -62,7 +62,8 @@ func TestRecordSilentPage(t *testing.T) {
 }
 
 // SIGINT and SIGTERM end every command that looks at such a program.
-func TestSilentPageSignals(t *testing.T) {
+func TestSilentPageSignalsLong(t *testing.T) {
+	fixture.Long(t)
 	t.Parallel()
 	forEachPage(t, func(t *testing.T, target *fixture.Running) {
 		pid := fmt.Sprint(target.Pid())

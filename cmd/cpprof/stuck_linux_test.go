@@ -133,7 +133,8 @@ func TestStuckCommand(t *testing.T) {
 }
 
 // Of a program in which nothing is stuck, nothing is claimed.
-func TestNothingStuck(t *testing.T) {
+func TestNothingStuckLong(t *testing.T) {
+	fixture.Long(t)
 	t.Parallel()
 	target := fixture.Start(t, fixture.Build(t, "groups"))
 	needsTracing(t, target.Pid())

@@ -101,7 +101,8 @@ func TestWhySamplesLong(t *testing.T) {
 
 // top begins a new recording after some time or after many changes, so that no recording grows forever. From then on it
 // still always has something to show.
-func TestFeedRounds(t *testing.T) {
+func TestFeedRoundsLong(t *testing.T) {
+	fixture.Long(t)
 	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("the tests' targets need Linux")

@@ -8,13 +8,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/synthetic"
 	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/views"
 )
 
 // Without a view, find and its conversation take the busiest classes, one after the other.
-func TestBusiestClassesInTurn(t *testing.T) {
+func TestBusiestClassesInTurnLong(t *testing.T) {
+	fixture.Long(t)
 	t.Parallel()
 	r := synthetic.Recording(30, 30, 0.3)
 	path := filepath.Join(t.TempDir(), "run.cpprof")

@@ -94,7 +94,8 @@ func (s *shown) ends() {
 
 // Any end of its terminal and every signal end the Analyzer, whatever keys are queued, and even if the terminal takes no more
 // output. (Once, a redrawing that was queued behind the end never returned.)
-func TestTheAnalyzerEnds(t *testing.T) {
+func TestTheAnalyzerEndsLong(t *testing.T) {
+	fixture.Long(t)
 	t.Parallel()
 	for _, c := range []struct {
 		name string

@@ -12,7 +12,8 @@ import (
 )
 
 // why warns of two programs with one name, and not of one program in two versions.
-func TestWhyOfDifferentPrograms(t *testing.T) {
+func TestWhyOfDifferentProgramsLong(t *testing.T) {
+	fixture.Long(t)
 	t.Parallel()
 	recordAs := func(name, program string, args ...string) *recorder {
 		file := filepath.Join(t.TempDir(), name)

@@ -171,7 +171,8 @@ func damageCore(t *testing.T, path, program string) {
 }
 
 // A cut core dump is an error, or incomplete, as other cut files are.
-func TestCutCores(t *testing.T) {
+func TestCutCoresLong(t *testing.T) {
+	fixture.Long(t)
 	program := fixture.Build(t, "mutex")
 	path, _ := crashed(t, program, "0x", 50*time.Millisecond)
 	whole, err := os.ReadFile(path)

@@ -75,7 +75,8 @@ func TestMutex(t *testing.T) {
 // A goroutine uses three times as much processor time below large as below small. On a busy machine it may make no
 // progress between two samples, which then count the same moment twice. So samples are taken until the share is near the
 // expected one; a wrong share never gets there.
-func TestContexts(t *testing.T) {
+func TestContextsLong(t *testing.T) {
+	fixture.Long(t)
 	const want, tolerance, batch, most = 0.75, 0.06, 400, 4000
 	r := fixture.Start(t, fixture.Build(t, "contexts"))
 	large, small := 0, 0
@@ -230,7 +231,8 @@ func TestDeep(t *testing.T) {
 }
 
 // While a collection is nearly always under way, its workers are seen running.
-func TestCollector(t *testing.T) {
+func TestCollectorLong(t *testing.T) {
+	fixture.Long(t)
 	r := fixture.Start(t, fixture.Build(t, "collector"))
 	taken, collecting, working := 0, 0, 0
 	for ; taken < 3000 && (collecting < 10 || working == 0); taken += 100 {

@@ -76,7 +76,8 @@ func TestUnreadPage(t *testing.T) {
 
 // Memory of a hostile program, with pointers that lead anywhere and numbers that mean nothing, does
 // no harm to an examination, and ends it in bounded time.
-func TestHostileMemory(t *testing.T) {
+func TestHostileMemoryLong(t *testing.T) {
+	fixture.Long(t)
 	v := fixture.Start(t, fixture.Build(t, "stuck"))
 	for seed := range uint64(60) {
 		x := attach(t, v.Pid(), heap.Config{MaxHalt: patient, MaxMemory: 64 << 20})

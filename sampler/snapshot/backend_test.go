@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 )
@@ -209,7 +210,8 @@ func TestCollector(t *testing.T) {
 }
 
 // A stack that was reused without reading it is the same as what reading it again returns.
-func TestReuse(t *testing.T) {
+func TestReuseLong(t *testing.T) {
+	fixture.Long(t)
 	v := begin(t, build(t), every...)
 	r := record(t, attach(t, v), 200)
 	reused, rechecked, wrong := 0, 0, 0

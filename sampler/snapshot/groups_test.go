@@ -86,7 +86,8 @@ func checkGroups(t *testing.T, path string) {
 }
 
 // For a goroutine that waits for a group or a condition, those that have yet to do what it waits for are named.
-func TestGroups(t *testing.T) {
+func TestGroupsLong(t *testing.T) {
+	fixture.Long(t)
 	for name, flags := range map[string][]string{
 		"plain":         nil,
 		"stripped PIE":  {"-buildmode=pie", "-ldflags=-s -w"},

@@ -2,8 +2,10 @@ package syncflow
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampler/target/machinecode"
 )
 
@@ -66,28 +68,38 @@ var mayDo = []struct {
 	{"groups", "sync.(*Cond).Wait", "sync.runtime_notifyListWait", []ActionKind{Signal}},
 }
 
-func TestActions(t *testing.T) {
-	for _, arch := range []string{"amd64", "arm64"} {
-		for name, flags := range map[string][]string{
-			"plain":       nil,
-			"stripped":    {"-ldflags=-s -w"},
-			"not inlined": {"-gcflags=-l"},
-		} {
-			t.Run(arch+" "+name, func(t *testing.T) {
-				programs := map[string]*Analyzer{}
-				for _, p := range []string{"holders", "lockcode", "groups"} {
-					programs[p] = analyzer(t, buildFor(t, arch, p, flags...))
-				}
-				for _, want := range mayDo {
-					var does []ActionKind
-					for _, u := range actionsDuring(t, programs[want.program], want.function, want.calls) {
-						does = append(does, u.kind)
-					}
-					if !slices.Equal(does, want.does) {
-						t.Errorf("%s calls %s: it may do %v, want %v", want.function, want.calls, does, want.does)
-					}
-				}
-			})
+func TestActions(t *testing.T) { checkActions(t, "amd64") }
+
+func TestActionsLong(t *testing.T) {
+	fixture.Long(t)
+	type build struct {
+		arch  string
+		flags []string
+	}
+	for _, b := range fixture.Third([]build{
+		{"amd64", []string{"-gcflags=-l"}}, // nothing is inlined
+		{"arm64", []string{"-gcflags=-l"}},
+		{"arm64", nil},
+		{"amd64", []string{"-ldflags=-s -w"}},
+		{"arm64", []string{"-ldflags=-s -w"}},
+	}) {
+		t.Run(strings.Join(append(b.flags, b.arch), " "), func(t *testing.T) { checkActions(t, b.arch, b.flags...) })
+	}
+}
+
+func checkActions(t *testing.T, arch string, flags ...string) {
+	t.Helper()
+	programs := map[string]*Analyzer{}
+	for _, p := range []string{"holders", "lockcode", "groups"} {
+		programs[p] = analyzer(t, buildFor(t, arch, p, flags...))
+	}
+	for _, want := range mayDo {
+		var does []ActionKind
+		for _, u := range actionsDuring(t, programs[want.program], want.function, want.calls) {
+			does = append(does, u.kind)
+		}
+		if !slices.Equal(does, want.does) {
+			t.Errorf("%s calls %s: it may do %v, want %v", want.function, want.calls, does, want.does)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampler/target/gobinary"
 	"github.com/cpprof/cpprof/sampler/target/gobinary/pclntab"
 	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
@@ -41,9 +42,10 @@ func openWith(t testing.TB, path string, open func(io.ReaderAt, uint64) (*gobina
 // toolchainsVar names the variable with the releases that the matrix covers besides the local one.
 const toolchainsVar = "GOBINARY_TOOLCHAINS"
 
-// TestMatrix opens what different releases of Go link in different ways, for both processors. The symbol table
+// TestMatrixLong opens what different releases of Go link in different ways, for both processors. The symbol table
 // and the DWARF of the full binary are the oracle for the same program without them.
-func TestMatrix(t *testing.T) {
+func TestMatrixLong(t *testing.T) {
+	fixture.Long(t)
 	toolchains := strings.Fields(os.Getenv(toolchainsVar))
 	if len(toolchains) == 0 {
 		t.Logf("other releases of Go than the local one are left out: set %s to a list of them (go1.21.0 go1.25.3 ...), to be fetched", toolchainsVar)

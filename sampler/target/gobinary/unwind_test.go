@@ -139,9 +139,10 @@ func compareParked(t *testing.T, p *process) {
 	}
 }
 
-// TestBusyStacks repeatedly halts busy targets: every stack reaches its bottom, and each of its return addresses follows
+// TestBusyStacksLong repeatedly halts busy targets: every stack reaches its bottom, and each of its return addresses follows
 // a call of the function below it.
-func TestBusyStacks(t *testing.T) {
+func TestBusyStacksLong(t *testing.T) {
+	fixture.Long(t)
 	for _, target := range []string{"target", "cgotarget"} {
 		for _, mode := range []string{"plain", "pieStripped"} {
 			t.Run(target+"-"+mode, func(t *testing.T) { checkBusy(t, build(t, target, modes[mode]...), 200) })
