@@ -94,6 +94,7 @@ type Finding struct {
 	Garbage    *Garbage       `json:"garbage,omitempty"`  // of allocation
 	Measured   []Measured     `json:"measured,omitempty"` // by probes
 	Limit      *Limit         `json:"limit,omitempty"`    // of waits to send
+	Bound      *Bound         `json:"bound,omitempty"`    // of waits of those that have places
 	Before     *Before        `json:"before,omitempty"`   // if two recordings are compared
 	Gain       *Gain          `json:"gain,omitempty"`     // what its fix would bring
 	Signs      []string       `json:"signs,omitempty"`    // known patterns, in words

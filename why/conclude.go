@@ -18,6 +18,7 @@ func (a *searched) conclude() {
 	a.foldLeaks()
 	a.foldHeld()
 	a.foldMaking()
+	a.findBounds()
 	slices.SortStableFunc(a.Findings, func(x, y *Finding) int {
 		return cmp.Or(cmp.Compare(y.rank(), x.rank()), cmp.Compare(x.key, y.key))
 	})

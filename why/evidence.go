@@ -23,6 +23,7 @@ type evidence struct {
 	length   float64 // nanoseconds that the samples of the span stand for
 	places   *places
 	lockName func(sampledata.Run) string
+	channels *locks.ChannelNames
 
 	situations []situation
 	// by run: its situation, or -1 if it is not in the span; if its time
@@ -89,8 +90,8 @@ func newEvidence(r *sampledata.Recording, o views.Options) (*evidence, error) {
 	}
 	e := &evidence{
 		r: r, from: from, to: to, weights: r.Weights(), places: newPlaces(r),
-		lockName: locks.Namer(r, locks.ByField),
-		of:       make([]int32, r.Runs.Len()), byName: make(map[string]int32),
+		lockName: locks.Namer(r, locks.ByField), channels: locks.NewChannelNames(r),
+		of: make([]int32, r.Runs.Len()), byName: make(map[string]int32),
 	}
 	e.length = float64(e.weights.Of(int(from), int(to)))
 	e.cpus = views.NewCPUs(r)

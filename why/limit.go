@@ -22,10 +22,6 @@ const isChannel = 0.9
 // send to in some situations; nil if they wait for several, or if it has no
 // name.
 func (s *searcher) limit(class int32, of func(*situation) bool) *Limit {
-	names := make(map[uint64]sampledata.LockName)
-	for _, n := range s.e.r.LockNames {
-		names[n.Address] = n
-	}
 	weights, known, all := make(map[Limit]float64), 0.0, 0.0
 	shared := s.e.sharedChannels()
 	for _, at := range s.members(class) {
@@ -35,7 +31,7 @@ func (s *searcher) limit(class int32, of func(*situation) bool) *Limit {
 			continue
 		}
 		if all += at.weight; at.state.Channel != 0 {
-			n := names[at.state.Channel]
+			n := s.e.channels.At(at.state.Stack, at.state.Channel)
 			known += at.weight
 			weights[Limit{Channel: n.Name, Capacity: n.Capacity}] += at.weight
 		}

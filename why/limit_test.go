@@ -68,6 +68,11 @@ func TestLimit(t *testing.T) {
 			if f.limits() {
 				limits = append(limits, f)
 			}
+			// who has the place is bound by it, and who waits for it is not
+			bound := f.Bound != nil && f.Bound.Channel == "main.(*client).slots" && f.Bound.Capacity == 1 && f.Bound.Share > 0.9
+			if bound != (shared && f.Where.Library == "net/http.(*persistConn).roundTrip") {
+				t.Errorf("the class has it: %v: %+v is bound by %+v", shared, f, f.Bound)
+			}
 		}
 		switch {
 		case !shared && limits != nil || shared && len(limits) != 1:

@@ -43,6 +43,7 @@ const channel = "channel"
 // A sharing sums up the waits of a span for such things.
 type sharing struct {
 	*ledger
+	names   *ChannelNames
 	counted map[side]bool              // of channels, if the users were counted at some time
 	waitIn  map[uint64]map[string]bool // by address: the functions in which goroutines wait for it
 	places  map[sampledata.NodeID]waitPlace
@@ -91,7 +92,7 @@ type sharedWait struct {
 
 func newSharing(l *ledger) *sharing {
 	s := &sharing{
-		ledger: l, counted: map[side]bool{}, waitIn: map[uint64]map[string]bool{},
+		ledger: l, names: NewChannelNames(l.r), counted: map[side]bool{}, waitIn: map[uint64]map[string]bool{},
 		places:  map[sampledata.NodeID]waitPlace{},
 		index:   map[waitPlace]map[uint64]int{},
 		waiting: map[sharedWait]int64{},
@@ -178,7 +179,7 @@ func (s *sharing) label() {
 // thingOf returns what the goroutine of a run waits for.
 func (s *sharing) thingOf(run sampledata.Run) waitPlace {
 	at := s.placeOf(run.Stack)
-	if name := s.ids.of(run).name; name != "" {
+	if name := s.names.At(run.Stack, run.Lock).Name; name != "" {
 		return waitPlace{kind: at.kind, name: name}
 	}
 	return at

@@ -93,6 +93,48 @@ sample 1ms
   waits 1 go:main.b chan send in main.b
   holds 2 go:main.c in main.c
 `, ""},
+	{"a channel without a name has the one of another at the same stack, if all there have one name", `
+lock 0x10 limit capacity=1
+lock 0x30 one capacity=1
+lock 0x40 other capacity=1
+sample 1ms
+	g0 waiting n0 reason="chan send" lock=0x10 holders=h2 evidence=likely
+	g1 waiting n2 reason="chan send" lock=0x30 holders=h2 evidence=likely
+	g2 running n5
+sample 2ms
+	g0 waiting n0 reason="chan send" lock=0x20 holders=h2 evidence=likely
+	g1 waiting n2 reason="chan send" lock=0x40 holders=h2 evidence=likely
+sample 3ms
+	g0 running n0
+	g1 waiting n2 reason="chan send" lock=0x50 holders=h2 evidence=likely
+`, `channel limit of instance 1 channel 0x10: 1 likely=1 ambiguous=0 none=0
+  waits 1 go:main.a chan send in main.a
+  holds 1 go:main.c in main.c
+channel limit of instance 2 channel 0x20: 1 likely=1 ambiguous=0 none=0
+  waits 1 go:main.a chan send in main.a
+  holds 1 go:main.c in main.c
+channel one channel 0x30: 1 likely=1 ambiguous=0 none=0
+  waits 1 go:main.b chan send in main.b
+  holds 1 go:main.c in main.c
+channel other channel 0x40: 1 likely=1 ambiguous=0 none=0
+  waits 1 go:main.b chan send in main.b
+  holds 1 go:main.c in main.c
+channel in main.b channel 0x50: 1 likely=1 ambiguous=0 none=0
+  waits 1 go:main.b chan send in main.b
+  holds 1 go:main.c in main.c
+`, `channel limit channel 0x0: 2 instance 1=1 instance 2=1 likely=2 ambiguous=0 none=0
+  waits 2 go:main.a chan send in main.a
+  holds 2 go:main.c in main.c
+channel one channel 0x30: 1 instance 1=1 likely=1 ambiguous=0 none=0
+  waits 1 go:main.b chan send in main.b
+  holds 1 go:main.c in main.c
+channel other channel 0x40: 1 instance 1=1 likely=1 ambiguous=0 none=0
+  waits 1 go:main.b chan send in main.b
+  holds 1 go:main.c in main.c
+channel in main.b channel 0x50: 1 instance 1=1 likely=1 ambiguous=0 none=0
+  waits 1 go:main.b chan send in main.b
+  holds 1 go:main.c in main.c
+`},
 	{"semaphores and pools count always", `
 sample 1ms
 	g0 waiting n8 reason=select lock=0x10

@@ -1,0 +1,91 @@
+package why
+
+import (
+	"slices"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
+)
+
+// A Bound is a channel that is full of the places that a finding's goroutines
+// have: no more than that many go on at once.
+type Bound struct {
+	Limit
+	Share float64 `json:"share"` // of the time in which others wait for a place
+}
+
+// minBounding is the share of the time in which others wait, from which a
+// channel bounds those that have its places.
+const minBounding = 0.5
+
+// A bounding sums up the waits for the places in one channel.
+type bounding struct {
+	until   int32   // the last sample that counts
+	waited  float64 // the time in which somebody waits
+	holders sums    // by class
+}
+
+// findBounds finds out which findings are about goroutines that have the places
+// that others wait for.
+func (a *searched) findBounds() {
+	all := a.e.boundings()
+	for _, f := range a.Findings {
+		if !f.row().waits || f.Kind == LockKind {
+			continue
+		}
+		classes := []string{f.Class}
+		for _, p := range slices.Concat(f.Behind, f.Others) {
+			classes = append(classes, p.Name)
+		}
+		for limit, b := range all {
+			share := b.waited / a.e.length
+			holds, total := 0.0, 0.0
+			for class, weight := range b.holders {
+				if total += weight; slices.Contains(classes, a.e.classes[class].name) {
+					holds += weight
+				}
+			}
+			waits := f.Limit != nil && *f.Limit == limit
+			best := f.Bound == nil || share > f.Bound.Share
+			if !waits && best && share >= minBounding && 2*holds > total {
+				f.Bound = &Bound{limit, share}
+			}
+		}
+	}
+}
+
+// boundings sums up the waits to send to channels with a buffer, if it is
+// likely who has the places in it.
+func (e *evidence) boundings() map[Limit]*bounding {
+	all, classOf := make(map[Limit]*bounding), make([]int32, e.r.Goroutines.Len())
+	for i, run := range e.r.Runs.All() {
+		if e.of[i] >= 0 {
+			classOf[run.Goroutine] = e.situations[e.of[i]].class
+		}
+	}
+	for i, run := range e.r.Runs.All() {
+		if e.of[i] < 0 || run.Evidence != sampledata.Likely || !views.DoingOf(run).OfChannel() {
+			continue
+		}
+		name := e.channels.At(run.Stack, run.Lock)
+		if name.Capacity == 0 {
+			continue
+		}
+		limit := Limit{Channel: name.Name, Capacity: name.Capacity}
+		b := all[limit]
+		if b == nil {
+			b = &bounding{until: e.from - 1, holders: make(sums)}
+			all[limit] = b
+		}
+		// runs are in the order of their first samples
+		if last := min(run.Last, e.to-1); last > b.until {
+			b.waited += e.between(max(run.First, b.until+1), last)
+			b.until = last
+		}
+		weight := e.between(max(run.First, e.from), min(run.Last, e.to-1))
+		for _, g := range e.r.HolderSets[run.Holders] {
+			b.holders[classOf[g]] += weight
+		}
+	}
+	return all
+}
