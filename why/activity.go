@@ -20,18 +20,18 @@ const (
 	InC         Activity = "C code"      // it waits in a call of cgo
 	Ready       Activity = "ready"       // it could run, but others have the processors
 	// it has a processor, but its thread no CPU of the machine
-	NoCPU    Activity = "no CPU"
-	Locked   Activity = "lock"         // it waits for a lock
-	IO       Activity = "I/O"          // it waits for a file, a pipe or the network
-	Sleeping Activity = "sleep"        // it sleeps
-	Sending  Activity = "channel send" // it waits to send to a channel
-	// it waits to receive from a channel, or in a select
-	Receiving    Activity = "channel receive"
-	Conditional  Activity = "condition"      // it waits for a sync.Cond or a semaphore
-	Joining      Activity = "group"          // it waits for other goroutines to end
-	Collecting   Activity = "collector"      // it waits for the garbage collector
-	WaitsForWork Activity = "waits for work" // nobody needs it
-	OtherWait    Activity = "other wait"     // it waits for something else
+	NoCPU        Activity = "no CPU"
+	Locked       Activity = "lock"            // it waits for a lock
+	IO           Activity = "I/O"             // it waits for a file, a pipe or the network
+	Sleeping     Activity = "sleep"           // it sleeps
+	Sending      Activity = "channel send"    // it waits to send to a channel
+	Receiving    Activity = "channel receive" // it waits to receive from a channel
+	Selecting    Activity = "select"          // it waits in a select
+	Conditional  Activity = "condition"       // it waits for a sync.Cond or a semaphore
+	Joining      Activity = "group"           // it waits for other goroutines to end
+	Collecting   Activity = "collector"       // it waits for the garbage collector
+	WaitsForWork Activity = "waits for work"  // nobody needs it
+	OtherWait    Activity = "other wait"      // it waits for something else
 	// the lock is free, and somebody was woken to take it
 	Nobody  Activity = "nobody"
 	Unknown Activity = "an unknown goroutine" // nothing is known of who holds the lock
@@ -44,7 +44,7 @@ var activities = [views.NumDoings]Activity{
 	views.AwaitingLock: Locked, views.AwaitingIO: IO,
 	views.InSystemCall: CallsKernel, views.Sleeping: Sleeping, views.Sending: Sending,
 	views.Receiving: Receiving,
-	views.Selecting: Receiving, views.AwaitingCondition: Conditional,
+	views.Selecting: Selecting, views.AwaitingCondition: Conditional,
 	views.AwaitingSemaphore: Conditional,
 	views.AwaitingGroup:     Joining, views.AwaitingCollector: Collecting,
 }

@@ -200,7 +200,10 @@ type Resting struct {
 }
 
 // NotMoved reports whether most of its goroutines have not moved.
-func (r *Resting) NotMoved() bool { return r.Still >= 0.5 }
+func (r Resting) NotMoved() bool { return r.Still >= 0.5 }
+
+// Sleeps reports whether its goroutines wait for work asleep.
+func (r Resting) Sleeps() bool { return 2*r.Asleep > r.Idle }
 
 // An Answer says what is slow, when, where and why.
 type Answer struct {

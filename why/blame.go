@@ -364,12 +364,8 @@ func (b *blamed) causes() []Cause {
 // receivers if those send, senders if those receive. It describes all
 // that they do, but does not claim that the channel's goroutines have to
 // wait for all of it.
-func (e *evidence) peers(of func(*situation) bool, side Activity) []Cause {
-	addresses, other := make(map[uint64]bool), Receiving
-	if side == Receiving {
-		other = Sending
-	}
-	hit := e.matching(of)
+func (e *evidence) peers(of func(*situation) bool, receive bool) []Cause {
+	addresses, hit := make(map[uint64]bool), e.matching(of)
 	own := make(map[int32]bool)
 	for i := range e.situations {
 		if s := &e.situations[i]; hit[i] && s.state.Channel != 0 {
@@ -379,9 +375,10 @@ func (e *evidence) peers(of func(*situation) bool, side Activity) []Cause {
 	classes := make(map[int32]bool)
 	for i := range e.situations {
 		s := &e.situations[i]
-		waits := s.state.Doing.Waits() && addresses[s.state.Channel] && !own[s.class]
-		if waits && (e.activity(s) == other ||
-			s.idle && other == Receiving && s.state.Doing != views.Sending) {
+		does := s.state.Doing
+		sends := does == views.Sending
+		waits := does.Waits() && addresses[s.state.Channel] && !own[s.class]
+		if waits && (sends && receive || !sends && !receive && (does.OfChannel() || s.idle)) {
 			classes[s.class] = true
 		}
 	}
@@ -488,6 +485,24 @@ func (s *searcher) siblings(class int32, of func(*situation) bool) []Cause {
 		}
 	}
 	return b.causes()
+}
+
+// minCandidates is the share of the waits from which goroutines are named that
+// may end them. Nobody is known to end the others.
+const minCandidates = 0.25
+
+// blameFor returns what those do that goroutines wait for, but for guesses.
+func (e *evidence) blameFor(f *Finding, of func(*situation) bool) []Cause {
+	all := slices.DeleteFunc(e.blame(of), func(c Cause) bool { return c.unlikely(f) })
+	candidates := 0.0
+	for _, c := range all {
+		if c.Certainty == Candidate {
+			candidates += c.Share
+		}
+	}
+	return slices.DeleteFunc(all, func(c Cause) bool {
+		return c.Certainty == Candidate && candidates < minCandidates
+	})
 }
 
 // unlikely reports whether what may end a wait is no more than a guess:

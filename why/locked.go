@@ -127,7 +127,7 @@ func (s *searcher) lockCandidates() (all []*candidate) {
 		f := &Finding{Kind: LockKind, Lock: lock, specific: 1, key: key(LockKind, lock)}
 		c := s.suffering(f, by, of)
 		c.refine = func(f *Finding) string {
-			f.Causes = slices.DeleteFunc(s.e.blame(of), func(c Cause) bool { return c.unlikely(f) })
+			f.Causes = s.e.blameFor(f, of)
 			return ""
 		}
 		all = append(all, c)

@@ -132,7 +132,7 @@ var inRoundTrip = regexp.MustCompile(roundTrip)
 // AwaitsServer reports whether a cause waits for the answer to a request over
 // HTTP.
 func (c *Cause) AwaitsServer() bool {
-	return c.Activity == Receiving && inRoundTrip.MatchString(c.Place.Library)
+	return c.Activity == Selecting && inRoundTrip.MatchString(c.Place.Library)
 }
 
 // leaksIn returns a sign of leaks whose goroutines do something.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
 )
 
 // A Still is goroutines of one class that have not moved during the whole
@@ -82,13 +83,20 @@ func (s *searcher) standstill(class int32) *Finding {
 }
 
 // restless returns the share of their lives in which the program's goroutines
-// neither wait for work nor stand still.
+// neither wait for work nor stand still. A main goroutine that sleeps leaves
+// the work to others.
 func (e *evidence) restless() float64 {
 	life, active := 0.0, 0.0
-	for _, c := range e.classes {
-		if !c.runtimes {
-			life += c.life
-			active += c.active - c.still
+	for i := range e.situations {
+		at := &e.situations[i]
+		c := &e.classes[at.class]
+		if c.runtimes {
+			continue
+		}
+		life += at.weight
+		asleep := at.state.Doing == views.Sleeping && c.name == "go:runtime.main"
+		if !at.idle && !at.still && !asleep {
+			active += at.weight
 		}
 	}
 	return active / max(life, 1)

@@ -92,3 +92,22 @@ func TestFewStandStill(t *testing.T) {
 		}
 	}
 }
+
+// A main goroutine that sleeps while the others wait for work does not make it a question what they wait for.
+func TestMainSleeps(t *testing.T) {
+	for at, want := range map[string]State{"runtime.main": Idle, "main.other": Waiting} {
+		s := newScene()
+		first, worker := s.spawn(1, at)[0], s.spawn(1, "main.worker")[0]
+		for i := range 150 {
+			in := []string{"main.start", "main.stop"}[i/75]
+			states := map[sampledata.GoroutineID]sampledata.State{first: s.at(sleeps, at, "main.run", in, "time.Sleep")}
+			if states[worker] = s.at(idles, "main.worker"); i%10 == 0 {
+				states[worker] = s.at(runs, "main.worker")
+			}
+			s.sample(t, states)
+		}
+		if a := s.find(t); a.State != want {
+			t.Errorf("%s sleeps: %s, want %s: %+v", at, a.State, want, a.Resting)
+		}
+	}
+}

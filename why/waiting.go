@@ -22,6 +22,7 @@ type waitKey struct {
 // waitKinds are the kinds of waits.
 var waitKinds = map[Activity]Kind{
 	Joining: GroupKind, Sleeping: SleepKind, Sending: ChannelKind, Receiving: ChannelKind,
+	Selecting:   ChannelKind,
 	Conditional: ConditionKind, IO: IOKind, CallsKernel: BlockingKind, InC: ForeignKind,
 }
 
@@ -294,7 +295,7 @@ func (s *searcher) takesWork(class int32, f *Finding) bool {
 
 // refineWait finds out what the goroutines do that others wait for.
 func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool) (note string) {
-	f.Causes = slices.DeleteFunc(s.e.blame(of), func(c Cause) bool { return c.unlikely(f) })
+	f.Causes = s.e.blameFor(f, of)
 	switch f.Kind {
 	case IOKind, BlockingKind, ForeignKind, SleepKind:
 		return ""
@@ -310,11 +311,7 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 		return forWork
 	}
 	if len(f.Causes) == 0 {
-		side := Sending
-		if receives {
-			side = Receiving
-		}
-		f.Causes = s.e.peers(of, side)
+		f.Causes = s.e.peers(of, receives)
 	}
 	f.Limit = s.limit(class, of)
 	if len(f.Causes) > 0 {

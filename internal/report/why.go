@@ -177,6 +177,9 @@ func (y *Why) Verdict() string {
 	case why.Waiting:
 		return "Nothing was seen to be slow, but goroutines wait, and whether for work is not known. " + used + "."
 	case why.Idle:
+		if slices.ContainsFunc(y.Resting, why.Resting.Sleeps) { // perhaps others wait for that
+			return "Nothing was seen to be slow. " + used + "; its goroutines wait for work, or sleep."
+		}
 		return "Nothing was seen to be slow: the program is idle. " + used +
 			"; its goroutines wait for work."
 	case why.Unchanged:
@@ -270,7 +273,7 @@ func (y *Why) rest(b *strings.Builder) {
 			continue
 		case r.Idle >= 0.1:
 			text += termtext.Sprintf(", %s idle", sharePercent(r.Idle))
-			if 2*r.Asleep > r.Idle {
+			if r.Sleeps() {
 				text += ": it sleeps"
 			}
 		case r.Does != "":

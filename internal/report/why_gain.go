@@ -76,28 +76,42 @@ func effectText(g *why.Gain) string {
 	case g.Times.Times < hardlyMore && g.Next.Centre != why.NoCentre:
 		return "hardly any"
 	}
-	text := factorText(g)
-	if h := g.Half; h != nil && h.Times >= hardlyMore && factor(h.Times) != factor(g.Times.Times) {
-		text += fmt.Sprintf("; without half of it %s times", factor(h.Times))
+	text := factorText(g.Times)
+	h := g.Half
+	tells := h != nil && h.Times >= hardlyMore && factor(h.Times) != factor(g.Times.Times)
+	switch {
+	case !unbounded(g) && tells:
+		return text + fmt.Sprintf("; without half of it %s times", factor(h.Times))
+	case tells:
+		return fmt.Sprintf("without half of it at most %s times as much; without all of it, %s",
+			factor(h.High), unseen)
+	case unbounded(g):
+		return unseen
 	}
 	return text
 }
 
+// unseen says that a class hardly does anything but wait, so that the laws give
+// no bound.
+const unseen = "what limits it then was not seen"
+
 // tooMuch is a factor that is not worth telling: much else would be full.
 const tooMuch = 20
 
+// unbounded reports whether the samples give no bound of how much more work
+// gets done.
+func unbounded(g *why.Gain) bool {
+	return g.Times != nil && g.Times.High > tooMuch && g.Times.High > 2*g.Times.Low
+}
+
 // factorText says how much more work gets done: the factor with its interval
-// or, if it is wide, the end of it that is sure.
-func factorText(g *why.Gain) string {
-	w := g.Times
-	switch {
-	case w.High <= 2*w.Low:
+// or, if it is wide, its upper end.
+func factorText(w *why.Factor) string {
+	if w.High <= 2*w.Low {
 		return fmt.Sprintf("at most %s ± %s times as much", factor(w.Times),
 			margin(max(w.High-w.Times, w.Times-w.Low)))
-	case g.Next.Centre != why.NoCentre && w.High <= tooMuch:
-		return fmt.Sprintf("at most %s times as much", factor(w.High))
 	}
-	return fmt.Sprintf("at least %s times as much, if it cost nothing at all", factor(w.Low))
+	return fmt.Sprintf("at most %s times as much", factor(w.High))
 }
 
 // factor formats a factor so that its digits say how exact it is.
@@ -121,6 +135,8 @@ func margin(m float64) string {
 // thenText says what limits the class then.
 func thenText(g *why.Gain) string {
 	switch {
+	case unbounded(g):
+		return ""
 	case g.Law == why.Open:
 		return "throughput follows what arrives"
 	case g.Law == why.Either:

@@ -63,7 +63,7 @@ func processorsText(n float64) string {
 func goroutines(f *why.Finding) string {
 	text := f.Class + " (" + counted(f.Alive)
 	if float64(f.Count) > 1.5*f.Alive+1 {
-		text += fmt.Sprintf(" at a time, %d in all", f.Count)
+		text += fmt.Sprintf(" at a time, %d seen", f.Count)
 	}
 	return text + ")"
 }
