@@ -26,7 +26,7 @@ const (
 	Sleeping     Activity = "sleep"           // it sleeps
 	Sending      Activity = "channel send"    // it waits to send to a channel
 	Receiving    Activity = "channel receive" // it waits to receive from a channel
-	Selecting    Activity = "select"          // it waits in a select
+	Selecting    Activity = "channels"        // it waits in a select
 	Conditional  Activity = "condition"       // it waits for a sync.Cond or a semaphore
 	Joining      Activity = "group"           // it waits for other goroutines to end
 	Collecting   Activity = "collector"       // it waits for the garbage collector
