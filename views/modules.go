@@ -74,8 +74,12 @@ var looping = regexp.MustCompile(`^(?i:read|scan|` +
 	`run|start|work|handle|process|manage|main|block|keep|sleep|pause|tick|after|delay|until|every|schedule|func\d|.*-range)|` +
 	`(?i:accept|serve|listen|watch|wait|poll|monitor|loop|subscri|forever)`)
 
+// inner matches the numbers of closures in closures.
+var inner = regexp.MustCompile(`(\.\d+)+$`)
+
 // LastName returns the name of a function or method alone, without type
-// arguments: Get of lib.(*Queue[int]).Get, and of lib.Get[a.b].
+// arguments: Get of lib.(*Queue[int]).Get, and of lib.Get[a.b]. Of a closure in
+// another one, main.main.func2.1, it is func2.
 func LastName(function string) string {
 	var b strings.Builder
 	depth := 0
@@ -91,7 +95,7 @@ func LastName(function string) string {
 			}
 		}
 	}
-	name := b.String()
+	name := inner.ReplaceAllString(b.String(), "")
 	return name[strings.LastIndexByte(name, '.')+1:]
 }
 

@@ -52,3 +52,14 @@ func TestLibraryCalls(t *testing.T) {
 		}
 	}
 }
+
+func TestLastName(t *testing.T) {
+	for function, want := range map[string]string{
+		"example.com/lib.(*Queue[int]).Get": "Get", "example.com/lib.Get[a.b]": "Get", "main.main": "main",
+		"main.main.func2": "func2", "main.main.func2.1": "func2", "main.(*server).run.func1.2.3": "func1", "main.serve-range1": "serve-range1",
+	} {
+		if got := LastName(function); got != want {
+			t.Errorf("%s: %q, want %q", function, got, want)
+		}
+	}
+}

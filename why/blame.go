@@ -39,6 +39,7 @@ type Cause struct {
 	Class     string    `json:"class,omitempty"`
 	Activity  Activity  `json:"activity"`
 	Place     Place     `json:"place"`
+	Within    float64   `json:"within"`         // the share of it that has the place's function
 	Lock      string    `json:"lock,omitempty"` // that they wait for themselves
 	Share     float64   `json:"share"`          // of the time of the goroutines that wait for them
 	Certainty Certainty `json:"certainty"`
@@ -349,6 +350,7 @@ func (b *blamed) causes() []Cause {
 			Certainty: d.certain, Taken: d.taken}
 		if h := b.where[d]; h != nil {
 			c.Place = h.place()
+			c.Within = h.within(c.Place.Function)
 		}
 		all = append(all, c)
 	}

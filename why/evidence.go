@@ -82,6 +82,10 @@ type class struct {
 	collector  bool    // workers of the garbage collector
 }
 
+// ends reports whether the goroutines of a class mostly end within the span:
+// each lives for one piece of work.
+func (c *class) ends() bool { return 2*c.ended > c.goroutines }
+
 // newEvidence reads the samples of the span in the options.
 func newEvidence(r *sampledata.Recording, o views.Options) (*evidence, error) {
 	from, to, err := o.Span.Samples(r)

@@ -275,6 +275,40 @@ func TestReadersOfChannels(t *testing.T) {
 	}
 }
 
+// Who reads where a goroutine does all that it does waits for work if it lives on. If goroutines are started for one piece
+// of work each, they read an answer, unless their names say that they read requests.
+func TestReadersThatEnd(t *testing.T) {
+	for _, c := range []struct {
+		stack string
+		ends  bool
+		found int
+	}{
+		{"main.serve main.lookup main.ask", true, 1},
+		{"main.serve main.lookup main.ask", false, 0},
+		{"main.serve main.readRequest main.readHeader", true, 0},
+	} {
+		s := newScene()
+		readers := s.spawn(3, "main.serve")
+		for i := range 120 {
+			if c.ends && i%6 == 5 {
+				s.gone = readers
+				readers = s.spawn(3, "main.serve")
+			}
+			states := map[sampledata.GoroutineID]sampledata.State{}
+			for _, g := range readers {
+				states[g] = s.at(reads, append(strings.Fields(c.stack), "internal/poll.(*FD).Read")...)
+			}
+			if !c.ends && i%6 == 5 {
+				states[readers[i%3]] = s.at(runs, strings.Fields(c.stack)...)
+			}
+			s.sample(t, states)
+		}
+		if a := s.find(t); len(a.Findings) != c.found {
+			t.Errorf("%s, ends %t: %s: %+v %+v", c.stack, c.ends, a.State, a.Findings, a.Resting)
+		}
+	}
+}
+
 // Of a wait that nobody is known to end, the reason is elsewhere: code that is found comes first.
 func TestWaitWithoutEnder(t *testing.T) {
 	s := newScene()

@@ -246,7 +246,7 @@ func (b *tracer) demand(t *traced) *demand {
 func (b *tracer) lawOf(c *class, active []hotspots.Observation) Law {
 	idle := c.life - c.active
 	switch {
-	case 2*c.ended > c.goroutines:
+	case c.ends():
 		return Either
 	case idle < hardlyIdle*c.life, c.sleeps >= mostlyThink*idle:
 		return Closed

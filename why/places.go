@@ -191,6 +191,25 @@ func (h *heaviest) add(n, stack sampledata.NodeID, weight float64) {
 	h.by[[2]sampledata.NodeID{n, stack}] += weight
 }
 
+// within returns the share of the weight that has a function on the stack; 1 if
+// there is no stack.
+func (h *heaviest) within(function string) float64 {
+	within, all := 0.0, 0.0
+	for k, w := range h.by {
+		all += w
+		for n := k[0]; n != sampledata.NoStack; n = h.places.r.Nodes[n].Parent {
+			if h.places.function(n) == function {
+				within += w
+				break
+			}
+		}
+	}
+	if all == 0 {
+		return 1
+	}
+	return within / all
+}
+
 // place returns the place with the most weight: first the function with its
 // caller that has the most, then its line, then what is called there.
 func (h *heaviest) place() Place {

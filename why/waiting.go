@@ -102,7 +102,7 @@ func (s *searcher) resting(f *Finding, class int32) string {
 		return "a timer drives it, and nobody is known to wait for it"
 	case f.Kind == IOKind && reads && readsRequests(f.Where.Path):
 		return "it may wait for the next message"
-	case outside && reads && s.isLoop(class, f.Where.Function):
+	case outside && reads && !c.ends() && s.isLoop(class, f.Where.Function): // not who reads an answer, and ends
 		return forWork
 	case f.Kind == IOKind && alone:
 		return "it is one goroutine, and nobody is known to wait for it"
@@ -322,6 +322,9 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 	}
 	if len(f.Causes) > 0 {
 		return working(f.Causes)
+	}
+	if inRoundTrip.MatchString(f.Where.Library) {
+		return "" // a server ends it
 	}
 	if f.Causes = s.fellows(class, &f.Where, of); len(f.Causes) == 0 {
 		f.specific = IOKind.row().specific // of who is waited for, as little is known

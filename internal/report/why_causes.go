@@ -143,6 +143,14 @@ func causeText(f *why.Finding, c *why.Cause) string {
 		doing += ", " + c.Lock
 	}
 	at := placeText(&c.Place)
+	switch {
+	case c.Within < 0.5:
+		at = "for example in " + at
+	case c.Within < 0.9 || f.Kind == why.ProcessorKind:
+		at = "mostly in " + at
+	default:
+		at = "in " + at
+	}
 	if c.Taken != "" && c.Taken != f.Where.Function {
 		at += " (taken in " + c.Taken + ")"
 	}
@@ -151,31 +159,31 @@ func causeText(f *why.Finding, c *why.Cause) string {
 	case c.Activity == why.Nobody:
 		return "nobody holds it: a goroutine was woken to take it, and has not run yet" + share
 	case f.Kind == why.ProcessorKind:
-		return c.Class + " has the processors, mostly in " + at + share
+		return c.Class + " has the processors, " + at + share
 	case c.Certainty == why.Known:
-		return c.Class + " holds it, in " + at + ": " + doing + share
+		return c.Class + " holds it, " + at + ": " + doing + share
 	case c.Certainty == why.Likely && f.Kind == why.LockKind:
-		return c.Class + " probably holds it, in " + at + ": " + doing + share
+		return c.Class + " probably holds it, " + at + ": " + doing + share
 	case c.Certainty == why.Started || c.Certainty == why.Likely && f.Kind == why.GroupKind:
-		return "it waits for " + c.Class + ", in " + at + ": " + doing + share
+		return "it waits for " + c.Class + ", " + at + ": " + doing + share
 	case c.Certainty == why.Likely:
-		return c.Class + " probably has what they wait for, in " + at + ": " + doing + share
+		return c.Class + " probably has what they wait for, " + at + ": " + doing + share
 	case c.Certainty == why.OtherSide:
-		return "at the other end of the channel is " + c.Class + ", in " + at + ": " + doing +
+		return "at the other end of the channel is " + c.Class + ", " + at + ": " + doing +
 			" (" + sharePercent(c.Share) + " of its life)"
 	case c.Certainty == why.Sibling:
-		return "started with it is " + c.Class + ", in " + at + ": " + doing +
+		return "started with it is " + c.Class + ", " + at + ": " + doing +
 			" (" + sharePercent(c.Share) + ")"
 	case c.Certainty == why.Child:
-		return "it has started " + c.Class + " there, in " + at + ": " + doing + share
+		return "it has started " + c.Class + " there, " + at + ": " + doing + share
 	case c.Certainty == why.Fellow:
-		return "others of the class are further on in " + f.Where.Caller + ", in " + at + ": " +
+		return "others of the class are further on in " + f.Where.Caller + ", " + at + ": " +
 			doing + " (" + sharePercent(c.Share) + ")"
 	}
 	if f.Kind == why.LockKind {
-		return "perhaps " + c.Class + " holds it, in " + at + ": " + doing + share
+		return "perhaps " + c.Class + " holds it, " + at + ": " + doing + share
 	}
-	return "a candidate to end the wait, by the code that it is in, is " + c.Class + ", in " + at +
+	return "a candidate to end the wait, by the code that it is in, is " + c.Class + ", " + at +
 		": " + doing + share
 }
 
