@@ -26,6 +26,7 @@ const (
 	ComputeKind    Kind = "compute"     // code that takes the processors
 	AllocationKind Kind = "allocation"  // allocation, and the collection of garbage
 	ProcessorKind  Kind = "processors"  // more goroutines are ready than processors
+	SpinKind       Kind = "spinning"    // goroutines give way, and look again
 	MakingKind     Kind = "making"      // goroutines make things again and again that could be kept
 	LeakKind       Kind = "leak"        // goroutines that never end
 	StandstillKind Kind = "standstill"  // goroutines that have not moved in the middle of their work

@@ -13,6 +13,7 @@ import (
 func (a *searched) conclude() {
 	a.readSigns()
 	a.foldStuck()
+	a.foldSpins()
 	a.foldChains()
 	a.foldWaits()
 	a.foldLeaks()

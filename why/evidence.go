@@ -86,6 +86,14 @@ type class struct {
 // each lives for one piece of work.
 func (c *class) ends() bool { return 2*c.ended > c.goroutines }
 
+// manyEnds is how many goroutines of a class end at least if they are started
+// for a piece of work each, and not just for one at a time.
+const manyEnds = 20
+
+// servesOne reports whether each of the many goroutines of a class lives for
+// one piece of work, such as a request.
+func (c *class) servesOne() bool { return c.ends() && c.ended >= manyEnds }
+
 // newEvidence reads the samples of the span in the options.
 func newEvidence(r *sampledata.Recording, o views.Options) (*evidence, error) {
 	from, to, err := o.Span.Samples(r)

@@ -68,6 +68,7 @@ var kinds map[Kind]*kindRow
 func init() {
 	kinds = waitKindRows()
 	maps.Copy(kinds, processorKindRows())
+	maps.Copy(kinds, readyKindRows())
 	maps.Copy(kinds, standstillRows())
 }
 
@@ -122,6 +123,52 @@ func waitKindRows() map[Kind]*kindRow {
 	}
 }
 
+// readyKindRows are the kinds of who is ready to run, and of who gives way.
+func readyKindRows() map[Kind]*kindRow {
+	return map[Kind]*kindRow{
+		ProcessorKind: {
+			find: (*searcher).readyCandidates, hits: (*searcher).readyHits,
+			measure:   (*searcher).readyMeasure,
+			placeless: true, view: views.Load.String(), specific: 1,
+			silent: "it depends on what the other goroutines do less of, or on the processors added",
+			KindWords: KindWords{
+				First:  "More goroutines are ready to run than processors: ",
+				Says:   "waiting for a processor",
+				Remedy: "do less at once, or use more processors",
+			},
+		},
+		SpinKind: {
+			find: (*searcher).spinCandidates, hits: (*searcher).spinHits,
+			measure: (*searcher).spinMeasure, specific: 1, silent: "it is not known what would be done instead",
+			KindWords: KindWords{
+				Says:   "giving way with runtime.Gosched in {place}",
+				Own:    "it spins: it looks again and again, and waits for nothing",
+				Remedy: "wait on a channel, a condition or a lock",
+			},
+		},
+		MachineKind: {
+			find: (*searcher).machineCandidates, hits: (*searcher).starvedHits, ofProcessors: true,
+			outside: true, placeless: true,
+			view: views.Load.String(), silent: unknownCPUs,
+			KindWords: KindWords{
+				Says:   "The machine is too busy for the program: {mean} threads wait for a CPU on average, which is {share} of the processors.",
+				Others: holdsUp,
+				Own:    "other programs, or a limit on the CPU time of its group, have the CPUs: it is not the program that is slow",
+				See:    "info", Remedy: "run it where CPUs are free",
+			},
+		},
+		ThrottledKind: {
+			hits: (*searcher).starvedHits, ofProcessors: true, placeless: true,
+			view: views.Load.String(), specific: 2, silent: unknownCPUs,
+			KindWords: KindWords{
+				Says:   "The program's control group has too little CPU time: {mean} threads wait for a CPU on average, which is {share} of the processors.",
+				Others: holdsUp,
+				See:    "info", Remedy: "raise the limit of the group, or set GOMAXPROCS to it",
+			},
+		},
+	}
+}
+
 // processorKindRows are the kinds of what takes the processors.
 func processorKindRows() map[Kind]*kindRow {
 	return map[Kind]*kindRow{
@@ -151,37 +198,6 @@ func processorKindRows() map[Kind]*kindRow {
 				Says:    "Allocation and the garbage collector take {share} of the processors; {who} allocates most, in {place}.",
 				Because: "of that time: {parts}",
 				Remedy:  "allocate less there, or use memory again",
-			},
-		},
-		ProcessorKind: {
-			find: (*searcher).readyCandidates, hits: (*searcher).readyHits,
-			measure:   (*searcher).readyMeasure,
-			placeless: true, view: views.Load.String(), specific: 1,
-			silent: "it depends on what the other goroutines do less of, or on the processors added",
-			KindWords: KindWords{
-				First:  "More goroutines are ready to run than processors: ",
-				Says:   "waiting for a processor",
-				Remedy: "do less at once, or use more processors",
-			},
-		},
-		MachineKind: {
-			find: (*searcher).machineCandidates, hits: (*searcher).starvedHits, ofProcessors: true,
-			outside: true, placeless: true,
-			view: views.Load.String(), silent: unknownCPUs,
-			KindWords: KindWords{
-				Says:   "The machine is too busy for the program: {mean} threads wait for a CPU on average, which is {share} of the processors.",
-				Others: holdsUp,
-				Own:    "other programs, or a limit on the CPU time of its group, have the CPUs: it is not the program that is slow",
-				See:    "info", Remedy: "run it where CPUs are free",
-			},
-		},
-		ThrottledKind: {
-			hits: (*searcher).starvedHits, ofProcessors: true, placeless: true,
-			view: views.Load.String(), specific: 2, silent: unknownCPUs,
-			KindWords: KindWords{
-				Says:   "The program's control group has too little CPU time: {mean} threads wait for a CPU on average, which is {share} of the processors.",
-				Others: holdsUp,
-				See:    "info", Remedy: "raise the limit of the group, or set GOMAXPROCS to it",
 			},
 		},
 		FinalizerKind: {
@@ -277,9 +293,8 @@ func (f *Finding) View() (class, last string) {
 // stands reports whether the finding needs no threshold.
 func (f *Finding) stands() bool { return f.row().hits == nil && !f.row().waits }
 
-// HasPlace reports whether the finding's place says something. Goroutines are
-// ready to run anywhere, but a loop that spins is at a place.
-func (f *Finding) HasPlace() bool { return !f.row().placeless || f.spins() }
+// HasPlace reports whether the finding's place says something.
+func (f *Finding) HasPlace() bool { return !f.row().placeless }
 
 // candidates returns the hypotheses of all kinds.
 func (s *searcher) candidates() (all []*candidate) {

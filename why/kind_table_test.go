@@ -29,13 +29,3 @@ func TestKinds(t *testing.T) {
 		}
 	}
 }
-
-// Who is ready is ready anywhere, unless it spins.
-func TestHasPlace(t *testing.T) {
-	for _, signs := range [][]string{nil, {givesWay}} {
-		f := &Finding{Kind: ProcessorKind, Signs: signs}
-		if got, want := f.HasPlace(), signs != nil; got != want {
-			t.Errorf("signs %q: a place: %t, want %t", signs, got, want)
-		}
-	}
-}

@@ -33,7 +33,8 @@ type places struct {
 	short func(file string) string
 	// the innermost frame of the program's own code, or of a library if there
 	// is none
-	own []sampledata.NodeID
+	own   []sampledata.NodeID
+	spins bool // some stack has runtime.Gosched
 }
 
 func newPlaces(r *sampledata.Recording) *places {
@@ -41,6 +42,7 @@ func newPlaces(r *sampledata.Recording) *places {
 	own := make([]bool, len(r.Functions))
 	for f := range r.Functions {
 		own[f] = views.IsOwn(r.Functions[f].Name)
+		p.spins = p.spins || r.Functions[f].Name == gosched
 	}
 	telling := make([]sampledata.NodeID, len(r.Nodes)) // the innermost frame that is no machinery
 	for n := range r.Nodes {

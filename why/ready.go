@@ -13,12 +13,18 @@ const busy = 0.7
 
 func isReady(s *situation) bool { return s.state.Doing == views.Ready }
 
+// wantsProcessor reports whether goroutines are ready to run, and do not just
+// give way.
+func (e *evidence) wantsProcessor(s *situation) bool {
+	return isReady(s) && !e.places.givesWay(s.state.Stack)
+}
+
 // readyCandidates returns the hypothesis that more goroutines are ready to
 // run than there are processors.
 func (s *searcher) readyCandidates() []*candidate {
 	by := make(sums)
 	for i := range s.e.situations {
-		if at := &s.e.situations[i]; isReady(at) && !s.e.classes[at.class].runtimes {
+		if at := &s.e.situations[i]; s.e.wantsProcessor(at) && !s.e.classes[at.class].runtimes {
 			by[at.class] += at.weight
 		}
 	}
@@ -26,7 +32,7 @@ func (s *searcher) readyCandidates() []*candidate {
 		return nil
 	}
 	f := &Finding{Kind: ProcessorKind, specific: 1, key: key(ProcessorKind)}
-	c := s.suffering(f, by, isReady)
+	c := s.suffering(f, by, s.e.wantsProcessor)
 	// If the threads have no CPUs, goroutines are ready because of that.
 	f.Severity *= 1 - s.noCPU/max(s.ran+s.noCPU, 1e-9)
 	c.least = 5 * minMean

@@ -41,7 +41,7 @@ const (
 
 // spins reports whether a finding is a loop that spins.
 func (f *Finding) spins() bool {
-	return slices.Contains(f.Signs, givesWay) || slices.Contains(f.Signs, looksAgain)
+	return f.Kind == SpinKind || slices.Contains(f.Signs, givesWay) || slices.Contains(f.Signs, looksAgain)
 }
 
 // isSign is the share of a finding from which a sign is sure.
@@ -77,7 +77,7 @@ var signs = []sign{
 		"writers wait for the readers that came before them", "hold it for reading for less time"},
 	{[]Kind{LockKind}, onStack(`^sync\.runtime_SemacquireRWMutexR$`),
 		"readers wait for a writer: it has the lock, or waits for earlier readers", ""},
-	{[]Kind{ComputeKind, ProcessorKind}, onStack(`^runtime\.Gosched$`),
+	{[]Kind{ComputeKind}, onStack(`^runtime\.Gosched$`),
 		givesWay,
 		"wait on a channel, a condition or a lock"},
 	{[]Kind{ProcessorKind}, (*searcher).spawns,

@@ -102,7 +102,7 @@ func (s *searcher) resting(f *Finding, class int32) string {
 		return "a timer drives it, and nobody is known to wait for it"
 	case f.Kind == IOKind && reads && readsRequests(f.Where.Path):
 		return "it may wait for the next message"
-	case outside && reads && !c.ends() && s.isLoop(class, f.Where.Function): // not who reads an answer, and ends
+	case outside && reads && s.isLoop(class, f.Where.Function) && !(f.Kind == IOKind && c.servesOne()):
 		return forWork
 	case f.Kind == IOKind && alone:
 		return "it is one goroutine, and nobody is known to wait for it"

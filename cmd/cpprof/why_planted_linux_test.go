@@ -46,7 +46,7 @@ var allPlanted = []planted{
 	{"writer", why.ChannelKind, []string{"main.(*ledger).add"}, "go:main.slowWriter.func1 (8.0 goroutines)", true, ""},
 	{"retry", why.SleepKind, []string{"main.(*cluster).acquireSocket"}, "go:main.client", true, ""},
 	{"retrylock", why.SleepKind, []string{"main.(*retryLock).lockLoop"}, "main.(*retryLock).Lock takes a lock", true, ""},
-	{"spin", why.ProcessorKind, []string{"main.await"}, "it spins", false, ""},
+	{"spin", why.SpinKind, []string{"main.await"}, "it spins", false, ""},
 	{"writers", why.LockKind, []string{"main.(*table).update", "main.(*table).scan"}, "readers", true, ""},
 	{"log", why.LockKind, []string{"main.(*till).sell"}, "a message is logged while the lock is held", true, ""},
 	{"timers", why.MakingKind, []string{"main.next"}, "timers", false, ""},

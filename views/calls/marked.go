@@ -75,8 +75,7 @@ func (t *Table) classed() *shows {
 			return shown{inside: classOf(run) == t.Function}, true
 		},
 		mark: func(c *Call, _ int32) {
-			site := r.Goroutines.At(c.Goroutine).Site
-			c.Site = sampledata.Call{Function: site.Function, File: site.File, Line: site.Line}
+			c.Site = sampledata.Call(r.Goroutines.At(c.Goroutine).Site)
 		},
 	}
 }

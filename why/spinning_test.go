@@ -1,0 +1,49 @@
+package why
+
+import (
+	"testing"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// A loop that gives way spins, whether a sample sees it ready or on a processor. It does not lack processors, and what it
+// computes is no finding beside that. Others may lack them.
+func TestSpins(t *testing.T) {
+	ready := sampledata.State{Run: sampledata.Runnable}
+	s := newScene()
+	loops, others := s.spawn(2, "main.loop"), s.spawn(4, "main.work")
+	for i := range 120 {
+		states := make(map[sampledata.GoroutineID]sampledata.State)
+		for j, g := range loops {
+			switch (i + j) % 4 {
+			case 0:
+				states[g] = s.at(runs, "main.loop", "main.(*ring).get")
+			case 1:
+				states[g] = s.at(runs, "main.loop", "main.(*ring).get", "runtime.Gosched")
+			default:
+				states[g] = s.at(ready, "main.loop", "main.(*ring).get", "runtime.Gosched", "runtime.mcall")
+			}
+		}
+		for j, g := range others {
+			if states[g] = s.at(ready, "main.work", "main.hash"); (i+j)%2 == 0 {
+				states[g] = s.at(runs, "main.work", "main.hash")
+			}
+		}
+		s.sample(t, states)
+	}
+	kinds := make(map[Kind]int)
+	for _, f := range s.find(t).Findings {
+		if kinds[f.Kind]++; f.Kind != SpinKind {
+			if f.Class == "go:main.loop" || f.Where.Function == "main.(*ring).get" {
+				t.Errorf("%s: %+v", f.Kind, f)
+			}
+			continue
+		}
+		if f.Class != "go:main.loop" || f.Where.Function != "main.(*ring).get" || f.Share.Share < 0.74 || f.Share.Share > 0.76 || f.Gain.Silent == "" {
+			t.Errorf("%+v", f)
+		}
+	}
+	if kinds[SpinKind] != 1 {
+		t.Errorf("findings %v", kinds)
+	}
+}
