@@ -12,6 +12,7 @@ import (
 // and sums up.
 func (a *searched) conclude() {
 	a.readSigns()
+	a.order() // which of two findings that explain one another stays depends on it
 	a.foldStuck()
 	a.foldSpins()
 	a.foldChains()
@@ -20,14 +21,19 @@ func (a *searched) conclude() {
 	a.foldHeld()
 	a.foldMaking()
 	a.findBounds()
-	slices.SortStableFunc(a.Findings, func(x, y *Finding) int {
-		return cmp.Or(cmp.Compare(y.rank(), x.rank()), cmp.Compare(x.key, y.key))
-	})
+	a.order()
 	slices.SortStableFunc(a.Hypotheses, func(x, y Hypothesis) int {
 		return cmp.Or(cmp.Compare(y.severity, x.severity), cmp.Compare(x.key, y.key))
 	})
 	a.Resting, a.NotMoved = a.rest(), a.e.still()
 	a.State = a.state()
+}
+
+// order puts the findings first that cost most.
+func (a *searched) order() {
+	slices.SortStableFunc(a.Findings, func(x, y *Finding) int {
+		return cmp.Or(cmp.Compare(y.rank(), x.rank()), cmp.Compare(x.key, y.key))
+	})
 }
 
 // rank orders findings: by severity, and by how specific they are.

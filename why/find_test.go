@@ -78,7 +78,7 @@ func (s *scene) sample(t *testing.T, states map[sampledata.GoroutineID]sampledat
 	}
 }
 
-// find searches the recording, and demands that it isn't slower than itself.
+// find searches the recording, and demands that it isn't slower than itself, and that it has one answer.
 func (s *scene) find(t *testing.T) *Answer {
 	t.Helper()
 	r := s.Recording()
@@ -89,6 +89,13 @@ func (s *scene) find(t *testing.T) *Answer {
 	if err != nil {
 		t.Fatal(err)
 	}
+	again, err := Find(r, configured())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x, y := fmt.Sprint(briefly(a)), fmt.Sprint(briefly(again)); x != y {
+		t.Errorf("asked again, it says\n%s\nand not\n%s", y, x)
+	}
 	same, err := Compare(r, r, configured())
 	if err != nil {
 		t.Fatal(err)
@@ -97,6 +104,20 @@ func (s *scene) find(t *testing.T) *Answer {
 		t.Errorf("compared with itself, %+v is slower, and %+v has improved", same.Findings, same.Improved)
 	}
 	return a
+}
+
+// briefly returns what an answer says, in its order, without its numbers.
+func briefly(a *Answer) (list []any) {
+	for _, f := range a.Findings {
+		list = append(list, f.Key(), names(f.Others), names(f.Behind), names(f.Ready), f.Chained, f.Signs, f.Limit != nil, f.Bound != nil)
+		for _, c := range f.Causes {
+			list = append(list, c.Class, c.Activity, c.Certainty, c.Place.Function)
+		}
+	}
+	for _, r := range a.Resting {
+		list = append(list, r.Class, r.Does)
+	}
+	return append(list, a.State, a.NotMoved)
 }
 
 var (
