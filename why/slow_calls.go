@@ -24,7 +24,6 @@ type SlowCalls struct {
 
 const (
 	maxProposed = 3   // functions, if no calls were timed
-	maxTouching = 0.3 // of calls.Table.Touching: above, samples can't tell calls apart
 	timesSlower = 3   // the slow ones take this many times as long as half of all
 	minMore     = 0.2 // of the time of slow calls, that the others don't spend so
 	leastFew    = 3   // calls that are slow, too few to say why
@@ -77,7 +76,7 @@ func callTables(r *sampledata.Recording, o views.Options) (list []*calls.Table, 
 	}
 	proposed, err := calls.Propose(r, o)
 	for _, p := range proposed[:min(len(proposed), maxProposed)] {
-		if p.Touching < maxTouching {
+		if !p.Merges() {
 			list = append(list, p.Table)
 		}
 	}

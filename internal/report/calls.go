@@ -28,10 +28,6 @@ type Calls struct {
 	Width     int
 }
 
-// touching is the share of Table.Touching from which calls that seem to be one
-// may be several.
-const touching = 0.3
-
 // Write writes how long calls took, and what the slow ones have more of.
 func (c *Calls) Write(w io.Writer) {
 	var b strings.Builder
@@ -95,7 +91,7 @@ func (c *Calls) head(b *strings.Builder) {
 	if len(c.Calls) == 0 && c.Source == calls.Uprobes {
 		b.WriteString("No call began in this time. Those that began earlier are not seen: record it without --calls, and the samples show them.\n")
 	}
-	if c.Touching >= touching {
+	if c.Merges() {
 		termtext.Fprintf(b, "After %s of the returns, the goroutine was outside in one sample only: some calls are likely to be several that followed one another.\n",
 			sharePercent(c.Touching))
 	}
@@ -466,13 +462,21 @@ func (p *ProposedCalls) Write(w io.Writer) {
 	termtext.Fprintf(w, "Functions in which goroutines work from one wait for work to the next:\n\n")
 	t := &table{right: true, width: p.Width}
 	t.add("calls", "p50", "p99", "longest", "work", "function")
+	merge := false
 	for i := range p.Proposals {
 		one := &p.Proposals[i]
 		c := Calls{Table: one.Table}
-		t.add(fmt.Sprint(len(one.Calls)), c.length(0.5), c.length(0.99), c.length(1), sharePercent(one.Share),
+		number := fmt.Sprint(len(one.Calls))
+		if one.Merges() {
+			number, merge = "*"+number, true
+		}
+		t.add(number, c.length(0.5), c.length(0.99), c.length(1), sharePercent(one.Share),
 			termtext.Sprintf("%s, of %s", one.Function, one.Class))
 	}
 	t.write(w)
+	if merge {
+		termtext.Fprintf(w, "\n* Some of these calls are likely to be several that followed one another: there are more, and they\nare shorter. 'cpprof record --calls FUNCTION' times each.\n")
+	}
 	termtext.Fprintf(w, "\nwork is the share of the class's work that is in these calls. Go on with\n  cpprof calls %s %s%s\n",
 		words.Shell(p.File), words.Shell(p.Proposals[0].Function), spanFlag(p.Proposals[0].Span))
 }

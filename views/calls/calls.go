@@ -74,6 +74,14 @@ type Table struct {
 	lengths   []time.Duration         // of whole calls, ascending; short ones first
 }
 
+// touching is the share of returns after which samples hardly saw the goroutine
+// outside, from which calls that seem to be one are likely to be several.
+const touching = 0.3
+
+// Merges reports whether some calls are likely to be several that followed one
+// another.
+func (t *Table) Merges() bool { return t.Touching >= touching }
+
 // An UnknownError says that a recording has no function of a name.
 type UnknownError struct {
 	Function string
