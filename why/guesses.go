@@ -1,0 +1,140 @@
+package why
+
+import (
+	"slices"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
+)
+
+// If nobody is named who may end a wait, others are guessed: those at the other
+// side of the channel, those of the class that are further on, and those that
+// were started with the goroutine, or by it.
+
+// peers finds out what the goroutines do that wait for the same channels
+// as those in the situations, from the other side, at other times:
+// receivers if those send, senders if those receive. It describes all
+// that they do, but does not claim that the channel's goroutines have to
+// wait for all of it.
+func (e *evidence) peers(of func(*situation) bool, receive bool) []Cause {
+	addresses, hit := make(map[uint64]bool), e.matching(of)
+	own := make(map[int32]bool)
+	for i := range e.situations {
+		if s := &e.situations[i]; hit[i] && s.state.Channel != 0 {
+			addresses[s.state.Channel], own[s.class] = true, true
+		}
+	}
+	classes := make(map[int32]bool)
+	for i := range e.situations {
+		s := &e.situations[i]
+		does := s.state.Doing
+		sends := does == views.Sending
+		waits := does.Waits() && addresses[s.state.Channel] && !own[s.class]
+		if waits && (sends && receive || !sends && !receive && (does.OfChannel() || s.idle)) {
+			classes[s.class] = true
+		}
+	}
+	b := &blamed{e: e, weight: make(map[doer]float64), where: make(map[doer]*heaviest)}
+	for i := range e.situations {
+		if s := &e.situations[i]; classes[s.class] {
+			b.total += s.weight
+			b.do(s, OtherSide, s.weight)
+		}
+	}
+	return b.causes()
+}
+
+// fellows finds out what goroutines of a class do in a function, past the
+// place where others wait in what it calls: if they share something, such
+// as a pool of connections, those that have it do this. The loop of the
+// class is no such function, and a goroutine alone has nobody to share
+// with.
+func (s *searcher) fellows(class int32, where *Place, of func(*situation) bool) []Cause {
+	caller := where.Caller
+	if caller == "" || s.isLoop(class, caller) || s.e.classes[class].goroutines < 2 {
+		return nil
+	}
+	b := &blamed{e: s.e, weight: make(map[doer]float64), where: make(map[doer]*heaviest)}
+	waits := 0.0
+	for _, at := range s.members(class) {
+		switch {
+		case of(at):
+			waits += at.weight
+		case !at.idle && s.e.places.past(at.state.Stack, where.stack, caller):
+			b.total += at.weight
+			b.do(at, Fellow, at.weight)
+		}
+	}
+	if b.total < min(waits, s.e.length)/2 { // while others wait, somebody has it
+		return nil
+	}
+	return b.causes()
+}
+
+// children finds out what goroutines do that those in the situations have
+// started in the function in which they wait, such as one that does the
+// work and sends the result, while the other one waits for it or for a
+// deadline. Who lives on or waits for work sends no result.
+func (e *evidence) children(of func(*situation) bool) []Cause {
+	b := &blamed{e: e, weight: make(map[doer]float64), where: make(map[doer]*heaviest)}
+	e.indexRuns()
+	hit := e.matching(of)
+	for i, run := range e.r.Runs.All() {
+		if e.of[i] < 0 || !hit[e.of[i]] {
+			continue
+		}
+		first, last := max(run.First, e.from), min(run.Last, e.to-1)
+		b.total += e.between(first, last)
+		if b.visits >= maxOverlaps {
+			continue
+		}
+		waits := map[string]bool{e.places.at(run.Stack): true}
+		those := b.startedIn(e.r.Goroutines.At(run.Goroutine).ID, waits, first, last)
+		those = slices.DeleteFunc(those, func(g sampledata.GoroutineID) bool {
+			return b.lastSample(g) > run.Last
+		})
+		for _, g := range those {
+			b.overlap(g, 0, first, last, Child, 1/float64(len(those)), maxBehind)
+		}
+	}
+	return slices.DeleteFunc(b.causes(), func(c Cause) bool { return c.Activity == WaitsForWork })
+}
+
+// A family is goroutines that one has started in the same function.
+type family struct {
+	parent   int64
+	function string
+}
+
+// siblings finds out what other goroutines do that were started with
+// those in the situations, such as the stages of a query, if all live for
+// one piece of work.
+func (s *searcher) siblings(class int32, of func(*situation) bool) []Cause {
+	if c := &s.e.classes[class]; 2*c.ended < c.goroutines {
+		return nil
+	}
+	hit, families := s.e.matching(ofClass(class, of)), make(map[family]bool)
+	familyOf := func(run sampledata.Run) family {
+		g := s.e.r.Goroutines.At(run.Goroutine)
+		return family{g.Parent, g.Site.Function}
+	}
+	for i, run := range s.e.r.Runs.All() {
+		if at := s.e.of[i]; at >= 0 && hit[at] {
+			families[familyOf(run)] = true
+		}
+	}
+	b := &blamed{e: s.e, weight: make(map[doer]float64), where: make(map[doer]*heaviest)}
+	for i, run := range s.e.r.Runs.All() {
+		at := s.e.of[i]
+		if at < 0 || s.e.situations[at].class == class || !families[familyOf(run)] {
+			continue
+		}
+		other := &s.e.classes[s.e.situations[at].class]
+		if 2*other.ended >= other.goroutines {
+			weight := s.e.between(max(run.First, s.e.from), min(run.Last, s.e.to-1))
+			b.total += weight
+			b.do(&s.e.situations[at], Sibling, weight)
+		}
+	}
+	return b.causes()
+}
