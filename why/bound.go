@@ -1,6 +1,7 @@
 package why
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/cpprof/cpprof/sampledata"
@@ -46,7 +47,8 @@ func (a *searched) findBounds() {
 				}
 			}
 			waits := f.Limit != nil && *f.Limit == limit
-			best := f.Bound == nil || share > f.Bound.Share
+			best := f.Bound == nil ||
+				cmp.Or(cmp.Compare(share, f.Bound.Share), cmp.Compare(f.Bound.Channel, limit.Channel)) > 0
 			if !waits && best && share >= minBounding && 2*holds > total {
 				f.Bound = &Bound{limit, share}
 			}
@@ -57,7 +59,7 @@ func (a *searched) findBounds() {
 // boundings sums up the waits to send to channels with a buffer, if it is
 // likely who has the places in it.
 func (e *evidence) boundings() map[Limit]*bounding {
-	all, classOf := make(map[Limit]*bounding), make([]int32, e.r.Goroutines.Len())
+	all, classOf := make(map[Limit]*bounding), slices.Repeat([]int32{-1}, e.r.Goroutines.Len())
 	for i, run := range e.r.Runs.All() {
 		if e.of[i] >= 0 {
 			classOf[run.Goroutine] = e.situations[e.of[i]].class
@@ -84,7 +86,9 @@ func (e *evidence) boundings() map[Limit]*bounding {
 		}
 		weight := e.between(max(run.First, e.from), min(run.Last, e.to-1))
 		for _, g := range e.r.HolderSets[run.Holders] {
-			b.holders[classOf[g]] += weight
+			if class := classOf[g]; class >= 0 {
+				b.holders[class] += weight
+			}
 		}
 	}
 	return all
