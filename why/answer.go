@@ -221,7 +221,9 @@ type Answer struct {
 	Processors float64           `json:"processors"` // mean number
 	Used       hotspots.Estimate `json:"used"`       // of the processors
 	// mean number of threads that wait for a CPU of the machine
-	NoCPU     float64 `json:"no_cpu"`
+	NoCPU float64 `json:"no_cpu"`
+	// the same by the kernel's clock; 0 if it was not measured
+	Delayed   float64 `json:"delayed,omitempty"`
 	Threshold float64 `json:"threshold"`
 	// calls that are slow, too few to say why
 	Few *SlowCalls `json:"few_slow_calls,omitempty"`

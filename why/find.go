@@ -155,6 +155,9 @@ func search(r *sampledata.Recording, o Options) (*searched, error) {
 		return &searched{a, s}, nil
 	}
 	a.NoCPU = s.noCPU
+	if r.Picked == nil && r.Restricted == nil {
+		a.Delayed = s.e.growth("threads.run_delay") / s.e.length
+	}
 	all := s.candidates()
 	a.Used = s.test(all)
 	for _, c := range all {

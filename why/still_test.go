@@ -111,3 +111,21 @@ func TestMainSleeps(t *testing.T) {
 		}
 	}
 }
+
+// The kernel says how long threads waited for a CPU, also of those that no sample sees.
+func TestDelayed(t *testing.T) {
+	s := newScene()
+	worker := s.spawn(1, "main.worker")[0]
+	delay := s.Monitor(sampledata.Monitor{Name: "threads.run_delay", Layer: sampledata.Kernel, Kind: sampledata.Counter, Unit: "ns"})
+	for i := range 100 {
+		states := map[sampledata.GoroutineID]sampledata.State{worker: s.at(idles, "main.worker")}
+		if i%10 == 0 {
+			states[worker] = s.at(runs, "main.worker")
+		}
+		s.Measure(delay, sampledata.Count(uint64(i)*30_000_000)) // each 20 ms
+		s.sample(t, states)
+	}
+	if a := s.find(t); a.Delayed < 1.4 || a.Delayed > 1.55 || a.NoCPU != 0 {
+		t.Errorf("%v threads wait, and %v were seen to", a.Delayed, a.NoCPU)
+	}
+}

@@ -161,8 +161,21 @@ func (y *Why) shortened(text string) string {
 		func(name string) string { return termtext.ShortenPath(name, longestName) }), " ")
 }
 
+// minDelayed is the mean number of threads that wait for a CPU by the kernel's
+// clock, from which that is said.
+const minDelayed = 0.5
+
 // Verdict returns the sentences of an answer without findings.
 func (y *Why) Verdict() string {
+	text := y.verdict()
+	if y.Delayed >= max(minDelayed, 2*y.NoCPU) {
+		text += termtext.Sprintf(" By the kernel's clock, %.2g of its threads wait for a CPU on average; samples show only a part of that.",
+			y.Delayed)
+	}
+	return text
+}
+
+func (y *Why) verdict() string {
 	used := termtext.Sprintf("It uses %s of %s", aboutShare(y.Used), processorsText(y.Processors))
 	if y.State == why.TooLittle && y.Samples == 0 { // of a profile, for example
 		return "There are no samples over time, without which nothing can be called slow."

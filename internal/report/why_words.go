@@ -351,7 +351,7 @@ func whenText(f *why.Finding, from, to time.Duration) string {
 	text := "all the time, " + spanText(from, to)
 	if len(f.When.Spans) > 0 {
 		list := lists.Each(f.When.Spans, func(s why.Span) string {
-			return spanText(s.From, s.To) + " (" + sharePercent(s.Share) + ")"
+			return spanText(s.From, s.To) + " (" + sharePercent(s.Share) + " then)"
 		})
 		text = "only " + strings.Join(list, ", ")
 		if len(list) > maxCauses {

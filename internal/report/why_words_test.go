@@ -110,3 +110,17 @@ func TestUnboundedGain(t *testing.T) {
 		}
 	}
 }
+
+// What the kernel's clock has beyond the samples is said.
+func TestDelayWords(t *testing.T) {
+	const says = "By the kernel's clock, 0.8 of its threads wait for a CPU"
+	for _, c := range []struct {
+		delayed, noCPU float64
+		want           bool
+	}{{0.8, 0.1, true}, {0.8, 0.5, false}, {0.3, 0, false}} {
+		y := &Why{Answer: &why.Answer{State: why.Idle, Delayed: c.delayed, NoCPU: c.noCPU}}
+		if got := y.Verdict(); strings.Contains(got, says) != c.want {
+			t.Errorf("%v by the kernel's clock, %v seen: %s", c.delayed, c.noCPU, got)
+		}
+	}
+}
