@@ -35,6 +35,7 @@ type evidence struct {
 	runsOf     [][]int32                          // by goroutine, in their order; made by whom
 	started    map[int64][]sampledata.GoroutineID // see startedBy
 	shared     map[uint64]bool                    // see sharedChannels
+	spins      map[spinner]bool                   // see spinners
 	cpus       *views.CPUs
 	processors float64 // mean number
 	runtimes   float64 // mean number on which the runtime works for itself

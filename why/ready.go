@@ -13,11 +13,8 @@ const busy = 0.7
 
 func isReady(s *situation) bool { return s.state.Doing == views.Ready }
 
-// wantsProcessor reports whether goroutines are ready to run, and do not just
-// give way.
-func (e *evidence) wantsProcessor(s *situation) bool {
-	return isReady(s) && !e.places.givesWay(s.state.Stack)
-}
+// wantsProcessor reports whether goroutines are ready to run, and do not spin.
+func (e *evidence) wantsProcessor(s *situation) bool { return isReady(s) && !e.spinsAt(s) }
 
 // readyCandidates returns the hypothesis that more goroutines are ready to
 // run than there are processors.

@@ -11,13 +11,58 @@ func (p *places) givesWay(stack sampledata.NodeID) bool {
 	return p.spins && p.above(stack, func(name string) bool { return name == gosched })
 }
 
-// spinCandidates returns a hypothesis for each function of the program that
-// gives way: that goroutines spin there.
+// A spinner is a class, and the function in which it gives way.
+type spinner struct {
+	class int32
+	place string
+}
+
+// spinners returns who gives way and does hardly anything else there: what they
+// compute is the loop's own code. Others give way between two pieces of work.
+func (e *evidence) spinners() map[spinner]bool {
+	if e.spins != nil {
+		return e.spins
+	}
+	e.spins = make(map[spinner]bool)
+	if !e.places.spins {
+		return e.spins
+	}
+	for i := range e.situations {
+		if at := &e.situations[i]; e.places.givesWay(at.state.Stack) && !e.classes[at.class].runtimes {
+			e.spins[spinner{at.class, e.places.at(at.state.Stack)}] = true
+		}
+	}
+	for who := range e.spins {
+		computes, itself := 0.0, 0.0
+		for i := range e.situations {
+			at := &e.situations[i]
+			if at.class == who.class && at.state.Doing.Executes() && e.places.above(at.state.Stack,
+				func(name string) bool { return name == who.place }) {
+				computes += at.weight
+				if e.places.at(at.state.Stack) == who.place {
+					itself += at.weight
+				}
+			}
+		}
+		e.spins[who] = itself > computes/2
+	}
+	return e.spins
+}
+
+// spinsAt reports whether the goroutines of a situation give way in a loop that
+// spins.
+func (e *evidence) spinsAt(at *situation) bool {
+	return e.places.givesWay(at.state.Stack) &&
+		e.spinners()[spinner{at.class, e.places.at(at.state.Stack)}]
+}
+
+// spinCandidates returns a hypothesis for each function of the program in which
+// goroutines spin.
 func (s *searcher) spinCandidates() (all []*candidate) {
 	byPlace := make(map[string]sums)
 	for i := range s.e.situations {
 		at := &s.e.situations[i]
-		if s.e.classes[at.class].runtimes || !s.e.places.givesWay(at.state.Stack) {
+		if !s.e.spinsAt(at) {
 			continue
 		}
 		place := s.e.places.at(at.state.Stack)
@@ -29,7 +74,7 @@ func (s *searcher) spinCandidates() (all []*candidate) {
 	for place, by := range byPlace {
 		f := &Finding{Kind: SpinKind, specific: 1, key: key(SpinKind, place)}
 		all = append(all, s.suffering(f, by, func(at *situation) bool {
-			return s.e.places.givesWay(at.state.Stack) && s.e.places.at(at.state.Stack) == place
+			return s.e.spinsAt(at) && s.e.places.at(at.state.Stack) == place
 		}))
 	}
 	return all

@@ -7,11 +7,11 @@ import (
 )
 
 // A loop that gives way spins, whether a sample sees it ready or on a processor. It does not lack processors, and what it
-// computes is no finding beside that. Others may lack them.
+// computes is no finding beside that. Others may lack them, also those that give way between two pieces of work.
 func TestSpins(t *testing.T) {
 	ready := sampledata.State{Run: sampledata.Runnable}
 	s := newScene()
-	loops, others := s.spawn(2, "main.loop"), s.spawn(4, "main.work")
+	loops, others, polite := s.spawn(2, "main.loop"), s.spawn(4, "main.work"), s.spawn(3, "main.serve")
 	for i := range 120 {
 		states := make(map[sampledata.GoroutineID]sampledata.State)
 		for j, g := range loops {
@@ -22,6 +22,11 @@ func TestSpins(t *testing.T) {
 				states[g] = s.at(runs, "main.loop", "main.(*ring).get", "runtime.Gosched")
 			default:
 				states[g] = s.at(ready, "main.loop", "main.(*ring).get", "runtime.Gosched", "runtime.mcall")
+			}
+		}
+		for j, g := range polite {
+			if states[g] = s.at(ready, "main.serve", "runtime.Gosched", "runtime.mcall"); (i+j)%3 == 0 {
+				states[g] = s.at(runs, "main.serve", "main.encode")
 			}
 		}
 		for j, g := range others {

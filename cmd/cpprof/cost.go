@@ -16,7 +16,7 @@ func newCostCommand(t terminal) *cobra.Command {
 		Long: `cost prints the cost of each call path in a view, a share of the time, with its hits as an exact
 fraction. A path need not begin at the root. If a path names what the view does not have, cost
 prints similar names and ends with status 1.`,
-		Example: `  cpprof cost run.cpprof --thread go:main.worker '* ..:MONITOR' '* ..:MONITOR go:main.flusher ..os.(*File).Write'
+		Example: `  cpprof cost run.cpprof --thread go:main.worker '* ..:MONITOR' '* ..:MONITOR go:main.flusher'
   cpprof cost run.cpprof --server '* ..@json' '* ..@alloc'`,
 		Args: wantArgs(2, -1, "name a recording and at least one call path, such as '* ..:RUN'"),
 		ValidArgsFunction: func(c *cobra.Command, args []string, word string) ([]string,
