@@ -23,6 +23,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -54,13 +55,23 @@ func run() (good bool, err error) {
 	}
 	defer os.RemoveAll(dir)
 	b := &bench{dir: dir, cpprof: filepath.Join(dir, "cpprof"), victim: filepath.Join(dir, "victim")}
-	ctx, cancel := limit()
+	ctx, cancel := interruptible()
 	defer cancel()
 	t := newTable(chosen)
+	more := func(tried int) bool {
+		switch {
+		case ctx.Err() != nil:
+			return false
+		case *times > 0:
+			return t.times() < *times
+		}
+		return time.Since(t.begin) < *long || tried < len(chosen) // each once, however busy the machine is
+	}
 	var wait sync.WaitGroup
-	for lane := range *lanes {
+	var next atomic.Int64
+	for range *lanes {
 		wait.Go(func() {
-			for i := lane; ctx.Err() == nil && (*times == 0 || t.times() < *times); i++ {
+			for i := int(next.Add(1) - 1); more(i); i = int(next.Add(1) - 1) {
 				h := chosen[i%len(chosen)]
 				t.add(h.name, b.try(h))
 			}
@@ -73,8 +84,8 @@ func run() (good bool, err error) {
 	return t.print(os.Stdout), nil
 }
 
-// limit returns a context that is done when it is time to end.
-func limit() (context.Context, context.CancelFunc) {
+// interruptible returns a context that is done when somebody ends the torture.
+func interruptible() (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.Background())
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP} {
 		ignored := signal.Ignored(s) // as it is in the background and under nohup
@@ -87,9 +98,6 @@ func limit() (context.Context, context.CancelFunc) {
 				}
 			}
 		}()
-	}
-	if *times == 0 {
-		time.AfterFunc(*long, cancel)
 	}
 	return ctx, cancel
 }
