@@ -7,9 +7,9 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// If nobody is named who may end a wait, others are guessed: those at the other
-// side of the channel, those of the class that are further on, and those that
-// were started with the goroutine, or by it.
+// If nobody is named who may end a wait, others are guessed. They use the other
+// side of the channel, or are further on in the same function. Or the goroutine
+// has started them, or was started with them.
 
 // peers finds out what the goroutines do that wait for the same channels
 // as those in the situations, from the other side, at other times:

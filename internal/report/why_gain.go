@@ -168,8 +168,8 @@ type Together struct {
 	short func(recording string) string
 }
 
-// NewTogether puts findings of recordings into words, as look does it with
-// those of one.
+// NewTogether puts findings of several recordings into words. They look like
+// the findings of one.
 func NewTogether(recordings []string, all []*why.Common, look Why) *Together {
 	t := &Together{Recordings: recordings, Findings: all, Basis: look.Basis, look: look,
 		short: views.ShortPaths(recordings)}
