@@ -31,7 +31,7 @@ func WhyLines(f *why.Finding) (lines []string) {
 		lines = append(lines, throttlingText(f.Throttling))
 	}
 	if b := f.Bound; b != nil {
-		lines = append(lines, fmt.Sprintf("%s lets %d go on at a time; %s of the time, others wait for a place in it",
+		lines = append(lines, fmt.Sprintf("%s probably lets %d go on at a time; %s of the time, others wait for a place in it",
 			b.Channel, b.Capacity, sharePercent(b.Share)))
 	}
 	switch f.Kind {
