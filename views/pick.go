@@ -8,22 +8,59 @@ import (
 )
 
 // MostHeldUp returns the class whose goroutines spent most time waiting for
-// locks and processors. If none did, it returns the class that ran most. Of
+// locks and processors, if that is a tenth at least of what they do other than
+// wait for work. Else it returns the class that does most other than that. Of
 // equal classes it returns the first. There must be at least one class.
-func MostHeldUp(classes []ClassSummary) string {
-	best := classes[0]
-	for _, c := range classes[1:] {
-		d := c.heldUp().Cmp(best.heldUp())
-		if d > 0 || d == 0 && c.Parts[Run].Cmp(best.Parts[Run]) > 0 {
+func MostHeldUp(classes []ClassSummary) *ClassSummary {
+	held := most(classes, (*ClassSummary).heldUp)
+	tenth := held.active()
+	if held.heldUp().Sign() > 0 && held.heldUp().Cmp(tenth.Mul(tenth, big.NewRat(1, 10))) >= 0 {
+		return held
+	}
+	return most(classes, (*ClassSummary).active)
+}
+
+// heldUp returns the time of waiting for locks and processors: none of a class
+// of the runtime's own.
+func (c *ClassSummary) heldUp() *big.Rat {
+	if c.isRuntimes() {
+		return new(big.Rat)
+	}
+	sum := new(big.Rat).Add(c.Parts[Load], c.Parts[Prio])
+	return sum.Add(sum, c.Parts[Monitor])
+}
+
+// active returns the time that is not waiting for work, likewise.
+func (c *ClassSummary) active() *big.Rat {
+	if c.isRuntimes() {
+		return new(big.Rat)
+	}
+	active := new(big.Rat).Set(c.Time)
+	if !c.idleLeftOut {
+		active.Sub(active, c.Idle.Weight)
+	}
+	return active
+}
+
+// most returns the class that has most of something.
+func most(classes []ClassSummary, of func(*ClassSummary) *big.Rat) *ClassSummary {
+	best := &classes[0]
+	for i := range classes[1:] {
+		if c := &classes[i+1]; of(c).Cmp(of(best)) > 0 {
 			best = c
 		}
 	}
-	return best.Class
+	return best
 }
 
-func (c *ClassSummary) heldUp() *big.Rat {
-	sum := new(big.Rat).Add(c.Parts[Load], c.Parts[Prio])
-	return sum.Add(sum, c.Parts[Monitor])
+// Costliest returns the typed time that has most of a class's lifetime.
+func (c *ClassSummary) Costliest() (t TypedTime) {
+	for other := range NumTypedTimes {
+		if c.Parts[other].Cmp(c.Parts[t]) > 0 {
+			t = other
+		}
+	}
+	return t
 }
 
 // maxBusiest limits the classes that Busiest returns.
@@ -70,8 +107,10 @@ func (c *ClassSummary) OnlyIdle() bool {
 	if idle > 0 && work < fewHits {
 		return true
 	}
-	if !strings.HasPrefix(c.Class, "go:runtime.") || c.Class == "go:runtime.main" {
-		return false
-	}
-	return all.Mul(all, big.NewRat(1, 20)).Cmp(c.Parts[Run]) >= 0
+	return c.isRuntimes() && all.Mul(all, big.NewRat(1, 20)).Cmp(c.Parts[Run]) >= 0
+}
+
+// isRuntimes reports whether the goroutines are the runtime's own.
+func (c *ClassSummary) isRuntimes() bool {
+	return strings.HasPrefix(c.Class, "go:runtime.") && c.Class != "go:runtime.main"
 }

@@ -23,10 +23,11 @@ func TestMostHeldUp(t *testing.T) {
 		classes []ClassSummary
 	}{
 		{"go:b", []ClassSummary{class("go:a", 90, 1, 1, 1, 0), class("go:b", 0, 2, 1, 1, 0), class("go:c", 0, 0, 0, 3, 900)}},
-		{"go:b", []ClassSummary{class("go:a", 1, 0, 0, 0, 9), class("go:b", 2, 0, 0, 0, 0), class("go:c", 2, 0, 0, 0, 0)}},
-		{"go:a", []ClassSummary{class("go:a", 0, 0, 0, 0, 1), class("go:b", 0, 0, 0, 0, 2)}},
+		{"go:b", []ClassSummary{class("go:a", 1, 0, 0, 0, 9), class("go:b", 12, 0, 1, 0, 0), class("go:c", 12, 0, 0, 0, 0)}},
+		{"go:a", []ClassSummary{class("go:a", 0, 0, 0, 0, 2), class("go:b", 0, 0, 0, 0, 2)}},
+		{"go:a", []ClassSummary{class("go:runtime.bgsweep", 1, 1, 0, 0, 90), class("go:a", 0, 0, 0, 0, 2)}},
 	} {
-		if got := MostHeldUp(c.classes); got != c.want {
+		if got := MostHeldUp(c.classes).Class; got != c.want {
 			t.Errorf("of %v it is %s, want %s", c.classes, got, c.want)
 		}
 	}

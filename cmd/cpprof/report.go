@@ -214,14 +214,13 @@ func working[C any](s *source, classes []C, onlyIdle func(*C) bool) []C {
 }
 
 // overview prints what was recorded, the classes, where the processors' time
-// goes, and the Thread View of the class that waits most for locks and
-// processors. It ends with commands to continue with.
+// goes, and the Thread View of the class that is held up most. It ends with commands to continue with.
 func overview(t terminal, s *source, limit refine.Threshold, asJSON bool) error {
 	classes, err := views.Classes(s.recording, s.options)
 	if err != nil {
 		return err
 	}
-	profiles, held, err := s.firstViews(classes, limit)
+	profiles, held, typed, err := s.firstViews(classes, limit)
 	if err != nil {
 		return err
 	}
@@ -260,25 +259,26 @@ func overview(t terminal, s *source, limit refine.Threshold, asJSON bool) error 
 		termtext.Fprintf(t.out, "  cpprof report %s --server --extended '*'%s\n", words.Shell(s.path), s.again())
 	}
 	termtext.Fprintf(t.out, `  cpprof report %[1]s --thread %[2]s --down '*'%[3]s
-  cpprof cost %[1]s --thread %[2]s '* ..:MONITOR'%[3]s
-`, words.Shell(s.path), words.Shell(held.Tree.Root()), s.again())
+  cpprof cost %[1]s --thread %[2]s '* ..%[4]s'%[3]s
+`, words.Shell(s.path), words.Shell(held.Tree.Root()), s.again(), typed)
 	return nil
 }
 
 // firstViews returns the Server View, and the Thread View of the class that
-// is held up most, which is also the second result. Without goroutines there
-// are none.
+// is held up most. The other results are its view, and the typed time that has
+// most of it. Without goroutines there are none.
 func (s *source) firstViews(classes []views.ClassSummary,
-	limit refine.Threshold) (profiles []*report.Profile, held *view, err error) {
+	limit refine.Threshold) (profiles []*report.Profile, held *view, t views.TypedTime, err error) {
 	if len(classes) == 0 {
-		return nil, nil, nil
+		return nil, nil, t, nil
 	}
 	server, err := s.serverView()
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, t, err
 	}
-	if held, err = s.threadView(views.MostHeldUp(classes)); err != nil {
-		return nil, nil, err
+	class := views.MostHeldUp(classes)
+	if held, err = s.threadView(class.Class); err != nil {
+		return nil, nil, t, err
 	}
 	for _, v := range []*view{server, held} {
 		session := refine.NewSession(v.Tree, v.aspects)
@@ -288,5 +288,5 @@ func (s *source) firstViews(classes []views.ClassSummary,
 			&report.Profile{Session: session, Title: title(s, v), Warnings: v.Warnings,
 				Basis: report.BasisOf(s.recording)})
 	}
-	return profiles, held, nil
+	return profiles, held, class.Costliest(), nil
 }

@@ -195,7 +195,7 @@ func (b *build) listViews(classes []views.ClassSummary) {
 	b.h.Views = append(b.h.Views, viewHeader{Title: "Thread Views of all classes",
 		Name: "", Tree: threads})
 	if b.h.Open == "" && len(classes) > 0 {
-		b.h.Open = views.MostHeldUp(classes)
+		b.h.Open = views.MostHeldUp(classes).Class
 	}
 }
 
