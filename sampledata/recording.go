@@ -246,6 +246,9 @@ type Warning struct {
 // a part of a recording.
 const DamagedFile = "damaged-file"
 
+// UnmarkedHeap is the kind of a warning that says why there is no Marking.
+const UnmarkedHeap = "unmarked-heap"
+
 // CutFile is the kind of a warning about another tool's file: the file
 // seems to have had more at its end.
 const CutFile = "cut-file"

@@ -22,9 +22,6 @@ const (
 // second apart.
 const markBefore = 1500 * time.Millisecond
 
-// Unmarked is the kind of a warning that says why there is no marking.
-const Unmarked = "unmarked-heap"
-
 // A marked is what a Marker has found.
 type marked struct {
 	m   *sampledata.Marking
@@ -38,6 +35,7 @@ type marking struct {
 	stop  func()
 	ended chan struct{}
 	rests atomic.Bool // between two markings
+	told  bool        // the sink has a result
 }
 
 // startMarking begins to mark the heap, if the options ask for it.
@@ -90,8 +88,9 @@ func (r *recorder) takeMarking() {
 
 // keepMarking passes a result to the sink. Its halts count as halts.
 func (r *recorder) keepMarking(found marked) {
+	r.marking.told = true
 	if found.err != nil {
-		r.sink.Warn(Unmarked, found.err.Error(), 1)
+		r.sink.Warn(sampledata.UnmarkedHeap, found.err.Error(), 1)
 		return
 	}
 	r.sink.Mark(found.m)
@@ -120,6 +119,9 @@ func (r *recorder) endMarking(ctx context.Context, end sampledata.End) {
 	m.stop()
 	<-m.ended
 	r.takeMarking()
+	if !m.told {
+		r.sink.Warn(sampledata.UnmarkedHeap, "the recording ended before the heap was read", 1)
+	}
 }
 
 // ErrNoHeap reports that a target's heap can't be read.

@@ -171,7 +171,7 @@ func (f *stuckFlags) file(t terminal, path string) error {
 	switch {
 	case r.Marking != nil:
 	case r.Header.Sampler.Backend != sampledata.FromDump || r.Profile != nil:
-		return usagef("%s: %s", path, report.Unmarked)
+		return usagef("%s: %s", path, report.Unmarked(r))
 	case f.input.program == "":
 		return usagef("%s: there is no heap in it: give a core dump and --program, or a process with -p", path)
 	default:

@@ -178,7 +178,7 @@ func (f *whyFlags) wait(ctx context.Context, t terminal, g *growing, s *source) 
 func (f *whyFlags) isMarked(r *sampledata.Recording) bool {
 	return f.record.options.Mark == nil ||
 		r.Marking != nil || slices.ContainsFunc(r.Warnings, func(w sampledata.Warning) bool {
-		return w.Kind == sampler.Unmarked
+		return w.Kind == sampledata.UnmarkedHeap
 	})
 }
 

@@ -23,8 +23,16 @@ type Stuck struct {
 }
 
 // Unmarked says why it is not known of a recording what is stuck for good.
-const Unmarked = "the recording does not say what is stuck for good: its program's heap was not marked. " +
-	"Record it again with 'cpprof record', or give a process ('cpprof stuck -p PROCESS')"
+func Unmarked(r *sampledata.Recording) string {
+	why := ""
+	for _, w := range r.Warnings {
+		if w.Kind == sampledata.UnmarkedHeap {
+			why = termtext.Sprintf(" (%s)", w.Message)
+		}
+	}
+	return "the recording does not say what is stuck for good: its program's heap was not marked" + why +
+		". Record it again with 'cpprof record', or give a process ('cpprof stuck -p PROCESS')"
+}
 
 // StuckOf returns what a recording with a marking says. The program is a name.
 func StuckOf(r *sampledata.Recording, program string) *Stuck {
