@@ -176,7 +176,7 @@ func frameName(fn *sampledata.Function, line int32, by Granularity) string {
 	name := fn.Name
 	switch {
 	case by == ByPackage:
-		name = packageOf(name)
+		name = PackageOf(name)
 	case by == ByFile && fn.File != "":
 		name = fn.File
 	}
@@ -192,10 +192,10 @@ func frameName(fn *sampledata.Function, line int32, by Granularity) string {
 	return name
 }
 
-// packageOf returns the import path in a Go symbol; a symbol without one,
+// PackageOf returns the import path in a Go symbol; a symbol without one,
 // such as a C function, is its own package. The linker writes dots in a
 // path's last element as "%2e".
-func packageOf(symbol string) string {
+func PackageOf(symbol string) string {
 	s, _, _ := strings.Cut(symbol, "[") // type arguments contain other paths
 	slash := strings.LastIndexByte(s, '/') + 1
 	dot := strings.IndexByte(s[slash:], '.')

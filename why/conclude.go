@@ -21,6 +21,7 @@ func (a *searched) conclude() {
 	a.foldHeld()
 	a.foldMaking()
 	a.findBounds()
+	a.signServers()
 	a.order()
 	slices.SortStableFunc(a.Hypotheses, func(x, y Hypothesis) int {
 		return cmp.Or(cmp.Compare(y.severity, x.severity), cmp.Compare(x.key, y.key))
@@ -28,16 +29,6 @@ func (a *searched) conclude() {
 	a.Resting, a.NotMoved = a.rest(), a.e.still()
 	a.State = a.state()
 }
-
-// order puts the findings first that cost most.
-func (a *searched) order() {
-	slices.SortStableFunc(a.Findings, func(x, y *Finding) int {
-		return cmp.Or(cmp.Compare(y.rank(), x.rank()), cmp.Compare(x.key, y.key))
-	})
-}
-
-// rank orders findings: by severity, and by how specific they are.
-func (f *Finding) rank() float64 { return f.Severity * f.specific }
 
 // explains is the share of the causes of one finding that another one covers
 // if it explains the first.

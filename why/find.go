@@ -160,13 +160,7 @@ func search(r *sampledata.Recording, o Options) (*searched, error) {
 	}
 	all := s.candidates()
 	a.Used = s.test(all)
-	for _, c := range all {
-		a.judge(c, s)
-		if o.Course && c.observed != nil {
-			h := &a.Hypotheses[len(a.Hypotheses)-1]
-			h.Course = e.course(c.observed, c.bar)
-		}
-	}
+	a.judgeAll(all, s)
 	found := slices.DeleteFunc(slices.Clone(all),
 		func(c *candidate) bool { return !slices.Contains(a.Findings, c.f) })
 	s.companions(r, found)
@@ -217,6 +211,24 @@ func (s *searcher) test(all []*candidate) hotspots.Estimate {
 	return hotspots.Estimated(observed[0], 1)
 }
 
+// judgeAll judges those last that may be why others wait.
+func (a *Answer) judgeAll(all []*candidate, s *searcher) {
+	var writers []*candidate
+	for _, c := range all {
+		if c.writesAlone() {
+			writers = append(writers, c)
+		} else {
+			a.judge(c, s)
+		}
+	}
+	for _, c := range writers {
+		if slices.ContainsFunc(a.Findings, c.f.mayHoldUp) {
+			c.note = ""
+		}
+		a.judge(c, s)
+	}
+}
+
 // judge adds a hypothesis to the answer and, if it holds, its finding.
 func (a *Answer) judge(c *candidate, s *searcher) {
 	if c.observed == nil {
@@ -239,6 +251,9 @@ func (a *Answer) judge(c *candidate, s *searcher) {
 		f.When = s.e.when(c.observed)
 		f.Through = s.passages(c.asks.hit)
 		a.Findings = append(a.Findings, f)
+	}
+	if s.o.Course {
+		h.Course = s.e.course(c.observed, c.bar)
 	}
 	a.Hypotheses = append(a.Hypotheses, h)
 }

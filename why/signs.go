@@ -99,6 +99,8 @@ var signs = []sign{
 	{[]Kind{ChannelKind}, (*searcher).connects,
 		"it waits for a connection: one that is free, or a new one",
 		"see if a limit holds it up (MaxConnsPerHost), or how long a new connection takes"},
+	{[]Kind{IOKind}, onStack(sending), "it waits until the other end reads",
+		"make the other end read faster, or send less"},
 	{[]Kind{LeakKind}, leaksIn(views.AwaitingLock),
 		"they wait for a lock", "hold it for less time, or start fewer of them"},
 	{[]Kind{LeakKind}, leaksIn(views.Sleeping),
@@ -134,6 +136,9 @@ var inRoundTrip = regexp.MustCompile(roundTrip)
 func (c *Cause) AwaitsServer() bool {
 	return c.Activity == Selecting && inRoundTrip.MatchString(c.Place.Library)
 }
+
+// sending matches the functions that write to a connection.
+const sending = `^net\.\(\*(netFD|conn)\)\.(Write|writeBuffers)$`
 
 // leaksIn returns a sign of leaks whose goroutines do something.
 func leaksIn(does views.Doing) func(*searcher, *Finding) float64 {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
@@ -84,6 +85,9 @@ func (s *searcher) waitKey(at *situation) (waitKey, bool) {
 // forWork is the note of waits that are no evidence that something is slow.
 const forWork = "it may wait for work"
 
+// lonely is the note of waits that hold up nobody as far as is known.
+const lonely = "it is one goroutine, and nobody is known to wait for it"
+
 // mostlySleeps is the share of a class's life in sleep from which a timer drives
 // it.
 const mostlySleeps = 2. / 3
@@ -105,7 +109,7 @@ func (s *searcher) resting(f *Finding, class int32) string {
 	case outside && reads && s.isLoop(class, f.Where.Function) && !(f.Kind == IOKind && c.servesOne()):
 		return forWork
 	case f.Kind == IOKind && alone:
-		return "it is one goroutine, and nobody is known to wait for it"
+		return lonely
 	}
 	return ""
 }
@@ -134,6 +138,7 @@ func (s *searcher) awaitsAnswers(class int32, f *Finding) bool {
 // pausing returns why goroutines of a class that sleep in a function are not
 // slow, or "". In a function right below a goroutine's first one, they may
 // sleep between two pieces of work, if that is all that it was seen to do.
+// What the standard library calls back, such as a handler, is a piece of work.
 // Who has not moved may sleep once, and for long, unless others are further
 // on in the same work.
 func (s *searcher) pausing(f *Finding, class int32) string {
@@ -159,14 +164,23 @@ func (s *searcher) pausing(f *Finding, class int32) string {
 		}
 	}
 	switch {
-	case steps == 1, steps == 2 && !works:
+	case !s.calledBack(f.Where.Path) && (steps == 1 || steps == 2 && !works):
 		return "it may sleep between two pieces of work"
 	case 2*still > sleeps && !further:
 		return notMoved
 	case s.alone(class):
-		return "it is one goroutine, and nobody is known to wait for it"
+		return lonely
 	}
 	return ""
+}
+
+// calledBack reports whether a goroutine of the standard library has called the
+// program's functions on a path, as a server does with a handler.
+func (s *searcher) calledBack(path []string) bool {
+	if wrapper := s.o.Views.Wrapper; wrapper != nil {
+		path = slices.DeleteFunc(slices.Clone(path), wrapper)
+	}
+	return len(path) > 0 && !views.IsOwn(path[0]) && !strings.HasPrefix(path[0], "runtime.")
 }
 
 // locking matches the names of functions that take a lock.
@@ -198,7 +212,7 @@ func (s *searcher) leadsOn(c *candidate, own float64) string {
 
 // writing matches the functions of the standard library that write to files
 // and connections, or open them.
-var writing = regexp.MustCompile(`\.(\w*Write\w*|Sync|Flush|Dial\w*|Connect|dial\w*|Open\w*|Close|SendFile|sendFile|ReadFrom|Handshake\w*)$`)
+var writing = regexp.MustCompile(`\.(\w*Write\w*|writeBuffers|Sync|Flush|Dial\w*|Connect|dial\w*|Open\w*|Close|SendFile|sendFile|ReadFrom|Handshake\w*)$`)
 
 func writes(library string) bool { return writing.MatchString(library) }
 

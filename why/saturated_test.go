@@ -1,0 +1,92 @@
+package why
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// A wait that nobody is known to end comes after a server that is always at work, however many wait. If the server mostly
+// rests, it is no reason.
+func TestSaturatedServers(t *testing.T) {
+	for busy, want := range map[int]string{9: "main.store", 5: "main.ask"} { // of 10 samples
+		s := newScene()
+		callers, server := s.spawn(6, "main.call"), s.spawn(1, "main.serve")[0]
+		for i := range 100 {
+			states := map[sampledata.GoroutineID]sampledata.State{server: s.at(idles, "main.serve")}
+			if i%10 < busy {
+				states[server] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "syscall"}, "main.serve", "main.store", "os.(*File).Sync")
+			}
+			for j, g := range callers {
+				if states[g] = s.at(selects, "main.call", "main.ask"); (i+j)%25 == 0 {
+					states[g] = s.at(runs, "main.call", "main.think")
+				}
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		if len(a.Findings) < 2 || a.Findings[0].Where.Function != want {
+			for _, f := range a.Findings {
+				t.Errorf("busy in %d of 10 samples: %s in %s, mean %v, causes %+v", busy, f.Kind, f.Where.Function, f.Mean, f.Causes)
+			}
+		}
+		for _, f := range a.Findings {
+			if signed := slices.Contains(f.Signs, saturated); signed != (want == "main.store" && f.Where.Function == want) {
+				t.Errorf("busy in %d of 10 samples: %s has the signs %q", busy, f.Where.Function, f.Signs)
+			}
+		}
+	}
+}
+
+// Who waits alone to write is a finding if others of its package wait, and it is not known for whom.
+func TestWritersBehindWhomOthersWait(t *testing.T) {
+	for ask, found := range map[string]int{"hub/lib.(*Client).stall": 2, "other/lib.(*Client).stall": 1} {
+		s := newScene()
+		callers, writers := s.spawn(3, "main.call"), s.spawn(4, "main.write")
+		for i := range 100 {
+			states := map[sampledata.GoroutineID]sampledata.State{}
+			for j, g := range writers {
+				states[g] = s.at(idles, "main.write")
+				if j == 0 || (i+j)%20 == 0 {
+					states[g] = s.at(runs, "main.write", "hub/lib.(*Client).flush")
+				}
+			}
+			if i%10 != 9 {
+				states[writers[0]] = s.at(reads, "main.write", "hub/lib.(*Client).flush", "net.(*netFD).Write", "internal/poll.(*FD).Write")
+			}
+			for j, g := range callers {
+				if states[g] = s.at(selects, "main.call", ask); (i+j)%10 == 0 {
+					states[g] = s.at(runs, "main.call", "main.think")
+				}
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		if len(a.Findings) != found || found == 2 && !slices.Contains(slices.Concat(a.Findings[0].Signs, a.Findings[1].Signs), "it waits until the other end reads") {
+			t.Errorf("%s: %+v, %+v", ask, a.Findings, a.Hypotheses)
+		}
+	}
+}
+
+// A handler that sleeps does so in the middle of its work, since a goroutine of the standard library has called it.
+func TestSleepInAHandler(t *testing.T) {
+	for first, found := range map[string]int{"net/http.(*conn).serve": 1, "main.loop": 0} {
+		s := newScene()
+		all := s.spawn(4, first)
+		for i := range 100 {
+			states := map[sampledata.GoroutineID]sampledata.State{}
+			for j, g := range all {
+				if states[g] = s.at(sleeps, first, "main.slow"); (i+j)%4 == 0 {
+					states[g] = s.at(runs, first, "main.other")
+				}
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		n := len(slices.DeleteFunc(a.Findings, func(f *Finding) bool { return f.Kind != SleepKind }))
+		if n != found {
+			t.Errorf("%s: %+v", first, a.Findings)
+		}
+	}
+}
