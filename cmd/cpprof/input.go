@@ -57,7 +57,9 @@ func (f *inputFlags) recording(in *interchange.Input) (*sampledata.Recording, er
 	if err != nil {
 		return nil, inputError(err)
 	}
-	limitGarbage()
+	if ownProcess {
+		limitGarbage()
+	}
 	if missing := report.Missing(r); missing != "" {
 		if f.strict {
 			return nil, &missingError{in.Name, missing}
@@ -114,12 +116,16 @@ func (f *inputFlags) options() interchange.Options {
 		From: f.span.From, To: f.span.To}
 }
 
+// ownProcess says that the process runs one command, which decides how its
+// garbage is collected. Tests run many commands in one process.
+var ownProcess bool
+
 // saveMemory lets the garbage collector run at half of the usual growth of
 // the heap: what a recording becomes in memory is mostly kept until the end.
 // It costs a twentieth of the time. The environment variable GOGC goes
 // before.
 func saveMemory() {
-	if os.Getenv("GOGC") == "" {
+	if ownProcess && os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(50)
 	}
 }

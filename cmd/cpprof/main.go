@@ -18,6 +18,7 @@ func main() {
 		orderDesk()
 		return
 	}
+	ownProcess = true
 	t := terminal{
 		in:  os.Stdin,
 		out: os.Stdout,

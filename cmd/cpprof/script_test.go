@@ -1,13 +1,16 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -20,42 +23,56 @@ import (
 var programs = map[string]func(){"cpprof": main}
 
 func TestMain(m *testing.M) {
-	testscript.Main(interruptible{m}, programs)
+	if program := programs[filepath.Base(os.Args[0])]; program != nil {
+		program()
+		os.Exit(0)
+	}
+	endAtSignals()
+	// Most of what commands read in this process is soon garbage. The programs that tests start are not concerned.
+	debug.SetGCPercent(400)
+	debug.SetMemoryLimit(512 << 20)
+	os.Setenv("TERM", "unusable") // a test of the screen has its own terminal
+	flag.Set("test.parallel", fmt.Sprint(atATime))
+	fixture.Main(m)
 }
 
 // atATime is the number of parallel tests, unless the flag -parallel says it. Most tests wait for
 // programs that they record.
 const atATime = 6
 
-// interruptible are tests whose processes end at Ctrl-C and a hang-up even if the tests themselves
+// endAtSignals lets the tests' processes end at Ctrl-C and a hang-up even if the tests themselves
 // don't: a shell ignores SIGINT in what it starts in the background, nohup ignores SIGHUP, and
 // cpprof leaves an ignored signal ignored.
-type interruptible struct{ *testing.M }
-
-func (m interruptible) Run() int {
+func endAtSignals() {
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
 		if signal.Ignored(s) {
 			// A process gets the default of a signal that its parent handles.
 			signal.Notify(make(chan os.Signal, 1), s)
 		}
 	}
-	defer fixture.Remove()
-	os.Setenv("TERM", "unusable") // a test of the screen has its own terminal
-	flag.Set("test.parallel", fmt.Sprint(atATime))
-	return m.M.Run()
 }
 
 // TestScripts runs command lines as a person types them. The folder of each script has the recording bob.cpprof, and the
-// recordings before.cpprof and after.cpprof of a program with a regression.
+// recordings before.cpprof and after.cpprof of a program with a regression. "cpprof" runs in the process of the test, "exec cpprof"
+// in its own: so do lines with an input.
 func TestScripts(t *testing.T) {
-	t.Parallel()
 	folder, err := filepath.Abs("testdata")
 	if err != nil {
 		t.Fatal(err)
 	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	if err := os.Symlink(exe, filepath.Join(bin, "cpprof")); err != nil {
+		t.Fatal(err)
+	}
+	var alone sync.Mutex // the working directory is the process's
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
+		Dir: filepath.Join(folder, "script"),
 		Setup: func(e *testscript.Env) error {
+			e.Setenv("PATH", bin+string(filepath.ListSeparator)+e.Getenv("PATH"))
 			for _, name := range []string{"bob", "before", "after", "demo"} {
 				if err := undumpFile(filepath.Join(folder, name+".txt"), filepath.Join(e.WorkDir, name+".cpprof")); err != nil {
 					return err
@@ -63,9 +80,26 @@ func TestScripts(t *testing.T) {
 			}
 			return nil
 		},
-		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"truncate": truncate},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"truncate": truncate,
+			"cpprof": func(ts *testscript.TestScript, fails bool, args []string) {
+				alone.Lock()
+				defer alone.Unlock()
+				t.Chdir(ts.MkAbs("."))
+				runIn(ts, fails, args)
+			},
+		},
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 	})
+}
+
+// runIn runs a command line of a script, which succeeds or fails, in this process.
+func runIn(ts *testscript.TestScript, fails bool, args []string) {
+	status := run(context.Background(), args, terminal{in: strings.NewReader(""), out: ts.Stdout(), err: ts.Stderr(),
+		color: wantsColor(false, ts.Getenv)})
+	if failed := status != exitFine; failed != fails {
+		ts.Fatalf("cpprof %q ends with %d: %s", args, status, ts.Stderr())
+	}
 }
 
 // undumpFile makes a recording from a file with its text form.
