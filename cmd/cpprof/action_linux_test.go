@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/cpprof/cpprof/internal/fixture"
@@ -63,6 +64,7 @@ func runAction(t *testing.T, inputs map[string]string) (failed, folder string) {
 			values[1] = strings.TrimPrefix(strings.TrimSpace(string(output)), "folder=")
 		}
 		c := exec.Command("bash", "-e", "-o", "pipefail", "-c", step.Run)
+		c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // orphans of other tests are in their group
 		c.Env = append(os.Environ(), "PATH="+folder+":"+os.Getenv("PATH"), "RUNNER_TEMP="+folder,
 			"GITHUB_OUTPUT="+filepath.Join(folder, "output"), "GITHUB_STEP_SUMMARY="+filepath.Join(folder, "summary"))
 		for name, value := range step.Env {
