@@ -195,6 +195,9 @@ type Resting struct {
 	Idle  float64 `json:"idle"`  // the share of its life in which it waits for work
 	// the share in which it sleeps to wait for it
 	Asleep float64 `json:"asleep"`
+	// the function of a library in which it mostly sleeps between two looks;
+	// "" if it does not
+	Polls string `json:"polls,omitempty"`
 	// the share of its life of goroutines that have not moved, and are not idle
 	Still float64 `json:"still"`
 	Does  string  `json:"does,omitempty"`

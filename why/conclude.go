@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/refine/hotspots"
+	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/locks"
 )
 
@@ -187,7 +188,7 @@ func (a *searched) rest() (all []Resting) {
 			continue
 		}
 		r := Resting{Class: c.name, Alive: alive, Idle: 1 - c.active/c.life,
-			Asleep: c.sleeps / c.life, Still: c.still / c.life}
+			Asleep: c.sleeps / c.life, Still: c.still / c.life, Polls: a.polls(int32(i))}
 		for _, h := range a.Hypotheses {
 			ofAll := h.Note != notMoved || r.NotMoved()
 			if h.Class == c.name && h.Verdict == hotspots.Yes && h.Note != "" && ofAll {
@@ -201,6 +202,22 @@ func (a *searched) rest() (all []Resting) {
 		return cmp.Or(cmp.Compare(y.Alive, x.Alive), cmp.Compare(x.Class, y.Class))
 	})
 	return all
+}
+
+// polls returns the function of a library in which a class mostly sleeps to wait
+// for work: what it then looks for may be late.
+func (a *searched) polls(class int32) string {
+	if c := &a.e.classes[class]; c.sleeps < mostlySleeps*c.life {
+		return ""
+	}
+	at, _ := a.where(class, func(at *situation) bool {
+		return at.idle && at.state.Doing == views.Sleeping
+	})
+	switch a.modules.Of(a.e.r.Nodes[a.e.places.own[at.stack]].Function) {
+	case views.StdModule, views.OwnModule, a.modules.Main():
+		return ""
+	}
+	return at.Function
 }
 
 // idleUse is the share of the processors, and of the goroutines' lives, below

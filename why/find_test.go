@@ -271,6 +271,28 @@ func TestPausesBesideWork(t *testing.T) {
 	}
 }
 
+// A library's loop that sleeps between two looks may be why others wait. The program's own is meant to.
+func TestLibraryThatPolls(t *testing.T) {
+	for loop, want := range map[string]string{"queue/lib.(*queue).consume": "queue/lib.(*queue).consume", "main.tick": ""} {
+		s := newScene()
+		poller, worker := s.spawn(1, loop)[0], s.spawn(1, "main.work")[0]
+		for i := range 100 {
+			states := map[sampledata.GoroutineID]sampledata.State{
+				poller: s.at(sleeps, loop), worker: s.at(idles, "main.work"),
+			}
+			if i%10 == 0 {
+				states[poller], states[worker] = s.at(runs, loop), s.at(runs, "main.work", "main.do")
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		i := slices.IndexFunc(a.Resting, func(r Resting) bool { return r.Class == "go:"+loop })
+		if i < 0 || a.Resting[i].Polls != want {
+			t.Errorf("%s: %+v", loop, a.Resting)
+		}
+	}
+}
+
 // Who reads in a loop from what is no connection may wait for requests; who reads in a step of its work waits for an answer.
 func TestReadersOfChannels(t *testing.T) {
 	for stack, found := range map[string]int{

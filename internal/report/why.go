@@ -274,8 +274,11 @@ func (y *Why) rest(b *strings.Builder) {
 	if len(y.Resting) == 0 || y.State == why.TooLittle {
 		return
 	}
-	var resting, still []string
+	var resting, still, polls []string
 	for _, r := range y.Resting {
+		if r.Polls != "" && len(y.Findings) == 0 {
+			polls = append(polls, r.Polls)
+		}
 		text := termtext.Sprintf("%s (%s", r.Class, counted(r.Alive))
 		switch {
 		case r.NotMoved():
@@ -298,7 +301,8 @@ func (y *Why) rest(b *strings.Builder) {
 	for _, of := range []struct {
 		title   string
 		classes []string
-	}{{"Not slow", resting}, {"Not seen to move", still}} {
+	}{{"Sleeps between two looks, so that what it looks for may be late", polls},
+		{"Not slow", resting}, {"Not seen to move", still}} {
 		if len(of.classes) > 0 {
 			sentences = append(sentences, of.title+": "+words.List(of.classes, maxResting)+".")
 		}
