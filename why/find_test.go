@@ -271,6 +271,28 @@ func TestPausesBesideWork(t *testing.T) {
 	}
 }
 
+// Who is always seen in a limiter of rates waits for no work, whatever else it may do there.
+func TestPacedByALimit(t *testing.T) {
+	for wait, found := range map[string]int{"golang.org/x/time/rate.(*Limiter).wait": 1, "main.wait": 0} {
+		s := newScene()
+		all := s.spawn(3, "main.loop")
+		for i := range 100 {
+			states := map[sampledata.GoroutineID]sampledata.State{}
+			for j, g := range all {
+				if states[g] = s.at(selects, "main.loop", wait); (i+j)%10 == 0 {
+					states[g] = s.at(runs, "main.loop", wait)
+				}
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		n := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Kind == ChannelKind })
+		if (n >= 0) != (found == 1) || found == 1 && !strings.Contains(strings.Join(a.Findings[n].Signs, ""), "paced by a limit") {
+			t.Errorf("%s: %+v %+v", wait, a.Findings, a.Resting)
+		}
+	}
+}
+
 // A library's loop that sleeps between two looks may be why others wait. The program's own is meant to.
 func TestLibraryThatPolls(t *testing.T) {
 	for loop, want := range map[string]string{"queue/lib.(*queue).consume": "queue/lib.(*queue).consume", "main.tick": ""} {

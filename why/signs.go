@@ -90,7 +90,7 @@ var signs = []sign{
 	{[]Kind{MakingKind}, onStack(`^(github\.com/klauspost/)?compress/(gzip|zlib)\.\(\*Writer\)\.\w+$`),
 		"a writer makes its encoder when it is first used: whoever makes the writers is further out", ""},
 	{[]Kind{ChannelKind}, onStack(roundTrip), AwaitsServer, answers},
-	{[]Kind{ChannelKind, SleepKind}, onStack(rateLimiter),
+	{[]Kind{ChannelKind, SleepKind}, func(s *searcher, f *Finding) float64 { return s.doing(f, limiters) },
 		"it is paced by a limit of how often it may go on",
 		"raise the limit, if more may go on"},
 	{[]Kind{ChannelKind}, (*searcher).reconnects,
@@ -119,9 +119,9 @@ func onStack(function string) func(*searcher, *Finding) float64 {
 	return func(s *searcher, f *Finding) float64 { return s.doing(f, is) }
 }
 
-// rateLimiter matches the functions of well-known libraries that wait until a
+// limiters matches the functions of well-known libraries that wait until a
 // rate allows the next call.
-const rateLimiter = `^(golang\.org/x/time/rate|go\.uber\.org/ratelimit|github\.com/juju/ratelimit)\.`
+var limiters = regexp.MustCompile(`^(golang\.org/x/time/rate|go\.uber\.org/ratelimit|github\.com/juju/ratelimit)\.`)
 
 // AwaitsServer says what goroutines do that have sent a request over HTTP.
 const AwaitsServer = "it waits for the answer of a server"

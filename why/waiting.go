@@ -239,6 +239,13 @@ func (s *searcher) asks(library string) bool {
 	return library != "" && !views.IsOwn(library) && role != nil && role(library) == views.OtherRole
 }
 
+// isBusy reports whether a function never waits for work, though it may look
+// so.
+func (s *searcher) isBusy(function string) bool {
+	role := s.o.Views.Role
+	return role != nil && role(function) == views.BusyRole
+}
+
 // isLoop reports whether a function is the loop of a class: all that its
 // goroutines do, they do there or below. A class may have several loops. Then
 // it is all that those do that live on, and were seen in the function.
@@ -320,7 +327,7 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 		return working(f.Causes)
 	}
 	receives := views.WaitingFor(f.Reason) != views.Sending
-	if receives && !f.shares() && !s.asks(f.Where.Library) && !s.awaitsAnswers(class, f) &&
+	if receives && !s.isBusy(f.Where.Function) && !f.shares() && !s.asks(f.Where.Library) && !s.awaitsAnswers(class, f) &&
 		(s.isLoop(class, f.Where.Function) || s.isReader(class, f) || s.takesWork(class, f)) {
 		return forWork
 	}
