@@ -8,7 +8,7 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// Goroutines that are always at work, one at a time, bound what all others get
+// Goroutines that are at work nearly all the time, one at a time, bound what all others get
 // (Denning and Buzen, The operational analysis of queueing network models,
 // 1978: a server whose utilization is near 1). If it is not known who ends a
 // wait, it may be a wait for these.
@@ -18,7 +18,7 @@ const saturation = 0.75
 
 // saturated is the sign of a finding about such goroutines, if there are waits
 // that nobody is known to end.
-const saturated = "it is nearly always at work, one thing after another: others may wait for it"
+const saturated = "it is at work most of the time, one thing after another: others may wait for it"
 
 // saturates reports whether a finding is what a saturated server does: work, or
 // a wait for what is outside of the program.

@@ -214,7 +214,8 @@ func working[C any](s *source, classes []C, onlyIdle func(*C) bool) []C {
 }
 
 // overview prints what was recorded, the classes, where the processors' time
-// goes, and the Thread View of the class that is held up most. It ends with commands to continue with.
+// goes, and the Thread View of the class that is held up most. It ends with
+// commands to continue with.
 func overview(t terminal, s *source, limit refine.Threshold, asJSON bool) error {
 	classes, err := views.Classes(s.recording, s.options)
 	if err != nil {
