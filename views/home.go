@@ -283,7 +283,7 @@ func (h *homes) judge(c callID, o *origin) bool {
 		return false // each lives for one piece of work
 	}
 	if s.begins {
-		return s.left
+		return s.left && !(s.sleeps && s.outside > 0) // a closure sleeps between two steps
 	}
 	return s.returns >= minReturns && s.outside == 0 && !(s.sleeps && h.isStep(c))
 }

@@ -54,6 +54,8 @@ func TestIdle(t *testing.T) {
 		{"net/http.serve main.handle main.watch runtime.gopark", "select", "net/http.serve main.handle main.watch main.work", false}, // a handler
 		{"main.main.func2 main.watch runtime.gopark", "select", "main.main.func2 main.watch main.work", true},
 		{"main.main.func2.1 main.watch runtime.gopark", "select", "main.main.func2.1 main.watch main.work", true},
+		{"main.main.func2 main.receive runtime.gopark", "chan receive", "main.main.func2 main.handle", true}, // the closure is the loop
+		{"main.main.func2 main.publish runtime.gopark", "sleep", "main.main.func2 main.fetch", false},
 		{"pool.run pool.run.func1 main.watch runtime.gopark", "chan receive", "pool.run pool.run.func1 main.watch main.work", true},
 		{"runtime.main main.main runtime.gopark", "sleep", "runtime.main main.main main.work", true},
 		{"runtime.main main.main main.run runtime.gopark", "select (no cases)", "runtime.main main.main", false},
