@@ -66,6 +66,8 @@ type searcher struct {
 	ran   float64 // mean number of goroutines on CPUs
 	noCPU float64 // mean number of goroutines on processors whose threads have no CPU
 
+	all []*candidate // nil until they are found
+
 	modules modules
 	makerOf []int8 // by function: which of the makers it belongs to, plus 1; -1 if to none
 
@@ -159,6 +161,7 @@ func search(r *sampledata.Recording, o Options) (*searched, error) {
 		a.Delayed = s.e.growth("threads.run_delay") / s.e.length
 	}
 	all := s.candidates()
+	s.all = all
 	a.Used = s.test(all)
 	a.judgeAll(all, s)
 	found := slices.DeleteFunc(slices.Clone(all),

@@ -97,3 +97,40 @@ func (f *Finding) mayHoldUp(other *Finding) bool {
 	return other.unexplained() &&
 		views.PackageOf(f.Where.Function) == views.PackageOf(other.Where.Function)
 }
+
+// leftAlone reports whether goroutines may wait for work where they take it, or
+// in a function of their loop's module, since hardly anybody is at work whom
+// they could wait for. What they call another module for may have to come from
+// outside.
+func (s *searcher) leftAlone(class int32, f *Finding) bool {
+	c := &s.e.classes[class]
+	switch {
+	case f.Severity < mostOf*s.e.mean(c.life) || s.isBusy(f.Where.Function):
+		return false
+	case f.Kind == ConditionKind:
+		return views.TakesWork(f.Where.Function) && s.isLoop(class, f.Where.Caller) && s.deserted(f)
+	}
+	at := &s.e.r.Nodes[s.e.places.own[f.Where.stack]]
+	return f.Where.Library == "" && c.name == "go:"+f.Where.Caller &&
+		s.modules.Of(at.Function) == s.modules.Of(s.e.r.Nodes[at.Parent].Function) && s.deserted(f)
+}
+
+// deserted reports whether hardly anybody is at work while goroutines wait. Who
+// waits for others does not count, nor who is no finding.
+func (s *searcher) deserted(f *Finding) bool {
+	weight := 0.0
+	for i := range s.e.situations {
+		at := &s.e.situations[i]
+		if at.idle || s.e.classes[at.class].runtimes {
+			continue
+		}
+		switch s.e.activity(at) {
+		case Sending, Receiving, Selecting, Conditional, Joining, OtherWait:
+			continue
+		}
+		if !slices.ContainsFunc(s.all, func(c *candidate) bool { return c.note != "" && c.asks.hit(at) }) {
+			weight += at.weight
+		}
+	}
+	return s.e.mean(weight) < explains*min(1, f.Severity)
+}

@@ -2,6 +2,7 @@ package why
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/cpprof/cpprof/sampledata"
@@ -88,5 +89,65 @@ func TestSleepInAHandler(t *testing.T) {
 		if n != found {
 			t.Errorf("%s: %+v", first, a.Findings)
 		}
+	}
+}
+
+// Workers that wait where they take work are slow only if somebody is at work whom they may wait for.
+func TestNobodyToWaitFor(t *testing.T) {
+	waits := sampledata.State{Run: sampledata.Waiting, Reason: "sync.Cond.Wait"}
+	for _, c := range []struct {
+		state  sampledata.State
+		stack  string
+		busy   bool
+		listed bool
+	}{
+		{waits, "main.worker queue.(*Type).Get", false, false},
+		{waits, "main.worker queue.(*Type).Get", true, true},
+		{waits, "main.worker queue.(*Type).Acquire", false, true},
+		{selects, "main.worker main.waitForChanges", false, false},
+		{selects, "main.worker main.waitForChanges", true, true},
+		{selects, "main.worker main.waitForChanges database/sql.(*DB).conn", false, true},
+		{selects, "main.worker main.call main.waitForAnswer", false, true},
+	} {
+		s := newScene()
+		workers, other := s.spawn(4, "main.worker"), s.spawn(1, "main.other")[0]
+		for i := range 120 {
+			states := map[sampledata.GoroutineID]sampledata.State{other: s.at(idles, "main.other")}
+			if c.busy || i%20 == 0 {
+				states[other] = s.at(runs, "main.other", "main.work")
+			}
+			for j, g := range workers {
+				if states[g] = s.at(c.state, strings.Fields(c.stack)...); (i+10*j)%40 == 0 {
+					states[g] = s.at(runs, "main.worker", "main.handle")
+				}
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		listed := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Class == "go:main.worker" })
+		if listed != c.listed {
+			t.Errorf("%s, busy %t: %+v %+v", c.stack, c.busy, a.Findings, a.Hypotheses)
+		}
+	}
+}
+
+// A goroutine that does nothing but wait in its first function may wait for work, though it has to wait for a processor first.
+func TestWatchersThatEnd(t *testing.T) {
+	s := newScene()
+	for range 20 {
+		all := s.spawn(2, "main.listen")
+		for i := range 6 {
+			states := make(map[sampledata.GoroutineID]sampledata.State)
+			for _, g := range all {
+				if states[g] = s.at(selects, "main.listen"); i == 0 {
+					states[g] = sampledata.State{Stack: sampledata.NoStack, Run: sampledata.Runnable}
+				}
+			}
+			s.sample(t, states)
+		}
+		s.gone = all
+	}
+	if a := s.find(t); slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Kind == ChannelKind }) {
+		t.Errorf("%+v", a.Findings)
 	}
 }

@@ -250,6 +250,9 @@ func (s *searcher) isBusy(function string) bool {
 // goroutines do, they do there or below. A class may have several loops. Then
 // it is all that those do that live on, and were seen in the function.
 func (s *searcher) isLoop(class int32, function string) bool {
+	if s.e.classes[class].name == "go:"+function {
+		return true // they begin in it
+	}
 	within := 0.0
 	for _, at := range s.members(class) {
 		if s.on(at, function) {
@@ -346,6 +349,9 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 	}
 	if inRoundTrip.MatchString(f.Where.Library) {
 		return "" // a server ends it
+	}
+	if receives && s.leftAlone(class, f) {
+		return forWork
 	}
 	if f.Causes = s.fellows(class, &f.Where, of); len(f.Causes) == 0 {
 		f.specific = IOKind.row().specific // of who is waited for, as little is known
