@@ -92,7 +92,7 @@ func (c *Calls) head(b *strings.Builder) {
 		b.WriteString("No call began in this time. Those that began earlier are not seen: record it without --calls, and the samples show them.\n")
 	}
 	if c.Merges() {
-		termtext.Fprintf(b, "After %s of the returns, the goroutine was outside in one sample only: some calls are likely to be several that followed one another.\n",
+		termtext.Fprintf(b, "Before calls with %s of the time, the goroutine was outside in one sample only: some calls are likely to be several that followed one another.\n",
 			sharePercent(c.Touching))
 	}
 }

@@ -61,9 +61,9 @@ type Table struct {
 	// Span is when the calls began. The zero Span is all of the recording.
 	Span views.Span
 
-	// Touching is the share of the returns to the function after which the
-	// goroutine had been outside in one sample only. If it is large, there
-	// were calls between which the goroutine was never seen outside: they
+	// Touching is the share of the time in calls, but for first ones, before
+	// which the goroutine had been outside in one sample only. If it is large,
+	// there were calls between which the goroutine was never seen outside: they
 	// count as one.
 	Touching float64
 
@@ -74,8 +74,8 @@ type Table struct {
 	lengths   []time.Duration         // of whole calls, ascending; short ones first
 }
 
-// touching is the share of returns after which samples hardly saw the goroutine
-// outside, from which calls that seem to be one are likely to be several.
+// touching is the share of the time in calls before which samples hardly saw the
+// goroutine outside, from which some are likely to be several.
 const touching = 0.3
 
 // Merges reports whether some calls are likely to be several that followed one

@@ -119,6 +119,26 @@ sample 60ms
 	}
 }
 
+// A goroutine that is hardly seen outside of its long calls counts by their time, however many short ones others make.
+func TestMerges(t *testing.T) {
+	for pause, want := range map[int]bool{1: true, 5: false} {
+		text := stacks + "goroutine g1 8\n"
+		for i := range 200 {
+			text += fmt.Sprintf("sample %dms\n", 10*(i+1))
+			for g, inside := range []bool{i%20 < 20-pause, i%5 == 0} {
+				text += fmt.Sprintf("    g%d running %s\n", g, map[bool]string{true: "n2", false: "n0"}[inside])
+			}
+		}
+		table, err := Of(read(t, text), "main.handle")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if table.Merges() != want {
+			t.Errorf("outside in %d samples: touching %v", pause, table.Touching)
+		}
+	}
+}
+
 func TestUnknownFunction(t *testing.T) {
 	_, err := Of(read(t, stacks+"sample 10ms\n    g0 running n2\n"), "main.hadnle")
 	if err == nil || !strings.Contains(err.Error(), "did you mean main.handle?") {

@@ -12,7 +12,7 @@ type follower struct {
 	call    Call
 	key     int32
 	last    int32 // the last sample in the function; -1 before the first
-	outside int32 // number of samples outside of it since
+	outside int32 // number of samples outside of it since then, or before the call
 }
 
 // A shown is what a run shows of a call.
@@ -64,7 +64,7 @@ func (t *Table) sample(show shows) {
 	for g := range all {
 		all[g].last = -1
 	}
-	touches, returns := 0, 0
+	var touched, returned time.Duration
 	finish := func(f *follower) {
 		c := f.call
 		c.Last = f.last
@@ -73,7 +73,13 @@ func (t *Table) sample(show shows) {
 		c.End = c.Begin + time.Duration(weights.Of(int(c.First), int(c.Last)+1))
 		c.Short = c.First == c.Last
 		t.Calls = append(t.Calls, c)
-		f.open = false
+		if f.outside > 0 {
+			returned += c.Length()
+		}
+		if f.outside == 1 {
+			touched += c.Length()
+		}
+		f.open, f.outside = false, 0
 	}
 	for _, run := range r.Runs.All() {
 		one, known := show.in(run)
@@ -94,14 +100,7 @@ func (t *Table) sample(show shows) {
 			finish(f)
 		}
 		if !f.open {
-			if f.outside > 0 {
-				returns++
-				if f.outside == 1 {
-					touches++
-				}
-			}
-			f.open, f.outside = true, 0
-			f.key = one.key
+			f.open, f.key = true, one.key
 			f.call = Call{Goroutine: run.Goroutine, First: run.First,
 				ID: r.Goroutines.At(run.Goroutine).ID}
 			show.mark(&f.call, one.key)
@@ -113,8 +112,8 @@ func (t *Table) sample(show shows) {
 			finish(&all[g])
 		}
 	}
-	if returns > 0 {
-		t.Touching = float64(touches) / float64(returns)
+	if returned > 0 {
+		t.Touching = float64(touched) / float64(returned)
 	}
 }
 
