@@ -26,7 +26,7 @@ func (a *searched) saturates(f *Finding) bool {
 	switch f.Kind {
 	case ComputeKind, SystemCallKind, IOKind, BlockingKind, ForeignKind, SleepKind:
 	case ChannelKind:
-		if !inRoundTrip.MatchString(f.Where.Library) {
+		if !f.Where.inRoundTrip() {
 			return false
 		}
 	default:
@@ -44,7 +44,7 @@ func (a *searched) saturates(f *Finding) bool {
 // Others of its class that are further on are no more than a guess.
 func (f *Finding) unexplained() bool {
 	return (f.Kind == ChannelKind || f.Kind == ConditionKind) &&
-		!f.limits() && f.Bound == nil && !inRoundTrip.MatchString(f.Where.Library) &&
+		!f.limits() && f.Bound == nil && !f.Where.inRoundTrip() &&
 		!slices.ContainsFunc(f.Causes, func(c Cause) bool { return c.Certainty != Fellow })
 }
 

@@ -1,6 +1,7 @@
 package why
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 
@@ -99,6 +100,12 @@ var signs = []sign{
 	{[]Kind{ChannelKind}, (*searcher).connects,
 		"it waits for a connection: one that is free, or a new one",
 		"see if a limit holds it up (MaxConnsPerHost), or how long a new connection takes"},
+	{[]Kind{ChannelKind}, onStack(`^database/sql\.\(\*DB\)\.conn$`),
+		"all connections of the pool that SetMaxOpenConns allows are in use",
+		"hold a connection for less time, or allow more of them"},
+	{[]Kind{ChannelKind}, onStack(`^google\.golang\.org/grpc/internal/transport\.\(\*http2Client\)\.NewStream$`),
+		"the connection has as many streams as its server allows",
+		"end streams earlier, or spread them over several connections"},
 	{[]Kind{IOKind}, onStack(sending), "it waits until the other end reads",
 		"make the other end read faster, or send less"},
 	{[]Kind{LeakKind}, leaksIn(views.AwaitingLock),
@@ -123,19 +130,22 @@ func onStack(function string) func(*searcher, *Finding) float64 {
 // rate allows the next call.
 var limiters = regexp.MustCompile(`^(golang\.org/x/time/rate|go\.uber\.org/ratelimit|github\.com/juju/ratelimit)\.`)
 
-// AwaitsServer says what goroutines do that have sent a request over HTTP.
+// AwaitsServer says what goroutines do that have sent a request over HTTP or
+// gRPC.
 const AwaitsServer = "it waits for the answer of a server"
 
 // roundTrip matches the functions in which they wait.
-const roundTrip = `^net/http\.(\(\*persistConn\)|\(\*http2ClientConn\))\.roundTrip$`
+const roundTrip = `^net/http\.(\(\*persistConn\)|\(\*http2ClientConn\))\.roundTrip$|` +
+	`^google\.golang\.org/grpc/internal/transport\.\(\*(ClientStream|Stream)\)\.waitOnHeader$`
 
 var inRoundTrip = regexp.MustCompile(roundTrip)
 
-// AwaitsServer reports whether a cause waits for the answer to a request over
-// HTTP.
-func (c *Cause) AwaitsServer() bool {
-	return c.Activity == Selecting && inRoundTrip.MatchString(c.Place.Library)
-}
+// inRoundTrip reports whether goroutines wait there for the answer to such a
+// request.
+func (p *Place) inRoundTrip() bool { return inRoundTrip.MatchString(cmp.Or(p.Library, p.Function)) }
+
+// AwaitsServer reports whether a cause waits for the answer to such a request.
+func (c *Cause) AwaitsServer() bool { return c.Activity == Selecting && c.Place.inRoundTrip() }
 
 // sending matches the functions that write to a connection.
 const sending = `^net\.\(\*(netFD|conn)\)\.(Write|writeBuffers)$`

@@ -125,3 +125,29 @@ func TestEmptyPoolBesideCollector(t *testing.T) {
 		}
 	}
 }
+
+// What well-known clients wait for is certain by the function: no other goroutine of the program, nor a timer.
+func TestWaitsOfWellKnownClients(t *testing.T) {
+	for call, want := range map[string]string{
+		"net/http.(*persistConn).roundTrip":                                      AwaitsServer,
+		"google.golang.org/grpc/internal/transport.(*ClientStream).waitOnHeader": AwaitsServer,
+		"google.golang.org/grpc/internal/transport.(*http2Client).NewStream":     "the connection has as many streams as its server allows",
+		"database/sql.(*DB).conn":                                                "all connections of the pool that SetMaxOpenConns allows are in use",
+	} {
+		s := newScene()
+		all := s.spawn(4, "main.client")
+		for i := range 80 {
+			states := map[sampledata.GoroutineID]sampledata.State{}
+			for j, g := range all {
+				if states[g] = s.at(selects, "main.client", "main.ask", call); (i+j)%10 == 0 {
+					states[g] = s.at(runs, "main.client", "main.ask")
+				}
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		if len(a.Findings) != 1 || !slices.Contains(a.Findings[0].Signs, want) || a.Findings[0].Remedy == lookAtTimer {
+			t.Errorf("%s: %+v", call, a.Findings)
+		}
+	}
+}

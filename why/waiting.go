@@ -347,7 +347,7 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 	if len(f.Causes) > 0 {
 		return working(f.Causes)
 	}
-	if inRoundTrip.MatchString(f.Where.Library) {
+	if f.Where.inRoundTrip() {
 		return "" // a server ends it
 	}
 	if receives && s.leftAlone(class, f) {
