@@ -28,7 +28,7 @@ type Labelled struct {
 const (
 	mostShare   = 0.8  // of a finding that few goroutines, or a label, have at least
 	outstanding = 2    // how many times their share of the class's life that is, at least
-	leastClass  = 5    // the number of goroutines from which one of them can stand out
+	leastClass  = 3    // the number of goroutines from which one of them can stand out
 	mostClass   = 5000 // and up to which goroutines are counted one by one
 	fewOf       = 10   // the part of the class that is few: a tenth
 	leastHits   = 20   // that they have in a finding, in as many samples

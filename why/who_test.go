@@ -59,6 +59,13 @@ func TestWhoStandsOut(t *testing.T) {
 	if f = work(t, 4, 200, func(w, i int) bool { return w == 1 || w == 2 }, own); f.Outliers != nil || f.Label != nil {
 		t.Errorf("few: %+v, label: %+v, want nobody: half of a class of four computes", f.Outliers, f.Label)
 	}
+	// One of four does, as one consumer of a slow partition; of two, one is no exception.
+	for workers, want := range map[int]bool{4: true, 2: false} {
+		f = work(t, workers, 200, func(w, i int) bool { return w == 1 || i%20 == 0 && w == 0 }, own)
+		if (f.Outliers != nil) != want {
+			t.Errorf("one of %d: %+v", workers, f.Outliers)
+		}
+	}
 	// Half of them compute for one tenant, but in few samples.
 	if f = work(t, 20, 60, func(w, i int) bool { return w < 4 && i%5 == 0 }, func(int) string { return "acme" }); f.Outliers != nil || f.Label != nil {
 		t.Errorf("few: %+v, label: %+v, want nobody: it is seen in 12 samples", f.Outliers, f.Label)
