@@ -113,8 +113,9 @@ func (f *Finding) Key() string { return f.key }
 
 // A Part is a function or a class, with a share.
 type Part struct {
-	Name  string  `json:"name"`
-	Share float64 `json:"share"`
+	Name    string   `json:"name"`
+	Share   float64  `json:"share"`
+	Through []string `json:"through,omitempty"` // where it enters other modules
 }
 
 // A Growth is how the number of goroutines grows.

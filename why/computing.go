@@ -335,6 +335,23 @@ func (s *searcher) divide(f *Finding, function sampledata.FunctionID, of []ranSt
 	delete(callees, f.Where.Function)
 	f.Callers = s.callers(function, of, total)
 	f.Parts = append(parts(callees, total), parts(kinds, total)...)
+	for i := range f.Parts {
+		if p := &f.Parts[i]; callees[p.Name] > 0 {
+			p.Through = s.entries(p.Name, f.Where.Function)
+		}
+	}
+}
+
+// entries returns what a function calls of other modules, and nearly all that it
+// runs goes through, if another one has called it.
+func (s *searcher) entries(function, caller string) []string {
+	all := s.passages(func(at *situation) bool {
+		return at.usesCPU() && s.on(at, function) && s.on(at, caller)
+	})
+	if at := slices.Index(all, function); at >= 0 {
+		return all[at+1:]
+	}
+	return nil
 }
 
 // callers returns who calls a function, and who calls that one, up to the
@@ -361,7 +378,7 @@ func (s *searcher) callers(function sampledata.FunctionID, of []ranStack,
 func parts(weights map[string]float64, total float64) (list []Part) {
 	for name, w := range weights {
 		if w >= minPart*total {
-			list = append(list, Part{name, w / total})
+			list = append(list, Part{Name: name, Share: w / total})
 		}
 	}
 	slices.SortFunc(list,

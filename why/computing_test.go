@@ -1,6 +1,7 @@
 package why
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/cpprof/cpprof/sampledata"
@@ -39,5 +40,26 @@ func TestDescends(t *testing.T) {
 	}
 	if f := s.find(t).Findings[0]; f.Where.Function != "main.fetch" {
 		t.Errorf("the place is %s", f.Where.Function)
+	}
+}
+
+// What a part of a function's work calls of another module is named with it.
+func TestPartsThroughModules(t *testing.T) {
+	s := newScene()
+	g := s.spawn(1, "main.serve")[0]
+	for i := range 100 {
+		stack := []string{"main.serve", "strings.ToUpper"}
+		switch {
+		case i%5 < 2:
+			stack = []string{"main.serve", "main.read", "example.com/config/lib.Get", "example.com/config/lib.find"}
+		case i%5 == 2:
+			stack = []string{"main.serve", "main.read", "example.com/config/lib.Int", "example.com/config/lib.Get"}
+		}
+		s.sample(t, map[sampledata.GoroutineID]sampledata.State{g: s.at(runs, stack...)})
+	}
+	f := s.find(t).Findings[0]
+	if f.Where.Function != "main.serve" || len(f.Parts) == 0 || f.Parts[0].Name != "main.read" ||
+		!strings.Contains(strings.Join(f.Parts[0].Through, ","), "example.com/config/lib.Get") {
+		t.Errorf("%s: %+v", f.Where.Function, f.Parts)
 	}
 }

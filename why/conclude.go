@@ -77,7 +77,7 @@ func (a *searched) foldWaits() {
 		if f.Kind == ProcessorKind {
 			waits = &into.Ready
 		}
-		*waits = append(*waits, Part{f.Class, f.Share.Share})
+		*waits = append(*waits, Part{Name: f.Class, Share: f.Share.Share})
 	})
 }
 

@@ -44,7 +44,7 @@ func (s *searcher) others(by sums, but int32) []Part {
 		func(a, b int32) int { return cmp.Or(cmp.Compare(by[b], by[a]), cmp.Compare(a, b)) })
 	var parts []Part
 	for _, c := range list {
-		parts = append(parts, Part{s.e.classes[c].name, by[c] / s.e.classes[c].active})
+		parts = append(parts, Part{Name: s.e.classes[c].name, Share: by[c] / s.e.classes[c].active})
 	}
 	return parts
 }

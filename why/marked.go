@@ -63,7 +63,7 @@ func (s *searcher) markedFinding(one *stuck.Finding, runs map[int64]int32) *Find
 			class := s.e.classes[s.e.situations[s.e.of[run]].class].name
 			f.Class = cmp.Or(f.Class, class)
 			if !slices.ContainsFunc(f.Others, func(p Part) bool { return p.Name == class }) {
-				f.Others = append(f.Others, Part{class, 1})
+				f.Others = append(f.Others, Part{Name: class, Share: 1})
 			}
 			if stack := s.e.r.Runs.At(int(run)).Stack; i == 0 && stack != sampledata.NoStack {
 				h.add(s.e.places.own[stack], stack, 1)

@@ -70,6 +70,13 @@ var signs = []sign{
 	{[]Kind{LockKind}, func(s *searcher, f *Finding) float64 { return s.held(f, syncing) },
 		"whoever holds it waits for the disk", syncOnce},
 	{[]Kind{LockKind},
+		func(s *searcher, f *Finding) float64 {
+			return f.holders(func(c *Cause) bool {
+				return c.Activity != IO && s.e.places.matches(c.Place.stack, moving)
+			})
+		},
+		"", largerCalls},
+	{[]Kind{LockKind},
 		func(_ *searcher, f *Finding) float64 {
 			return f.holders(func(c *Cause) bool { return c.Activity == Nobody || c.Activity == Ready })
 		},

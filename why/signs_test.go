@@ -151,3 +151,28 @@ func TestWaitsOfWellKnownClients(t *testing.T) {
 		}
 	}
 }
+
+// Whoever has a lock while it writes each line for itself needs a buffer; who waits for a peer does not.
+func TestWritesUnderALock(t *testing.T) {
+	calls := sampledata.State{Run: sampledata.Waiting, Reason: "syscall"}
+	for remedy, does := range map[string]sampledata.State{largerCalls: calls, "hold it for less time, or divide what it guards": reads} {
+		s := newScene()
+		workers := s.spawn(4, "main.worker")
+		waits := blocked
+		waits.Lock, waits.Holders = 0x200, s.HolderSet(workers[:1])
+		for range 60 {
+			states := map[sampledata.GoroutineID]sampledata.State{
+				workers[0]: s.at(does, "main.worker", "main.log", "internal/poll.(*FD).Write", "syscall.write", "syscall.Syscall"),
+			}
+			for _, w := range workers[1:] {
+				states[w] = s.at(waits, "main.worker", "main.log", "sync.(*Mutex).Lock")
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		i := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Kind == LockKind })
+		if i < 0 || a.Findings[i].Remedy != remedy {
+			t.Errorf("want %q: %+v", remedy, a.Findings)
+		}
+	}
+}

@@ -340,6 +340,9 @@ func sharesText(parts []why.Part, in string) string {
 			b.WriteString(", ")
 		}
 		b.WriteString(sharePercent(p.Share) + in + p.Name)
+		if len(p.Through) > 0 {
+			b.WriteString(" (through " + strings.Join(p.Through, ", ") + ")")
+		}
 	}
 	return b.String()
 }
