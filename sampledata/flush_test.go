@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // A sample is in the files a second later, even if no other sample follows.
@@ -64,7 +66,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, sampleForever(dir))
 		os.Exit(1)
 	}
-	os.Exit(m.Run())
+	fixture.Main(m)
 }
 
 // sampleForever writes a sample every millisecond, and prints the number of samples so far, a line each.

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"sync"
 	"syscall"
@@ -28,9 +27,6 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	endAtSignals()
-	// Most of what commands read in this process is soon garbage. The programs that tests start are not concerned.
-	debug.SetGCPercent(400)
-	debug.SetMemoryLimit(512 << 20)
 	os.Setenv("TERM", "unusable") // a test of the screen has its own terminal
 	flag.Set("test.parallel", fmt.Sprint(atATime))
 	fixture.Main(m)

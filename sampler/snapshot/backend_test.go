@@ -85,7 +85,7 @@ func TestStates(t *testing.T) {
 	b := attach(t, v)
 	r := record(t, b, 60)
 	checkStates(t, r, v.stuck)
-	if h := b.Header(); h.GoVersion == "" || !strings.HasPrefix(h.Executable, builds.dir) || h.GOMAXPROCS < 1 || h.PID != int64(v.Process.Pid) {
+	if h := b.Header(); h.GoVersion == "" || h.Executable != v.Path || h.GOMAXPROCS < 1 || h.PID != int64(v.Process.Pid) {
 		t.Errorf("header %+v", h)
 	}
 	system := 0

@@ -11,9 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -22,44 +20,12 @@ import (
 	"github.com/cpprof/cpprof/sampler"
 )
 
-var builds struct {
-	sync.Mutex
-	dir   string
-	paths map[string]string
-}
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	fixture.Remove()
-	if builds.dir != "" {
-		os.RemoveAll(builds.dir)
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { fixture.Main(m) }
 
 // build builds testdata/target, once for each set of flags.
 func build(t testing.TB, flags ...string) string {
 	t.Helper()
-	builds.Lock()
-	defer builds.Unlock()
-	key := strings.Join(flags, " ")
-	if p, ok := builds.paths[key]; ok {
-		return p
-	}
-	if builds.dir == "" {
-		dir, err := os.MkdirTemp("", "cpprof-snapshot-")
-		if err != nil {
-			t.Fatal(err)
-		}
-		builds.dir, builds.paths = dir, map[string]string{}
-	}
-	path := filepath.Join(builds.dir, "target"+strconv.Itoa(len(builds.paths)))
-	args := append([]string{"build", "-o", path}, flags...)
-	if text, err := exec.Command("go", append(args, "./testdata/target")...).CombinedOutput(); err != nil {
-		t.Fatalf("building with %v: %v\n%s", flags, err, text)
-	}
-	builds.paths[key] = path
-	return path
+	return fixture.BuildPackage(t, "./sampler/snapshot/testdata/target", flags...)
 }
 
 // A victim is a running target.

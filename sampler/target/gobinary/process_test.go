@@ -9,10 +9,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strconv"
-	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -196,35 +194,7 @@ func (p *process) halted(f func(regs map[int]unix.PtraceRegs)) {
 // build compiles a target of testdata, once per run of the tests and set of flags.
 func build(t testing.TB, target string, flags ...string) string {
 	t.Helper()
-	name := target
-	for _, f := range flags {
-		name += strings.NewReplacer("=", "", " ", "").Replace(f)
-	}
-	path := filepath.Join(binaries, name)
-	if _, err := os.Stat(path); err == nil {
-		return path
-	}
-	cmd := exec.Command("go", append(append([]string{"build", "-o", path}, flags...), ".")...)
-	cmd.Dir = filepath.Join("testdata", target)
-	cmd.Env = append(os.Environ(), "GOWORK=off")
-	if msg, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("building %s %v: %v\n%s", target, flags, err, msg)
-	}
-	return path
+	return fixture.BuildPackage(t, "./sampler/target/gobinary/testdata/"+target, flags...)
 }
 
-// binaries is the folder of built targets while the tests run.
-var binaries string
-
-func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "gobinary")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	binaries = dir
-	code := m.Run()
-	fixture.Remove()
-	os.RemoveAll(dir)
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { fixture.Main(m) }
