@@ -71,16 +71,8 @@ const (
 func (a *searched) gains() {
 	var m *moments
 	for _, f := range a.Findings[:min(len(a.Findings), mostGains)] {
-		if silent := f.row().silent; silent != "" {
+		if silent := f.silent(); silent != "" {
 			f.Gain = &Gain{Silent: silent}
-			continue
-		}
-		if f.spins() {
-			f.Gain = &Gain{Silent: "it spins, and it is not known what would be done instead"}
-			continue
-		}
-		if f.Phase {
-			f.Gain = &Gain{Silent: "it is true only in a part of the recording"}
 			continue
 		}
 		if m == nil {
@@ -88,6 +80,22 @@ func (a *searched) gains() {
 		}
 		f.Gain = a.gainOf(m, f)
 	}
+}
+
+// silent returns why nothing is known of what the fix of a finding would bring,
+// whatever the samples show; else "".
+func (f *Finding) silent() string {
+	switch {
+	case f.row().silent != "":
+		return f.row().silent
+	case f.spins():
+		return "it spins, and it is not known what would be done instead"
+	case slices.Contains(f.Signs, paced):
+		return "the limit may be meant"
+	case f.Phase:
+		return "it is true only in a part of the recording"
+	}
+	return ""
 }
 
 // gainOf returns what fixing a finding would bring: to the class that it is

@@ -98,26 +98,22 @@ func (f *Finding) mayHoldUp(other *Finding) bool {
 		views.PackageOf(f.Where.Function) == views.PackageOf(other.Where.Function)
 }
 
-// leftAlone reports whether goroutines may wait for work where they take it, or
-// in a function of their loop's module, since hardly anybody is at work whom
-// they could wait for. What they call another module for may have to come from
-// outside.
+// leftAlone reports whether goroutines may wait for work in a function of their
+// loop's module, since hardly anybody is at work whom they could wait for. What
+// they call another module for may have to come from outside.
 func (s *searcher) leftAlone(class int32, f *Finding) bool {
-	c := &s.e.classes[class]
-	switch {
-	case f.Severity < mostOf*s.e.mean(c.life) || s.isBusy(f.Where.Function):
-		return false
-	case f.Kind == ConditionKind:
-		return views.TakesWork(f.Where.Function) && s.isLoop(class, f.Where.Caller) && s.deserted(f)
-	}
 	at := &s.e.r.Nodes[s.e.places.own[f.Where.stack]]
-	return f.Where.Library == "" && c.name == "go:"+f.Where.Caller &&
-		s.modules.Of(at.Function) == s.modules.Of(s.e.r.Nodes[at.Parent].Function) && s.deserted(f)
+	return f.Kind == ChannelKind && f.Where.Library == "" && s.e.classes[class].name == "go:"+f.Where.Caller &&
+		s.modules.Of(at.Function) == s.modules.Of(s.e.r.Nodes[at.Parent].Function) && s.deserted(class, f)
 }
 
-// deserted reports whether hardly anybody is at work while goroutines wait. Who
-// waits for others does not count, nor who is no finding.
-func (s *searcher) deserted(f *Finding) bool {
+// deserted reports whether hardly anybody is at work while goroutines of a class
+// wait nearly all their life, and nobody is known to end that. Who waits for
+// others does not count, nor who is no finding.
+func (s *searcher) deserted(class int32, f *Finding) bool {
+	if f.Limit != nil || len(f.Causes) > 0 || f.Severity < mostOf*s.e.mean(s.e.classes[class].life) {
+		return false
+	}
 	weight := 0.0
 	for i := range s.e.situations {
 		at := &s.e.situations[i]
@@ -128,7 +124,8 @@ func (s *searcher) deserted(f *Finding) bool {
 		case Sending, Receiving, Selecting, Conditional, Joining, OtherWait:
 			continue
 		}
-		if !slices.ContainsFunc(s.all, func(c *candidate) bool { return c.note != "" && c.asks.hit(at) }) {
+		rests := func(c *candidate) bool { return c.note != "" && c.note != lonely && c.asks.hit(at) }
+		if !slices.ContainsFunc(s.all, rests) {
 			weight += at.weight
 		}
 	}

@@ -104,6 +104,8 @@ func TestNobodyToWaitFor(t *testing.T) {
 		{waits, "main.worker queue.(*Type).Get", false, false},
 		{waits, "main.worker queue.(*Type).Get", true, true},
 		{waits, "main.worker queue.(*Type).Acquire", false, true},
+		{selects, "main.worker queue.(*Client).PollFetches queue.(*Client).PollRecords", false, false},
+		{selects, "main.worker queue.(*Client).PollFetches queue.(*Client).PollRecords", true, true},
 		{selects, "main.worker main.waitForChanges", false, false},
 		{selects, "main.worker main.waitForChanges", true, true},
 		{selects, "main.worker main.waitForChanges database/sql.(*DB).conn", false, true},

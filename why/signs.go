@@ -98,8 +98,8 @@ var signs = []sign{
 	{[]Kind{MakingKind}, onStack(`^(github\.com/klauspost/)?compress/(gzip|zlib)\.\(\*Writer\)\.\w+$`),
 		"a writer makes its encoder when it is first used: whoever makes the writers is further out", ""},
 	{[]Kind{ChannelKind}, onStack(roundTrip), AwaitsServer, answers},
-	{[]Kind{ChannelKind, SleepKind}, func(s *searcher, f *Finding) float64 { return s.doing(f, limiters) },
-		"it is paced by a limit of how often it may go on",
+	{[]Kind{ChannelKind, SleepKind}, paces,
+		paced,
 		"raise the limit, if more may go on"},
 	{[]Kind{ChannelKind}, (*searcher).reconnects,
 		"it waits for a new connection, while earlier ones end",
@@ -133,9 +133,21 @@ func onStack(function string) func(*searcher, *Finding) float64 {
 	return func(s *searcher, f *Finding) float64 { return s.doing(f, is) }
 }
 
-// limiters matches the functions of well-known libraries that wait until a
-// rate allows the next call.
-var limiters = regexp.MustCompile(`^(golang\.org/x/time/rate|go\.uber\.org/ratelimit|github\.com/juju/ratelimit)\.`)
+// paced is the sign of waits for a limiter of rates, which may be meant.
+const paced = "it is paced by a limit of how often it may go on"
+
+// limiters matches the functions, by their packages and types, that wait until
+// a rate allows the next call.
+// A handler that one of them calls back is further in.
+var limiters = regexp.MustCompile(`^golang\.org/x/time/rate\.|(?i:rate_?limit(er)?)[.)\[]`)
+
+// paces returns 1 if a finding is in a limiter of rates.
+func paces(_ *searcher, f *Finding) float64 {
+	if limiters.MatchString(f.Where.Function) || limiters.MatchString(f.Where.Caller) {
+		return 1
+	}
+	return 0
+}
 
 // AwaitsServer says what goroutines do that have sent a request over HTTP or
 // gRPC.

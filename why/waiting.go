@@ -311,10 +311,47 @@ func (s *searcher) isReader(class int32, f *Finding) bool {
 		len(path) > 0 && views.IsOwn(path[0]) && readsRequests(path)
 }
 
+// serving matches the loop of a connection, and peeking what it calls to read
+// the next request.
+var (
+	serving = regexp.MustCompile(`(?i)^serve(conn)?$`)
+	peeking = regexp.MustCompile(`(?i)^(wait_?)?(read|peek|recv|receive)`)
+)
+
+// serves reports whether goroutines of a class that live on wait for the next
+// request of a connection, from whichever goroutine reads it.
+func (s *searcher) serves(class int32, f *Finding) bool {
+	path := f.Where.Path
+	last := len(path) - 1
+	for last >= 0 && peeking.MatchString(views.LastName(path[last])) {
+		last--
+	}
+	return last >= 0 && last < len(path)-1 && serving.MatchString(views.LastName(path[last])) &&
+		views.IsOwn(path[last]) && s.e.classes[class].ended == 0
+}
+
 // takesWork reports whether goroutines of a class probably wait for work in a
-// function that their loop calls: others give it to them.
+// function that their loop calls: others give it to them, or hardly anybody is
+// at work whom they could wait for. Get may take a place in a pool, too.
 func (s *searcher) takesWork(class int32, f *Finding) bool {
-	return views.TakesWork(f.Where.Function) && len(f.Causes) > 0 && s.isLoop(class, f.Where.Caller)
+	path := f.Where.Path
+	for len(path) > 1 && views.TakesWork(path[len(path)-1]) {
+		path = path[:len(path)-1]
+	}
+	if len(path) == len(f.Where.Path) || !s.isLoop(class, path[len(path)-1]) {
+		return false
+	}
+	return len(f.Causes) > 0 || (f.Kind == ConditionKind || views.LastName(f.Where.Function) != "Get") && s.deserted(class, f)
+}
+
+// awaitsWork reports whether goroutines of a class that wait to receive probably
+// wait for work.
+func (s *searcher) awaitsWork(class int32, f *Finding) bool {
+	if s.isBusy(f.Where.Function) || f.shares() || s.asks(f.Where.Library) {
+		return false
+	}
+	return s.serves(class, f) || !s.awaitsAnswers(class, f) &&
+		(s.isLoop(class, f.Where.Function) || s.isReader(class, f) || s.takesWork(class, f) || s.leftAlone(class, f))
 }
 
 // refineWait finds out what the goroutines do that others wait for.
@@ -329,15 +366,14 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 		}
 		return working(f.Causes)
 	}
+	f.Limit = s.limit(class, of)
 	receives := views.WaitingFor(f.Reason) != views.Sending
-	if receives && !s.isBusy(f.Where.Function) && !f.shares() && !s.asks(f.Where.Library) && !s.awaitsAnswers(class, f) &&
-		(s.isLoop(class, f.Where.Function) || s.isReader(class, f) || s.takesWork(class, f)) {
+	if receives && s.awaitsWork(class, f) {
 		return forWork
 	}
 	if len(f.Causes) == 0 {
 		f.Causes = s.e.peers(of, receives)
 	}
-	f.Limit = s.limit(class, of)
 	if len(f.Causes) > 0 {
 		return ""
 	}
@@ -349,9 +385,6 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 	}
 	if f.Where.inRoundTrip() {
 		return "" // a server ends it
-	}
-	if receives && s.leftAlone(class, f) {
-		return forWork
 	}
 	if f.Causes = s.fellows(class, &f.Where, of); len(f.Causes) == 0 {
 		f.specific = IOKind.row().specific // of who is waited for, as little is known
