@@ -311,16 +311,18 @@ const minPart = 0.15
 
 // divide finds out who calls a function, whom it calls, and what it does: the
 // callees and callers are functions of the program, and what it does are
-// aspects.
+// aspects. If it is none of them, it may be functions of the standard library.
 func (s *searcher) divide(f *Finding, function sampledata.FunctionID, of []ranStack,
 	total float64) {
-	callees, kinds, calls := make(map[string]float64), make(map[string]float64),
-		make(map[string]float64)
+	callees, library := make(map[string]float64), make(map[string]float64)
+	kinds, calls := make(map[string]float64), make(map[string]float64)
 	for _, st := range of {
+		stack := s.e.situations[st.at].state.Stack
 		if i := slices.Index(st.path, function); i+1 < len(st.path) {
 			callees[s.e.r.Functions[st.path[i+1]].Name] += st.weight
+		} else if called := s.e.places.called(s.e.places.own[stack], stack); called != "" {
+			library[called] += st.weight
 		}
-		stack := s.e.situations[st.at].state.Stack
 		if aspect := s.kinds.aspect(s.e.places, stack); aspect != "" {
 			kinds[aspect] += st.weight
 		}
@@ -334,7 +336,9 @@ func (s *searcher) divide(f *Finding, function sampledata.FunctionID, of []ranSt
 	}
 	delete(callees, f.Where.Function)
 	f.Callers = s.callers(function, of, total)
-	f.Parts = append(parts(callees, total), parts(kinds, total)...)
+	if f.Parts = append(parts(callees, total), parts(kinds, total)...); len(f.Parts) == 0 {
+		f.Parts = parts(library, total)
+	}
 	for i := range f.Parts {
 		if p := &f.Parts[i]; callees[p.Name] > 0 {
 			p.Through = s.entries(p.Name, f.Where.Function)

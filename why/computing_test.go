@@ -63,3 +63,38 @@ func TestPartsThroughModules(t *testing.T) {
 		t.Errorf("%s: %+v", f.Where.Function, f.Parts)
 	}
 }
+
+// Code that calls nothing but the standard library does not compute in its own code.
+func TestPartsInTheLibrary(t *testing.T) {
+	for call, want := range map[string]string{"math/rand.NewSource": "math/rand.NewSource", "main.spin": ""} {
+		s := newScene()
+		g := s.spawn(1, "main.serve")[0]
+		stack := []string{"main.serve", "main.id", call, "math/rand.seedrand"}
+		if want == "" {
+			stack = stack[:2]
+		}
+		for range 60 {
+			s.sample(t, map[sampledata.GoroutineID]sampledata.State{g: s.at(runs, stack...)})
+		}
+		f := s.find(t).Findings[0]
+		if got := len(f.Parts) > 0 && f.Parts[0].Name == want; got != (want != "") {
+			t.Errorf("%s: %+v", call, f.Parts)
+		}
+	}
+}
+
+// With the default of GOGC, half of the heap at least is new in each collection, whatever its size.
+func TestEagerCollections(t *testing.T) {
+	for _, c := range []struct {
+		g    Garbage
+		want float64
+	}{
+		{Garbage{Bytes: 120e6, Collections: 12, Live: 110e6}, 1},
+		{Garbage{Bytes: 600e6, Collections: 10, Live: 110e6}, 0},
+		{Garbage{Bytes: 120e6, Live: 110e6}, 0},
+	} {
+		if got := c.g.eager(); got != c.want {
+			t.Errorf("%+v: %v", c.g, got)
+		}
+	}
+}

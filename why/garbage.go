@@ -30,6 +30,19 @@ func (e *evidence) garbage() *Garbage {
 	return g
 }
 
+// eagerly is the part of the heap that is allocated from one collection to the
+// next, below which they come more often than by default: then it is half of
+// the heap at least.
+const eagerly = 0.25
+
+// eager returns 1 if collections come much more often than by default.
+func (g *Garbage) eager() float64 {
+	if g == nil || g.Collections == 0 || g.Live == 0 || g.Bytes/g.Collections >= eagerly*g.Live {
+		return 0
+	}
+	return 1
+}
+
 // makesGarbage reports whether goroutines use CPUs to allocate, or to collect
 // garbage.
 func (s *searcher) makesGarbage(at *situation) bool {

@@ -137,6 +137,16 @@ func (p *places) library(n, stack sampledata.NodeID) string {
 	return ""
 }
 
+// called returns the first such function.
+func (p *places) called(n, stack sampledata.NodeID) (first string) {
+	for at := stack; at != n && at != sampledata.NoStack; at = p.r.Nodes[at].Parent {
+		if name := p.function(at); !views.Machinery(name) {
+			first = name
+		}
+	}
+	return first
+}
+
 // above reports whether one of the functions from the goroutine's first down
 // to a node has a property.
 func (p *places) above(n sampledata.NodeID, is func(function string) bool) bool {
