@@ -46,7 +46,8 @@ type Finding struct {
 	Alive float64 `json:"alive,omitempty"` // its mean number of goroutines
 	Count int     `json:"count,omitempty"` // its number of goroutines in the span
 	// the share of its life in which the class waits for work
-	Idle float64 `json:"idle,omitempty"`
+	Idle   float64 `json:"idle,omitempty"`
+	Asleep float64 `json:"asleep,omitempty"` // of it: in a sleep
 	// of the class's life without waiting for work, or of the processors
 	Share hotspots.Estimate `json:"share"`
 	// what the share is the cost of; nil if no view has it
@@ -210,6 +211,9 @@ func (r Resting) NotMoved() bool { return r.Still >= 0.5 }
 // Sleeps reports whether its goroutines wait for work asleep.
 func (r Resting) Sleeps() bool { return 2*r.Asleep > r.Idle }
 
+// Sleeps reports whether the class mostly sleeps when it waits for work.
+func (f *Finding) Sleeps() bool { return 2*f.Asleep > f.Idle }
+
 // An Answer says what is slow, when, where and why.
 type Answer struct {
 	State    State      `json:"state"`
@@ -224,6 +228,9 @@ type Answer struct {
 	To         time.Duration     `json:"to"`
 	Processors float64           `json:"processors"` // mean number
 	Used       hotspots.Estimate `json:"used"`       // of the processors
+	// the same by the kernel's clock, of a program without findings; 0 if the
+	// samples agree with it
+	Clock float64 `json:"clock,omitempty"`
 	// mean number of threads that wait for a CPU of the machine
 	NoCPU float64 `json:"no_cpu"`
 	// the same by the kernel's clock; 0 if it was not measured

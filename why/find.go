@@ -7,6 +7,7 @@ import (
 
 	"github.com/cpprof/cpprof/aspects"
 	"github.com/cpprof/cpprof/internal/config"
+	"github.com/cpprof/cpprof/internal/metrics"
 	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
@@ -118,6 +119,12 @@ func findIn(r *sampledata.Recording, o Options) (*searched, error) {
 	whole.conclude()
 	whole.gains()
 	whole.measure(r)
+	if whole.State != Slow && o.Views.Span == (views.Span{}) && r.Picked == nil && r.Restricted == nil {
+		u, known := metrics.New(r, metrics.Options{}).Utilisation()
+		if known && u.Differs() {
+			whole.Clock = u.Clock / whole.Processors
+		}
+	}
 	return whole, nil
 }
 

@@ -95,7 +95,8 @@ func (s *searcher) reasons(class int32, of func(*situation) bool) (all []string)
 func (s *searcher) suffering(f *Finding, by sums, of func(*situation) bool) *candidate {
 	class := by.most()
 	c := &s.e.classes[class]
-	f.Class, f.Alive, f.Count, f.Idle = c.name, s.e.mean(c.life), c.goroutines, 1-c.active/c.life
+	f.Class, f.Alive, f.Count = c.name, s.e.mean(c.life), c.goroutines
+	f.Idle, f.Asleep = 1-c.active/c.life, c.sleeps/c.life
 	f.Severity = s.e.mean(by.total())
 	f.Others = s.others(by, class)
 	f.Where, f.Reason = s.where(class, of)

@@ -112,20 +112,26 @@ func TestMainSleeps(t *testing.T) {
 	}
 }
 
-// The kernel says how long threads waited for a CPU, also of those that no sample sees.
+// The kernel says how long threads waited for a CPU, and ran, also those that no sample sees.
 func TestDelayed(t *testing.T) {
 	s := newScene()
 	worker := s.spawn(1, "main.worker")[0]
 	delay := s.Monitor(sampledata.Monitor{Name: "threads.run_delay", Layer: sampledata.Kernel, Kind: sampledata.Counter, Unit: "ns"})
+	cpu := s.Monitor(sampledata.Monitor{Name: "process.cpu", Layer: sampledata.Kernel, Kind: sampledata.Counter, Unit: "ns"})
 	for i := range 100 {
 		states := map[sampledata.GoroutineID]sampledata.State{worker: s.at(idles, "main.worker")}
 		if i%10 == 0 {
 			states[worker] = s.at(runs, "main.worker")
 		}
 		s.Measure(delay, sampledata.Count(uint64(i)*30_000_000)) // each 20 ms
+		s.Measure(cpu, sampledata.Count(uint64(i)*10_000_000))
 		s.sample(t, states)
 	}
-	if a := s.find(t); a.Delayed < 1.4 || a.Delayed > 1.55 || a.NoCPU != 0 {
+	a := s.find(t)
+	if a.Delayed < 1.4 || a.Delayed > 1.55 || a.NoCPU != 0 {
 		t.Errorf("%v threads wait, and %v were seen to", a.Delayed, a.NoCPU)
+	}
+	if used := a.Clock * a.Processors; used < 0.49 || used > 0.51 || a.Used.Share*a.Processors > 0.11 {
+		t.Errorf("%v CPUs by the clock, %+v seen", used, a.Used)
 	}
 }

@@ -177,6 +177,9 @@ func (y *Why) Verdict() string {
 
 func (y *Why) verdict() string {
 	used := termtext.Sprintf("It uses %s of %s", aboutShare(y.Used), processorsText(y.Processors))
+	if y.Clock > 0 {
+		used += " (" + exactShare(y.Clock) + " by the kernel's clock)"
+	}
 	if y.State == why.TooLittle && y.Samples == 0 { // of a profile, for example
 		return "There are no samples over time, without which nothing can be called slow."
 	}

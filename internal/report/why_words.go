@@ -75,8 +75,11 @@ func spends(f *why.Finding, on string) string {
 	if f.Idle < 0.05 {
 		return text + " of its life " + on + "."
 	}
-	return text + " of its time at work " + on + "; " + sharePercent(f.Idle) +
-		" of its life it waits for work."
+	rests := " of its life it waits for work."
+	if f.Sleeps() {
+		rests = " of its life it sleeps in its loop."
+	}
+	return text + " of its time at work " + on + "; " + sharePercent(f.Idle) + rests
 }
 
 // Sentence describes a finding in one sentence.

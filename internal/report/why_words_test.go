@@ -111,6 +111,16 @@ func TestUnboundedGain(t *testing.T) {
 	}
 }
 
+// Who sleeps in a loop need not wait for work.
+func TestWordsOfRest(t *testing.T) {
+	for asleep, want := range map[float64]string{0.2: "25 % of its life it sleeps in its loop.", 0.1: "25 % of its life it waits for work."} {
+		f := &why.Finding{Kind: why.LockKind, Class: "go:main.f", Lock: "main.mu", Idle: 0.25, Asleep: asleep}
+		if got := Sentence(f); !strings.HasSuffix(got, want) {
+			t.Errorf("asleep %v: %s", asleep, got)
+		}
+	}
+}
+
 // What the kernel's clock has beyond the samples is said.
 func TestDelayWords(t *testing.T) {
 	const says = "By the kernel's clock, 0.8 of its threads wait for a CPU"
@@ -118,9 +128,13 @@ func TestDelayWords(t *testing.T) {
 		delayed, noCPU float64
 		want           bool
 	}{{0.8, 0.1, true}, {0.8, 0.5, false}, {0.3, 0, false}} {
-		y := &Why{Answer: &why.Answer{State: why.Idle, Delayed: c.delayed, NoCPU: c.noCPU}}
-		if got := y.Verdict(); strings.Contains(got, says) != c.want {
+		y := &Why{Answer: &why.Answer{State: why.Idle, Delayed: c.delayed, NoCPU: c.noCPU, Clock: c.noCPU}}
+		got := y.Verdict()
+		if strings.Contains(got, says) != c.want {
 			t.Errorf("%v by the kernel's clock, %v seen: %s", c.delayed, c.noCPU, got)
+		}
+		if strings.Contains(got, " % by the kernel's clock)") != (c.noCPU > 0) {
+			t.Errorf("CPUs by the kernel's clock: %s", got)
 		}
 	}
 }
