@@ -153,3 +153,21 @@ func TestWatchersThatEnd(t *testing.T) {
 		t.Errorf("%+v", a.Findings)
 	}
 }
+
+// A request that a server answers once there is something is no wait for a slow server, by its name.
+func TestLongPolls(t *testing.T) {
+	for call, found := range map[string]int{"bot.(*API).GetUpdates": 0, "bot.(*API).GetUser": 1} {
+		s := newScene()
+		g := s.spawn(1, "main.worker")[0]
+		for i := range 100 {
+			state := s.at(selects, "main.worker", call, "bot.(*API).Do", "net/http.(*persistConn).roundTrip")
+			if i%20 == 0 {
+				state = s.at(runs, "main.worker", "main.handle")
+			}
+			s.sample(t, map[sampledata.GoroutineID]sampledata.State{g: state})
+		}
+		if a := s.find(t); len(a.Findings) != found {
+			t.Errorf("%s: %+v %+v", call, a.Findings, a.Hypotheses)
+		}
+	}
+}

@@ -85,6 +85,9 @@ func (s *searcher) waitKey(at *situation) (waitKey, bool) {
 // forWork is the note of waits that are no evidence that something is slow.
 const forWork = "it may wait for work"
 
+// nextMessage is the note of who may have nothing to read yet.
+const nextMessage = "it may wait for the next message"
+
 // lonely is the note of waits that hold up nobody as far as is known.
 const lonely = "it is one goroutine, and nobody is known to wait for it"
 
@@ -105,7 +108,7 @@ func (s *searcher) resting(f *Finding, class int32) string {
 	case outside && c.sleeps > mostlySleeps*c.life:
 		return "a timer drives it, and nobody is known to wait for it"
 	case f.Kind == IOKind && reads && readsRequests(f.Where.Path):
-		return "it may wait for the next message"
+		return nextMessage
 	case outside && reads && s.isLoop(class, f.Where.Function) && !(f.Kind == IOKind && c.servesOne()):
 		return forWork
 	case f.Kind == IOKind && alone:
@@ -231,6 +234,10 @@ func readsRequests(path []string) bool {
 	}
 	return true
 }
+
+// longPolling matches the functions whose requests a server answers once there
+// is something.
+var longPolling = regexp.MustCompile(`\.(?i:long_?poll|get_?updates|receive_?messages?|poll|watch|subscribe)`)
 
 // asks reports whether a function of the standard library, such as the one
 // that sends a request over HTTP, waits for what its caller wants done.
@@ -383,8 +390,11 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 	if len(f.Causes) > 0 {
 		return working(f.Causes)
 	}
-	if f.Where.inRoundTrip() {
-		return "" // a server ends it
+	if f.Where.inRoundTrip() { // a server ends it
+		if slices.ContainsFunc(f.Where.Path, longPolling.MatchString) && s.deserted(class, f) {
+			return nextMessage
+		}
+		return ""
 	}
 	if f.Causes = s.fellows(class, &f.Where, of); len(f.Causes) == 0 {
 		f.specific = IOKind.row().specific // of who is waited for, as little is known
