@@ -193,8 +193,10 @@ func eachText(m *why.Made) string {
 		return text + ", in at most " + brief(time.Duration(m.Each*1e9)) + " each"
 	case m.Fast:
 		return text + ", and more that no sample saw: one takes less time than there is between two samples"
+	case m.Counted:
+		return text
 	}
-	return text
+	return text + "; samples can't tell how many more"
 }
 
 // callsText lists system calls.

@@ -111,6 +111,19 @@ func TestUnboundedGain(t *testing.T) {
 	}
 }
 
+// A count by samples that may be far too low is said to be one.
+func TestWordsOfMaking(t *testing.T) {
+	for want, m := range map[string]why.Made{
+		"at least 3 a second are made":                                   {PerSecond: 3, Counted: true},
+		"at least 3 a second are made; samples can't tell how many more": {PerSecond: 3},
+		"at least 3 a second are made, in at most 200ms each":            {PerSecond: 3, Each: 0.2},
+	} {
+		if got := eachText(&m); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // Who sleeps in a loop need not wait for work.
 func TestWordsOfRest(t *testing.T) {
 	for asleep, want := range map[float64]string{0.2: "25 % of its life it sleeps in its loop.", 0.1: "25 % of its life it waits for work."} {
