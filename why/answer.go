@@ -209,10 +209,13 @@ type Resting struct {
 func (r Resting) NotMoved() bool { return r.Still >= 0.5 }
 
 // Sleeps reports whether its goroutines wait for work asleep.
-func (r Resting) Sleeps() bool { return 2*r.Asleep > r.Idle }
+func (r Resting) Sleeps() bool { return isAsleep(r.Asleep, r.Idle) }
 
 // Sleeps reports whether the class mostly sleeps when it waits for work.
-func (f *Finding) Sleeps() bool { return 2*f.Asleep > f.Idle }
+func (f *Finding) Sleeps() bool { return isAsleep(f.Asleep, f.Idle) }
+
+// isAsleep reports whether most of an idle time is sleep.
+func isAsleep(asleep, idle float64) bool { return 2*asleep > idle }
 
 // An Answer says what is slow, when, where and why.
 type Answer struct {

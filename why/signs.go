@@ -111,7 +111,7 @@ var signs = []sign{
 		"it waits for a connection: one that is free, or a new one",
 		"see if a limit holds it up (MaxConnsPerHost), or how long a new connection takes"},
 	{[]Kind{ChannelKind}, onStack(`^database/sql\.\(\*DB\)\.conn$`),
-		"all connections of the pool that SetMaxOpenConns allows are in use",
+		"all connections of the pool that SetMaxOpenConns allows are in use, or being opened",
 		"hold a connection for less time, or allow more of them"},
 	{[]Kind{ChannelKind}, onStack(`^google\.golang\.org/grpc/internal/transport\.\(\*http2Client\)\.NewStream$`),
 		"the connection has as many streams as its server allows",

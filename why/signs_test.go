@@ -132,7 +132,7 @@ func TestWaitsOfWellKnownClients(t *testing.T) {
 		"net/http.(*persistConn).roundTrip":                                      AwaitsServer,
 		"google.golang.org/grpc/internal/transport.(*ClientStream).waitOnHeader": AwaitsServer,
 		"google.golang.org/grpc/internal/transport.(*http2Client).NewStream":     "the connection has as many streams as its server allows",
-		"database/sql.(*DB).conn":                                                "all connections of the pool that SetMaxOpenConns allows are in use",
+		"database/sql.(*DB).conn":                                                "all connections of the pool that SetMaxOpenConns allows are in use, or being opened",
 	} {
 		s := newScene()
 		all := s.spawn(4, "main.client")
