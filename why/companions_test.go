@@ -1,0 +1,42 @@
+package why
+
+import (
+	"testing"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// A monitor that goes with what is slow only at times is named, and one that does not is not.
+func TestMonitorsThatGoWithAFinding(t *testing.T) {
+	s := newScene()
+	all := s.spawn(3, "main.worker")
+	depth := s.Monitor(sampledata.Monitor{Name: "queue.depth", Layer: sampledata.Application, Kind: sampledata.Level})
+	noise := s.Monitor(sampledata.Monitor{Name: "noise", Layer: sampledata.Application, Kind: sampledata.Level})
+	for i := range 300 {
+		states := map[sampledata.GoroutineID]sampledata.State{}
+		rebuilds := i >= 60 && i < 120 || i >= 200 && i < 240
+		for _, g := range all {
+			states[g] = s.at(idles, "main.worker")
+			if rebuilds {
+				states[g] = s.at(runs, "main.worker", "main.rebuild")
+			}
+		}
+		s.Measure(noise, sampledata.Number(int64(i*7919%13)))
+		s.Measure(depth, sampledata.Number(int64(i%3)))
+		if rebuilds {
+			s.Measure(depth, sampledata.Number(int64(50+i%5)))
+		}
+		s.sample(t, states)
+	}
+	a := s.find(t)
+	if len(a.Findings) != 1 {
+		t.Fatalf("%s: %+v", a.State, a.Findings)
+	}
+	f := a.Findings[0]
+	if len(f.When.Spans) != 2 {
+		t.Errorf("it is true at %+v, want two spans", f.When)
+	}
+	if len(f.With) != 1 || f.With[0].Monitor != "queue.depth" || f.With[0].R < 0.9 {
+		t.Errorf("it goes with %+v, want queue.depth", f.With)
+	}
+}

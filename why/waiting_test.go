@@ -1,0 +1,135 @@
+package why
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// Who is always seen in a limiter of rates waits for no work, whatever else it may do there.
+func TestPacedByALimit(t *testing.T) {
+	for wait, found := range map[string]int{"golang.org/x/time/rate.(*Limiter).wait": 1, "example.com/ratelimiter.(*rateLimiter[go.shape.string]).Acquire": 1, "main.wait": 0} {
+		s := newScene()
+		all := s.spawn(3, "main.loop")
+		for i := range 100 {
+			states := map[sampledata.GoroutineID]sampledata.State{}
+			for j, g := range all {
+				if states[g] = s.at(selects, "main.loop", wait); (i+j)%10 == 0 {
+					states[g] = s.at(runs, "main.loop", wait)
+				}
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		n := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Kind == ChannelKind })
+		if (n >= 0) != (found == 1) || found == 1 && (!slices.Contains(a.Findings[n].Signs, paced) || a.Findings[n].Gain.Silent == "") {
+			t.Errorf("%s: %+v %+v", wait, a.Findings, a.Resting)
+		}
+	}
+}
+
+// A library's loop that sleeps between two looks may be why others wait. The program's own is meant to.
+func TestLibraryThatPolls(t *testing.T) {
+	for loop, want := range map[string]string{"queue/lib.(*queue).consume": "queue/lib.(*queue).consume", "main.tick": ""} {
+		s := newScene()
+		poller, worker := s.spawn(1, loop)[0], s.spawn(1, "main.work")[0]
+		for i := range 100 {
+			states := map[sampledata.GoroutineID]sampledata.State{
+				poller: s.at(sleeps, loop), worker: s.at(idles, "main.work"),
+			}
+			if i%10 == 0 {
+				states[poller], states[worker] = s.at(runs, loop), s.at(runs, "main.work", "main.do")
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		i := slices.IndexFunc(a.Resting, func(r Resting) bool { return r.Class == "go:"+loop })
+		if i < 0 || a.Resting[i].Polls != want {
+			t.Errorf("%s: %+v", loop, a.Resting)
+		}
+	}
+}
+
+// Who reads in a loop from what is no connection may wait for requests; who reads in a step of its work waits for an answer.
+func TestReadersOfChannels(t *testing.T) {
+	for stack, found := range map[string]int{
+		"main.readLoop quic.(*Stream).Read": 0,
+		"main.worker quic.(*Stream).Read":   1,
+		"main.process http1.Server.Serve netpoll.(*Conn).Peek netpoll.(*conn).waitReadWithTimeout": 0,
+		"main.process main.(*handler).ServeHTTP netpoll.(*Conn).Peek":                              1,
+		"main.readLoop quic.(*Pool).Get":                                                           1,
+	} {
+		s := newScene()
+		readers := s.spawn(2, strings.Fields(stack)[0])
+		for i := range 80 {
+			states := map[sampledata.GoroutineID]sampledata.State{}
+			for j, g := range readers {
+				states[g] = s.at(idles, strings.Fields(stack)...)
+				if (i+j)%8 == 0 {
+					states[g] = s.at(runs, strings.Fields(stack)[0], "main.handle")
+				}
+			}
+			s.sample(t, states)
+		}
+		if a := s.find(t); len(a.Findings) != found {
+			t.Errorf("%s: %s: %+v", stack, a.State, a.Findings)
+		}
+	}
+}
+
+// Who reads where a goroutine does all that it does waits for work if it lives on. If goroutines are started for one piece
+// of work each, they read an answer, unless their names say that they read requests.
+func TestReadersThatEnd(t *testing.T) {
+	for _, c := range []struct {
+		stack string
+		ends  bool
+		found int
+	}{
+		{"main.serve main.lookup main.ask", true, 1},
+		{"main.serve main.lookup main.ask", false, 0},
+		{"main.serve main.readRequest main.readHeader", true, 0},
+	} {
+		s := newScene()
+		readers := s.spawn(3, "main.serve")
+		for i := range 120 {
+			if c.ends && i%6 == 5 {
+				s.gone = readers
+				readers = s.spawn(3, "main.serve")
+			}
+			states := map[sampledata.GoroutineID]sampledata.State{}
+			for _, g := range readers {
+				states[g] = s.at(reads, append(strings.Fields(c.stack), "internal/poll.(*FD).Read")...)
+			}
+			if !c.ends && i%6 == 5 {
+				states[readers[i%3]] = s.at(runs, strings.Fields(c.stack)...)
+			}
+			s.sample(t, states)
+		}
+		if a := s.find(t); len(a.Findings) != c.found {
+			t.Errorf("%s, ends %t: %s: %+v %+v", c.stack, c.ends, a.State, a.Findings, a.Resting)
+		}
+	}
+}
+
+// Of a wait that nobody is known to end, the reason is elsewhere: code that is found comes first.
+func TestWaitWithoutEnder(t *testing.T) {
+	s := newScene()
+	callers, reader := s.spawn(2, "main.caller"), s.spawn(1, "main.reader")[0]
+	for i := range 90 {
+		states := map[sampledata.GoroutineID]sampledata.State{reader: s.at(runs, "main.reader", "main.readByte")}
+		for j, g := range callers {
+			if states[g] = s.at(idles, "main.caller", "main.request", "main.await"); (i+j)%9 == 0 {
+				states[g] = s.at(runs, "main.caller", "main.request")
+			}
+		}
+		s.sample(t, states)
+	}
+	a := s.find(t)
+	if len(a.Findings) != 2 || a.Findings[0].Where.Function != "main.readByte" || a.Findings[1].Kind != ChannelKind {
+		for _, f := range a.Findings {
+			t.Errorf("%s in %s: severity %v, causes %v", f.Kind, f.Where.Function, f.Severity, f.Causes)
+		}
+	}
+}
