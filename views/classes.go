@@ -68,7 +68,7 @@ type wrappedBy struct {
 
 func newClasses(r *sampledata.Recording, o Options) *classes {
 	c := &classes{
-		r: r, o: o, namers: newNamers(r, o.Wrapper),
+		r: r, o: o, namers: newNamers(r, o),
 		byMember:   make(map[string]memberID),
 		belowWraps: make(map[wrappedBy]memberID),
 	}

@@ -79,7 +79,7 @@ func newIdleness(r *sampledata.Recording, o Options) *idleness {
 	if o.Role == nil || r.Restricted != nil {
 		return nil
 	}
-	return &idleness{r: r, role: o.Role, wrapper: o.Wrapper,
+	return &idleness{r: r, role: o.Role, wrapper: WrapperOf(r, o),
 		roles:  slices.Repeat([]Role{unknownRole}, len(r.Functions)),
 		places: make([]spot, len(r.Nodes)), modules: NewModules(r)}
 }

@@ -45,8 +45,8 @@ type Options struct {
 
 	// Wrapper reports whether a function does nothing but call a function that
 	// it was given, such as an errgroup's. A goroutine that began with a
-	// wrapper is of the class of the first other function below. Nil: there are
-	// no wrappers.
+	// wrapper is of the class of the first other function below. WrapperOf
+	// finds more of them. Nil: there are no wrappers.
 	Wrapper func(function string) bool
 
 	// Role says in which functions goroutines wait for work. Nil: no

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -274,10 +275,13 @@ func (th *vectorThread) stateIn(t *testing.T, b *sampledata.Builder, gs []sample
 	return s
 }
 
+// stackOf returns a stack of frames, each "function" or "function:line".
 func stackOf(b *sampledata.Builder, frames ...string) sampledata.NodeID {
 	n := sampledata.NoStack
 	for _, f := range frames {
-		n = b.Node(sampledata.Node{Parent: n, Function: b.Function(sampledata.Function{Name: f})})
+		name, line, _ := strings.Cut(f, ":")
+		at, _ := strconv.Atoi(line)
+		n = b.Node(sampledata.Node{Parent: n, Function: b.Function(sampledata.Function{Name: name}), Line: int32(at)})
 	}
 	return n
 }

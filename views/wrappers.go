@@ -39,7 +39,8 @@ const (
 )
 
 // newNamers returns nil if no function of the recording is a wrapper.
-func newNamers(r *sampledata.Recording, wrapper func(function string) bool) *namers {
+func newNamers(r *sampledata.Recording, o Options) *namers {
+	wrapper := WrapperOf(r, o)
 	if wrapper == nil {
 		return nil
 	}

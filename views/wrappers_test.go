@@ -66,3 +66,34 @@ func TestMergedClasses(t *testing.T) {
 		"go:c\n:LOAD\ngo:b": "1/2",
 	})
 }
+
+// TestWrapperForms checks which functions are wrappers by what goroutines do below them.
+func TestWrapperForms(t *testing.T) {
+	const waits = " runtime.selectgo"
+	for name, c := range map[string]struct {
+		stacks [][]string // by goroutine, one after another; a frame can have a line
+		want   bool
+	}{
+		"each goroutine stays in one function": {[][]string{{"safe.Go.func1:7 main.read:1" + waits}, {"safe.Go.func1:7 main.write:1" + waits}}, true},
+		"all are in the same":                  {[][]string{{"safe.Go.func1:7 main.read:1" + waits}, {"safe.Go.func1:7 main.read:2" + waits}}, false},
+		"below a wrapper with a name":          {[][]string{{"pool.run safe.Go.func1:7 main.read:1"}, {"pool.run safe.Go.func1:7 main.write:1"}}, true},
+		"calls of different lines":             {[][]string{{"safe.Go.func1:7 main.read:1" + waits}, {"safe.Go.func1:8 main.write:1" + waits}}, false},
+		"lines that are not known":             {[][]string{{"safe.Go.func1 main.read" + waits}, {"safe.Go.func1 main.write" + waits}}, false},
+		"one function after another":           {[][]string{{"safe.Go.func1:7 main.read", "safe.Go.func1:7 main.write"}, {"safe.Go.func1:7 main.write"}}, false},
+		"it waits for the next task":           {[][]string{{"safe.Go.func1:7 main.read"}, {"safe.Go.func1:7 main.write", "safe.Go.func1:6" + waits}}, false},
+		"not the program's":                    {[][]string{{"time.goFunc:7 main.read"}, {"time.goFunc:7 main.write"}}, false},
+	} {
+		s := newSketch(t)
+		for _, stacks := range c.stacks {
+			g := s.goroutine("safe.Go.func1")
+			for i := range 2 * leastStay {
+				stack := stackOf(s.Builder, strings.Fields("runtime.goexit "+stacks[i%len(stacks)])...)
+				s.sample(map[sampledata.GoroutineID]sampledata.State{g: {Stack: stack, Run: sampledata.Waiting, Reason: "select"}})
+			}
+		}
+		is := WrapperOf(s.Recording(), Options{Wrapper: func(f string) bool { return f == "pool.run" }})
+		if got := is("safe.Go.func1") || is("time.goFunc"); got != c.want {
+			t.Errorf("%s: a wrapper: %t, want %t", name, got, c.want)
+		}
+	}
+}

@@ -70,7 +70,8 @@ type searcher struct {
 	all []*candidate // nil until they are found
 
 	modules modules
-	makerOf []int8 // by function: which of the makers it belongs to, plus 1; -1 if to none
+	wrapper func(function string) bool // nil if there is none
+	makerOf []int8                     // by function: which of the makers it belongs to, plus 1; -1 if to none
 
 	byClass [][]*situation // see members
 }
@@ -141,7 +142,8 @@ func newSearcher(r *sampledata.Recording, o Options) (*searcher, error) {
 		return nil, err
 	}
 	o.Aspects = cmp.Or(o.Aspects, aspects.NewSet())
-	s := &searcher{e: e, o: o, kinds: newFunctionKinds(r, o.Aspects), modules: modules{views.NewModules(r), r}}
+	s := &searcher{e: e, o: o, kinds: newFunctionKinds(r, o.Aspects), modules: modules{views.NewModules(r), r},
+		wrapper: views.WrapperOf(r, o.Views)}
 	s.readProcessors()
 	return s, nil
 }

@@ -180,8 +180,8 @@ func (s *searcher) pausing(f *Finding, class int32) string {
 // calledBack reports whether a goroutine of the standard library has called the
 // program's functions on a path, as a server does with a handler.
 func (s *searcher) calledBack(path []string) bool {
-	if wrapper := s.o.Views.Wrapper; wrapper != nil {
-		path = slices.DeleteFunc(slices.Clone(path), wrapper)
+	if s.wrapper != nil {
+		path = slices.DeleteFunc(slices.Clone(path), s.wrapper)
 	}
 	return len(path) > 0 && !views.IsOwn(path[0]) && !strings.HasPrefix(path[0], "runtime.")
 }
