@@ -139,15 +139,10 @@ func onStack(function string) func(*searcher, *Finding) float64 {
 // paced is the sign of waits for a limiter of rates, which may be meant.
 const paced = "it is paced by a limit of how often it may go on"
 
-// limiters matches the functions, by their names, that wait until a rate allows
-// the next call. A limiter's own loop is none, and a handler that one calls back
-// is further in.
-var limiters = regexp.MustCompile(`^golang\.org/x/time/rate\.|` +
-	`(?i:rate_?limit(er)?)[.)\[](.*\.)?(?i:wait|take|acquire|throttle)\w*$`)
-
-// paces returns 1 if a finding is in a limiter of rates.
-func paces(_ *searcher, f *Finding) float64 {
-	if limiters.MatchString(f.Where.Function) || limiters.MatchString(f.Where.Caller) {
+// paces returns 1 if a finding is in a limiter of rates, by its aspect.
+func paces(s *searcher, f *Finding) float64 {
+	limit, _ := s.o.Aspects.Lookup("@limit")
+	if limit.Has(f.Where.Function) || limit.Has(f.Where.Caller) {
 		return 1
 	}
 	return 0

@@ -38,7 +38,7 @@ func realNames(t testing.TB) []string {
 }
 
 // thirdParty lists the aspects whose members are all outside the standard library.
-var thirdParty = []string{"@redis", "@mongo", "@kv", "@messaging", "@cloud", "@yaml", "@protobuf"}
+var thirdParty = []string{"@redis", "@mongo", "@kv", "@messaging", "@cloud", "@yaml", "@protobuf", "@limit"}
 
 func TestBuiltinOnRealNames(t *testing.T) {
 	names := realNames(t)

@@ -12,6 +12,10 @@ const IdleAspect = "@idle"
 // of work.
 const RequestAspect = "@request"
 
+// LimitAspect is the name of the aspect of functions that wait until a rate
+// allows the next call.
+const LimitAspect = "@limit"
+
 // passing matches functions that read or wait for whoever calls them: what
 // the waiting is for, only the caller knows.
 var passing = mustAspect("passing",
@@ -43,13 +47,15 @@ func mustAspect(name string, patterns ...string) aspects.Aspect {
 // idleRoles returns the roles of functions in which goroutines wait, or nil
 // if the file removes the aspect.
 func (c *Config) idleRoles() func(function string) views.Role {
-	idle, ok := c.AllAspects().Lookup(IdleAspect)
+	all := c.AllAspects()
+	idle, ok := all.Lookup(IdleAspect)
 	if !ok {
 		return nil
 	}
+	limit, _ := all.Lookup(LimitAspect)
 	return func(function string) views.Role {
 		switch {
-		case idle.Excludes(function):
+		case idle.Excludes(function), limit.Has(function):
 			return views.BusyRole
 		case idle.Has(function):
 			return views.IdleRole
