@@ -18,7 +18,7 @@ var matrixFirst = flag.Bool("first", false, "the matrix has the first release of
 // versions returns the releases of the matrix, oldest first.
 func versions(t *testing.T) []string {
 	t.Helper()
-	f, err := os.Open("../target/goruntime/layout/layouts.txt")
+	f, err := os.Open("../target/goruntime/layout/layouts.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 
 // These tests compare what the package says with the source of the toolchain that runs them:
 //
-//	GOTOOLCHAIN=go1.28.0 go test ./sampler/internal/goruntime
+//	GOTOOLCHAIN=go1.28.0 go test ./sampler/target/goruntime
 //
 // shows what is different in that release.
 

@@ -2,7 +2,7 @@
 // exact Go version and processor.
 //
 // They come from a binary's DWARF if it has any, else from a table,
-// layouts.txt. The generator in gen makes it from the DWARF of tiny programs,
+// layouts.json. The generator in gen makes it from the DWARF of tiny programs,
 // one for each release of Go. Both ways lead to the same Layout.
 package layout
 

@@ -65,18 +65,18 @@ func TestGenerated(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if _, err := table.WriteTo(&b); err != nil {
+	if err := table.Write(&b); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(b.Bytes(), embedded) {
-		t.Error("layouts.txt was not written by the generator")
+		t.Error("layouts.json was not written by the generator")
 	}
 }
 
 // A table that was read from a text is written as the same text, in whatever order the releases are added.
 func TestTableTextIsIdentity(t *testing.T) {
 	var first, second bytes.Buffer
-	if _, err := small(t).WriteTo(&first); err != nil {
+	if err := small(t).Write(&first); err != nil {
 		t.Fatal(err)
 	}
 	again, err := ReadTable(bytes.NewReader(first.Bytes()))
@@ -88,7 +88,7 @@ func TestTableTextIsIdentity(t *testing.T) {
 		t.Fatal(err)
 	}
 	again.Add(goruntime.Release{Line: 23, Patch: 0}, "amd64", readded)
-	if _, err := again.WriteTo(&second); err != nil {
+	if err := again.Write(&second); err != nil {
 		t.Fatal(err)
 	}
 	if first.String() != second.String() {
@@ -98,13 +98,11 @@ func TestTableTextIsIdentity(t *testing.T) {
 
 func TestReadTableRefuses(t *testing.T) {
 	for in, want := range map[string]string{
-		"struct g":                               "line 1: too short",
-		"struct g 2 goid=1":                      "out of order",
-		"struct g 1 goid=x":                      "want name=number",
-		"\nrelease amd64 go1.26.8 g=1":           "line 2: no variant 1 of g",
-		"struct g 1 goid=8\nrelease amd64 1 g=1": "not a release",
-		"release amd64 go1.22.0,x":               "not a patch release",
-		"layout g 1":                             "unknown kind of line",
+		"":                                       "EOF",
+		`{"Structs": {"g": [{"goid": "x"}]}}`:    "cannot unmarshal",
+		`{"Structs": {"g": [{"goid": 1e10}]}}`:   "cannot unmarshal",
+		`{"Releases": [{"Structs": {"g": 0}}]}`:  "no layout 0 of g",
+		`{"Releases": [{"Structs": {"g": -1}}]}`: "no layout -1 of g",
 	} {
 		if _, err := ReadTable(strings.NewReader(in)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %q", in, err, want)
@@ -163,8 +161,8 @@ func TestKnownOffsets(t *testing.T) {
 
 // FuzzReadTable reads damaged tables and looks releases up in those that are accepted.
 func FuzzReadTable(f *testing.F) {
-	f.Add("struct g 1 -=456 goid=152\nrelease amd64 go1.26.8 g=1\n", "go1.26.9")
-	f.Add("# comment\n", "")
+	f.Add(`{"Structs": {"g": [{"-": 456, "goid": 152}]}, "Releases": [{"Arch": "amd64", "Line": 26, "Patches": [8], "Structs": {"g": 0}}]}`, "go1.26.9")
+	f.Add("{}", "")
 	f.Fuzz(func(t *testing.T, text, version string) {
 		table, err := ReadTable(strings.NewReader(text))
 		if err != nil {

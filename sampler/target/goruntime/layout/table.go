@@ -1,27 +1,24 @@
 package layout
 
 import (
-	"bufio"
 	"bytes"
 	_ "embed"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 )
 
-//go:generate go run ./gen -missing -o layouts.txt
+//go:generate go run ./gen -missing -o layouts.json
 
-//go:embed layouts.txt
+//go:embed layouts.json
 var embedded []byte
 
-// builtin is the table in layouts.txt.
+// builtin is the table in layouts.json.
 var builtin = sync.OnceValues(func() (*Table, error) {
 	return ReadTable(bytes.NewReader(embedded))
 })
@@ -37,14 +34,7 @@ func ForVersion(goVersion, arch string) (*Layout, error) {
 	return t.Lookup(goVersion, arch)
 }
 
-// A Table holds layouts by release and processor. Its text form has two kinds
-// of lines, which the generator writes:
-//
-//	struct g 2 -=424 stack.lo=0 stack.hi=8 ...
-//	release amd64 go1.22.0,1,2 g=2 m=3 p=2 ...
-//
-// The first line is variant 2 of runtime.g with its size and offsets. The
-// second line has the variants that go1.22.0, go1.22.1 and go1.22.2 use.
+// A Table holds layouts by release and processor.
 type Table struct {
 	releases map[string]map[goruntime.Release]structs // by processor
 }
@@ -53,92 +43,43 @@ type Table struct {
 // names that `rt` tags have.
 type structs map[string]map[string]Offset
 
-func (s structs) equal(o structs) bool {
-	return maps.EqualFunc(s, o, maps.Equal[map[string]Offset])
-}
-
 // NewTable returns a table without releases.
 func NewTable() *Table { return &Table{releases: map[string]map[goruntime.Release]structs{}} }
 
+// A tableText is the text form of a table, which the generator writes as JSON.
+type tableText struct {
+	Structs  map[string][]map[string]Offset // the different layouts of each struct
+	Releases []releasesText
+}
+
+// A releasesText has releases of one line of Go with the same layouts.
+type releasesText struct {
+	Arch    string
+	Line    int
+	Patches []int
+	Structs map[string]int // which of the layouts
+}
+
 // ReadTable reads the text form.
 func ReadTable(r io.Reader) (*Table, error) {
-	t := NewTable()
-	v := variants{}
-	sc := bufio.NewScanner(r)
-	for n := 1; sc.Scan(); n++ {
-		words := strings.Fields(sc.Text())
-		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
-			continue
-		}
-		if err := t.readLine(words, v); err != nil {
-			return nil, fmt.Errorf("reading layouts: line %d: %w", n, err)
-		}
-	}
-	if err := sc.Err(); err != nil {
+	var text tableText
+	if err := json.NewDecoder(r).Decode(&text); err != nil {
 		return nil, fmt.Errorf("reading layouts: %w", err)
 	}
-	return t, nil
-}
-
-// readLine adds a line to the table, or to the variants of structs by name.
-func (t *Table) readLine(words []string, v variants) error {
-	if len(words) < 3 {
-		return errors.New("too short")
-	}
-	values := map[string]Offset{}
-	for _, w := range words[3:] {
-		name, value, _ := strings.Cut(w, "=")
-		n, err := strconv.ParseUint(value, 10, 31)
-		if err != nil {
-			return fmt.Errorf("%q: want name=number", w)
-		}
-		values[name] = Offset(n)
-	}
-	switch words[0] {
-	case "struct":
-		if words[2] != strconv.Itoa(len(v[words[1]])+1) {
-			return fmt.Errorf("variant %s of %s is out of order", words[2], words[1])
-		}
-		v[words[1]] = append(v[words[1]], values)
-	case "release":
+	t := NewTable()
+	for _, one := range text.Releases {
 		s := structs{}
-		for name, n := range values {
-			if int(n) < 1 || int(n) > len(v[name]) {
-				return fmt.Errorf("no variant %d of %s", n, name)
+		for name, n := range one.Structs {
+			if n < 0 || n >= len(text.Structs[name]) {
+				return nil, fmt.Errorf("reading layouts: no layout %d of %s", n, name)
 			}
-			s[name] = v[name][n-1]
+			s[name] = text.Structs[name][n]
 		}
-		releases, err := parseReleases(words[2])
-		if err != nil {
-			return err
+		for _, patch := range one.Patches {
+			t.set(one.Arch, goruntime.Release{Line: one.Line, Patch: patch}, s)
 		}
-		for _, r := range releases {
-			t.set(words[1], r, s)
-		}
-	default:
-		return fmt.Errorf("unknown kind of line %q", words[0])
 	}
-	return nil
-}
-
-// parseReleases reads releases of one line of Go: go1.22.0,1,2.
-func parseReleases(s string) ([]goruntime.Release, error) {
-	first, patches, more := strings.Cut(s, ",")
-	r, exact, err := goruntime.ParseRelease(first)
-	if err != nil || !exact {
-		return nil, fmt.Errorf("%q is not a release of Go", first)
-	}
-	all := []goruntime.Release{r}
-	for more {
-		var patch string
-		patch, patches, more = strings.Cut(patches, ",")
-		n, err := strconv.ParseUint(patch, 10, 16)
-		if err != nil {
-			return nil, fmt.Errorf("%q is not a patch release of Go 1.%d", patch, r.Line)
-		}
-		all = append(all, goruntime.Release{Line: r.Line, Patch: int(n)})
-	}
-	return all, nil
+	return t, nil
 }
 
 func (t *Table) set(arch string, r goruntime.Release, s structs) {
@@ -236,58 +177,40 @@ func (t *Table) Has(r goruntime.Release, arch string) bool {
 	return ok
 }
 
-// variants are the different layouts of structs by name; a variant's number
-// is its index + 1.
-type variants map[string][]map[string]Offset
+// Write writes the text form. It depends only on the content, not on the order
+// in which it was added.
+func (t *Table) Write(w io.Writer) error {
+	text := tableText{Structs: map[string][]map[string]Offset{}}
+	for _, arch := range slices.Sorted(maps.Keys(t.releases)) {
+		var last *releasesText
+		for _, r := range t.Releases(arch) {
+			numbers := map[string]int{}
+			for name, fields := range t.releases[arch][r] {
+				numbers[name] = text.number(name, fields)
+			}
+			if last == nil || last.Line != r.Line || !maps.Equal(last.Structs, numbers) {
+				text.Releases = append(text.Releases,
+					releasesText{Arch: arch, Line: r.Line, Structs: numbers})
+				last = &text.Releases[len(text.Releases)-1]
+			}
+			last.Patches = append(last.Patches, r.Patch)
+		}
+	}
+	e := json.NewEncoder(w)
+	e.SetIndent("", "\t")
+	return e.Encode(text)
+}
 
 // number returns the number of a struct's layout; a new layout gets a new
 // number.
-func (v variants) number(name string, fields map[string]Offset) int {
-	i := slices.IndexFunc(v[name],
+func (t *tableText) number(name string, fields map[string]Offset) int {
+	i := slices.IndexFunc(t.Structs[name],
 		func(known map[string]Offset) bool { return maps.Equal(known, fields) })
 	if i < 0 {
-		i = len(v[name])
-		v[name] = append(v[name], fields)
+		i = len(t.Structs[name])
+		t.Structs[name] = append(t.Structs[name], fields)
 	}
-	return i + 1
-}
-
-// WriteTo writes the text form. It depends only on the content, not on the
-// order in which it was added.
-func (t *Table) WriteTo(w io.Writer) (int64, error) {
-	v := variants{}
-	var releases, b bytes.Buffer
-	for _, arch := range slices.Sorted(maps.Keys(t.releases)) {
-		all := t.Releases(arch)
-		for len(all) > 0 {
-			s := t.releases[arch][all[0]]
-			n := 1
-			for n < len(all) && all[n].Line == all[0].Line && t.releases[arch][all[n]].equal(s) {
-				n++
-			}
-			fmt.Fprintf(&releases, "release %s %v", arch, all[0])
-			for _, r := range all[1:n] {
-				fmt.Fprintf(&releases, ",%d", r.Patch)
-			}
-			for _, name := range slices.Sorted(maps.Keys(s)) {
-				fmt.Fprintf(&releases, " %s=%d", name, v.number(name, s[name]))
-			}
-			releases.WriteByte('\n')
-			all = all[n:]
-		}
-	}
-	b.WriteString("# Generated by go generate from the DWARF of each release; see ../gen. Not to be edited.\n")
-	for _, name := range slices.Sorted(maps.Keys(v)) {
-		for i, fields := range v[name] {
-			fmt.Fprintf(&b, "struct %s %d", name, i+1)
-			for _, f := range slices.Sorted(maps.Keys(fields)) {
-				fmt.Fprintf(&b, " %s=%d", f, fields[f])
-			}
-			b.WriteByte('\n')
-		}
-	}
-	b.Write(releases.Bytes())
-	return b.WriteTo(w)
+	return i
 }
 
 // Releases lists the releases that the table has for a processor, oldest first.

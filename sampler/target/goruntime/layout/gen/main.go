@@ -1,7 +1,7 @@
 // Gen writes the table of the Go runtime's struct layouts by release and
 // processor. From the top of the repository:
 //
-//	go run ./sampler/internal/goruntime/layout/gen go1.28.0
+//	go run ./sampler/target/goruntime/layout/gen go1.28.0
 //
 // adds a release to the table, or reads it again, and keeps the others. The
 // go command fetches its toolchain (70 MB) into a module cache that is
@@ -40,7 +40,7 @@ import (
 var arches = []string{"amd64", "arm64"}
 
 func main() {
-	out := flag.String("o", "sampler/internal/goruntime/layout/layouts.txt", "table to add to")
+	out := flag.String("o", "sampler/target/goruntime/layout/layouts.json", "table to add to")
 	absent := flag.Bool("missing", false, "add every release that the table does not have")
 	all := flag.Bool("all", false, "read every release again")
 	rewrite := flag.Bool("rewrite", false,
@@ -99,7 +99,7 @@ func run(out string, list, all, between bool, args []string) error {
 
 func write(t *layout.Table, path string) error {
 	var b bytes.Buffer
-	if _, err := t.WriteTo(&b); err != nil {
+	if err := t.Write(&b); err != nil {
 		return err
 	}
 	return os.WriteFile(path, b.Bytes(), 0o644)
