@@ -29,7 +29,7 @@ const (
 	Sleeping                       // until a time
 	AwaitingCollector              // the garbage collector
 	AwaitingRuntime                // a goroutine of the runtime's own waits for its next work
-	Forever                        // nothing ends the wait: select {}, or a nil channel
+	Forever                        // nothing ends the wait: select {}, or a nil channel that it receives from
 
 	NumDoings
 )
@@ -70,8 +70,8 @@ var reasons = map[string]Doing{
 	"chan receive": Receiving, "chan receive (durable)": Receiving,
 	"chan receive (synctest)": Receiving,
 	"chan send":               Sending, "chan send (durable)": Sending,
-	"chan send (synctest)": Sending,
-	"select":               Selecting, "select (durable)": Selecting,
+	"chan send (synctest)": Sending, "chan send (nil chan)": Sending,
+	"select": Selecting, "select (durable)": Selecting,
 	"select (synctest)": Selecting,
 
 	"sync.Cond.Wait": AwaitingCondition, "semacquire": AwaitingSemaphore,
@@ -81,7 +81,6 @@ var reasons = map[string]Doing{
 	"IO wait": AwaitingIO, "syscall": InSystemCall, "sleep": Sleeping,
 
 	"select (no cases)": Forever, "chan receive (nil chan)": Forever,
-	"chan send (nil chan)": Forever,
 
 	"GC assist wait": AwaitingCollector, "GC assist marking": AwaitingCollector,
 	"wait for GC cycle":  AwaitingCollector,

@@ -32,7 +32,8 @@ func (e *evidence) still() (all []Still) {
 		at := e.of[i]
 		if at < 0 || counted[run.Goroutine] || !e.situations[at].still ||
 			e.classes[e.situations[at].class].runtimes ||
-			verdicts[e.r.Goroutines.At(run.Goroutine).ID] >= sampledata.Suspected {
+			verdicts[e.r.Goroutines.At(run.Goroutine).ID] >= sampledata.Suspected &&
+				e.situations[at].state.Doing != views.Forever {
 			continue
 		}
 		counted[run.Goroutine] = true

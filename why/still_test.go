@@ -135,3 +135,41 @@ func TestDelayed(t *testing.T) {
 		t.Errorf("%v CPUs by the clock, %+v seen", used, a.Used)
 	}
 }
+
+// One goroutine that waits for a context that nobody can cancel is as it is meant. Several, or one that sends, are not.
+func TestWaitThatMayBeMeant(t *testing.T) {
+	for name, c := range map[string]struct {
+		reason string
+		count  int
+		found  bool
+	}{
+		"a context":         {"chan receive (nil chan)", 1, false},
+		"several":           {"chan receive (nil chan)", 2, true},
+		"a sender":          {"chan send (nil chan)", 1, true},
+		"a select for good": {"select (no cases)", 1, false},
+		"selects, too":      {"select (no cases)", 3, true},
+	} {
+		s := newScene()
+		all := s.spawn(c.count, "main.evict")
+		for range 100 {
+			states := map[sampledata.GoroutineID]sampledata.State{}
+			for _, g := range all {
+				states[g] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: c.reason}, "main.evict")
+			}
+			s.sample(t, states)
+		}
+		r := s.Recording()
+		group := sampledata.MarkedGroup{Count: c.count, Reason: c.reason, Verdict: sampledata.Stuck, Wait: sampledata.ForNil, Kept: -1}
+		for _, g := range all {
+			group.IDs = append(group.IDs, r.Goroutines.At(g).ID)
+		}
+		r.Marking = &sampledata.Marking{Groups: []sampledata.MarkedGroup{group}}
+		a, err := Find(r, configured())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := len(a.Findings) == 1 && a.Findings[0].Kind == StuckKind; found != c.found || !found && a.State != Unmoved {
+			t.Errorf("%s: %s %+v", name, a.State, a.Findings)
+		}
+	}
+}

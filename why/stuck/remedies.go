@@ -18,7 +18,7 @@ func (f *Finding) Remedy() string {
 	case HolderGone:
 		return "give the lock back on all ways out, as with defer"
 	case NilChannel:
-		return "make the channel before it is used"
+		return "make the channel before it is used, or wait for a context that can be cancelled"
 	case NoCases:
 		return "let the goroutine end instead"
 	}
