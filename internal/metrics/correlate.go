@@ -42,16 +42,20 @@ type pair struct {
 	samples []int
 }
 
-func newPair(x, y Column, l List) pair {
-	var p pair
-	for i := range x {
-		if l.Has(i) && Defined(x[i]) && Defined(y[i]) && !math.IsInf(x[i], 0) &&
-			!math.IsInf(y[i], 0) {
-			p.x, p.y, p.samples = append(p.x, x[i]), append(p.y, y[i]), append(p.samples, i)
+func newPair(x, y Column, l List) pair { return shiftedPair(x, y, l, 0) }
+
+// shiftedPair pairs each value of x with that of y some samples later.
+func shiftedPair(x, y Column, l List, later int) (p pair) {
+	for i := max(0, -later); i < min(len(x), len(y)-later); i++ {
+		a, b := x[i], y[i+later]
+		if l.Has(i) && l.Has(i+later) && isFinite(a) && isFinite(b) {
+			p.x, p.y, p.samples = append(p.x, a), append(p.y, b), append(p.samples, i)
 		}
 	}
 	return p
 }
+
+func isFinite(x float64) bool { return Defined(x) && !math.IsInf(x, 0) }
 
 // OverSamples returns a function that correlates metrics over the samples
 // of a list.
@@ -216,15 +220,7 @@ func bestLag(x, y Column, l List, now float64) (lag int, r float64) {
 	best += betterLag
 	var of pair // with the best shift
 	for k := -maxLag; k <= maxLag; k++ {
-		var at pair
-		for i := range x {
-			j := i + k
-			if j < 0 || j >= len(y) || !l.Has(i) || !l.Has(j) || !Defined(x[i]) ||
-				!Defined(y[j]) || math.IsInf(x[i], 0) || math.IsInf(y[j], 0) {
-				continue
-			}
-			at.x, at.y, at.samples = append(at.x, x[i]), append(at.y, y[j]), append(at.samples, i)
-		}
+		at := shiftedPair(x, y, l, k)
 		if k == 0 || len(at.x) < minLagged*max(k, -k) {
 			continue
 		}

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"math"
+	"slices"
 
 	"github.com/cpprof/cpprof/internal/student"
 )
@@ -86,11 +87,6 @@ func (e *Effect) welch() {
 	e.P = 2 * student.Survival(math.Abs(e.Difference)/math.Sqrt(a+b), freedom)
 }
 
-func definedOf(values []float64) (list []float64) {
-	for _, x := range values {
-		if Defined(x) && !math.IsInf(x, 0) {
-			list = append(list, x)
-		}
-	}
-	return list
+func definedOf(values []float64) []float64 {
+	return slices.DeleteFunc(slices.Clone(values), func(x float64) bool { return !isFinite(x) })
 }

@@ -31,7 +31,7 @@ func slowCounters(t *testing.T) *Table {
 			t.Fatal(err)
 		}
 	}
-	return New(b.Recording(), Options{Metrics: []Definition{{"both", "slow + quick"}}})
+	return New(b.Recording(), Options{Metrics: []Definition{{Name: "both", Expr: "slow + quick"}}})
 }
 
 // A rate is that between two readings of the counter. What comes after the last reading is not known.

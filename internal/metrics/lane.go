@@ -31,7 +31,7 @@ func (t *Table) Lane(m *Metric, bounds []time.Duration) []Cell {
 		for first < len(cells) && bounds[first+1] <= from {
 			first++
 		}
-		if !Defined(x) || math.IsInf(x, 0) {
+		if !isFinite(x) {
 			continue
 		}
 		for k := first; k < len(cells) && bounds[k] < to; k++ {

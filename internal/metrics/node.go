@@ -48,22 +48,33 @@ func evaluate(n node, samples int) Column {
 	if samples >= sharedFrom {
 		workers = runtime.GOMAXPROCS(0)
 	}
+	inParallel(workers, (samples+blockSize-1)/blockSize, func() func(int) {
+		var w worker
+		return func(block int) {
+			from := block * blockSize
+			out := c[from:min(from+blockSize, samples)]
+			if got := n.block(&w, from, out); &got[0] != &out[0] {
+				copy(out, got)
+			}
+		}
+	})
+	return c
+}
+
+// inParallel calls functions with the numbers from 0 up to n. Each worker has a
+// function of its own, which begin returns.
+func inParallel(workers, n int, begin func() func(i int)) {
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range workers {
 		wg.Go(func() {
-			var w worker
-			for from := int(next.Add(blockSize)) - blockSize; from < samples; from = int(next.Add(
-				blockSize)) - blockSize {
-				out := c[from:min(from+blockSize, samples)]
-				if got := n.block(&w, from, out); &got[0] != &out[0] {
-					copy(out, got)
-				}
+			do := begin()
+			for i := next.Add(1) - 1; int(i) < n; i = next.Add(1) - 1 {
+				do(int(i))
 			}
 		})
 	}
 	wg.Wait()
-	return c
 }
 
 // A whole is a column that is known.
@@ -169,90 +180,61 @@ func (n *delta) differences(out []float64, now, before []float64) {
 	n.restarts.Add(int64(restarts))
 }
 
-func add(out, x, y []float64) {
-	for i := range out {
-		out[i] = x[i] + y[i]
-	}
-}
+var (
+	add      = pairwise(func(x, y float64) float64 { return x + y })
+	subtract = pairwise(func(x, y float64) float64 { return x - y })
+	multiply = pairwise(func(x, y float64) float64 { return x * y })
+	smaller  = pairwise(func(x, y float64) float64 { return min(x, y) })
+	larger   = pairwise(func(x, y float64) float64 { return max(x, y) })
+)
 
-func subtract(out, x, y []float64) {
-	for i := range out {
-		out[i] = x[i] - y[i]
+var divide = pairwise(func(x, y float64) float64 {
+	if y == 0 {
+		return undefined
 	}
-}
-
-func multiply(out, x, y []float64) {
-	for i := range out {
-		out[i] = x[i] * y[i]
-	}
-}
-
-func divide(out, x, y []float64) {
-	for i := range out {
-		d := y[i]
-		if d == 0 {
-			d = undefined
-		}
-		out[i] = x[i] / d
-	}
-}
-
-func smaller(out, x, y []float64) {
-	for i := range out {
-		out[i] = min(x[i], y[i])
-	}
-}
-
-func larger(out, x, y []float64) {
-	for i := range out {
-		out[i] = max(x[i], y[i])
-	}
-}
+	return x / y
+})
 
 // compared returns the truth of a comparison. A comparison with an undefined
 // number is undefined.
 func compared(holds func(x, y float64) bool) func(out, x, y []float64) {
-	return func(out, x, y []float64) {
-		for i := range out {
-			result := undefined // out may be x or y
-			if Defined(x[i]) && Defined(y[i]) {
-				result = truth(holds(x[i], y[i]))
-			}
-			out[i] = result
+	return pairwise(func(x, y float64) float64 {
+		if Defined(x) && Defined(y) {
+			return truth(holds(x, y))
 		}
-	}
+		return undefined
+	})
 }
 
 // and is Kleene's: false if one side is false, even if the other is undefined.
-func and(out, x, y []float64) {
-	for i := range out {
-		a, b := x[i], y[i]
-		if a == 0 || b == 0 {
-			out[i] = 0
-		} else {
-			out[i] = a * b
-		}
+var and = pairwise(func(x, y float64) float64 {
+	if x == 0 || y == 0 {
+		return 0
 	}
-}
+	return x * y
+})
 
 // or is Kleene's: true if one side is true, even if the other is undefined.
-func or(out, x, y []float64) {
-	for i := range out {
-		a, b := x[i], y[i]
-		if a == 1 || b == 1 {
-			out[i] = 1
-		} else {
-			out[i] = a + b
-		}
+var or = pairwise(func(x, y float64) float64 {
+	if x == 1 || y == 1 {
+		return 1
 	}
-}
+	return x + y
+})
 
 // without is x where y is not true. Where y is undefined, it is not true.
-func without(out, x, y []float64) {
-	for i := range out {
-		out[i] = x[i]
-		if y[i] == 1 {
-			out[i] = 0
+var without = pairwise(func(x, y float64) float64 {
+	if y == 1 {
+		return 0
+	}
+	return x
+})
+
+// pairwise returns a function that computes values of two lists one by one.
+func pairwise(of func(x, y float64) float64) func(out, x, y []float64) {
+	return func(out, x, y []float64) {
+		for i := range out {
+			out[i] = of(x[i], y[i])
 		}
 	}
 }

@@ -103,7 +103,7 @@ func alternating(t testing.TB, samples int) *sampledata.Recording {
 
 // The path that goes with the queue is found, and nothing of the rest is said to.
 func TestRank(t *testing.T) {
-	table := New(alternating(t, 400), Options{Metrics: []Definition{{"double", "queue * 2"}}})
+	table := New(alternating(t, 400), Options{Metrics: []Definition{{Name: "double", Expr: "queue * 2"}}})
 	got, err := table.Rank("queue", All(400), RankOptions{Least: 0.01, Most: 20})
 	if err != nil {
 		t.Fatal(err)

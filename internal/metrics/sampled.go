@@ -18,22 +18,16 @@ import (
 // addSampled adds what the samples know by themselves.
 func (t *Table) addSampled() {
 	level := func(name, unit, source string, of func(s *sampledata.Sample, i int) float64) {
-		t.add(&Monitor{
-			Monitor: sampledata.Monitor{Name: name, Layer: sampledata.Sampled,
-				Kind: sampledata.Level, Unit: unit, Source: source},
-			column: func() Column { return t.perSample(of) }, series: -1,
-		})
+		m := sampledMonitor(name, source, func() Column { return t.perSample(of) })
+		m.Unit = unit
+		t.add(m)
 	}
 	predicate := func(name, source string, of func(s *sampledata.Sample) bool) {
-		t.add(&Monitor{
-			Monitor: sampledata.Monitor{Name: name, Layer: sampledata.Sampled,
-				Kind: sampledata.Nominal, Source: source}, truth: true,
-			column: func() Column {
-				return t.perSample(func(s *sampledata.Sample, _ int) float64 {
-					return truth(of(s))
-				})
-			}, series: -1,
+		m := sampledMonitor(name, source, func() Column {
+			return t.perSample(func(s *sampledata.Sample, _ int) float64 { return truth(of(s)) })
 		})
+		m.Kind, m.truth = sampledata.Nominal, true
+		t.add(m)
 	}
 	weights := t.r.Weights()
 	level("time", "s", "the sample's time since the start",
@@ -67,6 +61,12 @@ func (t *Table) addSampled() {
 	t.addStates()
 }
 
+// sampledMonitor returns a monitor that is computed.
+func sampledMonitor(name, source string, column func() Column) *Monitor {
+	return &Monitor{Monitor: sampledata.Monitor{Name: name, Layer: sampledata.Sampled,
+		Kind: sampledata.Level, Source: source}, column: column, series: -1}
+}
+
 // perSample computes a column sample by sample.
 func (t *Table) perSample(of func(s *sampledata.Sample, i int) float64) Column {
 	c := make(Column, t.samples)
@@ -94,11 +94,7 @@ func (t *Table) addStates() {
 		{"goroutines.waiting", "goroutines that wait for anything else", in(views.Wait)},
 	}
 	for _, s := range states {
-		t.add(&Monitor{
-			Monitor: sampledata.Monitor{Name: s.name, Layer: sampledata.Sampled,
-				Kind: sampledata.Level, Source: s.source},
-			column: func() Column { return t.goroutines(s.has) }, series: -1,
-		})
+		t.add(sampledMonitor(s.name, s.source, func() Column { return t.goroutines(s.has) }))
 	}
 }
 

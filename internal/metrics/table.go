@@ -15,7 +15,7 @@ import (
 )
 
 // A Definition names an expression: a metric, or a sample list.
-type Definition struct{ Name, Expr string }
+type Definition = config.Definition
 
 // Options say how a Table computes what the samples know, and define metrics
 // and lists. Those that are defined twice have the last definition.
@@ -30,15 +30,8 @@ type Options struct {
 // give.
 func OptionsOf(c *config.Config, v views.Options) Options {
 	v.Span = views.Span{}
-	o := Options{Views: v,
+	return Options{Views: v, Metrics: c.Metrics, Lists: c.Lists,
 		Aspects: func(syms *calltree.Symbols) *calltree.Membership { return c.AllAspects().Membership(syms) }}
-	for _, d := range c.Metrics {
-		o.Metrics = append(o.Metrics, Definition(d))
-	}
-	for _, d := range c.Lists {
-		o.Lists = append(o.Lists, Definition(d))
-	}
-	return o
 }
 
 // A Monitor is a series of values in a Table.
@@ -110,7 +103,7 @@ func New(r *sampledata.Recording, o Options) *Table {
 // Builtin defines metrics of the monitors that cpprof records by itself. A
 // recording that lacks their monitors lacks them.
 var Builtin = []Definition{
-	{"cpu.used", "rate(process.cpu) / 1e9"},
+	{Name: "cpu.used", Expr: "rate(process.cpu) / 1e9"},
 }
 
 // define adds a metric. A built-in one gives way to everything else of its
@@ -126,8 +119,8 @@ func (t *Table) define(d Definition) {
 			return
 		}
 	}
-	m := &Monitor{Monitor: sampledata.Monitor{Name: d.Name, Layer: sampledata.Sampled,
-		Kind: sampledata.Level, Source: "metric"}, Expr: d.Expr, series: -1}
+	m := sampledMonitor(d.Name, "metric", nil)
+	m.Expr = d.Expr
 	t.byName[d.Name], t.known[d.Name] = m, true
 	if old != nil {
 		t.order = slices.DeleteFunc(t.order, func(o *Monitor) bool { return o == old })

@@ -57,8 +57,8 @@ func recorded(t testing.TB) *sampledata.Recording {
 
 func table(t testing.TB) *Table {
 	return New(recorded(t), Options{
-		Metrics: []Definition{{"served", "rate(main.srv.stats[0].hits)"}, {"loop", "loop + 1"}, {"a", "b + 1"}, {"b", "a + 1"}},
-		Lists:   []Definition{{"late", "span(500ms,)"}, {"slow", "hits(* ..main.slow) > 0"}, {"ring", "ring | slow"}},
+		Metrics: []Definition{{Name: "served", Expr: "rate(main.srv.stats[0].hits)"}, {Name: "loop", Expr: "loop + 1"}, {Name: "a", Expr: "b + 1"}, {Name: "b", Expr: "a + 1"}},
+		Lists:   []Definition{{Name: "late", Expr: "span(500ms,)"}, {Name: "slow", Expr: "hits(* ..main.slow) > 0"}, {Name: "ring", Expr: "ring | slow"}},
 	})
 }
 
@@ -231,7 +231,7 @@ func TestRestarts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	table := New(b.Recording(), Options{Metrics: []Definition{{"m", "rate(c)"}}})
+	table := New(b.Recording(), Options{Metrics: []Definition{{Name: "m", Expr: "rate(c)"}}})
 	for expr, want := range map[string][]int{
 		"m": {-1000, 2, -1000, 2, -1000}, "delta(c + d)": {-1000, 12, -1000, 12, -1000}, "delta(2 * c) / delta(d) * 100": {-1000, 40, -1000, 40, -1000},
 		"rate(c) / rate(d) * 10": {-1000, 2, -1000, 2, -1000},

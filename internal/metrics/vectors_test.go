@@ -50,10 +50,10 @@ func tableOf(t *testing.T, c *verticalCase) *Table {
 	}
 	var o Options
 	for _, m := range c.Metrics {
-		o.Metrics = append(o.Metrics, Definition{m.Name, m.Expr})
+		o.Metrics = append(o.Metrics, Definition{Name: m.Name, Expr: m.Expr})
 	}
 	for _, l := range c.Lists {
-		o.Lists = append(o.Lists, Definition{l.Name, l.Expr})
+		o.Lists = append(o.Lists, Definition{Name: l.Name, Expr: l.Expr})
 	}
 	return New(b.Recording(), o)
 }
