@@ -1,6 +1,7 @@
 package views
 
 import (
+	"regexp"
 	"slices"
 
 	"github.com/cpprof/cpprof/internal/words"
@@ -17,14 +18,19 @@ import (
 //
 // A goroutine of a pool can do one thing after another, and each names a
 // class. If a stack names none, but all others of the goroutine name the same
-// function, it is that one.
+// function, it is that one. What the compiler makes of a go statement always
+// calls the same: if no stack of a goroutine names a function, the others'
+// do.
 type namers struct {
 	r         *sampledata.Recording
 	isWrapper []bool  // by function
+	isLeftOut []bool  // the same, for wrappers that stacks leave out
 	byNode    []namer // unknownNamer until first use
 	// by goroutine: the namer of all its stacks that have one; several if
 	// they differ
 	only []namer
+	// the same by wrapper that stacks leave out: what it calls
+	called []namer
 }
 
 // A namer is the number of a function, or one of these.
@@ -44,11 +50,12 @@ func newNamers(r *sampledata.Recording, o Options) *namers {
 	if wrapper == nil {
 		return nil
 	}
-	n := &namers{r: r, isWrapper: make([]bool, len(r.Functions))}
+	n := &namers{r: r, isWrapper: make([]bool, len(r.Functions)), isLeftOut: make([]bool, len(r.Functions))}
 	some := false
 	for i := range r.Functions {
 		name := r.Functions[i].Name
 		n.isWrapper[i] = name != "" && wrapper(name)
+		n.isLeftOut[i] = n.isWrapper[i] && leftOut.MatchString(name)
 		some = some || n.isWrapper[i]
 	}
 	if !some {
@@ -58,19 +65,28 @@ func newNamers(r *sampledata.Recording, o Options) *namers {
 	n.only = slices.Repeat([]namer{unknownNamer}, r.Goroutines.Len())
 	for i := range r.Runs.Len() {
 		run := r.Runs.At(i)
-		only := &n.only[run.Goroutine]
-		if *only == several || !n.begins(run.Goroutine) {
-			continue
+		if only := &n.only[run.Goroutine]; *only != several && n.begins(run.Goroutine) {
+			*only = only.and(n.ofRun(run))
 		}
-		switch f := n.ofStack(run.Stack); {
-		case f < 0 || f == *only:
-		case *only == unknownNamer:
-			*only = f
-		default:
-			*only = several
+	}
+	n.called = slices.Repeat([]namer{unknownNamer}, len(r.Functions))
+	for g, only := range n.only {
+		if f := r.Goroutines.At(sampledata.GoroutineID(g)).Start; f >= 0 && n.isLeftOut[f] {
+			n.called[f] = n.called[f].and(only)
 		}
 	}
 	return n
+}
+
+// and returns the namer of what has two; several if they differ.
+func (n namer) and(other namer) namer {
+	switch {
+	case other < 0 && other != several || other == n:
+		return n
+	case n == unknownNamer:
+		return other
+	}
+	return several
 }
 
 // begins reports whether a goroutine began with a wrapper.
@@ -85,11 +101,33 @@ func (n *namers) of(run sampledata.Run) (sampledata.FunctionID, bool) {
 	if n == nil || !n.begins(run.Goroutine) {
 		return 0, false
 	}
-	f := n.ofStack(run.Stack)
+	f := n.ofRun(run)
 	if f < 0 {
 		f = n.only[run.Goroutine]
 	}
+	if f == unknownNamer {
+		f = n.called[n.r.Goroutines.At(run.Goroutine).Start]
+	}
 	return sampledata.FunctionID(f), f >= 0
+}
+
+// leftOut matches the wrappers that stacks leave out: what the compiler makes
+// of a go statement with arguments.
+var leftOut = regexp.MustCompile(`\.gowrap\d+$`)
+
+// ofRun returns the namer of a run's stack. Of a wrapper that stacks leave out
+// it is the outermost function.
+func (n *namers) ofRun(run sampledata.Run) namer {
+	f := n.ofStack(run.Stack)
+	if f != foreign || run.Torn || !n.isLeftOut[n.r.Goroutines.At(run.Goroutine).Start] {
+		return f
+	}
+	for at := run.Stack; at != sampledata.NoStack; at = n.r.Nodes[at].Parent {
+		if called := n.r.Nodes[at].Function; n.r.Functions[called].Name != bootstrap {
+			f = namer(called)
+		}
+	}
+	return f
 }
 
 // ofStack returns the namer of the stack that ends at a node.

@@ -67,6 +67,21 @@ func TestMergedClasses(t *testing.T) {
 	})
 }
 
+// Stacks leave out what the compiler makes of "go work(i)". A goroutine that has no stack yet is of the class of the others.
+func TestWrapperThatStacksLeaveOut(t *testing.T) {
+	s := newSketch(t)
+	o := Options{Wrapper: func(f string) bool { return strings.HasSuffix(f, ".gowrap1") }}
+	stack := stackOf(s.Builder, "runtime.goexit", "main.main.func2", "main.fetch")
+	s.sample(map[sampledata.GoroutineID]sampledata.State{
+		s.goroutine("main.main.gowrap1"): {Stack: stack, Run: sampledata.Running},
+		s.goroutine("main.main.gowrap1"): {Stack: sampledata.NoStack, Run: sampledata.Runnable},
+	})
+	all, err := Classes(s.Recording(), o)
+	if err != nil || len(all) != 1 || all[0].Class != "go:main.main.func2" {
+		t.Errorf("classes %+v, %v", all, err)
+	}
+}
+
 // TestWrapperForms checks which functions are wrappers by what goroutines do below them.
 func TestWrapperForms(t *testing.T) {
 	const waits = " runtime.selectgo"
