@@ -32,24 +32,25 @@ func (r *Recording) write(dir string, create func(string, Header) (*Writer, erro
 var errProfile = errors.New("a profile has no samples: 'cpprof import' writes it as a pprof profile")
 
 // replay passes a valid recording to an empty sink, sample by sample. The codes
-// stay the same. Functions, nodes and other things are passed on just before
-// the first sample that needs them, as a sampler does.
+// stay the same. Functions, nodes and other things that have codes come first.
 func (r *Recording) replay(sink Sink) error {
 	if r.Profile != nil {
 		return errProfile
 	}
-	n := naming{r: r, sink: sink, labelSets: 1, holderSets: 1}
 	ends, endsBefore := r.ends()
 	m := measuring{r: r, sink: sink}
 	if err := m.begin(); err != nil {
 		return err
 	}
+	r.replayNames(sink)
 	var changes []Change
-	run := 0
+	run, lockNames := 0, r.LockNames
 	for i := range r.Samples.Len() {
 		changes = changes[:0]
-		n.runs(run, i)
-		n.upToLockName(i)
+		for len(lockNames) > 0 && int(lockNames[0].First) <= i {
+			sink.LockName(lockNames[0])
+			lockNames = lockNames[1:]
+		}
 		for ; run < r.Runs.Len(); run++ {
 			begun := r.Runs.At(run)
 			if int(begun.First) > i {
@@ -73,7 +74,9 @@ func (r *Recording) replay(sink Sink) error {
 			return err
 		}
 	}
-	n.rest()
+	for _, n := range lockNames { // valid after the last sample
+		sink.LockName(n)
+	}
 	if r.Samples.Len() == 0 {
 		r.replayNews(sink)
 	}
@@ -84,6 +87,32 @@ func (r *Recording) replay(sink Sink) error {
 		return nil
 	}
 	return sink.Finish(*r.End)
+}
+
+// replayNames passes on what has codes: functions just before what needs them,
+// as a sampler does.
+func (r *Recording) replayNames(sink Sink) {
+	functions := 0
+	upTo := func(end int) {
+		for ; functions < end; functions++ {
+			sink.Function(r.Functions[functions])
+		}
+	}
+	for _, n := range r.Nodes {
+		upTo(int(n.Function) + 1)
+		sink.Node(n)
+	}
+	for _, g := range r.Goroutines.All() {
+		upTo(int(g.Start) + 1)
+		sink.Goroutine(g)
+	}
+	upTo(len(r.Functions))
+	for _, set := range r.LabelSets[1:] {
+		sink.LabelSet(set)
+	}
+	for _, set := range r.HolderSets[1:] {
+		sink.HolderSet(set)
+	}
 }
 
 // replayNews passes on what does not belong to one sample.
@@ -166,92 +195,4 @@ func (m *measuring) upTo(sample int) (err error) {
 		}
 	}
 	return nil
-}
-
-// naming passes functions, nodes and so on to a sink. It counts those that the
-// sink has.
-type naming struct {
-	r          *Recording
-	sink       Sink
-	functions  int
-	nodes      int
-	goroutines int
-	labelSets  int
-	holderSets int
-	lockNames  int
-}
-
-// runs names all that the runs of a sample refer to, from run on.
-func (n *naming) runs(run, sample int) {
-	var last State // the codes after the last ones
-	var goroutine GoroutineID
-	for ; run < n.r.Runs.Len(); run++ {
-		r := n.r.Runs.At(run)
-		if int(r.First) > sample {
-			break
-		}
-		goroutine = max(goroutine, r.Goroutine+1)
-		last.Stack = max(last.Stack, r.Stack+1, r.Release.Stack()+1)
-		last.Labels = max(last.Labels, r.Labels+1)
-		last.Holders = max(last.Holders, r.Holders+1)
-	}
-	n.upToNode(int(last.Stack))
-	n.upToGoroutine(int(goroutine))
-	n.upToLabelSet(int(last.Labels))
-	n.upToHolderSet(int(last.Holders))
-}
-
-// rest passes on what no run refers to.
-func (n *naming) rest() {
-	n.upToFunction(len(n.r.Functions))
-	n.upToNode(len(n.r.Nodes))
-	n.upToGoroutine(n.r.Goroutines.Len())
-	n.upToLabelSet(len(n.r.LabelSets))
-	n.upToHolderSet(len(n.r.HolderSets))
-	n.upToLockName(n.r.Samples.Len())
-}
-
-// upToLockName passes on the names of locks in their order. It stops at the
-// first name that is valid only after the given sample.
-func (n *naming) upToLockName(sample int) {
-	for ; n.lockNames < len(n.r.LockNames) &&
-		int(n.r.LockNames[n.lockNames].First) <= sample; n.lockNames++ {
-		n.sink.LockName(n.r.LockNames[n.lockNames])
-	}
-}
-
-func (n *naming) upToFunction(end int) {
-	for ; n.functions < end; n.functions++ {
-		n.sink.Function(n.r.Functions[n.functions])
-	}
-}
-
-func (n *naming) upToNode(end int) {
-	for ; n.nodes < end; n.nodes++ {
-		node := n.r.Nodes[n.nodes]
-		n.upToFunction(int(node.Function) + 1)
-		n.sink.Node(node)
-	}
-}
-
-func (n *naming) upToGoroutine(end int) {
-	for ; n.goroutines < end; n.goroutines++ {
-		g := n.r.Goroutines.At(GoroutineID(n.goroutines))
-		n.upToFunction(int(g.Start) + 1)
-		n.sink.Goroutine(g)
-	}
-}
-
-func (n *naming) upToLabelSet(end int) {
-	for ; n.labelSets < end; n.labelSets++ {
-		n.sink.LabelSet(n.r.LabelSets[n.labelSets])
-	}
-}
-
-func (n *naming) upToHolderSet(end int) {
-	for ; n.holderSets < end; n.holderSets++ {
-		set := n.r.HolderSets[n.holderSets]
-		n.upToGoroutine(int(set[len(set)-1]) + 1)
-		n.sink.HolderSet(set)
-	}
 }
