@@ -1,11 +1,6 @@
 package views
 
-import (
-	"maps"
-	"slices"
-
-	"github.com/cpprof/cpprof/sampledata"
-)
+import "github.com/cpprof/cpprof/sampledata"
 
 // findAsks finds out in which frames goroutines receive what they asked for,
 // by node. They come back there again and again, as a worker does. But a
@@ -63,61 +58,31 @@ func (h *homes) findNewChannels() []bool {
 	return news
 }
 
-// A channelUse counts the waits in one line of a function: to receive, and to
+// channelUses counts the waits in each line of a function: to receive, and to
 // send, there or below, by who has received before. What is sent first may say
 // that somebody is there.
-type channelUse struct{ receives, sends int32 }
-
-// channelUses counts the waits for channels below each line of a function.
-func (h *homes) channelUses() map[callID]map[int32]*channelUse {
-	nodes := h.d.r.Nodes
-	seen := make([]channelUse, len(nodes))
+func (h *homes) channelUses() map[callID]map[int32]*lineUse {
+	seen := make([]lineUse, len(h.d.r.Nodes))
 	received := make([]bool, h.d.r.Goroutines.Len())
 	for _, run := range h.d.r.Runs.All() {
 		switch {
 		case run.Stack == sampledata.NoStack || run.Torn:
 		case receives(run):
-			seen[h.d.placeOf(run.Stack).at].receives++
+			seen[h.d.placeOf(run.Stack).at].reads++
 			received[run.Goroutine] = true
 		case DoingOf(run) == Sending && received[run.Goroutine]:
-			seen[run.Stack].sends++
+			seen[run.Stack].writes++
 		}
 	}
-	byCall := make(map[callID]map[int32]*channelUse)
-	for n := len(nodes) - 1; n >= 0; n-- {
-		u, node := seen[n], &nodes[n]
-		if u == (channelUse{}) {
-			continue
-		}
-		if node.Parent != sampledata.NoStack {
-			seen[node.Parent].sends += u.sends
-		}
-		of := lineOf(byCall, h.calls[n], node.Line)
-		of.receives, of.sends = of.receives+u.receives, of.sends+u.sends
-	}
-	return byCall
+	return h.lineUses(seen, false)
 }
 
 // asked returns the lines of one function in which goroutines receive after
 // they have sent: more often than they send after it.
-func asked(uses map[int32]*channelUse) map[int32]bool {
+func asked(uses map[int32]*lineUse) map[int32]bool {
 	asks := make(map[int32]bool)
-	lines := slices.Sorted(maps.Keys(uses))
-	before := int32(0) // sends since the last wait to receive
-	for i, line := range lines {
-		if uses[line].receives == 0 {
-			before += uses[line].sends
-			continue
-		}
-		after := int32(0)
-		for _, next := range lines[i+1:] {
-			if uses[next].receives > 0 {
-				break
-			}
-			after += uses[next].sends
-		}
+	eachRead(uses, func(line, before, after int32) {
 		asks[line] = before >= minReturns && 2*before >= after
-		before = 0
-	}
+	})
 	return asks
 }

@@ -1,7 +1,6 @@
 package views
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -24,7 +23,8 @@ const (
 // read is an answer: what they ask is often too short for the samples.
 var clients = []string{"database/sql.", "net/smtp.(*Client).", "crypto/tls.(*Conn).clientHandshake"}
 
-// A lineUse counts what was seen below one line of a function.
+// A lineUse counts what was seen in one line of a function: reads and writes of
+// connections below it, or waits to receive from channels and to send.
 type lineUse struct{ reads, writes int32 }
 
 // findExchanges finds out what each read means, by node. The innermost
@@ -32,7 +32,7 @@ type lineUse struct{ reads, writes int32 }
 // another, or else a client of the standard library.
 func (h *homes) findExchanges() {
 	nodes := h.d.r.Nodes
-	uses := h.lineUses()
+	uses := h.connectionUses()
 	h.exchanges = make([]exchange, len(nodes))
 	byCall := make(map[callID]map[int32]exchange)
 	for c, lines := range uses {
@@ -60,11 +60,10 @@ func (h *homes) findExchanges() {
 	}
 }
 
-// lineUses counts the reads and writes below each line of the program's
+// connectionUses counts the reads and writes below each line of the program's
 // functions.
-func (h *homes) lineUses() map[callID]map[int32]*lineUse {
-	nodes := h.d.r.Nodes
-	seen := make([]lineUse, len(nodes))
+func (h *homes) connectionUses() map[callID]map[int32]*lineUse {
+	seen := make([]lineUse, len(h.d.r.Nodes))
 	for _, run := range h.d.r.Runs.All() {
 		switch {
 		case run.Stack == sampledata.NoStack || run.Torn:
@@ -74,14 +73,28 @@ func (h *homes) lineUses() map[callID]map[int32]*lineUse {
 			seen[run.Stack].reads++
 		}
 	}
+	return h.lineUses(seen, true)
+}
+
+// lineUses counts what was seen in each line of a function, by what was seen at
+// the nodes. Writes count for the lines above, too. Of connections that holds
+// for reads as well, and only the program's own functions count.
+func (h *homes) lineUses(seen []lineUse, connections bool) map[callID]map[int32]*lineUse {
+	nodes := h.d.r.Nodes
 	byCall := make(map[callID]map[int32]*lineUse)
 	for n := len(nodes) - 1; n >= 0; n-- {
 		u, node := seen[n], &nodes[n]
+		if u == (lineUse{}) {
+			continue
+		}
 		if node.Parent != sampledata.NoStack {
 			above := &seen[node.Parent]
-			above.reads, above.writes = above.reads+u.reads, above.writes+u.writes
+			above.writes += u.writes
+			if connections {
+				above.reads += u.reads
+			}
 		}
-		if u == (lineUse{}) || !IsOwn(h.d.name(sampledata.NodeID(n))) {
+		if connections && !IsOwn(h.d.name(sampledata.NodeID(n))) {
 			continue
 		}
 		of := lineOf(byCall, h.calls[n], node.Line)
@@ -106,28 +119,40 @@ func lineOf[T any](byCall map[callID]map[int32]*T, c callID, line int32) *T {
 // writes are seen after the read.
 func order(uses map[int32]*lineUse) map[int32]exchange {
 	means := make(map[int32]exchange)
-	lines := slices.SortedFunc(maps.Keys(uses), cmp.Compare[int32])
-	before := int32(0) // writes since the last read
+	same := int32(0) // writes in the line of the last read
+	eachRead(uses, func(line, before, after int32) {
+		before += same
+		same = uses[line].writes
+		switch {
+		case same > 0: // what it calls there may decide
+		case before > 0 && 2*before >= after:
+			means[line] = answer
+		case after > 0:
+			means[line] = request
+		}
+	})
+	return means
+}
+
+// eachRead calls f for each line of a function with reads, in their order, with
+// the numbers of writes in the lines between the last such line and this one,
+// and between this one and the next.
+func eachRead(uses map[int32]*lineUse, f func(line, before, after int32)) {
+	lines := slices.Sorted(maps.Keys(uses))
+	before := int32(0)
 	for i, line := range lines {
-		u, after := uses[line], int32(0)
-		if u.reads == 0 {
-			before += u.writes
+		if uses[line].reads == 0 {
+			before += uses[line].writes
 			continue
 		}
+		after := int32(0)
 		for _, next := range lines[i+1:] {
 			if uses[next].reads > 0 {
 				break
 			}
 			after += uses[next].writes
 		}
-		switch {
-		case u.writes > 0: // what it calls there may decide
-		case before > 0 && 2*before >= after:
-			means[line] = answer
-		case after > 0:
-			means[line] = request
-		}
-		before = u.writes
+		f(line, before, after)
+		before = 0
 	}
-	return means
 }
