@@ -63,17 +63,9 @@ func Compare(a, b Named, o Options, view Maker) (*Compared, error) {
 	if o.NoInlines {
 		o.AlsoInlined = inlined(a.Recording, b.Recording)
 	}
-	for _, side := range []struct {
-		of Named
-		to **View
-	}{{a, &c.New}, {b, &c.Old}} {
-		err := o.Span.CheckBoth(side.of)
-		if err != nil {
-			return nil, err
-		}
-		if *side.to, err = view(side.of.Recording, o); err != nil {
-			return nil, fmt.Errorf("%s: %w", side.of.Name, err)
-		}
+	var err error
+	if c.New, c.Old, err = OfBoth(a, b, o, view); err != nil {
+		return nil, err
 	}
 	if of, other := c.New.Tree.Root(), c.Old.Tree.Root(); of != other {
 		return nil, fmt.Errorf("the view of %s is of %s, and that of %s is of %s: give the whole name of a class", a.Name, of, b.Name, other)
@@ -81,12 +73,23 @@ func Compare(a, b Named, o Options, view Maker) (*Compared, error) {
 	return c, nil
 }
 
-// CheckBoth is Check for one of two recordings that are compared.
-func (s Span) CheckBoth(of Named) error {
-	if err := s.Check(of); err != nil {
-		return fmt.Errorf("%w (of two recordings, a span counts from the start of each)", err)
+// OfBoth returns what a function makes of each of two recordings that are
+// compared.
+func OfBoth[T any](a, b Named, o Options,
+	of func(*sampledata.Recording, Options) (T, error)) (ofA, ofB T, err error) {
+	for _, side := range []struct {
+		Named
+		to *T
+	}{{a, &ofA}, {b, &ofB}} {
+		if err = o.Span.Check(side.Named); err != nil {
+			return ofA, ofB, fmt.Errorf(
+				"%w (of two recordings, a span counts from the start of each)", err)
+		}
+		if *side.to, err = of(side.Recording, o); err != nil {
+			return ofA, ofB, fmt.Errorf("%s: %w", side.Name, err)
+		}
 	}
-	return nil
+	return ofA, ofB, nil
 }
 
 // Merge returns the tree of both views, see calltree.Merge, with all warnings.

@@ -36,17 +36,11 @@ func PairClasses(a, b []ClassSummary) []ClassPair {
 // ComparedClasses sums up the classes of two recordings, with the same
 // options; see Compare.
 func ComparedClasses(a, b Named, o Options) ([]ClassPair, error) {
-	var sides [2][]ClassSummary
-	for i, of := range []Named{a, b} {
-		err := o.Span.CheckBoth(of)
-		if err == nil {
-			sides[i], err = Classes(of.Recording, o)
-		}
-		if err != nil {
-			return nil, err
-		}
+	ofA, ofB, err := OfBoth(a, b, o, Classes)
+	if err != nil {
+		return nil, err
 	}
-	return PairClasses(sides[0], sides[1]), nil
+	return PairClasses(ofA, ofB), nil
 }
 
 // NewSide returns the class in the new recording.

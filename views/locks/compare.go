@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/calltree"
 )
@@ -28,17 +29,13 @@ type Pair struct {
 // views.Compare.
 func Compare(a, b views.Named, o views.Options) (*Comparison, error) {
 	c := new(Comparison)
-	for _, side := range []struct {
-		of views.Named
-		to **Analysis
-	}{{a, &c.New}, {b, &c.Old}} {
-		err := o.Span.CheckBoth(side.of)
-		if err == nil {
-			*side.to, err = Analyse(side.of.Recording, o, ByField)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("comparing locks: %w", err)
-		}
+	var err error
+	c.New, c.Old, err = views.OfBoth(a, b, o,
+		func(r *sampledata.Recording, o views.Options) (*Analysis, error) {
+			return Analyse(r, o, ByField)
+		})
+	if err != nil {
+		return nil, fmt.Errorf("comparing locks: %w", err)
 	}
 	c.pair()
 	return c, nil
