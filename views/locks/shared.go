@@ -219,7 +219,7 @@ func (s *sharing) begin(run sampledata.Run, first, samples int32, time int64) bo
 	a := &s.of[i].sums
 	s.count(a, i, run, s.placeOf(run.Stack).in, first, samples, time)
 	if run.Evidence == sampledata.Likely {
-		a.likely.Add(int64(samples), time, 1, 1)
+		a.by[sampledata.Likely].Add(int64(samples), time, 1, 1)
 	} else if run.Evidence != sampledata.Ambiguous {
 		return false
 	}

@@ -45,11 +45,8 @@ type ledger struct {
 type account struct {
 	first, last int32
 	waits       exact.Sum
-	ambiguous   exact.Sum
-	free, woken exact.Sum
-	recorded    exact.Sum
-	inferred    exact.Sum
-	likely      exact.Sum
+	by          [sampledata.Free + 1]exact.Sum // parts of them, by evidence
+	woken       exact.Sum
 	waiters     map[User]*exact.Sum // nil if there are none
 	parts       map[int]*exact.Sum  // by instance, if locks are analysed by field
 }
@@ -126,7 +123,7 @@ func (l *ledger) Begin(i int32, run sampledata.Run, first, samples int32) bool {
 	l.count(a, l.ids.instance(run), run, l.ids.function(l.ids.takerAt(run.Stack)), first, samples,
 		time)
 	if run.Evidence == sampledata.Free {
-		a.free.Add(n, time, 1, 1)
+		a.by[sampledata.Free].Add(n, time, 1, 1)
 		a.woken.Add(n, time, int64(len(l.r.HolderSets[run.Holders])), 1)
 	}
 	if !blames(views.DoingOf(run), run.Evidence) {
@@ -150,7 +147,7 @@ func (l *ledger) count(a *account, instance int, run sampledata.Run, in string,
 	}
 	sumOf(a.waiters, User{l.classOf(run), in, run.Reason}).Add(n, time, 1, 1)
 	if run.Evidence == sampledata.Ambiguous {
-		a.ambiguous.Add(n, time, 1, 1)
+		a.by[sampledata.Ambiguous].Add(n, time, 1, 1)
 	}
 }
 
@@ -197,15 +194,7 @@ func (l *ledger) divide(w *waitingFor, waiters int64) {
 			known++
 		}
 	}
-	a := &l.locks[w.lock]
-	to := &a.inferred
-	switch w.evidence {
-	case sampledata.Recorded:
-		to = &a.recorded
-	case sampledata.Likely:
-		to = &a.likely
-	}
-	to.Add(l.hits, l.time, waiters*known, int64(len(set)))
+	l.locks[w.lock].by[w.evidence].Add(l.hits, l.time, waiters*known, int64(len(set)))
 	if l.detail < withChains {
 		return
 	}
@@ -271,10 +260,11 @@ func (l *ledger) length() time.Duration {
 // evidence returns the waits by evidence. Holders that do not exist at the time
 // of a wait count as none.
 func (a *account) evidence() Evidence {
+	by := func(e sampledata.Evidence) calltree.Total { return totalOf(&a.by[e]) }
 	e := Evidence{
-		Total: totalOf(&a.waits), Recorded: totalOf(&a.recorded), Inferred: totalOf(&a.inferred),
-		Likely:    totalOf(&a.likely),
-		Ambiguous: totalOf(&a.ambiguous), Free: totalOf(&a.free), Woken: totalOf(&a.woken),
+		Total: totalOf(&a.waits), Recorded: by(sampledata.Recorded),
+		Inferred: by(sampledata.Inferred), Likely: by(sampledata.Likely),
+		Ambiguous: by(sampledata.Ambiguous), Free: by(sampledata.Free), Woken: totalOf(&a.woken),
 	}
 	e.None = e.Minus(e.Recorded).Minus(e.Inferred).Minus(e.Likely).Minus(e.Ambiguous).Minus(e.Free)
 	return e
@@ -320,10 +310,8 @@ func partsOf(a *account, instances []*Lock) (parts []Part) {
 
 func (a *account) add(b *account) {
 	a.waits.AddSum(&b.waits)
-	a.ambiguous.AddSum(&b.ambiguous)
-	a.recorded.AddSum(&b.recorded)
-	a.inferred.AddSum(&b.inferred)
-	a.likely.AddSum(&b.likely)
-	a.free.AddSum(&b.free)
+	for e := range a.by {
+		a.by[e].AddSum(&b.by[e])
+	}
 	a.woken.AddSum(&b.woken)
 }
