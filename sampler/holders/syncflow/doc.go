@@ -70,13 +70,12 @@
 //	closures.go               what closures release that run later, or in another goroutine
 //	effects.go                what calls of small helpers do to locks
 //	expr.go, locks_at.go      expressions; what a frame at one place says about locks
-//	doubtful.go               locks that may be held
+//	doubt.go, doubtful.go     why it is not sure that a lock is held; locks that may be held
 //	passed_on.go              locks that a function does not release
 //	left_locked.go            locks with which a function may return
 //	held.go                   the locks that a goroutine holds, by all of its frames, and by interfaces
 //	actions.go                what a goroutine may still do
 //	flow_actions.go           what the instructions of a function do to channels, WaitGroups and Conds
-//	doubt.go, census.go       why it is not sure that a lock is held; at how many calls of a function
 //	known.go                  what is known of a program, as bytes for the next run
 //	argument.go, semaphore.go by which pointers a lock was reached; what a parked goroutine waits for
 //

@@ -20,12 +20,3 @@ const (
 	NotInFrame // nothing in the frame leads to it
 	NumDoubts
 )
-
-var doubts = [NumDoubts]string{
-	"sure", "method of an interface called", "function value called", "another lock released",
-	"deferred functions have run",
-	"taken or released on one of two paths", "address forgotten",
-	"nothing in the frame leads to it",
-}
-
-func (d Doubt) String() string { return doubts[d] }
