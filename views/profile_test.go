@@ -67,15 +67,18 @@ func TestPprofLosesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tree := drawWeighted(t)
 		var file bytes.Buffer
-		if err := interchange.WritePprof(&file, tree); err != nil {
+		r, err := interchange.Profile(tree)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := interchange.WritePprof(&file, r); err != nil {
 			t.Fatal(err)
 		}
 		in, err := interchange.Stream(&file, "profile", interchange.Auto)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := in.Recording(interchange.Options{})
-		if err != nil {
+		if r, err = in.Recording(interchange.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		if err := r.Check(); err != nil {

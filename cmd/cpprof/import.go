@@ -48,9 +48,6 @@ process or thread.`,
 	return c
 }
 
-// keptAs is the format in which import writes profiles.
-const keptAs = "pprof"
-
 // keep reads the file that the only argument names, the profiles that several
 // arguments name, or standard input, and writes it in cpprof's own form: a
 // recording as a folder, a profile as a pprof profile. What exists is
@@ -74,7 +71,7 @@ func (f *inputFlags) keep(t terminal, args []string, output string,
 		return nil, err
 	}
 	return r, create(output, force, func(w io.Writer) error {
-		if err := interchange.Write(w, r, keptAs); err != nil {
+		if err := interchange.WritePprof(w, r); err != nil {
 			return fmt.Errorf("%s: %w", output, err)
 		}
 		return nil

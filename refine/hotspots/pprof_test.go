@@ -20,7 +20,11 @@ func writePprof(b testing.TB, t *calltree.Tree) string {
 		b.Fatal(err)
 	}
 	defer f.Close()
-	if err := interchange.WritePprof(f, t); err != nil {
+	r, err := interchange.Profile(t)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := interchange.WritePprof(f, r); err != nil {
 		b.Fatal(err)
 	}
 	return path

@@ -19,14 +19,13 @@ var pprof = Format{
 	Help:  "a pprof profile",
 	Sniff: isPprof,
 	Read:  readPprof,
-	Write: writePprof,
 }
 
 // maxDigits is the most digits of a denominator.
 const maxDigits = 1 << 10
 
 // An exactly has the properties of a tree that pprof's format can't hold.
-// writePprof stores it as a comment of the profile. The tree is then the same
+// WritePprof stores it as a comment of the profile. The tree is then the same
 // when it is read again.
 type exactly struct {
 	Root     string // of the tree
@@ -115,7 +114,7 @@ func choose(p *sampledata.Profile, name string) error {
 	return nil
 }
 
-// properties finds the properties that writePprof stored, or the defaults for
+// properties finds the properties that WritePprof stored, or the defaults for
 // the profile of another tool.
 func (r *pprofReader) properties() error {
 	types := len(r.of.SampleType)

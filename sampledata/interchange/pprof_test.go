@@ -114,6 +114,15 @@ func TestWrongProfiles(t *testing.T) {
 	}
 }
 
+// writeTree writes a tree as a pprof profile.
+func writeTree(w io.Writer, t *calltree.Tree) error {
+	r, err := Profile(t)
+	if err != nil {
+		return err
+	}
+	return WritePprof(w, r)
+}
+
 func TestHitsThatDoNotFit(t *testing.T) {
 	b := calltree.NewBuilder(new(calltree.Symbols), calltree.RootName, "time", "s")
 	for range 3 {
@@ -123,7 +132,7 @@ func TestHitsThatDoNotFit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := WritePprof(&bytes.Buffer{}, tree); err == nil || !strings.Contains(err.Error(), "do not fit 64 bits") {
+	if err := writeTree(&bytes.Buffer{}, tree); err == nil || !strings.Contains(err.Error(), "do not fit 64 bits") {
 		t.Errorf("%v, want that they don't fit", err)
 	}
 }
@@ -137,7 +146,7 @@ func FuzzReadPprof(f *testing.F) {
 		f.Fatal(err)
 	}
 	var file bytes.Buffer
-	if err := WritePprof(&file, tree); err != nil {
+	if err := writeTree(&file, tree); err != nil {
 		f.Fatal(err)
 	}
 	z, err := gzip.NewReader(&file)
@@ -154,7 +163,7 @@ func FuzzReadPprof(f *testing.F) {
 		if err != nil || r.Profile == nil {
 			return
 		}
-		if err := writePprof(io.Discard, r); err != nil {
+		if err := WritePprof(io.Discard, r); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -185,7 +194,7 @@ main.main:5 main.add:20(inlined) 0x1234:0 [{size 64 bytes}] 4
 			t.Errorf("got\n%swant\n%s", got, want)
 		}
 		var again bytes.Buffer
-		if err := writePprof(&again, r); err != nil {
+		if err := WritePprof(&again, r); err != nil {
 			t.Fatal(err)
 		}
 		file = again.Bytes()

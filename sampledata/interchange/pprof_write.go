@@ -9,23 +9,11 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/sampledata"
-	"github.com/cpprof/cpprof/views/calltree"
 	"github.com/google/pprof/profile"
 )
 
-// WritePprof writes a tree as a pprof profile: a sample for each stack that has
-// hits, and a sample type for each metric. The first metric is the one that
-// pprof shows. WritePprof fails if hits are too large for the format.
-func WritePprof(w io.Writer, t *calltree.Tree) error {
-	r, err := Profile(t)
-	if err != nil {
-		return fmt.Errorf("writing a pprof profile: %w", err)
-	}
-	return writePprof(w, r)
-}
-
-// writePprof writes what PprofOf returns.
-func writePprof(w io.Writer, r *sampledata.Recording) error {
+// WritePprof writes what PprofOf returns.
+func WritePprof(w io.Writer, r *sampledata.Recording) error {
 	p, err := PprofOf(r)
 	if err != nil {
 		return err

@@ -2,7 +2,6 @@ package interchange
 
 import (
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -33,9 +32,6 @@ type Format struct {
 
 	// Read reads a recording.
 	Read func(*Input, Options) (*sampledata.Recording, error)
-
-	// Write writes a recording; nil if the format can't be written.
-	Write func(io.Writer, *sampledata.Recording) error
 }
 
 // Options choose what to read from a file.
@@ -95,16 +91,4 @@ func Lookup(name string) (*Format, error) {
 		}
 	}
 	return nil, &FormatError{name}
-}
-
-// Write writes a recording in the format of a name.
-func Write(w io.Writer, r *sampledata.Recording, format string) error {
-	f, err := Lookup(format)
-	if err != nil {
-		return err
-	}
-	if f.Write == nil {
-		return fmt.Errorf("%s can't be written", f.Title)
-	}
-	return f.Write(w, r)
 }

@@ -107,7 +107,7 @@ func TestSumOfWhatCannotBeSummed(t *testing.T) {
 	}
 	large := read(fmt.Sprintf("main;handle %d\n", int64(math.MaxInt64)))
 	var profileOfView bytes.Buffer
-	if err := Write(&profileOfView, read("0 > main\n10 < main\n"), "pprof"); err != nil {
+	if err := WritePprof(&profileOfView, read("0 > main\n10 < main\n")); err != nil {
 		t.Fatal(err)
 	}
 	space := encoded(t, &profile.Profile{SampleType: []*profile.ValueType{{Type: "space", Unit: "bytes"}}})

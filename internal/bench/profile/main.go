@@ -90,9 +90,12 @@ func write(path string) error {
 		return err
 	}
 	defer f.Close()
-	tree := bigtree.New(*nodes, 5_000)
+	recording, err := interchange.Profile(bigtree.New(*nodes, 5_000))
+	if err != nil {
+		return err
+	}
 	if !*shuffle {
-		if err := interchange.WritePprof(f, tree); err != nil {
+		if err := interchange.WritePprof(f, recording); err != nil {
 			return err
 		}
 		return f.Close()
@@ -102,7 +105,7 @@ func write(path string) error {
 		return err
 	}
 	go func() {
-		_ = interchange.WritePprof(w, tree) // the reader fails, too
+		_ = interchange.WritePprof(w, recording) // the reader fails, too
 		w.Close()
 	}()
 	p, err := profile.Parse(r)
