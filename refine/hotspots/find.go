@@ -5,8 +5,6 @@ import "math/big"
 // FindOptions limit the search of Find. Nil or 0 is the default.
 type FindOptions struct {
 	Coverage *big.Rat // of the cost by the bottlenecks together; 80 %
-	Cutoff   *big.Rat // of zooming; 95 %
-	MinShare *big.Rat // the least part of the whole that a bottleneck must add; 0
 	Max      int      // number of bottlenecks; no limit
 }
 
@@ -48,7 +46,7 @@ func Find(p *Trees, o FindOptions) *Found {
 	all := r.left()
 	f := &Found{Coverage: new(big.Rat), MeanLength: new(big.Rat), Comparison: len(p.sides) > 1}
 	for all.Sign() > 0 && f.Coverage.Cmp(goal) < 0 && (o.Max <= 0 || len(f.Bottlenecks) < o.Max) {
-		reached := r.next(o)
+		reached := r.next()
 		if reached == nil {
 			break
 		}
@@ -68,24 +66,16 @@ func Find(p *Trees, o FindOptions) *Found {
 	return f
 }
 
-// next covers the next bottleneck and returns it, or nil if no bottleneck is
-// left that adds enough.
-func (r *residual) next(o FindOptions) *Summary {
+// next covers the next bottleneck and returns it, or nil if none is left.
+func (r *residual) next() *Summary {
 	id := r.ranking.best()
 	if id < 0 {
 		return nil
 	}
-	cutoff := o.Cutoff
-	if cutoff == nil {
-		cutoff = DefaultCutoff()
-	}
 	start := r.profile.Summary(r.path(id)...)
-	reached, _ := zoomTo(r.profile, start, cutoff, (*Summary).Tops)
+	reached, _ := zoomTo(r.profile, start, DefaultCutoff(), (*Summary).Tops)
 	if reached.Cum().Sign() <= 0 {
 		reached = start // in a comparison, a caller may have got cheaper
-	}
-	if o.MinShare != nil && r.profile.Share(reached.Cum()).Cmp(o.MinShare) < 0 {
-		return nil
 	}
 	if !r.cover(reached) {
 		reached = start

@@ -116,7 +116,6 @@ func TestFindStops(t *testing.T) {
 		{FindOptions{}, "* a,* b"},
 		{FindOptions{Coverage: big.NewRat(1, 1)}, "* a,* b,* c,* d"},
 		{FindOptions{Coverage: big.NewRat(1, 1), Max: 3}, "* a,* b,* c"},
-		{FindOptions{Coverage: big.NewRat(1, 1), MinShare: big.NewRat(2, 10)}, "* a,* b"},
 	} {
 		if got := strings.Join(foundPaths(Find(NewSingle(tree), c.options)), ","); got != c.want {
 			t.Errorf("%+v: got %s, want %s", c.options, got, c.want)
