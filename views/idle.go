@@ -68,6 +68,7 @@ const (
 	waitsForWork           // whatever it waits for
 	waitsForOthers
 	awaitsRequest  // the same, by the name of what the library was called for
+	ofRuntime      // the same, unless the outer frames are missing
 	mayBeHome      // it is idle if the spot is a home
 	beginsHere     // the same, and the goroutine began in this function
 	beginsInStdlib // it is idle if it waits as loops do
@@ -116,7 +117,7 @@ func (d *idleness) has(run sampledata.Run) bool {
 	switch {
 	case does == Forever, p.verdict == waitsForOthers, p.verdict == awaitsRequest:
 		return false
-	case p.verdict == waitsForWork:
+	case p.verdict == waitsForWork, p.verdict == ofRuntime && !run.Torn:
 		return true
 	case !meanings[does].home || run.Torn:
 		return false
@@ -159,7 +160,7 @@ func (d *idleness) judge(stack sampledata.NodeID) spot {
 		}
 	}
 	if name := d.name(outermost); strings.HasPrefix(name, "runtime.") && name != "runtime.main" {
-		return spot{waitsForWork, outermost}
+		return spot{ofRuntime, outermost}
 	}
 	return spot{beginsHere, outermost}
 }

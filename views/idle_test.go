@@ -78,6 +78,21 @@ func TestIdle(t *testing.T) {
 	}
 }
 
+// Who sleeps is not idle because the outer frames are missing, which would make it the runtime's.
+func TestIdleTorn(t *testing.T) {
+	s := newSketch(t)
+	g := s.goroutine("main.work")
+	for _, frames := range []string{"runtime.gopark", "net.accept runtime.gopark"} {
+		s.sample(map[sampledata.GoroutineID]sampledata.State{g: {Torn: true, Run: sampledata.Waiting, Reason: "sleep",
+			Stack: stackOf(s.Builder, strings.Fields(frames)...)}})
+	}
+	r := s.Recording()
+	d := newIdleness(r, idleOptions())
+	if d.has(r.Runs.At(0)) || !d.has(r.Runs.At(1)) {
+		t.Errorf("idle: %v, in accept: %v", d.has(r.Runs.At(0)), d.has(r.Runs.At(1)))
+	}
+}
+
 // A crowd is goroutines that are not all alike.
 type crowd struct {
 	samples func(at func(reason string, frames ...string) sampledata.State) []states

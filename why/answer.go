@@ -231,8 +231,7 @@ type Answer struct {
 	To         time.Duration     `json:"to"`
 	Processors float64           `json:"processors"` // mean number
 	Used       hotspots.Estimate `json:"used"`       // of the processors
-	// the same by the kernel's clock, of a program without findings; 0 if the
-	// samples agree with it
+	// the same by the kernel's clock; 0 if it was not measured
 	Clock float64 `json:"clock,omitempty"`
 	// mean number of threads that wait for a CPU of the machine
 	NoCPU float64 `json:"no_cpu"`

@@ -241,7 +241,7 @@ func (a *searched) state() State {
 		return Undecided
 	case a.Few != nil || a.Used.Margin() > maxDoubt:
 		return Undecided
-	case a.Used.Share >= idleUse:
+	case max(a.Used.Share, a.Clock) >= idleUse:
 		return Balanced
 	case len(a.NotMoved) > 0:
 		return Unmoved

@@ -117,15 +117,13 @@ func findIn(r *sampledata.Recording, o Options) (*searched, error) {
 	if err := whole.findSlowCalls(r); err != nil {
 		return nil, err
 	}
+	if o.Views.Span == (views.Span{}) && r.Picked == nil && r.Restricted == nil {
+		u, _ := metrics.New(r, metrics.Options{}).Utilisation()
+		whole.Clock = u.Clock / whole.Processors
+	}
 	whole.conclude()
 	whole.gains()
 	whole.measure(r)
-	if whole.State != Slow && o.Views.Span == (views.Span{}) && r.Picked == nil && r.Restricted == nil {
-		u, known := metrics.New(r, metrics.Options{}).Utilisation()
-		if known && u.Differs() {
-			whole.Clock = u.Clock / whole.Processors
-		}
-	}
 	return whole, nil
 }
 

@@ -35,12 +35,27 @@ func (s *searcher) readyCandidates() []*candidate {
 	c.least = 5 * minMean
 	if s.ran+s.noCPU+s.e.runtimes < busy*s.e.processors {
 		c.note = "there are free processors: they are about to run"
+		if s.crowded() {
+			c.note = "they come in bursts, and then wait for the processors"
+		}
 	}
 	c.refine = func(f *Finding) string {
 		f.Causes = s.holders()
 		return ""
 	}
 	return []*candidate{c}
+}
+
+// crowded reports whether the processors are held while goroutines are ready.
+func (s *searcher) crowded() bool {
+	held, all := 0.0, 0.0
+	ready := s.e.observe([]question{{hit: s.e.wantsProcessor}})[0]
+	for i, o := range ready {
+		sample, cpus := int(s.e.from)+i, s.e.cpus
+		held += o.Weight * o.Hits * float64(cpus.Used[sample]+cpus.NoCPU[sample]+cpus.Runtime[sample])
+		all += o.Weight * o.Hits * float64(cpus.Processors[sample])
+	}
+	return held >= busy*all
 }
 
 // holders returns who has the processors, and where: as shares of the time in

@@ -33,7 +33,7 @@ func (a *searched) saturates(f *Finding) bool {
 		return false
 	}
 	class, ok := a.e.byName[f.Class]
-	if !ok {
+	if !ok || a.e.classes[class].ends() {
 		return false
 	}
 	active := a.e.mean(a.e.classes[class].active)

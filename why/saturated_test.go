@@ -154,20 +154,37 @@ func TestWatchersThatEnd(t *testing.T) {
 	}
 }
 
-// A request that a server answers once there is something is no wait for a slow server, by its name.
+// A request that a server answers once there is something is no wait for a slow server, by its name. Nor is a stream.
 func TestLongPolls(t *testing.T) {
-	for call, found := range map[string]int{"bot.(*API).GetUpdates": 0, "bot.(*API).GetUser": 1} {
+	const get = " bot.(*API).Do net/http.(*persistConn).roundTrip"
+	condition := sampledata.State{Run: sampledata.Waiting, Reason: "sync.Cond.Wait"}
+	for stack, c := range map[string]struct {
+		waits sampledata.State
+		found int
+	}{
+		"main.worker bot.(*API).GetUpdates" + get:                              {selects, 0},
+		"main.worker bot.(*API).GetUser" + get:                                 {selects, 1},
+		"main.worker main.next main.get net/http.(*http2ClientConn).roundTrip": {selects, 0},
+		"main.listen main.react main.ask net/http.(*persistConn).roundTrip":    {selects, 1}, // the loop around it
+		"main.listen net/rpc.(*Client).Call":                                   {idles, 0},
+		"main.worker main.ask net/rpc.(*Client).Call":                          {idles, 1},
+		"main.watch net/http.(*http2pipe).Read":                                {condition, 0},
+		"main.watch main.(*store).next":                                        {idles, 0}, // a reply that an actor sends once there is one
+		"main.watch store/lib.(*Store).Put":                                    {idles, 1},
+	} {
 		s := newScene()
-		g := s.spawn(1, "main.worker")[0]
+		frames := strings.Fields(stack)
+		g := s.spawn(1, frames[0])[0]
 		for i := range 100 {
-			state := s.at(selects, "main.worker", call, "bot.(*API).Do", "net/http.(*persistConn).roundTrip")
+			state := s.at(c.waits, frames...)
+			state.Lock = uint64(i/2+1) << 8 // of each request
 			if i%20 == 0 {
-				state = s.at(runs, "main.worker", "main.handle")
+				state = s.at(runs, frames[0], "main.handle")
 			}
 			s.sample(t, map[sampledata.GoroutineID]sampledata.State{g: state})
 		}
-		if a := s.find(t); len(a.Findings) != found {
-			t.Errorf("%s: %+v %+v", call, a.Findings, a.Hypotheses)
+		if a := s.find(t); len(a.Findings) != c.found {
+			t.Errorf("%s: %+v %+v", stack, a.Findings, a.Hypotheses)
 		}
 	}
 }

@@ -154,7 +154,13 @@ const AwaitsServer = "it waits for the answer of a server"
 
 // roundTrip matches the functions in which they wait.
 const roundTrip = `^net/http\.(\(\*persistConn\)|\(\*http2ClientConn\))\.roundTrip$|` +
+	`^net/rpc\.\(\*Client\)\.Call$|` +
 	`^google\.golang\.org/grpc/internal/transport\.\(\*(ClientStream|Stream)\)\.waitOnHeader$`
+
+// stream matches the functions that read from a stream of HTTP/2.
+var stream = regexp.MustCompile(`^(net/http\.\(\*http2pipe\)|golang\.org/x/net/http2\.\(\*pipe\))\.Read$`)
+
+func (p *Place) inStream() bool { return stream.MatchString(cmp.Or(p.Library, p.Function)) }
 
 var inRoundTrip = regexp.MustCompile(roundTrip)
 

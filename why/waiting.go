@@ -102,7 +102,7 @@ func (s *searcher) resting(f *Finding, class int32) string {
 	if f.Kind == IOKind && (!alone || c.name == "go:runtime.main") && s.awaitsAnswers(class, f) {
 		return ""
 	}
-	outside := f.Kind == IOKind || f.Kind == BlockingKind || f.Kind == ForeignKind
+	outside := f.Kind == IOKind || f.Kind == BlockingKind || f.Kind == ForeignKind || f.Where.inStream()
 	reads := views.WaitingFor(f.Reason) != views.Sending && !writes(f.Where.Library)
 	switch {
 	case outside && c.sleeps > mostlySleeps*c.life:
@@ -239,6 +239,17 @@ func readsRequests(path []string) bool {
 // is something.
 var longPolling = regexp.MustCompile(`\.(?i:long_?poll|get_?updates|receive_?messages?|poll|watch|subscribe)`)
 
+// following matches the functions whose own requests are such, by their names.
+// Around other requests, they may be the loop that handles what has come.
+var following = regexp.MustCompile(`\.(?i:listen|next|follow|tail)\w*$`)
+
+// longPolls reports whether a wait for the answer of a server is probably one
+// until there is something.
+func (p *Place) longPolls() bool {
+	return slices.ContainsFunc(p.Path, longPolling.MatchString) ||
+		following.MatchString(p.Function) || following.MatchString(p.Caller)
+}
+
 // asks reports whether a function of the standard library, such as the one
 // that sends a request over HTTP, waits for what its caller wants done.
 func (s *searcher) asks(library string) bool {
@@ -357,8 +368,8 @@ func (s *searcher) awaitsWork(class int32, f *Finding) bool {
 	if s.isBusy(f.Where.Function) || f.shares() || s.asks(f.Where.Library) {
 		return false
 	}
-	return s.serves(class, f) || !s.awaitsAnswers(class, f) &&
-		(s.isLoop(class, f.Where.Function) || s.isReader(class, f) || s.takesWork(class, f) || s.leftAlone(class, f))
+	return s.serves(class, f) || s.leftAlone(class, f) || !s.awaitsAnswers(class, f) &&
+		(s.isLoop(class, f.Where.Function) || s.isReader(class, f) || s.takesWork(class, f))
 }
 
 // refineWait finds out what the goroutines do that others wait for.
@@ -391,7 +402,7 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 		return working(f.Causes)
 	}
 	if f.Where.inRoundTrip() { // a server ends it
-		if slices.ContainsFunc(f.Where.Path, longPolling.MatchString) && s.deserted(class, f) {
+		if f.Where.longPolls() && s.deserted(class, f) {
 			return nextMessage
 		}
 		return ""

@@ -165,6 +165,10 @@ func (y *Why) shortened(text string) string {
 // clock, from which that is said.
 const minDelayed = 0.5
 
+// maxIdle is the share of the processors, by the kernel's clock, up to which a
+// program is called idle.
+const maxIdle = 0.03
+
 // Verdict returns the sentences of an answer without findings.
 func (y *Why) Verdict() string {
 	text := y.verdict()
@@ -176,10 +180,11 @@ func (y *Why) Verdict() string {
 }
 
 func (y *Why) verdict() string {
-	used := termtext.Sprintf("It uses %s of %s", aboutShare(y.Used), processorsText(y.Processors))
-	if y.Clock > 0 {
-		used += " (" + exactShare(y.Clock) + " by the kernel's clock)"
+	share, clock := aboutShare(y.Used), ""
+	if y.Clock > 0 { // samples miss what is over before they are taken
+		share, clock = exactShare(y.Clock), " by the kernel's clock"
 	}
+	used := "It uses " + share + " of " + processorsText(y.Processors) + clock
 	if y.State == why.TooLittle && y.Samples == 0 { // of a profile, for example
 		return "There are no samples over time, without which nothing can be called slow."
 	}
@@ -193,8 +198,11 @@ func (y *Why) verdict() string {
 	case why.Waiting:
 		return "Nothing was seen to be slow, but goroutines wait, and whether for work is not known. " + used + "."
 	case why.Idle:
-		if slices.ContainsFunc(y.Resting, why.Resting.Sleeps) { // perhaps others wait for that
+		switch {
+		case slices.ContainsFunc(y.Resting, why.Resting.Sleeps): // perhaps others wait for that
 			return "Nothing was seen to be slow. " + used + "; its goroutines wait for work, or sleep."
+		case y.Clock > maxIdle:
+			return "Nothing was seen to be slow. " + used + "; its goroutines mostly wait for work."
 		}
 		return "Nothing was seen to be slow: the program is idle. " + used +
 			"; its goroutines wait for work."

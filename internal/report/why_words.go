@@ -192,7 +192,7 @@ func eachText(m *why.Made) string {
 	case m.Each > 0:
 		return text + ", in at most " + brief(time.Duration(m.Each*1e9)) + " each"
 	case m.Fast:
-		return text + ", and more that no sample saw: one takes less time than there is between two samples"
+		return "samples can't tell how many are made: one takes less time than there is between two"
 	case m.Counted:
 		return text
 	}
@@ -265,7 +265,7 @@ func whereText(f *why.Finding) string {
 		text += ", called by " + f.Where.Caller
 	}
 	text += throughText(f, text)
-	if f.Where.Library != "" && f.Reason != "" && f.Kind != why.LockKind {
+	if f.Where.Library != "" && (f.Reason != "" || f.Kind == why.AllocationKind) && f.Kind != why.LockKind {
 		text += ", in " + f.Where.Library
 	}
 	switch file := f.Where.ShortFile; {

@@ -114,9 +114,10 @@ func TestUnboundedGain(t *testing.T) {
 // A count by samples that may be far too low is said to be one.
 func TestWordsOfMaking(t *testing.T) {
 	for want, m := range map[string]why.Made{
-		"at least 3 a second are made":                                   {PerSecond: 3, Counted: true},
-		"at least 3 a second are made; samples can't tell how many more": {PerSecond: 3},
-		"at least 3 a second are made, in at most 200ms each":            {PerSecond: 3, Each: 0.2},
+		"at least 3 a second are made":                                                        {PerSecond: 3, Counted: true},
+		"at least 3 a second are made; samples can't tell how many more":                      {PerSecond: 3},
+		"samples can't tell how many are made: one takes less time than there is between two": {PerSecond: 3, Fast: true},
+		"at least 3 a second are made, in at most 200ms each":                                 {PerSecond: 3, Each: 0.2},
 	} {
 		if got := eachText(&m); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -146,7 +147,7 @@ func TestDelayWords(t *testing.T) {
 		if strings.Contains(got, says) != c.want {
 			t.Errorf("%v by the kernel's clock, %v seen: %s", c.delayed, c.noCPU, got)
 		}
-		if strings.Contains(got, " % by the kernel's clock)") != (c.noCPU > 0) {
+		if strings.Contains(got, "processors by the kernel's clock") != (c.noCPU > 0) {
 			t.Errorf("CPUs by the kernel's clock: %s", got)
 		}
 	}
