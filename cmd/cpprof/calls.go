@@ -16,7 +16,6 @@ type callsFlags struct {
 	viewFlags
 	slow        string
 	number, top int
-	json        bool
 }
 
 func newCallsCommand(t terminal) *cobra.Command {
@@ -51,7 +50,7 @@ commands.`,
 	c.Flags().StringVar(&f.slow, "slow", f.slow, "which calls are slow, such as '> 200ms' or '> p95'")
 	c.Flags().IntVar(&f.number, "number", 0, "show this `call`, the longest being 1")
 	addTop(c, &f.top, 5)
-	addJSON(c, &f.json)
+	f.addJSON(c)
 	return c
 }
 
@@ -180,16 +179,18 @@ func addCalls(c *cobra.Command, to *string) {
 		"count only the time inside `calls`, such as 'main.handle > p99' (see 'cpprof calls'); if the program runs, probes time each of them: this writes into it")
 }
 
-// addAgainstCalls adds the flag of commands that compare recordings.
-func (f *viewFlags) addAgainstCalls(c *cobra.Command) {
+// addComparison adds the flags of commands that compare recordings, or calls.
+func (f *viewFlags) addComparison(c *cobra.Command) {
+	f.addAgainst(c)
 	c.Flags().StringVar(&f.againstCalls, "against-calls", "",
 		"compare with the time inside these `calls`, such as 'main.handle < p90', of --against or of the same recording")
 }
 
-// compared returns the recording to compare with; "" for none.
-func (f *viewFlags) compared(path, against string) string {
+// compares reports whether there is something to compare a recording with. The
+// calls of --against-calls may be its own.
+func (f *viewFlags) compares(path string) bool {
 	if f.againstCalls != "" {
-		return cmp.Or(against, path)
+		f.against = cmp.Or(f.against, path)
 	}
-	return against
+	return f.against != ""
 }

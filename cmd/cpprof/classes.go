@@ -9,8 +9,6 @@ import (
 
 func newClassesCommand(t terminal) *cobra.Command {
 	var f viewFlags
-	var against string
-	var asJSON bool
 	c := &cobra.Command{
 		Use:   "classes RECORDING [--against RECORDING]",
 		Short: "List the thread classes: instances, and the share of each typed time",
@@ -34,8 +32,8 @@ With --against OLD it matches the classes by name, and prints the shares minus t
 		Args:              oneRecording,
 		ValidArgsFunction: completeRecording,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if against = f.compared(args[0], against); against != "" {
-				return f.compareClasses(t, args[0], against, asJSON)
+			if f.compares(args[0]) {
+				return f.compareClasses(t, args[0])
 			}
 			s, err := f.open(args[0])
 			if err != nil {
@@ -45,26 +43,25 @@ With --against OLD it matches the classes by name, and prints the shares minus t
 			if err != nil {
 				return err
 			}
-			if !asJSON {
+			if !f.json {
 				report.PartHeadline(t.out, args[0], s.recording)
 			}
 			return t.print(&report.Classes{Recording: s.recording, List: classes,
 				CreatedBy: s.options.CreatedBy, Width: t.width()},
-				asJSON)
+				f.json)
 		},
 	}
 	f.addOptions(c, t)
 	f.addValue(c)
 	f.addCharging(c)
-	addAgainst(c, &against)
-	f.addAgainstCalls(c)
-	addJSON(c, &asJSON)
+	f.addComparison(c)
+	f.addJSON(c)
 	return c
 }
 
 // compareClasses prints how the classes of two recordings differ.
-func (f *viewFlags) compareClasses(t terminal, path, against string, asJSON bool) error {
-	p, err := f.openRecordings(path, against)
+func (f *viewFlags) compareClasses(t terminal, path string) error {
+	p, err := f.openRecordings(path)
 	if err != nil {
 		return err
 	}
@@ -72,9 +69,9 @@ func (f *viewFlags) compareClasses(t terminal, path, against string, asJSON bool
 	if err != nil {
 		return err
 	}
-	if !asJSON {
+	if !f.json {
 		termtext.Fprintf(t.out, "old is %s, new is %s\n\n", p.b.path, p.a.path)
 	}
 	return t.print(&report.ClassesCompared{Pairs: classes, New: p.a.named(), Old: p.b.named(),
-		Width: t.width()}, asJSON)
+		Width: t.width()}, f.json)
 }

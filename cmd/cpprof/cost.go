@@ -9,7 +9,6 @@ import (
 
 func newCostCommand(t terminal) *cobra.Command {
 	var f viewFlags
-	var asJSON bool
 	c := &cobra.Command{
 		Use:   "cost RECORDING (--server | --thread CLASS) PATH...",
 		Short: "Print the exact cost of call paths",
@@ -27,16 +26,16 @@ prints similar names and ends with status 1.`,
 			return f.completePath(c, args, word)
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			return f.cost(t, args[0], args[1:], asJSON)
+			return f.cost(t, args[0], args[1:])
 		},
 	}
 	f.addView(c, t)
-	addJSON(c, &asJSON)
+	f.addJSON(c)
 	return c
 }
 
 // cost prints what call paths cost in the view that the flags choose.
-func (f *viewFlags) cost(t terminal, recording string, texts []string, asJSON bool) error {
+func (f *viewFlags) cost(t terminal, recording string, texts []string) error {
 	paths, err := parsePaths(texts)
 	if err != nil {
 		return err
@@ -60,7 +59,7 @@ func (f *viewFlags) cost(t terminal, recording string, texts []string, asJSON bo
 	for _, p := range paths {
 		costs.Add(p, callpath.Total(v.Tree, v.aspects, p))
 	}
-	if err := t.print(costs, asJSON); err != nil {
+	if err := t.print(costs, f.json); err != nil {
 		return err
 	}
 	return callpath.Misspelt(v.Tree, views.FrameNames(s.recording, s.options), paths...)

@@ -19,7 +19,6 @@ func newDumpGoroutinesCommand(t terminal) *cobra.Command {
 	var backend, address string
 	var input inputFlags
 	var maxHalt time.Duration
-	var asJSON bool
 	c := &cobra.Command{
 		Use:   "dump-goroutines -p PROCESS\n  cpprof dump-goroutines FILE [--program EXECUTABLE]\n  cpprof dump-goroutines --connect HOST:PORT --program EXECUTABLE",
 		Short: "Show what every goroutine of a running Go program does right now",
@@ -53,13 +52,13 @@ It shows the same of a core dump of a program, and of a goroutine dump.`,
 				return err
 			}
 			termtext.Fprintf(t.err, "%s", termtext.Text(report.Warnings(r.Warnings)))
-			return t.print(report.Goroutines{Recording: r}, asJSON)
+			return t.print(report.Goroutines{Recording: r}, input.json)
 		},
 	}
 	c.Flags().SortFlags = false
 	addProcess(c, &process, usualProcess)
 	addConnect(c, &address)
-	addJSON(c, &asJSON)
+	input.addJSON(c)
 	addBackend(c, &backend)
 	addMaxHalt(c, &maxHalt)
 	input.addInput(c, t)

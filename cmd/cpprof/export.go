@@ -46,7 +46,7 @@ its entries instead. -o - is standard output. Every format but csv-samples takes
 		RunE:              func(_ *cobra.Command, args []string) error { return f.run(t, args[0]) },
 	}
 	f.addExported(c, t)
-	addAgainst(c, &f.against)
+	f.addAgainst(c)
 	c.Flags().StringVar(&f.to, "to", "",
 		"the `format` to write: "+strings.Join(export.Names(), ", "))
 	completeWords(c, "to", export.Names()...)
@@ -175,7 +175,7 @@ func (f *exportFlags) exportedOf(s *source) (*export.Subject, error) {
 
 // exportedPair makes the comparison that the flags say to export.
 func (f *exportFlags) exportedPair(path string) (*export.Subject, error) {
-	p, err := f.openPair(path, f.against)
+	p, err := f.openPair(path)
 	if err != nil {
 		return nil, err
 	}

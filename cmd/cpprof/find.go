@@ -10,16 +10,15 @@ import (
 // findFlags are the flags of find: how much of the cost to cover, and when
 // to fail.
 type findFlags struct {
-	treeFlags
+	viewFlags
 	coverage  shareFlag
 	failAbove shareFlag
 	max       int
 	from      int // of the conversation: the number of a call sequence; 0 for none
-	json      bool
 }
 
 func newFindCommand(t terminal) *cobra.Command {
-	f := findFlags{treeFlags: treeFlags{viewFlags: viewFlags{slices: true}}}
+	f := findFlags{viewFlags: viewFlags{slices: true}}
 	c := &cobra.Command{
 		Use:   "find RECORDING [--server | --thread CLASS] [--against RECORDING]",
 		Short: "Find the few call sequences that cause most of the cost",
@@ -48,13 +47,12 @@ call sequence N that find lists. A script ends at its first error, with status 1
 	c.Flags().IntVar(&f.from, "interactive", 0,
 		"search step by step, with commands; with =`N`, from call sequence N that find lists")
 	c.Flags().Lookup("interactive").NoOptDefVal = "0"
-	addAgainst(c, &f.against)
-	f.addAgainstCalls(c)
+	f.addComparison(c)
 	flags := c.Flags()
 	addShare(flags, &f.coverage, "coverage", "80%", "the `share` of the cost to cover")
 	addFailAbove(c, &f.failAbove)
 	addTop(c, &f.max, 0)
-	addJSON(c, &f.json)
+	f.addJSON(c)
 	return c
 }
 
@@ -62,12 +60,14 @@ func (f *findFlags) run(t terminal, c *cobra.Command, path string) error {
 	if err := checkTop(f.max); err != nil {
 		return err
 	}
-	f.against = f.compared(path, f.against)
 	classes, err := f.turns(path)
 	if err != nil {
 		return err
 	}
-	turnsHint(t, classes)
+	if len(classes) > 0 {
+		termtext.Fprintf(t.err, "cpprof: no view is chosen: the busiest classes in turn (%d)\n",
+			len(classes))
+	}
 	if c.Flags().Changed("interactive") {
 		return f.converse(t, c, path, classes)
 	}

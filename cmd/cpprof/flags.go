@@ -31,11 +31,13 @@ func addForce(c *cobra.Command, force *bool) {
 	c.Flags().BoolVarP(force, "force", "f", false, "replace what has this name")
 }
 
-func addAgainst(c *cobra.Command, path *string) {
-	c.Flags().StringVar(path, "against", "", "the earlier `recording` to compare with")
+func (f *viewFlags) addAgainst(c *cobra.Command) {
+	c.Flags().StringVar(&f.against, "against", "", "the earlier `recording` to compare with")
 }
 
-func addJSON(c *cobra.Command, json *bool) { c.Flags().BoolVar(json, "json", false, "print JSON") }
+func (f *inputFlags) addJSON(c *cobra.Command) {
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
+}
 
 func addCSV(c *cobra.Command, csv *bool) { c.Flags().BoolVar(csv, "csv", false, "print CSV") }
 

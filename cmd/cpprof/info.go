@@ -7,7 +7,6 @@ import (
 
 func newInfoCommand(t terminal) *cobra.Command {
 	var f inputFlags
-	var asJSON bool
 	c := &cobra.Command{
 		Use:   "info RECORDING",
 		Short: "Show what was recorded, what it cost the target, and warnings",
@@ -20,7 +19,7 @@ func newInfoCommand(t terminal) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if asJSON {
+			if f.json {
 				return report.InfoJSON(t.out, r)
 			}
 			return report.Info(t.out, args[0], r)
@@ -29,6 +28,6 @@ func newInfoCommand(t terminal) *cobra.Command {
 	f.addInput(c, t)
 	f.addFormat(c)
 	f.addValue(c)
-	addJSON(c, &asJSON)
+	f.addJSON(c)
 	return c
 }

@@ -28,6 +28,7 @@ type inputFlags struct {
 	strict  bool
 	memory  memory.Size // 0: the default
 	span    views.Span  // to count; the zero Span is all
+	json    bool        // print JSON
 	err     io.Writer   // for warnings of recordings that are not complete
 
 	errIsTerminal bool

@@ -14,8 +14,7 @@ import (
 func newLocksCommand(t terminal) *cobra.Command {
 	var f viewFlags
 	var top int
-	var instances, asJSON bool
-	var against string
+	var instances bool
 	c := &cobra.Command{
 		Use:   "locks RECORDING [--against RECORDING]",
 		Short: "Show the locks that goroutines waited for, who held them, and deadlocks",
@@ -45,11 +44,11 @@ The Go runtime does not record who holds a lock; cpprof infers it: see docs/limi
 			if err := checkTop(top); err != nil {
 				return err
 			}
-			if against = f.compared(args[0], against); against != "" {
+			if f.compares(args[0]) {
 				if instances {
 					return usagef("--instances and --against: locks of two recordings are matched by name, not by instance")
 				}
-				return f.compareLocks(t, args[0], against, top, asJSON)
+				return f.compareLocks(t, args[0], top)
 			}
 			by := locks.ByField
 			if instances {
@@ -67,8 +66,8 @@ The Go runtime does not record who holds a lock; cpprof infers it: see docs/limi
 				return fmt.Errorf("%s: %w", s.path, err)
 			}
 			r := &report.Locks{Recording: s.recording, Analysis: a, Top: top, Width: t.width()}
-			err = t.show(s.path, s.recording, r, asJSON)
-			if !asJSON {
+			err = t.show(s.path, s.recording, r, f.json)
+			if !f.json {
 				s.afterLocks(t.out, a)
 			}
 			return err
@@ -76,12 +75,11 @@ The Go runtime does not record who holds a lock; cpprof infers it: see docs/limi
 	}
 	f.addOptions(c, t)
 	addProgram(c, &f.program)
-	addAgainst(c, &against)
-	f.addAgainstCalls(c)
+	f.addComparison(c)
 	addTop(c, &top, 5)
 	c.Flags().BoolVar(&instances, "instances", false,
 		"show each lock by itself, not all locks of a field together")
-	addJSON(c, &asJSON)
+	f.addJSON(c)
 	return c
 }
 
@@ -99,8 +97,8 @@ Go on with
 }
 
 // compareLocks prints who waited for which locks in two recordings.
-func (f *viewFlags) compareLocks(t terminal, path, against string, top int, asJSON bool) error {
-	p, err := f.openRecordings(path, against)
+func (f *viewFlags) compareLocks(t terminal, path string, top int) error {
+	p, err := f.openRecordings(path)
 	if err != nil {
 		return err
 	}
@@ -108,9 +106,9 @@ func (f *viewFlags) compareLocks(t terminal, path, against string, top int, asJS
 	if err != nil {
 		return err
 	}
-	if !asJSON {
+	if !f.json {
 		p.headlines(t)
 	}
 	return t.print(&report.LocksCompared{Comparison: c, New: p.a.named(), Old: p.b.named(),
-		Top: top, Width: t.width()}, asJSON)
+		Top: top, Width: t.width()}, f.json)
 }

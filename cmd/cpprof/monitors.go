@@ -9,7 +9,7 @@ import (
 // monitorsFlags are the flags of monitors.
 type monitorsFlags struct {
 	viewFlags
-	json, csv bool
+	csv bool
 }
 
 func newMonitorsCommand(t terminal) *cobra.Command {
@@ -32,7 +32,7 @@ hits(CALL PATH), label(KEY=VALUE), lock(NAME), samples(0-99), span(2s, 3s).`,
 		RunE:              func(_ *cobra.Command, args []string) error { return f.run(t, args[0]) },
 	}
 	f.addSamples(c, t)
-	addJSON(c, &f.json)
+	f.addJSON(c)
 	addCSV(c, &f.csv)
 	c.AddCommand(newPlotCommand(t), newSuggestCommand(t), newCorrelateCommand(t),
 		newPerturbCommand(t))

@@ -17,7 +17,6 @@ type correlateFlags struct {
 	viewFlags
 	over string
 	with []string
-	json bool
 }
 
 func newCorrelateCommand(t terminal) *cobra.Command {
@@ -47,7 +46,7 @@ collection. With --with, each recording counts once.`,
 		"correlate over the spans of a sample `list` or predicate, not over samples")
 	flags.StringArrayVar(&f.with, "with", nil,
 		"correlate over recordings: a further `recording` (may be repeated)")
-	addJSON(c, &f.json)
+	f.addJSON(c)
 	_ = c.RegisterFlagCompletionFunc("over", f.completeMeasured(metrics.AllSamples))
 	return c
 }
@@ -135,7 +134,6 @@ type suggestFlags struct {
 	viewFlags
 	top   int
 	least float64
-	json  bool
 }
 
 func newSuggestCommand(t terminal) *cobra.Command {
@@ -162,7 +160,7 @@ because so many were tried, are marked.`,
 	addTop(c, &f.top, 25)
 	flags.Float64Var(&f.least, "least", 0.01,
 		"leave out call paths with fewer goroutines per sample than this `number`")
-	addJSON(c, &f.json)
+	f.addJSON(c)
 	return c
 }
 

@@ -75,7 +75,7 @@ program works, such as the rate of the requests that it served; it comes first.
 	flags.StringVar(&f.base, "base", baseNothing,
 		"compare with `WHAT`: nothing (the program alone), or stacks (a recording without monitors)")
 	addMonitorFlags(c, &f.monitors, &f.noMonitors)
-	addJSON(c, &f.json)
+	flags.BoolVar(&f.json, "json", false, "print JSON")
 	f.samplerFlags.add(c)
 	completeWords(c, "base", baseNothing, baseStacks)
 	return c
@@ -183,7 +183,12 @@ func (f *perturbFlags) run(ctx context.Context, t terminal, program string, comm
 		return nil, fmt.Errorf("run %s: it failed (%s): a run that fails says nothing", command[0],
 			end.Detail)
 	}
-	return append([]quantity{{"elapsed", "s", took.Seconds()}}, used(cmd.ProcessState)...), nil
+	state := cmd.ProcessState
+	return append([]quantity{
+		{"elapsed", "s", took.Seconds()},
+		{"processor time", "s", (state.UserTime() + state.SystemTime()).Seconds()},
+		{"of the kernel", "s", state.SystemTime().Seconds()},
+	}, used(state)...), nil
 }
 
 // recorded launches the command and records it until it ends.

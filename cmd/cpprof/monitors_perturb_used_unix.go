@@ -8,28 +8,24 @@ import (
 	"syscall"
 )
 
-// used returns what an ended program and all its children took, as the kernel
-// counts it.
+// used returns what else an ended program and all its children took, as the
+// kernel counts it.
 func used(s *os.ProcessState) []quantity {
-	list := []quantity{
-		{"processor time", "s", (s.UserTime() + s.SystemTime()).Seconds()},
-		{"of the kernel", "s", s.SystemTime().Seconds()},
-	}
 	u, ok := s.SysUsage().(*syscall.Rusage)
 	if !ok {
-		return list
+		return nil
 	}
 	unit := float64(1 << 10) // of Maxrss
 	if runtime.GOOS == "darwin" || runtime.GOOS == "ios" {
 		unit = 1
 	}
-	return append(list,
-		quantity{"peak resident", "bytes", float64(u.Maxrss) * unit},
-		quantity{"minor faults", "", float64(u.Minflt)},
-		quantity{"major faults", "", float64(u.Majflt)},
-		quantity{"voluntary switches", "", float64(u.Nvcsw)},
-		quantity{"involuntary switches", "", float64(u.Nivcsw)},
-		quantity{"blocks read", "", float64(u.Inblock)},
-		quantity{"blocks written", "", float64(u.Oublock)},
-	)
+	return []quantity{
+		{"peak resident", "bytes", float64(u.Maxrss) * unit},
+		{"minor faults", "", float64(u.Minflt)},
+		{"major faults", "", float64(u.Majflt)},
+		{"voluntary switches", "", float64(u.Nvcsw)},
+		{"involuntary switches", "", float64(u.Nivcsw)},
+		{"blocks read", "", float64(u.Inblock)},
+		{"blocks written", "", float64(u.Oublock)},
+	}
 }

@@ -18,11 +18,10 @@ import (
 // plotFlags are the flags of plot.
 type plotFlags struct {
 	viewFlags
-	against   string
-	scatter   string
-	output    string
-	force     bool
-	json, csv bool
+	scatter string
+	output  string
+	force   bool
+	csv     bool
 }
 
 func newPlotCommand(t terminal) *cobra.Command {
@@ -45,12 +44,12 @@ SVG or PNG, by the ending of its name. 'cpprof monitors' lists what there is.`,
 	}
 	f.addSamples(c, t)
 	flags := c.Flags()
-	addAgainst(c, &f.against)
+	f.addAgainst(c)
 	flags.StringVar(&f.scatter, "scatter", "",
 		"draw two `metrics`, A,B, or several, A,B,C, against one another")
 	addOutput(c, &f.output, "")
 	addForce(c, &f.force)
-	addJSON(c, &f.json)
+	f.addJSON(c)
 	addCSV(c, &f.csv)
 	return c
 }

@@ -26,7 +26,6 @@ type probeFlags struct {
 	record                  recordFlags
 	countsOnly, breakpoints bool
 	top                     int
-	json                    bool
 }
 
 func newProbeCommand(t terminal) *cobra.Command {
@@ -83,7 +82,7 @@ only counted, or left alone.`,
 		"use the processor's breakpoints, which write nothing, though uprobes may be permitted")
 	f.record.timed.addBounds(c)
 	addTop(c, &f.top, 5)
-	addJSON(c, &f.json)
+	f.addJSON(c)
 	f.record.samplerFlags.add(c)
 	return c
 }
@@ -116,18 +115,15 @@ func (f *probeFlags) live(ctx context.Context, t terminal, c *cobra.Command,
 	if err != nil {
 		return err
 	}
-	start := target.backend.Header().Start
-	set, err := probe.Start(program, functions, probe.Options{
-		MaxOverhead: f.record.timed.overhead.float(), CountsOnly: f.countsOnly, Breakpoints: f.breakpoints,
-		MaxRemoval: f.record.timed.removal, TakingOut: newCountdown(t),
-		Clock: func() time.Duration { return max(0, time.Since(start)) },
-	})
+	o := f.record.timed.options(t, target.target)
+	o.CountsOnly, o.Breakpoints = f.countsOnly, f.breakpoints
+	set, err := probe.Start(program, functions, o)
 	if err != nil {
 		return tooLong(err)
 	}
 	defer set.Close()
 	if d := &f.record.options.Duration; *d > 0 {
-		*d += max(0, time.Since(start)) // putting instruments in may take seconds on a busy machine
+		*d += o.Clock() // putting instruments in may take seconds on a busy machine
 	}
 	f.record.wrap = func(s sampledata.Sink) sampledata.Sink {
 		return &probedSink{Sink: s, set: set}

@@ -26,6 +26,15 @@ func (f *timedFlags) addBounds(c *cobra.Command) {
 		"refuse functions if taking their probes out again would take longer; 0 for no bound")
 }
 
+// options are those of the probes of a recording, as its clock counts.
+func (f *timedFlags) options(t terminal, target target) probe.Options {
+	start := target.backend.Header().Start
+	return probe.Options{
+		MaxOverhead: f.overhead.float(), MaxRemoval: f.removal, TakingOut: newCountdown(t),
+		Clock: func() time.Duration { return max(0, time.Since(start)) },
+	}
+}
+
 // errTimesFollowed says that calls are timed of one program only.
 var errTimesFollowed = errors.New("--calls times calls of one program, and can't follow others: leave --calls out, or record the program itself")
 
@@ -53,19 +62,15 @@ func (f *recordFlags) timeCalls(t terminal, target target) (func() error, error)
 	}
 	list := []probe.Function{one}
 	program.AddArguments(list)
-	start := target.backend.Header().Start
-	set, err := probe.Start(program, list, probe.Options{
-		MaxOverhead: f.timed.overhead.float(), MaxRemoval: f.timed.removal, Keep: true,
-		Forget:    f.kept.on(),
-		TakingOut: newCountdown(t),
-		Clock:     func() time.Duration { return max(0, time.Since(start)) },
-	})
+	o := f.timed.options(t, target)
+	o.Keep, o.Forget = true, f.kept.on()
+	set, err := probe.Start(program, list, o)
 	if err != nil {
 		return nil, fmt.Errorf("--calls: %w; without --calls, the samples alone show calls ('cpprof calls')",
 			tooLong(err))
 	}
 	if f.options.Duration > 0 { // it lasts from here on
-		f.options.Duration += max(0, time.Since(start))
+		f.options.Duration += o.Clock()
 	}
 	f.wrap = func(s sampledata.Sink) sampledata.Sink { return &probedSink{Sink: s, set: set} }
 	return set.Close, nil

@@ -71,11 +71,7 @@ func (r *recordRun) attach(p *sampler.Process) (sampler.Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := attach(p)
-	if err != nil {
-		return nil, err
-	}
-	return r.signals.suspendable(b), nil
+	return r.signals.attach(attach, p)
 }
 
 // A programRecording is one of the recordings that recordRun.programs makes.

@@ -151,6 +151,15 @@ func (s *signals) suspendable(b sampler.Backend) sampler.Backend {
 	return own
 }
 
+// attach attaches to a program that runs on while this process is suspended.
+func (s *signals) attach(attach attacher, p *sampler.Process) (sampler.Backend, error) {
+	b, err := attach(p)
+	if err != nil {
+		return nil, err
+	}
+	return s.suspendable(b), nil
+}
+
 type suspendable struct {
 	sampler.Backend
 	signals   *signals

@@ -18,12 +18,10 @@ import (
 // reportFlags are the flags that say how to refine and show a view.
 type reportFlags struct {
 	viewFlags
-	against string
-	steps   []refine.Step
-	auto    bool
-	min     minFlag
-	json    bool
-	order   string
+	steps []refine.Step
+	auto  bool
+	min   minFlag
+	order string
 }
 
 func newReportCommand(t terminal) *cobra.Command {
@@ -55,11 +53,10 @@ help paths' says more.`,
 	}
 	c.AddCommand(newAspectsCommand(t), newSessionCommand(t))
 	f.addSteps(c)
-	addAgainst(c, &f.against)
-	f.addAgainstCalls(c)
+	f.addComparison(c)
 	addMin(c, &f.min)
 	addSort(c, &f.order, byCost, byOwn)
-	addJSON(c, &f.json)
+	f.addJSON(c)
 	return c
 }
 
@@ -110,7 +107,7 @@ func (f *reportFlags) run(t terminal, path string) error {
 	if f.order != byCost && f.order != byOwn {
 		return usagef("--sort %q: want %s or %s", f.order, byCost, byOwn)
 	}
-	if f.against = f.compared(path, f.against); f.against != "" {
+	if f.compares(path) {
 		return f.compare(t, path)
 	}
 	s, err := f.open(path)

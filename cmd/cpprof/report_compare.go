@@ -15,27 +15,27 @@ import (
 type pair struct{ a, b *source }
 
 // openPair opens both recordings, each once.
-func (f *viewFlags) openPair(path, against string) (p pair, err error) {
+func (f *viewFlags) openPair(path string) (p pair, err error) {
 	if p.a, err = f.open(path); err != nil {
 		return p, err
 	}
 	of := *f
 	of.calls = cmp.Or(f.againstCalls, f.calls)
-	if p.b, err = of.open(against); err != nil {
+	if p.b, err = of.open(f.against); err != nil {
 		return p, err
 	}
 	if (p.a.recording.Profile == nil) != (p.b.recording.Profile == nil) {
-		return p, usagef("%s and %s: a recording and a profile can't be compared", path, against)
+		return p, usagef("%s and %s: a recording and a profile can't be compared", path, f.against)
 	}
 	return p, nil
 }
 
 // openRecordings opens both recordings, and fails if they are profiles.
-func (f *viewFlags) openRecordings(path, against string) (pair, error) {
-	p, err := f.openPair(path, against)
+func (f *viewFlags) openRecordings(path string) (pair, error) {
+	p, err := f.openPair(path)
 	if err == nil && p.a.recording.Profile != nil {
 		return p, usagef("%s and %s are profiles, which have no states of goroutines: 'cpprof report %s --against %s' compares them",
-			path, against, words.Shell(path), words.Shell(against))
+			path, f.against, words.Shell(path), words.Shell(f.against))
 	}
 	return p, err
 }
@@ -52,8 +52,8 @@ func (p pair) headlines(t terminal) {
 }
 
 // comparedSubjects returns the view that the flags ask for, of two recordings.
-func (f *viewFlags) comparedSubjects(path, against string) (a, b *subject, err error) {
-	p, err := f.openPair(path, against)
+func (f *viewFlags) comparedSubjects(path string) (a, b *subject, err error) {
+	p, err := f.openPair(path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -71,7 +71,7 @@ func (f *viewFlags) comparedSubjects(path, against string) (a, b *subject, err e
 
 // compare reports the costs of a view in two recordings, side by side.
 func (f *reportFlags) compare(t terminal, path string) error {
-	p, err := f.openPair(path, f.against)
+	p, err := f.openPair(path)
 	if err != nil {
 		return err
 	}

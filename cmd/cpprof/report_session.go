@@ -19,7 +19,6 @@ import (
 // accounting, and so on.
 func newSessionCommand(t terminal) *cobra.Command {
 	var f viewFlags
-	var asJSON bool
 	c := &cobra.Command{
 		Use:   "session RECORDING",
 		Short: "Print the windows that the Analyzer saved",
@@ -30,17 +29,17 @@ and labelled in them.`,
 		Args:              oneRecording,
 		ValidArgsFunction: completeRecording,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return f.replay(t, args[0], asJSON)
+			return f.replay(t, args[0])
 		},
 	}
 	f.addInput(c, t)
 	addSettings(c, &f.settings)
-	addJSON(c, &asJSON)
+	f.addJSON(c)
 	return c
 }
 
 // replay prints the windows of the session beside a recording.
-func (f *viewFlags) replay(t terminal, path string, asJSON bool) error {
+func (f *viewFlags) replay(t terminal, path string) error {
 	state, err := session.Load(path, tui.SessionKinds())
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := f.recordingAt(path); err != nil {
@@ -72,7 +71,7 @@ func (f *viewFlags) replay(t terminal, path string, asJSON bool) error {
 	if err := s.checkSpan(); err != nil {
 		return err
 	}
-	if !asJSON {
+	if !f.json {
 		report.Headline(t.out, path, s.recording)
 		if len(state.Windows) == 0 {
 			termtext.Fprintln(t.out, "The session has no windows.")
@@ -85,7 +84,7 @@ func (f *viewFlags) replay(t terminal, path string, asJSON bool) error {
 		if i > 0 {
 			termtext.Fprintln(t.out)
 		}
-		if err := showWindow(t, src, w, asJSON); err != nil {
+		if err := showWindow(t, src, w, f.json); err != nil {
 			return err
 		}
 	}

@@ -14,12 +14,11 @@ import (
 // xFlags are the flags of xtree, xprof and xarc, the reports of the arcflow
 // paper.
 type xFlags struct {
-	treeFlags
+	viewFlags
 	min     minFlag
 	names   []string
 	depth   int
 	metrics []string
-	json    bool
 }
 
 // An xReport is one of the three reports over a call tree.
@@ -77,7 +76,7 @@ aspects: * stands for any text, and "re:" begins a regular expression.
 		"leave out calls that are deeper than this `number` below the root; 0 for no limit")
 	flags.StringArrayVar(&f.metrics, "metric", nil,
 		"show one of several metrics, by `name` (may be repeated; default all)")
-	addJSON(c, &f.json)
+	f.addJSON(c)
 	return c
 }
 

@@ -37,6 +37,7 @@ type viewFlags struct {
 	settings []string // of --set
 	samples  string   // the list whose samples count; "" is all
 	calls    string   // the calls whose time counts; "" is all time
+	against  string   // the recording to compare with
 	// the calls whose time counts there; "" applies the same condition
 	againstCalls string
 }
@@ -329,7 +330,7 @@ func (s *source) named() views.Named { return views.Named{Name: s.path, Recordin
 // turns returns the classes whose Thread Views are to be analysed, one after
 // the other: the busiest ones if the flags choose no view of a recording.
 // Otherwise it returns none.
-func (f *treeFlags) turns(path string) ([]string, error) {
+func (f *viewFlags) turns(path string) ([]string, error) {
 	if f.server || f.thread != "" {
 		return nil, nil
 	}
@@ -348,13 +349,13 @@ func (f *treeFlags) turns(path string) ([]string, error) {
 }
 
 // choose chooses the Thread View of a class, as if the flag had been given.
-func (f *treeFlags) choose(c *cobra.Command, class string) error {
+func (f *viewFlags) choose(c *cobra.Command, class string) error {
 	return c.Flags().Set("thread", class)
 }
 
 // nextTurn returns the function that opens the remaining classes for the
 // shell, or nil if there are none.
-func (f *treeFlags) nextTurn(c *cobra.Command, path string, rest []string) func() (string,
+func (f *viewFlags) nextTurn(c *cobra.Command, path string, rest []string) func() (string,
 	*hotspots.Trees, error) {
 	if len(rest) == 0 {
 		return nil
@@ -374,13 +375,5 @@ func (f *treeFlags) nextTurn(c *cobra.Command, path string, rest []string) func(
 		var head bytes.Buffer
 		heading(&head, a, b)
 		return head.String(), profile(a, b), nil
-	}
-}
-
-// turnsHint says what the analysis without a view does.
-func turnsHint(t terminal, classes []string) {
-	if len(classes) > 0 {
-		termtext.Fprintf(t.err, "cpprof: no view is chosen: the busiest classes in turn (%d)\n",
-			len(classes))
 	}
 }

@@ -23,7 +23,6 @@ import (
 type stuckFlags struct {
 	process   processFlag
 	input     inputFlags
-	json      bool
 	failAbove shareFlag // of the goroutines
 	maxHalt   time.Duration
 	maxCPU    shareFlag
@@ -74,7 +73,7 @@ says what was stuck when each ended: 'cpprof stuck -- go test ./...'.`,
 	}
 	c.Flags().SortFlags = false
 	addProcess(c, &f.process, usualProcess)
-	addJSON(c, &f.json)
+	f.input.addJSON(c)
 	addFailAbove(c, &f.failAbove)
 	addMaxHalt(c, &f.maxHalt)
 	addMemory(c, &f.input.memory)
@@ -141,10 +140,10 @@ func (f *stuckFlags) show(t terminal, answers []*report.Stuck) error {
 	n, all := 0, 0
 	for i, a := range answers {
 		n, all = n+a.Answer.Stuck, all+a.Marking.Goroutines
-		if i > 0 && !f.json {
+		if i > 0 && !f.input.json {
 			termtext.Fprintf(t.out, "\n")
 		}
-		if err := t.print(a, f.json); err != nil {
+		if err := t.print(a, f.input.json); err != nil {
 			return err
 		}
 	}

@@ -81,7 +81,7 @@ func (f *stuckFlags) showWatched(t terminal, list []*watchedProgram) error {
 			continue
 		}
 		a := report.StuckOf(w.last, filepath.Base(w.p.Name))
-		if examined++; len(a.Findings) > 0 || f.json {
+		if examined++; len(a.Findings) > 0 || f.input.json {
 			answers = append(answers, a)
 		}
 	}
@@ -115,12 +115,9 @@ func (w *watchedProgram) attach(ctx context.Context, s *signals) (sampler.Backen
 		return nil, err
 	}
 	for tries := 0; ; tries++ {
-		b, err := open(w.p)
-		switch {
-		case err == nil:
-			return s.suspendable(b), nil
-		case tries == maxExecs || ctx.Err() != nil || w.p.HasEnded():
-			return nil, err
+		b, err := s.attach(open, w.p)
+		if err == nil || tries == maxExecs || ctx.Err() != nil || w.p.HasEnded() {
+			return b, err
 		}
 		time.Sleep(time.Millisecond)
 	}

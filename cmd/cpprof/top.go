@@ -134,7 +134,7 @@ func (f *topFlags) run(ctx context.Context, t terminal) error {
 	defer p.Release()
 	feed, err := sampler.StartFeed(ctx, p, sampler.FeedOptions{
 		Attach: func(p *sampler.Process) (sampler.Backend, error) {
-			return suspendableAttach(signals, attach, p)
+			return signals.attach(attach, p)
 		},
 		Least:   4 * f.window,
 		Overlap: f.interval,
@@ -157,14 +157,6 @@ func (f *topFlags) run(ctx context.Context, t terminal) error {
 	}
 	termtext.Fprintf(t.err, "cpprof: %s\n", became)
 	return nil
-}
-
-func suspendableAttach(s *signals, attach attacher, p *sampler.Process) (sampler.Backend, error) {
-	b, err := attach(p)
-	if err != nil {
-		return nil, err
-	}
-	return s.suspendable(b), nil
 }
 
 // show updates the screen until the end, and then restores it.

@@ -16,16 +16,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// treeFlags are the flags that choose a view, or the difference of two.
-type treeFlags struct {
-	viewFlags
-	against string
-}
-
 // inputHelp is the help on what can be read in place of a recording.
 const inputHelp = "RECORDING may also be the file of another tool, such as a pprof profile: --format lists all."
 
-func (f *treeFlags) addTree(c *cobra.Command, t terminal) {
+func (f *viewFlags) addTree(c *cobra.Command, t terminal) {
 	f.addView(c, t)
 	c.ValidArgsFunction = completeRecording
 }
@@ -41,7 +35,7 @@ type subject struct {
 
 // subject reads the recording at a path, and makes the view that the flags
 // choose.
-func (f *treeFlags) subject(path string) (*subject, error) {
+func (f *viewFlags) subject(path string) (*subject, error) {
 	s, err := f.open(path)
 	if err != nil {
 		return nil, err
@@ -72,9 +66,9 @@ func (f *viewFlags) needView(path string) error {
 
 // subjects makes the view of the recording that the argument names and, with
 // --against, the view to compare with; otherwise b is nil.
-func (f *treeFlags) subjects(path string) (a, b *subject, err error) {
-	if f.against != "" {
-		return f.comparedSubjects(path, f.against)
+func (f *viewFlags) subjects(path string) (a, b *subject, err error) {
+	if f.compares(path) {
+		return f.comparedSubjects(path)
 	}
 	a, err = f.subject(path)
 	return a, nil, err
@@ -127,7 +121,7 @@ func heading(w io.Writer, a, b *subject) {
 
 // interactiveCommand returns the command line that opens what find found, but
 // for the number at its end.
-func (f *treeFlags) interactiveCommand(c *cobra.Command, path string) string {
+func (f *viewFlags) interactiveCommand(c *cobra.Command, path string) string {
 	line := []string{"cpprof", "find", words.Shell(path)}
 	for _, word := range givenFlags(c, func(name string) bool {
 		return !slices.Contains([]string{"json", "fail-above", "top"}, name)

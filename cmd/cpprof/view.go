@@ -43,8 +43,9 @@ unless --fresh is given; 'cpprof report session RECORDING' prints them.`,
 		Args:              oneRecording,
 		ValidArgsFunction: completeRecording,
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := t.needed(args[0]); err != nil {
-				return err
+			if !t.isScreen() {
+				return usagef("view needs a terminal: 'cpprof report %s' prints the same as text",
+					words.Shell(args[0]))
 			}
 			s, err := f.whole(args[0])
 			if err != nil {
@@ -64,7 +65,7 @@ unless --fresh is given; 'cpprof report session RECORDING' prints them.`,
 	}
 	f.addView(c, t)
 	addProgram(c, &f.program)
-	addAgainst(c, &f.against)
+	f.addAgainst(c)
 	c.Flags().StringVar(&editor, "editor", "",
 		"the `command` that E opens source with, such as 'code --wait' (default: $VISUAL or $EDITOR)")
 	c.Flags().BoolVar(&fresh, "fresh", false, "ignore the windows that the Analyzer saved")
@@ -91,16 +92,6 @@ func (f *viewFlags) whole(path string) (*source, error) {
 // windows.
 func (t terminal) isScreen() bool {
 	return t.inIsTerminal && t.outIsTerminal && os.Getenv("TERM") != "dumb"
-}
-
-// needed returns an error with a remedy if there is no terminal that can show
-// windows.
-func (t terminal) needed(path string) error {
-	if t.isScreen() {
-		return nil
-	}
-	return usagef("view needs a terminal: 'cpprof report %s' prints the same as text",
-		words.Shell(path))
 }
 
 var errSignalled = errors.New("the Analyzer was ended by a signal")

@@ -49,7 +49,7 @@ a token in it. Ctrl-C ends it. 'cpprof record --web' shows a recording while it 
 	}
 	f.addView(c, t)
 	flags := c.Flags()
-	addAgainst(c, &f.against)
+	f.addAgainst(c)
 	flags.IntVar(&f.port, "port", 0, "the `port` of 127.0.0.1 to use (default: a free one)")
 	addNoBrowser(c, &f.noBrowser)
 	addDuration(c, &f.limit, 0)
@@ -69,7 +69,7 @@ func (f *webFlags) run(ctx context.Context, t terminal, path string) error {
 		return err
 	}
 	if f.against != "" {
-		pair, err := f.openPair(path, f.against)
+		pair, err := f.openPair(path)
 		if err != nil {
 			return err
 		}

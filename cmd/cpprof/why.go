@@ -17,9 +17,8 @@ type whyFlags struct {
 	viewFlags
 	record    recordFlags // of a program that runs
 	failAbove shareFlag
-	against   string
 	top       int
-	json, log bool
+	log       bool
 	probes    bool
 	without   string               // a cost that might go away
 	half      bool                 // only half of it might
@@ -65,9 +64,9 @@ with 'cpprof record'. A program that why has started is then ended; its output g
 	}
 	f.addOptions(c, t)
 	addFailAbove(c, &f.failAbove)
-	addAgainst(c, &f.against)
+	f.addAgainst(c)
 	addTop(c, &f.top, 5)
-	addJSON(c, &f.json)
+	f.addJSON(c)
 	c.Flags().BoolVar(&f.log, "log", false,
 		"add the log of experiments: each hypothesis with the course of its verdict, and each probe")
 	c.Flags().BoolVar(&f.probes, "probes", false,

@@ -62,11 +62,7 @@ func (f *whyFlags) probe(ctx context.Context, t terminal, target target, g *grow
 func (f *whyFlags) startProbes(t terminal, program *probe.Program, target target,
 	list []probe.Function,
 	refused []sampledata.Probe) (*probe.Set, []sampledata.Probe, error) {
-	start := target.backend.Header().Start
-	o := probe.Options{
-		MaxOverhead: probedShare, MaxRemoval: usualRemoval, TakingOut: newCountdown(t),
-		Clock: func() time.Duration { return max(0, time.Since(start)) },
-	}
+	o := f.record.timed.options(t, target)
 	set, err := probe.Start(program, list, o)
 	var many *probe.RemovalError
 	if !errors.As(err, &many) || many.Fits == 0 {
