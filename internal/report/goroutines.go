@@ -250,7 +250,11 @@ func (a *gathering) group() *goroutineGroup {
 			g.Locks = append(g.Locks, a.lock(l, n))
 		}
 	}
-	sortWaits(g.Waits)
+	slices.SortFunc(g.Waits, func(a, b goroutineWait) int {
+		return cmp.Or(-cmp.Compare(a.Count, b.Count), cmp.Compare(a.Address, b.Address),
+			slices.CompareFunc(a.Candidates, b.Candidates,
+				func(a, b goroutineCandidate) int { return cmp.Compare(a.ID, b.ID) }))
+	})
 	slices.SortFunc(g.Locks, func(a, b goroutineLock) int {
 		return cmp.Or(-cmp.Compare(a.Count, b.Count), cmp.Compare(a.Address, b.Address),
 			slices.Compare(a.Holders, b.Holders),
@@ -426,15 +430,6 @@ func (a *gathering) wait(l lockState, n int) goroutineWait {
 	slices.SortFunc(w.Candidates,
 		func(a, b goroutineCandidate) int { return cmp.Compare(a.ID, b.ID) })
 	return w
-}
-
-// sortWaits sorts waits by their number of goroutines, the largest first.
-func sortWaits(waits []goroutineWait) {
-	slices.SortFunc(waits, func(a, b goroutineWait) int {
-		return cmp.Or(-cmp.Compare(a.Count, b.Count), cmp.Compare(a.Address, b.Address),
-			slices.CompareFunc(a.Candidates, b.Candidates,
-				func(a, b goroutineCandidate) int { return cmp.Compare(a.ID, b.ID) }))
-	})
 }
 
 // writeWaits writes the waits that have candidates. It leaves out the others:

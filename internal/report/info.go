@@ -114,15 +114,41 @@ func Info(w io.Writer, path string, r *sampledata.Recording) error {
 	if r.Profile != nil {
 		return profileInfo(w, path, r)
 	}
-	if r.Header.Sampler.Backend == sampledata.FromTrace {
-		return traceInfo(w, path, r)
+	a, err := locks.Summarise(r, views.Options{})
+	if err != nil {
+		return err
 	}
-	if r.Header.Sampler.Backend == sampledata.FromDump {
-		return dumpInfo(w, path, r)
-	}
-	h, s := r.Header, r.Stats()
 	var b infoText
-	line := b.line
+	switch r.Header.Sampler.Backend {
+	case sampledata.FromTrace:
+		b.traced(path, r)
+	case sampledata.FromDump:
+		b.dumped(path, r)
+	default:
+		b.recorded(path, r)
+	}
+	b.line("locks", "%s", LockWaits(a))
+	if wasNotHalted(r) {
+		return b.write(w, Warnings(r.Warnings))
+	}
+	title := "series"
+	for _, text := range seriesLines(path, r) {
+		b.line(title, "%s", text)
+		title = ""
+	}
+	return b.write(w, Deadlocks(path, a.Deadlocks)+Warnings(r.Warnings))
+}
+
+// wasNotHalted reports whether a recording is an execution trace or a dump, for
+// which nothing was halted.
+func wasNotHalted(r *sampledata.Recording) bool {
+	backend := r.Header.Sampler.Backend
+	return backend == sampledata.FromTrace || backend == sampledata.FromDump
+}
+
+// recorded writes how samples were taken, and what they cost.
+func (b *infoText) recorded(path string, r *sampledata.Recording) {
+	h, s, line := r.Header, r.Stats(), b.line
 	line("recording", "%s", termtext.Printable(path))
 	line("target", "%s", termtext.Printable(strings.Join(h.Command, " ")))
 	line("", "pid %d, %s, %s/%s, GOMAXPROCS %d", h.PID, termtext.Printable(h.GoVersion),
@@ -154,17 +180,6 @@ func Info(w io.Writer, path string, r *sampledata.Recording) error {
 		Percent(s.HaltedShare), span(s.Halt.Total), Percent(s.SamplerCPUShare))
 	line("stacks", "%s torn; %s reused without reading, %s of these wrong", Percent(s.TornShare),
 		Percent(s.ReusedShare), Percent(s.ReusedWrongShare))
-	a, err := locks.Summarise(r, views.Options{})
-	if err != nil {
-		return err
-	}
-	line("locks", "%s", LockWaits(a))
-	title := "series"
-	for _, text := range seriesLines(path, r) {
-		line(title, "%s", text)
-		title = ""
-	}
-	return b.write(w, Deadlocks(path, a.Deadlocks)+Warnings(r.Warnings))
 }
 
 // sampleHalts says how long samples halted the target.
@@ -246,23 +261,20 @@ func InfoJSON(w io.Writer, r *sampledata.Recording) error {
 	if r.Profile != nil {
 		return writeJSON(w, profileInfoOf(r))
 	}
-	if r.Header.Sampler.Backend == sampledata.FromTrace ||
-		r.Header.Sampler.Backend == sampledata.FromDump {
-		return seenInfoJSON(w, r)
-	}
-	h := r.Header
 	a, err := locks.Summarise(r, views.Options{})
 	if err != nil {
 		return err
+	}
+	h, waits := r.Header, locksInfo{len(a.Locks), evidenceOf(&a.Evidence), len(a.Deadlocks)}
+	if wasNotHalted(r) {
+		return seenInfoJSON(w, r, waits)
 	}
 	info := infoJSON{
 		Command: h.Command, PID: h.PID, Container: h.Container,
 		GoVersion: h.GoVersion, OS: h.OS, Arch: h.Arch, GOMAXPROCS: h.GOMAXPROCS,
 		Start: h.Start, Backend: h.Sampler.Backend, AskedHz: h.Sampler.RateHz,
 		Wakes: h.Sampler.Wakes,
-		Ended: ending(r), Stats: r.Stats(), Basis: BasisOf(r),
-		Locks:  locksInfo{len(a.Locks), evidenceOf(&a.Evidence), len(a.Deadlocks)},
-		Series: seriesOf(r),
+		Ended: ending(r), Stats: r.Stats(), Basis: BasisOf(r), Locks: waits, Series: seriesOf(r),
 	}
 	if u, known := utilisation(r); known {
 		info.CPUs = &u

@@ -450,10 +450,7 @@ func Deadlocks(path string, deadlocks []*locks.Deadlock) string {
 // DeadlockLine returns a line that names the goroutines that wait for one
 // another.
 func DeadlockLine(d *locks.Deadlock) string {
-	ids := make([]int64, len(d.Members))
-	for i, m := range d.Members {
-		ids[i] = m.Goroutine
-	}
+	ids := lists.Each(d.Members, func(m locks.Member) int64 { return m.Goroutine })
 	return fmt.Sprintf("DEADLOCK of %s, each waiting for a lock of the next", goids(ids))
 }
 

@@ -153,22 +153,25 @@ func deadlockAsJSON(r *sampledata.Recording, d *locks.Deadlock) deadlockJSON {
 		Last: r.Samples.Time(int(d.Last)), Goroutines: d.Members}
 }
 
+// addressText returns an address; "" if it is not known.
+func addressText(address uint64) string {
+	if address == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%#x", address)
+}
+
 func lockAsJSON(a *locks.Analysis, l *locks.Lock) lockJSON {
 	j := lockJSON{
-		Lock: l.String(), Name: l.Name, Instance: l.Instance, Guessed: l.Guessed, Type: l.Kind,
+		Lock: l.String(), Name: l.Name, Instance: l.Instance, Guessed: l.Guessed,
+		Address: addressText(l.Address), Type: l.Kind,
 		Mean: float(a.Mean(&l.Evidence)), WaitedNS: l.Waited(), Waits: evidenceOf(&l.Evidence),
 		Waiters: []waiterJSON{}, Holders: holdersAsJSON(l.Holders), Held: heldPaths(a, l),
 		Chains: elementsOf(l.Chains, chainAsJSON),
 	}
 	for _, p := range l.Parts {
-		part := partJSON{Lock: p.Lock, Instance: p.Instance, Hits: p.Hits, WaitedNS: p.Waited()}
-		if p.Address != 0 {
-			part.Address = fmt.Sprintf("%#x", p.Address)
-		}
-		j.Parts = append(j.Parts, part)
-	}
-	if l.Address != 0 {
-		j.Address = fmt.Sprintf("%#x", l.Address)
+		j.Parts = append(j.Parts, partJSON{Lock: p.Lock, Instance: p.Instance,
+			Address: addressText(p.Address), Hits: p.Hits, WaitedNS: p.Waited()})
 	}
 	for _, w := range l.Waiters {
 		one := waiterJSON{Class: w.Class, Function: w.In, Reason: w.Reason,

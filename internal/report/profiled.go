@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"io"
 	"math/big"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
-	"github.com/cpprof/cpprof/views/locks"
 )
 
 // What reports say of the recording of another tool's profile, which has no
@@ -124,46 +122,27 @@ func profileClassesJSON(w io.Writer, r *sampledata.Recording, classes []views.Cl
 // What reports say of recordings of execution traces and goroutine dumps, for
 // which nothing was halted.
 
-// traceInfo writes what was traced.
-func traceInfo(w io.Writer, path string, r *sampledata.Recording) error {
+// traced writes what was traced.
+func (b *infoText) traced(path string, r *sampledata.Recording) {
 	s := r.Stats()
 	from := ""
 	if !r.Header.Start.IsZero() {
 		from = " from " + r.Header.Start.Format(time.DateTime)
 	}
-	return seenInfo(w, r, [][2]string{
-		{"trace", termtext.Printable(path)},
-		{"", fmt.Sprintf("GOMAXPROCS %d", r.Header.GOMAXPROCS)},
-		{"traced", span(s.Duration) + from},
-		{"moments", fmt.Sprintf("%d at which something changed; %s of goroutines", s.Samples,
-			Counted(r.Runs.Len(), "state"))},
-		{"goroutines", fmt.Sprintf("%d, %.1f on average, at most %d", r.Goroutines.Len(),
-			s.Goroutines.Mean, s.Goroutines.Max)},
-	})
+	b.line("trace", "%s", path)
+	b.line("", "GOMAXPROCS %d", r.Header.GOMAXPROCS)
+	b.line("traced", "%s", span(s.Duration)+from)
+	b.line("moments", "%d at which something changed; %s of goroutines", s.Samples,
+		Counted(r.Runs.Len(), "state"))
+	b.line("goroutines", "%d, %.1f on average, at most %d", r.Goroutines.Len(),
+		s.Goroutines.Mean, s.Goroutines.Max)
 }
 
-// dumpInfo writes what goroutine dumps have.
-func dumpInfo(w io.Writer, path string, r *sampledata.Recording) error {
+// dumped writes what goroutine dumps have.
+func (b *infoText) dumped(path string, r *sampledata.Recording) {
 	s := r.Stats()
-	return seenInfo(w, r, [][2]string{
-		{"dumps", fmt.Sprintf("%s: %d", termtext.Printable(path), s.Samples)},
-		{"goroutines", fmt.Sprintf("%d, at most %d in a dump", r.Goroutines.Len(),
-			s.Goroutines.Max)},
-	})
-}
-
-// seenInfo writes some lines, what is known of locks, and the warnings.
-func seenInfo(w io.Writer, r *sampledata.Recording, lines [][2]string) error {
-	a, err := locks.Summarise(r, views.Options{})
-	if err != nil {
-		return err
-	}
-	var b infoText
-	for _, l := range lines {
-		b.line(l[0], "%s", l[1])
-	}
-	b.line("locks", "%s", LockWaits(a))
-	return b.write(w, Warnings(r.Warnings))
+	b.line("dumps", "%s: %d", path, s.Samples)
+	b.line("goroutines", "%d, at most %d in a dump", r.Goroutines.Len(), s.Goroutines.Max)
 }
 
 // seenJSON is what InfoJSON writes of traces and dumps, for which nothing was
@@ -182,18 +161,12 @@ type seenJSON struct {
 	Basis
 }
 
-func seenInfoJSON(w io.Writer, r *sampledata.Recording) error {
-	a, err := locks.Summarise(r, views.Options{})
-	if err != nil {
-		return err
-	}
+func seenInfoJSON(w io.Writer, r *sampledata.Recording, waits locksInfo) error {
 	s := r.Stats()
 	seen := seenJSON{
 		Backend: r.Header.Sampler.Backend, GOMAXPROCS: r.Header.GOMAXPROCS, Duration: s.Duration,
 		Samples: s.Samples, States: r.Runs.Len(),
-		Instances: r.Goroutines.Len(), Goroutines: s.Goroutines,
-		Locks: locksInfo{len(a.Locks), evidenceOf(&a.Evidence), len(a.Deadlocks)},
-		Basis: BasisOf(r),
+		Instances: r.Goroutines.Len(), Goroutines: s.Goroutines, Locks: waits, Basis: BasisOf(r),
 	}
 	if !r.Header.Start.IsZero() {
 		seen.Start = &r.Header.Start

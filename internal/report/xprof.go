@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/views/calltree"
 )
@@ -17,11 +18,7 @@ import (
 // function's stanza in XArc have the same index, given the same options.
 func XProf(t *calltree.Tree, o XOptions) []XRow {
 	p := newXProfile(t, o)
-	rows := make([]XRow, len(p.order))
-	for i, f := range p.order {
-		rows[i] = p.rows[f]
-	}
-	return rows
+	return lists.Each(p.order, func(f calltree.Func) XRow { return p.rows[f] })
 }
 
 // An xprofile has the numbers of a tree's functions, by Func.

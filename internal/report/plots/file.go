@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/report"
 )
 
@@ -61,10 +62,7 @@ func (s *Strip) draw(c canvas, b box, end float64) {
 		var lines [][]place
 		var single []place
 		for _, line := range s.Runs[k].segments(maxPoints) {
-			var list []place
-			for _, p := range line {
-				list = append(list, a.at(p.seconds, p.value))
-			}
+			list := lists.Each(line, func(p point) place { return a.at(p.seconds, p.value) })
 			if len(list) == 1 {
 				single = append(single, list...)
 			} else {
