@@ -23,7 +23,7 @@ func (r *root) drawTabs(c canvas) {
 		labels[i] = fmt.Sprintf(" %d %s ", i+1, shorten(w.title(), maxTab))
 	}
 	first := 0
-	for first < a.active && width(labels[first:a.active+1]) > c.width-2 {
+	for first < a.active && textWidth(strings.Join(labels[first:a.active+1], "")) > c.width-2 {
 		first++
 	}
 	x := 0
@@ -43,13 +43,6 @@ func (r *root) drawTabs(c canvas) {
 		r.regions = append(r.regions, region{c.y, c.x + x, c.x + end, func() { a.show(i) }})
 		x = end
 	}
-}
-
-func width(labels []string) (sum int) {
-	for _, l := range labels {
-		sum += textWidth(l)
-	}
-	return sum
 }
 
 // drawStatus draws the active window's job, or else the message. It uses the

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/views"
@@ -225,10 +226,7 @@ func splits(t *calltree.Tree, m *calltree.Membership, paths []callpath.Path) []v
 // typedTimeOf returns the typed time that contains the end of a path, and
 // reports whether there is one.
 func typedTimeOf(p callpath.Path) (views.TypedTime, bool) {
-	names := make([]string, len(p.Elements))
-	for i, e := range p.Elements {
-		names[i] = e.Name
-	}
+	names := lists.Each(p.Elements, func(e callpath.Element) string { return e.Name })
 	return views.TypedTimeOf(names)
 }
 

@@ -16,9 +16,8 @@ import (
 // draw draws the window: its title, the rows, the detail pane, and the
 // threshold.
 func (w *profileWindow) draw(c canvas) {
-	c.clear(w.a.theme.plain)
-	if w.session == nil {
-		w.drawNothing(c)
+	todo := "Building the " + w.subject.name + " …"
+	if !drawReady(c, w.a.theme, w.failed, w.session != nil, todo) {
 		return
 	}
 	w.drawTitle(c.part(0, 0, c.width, 1))
@@ -44,17 +43,6 @@ func divide(c canvas) (list, pane canvas) {
 	}
 	top := c.height - max(c.height*9/20, 4)
 	return c.part(0, 0, c.width, top), c.part(0, top, c.width, c.height-top)
-}
-
-// drawNothing draws the reason why there are no entries.
-func (w *profileWindow) drawNothing(c canvas) {
-	if w.failed == nil {
-		c.text(1, 1, "Building the "+w.subject.name+" …", w.a.theme.dim)
-		return
-	}
-	for y, line := range wrap(w.failed.Error(), c.width-2) {
-		c.text(1, 1+y, line, w.a.theme.err)
-	}
 }
 
 // drawTitle draws what the costs are fractions of, and which part of the

@@ -65,8 +65,8 @@ func (r *root) handle(e tcell.Event) {
 		}
 	case *tcell.EventPaste:
 		r.pasting = e.Start()
-		if e.End() {
-			r.paste(r.pasted.String())
+		if e.End() && r.a.prompt != nil {
+			r.a.prompt.insert(r.pasted.String())
 		}
 		r.pasted.Reset()
 	case *tcell.EventMouse:
@@ -74,14 +74,6 @@ func (r *root) handle(e tcell.Event) {
 			x, y := e.Position()
 			r.mouse(action, x, y)
 		}
-	}
-}
-
-// paste accepts text only if a prompt is open. Otherwise each character would
-// act as a key.
-func (r *root) paste(text string) {
-	if r.a.prompt != nil {
-		r.a.prompt.insert(text)
 	}
 }
 

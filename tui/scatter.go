@@ -148,22 +148,22 @@ func (w *scatterWindow) inside(r rectangle) (x, y bounds, n int) {
 }
 
 func (w *scatterWindow) count() {
-	text, err := w.predicate()
-	if err != nil {
-		w.a.fail(err)
-		return
-	}
-	w.begun = false
-	w.a.countSamples(text, w.a.fail)
+	w.withPredicate(func(text string) {
+		w.begun = false
+		w.a.countSamples(text, w.a.fail)
+	})
 }
 
-func (w *scatterWindow) name() {
+func (w *scatterWindow) name() { w.withPredicate(w.a.askList) }
+
+// withPredicate does something with the predicate of the rectangle's samples.
+func (w *scatterWindow) withPredicate(do func(text string)) {
 	text, err := w.predicate()
 	if err != nil {
 		w.a.fail(err)
 		return
 	}
-	w.a.askList(text)
+	do(text)
 }
 
 // draw draws the correlation, the dots with their axes, and the caveats.

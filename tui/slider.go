@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/cpprof/cpprof/internal/report"
@@ -62,20 +63,12 @@ func (s *slider) slide(by int) {
 		return
 	}
 	stops, limit := sliderStops(s.w.session.Root().Hits), s.limit()
-	if by > 0 {
-		for _, stop := range stops {
-			if stop.Cmp(limit) > 0 {
-				s.set(refine.Threshold{Hits: stop})
-				return
-			}
-		}
-		return
+	if by < 0 {
+		slices.Reverse(stops)
 	}
-	for i := len(stops) - 1; i >= 0; i-- {
-		if stops[i].Cmp(limit) < 0 {
-			s.set(refine.Threshold{Hits: stops[i]})
-			return
-		}
+	next := slices.IndexFunc(stops, func(stop *big.Rat) bool { return by*stop.Cmp(limit) > 0 })
+	if next >= 0 {
+		s.set(refine.Threshold{Hits: stops[next]})
 	}
 }
 

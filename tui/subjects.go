@@ -51,11 +51,6 @@ func (a *app) profileKind() kind {
 // openProfile opens the window of a view, and does its steps.
 func openProfile(a *app, p session.Profile) { openSubject(a, viewOf(p.Class), p) }
 
-// openThread opens the Thread View of a class, compared if the Summary is.
-func openThread(a *app, class string) {
-	openView(a, session.Profile{Class: class, Threshold: a.threshold})
-}
-
 // openServer opens the Server View, compared if the Summary is.
 func openServer(a *app) { openView(a, session.Profile{Threshold: a.threshold}) }
 

@@ -165,7 +165,7 @@ func (w *summaryWindow) openSelected() {
 		w.a.openOnly(&w.classes[line])
 		return
 	}
-	openThread(w.a, w.list.selected)
+	openView(w.a, session.Profile{Class: w.list.selected, Threshold: w.a.threshold})
 }
 
 func (w *summaryWindow) lines() int           { return len(w.classes) }

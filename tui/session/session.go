@@ -20,6 +20,7 @@
 package session
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/cpprof/cpprof/aspects"
@@ -111,12 +112,7 @@ type Source struct {
 }
 
 // whole returns the recording with all samples.
-func (s *Source) whole() *sampledata.Recording {
-	if s.Whole != nil {
-		return s.Whole
-	}
-	return s.Recording
-}
+func (s *Source) whole() *sampledata.Recording { return cmp.Or(s.Whole, s.Recording) }
 
 // A MissingError says why the other recording of a window can't be read.
 type MissingError struct{ Err error }
