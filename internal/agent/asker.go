@@ -37,14 +37,23 @@ func clientOf(r *http.Request) *client {
 // prove who they are, and otherwise those that the client's user may halt
 // without the agent.
 func (s *Server) allowed(r *http.Request, list []*sampler.Process) ([]*sampler.Process, error) {
+	u, err := s.asker(r)
+	if err != nil || u == nil {
+		return list, err
+	}
+	return sampler.HaltableBy(list, *u), nil
+}
+
+// asker returns the user of a client; nil if clients prove who they are.
+func (s *Server) asker(r *http.Request) (*sampler.User, error) {
 	if s.o.guarded() {
-		return list, nil
+		return nil, nil
 	}
 	u, err := clientOf(r).user()
 	if err != nil {
 		return nil, fmt.Errorf("who asks is not known (%w): give the agent --token-file", err)
 	}
-	return sampler.HaltableBy(list, u), nil
+	return &u, nil
 }
 
 // withGroup completes a user of whom only the user id is known.

@@ -221,14 +221,11 @@ type watched struct {
 // mayHave returns a function that reports whether a client may have what was
 // kept of a program: its user could trace that.
 func (s *Server) mayHave(r *http.Request) (func(sampler.User) bool, error) {
-	if s.o.guarded() {
-		return func(sampler.User) bool { return true }, nil
-	}
-	u, err := clientOf(r).user()
+	u, err := s.asker(r)
 	if err != nil {
-		return nil, fmt.Errorf("who asks is not known (%w): give the agent --token-file", err)
+		return nil, err
 	}
-	return func(owner sampler.User) bool { return u.UID == 0 || u == owner }, nil
+	return func(owner sampler.User) bool { return u == nil || u.UID == 0 || *u == owner }, nil
 }
 
 // serveKept answers with the list of what was kept, and of what is watched.

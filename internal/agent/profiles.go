@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/internal/export"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/google/pprof/profile"
 )
 
@@ -70,17 +71,9 @@ func plain(p *profile.Profile) {
 			kept = append(kept, i)
 		}
 	}
-	types := make([]*profile.ValueType, len(kept))
-	for i, at := range kept {
-		types[i] = p.SampleType[at]
-	}
-	p.SampleType = types
+	p.SampleType = lists.Each(kept, func(at int) *profile.ValueType { return p.SampleType[at] })
 	for _, s := range p.Sample {
-		values := make([]int64, len(kept))
-		for i, at := range kept {
-			values[i] = s.Value[at]
-		}
-		s.Value = values
+		s.Value = lists.Each(kept, func(at int) int64 { return s.Value[at] })
 	}
 }
 
