@@ -260,10 +260,8 @@ func markCore(t terminal, r *sampledata.Recording, path string, input *inputFlag
 	if input.program == "" || maxHalt == 0 {
 		return checkMaxHalt(maxHalt)
 	}
-	limits := heap.Config{MaxHalt: maxHalt, MaxMemory: int64(input.memory)}
-	if limits.MaxMemory == 0 {
-		limits.MaxMemory = memory.Default()
-	}
+	limits := heap.Config{MaxHalt: maxHalt,
+		MaxMemory: cmp.Or(int64(input.memory), memory.Default())}
 	var err error
 	if r.Marking, err = coreMarking(path, input.program, limits); err != nil {
 		termtext.Fprintf(t.err, "cpprof: what is stuck for good is not known: %s\n", err)

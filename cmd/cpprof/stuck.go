@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -96,15 +97,10 @@ func (f *stuckFlags) check() error {
 
 // limits returns the limits of an examination.
 func (f *stuckFlags) limits() heap.Config {
-	limits := heap.Config{MaxHalt: f.maxHalt, MaxMemory: int64(f.input.memory),
-		MaxCPU: min(f.maxCPU.float(), 1)}
-	if limits.MaxMemory == 0 {
-		limits.MaxMemory = memory.Default()
+	return heap.Config{
+		MaxHalt: f.maxHalt, MaxMemory: cmp.Or(int64(f.input.memory), memory.Default()),
+		MaxCPU: cmp.Or(min(f.maxCPU.float(), 1), 1), // without a limit, it marks on one core
 	}
-	if limits.MaxCPU == 0 { // no limit: it marks on one core
-		limits.MaxCPU = 1
-	}
-	return limits
 }
 
 // running examines a process that runs.

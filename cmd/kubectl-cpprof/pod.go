@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/cpprof/cpprof/internal/lists"
 )
 
 // A pod has what the plugin needs of a pod's description.
@@ -60,10 +62,7 @@ const usual = "kubectl.kubernetes.io/default-container"
 // choose returns the container of the program. Its argument is what the user
 // gave, if anything.
 func (p *pod) choose(given string) (string, error) {
-	var names []string
-	for _, c := range p.Spec.Containers {
-		names = append(names, c.Name)
-	}
+	names := lists.Each(p.Spec.Containers, func(c struct{ Name string }) string { return c.Name })
 	name := given
 	if name == "" && len(names) == 1 {
 		name = names[0]

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/termtext"
 )
 
@@ -54,10 +55,7 @@ func (n *graphNode) most() (share float64) {
 
 // least returns the share that at most mostDrawn nodes exceed.
 func (g *callGraph) least() float64 {
-	var shares []float64
-	for i := range g.nodes {
-		shares = append(shares, -g.nodes[i].most())
-	}
+	shares := lists.Each(g.nodes, func(n graphNode) float64 { return -n.most() })
 	slices.Sort(shares)
 	if len(shares) <= mostDrawn {
 		return 0

@@ -5,6 +5,8 @@ import (
 	"go/token"
 	"slices"
 	"strconv"
+
+	"github.com/cpprof/cpprof/internal/lists"
 )
 
 var arithmetic = map[token.Token]func(out, x, y []float64){token.ADD: add, token.SUB: subtract,
@@ -156,10 +158,7 @@ func (o operand) asWords() operand {
 // translated returns the operand's words as indexes of other words. A word
 // without an index is -1.
 func (o operand) translated(words []string) node {
-	codes := make([]float64, len(o.words))
-	for i, w := range o.words {
-		codes[i] = float64(slices.Index(words, w))
-	}
+	codes := lists.Each(o.words, func(w string) float64 { return float64(slices.Index(words, w)) })
 	return &unary{o.node, each(func(x float64) float64 {
 		if !Defined(x) {
 			return x

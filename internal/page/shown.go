@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -102,12 +103,7 @@ func (s *shown) within(condition string) (*Page, error) {
 }
 
 // whole returns the recording with all its time.
-func (p *Page) whole() *sampledata.Recording {
-	if p.Whole != nil {
-		return p.Whole
-	}
-	return p.Recording
-}
+func (p *Page) whole() *sampledata.Recording { return cmp.Or(p.Whole, p.Recording) }
 
 // HasTimes reports whether the page can show goroutines over time, and their
 // calls: it is not a comparison, a refined view, some samples or another tool's
