@@ -56,7 +56,7 @@ It shows the same of a core dump of a program, and of a goroutine dump.`,
 		},
 	}
 	c.Flags().SortFlags = false
-	addProcess(c, &process, usualProcess)
+	addProcess(c, &process)
 	addConnect(c, &address)
 	input.addJSON(c)
 	addBackend(c, &backend)

@@ -43,11 +43,7 @@ The collector takes it if its feature gate service.profilesSupport is on.`,
 		Args:              wantArgs(2, 2, "want a recording and the URL of a server"),
 		ValidArgsFunction: completeRecording,
 		RunE: func(c *cobra.Command, args []string) error {
-			to, err := export.Lookup("pprof")
-			if err != nil {
-				return err
-			}
-			s, err := f.exported(args[0], to)
+			s, err := f.exported(args[0], export.Pprof)
 			if err != nil {
 				return err
 			}

@@ -75,7 +75,7 @@ func (f *viewFlags) measured(path string) (*measured, error) {
 	if err := f.checkDefined(m.table); err != nil {
 		return nil, err
 	}
-	m.list, err = f.list(s, m.table)
+	m.list, err = f.list(m.table)
 	return m, err
 }
 

@@ -68,7 +68,7 @@ program works, such as the rate of the requests that it served; it comes first.
 	flags.SortFlags = false
 	flags.SetInterspersed(false) // what follows COMMAND is the command's
 	addRounds(c, &f.runs, 5)
-	addProcess(c, &f.process, usualProcess)
+	addProcess(c, &f.process)
 	flags.StringArrayVar(&f.progress, "progress", nil,
 		"with -p: a `METRIC` that says how fast the program works, such as rate(main.served) (may be repeated)")
 	addDuration(c, &f.turn, 2*time.Second)

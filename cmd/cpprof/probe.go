@@ -72,7 +72,7 @@ only counted, or left alone.`,
 	}
 	f.addInput(c, t)
 	f.addFormat(c)
-	addProcess(c, &f.record.process, usualProcess)
+	addProcess(c, &f.record.process)
 	addDuration(c, &f.record.options.Duration, 0)
 	addOutput(c, &f.record.outputs.given, "")
 	addForce(c, &f.record.outputs.force)

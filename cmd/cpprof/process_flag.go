@@ -15,11 +15,9 @@ import (
 // of its program.
 type processFlag string
 
-// usualProcess describes -p.
-const usualProcess = "the running `PROCESS`: its pid, or the name of its program"
-
-func addProcess(c *cobra.Command, p *processFlag, usage string) {
-	c.Flags().StringVarP((*string)(p), "pid", "p", "", usage)
+func addProcess(c *cobra.Command, p *processFlag) {
+	c.Flags().StringVarP((*string)(p), "pid", "p", "",
+		"the running `PROCESS`: its pid, or the name of its program")
 	_ = c.RegisterFlagCompletionFunc("pid", completeProcess)
 }
 

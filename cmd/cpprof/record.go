@@ -88,7 +88,7 @@ cpprof samples less often than --rate says if it would otherwise exceed --max-ov
 	flags.SetInterspersed(false) // what follows COMMAND is the command's
 	addOutput(c, &f.outputs.given, "")
 	addForce(c, &f.outputs.force)
-	addProcess(c, &f.process, usualProcess)
+	addProcess(c, &f.process)
 	addDuration(c, &f.options.Duration, 0)
 	addConnect(c, &f.connect)
 	addProgram(c, &f.program)

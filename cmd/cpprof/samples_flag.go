@@ -44,7 +44,7 @@ func (s *source) table() *metrics.Table {
 }
 
 // list returns the samples that --samples chooses, or all.
-func (f *viewFlags) list(s *source, t *metrics.Table) (metrics.List, error) {
+func (f *viewFlags) list(t *metrics.Table) (metrics.List, error) {
 	if f.samples == "" {
 		return metrics.All(t.Samples()), nil
 	}

@@ -73,7 +73,7 @@ says what was stuck when each ended: 'cpprof stuck -- go test ./...'.`,
 		},
 	}
 	c.Flags().SortFlags = false
-	addProcess(c, &f.process, usualProcess)
+	addProcess(c, &f.process)
 	f.input.addJSON(c)
 	addFailAbove(c, &f.failAbove)
 	addMaxHalt(c, &f.maxHalt)

@@ -68,7 +68,7 @@ ends. Elsewhere it prints one block after another. It saves nothing: see 'cpprof
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
-	addProcess(c, &f.process, usualProcess)
+	addProcess(c, &f.process)
 	addRounds(c, &f.count, 0)
 	flags.DurationVarP(&f.interval, "interval", "i", time.Second, "the time between rounds")
 	addKeep(c, &f.window)

@@ -83,7 +83,7 @@ func (f *viewFlags) whole(path string) (*source, error) {
 		if err = s.needSamples("samples"); err != nil {
 			return nil, &usageError{err}
 		}
-		_, err = f.list(s, s.table())
+		_, err = f.list(s.table())
 	}
 	return s, err
 }

@@ -148,9 +148,6 @@ func writeThreads(w io.Writer, s *source) error {
 	if err != nil {
 		return err
 	}
-	to, err := export.Lookup("pprof")
-	if err != nil {
-		return err
-	}
-	return exportError(s.path, to, to.Write(w, all.subject(s, session, v.View)))
+	err = export.Pprof.Write(w, all.subject(s, session, v.View))
+	return exportError(s.path, export.Pprof, err)
 }

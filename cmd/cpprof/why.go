@@ -75,7 +75,7 @@ with 'cpprof record'. A program that why has started is then ended; its output g
 		"say what it would bring if a `PATH` (call paths or a function) or a lock cost nothing; of 'half of PATH', if it cost half")
 	c.Flags().BoolVar(&f.half, "half", false, "")
 	c.Flags().MarkHidden("half") // 'half of PATH' says the same
-	addProcess(c, &f.record.process, usualProcess)
+	addProcess(c, &f.record.process)
 	addDuration(c, &f.record.options.Duration, 30*time.Second)
 	addOutput(c, &f.record.outputs.given, "")
 	addForce(c, &f.record.outputs.force)

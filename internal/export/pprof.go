@@ -11,11 +11,11 @@ import (
 	"github.com/google/pprof/profile"
 )
 
-// pprof is the format of go tool pprof. Stacks have their lines and inlined
+// Pprof is the format of go tool pprof. Stacks have their lines and inlined
 // calls, and typed time both as frames and as labels. Weights are exact: if
 // they are not whole numbers, a second sample type has the rest, in parts of
 // their common denominator.
-var pprof = Format{
+var Pprof = &Format{
 	Name:   "pprof",
 	Help:   "a profile for go tool pprof, Pyroscope, Parca and others",
 	File:   "run.pb.gz",

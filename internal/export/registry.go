@@ -10,7 +10,7 @@ import (
 
 // formats lists all formats, in the order of the help texts.
 var formats = []*Format{
-	&pprof, &otlp, &folded, &speedscope, &firefox, &traceEvent, &html, &dot, &svg, &mermaid, &csvView,
+	Pprof, &otlp, &folded, &speedscope, &firefox, &traceEvent, &html, &dot, &svg, &mermaid, &csvView,
 	&csvFunctions, &csvClasses, &csvLocks, &csvSamples, &text,
 }
 

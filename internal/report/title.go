@@ -38,7 +38,10 @@ func Title(r *sampledata.Recording, root string, o views.Options, idle *big.Rat)
 	if in := r.Restricted; in != nil {
 		name += ", in " + restrictedText(in)
 	}
-	return Part(name, o.Span) + ")"
+	if o.Span != (views.Span{}) {
+		name += ", " + o.Span.String()
+	}
+	return name + ")"
 }
 
 // restrictedText returns which calls count: "59 calls (main.handle > p99)".
@@ -61,12 +64,4 @@ func profileTitle(p *sampledata.Profile, root string, o views.Options) string {
 		title += " (by " + o.Granularity.String() + ")"
 	}
 	return title
-}
-
-// Part adds a span to a name: "run.cpprof, from 2s to 3.5s".
-func Part(of string, s views.Span) string {
-	if s == (views.Span{}) {
-		return of
-	}
-	return of + ", " + s.String()
 }
