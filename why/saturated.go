@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/views"
 )
 
@@ -20,9 +21,9 @@ const saturation = 0.75
 // that nobody is known to end.
 const saturated = "it is at work most of the time, one thing after another: others may wait for it"
 
-// saturates reports whether a finding is what a saturated server does: work, or
-// a wait for what is outside of the program.
-func (a *searched) saturates(f *Finding) bool {
+// isServer reports whether a finding is about one goroutine at a time that does
+// what others may wait for: work, or a wait for what is outside of the program.
+func (a *searched) isServer(f *Finding) bool {
 	switch f.Kind {
 	case ComputeKind, SystemCallKind, IOKind, BlockingKind, ForeignKind, SleepKind:
 	case ChannelKind:
@@ -33,11 +34,53 @@ func (a *searched) saturates(f *Finding) bool {
 		return false
 	}
 	class, ok := a.e.byName[f.Class]
-	if !ok || a.e.classes[class].ends() {
+	return ok && !a.e.classes[class].ends() && a.e.mean(a.e.classes[class].active) < 1.5
+}
+
+// coincident is the sign of a finding about a server that rests otherwise.
+const coincident = "others wait just while it is at work: they may wait for it"
+
+// saturates reports whether a finding is what a saturated server does.
+func (a *searched) saturates(f *Finding) bool {
+	return a.isServer(f) && f.Mean >= saturation*max(1, a.e.mean(a.e.classes[a.e.byName[f.Class]].active))
+}
+
+// coincides reports whether goroutines wait as a finding says just while a
+// server is at work that rests for the most part.
+func (a *searched) coincides(f, server *Finding) bool {
+	waits, works := a.observed(f), a.observed(server)
+	if !a.isServer(server) || waits == nil || works == nil {
 		return false
 	}
-	active := a.e.mean(a.e.classes[class].active)
-	return active < 1.5 && f.Mean >= saturation*max(1, active)
+	var both, waiting, working float64 // samples
+	for i := range waits {
+		w := min(works[i].Hits, 1)
+		working += w
+		if waits[i].Hits > 0 {
+			waiting++
+			both += w
+		}
+	}
+	chance := working / float64(len(works))
+	deviation := math.Sqrt(chance * (1 - chance) / waiting)
+	return both >= leastTogether*waiting && both/waiting-chance > sure*deviation
+}
+
+// Waits coincide with a server's work if it is at work in this share of them,
+// and by this many standard errors more than by chance.
+const (
+	leastTogether = 0.5
+	sure          = 3
+)
+
+// observed returns what was seen of a finding in each sample; nil if it was not
+// looked for in samples.
+func (s *searcher) observed(f *Finding) []hotspots.Observation {
+	i := slices.IndexFunc(s.all, func(c *candidate) bool { return c.f == f })
+	if i < 0 {
+		return nil
+	}
+	return s.all[i].observed
 }
 
 // unexplained reports whether a finding is a wait that nobody is known to end.
@@ -49,22 +92,19 @@ func (f *Finding) unexplained() bool {
 }
 
 // order puts the findings first that cost most. A wait that nobody is known to
-// end comes after saturated servers, which may be the reason.
+// end comes after the servers that may be the reason.
 func (a *searched) order() {
-	least := math.Inf(1) // the rank of the last server
+	ranks := make(map[*Finding]float64)
 	for _, f := range a.Findings {
-		if a.saturates(f) {
-			least = min(least, f.rank())
+		ranks[f] = f.rank()
+		for _, server := range a.Findings {
+			if f.unexplained() && (a.saturates(server) || a.coincides(f, server)) {
+				ranks[f] = min(ranks[f], math.Nextafter(server.rank(), 0))
+			}
 		}
-	}
-	rank := func(f *Finding) float64 {
-		if f.unexplained() {
-			return min(f.rank(), math.Nextafter(least, 0))
-		}
-		return f.rank()
 	}
 	slices.SortStableFunc(a.Findings, func(x, y *Finding) int {
-		return cmp.Or(cmp.Compare(rank(y), rank(x)), cmp.Compare(y.rank(), x.rank()),
+		return cmp.Or(cmp.Compare(ranks[y], ranks[x]), cmp.Compare(y.rank(), x.rank()),
 			cmp.Compare(x.key, y.key))
 	})
 }
@@ -72,14 +112,16 @@ func (a *searched) order() {
 // rank orders findings: by severity, and by how specific they are.
 func (f *Finding) rank() float64 { return f.Severity * f.specific }
 
-// signServers adds the sign of saturated servers.
+// signServers adds the signs of servers that others may wait for.
 func (a *searched) signServers() {
-	if !slices.ContainsFunc(a.Findings, (*Finding).unexplained) {
-		return
-	}
-	for _, f := range a.Findings {
-		if a.saturates(f) {
-			f.Signs = append(f.Signs, saturated)
+	for _, server := range a.Findings {
+		just := func(f *Finding) bool { return f.unexplained() && a.coincides(f, server) }
+		switch {
+		case !slices.ContainsFunc(a.Findings, (*Finding).unexplained):
+		case a.saturates(server):
+			server.Signs = append(server.Signs, saturated)
+		case slices.ContainsFunc(a.Findings, just):
+			server.Signs = append(server.Signs, coincident)
 		}
 	}
 }

@@ -40,6 +40,37 @@ func TestSaturatedServers(t *testing.T) {
 	}
 }
 
+// A server that mostly rests is a reason, too, if others wait just while it is at work.
+func TestServersWhileOthersWait(t *testing.T) {
+	for shift, want := range map[int]string{0: "main.store", 5: "main.ask"} { // samples later
+		s := newScene()
+		callers, server := s.spawn(6, "main.call"), s.spawn(1, "main.serve")[0]
+		for i := range 100 {
+			states := map[sampledata.GoroutineID]sampledata.State{server: s.at(idles, "main.serve")}
+			if (i+shift)%10 < 2 {
+				states[server] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "syscall"}, "main.serve", "main.store", "os.(*File).Sync")
+			}
+			for j, g := range callers {
+				if states[g] = s.at(idles, "main.call"); i%10 < 3 {
+					states[g] = s.at(selects, "main.call", "main.ask")
+				} else if (i+j)%25 == 0 {
+					states[g] = s.at(runs, "main.call", "main.think")
+				}
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		if len(a.Findings) != 2 || a.Findings[0].Where.Function != want {
+			t.Errorf("%d samples later: %+v", shift, a.Findings)
+		}
+		for _, f := range a.Findings {
+			if signed := slices.Contains(f.Signs, coincident); signed != (want == "main.store" && f.Where.Function == want) {
+				t.Errorf("%d samples later: %s has the signs %q", shift, f.Where.Function, f.Signs)
+			}
+		}
+	}
+}
+
 // Who waits alone to write is a finding if others of its package wait, and it is not known for whom.
 func TestWritersBehindWhomOthersWait(t *testing.T) {
 	for ask, found := range map[string]int{"hub/lib.(*Client).stall": 2, "other/lib.(*Client).stall": 1} {
