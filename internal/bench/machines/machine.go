@@ -20,10 +20,10 @@ import (
 
 // A machine is an emulated one, with what is tried on it.
 type machine struct {
-	arch, program, pkg, console string
-	options                     []string
-	builds                      []build
-	trials                      []trial
+	arch, program, pkg, console, cpu string
+	options                          []string
+	builds                           []build
+	trials                           []trial
 
 	command []string
 	boots   string        // the kernel's command line
@@ -115,7 +115,7 @@ func (m *machine) prepare(dir string) error {
 	if err := files.write(image); err != nil {
 		return err
 	}
-	m.command = slices.Concat([]string{qemu}, m.options, []string{"-cpu", "max", "-smp", "2", "-m", "2048", "-nographic",
+	m.command = slices.Concat([]string{qemu}, m.options, []string{"-cpu", m.cpu, "-smp", "2", "-m", "2048", "-nographic",
 		"-nic", "none", "-no-reboot", "-kernel", kernel, "-initrd", image})
 	m.boots = "console=" + m.console + " quiet panic=-1"
 	return nil

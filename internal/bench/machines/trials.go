@@ -21,13 +21,14 @@ func built(by, name string) build {
 
 var all = []*machine{
 	{arch: "arm64", program: "qemu-system-aarch64", pkg: "qemu-system-arm", console: "ttyAMA0", options: []string{"-M", "virt"},
+		cpu: "max,pauth-impdef=on", // to emulate the usual signatures of pointers takes half of the time
 		builds: []build{cpprof, planted, fixture("holders"), fixture("fooling"), fixture("limits"), fixture("groups"),
 			{name: "target", args: []string{"build", module + "sampler/snapshot/testdata/target"}},
 			{name: "zoo", args: []string{"build", module + "internal/bench/holders"}},
 			{name: "snapshot.test", args: []string{"test", "-c", module + "sampler/snapshot"}},
 			built("go1.21.13", "holders"), built("go1.27.4", "holders")},
 		trials: armTrials},
-	{arch: "amd64", program: "qemu-system-x86_64", pkg: "qemu-system-x86", console: "ttyS0", options: []string{"-M", "q35"},
+	{arch: "amd64", program: "qemu-system-x86_64", pkg: "qemu-system-x86", console: "ttyS0", options: []string{"-M", "q35"}, cpu: "max",
 		builds: []build{cpprof, planted, {name: "within", args: []string{"build", module + "internal/bench/machines/within"}}},
 		trials: amdTrials},
 }
