@@ -22,12 +22,12 @@ func Main(name string, run func() (good bool, err error)) {
 }
 
 // Build builds packages of this module in a new folder. The caller removes
-// it.
+// it. Without the paths of sources, Go has most packages in its cache.
 func Build(packages ...string) (folder string, err error) {
 	if folder, err = os.MkdirTemp("", "cpprof-bench-"); err != nil {
 		return "", err
 	}
-	args := []string{"build", "-o", folder}
+	args := []string{"build", "-trimpath", "-o", folder}
 	for _, name := range packages {
 		args = append(args, "github.com/cpprof/cpprof/"+name)
 	}
