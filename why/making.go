@@ -157,7 +157,7 @@ func (s *searcher) makingCandidates() (all []*candidate) {
 			f.Made.For = s.requester()
 		}
 		if made < leastMade || made < eachMakes*(seen.goroutines-seen.ended) {
-			c.note = "it is made once, as far as is known"
+			c.note = "it makes " + m.what + " only once, as far as is known"
 		}
 		all = append(all, c)
 	}
