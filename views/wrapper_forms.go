@@ -1,8 +1,6 @@
 package views
 
-import (
-	"github.com/cpprof/cpprof/sampledata"
-)
+import "github.com/cpprof/cpprof/sampledata"
 
 // leastStay is the number of samples after which a goroutine that was always
 // in one function is taken to stay there.
@@ -14,7 +12,8 @@ const leastStay = 10
 //	func Go(f func()) { go func() { defer done(); f() }() }
 //
 // Such a function of the program calls different functions in one line. Each
-// goroutine stays in one of them, and none waits in the wrapper itself.
+// goroutine stays in one of them, and none waits in the wrapper itself. What
+// calls the handlers of requests is none.
 func WrapperOf(r *sampledata.Recording, o Options) func(function string) bool {
 	if o.Wrapper == nil {
 		return nil
@@ -26,42 +25,75 @@ func WrapperOf(r *sampledata.Recording, o Options) func(function string) bool {
 	return func(function string) bool { return found[function] || o.Wrapper(function) }
 }
 
+// findWrappers returns the functions that are wrappers by their form.
 func findWrappers(r *sampledata.Recording, named func(function string) bool) map[string]bool {
-	ways := beginnings(r, named)
-	candidates := callers(r, ways)
+	all := beginnings(r, named)
+	candidates := callers(r, all)
 	if len(candidates) == 0 {
 		return nil
 	}
-	type stay struct {
-		in      sampledata.FunctionID
-		samples int32
-	}
-	stays := make([]stay, r.Goroutines.Len())
+	uses := make([]wrapperUse, r.Goroutines.Len())
 	for _, run := range r.Runs.All() {
-		if run.Stack == sampledata.NoStack || run.Torn {
+		if run.Stack == sampledata.NoStack || run.Torn || candidates[all[run.Stack].first] == nil {
 			continue
 		}
-		b, s := ways[run.Stack], &stays[run.Goroutine]
-		callees, is := candidates[b.first]
-		switch {
-		case !is:
-		case b.callee < 0 && kindOf(run) == waiting, b.callee >= 0 && s.samples > 0 && s.in != b.callee:
-			delete(candidates, b.first)
-		case b.callee >= 0:
-			s.in = b.callee
-			s.samples += run.Last - run.First + 1
-			if s.samples >= leastStay {
-				callees[b.callee] = true
-			}
+		if !uses[run.Goroutine].add(run, all[run.Stack]) {
+			delete(candidates, all[run.Stack].first)
+		}
+	}
+	for _, s := range uses {
+		if c := candidates[s.first]; c != nil && s.samples > 0 {
+			c.add(s, s.from > 0 && s.to < int32(r.Samples.Len())-1)
 		}
 	}
 	found := make(map[string]bool)
-	for f, callees := range candidates {
-		if len(callees) > 1 {
+	for f, c := range candidates {
+		if len(c.callees) > 1 && c.passing <= maxPassing*c.samples {
 			found[r.Functions[f].Name] = true
 		}
 	}
 	return found
+}
+
+// A wrapperUse is a goroutine in what a candidate calls.
+type wrapperUse struct {
+	beginning
+	samples, from, to int32
+}
+
+// add adds a run, and reports whether the goroutine is still in the same
+// function, and does not wait in the candidate itself.
+func (s *wrapperUse) add(run sampledata.Run, b beginning) bool {
+	switch {
+	case b.callee < 0:
+		return kindOf(run) != waiting
+	case s.samples == 0:
+		s.beginning, s.from = b, run.First
+	case s.callee != b.callee:
+		return false
+	}
+	s.samples += run.Last - run.First + 1
+	s.to = run.Last
+	return true
+}
+
+// A caller is a function that may be a wrapper.
+type caller struct {
+	callees          map[sampledata.FunctionID]bool // in which goroutines stay
+	samples, passing float64                        // of all goroutines, and of those that came and went
+}
+
+// maxPassing is the share of its samples that a wrapper's goroutines may have
+// that came and went: in a server, these are pieces of work of one class.
+const maxPassing = 0.1
+
+func (c *caller) add(s wrapperUse, cameAndWent bool) {
+	c.samples += float64(s.samples)
+	if cameAndWent {
+		c.passing += float64(s.samples)
+	} else if s.samples >= leastStay {
+		c.callees[s.callee] = true
+	}
 }
 
 // A beginning is what the outermost frames of a stack are.
@@ -105,8 +137,8 @@ func beginnings(r *sampledata.Recording, named func(function string) bool) []beg
 
 // callers returns the functions of the program in which goroutines begin, and
 // that call different functions in one line.
-func callers(r *sampledata.Recording, all []beginning) map[sampledata.FunctionID]map[sampledata.FunctionID]bool {
-	found := make(map[sampledata.FunctionID]map[sampledata.FunctionID]bool)
+func callers(r *sampledata.Recording, all []beginning) map[sampledata.FunctionID]*caller {
+	found := make(map[sampledata.FunctionID]*caller)
 	calls := make(map[sampledata.NodeID]sampledata.FunctionID)
 	for i, n := range r.Nodes {
 		b := all[i]
@@ -116,7 +148,7 @@ func callers(r *sampledata.Recording, all []beginning) map[sampledata.FunctionID
 		other, called := calls[n.Parent]
 		calls[n.Parent] = b.callee
 		if called && other != b.callee && IsOwn(r.Functions[b.first].Name) {
-			found[b.first] = make(map[sampledata.FunctionID]bool)
+			found[b.first] = &caller{callees: make(map[sampledata.FunctionID]bool)}
 		}
 	}
 	return found

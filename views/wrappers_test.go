@@ -89,6 +89,7 @@ func TestWrapperForms(t *testing.T) {
 		stacks [][]string // by goroutine, one after another; a frame can have a line
 		want   bool
 	}{
+		"requests that come and go":            {[][]string{{"safe.Go.func1:7 main.read:1" + waits, "ends"}, {"safe.Go.func1:7 main.write:1" + waits, "ends"}}, false},
 		"each goroutine stays in one function": {[][]string{{"safe.Go.func1:7 main.read:1" + waits}, {"safe.Go.func1:7 main.write:1" + waits}}, true},
 		"all are in the same":                  {[][]string{{"safe.Go.func1:7 main.read:1" + waits}, {"safe.Go.func1:7 main.read:2" + waits}}, false},
 		"below a wrapper with a name":          {[][]string{{"pool.run safe.Go.func1:7 main.read:1"}, {"pool.run safe.Go.func1:7 main.write:1"}}, true},
@@ -99,13 +100,21 @@ func TestWrapperForms(t *testing.T) {
 		"not the program's":                    {[][]string{{"time.goFunc:7 main.read"}, {"time.goFunc:7 main.write"}}, false},
 	} {
 		s := newSketch(t)
+		s.sample(nil)
+		var ended []sampledata.GoroutineID
 		for _, stacks := range c.stacks {
 			g := s.goroutine("safe.Go.func1")
+			if stacks[len(stacks)-1] == "ends" {
+				stacks = stacks[:len(stacks)-1]
+				ended = append(ended, g)
+			}
 			for i := range 2 * leastStay {
 				stack := stackOf(s.Builder, strings.Fields("runtime.goexit "+stacks[i%len(stacks)])...)
 				s.sample(map[sampledata.GoroutineID]sampledata.State{g: {Stack: stack, Run: sampledata.Waiting, Reason: "select"}})
 			}
 		}
+		s.sample(nil, ended...)
+		s.sample(nil)
 		is := WrapperOf(s.Recording(), Options{Wrapper: func(f string) bool { return f == "pool.run" }})
 		if got := is("safe.Go.func1") || is("time.goFunc"); got != c.want {
 			t.Errorf("%s: a wrapper: %t, want %t", name, got, c.want)
