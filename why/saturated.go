@@ -73,8 +73,8 @@ const (
 	sure          = 3
 )
 
-// observed returns what was seen of a finding in each sample; nil if it was not
-// looked for in samples.
+// observed returns what was seen of a finding in each sample; nil if samples
+// don't say.
 func (s *searcher) observed(f *Finding) []hotspots.Observation {
 	i := slices.IndexFunc(s.all, func(c *candidate) bool { return c.f == f })
 	if i < 0 {
