@@ -77,6 +77,7 @@ func Compare(a, b Named, o Options, view Maker) (*Compared, error) {
 // compared.
 func OfBoth[T any](a, b Named, o Options,
 	of func(*sampledata.Recording, Options) (T, error)) (ofA, ofB T, err error) {
+	o = o.WithWrappers(a.Recording, b.Recording)
 	for _, side := range []struct {
 		Named
 		to *T

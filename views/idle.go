@@ -80,7 +80,7 @@ func newIdleness(r *sampledata.Recording, o Options) *idleness {
 	if o.Role == nil || r.Restricted != nil {
 		return nil
 	}
-	return &idleness{r: r, role: o.Role, wrapper: WrapperOf(r, o),
+	return &idleness{r: r, role: o.Role, wrapper: o.WithWrappers(r).Wrapper,
 		roles:  slices.Repeat([]Role{unknownRole}, len(r.Functions)),
 		places: make([]spot, len(r.Nodes)), modules: NewModules(r)}
 }

@@ -45,7 +45,7 @@ type Options struct {
 
 	// Wrapper reports whether a function does nothing but call a function that
 	// it was given, such as an errgroup's. A goroutine that began with a
-	// wrapper is of the class of the first other function below. WrapperOf
+	// wrapper is of the class of the first other function below. WithWrappers
 	// finds more of them. Nil: there are no wrappers.
 	Wrapper func(function string) bool
 

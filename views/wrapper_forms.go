@@ -1,28 +1,35 @@
 package views
 
-import "github.com/cpprof/cpprof/sampledata"
+import (
+	"maps"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
 
 // leastStay is the number of samples after which a goroutine that was always
 // in one function is taken to stay there.
 const leastStay = 10
 
-// WrapperOf returns a function that reports what Options.Wrapper does and, in
-// addition, finds wrappers by what the goroutines of a recording do:
+// WithWrappers returns options for recordings whose classes are compared, or
+// for one. Their Wrapper finds, in addition, wrappers by what the goroutines of
+// a recording do:
 //
 //	func Go(f func()) { go func() { defer done(); f() }() }
 //
 // Such a function of the program calls different functions in one line. Each
 // goroutine stays in one of them, and none waits in the wrapper itself. What
 // calls the handlers of requests is none.
-func WrapperOf(r *sampledata.Recording, o Options) func(function string) bool {
-	if o.Wrapper == nil {
-		return nil
+func (o Options) WithWrappers(of ...*sampledata.Recording) Options {
+	named := o.Wrapper
+	if named == nil {
+		return o
 	}
-	found := findWrappers(r, o.Wrapper)
-	if len(found) == 0 {
-		return o.Wrapper
+	found := make(map[string]bool)
+	for _, r := range of {
+		maps.Copy(found, findWrappers(r, named))
 	}
-	return func(function string) bool { return found[function] || o.Wrapper(function) }
+	o.Wrapper = func(function string) bool { return found[function] || named(function) }
+	return o
 }
 
 // findWrappers returns the functions that are wrappers by their form.

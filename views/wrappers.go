@@ -46,7 +46,7 @@ const (
 
 // newNamers returns nil if no function of the recording is a wrapper.
 func newNamers(r *sampledata.Recording, o Options) *namers {
-	wrapper := WrapperOf(r, o)
+	wrapper := o.WithWrappers(r).Wrapper
 	if wrapper == nil {
 		return nil
 	}

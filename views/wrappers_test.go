@@ -115,9 +115,37 @@ func TestWrapperForms(t *testing.T) {
 		}
 		s.sample(nil, ended...)
 		s.sample(nil)
-		is := WrapperOf(s.Recording(), Options{Wrapper: func(f string) bool { return f == "pool.run" }})
+		is := Options{Wrapper: func(f string) bool { return f == "pool.run" }}.WithWrappers(s.Recording()).Wrapper
 		if got := is("safe.Go.func1") || is("time.goFunc"); got != c.want {
 			t.Errorf("%s: a wrapper: %t, want %t", name, got, c.want)
 		}
+	}
+}
+
+// Recordings that are compared have the same classes: what one shows to be a wrapper is one in the other, too.
+func TestWrapperFormsOfBoth(t *testing.T) {
+	var both [2]Named
+	for i, loops := range [][]string{{"main.read", "main.write"}, {"main.read"}} {
+		s := newSketch(t)
+		for _, loop := range loops {
+			g := s.goroutine("safe.Go.func1")
+			for range leastStay {
+				s.sample(map[sampledata.GoroutineID]sampledata.State{g: {Run: sampledata.Running,
+					Stack: stackOf(s.Builder, "runtime.goexit", "safe.Go.func1:7", loop)}})
+			}
+		}
+		both[i].Recording = s.Recording()
+	}
+	pairs, err := ComparedClasses(both[0], both[1], Options{Wrapper: func(string) bool { return false }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var classes []string
+	for _, p := range pairs {
+		classes = append(classes, p.Class)
+	}
+	slices.Sort(classes)
+	if !slices.Equal(classes, []string{"go:main.read", "go:main.write"}) {
+		t.Errorf("classes %q", classes)
 	}
 }

@@ -14,6 +14,7 @@ import (
 // that takes more of the processors. Each has what it was before. What is slower
 // in the earlier recording has improved.
 func Compare(r, earlier *sampledata.Recording, o Options) (*Answer, error) {
+	o.Views = o.Views.WithWrappers(r, earlier)
 	now, err := search(r, o)
 	if err != nil {
 		return nil, err

@@ -141,7 +141,7 @@ func newSearcher(r *sampledata.Recording, o Options) (*searcher, error) {
 	}
 	o.Aspects = cmp.Or(o.Aspects, aspects.NewSet())
 	s := &searcher{e: e, o: o, kinds: newFunctionKinds(r, o.Aspects), modules: modules{views.NewModules(r), r},
-		wrapper: views.WrapperOf(r, o.Views)}
+		wrapper: o.Views.WithWrappers(r).Wrapper}
 	s.readProcessors()
 	return s, nil
 }

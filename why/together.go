@@ -23,6 +23,7 @@ type Common struct {
 // Together searches recordings of one program. Findings that hold in most of
 // them come first.
 func Together(recordings []*sampledata.Recording, o Options) ([]*Common, error) {
+	o.Views = o.Views.WithWrappers(recordings...)
 	searches := make([]*searched, len(recordings))
 	byKey := make(map[string]*Common)
 	var all []*Common
