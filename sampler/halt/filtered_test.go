@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"sync"
 	"testing"
 	"time"
 	"unsafe"
@@ -55,4 +56,36 @@ func sleepFiltered() {
 		}()
 	}
 	printLines(time.Millisecond)
+}
+
+// What the worker asks about a thread while it is pinned waits for no lock, not even for that of the log of files that tests
+// open: the runtime would end the process.
+func TestFilterWhilePinned(t *testing.T) {
+	done := make(chan bool)
+	var others sync.WaitGroup
+	for range 8 {
+		others.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+					os.Stat("/proc/self/status")
+				}
+			}
+		})
+	}
+	runtime.LockOSThread()
+	var w worker
+	for range 20000 {
+		w.pin()
+		filtered := isFiltered(os.Getpid(), unix.Gettid())
+		w.unpin()
+		if filtered {
+			t.Fatal("the test's own thread has a filter")
+		}
+	}
+	runtime.UnlockOSThread()
+	close(done)
+	others.Wait()
 }

@@ -152,12 +152,12 @@ type stat struct {
 	start uint64
 }
 
-func readStat(pid int) (stat, error) { return readStatFile(fmt.Sprintf("/proc/%d/stat", pid)) }
+func readStat(pid int) (stat, error) { return readStatFile(processFile(pid, "stat")) }
 
 // readThreadStat returns the fields of one thread. For a process, the kernel
 // adds up the fields of all threads, a tenth of a microsecond each.
 func readThreadStat(pid, tid int) (stat, error) {
-	return readStatFile(fmt.Sprintf("/proc/%d/task/%d/stat", pid, tid))
+	return readStatFile(threadFile(pid, tid, "stat"))
 }
 
 func readStatFile(path string) (stat, error) {
@@ -190,11 +190,38 @@ func statOf(b []byte) (stat, error) {
 	return stat{state: fields[0][0], start: start}, err
 }
 
+// processFile and threadFile return the path of a file below /proc. Package
+// fmt could wait for a lock: see pin.
+func processFile(pid int, name string) string { return "/proc/" + strconv.Itoa(pid) + "/" + name }
+
+func threadFile(pid, tid int, name string) string {
+	return processFile(pid, "task/"+strconv.Itoa(tid)+"/"+name)
+}
+
+// readFile returns the content of a file, as much as can be read. os.ReadFile
+// could wait for a lock, as it does in a test.
+func readFile(path string) []byte {
+	file, err := OpenFile(path)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	b := make([]byte, 4096)
+	for n := 0; ; {
+		read, err := file.ReadAt(b[n:], int64(n))
+		if n += read; read <= 0 || err != nil {
+			return b[:n]
+		}
+		if n == len(b) {
+			b = append(b, make([]byte, len(b))...)
+		}
+	}
+}
+
 // statusField returns the number in one line of a process's or thread's
 // status file; 0 if it can't be read.
 func statusField(path, name string) int {
-	b, _ := os.ReadFile(path)
-	_, after, ok := bytes.Cut(b, []byte("\n"+name+":\t"))
+	_, after, ok := bytes.Cut(readFile(path), []byte("\n"+name+":\t"))
 	if !ok {
 		return 0
 	}
@@ -205,27 +232,26 @@ func statusField(path, name string) int {
 
 // tracerOf returns the id of the thread that traces a thread; 0 if none does.
 func tracerOf(pid, tid int) int {
-	return statusField(fmt.Sprintf("/proc/%d/task/%d/status", pid, tid), "TracerPid")
+	return statusField(threadFile(pid, tid, "status"), "TracerPid")
 }
 
 // isFiltered reports whether a filter (seccomp) decides which system calls a
 // thread may make. The filter of a thread may come at any time.
 func isFiltered(pid, tid int) bool {
-	return statusField(fmt.Sprintf("/proc/%d/task/%d/status", pid, tid), "Seccomp") != 0
+	return statusField(threadFile(pid, tid, "status"), "Seccomp") != 0
 }
 
 // processOf returns the id and the name of the process that a thread belongs
 // to, such as 4711 and " (gdb)".
 func processOf(tid int) (pid int, name string) {
-	pid = statusField(fmt.Sprintf("/proc/%d/status", tid), "Tgid")
-	comm, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
-	if err != nil {
-		return pid, ""
+	pid = statusField(processFile(tid, "status"), "Tgid")
+	if comm := bytes.TrimSpace(readFile(processFile(pid, "comm"))); len(comm) > 0 {
+		name = " (" + string(comm) + ")"
 	}
-	return pid, fmt.Sprintf(" (%s)", bytes.TrimSpace(comm))
+	return pid, name
 }
 
 // isChild reports whether a process is a child of the sampler.
 func isChild(pid int) bool {
-	return statusField(fmt.Sprintf("/proc/%d/status", pid), "PPid") == os.Getpid()
+	return statusField(processFile(pid, "status"), "PPid") == os.Getpid()
 }
