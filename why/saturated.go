@@ -38,40 +38,29 @@ func (a *searched) isServer(f *Finding) bool {
 }
 
 // coincident is the sign of a finding about a server that rests otherwise.
-const coincident = "others wait just while it is at work: they may wait for it"
+const coincident = "others wait far more often while it is at work: they may wait for it"
 
 // saturates reports whether a finding is what a saturated server does.
 func (a *searched) saturates(f *Finding) bool {
 	return a.isServer(f) && f.Mean >= saturation*max(1, a.e.mean(a.e.classes[a.e.byName[f.Class]].active))
 }
 
-// coincides reports whether goroutines wait as a finding says just while a
-// server is at work that rests for the most part.
+// coincides reports whether a server is at work in most of the samples in which
+// goroutines wait as a finding says, and by more than chance.
 func (a *searched) coincides(f, server *Finding) bool {
 	waits, works := a.observed(f), a.observed(server)
 	if !a.isServer(server) || waits == nil || works == nil {
 		return false
 	}
-	var both, waiting, working float64 // samples
-	for i := range waits {
-		w := min(works[i].Hits, 1)
-		working += w
-		if waits[i].Hits > 0 {
-			waiting++
-			both += w
-		}
+	always, then := slices.Clone(works), slices.Clone(works)
+	for i := range works {
+		work, wait := min(works[i].Hits, 1), min(waits[i].Hits, 1)
+		always[i].Hits, always[i].Base = work, 1
+		then[i].Hits, then[i].Base = work*wait, wait
 	}
-	chance := working / float64(len(works))
-	deviation := math.Sqrt(chance * (1 - chance) / waiting)
-	return both >= leastTogether*waiting && both/waiting-chance > sure*deviation
+	share := hotspots.Estimated(then, 1)
+	return share.Share >= 0.5 && share.Low > hotspots.Estimated(always, 1).Share
 }
-
-// Waits coincide with a server's work if it is at work in this share of them,
-// and by this many standard errors more than by chance.
-const (
-	leastTogether = 0.5
-	sure          = 3
-)
 
 // observed returns what was seen of a finding in each sample; nil if samples
 // don't say.

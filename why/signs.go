@@ -157,16 +157,16 @@ const roundTrip = `^net/http\.(\(\*persistConn\)|\(\*http2ClientConn\))\.roundTr
 	`^net/rpc\.\(\*Client\)\.Call$|` +
 	`^google\.golang\.org/grpc/internal/transport\.\(\*(ClientStream|Stream)\)\.waitOnHeader$`
 
-// stream matches the functions that read from a stream of HTTP/2.
-var stream = regexp.MustCompile(`^(net/http\.\(\*http2pipe\)|golang\.org/x/net/http2\.\(\*pipe\))\.Read$`)
-
-func (p *Place) inStream() bool { return stream.MatchString(cmp.Or(p.Library, p.Function)) }
-
 var inRoundTrip = regexp.MustCompile(roundTrip)
 
 // inRoundTrip reports whether goroutines wait there for the answer to such a
 // request.
 func (p *Place) inRoundTrip() bool { return inRoundTrip.MatchString(cmp.Or(p.Library, p.Function)) }
+
+// stream matches the functions that read from a stream of HTTP/2.
+var stream = regexp.MustCompile(`^(net/http\.\(\*http2pipe\)|golang\.org/x/net/http2\.\(\*pipe\))\.Read$`)
+
+func (p *Place) inStream() bool { return stream.MatchString(cmp.Or(p.Library, p.Function)) }
 
 // AwaitsServer reports whether a cause waits for the answer to such a request.
 func (c *Cause) AwaitsServer() bool { return c.Activity == Selecting && c.Place.inRoundTrip() }
