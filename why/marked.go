@@ -6,7 +6,6 @@ import (
 
 	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/sampledata"
-	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/why/stuck"
 )
 
@@ -19,17 +18,13 @@ func (s *searcher) marked(r *sampledata.Recording) (all []*Finding) {
 	}
 	runs := s.lastRuns(r.Marking)
 	for i := range a.Findings {
-		if one := &a.Findings[i]; one.Verdict >= sampledata.Suspected && !mayBeMeant(one) {
+		one := &a.Findings[i]
+		mayBeMeant := one.Count == 1 && one.Endless()
+		if one.Verdict >= sampledata.Suspected && !mayBeMeant {
 			all = append(all, s.markedFinding(one, runs))
 		}
 	}
 	return all
-}
-
-// mayBeMeant reports whether one goroutine waits for nothing, as in a select
-// without cases, or for a context to be done that nobody can cancel.
-func mayBeMeant(f *stuck.Finding) bool {
-	return f.Count == 1 && views.WaitingFor(f.Groups[0].Reason) == views.Forever
 }
 
 // lastRuns returns the last runs of the goroutines that a marking lists, by

@@ -26,7 +26,8 @@ func (f *timedFlags) addBounds(c *cobra.Command) {
 		"refuse functions if taking their probes out again would take longer; 0 for no bound")
 }
 
-// options are those of the probes of a recording, as its clock counts.
+// options returns the options of a recording's probes. Their clock begins with
+// it.
 func (f *timedFlags) options(t terminal, target target) probe.Options {
 	start := target.backend.Header().Start
 	return probe.Options{

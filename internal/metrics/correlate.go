@@ -44,7 +44,7 @@ type pair struct {
 
 func newPair(x, y Column, l List) pair { return shiftedPair(x, y, l, 0) }
 
-// shiftedPair pairs each value of x with that of y some samples later.
+// shiftedPair pairs each value of x with the one that y has some samples later.
 func shiftedPair(x, y Column, l List, later int) (p pair) {
 	for i := max(0, -later); i < min(len(x), len(y)-later); i++ {
 		a, b := x[i], y[i+later]

@@ -243,7 +243,10 @@ func causeOf(f *stuck.Finding) string {
 	case stuck.NobodyLeft:
 		return fmt.Sprintf("no goroutine that is left can %s", what)
 	case stuck.NilChannel:
-		return "the channel is nil: it was not made, or belongs to a context that nobody can cancel"
+		if f.Endless() {
+			return "the channel is nil: it was not made, or belongs to a context that nobody can cancel"
+		}
+		return "the channel is nil"
 	case stuck.NoCases:
 		return "a select without cases never ends"
 	}

@@ -58,8 +58,8 @@ func sleepFiltered() {
 	printLines(time.Millisecond)
 }
 
-// What the worker asks about a thread while it is pinned waits for no lock, not even for that of the log of files that tests
-// open: the runtime would end the process.
+// The pinned worker must not wait for a lock: the runtime would end the process. In a test, os.Open has one, which others
+// hold here.
 func TestFilterWhilePinned(t *testing.T) {
 	done := make(chan bool)
 	var others sync.WaitGroup

@@ -18,7 +18,10 @@ func (f *Finding) Remedy() string {
 	case HolderGone:
 		return "give the lock back on all ways out, as with defer"
 	case NilChannel:
-		return "make the channel before it is used, or wait for a context that can be cancelled"
+		if f.Endless() {
+			return "make the channel before it is used, or wait for a context that can be cancelled"
+		}
+		return "make the channel before it is used"
 	case NoCases:
 		return "let the goroutine end instead"
 	}

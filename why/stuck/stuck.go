@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
 )
 
 // A Fault is why a wait never ends.
@@ -51,6 +52,10 @@ type Finding struct {
 	Kept   int64                     // bytes that only these keep; -1 if not known
 	Waited time.Duration             // at least so long; 0 if not known
 }
+
+// Endless reports whether the goroutines wait for nothing: to receive from a nil
+// channel, as the one of a context that nobody can cancel, or in a select without cases.
+func (f *Finding) Endless() bool { return views.WaitingFor(f.Groups[0].Reason) == views.Forever }
 
 // An Answer is all that is known.
 type Answer struct {
