@@ -40,6 +40,15 @@ func (a *searched) isServer(f *Finding) bool {
 // coincident is the sign of a finding about a server that rests otherwise.
 const coincident = "others wait far more often while it is at work: they may wait for it"
 
+// mayServe reports whether those who wait, nobody knows for whom, may wait for a
+// server, by what it does and when. Whoever waits for an answer may have asked
+// the program itself, whose handlers then wait because of it.
+func (a *searched) mayServe(server, f *Finding) bool {
+	asks := server.Kind == ChannelKind || server.Kind == IOKind
+	return f.unexplained() && !(asks && a.calledBack(f.Where.Path)) &&
+		(a.saturates(server) || a.coincides(f, server))
+}
+
 // saturates reports whether a finding is what a saturated server does.
 func (a *searched) saturates(f *Finding) bool {
 	return a.isServer(f) && f.Mean >= saturation*max(1, a.e.mean(a.e.classes[a.e.byName[f.Class]].active))
@@ -87,7 +96,7 @@ func (a *searched) order() {
 	for _, f := range a.Findings {
 		ranks[f] = f.rank()
 		for _, server := range a.Findings {
-			if f.unexplained() && (a.saturates(server) || a.coincides(f, server)) {
+			if a.mayServe(server, f) {
 				ranks[f] = min(ranks[f], math.Nextafter(server.rank(), 0))
 			}
 		}
@@ -104,12 +113,11 @@ func (f *Finding) rank() float64 { return f.Severity * f.specific }
 // signServers adds the signs of servers that others may wait for.
 func (a *searched) signServers() {
 	for _, server := range a.Findings {
-		just := func(f *Finding) bool { return f.unexplained() && a.coincides(f, server) }
 		switch {
-		case !slices.ContainsFunc(a.Findings, (*Finding).unexplained):
+		case !slices.ContainsFunc(a.Findings, func(f *Finding) bool { return a.mayServe(server, f) }):
 		case a.saturates(server):
 			server.Signs = append(server.Signs, saturated)
-		case slices.ContainsFunc(a.Findings, just):
+		default:
 			server.Signs = append(server.Signs, coincident)
 		}
 	}

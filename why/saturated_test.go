@@ -71,6 +71,32 @@ func TestServersWhileOthersWait(t *testing.T) {
 	}
 }
 
+// A client may ask the program itself: the handlers that wait meanwhile do so because of it.
+func TestClientsOfTheirOwnHandlers(t *testing.T) {
+	for asks, signed := range map[string]bool{"net/http.(*persistConn).roundTrip": false, "os.(*File).Sync": true} {
+		s := newScene()
+		handler, client := s.spawn(1, "net/http.(*conn).serve")[0], s.spawn(1, "main.poll")[0]
+		for i := range 100 {
+			states := map[sampledata.GoroutineID]sampledata.State{
+				handler: s.at(reads, "net/http.(*conn).serve", "net/http.(*conn).readRequest"), client: s.at(idles, "main.poll"),
+			}
+			if i%10 < 3 {
+				states[handler] = s.at(selects, "net/http.(*conn).serve", "main.handle")
+				states[client] = s.at(selects, "main.poll", "main.fetch", asks)
+				if signed {
+					states[client] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "syscall"}, "main.poll", "main.fetch", asks)
+				}
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		got := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return slices.Contains(f.Signs, coincident) })
+		if len(a.Findings) != 2 || got != signed {
+			t.Errorf("%q: the client is signed: %v; %+v", asks, got, a.Findings)
+		}
+	}
+}
+
 // Who waits alone to write is a finding if others of its package wait, and it is not known for whom.
 func TestWritersBehindWhomOthersWait(t *testing.T) {
 	for ask, found := range map[string]int{"hub/lib.(*Client).stall": 2, "other/lib.(*Client).stall": 1} {
@@ -202,6 +228,8 @@ func TestLongPolls(t *testing.T) {
 		"main.watch net/http.(*http2pipe).Read":                                {condition, 0},
 		"main.watch main.(*store).next":                                        {idles, 0}, // a reply that an actor sends once there is one
 		"main.watch store/lib.(*Store).Put":                                    {idles, 1},
+		"net/http.(*conn).serve main.poll bus/lib.(*Subscription).Next":        {selects, 0}, // it answers then
+		"net/http.(*conn).serve main.poll bus/lib.(*Bus).Publish":              {selects, 1},
 	} {
 		s := newScene()
 		frames := strings.Fields(stack)

@@ -235,19 +235,20 @@ func readsRequests(path []string) bool {
 	return true
 }
 
-// longPolling matches the functions whose requests a server answers once there
-// is something.
+// longPolling matches the functions whose requests are answered once there is
+// something.
 var longPolling = regexp.MustCompile(`\.(?i:long_?poll|get_?updates|receive_?messages?|poll|watch|subscribe)`)
 
 // following matches the functions whose own requests are such, by their names.
 // Around other requests, they may be the loop that handles what has come.
 var following = regexp.MustCompile(`\.(?i:listen|next|follow|tail)\w*$`)
 
-// longPolls reports whether a wait for the answer of a server is probably one
-// until there is something.
+// longPolls reports whether a wait is probably one until there is something. Of
+// waits for the answer of a server, whoever asks may say so.
 func (p *Place) longPolls() bool {
-	return slices.ContainsFunc(p.Path, longPolling.MatchString) ||
-		following.MatchString(p.Function) || following.MatchString(p.Caller)
+	is := func(f string) bool { return longPolling.MatchString(f) || following.MatchString(f) }
+	return is(p.Function) || p.inRoundTrip() &&
+		(following.MatchString(p.Caller) || slices.ContainsFunc(p.Path, longPolling.MatchString))
 }
 
 // asks reports whether a function of the standard library, such as the one
@@ -348,18 +349,37 @@ func (s *searcher) serves(class int32, f *Finding) bool {
 		views.IsOwn(path[last]) && s.e.classes[class].ended == 0
 }
 
+// awaiting matches the names of functions that wait for whoever calls them.
+var awaiting = regexp.MustCompile(`^(?i:a?wait)`)
+
 // takesWork reports whether goroutines of a class probably wait for work in a
 // function that their loop calls: others give it to them, or hardly anybody is
-// at work whom they could wait for. Get may take a place in a pool, too.
+// at work whom they could wait for. Get may take a place in a pool, too, and who
+// waits may have asked: then somebody works on the answer.
 func (s *searcher) takesWork(class int32, f *Finding) bool {
-	path := f.Where.Path
-	for len(path) > 1 && views.TakesWork(path[len(path)-1]) {
-		path = path[:len(path)-1]
+	path, takes := f.Where.Path, false
+	for len(path) > 1 {
+		last := path[len(path)-1]
+		if !views.TakesWork(last) && !awaiting.MatchString(views.LastName(last)) {
+			break
+		}
+		path, takes = path[:len(path)-1], takes || views.TakesWork(last)
 	}
-	if len(path) == len(f.Where.Path) || !s.isLoop(class, path[len(path)-1]) {
+	switch {
+	case len(path) == len(f.Where.Path) || !s.isLoop(class, path[len(path)-1]):
 		return false
+	case len(f.Causes) > 0:
+		return takes || !slices.ContainsFunc(f.Causes, func(c Cause) bool { return !s.isTimed(c) })
 	}
-	return len(f.Causes) > 0 || (f.Kind == ConditionKind || views.LastName(f.Where.Function) != "Get") && s.deserted(class, f)
+	return (f.Kind == ConditionKind || takes && views.LastName(f.Where.Function) != "Get") && s.deserted(class, f)
+}
+
+// isTimed reports whether a cause is the sleep of goroutines that hardly do
+// anything else: a timer drives them.
+func (s *searcher) isTimed(c Cause) bool {
+	of, ok := s.e.byName[c.Class]
+	return ok && c.Activity == Sleeping &&
+		s.e.classes[of].sleeps > mostlySleeps*s.e.classes[of].life
 }
 
 // awaitsWork reports whether goroutines of a class that wait to receive probably
@@ -389,6 +409,9 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 	if receives && s.awaitsWork(class, f) {
 		return forWork
 	}
+	if receives && f.Where.longPolls() && s.deserted(class, f) { // until somebody has something
+		return nextMessage
+	}
 	if len(f.Causes) == 0 {
 		f.Causes = s.e.peers(of, receives)
 	}
@@ -402,9 +425,6 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 		return working(f.Causes)
 	}
 	if f.Where.inRoundTrip() { // a server ends it
-		if f.Where.longPolls() && s.deserted(class, f) {
-			return nextMessage
-		}
 		return ""
 	}
 	if f.Causes = s.fellows(class, &f.Where, of); len(f.Causes) == 0 {
