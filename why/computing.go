@@ -193,15 +193,17 @@ func (s *searcher) hottest(stacks []ranStack,
 func (s *searcher) shares(stacks []ranStack, f sampledata.FunctionID, callee float64) bool {
 	all, own := 0.0, 0.0
 	for _, st := range stacks {
-		switch slices.Index(st.path, f) {
-		case -1:
+		at := slices.Index(st.path, f)
+		if at < 0 {
 			continue
-		case 0: // its loop may be the cause
-			return false
-		case len(st.path) - 1:
+		}
+		if stack := s.e.situations[st.at].state.Stack; at == 0 && all == 0 &&
+			!s.calledBack(s.e.places.place(s.e.places.own[stack], stack).Path) {
+			return false // its loop may be the cause
+		}
+		if all += st.weight; at == len(st.path)-1 {
 			own += st.weight
 		}
-		all += st.weight
 	}
 	return own < (1-mostOf)*all && 2*callee >= all &&
 		s.verdict(callee/(s.e.length*s.e.processors)) == hotspots.Yes

@@ -43,6 +43,27 @@ func TestDescends(t *testing.T) {
 	}
 }
 
+// A handler hardly does anything itself: what costs most of what it calls is the place. A goroutine's own loop may be the cause.
+func TestHandlersShare(t *testing.T) {
+	for first, want := range map[string]string{"net/http.(*conn).serve": "sheet/lib.style", "main.run": "main.report"} {
+		s := newScene()
+		g := s.spawn(1, first)[0]
+		for i := range 100 {
+			stack := []string{first, "main.report", "sheet/lib.Set", "sheet/lib.style"}
+			if first == "main.run" {
+				stack = append(stack[:0], "main.report", "sheet/lib.Set", "sheet/lib.style")
+			}
+			if i%3 == 0 {
+				stack = append(stack[:len(stack)-2], "sheet/lib.Write")
+			}
+			s.sample(t, map[sampledata.GoroutineID]sampledata.State{g: s.at(runs, stack...)})
+		}
+		if f := s.find(t).Findings[0]; f.Where.Function != want {
+			t.Errorf("below %s, the place is %s", first, f.Where.Function)
+		}
+	}
+}
+
 // What a part of a function's work calls of another module is named with it.
 func TestPartsThroughModules(t *testing.T) {
 	s := newScene()
