@@ -84,12 +84,16 @@ func callTables(r *sampledata.Recording, o views.Options) (list []*calls.Table, 
 }
 
 // usualCalls returns what half of all calls take at most, and what a slow one
-// takes at least. Samples don't time calls of less than two intervals.
+// takes at least: more than any in one sample, which may have taken a moment.
 func usualCalls(t *calls.Table) (usual, least time.Duration) {
 	usual, timed := t.Quantile(0.5)
-	least = timesSlower * usual
-	if !timed {
-		usual, least = 2*t.Interval, 2*t.Interval
+	if least = timesSlower * usual; !timed {
+		usual, least = 2*usual, 2*usual
+	}
+	for i := range t.Calls {
+		if c := &t.Calls[i]; c.Short && c.Whole() {
+			least = max(least, c.Length()+time.Millisecond)
+		}
 	}
 	return usual, least.Round(time.Millisecond)
 }

@@ -117,3 +117,28 @@ func TestTimersAreNoSlowCalls(t *testing.T) {
 		}
 	}
 }
+
+// Calls that are in one sample each are not slow where samples are further apart.
+func TestShortCallsAreNotSlow(t *testing.T) {
+	s := newScene()
+	for i := range 400 {
+		if i > 300 {
+			s.now += 60 * time.Millisecond
+		}
+		states := map[sampledata.GoroutineID]sampledata.State{}
+		if i%3 == 0 {
+			g := s.spawn(1, "main.handle")[0]
+			states[g] = s.at(runs, "main.handle", "main.parse")
+			if i > 300 {
+				states[g] = s.at(sleeps, "main.handle", "main.pause")
+			}
+			s.sample(t, states)
+			s.gone = []sampledata.GoroutineID{g}
+			continue
+		}
+		s.sample(t, states)
+	}
+	if a := s.find(t); a.Few != nil || slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Slow != nil }) {
+		t.Errorf("%+v %+v", a.Few, a.Findings)
+	}
+}

@@ -45,7 +45,7 @@ func callsRowOf(t *calls.Table) callsRow {
 		}
 		length, timed := t.Quantile(q.Share)
 		if !timed {
-			length = 2 * t.Interval
+			length *= 2
 		}
 		row.Quantiles = append(row.Quantiles, quantile{q.Name, length, timed})
 	}

@@ -121,7 +121,7 @@ func (c *Calls) sourceText() string {
 func (c *Calls) length(share float64) string {
 	length, timed := c.Quantile(share)
 	if !timed {
-		return "below " + brief(2*c.Interval)
+		return "below " + brief(2*length)
 	}
 	return brief(length)
 }

@@ -71,7 +71,7 @@ type Table struct {
 	windows   []sampledata.CallWindow // in which calls were timed; none: all the time
 	functions []bool                  // by FunctionID: they have the name
 	outermost []sampledata.NodeID     // by node: the outermost frame of the function, NoStack for none
-	lengths   []time.Duration         // of whole calls, ascending; short ones first
+	whole     []*Call                 // the shortest first
 }
 
 // touching is the share of the time in calls before which samples hardly saw the
@@ -185,14 +185,13 @@ func (t *Table) cover(from, to time.Duration) {
 
 // sortCalls puts the longest calls first.
 func (t *Table) sortCalls() {
-	t.lengths = nil
+	t.whole = nil
 	slices.SortStableFunc(t.Calls, func(a, b Call) int { return cmp.Compare(b.Length(), a.Length()) })
-	for _, c := range t.Calls {
-		if c.Whole() {
-			t.lengths = append(t.lengths, c.Length())
+	for i := range slices.Backward(t.Calls) {
+		if c := &t.Calls[i]; c.Whole() {
+			t.whole = append(t.whole, c)
 		}
 	}
-	slices.Sort(t.lengths)
 }
 
 // Functions returns the names of all functions that have been seen.
@@ -237,7 +236,7 @@ func (t *Table) findFrames() {
 }
 
 // Whole returns the number of calls that the recording has from begin to end.
-func (t *Table) Whole() int { return len(t.lengths) }
+func (t *Table) Whole() int { return len(t.whole) }
 
 // Short returns the number of whole calls in one sample.
 func (t *Table) Short() (n int) {
@@ -250,15 +249,15 @@ func (t *Table) Short() (n int) {
 }
 
 // Quantile returns the time that a share q of the whole calls do not exceed. If
-// this is the time of a short call, it is not known, but below two intervals:
+// this is the time of a short call, it is not known, but below twice that:
 // timed is then false.
 func (t *Table) Quantile(q float64) (length time.Duration, timed bool) {
-	n := len(t.lengths)
+	n := len(t.whole)
 	if n == 0 {
 		return 0, false
 	}
-	length = t.lengths[min(n-1, max(0, int(math.Ceil(q*float64(n)))-1))]
-	return length, length >= 2*t.Interval || t.Short() == 0
+	c := t.whole[min(n-1, max(0, int(math.Ceil(q*float64(n)))-1))]
+	return c.Length(), !c.Short
 }
 
 // Longest returns the time of the longest whole call.

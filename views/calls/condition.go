@@ -259,11 +259,11 @@ func (t *Table) none(c Condition) error {
 	switch {
 	case len(t.Calls) == 0:
 		return fmt.Errorf("the recording has no call of %s", t.Function)
-	case len(t.lengths) == 0:
+	case len(t.whole) == 0:
 		return fmt.Errorf("the recording has no call of %s from begin to end", t.Function)
 	}
 	longest, _ := t.Longest()
-	return fmt.Errorf("none of the %d calls of %s is %s: the longest took %v", len(t.lengths), t.Function, c,
+	return fmt.Errorf("none of the %d calls of %s is %s: the longest took %v", len(t.whole), t.Function, c,
 		longest.Round(time.Microsecond))
 }
 

@@ -89,8 +89,8 @@ func (t *Table) HeatMap(columns, rows int, chosen Condition, span views.Span) *H
 func (h *HeatMap) divide(t *Table, rows int) {
 	h.Untimed = t.Short() > 0
 	least, most := time.Nanosecond, time.Nanosecond
-	if n := len(t.lengths); n > 0 {
-		least, most = max(t.lengths[0], 1), max(t.lengths[n-1], 1)
+	if n := len(t.whole); n > 0 {
+		least, most = max(t.whole[0].Length(), 1), max(t.whole[n-1].Length(), 1)
 	}
 	if h.Untimed {
 		least = max(2*t.Interval, 1)
