@@ -60,6 +60,9 @@ type Finding struct {
 	Lock   string `json:"lock,omitempty"`
 	Reason string `json:"reason,omitempty"` // of a wait, in the runtime's words
 	Where  Place  `json:"where"`
+	// of waits: the part of the share in functions that Where's calls, if that
+	// is more than little
+	Below float64 `json:"below,omitempty"`
 	// where nearly all of it goes from one module to another, outermost first
 	Through []string `json:"through,omitempty"`
 	// of computing: what it does, and where it leads

@@ -170,15 +170,15 @@ func search(r *sampledata.Recording, o Options) (*searched, error) {
 	all := s.candidates()
 	s.all = all
 	a.Used = s.test(all)
-	a.judgeAll(all, s)
-	found := slices.DeleteFunc(slices.Clone(all),
-		func(c *candidate) bool { return !slices.Contains(a.Findings, c.f) })
-	s.companions(r, found)
-	s.who(found)
 	leaks, err := s.standing(r)
 	if err != nil {
 		return nil, err
 	}
+	a.judgeAll(all, s, leaks)
+	found := slices.DeleteFunc(slices.Clone(all),
+		func(c *candidate) bool { return !slices.Contains(a.Findings, c.f) })
+	s.companions(r, found)
+	s.who(found)
 	a.Findings = append(a.Findings, leaks...)
 	return &searched{a, s}, nil
 }
@@ -221,8 +221,8 @@ func (s *searcher) test(all []*candidate) hotspots.Estimate {
 	return hotspots.Estimated(observed[0], 1)
 }
 
-// judgeAll judges those last that may be why others wait.
-func (a *Answer) judgeAll(all []*candidate, s *searcher) {
+// judgeAll judges those last that may be why others wait, or stand still.
+func (a *Answer) judgeAll(all []*candidate, s *searcher, standing []*Finding) {
 	var writers []*candidate
 	for _, c := range all {
 		if c.writesAlone() {
@@ -232,7 +232,7 @@ func (a *Answer) judgeAll(all []*candidate, s *searcher) {
 		}
 	}
 	for _, c := range writers {
-		if slices.ContainsFunc(a.Findings, c.f.mayHoldUp) {
+		if slices.ContainsFunc(slices.Concat(a.Findings, standing), c.f.mayHoldUp) {
 			c.note = ""
 		}
 		a.judge(c, s)

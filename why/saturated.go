@@ -18,8 +18,11 @@ import (
 const saturation = 0.75
 
 // saturated is the sign of a finding about such goroutines, if there are waits
-// that nobody is known to end.
-const saturated = "it is at work most of the time, one thing after another: others may wait for it"
+// that nobody is known to end. If they are several, it is inTurns.
+const (
+	saturated = "it is at work most of the time, one thing after another: others may wait for it"
+	inTurns   = "most of the time, one of them is at work, and hardly ever two: others may wait for it"
+)
 
 // isServer reports whether a finding is about one goroutine at a time that does
 // what others may wait for: work, or a wait for what is outside of the program.
@@ -49,9 +52,19 @@ func (a *searched) mayServe(server, f *Finding) bool {
 		(a.saturates(server) || a.coincides(f, server))
 }
 
-// saturates reports whether a finding is what a saturated server does.
+// saturates reports whether a finding is what a saturated server does. Several
+// goroutines at work at random are none, as often as not at once.
 func (a *searched) saturates(f *Finding) bool {
-	return a.isServer(f) && f.Mean >= saturation*max(1, a.e.mean(a.e.classes[a.e.byName[f.Class]].active))
+	works := a.observed(f)
+	if !a.isServer(f) || works == nil {
+		return false
+	}
+	busy := slices.Clone(works)
+	for i := range busy {
+		busy[i].Hits, busy[i].Base = min(busy[i].Hits, 1), 1
+	}
+	share := hotspots.RatioOf(busy, 1).Value
+	return share >= saturation*max(1, a.e.mean(a.e.classes[a.e.byName[f.Class]].active)) && share > mostOf*f.Mean
 }
 
 // coincides reports whether a server is at work in most of the samples in which
@@ -90,13 +103,15 @@ func (f *Finding) unexplained() bool {
 }
 
 // order puts the findings first that cost most. A wait that nobody is known to
-// end comes after the servers that may be the reason.
+// end comes after the servers that may be the reason, and a standstill after who
+// can't write.
 func (a *searched) order() {
 	ranks := make(map[*Finding]float64)
 	for _, f := range a.Findings {
 		ranks[f] = f.rank()
 		for _, server := range a.Findings {
-			if a.mayServe(server, f) {
+			stalls := f.Kind == StandstillKind && server.Kind == IOKind && server.mayHoldUp(f)
+			if stalls || a.mayServe(server, f) {
 				ranks[f] = min(ranks[f], math.Nextafter(server.rank(), 0))
 			}
 		}
@@ -115,6 +130,8 @@ func (a *searched) signServers() {
 	for _, server := range a.Findings {
 		switch {
 		case !slices.ContainsFunc(a.Findings, func(f *Finding) bool { return a.mayServe(server, f) }):
+		case a.saturates(server) && server.Alive > 1.5:
+			server.Signs = append(server.Signs, inTurns)
 		case a.saturates(server):
 			server.Signs = append(server.Signs, saturated)
 		default:
@@ -126,14 +143,14 @@ func (a *searched) signServers() {
 // writesAlone reports whether a candidate is no finding, since it is one
 // goroutine that waits until it can write.
 func (c *candidate) writesAlone() bool {
-	return c.note == lonely && c.f.Kind == IOKind && writes(c.f.Where.Library)
+	return (c.note == lonely || c.note == notMoved) && c.f.Kind == IOKind && writes(c.f.Where.Library)
 }
 
 // mayHoldUp reports whether others may wait for a goroutine that can't write,
 // as a server's other clients do for a slow one: nobody is known to end their
-// wait, and both are in code of one package.
+// wait, or they stand still, and both are in code of one package.
 func (f *Finding) mayHoldUp(other *Finding) bool {
-	return other.unexplained() &&
+	return (other.unexplained() || other.Kind == StandstillKind) &&
 		views.PackageOf(f.Where.Function) == views.PackageOf(other.Where.Function)
 }
 

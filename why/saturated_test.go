@@ -71,6 +71,33 @@ func TestServersWhileOthersWait(t *testing.T) {
 	}
 }
 
+// Several goroutines that are at work one by one may hold up others. At random, they are often at work at once.
+func TestInTurns(t *testing.T) {
+	for name, at := range map[string]func(i, j int) bool{
+		"one by one": func(i, j int) bool { return i%4 == j }, "at random": func(i, j int) bool { return (i*7+j*j*5)%17 < 4 },
+	} {
+		s := newScene()
+		publisher, handlers := s.spawn(1, "main.publish")[0], s.spawn(4, "main.handle")
+		for i := range 120 {
+			states := map[sampledata.GoroutineID]sampledata.State{publisher: s.at(selects, "main.publish", "hub/lib.(*Hub).Publish", "hub/lib.(*Hub).awaitAll")}
+			for j, g := range handlers {
+				if states[g] = s.at(idles, "main.handle"); at(i, j) {
+					states[g] = s.at(selects, "main.handle", "main.store", "net/http.(*persistConn).roundTrip")
+				}
+			}
+			if i%40 == 0 {
+				states[publisher] = s.at(runs, "main.publish")
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		signed := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return slices.Contains(f.Signs, inTurns) })
+		if signed != (name == "one by one") {
+			t.Errorf("%s: signed: %v; %+v", name, signed, a.Hypotheses)
+		}
+	}
+}
+
 // A client may ask the program itself: the handlers that wait meanwhile do so because of it.
 func TestClientsOfTheirOwnHandlers(t *testing.T) {
 	for asks, signed := range map[string]bool{"net/http.(*persistConn).roundTrip": false, "os.(*File).Sync": true} {

@@ -42,6 +42,27 @@ func TestStandstill(t *testing.T) {
 	}
 }
 
+// Who can't write is why others of its package stand still, and comes first.
+func TestStandstillBehindAWriter(t *testing.T) {
+	for call, found := range map[string]int{"net.(*netFD).Write": 2, "net.(*netFD).Read": 1} {
+		s := newScene()
+		all, sender := s.spawn(8, "main.client"), s.spawn(1, "example.com/rpc/lib.(*Client).run")[0]
+		for range 200 {
+			states := map[sampledata.GoroutineID]sampledata.State{
+				sender: s.at(reads, "example.com/rpc/lib.(*Client).run", "example.com/rpc/lib.(*Client).send", call, "internal/poll.(*FD).Write"),
+			}
+			for _, g := range all {
+				states[g] = s.at(selects, "main.client", "example.com/rpc/lib.(*Client).Call", "example.com/rpc/lib.(*Client).dispatch", "runtime.selectgo")
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		if len(a.Findings) != found || (a.Findings[0].Kind == IOKind) != (found == 2) {
+			t.Errorf("%s: %+v", call, a.Findings)
+		}
+	}
+}
+
 // Goroutines of one class that have two loops may wait for work in each. If each is in both, neither is its loop.
 func TestTwoLoops(t *testing.T) {
 	for own, found := range map[bool]int{true: 0, false: 1} {

@@ -51,6 +51,9 @@ func (s *searcher) waitCandidates() (all []*candidate) {
 			asked: k.asked}
 		c := s.suffering(f, by, of)
 		class := by.most()
+		if below := 1 - by[class]/max(by[class], s.mean(c.asks)*s.e.length); below >= minBelow {
+			f.Below = below
+		}
 		if k.kind == BlockingKind {
 			f.Calls = s.kernelCalls(class, of)
 		}
@@ -81,6 +84,9 @@ func (s *searcher) waitKey(at *situation) (waitKey, bool) {
 	}
 	return k, ok
 }
+
+// minBelow is the least part of a wait in what its function calls that is said.
+const minBelow = 0.05
 
 // forWork is the note of waits that are no evidence that something is slow.
 const forWork = "it may wait for work"

@@ -52,6 +52,69 @@ func TestLibraryThatPolls(t *testing.T) {
 	}
 }
 
+// Workers wait for work in a helper of what takes it, too, and behind one that a timer drives. Somebody at work may be asked.
+func TestHelpersThatWait(t *testing.T) {
+	for _, c := range []struct {
+		stack string
+		asked bool // who ends the wait is at work meanwhile
+		found int
+	}{
+		{"main.work kit/lib.(*Queue).Pull kit/lib.(*Queue).waitForItem", true, 0},
+		{"main.work main.(*log).waitFor", false, 0},
+		{"main.work main.(*log).waitFor", true, 1},
+		{"main.work main.(*log).commit", false, 1},
+	} {
+		s := newScene()
+		workers, maker := s.spawn(2, "main.work"), s.spawn(1, "main.produce")[0]
+		frames := strings.Fields(c.stack)
+		for i := range 100 {
+			states := map[sampledata.GoroutineID]sampledata.State{maker: s.at(sleeps, "main.produce")}
+			if c.asked || i%20 == 0 {
+				states[maker] = s.at(runs, "main.produce", "main.answer")
+			}
+			for j, g := range workers {
+				waits := s.at(sampledata.State{Run: sampledata.Waiting, Reason: "sync.Cond.Wait"}, frames...)
+				waits.Holders, waits.Evidence = s.HolderSet([]sampledata.GoroutineID{maker}), sampledata.Ambiguous
+				if states[g] = waits; (i+j)%20 == 0 {
+					states[g] = s.at(runs, "main.work", "main.process")
+				}
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		n := 0
+		for _, f := range a.Findings {
+			if f.Kind == ConditionKind || len(f.Behind) > 0 {
+				n++
+			}
+		}
+		if n != c.found {
+			t.Errorf("%s, asked %v: %+v %+v", c.stack, c.asked, a.Findings, a.Hypotheses)
+		}
+	}
+}
+
+// The part of a wait that is in what its function calls is said: it is a wait of its own.
+func TestWaitsBelow(t *testing.T) {
+	s := newScene()
+	g := s.spawn(1, "net/http.(*conn).serve")[0]
+	for i := range 100 {
+		state := s.at(selects, "net/http.(*conn).serve", "main.handle", "main.retry")
+		switch {
+		case i%5 == 0:
+			state = s.at(selects, "net/http.(*conn).serve", "main.handle", "main.retry", "main.ask", "net/http.(*persistConn).roundTrip")
+		case i%20 == 1:
+			state = s.at(runs, "net/http.(*conn).serve", "main.handle")
+		}
+		s.sample(t, map[sampledata.GoroutineID]sampledata.State{g: state})
+	}
+	for _, f := range s.find(t).Findings {
+		if below := f.Where.Function == "main.retry"; below != (f.Below > 0.2 && f.Below < 0.23) {
+			t.Errorf("%s: %.2f of it is below", f.Where.Function, f.Below)
+		}
+	}
+}
+
 // Who reads in a loop from what is no connection may wait for requests; who reads in a step of its work waits for an answer.
 func TestReadersOfChannels(t *testing.T) {
 	for stack, found := range map[string]int{

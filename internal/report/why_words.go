@@ -103,7 +103,7 @@ func statement(f *why.Finding) string {
 // why.KindWords).
 func filled(f *why.Finding, text string) string {
 	return strings.NewReplacer(
-		"{who}", goroutines(f), "{class}", f.Class, "{place}", f.Where.Function, "{share}",
+		"{who}", goroutines(f), "{class}", f.Class, "{place}", withBelow(f), "{share}",
 		aboutShare(f.Share), "{mean}", fmt.Sprintf("%.2g", f.Mean),
 		"{lock}", f.Lock, "{waits}", waitText(f), "{reason}", f.Reason, "{parts}",
 		sharesText(f.Parts, " in "), "{growth}", growthText(f.Growth), "{leak}", leakText(f.Growth), "{waited}", waitedText(f.Growth),
@@ -229,6 +229,15 @@ func stuckLines(f *why.Finding) (lines []string) {
 		lines = append(lines, "they become more: "+growthText(f.Growth))
 	}
 	return lines
+}
+
+// withBelow names the function of a finding, and how much of it is in what that
+// calls if these are waits of their own, too.
+func withBelow(f *why.Finding) string {
+	if f.Below == 0 {
+		return f.Where.Function
+	}
+	return fmt.Sprintf("%s, or in what it calls (%s of it)", f.Where.Function, sharePercent(f.Below))
 }
 
 // waitText says what the goroutines of a finding wait for, by the runtime's
