@@ -91,10 +91,11 @@ func (e *evidence) blame(of func(*situation) bool) []Cause {
 			continue
 		}
 		first, last := max(run.First, e.from), min(run.Last, e.to-1)
-		b.total += e.between(first, last)
-		if b.visits < maxOverlaps {
-			b.add(run, first, last)
+		if b.visits >= maxOverlaps {
+			break // what was seen so far stands for all
 		}
+		b.total += e.between(first, last)
+		b.add(run, first, last)
 	}
 	return b.causes()
 }

@@ -118,13 +118,8 @@ func (a *searched) foldHeld() {
 	all := a.Findings
 	a.Findings = slices.DeleteFunc(slices.Clone(all), func(f *Finding) bool {
 		return f.Kind == SystemCallKind && slices.ContainsFunc(all, func(lock *Finding) bool {
-			held := 0.0 // the share of the time, while others wait, in which a holder does it
-			for _, c := range lock.Causes {
-				if c.Certainty != Fellow && f.covers(&c) {
-					held += c.Share
-				}
-			}
-			return lock.Kind == LockKind && held >= explains*f.Mean
+			// in most of that time, others wait for a holder that does it
+			return lock.Kind == LockKind && f.covered(lock.Causes) >= explains*f.Mean
 		})
 	})
 }
@@ -145,6 +140,17 @@ func (f *Finding) covers(c *Cause) bool {
 			c.Place.Function == f.Where.Function
 	}
 	return false
+}
+
+// covered returns the share of the causes that a finding is about, but for mere
+// guesses.
+func (f *Finding) covered(causes []Cause) (share float64) {
+	for _, c := range causes {
+		if c.Certainty != Fellow && f.covers(&c) {
+			share += c.Share
+		}
+	}
+	return share
 }
 
 // fold removes the findings that another one explains, and adds them to it. A

@@ -83,11 +83,11 @@ func (e *evidence) children(of func(*situation) bool) []Cause {
 		if e.of[i] < 0 || !hit[e.of[i]] {
 			continue
 		}
+		if b.visits >= maxOverlaps {
+			break // as in blame
+		}
 		first, last := max(run.First, e.from), min(run.Last, e.to-1)
 		b.total += e.between(first, last)
-		if b.visits >= maxOverlaps {
-			continue
-		}
 		waits := map[string]bool{e.places.at(run.Stack): true}
 		those := b.startedIn(e.r.Goroutines.At(run.Goroutine).ID, waits, first, last)
 		those = slices.DeleteFunc(those, func(g sampledata.GoroutineID) bool {

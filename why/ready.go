@@ -3,6 +3,7 @@ package why
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/cpprof/cpprof/views"
 )
@@ -19,11 +20,18 @@ func (e *evidence) wantsProcessor(s *situation) bool { return isReady(s) && !e.s
 // readyCandidates returns the hypothesis that more goroutines are ready to
 // run than there are processors.
 func (s *searcher) readyCandidates() []*candidate {
-	by := make(sums)
+	by, helpers := make(sums), make(sums)
 	for i := range s.e.situations {
 		if at := &s.e.situations[i]; s.e.wantsProcessor(at) && !s.e.classes[at.class].runtimes {
-			by[at.class] += at.weight
+			if s.isOwn(at.class) {
+				by[at.class] += at.weight
+			} else {
+				helpers[at.class] += at.weight
+			}
 		}
+	}
+	if len(by) == 0 {
+		by = helpers
 	}
 	if len(by) == 0 {
 		return nil
@@ -44,6 +52,13 @@ func (s *searcher) readyCandidates() []*candidate {
 		return ""
 	}
 	return []*candidate{c}
+}
+
+// isOwn reports whether goroutines of a class began in code of the program, or
+// were seen there: they are not only what the standard library needs.
+func (s *searcher) isOwn(class int32) bool {
+	return views.IsOwn(strings.TrimPrefix(s.e.classes[class].name, "go:")) ||
+		slices.ContainsFunc(s.members(class), func(at *situation) bool { return views.IsOwn(s.e.places.at(at.state.Stack)) })
 }
 
 // crowded reports whether the processors are held while goroutines are ready.

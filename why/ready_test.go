@@ -32,3 +32,41 @@ func TestBurstsOfReadyGoroutines(t *testing.T) {
 		}
 	}
 }
+
+// Code that has the processors comes before the goroutines of another class that wait for one, though these are more. What the
+// standard library starts is not named, and what it does for a handler as soon as it has a processor is no finding.
+func TestCodeForWhichOthersAreReady(t *testing.T) {
+	ready := sampledata.State{Run: sampledata.Runnable}
+	for first, want := range map[string]string{"main.fetch.gowrap1": "main.validate", "net/http.(*conn).serve": ""} {
+		s := newScene()
+		handlers, small, helpers := s.spawn(12, "net/http.(*conn).serve"), s.spawn(20, first), s.spawn(30, "net/http.(*connReader).backgroundRead")
+		for i := range 80 {
+			states := map[sampledata.GoroutineID]sampledata.State{}
+			for j, g := range handlers {
+				switch (i + j) % 3 {
+				case 0:
+					states[g] = s.at(runs, "net/http.(*conn).serve", "main.handle", "main.validate")
+				case 1:
+					states[g] = s.at(ready, "net/http.(*conn).serve", "main.handle", "main.validate")
+				default:
+					states[g] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "sync.Cond.Wait"},
+						"net/http.(*conn).serve", "net/http.(*response).finishRequest", "net/http.(*connReader).abortPendingRead", "sync.(*Cond).Wait")
+				}
+			}
+			for _, g := range small {
+				states[g] = s.at(ready, first)
+			}
+			for _, g := range helpers {
+				states[g] = s.at(ready, "net/http.(*connReader).backgroundRead")
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		if len(a.Findings) != 2 || a.Findings[0].Where.Function != want && want != "" ||
+			slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Class == "go:net/http.(*connReader).backgroundRead" }) {
+			for _, f := range a.Findings {
+				t.Errorf("%s: %s of %s in %s", first, f.Kind, f.Class, f.Where.Function)
+			}
+		}
+	}
+}

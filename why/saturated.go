@@ -102,16 +102,14 @@ func (f *Finding) unexplained() bool {
 		!slices.ContainsFunc(f.Causes, func(c Cause) bool { return c.Certainty != Fellow })
 }
 
-// order puts the findings first that cost most. A wait that nobody is known to
-// end comes after the servers that may be the reason, and a standstill after who
-// can't write.
+// order puts the findings first that cost most, but for what another one may be
+// the reason of.
 func (a *searched) order() {
 	ranks := make(map[*Finding]float64)
 	for _, f := range a.Findings {
 		ranks[f] = f.rank()
 		for _, server := range a.Findings {
-			stalls := f.Kind == StandstillKind && server.Kind == IOKind && server.mayHoldUp(f)
-			if stalls || a.mayServe(server, f) {
+			if a.mayCause(server, f) {
 				ranks[f] = min(ranks[f], math.Nextafter(server.rank(), 0))
 			}
 		}
@@ -120,6 +118,19 @@ func (a *searched) order() {
 		return cmp.Or(cmp.Compare(ranks[y], ranks[x]), cmp.Compare(y.rank(), x.rank()),
 			cmp.Compare(x.key, y.key))
 	})
+}
+
+// mayCause reports whether a finding may be the reason of another one: a server
+// of a wait that nobody is known to end, who can't write of a standstill, and
+// code of one class that has most of the processors for which another one waits.
+func (a *searched) mayCause(cause, f *Finding) bool {
+	switch f.Kind {
+	case StandstillKind:
+		return cause.Kind == IOKind && cause.mayHoldUp(f)
+	case ProcessorKind:
+		return cause.Kind == ComputeKind && cause.Class != f.Class && cause.covered(f.Causes) >= explains
+	}
+	return a.mayServe(cause, f)
 }
 
 // rank orders findings: by severity, and by how specific they are.

@@ -113,7 +113,7 @@ func (s *searcher) resting(f *Finding, class int32) string {
 	switch {
 	case outside && c.sleeps > mostlySleeps*c.life:
 		return "a timer drives it, and nobody is known to wait for it"
-	case f.Kind == IOKind && reads && readsRequests(f.Where.Path):
+	case f.Kind == IOKind && reads && (readsRequests(f.Where.Path) || s.relays(f.Where.stack)):
 		return nextMessage
 	case outside && reads && s.isLoop(class, f.Where.Function) && !(f.Kind == IOKind && c.servesOne()):
 		return forWork
@@ -121,6 +121,28 @@ func (s *searcher) resting(f *Finding, class int32) string {
 		return lonely
 	}
 	return ""
+}
+
+// connection matches the functions of the standard library that read the bytes
+// of a connection, and know nothing of messages.
+var connection = regexp.MustCompile(`^(net|crypto/tls|io|internal/poll|runtime|syscall)\.`)
+
+// passing matches the names of methods that read for others.
+var passing = regexp.MustCompile(`^(Read|ReadFrom|WriteTo)$`)
+
+// relays reports whether a stack ends in io.Copy, which reads what a connection
+// brings, as in a tunnel: it has asked nothing.
+func (s *searcher) relays(stack sampledata.NodeID) bool {
+	for n := stack; n != sampledata.NoStack; n = s.e.r.Nodes[n].Parent {
+		name := s.e.places.function(n)
+		if name == "io.copyBuffer" {
+			return true
+		}
+		if !connection.MatchString(name) && !(views.IsOwn(name) && passing.MatchString(views.LastName(name))) {
+			return false
+		}
+	}
+	return false
 }
 
 // alone reports whether a class is one goroutine that lives on.
@@ -398,12 +420,20 @@ func (s *searcher) awaitsWork(class int32, f *Finding) bool {
 		(s.isLoop(class, f.Where.Function) || s.isReader(class, f) || s.takesWork(class, f))
 }
 
+// stopsReading is the function in which a handler of HTTP waits for the goroutine
+// that reads on in its connection.
+const stopsReading = "net/http.(*connReader).abortPendingRead"
+
 // refineWait finds out what the goroutines do that others wait for.
 func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool) (note string) {
 	f.Causes = s.e.blameFor(f, of)
 	switch f.Kind {
 	case IOKind, BlockingKind, ForeignKind, SleepKind:
 		return ""
+	case ConditionKind:
+		if f.Where.Function == stopsReading {
+			return "a goroutine of the library ends it as soon as it has a processor"
+		}
 	case GroupKind:
 		if len(f.Causes) == 0 && !s.alone(class) {
 			return "" // several wait for what others do for them

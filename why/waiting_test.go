@@ -153,6 +153,8 @@ func TestReadersThatEnd(t *testing.T) {
 		{"main.serve main.lookup main.ask", true, 1},
 		{"main.serve main.lookup main.ask", false, 0},
 		{"main.serve main.readRequest main.readHeader", true, 0},
+		{"main.serve main.tunnel io.Copy io.copyBuffer main.(*counter).Read net.(*conn).Read", true, 0},
+		{"main.serve main.download io.Copy io.copyBuffer net/http.(*body).Read bufio.(*Reader).Read net.(*conn).Read", true, 1},
 	} {
 		s := newScene()
 		readers := s.spawn(3, "main.serve")
