@@ -300,6 +300,9 @@ func isKnown(e sampledata.Evidence) bool {
 // do adds a weight to what the goroutines of a situation do.
 func (b *blamed) do(s *situation, certain Certainty, weight float64) {
 	d := doer{b.e.name(s), b.e.activity(s), s.lock, certain, b.taker(s.state.Stack)}
+	if d.activity == WaitsForWork && len(b.takers) > 0 { // not with a lock that others wait for
+		d.activity = activities[s.state.Doing]
+	}
 	b.weight[d] += weight
 	if b.where[d] == nil {
 		b.where[d] = b.e.places.heaviest()

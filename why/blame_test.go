@@ -261,3 +261,25 @@ func TestFellows(t *testing.T) {
 		}
 	}
 }
+
+// Who waits with a lock that others wait for does not wait for work, though it waits where it otherwise does.
+func TestHoldersDoNotWaitForWork(t *testing.T) {
+	s := newScene()
+	holder, workers := s.spawn(1, "main.deliver")[0], s.spawn(3, "main.worker")
+	locked := blocked
+	locked.Lock, locked.Holders = 0x200, s.HolderSet([]sampledata.GoroutineID{holder})
+	for i := range 80 {
+		states := map[sampledata.GoroutineID]sampledata.State{holder: s.at(selects, "main.deliver")}
+		if i%10 == 0 {
+			states[holder] = s.at(runs, "main.deliver", "main.encode")
+		}
+		for _, g := range workers {
+			states[g] = s.at(locked, "main.worker", "main.send")
+		}
+		s.sample(t, states)
+	}
+	f := s.find(t).Findings[0]
+	if f.Kind != LockKind || len(f.Causes) == 0 || f.Causes[0].Activity != Selecting {
+		t.Errorf("%s: %+v", f.Kind, f.Causes)
+	}
+}

@@ -289,8 +289,23 @@ func (s *searcher) computing(f sampledata.FunctionID, stacks []ranStack) *candid
 	s.divide(finding, f, of, by.total())
 	found := &candidate{f: finding, asks: s.question(finding), bar: s.bar(), least: minMean}
 	finding.Severity = s.mean(found.asks)
-	found.note = s.leadsOn(found, by.total())
+	found.note = s.leadsOn(found, by.total(), s.leftOut(found, stacks))
 	return found
+}
+
+// leftOut returns the weight of a candidate's garbage, if it is in none of the
+// stacks: it is a finding of its own then, but no function that is called.
+func (s *searcher) leftOut(c *candidate, stacks []ranStack) (weight float64) {
+	makes := func(at *situation) bool { return s.makesGarbage(at) && !s.e.classes[at.class].runtimes }
+	if slices.ContainsFunc(stacks, func(st ranStack) bool { return makes(&s.e.situations[st.at]) }) {
+		return 0
+	}
+	for i := range s.e.situations {
+		if at := &s.e.situations[i]; makes(at) && c.asks.hit(at) {
+			weight += at.weight
+		}
+	}
+	return weight
 }
 
 // placeOf returns the place of a function: its line with the most weight.

@@ -56,6 +56,10 @@ type candidate struct {
 	// the hypothesis turns out to be no problem.
 	refine func(f *Finding) (note string)
 
+	// others makes a candidate of the other classes, for which the note may not
+	// hold; nil if there are none
+	others func() *candidate
+
 	observed []hotspots.Observation
 }
 
@@ -175,7 +179,7 @@ func search(r *sampledata.Recording, o Options) (*searched, error) {
 		return nil, err
 	}
 	a.judgeAll(all, s, leaks)
-	found := slices.DeleteFunc(slices.Clone(all),
+	found := slices.DeleteFunc(slices.Clone(s.all),
 		func(c *candidate) bool { return !slices.Contains(a.Findings, c.f) })
 	s.companions(r, found)
 	s.who(found)
@@ -266,6 +270,14 @@ func (a *Answer) judge(c *candidate, s *searcher) {
 		h.Course = s.e.course(c.observed, c.bar)
 	}
 	a.Hypotheses = append(a.Hypotheses, h)
+	if h.Verdict == hotspots.Yes && h.Note != "" && c.others != nil {
+		next := c.others()
+		if next.f.Severity >= next.least {
+			s.test([]*candidate{next})
+			s.all = append(s.all, next)
+			a.judge(next, s)
+		}
+	}
 }
 
 // key returns what identifies a hypothesis in all recordings of a program.

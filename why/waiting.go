@@ -2,6 +2,7 @@ package why
 
 import (
 	"cmp"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -43,30 +44,47 @@ func (s *searcher) waitCandidates() (all []*candidate) {
 		groups[k][at.class] += at.weight
 	}
 	for k, by := range groups {
-		of := func(at *situation) bool {
-			other, ok := s.waitKey(at)
-			return ok && other == k
-		}
-		f := &Finding{Kind: k.kind, key: key(k.kind, k.function, k.asked), specific: k.kind.row().specific,
-			asked: k.asked}
-		c := s.suffering(f, by, of)
-		class := by.most()
-		if below := 1 - by[class]/max(by[class], s.mean(c.asks)*s.e.length); below >= minBelow {
-			f.Below = below
-		}
-		if k.kind == BlockingKind {
-			f.Calls = s.kernelCalls(class, of)
-		}
-		if k.kind == SleepKind {
-			f.Lock = lockByName(f.Where.Path)
-			c.note = cmp.Or(s.pausing(f, class), s.leadsOn(c, by[class]))
-		} else {
-			c.note = cmp.Or(s.standsStill(class, of), s.resting(f, class), s.leadsOn(c, by[class]))
-		}
-		c.refine = func(f *Finding) string { return s.refineWait(f, class, of) }
-		all = append(all, c)
+		all = append(all, s.waitsOf(k, by, mostClasses))
 	}
 	return all
+}
+
+// mostClasses limits the classes whose waits in one function are judged.
+const mostClasses = 5
+
+// waitsOf makes a candidate for the waits of some classes in one function. If
+// those of the class that waits most turn out to be no problem, those of others
+// may be. Most is how many are judged.
+func (s *searcher) waitsOf(k waitKey, by sums, most int) *candidate {
+	of := func(at *situation) bool {
+		other, ok := s.waitKey(at)
+		return ok && other == k
+	}
+	class := by.most()
+	f := &Finding{Kind: k.kind, key: key(k.kind, k.function, k.asked), specific: k.kind.row().specific,
+		asked: k.asked}
+	c := s.suffering(f, by, of)
+	if below := 1 - by[class]/max(by[class], s.mean(c.asks)*s.e.length); below >= minBelow {
+		f.Below = below
+	}
+	if k.kind == BlockingKind {
+		f.Calls = s.kernelCalls(class, of)
+	}
+	if k.kind == SleepKind {
+		f.Lock = lockByName(f.Where.Path)
+		c.note = cmp.Or(s.pausing(f, class), s.leadsOn(c, by[class], 0))
+	} else {
+		c.note = cmp.Or(s.standsStill(class, of), s.resting(f, class), s.leadsOn(c, by[class], 0))
+	}
+	c.refine = func(f *Finding) string { return s.refineWait(f, class, of) }
+	if len(by) > 1 && most > 1 {
+		c.others = func() *candidate {
+			rest := maps.Clone(by)
+			delete(rest, class)
+			return s.waitsOf(k, rest, most-1)
+		}
+	}
+	return c
 }
 
 // waitKey returns the hypothesis that a situation belongs to, if it is a wait.
@@ -232,10 +250,10 @@ func lockByName(path []string) (name string) {
 	return name
 }
 
-// leadsOn returns a note if most of what a candidate's share counts is in
-// functions that it calls: these are hypotheses of their own.
-func (s *searcher) leadsOn(c *candidate, own float64) string {
-	if own < 0.5*s.mean(c.asks)*s.e.length {
+// leadsOn returns a note if most of what a candidate's share counts, but for what
+// is left out, is in functions that it calls: these are hypotheses of their own.
+func (s *searcher) leadsOn(c *candidate, own, leftOut float64) string {
+	if own < 0.5*(s.mean(c.asks)*s.e.length-leftOut) {
 		return "most of it is in functions that it calls"
 	}
 	return ""
@@ -393,11 +411,15 @@ func (s *searcher) takesWork(class int32, f *Finding) bool {
 		}
 		path, takes = path[:len(path)-1], takes || views.TakesWork(last)
 	}
+	timed := len(f.Causes) > 0 && !slices.ContainsFunc(f.Causes, func(c Cause) bool { return !s.isTimed(c) })
+	if timed && f.Kind == ConditionKind && len(path) == len(f.Where.Path) && len(path) > 1 {
+		path = path[:len(path)-1] // whatever its name
+	}
 	switch {
 	case len(path) == len(f.Where.Path) || !s.isLoop(class, path[len(path)-1]):
 		return false
 	case len(f.Causes) > 0:
-		return takes || !slices.ContainsFunc(f.Causes, func(c Cause) bool { return !s.isTimed(c) })
+		return takes || timed
 	}
 	return (f.Kind == ConditionKind || takes && views.LastName(f.Where.Function) != "Get") && s.deserted(class, f)
 }
@@ -451,6 +473,9 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 	if len(f.Causes) == 0 {
 		f.Causes = s.e.peers(of, receives)
 	}
+	if !receives && f.Idle >= mostOf && resting(f.Causes) {
+		return "the other end waits for it"
+	}
 	if len(f.Causes) > 0 {
 		return ""
 	}
@@ -467,6 +492,17 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 		f.specific = IOKind.row().specific // of who is waited for, as little is known
 	}
 	return ""
+}
+
+// resting reports whether those that others wait for mostly wait for work.
+func resting(causes []Cause) bool {
+	rests := 0.0
+	for _, c := range causes {
+		if c.Activity == WaitsForWork {
+			rests += c.Share
+		}
+	}
+	return rests >= mostOf
 }
 
 // shares reports whether goroutines of the class mostly wait for others of it:

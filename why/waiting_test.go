@@ -62,7 +62,8 @@ func TestHelpersThatWait(t *testing.T) {
 		{"main.work kit/lib.(*Queue).Pull kit/lib.(*Queue).waitForItem", true, 0},
 		{"main.work main.(*log).waitFor", false, 0},
 		{"main.work main.(*log).waitFor", true, 1},
-		{"main.work main.(*log).commit", false, 1},
+		{"main.work main.(*log).ready", false, 0},
+		{"main.work main.do main.(*log).commit", false, 1},
 	} {
 		s := newScene()
 		workers, maker := s.spawn(2, "main.work"), s.spawn(1, "main.produce")[0]
@@ -195,6 +196,59 @@ func TestWaitWithoutEnder(t *testing.T) {
 	if len(a.Findings) != 2 || a.Findings[0].Where.Function != "main.readByte" || a.Findings[1].Kind != ChannelKind {
 		for _, f := range a.Findings {
 			t.Errorf("%s in %s: severity %v, causes %v", f.Kind, f.Where.Function, f.Severity, f.Causes)
+		}
+	}
+}
+
+// Of two classes that wait in one function, one may wait for messages, and the other one for answers.
+func TestOtherClassesInOneFunction(t *testing.T) {
+	s := newScene()
+	subscribers, clients := s.spawn(5, "redis/lib.(*channel).receive"), s.spawn(3, "main.client")
+	for i := range 100 {
+		states := map[sampledata.GoroutineID]sampledata.State{}
+		for _, g := range subscribers {
+			states[g] = s.at(reads, "redis/lib.(*channel).receive", "redis/lib.(*Reader).readLine", "net.(*conn).Read")
+		}
+		for j, g := range clients {
+			if states[g] = s.at(sleeps, "main.client"); (i+j)%2 == 0 {
+				states[g] = s.at(reads, "main.client", "main.lookup", "redis/lib.(*Client).Get", "redis/lib.(*Reader).readLine", "net.(*conn).Read")
+			}
+		}
+		s.sample(t, states)
+	}
+	a := s.find(t)
+	if len(a.Findings) != 1 || a.Findings[0].Class != "go:main.client" {
+		t.Errorf("%+v %+v", a.Findings, a.Hypotheses)
+	}
+}
+
+// Who hardly ever waits to send, while the other end waits for work, is not slow.
+func TestSendsToWhoWaits(t *testing.T) {
+	for busy, found := range map[bool]int{false: 0, true: 1} {
+		s := newScene()
+		senders, receiver := s.spawn(30, "main.forward"), s.spawn(1, "main.take")[0]
+		for i := range 200 {
+			taken := s.at(idles, "main.take")
+			if taken.Lock = 0x100; i%20 == 0 || busy {
+				taken = s.at(runs, "main.take", "main.store")
+			}
+			states := map[sampledata.GoroutineID]sampledata.State{receiver: taken}
+			for j, g := range senders {
+				if states[g] = s.at(idles, "main.forward"); (i+j)%40 == 0 {
+					states[g] = s.at(sends, "main.forward")
+				}
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		n := 0
+		for _, f := range a.Findings {
+			if f.Class == "go:main.forward" || len(f.Behind) > 0 {
+				n++
+			}
+		}
+		if n != found {
+			t.Errorf("busy %v: %+v %+v", busy, a.Findings, a.Hypotheses)
 		}
 	}
 }
