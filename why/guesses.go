@@ -1,6 +1,7 @@
 package why
 
 import (
+	"regexp"
 	"slices"
 
 	"github.com/cpprof/cpprof/sampledata"
@@ -44,6 +45,9 @@ func (e *evidence) peers(of func(*situation) bool, receive bool) []Cause {
 	return b.causes()
 }
 
+// acquiring matches the names of functions that take something for a while.
+var acquiring = regexp.MustCompile(`(?i)^(get|acquire|borrow|lease|check_?out|grab|reserve|conn)`)
+
 // fellows finds out what goroutines of a class do in a function, past the
 // place where others wait in what it calls: if they share something, such
 // as a pool of connections, those that have it do this. The loop of the
@@ -51,7 +55,11 @@ func (e *evidence) peers(of func(*situation) bool, receive bool) []Cause {
 // with.
 func (s *searcher) fellows(class int32, where *Place, of func(*situation) bool) []Cause {
 	caller := where.Caller
-	if caller == "" || s.isLoop(class, caller) || s.e.classes[class].goroutines < 2 {
+	isLoop := s.isLoop(class, caller)
+	if acquiring.MatchString(views.LastName(where.Function)) { // also if it does nothing else
+		isLoop = s.e.classes[class].name == "go:"+caller
+	}
+	if caller == "" || isLoop || s.e.classes[class].goroutines < 2 {
 		return nil
 	}
 	b := &blamed{e: s.e, weight: make(map[doer]float64), where: make(map[doer]*heaviest)}

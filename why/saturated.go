@@ -102,15 +102,22 @@ func (f *Finding) unexplained() bool {
 		!slices.ContainsFunc(f.Causes, func(c Cause) bool { return c.Certainty != Fellow })
 }
 
+// mostReasons is how long chains of reasons are that are put in order.
+const mostReasons = 3
+
 // order puts the findings first that cost most, but for what another one may be
 // the reason of.
 func (a *searched) order() {
 	ranks := make(map[*Finding]float64)
 	for _, f := range a.Findings {
 		ranks[f] = f.rank()
-		for _, server := range a.Findings {
-			if a.mayCause(server, f) {
-				ranks[f] = min(ranks[f], math.Nextafter(server.rank(), 0))
+	}
+	for range mostReasons { // the reason of a reason comes before both
+		for _, f := range a.Findings {
+			for _, cause := range a.Findings {
+				if f != cause && a.mayCause(cause, f) {
+					ranks[f] = min(ranks[f], math.Nextafter(ranks[cause], 0))
+				}
 			}
 		}
 	}
@@ -121,14 +128,19 @@ func (a *searched) order() {
 }
 
 // mayCause reports whether a finding may be the reason of another one: a server
-// of a wait that nobody is known to end, who can't write of a standstill, and
-// code of one class that has most of the processors for which another one waits.
+// of a wait that nobody is known to end, who can't write of a standstill, code of
+// one class that has most of the processors for which another one waits, and what
+// the program's own handlers do of a wait for their answers.
 func (a *searched) mayCause(cause, f *Finding) bool {
 	switch f.Kind {
 	case StandstillKind:
 		return cause.Kind == IOKind && cause.mayHoldUp(f)
 	case ProcessorKind:
 		return cause.Kind == ComputeKind && cause.Class != f.Class && cause.covered(f.Causes) >= explains
+	}
+	if f.handler != "" {
+		its := func(p Part) bool { return p.Name == f.handler }
+		return !cause.row().outside && (cause.Class == f.handler || slices.ContainsFunc(slices.Concat(cause.Others, cause.Behind), its))
 	}
 	return a.mayServe(cause, f)
 }

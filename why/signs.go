@@ -100,6 +100,14 @@ var signs = []sign{
 		"raise GOGC or the limit, or allocate less there"},
 	{[]Kind{MakingKind}, onStack(`^(github\.com/klauspost/)?compress/(gzip|zlib)\.\(\*Writer\)\.\w+$`),
 		"a writer makes its encoder when it is first used: whoever makes the writers is further out", ""},
+	{[]Kind{ChannelKind},
+		func(_ *searcher, f *Finding) float64 {
+			if f.handler != "" {
+				return 1
+			}
+			return 0
+		},
+		asksOwn, "see what these do"},
 	{[]Kind{ChannelKind}, onStack(roundTrip), AwaitsServer, answers},
 	{[]Kind{ChannelKind, SleepKind}, paces,
 		paced,
@@ -135,6 +143,9 @@ func onStack(function string) func(*searcher, *Finding) float64 {
 	is := regexp.MustCompile(function)
 	return func(s *searcher, f *Finding) float64 { return s.doing(f, is) }
 }
+
+// asksOwn is the sign of waits for answers that the program may give itself.
+const asksOwn = "as many of the program's own handlers of requests are at work meanwhile: it may wait for them"
 
 // paced is the sign of waits for a limiter of rates, which may be meant.
 const paced = "it is paced by a limit of how often it may go on"

@@ -438,8 +438,14 @@ func (s *searcher) awaitsWork(class int32, f *Finding) bool {
 	if s.isBusy(f.Where.Function) || f.shares() || s.asks(f.Where.Library) {
 		return false
 	}
-	return s.serves(class, f) || s.leftAlone(class, f) || !s.awaitsAnswers(class, f) &&
-		(s.isLoop(class, f.Where.Function) || s.isReader(class, f) || s.takesWork(class, f))
+	if s.serves(class, f) {
+		return true
+	}
+	if s.awaitsAnswers(class, f) { // a message or a state, if its name says so
+		named := f.Where.longPolls() || awaiting.MatchString(views.LastName(f.Where.Function))
+		return named && s.leftAlone(class, f)
+	}
+	return s.leftAlone(class, f) || s.isLoop(class, f.Where.Function) || s.isReader(class, f) || s.takesWork(class, f)
 }
 
 // stopsReading is the function in which a handler of HTTP waits for the goroutine
@@ -486,6 +492,7 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 		return working(f.Causes)
 	}
 	if f.Where.inRoundTrip() { // a server ends it
+		f.handler = s.asksItself(f)
 		return ""
 	}
 	if f.Causes = s.fellows(class, &f.Where, of); len(f.Causes) == 0 {

@@ -252,3 +252,26 @@ func TestSendsToWhoWaits(t *testing.T) {
 		}
 	}
 }
+
+// Who waits for an answer on a channel of its own is not at home, though nobody is at work: a timer may hold it up. The next message,
+// or a state, is no such answer.
+func TestAnswersThatTimersSend(t *testing.T) {
+	for function, found := range map[string]int{"main.(*writer).Put": 1, "main.(*feed).Next": 0, "main.awaitState": 0} {
+		s := newScene()
+		all := s.spawn(5, "main.produce")
+		for i := range 120 {
+			states := map[sampledata.GoroutineID]sampledata.State{}
+			for j, g := range all {
+				waits := s.at(idles, "main.produce", function)
+				if waits.Lock = uint64(i/5+1)<<8 + uint64(j)<<4; i%5 == 4 && j == i%3 {
+					waits = s.at(runs, "main.produce")
+				}
+				states[g] = waits
+			}
+			s.sample(t, states)
+		}
+		if a := s.find(t); len(a.Findings) != found {
+			t.Errorf("%s: %+v %+v", function, a.Findings, a.Hypotheses)
+		}
+	}
+}

@@ -1,0 +1,46 @@
+package why
+
+import (
+	"math"
+	"regexp"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// handling matches the classes of goroutines that answer requests over HTTP or
+// gRPC.
+var handling = regexp.MustCompile(`^go:(net/http\.\(\*(conn\)\.serve|http2serverConn\)\.runHandler)|` +
+	`golang\.org/x/net/http2\.\(\*serverConn\)\.runHandler|google\.golang\.org/grpc\.\(\*Server\)\.\w+)`)
+
+// alike is how much two numbers of goroutines differ at most, as a share of the
+// first, if they are the clients and the handlers of the same requests.
+const alike = 0.1
+
+// asksServer reports whether goroutines wait for an answer over HTTP or gRPC.
+func (s *searcher) asksServer(at *situation) bool {
+	return at.waits() && at.state.Stack != sampledata.NoStack &&
+		inRoundTrip.MatchString(s.e.places.library(s.e.places.own[at.state.Stack], at.state.Stack))
+}
+
+// asksItself returns the class of the program's own handlers that may give the
+// answers that a finding is a wait for: in each sample, about as many are at
+// work as wait for an answer. It returns "" if there is none.
+func (s *searcher) asksItself(f *Finding) string {
+	waits := s.e.observe([]question{{hit: s.asksServer}})[0]
+	for i := range s.e.classes {
+		c := &s.e.classes[i]
+		if c.name == f.Class || !handling.MatchString(c.name) || c.active == 0 {
+			continue
+		}
+		works := s.e.observe([]question{{hit: active(int32(i))}})[0]
+		apart, all := 0.0, 0.0
+		for j := range works {
+			apart += works[j].Weight * math.Abs(works[j].Hits-waits[j].Hits)
+			all += works[j].Weight * waits[j].Hits
+		}
+		if apart <= alike*all {
+			return c.name
+		}
+	}
+	return ""
+}

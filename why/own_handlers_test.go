@@ -1,0 +1,46 @@
+package why
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// A program whose handlers are at work just as often as its clients wait for answers asks itself: what the handlers wait for is
+// the reason, and what that waits for comes before both. Another server's handlers are not seen.
+func TestClientsOfTheProgramItself(t *testing.T) {
+	for own, want := range map[bool]string{true: "os.(*File).Sync", false: "main.get"} {
+		s := newScene()
+		clients, handlers, store := s.spawn(8, "main.client"), s.spawn(8, "net/http.(*conn).serve"), s.spawn(1, "main.store")[0]
+		for i := range 100 {
+			states := map[sampledata.GoroutineID]sampledata.State{
+				store: s.at(sampledata.State{Run: sampledata.Waiting, Reason: "syscall"}, "main.store", "main.save", "os.(*File).Sync"),
+			}
+			if i%20 == 0 {
+				states[store] = s.at(runs, "main.store")
+			}
+			for j := range clients {
+				states[clients[j]], states[handlers[j]] = s.at(sleeps, "main.client"), s.at(reads, "net/http.(*conn).serve", "net/http.(*conn).readRequest")
+				if (i+j)%4 != 0 {
+					states[clients[j]] = s.at(selects, "main.client", "main.fetch", "main.get", "net/http.(*persistConn).roundTrip")
+				}
+				if own && (i+j)%4 != 0 || !own && (i+j)%4 == 0 {
+					states[handlers[j]] = s.at(selects, "net/http.(*conn).serve", "main.handle", "main.put")
+				}
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		if len(a.Findings) != 3 {
+			t.Fatalf("own handlers: %v: %+v", own, a.Findings)
+		}
+		client := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Where.Function == "main.get" })
+		if first := a.Findings[0].Where; first.Function != want && first.Library != want || own != (client == 2) ||
+			own != slices.Contains(a.Findings[client].Signs, asksOwn) {
+			for _, f := range a.Findings {
+				t.Errorf("own handlers: %v: %s in %s: %q", own, f.Kind, f.Where.Function, f.Signs)
+			}
+		}
+	}
+}
