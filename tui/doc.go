@@ -8,18 +8,21 @@
 //
 //	app.go      the recording with its options, and the windows as tabs
 //	loop.go     the event loop; terminal.go, tty.go: a terminal that can be ended at any time; screen*.go: opening it
-//	window.go   the window interface; opening, switching and closing windows
-//	kinds.go    the table of the kinds of windows
-//	keys.go     bindings: the one table for keys, buttons and help
+//	kinds.go    the window interface, and the table of the kinds of windows
+//	keys.go     bindings: the one table for keys, buttons and help; commands.go: lines after ":"
 //	list.go     lines with a selected one; pager.go: texts that scroll
 //	jobs.go     work on other goroutines; lazy.go: values computed there on demand
-//	root.go     the layout of the screen (bars.go, help.go and prompt.go are its parts)
-//	theme.go    colours and icons; ascii.go: characters for plain terminals; canvas.go, names.go: text into cells
-//	summary*.go the summary window; timeline*.go the strip above its table, on which a span is selected
-//	profile*.go profile windows (slider.go, detail.go, source.go and labels.go their parts)
-//	subjects.go the possible contents of profile windows; compared.go: two recordings
-//	locks*.go   the window of the locks; candidates.go: goroutines that others may wait for, other than for locks
+//	root.go     the layout of the screen (bars.go and prompt.go are its parts)
+//	theme.go    colours and icons; canvas.go: text into cells
+//	summary*.go the summary window; timeline*.go the strip above its table, on which a span is selected, with
+//	            metrics below it (lanes.go)
+//	profile*.go profile windows (slider.go, detail.go and editor.go their parts)
+//	subjects.go the possible contents of profile windows; against.go: two recordings
+//	tree.go     the window of a view's call tree, with the search for bottlenecks
+//	locks*.go   the window of the locks
 //	findings.go the window of what is slow, and why
+//	calls.go    the heat map of a function's calls; tracks.go: what goroutines did over time (frame.go selects in both)
+//	matrix.go   metrics against one another; scatter.go: two of them; samples.go: what both draw
 //	session.go  the state that a session keeps and restores
 //	live.go     a recording that grows while it is shown
 //

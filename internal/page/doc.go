@@ -10,10 +10,9 @@
 //	page.go    what to show, and the file: style, script and data in one, under a policy that forbids everything else
 //	build.go   makes the views and tables
 //	trees.go   call trees with what ends at their nodes; a comparison is one tree
-//	slices.go  neighbouring samples are taken together if there is too much for one page
+//	tables.go  the tables of classes, locks, findings and metrics
 //	server.go  shows the page to browsers of this machine; shown.go has what it made so far
-//	source.go  the source of functions, which only a server has; so are
-//	calls.go   the calls of a function, their heat map, and the page of their time only
+//	calls.go   the calls of a function, their heat map, and the page of their time only, which only a server has
 //	tracks.go  what goroutines did over time
 //	encode.go  packs all of it: the format that assets/data.js reads
 //	assets     the page's own HTML, style and script; the script's files follow one another in the order of page.go

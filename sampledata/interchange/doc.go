@@ -7,11 +7,11 @@
 //   - one file for each format: recording.go, the recordings of cpprof record,
 //     and recordings as text; pprof.go, the profiles of go tool pprof and
 //     runtime/pprof (profile.proto): pprof_read.go reads the fields of a file
-//     (fields.go) and numbers the stacks (contexts.go), pprof_tables.go makes a
-//     recording of them, pprof_write.go writes one; trace.go, execution traces:
-//     trace_goroutines.go follows their goroutines, trace_stacks.go reads their
-//     stacks; goroutines.go, the stacks of all goroutines that the runtime
-//     prints; folded.go and perf.go, folded stacks and the output of perf
+//     and numbers the stacks (contexts.go), pprof_write.go writes one; trace.go,
+//     execution traces: trace_goroutines.go follows their goroutines,
+//     trace_stacks.go reads their stacks, trace_calls.go finds calls;
+//     goroutines.go, the stacks of all goroutines that the runtime prints;
+//     core.go, core dumps; folded.go and perf.go, folded stacks and the output of perf
 //     script, from which weighed.go makes profiles; arcflow.go, traces of
 //     calls, from which events.go makes a tree
 //   - profile.go: makes the recording of a profile from a call tree
