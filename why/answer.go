@@ -89,9 +89,10 @@ type Finding struct {
 	Phase  bool        `json:"phase,omitempty"`
 	Within *views.Span `json:"within,omitempty"` // that span, for a view
 	// monitors that go with it, if it is not true all the time
-	With   []Companion `json:"with,omitempty"`
-	Made   *Made       `json:"made,omitempty"`
-	Growth *Growth     `json:"growth,omitempty"` // of a leak
+	With []Companion `json:"with,omitempty"`
+	Made *Made       `json:"made,omitempty"`
+	// of a leak, or of waits of a class that has more and more goroutines
+	Growth *Growth `json:"growth,omitempty"`
 	// of goroutines that can never run again; report has it in words
 	Stuck      *stuck.Finding `json:"-"`
 	Slow       *SlowCalls     `json:"slow_calls,omitempty"`

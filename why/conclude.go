@@ -22,6 +22,7 @@ func (a *searched) conclude() {
 	a.foldHeld()
 	a.foldMaking()
 	a.findBounds()
+	a.findGrowth()
 	a.signServers()
 	a.order()
 	slices.SortStableFunc(a.Hypotheses, func(x, y Hypothesis) int {
@@ -87,13 +88,18 @@ func (f *Finding) wastes() bool {
 	return f.Kind == AllocationKind || f.Kind == SystemCallKind || f.spins()
 }
 
-// foldLeaks leaves out the waits of goroutines that leak, but not for a lock:
+// foldLeaks leaves out the second of two leaks that are one, and the waits of
+// goroutines that leak, but not for a lock:
 // who holds it says why they do. It leaves out the waits of a deadlock for its
 // locks.
 func (a *searched) foldLeaks() {
 	all := slices.Clone(a.Findings)
 	a.Findings = slices.DeleteFunc(a.Findings, func(f *Finding) bool {
-		return f.Kind != LeakKind && slices.ContainsFunc(all, func(l *Finding) bool {
+		if f.Kind == LeakKind {
+			return f.Class == clientWrites && slices.ContainsFunc(all,
+				func(l *Finding) bool { return l.Kind == LeakKind && l.Class == clientReads })
+		}
+		return slices.ContainsFunc(all, func(l *Finding) bool {
 			leaks := l.Kind == LeakKind && f.Kind != LockKind && l.Class == f.Class &&
 				l.Where.Function == f.Where.Function
 			return leaks || l.Kind == DeadlockKind && f.Kind == LockKind && l.hasLock(f)

@@ -78,9 +78,26 @@ func (s *searcher) leak(class int32) *Finding {
 		return nil
 	}
 	counts, w := s.waiting(class)
+	g := s.growthOf(counts)
+	if g == nil || 10*w.size < 9*g.To {
+		return nil
+	}
+	g.Waited, g.Alone = w.waited, w.alone
+	return &Finding{
+		Kind: LeakKind, Class: c.name, Alive: s.e.mean(c.life), Count: c.goroutines,
+		Severity: float64(g.To), Reason: w.reason,
+		Share: hotspots.Assumed(float64(w.size)/float64(g.To), int(s.e.to-s.e.from)),
+		Where: w.places.place(), When: When{Always: true},
+		Growth: g, specific: 1, key: key(LeakKind, c.name),
+	}
+}
+
+// growthOf returns how the number of goroutines grows, given the numbers at the
+// quarters; nil if it does not.
+func (s *searcher) growthOf(counts [leakQuarters + 1]int) *Growth {
 	first, last := counts[0], counts[leakQuarters]
 	growth := last - first
-	if growth < max(minGrowth, first/5) || 10*w.size < 9*last {
+	if growth < max(minGrowth, first/5) {
 		return nil
 	}
 	for q := range leakQuarters {
@@ -89,13 +106,18 @@ func (s *searcher) leak(class int32) *Finding {
 		}
 	}
 	seconds := (s.e.time(s.e.to-1) - s.e.time(s.e.from)).Seconds()
-	return &Finding{
-		Kind: LeakKind, Class: c.name, Alive: s.e.mean(c.life), Count: c.goroutines,
-		Severity: float64(last), Reason: w.reason,
-		Share: hotspots.Assumed(float64(w.size)/float64(last), int(s.e.to-s.e.from)),
-		Where: w.places.place(), When: When{Always: true},
-		Growth:   &Growth{first, last, float64(growth) / max(seconds, 1e-9), w.waited, w.alone},
-		specific: 1, key: key(LeakKind, c.name),
+	return &Growth{From: first, To: last, PerSecond: float64(growth) / max(seconds, 1e-9)}
+}
+
+// findGrowth finds out which findings are about waits of a class that has more
+// and more goroutines, though some end: more work comes than gets done.
+func (a *searched) findGrowth() {
+	for _, f := range a.Findings[:min(len(a.Findings), mostWho)] {
+		class, known := a.e.byName[f.Class]
+		if known && f.Growth == nil && (f.row().waits || f.Kind == LockKind || f.Kind == ProcessorKind) {
+			counts, _ := a.waiting(class)
+			f.Growth = a.growthOf(counts)
+		}
 	}
 }
 

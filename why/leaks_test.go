@@ -95,3 +95,49 @@ func TestProbableLeak(t *testing.T) {
 		}
 	}
 }
+
+// A connection of HTTP that is kept has two goroutines: they are one leak, and a way of their own to end it.
+func TestLeakOfConnections(t *testing.T) {
+	s := newScene()
+	for range 80 {
+		states := map[sampledata.GoroutineID]sampledata.State{}
+		s.spawn(1, "net/http.(*persistConn).readLoop")
+		s.spawn(1, "net/http.(*persistConn).writeLoop")
+		for i, g := range s.goroutines {
+			loop := []string{"net/http.(*persistConn).readLoop", "net/http.(*persistConn).writeLoop"}[i%2]
+			states[g] = s.at(selects, loop)
+		}
+		s.sample(t, states)
+	}
+	a := s.find(t)
+	if len(a.Findings) != 1 || a.Findings[0].Class != clientReads || len(a.Findings[0].Signs) != 1 ||
+		a.Findings[0].Remedy == LeakKind.row().Remedy {
+		t.Errorf("%+v", a.Findings)
+	}
+}
+
+// Goroutines that wait for a lock may become more and more though each gets it in the end.
+func TestWaitersThatBecomeMore(t *testing.T) {
+	for grows := range 2 {
+		s := newScene()
+		holder := s.spawn(1, "main.deliver")[0]
+		locked := blocked
+		locked.Lock, locked.Holders = 0x200, s.HolderSet([]sampledata.GoroutineID{holder})
+		var waiters []sampledata.GoroutineID
+		for i := range 120 {
+			waiters = append(waiters, s.spawn(1+grows, "main.send")...)
+			if i >= 20 {
+				s.gone, waiters = waiters[:1], waiters[1:]
+			}
+			states := map[sampledata.GoroutineID]sampledata.State{holder: s.at(selects, "main.deliver")}
+			for _, g := range waiters {
+				states[g] = s.at(locked, "main.send")
+			}
+			s.sample(t, states)
+		}
+		f := s.find(t).Findings[0]
+		if f.Kind != LockKind || (f.Growth != nil) != (grows == 1) {
+			t.Errorf("%d more a sample: %s: %+v", grows, f.Kind, f.Growth)
+		}
+	}
+}

@@ -128,6 +128,9 @@ var signs = []sign{
 		"make the other end read faster, or send less"},
 	{[]Kind{LeakKind}, leaksIn(views.AwaitingLock),
 		"they wait for a lock", "hold it for less time, or start fewer of them"},
+	{[]Kind{LeakKind}, keptAlive,
+		"each pair of these keeps a connection of HTTP open, for the next request",
+		"close the body of each answer, and use one Transport again and again"},
 	{[]Kind{LeakKind}, leaksIn(views.Sleeping),
 		"each sleeps, and nothing but the time ends that",
 		"wait with a timer that can be stopped, as those of contexts and of time.AfterFunc are"},
@@ -185,6 +188,20 @@ func (c *Cause) AwaitsServer() bool { return c.Activity == Selecting && c.Place.
 // sending matches the functions that write to a connection.
 const sending = `^net\.\(\*(netFD|conn)\)\.(Write|writeBuffers)$`
 
+// keptAlive returns 1 if a leak is of the goroutines of a client's connections.
+func keptAlive(_ *searcher, f *Finding) float64 {
+	if f.Class == clientReads || f.Class == clientWrites {
+		return 1
+	}
+	return 0
+}
+
+// The classes of the two goroutines of a client's connection.
+const (
+	clientReads  = "go:net/http.(*persistConn).readLoop"
+	clientWrites = "go:net/http.(*persistConn).writeLoop"
+)
+
 // leaksIn returns a sign of leaks whose goroutines do something.
 func leaksIn(does views.Doing) func(*searcher, *Finding) float64 {
 	return func(_ *searcher, f *Finding) float64 {
@@ -205,7 +222,7 @@ const manyConnections = 10
 // reconnects returns the share of a finding in waits for connections of HTTP,
 // if connections end again and again.
 func (s *searcher) reconnects(f *Finding) float64 {
-	class, known := s.e.byName["go:net/http.(*persistConn).readLoop"]
+	class, known := s.e.byName[clientReads]
 	if !known || s.e.classes[class].ended < manyConnections {
 		return 0
 	}

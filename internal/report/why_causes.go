@@ -34,6 +34,9 @@ func WhyLines(f *why.Finding) (lines []string) {
 		lines = append(lines, fmt.Sprintf("%s probably lets %d go on at a time; %s of the time, others wait for a place in it",
 			b.Channel, b.Capacity, sharePercent(b.Share)))
 	}
+	if f.Growth != nil && f.Kind != why.LeakKind {
+		lines = append(lines, "they become more: "+growthText(f.Growth))
+	}
 	switch f.Kind {
 	case why.StuckKind:
 		return append(lines, stuckLines(f)...)

@@ -225,9 +225,6 @@ func stuckLines(f *why.Finding) (lines []string) {
 	if more := keptText(one); more != "" {
 		lines = append(lines, more)
 	}
-	if f.Growth != nil {
-		lines = append(lines, "they become more: "+growthText(f.Growth))
-	}
 	return lines
 }
 
