@@ -296,7 +296,7 @@ func pathsThrough(functions map[string]bool) (paths []string) {
 }
 
 // foldMaking leaves out what goroutines do, or wait for, while they make a
-// thing again and again.
+// thing again and again. Those of several classes may make it.
 func (a *searched) foldMaking() {
 	all := a.Findings
 	within := func(f, made *Finding) bool {
@@ -305,14 +305,14 @@ func (a *searched) foldMaking() {
 			return false
 		}
 		total, both := 0.0, 0.0
-		of, making := a.hits(f), a.hits(made)
+		of := a.hits(f)
 		for i := range a.e.situations {
 			at := &a.e.situations[i]
 			if !of(at) {
 				continue
 			}
 			total += at.weight
-			if making(at) {
+			if !at.idle && a.makes(at.state.Stack) == made.Made.of {
 				both += at.weight
 			}
 		}
