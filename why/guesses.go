@@ -46,7 +46,7 @@ func (e *evidence) peers(of func(*situation) bool, receive bool) []Cause {
 }
 
 // acquiring matches the names of functions that take something for a while.
-var acquiring = regexp.MustCompile(`(?i)^(get|acquire|borrow|lease|check_?out|grab|reserve|conn)`)
+var acquiring = regexp.MustCompile(`(?i)^(get|acquire|borrow|lease|check_?out|grab|reserve|conn|enter|lock|limit|throttle)`)
 
 // fellows finds out what goroutines of a class do in a function, past the
 // place where others wait in what it calls: if they share something, such

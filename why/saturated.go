@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/refine/hotspots"
+	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 )
 
@@ -179,24 +180,46 @@ func (f *Finding) mayHoldUp(other *Finding) bool {
 
 // leftAlone reports whether goroutines may wait for work in a function of their
 // loop's module, since hardly anybody is at work whom they could wait for. What
-// they call another module for may have to come from outside.
+// they call another module for may have to come from outside. One goroutine
+// alone may have called several functions of the module to get there.
 func (s *searcher) leftAlone(class int32, f *Finding) bool {
-	at := &s.e.r.Nodes[s.e.places.own[f.Where.stack]]
-	return f.Kind == ChannelKind && f.Where.Library == "" && s.e.classes[class].name == "go:"+f.Where.Caller &&
-		s.modules.Of(at.Function) == s.modules.Of(s.e.r.Nodes[at.Parent].Function) && s.deserted(class, f)
+	return f.Kind == ChannelKind && f.Where.Library == "" &&
+		(s.e.classes[class].name == "go:"+f.Where.Caller || s.alone(class)) &&
+		s.inOneModule(f.Where.stack) && s.deserted(class, f)
+}
+
+// inOneModule reports whether all of a stack's functions of the program are of
+// one module.
+func (s *searcher) inOneModule(stack sampledata.NodeID) bool {
+	module := ""
+	for n := s.e.places.own[stack]; n != sampledata.NoStack; n = s.e.r.Nodes[n].Parent {
+		if of := s.modules.Of(s.e.r.Nodes[n].Function); views.IsOwn(s.e.places.function(n)) && of != module {
+			if module != "" {
+				return false
+			}
+			module = of
+		}
+	}
+	return true
 }
 
 // deserted reports whether hardly anybody is at work while goroutines of a class
-// wait nearly all their life, and nobody is known to end that. Who waits for
-// others does not count, nor who is no finding.
+// wait nearly all their life, and nobody is known to end that.
 func (s *searcher) deserted(class int32, f *Finding) bool {
-	if f.Limit != nil || len(f.Causes) > 0 || f.Severity < mostOf*s.e.mean(s.e.classes[class].life) {
+	return f.Severity >= mostOf*s.e.mean(s.e.classes[class].life) && s.nobodyWorks(f, -1)
+}
+
+// nobodyWorks reports whether hardly anybody is at work for whom goroutines may
+// wait, but for those of a class, and nobody is known to end the wait. Who waits
+// for others does not count, nor who is no finding.
+func (s *searcher) nobodyWorks(f *Finding, but int32) bool {
+	if f.Limit != nil || len(f.Causes) > 0 {
 		return false
 	}
 	weight := 0.0
 	for i := range s.e.situations {
 		at := &s.e.situations[i]
-		if at.idle || s.e.classes[at.class].runtimes {
+		if at.idle || at.class == but || s.e.classes[at.class].runtimes {
 			continue
 		}
 		switch s.e.activity(at) {

@@ -274,3 +274,29 @@ func TestLongPolls(t *testing.T) {
 		}
 	}
 }
+
+// One goroutine that is alone, and waits somewhere in its module, waits for work if nobody is at work. It may have to wait for another
+// module, and several goroutines may wait for one another.
+func TestAloneInItsModule(t *testing.T) {
+	for _, c := range []struct {
+		count, found int
+		wait         string
+	}{
+		{1, 0, "main.(*queue).park"}, {3, 1, "main.(*queue).park"}, {1, 1, "nats/lib.(*Conn).do"},
+	} {
+		s := newScene()
+		all := s.spawn(c.count, "main.reap")
+		for i := range 120 {
+			states := map[sampledata.GoroutineID]sampledata.State{}
+			for j, g := range all {
+				if states[g] = s.at(selects, "main.reap", "main.(*queue).expired", c.wait); (i+j)%30 == 0 {
+					states[g] = s.at(runs, "main.reap", "main.evict")
+				}
+			}
+			s.sample(t, states)
+		}
+		if a := s.find(t); len(a.Findings) != c.found {
+			t.Errorf("%d in %s: %+v %+v", c.count, c.wait, a.Findings, a.Hypotheses)
+		}
+	}
+}

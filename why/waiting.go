@@ -123,6 +123,9 @@ const mostlySleeps = 2. / 3
 func (s *searcher) resting(f *Finding, class int32) string {
 	c := &s.e.classes[class]
 	alone := s.alone(class)
+	if f.Kind == IOKind && accepting.MatchString(f.Where.Path[0]) && readsRequests(f.Where.Path) {
+		return nextMessage // though a greeting was written before
+	}
 	if f.Kind == IOKind && (!alone || c.name == "go:runtime.main") && s.awaitsAnswers(class, f) {
 		return ""
 	}
@@ -131,7 +134,7 @@ func (s *searcher) resting(f *Finding, class int32) string {
 	switch {
 	case outside && c.sleeps > mostlySleeps*c.life:
 		return "a timer drives it, and nobody is known to wait for it"
-	case f.Kind == IOKind && reads && (readsRequests(f.Where.Path) || s.relays(f.Where.stack)):
+	case f.Kind == IOKind && reads && (readsRequests(f.Where.Path) || s.relays(f.Where.stack) || s.readsAgain(class, f)):
 		return nextMessage
 	case outside && reads && s.isLoop(class, f.Where.Function) && !(f.Kind == IOKind && c.servesOne()):
 		return forWork
@@ -161,6 +164,19 @@ func (s *searcher) relays(stack sampledata.NodeID) bool {
 		}
 	}
 	return false
+}
+
+// readsAgain reports whether each goroutine of a class reads in its first
+// function again and again, as who serves a connection does, and who asks once
+// does not.
+func (s *searcher) readsAgain(class int32, f *Finding) bool {
+	c, stays := &s.e.classes[class], 0
+	for _, at := range s.members(class) {
+		if at.waits() && s.on(at, f.Where.Function) {
+			stays += at.stays
+		}
+	}
+	return c.name == "go:"+f.Where.Function && stays >= 2*c.goroutines
 }
 
 // alone reports whether a class is one goroutine that lives on.
@@ -212,8 +228,9 @@ func (s *searcher) pausing(f *Finding, class int32) string {
 			steps++
 		}
 	}
+	polls := awaiting.MatchString(views.LastName(f.Where.Function)) && s.isLoop(class, f.Where.Caller)
 	switch {
-	case !s.calledBack(f.Where.Path) && (steps == 1 || steps == 2 && !works):
+	case !s.calledBack(f.Where.Path) && (steps == 1 || steps == 2 && (!works || polls)):
 		return "it may sleep between two pieces of work"
 	case 2*still > sleeps && !further:
 		return notMoved
@@ -296,6 +313,10 @@ func (p *Place) longPolls() bool {
 	return is(p.Function) || p.inRoundTrip() &&
 		(following.MatchString(p.Caller) || slices.ContainsFunc(p.Path, longPolling.MatchString))
 }
+
+// accepting matches the first functions of goroutines that a server starts for
+// the connections that it accepts.
+var accepting = regexp.MustCompile(`(?i)\.(serve|accept|listen)\w*(\.func\d+)+$`)
 
 // asks reports whether a function of the standard library, such as the one
 // that sends a request over HTTP, waits for what its caller wants done.
@@ -398,22 +419,21 @@ func (s *searcher) serves(class int32, f *Finding) bool {
 // awaiting matches the names of functions that wait for whoever calls them.
 var awaiting = regexp.MustCompile(`^(?i:a?wait)`)
 
+// asking matches the names of functions that have something done by others, and
+// wait until it is.
+var asking = regexp.MustCompile(`(?i)^(write|append|put|add|insert|send|publish|submit|commit|flush|sync|do|call|exec|request|save|store|set)`)
+
 // takesWork reports whether goroutines of a class probably wait for work in a
 // function that their loop calls: others give it to them, or hardly anybody is
 // at work whom they could wait for. Get may take a place in a pool, too, and who
 // waits may have asked: then somebody works on the answer.
 func (s *searcher) takesWork(class int32, f *Finding) bool {
-	path, takes := f.Where.Path, false
-	for len(path) > 1 {
-		last := path[len(path)-1]
-		if !views.TakesWork(last) && !awaiting.MatchString(views.LastName(last)) {
-			break
-		}
-		path, takes = path[:len(path)-1], takes || views.TakesWork(last)
-	}
+	path, takes := s.untilTaken(f)
 	timed := len(f.Causes) > 0 && !slices.ContainsFunc(f.Causes, func(c Cause) bool { return !s.isTimed(c) })
-	if timed && f.Kind == ConditionKind && len(path) == len(f.Where.Path) && len(path) > 1 {
-		path = path[:len(path)-1] // whatever its name
+	name := views.LastName(f.Where.Function)
+	if own := len(f.Where.Path); f.Kind == ConditionKind && len(path) == own && own > 1 &&
+		(timed || !acquiring.MatchString(name) && !asking.MatchString(name)) {
+		path = path[:own-1]
 	}
 	switch {
 	case len(path) == len(f.Where.Path) || !s.isLoop(class, path[len(path)-1]):
@@ -421,7 +441,25 @@ func (s *searcher) takesWork(class int32, f *Finding) bool {
 	case len(f.Causes) > 0:
 		return takes || timed
 	}
-	return (f.Kind == ConditionKind || takes && views.LastName(f.Where.Function) != "Get") && s.deserted(class, f)
+	return f.Kind == ConditionKind && s.nobodyWorks(f, class) || takes && name != "Get" && s.deserted(class, f)
+}
+
+// untilTaken returns the path to what takes work, by its name, or waits for who
+// does, and whether something takes it. Who waits for a condition may do so in a
+// helper of any name.
+func (s *searcher) untilTaken(f *Finding) (path []string, takes bool) {
+	path = f.Where.Path
+	taken := func(last string) bool {
+		return views.TakesWork(last) || awaiting.MatchString(views.LastName(last))
+	}
+	if n := len(path); f.Kind == ConditionKind && n > 2 && !taken(path[n-1]) && taken(path[n-2]) {
+		path = path[:n-1]
+	}
+	for len(path) > 1 && taken(path[len(path)-1]) {
+		takes = takes || views.TakesWork(path[len(path)-1])
+		path = path[:len(path)-1]
+	}
+	return path, takes
 }
 
 // isTimed reports whether a cause is the sleep of goroutines that hardly do

@@ -275,3 +275,80 @@ func TestAnswersThatTimersSend(t *testing.T) {
 		}
 	}
 }
+
+// Who reads in its first function again and again serves a connection, though each such goroutine ends. Who reads once may have asked.
+func TestReadsAgain(t *testing.T) {
+	for every, found := range map[int]int{5: 0, 40: 1} {
+		s := newScene()
+		readers := s.spawn(3, "main.pump")
+		for i := range 200 {
+			if i%20 == 19 {
+				s.gone, readers = readers, s.spawn(3, "main.pump")
+			}
+			states := map[sampledata.GoroutineID]sampledata.State{}
+			for _, g := range readers {
+				if states[g] = s.at(reads, "main.pump", "net.(*conn).Read", "internal/poll.(*FD).Read"); i%every == every-1 {
+					states[g] = s.at(runs, "main.pump")
+				}
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		if n := len(slices.DeleteFunc(a.Findings, func(f *Finding) bool { return f.Kind != IOKind })); n != found {
+			t.Errorf("elsewhere each %d samples: %+v %+v", every, a.Findings, a.Hypotheses)
+		}
+	}
+}
+
+// What a loop first calls, and nobody at work is in, takes work, whatever it is called, if no other class is at work. What takes a place
+// or asks may have to wait for others of the class.
+func TestConditionsOfQueues(t *testing.T) {
+	for stack, found := range map[string]int{
+		"main.work main.(*queue).pop main.(*queue).nonEmpty": 0,
+		"main.work main.(*engine).due":                       0,
+		"main.work main.(*gate).enter":                       1,
+		"main.work main.(*log).commit":                       1,
+		"main.work main.do main.(*engine).due":               1,
+	} {
+		s := newScene()
+		workers := s.spawn(4, "main.work")
+		for i := range 120 {
+			states := map[sampledata.GoroutineID]sampledata.State{}
+			for j, g := range workers {
+				states[g] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "sync.Cond.Wait"}, strings.Fields(stack)...)
+				if (i+3*j)%8 == 0 {
+					states[g] = s.at(runs, "main.work", "main.process")
+				}
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		if n := len(slices.DeleteFunc(a.Findings, func(f *Finding) bool { return f.Kind != ConditionKind })); n != found {
+			t.Errorf("%s: %+v", stack, a.Hypotheses)
+		}
+	}
+}
+
+// Who looks at a ring again and again, and sleeps in between, waits for its next piece.
+func TestLoopsThatLookAndSleep(t *testing.T) {
+	for helper, found := range map[string]int{"main.(*ring).await": 0, "main.(*client).retry": 1} {
+		s := newScene()
+		all := s.spawn(3, "main.consume")
+		for i := range 120 {
+			states := map[sampledata.GoroutineID]sampledata.State{}
+			for j, g := range all {
+				switch states[g] = s.at(sleeps, "main.consume", helper); (i + j) % 20 {
+				case 0:
+					states[g] = s.at(runs, "main.consume", helper)
+				case 1:
+					states[g] = s.at(runs, "main.consume")
+				}
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		if n := len(slices.DeleteFunc(a.Findings, func(f *Finding) bool { return f.Kind != SleepKind })); n != found {
+			t.Errorf("%s: %+v", helper, a.Hypotheses)
+		}
+	}
+}
