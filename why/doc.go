@@ -9,7 +9,8 @@
 //	                 does; activity.go, what goroutines do
 //	find.go          all hypotheses, and the test of them: measure.go, what the share of each is of
 //	locked.go        hypotheses on waits for locks
-//	waiting.go       on waits for channels, conditions, I/O and system calls
+//	waiting.go       on waits for channels, conditions, I/O and system calls: forwork.go, why some are
+//	                 waits for work; loops.go, the functions that show it
 //	computing.go     on code that takes the processors: garbage.go, on allocation; spinning.go, on
 //	                 loops that give way
 //	ready.go         on too few processors; throttled.go, on limits of the control group

@@ -141,3 +141,26 @@ func TestWaitersThatBecomeMore(t *testing.T) {
 		}
 	}
 }
+
+// The sampler leaves out the channels of timers: who waits for one that is not known, while others' are, may wait for a timer.
+func TestLeakOfTimers(t *testing.T) {
+	for known, want := range map[uint64]bool{0: true, 0x300: false} {
+		s := newScene()
+		worker := s.spawn(1, "main.work")[0]
+		for i := range 100 {
+			other, waits := s.at(idles, "main.work"), s.at(idles, "main.expire")
+			if other.Lock, waits.Lock = 0x100, known; i%10 == 0 {
+				other = s.at(runs, "main.work")
+			}
+			states := map[sampledata.GoroutineID]sampledata.State{worker: other, s.spawn(1, "main.expire")[0]: waits}
+			for _, g := range s.goroutines[1:] {
+				states[g] = waits
+			}
+			s.sample(t, states)
+		}
+		f := s.find(t).Findings[0]
+		if f.Kind != LeakKind || (f.Remedy == endsEarlier) != want {
+			t.Errorf("channel %#x: %s: %q %q", known, f.Kind, f.Signs, f.Remedy)
+		}
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/refine/hotspots"
-	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 )
 
@@ -176,60 +175,4 @@ func (c *candidate) writesAlone() bool {
 func (f *Finding) mayHoldUp(other *Finding) bool {
 	return (other.unexplained() || other.Kind == StandstillKind) &&
 		views.PackageOf(f.Where.Function) == views.PackageOf(other.Where.Function)
-}
-
-// leftAlone reports whether goroutines may wait for work in a function of their
-// loop's module, since hardly anybody is at work whom they could wait for. What
-// they call another module for may have to come from outside. One goroutine
-// alone may have called several functions of the module to get there.
-func (s *searcher) leftAlone(class int32, f *Finding) bool {
-	return f.Kind == ChannelKind && f.Where.Library == "" &&
-		(s.e.classes[class].name == "go:"+f.Where.Caller || s.alone(class)) &&
-		s.inOneModule(f.Where.stack) && s.deserted(class, f)
-}
-
-// inOneModule reports whether all of a stack's functions of the program are of
-// one module.
-func (s *searcher) inOneModule(stack sampledata.NodeID) bool {
-	module := ""
-	for n := s.e.places.own[stack]; n != sampledata.NoStack; n = s.e.r.Nodes[n].Parent {
-		if of := s.modules.Of(s.e.r.Nodes[n].Function); views.IsOwn(s.e.places.function(n)) && of != module {
-			if module != "" {
-				return false
-			}
-			module = of
-		}
-	}
-	return true
-}
-
-// deserted reports whether hardly anybody is at work while goroutines of a class
-// wait nearly all their life, and nobody is known to end that.
-func (s *searcher) deserted(class int32, f *Finding) bool {
-	return f.Severity >= mostOf*s.e.mean(s.e.classes[class].life) && s.nobodyWorks(f, -1)
-}
-
-// nobodyWorks reports whether hardly anybody is at work for whom goroutines may
-// wait, but for those of a class, and nobody is known to end the wait. Who waits
-// for others does not count, nor who is no finding.
-func (s *searcher) nobodyWorks(f *Finding, but int32) bool {
-	if f.Limit != nil || len(f.Causes) > 0 {
-		return false
-	}
-	weight := 0.0
-	for i := range s.e.situations {
-		at := &s.e.situations[i]
-		if at.idle || at.class == but || s.e.classes[at.class].runtimes {
-			continue
-		}
-		switch s.e.activity(at) {
-		case Sending, Receiving, Selecting, Conditional, Joining, OtherWait:
-			continue
-		}
-		rests := func(c *candidate) bool { return c.note != "" && c.note != lonely && c.asks.hit(at) }
-		if !slices.ContainsFunc(s.all, rests) {
-			weight += at.weight
-		}
-	}
-	return s.e.mean(weight) < explains*min(1, f.Severity)
 }

@@ -29,6 +29,8 @@ const (
 	// read or write.
 	fewerCalls  = "make fewer of these calls"
 	largerCalls = "make fewer and larger calls, as with a buffer"
+	// endsEarlier is what helps if goroutines only wait until a time.
+	endsEarlier = "wait with a timer that can be stopped, as those of contexts and of time.AfterFunc are"
 	// syncOnce is what helps if each piece of data waits for the disk.
 	syncOnce = "write several things, and sync once for all"
 )
@@ -131,9 +133,10 @@ var signs = []sign{
 	{[]Kind{LeakKind}, keptAlive,
 		"each pair of these keeps a connection of HTTP open, for the next request",
 		"close the body of each answer, and use one Transport again and again"},
+	{[]Kind{LeakKind}, (*searcher).awaitsTimers,
+		"each probably waits for a timer: then it ends, but late", endsEarlier},
 	{[]Kind{LeakKind}, leaksIn(views.Sleeping),
-		"each sleeps, and nothing but the time ends that",
-		"wait with a timer that can be stopped, as those of contexts and of time.AfterFunc are"},
+		"each sleeps, and nothing but the time ends that", endsEarlier},
 	{[]Kind{SystemCallKind, BlockingKind},
 		func(s *searcher, f *Finding) float64 { return s.doing(f, syncing) },
 		"each call waits for the disk", syncOnce},
@@ -201,6 +204,29 @@ const (
 	clientReads  = "go:net/http.(*persistConn).readLoop"
 	clientWrites = "go:net/http.(*persistConn).writeLoop"
 )
+
+// awaitsTimers returns how much of a leak's waits to receive has no known channel,
+// if others have one: the sampler leaves out the channels of timers.
+func (s *searcher) awaitsTimers(f *Finding) float64 {
+	unknown, all, others := 0.0, 0.0, false
+	for i := range s.e.situations {
+		at := &s.e.situations[i]
+		if at.state.Doing != views.Receiving {
+			continue
+		}
+		known := at.state.Channel != 0
+		if others = others || known; s.e.name(at) != f.Class {
+			continue
+		}
+		if all += at.weight; !known {
+			unknown += at.weight
+		}
+	}
+	if !others || unknown < mostOf*all {
+		return 0
+	}
+	return unknown / max(all, 1)
+}
 
 // leaksIn returns a sign of leaks whose goroutines do something.
 func leaksIn(does views.Doing) func(*searcher, *Finding) float64 {

@@ -1,0 +1,249 @@
+package why
+
+import (
+	"regexp"
+	"slices"
+
+	"github.com/cpprof/cpprof/views"
+)
+
+// forWork is the note of waits that are no evidence that something is slow.
+const forWork = "it may wait for work"
+
+// nextMessage is the note of who may have nothing to read yet.
+const nextMessage = "it may wait for the next message"
+
+// lonely is the note of waits that hold up nobody as far as is known.
+const lonely = "it is one goroutine, and nobody is known to wait for it"
+
+// mostlySleeps is the share of a class's life in sleep from which a timer drives
+// it.
+const mostlySleeps = 2. / 3
+
+// resting returns why goroutines of a class that wait are not slow, or "".
+func (s *searcher) resting(f *Finding, class int32) string {
+	c := &s.e.classes[class]
+	alone := s.alone(class)
+	if f.Kind == IOKind && f.Where.ofServer() && readsRequests(f.Where.Path) {
+		return nextMessage // though a greeting was written before
+	}
+	if f.Kind == IOKind && (!alone || c.name == "go:runtime.main") && s.awaitsAnswers(class, f) {
+		return ""
+	}
+	outside := f.Kind == IOKind || f.Kind == BlockingKind || f.Kind == ForeignKind || f.Where.inStream()
+	reads := views.WaitingFor(f.Reason) != views.Sending && !writes(f.Where.Library)
+	switch {
+	case outside && c.sleeps > mostlySleeps*c.life:
+		return "a timer drives it, and nobody is known to wait for it"
+	case f.Kind == IOKind && reads && (readsRequests(f.Where.Path) || s.relays(f.Where.stack) || s.readsAgain(class, f)):
+		return nextMessage
+	case outside && reads && s.isLoop(class, f.Where.Function) && !(f.Kind == IOKind && c.servesOne()):
+		return forWork
+	case f.Kind == IOKind && alone:
+		return lonely
+	}
+	return ""
+}
+
+// readsAgain reports whether each goroutine of a class reads in its first
+// function again and again, as who serves a connection does, and who asks once
+// does not.
+func (s *searcher) readsAgain(class int32, f *Finding) bool {
+	c, stays := &s.e.classes[class], 0
+	for _, at := range s.members(class) {
+		if at.waits() && s.on(at, f.Where.Function) {
+			stays += at.stays
+		}
+	}
+	return c.name == "go:"+f.Where.Function && stays >= 2*c.goroutines
+}
+
+// alone reports whether a class is one goroutine that lives on.
+func (s *searcher) alone(class int32) bool {
+	c := &s.e.classes[class]
+	return s.e.mean(c.active) < 1.5 && c.ended < 3
+}
+
+// awaitsAnswers reports whether goroutines of a class that wait in a function
+// mostly wait for answers to what they wrote.
+func (s *searcher) awaitsAnswers(class int32, f *Finding) bool {
+	answers, all := 0.0, 0.0
+	for _, at := range s.members(class) {
+		if at.waits() && s.on(at, f.Where.Function) {
+			all += at.weight
+			if at.answer {
+				answers += at.weight
+			}
+		}
+	}
+	return 2*answers > all
+}
+
+// pausing returns why goroutines of a class that sleep in a function are not
+// slow, or "". In a function right below a goroutine's first one, they may
+// sleep between two pieces of work, if that is all that it was seen to do.
+// What the standard library calls back, such as a handler, is a piece of work.
+// Who has not moved may sleep once, and for long, unless others are further
+// on in the same work.
+func (s *searcher) pausing(f *Finding, class int32) string {
+	sleeps, still := 0.0, 0.0
+	works, further := false, false
+	for _, at := range s.members(class) {
+		switch on := s.on(at, f.Where.Function); {
+		case on && at.state.Doing != views.Sleeping:
+			works = true
+		case on && at.still:
+			still += at.weight
+			fallthrough
+		case on:
+			sleeps += at.weight
+		case s.on(at, f.Where.Caller):
+			further = true
+		}
+	}
+	steps := 0
+	for _, name := range f.Where.Path {
+		if views.IsOwn(name) {
+			steps++
+		}
+	}
+	polls := awaiting.MatchString(views.LastName(f.Where.Function)) && s.isLoop(class, f.Where.Caller)
+	switch {
+	case !s.calledBack(f.Where.Path) && (steps == 1 || steps == 2 && (!works || polls)):
+		return "it may sleep between two pieces of work"
+	case 2*still > sleeps && !further:
+		return notMoved
+	case s.alone(class):
+		return lonely
+	}
+	return ""
+}
+
+// isReader reports whether goroutines of a class that wait in such a function
+// live on, and probably wait for requests.
+func (s *searcher) isReader(class int32, f *Finding) bool {
+	path := f.Where.Path
+	name := views.LastName(f.Where.Function)
+	return receiving.MatchString(name) && s.e.classes[class].ended == 0 &&
+		len(path) > 0 && views.IsOwn(path[0]) && readsRequests(path)
+}
+
+// serves reports whether goroutines of a class that live on wait for the next
+// request of a connection, from whichever goroutine reads it.
+func (s *searcher) serves(class int32, f *Finding) bool {
+	path := f.Where.Path
+	last := len(path) - 1
+	for last >= 0 && peeking.MatchString(views.LastName(path[last])) {
+		last--
+	}
+	return last >= 0 && last < len(path)-1 && serving.MatchString(views.LastName(path[last])) &&
+		views.IsOwn(path[last]) && s.e.classes[class].ended == 0
+}
+
+// asking matches the names of functions that have something done by others, and
+// wait until it is.
+var asking = regexp.MustCompile(`(?i)^(write|append|put|add|insert|send|publish|submit|commit|flush|sync|do|call|exec|request|save|store|set)`)
+
+// takesWork reports whether goroutines of a class probably wait for work in a
+// function that their loop calls: others give it to them, or hardly anybody is
+// at work whom they could wait for. Get may take a place in a pool, too, and who
+// waits may have asked: then somebody works on the answer.
+func (s *searcher) takesWork(class int32, f *Finding) bool {
+	path, takes := s.untilTaken(f)
+	timed := len(f.Causes) > 0 && !slices.ContainsFunc(f.Causes, func(c Cause) bool { return !s.isTimed(c) })
+	name := views.LastName(f.Where.Function)
+	if own := len(f.Where.Path); f.Kind == ConditionKind && len(path) == own && own > 1 &&
+		(timed || !acquiring.MatchString(name) && !asking.MatchString(name)) {
+		path = path[:own-1]
+	}
+	switch {
+	case len(path) == len(f.Where.Path) || !s.isLoop(class, path[len(path)-1]):
+		return false
+	case len(f.Causes) > 0:
+		return takes || timed
+	}
+	return f.Kind == ConditionKind && s.nobodyWorks(f, class) || takes && name != "Get" && s.deserted(class, f)
+}
+
+// untilTaken returns the path to what takes work, by its name, or waits for who
+// does, and whether something takes it. Who waits for a condition may do so in a
+// helper of any name.
+func (s *searcher) untilTaken(f *Finding) (path []string, takes bool) {
+	path = f.Where.Path
+	taken := func(last string) bool {
+		return views.TakesWork(last) || awaiting.MatchString(views.LastName(last))
+	}
+	if n := len(path); f.Kind == ConditionKind && n > 2 && !taken(path[n-1]) && taken(path[n-2]) {
+		path = path[:n-1]
+	}
+	for len(path) > 1 && taken(path[len(path)-1]) {
+		takes = takes || views.TakesWork(path[len(path)-1])
+		path = path[:len(path)-1]
+	}
+	return path, takes
+}
+
+// isTimed reports whether a cause is the sleep of goroutines that hardly do
+// anything else: a timer drives them.
+func (s *searcher) isTimed(c Cause) bool {
+	of, ok := s.e.byName[c.Class]
+	return ok && c.Activity == Sleeping &&
+		s.e.classes[of].sleeps > mostlySleeps*s.e.classes[of].life
+}
+
+// awaitsWork reports whether goroutines of a class that wait to receive probably
+// wait for work.
+func (s *searcher) awaitsWork(class int32, f *Finding) bool {
+	if s.isBusy(f.Where.Function) || f.shares() || s.asks(f.Where.Library) {
+		return false
+	}
+	if s.serves(class, f) {
+		return true
+	}
+	if s.awaitsAnswers(class, f) { // a message or a state, if its name says so
+		named := f.Where.longPolls() || awaiting.MatchString(views.LastName(f.Where.Function))
+		return named && s.leftAlone(class, f)
+	}
+	return s.leftAlone(class, f) || s.isLoop(class, f.Where.Function) || s.isReader(class, f) || s.takesWork(class, f)
+}
+
+// leftAlone reports whether goroutines may wait for work in a function of their
+// loop's module, since hardly anybody is at work whom they could wait for. What
+// they call another module for may have to come from outside. One goroutine
+// alone may have called several functions of the module to get there.
+func (s *searcher) leftAlone(class int32, f *Finding) bool {
+	return f.Kind == ChannelKind && f.Where.Library == "" &&
+		(s.e.classes[class].name == "go:"+f.Where.Caller || s.alone(class)) &&
+		s.inOneModule(f.Where.stack) && s.deserted(class, f)
+}
+
+// deserted reports whether hardly anybody is at work while goroutines of a class
+// wait nearly all their life, and nobody is known to end that.
+func (s *searcher) deserted(class int32, f *Finding) bool {
+	return f.Severity >= mostOf*s.e.mean(s.e.classes[class].life) && s.nobodyWorks(f, -1)
+}
+
+// nobodyWorks reports whether hardly anybody is at work for whom goroutines may
+// wait, but for those of a class, and nobody is known to end the wait. Who waits
+// for others does not count, nor who is no finding.
+func (s *searcher) nobodyWorks(f *Finding, but int32) bool {
+	if f.Limit != nil || len(f.Causes) > 0 {
+		return false
+	}
+	weight := 0.0
+	for i := range s.e.situations {
+		at := &s.e.situations[i]
+		if at.idle || at.class == but || s.e.classes[at.class].runtimes {
+			continue
+		}
+		switch s.e.activity(at) {
+		case Sending, Receiving, Selecting, Conditional, Joining, OtherWait:
+			continue
+		}
+		rests := func(c *candidate) bool { return c.note != "" && c.note != lonely && c.asks.hit(at) }
+		if !slices.ContainsFunc(s.all, rests) {
+			weight += at.weight
+		}
+	}
+	return s.e.mean(weight) < explains*min(1, f.Severity)
+}
