@@ -146,7 +146,7 @@ func (d *idleness) placeOf(stack sampledata.NodeID) spot {
 // calls them, it is a goroutine of the runtime.
 func (d *idleness) judge(stack sampledata.NodeID) spot {
 	outermost := stack
-	for n := stack; n != sampledata.NoStack; n = d.r.Nodes[n].Parent {
+	for n := d.beneathHTTP(stack); n != sampledata.NoStack; n = d.r.Nodes[n].Parent {
 		switch d.roleOf(d.r.Nodes[n].Function) {
 		case IdleRole:
 			return spot{waitsForWork, n}
@@ -163,6 +163,21 @@ func (d *idleness) judge(stack sampledata.NodeID) spot {
 		return spot{ofRuntime, outermost}
 	}
 	return spot{beginsHere, outermost}
+}
+
+// serverReads is what a server of HTTP calls to read from a connection, which may
+// be any code of the program.
+const serverReads = "net/http.(*connReader).Read"
+
+// beneathHTTP returns the frame that a stack has in the place of the code that
+// reads for a server of HTTP: the stack itself if there is none.
+func (d *idleness) beneathHTTP(stack sampledata.NodeID) sampledata.NodeID {
+	for n := stack; n != sampledata.NoStack; n = d.r.Nodes[n].Parent {
+		if parent := d.r.Nodes[n].Parent; d.name(n) == serverReads && parent != sampledata.NoStack {
+			return parent
+		}
+	}
+	return stack
 }
 
 // callOf says what it means to wait in a frame, by its function and by who

@@ -24,7 +24,7 @@ func idleOptions() Options {
 				return IdleRole
 			case f == "main.fanIn":
 				return BusyRole
-			case slices.Contains([]string{"net.Read", "runtime.gopark", "runtime.selectgo"}, f), strings.HasPrefix(f, "runtime."):
+			case slices.Contains([]string{"net.Read", "bufio.Peek", "runtime.gopark", "runtime.selectgo"}, f), strings.HasPrefix(f, "runtime."):
 				return AnyRole
 			}
 			return OtherRole
@@ -53,6 +53,8 @@ func TestIdle(t *testing.T) {
 		{"main.client net/http.get runtime.gopark", "select", "main.client net/http.get net/http.read", false},                       // of the standard library
 		{"net/http.serve main.handle main.watch runtime.gopark", "select", "net/http.serve main.handle main.watch main.work", false}, // a handler
 		{"main.main.func2 main.watch runtime.gopark", "select", "main.main.func2 main.watch main.work", true},
+		{"net/http.serve bufio.Peek net/http.(*connReader).Read wg/lib.Read runtime.gopark", "select", "net/http.serve main.handle", true}, // any connection
+		{"net/http.serve main.handle net/http.(*connReader).Read wg/lib.Read runtime.gopark", "select", "net/http.serve", false},
 		{"main.main.func2.1 main.watch runtime.gopark", "select", "main.main.func2.1 main.watch main.work", true},
 		{"main.main.func2 main.receive runtime.gopark", "chan receive", "main.main.func2 main.handle", true}, // the closure is the loop
 		{"main.main.func2 main.publish runtime.gopark", "sleep", "main.main.func2 main.fetch", false},

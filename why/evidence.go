@@ -243,6 +243,16 @@ func (e *evidence) mean(weight float64) float64 {
 	return weight / e.length
 }
 
+// active returns the mean number of the program's goroutines that are at work.
+func (e *evidence) active() (mean float64) {
+	for i := range e.classes {
+		if c := &e.classes[i]; !c.runtimes {
+			mean += e.mean(c.active)
+		}
+	}
+	return mean
+}
+
 // A question asks for the share that some situations have in others, sample
 // by sample. Without a base, they are a share of the processors.
 type question struct {

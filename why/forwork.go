@@ -191,11 +191,17 @@ func (s *searcher) isTimed(c Cause) bool {
 		s.e.classes[of].sleeps > mostlySleeps*s.e.classes[of].life
 }
 
+// semaphoreAcquire is what takes a place that others give back.
+const semaphoreAcquire = "golang.org/x/sync/semaphore.(*Weighted).Acquire"
+
 // awaitsWork reports whether goroutines of a class that wait to receive probably
 // wait for work.
 func (s *searcher) awaitsWork(class int32, f *Finding) bool {
-	if s.isBusy(f.Where.Function) || f.shares() || s.asks(f.Where.Library) {
+	if s.isBusy(f.Where.Function) || f.shares() {
 		return false
+	}
+	if s.asks(f.Where.Library) { // a semaphore may count what a queue has
+		return f.Where.Library == semaphoreAcquire && s.takesWork(class, f)
 	}
 	if s.serves(class, f) {
 		return true

@@ -62,6 +62,7 @@ const (
 	wholly      = 0.97 // of its time, if the class does nothing else
 	fullUse     = 0.85 // of the processors, if they are full
 	foreignUse  = 0.25 // of the CPU time, if other classes share the processors
+	hampered    = 0.05 // of the time at work, if the machine's lack of CPUs matters
 	hardlyIdle  = 0.05 // of its life, if a class is not idle
 	mostlyThink = 0.8  // of its idle time, if a class thinks: it sleeps
 	mostGains   = 10   // findings for which a gain is computed
@@ -155,7 +156,7 @@ func (b *tracer) gain(classes []int32, part float64) *Gain {
 	if len(b.s.e.uncounted) > 0 {
 		return &Gain{Silent: "only a part of the time counts, and not all that it waits for"}
 	}
-	if b.s.noCPU > foreignUse*(b.s.ran+b.s.noCPU) {
+	if b.s.noCPU > max(foreignUse*(b.s.ran+b.s.noCPU), hampered*b.s.e.active()) {
 		return &Gain{Silent: "the machine often has no CPU for the program, and what that changes is not known"}
 	}
 	first := &Gain{Silent: "no class of goroutines does the work"}

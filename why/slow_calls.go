@@ -84,14 +84,15 @@ func callTables(r *sampledata.Recording, o views.Options) (list []*calls.Table, 
 }
 
 // usualCalls returns what half of all calls take at most, and what a slow one
-// takes at least: more than any in one sample, which may have taken a moment.
+// takes at least: more than any in one sample, which may have taken a moment, and
+// in two, which may have been two calls.
 func usualCalls(t *calls.Table) (usual, least time.Duration) {
 	usual, timed := t.Quantile(0.5)
 	if least = timesSlower * usual; !timed {
 		usual, least = 2*usual, 2*usual
 	}
 	for i := range t.Calls {
-		if c := &t.Calls[i]; c.Short && c.Whole() {
+		if c := &t.Calls[i]; t.Source == calls.Samples && c.Last <= c.First+1 && c.Whole() {
 			least = max(least, c.Length()+time.Millisecond)
 		}
 	}

@@ -101,7 +101,8 @@ const tooMuch = 20
 // unbounded reports whether the samples give no bound of how much more work
 // gets done.
 func unbounded(g *why.Gain) bool {
-	return g.Times != nil && g.Times.High > tooMuch && g.Times.High > 2*g.Times.Low
+	return g.Times != nil && g.Times.High > tooMuch &&
+		(g.Times.High > 2*g.Times.Low || g.Times.Low > 10*tooMuch)
 }
 
 // factorText says how much more work gets done: the factor with its interval
