@@ -156,12 +156,17 @@ func (b *tracer) gain(classes []int32, part float64) *Gain {
 	if len(b.s.e.uncounted) > 0 {
 		return &Gain{Silent: "only a part of the time counts, and not all that it waits for"}
 	}
-	if b.s.noCPU > max(foreignUse*(b.s.ran+b.s.noCPU), hampered*b.s.e.active()) {
-		return &Gain{Silent: "the machine often has no CPU for the program, and what that changes is not known"}
+	const busyMachine = "the machine often has no CPU for the program, and what that changes is not known"
+	often := b.s.noCPU > foreignUse*(b.s.ran+b.s.noCPU)
+	if often && b.s.noCPU > hampered*b.s.e.active() {
+		return &Gain{Silent: busyMachine}
 	}
 	first := &Gain{Silent: "no class of goroutines does the work"}
 	for i, class := range classes[:min(len(classes), mostAsked)] {
 		g := b.gainOf(class, part)
+		if often && g.Next != nil && g.Next.Centre == Processors {
+			g = &Gain{Class: g.Class, Silent: busyMachine} // they may not be full then
+		}
 		if g.Silent == "" {
 			return g
 		}
