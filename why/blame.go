@@ -92,7 +92,7 @@ func (e *evidence) blame(of func(*situation) bool) []Cause {
 		}
 		first, last := max(run.First, e.from), min(run.Last, e.to-1)
 		if b.visits >= maxOverlaps {
-			break // what was seen so far stands for all
+			break // the first ones stand for all
 		}
 		b.total += e.between(first, last)
 		b.add(run, first, last)
@@ -300,8 +300,8 @@ func isKnown(e sampledata.Evidence) bool {
 // do adds a weight to what the goroutines of a situation do.
 func (b *blamed) do(s *situation, certain Certainty, weight float64) {
 	d := doer{b.e.name(s), b.e.activity(s), s.lock, certain, b.taker(s.state.Stack)}
-	if d.activity == WaitsForWork && len(b.takers) > 0 { // not with a lock that others wait for
-		d.activity = activities[s.state.Doing]
+	if d.activity == WaitsForWork && len(b.takers) > 0 && certain != Candidate { // not with a lock that others wait for
+		d.activity = cmp.Or(activities[s.state.Doing], OtherWait)
 	}
 	b.weight[d] += weight
 	if b.where[d] == nil {

@@ -62,6 +62,7 @@ func (s *searcher) bar() float64 { return min(s.o.Threshold, aProcessor/max(1, s
 // goroutines. If garbage is known to be the problem, its cost is left out,
 // too.
 func (s *searcher) ranStacks(withoutGarbage bool) (all []ranStack) {
+	s.garbageApart = withoutGarbage
 	for i := range s.e.situations {
 		at := &s.e.situations[i]
 		if !at.usesCPU() || s.e.classes[at.class].runtimes ||
@@ -197,7 +198,7 @@ func (s *searcher) shares(stacks []ranStack, f sampledata.FunctionID, callee flo
 		if at < 0 {
 			continue
 		}
-		if stack := s.e.situations[st.at].state.Stack; at == 0 && all == 0 &&
+		if stack := s.e.situations[st.at].state.Stack; at == 0 &&
 			!s.calledBack(s.e.places.place(s.e.places.own[stack], stack).Path) {
 			return false // its loop may be the cause
 		}
@@ -289,19 +290,15 @@ func (s *searcher) computing(f sampledata.FunctionID, stacks []ranStack) *candid
 	s.divide(finding, f, of, by.total())
 	found := &candidate{f: finding, asks: s.question(finding), bar: s.bar(), least: minMean}
 	finding.Severity = s.mean(found.asks)
-	found.note = s.leadsOn(found, by.total(), s.leftOut(found, stacks))
+	found.note = s.leadsOn(found, by.total(), s.leftOut(found))
 	return found
 }
 
-// leftOut returns the weight of a candidate's garbage, if it is in none of the
-// stacks: it is a finding of its own then, but no function that is called.
-func (s *searcher) leftOut(c *candidate, stacks []ranStack) (weight float64) {
-	makes := func(at *situation) bool { return s.makesGarbage(at) && !s.e.classes[at.class].runtimes }
-	if slices.ContainsFunc(stacks, func(st ranStack) bool { return makes(&s.e.situations[st.at]) }) {
-		return 0
-	}
+// leftOut returns the weight of a candidate's garbage, if that is a finding of
+// its own, and no callee.
+func (s *searcher) leftOut(c *candidate) (weight float64) {
 	for i := range s.e.situations {
-		if at := &s.e.situations[i]; makes(at) && c.asks.hit(at) {
+		if at := &s.e.situations[i]; s.garbageApart && s.makesGarbage(at) && c.asks.hit(at) {
 			weight += at.weight
 		}
 	}

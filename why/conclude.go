@@ -22,11 +22,11 @@ func (a *searched) conclude() {
 	a.foldHeld()
 	a.foldMaking()
 	a.findBounds()
-	a.findGrowth()
 	a.signServers()
 	a.order()
+	a.findGrowth()
 	slices.SortStableFunc(a.Hypotheses, func(x, y Hypothesis) int {
-		return cmp.Or(cmp.Compare(y.severity, x.severity), cmp.Compare(x.key, y.key))
+		return cmp.Or(cmp.Compare(y.severity, x.severity), cmp.Compare(x.key, y.key), cmp.Compare(x.Class, y.Class))
 	})
 	a.Resting, a.NotMoved = a.rest(), a.e.still()
 	a.State = a.state()
@@ -88,8 +88,8 @@ func (f *Finding) wastes() bool {
 	return f.Kind == AllocationKind || f.Kind == SystemCallKind || f.spins()
 }
 
-// foldLeaks leaves out the second of two leaks that are one, and the waits of
-// goroutines that leak, but not for a lock:
+// foldLeaks leaves out the leak of a connection's writer if its reader leaks, too.
+// It leaves out the waits of goroutines that leak, but not for a lock:
 // who holds it says why they do. It leaves out the waits of a deadlock for its
 // locks.
 func (a *searched) foldLeaks() {

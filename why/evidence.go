@@ -243,8 +243,9 @@ func (e *evidence) mean(weight float64) float64 {
 	return weight / e.length
 }
 
-// active returns the mean number of the program's goroutines that are at work.
-func (e *evidence) active() (mean float64) {
+// meanActive returns the mean number of the program's goroutines that do not wait
+// for work.
+func (e *evidence) meanActive() (mean float64) {
 	for i := range e.classes {
 		if c := &e.classes[i]; !c.runtimes {
 			mean += e.mean(c.active)

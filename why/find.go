@@ -78,6 +78,8 @@ type searcher struct {
 	makerOf []int8                     // by function: which of the makers it belongs to, plus 1; -1 if to none
 
 	byClass [][]*situation // see members
+
+	garbageApart bool // the cost of garbage is in no hypothesis about code
 }
 
 // members returns the situations of a class. A large recording has millions
@@ -203,7 +205,9 @@ func (s *searcher) readProcessors() {
 // processors.
 func (s *searcher) test(all []*candidate) hotspots.Estimate {
 	slices.SortStableFunc(all,
-		func(a, b *candidate) int { return cmp.Compare(b.f.Severity, a.f.Severity) })
+		func(a, b *candidate) int {
+			return cmp.Or(cmp.Compare(b.f.Severity, a.f.Severity), cmp.Compare(a.f.key, b.f.key))
+		})
 	if len(all) > maxHypotheses {
 		all = all[:maxHypotheses]
 	}
@@ -275,6 +279,9 @@ func (a *Answer) judge(c *candidate, s *searcher) {
 		if next.f.Severity >= next.least {
 			s.test([]*candidate{next})
 			s.all = append(s.all, next)
+			if next.writesAlone() && slices.ContainsFunc(a.Findings, next.f.mayHoldUp) {
+				next.note = ""
+			}
 			a.judge(next, s)
 		}
 	}

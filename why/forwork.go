@@ -46,8 +46,8 @@ func (s *searcher) resting(f *Finding, class int32) string {
 }
 
 // readsAgain reports whether each goroutine of a class reads in its first
-// function again and again, as who serves a connection does, and who asks once
-// does not.
+// function again and again. A server's goroutine does. One that asks once does
+// not.
 func (s *searcher) readsAgain(class int32, f *Finding) bool {
 	c, stays := &s.e.classes[class], 0
 	for _, at := range s.members(class) {

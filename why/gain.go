@@ -62,7 +62,7 @@ const (
 	wholly      = 0.97 // of its time, if the class does nothing else
 	fullUse     = 0.85 // of the processors, if they are full
 	foreignUse  = 0.25 // of the CPU time, if other classes share the processors
-	hampered    = 0.05 // of the time at work, if the machine's lack of CPUs matters
+	hampered    = 0.05 // of the time without waiting for work, if a lack of CPUs matters
 	hardlyIdle  = 0.05 // of its life, if a class is not idle
 	mostlyThink = 0.8  // of its idle time, if a class thinks: it sleeps
 	mostGains   = 10   // findings for which a gain is computed
@@ -158,7 +158,7 @@ func (b *tracer) gain(classes []int32, part float64) *Gain {
 	}
 	const busyMachine = "the machine often has no CPU for the program, and what that changes is not known"
 	often := b.s.noCPU > foreignUse*(b.s.ran+b.s.noCPU)
-	if often && b.s.noCPU > hampered*b.s.e.active() {
+	if often && b.s.noCPU > hampered*b.s.e.meanActive() {
 		return &Gain{Silent: busyMachine}
 	}
 	first := &Gain{Silent: "no class of goroutines does the work"}

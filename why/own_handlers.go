@@ -29,7 +29,7 @@ func (s *searcher) asksItself(f *Finding) string {
 	waits := s.e.observe([]question{{hit: s.asksServer}})[0]
 	for i := range s.e.classes {
 		c := &s.e.classes[i]
-		if c.name == f.Class || !handling.MatchString(c.name) || c.active == 0 {
+		if c.name == f.Class || !handling.MatchString(c.name) || c.active == 0 || s.starts(int32(i), f.Class) {
 			continue
 		}
 		works := s.e.observe([]question{{hit: active(int32(i))}})[0]
@@ -43,4 +43,24 @@ func (s *searcher) asksItself(f *Finding) string {
 		}
 	}
 	return ""
+}
+
+// starts reports whether goroutines of a class have started most of another one:
+// then they wait for these, and not the other way round.
+func (s *searcher) starts(class int32, other string) bool {
+	of := make(map[int64]string) // by number: the class
+	for i, run := range s.e.r.Runs.All() {
+		if at := s.e.of[i]; at >= 0 {
+			of[s.e.r.Goroutines.At(run.Goroutine).ID] = s.e.name(&s.e.situations[at])
+		}
+	}
+	started, all := 0, 0
+	for _, g := range s.e.r.Goroutines.All() {
+		if of[g.ID] == other {
+			if all++; of[g.Parent] == s.e.classes[class].name {
+				started++
+			}
+		}
+	}
+	return 2*started > all
 }

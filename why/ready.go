@@ -2,6 +2,7 @@ package why
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -20,18 +21,16 @@ func (e *evidence) wantsProcessor(s *situation) bool { return isReady(s) && !e.s
 // readyCandidates returns the hypothesis that more goroutines are ready to
 // run than there are processors.
 func (s *searcher) readyCandidates() []*candidate {
-	by, helpers := make(sums), make(sums)
+	by := make(sums)
 	for i := range s.e.situations {
 		if at := &s.e.situations[i]; s.e.wantsProcessor(at) && !s.e.classes[at.class].runtimes {
-			if s.isOwn(at.class) {
-				by[at.class] += at.weight
-			} else {
-				helpers[at.class] += at.weight
-			}
+			by[at.class] += at.weight
 		}
 	}
-	if len(by) == 0 {
-		by = helpers
+	own := maps.Clone(by)
+	maps.DeleteFunc(own, func(class int32, _ float64) bool { return !s.isOwn(class) })
+	if s.e.mean(own.total()) >= minMean { // else these are hardly ready
+		by = own
 	}
 	if len(by) == 0 {
 		return nil

@@ -53,18 +53,21 @@ func (a *searched) mayServe(server, f *Finding) bool {
 }
 
 // saturates reports whether a finding is what a saturated server does. Several
-// goroutines at work at random are none, as often as not at once.
+// goroutines that work independently are none: often two work at once.
 func (a *searched) saturates(f *Finding) bool {
-	works := a.observed(f)
-	if !a.isServer(f) || works == nil {
+	if !a.isServer(f) {
 		return false
+	}
+	active, works := max(1, a.e.mean(a.e.classes[a.e.byName[f.Class]].active)), a.observed(f)
+	if works == nil { // of a phase
+		return f.Mean >= saturation*active
 	}
 	busy := slices.Clone(works)
 	for i := range busy {
 		busy[i].Hits, busy[i].Base = min(busy[i].Hits, 1), 1
 	}
 	share := hotspots.RatioOf(busy, 1).Value
-	return share >= saturation*max(1, a.e.mean(a.e.classes[a.e.byName[f.Class]].active)) && share > mostOf*f.Mean
+	return share >= saturation*active && share > mostOf*f.Mean
 }
 
 // coincides reports whether a server is at work in most of the samples in which

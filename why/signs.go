@@ -131,7 +131,7 @@ var signs = []sign{
 	{[]Kind{LeakKind}, leaksIn(views.AwaitingLock),
 		"they wait for a lock", "hold it for less time, or start fewer of them"},
 	{[]Kind{LeakKind}, keptAlive,
-		"each pair of these keeps a connection of HTTP open, for the next request",
+		"each of these, with its writer, keeps a connection of HTTP open",
 		"close the body of each answer, and use one Transport again and again"},
 	{[]Kind{LeakKind}, (*searcher).awaitsTimers,
 		"each probably waits for a timer: then it ends, but late", endsEarlier},
@@ -151,7 +151,7 @@ func onStack(function string) func(*searcher, *Finding) float64 {
 }
 
 // asksOwn is the sign of waits for answers that the program may give itself.
-const asksOwn = "as many of the program's own handlers of requests are at work meanwhile: it may wait for them"
+const asksOwn = "about as many of the program's own handlers of requests are at work meanwhile: it may wait for them"
 
 // paced is the sign of waits for a limiter of rates, which may be meant.
 const paced = "it is paced by a limit of how often it may go on"

@@ -50,8 +50,8 @@ func (s *searcher) waitCandidates() (all []*candidate) {
 const mostClasses = 5
 
 // waitsOf makes a candidate for the waits of some classes in one function. If
-// those of the class that waits most turn out to be no problem, those of others
-// may be. Most is how many are judged.
+// the class that waits most is found to wait, and that is no problem, the waits
+// of others may be one. Most is how many are judged.
 func (s *searcher) waitsOf(k waitKey, by sums, most int) *candidate {
 	of := func(at *situation) bool {
 		other, ok := s.waitKey(at)
@@ -60,6 +60,9 @@ func (s *searcher) waitsOf(k waitKey, by sums, most int) *candidate {
 	class := by.most()
 	f := &Finding{Kind: k.kind, key: key(k.kind, k.function, k.asked), specific: k.kind.row().specific,
 		asked: k.asked}
+	if most < mostClasses {
+		f.key = key(k.kind, k.function, k.asked, s.e.classes[class].name)
+	}
 	c := s.suffering(f, by, of)
 	if below := 1 - by[class]/max(by[class], s.mean(c.asks)*s.e.length); below >= minBelow {
 		f.Below = below
