@@ -204,7 +204,7 @@ func asker(c net.Conn, healthy bool) {
 	}
 }
 
-// askOverHTTP has eight clients that ask a server in the same process again and again. Each is always seen in one function, as if it
+// askOverHTTP has eight clients that ask a server in the same process, whose handlers sleep. Each is always seen in one function, as if it
 // had never moved. The twin's clients ask now and then.
 func askOverHTTP(healthy bool) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { time.Sleep(pace) }))
