@@ -19,14 +19,14 @@
 //	                 marked.go, those that can never run again
 //	blame.go         whom goroutines wait for, and what those do; guesses.go, if nobody is named
 //	limit.go         the channels whose buffers they wait for; bound.go, who has the places
-//	saturated.go     servers behind waits that nobody is known to end, and the order of findings
+//	saturated.go     servers behind waits that nobody is known to end
 //	own_handlers.go  if the program gives itself the answers that it waits for
 //	signs.go         known patterns behind findings, and what helps then
 //	who.go           if few goroutines of the class, or a label, have most of a finding
 //	when.go          when a finding is true; phases.go, what is true only in a phase; companions.go,
 //	                 the monitors that go with it; course.go, how its verdict changed
 //	slow_calls.go    the slowest calls of a function beside the others
-//	conclude.go      what is left if each finding that another one explains is left out
+//	conclude.go      what is left if each finding that another one explains is left out, in order
 //	gain.go          what its fix would bring: gain_law.go has the laws, gain_moments.go the samples,
 //	                 gain_trace.go whose time is a cost; without.go, of a cost that somebody names
 //	answer.go        the answer: kind_table.go has the kinds of findings; settled.go, if it is sure

@@ -229,9 +229,9 @@ func (s *searcher) deserted(class int32, f *Finding) bool {
 	return f.Severity >= mostOf*s.e.mean(s.e.classes[class].life) && s.nobodyWorks(f, -1)
 }
 
-// nobodyWorks reports whether hardly anybody is at work for whom goroutines may
-// wait, but for those of a class, and nobody is known to end the wait. Who waits
-// for others does not count, nor who is no finding.
+// nobodyWorks reports whether hardly anybody is at work whom goroutines could
+// wait for, and nobody is known to end the wait. A class is left out, and so are
+// those that wait for others or are no finding.
 func (s *searcher) nobodyWorks(f *Finding, but int32) bool {
 	if f.Limit != nil || len(f.Causes) > 0 {
 		return false

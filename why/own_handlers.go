@@ -12,8 +12,9 @@ import (
 var handling = regexp.MustCompile(`^go:(net/http\.\(\*(conn\)\.serve|http2serverConn\)\.runHandler)|` +
 	`golang\.org/x/net/http2\.\(\*serverConn\)\.runHandler|google\.golang\.org/grpc\.\(\*Server\)\.\w+)`)
 
-// alike is how much two numbers of goroutines differ at most, as a share of the
-// first, if they are the clients and the handlers of the same requests.
+// alike is how much the numbers of those who wait for answers and of handlers at
+// work differ at most, as a share of a finding's waits, if these may be for the
+// handlers. Others may ask other servers.
 const alike = 0.1
 
 // asksServer reports whether goroutines wait for an answer over HTTP or gRPC.
@@ -26,19 +27,20 @@ func (s *searcher) asksServer(at *situation) bool {
 // answers that a finding is a wait for: in each sample, about as many are at
 // work as wait for an answer. It returns "" if there is none.
 func (s *searcher) asksItself(f *Finding) string {
-	waits := s.e.observe([]question{{hit: s.asksServer}})[0]
+	all := s.e.observe([]question{{hit: s.asksServer}, {hit: s.hits(f)}})
+	waits, own := all[0], all[1]
 	for i := range s.e.classes {
 		c := &s.e.classes[i]
 		if c.name == f.Class || !handling.MatchString(c.name) || c.active == 0 || s.starts(int32(i), f.Class) {
 			continue
 		}
 		works := s.e.observe([]question{{hit: active(int32(i))}})[0]
-		apart, all := 0.0, 0.0
+		apart, asked := 0.0, 0.0
 		for j := range works {
 			apart += works[j].Weight * math.Abs(works[j].Hits-waits[j].Hits)
-			all += works[j].Weight * waits[j].Hits
+			asked += works[j].Weight * own[j].Hits
 		}
-		if apart <= alike*all {
+		if apart <= alike*asked {
 			return c.name
 		}
 	}

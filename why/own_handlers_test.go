@@ -44,3 +44,23 @@ func TestClientsOfTheProgramItself(t *testing.T) {
 		}
 	}
 }
+
+// Handlers that ask another server are at work as often as they wait for it: that says nothing of whom one more client asks.
+func TestClientBesideAProxy(t *testing.T) {
+	s := newScene()
+	client, handlers := s.spawn(1, "main.poll")[0], s.spawn(30, "net/http.(*conn).serve")
+	for i := range 100 {
+		states := map[sampledata.GoroutineID]sampledata.State{client: s.at(selects, "main.poll", "main.fetch", "main.get", "net/http.(*persistConn).roundTrip")}
+		for j, g := range handlers {
+			if states[g] = s.at(reads, "net/http.(*conn).serve", "net/http.(*conn).readRequest"); (i+j)%4 != 0 {
+				states[g] = s.at(selects, "net/http.(*conn).serve", "main.proxy", "main.forward", "net/http.(*persistConn).roundTrip")
+			}
+		}
+		s.sample(t, states)
+	}
+	for _, f := range s.find(t).Findings {
+		if slices.Contains(f.Signs, asksOwn) {
+			t.Errorf("%s: %q", f.Class, f.Signs)
+		}
+	}
+}

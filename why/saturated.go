@@ -1,8 +1,6 @@
 package why
 
 import (
-	"cmp"
-	"math"
 	"slices"
 
 	"github.com/cpprof/cpprof/refine/hotspots"
@@ -104,52 +102,6 @@ func (f *Finding) unexplained() bool {
 		!f.limits() && f.Bound == nil && !f.Where.inRoundTrip() &&
 		!slices.ContainsFunc(f.Causes, func(c Cause) bool { return c.Certainty != Fellow })
 }
-
-// mostReasons is how long chains of reasons are that are put in order.
-const mostReasons = 3
-
-// order puts the findings first that cost most, but for what another one may be
-// the reason of.
-func (a *searched) order() {
-	ranks := make(map[*Finding]float64)
-	for _, f := range a.Findings {
-		ranks[f] = f.rank()
-	}
-	for range mostReasons { // the reason of a reason comes before both
-		for _, f := range a.Findings {
-			for _, cause := range a.Findings {
-				if f != cause && a.mayCause(cause, f) {
-					ranks[f] = min(ranks[f], math.Nextafter(ranks[cause], 0))
-				}
-			}
-		}
-	}
-	slices.SortStableFunc(a.Findings, func(x, y *Finding) int {
-		return cmp.Or(cmp.Compare(ranks[y], ranks[x]), cmp.Compare(y.rank(), x.rank()),
-			cmp.Compare(x.key, y.key))
-	})
-}
-
-// mayCause reports whether a finding may be the reason of another one: a server
-// of a wait that nobody is known to end, who can't write of a standstill, code of
-// one class that has most of the processors for which another one waits, and what
-// the program's own handlers do of a wait for their answers.
-func (a *searched) mayCause(cause, f *Finding) bool {
-	switch f.Kind {
-	case StandstillKind:
-		return cause.Kind == IOKind && cause.mayHoldUp(f)
-	case ProcessorKind:
-		return cause.Kind == ComputeKind && cause.Class != f.Class && cause.covered(f.Causes) >= explains
-	}
-	if f.handler != "" {
-		its := func(p Part) bool { return p.Name == f.handler }
-		return !cause.row().outside && (cause.Class == f.handler || slices.ContainsFunc(slices.Concat(cause.Others, cause.Behind), its))
-	}
-	return a.mayServe(cause, f)
-}
-
-// rank orders findings: by severity, and by how specific they are.
-func (f *Finding) rank() float64 { return f.Severity * f.specific }
 
 // signServers adds the signs of servers that others may wait for.
 func (a *searched) signServers() {

@@ -146,7 +146,7 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 	if len(f.Causes) == 0 {
 		f.Causes = s.e.peers(of, receives)
 	}
-	if !receives && f.Idle >= mostOf && resting(f.Causes) {
+	if !receives && f.Idle >= mostOf && mostlyIdle(f.Causes) {
 		return "the other end waits for it"
 	}
 	if len(f.Causes) > 0 {
@@ -168,8 +168,8 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 	return ""
 }
 
-// resting reports whether those that others wait for mostly wait for work.
-func resting(causes []Cause) bool {
+// mostlyIdle reports whether those that others wait for mostly wait for work.
+func mostlyIdle(causes []Cause) bool {
 	rests := 0.0
 	for _, c := range causes {
 		if c.Activity == WaitsForWork {
