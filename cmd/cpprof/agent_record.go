@@ -184,7 +184,10 @@ func (f *agentFlags) recordTask(ctx context.Context, t terminal, text string) er
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	answers := json.NewEncoder(t.out)
-	go watchReads(func(err error) { _ = answers.Encode(recordingAnswer{Error: err.Error()}) })
+	go watchReads(readTime, func(err error) {
+		_ = answers.Encode(recordingAnswer{Error: err.Error()})
+		os.Exit(exitFine) // the system detaches from the program
+	})
 	if task.Keep {
 		return f.keepTask(ctx, cancel, t, signals, task, answers)
 	}
@@ -202,16 +205,6 @@ func (f *agentFlags) recordTask(ctx context.Context, t terminal, text string) er
 		answer.Changed, answer.Error = errors.Is(err, agent.ErrChanged), err.Error()
 	}
 	return answers.Encode(answer)
-}
-
-// watchReads ends this process if a read of a program's memory does not return.
-func watchReads(tell func(error)) {
-	for range time.Tick(readTime / 4) {
-		if pid := sampler.Stuck(readTime); pid != 0 {
-			tell(fmt.Errorf("a read of the memory of process %d does not return", pid))
-			os.Exit(exitFine) // the system detaches from the program
-		}
-	}
 }
 
 // record records a process. All recordings at a time share the bound on

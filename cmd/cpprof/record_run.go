@@ -20,6 +20,7 @@ import (
 func record(ctx context.Context, t terminal, f *recordFlags, command []string) error {
 	ctx, signals := watchRecording(ctx)
 	defer signals.stop()
+	go watchReads(5*time.Second, endStuck)
 	if f.timed.calls != "" {
 		if err := f.checkSingle(command, errTimesFollowed); err != nil {
 			return err

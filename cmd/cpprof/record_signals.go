@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"sync"
@@ -95,21 +96,42 @@ func (s *signals) watch(ends, suspends <-chan os.Signal, done <-chan struct{}, c
 				os.Exit(status) // if a target is halted right now, the system resumes it
 			}
 			first = false
-			time.AfterFunc(500*time.Millisecond, endStuck)
+			time.AfterFunc(500*time.Millisecond, func() {
+				if err := stuckRead(500 * time.Millisecond); err != nil {
+					endStuck(err)
+				}
+			})
 			s.interrupt.Store(sig == os.Interrupt || sig == syscall.SIGQUIT)
 			cancel()
 		}
 	}
 }
 
-// endStuck ends this process if a read of a program's memory does not return:
-// nothing else can end it then. The system detaches from the program.
-func endStuck() {
-	if pid := sampler.Stuck(500 * time.Millisecond); pid != 0 {
-		termtext.Fprintf(os.Stderr,
-			"cpprof: ended at once: a read of the memory of process %d does not return\n", pid)
-		os.Exit(1)
+// watchReads waits until a read of a program's memory does not return for a
+// while, and calls end: neither a signal nor --duration ends this process then.
+func watchReads(patience time.Duration, end func(error)) {
+	for range time.Tick(patience / 4) {
+		if err := stuckRead(patience); err != nil {
+			end(err)
+			return
+		}
 	}
+}
+
+// stuckRead waits for a while. The result is an error if a read of a program's
+// memory did not return meanwhile.
+func stuckRead(patience time.Duration) error {
+	if pid := sampler.Stuck(patience); pid != 0 {
+		return fmt.Errorf("a read of the memory of process %d does not return", pid)
+	}
+	return nil
+}
+
+// endStuck ends this process, since a read of a program's memory does not
+// return. The system detaches from the program.
+func endStuck(err error) {
+	termtext.Fprintf(os.Stderr, "cpprof: ended at once: %v\n", err)
+	os.Exit(exitFailed)
 }
 
 // suspend stops this process, as Ctrl-Z asks for. The target must run on

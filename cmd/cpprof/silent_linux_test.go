@@ -230,12 +230,25 @@ func TestSilentExecutableLong(t *testing.T) {
 // A page that vanishes in the moment before it is read holds cpprof up. A signal ends cpprof nevertheless.
 func TestVanishingPage(t *testing.T) {
 	t.Parallel()
+	testVanishingPage(t, func(r *recorder) { r.Process.Signal(syscall.SIGTERM) })
+}
+
+// Without a signal, cpprof ends after a while: nothing more is recorded, and --duration could not end it.
+func TestVanishingPageOfADuration(t *testing.T) {
+	t.Parallel()
+	testVanishingPage(t, func(*recorder) {}, "--duration", "6s")
+}
+
+func testVanishingPage(t *testing.T, hit func(*recorder), args ...string) {
+	t.Helper()
 	target := startSilent(t, "vanishing")
-	r := startRecording(t, "--rate", "1000", "--max-overhead", "100%", "-p", fmt.Sprint(target.Pid()))
+	r := startRecording(t, append(args,
+		"--rate", "1000", "--max-overhead", "100%", "-p", fmt.Sprint(target.Pid()))...)
+	target.Process.Signal(syscall.SIGUSR1)
 	if _, err := target.Out.ReadString('!'); err != nil {
 		t.Fatal(err)
 	}
-	r.Process.Signal(syscall.SIGTERM)
+	hit(r)
 	endsSoon(t, r.Cmd)
 	if !strings.Contains(r.stderr.String(), "does not return") {
 		t.Errorf("%v: %s", r.ProcessState, r.stderr.String())

@@ -1,6 +1,6 @@
 // Silent has a goroutine whose labels lie in a page that never answers a read. Its argument says why: "userfaultfd" watches the
 // page ("heap": one of Go's heap, and a goroutine is stuck for good), the page belongs to a file of a file system that is a program ("fuse"), or the page comes and goes until somebody waits for
-// it ("vanishing"; the program then writes "!"). With "executable", the program starts itself from such a file system, which
+// it ("vanishing", from SIGUSR1 on; the program then writes "!"). With "executable", the program starts itself from such a file system, which
 // answers until that has begun; the first line is then the process id. The program's arguments lie there as well, if
 // that is permitted. The first line of the output is the address of the page. Then the program writes a dot every 10 ms, which
 // shows that it runs. If the machine refuses such a page, the program says so and ends.
@@ -12,11 +12,14 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"syscall"
 	"time"
 
 	"github.com/cpprof/cpprof/testdata/programs/silent/page"
 )
+
+var begin = make(chan os.Signal, 1)
 
 func main() {
 	switch os.Args[1] {
@@ -32,6 +35,7 @@ func main() {
 		fmt.Println(os.Getpid())
 		writeDots()
 	}
+	signal.Notify(begin, syscall.SIGUSR1)
 	at, err := uintptr(0), error(nil)
 	labels := func(at uintptr) {
 		page.Label(at)
@@ -51,7 +55,7 @@ func main() {
 	if os.Args[1] == "heap" {
 		go receive(make(chan int))
 	}
-	time.Sleep(10 * time.Millisecond)
+	time.Sleep(100 * time.Millisecond) // all wait by then
 	fmt.Printf("%#x, arguments moved: %v\n", at, os.Args[1] != "vanishing" && page.MoveArguments(at))
 	writeDots()
 }
@@ -89,8 +93,10 @@ func startFrom(place string) {
 	io.Copy(os.Stdout, from)
 }
 
-// relabel changes the labels of its goroutine all the time, since a sampler reads labels that it knows only once.
+// relabel changes the labels of its goroutine all the time, since a sampler reads labels that it knows only once. It waits
+// for SIGUSR1: a recorder that is held up before its first sample writes none.
 func relabel(at uintptr) {
+	<-begin
 	for i := uintptr(0); ; i++ {
 		page.Label(at + i%64*16)
 		time.Sleep(100 * time.Microsecond)
