@@ -34,6 +34,7 @@ const (
 	DeadlockKind   Kind = "deadlock"    // goroutines wait for one another in a circle
 	FinalizerKind  Kind = "finalizers"  // finalizers or cleanups wait for one another
 	MachineKind    Kind = "machine"     // the machine has no CPU for the program's threads
+	CrowdedKind    Kind = "crowded"     // more of the program's threads want to run than it has CPUs
 	SlowKind       Kind = "slow calls"  // a few calls of a function take far longer than the others
 	ThrottledKind  Kind = "throttled"   // the program's control group has used up its CPU time
 )
@@ -97,6 +98,7 @@ type Finding struct {
 	Stuck      *stuck.Finding `json:"-"`
 	Slow       *SlowCalls     `json:"slow_calls,omitempty"`
 	Throttling *Throttling    `json:"throttling,omitempty"`
+	Crowd      *Crowd         `json:"crowd,omitempty"`    // of threads that have no CPU
 	Garbage    *Garbage       `json:"garbage,omitempty"`  // of allocation
 	Measured   []Measured     `json:"measured,omitempty"` // by probes
 	Limit      *Limit         `json:"limit,omitempty"`    // of waits to send

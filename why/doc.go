@@ -13,7 +13,7 @@
 //	                 waits for work; loops.go, the functions that show it
 //	computing.go     on code that takes the processors: garbage.go, on allocation; spinning.go, on
 //	                 loops that give way
-//	ready.go         on too few processors; throttled.go, on limits of the control group
+//	ready.go         on too few processors; starved.go, on threads without a CPU
 //	making.go        on what is made again and again; finalizing.go, on finalizers
 //	leaks.go         goroutines that never end, and deadlocks; still.go, those that have not moved;
 //	                 marked.go, those that can never run again

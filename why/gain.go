@@ -93,6 +93,8 @@ func (f *Finding) silent() string {
 		return "it spins, and it is not known what would be done instead"
 	case slices.Contains(f.Signs, paced):
 		return "the limit may be meant"
+	case f.Growth != nil:
+		return "more and more goroutines of the class begin, and few end"
 	case f.Phase:
 		return "it is true only in a part of the recording"
 	}

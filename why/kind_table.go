@@ -153,8 +153,16 @@ func readyKindRows() map[Kind]*kindRow {
 			KindWords: KindWords{
 				Says:   "The machine is too busy for the program: {mean} threads wait for a CPU on average, which is {share} of the processors.",
 				Others: holdsUp,
-				Own:    "other programs, or a limit on the CPU time of its group, have the CPUs: it is not the program that is slow",
 				See:    "info", Remedy: "run it where CPUs are free",
+			},
+		},
+		CrowdedKind: {
+			hits: (*searcher).starvedHits, ofProcessors: true, placeless: true,
+			view: views.Load.String(), silent: unknownCPUs,
+			KindWords: KindWords{
+				Says:   "At times more of the program's threads want to run than there are CPUs: {mean} wait for a CPU on average, which is {share} of the processors.",
+				Others: holdsUp,
+				See:    "info",
 			},
 		},
 		ThrottledKind: {

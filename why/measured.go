@@ -65,8 +65,11 @@ type Experiment struct {
 // Experiments lists the functions whose calls would say more about a finding:
 // whether they are too many or too long.
 func (f *Finding) Experiments() (list []Experiment) {
+	if f.lacksCPU() {
+		return nil
+	}
 	switch f.Kind {
-	case ProcessorKind, MachineKind, ThrottledKind, LeakKind, StandstillKind, DeadlockKind,
+	case ProcessorKind, LeakKind, StandstillKind, DeadlockKind,
 		StuckKind, SlowKind:
 		return nil // how often something is called decides nothing about these
 	}

@@ -102,8 +102,7 @@ func (s *searcher) holders() []Cause {
 	return causes
 }
 
-// machineCandidates returns the hypothesis that the machine, and not the
-// program, is what is slow: threads wait for CPUs.
+// machineCandidates returns the hypothesis that threads wait for CPUs.
 func (s *searcher) machineCandidates() []*candidate {
 	if s.noCPU == 0 {
 		return nil
@@ -120,9 +119,9 @@ func (s *searcher) machineCandidates() []*candidate {
 	f := &Finding{
 		Kind: MachineKind, Class: c.name, Alive: s.e.mean(c.life), Count: c.goroutines,
 		Severity: s.noCPU, specific: 0,
-		key: key(MachineKind), Others: s.others(by, -1),
+		Others: s.others(by, -1),
 	}
 	f.Where, _ = s.where(class, is)
-	return []*candidate{s.limited(&candidate{f: f, asks: question{hit: is}, bar: s.o.Threshold,
+	return []*candidate{s.starved(&candidate{f: f, asks: question{hit: is}, bar: s.o.Threshold,
 		least: minMean})}
 }

@@ -357,6 +357,8 @@ func (a *searched) readSigns() {
 			}
 		case f.limits():
 			f.Remedy = f.Limit.remedy()
+		case f.Kind == CrowdedKind:
+			f.Remedy = f.Crowd.remedy()
 		}
 		known := false
 		for _, sign := range signs {

@@ -30,6 +30,11 @@ func WhyLines(f *why.Finding) (lines []string) {
 	if f.Throttling != nil {
 		lines = append(lines, throttlingText(f.Throttling))
 	}
+	if f.Crowd != nil {
+		lines = append(lines, crowdText(f.Crowd))
+	} else if f.Kind == why.MachineKind {
+		lines = append(lines, "who has the CPUs was not measured: other programs, or more threads of its own than it has CPUs")
+	}
 	if b := f.Bound; b != nil {
 		lines = append(lines, fmt.Sprintf("%s probably lets %d go on at a time; %s of the time, others wait for a place in it",
 			b.Channel, b.Capacity, sharePercent(b.Share)))
@@ -132,6 +137,15 @@ func throttlingText(t *why.Throttling) string {
 	text := fmt.Sprintf("it had used up its time in %s of the kernel's periods, and was stopped for the rest of each", sharePercent(t.Periods))
 	if t.Limit > 0 {
 		text += fmt.Sprintf(": its limit is %.3g CPUs", t.Limit)
+	}
+	return text
+}
+
+// crowdText says who wants the CPUs that threads wait for.
+func crowdText(c *why.Crowd) string {
+	text := fmt.Sprintf("other programs use %.2g CPUs", c.Others)
+	if 0 < c.CPUs {
+		text += fmt.Sprintf("; it may run on %d, and GOMAXPROCS is %d", c.CPUs, c.Most)
 	}
 	return text
 }

@@ -166,6 +166,8 @@ func TestLines(t *testing.T) {
 		"pressure.io_full":      "some avg10=0.00 avg60=0.00 avg300=0.00 total=5\n",
 		"pressure.cpu_some":     "some avg10=0.00\n",
 		"io.write_calls":        "syscw: -1\n",
+		"machine.cpu":           "cpu  10 20 30 40000 50000 3 4 7 1 1\ncpu0 1 1 1 1 1 1 1 1 1 1\n",
+		"process.cpus":          "Cpus_allowed:\tff,0000000f\nCpus_allowed_list:\t0-3,32-39\n",
 		"process.peak_resident": "VmHWM:",
 		"process.file_backed":   "RssFile:\tmany kB\n",
 		"io.read_bytes":         "read_bytes:",
@@ -173,9 +175,10 @@ func TestLines(t *testing.T) {
 		want := map[string]sampledata.Value{
 			"io.read_chars": sampledata.Count(323934931), "io.write_bytes": sampledata.Count(323932160),
 			"process.anonymous": sampledata.Number(12340 << 10), "process.swapped": sampledata.Number(0),
+			"machine.cpu": sampledata.Count(670_000_000), "process.cpus": sampledata.Number(12),
 			"pressure.memory_some": sampledata.Count(12345000), "pressure.memory_full": sampledata.Count(77000),
 		}[name]
-		for _, c := range slices.Concat(ioColumns, statusColumns, pressureColumns("cpu"), pressureColumns("memory"), pressureColumns("io")) {
+		for _, c := range slices.Concat(ioColumns, statusColumns, machineColumns, pressureColumns("cpu"), pressureColumns("memory"), pressureColumns("io")) {
 			if c.Name != name {
 				continue
 			}

@@ -3,6 +3,7 @@ package monitor
 import (
 	"bytes"
 	"errors"
+	"math/bits"
 	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
@@ -39,6 +40,26 @@ var statusColumns = []column[content]{
 	statusColumn("process.file_backed", "RssFile"),
 	statusColumn("process.swapped", "VmSwap"),
 	statusColumn("process.peak_resident", "VmHWM"),
+	{
+		Monitor: kernel("process.cpus", sampledata.Level, "CPUs",
+			"/proc/PID/status: Cpus_allowed", slow.String()),
+		value: func(c *content) sampledata.Value {
+			n := 0
+			for _, b := range valueOf(c.text, "Cpus_allowed:") { // ff,ffffffff
+				switch {
+				case '0' <= b && b <= '9':
+					n += bits.OnesCount8(b - '0')
+				case 'a' <= b && b <= 'f':
+					n += bits.OnesCount8(b - 'a' + 10)
+				}
+			}
+			if n == 0 {
+				return sampledata.Value{}
+			}
+			return sampledata.Number(int64(n))
+		},
+		absent: noLine,
+	},
 }
 
 func statusColumn(name, key string) column[content] {
@@ -54,6 +75,36 @@ func statusColumn(name, key string) column[content] {
 		absent: noLine,
 	}
 }
+
+// machineTime reads how long the machine's CPUs have worked.
+var machineTime = fileSource("/proc/stat", time.Second, nil, machineColumns)
+
+var machineColumns = []column[content]{{
+	Monitor: kernel("machine.cpu", sampledata.Counter, "ns",
+		"/proc/stat: time in which CPUs of the machine were not idle", time.Second.String()),
+	value: func(c *content) sampledata.Value {
+		var ticks uint64
+		rest := valueOf(c.text, "cpu")
+		for _, works := range []bool{true, true, true, false, false, true, true} {
+			// user, nice, system, idle, iowait, irq, softirq
+			var field []byte
+			field, rest, _ = bytes.Cut(rest, []byte(" "))
+			n, ok := numberOf(field)
+			if !ok {
+				return sampledata.Value{}
+			}
+			if works {
+				ticks += n
+			}
+		}
+		return sampledata.Count(ticks * uint64(time.Second/userTicks))
+	},
+	absent: noLine,
+}}
+
+// userTicks is how many ticks a second Linux shows to programs (USER_HZ), on
+// all machines that Go runs on.
+const userTicks = 100
 
 // pressures are sources of the time in which programs of the whole machine
 // lacked something.
@@ -91,5 +142,5 @@ func pressureColumn(resource, line, who string) column[content] {
 
 // system returns the sources that only Linux has.
 func system() []Source {
-	return append(pressures(), processIO, processStatus, cgroupUse, cgroupLimits)
+	return append(pressures(), machineTime, processIO, processStatus, cgroupUse, cgroupLimits)
 }

@@ -1,0 +1,139 @@
+package why
+
+import (
+	"fmt"
+	"time"
+)
+
+// A Throttling is what the kernel denies a program whose control group has a
+// limit of CPU time.
+type Throttling struct {
+	// the share of the kernel's periods in which the group had used up its
+	// CPU time
+	Periods float64 `json:"periods"`
+	Limit   float64 `json:"limit,omitempty"` // in CPUs; 0 if it is not known
+}
+
+// throttling returns what the kernel denied the program in the span; nil if
+// nothing, or if that was not measured.
+func (e *evidence) throttling() *Throttling {
+	periods, throttled := e.growth("cgroup.periods"), e.growth("cgroup.throttled_periods")
+	if periods <= 0 || throttled <= 0 {
+		return nil
+	}
+	_, limit := e.ends("cgroup.cpu_limit")
+	return &Throttling{Periods: min(throttled/periods, 1), Limit: limit}
+}
+
+// growth returns by how much a monitor grew in the span.
+func (e *evidence) growth(monitor string) float64 {
+	first, last := e.ends(monitor)
+	return last - first
+}
+
+// ends returns the first and the last value of a monitor in the span; 0 if it
+// has none.
+func (e *evidence) ends(monitor string) (first, last float64) {
+	for i := range e.r.Series {
+		if e.r.Series[i].Name != monitor {
+			continue
+		}
+		begun := false
+		for sample, v := range e.r.Series[i].All() {
+			x, ok := v.Float()
+			if !ok || sample >= int(e.to) {
+				continue
+			}
+			if !begun || sample <= int(e.from) {
+				first, begun = x, true
+			}
+			last = x
+		}
+	}
+	return first, last
+}
+
+// A Crowd is who wants the CPUs that threads of the program wait for.
+type Crowd struct {
+	Own    float64 `json:"own"`            // CPUs that the program uses
+	Others float64 `json:"others"`         // CPUs that other programs use
+	CPUs   int     `json:"cpus,omitempty"` // that the program may run on; 0 if it is not known
+	Most   int     `json:"gomaxprocs"`     // how many of its threads run Go code at once
+}
+
+// crowd returns who wants the CPUs; nil if that was not measured.
+func (e *evidence) crowd() *Crowd {
+	all, known := e.rate("machine.cpu")
+	own, also := e.rate("process.cpu")
+	if !known || !also {
+		return nil
+	}
+	_, cpus := e.ends("process.cpus")
+	return &Crowd{
+		Own: own / 1e9, Others: max(0, all-own) / 1e9, CPUs: int(cpus),
+		Most: int(e.processors + 0.5),
+	}
+}
+
+// ofOwn reports whether others can't have the CPUs that most threads of the
+// program want: they use few, or there are free ones most of the time.
+func (c *Crowd) ofOwn(want float64) bool {
+	return c != nil && c.CPUs > 0 &&
+		(c.Others < want/2 || c.Own+c.Others < busy*float64(c.CPUs))
+}
+
+// rate returns by how much a counter grew in a second of the span; false if
+// it was not measured at two times. The kernel's counters are read rarely:
+// between two reads, samples repeat the value.
+func (e *evidence) rate(monitor string) (perSecond float64, ok bool) {
+	var first, last float64
+	var from, to time.Duration
+	begun := false
+	for i := range e.r.Series {
+		if e.r.Series[i].Name != monitor {
+			continue
+		}
+		for sample, v := range e.r.Series[i].All() {
+			x, known := v.Float()
+			if !known || sample < int(e.from) || sample >= int(e.to) || begun && x == last {
+				continue
+			}
+			at := e.r.Samples.At(sample).Time
+			if !begun {
+				first, from, begun = x, at, true
+			}
+			last, to = x, at
+		}
+	}
+	if to <= from {
+		return 0, false
+	}
+	return (last - first) / (to - from).Seconds(), true
+}
+
+// starved is the hypothesis that threads have no CPU, with the reason as far as
+// it is known: the program's control group, other programs, or its own threads.
+func (s *searcher) starved(c *candidate) *candidate {
+	if t := s.e.throttling(); t != nil && t.Periods >= s.o.Threshold {
+		// What the program does with the CPUs that it gets is second to that it
+		// gets few.
+		c.f.Kind, c.f.Throttling, c.f.specific = ThrottledKind, t, 2
+	} else if c.f.Crowd = s.e.crowd(); c.f.Crowd.ofOwn(s.noCPU) {
+		c.f.Kind = CrowdedKind
+	}
+	c.f.key = key(c.f.Kind)
+	return c
+}
+
+// remedy returns what helps if more threads run Go code than there are CPUs.
+func (c *Crowd) remedy() string {
+	if c.CPUs >= c.Most {
+		return ""
+	}
+	return fmt.Sprintf("set GOMAXPROCS to the CPUs that it may run on, %d", c.CPUs)
+}
+
+// lacksCPU reports whether a finding is about threads that have no CPU.
+func (f *Finding) lacksCPU() bool {
+	return f.Kind == MachineKind || f.Kind == CrowdedKind || f.Kind == ThrottledKind
+}

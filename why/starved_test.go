@@ -1,0 +1,68 @@
+package why
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// Threads without a CPU are the machine's fault only if others have the CPUs.
+func TestWhoHasTheCPUs(t *testing.T) {
+	const second = int64(1e9)
+	noCPU := runs
+	noCPU.NoCPU = true
+	for name, c := range map[string]struct {
+		others  int64 // ns a second
+		cpus    int64
+		measure bool
+		kind    Kind
+		remedy  string
+	}{
+		"others have them":         {2 * second, 4, true, MachineKind, "run it where CPUs are free"},
+		"others use hardly any":    {second / 10, 4, true, CrowdedKind, ""},
+		"there are free ones":      {2 * second, 16, true, CrowdedKind, ""},
+		"too many processors":      {second / 10, 2, true, CrowdedKind, "set GOMAXPROCS to the CPUs that it may run on, 2"},
+		"that was not measured":    {2 * second, 4, false, MachineKind, "run it where CPUs are free"},
+		"it is not known how many": {second / 10, 0, true, MachineKind, "run it where CPUs are free"},
+	} {
+		s := newScene()
+		all := s.spawn(4, "main.compute")
+		monitor := func(name, unit string, kind sampledata.Kind) sampledata.MonitorID {
+			return s.Monitor(sampledata.Monitor{Name: name, Layer: sampledata.Kernel, Kind: kind, Unit: unit})
+		}
+		machine := monitor("machine.cpu", "ns", sampledata.Counter)
+		own := monitor("process.cpu", "ns", sampledata.Counter)
+		cpus := monitor("process.cpus", "CPUs", sampledata.Level)
+		for i := range 100 {
+			states := map[sampledata.GoroutineID]sampledata.State{}
+			for j, g := range all {
+				states[g] = s.at(noCPU, "main.compute")
+				if j%2 == i%2 {
+					states[g] = s.at(runs, "main.compute")
+				}
+			}
+			if now := int64(i/25) * 25 * second / 50; c.measure { // 20 ms a sample, read each 500 ms
+				s.Measure(machine, sampledata.Count(uint64(c.others*now/second+now*2)))
+				s.Measure(own, sampledata.Count(uint64(now*2)))
+				if c.cpus > 0 {
+					s.Measure(cpus, sampledata.Number(c.cpus))
+				}
+			}
+			s.sample(t, states)
+		}
+		found := false
+		for _, f := range s.find(t).Findings {
+			if !f.lacksCPU() {
+				continue
+			}
+			found = true
+			if remedy := f.Remedy; f.Kind != c.kind || strings.TrimSpace(remedy) != c.remedy {
+				t.Errorf("%s: %s, remedy %q: %+v", name, f.Kind, remedy, f.Crowd)
+			}
+		}
+		if !found {
+			t.Errorf("%s: nothing is said of threads without a CPU", name)
+		}
+	}
+}
