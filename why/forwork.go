@@ -13,6 +13,9 @@ const forWork = "it may wait for work"
 // nextMessage is the note of who may have nothing to read yet.
 const nextMessage = "it may wait for the next message"
 
+// clientSends is the note of servers of HTTP that read a request's body.
+const clientSends = "it waits for what its client sends"
+
 // lonely is the note of waits that hold up nobody as far as is known.
 const lonely = "it is one goroutine, and nobody is known to wait for it"
 
@@ -24,7 +27,10 @@ const mostlySleeps = 2. / 3
 func (s *searcher) resting(f *Finding, class int32) string {
 	c := &s.e.classes[class]
 	alone := s.alone(class)
-	if f.Kind == IOKind && f.Where.ofServer() && readsRequests(f.Where.Path) {
+	if f.Kind == IOKind && s.e.places.through(f.Where.stack, "net/http.(*connReader).Read") {
+		return clientSends
+	}
+	if f.Kind == IOKind && f.Where.ofServer() && s.readsRequests(f.Where.stack) {
 		return nextMessage // though a greeting was written before
 	}
 	if f.Kind == IOKind && (!alone || c.name == "go:runtime.main") && s.awaitsAnswers(class, f) {
@@ -35,7 +41,7 @@ func (s *searcher) resting(f *Finding, class int32) string {
 	switch {
 	case outside && c.sleeps > mostlySleeps*c.life:
 		return "a timer drives it, and nobody is known to wait for it"
-	case f.Kind == IOKind && reads && (readsRequests(f.Where.Path) || s.relays(f.Where.stack) || s.readsAgain(class, f)):
+	case f.Kind == IOKind && reads && (s.readsRequests(f.Where.stack) || s.relays(f.Where.stack) || s.readsAgain(class, f)):
 		return nextMessage
 	case outside && reads && s.isLoop(class, f.Where.Function) && !(f.Kind == IOKind && c.servesOne()):
 		return forWork
@@ -79,19 +85,24 @@ func (s *searcher) awaitsAnswers(class int32, f *Finding) bool {
 	return 2*answers > all
 }
 
+// readingOn matches what finds out whether a file has more.
+var readingOn = regexp.MustCompile(`^(os\.\(\*File\)\.Read|bufio\.\(\*(Reader|Scanner)\)\.(Read|Scan))`)
+
 // pausing returns why goroutines of a class that sleep in a function are not
 // slow, or "". In a function right below a goroutine's first one, they may
 // sleep between two pieces of work, if that is all that it was seen to do.
-// What the standard library calls back, such as a handler, is a piece of work.
-// Who has not moved may sleep once, and for long, unless others are further
-// on in the same work.
+// They may look there whether a file has more. What the standard library calls
+// back, such as a handler, is a piece of work. Who has not moved may sleep once,
+// and for long, unless others are further on in the same work.
 func (s *searcher) pausing(f *Finding, class int32) string {
 	sleeps, still := 0.0, 0.0
 	works, further := false, false
 	for _, at := range s.members(class) {
 		switch on := s.on(at, f.Where.Function); {
 		case on && at.state.Doing != views.Sleeping:
-			works = true
+			stack := at.state.Stack
+			works = works || !s.e.places.through(stack, "time.Sleep") && // about to run
+				!readingOn.MatchString(s.e.places.called(s.e.places.own[stack], stack))
 		case on && at.still:
 			still += at.weight
 			fallthrough
@@ -125,7 +136,7 @@ func (s *searcher) isReader(class int32, f *Finding) bool {
 	path := f.Where.Path
 	name := views.LastName(f.Where.Function)
 	return receiving.MatchString(name) && s.e.classes[class].ended == 0 &&
-		len(path) > 0 && views.IsOwn(path[0]) && readsRequests(path)
+		len(path) > 0 && views.IsOwn(path[0]) && s.readsRequests(f.Where.stack)
 }
 
 // serves reports whether goroutines of a class that live on wait for the next

@@ -68,16 +68,24 @@ func writes(library string) bool { return writing.MatchString(library) }
 var reading = regexp.MustCompile(`(?i)^(read|recv|receive|next|accept|scan|decode|parse|fetch|poll|listen|wait|serve|handle|loop|run|process|main|func\d)|(loop|reader|scan|recv|conn|serve)$`)
 
 // readsRequests reports whether a goroutine that reads from a connection
-// probably waits for a request. All functions on the path then have names as
-// in a server's loop.
-func readsRequests(path []string) bool {
-	for _, f := range path {
-		name := views.LastName(f)
-		if views.IsOwn(f) && !reading.MatchString(name) {
+// probably waits for a request. All functions of its stack then have names as
+// in a server's loop. Of another module, the name of what it is called for
+// counts.
+func (s *searcher) readsRequests(stack sampledata.NodeID) bool {
+	within := "" // the module of a function
+	named := true
+	for n := s.e.places.own[stack]; n != sampledata.NoStack; n = s.e.r.Nodes[n].Parent {
+		name := s.e.places.function(n)
+		if !views.IsOwn(name) {
+			continue
+		}
+		module := s.modules.Of(s.e.r.Nodes[n].Function)
+		if !named && (module != within || module == s.modules.Main()) {
 			return false
 		}
+		within, named = module, reading.MatchString(views.LastName(name))
 	}
-	return true
+	return named
 }
 
 // longPolling matches the functions whose requests are answered once there is

@@ -29,7 +29,7 @@ func through(function string) string { return "* .." + callpath.Frame(function).
 
 // on reports whether a function is on a stack.
 func (s *searcher) on(at *situation, function string) bool {
-	return s.e.places.above(at.state.Stack, func(name string) bool { return name == function })
+	return s.e.places.through(at.state.Stack, function)
 }
 
 // question returns what a finding's share is of: the processors, or the time

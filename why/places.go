@@ -158,6 +158,11 @@ func (p *places) above(n sampledata.NodeID, is func(function string) bool) bool 
 	return false
 }
 
+// through reports whether a stack passes through a function.
+func (p *places) through(stack sampledata.NodeID, function string) bool {
+	return p.above(stack, func(name string) bool { return name == function })
+}
+
 // past reports whether a stack is further on in a function than another: where
 // they part, it executes a later line.
 func (p *places) past(stack, other sampledata.NodeID, function string) bool {

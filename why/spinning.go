@@ -8,7 +8,7 @@ const gosched = "runtime.Gosched"
 
 // givesWay reports whether a stack has that function.
 func (p *places) givesWay(stack sampledata.NodeID) bool {
-	return p.spins && p.above(stack, func(name string) bool { return name == gosched })
+	return p.spins && p.through(stack, gosched)
 }
 
 // A spinner is a class, and the function in which it gives way.
@@ -36,8 +36,7 @@ func (e *evidence) spinners() map[spinner]bool {
 		computes, itself := 0.0, 0.0
 		for i := range e.situations {
 			at := &e.situations[i]
-			if at.class == who.class && at.state.Doing.Executes() && e.places.above(at.state.Stack,
-				func(name string) bool { return name == who.place }) {
+			if at.class == who.class && at.state.Doing.Executes() && e.places.through(at.state.Stack, who.place) {
 				computes += at.weight
 				if e.places.at(at.state.Stack) == who.place {
 					itself += at.weight

@@ -300,6 +300,34 @@ func TestReadsAgain(t *testing.T) {
 	}
 }
 
+// A server of HTTP that reads has asked its client nothing: it waits for the body of a request, or a connection that was taken over for
+// the next message, whatever the library calls itself. A handler that asks another server waits for the answer.
+func TestHandlersThatRead(t *testing.T) {
+	for stack, found := range map[string]int{
+		"main.store net/http.(*body).Read net/http.(*connReader).Read":                         0,
+		"main.serve socket/lib.(*Conn).ReadMessage socket/lib.(*Conn).advanceFrame bufio.Fill": 0,
+		"main.proxy socket/lib.(*Conn).ReadMessage socket/lib.(*Conn).advanceFrame bufio.Fill": 1,
+		"main.serve db/lib.(*Conn).Query db/lib.(*Conn).readRow bufio.Fill":                    1,
+	} {
+		s := newScene()
+		handlers := s.spawn(6, "net/http.(*conn).serve")
+		for i := range 120 {
+			states := map[sampledata.GoroutineID]sampledata.State{}
+			for j, g := range handlers {
+				frames := append([]string{"net/http.(*conn).serve", "net/http.HandlerFunc.ServeHTTP"}, strings.Fields(stack)...)
+				if states[g] = s.at(reads, append(frames, "net.(*conn).Read")...); (i+j)%5 == 0 {
+					states[g] = s.at(runs, frames[:3]...)
+				}
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		if n := len(slices.DeleteFunc(a.Findings, func(f *Finding) bool { return f.Kind != IOKind })); n != found {
+			t.Errorf("%s: %+v %+v", stack, a.Hypotheses, a.Resting)
+		}
+	}
+}
+
 // What a loop first calls, and nobody at work is in, takes work, whatever it is called, if no other class is at work. What takes a place
 // or asks may have to wait for others of the class.
 func TestConditionsOfQueues(t *testing.T) {
@@ -329,9 +357,10 @@ func TestConditionsOfQueues(t *testing.T) {
 	}
 }
 
-// Who looks at a ring again and again, and sleeps in between, waits for its next piece.
+// Who looks at a ring or a file again and again, and sleeps in between, waits for its next piece.
 func TestLoopsThatLookAndSleep(t *testing.T) {
-	for helper, found := range map[string]int{"main.(*ring).await": 0, "main.(*client).retry": 1} {
+	for looks, found := range map[string]int{"main.(*ring).await": 0, "main.(*client).retry": 1, "main.(*tailer).line bufio.(*Reader).ReadString": 0, "main.(*client).try net.(*conn).Read": 1} {
+		helper, _, _ := strings.Cut(looks, " ")
 		s := newScene()
 		all := s.spawn(3, "main.consume")
 		for i := range 120 {
@@ -339,7 +368,7 @@ func TestLoopsThatLookAndSleep(t *testing.T) {
 			for j, g := range all {
 				switch states[g] = s.at(sleeps, "main.consume", helper); (i + j) % 20 {
 				case 0:
-					states[g] = s.at(runs, "main.consume", helper)
+					states[g] = s.at(runs, append([]string{"main.consume"}, strings.Fields(looks)...)...)
 				case 1:
 					states[g] = s.at(runs, "main.consume")
 				}
