@@ -79,6 +79,7 @@ var reasons = map[string]Doing{
 	"sync.WaitGroup.Wait (synctest)": AwaitingGroup,
 
 	"IO wait": AwaitingIO, "syscall": InSystemCall, "sleep": Sleeping,
+	"chan receive (timer)": Sleeping, "select (timer)": Sleeping, // the sampler's
 
 	"select (no cases)": Forever, "chan receive (nil chan)": Forever,
 

@@ -100,7 +100,7 @@ func waitKindRows() map[Kind]*kindRow {
 			measure: (*searcher).waitMeasure, waits: true, specific: 0.9,
 			KindWords: KindWords{
 				Says:   "sleeping in {place}",
-				Own:    "it sleeps in the middle of its work, as loops do that retry, back off or poll; nothing wakes it earlier",
+				Own:    "it sleeps in the middle of its work, as loops do that retry, back off or poll",
 				Remedy: "wait for the event itself, on a channel, a condition or a lock, or sleep for less time",
 				Stays:  "what it sleeps for, if anything, must still be waited for",
 			},

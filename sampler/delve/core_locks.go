@@ -57,7 +57,7 @@ func newCoreLocks(a *Backend, executable *os.File, entry uint64) (*coreLocks, er
 	l.finder, err = holders.New(holders.Config{
 		Program: syncflow.Program{Table: bin.Table, Arch: bin.Arch, Read: l.read},
 		Release: bin.Release, Sudog: bin.Layout.Sudog,
-		ThreadTime: func() time.Duration { return 0 },
+		ThreadTime: func() time.Duration { return 0 }, Now: func() int64 { return 0 },
 	}, l)
 	return l, err
 }
@@ -205,6 +205,8 @@ func (l *coreLocks) HolderSet(ids []sampledata.GoroutineID) sampledata.HolderSet
 }
 
 // Update implements blame.Sample.
+func (l *coreLocks) SetReason(key int32, reason string) { l.changes[key].State.Reason = reason }
+
 func (l *coreLocks) Update(key int32, lock uint64, e sampledata.Evidence,
 	holders sampledata.HolderSetID) {
 	s := &l.changes[key].State

@@ -1,8 +1,6 @@
 package holders
 
 import (
-	"encoding/binary"
-
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler/holders/syncflow"
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
@@ -12,7 +10,7 @@ import (
 // The channel that a goroutine waits for is in the sudog that it waits with.
 // The sudog is read after the halt, once for each wait. The other users of
 // the channel are reported once, too, when the wait begins. The channel of a
-// timer is not reported: no goroutine sends to it.
+// timer is not reported: no goroutine sends to it, see timers.go.
 //
 // A select has a sudog for each case. Its channel is the only one that it
 // takes a value from, or sends one to. The others only tell it to stop
@@ -26,6 +24,8 @@ type arrival struct {
 	reads    int    // the number of sudogs that were read
 	channel  uint64 // 0 if none is known
 	several  bool   // a select takes values from more than that
+	stack    sampledata.NodeID
+	due      int64 // when the first timer ends the wait; 0 if none does
 }
 
 // maxCases is the number of cases up to which the channel of a select is found.
@@ -40,11 +40,13 @@ func (e *enders) addChannel(key int32, reason goruntime.WaitReason, s *Sighting,
 	if reason.Sends {
 		r.awaited.Kind = syncflow.Receive
 	}
-	if was.Run == now.Run && was.Reason == now.Reason && was.Stack == now.Stack {
+	onTimer := was.Reason == now.Reason+goruntime.OnTimer
+	if was.Run == now.Run && (was.Reason == now.Reason || onTimer) && was.Stack == now.Stack {
 		if was.Lock != 0 {
 			now.Lock, r.awaited.Object = was.Lock, was.Lock
 		}
 		if r.named == s.Wait {
+			now.Reason = was.Reason
 			return
 		}
 	}
@@ -55,7 +57,7 @@ func (e *enders) addChannel(key int32, reason goruntime.WaitReason, s *Sighting,
 	}
 	if *count < maxChannels {
 		*count++
-		e.arrived = append(e.arrived, arrival{key: key, inSelect: inSelect, sudog: sudog})
+		e.arrived = append(e.arrived, arrival{key: key, inSelect: inSelect, sudog: sudog, stack: now.Stack})
 	}
 }
 
@@ -73,6 +75,9 @@ func (e *enders) findChannels() {
 		}
 		s := e.sample.Sighting(a.key)
 		e.setChannel(a.key, &s, a.channel)
+		if a.due != 0 && a.sudog == 0 {
+			e.timers.begun(a, &s)
+		}
 	}
 }
 
@@ -96,7 +101,7 @@ func (e *enders) readSudogs() bool {
 	}
 	// a goroutine that has moved on may now wait for another channel
 	e.sample.Recheck(e.ranges, e.keys)
-	channels := make([]uint64, len(e.reading))
+	channels, valued := make([]uint64, len(e.reading)), make([]bool, len(e.reading))
 	for i, a := range e.reading {
 		s, sudog := e.sample.Sighting(a.key), e.ranges[i].Buf
 		if a.reads++; !s.Stood || len(sudog) != l.size || word(sudog, l.g) != s.Addr {
@@ -104,39 +109,21 @@ func (e *enders) readSudogs() bool {
 			continue
 		}
 		e.records[a.key].named = s.Wait
-		channels[i], a.sudog = l.caseOf(sudog, a.inSelect)
+		channels[i], valued[i], a.sudog = l.caseOf(sudog, a.inSelect)
 	}
-	e.leaveOutTimers(channels)
+	due := e.timers.due(channels)
 	for i, a := range e.reading {
-		if c := channels[i]; c != 0 {
+		switch c := channels[i]; {
+		case due[i] != 0:
+			if a.due == 0 || due[i] < a.due {
+				a.due = due[i]
+			}
+		case c != 0 && valued[i]:
 			a.several = a.several || a.channel != 0 && a.channel != c
 			a.channel = c
 		}
 	}
 	return true
-}
-
-// leaveOutTimers replaces channels to which timers send by 0.
-func (e *enders) leaveOutTimers(channels []uint64) {
-	at, known := e.release.ChannelTimer()
-	if !known {
-		return
-	}
-	timers := make([]byte, 8*len(channels))
-	e.ranges = e.ranges[:0]
-	var found []int
-	for i, channel := range channels {
-		if channel != 0 {
-			found = append(found, i)
-			e.ranges = append(e.ranges, memory.Range{Addr: channel + uint64(at), Buf: timers[8*i:][:8]})
-		}
-	}
-	e.sample.Recheck(e.ranges, nil)
-	for k, r := range e.ranges {
-		if len(r.Buf) == 8 && binary.LittleEndian.Uint64(r.Buf) != 0 {
-			channels[found[k]] = 0
-		}
-	}
 }
 
 // setChannel reports the channel that a goroutine waits for; 0 if it is not

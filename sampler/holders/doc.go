@@ -12,6 +12,7 @@
 //	f.AtHalt(key, waits)       // for each parked goroutine: should the halt see it, too?
 //	f.FirstReads()             // in the halt: the locks that goroutines wait for
 //	f.SecondReads()            // in the halt: who is being handed one of them
+//	f.Changed(key)             // for each goroutine that changed: how has its wait ended?
 //	f.Wait(key, reason, ...)   // for each goroutine that waits: for which lock, channel, group or condition
 //	f.Find(halt)               // for whom they all wait, reported by Sample.Update
 //
@@ -27,6 +28,7 @@
 //   - A channel, a sync.WaitGroup, a sync.Cond, a semaphore or a pool of connections has no holder. The goroutines whose code
 //     will send, receive, call Done, Signal or Release, or give a connection back are candidates (Ambiguous). If they are as
 //     many as the thing counts, they are blamed (Likely).
+//   - A wait for a channel that a timer ends is a sleep, and has a reason that says so (timers.go).
 //
 // The files, in the order of a sample:
 //
@@ -40,6 +42,7 @@
 //	likely.go      who holds a lock if no stack proves it
 //	handover.go    locks between two holders
 //	channels.go    who may end a wait for a channel
+//	timers.go      which waits for channels a timer ends
 //	groups.go      who may end a wait for a group or a condition
 //	shares.go      channels and semaphores that are used as locks
 //	users.go       the goroutines that use channels, groups and conditions

@@ -3,6 +3,7 @@ package holders
 import (
 	"time"
 
+	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler/holders/syncflow"
 	"github.com/cpprof/cpprof/sampler/target/gobinary/unwind"
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
@@ -17,6 +18,8 @@ type Config struct {
 	Sudog   layout.Sudog
 	// ThreadTime returns the processor time that the calling thread has used.
 	ThreadTime func() time.Duration
+	// Now returns the program's monotonic time; 0 if it does not run.
+	Now func() int64
 }
 
 // A Finder finds out for whom the goroutines of one program wait. It is not
@@ -58,6 +61,7 @@ func newFinder(c Config, s Sample, code learner) *Finder {
 		shared: &f.shared,
 		index:  map[syncflow.Action][]int32{}, found: map[syncflow.Action]enderSet{},
 	}
+	f.enders.timers = timers{shared: &f.shared, clock: c.Now, ends: map[sampledata.NodeID]ends{}}
 	return f
 }
 

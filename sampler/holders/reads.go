@@ -46,16 +46,13 @@ func newSudog(l *layout.Sudog) sudog {
 	return s
 }
 
-// caseOf returns the channel that a goroutine waits for with a sudog, and the
-// sudog of the next case of a select. A case without a value has no channel.
-func (l *sudog) caseOf(b []byte, inSelect bool) (channel, next uint64) {
-	switch {
-	case !inSelect:
-		return word(b, l.channel), 0
-	case word(b, l.elem) == 0:
-		return 0, word(b, l.waitLink)
+// caseOf returns the channel that a goroutine waits for with a sudog, whether
+// it may wait for a value, and the sudog of the next case of a select.
+func (l *sudog) caseOf(b []byte, inSelect bool) (channel uint64, valued bool, next uint64) {
+	if !inSelect {
+		return word(b, l.channel), true, 0
 	}
-	return word(b, l.channel), word(b, l.waitLink)
+	return word(b, l.channel), word(b, l.elem) != 0, word(b, l.waitLink)
 }
 
 // word returns a field of a struct; 0 if the struct has none.

@@ -23,6 +23,8 @@ type Sample interface {
 	HolderSet(ids []sampledata.GoroutineID) sampledata.HolderSetID
 	// Update changes what, and whom, a goroutine waits for in the sample.
 	Update(key int32, lock uint64, e sampledata.Evidence, holders sampledata.HolderSetID)
+	// SetReason changes the reason for which a goroutine waits in the sample.
+	SetReason(key int32, reason string)
 }
 
 // A Sighting is what a sample shows about one goroutine.

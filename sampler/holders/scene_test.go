@@ -23,6 +23,7 @@ type scene struct {
 	leaves  map[int32]bool // goroutines that move right after the halt
 	sets    [][]sampledata.GoroutineID
 	updates int
+	now     int64 // the program's time
 }
 
 // Offsets of the fields in the sudogs of scenes.
@@ -40,7 +41,7 @@ func newScene(t *testing.T, goroutines int) *scene {
 			Wait: Wait{Goroutine: int64(key + 1)},
 		}
 	}
-	s.f = newFinder(Config{Sudog: sceneSudog}, s, learner{})
+	s.f = newFinder(Config{Sudog: sceneSudog, Now: func() int64 { return s.now }}, s, learner{})
 	s.f.Grow(goroutines)
 	s.f.holders.active, s.f.enders.active, s.f.number = true, true, 1
 	return s
@@ -68,6 +69,8 @@ func (s *scene) Update(key int32, lock uint64, e sampledata.Evidence, holders sa
 	st.Lock, st.Evidence, st.Holders = lock, e, holders
 }
 
+func (s *scene) SetReason(key int32, reason string) { s.states[key].Reason = reason }
+
 // next begins the next sample, in whose halt nobody has been seen yet.
 func (s *scene) next() {
 	s.f.number++
@@ -87,7 +90,7 @@ func (s *scene) waits(key int32, reason string, semaphoreAt, sudog uint64) {
 		v.Run = sampledata.Blocked
 		s.f.records[key].semaphore = semaphore{semaphoreAt, sudog, v.Wait, s.f.number}
 	}
-	now := sampledata.State{Run: v.Run, Reason: reason}
+	now := sampledata.State{Run: v.Run, Reason: reason, Stack: s.states[key].Stack}
 	s.f.Wait(key, r, &s.states[key], &now, sudog)
 	s.states[key] = now
 }

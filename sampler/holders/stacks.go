@@ -19,6 +19,7 @@ type record struct {
 	waiting   bool // it is in holders.waiting
 	waited    waited
 	received  waited // channels that it waited to receive from
+	timed     timed  // the last wait in a select that a timer may end
 }
 
 // waited are the locks or channels that a goroutine has waited for, latest last.

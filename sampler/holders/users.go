@@ -43,6 +43,8 @@ type enders struct {
 	buffered []int32                      // goroutines that wait for channels with buffers, or did
 	found    map[syncflow.Action]enderSet // who ends these waits, for each thing
 
+	timers timers
+
 	// For the current sample.
 	arrived []arrival // goroutines that may have begun to wait for another channel
 	// how many of these are in no select, and in one
@@ -108,6 +110,7 @@ func (u *uses) awaited() (syncflow.Action, bool) {
 func (e *enders) begin() {
 	e.arrived, e.plain, e.selects = e.arrived[:0], 0, 0
 	e.waiting, e.again = e.waiting[:0], 0
+	e.timers.begin()
 }
 
 // reset forgets all goroutines.

@@ -121,6 +121,7 @@ func (r *reporter) stateOf(i int32, s *slot) sampledata.State {
 	st := sampledata.State{Stack: s.stack.node, Torn: s.stack.torn, Labels: r.labelsOf(s)}
 	run, reason := r.run(s)
 	st.Run, st.Reason = run, reason.Text
+	r.finder.Changed(i)
 	st.NoCPU = s.noCPU && (run == sampledata.Running || run == sampledata.Detached)
 	if run == sampledata.Blocked || run == sampledata.Waiting {
 		if r.finder.Wait(i, reason, &s.state, &st, r.t.g.waitingOf(s.raw)) {

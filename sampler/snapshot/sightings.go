@@ -53,6 +53,13 @@ func (v *sightings) HolderSet(ids []sampledata.GoroutineID) sampledata.HolderSet
 	return v.stacks.sink.HolderSet(ids)
 }
 
+func (v *sightings) SetReason(key int32, reason string) {
+	s := &v.table.slots[key]
+	now := s.state
+	now.Reason = reason
+	v.setState(s, now, false)
+}
+
 func (v *sightings) Update(key int32, lock uint64, e sampledata.Evidence,
 	holders sampledata.HolderSetID) {
 	s := &v.table.slots[key]

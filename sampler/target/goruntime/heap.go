@@ -62,6 +62,15 @@ const ChannelClosed = 28
 // Channels of Go 1.22 and before do not say it.
 func (r Release) ChannelTimer() (offset int, ok bool) { return 32, r.Line >= 23 }
 
+// TimerWhen returns the offset in a runtime.timer of the time at which it ends a
+// wait (8 bytes, nanoseconds of the monotonic clock), if ChannelTimer is known.
+func (r Release) TimerWhen() uint64 {
+	if r.Line < 25 {
+		return 16
+	}
+	return 24
+}
+
 // ChannelQueues returns the offset of a channel's queue of receivers.
 // The queue of senders follows after 16 bytes.
 func (r Release) ChannelQueues() uint64 {
