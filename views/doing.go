@@ -159,6 +159,12 @@ func doing(state sampledata.RunState, noCPU bool, reason string) Doing {
 // the runtime's words.
 func WaitingFor(reason string) Doing { return reasons[reason] }
 
+// OfChannelTimer reports whether a sleep, given its reason, is a wait for a
+// timer's channel: a ticker's, perhaps.
+func OfChannelTimer(reason string) bool {
+	return WaitingFor(reason) == Sleeping && strings.HasSuffix(reason, "(timer)")
+}
+
 // Time returns the typed time, if it is not divided: of a goroutine that is
 // ready, it is :LOAD.
 func (d Doing) Time() TypedTime { return meanings[d].time }

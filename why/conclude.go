@@ -218,14 +218,18 @@ func (a *searched) rest() (all []Resting) {
 }
 
 // polls returns the function of a library in which a class mostly sleeps to wait
-// for work: what it then looks for may be late.
+// for work: what it then looks for may be late. A ticker is rather for what has
+// to be done now and then.
 func (a *searched) polls(class int32) string {
 	if c := &a.e.classes[class]; c.sleeps < mostlySleeps*c.life {
 		return ""
 	}
-	at, _ := a.where(class, func(at *situation) bool {
+	at, reason := a.where(class, func(at *situation) bool {
 		return at.idle && at.state.Doing == views.Sleeping
 	})
+	if views.OfChannelTimer(reason) {
+		return ""
+	}
 	switch a.modules.Of(a.e.r.Nodes[a.e.places.own[at.stack]].Function) {
 	case views.StdModule, views.OwnModule, a.modules.Main():
 		return ""

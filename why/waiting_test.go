@@ -32,12 +32,16 @@ func TestPacedByALimit(t *testing.T) {
 
 // A library's loop that sleeps between two looks may be why others wait. The program's own is meant to.
 func TestLibraryThatPolls(t *testing.T) {
-	for loop, want := range map[string]string{"queue/lib.(*queue).consume": "queue/lib.(*queue).consume", "main.tick": ""} {
+	ticks := sampledata.State{Run: sampledata.Waiting, Reason: "select (timer)"}
+	for loop, want := range map[string]string{"queue/lib.(*queue).consume": "queue/lib.(*queue).consume", "main.tick": "", "queue/lib.(*queue).expire": ""} {
 		s := newScene()
 		poller, worker := s.spawn(1, loop)[0], s.spawn(1, "main.work")[0]
 		for i := range 100 {
 			states := map[sampledata.GoroutineID]sampledata.State{
 				poller: s.at(sleeps, loop), worker: s.at(idles, "main.work"),
+			}
+			if strings.HasSuffix(loop, "expire") {
+				states[poller] = s.at(ticks, loop)
 			}
 			if i%10 == 0 {
 				states[poller], states[worker] = s.at(runs, loop), s.at(runs, "main.work", "main.do")
