@@ -98,8 +98,9 @@ func (s *searcher) pausing(f *Finding, class int32) string {
 	sleeps, still := 0.0, 0.0
 	works, further := false, false
 	for _, at := range s.members(class) {
-		switch on := s.on(at, f.Where.Function); {
-		case on && at.state.Doing != views.Sleeping:
+		switch on, does := s.on(at, f.Where.Function), at.state.Doing; {
+		case on && does == views.Selecting: // a sleep, before it was known as one
+		case on && does != views.Sleeping:
 			stack := at.state.Stack
 			works = works || !s.e.places.through(stack, "time.Sleep") && // about to run
 				!readingOn.MatchString(s.e.places.called(s.e.places.own[stack], stack))

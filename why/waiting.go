@@ -74,7 +74,8 @@ func (s *searcher) waitsOf(k waitKey, by sums, most int) *candidate {
 		f.Lock = lockByName(f.Where.Path)
 		c.note = cmp.Or(s.pausing(f, class), s.leadsOn(c, by[class], 0))
 	} else {
-		c.note = cmp.Or(s.standsStill(class, of), s.resting(f, class), s.leadsOn(c, by[class], 0))
+		c.note = cmp.Or(s.standsStill(class, of), s.resting(f, class), s.sleepsOn(f, class, by[class]),
+			s.leadsOn(c, by[class], 0))
 	}
 	c.refine = func(f *Finding) string { return s.refineWait(f, class, of) }
 	if len(by) > 1 && most > 1 {
@@ -85,6 +86,23 @@ func (s *searcher) waitsOf(k waitKey, by sums, most int) *candidate {
 		}
 	}
 	return c
+}
+
+// sleepsOn returns a note if goroutines of a class mostly sleep where they were
+// seen to wait in a select: the first waits are not yet known as sleeps.
+func (s *searcher) sleepsOn(f *Finding, class int32, waits float64) string {
+	if views.WaitingFor(f.Reason) != views.Selecting {
+		return ""
+	}
+	for _, at := range s.members(class) {
+		if views.OfChannelTimer(at.state.Reason) && s.e.places.at(at.state.Stack) == f.Where.Function {
+			waits -= at.weight
+		}
+	}
+	if waits < 0 {
+		return "most of it is a sleep"
+	}
+	return ""
 }
 
 // waitKey returns the hypothesis that a situation belongs to, if it is a wait.
