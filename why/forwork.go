@@ -85,8 +85,10 @@ func (s *searcher) awaitsAnswers(class int32, f *Finding) bool {
 	return 2*answers > all
 }
 
-// readingOn matches what finds out whether a file has more.
-var readingOn = regexp.MustCompile(`^(os\.\(\*File\)\.Read|bufio\.\(\*(Reader|Scanner)\)\.(Read|Scan))`)
+// looking matches what finds out whether a file has more, and what begins to
+// sleep.
+var looking = regexp.MustCompile(`^(os\.\(\*File\)\.Read|bufio\.\(\*(Reader|Scanner)\)\.(Read|Scan)|` +
+	`time\.Sleep$|runtime\.selectgo$)`)
 
 // pausing returns why goroutines of a class that sleep in a function are not
 // slow, or "". In a function right below a goroutine's first one, they may
@@ -99,11 +101,9 @@ func (s *searcher) pausing(f *Finding, class int32) string {
 	works, further := false, false
 	for _, at := range s.members(class) {
 		switch on, does := s.on(at, f.Where.Function), at.state.Doing; {
-		case on && does == views.Selecting: // a sleep, before it was known as one
+		case on && (does == views.Selecting || does == views.Ready): // before or after a sleep
 		case on && does != views.Sleeping:
-			stack := at.state.Stack
-			works = works || !s.e.places.through(stack, "time.Sleep") && // about to run
-				!readingOn.MatchString(s.e.places.called(s.e.places.own[stack], stack))
+			works = works || !s.e.places.above(at.state.Stack, looking.MatchString)
 		case on && at.still:
 			still += at.weight
 			fallthrough

@@ -27,11 +27,7 @@ func makeWaiter(t *testing.T) (dir, program, stop string) {
 // newStop returns a file that doesn't exist yet. It is created at the end of the test, so that no waiter stays.
 func newStop(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "cpprof-stop-") // the test's own folder would be removed before a waiter sees the file
-	if err != nil {
-		t.Fatal(err)
-	}
-	stop := filepath.Join(dir, "stop")
+	stop := filepath.Join(t.TempDir(), "stop")
 	t.Cleanup(func() { touch(t, stop) })
 	return stop
 }
