@@ -119,9 +119,13 @@ func (s *searcher) pausing(f *Finding, class int32) string {
 			steps++
 		}
 	}
-	polls := awaiting.MatchString(views.LastName(f.Where.Function)) && s.isLoop(class, f.Where.Caller)
+	path, _ := s.untilTaken(f)
+	polls := len(path) < len(f.Where.Path) && s.isLoop(class, path[len(path)-1]) &&
+		!slices.ContainsFunc(f.Where.Path[len(path):], func(name string) bool {
+			return acquiring.MatchString(views.LastName(name)) // a place in a pool
+		})
 	switch {
-	case !s.calledBack(f.Where.Path) && (steps == 1 || steps == 2 && (!works || polls)):
+	case !s.calledBack(f.Where.Path) && (steps == 1 || polls || steps == 2 && !works):
 		return "it may sleep between two pieces of work"
 	case 2*still > sleeps && !further:
 		return notMoved

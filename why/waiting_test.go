@@ -388,14 +388,15 @@ func TestSleepsThatWereSelects(t *testing.T) {
 
 // Who looks at a ring or a file again and again, and sleeps in between, waits for its next piece.
 func TestLoopsThatLookAndSleep(t *testing.T) {
-	for looks, found := range map[string]int{"main.pause": 0, "main.(*ring).await": 0, "main.(*client).retry": 1, "main.(*tailer).line bufio.(*Reader).ReadString": 0, "main.(*client).try net.(*conn).Read": 1} {
+	for looks, found := range map[string]int{"main.pause": 0, "main.(*sched).next main.(*sched).waitUntil": 0, "main.(*pool).get main.(*pool).wait": 1, "main.(*ring).await": 0, "main.(*client).retry": 1, "main.(*tailer).line bufio.(*Reader).ReadString": 0, "main.(*client).try net.(*conn).Read": 1} {
 		helper, _, _ := strings.Cut(looks, " ")
+		own := slices.DeleteFunc(strings.Fields(looks), func(f string) bool { return !strings.HasPrefix(f, "main.") })
 		s := newScene()
 		all := s.spawn(3, "main.consume")
 		for i := range 120 {
 			states := map[sampledata.GoroutineID]sampledata.State{}
 			for j, g := range all {
-				switch states[g] = s.at(sleeps, "main.consume", helper); (i + j) % 20 {
+				switch states[g] = s.at(sleeps, append([]string{"main.consume"}, own...)...); (i + j) % 20 {
 				case 0:
 					if states[g] = s.at(selects, "main.consume", helper); helper == "main.pause" {
 						break
