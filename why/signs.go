@@ -116,7 +116,7 @@ var signs = []sign{
 		"raise the limit, if more may go on"},
 	{[]Kind{ChannelKind}, (*searcher).reconnects,
 		"it waits for a new connection, while earlier ones end",
-		"see why none is kept: Close is set, an answer is not read to its end, or too few may be idle (MaxIdleConnsPerHost)"},
+		"see why none is kept: Close is set, an answer is not read to its end, CloseIdleConnections is called, or too few may be idle (MaxIdleConnsPerHost)"},
 	{[]Kind{ChannelKind}, (*searcher).connects,
 		"it waits for a connection: one that is free, or a new one",
 		"see if a limit holds it up (MaxConnsPerHost), or how long a new connection takes"},

@@ -43,10 +43,7 @@ func callsRowOf(t *calls.Table) callsRow {
 		if t.Whole() == 0 {
 			break
 		}
-		length, timed := t.Quantile(q.Share)
-		if !timed {
-			length *= 2
-		}
+		length, timed := t.Bound(q.Share)
 		row.Quantiles = append(row.Quantiles, quantile{q.Name, length, timed})
 	}
 	return row

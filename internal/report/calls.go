@@ -119,9 +119,9 @@ func (c *Calls) sourceText() string {
 
 // length formats a quantile.
 func (c *Calls) length(share float64) string {
-	length, timed := c.Quantile(share)
+	length, timed := c.Bound(share)
 	if !timed {
-		return "below " + brief(2*length)
+		return "below " + brief(length)
 	}
 	return brief(length)
 }

@@ -249,15 +249,34 @@ func (t *Table) Short() (n int) {
 }
 
 // Quantile returns the time that a share q of the whole calls do not exceed. If
-// this is the time of a short call, it is not known, but below twice that:
-// timed is then false.
+// this is the time of a short call, it is not known: timed is then false.
 func (t *Table) Quantile(q float64) (length time.Duration, timed bool) {
-	n := len(t.whole)
-	if n == 0 {
+	if len(t.whole) == 0 {
 		return 0, false
 	}
-	c := t.whole[min(n-1, max(0, int(math.Ceil(q*float64(n)))-1))]
+	c := t.whole[t.quantile(q)]
 	return c.Length(), !c.Short
+}
+
+// Bound returns the same, but of a short call what its time is below: twice the
+// time between its samples, or the time of a longer call.
+func (t *Table) Bound(q float64) (length time.Duration, timed bool) {
+	if length, timed = t.Quantile(q); timed || len(t.whole) == 0 {
+		return length, timed
+	}
+	length *= 2
+	for _, c := range t.whole[t.quantile(q):] {
+		if !c.Short {
+			return min(length, c.Length()), false
+		}
+	}
+	return length, false
+}
+
+// quantile returns the number of the whole call at a quantile.
+func (t *Table) quantile(q float64) int {
+	n := len(t.whole)
+	return min(n-1, max(0, int(math.Ceil(q*float64(n)))-1))
 }
 
 // Longest returns the time of the longest whole call.

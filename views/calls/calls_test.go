@@ -440,3 +440,20 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// The time of a short call is not known: it is below twice the time between its samples, and no longer than a longer call.
+func TestBound(t *testing.T) {
+	table := &Table{Calls: []Call{{End: 60}, {End: 45, Short: true}, {End: 20, Short: true}, {End: 90, CutEnd: true}}}
+	table.sortCalls()
+	for q, want := range map[float64]struct {
+		bound time.Duration
+		timed bool
+	}{0.3: {40, false}, 0.6: {60, false}, 1: {60, true}} {
+		if bound, timed := table.Bound(q); bound != want.bound || timed != want.timed {
+			t.Errorf("quantile %v: %v, %v; want %+v", q, bound, timed, want)
+		}
+	}
+	if bound, timed := new(Table).Bound(0.5); bound != 0 || timed {
+		t.Errorf("no call takes %v, %v", bound, timed)
+	}
+}
