@@ -18,17 +18,24 @@
 //
 // The results are:
 //
-//   - A lock (sync.Mutex, sync.RWMutex) has a holder: a goroutine with a frame whose code has taken the lock and not
-//     released it, and with a pointer in that frame to this very lock (package syncflow). If there is one such goroutine,
-//     it is blamed (Inferred). If there are several, all of them are candidates (Ambiguous), and nobody is blamed.
-//   - If no stack proves who holds a lock, but just one goroutine is where its code may hold the lock, that one is blamed
-//     (Likely).
-//   - If the lock was free in the halt, that is the result (Free), with the goroutines that Unlock has woken to take it.
-//   - A lock that Unlock has handed to a waiter has that waiter as its holder, even before it has run (handover.go).
-//   - A channel, a sync.WaitGroup, a sync.Cond, a semaphore or a pool of connections has no holder. The goroutines whose code
-//     will send, receive, call Done, Signal or Release, or give a connection back are candidates (Ambiguous). If they are as
-//     many as the thing counts, they are blamed (Likely).
-//   - A wait for a channel that a timer ends is a sleep, and has a reason that says so (timers.go).
+//   - A lock (sync.Mutex, sync.RWMutex) has a holder: a goroutine with a
+//     frame whose code has taken the lock and not released it, and with a
+//     pointer in that frame to this very lock (package syncflow). If there is
+//     one such goroutine, it is blamed (Inferred). If there are several, all
+//     of them are candidates (Ambiguous), and nobody is blamed.
+//   - If no stack proves who holds a lock, but just one goroutine is where
+//     its code may hold the lock, that one is blamed (Likely).
+//   - If the lock was free in the halt, that is the result (Free), with the
+//     goroutines that Unlock has woken to take it.
+//   - A lock that Unlock has handed to a waiter has that waiter as its
+//     holder, even before it has run (handover.go).
+//   - A channel, a sync.WaitGroup, a sync.Cond, a semaphore or a pool of
+//     connections has no holder. The goroutines whose code will send,
+//     receive, call Done, Signal or Release, or give a connection back are
+//     candidates (Ambiguous). If they are as many as the thing counts, they
+//     are blamed (Likely).
+//   - A wait for a channel that a timer ends is a sleep, and has a reason
+//     that says so (timers.go).
 //
 // The files, in the order of a sample:
 //
