@@ -78,6 +78,7 @@ func (s *Stuck) cost() string {
 	m, text := s.Marking, ""
 	apart := m.Apart.Round(100 * time.Millisecond)
 	switch {
+	case s.Answer.Stuck+s.Others == 0: // there is nothing to prove
 	case m.NeedsHalt > 0:
 		text = fmt.Sprintf("Found unreachable at %d readings %v apart; --max-halt %v would prove it.\n", m.Passes, apart, roundUp(m.NeedsHalt))
 	case m.NeedsMemory > 0:
