@@ -204,9 +204,10 @@ func (l *coreLocks) HolderSet(ids []sampledata.GoroutineID) sampledata.HolderSet
 	return l.sink.HolderSet(ids)
 }
 
-// Update implements blame.Sample.
+// SetReason implements holders.Sample.
 func (l *coreLocks) SetReason(key int32, reason string) { l.changes[key].State.Reason = reason }
 
+// Update implements holders.Sample.
 func (l *coreLocks) Update(key int32, lock uint64, e sampledata.Evidence,
 	holders sampledata.HolderSetID) {
 	s := &l.changes[key].State

@@ -107,11 +107,13 @@ func (f *Finder) Changed(key int32) { f.enders.timers.changed(key) }
 
 func (t *timers) changed(key int32) {
 	r := &t.records[key].timed
-	if r.due == 0 || t.sample.Sighting(key).Wait == r.wait {
+	now := t.sample.Sighting(key).Wait
+	if r.due == 0 || now == r.wait {
 		return
 	}
 	n, known := t.ends[r.stack]
 	switch {
+	case now.Goroutine != r.wait.Goroutine: // when the other one ended is not known
 	case t.clock() < r.due:
 		n.early++
 	case r.due-t.last <= t.last-r.begun: // else it may have ended long before

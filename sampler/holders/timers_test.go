@@ -26,6 +26,7 @@ func TestTimers(t *testing.T) {
 		"until the timer, each time":   {goruntime.Select, []int64{100, 100, 100}, false, onTimer},
 		"a ticker with a period":       {goruntime.Select, []int64{110, 120}, false, onTimer},
 		"only once as yet":             {goruntime.Select, []int64{100}, false, goruntime.Select},
+		"goroutines that end":          {goruntime.Select, []int64{100, 100, 100}, false, goruntime.Select},
 		"seen only once each":          {goruntime.Select, []int64{60, 60, 60, 60}, false, goruntime.Select},
 		"mostly until a signal":        {goruntime.Select, []int64{100, 30, 100, 30}, false, goruntime.Select},
 		"a value comes, or is late":    {goruntime.Select, []int64{100, 100, 100}, true, goruntime.Select},
@@ -60,6 +61,9 @@ func TestTimers(t *testing.T) {
 			}
 			s.next()
 			s.seen[0].Wait.Count++
+			if name == "goroutines that end" {
+				s.seen[0].Wait.Goroutine++ // another one has the key
+			}
 			s.f.Changed(0)
 			s.states[0] = sampledata.State{Stack: 7}
 		}
@@ -70,6 +74,9 @@ func TestTimers(t *testing.T) {
 			s.next()
 			s.waits(0, c.reason, 0, sudog)
 			s.f.Find(Halt{})
+		}
+		if s.f.Reset(); len(s.f.enders.timers.ends) != 0 {
+			t.Errorf("%s: stacks of an earlier recording are known", name)
 		}
 	}
 }

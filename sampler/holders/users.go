@@ -116,6 +116,7 @@ func (e *enders) begin() {
 // reset forgets all goroutines.
 func (e *enders) reset() {
 	e.users, e.grouped, e.buffered = [numThings][]int32{}, e.grouped[:0], e.buffered[:0]
+	clear(e.timers.ends) // another recording has other stacks
 }
 
 // wantsStack reports whether one more unchanged stack should be read in this
