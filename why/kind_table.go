@@ -151,7 +151,7 @@ func readyKindRows() map[Kind]*kindRow {
 			outside: true, placeless: true,
 			view: views.Load.String(), silent: unknownCPUs,
 			KindWords: KindWords{
-				Says:   "The machine is too busy for the program: {mean} threads wait for a CPU on average, which is {share} of the processors.",
+				Says:   "Threads of the program wait for the machine's CPUs: {mean} on average, which is {share} of the processors.",
 				Others: holdsUp,
 				See:    "info", Remedy: "run it where CPUs are free",
 			},
