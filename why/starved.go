@@ -2,7 +2,8 @@ package why
 
 import (
 	"fmt"
-	"time"
+
+	"github.com/cpprof/cpprof/internal/metrics"
 )
 
 // A Throttling is what the kernel denies a program whose control group has a
@@ -63,14 +64,15 @@ type Crowd struct {
 
 // crowd returns who wants the CPUs; nil if that was not measured.
 func (e *evidence) crowd() *Crowd {
-	all, known := e.rate("machine.cpu")
-	own, also := e.rate("process.cpu")
+	t := metrics.New(e.r, metrics.Options{})
+	all, known := t.MeanCPUs("machine.cpu", int(e.from), int(e.to))
+	own, also := t.MeanCPUs("process.cpu", int(e.from), int(e.to))
 	if !known || !also {
 		return nil
 	}
 	_, cpus := e.ends("process.cpus")
 	return &Crowd{
-		Own: own / 1e9, Others: max(0, all-own) / 1e9, CPUs: int(cpus),
+		Own: own, Others: max(0, all-own), CPUs: int(cpus),
 		Most: int(e.processors + 0.5),
 	}
 }
@@ -80,35 +82,6 @@ func (e *evidence) crowd() *Crowd {
 func (c *Crowd) ofOwn(want float64) bool {
 	return c != nil && c.CPUs > 0 &&
 		(c.Others < want/2 || c.Own+c.Others < busy*float64(c.CPUs))
-}
-
-// rate returns by how much a counter grew in a second of the span; false if
-// it was not measured at two times. The kernel's counters are read rarely:
-// between two reads, samples repeat the value.
-func (e *evidence) rate(monitor string) (perSecond float64, ok bool) {
-	var first, last float64
-	var from, to time.Duration
-	begun := false
-	for i := range e.r.Series {
-		if e.r.Series[i].Name != monitor {
-			continue
-		}
-		for sample, v := range e.r.Series[i].All() {
-			x, known := v.Float()
-			if !known || sample < int(e.from) || sample >= int(e.to) || begun && x == last {
-				continue
-			}
-			at := e.r.Samples.At(sample).Time
-			if !begun {
-				first, from, begun = x, at, true
-			}
-			last, to = x, at
-		}
-	}
-	if to <= from {
-		return 0, false
-	}
-	return (last - first) / (to - from).Seconds(), true
 }
 
 // starved is the hypothesis that threads have no CPU, with the reason as far as

@@ -27,7 +27,7 @@ type Utilisation struct {
 // Utilisation returns how many CPUs the program used, and false if the
 // recording does not have the kernel's clock.
 func (t *Table) Utilisation() (u Utilisation, known bool) {
-	if u.Clock, known = t.meanCPUs(); !known {
+	if u.Clock, known = t.MeanCPUs("process.cpu", 0, t.samples); !known {
 		return u, false
 	}
 	cpus := views.NewCPUs(t.r)
@@ -53,15 +53,15 @@ func (t *Table) Utilisation() (u Utilisation, known bool) {
 	return u, true
 }
 
-// meanCPUs returns how many CPUs the program used between the first and the
-// last reading of the kernel's clock.
-func (t *Table) meanCPUs() (cpus float64, known bool) {
-	m := t.byName["process.cpu"]
+// MeanCPUs returns how many CPUs were used by what a clock of CPU time is of,
+// from the first to the last reading of the clock in a range of samples.
+func (t *Table) MeanCPUs(name string, from, to int) (cpus float64, known bool) {
+	m := t.byName[name]
 	if m == nil || m.series < 0 {
 		return 0, false
 	}
 	clock := t.evenOf(m)
-	first, last := 0, len(clock)-1
+	first, last := from, to-1
 	for first < last && math.IsNaN(clock[first]) {
 		first++
 	}
