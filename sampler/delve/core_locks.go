@@ -57,7 +57,7 @@ func newCoreLocks(a *Backend, executable *os.File, entry uint64) (*coreLocks, er
 	l.finder, err = holders.New(holders.Config{
 		Program: syncflow.Program{Table: bin.Table, Arch: bin.Arch, Read: l.read},
 		Release: bin.Release, Sudog: bin.Layout.Sudog,
-		ThreadTime: func() time.Duration { return 0 }, Now: func() int64 { return 0 },
+		ThreadTime: func() time.Duration { return 0 }, Now: func() time.Duration { return 0 },
 	}, l)
 	return l, err
 }

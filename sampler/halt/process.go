@@ -48,6 +48,9 @@ type Process struct {
 	unanswered atomic.Int64 // see Unanswered
 	calls      calls
 
+	ahead      sync.Once
+	clockAhead time.Duration // see Now
+
 	mu     sync.Mutex
 	w      *worker // nil until the first Do, and after Release until the next Do
 	closed bool

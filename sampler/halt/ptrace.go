@@ -103,9 +103,6 @@ func SleepUntil(at time.Time) {
 	}
 }
 
-// MonotonicTime returns the nanoseconds of the machine's monotonic clock.
-func MonotonicTime() int64 { return int64(clockTime(unix.CLOCK_MONOTONIC)) }
-
 // ThreadTime returns the CPU time that the calling OS thread has used.
 func ThreadTime() time.Duration { return clockTime(unix.CLOCK_THREAD_CPUTIME_ID) }
 

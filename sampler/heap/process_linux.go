@@ -5,11 +5,7 @@ package heap
 import (
 	"errors"
 	"fmt"
-	"os"
-	"strings"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/cpprof/cpprof/sampler/halt"
 )
@@ -55,37 +51,8 @@ func (s *process) Halt(limit time.Duration, now func(Reader, []Thread) error, la
 	return h.Took, unknown, err
 }
 
-// Now implements Source. The program's clock may be another one than this
-// process has: that of its time namespace.
-func (s *process) Now() time.Duration {
-	var ts unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts) != nil {
-		return 0
-	}
-	return time.Duration(ts.Nano()) + clockAhead(s.p.PID()) - clockAhead(os.Getpid())
-}
-
-// clockAhead returns by how much a process's monotonic clock is ahead of the
-// machine's.
-func clockAhead(pid int) time.Duration {
-	offsets, err := os.ReadFile(fmt.Sprintf("/proc/%d/timens_offsets", pid))
-	if err != nil { // a kernel without time namespaces
-		return 0
-	}
-	return monotonicOffset(string(offsets))
-}
-
-// monotonicOffset reads the offset of the monotonic clock in the text of
-// /proc/PID/timens_offsets.
-func monotonicOffset(offsets string) time.Duration {
-	for line := range strings.Lines(offsets) {
-		var seconds, rest int64
-		if n, _ := fmt.Sscanf(line, "monotonic %d %d", &seconds, &rest); n == 2 {
-			return time.Duration(seconds)*time.Second + time.Duration(rest)
-		}
-	}
-	return 0
-}
+// Now implements Source.
+func (s *process) Now() time.Duration { return s.p.Now() }
 
 // haltAll halts all threads, until no new one appears.
 func (s *process) haltAll(h *halt.Halted) (threads []halt.Thread, err error) {

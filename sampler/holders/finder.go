@@ -19,7 +19,7 @@ type Config struct {
 	// ThreadTime returns the processor time that the calling thread has used.
 	ThreadTime func() time.Duration
 	// Now returns the program's monotonic time; 0 if it does not run.
-	Now func() int64
+	Now func() time.Duration
 }
 
 // A Finder finds out for whom the goroutines of one program wait. It is not

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler/holders/syncflow"
@@ -41,7 +42,7 @@ func newScene(t *testing.T, goroutines int) *scene {
 			Wait: Wait{Goroutine: int64(key + 1)},
 		}
 	}
-	s.f = newFinder(Config{Sudog: sceneSudog, Now: func() int64 { return s.now }}, s, learner{})
+	s.f = newFinder(Config{Sudog: sceneSudog, Now: func() time.Duration { return time.Duration(s.now) }}, s, learner{})
 	s.f.Grow(goroutines)
 	s.f.holders.active, s.f.enders.active, s.f.number = true, true, 1
 	return s

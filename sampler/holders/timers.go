@@ -2,6 +2,7 @@ package holders
 
 import (
 	"encoding/binary"
+	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
@@ -17,14 +18,14 @@ import (
 // timers finds out which waits end by a timer.
 type timers struct {
 	*shared
-	clock     func() int64 // the program's monotonic clock
-	now, last int64        // when the sample began, and the one before
+	clock     func() time.Duration // the program's monotonic clock
+	now, last int64                // when the sample began, and the one before
 	ends      map[sampledata.NodeID]ends
 	read      []memory.Range
 }
 
 // begin starts a sample.
-func (t *timers) begin() { t.last, t.now = t.now, t.clock() }
+func (t *timers) begin() { t.last, t.now = t.now, int64(t.clock()) }
 
 // ends are how the waits in a select ended that a stack began.
 type ends struct{ due, early int }
@@ -114,7 +115,7 @@ func (t *timers) changed(key int32) {
 	n, known := t.ends[r.stack]
 	switch {
 	case now.Goroutine != r.wait.Goroutine: // when the other one ended is not known
-	case t.clock() < r.due:
+	case int64(t.clock()) < r.due:
 		n.early++
 	case r.due-t.last <= t.last-r.begun: // else it may have ended long before
 		n.due++

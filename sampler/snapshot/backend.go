@@ -125,7 +125,7 @@ func newBackend(p *sampler.Process, t *target) (*Backend, error) {
 	b.reporter = reporter{goroutines: gs, labels: labels{t}, names: lockNames{goroutines: gs}}
 	if gs.finder, err = holders.New(holders.Config{
 		Program: syncflow.Program{Table: t.bin.Table, Arch: t.bin.Arch, Read: t.Read},
-		Release: t.bin.Release, Sudog: t.l.Sudog, ThreadTime: halt.ThreadTime, Now: halt.MonotonicTime,
+		Release: t.bin.Release, Sudog: t.l.Sudog, ThreadTime: halt.ThreadTime, Now: t.Now,
 	}, &sightings{goroutines: gs, reader: reader, arena: &b.arena, names: &b.reporter.names}); err != nil {
 		return nil, err
 	}

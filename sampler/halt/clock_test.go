@@ -1,6 +1,6 @@
-//go:build amd64 || arm64
+//go:build linux && (amd64 || arm64)
 
-package heap
+package halt
 
 import (
 	"testing"
