@@ -171,10 +171,14 @@ type State struct {
 	// values from several
 	Lock uint64
 	// why the goroutine is Waiting or Blocked, in the runtime's words:
-	// "chan receive"
+	// "chan receive"; see OnTimer
 	Reason  string
 	Release Release // who ended this wait, if the source knows
 }
+
+// OnTimer follows the reason for which a goroutine waits for channels, if a
+// timer ends the wait, as it ends a sleep.
+const OnTimer = " (timer)"
 
 // A Release is the stack of a goroutine as it ended another one's wait. Its
 // code is 1 more than the stack's; the zero Release is not known. That

@@ -79,7 +79,7 @@ var reasons = map[string]Doing{
 	"sync.WaitGroup.Wait (synctest)": AwaitingGroup,
 
 	"IO wait": AwaitingIO, "syscall": InSystemCall, "sleep": Sleeping,
-	"chan receive (timer)": Sleeping, "select (timer)": Sleeping, // the sampler's
+	"chan receive" + sampledata.OnTimer: Sleeping, "select" + sampledata.OnTimer: Sleeping,
 
 	"select (no cases)": Forever, "chan receive (nil chan)": Forever,
 
@@ -162,7 +162,7 @@ func WaitingFor(reason string) Doing { return reasons[reason] }
 // OfChannelTimer reports whether a sleep, given its reason, is a wait for a
 // timer's channel: a ticker's, perhaps.
 func OfChannelTimer(reason string) bool {
-	return WaitingFor(reason) == Sleeping && strings.HasSuffix(reason, "(timer)")
+	return WaitingFor(reason) == Sleeping && strings.HasSuffix(reason, sampledata.OnTimer)
 }
 
 // Time returns the typed time, if it is not divided: of a goroutine that is

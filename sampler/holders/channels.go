@@ -40,7 +40,7 @@ func (e *enders) addChannel(key int32, reason goruntime.WaitReason, s *Sighting,
 	if reason.Sends {
 		r.awaited.Kind = syncflow.Receive
 	}
-	onTimer := was.Reason == now.Reason+goruntime.OnTimer
+	onTimer := was.Reason == now.Reason+sampledata.OnTimer
 	if was.Run == now.Run && (was.Reason == now.Reason || onTimer) && was.Stack == now.Stack {
 		if was.Lock != 0 {
 			now.Lock, r.awaited.Object = was.Lock, was.Lock

@@ -92,12 +92,12 @@ func (t *timers) words(addrs []uint64, offset uint64) []uint64 {
 func (t *timers) begun(a *arrival, s *Sighting) {
 	switch {
 	case !a.inSelect:
-		t.sample.SetReason(a.key, goruntime.ChanReceive+goruntime.OnTimer)
+		t.sample.SetReason(a.key, goruntime.ChanReceive+sampledata.OnTimer)
 		return
 	case a.channel != 0 || a.several || a.due < t.now: // by another clock, perhaps
 		return
 	case t.ends[a.stack].isSleep():
-		t.sample.SetReason(a.key, goruntime.Select+goruntime.OnTimer)
+		t.sample.SetReason(a.key, goruntime.Select+sampledata.OnTimer)
 	}
 	t.records[a.key].timed = timed{a.due, t.now, s.Wait, a.stack}
 }

@@ -16,7 +16,7 @@ func TestTimers(t *testing.T) {
 		timer       = 0xc000
 		period      = 100
 	)
-	onTimer := goruntime.Select + goruntime.OnTimer
+	onTimer := goruntime.Select + sampledata.OnTimer
 	for name, c := range map[string]struct {
 		reason string
 		lasts  []int64 // how long each wait lasts
@@ -30,7 +30,7 @@ func TestTimers(t *testing.T) {
 		"seen only once each":          {goruntime.Select, []int64{60, 60, 60, 60}, false, goruntime.Select},
 		"mostly until a signal":        {goruntime.Select, []int64{100, 30, 100, 30}, false, goruntime.Select},
 		"a value comes, or is late":    {goruntime.Select, []int64{100, 100, 100}, true, goruntime.Select},
-		"nothing but a timer":          {goruntime.ChanReceive, nil, false, goruntime.ChanReceive + goruntime.OnTimer},
+		"nothing but a timer":          {goruntime.ChanReceive, nil, false, goruntime.ChanReceive + sampledata.OnTimer},
 		"a signal, rarely, of a dozen": {goruntime.Select, []int64{100, 100, 100, 100, 100, 20, 100, 100, 100, 100, 100, 100}, false, onTimer},
 	} {
 		s := newScene(t, 1)

@@ -46,10 +46,6 @@ const (
 	CondWait    = "sync.Cond.Wait"
 )
 
-// OnTimer follows a reason if a timer ends the wait, as a sleep. The runtime
-// does not say that.
-const OnTimer = " (timer)"
-
 // waitReasons has the reasons about which cpprof finds out more.
 var waitReasons = map[string]WaitReason{
 	MutexLock:           {Awaits: AwaitsLock, Semaphore: MutexSema},
