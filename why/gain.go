@@ -62,7 +62,6 @@ const (
 	wholly      = 0.97 // of its time, if the class does nothing else
 	fullUse     = 0.85 // of the processors, if they are full
 	foreignUse  = 0.25 // of the CPU time, if other classes share the processors
-	hampered    = 0.05 // of the time without waiting for work, if a lack of CPUs matters
 	hardlyIdle  = 0.05 // of its life, if a class is not idle
 	mostlyThink = 0.8  // of its idle time, if a class thinks: it sleeps
 	mostGains   = 10   // findings for which a gain is computed
@@ -158,16 +157,12 @@ func (b *tracer) gain(classes []int32, part float64) *Gain {
 	if len(b.s.e.uncounted) > 0 {
 		return &Gain{Silent: "only a part of the time counts, and not all that it waits for"}
 	}
-	const busyMachine = "the machine often has no CPU for the program, and what that changes is not known"
-	often := b.s.noCPU > foreignUse*(b.s.ran+b.s.noCPU)
-	if often && b.s.noCPU > hampered*b.s.e.meanActive() {
-		return &Gain{Silent: busyMachine}
-	}
 	first := &Gain{Silent: "no class of goroutines does the work"}
 	for i, class := range classes[:min(len(classes), mostAsked)] {
-		g := b.gainOf(class, part)
-		if often && g.Next != nil && g.Next.Centre == Processors {
-			g = &Gain{Class: g.Class, Silent: busyMachine} // they may not be full then
+		t := b.trace(class)
+		g := b.gainOf(class, t, part)
+		if g.Silent == "" && !b.withCPUs(g, t) {
+			g = &Gain{Class: g.Class, Silent: "the machine often has no CPU for the program, and what that changes is not known"}
 		}
 		if g.Silent == "" {
 			return g
@@ -179,9 +174,9 @@ func (b *tracer) gain(classes []int32, part float64) *Gain {
 	return first
 }
 
-// gainOf returns what it would bring to a class.
-func (b *tracer) gainOf(class int32, part float64) *Gain {
-	c, t := &b.s.e.classes[class], b.trace(class)
+// gainOf returns what it would bring to a class whose time was traced.
+func (b *tracer) gainOf(class int32, t *traced, part float64) *Gain {
+	c := &b.s.e.classes[class]
 	g := &Gain{Class: c.name, Law: b.lawOf(c, t.through)}
 	active, thinks := 0, 0.0
 	for i := range t.through {

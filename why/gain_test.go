@@ -69,18 +69,24 @@ func TestGainUnderLock(t *testing.T) {
 	}
 }
 
-// If the machine has no CPU for who has a processor, other programs decide.
+// If the machine has no CPU for who has a processor, other programs decide how long others take. A class that only computes
+// has the same shares with more CPUs.
 func TestGainOnBusyMachine(t *testing.T) {
-	s := newScene()
-	s.spawn(2, "main.worker")
-	for i := range 100 {
-		state := s.at(runs, "main.worker", "main.update")
-		state.NoCPU = i%2 == 0
-		s.sample(t, map[sampledata.GoroutineID]sampledata.State{s.goroutines[0]: state,
-			s.goroutines[1]: s.at(runs, "main.worker", "main.other")})
-	}
-	if g := s.asked(t, "main.other", false); g.Silent == "" {
-		t.Errorf("without main.other: %+v", g.Times)
+	for _, waits := range []bool{false, true} {
+		s := newScene()
+		s.spawn(2, "main.worker")
+		for i := range 100 {
+			state := s.at(runs, "main.worker", "main.update")
+			state.NoCPU = i%2 == 0
+			if waits && i%4 == 1 {
+				state = s.at(reads, "main.worker", "main.fetch", "net.(*conn).Read")
+			}
+			s.sample(t, map[sampledata.GoroutineID]sampledata.State{s.goroutines[i/2%2]: state,
+				s.goroutines[1-i/2%2]: s.at(runs, "main.worker", "main.other")})
+		}
+		if g := s.asked(t, "main.other", false); waits != (g.Silent != "") || !waits && !nearly(g.Times.Times, 2) {
+			t.Errorf("waits %t, without main.other: %q, %+v", waits, g.Silent, g.Times)
+		}
 	}
 }
 

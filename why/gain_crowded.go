@@ -1,0 +1,38 @@
+package why
+
+import "github.com/cpprof/cpprof/views"
+
+const (
+	hampered = 0.05 // of the time without waiting for work, if a lack of CPUs matters
+	fewWaits = 0.1  // of a class's time at work, if it hardly waits for others
+)
+
+// withCPUs reports whether a gain is known although the machine may often have
+// no CPU for the program.
+//
+// What a class waits for others gets shorter, too, when a cost no longer
+// competes with them. A class that hardly waits for others has the cost, its
+// other work, and a wait for CPUs with both in proportion.
+func (b *tracer) withCPUs(g *Gain, t *traced) bool {
+	s := b.s
+	switch {
+	case s.noCPU <= foreignUse*(s.ran+s.noCPU):
+		return true
+	case g.Next != nil && g.Next.Centre == Processors:
+		return false // they may not be full then
+	case s.noCPU <= hampered*s.e.meanActive():
+		return true
+	case !b.code || g.Times == nil:
+		return false
+	}
+	waits, all := 0.0, 0.0
+	for i := range t.through {
+		all += t.through[i].Weight * t.through[i].Base
+	}
+	for i, weight := range t.left {
+		if d := s.e.situations[i].state.Doing; !d.Executes() && d != views.Ready && d != views.Sleeping {
+			waits += weight
+		}
+	}
+	return waits <= fewWaits*all
+}
