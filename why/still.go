@@ -133,3 +133,30 @@ func (s *searcher) standsStill(class int32, of func(*situation) bool) string {
 	}
 	return ""
 }
+
+// stalled is the sign of waits in which a class came to a standstill.
+const stalled = "none of its goroutines was seen to move in the second half of the recording"
+
+// stalls returns 1 if the goroutines of a finding moved only in the first half
+// of a recording that is long enough to tell.
+func (s *searcher) stalls(f *Finding) float64 {
+	e, class := s.e, s.classOf(f)
+	middle := e.from + (e.to-e.from)/2
+	if class < 0 || e.between(middle, e.to-1) < float64(standstillLength) {
+		return 0
+	}
+	alive := false
+	for i, run := range e.r.Runs.All() {
+		if at := e.of[i]; at < 0 || e.situations[at].class != class {
+			continue
+		}
+		if run.First > middle {
+			return 0
+		}
+		alive = alive || run.Last > middle
+	}
+	if !alive {
+		return 0
+	}
+	return 1
+}

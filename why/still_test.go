@@ -1,6 +1,7 @@
 package why
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/cpprof/cpprof/sampledata"
@@ -191,6 +192,29 @@ func TestWaitThatMayBeMeant(t *testing.T) {
 		}
 		if found := len(a.Findings) == 1 && a.Findings[0].Kind == StuckKind; found != c.found || !found && a.State != Unmoved {
 			t.Errorf("%s: %s %+v", name, a.State, a.Findings)
+		}
+	}
+}
+
+// Clients that wait for a lock, and whose holder writes for ever, came to a standstill: their findings say so, and have no
+// gain. If one of them goes on in the second half, they have not.
+func TestStandstillInTheRecording(t *testing.T) {
+	for _, moves := range []bool{false, true} {
+		s := newScene()
+		all := s.spawn(4, "main.client")
+		writes := s.at(reads, "main.client", "main.send", "net.(*netFD).Write")
+		waits := s.at(blocked, "main.client", "main.send", "sync.(*Mutex).Lock")
+		waits.Lock, waits.Holders = 0x200, s.HolderSet(all[:1])
+		for i := range 400 {
+			states := map[sampledata.GoroutineID]sampledata.State{all[0]: writes, all[1]: waits, all[2]: waits, all[3]: waits}
+			if i < 20 || moves && i == 300 {
+				states[all[3]] = s.at(runs, "main.client", "main.encode")
+			}
+			s.sample(t, states)
+		}
+		f := s.lockFinding(t)
+		if stalls := slices.Contains(f.Signs, stalled); stalls == moves || stalls != (f.Gain.Silent != "") {
+			t.Errorf("moves %t: %q, gain %+v", moves, f.Signs, f.Gain)
 		}
 	}
 }
