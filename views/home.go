@@ -253,7 +253,7 @@ func (h *homes) works(stack sampledata.NodeID) {
 // waitsAt returns the call at which a goroutine waits, if that may be a home,
 // else -1.
 func (h *homes) waitsAt(run sampledata.Run) callID {
-	does := DoingOf(run)
+	does := h.d.doing(run)
 	if kindOf(run) != waiting || !meanings[does].home {
 		return -1
 	}

@@ -99,7 +99,7 @@ func (d *idleness) awaitsAnswer(run sampledata.Run) bool {
 	if d == nil || run.Stack == sampledata.NoStack {
 		return false
 	}
-	switch p := d.placeOf(run.Stack); DoingOf(run) {
+	switch p := d.placeOf(run.Stack); d.doing(run) {
 	case AwaitingIO:
 		return d.findHomes().exchanges[run.Stack] == answer
 	case Receiving, Selecting, AwaitingCondition:
@@ -113,7 +113,7 @@ func (d *idleness) has(run sampledata.Run) bool {
 	if d == nil || run.Stack == sampledata.NoStack || kindOf(run) != waiting {
 		return false
 	}
-	does, p := DoingOf(run), d.placeOf(run.Stack)
+	does, p := d.doing(run), d.placeOf(run.Stack)
 	switch {
 	case does == Forever, p.verdict == waitsForOthers, p.verdict == awaitsRequest:
 		return false
@@ -125,6 +125,25 @@ func (d *idleness) has(run sampledata.Run) bool {
 		return true
 	}
 	return d.findHomes().idle(run.Stack, p.at, does)
+}
+
+// readTurn is what a goroutine calls to wait for its turn to read, if others
+// read from the same file or socket.
+const readTurn = "internal/poll.(*FD).readLock"
+
+// doing returns what a goroutine does. Who waits for its turn to read waits for
+// what is read.
+func (d *idleness) doing(run sampledata.Run) Doing {
+	does := DoingOf(run)
+	if does != AwaitingSemaphore {
+		return does
+	}
+	for n := run.Stack; n != sampledata.NoStack; n = d.r.Nodes[n].Parent {
+		if d.name(n) == readTurn {
+			return AwaitingIO
+		}
+	}
+	return does
 }
 
 func (d *idleness) findHomes() *homes {

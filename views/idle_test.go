@@ -24,7 +24,8 @@ func idleOptions() Options {
 				return IdleRole
 			case f == "main.fanIn":
 				return BusyRole
-			case slices.Contains([]string{"net.Read", "bufio.Peek", "runtime.gopark", "runtime.selectgo"}, f), strings.HasPrefix(f, "runtime."):
+			case slices.Contains([]string{"net.Read", "bufio.Peek", "runtime.gopark", "runtime.selectgo"}, f), strings.HasPrefix(f, "runtime."),
+				strings.HasPrefix(f, "internal/poll."):
 				return AnyRole
 			}
 			return OtherRole
@@ -45,6 +46,8 @@ func TestIdle(t *testing.T) {
 		{"main.watch runtime.selectgo runtime.gopark", "select", "main.watch main.work", true},
 		{"main.watch runtime.gopark", "chan send", "main.watch main.work", false},
 		{"main.watch runtime.gopark", "semacquire", "main.watch main.work", false},
+		{"main.loop net.Read internal/poll.(*FD).readLock runtime.gopark", "semacquire", "main.loop main.handle", true}, // others read, too
+		{"main.loop net.Write internal/poll.(*FD).writeLock runtime.gopark", "semacquire", "main.loop main.handle", false},
 		{"main.watch runtime.gopark", "sync.WaitGroup.Wait", "main.watch main.work", false},
 		{"main.deep main.watch runtime.gopark", "select", "main.deep main.watch main.work", true}, // a loop further down
 		{"main.deep main.watch runtime.gopark", "IO wait", "main.deep main.watch main.work", false},
