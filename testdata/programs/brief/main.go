@@ -1,4 +1,4 @@
-// Brief: one goroutine computes and one sleeps, for two seconds. It ignores its arguments.
+// Brief: one goroutine computes now and then and one sleeps, for two seconds. It ignores its arguments.
 package main
 
 import (
@@ -10,7 +10,10 @@ var sum int
 
 func compute() {
 	for {
-		sum++
+		for range 1_000_000 {
+			sum++
+		}
+		time.Sleep(2 * time.Millisecond)
 	}
 }
 
