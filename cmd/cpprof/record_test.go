@@ -138,10 +138,7 @@ func TestRecordEnds(t *testing.T) {
 		t.Skip("the tests' targets need Linux")
 	}
 	program := fixture.Build(t, "lifecycle")
-	for _, backend := range backendNames() {
-		t.Run(backend+"/attached", func(t *testing.T) { testAttachedEnds(t, program, backend) })
-		t.Run(backend+"/launched", func(t *testing.T) { testLaunchedEnds(t, program, backend) })
-	}
+	testEnds(t, program, defaultBackend)
 	t.Run("duration", func(t *testing.T) {
 		target := fixture.Start(t, program, "wait")
 		r := startRecording(t, "-d", "500ms", "-p", fmt.Sprint(target.Pid()))
@@ -171,6 +168,26 @@ func TestRecordEnds(t *testing.T) {
 			t.Errorf("status %d, want the target's 3: %s", code, out)
 		}
 	})
+}
+
+// Recordings of the other backends end in the same ways.
+func TestRecordEndsOfOtherBackendsLong(t *testing.T) {
+	fixture.Long(t)
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("the tests' targets need Linux")
+	}
+	program := fixture.Build(t, "lifecycle")
+	for _, backend := range backendNames() {
+		if backend != defaultBackend {
+			testEnds(t, program, backend)
+		}
+	}
+}
+
+func testEnds(t *testing.T, program, backend string) {
+	t.Run(backend+"/attached", func(t *testing.T) { testAttachedEnds(t, program, backend) })
+	t.Run(backend+"/launched", func(t *testing.T) { testLaunchedEnds(t, program, backend) })
 }
 
 func testAttachedEnds(t *testing.T, program, backend string) {
