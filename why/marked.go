@@ -19,8 +19,7 @@ func (s *searcher) marked(r *sampledata.Recording) (all []*Finding) {
 	runs := s.lastRuns(r.Marking)
 	for i := range a.Findings {
 		one := &a.Findings[i]
-		mayBeMeant := one.Count == 1 && one.Endless()
-		if one.Verdict >= sampledata.Suspected && !mayBeMeant {
+		if one.Verdict >= sampledata.Suspected && !one.MayBeMeant() {
 			all = append(all, s.markedFinding(one, runs))
 		}
 	}

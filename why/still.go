@@ -33,7 +33,8 @@ func (e *evidence) still() (all []Still) {
 		if at < 0 || counted[run.Goroutine] || !e.situations[at].still ||
 			e.classes[e.situations[at].class].runtimes ||
 			verdicts[e.r.Goroutines.At(run.Goroutine).ID] >= sampledata.Suspected &&
-				e.situations[at].state.Doing != views.Forever {
+				e.situations[at].state.Doing != views.Forever &&
+				e.name(&e.situations[at]) != "go:runtime.main" { // it may be meant
 			continue
 		}
 		counted[run.Goroutine] = true

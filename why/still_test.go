@@ -160,28 +160,37 @@ func TestDelayed(t *testing.T) {
 
 // One goroutine that waits for a context that nobody can cancel is as it is meant. Several, or one that sends, are not.
 func TestWaitThatMayBeMeant(t *testing.T) {
+	evict := []string{"main.evict"}
 	for name, c := range map[string]struct {
 		reason string
+		wait   sampledata.Wait
+		path   []string
 		count  int
 		found  bool
 	}{
-		"a context":         {"chan receive (nil chan)", 1, false},
-		"several":           {"chan receive (nil chan)", 2, true},
-		"a sender":          {"chan send (nil chan)", 1, true},
-		"a select for good": {"select (no cases)", 1, false},
-		"selects, too":      {"select (no cases)", 3, true},
+		"a context":            {"chan receive (nil chan)", sampledata.ForNil, evict, 1, false},
+		"several":              {"chan receive (nil chan)", sampledata.ForNil, evict, 2, true},
+		"a sender":             {"chan send (nil chan)", sampledata.ForNil, evict, 1, true},
+		"a select for good":    {"select (no cases)", sampledata.ForNothing, evict, 1, false},
+		"selects, too":         {"select (no cases)", sampledata.ForNothing, evict, 3, true},
+		"main lives on":        {"chan receive", sampledata.ForSender, []string{"runtime.main", "main.main"}, 1, false},
+		"main can't send":      {"chan send", sampledata.ForReceiver, []string{"runtime.main", "main.main"}, 1, true},
+		"another one receives": {"chan receive", sampledata.ForSender, evict, 1, true},
 	} {
 		s := newScene()
-		all := s.spawn(c.count, "main.evict")
+		all := s.spawn(c.count, c.path[0])
 		for range 100 {
 			states := map[sampledata.GoroutineID]sampledata.State{}
 			for _, g := range all {
-				states[g] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: c.reason}, "main.evict")
+				states[g] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: c.reason}, c.path...)
 			}
 			s.sample(t, states)
 		}
 		r := s.Recording()
-		group := sampledata.MarkedGroup{Count: c.count, Reason: c.reason, Verdict: sampledata.Stuck, Wait: sampledata.ForNil, Kept: -1}
+		group := sampledata.MarkedGroup{Count: c.count, Reason: c.reason, Verdict: sampledata.Stuck, Wait: c.wait, Kept: -1}
+		for _, f := range slices.Backward(c.path) {
+			group.Calls = append(group.Calls, sampledata.Call{Function: f})
+		}
 		for _, g := range all {
 			group.IDs = append(group.IDs, r.Goroutines.At(g).ID)
 		}

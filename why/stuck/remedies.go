@@ -5,6 +5,9 @@ import "github.com/cpprof/cpprof/sampledata"
 // Remedy returns what usually helps.
 func (f *Finding) Remedy() string {
 	wait := f.Groups[0].Wait
+	if f.Count == 1 && f.parksMain() {
+		return "if main only keeps the program alive, select {} says so"
+	}
 	switch f.Fault {
 	case Circle:
 		return f.remedyOfCircle()

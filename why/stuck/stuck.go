@@ -57,6 +57,21 @@ type Finding struct {
 // channel, as the one of a context that nobody can cancel, or in a select without cases.
 func (f *Finding) Endless() bool { return views.WaitingFor(f.Groups[0].Reason) == views.Forever }
 
+// MayBeMeant reports whether a single goroutine may wait for ever on purpose: for
+// nothing or, if it is the main one, for others that never come. The program
+// lives on that way.
+func (f *Finding) MayBeMeant() bool {
+	return f.Count == 1 && (f.Endless() || f.parksMain())
+}
+
+func (f *Finding) parksMain() bool {
+	g := f.Groups[0]
+	nobody := f.Fault == NobodyLeft || f.Fault == Unknown
+	lasts := g.Wait == sampledata.ForSender || g.Wait == sampledata.ForChannels ||
+		g.Wait == sampledata.ForGroup
+	return nobody && lasts && len(g.Calls) > 0 && g.Calls[len(g.Calls)-1].Function == "runtime.main"
+}
+
 // An Answer is all that is known.
 type Answer struct {
 	Findings []Finding
