@@ -30,6 +30,13 @@ type homes struct {
 	requests  map[callID]bool // see findRequests
 	exchanges []exchange      // by node; see findExchanges
 	asks      []bool          // by node; see findAsks
+	mailboxes map[mailbox]bool
+}
+
+// A mailbox is a channel from which a goroutine receives at home.
+type mailbox struct {
+	goroutine sampledata.GoroutineID
+	channel   uint64
 }
 
 // A callID numbers a function with all its callers: the nodes that differ
@@ -126,7 +133,29 @@ func newHomes(d *idleness) *homes {
 	h.findRequests()
 	h.findExchanges()
 	h.findAsks()
+	h.findMailboxes()
 	return h
+}
+
+// findMailboxes finds out from which channels goroutines receive their work.
+func (h *homes) findMailboxes() {
+	h.mailboxes = make(map[mailbox]bool)
+	for _, run := range h.d.r.Runs.All() {
+		if run.Stack == sampledata.NoStack || !receives(run) {
+			continue
+		}
+		p := h.d.placeOf(run.Stack)
+		if (p.verdict == mayBeHome || p.verdict == beginsHere) && h.idle(run.Stack, p.at, DoingOf(run)) {
+			h.mailboxes[mailbox{run.Goroutine, run.Lock}] = true
+		}
+	}
+}
+
+// collects reports whether a goroutine waits for more work in the middle of
+// some, as one does that waits until nothing more comes: it receives from the
+// same channel as at home.
+func (h *homes) collects(run sampledata.Run, at sampledata.NodeID) bool {
+	return receives(run) && !h.asks[at] && h.mailboxes[mailbox{run.Goroutine, run.Lock}]
 }
 
 func originOf(all map[sampledata.FunctionID]*origin, f sampledata.FunctionID) *origin {

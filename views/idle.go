@@ -124,7 +124,8 @@ func (d *idleness) has(run sampledata.Run) bool {
 	case p.verdict == beginsInStdlib:
 		return true
 	}
-	return d.findHomes().idle(run.Stack, p.at, does)
+	h := d.findHomes()
+	return h.idle(run.Stack, p.at, does) || p.verdict == mayBeHome && h.collects(run, p.at)
 }
 
 // readTurn is what a goroutine calls to wait for its turn to read, if others

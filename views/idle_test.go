@@ -299,7 +299,8 @@ func TestExchanges(t *testing.T) {
 
 // TestAsks checks if two goroutines that wait for channels are idle, by the lines of one function: "2x3 8r5" computes in line 3,
 // twice, and receives in line 5. Who receives from a new channel each time is "n", from a channel of its own "r", from a ticker
-// "t", and "s" sends; "e" is "n" if it is known who may send. In a select, "n" is "m", "r" is "q", and "t" is "c".
+// "t", and "s" sends; "e" is "n" if it is known who may send. In a select, "n" is "m", "r" is "q", and "t" is "c". "Q" and "M" are
+// in a function below: "Q" is "q", and "M" a channel of its own that "r" is not.
 func TestAsks(t *testing.T) {
 	for _, c := range []struct{ seen, idle string }{
 		{"8x9 8r5", "r5"},         // a worker
@@ -314,6 +315,8 @@ func TestAsks(t *testing.T) {
 		{"8x3 8r5", "r5"},         // it does what is to be done, and waits for more
 		{"2s3 8r5", "r5"},         // it says that it is there
 		{"8s3 8r5 8r8 8x9", "r8"}, // of two waits, one is for work
+		{"8x9 8r5 8Q6", "Q6 r5"},  // it collects what else comes
+		{"8x9 8r5 8M6", "r5"},     // it asks somebody
 	} {
 		s := newSketch(t)
 		both := []sampledata.GoroutineID{s.goroutine("main.main"), s.goroutine("main.main")}
@@ -339,9 +342,11 @@ func TestAsks(t *testing.T) {
 						'c': {Run: sampledata.Waiting, Reason: "select"},
 						'm': {Run: sampledata.Waiting, Reason: "select", Lock: 0x1000 + uint64(2*i+k)},
 						'q': {Run: sampledata.Waiting, Reason: "select", Lock: 0x100 + uint64(k)},
+						'Q': {Run: sampledata.Waiting, Reason: "select", Lock: 0x100 + uint64(k)},
+						'M': {Run: sampledata.Waiting, Reason: "select", Lock: 0x200 + uint64(k)},
 					}[does[0]]
 					state.Stack = loop(int(does[1] - '0'))
-					if does[0] == 'x' {
+					if strings.Contains("xQM", does[:1]) {
 						state.Stack = s.Node(sampledata.Node{Parent: state.Stack, Function: s.Function(sampledata.Function{Name: "main.work"})})
 					}
 					stacks[does], now[g] = state.Stack, state

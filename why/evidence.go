@@ -78,6 +78,7 @@ type class struct {
 	life       float64 // nanoseconds, summed over the goroutines
 	active     float64 // of it: what is not waiting for work
 	sleeps     float64 // waiting for work in a sleep
+	ticks      float64 // of it: until a timer's channel has a value, perhaps a ticker's
 	still      float64 // not moved, and not waiting for work
 	runtimes   bool    // goroutines of the runtime, other than the main one
 	collector  bool    // workers of the garbage collector
@@ -185,6 +186,9 @@ func (c *class) count(s *situation, weight float64) {
 		c.active += weight
 	case s.state.Doing == views.Sleeping:
 		c.sleeps += weight
+		if views.OfChannelTimer(s.state.Reason) {
+			c.ticks += weight
+		}
 	}
 }
 

@@ -254,14 +254,14 @@ func (b *tracer) demand(t *traced) *demand {
 }
 
 // lawOf says who decides how much work a class has. Sleep at home is
-// thinking, which stays. Goroutines that live for one piece of work are
-// started by others.
+// thinking, which stays; a ticker may begin each piece of work. Goroutines that
+// live for one piece of work are started by others.
 func (b *tracer) lawOf(c *class, active []hotspots.Observation) Law {
 	idle := c.life - c.active
 	switch {
 	case c.ends():
 		return Either
-	case idle < hardlyIdle*c.life, c.sleeps >= mostlyThink*idle:
+	case idle < hardlyIdle*c.life, c.sleeps-c.ticks >= mostlyThink*idle:
 		return Closed
 	case varies(active):
 		return Open
