@@ -94,6 +94,8 @@ func (f *Finding) silent() string {
 		return "none of its goroutines goes on"
 	case slices.Contains(f.Signs, paced):
 		return "the limit may be meant"
+	case f.Made != nil && f.Made.Awaited:
+		return "what a process does may be what is wanted"
 	case f.Growth != nil:
 		return "more and more goroutines of the class begin, and few end"
 	case f.Phase:

@@ -20,6 +20,8 @@ type Made struct {
 	Counted bool `json:"counted,omitempty"`
 	// Fast reports that most take less time than from one sample to the next.
 	Fast bool `json:"fast,omitempty"`
+	// Awaited reports that who makes one also waits for its end.
+	Awaited bool `json:"awaited,omitempty"`
 	// the function that waits for it, if goroutines of net/http make it
 	For string `json:"for,omitempty"`
 
@@ -50,7 +52,8 @@ var makers = []maker{
 	{"pools of certificates", named(`crypto/x509\.(SystemCertPool|loadSystemRoots)`), "", keep},
 	{"time zones", named(`time\.LoadLocation`), "", keep},
 	{"random sources", named(`math/rand\.(NewSource|\(\*rngSource\)\.Seed)`), "", keep},
-	{"processes", named(`os/exec\.\(\*Cmd\)\.(Start|Wait)`), "", "ask the kernel or a library, or one process for several things"},
+	{processes, named(`os/exec\.\(\*Cmd\)\.(Start|Wait)`), "",
+		"see what a process does; or ask the kernel, a library, or one process for several things"},
 	{"open files", named(`os\.(OpenFile|CreateTemp|MkdirTemp)`), "", "if it is the same one, keep it open"},
 	{"timers", named(`time\.(After|AfterFunc|NewTimer|NewTicker|Tick)`), "", "make one before the loop, and Reset it"},
 	{"goroutines", startsGoroutine, "", fewGoroutines},
@@ -59,6 +62,9 @@ var makers = []maker{
 	{"finalizers", named(`runtime\.(SetFinalizer|AddCleanup\[\.\.\.\])`), "", "free what they free when it is used no more"},
 	{"values that a sync.Pool did not have", named(`.*`), "sync.(*Pool).Get", emptyPool},
 }
+
+// processes are mostly awaited, for as long as each lives.
+const processes = "processes"
 
 // startsGoroutine is what a go statement calls.
 var startsGoroutine = named(`runtime\.newproc`)
@@ -76,6 +82,9 @@ func named(pattern string) *regexp.Regexp { return regexp.MustCompile(`^(` + pat
 const (
 	leastMade = 10 // of a thing that are seen at least if it is made again and again
 	eachMakes = 2  // of it, how many each goroutine of a class that lives long
+	// seconds from which a process is no step of some work: others want what it
+	// does, and who waits for it looks after it
+	livesLong = 1
 )
 
 // makes returns which of the makers a stack is in, by the innermost one, or -1.
@@ -135,20 +144,22 @@ func (s *searcher) makingCandidates() (all []*candidate) {
 		if len(by) == 0 {
 			continue
 		}
-		f := &Finding{Kind: MakingKind, Made: &Made{What: m.what, of: i},
+		f := &Finding{Kind: MakingKind, Made: &Made{What: m.what, Awaited: m.what == processes, of: i},
 			specific: MakingKind.row().specific, key: key(MakingKind, m.what)}
 		c := s.suffering(f, by, of)
 		class := by.most()
 		f.Reason = "" // it computes, too
-		made := s.episodes(ofClass(class, of), func(was, now sampledata.NodeID) bool {
-			return s.makesAnother(was, now, f.Where.Function)
+		made, before := s.episodes(ofClass(class, of), func(was, now sampledata.Run) bool {
+			return f.Made.Awaited && views.DoingOf(now) == views.InSystemCall && views.WaitsAgain(was, now) ||
+				s.makesAnother(was.Stack, now.Stack, f.Where.Function)
 		})
 		if m.functions == startsGoroutine {
-			f.Made.Counted, made = true, max(made, s.started(class))
+			f.Made.Counted, made = true, max(made-before, s.started(class))
+			before = 0
 		}
-		f.Made.PerSecond = float64(made) / (s.e.length / 1e9)
+		f.Made.PerSecond = float64(made-before) / (s.e.length / 1e9)
 		seen := &s.e.classes[class]
-		each := by[class] / float64(max(1, made))
+		each := by[class] / float64(max(1, made-before))
 		if each > 2*s.chanceEpisode(by[class]/seen.life) {
 			f.Made.Each = each / 1e9
 		}
@@ -158,6 +169,8 @@ func (s *searcher) makingCandidates() (all []*candidate) {
 		}
 		if made < leastMade || made < eachMakes*(seen.goroutines-seen.ended) {
 			c.note = "it makes " + m.what + " only once, as far as is known"
+		} else if f.Made.Awaited && each > livesLong*1e9 {
+			c.note = "it may look after processes that live long"
 		}
 		all = append(all, c)
 	}
@@ -221,23 +234,27 @@ func (s *searcher) makesAnother(was, now sampledata.NodeID, function string) boo
 	return s.e.places.past(nodes[before].Parent, nodes[after].Parent, function)
 }
 
-// episodes counts how often a goroutine came into some situations. It may have
-// come again if it was in one just before.
+// episodes counts how often a goroutine came into some situations, and how
+// often it was in one when the recording began. It may have come again if it
+// was in one just before.
 func (s *searcher) episodes(of func(*situation) bool,
-	again func(was, now sampledata.NodeID) bool) (n int) {
+	again func(was, now sampledata.Run) bool) (n, before int) {
 	hit := s.e.matching(of)
 	until := make([]int32, s.e.r.Goroutines.Len()) // the sample after the goroutine's last hit
-	last := make([]sampledata.NodeID, s.e.r.Goroutines.Len())
+	last := make([]sampledata.Run, s.e.r.Goroutines.Len())
 	for i, run := range s.e.r.Runs.All() {
 		if at := s.e.of[i]; at < 0 || !hit[at] {
 			continue
 		}
-		if g := run.Goroutine; until[g] != run.First || run.First == 0 || again(last[g], run.Stack) {
+		if g := run.Goroutine; until[g] != run.First || run.First == 0 || again(last[g], run) {
 			n++
+			if run.First <= s.e.from {
+				before++
+			}
 		}
-		until[run.Goroutine], last[run.Goroutine] = run.Last+1, run.Stack
+		until[run.Goroutine], last[run.Goroutine] = run.Last+1, run
 	}
-	return n
+	return n, before
 }
 
 // makingHits returns the situations in which goroutines of a finding's class

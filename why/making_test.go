@@ -123,3 +123,33 @@ func TestMeasureOfMaking(t *testing.T) {
 		t.Errorf("%s: %+v", a.State, a.Findings)
 	}
 }
+
+// Who runs a process for each piece of work is slow, and who looks after processes that live for seconds is not. Those that ran
+// before the recording are not counted.
+func TestAwaitsProcesses(t *testing.T) {
+	for length, found := range map[int]bool{10: true, 150: false} { // samples that a process lives
+		s := newScene()
+		all := s.spawn(3, "main.keep")
+		waits := s.at(sampledata.State{Run: sampledata.Waiting, Reason: "syscall"}, "main.keep", "main.once", "os/exec.(*Cmd).Wait")
+		for n := range 600 {
+			states := make(map[sampledata.GoroutineID]sampledata.State)
+			for i, g := range all {
+				if states[g] = waits; (n+3*i)%length == 0 {
+					states[g] = s.at(runs, "main.keep")
+				}
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		if (len(a.Findings) > 0) != found {
+			t.Fatalf("each lives %d samples: %+v", length, a.Findings)
+		}
+		if !found {
+			continue
+		}
+		made := a.Findings[0].Made
+		if made == nil || made.PerSecond > 15.1 || made.PerSecond < 14 || a.Findings[0].Gain.Silent == "" {
+			t.Errorf("%+v, gain %+v", made, a.Findings[0].Gain)
+		}
+	}
+}

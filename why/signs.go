@@ -292,9 +292,12 @@ func (s *searcher) polls(f *Finding) float64 {
 		}
 	}
 	waiting := func(at *situation) bool { return at.state.Doing.Waits() }
-	never := func(_, _ sampledata.NodeID) bool { return false }
-	often := waits > 0.02*life &&
-		s.episodes(ofClass(class, waiting), never) > s.e.classes[class].goroutines
+	never := func(_, _ sampledata.Run) bool { return false }
+	often := false
+	if waits > 0.02*life {
+		n, _ := s.episodes(ofClass(class, waiting), never)
+		often = n > s.e.classes[class].goroutines
+	}
 	if often || s.doing(f, polling) < 0.25 {
 		return 0
 	}

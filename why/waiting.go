@@ -75,7 +75,7 @@ func (s *searcher) waitsOf(k waitKey, by sums, most int) *candidate {
 		c.note = cmp.Or(s.pausing(f, class), s.leadsOn(c, by[class], 0))
 	} else {
 		c.note = cmp.Or(s.standsStill(class, of), s.resting(f, class), s.sleepsOn(f, class, by[class]),
-			s.leadsOn(c, by[class], 0))
+			s.leadsOn(c, by[class], 0), s.awaitsProcess(f))
 	}
 	c.refine = func(f *Finding) string { return s.refineWait(f, class, of) }
 	if len(by) > 1 && most > 1 {
@@ -103,6 +103,18 @@ func (s *searcher) sleepsOn(f *Finding, class int32, waits float64) string {
 		return "most of it is a sleep"
 	}
 	return ""
+}
+
+// processEnd matches what waits for the end of a process.
+var processEnd = named(`os/exec\.\(\*Cmd\)\.Wait`)
+
+// awaitsProcess returns a note if a wait is for the end of a process: whether
+// processes are made again and again is a hypothesis of its own.
+func (s *searcher) awaitsProcess(f *Finding) string {
+	if f.Kind != BlockingKind || s.doing(f, processEnd) < isSign {
+		return ""
+	}
+	return "it waits for a process that it has started"
 }
 
 // waitKey returns the hypothesis that a situation belongs to, if it is a wait.

@@ -176,8 +176,11 @@ func madeText(m *why.Made) string {
 	if m == nil {
 		return ""
 	}
-	if m.For != "" {
+	switch {
+	case m.For != "":
 		return m.What + " for " + m.For
+	case m.Awaited:
+		return m.What + ", and waiting for them,"
 	}
 	return m.What
 }

@@ -89,7 +89,8 @@ func (r *reporter) reportOne(i int32, s *slot) {
 	if isNew {
 		r.announce(s)
 	}
-	again := s.head.seq != s.seq && s.head.status == goruntime.GWaiting
+	stays := s.head.status == goruntime.GWaiting || s.head.status == goruntime.GSyscall
+	again := s.head.seq != s.seq && stays
 	s.seq = s.head.seq
 	if now := r.stateOf(i, s); isNew || again || now != s.state {
 		r.setState(s, now, again)
