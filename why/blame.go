@@ -46,6 +46,8 @@ type Cause struct {
 	// the function that took the lock, if others wait for it in the same
 	// one
 	Taken string `json:"taken,omitempty"`
+
+	forWork bool // they have a lock, and wait for work
 }
 
 // maxOverlaps limits the work to find causes: how many states of holders
@@ -59,6 +61,7 @@ type doer struct {
 	lock     string
 	certain  Certainty
 	taken    string
+	forWork  bool
 }
 
 // blamed sums up what the goroutines do that others wait for.
@@ -299,9 +302,9 @@ func isKnown(e sampledata.Evidence) bool {
 
 // do adds a weight to what the goroutines of a situation do.
 func (b *blamed) do(s *situation, certain Certainty, weight float64) {
-	d := doer{b.e.name(s), b.e.activity(s), s.lock, certain, b.taker(s.state.Stack)}
+	d := doer{b.e.name(s), b.e.activity(s), s.lock, certain, b.taker(s.state.Stack), false}
 	if d.activity == WaitsForWork && len(b.takers) > 0 && certain != Candidate { // not with a lock that others wait for
-		d.activity = cmp.Or(activities[s.state.Doing], OtherWait)
+		d.activity, d.forWork = cmp.Or(activities[s.state.Doing], OtherWait), true
 	}
 	b.weight[d] += weight
 	if b.where[d] == nil {
@@ -351,7 +354,7 @@ func (b *blamed) causes() []Cause {
 			continue
 		}
 		c := Cause{Class: d.class, Activity: d.activity, Lock: d.lock, Share: w / b.total,
-			Certainty: d.certain, Taken: d.taken}
+			Certainty: d.certain, Taken: d.taken, forWork: d.forWork}
 		if h := b.where[d]; h != nil {
 			c.Place = h.place()
 			c.Within = h.within(c.Place.Function)

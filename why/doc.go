@@ -10,7 +10,8 @@
 //	find.go          all hypotheses, and the test of them: measure.go, what the share of each is of
 //	locked.go        hypotheses on waits for locks
 //	waiting.go       on waits for channels, conditions, I/O and system calls: forwork.go, why some are
-//	                 waits for work; loops.go, the functions that show it
+//	                 waits for work; loops.go, the functions that show it; streams.go, the requests that
+//	                 go on
 //	computing.go     on code that takes the processors: garbage.go, on allocation; spinning.go, on
 //	                 loops that give way
 //	ready.go         on too few processors; starved.go, on threads without a CPU

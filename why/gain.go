@@ -90,6 +90,8 @@ func (f *Finding) silent() string {
 		return f.row().silent
 	case f.spins():
 		return "it spins, and it is not known what would be done instead"
+	case slices.Contains(f.Signs, once):
+		return "those that wait need what the first one does"
 	case slices.Contains(f.Signs, stalled):
 		return "none of its goroutines goes on"
 	case slices.Contains(f.Signs, paced):

@@ -129,9 +129,21 @@ func (s *searcher) lockCandidates() (all []*candidate) {
 		c := s.suffering(f, by, of)
 		c.refine = func(f *Finding) string {
 			f.Causes = s.e.blameFor(f, of)
+			if f.takesTurns() {
+				return "it may wait for its turn to get work"
+			}
 			return ""
 		}
 		all = append(all, c)
 	}
 	return all
+}
+
+// takesTurns reports whether goroutines wait for a lock with which one of them
+// gets work: whoever has it waits for work, in the function in which the others
+// wait for the lock.
+func (f *Finding) takesTurns() bool {
+	return f.holders(func(c *Cause) bool {
+		return c.forWork && (c.Taken == f.Where.Function || c.Place.Function == f.Where.Function)
+	}) >= isSign
 }

@@ -87,6 +87,8 @@ var signs = []sign{
 		"writers wait for the readers that came before them", "hold it for reading for less time"},
 	{[]Kind{LockKind}, onStack(`^sync\.runtime_SemacquireRWMutexR$`),
 		"readers wait for a writer: it has the lock, or waits for earlier readers", ""},
+	{[]Kind{LockKind}, onStack(`^sync\.\(\*Once\)\.doSlow$`),
+		once, "see what the first one does: the others need it"},
 	{[]Kind{LockKind, ChannelKind}, (*searcher).stalls,
 		stalled, "see what it waits for in the end: nothing goes on before"},
 	{[]Kind{ComputeKind}, onStack(`^runtime\.Gosched$`),
@@ -155,6 +157,9 @@ func onStack(function string) func(*searcher, *Finding) float64 {
 
 // asksOwn is the sign of waits for answers that the program may give itself.
 const asksOwn = "about as many of the program's own handlers of requests are at work meanwhile: it may wait for them"
+
+// once is the sign of waits for what one goroutine does for all.
+const once = "a sync.Once: the first one to come does it for all"
 
 // paced is the sign of waits for a limiter of rates, which may be meant.
 const paced = "it is paced by a limit of how often it may go on"

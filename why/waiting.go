@@ -72,10 +72,10 @@ func (s *searcher) waitsOf(k waitKey, by sums, most int) *candidate {
 	}
 	if k.kind == SleepKind {
 		f.Lock = lockByName(f.Where.Path)
-		c.note = cmp.Or(s.pausing(f, class), s.leadsOn(c, by[class], 0))
+		c.note = cmp.Or(s.pausing(f, class), s.leadsOn(c, by[class], 0), s.streaming(class, of))
 	} else {
 		c.note = cmp.Or(s.standsStill(class, of), s.resting(f, class), s.sleepsOn(f, class, by[class]),
-			s.leadsOn(c, by[class], 0), s.awaitsProcess(f))
+			s.leadsOn(c, by[class], 0), s.awaitsProcess(f), s.streaming(class, of))
 	}
 	c.refine = func(f *Finding) string { return s.refineWait(f, class, of) }
 	if len(by) > 1 && most > 1 {

@@ -312,7 +312,7 @@ func (y *Why) rest(b *strings.Builder) {
 	for _, of := range []struct {
 		title   string
 		classes []string
-	}{{"Sleeps between two looks, so that what it looks for may be late", polls},
+	}{{"Sleeps in its loop, so that what it looks for, if anything, may be late", polls},
 		{"Not slow", resting}, {"Not seen to move", still}} {
 		if len(of.classes) > 0 {
 			sentences = append(sentences, of.title+": "+words.List(of.classes, maxResting)+".")

@@ -193,7 +193,7 @@ func eachText(m *why.Made) string {
 	text := "at least " + rateText(m.PerSecond) + " a second are made"
 	switch {
 	case m.Each > 0:
-		return text + ", in at most " + brief(time.Duration(m.Each*1e9)) + " each"
+		return text + ", in at most " + brief(time.Duration(m.Each*1e9)) + " each on average"
 	case m.Fast:
 		return "samples can't tell how many are made: one takes less time than there is between two"
 	case m.Counted:

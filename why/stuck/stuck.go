@@ -66,9 +66,9 @@ func (f *Finding) MayBeMeant() bool {
 
 func (f *Finding) parksMain() bool {
 	g := f.Groups[0]
-	nobody := f.Fault == NobodyLeft || f.Fault == Unknown
+	nobody := f.Fault == NobodyLeft || f.Fault == Unknown || f.Endless()
 	lasts := g.Wait == sampledata.ForSender || g.Wait == sampledata.ForChannels ||
-		g.Wait == sampledata.ForGroup
+		g.Wait == sampledata.ForGroup || g.Wait == sampledata.ForNil
 	return nobody && lasts && len(g.Calls) > 0 && g.Calls[len(g.Calls)-1].Function == "runtime.main"
 }
 

@@ -1,0 +1,50 @@
+package why
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// rotating has four workers, of which one after another holds a lock, and the others wait for it.
+func rotating(t *testing.T, holds sampledata.State, waits ...string) *Answer {
+	s := newScene()
+	s.spawn(4, "main.worker")
+	held := s.at(holds, waits[:len(waits)-1]...)
+	if holds.Run != sampledata.Running {
+		held = s.at(holds, append(slices.Clone(waits[:len(waits)-1]), "net.(*TCPListener).Accept", "net.(*netFD).accept")...)
+	}
+	for i := range 200 {
+		states := make(map[sampledata.GoroutineID]sampledata.State)
+		for k, g := range s.goroutines {
+			if states[g] = held; k != i/2%4 {
+				states[g] = s.at(blocked, waits...)
+				state := states[g]
+				state.Lock, state.Holders = 0x200, s.HolderSet([]sampledata.GoroutineID{s.goroutines[i/2%4]})
+				states[g] = state
+			}
+		}
+		s.sample(t, states)
+	}
+	return s.find(t)
+}
+
+// A lock whose holder waits for work only passes on the right to wait. One that does something is slow.
+func TestTakesTurns(t *testing.T) {
+	for holds, found := range map[sampledata.State]bool{reads: false, runs: true} {
+		a := rotating(t, holds, "main.worker", "main.(*turns).next", "sync.(*Mutex).Lock")
+		if got := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Kind == LockKind }); got != found {
+			t.Errorf("the holder's state is %+v: %+v", holds, a.Findings)
+		}
+	}
+}
+
+// Who waits for a sync.Once needs what the first one does: nothing is gained without the lock.
+func TestOnce(t *testing.T) {
+	a := rotating(t, runs, "main.worker", "main.load", "sync.(*Once).doSlow", "sync.(*Mutex).Lock")
+	i := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Kind == LockKind })
+	if i < 0 || !slices.Contains(a.Findings[i].Signs, once) || a.Findings[i].Gain.Silent == "" {
+		t.Errorf("%+v", a.Findings)
+	}
+}

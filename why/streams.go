@@ -1,0 +1,85 @@
+package why
+
+import (
+	"time"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// A stay is the samples in which a goroutine works on one request.
+type stay struct{ first, last int32 }
+
+const (
+	// readsAhead is the class of the goroutines that net/http's server starts
+	// for each request: one lives as long as the request is worked on.
+	readsAhead = "go:net/http.(*connReader).backgroundRead"
+	// a request that takes this time, and half of the recording, goes on
+	minStream = 3 * time.Second
+	quickOnes = 2 // requests that end, for each one that goes on, if these are streams
+)
+
+// findStreams finds the requests that go on, by the number of the goroutine
+// that works on them. Requests that are only slow are not among others that
+// end soon.
+func (s *searcher) findStreams() map[int64]stay {
+	e := s.e
+	streams := make(map[int64]stay)
+	class, served := e.byName[readsAhead]
+	if !served {
+		return streams
+	}
+	lives := make(map[sampledata.GoroutineID]stay)
+	for i, run := range e.r.Runs.All() {
+		if at := e.of[i]; at < 0 || e.situations[at].class != class {
+			continue
+		}
+		g := run.Goroutine
+		life, known := lives[g]
+		if !known {
+			life.first = run.First
+		}
+		life.last = run.Last
+		lives[g] = life
+	}
+	least := max(float64(minStream), e.length/2)
+	for g, life := range lives {
+		if e.between(max(life.first, e.from), min(life.last, e.to-1)) >= least {
+			streams[e.r.Goroutines.At(g).Parent] = life
+		}
+	}
+	if quick := len(lives) - len(streams); quick < quickOnes*len(streams) {
+		clear(streams)
+	}
+	return streams
+}
+
+// streaming returns a note if most of a class's wait is in requests that go on,
+// such as those that send events when they come.
+func (s *searcher) streaming(class int32, of func(*situation) bool) string {
+	if s.streams == nil {
+		s.streams = s.findStreams()
+	}
+	if len(s.streams) == 0 {
+		return ""
+	}
+	e, all, within := s.e, 0.0, 0.0
+	for i, run := range e.r.Runs.All() {
+		if at := e.of[i]; at < 0 || e.situations[at].class != class || !of(&e.situations[at]) {
+			continue
+		}
+		first, last := max(run.First, e.from), min(run.Last, e.to-1)
+		all += e.between(first, last)
+		stream, goesOn := s.streams[e.r.Goroutines.At(run.Goroutine).ID]
+		if from, to := max(first, stream.first), min(last, stream.last); goesOn && from <= to {
+			within += e.between(from, to)
+		}
+	}
+	if within < mostStreams*all {
+		return ""
+	}
+	return "it is in requests that go on, while others end"
+}
+
+// mostStreams is the share of a wait that is in streams, if it is no evidence
+// that requests are slow.
+const mostStreams = 0.75

@@ -1,0 +1,49 @@
+package why
+
+import (
+	"testing"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// A server whose other requests end has two that go on, and wait for events: they are streams. If hardly any others end, they
+// may be slow requests.
+func TestStreams(t *testing.T) {
+	for _, others := range []bool{true, false} {
+		s := newScene()
+		serves := s.spawn(4, "net/http.(*conn).serve")
+		s.goroutines = nil
+		var reader sampledata.GoroutineID
+		begin := func(id, parent int64) sampledata.GoroutineID {
+			return s.Goroutine(sampledata.Goroutine{ID: id, Parent: parent, Start: s.function("net/http.(*connReader).backgroundRead")})
+		}
+		streams := []sampledata.GoroutineID{begin(100, 1), begin(101, 2)}
+		reads := s.at(reads, "net/http.(*connReader).backgroundRead", "net.(*conn).Read")
+		waits := s.at(selects, "net/http.(*conn).serve", "main.handle", "main.(*hub).next")
+		for i := range 300 {
+			states := make(map[sampledata.GoroutineID]sampledata.State)
+			for k, g := range serves {
+				states[g] = s.at(idles, "net/http.(*conn).serve", "bufio.(*Reader).Peek")
+				if k < 2 {
+					states[g], states[streams[k]] = waits, reads
+					if i%10 == k {
+						states[g] = s.at(runs, "net/http.(*conn).serve", "main.handle", "main.send")
+					}
+				}
+			}
+			if others && i%20 == 0 {
+				reader = begin(int64(200+i), 3)
+			}
+			if others && i%20 < 2 {
+				states[serves[2]], states[reader] = waits, reads
+			}
+			if others && i%20 == 2 {
+				s.gone = []sampledata.GoroutineID{reader}
+			}
+			s.sample(t, states)
+		}
+		if a := s.find(t); (len(a.Findings) == 0) != others {
+			t.Errorf("others %t: %+v", others, a.Findings)
+		}
+	}
+}
