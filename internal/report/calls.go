@@ -59,7 +59,13 @@ func (c *Calls) Write(w io.Writer) {
 func (c *Calls) head(b *strings.Builder) {
 	rate := ""
 	if s := c.Covered.Seconds(); s > 0 {
-		rate = fmt.Sprintf(" (%.3g a second)", float64(len(c.Calls))/s)
+		begun := 0
+		for i := range c.Calls {
+			if !c.Calls[i].CutBegin {
+				begun++
+			}
+		}
+		rate = fmt.Sprintf(" (%.3g a second)", float64(begun)/s)
 	}
 	seen := "seen in " + span(c.Duration)
 	if c.Span != (views.Span{}) {
@@ -91,9 +97,13 @@ func (c *Calls) head(b *strings.Builder) {
 	if len(c.Calls) == 0 && c.Source == calls.Uprobes {
 		b.WriteString("No call began in this time. Those that began earlier are not seen: record it without --calls, and the samples show them.\n")
 	}
-	if c.Merges() {
+	switch {
+	case !c.Merges():
+	case c.Touches():
 		termtext.Fprintf(b, "Before calls with %s of the time, the goroutine was outside in one sample only: some calls are likely to be several that followed one another.\n",
 			sharePercent(c.Touching))
+	default:
+		b.WriteString(wrapped("Chance alone would put about as many calls into several samples: the longer ones are likely to be several that took less than an interval each.", 0, whyWidth) + "\n")
 	}
 }
 
@@ -299,6 +309,7 @@ type callsJSON struct {
 	Whole     int                      `json:"whole"`
 	Short     int                      `json:"short"`
 	Touching  float64                  `json:"touching"`
+	Chance    float64                  `json:"chance"`
 	Quantiles map[string]time.Duration `json:"quantiles_ns"`
 	Condition string                   `json:"condition"`
 	Slow      sideJSON                 `json:"slow"`
@@ -327,7 +338,7 @@ type moreJSON struct {
 // WriteJSON writes the same, and all calls.
 func (c *Calls) WriteJSON(w io.Writer) error {
 	out := callsJSON{Function: c.Function, Source: string(c.Source), Note: c.Note, Covered: c.Covered, Windows: c.Windows, Arguments: c.Arguments, Interval: c.Interval, Duration: c.Duration,
-		Number: len(c.Calls), Whole: c.Whole(), Short: c.Short(), Touching: c.Touching,
+		Number: len(c.Calls), Whole: c.Whole(), Short: c.Short(), Touching: c.Touching, Chance: c.Chance,
 		Quantiles: map[string]time.Duration{}, Condition: c.Condition.String(), TooFew: c.TooFew(),
 		Slow: c.sideJSON(&c.Slow), Rest: c.sideJSON(&c.Rest), More: []moreJSON{}, Calls: []callJSON{},
 		Basis: BasisOf(c.Recording)}

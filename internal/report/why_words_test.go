@@ -119,7 +119,7 @@ func TestWordsOfMaking(t *testing.T) {
 		"at least 3 a second are made":                                                        {PerSecond: 3, Counted: true},
 		"at least 3 a second are made; samples can't tell how many more":                      {PerSecond: 3},
 		"samples can't tell how many are made: one takes less time than there is between two": {PerSecond: 3, Fast: true},
-		"at least 3 a second are made, in at most 200ms each on average":                                 {PerSecond: 3, Each: 0.2},
+		"at least 3 a second are made, in at most 200ms each on average":                      {PerSecond: 3, Each: 0.2},
 	} {
 		if got := eachText(&m); got != want {
 			t.Errorf("%q, want %q", got, want)

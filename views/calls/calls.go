@@ -67,6 +67,12 @@ type Table struct {
 	// count as one.
 	Touching float64
 
+	// Chance compares the number of calls with the one that there would be if
+	// each was seen by chance, in one sample: 1 if they are as many. Then calls
+	// in several samples are likely to be several. Goroutines count by their
+	// samples in such calls.
+	Chance float64
+
 	recording *sampledata.Recording
 	windows   []sampledata.CallWindow // in which calls were timed; none: all the time
 	functions []bool                  // by FunctionID: they have the name
@@ -74,13 +80,19 @@ type Table struct {
 	whole     []*Call                 // the shortest first
 }
 
-// touching is the share of the time in calls before which samples hardly saw the
-// goroutine outside, from which some are likely to be several.
-const touching = 0.3
+const (
+	// touching is the share of the time in calls before which samples hardly saw
+	// the goroutine outside, from which some are likely to be several.
+	touching = 0.3
+	byChance = 0.6 // the same of Chance
+)
 
 // Merges reports whether some calls are likely to be several that followed one
 // another.
-func (t *Table) Merges() bool { return t.Touching >= touching }
+func (t *Table) Merges() bool { return t.Touches() || t.Chance >= byChance }
+
+// Touches reports whether that is likely by Touching.
+func (t *Table) Touches() bool { return t.Touching >= touching }
 
 // An UnknownError says that a recording has no function of a name.
 type UnknownError struct {

@@ -2,6 +2,7 @@ package calls
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
@@ -135,6 +136,28 @@ func TestMerges(t *testing.T) {
 		}
 		if table.Merges() != want {
 			t.Errorf("outside in %d samples: touching %v", pause, table.Touching)
+		}
+	}
+}
+
+// Calls that are no more than chance puts into several samples are marked. Those that are longer are not.
+func TestMergedByChance(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for length, want := range map[int]bool{1: true, 5: false} {
+		text := stacks + "goroutine g1 8\n"
+		left := 0
+		for i := range 400 {
+			if left--; left <= 0 && random.Float64() < 0.3/float64(length) {
+				left = length
+			}
+			text += fmt.Sprintf("sample %dms\n    g0 running %s\n    g1 running n0\n", 10*(i+1), map[bool]string{true: "n2", false: "n0"}[left > 0])
+		}
+		table, err := Of(read(t, text), "main.handle")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if table.Merges() != want || table.Touching >= touching {
+			t.Errorf("calls of %d samples: chance %v, touching %v", length, table.Chance, table.Touching)
 		}
 	}
 }

@@ -13,6 +13,16 @@ type follower struct {
 	key     int32
 	last    int32 // the last sample in the function; -1 before the first
 	outside int32 // number of samples outside of it since then, or before the call
+
+	seen, inside, calls int32 // samples of the goroutine, those in the function, and calls
+	long                int32 // samples in calls of more than one
+}
+
+// chance returns the number of calls over the one that there would be if each
+// sample was in the function by chance. Some samples are outside.
+func (f *follower) chance() float64 {
+	outside := float64(f.seen-f.inside) / float64(f.seen)
+	return min(1, float64(f.calls)/(float64(f.inside)*outside))
 }
 
 // A shown is what a run shows of a call.
@@ -72,6 +82,9 @@ func (t *Table) sample(show shows) {
 		c.Begin = r.Begins(int(c.First))
 		c.End = c.Begin + time.Duration(weights.Of(int(c.First), int(c.Last)+1))
 		c.Short = c.First == c.Last
+		if f.calls++; !c.Short {
+			f.long += c.Last - c.First + 1
+		}
 		t.Calls = append(t.Calls, c)
 		if f.outside > 0 {
 			returned += c.Length()
@@ -87,6 +100,7 @@ func (t *Table) sample(show shows) {
 			continue
 		}
 		f := &all[run.Goroutine]
+		f.seen += run.Last - run.First + 1
 		if !one.inside {
 			if f.open {
 				finish(f)
@@ -106,11 +120,20 @@ func (t *Table) sample(show shows) {
 			show.mark(&f.call, one.key)
 		}
 		f.last = run.Last
+		f.inside += run.Last - run.First + 1
 	}
+	long, chance := 0.0, 0.0
 	for g := range all {
 		if all[g].open {
 			finish(&all[g])
 		}
+		if f := &all[g]; f.inside < f.seen && f.calls > 1 {
+			long += float64(f.long)
+			chance += float64(f.long) * f.chance()
+		}
+	}
+	if long > 0 {
+		t.Chance = chance / long
 	}
 	if returned > 0 {
 		t.Touching = float64(touched) / float64(returned)
