@@ -159,6 +159,10 @@ func doing(state sampledata.RunState, noCPU bool, reason string) Doing {
 // the runtime's words.
 func WaitingFor(reason string) Doing { return reasons[reason] }
 
+// inCoroutine reports whether a goroutine waits while its coroutine, as one of
+// iter.Pull, goes on in its place.
+func inCoroutine(reason string) bool { return reason == "coroutine" }
+
 // OfChannelTimer reports whether a sleep, given its reason, is a wait for a
 // timer's channel: a ticker's, perhaps.
 func OfChannelTimer(reason string) bool {

@@ -330,7 +330,7 @@ func HasNotMoved(r *sampledata.Recording) func(sampledata.GoroutineID) bool {
 	for _, run := range r.Runs.All() {
 		s := &all[run.Goroutine]
 		switch {
-		case !DoingOf(run).Waits():
+		case !DoingOf(run).Waits(), inCoroutine(run.Reason):
 			s.until = 0
 		case run.First == 0:
 			*s = seen{run, run.Lock, run.Last + 1}

@@ -185,16 +185,25 @@ func (d *idleness) judge(stack sampledata.NodeID) spot {
 	return spot{beginsHere, outermost}
 }
 
-// serverReads is what a server of HTTP calls to read from a connection, which may
-// be any code of the program.
-const serverReads = "net/http.(*connReader).Read"
+// What net/http calls to read from a connection, which may be any code of the
+// program: for a request, for an answer, and for what comes meanwhile.
+const (
+	serverReads = "net/http.(*connReader).Read"
+	clientReads = "net/http.(*persistConn).Read"
+	readsAhead  = "net/http.(*connReader).backgroundRead"
+)
 
 // beneathHTTP returns the frame that a stack has in the place of the code that
-// reads for a server of HTTP: the stack itself if there is none.
+// reads for net/http: the stack itself if there is none.
 func (d *idleness) beneathHTTP(stack sampledata.NodeID) sampledata.NodeID {
 	for n := stack; n != sampledata.NoStack; n = d.r.Nodes[n].Parent {
-		if parent := d.r.Nodes[n].Parent; d.name(n) == serverReads && parent != sampledata.NoStack {
-			return parent
+		switch parent := d.r.Nodes[n].Parent; d.name(n) {
+		case serverReads, clientReads:
+			if parent != sampledata.NoStack {
+				return parent
+			}
+		case readsAhead:
+			return n
 		}
 	}
 	return stack

@@ -57,6 +57,8 @@ func TestIdle(t *testing.T) {
 		{"net/http.serve main.handle main.watch runtime.gopark", "select", "net/http.serve main.handle main.watch main.work", false}, // a handler
 		{"main.main.func2 main.watch runtime.gopark", "select", "main.main.func2 main.watch main.work", true},
 		{"net/http.serve bufio.Peek net/http.(*connReader).Read wg/lib.Read runtime.gopark", "select", "net/http.serve main.handle", true}, // any connection
+		{"net/http.readLoop bufio.Peek net/http.(*persistConn).Read main.(*conn).Read runtime.gopark", "IO wait", "net/http.readLoop net/http.send", true},
+		{"net/http.(*connReader).backgroundRead main.(*conn).Read runtime.gopark", "IO wait", "net/http.(*connReader).backgroundRead", true},
 		{"net/http.serve main.handle net/http.(*connReader).Read wg/lib.Read runtime.gopark", "select", "net/http.serve", false},
 		{"main.main.func2.1 main.watch runtime.gopark", "select", "main.main.func2.1 main.watch main.work", true},
 		{"main.main.func2 main.receive runtime.gopark", "chan receive", "main.main.func2 main.handle", true}, // the closure is the loop
@@ -386,8 +388,10 @@ func TestHasNotMoved(t *testing.T) {
 	next := group
 	next.Lock = 0x200
 	stands, moves, comes := s.goroutine("a"), s.goroutine("b"), s.goroutine("c")
-	joins, returns := s.goroutine("d"), s.goroutine("e")
-	s.sample(map[sampledata.GoroutineID]sampledata.State{stands: sends, moves: sends, joins: group, returns: sends})
+	joins, returns, pulls := s.goroutine("d"), s.goroutine("e"), s.goroutine("f")
+	pulling := sends
+	pulling.Reason = "coroutine" // what it waits in goes on
+	s.sample(map[sampledata.GoroutineID]sampledata.State{stands: sends, moves: sends, joins: group, returns: sends, pulls: pulling})
 	s.sample(map[sampledata.GoroutineID]sampledata.State{stands: other, comes: sends, joins: next, moves: {Stack: sends.Stack, Run: sampledata.Running}})
 	s.sample(map[sampledata.GoroutineID]sampledata.State{moves: sends})
 	again := []sampledata.Change{{Goroutine: returns, Again: true, State: sends}}
@@ -395,8 +399,8 @@ func TestHasNotMoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	still := HasNotMoved(s.Recording())
-	if !still(stands) || still(moves) || still(comes) || still(joins) || still(returns) {
-		t.Errorf("not moved: %v %v %v %v %v, want only the first", still(stands), still(moves), still(comes), still(joins), still(returns))
+	if !still(stands) || still(moves) || still(comes) || still(joins) || still(returns) || still(pulls) {
+		t.Errorf("not moved: %v %v %v %v %v %v, want only the first", still(stands), still(moves), still(comes), still(joins), still(returns), still(pulls))
 	}
 }
 

@@ -71,7 +71,7 @@ const (
 
 // leak returns a finding if the goroutines of a class become more and more,
 // hardly any ends, and nearly all wait, or are in their first sleep. Those that
-// wait for a connection's data, or sleep again and again, may go on.
+// wait for a connection's data, sleep again and again, or move, may go on.
 func (s *searcher) leak(class int32) *Finding {
 	c := &s.e.classes[class]
 	if c.runtimes || c.goroutines < minGrowth || 10*c.ended > c.goroutines {
@@ -137,6 +137,7 @@ func (s *searcher) waiting(class int32) (counts [leakQuarters + 1]int, _ *waitin
 		&waitingCrowd{places: s.e.places.heaviest()}
 	quarters, waits, peers := s.quarters(), s.e.r.Marking.Waits(), s.e.atChannels()
 	sleeps := make(map[sampledata.GoroutineID]int)
+	moves := make(map[sampledata.GoroutineID]*mover)
 	for i, run := range s.e.r.Runs.All() {
 		if s.e.of[i] < 0 || s.e.situations[s.e.of[i]].class != class {
 			continue
@@ -148,6 +149,10 @@ func (s *searcher) waiting(class int32) (counts [leakQuarters + 1]int, _ *waitin
 		}
 		at := &s.e.situations[s.e.of[i]]
 		does := s.e.activity(at)
+		if moves[run.Goroutine] == nil {
+			moves[run.Goroutine] = &mover{first: run.First, run: run}
+		}
+		moves[run.Goroutine].see(run)
 		if does == Sleeping {
 			sleeps[run.Goroutine]++
 		}
@@ -164,6 +169,9 @@ func (s *searcher) waiting(class int32) (counts [leakQuarters + 1]int, _ *waitin
 			}
 			w = asleep
 		default:
+			if moves[run.Goroutine].goesOn(run) {
+				continue
+			}
 			w.waited = max(w.waited, waits[s.e.r.Goroutines.At(run.Goroutine).ID])
 			w.alone = w.alone && len(peers[at.state.Channel]) == 1
 		}
@@ -175,6 +183,31 @@ func (s *searcher) waiting(class int32) (counts [leakQuarters + 1]int, _ *waitin
 		return counts, asleep
 	}
 	return counts, stuck
+}
+
+// A mover counts how often a goroutine was seen to move.
+type mover struct {
+	first, moved int32 // the samples in which it was first seen, and last seen to move
+	times        int
+	run          sampledata.Run // the last one
+}
+
+func (m *mover) see(run sampledata.Run) {
+	if run.Stack != m.run.Stack || views.DoingOf(run) != views.DoingOf(m.run) ||
+		views.WaitsAgain(m.run, run) {
+		m.times++
+		m.moved = run.First
+	}
+	m.run = run
+}
+
+// minMoves is how often a goroutine moves at least that goes on.
+const minMoves = 4
+
+// goesOn reports whether a goroutine that waits now was seen to move again and
+// again, also in the later half of its life. One that leaks waits for good.
+func (m *mover) goesOn(now sampledata.Run) bool {
+	return m.times >= minMoves && m.moved > m.first+(now.Last-m.first)/2
 }
 
 // quarters returns the samples that divide the time of the span into

@@ -54,6 +54,27 @@ func TestLeakOfSleepers(t *testing.T) {
 	}
 }
 
+// Sessions that become more and more, and do something again and again, don't leak.
+func TestSessionsThatGoOn(t *testing.T) {
+	for _, move := range []bool{false, true} {
+		s := newScene()
+		for i := range 200 {
+			states := map[sampledata.GoroutineID]sampledata.State{s.spawn(1, "main.session")[0]: s.at(selects, "main.session")}
+			for j, g := range s.goroutines[:i] {
+				if states[g] = s.at(selects, "main.session"); move && (i+j)%7 == 0 {
+					states[g] = s.at(runs, "main.session", "main.send")
+				}
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		leaks := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Kind == LeakKind })
+		if leaks == move {
+			t.Errorf("they move %t: %+v", move, a.Findings)
+		}
+	}
+}
+
 // What else is known of a leak makes it probable: that nobody is at the other end, and how long they wait.
 func TestProbableLeak(t *testing.T) {
 	for _, served := range []bool{false, true} {

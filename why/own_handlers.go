@@ -13,9 +13,17 @@ var handling = regexp.MustCompile(`^go:(net/http\.\(\*(conn\)\.serve|http2server
 	`golang\.org/x/net/http2\.\(\*serverConn\)\.runHandler|google\.golang\.org/grpc\.\(\*Server\)\.\w+)`)
 
 // alike is how much the numbers of those who wait for answers and of handlers at
-// work differ at most, as a share of a finding's waits, if these may be for the
-// handlers. Others may ask other servers.
+// work differ at most on average, as a share of a finding's waits, if these may
+// be for the handlers; in each sample, it may be twice that. Others may ask
+// other servers.
 const alike = 0.1
+
+// carries reports whether a goroutine of a client's connection carries a request
+// or an answer. On a busy machine, many are on their way.
+func (s *searcher) carries(at *situation) bool {
+	name := s.e.name(at)
+	return !at.idle && (name == clientReads || name == clientWrites)
+}
 
 // asksServer reports whether goroutines wait for an answer over HTTP or gRPC.
 func (s *searcher) asksServer(at *situation) bool {
@@ -25,22 +33,24 @@ func (s *searcher) asksServer(at *situation) bool {
 
 // asksItself returns the class of the program's own handlers that may give the
 // answers that a finding is a wait for: in each sample, about as many are at
-// work as wait for an answer. It returns "" if there is none.
+// work, or on their way, as wait for an answer. It returns "" if there is none.
 func (s *searcher) asksItself(f *Finding) string {
-	all := s.e.observe([]question{{hit: s.asksServer}, {hit: s.hits(f)}})
-	waits, own := all[0], all[1]
+	all := s.e.observe([]question{{hit: s.asksServer}, {hit: s.hits(f)}, {hit: s.carries}})
+	waits, own, carried := all[0], all[1], all[2]
 	for i := range s.e.classes {
 		c := &s.e.classes[i]
 		if c.name == f.Class || !handling.MatchString(c.name) || c.active == 0 || s.starts(int32(i), f.Class) {
 			continue
 		}
 		works := s.e.observe([]question{{hit: active(int32(i))}})[0]
-		apart, asked := 0.0, 0.0
+		apart, more, asked := 0.0, 0.0, 0.0
 		for j := range works {
-			apart += works[j].Weight * math.Abs(works[j].Hits-waits[j].Hits)
+			difference := works[j].Hits + carried[j].Hits - waits[j].Hits
+			apart += works[j].Weight * math.Abs(difference)
+			more += works[j].Weight * difference
 			asked += works[j].Weight * own[j].Hits
 		}
-		if apart <= alike*asked {
+		if apart <= 2*alike*asked && math.Abs(more) <= alike*asked {
 			return c.name
 		}
 	}

@@ -67,10 +67,10 @@ type Table struct {
 	// count as one.
 	Touching float64
 
-	// Chance compares the number of calls with the one that there would be if
-	// each was seen by chance, in one sample: 1 if they are as many. Then calls
-	// in several samples are likely to be several. Goroutines count by their
-	// samples in such calls.
+	// Chance is the share of the samples in calls of several samples that are as
+	// long as chance makes calls look: if each took less than an interval, and
+	// samples hit the function as often as they do. Such calls are likely to be
+	// several.
 	Chance float64
 
 	recording *sampledata.Recording

@@ -1,6 +1,9 @@
 package calls
 
 import (
+	"maps"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
@@ -15,14 +18,6 @@ type follower struct {
 	outside int32 // number of samples outside of it since then, or before the call
 
 	seen, inside, calls int32 // samples of the goroutine, those in the function, and calls
-	long                int32 // samples in calls of more than one
-}
-
-// chance returns the number of calls over the one that there would be if each
-// sample was in the function by chance. Some samples are outside.
-func (f *follower) chance() float64 {
-	outside := float64(f.seen-f.inside) / float64(f.seen)
-	return min(1, float64(f.calls)/(float64(f.inside)*outside))
 }
 
 // A shown is what a run shows of a call.
@@ -82,9 +77,7 @@ func (t *Table) sample(show shows) {
 		c.Begin = r.Begins(int(c.First))
 		c.End = c.Begin + time.Duration(weights.Of(int(c.First), int(c.Last)+1))
 		c.Short = c.First == c.Last
-		if f.calls++; !c.Short {
-			f.long += c.Last - c.First + 1
-		}
+		f.calls++
 		t.Calls = append(t.Calls, c)
 		if f.outside > 0 {
 			returned += c.Length()
@@ -122,22 +115,46 @@ func (t *Table) sample(show shows) {
 		f.last = run.Last
 		f.inside += run.Last - run.First + 1
 	}
-	long, chance := 0.0, 0.0
 	for g := range all {
 		if all[g].open {
 			finish(&all[g])
 		}
-		if f := &all[g]; f.inside < f.seen && f.calls > 1 {
-			long += float64(f.long)
-			chance += float64(f.long) * f.chance()
-		}
 	}
-	if long > 0 {
-		t.Chance = chance / long
-	}
+	t.Chance = t.chance(all)
 	if returned > 0 {
 		t.Touching = float64(touched) / float64(returned)
 	}
+}
+
+// chance returns the share of the samples in calls of several samples that are
+// as long as chance makes calls look. A goroutine with one call tells nothing.
+func (t *Table) chance(all []follower) float64 {
+	length := func(c *Call) int32 { return c.Last - c.First + 1 }
+	repeats := func(g sampledata.GoroutineID) bool {
+		return all[g].calls > 1 && all[g].inside < all[g].seen
+	}
+	samples, long := make(map[int32]float64), 0.0 // those in calls of each length
+	for i := range t.Calls {
+		if c := &t.Calls[i]; !c.Short && repeats(c.Goroutine) {
+			samples[length(c)] += float64(length(c))
+			long += float64(length(c))
+		}
+	}
+	chance, seen := 0.0, 0.0 // seen are the calls that are at least so long
+	for _, n := range slices.Backward(slices.Sorted(maps.Keys(samples))) {
+		seen += samples[n] / float64(n)
+		expected := 0.0
+		for g := range all {
+			if f := &all[g]; repeats(sampledata.GoroutineID(g)) {
+				share := float64(f.inside) / float64(f.seen)
+				expected += float64(f.calls) * math.Pow(share, float64(n-1))
+			}
+		}
+		if seen <= 2*expected+0.5 {
+			chance += samples[n]
+		}
+	}
+	return chance / max(long, 1)
 }
 
 // site returns the place of a call.
