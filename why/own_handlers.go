@@ -14,7 +14,7 @@ var handling = regexp.MustCompile(`^go:(net/http\.\(\*(conn\)\.serve|http2server
 
 // alike is how much the numbers of those who wait for answers and of handlers at
 // work differ at most on average, as a share of a finding's waits, if these may
-// be for the handlers; in each sample, it may be twice that. Others may ask
+// be for the handlers; sample by sample, it may be twice that. Others may ask
 // other servers.
 const alike = 0.1
 
@@ -43,14 +43,14 @@ func (s *searcher) asksItself(f *Finding) string {
 			continue
 		}
 		works := s.e.observe([]question{{hit: active(int32(i))}})[0]
-		apart, more, asked := 0.0, 0.0, 0.0
+		fewer, more, asked := 0.0, 0.0, 0.0
 		for j := range works {
-			difference := works[j].Hits + carried[j].Hits - waits[j].Hits
-			apart += works[j].Weight * math.Abs(difference)
-			more += works[j].Weight * difference
+			least, most := works[j].Hits, works[j].Hits+carried[j].Hits
+			more += works[j].Weight * max(least-waits[j].Hits, 0)
+			fewer += works[j].Weight * max(waits[j].Hits-most, 0)
 			asked += works[j].Weight * own[j].Hits
 		}
-		if apart <= 2*alike*asked && math.Abs(more) <= alike*asked {
+		if fewer+more <= 2*alike*asked && math.Abs(fewer-more) <= alike*asked {
 			return c.name
 		}
 	}
