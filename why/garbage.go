@@ -61,7 +61,7 @@ func (s *searcher) awaitsCollector(at *situation) bool {
 func (s *searcher) allocation() *candidate {
 	by := make(sums)
 	kinds, functions := make(map[string]float64), make(map[string]float64)
-	sites := s.e.places.heaviest()
+	sites := make(map[int32]*heaviest) // by class
 	for i := range s.e.situations {
 		at := &s.e.situations[i]
 		if !s.makesGarbage(at) && !s.awaitsCollector(at) {
@@ -80,7 +80,10 @@ func (s *searcher) allocation() *candidate {
 			kinds["allocating"] += at.weight
 		}
 		by[at.class] += at.weight
-		sites.add(s.e.places.own[stack], stack, at.weight)
+		if sites[at.class] == nil {
+			sites[at.class] = s.e.places.heaviest()
+		}
+		sites[at.class].add(s.e.places.own[stack], stack, at.weight)
 		functions[s.e.places.at(stack)] += at.weight
 	}
 	class := by.most()
@@ -95,7 +98,7 @@ func (s *searcher) allocation() *candidate {
 	f := &Finding{
 		Kind: AllocationKind, Class: c.name, Alive: s.e.mean(c.life), Count: c.goroutines,
 		Severity: s.e.mean(total),
-		Where:    sites.place(), Parts: parts(kinds, total), specific: 1, key: key(AllocationKind),
+		Where:    sites[class].place(), Parts: parts(kinds, total), specific: 1, key: key(AllocationKind),
 	}
 	f.Garbage = s.e.garbage()
 	f.Garbage.Sites = parts(functions, by.total())

@@ -100,7 +100,7 @@ func waitKindRows() map[Kind]*kindRow {
 			measure: (*searcher).waitMeasure, waits: true, specific: 0.9,
 			KindWords: KindWords{
 				Says:   "sleeping in {place}",
-				Own:    "it sleeps in the middle of its work, as loops do that retry, back off or poll",
+				Own:    "it sleeps, as loops do that retry, back off, poll or pause",
 				Remedy: "wait for the event itself, on a channel, a condition or a lock, or sleep for less time",
 				Stays:  "what it sleeps for, if anything, must still be waited for",
 			},
@@ -151,7 +151,7 @@ func readyKindRows() map[Kind]*kindRow {
 			outside: true, placeless: true,
 			view: views.Load.String(), silent: unknownCPUs,
 			KindWords: KindWords{
-				Says:   "Threads of the program wait for the machine's CPUs: {mean} on average, which is {share} of the processors.",
+				Says:   "Threads of the program wait for the machine's CPUs: {mean} on average, as many as {share} of the processors.",
 				Others: holdsUp,
 				See:    "info", Remedy: "run it where CPUs are free",
 			},
@@ -160,7 +160,7 @@ func readyKindRows() map[Kind]*kindRow {
 			hits: (*searcher).starvedHits, ofProcessors: true, placeless: true,
 			view: views.Load.String(), silent: unknownCPUs,
 			KindWords: KindWords{
-				Says:   "At times more of the program's threads want to run than there are CPUs: {mean} wait for a CPU on average, which is {share} of the processors.",
+				Says:   "At times more of the program's threads want to run than there are CPUs: {mean} wait for a CPU on average, as many as {share} of the processors.",
 				Others: holdsUp,
 				See:    "info",
 			},
@@ -169,7 +169,7 @@ func readyKindRows() map[Kind]*kindRow {
 			hits: (*searcher).starvedHits, ofProcessors: true, placeless: true,
 			view: views.Load.String(), specific: 2, silent: unknownCPUs,
 			KindWords: KindWords{
-				Says:   "The program's control group has too little CPU time: {mean} threads wait for a CPU on average, which is {share} of the processors.",
+				Says:   "The program's control group has too little CPU time: {mean} threads wait for a CPU on average, as many as {share} of the processors.",
 				Others: holdsUp,
 				See:    "info", Remedy: "raise the limit of the group, or set GOMAXPROCS to it",
 			},

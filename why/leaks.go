@@ -36,7 +36,10 @@ func (s *searcher) standing(r *sampledata.Recording) (all []*Finding, err error)
 }
 
 func (s *searcher) deadlock(d *locks.Deadlock) *Finding {
-	first := d.Members[0]
+	first, again := d.Members[0], d.Rereads()
+	if again != nil {
+		first = *again
+	}
 	f := &Finding{
 		Kind: DeadlockKind, Class: first.Class, Count: len(d.Members), Lock: first.Lock,
 		Severity: float64(len(d.Members)),
@@ -50,7 +53,9 @@ func (s *searcher) deadlock(d *locks.Deadlock) *Finding {
 	}
 	for _, m := range d.Members {
 		f.Others = append(f.Others, Part{Name: m.Class, Share: 1})
-		f.Chained = append(f.Chained, m.Lock)
+		if again == nil || len(f.Chained) == 0 {
+			f.Chained = append(f.Chained, m.Lock)
+		}
 	}
 	for c := range s.e.classes {
 		if s.e.classes[c].name == first.Class {

@@ -352,6 +352,12 @@ func (f *Finding) holders(do func(*Cause) bool) (share float64) {
 	return share
 }
 
+// Rereads reports whether a deadlock is of one lock, which a goroutine reads
+// again behind a writer.
+func (f *Finding) Rereads() bool {
+	return f.Kind == DeadlockKind && f.Count > 1 && len(f.Chained) == 1
+}
+
 // readSigns finds the signs of the findings. The first remedy holds.
 func (a *searched) readSigns() {
 	for _, f := range a.Findings {
@@ -368,6 +374,8 @@ func (a *searched) readSigns() {
 			}
 		case f.limits():
 			f.Remedy = f.Limit.remedy()
+		case f.Rereads():
+			f.Remedy = "read the lock once, and call functions that expect it to be held"
 		case f.Kind == CrowdedKind:
 			f.Remedy = f.Crowd.remedy()
 		}

@@ -67,6 +67,9 @@ func WhyLines(f *why.Finding) (lines []string) {
 			return append(lines,
 				"it locks "+strings.Join(f.Chained, ", ")+" a second time before it unlocks it")
 		}
+		if f.Rereads() {
+			return append(lines, "the lock is "+f.Chained[0]+": others that read it wait, too")
+		}
 		return append(lines,
 			"each holds a lock that the next one waits for: "+strings.Join(f.Chained, ", "))
 	}
@@ -74,7 +77,7 @@ func WhyLines(f *why.Finding) (lines []string) {
 		do      string
 		classes []why.Part
 	}{
-		{cmp.Or(words.Others, "so do others"), f.Others}, {"others wait for these", f.Behind},
+		{cmp.Or(words.Others, "others do the same"), f.Others}, {"others wait for these", f.Behind},
 		{"others wait for a processor meanwhile", f.Ready},
 	} {
 		if len(of.classes) > 0 {

@@ -145,8 +145,11 @@ func waitedText(g *why.Growth) (text string) {
 
 // circleText says who waits in a deadlock.
 func circleText(f *why.Finding) string {
-	if f.Count == 1 {
+	switch {
+	case f.Count == 1:
 		return "A goroutine waits for a lock that it holds itself: a deadlock."
+	case f.Rereads():
+		return "A goroutine reads again what it has locked for reading, behind a writer that waits for it: a deadlock."
 	}
 	return fmt.Sprintf("%s wait for one another's locks in a circle: a deadlock.",
 		Counted(f.Count, "goroutine"))

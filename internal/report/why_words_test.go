@@ -11,13 +11,18 @@ import (
 
 // A goroutine alone can't wait for another one.
 func TestDeadlockWords(t *testing.T) {
-	for count, want := range map[int]string{
-		1: "A goroutine waits for a lock that it holds itself: a deadlock. it locks main.mu a second time before it unlocks it",
-		2: "2 goroutines wait for one another's locks in a circle: a deadlock. each holds a lock that the next one waits for: main.mu",
+	for _, c := range []struct {
+		count   int
+		chained []string
+		want    string
+	}{
+		{1, []string{"main.mu"}, "A goroutine waits for a lock that it holds itself: a deadlock. it locks main.mu a second time before it unlocks it"},
+		{2, []string{"main.a", "main.b"}, "2 goroutines wait for one another's locks in a circle: a deadlock. each holds a lock that the next one waits for: main.a, main.b"},
+		{2, []string{"main.mu"}, "A goroutine reads again what it has locked for reading, behind a writer that waits for it: a deadlock. the lock is main.mu: others that read it wait, too"},
 	} {
-		f := &why.Finding{Kind: why.DeadlockKind, Count: count, Chained: []string{"main.mu"}}
-		if got := Sentence(f) + " " + strings.Join(WhyLines(f), " "); got != want {
-			t.Errorf("%d goroutines: %q, want %q", count, got, want)
+		f := &why.Finding{Kind: why.DeadlockKind, Count: c.count, Chained: c.chained}
+		if got := Sentence(f) + " " + strings.Join(WhyLines(f), " "); got != c.want {
+			t.Errorf("%d goroutines: %q, want %q", c.count, got, c.want)
 		}
 	}
 }

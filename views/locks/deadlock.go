@@ -23,6 +23,26 @@ type Member struct {
 	// from the call that takes the lock outwards, without further frames of
 	// package sync and the runtime
 	Stack []Frame `json:"frames"`
+
+	address uint64 // of the lock
+}
+
+// Rereads returns the goroutine that reads again what it has locked for
+// reading, behind a writer, if all wait for that one lock; else nil.
+func (d *Deadlock) Rereads() *Member {
+	reader := -1
+	for i, m := range d.Members {
+		if m.address == 0 || m.address != d.Members[0].address {
+			return nil
+		}
+		if len(m.Stack) > 0 && m.Stack[0].Function == "sync.(*RWMutex).RLock" {
+			reader = i
+		}
+	}
+	if reader < 0 || len(d.Members) < 2 {
+		return nil
+	}
+	return &d.Members[reader]
 }
 
 // A Frame is a call on a stack.
@@ -63,7 +83,7 @@ func (l *ledger) deadlocks() []*Deadlock {
 // tables.
 func member(r *sampledata.Recording, g sampledata.GoroutineID, s *sampledata.State,
 	class, lock string) Member {
-	m := Member{Goroutine: r.Goroutines.At(g).ID, Class: class, Lock: lock}
+	m := Member{Goroutine: r.Goroutines.At(g).ID, Class: class, Lock: lock, address: s.Lock}
 	for at := s.Stack; at != sampledata.NoStack; at = r.Nodes[at].Parent {
 		n := r.Nodes[at]
 		f := r.Functions[n.Function]
