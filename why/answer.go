@@ -136,6 +136,9 @@ type Growth struct {
 	Waited time.Duration `json:"waited,omitempty"`
 	// of a leak: no other goroutine was seen at the channels that they wait for
 	Alone bool `json:"alone,omitempty"`
+	// of a leak: it is of those that wait in the finding's place. Others of the
+	// class end
+	Some bool `json:"some,omitempty"`
 }
 
 // Probable reports whether there is more evidence of a leak than growth.

@@ -233,7 +233,7 @@ func standstillRows() map[Kind]*kindRow {
 		LeakKind: {
 			specific: 1, silent: standsForever,
 			KindWords: KindWords{
-				Says:   "Goroutines of {class} {leak}: {growth}, and hardly any ends; they wait ({reason}) in {place}{waited}.",
+				Says:   "Goroutines of {class} {leak}: {growth}, and {ends}; they wait ({reason}) in {place}{waited}.",
 				See:    "report --idle",
 				Remedy: "end them: by a context, a closed channel, or a buffer for the last value",
 			},

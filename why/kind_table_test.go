@@ -11,7 +11,7 @@ func TestKinds(t *testing.T) {
 		t.Fatalf("there are only %d kinds", len(kinds))
 	}
 	names := regexp.MustCompile(`\{(\w+)\}`)
-	known := regexp.MustCompile(`^(who|class|place|share|mean|lock|waits|reason|parts|growth|circle|calls|stuck|made|each|slow|leak|waited)$`)
+	known := regexp.MustCompile(`^(who|class|place|share|mean|lock|waits|reason|parts|growth|circle|calls|stuck|made|each|slow|leak|ends|waited)$`)
 	for name, k := range kinds {
 		if k.Says == "" || k.Remedy == "" && name != CrowdedKind {
 			t.Errorf("%s has no words", name)

@@ -76,17 +76,29 @@ const (
 
 // leak returns a finding if the goroutines of a class become more and more,
 // hardly any ends, and nearly all wait, or are in their first sleep. Those that
-// wait for a connection's data, sleep again and again, or move, may go on.
+// wait for a connection's data, sleep again and again, or move, may go on. If
+// others of the class end, it is about those that wait in one place.
 func (s *searcher) leak(class int32) *Finding {
 	c := &s.e.classes[class]
-	if c.runtimes || c.goroutines < minGrowth || 10*c.ended > c.goroutines {
+	if c.runtimes || c.goroutines < minGrowth {
 		return nil
 	}
 	counts, w := s.waiting(class)
+	some := 10*c.ended > c.goroutines
+	if some {
+		if w.size < minGrowth {
+			return nil
+		}
+		all, left := 0, 0
+		if counts, all, left = s.gathered(class, w.places.place().Function); 10*left > all {
+			return nil
+		}
+	}
 	g := s.growthOf(counts)
 	if g == nil || 10*w.size < 9*g.To {
 		return nil
 	}
+	g.Some = some
 	g.Waited, g.Alone = w.waited, w.alone
 	return &Finding{
 		Kind: LeakKind, Class: c.name, Alive: s.e.mean(c.life), Count: c.goroutines,
@@ -95,6 +107,34 @@ func (s *searcher) leak(class int32) *Finding {
 		Where: w.places.place(), When: When{Always: true},
 		Growth: g, specific: 1, key: key(LeakKind, c.name),
 	}
+}
+
+// gathered returns how many goroutines of a class wait in a function at the
+// quarters, how many ever did, and how many of these were seen to go on, or end.
+func (s *searcher) gathered(class int32, function string) (counts [leakQuarters + 1]int, all, left int) {
+	waits := make(map[sampledata.GoroutineID]bool) // it still does
+	quarters := s.quarters()
+	for i, run := range s.e.r.Runs.All() {
+		if s.e.of[i] < 0 || s.e.situations[s.e.of[i]].class != class {
+			continue
+		}
+		at := &s.e.situations[s.e.of[i]]
+		there := at.waits() && s.e.places.at(at.state.Stack) == function
+		if _, came := waits[run.Goroutine]; there || came {
+			waits[run.Goroutine] = there && run.Last >= s.e.to-1
+		}
+		for q, at := range quarters {
+			if there && run.First <= at && at <= run.Last {
+				counts[q]++
+			}
+		}
+	}
+	for _, still := range waits {
+		if !still {
+			left++
+		}
+	}
+	return counts, len(waits), left
 }
 
 // growthOf returns how the number of goroutines grows, given the numbers at the

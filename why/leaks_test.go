@@ -54,6 +54,31 @@ func TestLeakOfSleepers(t *testing.T) {
 	}
 }
 
+// Every third request of a class never comes back from where it waits, though the others end. If those that wait there go on
+// in the end, it is no leak.
+func TestLeakAmongOthers(t *testing.T) {
+	for _, ends := range []bool{false, true} {
+		s := newScene()
+		for i := range 200 {
+			states := map[sampledata.GoroutineID]sampledata.State{s.spawn(1, "main.request")[0]: s.at(runs, "main.request")}
+			for j, g := range s.goroutines[:i] {
+				if j%3 == 0 && !(ends && i-j >= 60) {
+					states[g] = s.at(sends, "main.request", "main.answer")
+				}
+				if i-j == 2 && j%3 != 0 || ends && j%3 == 0 && i-j == 60 {
+					s.gone = append(s.gone, g)
+				}
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		leaks := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Kind == LeakKind && f.Growth.Some })
+		if leaks == ends {
+			t.Errorf("they end %t: %+v", ends, a.Findings)
+		}
+	}
+}
+
 // Sessions that become more and more, and do something again and again, don't leak.
 func TestSessionsThatGoOn(t *testing.T) {
 	for _, move := range []bool{false, true} {

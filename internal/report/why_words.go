@@ -106,7 +106,8 @@ func filled(f *why.Finding, text string) string {
 		"{who}", goroutines(f), "{class}", f.Class, "{place}", withBelow(f), "{share}",
 		aboutShare(f.Share), "{mean}", fmt.Sprintf("%.2g", f.Mean),
 		"{lock}", f.Lock, "{waits}", waitText(f), "{reason}", f.Reason, "{parts}",
-		sharesText(f.Parts, " in "), "{growth}", growthText(f.Growth), "{leak}", leakText(f.Growth), "{waited}", waitedText(f.Growth),
+		sharesText(f.Parts, " in "), "{growth}", growthText(f.Growth), "{leak}", leakText(f.Growth), "{ends}", endsText(f.Growth),
+		"{waited}", waitedText(f.Growth),
 		"{circle}", circleText(f), "{calls}",
 		callsText(f.Calls), "{stuck}", stuckText(f.Stuck), "{slow}", slowText(f.Slow),
 		"{made}", madeText(f.Made), "{each}", eachText(f.Made),
@@ -127,6 +128,14 @@ func leakText(g *why.Growth) string {
 		return "probably leak"
 	}
 	return "may leak"
+}
+
+// endsText says how few of those that may leak end.
+func endsText(g *why.Growth) string {
+	if g != nil && g.Some {
+		return "hardly any of these goes on, though others end"
+	}
+	return "hardly any ends"
 }
 
 // waitedText says what else there is to know of goroutines that leak.
