@@ -139,7 +139,7 @@ func TestNothingStuckLong(t *testing.T) {
 	target := fixture.Start(t, fixture.Build(t, "groups"))
 	needsTracing(t, target.Pid())
 	out, errs, status := runStuck(t, "-p", fmt.Sprint(target.Pid()), "--fail-above", "0")
-	if status != exitFine || !strings.Contains(out, "none is stuck for good") {
+	if status != exitFine || !strings.Contains(out, "none was found to be stuck for good") {
 		t.Errorf("status %d: %s%s", status, out, errs)
 	}
 }

@@ -76,7 +76,7 @@ func TestPodLong(t *testing.T) {
 	has(t, "run.cpprof", "main.hold")
 	call(nil, "why", "api-0", "-o", "run.cpprof").check(t, 2, "run.cpprof exists")
 
-	call(nil, "stuck", "pod/api-0").check(t, 0, "19 goroutines", "none is stuck for good")
+	call(nil, "stuck", "pod/api-0").check(t, 0, "19 goroutines", "none was found to be stuck for good")
 
 	// until Ctrl-C
 	stop := make(chan os.Signal, 1)

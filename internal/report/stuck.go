@@ -10,6 +10,8 @@ import (
 	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/locks"
 	"github.com/cpprof/cpprof/why/stuck"
 )
 
@@ -20,6 +22,8 @@ type Stuck struct {
 	Program string
 	PID     int64
 	Basis   Basis
+
+	deadlocked int // goroutines that the samples show in deadlocks
 }
 
 // Unmarked says why it is not known of a recording what is stuck for good.
@@ -36,7 +40,13 @@ func Unmarked(r *sampledata.Recording) string {
 
 // StuckOf returns what a recording with a marking says. The program is a name.
 func StuckOf(r *sampledata.Recording, program string) *Stuck {
-	return &Stuck{Answer: stuck.Find(r), Program: program, PID: r.Header.PID, Basis: BasisOf(r)}
+	s := &Stuck{Answer: stuck.Find(r), Program: program, PID: r.Header.PID, Basis: BasisOf(r)}
+	if a, err := locks.Summarise(r, views.Options{}); err == nil {
+		for _, d := range a.Deadlocks {
+			s.deadlocked += len(d.Members)
+		}
+	}
+	return s
 }
 
 // Write writes the answer as text.
@@ -48,6 +58,10 @@ func (s *Stuck) Write(w io.Writer) {
 		fmt.Fprintf(b, " (process %d)", s.PID)
 	}
 	fmt.Fprintf(b, ": %s, %s\n", Counted(h.Goroutines, "goroutine"), s.summary())
+	if s.Answer.Stuck+s.Others == 0 && s.deadlocked > 0 {
+		fmt.Fprintf(b, "But the samples show %s in a deadlock, which the heap doesn't prove: see 'cpprof locks'.\n",
+			Counted(s.deadlocked, "goroutine"))
+	}
 	for _, f := range s.Findings {
 		s.writeFinding(b, &f)
 	}
@@ -68,7 +82,7 @@ func (s *Stuck) summary() string {
 		parts = append(parts, fmt.Sprintf("%d of them may be stuck", s.Others))
 	}
 	if len(parts) == 0 {
-		return "none is stuck for good"
+		return "none was found to be stuck for good"
 	}
 	return strings.Join(parts, ", ")
 }

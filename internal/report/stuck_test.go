@@ -3,6 +3,7 @@ package report
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
 )
@@ -15,6 +16,32 @@ func TestUnmarked(t *testing.T) {
 	}
 	r.Warnings = []sampledata.Warning{{Kind: sampledata.UnmarkedHeap, Message: "it is too large"}}
 	if got := Unmarked(r); !strings.Contains(got, "heap was not marked (it is too large). Record") {
+		t.Error(got)
+	}
+}
+
+// If the heap proves nothing, a deadlock that the samples show is not denied.
+func TestStuckBesideADeadlock(t *testing.T) {
+	b := sampledata.NewBuilder(sampledata.Header{GOMAXPROCS: 2})
+	f := b.Function(sampledata.Function{Name: "main.move"})
+	stack := b.Node(sampledata.Node{Parent: sampledata.NoStack, Function: f})
+	both := []sampledata.GoroutineID{b.Goroutine(sampledata.Goroutine{ID: 1, Start: f}), b.Goroutine(sampledata.Goroutine{ID: 2, Start: f})}
+	var changes []sampledata.Change
+	for i, g := range both {
+		changes = append(changes, sampledata.Change{Goroutine: g, State: sampledata.State{Run: sampledata.Blocked, Stack: stack,
+			Reason: "sync.Mutex.Lock", Lock: 0x10 * uint64(i+1), Evidence: sampledata.Inferred, Holders: b.HolderSet(both[1-i : 2-i])}})
+	}
+	idle := []sampledata.GoroutineID{sampledata.IdleProcessor, sampledata.IdleProcessor}
+	for i, c := range [][]sampledata.Change{changes, nil, nil} {
+		if err := b.Sample(sampledata.Sample{Time: time.Duration(i+1) * time.Second, Processors: idle}, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := b.Recording()
+	r.Marking = &sampledata.Marking{Goroutines: 2, Passes: 1}
+	text := new(strings.Builder)
+	StuckOf(r, "move").Write(text)
+	if got := text.String(); !strings.Contains(got, "none was found to be stuck for good\nBut the samples show 2 goroutines in a deadlock") {
 		t.Error(got)
 	}
 }
