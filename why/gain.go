@@ -93,7 +93,7 @@ func (f *Finding) silent() string {
 	case slices.Contains(f.Signs, once):
 		return "those that wait need what the first one does"
 	case slices.Contains(f.Signs, stalled):
-		return "none of its goroutines goes on"
+		return "most of its goroutines don't go on"
 	case slices.Contains(f.Signs, paced):
 		return "the limit may be meant"
 	case f.Made != nil && f.Made.Awaited:

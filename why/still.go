@@ -135,29 +135,40 @@ func (s *searcher) standsStill(class int32, of func(*situation) bool) string {
 	return ""
 }
 
-// stalled is the sign of waits in which a class came to a standstill.
-const stalled = "none of its goroutines was seen to move in the second half of the recording"
+// stalled is the sign of waits that came to a standstill.
+const stalled = "most of that time is of goroutines that were not seen to move in the second half of the recording"
 
-// stalls returns 1 if the goroutines of a finding moved only in the first half
-// of a recording that is long enough to tell.
+// stalls returns the share of a finding, in the second half of the recording,
+// that is of goroutines that don't move there; 0 if that half is too short to
+// tell.
 func (s *searcher) stalls(f *Finding) float64 {
-	e, class := s.e, s.classOf(f)
+	e, class, hit := s.e, s.classOf(f), s.hits(f)
 	middle := e.from + (e.to-e.from)/2
 	if class < 0 || e.between(middle, e.to-1) < float64(standstillLength) {
 		return 0
 	}
-	alive := false
+	type half struct {
+		moves  bool
+		weight float64 // of the finding
+	}
+	all := make(map[sampledata.GoroutineID]half)
 	for i, run := range e.r.Runs.All() {
-		if at := e.of[i]; at < 0 || e.situations[at].class != class {
+		at := e.of[i]
+		if at < 0 || e.situations[at].class != class || run.Last < middle {
 			continue
 		}
-		if run.First > middle {
-			return 0
+		h := all[run.Goroutine]
+		h.moves = h.moves || run.First > middle
+		if hit(&e.situations[at]) {
+			h.weight += e.between(max(run.First, middle), min(run.Last, e.to-1))
 		}
-		alive = alive || run.Last > middle
+		all[run.Goroutine] = h
 	}
-	if !alive {
-		return 0
+	stands, total := 0.0, 0.0
+	for _, h := range all {
+		if total += h.weight; !h.moves {
+			stands += h.weight
+		}
 	}
-	return 1
+	return stands / max(total, 1)
 }
