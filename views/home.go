@@ -145,15 +145,15 @@ func (h *homes) findMailboxes() {
 			continue
 		}
 		p := h.d.placeOf(run.Stack)
-		if (p.verdict == mayBeHome || p.verdict == beginsHere) && h.idle(run.Stack, p.at, DoingOf(run)) {
+		home := p.verdict == mayBeHome || p.verdict == beginsHere
+		if home && h.idle(run.Stack, p.at, DoingOf(run)) {
 			h.mailboxes[mailbox{run.Goroutine, run.Lock}] = true
 		}
 	}
 }
 
-// collects reports whether a goroutine waits for more work in the middle of
-// some, as one does that waits until nothing more comes: it receives from the
-// same channel as at home.
+// collects reports whether a goroutine waits for more work, though it has some:
+// it receives from the same channel as at home. Debouncers and batchers do.
 func (h *homes) collects(run sampledata.Run, at sampledata.NodeID) bool {
 	return receives(run) && !h.asks[at] && h.mailboxes[mailbox{run.Goroutine, run.Lock}]
 }

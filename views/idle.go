@@ -188,9 +188,9 @@ func (d *idleness) judge(stack sampledata.NodeID) spot {
 // What net/http calls to read from a connection, which may be any code of the
 // program: for a request, for an answer, and for what comes meanwhile.
 const (
-	serverReads = "net/http.(*connReader).Read"
-	clientReads = "net/http.(*persistConn).Read"
-	readsAhead  = "net/http.(*connReader).backgroundRead"
+	readsRequest = "net/http.(*connReader).Read"
+	readsAnswer  = "net/http.(*persistConn).Read"
+	readsAhead   = "net/http.(*connReader).backgroundRead"
 )
 
 // beneathHTTP returns the frame that a stack has in the place of the code that
@@ -198,7 +198,7 @@ const (
 func (d *idleness) beneathHTTP(stack sampledata.NodeID) sampledata.NodeID {
 	for n := stack; n != sampledata.NoStack; n = d.r.Nodes[n].Parent {
 		switch parent := d.r.Nodes[n].Parent; d.name(n) {
-		case serverReads, clientReads:
+		case readsRequest, readsAnswer:
 			if parent != sampledata.NoStack {
 				return parent
 			}

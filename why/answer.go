@@ -105,8 +105,10 @@ type Finding struct {
 	Bound      *Bound         `json:"bound,omitempty"`    // of waits of those that have places
 	Before     *Before        `json:"before,omitempty"`   // if two recordings are compared
 	Gain       *Gain          `json:"gain,omitempty"`     // what its fix would bring
-	Signs      []string       `json:"signs,omitempty"`    // known patterns, in words
-	Remedy     string         `json:"remedy,omitempty"`   // what helps, or usually does
+	// a deadlock of one lock, which a goroutine reads again behind a writer
+	ReadsAgain bool     `json:"reads_again,omitempty"`
+	Signs      []string `json:"signs,omitempty"`  // known patterns, in words
+	Remedy     string   `json:"remedy,omitempty"` // what helps, or usually does
 
 	reasons  []string // of waits: those that the share counts
 	asked    string   // of waits: the function of the library that waits
@@ -138,7 +140,7 @@ type Growth struct {
 	Alone bool `json:"alone,omitempty"`
 	// of a leak: it is of those that wait in the finding's place. Others of the
 	// class end
-	Some bool `json:"some,omitempty"`
+	OthersEnd bool `json:"others_end,omitempty"`
 }
 
 // Probable reports whether there is more evidence of a leak than growth.

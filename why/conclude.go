@@ -29,7 +29,7 @@ func (a *searched) conclude() {
 	slices.SortStableFunc(a.Hypotheses, func(x, y Hypothesis) int {
 		return cmp.Or(cmp.Compare(y.severity, x.severity), cmp.Compare(x.key, y.key), cmp.Compare(x.Class, y.Class))
 	})
-	a.Resting, a.NotMoved = a.rest(), a.e.still()
+	a.Resting, a.NotMoved = a.rest(), a.e.still(a.Findings)
 	a.State = a.state()
 }
 

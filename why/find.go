@@ -75,7 +75,7 @@ type searcher struct {
 
 	modules modules
 	wrapper func(function string) bool // nil if there is none
-	streams map[int64]stay             // see findStreams; nil until first use
+	streams map[int64]requestLife      // see findStreams; nil until first use
 	makerOf []int8                     // by function: which of the makers it belongs to, plus 1; -1 if to none
 
 	byClass [][]*situation // see members

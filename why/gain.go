@@ -185,8 +185,9 @@ func (b *tracer) gainOf(class int32, t *traced, part float64) *Gain {
 	c := &b.s.e.classes[class]
 	g := &Gain{Class: c.name, Law: b.lawOf(c, t.through)}
 	active, thinks := 0, 0.0
-	for i := range t.through {
-		o := &t.through[i]
+	through := slices.Clone(t.through)
+	for i := range through {
+		o := &through[i]
 		if o.Base > 0 {
 			active++
 		}
@@ -195,7 +196,7 @@ func (b *tracer) gainOf(class int32, t *traced, part float64) *Gain {
 			thinks += o.Weight * b.s.e.mean(c.sleeps)
 		}
 	}
-	d := b.demand(t)
+	d := b.demand(t, through)
 	switch {
 	case active < leastActive:
 		return &Gain{Class: c.name, Silent: "too few samples have its goroutines at work"}
@@ -243,8 +244,8 @@ func (b *tracer) most() (all []int32) {
 	return all
 }
 
-// demand sums up what was traced.
-func (b *tracer) demand(t *traced) *demand {
+// demand sums up what was traced, with the thinking of a closed class.
+func (b *tracer) demand(t *traced, through []hotspots.Observation) *demand {
 	used := make([]hotspots.Observation, len(b.samples))
 	for i, sample := range b.samples {
 		cpus := b.s.e.cpus
@@ -252,7 +253,7 @@ func (b *tracer) demand(t *traced) *demand {
 			Hits: float64(cpus.Used[sample] + cpus.NoCPU[sample]),
 			Base: float64(cpus.Processors[sample])}
 	}
-	return &demand{through: hotspots.Estimated(t.through, 1), cpu: hotspots.Estimated(t.cpu, 1),
+	return &demand{through: hotspots.Estimated(through, 1), cpu: hotspots.Estimated(t.cpu, 1),
 		full:   hotspots.RatioOf(used, 1).Value >= fullUse,
 		shared: t.foreign > foreignUse, centres: t.centres}
 }

@@ -57,14 +57,27 @@ func (s *searcher) deadlock(d *locks.Deadlock) *Finding {
 			f.Chained = append(f.Chained, m.Lock)
 		}
 	}
-	for c := range s.e.classes {
-		if s.e.classes[c].name == first.Class {
-			f.Where, _ = s.where(int32(c), func(at *situation) bool {
-				return at.state.Doing == views.AwaitingLock && at.lock == locks.FieldOf(first.Lock)
-			})
-		}
+	switch c, known := s.e.byName[first.Class]; {
+	case again != nil:
+		f.ReadsAgain, f.Where = true, s.lastPlace(again.Goroutine)
+	case known:
+		f.Where, _ = s.where(c, func(at *situation) bool {
+			return at.state.Doing == views.AwaitingLock && at.lock == locks.FieldOf(first.Lock)
+		})
 	}
 	return f
+}
+
+// lastPlace returns where a goroutine, by its number, was last seen.
+func (s *searcher) lastPlace(id int64) Place {
+	h := s.e.places.heaviest()
+	for i, run := range s.e.r.Runs.All() {
+		if s.e.of[i] >= 0 && s.e.r.Goroutines.At(run.Goroutine).ID == id && run.Stack != sampledata.NoStack {
+			h = s.e.places.heaviest()
+			h.add(s.e.places.own[run.Stack], run.Stack, 1)
+		}
+	}
+	return h.place()
 }
 
 // A leak has at least minGrowth more goroutines at the end than at the
@@ -83,23 +96,19 @@ func (s *searcher) leak(class int32) *Finding {
 	if c.runtimes || c.goroutines < minGrowth {
 		return nil
 	}
-	counts, w := s.waiting(class)
-	some := 10*c.ended > c.goroutines
-	if some {
-		if w.size < minGrowth {
-			return nil
-		}
-		all, left := 0, 0
-		if counts, all, left = s.gathered(class, w.places.place().Function); 10*left > all {
+	there := anywhere
+	others := 10*c.ended > c.goroutines
+	if others {
+		if there = s.gathering(class); there == nil {
 			return nil
 		}
 	}
-	g := s.growthOf(counts)
-	if g == nil || 10*w.size < 9*g.To {
+	w := s.waiting(class, there)
+	g := s.growthOf(w.counts)
+	if g == nil || others && 10*w.left > w.all || 10*w.size < 9*(g.To-w.moving) || 2*w.size < g.To {
 		return nil
 	}
-	g.Some = some
-	g.Waited, g.Alone = w.waited, w.alone
+	g.Waited, g.Alone, g.OthersEnd = w.waited, w.alone, others
 	return &Finding{
 		Kind: LeakKind, Class: c.name, Alive: s.e.mean(c.life), Count: c.goroutines,
 		Severity: float64(g.To), Reason: w.reason,
@@ -109,32 +118,28 @@ func (s *searcher) leak(class int32) *Finding {
 	}
 }
 
-// gathered returns how many goroutines of a class wait in a function at the
-// quarters, how many ever did, and how many of these were seen to go on, or end.
-func (s *searcher) gathered(class int32, function string) (counts [leakQuarters + 1]int, all, left int) {
-	waits := make(map[sampledata.GoroutineID]bool) // it still does
-	quarters := s.quarters()
+func anywhere(*situation) bool { return true }
+
+// gathering returns the situations in the place where most goroutines of a
+// class wait in the end, but not for work; nil if hardly any do.
+func (s *searcher) gathering(class int32) func(*situation) bool {
+	h, n := s.e.places.heaviest(), 0
 	for i, run := range s.e.r.Runs.All() {
-		if s.e.of[i] < 0 || s.e.situations[s.e.of[i]].class != class {
+		if s.e.of[i] < 0 || run.Last < s.e.to-1 {
 			continue
 		}
-		at := &s.e.situations[s.e.of[i]]
-		there := at.waits() && s.e.places.at(at.state.Stack) == function
-		if _, came := waits[run.Goroutine]; there || came {
-			waits[run.Goroutine] = there && run.Last >= s.e.to-1
-		}
-		for q, at := range quarters {
-			if there && run.First <= at && at <= run.Last {
-				counts[q]++
-			}
+		if at := &s.e.situations[s.e.of[i]]; at.class == class && at.waits() {
+			h.add(s.e.places.own[run.Stack], run.Stack, 1)
+			n++
 		}
 	}
-	for _, still := range waits {
-		if !still {
-			left++
-		}
+	if n < minGrowth {
+		return nil
 	}
-	return counts, len(waits), left
+	function := h.place().Function
+	return func(at *situation) bool {
+		return at.waits() && s.e.places.at(at.state.Stack) == function
+	}
 }
 
 // growthOf returns how the number of goroutines grows, given the numbers at the
@@ -160,46 +165,58 @@ func (a *searched) findGrowth() {
 	for _, f := range a.Findings[:min(len(a.Findings), mostWho)] {
 		class, known := a.e.byName[f.Class]
 		if known && f.Growth == nil && (f.row().waits || f.Kind == LockKind || f.Kind == ProcessorKind) {
-			counts, _ := a.waiting(class)
-			f.Growth = a.growthOf(counts)
+			f.Growth = a.growthOf(a.waiting(class, anywhere).counts)
 		}
 	}
 }
 
-// A waitingCrowd is the goroutines of a class that wait at the end of the span.
+// A waitingCrowd is goroutines of a class in some situations.
 type waitingCrowd struct {
-	size   int
+	counts    [leakQuarters + 1]int // of them, at the quarters
+	all, left int                   // that ever were, and that ended or were elsewhere since
+
+	// of those that are in the end
+	moving int // they go on
+	size   int // they wait for others, or are in their first sleep
 	places *heaviest
 	reason string        // of the last one
 	waited time.Duration // the longest, at least; 0 if they sleep
 	alone  bool          // no other class was seen at their channels
 }
 
-// waiting returns the numbers of goroutines of a class at the quarters, and
-// those that wait at the end: for others, or in their first sleep.
-func (s *searcher) waiting(class int32) (counts [leakQuarters + 1]int, _ *waitingCrowd) {
+// waiting returns the goroutines of a class in some situations.
+func (s *searcher) waiting(class int32, there func(*situation) bool) *waitingCrowd {
 	stuck, asleep := &waitingCrowd{places: s.e.places.heaviest(), alone: true},
 		&waitingCrowd{places: s.e.places.heaviest()}
 	quarters, waits, peers := s.quarters(), s.e.r.Marking.Waits(), s.e.atChannels()
 	sleeps := make(map[sampledata.GoroutineID]int)
 	moves := make(map[sampledata.GoroutineID]*mover)
+	stays := make(map[sampledata.GoroutineID]bool)
+	var counts [leakQuarters + 1]int
+	moving := 0
 	for i, run := range s.e.r.Runs.All() {
 		if s.e.of[i] < 0 || s.e.situations[s.e.of[i]].class != class {
+			continue
+		}
+		at := &s.e.situations[s.e.of[i]]
+		does, is := s.e.activity(at), there(at)
+		if _, was := stays[run.Goroutine]; is || was {
+			stays[run.Goroutine] = is && run.Last >= s.e.to-1
+		}
+		if moves[run.Goroutine] == nil {
+			moves[run.Goroutine] = &mover{run: run}
+		}
+		moves[run.Goroutine].see(run)
+		if does == Sleeping {
+			sleeps[run.Goroutine]++
+		}
+		if !is {
 			continue
 		}
 		for q, at := range quarters {
 			if run.First <= at && at <= run.Last {
 				counts[q]++
 			}
-		}
-		at := &s.e.situations[s.e.of[i]]
-		does := s.e.activity(at)
-		if moves[run.Goroutine] == nil {
-			moves[run.Goroutine] = &mover{first: run.First, run: run}
-		}
-		moves[run.Goroutine].see(run)
-		if does == Sleeping {
-			sleeps[run.Goroutine]++
 		}
 		if run.Last < s.e.to-1 || run.Stack == sampledata.NoStack {
 			continue
@@ -214,7 +231,8 @@ func (s *searcher) waiting(class int32) (counts [leakQuarters + 1]int, _ *waitin
 			}
 			w = asleep
 		default:
-			if moves[run.Goroutine].goesOn(run) {
+			if m := moves[run.Goroutine]; m.times >= minMoves && m.moved >= quarters[leakQuarters-1] {
+				moving++
 				continue
 			}
 			w.waited = max(w.waited, waits[s.e.r.Goroutines.At(run.Goroutine).ID])
@@ -224,17 +242,24 @@ func (s *searcher) waiting(class int32) (counts [leakQuarters + 1]int, _ *waitin
 		w.reason = run.Reason
 		w.places.add(s.e.places.own[run.Stack], run.Stack, 1)
 	}
+	w := stuck
 	if asleep.size > stuck.size {
-		return counts, asleep
+		w = asleep
 	}
-	return counts, stuck
+	w.counts, w.moving, w.all = counts, moving, len(stays)
+	for _, still := range stays {
+		if !still {
+			w.left++
+		}
+	}
+	return w
 }
 
 // A mover counts how often a goroutine was seen to move.
 type mover struct {
-	first, moved int32 // the samples in which it was first seen, and last seen to move
-	times        int
-	run          sampledata.Run // the last one
+	moved int32 // the sample in which it was last seen to move
+	times int
+	run   sampledata.Run // the last one
 }
 
 func (m *mover) see(run sampledata.Run) {
@@ -246,14 +271,9 @@ func (m *mover) see(run sampledata.Run) {
 	m.run = run
 }
 
-// minMoves is how often a goroutine moves at least that goes on.
+// minMoves is how often a goroutine moves at least that goes on: also in the
+// last quarter. One that leaks waits for good.
 const minMoves = 4
-
-// goesOn reports whether a goroutine that waits now was seen to move again and
-// again, also in the later half of its life. One that leaks waits for good.
-func (m *mover) goesOn(now sampledata.Run) bool {
-	return m.times >= minMoves && m.moved > m.first+(now.Last-m.first)/2
-}
 
 // quarters returns the samples that divide the time of the span into
 // quarters, from the first to the last one. On a busy machine, there are more

@@ -129,7 +129,7 @@ func (s *searcher) lockCandidates() (all []*candidate) {
 		c := s.suffering(f, by, of)
 		c.refine = func(f *Finding) string {
 			f.Causes = s.e.blameFor(f, of)
-			if f.takesTurns() {
+			if s.takesTurns(f, of) {
 				return "it may wait for its turn to get work"
 			}
 			return ""
@@ -140,10 +140,18 @@ func (s *searcher) lockCandidates() (all []*candidate) {
 }
 
 // takesTurns reports whether goroutines wait for a lock with which one of them
-// gets work: whoever has it waits for work, in the function in which the others
-// wait for the lock.
-func (f *Finding) takesTurns() bool {
-	return f.holders(func(c *Cause) bool {
+// gets work: whoever has it waits for work, in the function in which nearly all
+// others wait for the lock.
+func (s *searcher) takesTurns(f *Finding, waits func(*situation) bool) bool {
+	there, all := 0.0, 0.0
+	for i := range s.e.situations {
+		if at := &s.e.situations[i]; waits(at) {
+			if all += at.weight; s.e.places.at(at.state.Stack) == f.Where.Function {
+				there += at.weight
+			}
+		}
+	}
+	return there >= mostOf*all && f.holders(func(c *Cause) bool {
 		return c.forWork && (c.Taken == f.Where.Function || c.Place.Function == f.Where.Function)
 	}) >= isSign
 }

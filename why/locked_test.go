@@ -7,7 +7,7 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// rotating has four workers, of which one after another holds a lock, and the others wait for it.
+// rotating has four workers: one after another holds a lock, and the others wait for it.
 func rotating(t *testing.T, holds sampledata.State, waits ...string) *Answer {
 	s := newScene()
 	s.spawn(4, "main.worker")

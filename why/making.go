@@ -82,9 +82,7 @@ func named(pattern string) *regexp.Regexp { return regexp.MustCompile(`^(` + pat
 const (
 	leastMade = 10 // of a thing that are seen at least if it is made again and again
 	eachMakes = 2  // of it, how many each goroutine of a class that lives long
-	// seconds from which a process is no step of some work: others want what it
-	// does, and who waits for it looks after it
-	livesLong = 1
+	livesLong = 1  // seconds from which a process may be one to look after
 )
 
 // makes returns which of the makers a stack is in, by the innermost one, or -1.
@@ -149,17 +147,17 @@ func (s *searcher) makingCandidates() (all []*candidate) {
 		c := s.suffering(f, by, of)
 		class := by.most()
 		f.Reason = "" // it computes, too
-		made, before := s.episodes(ofClass(class, of), func(was, now sampledata.Run) bool {
-			return f.Made.Awaited && views.DoingOf(now) == views.InSystemCall && views.WaitsAgain(was, now) ||
+		made, _ := s.episodes(ofClass(class, of), func(was, now sampledata.Run) bool {
+			waitsAgain := views.DoingOf(now) == views.InSystemCall && views.WaitsAgain(was, now)
+			return f.Made.Awaited && waitsAgain ||
 				s.makesAnother(was.Stack, now.Stack, f.Where.Function)
 		})
 		if m.functions == startsGoroutine {
-			f.Made.Counted, made = true, max(made-before, s.started(class))
-			before = 0
+			f.Made.Counted, made = true, max(made, s.started(class))
 		}
-		f.Made.PerSecond = float64(made-before) / (s.e.length / 1e9)
+		f.Made.PerSecond = float64(made) / (s.e.length / 1e9)
 		seen := &s.e.classes[class]
-		each := by[class] / float64(max(1, made-before))
+		each := by[class] / float64(max(1, made))
 		if each > 2*s.chanceEpisode(by[class]/seen.life) {
 			f.Made.Each = each / 1e9
 		}
@@ -169,12 +167,20 @@ func (s *searcher) makingCandidates() (all []*candidate) {
 		}
 		if made < leastMade || made < eachMakes*(seen.goroutines-seen.ended) {
 			c.note = "it makes " + m.what + " only once, as far as is known"
-		} else if f.Made.Awaited && each > livesLong*1e9 {
+		}
+		if f.Made.Awaited && each > livesLong*1e9 && s.looksAfter(f, by[class]) {
 			c.note = "it may look after processes that live long"
 		}
 		all = append(all, c)
 	}
 	return all
+}
+
+// looksAfter reports whether goroutines of a finding's class live on, and wait
+// for processes nearly all their lives: that is no step of other work.
+func (s *searcher) looksAfter(f *Finding, waits float64) bool {
+	c := &s.e.classes[s.classOf(f)]
+	return !c.ends() && waits >= mostOf*c.life && !s.calledBack(f.Where.Path)
 }
 
 // started returns how many goroutines a class has started since the first
@@ -235,10 +241,10 @@ func (s *searcher) makesAnother(was, now sampledata.NodeID, function string) boo
 }
 
 // episodes counts how often a goroutine came into some situations, and how
-// often it was in one when the recording began. It may have come again if it
-// was in one just before.
+// many were in one when the recording began. It may have come again if it was in
+// one just before.
 func (s *searcher) episodes(of func(*situation) bool,
-	again func(was, now sampledata.Run) bool) (n, before int) {
+	again func(was, now sampledata.Run) bool) (came, before int) {
 	hit := s.e.matching(of)
 	until := make([]int32, s.e.r.Goroutines.Len()) // the sample after the goroutine's last hit
 	last := make([]sampledata.Run, s.e.r.Goroutines.Len())
@@ -246,15 +252,15 @@ func (s *searcher) episodes(of func(*situation) bool,
 		if at := s.e.of[i]; at < 0 || !hit[at] {
 			continue
 		}
-		if g := run.Goroutine; until[g] != run.First || run.First == 0 || again(last[g], run) {
-			n++
-			if run.First <= s.e.from {
-				before++
-			}
+		switch g := run.Goroutine; {
+		case run.First <= s.e.from:
+			before++
+		case until[g] != run.First || again(last[g], run):
+			came++
 		}
 		until[run.Goroutine], last[run.Goroutine] = run.Last+1, run
 	}
-	return n, before
+	return came, before
 }
 
 // makingHits returns the situations in which goroutines of a finding's class

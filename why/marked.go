@@ -19,11 +19,23 @@ func (s *searcher) marked(r *sampledata.Recording) (all []*Finding) {
 	runs := s.lastRuns(r.Marking)
 	for i := range a.Findings {
 		one := &a.Findings[i]
-		if one.Verdict >= sampledata.Suspected && !one.MayBeMeant() {
-			all = append(all, s.markedFinding(one, runs))
+		if one.Verdict < sampledata.Suspected {
+			continue
+		}
+		f := s.markedFinding(one, runs)
+		if meant := one.MayBeMeant() && (one.Endless() || f.When.Always && s.livesOn()); !meant {
+			all = append(all, f)
 		}
 	}
 	return all
+}
+
+// livesOn reports whether goroutines of the program other than the main one wait
+// for work, or do some.
+func (s *searcher) livesOn() bool {
+	return slices.ContainsFunc(s.e.situations, func(at situation) bool {
+		return !at.still && !s.e.classes[at.class].runtimes && s.e.name(&at) != "go:runtime.main"
+	})
 }
 
 // lastRuns returns the last runs of the goroutines that a marking lists, by

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/why/stuck"
 )
 
 // A sign is a known pattern behind findings of some kinds. A new one is one
@@ -87,10 +88,17 @@ var signs = []sign{
 		"writers wait for the readers that came before them", "hold it for reading for less time"},
 	{[]Kind{LockKind}, onStack(`^sync\.runtime_SemacquireRWMutexR$`),
 		"readers wait for a writer: it has the lock, or waits for earlier readers", ""},
-	{[]Kind{LockKind}, onStack(`^sync\.\(\*Once\)\.doSlow$`),
+	{[]Kind{LockKind}, (*searcher).ofOnce,
 		once, "see what the first one does: the others need it"},
-	{[]Kind{LockKind, ChannelKind}, (*searcher).stalls,
-		stalled, "see what it waits for in the end: nothing goes on before"},
+	{[]Kind{LockKind, ChannelKind},
+		func(s *searcher, f *Finding) float64 {
+			if s.stalls(f) < wholly {
+				return 0
+			}
+			return 1
+		},
+		"", "see what it waits for in the end: nothing goes on before"},
+	{[]Kind{LockKind, ChannelKind}, (*searcher).stalls, stalled, ""},
 	{[]Kind{ComputeKind}, onStack(`^runtime\.Gosched$`),
 		givesWay,
 		"wait on a channel, a condition or a lock"},
@@ -157,6 +165,28 @@ func onStack(function string) func(*searcher, *Finding) float64 {
 
 // asksOwn is the sign of waits for answers that the program may give itself.
 const asksOwn = "about as many of the program's own handlers of requests are at work meanwhile: it may wait for them"
+
+// ofOnce returns the share of a finding in waits for the lock of a sync.Once,
+// not in what the first one does.
+func (s *searcher) ofOnce(f *Finding) float64 {
+	total, of, hit := 0.0, 0.0, s.hits(f)
+	for i := range s.e.situations {
+		at := &s.e.situations[i]
+		if !hit(at) {
+			continue
+		}
+		total += at.weight
+		within := false // below the program's innermost function
+		s.e.places.above(at.state.Stack, func(name string) bool {
+			within = within || name == "sync.(*Once).doSlow"
+			return views.IsOwn(name)
+		})
+		if within {
+			of += at.weight
+		}
+	}
+	return of / max(total, 1)
+}
 
 // once is the sign of waits for what one goroutine does for all.
 const once = "a sync.Once: the first one to come does it for all"
@@ -300,8 +330,8 @@ func (s *searcher) polls(f *Finding) float64 {
 	never := func(_, _ sampledata.Run) bool { return false }
 	often := false
 	if waits > 0.02*life {
-		n, _ := s.episodes(ofClass(class, waiting), never)
-		often = n > s.e.classes[class].goroutines
+		came, before := s.episodes(ofClass(class, waiting), never)
+		often = came+before > s.e.classes[class].goroutines
 	}
 	if often || s.doing(f, polling) < 0.25 {
 		return 0
@@ -352,12 +382,6 @@ func (f *Finding) holders(do func(*Cause) bool) (share float64) {
 	return share
 }
 
-// Rereads reports whether a deadlock is of one lock, which a goroutine reads
-// again behind a writer.
-func (f *Finding) Rereads() bool {
-	return f.Kind == DeadlockKind && f.Count > 1 && len(f.Chained) == 1
-}
-
 // readSigns finds the signs of the findings. The first remedy holds.
 func (a *searched) readSigns() {
 	for _, f := range a.Findings {
@@ -374,8 +398,8 @@ func (a *searched) readSigns() {
 			}
 		case f.limits():
 			f.Remedy = f.Limit.remedy()
-		case f.Rereads():
-			f.Remedy = "read the lock once, and call functions that expect it to be held"
+		case f.ReadsAgain:
+			f.Remedy = stuck.ReadOnce
 		case f.Kind == CrowdedKind:
 			f.Remedy = f.Crowd.remedy()
 		}

@@ -76,7 +76,7 @@ func callTables(r *sampledata.Recording, o views.Options) (list []*calls.Table, 
 	}
 	proposed, err := calls.Propose(r, o)
 	for _, p := range proposed[:min(len(proposed), maxProposed)] {
-		if !p.Merges() {
+		if !p.Touches() {
 			list = append(list, p.Table)
 		}
 	}

@@ -22,19 +22,28 @@ type Still struct {
 	Waited time.Duration `json:"waited,omitempty"`
 }
 
-// still returns the goroutines that have not moved, most first.
-func (e *evidence) still() (all []Still) {
+// still returns the goroutines that have not moved, most first, without those
+// that findings are about.
+func (e *evidence) still(findings []*Finding) (all []Still) {
+	found := make(map[int64]bool)
+	for _, f := range findings {
+		if f.Stuck == nil {
+			continue
+		}
+		for _, group := range slices.Concat(f.Stuck.Groups, f.Stuck.Behind) {
+			for _, id := range group.IDs {
+				found[id] = true
+			}
+		}
+	}
 	counts := make(map[Still]int)
 	waits, longest := e.r.Marking.Waits(), make(map[Still]time.Duration)
 	counted := make([]bool, e.r.Goroutines.Len())
-	verdicts := e.r.Marking.Verdicts() // a finding says more of some
 	for i, run := range e.r.Runs.All() {
 		at := e.of[i]
 		if at < 0 || counted[run.Goroutine] || !e.situations[at].still ||
 			e.classes[e.situations[at].class].runtimes ||
-			verdicts[e.r.Goroutines.At(run.Goroutine).ID] >= sampledata.Suspected &&
-				e.situations[at].state.Doing != views.Forever &&
-				e.name(&e.situations[at]) != "go:runtime.main" { // it may be meant
+			found[e.r.Goroutines.At(run.Goroutine).ID] {
 			continue
 		}
 		counted[run.Goroutine] = true
@@ -139,35 +148,34 @@ func (s *searcher) standsStill(class int32, of func(*situation) bool) string {
 const stalled = "most of that time is of goroutines that were not seen to move in the second half of the recording"
 
 // stalls returns the share of a finding, in the second half of the recording,
-// that is of goroutines that don't move there; 0 if that half is too short to
-// tell.
+// that is of goroutines that neither move nor end there; 0 if that half is too
+// short to tell, or only two moments of a dump.
 func (s *searcher) stalls(f *Finding) float64 {
 	e, class, hit := s.e, s.classOf(f), s.hits(f)
 	middle := e.from + (e.to-e.from)/2
-	if class < 0 || e.between(middle, e.to-1) < float64(standstillLength) {
+	if class < 0 || e.r.Header.Sampler.Backend == sampledata.FromDump ||
+		e.between(middle, e.to-1) < float64(standstillLength) {
 		return 0
 	}
-	type half struct {
-		moves  bool
-		weight float64 // of the finding
-	}
-	all := make(map[sampledata.GoroutineID]half)
+	all := make(map[sampledata.GoroutineID]*mover)
+	weights := make(map[sampledata.GoroutineID]float64) // of the finding, in that half
 	for i, run := range e.r.Runs.All() {
 		at := e.of[i]
-		if at < 0 || e.situations[at].class != class || run.Last < middle {
+		if at < 0 || e.situations[at].class != class {
 			continue
 		}
-		h := all[run.Goroutine]
-		h.moves = h.moves || run.First > middle
-		if hit(&e.situations[at]) {
-			h.weight += e.between(max(run.First, middle), min(run.Last, e.to-1))
+		if all[run.Goroutine] == nil {
+			all[run.Goroutine] = &mover{moved: run.First, run: run}
 		}
-		all[run.Goroutine] = h
+		all[run.Goroutine].see(run)
+		if run.Last >= middle && hit(&e.situations[at]) {
+			weights[run.Goroutine] += e.between(max(run.First, middle), min(run.Last, e.to-1))
+		}
 	}
 	stands, total := 0.0, 0.0
-	for _, h := range all {
-		if total += h.weight; !h.moves {
-			stands += h.weight
+	for g, weight := range weights {
+		if total += weight; all[g].moved <= middle && all[g].run.Last >= e.to-1 {
+			stands += weight
 		}
 	}
 	return stands / max(total, 1)

@@ -166,21 +166,32 @@ func TestWaitThatMayBeMeant(t *testing.T) {
 		wait   sampledata.Wait
 		path   []string
 		count  int
+		serves bool // another goroutine waits for work
 		found  bool
 	}{
-		"a context":            {"chan receive (nil chan)", sampledata.ForNil, evict, 1, false},
-		"several":              {"chan receive (nil chan)", sampledata.ForNil, evict, 2, true},
-		"a sender":             {"chan send (nil chan)", sampledata.ForNil, evict, 1, true},
-		"a select for good":    {"select (no cases)", sampledata.ForNothing, evict, 1, false},
-		"selects, too":         {"select (no cases)", sampledata.ForNothing, evict, 3, true},
-		"main lives on":        {"chan receive", sampledata.ForSender, []string{"runtime.main", "main.main"}, 1, false},
-		"main can't send":      {"chan send", sampledata.ForReceiver, []string{"runtime.main", "main.main"}, 1, true},
-		"another one receives": {"chan receive", sampledata.ForSender, evict, 1, true},
+		"a context":            {"chan receive (nil chan)", sampledata.ForNil, evict, 1, false, false},
+		"several":              {"chan receive (nil chan)", sampledata.ForNil, evict, 2, false, true},
+		"a sender":             {"chan send (nil chan)", sampledata.ForNil, evict, 1, false, true},
+		"a select for good":    {"select (no cases)", sampledata.ForNothing, evict, 1, false, false},
+		"selects, too":         {"select (no cases)", sampledata.ForNothing, evict, 3, false, true},
+		"main lives on":        {"chan receive", sampledata.ForSender, []string{"runtime.main", "main.main"}, 1, true, false},
+		"main hangs":           {"chan receive", sampledata.ForSender, []string{"runtime.main", "main.main"}, 1, false, true},
+		"main can't send":      {"chan send", sampledata.ForReceiver, []string{"runtime.main", "main.main"}, 1, true, true},
+		"another one receives": {"chan receive", sampledata.ForSender, evict, 1, true, true},
 	} {
 		s := newScene()
 		all := s.spawn(c.count, c.path[0])
-		for range 100 {
+		for i := range 100 {
 			states := map[sampledata.GoroutineID]sampledata.State{}
+			if c.serves {
+				if i == 0 {
+					s.spawn(1, "main.serve")
+				}
+				server := s.goroutines[len(s.goroutines)-1]
+				if states[server] = s.at(idles, "main.serve"); i%10 == 0 {
+					states[server] = s.at(runs, "main.serve", "main.handle")
+				}
+			}
 			for _, g := range all {
 				states[g] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: c.reason}, c.path...)
 			}

@@ -1,34 +1,38 @@
 package why
 
 import (
+	"slices"
 	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
 )
 
-// A stay is the samples in which a goroutine works on one request.
-type stay struct{ first, last int32 }
+// A requestLife is the samples in which a goroutine works on one request.
+type requestLife struct{ first, last int32 }
 
 const (
-	// readsAhead is the class of the goroutines that net/http's server starts
+	// requestReader is the class of the goroutines that net/http's server starts
 	// for each request: one lives as long as the request is worked on.
-	readsAhead = "go:net/http.(*connReader).backgroundRead"
+	requestReader = "go:net/http.(*connReader).backgroundRead"
 	// a request that takes this time, and half of the recording, goes on
 	minStream = 3 * time.Second
 	quickOnes = 2 // requests that end, for each one that goes on, if these are streams
+	// of a wait in streams, if it is no evidence that requests are slow
+	mostStreams = 0.75
 )
 
 // findStreams finds the requests that go on, by the number of the goroutine
 // that works on them. Requests that are only slow are not among others that
 // end soon.
-func (s *searcher) findStreams() map[int64]stay {
+func (s *searcher) findStreams() map[int64]requestLife {
 	e := s.e
-	streams := make(map[int64]stay)
-	class, served := e.byName[readsAhead]
+	streams := make(map[int64]requestLife)
+	class, served := e.byName[requestReader]
 	if !served {
 		return streams
 	}
-	lives := make(map[sampledata.GoroutineID]stay)
+	lives := make(map[sampledata.GoroutineID]requestLife)
 	for i, run := range e.r.Runs.All() {
 		if at := e.of[i]; at < 0 || e.situations[at].class != class {
 			continue
@@ -53,9 +57,16 @@ func (s *searcher) findStreams() map[int64]stay {
 	return streams
 }
 
+// streamWaits are waits for events: those for a timer are a ticker's, perhaps.
+var streamWaits = []views.Doing{views.Receiving, views.Selecting, views.AwaitingCondition}
+
 // streaming returns a note if most of a class's wait is in requests that go on,
 // such as those that send events when they come.
-func (s *searcher) streaming(class int32, of func(*situation) bool) string {
+func (s *searcher) streaming(f *Finding, class int32, of func(*situation) bool) string {
+	if does := views.WaitingFor(f.Reason); !slices.Contains(streamWaits, does) &&
+		!views.OfChannelTimer(f.Reason) {
+		return ""
+	}
 	if s.streams == nil {
 		s.streams = s.findStreams()
 	}
@@ -79,7 +90,3 @@ func (s *searcher) streaming(class int32, of func(*situation) bool) string {
 	}
 	return "it is in requests that go on, while others end"
 }
-
-// mostStreams is the share of a wait that is in streams, if it is no evidence
-// that requests are slow.
-const mostStreams = 0.75

@@ -72,10 +72,10 @@ func (s *searcher) waitsOf(k waitKey, by sums, most int) *candidate {
 	}
 	if k.kind == SleepKind {
 		f.Lock = lockByName(f.Where.Path)
-		c.note = cmp.Or(s.pausing(f, class), s.leadsOn(c, by[class], 0), s.streaming(class, of))
+		c.note = cmp.Or(s.pausing(f, class), s.leadsOn(c, by[class], 0), s.streaming(f, class, of))
 	} else {
 		c.note = cmp.Or(s.standsStill(class, of), s.resting(f, class), s.sleepsOn(f, class, by[class]),
-			s.leadsOn(c, by[class], 0), s.awaitsProcess(f), s.streaming(class, of))
+			s.leadsOn(c, by[class], 0), s.awaitsProcess(f, by[class]), s.streaming(f, class, of))
 	}
 	c.refine = func(f *Finding) string { return s.refineWait(f, class, of) }
 	if len(by) > 1 && most > 1 {
@@ -108,13 +108,13 @@ func (s *searcher) sleepsOn(f *Finding, class int32, waits float64) string {
 // processEnd matches what waits for the end of a process.
 var processEnd = named(`os/exec\.\(\*Cmd\)\.Wait`)
 
-// awaitsProcess returns a note if a wait is for the end of a process: whether
-// processes are made again and again is a hypothesis of its own.
-func (s *searcher) awaitsProcess(f *Finding) string {
-	if f.Kind != BlockingKind || s.doing(f, processEnd) < isSign {
+// awaitsProcess returns a note if a wait is for the end of a process to look
+// after.
+func (s *searcher) awaitsProcess(f *Finding, waits float64) string {
+	if f.Kind != BlockingKind || s.doing(f, processEnd) < isSign || !s.looksAfter(f, waits) {
 		return ""
 	}
-	return "it waits for a process that it has started"
+	return "it may look after a process"
 }
 
 // waitKey returns the hypothesis that a situation belongs to, if it is a wait.

@@ -86,7 +86,7 @@ func (f *stuckFlags) showWatched(t terminal, list []*watchedProgram) error {
 		}
 	}
 	if len(answers) == 0 {
-		termtext.Fprintf(t.out, "%s examined: no goroutine is stuck for good\n",
+		termtext.Fprintf(t.out, "%s examined: no goroutine was found to be stuck for good\n",
 			report.Counted(examined, "Go program"))
 	}
 	return f.show(t, answers)

@@ -65,7 +65,7 @@ func (c *Calls) head(b *strings.Builder) {
 				begun++
 			}
 		}
-		rate = fmt.Sprintf(" (%.3g a second)", float64(begun)/s)
+		rate = fmt.Sprintf(" (%.3g begun a second)", float64(begun)/s)
 	}
 	seen := "seen in " + span(c.Duration)
 	if c.Span != (views.Span{}) {
@@ -103,7 +103,7 @@ func (c *Calls) head(b *strings.Builder) {
 		termtext.Fprintf(b, "Before calls with %s of the time, the goroutine was outside in one sample only: some calls are likely to be several that followed one another.\n",
 			sharePercent(c.Touching))
 	default:
-		b.WriteString(wrapped("Chance alone would put about as many calls into several samples: the longer ones are likely to be several that took less than an interval each.", 0, whyWidth) + "\n")
+		b.WriteString(wrapped(fmt.Sprintf("Chance alone would put about as many calls into several samples: those in up to %d are likely to be several that took less than an interval each.", c.ByChance), 0, whyWidth) + "\n")
 	}
 }
 

@@ -67,7 +67,7 @@ func WhyLines(f *why.Finding) (lines []string) {
 			return append(lines,
 				"it locks "+strings.Join(f.Chained, ", ")+" a second time before it unlocks it")
 		}
-		if f.Rereads() {
+		if f.ReadsAgain {
 			return append(lines, "the lock is "+f.Chained[0]+": others that read it wait, too")
 		}
 		return append(lines,

@@ -132,7 +132,7 @@ func leakText(g *why.Growth) string {
 
 // endsText says how few of those that may leak end.
 func endsText(g *why.Growth) string {
-	if g != nil && g.Some {
+	if g != nil && g.OthersEnd {
 		return "hardly any of these goes on, though others end"
 	}
 	return "hardly any ends"
@@ -157,7 +157,7 @@ func circleText(f *why.Finding) string {
 	switch {
 	case f.Count == 1:
 		return "A goroutine waits for a lock that it holds itself: a deadlock."
-	case f.Rereads():
+	case f.ReadsAgain:
 		return "A goroutine reads again what it has locked for reading, behind a writer that waits for it: a deadlock."
 	}
 	return fmt.Sprintf("%s wait for one another's locks in a circle: a deadlock.",

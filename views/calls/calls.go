@@ -70,8 +70,9 @@ type Table struct {
 	// Chance is the share of the samples in calls of several samples that are as
 	// long as chance makes calls look: if each took less than an interval, and
 	// samples hit the function as often as they do. Such calls are likely to be
-	// several.
-	Chance float64
+	// several. ByChance is the greatest number of samples of one.
+	Chance   float64
+	ByChance int
 
 	recording *sampledata.Recording
 	windows   []sampledata.CallWindow // in which calls were timed; none: all the time

@@ -142,8 +142,8 @@ func TestMerges(t *testing.T) {
 
 // Calls that are no more than chance puts into several samples are marked. Those that are longer are not.
 func TestMergedByChance(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
 	for length, want := range map[int]bool{1: true, 5: false} {
+		random := rand.New(rand.NewPCG(1, 2))
 		text := stacks + "goroutine g1 8\n"
 		left := 0
 		for i := range 400 {

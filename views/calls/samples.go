@@ -120,41 +120,44 @@ func (t *Table) sample(show shows) {
 			finish(&all[g])
 		}
 	}
-	t.Chance = t.chance(all)
+	t.findChance(all)
 	if returned > 0 {
 		t.Touching = float64(touched) / float64(returned)
 	}
 }
 
-// chance returns the share of the samples in calls of several samples that are
-// as long as chance makes calls look. A goroutine with one call tells nothing.
-func (t *Table) chance(all []follower) float64 {
-	length := func(c *Call) int32 { return c.Last - c.First + 1 }
-	repeats := func(g sampledata.GoroutineID) bool {
-		return all[g].calls > 1 && all[g].inside < all[g].seen
-	}
-	samples, long := make(map[int32]float64), 0.0 // those in calls of each length
-	for i := range t.Calls {
-		if c := &t.Calls[i]; !c.Short && repeats(c.Goroutine) {
-			samples[length(c)] += float64(length(c))
-			long += float64(length(c))
+// findChance finds the calls of several samples that are as long as chance makes
+// calls look. A goroutine with one call tells nothing.
+func (t *Table) findChance(all []follower) {
+	var repeat []follower
+	length := func(c *Call) int { return int(c.Last-c.First) + 1 }
+	repeats := func(f *follower) bool { return f.calls > 1 && f.inside < f.seen }
+	for i := range all {
+		if repeats(&all[i]) {
+			repeat = append(repeat, all[i])
 		}
 	}
-	chance, seen := 0.0, 0.0 // seen are the calls that are at least so long
+	samples, long := make(map[int]int), 0 // those in calls of each length
+	for i := range t.Calls {
+		if c := &t.Calls[i]; !c.Short && repeats(&all[c.Goroutine]) {
+			samples[length(c)] += length(c)
+			long += length(c)
+		}
+	}
+	chance, seen := 0, 0.0 // seen are the calls that are at least so long
 	for _, n := range slices.Backward(slices.Sorted(maps.Keys(samples))) {
-		seen += samples[n] / float64(n)
+		seen += float64(samples[n]) / float64(n)
 		expected := 0.0
-		for g := range all {
-			if f := &all[g]; repeats(sampledata.GoroutineID(g)) {
-				share := float64(f.inside) / float64(f.seen)
-				expected += float64(f.calls) * math.Pow(share, float64(n-1))
-			}
+		for i := range repeat {
+			f := &repeat[i]
+			expected += float64(f.calls) * math.Pow(float64(f.inside)/float64(f.seen), float64(n-1))
 		}
 		if seen <= 2*expected+0.5 {
 			chance += samples[n]
+			t.ByChance = max(t.ByChance, n)
 		}
 	}
-	return chance / max(long, 1)
+	t.Chance = float64(chance) / float64(max(long, 1))
 }
 
 // site returns the place of a call.

@@ -2,17 +2,25 @@ package stuck
 
 import "github.com/cpprof/cpprof/sampledata"
 
+// ReadOnce helps if a goroutine reads again what it has locked for reading.
+const ReadOnce = "read the lock once, and call functions that expect it to be held"
+
 // Remedy returns what usually helps.
 func (f *Finding) Remedy() string {
-	wait := f.Groups[0].Wait
+	helps := f.remedy()
 	if f.Count == 1 && f.parksMain() {
-		return "if main only keeps the program alive, select {} says so"
+		return "if main only keeps the program alive, select {} says so; else " + helps
 	}
+	return helps
+}
+
+func (f *Finding) remedy() string {
+	wait := f.Groups[0].Wait
 	switch f.Fault {
 	case Circle:
 		return f.remedyOfCircle()
 	case Recursive:
-		return "read the lock once, and call functions that expect it to be held"
+		return ReadOnce
 	case Itself:
 		if isForLock(wait) {
 			return "give the lock back before, or call a function that expects it to be held"
