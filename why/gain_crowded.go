@@ -7,12 +7,13 @@ const (
 	fewWaits = 0.1  // of a class's time at work, if it hardly waits for others
 )
 
-// withCPUs reports whether a gain is known although the machine may often have
-// no CPU for the program.
+// withCPUs reports whether a gain is known although the machine
+// may often have no CPU for the program.
 //
-// What a class waits for others gets shorter, too, when a cost no longer
-// competes with them. A class that hardly waits for others has the cost, its
-// other work, and a wait for CPUs with both in proportion.
+// What a class waits for others gets shorter, too, when a cost
+// no longer competes with them. A class that hardly waits for
+// others has the cost, its other work, and a wait for CPUs with
+// both in proportion.
 func (b *tracer) withCPUs(g *Gain, t *traced) bool {
 	s := b.s
 	switch {

@@ -80,17 +80,19 @@ func (s *searcher) lastPlace(id int64) Place {
 	return h.place()
 }
 
-// A leak has at least minGrowth more goroutines at the end than at the
-// beginning, and a part of them in each quarter of the span.
+// A leak has at least minGrowth more goroutines at the end than
+// at the beginning, and a part of them in each quarter of the
+// span.
 const (
 	minGrowth    = 10
 	leakQuarters = 4
 )
 
-// leak returns a finding if the goroutines of a class become more and more,
-// hardly any ends, and nearly all wait, or are in their first sleep. Those that
-// wait for a connection's data, sleep again and again, or move, may go on. If
-// others of the class end, it is about those that wait in one place.
+// leak returns a finding if the goroutines of a class become
+// more and more, hardly any ends, and nearly all wait, or are in
+// their first sleep. Those that wait for a connection's data,
+// sleep again and again, or move, may go on. If others of the
+// class end, it is about those that wait in one place.
 func (s *searcher) leak(class int32) *Finding {
 	c := &s.e.classes[class]
 	if c.runtimes || c.goroutines < minGrowth {
@@ -120,8 +122,9 @@ func (s *searcher) leak(class int32) *Finding {
 
 func anywhere(*situation) bool { return true }
 
-// gathering returns the situations in the place where most goroutines of a
-// class wait in the end, but not for work; nil if hardly any do.
+// gathering returns the situations in the place where most
+// goroutines of a class wait in the end, but not for work; nil
+// if hardly any do.
 func (s *searcher) gathering(class int32) func(*situation) bool {
 	h, n := s.e.places.heaviest(), 0
 	for i, run := range s.e.r.Runs.All() {
@@ -142,8 +145,8 @@ func (s *searcher) gathering(class int32) func(*situation) bool {
 	}
 }
 
-// growthOf returns how the number of goroutines grows, given the numbers at the
-// quarters; nil if it does not.
+// growthOf returns how the number of goroutines grows, given the
+// numbers at the quarters; nil if it does not.
 func (s *searcher) growthOf(counts [leakQuarters + 1]int) *Growth {
 	first, last := counts[0], counts[leakQuarters]
 	growth := last - first
@@ -159,8 +162,9 @@ func (s *searcher) growthOf(counts [leakQuarters + 1]int) *Growth {
 	return &Growth{From: first, To: last, PerSecond: float64(growth) / max(seconds, 1e-9)}
 }
 
-// findGrowth finds out which findings are about waits of a class that has more
-// and more goroutines, though some end: more work comes than gets done.
+// findGrowth finds out which findings are about waits of a class
+// that has more and more goroutines, though some end: more work
+// comes than gets done.
 func (a *searched) findGrowth() {
 	for _, f := range a.Findings[:min(len(a.Findings), mostWho)] {
 		class, known := a.e.byName[f.Class]
@@ -271,13 +275,14 @@ func (m *mover) see(run sampledata.Run) {
 	m.run = run
 }
 
-// minMoves is how often a goroutine moves at least that goes on: also in the
-// last quarter. One that leaks waits for good.
+// minMoves is how often a goroutine moves at least that goes on:
+// also in the last quarter. One that leaks waits for good.
 const minMoves = 4
 
-// quarters returns the samples that divide the time of the span into
-// quarters, from the first to the last one. On a busy machine, there are more
-// samples in one quarter than in another.
+// quarters returns the samples that divide the time of the span
+// into quarters, from the first to the last one. On a busy
+// machine, there are more samples in one quarter than in
+// another.
 func (s *searcher) quarters() (at [leakQuarters + 1]int32) {
 	from, to := s.e.time(s.e.from), s.e.time(s.e.to-1)
 	for q := range at {

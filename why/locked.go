@@ -29,9 +29,9 @@ func (by sums) total() (sum float64) {
 	return sum
 }
 
-// others returns the shares of the lives of all classes but one, the largest
-// weight first, if they are at least the threshold, and the class is not idle
-// all the time.
+// others returns the shares of the lives of all classes but one,
+// the largest weight first, if they are at least the threshold,
+// and the class is not idle all the time.
 func (s *searcher) others(by sums, but int32) []Part {
 	var list []int32
 	for c := range by {
@@ -49,8 +49,8 @@ func (s *searcher) others(by sums, but int32) []Part {
 	return parts
 }
 
-// active returns a base of hypotheses: the goroutines of a class, without the
-// time in which they wait for work.
+// active returns a base of hypotheses: the goroutines of a
+// class, without the time in which they wait for work.
 func active(class int32) func(*situation) bool {
 	return func(s *situation) bool { return s.class == class && !s.idle }
 }
@@ -60,8 +60,8 @@ func ofClass(class int32, of func(*situation) bool) func(*situation) bool {
 	return func(s *situation) bool { return s.class == class && of(s) }
 }
 
-// where returns the place with the most weight of some situations of a class,
-// and the reason of most of it.
+// where returns the place with the most weight of some
+// situations of a class, and the reason of most of it.
 func (s *searcher) where(class int32, of func(*situation) bool) (Place, string) {
 	h, reasons := s.e.places.heaviest(), make(map[string]float64)
 	for _, at := range s.members(class) {
@@ -79,7 +79,8 @@ func (s *searcher) where(class int32, of func(*situation) bool) (Place, string) 
 	return h.place(), best
 }
 
-// reasons returns the reasons of the waits of a class among some situations.
+// reasons returns the reasons of the waits of a class among some
+// situations.
 func (s *searcher) reasons(class int32, of func(*situation) bool) (all []string) {
 	for _, at := range s.members(class) {
 		if of(at) && !slices.Contains(all, at.state.Reason) {
@@ -90,8 +91,8 @@ func (s *searcher) reasons(class int32, of func(*situation) bool) (all []string)
 	return all
 }
 
-// suffering makes a candidate for goroutines that wait, of the class that
-// waits most.
+// suffering makes a candidate for goroutines that wait, of the
+// class that waits most.
 func (s *searcher) suffering(f *Finding, by sums, of func(*situation) bool) *candidate {
 	class := by.most()
 	c := &s.e.classes[class]
@@ -139,9 +140,9 @@ func (s *searcher) lockCandidates() (all []*candidate) {
 	return all
 }
 
-// takesTurns reports whether goroutines wait for a lock with which one of them
-// gets work: whoever has it waits for work, in the function in which nearly all
-// others wait for the lock.
+// takesTurns reports whether goroutines wait for a lock with
+// which one of them gets work: whoever has it waits for work, in
+// the function in which nearly all others wait for the lock.
 func (s *searcher) takesTurns(f *Finding, waits func(*situation) bool) bool {
 	there, all := 0.0, 0.0
 	for i := range s.e.situations {

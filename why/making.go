@@ -12,23 +12,27 @@ import (
 type Made struct {
 	What      string  `json:"what"`       // "connections"
 	PerSecond float64 `json:"per_second"` // at least: what is made between two samples is not seen
-	// seconds that one takes at most, on average; 0 if the samples are too far
-	// apart, or the goroutines make little else
+	// seconds that one takes at most, on average; 0 if the
+	// samples are too far apart, or the goroutines make little
+	// else
 	Each float64 `json:"each,omitempty"`
-	// Counted reports that all that were seen are counted, not only those that a
-	// sample saw in the making.
+	// Counted reports that all that were seen are counted, not
+	// only those that a sample saw in the making.
 	Counted bool `json:"counted,omitempty"`
-	// Fast reports that most take less time than from one sample to the next.
+	// Fast reports that most take less time than from one sample
+	// to the next.
 	Fast bool `json:"fast,omitempty"`
 	// Awaited reports that who makes one also waits for its end.
 	Awaited bool `json:"awaited,omitempty"`
-	// the function that waits for it, if goroutines of net/http make it
+	// the function that waits for it, if goroutines of net/http
+	// make it
 	For string `json:"for,omitempty"`
 
 	of int // its maker
 }
 
-// A maker is functions that make a thing which programs can keep.
+// A maker is functions that make a thing which programs can
+// keep.
 type maker struct {
 	what      string
 	functions *regexp.Regexp
@@ -36,7 +40,8 @@ type maker struct {
 	remedy    string
 }
 
-// makers are the things, the ones that are made for others first.
+// makers are the things, the ones that are made for others
+// first.
 var makers = []maker{
 	{"lookups of addresses", named(`net\.\(\*Resolver\)\.[lL]ookup\w+`), "", "keep the connection, or the address"},
 	{"TLS handshakes", named(`crypto/tls\.\(\*Conn\)\.(clientHandshake|serverHandshake)|net/http\.\(\*persistConn\)\.addTLS`),
@@ -85,13 +90,15 @@ const (
 	livesLong = 1  // seconds from which a process may be one to look after
 )
 
-// makes returns which of the makers a stack is in, by the innermost one, or -1.
+// makes returns which of the makers a stack is in, by the
+// innermost one, or -1.
 func (s *searcher) makes(stack sampledata.NodeID) int {
 	i, _ := s.making(stack)
 	return i
 }
 
-// making returns the same, with the frame of the function that makes it.
+// making returns the same, with the frame of the function that
+// makes it.
 func (s *searcher) making(stack sampledata.NodeID) (int, sampledata.NodeID) {
 	nodes := s.e.r.Nodes
 	for n := stack; n != sampledata.NoStack; n = nodes[n].Parent {
@@ -111,8 +118,8 @@ func (s *searcher) making(stack sampledata.NodeID) (int, sampledata.NodeID) {
 	return -1, sampledata.NoStack
 }
 
-// maker returns the number of a function's maker, or -1. The last one is of
-// any function with a certain caller.
+// maker returns the number of a function's maker, or -1. The
+// last one is of any function with a certain caller.
 func (s *searcher) maker(f sampledata.FunctionID) int {
 	if s.makerOf == nil {
 		s.makerOf = make([]int8, len(s.e.r.Functions))
@@ -176,15 +183,17 @@ func (s *searcher) makingCandidates() (all []*candidate) {
 	return all
 }
 
-// looksAfter reports whether goroutines of a finding's class live on, and wait
-// for processes nearly all their lives: that is no step of other work.
+// looksAfter reports whether goroutines of a finding's class
+// live on, and wait for processes nearly all their lives: that
+// is no step of other work.
 func (s *searcher) looksAfter(f *Finding, waits float64) bool {
 	c := &s.e.classes[s.classOf(f)]
 	return !c.ends() && waits >= mostOf*c.life && !s.calledBack(f.Where.Path)
 }
 
-// started returns how many goroutines a class has started since the first
-// sample. They live longer than the go statement takes, so more are seen.
+// started returns how many goroutines a class has started since
+// the first sample. They live longer than the go statement
+// takes, so more are seen.
 func (s *searcher) started(class int32) (n int) {
 	of := make(map[int64]bool) // the class's goroutines by number
 	there := make([]bool, s.e.r.Goroutines.Len())
@@ -206,8 +215,8 @@ func (s *searcher) started(class int32) (n int) {
 // goroutines of its own.
 var requesting = regexp.MustCompile(`^net/http\.\(\*Transport\)\.getConn$`)
 
-// requester returns the function that waits for such connections most; "" if
-// none does.
+// requester returns the function that waits for such connections
+// most; "" if none does.
 func (s *searcher) requester() string {
 	h := s.e.places.heaviest()
 	for i := range s.e.situations {
@@ -223,16 +232,16 @@ func (s *searcher) requester() string {
 }
 
 // chanceEpisode returns how long an episode looks on average, in
-// nanoseconds, if what takes a share of a goroutine's time takes less than
-// the samples' distance each time.
+// nanoseconds, if what takes a share of a goroutine's time takes
+// less than the samples' distance each time.
 func (s *searcher) chanceEpisode(share float64) float64 {
 	distance := s.e.length / float64(s.e.to-s.e.from)
 	return distance / max(1-share, 0)
 }
 
-// makesAnother reports whether a goroutine of a function, which was and is
-// making a thing, has begun with another one: it has gone back in what calls
-// the maker.
+// makesAnother reports whether a goroutine of a function, which
+// was and is making a thing, has begun with another one: it has
+// gone back in what calls the maker.
 func (s *searcher) makesAnother(was, now sampledata.NodeID, function string) bool {
 	_, before := s.making(was)
 	_, after := s.making(now)
@@ -240,9 +249,9 @@ func (s *searcher) makesAnother(was, now sampledata.NodeID, function string) boo
 	return s.e.places.past(nodes[before].Parent, nodes[after].Parent, function)
 }
 
-// episodes counts how often a goroutine came into some situations, and how
-// many were in one when the recording began. It may have come again if it was in
-// one just before.
+// episodes counts how often a goroutine came into some
+// situations, and how many were in one when the recording began.
+// It may have come again if it was in one just before.
 func (s *searcher) episodes(of func(*situation) bool,
 	again func(was, now sampledata.Run) bool) (came, before int) {
 	hit := s.e.matching(of)
@@ -271,8 +280,9 @@ func (s *searcher) makingHits(f *Finding) func(*situation) bool {
 	})
 }
 
-// makingMeasure returns the measure of the functions that make a thing, without
-// those that make another one within; nil if that is not what the share counts.
+// makingMeasure returns the measure of the functions that make a
+// thing, without those that make another one within; nil if that
+// is not what the share counts.
 func (s *searcher) makingMeasure(f *Finding) *Measure {
 	hit := s.hits(f)
 	makes, within := make(map[string]bool), make(map[string]bool)
@@ -318,8 +328,9 @@ func pathsThrough(functions map[string]bool) (paths []string) {
 	return paths
 }
 
-// foldMaking leaves out what goroutines do, or wait for, while they make a
-// thing again and again. Those of several classes may make it.
+// foldMaking leaves out what goroutines do, or wait for, while
+// they make a thing again and again. Those of several classes
+// may make it.
 func (a *searched) foldMaking() {
 	all := a.Findings
 	within := func(f, made *Finding) bool {

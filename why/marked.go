@@ -9,8 +9,8 @@ import (
 	"github.com/cpprof/cpprof/why/stuck"
 )
 
-// marked returns a finding for each cause of goroutines that can never run
-// again, as far as the recording's marking knows.
+// marked returns a finding for each cause of goroutines that can
+// never run again, as far as the recording's marking knows.
 func (s *searcher) marked(r *sampledata.Recording) (all []*Finding) {
 	a := stuck.Find(r)
 	if a == nil {
@@ -30,16 +30,16 @@ func (s *searcher) marked(r *sampledata.Recording) (all []*Finding) {
 	return all
 }
 
-// livesOn reports whether goroutines of the program other than the main one wait
-// for work, or do some.
+// livesOn reports whether goroutines of the program other than
+// the main one wait for work, or do some.
 func (s *searcher) livesOn() bool {
 	return slices.ContainsFunc(s.e.situations, func(at situation) bool {
 		return !at.still && !s.e.classes[at.class].runtimes && s.e.name(&at) != "go:runtime.main"
 	})
 }
 
-// lastRuns returns the last runs of the goroutines that a marking lists, by
-// goid.
+// lastRuns returns the last runs of the goroutines that a
+// marking lists, by goid.
 func (s *searcher) lastRuns(m *sampledata.Marking) map[int64]int32 {
 	runs := map[int64]int32{}
 	for _, g := range m.Groups {
@@ -95,8 +95,9 @@ func (s *searcher) markedFinding(one *stuck.Finding, runs map[int64]int32) *Find
 	return f
 }
 
-// foldStuck leaves out what findings of goroutines that can never run again
-// explain: their waits, and that there are more and more of them.
+// foldStuck leaves out what findings of goroutines that can
+// never run again explain: their waits, and that there are more
+// and more of them.
 func (a *searched) foldStuck() {
 	all := a.Findings
 	a.Findings = slices.DeleteFunc(slices.Clone(all), func(f *Finding) bool {
@@ -112,8 +113,9 @@ func (a *searched) foldStuck() {
 	})
 }
 
-// concerns reports whether goroutines of a class that can never run again are
-// at the place of another finding about that class.
+// concerns reports whether goroutines of a class that can never
+// run again are at the place of another finding about that
+// class.
 func (f *Finding) concerns(other *Finding) bool {
 	return slices.ContainsFunc(f.Others, func(p Part) bool { return p.Name == other.Class }) &&
 		slices.ContainsFunc(slices.Concat(f.Stuck.Groups,

@@ -7,33 +7,36 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// handling matches the classes of goroutines that answer requests over HTTP or
-// gRPC.
+// handling matches the classes of goroutines that answer
+// requests over HTTP or gRPC.
 var handling = regexp.MustCompile(`^go:(net/http\.\(\*(conn\)\.serve|http2serverConn\)\.runHandler)|` +
 	`golang\.org/x/net/http2\.\(\*serverConn\)\.runHandler|google\.golang\.org/grpc\.\(\*Server\)\.\w+)`)
 
-// alike is how much the numbers of those who wait for answers and of handlers at
-// work differ at most on average, as a share of a finding's waits, if these may
-// be for the handlers; sample by sample, it may be twice that. Others may ask
-// other servers.
+// alike is how much the numbers of those who wait for answers
+// and of handlers at work differ at most on average, as a share
+// of a finding's waits, if these may be for the handlers; sample
+// by sample, it may be twice that. Others may ask other servers.
 const alike = 0.1
 
-// carries reports whether a goroutine of a client's connection carries a request
-// or an answer. On a busy machine, many are on their way.
+// carries reports whether a goroutine of a client's connection
+// carries a request or an answer. On a busy machine, many are on
+// their way.
 func (s *searcher) carries(at *situation) bool {
 	name := s.e.name(at)
 	return !at.idle && (name == clientReads || name == clientWrites)
 }
 
-// asksServer reports whether goroutines wait for an answer over HTTP or gRPC.
+// asksServer reports whether goroutines wait for an answer over
+// HTTP or gRPC.
 func (s *searcher) asksServer(at *situation) bool {
 	return at.waits() && at.state.Stack != sampledata.NoStack &&
 		inRoundTrip.MatchString(s.e.places.library(s.e.places.own[at.state.Stack], at.state.Stack))
 }
 
-// asksItself returns the class of the program's own handlers that may give the
-// answers that a finding is a wait for: in each sample, about as many are at
-// work, or on their way, as wait for an answer. It returns "" if there is none.
+// asksItself returns the class of the program's own handlers
+// that may give the answers that a finding is a wait for: in
+// each sample, about as many are at work, or on their way, as
+// wait for an answer. It returns "" if there is none.
 func (s *searcher) asksItself(f *Finding) string {
 	all := s.e.observe([]question{{hit: s.asksServer}, {hit: s.hits(f)}, {hit: s.carries}})
 	waits, own, carried := all[0], all[1], all[2]
@@ -57,8 +60,9 @@ func (s *searcher) asksItself(f *Finding) string {
 	return ""
 }
 
-// starts reports whether goroutines of a class have started most of another one:
-// then they wait for these, and not the other way round.
+// starts reports whether goroutines of a class have started most
+// of another one: then they wait for these, and not the other
+// way round.
 func (s *searcher) starts(class int32, other string) bool {
 	of := make(map[int64]string) // by number: the class
 	for i, run := range s.e.r.Runs.All() {

@@ -10,20 +10,20 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// A Still is goroutines of one class that have not moved during the whole
-// recording, and are not known to wait for work.
+// A Still is goroutines of one class that have not moved during
+// the whole recording, and are not known to wait for work.
 type Still struct {
 	Class    string `json:"class"`
 	Count    int    `json:"count"`
 	Reason   string `json:"reason"`   // in the runtime's words
 	Function string `json:"function"` // of the program's own
-	// the longest wait of them, at least; 0 if it is less than minutes, or
-	// not known
+	// the longest wait of them, at least; 0 if it is less than
+	// minutes, or not known
 	Waited time.Duration `json:"waited,omitempty"`
 }
 
-// still returns the goroutines that have not moved, most first, without those
-// that findings are about.
+// still returns the goroutines that have not moved, most first,
+// without those that findings are about.
 func (e *evidence) still(findings []*Finding) (all []Still) {
 	found := make(map[int64]bool)
 	for _, f := range findings {
@@ -64,14 +64,16 @@ func (e *evidence) still(findings []*Finding) (all []Still) {
 	return all
 }
 
-// A standstill has several goroutines, which have not moved for some time.
+// A standstill has several goroutines, which have not moved for
+// some time.
 const (
 	minStandstill    = 3
 	standstillLength = 3 * time.Second
 )
 
-// standstill returns a finding if none of the goroutines of a class has moved,
-// and all wait for answers. One alone may wait for its turn.
+// standstill returns a finding if none of the goroutines of a
+// class has moved, and all wait for answers. One alone may wait
+// for its turn.
 func (s *searcher) standstill(class int32) *Finding {
 	c, weight := &s.e.classes[class], 0.0
 	of := func(at *situation) bool { return at.still && at.answer }
@@ -93,9 +95,9 @@ func (s *searcher) standstill(class int32) *Finding {
 	return f
 }
 
-// restless returns the share of their lives in which the program's goroutines
-// neither wait for work nor stand still. A main goroutine that sleeps leaves
-// the work to others.
+// restless returns the share of their lives in which the
+// program's goroutines neither wait for work nor stand still. A
+// main goroutine that sleeps leaves the work to others.
 func (e *evidence) restless() float64 {
 	life, active := 0.0, 0.0
 	for i := range e.situations {
@@ -113,12 +115,12 @@ func (e *evidence) restless() float64 {
 	return active / max(life, 1)
 }
 
-// notMoved is the note of waits that most of a class's goroutines there began
-// before the recording.
+// notMoved is the note of waits that most of a class's
+// goroutines there began before the recording.
 const notMoved = "it has not moved"
 
-// standsStill returns why a wait of a class is no evidence that something is
-// slow, or "".
+// standsStill returns why a wait of a class is no evidence that
+// something is slow, or "".
 func (s *searcher) standsStill(class int32, of func(*situation) bool) string {
 	weight, still, stays, answers := 0.0, 0.0, 0, 0.0
 	for _, at := range s.members(class) {
@@ -147,9 +149,10 @@ func (s *searcher) standsStill(class int32, of func(*situation) bool) string {
 // stalled is the sign of waits that came to a standstill.
 const stalled = "most of that time is of goroutines that were not seen to move in the second half of the recording"
 
-// stalls returns the share of a finding, in the second half of the recording,
-// that is of goroutines that neither move nor end there; 0 if that half is too
-// short to tell, or only two moments of a dump.
+// stalls returns the share of a finding, in the second half of
+// the recording, that is of goroutines that neither move nor end
+// there; 0 if that half is too short to tell, or only two
+// moments of a dump.
 func (s *searcher) stalls(f *Finding) float64 {
 	e, class, hit := s.e, s.classOf(f), s.hits(f)
 	middle := e.from + (e.to-e.from)/2

@@ -8,23 +8,27 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// A requestLife is the samples in which a goroutine works on one request.
+// A requestLife is the samples in which a goroutine works on one
+// request.
 type requestLife struct{ first, last int32 }
 
 const (
-	// requestReader is the class of the goroutines that net/http's server starts
-	// for each request: one lives as long as the request is worked on.
+	// requestReader is the class of the goroutines that
+	// net/http's server starts for each request: one lives as
+	// long as the request is worked on.
 	requestReader = "go:net/http.(*connReader).backgroundRead"
-	// a request that takes this time, and half of the recording, goes on
+	// a request that takes this time, and half of the recording,
+	// goes on
 	minStream = 3 * time.Second
 	quickOnes = 2 // requests that end, for each one that goes on, if these are streams
-	// of a wait in streams, if it is no evidence that requests are slow
+	// of a wait in streams, if it is no evidence that requests
+	// are slow
 	mostStreams = 0.75
 )
 
-// findStreams finds the requests that go on, by the number of the goroutine
-// that works on them. Requests that are only slow are not among others that
-// end soon.
+// findStreams finds the requests that go on, by the number of
+// the goroutine that works on them. Requests that are only slow
+// are not among others that end soon.
 func (s *searcher) findStreams() map[int64]requestLife {
 	e := s.e
 	streams := make(map[int64]requestLife)
@@ -57,11 +61,13 @@ func (s *searcher) findStreams() map[int64]requestLife {
 	return streams
 }
 
-// streamWaits are waits for events: those for a timer are a ticker's, perhaps.
+// streamWaits are waits for events: those for a timer are a
+// ticker's, perhaps.
 var streamWaits = []views.Doing{views.Receiving, views.Selecting, views.AwaitingCondition}
 
-// streaming returns a note if most of a class's wait is in requests that go on,
-// such as those that send events when they come.
+// streaming returns a note if most of a class's wait is in
+// requests that go on, such as those that send events when they
+// come.
 func (s *searcher) streaming(f *Finding, class int32, of func(*situation) bool) string {
 	if does := views.WaitingFor(f.Reason); !slices.Contains(streamWaits, does) &&
 		!views.OfChannelTimer(f.Reason) {
