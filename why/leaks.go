@@ -95,7 +95,7 @@ const (
 // class end, it is about those that wait in one place.
 func (s *searcher) leak(class int32) *Finding {
 	c := &s.e.classes[class]
-	if c.runtimes || c.goroutines < minGrowth {
+	if c.runtimes || c.goroutines-c.ended < minGrowth {
 		return nil
 	}
 	there := anywhere
