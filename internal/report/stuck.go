@@ -23,7 +23,7 @@ type Stuck struct {
 	PID     int64
 	Basis   Basis
 
-	deadlocked int // goroutines that the samples show in deadlocks
+	Deadlocked int // goroutines that the samples show in deadlocks
 }
 
 // Unmarked says why it is not known of a recording what is stuck for good.
@@ -43,7 +43,7 @@ func StuckOf(r *sampledata.Recording, program string) *Stuck {
 	s := &Stuck{Answer: stuck.Find(r), Program: program, PID: r.Header.PID, Basis: BasisOf(r)}
 	if a, err := locks.Summarise(r, views.Options{}); err == nil {
 		for _, d := range a.Deadlocks {
-			s.deadlocked += len(d.Members)
+			s.Deadlocked += len(d.Members)
 		}
 	}
 	return s
@@ -58,9 +58,9 @@ func (s *Stuck) Write(w io.Writer) {
 		fmt.Fprintf(b, " (process %d)", s.PID)
 	}
 	fmt.Fprintf(b, ": %s, %s\n", Counted(h.Goroutines, "goroutine"), s.summary())
-	if s.Answer.Stuck+s.Others == 0 && s.deadlocked > 0 {
+	if s.Answer.Stuck+s.Others == 0 && s.Deadlocked > 0 {
 		fmt.Fprintf(b, "But the samples show %s in a deadlock, which the heap doesn't prove: see 'cpprof locks'.\n",
-			Counted(s.deadlocked, "goroutine"))
+			Counted(s.Deadlocked, "goroutine"))
 	}
 	for _, f := range s.Findings {
 		s.writeFinding(b, &f)
@@ -311,6 +311,7 @@ type stuckJSON struct {
 	Goroutines  int            `json:"goroutines"`
 	Stuck       int            `json:"stuck"`
 	Others      int            `json:"not_proved"`
+	Deadlocked  int            `json:"deadlocked,omitempty"` // by the samples
 	Findings    []stuckFinding `json:"findings"`
 	Proved      bool           `json:"proved"`
 	Doubt       string         `json:"doubt,omitempty"`
@@ -348,7 +349,7 @@ func (s *Stuck) WriteJSON(w io.Writer) error {
 	m := s.Marking
 	j := stuckJSON{
 		Program: s.Program, PID: s.PID, Goroutines: m.Goroutines, Stuck: s.Answer.Stuck,
-		Others: s.Others, Proved: m.Proved,
+		Others: s.Others, Deadlocked: s.Deadlocked, Proved: m.Proved,
 		Doubt: m.Doubt, Findings: []stuckFinding{}, Passes: m.Passes, Seconds: m.Took.Seconds(),
 		LongestHalt: m.MaxHalt.Seconds() * 1e3, Heap: m.Heap, MaxHalt: m.NeedsHalt.Seconds() * 1e3,
 		MaxMemory: m.NeedsMemory, Basis: s.Basis,

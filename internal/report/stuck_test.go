@@ -39,8 +39,12 @@ func TestStuckBesideADeadlock(t *testing.T) {
 	}
 	r := b.Recording()
 	r.Marking = &sampledata.Marking{Goroutines: 2, Passes: 1}
-	text := new(strings.Builder)
-	StuckOf(r, "move").Write(text)
+	text, data := new(strings.Builder), new(strings.Builder)
+	of := StuckOf(r, "move")
+	of.Write(text)
+	if err := of.WriteJSON(data); err != nil || !strings.Contains(data.String(), `"deadlocked": 2`) {
+		t.Errorf("%v: %s", err, data)
+	}
 	if got := text.String(); !strings.Contains(got, "none was found to be stuck for good\nBut the samples show 2 goroutines in a deadlock") {
 		t.Error(got)
 	}

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Now returns the program's monotonic time. Its clock may be another one than
-// this process has: that of its time namespace, which does not change.
+// Now returns the program's monotonic time. A program in another time namespace
+// has another clock than this process. It stays in that namespace.
 func (p *Process) Now() time.Duration {
 	p.ahead.Do(func() { p.clockAhead = clockAhead(p.pid) - clockAhead(os.Getpid()) })
 	return clockTime(unix.CLOCK_MONOTONIC) + p.clockAhead

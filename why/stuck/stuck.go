@@ -1,5 +1,5 @@
-// Package stuck says of goroutines that can never run again
-// whose fault that is.
+// Package stuck finds out why goroutines can never run again,
+// and whose fault that is.
 //
 // A marking knows who they are, and who would end their waits:
 // who holds the lock, and who would use the channel, group or
