@@ -35,6 +35,7 @@ const (
 	FinalizerKind  Kind = "finalizers"  // finalizers or cleanups wait for one another
 	MachineKind    Kind = "machine"     // the machine has no CPU for the program's threads
 	CrowdedKind    Kind = "crowded"     // more of the program's threads want to run than it has CPUs
+	WakingKind     Kind = "waking"      // threads wait until a free CPU has woken
 	SlowKind       Kind = "slow calls"  // a few calls of a function take far longer than the others
 	ThrottledKind  Kind = "throttled"   // the program's control group has used up its CPU time
 )

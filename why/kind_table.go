@@ -165,6 +165,15 @@ func readyKindRows() map[Kind]*kindRow {
 				See:    "info",
 			},
 		},
+		WakingKind: {
+			hits: (*searcher).starvedHits, ofProcessors: true, placeless: true,
+			view: views.Load.String(), silent: unknownCPUs,
+			KindWords: KindWords{
+				Says:   "Threads of the program wait for a CPU each time they wake, though CPUs are free: {mean} on average, as many as {share} of the processors.",
+				Others: holdsUp,
+				See:    "info", Remedy: "do more at each wake: hand over several pieces of work at once",
+			},
+		},
 		ThrottledKind: {
 			hits: (*searcher).starvedHits, ofProcessors: true, placeless: true,
 			view: views.Load.String(), specific: 2, silent: unknownCPUs,

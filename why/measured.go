@@ -65,7 +65,7 @@ type Experiment struct {
 // Experiments lists the functions whose calls would say more about a finding:
 // whether they are too many or too long.
 func (f *Finding) Experiments() (list []Experiment) {
-	if f.lacksCPU() {
+	if f.LacksCPU() {
 		return nil
 	}
 	switch f.Kind {

@@ -60,28 +60,51 @@ type Crowd struct {
 	Others float64 `json:"others"`         // CPUs that other programs use
 	CPUs   int     `json:"cpus,omitempty"` // that the program may run on; 0 if it is not known
 	Most   int     `json:"gomaxprocs"`     // how many of its threads run Go code at once
+
+	// How often a second a thread of it gets a CPU, and how long it has waited
+	// then, in ns; 0 if that was not measured.
+	Turns float64 `json:"turns,omitempty"`
+	Delay float64 `json:"delay,omitempty"`
 }
 
 // crowd returns who wants the CPUs; nil if that was not measured.
 func (e *evidence) crowd() *Crowd {
 	t := metrics.New(e.r, metrics.Options{})
-	all, known := t.MeanCPUs("machine.cpu", int(e.from), int(e.to))
-	own, also := t.MeanCPUs("process.cpu", int(e.from), int(e.to))
+	all, known := t.MeanRate("machine.cpu", int(e.from), int(e.to))
+	own, also := t.MeanRate("process.cpu", int(e.from), int(e.to))
 	if !known || !also {
 		return nil
 	}
 	_, cpus := e.ends("process.cpus")
-	return &Crowd{
+	c := &Crowd{
 		Own: own, Others: max(0, all-own), CPUs: int(cpus),
 		Most: int(e.processors + 0.5),
 	}
+	turns, _ := t.MeanRate("threads.switches", int(e.from), int(e.to))
+	if delay, known := t.MeanRate("threads.run_delay", int(e.from), int(e.to)); known && turns > 0 {
+		c.Turns, c.Delay = turns*1e9, delay/turns
+	}
+	return c
 }
 
 // ofOwn reports whether others can't have the CPUs that most threads of the
 // program want: they use few, or there are free ones most of the time.
 func (c *Crowd) ofOwn(want float64) bool {
 	return c != nil && c.CPUs > 0 &&
-		(c.Others < want/2 || c.Own+c.Others < busy*float64(c.CPUs))
+		(c.Others < want/2 || c.hasFree())
+}
+
+// hasFree reports whether CPUs are free most of the time.
+func (c *Crowd) hasFree() bool { return c.Own+c.Others < busy*float64(c.CPUs) }
+
+// soon is the longest delay, in ns, until a free CPU has woken. A thread that
+// waits for another one's slice of time waits for most of a millisecond.
+const soon = 100e3
+
+// ofWaking reports whether threads wait until a free CPU has woken, rather
+// than for others.
+func (c *Crowd) ofWaking() bool {
+	return c.CPUs > 0 && c.hasFree() && 0 < c.Delay && c.Delay < soon
 }
 
 // starved is the hypothesis that threads have no CPU, with the reason as far as
@@ -93,6 +116,9 @@ func (s *searcher) starved(c *candidate) *candidate {
 		c.f.Kind, c.f.Throttling, c.f.specific = ThrottledKind, t, 2
 	} else if c.f.Crowd = s.e.crowd(); c.f.Crowd.ofOwn(s.noCPU) {
 		c.f.Kind = CrowdedKind
+		if c.f.Crowd.ofWaking() {
+			c.f.Kind = WakingKind
+		}
 	}
 	c.f.key = key(c.f.Kind)
 	return c
@@ -106,7 +132,8 @@ func (c *Crowd) remedy() string {
 	return fmt.Sprintf("set GOMAXPROCS to the CPUs that it may run on, %d", c.CPUs)
 }
 
-// lacksCPU reports whether a finding is about threads that have no CPU.
-func (f *Finding) lacksCPU() bool {
-	return f.Kind == MachineKind || f.Kind == CrowdedKind || f.Kind == ThrottledKind
+// LacksCPU reports whether a finding is about threads that have no CPU.
+func (f *Finding) LacksCPU() bool {
+	return f.Kind == MachineKind || f.Kind == CrowdedKind || f.Kind == WakingKind ||
+		f.Kind == ThrottledKind
 }

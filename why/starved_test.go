@@ -16,15 +16,19 @@ func TestWhoHasTheCPUs(t *testing.T) {
 		others  int64 // ns a second
 		cpus    int64
 		measure bool
+		delay   int64 // ns for each of 1,000 turns a second; 0 if not measured
 		kind    Kind
 		remedy  string
 	}{
-		"others have them":         {2 * second, 4, true, MachineKind, "run it where CPUs are free"},
-		"others use hardly any":    {second / 10, 4, true, CrowdedKind, ""},
-		"there are free ones":      {2 * second, 16, true, CrowdedKind, ""},
-		"too many processors":      {second / 10, 2, true, CrowdedKind, "set GOMAXPROCS to the CPUs that it may run on, 2"},
-		"that was not measured":    {2 * second, 4, false, MachineKind, "run it where CPUs are free"},
-		"it is not known how many": {second / 10, 0, true, MachineKind, "run it where CPUs are free"},
+		"others have them":         {2 * second, 4, true, 0, MachineKind, "run it where CPUs are free"},
+		"others use hardly any":    {second / 10, 4, true, 0, CrowdedKind, ""},
+		"there are free ones":      {2 * second, 16, true, 0, CrowdedKind, ""},
+		"free ones that wake soon": {2 * second, 16, true, 30e3, WakingKind, "do more at each wake: hand over several pieces of work at once"},
+		"they run one by one":      {2 * second, 16, true, 3e6, CrowdedKind, ""},
+		"soon, but none is free":   {second / 10, 2, true, 30e3, CrowdedKind, "set GOMAXPROCS to the CPUs that it may run on, 2"},
+		"too many processors":      {second / 10, 2, true, 0, CrowdedKind, "set GOMAXPROCS to the CPUs that it may run on, 2"},
+		"that was not measured":    {2 * second, 4, false, 0, MachineKind, "run it where CPUs are free"},
+		"it is not known how many": {second / 10, 0, true, 0, MachineKind, "run it where CPUs are free"},
 	} {
 		s := newScene()
 		all := s.spawn(4, "main.compute")
@@ -34,6 +38,8 @@ func TestWhoHasTheCPUs(t *testing.T) {
 		machine := monitor("machine.cpu", "ns", sampledata.Counter)
 		own := monitor("process.cpu", "ns", sampledata.Counter)
 		cpus := monitor("process.cpus", "CPUs", sampledata.Level)
+		turns := monitor("threads.switches", "", sampledata.Counter)
+		delay := monitor("threads.run_delay", "ns", sampledata.Counter)
 		for i := range 100 {
 			states := map[sampledata.GoroutineID]sampledata.State{}
 			for j, g := range all {
@@ -45,6 +51,10 @@ func TestWhoHasTheCPUs(t *testing.T) {
 			if now := int64(i/25) * 25 * second / 50; c.measure { // 20 ms a sample, read each 500 ms
 				s.Measure(machine, sampledata.Count(uint64(c.others*now/second+now*2)))
 				s.Measure(own, sampledata.Count(uint64(now*2)))
+				if c.delay > 0 {
+					s.Measure(turns, sampledata.Count(uint64(now*1000/second)))
+					s.Measure(delay, sampledata.Count(uint64(now*1000/second*c.delay)))
+				}
 				if c.cpus > 0 {
 					s.Measure(cpus, sampledata.Number(c.cpus))
 				}
@@ -53,7 +63,7 @@ func TestWhoHasTheCPUs(t *testing.T) {
 		}
 		found := false
 		for _, f := range s.find(t).Findings {
-			if !f.lacksCPU() {
+			if !f.LacksCPU() {
 				continue
 			}
 			found = true

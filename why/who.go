@@ -51,7 +51,7 @@ type suspect struct {
 // most of the findings.
 func (s *searcher) who(all []*candidate) {
 	all = slices.DeleteFunc(slices.Clone(all),
-		func(c *candidate) bool { return c.f.lacksCPU() })
+		func(c *candidate) bool { return c.f.LacksCPU() })
 	all = all[:min(len(all), mostWho)]
 	hits := make([][]bool, len(all))
 	of := make(map[int32][]int)                                 // by class: the findings

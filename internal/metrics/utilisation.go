@@ -27,7 +27,7 @@ type Utilisation struct {
 // Utilisation returns how many CPUs the program used, and false if the
 // recording does not have the kernel's clock.
 func (t *Table) Utilisation() (u Utilisation, known bool) {
-	if u.Clock, known = t.MeanCPUs("process.cpu", 0, t.samples); !known {
+	if u.Clock, known = t.MeanRate("process.cpu", 0, t.samples); !known {
 		return u, false
 	}
 	cpus := views.NewCPUs(t.r)
@@ -53,26 +53,27 @@ func (t *Table) Utilisation() (u Utilisation, known bool) {
 	return u, true
 }
 
-// MeanCPUs returns how many CPUs were used by what a clock of CPU time is of,
-// from the first to the last reading of the clock in a range of samples.
-func (t *Table) MeanCPUs(name string, from, to int) (cpus float64, known bool) {
+// MeanRate returns by how much a counter grew a nanosecond, from its first to
+// its last reading in a range of samples. A clock of CPU time grows by the CPUs
+// that are used.
+func (t *Table) MeanRate(name string, from, to int) (rate float64, known bool) {
 	m := t.byName[name]
 	if m == nil || m.series < 0 {
 		return 0, false
 	}
-	clock := t.evenOf(m)
+	counter := t.evenOf(m)
 	first, last := from, to-1
-	for first < last && math.IsNaN(clock[first]) {
+	for first < last && math.IsNaN(counter[first]) {
 		first++
 	}
-	for first < last && math.IsNaN(clock[last]) {
+	for first < last && math.IsNaN(counter[last]) {
 		last--
 	}
 	if first >= last {
 		return 0, false
 	}
 	passed := t.r.Samples.Time(last) - t.r.Samples.Time(first)
-	return (clock[last] - clock[first]) / float64(passed), passed > 0
+	return (counter[last] - counter[first]) / float64(passed), passed > 0
 }
 
 // Differs reports whether the samples and the clock differ by more than chance

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/cpprof/cpprof/why"
 )
@@ -31,7 +32,7 @@ func WhyLines(f *why.Finding) (lines []string) {
 		lines = append(lines, throttlingText(f.Throttling))
 	}
 	if f.Crowd != nil {
-		lines = append(lines, crowdText(f.Crowd))
+		lines = append(lines, crowdText(f.Crowd, f.Kind))
 	} else if f.Kind == why.MachineKind {
 		lines = append(lines, "who has the CPUs was not measured: other programs, or more threads of its own than it has CPUs")
 	}
@@ -145,7 +146,11 @@ func throttlingText(t *why.Throttling) string {
 }
 
 // crowdText says who wants the CPUs that threads wait for.
-func crowdText(c *why.Crowd) string {
+func crowdText(c *why.Crowd, kind why.Kind) string {
+	if kind == why.WakingKind {
+		return fmt.Sprintf("%s times a second a thread gets a CPU, %s after it woke; it and other programs use %.2g of %s",
+			rateText(c.Turns), span(time.Duration(c.Delay)), c.Own+c.Others, Counted(c.CPUs, "CPU"))
+	}
 	text := fmt.Sprintf("other programs use %.2g CPUs", c.Others)
 	if 0 < c.CPUs {
 		text += fmt.Sprintf("; it may run on %d, and GOMAXPROCS is %d", c.CPUs, c.Most)

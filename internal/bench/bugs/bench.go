@@ -230,7 +230,7 @@ func (b *bench) try(g *bug, version string) (*trial, error) {
 	}
 	t := &trial{speed: forecast.Speed{Rate: done / length * 1e9, Each: spent / max(done, 1) / 1e9}}
 	err = json.Unmarshal(said, &t.Answer)
-	t.Findings = slices.DeleteFunc(t.Findings, func(f *why.Finding) bool { return f.Kind == why.MachineKind || f.Kind == why.CrowdedKind })
+	t.Findings = slices.DeleteFunc(t.Findings, func(f *why.Finding) bool { return f.LacksCPU() })
 	return t, err
 }
 
