@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// A matcher finds the aspects of one function after another. It tries only
-// patterns whose literal beginning also begins the function's name.
+// A matcher finds the aspects of one function after another. It
+// tries only patterns whose literal beginning also begins the
+// function's name.
 type matcher struct {
 	heads   []string // sorted; the first is ""
 	parent  []int32  // by head: the longest other head that it begins with
@@ -59,9 +60,9 @@ func newMatcher(aspects []Aspect) *matcher {
 	return m
 }
 
-// belongs is the callback for calltree.NewMembership, which asks for one
-// function after another, and for each of all aspects. It inspects each
-// function once.
+// belongs is the callback for calltree.NewMembership, which asks
+// for one function after another, and for each of all aspects.
+// It inspects each function once.
 func (m *matcher) belongs(aspect int, function string) bool {
 	if !m.known || function != m.last {
 		m.inspect(function)
@@ -80,9 +81,10 @@ func (m *matcher) inspect(function string) {
 	}
 }
 
-// markWith adds the marks of all patterns that match a name. Among the heads
-// that begin the name, each one begins the next longer one. The longest begins
-// the last head that does not sort after the name.
+// markWith adds the marks of all patterns that match a name.
+// Among the heads that begin the name, each one begins the next
+// longer one. The longest begins the last head that does not
+// sort after the name.
 func (m *matcher) markWith(name string) {
 	i, found := slices.BinarySearch(m.heads, name)
 	if !found {

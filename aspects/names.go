@@ -9,9 +9,9 @@ import (
 
 const maxName = 100
 
-// CheckName returns an aspect's name with its "@", or an error if it is not
-// valid: it consists of letters and digits and, not at its ends, "_", "-" and
-// "/".
+// CheckName returns an aspect's name with its "@", or an error
+// if it is not valid: it consists of letters and digits and, not
+// at its ends, "_", "-" and "/".
 func CheckName(name string) (string, error) {
 	bare := strings.TrimPrefix(name, "@")
 	if bare == "" {
@@ -31,8 +31,8 @@ func CheckName(name string) (string, error) {
 	return "@" + bare, nil
 }
 
-// plain undoes the linker's escapes in the last element of an import path:
-// "yaml%2ev3" is "yaml.v3".
+// plain undoes the linker's escapes in the last element of an
+// import path: "yaml%2ev3" is "yaml.v3".
 func plain(name string) string {
 	if !strings.Contains(name, "%") {
 		return name

@@ -19,17 +19,19 @@ const (
 	// maxRegexp limits the size of a compiled regular expression, in
 	// instructions and character ranges.
 	maxRegexp = 20_000
-	// maxMatched limits the names that regular expressions match, in bytes.
-	// They take a hundred times as long as other patterns.
+	// maxMatched limits the names that regular expressions
+	// match, in bytes. They take a hundred times as long as
+	// other patterns.
 	maxMatched = 1 << 16
 )
 
-// A Pattern describes a set of function names. If it begins with "re:", the
-// rest is a regular expression (RE2). In any other pattern, "*" matches any run
-// of characters and everything else matches itself. A "!" before either makes
-// it an exclusion. Both forms match whole names: "net*" and "re:net.*" match
-// the names that begin with net. No regular expression matches a name of more
-// than 64 KiB.
+// A Pattern describes a set of function names. If it begins with
+// "re:", the rest is a regular expression (RE2). In any other
+// pattern, "*" matches any run of characters and everything else
+// matches itself. A "!" before either makes it an exclusion.
+// Both forms match whole names: "net*" and "re:net.*" match the
+// names that begin with net. No regular expression matches a
+// name of more than 64 KiB.
 type Pattern struct {
 	text    string
 	exclude bool
@@ -111,8 +113,9 @@ func (p *Pattern) compile(expr string) error {
 	return err
 }
 
-// needleOf returns the longest text that is a part of an expression by itself:
-// whatever the expression matches contains it.
+// needleOf returns the longest text that is a part of an
+// expression by itself: whatever the expression matches contains
+// it.
 func needleOf(e *syntax.Regexp) string {
 	parts := []*syntax.Regexp{e}
 	if e.Op == syntax.OpConcat {
@@ -129,8 +132,9 @@ func needleOf(e *syntax.Regexp) string {
 	return needle
 }
 
-// regexpSize estimates the size of a compiled expression before it is compiled.
-// "((x{99}){10})" is rejected before it uses memory.
+// regexpSize estimates the size of a compiled expression before
+// it is compiled. "((x{99}){10})" is rejected before it uses
+// memory.
 func regexpSize(e *syntax.Regexp) int {
 	n := 1 + len(e.Rune)
 	for _, sub := range e.Sub {
@@ -142,8 +146,8 @@ func regexpSize(e *syntax.Regexp) int {
 	return n
 }
 
-// firstOdd returns the offset of the first character that occurs neither in
-// names nor in regular expressions for names, or -1.
+// firstOdd returns the offset of the first character that occurs
+// neither in names nor in regular expressions for names, or -1.
 func firstOdd(s string) int {
 	return strings.IndexFunc(s,
 		func(r rune) bool { return r < ' ' || r == 0x7f || r == utf8.RuneError })
@@ -152,16 +156,17 @@ func firstOdd(s string) int {
 // String returns the pattern as it was written.
 func (p Pattern) String() string { return p.text }
 
-// Exclude reports whether the pattern begins with "!": it excludes the names
-// that it matches.
+// Exclude reports whether the pattern begins with "!": it
+// excludes the names that it matches.
 func (p Pattern) Exclude() bool { return p.exclude }
 
-// Size estimates the size of the pattern's compiled regular expression, in
-// instructions and character ranges; it is 0 for other patterns.
+// Size estimates the size of the pattern's compiled regular
+// expression, in instructions and character ranges; it is 0 for
+// other patterns.
 func (p Pattern) Size() int { return p.size }
 
-// MayBegin reports whether the pattern may match a name that begins with the
-// prefix.
+// MayBegin reports whether the pattern may match a name that
+// begins with the prefix.
 func (p Pattern) MayBegin(prefix string) bool {
 	if p.re != nil {
 		return true
@@ -169,10 +174,11 @@ func (p Pattern) MayBegin(prefix string) bool {
 	return strings.HasPrefix(p.head, prefix) || !p.glob.exact && strings.HasPrefix(prefix, p.head)
 }
 
-// Match reports whether the pattern, apart from its "!", matches a name. A name
-// may end in the line number that a view by line adds ("main.work:42"). A name
-// may have the escapes of symbol tables: the name "gopkg.in/yaml%2ev3.Marshal"
-// matches the pattern gopkg.in/yaml.v3.Marshal.
+// Match reports whether the pattern, apart from its "!", matches
+// a name. A name may end in the line number that a view by line
+// adds ("main.work:42"). A name may have the escapes of symbol
+// tables: the name "gopkg.in/yaml%2ev3.Marshal" matches the
+// pattern gopkg.in/yaml.v3.Marshal.
 func (p Pattern) Match(name string) bool {
 	name = plain(name)
 	if p.matches(name) {
@@ -190,9 +196,10 @@ func (p *Pattern) matches(name string) bool {
 	return p.glob.matches(name)
 }
 
-// A glob is literal text with "*" between its pieces. Apart from the search for
-// each piece, matching takes time linear in the name: the leftmost occurrence
-// of a piece is always right, so no piece is searched for twice.
+// A glob is literal text with "*" between its pieces. Apart from
+// the search for each piece, matching takes time linear in the
+// name: the leftmost occurrence of a piece is always right, so
+// no piece is searched for twice.
 type glob struct {
 	head   string
 	middle []string

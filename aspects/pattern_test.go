@@ -93,7 +93,8 @@ func TestPatternErrorShowsWhere(t *testing.T) {
 	}
 }
 
-// A glob matches the same names as the regular expression that has ".*" for "*" and quotes the rest.
+// A glob matches the same names as the regular expression that
+// has ".*" for "*" and quotes the rest.
 func TestGlobIsRegexp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		glob := rapid.StringMatching(`[ab.*(]{1,12}`).Draw(t, "glob")
@@ -110,7 +111,8 @@ func TestGlobIsRegexp(t *testing.T) {
 	})
 }
 
-// A regular expression matches the same names as without the search for a needle before it, but no very long ones.
+// A regular expression matches the same names as without the
+// search for a needle before it, but no very long ones.
 func TestNeedle(t *testing.T) {
 	for expr, want := range map[string]string{
 		`.*\.gowrap[0-9]+`: ".gowrap", `a(bc)d`: "a", `ab|cd`: "", `(?i)ab`: "", `ab?cde*`: "cd", `\x{FFFD}+a\x{FFFD}b`: "", `abc`: "abc",

@@ -1,16 +1,17 @@
 // Package aspects puts functions into named sets.
 //
-// An aspect is a pseudo-method (CPPROFJ, section 3): a named disjunction of
-// patterns over function names. For example, @json has all functions that
-// encode and decode JSON, in any package. In a call path, an aspect can be used
-// like a function.
+// An aspect is a pseudo-method (CPPROFJ, section 3): a named
+// disjunction of patterns over function names. For example,
+// @json has all functions that encode and decode JSON, in any
+// package. In a call path, an aspect can be used like a
+// function.
 //
 //	pattern.go    a pattern: glob or regular expression
 //	set.go        an aspect, and an ordered set of aspects
 //	index.go      finds the aspects of many functions
 //
-// Package config has the built-in aspects, and reads a user's aspects from the
-// config file.
+// Package config has the built-in aspects, and reads a user's
+// aspects from the config file.
 package aspects
 
 import (
@@ -20,16 +21,16 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// An Aspect is a named set of functions: those that match any pattern and no
-// exclusion, in any order.
+// An Aspect is a named set of functions: those that match any
+// pattern and no exclusion, in any order.
 type Aspect struct {
 	name     string
 	patterns []Pattern
 }
 
-// New makes an aspect of patterns. The name may be given with or without its
-// "@". An aspect of no patterns has no functions, and removes an earlier one of
-// its name (Set.With).
+// New makes an aspect of patterns. The name may be given with or
+// without its "@". An aspect of no patterns has no functions,
+// and removes an earlier one of its name (Set.With).
 func New(name string, patterns ...string) (Aspect, error) {
 	parsed := make([]Pattern, len(patterns))
 	for i, s := range patterns {
@@ -66,12 +67,12 @@ func (a Aspect) excludesOnly() bool {
 // Name returns the aspect's name, with its "@".
 func (a Aspect) Name() string { return a.name }
 
-// Patterns returns the aspect's patterns, in the order in which they were
-// given.
+// Patterns returns the aspect's patterns, in the order in which
+// they were given.
 func (a Aspect) Patterns() []Pattern { return append([]Pattern(nil), a.patterns...) }
 
-// Has reports whether the aspect contains a function. For many functions, use
-// Set.Membership.
+// Has reports whether the aspect contains a function. For many
+// functions, use Set.Membership.
 func (a Aspect) Has(function string) bool {
 	has := false
 	for _, p := range a.patterns {
@@ -85,21 +86,23 @@ func (a Aspect) Has(function string) bool {
 	return has
 }
 
-// Excludes reports whether a pattern of the aspect that begins with "!" matches
-// a function.
+// Excludes reports whether a pattern of the aspect that begins
+// with "!" matches a function.
 func (a Aspect) Excludes(function string) bool {
 	return slices.ContainsFunc(a.patterns,
 		func(p Pattern) bool { return p.exclude && p.Match(function) })
 }
 
-// A Set is an ordered list of aspects, each name once. It does not change: With
-// and Without return new ones. The zero Set is empty.
+// A Set is an ordered list of aspects, each name once. It does
+// not change: With and Without return new ones. The zero Set is
+// empty.
 type Set struct {
 	aspects []Aspect
 }
 
-// NewSet makes a set of aspects with different names. An aspect of no patterns
-// stays in it, and removes the aspect of its name from another set (With).
+// NewSet makes a set of aspects with different names. An aspect
+// of no patterns stays in it, and removes the aspect of its name
+// from another set (With).
 func NewSet(aspects ...Aspect) *Set { return &Set{aspects: slices.Clone(aspects)} }
 
 // All returns the aspects in their order.
@@ -129,8 +132,9 @@ func (s *Set) find(name string) int {
 	return slices.IndexFunc(s.aspects, func(a Aspect) bool { return a.name == name })
 }
 
-// With returns a set with further aspects. A known name replaces the earlier
-// aspect or, with no patterns, removes it. A new aspect comes last.
+// With returns a set with further aspects. A known name replaces
+// the earlier aspect or, with no patterns, removes it. A new
+// aspect comes last.
 func (s *Set) With(more ...Aspect) *Set {
 	t := &Set{aspects: s.All()}
 	for _, a := range more {
@@ -151,8 +155,8 @@ func (s *Set) With(more ...Aspect) *Set {
 // Without returns a set without the named aspect.
 func (s *Set) Without(name string) *Set { return s.With(Aspect{name: name}) }
 
-// Membership finds the aspects of all functions of a table; sets are in the
-// order of s.
+// Membership finds the aspects of all functions of a table; sets
+// are in the order of s.
 func (s *Set) Membership(syms *calltree.Symbols) *calltree.Membership {
 	m := newMatcher(s.aspects)
 	return calltree.NewMembership(syms, s.Names(), m.belongs)

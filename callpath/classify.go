@@ -7,7 +7,8 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// A class is what a matcher needs to know of a frame. There are few classes.
+// A class is what a matcher needs to know of a frame. There are
+// few classes.
 type class struct {
 	match   bitset // the elements that the frame matches
 	begins  bool   // begins another goroutine's part
@@ -19,8 +20,8 @@ type bitset []uint64
 func (b bitset) has(i int) bool { return b[i>>6]&(1<<(i&63)) != 0 }
 func (b bitset) add(i int)      { b[i>>6] |= 1 << (i & 63) }
 
-// classify assigns every Func to a class, and reports whether every element of
-// the path matches some frame.
+// classify assigns every Func to a class, and reports whether
+// every element of the path matches some frame.
 func (a *Matcher) classify(t *calltree.Tree, m *calltree.Membership, p Path) bool {
 	syms := t.Symbols()
 	named, aspects := elementsOf(t, m, p)
@@ -68,8 +69,9 @@ func (a *Matcher) classify(t *calltree.Tree, m *calltree.Membership, p Path) boo
 	return true
 }
 
-// elementsOf returns two maps of the elements of a path: elements that name a
-// frame, by Func, and elements that name an aspect, by set.
+// elementsOf returns two maps of the elements of a path:
+// elements that name a frame, by Func, and elements that name an
+// aspect, by set.
 func elementsOf(t *calltree.Tree, m *calltree.Membership, p Path) (named map[calltree.Func][]int,
 	aspects map[int32][]int) {
 	named = make(map[calltree.Func][]int)
@@ -92,8 +94,8 @@ func setOf(m *calltree.Membership, name string) int32 {
 	return m.Set(name)
 }
 
-// root returns the state at the root, which begins the stack's own part
-// whatever its frame is.
+// root returns the state at the root, which begins the stack's
+// own part whatever its frame is.
 func (a *Matcher) root(t *calltree.Tree, p Path) State {
 	f := t.Funcs()[0]
 	s := a.advance(0, waiting, a.classes[a.class[f]])
@@ -103,8 +105,8 @@ func (a *Matcher) root(t *calltree.Tree, p Path) State {
 	return s
 }
 
-// onlyRoot reports whether no frame below the root, in the root's own part, is
-// the root's frame.
+// onlyRoot reports whether no frame below the root, in the
+// root's own part, is the root's frame.
 func onlyRoot(t *calltree.Tree) bool {
 	fns := t.Funcs()
 	return t.BeginsPart(fns[0]) || !slices.Contains(fns[1:], fns[0])

@@ -8,8 +8,8 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// Total returns the weight and the hits of the stacks that satisfy p, in the
-// tree's main metric. Each stack counts once.
+// Total returns the weight and the hits of the stacks that
+// satisfy p, in the tree's main metric. Each stack counts once.
 func Total(t *calltree.Tree, m *calltree.Membership, p Path) calltree.Total {
 	metric := t.Main()
 	planes := metric.Digits()
@@ -43,8 +43,9 @@ func each[T any](paths []Path, of func(Path) T) []T {
 	return list
 }
 
-// Satisfying calls each for every node at which p is first satisfied, in
-// preorder. The stacks that satisfy p are those that run through these nodes.
+// Satisfying calls each for every node at which p is first
+// satisfied, in preorder. The stacks that satisfy p are those
+// that run through these nodes.
 func Satisfying(t *calltree.Tree, m *calltree.Membership, p Path, each func(node int32)) {
 	a := Compile(t, m, p, Nothing)
 	parents, fns, ends := t.Parents(), t.Funcs(), t.Ends()
@@ -70,8 +71,8 @@ func Satisfying(t *calltree.Tree, m *calltree.Membership, p Path, each func(node
 	}
 }
 
-// NodeStates is scratch space for a walk: a state for every node of a tree, not
-// initialized.
+// NodeStates is scratch space for a walk: a state for every node
+// of a tree, not initialized.
 type NodeStates struct{ At []State }
 
 var statePool = sync.Pool{New: func() any { return new(NodeStates) }}

@@ -10,7 +10,8 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// TestLongPaths checks that the table of a path with thousands of names stays small, and that its costs are right.
+// TestLongPaths checks that the table of a path with thousands
+// of names stays small, and that its costs are right.
 func TestLongPaths(t *testing.T) {
 	const depth = 5000
 	b := calltree.NewBuilder(new(calltree.Symbols), "*", "time", "samples")

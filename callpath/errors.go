@@ -8,19 +8,20 @@ import (
 	"github.com/cpprof/cpprof/internal/termtext"
 )
 
-// A SyntaxError says what is wrong with an expression, and at which position.
+// A SyntaxError says what is wrong with an expression, and at
+// which position.
 type SyntaxError struct {
 	Input  string
 	Offset int // of the error, in bytes; at most len(Input)
 	Msg    string
 }
 
-// shownBefore and shownAfter limit how much of a long expression is shown, in
-// characters.
+// shownBefore and shownAfter limit how much of a long expression
+// is shown, in characters.
 const shownBefore, shownAfter = 70, 30
 
-// Error returns the message, the expression, and a line with a caret below the
-// offending character.
+// Error returns the message, the expression, and a line with a
+// caret below the offending character.
 func (e *SyntaxError) Error() string {
 	before := cleaned(e.Input[:e.Offset])
 	after := cleaned(e.Input[e.Offset:])
@@ -37,7 +38,8 @@ func (e *SyntaxError) Error() string {
 // TerminalText returns the message, which is printable.
 func (e *SyntaxError) TerminalText() string { return e.Error() }
 
-// cleaned replaces every character that a terminal would not show in one line.
+// cleaned replaces every character that a terminal would not
+// show in one line.
 func cleaned(s string) []rune {
 	rs := []rune(s)
 	for i, r := range rs {

@@ -15,18 +15,19 @@ const (
 	OpOr
 )
 
-// An Expr is a boolean expression over call paths. For a given stack, it is
-// true or false.
+// An Expr is a boolean expression over call paths. For a given
+// stack, it is true or false.
 type Expr struct {
 	Op   Op
 	Path Path   // of OpPath
 	Args []Expr // one of OpNot, two or more of OpAnd and OpOr
 }
 
-// ParseExpr reads paths joined by "and", "or", "not" and parentheses; "not"
-// binds tightest, then "and". A "(" groups at the start of a word. A ")" groups
-// if no "(" in the name before it is open. The name of a function called "and"
-// must be in quotes. Errors are *SyntaxError.
+// ParseExpr reads paths joined by "and", "or", "not" and
+// parentheses; "not" binds tightest, then "and". A "(" groups at
+// the start of a word. A ")" groups if no "(" in the name before
+// it is open. The name of a function called "and" must be in
+// quotes. Errors are *SyntaxError.
 func ParseExpr(s string) (Expr, error) {
 	l := newLexer("prune expression", s)
 	e := l.operands(OpOr)
@@ -80,8 +81,8 @@ func (l *lexer) operand() Expr {
 	return e
 }
 
-// stray notes that the current token is not allowed at its position; unopened
-// is the message for a ")".
+// stray notes that the current token is not allowed at its
+// position; unopened is the message for a ")".
 func (l *lexer) stray(unopened string) {
 	switch l.tok.kind {
 	case tokClose:
@@ -141,8 +142,8 @@ func (e Expr) appendPaths(ps []Path) []Path {
 	return ps
 }
 
-// Eval evaluates the expression; satisfied says which of its Paths a stack
-// satisfies.
+// Eval evaluates the expression; satisfied says which of its
+// Paths a stack satisfies.
 func (e Expr) Eval(satisfied []bool) bool {
 	value, _ := e.eval(satisfied)
 	return value

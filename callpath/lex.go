@@ -32,8 +32,8 @@ type token struct {
 	element Element
 }
 
-// A lexer splits an input into tokens. After a mistake, it is at the end. what
-// names the kind of input in errors.
+// A lexer splits an input into tokens. After a mistake, it is at
+// the end. what names the kind of input in errors.
 type lexer struct {
 	what, input string
 	at          int   // after the token
@@ -58,8 +58,9 @@ func (l *lexer) next() {
 	}
 }
 
-// scan reads a token. A parenthesis is a token of its own at the start of a
-// token. A ")" also is, if no "(" in the name before it is still open.
+// scan reads a token. A parenthesis is a token of its own at the
+// start of a token. A ")" also is, if no "(" in the name before
+// it is still open.
 func (l *lexer) scan() token {
 	l.skipSpace()
 	tok := token{offset: l.at}

@@ -17,16 +17,17 @@ const (
 	Next                            // the frames x of P >x
 )
 
-// A Matcher recognises a path in the stacks of one tree, one frame at a
-// time from the root. It is an automaton. Its table is filled during use,
-// and a walk over a tree needs one table access for each node. Only one
-// goroutine may use a Matcher.
+// A Matcher recognises a path in the stacks of one tree, one
+// frame at a time from the root. It is an automaton. Its table
+// is filled during use, and a walk over a tree needs one table
+// access for each node. Only one goroutine may use a Matcher.
 //
-// To try every way to match would be slow: in "..a ..b c" any a and any b
-// may be the right one. Instead, the automaton keeps one position: the
-// farthest element reached. The path "* ..a ..b c" has the elements 0 to
-// 3. Over the stack "* x a b b c", the states are as follows (i, waiting
-// and open are explained below):
+// To try every way to match would be slow: in "..a ..b c" any a
+// and any b may be the right one. Instead, the automaton keeps
+// one position: the farthest element reached. The path "* ..a
+// ..b c" has the elements 0 to 3. Over the stack "* x a b b c",
+// the states are as follows (i, waiting and open are explained
+// below):
 //
 //	frame  state after it
 //	*      i=0 open           * is p(0), and does not come again; a may come anywhere below
@@ -36,11 +37,11 @@ const (
 //	b      i=2 waiting open   not c: the first b was not p(2), but this one may be
 //	c      accept
 //
-// With the path "* a", x leads to the state Dead: a had to be the very next
-// frame, and * does not occur again.
+// With the path "* a", x leads to the state Dead: a had to be
+// the very next frame, and * does not occur again.
 //
-// The terms p and q are from the definition of a satisfied path. A State
-// consists of:
+// The terms p and q are from the definition of a satisfied path.
+// A State consists of:
 //
 //   - i, the highest number with q(i-1) reached in this part of the stack;
 //   - waiting: this frame or a later one of the part may be p(i). This lasts
@@ -51,9 +52,9 @@ const (
 //     this very frame. For an extended spec, p(i) is this frame or one before
 //     it in the part.
 //
-// Lower i need not be kept: they could only lead to i again. All ways
-// into one part of a stack have crossed the same number of boundaries. No
-// spec between them crosses another.
+// Lower i need not be kept: they could only lead to i again. All
+// ways into one part of a stack have crossed the same number of
+// boundaries. No spec between them crosses another.
 type Matcher struct {
 	last    int
 	kind    []specKind // by element: the spec that leaves it
@@ -68,8 +69,8 @@ type Matcher struct {
 	enter   []State // by class: the results of Enter
 }
 
-// A State is the state of a Matcher after the frames of a stack. From
-// Dead, no stack can satisfy the path any more.
+// A State is the state of a Matcher after the frames of a stack.
+// From Dead, no stack can satisfy the path any more.
 type State int32
 
 const (
@@ -82,9 +83,9 @@ const (
 	unknown State = -1
 )
 
-// maxTable limits the size of a table. If a row for every state and a
-// column for every class would be larger, some classes share the last
-// column, which stays unknown.
+// maxTable limits the size of a table. If a row for every state
+// and a column for every class would be larger, some classes
+// share the last column, which stays unknown.
 const maxTable = 1 << 18
 
 type specKind uint8
@@ -98,8 +99,9 @@ const (
 	specNever                     // @A @B
 )
 
-// Compile returns the matcher for a tree of a path, or of a path with a
-// continuation. Membership may be nil if there are no aspects.
+// Compile returns the matcher for a tree of a path, or of a path
+// with a continuation. Membership may be nil if there are no
+// aspects.
 func Compile(t *calltree.Tree, m *calltree.Membership, p Path, next Continuation) *Matcher {
 	a, possible := newMatcher(t, m, p, next)
 	if possible {
@@ -108,9 +110,9 @@ func Compile(t *calltree.Tree, m *calltree.Membership, p Path, next Continuation
 	return a
 }
 
-// CompileRest returns the matcher of the part of P below a frame at which
-// its first element is called: Enter returns its states at such frames.
-// Its Start is Dead.
+// CompileRest returns the matcher of the part of P below a frame
+// at which its first element is called: Enter returns its states
+// at such frames. Its Start is Dead.
 func CompileRest(t *calltree.Tree, m *calltree.Membership, p Path) *Matcher {
 	a, possible := newMatcher(t, m, p, Nothing)
 	a.enter = make([]State, len(a.classes)) // Dead
@@ -149,8 +151,8 @@ func newMatcher(t *calltree.Tree, m *calltree.Membership, p Path,
 	return a, possible
 }
 
-// specOf returns the kind of the spec between element i and what comes
-// after it.
+// specOf returns the kind of the spec between element i and what
+// comes after it.
 func specOf(p Path, i int, next Continuation) specKind {
 	member, end := p.Elements[i].Aspect(), i == len(p.Elements)-1
 	switch {
@@ -171,8 +173,8 @@ func specOf(p Path, i int, next Continuation) specKind {
 // Start returns the state at the root.
 func (a *Matcher) Start() State { return a.start }
 
-// Next returns the state at a frame of f, below a frame at which the
-// state is s.
+// Next returns the state at a frame of f, below a frame at which
+// the state is s.
 func (a *Matcher) Next(s State, f calltree.Func) State {
 	if next := a.table[uint(s)<<a.shift|uint(a.column[f])]; next >= 0 {
 		return next
@@ -180,7 +182,8 @@ func (a *Matcher) Next(s State, f calltree.Func) State {
 	return a.fill(s, f)
 }
 
-// fill computes a step, and stores it if the class has a column of its own.
+// fill computes a step, and stores it if the class has a column
+// of its own.
 func (a *Matcher) fill(s State, f calltree.Func) State {
 	next := s
 	if s != Dead && s != a.accept {
@@ -211,8 +214,9 @@ func (a *Matcher) step(s State, c class) State {
 	return a.advance(i, now, c)
 }
 
-// advance moves i on while the same frame, of class c, can also be the next
-// element: after an aspect, q(i-1) and p(i) are the same frame.
+// advance moves i on while the same frame, of class c, can also
+// be the next element: after an aspect, q(i-1) and p(i) are the
+// same frame.
 func (a *Matcher) advance(i int, now State, c class) State {
 	for now&waiting != 0 && c.match.has(i) {
 		if a.kind[i] == specInPlace { // only this first frame is p(i)
@@ -237,37 +241,39 @@ func (a *Matcher) advance(i int, now State, c class) State {
 	return State(i)<<flags | now
 }
 
-// Satisfied reports whether the stack so far satisfies the path; then every
-// longer stack does, too.
+// Satisfied reports whether the stack so far satisfies the path;
+// then every longer stack does, too.
 func (a *Matcher) Satisfied(s State) bool { return s == a.accept }
 
-// Open reports whether the continuation of the path may come below. After
-// an element x, the continuation must be the next frame (Immediately,
-// Next), or any later one in the same part of the stack (Eventually). If
-// the path ends in an aspect and the continuation is immediate, the frame
-// itself is the continuation (see Member).
+// Open reports whether the continuation of the path may come
+// below. After an element x, the continuation must be the next
+// frame (Immediately, Next), or any later one in the same part
+// of the stack (Eventually). If the path ends in an aspect and
+// the continuation is immediate, the frame itself is the
+// continuation (see Member).
 func (a *Matcher) Open(s State) bool { return s&open != 0 && s>>flags == State(a.last) }
 
-// Member reports whether the matcher's path ends in an aspect and its
-// continuation is immediate.
+// Member reports whether the matcher's path ends in an aspect
+// and its continuation is immediate.
 func (a *Matcher) Member() bool { return a.last >= 0 && a.kind[a.last] == specMember }
 
-// Neutral reports whether f matches no element of the path and begins no
-// part. If one neutral frame leaves a state as it is, every neutral frame
-// does.
+// Neutral reports whether f matches no element of the path and
+// begins no part. If one neutral frame leaves a state as it is,
+// every neutral frame does.
 func (a *Matcher) Neutral(f calltree.Func) bool { return a.classes[a.class[f]].neutral }
 
-// Begins reports whether a frame of f below the root begins another
-// goroutine's part of the stack.
+// Begins reports whether a frame of f below the root begins
+// another goroutine's part of the stack.
 func (a *Matcher) Begins(f calltree.Func) bool { return a.classes[a.class[f]].begins }
 
-// Enter returns the state at a frame of f that is called as the first
-// element of the path. The state is Dead if f does not match the element.
-// Only the matchers of CompileRest have Enter.
+// Enter returns the state at a frame of f that is called as the
+// first element of the path. The state is Dead if f does not
+// match the element. Only the matchers of CompileRest have
+// Enter.
 func (a *Matcher) Enter(f calltree.Func) State { return a.enter[a.class[f]] }
 
-// Both returns one state for two ways in the same part of a stack. Neither
-// satisfies the path yet.
+// Both returns one state for two ways in the same part of a
+// stack. Neither satisfies the path yet.
 func (a *Matcher) Both(s, t State) State {
 	switch i, j := s>>flags, t>>flags; {
 	case i < j || s == Dead:

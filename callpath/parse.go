@@ -1,9 +1,10 @@
 package callpath
 
-// Parse reads a call path: elements with blanks between them. ".." stands right
-// before an element that is called at some distance, and ">" right before one
-// that is called in place. A name with blanks must be in double quotes; a name
-// in quotes is never an aspect. Errors are *SyntaxError.
+// Parse reads a call path: elements with blanks between them.
+// ".." stands right before an element that is called at some
+// distance, and ">" right before one that is called in place. A
+// name with blanks must be in double quotes; a name in quotes is
+// never an aspect. Errors are *SyntaxError.
 func Parse(s string) (Path, error) {
 	l := newLexer("call path", s)
 	p := l.path()
@@ -20,8 +21,8 @@ func (p *Path) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// ParseSplit reads "P1 | P2": the two parts of a path P1 ..P2 that is to be
-// split.
+// ParseSplit reads "P1 | P2": the two parts of a path P1 ..P2
+// that is to be split.
 func ParseSplit(s string) (p1, p2 Path, err error) {
 	l := newLexer("split", s)
 	p1 = l.path()

@@ -1,5 +1,6 @@
-// Package callpath is the notation of call paths (CPPROFJ, sections 2 and
-// 3), and their matching and cost over a call tree.
+// Package callpath is the notation of call paths (CPPROFJ,
+// sections 2 and 3), and their matching and cost over a call
+// tree.
 //
 //   - Parse, ParseExpr and ParseSplit read paths, prune expressions and splits.
 //     String prints paths in the same notation.
@@ -19,9 +20,9 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// A Path is an ordered sequence of call specs, such as A B ..C. It has at
-// least one element; the zero Path is not a path, and no stack satisfies
-// it.
+// A Path is an ordered sequence of call specs, such as A B ..C.
+// It has at least one element; the zero Path is not a path, and
+// no stack satisfies it.
 type Path struct {
 	Elements []Element
 	Specs    []Spec // len(Elements)-1: between elements i and i+1
@@ -33,20 +34,21 @@ type Spec uint8
 const (
 	Immediate Spec = iota // A B: the very next frame
 	Extended              // A ..B: a frame further down, in the same part of the stack
-	// A >B: the frame next to the first one at which the path up to A is
-	// satisfied
+	// A >B: the frame next to the first one at which the path up
+	// to A is satisfied
 	InPlace
 )
 
-// String returns what is written before the element that the call leads to.
+// String returns what is written before the element that the
+// call leads to.
 func (s Spec) String() string { return [...]string{"", "..", ">"}[s] }
 
 // An Element is a frame name, or the name of an aspect, with its "@".
 type Element struct {
 	Name string
 
-	// Literal reports that a name which begins with "@" is the name of a
-	// frame. It is false for all other names.
+	// Literal reports that a name which begins with "@" is the
+	// name of a frame. It is false for all other names.
 	Literal bool
 }
 
@@ -69,8 +71,8 @@ func (p Path) Then(e Element, spec Spec) Path {
 	return p.Join(spec, Of(e))
 }
 
-// Join returns the path P1 P2, P1 ..P2, or P1 >P2. It shares no memory with
-// either.
+// Join returns the path P1 P2, P1 ..P2, or P1 >P2. It shares no
+// memory with either.
 func (p Path) Join(spec Spec, p2 Path) Path {
 	q := Path{
 		Elements: make([]Element, 0, len(p.Elements)+len(p2.Elements)),
@@ -81,9 +83,9 @@ func (p Path) Join(spec Spec, p2 Path) Path {
 	return q
 }
 
-// Context reports whether the path, which begins with the root, is one
-// node of the call tree: * A >B >C. The call by the root may be immediate
-// or in place, because there is one root only.
+// Context reports whether the path, which begins with the root,
+// is one node of the call tree: * A >B >C. The call by the root
+// may be immediate or in place, because there is one root only.
 func (p Path) Context() bool {
 	for i, s := range p.Specs {
 		if s == Extended || s == Immediate && i > 0 {
@@ -93,14 +95,14 @@ func (p Path) Context() bool {
 	return true
 }
 
-// Prefix returns the path of the first n elements; n is at least 1. It
-// shares its slices with p.
+// Prefix returns the path of the first n elements; n is at least
+// 1. It shares its slices with p.
 func (p Path) Prefix(n int) Path {
 	return Path{Elements: p.Elements[:n:n], Specs: p.Specs[: n-1 : n-1]}
 }
 
-// Last returns the last element, and the spec that leads to it: Immediate
-// if there is none.
+// Last returns the last element, and the spec that leads to it:
+// Immediate if there is none.
 func (p Path) Last() (e Element, spec Spec) {
 	n := len(p.Elements)
 	if n > 1 {
@@ -114,8 +116,8 @@ func (p Path) Equal(q Path) bool {
 	return slices.Equal(p.Elements, q.Elements) && slices.Equal(p.Specs, q.Specs)
 }
 
-// String prints the path so that Parse can read it. Equal paths print
-// equally.
+// String prints the path so that Parse can read it. Equal paths
+// print equally.
 func (p Path) String() string {
 	var b strings.Builder
 	for i, e := range p.Elements {

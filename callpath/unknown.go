@@ -10,9 +10,10 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// Unknown names the elements of p that do not occur in the tree, one sentence
-// each. It suggests the closest names that do occur. Such a path costs nothing,
-// and often it is a typing mistake.
+// Unknown names the elements of p that do not occur in the tree,
+// one sentence each. It suggests the closest names that do
+// occur. Such a path costs nothing, and often it is a typing
+// mistake.
 func Unknown(t *calltree.Tree, m *calltree.Membership, p Path) []string {
 	var said []string
 	var occurring []bool
@@ -36,10 +37,10 @@ func Unknown(t *calltree.Tree, m *calltree.Membership, p Path) []string {
 	return said
 }
 
-// Misspelt returns an error that names the elements of the paths that do not
-// occur in the tree, with the closest names that do; it returns nil if all
-// occur. Aspects, and frames with other names that are known, may rightly
-// cost nothing.
+// Misspelt returns an error that names the elements of the paths
+// that do not occur in the tree, with the closest names that do;
+// it returns nil if all occur. Aspects, and frames with other
+// names that are known, may rightly cost nothing.
 func Misspelt(t *calltree.Tree, other []string, paths ...Path) error {
 	occurring := occurringFuncs(t)
 	var known []Element
@@ -65,14 +66,14 @@ func Misspelt(t *calltree.Tree, other []string, paths ...Path) error {
 	return errors.New(strings.Join(said, "; "))
 }
 
-// missing says that an element does not occur, and which known names are
-// close to it.
+// missing says that an element does not occur, and which known
+// names are close to it.
 func missing(e Element, known []Element) string {
 	return fmt.Sprintf("%s does not occur in this view", e) + suggest(e.Name, known)
 }
 
-// Aspects checks that the aspects of paths are defined; the error suggests
-// similar names.
+// Aspects checks that the aspects of paths are defined; the
+// error suggests similar names.
 func Aspects(m *calltree.Membership, paths ...Path) error {
 	for _, p := range paths {
 		for _, e := range p.Elements {

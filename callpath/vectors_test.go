@@ -8,7 +8,8 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// TestVectorsCost compares every cost of the vectors with Cost; package refine tests the refinements.
+// TestVectorsCost compares every cost of the vectors with Cost;
+// package refine tests the refinements.
 func TestVectorsCost(t *testing.T) {
 	for _, file := range vectors.Files(t, "callpath*.json") {
 		f, err := os.Open(file)

@@ -14,7 +14,8 @@ var benchTree = sync.OnceValues(func() (*calltree.Tree, *calltree.Membership) {
 	return t, bigtree.Membership(t)
 })
 
-// BenchmarkFloor reads what every walk must read: compare the other benchmarks with it.
+// BenchmarkFloor reads what every walk must read: compare the
+// other benchmarks with it.
 func BenchmarkFloor(b *testing.B) {
 	t, _ := benchTree()
 	parents, fns, cum := t.Parents(), t.Funcs(), t.Main().Planes()[0].Cum

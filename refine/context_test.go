@@ -10,7 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawTree draws a tree in which functions call one another again, and that has typed time and holders of locks.
+// drawTree draws a tree in which functions call one another
+// again, and that has typed time and holders of locks.
 func drawTree(t *rapid.T) *calltree.Tree {
 	b := calltree.NewBuilder(new(calltree.Symbols), "go:root", "time", "samples")
 	frame := rapid.SampledFrom([]string{"f", "g", "h"})
@@ -34,7 +35,9 @@ func drawTree(t *rapid.T) *calltree.Tree {
 	return tree
 }
 
-// TestContextsAreAPartition follows the tree of contexts everywhere: the entries below one, and what ends there, are it.
+// TestContextsAreAPartition follows the tree of contexts
+// everywhere: the entries below one, and what ends there, are
+// it.
 func TestContextsAreAPartition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tree := drawTree(t)
@@ -83,8 +86,9 @@ func samePath(t *calltree.Tree, n int32, p callpath.Path) bool {
 	return true
 }
 
-// TestOwnTimesSumToTheWhole sums the own times of the root, and of all that it leads to; and those of all contexts that
-// are not below typed time.
+// TestOwnTimesSumToTheWhole sums the own times of the root, and
+// of all that it leads to; and those of all contexts that are
+// not below typed time.
 func TestOwnTimesSumToTheWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tree := drawTree(t)
@@ -118,8 +122,9 @@ func TestOwnTimesSumToTheWhole(t *testing.T) {
 	})
 }
 
-// TestZoom checks that a zoomed path costs 1, that the contexts below one that is zoomed sum to 1 at most, and that one
-// undo reverts it.
+// TestZoom checks that a zoomed path costs 1, that the contexts
+// below one that is zoomed sum to 1 at most, and that one undo
+// reverts it.
 func TestZoom(t *testing.T) {
 	one := big.NewRat(1, 1)
 	rapid.Check(t, func(t *rapid.T) {
@@ -163,7 +168,8 @@ func TestZoom(t *testing.T) {
 	})
 }
 
-// TestDisplay shows entries by own time, as shares of the entry above, and filtered.
+// TestDisplay shows entries by own time, as shares of the entry
+// above, and filtered.
 func TestDisplay(t *testing.T) {
 	s := session(t, "* f :RUN", "* f g :RUN", "* f g :RUN", "* h :RUN")
 	s.Open(1)

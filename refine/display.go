@@ -9,12 +9,14 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// A Display says how entries are shown. It is no step: Undo does not change it.
+// A Display says how entries are shown. It is no step: Undo does
+// not change it.
 type Display struct {
 	Own      bool `json:"own,omitempty"`       // with their own time
 	ByOwn    bool `json:"by_own,omitempty"`    // the one with most own time first
 	OfParent bool `json:"of_parent,omitempty"` // with costs as shares of the entry above
-	// only those whose label has this text, in any case, and those above them
+	// only those whose label has this text, in any case, and
+	// those above them
 	Filter string `json:"filter,omitempty"`
 }
 
@@ -27,12 +29,12 @@ type owns struct {
 // Display returns how entries are shown.
 func (s *Session) Display() Display { return s.display }
 
-// SetDisplay sets how entries are shown. If they are shown by their own times,
-// call Arrange.
+// SetDisplay sets how entries are shown. If they are shown by
+// their own times, call Arrange.
 func (s *Session) SetDisplay(d Display) { s.display = d }
 
-// Arrange computes the own times that the display needs. It can take long; Own
-// and Walk do without what is missing.
+// Arrange computes the own times that the display needs. It can
+// take long; Own and Walk do without what is missing.
 func (s *Session) Arrange() {
 	missing := s.missing()
 	if len(missing) == 0 {
@@ -53,8 +55,8 @@ func (s *Session) Arrange() {
 // Arranged reports whether the own times that the display needs are known.
 func (s *Session) Arranged() bool { return len(s.missing()) == 0 }
 
-// missing returns the paths of visible entries for which the display needs own
-// times.
+// missing returns the paths of visible entries for which the
+// display needs own times.
 func (s *Session) missing() (paths []callpath.Path) {
 	if !s.display.Own && !s.display.ByOwn {
 		return nil
@@ -67,9 +69,9 @@ func (s *Session) missing() (paths []callpath.Path) {
 	return paths
 }
 
-// Own returns the own time of an entry (see callpath.Own): the weight of the
-// stacks that end in its last element. It also reports whether the weight is
-// known.
+// Own returns the own time of an entry (see callpath.Own): the
+// weight of the stacks that end in its last element. It also
+// reports whether the weight is known.
 func (s *Session) Own(e *Entry) (own *big.Rat, known bool) {
 	if s.owns.of != s.Tree() {
 		return nil, false
@@ -78,8 +80,8 @@ func (s *Session) Own(e *Entry) (own *big.Rat, known bool) {
 	return own, known
 }
 
-// Share returns an entry's cost as it is shown: as a fraction of the view, or
-// of the entry above.
+// Share returns an entry's cost as it is shown: as a fraction of
+// the view, or of the entry above.
 func (s *Session) Share(e *Entry) *big.Rat {
 	n := len(e.Path.Elements)
 	if !s.display.OfParent || n < 2 {
@@ -92,8 +94,8 @@ func (s *Session) Share(e *Entry) *big.Rat {
 	return new(big.Rat).Quo(e.Weight, above.Weight)
 }
 
-// Shown returns the entries right below one that are shown, in the order in
-// which they are shown.
+// Shown returns the entries right below one that are shown, in
+// the order in which they are shown.
 func (s *Session) Shown(e *Entry) []*Entry {
 	if s.Collapsed(e) {
 		return nil
@@ -112,7 +114,8 @@ func (s *Session) Shown(e *Entry) []*Entry {
 	return shown
 }
 
-// filtered reports whether the filter lets an entry through, or one below it.
+// filtered reports whether the filter lets an entry through, or
+// one below it.
 func (s *Session) filtered(e *Entry) bool {
 	if s.display.Filter == "" ||
 		strings.Contains(strings.ToLower(e.Label()), strings.ToLower(s.display.Filter)) {

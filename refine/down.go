@@ -5,10 +5,11 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// Down returns the downward refinement of p: all paths P x, P ..x, or P >x with
-// a weight that is not zero. They are sorted by decreasing weight, then by
-// name. After an aspect, the immediate refinement lists its members. The calls
-// in place of the root are its immediate calls, because there is one root.
+// Down returns the downward refinement of p: all paths P x, P
+// ..x, or P >x with a weight that is not zero. They are sorted
+// by decreasing weight, then by name. After an aspect, the
+// immediate refinement lists its members. The calls in place of
+// the root are its immediate calls, because there is one root.
 func Down(t *calltree.Tree, m *calltree.Membership, p callpath.Path, spec callpath.Spec) []Result {
 	if spec == callpath.InPlace && isRoot(t, p) {
 		spec = callpath.Immediate
@@ -21,15 +22,15 @@ func Down(t *calltree.Tree, m *calltree.Membership, p callpath.Path, spec callpa
 	return y.results(func(e callpath.Element) callpath.Path { return p.Then(e, spec) })
 }
 
-// isRoot reports whether a path is the root alone, and the root does not occur
-// again.
+// isRoot reports whether a path is the root alone, and the root
+// does not occur again.
 func isRoot(t *calltree.Tree, p callpath.Path) bool {
 	return len(p.Elements) == 1 && p.Elements[0] == callpath.Frame(t.Root()) &&
 		calltree.KindOf(t.Root()) != calltree.Function
 }
 
-// continuations are the continuations of a path that lead to an element, by the
-// spec between.
+// continuations are the continuations of a path that lead to an
+// element, by the spec between.
 var continuations = [...]callpath.Continuation{
 	callpath.Immediate: callpath.Immediately, callpath.Extended: callpath.Eventually,
 	callpath.InPlace: callpath.Next,

@@ -14,8 +14,8 @@ var (
 	errNoCallers   = errors.New("no callers between the two parts")
 )
 
-// maxDescend limits the number of entries that one KindFollow step adds, each
-// below the last.
+// maxDescend limits the number of entries that one KindFollow
+// step adds, each below the last.
 const maxDescend = 100
 
 // An editor applies steps to its own copy of the entries.
@@ -44,8 +44,9 @@ func (e *editor) apply(p parsed) error {
 	return e.down(p.path, callpath.Immediate)
 }
 
-// ensure returns the entry of a path, and adds it and the entries above it if
-// they are missing. It returns nil if no stack satisfies the path.
+// ensure returns the entry of a path, and adds it and the
+// entries above it if they are missing. It returns nil if no
+// stack satisfies the path.
 func (e *editor) ensure(p callpath.Path) *Entry {
 	if there := e.root.find(p); there != nil {
 		return there
@@ -85,8 +86,9 @@ func frames(results []Result) []Result {
 	})
 }
 
-// descend refines p by the frames that it calls in place. It continues with the
-// first of these frames until there is a real branch.
+// descend refines p by the frames that it calls in place. It
+// continues with the first of these frames until there is a real
+// branch.
 func (e *editor) descend(p callpath.Path) error {
 	entry := e.ensure(p)
 	if entry == nil {
@@ -105,8 +107,9 @@ func (e *editor) descend(p callpath.Path) error {
 	return nil
 }
 
-// up replaces P1 ..P2 by the split P1 ..x P2. If P1 also calls P2 directly,
-// there is no x for these calls: the entry P1 P2 has them.
+// up replaces P1 ..P2 by the split P1 ..x P2. If P1 also calls
+// P2 directly, there is no x for these calls: the entry P1 P2
+// has them.
 func (e *editor) up(p1, p2 callpath.Path) error {
 	results := Up(e.tree, e.members, p1, p2)
 	if len(results) == 0 {
@@ -138,8 +141,8 @@ func (e *editor) up(p1, p2 callpath.Path) error {
 	return nil
 }
 
-// splitTotals returns, by x, the totals of P1 ..x, and of P1 ..x with the first
-// 1, 2, ... elements of P2.
+// splitTotals returns, by x, the totals of P1 ..x, and of P1 ..x
+// with the first 1, 2, ... elements of P2.
 func (e *editor) splitTotals(p1, p2 callpath.Path) []map[callpath.Element]calltree.Total {
 	byElement := func(results []Result) map[callpath.Element]calltree.Total {
 		totals := make(map[callpath.Element]calltree.Total, len(results))

@@ -9,10 +9,11 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// An Entry is a call path in a profile, with its weight and its hits. Entries
-// form a trie: the path of a child is its parent's path and one more element.
-// The path is an entry's identity: entries of different moments with equal
-// paths are the same entry. Entries must not be changed.
+// An Entry is a call path in a profile, with its weight and its
+// hits. Entries form a trie: the path of a child is its parent's
+// path and one more element. The path is an entry's identity:
+// entries of different moments with equal paths are the same
+// entry. Entries must not be changed.
 type Entry struct {
 	Path callpath.Path
 	calltree.Total
@@ -23,8 +24,9 @@ type Entry struct {
 // Key is the entry's identity: its path, as text.
 func (e *Entry) Key() string { return e.Path.String() }
 
-// Label returns the last element of the entry's path, which the parent's path
-// lacks. ".." stands before it if its spec is extended.
+// Label returns the last element of the entry's path, which the
+// parent's path lacks. ".." stands before it if its spec is
+// extended.
 func (e *Entry) Label() string {
 	last, spec := e.Path.Last()
 	if spec == callpath.Extended {
@@ -51,8 +53,9 @@ func (e *Entry) clone() *Entry {
 	return &c
 }
 
-// Straight returns the first child if there is no real branch: if it has at
-// least 95 % of the weight. Otherwise it returns nil.
+// Straight returns the first child if there is no real branch:
+// if it has at least 95 % of the weight. Otherwise it returns
+// nil.
 func (e *Entry) Straight() *Entry {
 	if len(e.Children) == 0 {
 		return nil
@@ -76,8 +79,8 @@ func (e *Entry) child(last callpath.Element, spec callpath.Spec) *Entry {
 	return nil
 }
 
-// find returns the entry of a path, or nil. The path must begin with the path
-// of e.
+// find returns the entry of a path, or nil. The path must begin
+// with the path of e.
 func (e *Entry) find(p callpath.Path) *Entry {
 	if len(p.Elements) == 0 || p.Elements[0] != e.Path.Elements[0] {
 		return nil
@@ -135,9 +138,9 @@ func (e *Entry) sort() {
 	})
 }
 
-// cut removes the entry of a path if it has no children. Then it removes the
-// entries above that have no children left. The entry of the first n elements
-// stays.
+// cut removes the entry of a path if it has no children. Then it
+// removes the entries above that have no children left. The
+// entry of the first n elements stays.
 func (e *Entry) cut(p callpath.Path, n int) {
 	for length := len(p.Elements); length > n; length-- {
 		parent := e.find(p.Prefix(length - 1))

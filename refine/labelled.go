@@ -5,9 +5,10 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// Labelled returns the tree of the stacks that satisfy at least one label.
-// There must be a label. In this tree, the cost of any other path is its
-// overlap with the labels. Denominators stay.
+// Labelled returns the tree of the stacks that satisfy at least
+// one label. There must be a label. In this tree, the cost of
+// any other path is its overlap with the labels. Denominators
+// stay.
 func Labelled(t *calltree.Tree, m *calltree.Membership, labels []callpath.Path) *calltree.Tree {
 	var each []callpath.Expr
 	for _, p := range labels {

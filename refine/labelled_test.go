@@ -7,7 +7,8 @@ import (
 	"github.com/cpprof/cpprof/callpath"
 )
 
-// A stack counts once in the overlap with labels, even if it satisfies several of them.
+// A stack counts once in the overlap with labels, even if it
+// satisfies several of them.
 func TestLabelled(t *testing.T) {
 	tree := build(t, "* a b", "* a b c", "* a d", "* e c", "* e")
 	for _, c := range []struct {

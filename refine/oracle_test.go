@@ -10,7 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// An oracle evaluates the definition directly: it tries all positions, stack by stack. It shares only the path notation
+// An oracle evaluates the definition directly: it tries all
+// positions, stack by stack. It shares only the path notation
 // with the code that it checks.
 type oracle struct {
 	stacks  []oracleStack
@@ -59,7 +60,8 @@ func (o *oracle) satisfies(s oracleStack, p callpath.Path) bool {
 	return o.from(s, p, 0, 0)
 }
 
-// lastInPlace returns the number of the last call in place of a path, or -1.
+// lastInPlace returns the number of the last call in place of a
+// path, or -1.
 func lastInPlace(p callpath.Path) int {
 	last := len(p.Specs) - 1
 	for last >= 0 && p.Specs[last] != callpath.InPlace {
@@ -68,7 +70,8 @@ func lastInPlace(p callpath.Path) int {
 	return last
 }
 
-// first returns the first frame of a stack at which a path is satisfied, or -1.
+// first returns the first frame of a stack at which a path is
+// satisfied, or -1.
 func (o *oracle) first(s oracleStack, p callpath.Path) int {
 	for i := range s.frames {
 		if o.satisfies(oracleStack{frames: s.frames[:i+1]}, p) {
@@ -78,7 +81,8 @@ func (o *oracle) first(s oracleStack, p callpath.Path) int {
 	return -1
 }
 
-// from reports whether the specs of p from i on are satisfied with p(i) >= at, in the part of frame at.
+// from reports whether the specs of p from i on are satisfied
+// with p(i) >= at, in the part of frame at.
 func (o *oracle) from(s oracleStack, p callpath.Path, i, at int) bool {
 	if i == len(p.Specs) {
 		return true
@@ -106,7 +110,8 @@ func (o *oracle) from(s oracleStack, p callpath.Path, i, at int) bool {
 	return false
 }
 
-// shares reports whether a stack satisfies the path of a result, and also that of another one; neither is an aspect.
+// shares reports whether a stack satisfies the path of a result,
+// and also that of another one; neither is an aspect.
 func (o *oracle) shares(of Result, results []Result) bool {
 	element := func(r Result) callpath.Element { last, _ := r.Path.Last(); return last }
 	above, _ := of.Path.Prefix(len(of.Path.Elements) - 1).Last()
@@ -205,7 +210,8 @@ func drawSpec(t *rapid.T) callpath.Spec {
 	return rapid.SampledFrom([]callpath.Spec{callpath.Immediate, callpath.Extended, callpath.InPlace}).Draw(t, "spec")
 }
 
-// drawPath draws elements from all that can occur; half of the paths begin with a root.
+// drawPath draws elements from all that can occur; half of the
+// paths begin with a root.
 func drawPath(t *rapid.T, label string, longest int) callpath.Path {
 	var p callpath.Path
 	for i := range rapid.IntRange(1, longest).Draw(t, label) {
@@ -221,7 +227,8 @@ func drawPath(t *rapid.T, label string, longest int) callpath.Path {
 	return p
 }
 
-// drawFrom draws the elements from a stack, mostly so that the stack satisfies the path.
+// drawFrom draws the elements from a stack, mostly so that the
+// stack satisfies the path.
 func drawFrom(t *rapid.T, o *oracle) callpath.Path {
 	frames := rapid.SampledFrom(o.stacks).Draw(t, "stack").frames
 	var p callpath.Path
@@ -253,7 +260,8 @@ var by = []*big.Rat{
 	new(big.Rat).SetFrac(new(big.Int).Lsh(big.NewInt(5), 150), big.NewInt(11)),
 }
 
-// TestAgainstOracle compares costs, refinements and pruning with the definition, in one plane and in several.
+// TestAgainstOracle compares costs, refinements and pruning with
+// the definition, in one plane and in several.
 func TestAgainstOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := drawOracle(t)
@@ -356,7 +364,8 @@ func (o *oracle) eval(s oracleStack, e callpath.Expr) bool {
 	return o.satisfies(s, e.Path)
 }
 
-// TestImmediateRefinementPartitions: without recursion, the parts of P are the calls from it and its own hits.
+// TestImmediateRefinementPartitions: without recursion, the
+// parts of P are the calls from it and its own hits.
 func TestImmediateRefinementPartitions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := calltree.NewBuilder(new(calltree.Symbols), "*", "time", "samples")

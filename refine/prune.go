@@ -7,8 +7,8 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// Prune returns the tree of the stacks for which e is true. Denominators stay:
-// costs remain fractions of the whole.
+// Prune returns the tree of the stacks for which e is true.
+// Denominators stay: costs remain fractions of the whole.
 func Prune(t *calltree.Tree, m *calltree.Membership, e callpath.Expr) *calltree.Tree {
 	var ms []*callpath.Matcher
 	for _, p := range e.Paths() {
@@ -17,11 +17,13 @@ func Prune(t *calltree.Tree, m *calltree.Membership, e callpath.Expr) *calltree.
 	return t.Filter(satisfying(t, ms, e))
 }
 
-// satisfying returns for every node whether e is true for its stack. It stores
-// the states of the paths by depth, for the nodes above. With the paths P and
-// Q, states[2*d] and states[2*d+1] are their states at depth d. A return to
-// depth d overwrites the states of deeper nodes. A satisfied path remains
-// satisfied below, so e is evaluated only if a path becomes satisfied.
+// satisfying returns for every node whether e is true for its
+// stack. It stores the states of the paths by depth, for the
+// nodes above. With the paths P and Q, states[2*d] and
+// states[2*d+1] are their states at depth d. A return to depth d
+// overwrites the states of deeper nodes. A satisfied path
+// remains satisfied below, so e is evaluated only if a path
+// becomes satisfied.
 func satisfying(t *calltree.Tree, ms []*callpath.Matcher, e callpath.Expr) []bool {
 	fns, parents, ends := t.Funcs(), t.Parents(), t.Ends()
 	satisfied := make([]bool, len(ms))

@@ -1,6 +1,7 @@
-// Package refine computes the refinement profiles of call paths (CPPROFJ,
-// section 2) over a call tree. Each profile takes one pass. The package keeps
-// the profile of a view while a user refines it.
+// Package refine computes the refinement profiles of call paths
+// (CPPROFJ, section 2) over a call tree. Each profile takes one
+// pass. The package keeps the profile of a view while a user
+// refines it.
 //
 //   - Down is the immediate or extended downward refinement, Up the upward
 //     split, Prune the tree of the stacks for which an expression is true.
@@ -24,13 +25,13 @@ type Result struct {
 	Path           callpath.Path
 	calltree.Total // in the tree's main metric; the weight is never zero
 
-	// Shared reports that a frame of an immediate refinement has stacks that
-	// also count for another one.
+	// Shared reports that a frame of an immediate refinement has
+	// stacks that also count for another one.
 	Shared bool
 }
 
-// A tally sums weights and hits for everything that a refinement can list:
-// every Func, then every aspect.
+// A tally sums weights and hits for everything that a refinement
+// can list: every Func, then every aspect.
 type tally struct {
 	tree   *calltree.Tree
 	m      *calltree.Membership
@@ -57,11 +58,12 @@ func newTally(t *calltree.Tree, m *calltree.Membership) *tally {
 	return y
 }
 
-// count adds the weight and the hits of the stacks through a node to x. It
-// skips nodes in a subtree that was counted for x. Nodes must come in preorder.
-// In the tree "* f g f", x = f counts the stacks through the first f, and
-// until[f] is the end of its subtree. The second f is inside, and its stacks
-// are already counted.
+// count adds the weight and the hits of the stacks through a
+// node to x. It skips nodes in a subtree that was counted for x.
+// Nodes must come in preorder. In the tree "* f g f", x = f
+// counts the stacks through the first f, and until[f] is the end
+// of its subtree. The second f is inside, and its stacks are
+// already counted.
 func (y *tally) count(x, node int32) {
 	if y.until[x] > node {
 		return
@@ -77,8 +79,8 @@ func (y *tally) count(x, node int32) {
 	}
 }
 
-// countFrame counts the node for a frame and for every aspect that contains the
-// frame.
+// countFrame counts the node for a frame and for every aspect
+// that contains the frame.
 func (y *tally) countFrame(f calltree.Func, node int32) {
 	y.count(int32(f), node)
 	for _, set := range y.m.Of(f) {
@@ -110,8 +112,8 @@ func (y *tally) element(x int32) callpath.Element {
 	return callpath.Frame(y.tree.Symbols().Name(calltree.Func(x)))
 }
 
-// results returns the sums, by decreasing weight and then by name; path makes
-// the path of an element.
+// results returns the sums, by decreasing weight and then by
+// name; path makes the path of an element.
 func (y *tally) results(path func(callpath.Element) callpath.Path) []Result {
 	var listed []sum
 	weights := len(y.tree.Main().Planes())
@@ -145,7 +147,8 @@ func (y *tally) digits(x int) []int64 {
 	return digits
 }
 
-// A sum is a scaled weight: large if the tree has several planes, else small.
+// A sum is a scaled weight: large if the tree has several
+// planes, else small.
 type sum struct {
 	x       int
 	element callpath.Element

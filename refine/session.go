@@ -12,16 +12,17 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// ErrNothing is the error of a step that found nothing, and so changed nothing.
+// ErrNothing is the error of a step that found nothing, and so
+// changed nothing.
 var ErrNothing = errors.New("nothing found")
 
 // DefaultMinHits is the ten-samples heuristic: costs of fewer hits are not
 // reliable (CPPROFJ, section 5.1).
 const DefaultMinHits = 10
 
-// A Session is the profile of one view while a user refines it: a tree of
-// entries that begins with the view's root, and the steps that made it. Only
-// one goroutine may use it.
+// A Session is the profile of one view while a user refines it:
+// a tree of entries that begins with the view's root, and the
+// steps that made it. Only one goroutine may use it.
 type Session struct {
 	members   *calltree.Membership
 	history   []moment // [0] is the beginning and has no step
@@ -32,7 +33,8 @@ type Session struct {
 	owns      owns
 }
 
-// A moment is the session after a step. Moments share nothing that changes.
+// A moment is the session after a step. Moments share nothing
+// that changes.
 type moment struct {
 	step parsed
 	tree *calltree.Tree
@@ -49,8 +51,8 @@ func NewSession(t *calltree.Tree, m *calltree.Membership) *Session {
 	}
 }
 
-// Clone returns a copy of the session that changes independently, for example
-// on another goroutine.
+// Clone returns a copy of the session that changes
+// independently, for example on another goroutine.
 func (s *Session) Clone() *Session {
 	c := *s
 	c.history = slices.Clone(s.history)
@@ -71,8 +73,8 @@ func (s *Session) Membership() *calltree.Membership { return s.members }
 // Root returns the entry of the view's root.
 func (s *Session) Root() *Entry { return s.history[s.now].root }
 
-// Find returns the entry of a path, or nil. If the path does not begin with the
-// root, Find puts the root before it.
+// Find returns the entry of a path, or nil. If the path does not
+// begin with the root, Find puts the root before it.
 func (s *Session) Find(p callpath.Path) *Entry { return s.Root().find(s.rooted(p)) }
 
 // Cost returns an entry's weight as a fraction of the view's denominator.
@@ -96,8 +98,8 @@ func (s *Session) Undo() bool {
 	return true
 }
 
-// Redo reverts the last Undo, and reports whether there was one since the last
-// step.
+// Redo reverts the last Undo, and reports whether there was one
+// since the last step.
 func (s *Session) Redo() bool {
 	if s.now == len(s.history)-1 {
 		return false
@@ -117,17 +119,18 @@ func (s *Session) Up(p1, p2 callpath.Path) error {
 	return s.Apply(Step{KindUp, p1.String() + " | " + p2.String()})
 }
 
-// Prune keeps only the stacks for which e is true, and evaluates all entries
-// anew.
+// Prune keeps only the stacks for which e is true, and evaluates
+// all entries anew.
 func (s *Session) Prune(e callpath.Expr) error { return s.Apply(Step{KindPrune, e.String()}) }
 
-// Zoom keeps only the stacks that satisfy p, as Prune does, and makes them the
-// whole: their cost is 1.
+// Zoom keeps only the stacks that satisfy p, as Prune does, and
+// makes them the whole: their cost is 1.
 func (s *Session) Zoom(p callpath.Path) error { return s.Apply(Step{KindZoom, p.String()}) }
 
-// Apply does a step, which can be undone. The error is a *callpath.SyntaxError
-// if the step's text does not fit its kind. It is ErrNothing, wrapped with a
-// hint, if the step finds nothing. After an error, the session stays as it was.
+// Apply does a step, which can be undone. The error is a
+// *callpath.SyntaxError if the step's text does not fit its
+// kind. It is ErrNothing, wrapped with a hint, if the step finds
+// nothing. After an error, the session stays as it was.
 func (s *Session) Apply(step Step) error {
 	p, err := s.parse(step)
 	if err != nil {
@@ -163,7 +166,8 @@ func (s *Session) Apply(step Step) error {
 	return nil
 }
 
-// replayed does all steps up to now, except those that prune, on a pruned tree.
+// replayed does all steps up to now, except those that prune, on
+// a pruned tree.
 func (s *Session) replayed(t *calltree.Tree) *Entry {
 	e := editor{tree: t, members: s.members, root: rootEntry(t)}
 	for _, m := range s.history[1 : s.now+1] {
@@ -174,8 +178,8 @@ func (s *Session) replayed(t *calltree.Tree) *Entry {
 	return e.root
 }
 
-// nothing returns the error of a step that found nothing; it names those
-// elements that do not occur at all.
+// nothing returns the error of a step that found nothing; it
+// names those elements that do not occur at all.
 func (s *Session) nothing(step Step, why string, paths ...callpath.Path) error {
 	var hints []string
 	for _, p := range paths {

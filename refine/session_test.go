@@ -14,8 +14,9 @@ import (
 
 const charToByte = "sun.io.CharToByteConverter"
 
-// figure1 is a Server View with the costs of the paper's figure 1. Other places that convert characters have three hits
-// each, and so stay below the threshold.
+// figure1 is a Server View with the costs of the paper's figure
+// 1. Other places that convert characters have three hits each,
+// and so stay below the threshold.
 func figure1(t testing.TB) *calltree.Tree {
 	t.Helper()
 	b := calltree.NewBuilder(new(calltree.Symbols), "*", "time", "samples")
@@ -41,7 +42,8 @@ func figure1(t testing.TB) *calltree.Tree {
 	return tree
 }
 
-// shown prints what Walk visits: the cost with three decimals, and the label.
+// shown prints what Walk visits: the cost with three decimals,
+// and the label.
 func shown(s *Session) string {
 	var b strings.Builder
 	s.Walk(func(e *Entry, depth int) {
@@ -68,7 +70,8 @@ func expect(t testing.TB, s *Session, want string) {
 	}
 }
 
-// TestFigure1 splits upward from the conversion of characters until the profile is the paper's figure 1.
+// TestFigure1 splits upward from the conversion of characters
+// until the profile is the paper's figure 1.
 func TestFigure1(t *testing.T) {
 	s := NewSession(figure1(t), nil)
 	path := charToByte
@@ -106,7 +109,8 @@ func TestFigure1(t *testing.T) {
 `)
 }
 
-// TestSplitKeepsDirectCalls checks that a split does not lose the calls that have no caller in between.
+// TestSplitKeepsDirectCalls checks that a split does not lose
+// the calls that have no caller in between.
 func TestSplitKeepsDirectCalls(t *testing.T) {
 	s := session(t, "* f", "* a f", "* a f", "* b")
 	do(t, s, KindExtended, "*")
@@ -210,7 +214,8 @@ func TestThresholdAndCollapse(t *testing.T) {
 `)
 }
 
-// TestAuto refines single calls, then the heavier branch; it stops at the threshold, and lists no aspects.
+// TestAuto refines single calls, then the heavier branch; it
+// stops at the threshold, and lists no aspects.
 func TestAuto(t *testing.T) {
 	stacks := []string{"* rare x"}
 	for i := range 30 {
@@ -282,7 +287,8 @@ func TestStepsThatFindNothing(t *testing.T) {
 	}
 }
 
-// TestPathsAddTheEntriesAbove checks that a step adds the entries that lead to its path, from the root.
+// TestPathsAddTheEntriesAbove checks that a step adds the
+// entries that lead to its path, from the root.
 func TestPathsAddTheEntriesAbove(t *testing.T) {
 	s := session(t, "* a b c d", "* a b e")
 	do(t, s, KindDown, "b ..c")
@@ -356,7 +362,8 @@ func TestPathAddsOneEntry(t *testing.T) {
 	}
 }
 
-// The ten-samples heuristic counts hits, however much they weigh; costs and the order are by weight.
+// The ten-samples heuristic counts hits, however much they
+// weigh; costs and the order are by weight.
 func TestThresholdCountsHits(t *testing.T) {
 	b := calltree.NewBuilder(new(calltree.Symbols), "*", "time", "nanoseconds")
 	b.AddHits(0, b.Stack("few"), 900, 2, 1)

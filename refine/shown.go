@@ -25,8 +25,8 @@ func (s *Session) Visible(e *Entry) bool {
 		s.Tree().Main().Cost(new(big.Rat).Abs(e.Weight)).Cmp(s.threshold.Cost) >= 0
 }
 
-// Hidden returns the number of entries below e that do not reach the threshold,
-// without those below its visible children.
+// Hidden returns the number of entries below e that do not reach
+// the threshold, without those below its visible children.
 func (s *Session) Hidden(e *Entry) int {
 	var n int
 	for _, c := range e.Children {
@@ -37,8 +37,8 @@ func (s *Session) Hidden(e *Entry) int {
 	return n
 }
 
-// Collapse hides or shows the entries below the entry of a path. It is no step:
-// Undo does not change it.
+// Collapse hides or shows the entries below the entry of a path.
+// It is no step: Undo does not change it.
 func (s *Session) Collapse(p callpath.Path, collapsed bool) {
 	key := s.rooted(p).String()
 	if collapsed {
@@ -51,9 +51,9 @@ func (s *Session) Collapse(p callpath.Path, collapsed bool) {
 // Collapsed reports whether Collapse hides the entries below an entry.
 func (s *Session) Collapsed(e *Entry) bool { return len(s.collapsed) > 0 && s.collapsed[e.Key()] }
 
-// Walk calls each for every entry that is shown, from the top down, the root at
-// depth 0: entries that reach the threshold, are not below a collapsed one, and
-// pass the filter.
+// Walk calls each for every entry that is shown, from the top
+// down, the root at depth 0: entries that reach the threshold,
+// are not below a collapsed one, and pass the filter.
 func (s *Session) Walk(each func(e *Entry, depth int)) { s.walk(s.Root(), 0, s.Shown, each) }
 
 // WalkBy is Walk with the entries below one in another order.
@@ -73,10 +73,11 @@ func (s *Session) walk(e *Entry, depth int, below func(*Entry) []*Entry, each fu
 // DefaultAutoSteps is enough for a first overview of a few screens.
 const DefaultAutoSteps = 32
 
-// Auto refines the heaviest entry that is shown and not yet refined, at or
-// below the entry of a path, down to its first branch (KindFollow). It repeats
-// this until no entry above the threshold is left, or for maxSteps steps. It
-// returns the number of steps. Each step can be undone.
+// Auto refines the heaviest entry that is shown and not yet
+// refined, at or below the entry of a path, down to its first
+// branch (KindFollow). It repeats this until no entry above the
+// threshold is left, or for maxSteps steps. It returns the
+// number of steps. Each step can be undone.
 func (s *Session) Auto(at callpath.Path, maxSteps int) int {
 	var tried []callpath.Path
 	var steps int
@@ -93,8 +94,8 @@ func (s *Session) Auto(at callpath.Path, maxSteps int) int {
 	return steps
 }
 
-// Open refines the root by its calls in place. Then it refines each entry
-// in the same way, down to a number of levels.
+// Open refines the root by its calls in place. Then it refines
+// each entry in the same way, down to a number of levels.
 func (s *Session) Open(levels int) {
 	for range levels {
 		var leaves []callpath.Path
@@ -110,8 +111,9 @@ func (s *Session) Open(levels int) {
 	}
 }
 
-// heaviestLeaf returns the heaviest entry at or below a path that is shown, has
-// no children, and was not tried. Of equal entries, it returns the first.
+// heaviestLeaf returns the heaviest entry at or below a path
+// that is shown, has no children, and was not tried. Of equal
+// entries, it returns the first.
 func (s *Session) heaviestLeaf(at callpath.Path, tried []callpath.Path) *Entry {
 	above := s.Find(at)
 	if above == nil {

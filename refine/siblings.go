@@ -1,9 +1,10 @@
 package refine
 
-// siblings finds the frames x of an immediate refinement P x that share stacks
-// with others. A path counts a stack wherever the path is satisfied: the stack
-// "f g f h" counts for "f g" and for "f h". Nodes are counted in preorder. Two
-// frames share a stack if a node counted for one is inside the subtree of a
+// siblings finds the frames x of an immediate refinement P x
+// that share stacks with others. A path counts a stack wherever
+// the path is satisfied: the stack "f g f h" counts for "f g"
+// and for "f h". Nodes are counted in preorder. Two frames share
+// a stack if a node counted for one is inside the subtree of a
 // node counted for the other.
 type siblings struct {
 	shared  []bool // by x

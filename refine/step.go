@@ -17,8 +17,8 @@ const (
 	KindExtended             // extended downward refinement of a path
 	KindUp                   // upward split "P1 | P2"
 	KindPrune                // prune by an expression
-	// refinement of a path without aspects by what it calls in place, down to
-	// its first branch
+	// refinement of a path without aspects by what it calls in
+	// place, down to its first branch
 	KindFollow
 	KindPath  // the entry of a path, by itself
 	KindCalls // refinement of a path by what it calls in place
@@ -46,8 +46,9 @@ func (k *Kind) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// A Step is a change of a Session, as data: the steps of a session, applied to
-// a new session of the same view, rebuild it.
+// A Step is a change of a Session, as data: the steps of a
+// session, applied to a new session of the same view, rebuild
+// it.
 type Step struct {
 	Kind Kind   `json:"kind"`
 	Text string `json:"text"` // a path, a split, or an expression, by Kind
@@ -84,9 +85,9 @@ func (s *Session) parse(step Step) (p parsed, err error) {
 	return p, err
 }
 
-// rooted puts the root before a path that does not begin with it. The cost
-// stays the same, since the root calls every frame at some distance. "*" is
-// another name of the root.
+// rooted puts the root before a path that does not begin with
+// it. The cost stays the same, since the root calls every frame
+// at some distance. "*" is another name of the root.
 func (s *Session) rooted(p callpath.Path) callpath.Path {
 	root := s.Root().Path
 	if len(p.Elements) == 0 || p.Elements[0] == root.Elements[0] {

@@ -7,16 +7,16 @@ import (
 	"github.com/cpprof/cpprof/internal/share"
 )
 
-// A Threshold says which entries are shown: those with at least this number of
-// hits, and at least this cost, a share of the view's denominator. Nil is no
-// limit.
+// A Threshold says which entries are shown: those with at least
+// this number of hits, and at least this cost, a share of the
+// view's denominator. Nil is no limit.
 type Threshold struct {
 	Hits *big.Rat `json:"min_hits,omitempty"`
 	Cost *big.Rat `json:"min_cost,omitempty"`
 }
 
-// ParseThreshold reads a threshold as users type it: hits ("10", "10 hits"), or
-// a cost ("0.05", "5%").
+// ParseThreshold reads a threshold as users type it: hits ("10",
+// "10 hits"), or a cost ("0.05", "5%").
 func ParseThreshold(s string) (Threshold, error) {
 	hits, cost, err := share.ParseThreshold(s)
 	if err != nil {

@@ -5,11 +5,11 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// Up returns the upward split of P1 ..P2 at P2: all paths P1 ..x P2 with
-// a weight that is not zero. They are sorted by decreasing weight, then
-// by name. x calls the first element of P2 immediately. P2 has no calls
-// in place: where a stack first satisfies the path before one depends on
-// x.
+// Up returns the upward split of P1 ..P2 at P2: all paths P1 ..x
+// P2 with a weight that is not zero. They are sorted by
+// decreasing weight, then by name. x calls the first element of
+// P2 immediately. P2 has no calls in place: where a stack first
+// satisfies the path before one depends on x.
 func Up(t *calltree.Tree, m *calltree.Membership, p1, p2 callpath.Path) []Result {
 	if len(p1.Elements) == 0 || len(p2.Elements) == 0 {
 		return nil
@@ -26,27 +26,29 @@ func Up(t *calltree.Tree, m *calltree.Membership, p1, p2 callpath.Path) []Result
 	})
 }
 
-// A split computes an upward split: one walk over the tree finds the
-// totals of all x of P1 ..x P2 at once. A node may be an x with a child
-// that is the first element of P2. Then the walk launches a search below
-// for the rest of P2, for that x. It carries the launches that are still
-// searching down the stack and back. For example, we split "* ..lock" at
-// "lock", that is P1 = * and P2 = lock, in the tree of two stacks
+// A split computes an upward split: one walk over the tree finds
+// the totals of all x of P1 ..x P2 at once. A node may be an x
+// with a child that is the first element of P2. Then the walk
+// launches a search below for the rest of P2, for that x. It
+// carries the launches that are still searching down the stack
+// and back. For example, we split "* ..lock" at "lock", that is
+// P1 = * and P2 = lock, in the tree of two stacks
 //
 //	root:  a  lock  lock
 //	       b  lock
 //
-// The first lock is called by a. P2 has no further element and is found
-// at once: its subtree counts for x = a. Inside it, the second lock is
-// called by lock, and counts for x = lock. The third counts for x = b. If
-// P2 were "lock ..wait", each lock would launch a search for wait
-// instead. The first wait below it would count for all callers whose
-// searches reach it.
+// The first lock is called by a. P2 has no further element and
+// is found at once: its subtree counts for x = a. Inside it, the
+// second lock is called by lock, and counts for x = lock. The
+// third counts for x = b. If P2 were "lock ..wait", each lock
+// would launch a search for wait instead. The first wait below
+// it would count for all callers whose searches reach it.
 //
-// Two rules make this fast. If a node was counted for an x, nothing
-// inside the node is searched for that x (tally.until), and there is at
-// most one launch for each x. Frames on which no search depends (Neutral)
-// share the launches of the frame above.
+// Two rules make this fast. If a node was counted for an x,
+// nothing inside the node is searched for that x (tally.until),
+// and there is at most one launch for each x. Frames on which no
+// search depends (Neutral) share the launches of the frame
+// above.
 type split struct {
 	*tally
 	above   *callpath.Matcher // of P1
@@ -68,9 +70,10 @@ type splitFrame struct {
 	bottom   int  // length of the arena with it
 }
 
-// A launch is a search for the rest of P2 below a call x F; F is the first
-// element of P2. Two searches for one x in one part of a stack are merged
-// (Matcher.Both), since only the farther one matters.
+// A launch is a search for the rest of P2 below a call x F; F is
+// the first element of P2. Two searches for one x in one part of
+// a stack are merged (Matcher.Both), since only the farther one
+// matters.
 type launch struct {
 	x     int32
 	state callpath.State
@@ -97,8 +100,8 @@ func (s *split) walk() {
 	}
 }
 
-// enter puts node n on the stack, and reports whether anything below it can
-// matter.
+// enter puts node n on the stack, and reports whether anything
+// below it can matter.
 func (s *split) enter(n int32, f calltree.Func) bool {
 	up := &s.stack[len(s.stack)-1]
 	s.arena = s.arena[:up.bottom]
@@ -151,8 +154,8 @@ func (s *split) step(here *splitFrame, n int32) {
 	}
 }
 
-// launchAll begins the search for every x that calls node n as the first
-// element of P2.
+// launchAll begins the search for every x that calls node n as
+// the first element of P2.
 func (s *split) launchAll(up, here *splitFrame, n int32, state callpath.State) {
 	if up.caller {
 		s.launch(int32(up.fn), here, n, state)

@@ -9,8 +9,9 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// TestVectorsRefine compares every refinement of the vectors with Down and Up, and every result's hits with the cost of
-// its path.
+// TestVectorsRefine compares every refinement of the vectors
+// with Down and Up, and every result's hits with the cost of its
+// path.
 func TestVectorsRefine(t *testing.T) {
 	for _, file := range vectors.Files(t, "callpath*.json") {
 		f, err := os.Open(file)

@@ -5,13 +5,14 @@ import (
 	"sync"
 )
 
-// maxBacklog bounds the bytes that wait to be written: above it, callers of
-// Write wait, too.
+// maxBacklog bounds the bytes that wait to be written: above it,
+// callers of Write wait, too.
 const maxBacklog = 64 << 20
 
-// A backlog writes to files in the background, in the order of the calls of
-// Write: if the disk is busy, perhaps with the target's own work, this must not
-// keep the sampler from taking samples.
+// A backlog writes to files in the background, in the order of
+// the calls of Write: if the disk is busy, perhaps with the
+// target's own work, this must not keep the sampler from taking
+// samples.
 type backlog struct {
 	mu      sync.Mutex
 	changed sync.Cond // signals that a chunk was added or written, or that the backlog was closed
@@ -40,7 +41,8 @@ type queued struct {
 	to io.Writer
 }
 
-// Write copies the data and returns at once. An error is from an earlier write.
+// Write copies the data and returns at once. An error is from an
+// earlier write.
 func (q queued) Write(data []byte) (int, error) {
 	b := q.b
 	b.mu.Lock()

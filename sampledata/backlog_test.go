@@ -49,7 +49,8 @@ func (b *broken) Write([]byte) (int, error) {
 	return 0, errBroken
 }
 
-// After an error, nothing more is written, and all methods return the error.
+// After an error, nothing more is written, and all methods
+// return the error.
 func TestBacklogFails(t *testing.T) {
 	b := newBacklog()
 	disk := &broken{}
@@ -68,7 +69,8 @@ func TestBacklogFails(t *testing.T) {
 	}
 }
 
-// The waiting data is bounded: when there is too much, Write waits for the disk.
+// The waiting data is bounded: when there is too much, Write
+// waits for the disk.
 func TestBacklogIsBounded(t *testing.T) {
 	b := newBacklog()
 	disk := &slow{free: make(chan struct{})}

@@ -12,7 +12,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// The recording that issue 2 names: 10,000 samples × 1,000 goroutines of which 1 % change per sample.
+// The recording that issue 2 names: 10,000 samples × 1,000
+// goroutines of which 1 % change per sample.
 const (
 	benchSamples    = 10_000
 	benchGoroutines = 1_000
@@ -78,7 +79,8 @@ func benchmarkOpen(b *testing.B, monitors int) {
 	runtime.KeepAlive(r)
 }
 
-// BenchmarkOpenRatio compares how long it takes to open a recording with monitors and one without, in turn.
+// BenchmarkOpenRatio compares how long it takes to open a
+// recording with monitors and one without, in turn.
 func BenchmarkOpenRatio(b *testing.B) {
 	var names [2]string
 	for i := range names {

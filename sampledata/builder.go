@@ -6,12 +6,13 @@ import (
 	"time"
 )
 
-// A Builder keeps a recording in memory while it is made. It is a Sink. Its
-// methods may be called from any goroutine, and a growing recording can be
-// read. A function, node, goroutine, holder set or monitor that breaks a rule
-// gets the code -1 (a holder set gets 0). The next call of Sample then returns
-// the error. Sample also returns the errors in names of locks and in values of
-// monitors.
+// A Builder keeps a recording in memory while it is made. It is
+// a Sink. Its methods may be called from any goroutine, and a
+// growing recording can be read. A function, node, goroutine,
+// holder set or monitor that breaks a rule gets the code -1 (a
+// holder set gets 0). The next call of Sample then returns the
+// error. Sample also returns the errors in names of locks and in
+// values of monitors.
 type Builder struct {
 	*keeper
 	rec      Recording // without its runs, probes and warnings
@@ -116,9 +117,9 @@ func (b *Builder) finish(e *End) error {
 	return nil
 }
 
-// Recording returns what has been recorded so far. The result does not change
-// when the recording grows. It shares memory with the builder, so it must not
-// be modified.
+// Recording returns what has been recorded so far. The result
+// does not change when the recording grows. It shares memory
+// with the builder, so it must not be modified.
 func (b *Builder) Recording() *Recording {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -128,7 +129,8 @@ func (b *Builder) Recording() *Recording {
 // last returns the recording of a builder that does not grow any more.
 func (b *Builder) last() *Recording { return b.recording(b.runs.list) }
 
-// recording returns a recording with the builder's runs. It ends the open ones.
+// recording returns a recording with the builder's runs. It ends
+// the open ones.
 func (b *Builder) recording(runs runList) *Recording {
 	r := b.rec
 	r.Functions = slices.Clip(r.Functions)

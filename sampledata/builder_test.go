@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// twoGoroutines writes a small recording to a sink. It is also an example of how to use one.
+// twoGoroutines writes a small recording to a sink. It is also
+// an example of how to use one.
 func twoGoroutines(t testing.TB, sink Sink) {
 	t.Helper()
 	must := func(err error) {
@@ -111,7 +112,8 @@ func TestBuilderCoalesces(t *testing.T) {
 	}
 }
 
-// A recording that Recording has returned must not change when the Builder's recording grows.
+// A recording that Recording has returned must not change when
+// the Builder's recording grows.
 func TestBuilderRecordingStays(t *testing.T) {
 	b := NewBuilder(testHeader())
 	fn := b.Function(Function{Name: "f"})

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A CallTable has calls of a function that were timed one by one, beside the
-// samples.
+// A CallTable has calls of a function that were timed one by
+// one, beside the samples.
 type CallTable struct {
 	Function  string // of a trace also "region:NAME" or "task:NAME"; never empty
 	Source    CallSource
@@ -33,14 +33,14 @@ var callSourceNames = []string{"uprobe", "trace"}
 // A CallWindow is a time in which calls were timed, as Sample.Time.
 type CallWindow struct{ From, To time.Duration }
 
-// A TimedCall is one activation of a function by one goroutine. If the function
-// calls itself, it is the outermost activation.
+// A TimedCall is one activation of a function by one goroutine.
+// If the function calls itself, it is the outermost activation.
 type TimedCall struct {
 	Goroutine  int64         // its number in the target (goid)
 	Begin, End time.Duration // as Sample.Time
 
-	// It was under way when its window began, or when that ended, or it ended
-	// without a return.
+	// It was under way when its window began, or when that
+	// ended, or it ended without a return.
 	CutBegin, CutEnd bool
 
 	Site   Call    // that made the call; empty if not known
@@ -92,8 +92,8 @@ func (c *TimedCall) check(arguments int) error {
 	return checkLine(c.Site.Line)
 }
 
-// Until cuts what is after the end of a recording: probes go on timing calls
-// when there are no more samples.
+// Until cuts what is after the end of a recording: probes go on
+// timing calls when there are no more samples.
 func (t *CallTable) Until(end time.Duration) {
 	t.Windows = slices.DeleteFunc(t.Windows, func(w CallWindow) bool { return w.From >= end })
 	for i := range t.Windows {
@@ -136,7 +136,8 @@ func addCalls(list []CallTable, t CallTable) ([]CallTable, error) {
 	return list, nil
 }
 
-// countCalls returns the number of all calls, or an error if they are too many.
+// countCalls returns the number of all calls, or an error if
+// they are too many.
 func countCalls(n int, t *CallTable) (int, error) {
 	if n += len(t.Calls); n > MaxTimedCalls {
 		return n, fmt.Errorf("calls of %s: a recording has at most %d timed calls", t.Function,
@@ -176,8 +177,8 @@ func (r *Recording) checkCalls() (err error) {
 	return nil
 }
 
-// TimedCalls returns the calls of a function that the best source has timed;
-// nil if there are none.
+// TimedCalls returns the calls of a function that the best
+// source has timed; nil if there are none.
 func (r *Recording) TimedCalls(function string) (best *CallTable) {
 	for i := range r.Calls {
 		t := &r.Calls[i]

@@ -42,8 +42,8 @@ func (r *Recording) checkHeader() error {
 	return nil
 }
 
-// checkTables adds everything to new tables, which must assign the same codes
-// again.
+// checkTables adds everything to new tables, which must assign
+// the same codes again.
 func (r *Recording) checkTables() error {
 	t := newTables()
 	for i, f := range r.Functions {
@@ -72,8 +72,8 @@ func (t *tables) refused(what string, i, id int) error {
 	return fmt.Errorf("%s %d is the same as %s %d", what, i, what, id)
 }
 
-// refusedLockName returns the reason why the tables did not take the name of a
-// lock.
+// refusedLockName returns the reason why the tables did not take
+// the name of a lock.
 func (t *tables) refusedLockName(n LockName) error {
 	if t.misuse != nil {
 		return t.misuse
@@ -194,9 +194,9 @@ func checkSuccessive(before, run Run) error {
 	return nil
 }
 
-// checkProcessors checks that every goroutine on a processor has a run that
-// includes the sample. last has, by goroutine, the last run that begins at or
-// before the sample.
+// checkProcessors checks that every goroutine on a processor has
+// a run that includes the sample. last has, by goroutine, the
+// last run that begins at or before the sample.
 func (r *Recording) checkProcessors(sample int, last []int32) error {
 	for p, g := range r.Samples.At(sample).Processors {
 		if g < 0 {

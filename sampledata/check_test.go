@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// columnOf returns a column; points are pairs of a sample and the bits that were measured then.
+// columnOf returns a column; points are pairs of a sample and
+// the bits that were measured then.
 func columnOf(f form, points ...uint64) (c column) {
 	before := uint64(0)
 	for i := 0; i < len(points); i += 2 {
@@ -21,7 +22,8 @@ func columnOf(f form, points ...uint64) (c column) {
 
 func withBytes(c *column, b []byte) { c.data, c.used = b, len(b) }
 
-// Each of the mutations breaks one rule of a valid recording. Check must report that rule.
+// Each of the mutations breaks one rule of a valid recording.
+// Check must report that rule.
 var mutations = []struct {
 	want   string
 	mutate func(r *Recording)
@@ -143,7 +145,8 @@ func changeState(r *Recording, run int, change func(*State)) {
 	changeRun(r, run, func(p *plainRun) { p.state = int32(t.list.len() - 1) })
 }
 
-// changeRun changes what is stored of a run, also to numbers that runs can't have.
+// changeRun changes what is stored of a run, also to numbers
+// that runs can't have.
 func changeRun(r *Recording, i int, change func(*plainRun)) {
 	l := &r.Runs.list
 	p := l.at(i)

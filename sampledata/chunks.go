@@ -2,9 +2,10 @@ package sampledata
 
 import "slices"
 
-// A chunked is a list that grows at its end. It consists of chunks that never
-// move. A slice of a hundred megabytes would need room for a second one to
-// grow, and leave the first as garbage.
+// A chunked is a list that grows at its end. It consists of
+// chunks that never move. A slice of a hundred megabytes would
+// need room for a second one to grow, and leave the first as
+// garbage.
 type chunked[T any] struct {
 	chunks [][]T // all but the last have chunkLen elements
 }
@@ -55,8 +56,8 @@ func (l *chunked[T]) truncate(n int) {
 	l.chunks[full] = l.chunks[full][:rest]
 }
 
-// clip returns the list so far. Elements that are added to l later do not
-// change the result.
+// clip returns the list so far. Elements that are added to l
+// later do not change the result.
 func (l *chunked[T]) clip() chunked[T] {
 	chunks := slices.Clone(l.chunks)
 	if n := len(chunks); n > 0 {

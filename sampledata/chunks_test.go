@@ -9,7 +9,8 @@ import (
 // all returns the elements of a list.
 func (l *chunked[T]) all() []T { return slices.Concat(l.chunks...) }
 
-// A clipped list and a copy stay as they are while the list grows over the ends of chunks.
+// A clipped list and a copy stay as they are while the list
+// grows over the ends of chunks.
 func TestChunks(t *testing.T) {
 	var l chunked[int]
 	var want []int
@@ -43,7 +44,8 @@ func TestChunks(t *testing.T) {
 	}
 }
 
-// Runs and samples are not moved while they become more: what is allocated for them in total is what they take.
+// Runs and samples are not moved while they become more: what is
+// allocated for them in total is what they take.
 func TestGrowingLeavesNoGarbage(t *testing.T) {
 	const goroutines, samples = 100, 5000
 	b := NewBuilder(testHeader())

@@ -8,16 +8,16 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// A reading is a known Value of a monitor, without pointers: there may be many
-// millions. A word's bits are its index into Series.Words. Bits are 0 for what
-// was not measured.
+// A reading is a known Value of a monitor, without pointers:
+// there may be many millions. A word's bits are its index into
+// Series.Words. Bits are 0 for what was not measured.
 type reading struct {
 	measured bool
 	bits     uint64
 }
 
-// step returns the difference between the bits of two readings, as a number
-// that is small if little has changed.
+// step returns the difference between the bits of two readings,
+// as a number that is small if little has changed.
 func (f form) step(before, now uint64) uint64 {
 	switch f {
 	case word:
@@ -39,21 +39,22 @@ func (f form) apply(before, step uint64) uint64 {
 	return before + uint64(protowire.DecodeZigZag(step))
 }
 
-// A column holds the points of a series: the samples at which its value
-// changed, and the readings then. A point is one or two varints. The first is
-// twice the number of samples that the point skips, plus 1 if nothing was
-// measured. If something was measured, the second is the step from the reading
-// before. The bits of a reading are 0 if nothing was measured. For example, a
-// counter is 7 in samples 0 and 1, 10 in sample 2, and not measured in sample
-// 3:
+// A column holds the points of a series: the samples at which
+// its value changed, and the readings then. A point is one or
+// two varints. The first is twice the number of samples that the
+// point skips, plus 1 if nothing was measured. If something was
+// measured, the second is the step from the reading before. The
+// bits of a reading are 0 if nothing was measured. For example,
+// a counter is 7 in samples 0 and 1, 10 in sample 2, and not
+// measured in sample 3:
 //
 //	0 14    sample 0, +7 in zigzag encoding
 //	2 6     sample 2: sample 1 was skipped; +3
 //	1       sample 3; nothing was measured
 //
-// A point takes a few bytes: a million samples of 60 monitors fit into memory.
-// The bytes are in chunks, because all columns grow at the same time. A point
-// lies within one chunk.
+// A point takes a few bytes: a million samples of 60 monitors
+// fit into memory. The bytes are in chunks, because all columns
+// grow at the same time. A point lies within one chunk.
 type column struct {
 	full   [][]byte // the chunks before data
 	data   []byte   // the first used bytes have points, the rest is room for more
@@ -67,8 +68,8 @@ const (
 	longestPoint = 2 * binary.MaxVarintLen64
 )
 
-// add adds a point at a sample, which is not before c.end. It writes no
-// pointers, unless the column has to grow.
+// add adds a point at a sample, which is not before c.end. It
+// writes no pointers, unless the column has to grow.
 func (c *column) add(sample int32, m *measurement) {
 	if len(c.data)-c.used < longestPoint {
 		c.grow()
@@ -93,8 +94,8 @@ func (c *column) add(sample int32, m *measurement) {
 	c.end = sample + 1
 }
 
-// grow makes room for a point. The first chunk grows step by step: many columns
-// are short.
+// grow makes room for a point. The first chunk grows step by
+// step: many columns are short.
 func (c *column) grow() {
 	if len(c.data) < columnChunk {
 		data := make([]byte, min(max(2*len(c.data), 4*longestPoint), columnChunk))
@@ -106,8 +107,8 @@ func (c *column) grow() {
 	c.data, c.used = make([]byte, columnChunk), 0
 }
 
-// clip returns the column so far. Points that are added to c later do not
-// change the result.
+// clip returns the column so far. Points that are added to c
+// later do not change the result.
 func (c *column) clip() column {
 	clipped := *c
 	clipped.full, clipped.data = slices.Clip(c.full), slices.Clip(c.data[:c.used])
@@ -162,8 +163,8 @@ func (c *cursor) chunk() {
 	}
 }
 
-// advance goes to the next point. It returns false if there is none, and an
-// error if it can't be read.
+// advance goes to the next point. It returns false if there is
+// none, and an error if it can't be read.
 func (c *cursor) advance() (bool, error) {
 	if len(c.rest) == 0 {
 		if c.chunk(); len(c.rest) == 0 {

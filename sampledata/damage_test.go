@@ -13,7 +13,8 @@ import (
 	"github.com/cpprof/cpprof/internal/memory"
 )
 
-// A flushing sink writes a frame after every sample, so that small recordings have several frames.
+// A flushing sink writes a frame after every sample, so that
+// small recordings have several frames.
 type flushing struct{ *Writer }
 
 func (f flushing) Sample(s Sample, changes []Change) error {
@@ -22,12 +23,14 @@ func (f flushing) Sample(s Sample, changes []Change) error {
 	return err
 }
 
-// twoFiles returns the files of the recording of twoGoroutines, with several frames each.
+// twoFiles returns the files of the recording of twoGoroutines,
+// with several frames each.
 func twoFiles(t testing.TB) (texts, samples []byte, want *Recording) {
 	return twoMarkedFiles(t, nil, nil)
 }
 
-// twoMarkedFiles does the same with a marking, if it is not nil, and with calls.
+// twoMarkedFiles does the same with a marking, if it is not nil,
+// and with calls.
 func twoMarkedFiles(t testing.TB, m *Marking, calls []CallTable) (texts, samples []byte, want *Recording) {
 	b := NewBuilder(testHeader())
 	if m != nil {
@@ -118,7 +121,8 @@ func firstFrame(file []byte) int {
 	return framePrefix + int(file[4]) + int(file[12]) + int(file[13])<<8
 }
 
-// If a file is cut off, readers read what is before the cut. It is an error only if the first frame is cut.
+// If a file is cut off, readers read what is before the cut. It
+// is an error only if the first frame is cut.
 func TestTruncatedAnywhere(t *testing.T) {
 	texts, samples, want := twoFiles(t)
 	if got, err := open(texts, samples); err != nil || !reflect.DeepEqual(got, want) {
@@ -151,7 +155,8 @@ func TestTruncatedAnywhere(t *testing.T) {
 	}
 }
 
-// If a byte is changed, the frames from there on are lost, and no wrong data is read.
+// If a byte is changed, the frames from there on are lost, and
+// no wrong data is read.
 func TestDamagedAnywhere(t *testing.T) {
 	texts, samples, want := twoFiles(t)
 	for _, file := range [][]byte{texts, samples} {

@@ -11,10 +11,10 @@ import (
 	"github.com/cpprof/cpprof/sampledata/internal/pb"
 )
 
-// A decoder makes a recording from the records of SampleData. It trusts none of
-// their numbers: it checks indexes itself, or the Builder's tables do. If an
-// unsigned number does not fit an int32, its conversion is negative, and the
-// checks refuse it.
+// A decoder makes a recording from the records of SampleData. It
+// trusts none of their numbers: it checks indexes itself, or the
+// Builder's tables do. If an unsigned number does not fit an
+// int32, its conversion is negative, and the checks refuse it.
 type decoder struct {
 	dictionary
 	b       *Builder
@@ -25,14 +25,14 @@ type decoder struct {
 	series *seriesDecoder
 	beside *besideDecoder // of the series; nil if each sample's values are decoded with it
 
-	// what was taken from the budget for probes, by the string code of the
-	// function
+	// what was taken from the budget for probes, by the string
+	// code of the function
 	probeSizes  map[uint32]int64
 	markingSize int64 // likewise for the marking
 }
 
-// A dictionary has the strings of a recording, by their codes. It keeps the
-// error of the first code that it does not have.
+// A dictionary has the strings of a recording, by their codes.
+// It keeps the error of the first code that it does not have.
 type dictionary struct {
 	texts []string
 	err   error

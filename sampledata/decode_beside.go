@@ -6,19 +6,21 @@ import (
 	"github.com/cpprof/cpprof/sampledata/internal/pb"
 )
 
-// A seriesRecord has the new monitors of a sample, and the values that have
-// changed.
+// A seriesRecord has the new monitors of a sample, and the
+// values that have changed.
 type seriesRecord struct {
 	sample   int32
 	monitors []*pb.Monitor
 	values   []byte
 }
 
-// besideDecoder decodes series in a goroutine of its own. Opening a recording
-// with many monitors then takes hardly longer than opening one without.
-// besideDecoder gets a sample's values only after the sample was found to be
-// good. If the values are bad, the recording may already have later samples.
-// Then everything is read once more, with the series in their place.
+// besideDecoder decodes series in a goroutine of its own.
+// Opening a recording with many monitors then takes hardly
+// longer than opening one without. besideDecoder gets a sample's
+// values only after the sample was found to be good. If the
+// values are bad, the recording may already have later samples.
+// Then everything is read once more, with the series in their
+// place.
 type besideDecoder struct {
 	*seriesDecoder
 	batch  []seriesRecord

@@ -9,12 +9,12 @@ import (
 	"github.com/cpprof/cpprof/sampledata/internal/pb"
 )
 
-// markingMemory is at most how many times the memory of a marking is larger
-// than its message.
+// markingMemory is at most how many times the memory of a
+// marking is larger than its message.
 const markingMemory = 50
 
-// marking reads a marking. It takes the memory from the budget as far as the
-// one that it replaces did not.
+// marking reads a marking. It takes the memory from the budget
+// as far as the one that it replaces did not.
 func (d *decoder) marking(m *pb.Marking) error {
 	if m == nil {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata/internal/pb"
 )
 
-// probeMemory is at most how many times the memory of a probe is larger than
-// its message.
+// probeMemory is at most how many times the memory of a probe is
+// larger than its message.
 const probeMemory = 100
 
 func (d *decoder) probes(list []*pb.Probe) error {
@@ -22,8 +22,8 @@ func (d *decoder) probes(list []*pb.Probe) error {
 	return nil
 }
 
-// probe takes the memory of a probe from the budget as far as the probe that it
-// replaces did not.
+// probe takes the memory of a probe from the budget as far as
+// the probe that it replaces did not.
 func (d *decoder) probe(m *pb.Probe) error {
 	size := int64(proto.Size(m)+10) * probeMemory
 	if more := size - d.probeSizes[m.Function]; more > 0 {
@@ -46,8 +46,8 @@ func (d *decoder) probe(m *pb.Probe) error {
 		Calls: m.Calls, TakenOut: m.TakenOut, Returned: m.Returned, Unfinished: m.Unfinished,
 		Lost: m.Lost, Cost: time.Duration(m.Cost),
 	}
-	// If a sum overflows, it is before the previous time, and so the check
-	// refuses it.
+	// If a sum overflows, it is before the previous time, and so
+	// the check refuses it.
 	p.ReturnsUpTo = p.From + time.Duration(m.ReturnsUpTo)
 	p.To = p.ReturnsUpTo + time.Duration(m.To)
 	if err := d.probeParts(m, &p); err != nil {

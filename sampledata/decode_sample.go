@@ -87,8 +87,8 @@ func setLocks(m *pb.Changes, changes []Change) error {
 
 func (d *decoder) sample(m *pb.Sample) error {
 	s := Sample{
-		// If the sum overflows, it is before the previous sample, and so Sample
-		// refuses it.
+		// If the sum overflows, it is before the previous
+		// sample, and so Sample refuses it.
 		Time: d.b.tables.time + time.Duration(m.Time), Halt: time.Duration(m.Halt),
 		Threads:      int32(m.Threads),
 		StoppedWorld: m.StoppedWorld, Collecting: m.Collecting,

@@ -10,8 +10,9 @@ import (
 	"github.com/cpprof/cpprof/sampledata/internal/pb"
 )
 
-// A seriesDecoder makes the series of a recording. It has its own Builder, and
-// can work beside the decoder of everything else.
+// A seriesDecoder makes the series of a recording. It has its
+// own Builder, and can work beside the decoder of everything
+// else.
 type seriesDecoder struct {
 	dictionary
 	b      *Builder
@@ -32,9 +33,9 @@ func (d *seriesDecoder) giveTo(b *Builder) {
 	b.tables.monitors, b.rec.Series = d.b.tables.monitors, d.b.rec.Series
 }
 
-// decode decodes a sample's new monitors, and the readings that have changed.
-// It does not call Measure for each value, as a sampler does, because that
-// would be slow.
+// decode decodes a sample's new monitors, and the readings that
+// have changed. It does not call Measure for each value, as a
+// sampler does, because that would be slow.
 func (d *seriesDecoder) decode(m *seriesRecord) ([]measurement, error) {
 	d.measured = d.measured[:0]
 	if err := d.define(m.monitors); err != nil {
@@ -118,8 +119,8 @@ func (d *seriesDecoder) monitor(def *pb.Monitor) error {
 	}, d.b.newMonitor)
 }
 
-// change applies a change to the monitor's latest reading. It replaces the
-// string code of a word by the word's index.
+// change applies a change to the monitor's latest reading. It
+// replaces the string code of a word by the word's index.
 func (d *seriesDecoder) change(t *monitors, c *measurement) error {
 	last := &t.last[c.id]
 	f := t.forms[c.id]
@@ -150,8 +151,8 @@ func (d *seriesDecoder) change(t *monitors, c *measurement) error {
 	return nil
 }
 
-// word returns the index of a word among its monitor's words, given its string
-// code.
+// word returns the index of a word among its monitor's words,
+// given its string code.
 func (d *seriesDecoder) word(id MonitorID, code uint64) (uint64, error) {
 	if i := slices.Index(d.codes[id], code); i >= 0 { // faster than to compare texts
 		return uint64(i), nil

@@ -77,7 +77,8 @@ func varints(list ...uint64) (b []byte) {
 	return b
 }
 
-// foreignFiles returns the files of a recording of two goroutines with one sample, followed by further records.
+// foreignFiles returns the files of a recording of two
+// goroutines with one sample, followed by further records.
 func foreignFiles(t *testing.T, further ...proto.Message) (texts, samples []byte) {
 	texts = foreignFrame(t, "CPST",
 		&pb.StringsRecord{Kind: &pb.StringsRecord_Header{Header: &pb.StringsHeader{FormatVersion: 1, StartSeconds: 1e9}}},
@@ -152,7 +153,8 @@ warning main.go 1 ""`))
 	equal(t, got, want)
 }
 
-// Each of these is the first record of the second frame. Reading stops there, and the recording has everything before it.
+// Each of these is the first record of the second frame. Reading
+// stops there, and the recording has everything before it.
 func TestBadRecords(t *testing.T) {
 	const far = 1 << 31
 	one := []*pb.Monitor{{Name: 1}}

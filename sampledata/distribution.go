@@ -8,9 +8,10 @@ import (
 	"slices"
 )
 
-// A Distribution counts whole numbers, such as the nanoseconds that calls took,
-// in buckets. The width of a bucket is at most 1/32 of its numbers. Numbers
-// from -32 to 31 have a bucket each. The zero Distribution is empty.
+// A Distribution counts whole numbers, such as the nanoseconds
+// that calls took, in buckets. The width of a bucket is at most
+// 1/32 of its numbers. Numbers from -32 to 31 have a bucket
+// each. The zero Distribution is empty.
 type Distribution struct {
 	Sum      int64 // of all numbers; it stays at the limits of an int64
 	Min, Max int64 // 0 if it is empty
@@ -23,17 +24,17 @@ type Bucket struct {
 	Count uint64 // not 0
 }
 
-// bucketBits is the number of bits of a number, after the first one, that say
-// which bucket it is in.
+// bucketBits is the number of bits of a number, after the first
+// one, that say which bucket it is in.
 const bucketBits = 5
 
-// MaxBucket is the largest index of a bucket; the smallest one is -1 -
-// MaxBucket.
+// MaxBucket is the largest index of a bucket; the smallest one
+// is -1 - MaxBucket.
 const MaxBucket = (64-bucketBits)<<bucketBits - 1
 
-// BucketOf returns the index of the bucket of a number. For example, it is 5
-// for 5, and 32 for 32 and 33; numbers below 0 mirror those from 0 up: it is -1
-// for -1, and -6 for -6.
+// BucketOf returns the index of the bucket of a number. For
+// example, it is 5 for 5, and 32 for 32 and 33; numbers below 0
+// mirror those from 0 up: it is -1 for -1, and -6 for -6.
 func BucketOf(v int64) int32 {
 	if v < 0 {
 		return ^BucketOf(^v)
@@ -77,7 +78,8 @@ func (d *Distribution) Add(v int64) {
 	d.Buckets[i].Count++
 }
 
-// saturated returns a + b, or the limit of an int64 that the sum is beyond.
+// saturated returns a + b, or the limit of an int64 that the sum
+// is beyond.
 func saturated(a, b int64) int64 {
 	switch s := a + b; {
 	case a > 0 && b > 0 && s < 0:
@@ -105,9 +107,9 @@ func (d *Distribution) Mean() float64 {
 	return 0
 }
 
-// Quantile returns the number below which a share q of all numbers are, from 0
-// to 1; 0 if there are none. It is off by at most half the width of a bucket,
-// 1/64 of the number.
+// Quantile returns the number below which a share q of all
+// numbers are, from 0 to 1; 0 if there are none. It is off by at
+// most half the width of a bucket, 1/64 of the number.
 func (d *Distribution) Quantile(q float64) int64 {
 	n := d.Count()
 	if n == 0 {

@@ -1,5 +1,5 @@
-// Package sampledata keeps recordings: what a sampler saw of one target, in
-// memory, in files and as text.
+// Package sampledata keeps recordings: what a sampler saw of one
+// target, in memory, in files and as text.
 //
 // An overview:
 //
@@ -15,17 +15,20 @@
 //
 // # Files
 //
-// A recording is a folder, by custom NAME.cpprof, with two files: Strings
-// assigns integer codes to strings, and SampleData contains everything else,
-// with these codes. sampledata.proto defines both, framing and checksums
-// included. A sampler in another language can be written from that file alone.
+// A recording is a folder, by custom NAME.cpprof, with two
+// files: Strings assigns integer codes to strings, and
+// SampleData contains everything else, with these codes.
+// sampledata.proto defines both, framing and checksums included.
+// A sampler in another language can be written from that file
+// alone.
 //
-// A file may be damaged, or torn because its sampler was killed. Readers read
-// it up to the first damaged frame. They skip the rest even if it is intact: it
-// describes changes to a state that is not known. A [Warning] of kind
-// [DamagedFile] says how much was skipped.
+// A file may be damaged, or torn because its sampler was killed.
+// Readers read it up to the first damaged frame. They skip the
+// rest even if it is intact: it describes changes to a state
+// that is not known. A [Warning] of kind [DamagedFile] says how
+// much was skipped.
 //
-// Readers trust nothing: if a file or a text breaks a rule, they return an
-// error or a warning that names the place. Their memory stays in proportion to
-// the size of the input.
+// Readers trust nothing: if a file or a text breaks a rule, they
+// return an error or a warning that names the place. Their
+// memory stays in proportion to the size of the input.
 package sampledata

@@ -15,8 +15,8 @@ const (
 	maxTexts      = 64 << 10
 )
 
-// An encoder turns the parts of a recording into the records of the two files.
-// Its caller assigns their codes, in order.
+// An encoder turns the parts of a recording into the records of
+// the two files. Its caller assigns their codes, in order.
 type encoder struct {
 	texts, data frameWriter
 
@@ -93,8 +93,8 @@ func (e *encoder) fail(err error) {
 	}
 }
 
-// put adds a record to SampleData. The records that it refers to must have been
-// added before.
+// put adds a record to SampleData. The records that it refers to
+// must have been added before.
 func (e *encoder) put(r *pb.DataRecord) {
 	if e.err == nil {
 		e.fail(e.data.add(r))
@@ -202,8 +202,8 @@ func (e *encoder) goroutine(g Goroutine) {
 	}
 }
 
-// putNew adds the things that got codes since the last call, each kind after
-// the kinds that it refers to.
+// putNew adds the things that got codes since the last call,
+// each kind after the kinds that it refers to.
 func (e *encoder) putNew() {
 	if m := e.newFunctions; len(m.Name) > 0 {
 		e.newFunctions = &pb.Functions{}

@@ -101,8 +101,8 @@ func (d *decoder) calls(m *pb.Calls) error {
 	return add(&d.dictionary, t, d.b.newCalls)
 }
 
-// call reads a row. If its end overflows, it is before the begin, and so the
-// check refuses it.
+// call reads a row. If its end overflows, it is before the
+// begin, and so the check refuses it.
 func (d *decoder) call(m *pb.Calls, i, arguments int) (c TimedCall, err error) {
 	if m.Cut[i] > cutBegin|cutEnd {
 		return c, fmt.Errorf("call that is cut in unknown ways, %d", m.Cut[i])

@@ -15,8 +15,8 @@ func (e *encoder) monitor(m Monitor) {
 	})
 }
 
-// series adds to a sample the monitors that are new in it, and the readings
-// that changed.
+// series adds to a sample the monitors that are new in it, and
+// the readings that changed.
 func (e *encoder) series(to *pb.Sample, t *monitors, measured []measurement) {
 	to.Monitors, e.newMonitors = e.newMonitors, nil
 	if len(measured) == 0 {

@@ -102,7 +102,8 @@ func TestCreateRefuses(t *testing.T) {
 	create(Create, testHeader(), "")
 }
 
-// A write error, such as a full disk, is final: every later call that can return it does.
+// A write error, such as a full disk, is final: every later call
+// that can return it does.
 func TestWriteErrorIsFinal(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "r.cpprof")
 	w, err := Create(name, testHeader())
@@ -128,7 +129,8 @@ func TestWriteErrorIsFinal(t *testing.T) {
 	}
 }
 
-// Warnings of many kinds must not take quadratic time: a file could have millions.
+// Warnings of many kinds must not take quadratic time: a file
+// could have millions.
 func TestManyWarnings(t *testing.T) {
 	b := NewBuilder(testHeader())
 	for i := range 100_000 {

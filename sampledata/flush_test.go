@@ -15,7 +15,8 @@ import (
 	"github.com/cpprof/cpprof/internal/fixture"
 )
 
-// A sample is in the files a second later, even if no other sample follows.
+// A sample is in the files a second later, even if no other
+// sample follows.
 func TestFlushedWithinASecond(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "r.cpprof")
 	synctest.Test(t, func(t *testing.T) {
@@ -58,7 +59,8 @@ func TestFlushedWithinASecond(t *testing.T) {
 	})
 }
 
-// If this environment variable is set, the test binary becomes a sampler that records into the folder that it names.
+// If this environment variable is set, the test binary becomes a
+// sampler that records into the folder that it names.
 const samplerFolder = "CPPROF_TEST_SAMPLER_FOLDER"
 
 func TestMain(m *testing.M) {
@@ -69,7 +71,8 @@ func TestMain(m *testing.M) {
 	fixture.Main(m)
 }
 
-// sampleForever writes a sample every millisecond, and prints the number of samples so far, a line each.
+// sampleForever writes a sample every millisecond, and prints
+// the number of samples so far, a line each.
 func sampleForever(dir string) error {
 	w, err := Create(dir, testHeader())
 	if err != nil {
@@ -92,7 +95,8 @@ func sampleForever(dir string) error {
 	}
 }
 
-// If a sampler is killed at any time, its recording is valid up to the last flush.
+// If a sampler is killed at any time, its recording is valid up
+// to the last flush.
 func TestKilledSampler(t *testing.T) {
 	for _, atLeast := range []int64{1, 50, 700, 1500} {
 		t.Run(strconv.FormatInt(atLeast, 10), func(t *testing.T) {

@@ -15,25 +15,26 @@ const (
 	samplesFile = "SampleData"
 )
 
-// Files of other packages in a recording's folder. Readers of a recording
-// ignore them; Replace removes them together with their recording.
+// Files of other packages in a recording's folder. Readers of a
+// recording ignore them; Replace removes them together with
+// their recording.
 const (
 	SessionFile = "Session.json" // a person's settings and notes (package session)
 	// what the recorded program wrote, if the terminal was not free for it
 	OutputFile = "Output"
 )
 
-// A folder is the folder of a recording that is being written. It is locked: no
-// second recording is written into it.
+// A folder is the folder of a recording that is being written.
+// It is locked: no second recording is written into it.
 type folder struct {
 	path             string
 	lock             *os.File // nil if the system can't lock folders
 	strings, samples *file
 }
 
-// newFolder makes the folder and its files. An existing folder must be empty.
-// If replace is set, it may contain a recording, but none that is being
-// written.
+// newFolder makes the folder and its files. An existing folder
+// must be empty. If replace is set, it may contain a recording,
+// but none that is being written.
 func newFolder(path string, replace bool) (*folder, error) {
 	if err := os.Mkdir(path, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
@@ -69,8 +70,8 @@ func (d *folder) fill(replace bool) error {
 	return err
 }
 
-// close syncs the files to the disk and closes them. It returns an error if
-// they were removed or moved.
+// close syncs the files to the disk and closes them. It returns
+// an error if they were removed or moved.
 func (d *folder) close() error {
 	var errs []error
 	for _, f := range []*file{d.strings, d.samples} {
@@ -86,8 +87,9 @@ func (d *folder) close() error {
 	return errors.Join(errs...)
 }
 
-// syncFolder makes names in a folder durable, if the system supports this. If
-// it doesn't, files are lost only if the machine fails.
+// syncFolder makes names in a folder durable, if the system
+// supports this. If it doesn't, files are lost only if the
+// machine fails.
 func syncFolder(dir string) {
 	if d, err := os.Open(dir); err == nil {
 		_ = d.Sync()
@@ -95,9 +97,9 @@ func syncFolder(dir string) {
 	}
 }
 
-// A file is a file of a recording that is being written. If somebody removes
-// it, its writes fail. An os.File's writes would succeed, and the data would be
-// lost.
+// A file is a file of a recording that is being written. If
+// somebody removes it, its writes fail. An os.File's writes
+// would succeed, and the data would be lost.
 type file struct {
 	*os.File
 }
@@ -127,8 +129,8 @@ func (f *file) close() error {
 	return errors.Join(err, f.Close())
 }
 
-// inPlace returns an error if the file or its folder was removed or replaced
-// since the file was made.
+// inPlace returns an error if the file or its folder was removed
+// or replaced since the file was made.
 func (f *file) inPlace() error {
 	own, err := f.Stat()
 	if err != nil {
@@ -146,8 +148,8 @@ func (f *file) inPlace() error {
 	return err
 }
 
-// Replaceable returns the reason why Replace would not replace dir; nil if it
-// would.
+// Replaceable returns the reason why Replace would not replace
+// dir; nil if it would.
 func Replaceable(dir string) error {
 	if _, err := recordingFiles(dir); err != nil {
 		return err
@@ -159,8 +161,8 @@ func Replaceable(dir string) error {
 	return lock.Close()
 }
 
-// recordingFiles lists the files of a recording's folder. It returns an error
-// if there are other files.
+// recordingFiles lists the files of a recording's folder. It
+// returns an error if there are other files.
 func recordingFiles(dir string) ([]os.DirEntry, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -176,6 +178,6 @@ func recordingFiles(dir string) ([]os.DirEntry, error) {
 	return entries, nil
 }
 
-// errBusy is the error of lockFolder if another recording is being written into
-// the folder.
+// errBusy is the error of lockFolder if another recording is
+// being written into the folder.
 var errBusy = errors.New("another recording is being written into it: wait until that ends, or choose another name")

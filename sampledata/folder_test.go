@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// Two recordings are never written into one folder at the same time, even if both may replace an existing one.
+// Two recordings are never written into one folder at the same
+// time, even if both may replace an existing one.
 func TestFolderIsLocked(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows itself keeps files that are being written from being removed")
@@ -40,7 +41,8 @@ func TestFolderIsLocked(t *testing.T) {
 	}
 }
 
-// If the files of a recording are removed or replaced, the next write and the end fail, since the data is lost.
+// If the files of a recording are removed or replaced, the next
+// write and the end fail, since the data is lost.
 func TestRemovedFiles(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows lets nobody remove files that are being written")

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockFolder locks a folder until the returned file is closed. The file is nil
-// if the file system has no locks.
+// lockFolder locks a folder until the returned file is closed.
+// The file is nil if the file system has no locks.
 func lockFolder(dir string) (*os.File, error) {
 	d, err := os.Open(dir)
 	if err != nil {

@@ -18,7 +18,8 @@ import (
 const (
 	frameMagic  = 0x184D2A5C
 	frameHeader = 28 // without padding
-	// the part of the header that the skippable frame's length does not count
+	// the part of the header that the skippable frame's length
+	// does not count
 	framePrefix  = 8
 	maxContent   = 16 << 20 // of a frame
 	maxRatio     = 32       // of a frame's content to its size in the file
@@ -123,8 +124,8 @@ func newFrameReader(tag string, in io.Reader, size int64, decoder *zstd.Decoder)
 	return &frameReader{tag: tag, in: in, size: size, left: size, decoder: decoder}
 }
 
-// next reads a record into m. It returns io.EOF after the last frame; other
-// errors are about record number r.record.
+// next reads a record into m. It returns io.EOF after the last
+// frame; other errors are about record number r.record.
 func (r *frameReader) next(m proto.Message) error {
 	if r.records == 0 && len(r.rest) == 0 && r.left == 0 {
 		return io.EOF
@@ -153,8 +154,8 @@ func (r *frameReader) next(m proto.Message) error {
 	return nil
 }
 
-// readFrame reads the next frame, and sets r.rest to its content. If any part
-// of the frame is damaged, it is not read.
+// readFrame reads the next frame, and sets r.rest to its
+// content. If any part of the frame is damaged, it is not read.
 func (r *frameReader) readFrame() error {
 	var head [frameHeader]byte
 	r.unread = r.left
@@ -216,8 +217,9 @@ func (r *frameReader) decompress(size int) error {
 	return nil
 }
 
-// room returns a buffer for n bytes, which is b if that is large enough. Frames
-// differ in size, so a new buffer has room to spare.
+// room returns a buffer for n bytes, which is b if that is large
+// enough. Frames differ in size, so a new buffer has room to
+// spare.
 func room(b []byte, n int) []byte {
 	if cap(b) < n {
 		return make([]byte, n+n/4)
@@ -225,8 +227,8 @@ func room(b []byte, n int) []byte {
 	return b
 }
 
-// readError returns errTorn if the file has become shorter since it was opened,
-// and err otherwise.
+// readError returns errTorn if the file has become shorter since
+// it was opened, and err otherwise.
 func readError(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return errTorn

@@ -13,14 +13,17 @@ import (
 	"github.com/cpprof/cpprof/sampledata/internal/pb"
 )
 
-// The bound is proportional to the file: it allows for the highest compression, and for the largest memory that a small
-// record takes. The constant is for buffers that every file needs.
+// The bound is proportional to the file: it allows for the
+// highest compression, and for the largest memory that a small
+// record takes. The constant is for buffers that every file
+// needs.
 const (
 	memoryPerByte = 8 << 10
 	memoryAlways  = 32 << 20
 )
 
-// bounded runs f, and checks that it allocates memory in proportion to size.
+// bounded runs f, and checks that it allocates memory in
+// proportion to size.
 func bounded(t *testing.T, size int, f func()) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -31,7 +34,8 @@ func bounded(t *testing.T, size int, f func()) {
 	}
 }
 
-// good checks a recording, and that it is the same after writing and reading it as files and as text.
+// good checks a recording, and that it is the same after writing
+// and reading it as files and as text.
 func good(t *testing.T, r *Recording) {
 	if err := r.Check(); err != nil {
 		t.Fatal(err)
@@ -87,7 +91,8 @@ func contentOf(t testing.TB, tag string, file []byte, m proto.Message) []byte {
 	return content
 }
 
-// FuzzSampleData reads its input as a whole file, and as the records in valid frames.
+// FuzzSampleData reads its input as a whole file, and as the
+// records in valid frames.
 func FuzzSampleData(f *testing.F) {
 	texts, samples, want := twoMarkedFiles(f, &Marking{
 		Proved: true, Whole: true, Goroutines: 2, Passes: 3,
@@ -153,7 +158,8 @@ func FuzzText(f *testing.F) {
 	})
 }
 
-// The seeds of the fuzz targets must pass the first checks; otherwise they test nothing else.
+// The seeds of the fuzz targets must pass the first checks;
+// otherwise they test nothing else.
 func TestSeedsAreRead(t *testing.T) {
 	texts, samples, want := twoFiles(t)
 	got, err := open(frameOf(t, stringsTag, contentOf(t, stringsTag, texts, &pb.StringsRecord{})),
@@ -163,7 +169,8 @@ func TestSeedsAreRead(t *testing.T) {
 	}
 }
 
-// Highly regular samples compress so well that the frame needs padding to be readable.
+// Highly regular samples compress so well that the frame needs
+// padding to be readable.
 func TestRegularRecordingIsPadded(t *testing.T) {
 	b := NewBuilder(testHeader())
 	g := make([]GoroutineID, 2000)
@@ -191,7 +198,8 @@ func TestRegularRecordingIsPadded(t *testing.T) {
 	equal(t, got, want)
 }
 
-// If a frame's header promises more content than its size allows, it is refused before anything is decompressed.
+// If a frame's header promises more content than its size
+// allows, it is refused before anything is decompressed.
 func TestBombIsRefused(t *testing.T) {
 	_, samples, _ := twoFiles(t)
 	z, err := newEncoder()

@@ -7,16 +7,16 @@ import (
 	"github.com/cpprof/cpprof/internal/intern"
 )
 
-// Goroutines are the goroutines of a recording, by GoroutineID. A server can
-// have hundreds of thousands of goroutines, created at few places: each takes
-// 32 bytes.
+// Goroutines are the goroutines of a recording, by GoroutineID.
+// A server can have hundreds of thousands of goroutines, created
+// at few places: each takes 32 bytes.
 type Goroutines struct {
 	list  chunked[storedGoroutine]
 	sites intern.List[Site, int32]
 }
 
-// A storedGoroutine is a Goroutine with an index into Goroutines.sites for its
-// site.
+// A storedGoroutine is a Goroutine with an index into
+// Goroutines.sites for its site.
 type storedGoroutine struct {
 	id, parent   int64
 	start        FunctionID
@@ -57,8 +57,8 @@ func (l *Goroutines) stored(g Goroutine) storedGoroutine {
 	return storedGoroutine{g.ID, g.Parent, g.Start, l.sites.Number(g.Site), g.System, g.GC}
 }
 
-// clip returns the goroutines so far. Those that are added to l later do not
-// change the result.
+// clip returns the goroutines so far. Those that are added to l
+// later do not change the result.
 func (l *Goroutines) clip() Goroutines {
 	return Goroutines{list: l.list.clip(), sites: intern.List[Site, int32]{All: slices.Clip(l.sites.All)}}
 }

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// A keeper has the methods of a Sink that Builder and Writer share. It assigns
-// the codes, checks the samples, and passes each new thing to its stores, in
-// the order of the codes.
+// A keeper has the methods of a Sink that Builder and Writer
+// share. It assigns the codes, checks the samples, and passes
+// each new thing to its stores, in the order of the codes.
 type keeper struct {
 	mu       sync.Mutex
 	tables   tables
@@ -75,8 +75,8 @@ func (k *keeper) Goroutine(g Goroutine) GoroutineID {
 	return keep(k, g, k.tables.goroutine, store.goroutine)
 }
 
-// keepSet returns the code of a set, and stores the set in its order if it is
-// new.
+// keepSet returns the code of a set, and stores the set in its
+// order if it is new.
 func keepSet[T any, C ~int32](k *keeper, set []T, find func([]T) (C, []T), to func(store, []T)) C {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -87,8 +87,8 @@ func keepSet[T any, C ~int32](k *keeper, set []T, find func([]T) (C, []T), to fu
 	return code
 }
 
-// LabelSet returns the code of a set of labels, in any order. If two have the
-// same key, the last one counts.
+// LabelSet returns the code of a set of labels, in any order. If
+// two have the same key, the last one counts.
 func (k *keeper) LabelSet(set []Label) LabelSetID {
 	return keepSet(k, set, k.tables.labelSet, store.labelSet)
 }
@@ -133,15 +133,16 @@ func (k *keeper) Calls(t CallTable) { k.locked(func() { k.tables.addCalls(t) }) 
 // Mark replaces what is known of goroutines that can never run again.
 func (k *keeper) Mark(m *Marking) { k.locked(func() { k.tables.mark(m) }) }
 
-// Warn adds to the count of a kind of warning. It ignores counts below 1 and
-// empty kinds.
+// Warn adds to the count of a kind of warning. It ignores counts
+// below 1 and empty kinds.
 func (k *keeper) Warn(kind, message string, count int64) {
 	k.locked(func() { k.add(func(s store) { s.warn(kind, message, count) }) })
 }
 
-// Sample ends a sample. Changes may be in any order, at most one for each
-// goroutine; Sample ignores those that change nothing. It keeps neither slice.
-// After an error, a recording in memory is as it was before the call.
+// Sample ends a sample. Changes may be in any order, at most one
+// for each goroutine; Sample ignores those that change nothing.
+// It keeps neither slice. After an error, a recording in memory
+// is as it was before the call.
 func (k *keeper) Sample(s Sample, changes []Change) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -165,8 +166,9 @@ func (k *keeper) Sample(s Sample, changes []Change) error {
 	return err
 }
 
-// Finish ends the recording: Sample returns an error after it. A Writer closes
-// its files. When Finish returns, they are on the disk.
+// Finish ends the recording: Sample returns an error after it. A
+// Writer closes its files. When Finish returns, they are on the
+// disk.
 func (k *keeper) Finish(e End) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -8,7 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A Writer and a Builder that share what they receive make the same recording.
+// A Writer and a Builder that share what they receive make the
+// same recording.
 func TestWriterAndBuilder(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		want := drawRecording(rt)
@@ -35,7 +36,8 @@ func TestWriterAndBuilder(t *testing.T) {
 	})
 }
 
-// If a sample is refused, the Builder beside a Writer doesn't get it, and the function of AfterSample gets the error.
+// If a sample is refused, the Builder beside a Writer doesn't
+// get it, and the function of AfterSample gets the error.
 func TestRefusedSample(t *testing.T) {
 	w, err := Create(filepath.Join(t.TempDir(), "r.cpprof"), testHeader())
 	if err != nil {

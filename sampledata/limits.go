@@ -5,15 +5,15 @@ import (
 	"math"
 )
 
-// MaxDepth is the largest number of frames of a stack. A sampler cuts deeper
-// stacks, and counts them in a warning.
+// MaxDepth is the largest number of frames of a stack. A sampler
+// cuts deeper stacks, and counts them in a warning.
 const MaxDepth = 10_000
 
 // maxSamples leaves room for arithmetic on sample numbers.
 const maxSamples = math.MaxInt32 - 1
 
-// sizes are the lengths of a recording's tables. Its methods check the codes
-// that refer to these tables.
+// sizes are the lengths of a recording's tables. Its methods
+// check the codes that refer to these tables.
 type sizes struct {
 	functions, nodes, goroutines, labelSets, holderSets int
 }
@@ -80,8 +80,8 @@ func (z *sizes) state(s State) error {
 	return nil
 }
 
-// sample checks one sample by itself; the caller checks it against the previous
-// one.
+// sample checks one sample by itself; the caller checks it
+// against the previous one.
 func (z *sizes) sample(s *Sample) error {
 	for _, d := range []struct {
 		name  string
@@ -156,8 +156,8 @@ func (h *Header) check() error {
 	return nil
 }
 
-// normal returns the header with its start time in UTC and without a monotonic
-// clock reading, as files keep it.
+// normal returns the header with its start time in UTC and
+// without a monotonic clock reading, as files keep it.
 func (h Header) normal() Header {
 	h.Start = h.Start.Round(0).UTC()
 	h.Command = append([]string(nil), h.Command...)

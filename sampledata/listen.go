@@ -2,8 +2,9 @@ package sampledata
 
 import "slices"
 
-// AfterSample returns a sink that passes everything to another one. After each
-// sample, it calls the function with the error that the other sink returned.
+// AfterSample returns a sink that passes everything to another
+// one. After each sample, it calls the function with the error
+// that the other sink returned.
 func AfterSample(sink Sink, then func(s Sample, changes []Change, err error)) Sink {
 	return &afterSample{sink, then}
 }
@@ -19,8 +20,9 @@ func (a *afterSample) Sample(s Sample, changes []Change) error {
 	return err
 }
 
-// A TableKeeper is a sink that passes everything to another one. It keeps
-// tables of what it received, by the other sink's codes.
+// A TableKeeper is a sink that passes everything to another one.
+// It keeps tables of what it received, by the other sink's
+// codes.
 type TableKeeper struct {
 	Sink
 	tables Recording
@@ -33,16 +35,17 @@ func KeepTables(sink Sink) *TableKeeper {
 		tables: Recording{LabelSets: [][]Label{nil}, HolderSets: [][]GoroutineID{nil}}}
 }
 
-// Tables returns the functions, nodes, goroutines, label sets and holder sets
-// so far. The result has no samples. It grows with each call of the sink's
-// methods.
+// Tables returns the functions, nodes, goroutines, label sets
+// and holder sets so far. The result has no samples. It grows
+// with each call of the sink's methods.
 func (k *TableKeeper) Tables() *Recording { return &k.tables }
 
-// LatestLockName returns the latest name of the lock at an address, "" if it
-// has none.
+// LatestLockName returns the latest name of the lock at an
+// address, "" if it has none.
 func (k *TableKeeper) LatestLockName(address uint64) string { return k.names[address] }
 
-// appendNew adds t, which has the given code, to a table if the code is new.
+// appendNew adds t, which has the given code, to a table if the
+// code is new.
 func appendNew[T any, C ~int32](table []T, code C, t T) []T {
 	if int(code) == len(table) {
 		return append(table, t)

@@ -1,7 +1,7 @@
 package sampledata
 
-// These methods are for readers. What they add must be new, since in a
-// recording each thing has one code.
+// These methods are for readers. What they add must be new,
+// since in a recording each thing has one code.
 
 func (b *Builder) newFunction(f Function) error {
 	next := b.tables.functions
@@ -68,8 +68,8 @@ func (b *Builder) newMarking(m *Marking) error {
 	return nil
 }
 
-// added charges for a thing with the next code. It returns an error if the code
-// is another one.
+// added charges for a thing with the next code. It returns an
+// error if the code is another one.
 func (b *Builder) added(what string, next, code int) error {
 	if code != next {
 		return b.tables.refused(what, next, code)

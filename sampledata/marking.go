@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// A Marking says which goroutines can never run again. The program's heap was
-// marked, as the garbage collector does it: what a goroutine waits for was not
-// reached.
+// A Marking says which goroutines can never run again. The
+// program's heap was marked, as the garbage collector does it:
+// what a goroutine waits for was not reached.
 type Marking struct {
 	Time       time.Duration // when it was found, as Sample.Time
 	Goroutines int           // of the program
@@ -39,8 +39,9 @@ type MarkedEdge struct {
 	Taken string // the function that has taken the lock; "" if it is no lock
 }
 
-// A MarkedGroup is goroutines that wait at one place, with one verdict. Those
-// that are live are there if they have waited for minutes.
+// A MarkedGroup is goroutines that wait at one place, with one
+// verdict. Those that are live are there if they have waited for
+// minutes.
 type MarkedGroup struct {
 	Count   int     `json:"goroutines"`
 	IDs     []int64 `json:"ids"`    // goids, ascending; not all if there are very many
@@ -54,8 +55,8 @@ type MarkedGroup struct {
 	Waited  time.Duration `json:"-"` // the longest wait, at least; 0 if not known
 	Kept    int64         `json:"-"` // bytes that only these goroutines keep; -1 if not known
 	Creator Call          `json:"-"` // of the first goroutine; empty if not known
-	// where functions can return with the lock that they wait for, if no
-	// goroutine holds it
+	// where functions can return with the lock that they wait
+	// for, if no goroutine holds it
 	Left []Call `json:"left,omitempty"`
 }
 
@@ -104,7 +105,8 @@ func (w Wait) String() string { return nameOf(waitNames, int(w)) }
 var waitNames = []string{"group", "lock", "read-lock", "receiver", "sender", "channels",
 	"condition", "nil-channel", "no-cases"}
 
-// Number returns how many goroutines have a verdict; 0 if there is no marking.
+// Number returns how many goroutines have a verdict; 0 if there
+// is no marking.
 func (m *Marking) Number(v Verdict) (n int) {
 	if m == nil {
 		return 0
@@ -117,9 +119,10 @@ func (m *Marking) Number(v Verdict) (n int) {
 	return n
 }
 
-// Waits returns how long goroutines wait, at most, that wait at the same place
-// as one does, by goid. It lacks goroutines of which that is not known, and
-// those that are live and have not waited for minutes.
+// Waits returns how long goroutines wait, at most, that wait at
+// the same place as one does, by goid. It lacks goroutines of
+// which that is not known, and those that are live and have not
+// waited for minutes.
 func (m *Marking) Waits() map[int64]time.Duration {
 	waits := map[int64]time.Duration{}
 	if m == nil {
@@ -133,8 +136,8 @@ func (m *Marking) Waits() map[int64]time.Duration {
 	return waits
 }
 
-// Verdicts returns the verdicts of goroutines, by goid. It has no goroutine
-// that is live.
+// Verdicts returns the verdicts of goroutines, by goid. It has
+// no goroutine that is live.
 func (m *Marking) Verdicts() map[int64]Verdict {
 	if m == nil {
 		return nil

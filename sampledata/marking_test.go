@@ -52,7 +52,8 @@ func drawMarking(t *rapid.T) *Marking {
 	return m
 }
 
-// Each broken rule has its message, from the sink and from the check of a recording.
+// Each broken rule has its message, from the sink and from the
+// check of a recording.
 func TestCheckOfMarkings(t *testing.T) {
 	good := func() *Marking {
 		return &Marking{Groups: []MarkedGroup{{

@@ -6,8 +6,8 @@ import (
 	"github.com/cpprof/cpprof/internal/memory"
 )
 
-// Estimates of the bytes that a thing takes in the tables of a Builder,
-// including its entry in a map.
+// Estimates of the bytes that a thing takes in the tables of a
+// Builder, including its entry in a map.
 const (
 	stringMemory    = 40 // without its bytes
 	functionMemory  = 48 + 80
@@ -30,20 +30,22 @@ const (
 	codeMemory      = 16 // of an entry of a map from code to code
 	timedCallMemory = 160
 
-	// The memory of a record while it is decoded, as a multiple of its length.
-	// An empty text is the worst case: it has 2 bytes, and becomes a slice.
+	// The memory of a record while it is decoded, as a multiple
+	// of its length. An empty text is the worst case: it has 2
+	// bytes, and becomes a slice.
 	decodedMemory = 12
 )
 
-// A meter compares what a Builder has allocated with a budget. Readers use it.
+// A meter compares what a Builder has allocated with a budget.
+// Readers use it.
 type meter struct {
 	budget *memory.Budget
 	sets   int64 // bytes of the label sets and holder sets
 	taken  int64
 }
 
-// charge takes the memory of everything that has been added since the last call
-// from the budget.
+// charge takes the memory of everything that has been added
+// since the last call from the budget.
 func (b *Builder) charge() error {
 	if b.meter.budget == nil {
 		return nil
@@ -54,8 +56,8 @@ func (b *Builder) charge() error {
 	return b.meter.budget.Take(more)
 }
 
-// size returns how much memory a Builder takes, without values and calls: the
-// length of a file bounds these.
+// size returns how much memory a Builder takes, without values
+// and calls: the length of a file bounds these.
 func (b *Builder) size() int64 {
 	r, runs := &b.rec, &b.runs.Runs
 	return b.meter.sets + int64(len(r.Functions))*functionMemory +
@@ -89,8 +91,9 @@ func (s *Samples) memory() int64 {
 	return int64(s.Len())*timeMemory + int64(len(s.encoded)) + int64(len(s.processors))*4
 }
 
-// tooLarge reports whether an error says that reading needs too much memory.
-// Readers then return no recording, not even a part.
+// tooLarge reports whether an error says that reading needs too
+// much memory. Readers then return no recording, not even a
+// part.
 func tooLarge(err error) bool {
 	var over *memory.Error
 	return errors.As(err, &over)

@@ -8,8 +8,9 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// TestMemoryOfRuns counts what runs take, with the states that they share: in a server whose goroutines wait for locks, and if no run
-// is short, which is the worst case.
+// TestMemoryOfRuns counts what runs take, with the states that
+// they share: in a server whose goroutines wait for locks, and
+// if no run is short, which is the worst case.
 func TestMemoryOfRuns(t *testing.T) {
 	server := synthetic.Recording(4000, 2000, 0.05).Runs
 	if got := bytesEach(&server, server.Len()); got > 20 {
@@ -21,7 +22,8 @@ func TestMemoryOfRuns(t *testing.T) {
 	}
 }
 
-// longRuns returns the runs of goroutines that do the same for longer than a run is in most recordings.
+// longRuns returns the runs of goroutines that do the same for
+// longer than a run is in most recordings.
 func longRuns(t *testing.T) sampledata.Runs {
 	t.Helper()
 	const goroutines, samples = 100_000, 1 << 17
@@ -67,7 +69,8 @@ func TestMemoryOfSamples(t *testing.T) {
 	}
 }
 
-// bytesEach returns how much smaller the heap becomes without a table, for each of its n entries.
+// bytesEach returns how much smaller the heap becomes without a
+// table, for each of its n entries.
 func bytesEach[T any](table *T, n int) float64 {
 	with := heap()
 	var none T

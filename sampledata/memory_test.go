@@ -14,15 +14,18 @@ import (
 	"github.com/cpprof/cpprof/sampledata/internal/pb"
 )
 
-// The total of all allocations, as a multiple of the bound. It includes garbage: a record of a few bytes is decoded into a
-// message of 100 or 200 bytes, and a line is split into words and tables.
+// The total of all allocations, as a multiple of the bound. It
+// includes garbage: a record of a few bytes is decoded into a
+// message of 100 or 200 bytes, and a line is split into words
+// and tables.
 const (
 	binaryGarbage = 24
 	textGarbage   = 80
 )
 
-// refusedWithin checks that reading fails because of too little memory, that the error names the place, and that not much
-// more is allocated than allowed.
+// refusedWithin checks that reading fails because of too little
+// memory, that the error names the place, and that not much more
+// is allocated than allowed.
 func refusedWithin(t *testing.T, maxMemory, garbage int64, place string, read func() error) {
 	t.Helper()
 	var before, after runtime.MemStats
@@ -38,7 +41,8 @@ func refusedWithin(t *testing.T, maxMemory, garbage int64, place string, read fu
 	}
 }
 
-// bombs are records that take far more memory than they have bytes; the keys say why.
+// bombs are records that take far more memory than they have
+// bytes; the keys say why.
 func bombs(t *testing.T) map[string][]byte {
 	record := func(r *pb.DataRecord) []byte {
 		b, err := proto.Marshal(r)

@@ -7,12 +7,13 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// withMonitors returns a sink that passes everything to another one, and adds
-// the values of n monitors to each sample. The monitors are counters, levels,
-// floating-point levels and words, in turn. In each sample, half of them
-// change. This is realistic: the queues and times of a program nearly always
-// change, the state of the garbage collector sometimes, and most limits and
-// fault counts hardly ever.
+// withMonitors returns a sink that passes everything to another
+// one, and adds the values of n monitors to each sample. The
+// monitors are counters, levels, floating-point levels and
+// words, in turn. In each sample, half of them change. This is
+// realistic: the queues and times of a program nearly always
+// change, the state of the garbage collector sometimes, and most
+// limits and fault counts hardly ever.
 func withMonitors(sink sampledata.Sink, n int) sampledata.Sink {
 	m := &monitored{Sink: sink, rand: rand.New(rand.NewPCG(3, 4)), counts: make([]uint64, n)}
 	for i := range n {

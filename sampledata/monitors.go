@@ -8,7 +8,8 @@ import (
 	"github.com/cpprof/cpprof/internal/intern"
 )
 
-// maxMonitors bounds the monitors of a recording. Each has a column of values.
+// maxMonitors bounds the monitors of a recording. Each has a
+// column of values.
 const maxMonitors = 4096
 
 // monitors is the part of tables that has each monitor's latest value.
@@ -23,12 +24,12 @@ type monitors struct {
 	isSet  []bool      // by monitor: whether it is in fresh
 }
 
-// A wordTable assigns codes to the values of a nominal monitor, in the order in
-// which they come.
+// A wordTable assigns codes to the values of a nominal monitor,
+// in the order in which they come.
 type wordTable struct{ intern.List[string, int] }
 
-// fewWords is up to how many words are compared one by one, which is faster
-// than to look one up.
+// fewWords is up to how many words are compared one by one,
+// which is faster than to look one up.
 const fewWords = 8
 
 func (t *wordTable) code(w string) uint64 {
@@ -40,8 +41,8 @@ func (t *wordTable) code(w string) uint64 {
 	return uint64(t.Number(w))
 }
 
-// A measurement is a reading that differs from the one in the previous sample,
-// as the step from that one.
+// A measurement is a reading that differs from the one in the
+// previous sample, as the step from that one.
 type measurement struct {
 	id       MonitorID
 	measured bool
@@ -63,7 +64,8 @@ func (m *Monitor) check() error {
 	return nil
 }
 
-// monitor returns the code of m, and whether it is new; -1 if m breaks a rule.
+// monitor returns the code of m, and whether it is new; -1 if m
+// breaks a rule.
 func (t *tables) monitor(m Monitor) (id MonitorID, isNew bool) {
 	s := &t.monitors
 	if id, ok := s.byName[m.Name]; ok {
@@ -134,8 +136,8 @@ func (m *Monitor) notMeasured() error {
 	return fmt.Errorf("it has values, but is not measured: %s", m.Unmeasured)
 }
 
-// measured appends the changes of the latest sample to list, by ascending
-// monitor.
+// measured appends the changes of the latest sample to list, by
+// ascending monitor.
 func (s *monitors) measured(list []measurement) []measurement {
 	slices.Sort(s.fresh)
 	for _, id := range s.fresh {
@@ -203,8 +205,8 @@ func (s *Series) check(samples int) error {
 	return s.checkWords(used)
 }
 
-// checkPoint checks a point, given the previous reading, the number of samples,
-// and the number of words used before it.
+// checkPoint checks a point, given the previous reading, the
+// number of samples, and the number of words used before it.
 func (s *Series) checkPoint(c *cursor, before reading, samples, used int) error {
 	r := c.reading
 	switch {

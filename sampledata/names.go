@@ -13,16 +13,16 @@ var (
 
 func (r RunState) String() string { return nameOf(runStateNames, int(r)) }
 
-// waits reports whether two runs in a row may be the same: the goroutine has
-// run in between.
+// waits reports whether two runs in a row may be the same: the
+// goroutine has run in between.
 func (r RunState) waits() bool    { return r == Waiting || r == Blocked }
 func (e Evidence) String() string { return nameOf(evidenceNames, int(e)) }
 func (l Layer) String() string    { return nameOf(layerNames, int(l)) }
 func (k Kind) String() string     { return nameOf(kindNames, int(k)) }
 func (c EndCause) String() string { return nameOf(endCauseNames, int(c)) }
 
-// nameOf returns the number if it has no name. Errors can then show invalid
-// values.
+// nameOf returns the number if it has no name. Errors can then
+// show invalid values.
 func nameOf(names []string, i int) string {
 	if i < len(names) {
 		return names[i]

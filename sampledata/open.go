@@ -15,17 +15,18 @@ import (
 	"github.com/cpprof/cpprof/sampledata/internal/pb"
 )
 
-// Open reads the recording in the folder dir, which may still be growing. If a
-// file is torn or damaged, the recording ends before the damage and End is nil.
-// A warning of kind DamagedFile then says what is missing. If a header can't be
+// Open reads the recording in the folder dir, which may still be
+// growing. If a file is torn or damaged, the recording ends
+// before the damage and End is nil. A warning of kind
+// DamagedFile then says what is missing. If a header can't be
 // read, Open returns an error.
 //
-// If the recording needs more than a quarter of the machine's memory, Open
-// returns an error, too.
+// If the recording needs more than a quarter of the machine's
+// memory, Open returns an error, too.
 func Open(dir string) (*Recording, error) { return OpenWithin(dir, 0) }
 
-// OpenWithin is Open with another bound on the recording's memory, in bytes. 0
-// stands for Open's bound.
+// OpenWithin is Open with another bound on the recording's
+// memory, in bytes. 0 stands for Open's bound.
 func OpenWithin(dir string, maxMemory int64) (*Recording, error) {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -34,8 +35,8 @@ func OpenWithin(dir string, maxMemory int64) (*Recording, error) {
 	if !info.IsDir() {
 		return nil, fmt.Errorf("read recording %s: it is not a folder: a recording is a folder with the files %s and %s", dir, stringsFile, samplesFile)
 	}
-	// Strings is written first, so its size is read last: it then has all
-	// strings that SampleData needs.
+	// Strings is written first, so its size is read last: it
+	// then has all strings that SampleData needs.
 	samples, err := openFile(filepath.Join(dir, samplesFile))
 	if err != nil {
 		return nil, err
@@ -125,8 +126,8 @@ type texts struct {
 	nanos   int32
 }
 
-// readStrings returns the strings that it could read, nil if it could not read
-// the header, and the error at which it stopped.
+// readStrings returns the strings that it could read, nil if it
+// could not read the header, and the error at which it stopped.
 func readStrings(r *frameReader) (*texts, error) {
 	var record pb.StringsRecord
 	if err := r.next(&record); err != nil {
@@ -168,9 +169,9 @@ func readStrings(r *frameReader) (*texts, error) {
 	}
 }
 
-// readSamples returns the samples that it could read, nil if it could not read
-// the header, and the error at which it stopped. If series are decoded beside,
-// the error may be errSeries.
+// readSamples returns the samples that it could read, nil if it
+// could not read the header, and the error at which it stopped.
+// If series are decoded beside, the error may be errSeries.
 func readSamples(r *frameReader, t *texts, beside bool) (*decoder, error) {
 	var record pb.DataRecord
 	if err := r.next(&record); err != nil {
@@ -244,8 +245,8 @@ func (r *frameReader) headerError(err error) error {
 	return fmt.Errorf("record 1: %w: without this record nothing can be read", err)
 }
 
-// lost returns an error that says at which record reading stopped, and how much
-// of the file is missing.
+// lost returns an error that says at which record reading
+// stopped, and how much of the file is missing.
 func (r *frameReader) lost(err error) error {
 	if tooLarge(err) {
 		return fmt.Errorf("record %d: %w", r.record, err)

@@ -15,9 +15,9 @@ type Picked struct {
 	numbers []int32 // by sample, in the other recording
 }
 
-// Breaks reports whether samples were left out between a sample and the one
-// before it. The sample may be the number of all: it then stands for the end of
-// the recording.
+// Breaks reports whether samples were left out between a sample
+// and the one before it. The sample may be the number of all: it
+// then stands for the end of the recording.
 func (p *Picked) Breaks(sample int) bool {
 	next := p.Of
 	if sample < len(p.numbers) {
@@ -26,14 +26,16 @@ func (p *Picked) Breaks(sample int) bool {
 	return sample > 0 && next != int(p.numbers[sample-1])+1
 }
 
-// Pick returns a recording that has only the samples for which keep is true,
-// for analyses of a part of a recording. A sample keeps its time, its weight
-// and its measured values. Functions, nodes and other things keep their codes.
-// Check must accept the recording. The result is not written to files: its
-// Picked, which has the given name, would be lost.
+// Pick returns a recording that has only the samples for which
+// keep is true, for analyses of a part of a recording. A sample
+// keeps its time, its weight and its measured values. Functions,
+// nodes and other things keep their codes. Check must accept the
+// recording. The result is not written to files: its Picked,
+// which has the given name, would be lost.
 //
-// For example, the samples 0 to 3 stand for 10, 15, 20 and 15 ms. Samples 1 and
-// 3 are kept. They become the samples 0 and 1, and stand for 15 ms each.
+// For example, the samples 0 to 3 stand for 10, 15, 20 and 15
+// ms. Samples 1 and 3 are kept. They become the samples 0 and 1,
+// and stand for 15 ms each.
 func (r *Recording) Pick(list string, keep func(sample int) bool) (*Recording, error) {
 	p := &picker{Builder: NewBuilder(r.Header), weights: r.Weights(),
 		latest: make(map[GoroutineID]Change)}
@@ -57,8 +59,8 @@ func (r *Recording) Pick(list string, keep func(sample int) bool) (*Recording, e
 	return picked, nil
 }
 
-// A picker passes on the samples that are kept. It collects what changes in the
-// others.
+// A picker passes on the samples that are kept. It collects what
+// changes in the others.
 type picker struct {
 	*Builder
 	weights Weights
@@ -89,8 +91,9 @@ func (p *picker) Sample(s Sample, changes []Change) error {
 	return p.Builder.Sample(s, p.changes)
 }
 
-// lockNames returns the names that locks have in samples that are kept. If a
-// lock gets several names from one of these on, the last one counts.
+// lockNames returns the names that locks have in samples that
+// are kept. If a lock gets several names from one of these on,
+// the last one counts.
 func (p *picker) lockNames(names []LockName) []LockName {
 	var list []LockName
 	latest := make(map[uint64]int) // by address: index in list

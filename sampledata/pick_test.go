@@ -18,7 +18,8 @@ func states(r *Recording, sample int32) map[GoroutineID]State {
 	return all
 }
 
-// nameAt returns the name of the lock at an address in a sample; a name is valid from its first sample on.
+// nameAt returns the name of the lock at an address in a sample;
+// a name is valid from its first sample on.
 func nameAt(r *Recording, address uint64, sample int32) (name string) {
 	for _, n := range r.LockNames {
 		if n.Address == address && n.First <= sample {

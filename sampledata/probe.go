@@ -5,46 +5,48 @@ import (
 	"time"
 )
 
-// A Probe is what an instrument in the running program measured of one
-// function, in addition to the samples: how often it was called, from where,
-// with what, and how long the calls took.
+// A Probe is what an instrument in the running program measured
+// of one function, in addition to the samples: how often it was
+// called, from where, with what, and how long the calls took.
 type Probe struct {
 	Function   string     `json:"function"` // never empty; a recording has one probe of it
 	File       string     `json:"file,omitempty"`
 	Line       int32      `json:"line,omitempty"` // of the declaration
 	Instrument Instrument `json:"instrument"`
 	Why        string     `json:"why,omitempty"` // what it is to find out, or who asked for it
-	// for a person: why it was refused or taken out, and what it can't tell
+	// for a person: why it was refused or taken out, and what it
+	// can't tell
 	Note string `json:"note,omitempty"`
 
-	// When the instrument was in the program, as Sample.Time, and how long it
-	// measured returns; both may be shorter than the recording, since an
-	// instrument that costs too much is taken out.
+	// When the instrument was in the program, as Sample.Time,
+	// and how long it measured returns; both may be shorter than
+	// the recording, since an instrument that costs too much is
+	// taken out.
 	From        time.Duration `json:"from_ns"`
 	To          time.Duration `json:"to_ns"`
 	ReturnsUpTo time.Duration `json:"-"` // From if it did not measure returns
 
-	// Calls is the number of calls from From to To, exactly. TakenOut says that
-	// there were more afterwards.
+	// Calls is the number of calls from From to To, exactly.
+	// TakenOut says that there were more afterwards.
 	Calls    uint64 `json:"calls"`
 	TakenOut bool   `json:"at_least,omitempty"`
 
-	// Of the calls up to ReturnsUpTo: those that returned, and those that
-	// panics or runtime.Goexit ended. The rest was still under way, or its
-	// record was lost.
+	// Of the calls up to ReturnsUpTo: those that returned, and
+	// those that panics or runtime.Goexit ended. The rest was
+	// still under way, or its record was lost.
 	Returned   uint64 `json:"returned"`
 	Unfinished uint64 `json:"unfinished,omitempty"`
-	// number of records of calls and returns that were lost since there were
-	// too many at once
+	// number of records of calls and returns that were lost
+	// since there were too many at once
 	Lost uint64 `json:"lost,omitempty"`
 
 	// processor time that the instrument took, estimated from the measured cost
 	// of a hit
 	Cost time.Duration `json:"cost_ns"`
 
-	// Elapsed has the nanoseconds that calls took, from the first instruction
-	// behind the prologue up to the return. If the function calls itself, only
-	// the outermost calls count.
+	// Elapsed has the nanoseconds that calls took, from the
+	// first instruction behind the prologue up to the return. If
+	// the function calls itself, only the outermost calls count.
 	Elapsed   Distribution `json:"elapsed_ns,omitzero"`
 	Sites     []CallSite   `json:"sites,omitempty"`     // most calls first
 	Arguments []Argument   `json:"arguments,omitempty"` // in the order of the declaration
@@ -67,8 +69,8 @@ func (i Instrument) MarshalText() ([]byte, error) { return []byte(i.String()), n
 
 var instrumentNames = []string{"none", "uprobe", "breakpoint"}
 
-// A CallSite is a place that a function is called from. An empty one stands for
-// all further places.
+// A CallSite is a place that a function is called from. An empty
+// one stands for all further places.
 type CallSite struct {
 	Caller  string       `json:"caller"`
 	File    string       `json:"file,omitempty"`
@@ -165,8 +167,8 @@ func (r *Recording) Probe(function string) *Probe {
 	return nil
 }
 
-// putProbe replaces the probe of a function, or adds it. It copies the list,
-// which others may read.
+// putProbe replaces the probe of a function, or adds it. It
+// copies the list, which others may read.
 func putProbe(list []Probe, p Probe) ([]Probe, error) {
 	if err := p.check(); err != nil {
 		return list, err

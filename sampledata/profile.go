@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// A Profile is what another tool has summed up: how much each stack weighs. It
-// has no times and no goroutines.
+// A Profile is what another tool has summed up: how much each
+// stack weighs. It has no times and no goroutines.
 type Profile struct {
 	Title string // what was read, with an article: "a profile"; "" if it was not read
 	Root  string // the frame above all stacks; "" in a Server View
 
-	// FromView reports that the functions are the frames of a view: typed time
-	// and thread classes, too.
+	// FromView reports that the functions are the frames of a
+	// view: typed time and thread classes, too.
 	FromView bool
 
 	Start    time.Time     // of what the profile counts; the zero Time if it is not known
@@ -22,32 +22,33 @@ type Profile struct {
 	Period   Period
 
 	Quantities []Quantity
-	// the numbers of the quantities to show, none of them a part; costs are
-	// shares of the first
+	// the numbers of the quantities to show, none of them a
+	// part; costs are shares of the first
 	Shown  []int
 	Stacks []NodeID // by row
 	Labels []LabelSetID
 	Values []int64 // row by row, the quantities of each
 }
 
-// A Period is how much of something passes from one sample of a profile to the
-// next. The zero Period is not known.
+// A Period is how much of something passes from one sample of a
+// profile to the next. The zero Period is not known.
 type Period struct {
 	Name, Unit string
 	Every      int64
 }
 
-// A Quantity is something that a profile counts for each stack, such as bytes.
-// The weight of a stack is its value over Parts; if Rest is not 0, it is the
-// value plus the value of the quantity Rest over Parts.
+// A Quantity is something that a profile counts for each stack,
+// such as bytes. The weight of a stack is its value over Parts;
+// if Rest is not 0, it is the value plus the value of the
+// quantity Rest over Parts.
 type Quantity struct {
 	Name, Unit string
 	Parts      int64
 	Rest       int      // the number of the quantity that adds fractions; 0 if there is none
 	Hits       int      // the number of the quantity that counts the hits; 0 if there is none
 	Whole      *big.Rat // what costs are fractions of; nil is the sum of all weights
-	// values are the nearest ones that fit, see Parts: their exact fractions do
-	// not fit 64 bits
+	// values are the nearest ones that fit, see Parts: their
+	// exact fractions do not fit 64 bits
 	Rounded bool
 	Part    bool // it is the Rest or the Hits of another quantity
 }
@@ -55,9 +56,9 @@ type Quantity struct {
 // Main returns the quantity that costs are shares of.
 func (p *Profile) Main() *Quantity { return &p.Quantities[p.Shown[0]] }
 
-// Show chooses what to show: all quantities that are not a part of another one.
-// The quantity of the given name comes first. If there is none, the last one
-// comes first, as in go tool pprof.
+// Show chooses what to show: all quantities that are not a part
+// of another one. The quantity of the given name comes first. If
+// there is none, the last one comes first, as in go tool pprof.
 func (p *Profile) Show(first string) {
 	p.Shown = nil
 	begin := -1
@@ -81,8 +82,8 @@ func (p *Profile) Show(first string) {
 	})
 }
 
-// Only shows one quantity. It reports whether the profile has a quantity of
-// that name.
+// Only shows one quantity. It reports whether the profile has a
+// quantity of that name.
 func (p *Profile) Only(name string) bool {
 	for _, i := range p.Shown {
 		if p.Quantities[i].Name == name {
@@ -93,8 +94,8 @@ func (p *Profile) Only(name string) bool {
 	return false
 }
 
-// ShownParts returns the numbers of the quantities to show and of their parts,
-// which follow them.
+// ShownParts returns the numbers of the quantities to show and
+// of their parts, which follow them.
 func (p *Profile) ShownParts() (list []int) {
 	for _, k := range p.Shown {
 		q := &p.Quantities[k]
@@ -131,8 +132,8 @@ func (p *Profile) Total(k int) *big.Rat {
 	return q.Weight(&values, &rests)
 }
 
-// Weight returns the weight of a value. If the quantity has a rest, it also
-// returns the value of the rest.
+// Weight returns the weight of a value. If the quantity has a
+// rest, it also returns the value of the rest.
 func (q *Quantity) Weight(value, rest *big.Int) *big.Rat {
 	parts := big.NewInt(q.Parts)
 	if q.Rest == 0 {

@@ -34,7 +34,8 @@ func (c *recoder) state(s State) State {
 	return s
 }
 
-// recoded returns the sink's code of a set. The empty set has the same code.
+// recoded returns the sink's code of a set. The empty set has
+// the same code.
 func recoded[C ~int32](known *map[C]C, code C, add func() C) C {
 	if code == 0 {
 		return 0

@@ -17,11 +17,11 @@ type (
 // NoStack is the code of a stack without frames.
 const NoStack NodeID = -1
 
-// A Recording is what was seen of one target: the stacks and states of its
-// goroutines at a number of samples.
+// A Recording is what was seen of one target: the stacks and
+// states of its goroutines at a number of samples.
 //
-// Runs say what the goroutines did. One run is a goroutine in one state,
-// with one stack, over consecutive samples.
+// Runs say what the goroutines did. One run is a goroutine in
+// one state, with one stack, over consecutive samples.
 //
 // The recording of another tool's profile has a Profile, and neither
 // samples nor goroutines.
@@ -65,15 +65,16 @@ type Settings struct {
 	Version string // of cpprof
 	Backend string
 	RateHz  float64 // samples a second; an upper bound
-	// share of the interval by which a tick moves at random; 0: strictly
-	// periodic
+	// share of the interval by which a tick moves at random; 0:
+	// strictly periodic
 	Jitter      float64
 	MaxOverhead float64 // bound on the halted share of wall time
 	MaxCPU      float64 // bound on the sampler's own CPU, in cores; 0: none
 
-	// How the sampler wakes on time for a halt although the machine is
-	// busy: "real-time priority", "nice -15", "short time slices", or
-	// "usual priority" if it can't; "" if not known.
+	// How the sampler wakes on time for a halt although the
+	// machine is busy: "real-time priority", "nice -15", "short
+	// time slices", or "usual priority" if it can't; "" if not
+	// known.
 	Wakes string
 }
 
@@ -84,8 +85,8 @@ type Function struct {
 	Line int32  // of its declaration; 0 if not known
 }
 
-// A Node is a stack: a call of Function from the stack Parent. Parents come
-// before their children.
+// A Node is a stack: a call of Function from the stack Parent.
+// Parents come before their children.
 type Node struct {
 	Parent   NodeID // NoStack for an outermost frame
 	Function FunctionID
@@ -103,8 +104,8 @@ type Goroutine struct {
 	GC     bool       // a garbage collector's worker
 }
 
-// A Site is a place in the source. The zero Site means that it is not
-// known.
+// A Site is a place in the source. The zero Site means that it
+// is not known.
 type Site struct {
 	Function string
 	File     string
@@ -118,31 +119,33 @@ type Label struct{ Key, Value string }
 type RunState uint8
 
 const (
-	// the sampler could not find it out; counted as waiting, with a warning
+	// the sampler could not find it out; counted as waiting,
+	// with a warning
 	Unknown RunState = iota
 	Running          // on a processor (P)
-	// on a CPU without a processor: in C, or in the kernel after the
-	// scheduler took the processor
+	// on a CPU without a processor: in C, or in the kernel after
+	// the scheduler took the processor
 	Detached
 	Runnable // ready to run, not running
 	Waiting  // Reason says for what; includes blocked system calls
 	Blocked  // on a lock: sync.Mutex, sync.RWMutex, a lock of the runtime
 )
 
-// Evidence says how the holders of a lock were found. For other waits, it
-// is about the goroutines that may end the wait. It is then Ambiguous, or
-// Likely for a channel or semaphore that is used as a lock.
+// Evidence says how the holders of a lock were found. For other
+// waits, it is about the goroutines that may end the wait. It is
+// then Ambiguous, or Likely for a channel or semaphore that is
+// used as a lock.
 type Evidence uint8
 
 const (
 	NoEvidence Evidence = iota // nothing points to a holder
 	Inferred                   // one set of holders fits: Holders
-	// several fit, or may have the lock next: Holders lists them, and
-	// none of them is blamed
+	// several fit, or may have the lock next: Holders lists
+	// them, and none of them is blamed
 	Ambiguous
 	Recorded // the target's runtime says so
-	// the lock is taken, and of all goroutines only Holders are where
-	// they may have taken it
+	// the lock is taken, and of all goroutines only Holders are
+	// where they may have taken it
 	Likely
 	// nobody holds the lock; Holders, which may be 0, lists the
 	// goroutines that were woken to take it
@@ -153,8 +156,8 @@ const (
 // holders, not candidates.
 func (e Evidence) Blames() bool { return e == Inferred || e == Recorded || e == Likely }
 
-// A State is what one goroutine did in one sample. Two states are the
-// same if they are ==.
+// A State is what one goroutine did in one sample. Two states
+// are the same if they are ==.
 type State struct {
 	Stack    NodeID // the leaf
 	Run      RunState
@@ -163,12 +166,12 @@ type State struct {
 	Evidence Evidence // of Holders
 	Priority int32    // the highest runs first; 0 for goroutines
 	Labels   LabelSetID
-	// of the lock that a Blocked goroutine waits for; if Waiting, the
-	// goroutines that may end the wait
+	// of the lock that a Blocked goroutine waits for; if
+	// Waiting, the goroutines that may end the wait
 	Holders HolderSetID
-	// address of that lock, or of the awaited channel, sync.WaitGroup or
-	// sync.Cond; or 0, as of a timer's channel, and in a select that takes
-	// values from several
+	// address of that lock, or of the awaited channel,
+	// sync.WaitGroup or sync.Cond; or 0, as of a timer's
+	// channel, and in a select that takes values from several
 	Lock uint64
 	// why the goroutine is Waiting or Blocked, in the runtime's words:
 	// "chan receive"; see OnTimer
@@ -176,13 +179,14 @@ type State struct {
 	Release Release // who ended this wait, if the source knows
 }
 
-// OnTimer follows the reason for which a goroutine waits for channels, if a
-// timer ends the wait, as it ends a sleep.
+// OnTimer follows the reason for which a goroutine waits for
+// channels, if a timer ends the wait, as it ends a sleep.
 const OnTimer = " (timer)"
 
-// A Release is the stack of a goroutine as it ended another one's wait. Its
-// code is 1 more than the stack's; the zero Release is not known. That
-// goroutine need not have held the lock.
+// A Release is the stack of a goroutine as it ended another
+// one's wait. Its code is 1 more than the stack's; the zero
+// Release is not known. That goroutine need not have held the
+// lock.
 type Release NodeID
 
 // ReleaseAt returns the Release with a stack.
@@ -191,9 +195,9 @@ func ReleaseAt(stack NodeID) Release { return Release(stack + 1) }
 // Stack returns the stack; NoStack if it is not known.
 func (r Release) Stack() NodeID { return NodeID(r) - 1 }
 
-// A LockName names the lock or channel at an address. It is valid from
-// the sample First on, until the address gets another name: the target
-// may reuse the memory for something else.
+// A LockName names the lock or channel at an address. It is
+// valid from the sample First on, until the address gets another
+// name: the target may reuse the memory for something else.
 type LockName struct {
 	Address uint64
 	First   int32
@@ -206,14 +210,14 @@ type LockName struct {
 type Sample struct {
 	Time time.Duration // since Header.Start, by the header's clock
 	Halt time.Duration // how long the target was halted
-	// by processor: the goroutine that it runs, or a code below; its
-	// length is GOMAXPROCS
+	// by processor: the goroutine that it runs, or a code below;
+	// its length is GOMAXPROCS
 	Processors   []GoroutineID
 	Threads      int32 // number of the target's threads; 0 if not known
 	StoppedWorld bool  // the runtime had stopped the world
 	Collecting   bool  // a garbage collection was under way
-	// how much time the sample stands for, if its source knows; 0: the time
-	// around it, see Weights
+	// how much time the sample stands for, if its source knows;
+	// 0: the time around it, see Weights
 	Weight time.Duration
 
 	// What the sampler did since the previous sample.
@@ -222,12 +226,12 @@ type Sample struct {
 	// number of stacks copied from an earlier sample because nothing
 	// seemed to have changed
 	Reused int32
-	// number of these that were read again, to measure how often such a
-	// copy is wrong
+	// number of these that were read again, to measure how often
+	// such a copy is wrong
 	Rechecked int32
 	Wrong     int32 // number of those that had changed
-	// how long the target was halted beside samples: for those that failed,
-	// and for a marking
+	// how long the target was halted beside samples: for those
+	// that failed, and for a marking
 	LostHalt  time.Duration
 	Suspended time.Duration // how long the sampler was suspended, as by Ctrl-Z
 }
@@ -246,19 +250,19 @@ type Warning struct {
 	Count   int64  `json:"count"`
 }
 
-// DamagedFile is the kind of the warning that Open adds if it can't read
-// a part of a recording.
+// DamagedFile is the kind of the warning that Open adds if it
+// can't read a part of a recording.
 const DamagedFile = "damaged-file"
 
 // UnmarkedHeap is the kind of a warning that says why there is no Marking.
 const UnmarkedHeap = "unmarked-heap"
 
-// CutFile is the kind of a warning about another tool's file: the file
-// seems to have had more at its end.
+// CutFile is the kind of a warning about another tool's file:
+// the file seems to have had more at its end.
 const CutFile = "cut-file"
 
-// Complete reports whether a recording has everything that its sampler
-// wrote: it is not damaged, and it has an end.
+// Complete reports whether a recording has everything that its
+// sampler wrote: it is not damaged, and it has an end.
 func (r *Recording) Complete() bool {
 	return r.End != nil && !slices.ContainsFunc(r.Warnings,
 		func(w Warning) bool { return w.Kind == DamagedFile || w.Kind == CutFile })
@@ -290,9 +294,10 @@ const (
 	EndFailed               // the sampler failed; Detail says how
 )
 
-// A Sink receives what a sampler sees, in the order of the samples. Writer
-// writes it to files, Builder keeps it in memory. Each sink assigns its own
-// codes. It returns the same code again for what has a code already.
+// A Sink receives what a sampler sees, in the order of the
+// samples. Writer writes it to files, Builder keeps it in
+// memory. Each sink assigns its own codes. It returns the same
+// code again for what has a code already.
 type Sink interface {
 	Function(Function) FunctionID
 	Node(Node) NodeID
@@ -300,49 +305,52 @@ type Sink interface {
 	LabelSet([]Label) LabelSetID
 	HolderSet([]GoroutineID) HolderSetID
 
-	// LockName names a lock from the sample First on: the next sample, or
-	// an earlier one. It does nothing if the address has that name
-	// already.
+	// LockName names a lock from the sample First on: the next
+	// sample, or an earlier one. It does nothing if the address
+	// has that name already.
 	LockName(LockName)
 
-	// Monitor returns the code of a monitor. It is in the recording from
-	// the next Sample on.
+	// Monitor returns the code of a monitor. It is in the
+	// recording from the next Sample on.
 	Monitor(Monitor) MonitorID
 
-	// Measure sets a monitor's value from the next Sample on. Of several
-	// calls before a Sample, the last one counts.
+	// Measure sets a monitor's value from the next Sample on. Of
+	// several calls before a Sample, the last one counts.
 	Measure(MonitorID, Value)
 
-	// Probe replaces what an instrument has measured of a function so
-	// far. It is in the recording from the next Sample on, or from its
-	// end. A probe that breaks a rule is an error of the next Sample.
+	// Probe replaces what an instrument has measured of a
+	// function so far. It is in the recording from the next
+	// Sample on, or from its end. A probe that breaks a rule is
+	// an error of the next Sample.
 	Probe(Probe)
 
-	// Calls adds timed calls to the others of the same function and
-	// source. They are in the recording from the next Sample on, or from
-	// its end. Calls that break a rule are an error of the next Sample.
+	// Calls adds timed calls to the others of the same function
+	// and source. They are in the recording from the next Sample
+	// on, or from its end. Calls that break a rule are an error
+	// of the next Sample.
 	Calls(CallTable)
 
-	// Mark replaces what is known of goroutines that can never run again.
-	// It is in the recording from the next Sample on, or from its end. A
-	// marking that breaks a rule is an error of the next Sample.
+	// Mark replaces what is known of goroutines that can never
+	// run again. It is in the recording from the next Sample on,
+	// or from its end. A marking that breaks a rule is an error
+	// of the next Sample.
 	Mark(*Marking)
 
 	// Sample ends a sample. changes lists the goroutines that have another
 	// state than in the previous sample.
 	Sample(s Sample, changes []Change) error
 
-	// Warn adds to the count of a kind of warning, and keeps the message
-	// of the first one.
+	// Warn adds to the count of a kind of warning, and keeps the
+	// message of the first one.
 	Warn(kind, message string, count int64)
 
 	// Finish ends the recording.
 	Finish(End) error
 }
 
-// A Change is how a goroutine differs from the previous sample: it has a
-// new state, or is gone. Other changes are left out, except of a
-// goroutine that waits again.
+// A Change is how a goroutine differs from the previous sample:
+// it has a new state, or is gone. Other changes are left out,
+// except of a goroutine that waits again.
 type Change struct {
 	Goroutine GoroutineID
 	Gone      bool

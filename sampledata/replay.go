@@ -10,8 +10,8 @@ import (
 // Write writes the recording to a new folder, as [Create] does.
 func (r *Recording) Write(dir string) error { return r.write(dir, Create) }
 
-// Replace writes the recording in place of one that may exist, as the function
-// [Replace] does.
+// Replace writes the recording in place of one that may exist,
+// as the function [Replace] does.
 func (r *Recording) Replace(dir string) error { return r.write(dir, Replace) }
 
 func (r *Recording) write(dir string, create func(string, Header) (*Writer, error)) error {
@@ -31,8 +31,9 @@ func (r *Recording) write(dir string, create func(string, Header) (*Writer, erro
 
 var errProfile = errors.New("a profile has no samples: 'cpprof import' writes it as a pprof profile")
 
-// replay passes a valid recording to an empty sink, sample by sample. The codes
-// stay the same. Functions, nodes and other things that have codes come first.
+// replay passes a valid recording to an empty sink, sample by
+// sample. The codes stay the same. Functions, nodes and other
+// things that have codes come first.
 func (r *Recording) replay(sink Sink) error {
 	if r.Profile != nil {
 		return errProfile
@@ -89,8 +90,8 @@ func (r *Recording) replay(sink Sink) error {
 	return sink.Finish(*r.End)
 }
 
-// replayNames passes on what has codes: functions just before what needs them,
-// as a sampler does.
+// replayNames passes on what has codes: functions just before
+// what needs them, as a sampler does.
 func (r *Recording) replayNames(sink Sink) {
 	functions := 0
 	upTo := func(end int) {
@@ -128,9 +129,9 @@ func (r *Recording) replayNews(sink Sink) {
 	}
 }
 
-// ends returns the runs after which their goroutine is gone. They are ordered
-// by the first sample without the goroutine: sample i has
-// ends[before[i]:before[i+1]].
+// ends returns the runs after which their goroutine is gone.
+// They are ordered by the first sample without the goroutine:
+// sample i has ends[before[i]:before[i+1]].
 func (r *Recording) ends() (ends, before []int32) {
 	next := make([]int32, r.Goroutines.Len()) // the first sample of the goroutine's next run
 	before = make([]int32, r.Samples.Len()+1)
@@ -181,8 +182,8 @@ func (m *measuring) begin() error {
 	return nil
 }
 
-// upTo passes the values that changed in a sample to the sink. It is called for
-// one sample after the other.
+// upTo passes the values that changed in a sample to the sink.
+// It is called for one sample after the other.
 func (m *measuring) upTo(sample int) (err error) {
 	for i := range m.cursors {
 		c := &m.cursors[i]

@@ -11,8 +11,9 @@ type Stretch struct {
 	First, Last int32
 }
 
-// Restricted says which time of goroutines counts in a recording. The other
-// goroutines are there as ever: they hold locks and processors.
+// Restricted says which time of goroutines counts in a
+// recording. The other goroutines are there as ever: they hold
+// locks and processors.
 type Restricted struct {
 	List      string // what the stretches have in common: "main.handle > p99"
 	Stretches int
@@ -20,11 +21,12 @@ type Restricted struct {
 	counts []bool // by run
 }
 
-// Restrict returns the recording with only the time of some stretches, for
-// analyses of a part of a recording. They may be in any order, and may overlap.
-// Runs are divided where a stretch begins or ends. The result shares memory
-// with the recording. It is not written to files: its Restricted, which has the
-// given name, would be lost.
+// Restrict returns the recording with only the time of some
+// stretches, for analyses of a part of a recording. They may be
+// in any order, and may overlap. Runs are divided where a
+// stretch begins or ends. The result shares memory with the
+// recording. It is not written to files: its Restricted, which
+// has the given name, would be lost.
 func (r *Recording) Restrict(list string, stretches []Stretch) *Recording {
 	of := make([][]Stretch, r.Goroutines.Len())
 	for _, s := range stretches {

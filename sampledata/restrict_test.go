@@ -6,7 +6,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Runs are divided where stretches begin and end, but no goroutine does anything else. Exactly the samples in stretches count.
+// Runs are divided where stretches begin and end, but no
+// goroutine does anything else. Exactly the samples in stretches
+// count.
 func TestRestrict(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := drawRecording(t)

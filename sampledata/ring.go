@@ -10,13 +10,14 @@ import (
 	"github.com/cpprof/cpprof/internal/memory"
 )
 
-// A Ring is a Sink that keeps the end of a recording in memory, for as long as
-// that grows. Kept returns it.
+// A Ring is a Sink that keeps the end of a recording in memory,
+// for as long as that grows. Kept returns it.
 //
-// It consists of parts: each is a Builder with tables of its own, and begins
-// with the states of all goroutines. The oldest part is dropped whole. What no
-// part and no living goroutine refers to is forgotten, so a program that makes
-// goroutines and labels for ever does not fill the memory. Only the functions
+// It consists of parts: each is a Builder with tables of its
+// own, and begins with the states of all goroutines. The oldest
+// part is dropped whole. What no part and no living goroutine
+// refers to is forgotten, so a program that makes goroutines and
+// labels for ever does not fill the memory. Only the functions
 // and stacks that the program has are kept for good.
 type Ring struct {
 	*keeper
@@ -45,8 +46,9 @@ type RingOptions struct {
 	part   time.Duration // the length of a part; 0: by Keep
 }
 
-// A part is so long that its first sample, which has all goroutines, takes a
-// small share of the time: of many goroutines it takes milliseconds.
+// A part is so long that its first sample, which has all
+// goroutines, takes a small share of the time: of many
+// goroutines it takes milliseconds.
 const (
 	ringParts   = 8
 	longestPart = 15 * time.Second
@@ -206,8 +208,9 @@ func (r *Ring) fit() error {
 	}
 }
 
-// forget drops what no living goroutine refers to, unless it is new: the
-// sampler may have got its code for a sample that failed.
+// forget drops what no living goroutine refers to, unless it is
+// new: the sampler may have got its code for a sample that
+// failed.
 func (r *Ring) forget() {
 	labels, holders := make(map[LabelSetID]bool), make(map[HolderSetID]bool)
 	used := make(map[GoroutineID]bool)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A Kept is what a Ring had at one moment. It does not change when the ring
-// goes on.
+// A Kept is what a Ring had at one moment. It does not change
+// when the ring goes on.
 type Kept struct {
 	header    Header
 	parts     []keptPart
@@ -23,8 +23,8 @@ type keptPart struct {
 	origins []GoroutineID
 }
 
-// Kept returns the end of the recording: as much as the ring is to keep, or
-// less if it has less.
+// Kept returns the end of the recording: as much as the ring is
+// to keep, or less if it has less.
 func (r *Ring) Kept() (*Kept, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -41,7 +41,8 @@ func (r *Ring) Kept() (*Kept, error) {
 	return k, nil
 }
 
-// since returns the parts that have a sample with that number or a later one.
+// since returns the parts that have a sample with that number or
+// a later one.
 func (r *Ring) since(sample int) (list []keptPart) {
 	for _, p := range r.parts {
 		one := keptPart{p.rec, p.first, slices.Clip(p.origins)}
@@ -64,8 +65,9 @@ type Piece struct {
 	First int // the number of its first sample in the ring
 }
 
-// Since returns the pieces of the ring that have a sample with a number or a
-// later one. Each begins with the states of all goroutines.
+// Since returns the pieces of the ring that have a sample with a
+// number or a later one. Each begins with the states of all
+// goroutines.
 func (r *Ring) Since(sample int) (list []Piece) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -82,8 +84,8 @@ func (r *Ring) Short() bool {
 	return r.short
 }
 
-// Header returns the header of a recording of what is kept. It begins when that
-// begins.
+// Header returns the header of a recording of what is kept. It
+// begins when that begins.
 func (k *Kept) Header() Header {
 	h := k.header
 	h.Start = h.Start.Add(k.from)
@@ -93,14 +95,15 @@ func (k *Kept) Header() Header {
 // Length returns how much time is kept.
 func (k *Kept) Length() time.Duration { return k.to - k.from }
 
-// Samples returns the number of the sample after the last one, in the ring.
+// Samples returns the number of the sample after the last one,
+// in the ring.
 func (k *Kept) Samples() int {
 	last := k.parts[len(k.parts)-1]
 	return last.first + last.Samples.Len()
 }
 
-// Replay passes what is kept to an empty sink, and finishes it. The time of the
-// end is the one of the recording that grows.
+// Replay passes what is kept to an empty sink, and finishes it.
+// The time of the end is the one of the recording that grows.
 func (k *Kept) Replay(sink Sink, e End) error {
 	j := &joiner{Sink: sink, kept: k, goroutines: make(map[GoroutineID]GoroutineID),
 		alive: make(map[GoroutineID]bool), firstSample: -1}
@@ -128,8 +131,8 @@ func (k *Kept) Replay(sink Sink, e End) error {
 	return sink.Finish(e)
 }
 
-// A joiner makes one recording of several parts. It passes on only what its
-// samples need.
+// A joiner makes one recording of several parts. It passes on
+// only what its samples need.
 type joiner struct {
 	Sink        // of the result
 	kept        *Kept
@@ -223,9 +226,9 @@ func (j *joiner) Sample(s Sample, changes []Change) error {
 	return j.Sink.Sample(s, list)
 }
 
-// gone returns the changes before the part's first sample: goroutines
-// that the part before had and this one does not, and the states that earlier
-// samples of this part have left.
+// gone returns the changes before the part's first sample:
+// goroutines that the part before had and this one does not, and
+// the states that earlier samples of this part have left.
 func (j *joiner) gone(changes []Change) (list []Change) {
 	for _, c := range changes {
 		delete(j.left, c.Goroutine)
@@ -270,8 +273,9 @@ func (j *joiner) goroutine(g GoroutineID) GoroutineID {
 	return id
 }
 
-// lockNames returns the names of locks by the samples of the result. If a lock
-// had several names before these, the last one counts.
+// lockNames returns the names of locks by the samples of the
+// result. If a lock had several names before these, the last one
+// counts.
 func (j *joiner) lockNames() (list []LockName) {
 	for _, n := range j.kept.lockNames {
 		n.First = max(0, n.First-int32(max(0, j.firstSample)))

@@ -82,7 +82,9 @@ func valueAt(s *Series, sample int) (v Value) {
 	}
 }
 
-// A renewing sink asks for the codes of sets and goroutines in each sample, as samplers do for those that no goroutine had in the last one.
+// A renewing sink asks for the codes of sets and goroutines in
+// each sample, as samplers do for those that no goroutine had in
+// the last one.
 type renewing struct {
 	*Ring
 	of    *Recording
@@ -134,7 +136,8 @@ func (w *renewing) Sample(s Sample, changes []Change) error {
 	return err
 }
 
-// Whatever a sampler has seen, a ring keeps the end of it, sample by sample, however long its parts are.
+// Whatever a sampler has seen, a ring keeps the end of it,
+// sample by sample, however long its parts are.
 func TestRing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := drawRecording(t)
@@ -178,7 +181,9 @@ func TestRing(t *testing.T) {
 	})
 }
 
-// A goroutine that makes others, labels and locks for ever does not fill the memory: neither what the ring counts, nor the heap.
+// A goroutine that makes others, labels and locks for ever does
+// not fill the memory: neither what the ring counts, nor the
+// heap.
 func TestRingIsBounded(t *testing.T) {
 	const most = 8 << 20
 	ring := NewRing(Header{}, RingOptions{Keep: time.Minute, Memory: most})

@@ -9,19 +9,21 @@ type plainRun struct {
 	state       int32
 }
 
-// A runList keeps plainRuns in order of their first samples. In a chunk of
-// thousands of runs, the first samples are close to each other, and most runs
-// are short: both numbers of a run, which take 8 bytes, are mostly kept in 4.
+// A runList keeps plainRuns in order of their first samples. In
+// a chunk of thousands of runs, the first samples are close to
+// each other, and most runs are short: both numbers of a run,
+// which take 8 bytes, are mostly kept in 4.
 type runList struct {
 	list   chunked[storedRun]
 	begins []int32       // by chunk of list: the first sample of its first run
 	long   chunked[span] // of the runs whose numbers do not fit
 }
 
-// A storedRun is a plainRun. Most runs have their samples in short. The upper
-// part of the bits is the distance from the beginning of the chunk to the first
-// sample. The rest is the distance from the first sample to the last one. If
-// the highest bit is set, the other bits are an index into runList.long.
+// A storedRun is a plainRun. Most runs have their samples in
+// short. The upper part of the bits is the distance from the
+// beginning of the chunk to the first sample. The rest is the
+// distance from the first sample to the last one. If the highest
+// bit is set, the other bits are an index into runList.long.
 type storedRun struct {
 	goroutine GoroutineID
 	state     int32
@@ -47,7 +49,8 @@ func (l *runList) at(i int) plainRun {
 	return plainRun{r.goroutine, s.first, s.last, r.state}
 }
 
-// samples returns the samples of a run, given its number and its stored bits.
+// samples returns the samples of a run, given its number and its
+// stored bits.
 func (l *runList) samples(i int, short uint32) span {
 	if short&isLong != 0 {
 		return *l.long.at(int(short &^ isLong))

@@ -6,7 +6,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A list of runs has what was added and ended last, however far its runs are apart and however long they are.
+// A list of runs has what was added and ended last, however far
+// its runs are apart and however long they are.
 func TestRunList(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var list runList

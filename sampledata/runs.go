@@ -7,18 +7,18 @@ import (
 	"math/rand/v2"
 )
 
-// A Run is a goroutine in one state over the samples First to Last, both
-// included. It has all fields of a State, which runs share and nobody may
-// modify.
+// A Run is a goroutine in one state over the samples First to
+// Last, both included. It has all fields of a State, which runs
+// share and nobody may modify.
 type Run struct {
 	Goroutine   GoroutineID
 	First, Last int32
 	*storedState
 }
 
-// A storedState is a State. A program that waits for locks has very many,
-// which differ only in lock and holders. The rest is kept once. Lock and
-// Holders are the storedState's own.
+// A storedState is a State. A program that waits for locks has
+// very many, which differ only in lock and holders. The rest is
+// kept once. Lock and Holders are the storedState's own.
 type storedState struct {
 	Lock    uint64
 	Holders HolderSetID
@@ -46,10 +46,10 @@ func (s *storedState) State() State {
 	return state
 }
 
-// Runs are the runs of a recording, in order of First, then Goroutine.
-// The runs of one goroutine don't overlap. A recording can have many
-// millions: a run takes 12 bytes, or 20 if it is very long, and equal
-// states are kept once.
+// Runs are the runs of a recording, in order of First, then
+// Goroutine. The runs of one goroutine don't overlap. A
+// recording can have many millions: a run takes 12 bytes, or 20
+// if it is very long, and equal states are kept once.
 type Runs struct {
 	list   runList
 	states stateTable
@@ -99,8 +99,8 @@ func (r *growingRuns) state(g GoroutineID) (State, bool) {
 	return State{}, false
 }
 
-// change ends the goroutine's open run, if there is one, and begins
-// another, unless the goroutine is gone.
+// change ends the goroutine's open run, if there is one, and
+// begins another, unless the goroutine is gone.
 func (r *growingRuns) change(sample int32, c *Change) {
 	if i := r.open[c.Goroutine]; i > 0 {
 		r.list.end(int(i-1), sample-1)
@@ -132,8 +132,8 @@ func (r *growingRuns) code(s State) int32 {
 	return i
 }
 
-// upTo returns runs of r as a list. It ends the open ones at the last
-// sample.
+// upTo returns runs of r as a list. It ends the open ones at the
+// last sample.
 func (r *growingRuns) upTo(list runList, samples int) Runs {
 	for _, i := range r.open {
 		if i > 0 {
@@ -143,13 +143,13 @@ func (r *growingRuns) upTo(list runList, samples int) Runs {
 	return Runs{list: list, states: r.states.clip()}
 }
 
-// A stateIndex finds states by a hash: it is an open hash table. Look-ups
-// in a map with states as its keys took a third of the time to read a
-// recording. The hash is seeded at random: no file can be made that has
-// many states of one hash.
+// A stateIndex finds states by a hash: it is an open hash table.
+// Look-ups in a map with states as its keys took a third of the
+// time to read a recording. The hash is seeded at random: no
+// file can be made that has many states of one hash.
 type stateIndex struct {
-	// 1 + a state, 0 for none; at least half of them are free, and their
-	// number is a power of two
+	// 1 + a state, 0 for none; at least half of them are free,
+	// and their number is a power of two
 	slots  []int32
 	hashes []uint32 // by state
 	seed   maphash.Seed
@@ -164,8 +164,8 @@ func newStateIndex() stateIndex {
 	return x
 }
 
-// code returns the index of the state with a hash for which equal is
-// true. If there is none, it adds one.
+// code returns the index of the state with a hash for which
+// equal is true. If there is none, it adds one.
 func (x *stateIndex) code(h uint32, equal func(int32) bool) (i int32, isNew bool) {
 	for slot := x.slot(h); ; slot = x.after(slot) {
 		i := x.slots[slot] - 1
@@ -228,8 +228,8 @@ func (x *stateIndex) hashStored(s *storedState, number int32) uint32 {
 	return uint32(h ^ h>>32)
 }
 
-// folded returns the product of two numbers, with its upper half added to
-// its lower one. Every bit then counts.
+// folded returns the product of two numbers, with its upper half
+// added to its lower one. Every bit then counts.
 func folded(a, b uint64) uint64 {
 	high, low := bits.Mul64(a, b)
 	return high ^ low

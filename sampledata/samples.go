@@ -11,9 +11,10 @@ import (
 	"time"
 )
 
-// Samples are the samples of a recording, in order of their times. A recording
-// can have millions. A sample takes 20 bytes, and its details some more, as
-// varints, unless they equal the previous sample's.
+// Samples are the samples of a recording, in order of their
+// times. A recording can have millions. A sample takes 20 bytes,
+// and its details some more, as varints, unless they equal the
+// previous sample's.
 type Samples struct {
 	times      chunked[time.Duration]
 	before     chunked[time.Duration] // by sample: the weights of all samples before it
@@ -28,14 +29,14 @@ func (s *Samples) Len() int { return s.times.len() }
 // Time returns the time of a sample, by its number from 0 up.
 func (s *Samples) Time(i int) time.Duration { return *s.times.at(i) }
 
-// Search returns the number of the first sample that is not before the given
-// time; Len if there is none.
+// Search returns the number of the first sample that is not
+// before the given time; Len if there is none.
 func (s *Samples) Search(at time.Duration) int {
 	return sort.Search(s.Len(), func(i int) bool { return s.Time(i) >= at })
 }
 
-// At returns a sample by its number, from 0 up. Its Processors are shared and
-// must not be modified.
+// At returns a sample by its number, from 0 up. Its Processors
+// are shared and must not be modified.
 func (s *Samples) At(i int) Sample {
 	var d details
 	rest := s.encoded[*s.details.at(i):]
@@ -75,8 +76,9 @@ func (s *Samples) All() iter.Seq2[int, Sample] {
 	}
 }
 
-// The details of a sample. Their encoding begins with two bytes that have a bit
-// for each detail that is not 0. These details follow, in this order.
+// The details of a sample. Their encoding begins with two bytes
+// that have a bit for each detail that is not 0. These details
+// follow, in this order.
 const (
 	detailHalt       = iota
 	detailProcessors // how many
@@ -137,8 +139,9 @@ func (s *Samples) add(a *Sample) {
 	s.times.add(a.Time)
 }
 
-// addDetails adds details and returns where they begin in s.encoded. If they
-// equal the previous sample's, it adds nothing and returns the earlier place.
+// addDetails adds details and returns where they begin in
+// s.encoded. If they equal the previous sample's, it adds
+// nothing and returns the earlier place.
 func (s *Samples) addDetails(d *details) uint32 {
 	begin := len(s.encoded)
 	s.encoded = d.append(s.encoded)
@@ -175,8 +178,8 @@ func (a *Sample) flags() (flags uint64) {
 	return flags
 }
 
-// clip returns the samples so far. Those that are added to s later do not
-// change the result.
+// clip returns the samples so far. Those that are added to s
+// later do not change the result.
 func (s *Samples) clip() Samples {
 	return Samples{s.times.clip(), s.before.clip(), s.details.clip(), slices.Clip(s.encoded),
 		slices.Clip(s.processors)}

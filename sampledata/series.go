@@ -10,8 +10,8 @@ import (
 // MonitorID is the code of a monitor: an index into Recording.Series.
 type MonitorID int32
 
-// A Monitor says what the values of a series are. Monitors are the same if they
-// are ==; their names differ.
+// A Monitor says what the values of a series are. Monitors are
+// the same if they are ==; their names differ.
 type Monitor struct {
 	Name   string // never empty
 	Layer  Layer
@@ -19,14 +19,14 @@ type Monitor struct {
 	Real   bool   // its values are floating-point numbers; not of a Nominal monitor
 	Unit   string // "ns", "bytes"; "" for a number of things
 	Source string // what it is read from, such as "/proc/PID/stat"
-	// how often a value can change at most: "10ms", "once a collection"; "" if
-	// there is no such bound
+	// how often a value can change at most: "10ms", "once a
+	// collection"; "" if there is no such bound
 	Resolution string
 	Unmeasured string // why there are no values; "" if there may be some
 }
 
-// Layer is the layer of the system that a monitor observes. The values may be
-// read in another layer.
+// Layer is the layer of the system that a monitor observes. The
+// values may be read in another layer.
 type Layer uint8
 
 const (
@@ -41,16 +41,16 @@ const (
 type Kind uint8
 
 const (
-	// a sum that only grows, unless it begins again: only its differences have
-	// a meaning
+	// a sum that only grows, unless it begins again: only its
+	// differences have a meaning
 	Counter Kind = iota
 	Level        // rises and falls
 	Nominal      // one of a set of words: no arithmetic
 )
 
-// A Value is what a monitor measured. Count, Number, Real and Word make one.
-// The zero Value means that nothing was measured; it is not the number 0.
-// Values are the same if they are ==.
+// A Value is what a monitor measured. Count, Number, Real and
+// Word make one. The zero Value means that nothing was measured;
+// it is not the number 0. Values are the same if they are ==.
 type Value struct {
 	form form
 	bits uint64
@@ -68,15 +68,16 @@ const (
 	word            // of a Nominal monitor
 )
 
-// Count returns the reading of a Counter. The whole range of uint64 is exact.
+// Count returns the reading of a Counter. The whole range of
+// uint64 is exact.
 func Count(n uint64) Value { return Value{form: count, bits: n} }
 
 // Number returns the value of a Level.
 func Number(n int64) Value { return Value{form: number, bits: uint64(n)} }
 
-// Real returns the value of a monitor with floating-point values. Infinities
-// are values. NaN means "not measured": exporters report it if they have no
-// number.
+// Real returns the value of a monitor with floating-point
+// values. Infinities are values. NaN means "not measured":
+// exporters report it if they have no number.
 func Real(x float64) Value {
 	v := Value{form: real, bits: math.Float64bits(x)}
 	if v.isNaN() {
@@ -95,8 +96,8 @@ func Word(w string) Value { return Value{form: word, word: w} }
 // Measured reports whether there is a value.
 func (v Value) Measured() bool { return v.form != unmeasured }
 
-// Float returns a number as a float64, which rounds numbers beyond 2^53; false
-// if the value is not a number.
+// Float returns a number as a float64, which rounds numbers
+// beyond 2^53; false if the value is not a number.
 func (v Value) Float() (float64, bool) {
 	switch v.form {
 	case count:
@@ -168,9 +169,9 @@ type Series struct {
 	column column
 }
 
-// All returns the changes: the samples at which the value changed, with the new
-// value, which is valid up to the next change. Before the first change, nothing
-// was measured.
+// All returns the changes: the samples at which the value
+// changed, with the new value, which is valid up to the next
+// change. Before the first change, nothing was measured.
 func (s *Series) All() iter.Seq2[int, Value] {
 	return func(yield func(int, Value) bool) {
 		c := s.column.cursor(s.form())

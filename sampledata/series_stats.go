@@ -5,14 +5,15 @@ import (
 	"math"
 )
 
-// SeriesStats sum a series up. A Value that can't be computed is not measured.
+// SeriesStats sum a series up. A Value that can't be computed is
+// not measured.
 type SeriesStats struct {
 	Samples  int   // number of samples in which something was measured
 	Min, Max Value // not of a Nominal monitor
 	Last     Value // at the last sample
 	Rate     Value // of a Counter: its growth per second, from the first value to the last
-	// of a Counter: how often it began again at a lower value; Rate ignores
-	// such a step
+	// of a Counter: how often it began again at a lower value;
+	// Rate ignores such a step
 	Restarts int
 }
 
@@ -50,8 +51,8 @@ type seriesSum struct {
 	grown       float64 // of a counter
 }
 
-// addValue adds a value that was measured in the samples from (included) to end
-// (excluded).
+// addValue adds a value that was measured in the samples from
+// (included) to end (excluded).
 func (s *seriesSum) addValue(v Value, from, end int) {
 	if !v.Measured() || end == from {
 		return
@@ -95,9 +96,9 @@ func (v Value) Compare(w Value) int {
 	return cmp.Compare(v.bits, w.bits)
 }
 
-// Minus returns v - w, which are values of one counter, and w is not larger. It
-// rounds only the difference: if two large counts differ by little, the result
-// is exact.
+// Minus returns v - w, which are values of one counter, and w is
+// not larger. It rounds only the difference: if two large counts
+// differ by little, the result is exact.
 func (v Value) Minus(w Value) float64 {
 	if v.form == real {
 		return math.Float64frombits(v.bits) - math.Float64frombits(w.bits)

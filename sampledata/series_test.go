@@ -11,7 +11,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata/internal/pb"
 )
 
-// A value that was not measured is not a number, and the largest counts are exact.
+// A value that was not measured is not a number, and the largest
+// counts are exact.
 func TestValue(t *testing.T) {
 	for _, c := range []struct {
 		v        Value
@@ -48,7 +49,8 @@ func values(s *Series, samples int) []Value {
 	return list
 }
 
-// A series has what was measured, sample by sample. A recording that was returned does not change when the series grows.
+// A series has what was measured, sample by sample. A recording
+// that was returned does not change when the series grows.
 func TestSeriesGrows(t *testing.T) {
 	b := NewBuilder(testHeader())
 	m := b.Monitor(Monitor{Name: "queue", Kind: Level})
@@ -71,7 +73,8 @@ func TestSeriesGrows(t *testing.T) {
 	}
 }
 
-// The last value before a sample counts. If a sample is refused, its values count for the next one.
+// The last value before a sample counts. If a sample is refused,
+// its values count for the next one.
 func TestMeasureCountsWithTheSample(t *testing.T) {
 	b := NewBuilder(testHeader())
 	m := b.Monitor(Monitor{Name: "queue", Kind: Level})
@@ -91,7 +94,8 @@ func TestMeasureCountsWithTheSample(t *testing.T) {
 	}
 }
 
-// If a monitor or a value breaks a rule, the next call of Sample returns the error.
+// If a monitor or a value breaks a rule, the next call of Sample
+// returns the error.
 func TestMeasureRefuses(t *testing.T) {
 	for want, misuse := range map[string]func(b *Builder){
 		"sample 0: value of monitor 1, which is none of the 1 monitors":            func(b *Builder) { b.Measure(1, Count(1)) },
@@ -141,7 +145,8 @@ func withSamples(t *testing.T, samples []byte, change func(*pb.Sample)) []byte {
 	return foreignFrame(t, samplesTag, records...)
 }
 
-// A file of a cpprof without monitors is a recording without series. Such a cpprof skips the new fields, as this one skips
+// A file of a cpprof without monitors is a recording without
+// series. Such a cpprof skips the new fields, as this one skips
 // fields that it does not know.
 func TestSeriesAreFieldsThatReadersMaySkip(t *testing.T) {
 	texts, samples, want := twoFiles(t)
@@ -161,7 +166,8 @@ func TestSeriesAreFieldsThatReadersMaySkip(t *testing.T) {
 	equal(t, got, want)
 }
 
-// However much a value changes, it adds at most 12 bytes to a sample's record.
+// However much a value changes, it adds at most 12 bytes to a
+// sample's record.
 func TestSizeOfChangedValues(t *testing.T) {
 	const n = maxMonitors
 	e, table := &encoder{}, &monitors{}

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Stats sum up what was recorded and what it cost the target. Shares are from 0
-// to 1; they are 0 if there is nothing to divide by. Durations are in
-// nanoseconds in JSON.
+// Stats sum up what was recorded and what it cost the target.
+// Shares are from 0 to 1; they are 0 if there is nothing to
+// divide by. Durations are in nanoseconds in JSON.
 type Stats struct {
 	Samples int `json:"samples"`
 	// from the start to the end, or to the last sample if there is no end
@@ -21,8 +21,8 @@ type Stats struct {
 	SamplerCPUShare float64        `json:"sampler_cpu_share"` // of one core, over the duration
 	// of all stacks, those copied from an earlier sample
 	ReusedShare float64 `json:"reused_share"`
-	// of the copied ones that were read again as a check, those that had
-	// changed
+	// of the copied ones that were read again as a check, those
+	// that had changed
 	ReusedWrongShare float64 `json:"reused_wrong_share"`
 	// of all stacks, those that don't reach their outermost frame
 	TornShare   float64 `json:"torn_share"`
@@ -35,9 +35,10 @@ type GoroutineStats struct {
 	Max  int64   `json:"max"`
 }
 
-// HaltStats say how long the target was halted, over the samples that halted
-// it; samples of an idle target need no halt. A quantile is the smallest halt
-// that at least that share of all halts does not exceed.
+// HaltStats say how long the target was halted, over the samples
+// that halted it; samples of an idle target need no halt. A
+// quantile is the smallest halt that at least that share of all
+// halts does not exceed.
 type HaltStats struct {
 	Median time.Duration `json:"median"`
 	P90    time.Duration `json:"p90"`
@@ -82,9 +83,9 @@ func share(part, whole float64) float64 {
 	return part / whole
 }
 
-// duration returns the time from the start to the end. If the last halt ended
-// later, or if there is no end, it returns the time to the end of the last
-// halt.
+// duration returns the time from the start to the end. If the
+// last halt ended later, or if there is no end, it returns the
+// time to the end of the last halt.
 func (r *Recording) duration() time.Duration {
 	d := time.Duration(0)
 	if r.End != nil {
@@ -125,9 +126,9 @@ func (r *Recording) haltStats() HaltStats {
 	return h
 }
 
-// countGoroutines returns three numbers: the goroutines in all samples
-// together, the goroutines with a torn stack among these, and the goroutines in
-// the fullest sample.
+// countGoroutines returns three numbers: the goroutines in all
+// samples together, the goroutines with a torn stack among
+// these, and the goroutines in the fullest sample.
 func (r *Recording) countGoroutines() (total, torn float64, largest int64) {
 	// by sample: how many more there are than in the one before
 	steps := make([]int64, r.Samples.Len()+1)

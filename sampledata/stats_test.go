@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// Computed by hand: 5 states of goroutines in 3 samples, one of them torn, over 40 ms.
+// Computed by hand: 5 states of goroutines in 3 samples, one of
+// them torn, over 40 ms.
 func TestStats(t *testing.T) {
 	r, err := ReadText(strings.NewReader(`cpprof recording 1
 function f0 f

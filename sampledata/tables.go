@@ -9,10 +9,11 @@ import (
 	"time"
 )
 
-// tables is the common part of Builder and Writer. It assigns codes, one to
-// each thing, and checks that a sampler follows the rules of a recording. It
-// keeps only what this needs: a Writer's memory does not grow with the number
-// of goroutines that have ended.
+// tables is the common part of Builder and Writer. It assigns
+// codes, one to each thing, and checks that a sampler follows
+// the rules of a recording. It keeps only what this needs: a
+// Writer's memory does not grow with the number of goroutines
+// that have ended.
 type tables struct {
 	sizes
 	byFunction map[Function]FunctionID
@@ -62,7 +63,8 @@ func newTables() tables {
 	}
 }
 
-// function returns the code of f, and whether it is new; -1 if f breaks a rule.
+// function returns the code of f, and whether it is new; -1 if f
+// breaks a rule.
 func (t *tables) function(f Function) (id FunctionID, isNew bool) {
 	if id, ok := t.byFunction[f]; ok {
 		return id, false
@@ -76,8 +78,8 @@ func (t *tables) function(f Function) (id FunctionID, isNew bool) {
 	return id, true
 }
 
-// node returns the code of n, and whether it is new; NoStack if n breaks a
-// rule.
+// node returns the code of n, and whether it is new; NoStack if
+// n breaks a rule.
 func (t *tables) node(n Node) (id NodeID, isNew bool) {
 	if id, ok := t.byNode[n]; ok {
 		return id, false
@@ -109,9 +111,9 @@ func (t *tables) goroutine(g Goroutine) (id GoroutineID, isNew bool) {
 	return id, true
 }
 
-// labelSet returns the code of a set, which may be in any order. If the set is
-// new, labelSet also returns it sorted. If two labels have the same key, the
-// last one counts.
+// labelSet returns the code of a set, which may be in any order.
+// If the set is new, labelSet also returns it sorted. If two
+// labels have the same key, the last one counts.
 func (t *tables) labelSet(set []Label) (id LabelSetID, isNew []Label) {
 	if len(set) == 0 {
 		return 0, nil
@@ -138,8 +140,9 @@ func (t *tables) labelSet(set []Label) (id LabelSetID, isNew []Label) {
 	return id, slices.Clone(sorted)
 }
 
-// holderSet returns the code of a set, which may be in any order; 0 if the set
-// breaks a rule. If the set is new, holderSet also returns it sorted.
+// holderSet returns the code of a set, which may be in any
+// order; 0 if the set breaks a rule. If the set is new,
+// holderSet also returns it sorted.
 func (t *tables) holderSet(set []GoroutineID) (id HolderSetID, isNew []GoroutineID) {
 	if len(set) == 0 {
 		return 0, nil
@@ -164,8 +167,8 @@ func (t *tables) holderSet(set []GoroutineID) (id HolderSetID, isNew []Goroutine
 	return id, slices.Clone(sorted)
 }
 
-// lockName reports whether n is a new name of a lock. It is false, too, if n
-// breaks a rule.
+// lockName reports whether n is a new name of a lock. It is
+// false, too, if n breaks a rule.
 func (t *tables) lockName(n LockName) (isNew bool) {
 	last, named := t.byAddress[n.Address]
 	if named && last.Name == n.Name && last.Capacity == n.Capacity {
@@ -190,8 +193,8 @@ func (t *tables) lockName(n LockName) (isNew bool) {
 	return true
 }
 
-// probe replaces the probe of a function. It does nothing if the probe breaks a
-// rule.
+// probe replaces the probe of a function. It does nothing if the
+// probe breaks a rule.
 func (t *tables) probe(p Probe) {
 	list, err := putProbe(t.probes, p)
 	if err != nil {
@@ -226,8 +229,8 @@ func (t *tables) mark(m *Marking) {
 	t.marking, t.news.marking = m, m
 }
 
-// misused keeps the first misuse until the next sample. It returns false, for
-// "not new".
+// misused keeps the first misuse until the next sample. It
+// returns false, for "not new".
 func (t *tables) misused(format string, args ...any) bool {
 	if t.misuse == nil {
 		t.misuse = fmt.Errorf(format, args...)
@@ -235,10 +238,11 @@ func (t *tables) misused(format string, args ...any) bool {
 	return false
 }
 
-// sample checks a sample and returns its real changes by ascending goroutine,
-// in a slice that the next call overwrites. The function state returns what a
-// goroutine did in the previous sample. If the sample breaks a rule, the tables
-// stay as they are.
+// sample checks a sample and returns its real changes by
+// ascending goroutine, in a slice that the next call overwrites.
+// The function state returns what a goroutine did in the
+// previous sample. If the sample breaks a rule, the tables stay
+// as they are.
 func (t *tables) sample(s *Sample, changes []Change,
 	state func(GoroutineID) (State, bool)) ([]Change, error) {
 	if t.ended {

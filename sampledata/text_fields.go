@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// A field is a part of a line of text: a word at its place, KEY=WORD, or a
-// flag. One list of fields says how a line is written and how it is read.
+// A field is a part of a line of text: a word at its place,
+// KEY=WORD, or a flag. One list of fields says how a line is
+// written and how it is read.
 type field struct {
 	form  fieldForm
 	name  string // the key; of a word at its place, what it is
@@ -26,8 +27,8 @@ const (
 
 // A textValue is a value in memory that a word stands for.
 type textValue interface {
-	// word returns the word, and whether the value is the one that readers
-	// assume if the word is left out.
+	// word returns the word, and whether the value is the one
+	// that readers assume if the word is left out.
 	word() (word string, usual bool)
 	set(t token) error
 }
@@ -67,8 +68,8 @@ func (v integer[N]) set(t token) error {
 	return t.errorf("%q is not a %d-bit number", t.word, bits)
 }
 
-// setTo sets a value to what a word stands for. If the word stands for nothing,
-// it returns an error in the format.
+// setTo sets a value to what a word stands for. If the word
+// stands for nothing, it returns an error in the format.
 func setTo[V any](to *V, v V, err error, t token, format string) error {
 	if err != nil {
 		return t.errorf(format, t.word)

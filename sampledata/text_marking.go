@@ -6,8 +6,8 @@ func (r *textReader) marking(l *textLine) error {
 	return r.b.newMarking(r.marked)
 }
 
-// markingPart reads an edge or a group of the marking above it. All are checked
-// at the end: a group may reach a later one.
+// markingPart reads an edge or a group of the marking above it.
+// All are checked at the end: a group may reach a later one.
 func (r *textReader) markingPart(l *textLine) error {
 	m := r.marked
 	switch {
@@ -24,8 +24,9 @@ func (r *textReader) markingPart(l *textLine) error {
 	return nil
 }
 
-// markedCall reads a call of the group above it, the creator of its
-// goroutines, or a place at which a function can return with the lock.
+// markedCall reads a call of the group above it, the creator of
+// its goroutines, or a place at which a function can return with
+// the lock.
 func (r *textReader) markedCall(l *textLine) error {
 	if r.marked == nil || len(r.marked.Groups) == 0 {
 		return l.keyword.errorf("a call without a group of a marking above it")

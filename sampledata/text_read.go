@@ -12,13 +12,16 @@ import (
 	"github.com/cpprof/cpprof/internal/memory"
 )
 
-// ReadText reads a recording as text. Its errors name the line and the column.
+// ReadText reads a recording as text. Its errors name the line
+// and the column.
 //
-// A text consists of lines of words. A word is any printable characters except
-// blanks, quotes, "=" and "#", or a string in quotes as in Go. A "#" at the
-// beginning of a word starts a comment, up to the end of the line. Indentation
-// doesn't matter. In this grammar, [x] is optional, x... means one or more, and
-// the bracketed parts at the end of a line may be in any order:
+// A text consists of lines of words. A word is any printable
+// characters except blanks, quotes, "=" and "#", or a string in
+// quotes as in Go. A "#" at the beginning of a word starts a
+// comment, up to the end of the line. Indentation doesn't
+// matter. In this grammar, [x] is optional, x... means one or
+// more, and the bracketed parts at the end of a line may be in
+// any order:
 //
 //	cpprof recording 1                     # the first line; the lines of the header follow, in any order
 //	[command WORD...]
@@ -57,25 +60,29 @@ import (
 //	warning KIND COUNT MESSAGE
 //	end CAUSE [time=TIME] [status=N] [detail=TEXT]                            # the last line
 //
-// TIME is a duration since the start, such as 1.5ms. Codes count up from f0,
-// n0, g0, l1, h1 and m0, and are defined before they are used. Lines that begin
-// with gN or mN are part of the sample above them, and say what has changed
-// since the previous sample. STATE is unknown, running, detached, runnable,
-// waiting or blocked; CAUSE is unknown, duration, interrupted, exited, killed,
-// exec or failed. The KIND of a monitor is counter, level or nominal; LAYER is
-// application, sampled, runtime, kernel or hardware; VALUE is a number, or a
-// word if the monitor is nominal. NUMBERS are a distribution:
-// SUM,MIN,MAX,BUCKET:COUNT,... with at least one bucket. VERDICT is "not moved",
-// suspected or "stuck for good"; WAIT is what the goroutines of a group wait
-// for. Monitors after the
-// last sample are ignored. Parts that are left out are zero, empty or not
-// known. A text without an end is a recording that broke off.
+// TIME is a duration since the start, such as 1.5ms. Codes count
+// up from f0, n0, g0, l1, h1 and m0, and are defined before they
+// are used. Lines that begin with gN or mN are part of the
+// sample above them, and say what has changed since the previous
+// sample. STATE is unknown, running, detached, runnable, waiting
+// or blocked; CAUSE is unknown, duration, interrupted, exited,
+// killed, exec or failed. The KIND of a monitor is counter,
+// level or nominal; LAYER is application, sampled, runtime,
+// kernel or hardware; VALUE is a number, or a word if the
+// monitor is nominal. NUMBERS are a distribution:
+// SUM,MIN,MAX,BUCKET:COUNT,... with at least one bucket. VERDICT
+// is "not moved", suspected or "stuck for good"; WAIT is what
+// the goroutines of a group wait for. Monitors after the last
+// sample are ignored. Parts that are left out are zero, empty or
+// not known. A text without an end is a recording that broke
+// off.
 //
-// What is too large for a quarter of the machine's memory is an error, too.
+// What is too large for a quarter of the machine's memory is an
+// error, too.
 func ReadText(in io.Reader) (*Recording, error) { return ReadTextWithin(in, 0) }
 
-// ReadTextWithin is ReadText with another bound on memory, in bytes. 0 stands
-// for ReadText's bound.
+// ReadTextWithin is ReadText with another bound on memory, in
+// bytes. 0 stands for ReadText's bound.
 func ReadTextWithin(in io.Reader, maxMemory int64) (*Recording, error) {
 	r := &textReader{budget: memory.NewBudget(maxMemory)}
 	lines := bufio.NewReader(in)
@@ -128,8 +135,8 @@ type textReader struct {
 	changes    []Change
 }
 
-// A line takes this many times its length at most: a word of one letter becomes
-// a token.
+// A line takes this many times its length at most: a word of one
+// letter becomes a token.
 const lineMemory = 60
 
 // readLine reads up to the end of a line.
@@ -228,8 +235,8 @@ var textLines = map[string]lineReader{
 	"sample": (*textReader).beginSample, "warning": (*textReader).warning,
 }
 
-// locate adds a place to an error that has none, such as one of a Builder: the
-// beginning of the line.
+// locate adds a place to an error that has none, such as one of
+// a Builder: the beginning of the line.
 func (r *textReader) locate(l *textLine, err error) error {
 	if _, ok := errors.AsType[*textError](err); ok {
 		return err
@@ -245,8 +252,8 @@ func (r *textReader) endHeader() {
 	}
 }
 
-// headerLine reads the line if it is one of the header, and reports whether it
-// is.
+// headerLine reads the line if it is one of the header, and
+// reports whether it is.
 func (r *textReader) headerLine(l *textLine) (done bool, err error) {
 	name := l.keyword.word
 	h := &r.header

@@ -91,8 +91,8 @@ func quote(s string) string {
 	return s
 }
 
-// A textLine is a line that is being read: its first word, and the tokens that
-// have not been read yet.
+// A textLine is a line that is being read: its first word, and
+// the tokens that have not been read yet.
 type textLine struct {
 	keyword token
 	rest    []token
@@ -100,14 +100,15 @@ type textLine struct {
 	err     error // the first mistake; what is read after it does not matter
 }
 
-// keep keeps an error, unless there was one before it, and returns the first.
+// keep keeps an error, unless there was one before it, and
+// returns the first.
 func (l *textLine) keep(err error) error {
 	l.err = cmp.Or(l.err, err)
 	return l.err
 }
 
-// word reads the next token, which must be a word, into a value. The error says
-// that what (such as "a code") is missing.
+// word reads the next token, which must be a word, into a value.
+// The error says that what (such as "a code") is missing.
 func (l *textLine) word(what string, to textValue) {
 	if len(l.rest) == 0 {
 		l.keep(&textError{column: l.column, msg: what + " is missing"})

@@ -8,8 +8,8 @@ import (
 // A lineReader reads the rest of a line.
 type lineReader func(*textReader, *textLine) error
 
-// thing reads a line that says all of a thing, and adds the thing. Parts that
-// are left out are as in usual.
+// thing reads a line that says all of a thing, and adds the
+// thing. Parts that are left out are as in usual.
 func thing[T any](usual T, fields func(*T, *sizes) []field, add func(*Builder, T) error) lineReader {
 	return func(r *textReader, l *textLine) error {
 		t := usual

@@ -23,7 +23,8 @@ func TestTextAndBack(t *testing.T) {
 	})
 }
 
-// Tests of other packages have text that was written by hand, so this test fixes its form.
+// Tests of other packages have text that was written by hand, so
+// this test fixes its form.
 const twoGoroutinesText = `cpprof recording 1
 command ./server -addr :80
 executable /srv/server
@@ -81,7 +82,8 @@ func TestTextForm(t *testing.T) {
 	}
 }
 
-// People write comments, blank lines, other orders, and quotes that are not needed.
+// People write comments, blank lines, other orders, and quotes
+// that are not needed.
 func TestTextByHand(t *testing.T) {
 	got, err := ReadText(strings.NewReader(`cpprof recording 1
 		# two states of one goroutine

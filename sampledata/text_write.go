@@ -9,8 +9,8 @@ import (
 
 const textMagic = "cpprof recording 1"
 
-// WriteText writes a recording as text, in the form that ReadText reads. Its
-// output depends only on the recording.
+// WriteText writes a recording as text, in the form that
+// ReadText reads. Its output depends only on the recording.
 func WriteText(w io.Writer, r *Recording) error {
 	if err := r.Check(); err != nil {
 		return fmt.Errorf("write recording as text: %w", err)
@@ -28,9 +28,9 @@ func WriteText(w io.Writer, r *Recording) error {
 	return nil
 }
 
-// A textSink writes everything that it receives as lines. It receives each
-// thing once, so it can count to assign codes. The bufio.Writer keeps errors
-// until the end.
+// A textSink writes everything that it receives as lines. It
+// receives each thing once, so it can count to assign codes. The
+// bufio.Writer keeps errors until the end.
 type textSink struct {
 	out      *bufio.Writer
 	sizes    sizes
@@ -44,8 +44,8 @@ func (s *textSink) line(words ...string) {
 	s.out.WriteByte('\n')
 }
 
-// fields writes a line with a word and fields. Keys and flags are left out if
-// readers assume their values.
+// fields writes a line with a word and fields. Keys and flags
+// are left out if readers assume their values.
 func (s *textSink) fields(first string, fields []field) {
 	s.out.WriteString(first)
 	for _, f := range fields {

@@ -9,32 +9,33 @@ import (
 	"github.com/cpprof/cpprof/internal/memory"
 )
 
-// A Timed makes a recording of goroutines when their states are known at every
-// moment, as from an execution trace. The time from one change of anything to
-// the next is a sample. Its weight is its exact length:
+// A Timed makes a recording of goroutines when their states are
+// known at every moment, as from an execution trace. The time
+// from one change of anything to the next is a sample. Its
+// weight is its exact length:
 //
 //	time        0        30      35          60
 //	g1          running          waiting
 //	g2          waiting  running
 //	samples     0 (30)   1 (5)   2 (25)
 //
-// So runs say exactly how long each state lasted. A state, with its reason for
-// example, becomes known when it ends. For that reason a Timed takes runs at
-// their ends, in any order.
+// So runs say exactly how long each state lasted. A state, with
+// its reason for example, becomes known when it ends. For that
+// reason a Timed takes runs at their ends, in any order.
 //
-// If there are more changes than a recording may have samples, a Timed keeps a
-// part of them. It divides the time into equal strips and keeps one moment of
-// each, chosen at random. The moment stands for the strip. Shares are then
-// right on average, and hardly ever off: it is a sampler with millions of
-// samples.
+// If there are more changes than a recording may have samples, a
+// Timed keeps a part of them. It divides the time into equal
+// strips and keeps one moment of each, chosen at random. The
+// moment stands for the strip. Shares are then right on average,
+// and hardly ever off: it is a sampler with millions of samples.
 type Timed struct {
 	*Builder // of the tables
 	most     int
 	begin    time.Duration // of the first sample
 	strip    time.Duration // the length of the strips; 0: every change is a sample
 	chosen   time.Duration // the moment of the present strip
-	// of the last sample or of the present strip; samples stand for the time
-	// before it
+	// of the last sample or of the present strip; samples stand
+	// for the time before it
 	end     time.Duration
 	samples chunked[timedSample]
 	runs    chunked[plainRun]
@@ -43,18 +44,18 @@ type Timed struct {
 	now     Sample // its flags hold from now on
 	random  *rand.Rand
 
-	// goroutines that have ended and had runs when the samples were thinned
-	// last, or ended since
+	// goroutines that have ended and had runs when the samples
+	// were thinned last, or ended since
 	ended []GoroutineID
 	spare []GoroutineID // codes of goroutines that have ended, and none of whose runs were kept
 }
 
-// FromTrace is the backend of recordings that were made from execution traces:
-// nothing was halted, and times are exact.
+// FromTrace is the backend of recordings that were made from
+// execution traces: nothing was halted, and times are exact.
 const FromTrace = "execution trace"
 
-// FromDump is the backend of recordings that were made from goroutine dumps.
-// The times of dumps are not known.
+// FromDump is the backend of recordings that were made from
+// goroutine dumps. The times of dumps are not known.
 const FromDump = "goroutine dump"
 
 // An OpenRun is the number of a run that has not ended.
@@ -65,8 +66,8 @@ type timedSample struct {
 	flags        uint8
 }
 
-// NewTimed starts a recording of a limited number of samples. They begin at a
-// time since the start.
+// NewTimed starts a recording of a limited number of samples.
+// They begin at a time since the start.
 func NewTimed(h Header, begin time.Duration, most int) *Timed {
 	return &Timed{
 		Builder: NewBuilder(h), most: max(most, 4), begin: begin, end: begin,
@@ -74,15 +75,16 @@ func NewTimed(h Header, begin time.Duration, most int) *Timed {
 	}
 }
 
-// Thinned returns the length of the strips that keep one moment each; 0 if the
-// recording has every change.
+// Thinned returns the length of the strips that keep one moment
+// each; 0 if the recording has every change.
 func (t *Timed) Thinned() time.Duration { return t.strip }
 
-// Limit bounds the memory that the recording may take, in bytes, for Charge; 0
-// is a quarter of the machine's.
+// Limit bounds the memory that the recording may take, in bytes,
+// for Charge; 0 is a quarter of the machine's.
 func (t *Timed) Limit(maxMemory int64) { t.Builder.meter.budget = memory.NewBudget(maxMemory) }
 
-// Charge returns an error if the recording takes more memory than a reader may.
+// Charge returns an error if the recording takes more memory
+// than a reader may.
 func (t *Timed) Charge() error {
 	size := int64(t.samples.len())*(24+timeMemory+12) + int64(t.runs.len())*(16+runMemory) +
 		int64(t.Builder.tables.calls)*callMemory
@@ -114,9 +116,10 @@ func (t *Timed) openAt(sample int) OpenRun {
 	return OpenRun(len(t.open) - 1)
 }
 
-// Close ends a run at a time, and returns its samples [first, end). If there
-// are none, the recording does not need the run. Otherwise, the caller passes
-// it to Run before it calls another method.
+// Close ends a run at a time, and returns its samples [first,
+// end). If there are none, the recording does not need the run.
+// Otherwise, the caller passes it to Run before it calls another
+// method.
 func (t *Timed) Close(o OpenRun, at time.Duration) (first, end int32) {
 	t.upTo(at)
 	t.free = append(t.free, o)
@@ -128,8 +131,8 @@ func (t *Timed) Run(g GoroutineID, first, end int32, s State) {
 	t.runs.add(plainRun{goroutine: g, first: first, last: end - 1, state: t.Builder.runs.code(s)})
 }
 
-// Goroutine returns a code for a goroutine. It may be the code of an ended
-// goroutine, if nothing was kept about that one.
+// Goroutine returns a code for a goroutine. It may be the code
+// of an ended goroutine, if nothing was kept about that one.
 func (t *Timed) Goroutine(g Goroutine) GoroutineID {
 	if n := len(t.spare); n > 0 {
 		id := t.spare[n-1]
@@ -176,9 +179,9 @@ func (t *Timed) nextStrip() {
 	t.end += t.strip
 }
 
-// add adds a sample of the time before t.end. If there are too many samples, it
-// keeps half of them at most. Any two strips that follow each other are longer
-// than one.
+// add adds a sample of the time before t.end. If there are too
+// many samples, it keeps half of them at most. Any two strips
+// that follow each other are longer than one.
 func (t *Timed) add(at, weight time.Duration) {
 	t.samples.add(timedSample{at, weight, uint8(t.now.flags())})
 	if t.samples.len() >= t.most {
@@ -231,8 +234,9 @@ func (t *Timed) thin(strip time.Duration) {
 	t.spareEnded()
 }
 
-// spareEnded lets the goroutines that have ended and have no runs give their
-// codes to others. In a long trace, most goroutines are short-lived.
+// spareEnded lets the goroutines that have ended and have no
+// runs give their codes to others. In a long trace, most
+// goroutines are short-lived.
 func (t *Timed) spareEnded() {
 	kept := make([]bool, t.Builder.rec.Goroutines.Len())
 	for _, c := range t.runs.chunks {
@@ -248,8 +252,8 @@ func (t *Timed) spareEnded() {
 	})
 }
 
-// Recording returns the recording when all runs have been added; it ends at a
-// time.
+// Recording returns the recording when all runs have been added;
+// it ends at a time.
 func (t *Timed) Recording(e End) *Recording {
 	b := t.Builder
 	b.rec.Samples = Samples{}
@@ -267,8 +271,9 @@ func (t *Timed) Recording(e End) *Recording {
 	return b.last()
 }
 
-// addRuns adds the runs to the builder in the order of a recording. If two of a
-// goroutine are adjacent and in one state, they become one.
+// addRuns adds the runs to the builder in the order of a
+// recording. If two of a goroutine are adjacent and in one
+// state, they become one.
 func (t *Timed) addRuns() {
 	b := t.Builder
 	begins := t.sortRuns()
@@ -301,11 +306,12 @@ func (t *Timed) addRuns() {
 	t.runs = chunked[plainRun]{}
 }
 
-// sortRuns sorts the runs by their first samples. It returns for each sample
-// where its runs begin and, after the last sample, the number of runs. The runs
-// are in order of their ends. A run with k others before it begins after few
-// more than k others, so the chunks that were read suffice for nearly all
-// chunks that are written.
+// sortRuns sorts the runs by their first samples. It returns for
+// each sample where its runs begin and, after the last sample,
+// the number of runs. The runs are in order of their ends. A run
+// with k others before it begins after few more than k others,
+// so the chunks that were read suffice for nearly all chunks
+// that are written.
 func (t *Timed) sortRuns() (begins []int32) {
 	begins = make([]int32, t.Builder.tables.samples+1)
 	for _, c := range t.runs.chunks {

@@ -16,7 +16,8 @@ type timedState struct {
 	run      RunState
 }
 
-// playTimed passes the states of goroutines to a Timed, in the order of their ends, as they become known.
+// playTimed passes the states of goroutines to a Timed, in the
+// order of their ends, as they become known.
 func playTimed(most int, lives [][]timedState) *Recording {
 	t := NewTimed(Header{}, 0, most)
 	node := t.Node(Node{Parent: NoStack, Function: t.Function(Function{Name: "main.main"})})
@@ -51,7 +52,8 @@ func playTimed(most int, lives [][]timedState) *Recording {
 	return t.Recording(End{Time: end})
 }
 
-// times returns how long each goroutine is in each state, by the weights of a recording.
+// times returns how long each goroutine is in each state, by the
+// weights of a recording.
 func times(r *Recording) map[string]int64 {
 	w := r.Weights()
 	sum := map[string]int64{}
@@ -75,7 +77,8 @@ func drawLives(t *rapid.T) (lives [][]timedState) {
 	return lives
 }
 
-// With room for every change, each goroutine has exactly its times in each state.
+// With room for every change, each goroutine has exactly its
+// times in each state.
 func TestTimedIsExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lives := drawLives(t)
@@ -95,7 +98,8 @@ func TestTimedIsExact(t *testing.T) {
 	})
 }
 
-// With less room, it is still a recording of the same length, and has no more samples than it may.
+// With less room, it is still a recording of the same length,
+// and has no more samples than it may.
 func TestTimedIsBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lives := drawLives(t)
@@ -110,7 +114,8 @@ func TestTimedIsBounded(t *testing.T) {
 	})
 }
 
-// Of many short states, the shares are right although only a part of the changes is kept.
+// Of many short states, the shares are right although only a
+// part of the changes is kept.
 func TestTimedKeepsShares(t *testing.T) {
 	const n = 200_000
 	var l []timedState
@@ -142,7 +147,8 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// Of goroutines that come and go, not many more are kept than there are samples, and those that are kept are the right ones.
+// Of goroutines that come and go, not many more are kept than
+// there are samples, and those that are kept are the right ones.
 func TestTimedForgetsGoroutines(t *testing.T) {
 	const most, goroutines = 100, 100_000
 	timed := NewTimed(Header{}, 0, most)

@@ -70,7 +70,8 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// The weights of samples sum to the time that they cover together, without the time in which the sampler was suspended.
+// The weights of samples sum to the time that they cover
+// together, without the time in which the sampler was suspended.
 func TestWeightsSumToCoveredTime(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		gap := rapid.Int64Range(2, 1000)
@@ -100,8 +101,9 @@ func TestWeightsSumToCoveredTime(t *testing.T) {
 	})
 }
 
-// Every weight is at least 1, and sums don't overflow, whatever a recording says. Later samples change only the weight of
-// the one that was the last.
+// Every weight is at least 1, and sums don't overflow, whatever
+// a recording says. Later samples change only the weight of the
+// one that was the last.
 func TestWeightsOfAnyRecording(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := drawBuilder(t)

@@ -6,16 +6,18 @@ import (
 	"time"
 )
 
-// flushInterval is half of the time that a killed sampler may lose. A late
-// timer then does no harm.
+// flushInterval is half of the time that a killed sampler may
+// lose. A late timer then does no harm.
 const flushInterval = 500 * time.Millisecond
 
-// A Writer writes a recording to files while it is made. It is a Sink. Its
-// methods may be called from any goroutine, and don't wait for the disk. Unless
-// the disk is busy, all data is in the files within a second: a sampler that is
-// killed loses no more than one second. Finish and Close sync the files to the
-// disk. A write error is final: each later call returns it again. If something
-// breaks a rule, a Writer does the same as a [Builder].
+// A Writer writes a recording to files while it is made. It is a
+// Sink. Its methods may be called from any goroutine, and don't
+// wait for the disk. Unless the disk is busy, all data is in the
+// files within a second: a sampler that is killed loses no more
+// than one second. Finish and Close sync the files to the disk.
+// A write error is final: each later call returns it again. If
+// something breaks a rule, a Writer does the same as a
+// [Builder].
 type Writer struct {
 	*keeper
 	*encoder
@@ -29,15 +31,15 @@ type Writer struct {
 
 var _ Sink = (*Writer)(nil)
 
-// Create makes the folder dir for a recording, and the files in it. If the
-// folder exists, it must be empty.
+// Create makes the folder dir for a recording, and the files in
+// it. If the folder exists, it must be empty.
 func Create(dir string, h Header) (*Writer, error) {
 	return create(dir, h, false)
 }
 
-// Replace is Create, but the folder may contain a recording, which Replace
-// deletes. If it contains anything else, Replace changes nothing and returns an
-// error.
+// Replace is Create, but the folder may contain a recording,
+// which Replace deletes. If it contains anything else, Replace
+// changes nothing and returns an error.
 func Replace(dir string, h Header) (*Writer, error) {
 	return create(dir, h, true)
 }
@@ -77,7 +79,8 @@ func newWriter(dir string, h Header, replace bool) (*Writer, error) {
 	return w, nil
 }
 
-// Also lets a new Builder keep all that a new Writer receives from then on.
+// Also lets a new Builder keep all that a new Writer receives
+// from then on.
 func (w *Writer) Also(b *Builder) {
 	b.keeper = w.keeper
 	w.stores = append(w.stores, b)
@@ -122,8 +125,9 @@ func (w *Writer) finish(e *End) error {
 	return w.close()
 }
 
-// Close closes the files of a recording without an end, which counts as broken
-// off. When it returns, they are on the disk. After Finish it does nothing.
+// Close closes the files of a recording without an end, which
+// counts as broken off. When it returns, they are on the disk.
+// After Finish it does nothing.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

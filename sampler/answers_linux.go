@@ -12,13 +12,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An executable may lie on a file system that another program serves (FUSE). If
-// that does not answer, nobody can end a process that opens the file. So a
-// process of its own opens it first, and may be left behind.
+// An executable may lie on a file system that another program
+// serves (FUSE). If that does not answer, nobody can end a
+// process that opens the file. So a process of its own opens it
+// first, and may be left behind.
 
 const (
-	// openVariable is the environment variable of such a process. It has the id
-	// of the process whose executable is to be opened.
+	// openVariable is the environment variable of such a
+	// process. It has the id of the process whose executable is
+	// to be opened.
 	openVariable = "CPPROF_OPEN_EXECUTABLE"
 
 	// maxAnswer is how long a file system may take to open a file.
@@ -38,14 +40,15 @@ type question struct {
 	since    time.Time
 }
 
-// questions has those without an answer, by device: one process waits for each.
+// questions has those without an answer, by device: one process
+// waits for each.
 var questions = struct {
 	sync.Mutex
 	open map[uint64]*question
 }{open: map[uint64]*question{}}
 
-// ask lets the file system of a process's executable open the file. It returns
-// nil if no program serves the file system.
+// ask lets the file system of a process's executable open the
+// file. It returns nil if no program serves the file system.
 func ask(pid int) (*question, error) {
 	i, err := imageOf(executableOf(pid, ""))
 	if err != nil || !isServed(pid, i.device) {
@@ -73,8 +76,8 @@ func ask(pid int) (*question, error) {
 	return q, nil
 }
 
-// answers returns an error if to open the executable of a process might take
-// forever.
+// answers returns an error if to open the executable of a
+// process might take forever.
 func answers(pid int) error {
 	q, err := ask(pid)
 	if q == nil {
@@ -91,8 +94,8 @@ func answers(pid int) error {
 	}
 }
 
-// isServed reports whether a program serves a file system that a process has
-// mounted.
+// isServed reports whether a program serves a file system that a
+// process has mounted.
 func isServed(pid int, device uint64) bool {
 	mounts, _ := os.ReadFile(fmt.Sprintf("/proc/%d/mountinfo", pid))
 	number := fmt.Sprintf("%d:%d", unix.Major(device), unix.Minor(device))

@@ -4,8 +4,8 @@ package sampler
 
 import "time"
 
-// ProcessorTime returns 0: the time is not known on this system, so a bound on
-// it has no effect.
+// ProcessorTime returns 0: the time is not known on this system,
+// so a bound on it has no effect.
 func ProcessorTime() time.Duration { return 0 }
 
 // FamilyProcessorTime returns 0, too.

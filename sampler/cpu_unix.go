@@ -10,8 +10,9 @@ import (
 // ProcessorTime returns the processor time that this process has used.
 func ProcessorTime() time.Duration { return used(syscall.RUSAGE_SELF) }
 
-// FamilyProcessorTime returns the processor time that this process has used,
-// and the processes that it started and that have ended.
+// FamilyProcessorTime returns the processor time that this
+// process has used, and the processes that it started and that
+// have ended.
 func FamilyProcessorTime() time.Duration { return ProcessorTime() + used(syscall.RUSAGE_CHILDREN) }
 
 func used(who int) time.Duration {

@@ -22,8 +22,8 @@ type Executable struct {
 	OS, Arch  string
 	Entry     uint64 // address of the entry point as linked; 0 if the format doesn't have it
 	DWARF     bool   // whether it has debug information
-	// whether it is the go command, or a tool that this starts (compiler,
-	// linker, ...)
+	// whether it is the go command, or a tool that this starts
+	// (compiler, linker, ...)
 	Toolchain bool
 }
 
@@ -41,15 +41,15 @@ func ReadExecutable(path string) (Executable, error) {
 		return e, notGo(e.Path)
 	}
 	e.GoVersion = info.GoVersion
-	// It is a command of the standard library's module, or a wrapper (such as
-	// go1.25.3) that starts one.
+	// It is a command of the standard library's module, or a
+	// wrapper (such as go1.25.3) that starts one.
 	e.Toolchain = strings.HasPrefix(info.Path, "cmd/") && info.Main.Path == "" ||
 		strings.HasPrefix(info.Path, "golang.org/dl/")
 	return e, nil
 }
 
-// Foreign returns an error if the program was built for another system or
-// processor than cpprof.
+// Foreign returns an error if the program was built for another
+// system or processor than cpprof.
 func (e Executable) Foreign() error {
 	if e.OS == runtime.GOOS && e.Arch == runtime.GOARCH {
 		return nil
@@ -58,8 +58,9 @@ func (e Executable) Foreign() error {
 		e.Path, e.OS, e.Arch, runtime.GOOS, runtime.GOARCH)
 }
 
-// StartsPrograms reports whether the program is the go command and, with these
-// arguments, runs programs from outside the toolchain.
+// StartsPrograms reports whether the program is the go command
+// and, with these arguments, runs programs from outside the
+// toolchain.
 func (e Executable) StartsPrograms(args []string) bool {
 	if !e.Toolchain {
 		return false
@@ -118,8 +119,8 @@ var (
 	machoArches = map[macho.Cpu]string{macho.CpuAmd64: "amd64", macho.CpuArm64: "arm64"}
 )
 
-// elfArch returns the GOARCH of a processor, or the name that ELF has for one
-// that cpprof does not know.
+// elfArch returns the GOARCH of a processor, or the name that
+// ELF has for one that cpprof does not know.
 func elfArch(m elf.Machine) string {
 	if arch, ok := elfArches[m]; ok {
 		return arch

@@ -14,21 +14,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A family is a process, the root, and its descendants, as /proc shows them. A
-// new process is a member if its parent is a member, or if it is an orphan in
-// the root's process group.
+// A family is a process, the root, and its descendants, as /proc
+// shows them. A new process is a member if its parent is a
+// member, or if it is an orphan in the root's process group.
 type family struct {
 	root     int
 	children bool
 	group    int         // the root's process group
 	began    processStat // the root
-	// the parents of the root and of this process; their other children are not
-	// members
+	// the parents of the root and of this process; their other
+	// children are not members
 	outer     [2]int
 	members   map[int]*member
 	strangers map[int]bool
-	// since the previous call of findChanged began, no member was there that
-	// could start a process
+	// since the previous call of findChanged began, no member
+	// was there that could start a process
 	barren bool
 	kinds  map[image]programKind
 	script image // the program that the root ran last
@@ -63,8 +63,9 @@ func newFamily(root *Process, children bool) (*family, error) {
 	}, nil
 }
 
-// findChanged returns the members that run another program than at the previous
-// call. It marks as reported those that the filter selects.
+// findChanged returns the members that run another program than
+// at the previous call. It marks as reported those that the
+// filter selects.
 func (f *family) findChanged(o ProgramFilter) []*member {
 	var changed []*member
 	inspect := func(m *member) {
@@ -74,8 +75,8 @@ func (f *family) findChanged(o ProgramFilter) []*member {
 		}
 	}
 	var fresh []processStat
-	// a member may start a process after findNew has looked, and end before
-	// this call does
+	// a member may start a process after findNew has looked, and
+	// end before this call does
 	grows := f.mayGrow()
 	if f.children {
 		fresh = f.findNew()
@@ -113,8 +114,9 @@ func (f *family) mayGrow() bool {
 	return false
 }
 
-// findNew returns the processes that did not exist at the previous call, oldest
-// first, and forgets those that have ended.
+// findNew returns the processes that did not exist at the
+// previous call, oldest first, and forgets those that have
+// ended.
 func (f *family) findNew() []processStat {
 	pids, err := allProcesses()
 	if err != nil {
@@ -137,12 +139,13 @@ func (f *family) findNew() []processStat {
 	return fresh
 }
 
-// isMember reports whether a new process is a member of the family. Example: a
-// shell, the root, ran "(server &)" and the subshell has ended before findNew
-// could see it. The server's parent is now process 1, but its process group is
-// still the shell's, so it is a member. An orphan that comes when no member was
-// left is somebody else's: the group may belong to other programs of a terminal
-// or a test.
+// isMember reports whether a new process is a member of the
+// family. Example: a shell, the root, ran "(server &)" and the
+// subshell has ended before findNew could see it. The server's
+// parent is now process 1, but its process group is still the
+// shell's, so it is a member. An orphan that comes when no
+// member was left is somebody else's: the group may belong to
+// other programs of a terminal or a test.
 func (f *family) isMember(s processStat) bool {
 	if parent := f.members[s.parent]; parent != nil {
 		return !parent.reported
@@ -159,8 +162,8 @@ func (f *family) isMember(s processStat) bool {
 	return err == nil && parent.group != f.group
 }
 
-// hasChanged reports whether a member runs another program than at the previous
-// call. Members that were reported are skipped.
+// hasChanged reports whether a member runs another program than
+// at the previous call. Members that were reported are skipped.
 func (f *family) hasChanged(m *member) bool {
 	if m.reported {
 		return false
@@ -195,16 +198,16 @@ func (f *family) hasChanged(m *member) bool {
 	return true
 }
 
-// imageOf does not ask what serves a file system, which may not answer, if the
-// kernel knows the file.
+// imageOf does not ask what serves a file system, which may not
+// answer, if the kernel knows the file.
 func imageOf(path string) (image, error) {
 	var s unix.Statx_t
 	err := unix.Statx(unix.AT_FDCWD, path, unix.AT_STATX_DONT_SYNC, unix.STATX_BASIC_STATS, &s)
 	return image{unix.Mkdev(s.Dev_major, s.Dev_minor), s.Ino, s.Size, s.Mtime}, err
 }
 
-// readKind reads the kind of a process's executable. It fails if the executable
-// is no longer the given image.
+// readKind reads the kind of a process's executable. It fails if
+// the executable is no longer the given image.
 func readKind(pid int, i image) (programKind, error) {
 	if err := answers(pid); err != nil {
 		return otherProgram, err
@@ -236,9 +239,9 @@ func (f *family) reconsider(pid int) {
 	}
 }
 
-// scriptRuns reports whether parts of a script still run after the root, its
-// first process, has ended: subshells, and processes that have not executed
-// their own program yet.
+// scriptRuns reports whether parts of a script still run after
+// the root, its first process, has ended: subshells, and
+// processes that have not executed their own program yet.
 func (f *family) scriptRuns() bool {
 	if f.script == (image{}) {
 		return false
@@ -268,8 +271,8 @@ type processStat struct {
 	stack              uint64 // where the first stack begins; 0 without permission
 }
 
-// An origin is where a process comes from, as it was when the process began or
-// was found.
+// An origin is where a process comes from, as it was when the
+// process began or was found.
 type origin struct{ processStat }
 
 func originOf(pid int) origin {
@@ -282,8 +285,8 @@ func readStat(pid int) (processStat, error) {
 	if err != nil {
 		return processStat{}, err
 	}
-	// The command is in parentheses and may contain any byte, parentheses and
-	// spaces included.
+	// The command is in parentheses and may contain any byte,
+	// parentheses and spaces included.
 	f := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
 	if len(f) < 20 || len(f[0]) != 1 {
 		return processStat{}, fmt.Errorf("/proc/%d/stat has %d fields: is /proc that of Linux?",
@@ -300,8 +303,8 @@ func readStat(pid int) (processStat, error) {
 	return s, err
 }
 
-// compare orders processes by start time. Many processes may start within one
-// tick, so the pid decides then.
+// compare orders processes by start time. Many processes may
+// start within one tick, so the pid decides then.
 func (s processStat) compare(t processStat) int {
 	return cmp.Or(cmp.Compare(s.start, t.start), cmp.Compare(s.pid, t.pid))
 }

@@ -22,13 +22,13 @@ type FeedOptions struct {
 	Options Options
 	Attach  func(*Process) (Backend, error) // called for each round
 	Least   time.Duration                   // minimum length of a round, however much changes
-	// how long after the start of a round Recording still returns the previous
-	// round
+	// how long after the start of a round Recording still
+	// returns the previous round
 	Overlap time.Duration
 	// maximum length of a round; 0: 10 minutes, or Least if that is longer
 	Longest time.Duration
-	// number of changes of goroutines' states that end a round after Least; 0:
-	// 200,000
+	// number of changes of goroutines' states that end a round
+	// after Least; 0: 200,000
 	Changes int
 }
 
@@ -38,15 +38,16 @@ func (o FeedOptions) withDefaults() FeedOptions {
 	return o
 }
 
-// A Feed samples a process for as long as somebody watches it, and keeps the
-// recent past in memory. A single recording would grow until memory is full. So
-// sampling is cut into rounds, and each round has a recording of its own.
-// Rounds are long, since the first sample of each is expensive: it has the
-// states of all goroutines.
+// A Feed samples a process for as long as somebody watches it,
+// and keeps the recent past in memory. A single recording would
+// grow until memory is full. So sampling is cut into rounds, and
+// each round has a recording of its own. Rounds are long, since
+// the first sample of each is expensive: it has the states of
+// all goroutines.
 //
-// Example with Overlap 1 min and rounds of 10 min: for the first minute of the
-// second round, Recording returns the whole first round. After that it returns
-// the second round so far.
+// Example with Overlap 1 min and rounds of 10 min: for the first
+// minute of the second round, Recording returns the whole first
+// round. After that it returns the second round so far.
 type Feed struct {
 	o      FeedOptions
 	cancel context.CancelFunc
@@ -77,18 +78,20 @@ func StartFeed(ctx context.Context, p *Process, o FeedOptions) (*Feed, error) {
 	return f, nil
 }
 
-// Ended returns a channel that is closed when there will be no more samples.
+// Ended returns a channel that is closed when there will be no
+// more samples.
 func (f *Feed) Ended() <-chan struct{} { return f.ended }
 
-// Stop stops the sampling if it has not ended yet, and returns why it ended.
+// Stop stops the sampling if it has not ended yet, and returns
+// why it ended.
 func (f *Feed) Stop() (sampledata.End, error) {
 	f.cancel()
 	<-f.ended
 	return f.end, f.err
 }
 
-// Recording returns the latest recording that covers at least Overlap. In the
-// first round it returns what there is.
+// Recording returns the latest recording that covers at least
+// Overlap. In the first round it returns what there is.
 func (f *Feed) Recording() *sampledata.Recording {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -100,8 +103,8 @@ func (f *Feed) Recording() *sampledata.Recording {
 	return r
 }
 
-// rounds samples round after round, until one ends for another reason than its
-// limits.
+// rounds samples round after round, until one ends for another
+// reason than its limits.
 func (f *Feed) rounds(ctx context.Context, p *Process, b Backend) (sampledata.End, error) {
 	for {
 		end, full, err := f.round(ctx, p, b)
@@ -121,8 +124,8 @@ func (f *Feed) rounds(ctx context.Context, p *Process, b Backend) (sampledata.En
 	}
 }
 
-// round samples for one round. full reports whether the number of changes ended
-// it.
+// round samples for one round. full reports whether the number
+// of changes ended it.
 func (f *Feed) round(ctx context.Context, p *Process,
 	b Backend) (end sampledata.End, full bool, err error) {
 	within, cancel := context.WithCancel(ctx)

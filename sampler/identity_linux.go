@@ -7,8 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An Identity tells one program from another. Programs may have the same
-// process id: one ended before the other began, or executed it.
+// An Identity tells one program from another. Programs may have
+// the same process id: one ended before the other began, or
+// executed it.
 type Identity struct {
 	pid   int
 	start uint64
@@ -16,8 +17,8 @@ type Identity struct {
 	image image
 }
 
-// IdentityOf returns which program a process runs now. It is the zero Identity
-// if that can't be read.
+// IdentityOf returns which program a process runs now. It is the
+// zero Identity if that can't be read.
 func IdentityOf(pid int) Identity {
 	s, err := readStat(pid)
 	if err != nil {
@@ -30,9 +31,9 @@ func IdentityOf(pid int) Identity {
 	return Identity{pid, s.start, s.stack, i}
 }
 
-// HaltableBy returns the processes that a user could halt, too. The kernel
-// decides: a thread asks for them as that user, without capabilities. Root
-// could halt all.
+// HaltableBy returns the processes that a user could halt, too.
+// The kernel decides: a thread asks for them as that user,
+// without capabilities. Root could halt all.
 func HaltableBy(list []*Process, u User) (may []*Process) {
 	if u.UID == 0 {
 		return list
@@ -52,8 +53,9 @@ func HaltableBy(list []*Process, u User) (may []*Process) {
 	return may
 }
 
-// onEndingThread calls a function on a thread that ends afterwards, and with it
-// what the function changes about the thread.
+// onEndingThread calls a function on a thread that ends
+// afterwards, and with it what the function changes about the
+// thread.
 func onEndingThread(f func()) {
 	done := make(chan struct{})
 	go func() {
@@ -61,8 +63,8 @@ func onEndingThread(f func()) {
 		runtime.LockOSThread() // the thread ends with this goroutine, which does not unlock it
 		if unix.Gettid() == unix.Getpid() {
 			defer runtime.UnlockOSThread()
-			// the main thread would not end; while it is locked here, another
-			// one is taken
+			// the main thread would not end; while it is locked
+			// here, another one is taken
 			onEndingThread(f)
 			return
 		}
@@ -71,13 +73,13 @@ func onEndingThread(f func()) {
 	<-done
 }
 
-// becomeUser makes the kernel judge what this thread opens as if a user did. It
-// reports whether it could.
+// becomeUser makes the kernel judge what this thread opens as if
+// a user did. It reports whether it could.
 func becomeUser(u User) bool {
 	_, _ = unix.SetfsgidRetGid(u.GID)
 	_, _ = unix.SetfsuidRetUid(u.UID)
-	// These calls report no failure. With an impossible id they return the
-	// current one.
+	// These calls report no failure. With an impossible id they
+	// return the current one.
 	gid, err1 := unix.SetfsgidRetGid(-1)
 	uid, err2 := unix.SetfsuidRetUid(-1)
 	if err1 != nil || err2 != nil || gid != u.GID || uid != u.UID {

@@ -89,7 +89,8 @@ func readable(t *testing.T, program string) string {
 	return dir + "/program"
 }
 
-// A program that executes itself is another one, also if its process id and its file stay.
+// A program that executes itself is another one, also if its
+// process id and its file stay.
 func TestIdentity(t *testing.T) {
 	target := fixture.Start(t, fixture.Build(t, "lifecycle"), "exec")
 	before := IdentityOf(target.Pid())

@@ -13,8 +13,8 @@ type idleMeter struct {
 	idle time.Duration // idle time of all processors together since the machine started
 }
 
-// idlePeriod is the minimum time between two readings. The kernel counts idle
-// time in hundredths of a second.
+// idlePeriod is the minimum time between two readings. The
+// kernel counts idle time in hundredths of a second.
 const idlePeriod = time.Second
 
 func newIdleMeter(now time.Duration) idleMeter {
@@ -22,9 +22,9 @@ func newIdleMeter(now time.Duration) idleMeter {
 	return idleMeter{now, idle}
 }
 
-// read returns the mean number of idle processors since the last reading. It
-// returns false if the number is not known, or if the last reading was less
-// than idlePeriod ago.
+// read returns the mean number of idle processors since the last
+// reading. It returns false if the number is not known, or if
+// the last reading was less than idlePeriod ago.
 func (m *idleMeter) read(now time.Duration) (processors float64, ok bool) {
 	if now-m.at < idlePeriod {
 		return 0, false
@@ -38,8 +38,8 @@ func (m *idleMeter) read(now time.Duration) (processors float64, ok bool) {
 	return max(processors, 0), true
 }
 
-// idleTime returns the idle time of all processors together since the machine
-// started. Only Linux shows it.
+// idleTime returns the idle time of all processors together
+// since the machine started. Only Linux shows it.
 func idleTime() (time.Duration, bool) {
 	text, err := os.ReadFile("/proc/uptime")
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// While all processors are busy, the meter reads next to no idle ones, whatever else the machine does.
+// While all processors are busy, the meter reads next to no idle
+// ones, whatever else the machine does.
 func TestIdleMeter(t *testing.T) {
 	begin := time.Now()
 	m := newIdleMeter(0)

@@ -9,8 +9,9 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A Marker finds out which goroutines of a target can never run again. It is
-// used beside the samples, so it must not use what Observe uses.
+// A Marker finds out which goroutines of a target can never run
+// again. It is used beside the samples, so it must not use what
+// Observe uses.
 type Marker func(context.Context, Backend) (*sampledata.Marking, error)
 
 const (
@@ -18,8 +19,8 @@ const (
 	mayComplete = 2 * time.Second // that a marking may take when the time is over
 )
 
-// So long before the time is over, the last marking begins. Two passes are a
-// second apart.
+// So long before the time is over, the last marking begins. Two
+// passes are a second apart.
 const markBefore = 1500 * time.Millisecond
 
 // A marked is what a Marker has found.
@@ -28,8 +29,8 @@ type marked struct {
 	err error
 }
 
-// A marking is the goroutine that marks the heap again and again. The last
-// result counts: what is stuck stays stuck.
+// A marking is the goroutine that marks the heap again and
+// again. The last result counts: what is stuck stays stuck.
 type marking struct {
 	found chan marked // has room for one
 	stop  func()
@@ -67,8 +68,9 @@ func (r *recorder) startMarking(ctx context.Context) {
 	}()
 }
 
-// markPause returns how long no marking follows one that ended now. What gets
-// stuck shortly before the end of the recording must be seen, too.
+// markPause returns how long no marking follows one that ended
+// now. What gets stuck shortly before the end of the recording
+// must be seen, too.
 func (o *Options) markPause(took, now time.Duration) time.Duration {
 	pause := max(o.MarkAgain, markRest*took)
 	if last := o.Duration - markBefore - now; o.Duration > 0 && last >= took {
@@ -98,8 +100,9 @@ func (r *recorder) keepMarking(found marked) {
 	r.done.Halted += found.m.Halted
 }
 
-// endMarking ends the marking of the heap. If the time of the recording is
-// over, one that is under way may take a moment longer.
+// endMarking ends the marking of the heap. If the time of the
+// recording is over, one that is under way may take a moment
+// longer.
 func (r *recorder) endMarking(ctx context.Context, end sampledata.End) {
 	m := &r.marking
 	if m.ended == nil {

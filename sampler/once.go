@@ -8,12 +8,12 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// onceTries is how often Once tries to halt a target: a halt may fail on a very
-// busy machine.
+// onceTries is how often Once tries to halt a target: a halt may
+// fail on a very busy machine.
 const onceTries = 5
 
-// Once makes a recording of one sample. If the target has ended, the error is
-// an *EndedError.
+// Once makes a recording of one sample. If the target has ended,
+// the error is an *EndedError.
 func Once(ctx context.Context, b Backend) (*sampledata.Recording, error) {
 	header := b.Header()
 	builder := sampledata.NewBuilder(header)

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// A failed halt is repeated a few times, but not if the target has ended or the context is done.
+// A failed halt is repeated a few times, but not if the target
+// has ended or the context is done.
 func TestOnce(t *testing.T) {
 	failure := errors.New("reading runtime.allgs: not there")
 	cancelled, cancel := context.WithCancel(t.Context())

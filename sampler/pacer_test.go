@@ -8,8 +8,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// run takes samples until the end, each at the cost that the function returns. It returns the times of the samples, the
-// time that the target was halted, and the number of missed ticks.
+// run takes samples until the end, each at the cost that the
+// function returns. It returns the times of the samples, the
+// time that the target was halted, and the number of missed
+// ticks.
 func (p *pacer) run(end time.Duration, cost func(i int) (halt, work time.Duration)) (at []time.Duration, halted time.Duration, missed int64) {
 	now := time.Duration(0)
 	for {
@@ -39,7 +41,8 @@ func TestPacerPeriodic(t *testing.T) {
 	}
 }
 
-// A tick is missed, and counted, if the previous sample has not ended by then.
+// A tick is missed, and counted, if the previous sample has not
+// ended by then.
 func TestPacerCountsMissed(t *testing.T) {
 	p := newPacer(Options{Rate: 20})
 	at, _, missed := p.run(time.Second, func(int) (h, w time.Duration) { return 0, 120 * time.Millisecond })
@@ -48,7 +51,8 @@ func TestPacerCountsMissed(t *testing.T) {
 	}
 }
 
-// With full jitter, each interval has one tick, uniformly distributed: mean 1/2, variance 1/12.
+// With full jitter, each interval has one tick, uniformly
+// distributed: mean 1/2, variance 1/12.
 func TestPacerJitter(t *testing.T) {
 	const n = 10000
 	p := newPacer(Options{Rate: 10, Jitter: 1})
@@ -69,7 +73,8 @@ func TestPacerJitter(t *testing.T) {
 	}
 }
 
-// If all halts cost the same, whatever the cost, the halted share reaches the budget, within one halt, and is not much
+// If all halts cost the same, whatever the cost, the halted
+// share reaches the budget, within one halt, and is not much
 // less.
 func TestPacerBudget(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -93,7 +98,8 @@ func TestPacerBudget(t *testing.T) {
 	})
 }
 
-// Halts whose costs vary by a factor of ten stay within the budget in the long run.
+// Halts whose costs vary by a factor of ten stay within the
+// budget in the long run.
 func TestPacerBudgetUnsteady(t *testing.T) {
 	p := newPacer(Options{Rate: 100, Jitter: 1, MaxOverhead: 0.01})
 	end := 1000 * time.Second
@@ -111,7 +117,8 @@ func TestPacerBudgetUnsteady(t *testing.T) {
 	}
 }
 
-// In a recording of known length, one long halt on a busy machine neither breaks the budget nor stops the sampling.
+// In a recording of known length, one long halt on a busy
+// machine neither breaks the budget nor stops the sampling.
 func TestPacerPaysDebtSlowly(t *testing.T) {
 	end := 5 * time.Second
 	p := newPacer(Options{Rate: 100, MaxOverhead: 0.01, Duration: end})
@@ -134,7 +141,8 @@ func TestPacerPaysDebtSlowly(t *testing.T) {
 	}
 }
 
-// Whenever a recording of unknown length is ended, expensive halts at its beginning have used not much more than the
+// Whenever a recording of unknown length is ended, expensive
+// halts at its beginning have used not much more than the
 // allowed share of its time.
 func TestPacerBudgetOfShortRecording(t *testing.T) {
 	p := newPacer(Options{Rate: 100, MaxOverhead: 0.01})
@@ -146,8 +154,9 @@ func TestPacerBudgetOfShortRecording(t *testing.T) {
 		return 200 * time.Microsecond, 0
 	})
 	for i, x := range at {
-		// Three quarters of the budget for the time ahead, which is half of the time so far, may be spent in advance, and
-		// one more halt.
+		// Three quarters of the budget for the time ahead, which
+		// is half of the time so far, may be spent in advance,
+		// and one more halt.
 		if limit := 0.01*1.375*float64(x) + float64(4*time.Millisecond); x >= 2*time.Second && float64(spent) > limit {
 			t.Fatalf("%v halted of %v", spent, x)
 		}
@@ -190,7 +199,8 @@ func TestPacerCPU(t *testing.T) {
 	}
 }
 
-// What is spent once is paid from half of the budget. In the end, the bound holds for all that was spent.
+// What is spent once is paid from half of the budget. In the
+// end, the bound holds for all that was spent.
 func TestPacerPaysForReading(t *testing.T) {
 	const sample = time.Millisecond
 	p := newPacer(Options{Rate: 1000, MaxCPU: 0.05})
@@ -216,8 +226,10 @@ func TestPacerPaysForReading(t *testing.T) {
 	}
 }
 
-// While the program is read, samples and reading together keep the bound, from the first seconds on. What is read in advance is paid
-// by the end of the recording. A bound that gives way does so for the first half second of reading.
+// While the program is read, samples and reading together keep
+// the bound, from the first seconds on. What is read in advance
+// is paid by the end of the recording. A bound that gives way
+// does so for the first half second of reading.
 func TestPacerBoundsReading(t *testing.T) {
 	const share, sample, step, toRead = 0.05, 2 * time.Millisecond, 3 * time.Millisecond, 2 * time.Second
 	for _, c := range []struct {
@@ -258,9 +270,11 @@ func TestPacerBoundsReading(t *testing.T) {
 	}
 }
 
-// If no processor is idle, the target can spare little. There are still 20 samples a second if the bounds on halts, on processor
-// time, and on what the target loses, 1 % of both processors, suffice for them, and fewer if they don't, but 5 whatever the
-// target loses. No other bound is exceeded.
+// If no processor is idle, the target can spare little. There
+// are still 20 samples a second if the bounds on halts, on
+// processor time, and on what the target loses, 1 % of both
+// processors, suffice for them, and fewer if they don't, but 5
+// whatever the target loses. No other bound is exceeded.
 func TestPacerFloor(t *testing.T) {
 	const end = 100 * time.Second
 	for _, c := range []struct {
@@ -306,9 +320,10 @@ func TestPacerFloor(t *testing.T) {
 	}
 }
 
-// On a slow machine, the bound that is not the user's gives way to two samples
-// a second, and to a hundred in all, but not to more than five times its share.
-// A bound that the user sets never does.
+// On a slow machine, the bound that is not the user's gives way
+// to two samples a second, and to a hundred in all, but not to
+// more than five times its share. A bound that the user sets
+// never does.
 func TestPacerGivesWay(t *testing.T) {
 	for _, c := range []struct {
 		end   time.Duration
@@ -348,7 +363,8 @@ func TestPacerGivesWay(t *testing.T) {
 	}
 }
 
-// A new share applies from the change on; what was allowed before stays allowed.
+// A new share applies from the change on; what was allowed
+// before stays allowed.
 func TestBudgetChange(t *testing.T) {
 	p := newPacer(Options{Rate: 1000, MaxCPU: 0.05})
 	spend := func(from, to time.Duration) (spent time.Duration) {

@@ -10,18 +10,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// peers finds out which other processes sample a target, and tells them about
-// this one. Each sampler listens on a name. A few names are possible, made of
-// the target's process id and start time. The sampler connects to all other
-// names:
+// peers finds out which other processes sample a target, and
+// tells them about this one. Each sampler listens on a name. A
+// few names are possible, made of the target's process id and
+// start time. The sampler connects to all other names:
 //
 //	@cpprof/4711/1188760/0   the first sampler
 //	@cpprof/4711/1188760/1   the second one; when it connects to the first, both know of each other
 //
-// These names are the kernel's ("abstract"): they are no files, are the same
-// for all users, and end with the process that listens. Nothing is left behind.
-// Anybody can use the names, but a misuse causes at worst a wrong message, or
-// none.
+// These names are the kernel's ("abstract"): they are no files,
+// are the same for all users, and end with the process that
+// listens. Nothing is left behind. Anybody can use the names,
+// but a misuse causes at worst a wrong message, or none.
 type peers struct {
 	listener net.Listener // nil if all names are taken
 	found    chan Peer    // to be reported
@@ -77,8 +77,8 @@ func (m *peers) accept(l net.Listener) {
 	l.Close()
 }
 
-// meet takes note of the process at the other end of a connection, as the
-// kernel knows it.
+// meet takes note of the process at the other end of a
+// connection, as the kernel knows it.
 func (m *peers) meet(c net.Conn) {
 	defer c.Close()
 	conn, err := c.(*net.UnixConn).SyscallConn()

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// Strangers who take all names neither keep a recording from being made nor flood it with messages.
+// Strangers who take all names neither keep a recording from
+// being made nor flood it with messages.
 func TestStrangersAmongPeers(t *testing.T) {
 	p := ourselves(t)
 	var all []net.Listener

@@ -18,15 +18,16 @@ import (
 	"github.com/cpprof/cpprof/sampler/monitor"
 )
 
-// A Process is a target as the operating system sees it: a running process that
-// was found, or a program that was launched.
+// A Process is a target as the operating system sees it: a
+// running process that was found, or a program that was
+// launched.
 type Process struct {
 	PID        int
 	Executable string // a path to open it by, even if the target runs in another container
 	Name       string // name of the executable, for display
 	Launched   bool   // it is a child of this process, which must collect its exit status
-	// it is known only by a debugger, perhaps on another system: its id means
-	// nothing here
+	// it is known only by a debugger, perhaps on another system:
+	// its id means nothing here
 	Elsewhere bool
 
 	arguments []string // its command line
@@ -43,8 +44,8 @@ type Process struct {
 // A User is somebody for whom a process may be halted, by their ids.
 type User struct{ UID, GID int }
 
-// A TargetError reports why a process can't be recorded, and what to do about
-// it.
+// A TargetError reports why a process can't be recorded, and
+// what to do about it.
 type TargetError struct {
 	PID    int
 	What   string // the problem
@@ -62,7 +63,8 @@ func (e *TargetError) Error() string {
 	return s
 }
 
-// AttachError adds the process to an error, unless the error already names it.
+// AttachError adds the process to an error, unless the error
+// already names it.
 func AttachError(pid int, err error) error {
 	var target *TargetError
 	if errors.As(err, &target) || strings.HasPrefix(err.Error(), "attach to ") {
@@ -71,8 +73,9 @@ func AttachError(pid int, err error) error {
 	return fmt.Errorf("attach to %d: %w", pid, err)
 }
 
-// Find looks up a running process and checks that it can be recorded. It does
-// not touch the process. Its errors are of type *TargetError.
+// Find looks up a running process and checks that it can be
+// recorded. It does not touch the process. Its errors are of
+// type *TargetError.
 func Find(pid int) (*Process, error) {
 	p := &Process{PID: pid, from: originOf(pid)}
 	if err := p.inspect(); err != nil {
@@ -82,8 +85,8 @@ func Find(pid int) (*Process, error) {
 	return p, nil
 }
 
-// Elsewhere returns a process that a debugger runs, perhaps on another system.
-// Whoever knows how it ends calls ended.
+// Elsewhere returns a process that a debugger runs, perhaps on
+// another system. Whoever knows how it ends calls ended.
 func Elsewhere(pid int, name string, command []string) (p *Process, ended func(sampledata.End)) {
 	p = &Process{PID: pid, Name: name, arguments: command, Elsewhere: true,
 		done: make(chan struct{}), stop: make(chan struct{})}
@@ -96,10 +99,10 @@ func Elsewhere(pid int, name string, command []string) (p *Process, ended func(s
 	}
 }
 
-// LaunchCommand starts a program in this process's group. Ctrl-C at the
-// terminal then reaches the program just as without cpprof. The program lives
-// on when this process ends, however that happens. The command must not be
-// bound to a context.
+// LaunchCommand starts a program in this process's group. Ctrl-C
+// at the terminal then reaches the program just as without
+// cpprof. The program lives on when this process ends, however
+// that happens. The command must not be bound to a context.
 func LaunchCommand(cmd *exec.Cmd) (*Process, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, launchError(cmd, err)
@@ -134,15 +137,16 @@ func launchError(cmd *exec.Cmd, err error) error {
 // Identity returns which program the process ran when it was found.
 func (p *Process) Identity() Identity { return p.identity }
 
-// Command returns the command line of the process. Values that look like
-// secrets are left out, see WithoutSecrets.
+// Command returns the command line of the process. Values that
+// look like secrets are left out, see WithoutSecrets.
 func (p *Process) Command() []string { return WithoutSecrets(p.arguments) }
 
 // FullCommand returns the command line with secrets.
 func (p *Process) FullCommand() []string { return p.arguments }
 
-// Container returns the id of the container that the process runs in; "" if it
-// runs in none, as far as its control groups say.
+// Container returns the id of the container that the process
+// runs in; "" if it runs in none, as far as its control groups
+// say.
 func (p *Process) Container() string {
 	if p.Elsewhere {
 		return ""
@@ -158,8 +162,8 @@ func (p *Process) Container() string {
 // container: "ID", "docker-ID.scope" or "cri-containerd:ID".
 var containerScope = regexp.MustCompile(`^(?:.*[-:])?([0-9a-f]{64})(?:\.scope)?$`)
 
-// containerOf returns the id of the innermost container in the text of
-// /proc/PID/cgroup.
+// containerOf returns the id of the innermost container in the
+// text of /proc/PID/cgroup.
 func containerOf(groups string) string {
 	for line := range strings.Lines(groups) {
 		_, path, _ := strings.Cut(strings.TrimSpace(line), ":")
@@ -186,8 +190,9 @@ func (p *Process) HasEnded() bool {
 	}
 }
 
-// End returns how the process ended; call it only after Done is closed. The
-// exit status is known only for a child of this process.
+// End returns how the process ended; call it only after Done is
+// closed. The exit status is known only for a child of this
+// process.
 func (p *Process) End() sampledata.End {
 	if !p.HasEnded() {
 		return sampledata.End{Cause: sampledata.EndUnknown, Detail: "still running"}
@@ -208,9 +213,9 @@ func (p *Process) Wait(ctx context.Context) (sampledata.End, error) {
 // Release stops watching the process, which continues to run.
 func (p *Process) Release() { p.once.Do(func() { close(p.stop) }) }
 
-// watch closes done when the process has ended. It waits for a child only when
-// the child is dead: an earlier wait that blocks would consume the stops that
-// halting waits for.
+// watch closes done when the process has ended. It waits for a
+// child only when the child is dead: an earlier wait that blocks
+// would consume the stops that halting waits for.
 func (p *Process) watch() {
 	p.done, p.stop = make(chan struct{}), make(chan struct{})
 	go func() {
@@ -226,7 +231,8 @@ func (p *Process) watch() {
 	}()
 }
 
-// LookPath returns the path of the program that a command's name refers to.
+// LookPath returns the path of the program that a command's name
+// refers to.
 func LookPath(name string) (string, error) {
 	path, err := exec.LookPath(name)
 	if err != nil {
@@ -252,8 +258,8 @@ func endOf(s *os.ProcessState) sampledata.End {
 	}
 }
 
-// ProcessorTimeOf returns the processor time that a process has used; 0 if it
-// is not there, or this system does not show it.
+// ProcessorTimeOf returns the processor time that a process has
+// used; 0 if it is not there, or this system does not show it.
 func ProcessorTimeOf(pid int) time.Duration {
 	t, _ := monitor.ProcessTime(pid)
 	return t

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// awaitExit waits until the process has ended, and returns true, or until stop
-// is closed. It does not collect the exit status.
+// awaitExit waits until the process has ended, and returns true,
+// or until stop is closed. It does not collect the exit status.
 func awaitExit(pid int, _ *exec.Cmd, stop <-chan struct{}) bool {
 	if fd, err := unix.PidfdOpen(pid, 0); err == nil {
 		if ended, ok := awaitFile(fd, stop); ok {
@@ -35,10 +35,10 @@ func awaitExit(pid int, _ *exec.Cmd, stop <-chan struct{}) bool {
 	}
 }
 
-// awaitFile waits until the process of a pidfd has ended or stop is closed; ok
-// is false if it can do neither. Go's runtime does the waiting. A thread
-// blocked in poll would keep the runtime's monitor thread awake, which costs as
-// much as the samples do.
+// awaitFile waits until the process of a pidfd has ended or stop
+// is closed; ok is false if it can do neither. Go's runtime does
+// the waiting. A thread blocked in poll would keep the runtime's
+// monitor thread awake, which costs as much as the samples do.
 func awaitFile(pidfd int, stop <-chan struct{}) (ended, ok bool) {
 	unix.SetNonblock(pidfd, true)
 	f := os.NewFile(uintptr(pidfd), "pidfd")
@@ -65,8 +65,8 @@ func awaitFile(pidfd int, stop <-chan struct{}) (ended, ok bool) {
 // endedLooks is how many times in a row a process must look ended.
 const endedLooks = 4
 
-// hasEnded reports whether a process has certainly ended, and is gone or a
-// zombie. One look is no proof: see looksEnded.
+// hasEnded reports whether a process has certainly ended, and is
+// gone or a zombie. One look is no proof: see looksEnded.
 func hasEnded(pid int) bool {
 	for i := range endedLooks {
 		if i > 0 {
@@ -79,10 +79,10 @@ func hasEnded(pid int) bool {
 	return true
 }
 
-// looksEnded reports whether a process seems to have ended. A zombie is no
-// proof: it may be the first thread while another one executes a program. If
-// that is over between the two looks here, the one thread is the new
-// program's.
+// looksEnded reports whether a process seems to have ended. A
+// zombie is no proof: it may be the first thread while another
+// one executes a program. If that is over between the two looks
+// here, the one thread is the new program's.
 func looksEnded(pid int) bool {
 	s, err := readStat(pid)
 	if s.state != 'Z' {
@@ -94,11 +94,13 @@ func looksEnded(pid int) bool {
 
 func executableOf(pid int, _ string) string { return fmt.Sprintf("/proc/%d/exe", pid) }
 
-// execPatience is for how many milliseconds inspect waits if a process seems
-// to have ended and has not. It is executing another program then.
+// execPatience is for how many milliseconds inspect waits if a
+// process seems to have ended and has not. It is executing
+// another program then.
 const execPatience = 1000
 
-// errGone reports that a process has ended, or has no program for a moment.
+// errGone reports that a process has ended, or has no program
+// for a moment.
 var errGone = errors.New("the process has ended")
 
 // inspect fills in what /proc says about the process.
@@ -168,9 +170,10 @@ func (p *Process) look() error {
 	return nil
 }
 
-// argumentsOf reads a process's command line. The command line is empty for a
-// moment while a program is being executed. So are the addresses that the
-// kernel reports. exec.Cmd.Start may return before that moment is over.
+// argumentsOf reads a process's command line. The command line
+// is empty for a moment while a program is being executed. So
+// are the addresses that the kernel reports. exec.Cmd.Start may
+// return before that moment is over.
 func argumentsOf(pid int) []string {
 	for range 400 {
 		cmdline, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
@@ -185,13 +188,14 @@ func argumentsOf(pid int) []string {
 	return nil
 }
 
-// forkedOnly is the flag of a process that has not executed a program since
-// it was forked (PF_FORKNOEXEC).
+// forkedOnly is the flag of a process that has not executed a
+// program since it was forked (PF_FORKNOEXEC).
 const forkedOnly = 0x40
 
-// awaitExec waits until a new process runs its program. exec.Cmd.Start
-// returns when the kernel closes the child's files, and Linux 6.1 does that
-// while the child still has its parent's memory.
+// awaitExec waits until a new process runs its program.
+// exec.Cmd.Start returns when the kernel closes the child's
+// files, and Linux 6.1 does that while the child still has its
+// parent's memory.
 func awaitExec(pid int) {
 	for range execPatience {
 		if s, err := readStat(pid); err != nil || s.flags&forkedOnly == 0 || s.state == 'Z' {
@@ -202,9 +206,9 @@ func awaitExec(pid int) {
 	argumentsOf(pid)
 }
 
-// HasExecuted reports whether a process that was found, not launched, has
-// executed another program since. What is known of the process, such as its
-// command line, is then wrong.
+// HasExecuted reports whether a process that was found, not
+// launched, has executed another program since. What is known of
+// the process, such as its command line, is then wrong.
 func (p *Process) HasExecuted() bool {
 	s, err := readStat(p.PID)
 	found := p.identity
@@ -212,15 +216,15 @@ func (p *Process) HasExecuted() bool {
 		s.stack != found.stack
 }
 
-// stateOf returns the letter of the process's state in /proc/PID/stat, or 0 if
-// there is no such process.
+// stateOf returns the letter of the process's state in
+// /proc/PID/stat, or 0 if there is no such process.
 func stateOf(pid int) byte {
 	s, _ := readStat(pid)
 	return s.state
 }
 
-// Denied returns an error that explains why halting or reading a process was
-// not permitted.
+// Denied returns an error that explains why halting or reading a
+// process was not permitted.
 func (p *Process) Denied(cause error) error {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID))
 	if err != nil {
@@ -232,17 +236,19 @@ func (p *Process) Denied(cause error) error {
 	return p.denied(status, cause)
 }
 
-// kernelThread is the flag of a thread of the kernel (PF_KTHREAD). A process
-// that is ending has no executable, either.
+// kernelThread is the flag of a thread of the kernel
+// (PF_KTHREAD). A process that is ending has no executable,
+// either.
 const kernelThread = 0x200000
 
-// tracerPatience is how long a tracer has to let go of a process. Another
-// sampler does so within milliseconds, or at most a quarter of a second on a
-// busy machine; a debugger does not.
+// tracerPatience is how long a tracer has to let go of a
+// process. Another sampler does so within milliseconds, or at
+// most a quarter of a second on a busy machine; a debugger does
+// not.
 const tracerPatience = time.Second
 
-// keptTraced returns an error if another process traces this one and keeps
-// doing so.
+// keptTraced returns an error if another process traces this one
+// and keeps doing so.
 func (p *Process) keptTraced() error {
 	for end := time.Now().Add(tracerPatience); ; time.Sleep(5 * time.Millisecond) {
 		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID))
@@ -325,8 +331,9 @@ func forbidden(capability string) (what, advice string) {
 	return what, "run as the same user, or " + capability + "; in a container, start it with --cap-add SYS_PTRACE"
 }
 
-// RootLacks returns the capabilities that root lacks to read the programs of
-// other users, as in a container; "" for other users than root.
+// RootLacks returns the capabilities that root lacks to read the
+// programs of other users, as in a container; "" for other users
+// than root.
 func RootLacks() string {
 	own, _ := os.ReadFile("/proc/self/status")
 	has, err := strconv.ParseUint(field(own, "CapEff"), 16, 64)
@@ -343,8 +350,9 @@ func RootLacks() string {
 	return strings.Join(lacks, " and ")
 }
 
-// isSandboxed reports whether no process at all may be read or traced: the
-// kernel itself says of one that does not exist that there is none.
+// isSandboxed reports whether no process at all may be read or
+// traced: the kernel itself says of one that does not exist that
+// there is none.
 func isSandboxed() bool {
 	const nobody = 1 << 30 // ids are smaller
 	_, _, trace := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_SEIZE, nobody, 0, 0, 0, 0)
@@ -364,8 +372,8 @@ func field(status []byte, name string) string {
 	return ""
 }
 
-// nameOf returns the name of a process, in parentheses, or "" if it is not
-// known.
+// nameOf returns the name of a process, in parentheses, or "" if
+// it is not known.
 func nameOf(pid string) string {
 	n, err := strconv.Atoi(pid)
 	name := commOf(n)

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// awaitExit waits until the process has ended, and returns true, or until stop
-// is closed.
+// awaitExit waits until the process has ended, and returns true,
+// or until stop is closed.
 func awaitExit(pid int, cmd *exec.Cmd, stop <-chan struct{}) bool {
 	ended := make(chan struct{})
 	go func() {
@@ -45,8 +45,8 @@ func awaitExit(pid int, cmd *exec.Cmd, stop <-chan struct{}) bool {
 	}
 }
 
-// alive reports whether a process that was found runs. Some systems offer no
-// test: there it is true.
+// alive reports whether a process that was found runs. Some
+// systems offer no test: there it is true.
 func alive(p *os.Process) bool {
 	err := p.Signal(syscall.Signal(0))
 	return err == nil || errors.Is(err, syscall.EPERM) || errors.Is(err, errors.ErrUnsupported)
@@ -59,8 +59,8 @@ func originOf(int) origin { return origin{} }
 
 func executableOf(_ int, path string) string { return path }
 
-// awaitExec does nothing: this system doesn't show whether a process runs its
-// program yet.
+// awaitExec does nothing: this system doesn't show whether a
+// process runs its program yet.
 func awaitExec(int) {}
 
 // HasExecuted returns false: this system doesn't show what a process executes.
@@ -79,8 +79,8 @@ func (p *Process) inspect() error {
 	return nil
 }
 
-// Denied returns an error that explains why halting or reading a process was
-// not permitted.
+// Denied returns an error that explains why halting or reading a
+// process was not permitted.
 func (p *Process) Denied(cause error) error {
 	return &TargetError{PID: p.PID, What: cause.Error(),
 		Advice: "run as the same user or with more rights"}
@@ -103,15 +103,15 @@ func (*family) isRunning(int) bool                  { return false }
 // Running returns no programs: this system doesn't show what its processes run.
 func Running() []*Process { return nil }
 
-// An Identity tells one program from another. This system shows no more than
-// the process id.
+// An Identity tells one program from another. This system shows
+// no more than the process id.
 type Identity struct{ pid int }
 
 // IdentityOf returns which program a process runs now.
 func IdentityOf(pid int) Identity { return Identity{pid} }
 
-// HaltableBy returns no processes: this system doesn't say what a user may
-// halt.
+// HaltableBy returns no processes: this system doesn't say what
+// a user may halt.
 func HaltableBy([]*Process, User) []*Process { return nil }
 
 // peers knows of no other samplers on this system.

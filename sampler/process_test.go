@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// The ids of containers are found in the control groups that the common runtimes make.
+// The ids of containers are found in the control groups that the
+// common runtimes make.
 func TestContainerOf(t *testing.T) {
 	const one = "3f5c1f0a2b7e4d8896a1c0ffee00d15ea5edbadc0de5a17e0123456789abcdef"
 	other := strings.Repeat("0123456789abcdef", 4)

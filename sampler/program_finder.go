@@ -17,9 +17,10 @@ type ProgramFilter struct {
 	// selected program starts in turn
 	Children bool
 
-	// Match selects Go programs by the base name of the executable. If it is
-	// nil, all Go programs are selected except the Go toolchain's (the go
-	// command, compilers, linkers, vet).
+	// Match selects Go programs by the base name of the
+	// executable. If it is nil, all Go programs are selected
+	// except the Go toolchain's (the go command, compilers,
+	// linkers, vet).
 	Match func(name string) bool
 }
 
@@ -51,10 +52,11 @@ const (
 	hiddenProgram             // the process runs as another user, so its executable can't be read
 )
 
-// A programFinder finds the Go programs that a process executes and starts,
-// such as the test binary of go test or the server that a shell script starts.
-// It reads /proc periodically and touches no process. A process that lives for
-// only a few milliseconds may be missed.
+// A programFinder finds the Go programs that a process executes
+// and starts, such as the test binary of go test or the server
+// that a shell script starts. It reads /proc periodically and
+// touches no process. A process that lives for only a few
+// milliseconds may be missed.
 type programFinder struct {
 	root *Process
 	o    ProgramFilter
@@ -66,8 +68,9 @@ type programFinder struct {
 	refused  error           // why a process can't be recorded; the first such error
 }
 
-// newProgramFinder returns a finder for the programs of a process, which the
-// caller still owns. It fails on systems that don't show what processes run.
+// newProgramFinder returns a finder for the programs of a
+// process, which the caller still owns. It fails on systems that
+// don't show what processes run.
 func newProgramFinder(root *Process, o ProgramFilter) (*programFinder, error) {
 	family, err := newFamily(root, o.Children)
 	if err != nil {
@@ -76,21 +79,23 @@ func newProgramFinder(root *Process, o ProgramFilter) (*programFinder, error) {
 	return &programFinder{root: root, o: o, family: family, seen: map[string]bool{}}, nil
 }
 
-// How long a finder pauses between two searches. The pause is shorter until the
-// finder has found something: the start of the first program would not be
-// recorded otherwise. After a search that took t, the finder pauses for at
-// least searchShare*t. It then uses at most 1/searchShare of a core.
+// How long a finder pauses between two searches. The pause is
+// shorter until the finder has found something: the start of the
+// first program would not be recorded otherwise. After a search
+// that took t, the finder pauses for at least searchShare*t. It
+// then uses at most 1/searchShare of a core.
 const (
 	shortPause  = 4 * time.Millisecond
 	longPause   = 20 * time.Millisecond
 	searchShare = 40
 )
 
-// programs yields each process when it begins to run a selected program. It
-// ends when the context is done. It also ends when the root has ended and no
-// process is left that could start a selected program. If the root itself is
-// yielded, it is the Process that was passed to newProgramFinder. The receiver
-// must release all others.
+// programs yields each process when it begins to run a selected
+// program. It ends when the context is done. It also ends when
+// the root has ended and no process is left that could start a
+// selected program. If the root itself is yielded, it is the
+// Process that was passed to newProgramFinder. The receiver must
+// release all others.
 func (f *programFinder) programs(ctx context.Context) iter.Seq[*Process] {
 	return func(yield func(*Process) bool) {
 		for {
@@ -154,32 +159,32 @@ func (f *programFinder) process(pid int) (*Process, error) {
 	return Find(pid)
 }
 
-// reconsider makes programs yield a process again if it has executed another
-// program that is selected.
+// reconsider makes programs yield a process again if it has
+// executed another program that is selected.
 func (f *programFinder) reconsider(pid int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.family.reconsider(pid)
 }
 
-// programNames returns the names of all Go programs that were found, selected
-// or not.
+// programNames returns the names of all Go programs that were
+// found, selected or not.
 func (f *programFinder) programNames() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Sorted(maps.Keys(f.seen))
 }
 
-// firstRefusal returns why a process can't be recorded: the first such error,
-// or nil.
+// firstRefusal returns why a process can't be recorded: the
+// first such error, or nil.
 func (f *programFinder) firstRefusal() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.refused
 }
 
-// Started returns the running Go programs that a process or its descendants
-// have started, without the Go toolchain's.
+// Started returns the running Go programs that a process or its
+// descendants have started, without the Go toolchain's.
 func Started(pid int) []*Process {
 	family, err := newFamily(&Process{PID: pid}, true)
 	if err != nil {

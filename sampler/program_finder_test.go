@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// Programs of the toolchain are recognised by their build information, not by their names.
+// Programs of the toolchain are recognised by their build
+// information, not by their names.
 func TestToolchain(t *testing.T) {
 	goCommand, err := exec.LookPath("go")
 	if err != nil {
@@ -52,7 +53,9 @@ func TestSearchEnds(t *testing.T) {
 	}
 }
 
-// A command may have ended before the search for its family begins. Its process group is known even then, and it is not this process's.
+// A command may have ended before the search for its family
+// begins. Its process group is known even then, and it is not
+// this process's.
 func TestFamilyOfAnEndedCommand(t *testing.T) {
 	cmd := exec.Command("true")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -76,7 +79,8 @@ func TestFamilyOfAnEndedCommand(t *testing.T) {
 	}
 }
 
-// The parent and the process group decide whether a new process is a member of the family.
+// The parent and the process group decide whether a new process
+// is a member of the family.
 func TestFamily(t *testing.T) {
 	f := &family{
 		group: 10, began: processStat{pid: 10, start: 50}, outer: [2]int{3, 4},

@@ -12,8 +12,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// maxAttempts is how often cpprof tries to attach to a program. Its process may
-// be executing another one at that moment.
+// maxAttempts is how often cpprof tries to attach to a program.
+// Its process may be executing another one at that moment.
 const maxAttempts = 5
 
 // ProgramsOptions configure RecordPrograms.
@@ -21,24 +21,28 @@ type ProgramsOptions struct {
 	Filter     ProgramFilter
 	FollowExec bool // if a recorded process executes another program, record that, too
 
-	// Options apply to each recording. Only Duration is for all recordings
-	// together: it starts with the first one, or at Began if there was an
-	// earlier one. Each recording reports its own Progress.
+	// Options apply to each recording. Only Duration is for all
+	// recordings together: it starts with the first one, or at
+	// Began if there was an earlier one. Each recording reports
+	// its own Progress.
 	Options Options
 	Began   time.Time
 
 	Attach func(*Process) (Backend, error)
 
-	// Found is called for each program, in the order in which they begin. It
-	// returns the receiver of the program's recording. Calls never overlap.
+	// Found is called for each program, in the order in which
+	// they begin. It returns the receiver of the program's
+	// recording. Calls never overlap.
 	Found func(*Process) ProgramRecording
 }
 
-// A ProgramRecording receives the recording of one program. Calls of its
-// methods never overlap, but calls for other programs' recordings may.
+// A ProgramRecording receives the recording of one program.
+// Calls of its methods never overlap, but calls for other
+// programs' recordings may.
 type ProgramRecording interface {
-	// Open is called when a backend is attached. It returns the sink to record
-	// to. The header does not say yet how the program is sampled.
+	// Open is called when a backend is attached. It returns the
+	// sink to record to. The header does not say yet how the
+	// program is sampled.
 	Open(sampledata.Header) (sampledata.Sink, error)
 
 	// Progress is called after each sample.
@@ -47,16 +51,17 @@ type ProgramRecording interface {
 	// MeetPeer is called for each other process that samples the program.
 	MeetPeer(Peer)
 
-	// Ended is called when the recording is over. The recording may have no
-	// samples.
+	// Ended is called when the recording is over. The recording
+	// may have no samples.
 	Ended(Result) error
 
 	// Failed is called instead of Ended if Open or the recording failed.
 	Failed(error)
 
-	// Dropped is called if there is no recording. err is nil if the program
-	// ended before a backend was attached, or if the program will be found
-	// again. Otherwise err is the reason why attaching failed.
+	// Dropped is called if there is no recording. err is nil if
+	// the program ended before a backend was attached, or if the
+	// program will be found again. Otherwise err is the reason
+	// why attaching failed.
 	Dropped(err error)
 }
 
@@ -64,15 +69,16 @@ type ProgramRecording interface {
 type Programs struct {
 	Seen  []string // names of all Go programs that ran, selected or not
 	Brief []string // names of those that ended before their first sample
-	// why a program could not be recorded; of several, the one with the lowest
-	// pid; nil if none
+	// why a program could not be recorded; of several, the one
+	// with the lowest pid; nil if none
 	Err error
 }
 
-// RecordPrograms records the programs that a process executes and starts, each
-// in a recording of its own. It ends when the context is done, the duration is
-// over, or no further program can start. It returns an error if this system
-// doesn't show what processes run.
+// RecordPrograms records the programs that a process executes
+// and starts, each in a recording of its own. It ends when the
+// context is done, the duration is over, or no further program
+// can start. It returns an error if this system doesn't show
+// what processes run.
 func RecordPrograms(ctx context.Context, root *Process, o ProgramsOptions) (Programs, error) {
 	finder, err := newProgramFinder(root, o.Filter)
 	if err != nil {
@@ -103,9 +109,9 @@ type programsRecorder struct {
 	brief    []string
 }
 
-// left returns how long a recording that begins now may last; 0 for any time.
-// The first call starts the time that is common to all recordings; stop is
-// called when that is over.
+// left returns how long a recording that begins now may last; 0
+// for any time. The first call starts the time that is common to
+// all recordings; stop is called when that is over.
 func (r *programsRecorder) left(stop func()) time.Duration {
 	limit := r.o.Options.Duration
 	if limit == 0 {
@@ -119,8 +125,8 @@ func (r *programsRecorder) left(stop func()) time.Duration {
 	return left
 }
 
-// record makes one recording. If the process may execute another program that
-// is to be recorded, the finder considers it again.
+// record makes one recording. If the process may execute another
+// program that is to be recorded, the finder considers it again.
 func (r *programsRecorder) record(ctx context.Context, p *Process, to ProgramRecording,
 	left time.Duration) {
 	if p != r.root {
@@ -197,8 +203,9 @@ func (r *programsRecorder) attach(p *Process) (Backend, error) {
 	}
 }
 
-// retry counts a failed attempt and reports whether to try again: the process
-// may have executed another program during the attempt.
+// retry counts a failed attempt and reports whether to try
+// again: the process may have executed another program during
+// the attempt.
 func (r *programsRecorder) retry(pid int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

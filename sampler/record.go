@@ -21,9 +21,9 @@ const (
 	DefaultMaxCPU      = 0.05 // of one core
 )
 
-// What a yielding sampler may take from a target when all processors are busy,
-// as shares of the machine's processors: for more samples than a recording
-// needs, and at most.
+// What a yielding sampler may take from a target when all
+// processors are busy, as shares of the machine's processors:
+// for more samples than a recording needs, and at most.
 const (
 	yieldShare = 0.005
 	lossShare  = 0.01
@@ -34,22 +34,25 @@ type Options struct {
 	Rate        float64 // samples a second, at most; 0: DefaultRate
 	Jitter      float64 // share of the interval by which a tick moves at random, 0 to 1
 	MaxOverhead float64 // maximum share of time that the target is halted; 0: no bound
-	// maximum processor time of the sampler, in cores; 0: no bound. Reading the
-	// program uses at most half of it
+	// maximum processor time of the sampler, in cores; 0: no
+	// bound. Reading the program uses at most half of it
 	MaxCPU float64
-	// NowCPU, if not nil, returns what MaxCPU is from now on. It is asked before
-	// each sample.
+	// NowCPU, if not nil, returns what MaxCPU is from now on. It
+	// is asked before each sample.
 	NowCPU   func() float64
 	Duration time.Duration // length of the recording; 0: no limit
 
-	// Yield sets two bounds. For samples above Floor, the processor time is at
-	// most the idle processors plus half a percent of all processors. For all
-	// samples, the target's loss is at most the idle processors plus 1 % of
-	// all. In return, MaxCPU gives way to the few samples that an answer needs.
+	// Yield sets two bounds. For samples above Floor, the
+	// processor time is at most the idle processors plus half a
+	// percent of all processors. For all samples, the target's
+	// loss is at most the idle processors plus 1 % of all. In
+	// return, MaxCPU gives way to the few samples that an answer
+	// needs.
 	Yield bool
 
-	// Lasting says that the target has run before, and probably goes on. Then
-	// MaxCPU gives way to reading what an answer needs of the program, too.
+	// Lasting says that the target has run before, and probably
+	// goes on. Then MaxCPU gives way to reading what an answer
+	// needs of the program, too.
 	Lasting bool
 
 	cpus int // the number of processors; 0: as many as this process may use
@@ -57,24 +60,25 @@ type Options struct {
 	// Monitors are read for each sample, when its halt is over.
 	Monitors []monitor.Source
 
-	// Mark, if not nil, is called after the first sample, and then again and
-	// again. MarkAgain is the least pause.
+	// Mark, if not nil, is called after the first sample, and
+	// then again and again. MarkAgain is the least pause.
 	Mark      Marker
 	MarkAgain time.Duration
 
-	// Rest, if not nil, is asked before each sample. While it returns true, no
-	// samples are taken, and nothing is attached.
+	// Rest, if not nil, is asked before each sample. While it
+	// returns true, no samples are taken, and nothing is
+	// attached.
 	Rest func() bool
 
-	// MeetPeer, if not nil, is called once for each other process that samples
-	// the target, too, between two samples.
+	// MeetPeer, if not nil, is called once for each other
+	// process that samples the target, too, between two samples.
 	MeetPeer func(Peer)
 
 	// Clock returns the time since the header's start; nil: real time.
 	Clock func() time.Duration
 
-	// Progress, if not nil, is called after every sample. It should return
-	// quickly.
+	// Progress, if not nil, is called after every sample. It
+	// should return quickly.
 	Progress func(Progress)
 }
 
@@ -151,18 +155,19 @@ type Result struct {
 	Bound Bound
 }
 
-// maxFailures is how many samples in a row may fail before a recording is given
-// up.
+// maxFailures is how many samples in a row may fail before a
+// recording is given up.
 const maxFailures = 20
 
-// A Recording is one that is about to begin: its options are valid, and its
-// monitors can be measured.
+// A Recording is one that is about to begin: its options are
+// valid, and its monitors can be measured.
 type Recording struct{ recorder }
 
-// Prepare finds out whether a target can be recorded with some options, before
-// anything is written. It opens the sources of the monitors; if a required one
-// can't be measured, the error says so. The caller must call Record or Close,
-// and close the backend and release the process.
+// Prepare finds out whether a target can be recorded with some
+// options, before anything is written. It opens the sources of
+// the monitors; if a required one can't be measured, the error
+// says so. The caller must call Record or Close, and close the
+// backend and release the process.
 func Prepare(p *Process, b Backend, o Options) (*Recording, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("recording: %w", err)
@@ -200,11 +205,12 @@ func (r *Recording) Close() error {
 	return r.monitors.Close()
 }
 
-// Record takes samples through the backend. It ends when the context is
-// cancelled (an interruption), the duration is over, the target ends, or too
-// many samples in a row fail. In each case it finishes the recording in the
-// sink. The error is nil if the recording is complete, however it ended. Record
-// is called once.
+// Record takes samples through the backend. It ends when the
+// context is cancelled (an interruption), the duration is over,
+// the target ends, or too many samples in a row fail. In each
+// case it finishes the recording in the sink. The error is nil
+// if the recording is complete, however it ended. Record is
+// called once.
 func (r *Recording) Record(ctx context.Context, sink sampledata.Sink) (Result, error) {
 	defer r.Close()
 	r.sink = sampledata.AfterSample(sink, r.handedOver)
@@ -224,8 +230,8 @@ func (r *Recording) Record(ctx context.Context, sink sampledata.Sink) (Result, e
 	return Result{Progress: r.done, End: end, Bound: r.pace.bound(r.done.Elapsed)}, err
 }
 
-// openMonitors opens the sources of monitors. What it costs to find variables
-// in the debug information counts as learned.
+// openMonitors opens the sources of monitors. What it costs to
+// find variables in the debug information counts as learned.
 func (r *recorder) openMonitors() (err error) {
 	before := ProcessorTime()
 	t := monitor.Target{PID: r.process.PID, Binary: r.backend.Binary(), Seen: r.backend.Seen,
@@ -236,8 +242,9 @@ func (r *recorder) openMonitors() (err error) {
 	return err
 }
 
-// account completes the end of a recording: it adds the costs and the missed
-// ticks since the last sample, its own cost included.
+// account completes the end of a recording: it adds the costs
+// and the missed ticks since the last sample, its own cost
+// included.
 func (r *recorder) account(end *sampledata.End) {
 	end.Time = r.done.Elapsed
 	end.Missed = int32(min(r.missed+r.pace.unused(end.Time), math.MaxInt32))
@@ -262,8 +269,8 @@ type recorder struct {
 	pace     *pacer
 	cpu      time.Duration // processor time of this process when the last sample began
 	idle     idleMeter
-	// how long after their ticks the last samples were over; the first of all
-	// does not count
+	// how long after their ticks the last samples were over; the
+	// first of all does not count
 	took    [2]time.Duration
 	failed  int // number of samples in a row that failed
 	marking marking
@@ -319,9 +326,10 @@ func (r *recorder) loop(ctx context.Context) (sampledata.End, error) {
 	}
 }
 
-// likely returns how long after its tick the next sample will probably be over.
-// A sample of very many goroutines can take seconds if the machine is busy: one
-// that would end after the recording is not begun.
+// likely returns how long after its tick the next sample will
+// probably be over. A sample of very many goroutines can take
+// seconds if the machine is busy: one that would end after the
+// recording is not begun.
 func (r *recorder) likely() time.Duration { return min(r.took[0], r.took[1]) }
 
 // greetPeers reports the processes that sample the target, too, each once.
@@ -344,8 +352,8 @@ func (r *recorder) rest() error {
 	return r.backend.Release()
 }
 
-// yield adapts the processor time for samples above the floor to how busy the
-// machine is.
+// yield adapts the processor time for samples above the floor to
+// how busy the machine is.
 func (r *recorder) yield() {
 	now := r.o.Clock()
 	if r.o.NowCPU != nil {
@@ -362,8 +370,8 @@ func (r *recorder) yield() {
 	}
 }
 
-// spared returns the bound on processor time above the floor, in cores, for a
-// number of idle processors.
+// spared returns the bound on processor time above the floor, in
+// cores, for a number of idle processors.
 func spared(most float64, processors int, idle float64) float64 {
 	return min(most, yieldShare*float64(processors)+idle)
 }
@@ -371,8 +379,9 @@ func spared(most float64, processors int, idle float64) float64 {
 // bearable returns the bound on what the target loses, in cores, likewise.
 func bearable(processors int, idle float64) float64 { return lossShare*float64(processors) + idle }
 
-// sample takes one sample, with a halt at a given time. It returns an End if
-// the recording is over, and an error if it has failed.
+// sample takes one sample, with a halt at a given time. It
+// returns an End if the recording is over, and an error if it
+// has failed.
 func (r *recorder) sample(ctx context.Context, at time.Duration) (*sampledata.End, error) {
 	r.takeMarking()
 	r.backend.MayLearn(r.pace.mayLearn(r.o.Clock()) - r.opening)
@@ -436,15 +445,17 @@ func (r *recorder) sample(ctx context.Context, at time.Duration) (*sampledata.En
 	return nil, nil
 }
 
-// lostToPeer reports whether a sample failed only because another sampler was
-// just halting the target. However often that happens, the recording goes on.
+// lostToPeer reports whether a sample failed only because
+// another sampler was just halting the target. However often
+// that happens, the recording goes on.
 func (r *recorder) lostToPeer(err error) bool {
 	var traced *TracedError
 	return errors.As(err, &traced) && r.peers.has(traced.By)
 }
 
-// ending returns how the target ended. It prefers what the process reports: a
-// backend that finds that a target has ended may not know the exit status.
+// ending returns how the target ended. It prefers what the
+// process reports: a backend that finds that a target has ended
+// may not know the exit status.
 func (r *recorder) ending(end sampledata.End) *sampledata.End {
 	if end.Cause == sampledata.EndExec {
 		return &end
@@ -457,8 +468,8 @@ func (r *recorder) ending(end sampledata.End) *sampledata.End {
 	return &end
 }
 
-// handedOver is called after each sample that the backend has written to the
-// sink.
+// handedOver is called after each sample that the backend has
+// written to the sink.
 func (r *recorder) handedOver(_ sampledata.Sample, changes []sampledata.Change, err error) {
 	r.done.Unread = 0
 	for _, c := range changes {

@@ -43,7 +43,8 @@ func (b *faultyBackend) Observe(_ context.Context, sink sampledata.Sink, s sampl
 	return s, sink.Sample(s, nil)
 }
 
-// ourselves returns the process of this test, as a target that does not end.
+// ourselves returns the process of this test, as a target that
+// does not end.
 func ourselves(t *testing.T) *Process {
 	t.Helper()
 	p, err := Find(os.Getpid())
@@ -54,8 +55,9 @@ func ourselves(t *testing.T) *Process {
 	return p
 }
 
-// A sample that would end after the recording, by what the last ones took, is not begun. The first one, which reads everything, tells
-// nothing of the others.
+// A sample that would end after the recording, by what the last
+// ones took, is not begun. The first one, which reads
+// everything, tells nothing of the others.
 func TestRecordEndsInTime(t *testing.T) {
 	for _, c := range []struct {
 		first, others time.Duration
@@ -82,7 +84,8 @@ func TestRecordEndsInTime(t *testing.T) {
 	}
 }
 
-// Failed samples are counted as lost and as missed ticks, and the recording continues.
+// Failed samples are counted as lost and as missed ticks, and
+// the recording continues.
 func TestRecordLostSamples(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	b := &faultyBackend{observe: func(n int) error {
@@ -112,9 +115,11 @@ func TestRecordLostSamples(t *testing.T) {
 	}
 }
 
-// The cost of the last sample, and the ticks that were missed because of it, are in the recording although no other sample
-// follows. The result names the limit that caused the missed ticks. A second is long enough for the two samples that show it,
-// also on a busy machine.
+// The cost of the last sample, and the ticks that were missed
+// because of it, are in the recording although no other sample
+// follows. The result names the limit that caused the missed
+// ticks. A second is long enough for the two samples that show
+// it, also on a busy machine.
 func TestRecordAccountsForTheEnd(t *testing.T) {
 	const cost, rate = 30 * time.Millisecond, 100
 	b := &faultyBackend{observe: func(int) error {
@@ -140,7 +145,8 @@ func TestRecordAccountsForTheEnd(t *testing.T) {
 	}
 }
 
-// If every sample fails, the recording is finished, with the error as its end.
+// If every sample fails, the recording is finished, with the
+// error as its end.
 func TestRecordGivesUp(t *testing.T) {
 	b := &faultyBackend{observe: func(int) error { return errors.New("no such memory") }}
 	sink := sampledata.NewBuilder(b.Header())
@@ -215,7 +221,8 @@ func TestSpared(t *testing.T) {
 	}
 }
 
-// The time that a backend spends on analysing code takes at most half of the bound on processor time, so that there are samples
+// The time that a backend spends on analysing code takes at most
+// half of the bound on processor time, so that there are samples
 // meanwhile; all other time counts in full.
 func TestRecordLearning(t *testing.T) {
 	samples := func(learns bool) int64 {

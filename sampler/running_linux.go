@@ -8,9 +8,10 @@ import (
 	"strings"
 )
 
-// Running returns the Go programs that run on this system and that this process
-// may halt, by their pid. It leaves out other users' programs, programs that a
-// debugger holds, the Go toolchain's, and this process itself. It touches none.
+// Running returns the Go programs that run on this system and
+// that this process may halt, by their pid. It leaves out other
+// users' programs, programs that a debugger holds, the Go
+// toolchain's, and this process itself. It touches none.
 func Running() []*Process {
 	pids, err := allProcesses()
 	if err != nil {
@@ -51,8 +52,9 @@ func allProcesses() (pids []int, err error) {
 	return pids, nil
 }
 
-// runningGo returns the process of a pid if it runs a Go program, or nil. kinds
-// has what is known of files, and gets more.
+// runningGo returns the process of a pid if it runs a Go
+// program, or nil. kinds has what is known of files, and gets
+// more.
 func runningGo(pid int, kinds map[image]programKind) *Process {
 	path, identity := executableOf(pid, ""), IdentityOf(pid)
 	now := identity.image
@@ -81,9 +83,9 @@ func runningGo(pid int, kinds map[image]programKind) *Process {
 	}
 }
 
-// mayHalt reports whether this process may halt another one. Opening a
-// process's memory needs the same permission as halting it, and does nothing to
-// the process.
+// mayHalt reports whether this process may halt another one.
+// Opening a process's memory needs the same permission as
+// halting it, and does nothing to the process.
 func mayHalt(pid int) bool {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

@@ -9,10 +9,11 @@ import (
 // leftOut stands for a value that is not shown.
 const leftOut = "***"
 
-// WithoutSecrets returns a command line without secrets. It removes the values
-// of flags and variables with a name like a secret's, and passwords in URLs. It
-// leaves out too much rather than too little. A secret under a name such as -p
-// is not recognised.
+// WithoutSecrets returns a command line without secrets. It
+// removes the values of flags and variables with a name like a
+// secret's, and passwords in URLs. It leaves out too much rather
+// than too little. A secret under a name such as -p is not
+// recognised.
 func WithoutSecrets(command []string) []string {
 	clean := make([]string, len(command))
 	after := false // the word before is a flag whose value may be this word
@@ -30,16 +31,16 @@ func WithoutSecrets(command []string) []string {
 	return clean
 }
 
-// secretFlag reports whether a word begins with a name like a secret's, and
-// whether it is a flag without a value.
+// secretFlag reports whether a word begins with a name like a
+// secret's, and whether it is a flag without a value.
 func secretFlag(word string) (named, bare bool) {
 	name, _, valued := strings.Cut(word, "=")
 	dashed := strings.HasPrefix(name, "-")
 	return (dashed || valued) && soleName.MatchString(name) && namesSecret(name), dashed && !valued
 }
 
-// longestFlag is the length above which a word with one dash is a value: some
-// secrets begin with a dash.
+// longestFlag is the length above which a word with one dash is
+// a value: some secrets begin with a dash.
 const longestFlag = 20
 
 func isFlag(word string) bool {
@@ -50,8 +51,8 @@ func isFlag(word string) bool {
 var (
 	soleName = regexp.MustCompile(`^-{0,2}[A-Za-z_][A-Za-z0-9_.-]*$`)
 
-	// Within a word: the command of a shell, the text of a header, a list of
-	// settings, JSON.
+	// Within a word: the command of a shell, the text of a
+	// header, a list of settings, JSON.
 	innerFlag  = regexp.MustCompile(`(--?[A-Za-z][A-Za-z0-9_.-]*)(\s+)([^\s-]\S*)`)
 	innerValue = regexp.MustCompile(
 		`([A-Za-z_][A-Za-z0-9_.-]*)(["']?\s*[=:]\s*)("[^"]*"?|'[^']*'?|[^\s&"']+)`)
@@ -93,15 +94,15 @@ var (
 	// Words of names.
 	secretWord = regexp.MustCompile(
 		`(?i)^(pass|pwd|pw|auth|authorization|bearer|cookie|cookies|jwt|key|keys|pat|pin|otp|salt|sas|dsn|psk)$`)
-	// Last words of names with values that are no secrets, but say where a
-	// secret is.
+	// Last words of names with values that are no secrets, but
+	// say where a secret is.
 	placeWord = regexp.MustCompile(
 		`(?i)^(file|files|path|dir|folder|url|uri|ttl|timeout|length|size|type|name)$`)
 	nameWord = regexp.MustCompile(`[A-Z]+[a-z0-9]*|[a-z0-9]+`)
 )
 
-// namesSecret reports whether the name of a flag or variable looks like a
-// secret's.
+// namesSecret reports whether the name of a flag or variable
+// looks like a secret's.
 func namesSecret(name string) bool {
 	words := nameWord.FindAllString(name, -1)
 	if len(words) == 0 || len(words) > 1 && placeWord.MatchString(words[len(words)-1]) {

@@ -48,7 +48,8 @@ func FuzzWithoutSecrets(f *testing.F) {
 		if n := len(WithoutSecrets(command)); n != len(command) {
 			t.Errorf("%q has %d words", text, n)
 		}
-		// Whatever is before it, the value of a flag that says its name is left out.
+		// Whatever is before it, the value of a flag that says
+		// its name is left out.
 		got := WithoutSecrets(append(command, "--password="+secret, "--token", secret))
 		for _, word := range got[len(command):] {
 			if strings.Contains(word, secret) {

@@ -8,6 +8,6 @@ import (
 	"github.com/cpprof/cpprof/sampler/halt"
 )
 
-// Stuck waits for a while. It returns the id of a process if the process's
-// memory was being read all the time, and otherwise 0.
+// Stuck waits for a while. It returns the id of a process if the
+// process's memory was being read all the time, and otherwise 0.
 func Stuck(patience time.Duration) (pid int) { return halt.Stuck(patience) }

@@ -11,8 +11,9 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// againstCommand is the command that compares the Summary, and all windows that
-// are opened from then on, with another recording.
+// againstCommand is the command that compares the Summary, and
+// all windows that are opened from then on, with another
+// recording.
 func (a *app) againstCommand(w window) command {
 	return newCommand("against RECORDING | none",
 		"compare the Summary, and the windows opened from now on, with another recording",
@@ -44,14 +45,15 @@ func (a *app) readOther(w window, path string, then func()) {
 		})
 }
 
-// compareWith sets the other recording of the Summary, of the locks, and of
-// windows opened from then on; "" is none.
+// compareWith sets the other recording of the Summary, of the
+// locks, and of windows opened from then on; "" is none.
 func (a *app) compareWith(path string) {
 	a.against = path
 	a.changed()
 }
 
-// sides returns two recordings with their names. It may read the second one.
+// sides returns two recordings with their names. It may read the
+// second one.
 func (a *app) sides(r *sampledata.Recording, against string) (one, other views.Named, err error) {
 	b, err := a.others.Open(against)
 	if err != nil {
@@ -70,8 +72,8 @@ func (a *app) comparedClasses(r *sampledata.Recording, o views.Options,
 	return views.ComparedClasses(one, other, o)
 }
 
-// openOnly opens the Thread View of a class that only one of the recordings
-// has, if that is this one.
+// openOnly opens the Thread View of a class that only one of the
+// recordings has, if that is this one.
 func (a *app) openOnly(class *views.ClassPair) {
 	if class.New == nil {
 		a.say("Only %s has goroutines of this class.", a.against)

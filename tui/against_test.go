@@ -7,7 +7,8 @@ import (
 	"github.com/cpprof/cpprof/tui/session"
 )
 
-// compared returns an Analyzer on a recording that is compared with an earlier one.
+// compared returns an Analyzer on a recording that is compared
+// with an earlier one.
 func compared(t *testing.T) *bench {
 	before := writtenTwin(t, "before")
 	return newBench(t, Options{
@@ -16,7 +17,8 @@ func compared(t *testing.T) *bench {
 	})
 }
 
-// The Summary, the locks, and the windows that are opened from them compare.
+// The Summary, the locks, and the windows that are opened from
+// them compare.
 func TestEveryWindowCompares(t *testing.T) {
 	b := compared(t)
 	b.shows(" old: ", " new: ", "was  alive  Δidle  ΔRUN  ΔLOAD  ΔPRIO  ΔMON  ΔWAIT moved▼ class",
@@ -39,7 +41,8 @@ func TestEveryWindowCompares(t *testing.T) {
 	b.shows(" 6 Δ Holders", "new  change", "lock taken in main.(*journal).add")
 }
 
-// The order of the Summary, and of a comparison's entries, can be by what changed, or by own time.
+// The order of the Summary, and of a comparison's entries, can
+// be by what changed, or by own time.
 func TestComparisonsAreOrdered(t *testing.T) {
 	b := compared(t)
 	b.click("ΔRUN")
@@ -84,7 +87,8 @@ func TestComparedSummaryIsRestored(t *testing.T) {
 	again.shows("ΔRUN", "+33")
 }
 
-// If the other recording can't be read, the Summary shows this one alone and says why.
+// If the other recording can't be read, the Summary shows this
+// one alone and says why.
 func TestComparedWithNothing(t *testing.T) {
 	o := Options{Path: "after.cpprof", Recording: twin(t, "after"), Session: &session.State{Summary: session.Summary{Against: "../gone.cpprof"}}}
 	b := newBench(t, o)
@@ -94,7 +98,8 @@ func TestComparedWithNothing(t *testing.T) {
 	}
 }
 
-// A class that only one recording has is shown, and its view is of that recording alone.
+// A class that only one recording has is shown, and its view is
+// of that recording alone.
 func TestClassOfOneRecording(t *testing.T) {
 	b := newBench(t, Options{Path: "bob.cpprof", Recording: twin(t, "bob"), Against: &Against{Path: "before.cpprof", Recording: twin(t, "before")}})
 	b.keys("H")

@@ -24,38 +24,40 @@ type Options struct {
 	Config    *config.Config
 	Views     views.Options
 	Threshold refine.Threshold // the first threshold of every profile window
-	// the number of levels that are open in a new profile window, below the
-	// root
+	// the number of levels that are open in a new profile
+	// window, below the root
 	Levels   int
 	NoColor  bool
 	Editor   string // the command that shows source; "" is $VISUAL or $EDITOR
 	Greeting string // the first message; "" is none
 
-	// Session is the state of the last Analyzer on this recording; nil if there
-	// is none.
+	// Session is the state of the last Analyzer on this
+	// recording; nil if there is none.
 	Session *session.State
 
-	// Samples is the sample list that counts, unless a session has another one;
-	// "" for all samples.
+	// Samples is the sample list that counts, unless a session
+	// has another one; "" for all samples.
 	Samples string
 
-	// Windows are opened at the start, the last one in front, after the summary
-	// and the session's windows. If there is a comparison, they compare.
+	// Windows are opened at the start, the last one in front,
+	// after the summary and the session's windows. If there is a
+	// comparison, they compare.
 	Windows []session.Window
 
-	// Findings opens the window of what is slow at the start, in front. If
-	// nothing is, it closes again.
+	// Findings opens the window of what is slow at the start, in
+	// front. If nothing is, it closes again.
 	Findings bool
 
-	// Live makes the recording grow; it is nil if the recording is complete.
+	// Live makes the recording grow; it is nil if the recording
+	// is complete.
 	Live *Live
 
-	// Against is compared with the recording from the start; nil if there is no
-	// comparison.
+	// Against is compared with the recording from the start; nil
+	// if there is no comparison.
 	Against *Against
 
-	// Keep is called at the end, whatever the cause, with the state to keep in
-	// the session; it may be nil.
+	// Keep is called at the end, whatever the cause, with the
+	// state to keep in the session; it may be nil.
 	Keep func(*session.State)
 
 	// Screen is the screen to draw on; nil is the terminal.
@@ -68,12 +70,13 @@ type Against struct {
 	Recording *sampledata.Recording
 }
 
-// ErrStuck says that the terminal took no more output when the Analyzer was to
-// end. A message on it would wait, too.
+// ErrStuck says that the terminal took no more output when the
+// Analyzer was to end. A message on it would wait, too.
 var ErrStuck = errors.New("the terminal takes no output")
 
-// Run shows the Analyzer until the user leaves it, the terminal fails, or ctx
-// is done. If ctx is done, Run returns its cause, or ErrStuck.
+// Run shows the Analyzer until the user leaves it, the terminal
+// fails, or ctx is done. If ctx is done, Run returns its cause,
+// or ErrStuck.
 func Run(ctx context.Context, o Options) error {
 	t, err := openTerminal(o.Screen)
 	if err != nil {
@@ -114,7 +117,8 @@ type app struct {
 	levels      int
 	editor      string          // a command; "" is $VISUAL or $EDITOR
 	others      *session.Others // recordings that are compared with this one
-	// the path of the one with which the Summary compares this one; "" for none
+	// the path of the one with which the Summary compares this
+	// one; "" for none
 	against string
 	live    *growth // nil if the recording is complete
 
@@ -142,8 +146,8 @@ type overlay interface {
 	scroll(lines int)
 }
 
-// A clickable overlay takes clicks on cells of the screen; a click on another
-// overlay closes it.
+// A clickable overlay takes clicks on cells of the screen; a
+// click on another overlay closes it.
 type clickable interface{ click(x, y int) }
 
 // A message is one line for the user.
@@ -190,8 +194,8 @@ func newApp(o Options, t *terminal) *app {
 	return a
 }
 
-// changed refreshes every window after a change of the recording, the options
-// or the aspects.
+// changed refreshes every window after a change of the
+// recording, the options or the aspects.
 func (a *app) changed() {
 	a.countAgain()
 	for _, w := range a.windows {
@@ -233,15 +237,15 @@ func (a *app) setConfig(c config.Config) {
 	a.changed()
 }
 
-// setSpan restricts every window to a span; the zero Span is the whole
-// recording.
+// setSpan restricts every window to a span; the zero Span is the
+// whole recording.
 func (a *app) setSpan(s views.Span) {
 	a.options.Span = s
 	a.changed()
 }
 
-// guard passes a panic to the event loop, which restores the terminal before it
-// ends the program.
+// guard passes a panic to the event loop, which restores the
+// terminal before it ends the program.
 func (a *app) guard() {
 	if p := recover(); p != nil {
 		text := fmt.Sprintf("%v\n\n%s", p, debug.Stack())

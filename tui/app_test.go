@@ -24,7 +24,8 @@ func (b *bench) ends() bool {
 	}
 }
 
-// appKeys has a test for every binding of the app, by its first key; the second of three windows is active before.
+// appKeys has a test for every binding of the app, by its first
+// key; the second of three windows is active before.
 var appKeys = map[string]keyTest{
 	":":       {check: shows("\n:")},
 	"?":       {check: shows("Keys of this window")},
@@ -40,7 +41,8 @@ var appKeys = map[string]keyTest{
 	"q":       {check: func(t *testing.T, b *bench) {}},
 }
 
-// A name of a million bytes, whatever it consists of, does not keep a person waiting.
+// A name of a million bytes, whatever it consists of, does not
+// keep a person waiting.
 func TestLongNamesLong(t *testing.T) {
 	fixture.Long(t)
 	for _, unit := range []string{"x", "a/", "\x1b", "é ", "/", "e\u0301"} {

@@ -13,7 +13,8 @@ import (
 	"github.com/cpprof/cpprof/internal/fixture"
 )
 
-// Every character that the Analyzer or a report may draw by itself has one in ASCII, of the same width.
+// Every character that the Analyzer or a report may draw by
+// itself has one in ASCII, of the same width.
 func TestEveryCharacterHasOneInASCII(t *testing.T) {
 	for _, folder := range []string{"tui", "internal/report", "views", "views/locks", "internal/words", "internal/termtext"} {
 		files, err := filepath.Glob(filepath.Join(fixture.Root(), folder, "*.go"))

@@ -12,8 +12,9 @@ import (
 // maxTab is the width of the longest title in a tab.
 const maxTab = 24
 
-// drawTabs draws a tab for every window, the active one highlighted. If there
-// is not enough room for all, it draws those around the active one.
+// drawTabs draws a tab for every window, the active one
+// highlighted. If there is not enough room for all, it draws
+// those around the active one.
 func (r *root) drawTabs(c canvas) {
 	a := r.a
 	c.clear(a.theme.bar)
@@ -45,8 +46,9 @@ func (r *root) drawTabs(c canvas) {
 	}
 }
 
-// drawStatus draws the active window's job, or else the message. It uses the
-// canvas's last line, and more lines above if the text is longer.
+// drawStatus draws the active window's job, or else the message.
+// It uses the canvas's last line, and more lines above if the
+// text is longer.
 func (r *root) drawStatus(c canvas) {
 	a := r.a
 	style, text := a.theme.plain, a.message.text
@@ -66,8 +68,8 @@ func (r *root) drawStatus(c canvas) {
 
 var spinner = []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
 
-// progress describes a job and its duration so far. It returns "" for a very
-// short job: the line must not flicker.
+// progress describes a job and its duration so far. It returns
+// "" for a very short job: the line must not flicker.
 func (j *job) progress(now time.Time) string {
 	took := now.Sub(j.began)
 	if took < progressTick {
@@ -87,8 +89,9 @@ type button struct {
 	click func()
 }
 
-// buttons returns the lines of buttons: as many of the window's as fit, and the
-// app's. There are two lines only if one has no room for all.
+// buttons returns the lines of buttons: as many of the window's
+// as fit, and the app's. There are two lines only if one has no
+// room for all.
 func (r *root) buttons(width, height int) [][]button {
 	a := r.a
 	w := a.window()

@@ -16,9 +16,10 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// A callsWindow is a heat map of a function's calls: when they began, and how
-// long they took. A line of the screen has two rows of the map. The time inside
-// the calls of a rectangle can be all that counts in every window.
+// A callsWindow is a heat map of a function's calls: when they
+// began, and how long they took. A line of the screen has two
+// rows of the map. The time inside the calls of a rectangle can
+// be all that counts in every window.
 type callsWindow struct {
 	a        *app
 	function string // "" for the first proposed one
@@ -112,8 +113,8 @@ func (w *callsWindow) zoom(num, den time.Duration) {
 	w.column = min(max(int((at-w.heat.Start)/w.heat.Step), 0), w.heat.Columns-1)
 }
 
-// area returns the cells from the anchor to the cursor, or the cell of the
-// cursor.
+// area returns the cells from the anchor to the cursor, or the
+// cell of the cursor.
 func (w *callsWindow) area() calls.Area {
 	r := w.chosen()
 	return calls.Area{Left: r.left, Right: r.right, Bottom: r.first, Top: r.last}
@@ -138,7 +139,8 @@ func (w *callsWindow) callsIn(a calls.Area) (n int) {
 	return n
 }
 
-// draw draws the heat map with its axes, and what the slow calls have more of.
+// draw draws the heat map with its axes, and what the slow calls
+// have more of.
 func (w *callsWindow) draw(c canvas) {
 	theme := w.a.theme
 	w.place = canvas{}
@@ -172,7 +174,8 @@ func (w *callsWindow) heading() string {
 	return text
 }
 
-// reasons says what the slow calls have more of, in a limited number of lines.
+// reasons says what the slow calls have more of, in a limited
+// number of lines.
 func (w *callsWindow) reasons(width, most int) (lines []string) {
 	f := &w.found
 	text := fmt.Sprintf("Slow: %s, %s.", report.Counted(f.Contrast.Slow.Calls, "call"), f.Slow)
@@ -242,7 +245,8 @@ func (w *callsWindow) drawLength(c canvas, margin, line, row int) {
 	c.text(max(0, margin-textWidth(text)), line, text, w.a.theme.dim)
 }
 
-// heatMap returns the map for some columns and rows. It keeps the last one.
+// heatMap returns the map for some columns and rows. It keeps
+// the last one.
 func (w *callsWindow) heatMap(columns, rows int) *calls.HeatMap {
 	of := drawnHeat{w.found.Table, columns, rows, w.a.counts.calls, w.span}
 	if w.of != of || w.heat == nil {
@@ -264,8 +268,8 @@ func (w *callsWindow) toSlowest() {
 	w.column, w.row = top.Column, top.Row
 }
 
-// cellStyle returns the colour of a cell that has calls: warmer for more calls,
-// and faint for calls that don't count.
+// cellStyle returns the colour of a cell that has calls: warmer
+// for more calls, and faint for calls that don't count.
 func (w *callsWindow) cellStyle(c calls.Cell, greatest int) tcell.Style {
 	if c.Chosen == 0 {
 		return w.a.theme.dim

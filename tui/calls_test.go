@@ -7,7 +7,9 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// callsKeys has a test for every binding of a window of calls, by its first key. The cursor begins at the first of the slowest.
+// callsKeys has a test for every binding of a window of calls,
+// by its first key. The cursor begins at the first of the
+// slowest.
 var callsKeys = map[string]keyTest{
 	"Space": {unseen: true, check: func(t *testing.T, b *bench) { b.keys("G"); b.shows("100 calls in the rectangle") }},
 	"Enter": {check: shows("⊂ main.send >= ", ": 1 call")},
@@ -34,7 +36,9 @@ func callsOf(t testing.TB) *bench {
 	return b
 }
 
-// The window shows how long the calls took, and why the slow ones did. The time in the calls of a rectangle counts in every window.
+// The window shows how long the calls took, and why the slow
+// ones did. The time in the calls of a rectangle counts in every
+// window.
 func TestCalls(t *testing.T) {
 	b := callsOf(t)
 	b.shows("main.send: 100 calls  p50 40ms  p99 160ms  longest 160ms", "Slow: 20 calls, >= p99.",
@@ -61,7 +65,8 @@ func TestCallsByMouse(t *testing.T) {
 	b.shows("20 calls in the rectangle: >= ")
 }
 
-// A name of the program is never a control sequence; calls of a program without requests are none.
+// A name of the program is never a control sequence; calls of a
+// program without requests are none.
 func TestCallsHostile(t *testing.T) {
 	b := newBench(t, Options{Path: "served.cpprof", Recording: synthetic.Served(100, "[red]\x1b[1m\u202e")})
 	b.line(":calls")
@@ -71,7 +76,8 @@ func TestCallsHostile(t *testing.T) {
 	b.shows("no function stands out")
 }
 
-// A session keeps the calls that count, the time that is shown, and an open goroutine with its holders.
+// A session keeps the calls that count, the time that is shown,
+// and an open goroutine with its holders.
 func TestCallsAndTracksAreKept(t *testing.T) {
 	b := callsOf(t)
 	b.keys("+", "Enter")

@@ -7,7 +7,8 @@ import (
 	"github.com/cpprof/cpprof/tui/session"
 )
 
-// The candidates are in the details of paths that end in :WAIT, and nowhere else.
+// The candidates are in the details of paths that end in :WAIT,
+// and nowhere else.
 func TestCandidatesOfAWait(t *testing.T) {
 	threshold := refine.Threshold{Hits: hits(1)}
 	for path, there := range map[string]bool{

@@ -9,31 +9,32 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// A canvas is a part of the screen, with its own coordinates. Nothing is drawn
-// outside of a canvas.
+// A canvas is a part of the screen, with its own coordinates.
+// Nothing is drawn outside of a canvas.
 type canvas struct {
 	screen        tcell.Screen
 	x, y          int
 	width, height int
 }
 
-// part returns the canvas of a rectangle, cut to the part that is on the
-// canvas.
+// part returns the canvas of a rectangle, cut to the part that
+// is on the canvas.
 func (c canvas) part(x, y, width, height int) canvas {
 	x, y = min(max(x, 0), c.width), min(max(y, 0), c.height)
 	return canvas{c.screen, c.x + x, c.y + y, max(0, min(width, c.width-x)),
 		max(0, min(height, c.height-y))}
 }
 
-// has reports whether a cell of the screen is on the canvas, and returns its
-// position there.
+// has reports whether a cell of the screen is on the canvas, and
+// returns its position there.
 func (c canvas) has(x, y int) (column, line int, ok bool) {
 	column, line = x-c.x, y-c.y
 	return column, line, column >= 0 && column < c.width && line >= 0 && line < c.height
 }
 
-// text draws a text from a column on, as far as it fits, and returns the column
-// behind it. Control characters are escaped, never interpreted.
+// text draws a text from a column on, as far as it fits, and
+// returns the column behind it. Control characters are escaped,
+// never interpreted.
 func (c canvas) text(x, y int, s string, style tcell.Style) int {
 	if y < 0 || y >= c.height {
 		return x + textWidth(s)
@@ -73,12 +74,13 @@ func textWidth(s string) int { return uniseg.StringWidth(printable(s)) }
 
 const ellipsis = "…"
 
-// maxShown is the greatest number of bytes of a text that are read for drawing.
-// A name can have a million, and every key redraws it.
+// maxShown is the greatest number of bytes of a text that are
+// read for drawing. A name can have a million, and every key
+// redraws it.
 const maxShown = 8 << 10
 
-// printable returns a text in a form that is safe for the screen. It cuts a
-// very long text.
+// printable returns a text in a form that is safe for the
+// screen. It cuts a very long text.
 func printable(s string) string {
 	if len(s) <= maxShown {
 		return termtext.Printable(s)

@@ -35,8 +35,8 @@ type pathTaker interface {
 	names() []string
 }
 
-// do executes a line. If it is not a command, it is a call path, if the window
-// accepts one.
+// do executes a line. If it is not a command, it is a call path,
+// if the window accepts one.
 func (l commandLine) do(line string) error {
 	name, args, _ := strings.Cut(line, " ")
 	for _, c := range l.a.allCommands(l.w) {
@@ -53,8 +53,9 @@ func (l commandLine) do(line string) error {
 	return l.elsewhere(name)
 }
 
-// elsewhere returns the error for a word that is no command of the window: it
-// says to which window the command belongs, if to any.
+// elsewhere returns the error for a word that is no command of
+// the window: it says to which window the command belongs, if to
+// any.
 func (l commandLine) elsewhere(name string) error {
 	has := func(commands []command) bool {
 		return slices.ContainsFunc(commands, func(c command) bool { return c.name == name })
@@ -79,8 +80,9 @@ func (l commandLine) elsewhere(name string) error {
 	return fmt.Errorf("unknown command %q: ? lists the commands of this window", name)
 }
 
-// isUnknownWord reports whether a text looks like a command, not like an
-// element of a call path: it consists of letters only, and no name is the same.
+// isUnknownWord reports whether a text looks like a command, not
+// like an element of a call path: it consists of letters only,
+// and no name is the same.
 func isUnknownWord(text string, names []string) bool {
 	letters := strings.Trim(strings.ToLower(text), "abcdefghijklmnopqrstuvwxyz-") == ""
 	return letters && !slices.Contains(names, text)
@@ -114,17 +116,17 @@ func (l commandLine) complete(line string) []string {
 // maxCompletions limits the number of completions.
 const maxCompletions = 200
 
-// completeNames completes the last word of a line as an element of a call path.
-// The word may be the beginning of a name. If no name begins with it, it may be
-// any part of a name.
+// completeNames completes the last word of a line as an element
+// of a call path. The word may be the beginning of a name. If no
+// name begins with it, it may be any part of a name.
 func (l commandLine) completeNames(line string) []string {
 	p, ok := l.w.(pathTaker)
 	if !ok {
 		return nil
 	}
 	start := strings.LastIndexByte(line, ' ') + 1
-	// At the start of a word, these are part of the expression; inside a name,
-	// they are part of the name.
+	// At the start of a word, these are part of the expression;
+	// inside a name, they are part of the name.
 	start += len(line[start:]) - len(strings.TrimLeft(line[start:], "!("))
 	head, word := line[:start], line[start:]
 	if rest, ok := strings.CutPrefix(word, ".."); ok {
@@ -238,8 +240,9 @@ func (a *app) defineAspect(args string) error {
 	return nil
 }
 
-// saveAspects writes the aspects defined in the Analyzer to the configuration
-// file. If there is none, it makes one in the current folder.
+// saveAspects writes the aspects defined in the Analyzer to the
+// configuration file. If there is none, it makes one in the
+// current folder.
 func (a *app) saveAspects(args string) error {
 	if args != "save" {
 		return fmt.Errorf("want 'aspects save'")
@@ -255,9 +258,9 @@ func (a *app) saveAspects(args string) error {
 	return err
 }
 
-// saveConfig saves definitions of the Analyzer with a function that gets the
-// name of the configuration file: that which is used, or a new one in the
-// current folder.
+// saveConfig saves definitions of the Analyzer with a function
+// that gets the name of the configuration file: that which is
+// used, or a new one in the current folder.
 func (a *app) saveConfig(save func(file string) error) error {
 	file := cmp.Or(a.config.File, config.Name)
 	if err := save(file); err != nil {
@@ -293,9 +296,9 @@ func (a *app) mergeCommand(args string) error {
 	return a.merge(fields[0], fields[1:]...)
 }
 
-// saveMerges writes the merges made in the Analyzer to the configuration file,
-// and removes the merges that were split. If there is no file, it makes one in
-// the current folder.
+// saveMerges writes the merges made in the Analyzer to the
+// configuration file, and removes the merges that were split. If
+// there is no file, it makes one in the current folder.
 func (a *app) saveMerges(args string) error {
 	if args != "save" {
 		return fmt.Errorf("want 'merges save'")

@@ -36,8 +36,8 @@ type detail struct {
 	on bool
 
 	lines lazy[report.LineTotals]
-	// where the hottest line of the source stands in the text; 0 if no source
-	// is shown
+	// where the hottest line of the source stands in the text; 0
+	// if no source is shown
 	hot           int
 	candidateTree lazy[candidateTree]
 	candidates    candidateLines
@@ -130,8 +130,8 @@ func (d *detail) aspect(name string, add func(tcell.Style, string)) {
 	add(d.w.a.theme.plain, strings.Join(lists.Each(a.Patterns(), aspects.Pattern.String), "  "))
 }
 
-// sites lists the places that created the goroutines of a class, the place of
-// most goroutines first.
+// sites lists the places that created the goroutines of a class,
+// the place of most goroutines first.
 func sites(r *sampledata.Recording, o views.Options, class string) []string {
 	var lines []string
 	for _, s := range views.CreationSites(r, o, class) {
@@ -145,8 +145,8 @@ func sites(r *sampledata.Recording, o views.Options, class string) []string {
 	return lines
 }
 
-// costs returns the lines on an entry's cost; in a comparison, on its cost in
-// each of the two recordings, as in its row.
+// costs returns the lines on an entry's cost; in a comparison,
+// on its cost in each of the two recordings, as in its row.
 func (d *detail) costs(e *refine.Entry) []string {
 	tree := d.w.session.Tree()
 	d.w.intervals.want([]row{{entry: e}})
@@ -163,8 +163,9 @@ func (d *detail) costs(e *refine.Entry) []string {
 		costLines("new: ", costs.InNew, a.Main(), of[0])...)
 }
 
-// costLines returns the lines on one cost, as a fraction of a metric's
-// denominator. Its interval is nil if there is none, or not yet.
+// costLines returns the lines on one cost, as a fraction of a
+// metric's denominator. Its interval is nil if there is none, or
+// not yet.
 func costLines(head string, t calltree.Total, m *calltree.Metric, i *hotspots.Estimate) []string {
 	cost := m.Cost(t.Weight)
 	what := cost.RatString() + ", of " + report.Whole(m)
@@ -179,8 +180,8 @@ func costLines(head string, t calltree.Total, m *calltree.Metric, i *hotspots.Es
 	return []string{fmt.Sprintf("%scost %s = %s", head, report.Cost(cost), what), text}
 }
 
-// samples returns the lines on the number of samples that the view counts,
-// including those without the entry.
+// samples returns the lines on the number of samples that the
+// view counts, including those without the entry.
 func (d *detail) samples() []string {
 	span := d.w.a.options.Span
 	if !d.w.compares() {
@@ -201,23 +202,24 @@ func samplesLine(of string, r *sampledata.Recording, span views.Span) string {
 	return text
 }
 
-// A candidateTree has the goroutines that a view's goroutines may wait for,
-// other than for locks.
+// A candidateTree has the goroutines that a view's goroutines
+// may wait for, other than for locks.
 type candidateTree struct {
 	tree    *calltree.Tree // see views.Candidates
 	members *calltree.Membership
 	err     error
 }
 
-// candidateLines are the detail pane's lines on the candidates of the entry
-// that was drawn last.
+// candidateLines are the detail pane's lines on the candidates
+// of the entry that was drawn last.
 type candidateLines struct {
 	of    string
 	lines []string
 }
 
-// candidateLines returns lines about the candidates that an entry's goroutines
-// may wait for. It returns none if the candidates cannot be known.
+// candidateLines returns lines about the candidates that an
+// entry's goroutines may wait for. It returns none if the
+// candidates cannot be known.
 func (d *detail) candidateLines(e *refine.Entry) []string {
 	if !d.w.subject.single || d.w.replay.Class == "" || !waits(e.Path) {
 		return nil
@@ -253,8 +255,8 @@ func waits(p callpath.Path) bool {
 	return ok && t == views.Wait && calltree.KindOf(last.Name) == calltree.Typed
 }
 
-// listCandidates lists the entries below a path that ends in :WAIT, or in its
-// reason, in a tree of views.Candidates.
+// listCandidates lists the entries below a path that ends in
+// :WAIT, or in its reason, in a tree of views.Candidates.
 func listCandidates(t *calltree.Tree, m *calltree.Membership, p callpath.Path) (lines []string) {
 	for _, r := range refine.Down(t, m, p, callpath.Immediate) {
 		if calltree.KindOf(r.Name) != calltree.Class {
@@ -272,8 +274,9 @@ func listCandidates(t *calltree.Tree, m *calltree.Membership, p callpath.Path) (
 	return lines
 }
 
-// source returns the source of a function. It counts the hits over the whole
-// view on first use. It stores the place of the hottest line in d.hot.
+// source returns the source of a function. It counts the hits
+// over the whole view on first use. It stores the place of the
+// hottest line in d.hot.
 func (d *detail) source(function string, width int) []textLine {
 	t := d.w.a.theme
 	if d.w.a.options.Granularity != views.ByFunction {
@@ -310,8 +313,8 @@ func (d *detail) source(function string, width int) []textLine {
 	return out
 }
 
-// count returns the hits of all lines in the whole view. The first call only
-// begins to count, and returns nil.
+// count returns the hits of all lines in the whole view. The
+// first call only begins to count, and returns nil.
 func (d *detail) count() *report.LineTotals {
 	recording, options, view := d.w.a.recording, d.w.a.options, d.w.subject.view
 	return d.lines.get(d.w.a, func() report.LineTotals {
@@ -324,7 +327,8 @@ func (d *detail) count() *report.LineTotals {
 	})
 }
 
-// counts returns the hits of a function's lines; nil if they are not counted.
+// counts returns the hits of a function's lines; nil if they are
+// not counted.
 func (d *detail) counts(function string) map[int]calltree.Total {
 	if !d.on || d.w.a.options.Granularity != views.ByFunction {
 		return nil

@@ -19,8 +19,8 @@ const (
 	margin     = 12.0
 )
 
-// The terminal's own colours. The picture draws its background, so that it is
-// readable on a light and on a dark page.
+// The terminal's own colours. The picture draws its background,
+// so that it is readable on a light and on a dark page.
 const (
 	ownFore = "#d8dee6"
 	ownBack = "#161b22"
@@ -32,8 +32,8 @@ type svgCell struct {
 	svgStyle
 }
 
-// An svgStyle is the look of a character. A colour is "#rrggbb", or "" for the
-// terminal's own.
+// An svgStyle is the look of a character. A colour is "#rrggbb",
+// or "" for the terminal's own.
 type svgStyle struct {
 	Fore, Back         string
 	Bold, Dim, Reverse bool
@@ -42,8 +42,8 @@ type svgStyle struct {
 // An svgDrawing is an SVG being written.
 type svgDrawing struct{ strings.Builder }
 
-// writeSVG draws the lines of a screen as SVG. The title says what the picture
-// shows to those who can't see it.
+// writeSVG draws the lines of a screen as SVG. The title says
+// what the picture shows to those who can't see it.
 func writeSVG(w io.Writer, screen [][]svgCell, title string) error {
 	columns := 0
 	for _, line := range screen {
@@ -77,8 +77,8 @@ func (p *svgDrawing) line(line []svgCell, top float64) {
 	}
 }
 
-// alike reports whether two cells can be drawn together: text of one style,
-// or the same block in one style.
+// alike reports whether two cells can be drawn together: text of
+// one style, or the same block in one style.
 func alike(a, b svgCell) bool {
 	return a.svgStyle == b.svgStyle && (a.Rune == b.Rune || block(a.Rune) == nil && block(b.Rune) == nil)
 }
@@ -127,8 +127,8 @@ func (p *svgDrawing) rect(x, y, width, height float64, fill string, opacity floa
 	p.WriteString(" shape-rendering=\"crispEdges\"/>\n")
 }
 
-// text draws characters. It sets the text's length, so that columns are
-// aligned in every font.
+// text draws characters. It sets the text's length, so that
+// columns are aligned in every font.
 func (p *svgDrawing) text(cells []svgCell, left, top float64, fill string) {
 	var b strings.Builder
 	for _, c := range cells {
@@ -150,12 +150,13 @@ func (p *svgDrawing) text(cells []svgCell, left, top float64, fill string) {
 	fmt.Fprintf(p, ">%s</text>\n", escape(trimmed))
 }
 
-// A shape is the part of a cell that a block character fills, from its top: 0
-// is the top and 1 the bottom of the cell.
+// A shape is the part of a cell that a block character fills,
+// from its top: 0 is the top and 1 the bottom of the cell.
 type shape struct{ from, to, opacity float64 }
 
-// block returns the shape of a block character, or of a horizontal line; nil
-// for other characters. Fonts draw these with gaps between the cells.
+// block returns the shape of a block character, or of a
+// horizontal line; nil for other characters. Fonts draw these
+// with gaps between the cells.
 func block(r rune) *shape {
 	switch {
 	case r >= '▁' && r <= '█': // eighths, from the bottom up
@@ -174,7 +175,8 @@ func escape(s string) string {
 	return b.String()
 }
 
-// svgElements returns the elements of an SVG, as their names and a few attributes, and its texts.
+// svgElements returns the elements of an SVG, as their names and
+// a few attributes, and its texts.
 func svgElements(t *testing.T, svg string) (elements []string) {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(svg))

@@ -15,8 +15,10 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// The documentation shows screens of the Analyzer with the recording of the demo in testdata of the command. These tests press
-// the same keys, and compare. UPDATE_DOCS=1 writes the screens of now: look at them before you commit them.
+// The documentation shows screens of the Analyzer with the
+// recording of the demo in testdata of the command. These tests
+// press the same keys, and compare. UPDATE_DOCS=1 writes the
+// screens of now: look at them before you commit them.
 
 // demoBench shows the recording of the demo with the demo's configuration.
 func demoBench(t *testing.T, width, height int) *bench {

@@ -17,8 +17,9 @@ import (
 // errNoEditor says which settings name an editor.
 var errNoEditor = errors.New("no editor: set $EDITOR, or give --editor")
 
-// editorCommand returns the command that opens a file at a line in an editor,
-// such as "vim" or "code --wait". No shell sees it.
+// editorCommand returns the command that opens a file at a line
+// in an editor, such as "vim" or "code --wait". No shell sees
+// it.
 func editorCommand(editor, file string, line int) (*exec.Cmd, error) {
 	words := strings.Fields(editor)
 	if len(words) == 0 {
@@ -38,8 +39,9 @@ func editorCommand(editor, file string, line int) (*exec.Cmd, error) {
 	return exec.Command(words[0], words[1:]...), nil
 }
 
-// edit opens the source of the selected function in the user's editor, at its
-// hottest line if the details have counted the lines.
+// edit opens the source of the selected function in the user's
+// editor, at its hottest line if the details have counted the
+// lines.
 func (w *profileWindow) edit(e *refine.Entry) {
 	last, _ := e.Path.Last()
 	if calltree.KindOf(last.Name) != calltree.Function || last.Aspect() {

@@ -17,8 +17,8 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// A findingsWindow shows what is slow, and why: a line for each finding, and
-// all about the selected one.
+// A findingsWindow shows what is slow, and why: a line for each
+// finding, and all about the selected one.
 type findingsWindow struct {
 	a      *app
 	answer *why.Answer // nil until the search has ended
@@ -45,8 +45,9 @@ func (a *app) findingsKind() kind {
 	}
 }
 
-// openFindings shows the window of the findings, and opens it if necessary. If
-// nobody asked for it, it closes itself again if there are none.
+// openFindings shows the window of the findings, and opens it if
+// necessary. If nobody asked for it, it closes itself again if
+// there are none.
 func openFindings(a *app, asked bool) {
 	if showOpen[*findingsWindow](a) {
 		return
@@ -157,8 +158,8 @@ func (w *findingsWindow) draw(c canvas) {
 
 // A costWindow is a window with a selected cost.
 type costWindow interface {
-	// cost returns the selected call path, or the name of the selected lock; ""
-	// if there is none.
+	// cost returns the selected call path, or the name of the
+	// selected lock; "" if there is none.
 	cost() string
 }
 
@@ -176,8 +177,8 @@ func (w *lockWindow) cost() string {
 	return ""
 }
 
-// withoutCommand shows what it would bring if a cost went away, or half of it:
-// the selected cost if there is no other.
+// withoutCommand shows what it would bring if a cost went away,
+// or half of it: the selected cost if there is no other.
 func (a *app) withoutCommand(args string) error {
 	name, half := strings.CutPrefix(args, "half of ")
 	if name == "half" {

@@ -9,7 +9,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// slowRecording has 30 classes, each of which waits for a lock of its own: 30 findings. Names contain text that a terminal
+// slowRecording has 30 classes, each of which waits for a lock
+// of its own: 30 findings. Names contain text that a terminal
 // could interpret.
 func slowRecording(t testing.TB) *sampledata.Recording {
 	t.Helper()
@@ -52,7 +53,8 @@ func slowRecording(t testing.TB) *sampledata.Recording {
 	return b.Recording()
 }
 
-// findingsKeys has a test for every binding of the window, by its first key. The window has 30 findings; the second one is
+// findingsKeys has a test for every binding of the window, by
+// its first key. The window has 30 findings; the second one is
 // selected.
 var findingsKeys = map[string]keyTest{
 	"Enter":  {check: shows("Thread View of go:example.com", "..:MONITOR")},
@@ -71,7 +73,8 @@ var findingsKeys = map[string]keyTest{
 	"G":      {check: picks(29)},
 }
 
-// The window shows each finding, where, why and when; Enter opens the view that proves it.
+// The window shows each finding, where, why and when; Enter
+// opens the view that proves it.
 func TestFindingsWindow(t *testing.T) {
 	b := newBench(t, Options{Path: "slow.cpprof", Recording: slowRecording(t)})
 	b.keys("W")
@@ -89,7 +92,8 @@ func TestNoFindings(t *testing.T) {
 	b.shows("2 Why", "Too few samples")
 }
 
-// At the start the window is in front if there are findings, and closes itself if there are none.
+// At the start the window is in front if there are findings, and
+// closes itself if there are none.
 func TestFindingsComeFirst(t *testing.T) {
 	b := newBench(t, Options{Path: "slow.cpprof", Recording: slowRecording(t), Findings: true})
 	b.waitForJobs()

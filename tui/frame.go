@@ -1,7 +1,7 @@
 package tui
 
-// A frame is a cursor on a drawing, and the rectangle that a person draws from
-// an anchor to the cursor.
+// A frame is a cursor on a drawing, and the rectangle that a
+// person draws from an anchor to the cursor.
 type frame struct {
 	column, row             int // of the cursor
 	anchorColumn, anchorRow int // the corner where the rectangle begins
@@ -9,8 +9,8 @@ type frame struct {
 	place                   canvas // of the drawing
 }
 
-// A rectangle is a part of a drawing. Its first and last columns and rows are in
-// it.
+// A rectangle is a part of a drawing. Its first and last columns
+// and rows are in it.
 type rectangle struct{ left, right, first, last int }
 
 func (r rectangle) has(column, row int) bool {
@@ -20,8 +20,9 @@ func (r rectangle) has(column, row int) bool {
 // maxCells is greater than the number of columns or rows of any screen.
 const maxCells = 2048
 
-// bindings draw the rectangle and move the cursor with a function. down is the
-// step from a row to the one below it: 1 or -1.
+// bindings draw the rectangle and move the cursor with a
+// function. down is the step from a row to the one below it: 1
+// or -1.
 func (f *frame) bindings(down int, move func(columns, rows int)) []binding {
 	by := func(columns, rows int) func() { return func() { move(columns, rows*down) } }
 	return []binding{
@@ -40,8 +41,8 @@ func (f *frame) bindings(down int, move func(columns, rows int)) []binding {
 	}
 }
 
-// chosen returns the rectangle from the anchor to the cursor, or the cell of the
-// cursor.
+// chosen returns the rectangle from the anchor to the cursor, or
+// the cell of the cursor.
 func (f *frame) chosen() rectangle {
 	r := rectangle{f.column, f.column, f.row, f.row}
 	if f.begun {
@@ -51,7 +52,8 @@ func (f *frame) chosen() rectangle {
 	return r
 }
 
-// mouse draws the rectangle. The cell lies under the pointer, or nearest to it.
+// mouse draws the rectangle. The cell lies under the pointer, or
+// nearest to it.
 func (f *frame) mouse(action mouseAction, column, row int, inside bool) {
 	switch {
 	case action == mouseMove:

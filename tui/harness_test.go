@@ -19,8 +19,9 @@ import (
 
 func TestMain(m *testing.M) { fixture.Main(m) }
 
-// A bench runs an app on a simulated screen, and acts as its user: it types, clicks and reads. Before it reads,
-// everything that the last key began has ended.
+// A bench runs an app on a simulated screen, and acts as its
+// user: it types, clicks and reads. Before it reads, everything
+// that the last key began has ended.
 type bench struct {
 	*app
 	t   testing.TB
@@ -90,7 +91,8 @@ func (b *bench) waitForJobs() {
 	}
 }
 
-// press presses one key, by the name that bindings have for it, and does not wait for jobs.
+// press presses one key, by the name that bindings have for it,
+// and does not wait for jobs.
 func (b *bench) press(key string) {
 	b.t.Helper()
 	code, r := tcell.KeyRune, []rune(key)[0]
@@ -223,7 +225,8 @@ func bob(t testing.TB) Options {
 	return Options{Path: "bob.cpprof", Recording: twin(t, "bob")}
 }
 
-// threadWindow returns the window of a Thread View, to be opened at the start.
+// threadWindow returns the window of a Thread View, to be opened
+// at the start.
 func threadWindow(class string) []session.Window {
 	return []session.Window{&session.Profile{Class: class, Threshold: refine.Threshold{Hits: hits(refine.DefaultMinHits)}}}
 }
@@ -249,7 +252,8 @@ func (b *bench) wheel(x, y int, button tcell.ButtonMask) {
 	b.mouse(x, y, button)
 }
 
-// profileOptions returns the options of an app that opens one profile window at the start.
+// profileOptions returns the options of an app that opens one
+// profile window at the start.
 func (b *bench) profileOptions(t testing.TB) Options {
 	o := bob(t)
 	b.do(func() { o.Windows = []session.Window{b.profile().keep()} })

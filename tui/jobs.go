@@ -27,10 +27,10 @@ type action struct {
 // progressTick is the time between two updates of a job's progress line.
 const progressTick = 100 * time.Millisecond
 
-// start runs work on another goroutine, then calls then with the result in the
-// loop. Meanwhile, the window's other actions wait (see act). If the user
-// cancels the job, then is called with context.Canceled at once, and the result
-// is dropped.
+// start runs work on another goroutine, then calls then with the
+// result in the loop. Meanwhile, the window's other actions wait
+// (see act). If the user cancels the job, then is called with
+// context.Canceled at once, and the result is dropped.
 func start[T any](a *app, w window, what string, work func() (T, error), then func(T, error)) {
 	if a.jobs[w] != nil {
 		a.act(w, func() { start(a, w, what, work, then) })
@@ -86,8 +86,8 @@ func (a *app) act(w window, f func()) {
 	f()
 }
 
-// A content is what a window shows, as far as that is computed on another
-// goroutine.
+// A content is what a window shows, as far as that is computed
+// on another goroutine.
 type content struct {
 	made   bool  // it was computed, or that failed
 	failed error // the error if there is no content
@@ -97,8 +97,8 @@ type content struct {
 // commands returns none: most windows have none of their own.
 func (*content) commands() []command { return nil }
 
-// once calls f on a window, once it has no job: a single time for several
-// changes in a row.
+// once calls f on a window, once it has no job: a single time
+// for several changes in a row.
 func (c *content) once(a *app, w window, f func()) {
 	if c.waits {
 		return
@@ -110,9 +110,9 @@ func (c *content) once(a *app, w window, f func()) {
 	})
 }
 
-// compute starts work for the content of a window, and then takes its result
-// over, also if it failed. If the user cancels the first work, the window
-// closes.
+// compute starts work for the content of a window, and then
+// takes its result over, also if it failed. If the user cancels
+// the first work, the window closes.
 func compute[T any](c *content, a *app, w window, what string, work func() (T, error),
 	then func(T)) {
 	start(a, w, what, work, func(result T, err error) {
@@ -126,9 +126,10 @@ func compute[T any](c *content, a *app, w window, what string, work func() (T, e
 	})
 }
 
-// waits reports whether a key has to wait for the job of the active window. All
-// keys of the window wait. So does every key pressed after a waiting one: it
-// may be meant for something that the waiting key opens, such as a prompt.
+// waits reports whether a key has to wait for the job of the
+// active window. All keys of the window wait. So does every key
+// pressed after a waiting one: it may be meant for something
+// that the waiting key opens, such as a prompt.
 func (a *app) waits(e *tcell.EventKey) bool {
 	j := a.jobs[a.window()]
 	if j == nil {
@@ -143,9 +144,9 @@ func (a *app) waits(e *tcell.EventKey) bool {
 	return true
 }
 
-// resume runs the actions that waited for a window's job. If an action begins
-// another job, the rest waits for the new job. Keys are dropped if another
-// window is active by then.
+// resume runs the actions that waited for a window's job. If an
+// action begins another job, the rest waits for the new job.
+// Keys are dropped if another window is active by then.
 func (a *app) resume(w window, queue []action) {
 	front := a.window() == w
 	for _, q := range queue {
@@ -158,8 +159,8 @@ func (a *app) resume(w window, queue []action) {
 	}
 }
 
-// cancel ends a window's job, and drops the keys that wait for it. It runs the
-// other waiting actions, such as a refresh.
+// cancel ends a window's job, and drops the keys that wait for
+// it. It runs the other waiting actions, such as a refresh.
 func (a *app) cancel(w window) bool {
 	j := a.jobs[w]
 	if j == nil {
@@ -174,9 +175,9 @@ func (a *app) cancel(w window) bool {
 	return true
 }
 
-// background runs work on another goroutine. No action waits for it. Its result
-// is shown as soon as it is known. then must drop a result that nobody needs
-// any more.
+// background runs work on another goroutine. No action waits for
+// it. Its result is shown as soon as it is known. then must drop
+// a result that nobody needs any more.
 func background[T any](a *app, work func() T, then func(T)) {
 	a.inBackground++
 	go func() {

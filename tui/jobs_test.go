@@ -13,7 +13,8 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// busy starts a job for the active window that lasts until the returned function is called.
+// busy starts a job for the active window that lasts until the
+// returned function is called.
 func (b *bench) busy(then func(int, error)) (finish func()) {
 	gate := make(chan struct{})
 	b.do(func() {
@@ -39,7 +40,8 @@ func TestKeysWaitForAJob(t *testing.T) {
 	b.shows("▾ ..:MONITOR")
 }
 
-// Keys that are typed ahead reach the same target as keys that wait: here the prompt that an earlier key opens.
+// Keys that are typed ahead reach the same target as keys that
+// wait: here the prompt that an earlier key opens.
 func TestTypingAheadReachesThePrompt(t *testing.T) {
 	b := bobThread(t)
 	finish := b.busy(func(int, error) {})
@@ -70,8 +72,9 @@ func TestEscCancelsAJob(t *testing.T) {
 	}
 }
 
-// A choice in a menu while the view is being rebuilt applies to the new view. A cancelled job does not cancel the
-// refresh that waits for it.
+// A choice in a menu while the view is being rebuilt applies to
+// the new view. A cancelled job does not cancel the refresh that
+// waits for it.
 func TestRefreshAmongJobs(t *testing.T) {
 	b := bobThread(t)
 	b.keys("G", "p")
@@ -128,7 +131,8 @@ type finished struct {
 
 func (f *finished) Fini() { f.calls++; f.SimulationScreen.Fini() }
 
-// A panic on another goroutine ends the program only after the terminal is restored.
+// A panic on another goroutine ends the program only after the
+// terminal is restored.
 func TestAPanicInAJobReachesTheLoop(t *testing.T) {
 	screen := &finished{SimulationScreen: tcell.NewSimulationScreen("")}
 	if err := screen.Init(); err != nil {
@@ -170,8 +174,9 @@ func largeProfile(t testing.TB, nodes int) *bench {
 	return b
 }
 
-// A refinement of a million nodes runs on another goroutine: the key's event ends before it, the loop continues
-// meanwhile, and the result appears when it is known.
+// A refinement of a million nodes runs on another goroutine: the
+// key's event ends before it, the loop continues meanwhile, and
+// the result appears when it is known.
 func TestAMillionNodesDoNotBlockTheLoop(t *testing.T) {
 	b := largeProfile(t, 1_000_000)
 	for _, key := range []string{"d", "e", "u"} {
@@ -193,7 +198,8 @@ func TestAMillionNodesDoNotBlockTheLoop(t *testing.T) {
 	}
 }
 
-// BenchmarkKeyToScreen measures the time from a key to its result on the screen, on a million nodes.
+// BenchmarkKeyToScreen measures the time from a key to its
+// result on the screen, on a million nodes.
 func BenchmarkKeyToScreen(b *testing.B) {
 	for _, key := range []string{"d", "e"} {
 		b.Run(key, func(b *testing.B) {

@@ -21,8 +21,8 @@ func on(keys, label, description string, do func()) binding {
 	return binding{strings.Fields(keys), label, description, func(string) { do() }}
 }
 
-// keyName returns a key as bindings write it: "d", "Space", "Enter", "PgDn",
-// "Ctrl-D", "Backtab".
+// keyName returns a key as bindings write it: "d", "Space",
+// "Enter", "PgDn", "Ctrl-D", "Backtab".
 func keyName(e *tcell.EventKey) string {
 	if e.Key() == tcell.KeyRune {
 		if e.Rune() == ' ' {
@@ -67,8 +67,9 @@ func (a *app) appBindings() []binding {
 	)
 }
 
-// key handles a key: the prompt or the overlay takes it, or its binding runs.
-// Esc cancels a job; if there is none, it is a key like others.
+// key handles a key: the prompt or the overlay takes it, or its
+// binding runs. Esc cancels a job; if there is none, it is a key
+// like others.
 func (a *app) key(e *tcell.EventKey) {
 	name := keyName(e)
 	if a.prompt != nil {
@@ -96,8 +97,8 @@ const helpKeys = 24
 // A helpLine is a title, or keys, or a command, with what they do.
 type helpLine struct{ left, right string }
 
-// newHelp lists the keys and commands of the active window, from the tables
-// that define them.
+// newHelp lists the keys and commands of the active window, from
+// the tables that define them.
 func newHelp(a *app) *page {
 	var lines []helpLine
 	add := func(title string, bindings []binding) {
@@ -126,8 +127,8 @@ func newHelp(a *app) *page {
 	}}
 }
 
-// drawn returns the lines on the screen for one line of the help: a long text
-// goes on in the next line.
+// drawn returns the lines on the screen for one line of the
+// help: a long text goes on in the next line.
 func (l helpLine) drawn(t *theme, width int) (lines []func(canvas)) {
 	if l.right == "" {
 		return append(lines, func(c canvas) { c.text(1, 0, l.left, t.title) })

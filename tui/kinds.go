@@ -12,15 +12,16 @@ import (
 type window interface {
 	draw(c canvas)
 
-	// mouse does what the mouse does at a cell of the screen, inside the window
-	// or outside.
+	// mouse does what the mouse does at a cell of the screen,
+	// inside the window or outside.
 	mouse(action mouseAction, x, y int)
 
 	// title returns a short title for the tab.
 	title() string
 
-	// bindings returns the keys and buttons of the window, the most important
-	// first. Every drawing calls it: labels can change with the content.
+	// bindings returns the keys and buttons of the window, the
+	// most important first. Every drawing calls it: labels can
+	// change with the content.
 	bindings() []binding
 
 	// commands returns the commands after ":" that only this window has.
@@ -30,8 +31,8 @@ type window interface {
 	// have changed.
 	refresh()
 
-	// keep returns the window as a session keeps it, or nil if a session does
-	// not keep it.
+	// keep returns the window as a session keeps it, or nil if a
+	// session does not keep it.
 	keep() session.Window
 }
 
@@ -41,12 +42,13 @@ type command struct {
 	args        string // its arguments: "EXPR"
 	description string
 
-	// do executes the command with its arguments. If it returns an error, the
-	// prompt stays open; for a *callpath.SyntaxError, it shows a caret.
+	// do executes the command with its arguments. If it returns
+	// an error, the prompt stays open; for a
+	// *callpath.SyntaxError, it shows a caret.
 	do func(args string) error
 
-	// complete returns completions of the last word of args; nil: names of
-	// functions, aspects, classes and typed time.
+	// complete returns completions of the last word of args;
+	// nil: names of functions, aspects, classes and typed time.
 	complete func(args string) []string
 }
 
@@ -63,7 +65,8 @@ func (a *app) open(w window) {
 	a.show(len(a.windows) - 1)
 }
 
-// showOpen activates the window of a type, and reports whether there is one.
+// showOpen activates the window of a type, and reports whether
+// there is one.
 func showOpen[W window](a *app) bool {
 	i := slices.IndexFunc(a.windows, func(w window) bool { _, ok := w.(W); return ok })
 	if i >= 0 {
@@ -115,9 +118,10 @@ func (a *app) tabBindings() []binding {
 	}
 }
 
-// A kind is a kind of window: how a session keeps such a window, how the window
-// is opened again, and the keys and commands that open one from every window.
-// Nothing else in the Analyzer depends on the list of kinds.
+// A kind is a kind of window: how a session keeps such a window,
+// how the window is opened again, and the keys and commands that
+// open one from every window. Nothing else in the Analyzer
+// depends on the list of kinds.
 type kind struct {
 	session.Kind        // without New if a session does not keep such windows
 	whyNotKept   string // why a session does not keep such windows
@@ -125,20 +129,22 @@ type kind struct {
 	// reopen opens a window that a session kept.
 	reopen func(session.Window)
 
-	// bindings and commands are in every window, and open a window of the kind.
+	// bindings and commands are in every window, and open a
+	// window of the kind.
 	bindings []binding
 	commands []command
 
-	// own returns the commands of a window of the kind. Other windows can then
-	// say where the commands belong. opened says how to open such a window. own
-	// is nil if the kind has no commands, or only commands of a window that is
-	// always open.
+	// own returns the commands of a window of the kind. Other
+	// windows can then say where the commands belong. opened
+	// says how to open such a window. own is nil if the kind has
+	// no commands, or only commands of a window that is always
+	// open.
 	own    func() []command
 	opened string
 }
 
-// kinds returns all kinds of windows. The keys and commands of the first kind
-// come first in the help.
+// kinds returns all kinds of windows. The keys and commands of
+// the first kind come first in the help.
 func (a *app) kinds() []kind {
 	return []kind{a.summaryKind(), a.profileKind(), a.comparisonKind(), a.holdersKind(), a.locksKind(),
 		a.findingsKind(), a.treeKind(), a.scatterKind(), a.matrixKind(), a.callsKind(), a.tracksKind()}

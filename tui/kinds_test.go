@@ -19,10 +19,12 @@ type windowTest struct {
 	// keys has a test for every binding, by its first key.
 	keys map[string]keyTest
 
-	// forgets are keys that undo those changes of the window that a session does not keep.
+	// forgets are keys that undo those changes of the window
+	// that a session does not keep.
 	forgets []string
 
-	// like is another kind whose windows have the same keys with the same effects; the keys are tested there.
+	// like is another kind whose windows have the same keys with
+	// the same effects; the keys are tested there.
 	like string
 }
 
@@ -84,7 +86,8 @@ var modeTests = map[string]windowTest{
 	}},
 }
 
-// writtenTwin returns the path of one of the recordings of the command's tests.
+// writtenTwin returns the path of one of the recordings of the
+// command's tests.
 func writtenTwin(t testing.TB, name string) string {
 	path := filepath.Join(t.TempDir(), name+".cpprof")
 	if err := twin(t, name).Write(path); err != nil {
@@ -141,7 +144,8 @@ func picks(line int) func(*testing.T, *bench) {
 	}
 }
 
-// Every window has a title in its tab, and help on all its keys and commands that fits a screen of 80 columns.
+// Every window has a title in its tab, and help on all its keys
+// and commands that fits a screen of 80 columns.
 func TestEveryWindowHasTitleAndHelp(t *testing.T) {
 	eachWindow(t, func(t *testing.T, b *bench) {
 		var title string
@@ -166,7 +170,8 @@ func TestEveryWindowHasTitleAndHelp(t *testing.T) {
 	})
 }
 
-// checkHelp checks that the help has lines that begin with a key or command and describe it.
+// checkHelp checks that the help has lines that begin with a key
+// or command and describe it.
 func checkHelp(t *testing.T, help, name, description string) {
 	t.Helper()
 	text := strings.Join(strings.Fields(help), " ")
@@ -175,7 +180,8 @@ func checkHelp(t *testing.T, help, name, description string) {
 	}
 }
 
-// No key of a window hides one of the app, except Esc; and no key has two meanings.
+// No key of a window hides one of the app, except Esc; and no
+// key has two meanings.
 func TestKeysDoNotCollide(t *testing.T) {
 	eachWindow(t, func(t *testing.T, b *bench) {
 		seen := map[string]bool{}
@@ -198,7 +204,8 @@ func TestKeysDoNotCollide(t *testing.T) {
 	})
 }
 
-// Every key of every window has a test that passes, and every test has a key.
+// Every key of every window has a test that passes, and every
+// test has a key.
 func TestEveryKeyOfEveryWindowLong(t *testing.T) {
 	fixture.Long(t)
 	for _, tests := range []map[string]windowTest{windowTests, modeTests} {
@@ -276,8 +283,9 @@ func TestEveryButtonOfEveryWindowLong(t *testing.T) {
 	}
 }
 
-// A window is restored with the same screen, and is written as text and as JSON, unless its kind says why a session does
-// not keep it.
+// A window is restored with the same screen, and is written as
+// text and as JSON, unless its kind says why a session does not
+// keep it.
 func TestEveryWindowIsKept(t *testing.T) {
 	for _, k := range new(app).kinds() {
 		t.Run(k.Name, func(t *testing.T) {
@@ -307,7 +315,8 @@ func TestEveryWindowIsKept(t *testing.T) {
 	}
 }
 
-// testKept restores a bench's session on its recording, and writes the active window.
+// testKept restores a bench's session on its recording, and
+// writes the active window.
 func testKept(t *testing.T, b *bench) {
 	data, err := b.kept().Marshal()
 	if err != nil {

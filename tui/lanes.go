@@ -15,9 +15,9 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// Lanes show metrics below the timeline while its keys are active: a line with
-// the name and statistics, and a line with the values, in the columns of the
-// graph.
+// Lanes show metrics below the timeline while its keys are
+// active: a line with the name and statistics, and a line with
+// the values, in the columns of the graph.
 const (
 	laneLines = 2
 	minTable  = 6 // lines that remain for the table of classes
@@ -105,7 +105,8 @@ func (l *lanes) command() command {
 // change replaces the lanes. One lane is selected.
 func (l *lanes) change(exprs []string, at int) { l.chosen, l.at = exprs, at }
 
-// selected returns the metric of the selected lane; false if there is no lane.
+// selected returns the metric of the selected lane; false if
+// there is no lane.
 func (l *lanes) selected() (string, bool) {
 	if len(l.exprs()) == 0 {
 		l.t.a.say("There are no lanes: + adds one.")
@@ -180,8 +181,9 @@ func (l *lanes) wanted(slices []slice, first, last int) laneKey {
 	return k
 }
 
-// compute computes the lanes in sight if they have changed, on another
-// goroutine. While the recording grows, it pauses between updates.
+// compute computes the lanes in sight if they have changed, on
+// another goroutine. While the recording grows, it pauses
+// between updates.
 func (l *lanes) compute(columns []slice, first, last int) {
 	k, began := l.wanted(columns, first, last), time.Now()
 	if l.busy || k == l.key || len(columns) == 0 || l.t.a.live.growing() && k.by != l.key.by &&
@@ -291,8 +293,8 @@ func (l *lanes) drawLane(c canvas, expr string, slices []slice, selected bool, n
 	}
 }
 
-// drawTitle draws the title of a lane. If there is room, it draws the
-// statistics of the selected span to the right.
+// drawTitle draws the title of a lane. If there is room, it
+// draws the statistics of the selected span to the right.
 func (l *lanes) drawTitle(c canvas, lane *lane, says string, style tcell.Style) {
 	name := termtext.Shorten(printable(lane.Expr), max(12, c.width*2/5))
 	x := c.text(0, 0, name, style)
@@ -306,8 +308,8 @@ func (l *lanes) drawTitle(c canvas, lane *lane, says string, style tcell.Style) 
 	}
 }
 
-// extent returns the lowest and highest value to draw. For a rate, a share or a
-// count it begins at 0.
+// extent returns the lowest and highest value to draw. For a
+// rate, a share or a count it begins at 0.
 func (l *lane) extent() (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, cell := range l.cells {
@@ -362,9 +364,9 @@ func (l *lane) statistics() []string {
 		fmt.Sprintf("n %d, %s", s.N, mean), mean}
 }
 
-// cell returns the character for a column of a lane: the height of its value
-// between the lowest and the highest, or the first letter of a word; a blank if
-// it is undefined.
+// cell returns the character for a column of a lane: the height
+// of its value between the lowest and the highest, or the first
+// letter of a word; a blank if it is undefined.
 func (l *lane) cell(cell metrics.Cell, low, high float64) string {
 	if cell.Time == 0 {
 		return " "

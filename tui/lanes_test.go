@@ -9,8 +9,9 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// withSeries is a recording of ten seconds: a counter that grows faster and faster, a level with a gap, a
-// word, a series without values, and more levels.
+// withSeries is a recording of ten seconds: a counter that grows
+// faster and faster, a level with a gap, a word, a series
+// without values, and more levels.
 func withSeries(t testing.TB, more int) Options {
 	t.Helper()
 	text := &strings.Builder{}
@@ -49,7 +50,8 @@ monitor m3 instructions counter layer=hardware unmeasured="no PMU"
 	return Options{Path: "series.cpprof", Recording: r}
 }
 
-// While the timeline has the keys, lanes are below it, in the same columns, with the statistics of the selected span.
+// While the timeline has the keys, lanes are below it, in the
+// same columns, with the statistics of the selected span.
 func TestLanes(t *testing.T) {
 	b := newBench(t, withSeries(t, 0))
 	b.hides("process.cpu")

@@ -12,14 +12,16 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// entryCosts are values of a profile window's entries, such as their costs in
-// another tree. They are computed on another goroutine for the rows that need
-// them, and dropped if the window shows another tree.
+// entryCosts are values of a profile window's entries, such as
+// their costs in another tree. They are computed on another
+// goroutine for the rows that need them, and dropped if the
+// window shows another tree.
 type entryCosts[V any] struct {
 	w *profileWindow
 
-	// begin is called once for each tree. It returns the function that computes
-	// the values of paths in it, on another goroutine.
+	// begin is called once for each tree. It returns the
+	// function that computes the values of paths in it, on
+	// another goroutine.
 	begin func(*calltree.Tree, *calltree.Membership) func([]callpath.Path) []V
 
 	atOnce int    // limits the number computed before they are shown; 0 is no limit
@@ -40,8 +42,8 @@ func (c *entryCosts[V]) get(r row) (V, bool) {
 // forget drops all values. They are then computed again.
 func (c *entryCosts[V]) forget() { c.of, c.compute, c.values = nil, nil, nil }
 
-// want starts to compute the values that rows lack, and reports whether they
-// lack none.
+// want starts to compute the values that rows lack, and reports
+// whether they lack none.
 func (c *entryCosts[V]) want(rows []row) bool {
 	s := c.w.session
 	if c.of != s.Tree() {
@@ -72,15 +74,15 @@ func (c *entryCosts[V]) want(rows []row) bool {
 	return false
 }
 
-// A lazy is one value that is computed on another goroutine when it is first
-// needed.
+// A lazy is one value that is computed on another goroutine when
+// it is first needed.
 type lazy[V any] struct {
 	value   *V // nil until it is known
 	pending *V // the result of the running work; nil if there is none
 }
 
-// get returns the value if it is known; otherwise it starts to compute it, and
-// returns nil.
+// get returns the value if it is known; otherwise it starts to
+// compute it, and returns nil.
 func (l *lazy[V]) get(a *app, work func() V) *V {
 	if l.value == nil && l.pending == nil {
 		pending := new(V)
@@ -95,13 +97,14 @@ func (l *lazy[V]) get(a *app, work func() V) *V {
 	return l.value
 }
 
-// forget drops the value and the result of running work. The value is then
-// computed again.
+// forget drops the value and the result of running work. The
+// value is then computed again.
 func (l *lazy[V]) forget() { *l = lazy[V]{} }
 
-// The labels of a profile window are entries that the user has marked as
-// understood. Every entry is shown with its overlap with the labels: the cost
-// of the stacks that it shares with any label.
+// The labels of a profile window are entries that the user has
+// marked as understood. Every entry is shown with its overlap
+// with the labels: the cost of the stacks that it shares with
+// any label.
 type labels struct {
 	paths []callpath.Path // never changed in place: a session and other goroutines share them
 	costs entryCosts[*big.Rat]
@@ -123,8 +126,8 @@ func (l *labels) has(e *refine.Entry) bool {
 	return slices.ContainsFunc(l.paths, func(q callpath.Path) bool { return q.String() == e.Key() })
 }
 
-// overlaps prepares the computation of overlaps: the costs of entries among the
-// stacks of a tree that satisfy a label.
+// overlaps prepares the computation of overlaps: the costs of
+// entries among the stacks of a tree that satisfy a label.
 func (l *labels) overlaps(t *calltree.Tree,
 	m *calltree.Membership) func([]callpath.Path) []*big.Rat {
 	labelled := l.paths
@@ -144,8 +147,8 @@ func (l *labels) text(r row) string {
 	return report.Overlap(cost)
 }
 
-// A comparison has the costs and own times of entries in two views, for a
-// window of a merged tree.
+// A comparison has the costs and own times of entries in two
+// views, for a window of a merged tree.
 type comparison struct{ costs, owns entryCosts[report.Both] }
 
 // newComparison updates the window when it has more results.
@@ -163,8 +166,8 @@ func newComparison(w *profileWindow) comparison {
 	return comparison{values(report.CostsOfBoth), values(report.OwnsOfBoth)}
 }
 
-// want starts to compute what the order of rows lacks, and reports whether it
-// lacks nothing.
+// want starts to compute what the order of rows lacks, and
+// reports whether it lacks nothing.
 func (c *comparison) want(rows []row) bool { return c.costs.want(rows) && c.by().want(rows) }
 
 // by returns the values that order the entries below one.

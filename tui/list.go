@@ -9,10 +9,11 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// A list is a number of lines with a selected one. It has the cursor, the
-// search, the range of visible lines, the keys and the mouse. Its window has
-// the lines and draws them. The list remembers the selected line by its key.
-// The same line stays selected if the window's lines or their order change: see
+// A list is a number of lines with a selected one. It has the
+// cursor, the search, the range of visible lines, the keys and
+// the mouse. Its window has the lines and draws them. The list
+// remembers the selected line by its key. The same line stays
+// selected if the window's lines or their order change: see
 // reselect.
 type list struct {
 	a       *app
@@ -36,13 +37,13 @@ type list struct {
 type listed interface {
 	lines() int
 
-	// key identifies a line, even if other lines change; name is the text for
-	// the search.
+	// key identifies a line, even if other lines change; name is
+	// the text for the search.
 	key(line int) string
 	name(line int) string
 
-	// lineOf returns the line of a key, or the line that replaces it; -1 for
-	// none.
+	// lineOf returns the line of a key, or the line that
+	// replaces it; -1 for none.
 	lineOf(key string) int
 }
 
@@ -91,9 +92,9 @@ func (l *list) move(by int) { l.choose(l.at + by) }
 // scroll moves the visible range, and leaves the selection.
 func (l *list) scroll(by int) { l.top += by }
 
-// inSight returns the lines to draw on an area, from first to before last. If
-// the selection has moved, they include the selected line and up to reveal
-// lines below it.
+// inSight returns the lines to draw on an area, from first to
+// before last. If the selection has moved, they include the
+// selected line and up to reveal lines below it.
 func (l *list) inSight(area canvas) (first, last int) {
 	l.toSelected = l.toSelected || area.height != l.area.height
 	l.area = area
@@ -108,14 +109,15 @@ func (l *list) inSight(area canvas) (first, last int) {
 	return l.top, min(n, l.top+area.height)
 }
 
-// drawReady is as the function: no line is in sight until the content is ready.
+// drawReady is as the function: no line is in sight until the
+// content is ready.
 func (l *list) drawReady(c canvas, failed error, ready bool, todo string) bool {
 	l.area = canvas{}
 	return drawReady(c, l.a.theme, failed, ready, todo)
 }
 
-// drawReady clears a window. Unless its content is ready, it draws the error, or
-// what is being done.
+// drawReady clears a window. Unless its content is ready, it
+// draws the error, or what is being done.
 func drawReady(c canvas, t *theme, failed error, ready bool, todo string) bool {
 	c.clear(t.plain)
 	switch {
@@ -127,9 +129,9 @@ func drawReady(c canvas, t *theme, failed error, ready bool, todo string) bool {
 	return failed == nil && ready
 }
 
-// drawHead divides a window into a list and its details. It draws the list's
-// title, and returns the lines of the list in sight and the place of the
-// details.
+// drawHead divides a window into a list and its details. It
+// draws the list's title, and returns the lines of the list in
+// sight and the place of the details.
 func (l *list) drawHead(c canvas, t *theme, title string) (first, last int, details canvas) {
 	top, details := divide(c)
 	first, last = l.inSight(top.part(0, 1, top.width, top.height-1))
@@ -139,8 +141,8 @@ func (l *list) drawHead(c canvas, t *theme, title string) (first, last int, deta
 	return first, last, details
 }
 
-// draw draws lines with a function, which gets the line's place and style. The
-// selected one stands out.
+// draw draws lines with a function, which gets the line's place
+// and style. The selected one stands out.
 func (l *list) draw(first, last int, t *theme, draw func(c canvas, line int, style tcell.Style)) {
 	for line := first; line < last; line++ {
 		c, style := l.area.part(0, line-first, l.area.width, 1), t.plain
@@ -152,14 +154,14 @@ func (l *list) draw(first, last int, t *theme, draw func(c canvas, line int, sty
 	}
 }
 
-// drawMore writes, at the right end of a line, how many lines are above and
-// below the visible ones.
+// drawMore writes, at the right end of a line, how many lines
+// are above and below the visible ones.
 func (l *list) drawMore(c canvas, t *theme) {
 	drawScrolled(c, "", l.top, l.of.lines()-l.top-l.area.height, t.bar)
 }
 
-// drawScrolled writes, at the right end of a bar, the number of lines above and
-// below, and the keys that scroll.
+// drawScrolled writes, at the right end of a bar, the number of
+// lines above and below, and the keys that scroll.
 func drawScrolled(c canvas, how string, above, below int, style tcell.Style) {
 	if above > 0 || below > 0 {
 		text := fmt.Sprintf(" ▲%d ▼%d %s", max(above, 0), max(below, 0), how)
@@ -191,7 +193,8 @@ func (l *list) bindings() []binding {
 	}
 }
 
-// ask asks for a text, and selects the next line with a name that contains it.
+// ask asks for a text, and selects the next line with a name
+// that contains it.
 func (l *list) ask() {
 	var names []string
 	for i := range l.of.lines() {
@@ -206,8 +209,9 @@ func (l *list) ask() {
 	})
 }
 
-// seek selects the next or the previous line with a name that contains the text
-// of the last search. After the last line, it continues with the first one.
+// seek selects the next or the previous line with a name that
+// contains the text of the last search. After the last line, it
+// continues with the first one.
 func (l *list) seek(by int) {
 	n := l.of.lines()
 	if l.search == "" || n == 0 {
@@ -230,8 +234,8 @@ func (l *list) seek(by int) {
 	l.a.say("No %s has %q in its name.", one, l.search)
 }
 
-// mouse handles clicks, which select a line, and the wheel; it reports whether
-// it handled the action.
+// mouse handles clicks, which select a line, and the wheel; it
+// reports whether it handled the action.
 func (l *list) mouse(action mouseAction, x, y int) bool {
 	column, row, inside := l.area.has(x, y)
 	switch action {
@@ -263,8 +267,8 @@ func (w *listAndPane) mouse(action mouseAction, x, y int) {
 	}
 }
 
-// bindings returns the keys of the list and of the pane, after the window's
-// own.
+// bindings returns the keys of the list and of the pane, after
+// the window's own.
 func (w *listAndPane) bindings(own ...binding) []binding {
 	return slices.Concat(own, w.pane.bindings("More"), w.list.bindings())
 }

@@ -24,8 +24,9 @@ type Live struct {
 const (
 	renewal = time.Second // time between two updates of a recording that grows
 
-	// After an update, the Analyzer rests for restFactor times the update's
-	// duration. The target then gets most of the processors.
+	// After an update, the Analyzer rests for restFactor times
+	// the update's duration. The target then gets most of the
+	// processors.
 	restFactor = 4
 )
 
@@ -57,8 +58,8 @@ func (g *growth) watch(ctx context.Context) {
 // growing reports whether there is a live recording that hasn't ended.
 func (g *growth) growing() bool { return g != nil && g.outcome == "" }
 
-// renew updates the active window, unless it has a job. Other windows are
-// updated when they become active.
+// renew updates the active window, unless it has a job. Other
+// windows are updated when they become active.
 func (g *growth) renew() {
 	g.warn()
 	w, now := g.a.window(), time.Now()
@@ -90,8 +91,8 @@ func (g *growth) warn() {
 	}
 }
 
-// drawBadge shows at the right end of the tabs whether the recording grows, and
-// returns the rest of the line.
+// drawBadge shows at the right end of the tabs whether the
+// recording grows, and returns the rest of the line.
 func (g *growth) drawBadge(c canvas) canvas {
 	if g == nil {
 		return c

@@ -15,8 +15,9 @@ import (
 	"github.com/cpprof/cpprof/sampler/snapshot"
 )
 
-// A real program is recorded while the Analyzer shows it: the screen shows what its goroutines do, also in a view that
-// was opened and refined earlier.
+// A real program is recorded while the Analyzer shows it: the
+// screen shows what its goroutines do, also in a view that was
+// opened and refined earlier.
 func TestLiveOnARealProgram(t *testing.T) {
 	target := fixture.Start(t, fixture.Build(t, "mutex"))
 	p, err := sampler.Find(target.Pid())

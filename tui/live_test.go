@@ -11,8 +11,9 @@ import (
 	"github.com/cpprof/cpprof/views/locks"
 )
 
-// A growing recording has one goroutine, which calls a function in one half of the samples and waits in the other. A
-// test adds a number of samples at a time.
+// A growing recording has one goroutine, which calls a function
+// in one half of the samples and waits in the other. A test adds
+// a number of samples at a time.
 type growing struct {
 	t       testing.TB
 	b       *sampledata.Builder
@@ -61,7 +62,8 @@ func (b *bench) passTime() {
 	b.waitForJobs()
 }
 
-// A recording is shown as it grows. What was selected, refined and collapsed stays; its end is reported.
+// A recording is shown as it grows. What was selected, refined
+// and collapsed stays; its end is reported.
 func TestLive(t *testing.T) {
 	g := newGrowing(t)
 	b := newBench(t, g.options())
@@ -115,7 +117,8 @@ func TestLive(t *testing.T) {
 	b.shows("Thread View of go:main.work  3.0 s = 1.000", "█›0.500   150        main.parse")
 }
 
-// A view that opens within the first hits opens its levels as soon as they have enough, until a person refines it.
+// A view that opens within the first hits opens its levels as
+// soon as they have enough, until a person refines it.
 func TestLiveOpensLater(t *testing.T) {
 	g := newGrowing(t)
 	o := g.options()
@@ -155,7 +158,8 @@ func TestLiveWaitsForJobs(t *testing.T) {
 	b.shows("10 samples of server")
 }
 
-// A deadlock is reported in every window, also during a job, until the next key; the summary still shows it after that.
+// A deadlock is reported in every window, also during a job,
+// until the next key; the summary still shows it after that.
 func TestLiveDeadlock(t *testing.T) {
 	g := newGrowing(t)
 	o := g.options()
@@ -198,7 +202,8 @@ func TestLiveDeadlock(t *testing.T) {
 	b.shows("■ the recording has ended; 2 DEADLOCKS (key L): the target exited")
 }
 
-// Without colours, the badge differs by its shape and words; the tabs leave room for it.
+// Without colours, the badge differs by its shape and words; the
+// tabs leave room for it.
 func TestLiveBadge(t *testing.T) {
 	g := newGrowing(t)
 	g.grow(20)

@@ -16,9 +16,10 @@ import (
 	"github.com/cpprof/cpprof/views/locks"
 )
 
-// A lockWindow shows the locks that goroutines waited for. It has a table with
-// deadlocks first. For the selected lock, it shows the goroutines that waited
-// for it, the goroutines that held it, and what the holders were doing.
+// A lockWindow shows the locks that goroutines waited for. It
+// has a table with deadlocks first. For the selected lock, it
+// shows the goroutines that waited for it, the goroutines that
+// held it, and what the holders were doing.
 type lockWindow struct {
 	a     *app
 	by    locks.By
@@ -28,8 +29,8 @@ type lockWindow struct {
 	text        lockText
 }
 
-// lockFindings are an analysis (nil until it is made), the recording it was
-// made from, and its table.
+// lockFindings are an analysis (nil until it is made), the
+// recording it was made from, and its table.
 type lockFindings struct {
 	*locks.Analysis
 	both      *locks.Comparison // if the window compares
@@ -39,8 +40,8 @@ type lockFindings struct {
 	widths    []int    // of the columns of numbers
 }
 
-// A lockItem is a line of the table: a lock, the locks of one name in two
-// recordings, or a deadlock.
+// A lockItem is a line of the table: a lock, the locks of one
+// name in two recordings, or a deadlock.
 type lockItem struct {
 	key      string      // identifies it in every span
 	lock     *locks.Lock // of a pair, the new one or, if there is none, the old one
@@ -203,8 +204,8 @@ func (w *lockWindow) bindings() []binding {
 	)
 }
 
-// openSelected opens the Thread View of the class that waits most, refined to
-// the wait and into the holder.
+// openSelected opens the Thread View of the class that waits
+// most, refined to the wait and into the holder.
 func (w *lockWindow) openSelected() {
 	switch i := w.item(); {
 	case i == nil:
@@ -220,8 +221,9 @@ func (w *lockWindow) openSelected() {
 	}
 }
 
-// toggleInstances shows each instance by itself or all locks of a field
-// together. The lock that goroutines waited for most stays selected.
+// toggleInstances shows each instance by itself or all locks of
+// a field together. The lock that goroutines waited for most
+// stays selected.
 func (w *lockWindow) toggleInstances() {
 	if w.found.both != nil {
 		w.a.say("Locks of two recordings are matched by name: a comparison has no instances.")
@@ -243,8 +245,9 @@ func (w *lockWindow) toggleInstances() {
 	w.analyse()
 }
 
-// waiting returns the Thread View of the class that waits longest for a lock.
-// The view is refined to the wait and into the holder.
+// waiting returns the Thread View of the class that waits
+// longest for a lock. The view is refined to the wait and into
+// the holder.
 func waiting(l *locks.Lock, threshold refine.Threshold) session.Profile {
 	sums := make(map[string]*big.Rat)
 	var class, in, holder string
@@ -274,9 +277,9 @@ func waiting(l *locks.Lock, threshold refine.Threshold) session.Profile {
 	return refinedTo(class, in, views.Monitor, holder, threshold)
 }
 
-// refinedTo returns a class's Thread View. It is refined to the class's waits
-// of one type, in one function unless in is "", and to a class of holders
-// unless holder is "".
+// refinedTo returns a class's Thread View. It is refined to the
+// class's waits of one type, in one function unless in is "",
+// and to a class of holders unless holder is "".
 func refinedTo(class, in string, waits views.TypedTime, holder string,
 	threshold refine.Threshold) session.Profile {
 	path := callpath.Of(callpath.Frame(class))

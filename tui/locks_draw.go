@@ -16,8 +16,8 @@ type lockText struct {
 	lines []textLine
 }
 
-// draw draws the window: the total waiting time, the table, and the information
-// on the selected item.
+// draw draws the window: the total waiting time, the table, and
+// the information on the selected item.
 func (w *lockWindow) draw(c canvas) {
 	w.pane.area = canvas{}
 	if !w.list.drawReady(c, w.failed, w.found.Analysis != nil, "Analysing the locks …") {
@@ -32,8 +32,8 @@ func (w *lockWindow) draw(c canvas) {
 	w.drawPane(pane)
 }
 
-// divide returns the parts of the table and of the details. A short table
-// leaves the rest to the details below it.
+// divide returns the parts of the table and of the details. A
+// short table leaves the rest to the details below it.
 func (w *lockWindow) divide(c canvas) (list, pane canvas) {
 	list, pane = divide(c)
 	if needs := 1 + len(w.found.items); c.width < wideEnough && needs < list.height {
@@ -42,8 +42,8 @@ func (w *lockWindow) divide(c canvas) (list, pane canvas) {
 	return list, pane
 }
 
-// drawHead draws how much goroutines waited for locks, and returns the number
-// of its lines.
+// drawHead draws how much goroutines waited for locks, and
+// returns the number of its lines.
 func (w *lockWindow) drawHead(c canvas) int {
 	y := 0
 	text := report.LockWaits(w.found.Analysis)
@@ -140,8 +140,8 @@ func (w *lockWindow) drawPane(c canvas) {
 	w.pane.draw(c, w.a.theme, "Details", item.key, w.text.lines)
 }
 
-// hang wraps a text into printable lines of a width. It indents each further
-// line to the text behind the hits.
+// hang wraps a text into printable lines of a width. It indents
+// each further line to the text behind the hits.
 func hang(text string, width int) (lines []string) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")

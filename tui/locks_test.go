@@ -12,8 +12,10 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// manyLocks is a recording of n goroutines. Each waits for a lock of its own, in one sample less than the one before it;
-// the first two wait for each other's. Some names contain text that a terminal could interpret.
+// manyLocks is a recording of n goroutines. Each waits for a
+// lock of its own, in one sample less than the one before it;
+// the first two wait for each other's. Some names contain text
+// that a terminal could interpret.
 func manyLocks(t testing.TB, n int) Options {
 	t.Helper()
 	b := sampledata.NewBuilder(synthetic.Header())
@@ -52,8 +54,9 @@ func locksOf(t testing.TB, o Options) *bench {
 	return b
 }
 
-// lockKeys has a test for every binding of the window, by its first key. The window has a deadlock and 30 locks; the
-// second item is selected.
+// lockKeys has a test for every binding of the window, by its
+// first key. The window has a deadlock and 30 locks; the second
+// item is selected.
 var lockKeys = map[string]keyTest{
 	"Enter":  {check: shows("Thread View of go:example.com", "..:MONITOR")},
 	"i":      {check: shows("each instance by itself")},
@@ -130,8 +133,9 @@ func TestLocksShowADeadlock(t *testing.T) {
 	b.shows("Thread View of go:example.com", "..:MONITOR")
 }
 
-// On every screen size, every lock can be reached, and all information on it can be read. The terminal interprets none
-// of it.
+// On every screen size, every lock can be reached, and all
+// information on it can be read. The terminal interprets none of
+// it.
 func TestLocksLoseNothing(t *testing.T) {
 	o := manyLocks(t, 30)
 	for _, size := range [][2]int{{80, 24}, {40, 16}, {200, 60}} {
@@ -173,7 +177,8 @@ func TestLocksByMouse(t *testing.T) {
 	b.shows("▲0 ")
 }
 
-// The same lock is selected in a span. If the span does not have it, it is selected again as soon as it is back.
+// The same lock is selected in a span. If the span does not have
+// it, it is selected again as soon as it is back.
 func TestLocksOfASpan(t *testing.T) {
 	b := locksOf(t, manyLocks(t, 30))
 	b.keys("j", "j", "j")

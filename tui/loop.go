@@ -8,10 +8,11 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// run is the event loop. Everything that touches the state of the app runs in
-// it, one thing after another, and a drawing follows each. The loop ends when
-// the user leaves the Analyzer, when the terminal fails, or when ctx is done.
-// Work that is queued by then is dropped.
+// run is the event loop. Everything that touches the state of
+// the app runs in it, one thing after another, and a drawing
+// follows each. The loop ends when the user leaves the Analyzer,
+// when the terminal fails, or when ctx is done. Work that is
+// queued by then is dropped.
 func (a *app) run(ctx context.Context) error {
 	go a.terminal.pump()
 	for !a.left && a.failure == nil {
@@ -23,8 +24,8 @@ func (a *app) run(ctx context.Context) error {
 	return a.failure
 }
 
-// next waits for one thing to do, and does it. The end of ctx and a failure of
-// the terminal come before all that is queued.
+// next waits for one thing to do, and does it. The end of ctx
+// and a failure of the terminal come before all that is queued.
 func (a *app) next(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -57,8 +58,8 @@ func (a *app) draw() {
 	a.screen.Show()
 }
 
-// suspend leaves the terminal to the shell, until the shell continues this
-// process.
+// suspend leaves the terminal to the shell, until the shell
+// continues this process.
 func (a *app) suspend() {
 	a.leave(func() error {
 		if err := stop(); err != nil {
@@ -82,11 +83,12 @@ func (a *app) leave(use func() error) {
 	a.screen.Sync()
 }
 
-// post runs f in the event loop, and then draws. Other goroutines use it; it
-// doesn't wait for f.
+// post runs f in the event loop, and then draws. Other
+// goroutines use it; it doesn't wait for f.
 func (a *app) post(f func()) { a.posts.add(f) }
 
-// posts is a queue of functions to run in the event loop. Adding never waits.
+// posts is a queue of functions to run in the event loop. Adding
+// never waits.
 type posts struct {
 	ready chan struct{} // has one element while the queue isn't empty
 

@@ -12,8 +12,8 @@ import (
 	"github.com/cpprof/cpprof/tui/session"
 )
 
-// A matrixWindow draws each of several metrics against each: dots below the
-// diagonal, and r above it.
+// A matrixWindow draws each of several metrics against each:
+// dots below the diagonal, and r above it.
 type matrixWindow struct {
 	a       *app
 	exprs   []string
@@ -78,8 +78,8 @@ func (w *matrixWindow) compute() {
 	}, func(r result) { w.metrics, w.pairs = r.metrics, r.pairs })
 }
 
-// pairsOf returns the pairs of metrics: at row y and column x, y is drawn
-// against x.
+// pairsOf returns the pairs of metrics: at row y and column x, y
+// is drawn against x.
 func pairsOf(metrics []*metrics.Metric, l metrics.List) [][]*plots.Pair {
 	pairs := make([][]*plots.Pair, len(metrics))
 	for y := range metrics {
@@ -112,8 +112,8 @@ func (w *matrixWindow) move(columns, rows int) {
 	w.column, w.row = min(max(w.column+columns, 0), last), min(max(w.row+rows, 0), last)
 }
 
-// pair returns the selected pair; nil on the diagonal, and until it is
-// computed.
+// pair returns the selected pair; nil on the diagonal, and until
+// it is computed.
 func (w *matrixWindow) pair() *plots.Pair {
 	if w.pairs == nil {
 		return nil
@@ -130,7 +130,8 @@ func (w *matrixWindow) openSelected() {
 	openScatter(w.a, w.exprs[x], w.exprs[y])
 }
 
-// minPane is the number of lines below the matrix, about the selected pair.
+// minPane is the number of lines below the matrix, about the
+// selected pair.
 const minPane = 5
 
 // draw draws the matrix, and all about the selected pair.
@@ -153,8 +154,8 @@ func (w *matrixWindow) draw(c canvas) {
 	w.drawPane(c.part(0, c.height-pane, c.width, pane))
 }
 
-// drawCell draws the name of a metric on the diagonal, the dots of a pair below
-// the diagonal, or the r of a pair above it.
+// drawCell draws the name of a metric on the diagonal, the dots
+// of a pair below the diagonal, or the r of a pair above it.
 func (w *matrixWindow) drawCell(c canvas, row, column int) {
 	style := w.a.theme.plain
 	if row == w.row && column == w.column {

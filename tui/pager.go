@@ -29,16 +29,16 @@ func styled(width int, style tcell.Style, texts ...string) (lines []textLine) {
 	return lines
 }
 
-// toEnd is a top behind every last line; drawing replaces it by the last one
-// that there can be.
+// toEnd is a top behind every last line; drawing replaces it by
+// the last one that there can be.
 const toEnd = 1 << 30
 
-// scroll moves the visible range by lines. inSight limits it later, when the
-// text is drawn.
+// scroll moves the visible range by lines. inSight limits it
+// later, when the text is drawn.
 func (p *pager) scroll(by int) { p.top += by }
 
-// inSight returns the lines to draw on an area, out of a number of lines, from
-// first to before last.
+// inSight returns the lines to draw on an area, out of a number
+// of lines, from first to before last.
 func (p *pager) inSight(area canvas, lines int) (first, last int) {
 	p.area = area
 	p.top = max(0, min(p.top, lines-area.height))
@@ -66,8 +66,8 @@ func (p *pager) key(name string) bool {
 	return true
 }
 
-// A page is a text over the window. Some keys scroll it; every other key closes
-// it, and so does a click.
+// A page is a text over the window. Some keys scroll it; every
+// other key closes it, and so does a click.
 type page struct {
 	a *app
 	pager
@@ -105,16 +105,16 @@ func (p *page) key(name string) {
 	}
 }
 
-// A pane is a text about one thing, below a title, in a part of a window; its
-// keys are J and K.
+// A pane is a text about one thing, below a title, in a part of
+// a window; its keys are J and K.
 type pane struct {
 	pager
 	of    string // subject of the text that was drawn last
 	found string // subject of the text that find has scrolled
 }
 
-// find scrolls down to a line of a text about something, once. It does nothing
-// for line 0, which is in sight anyway.
+// find scrolls down to a line of a text about something, once.
+// It does nothing for line 0, which is in sight anyway.
 func (p *pane) find(of string, line, height int) {
 	if line == 0 || p.found == of {
 		return
@@ -123,8 +123,8 @@ func (p *pane) find(of string, line, height int) {
 	p.top = max(0, line+report.AroundLine+1-height)
 }
 
-// draw draws the lines of a text. It begins at the first line if the last text
-// was about something else.
+// draw draws the lines of a text. It begins at the first line if
+// the last text was about something else.
 func (p *pane) draw(c canvas, t *theme, title, of string, lines []textLine) {
 	if p.of != of {
 		p.of, p.found, p.top = of, "", 0
@@ -145,8 +145,8 @@ func (p *pane) drawDetails(c canvas, t *theme, title, of string, texts []string)
 		styled(c.width-2, t.plain, texts[1:]...)...))
 }
 
-// mouse scrolls if the wheel turns over the pane, and reports whether it
-// handled the action.
+// mouse scrolls if the wheel turns over the pane, and reports
+// whether it handled the action.
 func (p *pane) mouse(action mouseAction, x, y int) bool {
 	_, _, inside := p.area.has(x, y)
 	return inside && wheeled(action, p.scroll)

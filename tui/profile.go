@@ -14,15 +14,16 @@ import (
 type profileWindow struct {
 	a *app
 
-	// replay has the steps that were done or tried when the view was last
-	// built, including steps that found nothing; replayed is the number of
-	// steps that were done. In another span, the other steps may find
-	// something.
+	// replay has the steps that were done or tried when the view
+	// was last built, including steps that found nothing;
+	// replayed is the number of steps that were done. In another
+	// span, the other steps may find something.
 	replay   session.Profile
 	replayed []refine.Step
 	subject  *subject
-	// opened has the steps that opened the first levels. While there are no
-	// others, levels open that had too few hits before.
+	// opened has the steps that opened the first levels. While
+	// there are no others, levels open that had too few hits
+	// before.
 	opened []refine.Step
 
 	session  *refine.Session // nil until the view is built
@@ -99,7 +100,8 @@ type built struct {
 	opened   bool // its first levels are open
 }
 
-// build makes the view with the app's options, and does the window's steps.
+// build makes the view with the app's options, and does the
+// window's steps.
 func (w *profileWindow) build() {
 	recording, options, config, replay, view := w.a.recording, w.a.options, w.a.config,
 		w.replay, w.subject.view

@@ -15,8 +15,8 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// A profileColumn is one column, or several that go together, before the call
-// paths of a profile window.
+// A profileColumn is one column, or several that go together,
+// before the call paths of a profile window.
 type profileColumn struct {
 	shown func(*profileWindow) bool // nil: if its key has switched it on
 	key   string                    // switches it on or off
@@ -93,8 +93,9 @@ var labelColumn = profileColumn{
 	want:  func(w *profileWindow, rows []row) { w.labels.costs.want(rows) },
 }.of(func(w *profileWindow, r row) string { return w.labels.text(r) })
 
-// intervalColumn has half the width of the 95 % interval of the cost. If the
-// window compares, the interval is for the difference.
+// intervalColumn has half the width of the 95 % interval of the
+// cost. If the window compares, the interval is for the
+// difference.
 var intervalColumn = profileColumn{
 	key: "i", label: "±",
 	about: "show or hide a column: the 95 % interval of the cost, or of the change",
@@ -110,8 +111,8 @@ var intervalColumn = profileColumn{
 	return fmt.Sprintf("%7s", text)
 })
 
-// intervals are the costs of an entry in a view, or in each of two, with their
-// intervals; nil if there is none.
+// intervals are the costs of an entry in a view, or in each of
+// two, with their intervals; nil if there is none.
 type intervals [2]*hotspots.Estimate
 
 // shown returns the interval of what a row of the window shows.
@@ -144,8 +145,8 @@ func newIntervals(w *profileWindow) entryCosts[intervals] {
 	}
 }
 
-// typedColumn has an entry's cost by typed time, or the difference of two
-// recordings if the window compares.
+// typedColumn has an entry's cost by typed time, or the
+// difference of two recordings if the window compares.
 var typedColumn = profileColumn{
 	key: "t", label: "Typed",
 	about: "show or hide columns: the typed time below the entry, or its change",
@@ -188,8 +189,9 @@ func newSplits(w *profileWindow) entryCosts[views.Parts] {
 	}
 }
 
-// splitDifferences returns differences for a merged tree of two views: the
-// splits of paths in the first view minus their splits in the second.
+// splitDifferences returns differences for a merged tree of two
+// views: the splits of paths in the first view minus their
+// splits in the second.
 func splitDifferences(t *calltree.Tree, m *calltree.Membership,
 	paths []callpath.Path) []views.Parts {
 	a, b := t.Sides()
@@ -202,8 +204,9 @@ func splitDifferences(t *calltree.Tree, m *calltree.Membership,
 	return costs
 }
 
-// splits returns the cost of P ..:RUN, P ..:LOAD and so on for every path P. If
-// a path ends in typed time, its whole cost is of that type.
+// splits returns the cost of P ..:RUN, P ..:LOAD and so on for
+// every path P. If a path ends in typed time, its whole cost is
+// of that type.
 func splits(t *calltree.Tree, m *calltree.Membership, paths []callpath.Path) []views.Parts {
 	var all []callpath.Path
 	for _, p := range paths {
@@ -223,15 +226,15 @@ func splits(t *calltree.Tree, m *calltree.Membership, paths []callpath.Path) []v
 	return costs
 }
 
-// typedTimeOf returns the typed time that contains the end of a path, and
-// reports whether there is one.
+// typedTimeOf returns the typed time that contains the end of a
+// path, and reports whether there is one.
 func typedTimeOf(p callpath.Path) (views.TypedTime, bool) {
 	names := lists.Each(p.Elements, func(e callpath.Element) string { return e.Name })
 	return views.TypedTimeOf(names)
 }
 
-// fraction shows a cost with two decimals, as short as possible: ".27", "-.05",
-// "1.00"; "" for none.
+// fraction shows a cost with two decimals, as short as possible:
+// ".27", "-.05", "1.00"; "" for none.
 func fraction(cost *big.Rat) string {
 	text := report.Decimal(cost, 2)
 	switch {

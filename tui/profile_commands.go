@@ -58,8 +58,9 @@ func (w *profileWindow) names() []string {
 	return list
 }
 
-// takePath adds the entry of a path to the profile, and selects it. A text that
-// begins with ".." continues the path of the selected entry.
+// takePath adds the entry of a path to the profile, and selects
+// it. A text that begins with ".." continues the path of the
+// selected entry.
 func (w *profileWindow) takePath(text string) error {
 	if e := w.entries.entry(); e != nil && strings.HasPrefix(text, "..") {
 		text = e.Key() + " " + text
@@ -135,8 +136,8 @@ func (r *refiner) chooseStep(p callpath.Path) {
 	}
 }
 
-// parsed returns a command that does something with its argument, once the
-// window has no job.
+// parsed returns a command that does something with its
+// argument, once the window has no job.
 func parsed[T any](w *profileWindow, parse func(string) (T, error), do func(T)) func(string) error {
 	return func(text string) error {
 		of, err := parse(text)

@@ -14,7 +14,8 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// commandTests has one or more lines for every command of a profile window and of the app.
+// commandTests has one or more lines for every command of a
+// profile window and of the app.
 var commandTests = map[string]struct {
 	lines []string
 	check func(*testing.T, *bench)
@@ -70,7 +71,8 @@ func TestEveryCommand(t *testing.T) {
 	}
 }
 
-// A word that is no command is not taken for a call path unless it is a name of the view.
+// A word that is no command is not taken for a call path unless
+// it is a name of the view.
 func TestUnknownCommands(t *testing.T) {
 	b := bobThread(t)
 	for _, line := range []string{":spam", ":spam 1s", ":Threshold 10"} {
@@ -152,7 +154,8 @@ func TestMistakesHaveACaret(t *testing.T) {
 	b.shows("unknown command")
 }
 
-// A command of another window is not unknown: the error says which window has it, and how to get there.
+// A command of another window is not unknown: the error says
+// which window has it, and how to get there.
 func TestCommandsOfOtherWindows(t *testing.T) {
 	b := bobThread(t)
 	title := ""
@@ -170,7 +173,8 @@ func TestCommandsOfOtherWindows(t *testing.T) {
 	b.shows(`"zoom" is a command of a Thread View, or the Server View (Esc, 1, Enter or s)`)
 }
 
-// Whatever window is open, it knows where the commands of all kinds of windows belong.
+// Whatever window is open, it knows where the commands of all
+// kinds of windows belong.
 func TestCommandsOfAllWindows(t *testing.T) {
 	summary := newBench(t, bob(t))
 	eachWindow(t, func(t *testing.T, b *bench) {
@@ -221,7 +225,8 @@ func TestCompletion(t *testing.T) {
 	chooses("..bob.(*manager).stamp")(t, b)
 }
 
-// The written file equals the output of 'cpprof report' for the same steps, and agrees with the screen.
+// The written file equals the output of 'cpprof report' for the
+// same steps, and agrees with the screen.
 func TestWrite(t *testing.T) {
 	t.Chdir(t.TempDir())
 	b := bobThread(t)
@@ -330,7 +335,8 @@ func TestPaste(t *testing.T) {
 	b.shows("\n:threshold 20\n")
 }
 
-// The windows follow the span; entries that are missing in it are back with the whole recording.
+// The windows follow the span; entries that are missing in it
+// are back with the whole recording.
 func TestSpan(t *testing.T) {
 	b := bobThread(t, refine.Step{Kind: refine.KindExtended, Text: "* ..os.(*File).Write"}, refine.Step{Kind: refine.KindDown, Text: "*"})
 	b.shows("..os.(*File).Write", ":IO-wait")

@@ -7,8 +7,8 @@ import (
 	"github.com/cpprof/cpprof/refine"
 )
 
-// ownColumn has an entry's own cost or, in a comparison, the difference of its
-// own costs.
+// ownColumn has an entry's own cost or, in a comparison, the
+// difference of its own costs.
 var ownColumn = profileColumn{
 	shown: func(w *profileWindow) bool { return w.session.Display().Own },
 	head: func(w *profileWindow) string {

@@ -13,8 +13,8 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// draw draws the window: its title, the rows, the detail pane, and the
-// threshold.
+// draw draws the window: its title, the rows, the detail pane,
+// and the threshold.
 func (w *profileWindow) draw(c canvas) {
 	todo := "Building the " + w.subject.name + " …"
 	if !drawReady(c, w.a.theme, w.failed, w.session != nil, todo) {
@@ -31,8 +31,8 @@ func (w *profileWindow) draw(c canvas) {
 	w.slider.draw(c.part(0, c.height-1, c.width, 1))
 }
 
-// wideEnough is the width from which the detail pane is beside the entries and
-// not below them.
+// wideEnough is the width from which the detail pane is beside
+// the entries and not below them.
 const wideEnough = 120
 
 // divide returns the parts of the entries and of the detail pane.
@@ -45,8 +45,8 @@ func divide(c canvas) (list, pane canvas) {
 	return c.part(0, 0, c.width, top), c.part(0, top, c.width, c.height-top)
 }
 
-// drawTitle draws what the costs are fractions of, and which part of the
-// recording counts.
+// drawTitle draws what the costs are fractions of, and which
+// part of the recording counts.
 func (w *profileWindow) drawTitle(c canvas) {
 	m := w.session.Tree().Main()
 	x := c.text(1, 0, shorten(w.subject.name, max(20, c.width/2)), w.a.theme.title)
@@ -181,17 +181,17 @@ func (w *profileWindow) nameStyle(e *refine.Entry) tcell.Style {
 	return w.a.theme.plain
 }
 
-// A monitorText says how much of a tree is time waiting for locks, and for
-// which part of that time the holders are known. It has the text in full, and a
-// short one for a title; "" if there is no such time. It is kept for the last
-// tree.
+// A monitorText says how much of a tree is time waiting for
+// locks, and for which part of that time the holders are known.
+// It has the text in full, and a short one for a title; "" if
+// there is no such time. It is kept for the last tree.
 type monitorText struct {
 	of          *calltree.Tree
 	text, brief string
 }
 
-// attribution returns the monitorText of a window's view, if that is a Thread
-// View.
+// attribution returns the monitorText of a window's view, if
+// that is a Thread View.
 func (w *profileWindow) attribution() monitorText {
 	if !w.subject.single {
 		return monitorText{}

@@ -9,9 +9,9 @@ import (
 	"github.com/cpprof/cpprof/refine"
 )
 
-// entries are the list of a profile window: the visible entries, each below the
-// one that it refines. If the selected entry is hidden, the nearest visible
-// entry above it is used instead.
+// entries are the list of a profile window: the visible entries,
+// each below the one that it refines. If the selected entry is
+// hidden, the nearest visible entry above it is used instead.
 type entries struct {
 	list
 	rows []row
@@ -48,8 +48,8 @@ func (l *entries) lineOf(key string) int {
 	return 0
 }
 
-// shared reports whether some stacks of an entry also count for another one
-// beside it.
+// shared reports whether some stacks of an entry also count for
+// another one beside it.
 func (l *entries) shared() bool {
 	return slices.ContainsFunc(l.rows, func(r row) bool { return r.entry.Shared })
 }
@@ -62,8 +62,8 @@ func (l *entries) entry() *refine.Entry {
 	return nil
 }
 
-// revealBelow scrolls so that the entries below a path are visible, as many as
-// fit.
+// revealBelow scrolls so that the entries below a path are
+// visible, as many as fit.
 func (l *entries) revealBelow(p callpath.Path) {
 	i := l.lineOf(p.String())
 	if i >= len(l.rows) || l.key(i) != p.String() {
@@ -79,8 +79,8 @@ func (l *entries) revealBelow(p callpath.Path) {
 // marker returns the column of the markers of a depth.
 func (l *entries) marker(depth int) int { return l.names + 2*depth - l.shift }
 
-// layoutNames sets the first column of names. It moves names to the left until
-// the selected one can be read, at any depth.
+// layoutNames sets the first column of names. It moves names to
+// the left until the selected one can be read, at any depth.
 func (l *entries) layoutNames(names, room int) {
 	l.names, l.shift = names, 0
 	if e := l.entry(); e != nil {
@@ -111,8 +111,8 @@ func (w *profileWindow) update() {
 	w.arrange()
 }
 
-// into goes to the first entry below the selected one, and expands the selected
-// one if it is collapsed.
+// into goes to the first entry below the selected one, and
+// expands the selected one if it is collapsed.
 func (w *profileWindow) into(e *refine.Entry) {
 	if w.session.Collapsed(e) {
 		w.collapse(e, false)
@@ -124,8 +124,8 @@ func (w *profileWindow) into(e *refine.Entry) {
 	}
 }
 
-// out collapses the selected entry, or goes to the entry above if it cannot be
-// collapsed.
+// out collapses the selected entry, or goes to the entry above
+// if it cannot be collapsed.
 func (w *profileWindow) out(e *refine.Entry) {
 	if len(e.Children) > 0 && !w.session.Collapsed(e) && w.entries.rows[w.entries.at].depth > 0 {
 		w.collapse(e, true)

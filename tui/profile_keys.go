@@ -48,7 +48,8 @@ func (w *profileWindow) bindings() []binding {
 	return append(own, w.detail.pane.bindings("")...)
 }
 
-// selected returns what does something to the selected entry, if there is one.
+// selected returns what does something to the selected entry, if
+// there is one.
 func (w *profileWindow) selected(do func(*refine.Entry)) func() {
 	return func() {
 		if e := w.entries.entry(); e != nil {
@@ -87,8 +88,9 @@ func (w *profileWindow) mouse(action mouseAction, x, y int) {
 	}
 }
 
-// clickRow handles a click on a row, which is already selected: a click on its
-// marker collapses or expands it, and a double click elsewhere acts as Enter.
+// clickRow handles a click on a row, which is already selected:
+// a click on its marker collapses or expands it, and a double
+// click elsewhere acts as Enter.
 func (w *profileWindow) clickRow(line, column int, double bool) {
 	r := w.entries.rows[line]
 	switch marker := w.entries.marker(r.depth); {

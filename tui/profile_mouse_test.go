@@ -23,7 +23,8 @@ func TestMouseSelectsAndOpens(t *testing.T) {
 	chooses("bob.(*manager).transact")(t, b)
 }
 
-// A double click acts as Enter on an entry; two quick clicks on two entries only select.
+// A double click acts as Enter on an entry; two quick clicks on
+// two entries only select.
 func TestDoubleClick(t *testing.T) {
 	b := bobThread(t)
 	x, y := b.find("sync.(*Mutex).Lock")

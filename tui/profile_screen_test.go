@@ -75,7 +75,8 @@ func TestCutNamesFit(t *testing.T) {
 	})
 }
 
-// The selection is an entry and not a row: it stays when rows appear or disappear, and when the screen is resized.
+// The selection is an entry and not a row: it stays when rows
+// appear or disappear, and when the screen is resized.
 func TestSelectionIsAnEntry(t *testing.T) {
 	b := bobThread(t)
 	b.keys("G", "k") // bob.(*manager).store, 10 hits
@@ -145,7 +146,8 @@ func TestThemes(t *testing.T) {
 	}
 }
 
-// Deep entries can be read on a narrow screen: the names move to the left with the selection.
+// Deep entries can be read on a narrow screen: the names move to
+// the left with the selection.
 func TestDeepEntriesCanBeRead(t *testing.T) {
 	b := largeProfile(t, 20_000)
 	b.do(func() { b.profile().session.SetThreshold(refine.Threshold{}) })

@@ -18,8 +18,8 @@ type refiner struct {
 	marks []int // number of steps after each action of the user, for undo
 }
 
-// refine changes a copy of the session on another goroutine, and then shows the
-// copy. One undo reverts all steps of one call.
+// refine changes a copy of the session on another goroutine, and
+// then shows the copy. One undo reverts all steps of one call.
 func (r *refiner) refine(what string, work func(*refine.Session) error, then func()) {
 	if r.w.session == nil {
 		return
@@ -50,8 +50,8 @@ func (r *refiner) step(kind refine.Kind, text string, then func()) {
 		then)
 }
 
-// brief removes the step's text from an error, because the user has just typed
-// or chosen it.
+// brief removes the step's text from an error, because the user
+// has just typed or chosen it.
 func brief(step refine.Step, err error) error {
 	if !errors.Is(err, refine.ErrNothing) {
 		return err
@@ -73,9 +73,9 @@ func (r *refiner) refineEntry(kind refine.Kind, e *refine.Entry) {
 	r.step(kind, e.Key(), func() { r.w.entries.revealBelow(e.Path) })
 }
 
-// refineCalls refines an entry by what it calls. It refines a context
-// by its calls in place: each stack then stays in one place. It refines any
-// other path by its immediate calls.
+// refineCalls refines an entry by what it calls. It refines a
+// context by its calls in place: each stack then stays in one
+// place. It refines any other path by its immediate calls.
 func (r *refiner) refineCalls(e *refine.Entry) {
 	kind := refine.KindDown
 	if e.Path.Context() {
@@ -112,8 +112,9 @@ func (r *refiner) up(p1, p2 callpath.Path) {
 	})
 }
 
-// lastExtended splits a path into P1 ..P2 at its last extended spec. All calls
-// of P2 are immediate: a split has none in place.
+// lastExtended splits a path into P1 ..P2 at its last extended
+// spec. All calls of P2 are immediate: a split has none in
+// place.
 func lastExtended(p callpath.Path) (p1, p2 callpath.Path, ok bool) {
 	i := len(p.Specs) - 1
 	for i >= 0 && p.Specs[i] != callpath.Extended {
@@ -136,8 +137,9 @@ func isSplit(p, p1, p2 callpath.Path) bool {
 		p2).String()
 }
 
-// follow refines an entry down to the first branch, and selects the
-// heaviest entry there. If the entry is already refined, follow only selects.
+// follow refines an entry down to the first branch, and selects
+// the heaviest entry there. If the entry is already refined,
+// follow only selects.
 func (r *refiner) follow(e *refine.Entry) {
 	if r.w.session.Collapsed(e) {
 		r.w.collapse(e, false)
@@ -153,8 +155,8 @@ func (r *refiner) follow(e *refine.Entry) {
 	r.step(kind, e.Key(), func() { r.toBranch(e.Path) })
 }
 
-// toBranch selects the heaviest entry at the first branch below an entry. If
-// there is no branch, it selects the last entry.
+// toBranch selects the heaviest entry at the first branch below
+// an entry. If there is no branch, it selects the last entry.
 func (r *refiner) toBranch(p callpath.Path) {
 	r.w.entries.revealBelow(p)
 	e := r.w.session.Find(p)
@@ -166,8 +168,8 @@ func (r *refiner) toBranch(p callpath.Path) {
 	r.w.entries.chooseKey(p.String())
 }
 
-// autoSteps limits the refinements for one key. The result then fits one or two
-// screens.
+// autoSteps limits the refinements for one key. The result then
+// fits one or two screens.
 const autoSteps = 12
 
 // auto refines the heaviest entries at and below one.
@@ -191,7 +193,8 @@ func (r *refiner) prune(e callpath.Expr) {
 	r.refine("Pruning", func(s *refine.Session) error { return s.Prune(e) }, nil)
 }
 
-// askPrune asks whether to keep the stacks with an entry or those without it.
+// askPrune asks whether to keep the stacks with an entry or
+// those without it.
 func (r *refiner) askPrune(e *refine.Entry) {
 	of := callpath.Expr{Op: callpath.OpPath, Path: e.Path}
 	r.w.a.overlay = &menu{a: r.w.a, title: "Prune " + e.Label(), choices: []binding{
@@ -202,8 +205,8 @@ func (r *refiner) askPrune(e *refine.Entry) {
 	}}
 }
 
-// marked records that an action of the user led from one number of steps to
-// another.
+// marked records that an action of the user led from one number
+// of steps to another.
 func (r *refiner) marked(from, to int) {
 	r.marks = slices.DeleteFunc(r.marks, func(n int) bool { return n > from })
 	r.marks = append(r.marks, to)

@@ -9,7 +9,8 @@ import (
 
 const terminals = "go:bob.(*terminal).run"
 
-// bobThread opens the Thread View of the BOB case's terminals, refined to this:
+// bobThread opens the Thread View of the BOB case's terminals,
+// refined to this:
 //
 //	1.000  go:bob.(*terminal).run
 //	1.000    bob.(*terminal).run
@@ -69,7 +70,8 @@ func hides(texts ...string) func(*testing.T, *bench) {
 	return func(t *testing.T, b *bench) { t.Helper(); b.hides(texts...) }
 }
 
-// profileKeys has a test for every binding of a profile window, by its first key.
+// profileKeys has a test for every binding of a profile window,
+// by its first key.
 var profileKeys = map[string]keyTest{
 	"d":      {keys: []string{"G"}, check: shows("▾ ..:MONITOR", " 0.800   120        "+terminals)},
 	"e":      {check: shows(" 0.133    20      ..bob.(*date).field", " 0.800   120      ..sync.(*Mutex).Lock")},
@@ -124,7 +126,8 @@ func copies(text string) func(*testing.T, *bench) {
 	}
 }
 
-// The five clicks of the paper (CPPROFJ, section 6.2): class, run, the transaction, :MONITOR, class, the holder's function.
+// The five clicks of the paper (CPPROFJ, section 6.2): class,
+// run, the transaction, :MONITOR, class, the holder's function.
 func TestFiveClicksOfTheBOBCase(t *testing.T) {
 	b := newBench(t, bob(t))
 	b.click("bob.(*terminal).run")
@@ -149,7 +152,8 @@ func TestFiveClicksOfTheBOBCase(t *testing.T) {
 	)
 }
 
-// Labels cover a stack once; if no entry is labelled, the column is hidden.
+// Labels cover a stack once; if no entry is labelled, the column
+// is hidden.
 func TestLabels(t *testing.T) {
 	b := bobThread(t)
 	b.keys("G", "m", "k", "m")

@@ -124,8 +124,8 @@ func (p *prompt) recall(history []string, back int) {
 	p.cursor = len(p.text)
 }
 
-// nextChoice completes the text: first to the common prefix of all choices,
-// then to one choice after another.
+// nextChoice completes the text: first to the common prefix of
+// all choices, then to one choice after another.
 func (p *prompt) nextChoice(by int) {
 	if p.complete == nil {
 		return
@@ -158,8 +158,8 @@ func (p *prompt) nextChoice(by int) {
 // maxChoices is the number of choices that are shown at once.
 const maxChoices = 8
 
-// draw draws the prompt on the canvas's last line, and above it the choices, or
-// the error with its caret.
+// draw draws the prompt on the canvas's last line, and above it
+// the choices, or the error with its caret.
 func (p *prompt) draw(c canvas, t *theme) {
 	bottom := c.height - 1
 	c.fill(bottom, t.plain)
@@ -193,8 +193,8 @@ func (p *prompt) draw(c canvas, t *theme) {
 	}
 }
 
-// errorLines returns an error's lines; the caret of a syntax error comes last,
-// above its position in the line.
+// errorLines returns an error's lines; the caret of a syntax
+// error comes last, above its position in the line.
 func (p *prompt) errorLines(x int) []string {
 	if syntax, ok := errors.AsType[*callpath.SyntaxError](p.err); ok {
 		if at := strings.LastIndex(p.text, syntax.Input); at >= 0 {

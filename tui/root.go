@@ -7,8 +7,8 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// A root is the whole screen: the tabs, the active window, the status line and
-// the buttons.
+// A root is the whole screen: the tabs, the active window, the
+// status line and the buttons.
 type root struct {
 	a       *app
 	regions []region // of the last drawing
@@ -77,8 +77,8 @@ func (r *root) handle(e tcell.Event) {
 	}
 }
 
-// mouse passes clicks to the tabs and buttons, and all else to the overlay or
-// the active window.
+// mouse passes clicks to the tabs and buttons, and all else to
+// the overlay or the active window.
 func (r *root) mouse(action mouseAction, x, y int) {
 	action = r.sameCell(action, x, y)
 	if action == mouseClick || action == mouseDoubleClick {
@@ -108,8 +108,8 @@ func (r *root) mouse(action mouseAction, x, y int) {
 // wheelLines is the number of lines for one step of the wheel.
 const wheelLines = 3
 
-// wheeled calls move if an action is a step of the wheel, and reports whether it
-// is.
+// wheeled calls move if an action is a step of the wheel, and
+// reports whether it is.
 func wheeled(action mouseAction, move func(by int)) bool {
 	switch action {
 	case wheelUp:
@@ -122,8 +122,8 @@ func wheeled(action mouseAction, move func(by int)) bool {
 	return true
 }
 
-// sameCell turns a double click into a click unless both clicks were on the
-// same cell.
+// sameCell turns a double click into a click unless both clicks
+// were on the same cell.
 func (r *root) sameCell(action mouseAction, x, y int) mouseAction {
 	at := [2]int{x, y}
 	if action == mouseDoubleClick && r.clicked != at {
@@ -149,8 +149,8 @@ const (
 	wheelDown
 )
 
-// A pointer turns the mouse as the terminal reports it, a position and the
-// buttons that are down, into actions.
+// A pointer turns the mouse as the terminal reports it, a
+// position and the buttons that are down, into actions.
 type pointer struct {
 	x, y         int // the last position
 	down         bool
@@ -158,7 +158,8 @@ type pointer struct {
 	clicked      time.Time // the end of the last single click
 }
 
-// doubleClick is the longest time between the two clicks of a double click.
+// doubleClick is the longest time between the two clicks of a
+// double click.
 const doubleClick = 500 * time.Millisecond
 
 // actions returns what the user did between the last event and this one.

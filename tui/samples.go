@@ -18,8 +18,8 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// A measured computes metrics and sample lists of all samples of a recording,
-// for one goroutine at a time.
+// A measured computes metrics and sample lists of all samples of
+// a recording, for one goroutine at a time.
 type measured struct {
 	of      *sampledata.Recording
 	config  *config.Config
@@ -45,8 +45,8 @@ func (m *measured) do(f func(*metrics.Table)) {
 	f(m.table)
 }
 
-// names returns the names of all metrics and lists. It returns none while the
-// table is in use: nobody should wait for it.
+// names returns the names of all metrics and lists. It returns
+// none while the table is in use: nobody should wait for it.
 func (m *measured) names(of func(*metrics.Table) []string) (names []string) {
 	if !m.mu.TryLock() {
 		return nil
@@ -67,8 +67,8 @@ func (a *app) measured() *measured {
 	return a.metrics
 }
 
-// A counted says which samples count in every window, or the time inside which
-// calls.
+// A counted says which samples count in every window, or the
+// time inside which calls.
 type counted struct {
 	list  string    // of samples; "" for all
 	calls string    // "main.handle > 5ms"; "" for all time
@@ -76,9 +76,9 @@ type counted struct {
 	busy  bool      // the list is being computed again
 	none  bool      // of a recording that grows: the list has no samples so far, and all are shown
 
-	// The configuration for which a message has said why the list can't be
-	// computed. While the recording grows, it would come again with each
-	// update.
+	// The configuration for which a message has said why the
+	// list can't be computed. While the recording grows, it
+	// would come again with each update.
 	failed *config.Config
 }
 
@@ -94,8 +94,8 @@ func (c *counted) pick(m *measured) (picked *sampledata.Recording, err error) {
 	return calls.Restricted(m.of, c.calls, m.created)
 }
 
-// countSamples counts only the samples of a list in every window. If the list
-// can't be computed, failed is called.
+// countSamples counts only the samples of a list in every
+// window. If the list can't be computed, failed is called.
 func (a *app) countSamples(list string, failed func(error)) {
 	a.count(counted{list: list, by: a.measured()}, "Choosing samples", failed)
 }
@@ -134,8 +134,8 @@ func (a *app) countAllSamples() {
 	a.changed()
 }
 
-// countAgain computes again what counts if the recording or a part of the
-// list's definition has changed.
+// countAgain computes again what counts if the recording or a
+// part of the list's definition has changed.
 func (a *app) countAgain() {
 	m, only := a.measured(), a.counts
 	if only.text() == "" || only.busy || only.by == m || a.whole.Samples.Len() == 0 {
@@ -182,8 +182,8 @@ func (a *app) grown(r *sampledata.Recording) {
 // maxBadge is the width of the longest list in the title.
 const maxBadge = 28
 
-// drawCounted shows at the right end of the tabs which samples count, and
-// returns the rest of the line.
+// drawCounted shows at the right end of the tabs which samples
+// count, and returns the rest of the line.
 func (a *app) drawCounted(c canvas) canvas {
 	if a.counts.text() == "" {
 		return c
@@ -286,8 +286,8 @@ func (a *app) ownLists() []config.Definition {
 		func(d config.Definition) bool { return slices.Contains(a.givenLists, d) })
 }
 
-// askAgain opens the command line with a line that failed after it had been
-// entered.
+// askAgain opens the command line with a line that failed after
+// it had been entered.
 func (a *app) askAgain(line string, err error) {
 	if a.prompt != nil { // the user is writing something else
 		a.fail(err)
@@ -314,8 +314,8 @@ func (a *app) completeMetrics(args string) []string {
 	return list[:min(len(list), maxCompletions)]
 }
 
-// counts reports for each column of the timeline whether it counts, and whether
-// any does not.
+// counts reports for each column of the timeline whether it
+// counts, and whether any does not.
 func (t *timeline) counts(slices []slice) (in []bool, some bool) {
 	first, last, some := t.marked(slices)
 	all, picked := &t.a.whole.Samples, &t.a.recording.Samples

@@ -8,7 +8,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// :list defines a sample list, and :samples counts only its samples in every window.
+// :list defines a sample list, and :samples counts only its
+// samples in every window.
 func TestSamples(t *testing.T) {
 	b := newBench(t, withSeries(t, 0))
 	b.hides("⊂")
@@ -68,7 +69,8 @@ func TestSamplesWhileRecording(t *testing.T) {
 	b.shows("⊂ time > 4.5: 6 of 11", "● recording")
 }
 
-// A list that is given before it has samples counts as soon as it has some. That it has none is said once.
+// A list that is given before it has samples counts as soon as
+// it has some. That it has none is said once.
 func TestSamplesToCome(t *testing.T) {
 	whole := withSeries(t, 0).Recording
 	first := func(samples int) *sampledata.Recording {

@@ -14,8 +14,8 @@ import (
 	"github.com/cpprof/cpprof/tui/session"
 )
 
-// A scatterWindow draws one metric against another, a dot for each sample. A
-// rectangle in it is a sample list.
+// A scatterWindow draws one metric against another, a dot for
+// each sample. A rectangle in it is a sample list.
 type scatterWindow struct {
 	a     *app
 	x, y  string // metrics
@@ -26,8 +26,8 @@ type scatterWindow struct {
 	dots *plots.Dots // of all samples, as they were last drawn
 }
 
-// A drawnPair is two metrics over the samples in the span; and of these, over
-// those that count.
+// A drawnPair is two metrics over the samples in the span; and
+// of these, over those that count.
 type drawnPair struct {
 	all, counted *plots.Pair // nil until they are computed
 	x, y         *metrics.Metric
@@ -111,8 +111,9 @@ func (w *scatterWindow) flip() {
 	w.compute()
 }
 
-// predicate returns an expression that is true for the samples in the chosen
-// rectangle. It is false for all other samples in the span.
+// predicate returns an expression that is true for the samples
+// in the chosen rectangle. It is false for all other samples in
+// the span.
 func (w *scatterWindow) predicate() (string, error) {
 	if w.dots == nil {
 		return "", errors.New("nothing is drawn")
@@ -189,8 +190,8 @@ func (w *scatterWindow) draw(c canvas) {
 	}
 }
 
-// caveats returns what to think of before the correlation is trusted, in a
-// limited number of lines.
+// caveats returns what to think of before the correlation is
+// trusted, in a limited number of lines.
 func (w *scatterWindow) caveats(width, most int) []string {
 	var lines []string
 	for _, text := range w.drawn.counted.Caveats(w.drawn.x, w.drawn.y, "sample") {
@@ -199,8 +200,9 @@ func (w *scatterWindow) caveats(width, most int) []string {
 	return lines[:min(len(lines), most)]
 }
 
-// drawDots draws the axes, and the dots of the samples: those that don't count
-// are faint, and those that lie far out are highlighted.
+// drawDots draws the axes, and the dots of the samples: those
+// that don't count are faint, and those that lie far out are
+// highlighted.
 func (w *scatterWindow) drawDots(c canvas) {
 	all := w.drawn.all
 	theme := w.a.theme
@@ -237,8 +239,8 @@ func (w *scatterWindow) drawDots(c canvas) {
 	c.text(c.width-1-textWidth(right), w.dots.Rows+1, right, theme.plain)
 }
 
-// marks returns the cells that have samples that count, and those with samples
-// that lie far out.
+// marks returns the cells that have samples that count, and
+// those with samples that lie far out.
 func (w *scatterWindow) marks() (counted, far map[[2]int]bool) {
 	counted, far = make(map[[2]int]bool), make(map[[2]int]bool)
 	for i, at := range w.drawn.counted.At {
@@ -275,8 +277,8 @@ func (w *scatterWindow) mouse(action mouseAction, x, y int) {
 	w.frame.mouse(action, column, row, inside)
 }
 
-// bounds are the values of a metric at some samples, and the nearest ones at
-// others.
+// bounds are the values of a metric at some samples, and the
+// nearest ones at others.
 type bounds struct {
 	metric       *metrics.Metric
 	low, high    float64 // of the samples
@@ -293,8 +295,8 @@ func (b *bounds) include(x float64) {
 	b.low, b.high = min(b.low, x), max(b.high, x)
 }
 
-// exclude takes the value of another sample, which lies below or above, or
-// neither.
+// exclude takes the value of another sample, which lies below or
+// above, or neither.
 func (b *bounds) exclude(x float64, isBelow, isAbove bool) {
 	if isBelow && (!b.under || x > b.below) {
 		b.below, b.under = x, true
@@ -329,8 +331,8 @@ func (b *bounds) conditions() (list []string) {
 	return list
 }
 
-// shortest returns the number with the fewest digits from x to, but not
-// including, the limit.
+// shortest returns the number with the fewest digits from x to,
+// but not including, the limit.
 func shortest(x, limit float64) string {
 	for digits := 1; digits < 17; digits++ {
 		for _, candidate := range []float64{x, x/2 + limit/2} {

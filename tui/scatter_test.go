@@ -8,7 +8,8 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// scatterKeys has a test for every binding of a scatter window, by its first key.
+// scatterKeys has a test for every binding of a scatter window,
+// by its first key.
 var scatterKeys = map[string]keyTest{
 	"Space": {unseen: true, check: func(t *testing.T, b *bench) { b.keys("l"); b.shows("in the rectangle") }},
 	"Enter": {keys: []string{"Space", "G"}, check: shows("⊂ ", ": 8 of 11")},
@@ -50,7 +51,8 @@ var matrixKeys = map[string]keyTest{
 	"K":     {unseen: true, keys: []string{"J"}, check: shows("n 8, r")},
 }
 
-// A rectangle becomes a sample list: it counts in every window, and the title says so.
+// A rectangle becomes a sample list: it counts in every window,
+// and the title says so.
 func TestRectangle(t *testing.T) {
 	b := newBench(t, withSeries(t, 0))
 	b.line(":scatter process.resident, cpu.used")
@@ -72,7 +74,8 @@ func TestRectangle(t *testing.T) {
 	b.hides("⊂")
 }
 
-// A condition has few digits, and holds for exactly the samples of the rectangle.
+// A condition has few digits, and holds for exactly the samples
+// of the rectangle.
 func TestBounds(t *testing.T) {
 	in := bounds{metric: &metrics.Metric{Expr: "x", Column: metrics.Column{1}}}
 	for _, x := range []float64{1.23456, 2.5, 3.14159} {

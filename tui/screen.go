@@ -9,8 +9,8 @@ import (
 	"github.com/gdamore/tcell/v2/terminfo"
 )
 
-// openTerminal opens a screen, or the terminal of this process if screen is
-// nil.
+// openTerminal opens a screen, or the terminal of this process
+// if screen is nil.
 func openTerminal(screen tcell.Screen) (*terminal, error) {
 	var t *tty
 	if screen == nil {
@@ -51,16 +51,17 @@ func terminalOf(name string) (*terminfo.Terminfo, error) {
 		return nil, fmt.Errorf("the environment variable TERM is %q, which is not known here: %s: %w", name, remedy, err)
 	}
 	own := *found
-	// If the locale has no lines, tcell would draw them with the terminal's
-	// second character set. It writes the sequences that switch sets as they
-	// are described, with their padding. Some of the characters don't exist in
-	// that set.
+	// If the locale has no lines, tcell would draw them with the
+	// terminal's second character set. It writes the sequences
+	// that switch sets as they are described, with their
+	// padding. Some of the characters don't exist in that set.
 	own.AltChars = ""
 	return &own, nil
 }
 
-// asciiOf has a replacement for each character of the Analyzer that isn't
-// ASCII. It is drawn in a locale without the character, such as C.
+// asciiOf has a replacement for each character of the Analyzer
+// that isn't ASCII. It is drawn in a locale without the
+// character, such as C.
 var asciiOf = map[rune]string{
 	'─': "-", '━': "=",
 	'▸': ">", '▾': "v", '›': ">", '‹': "<", '▲': "^", '▼': "v",

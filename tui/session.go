@@ -9,8 +9,9 @@ import (
 	"github.com/cpprof/cpprof/tui/session"
 )
 
-// restore opens the windows of a session, or the summary alone if s is nil.
-// Without a session, samples is the list that counts.
+// restore opens the windows of a session, or the summary alone
+// if s is nil. Without a session, samples is the list that
+// counts.
 func (a *app) restore(s *session.State, samples string) {
 	if s == nil {
 		a.restoreCounted(counted{list: samples})
@@ -31,8 +32,8 @@ func (a *app) restore(s *session.State, samples string) {
 	a.show(s.Active)
 }
 
-// restoreCounted counts only the samples of a list, or the time inside calls,
-// before there are windows.
+// restoreCounted counts only the samples of a list, or the time
+// inside calls, before there are windows.
 func (a *app) restoreCounted(only counted) {
 	if only.text() == "" {
 		return
@@ -78,8 +79,8 @@ func (a *app) ownMerges() []config.Merge {
 	})
 }
 
-// splitHere returns the names of the merges of the configuration that were
-// split in the Analyzer.
+// splitHere returns the names of the merges of the configuration
+// that were split in the Analyzer.
 func (a *app) splitHere() (names []string) {
 	for _, g := range a.givenMerges {
 		if !slices.ContainsFunc(a.config.Merges, g.Equal) {
@@ -89,9 +90,9 @@ func (a *app) splitHere() (names []string) {
 	return names
 }
 
-// defined returns the aspects in now that differ from given. For an aspect of
-// given that is missing in now, it returns an aspect without patterns, which
-// removes it.
+// defined returns the aspects in now that differ from given. For
+// an aspect of given that is missing in now, it returns an
+// aspect without patterns, which removes it.
 func defined(given, now *aspects.Set) []aspects.Aspect {
 	var list []aspects.Aspect
 	for _, a := range now.All() {

@@ -10,8 +10,9 @@ import (
 	"github.com/cpprof/cpprof/tui/session"
 )
 
-// A comparison is restored with its refinements, also if both recordings were moved. If the other one is missing, the
-// window shows an error, and is kept.
+// A comparison is restored with its refinements, also if both
+// recordings were moved. If the other one is missing, the window
+// shows an error, and is kept.
 func TestComparisonIsRestored(t *testing.T) {
 	before := filepath.Join(t.TempDir(), "before")
 	for _, name := range []string{"after", "before"} {
@@ -88,7 +89,8 @@ func TestLocksAreRestored(t *testing.T) {
 	again.shows(" 3 Locks ", "lock taken in bob.(*manager).transact")
 }
 
-// If the Analyzer is opened with a comparison that the session has, it is not opened twice.
+// If the Analyzer is opened with a comparison that the session
+// has, it is not opened twice.
 func TestComparisonOpenedAgain(t *testing.T) {
 	o := Options{
 		Path: "after.cpprof", Recording: twin(t, "after"),
@@ -102,7 +104,8 @@ func TestComparisonOpenedAgain(t *testing.T) {
 	}
 }
 
-// The columns of typed time and of the interval are of the difference, as the last of the costs is.
+// The columns of typed time and of the interval are of the
+// difference, as the last of the costs is.
 func TestColumnsOfAComparison(t *testing.T) {
 	before := filepath.Join(t.TempDir(), "before.cpprof")
 	if err := twin(t, "before").Write(before); err != nil {

@@ -86,7 +86,8 @@ func TestSessionIsRestored(t *testing.T) {
 	}
 }
 
-// What the Summary shows is restored: classes that only wait for work, the filter, and the order.
+// What the Summary shows is restored: classes that only wait for
+// work, the filter, and the order.
 func TestSummaryIsRestored(t *testing.T) {
 	b := newBench(t, manyClasses(t, 40))
 	b.keys("H", "f")
@@ -117,7 +118,8 @@ func TestSummaryIsRestored(t *testing.T) {
 	again.shows("no class has \"pkg1nosuch\" in its name: f changes the filter")
 }
 
-// showSameAsText compares screens of profile windows with the text of the session's windows.
+// showSameAsText compares screens of profile windows with the
+// text of the session's windows.
 func showSameAsText(t *testing.T, o Options, screens []string) {
 	t.Helper()
 	conf := *config.Default()
@@ -138,7 +140,8 @@ func showSameAsText(t *testing.T, o Options, screens []string) {
 	}
 }
 
-// entryLines returns the lines that begin with a cost, without the parts that only a screen has.
+// entryLines returns the lines that begin with a cost, without
+// the parts that only a screen has.
 func entryLines(text string) (lines []string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		fields := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" █▓▒░·›▾▸", r) })
@@ -149,7 +152,8 @@ func entryLines(text string) (lines []string) {
 	return lines
 }
 
-// Only aspects that were defined in the Analyzer are kept; the others come from the configuration.
+// Only aspects that were defined in the Analyzer are kept; the
+// others come from the configuration.
 func TestSessionKeepsNewAspects(t *testing.T) {
 	aspect := func(name string, patterns ...string) aspects.Aspect {
 		a, err := aspects.New(name, patterns...)
@@ -185,7 +189,8 @@ func TestSessionKeepsNewAspects(t *testing.T) {
 	}
 }
 
-// Keep is called when the user leaves, and when a signal ends the Analyzer.
+// Keep is called when the user leaves, and when a signal ends
+// the Analyzer.
 func TestSessionIsKeptAtTheEnd(t *testing.T) {
 	for _, bySignal := range []bool{false, true} {
 		sim := &shownScreen{SimulationScreen: tcell.NewSimulationScreen(""), shown: make(chan struct{})}

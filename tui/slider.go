@@ -10,8 +10,8 @@ import (
 	"github.com/cpprof/cpprof/refine"
 )
 
-// sliderStops returns the hits at the slider's stops, up to the view's root: 0
-// 1 2 3 5 7 10 15 20 30 50 70 100 ...
+// sliderStops returns the hits at the slider's stops, up to the
+// view's root: 0 1 2 3 5 7 10 15 20 30 50 70 100 ...
 func sliderStops(root *big.Rat) []*big.Rat {
 	stops := []*big.Rat{hits(0), hits(1), hits(2), hits(3), hits(5), hits(7)}
 	for decade := int64(10); ; decade *= 10 {
@@ -32,8 +32,8 @@ type slider struct {
 	held  bool   // the mouse button is down on it
 }
 
-// limit returns the threshold in hits. One that was given as a cost is that
-// share of all hits.
+// limit returns the threshold in hits. One that was given as a
+// cost is that share of all hits.
 func (s *slider) limit() *big.Rat {
 	t := s.w.session.Threshold()
 	limit := new(big.Rat)
@@ -77,11 +77,12 @@ const (
 	sliderStop  = 2 // columns from one stop to the next, at most
 )
 
-// sliderWidth returns the length of the track. Every stop has at least one
-// column, if there is room.
+// sliderWidth returns the length of the track. Every stop has at
+// least one column, if there is room.
 func sliderWidth(room, stops int) int { return max(2, min(room, 1+sliderStop*(stops-1))) }
 
-// draw draws the threshold, and the number of entries that do not reach it.
+// draw draws the threshold, and the number of entries that do
+// not reach it.
 func (s *slider) draw(c canvas) {
 	stops, limit := sliderStops(s.w.session.Root().Hits), s.limit()
 	at := 0
@@ -115,8 +116,8 @@ func (s *slider) hidden() (sum int) {
 	return sum
 }
 
-// slideTo moves the threshold to the stop at a column of the slider; a click on
-// a bracket moves it by one stop.
+// slideTo moves the threshold to the stop at a column of the
+// slider; a click on a bracket moves it by one stop.
 func (s *slider) slideTo(column int, click bool) {
 	stops := sliderStops(s.w.session.Root().Hits)
 	track := max(s.track.width-5, 1)

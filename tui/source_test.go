@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// The source of a function is shown from its declaration on, with the hits of each line.
+// The source of a function is shown from its declaration on,
+// with the hits of each line.
 func TestSourceHasHitsByLine(t *testing.T) {
 	var text strings.Builder
 	for n := range 60 {
@@ -31,7 +32,9 @@ func TestSourceHasHitsByLine(t *testing.T) {
 	b.hides("line30()", "line37()")
 }
 
-// In a low window, the pane begins where the hottest line is in sight; of a long function, the lines without hits are left out.
+// In a low window, the pane begins where the hottest line is in
+// sight; of a long function, the lines without hits are left
+// out.
 func TestSourceBeginsAtTheHottestLine(t *testing.T) {
 	var text strings.Builder
 	for n := range 300 {
@@ -56,7 +59,8 @@ func TestSourceBeginsAtTheHottestLine(t *testing.T) {
 	b.shows("    1      line1()", "      :")
 }
 
-// E opens the function at its hottest line, in the editor's own way of saying so. Names of files are not for a shell.
+// E opens the function at its hottest line, in the editor's own
+// way of saying so. Names of files are not for a shell.
 func TestEditor(t *testing.T) {
 	dir := t.TempDir()
 	file, ran := filepath.Join(dir, "a $(touch x);b.go"), filepath.Join(dir, "ran")

@@ -16,22 +16,24 @@ type subject struct {
 	name  string // "Locks and what their holders do"
 	view  func(*sampledata.Recording, views.Options) (viewed, error)
 
-	// keep returns the window as a session keeps it, with the user's actions in
-	// it; nil if a session does not keep such windows.
+	// keep returns the window as a session keeps it, with the
+	// user's actions in it; nil if a session does not keep such
+	// windows.
 	keep func(session.Profile) session.Window
 
-	// single reports that the subject is one view of the recording: the Server
-	// View or a Thread View of package views.
+	// single reports that the subject is one view of the
+	// recording: the Server View or a Thread View of package
+	// views.
 	single bool
 
-	// against is the path of the other recording in a comparison, else "". The
-	// tree of a comparison is made by calltree.Merge, and costs of both are
-	// shown.
+	// against is the path of the other recording in a
+	// comparison, else "". The tree of a comparison is made by
+	// calltree.Merge, and costs of both are shown.
 	against string
 }
 
-// A viewed is a view with notes on its entries for the detail pane. The notes
-// are by the last element of the entries' paths.
+// A viewed is a view with notes on its entries for the detail
+// pane. The notes are by the last element of the entries' paths.
 type viewed struct {
 	*views.View
 	notes map[string][]string
@@ -65,7 +67,8 @@ func openView(a *app, p session.Profile) {
 	}
 }
 
-// viewOf returns the Thread View of a class, or the Server View if class is "".
+// viewOf returns the Thread View of a class, or the Server View
+// if class is "".
 func viewOf(class string) *subject {
 	s := &subject{
 		title: class, name: "Thread View of " + class, single: true,
@@ -81,8 +84,9 @@ func viewOf(class string) *subject {
 	return s
 }
 
-// holdersKind is the kind of windows that show the locks that goroutines waited
-// for: below each lock its holders, and what they were doing.
+// holdersKind is the kind of windows that show the locks that
+// goroutines waited for: below each lock its holders, and what
+// they were doing.
 func (a *app) holdersKind() kind {
 	return kind{
 		Kind:   session.HoldersKind,
@@ -90,8 +94,8 @@ func (a *app) holdersKind() kind {
 	}
 }
 
-// openComparedHolders opens a window of the holders of all locks in two
-// recordings. The locks are matched by name.
+// openComparedHolders opens a window of the holders of all locks
+// in two recordings. The locks are matched by name.
 func openComparedHolders(a *app, p session.Profile) {
 	against := a.against
 	openSubject(a, &subject{
@@ -142,7 +146,8 @@ func viewLocks(r *sampledata.Recording, o views.Options) (viewed, error) {
 	return viewed{View: found.Held, notes: notes}, nil
 }
 
-// comparisonKind is the kind of windows that compare a view of two recordings.
+// comparisonKind is the kind of windows that compare a view of
+// two recordings.
 func (a *app) comparisonKind() kind {
 	return kind{
 		Kind: session.ComparisonKind,
@@ -166,9 +171,9 @@ func showComparison(a *app, path string, p session.Profile) {
 	openComparison(a, path, p)
 }
 
-// openComparison opens a window that compares a view with another recording's.
-// It reads the other recording when the view is first built; the window shows
-// an error if that fails.
+// openComparison opens a window that compares a view with
+// another recording's. It reads the other recording when the
+// view is first built; the window shows an error if that fails.
 func openComparison(a *app, path string, p session.Profile) {
 	c := session.Comparison{Profile: p, Against: session.Relative(a.path, path)}
 	one := viewOf(p.Class)

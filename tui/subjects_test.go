@@ -53,7 +53,8 @@ func TestComparisonFromTheStart(t *testing.T) {
 	b.shows("1.000   1.000   0.000")
 }
 
-// A comparison is shown and written as by 'cpprof report --against': the largest change first. A span applies to both
+// A comparison is shown and written as by 'cpprof report
+// --against': the largest change first. A span applies to both
 // recordings.
 func TestComparisonIsWritten(t *testing.T) {
 	b := newBench(t, Options{
@@ -92,7 +93,8 @@ func TestComparisonIsWritten(t *testing.T) {
 	}
 }
 
-// The details of a comparison have each recording's own costs, as in the row, and not those of both together.
+// The details of a comparison have each recording's own costs,
+// as in the row, and not those of both together.
 func TestComparisonDetails(t *testing.T) {
 	b := newBench(t, Options{
 		Path: "after.cpprof", Recording: twin(t, "after"),
@@ -107,7 +109,8 @@ func TestComparisonDetails(t *testing.T) {
 	b.shows("›0.083   0.417  +0.333", "new: cost 0.417 = 3.0 s of 7.2 s", "old: cost 0.083 = 600.00 ms of 7.2 s")
 }
 
-// The Analyzer warns of calls that only one of two builds inlines, once on a screen. The details have the whole list.
+// The Analyzer warns of calls that only one of two builds
+// inlines, once on a screen. The details have the whole list.
 func TestComparisonWarnsOfInlining(t *testing.T) {
 	b := newBench(t, Options{
 		Path: "after.cpprof", Recording: twin(t, "after"),

@@ -15,8 +15,9 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// A summaryWindow shows a summary of the recording, its cost to the target, the
-// typed time over the recording, and what each thread class did.
+// A summaryWindow shows a summary of the recording, its cost to
+// the target, the typed time over the recording, and what each
+// thread class did.
 type summaryWindow struct {
 	a        *app
 	timeline *timeline
@@ -59,8 +60,8 @@ func (w *summaryWindow) kept() session.Summary {
 	return s
 }
 
-// refresh sums up the classes, once for several changes in a row, and makes the
-// timeline at the same time.
+// refresh sums up the classes, once for several changes in a
+// row, and makes the timeline at the same time.
 func (w *summaryWindow) refresh() {
 	w.timeline.refresh()
 	w.once(w.a, w, w.sumUp)
@@ -68,7 +69,8 @@ func (w *summaryWindow) refresh() {
 
 // A classTable is a table of classes.
 type classTable struct {
-	// in the order of the table; if they are not compared, only New is there
+	// in the order of the table; if they are not compared, only
+	// New is there
 	classes  []views.ClassPair
 	compared bool // with another recording
 	columns  []classColumn
@@ -86,8 +88,8 @@ func tabulated(r *sampledata.Recording, classes []views.ClassPair, compared bool
 	return classTable{classes, compared, columns, measure(classes, columns)}
 }
 
-// A summedUp has the sums of all classes. err says why they could not be
-// compared with the other recording.
+// A summedUp has the sums of all classes. err says why they
+// could not be compared with the other recording.
 type summedUp struct {
 	classTable
 	err error
@@ -176,7 +178,8 @@ func (w *summaryWindow) lineOf(class string) int {
 	return slices.IndexFunc(w.classes, func(c views.ClassPair) bool { return c.Class == class })
 }
 
-// nextColumn returns the visible column after, or before, the one of the order.
+// nextColumn returns the visible column after, or before, the
+// one of the order.
 func (w *summaryWindow) nextColumn(by int) int {
 	n, at := len(w.columns), w.order.of(w.columns)
 	for step := 1; step < n; step++ {
@@ -187,8 +190,8 @@ func (w *summaryWindow) nextColumn(by int) int {
 	return at
 }
 
-// orderBy orders by a column, or reverses the order if it is already by that
-// column.
+// orderBy orders by a column, or reverses the order if it is
+// already by that column.
 func (w *summaryWindow) orderBy(column int) {
 	w.order = order{w.columns[column].name, column == w.order.of(w.columns) && !w.order.reversed}
 	if column == defaultOrder(w.columns) {
@@ -198,8 +201,8 @@ func (w *summaryWindow) orderBy(column int) {
 	w.list.reselect()
 }
 
-// mouse handles the mouse in the timeline, on the table's heading, and
-// on its classes.
+// mouse handles the mouse in the timeline, on the table's
+// heading, and on its classes.
 func (w *summaryWindow) mouse(action mouseAction, x, y int) {
 	if action == mouseMove {
 		w.timeline.dragged = false // released over another window
@@ -218,8 +221,8 @@ func (w *summaryWindow) mouse(action mouseAction, x, y int) {
 // maxHead limits the lines of the head; Info shows all of them.
 const maxHead = 3
 
-// drawHead draws what was recorded and what that cost the target, and returns
-// the number of its lines.
+// drawHead draws what was recorded and what that cost the
+// target, and returns the number of its lines.
 func (w *summaryWindow) drawHead(c canvas) int {
 	lines := wrap(headline(w.a.path, w.a.recording), c.width-2)
 	lines = lines[:min(len(lines), maxHead-1)]

@@ -21,16 +21,17 @@ type classColumn struct {
 	text func(*views.ClassPair) string
 	draw func(c canvas, class *views.ClassPair, t *theme, style tcell.Style)
 
-	// width returns the column's width for a table's width, including a blank
-	// before the cell; nil: as wide as its content.
+	// width returns the column's width for a table's width,
+	// including a blank before the cell; nil: as wide as its
+	// content.
 	width func(table int) int
-	// a narrow table first leaves out the columns with 1, then 2, ...; 0 is
-	// never left out
+	// a narrow table first leaves out the columns with 1, then
+	// 2, ...; 0 is never left out
 	leave int
 }
 
-// classColumns are the columns of the table; the last one takes the rest of the
-// width.
+// classColumns are the columns of the table; the last one takes
+// the rest of the width.
 var classColumns = slices.Concat(numberColumns(report.ClassNumbers...),
 	[]classColumn{timeColumn("time", 4, (*views.ClassPair).NewSide)},
 	numberColumns(report.ClassShares...),
@@ -43,8 +44,9 @@ var comparedColumns = slices.Concat(numberColumns(report.Compared(report.ClassNu
 	numberColumns(report.Compared(report.ClassShares)...),
 	numberColumns(report.MovedColumn), []classColumn{nameColumn})
 
-// defaultOrder returns the first sort column: the number of goroutines that are
-// alive; of a profile, the share; in a comparison, how much the class changed.
+// defaultOrder returns the first sort column: the number of
+// goroutines that are alive; of a profile, the share; in a
+// comparison, how much the class changed.
 func defaultOrder(columns []classColumn) int {
 	found := -1
 	for _, name := range []string{report.MovedColumn.Short, "alive", "share"} {
@@ -55,8 +57,8 @@ func defaultOrder(columns []classColumn) int {
 	return found
 }
 
-// timeColumn is a bar of the typed time in one recording. It sorts by the time
-// that goroutines do not wait.
+// timeColumn is a bar of the typed time in one recording. It
+// sorts by the time that goroutines do not wait.
 func timeColumn(name string, leave int,
 	side func(*views.ClassPair) *views.ClassSummary) classColumn {
 	return classColumn{
@@ -105,8 +107,9 @@ func numberColumns(of ...report.ClassColumn) (columns []classColumn) {
 	return columns
 }
 
-// An order is the order of the table's lines: by a column, largest first, or
-// alphabetically by name. Lines without a value come last.
+// An order is the order of the table's lines: by a column,
+// largest first, or alphabetically by name. Lines without a
+// value come last.
 type order struct {
 	column   string // its name; "" for the default
 	reversed bool

@@ -11,8 +11,8 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// toggleMark marks the selected class for a merge, or removes its mark, and
-// goes to the next one.
+// toggleMark marks the selected class for a merge, or removes
+// its mark, and goes to the next one.
 func (w *summaryWindow) toggleMark() {
 	if w.list.current() < 0 {
 		return
@@ -26,9 +26,9 @@ func (w *summaryWindow) toggleMark() {
 	w.list.move(1)
 }
 
-// askMerge asks for the name of the class that has the goroutines of all marked
-// classes. If none is marked, it splits the selected class, if that is a merged
-// one.
+// askMerge asks for the name of the class that has the
+// goroutines of all marked classes. If none is marked, it splits
+// the selected class, if that is a merged one.
 func (w *summaryWindow) askMerge() {
 	var classes []string
 	for _, c := range w.all {
@@ -59,12 +59,13 @@ func (w *summaryWindow) askMerge() {
 	}
 }
 
-// longestPattern is the greatest number of bytes of a class's name in a
-// pattern.
+// longestPattern is the greatest number of bytes of a class's
+// name in a pattern.
 const longestPattern = 900
 
-// patternOf returns the pattern of a class. A "*" in it stands for characters
-// that no pattern can have, and for the end of a very long name.
+// patternOf returns the pattern of a class. A "*" in it stands
+// for characters that no pattern can have, and for the end of a
+// very long name.
 func patternOf(class string) string {
 	end := ""
 	if len(class) > longestPattern {
@@ -90,7 +91,8 @@ func (a *app) merge(name string, patterns ...string) error {
 	return nil
 }
 
-// split reverts the merges into a class, and reports whether there was one.
+// split reverts the merges into a class, and reports whether
+// there was one.
 func (a *app) split(class string) bool {
 	c := *a.config
 	c.Merges = slices.DeleteFunc(slices.Clone(c.Merges),
@@ -111,8 +113,8 @@ func (w *summaryWindow) askFilter() {
 	})
 }
 
-// clear shows all classes again or, without a filter, counts the whole
-// recording.
+// clear shows all classes again or, without a filter, counts the
+// whole recording.
 func (w *summaryWindow) clear() {
 	if w.filter == "" {
 		w.timeline.countAll()
@@ -122,8 +124,8 @@ func (w *summaryWindow) clear() {
 	w.choose()
 }
 
-// toggleIdle hides or shows the classes that do hardly anything but wait for
-// work.
+// toggleIdle hides or shows the classes that do hardly anything
+// but wait for work.
 func (w *summaryWindow) toggleIdle() {
 	w.hideIdle = !w.hideIdle
 	w.choose()
@@ -134,8 +136,9 @@ func (w *summaryWindow) toggleIdle() {
 	w.a.say("All classes are shown: H hides those that do hardly anything but wait for work.")
 }
 
-// choose takes the classes that are shown from all classes. A filter also finds
-// those that do hardly anything but wait for work.
+// choose takes the classes that are shown from all classes. A
+// filter also finds those that do hardly anything but wait for
+// work.
 func (w *summaryWindow) choose() {
 	w.classes = slices.DeleteFunc(slices.Clone(w.all), func(c views.ClassPair) bool {
 		if w.filter != "" {

@@ -7,7 +7,8 @@ import (
 	"github.com/cpprof/cpprof/internal/config"
 )
 
-// TestSummaryMerges merges two classes by hand, keeps that for the session, and splits them again.
+// TestSummaryMerges merges two classes by hand, keeps that for
+// the session, and splits them again.
 func TestSummaryMerges(t *testing.T) {
 	b := newBench(t, manyClasses(t, 40))
 	b.keys("Space", "Space", "M")
@@ -30,7 +31,8 @@ func TestSummaryMerges(t *testing.T) {
 	b.shows("Space marks the classes to merge")
 }
 
-// TestSummaryHides hides what does hardly anything but wait, and filters classes by name.
+// TestSummaryHides hides what does hardly anything but wait, and
+// filters classes by name.
 func TestSummaryHides(t *testing.T) {
 	o := bob(t)
 	o.Views.LeaveOutIdle = true
@@ -48,7 +50,8 @@ func TestSummaryHides(t *testing.T) {
 	b.shows("Esc clears it")
 }
 
-// TestMergesAreSaved saves a merge into cpprof.yaml. From then on it comes from the file: splitting it and saving removes it.
+// TestMergesAreSaved saves a merge into cpprof.yaml. From then
+// on it comes from the file: splitting it and saving removes it.
 func TestMergesAreSaved(t *testing.T) {
 	t.Chdir(t.TempDir())
 	b := newBench(t, manyClasses(t, 40))

@@ -24,8 +24,8 @@ func (h *heading) columnAt(x, y int) int {
 	return slices.IndexFunc(h.ends, func(end int) bool { return x < end })
 }
 
-// shows reports whether a column has a place on the screen. Before the first
-// drawing, every column has.
+// shows reports whether a column has a place on the screen.
+// Before the first drawing, every column has.
 func (h *heading) shows(column int) bool {
 	if len(h.ends) == 0 {
 		return true
@@ -50,9 +50,9 @@ func measure(classes []views.ClassPair, columns []classColumn) []int {
 	return widest
 }
 
-// columnWidths returns the columns' widths in a table, including a blank before
-// each; 0 for those that do not fit. widest has the width of the widest number
-// of each column.
+// columnWidths returns the columns' widths in a table, including
+// a blank before each; 0 for those that do not fit. widest has
+// the width of the widest number of each column.
 func columnWidths(columns []classColumn, widest []int, table int) []int {
 	widths := make([]int, len(columns))
 	most := 0 // the greatest leave
@@ -83,7 +83,8 @@ func sum(numbers []int) (s int) {
 	return s
 }
 
-// drawTable draws the classes that fit, and the details of the selected one.
+// drawTable draws the classes that fit, and the details of the
+// selected one.
 func (w *summaryWindow) drawTable(c canvas) {
 	details := wrap(w.details(), c.width-2)
 	details = details[:min(len(details), max(1, c.height-2))]
@@ -139,8 +140,8 @@ func (w *summaryWindow) drawClass(c canvas, class *views.ClassPair, style tcell.
 	}
 }
 
-// details returns information on the selected class that the table may have no
-// room for.
+// details returns information on the selected class that the
+// table may have no room for.
 func (w *summaryWindow) details() string {
 	line := w.list.current()
 	if line < 0 {
@@ -163,8 +164,8 @@ func (w *summaryWindow) details() string {
 	return text + w.hidden()
 }
 
-// draw draws the window: head, timeline, table; and, while the keys are the
-// timeline's, lanes below it.
+// draw draws the window: head, timeline, table; and, while the
+// keys are the timeline's, lanes below it.
 func (w *summaryWindow) draw(c canvas) {
 	y := w.drawHead(c)
 	height := min(max((c.height-9)/3, 1), maxGraph) + timelineBars

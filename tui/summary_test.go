@@ -30,7 +30,8 @@ func TestSummaryShowsWhatWasRecorded(t *testing.T) {
 	)
 }
 
-// The bar has 13 % RUN, 80 % MONITOR and 7 % WAIT in twelve cells; without colours the cells are letters.
+// The bar has 13 % RUN, 80 % MONITOR and 7 % WAIT in twelve
+// cells; without colours the cells are letters.
 func TestSummaryBars(t *testing.T) {
 	o := bob(t)
 	o.NoColor = true
@@ -74,8 +75,10 @@ func TestSummaryOpensViews(t *testing.T) {
 	b.shows(" 4 go:bob.(*terminal).run")
 }
 
-// manyClasses is a recording of one goroutine in each of many classes. Some names contain text that a terminal
-// could interpret. Each goroutine is alive in one sample less than the one before it.
+// manyClasses is a recording of one goroutine in each of many
+// classes. Some names contain text that a terminal could
+// interpret. Each goroutine is alive in one sample less than the
+// one before it.
 func manyClasses(t testing.TB, n int) Options {
 	t.Helper()
 	b := sampledata.NewBuilder(synthetic.Header())
@@ -97,7 +100,8 @@ func manyClasses(t testing.TB, n int) Options {
 	return Options{Path: "many.cpprof", Recording: b.Recording()}
 }
 
-// On every screen size, every class can be reached, and can be read in full.
+// On every screen size, every class can be reached, and can be
+// read in full.
 func TestSummaryLosesNothing(t *testing.T) {
 	o := manyClasses(t, 40)
 	for _, size := range [][2]int{{80, 24}, {40, 16}, {200, 60}} {
@@ -212,7 +216,8 @@ func TestSummaryIsCancelled(t *testing.T) {
 	b.shows("Summing up the classes: cancelled.", "go:bob.(*terminal).run: 5 goroutines")
 }
 
-// summaryKeys has a test for every binding of the summary, by its first key. It shows 40 classes; the second one is
+// summaryKeys has a test for every binding of the summary, by
+// its first key. It shows 40 classes; the second one is
 // selected.
 var summaryKeys = map[string]keyTest{
 	"Enter":  {check: shows("Thread View of go:", "pkg01")},
@@ -241,7 +246,8 @@ var summaryKeys = map[string]keyTest{
 	"G":      {check: picks(39)},
 }
 
-// A profile has no typed times: its classes have weights, which can be 0, and none waits for work.
+// A profile has no typed times: its classes have weights, which
+// can be 0, and none waits for work.
 func TestSummaryOfAProfile(t *testing.T) {
 	in, err := interchange.Stream(strings.NewReader("main.serve;main.render 30\nmain.idle;main.wait 0\nruntime.mcall;runtime.park_m 10\n"), "stacks.folded", interchange.Auto)
 	if err != nil {

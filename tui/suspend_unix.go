@@ -13,13 +13,14 @@ import (
 // stoppable is the longest time until the signal to stop takes effect.
 const stoppable = time.Second
 
-// canSuspend reports whether this system has the signals that stop and continue
-// a process.
+// canSuspend reports whether this system has the signals that
+// stop and continue a process.
 const canSuspend = true
 
-// stop stops the processes of the terminal's foreground, as Ctrl-Z does, until
-// the shell continues them. If there is no shell that could continue them, the
-// system ignores the signal, and stop returns an error.
+// stop stops the processes of the terminal's foreground, as
+// Ctrl-Z does, until the shell continues them. If there is no
+// shell that could continue them, the system ignores the signal,
+// and stop returns an error.
 func stop() error {
 	continued := make(chan os.Signal, 1)
 	signal.Notify(continued, syscall.SIGCONT)

@@ -7,10 +7,11 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// A terminal is the screen of the Analyzer. tcell.Screen alone can't always be
-// ended or suspended: both wait for the goroutines that read the terminal,
-// which may wait for somebody to take their events; and once it has ended, it
-// must not be drawn to: tcell v2.13 then never returns from Sync.
+// A terminal is the screen of the Analyzer. tcell.Screen alone
+// can't always be ended or suspended: both wait for the
+// goroutines that read the terminal, which may wait for somebody
+// to take their events; and once it has ended, it must not be
+// drawn to: tcell v2.13 then never returns from Sync.
 type terminal struct {
 	tcell.Screen
 	tty    *tty             // nil if the screen isn't drawn by writing to a terminal
@@ -36,8 +37,8 @@ func (t *terminal) pump() {
 	}
 }
 
-// failed returns a channel that receives the first error of a write to the
-// terminal.
+// failed returns a channel that receives the first error of a
+// write to the terminal.
 func (t *terminal) failed() <-chan error {
 	if t.tty == nil {
 		return nil
@@ -45,8 +46,8 @@ func (t *terminal) failed() <-chan error {
 	return t.tty.failed
 }
 
-// suspend leaves the terminal to others until Resume is called. The events of
-// the meantime are lost.
+// suspend leaves the terminal to others until Resume is called.
+// The events of the meantime are lost.
 func (t *terminal) suspend() {
 	done := make(chan struct{})
 	go func() { // tcell's goroutines end; until then, they may wait for the delivery of an event
@@ -74,12 +75,12 @@ func (t *terminal) end() {
 	})
 }
 
-// patience is how long the terminal may take to accept the last drawing after a
-// signal has asked for the end.
+// patience is how long the terminal may take to accept the last
+// drawing after a signal has asked for the end.
 const patience = 500 * time.Millisecond
 
-// abortSoon ends all reading and writing if the terminal isn't given back in
-// time, because the terminal doesn't accept data.
+// abortSoon ends all reading and writing if the terminal isn't
+// given back in time, because the terminal doesn't accept data.
 func (t *terminal) abortSoon() {
 	if t.tty == nil {
 		return

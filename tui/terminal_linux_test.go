@@ -15,7 +15,8 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// onPTY returns an app on a terminal that the test holds. No signal tells the app that the terminal has gone.
+// onPTY returns an app on a terminal that the test holds. No
+// signal tells the app that the terminal has gone.
 func onPTY(t *testing.T, kind string) (*app, *fixture.PTY) {
 	t.Helper()
 	pty := fixture.OpenPTY(t)
@@ -41,7 +42,8 @@ func onPTY(t *testing.T, kind string) (*app, *fixture.PTY) {
 	return newApp(o, terminal), pty
 }
 
-// The app ends with an error if its terminal has gone, and its session can be saved.
+// The app ends with an error if its terminal has gone, and its
+// session can be saved.
 func TestTheTerminalGoes(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -81,7 +83,8 @@ func TestTheTerminalGoes(t *testing.T) {
 	}
 }
 
-// drawn returns what the app draws at first, until the terminal gets nothing more for a while.
+// drawn returns what the app draws at first, until the terminal
+// gets nothing more for a while.
 func drawn(t *testing.T, kind string) string {
 	t.Helper()
 	a, pty := onPTY(t, kind)
@@ -119,7 +122,8 @@ func drawn(t *testing.T, kind string) string {
 // sequences are what moves the cursor and sets colours and modes.
 var sequences = regexp.MustCompile(`\x1b(\[[?>]?[0-9;:]*[a-zA-Z]|[()][0B]|[=>])|\x0f`)
 
-// Without a locale that has more than ASCII, everything is drawn with it, and no sequence shows its padding.
+// Without a locale that has more than ASCII, everything is drawn
+// with it, and no sequence shows its padding.
 func TestASCII(t *testing.T) {
 	t.Setenv("LC_ALL", "C")
 	for _, kind := range []string{"xterm-256color", "vt220", "linux"} {

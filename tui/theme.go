@@ -6,8 +6,8 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// A theme is the look of the Analyzer on a terminal. The background is the
-// terminal's own.
+// A theme is the look of the Analyzer on a terminal. The
+// background is the terminal's own.
 type theme struct {
 	color bool
 
@@ -25,8 +25,8 @@ type theme struct {
 // colour-blind users.
 var heatIcons = [report.HeatLevels]string{"█", "▓", "▒", "░", "·"}
 
-// A palette has the colours of heat and typed time. They are of middle
-// lightness: readable on black and on white.
+// A palette has the colours of heat and typed time. They are of
+// middle lightness: readable on black and on white.
 type palette struct {
 	heat    [report.HeatLevels]tcell.Color
 	typed   [views.NumTypedTimes]tcell.Color
@@ -67,8 +67,8 @@ func newPalette(color func(int) tcell.Color, heat [report.HeatLevels]int,
 	return p
 }
 
-// newTheme returns the theme for a number of colours; there are none if it is
-// 0, or if noColor is set.
+// newTheme returns the theme for a number of colours; there are
+// none if it is 0, or if noColor is set.
 func newTheme(colors int, noColor bool) *theme {
 	plain := tcell.StyleDefault
 	t := &theme{
@@ -108,8 +108,8 @@ func newTheme(colors int, noColor bool) *theme {
 	return t
 }
 
-// typedCell returns a cell of a bar for a typed time: a block in its colour, or
-// its letter.
+// typedCell returns a cell of a bar for a typed time: a block in
+// its colour, or its letter.
 func (t *theme) typedCell(typed views.TypedTime) (string, tcell.Style) {
 	if t.color {
 		return "█", t.typed[typed]

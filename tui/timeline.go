@@ -9,12 +9,13 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// timelineBuckets is greater than the number of columns of any screen. One walk
-// through the recording then serves every width.
+// timelineBuckets is greater than the number of columns of any
+// screen. One walk through the recording then serves every
+// width.
 const timelineBuckets = 2048
 
-// A timeline shows the typed time of the whole recording, and selects the span
-// to count.
+// A timeline shows the typed time of the whole recording, and
+// selects the span to count.
 type timeline struct {
 	a       *app
 	of      *sampledata.Recording // the buckets are of this recording
@@ -36,10 +37,11 @@ type timeline struct {
 	lanes lanes
 }
 
-// A division is everything that the buckets depend on. The first is the part of
-// the options that decides how hits are divided over typed time: the
-// accounting, and the definition of thread classes, since classes can have
-// priorities. The second is the time that is shown.
+// A division is everything that the buckets depend on. The first
+// is the part of the options that decides how hits are divided
+// over typed time: the accounting, and the definition of thread
+// classes, since classes can have priorities. The second is the
+// time that is shown.
 type division struct {
 	accounting views.Accounting
 	classes    views.ClassBy
@@ -52,9 +54,10 @@ func newTimeline(a *app, lanes []string) *timeline {
 	return t
 }
 
-// refresh computes the buckets again, on another goroutine, if the recording or
-// the division has changed. While the recording grows, it pauses between
-// updates; a change of the division does not wait.
+// refresh computes the buckets again, on another goroutine, if
+// the recording or the division has changed. While the recording
+// grows, it pauses between updates; a change of the division
+// does not wait.
 func (t *timeline) refresh() {
 	r, o := t.a.whole, t.a.options
 	by, began := division{o.Accounting, o.Classes, t.zoom}, time.Now()
@@ -95,8 +98,8 @@ func (t *timeline) bindings() []binding {
 	return append(own, t.lanes.bindings()...)
 }
 
-// zoomIn shows only the chosen or counted span or, without one, half of the
-// time, around the cursor.
+// zoomIn shows only the chosen or counted span or, without one,
+// half of the time, around the cursor.
 func (t *timeline) zoomIn() {
 	slices := t.slices(t.place.width)
 	if len(slices) == 0 {
@@ -174,8 +177,8 @@ func (t *timeline) move(columns int) {
 	}
 }
 
-// chosen returns the first and last column of the selection, or the column of
-// the cursor.
+// chosen returns the first and last column of the selection, or
+// the column of the cursor.
 func (t *timeline) chosen(slices []slice) (first, last int) {
 	last = columnOf(slices, t.cursor)
 	first = last
@@ -185,8 +188,8 @@ func (t *timeline) chosen(slices []slice) (first, last int) {
 	return min(first, last), max(first, last)
 }
 
-// count restricts all windows to the chosen columns. A span to the last column
-// has no end, also if the recording grows.
+// count restricts all windows to the chosen columns. A span to
+// the last column has no end, also if the recording grows.
 func (t *timeline) count() {
 	slices := t.slices(t.place.width)
 	if len(slices) == 0 {
@@ -202,8 +205,8 @@ func (t *timeline) count() {
 	}
 }
 
-// withSample extends a span without samples to the sample before it. The state
-// of that sample lasts until the next one.
+// withSample extends a span without samples to the sample before
+// it. The state of that sample lasts until the next one.
 func (t *timeline) withSample(span views.Span) views.Span {
 	if samples := &t.a.recording.Samples; !span.Has(t.a.recording) && t.a.counts.list == "" {
 		if i := samples.Search(span.From); i > 0 {
@@ -213,8 +216,8 @@ func (t *timeline) withSample(span views.Span) views.Span {
 	return span
 }
 
-// countSpan restricts all windows to a span. It returns an error if the span
-// has no samples.
+// countSpan restricts all windows to a span. It returns an error
+// if the span has no samples.
 func (t *timeline) countSpan(span views.Span) error {
 	if !span.Has(t.a.recording) {
 		err := fmt.Errorf("there are no samples in %s", spanText(span))

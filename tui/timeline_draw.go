@@ -24,8 +24,8 @@ func (m amount) total() (sum float64) {
 	return sum
 }
 
-// amounts returns the amounts of the columns for a width. The state in a sample
-// lasts until the next sample.
+// amounts returns the amounts of the columns for a width. The
+// state in a sample lasts until the next sample.
 func (t *timeline) amounts(width int) []amount {
 	n := len(t.buckets)
 	width = min(width, n)
@@ -55,8 +55,8 @@ func (t *timeline) amounts(width int) []amount {
 	return list
 }
 
-// mostlyWaiting is the share of waiting goroutines from which they are left
-// out, because they would hide everything else.
+// mostlyWaiting is the share of waiting goroutines from which
+// they are left out, because they would hide everything else.
 const mostlyWaiting = 0.9
 
 // shows reports whether waiting goroutines are shown.
@@ -106,8 +106,8 @@ func (t *timeline) draw(c canvas) {
 	t.drawAxis(c.part(1, c.height-1, c.width-2, 1), slices, in, some)
 }
 
-// marked returns the columns that are being selected, or that count, and
-// reports whether there are any.
+// marked returns the columns that are being selected, or that
+// count, and reports whether there are any.
 func (t *timeline) marked(slices []slice) (first, last int, some bool) {
 	span := t.a.options.Span
 	switch {
@@ -122,7 +122,8 @@ func (t *timeline) marked(slices []slice) (first, last int, some bool) {
 	return columnOf(slices, span.From), columnOf(slices, span.To-1), true
 }
 
-// drawLegend draws the colours or letters of typed times, and what is counted.
+// drawLegend draws the colours or letters of typed times, and
+// what is counted.
 func (t *timeline) drawLegend(c canvas, slices []slice, most float64, waiting bool) {
 	x := 1
 	for typed := range views.NumTypedTimes {
@@ -174,8 +175,8 @@ func precision(d time.Duration) time.Duration {
 // eighths are the fill levels of a cell, from the bottom up.
 var eighths = []string{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}
 
-// drawColumn stacks one column's typed times; the height of the whole graph is
-// most.
+// drawColumn stacks one column's typed times; the height of the
+// whole graph is most.
 func (t *timeline) drawColumn(c canvas, m amount, most float64, faint bool) {
 	if most == 0 {
 		return
@@ -196,10 +197,10 @@ func (t *timeline) drawColumn(c canvas, m amount, most float64, faint bool) {
 	}
 }
 
-// stackCell returns the cell for typed times on top of one another, by eighths
-// from the bottom up. The lowest has the text's colour, the largest of the
-// others the background's. Without colours, the cell has the letter of the
-// largest.
+// stackCell returns the cell for typed times on top of one
+// another, by eighths from the bottom up. The lowest has the
+// text's colour, the largest of the others the background's.
+// Without colours, the cell has the letter of the largest.
 func (t *theme) stackCell(stack []views.TypedTime) (string, tcell.Style) {
 	lowest := 0
 	for lowest < len(stack) && stack[lowest] == stack[0] {
@@ -224,8 +225,8 @@ func (t *theme) stackCell(stack []views.TypedTime) (string, tcell.Style) {
 	return eighths[lowest], style
 }
 
-// cellCounts has the number of eighths of a cell for each typed time, and for
-// empty.
+// cellCounts has the number of eighths of a cell for each typed
+// time, and for empty.
 type cellCounts [empty + 1]int
 
 // empty comes after the typed times in cellCounts.
@@ -241,8 +242,8 @@ func (c *cellCounts) most() (t views.TypedTime) {
 	return t
 }
 
-// drawAxis underlines the columns that count or are being selected, and points
-// at the cursor.
+// drawAxis underlines the columns that count or are being
+// selected, and points at the cursor.
 func (t *timeline) drawAxis(c canvas, slices []slice, in []bool, some bool) {
 	for x := range slices {
 		text, style := "─", t.a.theme.dim
@@ -256,8 +257,8 @@ func (t *timeline) drawAxis(c canvas, slices []slice, in []bool, some bool) {
 	}
 }
 
-// mouse selects a span while the mouse is dragged over the graph or its axis.
-// It reports whether it handled the action.
+// mouse selects a span while the mouse is dragged over the graph
+// or its axis. It reports whether it handled the action.
 func (t *timeline) mouse(action mouseAction, x, y int) bool {
 	slices := t.slices(t.place.width)
 	if len(slices) == 0 {

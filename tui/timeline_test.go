@@ -185,7 +185,8 @@ func TestSpanCommand(t *testing.T) {
 	}
 }
 
-// If nearly all goroutines wait, the graph leaves them out until the user wants to see them.
+// If nearly all goroutines wait, the graph leaves them out until
+// the user wants to see them.
 func TestTimelineLeavesWaitingOut(t *testing.T) {
 	b := newBench(t, manyClasses(t, 5))
 	b.shows("up to 0.0 not waiting")
@@ -227,7 +228,8 @@ func TestTimelineColors(t *testing.T) {
 	}
 }
 
-// For every width, the columns cover the whole recording without gaps and overlaps, and contain all samples.
+// For every width, the columns cover the whole recording without
+// gaps and overlaps, and contain all samples.
 func TestColumnsTileTheRecording(t *testing.T) {
 	r := synthetic.Recording(300, 20, 0.1)
 	buckets, err := views.Timeline(r, views.Options{}, timelineBuckets)
@@ -273,8 +275,9 @@ func TestTimelineOfNothing(t *testing.T) {
 	}
 }
 
-// Classes can have priorities, so that the definition of classes decides between :LOAD and :PRIO, in the timeline as in
-// the table.
+// Classes can have priorities, so that the definition of classes
+// decides between :LOAD and :PRIO, in the timeline as in the
+// table.
 func TestTimelineFollowsClasses(t *testing.T) {
 	rec := sampledata.NewBuilder(synthetic.Header())
 	f := rec.Function(sampledata.Function{Name: "main.serve"})
@@ -313,7 +316,8 @@ func TestTimelineFollowsClasses(t *testing.T) {
 	check("function", views.Load)
 }
 
-// timelineKeys has a test for every binding of the summary while a span is being selected, by its first key.
+// timelineKeys has a test for every binding of the summary while
+// a span is being selected, by its first key.
 var timelineKeys = map[string]keyTest{
 	"Space": {unseen: true, keys: []string{"l", "l"}, check: func(t *testing.T, b *bench) { b.keys("l"); b.shows("━▲─") }},
 	"Enter": {keys: []string{"Space", "L"}, check: shows("only 0s to ", "⏎ Open")},

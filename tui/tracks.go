@@ -16,9 +16,10 @@ import (
 	"github.com/cpprof/cpprof/views/calls"
 )
 
-// A tracksWindow shows what goroutines did over time: a line for each class; of
-// a class that is open, one for each goroutine; of a goroutine that is open, one
-// for each that held what it waited for.
+// A tracksWindow shows what goroutines did over time: a line for
+// each class; of a class that is open, one for each goroutine;
+// of a goroutine that is open, one for each that held what it
+// waited for.
 type tracksWindow struct {
 	a      *app
 	tracks *views.Tracks         // nil until they are made
@@ -39,8 +40,8 @@ type tracksWindow struct {
 	toTime time.Duration   // where the cursor is to be when they are drawn; 0: where it is
 }
 
-// drawnShares are the shares of classes that were drawn, by line, and what they
-// depend on.
+// drawnShares are the shares of classes that were drawn, by
+// line, and what they depend on.
 type drawnShares struct {
 	tracks   *views.Tracks
 	from, to time.Duration
@@ -169,8 +170,8 @@ func (w *tracksWindow) bindings() []binding {
 	}, w.list.bindings()...)
 }
 
-// openSelected opens a class, or a goroutine with those that held what it
-// waited for in the time that is shown.
+// openSelected opens a class, or a goroutine with those that
+// held what it waited for in the time that is shown.
 func (w *tracksWindow) openSelected() {
 	line := w.list.current()
 	switch {
@@ -289,7 +290,8 @@ func (w *tracksWindow) draw(c canvas) {
 	}
 }
 
-// calls returns the calls of a window that is open, if a goroutine is selected.
+// calls returns the calls of a window that is open, if a
+// goroutine is selected.
 func (w *tracksWindow) calls() *calls.Table {
 	if w.goroutines == nil || w.list.current() < 0 {
 		return nil
@@ -374,8 +376,8 @@ func (w *tracksWindow) drawTrack(c canvas, line int, from, to time.Duration) {
 	}
 }
 
-// sharesOf returns the shares of a class by column. It keeps the shares that
-// are shown: a class can have very many runs.
+// sharesOf returns the shares of a class by column. It keeps the
+// shares that are shown: a class can have very many runs.
 func (w *tracksWindow) sharesOf(line int, from, to time.Duration) [][views.NumTypedTimes]float64 {
 	d := &w.shares
 	if d.tracks != w.tracks || d.from != from || d.to != to || d.columns != w.columns {
@@ -387,8 +389,8 @@ func (w *tracksWindow) sharesOf(line int, from, to time.Duration) [][views.NumTy
 	return d.made[line]
 }
 
-// drawShares draws the typed time that most goroutines are in, apart from
-// waiting, if a quarter of them are.
+// drawShares draws the typed time that most goroutines are in,
+// apart from waiting, if a quarter of them are.
 func (w *tracksWindow) drawShares(c canvas, column int, shares [views.NumTypedTimes]float64) {
 	most, all := views.Wait, shares[views.Wait]
 	for typed := range views.Wait {

@@ -6,7 +6,9 @@ import (
 	"github.com/cpprof/cpprof/internal/synthetic"
 )
 
-// tracksKeys has a test for every binding of a window of tracks, by its first key. It shows 100 goroutines; the second one is selected.
+// tracksKeys has a test for every binding of a window of tracks,
+// by its first key. It shows 100 goroutines; the second one is
+// selected.
 var tracksKeys = map[string]keyTest{
 	"Enter":     {check: shows("Goroutine 3, of go:main.send, and the holders of what it waits for")},
 	"Backspace": {check: shows("Thread classes", "go:main.hold (1)")},
@@ -60,7 +62,8 @@ func TestTracks(t *testing.T) {
 	b.shows(`the recording has no thread class "go:nobody"`)
 }
 
-// While a window of calls is open, the calls of the selected goroutine are brackets.
+// While a window of calls is open, the calls of the selected
+// goroutine are brackets.
 func TestCallsInTracks(t *testing.T) {
 	b := tracksOf(t)
 	b.hides("├", "│")

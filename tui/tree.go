@@ -20,9 +20,10 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// A treeWindow shows the call tree of a view with the verdicts of the search
-// over its call paths: the bottlenecks are open, down to the calls that are
-// none. While a recording grows, so does the tree.
+// A treeWindow shows the call tree of a view with the verdicts
+// of the search over its call paths: the bottlenecks are open,
+// down to the calls that are none. While a recording grows, so
+// does the tree.
 type treeWindow struct {
 	a     *app
 	class string // of the Thread View; "" is the Server View
@@ -36,8 +37,8 @@ type treeWindow struct {
 	listAndPane
 }
 
-// A treeRow is a call path, or a function that is a bottleneck wherever it is
-// called.
+// A treeRow is a call path, or a function that is a bottleneck
+// wherever it is called.
 type treeRow struct {
 	key     string // identifies the call path, also in a tree that has grown
 	name    string // of the function
@@ -76,8 +77,8 @@ func (a *app) treeKind() kind {
 	}
 }
 
-// treeClass returns the class that the active window is about; "" for the
-// Server View.
+// treeClass returns the class that the active window is about;
+// "" for the Server View.
 func (a *app) treeClass() string {
 	switch w := a.window().(type) {
 	case *profileWindow:
@@ -155,15 +156,15 @@ func (w *treeWindow) layout() {
 	w.list.reselect()
 }
 
-// keyBelow returns the key of a call path, given its caller's. It is short,
-// however long the names are.
+// keyBelow returns the key of a call path, given its caller's.
+// It is short, however long the names are.
 func keyBelow(caller, name string) string {
 	h := sha256.Sum224([]byte(caller + "\x00" + name))
 	return base64.RawURLEncoding.EncodeToString(h[:])
 }
 
-// add adds the line of a node and, if it is open, the lines of its callees: the
-// most expensive first.
+// add adds the line of a node and, if it is open, the lines of
+// its callees: the most expensive first.
 func (w *treeWindow) add(n int32, caller string, depth int) {
 	t := w.found.Tree
 	name := t.Symbols().Name(t.Funcs()[n])
@@ -203,8 +204,8 @@ func (w *treeWindow) lines() int           { return len(w.rows) }
 func (w *treeWindow) key(line int) string  { return w.rows[line].key }
 func (w *treeWindow) name(line int) string { return w.rows[line].name }
 
-// lineOf returns the line of a key. If it isn't shown, it is the nearest
-// caller's line.
+// lineOf returns the line of a key. If it isn't shown, it is the
+// nearest caller's line.
 func (w *treeWindow) lineOf(key string) int {
 	for key != "" {
 		if i := slices.IndexFunc(w.rows, func(r treeRow) bool { return r.key == key }); i >= 0 {
@@ -358,7 +359,8 @@ func (w *treeWindow) details(r *treeRow) (lines []string) {
 	return lines
 }
 
-// label returns the text of a row: its verdict, its share, and its function.
+// label returns the text of a row: its verdict, its share, and
+// its function.
 func (w *treeWindow) label(r *treeRow) string {
 	share := fmt.Sprintf("%5.1f %%", 100*r.share.Share)
 	if margin := 100 * r.share.Margin(); margin >= 0.05 && !r.isRoot() {
@@ -394,8 +396,8 @@ func (w *treeWindow) draw(c canvas) {
 	}
 }
 
-// drawRow draws a call: the shape and the colour of its heat, and in the colour
-// of typed time what is typed time.
+// drawRow draws a call: the shape and the colour of its heat,
+// and in the colour of typed time what is typed time.
 func (w *treeWindow) drawRow(c canvas, line int, style tcell.Style) {
 	r, mark := &w.rows[line], " "
 	typed, isTyped := views.ParseTypedTime(r.name)

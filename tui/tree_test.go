@@ -10,8 +10,9 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// treeRecording has a goroutine that computes: for a third of its life in main.hot, and for the rest in thirty functions, each of which
-// has 2 % and calls main.common.
+// treeRecording has a goroutine that computes: for a third of
+// its life in main.hot, and for the rest in thirty functions,
+// each of which has 2 % and calls main.common.
 func treeRecording(t testing.TB, samples int) *sampledata.Recording {
 	t.Helper()
 	b := sampledata.NewBuilder(synthetic.Header())
@@ -38,8 +39,9 @@ func treeRecording(t testing.TB, samples int) *sampledata.Recording {
 	return b.Recording()
 }
 
-// treeKeys has a test for every binding of the window, by its first key. The lines are the root, main.worker, main.hot, main.leaf, its
-// :RUN, and 30 more; main.worker is selected.
+// treeKeys has a test for every binding of the window, by its
+// first key. The lines are the root, main.worker, main.hot,
+// main.leaf, its :RUN, and 30 more; main.worker is selected.
 var treeKeys = map[string]keyTest{
 	"Enter":  {keys: []string{"j", "j"}, check: shows("Server View", "›0.333   300        ▾ main.leaf")},
 	"Space":  {check: hides("main.hot")},
@@ -60,7 +62,9 @@ var treeKeys = map[string]keyTest{
 	"G":      {check: shows("* ..main.common")},
 }
 
-// The tree shows the bottlenecks open, each callee with its verdict and its share, and what is a bottleneck only over all its callers.
+// The tree shows the bottlenecks open, each callee with its
+// verdict and its share, and what is a bottleneck only over all
+// its callers.
 func TestTreeWindow(t *testing.T) {
 	b := newBench(t, Options{Path: "slow.cpprof", Recording: treeRecording(t, 900)})
 	b.resize(130, 60)

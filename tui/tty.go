@@ -7,9 +7,10 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// A tty is the device that tcell reads keys from and writes drawings to. tcell
-// ignores errors of writing, and has a goroutine that reads and passes on what
-// it has read: if it is asked to end between the two, it may wait forever.
+// A tty is the device that tcell reads keys from and writes
+// drawings to. tcell ignores errors of writing, and has a
+// goroutine that reads and passes on what it has read: if it is
+// asked to end between the two, it may wait forever.
 type tty struct {
 	tcell.Tty
 	failed chan error // receives the first error of a write
@@ -41,8 +42,8 @@ func (t *tty) Start() error {
 	return err
 }
 
-// Read reads from the terminal. While the terminal is held, it returns no bytes
-// and waits for Drain.
+// Read reads from the terminal. While the terminal is held, it
+// returns no bytes and waits for Drain.
 func (t *tty) Read(b []byte) (int, error) {
 	held := t.enter()
 	var n int
@@ -64,8 +65,8 @@ func (t *tty) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// enter notes that tcell's goroutine reads, and reports whether the terminal is
-// held.
+// enter notes that tcell's goroutine reads, and reports whether
+// the terminal is held.
 func (t *tty) enter() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -74,8 +75,8 @@ func (t *tty) enter() bool {
 	return t.held
 }
 
-// hold makes Read return nothing any more, and waits until tcell has passed on
-// all that it has read.
+// hold makes Read return nothing any more, and waits until tcell
+// has passed on all that it has read.
 func (t *tty) hold() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

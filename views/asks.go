@@ -2,11 +2,11 @@ package views
 
 import "github.com/cpprof/cpprof/sampledata"
 
-// findAsks finds out in which frames goroutines receive what they asked for,
-// by node. They come back there again and again, as a worker does. But a
-// worker receives from one channel, and who asks often makes one for each
-// answer. The lines tell the order, too: who sends and then receives has asked
-// another one.
+// findAsks finds out in which frames goroutines receive what
+// they asked for, by node. They come back there again and again,
+// as a worker does. But a worker receives from one channel, and
+// who asks often makes one for each answer. The lines tell the
+// order, too: who sends and then receives has asked another one.
 func (h *homes) findAsks() {
 	h.asks = h.findNewChannels()
 	asks := make(map[callID]map[int32]bool)
@@ -18,8 +18,8 @@ func (h *homes) findAsks() {
 	}
 }
 
-// receives reports whether a goroutine receives from one channel to which no
-// timer sends: only such channels have an address.
+// receives reports whether a goroutine receives from one channel
+// to which no timer sends: only such channels have an address.
 func receives(run sampledata.Run) bool {
 	does := DoingOf(run)
 	return (does == Receiving || does == Selecting) && run.Lock != 0
@@ -58,9 +58,9 @@ func (h *homes) findNewChannels() []bool {
 	return news
 }
 
-// channelUses counts the waits in each line of a function: to receive, and to
-// send, there or below, by who has received before. What is sent first may say
-// that somebody is there.
+// channelUses counts the waits in each line of a function: to
+// receive, and to send, there or below, by who has received
+// before. What is sent first may say that somebody is there.
 func (h *homes) channelUses() map[callID]map[int32]*lineUse {
 	seen := make([]lineUse, len(h.d.r.Nodes))
 	received := make([]bool, h.d.r.Goroutines.Len())
@@ -77,8 +77,9 @@ func (h *homes) channelUses() map[callID]map[int32]*lineUse {
 	return h.lineUses(seen, false)
 }
 
-// asked returns the lines of one function in which goroutines receive after
-// they have sent: more often than they send after it.
+// asked returns the lines of one function in which goroutines
+// receive after they have sent: more often than they send after
+// it.
 func asked(uses map[int32]*lineUse) map[int32]bool {
 	asks := make(map[int32]bool)
 	eachRead(uses, func(line, before, after int32) {

@@ -9,7 +9,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A load is a synthetic recording: of so many goroutines in eight classes, a share changes state in each sample.
+// A load is a synthetic recording: of so many goroutines in
+// eight classes, a share changes state in each sample.
 type load struct {
 	goroutines, samples int
 	changed             float64 // share of the goroutines
@@ -121,8 +122,9 @@ func BenchmarkClasses(b *testing.B) {
 	}
 }
 
-// BenchmarkManyGoroutines is of 100,000 goroutines, a tenth of which are runnable and a tenth blocked all the
-// time: what is alike must cost once.
+// BenchmarkManyGoroutines is of 100,000 goroutines, a tenth of
+// which are runnable and a tenth blocked all the time: what is
+// alike must cost once.
 func BenchmarkManyGoroutines(b *testing.B) {
 	r := load{goroutines: 100_000, samples: 100, changed: 0.01, runnable: 0.1}.recording(b)
 	for _, a := range []Accounting{Observed, Single, Processors} {

@@ -11,12 +11,14 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// Candidates makes a tree of the goroutines that a thread class may wait for,
-// other than for locks. The tree is a part of the class's Thread View: the
-// waits that have candidates in the recording. Below each wait's reason are the
-// candidates' classes. Below these are the lines that the candidates execute:
-// "main.feed:31". Hits count candidates: a goroutine with two candidates in one
-// sample adds two. The hits are no costs.
+// Candidates makes a tree of the goroutines that a thread class
+// may wait for, other than for locks. The tree is a part of the
+// class's Thread View: the waits that have candidates in the
+// recording. Below each wait's reason are the candidates'
+// classes. Below these are the lines that the candidates
+// execute: "main.feed:31". Hits count candidates: a goroutine
+// with two candidates in one sample adds two. The hits are no
+// costs.
 func Candidates(r *sampledata.Recording, class string, o Options) (*calltree.Tree, error) {
 	from, to, err := o.samples(r)
 	if err != nil {
@@ -52,8 +54,8 @@ type candidateTree struct {
 	runs    [][]int32 // by goroutine, in their order
 }
 
-// place adds the candidates of a run in the samples from first to last, and
-// returns their hits.
+// place adds the candidates of a run in the samples from first
+// to last, and returns their hits.
 func (p *candidateTree) place(run sampledata.Run, first, last int32) (total int64) {
 	if first > last {
 		return 0
@@ -76,15 +78,17 @@ func (p *candidateTree) place(run sampledata.Run, first, last int32) (total int6
 	return total
 }
 
-// machinery has prefixes of function names. A function with one of them says
-// less about a goroutine's activity than its caller.
+// machinery has prefixes of function names. A function with one
+// of them says less about a goroutine's activity than its
+// caller.
 var machinery = []string{"runtime.", "internal/", "sync.", "syscall.", "time.", "runtime/internal/"}
 
 // Machinery reports whether a function says less about a goroutine's activity
 // than its caller.
 func Machinery(function string) bool { return words.HasPrefix(function, machinery...) }
 
-// standard has the first elements of the import paths of the standard library.
+// standard has the first elements of the import paths of the
+// standard library.
 var standard = strings.Fields(`archive bufio bytes cmp compress container context crypto database debug embed encoding errors
 	expvar flag fmt go hash html image index internal io iter log maps math mime net os path plugin reflect regexp runtime
 	slices sort strconv strings structs sync syscall testing text time unicode unique unsafe vendor weak`)
@@ -114,10 +118,10 @@ func (p *candidateTree) line(stack sampledata.NodeID) string {
 	return frameName(&p.r.Functions[p.r.Nodes[n].Function], p.r.Nodes[n].Line, ByLine)
 }
 
-// InformativeFrame returns the frame of a stack that best describes its
-// goroutine's activity: the innermost one that is not machinery of the
-// runtime and standard library or, if there is none, the innermost one;
-// NoStack for no stack.
+// InformativeFrame returns the frame of a stack that best
+// describes its goroutine's activity: the innermost one that is
+// not machinery of the runtime and standard library or, if there
+// is none, the innermost one; NoStack for no stack.
 func InformativeFrame(r *sampledata.Recording, stack sampledata.NodeID) sampledata.NodeID {
 	for n := stack; n != sampledata.NoStack; n = r.Nodes[n].Parent {
 		if !Machinery(r.Functions[r.Nodes[n].Function].Name) {

@@ -16,23 +16,23 @@ const (
 	// under every class rule.
 	collectorClass = "go:runtime.gcBgMarkWorker"
 
-	// unknownClass is the class of goroutines whose go statement is not in
-	// the recording.
+	// unknownClass is the class of goroutines whose go statement
+	// is not in the recording.
 	unknownClass = "go:unknown"
 
 	// collectorPriority is higher than every goroutine's (design "Typed time").
 	collectorPriority = math.MaxInt64
 )
 
-// A classID is the number of a thread class in one view. Classes are numbered
-// in the order in which the view finds them.
+// A classID is the number of a thread class in one view. Classes
+// are numbered in the order in which the view finds them.
 type classID int32
 
 // noClass is the number of no class.
 const noClass classID = -1
 
-// classes finds the thread class and the priority of each goroutine in each
-// of its runs.
+// classes finds the thread class and the priority of each
+// goroutine in each of its runs.
 type classes struct {
 	r        *sampledata.Recording
 	o        Options
@@ -46,8 +46,8 @@ type classes struct {
 	byLabels    []memberID // by label set: the class from the labels; noMember if there is none
 }
 
-// A member is a class before classes are merged. It keeps its configured
-// priority.
+// A member is a class before classes are merged. It keeps its
+// configured priority.
 type member struct {
 	class    classID
 	priority int32
@@ -59,8 +59,8 @@ type memberID int32
 
 const noMember memberID = -1
 
-// A wrappedBy is a goroutine that began with a wrapper, and the function
-// below it.
+// A wrappedBy is a goroutine that began with a wrapper, and the
+// function below it.
 type wrappedBy struct {
 	goroutine sampledata.GoroutineID
 	function  sampledata.FunctionID
@@ -108,8 +108,9 @@ func (c *classes) member(name string) memberID {
 	return id
 }
 
-// of returns the class of a run's goroutine. It can change from run to run
-// with the goroutine's labels, and with what a wrapper calls.
+// of returns the class of a run's goroutine. It can change from
+// run to run with the goroutine's labels, and with what a
+// wrapper calls.
 func (c *classes) of(run sampledata.Run) classID { return c.members[c.memberOf(run)].class }
 
 func (c *classes) memberOf(run sampledata.Run) memberID {
@@ -147,7 +148,8 @@ func (c *classes) ofStack(stack sampledata.NodeID) classID {
 	return c.members[c.member("go:"+c.r.Functions[c.r.Nodes[stack].Function].Name)].class
 }
 
-// name returns the class of a goroutine by its function or by its creation site.
+// name returns the class of a goroutine by its function or by
+// its creation site.
 func (c *classes) name(g sampledata.Goroutine, function sampledata.FunctionID) string {
 	if g.GC {
 		return collectorClass
@@ -162,14 +164,14 @@ func (c *classes) name(g sampledata.Goroutine, function sampledata.FunctionID) s
 	return name
 }
 
-// baseName returns the last element of a path of any platform: a recording
-// may be from another platform.
+// baseName returns the last element of a path of any platform: a
+// recording may be from another platform.
 func baseName(file string) string {
 	return path.Base(strings.ReplaceAll(file, `\`, "/"))
 }
 
-// ClassOf returns a function that returns the thread class of a run's
-// goroutine, as in the views with the same options.
+// ClassOf returns a function that returns the thread class of a
+// run's goroutine, as in the views with the same options.
 func ClassOf(r *sampledata.Recording, o Options) func(sampledata.Run) string {
 	c := newClasses(r, o)
 	return func(run sampledata.Run) string { return c.names.All[c.of(run)] }

@@ -13,9 +13,9 @@ import (
 // A Maker makes a view of a recording, such as Server.
 type Maker func(*sampledata.Recording, Options) (*View, error)
 
-// ThreadMaker makes the Thread View of a class. It takes the whole name, the
-// name without "go:", or a part that only one class has in its name, see
-// UnknownClassError.
+// ThreadMaker makes the Thread View of a class. It takes the
+// whole name, the name without "go:", or a part that only one
+// class has in its name, see UnknownClassError.
 func ThreadMaker(class string) Maker {
 	return func(r *sampledata.Recording, o Options) (*View, error) {
 		v, err := Thread(r, class, o)
@@ -42,22 +42,23 @@ type Named struct {
 type Compared struct {
 	New, Old *View
 
-	// Inlining warns of calls that were inlined in only one of the
-	// recordings: the builds differ there. It depends only on the recordings,
-	// and so is the same for all their views.
+	// Inlining warns of calls that were inlined in only one of
+	// the recordings: the builds differ there. It depends only
+	// on the recordings, and so is the same for all their views.
 	Inlining []sampledata.Warning
 }
 
-// Compare makes the same view of two recordings, with the same options. A span
-// counts from the start of each recording. It selects the same part of both,
-// for example both without their first two seconds. A recording compared with
-// itself never differs, and swapping the two only changes signs. It is an error
-// if a recording has no samples in the span: otherwise everything would look as
-// if it had changed.
+// Compare makes the same view of two recordings, with the same
+// options. A span counts from the start of each recording. It
+// selects the same part of both, for example both without their
+// first two seconds. A recording compared with itself never
+// differs, and swapping the two only changes signs. It is an
+// error if a recording has no samples in the span: otherwise
+// everything would look as if it had changed.
 //
-// If inlined calls are merged into their callers, calls that are inlined in
-// either recording are merged in both. The stacks of both then have the same
-// frames.
+// If inlined calls are merged into their callers, calls that are
+// inlined in either recording are merged in both. The stacks of
+// both then have the same frames.
 func Compare(a, b Named, o Options, view Maker) (*Compared, error) {
 	c := &Compared{Inlining: inliningWarning(a.Recording, b.Recording, o.NoInlines)}
 	if o.NoInlines {
@@ -73,8 +74,8 @@ func Compare(a, b Named, o Options, view Maker) (*Compared, error) {
 	return c, nil
 }
 
-// OfBoth returns what a function makes of each of two recordings that are
-// compared.
+// OfBoth returns what a function makes of each of two recordings
+// that are compared.
 func OfBoth[T any](a, b Named, o Options,
 	of func(*sampledata.Recording, Options) (T, error)) (ofA, ofB T, err error) {
 	o = o.WithWrappers(a.Recording, b.Recording)
@@ -106,8 +107,8 @@ func (c *Compared) Merge() (*View, error) {
 // shownCalls is the greatest number of calls that a warning names.
 const shownCalls = 3
 
-// inliningWarning warns of calls that were inlined in only one of two
-// recordings, if there are any.
+// inliningWarning warns of calls that were inlined in only one
+// of two recordings, if there are any.
 func inliningWarning(a, b *sampledata.Recording, merged bool) []sampledata.Warning {
 	calls := inliningChanges(a, b)
 	if len(calls) == 0 {

@@ -10,7 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// worker is a recording of one goroutine, with a sample every millisecond that finds it in the functions of one stack.
+// worker is a recording of one goroutine, with a sample every
+// millisecond that finds it in the functions of one stack.
 func worker(t *testing.T, stacks ...string) *sampledata.Recording {
 	s := newSketch(t)
 	s.interval = time.Millisecond
@@ -43,7 +44,8 @@ func TestCompareSpan(t *testing.T) {
 	}
 }
 
-// With every option, a recording does not differ from itself, and the merged tree has the views of both.
+// With every option, a recording does not differ from itself,
+// and the merged tree has the views of both.
 func TestCompareWithItself(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, o := drawRecording(t), drawOptions(t)
@@ -66,7 +68,8 @@ func TestCompareWithItself(t *testing.T) {
 	})
 }
 
-// Calls that either build inlined are merged in both, and a warning names those that only one of them inlined.
+// Calls that either build inlined are merged in both, and a
+// warning names those that only one of them inlined.
 func TestCompareInlining(t *testing.T) {
 	a, b := worker(t, "x:f x:g"), worker(t, "x:f ~x:g")
 	for merged, want := range map[bool]struct{ stack, warning string }{

@@ -2,20 +2,20 @@ package views
 
 import "github.com/cpprof/cpprof/sampledata"
 
-// CPUs has, for each sample, what the processors and the CPUs of the
-// machine did.
+// CPUs has, for each sample, what the processors and the CPUs of
+// the machine did.
 type CPUs struct {
 	Used    []int32 // goroutines on a CPU: what :RUN counts
 	NoCPU   []int32 // goroutines on a processor whose thread waits for a CPU: ready without one
 	Runtime []int32 // processors on which the runtime works for itself; it may sleep there
-	// what a share of the processors is of: GOMAXPROCS or, if more goroutines
-	// use CPUs, these
+	// what a share of the processors is of: GOMAXPROCS or, if
+	// more goroutines use CPUs, these
 	Processors []int32
 }
 
-// NewCPUs counts who used the CPUs in the samples of a recording. A share of
-// the processors is the weight of Used divided by the weight of Processors, as
-// in the Server View.
+// NewCPUs counts who used the CPUs in the samples of a
+// recording. A share of the processors is the weight of Used
+// divided by the weight of Processors, as in the Server View.
 func NewCPUs(r *sampledata.Recording) *CPUs {
 	n := r.Samples.Len()
 	c := &CPUs{make([]int32, n+1), make([]int32, n+1), make([]int32, n), make([]int32, n)}
@@ -48,8 +48,8 @@ func NewCPUs(r *sampledata.Recording) *CPUs {
 	return c
 }
 
-// processorsIn returns the number of processors in a sample that lists some.
-// If it lists none, it is the number in the header.
+// processorsIn returns the number of processors in a sample that
+// lists some. If it lists none, it is the number in the header.
 func processorsIn(r *sampledata.Recording, listed int) int64 {
 	if listed > 0 {
 		return int64(listed)

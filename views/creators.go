@@ -10,12 +10,13 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// maxCreators limits the creators above a goroutine. If it has more, it hangs
-// below the same ones as its creator.
+// maxCreators limits the creators above a goroutine. If it has
+// more, it hangs below the same ones as its creator.
 const maxCreators = 50
 
-// creators know who started which goroutines, as far as the recording does. A
-// goroutine of the runtime works for nobody: whoever needed it first started it.
+// creators know who started which goroutines, as far as the
+// recording does. A goroutine of the runtime works for nobody:
+// whoever needed it first started it.
 type creators struct {
 	r       *sampledata.Recording
 	classes *classes
@@ -29,20 +30,20 @@ type linkID int32
 // noLink says that a goroutine's creator is not known.
 const noLink linkID = 0
 
-// A link is where goroutines were started: by goroutines of a class, which
-// other links lead to.
+// A link is where goroutines were started: by goroutines of a
+// class, which other links lead to.
 type link struct {
 	up    linkID  // of the creator
 	class classID // of the creator as it started them
-	// of the creator, down to the function of the go statement; NoStack if it
-	// was not seen there
+	// of the creator, down to the function of the go statement;
+	// NoStack if it was not seen there
 	stack sampledata.NodeID
 	site  sampledata.Site
 	depth int // number of links up to here
 }
 
-// CheckCreators returns an error if a recording doesn't know of any goroutine
-// who started it.
+// CheckCreators returns an error if a recording doesn't know of
+// any goroutine who started it.
 func CheckCreators(r *sampledata.Recording) error {
 	for _, g := range r.Goroutines.All() {
 		if g.Parent != 0 {
@@ -52,14 +53,15 @@ func CheckCreators(r *sampledata.Recording) error {
 	return errors.New("it is not known which goroutine started which: recordings of programs that Go 1.21 or a later one has built know it, and execution traces")
 }
 
-// A started goroutine is one whose creator is known, or at least its number.
+// A started goroutine is one whose creator is known, or at least
+// its number.
 type started struct {
 	sampledata.Goroutine
 	code    sampledata.GoroutineID
 	creator sampledata.GoroutineID // nobody if it was not seen
 	first   int32                  // the sample in which it was first seen
-	// runs of the creator: the last one that began by then, and the one before
-	// it; -1 if there is none
+	// runs of the creator: the last one that began by then, and
+	// the one before it; -1 if there is none
 	now, before int32
 }
 
@@ -85,8 +87,9 @@ func newCreators(r *sampledata.Recording, c *classes) *creators {
 	return cs
 }
 
-// findStarted finds the goroutines that others started, in the order in which
-// they were first seen, and what their creators did then.
+// findStarted finds the goroutines that others started, in the
+// order in which they were first seen, and what their creators
+// did then.
 func findStarted(r *sampledata.Recording) (all []started) {
 	byID := make(map[int64]sampledata.GoroutineID)
 	for g, one := range r.Goroutines.All() {
@@ -126,7 +129,8 @@ func findStarted(r *sampledata.Recording) (all []started) {
 	return all
 }
 
-// link returns where a goroutine was started. Its creator has its link already.
+// link returns where a goroutine was started. Its creator has
+// its link already.
 func (cs *creators) link(s *started) linkID {
 	l := link{class: cs.classes.members[cs.classes.member(unknownClass)].class,
 		stack: sampledata.NoStack, site: s.Site}
@@ -152,8 +156,8 @@ func (cs *creators) link(s *started) linkID {
 	return cs.links.Number(l)
 }
 
-// toSite returns a run's stack down to the function with a go statement;
-// NoStack if it is not on the stack.
+// toSite returns a run's stack down to the function with a go
+// statement; NoStack if it is not on the stack.
 func toSite(r *sampledata.Recording, run sampledata.Run, site sampledata.Site) sampledata.NodeID {
 	n := run.Stack
 	if run.Torn {
@@ -175,8 +179,8 @@ func (cs *creators) has(of linkID, class classID) bool {
 	return false
 }
 
-// charged calls a function with each class that an actor's time is charged to:
-// its own, and its creators'.
+// charged calls a function with each class that an actor's time
+// is charged to: its own, and its creators'.
 func (sc *scene) charged(a actor, to func(classID)) {
 	to(a.class)
 	for l := a.by; l != noLink; l = sc.creators.links.All[l].up {
@@ -201,7 +205,8 @@ func (sc *scene) isOf(a actor, class classID) bool {
 	return a.class == class || a.by != noLink && sc.creators.has(a.by, class)
 }
 
-// top returns the class of the first of the goroutines that led to an actor.
+// top returns the class of the first of the goroutines that led
+// to an actor.
 func (sc *scene) top(a actor) classID {
 	class := a.class
 	for l := a.by; l != noLink; l = sc.creators.links.All[l].up {
@@ -210,8 +215,9 @@ func (sc *scene) top(a actor) classID {
 	return class
 }
 
-// base returns the node below which an actor's stack begins: the view's root
-// or, if it was started by others, its class below the go statement.
+// base returns the node below which an actor's stack begins: the
+// view's root or, if it was started by others, its class below
+// the go statement.
 func (b *builder) base(a actor) int32 {
 	top := b.topNode(a)
 	if at, ok := b.createdNode(a.by, top); ok {
@@ -220,8 +226,9 @@ func (b *builder) base(a actor) int32 {
 	return top
 }
 
-// createdNode returns the node of a go statement, given that of the view's
-// class; false if what it started is not charged to that class.
+// createdNode returns the node of a go statement, given that of
+// the view's class; false if what it started is not charged to
+// that class.
 func (b *builder) createdNode(at linkID, top int32) (node int32, ok bool) {
 	if at == noLink {
 		return 0, false
@@ -247,8 +254,9 @@ func (b *builder) createdNode(at linkID, top int32) (node int32, ok bool) {
 	return node, true
 }
 
-// startedMark begins the frame of a class whose goroutines were started above
-// it. It is a frame like others, so that a path goes on below it.
+// startedMark begins the frame of a class whose goroutines were
+// started above it. It is a frame like others, so that a path
+// goes on below it.
 const startedMark = "+"
 
 func (b *builder) startedFrame(class classID) calltree.Func {
@@ -260,8 +268,8 @@ func (b *builder) startedFrame(class classID) calltree.Func {
 	return f
 }
 
-// started returns the node of a function with a go statement. A stack that is
-// known ends with this function.
+// started returns the node of a function with a go statement. A
+// stack that is known ends with this function.
 func (s *stacks) started(base int32, stack sampledata.NodeID, site sampledata.Site) int32 {
 	f := &sampledata.Function{Name: site.Function, File: site.File}
 	n := &sampledata.Node{Parent: sampledata.NoStack, Function: -1, Line: site.Line}
@@ -284,10 +292,11 @@ func (s *stacks) started(base int32, stack sampledata.NodeID, site sampledata.Si
 	return s.b.Child(base, frame)
 }
 
-// WithStarted adds to stretches those of the goroutines that were started in
-// them, directly or not, as long as the stretches last. Who was first seen in
-// the first sample of a stretch may have been started before. It counts if the
-// go statement is on its creator's stack there, and the stack fits.
+// WithStarted adds to stretches those of the goroutines that
+// were started in them, directly or not, as long as the
+// stretches last. Who was first seen in the first sample of a
+// stretch may have been started before. It counts if the go
+// statement is on its creator's stack there, and the stack fits.
 func WithStarted(r *sampledata.Recording, in []sampledata.Stretch,
 	fits func(sampledata.NodeID) bool) []sampledata.Stretch {
 	of := make(map[sampledata.GoroutineID][]*started)
@@ -314,8 +323,9 @@ func WithStarted(r *sampledata.Recording, in []sampledata.Stretch,
 	return list
 }
 
-// startedIn reports whether the creator, in the first sample of a goroutine,
-// has the go statement on its stack, and the stack down to there fits.
+// startedIn reports whether the creator, in the first sample of
+// a goroutine, has the go statement on its stack, and the stack
+// down to there fits.
 func (s *started) startedIn(r *sampledata.Recording, fits func(sampledata.NodeID) bool) bool {
 	if s.now < 0 {
 		return false

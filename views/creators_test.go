@@ -11,9 +11,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A server starts two requests. The first one starts a worker, which starts a
-// helper; the second one started its worker before it was seen. A third
-// worker's creator was never seen.
+// A server starts two requests. The first one starts a worker,
+// which starts a helper; the second one started its worker
+// before it was seen. A third worker's creator was never seen.
 const requests = `cpprof recording 1
 start 2026-01-02T03:04:05Z
 function f0 main.serve
@@ -92,8 +92,9 @@ func spaced(all map[string]string) map[string]string {
 	return out
 }
 
-// Charged to those who started them, goroutines have the time that they have
-// without, and a class has that of all goroutines below it.
+// Charged to those who started them, goroutines have the time
+// that they have without, and a class has that of all goroutines
+// below it.
 func TestCreatedByKeepsTime(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, o := drawRecording(t), drawOptions(t)
@@ -147,8 +148,8 @@ func TestCreatedByKeepsTime(t *testing.T) {
 	})
 }
 
-// creation returns the frames of a stack up to its typed time, and the index
-// of the goroutine's own class.
+// creation returns the frames of a stack up to its typed time,
+// and the index of the goroutine's own class.
 func creation(frames []string) (known []string, own int) {
 	for i, f := range frames[1:] {
 		switch {
@@ -161,8 +162,8 @@ func creation(frames []string) (known []string, own int) {
 	return frames, own
 }
 
-// withoutCreators lists the weights of stacks without what is above the class
-// of the goroutine.
+// withoutCreators lists the weights of stacks without what is
+// above the class of the goroutine.
 func withoutCreators(t *calltree.Tree) map[string]string {
 	sums := make(map[string]*big.Rat)
 	for n := range int32(t.Len()) {

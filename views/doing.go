@@ -6,9 +6,9 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A Doing is what a goroutine does, by its run state and the reason of its
-// wait. The tables below say what a state and a reason mean. No other package
-// looks at either.
+// A Doing is what a goroutine does, by its run state and the
+// reason of its wait. The tables below say what a state and a
+// reason mean. No other package looks at either.
 type Doing uint8
 
 // What goroutines do.
@@ -34,9 +34,10 @@ const (
 	NumDoings
 )
 
-// meanings say what each Doing means: its typed time if that is not divided,
-// whether a goroutine at home waits like this for its next piece of work, and
-// the words for it. The first word is the verb.
+// meanings say what each Doing means: its typed time if that is
+// not divided, whether a goroutine at home waits like this for
+// its next piece of work, and the words for it. The first word
+// is the verb.
 var meanings = [NumDoings]struct {
 	time  TypedTime
 	home  bool
@@ -61,8 +62,9 @@ var meanings = [NumDoings]struct {
 	Forever:           {time: Wait, words: "waits for what never comes"},
 }
 
-// reasons say what a goroutine does that waits for a reason, by the runtime's
-// text. The reason of a lock begins with the lock's type.
+// reasons say what a goroutine does that waits for a reason, by
+// the runtime's text. The reason of a lock begins with the
+// lock's type.
 var reasons = map[string]Doing{
 	"sync.Mutex.Lock": AwaitingLock, "sync.RWMutex.Lock": AwaitingLock,
 	"sync.RWMutex.RLock": AwaitingLock,
@@ -115,8 +117,8 @@ const (
 	locked // it waits for a lock
 )
 
-// runStates say what each run state means. What is not known counts as
-// waiting, with a warning.
+// runStates say what each run state means. What is not known
+// counts as waiting, with a warning.
 var runStates = [...]struct {
 	kind  runKind
 	holds bool // a processor
@@ -155,30 +157,30 @@ func doing(state sampledata.RunState, noCPU bool, reason string) Doing {
 	return OtherWait // the run state decides
 }
 
-// WaitingFor returns what a goroutine does that waits, given the reason in
-// the runtime's words.
+// WaitingFor returns what a goroutine does that waits, given the
+// reason in the runtime's words.
 func WaitingFor(reason string) Doing { return reasons[reason] }
 
-// inCoroutine reports whether a goroutine waits while its coroutine, as one of
-// iter.Pull, goes on in its place.
+// inCoroutine reports whether a goroutine waits while its
+// coroutine, as one of iter.Pull, goes on in its place.
 func inCoroutine(reason string) bool { return reason == "coroutine" }
 
-// OfChannelTimer reports whether a sleep, given its reason, is a wait for a
-// timer's channel: a ticker's, perhaps.
+// OfChannelTimer reports whether a sleep, given its reason, is a
+// wait for a timer's channel: a ticker's, perhaps.
 func OfChannelTimer(reason string) bool {
 	return WaitingFor(reason) == Sleeping && strings.HasSuffix(reason, sampledata.OnTimer)
 }
 
-// Time returns the typed time, if it is not divided: of a goroutine that is
-// ready, it is :LOAD.
+// Time returns the typed time, if it is not divided: of a
+// goroutine that is ready, it is :LOAD.
 func (d Doing) Time() TypedTime { return meanings[d].time }
 
-// Executes reports whether the goroutine is on a processor, in C or in the
-// kernel, with or without a CPU of the machine.
+// Executes reports whether the goroutine is on a processor, in C
+// or in the kernel, with or without a CPU of the machine.
 func (d Doing) Executes() bool { return d == Executing || d == WithoutCPU }
 
-// Waits reports whether the goroutine waits for anything but a lock, a
-// processor or a CPU.
+// Waits reports whether the goroutine waits for anything but a
+// lock, a processor or a CPU.
 func (d Doing) Waits() bool { return meanings[d].time == Wait }
 
 // OfChannel reports whether the goroutine waits for channels.
@@ -187,14 +189,14 @@ func (d Doing) OfChannel() bool { return d == Receiving || d == Selecting || d =
 // Words says what the goroutine does: "waits to send to a channel".
 func (d Doing) Words() string { return meanings[d].words }
 
-// Participle says the same of a wait as a participle: "waiting to send to a
-// channel".
+// Participle says the same of a wait as a participle: "waiting
+// to send to a channel".
 func (d Doing) Participle() string { return strings.Replace(d.Words(), "waits", "waiting", 1) }
 
-// LockType returns the type of the lock that a goroutine waits for, given the
-// reason in the runtime's words; "" if none is known. A goroutine that takes
-// a RWMutex for writing first waits for the Mutex in it: the greater type is
-// the lock's.
+// LockType returns the type of the lock that a goroutine waits
+// for, given the reason in the runtime's words; "" if none is
+// known. A goroutine that takes a RWMutex for writing first
+// waits for the Mutex in it: the greater type is the lock's.
 func LockType(reason string) string {
 	if reasons[reason] != AwaitingLock {
 		return ""

@@ -8,9 +8,10 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// An exchange says what it means to read from a connection in a function that
-// writes to one, too. The lines of the calls tell their order: a client writes
-// its question and then reads the answer, a server reads first.
+// An exchange says what it means to read from a connection in a
+// function that writes to one, too. The lines of the calls tell
+// their order: a client writes its question and then reads the
+// answer, a server reads first.
 type exchange uint8
 
 const (
@@ -19,17 +20,20 @@ const (
 	request             // waiting for work
 )
 
-// clients begin the names of the standard library's functions below which each
-// read is an answer: what they ask is often too short for the samples.
+// clients begin the names of the standard library's functions
+// below which each read is an answer: what they ask is often too
+// short for the samples.
 var clients = []string{"database/sql.", "net/smtp.(*Client).", "crypto/tls.(*Conn).clientHandshake"}
 
-// A lineUse counts what was seen in one line of a function: reads and writes of
-// connections below it, or waits to receive from channels and to send.
+// A lineUse counts what was seen in one line of a function:
+// reads and writes of connections below it, or waits to receive
+// from channels and to send.
 type lineUse struct{ reads, writes int32 }
 
-// findExchanges finds out what each read means, by node. The innermost
-// function of the program decides that reads in one line and writes in
-// another, or else a client of the standard library.
+// findExchanges finds out what each read means, by node. The
+// innermost function of the program decides that reads in one
+// line and writes in another, or else a client of the standard
+// library.
 func (h *homes) findExchanges() {
 	nodes := h.d.r.Nodes
 	uses := h.connectionUses()
@@ -60,8 +64,8 @@ func (h *homes) findExchanges() {
 	}
 }
 
-// connectionUses counts the reads and writes below each line of the program's
-// functions.
+// connectionUses counts the reads and writes below each line of
+// the program's functions.
 func (h *homes) connectionUses() map[callID]map[int32]*lineUse {
 	seen := make([]lineUse, len(h.d.r.Nodes))
 	for _, run := range h.d.r.Runs.All() {
@@ -76,9 +80,10 @@ func (h *homes) connectionUses() map[callID]map[int32]*lineUse {
 	return h.lineUses(seen, true)
 }
 
-// lineUses counts what was seen in each line of a function, by what was seen at
-// the nodes. Writes count for the lines above, too. Of connections that holds
-// for reads as well, and only the program's own functions count.
+// lineUses counts what was seen in each line of a function, by
+// what was seen at the nodes. Writes count for the lines above,
+// too. Of connections that holds for reads as well, and only the
+// program's own functions count.
 func (h *homes) lineUses(seen []lineUse, connections bool) map[callID]map[int32]*lineUse {
 	nodes := h.d.r.Nodes
 	byCall := make(map[callID]map[int32]*lineUse)
@@ -114,9 +119,9 @@ func lineOf[T any](byCall map[callID]map[int32]*T, c callID, line int32) *T {
 	return byCall[c][line]
 }
 
-// order decides what the reads in the lines of one function mean. A read
-// after a write is an answer. But a greeting is written once: then more
-// writes are seen after the read.
+// order decides what the reads in the lines of one function
+// mean. A read after a write is an answer. But a greeting is
+// written once: then more writes are seen after the read.
 func order(uses map[int32]*lineUse) map[int32]exchange {
 	means := make(map[int32]exchange)
 	same := int32(0) // writes in the line of the last read
@@ -134,9 +139,10 @@ func order(uses map[int32]*lineUse) map[int32]exchange {
 	return means
 }
 
-// eachRead calls f for each line of a function with reads, in their order, with
-// the numbers of writes in the lines between the last such line and this one,
-// and between this one and the next.
+// eachRead calls f for each line of a function with reads, in
+// their order, with the numbers of writes in the lines between
+// the last such line and this one, and between this one and the
+// next.
 func eachRead(uses map[int32]*lineUse, f func(line, before, after int32)) {
 	lines := slices.Sorted(maps.Keys(uses))
 	before := int32(0)

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// A field counts the goroutines that compete for processors in a sample, by
-// priority and class.
+// A field counts the goroutines that compete for processors in a
+// sample, by priority and class.
 type field struct {
 	levels []*level // highest priority first; some may be empty
 }
@@ -46,8 +46,9 @@ func (f *field) enter(class classID, priority int64) {
 	l.rivals[j].n++
 }
 
-// leave reverts enter. It keeps empty rivals, because most rivals come back. It
-// removes empty rivals if they are the majority.
+// leave reverts enter. It keeps empty rivals, because most
+// rivals come back. It removes empty rivals if they are the
+// majority.
 func (f *field) leave(class classID, priority int64) {
 	i, _ := f.find(priority)
 	l := f.levels[i]
@@ -92,8 +93,8 @@ func (g *groups[K]) add(k K) {
 	g.list[i].n++
 }
 
-// remove reverts one add. If it was the last one, it removes the group and
-// returns it.
+// remove reverts one add. If it was the last one, it removes the
+// group and returns it.
 func (g *groups[K]) remove(k K) (gone group[K], is bool) {
 	i := g.at[k]
 	if g.list[i].n--; g.list[i].n > 0 {

@@ -8,9 +8,9 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// ShortFiles returns a function that shortens the paths of a recording's
-// files: to the last element, with as many folders as tell the file from the
-// others.
+// ShortFiles returns a function that shortens the paths of a
+// recording's files: to the last element, with as many folders
+// as tell the file from the others.
 func ShortFiles(r *sampledata.Recording) func(file string) string {
 	files := map[string]bool{}
 	add := func(file string) { files[strings.ReplaceAll(file, `\`, "/")] = true }
@@ -25,8 +25,9 @@ func ShortFiles(r *sampledata.Recording) func(file string) string {
 	return ShortPaths(slices.Collect(maps.Keys(files)))
 }
 
-// ShortPaths returns a function that shortens each of some paths to its last
-// elements, as many as are needed to tell it from the others.
+// ShortPaths returns a function that shortens each of some paths
+// to its last elements, as many as are needed to tell it from
+// the others.
 func ShortPaths(files []string) func(file string) string {
 	ends := map[string]int{} // how many files end so
 	for _, file := range files {

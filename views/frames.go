@@ -9,8 +9,8 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// maxDepth is the greatest number of frames of a stack in a view. The frames
-// nearest the leaf are kept.
+// maxDepth is the greatest number of frames of a stack in a
+// view. The frames nearest the leaf are kept.
 const maxDepth = 1000
 
 // bootstrap is the runtime's frame below which every goroutine starts. Stacks
@@ -22,22 +22,22 @@ const (
 	newFrame calltree.Func = -2 // a frame whose name is not made yet
 )
 
-// stacks adds the stacks of a recording to a call tree, with the view's
-// granularity.
+// stacks adds the stacks of a recording to a call tree, with the
+// view's granularity.
 type stacks struct {
 	r     *sampledata.Recording
 	o     Options
 	b     *calltree.Builder
 	frame []calltree.Func // by node of the recording
 	depth []int32         // by node of the recording
-	// by node of the recording: the node for its stack below the root; -1
-	// until first use
+	// by node of the recording: the node for its stack below the
+	// root; -1 until first use
 	atRoot []int32
 	below  map[place]int32 // the same for stacks below other nodes of the tree
 	max    int             // limit on the number of nodes of the tree
 	cut    int32           // the number of frames to which deeper stacks are cut
-	// the class of a view of a profile that was made from a view: its own
-	// frame is left out
+	// the class of a view of a profile that was made from a
+	// view: its own frame is left out
 	root string
 }
 
@@ -84,8 +84,9 @@ func (s *stacks) node(base int32, stack sampledata.NodeID) int32 {
 	return n
 }
 
-// rooted returns the node for a stack below the root. It also stores the
-// nodes on the way there, because stacks share most frames.
+// rooted returns the node for a stack below the root. It also
+// stores the nodes on the way there, because stacks share most
+// frames.
 func (s *stacks) rooted(stack sampledata.NodeID) int32 {
 	if n := s.atRoot[stack]; n >= 0 {
 		return n
@@ -103,8 +104,8 @@ func (s *stacks) rooted(stack sampledata.NodeID) int32 {
 	return at
 }
 
-// ancestors returns a stack's nodes from the leaf up to the first known one,
-// at most as many as are not cut.
+// ancestors returns a stack's nodes from the leaf up to the
+// first known one, at most as many as are not cut.
 func (s *stacks) ancestors(stack sampledata.NodeID,
 	known func(sampledata.NodeID) bool) []sampledata.NodeID {
 	var way []sampledata.NodeID
@@ -115,8 +116,8 @@ func (s *stacks) ancestors(stack sampledata.NodeID,
 	return way
 }
 
-// grow adds frames, listed from the leaf, below the node of the frame above
-// them.
+// grow adds frames, listed from the leaf, below the node of the
+// frame above them.
 func (s *stacks) grow(at int32, above sampledata.NodeID, way []sampledata.NodeID) int32 {
 	last := s.nearestFrame(above)
 	for i := len(way) - 1; i >= 0; i-- {
@@ -133,7 +134,8 @@ func (s *stacks) grow(at int32, above sampledata.NodeID, way []sampledata.NodeID
 	return at
 }
 
-// nearestFrame returns the innermost frame of a stack that is not left out.
+// nearestFrame returns the innermost frame of a stack that is
+// not left out.
 func (s *stacks) nearestFrame(stack sampledata.NodeID) calltree.Func {
 	for ; stack != sampledata.NoStack; stack = s.r.Nodes[stack].Parent {
 		if f := s.frameOf(stack); f != noFrame {
@@ -157,8 +159,8 @@ func (s *stacks) frameOf(n sampledata.NodeID) calltree.Func {
 	return s.frame[n]
 }
 
-// frameName returns the name of a frame. The functions of a profile that was
-// made from a view are frames already.
+// frameName returns the name of a frame. The functions of a
+// profile that was made from a view are frames already.
 func (s *stacks) frameName(fn *sampledata.Function, node *sampledata.Node) string {
 	if p := s.r.Profile; p != nil && p.FromView && calltree.KindOf(fn.Name) != calltree.Function {
 		return fn.Name
@@ -170,8 +172,8 @@ func (s *stacks) frameName(fn *sampledata.Function, node *sampledata.Node) strin
 	return name
 }
 
-// frameName returns the name of a frame. If a function has no file, its own
-// name is used instead.
+// frameName returns the name of a frame. If a function has no
+// file, its own name is used instead.
 func frameName(fn *sampledata.Function, line int32, by Granularity) string {
 	name := fn.Name
 	switch {
@@ -181,8 +183,8 @@ func frameName(fn *sampledata.Function, line int32, by Granularity) string {
 		name = fn.File
 	}
 	name = cmp.Or(name, "?")
-	// A function must never look like typed time, a class or the root,
-	// whatever its symbol is.
+	// A function must never look like typed time, a class or the
+	// root, whatever its symbol is.
 	if calltree.KindOf(name) != calltree.Function {
 		name = "?" + name
 	}
@@ -192,9 +194,9 @@ func frameName(fn *sampledata.Function, line int32, by Granularity) string {
 	return name
 }
 
-// PackageOf returns the import path in a Go symbol; a symbol without one,
-// such as a C function, is its own package. The linker writes dots in a
-// path's last element as "%2e".
+// PackageOf returns the import path in a Go symbol; a symbol
+// without one, such as a C function, is its own package. The
+// linker writes dots in a path's last element as "%2e".
 func PackageOf(symbol string) string {
 	s, _, _ := strings.Cut(symbol, "[") // type arguments contain other paths
 	slash := strings.LastIndexByte(s, '/') + 1

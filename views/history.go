@@ -9,28 +9,28 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// A History says in which samples each stack of a view got its hits. With
-// it, the view of any span can be summed up without the recording. For
-// example, a goroutine runs in the samples 0 to 9, and waits for one of
-// two processors in sample 10. Its stack then has two kinds of portions.
-// In the samples 0 to 9, {:RUN, 1} has a spell of 1. In sample 10,
-// {:LOAD go:main.f, 2} and {:LOAD :idle, 2} have a spell of 1, which is
-// half a hit.
+// A History says in which samples each stack of a view got its
+// hits. With it, the view of any span can be summed up without
+// the recording. For example, a goroutine runs in the samples 0
+// to 9, and waits for one of two processors in sample 10. Its
+// stack then has two kinds of portions. In the samples 0 to 9,
+// {:RUN, 1} has a spell of 1. In sample 10, {:LOAD go:main.f, 2}
+// and {:LOAD :idle, 2} have a spell of 1, which is half a hit.
 type History struct {
 	*View
 	Portions []Portion
 	Moments
 	Classes []ClassSummary // of a ThreadsHistory: what Classes returns
 
-	// Rounded counts the shares of hits that were rounded to a part in
-	// 2^30. These are shares with very large numbers. If there are very
-	// many portions, these are also shares that would need further
-	// portions.
+	// Rounded counts the shares of hits that were rounded to a
+	// part in 2^30. These are shares with very large numbers. If
+	// there are very many portions, these are also shares that
+	// would need further portions.
 	Rounded int64
 }
 
-// A Portion is something that gets hits: a node of the tree, or one of the
-// sums beside it.
+// A Portion is something that gets hits: a node of the tree, or
+// one of the sums beside it.
 type Portion struct {
 	Kind  PortionKind
 	Node  int32 // of the tree
@@ -46,18 +46,19 @@ const (
 	Whole                     // what the costs of a Server View are fractions of; Node is the root
 )
 
-// ServerHistory makes the Server View with its history. The history has a
-// limited number of moments, unless a single slice has more. A profile has
-// none: see Server.
+// ServerHistory makes the Server View with its history. The
+// history has a limited number of moments, unless a single slice
+// has more. A profile has none: see Server.
 func ServerHistory(r *sampledata.Recording, o Options, most int) (*History, error) {
 	return newHistory(r, o, most, "server view", func(b *builder) { b.server = true })
 }
 
-// ThreadsHistory makes the Thread Views of all classes with their
-// history, as one tree. Its root is "*". Below the root is the view of
-// each class, with the class as its outermost frame. Each view is the
-// same as Thread's: waiting for work is not left out of a class that does
-// nothing else. A profile has no history: see Threads.
+// ThreadsHistory makes the Thread Views of all classes with
+// their history, as one tree. Its root is "*". Below the root is
+// the view of each class, with the class as its outermost frame.
+// Each view is the same as Thread's: waiting for work is not
+// left out of a class that does nothing else. A profile has no
+// history: see Threads.
 func ThreadsHistory(r *sampledata.Recording, o Options, most int) (*History, error) {
 	classes, err := Classes(r, o)
 	if err != nil {
@@ -122,13 +123,13 @@ type historian struct {
 
 	collected      int32 // a sample in the slice for which the builder collects hits
 	first, samples int32 // what is being added
-	// it is the whole of a run, rather than what all goroutines do in some
-	// samples
+	// it is the whole of a run, rather than what all goroutines
+	// do in some samples
 	run bool
 }
 
-// A lasts is hits of a portion in each of the samples [from, to), which may
-// go on. There are none if num is 0.
+// A lasts is hits of a portion in each of the samples [from,
+// to), which may go on. There are none if num is 0.
 type lasts struct {
 	from, to int32
 	num      int64
@@ -147,8 +148,8 @@ func (h *historian) begin(first, samples int32, run bool) {
 	h.first, h.samples, h.run = first, samples, run
 }
 
-// end writes down what was added in the current samples. A portion that got
-// the same in the samples before goes on.
+// end writes down what was added in the current samples. A
+// portion that got the same in the samples before goes on.
 func (h *historian) end() {
 	if h == nil {
 		return
@@ -169,8 +170,9 @@ func (h *historian) end() {
 	}
 }
 
-// beforeLimit is how many moments there may be until they are limited. That
-// takes long, but at least doubles the length of slices.
+// beforeLimit is how many moments there may be until they are
+// limited. That takes long, but at least doubles the length of
+// slices.
 func beforeLimit(most int) int {
 	if most > math.MaxInt/4 {
 		return math.MaxInt / 4
@@ -222,10 +224,10 @@ func (h *historian) add(kind PortionKind, node int32, num, den int64, large *big
 	h.now[p] += num
 }
 
-// together reports whether what a view gets in some samples may be
-// collected and added by addCollected: with slices of many samples that
-// saves most of the work. It calls flush first if hits were collected for
-// another slice.
+// together reports whether what a view gets in some samples may
+// be collected and added by addCollected: with slices of many
+// samples that saves most of the work. It calls flush first if
+// hits were collected for another slice.
 func (h *historian) together(first, samples int32, flush func()) bool {
 	if h == nil {
 		return true
@@ -241,8 +243,8 @@ func (h *historian) together(first, samples int32, flush func()) bool {
 	return first/m.Each == (first+samples-1)/m.Each
 }
 
-// addCollected adds what was collected for a node in a slice: parts of
-// 1/den of what was observed.
+// addCollected adds what was collected for a node in a slice:
+// parts of 1/den of what was observed.
 func (h *historian) addCollected(node int32, o observed, den int64) {
 	if h == nil {
 		return
@@ -276,8 +278,8 @@ func (h *historian) find(k Portion) (p int32, ok bool) {
 	return p, ok
 }
 
-// portion returns the number of a portion, which is a new one if it has
-// none.
+// portion returns the number of a portion, which is a new one if
+// it has none.
 func (h *historian) portion(k Portion) int32 {
 	p, ok := h.find(k)
 	if !ok {
@@ -288,9 +290,9 @@ func (h *historian) portion(k Portion) int32 {
 	return p
 }
 
-// maxExact is up to how many portions there is one for every number of
-// parts. If hundreds of goroutines are ready to run, each node gets hits
-// in as many kinds of parts.
+// maxExact is up to how many portions there is one for every
+// number of parts. If hundreds of goroutines are ready to run,
+// each node gets hits in as many kinds of parts.
 const maxExact = 200_000
 
 // round rounds a share.
@@ -299,8 +301,8 @@ func (h *historian) round(share *big.Rat) (num, den int64) {
 	return roundedShare(share), roundedParts
 }
 
-// roundedParts is the number of parts of a rounded share: the exact share
-// has too large numbers.
+// roundedParts is the number of parts of a rounded share: the
+// exact share has too large numbers.
 const roundedParts = 1 << 30
 
 func roundedShare(x *big.Rat) int64 { return rounded(x).Int64() }

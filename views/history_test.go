@@ -19,7 +19,8 @@ type summed struct {
 	beside map[PortionKind]calltree.Total
 }
 
-// sum adds up the moments of a history in the slices of the samples [from, to).
+// sum adds up the moments of a history in the slices of the
+// samples [from, to).
 func (h *History) sum(r *sampledata.Recording, from, to int32) summed {
 	s := summed{map[string]calltree.Total{}, map[PortionKind]calltree.Total{}}
 	w := r.Weights()
@@ -58,7 +59,8 @@ func added(a, b calltree.Total) calltree.Total {
 	return a.Plus(b)
 }
 
-// compareStacks compares the stacks of a history below a prefix with those of a view.
+// compareStacks compares the stacks of a history below a prefix
+// with those of a view.
 func compareStacks(t *rapid.T, what string, got map[string]calltree.Total, prefix string, v *calltree.Tree) {
 	stacks := 0
 	for n := range int32(v.Len()) {
@@ -85,7 +87,8 @@ func compareStacks(t *rapid.T, what string, got map[string]calltree.Total, prefi
 	}
 }
 
-// TestHistoryOfSpans compares the sums of a history over any span with the views of that span.
+// TestHistoryOfSpans compares the sums of a history over any
+// span with the views of that span.
 func TestHistoryOfSpans(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, o := drawRecording(t), drawOptions(t)
@@ -138,7 +141,8 @@ func TestHistoryOfSpans(t *testing.T) {
 	})
 }
 
-// Shares with large numbers are rounded, and still sum to what they are shares of.
+// Shares with large numbers are rounded, and still sum to what
+// they are shares of.
 func TestHistoryRounds(t *testing.T) {
 	h := &historian{number: make(map[Portion]int32), moments: Moments{Each: 1, samples: 9}, most: math.MaxInt}
 	h.begin(3, 2, false)
@@ -152,7 +156,8 @@ func TestHistoryRounds(t *testing.T) {
 	}
 }
 
-// What was collected for a slice is rounded, too, once there are many portions.
+// What was collected for a slice is rounded, too, once there are
+// many portions.
 func TestHistoryRoundsWhatIsCollected(t *testing.T) {
 	h := &historian{number: make(map[Portion]int32), moments: Moments{Each: 4, samples: 9}, collected: 5}
 	h.addCollected(7, observed{hits: 2, time: 1 << 58}, 3)
@@ -169,7 +174,9 @@ func TestHistoryRoundsWhatIsCollected(t *testing.T) {
 	}
 }
 
-// A history that may have few moments has longer slices. Nothing is lost: what its slices have together is what the samples have.
+// A history that may have few moments has longer slices. Nothing
+// is lost: what its slices have together is what the samples
+// have.
 func TestHistoryOfFewMoments(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, o := drawRecording(t), drawOptions(t)

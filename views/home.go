@@ -8,20 +8,23 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// homes are the places that goroutines come back to between two pieces of
-// work: a function, called by certain others, in whose loop they wait to
-// receive, read, or be woken, with nothing of the work on the stack. The
-// whole recording decides, so that an idle goroutine is idle in every span.
+// homes are the places that goroutines come back to between two
+// pieces of work: a function, called by certain others, in whose
+// loop they wait to receive, read, or be woken, with nothing of
+// the work on the stack. The whole recording decides, so that an
+// idle goroutine is idle in every span.
 //
-// The function in which a goroutine began is a home if goroutines that waited
-// there were seen elsewhere later, or others of the same function were seen
-// at work below it. A function further down may be a step of the work: the
-// loop of a client that asks a server looks like one that waits for work. It
-// is a home if goroutines came back to it again and again, and were never
-// seen outside of it in between. A goroutine that lives for one piece of work
-// has no home.
+// The function in which a goroutine began is a home if
+// goroutines that waited there were seen elsewhere later, or
+// others of the same function were seen at work below it. A
+// function further down may be a step of the work: the loop of a
+// client that asks a server looks like one that waits for work.
+// It is a home if goroutines came back to it again and again,
+// and were never seen outside of it in between. A goroutine that
+// lives for one piece of work has no home.
 //
-// What nobody was seen to leave is no home: whoever waits there has not moved.
+// What nobody was seen to leave is no home: whoever waits there
+// has not moved.
 type homes struct {
 	d     *idleness
 	calls []callID // by node
@@ -39,8 +42,8 @@ type mailbox struct {
 	channel   uint64
 }
 
-// A callID numbers a function with all its callers: the nodes that differ
-// only in lines.
+// A callID numbers a function with all its callers: the nodes
+// that differ only in lines.
 type callID int32
 
 // A home counts what goroutines did at a call that may be a home.
@@ -51,11 +54,11 @@ type home struct {
 	left   bool // somebody who waited there was seen elsewhere, or somebody else at work below
 	sleeps bool // somebody slept there
 	serves bool // between two pieces of work, a request is read there or below
-	// it has steps: somebody was in a call where nobody rests, after somebody
-	// rested in another one
+	// it has steps: somebody was in a call where nobody rests,
+	// after somebody rested in another one
 	divided bool
-	// the first sample in which somebody waited in it or below as one does at
-	// home; never if nobody did
+	// the first sample in which somebody waited in it or below
+	// as one does at home; never if nobody did
 	rests   int32
 	until   int32 // the last sample in which somebody was in it or below
 	returns int32 // times that a goroutine came back
@@ -69,8 +72,8 @@ const never = math.MaxInt32
 // An origin is a function with which goroutines began.
 type origin struct{ goroutines, ended int32 }
 
-// minReturns is how often goroutines come back at least to a home that is not
-// the function in which they began.
+// minReturns is how often goroutines come back at least to a
+// home that is not the function in which they began.
 const minReturns = 3
 
 // maxStays limits the places of one goroutine that may be homes.
@@ -152,8 +155,9 @@ func (h *homes) findMailboxes() {
 	}
 }
 
-// collects reports whether a goroutine waits for more work, though it has some:
-// it receives from the same channel as at home. Debouncers and batchers do.
+// collects reports whether a goroutine waits for more work,
+// though it has some: it receives from the same channel as at
+// home. Debouncers and batchers do.
 func (h *homes) collects(run sampledata.Run, at sampledata.NodeID) bool {
 	return receives(run) && !h.asks[at] && h.mailboxes[mailbox{run.Goroutine, run.Lock}]
 }
@@ -213,8 +217,8 @@ func (h *homes) isStep(c callID) bool {
 	return false
 }
 
-// idle reports whether a goroutine that waits as one may at home is idle: at
-// the end of a stack, in the function of a node.
+// idle reports whether a goroutine that waits as one may at home
+// is idle: at the end of a stack, in the function of a node.
 func (h *homes) idle(stack, at sampledata.NodeID, does Doing) bool {
 	c := h.calls[at]
 	if does != AwaitingIO {
@@ -269,8 +273,8 @@ func (h *homes) back(s *stay, run sampledata.Run) {
 	*s = stay{at: s.at, run: run}
 }
 
-// works notes that a goroutine was at work when the recording began: it has
-// left the home of its function, if there is one.
+// works notes that a goroutine was at work when the recording
+// began: it has left the home of its function, if there is one.
 func (h *homes) works(stack sampledata.NodeID) {
 	for n := stack; n != sampledata.NoStack; n = h.d.r.Nodes[n].Parent {
 		if n != stack && h.d.begins(h.d.r.Nodes[n].Parent) {
@@ -279,8 +283,8 @@ func (h *homes) works(stack sampledata.NodeID) {
 	}
 }
 
-// waitsAt returns the call at which a goroutine waits, if that may be a home,
-// else -1.
+// waitsAt returns the call at which a goroutine waits, if that
+// may be a home, else -1.
 func (h *homes) waitsAt(run sampledata.Run) callID {
 	does := h.d.doing(run)
 	if kindOf(run) != waiting || !meanings[does].home {
@@ -304,8 +308,8 @@ func (h *homes) within(inner, outer callID) bool {
 	return inner == outer
 }
 
-// judge decides whether a call is a home of the goroutines that began with a
-// function.
+// judge decides whether a call is a home of the goroutines that
+// began with a function.
 func (h *homes) judge(c callID, o *origin) bool {
 	s := &h.stats[c]
 	if 2*o.ended > o.goroutines && s.returns < o.ended {
@@ -317,9 +321,10 @@ func (h *homes) judge(c callID, o *origin) bool {
 	return s.returns >= minReturns && s.outside == 0 && !(s.sleeps && h.isStep(c))
 }
 
-// HasNotMoved returns a function that reports whether a goroutine has not
-// moved: it waits, for what is no lock, with the same stack in all samples of
-// the recording. It was never seen to wait again, or for another object.
+// HasNotMoved returns a function that reports whether a
+// goroutine has not moved: it waits, for what is no lock, with
+// the same stack in all samples of the recording. It was never
+// seen to wait again, or for another object.
 func HasNotMoved(r *sampledata.Recording) func(sampledata.GoroutineID) bool {
 	type seen struct {
 		run    sampledata.Run // the last one

@@ -18,10 +18,10 @@ const (
 	AnyRole        // it reads or waits for whoever calls it, and so has the caller's role
 )
 
-// idleness decides which goroutines are idle: they wait at home for their
-// next piece of work. A goroutine waits in the innermost function that does
-// not wait for whoever calls it, such as net.(*conn).Read does. It is idle
-// there
+// idleness decides which goroutines are idle: they wait at home
+// for their next piece of work. A goroutine waits in the
+// innermost function that does not wait for whoever calls it,
+// such as net.(*conn).Read does. It is idle there
 //
 //   - if the function has the IdleRole: accepting connections is always waiting for work;
 //   - if it is a goroutine of the runtime, or waits in the first function of a goroutine of the standard library;
@@ -56,8 +56,8 @@ const unknownRole Role = 255
 // A spot says where a goroutine waits that waits at the end of a stack.
 type spot struct {
 	verdict verdict
-	// the frame of the innermost function that does not wait for whoever
-	// calls it
+	// the frame of the innermost function that does not wait for
+	// whoever calls it
 	at sampledata.NodeID
 }
 
@@ -74,8 +74,9 @@ const (
 	beginsInStdlib // it is idle if it waits as loops do
 )
 
-// newIdleness returns nil if no goroutine is idle. If only some goroutines'
-// time counts, a person has chosen it: none of it is left out.
+// newIdleness returns nil if no goroutine is idle. If only some
+// goroutines' time counts, a person has chosen it: none of it is
+// left out.
 func newIdleness(r *sampledata.Recording, o Options) *idleness {
 	if o.Role == nil || r.Restricted != nil {
 		return nil
@@ -85,9 +86,9 @@ func newIdleness(r *sampledata.Recording, o Options) *idleness {
 		places: make([]spot, len(r.Nodes)), modules: NewModules(r)}
 }
 
-// WaitsFor returns functions that report whether the goroutine of a run is
-// idle, as in the views with the same options, and whether it waits for the
-// answer to what it wrote.
+// WaitsFor returns functions that report whether the goroutine
+// of a run is idle, as in the views with the same options, and
+// whether it waits for the answer to what it wrote.
 func WaitsFor(r *sampledata.Recording, o Options) (work, answer func(sampledata.Run) bool) {
 	d := newIdleness(r, o)
 	return d.has, d.awaitsAnswer
@@ -128,12 +129,12 @@ func (d *idleness) has(run sampledata.Run) bool {
 	return h.idle(run.Stack, p.at, does) || p.verdict == mayBeHome && h.collects(run, p.at)
 }
 
-// readTurn is what a goroutine calls to wait for its turn to read, if others
-// read from the same file or socket.
+// readTurn is what a goroutine calls to wait for its turn to
+// read, if others read from the same file or socket.
 const readTurn = "internal/poll.(*FD).readLock"
 
-// doing returns what a goroutine does. Who waits for its turn to read waits for
-// what is read.
+// doing returns what a goroutine does. Who waits for its turn to
+// read waits for what is read.
 func (d *idleness) doing(run sampledata.Run) Doing {
 	does := DoingOf(run)
 	if does != AwaitingSemaphore {
@@ -162,8 +163,8 @@ func (d *idleness) placeOf(stack sampledata.NodeID) spot {
 	return *p
 }
 
-// judge finds the place of a stack. If all its functions wait for whoever
-// calls them, it is a goroutine of the runtime.
+// judge finds the place of a stack. If all its functions wait
+// for whoever calls them, it is a goroutine of the runtime.
 func (d *idleness) judge(stack sampledata.NodeID) spot {
 	outermost := stack
 	for n := d.beneathHTTP(stack); n != sampledata.NoStack; n = d.r.Nodes[n].Parent {
@@ -185,16 +186,18 @@ func (d *idleness) judge(stack sampledata.NodeID) spot {
 	return spot{beginsHere, outermost}
 }
 
-// What net/http calls to read from a connection, which may be any code of the
-// program: for a request, for an answer, and for what comes meanwhile.
+// What net/http calls to read from a connection, which may be
+// any code of the program: for a request, for an answer, and for
+// what comes meanwhile.
 const (
 	readsRequest = "net/http.(*connReader).Read"
 	readsAnswer  = "net/http.(*persistConn).Read"
 	readsAhead   = "net/http.(*connReader).backgroundRead"
 )
 
-// beneathHTTP returns the frame that a stack has in the place of the code that
-// reads for net/http: the stack itself if there is none.
+// beneathHTTP returns the frame that a stack has in the place of
+// the code that reads for net/http: the stack itself if there is
+// none.
 func (d *idleness) beneathHTTP(stack sampledata.NodeID) sampledata.NodeID {
 	for n := stack; n != sampledata.NoStack; n = d.r.Nodes[n].Parent {
 		switch parent := d.r.Nodes[n].Parent; d.name(n) {
@@ -209,10 +212,10 @@ func (d *idleness) beneathHTTP(stack sampledata.NodeID) sampledata.NodeID {
 	return stack
 }
 
-// callOf says what it means to wait in a frame, by its function and by who
-// calls it. Functions of the standard library are no homes of the goroutines
-// of others. What its goroutines call, such as the handler of a request, is a
-// piece of work.
+// callOf says what it means to wait in a frame, by its function
+// and by who calls it. Functions of the standard library are no
+// homes of the goroutines of others. What its goroutines call,
+// such as the handler of a request, is a piece of work.
 func (d *idleness) callOf(n sampledata.NodeID) verdict {
 	begins := d.begins(d.r.Nodes[n].Parent)
 	switch {
@@ -228,9 +231,9 @@ func (d *idleness) callOf(n sampledata.NodeID) verdict {
 	return mayBeHome
 }
 
-// calledBack reports whether a goroutine of the standard library has called a
-// frame of the program. The runtime calls main.main and what C calls, which
-// are no pieces of work.
+// calledBack reports whether a goroutine of the standard library
+// has called a frame of the program. The runtime calls main.main
+// and what C calls, which are no pieces of work.
 func (d *idleness) calledBack(n sampledata.NodeID) bool {
 	first := d.r.Functions[d.firstFunction(n)].Name
 	return !IsOwn(first) && !strings.HasPrefix(first, "runtime.")
@@ -245,8 +248,8 @@ func (d *idleness) roleOf(f sampledata.FunctionID) Role {
 	return d.roles[f]
 }
 
-// firstFunction returns the function with which a goroutine began: the
-// outermost one of its stack that is no wrapper.
+// firstFunction returns the function with which a goroutine
+// began: the outermost one of its stack that is no wrapper.
 func (d *idleness) firstFunction(stack sampledata.NodeID) sampledata.FunctionID {
 	first := stack
 	for n := stack; n != sampledata.NoStack; n = d.r.Nodes[n].Parent {
@@ -257,13 +260,13 @@ func (d *idleness) firstFunction(stack sampledata.NodeID) sampledata.FunctionID 
 	return d.r.Nodes[first].Function
 }
 
-// closure matches the functions that a go statement has in place of a name:
-// main.main.func1, main.main.func1.2.
+// closure matches the functions that a go statement has in place
+// of a name: main.main.func1, main.main.func1.2.
 var closure = regexp.MustCompile(`\.func\d+(\.\d+)*$`)
 
-// begins reports whether a goroutine's first function comes right below a
-// stack: all its functions only lead there, as wrappers do, and "go func() {
-// s.loop() }()".
+// begins reports whether a goroutine's first function comes
+// right below a stack: all its functions only lead there, as
+// wrappers do, and "go func() { s.loop() }()".
 func (d *idleness) begins(stack sampledata.NodeID) bool {
 	for n := stack; n != sampledata.NoStack; n = d.r.Nodes[n].Parent {
 		name := d.name(n)

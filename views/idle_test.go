@@ -33,7 +33,8 @@ func idleOptions() Options {
 	}
 }
 
-// TestIdle checks what a goroutine does that comes back again and again. Its stacks are "waits" and "works" in turn.
+// TestIdle checks what a goroutine does that comes back again
+// and again. Its stacks are "waits" and "works" in turn.
 func TestIdle(t *testing.T) {
 	for _, c := range []struct {
 		waits, reason, works string
@@ -85,7 +86,8 @@ func TestIdle(t *testing.T) {
 	}
 }
 
-// Who sleeps is not idle because the outer frames are missing, which would make it the runtime's.
+// Who sleeps is not idle because the outer frames are missing,
+// which would make it the runtime's.
 func TestIdleTorn(t *testing.T) {
 	s := newSketch(t)
 	g := s.goroutine("main.work")
@@ -207,8 +209,9 @@ func (c crowd) check(t *testing.T) {
 	}
 }
 
-// TestRequests checks what a read deep in a goroutine is: a request if the connection was accepted, and an answer if the goroutine
-// writes and reads in one call.
+// TestRequests checks what a read deep in a goroutine is: a
+// request if the connection was accepted, and an answer if the
+// goroutine writes and reads in one call.
 func TestRequests(t *testing.T) {
 	const read, write = " net.Read runtime.gopark", " net.(*conn).Write internal/poll.(*FD).Write"
 	for _, c := range []struct {
@@ -252,8 +255,10 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestExchanges checks what a read is by the lines of one function, and if sleeping there is idle: "r3 s5 w8" reads in line 3,
-// sleeps in line 5 and writes in line 8. A number before them is how often that is seen.
+// TestExchanges checks what a read is by the lines of one
+// function, and if sleeping there is idle: "r3 s5 w8" reads in
+// line 3, sleeps in line 5 and writes in line 8. A number before
+// them is how often that is seen.
 func TestExchanges(t *testing.T) {
 	for _, c := range []struct{ seen, idle string }{
 		{"4r3 4s5 4w8", "r3"},         // a server
@@ -299,10 +304,14 @@ func TestExchanges(t *testing.T) {
 	}
 }
 
-// TestAsks checks if two goroutines that wait for channels are idle, by the lines of one function: "2x3 8r5" computes in line 3,
-// twice, and receives in line 5. Who receives from a new channel each time is "n", from a channel of its own "r", from a ticker
-// "t", and "s" sends; "e" is "n" if it is known who may send. In a select, "n" is "m", "r" is "q", and "t" is "c". "Q" and "M" are
-// in a function below: "Q" is "q", and "M" a channel of its own that "r" is not.
+// TestAsks checks if two goroutines that wait for channels are
+// idle, by the lines of one function: "2x3 8r5" computes in line
+// 3, twice, and receives in line 5. Who receives from a new
+// channel each time is "n", from a channel of its own "r", from
+// a ticker "t", and "s" sends; "e" is "n" if it is known who may
+// send. In a select, "n" is "m", "r" is "q", and "t" is "c". "Q"
+// and "M" are in a function below: "Q" is "q", and "M" a channel
+// of its own that "r" is not.
 func TestAsks(t *testing.T) {
 	for _, c := range []struct{ seen, idle string }{
 		{"8x9 8r5", "r5"},         // a worker
@@ -378,7 +387,8 @@ func TestAsks(t *testing.T) {
 	}
 }
 
-// A goroutine has not moved if it waits with one stack in all samples, whoever may end the wait.
+// A goroutine has not moved if it waits with one stack in all
+// samples, whoever may end the wait.
 func TestHasNotMoved(t *testing.T) {
 	s := newSketch(t)
 	sends := sampledata.State{Stack: stackOf(s.Builder, "main.worker"), Run: sampledata.Waiting, Reason: "chan send"}
@@ -404,7 +414,8 @@ func TestHasNotMoved(t *testing.T) {
 	}
 }
 
-// TestIdleLeftOut checks that a Thread View and the sums of its class lack waiting for work, unless there is nothing else.
+// TestIdleLeftOut checks that a Thread View and the sums of its
+// class lack waiting for work, unless there is nothing else.
 func TestIdleLeftOut(t *testing.T) {
 	s := newSketch(t)
 	a, b := s.goroutine("a"), s.goroutine("b")
@@ -441,8 +452,9 @@ func TestIdleLeftOut(t *testing.T) {
 	}
 }
 
-// TestIdleIsTheRest checks for random recordings that leaving out waiting for work takes that and nothing else from
-// views and sums.
+// TestIdleIsTheRest checks for random recordings that leaving
+// out waiting for work takes that and nothing else from views
+// and sums.
 func TestIdleIsTheRest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, with := drawRecording(t), drawOptions(t)

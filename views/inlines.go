@@ -12,8 +12,8 @@ type Call struct {
 	Caller, Callee string
 }
 
-// inlined returns the calls that are inlined at least once in any of the
-// recordings.
+// inlined returns the calls that are inlined at least once in
+// any of the recordings.
 func inlined(recordings ...*sampledata.Recording) map[Call]bool {
 	calls := make(map[Call]bool)
 	for _, r := range recordings {
@@ -26,8 +26,9 @@ func inlined(recordings ...*sampledata.Recording) map[Call]bool {
 	return calls
 }
 
-// inliningChanges returns the calls that are inlined everywhere in one of two
-// recordings and nowhere in the other one, sorted by name.
+// inliningChanges returns the calls that are inlined everywhere
+// in one of two recordings and nowhere in the other one, sorted
+// by name.
 func inliningChanges(a, b *sampledata.Recording) []Call {
 	before := waysOfCalls(a)
 	var changed []Call

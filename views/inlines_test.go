@@ -10,7 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// inlinedStack makes a stack of frames "file:function"; those that begin with "~" are inlined.
+// inlinedStack makes a stack of frames "file:function"; those
+// that begin with "~" are inlined.
 func inlinedStack(b *sampledata.Builder, frames ...string) sampledata.NodeID {
 	n := sampledata.NoStack
 	for i, f := range frames {
@@ -54,7 +55,8 @@ func TestNoInlinesKeepsAnOutermostFrame(t *testing.T) {
 	compareHits(t, "torn", hitsOf(thread(t, r, "go:a", Options{NoInlines: true}).Tree), map[string]string{"go:a\nb\n:RUN": "1"})
 }
 
-// With every merging, each hit stays at its stack, and two builds of one program have the same view.
+// With every merging, each hit stays at its stack, and two
+// builds of one program have the same view.
 func TestNoInlinesOfTwoBuilds(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		names := rapid.SliceOfN(rapid.SampledFrom([]string{"f:a", "f:b", "g:c", "g:d"}), 1, 8).Draw(rt, "stack")
@@ -85,7 +87,8 @@ func TestNoInlinesOfTwoBuilds(t *testing.T) {
 func TestInliningChanges(t *testing.T) {
 	old := recordingOf(t, "f:a", "~f:b", "~f:c", "f:d", "f:b", "f:e")
 	cur := recordingOf(t, "f:a", "f:b", "f:c", "~f:d", "f:e", "f:a", "~f:b")
-	// a calls b both ways in the newer build, and e is called by different functions.
+	// a calls b both ways in the newer build, and e is called by
+	// different functions.
 	want := []Call{{"b", "c"}, {"c", "d"}}
 	if got := inliningChanges(old, cur); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)

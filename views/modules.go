@@ -13,8 +13,8 @@ const (
 	StdModule = "the standard library's"
 )
 
-// ModuleOf returns the module of a function, with its version. Files of other
-// modules have that in their names.
+// ModuleOf returns the module of a function, with its version.
+// Files of other modules have that in their names.
 func ModuleOf(f *sampledata.Function) string {
 	if !IsOwn(f.Name) {
 		return StdModule
@@ -56,20 +56,21 @@ func (m *Modules) Of(f sampledata.FunctionID) string {
 	return m.of[f]
 }
 
-// Main returns the module of the function main. It has a version if it was
-// installed by its path.
+// Main returns the module of the function main. It has a version
+// if it was installed by its path.
 func (m *Modules) Main() string { return m.main }
 
-// taking matches the names of functions that return the next piece of work.
+// taking matches the names of functions that return the next
+// piece of work.
 var taking = regexp.MustCompile(`^(?i:get|pop|next|take|dequeue|shift|pull|poll|fetch|consume|receive|recv)|` +
 	`(Read|Recv|Receive|Next|Pop|Consume|Dequeue)([A-Z0-9]|$)`) // BLPop, XReadGroup
 
-// TakesWork reports whether a function returns the next piece of work, by its
-// name.
+// TakesWork reports whether a function returns the next piece of
+// work, by its name.
 func TakesWork(function string) bool { return taking.MatchString(LastName(function)) }
 
-// looping matches the names of functions that do all of the work, as an endless
-// loop does. Closures are called back.
+// looping matches the names of functions that do all of the
+// work, as an endless loop does. Closures are called back.
 var looping = regexp.MustCompile(`^(?i:read|scan|` +
 	`run|start|work|handle|process|manage|main|block|keep|sleep|pause|tick|after|delay|until|every|schedule|func\d|.*-range)|` +
 	`(?i:accept|serve|listen|watch|wait|poll|monitor|loop|subscri|forever)`)
@@ -77,9 +78,10 @@ var looping = regexp.MustCompile(`^(?i:read|scan|` +
 // inner matches the numbers of closures in closures.
 var inner = regexp.MustCompile(`(\.\d+)+$`)
 
-// LastName returns the name of a function or method alone, without type
-// arguments: Get of lib.(*Queue[int]).Get, and of lib.Get[a.b]. Of a closure in
-// another one, main.main.func2.1, it is func2.
+// LastName returns the name of a function or method alone,
+// without type arguments: Get of lib.(*Queue[int]).Get, and of
+// lib.Get[a.b]. Of a closure in another one, main.main.func2.1,
+// it is func2.
 func LastName(function string) string {
 	var b strings.Builder
 	depth := 0
@@ -99,9 +101,10 @@ func LastName(function string) string {
 	return name[strings.LastIndexByte(name, '.')+1:]
 }
 
-// isRequest reports whether a frame of a library does what another module has
-// called it for, by its name: that is no wait for the next piece of work. The
-// main module is no library, whoever calls it back.
+// isRequest reports whether a frame of a library does what
+// another module has called it for, by its name: that is no wait
+// for the next piece of work. The main module is no library,
+// whoever calls it back.
 func (d *idleness) isRequest(n sampledata.NodeID) bool {
 	module := func(n sampledata.NodeID) string { return d.modules.Of(d.r.Nodes[n].Function) }
 	library, entry := module(n), n

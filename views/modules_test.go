@@ -7,8 +7,11 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// TestLibraryCalls checks what a goroutine does that waits in a library, comes back there again and again, and was seen nowhere
-// else: by the name of the function that was called, it waits for work or does something. "lib/" and "dep/" are libraries.
+// TestLibraryCalls checks what a goroutine does that waits in a
+// library, comes back there again and again, and was seen
+// nowhere else: by the name of the function that was called, it
+// waits for work or does something. "lib/" and "dep/" are
+// libraries.
 func TestLibraryCalls(t *testing.T) {
 	for stack, want := range map[string]bool{
 		"main.main.func1 lib/kafka.(*Writer).WriteMessages":                             false,

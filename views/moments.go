@@ -9,13 +9,15 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// Moments say when the portions of a history got their hits: in which slices of
-// the recording. A slice has Each samples that follow one another. With slices
-// of one sample, all moments are spells. If that would be too many, slices are
-// longer, and what a portion got in a part of a slice is summed up. For
-// example, with slices of 10 samples, a goroutine that waits in the samples 8
-// to 31 has a spell in the slices 1 and 2, and two sums: the samples 8 and 9 in
-// slice 0, and the samples 30 and 31 in slice 3.
+// Moments say when the portions of a history got their hits: in
+// which slices of the recording. A slice has Each samples that
+// follow one another. With slices of one sample, all moments are
+// spells. If that would be too many, slices are longer, and what
+// a portion got in a part of a slice is summed up. For example,
+// with slices of 10 samples, a goroutine that waits in the
+// samples 8 to 31 has a spell in the slices 1 and 2, and two
+// sums: the samples 8 and 9 in slice 0, and the samples 30 and
+// 31 in slice 3.
 type Moments struct {
 	Each         int32 // samples of a slice; the last one may have fewer
 	Spells, Sums int   // how many there are
@@ -28,17 +30,17 @@ type Moments struct {
 	sums    []Sum
 }
 
-// A Spell is Num/Parts hits of a portion in each of the samples of the slices
-// First to Last, both included. Spells of one portion may overlap, and then
-// add up.
+// A Spell is Num/Parts hits of a portion in each of the samples
+// of the slices First to Last, both included. Spells of one
+// portion may overlap, and then add up.
 type Spell struct {
 	Portion     int32
 	First, Last int32
 	Num         int64
 }
 
-// A Sum is what a portion got in a part of one slice: Hits/Parts hits that
-// weigh Weight/Parts.
+// A Sum is what a portion got in a part of one slice: Hits/Parts
+// hits that weigh Weight/Parts.
 type Sum struct {
 	Portion, Slice int32
 	Hits           int64
@@ -115,8 +117,9 @@ func (m *Moments) addSum(portion, from, to int32, num int64) {
 	m.addToSum(Sum{portion, from / m.Each, num * int64(to-from), w})
 }
 
-// Of returns the spells of a portion, in order of First, and its sums, in
-// order of their slices. Both are valid until the next call.
+// Of returns the spells of a portion, in order of First, and its
+// sums, in order of their slices. Both are valid until the next
+// call.
 func (m *Moments) Of(portion int32) ([]Spell, []Sum) {
 	m.spells, m.sums = m.spells[:0], m.sums[:0]
 	l := m.of(portion)
@@ -167,7 +170,8 @@ func (m *Moments) coarsen(factor int32) {
 	}
 }
 
-// merge orders the moments of a portion, and adds up its sums in the same slice.
+// merge orders the moments of a portion, and adds up its sums in
+// the same slice.
 func (m *Moments) merge(portion int32) {
 	spells, sums := m.take(portion)
 	for _, sp := range spells {
@@ -185,8 +189,8 @@ func (m *Moments) mergeAll() {
 	}
 }
 
-// limit makes slices longer until the moments are few enough, or one slice is
-// left.
+// limit makes slices longer until the moments are few enough, or
+// one slice is left.
 func (m *Moments) limit(most int) {
 	if m.Len() <= most {
 		return
@@ -197,10 +201,11 @@ func (m *Moments) limit(most int) {
 	}
 }
 
-// factor returns by how much longer slices have to be at least to limit the
-// moments. Slices that are too short are never made: spells would become twice
-// as many sums. All spells of a portion that begin in different slices remain a
-// spell or a sum each. The moments of each portion are in order.
+// factor returns by how much longer slices have to be at least
+// to limit the moments. Slices that are too short are never
+// made: spells would become twice as many sums. All spells of a
+// portion that begin in different slices remain a spell or a sum
+// each. The moments of each portion are in order.
 func (m *Moments) factor(most int) int32 {
 	var spells, sums steps
 	for _, l := range m.lists {
@@ -214,10 +219,10 @@ func (m *Moments) factor(most int) int32 {
 	return factor
 }
 
-// steps are how many moments differ from the one before in their lists, by
-// the highest bit in which their slices differ. With slices that are 2^n
-// times as long, those differ whose step is from n up. The first moment of
-// each list counts as 31.
+// steps are how many moments differ from the one before in their
+// lists, by the highest bit in which their slices differ. With
+// slices that are 2^n times as long, those differ whose step is
+// from n up. The first moment of each list counts as 31.
 type steps [32]int
 
 func (s *steps) count(p *momentPool, list int32) {

@@ -1,8 +1,9 @@
 package views
 
-// A momentPool has the memory of moments. There are millions of moments in
-// lists, and each list may grow and shrink at any time. In slices, they would
-// need room for twice as many, and sorting.
+// A momentPool has the memory of moments. There are millions of
+// moments in lists, and each list may grow and shrink at any
+// time. In slices, they would need room for twice as many, and
+// sorting.
 type momentPool struct {
 	chunks [][]moment
 	used   int32 // of all chunks
@@ -18,8 +19,8 @@ type moment struct {
 	hi          int64 // of a sum's weight
 }
 
-// momentLists are the moments of a portion: the numbers of those that were
-// added last; 0 if there are none.
+// momentLists are the moments of a portion: the numbers of those
+// that were added last; 0 if there are none.
 type momentLists struct{ spells, sums int32 }
 
 const (
@@ -60,7 +61,8 @@ func (a *moment) sum(portion int32) Sum {
 	return Sum{portion, a.first, a.num, LongSum{a.hi, int64(a.lo)}}
 }
 
-// of returns the lists of a portion. The pointer is valid until the next call.
+// of returns the lists of a portion. The pointer is valid until
+// the next call.
 func (m *Moments) of(portion int32) *momentLists {
 	for int(portion) >= len(m.lists) {
 		m.lists = append(m.lists, momentLists{})
@@ -74,8 +76,9 @@ func (m *Moments) addSpell(sp Spell) {
 	m.Spells++
 }
 
-// addToSum adds a sum to the portion's newest one, if that is of the same
-// slice. Mostly it is. Otherwise, there is a further sum.
+// addToSum adds a sum to the portion's newest one, if that is of
+// the same slice. Mostly it is. Otherwise, there is a further
+// sum.
 func (m *Moments) addToSum(s Sum) {
 	l := m.of(s.Portion)
 	if l.sums != 0 {

@@ -8,7 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// However many lengths of slices a limit leaves out, the moments are those of slices that were doubled one by one.
+// However many lengths of slices a limit leaves out, the moments
+// are those of slices that were doubled one by one.
 func TestMomentsAreLimited(t *testing.T) {
 	r := synthetic.Recording(500, 5, 0.1)
 	skipped := false
@@ -47,7 +48,8 @@ func (m *Moments) all() (spells []Spell, sums []Sum) {
 	return spells, sums
 }
 
-// Moments that become fewer leave their memory to those that are added later.
+// Moments that become fewer leave their memory to those that are
+// added later.
 func TestMomentsReuseMemory(t *testing.T) {
 	r := synthetic.Recording(500, 5, 0.1)
 	m := newMoments(r)

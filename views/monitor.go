@@ -6,9 +6,10 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// LockTime returns the time and the hits with which the goroutines of a Thread
-// View waited for locks. It also returns the part with a known holder of the
-// lock. Both are 0 for other trees.
+// LockTime returns the time and the hits with which the
+// goroutines of a Thread View waited for locks. It also returns
+// the part with a known holder of the lock. Both are 0 for other
+// trees.
 func LockTime(t *calltree.Tree) (waited, attributed calltree.Total) {
 	none := calltree.Total{Weight: new(big.Rat), Hits: new(big.Rat)}
 	waited, attributed = none, none

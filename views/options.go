@@ -10,15 +10,16 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// Options say which part of a recording a view shows, and how time is accounted.
+// Options say which part of a recording a view shows, and how
+// time is accounted.
 type Options struct {
 	Accounting  Accounting
 	Granularity Granularity
 	Classes     ClassBy
 	Span        Span
 
-	// MaxMemory limits the memory of a view, in bytes; 0 stands for a quarter
-	// of the machine's.
+	// MaxMemory limits the memory of a view, in bytes; 0 stands
+	// for a quarter of the machine's.
 	MaxMemory int64
 
 	// NoInlines merges inlined calls into their callers, so that frames are
@@ -28,57 +29,59 @@ type Options struct {
 	NoInlines   bool
 	AlsoInlined map[Call]bool
 
-	// Places tells apart frames of one function that are at different lines
-	// or inlined or not, and waits for different locks: the names of frames
-	// then have their places, see SplitPlace. It applies if the granularity
-	// is ByFunction.
+	// Places tells apart frames of one function that are at
+	// different lines or inlined or not, and waits for different
+	// locks: the names of frames then have their places, see
+	// SplitPlace. It applies if the granularity is ByFunction.
 	Places bool
 
-	// Lock returns the name of the lock for a run that waits for it, for
-	// Places. Nil: waits for locks are not told apart.
+	// Lock returns the name of the lock for a run that waits for
+	// it, for Places. Nil: waits for locks are not told apart.
 	Lock func(sampledata.Run) string
 
-	// Priority returns the configured priority of a thread class, before
-	// classes are merged. If it is nil or returns false, the recorded
-	// priority is used.
+	// Priority returns the configured priority of a thread
+	// class, before classes are merged. If it is nil or returns
+	// false, the recorded priority is used.
 	Priority func(class string) (int32, bool)
 
-	// Wrapper reports whether a function does nothing but call a function that
-	// it was given, such as an errgroup's. A goroutine that began with a
-	// wrapper is of the class of the first other function below. WithWrappers
-	// finds more of them. Nil: there are no wrappers.
+	// Wrapper reports whether a function does nothing but call a
+	// function that it was given, such as an errgroup's. A
+	// goroutine that began with a wrapper is of the class of the
+	// first other function below. WithWrappers finds more of
+	// them. Nil: there are no wrappers.
 	Wrapper func(function string) bool
 
 	// Role says in which functions goroutines wait for work. Nil: no
 	// goroutine waits for work.
 	Role func(function string) Role
 
-	// Request reports whether calls of a function are pieces of work that the
-	// configuration names. Nil: it names none.
+	// Request reports whether calls of a function are pieces of
+	// work that the configuration names. Nil: it names none.
 	Request func(function string) bool
 
-	// LeaveOutIdle leaves the time out of Thread Views and of the sums of
-	// classes in which goroutines wait for work.
+	// LeaveOutIdle leaves the time out of Thread Views and of
+	// the sums of classes in which goroutines wait for work.
 	LeaveOutIdle bool
 
-	// CreatedBy charges goroutines to those who started them, as far up as
-	// is known. In trees, a goroutine's stack hangs below "+" and its
-	// class, and these below the stack of its creator, down to the go
-	// statement. A class has the time of its goroutines, and of those that
-	// they started.
+	// CreatedBy charges goroutines to those who started them, as
+	// far up as is known. In trees, a goroutine's stack hangs
+	// below "+" and its class, and these below the stack of its
+	// creator, down to the go statement. A class has the time of
+	// its goroutines, and of those that they started.
 	CreatedBy bool
 
-	// Slices lets the trees of views say when their stacks got their hits,
-	// see calltree.Metric.Slices. A profile's can't.
+	// Slices lets the trees of views say when their stacks got
+	// their hits, see calltree.Metric.Slices. A profile's can't.
 	Slices bool
 
-	// Merged returns the class that the goroutines of a class are counted in,
-	// which may be the class itself. Nil: no classes are merged.
+	// Merged returns the class that the goroutines of a class
+	// are counted in, which may be the class itself. Nil: no
+	// classes are merged.
 	Merged func(class string) string
 }
 
-// An Accounting is a rule that divides a runnable goroutine's time (design
-// "Typed time").
+// An Accounting is a rule that divides a runnable goroutine's
+// time (design "Typed time").
 type Accounting uint8
 
 const (
@@ -117,8 +120,8 @@ func ParseGranularity(s string) (Granularity, error) {
 	return Granularity(i), err
 }
 
-// ClassBy is the rule for the thread classes of goroutines. The zero ClassBy
-// is by function.
+// ClassBy is the rule for the thread classes of goroutines. The
+// zero ClassBy is by function.
 type ClassBy struct {
 	Site bool // the place of the go statement: "go:main.main.func1@main.go:59"
 	// a pprof label's key: "label:route=/api"; goroutines without it are
@@ -150,22 +153,22 @@ func ParseClassBy(s string) (ClassBy, error) {
 	return ClassBy{}, fmt.Errorf("unknown class rule %q: want function, site, or label:KEY", s)
 }
 
-// Applies reports whether a goroutine of the recording has the label of the
-// rule. If none has it, classes are by function.
+// Applies reports whether a goroutine of the recording has the
+// label of the rule. If none has it, classes are by function.
 func (b ClassBy) Applies(r *sampledata.Recording) bool {
 	return b.Label == "" || slices.ContainsFunc(r.LabelSets, func(set []sampledata.Label) bool {
 		return slices.ContainsFunc(set, func(l sampledata.Label) bool { return l.Key == b.Label })
 	})
 }
 
-// A Span is a part of a recording, by offsets from its start: it includes
-// From, but not To. A zero To is the end.
+// A Span is a part of a recording, by offsets from its start: it
+// includes From, but not To. A zero To is the end.
 type Span struct {
 	From, To time.Duration
 }
 
-// ParseSpan reads offsets from the start, such as "2s,5s". One of them may be
-// left out.
+// ParseSpan reads offsets from the start, such as "2s,5s". One
+// of them may be left out.
 func ParseSpan(text string) (s Span, err error) {
 	from, to, ok := strings.Cut(text, ",")
 	from, to = strings.TrimSpace(from), strings.TrimSpace(to)
@@ -202,9 +205,9 @@ func (s Span) Has(r *sampledata.Recording) bool {
 	return err == nil && from < to
 }
 
-// Check returns an error if a recording has no samples in the span, because
-// an empty view would look like a result. The zero Span, which is the whole
-// recording, is never an error.
+// Check returns an error if a recording has no samples in the
+// span, because an empty view would look like a result. The zero
+// Span, which is the whole recording, is never an error.
 func (s Span) Check(of Named) error {
 	if s == (Span{}) || s.Has(of.Recording) {
 		return nil

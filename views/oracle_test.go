@@ -10,8 +10,9 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// An oracle computes views from the definitions (design "Typed time"), one goroutine in one sample after the other. It
-// shares nothing between them: it is slow and simple on purpose.
+// An oracle computes views from the definitions (design "Typed
+// time"), one goroutine in one sample after the other. It shares
+// nothing between them: it is slow and simple on purpose.
 type oracle struct {
 	r *sampledata.Recording
 	o Options
@@ -101,7 +102,8 @@ type portion struct {
 
 func portions(hits *big.Rat, frames ...string) portion { return portion{frames, hits} }
 
-// portions divides one goroutine's hit of one sample; chain has the goroutines that wait for it, each for the next.
+// portions divides one goroutine's hit of one sample; chain has
+// the goroutines that wait for it, each for the next.
 func (c oracle) portions(s int, g sampledata.GoroutineID, chain []sampledata.GoroutineID) (all []portion) {
 	st, _ := c.state(s, g)
 	var typed []portion
@@ -230,7 +232,8 @@ func (c oracle) observed(s int, own int64) (typed []portion) {
 	return typed
 }
 
-// weight returns how much time a sample stands for (sampledata.Weights), from the times of its neighbours.
+// weight returns how much time a sample stands for
+// (sampledata.Weights), from the times of its neighbours.
 func (c oracle) weight(s int) int64 {
 	this, n := c.r.Samples.At(s), c.r.Samples.Len()
 	if this.Weight != 0 {
@@ -280,7 +283,8 @@ func texts(of map[string]*big.Rat) map[string]string {
 	return m
 }
 
-// views returns the Thread View of every class of the span, and the Server View as "*".
+// views returns the Thread View of every class of the span, and
+// the Server View as "*".
 func (c oracle) views() map[string]*truth {
 	server := newTruth()
 	all := map[string]*truth{"*": server}

@@ -5,16 +5,17 @@ import (
 	"slices"
 )
 
-// A ClassPair is a thread class in two recordings. New or Old is nil if that
-// recording has no goroutine of the class. If nothing is compared, only New is
-// there.
+// A ClassPair is a thread class in two recordings. New or Old is
+// nil if that recording has no goroutine of the class. If
+// nothing is compared, only New is there.
 type ClassPair struct {
 	Class    string
 	New, Old *ClassSummary
 }
 
-// PairClasses matches the thread classes of two recordings by name. The classes
-// of a come first, in their order, and then those that only b has.
+// PairClasses matches the thread classes of two recordings by
+// name. The classes of a come first, in their order, and then
+// those that only b has.
 func PairClasses(a, b []ClassSummary) []ClassPair {
 	var pairs []ClassPair
 	inB := make(map[string]*ClassSummary, len(b))
@@ -59,9 +60,10 @@ func (p *ClassPair) OnlyIdle() bool {
 		func(c *ClassSummary) bool { return c != nil && !c.OnlyIdle() })
 }
 
-// Moved returns the share of its time that the class spends otherwise than
-// before. It is nil if the class is in only one recording. For example, a class
-// that went from 0.9 RUN and 0.1 WAIT to 0.6 RUN and 0.4 WAIT moved 0.3.
+// Moved returns the share of its time that the class spends
+// otherwise than before. It is nil if the class is in only one
+// recording. For example, a class that went from 0.9 RUN and 0.1
+// WAIT to 0.6 RUN and 0.4 WAIT moved 0.3.
 func (p *ClassPair) Moved() *big.Rat {
 	if !p.Common() {
 		return nil
@@ -74,9 +76,9 @@ func (p *ClassPair) Moved() *big.Rat {
 	return sum.Mul(sum, big.NewRat(1, 2)) // what one kind of time gained, another one lost
 }
 
-// MostChanged returns the class whose typed time differs most between two
-// recordings, the first of equals in a's order; ok reports whether a class is
-// in both.
+// MostChanged returns the class whose typed time differs most
+// between two recordings, the first of equals in a's order; ok
+// reports whether a class is in both.
 func MostChanged(pairs []ClassPair) (class string, ok bool) {
 	most := new(big.Rat)
 	for _, p := range pairs {

@@ -7,10 +7,11 @@ import (
 	"strings"
 )
 
-// MostHeldUp returns the class whose goroutines spent most time waiting for
-// locks and processors, if that is a tenth at least of what they do other than
-// wait for work. Else it returns the class that does most other than that. Of
-// equal classes it returns the first. There must be at least one class.
+// MostHeldUp returns the class whose goroutines spent most time
+// waiting for locks and processors, if that is a tenth at least
+// of what they do other than wait for work. Else it returns the
+// class that does most other than that. Of equal classes it
+// returns the first. There must be at least one class.
 func MostHeldUp(classes []ClassSummary) *ClassSummary {
 	held := most(classes, (*ClassSummary).heldUp)
 	tenth := held.active()
@@ -20,8 +21,8 @@ func MostHeldUp(classes []ClassSummary) *ClassSummary {
 	return most(classes, (*ClassSummary).active)
 }
 
-// heldUp returns the time of waiting for locks and processors: none of a class
-// of the runtime's own.
+// heldUp returns the time of waiting for locks and processors:
+// none of a class of the runtime's own.
 func (c *ClassSummary) heldUp() *big.Rat {
 	if c.isRuntimes() {
 		return new(big.Rat)
@@ -66,10 +67,11 @@ func (c *ClassSummary) Costliest() (t TypedTime) {
 // maxBusiest limits the classes that Busiest returns.
 const maxBusiest = 5
 
-// Busiest returns the classes that were busy most, the busiest first: as many
-// as have 80 % of the time in which goroutines did something other than wait,
-// at most five. If none was busy, it returns the class with most hits. There
-// must be at least one class.
+// Busiest returns the classes that were busy most, the busiest
+// first: as many as have 80 % of the time in which goroutines
+// did something other than wait, at most five. If none was busy,
+// it returns the class with most hits. There must be at least
+// one class.
 func Busiest(classes []ClassSummary) []string {
 	sorted := slices.SortedStableFunc(slices.Values(classes), func(a, b ClassSummary) int {
 		return cmp.Or(b.Busy().Cmp(a.Busy()), cmp.Compare(b.Hits, a.Hits))
@@ -89,14 +91,14 @@ func Busiest(classes []ClassSummary) []string {
 	return names
 }
 
-// fewHits is the number of hits below which costs are not reliable (the
-// ten-samples heuristic of CPPROFJ, section 5.1).
+// fewHits is the number of hits below which costs are not
+// reliable (the ten-samples heuristic of CPPROFJ, section 5.1).
 const fewHits = 10
 
-// OnlyIdle reports whether a class did hardly anything: but for waiting for
-// work it has fewer than ten hits, or it is the runtime's own and ran for 5 %
-// of its time at most. (That it waits for a processor on a busy machine holds
-// nobody up.)
+// OnlyIdle reports whether a class did hardly anything: but for
+// waiting for work it has fewer than ten hits, or it is the
+// runtime's own and ran for 5 % of its time at most. (That it
+// waits for a processor on a busy machine holds nobody up.)
 func (c *ClassSummary) OnlyIdle() bool {
 	idle := c.Idle.Hits.Num().Int64()
 	all, work := new(big.Rat).Set(c.Time), c.Hits-idle

@@ -7,7 +7,8 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// class makes a summary of nanoseconds by typed time: RUN, LOAD, PRIO, MONITOR, WAIT.
+// class makes a summary of nanoseconds by typed time: RUN, LOAD,
+// PRIO, MONITOR, WAIT.
 func class(name string, hits ...int64) ClassSummary {
 	c := ClassSummary{Class: name, Time: new(big.Rat), Idle: calltree.Total{Weight: new(big.Rat), Hits: new(big.Rat)}}
 	for t, n := range hits {
@@ -33,7 +34,8 @@ func TestMostHeldUp(t *testing.T) {
 	}
 }
 
-// Only shares of each class's own lifetime count: go:a has many more hits, but its shares stay the same.
+// Only shares of each class's own lifetime count: go:a has many
+// more hits, but its shares stay the same.
 func TestMostChanged(t *testing.T) {
 	a := []ClassSummary{class("go:new", 0, 0, 0, 9, 0), class("go:a", 800, 0, 0, 0, 800), class("go:b", 6, 0, 0, 0, 4), class("go:c", 5, 0, 0, 5, 0)}
 	b := []ClassSummary{class("go:c", 7, 0, 0, 3, 0), class("go:b", 9, 0, 0, 0, 1), class("go:a", 1, 0, 0, 0, 1), class("go:old", 5, 0, 0, 0, 0)}

@@ -8,7 +8,8 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// A Place has what is known of a frame beside its name: see Options.Places.
+// A Place has what is known of a frame beside its name: see
+// Options.Places.
 type Place struct {
 	Function sampledata.FunctionID // of the recording; -1 for a frame that is no function
 	Line     int32                 // being executed, or of the call; 0 if not known
@@ -30,8 +31,8 @@ func placed(name string, n *sampledata.Node) string {
 	return string(b)
 }
 
-// SplitPlace returns the name and the place of a frame in a view that was
-// made with Options.Places.
+// SplitPlace returns the name and the place of a frame in a view
+// that was made with Options.Places.
 func SplitPlace(frame string) (name string, p Place) {
 	p.Function = -1
 	at := strings.LastIndex(frame, placeMark)

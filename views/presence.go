@@ -8,13 +8,14 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// A Presence says in which samples goroutines were at which nodes of a call
-// tree.
+// A Presence says in which samples goroutines were at which
+// nodes of a call tree.
 type Presence struct {
-	// Tree has the stacks of all goroutines below its root "*", and the
-	// states below the stacks: :RUN, :LOAD, :MONITOR, or :WAIT and the
-	// reason. It divides no time: a runnable goroutine is in :LOAD. A node
-	// weighs as much as goroutines were in it, summed over the samples.
+	// Tree has the stacks of all goroutines below its root "*",
+	// and the states below the stacks: :RUN, :LOAD, :MONITOR, or
+	// :WAIT and the reason. It divides no time: a runnable
+	// goroutine is in :LOAD. A node weighs as much as goroutines
+	// were in it, summed over the samples.
 	Tree *calltree.Tree
 
 	Classes []string
@@ -22,23 +23,23 @@ type Presence struct {
 	Stays   []Stay // one for each of the recording's runs, in their order
 }
 
-// A Stay is a goroutine that stays in one state at one node, for some
-// samples. There can be many millions.
+// A Stay is a goroutine that stays in one state at one node, for
+// some samples. There can be many millions.
 type Stay struct {
 	Node        int32 // of Tree: the state, or the reason of a :WAIT
 	Kind        int32 // index of Presence.Kinds
 	First, Last int32 // samples
 }
 
-// A StayKind is a thread class, an index of Presence.Classes, and a state of
-// its goroutines.
+// A StayKind is a thread class, an index of Presence.Classes,
+// and a state of its goroutines.
 type StayKind struct {
 	Class int32
 	State TypedTime
 }
 
-// NewPresence finds where the goroutines of a recording were. The span of the
-// options doesn't matter.
+// NewPresence finds where the goroutines of a recording were.
+// The span of the options doesn't matter.
 func NewPresence(r *sampledata.Recording, o Options) (*Presence, error) {
 	syms := new(calltree.Symbols)
 	b := calltree.NewBuilder(syms, calltree.RootName, "goroutines", "samples")

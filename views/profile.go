@@ -13,11 +13,11 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// A profiled makes views of a recording that has a profile in place of
-// samples. It has no typed time: the Server View is the whole profile, and a
-// Thread View has the stacks of one class. The class of a stack is its label,
-// if classes are by label, or its outermost function, with which its
-// goroutine began.
+// A profiled makes views of a recording that has a profile in
+// place of samples. It has no typed time: the Server View is the
+// whole profile, and a Thread View has the stacks of one class.
+// The class of a stack is its label, if classes are by label, or
+// its outermost function, with which its goroutine began.
 type profiled struct {
 	*sampledata.Profile
 	r       *sampledata.Recording
@@ -60,8 +60,8 @@ func (p *profiled) class(row int) classID {
 	return id
 }
 
-// className returns the class of a stack without a label. A profile of a view
-// has classes of its own.
+// className returns the class of a stack without a label. A
+// profile of a view has classes of its own.
 func (p *profiled) className(start sampledata.FunctionID) string {
 	if start < 0 {
 		return unknownClass
@@ -87,8 +87,8 @@ func (p *profiled) view(class string) (*View, error) {
 	if p.FromView {
 		s.root = class
 	}
-	// deep stacks of a profile share their frames: cut ones would have frames
-	// of their own
+	// deep stacks of a profile share their frames: cut ones
+	// would have frames of their own
 	s.cut = math.MaxInt32
 	of := p.classes.names.Number(class)
 	rows := 0
@@ -152,7 +152,8 @@ func (p *profiled) denominators(b *calltree.Builder) {
 	}
 }
 
-// noSpan returns an error if the options choose a span: a profile has no times.
+// noSpan returns an error if the options choose a span: a
+// profile has no times.
 func (p *profiled) noSpan() error {
 	if p.o.Span != (Span{}) {
 		return fmt.Errorf("a profile has no times: it has no part %v", p.o.Span)
@@ -175,8 +176,8 @@ type rowSum struct {
 	value, rest big.Int
 }
 
-// sums returns the classes with the weights of their stacks; their hits are
-// the number of stacks. They have no typed time.
+// sums returns the classes with the weights of their stacks;
+// their hits are the number of stacks. They have no typed time.
 func (p *profiled) sums() []ClassSummary {
 	k := p.Shown[0]
 	q := &p.Quantities[k]

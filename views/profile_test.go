@@ -14,7 +14,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// contentOf returns the content of a tree: its root, and for each metric the denominator and the stacks that have hits.
+// contentOf returns the content of a tree: its root, and for
+// each metric the denominator and the stacks that have hits.
 func contentOf(t *calltree.Tree) map[string]string {
 	said := map[string]string{"root": t.Root()}
 	for _, metric := range t.Metrics() {

@@ -120,8 +120,8 @@ func (d *drawer) drawState() sampledata.State {
 	return s
 }
 
-// processors lists most of the running goroutines, and other possible entries. Mostly, the list changes only if states
-// do.
+// processors lists most of the running goroutines, and other
+// possible entries. Mostly, the list changes only if states do.
 func (d *drawer) processors(changes []sampledata.Change) []sampledata.GoroutineID {
 	if len(changes) == 0 && len(d.last.Processors) > 0 && rapid.IntRange(0, 3).Draw(d.t, "moved") > 0 {
 		return d.last.Processors
@@ -265,7 +265,8 @@ func compareParts(t *rapid.T, what string, got []*big.Rat, want map[string]*big.
 	}
 }
 
-// TestSpansPartition splits a recording in two: the weights of both parts must add up to the whole.
+// TestSpansPartition splits a recording in two: the weights of
+// both parts must add up to the whole.
 func TestSpansPartition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, o := drawRecording(t), drawOptions(t)

@@ -7,7 +7,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// Who ended a wait is shown below the wait, and never as the holder of a lock.
+// Who ended a wait is shown below the wait, and never as the
+// holder of a lock.
 func TestReleasedBy(t *testing.T) {
 	r, err := sampledata.ReadText(strings.NewReader(`cpprof recording 1
 function f0 main.worker

@@ -6,17 +6,18 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A reader is the goroutines that began with one function, and whose
-// connections were accepted.
+// A reader is the goroutines that began with one function, and
+// whose connections were accepted.
 type reader struct {
 	reads  map[callID]bool // the calls in which they read
 	itself bool            // they read in their first function
 }
 
-// findRequests finds the calls in which goroutines of accepted connections
-// read requests. A function that accepts has started these goroutines. Their
-// first function makes the call, they were seen elsewhere, too, and no other
-// such call reads. Who writes and then reads in one call waits for an answer.
+// findRequests finds the calls in which goroutines of accepted
+// connections read requests. A function that accepts has started
+// these goroutines. Their first function makes the call, they
+// were seen elsewhere, too, and no other such call reads. Who
+// writes and then reads in one call waits for an answer.
 func (h *homes) findRequests() {
 	h.requests = make(map[callID]bool)
 	acceptors := h.acceptors()
@@ -91,8 +92,9 @@ func (h *homes) reads(stack sampledata.NodeID, readers map[sampledata.FunctionID
 	}
 }
 
-// uses reports whether a stack ends in reading from a connection, or writing
-// to one. The names of these functions contain a part of the verb.
+// uses reports whether a stack ends in reading from a
+// connection, or writing to one. The names of these functions
+// contain a part of the verb.
 func (h *homes) uses(stack sampledata.NodeID, verb string) bool {
 	for n := stack; n != sampledata.NoStack; n = h.d.r.Nodes[n].Parent {
 		name := h.d.name(n)

@@ -9,7 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What is inside of stretches and what is outside are together the whole: the sums of classes, and each call path.
+// What is inside of stretches and what is outside are together
+// the whole: the sums of classes, and each call path.
 func TestRestrictedViews(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := drawRecording(t)
@@ -54,7 +55,8 @@ func subtract(whole map[string]*big.Rat, path string, weight *big.Rat) {
 	whole[path] = new(big.Rat).Sub(whole[path], weight)
 }
 
-// costs returns the weight of each call path in the views of all classes, and the typed time of each class.
+// costs returns the weight of each call path in the views of all
+// classes, and the typed time of each class.
 func costs(t *rapid.T, r *sampledata.Recording, o Options) map[string]*big.Rat {
 	all := map[string]*big.Rat{}
 	classes, err := Classes(r, o)

@@ -6,8 +6,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A scene has the states of all goroutines in the current sample of a walk,
-// as far as they affect one another's time.
+// A scene has the states of all goroutines in the current sample
+// of a walk, as far as they affect one another's time.
 type scene struct {
 	r        *sampledata.Recording
 	o        Options
@@ -38,18 +38,20 @@ type scene struct {
 	spare   []*spread
 }
 
-// An actor has everything that decides one goroutine's typed time in one
-// sample. Equal actors have equal times, whatever their stacks are.
+// An actor has everything that decides one goroutine's typed
+// time in one sample. Equal actors have equal times, whatever
+// their stacks are.
 type actor struct {
 	class    classID
 	priority int64
 	kind     runKind
-	// it has a processor, but its thread waits for a CPU; false unless Observed
+	// it has a processor, but its thread waits for a CPU; false
+	// unless Observed
 	noCPU   bool
 	holders sampledata.HolderSetID // of the lock that it waits for, if they are blamed; else 0
 	free    bool                   // nobody holds the lock that it waits for
-	// the goroutine, if others may wait for it, so that a cycle may close
-	// there; else nobody
+	// the goroutine, if others may wait for it, so that a cycle
+	// may close there; else nobody
 	who     sampledata.GoroutineID
 	reason  string             // of a Waiting goroutine
 	release sampledata.Release // of a Waiting or Blocked goroutine
@@ -114,15 +116,15 @@ func (sc *scene) actor(run sampledata.Run) actor {
 	return a
 }
 
-// waitsForCPU reports whether a run's goroutine executes for the Go scheduler
-// only, since its thread waits for a CPU. The accountings other than Observed
-// do not ask who executes.
+// waitsForCPU reports whether a run's goroutine executes for the
+// Go scheduler only, since its thread waits for a CPU. The
+// accountings other than Observed do not ask who executes.
 func (sc *scene) waitsForCPU(run sampledata.Run) bool {
 	return run.NoCPU && sc.o.Accounting == Observed
 }
 
-// constant reports whether an actor's time is the same in all samples,
-// whatever the other goroutines do.
+// constant reports whether an actor's time is the same in all
+// samples, whatever the other goroutines do.
 func (sc *scene) constant(a actor) bool {
 	switch a.kind {
 	case ready:
@@ -186,12 +188,12 @@ func (sc *scene) moveTo(s int32) {
 	clear(sc.spreads)
 }
 
-// counts reports whether the time of a run counts that was begun last of its
-// goroutine's runs.
+// counts reports whether the time of a run counts that was begun
+// last of its goroutine's runs.
 func (sc *scene) counts(run sampledata.Run) bool { return sc.r.Counts(int(sc.run[run.Goroutine])) }
 
-// at returns the run that a goroutine is in; false if it doesn't exist in
-// this sample.
+// at returns the run that a goroutine is in; false if it doesn't
+// exist in this sample.
 func (sc *scene) at(g sampledata.GoroutineID) (run sampledata.Run, exists bool) {
 	if !sc.exists(g) {
 		return run, false
@@ -207,7 +209,8 @@ func (sc *scene) processors() int64 {
 	return processorsIn(sc.r, len(sc.sample.Processors))
 }
 
-// capacity returns what the sample adds to the denominator of the Server View.
+// capacity returns what the sample adds to the denominator of
+// the Server View.
 func (sc *scene) capacity() int64 {
 	if sc.o.Accounting == Single {
 		return 1
@@ -215,17 +218,17 @@ func (sc *scene) capacity() int64 {
 	return max(sc.processors(), int64(len(sc.executing))-sc.noCPU)
 }
 
-// A slot is n processors with the same holder: goroutines of one class and
-// priority, or nobody.
+// A slot is n processors with the same holder: goroutines of one
+// class and priority, or nobody.
 type slot struct {
 	class    classID // or idleProcessor or busyRuntime instead of a class
 	priority int64
 	n        int64
 }
 
-// held returns the holders of all processors in this sample. The list of
-// processors comes first. Running goroutines that it does not name hold
-// processors that it calls idle.
+// held returns the holders of all processors in this sample. The
+// list of processors comes first. Running goroutines that it
+// does not name hold processors that it calls idle.
 func (sc *scene) held() []slot {
 	if sc.slotsOf == sc.now {
 		return sc.slots
@@ -256,8 +259,8 @@ func (sc *scene) held() []slot {
 	return sc.slots
 }
 
-// unlisted assigns idle processors to running goroutines that are not in the
-// list, and returns the number of these.
+// unlisted assigns idle processors to running goroutines that
+// are not in the list, and returns the number of these.
 func (sc *scene) unlisted(listed []sampledata.GoroutineID, idle int64) int64 {
 	var more []sampledata.GoroutineID
 	for g, holds := range sc.executing {

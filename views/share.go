@@ -7,20 +7,21 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// A share is an exact, positive fraction of some hits, and of the time that
-// they stand for: num/den of them, or big if these numbers don't fit.
+// A share is an exact, positive fraction of some hits, and of
+// the time that they stand for: num/den of them, or big if these
+// numbers don't fit.
 type share struct {
 	observed
 	num, den int64
 	big      *big.Rat
 }
 
-// An observed is one goroutine in one or more samples: a hit in each, and the
-// time that the samples stand for.
+// An observed is one goroutine in one or more samples: a hit in
+// each, and the time that the samples stand for.
 type observed struct{ hits, time int64 }
 
-// of returns the share of a number of goroutines that are all observed in
-// this way.
+// of returns the share of a number of goroutines that are all
+// observed in this way.
 func (o observed) of(goroutines int64) share { return share{observed: o, num: goroutines, den: 1} }
 
 // times returns the share multiplied by num/den; both are at least 1.

@@ -7,16 +7,17 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A CreationSite is a go statement, with the number of goroutines of a class
-// that it created.
+// A CreationSite is a go statement, with the number of
+// goroutines of a class that it created.
 type CreationSite struct {
 	sampledata.Site // the zero Site if it is not known
 	Goroutines      int
 }
 
-// CreationSites returns the go statements that created the goroutines of a
-// thread class, the most productive first. It counts goroutines of the whole
-// recording, also if the options have a span.
+// CreationSites returns the go statements that created the
+// goroutines of a thread class, the most productive first. It
+// counts goroutines of the whole recording, also if the options
+// have a span.
 func CreationSites(r *sampledata.Recording, o Options, class string) []CreationSite {
 	c := newClasses(r, o)
 	of := c.names.Number(class)

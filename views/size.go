@@ -12,25 +12,27 @@ const (
 	// maxChain is the greatest number of holders in a chain of locks.
 	maxChain = 64
 
-	// maxNodes limits the size of a view, to twice the largest one that the
-	// project plans for.
+	// maxNodes limits the size of a view, to twice the largest
+	// one that the project plans for.
 	maxNodes = 20_000_000
 
-	// maxHolderNodes limits the view of the holders of locks. In a view of all
-	// classes, chains of holders may make many more nodes: each chain is there
-	// for every class that waits at its beginning.
+	// maxHolderNodes limits the view of the holders of locks. In
+	// a view of all classes, chains of holders may make many
+	// more nodes: each chain is there for every class that waits
+	// at its beginning.
 	maxHolderNodes = 500_000
 
-	// maxFirstNodes limits it if there is only one holder in a chain. If even
-	// these have more stacks, only their classes are shown.
+	// maxFirstNodes limits it if there is only one holder in a
+	// chain. If even these have more stacks, only their classes
+	// are shown.
 	maxFirstNodes = 1_000_000
 
-	// slicesMemory is what a node takes besides if it is noted when its
-	// stacks got their hits.
+	// slicesMemory is what a node takes besides if it is noted
+	// when its stacks got their hits.
 	slicesMemory = 150
 
-	// nodeMemory is about the bytes that a node takes while a view is made:
-	// in the builder of the tree, and in the tree.
+	// nodeMemory is about the bytes that a node takes while a
+	// view is made: in the builder of the tree, and in the tree.
 	nodeMemory = 100
 )
 
@@ -46,8 +48,8 @@ func (o Options) maxNodes() int {
 // A sizeError is returned if a view has too many nodes.
 type sizeError struct {
 	max int
-	// with chains of at most this many holders, the view has probably few
-	// enough nodes; -1: no chains are short enough
+	// with chains of at most this many holders, the view has
+	// probably few enough nodes; -1: no chains are short enough
 	chain int
 }
 
@@ -59,14 +61,15 @@ func (e *sizeError) Error() string {
 	return fmt.Sprintf("the call tree grows beyond %d nodes: choose a shorter time span, or a coarser granularity%s", e.max, hint)
 }
 
-// checkSize returns a *sizeError if the view has too many nodes. It is called
-// after each sample.
+// checkSize returns a *sizeError if the view has too many nodes.
+// It is called after each sample.
 //
-// The nodes are counted by the number of holders on the way to them. With
-// fewer holders, the view so far should have three quarters of the nodes that
-// are allowed, because it still grows. For example, if the limit is 1,000
-// nodes, and 40 are above all holders, 50 below one, and 911 below two, then
-// one holder is allowed.
+// The nodes are counted by the number of holders on the way to
+// them. With fewer holders, the view so far should have three
+// quarters of the nodes that are allowed, because it still
+// grows. For example, if the limit is 1,000 nodes, and 40 are
+// above all holders, 50 below one, and 911 below two, then one
+// holder is allowed.
 func (b *builder) checkSize() error {
 	n := b.tree.Len()
 	if n > b.maxNodes {
@@ -90,9 +93,9 @@ func (b *builder) checkSize() error {
 	return nil
 }
 
-// shorterChains returns how many holders a chain may have so that the view
-// probably keeps within a number of nodes; -1 if it exceeds that even without
-// holders.
+// shorterChains returns how many holders a chain may have so
+// that the view probably keeps within a number of nodes; -1 if
+// it exceeds that even without holders.
 func (b *builder) shorterChains(maxNodes int) int {
 	below := b.tree.CountBelow(b.isMonitor)
 	if b.lock != nil {
@@ -109,9 +112,10 @@ func (b *builder) shorterChains(maxNodes int) int {
 	return chain
 }
 
-// limitedView makes a view with a builder of newBuilder. If the view has too
-// many nodes because the holders of locks wait for locks in many ways,
-// limitedView begins anew, with shorter chains of holders.
+// limitedView makes a view with a builder of newBuilder. If the
+// view has too many nodes because the holders of locks wait for
+// locks in many ways, limitedView begins anew, with shorter
+// chains of holders.
 func limitedView(from, to int32, newBuilder func() *builder) (*View, *builder, error) {
 	b := newBuilder()
 	v, err := b.view(from, to)

@@ -12,7 +12,8 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// If the holders of locks wait for locks in many ways, chains are shortened until the view is small enough. What has fewer
+// If the holders of locks wait for locks in many ways, chains
+// are shortened until the view is small enough. What has fewer
 // holders stays as it is, and nothing is lost.
 func TestChainsAreShortened(t *testing.T) {
 	r := load{goroutines: 60, samples: 300, changed: 0.2, runnable: 0.4}.recording(t)
@@ -51,8 +52,10 @@ func TestChainsAreShortened(t *testing.T) {
 	}
 }
 
-// In a view of all classes, chains are shortened long before the view is too large, as far as it is permitted: to one holder, or to
-// the class of one. If the view is large without holders, they stay.
+// In a view of all classes, chains are shortened long before the
+// view is too large, as far as it is permitted: to one holder,
+// or to the class of one. If the view is large without holders,
+// they stay.
 func TestChainsOfAllClasses(t *testing.T) {
 	r := load{goroutines: 60, samples: 300, changed: 0.2, runnable: 0.4}.recording(t)
 	var o Options
@@ -103,7 +106,9 @@ func TestViewOfTooManyNodes(t *testing.T) {
 	}
 }
 
-// Each of many deep stacks has frames of its own, because it is cut at another place. They are refused before they fill the memory.
+// Each of many deep stacks has frames of its own, because it is
+// cut at another place. They are refused before they fill the
+// memory.
 func TestManyDeepStacks(t *testing.T) {
 	const depth = 9000
 	b := sampledata.NewBuilder(sampledata.Header{Start: time.Unix(0, 0)})

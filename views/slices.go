@@ -6,18 +6,19 @@ import (
 )
 
 const (
-	// maxSamples is up to how many samples a slice has one. More samples are
-	// divided into slices of equal numbers: more slices would tell no more.
+	// maxSamples is up to how many samples a slice has one. More
+	// samples are divided into slices of equal numbers: more
+	// slices would tell no more.
 	maxSamples   = 4096
 	slicesOfMore = 1024
 
-	// maxSpells limits what is kept of a view's slices, to about 30 MB while
-	// it is made.
+	// maxSpells limits what is kept of a view's slices, to about
+	// 30 MB while it is made.
 	maxSpells = 500_000
 )
 
-// slicedHistorian returns a historian with the slices of a view of this many
-// samples.
+// slicedHistorian returns a historian with the slices of a view
+// of this many samples.
 func slicedHistorian(r *sampledata.Recording, samples int32) *historian {
 	h := newHistorian(r, maxSpells)
 	if samples > maxSamples {
@@ -26,8 +27,8 @@ func slicedHistorian(r *sampledata.Recording, samples int32) *historian {
 	return h
 }
 
-// slices returns in which slices of the samples [from, to) the stacks of the
-// tree got their hits.
+// slices returns in which slices of the samples [from, to) the
+// stacks of the tree got their hits.
 func (b *builder) slices(from, to int32, nodes int) *calltree.Slices {
 	h := b.history
 	h.finish()

@@ -8,7 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// checkSlices compares the sums of a tree's slices with its weights, node by node.
+// checkSlices compares the sums of a tree's slices with its
+// weights, node by node.
 func checkSlices(t *rapid.T, what string, tree *calltree.Tree) {
 	m := tree.Main()
 	s := m.Slices()
@@ -30,7 +31,8 @@ func checkSlices(t *rapid.T, what string, tree *calltree.Tree) {
 	}
 }
 
-// The slices of any view have its weights, also if it is filtered, or merged with another one.
+// The slices of any view have its weights, also if it is
+// filtered, or merged with another one.
 func TestSlicesOfViews(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, o := drawRecording(t), drawOptions(t)

@@ -1,10 +1,11 @@
 package views
 
-// A spread is the division of one hit of a goroutine that runs or could run:
-// typed[Run]/of, typed[Load]/of and typed[Prio]/of sum to 1, and waits
-// divides the latter two by the classes that cause them. For example, a
-// goroutine waits for one of two processors; one is held by a goroutine of
-// class c, the other by a worker of the garbage collector. It has
+// A spread is the division of one hit of a goroutine that runs
+// or could run: typed[Run]/of, typed[Load]/of and typed[Prio]/of
+// sum to 1, and waits divides the latter two by the classes that
+// cause them. For example, a goroutine waits for one of two
+// processors; one is held by a goroutine of class c, the other
+// by a worker of the garbage collector. It has
 //
 //	typed: {Load: 1, Prio: 1}, of: 2
 //	waits: {Load, to: c, heads: 1, 1/2}, {Prio, to: go:runtime.gcBgMarkWorker, heads: 1, 1/2}
@@ -18,8 +19,8 @@ type spread struct {
 	term     int32 // of typed[Run]/of
 }
 
-// A wait adds num/den of a hit to :LOAD or :PRIO for each of a number of
-// goroutines of one class.
+// A wait adds num/den of a hit to :LOAD or :PRIO for each of a
+// number of goroutines of one class.
 type wait struct {
 	typed    TypedTime // Load or Prio
 	peers    bool      // the goroutine itself is one of them, and does not wait for itself
@@ -29,8 +30,8 @@ type wait struct {
 	term     int32
 }
 
-// forClass returns the number of heads that a goroutine of the given class
-// waits for.
+// forClass returns the number of heads that a goroutine of the
+// given class waits for.
 func (w *wait) forClass(own classID) int64 {
 	if w.peers && w.to == own {
 		return w.heads - 1
@@ -38,9 +39,9 @@ func (w *wait) forClass(own classID) int64 {
 	return w.heads
 }
 
-// A spreadKey has everything on which a spread depends within a sample: four
-// times the priority, plus 2 if the actor executes, plus 1 if it has no CPU.
-// Go's maps are fast for such keys.
+// A spreadKey has everything on which a spread depends within a
+// sample: four times the priority, plus 2 if the actor executes,
+// plus 1 if it has no CPU. Go's maps are fast for such keys.
 type spreadKey int64
 
 func (a *actor) spreadKey() spreadKey {
@@ -54,13 +55,14 @@ func (a *actor) spreadKey() spreadKey {
 	return k
 }
 
-// spread divides the time of an actor that runs or is runnable. The result is
-// valid until the next sample.
+// spread divides the time of an actor that runs or is runnable.
+// The result is valid until the next sample.
 //
-// The garbage collector and a stopped world are above every goroutine (design
-// "Typed time"). Workers of the collector have a higher priority. A stopped
-// world takes all of a runnable goroutine's time under every accounting; the
-// goroutines that still run in it share the processors among themselves.
+// The garbage collector and a stopped world are above every
+// goroutine (design "Typed time"). Workers of the collector have
+// a higher priority. A stopped world takes all of a runnable
+// goroutine's time under every accounting; the goroutines that
+// still run in it share the processors among themselves.
 func (sc *scene) spread(a actor) *spread {
 	k, executes := a.spreadKey(), a.kind != ready
 	if sp := sc.spreads[k]; sp != nil {
@@ -104,9 +106,10 @@ func (sc *scene) rivals() *field {
 // set assigns num/of of the hit to a typed time.
 func (sp *spread) set(t TypedTime, num, of int64) { sp.typed[t], sp.of = num, of }
 
-// observe divides the time of a runnable goroutine over the holders of the
-// processors. A processor that is busy for the runtime is not available to
-// any goroutine, so that its holder has a higher priority than all of them.
+// observe divides the time of a runnable goroutine over the
+// holders of the processors. A processor that is busy for the
+// runtime is not available to any goroutine, so that its holder
+// has a higher priority than all of them.
 func (sp *spread) observe(held []slot, priority int64) {
 	for _, s := range held {
 		sp.of += s.n
@@ -122,12 +125,13 @@ func (sp *spread) observe(held []slot, priority int64) {
 	}
 }
 
-// compete divides the time of one of a field's goroutines as Table 1 of
-// CPPROFJ does, for any number of processors. For example, of 3 processors a
-// goroutine of higher priority takes one, and 2 are left for 5 equals. Each
-// runs 2/5 of the time. The other 3/5 are :LOAD, caused by its 4 equals with
-// 3/20 each. If goroutines of higher priority take all processors, all its
-// time is :PRIO, caused by them in equal parts.
+// compete divides the time of one of a field's goroutines as
+// Table 1 of CPPROFJ does, for any number of processors. For
+// example, of 3 processors a goroutine of higher priority takes
+// one, and 2 are left for 5 equals. Each runs 2/5 of the time.
+// The other 3/5 are :LOAD, caused by its 4 equals with 3/20
+// each. If goroutines of higher priority take all processors,
+// all its time is :PRIO, caused by them in equal parts.
 func (sp *spread) compete(f *field, priority, processors int64) {
 	i, _ := f.find(priority)
 	var above int64

@@ -34,8 +34,9 @@ type ClassSummary struct {
 // Shares returns the parts as fractions of the goroutines' lifetime.
 func (c *ClassSummary) Shares() Parts { return c.Parts.Shares(c.Time) }
 
-// IdleShare returns the share of waiting for work of the goroutines' whole
-// lifetime; 0 if that is 0, as the weight of a class of a profile can be.
+// IdleShare returns the share of waiting for work of the
+// goroutines' whole lifetime; 0 if that is 0, as the weight of a
+// class of a profile can be.
 func (c *ClassSummary) IdleShare() *big.Rat {
 	all := new(big.Rat).Set(c.Time)
 	if c.idleLeftOut {
@@ -50,8 +51,8 @@ func (c *ClassSummary) IdleShare() *big.Rat {
 // Busy returns the nanoseconds in which the goroutines did not wait.
 func (c *ClassSummary) Busy() *big.Rat { return new(big.Rat).Sub(c.Time, c.Parts[Wait]) }
 
-// Classes sums up all thread classes of a span. The class with the longest
-// lifetime comes first.
+// Classes sums up all thread classes of a span. The class with
+// the longest lifetime comes first.
 func Classes(r *sampledata.Recording, o Options) ([]ClassSummary, error) {
 	from, to, err := o.samples(r)
 	if err != nil {
@@ -68,8 +69,8 @@ func Classes(r *sampledata.Recording, o Options) ([]ClassSummary, error) {
 	return l.summaries(l.scene.weights.Of(int(from), int(to))), nil
 }
 
-// attributed comes after the typed times in a tally's sums. It is the part of
-// Monitor for which the lock has a known holder.
+// attributed comes after the typed times in a tally's sums. It
+// is the part of Monitor for which the lock has a known holder.
 const (
 	attributed = NumTypedTimes
 	numSums    = attributed + 1
@@ -85,8 +86,8 @@ func (s *sums) parts() (time, hits Parts) {
 	return time, hits
 }
 
-// A tally divides time like the builder of trees, but computes only sums. It
-// is a Visitor.
+// A tally divides time like the builder of trees, but computes
+// only sums. It is a Visitor.
 type tally struct {
 	scene  *scene
 	ledger ledger
@@ -100,8 +101,8 @@ type ledger interface {
 	add(a actor, seen span, t TypedTime, num, den int64) // num/den hits in each sample
 }
 
-// A span is some samples, and what is observed of a goroutine that is in all
-// of them.
+// A span is some samples, and what is observed of a goroutine
+// that is in all of them.
 type span struct {
 	first, samples int32
 	observed
@@ -184,8 +185,9 @@ type classLedger struct {
 	scene   *scene
 	byClass []classSums
 
-	// The goroutines seen in each class: lastClass has the last class of
-	// each, changed has the others of those whose labels changed.
+	// The goroutines seen in each class: lastClass has the last
+	// class of each, changed has the others of those whose
+	// labels changed.
 	lastClass []classID
 	changed   map[membership]bool
 }

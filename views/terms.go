@@ -2,16 +2,17 @@ package views
 
 import "github.com/cpprof/cpprof/internal/intern"
 
-// maxUnflushed limits the collected hits that a builder has not yet added to
-// its tree: to 32 MB.
+// maxUnflushed limits the collected hits that a builder has not
+// yet added to its tree: to 32 MB.
 const maxUnflushed = 2 << 20
 
-// A term is one place below a stack for hits of one denominator, such as
-// thirds of hits of :LOAD go:main.f. Goroutines that run or are runnable
-// are mostly so for many samples, and their hits go to few terms. They are
-// summed by term, and added to the tree when the goroutines change. For
-// example, a goroutine waits during 100 samples for one of 4 processors,
-// each held by go:main.f: it adds 4 to the term {Load, go:main.f, 4} a
+// A term is one place below a stack for hits of one denominator,
+// such as thirds of hits of :LOAD go:main.f. Goroutines that run
+// or are runnable are mostly so for many samples, and their hits
+// go to few terms. They are summed by term, and added to the
+// tree when the goroutines change. For example, a goroutine
+// waits during 100 samples for one of 4 processors, each held by
+// go:main.f: it adds 4 to the term {Load, go:main.f, 4} a
 // hundred times, and 400/4 to the tree once.
 type term struct {
 	typed TypedTime // Run, Load or Prio
@@ -26,8 +27,8 @@ func (w *wait) key() term {
 	return term{w.typed, w.to, w.den}
 }
 
-// collect adds the hits of a group of goroutines that run or are runnable,
-// each observed in the same samples.
+// collect adds the hits of a group of goroutines that run or are
+// runnable, each observed in the same samples.
 func (b *builder) collect(g *group[instance], sp *spread, each observed) {
 	if !sp.numbered {
 		sp.numbered = true
@@ -55,8 +56,9 @@ func (b *builder) collect(g *group[instance], sp *spread, each observed) {
 	}
 }
 
-// collectTerm adds num times what was observed of all goroutines of the group
-// to a term. If the sum would be too large, it adds that to the tree at once.
+// collectTerm adds num times what was observed of all goroutines
+// of the group to a term. If the sum would be too large, it adds
+// that to the tree at once.
 func (b *builder) collectTerm(g *group[instance], t int32, each observed, num int64) {
 	sum := &g.hits[t]
 	if n, fits := product(g.n, num); fits {
@@ -85,8 +87,8 @@ func (b *builder) flush(g *group[instance]) {
 	g.hits = nil
 }
 
-// flushAll flushes all groups, and begins new terms. It is called between
-// samples.
+// flushAll flushes all groups, and begins new terms. It is
+// called between samples.
 func (b *builder) flushAll() {
 	for i := range b.active.list {
 		b.flush(&b.active.list[i])

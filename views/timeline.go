@@ -10,8 +10,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A Bucket is the typed time in a part of a recording, which includes From,
-// but not To.
+// A Bucket is the typed time in a part of a recording, which
+// includes From, but not To.
 type Bucket struct {
 	From, To time.Duration
 	Samples  int
@@ -20,8 +20,9 @@ type Bucket struct {
 	Parts             // nanoseconds; they sum to Time
 }
 
-// Timeline divides a span into buckets of equal time, and returns the typed
-// time in each. A span without an end ends with the last sample.
+// Timeline divides a span into buckets of equal time, and
+// returns the typed time in each. A span without an end ends
+// with the last sample.
 func Timeline(r *sampledata.Recording, o Options, buckets int) ([]Bucket, error) {
 	from, to, err := o.samples(r)
 	if err != nil {
@@ -53,8 +54,8 @@ func Timeline(r *sampledata.Recording, o Options, buckets int) ([]Bucket, error)
 	return l.buckets, nil
 }
 
-// Bounds returns where the buckets of Timeline begin, and where the last
-// one ends.
+// Bounds returns where the buckets of Timeline begin, and where
+// the last one ends.
 func Bounds(r *sampledata.Recording, o Options, buckets int) ([]time.Duration, error) {
 	_, to, err := o.samples(r)
 	if err != nil {
@@ -90,8 +91,8 @@ func (l *timeLedger) makeBuckets(r *sampledata.Recording, span Span, to int32, n
 	}
 }
 
-// bucketBounds returns where the buckets of a span begin, where the last one
-// ends, and the width of all but the last ones.
+// bucketBounds returns where the buckets of a span begin, where
+// the last one ends, and the width of all but the last ones.
 func bucketBounds(r *sampledata.Recording, span Span, to int32, n int) (bounds []time.Duration,
 	width time.Duration) {
 	end := span.To
@@ -123,10 +124,11 @@ func (l *timeLedger) add(_ actor, seen span, t TypedTime, num, den int64) {
 	}
 }
 
-// cumulate computes the constant hits of each sample from the steps, which
-// are the differences from one sample to the next. So a run costs two
-// additions, however long it is. For example, two goroutines wait, one in the
-// samples 0 to 2, the other in 1 to 4:
+// cumulate computes the constant hits of each sample from the
+// steps, which are the differences from one sample to the next.
+// So a run costs two additions, however long it is. For example,
+// two goroutines wait, one in the samples 0 to 2, the other in 1
+// to 4:
 //
 //	sample           0   1   2   3   4   5
 //	steps[Wait]     +1  +1   0  -1   0  -1

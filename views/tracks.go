@@ -19,16 +19,16 @@ type Tracks struct {
 	class   []int32 // by goroutine
 }
 
-// A TrackClass is the goroutines of a thread class. A goroutine whose class
-// changes is in its first one.
+// A TrackClass is the goroutines of a thread class. A goroutine
+// whose class changes is in its first one.
 type TrackClass struct {
 	Name       string
 	Goroutines []sampledata.GoroutineID // in the order in which they began
 	busy       int64
 }
 
-// A Segment is some time of a goroutine. Run is the number of the run that has
-// most of it.
+// A Segment is some time of a goroutine. Run is the number of
+// the run that has most of it.
 type Segment struct {
 	From, To time.Duration
 	Typed    TypedTime // of a runnable goroutine, it is :LOAD
@@ -96,8 +96,8 @@ func (t *Tracks) Class(name string) *TrackClass {
 	return &t.Classes[i]
 }
 
-// All yields the runs of a goroutine that overlap a span, with the part of
-// their time that is in it.
+// All yields the runs of a goroutine that overlap a span, with
+// the part of their time that is in it.
 func (t *Tracks) All(g sampledata.GoroutineID, from, to time.Duration) func(func(int32, Segment) bool) {
 	return func(yield func(int32, Segment) bool) {
 		runs := t.runs[t.first[g]:t.first[g+1]]
@@ -118,9 +118,9 @@ func (t *Tracks) All(g sampledata.GoroutineID, from, to time.Duration) func(func
 	}
 }
 
-// Segments returns what a goroutine did in a span that is divided into columns.
-// Shorter runs are merged: a column has one segment of them, whose typed
-// time has most of it.
+// Segments returns what a goroutine did in a span that is
+// divided into columns. Shorter runs are merged: a column has
+// one segment of them, whose typed time has most of it.
 func (t *Tracks) Segments(g sampledata.GoroutineID, from, to time.Duration, columns int) (list []Segment) {
 	width := max((to-from)/time.Duration(columns), 1)
 	var m mergedRuns
@@ -146,8 +146,8 @@ func (t *Tracks) Segments(g sampledata.GoroutineID, from, to time.Duration, colu
 	return list
 }
 
-// join adds a segment to a list. It makes the last one longer if nothing
-// changes.
+// join adds a segment to a list. It makes the last one longer if
+// nothing changes.
 func (t *Tracks) join(list []Segment, s Segment) []Segment {
 	if n := len(list); n > 0 && list[n-1].To == s.From && list[n-1].Typed == s.Typed {
 		a, b := t.r.Runs.At(int(list[n-1].Run)), t.r.Runs.At(int(s.Run))
@@ -189,8 +189,8 @@ func (m *mergedRuns) segment() Segment {
 	return Segment{m.from, m.to, most, m.longest[most].Run}
 }
 
-// Shares returns, for each column of a span, which part of the time of all
-// goroutines of the class is in each typed time.
+// Shares returns, for each column of a span, which part of the
+// time of all goroutines of the class is in each typed time.
 func (t *Tracks) Shares(c *TrackClass, from, to time.Duration, columns int) [][NumTypedTimes]float64 {
 	width := max((to-from)/time.Duration(columns), 1)
 	sums, changes := make([][NumTypedTimes]float64, columns+1), make([][NumTypedTimes]float64, columns+1)
@@ -228,8 +228,8 @@ func (t *Tracks) At(g sampledata.GoroutineID, at time.Duration) (s Segment, ok b
 	return s, false
 }
 
-// StackFrames returns the frames of a stack as views have them, the outermost
-// one first.
+// StackFrames returns the frames of a stack as views have them,
+// the outermost one first.
 func StackFrames(r *sampledata.Recording, o Options, stack sampledata.NodeID) []string {
 	b := calltree.NewBuilder(new(calltree.Symbols), calltree.RootName, "", "")
 	n := newStacks(r, o, b).node(0, stack)

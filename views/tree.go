@@ -9,9 +9,9 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// maxHolders limits the holders visited for one goroutine in one sample: if
-// locks have many holders that wait for locks with many holders, the number
-// of ways multiplies.
+// maxHolders limits the holders visited for one goroutine in one
+// sample: if locks have many holders that wait for locks with
+// many holders, the number of ways multiplies.
 const maxHolders = 20_000
 
 // A builder makes the call tree of one view. It is a Visitor.
@@ -37,8 +37,8 @@ type builder struct {
 
 	maxNodes   int
 	maxChained int // if there are more nodes, chains of locks are shortened; 0: none are
-	// the greatest number of holders in a chain of locks; of a further one,
-	// there is only the class
+	// the greatest number of holders in a chain of locks; of a
+	// further one, there is only the class
 	maxChain int
 	maxFirst int // maxChained if a chain has only one holder
 
@@ -102,8 +102,8 @@ func (b *builder) Begin(i int32, run sampledata.Run, first, samples int32) bool 
 	return true
 }
 
-// leavesOut reports whether the view lacks a run because its goroutine waits
-// for work.
+// leavesOut reports whether the view lacks a run because its
+// goroutine waits for work.
 func (b *builder) leavesOut(run sampledata.Run, a actor) bool {
 	if b.lock != nil || b.server || !b.scene.o.LeaveOutIdle || !b.scene.idleness.has(run) {
 		return false
@@ -143,8 +143,8 @@ func (b *builder) instance(run sampledata.Run, a actor) instance {
 	return instance{a, node}
 }
 
-// topNode returns the node below which everything is that is charged to the
-// same class as an actor.
+// topNode returns the node below which everything is that is
+// charged to the same class as an actor.
 func (b *builder) topNode(a actor) int32 {
 	if !b.threads {
 		return 0
@@ -219,8 +219,8 @@ func (b *builder) placeWhole(in instance, w share) {
 	b.place(in, w)
 }
 
-// place adds hits below an instance's stack, by the actor's state in this
-// sample.
+// place adds hits below an instance's stack, by the actor's
+// state in this sample.
 func (b *builder) place(in instance, w share) {
 	switch in.kind {
 	case waiting:
@@ -251,9 +251,9 @@ func (b *builder) placeSpread(in instance, sp *spread, w share) {
 	}
 }
 
-// placeBlocked divides the hits of a goroutine that waits for a lock over the
-// lock's holders, and continues with the holders' states. Holders that don't
-// exist in this sample are not known.
+// placeBlocked divides the hits of a goroutine that waits for a
+// lock over the lock's holders, and continues with the holders'
+// states. Holders that don't exist in this sample are not known.
 func (b *builder) placeBlocked(node int32, a actor, w share) {
 	var set []sampledata.GoroutineID
 	if a.holders != 0 {
@@ -282,11 +282,12 @@ func (b *builder) placeBlocked(node int32, a actor, w share) {
 	}
 }
 
-// releaseNode returns the node for who ended a wait, below the node of the
-// wait: ":released-by", and there the class and the stack of that goroutine as
-// it did so. If that is not known, it returns the wait's own node. The class is
-// the function at the stack's outermost frame. It is no holder: after a lock
-// was handed over, the one who releases it had it only lately.
+// releaseNode returns the node for who ended a wait, below the
+// node of the wait: ":released-by", and there the class and the
+// stack of that goroutine as it did so. If that is not known, it
+// returns the wait's own node. The class is the function at the
+// stack's outermost frame. It is no holder: after a lock was
+// handed over, the one who releases it had it only lately.
 func (b *builder) releaseNode(node int32, r sampledata.Release) int32 {
 	stack := r.Stack()
 	if stack == sampledata.NoStack {
@@ -296,11 +297,12 @@ func (b *builder) releaseNode(node int32, r sampledata.Release) int32 {
 	return b.stacks.node(b.tree.Child(b.childNode(node, releasedBy), b.frameOf(class)), stack)
 }
 
-// placeHolder adds hits to one holder's class, stack and typed time, below
-// the :MONITOR of its waiter. If the holder waits for a lock itself, place
-// calls placeHolder again for the holders of that lock. For example, g1 of
-// class A waits for a lock that g2 of class B holds. g2 waits for a lock that
-// g3 and g4 of class C hold. g3 runs, and g4 waits for g1's lock:
+// placeHolder adds hits to one holder's class, stack and typed
+// time, below the :MONITOR of its waiter. If the holder waits
+// for a lock itself, place calls placeHolder again for the
+// holders of that lock. For example, g1 of class A waits for a
+// lock that g2 of class B holds. g2 waits for a lock that g3 and
+// g4 of class C hold. g3 runs, and g4 waits for g1's lock:
 //
 //	A ... :MONITOR B ... :MONITOR C ... :RUN                     1/2
 //	                              C ... :MONITOR A :deadlock     1/2
@@ -325,8 +327,8 @@ func (b *builder) placeHolder(node int32, run sampledata.Run, w share) {
 	}
 }
 
-// cycleFrom returns the frame for a cycle that closes at a goroutine of the
-// chain.
+// cycleFrom returns the frame for a cycle that closes at a
+// goroutine of the chain.
 func (b *builder) cycleFrom(g sampledata.GoroutineID) child {
 	for _, member := range b.chain[slices.Index(b.chain, g):] {
 		if run, exists := b.scene.at(member); exists && run.Evidence == sampledata.Likely {
@@ -353,7 +355,8 @@ func (b *builder) add(node int32, w share) {
 
 func (b *builder) typedNode(node int32, t TypedTime) int32 { return b.tree.Child(node, b.typed[t]) }
 
-// monitorNode returns the node of waiting for a lock, which may have a name.
+// monitorNode returns the node of waiting for a lock, which may
+// have a name.
 func (b *builder) monitorNode(node int32, lock string) int32 {
 	if lock == "" {
 		return b.typedNode(node, Monitor)
@@ -368,7 +371,8 @@ func (b *builder) isMonitor(f calltree.Func) bool { return f == b.typed[Monitor]
 
 func (b *builder) childNode(node int32, c child) int32 { return b.tree.Child(node, b.children[c]) }
 
-// frameOf returns the frame of a class, or of the child in place of a class.
+// frameOf returns the frame of a class, or of the child in place
+// of a class.
 func (b *builder) frameOf(to classID) calltree.Func {
 	if c, ok := to.asChild(); ok {
 		return b.children[c]

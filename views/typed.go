@@ -7,9 +7,9 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// A TypedTime is one of the kinds of time into which a goroutine's hits are
-// divided (design "Typed time"). It is the index of Parts and of all other
-// arrays over typed times.
+// A TypedTime is one of the kinds of time into which a
+// goroutine's hits are divided (design "Typed time"). It is the
+// index of Parts and of all other arrays over typed times.
 type TypedTime uint8
 
 // The typed times, in the order in which they are shown everywhere.
@@ -25,8 +25,8 @@ const (
 	NumTypedTimes = Wait + 1
 )
 
-// typedTimes has the names of typed times: as a frame of a stack, and in at
-// most four letters.
+// typedTimes has the names of typed times: as a frame of a
+// stack, and in at most four letters.
 var typedTimes = [NumTypedTimes]struct{ frame, short string }{
 	Run:     {":RUN", "RUN"},
 	Load:    {":LOAD", "LOAD"},
@@ -44,7 +44,8 @@ func (t TypedTime) Name() string { return typedTimes[t].frame[1:] }
 // Short returns the name for a narrow column, at most four letters: "MON".
 func (t TypedTime) Short() string { return typedTimes[t].short }
 
-// Letter returns the letter for the typed time on a screen without colours: "M".
+// Letter returns the letter for the typed time on a screen
+// without colours: "M".
 func (t TypedTime) Letter() string { return typedTimes[t].frame[1:2] }
 
 // ParseTypedTime returns the typed time of a frame such as ":MONITOR".
@@ -57,10 +58,10 @@ func ParseTypedTime(frame string) (t TypedTime, ok bool) {
 	return 0, false
 }
 
-// TypedTimeOf returns the typed time that contains the end of a path, given
-// the names of the path's elements: the last element is this typed time, or
-// is below it. If the path leaves the typed time out, it follows from the
-// last element's name:
+// TypedTimeOf returns the typed time that contains the end of a
+// path, given the names of the path's elements: the last element
+// is this typed time, or is below it. If the path leaves the
+// typed time out, it follows from the last element's name:
 //
 //   - main.f :MONITOR                       Monitor
 //   - ..:PRIO :runtime                      Prio
@@ -87,8 +88,8 @@ func TypedTimeOf(path []string) (t TypedTime, ok bool) {
 	return usualTypedTime(below)
 }
 
-// usualTypedTime returns the typed time that is usually above a frame; none
-// for "".
+// usualTypedTime returns the typed time that is usually above a
+// frame; none for "".
 func usualTypedTime(frame string) (t TypedTime, ok bool) {
 	i := slices.IndexFunc(children, func(c childFrame) bool { return c.name == frame })
 	switch {
@@ -100,8 +101,8 @@ func usualTypedTime(frame string) (t TypedTime, ok bool) {
 	return children[i].under, true
 }
 
-// A child is the number of a frame that views put below a typed time, and
-// that is neither a class nor a wait reason.
+// A child is the number of a frame that views put below a typed
+// time, and that is neither a class nor a wait reason.
 type child int32
 
 // childFrame is the name of a child and the typed time above it.
@@ -113,8 +114,8 @@ type childFrame struct {
 // children lists the frames of all children, by number.
 var children []childFrame
 
-// child adds a frame below the typed time. The declarations below call it:
-// one line is enough to define a child.
+// child adds a frame below the typed time. The declarations
+// below call it: one line is enough to define a child.
 func (t TypedTime) child(name string) child {
 	children = append(children, childFrame{t, name})
 	return child(len(children) - 1)
@@ -122,13 +123,14 @@ func (t TypedTime) child(name string) child {
 
 var (
 	idleProcessor = Load.child(":idle-processor") // a processor that nobody holds
-	// a CPU of the machine: the goroutine has a processor, but its thread waits
+	// a CPU of the machine: the goroutine has a processor, but
+	// its thread waits
 	noCPU         = Load.child(":no-CPU")
 	busyRuntime   = Prio.child(":runtime")           // a processor that is busy for the runtime
 	stoppedWorld  = Prio.child(":stopped-world")     // the runtime had stopped all goroutines
 	unknownHolder = Monitor.child(":unknown-holder") // of a lock
-	// in place of a holder: the lock is free, and goroutines were woken to
-	// take it
+	// in place of a holder: the lock is free, and goroutines
+	// were woken to take it
 	freeLock = Monitor.child(":free-lock")
 	// the class above it closes a cycle of locks, in this sample
 	deadlock = Monitor.child(":deadlock")
@@ -141,8 +143,8 @@ var (
 	releasedBy = Wait.child(":released-by")
 )
 
-// inPlaceOfClass returns the number for a child that a goroutine waits for in
-// place of a class.
+// inPlaceOfClass returns the number for a child that a goroutine
+// waits for in place of a class.
 func (c child) inPlaceOfClass() classID { return noClass - 1 - classID(c) }
 
 // asChild is the inverse of inPlaceOfClass.
@@ -151,7 +153,8 @@ func (id classID) asChild() (c child, ok bool) { return child(noClass - 1 - id),
 // Parts are nanoseconds, or hits, by typed time.
 type Parts [NumTypedTimes]*big.Rat
 
-// Shares returns the parts as fractions of a whole; all are 0 if the whole is 0.
+// Shares returns the parts as fractions of a whole; all are 0 if
+// the whole is 0.
 func (p Parts) Shares(whole *big.Rat) Parts {
 	var shares Parts
 	for t := range p {

@@ -7,7 +7,8 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// The typed time of a path's end does not depend on the end's own name, if the path contains the typed time.
+// The typed time of a path's end does not depend on the end's
+// own name, if the path contains the typed time.
 func TestTypedTimeOf(t *testing.T) {
 	for path, want := range map[string]string{
 		"* main.f :MONITOR":                         ":MONITOR",
@@ -47,7 +48,8 @@ func TestTypedTimeOf(t *testing.T) {
 	}
 }
 
-// Every frame below a typed time is found by its name. All names differ, and so do all letters.
+// Every frame below a typed time is found by its name. All names
+// differ, and so do all letters.
 func TestTypedTimesAreDistinct(t *testing.T) {
 	seen := make(map[string]bool)
 	once := func(name string) {

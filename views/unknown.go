@@ -13,12 +13,13 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// An UnknownClassError says that the thread class of a view has no goroutine.
+// An UnknownClassError says that the thread class of a view has
+// no goroutine.
 type UnknownClassError struct {
 	Class   string
 	Outside bool // there are goroutines, but not in the time span
-	// names of existing classes that have the words of the name, and of those
-	// that are similar, the closest first
+	// names of existing classes that have the words of the name,
+	// and of those that are similar, the closest first
 	Closest []string
 	Named   []string // names of existing classes that the name may stand for, see parts
 }
@@ -38,7 +39,8 @@ func (e *UnknownClassError) Error() string {
 	return msg + "; `cpprof classes FILE` lists all"
 }
 
-// classNames returns the names of the classes that have a goroutine at any time.
+// classNames returns the names of the classes that have a
+// goroutine at any time.
 func classNames(r *sampledata.Recording, o Options) []string {
 	c := newClasses(r, o)
 	used := make(map[classID]bool)
@@ -54,9 +56,9 @@ func classNames(r *sampledata.Recording, o Options) []string {
 	return names
 }
 
-// FrameNames returns the names that a frame of any view of a recording may
-// have, without functions: classes, typed times, what is below them, and the
-// reasons of waits.
+// FrameNames returns the names that a frame of any view of a
+// recording may have, without functions: classes, typed times,
+// what is below them, and the reasons of waits.
 func FrameNames(r *sampledata.Recording, o Options) []string {
 	names := classNames(r, o)
 	for t := range NumTypedTimes {
@@ -91,9 +93,9 @@ func unknownClassError(r *sampledata.Recording, o Options, class string) error {
 		Named: parts(names, class)}
 }
 
-// withWords returns the names that have all words of another one in the same
-// order, the shortest first. For example, "bob.run" may stand for
-// "go:bob.(*terminal).run".
+// withWords returns the names that have all words of another one
+// in the same order, the shortest first. For example, "bob.run"
+// may stand for "go:bob.(*terminal).run".
 func withWords(names []string, of string) (all []string) {
 	words := strings.FieldsFunc(of,
 		func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
@@ -121,11 +123,11 @@ const maxNamed = 8
 
 func list(names []string) string { return words.List(names, maxNamed) }
 
-// parts returns the sorted names that have a part: those that end with it as
-// a whole word if there are any, otherwise those that contain it. For
-// example, "worker" is at the end of "go:main.worker", which comes before
-// "go:main.worker.func1". "conn.serve" is at the end of
-// "go:net/http.(*conn).serve".
+// parts returns the sorted names that have a part: those that
+// end with it as a whole word if there are any, otherwise those
+// that contain it. For example, "worker" is at the end of
+// "go:main.worker", which comes before "go:main.worker.func1".
+// "conn.serve" is at the end of "go:net/http.(*conn).serve".
 func parts(names []string, part string) []string {
 	if part == "" {
 		return nil

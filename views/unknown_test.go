@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// What Go writes around the type of a method need not be typed; what is typed of it must be there.
+// What Go writes around the type of a method need not be typed;
+// what is typed of it must be there.
 func TestPartsOfMethods(t *testing.T) {
 	names := []string{"go:net/http.(*conn).serve", "go:net/http.(*conn).serve.func1", "go:main.conn.serves", "go:main.(*B).run"}
 	for part, want := range map[string]string{

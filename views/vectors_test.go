@@ -68,7 +68,8 @@ func TestVectorsViews(t *testing.T) {
 	}
 }
 
-// TestVectorsWeighted has vectors of recordings whose samples have weights. A brute force made them, see package weighted.
+// TestVectorsWeighted has vectors of recordings whose samples
+// have weights. A brute force made them, see package weighted.
 func TestVectorsWeighted(t *testing.T) {
 	var f vectorFile
 	vectors.Decode(t, "testdata/weighted.json", &f)
@@ -190,7 +191,8 @@ func compareHits(t fataler, what string, got, want map[string]string) {
 	}
 }
 
-// A recordingForm is a way to record a case. The case does not say which threads of different samples are the same.
+// A recordingForm is a way to record a case. The case does not
+// say which threads of different samples are the same.
 type recordingForm string
 
 const (

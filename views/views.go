@@ -1,17 +1,18 @@
-// Package views turns a recording into weighted call trees: the Server View
-// and the Thread Views of CPPROFJ (section 4). In these, typed time is an
-// ordinary frame below the stacks.
+// Package views turns a recording into weighted call trees: the
+// Server View and the Thread Views of CPPROFJ (section 4). In
+// these, typed time is an ordinary frame below the stacks.
 //
-// Every sample stands for some time (sampledata.Weights). A hit is a
-// goroutine in a sample, and weighs that time: costs are shares of time.
-// Beside the weights, everything here counts the hits, which say how many
-// observations a cost is based on.
+// Every sample stands for some time (sampledata.Weights). A hit
+// is a goroutine in a sample, and weighs that time: costs are
+// shares of time. Beside the weights, everything here counts the
+// hits, which say how many observations a cost is based on.
 //
-// A view is built in one walk over the recording's runs. If a goroutine's
-// time does not depend on others (it waits, or it runs under the accounting
-// Observed), it is counted once for each run. Only if it does (it is
-// runnable, or it waits for a lock with a known holder) is there work in each
-// sample, once for all goroutines in the same state. The files are, in the
+// A view is built in one walk over the recording's runs. If a
+// goroutine's time does not depend on others (it waits, or it
+// runs under the accounting Observed), it is counted once for
+// each run. Only if it does (it is runnable, or it waits for a
+// lock with a known holder) is there work in each sample, once
+// for all goroutines in the same state. The files are, in the
 // order of the work:
 //
 //	walk.go     walks through the samples, from run to run
@@ -54,8 +55,8 @@ type View struct {
 	Warnings []sampledata.Warning
 }
 
-// IdleShare returns the share of waiting for work that the tree lacks, of all
-// time of the goroutines.
+// IdleShare returns the share of waiting for work that the tree
+// lacks, of all time of the goroutines.
 func (v *View) IdleShare() *big.Rat {
 	if v.Idle.Weight == nil || v.Idle.Weight.Sign() == 0 {
 		return new(big.Rat)
@@ -64,13 +65,14 @@ func (v *View) IdleShare() *big.Rat {
 		new(big.Rat).Add(v.Idle.Weight, v.Tree.Main().Denominator))
 }
 
-// Server makes the Server View: its root is "*", and it has the :RUN parts of
-// every goroutine. Weights are nanoseconds. The root's cost is the CPU
-// utilisation. For that, each sample adds to the denominator its weight times
-// the number of processors, or of running goroutines if there are more of them.
-// With the accounting Single, each sample adds its weight alone. The Server
-// View of a profile is all of the profile. Recording.Check must accept the
-// recording.
+// Server makes the Server View: its root is "*", and it has the
+// :RUN parts of every goroutine. Weights are nanoseconds. The
+// root's cost is the CPU utilisation. For that, each sample adds
+// to the denominator its weight times the number of processors,
+// or of running goroutines if there are more of them. With the
+// accounting Single, each sample adds its weight alone. The
+// Server View of a profile is all of the profile.
+// Recording.Check must accept the recording.
 func Server(r *sampledata.Recording, o Options) (*View, error) {
 	from, to, err := o.samples(r)
 	if err != nil {
@@ -88,11 +90,12 @@ func Server(r *sampledata.Recording, o Options) (*View, error) {
 	return v, nil
 }
 
-// Thread makes the Thread View of a class. The class is the root, and each of
-// its goroutines adds one hit in each sample. The denominator is the weight of
-// these hits, and the root's cost is 1. If the goroutines do nothing but wait
-// for work, this is not left out. The error is an *UnknownClassError if the
-// class has no goroutine in the span.
+// Thread makes the Thread View of a class. The class is the
+// root, and each of its goroutines adds one hit in each sample.
+// The denominator is the weight of these hits, and the root's
+// cost is 1. If the goroutines do nothing but wait for work,
+// this is not left out. The error is an *UnknownClassError if
+// the class has no goroutine in the span.
 func Thread(r *sampledata.Recording, class string, o Options) (*View, error) {
 	from, to, err := o.samples(r)
 	if err != nil {
@@ -119,9 +122,10 @@ func Thread(r *sampledata.Recording, class string, o Options) (*View, error) {
 	return Thread(r, class, o)
 }
 
-// Threads makes the Thread Views of all classes as one tree. Below its root,
-// "*", each view has its class as outermost frame. The denominator is the
-// weight of all hits. For a profile it is the Server View.
+// Threads makes the Thread Views of all classes as one tree.
+// Below its root, "*", each view has its class as outermost
+// frame. The denominator is the weight of all hits. For a
+// profile it is the Server View.
 func Threads(r *sampledata.Recording, o Options) (*View, error) {
 	from, to, err := o.samples(r)
 	if err != nil {
@@ -162,7 +166,8 @@ func (b *builder) view(from, to int32) (*View, error) {
 	return &View{Tree: t, Idle: totalOf(&b.idle), Warnings: b.warnings}, nil
 }
 
-// samples checks the options, and returns the samples [from, to) of the span.
+// samples checks the options, and returns the samples [from, to)
+// of the span.
 func (o Options) samples(r *sampledata.Recording) (from, to int32, err error) {
 	if int(o.Accounting) >= len(accountingNames) {
 		return 0, 0, fmt.Errorf("unknown accounting %d", o.Accounting)

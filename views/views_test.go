@@ -89,7 +89,8 @@ func TestProcessorsOfTheHeader(t *testing.T) {
 	}
 }
 
-// A goroutine on a processor whose thread has no CPU waits, and the Server View has the share of the CPUs that was used. It
+// A goroutine on a processor whose thread has no CPU waits, and
+// the Server View has the share of the CPUs that was used. It
 // keeps its processor from others all the same.
 func TestNoCPU(t *testing.T) {
 	s := newSketch(t)
@@ -157,7 +158,8 @@ func TestDeepStackKeepsItsLeaf(t *testing.T) {
 	}
 }
 
-// TestBootstrapFrameIsLeftOut: this is so only for the outermost frame; elsewhere it is a function like others.
+// TestBootstrapFrameIsLeftOut: this is so only for the outermost
+// frame; elsewhere it is a function like others.
 func TestBootstrapFrameIsLeftOut(t *testing.T) {
 	s := newSketch(t)
 	g := s.goroutine("a")
@@ -187,7 +189,8 @@ func TestLongChainIsCut(t *testing.T) {
 	}
 }
 
-// TestTinySharesAreExact: half of each lock's holders do not exist any more, so that shares become smaller than 1/2^63.
+// TestTinySharesAreExact: half of each lock's holders do not
+// exist any more, so that shares become smaller than 1/2^63.
 func TestTinySharesAreExact(t *testing.T) {
 	s := newSketch(t)
 	first, ghost := s.goroutine("first"), s.goroutine("ghost")
@@ -210,7 +213,8 @@ func TestTinySharesAreExact(t *testing.T) {
 	}
 }
 
-// TestHitsBeyondInt64: sums that would be too large go to the tree at once.
+// TestHitsBeyondInt64: sums that would be too large go to the
+// tree at once.
 func TestHitsBeyondInt64(t *testing.T) {
 	b := newBuilder(newScene(&sampledata.Recording{}, Options{}), "go:a")
 	g := &group[instance]{n: 1}
@@ -230,7 +234,8 @@ func TestHitsBeyondInt64(t *testing.T) {
 	compareHits(t, "a", weightsOf(tree), map[string]string{"go:a\n:RUN": time, "go:a\n:LOAD\n:idle-processor": time})
 }
 
-// TestFlushingEarly compares views whose collected hits go into the tree early and late.
+// TestFlushingEarly compares views whose collected hits go into
+// the tree early and late.
 func TestFlushingEarly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, o := drawRecording(t), drawOptions(t)
@@ -248,8 +253,9 @@ func TestFlushingEarly(t *testing.T) {
 	})
 }
 
-// TestWaysThroughLocksMultiply: each of many goroutines waits for the holders of two locks, which do the same. There are
-// too many ways to visit, but the view's root still costs 1.
+// TestWaysThroughLocksMultiply: each of many goroutines waits
+// for the holders of two locks, which do the same. There are too
+// many ways to visit, but the view's root still costs 1.
 func TestWaysThroughLocksMultiply(t *testing.T) {
 	s := newSketch(t)
 	var gs []sampledata.GoroutineID
@@ -482,7 +488,8 @@ func TestSharesAreExact(t *testing.T) {
 	})
 }
 
-// TestFieldCounts lets goroutines enter and leave, of more classes than a field keeps empty places for.
+// TestFieldCounts lets goroutines enter and leave, of more
+// classes than a field keeps empty places for.
 func TestFieldCounts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var f field

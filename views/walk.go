@@ -7,9 +7,10 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A Visitor is called for each sample of a recording: End for each goroutine
-// that leaves a state, Begin for each one that enters a state, then Sample.
-// Consecutive samples that differ only in their time are one call of Sample.
+// A Visitor is called for each sample of a recording: End for
+// each goroutine that leaves a state, Begin for each one that
+// enters a state, then Sample. Consecutive samples that differ
+// only in their time are one call of Sample.
 type Visitor interface {
 	// run i lasts for a number of samples from first
 	Begin(i int32, run sampledata.Run, first, samples int32) (wantEnd bool)
@@ -19,8 +20,8 @@ type Visitor interface {
 	Sample(s, alike int32) error
 }
 
-// Walk calls a visitor for the samples [from, to). Longer runs are clipped.
-// An error of the visitor ends the walk.
+// Walk calls a visitor for the samples [from, to). Longer runs
+// are clipped. An error of the visitor ends the walk.
 func Walk(r *sampledata.Recording, from, to int32, v Visitor) error {
 	if from >= to {
 		return nil
@@ -70,9 +71,10 @@ func Walk(r *sampledata.Recording, from, to int32, v Visitor) error {
 	return nil
 }
 
-// openRuns has the runs that have begun, if a visitor wants to know their ends.
-// They are linked lists: each run has the number of the next one, and 0 ends a
-// list. There are hardly more open runs than goroutines at a time.
+// openRuns has the runs that have begun, if a visitor wants to
+// know their ends. They are linked lists: each run has the
+// number of the next one, and 0 ends a list. There are hardly
+// more open runs than goroutines at a time.
 type openRuns struct {
 	list []openRun // of number 1 and up
 	free int32     // the first of a list of those that are not used
@@ -96,7 +98,8 @@ func (o *openRuns) put(run sampledata.Run, next int32) int32 {
 	return n
 }
 
-// take removes the first run of a list, and returns it and the rest of the list.
+// take removes the first run of a list, and returns it and the
+// rest of the list.
 func (o *openRuns) take(n int32) (run sampledata.Run, next int32) {
 	at := &o.list[n-1]
 	run, next = at.Run, at.next

@@ -11,8 +11,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestSamplingRateFollowsLoad has a goroutine that runs in phases, and a sampler that gets a CPU only a quarter as often
-// while it runs. Counted, the samples are wrong by half; weighted, they are right.
+// TestSamplingRateFollowsLoad has a goroutine that runs in
+// phases, and a sampler that gets a CPU only a quarter as often
+// while it runs. Counted, the samples are wrong by half;
+// weighted, they are right.
 func TestSamplingRateFollowsLoad(t *testing.T) {
 	s := newSketch(t)
 	g := s.goroutine("a")
@@ -53,8 +55,9 @@ func TestSamplingRateFollowsLoad(t *testing.T) {
 	}
 }
 
-// replayed makes the same recording with other samples: each sample becomes the ones that the function returns, in the
-// same states.
+// replayed makes the same recording with other samples: each
+// sample becomes the ones that the function returns, in the same
+// states.
 func replayed(t *rapid.T, r *sampledata.Recording, samples func(i int, s sampledata.Sample) []sampledata.Sample) *sampledata.Recording {
 	b := sampledata.NewBuilder(r.Header)
 	for _, f := range r.Functions {
@@ -125,7 +128,8 @@ func fractions(of map[string]string, whole *big.Rat) map[string]string {
 	return of
 }
 
-// TestEqualWeights: if all samples stand for the same time, costs are those of counted samples, exactly.
+// TestEqualWeights: if all samples stand for the same time,
+// costs are those of counted samples, exactly.
 func TestEqualWeights(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := drawOptions(t)
@@ -140,7 +144,8 @@ func TestEqualWeights(t *testing.T) {
 	})
 }
 
-// TestHalvedSamples: two samples that each stand for half of the time of one, in the same state, change no cost.
+// TestHalvedSamples: two samples that each stand for half of the
+// time of one, in the same state, change no cost.
 func TestHalvedSamples(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := drawOptions(t)

@@ -6,19 +6,20 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// leastStay is the number of samples after which a goroutine that was always
-// in one function is taken to stay there.
+// leastStay is the number of samples after which a goroutine
+// that was always in one function is taken to stay there.
 const leastStay = 10
 
-// WithWrappers returns options for recordings whose classes are compared, or
-// for one. Their Wrapper finds, in addition, wrappers by what the goroutines of
-// a recording do:
+// WithWrappers returns options for recordings whose classes are
+// compared, or for one. Their Wrapper finds, in addition,
+// wrappers by what the goroutines of a recording do:
 //
 //	func Go(f func()) { go func() { defer done(); f() }() }
 //
-// Such a function of the program calls different functions in one line. Each
-// goroutine stays in one of them, and none waits in the wrapper itself. What
-// calls the handlers of requests is none.
+// Such a function of the program calls different functions in
+// one line. Each goroutine stays in one of them, and none waits
+// in the wrapper itself. What calls the handlers of requests is
+// none.
 func (o Options) WithWrappers(of ...*sampledata.Recording) Options {
 	named := o.Wrapper
 	if named == nil {
@@ -68,8 +69,8 @@ type wrapperUse struct {
 	samples, from, to int32
 }
 
-// add adds a run, and reports whether the goroutine is still in the same
-// function, and does not wait in the candidate itself.
+// add adds a run, and reports whether the goroutine is still in
+// the same function, and does not wait in the candidate itself.
 func (s *wrapperUse) add(run sampledata.Run, b beginning) bool {
 	switch {
 	case b.callee < 0:
@@ -90,8 +91,9 @@ type caller struct {
 	samples, passing float64                        // of all goroutines, and of those that came and went
 }
 
-// maxPassing is the share of its samples that a wrapper's goroutines may have
-// that came and went: in a server, these are pieces of work of one class.
+// maxPassing is the share of its samples that a wrapper's
+// goroutines may have that came and went: in a server, these are
+// pieces of work of one class.
 const maxPassing = 0.1
 
 func (c *caller) add(s wrapperUse, cameAndWent bool) {
@@ -105,9 +107,9 @@ func (c *caller) add(s wrapperUse, cameAndWent bool) {
 
 // A beginning is what the outermost frames of a stack are.
 type beginning struct {
-	// first is the outermost function that is no named wrapper, and callee
-	// the function that it calls, unless it does so for itself; -1 if the
-	// stack has none.
+	// first is the outermost function that is no named wrapper,
+	// and callee the function that it calls, unless it does so
+	// for itself; -1 if the stack has none.
 	first, callee sampledata.FunctionID
 }
 
@@ -142,8 +144,9 @@ func beginnings(r *sampledata.Recording, named func(function string) bool) []beg
 	return all
 }
 
-// callers returns the functions of the program in which goroutines begin, and
-// that call different functions in one line.
+// callers returns the functions of the program in which
+// goroutines begin, and that call different functions in one
+// line.
 func callers(r *sampledata.Recording, all []beginning) map[sampledata.FunctionID]*caller {
 	found := make(map[sampledata.FunctionID]*caller)
 	calls := make(map[sampledata.NodeID]sampledata.FunctionID)

@@ -8,26 +8,26 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// namers finds the function that names a goroutine's thread class. That is
-// the function with which the goroutine began or, if this is a wrapper, the
-// first function below that is not one. For example, if
-// errgroup.(*Group).Go.func1 is a wrapper:
+// namers finds the function that names a goroutine's thread
+// class. That is the function with which the goroutine began or,
+// if this is a wrapper, the first function below that is not
+// one. For example, if errgroup.(*Group).Go.func1 is a wrapper:
 //
 //	errgroup.(*Group).Go.func1  main.fetch  net.(*conn).Read     main.fetch
 //	errgroup.(*Group).Go.func1  sync.(*WaitGroup).Done           none: the goroutine is already behind its function
 //
-// A goroutine of a pool can do one thing after another, and each names a
-// class. If a stack names none, but all others of the goroutine name the same
-// function, it is that one. What the compiler makes of a go statement always
-// calls the same: if no stack of a goroutine names a function, the others'
-// do.
+// A goroutine of a pool can do one thing after another, and each
+// names a class. If a stack names none, but all others of the
+// goroutine name the same function, it is that one. What the
+// compiler makes of a go statement always calls the same: if no
+// stack of a goroutine names a function, the others' do.
 type namers struct {
 	r         *sampledata.Recording
 	isWrapper []bool  // by function
 	isLeftOut []bool  // the same, for wrappers that stacks leave out
 	byNode    []namer // unknownNamer until first use
-	// by goroutine: the namer of all its stacks that have one; several if
-	// they differ
+	// by goroutine: the namer of all its stacks that have one;
+	// several if they differ
 	only []namer
 	// the same by wrapper that stacks leave out: what it calls
 	called []namer
@@ -95,8 +95,8 @@ func (n *namers) begins(g sampledata.GoroutineID) bool {
 	return start >= 0 && n.isWrapper[start]
 }
 
-// of returns the function that names the class of a run. It returns false if
-// the goroutine began with this function.
+// of returns the function that names the class of a run. It
+// returns false if the goroutine began with this function.
 func (n *namers) of(run sampledata.Run) (sampledata.FunctionID, bool) {
 	if n == nil || !n.begins(run.Goroutine) {
 		return 0, false
@@ -111,12 +111,12 @@ func (n *namers) of(run sampledata.Run) (sampledata.FunctionID, bool) {
 	return sampledata.FunctionID(f), f >= 0
 }
 
-// leftOut matches the wrappers that stacks leave out: what the compiler makes
-// of a go statement with arguments.
+// leftOut matches the wrappers that stacks leave out: what the
+// compiler makes of a go statement with arguments.
 var leftOut = regexp.MustCompile(`\.gowrap\d+$`)
 
-// ofRun returns the namer of a run's stack. Of a wrapper that stacks leave out
-// it is the outermost function.
+// ofRun returns the namer of a run's stack. Of a wrapper that
+// stacks leave out it is the outermost function.
 func (n *namers) ofRun(run sampledata.Run) namer {
 	f := n.ofStack(run.Stack)
 	if f != foreign || run.Torn || !n.isLeftOut[n.r.Goroutines.At(run.Goroutine).Start] {
@@ -164,8 +164,9 @@ func (n *namers) next(at namer, f sampledata.FunctionID) namer {
 	return at
 }
 
-// namesNothing reports whether wrappers call a function for themselves, to
-// wait for work or to end: such a function is never the work.
+// namesNothing reports whether wrappers call a function for
+// themselves, to wait for work or to end: such a function is
+// never the work.
 func namesNothing(function string) bool {
 	return function == "" ||
 		words.HasPrefix(function, "runtime.", "internal/", "sync.", "sync/", "reflect.", "time.")

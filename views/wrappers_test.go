@@ -8,7 +8,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// TestWrappers checks which function names the class of a goroutine that began with a wrapper.
+// TestWrappers checks which function names the class of a
+// goroutine that began with a wrapper.
 func TestWrappers(t *testing.T) {
 	s := newSketch(t)
 	o := Options{Wrapper: func(f string) bool { return strings.HasPrefix(f, "pool.") }}
@@ -42,7 +43,8 @@ func TestWrappers(t *testing.T) {
 	}
 }
 
-// TestMergedClasses checks that merged classes have the sums of their members, and that members keep their priorities.
+// TestMergedClasses checks that merged classes have the sums of
+// their members, and that members keep their priorities.
 func TestMergedClasses(t *testing.T) {
 	s := newSketch(t)
 	a, b, c := s.goroutine("a"), s.goroutine("b"), s.goroutine("c")
@@ -67,7 +69,8 @@ func TestMergedClasses(t *testing.T) {
 	})
 }
 
-// Stacks leave out what the compiler makes of "go work(i)". A goroutine that has no stack yet is of the class of the others.
+// Stacks leave out what the compiler makes of "go work(i)". A
+// goroutine that has no stack yet is of the class of the others.
 func TestWrapperThatStacksLeaveOut(t *testing.T) {
 	s := newSketch(t)
 	o := Options{Wrapper: func(f string) bool { return strings.HasSuffix(f, ".gowrap1") }}
@@ -122,7 +125,8 @@ func TestWrapperForms(t *testing.T) {
 	}
 }
 
-// Recordings that are compared have the same classes: what one shows to be a wrapper is one in the other, too.
+// Recordings that are compared have the same classes: what one
+// shows to be a wrapper is one in the other, too.
 func TestWrapperFormsOfBoth(t *testing.T) {
 	var both [2]Named
 	for i, loops := range [][]string{{"main.read", "main.write"}, {"main.read"}} {

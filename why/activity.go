@@ -92,8 +92,8 @@ func (p *places) inKernel(stack sampledata.NodeID) bool {
 	return false
 }
 
-// collecting matches the functions of the runtime that begin and end a
-// collection, or help with one.
+// collecting matches the functions of the runtime that begin and
+// end a collection, or help with one.
 var collecting = regexp.MustCompile(`^runtime\.(gc[A-Z]\w*|GC|stopTheWorld\w*|ReadMemStats)$`)
 
 // inCollector reports whether a stack ends in the garbage collector.
@@ -119,9 +119,9 @@ func (s *searcher) kernelCalls(class int32, of func(*situation) bool) []Part {
 	return parts(calls, total)
 }
 
-// kernelCall names the system call in which a stack ends, and the function of
-// the standard library that makes it: "fsync, by os.(*File).Sync"; "" if it
-// ends elsewhere.
+// kernelCall names the system call in which a stack ends, and
+// the function of the standard library that makes it: "fsync, by
+// os.(*File).Sync"; "" if it ends elsewhere.
 func (p *places) kernelCall(stack sampledata.NodeID) string {
 	if stack == sampledata.NoStack || !p.inKernel(stack) {
 		return ""

@@ -6,7 +6,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// What a goroutine waits for without a processor: the kernel, by name, or C code.
+// What a goroutine waits for without a processor: the kernel, by
+// name, or C code.
 func TestOutsideOfGo(t *testing.T) {
 	for _, c := range []struct {
 		stack []string

@@ -14,7 +14,8 @@ type Kind string
 // The kinds.
 const (
 	LockKind Kind = "lock" // goroutines wait for a lock
-	// goroutines wait for a channel, or for what it stands for, such as a pool
+	// goroutines wait for a channel, or for what it stands for,
+	// such as a pool
 	ChannelKind    Kind = "channel"
 	ConditionKind  Kind = "condition"   // goroutines wait for a condition or a semaphore
 	GroupKind      Kind = "group"       // goroutines wait for others to end
@@ -62,17 +63,18 @@ type Finding struct {
 	Lock   string `json:"lock,omitempty"`
 	Reason string `json:"reason,omitempty"` // of a wait, in the runtime's words
 	Where  Place  `json:"where"`
-	// of waits: the part of the share in functions that Where's calls, if that
-	// is more than little
+	// of waits: the part of the share in functions that Where's
+	// calls, if that is more than little
 	Below float64 `json:"below,omitempty"`
-	// where nearly all of it goes from one module to another, outermost first
+	// where nearly all of it goes from one module to another,
+	// outermost first
 	Through []string `json:"through,omitempty"`
 	// of computing: what it does, and where it leads
 	Parts []Part `json:"parts,omitempty"`
 	// of the kernel: which, through what of the standard library
 	Calls []Part `json:"calls,omitempty"`
-	// of code: who calls it, and so on up to the first function with several
-	// callers
+	// of code: who calls it, and so on up to the first function
+	// with several callers
 	Callers []Part `json:"callers,omitempty"`
 	// further classes, with the share of their time at work
 	Others []Part `json:"others,omitempty"`
@@ -87,7 +89,8 @@ type Finding struct {
 	Label    *Labelled `json:"label,omitempty"`   // the same of a label
 	Chained  []string  `json:"chained,omitempty"` // locks whose holders wait for this one
 	When     When      `json:"when"`
-	// Share is of the span in When only: over the whole recording, it is small
+	// Share is of the span in When only: over the whole
+	// recording, it is small
 	Phase  bool        `json:"phase,omitempty"`
 	Within *views.Span `json:"within,omitempty"` // that span, for a view
 	// monitors that go with it, if it is not true all the time
@@ -106,7 +109,8 @@ type Finding struct {
 	Bound      *Bound         `json:"bound,omitempty"`    // of waits of those that have places
 	Before     *Before        `json:"before,omitempty"`   // if two recordings are compared
 	Gain       *Gain          `json:"gain,omitempty"`     // what its fix would bring
-	// a deadlock of one lock, which a goroutine reads again behind a writer
+	// a deadlock of one lock, which a goroutine reads again
+	// behind a writer
 	ReadsAgain bool     `json:"reads_again,omitempty"`
 	Signs      []string `json:"signs,omitempty"`  // known patterns, in words
 	Remedy     string   `json:"remedy,omitempty"` // what helps, or usually does
@@ -118,8 +122,8 @@ type Finding struct {
 	key      string   // identifies the hypothesis in other recordings
 }
 
-// Key returns what identifies the finding in every span and recording of the
-// program.
+// Key returns what identifies the finding in every span and
+// recording of the program.
 func (f *Finding) Key() string { return f.key }
 
 // A Part is a function or a class, with a share.
@@ -134,13 +138,14 @@ type Growth struct {
 	From      int     `json:"from"`
 	To        int     `json:"to"`
 	PerSecond float64 `json:"per_second"`
-	// of a leak: the longest wait, at least; 0 if it is less than minutes,
-	// or not known
+	// of a leak: the longest wait, at least; 0 if it is less
+	// than minutes, or not known
 	Waited time.Duration `json:"waited,omitempty"`
-	// of a leak: no other goroutine was seen at the channels that they wait for
+	// of a leak: no other goroutine was seen at the channels
+	// that they wait for
 	Alone bool `json:"alone,omitempty"`
-	// of a leak: it is of those that wait in the finding's place. Others of the
-	// class end
+	// of a leak: it is of those that wait in the finding's
+	// place. Others of the class end
 	OthersEnd bool `json:"others_end,omitempty"`
 }
 
@@ -194,7 +199,8 @@ const (
 	Idle State = "idle"
 	// nothing is slow as far as is known, but goroutines have not moved
 	Unmoved State = "not moved"
-	// nothing is slow as far as is known, but goroutines wait, perhaps for work
+	// nothing is slow as far as is known, but goroutines wait,
+	// perhaps for work
 	Waiting   State = "waiting"
 	Balanced  State = "balanced"        // it works, and nothing stands out
 	TooLittle State = "too few samples" // no guess is made
@@ -210,10 +216,11 @@ type Resting struct {
 	Idle  float64 `json:"idle"`  // the share of its life in which it waits for work
 	// the share in which it sleeps to wait for it
 	Asleep float64 `json:"asleep"`
-	// the function of a library in which it mostly sleeps between two looks;
-	// "" if it does not
+	// the function of a library in which it mostly sleeps
+	// between two looks; "" if it does not
 	Polls string `json:"polls,omitempty"`
-	// the share of its life of goroutines that have not moved, and are not idle
+	// the share of its life of goroutines that have not moved,
+	// and are not idle
 	Still float64 `json:"still"`
 	Does  string  `json:"does,omitempty"`
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// wide makes a recording with as many stacks as nodes: each goroutine runs through stacks of its own.
+// wide makes a recording with as many stacks as nodes: each
+// goroutine runs through stacks of its own.
 func wide(samples, nodes int) *sampledata.Recording {
 	const goroutines, depth, processors = 200, 25, 4
 	b := sampledata.NewBuilder(synthetic.Header())

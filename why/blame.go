@@ -15,22 +15,22 @@ type Certainty string
 // The certainties.
 const (
 	Known Certainty = "known" // the holders of a lock
-	// of all goroutines, only these are where they may hold what the others
-	// wait for
+	// of all goroutines, only these are where they may hold what
+	// the others wait for
 	Likely    Certainty = "likely"
 	Candidate Certainty = "candidate" // they may end the wait; others may, too
 	// whoever waits for a group has started them, in the same function
 	Started Certainty = "started"
 	// they wait for the same channel from its other side at other times
 	OtherSide Certainty = "peer"
-	// the goroutine that started them for one piece of work, in the same
-	// function as these, waits for all
+	// the goroutine that started them for one piece of work, in
+	// the same function as these, waits for all
 	Sibling Certainty = "sibling"
-	// the goroutines that they have started in the function in which they
-	// wait
+	// the goroutines that they have started in the function in
+	// which they wait
 	Child Certainty = "child"
-	// others of the class, which are further on in the function that made
-	// these wait
+	// others of the class, which are further on in the function
+	// that made these wait
 	Fellow Certainty = "fellow"
 )
 
@@ -43,15 +43,15 @@ type Cause struct {
 	Lock      string    `json:"lock,omitempty"` // that they wait for themselves
 	Share     float64   `json:"share"`          // of the time of the goroutines that wait for them
 	Certainty Certainty `json:"certainty"`
-	// the function that took the lock, if others wait for it in the same
-	// one
+	// the function that took the lock, if others wait for it in
+	// the same one
 	Taken string `json:"taken,omitempty"`
 
 	forWork bool // they have a lock, and wait for work
 }
 
-// maxOverlaps limits the work to find causes: how many states of holders
-// are compared with states of waiters.
+// maxOverlaps limits the work to find causes: how many states of
+// holders are compared with states of waiters.
 const maxOverlaps = 2_000_000
 
 // A doer is goroutines of a class with one activity.
@@ -74,10 +74,10 @@ type blamed struct {
 	visits int
 }
 
-// blame finds out what the goroutines do that those in the situations wait
-// for, by the holders and candidates that the recording names. The first
-// causes have the largest share. Of the candidates of one wait each gets an
-// equal part of it.
+// blame finds out what the goroutines do that those in the
+// situations wait for, by the holders and candidates that the
+// recording names. The first causes have the largest share. Of
+// the candidates of one wait each gets an equal part of it.
 func (e *evidence) blame(of func(*situation) bool) []Cause {
 	b := &blamed{e: e, weight: make(map[doer]float64), where: make(map[doer]*heaviest),
 		takers: make(map[string]bool)}
@@ -141,9 +141,9 @@ func (e *evidence) indexRuns() {
 	}
 }
 
-// startedBy lists what a goroutine has started, by its number, if it
-// waits for a group or for channels, or has started one that waits for a
-// group. It makes the list on first use.
+// startedBy lists what a goroutine has started, by its number,
+// if it waits for a group or for channels, or has started one
+// that waits for a group. It makes the list on first use.
 func (e *evidence) startedBy() map[int64][]sampledata.GoroutineID {
 	if e.started != nil {
 		return e.started
@@ -169,11 +169,11 @@ func (e *evidence) startedBy() map[int64][]sampledata.GoroutineID {
 	return e.started
 }
 
-// members returns the goroutines that a wait for a group probably waits
-// for: those that the goroutine has started in a function in which it is
-// still, or in a method of the group. A goroutine that has started none
-// may only close a channel after the others that were started with it,
-// and end.
+// members returns the goroutines that a wait for a group
+// probably waits for: those that the goroutine has started in a
+// function in which it is still, or in a method of the group. A
+// goroutine that has started none may only close a channel after
+// the others that were started with it, and end.
 func (b *blamed) members(run sampledata.Run, first, last int32) ([]sampledata.GoroutineID, Certainty) {
 	within := make(map[string]bool)
 	for n := run.Stack; n != sampledata.NoStack; n = b.e.r.Nodes[n].Parent {
@@ -208,8 +208,9 @@ func (b *blamed) startedIn(parent int64, functions map[string]bool, first, last 
 	return all
 }
 
-// outlives reports whether a goroutine lives on when another one goes on
-// after a wait: it did not wait for the end of that goroutine.
+// outlives reports whether a goroutine lives on when another one
+// goes on after a wait: it did not wait for the end of that
+// goroutine.
 func (b *blamed) outlives(g sampledata.GoroutineID, wait sampledata.Run) bool {
 	return min(b.lastSample(g), b.lastSample(wait.Goroutine)) > wait.Last
 }
@@ -232,9 +233,9 @@ func (b *blamed) add(run sampledata.Run, first, last int32) {
 // maxBehind limits how many waits are followed to who ends them.
 const maxBehind = 8
 
-// addHolders adds what those do that a run waits for, for a part of the
-// run. It reports whether any are known. What is so far certain may get
-// less so.
+// addHolders adds what those do that a run waits for, for a part
+// of the run. It reports whether any are known. What is so far
+// certain may get less so.
 func (b *blamed) addHolders(run sampledata.Run, first, last int32, certain Certainty,
 	part float64, depth int) bool {
 	set, how := b.e.r.HolderSets[run.Holders], certaintyOf(run.Evidence)
@@ -267,10 +268,11 @@ func weaker(a, b Certainty) Certainty {
 	return Known
 }
 
-// overlap adds what a goroutine does in some samples that others wait
-// for. A writer that waits for earlier readers keeps later ones waiting,
-// but does not have the lock: who has it is the one that the writer waits
-// for. One that waits for others to end is as slow as they are.
+// overlap adds what a goroutine does in some samples that others
+// wait for. A writer that waits for earlier readers keeps later
+// ones waiting, but does not have the lock: who has it is the
+// one that the writer waits for. One that waits for others to
+// end is as slow as they are.
 func (b *blamed) overlap(g sampledata.GoroutineID, lock uint64, first, last int32,
 	certain Certainty, part float64, depth int) {
 	runs := b.e.runsOf[g]
@@ -316,8 +318,8 @@ func (b *blamed) do(s *situation, certain Certainty, weight float64) {
 	}
 }
 
-// taker returns the innermost function on a holder's stack in which
-// others wait for the lock; "" if it waits itself there.
+// taker returns the innermost function on a holder's stack in
+// which others wait for the lock; "" if it waits itself there.
 func (b *blamed) taker(stack sampledata.NodeID) string {
 	if len(b.takers) == 0 || stack == sampledata.NoStack {
 		return ""
@@ -333,8 +335,9 @@ func (b *blamed) taker(stack sampledata.NodeID) string {
 // minCause is the least share of a cause.
 const minCause = 0.05
 
-// mergeMembers adds what the members of a group do to the same of members
-// that are known in the other way: both are waited for.
+// mergeMembers adds what the members of a group do to the same
+// of members that are known in the other way: both are waited
+// for.
 func (b *blamed) mergeMembers() {
 	for d, w := range b.weight {
 		likely := d
@@ -368,8 +371,9 @@ func (b *blamed) causes() []Cause {
 	return all
 }
 
-// minCandidates is the share of the waits from which goroutines are named that
-// may end them. Nobody is known to end the others.
+// minCandidates is the share of the waits from which goroutines
+// are named that may end them. Nobody is known to end the
+// others.
 const minCandidates = 0.25
 
 // blameFor returns what those do that goroutines wait for, but for guesses.
@@ -386,9 +390,9 @@ func (e *evidence) blameFor(f *Finding, of func(*situation) bool) []Cause {
 	})
 }
 
-// unlikely reports whether what may end a wait is no more than a guess:
-// goroutines that wait for work themselves, that are in no code of the
-// program, or that wait in the same class.
+// unlikely reports whether what may end a wait is no more than a
+// guess: goroutines that wait for work themselves, that are in
+// no code of the program, or that wait in the same class.
 func (c *Cause) unlikely(f *Finding) bool {
 	return c.Certainty == Candidate &&
 		(c.Activity == WaitsForWork || !views.IsOwn(c.Place.Function) ||

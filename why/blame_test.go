@@ -8,8 +8,9 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// A method Lock waits for its caller: the place is where the caller takes the
-// lock, and of the holder it is said where it took it.
+// A method Lock waits for its caller: the place is where the
+// caller takes the lock, and of the holder it is said where it
+// took it.
 func TestTaken(t *testing.T) {
 	s := newScene()
 	workers := s.spawn(4, "main.worker")
@@ -40,8 +41,8 @@ func TestTaken(t *testing.T) {
 	}
 }
 
-// If no member of a group is known, a goroutine waits for those that it has
-// started there, and not for others.
+// If no member of a group is known, a goroutine waits for those
+// that it has started there, and not for others.
 func TestStartedMembers(t *testing.T) {
 	s := newScene()
 	server := s.spawn(1, "main.serve")[0]
@@ -75,8 +76,9 @@ func TestStartedMembers(t *testing.T) {
 	}
 }
 
-// A query is done in stages, one goroutine each. Whoever waits for all of them
-// waits for the one that computes, and so do the other stages.
+// A query is done in stages, one goroutine each. Whoever waits
+// for all of them waits for the one that computes, and so do the
+// other stages.
 func TestStages(t *testing.T) {
 	s := newScene()
 	s.spawn(1, "main.serve")
@@ -122,7 +124,9 @@ func TestStages(t *testing.T) {
 	}
 }
 
-// Clients wait until others have done their work. Those that were started with them, and live on, are not who they wait for.
+// Clients wait until others have done their work. Those that
+// were started with them, and live on, are not who they wait
+// for.
 func TestLivingSiblings(t *testing.T) {
 	s := newScene()
 	s.spawn(1, "main.main")
@@ -153,8 +157,11 @@ func TestLivingSiblings(t *testing.T) {
 	t.Error("nothing waits for a group")
 }
 
-// A goroutine waits for what another one sends that it has started there, or for a deadline. The one that logs is not waited for. What the other one
-// does is why it waits, be it that it sleeps or that it computes: the wait is no finding of its own.
+// A goroutine waits for what another one sends that it has
+// started there, or for a deadline. The one that logs is not
+// waited for. What the other one does is why it waits, be it
+// that it sleeps or that it computes: the wait is no finding of
+// its own.
 func TestChildren(t *testing.T) {
 	for _, does := range []sampledata.State{sleeps, runs} {
 		s := newScene()
@@ -196,7 +203,8 @@ func TestChildren(t *testing.T) {
 	}
 }
 
-// Readers wait behind a writer that waits for an earlier reader. That reader has the lock.
+// Readers wait behind a writer that waits for an earlier reader.
+// That reader has the lock.
 func TestBehindWriter(t *testing.T) {
 	s := newScene()
 	workers := s.spawn(4, "main.worker")
@@ -220,9 +228,9 @@ func TestBehindWriter(t *testing.T) {
 	}
 }
 
-// Others of a class may have what a goroutine waits for, if they are past the
-// wait. A goroutine alone has no others: what it does at other times is no
-// cause.
+// Others of a class may have what a goroutine waits for, if they
+// are past the wait. A goroutine alone has no others: what it
+// does at other times is no cause.
 func TestFellows(t *testing.T) {
 	for _, c := range []struct {
 		n     int
@@ -262,7 +270,8 @@ func TestFellows(t *testing.T) {
 	}
 }
 
-// Who waits with a lock that others wait for does not wait for work, though it waits where it otherwise does.
+// Who waits with a lock that others wait for does not wait for
+// work, though it waits where it otherwise does.
 func TestHoldersDoNotWaitForWork(t *testing.T) {
 	s := newScene()
 	holder, workers := s.spawn(1, "main.deliver")[0], s.spawn(3, "main.worker")

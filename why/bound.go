@@ -8,15 +8,16 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// A Bound is a channel that is full of the places that a finding's goroutines
-// have: no more than that many go on at once.
+// A Bound is a channel that is full of the places that a
+// finding's goroutines have: no more than that many go on at
+// once.
 type Bound struct {
 	Limit
 	Share float64 `json:"share"` // of the time in which others wait for a place
 }
 
-// minBounding is the share of the time in which others wait, from which a
-// channel bounds those that have its places.
+// minBounding is the share of the time in which others wait,
+// from which a channel bounds those that have its places.
 const minBounding = 0.5
 
 // A bounding sums up the waits for the places in one channel.
@@ -26,8 +27,8 @@ type bounding struct {
 	holders sums    // by class
 }
 
-// findBounds finds out which findings are about goroutines that have the places
-// that others wait for.
+// findBounds finds out which findings are about goroutines that
+// have the places that others wait for.
 func (a *searched) findBounds() {
 	all := a.e.boundings()
 	for _, f := range a.Findings {
@@ -56,8 +57,8 @@ func (a *searched) findBounds() {
 	}
 }
 
-// boundings sums up the waits to send to channels with a buffer, if it is
-// likely who has the places in it.
+// boundings sums up the waits to send to channels with a buffer,
+// if it is likely who has the places in it.
 func (e *evidence) boundings() map[Limit]*bounding {
 	all, classOf := make(map[Limit]*bounding), slices.Repeat([]int32{-1}, e.r.Goroutines.Len())
 	for i, run := range e.r.Runs.All() {

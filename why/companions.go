@@ -9,8 +9,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A Companion is a monitor of the recording that rises and falls with a
-// finding. Neither is known to be the cause.
+// A Companion is a monitor of the recording that rises and falls
+// with a finding. Neither is known to be the cause.
 type Companion struct {
 	Monitor string  `json:"monitor"` // or its rate, if it counts something
 	R       float64 `json:"r"`       // the correlation coefficient
@@ -18,15 +18,15 @@ type Companion struct {
 
 const (
 	minR = 0.6 // the least correlation that is mentioned
-	// how likely it may be by chance that any of all monitors has such a
-	// correlation
+	// how likely it may be by chance that any of all monitors
+	// has such a correlation
 	chanceR       = 0.01
 	maxCompanions = 2
 	maxVarying    = 3 // findings that monitors are compared with
 )
 
-// companions sets the monitors that go with the findings that are not true
-// all the time.
+// companions sets the monitors that go with the findings that
+// are not true all the time.
 func (s *searcher) companions(r *sampledata.Recording, all []*candidate) {
 	var varying []*candidate
 	for _, c := range all {
@@ -65,8 +65,8 @@ func (s *searcher) companions(r *sampledata.Recording, all []*candidate) {
 	}
 }
 
-// column returns what was observed of a candidate, as a column over all
-// samples of the recording.
+// column returns what was observed of a candidate, as a column
+// over all samples of the recording.
 func (s *searcher) column(c *candidate, r *sampledata.Recording) metrics.Column {
 	column := slices.Repeat(metrics.Column{math.NaN()}, r.Samples.Len())
 	for i, o := range c.observed {

@@ -6,7 +6,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A monitor that goes with what is slow only at times is named, and one that does not is not.
+// A monitor that goes with what is slow only at times is named,
+// and one that does not is not.
 func TestMonitorsThatGoWithAFinding(t *testing.T) {
 	s := newScene()
 	all := s.spawn(3, "main.worker")

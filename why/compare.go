@@ -9,10 +9,11 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// Compare searches a recording for what is slower than in an earlier one of the
-// same program: findings with a higher share, beyond both intervals, and code
-// that takes more of the processors. Each has what it was before. What is slower
-// in the earlier recording has improved.
+// Compare searches a recording for what is slower than in an
+// earlier one of the same program: findings with a higher share,
+// beyond both intervals, and code that takes more of the
+// processors. Each has what it was before. What is slower in the
+// earlier recording has improved.
 func Compare(r, earlier *sampledata.Recording, o Options) (*Answer, error) {
 	o.Views = o.Views.WithWrappers(r, earlier)
 	now, err := search(r, o)
@@ -61,9 +62,9 @@ func (a *searched) seen() *seen {
 	return s
 }
 
-// slowerThan leaves the findings that another recording lacks or has less of.
-// How many goroutines stand still depends on when a recording was made, and
-// says nothing if they do in both.
+// slowerThan leaves the findings that another recording lacks or
+// has less of. How many goroutines stand still depends on when a
+// recording was made, and says nothing if they do in both.
 func (a *searched) slowerThan(other *seen) {
 	a.Findings = slices.DeleteFunc(a.Findings, func(f *Finding) bool {
 		return f.IsCode() || f.stands() && other.findings[f.key] != nil
@@ -81,8 +82,8 @@ func (a *searched) slowerThan(other *seen) {
 	a.conclude()
 }
 
-// codeShares returns the shares of the processors that functions of the
-// program have, with all that they call, by name.
+// codeShares returns the shares of the processors that functions
+// of the program have, with all that they call, by name.
 func (s *searcher) codeShares() map[string]float64 {
 	shares := make(map[string]float64)
 	for f, w := range s.codeWeights(s.ranStacks(false)) {
@@ -104,9 +105,9 @@ func (s *searcher) codeWeights(stacks []ranStack) map[sampledata.FunctionID]floa
 	return weights
 }
 
-// grown adds the functions whose share of the processors grew most. Of a
-// caller and its callee that both grew, it is the callee if that has nearly
-// all of the growth.
+// grown adds the functions whose share of the processors grew
+// most. Of a caller and its callee that both grew, it is the
+// callee if that has nearly all of the growth.
 func (a *searched) grown(before map[string]float64) {
 	stacks := a.ranStacks(false)
 	var all []*candidate
@@ -136,8 +137,8 @@ func (a *searched) grown(before map[string]float64) {
 	}
 }
 
-// deepest goes from a function down to callees that have nearly all of its
-// growth.
+// deepest goes from a function down to callees that have nearly
+// all of its growth.
 func (a *searched) deepest(f sampledata.FunctionID, growth map[sampledata.FunctionID]float64,
 	stacks []ranStack) sampledata.FunctionID {
 	least := descends * growth[f]

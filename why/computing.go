@@ -22,19 +22,19 @@ const (
 	// maxHot limits the pieces of code that are hypotheses.
 	maxHot = 8
 
-	// descends is the share of a function's time that a callee has at least
-	// if the search goes on to it.
+	// descends is the share of a function's time that a callee
+	// has at least if the search goes on to it.
 	descends = 0.75
 
-	// aProcessor is the mean number of processors from which a piece of code
-	// is a bottleneck on a machine of any size: a goroutine that runs half of
-	// the time.
+	// aProcessor is the mean number of processors from which a
+	// piece of code is a bottleneck on a machine of any size: a
+	// goroutine that runs half of the time.
 	aProcessor = 0.5
 )
 
-// computeCandidates returns the hypotheses about the code that runs: first
-// allocation and the collector, then the functions of the program that take
-// most of the processors.
+// computeCandidates returns the hypotheses about the code that
+// runs: first allocation and the collector, then the functions
+// of the program that take most of the processors.
 func (s *searcher) computeCandidates() (all []*candidate) {
 	garbage := s.allocation()
 	if garbage != nil {
@@ -55,12 +55,13 @@ func (s *searcher) computeCandidates() (all []*candidate) {
 
 const noFunction sampledata.FunctionID = -1
 
-// bar returns the share of the processors above which code is a bottleneck.
+// bar returns the share of the processors above which code is a
+// bottleneck.
 func (s *searcher) bar() float64 { return min(s.o.Threshold, aProcessor/max(1, s.e.processors)) }
 
-// ranStacks returns the stacks on the processors, without the runtime's own
-// goroutines. If garbage is known to be the problem, its cost is left out,
-// too.
+// ranStacks returns the stacks on the processors, without the
+// runtime's own goroutines. If garbage is known to be the
+// problem, its cost is left out, too.
 func (s *searcher) ranStacks(withoutGarbage bool) (all []ranStack) {
 	s.garbageApart = withoutGarbage
 	for i := range s.e.situations {
@@ -74,9 +75,10 @@ func (s *searcher) ranStacks(withoutGarbage bool) (all []ranStack) {
 	return all
 }
 
-// pathOf returns the functions of a stack that can be the place of a finding.
-// These are the program's own functions, from the goroutine's first one on.
-// If there are none, it is the place of the stack.
+// pathOf returns the functions of a stack that can be the place
+// of a finding. These are the program's own functions, from the
+// goroutine's first one on. If there are none, it is the place
+// of the stack.
 func (s *searcher) pathOf(stack sampledata.NodeID) (path []sampledata.FunctionID) {
 	for n := stack; n != sampledata.NoStack; n = s.e.r.Nodes[n].Parent {
 		if views.IsOwn(s.e.places.function(n)) {
@@ -90,9 +92,9 @@ func (s *searcher) pathOf(stack sampledata.NodeID) (path []sampledata.FunctionID
 	return path
 }
 
-// bottlenecks searches the call paths of the stacks, and returns the
-// functions that are bottlenecks or may be: those at the ends of paths from
-// the root, and deep starters.
+// bottlenecks searches the call paths of the stacks, and returns
+// the functions that are bottlenecks or may be: those at the
+// ends of paths from the root, and deep starters.
 func (s *searcher) bottlenecks(stacks []ranStack) map[sampledata.FunctionID]bool {
 	b := calltree.NewBuilder(new(calltree.Symbols), calltree.RootName, "time", "nanoseconds")
 	for _, st := range stacks {
@@ -131,13 +133,14 @@ func (s *searcher) bottlenecks(stacks []ranStack) map[sampledata.FunctionID]bool
 	return found
 }
 
-// verdict returns whether code with a share of the processors is a bottleneck.
+// verdict returns whether code with a share of the processors is
+// a bottleneck.
 func (s *searcher) verdict(share float64) hotspots.Verdict {
 	return hotspots.Assumed(min(share, 1), int(s.e.to-s.e.from)).Against(s.bar())
 }
 
-// frame returns the name of a function in a tree, which never looks like a
-// class or typed time.
+// frame returns the name of a function in a tree, which never
+// looks like a class or typed time.
 func frame(function string) string {
 	if calltree.KindOf(function) != calltree.Function {
 		return "?" + function
@@ -145,10 +148,10 @@ func frame(function string) string {
 	return function
 }
 
-// hottest returns the bottleneck with the most weight, refined: as long as
-// one callee has much of the time, or nearly all of its caller's, or shares it
-// with another one, it is that callee. It also returns the stacks without the
-// function.
+// hottest returns the bottleneck with the most weight, refined:
+// as long as one callee has much of the time, or nearly all of
+// its caller's, or shares it with another one, it is that
+// callee. It also returns the stacks without the function.
 func (s *searcher) hottest(stacks []ranStack,
 	hot map[sampledata.FunctionID]bool) (sampledata.FunctionID, []ranStack) {
 	start, weight := heaviestOf(stacks,
@@ -188,9 +191,9 @@ func (s *searcher) hottest(stacks []ranStack,
 	return start, rest
 }
 
-// shares reports whether a function does hardly anything itself, and its
-// callee with the most weight has as much as all others together: then that is
-// a bottleneck of its own.
+// shares reports whether a function does hardly anything itself,
+// and its callee with the most weight has as much as all others
+// together: then that is a bottleneck of its own.
 func (s *searcher) shares(stacks []ranStack, f sampledata.FunctionID, callee float64) bool {
 	all, own := 0.0, 0.0
 	for _, st := range stacks {
@@ -210,9 +213,10 @@ func (s *searcher) shares(stacks []ranStack, f sampledata.FunctionID, callee flo
 		s.verdict(callee/(s.e.length*s.e.processors)) == hotspots.Yes
 }
 
-// starter finds out if a function only starts goroutines of several classes,
-// each with another function. Then it returns the stacks of the class with
-// the most weight, and the function that it starts there.
+// starter finds out if a function only starts goroutines of
+// several classes, each with another function. Then it returns
+// the stacks of the class with the most weight, and the function
+// that it starts there.
 func (s *searcher) starter(stacks []ranStack, function sampledata.FunctionID) (of []ranStack,
 	first sampledata.FunctionID, weight float64) {
 	by := make(sums)
@@ -243,9 +247,9 @@ func (s *searcher) starter(stacks []ranStack, function sampledata.FunctionID) (o
 	return of, first, weight
 }
 
-// heaviestOf returns the function with the most weight in the chosen parts of
-// the stacks. Of several with the same, it is the one that comes first on a
-// stack.
+// heaviestOf returns the function with the most weight in the
+// chosen parts of the stacks. Of several with the same, it is
+// the one that comes first on a stack.
 func heaviestOf(stacks []ranStack,
 	part func([]sampledata.FunctionID) []sampledata.FunctionID) (sampledata.FunctionID, float64) {
 	weights, depth := make(map[sampledata.FunctionID]float64), make(map[sampledata.FunctionID]int)
@@ -294,8 +298,8 @@ func (s *searcher) computing(f sampledata.FunctionID, stacks []ranStack) *candid
 	return found
 }
 
-// leftOut returns the weight of a candidate's garbage, if that is a finding of
-// its own, and no callee.
+// leftOut returns the weight of a candidate's garbage, if that
+// is a finding of its own, and no callee.
 func (s *searcher) leftOut(c *candidate) (weight float64) {
 	for i := range s.e.situations {
 		if at := &s.e.situations[i]; s.garbageApart && s.makesGarbage(at) && c.asks.hit(at) {
@@ -323,9 +327,10 @@ func (s *searcher) placeOf(f sampledata.FunctionID, of []ranStack) Place {
 // minPart is the least share of a part of a finding that is shown.
 const minPart = 0.15
 
-// divide finds out who calls a function, whom it calls, and what it does: the
-// callees and callers are functions of the program, and what it does are
-// aspects. If it is none of them, it may be functions of the standard library.
+// divide finds out who calls a function, whom it calls, and what
+// it does: the callees and callers are functions of the program,
+// and what it does are aspects. If it is none of them, it may be
+// functions of the standard library.
 func (s *searcher) divide(f *Finding, function sampledata.FunctionID, of []ranStack,
 	total float64) {
 	callees, library := make(map[string]float64), make(map[string]float64)
@@ -360,8 +365,9 @@ func (s *searcher) divide(f *Finding, function sampledata.FunctionID, of []ranSt
 	}
 }
 
-// entries returns what a function calls of other modules, and nearly all that it
-// runs goes through, if another one has called it.
+// entries returns what a function calls of other modules, and
+// nearly all that it runs goes through, if another one has
+// called it.
 func (s *searcher) entries(function, caller string) []string {
 	all := s.passages(func(at *situation) bool {
 		return at.usesCPU() && s.on(at, function) && s.on(at, caller)
@@ -372,9 +378,9 @@ func (s *searcher) entries(function, caller string) []string {
 	return nil
 }
 
-// callers returns who calls a function, and who calls that one, up to the
-// first that has several callers: the shares of the last ones are parts of
-// the total.
+// callers returns who calls a function, and who calls that one,
+// up to the first that has several callers: the shares of the
+// last ones are parts of the total.
 func (s *searcher) callers(function sampledata.FunctionID, of []ranStack,
 	total float64) (chain []Part) {
 	for up := 1; ; up++ {

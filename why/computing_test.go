@@ -7,7 +7,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// Functions that call one another again, as handlers of a server do, end the search for the hottest one.
+// Functions that call one another again, as handlers of a server
+// do, end the search for the hottest one.
 func TestRecursion(t *testing.T) {
 	s := newScene()
 	g := s.spawn(1, "main.serve")[0]
@@ -24,7 +25,8 @@ func TestRecursion(t *testing.T) {
 	}
 }
 
-// A function with nearly all of its caller's time is the place, even if it has not three quarters of what its class does.
+// A function with nearly all of its caller's time is the place,
+// even if it has not three quarters of what its class does.
 func TestDescends(t *testing.T) {
 	s := newScene()
 	g := s.spawn(1, "main.serve")[0]
@@ -43,7 +45,9 @@ func TestDescends(t *testing.T) {
 	}
 }
 
-// A handler hardly does anything itself: what costs most of what it calls is the place. A goroutine's own loop may be the cause.
+// A handler hardly does anything itself: what costs most of what
+// it calls is the place. A goroutine's own loop may be the
+// cause.
 func TestHandlersShare(t *testing.T) {
 	for first, want := range map[string]string{"net/http.(*conn).serve": "sheet/lib.style", "main.run": "main.report"} {
 		s := newScene()
@@ -64,7 +68,8 @@ func TestHandlersShare(t *testing.T) {
 	}
 }
 
-// What a part of a function's work calls of another module is named with it.
+// What a part of a function's work calls of another module is
+// named with it.
 func TestPartsThroughModules(t *testing.T) {
 	s := newScene()
 	g := s.spawn(1, "main.serve")[0]
@@ -85,7 +90,8 @@ func TestPartsThroughModules(t *testing.T) {
 	}
 }
 
-// Code that calls nothing but the standard library does not compute in its own code.
+// Code that calls nothing but the standard library does not
+// compute in its own code.
 func TestPartsInTheLibrary(t *testing.T) {
 	for call, want := range map[string]string{"math/rand.NewSource": "math/rand.NewSource", "main.spin": ""} {
 		s := newScene()
@@ -104,7 +110,8 @@ func TestPartsInTheLibrary(t *testing.T) {
 	}
 }
 
-// With the default of GOGC, half of the heap at least is new in each collection, whatever its size.
+// With the default of GOGC, half of the heap at least is new in
+// each collection, whatever its size.
 func TestEagerCollections(t *testing.T) {
 	for _, c := range []struct {
 		g    Garbage

@@ -10,8 +10,8 @@ import (
 	"github.com/cpprof/cpprof/views/locks"
 )
 
-// conclude reads signs, leaves out what other findings explain, ranks the rest,
-// and sums up.
+// conclude reads signs, leaves out what other findings explain,
+// ranks the rest, and sums up.
 func (a *searched) conclude() {
 	a.readSigns()
 	a.order() // which of two findings that explain one another stays depends on it
@@ -33,12 +33,12 @@ func (a *searched) conclude() {
 	a.State = a.state()
 }
 
-// explains is the share of the causes of one finding that another one covers
-// if it explains the first.
+// explains is the share of the causes of one finding that
+// another one covers if it explains the first.
 const explains = 0.5
 
-// foldChains leaves out locks whose holders mostly wait for another lock: the
-// other lock is the reason.
+// foldChains leaves out locks whose holders mostly wait for
+// another lock: the other lock is the reason.
 func (a *searched) foldChains() {
 	a.fold(func(f, other *Finding) bool {
 		share := 0.0
@@ -51,9 +51,9 @@ func (a *searched) foldChains() {
 	}, func(f, into *Finding) { into.Chained = append(into.Chained, f.Lock) })
 }
 
-// foldWaits leaves out waits for goroutines that are slow for a reason that
-// is a finding itself. The limit of a class is a reason of its own, as a lock
-// is.
+// foldWaits leaves out waits for goroutines that are slow for a
+// reason that is a finding itself. The limit of a class is a
+// reason of its own, as a lock is.
 func (a *searched) foldWaits() {
 	a.fold(func(f, other *Finding) bool {
 		if f.limits() {
@@ -83,16 +83,17 @@ func (a *searched) foldWaits() {
 	})
 }
 
-// wastes reports whether a finding is about use of the processors that can
-// often be avoided: then that, and not their number, makes others wait.
+// wastes reports whether a finding is about use of the
+// processors that can often be avoided: then that, and not their
+// number, makes others wait.
 func (f *Finding) wastes() bool {
 	return f.Kind == AllocationKind || f.Kind == SystemCallKind || f.spins()
 }
 
-// foldLeaks leaves out the leak of a connection's writer if its reader leaks, too.
-// It leaves out the waits of goroutines that leak, but not for a lock:
-// who holds it says why they do. It leaves out the waits of a deadlock for its
-// locks.
+// foldLeaks leaves out the leak of a connection's writer if its
+// reader leaks, too. It leaves out the waits of goroutines that
+// leak, but not for a lock: who holds it says why they do. It
+// leaves out the waits of a deadlock for its locks.
 func (a *searched) foldLeaks() {
 	all := slices.Clone(a.Findings)
 	a.Findings = slices.DeleteFunc(a.Findings, func(f *Finding) bool {
@@ -108,9 +109,9 @@ func (a *searched) foldLeaks() {
 	})
 }
 
-// hasLock reports whether the lock of another finding is one of a deadlock.
-// Of several locks of one name, just some may be: then the class that waits
-// must be one of the deadlock's.
+// hasLock reports whether the lock of another finding is one of
+// a deadlock. Of several locks of one name, just some may be:
+// then the class that waits must be one of the deadlock's.
 func (f *Finding) hasLock(wait *Finding) bool {
 	ofClass := slices.ContainsFunc(f.Others, func(p Part) bool { return p.Name == wait.Class })
 	return slices.ContainsFunc(f.Chained, func(lock string) bool {
@@ -118,9 +119,10 @@ func (f *Finding) hasLock(wait *Finding) bool {
 	})
 }
 
-// foldHeld leaves out system calls that are mostly what the holder of a lock
-// does: the finding about the lock says so already. Code that computes while
-// it holds a lock takes processors from others, too, and remains.
+// foldHeld leaves out system calls that are mostly what the
+// holder of a lock does: the finding about the lock says so
+// already. Code that computes while it holds a lock takes
+// processors from others, too, and remains.
 func (a *searched) foldHeld() {
 	all := a.Findings
 	a.Findings = slices.DeleteFunc(slices.Clone(all), func(f *Finding) bool {
@@ -149,8 +151,8 @@ func (f *Finding) covers(c *Cause) bool {
 	return false
 }
 
-// covered returns the share of the causes that a finding is about, but for mere
-// guesses.
+// covered returns the share of the causes that a finding is
+// about, but for mere guesses.
 func (f *Finding) covered(causes []Cause) (share float64) {
 	for _, c := range causes {
 		if c.Certainty != Fellow && f.covers(&c) {
@@ -160,9 +162,10 @@ func (f *Finding) covered(causes []Cause) (share float64) {
 	return share
 }
 
-// fold removes the findings that another one explains, and adds them to it. A
-// finding that is explained explains nothing itself, so that two that explain
-// one another do not both vanish.
+// fold removes the findings that another one explains, and adds
+// them to it. A finding that is explained explains nothing
+// itself, so that two that explain one another do not both
+// vanish.
 func (a *searched) fold(explained func(f, other *Finding) bool, add func(f, into *Finding)) {
 	gone := make(map[*Finding]bool)
 	for _, f := range a.Findings {
@@ -178,8 +181,8 @@ func (a *searched) fold(explained func(f, other *Finding) bool, add func(f, into
 	a.Findings = slices.DeleteFunc(a.Findings, func(f *Finding) bool { return gone[f] })
 }
 
-// minResting is the mean number of goroutines of a class from which it is
-// worth mentioning that it is idle.
+// minResting is the mean number of goroutines of a class from
+// which it is worth mentioning that it is idle.
 const minResting = 0.5
 
 // rest returns the classes that wait, but are not slow.
@@ -217,9 +220,9 @@ func (a *searched) rest() (all []Resting) {
 	return all
 }
 
-// polls returns the function of a library in which a class mostly sleeps to wait
-// for work: what it then looks for may be late. A ticker is rather for what has
-// to be done now and then.
+// polls returns the function of a library in which a class
+// mostly sleeps to wait for work: what it then looks for may be
+// late. A ticker is rather for what has to be done now and then.
 func (a *searched) polls(class int32) string {
 	if c := &a.e.classes[class]; c.sleeps < mostlySleeps*c.life {
 		return ""
@@ -237,12 +240,12 @@ func (a *searched) polls(class int32) string {
 	return at.Function
 }
 
-// idleUse is the share of the processors, and of the goroutines' lives, below
-// which a program without findings may be idle.
+// idleUse is the share of the processors, and of the goroutines'
+// lives, below which a program without findings may be idle.
 const idleUse = 0.2
 
-// maxDoubt is how wide half the interval of the processors used may be, if a
-// program is called balanced.
+// maxDoubt is how wide half the interval of the processors used
+// may be, if a program is called balanced.
 const maxDoubt = 0.15
 
 // state sums up: the machine is no reason to call the program slow.
@@ -271,8 +274,8 @@ func (a *searched) state() State {
 // mostReasons is how long chains of reasons are that are put in order.
 const mostReasons = 3
 
-// order puts the findings first that cost most, but for what another one may be
-// the reason of.
+// order puts the findings first that cost most, but for what
+// another one may be the reason of.
 func (a *searched) order() {
 	ranks := make(map[*Finding]float64)
 	for _, f := range a.Findings {
@@ -293,10 +296,11 @@ func (a *searched) order() {
 	})
 }
 
-// mayCause reports whether one finding may be the reason of another one. A server
-// may be the reason of a wait that nobody is known to end; who can't write, of a
-// standstill. Code of one class may be why another one waits for a processor. What
-// the program's own handlers do may be why their clients wait.
+// mayCause reports whether one finding may be the reason of
+// another one. A server may be the reason of a wait that nobody
+// is known to end; who can't write, of a standstill. Code of one
+// class may be why another one waits for a processor. What the
+// program's own handlers do may be why their clients wait.
 func (a *searched) mayCause(cause, f *Finding) bool {
 	switch f.Kind {
 	case StandstillKind:

@@ -13,13 +13,13 @@ type Step struct {
 	Share   hotspots.Estimate `json:"share"`
 }
 
-// courseMoments is the number of moments at which the verdicts of the past
-// are computed.
+// courseMoments is the number of moments at which the verdicts
+// of the past are computed.
 const courseMoments = 60
 
-// course returns how the verdict on a hypothesis changed, from the first
-// samples on. The samples are what the search saw then, so that the verdicts
-// are those that it had.
+// course returns how the verdict on a hypothesis changed, from
+// the first samples on. The samples are what the search saw
+// then, so that the verdicts are those that it had.
 func (e *evidence) course(all []hotspots.Observation, bar float64) (steps []Step) {
 	last := 0
 	for k := 1; k <= courseMoments; k++ {

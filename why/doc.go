@@ -1,8 +1,9 @@
-// Package why finds when, where and why a program is slow. It tests
-// hypotheses on the evidence of a recording, and refines those that hold, as
-// JBolt does (Brear and others: Search strategies for Java bottleneck
-// location by dynamic instrumentation). Find answers for one recording,
-// Compare for two. The files are, in the order of the work:
+// Package why finds when, where and why a program is slow. It
+// tests hypotheses on the evidence of a recording, and refines
+// those that hold, as JBolt does (Brear and others: Search
+// strategies for Java bottleneck location by dynamic
+// instrumentation). Find answers for one recording, Compare for
+// two. The files are, in the order of the work:
 //
 //	evidence.go      the samples as situations: goroutines of one class in one state
 //	places.go        where in the program a stack is: modules.go, its modules; kinds.go, what code

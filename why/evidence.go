@@ -13,9 +13,10 @@ import (
 	"github.com/cpprof/cpprof/views/locks"
 )
 
-// evidence is what the samples of a span say. Goroutines of one class that do
-// the same are one situation, whenever they do it: hypotheses are tested on
-// situations, and only their intervals need the samples one by one.
+// evidence is what the samples of a span say. Goroutines of one
+// class that do the same are one situation, whenever they do it:
+// hypotheses are tested on situations, and only their intervals
+// need the samples one by one.
 type evidence struct {
 	r        *sampledata.Recording
 	from, to int32 // the samples of the span
@@ -26,8 +27,9 @@ type evidence struct {
 	channels *locks.ChannelNames
 
 	situations []situation
-	// by run: its situation, or -1 if it is not in the span; if its time
-	// does not count, -2 minus the number of the situation in uncounted
+	// by run: its situation, or -1 if it is not in the span; if
+	// its time does not count, -2 minus the number of the
+	// situation in uncounted
 	of         []int32
 	uncounted  []situation
 	classes    []class
@@ -48,9 +50,9 @@ type situation struct {
 	stays  int     // number of times that a goroutine came into it
 }
 
-// A stateOf identifies a situation. It has no holders, since a busy lock's
-// holders change all the time. So a large recording has millions of states,
-// but only thousands of situations.
+// A stateOf identifies a situation. It has no holders, since a
+// busy lock's holders change all the time. So a large recording
+// has millions of states, but only thousands of situations.
 type stateOf struct {
 	class  int32
 	state  state
@@ -84,16 +86,17 @@ type class struct {
 	collector  bool    // workers of the garbage collector
 }
 
-// ends reports whether the goroutines of a class mostly end within the span:
-// each lives for one piece of work.
+// ends reports whether the goroutines of a class mostly end
+// within the span: each lives for one piece of work.
 func (c *class) ends() bool { return 2*c.ended > c.goroutines }
 
-// manyEnds is how many goroutines of a class end at least if they are started
-// for a piece of work each, and not just for one at a time.
+// manyEnds is how many goroutines of a class end at least if
+// they are started for a piece of work each, and not just for
+// one at a time.
 const manyEnds = 20
 
-// servesOne reports whether each of the many goroutines of a class lives for
-// one piece of work, such as a request.
+// servesOne reports whether each of the many goroutines of a
+// class lives for one piece of work, such as a request.
 func (c *class) servesOne() bool { return c.ends() && c.ended >= manyEnds }
 
 // newEvidence reads the samples of the span in the options.
@@ -247,8 +250,8 @@ func (e *evidence) mean(weight float64) float64 {
 	return weight / e.length
 }
 
-// meanActive returns the mean number of the program's goroutines that do not wait
-// for work.
+// meanActive returns the mean number of the program's goroutines
+// that do not wait for work.
 func (e *evidence) meanActive() (mean float64) {
 	for i := range e.classes {
 		if c := &e.classes[i]; !c.runtimes {
@@ -258,8 +261,9 @@ func (e *evidence) meanActive() (mean float64) {
 	return mean
 }
 
-// A question asks for the share that some situations have in others, sample
-// by sample. Without a base, they are a share of the processors.
+// A question asks for the share that some situations have in
+// others, sample by sample. Without a base, they are a share of
+// the processors.
 type question struct {
 	hit, base func(*situation) bool
 }
@@ -293,8 +297,8 @@ func (e *evidence) observe(questions []question) [][]hotspots.Observation {
 	return all
 }
 
-// concerned returns, for each situation, the questions that it is a hit of,
-// and those that it is a base of.
+// concerned returns, for each situation, the questions that it
+// is a hit of, and those that it is a base of.
 func (e *evidence) concerned(questions []question) (hits, bases [][]int) {
 	hits, bases = make([][]int, len(e.situations)), make([][]int, len(e.situations))
 	for i := range e.situations {
@@ -344,8 +348,8 @@ func (e *evidence) name(s *situation) string { return e.classes[s.class].name }
 // usesCPU reports whether a situation is on a CPU.
 func (s *situation) usesCPU() bool { return s.state.Doing == views.Executing }
 
-// waits reports whether a situation waits for something that is no lock, and
-// that is not work.
+// waits reports whether a situation waits for something that is
+// no lock, and that is not work.
 func (s *situation) waits() bool {
 	return !s.idle && s.state.Doing.Waits()
 }

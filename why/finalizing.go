@@ -12,8 +12,9 @@ func (s *searcher) finalizerHits(*Finding) func(*situation) bool {
 	}
 }
 
-// finalizerCandidates returns the hypothesis that finalizers wait for one
-// another: their goroutine is at work most of the time.
+// finalizerCandidates returns the hypothesis that finalizers
+// wait for one another: their goroutine is at work most of the
+// time.
 func (s *searcher) finalizerCandidates() []*candidate {
 	by, of := make(sums), s.finalizerHits(nil)
 	for i := range s.e.situations {

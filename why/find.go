@@ -17,13 +17,13 @@ import (
 // section 3.2).
 const DefaultThreshold = 0.10
 
-// minSamples is the number of samples below which no guess is made (the
-// ten-samples heuristic of CPPROFJ, section 5.1).
+// minSamples is the number of samples below which no guess is
+// made (the ten-samples heuristic of CPPROFJ, section 5.1).
 const minSamples = 10
 
-// minMean is the mean number of goroutines, or of processors, that a
-// finding costs at least: what a program hardly ever does does not make it
-// slow, even if it does nothing else.
+// minMean is the mean number of goroutines, or of processors,
+// that a finding costs at least: what a program hardly ever does
+// does not make it slow, even if it does nothing else.
 const minMean = 0.1
 
 // maxHypotheses limits the hypotheses that are tested, those that would cost
@@ -38,8 +38,8 @@ type Options struct {
 	Course    bool // hypotheses have the course of their verdicts
 }
 
-// OptionsOf returns the options that a configuration and the options of views
-// give.
+// OptionsOf returns the options that a configuration and the
+// options of views give.
 func OptionsOf(c *config.Config, v views.Options) Options {
 	return Options{Views: v, Aspects: c.AllAspects(), Threshold: cmp.Or(c.Slow, DefaultThreshold)}
 }
@@ -52,12 +52,13 @@ type candidate struct {
 	least float64 // the severity above which it is a finding
 	note  string  // why it is no finding, whatever its share is
 
-	// refine finds out why, once the hypothesis holds. It returns a note if
-	// the hypothesis turns out to be no problem.
+	// refine finds out why, once the hypothesis holds. It
+	// returns a note if the hypothesis turns out to be no
+	// problem.
 	refine func(f *Finding) (note string)
 
-	// others makes a candidate of the other classes, for which the note may not
-	// hold; nil if there are none
+	// others makes a candidate of the other classes, for which
+	// the note may not hold; nil if there are none
 	others func() *candidate
 
 	observed []hotspots.Observation
@@ -83,8 +84,8 @@ type searcher struct {
 	garbageApart bool // the cost of garbage is in no hypothesis about code
 }
 
-// members returns the situations of a class. A large recording has millions
-// of situations, and is asked about many classes.
+// members returns the situations of a class. A large recording
+// has millions of situations, and is asked about many classes.
 func (s *searcher) members(class int32) []*situation {
 	if s.byClass == nil {
 		counts := make([]int, len(s.e.classes))
@@ -202,8 +203,8 @@ func (s *searcher) readProcessors() {
 	}
 }
 
-// test observes the most severe candidates, and returns the use of the
-// processors.
+// test observes the most severe candidates, and returns the use
+// of the processors.
 func (s *searcher) test(all []*candidate) hotspots.Estimate {
 	slices.SortStableFunc(all,
 		func(a, b *candidate) int {

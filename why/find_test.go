@@ -11,7 +11,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A scene makes a recording of goroutines whose states a test gives, sample by sample.
+// A scene makes a recording of goroutines whose states a test
+// gives, sample by sample.
 type scene struct {
 	*sampledata.Builder
 	goroutines []sampledata.GoroutineID
@@ -40,8 +41,8 @@ func (s *scene) function(name string) sampledata.FunctionID {
 	return s.Function(sampledata.Function{Name: name, File: file})
 }
 
-// at returns a state in a stack of functions, outermost first: main.main, or
-// main.main:12 for a line.
+// at returns a state in a stack of functions, outermost first:
+// main.main, or main.main:12 for a line.
 func (s *scene) at(state sampledata.State, stack ...string) sampledata.State {
 	state.Stack = sampledata.NoStack
 	for _, f := range stack {
@@ -78,7 +79,8 @@ func (s *scene) sample(t *testing.T, states map[sampledata.GoroutineID]sampledat
 	}
 }
 
-// find searches the recording, and demands that it isn't slower than itself, and that it has one answer.
+// find searches the recording, and demands that it isn't slower
+// than itself, and that it has one answer.
 func (s *scene) find(t *testing.T) *Answer {
 	t.Helper()
 	r := s.Recording()
@@ -130,7 +132,8 @@ var (
 	blocked = sampledata.State{Run: sampledata.Blocked, Reason: "sync.Mutex.Lock", Evidence: sampledata.Inferred}
 )
 
-// A client that waits for workers, which wait for a lock, is no finding of its own, but mentioned with the lock.
+// A client that waits for workers, which wait for a lock, is no
+// finding of its own, but mentioned with the lock.
 func TestWaitsAreLedToTheirReason(t *testing.T) {
 	s := newScene()
 	client := s.spawn(1, "main.client")[0]
@@ -186,7 +189,8 @@ func TestIdleIsNotSlow(t *testing.T) {
 	}
 }
 
-// What has not moved, or waits in the middle of its work, is neither slow nor known to be idle.
+// What has not moved, or waits in the middle of its work, is
+// neither slow nor known to be idle.
 func TestStillIsNotIdle(t *testing.T) {
 	for name, c := range map[string]struct {
 		state sampledata.State
@@ -229,7 +233,8 @@ func TestStillIsNotIdle(t *testing.T) {
 	}
 }
 
-// What a driver of database/sql reads is an answer, also if no sample saw it ask, and if a timer drives the goroutines.
+// What a driver of database/sql reads is an answer, also if no
+// sample saw it ask, and if a timer drives the goroutines.
 func TestAnswersOfADatabase(t *testing.T) {
 	for client, found := range map[string]int{"database/sql.(*DB).Query": 1, "main.(*hub).Query": 0} {
 		s := newScene()
@@ -251,7 +256,8 @@ func TestAnswersOfADatabase(t *testing.T) {
 	}
 }
 
-// Who sleeps a little between two pieces of work may be slow in them. Who sleeps most of the time is driven by a timer.
+// Who sleeps a little between two pieces of work may be slow in
+// them. Who sleeps most of the time is driven by a timer.
 func TestPausesBesideWork(t *testing.T) {
 	for pauses, found := range map[int]int{2: 1, 6: 1, 8: 0} { // of 10 samples
 		s := newScene()
@@ -287,7 +293,8 @@ func TestTooFewSamples(t *testing.T) {
 	}
 }
 
-// How much is allocated is known from the runtime's counters, and where from the samples.
+// How much is allocated is known from the runtime's counters,
+// and where from the samples.
 func TestAllocationByCounters(t *testing.T) {
 	s := newScene()
 	all, sweeper := s.spawn(2, "main.parser"), s.spawn(1, "runtime.bgsweep")[0]
@@ -323,7 +330,8 @@ func TestAllocationByCounters(t *testing.T) {
 	}
 }
 
-// A function that starts the goroutines of several classes is no finding: what it starts is.
+// A function that starts the goroutines of several classes is no
+// finding: what it starts is.
 func TestAStarterIsNoPlace(t *testing.T) {
 	s := newScene()
 	reader, writer := s.spawn(1, "main.reader")[0], s.spawn(1, "main.writer")[0]
@@ -340,7 +348,8 @@ func TestAStarterIsNoPlace(t *testing.T) {
 	}
 }
 
-// System calls of the goroutine that holds a lock come with the lock; those of others are findings.
+// System calls of the goroutine that holds a lock come with the
+// lock; those of others are findings.
 func TestSystemCallsOfAHolder(t *testing.T) {
 	s := newScene()
 	workers, holder, other := s.spawn(4, "main.worker"), s.spawn(1, "main.flusher")[0], s.spawn(1, "main.logger")[0]
@@ -365,7 +374,8 @@ func TestSystemCallsOfAHolder(t *testing.T) {
 	}
 }
 
-// Waits for the collector's semaphores are no waits for a condition of the program.
+// Waits for the collector's semaphores are no waits for a
+// condition of the program.
 func TestSemaphoresOfTheCollector(t *testing.T) {
 	s := newScene()
 	parsers := s.spawn(4, "main.parser")
@@ -388,7 +398,9 @@ func TestSemaphoresOfTheCollector(t *testing.T) {
 	}
 }
 
-// A finding says which system calls it is about, and what makes them. An aspect is what code does, not what its package is for.
+// A finding says which system calls it is about, and what makes
+// them. An aspect is what code does, not what its package is
+// for.
 func TestCallsAndAspects(t *testing.T) {
 	s := newScene()
 	loggers, checkers := s.spawn(1, "main.logger"), s.spawn(1, "main.checker")
@@ -414,7 +426,9 @@ func TestCallsAndAspects(t *testing.T) {
 	}
 }
 
-// What is made again and again could be kept. What each goroutine makes once is no finding, and neither is a wait within.
+// What is made again and again could be kept. What each
+// goroutine makes once is no finding, and neither is a wait
+// within.
 func TestMaking(t *testing.T) {
 	for _, again := range []bool{true, false} {
 		s := newScene()
@@ -444,8 +458,8 @@ func TestMaking(t *testing.T) {
 	}
 }
 
-// Of a few samples that differ much, nobody can say that the program is
-// balanced.
+// Of a few samples that differ much, nobody can say that the
+// program is balanced.
 func TestBalanced(t *testing.T) {
 	for samples, want := range map[int]State{13: Undecided, 400: Balanced} {
 		s := newScene()

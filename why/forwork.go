@@ -7,7 +7,8 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// forWork is the note of waits that are no evidence that something is slow.
+// forWork is the note of waits that are no evidence that
+// something is slow.
 const forWork = "it may wait for work"
 
 // nextMessage is the note of who may have nothing to read yet.
@@ -19,8 +20,8 @@ const clientSends = "it waits for what its client sends"
 // lonely is the note of waits that hold up nobody as far as is known.
 const lonely = "it is one goroutine, and nobody is known to wait for it"
 
-// mostlySleeps is the share of a class's life in sleep from which a timer drives
-// it.
+// mostlySleeps is the share of a class's life in sleep from
+// which a timer drives it.
 const mostlySleeps = 2. / 3
 
 // resting returns why goroutines of a class that wait are not slow, or "".
@@ -51,9 +52,9 @@ func (s *searcher) resting(f *Finding, class int32) string {
 	return ""
 }
 
-// readsAgain reports whether each goroutine of a class reads in its first
-// function again and again. A server's goroutine does. One that asks once does
-// not.
+// readsAgain reports whether each goroutine of a class reads in
+// its first function again and again. A server's goroutine does.
+// One that asks once does not.
 func (s *searcher) readsAgain(class int32, f *Finding) bool {
 	c, stays := &s.e.classes[class], 0
 	for _, at := range s.members(class) {
@@ -70,8 +71,8 @@ func (s *searcher) alone(class int32) bool {
 	return s.e.mean(c.active) < 1.5 && c.ended < 3
 }
 
-// awaitsAnswers reports whether goroutines of a class that wait in a function
-// mostly wait for answers to what they wrote.
+// awaitsAnswers reports whether goroutines of a class that wait
+// in a function mostly wait for answers to what they wrote.
 func (s *searcher) awaitsAnswers(class int32, f *Finding) bool {
 	answers, all := 0.0, 0.0
 	for _, at := range s.members(class) {
@@ -85,17 +86,19 @@ func (s *searcher) awaitsAnswers(class int32, f *Finding) bool {
 	return 2*answers > all
 }
 
-// looking matches what finds out whether a file has more, and what begins to
-// sleep.
+// looking matches what finds out whether a file has more, and
+// what begins to sleep.
 var looking = regexp.MustCompile(`^(os\.\(\*File\)\.Read|bufio\.\(\*(Reader|Scanner)\)\.(Read|Scan)|` +
 	`time\.Sleep$|runtime\.selectgo$)`)
 
-// pausing returns why goroutines of a class that sleep in a function are not
-// slow, or "". In a function right below a goroutine's first one, they may
-// sleep between two pieces of work, if that is all that it was seen to do.
-// They may look there whether a file has more. What the standard library calls
-// back, such as a handler, is a piece of work. Who has not moved may sleep once,
-// and for long, unless others are further on in the same work.
+// pausing returns why goroutines of a class that sleep in a
+// function are not slow, or "". In a function right below a
+// goroutine's first one, they may sleep between two pieces of
+// work, if that is all that it was seen to do. They may look
+// there whether a file has more. What the standard library calls
+// back, such as a handler, is a piece of work. Who has not moved
+// may sleep once, and for long, unless others are further on in
+// the same work.
 func (s *searcher) pausing(f *Finding, class int32) string {
 	sleeps, still := 0.0, 0.0
 	works, further := false, false
@@ -135,8 +138,8 @@ func (s *searcher) pausing(f *Finding, class int32) string {
 	return ""
 }
 
-// isReader reports whether goroutines of a class that wait in such a function
-// live on, and probably wait for requests.
+// isReader reports whether goroutines of a class that wait in
+// such a function live on, and probably wait for requests.
 func (s *searcher) isReader(class int32, f *Finding) bool {
 	path := f.Where.Path
 	name := views.LastName(f.Where.Function)
@@ -144,8 +147,9 @@ func (s *searcher) isReader(class int32, f *Finding) bool {
 		len(path) > 0 && views.IsOwn(path[0]) && s.readsRequests(f.Where.stack)
 }
 
-// serves reports whether goroutines of a class that live on wait for the next
-// request of a connection, from whichever goroutine reads it.
+// serves reports whether goroutines of a class that live on wait
+// for the next request of a connection, from whichever goroutine
+// reads it.
 func (s *searcher) serves(class int32, f *Finding) bool {
 	path := f.Where.Path
 	last := len(path) - 1
@@ -156,14 +160,15 @@ func (s *searcher) serves(class int32, f *Finding) bool {
 		views.IsOwn(path[last]) && s.e.classes[class].ended == 0
 }
 
-// asking matches the names of functions that have something done by others, and
-// wait until it is.
+// asking matches the names of functions that have something done
+// by others, and wait until it is.
 var asking = regexp.MustCompile(`(?i)^(write|append|put|add|insert|send|publish|submit|commit|flush|sync|do|call|exec|request|save|store|set)`)
 
-// takesWork reports whether goroutines of a class probably wait for work in a
-// function that their loop calls: others give it to them, or hardly anybody is
-// at work whom they could wait for. Get may take a place in a pool, too, and who
-// waits may have asked: then somebody works on the answer.
+// takesWork reports whether goroutines of a class probably wait
+// for work in a function that their loop calls: others give it
+// to them, or hardly anybody is at work whom they could wait
+// for. Get may take a place in a pool, too, and who waits may
+// have asked: then somebody works on the answer.
 func (s *searcher) takesWork(class int32, f *Finding) bool {
 	path, takes := s.untilTaken(f)
 	timed := len(f.Causes) > 0 && !slices.ContainsFunc(f.Causes, func(c Cause) bool { return !s.isTimed(c) })
@@ -181,9 +186,9 @@ func (s *searcher) takesWork(class int32, f *Finding) bool {
 	return f.Kind == ConditionKind && s.nobodyWorks(f, class) || takes && name != "Get" && s.deserted(class, f)
 }
 
-// untilTaken returns the path to what takes work, by its name, or waits for who
-// does, and whether something takes it. Who waits for a condition may do so in a
-// helper of any name.
+// untilTaken returns the path to what takes work, by its name,
+// or waits for who does, and whether something takes it. Who
+// waits for a condition may do so in a helper of any name.
 func (s *searcher) untilTaken(f *Finding) (path []string, takes bool) {
 	path = f.Where.Path
 	taken := func(last string) bool {
@@ -199,8 +204,8 @@ func (s *searcher) untilTaken(f *Finding) (path []string, takes bool) {
 	return path, takes
 }
 
-// isTimed reports whether a cause is the sleep of goroutines that hardly do
-// anything else: a timer drives them.
+// isTimed reports whether a cause is the sleep of goroutines
+// that hardly do anything else: a timer drives them.
 func (s *searcher) isTimed(c Cause) bool {
 	of, ok := s.e.byName[c.Class]
 	return ok && c.Activity == Sleeping &&
@@ -210,8 +215,8 @@ func (s *searcher) isTimed(c Cause) bool {
 // semaphoreAcquire is what takes a place that others give back.
 const semaphoreAcquire = "golang.org/x/sync/semaphore.(*Weighted).Acquire"
 
-// awaitsWork reports whether goroutines of a class that wait to receive probably
-// wait for work.
+// awaitsWork reports whether goroutines of a class that wait to
+// receive probably wait for work.
 func (s *searcher) awaitsWork(class int32, f *Finding) bool {
 	if s.isBusy(f.Where.Function) || f.shares() {
 		return false
@@ -229,25 +234,28 @@ func (s *searcher) awaitsWork(class int32, f *Finding) bool {
 	return s.leftAlone(class, f) || s.isLoop(class, f.Where.Function) || s.isReader(class, f) || s.takesWork(class, f)
 }
 
-// leftAlone reports whether goroutines may wait for work in a function of their
-// loop's module, since hardly anybody is at work whom they could wait for. What
-// they call another module for may have to come from outside. One goroutine
-// alone may have called several functions of the module to get there.
+// leftAlone reports whether goroutines may wait for work in a
+// function of their loop's module, since hardly anybody is at
+// work whom they could wait for. What they call another module
+// for may have to come from outside. One goroutine alone may
+// have called several functions of the module to get there.
 func (s *searcher) leftAlone(class int32, f *Finding) bool {
 	return f.Kind == ChannelKind && f.Where.Library == "" &&
 		(s.e.classes[class].name == "go:"+f.Where.Caller || s.alone(class)) &&
 		s.inOneModule(f.Where.stack) && s.deserted(class, f)
 }
 
-// deserted reports whether hardly anybody is at work while goroutines of a class
-// wait nearly all their life, and nobody is known to end that.
+// deserted reports whether hardly anybody is at work while
+// goroutines of a class wait nearly all their life, and nobody
+// is known to end that.
 func (s *searcher) deserted(class int32, f *Finding) bool {
 	return f.Severity >= mostOf*s.e.mean(s.e.classes[class].life) && s.nobodyWorks(f, -1)
 }
 
-// nobodyWorks reports whether hardly anybody is at work whom goroutines could
-// wait for, and nobody is known to end the wait. A class is left out, and so are
-// those that wait for others or are no finding.
+// nobodyWorks reports whether hardly anybody is at work whom
+// goroutines could wait for, and nobody is known to end the
+// wait. A class is left out, and so are those that wait for
+// others or are no finding.
 func (s *searcher) nobodyWorks(f *Finding, but int32) bool {
 	if f.Limit != nil || len(f.Causes) > 0 {
 		return false

@@ -8,17 +8,18 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// A Gain is what it would bring if a cost went away: how much more work a
-// class gets done, or how much less time it takes for a piece of work.
+// A Gain is what it would bring if a cost went away: how much
+// more work a class gets done, or how much less time it takes
+// for a piece of work.
 type Gain struct {
 	Class string `json:"class,omitempty"` // whose work it is
 	Law   Law    `json:"law,omitempty"`
-	// of a closed class: how many times as much work gets done without the
-	// cost, and with half of it
+	// of a closed class: how many times as much work gets done
+	// without the cost, and with half of it
 	Times *Factor `json:"times,omitempty"`
 	Half  *Factor `json:"half,omitempty"`
-	// of other classes: the share of the time of a piece of work that is gone
-	// without the cost
+	// of other classes: the share of the time of a piece of work
+	// that is gone without the cost
 	Less *hotspots.Estimate `json:"less,omitempty"`
 	Next *Next              `json:"next,omitempty"`
 	// why nothing is known; "" if it is
@@ -30,8 +31,8 @@ type Law string
 
 // The laws.
 const (
-	// the class itself: its goroutines begin with the next piece as soon as
-	// one is done, or after some thinking
+	// the class itself: its goroutines begin with the next piece
+	// as soon as one is done, or after some thinking
 	Closed Law = "closed"
 	Open   Law = "open"    // others, at random
 	Either Law = "unknown" // it is not known
@@ -41,8 +42,8 @@ const (
 type Next struct {
 	Centre Centre `json:"centre"`
 	Name   string `json:"name,omitempty"` // of the lock, or the function
-	// what the class mostly does then, if no centre is full; it waits for work
-	// if it sleeps between two pieces
+	// what the class mostly does then, if no centre is full; it
+	// waits for work if it sleeps between two pieces
 	Does Activity `json:"does,omitempty"`
 }
 
@@ -82,8 +83,8 @@ func (a *searched) gains() {
 	}
 }
 
-// silent returns why nothing is known of what the fix of a finding would bring,
-// whatever the samples show; else "".
+// silent returns why nothing is known of what the fix of a
+// finding would bring, whatever the samples show; else "".
 func (f *Finding) silent() string {
 	switch {
 	case f.row().silent != "":
@@ -106,8 +107,9 @@ func (f *Finding) silent() string {
 	return ""
 }
 
-// gainOf returns what fixing a finding would bring: to the class that it is
-// about or, if it is about the processors, to the one that it costs most.
+// gainOf returns what fixing a finding would bring: to the class
+// that it is about or, if it is about the processors, to the one
+// that it costs most.
 func (s *searcher) gainOf(m *moments, f *Finding) *Gain {
 	b := m.tracer(s.targetOf(f))
 	classes := s.workersOf(f)
@@ -117,8 +119,8 @@ func (s *searcher) gainOf(m *moments, f *Finding) *Gain {
 	return b.gain(classes, 1)
 }
 
-// targetOf returns the cost that a finding is about. Of code it is the
-// function, of a lock the waits of all classes.
+// targetOf returns the cost that a finding is about. Of code it
+// is the function, of a lock the waits of all classes.
 func (s *searcher) targetOf(f *Finding) target {
 	switch {
 	case f.IsCode():
@@ -136,8 +138,8 @@ func awaits(lock string) func(*situation) bool {
 	}
 }
 
-// workersOf returns the classes whose work a finding holds up, the finding's
-// own first.
+// workersOf returns the classes whose work a finding holds up,
+// the finding's own first.
 func (s *searcher) workersOf(f *Finding) (all []int32) {
 	for _, name := range append([]string{f.Class}, names(slices.Concat(f.Others, f.Behind, f.Ready))...) {
 		if class, ok := s.e.byName[name]; ok && !s.e.classes[class].runtimes {
@@ -157,8 +159,8 @@ func names(all []Part) (list []string) {
 // mostAsked limits the classes that are asked what they would gain.
 const mostAsked = 3
 
-// gain returns what it would bring if a part of the target went away, for the
-// first of some classes that tells it.
+// gain returns what it would bring if a part of the target went
+// away, for the first of some classes that tells it.
 func (b *tracer) gain(classes []int32, part float64) *Gain {
 	if len(b.s.e.uncounted) > 0 {
 		return &Gain{Silent: "only a part of the time counts, and not all that it waits for"}
@@ -221,8 +223,8 @@ func (b *tracer) gainOf(class int32, t *traced, part float64) *Gain {
 	return g
 }
 
-// most returns the classes of the program whose time goes most through the
-// target.
+// most returns the classes of the program whose time goes most
+// through the target.
 func (b *tracer) most() (all []int32) {
 	by := make(sums)
 	for i := range b.samples {
@@ -258,9 +260,10 @@ func (b *tracer) demand(t *traced, through []hotspots.Observation) *demand {
 		shared: t.foreign > foreignUse, centres: t.centres}
 }
 
-// lawOf says who decides how much work a class has. Sleep at home is
-// thinking, which stays; a ticker may begin each piece of work. Goroutines that
-// live for one piece of work are started by others.
+// lawOf says who decides how much work a class has. Sleep at
+// home is thinking, which stays; a ticker may begin each piece
+// of work. Goroutines that live for one piece of work are
+// started by others.
 func (b *tracer) lawOf(c *class, active []hotspots.Observation) Law {
 	idle := c.life - c.active
 	switch {
@@ -274,8 +277,8 @@ func (b *tracer) lawOf(c *class, active []hotspots.Observation) Law {
 	return Either
 }
 
-// minNext is the number of hits from which it is known what a class does, or
-// what limits it.
+// minNext is the number of hits from which it is known what a
+// class does, or what limits it.
 const minNext = 5
 
 // rest returns what a class mostly does without the target; it may think.

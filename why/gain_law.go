@@ -13,13 +13,14 @@ type Factor struct {
 	High  float64 `json:"high"`
 }
 
-// A demand is what a class needs to do its work, and what of it goes through
-// a target. The laws are operational (Denning and Buzen: The operational
-// analysis of queueing network models): they hold for what was measured, and
-// assume no distribution.
+// A demand is what a class needs to do its work, and what of it
+// goes through a target. The laws are operational (Denning and
+// Buzen: The operational analysis of queueing network models):
+// they hold for what was measured, and assume no distribution.
 type demand struct {
-	// the share of the class's time, without waiting for work, that goes
-	// through the target: in its own goroutines, or in those that they wait for
+	// the share of the class's time, without waiting for work,
+	// that goes through the target: in its own goroutines, or in
+	// those that they wait for
 	through hotspots.Estimate
 
 	full   bool              // the processors are
@@ -32,7 +33,8 @@ type demand struct {
 // A centre is what serves one at a time, or a few: processors, or a lock.
 type centre struct {
 	next Next
-	// its utilisation, sample by sample, and of it what goes through the target
+	// its utilisation, sample by sample, and of it what goes
+	// through the target
 	used, target []hotspots.Observation
 }
 
@@ -47,8 +49,8 @@ func without(share hotspots.Estimate, part float64) Factor {
 	return Factor{times(part * share.Share), times(part * share.Low), times(part * share.High)}
 }
 
-// limit returns the factor at which a centre is full, if a part of the target
-// is left out: the utilisation law.
+// limit returns the factor at which a centre is full, if a part
+// of the target is left out: the utilisation law.
 func (c *centre) limit(part float64) Factor {
 	left := make([]hotspots.Observation, len(c.used))
 	for i := range left {
@@ -60,12 +62,14 @@ func (c *centre) limit(part float64) Factor {
 	return Factor{times(1 - r.Value), times(1 - r.Value - margin), times(1 - r.Value + margin)}
 }
 
-// gain returns how many times as much work the class gets done if a part of
-// the target's cost is left out, and the centre that is full then, if any.
+// gain returns how many times as much work the class gets done
+// if a part of the target's cost is left out, and the centre
+// that is full then, if any.
 //
-// A goroutine's cycle gets shorter by what is left out: Little's law for a
-// constant number of goroutines. Full processors do as much more as they save.
-// No centre does more than its utilisation allows.
+// A goroutine's cycle gets shorter by what is left out: Little's
+// law for a constant number of goroutines. Full processors do as
+// much more as they save. No centre does more than its
+// utilisation allows.
 func (d *demand) gain(part float64) (Factor, *centre) {
 	f := without(d.through, part)
 	if d.full {
@@ -88,10 +92,11 @@ func (d *demand) gain(part float64) (Factor, *centre) {
 	return f, full
 }
 
-// varies reports whether a number of goroutines at work varies as much as a
-// number of customers who come at random: its variance is above its mean. It
-// varies less if a fixed number of goroutines take turns. The variance of few
-// samples is uncertain: it must be above the mean by more than its error.
+// varies reports whether a number of goroutines at work varies
+// as much as a number of customers who come at random: its
+// variance is above its mean. It varies less if a fixed number
+// of goroutines take turns. The variance of few samples is
+// uncertain: it must be above the mean by more than its error.
 func varies(active []hotspots.Observation) bool {
 	weight, sum, squares, n := 0.0, 0.0, 0.0, 0.0
 	for _, o := range active {

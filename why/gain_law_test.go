@@ -36,7 +36,8 @@ func drawDemand(t *rapid.T) *demand {
 	return d
 }
 
-// The laws of gains, for all demands: nothing left out brings nothing, more left out brings no less, the interval has the
+// The laws of gains, for all demands: nothing left out brings
+// nothing, more left out brings no less, the interval has the
 // factor, and no centre does more than is possible.
 func TestGainLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -66,7 +67,8 @@ func TestGainLaws(t *testing.T) {
 	})
 }
 
-// In a closed system without queues, work is as fast as what remains of a cycle: with 1 ms of 4 left, four times as fast.
+// In a closed system without queues, work is as fast as what
+// remains of a cycle: with 1 ms of 4 left, four times as fast.
 func TestGainOfOneCost(t *testing.T) {
 	share := hotspots.Estimate{Share: 0.75, Low: 0.5, High: 0.8}
 	f, full := (&demand{through: share}).gain(1)
@@ -78,7 +80,8 @@ func TestGainOfOneCost(t *testing.T) {
 	}
 }
 
-// The number of goroutines at work varies little if a fixed number take turns, and much if work arrives at random.
+// The number of goroutines at work varies little if a fixed
+// number take turns, and much if work arrives at random.
 func TestVaries(t *testing.T) {
 	count := func(all ...float64) (list []hotspots.Observation) {
 		for _, n := range all {

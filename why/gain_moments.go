@@ -7,9 +7,10 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// moments are samples of a span, each with its goroutines that work: they
-// don't wait for work, and have moved in the recording. In a large
-// recording these are some blocks of neighbouring samples.
+// moments are samples of a span, each with its goroutines that
+// work: they don't wait for work, and have moved in the
+// recording. In a large recording these are some blocks of
+// neighbouring samples.
 type moments struct {
 	s        *searcher
 	samples  []int32
@@ -98,15 +99,16 @@ type poolKey struct {
 	function string
 }
 
-// A pool is what the goroutines of a class share, such as connections: some
-// wait for one in a function, while others are further on in it and have one.
+// A pool is what the goroutines of a class share, such as
+// connections: some wait for one in a function, while others are
+// further on in it and have one.
 type pool struct {
 	has []bool // by situation
 }
 
-// pool returns the pool that a situation waits for; nil if it is none. Only
-// the class itself is seen at the channel then, and its loop is no such
-// function.
+// pool returns the pool that a situation waits for; nil if it is
+// none. Only the class itself is seen at the channel then, and
+// its loop is no such function.
 func (m *moments) pool(at *situation) *pool {
 	if d := at.state.Doing; !d.OfChannel() && d != views.AwaitingCondition &&
 		d != views.AwaitingSemaphore {

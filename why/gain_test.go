@@ -24,7 +24,8 @@ func (s *scene) asked(t *testing.T, name string, half bool) *Gain {
 
 func nearly(a, b float64) bool { return math.Abs(a-b) < 0.02*b }
 
-// lockedScene has four workers: one computes under a lock, two wait for it, and one computes elsewhere.
+// lockedScene has four workers: one computes under a lock, two
+// wait for it, and one computes elsewhere.
 func lockedScene(t *testing.T) *scene {
 	s := newScene()
 	s.spawn(4, "main.worker")
@@ -49,8 +50,10 @@ func (s *scene) lockFinding(t *testing.T) *Finding {
 	return all[i]
 }
 
-// Who waits for a lock waits for what its holder does: without the code under the lock, three quarters of the time are gone,
-// and with half of it three eighths. The lock is always held: without code elsewhere, nothing is gained.
+// Who waits for a lock waits for what its holder does: without
+// the code under the lock, three quarters of the time are gone,
+// and with half of it three eighths. The lock is always held:
+// without code elsewhere, nothing is gained.
 func TestGainUnderLock(t *testing.T) {
 	s := lockedScene(t)
 	g := s.asked(t, "main.update", false)
@@ -69,8 +72,9 @@ func TestGainUnderLock(t *testing.T) {
 	}
 }
 
-// If the machine has no CPU for who has a processor, other programs decide how long others take. A class that only computes
-// has the same shares with more CPUs.
+// If the machine has no CPU for who has a processor, other
+// programs decide how long others take. A class that only
+// computes has the same shares with more CPUs.
 func TestGainOnBusyMachine(t *testing.T) {
 	for _, waits := range []bool{false, true} {
 		s := newScene()
@@ -90,7 +94,8 @@ func TestGainOnBusyMachine(t *testing.T) {
 	}
 }
 
-// A lock whose holder sleeps has nothing to do with code that computes beside it, whether or not the sleep counts as idle.
+// A lock whose holder sleeps has nothing to do with code that
+// computes beside it, whether or not the sleep counts as idle.
 func TestGainBesideSleepingHolder(t *testing.T) {
 	s := newScene()
 	s.spawn(4, "main.locker")
@@ -123,8 +128,9 @@ func TestFindingsHaveGains(t *testing.T) {
 	}
 }
 
-// Handlers of requests that come at random: what is known is how long one takes. If a fixed number are at work, it is not
-// known who decides that.
+// Handlers of requests that come at random: what is known is how
+// long one takes. If a fixed number are at work, it is not known
+// who decides that.
 func TestGainOfRequests(t *testing.T) {
 	for law, active := range map[Law][]int{Open: {0, 8, 0, 0, 2}, Either: {2}} {
 		s := newScene()
@@ -147,7 +153,8 @@ func TestGainOfRequests(t *testing.T) {
 	}
 }
 
-// What is all that a class does has no gain, and the reason is said. A name that nothing has is an error.
+// What is all that a class does has no gain, and the reason is
+// said. A name that nothing has is an error.
 func TestGainIsSilent(t *testing.T) {
 	s := lockedScene(t)
 	if g := s.asked(t, "main.worker", false); g.Silent == "" || g.Times != nil || g.Less != nil {
@@ -160,7 +167,8 @@ func TestGainIsSilent(t *testing.T) {
 	}
 }
 
-// Of a recording with many goroutines at work, a gain needs only some samples.
+// Of a recording with many goroutines at work, a gain needs only
+// some samples.
 func TestMomentsAreBounded(t *testing.T) {
 	r := wide(3000, 1000)
 	s, err := newSearcher(r, configured())

@@ -15,16 +15,18 @@ type target struct {
 	code bool
 }
 
-// mostHolders limits the chain of goroutines that one waits for, and
-// mostWaits the waits in it for others than a lock's holders.
+// mostHolders limits the chain of goroutines that one waits for,
+// and mostWaits the waits in it for others than a lock's
+// holders.
 const (
 	mostHolders = 5
 	mostWaits   = 3
 )
 
-// A tracer attributes the time of goroutines to a target, moment by moment.
-// Who waits for a lock waits for what its holder does; who is ready, for those
-// that run; and who waits for others, for what the others do (wPerf, OSDI '18).
+// A tracer attributes the time of goroutines to a target, moment
+// by moment. Who waits for a lock waits for what its holder
+// does; who is ready, for those that run; and who waits for
+// others, for what the others do (wPerf, OSDI '18).
 type tracer struct {
 	*moments
 	code      bool
@@ -86,8 +88,8 @@ func (b *tracer) enter(moment int) (running tally) {
 
 func (b *tracer) at(w *worker) *situation { return &b.s.e.situations[w.situation] }
 
-// share returns the share of a goroutine's time in this moment that is the
-// target's.
+// share returns the share of a goroutine's time in this moment
+// that is the target's.
 func (b *tracer) share(w *worker, depth int) float64 {
 	at, hit := b.at(w), b.target[w.situation]
 	does := at.state.Doing
@@ -120,14 +122,16 @@ func (b *tracer) share(w *worker, depth int) float64 {
 	return b.awaited(at, depth)
 }
 
-// outside reports whether nobody in the program ends a wait, as far as is known.
+// outside reports whether nobody in the program ends a wait, as
+// far as is known.
 func outside(does views.Doing) bool {
 	return does == views.Sleeping || does == views.InSystemCall || does == views.AwaitingIO
 }
 
-// held returns the share of what the holders do of the lock that a goroutine
-// waits for, or those that may end its wait. A lock's holder that is none of
-// the workers waits for work or has not moved: it does nothing of the target.
+// held returns the share of what the holders do of the lock that
+// a goroutine waits for, or those that may end its wait. A
+// lock's holder that is none of the workers waits for work or
+// has not moved: it does nothing of the target.
 func (b *tracer) held(w *worker, depth int) (share float64, known bool) {
 	if w.free || depth >= mostHolders {
 		return 0, false
@@ -142,9 +146,10 @@ func (b *tracer) held(w *worker, depth int) (share float64, known bool) {
 	return holders.mean(), holders.count > 0 || locked
 }
 
-// awaited returns the share of what those do that goroutines wait for, if the
-// recording does not name them: the classes at the other end of the channel,
-// those that have what is shared or, if neither is known, all other classes.
+// awaited returns the share of what those do that goroutines
+// wait for, if the recording does not name them: the classes at
+// the other end of the channel, those that have what is shared
+// or, if neither is known, all other classes.
 func (b *tracer) awaited(at *situation, depth int) float64 {
 	peers, has := b.peers[at.state.Channel], []bool(nil)
 	if p := b.pool(at); p != nil {
@@ -166,8 +171,8 @@ func (b *tracer) awaited(at *situation, depth int) float64 {
 	return tally{b.all.count - own.count, b.all.target - own.target}.mean()
 }
 
-// sumUp sums up the goroutines that others may wait for: the program's
-// goroutines that don't wait for others themselves.
+// sumUp sums up the goroutines that others may wait for: the
+// program's goroutines that don't wait for others themselves.
 func (b *tracer) sumUp() {
 	if b.summed {
 		return
@@ -188,8 +193,8 @@ func (b *tracer) sumUp() {
 
 // A traced is what the moments say of a class and a target.
 type traced struct {
-	// of the goroutines of the class at work (Base), those that go through
-	// the target
+	// of the goroutines of the class at work (Base), those that
+	// go through the target
 	through []hotspots.Observation
 	cpu     []hotspots.Observation // the same of all that run
 	centres []*centre
@@ -259,7 +264,8 @@ func (c *centre) enter(moment int, weight, servers float64) {
 	c.used[moment], c.target[moment] = o, o
 }
 
-// hits returns how many of the moments' goroutines were seen to use the centre.
+// hits returns how many of the moments' goroutines were seen to
+// use the centre.
 func (c *centre) hits() (hits float64) {
 	for _, o := range c.used {
 		hits += o.Hits
@@ -267,8 +273,8 @@ func (c *centre) hits() (hits float64) {
 	return hits
 }
 
-// heldLocks are the locks that a class waits for, as centres. A lock is known
-// to be held only while somebody waits for it.
+// heldLocks are the locks that a class waits for, as centres. A
+// lock is known to be held only while somebody waits for it.
 type heldLocks struct {
 	*moments
 	by map[uint64]*centre
@@ -279,8 +285,8 @@ const (
 	leastHeld = 0.05 // the share of the time in which a lock is held that may be full
 )
 
-// add adds that a lock is held in a moment, with the target's share of what
-// the holders do.
+// add adds that a lock is held in a moment, with the target's
+// share of what the holders do.
 func (h *heldLocks) add(moment int, lock uint64, name string, share float64) {
 	c := h.by[lock]
 	if c == nil {

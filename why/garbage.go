@@ -1,19 +1,20 @@
 package why
 
-// minGarbage is the share of the program's time on processors that allocation
-// and the collector have at least to be the problem, rather than a part of
-// what the code does.
+// minGarbage is the share of the program's time on processors
+// that allocation and the collector have at least to be the
+// problem, rather than a part of what the code does.
 const minGarbage = 0.25
 
-// A Garbage is how much a program allocates, by the counters of its runtime,
-// and where, by the samples. A rate is 0 if it was not measured.
+// A Garbage is how much a program allocates, by the counters of
+// its runtime, and where, by the samples. A rate is 0 if it was
+// not measured.
 type Garbage struct {
 	Bytes       float64 `json:"bytes_per_second,omitempty"`
 	Objects     float64 `json:"objects_per_second,omitempty"`
 	Collections float64 `json:"collections_per_second,omitempty"`
 	Live        float64 `json:"live_bytes,omitempty"` // at the end
-	// functions of the program: shares of the time of allocating and of what
-	// it makes their goroutines do
+	// functions of the program: shares of the time of allocating
+	// and of what it makes their goroutines do
 	Sites []Part `json:"sites,omitempty"`
 }
 
@@ -30,9 +31,9 @@ func (e *evidence) garbage() *Garbage {
 	return g
 }
 
-// eagerly is the part of the heap that is allocated from one collection to the
-// next, below which they come more often than by default: then it is half of
-// the heap at least.
+// eagerly is the part of the heap that is allocated from one
+// collection to the next, below which they come more often than
+// by default: then it is half of the heap at least.
 const eagerly = 0.25
 
 // eager returns 1 if collections come much more often than by default.

@@ -8,15 +8,16 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// If nobody is named who may end a wait, others are guessed. They use the other
-// side of the channel, or are further on in the same function. Or the goroutine
-// has started them, or was started with them.
+// If nobody is named who may end a wait, others are guessed.
+// They use the other side of the channel, or are further on in
+// the same function. Or the goroutine has started them, or was
+// started with them.
 
-// peers finds out what the goroutines do that wait for the same channels
-// as those in the situations, from the other side, at other times:
-// receivers if those send, senders if those receive. It describes all
-// that they do, but does not claim that the channel's goroutines have to
-// wait for all of it.
+// peers finds out what the goroutines do that wait for the same
+// channels as those in the situations, from the other side, at
+// other times: receivers if those send, senders if those
+// receive. It describes all that they do, but does not claim
+// that the channel's goroutines have to wait for all of it.
 func (e *evidence) peers(of func(*situation) bool, receive bool) []Cause {
 	addresses, hit := make(map[uint64]bool), e.matching(of)
 	own := make(map[int32]bool)
@@ -48,11 +49,11 @@ func (e *evidence) peers(of func(*situation) bool, receive bool) []Cause {
 // acquiring matches the names of functions that take something for a while.
 var acquiring = regexp.MustCompile(`(?i)^(get|acquire|borrow|lease|check_?out|grab|reserve|conn|enter|lock|limit|throttle)`)
 
-// fellows finds out what goroutines of a class do in a function, past the
-// place where others wait in what it calls: if they share something, such
-// as a pool of connections, those that have it do this. The loop of the
-// class is no such function, and a goroutine alone has nobody to share
-// with.
+// fellows finds out what goroutines of a class do in a function,
+// past the place where others wait in what it calls: if they
+// share something, such as a pool of connections, those that
+// have it do this. The loop of the class is no such function,
+// and a goroutine alone has nobody to share with.
 func (s *searcher) fellows(class int32, where *Place, of func(*situation) bool) []Cause {
 	caller := where.Caller
 	isLoop := s.isLoop(class, caller)
@@ -79,10 +80,11 @@ func (s *searcher) fellows(class int32, where *Place, of func(*situation) bool) 
 	return b.causes()
 }
 
-// children finds out what goroutines do that those in the situations have
-// started in the function in which they wait, such as one that does the
-// work and sends the result, while the other one waits for it or for a
-// deadline. Who lives on or waits for work sends no result.
+// children finds out what goroutines do that those in the
+// situations have started in the function in which they wait,
+// such as one that does the work and sends the result, while the
+// other one waits for it or for a deadline. Who lives on or
+// waits for work sends no result.
 func (e *evidence) children(of func(*situation) bool) []Cause {
 	b := &blamed{e: e, weight: make(map[doer]float64), where: make(map[doer]*heaviest)}
 	e.indexRuns()
@@ -114,9 +116,9 @@ type family struct {
 	function string
 }
 
-// siblings finds out what other goroutines do that were started with
-// those in the situations, such as the stages of a query, if all live for
-// one piece of work.
+// siblings finds out what other goroutines do that were started
+// with those in the situations, such as the stages of a query,
+// if all live for one piece of work.
 func (s *searcher) siblings(class int32, of func(*situation) bool) []Cause {
 	if c := &s.e.classes[class]; 2*c.ended < c.goroutines {
 		return nil

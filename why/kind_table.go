@@ -8,18 +8,20 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// A kindRow is all that is known of one kind of finding. A new kind is one
-// more row of the table.
+// A kindRow is all that is known of one kind of finding. A new
+// kind is one more row of the table.
 type kindRow struct {
 	KindWords
 
-	// find returns the hypotheses of the kind. It is nil if another row finds
-	// them, or if findings of the kind need no threshold (see standing).
+	// find returns the hypotheses of the kind. It is nil if
+	// another row finds them, or if findings of the kind need no
+	// threshold (see standing).
 	find func(s *searcher) []*candidate
 
-	// hits returns what the share of a finding counts, and measure which cost
-	// in a view that is. Without hits, it counts the waits for the finding's
-	// reasons in its function.
+	// hits returns what the share of a finding counts, and
+	// measure which cost in a view that is. Without hits, it
+	// counts the waits for the finding's reasons in its
+	// function.
 	hits    func(s *searcher, f *Finding) func(*situation) bool
 	measure func(s *searcher, f *Finding) *Measure
 
@@ -34,19 +36,20 @@ type kindRow struct {
 	silent       string  // why it is not known what a fix would bring; "" if it can be
 }
 
-// KindWords are the words for findings of a kind. Names in braces stand for
-// what a finding has: {who} its class, {place} its function, {share}, {mean},
-// {lock}, {waits}, {parts}, {growth}, {circle}, {stuck}, {slow}.
+// KindWords are the words for findings of a kind. Names in
+// braces stand for what a finding has: {who} its class, {place}
+// its function, {share}, {mean}, {lock}, {waits}, {parts},
+// {growth}, {circle}, {stuck}, {slow}.
 type KindWords struct {
 	First string // what stands before that a class spends its life on something
-	// on what a class spends its life or, if the share is not of a class's, a
-	// sentence
+	// on what a class spends its life or, if the share is not of
+	// a class's, a sentence
 	Says    string
 	Others  string // what stands before further classes; "" if they do the same
 	Because string // why, if the finding has parts
 	Own     string // why, if it has none
-	// the command that shows the finding, before the recording; "" if a view
-	// has its share
+	// the command that shows the finding, before the recording;
+	// "" if a view has its share
 	See    string
 	Remedy string // what usually helps
 	Stays  string // what that does not take away, though the gain counts it
@@ -61,8 +64,8 @@ const (
 // holdsUp stands before the classes whose threads have no CPU.
 const holdsUp = "it holds up"
 
-// kinds is the table. An init function fills it, since its functions refer
-// to it.
+// kinds is the table. An init function fills it, since its
+// functions refer to it.
 var kinds map[Kind]*kindRow
 
 func init() {
@@ -123,7 +126,8 @@ func waitKindRows() map[Kind]*kindRow {
 	}
 }
 
-// readyKindRows are the kinds of who is ready to run, and of who gives way.
+// readyKindRows are the kinds of who is ready to run, and of who
+// gives way.
 func readyKindRows() map[Kind]*kindRow {
 	return map[Kind]*kindRow{
 		ProcessorKind: {
@@ -272,7 +276,8 @@ func standstillRows() map[Kind]*kindRow {
 	}
 }
 
-// row returns the row of a kind; an empty one for a kind that is not known.
+// row returns the row of a kind; an empty one for a kind that is
+// not known.
 func (k Kind) row() *kindRow {
 	if row := kinds[k]; row != nil {
 		return row
@@ -288,15 +293,15 @@ func (f *Finding) Words() KindWords { return f.row().KindWords }
 // IsCode reports whether a finding is about a function on the processors.
 func (f *Finding) IsCode() bool { return f.row().code }
 
-// OfProcessors reports whether the share is of the processors. It is of the
-// time of the finding's class otherwise.
+// OfProcessors reports whether the share is of the processors.
+// It is of the time of the finding's class otherwise.
 func (f *Finding) OfProcessors() bool { return f.row().ofProcessors }
 
 // AwaitsLock reports whether a finding is about waits for a lock.
 func (f *Finding) AwaitsLock() bool { return f.row().locked }
 
-// View returns the call path that shows a finding: the class of its view, ""
-// for the Server View, and the last frame.
+// View returns the call path that shows a finding: the class of
+// its view, "" for the Server View, and the last frame.
 func (f *Finding) View() (class, last string) {
 	switch row := f.row(); {
 	case row.view != "":
@@ -332,8 +337,8 @@ func kindNames() (names []Kind) {
 	return names
 }
 
-// classOf returns the class of a finding; -1 if the recording has none of
-// that name.
+// classOf returns the class of a finding; -1 if the recording
+// has none of that name.
 func (s *searcher) classOf(f *Finding) int32 {
 	if class, exists := s.e.byName[f.Class]; exists {
 		return class
@@ -341,8 +346,8 @@ func (s *searcher) classOf(f *Finding) int32 {
 	return -1
 }
 
-// hits returns the situations that a finding's share counts. It holds for
-// other recordings, too.
+// hits returns the situations that a finding's share counts. It
+// holds for other recordings, too.
 func (s *searcher) hits(f *Finding) func(*situation) bool {
 	if hits := f.row().hits; hits != nil {
 		return hits(s, f)

@@ -17,7 +17,8 @@ type functionKinds struct {
 
 const known = 1 << 63
 
-// codeAspects are the aspects that say what code does, the more specific first.
+// codeAspects are the aspects that say what code does, the more
+// specific first.
 var codeAspects = []string{"@alloc", "@gc", "@syscall", "@copy", "@map", "@hash", "@crypto",
 	"@compress", "@json", "@protobuf", "@regexp", "@sort", "@reflect", "@fmt", "@strings", "@cgo"}
 
@@ -50,9 +51,9 @@ func (k *functionKinds) has(f sampledata.FunctionID, kind int) bool {
 	return k.of[f]&(1<<kind) != 0
 }
 
-// aspect returns the aspect of what the innermost function of the program's
-// own calls there. If it calls nothing with an aspect, it is the function's
-// own, unless it calls other code.
+// aspect returns the aspect of what the innermost function of
+// the program's own calls there. If it calls nothing with an
+// aspect, it is the function's own, unless it calls other code.
 func (k *functionKinds) aspect(p *places, stack sampledata.NodeID) string {
 	own := p.own[stack]
 	for kind, name := range k.names {

@@ -8,7 +8,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// Goroutines that become more and more leak, also if most samples are of one part of the time.
+// Goroutines that become more and more leak, also if most
+// samples are of one part of the time.
 func TestLeakWithUnevenSamples(t *testing.T) {
 	s := newScene()
 	dispatcher := s.spawn(1, "main.dispatcher")[0]
@@ -28,8 +29,9 @@ func TestLeakWithUnevenSamples(t *testing.T) {
 	}
 }
 
-// Goroutines that become more and more while each sleeps once may leak: nothing ends a sleep. Workers that
-// poll sleep again and again.
+// Goroutines that become more and more while each sleeps once
+// may leak: nothing ends a sleep. Workers that poll sleep again
+// and again.
 func TestLeakOfSleepers(t *testing.T) {
 	for _, polls := range []bool{false, true} {
 		s := newScene()
@@ -54,7 +56,8 @@ func TestLeakOfSleepers(t *testing.T) {
 	}
 }
 
-// Every third request of a class never comes back from where it waits, though the others end. If those that wait there go on
+// Every third request of a class never comes back from where it
+// waits, though the others end. If those that wait there go on
 // in the end, it is no leak.
 func TestLeakAmongOthers(t *testing.T) {
 	for _, ends := range []bool{false, true} {
@@ -79,7 +82,8 @@ func TestLeakAmongOthers(t *testing.T) {
 	}
 }
 
-// Sessions that become more and more, and do something again and again, don't leak.
+// Sessions that become more and more, and do something again and
+// again, don't leak.
 func TestSessionsThatGoOn(t *testing.T) {
 	for _, move := range []bool{false, true} {
 		s := newScene()
@@ -100,7 +104,8 @@ func TestSessionsThatGoOn(t *testing.T) {
 	}
 }
 
-// What else is known of a leak makes it probable: that nobody is at the other end, and how long they wait.
+// What else is known of a leak makes it probable: that nobody is
+// at the other end, and how long they wait.
 func TestProbableLeak(t *testing.T) {
 	for _, served := range []bool{false, true} {
 		s := newScene()
@@ -142,7 +147,8 @@ func TestProbableLeak(t *testing.T) {
 	}
 }
 
-// A connection of HTTP that is kept has two goroutines: they are one leak, and a way of their own to end it.
+// A connection of HTTP that is kept has two goroutines: they are
+// one leak, and a way of their own to end it.
 func TestLeakOfConnections(t *testing.T) {
 	s := newScene()
 	for range 80 {
@@ -162,7 +168,8 @@ func TestLeakOfConnections(t *testing.T) {
 	}
 }
 
-// Goroutines that wait for a lock may become more and more though each gets it in the end.
+// Goroutines that wait for a lock may become more and more
+// though each gets it in the end.
 func TestWaitersThatBecomeMore(t *testing.T) {
 	for grows := range 2 {
 		s := newScene()
@@ -188,7 +195,9 @@ func TestWaitersThatBecomeMore(t *testing.T) {
 	}
 }
 
-// The sampler leaves out the channels of timers: who waits for one that is not known, while others' are, may wait for a timer.
+// The sampler leaves out the channels of timers: who waits for
+// one that is not known, while others' are, may wait for a
+// timer.
 func TestLeakOfTimers(t *testing.T) {
 	for known, want := range map[uint64]bool{0: true, 0x300: false} {
 		s := newScene()

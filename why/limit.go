@@ -7,20 +7,22 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// A Limit is a channel whose buffer is full while goroutines wait to send to
-// it. It bounds how many goroutines are past the send, if each of them receives
-// from it later, or how far who sends may be ahead of who receives.
+// A Limit is a channel whose buffer is full while goroutines
+// wait to send to it. It bounds how many goroutines are past the
+// send, if each of them receives from it later, or how far who
+// sends may be ahead of who receives.
 type Limit struct {
 	Channel  string `json:"channel"`  // its name, as LockName.Name
 	Capacity int64  `json:"capacity"` // elements of its buffer
 }
 
-// isChannel is the share of the waits that must be at one channel to name it.
+// isChannel is the share of the waits that must be at one
+// channel to name it.
 const isChannel = 0.9
 
-// limit returns the channel with a buffer that goroutines of a class wait to
-// send to in some situations; nil if they wait for several, or if it has no
-// name.
+// limit returns the channel with a buffer that goroutines of a
+// class wait to send to in some situations; nil if they wait for
+// several, or if it has no name.
 func (s *searcher) limit(class int32, of func(*situation) bool) *Limit {
 	weights, known, all := make(map[Limit]float64), 0.0, 0.0
 	shared := s.e.sharedChannels()
@@ -44,8 +46,9 @@ func (s *searcher) limit(class int32, of func(*situation) bool) *Limit {
 	return nil
 }
 
-// sharedChannels returns the channels that goroutines wait for in a select, if
-// it is likely who has places in them. Else a select may wait to receive.
+// sharedChannels returns the channels that goroutines wait for
+// in a select, if it is likely who has places in them. Else a
+// select may wait to receive.
 func (e *evidence) sharedChannels() map[uint64]bool {
 	if e.shared == nil {
 		e.shared = make(map[uint64]bool)
@@ -58,12 +61,12 @@ func (e *evidence) sharedChannels() map[uint64]bool {
 	return e.shared
 }
 
-// limits reports whether the channel of a finding bounds how many goroutines
-// of its class are past it.
+// limits reports whether the channel of a finding bounds how
+// many goroutines of its class are past it.
 func (f *Finding) limits() bool { return f.Limit != nil && f.shares() }
 
-// remedy returns what helps if the channel bounds how many goroutines of a
-// class are past it.
+// remedy returns what helps if the channel bounds how many
+// goroutines of a class are past it.
 func (l *Limit) remedy() string {
 	return fmt.Sprintf("hold a place for less time, or raise the limit: it is cap(%s), %d",
 		l.Channel, l.Capacity)

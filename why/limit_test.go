@@ -7,7 +7,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// In a select, only a channel whose users were counted is full: others may be empty, and the goroutines wait to receive.
+// In a select, only a channel whose users were counted is full:
+// others may be empty, and the goroutines wait to receive.
 func TestLimitOfSelects(t *testing.T) {
 	for evidence, want := range map[sampledata.Evidence]bool{sampledata.Likely: true, sampledata.Ambiguous: false} {
 		s := newScene()
@@ -32,9 +33,10 @@ func TestLimitOfSelects(t *testing.T) {
 	}
 }
 
-// A buffer that the class itself fills and empties is the limit of its work,
-// and no limit if others empty it. The answer that who has a place waits for is
-// another wait in the same function.
+// A buffer that the class itself fills and empties is the limit
+// of its work, and no limit if others empty it. The answer that
+// who has a place waits for is another wait in the same
+// function.
 func TestLimit(t *testing.T) {
 	for _, shared := range []bool{true, false} {
 		s := newScene()
@@ -68,7 +70,8 @@ func TestLimit(t *testing.T) {
 			if f.limits() {
 				limits = append(limits, f)
 			}
-			// who has the place is bound by it, and who waits for it is not
+			// who has the place is bound by it, and who waits
+			// for it is not
 			bound := f.Bound != nil && f.Bound.Channel == "main.(*client).slots" && f.Bound.Capacity == 1 && f.Bound.Share > 0.9
 			if bound != (shared && f.Where.Library == "net/http.(*persistConn).roundTrip") {
 				t.Errorf("the class has it: %v: %+v is bound by %+v", shared, f, f.Bound)

@@ -7,7 +7,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// rotating has four workers: one after another holds a lock, and the others wait for it.
+// rotating has four workers: one after another holds a lock, and
+// the others wait for it.
 func rotating(t *testing.T, holds sampledata.State, waits ...string) *Answer {
 	s := newScene()
 	s.spawn(4, "main.worker")
@@ -30,7 +31,8 @@ func rotating(t *testing.T, holds sampledata.State, waits ...string) *Answer {
 	return s.find(t)
 }
 
-// A lock whose holder waits for work only passes on the right to wait. One that does something is slow.
+// A lock whose holder waits for work only passes on the right to
+// wait. One that does something is slow.
 func TestTakesTurns(t *testing.T) {
 	for holds, found := range map[sampledata.State]bool{reads: false, runs: true} {
 		a := rotating(t, holds, "main.worker", "main.(*turns).next", "sync.(*Mutex).Lock")
@@ -40,7 +42,8 @@ func TestTakesTurns(t *testing.T) {
 	}
 }
 
-// Who waits for a sync.Once needs what the first one does: nothing is gained without the lock.
+// Who waits for a sync.Once needs what the first one does:
+// nothing is gained without the lock.
 func TestOnce(t *testing.T) {
 	a := rotating(t, runs, "main.worker", "main.load", "sync.(*Once).doSlow", "sync.(*Mutex).Lock")
 	i := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Kind == LockKind })

@@ -9,15 +9,16 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// connection matches the functions of the standard library that read the bytes
-// of a connection, and know nothing of messages.
+// connection matches the functions of the standard library that
+// read the bytes of a connection, and know nothing of messages.
 var connection = regexp.MustCompile(`^(net|crypto/tls|io|internal/poll|runtime|syscall)\.`)
 
 // passing matches the names of methods that read for others.
 var passing = regexp.MustCompile(`^(Read|ReadFrom|WriteTo)$`)
 
-// relays reports whether a stack ends in io.Copy, which reads what a connection
-// brings, as in a tunnel: it has asked nothing.
+// relays reports whether a stack ends in io.Copy, which reads
+// what a connection brings, as in a tunnel: it has asked
+// nothing.
 func (s *searcher) relays(stack sampledata.NodeID) bool {
 	for n := stack; n != sampledata.NoStack; n = s.e.r.Nodes[n].Parent {
 		name := s.e.places.function(n)
@@ -31,8 +32,9 @@ func (s *searcher) relays(stack sampledata.NodeID) bool {
 	return false
 }
 
-// calledBack reports whether a goroutine of the standard library has called the
-// program's functions on a path, as a server does with a handler.
+// calledBack reports whether a goroutine of the standard library
+// has called the program's functions on a path, as a server does
+// with a handler.
 func (s *searcher) calledBack(path []string) bool {
 	if s.wrapper != nil {
 		path = slices.DeleteFunc(slices.Clone(path), s.wrapper)
@@ -43,8 +45,8 @@ func (s *searcher) calledBack(path []string) bool {
 // locking matches the names of functions that take a lock.
 var locking = regexp.MustCompile(`(?i)\.(get|do|try|spin)?r?w?lock(loop|slow|blocking|context)?$`)
 
-// lockByName returns the function that takes a lock by its name, if a path
-// ends in it or in what it is made of; else "".
+// lockByName returns the function that takes a lock by its name,
+// if a path ends in it or in what it is made of; else "".
 func lockByName(path []string) (name string) {
 	for _, f := range slices.Backward(path) {
 		if !views.IsOwn(f) {
@@ -58,8 +60,8 @@ func lockByName(path []string) (name string) {
 	return name
 }
 
-// writing matches the functions of the standard library that write to files
-// and connections, or open them.
+// writing matches the functions of the standard library that
+// write to files and connections, or open them.
 var writing = regexp.MustCompile(`\.(\w*Write\w*|writeBuffers|Sync|Flush|Dial\w*|Connect|dial\w*|Open\w*|Close|SendFile|sendFile|ReadFrom|Handshake\w*)$`)
 
 func writes(library string) bool { return writing.MatchString(library) }
@@ -67,10 +69,10 @@ func writes(library string) bool { return writing.MatchString(library) }
 // reading matches the names of functions that wait for requests.
 var reading = regexp.MustCompile(`(?i)^(read|recv|receive|next|accept|scan|decode|parse|fetch|poll|listen|wait|serve|handle|loop|run|process|main|func\d)|(loop|reader|scan|recv|conn|serve)$`)
 
-// readsRequests reports whether a goroutine that reads from a connection
-// probably waits for a request. All functions of its stack then have names as
-// in a server's loop. Of another module, the name of what it is called for
-// counts.
+// readsRequests reports whether a goroutine that reads from a
+// connection probably waits for a request. All functions of its
+// stack then have names as in a server's loop. Of another
+// module, the name of what it is called for counts.
 func (s *searcher) readsRequests(stack sampledata.NodeID) bool {
 	within := "" // the module of a function
 	named := true
@@ -92,42 +94,46 @@ func (s *searcher) readsRequests(stack sampledata.NodeID) bool {
 // something.
 var longPolling = regexp.MustCompile(`\.(?i:long_?poll|get_?updates|receive_?messages?|poll|watch|subscribe)`)
 
-// following matches the functions whose own requests are such, by their names.
-// Around other requests, they may be the loop that handles what has come.
+// following matches the functions whose own requests are such,
+// by their names. Around other requests, they may be the loop
+// that handles what has come.
 var following = regexp.MustCompile(`\.(?i:listen|next|follow|tail)\w*$`)
 
-// longPolls reports whether a wait is probably one until there is something. Of
-// waits for the answer of a server, whoever asks may say so.
+// longPolls reports whether a wait is probably one until there
+// is something. Of waits for the answer of a server, whoever
+// asks may say so.
 func (p *Place) longPolls() bool {
 	is := func(f string) bool { return longPolling.MatchString(f) || following.MatchString(f) }
 	return is(p.Function) || p.inRoundTrip() &&
 		(following.MatchString(p.Caller) || slices.ContainsFunc(p.Path, longPolling.MatchString))
 }
 
-// accepting matches the first functions of goroutines that a server starts for
-// the connections that it accepts.
+// accepting matches the first functions of goroutines that a
+// server starts for the connections that it accepts.
 var accepting = regexp.MustCompile(`(?i)\.(serve|accept|listen)\w*(\.func\d+)+$`)
 
 // ofServer reports whether a server has started the goroutine for a connection.
 func (p *Place) ofServer() bool { return len(p.Path) > 0 && accepting.MatchString(p.Path[0]) }
 
-// asks reports whether a function of the standard library, such as the one
-// that sends a request over HTTP, waits for what its caller wants done.
+// asks reports whether a function of the standard library, such
+// as the one that sends a request over HTTP, waits for what its
+// caller wants done.
 func (s *searcher) asks(library string) bool {
 	role := s.o.Views.Role
 	return library != "" && !views.IsOwn(library) && role != nil && role(library) == views.OtherRole
 }
 
-// isBusy reports whether a function never waits for work, though it may look
-// so.
+// isBusy reports whether a function never waits for work, though
+// it may look so.
 func (s *searcher) isBusy(function string) bool {
 	role := s.o.Views.Role
 	return role != nil && role(function) == views.BusyRole
 }
 
-// isLoop reports whether a function is the loop of a class: all that its
-// goroutines do, they do there or below. A class may have several loops. Then
-// it is all that those do that live on, and were seen in the function.
+// isLoop reports whether a function is the loop of a class: all
+// that its goroutines do, they do there or below. A class may
+// have several loops. Then it is all that those do that live on,
+// and were seen in the function.
 func (s *searcher) isLoop(class int32, function string) bool {
 	if s.e.classes[class].name == "go:"+function {
 		return true // they begin in it
@@ -145,8 +151,9 @@ func (s *searcher) isLoop(class int32, function string) bool {
 // isAll is the share of the time from which it is all.
 const isAll = 0.99
 
-// isOwnLoop reports whether all that some goroutines of a class do is in a
-// function or below: those that live on, and were seen there.
+// isOwnLoop reports whether all that some goroutines of a class
+// do is in a function or below: those that live on, and were
+// seen there.
 func (s *searcher) isOwnLoop(class int32, function string) bool {
 	type stay struct {
 		within, life float64
@@ -177,12 +184,13 @@ func (s *searcher) isOwnLoop(class int32, function string) bool {
 	return life > 0 && within >= isAll*life
 }
 
-// receiving matches the names of functions that read from what need not be a
-// connection, such as a stream of several over one.
+// receiving matches the names of functions that read from what
+// need not be a connection, such as a stream of several over
+// one.
 var receiving = regexp.MustCompile(`(?i)^(read|recv|receive|accept)`)
 
-// serving matches the loop of a connection, and peeking what it calls to read
-// the next request.
+// serving matches the loop of a connection, and peeking what it
+// calls to read the next request.
 var (
 	serving = regexp.MustCompile(`(?i)^serve(conn)?$`)
 	peeking = regexp.MustCompile(`(?i)^(wait_?)?(read|peek|recv|receive)`)
@@ -191,8 +199,8 @@ var (
 // awaiting matches the names of functions that wait for whoever calls them.
 var awaiting = regexp.MustCompile(`^(?i:a?wait)`)
 
-// inOneModule reports whether all of a stack's functions of the program are of
-// one module.
+// inOneModule reports whether all of a stack's functions of the
+// program are of one module.
 func (s *searcher) inOneModule(stack sampledata.NodeID) bool {
 	module := ""
 	for n := s.e.places.own[stack]; n != sampledata.NoStack; n = s.e.r.Nodes[n].Parent {

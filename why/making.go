@@ -135,8 +135,8 @@ func (s *searcher) maker(f sampledata.FunctionID) int {
 	return int(max(s.makerOf[f]-1, -1))
 }
 
-// makingCandidates returns a hypothesis for each thing: that the goroutines
-// of a class spend their time on making it.
+// makingCandidates returns a hypothesis for each thing: that the
+// goroutines of a class spend their time on making it.
 func (s *searcher) makingCandidates() (all []*candidate) {
 	for i, m := range makers {
 		of := func(at *situation) bool { return !at.idle && s.makes(at.state.Stack) == i }

@@ -8,7 +8,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// Connections that goroutines of net/http make are made for the function that waits for them.
+// Connections that goroutines of net/http make are made for the
+// function that waits for them.
 func TestMadeFor(t *testing.T) {
 	s := newScene()
 	client := s.spawn(1, "main.client")[0]
@@ -36,8 +37,8 @@ func TestMadeFor(t *testing.T) {
 	t.Error("nothing is made")
 }
 
-// A go statement is seen in few samples, and the goroutines that it started in
-// many.
+// A go statement is seen in few samples, and the goroutines that
+// it started in many.
 func TestStartsGoroutines(t *testing.T) {
 	for started, want := range map[int]bool{0: false, 2: true} {
 		s := newScene()
@@ -66,8 +67,9 @@ func TestStartsGoroutines(t *testing.T) {
 	}
 }
 
-// Who does nothing but make things makes another one when it goes back to where one begins. The samples can count them if one
-// takes longer than a few of them are apart.
+// Who does nothing but make things makes another one when it
+// goes back to where one begins. The samples can count them if
+// one takes longer than a few of them are apart.
 func TestMakesAnother(t *testing.T) {
 	for length, found := range map[int]bool{4: true, 200: false} { // samples that one takes
 		s := newScene()
@@ -124,8 +126,9 @@ func TestMeasureOfMaking(t *testing.T) {
 	}
 }
 
-// Who runs a process for each piece of work is slow, and who looks after processes that live for seconds is not. Those that ran
-// before the recording are not counted.
+// Who runs a process for each piece of work is slow, and who
+// looks after processes that live for seconds is not. Those that
+// ran before the recording are not counted.
 func TestAwaitsProcesses(t *testing.T) {
 	for length, found := range map[int]bool{10: true, 150: false} { // samples that a process lives
 		s := newScene()

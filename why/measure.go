@@ -8,9 +8,9 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// A Measure says what a finding's share is: a cost in a view, to the digit.
-// It is the cost of a function's call path, or of all stacks for which an
-// expression of call paths is true.
+// A Measure says what a finding's share is: a cost in a view, to
+// the digit. It is the cost of a function's call path, or of all
+// stacks for which an expression of call paths is true.
 type Measure struct {
 	Thread string `json:"thread,omitempty"` // the class of a Thread View; "" for the Server View
 	Path   string `json:"path,omitempty"`
@@ -18,7 +18,8 @@ type Measure struct {
 	Hits   int    `json:"hits"` // goroutines, counted in samples
 }
 
-// measureOf returns the measure of stacks for which one of some paths holds.
+// measureOf returns the measure of stacks for which one of some
+// paths holds.
 func measureOf(thread string, paths ...string) *Measure {
 	slices.Sort(paths)
 	return &Measure{Thread: thread, Keep: strings.Join(paths, " or ")}
@@ -32,8 +33,8 @@ func (s *searcher) on(at *situation, function string) bool {
 	return s.e.places.through(at.state.Stack, function)
 }
 
-// question returns what a finding's share is of: the processors, or the time
-// of its class without waiting for work.
+// question returns what a finding's share is of: the processors,
+// or the time of its class without waiting for work.
 func (s *searcher) question(f *Finding) question {
 	hit := s.hits(f)
 	known := make(map[*situation]bool)
@@ -70,9 +71,9 @@ func (s *searcher) measureShare(f *Finding) {
 // maxLockPlaces limits the functions that a measure names.
 const maxLockPlaces = 4
 
-// lockMeasure returns the measure of the waits for a lock: all waits for
-// locks of the class, or those in some functions that wait for no other lock;
-// nil if it is neither.
+// lockMeasure returns the measure of the waits for a lock: all
+// waits for locks of the class, or those in some functions that
+// wait for no other lock; nil if it is neither.
 func (s *searcher) lockMeasure(f *Finding) *Measure {
 	const locked = " ..:MONITOR"
 	hit := s.hits(f)

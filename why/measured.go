@@ -27,8 +27,8 @@ const (
 	Uneven    Pattern = "a few calls take most of the time"
 )
 
-// A Measured is what a probe has measured of a function that a finding is
-// about. Times are in nanoseconds.
+// A Measured is what a probe has measured of a function that a
+// finding is about. Times are in nanoseconds.
 type Measured struct {
 	Function string `json:"function"`
 	Role     Role   `json:"role"`
@@ -48,22 +48,23 @@ type Measured struct {
 	Max   time.Duration `json:"max_ns,omitempty"`
 
 	Pattern Pattern `json:"pattern,omitempty"` // "" if it is none of them, or not certain
-	// who calls it: shares of its time if calls were timed, otherwise of
-	// the calls
+	// who calls it: shares of its time if calls were timed,
+	// otherwise of the calls
 	Sites []Part `json:"sites,omitempty"`
 
 	Refused string `json:"refused,omitempty"` // why it could not be probed
 }
 
-// An Experiment is a function to probe, and what that decides about a finding.
+// An Experiment is a function to probe, and what that decides
+// about a finding.
 type Experiment struct {
 	Function string
 	Role     Role
 	Asks     string
 }
 
-// Experiments lists the functions whose calls would say more about a finding:
-// whether they are too many or too long.
+// Experiments lists the functions whose calls would say more
+// about a finding: whether they are too many or too long.
 func (f *Finding) Experiments() (list []Experiment) {
 	if f.LacksCPU() {
 		return nil
@@ -84,7 +85,8 @@ func (f *Finding) Experiments() (list []Experiment) {
 	return list
 }
 
-// holder returns what the holder of a lock does most; nil if that is not known.
+// holder returns what the holder of a lock does most; nil if
+// that is not known.
 func (f *Finding) holder() *Cause {
 	if f.Kind != LockKind || len(f.Causes) == 0 || f.Causes[0].Certainty != Known ||
 		f.Causes[0].Class == "" {
@@ -139,9 +141,9 @@ func measuredBy(r *sampledata.Recording, p *sampledata.Probe, role Role) Measure
 	return m
 }
 
-// bounded sets an upper bound of the mean time of a call, by the samples of
-// the whole recording: since the probe slowed the function down, it is called
-// more often without it.
+// bounded sets an upper bound of the mean time of a call, by the
+// samples of the whole recording: since the probe slowed the
+// function down, it is called more often without it.
 func (m *Measured) bounded(r *sampledata.Recording) {
 	whole := sampledata.Probe{Function: m.Function, To: 1<<63 - 1}
 	if s := SamplesOf(r, &whole); s.Samples >= minProbed && s.Inside > 0 {
@@ -161,8 +163,8 @@ const (
 	unevenMean = 5 // how many times the median the mean is, at least, if the calls are uneven
 )
 
-// pattern decides what the calls are like. It uses the end of the interval
-// that is against the pattern.
+// pattern decides what the calls are like. It uses the end of
+// the interval that is against the pattern.
 func (m *Measured) pattern(d *sampledata.Distribution) Pattern {
 	switch {
 	case m.Mean == 0:
@@ -177,8 +179,8 @@ func (m *Measured) pattern(d *sampledata.Distribution) Pattern {
 	return ""
 }
 
-// slowestShare returns the share of the time that the slowest tenth of the
-// calls takes.
+// slowestShare returns the share of the time that the slowest
+// tenth of the calls takes.
 func slowestShare(d *sampledata.Distribution) float64 {
 	left := d.Count() / 10
 	slow := 0.0

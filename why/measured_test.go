@@ -10,7 +10,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// probedFor returns a probe of main.work that was in for a second, with calls that took some times.
+// probedFor returns a probe of main.work that was in for a
+// second, with calls that took some times.
 func probedFor(times ...time.Duration) *sampledata.Probe {
 	p := &sampledata.Probe{Function: "main.work", Instrument: sampledata.Uprobe, To: time.Second, ReturnsUpTo: time.Second}
 	for _, d := range times {
@@ -47,7 +48,8 @@ func TestPatternsOfCalls(t *testing.T) {
 	}
 }
 
-// busyRecording has a goroutine that is in main.work, called by main.main, all the time of 100 samples in a second.
+// busyRecording has a goroutine that is in main.work, called by
+// main.main, all the time of 100 samples in a second.
 func busyRecording(t *testing.T) *sampledata.Recording {
 	t.Helper()
 	var b strings.Builder
@@ -62,7 +64,8 @@ func busyRecording(t *testing.T) *sampledata.Recording {
 	return r
 }
 
-// If a probe was taken out before there were samples, all samples give an upper bound of the mean time.
+// If a probe was taken out before there were samples, all
+// samples give an upper bound of the mean time.
 func TestUpperBoundOfTheMean(t *testing.T) {
 	r := busyRecording(t)
 	p := sampledata.Probe{Function: "main.work", Instrument: sampledata.Uprobe, To: 5 * time.Millisecond, Calls: 1000, TakenOut: true}
@@ -72,7 +75,8 @@ func TestUpperBoundOfTheMean(t *testing.T) {
 	}
 }
 
-// The finding about a function has what the probe of it measured, or why there is none, and then that of the caller.
+// The finding about a function has what the probe of it
+// measured, or why there is none, and then that of the caller.
 func TestFindingsAreMeasured(t *testing.T) {
 	r := busyRecording(t)
 	refused := sampledata.Probe{Function: "main.work", Note: "it has no frame"}
@@ -93,7 +97,8 @@ func TestFindingsAreMeasured(t *testing.T) {
 	}
 }
 
-// The course has the verdicts that less evidence had: what begins late is NO or MAYBE at first, and YES in the end.
+// The course has the verdicts that less evidence had: what
+// begins late is NO or MAYBE at first, and YES in the end.
 func TestCourseOfVerdicts(t *testing.T) {
 	r := busyRecording(t)
 	e, err := newEvidence(r, configured().Views)

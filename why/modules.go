@@ -9,8 +9,8 @@ import (
 	"github.com/cpprof/cpprof/views/locks"
 )
 
-// mostOf is the share of a finding that a frame has at least to be named
-// with it.
+// mostOf is the share of a finding that a frame has at least to
+// be named with it.
 const mostOf = 0.9
 
 // modules divides stacks by the modules of their functions.
@@ -19,10 +19,11 @@ type modules struct {
 	r *sampledata.Recording
 }
 
-// passages returns the functions that nearly all of some situations go
-// through: where one unit calls another, the function that calls and the one
-// that is called, outermost first. If a library is called by way of several
-// functions, they are one: "A or B". The standard library is no unit.
+// passages returns the functions that nearly all of some
+// situations go through: where one unit calls another, the
+// function that calls and the one that is called, outermost
+// first. If a library is called by way of several functions,
+// they are one: "A or B". The standard library is no unit.
 func (s *searcher) passages(of func(*situation) bool) (all []string) {
 	var order []sampledata.FunctionID // as on the stacks
 	weights, total := make(map[sampledata.FunctionID]float64), 0.0
@@ -74,8 +75,9 @@ func (s *searcher) namesOf(functions []sampledata.FunctionID) (names []string) {
 	return names
 }
 
-// borders returns the last function of each unit on a stack, and the first one
-// of each that another unit calls, outermost first; these also by their units.
+// borders returns the last function of each unit on a stack, and
+// the first one of each that another unit calls, outermost
+// first; these also by their units.
 func (s *searcher) borders(stack sampledata.NodeID) (all []sampledata.FunctionID,
 	entered map[string]sampledata.FunctionID) {
 	var path []sampledata.FunctionID
@@ -101,9 +103,9 @@ func (s *searcher) borders(stack sampledata.NodeID) (all []sampledata.FunctionID
 	return all, entered
 }
 
-// units returns what the functions of a stack belong to: their modules. A
-// package through which another one of its module calls itself, as through
-// middleware, is a unit of its own.
+// units returns what the functions of a stack belong to: their
+// modules. A package through which another one of its module
+// calls itself, as through middleware, is a unit of its own.
 func (m *modules) units(path []sampledata.FunctionID) (units []string) {
 	for i := 0; i < len(path); {
 		module, from := m.Of(path[i]), i

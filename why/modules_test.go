@@ -7,7 +7,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A finding in a library names the functions in which one module calls another. The standard library is no module, and the
+// A finding in a library names the functions in which one module
+// calls another. The standard library is no module, and the
 // libraries that extend it are.
 func TestModules(t *testing.T) {
 	s := newScene()
@@ -29,7 +30,8 @@ func TestModules(t *testing.T) {
 	}
 }
 
-// If nearly all of a finding goes through a library, by several of its functions, each is named.
+// If nearly all of a finding goes through a library, by several
+// of its functions, each is named.
 func TestWaysIntoALibrary(t *testing.T) {
 	s := newScene()
 	workers := s.spawn(2, "main.worker")
@@ -63,8 +65,9 @@ func TestWaysIntoALibrary(t *testing.T) {
 	}
 }
 
-// A package that a library calls, and that calls the library again, is named as
-// another module is. One that the library only calls is not.
+// A package that a library calls, and that calls the library
+// again, is named as another module is. One that the library
+// only calls is not.
 func TestMiddleware(t *testing.T) {
 	s := newScene()
 	worker := s.spawn(1, "main.worker")

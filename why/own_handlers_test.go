@@ -7,8 +7,11 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A program whose handlers are at work just as often as its clients wait for answers asks itself: what the handlers wait for is
-// the reason, and what that waits for comes before both. Some requests are on their way. Another server's handlers are not seen.
+// A program whose handlers are at work just as often as its
+// clients wait for answers asks itself: what the handlers wait
+// for is the reason, and what that waits for comes before both.
+// Some requests are on their way. Another server's handlers are
+// not seen.
 func TestClientsOfTheProgramItself(t *testing.T) {
 	for own, want := range map[bool]string{true: "os.(*File).Sync", false: "main.get"} {
 		s := newScene()
@@ -52,7 +55,8 @@ func TestClientsOfTheProgramItself(t *testing.T) {
 	}
 }
 
-// Handlers that ask another server are at work as often as they wait for it: that says nothing of whom one more client asks.
+// Handlers that ask another server are at work as often as they
+// wait for it: that says nothing of whom one more client asks.
 func TestClientBesideAProxy(t *testing.T) {
 	s := newScene()
 	client, handlers := s.spawn(1, "main.poll")[0], s.spawn(30, "net/http.(*conn).serve")

@@ -10,9 +10,9 @@ import (
 // maxPhases limits the spans that are searched by themselves.
 const maxPhases = 6
 
-// searchPhases searches the phases of the program: spans in which what all
-// goroutines do together differs. A bottleneck of one phase may be small over
-// the whole recording.
+// searchPhases searches the phases of the program: spans in
+// which what all goroutines do together differs. A bottleneck of
+// one phase may be small over the whole recording.
 func (a *searched) searchPhases(r *sampledata.Recording, o Options) error {
 	known := make(map[string]bool)
 	for _, f := range a.Findings {
@@ -53,9 +53,9 @@ func (a *searched) searchPhases(r *sampledata.Recording, o Options) error {
 // A phase is the samples from one number up to another.
 type phase struct{ from, to int32 }
 
-// phases divides the span where the shares of running, ready, blocked and
-// waiting goroutines change. There are none if they do not change, or change
-// too often.
+// phases divides the span where the shares of running, ready,
+// blocked and waiting goroutines change. There are none if they
+// do not change, or change too often.
 func (a *searched) phases() []phase {
 	working := func(s *situation) bool { return !s.idle && !a.e.classes[s.class].runtimes }
 	questions := []question{
@@ -88,8 +88,8 @@ func (a *searched) phases() []phase {
 	return all
 }
 
-// hasPathOf reports whether there is a finding about code on the same call
-// path: about a caller, or about what it leads to.
+// hasPathOf reports whether there is a finding about code on the
+// same call path: about a caller, or about what it leads to.
 func (a *searched) hasPathOf(f *Finding) bool {
 	return f.IsCode() && slices.ContainsFunc(a.Findings, func(g *Finding) bool {
 		return g.IsCode() &&

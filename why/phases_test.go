@@ -8,7 +8,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// crew records six workers. Each has another number in each sample, in turn.
+// crew records six workers. Each has another number in each
+// sample, in turn.
 func (s *scene) crew(t *testing.T, state func(sample, number int) sampledata.State) {
 	all := s.spawn(6, "main.worker")
 	for i := range 400 {
@@ -20,7 +21,8 @@ func (s *scene) crew(t *testing.T, state func(sample, number int) sampledata.Sta
 	}
 }
 
-// A phase in which a few goroutines wait for something is found, though it is short.
+// A phase in which a few goroutines wait for something is found,
+// though it is short.
 func TestPhases(t *testing.T) {
 	s := newScene()
 	s.crew(t, func(i, k int) sampledata.State {
@@ -39,7 +41,8 @@ func TestPhases(t *testing.T) {
 	}
 }
 
-// What takes half of the processors for fifteen samples of a long recording is found, too.
+// What takes half of the processors for fifteen samples of a
+// long recording is found, too.
 func TestShortPhase(t *testing.T) {
 	s := newScene()
 	all := s.spawn(2, "main.service")
@@ -76,7 +79,9 @@ func TestPhaseOfWaits(t *testing.T) {
 	}
 }
 
-// A pause that has many samples, but is short, as in an execution trace, does not divide the time in which something is slow.
+// A pause that has many samples, but is short, as in an
+// execution trace, does not divide the time in which something
+// is slow.
 func TestShortPause(t *testing.T) {
 	s := newScene()
 	worker := s.spawn(1, "main.worker")[0]

@@ -31,8 +31,8 @@ type Place struct {
 type places struct {
 	r     *sampledata.Recording
 	short func(file string) string
-	// the innermost frame of the program's own code, or of a library if there
-	// is none
+	// the innermost frame of the program's own code, or of a
+	// library if there is none
 	own   []sampledata.NodeID
 	spins bool // some stack has runtime.Gosched
 }
@@ -75,8 +75,8 @@ func newPlaces(r *sampledata.Recording) *places {
 	return p
 }
 
-// caller returns the frame that calls a function which takes locks for its
-// callers, or else the function's own.
+// caller returns the frame that calls a function which takes
+// locks for its callers, or else the function's own.
 func (p *places) caller(n sampledata.NodeID) sampledata.NodeID {
 	if n == sampledata.NoStack || !locks.TakesForCallers(p.function(n)) {
 		return n
@@ -125,9 +125,10 @@ func (p *places) place(n, stack sampledata.NodeID) Place {
 // bootstrap is the runtime's frame below which every goroutine starts.
 const bootstrap = "runtime.goexit"
 
-// library returns the last function between a node and the end of a stack
-// that is no machinery: what the function of the program calls there. It is
-// "" if the program's function itself is at the end.
+// library returns the last function between a node and the end
+// of a stack that is no machinery: what the function of the
+// program calls there. It is "" if the program's function itself
+// is at the end.
 func (p *places) library(n, stack sampledata.NodeID) string {
 	for at := stack; at != n && at != sampledata.NoStack; at = p.r.Nodes[at].Parent {
 		if name := p.function(at); !views.Machinery(name) {
@@ -147,8 +148,8 @@ func (p *places) called(n, stack sampledata.NodeID) (first string) {
 	return first
 }
 
-// above reports whether one of the functions from the goroutine's first down
-// to a node has a property.
+// above reports whether one of the functions from the
+// goroutine's first down to a node has a property.
 func (p *places) above(n sampledata.NodeID, is func(function string) bool) bool {
 	for ; n != sampledata.NoStack; n = p.r.Nodes[n].Parent {
 		if is(p.function(n)) {
@@ -163,8 +164,8 @@ func (p *places) through(stack sampledata.NodeID, function string) bool {
 	return p.above(stack, func(name string) bool { return name == function })
 }
 
-// past reports whether a stack is further on in a function than another: where
-// they part, it executes a later line.
+// past reports whether a stack is further on in a function than
+// another: where they part, it executes a later line.
 func (p *places) past(stack, other sampledata.NodeID, function string) bool {
 	x, y := p.inside(stack, function), p.inside(other, function)
 	for i := range min(len(x), len(y)) {
@@ -176,8 +177,8 @@ func (p *places) past(stack, other sampledata.NodeID, function string) bool {
 	return false
 }
 
-// inside returns the frames of a stack from a function's outermost call
-// inward.
+// inside returns the frames of a stack from a function's
+// outermost call inward.
 func (p *places) inside(stack sampledata.NodeID, function string) []sampledata.NodeID {
 	var all []sampledata.NodeID
 	length := 0
@@ -208,8 +209,8 @@ func (h *heaviest) add(n, stack sampledata.NodeID, weight float64) {
 	h.by[[2]sampledata.NodeID{n, stack}] += weight
 }
 
-// within returns the share of the weight that has a function on the stack; 1 if
-// there is no stack.
+// within returns the share of the weight that has a function on
+// the stack; 1 if there is no stack.
 func (h *heaviest) within(function string) float64 {
 	within, all := 0.0, 0.0
 	for k, w := range h.by {
@@ -227,8 +228,9 @@ func (h *heaviest) within(function string) float64 {
 	return within / all
 }
 
-// place returns the place with the most weight: first the function with its
-// caller that has the most, then its line, then what is called there.
+// place returns the place with the most weight: first the
+// function with its caller that has the most, then its line,
+// then what is called there.
 func (h *heaviest) place() Place {
 	type call struct{ function, caller string }
 	calls := make(map[call]float64)

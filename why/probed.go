@@ -10,18 +10,19 @@ import (
 
 // A Probed is what the samples say of a function while it was probed.
 type Probed struct {
-	// Inside is the mean number of goroutines that were in the function, and
-	// Margin half the width of its interval of 95 %, with a sample as the
-	// unit.
+	// Inside is the mean number of goroutines that were in the
+	// function, and Margin half the width of its interval of 95
+	// %, with a sample as the unit.
 	Inside float64 `json:"inside"`
 	Margin float64 `json:"margin"`
 
 	Samples int `json:"samples"` // while it was probed
 
-	// Mean is the mean time of a call by Little's law: Inside over the rate
-	// of calls. It is 0 if there were too few samples or no calls, or if the
-	// function calls itself: the rate is of all calls then, and Inside of the
-	// outermost ones.
+	// Mean is the mean time of a call by Little's law: Inside
+	// over the rate of calls. It is 0 if there were too few
+	// samples or no calls, or if the function calls itself: the
+	// rate is of all calls then, and Inside of the outermost
+	// ones.
 	Mean       time.Duration `json:"mean_ns,omitempty"`
 	MeanMargin time.Duration `json:"mean_margin_ns,omitempty"`
 
@@ -50,8 +51,9 @@ func (d *Probed) share(does views.Doing) *float64 {
 // minProbed is the number of samples below which Little's law is not used.
 const minProbed = 10
 
-// SamplesOf counts the goroutines that were in a probed function, from when
-// its instrument was put in until it was taken out.
+// SamplesOf counts the goroutines that were in a probed
+// function, from when its instrument was put in until it was
+// taken out.
 func SamplesOf(r *sampledata.Recording, p *sampledata.Probe) Probed {
 	within := stacksWith(r, p.Function)
 	first, end := r.Samples.Search(p.From), r.Samples.Search(p.To)
@@ -59,7 +61,8 @@ func SamplesOf(r *sampledata.Recording, p *sampledata.Probe) Probed {
 	if d.Samples == 0 {
 		return d
 	}
-	// the number of goroutines in each sample minus that in the one before it
+	// the number of goroutines in each sample minus that in the
+	// one before it
 	steps := make([]int, d.Samples+1)
 	total := 0
 	for _, run := range r.Runs.All() {

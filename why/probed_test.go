@@ -8,7 +8,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// Two goroutines are in main.work in every other of 20 samples; 100 calls in 200 ms: by Little's law, 1 * 200 ms / 100 calls.
+// Two goroutines are in main.work in every other of 20 samples;
+// 100 calls in 200 ms: by Little's law, 1 * 200 ms / 100 calls.
 func TestSamplesOfAProbedFunction(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("cpprof recording 1\nfunction f0 main.main\nfunction f1 main.work\nfunction f2 main.leaf\n" +
@@ -31,7 +32,9 @@ func TestSamplesOfAProbedFunction(t *testing.T) {
 	if got.Samples != 20 || got.Inside != 1 || got.Mean != 2*time.Millisecond || got.Running != 0.5 || got.Waiting != 0.5 {
 		t.Errorf("%+v", got)
 	}
-	// The number in it is 2 or 0: its standard deviation is 1, and half the interval 2.09 / sqrt(19), by Student's distribution.
+	// The number in it is 2 or 0: its standard deviation is 1,
+	// and half the interval 2.09 / sqrt(19), by Student's
+	// distribution.
 	if got.Margin < 0.47 || got.Margin > 0.49 || got.MeanMargin/time.Microsecond != 960 {
 		t.Errorf("margins %v, %v", got.Margin, got.MeanMargin)
 	}

@@ -9,8 +9,9 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// busy is the share of the processors that is held, by goroutines or by the
-// runtime's scheduler, if the program has more to do than they can.
+// busy is the share of the processors that is held, by
+// goroutines or by the runtime's scheduler, if the program has
+// more to do than they can.
 const busy = 0.7
 
 func isReady(s *situation) bool { return s.state.Doing == views.Ready }
@@ -53,8 +54,9 @@ func (s *searcher) readyCandidates() []*candidate {
 	return []*candidate{c}
 }
 
-// isOwn reports whether goroutines of a class began in code of the program, or
-// were seen there: they are not only what the standard library needs.
+// isOwn reports whether goroutines of a class began in code of
+// the program, or were seen there: they are not only what the
+// standard library needs.
 func (s *searcher) isOwn(class int32) bool {
 	return views.IsOwn(strings.TrimPrefix(s.e.classes[class].name, "go:")) ||
 		slices.ContainsFunc(s.members(class), func(at *situation) bool { return views.IsOwn(s.e.places.at(at.state.Stack)) })
@@ -72,8 +74,8 @@ func (s *searcher) crowded() bool {
 	return held >= busy*all
 }
 
-// holders returns who has the processors, and where: as shares of the time in
-// which somebody has one.
+// holders returns who has the processors, and where: as shares
+// of the time in which somebody has one.
 func (s *searcher) holders() []Cause {
 	b := &blamed{e: s.e, weight: make(map[doer]float64), where: make(map[doer]*heaviest)}
 	for i := range s.e.situations {

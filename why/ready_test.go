@@ -7,7 +7,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// Goroutines that come in bursts wait for the processors, also if these are free most of the time.
+// Goroutines that come in bursts wait for the processors, also
+// if these are free most of the time.
 func TestBurstsOfReadyGoroutines(t *testing.T) {
 	for runningToo, want := range map[int]string{4: "they come in bursts, and then wait for the processors", 0: "there are free processors: they are about to run"} {
 		s := newScene()
@@ -33,8 +34,10 @@ func TestBurstsOfReadyGoroutines(t *testing.T) {
 	}
 }
 
-// Code that has the processors comes before the goroutines of another class that wait for one, though these are more. What the
-// standard library starts is not named, and what it does for a handler as soon as it has a processor is no finding.
+// Code that has the processors comes before the goroutines of
+// another class that wait for one, though these are more. What
+// the standard library starts is not named, and what it does for
+// a handler as soon as it has a processor is no finding.
 func TestCodeForWhichOthersAreReady(t *testing.T) {
 	ready := sampledata.State{Run: sampledata.Runnable}
 	for first, want := range map[string]string{"main.fetch.gowrap1": "main.validate", "net/http.(*conn).serve": ""} {

@@ -12,9 +12,9 @@ const (
 	sharedNames  = 0.5 // of the names in the recording that has fewer
 )
 
-// OfOneProgram reports whether recordings are of one program, perhaps in two
-// versions. Its own functions have mostly the same names. known is false if
-// too few were seen.
+// OfOneProgram reports whether recordings are of one program,
+// perhaps in two versions. Its own functions have mostly the
+// same names. known is false if too few were seen.
 func OfOneProgram(a, b *sampledata.Recording) (same, known bool) {
 	few, many := ownFunctions(a), ownFunctions(b)
 	if len(few) > len(many) {
@@ -29,8 +29,8 @@ func OfOneProgram(a, b *sampledata.Recording) (same, known bool) {
 	return float64(shared) >= sharedNames*float64(len(few)), len(few) >= fewFunctions
 }
 
-// ownFunctions returns the names of the functions of a program's main module.
-// Every program has main.main.
+// ownFunctions returns the names of the functions of a program's
+// main module. Every program has main.main.
 func ownFunctions(r *sampledata.Recording) map[string]bool {
 	names, modules := make(map[string]bool), views.NewModules(r)
 	for i := range r.Functions {

@@ -8,7 +8,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A wait that nobody is known to end comes after a server that is always at work, however many wait. If the server mostly
+// A wait that nobody is known to end comes after a server that
+// is always at work, however many wait. If the server mostly
 // rests, it is no reason.
 func TestSaturatedServers(t *testing.T) {
 	for busy, want := range map[int]string{9: "main.store", 5: "main.ask"} { // of 10 samples
@@ -40,7 +41,8 @@ func TestSaturatedServers(t *testing.T) {
 	}
 }
 
-// A server that mostly rests is a reason, too, if others wait just while it is at work.
+// A server that mostly rests is a reason, too, if others wait
+// just while it is at work.
 func TestServersWhileOthersWait(t *testing.T) {
 	for shift, want := range map[int]string{0: "main.store", 5: "main.ask"} { // samples later
 		s := newScene()
@@ -71,7 +73,8 @@ func TestServersWhileOthersWait(t *testing.T) {
 	}
 }
 
-// Several goroutines that are at work one by one may hold up others. At random, they are often at work at once.
+// Several goroutines that are at work one by one may hold up
+// others. At random, they are often at work at once.
 func TestInTurns(t *testing.T) {
 	for name, at := range map[string]func(i, j int) bool{
 		"one by one": func(i, j int) bool { return i%4 == j }, "at random": func(i, j int) bool { return (i*7+j*j*5)%17 < 4 },
@@ -98,7 +101,8 @@ func TestInTurns(t *testing.T) {
 	}
 }
 
-// A client may ask the program itself: the handlers that wait meanwhile do so because of it.
+// A client may ask the program itself: the handlers that wait
+// meanwhile do so because of it.
 func TestClientsOfTheirOwnHandlers(t *testing.T) {
 	for asks, signed := range map[string]bool{"net/http.(*persistConn).roundTrip": false, "os.(*File).Sync": true} {
 		s := newScene()
@@ -124,7 +128,8 @@ func TestClientsOfTheirOwnHandlers(t *testing.T) {
 	}
 }
 
-// Who waits alone to write is a finding if others of its package wait, and it is not known for whom.
+// Who waits alone to write is a finding if others of its package
+// wait, and it is not known for whom.
 func TestWritersBehindWhomOthersWait(t *testing.T) {
 	for ask, found := range map[string]int{"hub/lib.(*Client).stall": 2, "other/lib.(*Client).stall": 1} {
 		s := newScene()
@@ -154,7 +159,8 @@ func TestWritersBehindWhomOthersWait(t *testing.T) {
 	}
 }
 
-// A handler that sleeps does so in the middle of its work, since a goroutine of the standard library has called it.
+// A handler that sleeps does so in the middle of its work, since
+// a goroutine of the standard library has called it.
 func TestSleepInAHandler(t *testing.T) {
 	for first, found := range map[string]int{"net/http.(*conn).serve": 1, "main.loop": 0} {
 		s := newScene()
@@ -176,7 +182,8 @@ func TestSleepInAHandler(t *testing.T) {
 	}
 }
 
-// Workers that wait where they take work are slow only if somebody is at work whom they may wait for.
+// Workers that wait where they take work are slow only if
+// somebody is at work whom they may wait for.
 func TestNobodyToWaitFor(t *testing.T) {
 	waits := sampledata.State{Run: sampledata.Waiting, Reason: "sync.Cond.Wait"}
 	for _, c := range []struct {
@@ -217,7 +224,9 @@ func TestNobodyToWaitFor(t *testing.T) {
 	}
 }
 
-// A goroutine that does nothing but wait in its first function may wait for work, though it has to wait for a processor first.
+// A goroutine that does nothing but wait in its first function
+// may wait for work, though it has to wait for a processor
+// first.
 func TestWatchersThatEnd(t *testing.T) {
 	s := newScene()
 	for range 20 {
@@ -238,7 +247,8 @@ func TestWatchersThatEnd(t *testing.T) {
 	}
 }
 
-// A request that a server answers once there is something is no wait for a slow server, by its name. Nor is a stream.
+// A request that a server answers once there is something is no
+// wait for a slow server, by its name. Nor is a stream.
 func TestLongPolls(t *testing.T) {
 	const get = " bot.(*API).Do net/http.(*persistConn).roundTrip"
 	condition := sampledata.State{Run: sampledata.Waiting, Reason: "sync.Cond.Wait"}
@@ -275,8 +285,10 @@ func TestLongPolls(t *testing.T) {
 	}
 }
 
-// One goroutine that is alone, and waits somewhere in its module, waits for work if nobody is at work. It may have to wait for another
-// module, and several goroutines may wait for one another.
+// One goroutine that is alone, and waits somewhere in its
+// module, waits for work if nobody is at work. It may have to
+// wait for another module, and several goroutines may wait for
+// one another.
 func TestAloneInItsModule(t *testing.T) {
 	for _, c := range []struct {
 		count, found int

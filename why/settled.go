@@ -2,9 +2,9 @@ package why
 
 import "github.com/cpprof/cpprof/refine/hotspots"
 
-// StopRule decides during a search of a running program whether more evidence
-// would still change the answer. Answers come with growing evidence, about
-// twice a second.
+// StopRule decides during a search of a running program whether
+// more evidence would still change the answer. Answers come with
+// growing evidence, about twice a second.
 type StopRule struct {
 	first string // what the last answer says first
 	same  int    // how many answers in a row said that
@@ -16,10 +16,10 @@ const (
 	settledMargin  = 0.15
 )
 
-// Add adds an answer, and reports whether it is sure: the last answers agreed
-// on what comes first, its interval is narrow, and no hypothesis that would
-// be nearly as severe is undecided. An answer without findings takes twice as
-// long.
+// Add adds an answer, and reports whether it is sure: the last
+// answers agreed on what comes first, its interval is narrow,
+// and no hypothesis that would be nearly as severe is undecided.
+// An answer without findings takes twice as long.
 func (s *StopRule) Add(a *Answer) bool {
 	first, severity, margin, need := string(a.State), aProcessor, 0.0, 2*settledAnswers
 	if len(a.Findings) > 0 && a.State == Slow {

@@ -10,8 +10,8 @@ import (
 	"github.com/cpprof/cpprof/why/stuck"
 )
 
-// A sign is a known pattern behind findings of some kinds. A new one is one
-// more row of the table.
+// A sign is a known pattern behind findings of some kinds. A new
+// one is one more row of the table.
 type sign struct {
 	kinds  []Kind
 	share  func(s *searcher, f *Finding) float64 // of the finding, that shows it
@@ -36,8 +36,8 @@ const (
 	syncOnce = "write several things, and sync once for all"
 )
 
-// What shows that a loop spins. Its turns are no work, so it is not known what
-// the program would do instead.
+// What shows that a loop spins. Its turns are no work, so it is
+// not known what the program would do instead.
 const (
 	givesWay   = "it spins: it gives way with runtime.Gosched, and looks again"
 	looksAgain = "it spins: it looks at channels again and again, and hardly ever waits for them"
@@ -163,11 +163,12 @@ func onStack(function string) func(*searcher, *Finding) float64 {
 	return func(s *searcher, f *Finding) float64 { return s.doing(f, is) }
 }
 
-// asksOwn is the sign of waits for answers that the program may give itself.
+// asksOwn is the sign of waits for answers that the program may
+// give itself.
 const asksOwn = "about as many of the program's own handlers of requests are at work meanwhile: it may wait for them"
 
-// ofOnce returns the share of a finding in waits for the lock of a sync.Once,
-// not in what the first one does.
+// ofOnce returns the share of a finding in waits for the lock of
+// a sync.Once, not in what the first one does.
 func (s *searcher) ofOnce(f *Finding) float64 {
 	total, of, hit := 0.0, 0.0, s.hits(f)
 	for i := range s.e.situations {
@@ -203,8 +204,8 @@ func paces(s *searcher, f *Finding) float64 {
 	return 0
 }
 
-// AwaitsServer says what goroutines do that have sent a request over HTTP or
-// gRPC.
+// AwaitsServer says what goroutines do that have sent a request
+// over HTTP or gRPC.
 const AwaitsServer = "it waits for the answer of a server"
 
 // roundTrip matches the functions in which they wait.
@@ -214,8 +215,8 @@ const roundTrip = `^net/http\.(\(\*persistConn\)|\(\*http2ClientConn\))\.roundTr
 
 var inRoundTrip = regexp.MustCompile(roundTrip)
 
-// inRoundTrip reports whether goroutines wait there for the answer to such a
-// request.
+// inRoundTrip reports whether goroutines wait there for the
+// answer to such a request.
 func (p *Place) inRoundTrip() bool { return inRoundTrip.MatchString(cmp.Or(p.Library, p.Function)) }
 
 // stream matches the functions that read from a stream of HTTP/2.
@@ -223,13 +224,15 @@ var stream = regexp.MustCompile(`^(net/http\.\(\*http2pipe\)|golang\.org/x/net/h
 
 func (p *Place) inStream() bool { return stream.MatchString(cmp.Or(p.Library, p.Function)) }
 
-// AwaitsServer reports whether a cause waits for the answer to such a request.
+// AwaitsServer reports whether a cause waits for the answer to
+// such a request.
 func (c *Cause) AwaitsServer() bool { return c.Activity == Selecting && c.Place.inRoundTrip() }
 
 // sending matches the functions that write to a connection.
 const sending = `^net\.\(\*(netFD|conn)\)\.(Write|writeBuffers)$`
 
-// keptAlive returns 1 if a leak is of the goroutines of a client's connections.
+// keptAlive returns 1 if a leak is of the goroutines of a
+// client's connections.
 func keptAlive(_ *searcher, f *Finding) float64 {
 	if f.Class == clientReads || f.Class == clientWrites {
 		return 1
@@ -243,8 +246,9 @@ const (
 	clientWrites = "go:net/http.(*persistConn).writeLoop"
 )
 
-// awaitsTimers returns how much of a leak's waits to receive has no known channel,
-// if others have one: the sampler leaves out the channels of timers.
+// awaitsTimers returns how much of a leak's waits to receive has
+// no known channel, if others have one: the sampler leaves out
+// the channels of timers.
 func (s *searcher) awaitsTimers(f *Finding) float64 {
 	unknown, all, others := 0.0, 0.0, false
 	for i := range s.e.situations {
@@ -279,12 +283,12 @@ func leaksIn(does views.Doing) func(*searcher, *Finding) float64 {
 // getsConnection matches the function that waits for a connection of HTTP.
 const getsConnection = `^net/http\.\(\*Transport\)\.getConn$`
 
-// manyConnections is how many connections of HTTP have ended at least if new
-// ones are made since none is kept.
+// manyConnections is how many connections of HTTP have ended at
+// least if new ones are made since none is kept.
 const manyConnections = 10
 
-// reconnects returns the share of a finding in waits for connections of HTTP,
-// if connections end again and again.
+// reconnects returns the share of a finding in waits for
+// connections of HTTP, if connections end again and again.
 func (s *searcher) reconnects(f *Finding) float64 {
 	class, known := s.e.byName[clientReads]
 	if !known || s.e.classes[class].ended < manyConnections {
@@ -298,11 +302,12 @@ func (s *searcher) connects(f *Finding) float64 {
 	return onStack(getsConnection)(s, f) - s.reconnects(f)
 }
 
-// manyStarted is how many goroutines of a class end at least if they are started
-// again and again.
+// manyStarted is how many goroutines of a class end at least if
+// they are started again and again.
 const manyStarted = 100
 
-// spawns returns the share of a class's goroutines that end, if they are many.
+// spawns returns the share of a class's goroutines that end, if
+// they are many.
 func (s *searcher) spawns(f *Finding) float64 {
 	class := s.classOf(f)
 	if class < 0 || s.e.classes[class].ended < manyStarted {
@@ -314,9 +319,9 @@ func (s *searcher) spawns(f *Finding) float64 {
 // polling matches what goroutines run that look at channels.
 var polling = regexp.MustCompile(`^runtime\.(selectgo|selectnb\w+|chanrecv\d?|chansend\d?)$`)
 
-// polls returns 1 if the goroutines of a finding look at channels for much of
-// it, and hardly ever wait: for little of their life, or once, such as before
-// the first work comes.
+// polls returns 1 if the goroutines of a finding look at
+// channels for much of it, and hardly ever wait: for little of
+// their life, or once, such as before the first work comes.
 func (s *searcher) polls(f *Finding) float64 {
 	class := s.classOf(f)
 	waits, life := 0.0, 0.0
@@ -339,8 +344,9 @@ func (s *searcher) polls(f *Finding) float64 {
 	return 1
 }
 
-// doing returns the share of a finding with a matching function on the stack.
-// The collector works for all stacks alike, and does not count.
+// doing returns the share of a finding with a matching function
+// on the stack. The collector works for all stacks alike, and
+// does not count.
 func (s *searcher) doing(f *Finding, function *regexp.Regexp) float64 {
 	if f.row().hits == nil && !f.row().waits {
 		return 0
@@ -365,14 +371,14 @@ func (p *places) matches(stack sampledata.NodeID, function *regexp.Regexp) bool 
 	return p.above(stack, function.MatchString)
 }
 
-// held returns the share of the waits for a lock in which its holder is in a
-// matching function.
+// held returns the share of the waits for a lock in which its
+// holder is in a matching function.
 func (s *searcher) held(f *Finding, function *regexp.Regexp) float64 {
 	return f.holders(func(c *Cause) bool { return s.e.places.matches(c.Place.stack, function) })
 }
 
-// holders returns the share of the waits in which those that the goroutines
-// are known to wait for do something.
+// holders returns the share of the waits in which those that the
+// goroutines are known to wait for do something.
 func (f *Finding) holders(do func(*Cause) bool) (share float64) {
 	for i := range f.Causes {
 		if c := &f.Causes[i]; (c.Certainty == Known || c.Certainty == Likely) && do(c) {

@@ -7,8 +7,9 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A loop around a select with a default spins, also if it has waited once at the
-// beginning. A worker that waits for its channels does not.
+// A loop around a select with a default spins, also if it has
+// waited once at the beginning. A worker that waits for its
+// channels does not.
 func TestPolls(t *testing.T) {
 	for _, first := range []int{0, 9} {
 		for _, waits := range []bool{false, true} {
@@ -45,8 +46,9 @@ func testPolls(t *testing.T, first int, waits bool) {
 	}
 }
 
-// Others wait for processors because loops spin: it is no matter of the number of processors. Who computes
-// what is wanted is no such reason.
+// Others wait for processors because loops spin: it is no matter
+// of the number of processors. Who computes what is wanted is no
+// such reason.
 func TestOthersWaitForSpinners(t *testing.T) {
 	for _, spins := range []bool{false, true} {
 		s := newScene()
@@ -72,7 +74,8 @@ func TestOthersWaitForSpinners(t *testing.T) {
 	}
 }
 
-// Goroutines that are started for one piece of work each, more of them than there are processors.
+// Goroutines that are started for one piece of work each, more
+// of them than there are processors.
 func TestSpawns(t *testing.T) {
 	s := newScene()
 	busy := s.spawn(4, "main.serve")
@@ -100,8 +103,9 @@ func TestSpawns(t *testing.T) {
 	t.Error("nothing waits for a processor")
 }
 
-// Most of an allocation finding is the collector's own work. What the program's
-// goroutines do shows that they make what a pool did not have.
+// Most of an allocation finding is the collector's own work.
+// What the program's goroutines do shows that they make what a
+// pool did not have.
 func TestEmptyPoolBesideCollector(t *testing.T) {
 	s := newScene()
 	maker := s.spawn(1, "main.format")[0]
@@ -126,7 +130,8 @@ func TestEmptyPoolBesideCollector(t *testing.T) {
 	}
 }
 
-// What well-known clients wait for is certain by the function: no other goroutine of the program, nor a timer.
+// What well-known clients wait for is certain by the function:
+// no other goroutine of the program, nor a timer.
 func TestWaitsOfWellKnownClients(t *testing.T) {
 	for call, want := range map[string]string{
 		"net/http.(*persistConn).roundTrip":                                      AwaitsServer,
@@ -152,7 +157,8 @@ func TestWaitsOfWellKnownClients(t *testing.T) {
 	}
 }
 
-// Whoever has a lock while it writes each line for itself needs a buffer; who waits for a peer does not.
+// Whoever has a lock while it writes each line for itself needs
+// a buffer; who waits for a peer does not.
 func TestWritesUnderALock(t *testing.T) {
 	calls := sampledata.State{Run: sampledata.Waiting, Reason: "syscall"}
 	for remedy, does := range map[string]sampledata.State{largerCalls: calls, "hold it for less time, or divide what it guards": reads} {

@@ -31,9 +31,9 @@ const (
 
 var slowest, _ = calls.ParseCondition(">= p99")
 
-// findSlowCalls adds a finding for each function a few of whose calls are
-// slow for a reason of their own. A part of a recording has no calls of its
-// own.
+// findSlowCalls adds a finding for each function a few of whose
+// calls are slow for a reason of their own. A part of a
+// recording has no calls of its own.
 func (a *searched) findSlowCalls(r *sampledata.Recording) error {
 	if a.o.Views.Span != (views.Span{}) || r.Picked != nil || r.Restricted != nil {
 		return nil
@@ -55,8 +55,8 @@ func (a *searched) findSlowCalls(r *sampledata.Recording) error {
 	return nil
 }
 
-// callTables returns the calls that were timed or, if there are none, the
-// calls of functions that are pieces of work.
+// callTables returns the calls that were timed or, if there are
+// none, the calls of functions that are pieces of work.
 func callTables(r *sampledata.Recording, o views.Options) (list []*calls.Table, err error) {
 	seen := make(map[string]bool)
 	for i := range r.Calls {
@@ -83,9 +83,10 @@ func callTables(r *sampledata.Recording, o views.Options) (list []*calls.Table, 
 	return list, err
 }
 
-// usualCalls returns what half of all calls take at most, and what a slow one
-// takes at least: more than any in one sample, which may have taken a moment, and
-// in two, which may have been two calls.
+// usualCalls returns what half of all calls take at most, and
+// what a slow one takes at least: more than any in one sample,
+// which may have taken a moment, and in two, which may have been
+// two calls.
 func usualCalls(t *calls.Table) (usual, least time.Duration) {
 	usual, timed := t.Quantile(0.5)
 	if least = timesSlower * usual; !timed {
@@ -99,8 +100,8 @@ func usualCalls(t *calls.Table) (usual, least time.Duration) {
 	return usual, least.Round(time.Millisecond)
 }
 
-// slowCalls returns a finding; nil if the slow calls are too few, or not slow
-// for a reason that is known.
+// slowCalls returns a finding; nil if the slow calls are too
+// few, or not slow for a reason that is known.
 func (a *searched) slowCalls(t *calls.Table) (*Finding, error) {
 	usual, least := usualCalls(t)
 	if longest, _ := t.Longest(); t.Whole() < calls.LeastSlow || longest < least {
@@ -112,7 +113,8 @@ func (a *searched) slowCalls(t *calls.Table) (*Finding, error) {
 	}
 	c, err := t.Contrast(slow, a.o.Views)
 	if err == nil && c.TooFew() && t.Source == calls.Samples {
-		// short calls are mostly not seen: those that are slow are more than 1 %
+		// short calls are mostly not seen: those that are slow
+		// are more than 1 %
 		if slow, err = calls.ParseCondition(">= " + least.String()); err == nil {
 			c, err = t.Contrast(slow, a.o.Views)
 		}
@@ -137,9 +139,10 @@ func (a *searched) slowCalls(t *calls.Table) (*Finding, error) {
 		key: key(SlowKind, t.Function)}, nil
 }
 
-// fewSlow notes a function with some calls that are slow, and make most of the
-// time in it, but too few to say why. What was not timed, and may wait for
-// work, such as the goroutine of a timer, is not slow.
+// fewSlow notes a function with some calls that are slow, and
+// make most of the time in it, but too few to say why. What was
+// not timed, and may wait for work, such as the goroutine of a
+// timer, is not slow.
 func (a *searched) fewSlow(t *calls.Table) {
 	rests := func(h Hypothesis) bool { return h.Note == forWork && h.Where == t.Function }
 	if t.Source == calls.Samples && slices.ContainsFunc(a.Hypotheses, rests) {
@@ -162,8 +165,8 @@ func (a *searched) fewSlow(t *calls.Table) {
 	}
 }
 
-// isPartOf reports whether a finding says already what the slow calls have
-// more of.
+// isPartOf reports whether a finding says already what the slow
+// calls have more of.
 func (s *SlowCalls) isPartOf(f *Finding) bool {
 	if f.Slow != nil {
 		return f.Slow.Calls == s.Calls && f.Slow.More.Function == s.More.Function // one calls the other
@@ -174,9 +177,10 @@ func (s *SlowCalls) isPartOf(f *Finding) bool {
 	return (s.More.Kind == calls.Does || s.More.Kind == calls.HeldBy) && f.Where.Function == s.More.Function
 }
 
-// period returns the time after which a thing happens again, given when it
-// did, or 0: at least four times, each as long after the one before, up to a
-// fifth. What happens within a time of itself happens once.
+// period returns the time after which a thing happens again,
+// given when it did, or 0: at least four times, each as long
+// after the one before, up to a fifth. What happens within a
+// time of itself happens once.
 func period(times []time.Duration, once time.Duration) time.Duration {
 	slices.Sort(times)
 	var gaps []time.Duration

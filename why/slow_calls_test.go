@@ -10,8 +10,10 @@ import (
 	"github.com/cpprof/cpprof/views/calls"
 )
 
-// tardy is a scene in which eight goroutines make a call of 40 ms again and again, each in its turn. Every 100th takes 260 ms,
-// since it waits for a lock that a sleeping goroutine holds. With timed, the calls are timed, too.
+// tardy is a scene in which eight goroutines make a call of 40
+// ms again and again, each in its turn. Every 100th takes 260
+// ms, since it waits for a lock that a sleeping goroutine holds.
+// With timed, the calls are timed, too.
 func tardy(t *testing.T, slow bool, timed bool) *scene {
 	t.Helper()
 	const workers, samples = 8, 6000
@@ -90,7 +92,8 @@ func TestPeriod(t *testing.T) {
 	}
 }
 
-// Goroutines of which each waits for one thing, as those of timers do, are no slow calls.
+// Goroutines of which each waits for one thing, as those of
+// timers do, are no slow calls.
 func TestTimersAreNoSlowCalls(t *testing.T) {
 	for _, inner := range []string{"", "main.load"} {
 		s := newScene()
@@ -118,7 +121,8 @@ func TestTimersAreNoSlowCalls(t *testing.T) {
 	}
 }
 
-// Calls that are in one sample each are not slow where samples are further apart.
+// Calls that are in one sample each are not slow where samples
+// are further apart.
 func TestShortCallsAreNotSlow(t *testing.T) {
 	s := newScene()
 	for i := range 400 {

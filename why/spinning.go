@@ -2,8 +2,8 @@ package why
 
 import "github.com/cpprof/cpprof/sampledata"
 
-// gosched is what loops call that spin: they give way to others, if there are
-// any, and look again.
+// gosched is what loops call that spin: they give way to others,
+// if there are any, and look again.
 const gosched = "runtime.Gosched"
 
 // givesWay reports whether a stack has that function.
@@ -17,8 +17,9 @@ type spinner struct {
 	place string
 }
 
-// spinners returns who gives way and does hardly anything else there: what they
-// compute is the loop's own code. Others give way between two pieces of work.
+// spinners returns who gives way and does hardly anything else
+// there: what they compute is the loop's own code. Others give
+// way between two pieces of work.
 func (e *evidence) spinners() map[spinner]bool {
 	if e.spins != nil {
 		return e.spins
@@ -48,15 +49,15 @@ func (e *evidence) spinners() map[spinner]bool {
 	return e.spins
 }
 
-// spinsAt reports whether the goroutines of a situation give way in a loop that
-// spins.
+// spinsAt reports whether the goroutines of a situation give way
+// in a loop that spins.
 func (e *evidence) spinsAt(at *situation) bool {
 	return e.places.givesWay(at.state.Stack) &&
 		e.spinners()[spinner{at.class, e.places.at(at.state.Stack)}]
 }
 
-// spinCandidates returns a hypothesis for each function of the program in which
-// goroutines spin.
+// spinCandidates returns a hypothesis for each function of the
+// program in which goroutines spin.
 func (s *searcher) spinCandidates() (all []*candidate) {
 	byPlace := make(map[string]sums)
 	for i := range s.e.situations {
@@ -89,7 +90,8 @@ func (s *searcher) spinMeasure(f *Finding) *Measure {
 	return measureOf(f.Class, through(f.Where.Function)+" .."+gosched)
 }
 
-// foldSpins leaves out what a loop computes that gives way again and again.
+// foldSpins leaves out what a loop computes that gives way again
+// and again.
 func (a *searched) foldSpins() {
 	a.fold(func(f, other *Finding) bool {
 		return f.spins() && other.Kind == SpinKind && f.Kind != SpinKind && f.Class == other.Class

@@ -6,8 +6,10 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A loop that gives way spins, whether a sample sees it ready or on a processor. It does not lack processors, and what it
-// computes is no finding beside that. Others may lack them, also those that give way between two pieces of work.
+// A loop that gives way spins, whether a sample sees it ready or
+// on a processor. It does not lack processors, and what it
+// computes is no finding beside that. Others may lack them, also
+// those that give way between two pieces of work.
 func TestSpins(t *testing.T) {
 	ready := sampledata.State{Run: sampledata.Runnable}
 	s := newScene()

@@ -6,17 +6,17 @@ import (
 	"github.com/cpprof/cpprof/internal/metrics"
 )
 
-// A Throttling is what the kernel denies a program whose control group has a
-// limit of CPU time.
+// A Throttling is what the kernel denies a program whose control
+// group has a limit of CPU time.
 type Throttling struct {
-	// the share of the kernel's periods in which the group had used up its
-	// CPU time
+	// the share of the kernel's periods in which the group had
+	// used up its CPU time
 	Periods float64 `json:"periods"`
 	Limit   float64 `json:"limit,omitempty"` // in CPUs; 0 if it is not known
 }
 
-// throttling returns what the kernel denied the program in the span; nil if
-// nothing, or if that was not measured.
+// throttling returns what the kernel denied the program in the
+// span; nil if nothing, or if that was not measured.
 func (e *evidence) throttling() *Throttling {
 	periods, throttled := e.growth("cgroup.periods"), e.growth("cgroup.throttled_periods")
 	if periods <= 0 || throttled <= 0 {
@@ -32,8 +32,8 @@ func (e *evidence) growth(monitor string) float64 {
 	return last - first
 }
 
-// ends returns the first and the last value of a monitor in the span; 0 if it
-// has none.
+// ends returns the first and the last value of a monitor in the
+// span; 0 if it has none.
 func (e *evidence) ends(monitor string) (first, last float64) {
 	for i := range e.r.Series {
 		if e.r.Series[i].Name != monitor {
@@ -61,8 +61,8 @@ type Crowd struct {
 	CPUs   int     `json:"cpus,omitempty"` // that the program may run on; 0 if it is not known
 	Most   int     `json:"gomaxprocs"`     // how many of its threads run Go code at once
 
-	// How often a second a thread of it gets a CPU, and how long it has waited
-	// then, in ns; 0 if that was not measured.
+	// How often a second a thread of it gets a CPU, and how long
+	// it has waited then, in ns; 0 if that was not measured.
 	Turns float64 `json:"turns,omitempty"`
 	Delay float64 `json:"delay,omitempty"`
 }
@@ -87,8 +87,9 @@ func (e *evidence) crowd() *Crowd {
 	return c
 }
 
-// ofOwn reports whether others can't have the CPUs that most threads of the
-// program want: they use few, or there are free ones most of the time.
+// ofOwn reports whether others can't have the CPUs that most
+// threads of the program want: they use few, or there are free
+// ones most of the time.
 func (c *Crowd) ofOwn(want float64) bool {
 	return c != nil && c.CPUs > 0 &&
 		(c.Others < want/2 || c.hasFree())
@@ -97,22 +98,24 @@ func (c *Crowd) ofOwn(want float64) bool {
 // hasFree reports whether CPUs are free most of the time.
 func (c *Crowd) hasFree() bool { return c.Own+c.Others < busy*float64(c.CPUs) }
 
-// soon is the longest delay, in ns, until a free CPU has woken. A thread that
-// waits for another one's slice of time waits for most of a millisecond.
+// soon is the longest delay, in ns, until a free CPU has woken.
+// A thread that waits for another one's slice of time waits for
+// most of a millisecond.
 const soon = 100e3
 
-// ofWaking reports whether threads wait until a free CPU has woken, rather
-// than for others.
+// ofWaking reports whether threads wait until a free CPU has
+// woken, rather than for others.
 func (c *Crowd) ofWaking() bool {
 	return c.CPUs > 0 && c.hasFree() && 0 < c.Delay && c.Delay < soon
 }
 
-// starved is the hypothesis that threads have no CPU, with the reason as far as
-// it is known: the program's control group, other programs, or its own threads.
+// starved is the hypothesis that threads have no CPU, with the
+// reason as far as it is known: the program's control group,
+// other programs, or its own threads.
 func (s *searcher) starved(c *candidate) *candidate {
 	if t := s.e.throttling(); t != nil && t.Periods >= s.o.Threshold {
-		// What the program does with the CPUs that it gets is second to that it
-		// gets few.
+		// What the program does with the CPUs that it gets is
+		// second to that it gets few.
 		c.f.Kind, c.f.Throttling, c.f.specific = ThrottledKind, t, 2
 	} else if c.f.Crowd = s.e.crowd(); c.f.Crowd.ofOwn(s.noCPU) {
 		c.f.Kind = CrowdedKind
@@ -124,7 +127,8 @@ func (s *searcher) starved(c *candidate) *candidate {
 	return c
 }
 
-// remedy returns what helps if more threads run Go code than there are CPUs.
+// remedy returns what helps if more threads run Go code than
+// there are CPUs.
 func (c *Crowd) remedy() string {
 	if c.CPUs >= c.Most {
 		return ""

@@ -7,7 +7,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// Threads without a CPU are the machine's fault only if others have the CPUs.
+// Threads without a CPU are the machine's fault only if others
+// have the CPUs.
 func TestWhoHasTheCPUs(t *testing.T) {
 	const second = int64(1e9)
 	noCPU := runs

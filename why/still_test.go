@@ -7,7 +7,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// Several goroutines that have not moved in the middle of a request are a finding. A few, those that wait for work, and
+// Several goroutines that have not moved in the middle of a
+// request are a finding. A few, those that wait for work, and
 // those that some have left, are no such finding.
 func TestStandstill(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -43,7 +44,8 @@ func TestStandstill(t *testing.T) {
 	}
 }
 
-// Who can't write is why others of its package stand still, and comes first.
+// Who can't write is why others of its package stand still, and
+// comes first.
 func TestStandstillBehindAWriter(t *testing.T) {
 	for call, found := range map[string]int{"net.(*netFD).Write": 2, "net.(*netFD).Read": 1} {
 		s := newScene()
@@ -64,7 +66,8 @@ func TestStandstillBehindAWriter(t *testing.T) {
 	}
 }
 
-// Goroutines of one class that have two loops may wait for work in each. If each is in both, neither is its loop.
+// Goroutines of one class that have two loops may wait for work
+// in each. If each is in both, neither is its loop.
 func TestTwoLoops(t *testing.T) {
 	for own, found := range map[bool]int{true: 0, false: 1} {
 		s := newScene()
@@ -115,7 +118,8 @@ func TestFewStandStill(t *testing.T) {
 	}
 }
 
-// A main goroutine that sleeps while the others wait for work does not make it a question what they wait for.
+// A main goroutine that sleeps while the others wait for work
+// does not make it a question what they wait for.
 func TestMainSleeps(t *testing.T) {
 	for at, want := range map[string]State{"runtime.main": Idle, "main.other": Waiting} {
 		s := newScene()
@@ -134,7 +138,8 @@ func TestMainSleeps(t *testing.T) {
 	}
 }
 
-// The kernel says how long threads waited for a CPU, and ran, also those that no sample sees.
+// The kernel says how long threads waited for a CPU, and ran,
+// also those that no sample sees.
 func TestDelayed(t *testing.T) {
 	s := newScene()
 	worker := s.spawn(1, "main.worker")[0]
@@ -158,7 +163,8 @@ func TestDelayed(t *testing.T) {
 	}
 }
 
-// One goroutine that waits for a context that nobody can cancel is as it is meant. Several, or one that sends, are not.
+// One goroutine that waits for a context that nobody can cancel
+// is as it is meant. Several, or one that sends, are not.
 func TestWaitThatMayBeMeant(t *testing.T) {
 	evict := []string{"main.evict"}
 	for name, c := range map[string]struct {
@@ -216,7 +222,8 @@ func TestWaitThatMayBeMeant(t *testing.T) {
 	}
 }
 
-// Clients that wait for a lock, and whose holder writes for ever, came to a standstill: their findings say so, and have no
+// Clients that wait for a lock, and whose holder writes for
+// ever, came to a standstill: their findings say so, and have no
 // gain. If most of them go on in the second half, they have not.
 func TestStandstillInTheRecording(t *testing.T) {
 	for _, moves := range []bool{false, true} {

@@ -6,7 +6,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A server whose other requests end has two that go on, and wait for events: they are streams. If hardly any others end, they
+// A server whose other requests end has two that go on, and wait
+// for events: they are streams. If hardly any others end, they
 // may be slow requests.
 func TestStreams(t *testing.T) {
 	for _, others := range []bool{true, false} {

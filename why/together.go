@@ -8,20 +8,20 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A Common is a finding of one of several recordings, with what the others
-// say of it: of hosts, or of the minutes of one.
+// A Common is a finding of one of several recordings, with what
+// the others say of it: of hosts, or of the minutes of one.
 type Common struct {
 	*Finding                     // of the recording that it costs most
 	In       int                 `json:"in"`               // that recording
 	Shares   []hotspots.Estimate `json:"shares,omitempty"` // by recording
 	Holds    []bool              `json:"holds"`            // by recording
-	// the recording whose share is beyond the intervals of all others; -1 if
-	// there is none
+	// the recording whose share is beyond the intervals of all
+	// others; -1 if there is none
 	StandsOut int `json:"stands_out"`
 }
 
-// Together searches recordings of one program. Findings that hold in most of
-// them come first.
+// Together searches recordings of one program. Findings that
+// hold in most of them come first.
 func Together(recordings []*sampledata.Recording, o Options) ([]*Common, error) {
 	o.Views = o.Views.WithWrappers(recordings...)
 	searches := make([]*searched, len(recordings))

@@ -8,10 +8,10 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// A waitKey identifies waits that are one hypothesis: all waits of a kind in
-// one function of the program, whoever calls it. What it asks the standard
-// library for, such as the answer to a request, is another wait than the one
-// at its own channels.
+// A waitKey identifies waits that are one hypothesis: all waits
+// of a kind in one function of the program, whoever calls it.
+// What it asks the standard library for, such as the answer to a
+// request, is another wait than the one at its own channels.
 type waitKey struct {
 	kind     Kind
 	function string
@@ -49,9 +49,10 @@ func (s *searcher) waitCandidates() (all []*candidate) {
 // mostClasses limits the classes whose waits in one function are judged.
 const mostClasses = 5
 
-// waitsOf makes a candidate for the waits of some classes in one function. If
-// the class that waits most is found to wait, and that is no problem, the waits
-// of others may be one. Most is how many are judged.
+// waitsOf makes a candidate for the waits of some classes in one
+// function. If the class that waits most is found to wait, and
+// that is no problem, the waits of others may be one. Most is
+// how many are judged.
 func (s *searcher) waitsOf(k waitKey, by sums, most int) *candidate {
 	of := func(at *situation) bool {
 		other, ok := s.waitKey(at)
@@ -88,8 +89,9 @@ func (s *searcher) waitsOf(k waitKey, by sums, most int) *candidate {
 	return c
 }
 
-// sleepsOn returns a note if goroutines of a class mostly sleep where they were
-// seen to wait in a select: the first waits are not yet known as sleeps.
+// sleepsOn returns a note if goroutines of a class mostly sleep
+// where they were seen to wait in a select: the first waits are
+// not yet known as sleeps.
 func (s *searcher) sleepsOn(f *Finding, class int32, waits float64) string {
 	if views.WaitingFor(f.Reason) != views.Selecting {
 		return ""
@@ -108,8 +110,8 @@ func (s *searcher) sleepsOn(f *Finding, class int32, waits float64) string {
 // processEnd matches what waits for the end of a process.
 var processEnd = named(`os/exec\.\(\*Cmd\)\.Wait`)
 
-// awaitsProcess returns a note if a wait is for the end of a process to look
-// after.
+// awaitsProcess returns a note if a wait is for the end of a
+// process to look after.
 func (s *searcher) awaitsProcess(f *Finding, waits float64) string {
 	if f.Kind != BlockingKind || s.doing(f, processEnd) < isSign || !s.looksAfter(f, waits) {
 		return ""
@@ -117,7 +119,8 @@ func (s *searcher) awaitsProcess(f *Finding, waits float64) string {
 	return "it may look after a process"
 }
 
-// waitKey returns the hypothesis that a situation belongs to, if it is a wait.
+// waitKey returns the hypothesis that a situation belongs to, if
+// it is a wait.
 func (s *searcher) waitKey(at *situation) (waitKey, bool) {
 	if at.state.Stack == sampledata.NoStack || s.e.classes[at.class].runtimes || !at.waits() {
 		return waitKey{}, false
@@ -133,11 +136,13 @@ func (s *searcher) waitKey(at *situation) (waitKey, bool) {
 	return k, ok
 }
 
-// minBelow is the least part of a wait in what its function calls that is said.
+// minBelow is the least part of a wait in what its function
+// calls that is said.
 const minBelow = 0.05
 
-// leadsOn returns a note if most of what a candidate's share counts, but for what
-// is left out, is in functions that it calls: these are hypotheses of their own.
+// leadsOn returns a note if most of what a candidate's share
+// counts, but for what is left out, is in functions that it
+// calls: these are hypotheses of their own.
 func (s *searcher) leadsOn(c *candidate, own, leftOut float64) string {
 	if own < 0.5*(s.mean(c.asks)*s.e.length-leftOut) {
 		return "most of it is in functions that it calls"
@@ -145,8 +150,8 @@ func (s *searcher) leadsOn(c *candidate, own, leftOut float64) string {
 	return ""
 }
 
-// stopsReading is the function in which a handler of HTTP waits for the goroutine
-// that reads on in its connection.
+// stopsReading is the function in which a handler of HTTP waits
+// for the goroutine that reads on in its connection.
 const stopsReading = "net/http.(*connReader).abortPendingRead"
 
 // refineWait finds out what the goroutines do that others wait for.
@@ -209,8 +214,8 @@ func mostlyIdle(causes []Cause) bool {
 	return rests >= mostOf
 }
 
-// shares reports whether goroutines of the class mostly wait for others of it:
-// they share something.
+// shares reports whether goroutines of the class mostly wait for
+// others of it: they share something.
 func (f *Finding) shares() bool {
 	own, all := 0.0, 0.0
 	for _, c := range f.Causes {
@@ -221,7 +226,8 @@ func (f *Finding) shares() bool {
 	return own > 0 && own >= all/2
 }
 
-// working returns a note if those that others wait for mostly do their work.
+// working returns a note if those that others wait for mostly do
+// their work.
 func working(causes []Cause) string {
 	works, waits := 0.0, 0.0
 	for _, c := range causes {

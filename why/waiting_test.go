@@ -8,7 +8,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// Who is always seen in a limiter of rates waits for no work, whatever else it may do there. The limiter's own loop does.
+// Who is always seen in a limiter of rates waits for no work,
+// whatever else it may do there. The limiter's own loop does.
 func TestPacedByALimit(t *testing.T) {
 	for wait, found := range map[string]int{"golang.org/x/time/rate.(*Limiter).wait": 1, "example.com/ratelimiter.(*rateLimiter[go.shape.string]).Acquire": 1, "main.(*RateLimiter).cleanUp": 0, "main.wait": 0} {
 		s := newScene()
@@ -30,7 +31,8 @@ func TestPacedByALimit(t *testing.T) {
 	}
 }
 
-// A library's loop that sleeps between two looks may be why others wait. The program's own is meant to.
+// A library's loop that sleeps between two looks may be why
+// others wait. The program's own is meant to.
 func TestLibraryThatPolls(t *testing.T) {
 	ticks := sampledata.State{Run: sampledata.Waiting, Reason: "select (timer)"}
 	for loop, want := range map[string]string{"queue/lib.(*queue).consume": "queue/lib.(*queue).consume", "main.tick": "", "queue/lib.(*queue).expire": ""} {
@@ -56,7 +58,8 @@ func TestLibraryThatPolls(t *testing.T) {
 	}
 }
 
-// Workers wait for work in a helper of what takes it, too, and behind one that a timer drives. Somebody at work may be asked.
+// Workers wait for work in a helper of what takes it, too, and
+// behind one that a timer drives. Somebody at work may be asked.
 func TestHelpersThatWait(t *testing.T) {
 	for _, c := range []struct {
 		stack string
@@ -99,7 +102,8 @@ func TestHelpersThatWait(t *testing.T) {
 	}
 }
 
-// The part of a wait that is in what its function calls is said: it is a wait of its own.
+// The part of a wait that is in what its function calls is said:
+// it is a wait of its own.
 func TestWaitsBelow(t *testing.T) {
 	s := newScene()
 	g := s.spawn(1, "net/http.(*conn).serve")[0]
@@ -120,7 +124,8 @@ func TestWaitsBelow(t *testing.T) {
 	}
 }
 
-// Who reads in a loop from what is no connection may wait for requests; who reads in a step of its work waits for an answer.
+// Who reads in a loop from what is no connection may wait for
+// requests; who reads in a step of its work waits for an answer.
 func TestReadersOfChannels(t *testing.T) {
 	for stack, found := range map[string]int{
 		"main.readLoop quic.(*Stream).Read": 0,
@@ -147,8 +152,10 @@ func TestReadersOfChannels(t *testing.T) {
 	}
 }
 
-// Who reads where a goroutine does all that it does waits for work if it lives on. If goroutines are started for one piece
-// of work each, they read an answer, unless their names say that they read requests.
+// Who reads where a goroutine does all that it does waits for
+// work if it lives on. If goroutines are started for one piece
+// of work each, they read an answer, unless their names say that
+// they read requests.
 func TestReadersThatEnd(t *testing.T) {
 	for _, c := range []struct {
 		stack string
@@ -183,7 +190,8 @@ func TestReadersThatEnd(t *testing.T) {
 	}
 }
 
-// Of a wait that nobody is known to end, the reason is elsewhere: code that is found comes first.
+// Of a wait that nobody is known to end, the reason is
+// elsewhere: code that is found comes first.
 func TestWaitWithoutEnder(t *testing.T) {
 	s := newScene()
 	callers, reader := s.spawn(2, "main.caller"), s.spawn(1, "main.reader")[0]
@@ -204,7 +212,8 @@ func TestWaitWithoutEnder(t *testing.T) {
 	}
 }
 
-// Of two classes that wait in one function, one may wait for messages, and the other one for answers.
+// Of two classes that wait in one function, one may wait for
+// messages, and the other one for answers.
 func TestOtherClassesInOneFunction(t *testing.T) {
 	s := newScene()
 	subscribers, clients := s.spawn(5, "redis/lib.(*channel).receive"), s.spawn(3, "main.client")
@@ -226,7 +235,8 @@ func TestOtherClassesInOneFunction(t *testing.T) {
 	}
 }
 
-// Who hardly ever waits to send, while the other end waits for work, is not slow.
+// Who hardly ever waits to send, while the other end waits for
+// work, is not slow.
 func TestSendsToWhoWaits(t *testing.T) {
 	for busy, found := range map[bool]int{false: 0, true: 1} {
 		s := newScene()
@@ -257,8 +267,9 @@ func TestSendsToWhoWaits(t *testing.T) {
 	}
 }
 
-// Who waits for an answer on a channel of its own is not at home, though nobody is at work: a timer may hold it up. The next message,
-// or a state, is no such answer.
+// Who waits for an answer on a channel of its own is not at
+// home, though nobody is at work: a timer may hold it up. The
+// next message, or a state, is no such answer.
 func TestAnswersThatTimersSend(t *testing.T) {
 	for function, found := range map[string]int{"main.(*writer).Put": 1, "main.(*feed).Next": 0, "main.awaitState": 0} {
 		s := newScene()
@@ -280,7 +291,9 @@ func TestAnswersThatTimersSend(t *testing.T) {
 	}
 }
 
-// Who reads in its first function again and again serves a connection, though each such goroutine ends. Who reads once may have asked.
+// Who reads in its first function again and again serves a
+// connection, though each such goroutine ends. Who reads once
+// may have asked.
 func TestReadsAgain(t *testing.T) {
 	for every, found := range map[int]int{5: 0, 40: 1} {
 		s := newScene()
@@ -304,8 +317,11 @@ func TestReadsAgain(t *testing.T) {
 	}
 }
 
-// A server of HTTP that reads has asked its client nothing: it waits for the body of a request, or a connection that was taken over for
-// the next message, whatever the library calls itself. A handler that asks another server waits for the answer.
+// A server of HTTP that reads has asked its client nothing: it
+// waits for the body of a request, or a connection that was
+// taken over for the next message, whatever the library calls
+// itself. A handler that asks another server waits for the
+// answer.
 func TestHandlersThatRead(t *testing.T) {
 	for stack, found := range map[string]int{
 		"main.store net/http.(*body).Read net/http.(*connReader).Read":                         0,
@@ -332,8 +348,10 @@ func TestHandlersThatRead(t *testing.T) {
 	}
 }
 
-// What a loop first calls, and nobody at work is in, takes work, whatever it is called, if no other class is at work. What takes a place
-// or asks may have to wait for others of the class.
+// What a loop first calls, and nobody at work is in, takes work,
+// whatever it is called, if no other class is at work. What
+// takes a place or asks may have to wait for others of the
+// class.
 func TestConditionsOfQueues(t *testing.T) {
 	for stack, found := range map[string]int{
 		"main.work main.(*queue).pop main.(*queue).nonEmpty": 0,
@@ -361,7 +379,9 @@ func TestConditionsOfQueues(t *testing.T) {
 	}
 }
 
-// A select that turns out to be a sleep is one from the beginning. A wait for somebody, with a limit, is none, though some last as long.
+// A select that turns out to be a sleep is one from the
+// beginning. A wait for somebody, with a limit, is none, though
+// some last as long.
 func TestSleepsThatWereSelects(t *testing.T) {
 	for sleeping, found := range map[int]int{60: 0, 20: 1} { // of 100 samples
 		s := newScene()
@@ -386,7 +406,8 @@ func TestSleepsThatWereSelects(t *testing.T) {
 	}
 }
 
-// Who looks at a ring or a file again and again, and sleeps in between, waits for its next piece.
+// Who looks at a ring or a file again and again, and sleeps in
+// between, waits for its next piece.
 func TestLoopsThatLookAndSleep(t *testing.T) {
 	for looks, found := range map[string]int{"main.pause": 0, "main.(*sched).next main.(*sched).waitUntil": 0, "main.(*pool).get main.(*pool).wait": 1, "main.(*ring).await": 0, "main.(*client).retry": 1, "main.(*tailer).line bufio.(*Reader).ReadString": 0, "main.(*client).try net.(*conn).Read": 1} {
 		helper, _, _ := strings.Cut(looks, " ")

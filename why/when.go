@@ -38,11 +38,12 @@ func binned(all []hotspots.Observation) series {
 	return s
 }
 
-// changes returns the bins at which the level of a series changes, by binary
-// segmentation: a part is divided where that explains most of its variance,
-// as long as this is much more than noise explains. Then changes to nearly
-// the same level are dropped: a short part in the middle has its own level
-// only when it is divided from both sides.
+// changes returns the bins at which the level of a series
+// changes, by binary segmentation: a part is divided where that
+// explains most of its variance, as long as this is much more
+// than noise explains. Then changes to nearly the same level are
+// dropped: a short part in the middle has its own level only
+// when it is divided from both sides.
 func (s series) changes() []int {
 	var cuts []int
 	noise := s.noise()
@@ -60,8 +61,8 @@ func (s series) changes() []int {
 	return s.steps(cuts)
 }
 
-// steps returns the changes of at least minStep: it drops the smallest one,
-// until there is none that is smaller.
+// steps returns the changes of at least minStep: it drops the
+// smallest one, until there is none that is smaller.
 func (s series) steps(cuts []int) []int {
 	for len(cuts) > 0 {
 		bounds := slices.Concat([]int{0}, cuts, []int{len(s.values)})
@@ -84,14 +85,16 @@ const (
 	minStep = 0.1 // the least difference of shares that is a change
 	minBins = 3   // between two changes
 
-	// nearlyAlways is the part of the time from which on a share is high all
-	// the time. In an execution trace, bins are of very different lengths:
-	// three of them can be a millisecond.
+	// nearlyAlways is the part of the time from which on a share
+	// is high all the time. In an execution trace, bins are of
+	// very different lengths: three of them can be a
+	// millisecond.
 	nearlyAlways = 0.95
 )
 
-// noise returns the variance of single bins, from the median difference
-// between neighbours: changes of the level hardly count.
+// noise returns the variance of single bins, from the median
+// difference between neighbours: changes of the level hardly
+// count.
 func (s series) noise() float64 {
 	var steps []float64
 	for i := 1; i < len(s.values); i++ {
@@ -111,8 +114,8 @@ func (s series) noise() float64 {
 	return max(median*median, mean/float64(len(steps)), 1e-4)
 }
 
-// bestCut returns the bin that divides a part best, and by how much that
-// reduces the sum of squares; -1 if it is too short.
+// bestCut returns the bin that divides a part best, and by how
+// much that reduces the sum of squares; -1 if it is too short.
 func (s series) bestCut(from, to int) (best int, gain float64) {
 	best = -1
 	whole := s.mean(from, to)
@@ -154,8 +157,8 @@ type level struct {
 	share    float64
 }
 
-// levels returns the parts in which a share is at least half as high as in
-// the highest, by the changes of its series.
+// levels returns the parts in which a share is at least half as
+// high as in the highest, by the changes of its series.
 func (s series) levels() (all []level) {
 	bounds := slices.Concat([]int{0}, s.changes(), []int{len(s.values)})
 	highest := 0.0
@@ -177,9 +180,9 @@ func (s series) levels() (all []level) {
 	return all
 }
 
-// period returns the number of samples after which a series repeats itself,
-// or 0: the shortest lag with a high autocorrelation, if there are at least
-// four of these periods.
+// period returns the number of samples after which a series
+// repeats itself, or 0: the shortest lag with a high
+// autocorrelation, if there are at least four of these periods.
 func (s series) period() int {
 	n := len(s.values)
 	if n < 48 {
@@ -207,8 +210,8 @@ func (s series) period() int {
 	return 0
 }
 
-// when finds out when a share is high: all the time, in some spans, or
-// periodically, and whether it goes with collections.
+// when finds out when a share is high: all the time, in some
+// spans, or periodically, and whether it goes with collections.
 func (e *evidence) when(all []hotspots.Observation) (w When) {
 	s := binned(all)
 	levels := s.levels()
@@ -229,8 +232,8 @@ func (e *evidence) when(all []hotspots.Observation) (w When) {
 	return w
 }
 
-// inCollections reports whether a share is at least three times as high while
-// garbage is collected.
+// inCollections reports whether a share is at least three times
+// as high while garbage is collected.
 func (e *evidence) inCollections(all []hotspots.Observation) bool {
 	var hits, base [2]float64
 	samples := 0

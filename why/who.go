@@ -7,8 +7,9 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// Outliers are goroutines that have most of a finding about their class, though
-// they are few: they behave unlike the others.
+// Outliers are goroutines that have most of a finding about
+// their class, though they are few: they behave unlike the
+// others.
 type Outliers struct {
 	// their numbers in the program; the first ones if they are many
 	Goroutines []int64 `json:"goroutines"`
@@ -17,8 +18,8 @@ type Outliers struct {
 	Share      float64 `json:"share"` // of the finding
 }
 
-// A Labelled is the goroutines with a label, if they have most of a finding,
-// though a small part of the class's life.
+// A Labelled is the goroutines with a label, if they have most
+// of a finding, though a small part of the class's life.
 type Labelled struct {
 	Label string  `json:"label"` // "tenant=acme"
 	Share float64 `json:"share"` // of the finding
@@ -36,8 +37,8 @@ const (
 	mostNamed   = 3    // goroutines
 	mostWho     = 10   // findings
 
-	// if there are more, labels number requests rather than name what is
-	// common to them
+	// if there are more, labels number requests rather than name
+	// what is common to them
 	mostLabelSets = 10_000
 )
 
@@ -47,8 +48,8 @@ type suspect struct {
 	hits, life float64 // weights
 }
 
-// who finds out if a few goroutines of a class, or those with a label, have
-// most of the findings.
+// who finds out if a few goroutines of a class, or those with a
+// label, have most of the findings.
 func (s *searcher) who(all []*candidate) {
 	all = slices.DeleteFunc(slices.Clone(all),
 		func(c *candidate) bool { return c.f.LacksCPU() })
@@ -107,8 +108,8 @@ func (s *searcher) hitsOf(weight float64) float64 {
 	return weight / max(1, s.e.length) * float64(s.e.to-s.e.from)
 }
 
-// few returns the goroutines that have most of a finding, if they are few,
-// and have more of it than of the class's life.
+// few returns the goroutines that have most of a finding, if
+// they are few, and have more of it than of the class's life.
 func (s *searcher) few(all []suspect) *Outliers {
 	slices.SortFunc(all,
 		func(a, b suspect) int {
@@ -138,8 +139,9 @@ func (s *searcher) few(all []suspect) *Outliers {
 	return f
 }
 
-// labelled returns the label whose goroutines have most of some situations of
-// a class, if they have more of it than of the class's life.
+// labelled returns the label whose goroutines have most of some
+// situations of a class, if they have more of it than of the
+// class's life.
 func (s *searcher) labelled(class int32, hit []bool, is func(*situation) bool) *Labelled {
 	if len(s.e.r.LabelSets) > mostLabelSets {
 		return nil

@@ -7,8 +7,10 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// work makes a recording of workers, of which some compute and the others wait for work, and finds what is slow. The number of samples in which a
-// worker computes is given by its number; its label is that of its number, too.
+// work makes a recording of workers, of which some compute and
+// the others wait for work, and finds what is slow. The number
+// of samples in which a worker computes is given by its number;
+// its label is that of its number, too.
 func work(t *testing.T, workers, samples int, computes func(worker, sample int) bool, label func(worker int) string) *Finding {
 	t.Helper()
 	s := newScene()
@@ -52,14 +54,16 @@ func TestWhoStandsOut(t *testing.T) {
 	if f.Outliers != nil || f.Label == nil || f.Label.Label != "tenant=acme" {
 		t.Errorf("few: %+v, label: %+v, want nobody, and tenant=acme", f.Outliers, f.Label)
 	}
-	// All compute in turn, each for a tenant of its own; or there are too few to stand out.
+	// All compute in turn, each for a tenant of its own; or
+	// there are too few to stand out.
 	if f = work(t, 20, 200, func(w, i int) bool { return w == i%20 || w == (i+3)%20 }, own); f.Outliers != nil || f.Label != nil {
 		t.Errorf("few: %+v, label: %+v, want nobody", f.Outliers, f.Label)
 	}
 	if f = work(t, 4, 200, func(w, i int) bool { return w == 1 || w == 2 }, own); f.Outliers != nil || f.Label != nil {
 		t.Errorf("few: %+v, label: %+v, want nobody: half of a class of four computes", f.Outliers, f.Label)
 	}
-	// One of four does, as one consumer of a slow partition; of two, one is no exception.
+	// One of four does, as one consumer of a slow partition; of
+	// two, one is no exception.
 	for workers, want := range map[int]bool{4: true, 2: false} {
 		f = work(t, workers, 200, func(w, i int) bool { return w == 1 || i%20 == 0 && w == 0 }, own)
 		if (f.Outliers != nil) != want {
@@ -76,7 +80,8 @@ func TestWhoStandsOut(t *testing.T) {
 	}
 }
 
-// Of goroutines that live for a sample or two, none stands out, though most of them are never seen to compute.
+// Of goroutines that live for a sample or two, none stands out,
+// though most of them are never seen to compute.
 func TestShortLivesDoNotStandOut(t *testing.T) {
 	s := newScene()
 	server := s.spawn(1, "main.main")[0]

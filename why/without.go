@@ -10,16 +10,17 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// A Removal is what it would bring if a cost that somebody names went away.
+// A Removal is what it would bring if a cost that somebody names
+// went away.
 type Removal struct {
 	Target string `json:"without"` // a lock, or call paths
 	Half   bool   `json:"half"`    // only half of the cost goes away
 	Gain   *Gain  `json:"gain"`
 }
 
-// Without says what it would bring if a cost went away, or half of it. The
-// target is the name of a lock that goroutines wait for, a function, or an
-// expression of call paths.
+// Without says what it would bring if a cost went away, or half
+// of it. The target is the name of a lock that goroutines wait
+// for, a function, or an expression of call paths.
 func Without(r *sampledata.Recording, o Options, name string, half bool) (*Removal, error) {
 	s, err := newSearcher(r, o)
 	if err != nil {
@@ -72,8 +73,9 @@ func (s *searcher) targetNamed(name string) (target, error) {
 	return t, nil
 }
 
-// satisfying returns the situations whose stacks satisfy an expression: as in
-// the Thread View of their class or, if a path begins with *, of any class.
+// satisfying returns the situations whose stacks satisfy an
+// expression: as in the Thread View of their class or, if a path
+// begins with *, of any class.
 func (s *searcher) satisfying(expr callpath.Expr) (map[*situation]bool, error) {
 	paths := expr.Paths()
 	satisfied := make([][]bool, len(s.e.situations)) // by path

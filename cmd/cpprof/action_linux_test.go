@@ -28,8 +28,9 @@ type action struct {
 	}
 }
 
-// runAction runs the steps of the action as a runner does, up to the first one that fails, and returns the name of that
-// step with its status, and the folder of what was written.
+// runAction runs the steps of the action as a runner does, up to
+// the first one that fails, and returns the name of that step
+// with its status, and the folder of what was written.
 func runAction(t *testing.T, inputs map[string]string) (failed, folder string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(fixture.Root(), "action.yml"))
@@ -78,8 +79,9 @@ func runAction(t *testing.T, inputs map[string]string) (failed, folder string) {
 	return "", folder
 }
 
-// The action keeps a recording, a page and a summary of what a command starts, and fails if the command does, or if
-// something is stuck.
+// The action keeps a recording, a page and a summary of what a
+// command starts, and fails if the command does, or if something
+// is stuck.
 func TestActionLong(t *testing.T) {
 	fixture.Long(t)
 	t.Parallel()

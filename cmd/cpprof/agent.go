@@ -136,8 +136,8 @@ func (f *agentFlags) check(c *cobra.Command) error {
 	return setMark(&f.options, f.maxHalt, f.backend, f.options.MaxCPU)
 }
 
-// matches reports whether one of the patterns matches the name of a file, or
-// whether there is none.
+// matches reports whether one of the patterns matches the name
+// of a file, or whether there is none.
 func (f *agentFlags) matches(name string) bool {
 	return len(f.match) == 0 || slices.ContainsFunc(f.match, func(pattern string) bool {
 		ok, err := path.Match(pattern, name)

@@ -63,7 +63,8 @@ func startAs(t *testing.T, program string, uid, gid int, args ...string) *fixtur
 	return fixture.StartWith(t, c, nil)
 }
 
-// Without a token, a user gets only programs that this user may trace, at a port and at a socket.
+// Without a token, a user gets only programs that this user may
+// trace, at a port and at a socket.
 func TestAgentServesUsers(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can ask as another user")
@@ -133,7 +134,8 @@ func TestAgentServesUsers(t *testing.T) {
 	}
 }
 
-// What is kept belongs to a program, not to a process id: the process executed itself.
+// What is kept belongs to a program, not to a process id: the
+// process executed itself.
 func TestAgentNoticesExec(t *testing.T) {
 	target := fixture.Start(t, fixture.Build(t, "lifecycle"), "exec")
 	needsTracing(t, target.Pid())
@@ -184,7 +186,8 @@ func TestAgentNoticesReuse(t *testing.T) {
 	t.Skipf("process id %d was not given again", pid)
 }
 
-// A file with a token that everybody can read is worth a warning, and a lack of open files ends the agent at its start.
+// A file with a token that everybody can read is worth a
+// warning, and a lack of open files ends the agent at its start.
 func TestAgentSaysWhatIsWrongLong(t *testing.T) {
 	fixture.Long(t)
 	file := filepath.Join(t.TempDir(), "token")
@@ -207,7 +210,8 @@ func TestAgentSaysWhatIsWrongLong(t *testing.T) {
 	}
 }
 
-// A socket that a killed agent left behind is replaced; one in use, or another file, is not.
+// A socket that a killed agent left behind is replaced; one in
+// use, or another file, is not.
 func TestAgentSockets(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "agent")
 	first := startAgent(t, "--listen", "unix:"+path)

@@ -14,7 +14,8 @@ import (
 	"github.com/cpprof/cpprof/internal/fixture"
 )
 
-// recorders returns the processes in which an agent records one of the programs.
+// recorders returns the processes in which an agent records one
+// of the programs.
 func (a *runningAgent) recorders() (pids []int) {
 	list, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", a.Process.Pid))
 	for _, path := range list {
@@ -28,8 +29,9 @@ func (a *runningAgent) recorders() (pids []int) {
 	return pids
 }
 
-// Programs whose executables are made to harm are recorded, or refused. Whatever happens to the
-// process that records one of them, the agent answers for another program.
+// Programs whose executables are made to harm are recorded, or
+// refused. Whatever happens to the process that records one of
+// them, the agent answers for another program.
 func TestAgentHostileExecutablesLong(t *testing.T) {
 	fixture.Long(t)
 	good := fixture.Build(t, "mutex")

@@ -18,16 +18,16 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Keeping the last seconds of a program takes a process of its own, as a
-// recording does.
+// Keeping the last seconds of a program takes a process of its
+// own, as a recording does.
 const (
 	keeperBase  = 48 << 20 // bytes of the process itself
 	keeperLeast = 16 << 20 // for what it keeps
 	mostKeepers = 256
 )
 
-// checkKept checks the flags that say what is kept. Profiles and keeping get
-// half of the processor time each.
+// checkKept checks the flags that say what is kept. Profiles and
+// keeping get half of the processor time each.
 func (f *agentFlags) checkKept(c *cobra.Command) error {
 	if err := f.kept.check(c, 0); err != nil {
 		return err
@@ -104,8 +104,8 @@ func keepApart(ctx context.Context, t terminal, p *sampler.Process,
 	return awaitEnd(ctx, ended, in, c.Process)
 }
 
-// readKept reads the answers of a process that keeps. It returns why that
-// ended, or nil if the program did.
+// readKept reads the answers of a process that keeps. It returns
+// why that ended, or nil if the program did.
 func readKept(from *json.Decoder, kept func(string, agent.Kept, error)) error {
 	for {
 		var a keptAnswer
@@ -126,8 +126,8 @@ func readKept(from *json.Decoder, kept func(string, agent.Kept, error)) error {
 	}
 }
 
-// keepTask keeps the last seconds of a program for the agent. It ends when the
-// program or the agent does.
+// keepTask keeps the last seconds of a program for the agent. It
+// ends when the program or the agent does.
 func (f *agentFlags) keepTask(ctx context.Context, stop func(), t terminal, signals *signals,
 	task recordingTask, answers *json.Encoder) error {
 	defer f.kept.watch(func(string) {})() // the agent has the signal, too, and asks

@@ -62,7 +62,8 @@ func (a *runningAgent) unpacked(name string) *sampledata.Recording {
 	return r
 }
 
-// ownStalls returns the program stalls by a name that no other test's agent serves, and that name.
+// ownStalls returns the program stalls by a name that no other
+// test's agent serves, and that name.
 func ownStalls(t *testing.T) (program, name string) {
 	t.Helper()
 	name = "stalls-" + t.Name()
@@ -73,7 +74,8 @@ func ownStalls(t *testing.T) (program, name string) {
 	return program, name
 }
 
-// The agent keeps the seconds before a stall and the end of each of two servers, and those that a client or a signal asks for.
+// The agent keeps the seconds before a stall and the end of each
+// of two servers, and those that a client or a signal asks for.
 func TestAgentKeepsLong(t *testing.T) {
 	fixture.Long(t)
 	t.Parallel()
@@ -145,7 +147,9 @@ func TestAgentKeepsLong(t *testing.T) {
 	}
 }
 
-// What was kept of a program is for the user who could trace it, also when it has ended; without a token, for nobody else but root.
+// What was kept of a program is for the user who could trace it,
+// also when it has ended; without a token, for nobody else but
+// root.
 func TestAgentKeepsForUsers(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can ask as another user")

@@ -131,7 +131,8 @@ func stacksOf(p *pprofile.Profile, label, value string) string {
 	return text
 }
 
-// TestAgent fetches what collectors fetch: the list of targets, and both profiles of one.
+// TestAgent fetches what collectors fetch: the list of targets,
+// and both profiles of one.
 func TestAgent(t *testing.T) {
 	target := fixture.Start(t, fixture.Build(t, "mutex"))
 	needsTracing(t, target.Pid())
@@ -177,8 +178,9 @@ func TestAgent(t *testing.T) {
 	}
 }
 
-// A client that goes away ends its recording. While there are as many recordings as may be, others have to wait. A program lives
-// on if the agent is killed while it records.
+// A client that goes away ends its recording. While there are as
+// many recordings as may be, others have to wait. A program
+// lives on if the agent is killed while it records.
 func TestAgentGivesUpRecordings(t *testing.T) {
 	program := fixture.Build(t, "lifecycle")
 	target, other := fixture.Start(t, program, "wait"), fixture.Start(t, program, "wait")

@@ -13,8 +13,9 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 )
 
-// The agent pushes profiles of what it serves, again and again, in OpenTelemetry's form. A collector that is busy gets
-// them later.
+// The agent pushes profiles of what it serves, again and again,
+// in OpenTelemetry's form. A collector that is busy gets them
+// later.
 func TestAgentPushes(t *testing.T) {
 	target := fixture.Start(t, fixture.Build(t, "mutex"))
 	needsTracing(t, target.Pid())

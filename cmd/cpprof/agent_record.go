@@ -16,9 +16,10 @@ import (
 	"github.com/cpprof/cpprof/sampler"
 )
 
-// The agent makes each recording in a process of its own, which it can give
-// up: a program may have memory that never answers a read, or may be made to
-// crash who reads it. That process is cpprof with the agent's own arguments.
+// The agent makes each recording in a process of its own, which
+// it can give up: a program may have memory that never answers a
+// read, or may be made to crash who reads it. That process is
+// cpprof with the agent's own arguments.
 
 // agentTask is the environment variable with the task of such a process.
 const agentTask = "CPPROF_AGENT_TASK"
@@ -79,8 +80,8 @@ func recordApart(ctx context.Context, t terminal, p *sampler.Process,
 	return answer.Profiles, answer.Stuck, nil
 }
 
-// startApart starts a process for a task. The end of its input is its signal to
-// end.
+// startApart starts a process for a task. The end of its input
+// is its signal to end.
 func startApart(t terminal, task recordingTask) (c *exec.Cmd, in io.WriteCloser,
 	out io.ReadCloser, err error) {
 	text, err := json.Marshal(task)
@@ -102,8 +103,8 @@ func startApart(t terminal, task recordingTask) (c *exec.Cmd, in io.WriteCloser,
 	return c, in, out, err
 }
 
-// helpers are the processes that this one has started. They are no programs to
-// serve.
+// helpers are the processes that this one has started. They are
+// no programs to serve.
 var helpers family
 
 type family struct {
@@ -155,8 +156,9 @@ func (f *family) used() (alive, ended time.Duration) {
 	return alive, f.spent
 }
 
-// awaitEnd returns how a process ended. If the context ends first, the process
-// has to end, too. If even the kernel can't end it, it is left behind.
+// awaitEnd returns how a process ended. If the context ends
+// first, the process has to end, too. If even the kernel can't
+// end it, it is left behind.
 func awaitEnd(ctx context.Context, ended <-chan error, alive io.Closer, p *os.Process) error {
 	select {
 	case err := <-ended:
@@ -172,8 +174,8 @@ func awaitEnd(ctx context.Context, ended <-chan error, alive io.Closer, p *os.Pr
 	return context.Cause(ctx)
 }
 
-// recordTask makes the recording that the agent asked for, and writes its
-// profiles. It ends when the agent does.
+// recordTask makes the recording that the agent asked for, and
+// writes its profiles. It ends when the agent does.
 func (f *agentFlags) recordTask(ctx context.Context, t terminal, text string) error {
 	var task recordingTask
 	if err := json.Unmarshal([]byte(text), &task); err != nil {
@@ -207,8 +209,8 @@ func (f *agentFlags) recordTask(ctx context.Context, t terminal, text string) er
 	return answers.Encode(answer)
 }
 
-// record records a process. All recordings at a time share the bound on
-// processor time.
+// record records a process. All recordings at a time share the
+// bound on processor time.
 func (f *agentFlags) record(ctx context.Context, t terminal, signals *signals,
 	task recordingTask) (*sampledata.Recording, error) {
 	o := f.options
@@ -241,8 +243,8 @@ func (f *agentFlags) recordInto(ctx context.Context, t terminal, signals *signal
 	defer p.Release()
 	b = signals.suspendable(b)
 	defer b.Close()
-	// The backend reads the program that the process runs now, and notices
-	// when it executes another one.
+	// The backend reads the program that the process runs now,
+	// and notices when it executes another one.
 	if fmt.Sprint(sampler.IdentityOf(task.PID)) != task.Program {
 		return agent.ErrChanged
 	}
@@ -252,8 +254,8 @@ func (f *agentFlags) recordInto(ctx context.Context, t terminal, signals *signal
 	return err
 }
 
-// profiles makes the profiles of a recording as 'cpprof export' does: of all
-// classes.
+// profiles makes the profiles of a recording as 'cpprof export'
+// does: of all classes.
 func (f *agentFlags) profiles(t terminal, r *sampledata.Recording) (agent.Profiles, error) {
 	e := exportFlags{reportFlags: reportFlags{viewFlags: viewFlags{inputFlags: inputFlags{err: t.err}}}}
 	s, err := e.prepared()

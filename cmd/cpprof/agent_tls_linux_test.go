@@ -17,7 +17,8 @@ import (
 	"time"
 )
 
-// certificate returns a certificate of an authority; of itself if there is none.
+// certificate returns a certificate of an authority; of itself
+// if there is none.
 func certificate(t *testing.T, by *tls.Certificate) tls.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -64,7 +65,8 @@ func writePEM(t *testing.T, of tls.Certificate) (cert, key string) {
 	return cert, key
 }
 
-// With --client-ca, those are served that have a certificate of that authority. No other client gets an answer.
+// With --client-ca, those are served that have a certificate of
+// that authority. No other client gets an answer.
 func TestAgentClientCertificates(t *testing.T) {
 	authority, stranger := certificate(t, nil), certificate(t, nil)
 	own, foreign := certificate(t, &authority), certificate(t, &stranger)

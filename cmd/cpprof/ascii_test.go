@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// On a terminal without UTF-8, text is ASCII, however its writes cut the characters.
+// On a terminal without UTF-8, text is ASCII, however its writes
+// cut the characters.
 func TestASCII(t *testing.T) {
 	in, out, err := os.Pipe()
 	if err != nil {

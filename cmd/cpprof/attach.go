@@ -19,9 +19,9 @@ func anyProgram(string) error { return nil }
 // An attacher attaches a backend to a process.
 type attacher func(*sampler.Process) (sampler.Backend, error)
 
-// attachTo finds a running process and attaches a backend to it. Before it
-// touches the process, it calls ready with the program's name, and stops if
-// that fails.
+// attachTo finds a running process and attaches a backend to it.
+// Before it touches the process, it calls ready with the
+// program's name, and stops if that fails.
 //
 // If the process executes another program meanwhile, attachTo begins again,
 // for the first maxExecs times.
@@ -55,9 +55,9 @@ func attachOnce(t terminal, pid int, backend string,
 	return p, b, nil
 }
 
-// find finds a running process, and prepares to attach to it. If the process
-// is the go command, the user probably wants a program that it started; find
-// then names these programs.
+// find finds a running process, and prepares to attach to it. If
+// the process is the go command, the user probably wants a
+// program that it started; find then names these programs.
 func find(t terminal, pid int, backend string) (*sampler.Process, attacher, error) {
 	p, err := sampler.Find(pid)
 	if err != nil {
@@ -79,8 +79,8 @@ func find(t terminal, pid int, backend string) (*sampler.Process, attacher, erro
 	return p, attach, nil
 }
 
-// startedBy lists the Go programs that a process has started, as the end of a
-// message, or returns "".
+// startedBy lists the Go programs that a process has started, as
+// the end of a message, or returns "".
 func startedBy(pid int) string {
 	list := lists.Each(sampler.Started(pid), processText)
 	if len(list) == 0 {
@@ -89,15 +89,15 @@ func startedBy(pid int) string {
 	return ": it started " + strings.Join(list, ", ") + "; to sample one, give cpprof its number"
 }
 
-// addConnect adds the flag for a program that a Delve server runs, perhaps on
-// another system.
+// addConnect adds the flag for a program that a Delve server
+// runs, perhaps on another system.
 func addConnect(c *cobra.Command, address *string) {
 	c.Flags().StringVar(address, "connect", "",
 		"the program of the headless Delve server at `HOST:PORT`; --program is a copy of its executable")
 }
 
-// checkConnect returns an error if the flags of a command don't fit to a
-// program of a Delve server.
+// checkConnect returns an error if the flags of a command don't
+// fit to a program of a Delve server.
 func checkConnect(c *cobra.Command, address, program string, args []string) error {
 	if len(args) > 0 {
 		return errors.New("give either a Delve server (--connect HOST:PORT) or a command or file, not both")
@@ -120,8 +120,9 @@ func checkConnect(c *cobra.Command, address, program string, args []string) erro
 	return nil
 }
 
-// connected returns the program of a Delve server as a target. Before it
-// connects, it calls ready with the program's name, as attachTo does.
+// connected returns the program of a Delve server as a target.
+// Before it connects, it calls ready with the program's name, as
+// attachTo does.
 func connected(address, program string, ready func(program string) error) (target, error) {
 	if err := ready(program); err != nil {
 		return target{}, err

@@ -21,7 +21,8 @@ import (
 // bombSize is what each bomb becomes: 2 GB.
 const bombSize = 2 << 30
 
-// bombOf compresses a beginning, and then a text again and again, up to the size of a bomb.
+// bombOf compresses a beginning, and then a text again and
+// again, up to the size of a bomb.
 func bombOf(t *testing.T, begin, again string) []byte {
 	t.Helper()
 	part := func(text string) []byte {
@@ -49,7 +50,8 @@ func smallTrace(t *testing.T) string {
 	return b.String()
 }
 
-// bombFrame returns a frame of a recording's samples whose content is far larger than its header says.
+// bombFrame returns a frame of a recording's samples whose
+// content is far larger than its header says.
 func bombFrame(t *testing.T) []byte {
 	var packed bytes.Buffer
 	z, err := zstd.NewWriter(&packed, zstd.WithEncoderCRC(true))
@@ -90,8 +92,9 @@ func bombSection(t *testing.T) string {
 		".debug_info": {Name: ".zdebug_info", Content: b.Bytes()}})
 }
 
-// A small file that decompresses to gigabytes takes neither much memory nor a look at all of it, whatever its format. The
-// error names the file, the limit, and what to do.
+// A small file that decompresses to gigabytes takes neither much
+// memory nor a look at all of it, whatever its format. The error
+// names the file, the limit, and what to do.
 func TestDecompressionBombsLong(t *testing.T) {
 	fixture.Long(t)
 	folder, cpprof := t.TempDir(), fixture.Cpprof(t)

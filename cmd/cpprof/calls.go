@@ -186,8 +186,9 @@ func (f *viewFlags) addComparison(c *cobra.Command) {
 		"compare with the time inside these `calls`, such as 'main.handle < p90', of --against or of the same recording")
 }
 
-// compares reports whether there is something to compare a recording with. Calls
-// of --against-calls are its own, without --against.
+// compares reports whether there is something to compare a
+// recording with. Calls of --against-calls are its own, without
+// --against.
 func (f *viewFlags) compares(path string) bool {
 	if f.againstCalls != "" {
 		f.against = cmp.Or(f.against, path)

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// completePath completes the last element of a call path with the names that
-// the view has.
+// completePath completes the last element of a call path with
+// the names that the view has.
 func (f *viewFlags) completePath(c *cobra.Command, args []string, word string) ([]string,
 	cobra.ShellCompDirective) {
 	head, last := word[:strings.LastIndexByte(word, ' ')+1],

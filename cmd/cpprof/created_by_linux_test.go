@@ -14,7 +14,8 @@ import (
 	"github.com/cpprof/cpprof/views/calls"
 )
 
-// A request owns the goroutines that it started, and those that they started.
+// A request owns the goroutines that it started, and those that
+// they started.
 func TestCreatedByOfAProgram(t *testing.T) {
 	t.Parallel()
 	target := fixture.Start(t, fixture.Build(t, "fanout"))
@@ -52,7 +53,8 @@ func TestCreatedByOfAProgram(t *testing.T) {
 	}
 	o := views.Options{CreatedBy: true}
 	for _, c := range classes {
-		// the requests of some helpers may have gone when these were first seen
+		// the requests of some helpers may have gone when these
+		// were first seen
 		if least := new(big.Rat).Mul(c.Time, big.NewRat(9, 10)); c.Class == "go:main.help" && helped(r, o).Cmp(least) < 0 {
 			t.Errorf("the requests own %v of the %v ns of their helpers", helped(r, o), c.Time)
 		}

@@ -89,9 +89,10 @@ func recordDemo(ctx context.Context, t terminal, output string, duration time.Du
 	return err
 }
 
-// withDebugInformation returns a program like this one whose locks have names:
-// 'go run' leaves them out, and builds the program again if asked. If there is
-// no better one, the program itself is.
+// withDebugInformation returns a program like this one whose
+// locks have names: 'go run' leaves them out, and builds the
+// program again if asked. If there is no better one, the program
+// itself is.
 func withDebugInformation(ctx context.Context, t terminal, self string) (path string, remove func()) {
 	f, err := elf.Open(self)
 	if err != nil {
@@ -114,8 +115,8 @@ func withDebugInformation(ctx context.Context, t terminal, self string) (path st
 
 const demoGreeting = "The server has four problems. Go to a class (j k) and open it: ⏎ (Enter)"
 
-// showDemo shows the profile, and then lists the four problems, and what a
-// search finds.
+// showDemo shows the profile, and then lists the four problems,
+// and what a search finds.
 func showDemo(ctx context.Context, t terminal, path string, text bool) error {
 	f := reportFlags{viewFlags: viewFlags{inputFlags: inputFlags{err: t.err}}}
 	s, err := f.open(path)
@@ -170,7 +171,8 @@ func showEvidence(t terminal, s *source, e demo.Evidence) error {
 	return err
 }
 
-// evidenceCost returns the cost of a path that shows a problem, in its view.
+// evidenceCost returns the cost of a path that shows a problem,
+// in its view.
 func evidenceCost(s *source, e demo.Evidence) (*big.Rat, error) {
 	path, err := callpath.Parse(e.Path)
 	if err != nil {

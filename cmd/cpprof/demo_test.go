@@ -13,10 +13,13 @@ import (
 	"github.com/cpprof/cpprof/internal/fixture"
 )
 
-// TestDemoShowsItsProblemsLong records the demo and checks that its profile shows the problems that it has on purpose.
+// TestDemoShowsItsProblemsLong records the demo and checks that
+// its profile shows the problems that it has on purpose.
 //
-// The least costs are about half of the usual ones. A cost is a mean over the recording's samples. If samples are
-// independent and the goroutines of a class are alike, a cost of c from n samples varies by at most 4*sqrt(c*(1-c)/n).
+// The least costs are about half of the usual ones. A cost is a
+// mean over the recording's samples. If samples are independent
+// and the goroutines of a class are alike, a cost of c from n
+// samples varies by at most 4*sqrt(c*(1-c)/n).
 func TestDemoShowsItsProblemsLong(t *testing.T) {
 	fixture.Long(t)
 	needsTracing(t, fixture.Start(t, fixture.Build(t, "mutex")).Pid())

@@ -11,9 +11,12 @@ import (
 	"testing"
 )
 
-// TestDocsShowWhatCommandsPrint runs the command lines above the outputs in the documentation, on recordings in testdata, and
-// compares the outputs. UPDATE_DOCS=1 writes the outputs of now into the documentation: read them, and what the text says of
-// them, before you commit that. (The test of package tui does the same with screens and pictures.)
+// TestDocsShowWhatCommandsPrint runs the command lines above the
+// outputs in the documentation, on recordings in testdata, and
+// compares the outputs. UPDATE_DOCS=1 writes the outputs of now
+// into the documentation: read them, and what the text says of
+// them, before you commit that. (The test of package tui does
+// the same with screens and pictures.)
 func TestDocsShowWhatCommandsPrint(t *testing.T) {
 	docs, err := filepath.Abs("../..")
 	if err != nil {
@@ -54,7 +57,8 @@ func TestDocsShowWhatCommandsPrint(t *testing.T) {
 	}
 }
 
-// sampleOutput matches a command line and its output: all lines below it that are indented, and empty lines between them.
+// sampleOutput matches a command line and its output: all lines
+// below it that are indented, and empty lines between them.
 var sampleOutput = regexp.MustCompile(`(?m)^    \$ cpprof .*\n(?:    .*\n|\n+    [^$\n].*\n)+`)
 
 var (
@@ -63,7 +67,8 @@ var (
 	runtimeClass = regexp.MustCompile(`(?m)^[ \d.]+  go:runtime\.\S+\n`)
 )
 
-// printed returns what a command prints, as the documentation shows it: without the line that says what was recorded and at
+// printed returns what a command prints, as the documentation
+// shows it: without the line that says what was recorded and at
 // what cost, and without the classes of the Go runtime.
 func printed(t *testing.T, line string) string {
 	t.Helper()

@@ -37,8 +37,9 @@ func pages(t *testing.T) map[string]string {
 	return pages
 }
 
-// TestDocs runs every command line of the documentation, on a fresh recording of the demo and on the recordings of the
-// other tests.
+// TestDocs runs every command line of the documentation, on a
+// fresh recording of the demo and on the recordings of the other
+// tests.
 func TestDocs(t *testing.T) {
 	t.Parallel()
 	target := fixture.Start(t, fixture.Build(t, "mutex"))
@@ -98,7 +99,8 @@ func saidSomething(ts *testscript.TestScript, _ bool, _ []string) {
 
 var commandLine = regexp.MustCompile(`(?m)^    (?:\$ )?(cpprof .*)$`)
 
-// commandLines returns the command lines of a page, changed so that they end soon and use the test's own targets.
+// commandLines returns the command lines of a page, changed so
+// that they end soon and use the test's own targets.
 func commandLines(text string) []string {
 	var commands []string
 	for _, m := range commandLine.FindAllStringSubmatch(text, -1) {
@@ -171,7 +173,8 @@ func TestDocsNameWhatExists(t *testing.T) {
 	}
 }
 
-// needsTracing skips a test if this process may not trace another, such as the given one.
+// needsTracing skips a test if this process may not trace
+// another, such as the given one.
 func needsTracing(t testing.TB, pid int) {
 	t.Helper()
 	var said strings.Builder

@@ -117,8 +117,8 @@ func dumpedElsewhere(c *cobra.Command, address, program string,
 	return haltTarget(ctx, signals, target, nil)
 }
 
-// haltOnce halts a program once, and returns a recording of that one sample.
-// If maxHalt is not 0, it also marks the heap.
+// haltOnce halts a program once, and returns a recording of that
+// one sample. If maxHalt is not 0, it also marks the heap.
 func haltOnce(ctx context.Context, t terminal, pid int, backend string,
 	maxHalt time.Duration) (*sampledata.Recording, error) {
 	ctx, signals := watchSignals(ctx)
@@ -135,8 +135,8 @@ func haltOnce(ctx context.Context, t terminal, pid int, backend string,
 	return haltTarget(ctx, signals, target{Process: p, backend: b}, o.Mark)
 }
 
-// haltTarget halts a target once, and closes it. Before, it marks the heap if
-// mark is not nil.
+// haltTarget halts a target once, and closes it. Before, it
+// marks the heap if mark is not nil.
 func haltTarget(ctx context.Context, signals *signals, target target,
 	mark sampler.Marker) (*sampledata.Recording, error) {
 	defer target.Release()

@@ -22,7 +22,8 @@ func attached(t testing.TB, target *fixture.Running, args ...string) string {
 	return out.String()
 }
 
-// With each backend, the dump shows what the goroutines of a program do, and the program continues.
+// With each backend, the dump shows what the goroutines of a
+// program do, and the program continues.
 func TestDumpGoroutines(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -89,7 +90,8 @@ func TestDumpGoroutinesRefuses(t *testing.T) {
 	})
 }
 
-// A refusal is a wrong command line with its exit status and a part of its error.
+// A refusal is a wrong command line with its exit status and a
+// part of its error.
 type refusal struct {
 	line   string
 	status int
@@ -107,7 +109,8 @@ func refuses(t *testing.T, list []refusal) {
 	}
 }
 
-// The dump names the goroutines that may end a wait that is not for a lock, each with its function.
+// The dump names the goroutines that may end a wait that is not
+// for a lock, each with its function.
 func TestDumpGoroutinesNamesCandidatesLong(t *testing.T) {
 	fixture.Long(t)
 	t.Parallel()
@@ -129,7 +132,8 @@ func outermost(frames []frame) frame {
 	return frames[len(frames)-1]
 }
 
-// namesCandidates checks one dump. The stack of a running goroutine may be missing in it.
+// namesCandidates checks one dump. The stack of a running
+// goroutine may be missing in it.
 func namesCandidates(t testing.TB, target *fixture.Running) {
 	var got struct {
 		Groups []struct {

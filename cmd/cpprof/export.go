@@ -120,8 +120,8 @@ func (f *exportFlags) run(t terminal, path string) error {
 	return err
 }
 
-// checkOutput returns an error if what is written could not go where the
-// flags say. It is called before anything is read.
+// checkOutput returns an error if what is written could not go
+// where the flags say. It is called before anything is read.
 func (f *exportFlags) checkOutput(t terminal, to *export.Format) error {
 	switch {
 	case f.output == "":
@@ -205,8 +205,8 @@ func (f *exportFlags) exportedView() views.Maker {
 	return f.maker()
 }
 
-// refined refines the view. The view of all classes can't be refined: a call
-// path does not lead past the frame of a class.
+// refined refines the view. The view of all classes can't be
+// refined: a call path does not lead past the frame of a class.
 func (f *exportFlags) refined(s *source, v *view) (*refine.Session, error) {
 	if len(f.steps) > 0 || f.auto {
 		if err := f.needView(s.path); err != nil {
@@ -216,8 +216,8 @@ func (f *exportFlags) refined(s *source, v *view) (*refine.Session, error) {
 	return f.session(v.Tree, v.aspects, f.threshold(s.config))
 }
 
-// subject returns what to export: a view, and its session. The view may be nil
-// if it has all classes.
+// subject returns what to export: a view, and its session. The
+// view may be nil if it has all classes.
 func (f *exportFlags) subject(s *source, session *refine.Session, v *views.View) *export.Subject {
 	out := &export.Subject{
 		Path: s.path, Title: "Thread Views of all classes", Recording: s.recording,
@@ -237,8 +237,8 @@ func (f *exportFlags) subject(s *source, session *refine.Session, v *views.View)
 	return out
 }
 
-// checkNew returns an error if a file exists and may not be replaced. Devices
-// and pipes are written to.
+// checkNew returns an error if a file exists and may not be
+// replaced. Devices and pipes are written to.
 func checkNew(path string, force bool) error {
 	info, err := os.Stat(path)
 	switch {
@@ -263,8 +263,8 @@ func checkFolder(path string) error {
 	return nil
 }
 
-// create writes a file. If that fails, there is no file, or what there was
-// before.
+// create writes a file. If that fails, there is no file, or what
+// there was before.
 func create(path string, force bool, write func(io.Writer) error) (err error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		out, err := os.OpenFile(path, os.O_WRONLY, 0) // a device or a pipe, which is never removed

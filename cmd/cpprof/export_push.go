@@ -23,7 +23,8 @@ type pushFlags struct {
 	token       string // the file that has it
 }
 
-// pushTries is how often a push is tried, with pauses of 1, 2 and 4 seconds.
+// pushTries is how often a push is tried, with pauses of 1, 2
+// and 4 seconds.
 const pushTries = 4
 
 func newPushCommand(t terminal) *cobra.Command {
@@ -69,8 +70,8 @@ func addTokenFile(c *cobra.Command, path *string) {
 		"a `file` with the token of the header 'Authorization: Bearer'")
 }
 
-// readToken reads a token; "" without a file. It warns of a file that
-// everybody can read.
+// readToken reads a token; "" without a file. It warns of a file
+// that everybody can read.
 func readToken(t terminal, path string) (string, error) {
 	if path == "" {
 		return "", nil
@@ -123,8 +124,9 @@ func (f *pushFlags) push(ctx context.Context, t terminal, s *export.Subject, url
 	return err
 }
 
-// collectorHeaders returns the headers that the environment has for a
-// collector of OpenTelemetry. Those for profiles replace those for all signals.
+// collectorHeaders returns the headers that the environment has
+// for a collector of OpenTelemetry. Those for profiles replace
+// those for all signals.
 func collectorHeaders() (http.Header, error) {
 	const all, profiles = "OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_PROFILES_HEADERS"
 	name := profiles
@@ -138,8 +140,8 @@ func collectorHeaders() (http.Header, error) {
 	return headers, nil
 }
 
-// message returns a subject in the form that the server takes, and what the
-// server will call it.
+// message returns a subject in the form that the server takes,
+// and what the server will call it.
 func (f *pushFlags) message(s *export.Subject) (export.Message, string, error) {
 	if f.otlp {
 		body, err := export.OTLPOf(s)
@@ -158,8 +160,8 @@ func (f *pushFlags) message(s *export.Subject) (export.Message, string, error) {
 	return m, app, err
 }
 
-// appOf makes the name of an application of a program's file: of characters
-// that Pyroscope takes.
+// appOf makes the name of an application of a program's file: of
+// characters that Pyroscope takes.
 func appOf(executable string) string {
 	name := executable[strings.LastIndexAny(executable, `/\`)+1:]
 	name = strings.Map(func(r rune) rune {

@@ -15,7 +15,8 @@ import (
 	pprofile "github.com/google/pprof/profile"
 )
 
-// Every format is written by the command, of a recording and of a view, and never over another file.
+// Every format is written by the command, of a recording and of
+// a view, and never over another file.
 func TestExportToEveryFormat(t *testing.T) {
 	folder := t.TempDir()
 	recording := filepath.Join(folder, "bob.cpprof")
@@ -44,7 +45,8 @@ func TestExportToEveryFormat(t *testing.T) {
 	}
 }
 
-// A recording that broke off before its first sample is written to every format.
+// A recording that broke off before its first sample is written
+// to every format.
 func TestExportWithoutSamples(t *testing.T) {
 	folder := t.TempDir()
 	recording := filepath.Join(folder, "run.cpprof")
@@ -98,7 +100,9 @@ func TestExportKeepsLabels(t *testing.T) {
 	}
 }
 
-// If writing fails, a file that was begun is removed, but a device stays. It is a link here, so that the test harms nothing if it fails.
+// If writing fails, a file that was begun is removed, but a
+// device stays. It is a link here, so that the test harms
+// nothing if it fails.
 func TestCreateKeepsDevices(t *testing.T) {
 	device, file := filepath.Join(t.TempDir(), "null"), filepath.Join(t.TempDir(), "file")
 	if err := os.Symlink(os.DevNull, device); err != nil {
@@ -115,7 +119,9 @@ func TestCreateKeepsDevices(t *testing.T) {
 	}
 }
 
-// Every format but those of samples and of the recording itself is written of two recordings, and those of stacks of a part and of a refinement of them, too.
+// Every format but those of samples and of the recording itself
+// is written of two recordings, and those of stacks of a part
+// and of a refinement of them, too.
 func TestExportComparisons(t *testing.T) {
 	folder := t.TempDir()
 	ofRecordings := []string{"trace-event", "csv-classes", "csv-locks"}

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// findFlags are the flags of find: how much of the cost to cover, and when
-// to fail.
+// findFlags are the flags of find: how much of the cost to
+// cover, and when to fail.
 type findFlags struct {
 	viewFlags
 	coverage  shareFlag
@@ -84,8 +84,8 @@ func (f *findFlags) run(t terminal, c *cobra.Command, path string) error {
 	return f.each(t, c, path, classes)
 }
 
-// each searches in the Thread Views of classes. It returns a *statusError if
-// it finds more than --fail-above allows in any.
+// each searches in the Thread Views of classes. It returns a
+// *statusError if it finds more than --fail-above allows in any.
 func (f *findFlags) each(t terminal, c *cobra.Command, path string, classes []string) error {
 	var all report.FoundByClass
 	var above error
@@ -121,8 +121,8 @@ func (f *findFlags) each(t terminal, c *cobra.Command, path string, classes []st
 	return above
 }
 
-// A foundIn is the result of a search in one subject, or in what differs
-// between two.
+// A foundIn is the result of a search in one subject, or in what
+// differs between two.
 type foundIn struct {
 	found  *hotspots.Found
 	report *report.Found

@@ -17,8 +17,8 @@ import (
 	"golang.org/x/term"
 )
 
-// converse lets a person search in the view that the flags choose, or else in
-// the busiest classes.
+// converse lets a person search in the view that the flags
+// choose, or else in the busiest classes.
 func (f *findFlags) converse(t terminal, c *cobra.Command, path string, classes []string) error {
 	if f.from < 0 {
 		return usagef("--interactive=%d: want the number of a call sequence that find lists",
@@ -71,9 +71,9 @@ func (f *findFlags) begin(s *shell.Shell, p *hotspots.Trees, out io.Writer) erro
 // longestCommand is enough for a call sequence of a thousand names.
 const longestCommand = 1 << 20
 
-// script executes the lines of a script up to the first that fails. It writes
-// the output of a line before it reads the next one, so that a program can
-// react to the output.
+// script executes the lines of a script up to the first that
+// fails. It writes the output of a line before it reads the next
+// one, so that a program can react to the output.
 func script(s *shell.Shell, in io.Reader, out io.Writer) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, longestCommand)
@@ -96,8 +96,9 @@ func script(s *shell.Shell, in io.Reader, out io.Writer) error {
 
 const prompt = "> "
 
-// converse executes the commands that a person types at a terminal. The
-// person can edit lines there even if the output goes elsewhere.
+// converse executes the commands that a person types at a
+// terminal. The person can edit lines there even if the output
+// goes elsewhere.
 func converse(s *shell.Shell, t terminal) error {
 	in, ok := t.in.(*os.File)
 	if !ok {
@@ -138,8 +139,9 @@ func converse(s *shell.Shell, t terminal) error {
 	}
 }
 
-// readLine lets a person edit a line. The terminal is in raw mode only during
-// this call, so that Ctrl-C ends a command that takes too long.
+// readLine lets a person edit a line. The terminal is in raw
+// mode only during this call, so that Ctrl-C ends a command that
+// takes too long.
 func readLine(line *term.Terminal, fd int) (string, error) {
 	before, err := term.MakeRaw(fd)
 	if err != nil {
@@ -158,9 +160,9 @@ type completion struct {
 	out     io.Writer // writes above the line that is being edited
 }
 
-// key is called for each key. For Tab, it replaces the word by the common
-// prefix of its completions; if that prefix is not longer than the word, it
-// lists the completions.
+// key is called for each key. For Tab, it replaces the word by
+// the common prefix of its completions; if that prefix is not
+// longer than the word, it lists the completions.
 func (c completion) key(line string, pos int, key rune) (string, int, bool) {
 	if key != '\t' {
 		return "", 0, false

@@ -19,8 +19,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// The flags that several commands have. A flag is added here only, so that it
-// means the same in every command.
+// The flags that several commands have. A flag is added here
+// only, so that it means the same in every command.
 
 func addOutput(c *cobra.Command, path *string, byDefault string) {
 	c.Flags().StringVarP(path, "output", "o", byDefault,
@@ -157,8 +157,8 @@ func addSpan(c *cobra.Command, span *views.Span) {
 		"count only this `time`, such as 2s,5s; one of the two may be left out")
 }
 
-// A spanFlag is the value of --span: the offsets of its beginning and end.
-// One of them may be left out.
+// A spanFlag is the value of --span: the offsets of its
+// beginning and end. One of them may be left out.
 type spanFlag struct {
 	span *views.Span
 	text string
@@ -172,9 +172,9 @@ func (f *spanFlag) Set(text string) (err error) {
 func (f *spanFlag) String() string { return f.text }
 func (f *spanFlag) Type() string   { return "span" }
 
-// A shareFlag is the value of a flag that is a share of a whole or a number
-// of hits. It is exact. The flag set reports a wrong value with the flag's
-// name and the text.
+// A shareFlag is the value of a flag that is a share of a whole
+// or a number of hits. It is exact. The flag set reports a wrong
+// value with the flag's name and the text.
 type shareFlag struct {
 	value *big.Rat // nil if the flag is not given and has no default
 	text  string   // as it was typed
@@ -215,12 +215,12 @@ func (f *shareFlag) float() float64 {
 	return x
 }
 
-// percent returns a default value of another package in the form that a
-// flag takes.
+// percent returns a default value of another package in the form
+// that a flag takes.
 func percent(x float64) string { return share.Percent(new(big.Rat).SetFloat64(x)) }
 
-// addMaxHalt adds the flag that says how a recording finds out what is stuck
-// for good.
+// addMaxHalt adds the flag that says how a recording finds out
+// what is stuck for good.
 func addMaxHalt(c *cobra.Command, to *time.Duration) {
 	c.Flags().DurationVar(to, "max-halt", heap.DefaultMaxHalt,
 		"the longest `time` to halt the program once, to prove that something is stuck for good; 0 leaves the heap unread")
@@ -233,15 +233,15 @@ func checkMaxHalt(limit time.Duration) error {
 	return nil
 }
 
-// Limits of what a recording spends on a heap. A heap whose copy is larger
-// can't be copied in a short halt.
+// Limits of what a recording spends on a heap. A heap whose copy
+// is larger can't be copied in a short halt.
 const (
 	markMemory = 256 << 20
 	markAgain  = 2 * time.Second
 )
 
-// setMark sets the options that let a recording mark the heap with a bound on
-// processor time, in cores; 0 is none.
+// setMark sets the options that let a recording mark the heap
+// with a bound on processor time, in cores; 0 is none.
 func setMark(o *sampler.Options, maxHalt time.Duration, backend string, maxCPU float64) error {
 	if err := checkMaxHalt(maxHalt); err != nil || maxHalt == 0 || !backends[backend].heap {
 		return err
@@ -253,8 +253,9 @@ func setMark(o *sampler.Options, maxHalt time.Duration, backend string, maxCPU f
 	return nil
 }
 
-// markCore marks the heap of a core dump, if the recording is of one. Without
-// its heap, the dump is shown all the same, and a line says what it lacks.
+// markCore marks the heap of a core dump, if the recording is of
+// one. Without its heap, the dump is shown all the same, and a
+// line says what it lacks.
 func markCore(t terminal, r *sampledata.Recording, path string, input *inputFlags,
 	maxHalt time.Duration) error {
 	if input.program == "" || maxHalt == 0 {

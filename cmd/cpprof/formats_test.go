@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// writeOtherTools writes files of other tools, with the names that they have in the documentation.
+// writeOtherTools writes files of other tools, with the names
+// that they have in the documentation.
 func writeOtherTools(t *testing.T, folder string) {
 	t.Helper()
 	create := func(name string) *os.File {

@@ -49,8 +49,8 @@ var formerFlags = map[string]string{
 	"window":     "it is --keep now",
 }
 
-// respellings are former flags that work as ever, and what they stand for. The
-// value of the flag follows "=".
+// respellings are former flags that work as ever, and what they
+// stand for. The value of the flag follows "=".
 var respellings = map[string]string{
 	"class-by":  "--set=classes=",
 	"config":    "--set=config=",
@@ -61,8 +61,8 @@ var respellings = map[string]string{
 	"times":     "--count=",
 }
 
-// respelled returns the arguments of a command with the flags that it has in
-// place of former ones.
+// respelled returns the arguments of a command with the flags
+// that it has in place of former ones.
 func respelled(root *cobra.Command, args []string) []string {
 	c, _, err := root.Find(args)
 	if err != nil {
@@ -91,8 +91,8 @@ func respelled(root *cobra.Command, args []string) []string {
 	return now
 }
 
-// former returns an error that names the new command line if the command has
-// another name now.
+// former returns an error that names the new command line if the
+// command has another name now.
 func former(args []string) error {
 	if len(args) == 0 || formerCommands[args[0]] == nil {
 		return nil
@@ -101,8 +101,9 @@ func former(args []string) error {
 	return usagef("'cpprof %s' has a new name: cpprof %s", args[0], strings.Join(line, " "))
 }
 
-// opened returns the arguments that open a file if the first argument is one,
-// and no command: in the Analyzer at a terminal, elsewhere as a report.
+// opened returns the arguments that open a file if the first
+// argument is one, and no command: in the Analyzer at a
+// terminal, elsewhere as a report.
 func opened(root *cobra.Command, args []string, t terminal) []string {
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") || isCommand(root, args[0]) {
 		return args

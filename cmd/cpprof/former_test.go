@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// mostCommands bounds the commands at the top level. A person reads their list in one glance.
+// mostCommands bounds the commands at the top level. A person
+// reads their list in one glance.
 const mostCommands = 22
 
 func TestFewCommands(t *testing.T) {
@@ -25,7 +26,8 @@ func TestFewCommands(t *testing.T) {
 	}
 }
 
-// A former command ends as a wrong call does, with the command line of now, which works.
+// A former command ends as a wrong call does, with the command
+// line of now, which works.
 func TestFormerCommands(t *testing.T) {
 	folder := t.TempDir()
 	calls := map[string]string{
@@ -52,7 +54,8 @@ func TestFormerCommands(t *testing.T) {
 	}
 }
 
-// A recording in place of a command is shown: as text, where no terminal is.
+// A recording in place of a command is shown: as text, where no
+// terminal is.
 func TestRecordingInPlaceOfCommand(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bob.cpprof")
 	if err := undumpFile("testdata/bob.txt", path); err != nil {
@@ -67,7 +70,8 @@ func TestRecordingInPlaceOfCommand(t *testing.T) {
 	}
 }
 
-// runLine executes a command line whose words have no blanks, without a terminal.
+// runLine executes a command line whose words have no blanks,
+// without a terminal.
 func runLine(t *testing.T, line string) (status int, out, said string) {
 	t.Helper()
 	var o, e strings.Builder

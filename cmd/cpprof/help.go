@@ -22,8 +22,8 @@ const (
 // helpWidth is the width at which the descriptions of flags are wrapped.
 const helpWidth = 100
 
-// fewFlags is the number of flags, --help among them, that are easy to read
-// without groups.
+// fewFlags is the number of flags, --help among them, that are
+// easy to read without groups.
 const fewFlags = 5
 
 // A flagGroup is a part of a command's help.
@@ -32,9 +32,10 @@ type flagGroup struct {
 	names []string
 }
 
-// flagGroups lists the flags of all commands. A flag name has the same
-// meaning in every command, so each name is in one group. Help shows the
-// groups, and the flags in them, in this order.
+// flagGroups lists the flags of all commands. A flag name has
+// the same meaning in every command, so each name is in one
+// group. Help shows the groups, and the flags in them, in this
+// order.
 var flagGroups = []flagGroup{
 	{"What to record", []string{"pid", "connect", "duration", "child", "follow-exec", "monitor",
 		"no-monitors", "match", "progress", "base", "probes", "full-command", "keep", "when", "counts-only",
@@ -59,19 +60,19 @@ var flagGroups = []flagGroup{
 	{"Settings", []string{"set", "help"}},
 }
 
-// The commands of a group are listed in the order in which they are added,
-// not by name.
+// The commands of a group are listed in the order in which they
+// are added, not by name.
 func init() { cobra.EnableCommandSorting = false }
 
-// inOneLine has the groups of commands that take one line of the list
-// together, and what they are for.
+// inOneLine has the groups of commands that take one line of the
+// list together, and what they are for.
 var inOneLine = map[string]string{
 	groupFiles: "Recordings as text, and the files of other tools",
 	groupMore:  "For fleets, for assistants, and for your shell",
 }
 
-// usage writes how a command is called, its examples, the commands below it,
-// and its flags.
+// usage writes how a command is called, its examples, the
+// commands below it, and its flags.
 func usage(c *cobra.Command) error {
 	var b strings.Builder
 	if use := c.UseLine(); strings.Contains(use, "\n") {
@@ -95,8 +96,8 @@ func usage(c *cobra.Command) error {
 	return err
 }
 
-// listCommands writes a line for each command below c. The first line of a
-// group begins with the group's title.
+// listCommands writes a line for each command below c. The first
+// line of a group begins with the group's title.
 func listCommands(b *strings.Builder, c *cobra.Command) {
 	groups := c.Groups()
 	if len(groups) == 0 {
@@ -135,8 +136,8 @@ func commandsOf(c *cobra.Command, group string) []string {
 	return names
 }
 
-// listFlags writes the flags by group, or in one list if they are few. Flags
-// that no group lists come last.
+// listFlags writes the flags by group, or in one list if they
+// are few. Flags that no group lists come last.
 func listFlags(b *strings.Builder, flags *pflag.FlagSet) {
 	if countFlags(flags) <= fewFlags {
 		b.WriteString("Flags:\n" + flags.FlagUsagesWrapped(helpWidth))
@@ -195,8 +196,8 @@ func enumerate(words []string, last string) string {
 	return strings.Join(words[:n], ", ") + " " + last + " " + words[n]
 }
 
-// topics are the texts of 'cpprof help' that belong to no command: what
-// several commands take.
+// topics are the texts of 'cpprof help' that belong to no
+// command: what several commands take.
 var topics = map[string]string{
 	"paths": `A call path is a sequence of frames, from the outermost in. It needs quotes in a shell.
 

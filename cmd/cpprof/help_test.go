@@ -29,7 +29,8 @@ func everyCommand(f func(*cobra.Command)) {
 	walk(newRootCommand(terminal{in: strings.NewReader(""), out: io.Discard, err: io.Discard}))
 }
 
-// Every command's help has an example, and says in a line what the command is for.
+// Every command's help has an example, and says in a line what
+// the command is for.
 func TestEveryCommandHasAnExample(t *testing.T) {
 	everyCommand(func(c *cobra.Command) {
 		if c.Example == "" || c.Short == "" {
@@ -67,7 +68,8 @@ func TestHelpFitsAScreen(t *testing.T) {
 	})
 }
 
-// Each flag of a command that has many is in a group, and no flag is in two.
+// Each flag of a command that has many is in a group, and no
+// flag is in two.
 func TestFlagsAreInGroups(t *testing.T) {
 	used := map[string]bool{}
 	everyCommand(func(c *cobra.Command) {
@@ -98,8 +100,8 @@ func TestFlagsAreInGroups(t *testing.T) {
 	}
 }
 
-// maxFlags bounds the flags of a command that a person reads most often, and
-// maxNames the names of all flags.
+// maxFlags bounds the flags of a command that a person reads
+// most often, and maxNames the names of all flags.
 const (
 	maxFlags = 25
 	maxNames = 92
@@ -132,7 +134,8 @@ func TestFewFlags(t *testing.T) {
 	}
 }
 
-// A flag means the same in every command: it has one type, one letter and one text. A letter stands for one flag.
+// A flag means the same in every command: it has one type, one
+// letter and one text. A letter stands for one flag.
 func TestFlagsMeanOneThing(t *testing.T) {
 	type meaning struct{ kind, letter, text string }
 	meanings, letters := map[string]meaning{}, map[string]string{}
@@ -169,7 +172,8 @@ func TestWrongValues(t *testing.T) {
 	}
 }
 
-// An unknown flag is answered with a similar one, a former flag with what replaces it.
+// An unknown flag is answered with a similar one, a former flag
+// with what replaces it.
 func TestUnknownFlags(t *testing.T) {
 	for line, want := range map[string]string{
 		"report x --tread y":     "unknown flag --tread: did you mean --thread?",

@@ -15,7 +15,8 @@ import (
 	"github.com/cpprof/cpprof/internal/fixture"
 )
 
-// hostileProgram returns the path of a program whose functions, types, variables, labels and file have hostile names.
+// hostileProgram returns the path of a program whose functions,
+// types, variables, labels and file have hostile names.
 func hostileProgram(t *testing.T) string {
 	t.Helper()
 	built, err := os.ReadFile(fixture.Build(t, "renamed", "-ldflags=-compressdwarf=false"))
@@ -37,7 +38,8 @@ func hostileProgram(t *testing.T) string {
 	return path
 }
 
-// Whatever a running program and its functions, types, labels and arguments are called, nothing but text and line ends
+// Whatever a running program and its functions, types, labels
+// and arguments are called, nothing but text and line ends
 // reaches the terminal.
 func TestHostileProgramsLong(t *testing.T) {
 	fixture.Long(t)
@@ -85,8 +87,9 @@ func TestHostileProgramsLong(t *testing.T) {
 	}
 }
 
-// What the agent and the tools of an assistant say of such a program is nothing but text; in JSON and in profiles its names are as
-// they are.
+// What the agent and the tools of an assistant say of such a
+// program is nothing but text; in JSON and in profiles its names
+// are as they are.
 func TestHostileProgramsServedLong(t *testing.T) {
 	fixture.Long(t)
 	target := fixture.Start(t, hostileProgram(t), hostile)

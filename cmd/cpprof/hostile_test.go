@@ -17,7 +17,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// hostile is what a name must not do to a terminal: colours, a title, a bell, a line of its own, another direction.
+// hostile is what a name must not do to a terminal: colours, a
+// title, a bell, a line of its own, another direction.
 const hostile = "a\x1b[31mb\x1b]0;c\x07d\nINJECTED \re\x7ff\u009bg\u202eh"
 
 // hostileRecording is one in which every text is hostile.
@@ -83,7 +84,8 @@ func checkTame(t *testing.T, text string) {
 	}
 }
 
-// Whatever the texts of a recording are, and whatever it is called, nothing but text and line ends reaches the terminal.
+// Whatever the texts of a recording are, and whatever it is
+// called, nothing but text and line ends reaches the terminal.
 func TestHostileNamesLong(t *testing.T) {
 	fixture.Long(t)
 	t.Parallel()
@@ -126,7 +128,9 @@ func TestHostileNamesLong(t *testing.T) {
 	}
 }
 
-// An assistant that shows the answers of the tools at a terminal shows nothing but text, and the JSON has the names as they are.
+// An assistant that shows the answers of the tools at a terminal
+// shows nothing but text, and the JSON has the names as they
+// are.
 func TestHostileAnswers(t *testing.T) {
 	c := startMCP(t)
 	name, cut := hostile+".cpprof", "cut"+hostile

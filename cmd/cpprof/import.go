@@ -48,10 +48,11 @@ process or thread.`,
 	return c
 }
 
-// keep reads the file that the only argument names, the profiles that several
-// arguments name, or standard input, and writes it in cpprof's own form: a
-// recording as a folder, a profile as a pprof profile. What exists is
-// replaced only if force says so. It returns what it has written.
+// keep reads the file that the only argument names, the profiles
+// that several arguments name, or standard input, and writes it
+// in cpprof's own form: a recording as a folder, a profile as a
+// pprof profile. What exists is replaced only if force says so.
+// It returns what it has written.
 func (f *inputFlags) keep(t terminal, args []string, output string,
 	force bool) (*sampledata.Recording, error) {
 	if output == "" {
@@ -78,8 +79,8 @@ func (f *inputFlags) keep(t terminal, args []string, output string,
 	})
 }
 
-// summed reads the file that the only argument names, or standard input; of
-// several files, it returns the sum.
+// summed reads the file that the only argument names, or
+// standard input; of several files, it returns the sum.
 func (f *inputFlags) summed(t terminal, args []string) (*sampledata.Recording, error) {
 	if len(args) > 1 {
 		var list []*sampledata.Recording

@@ -20,7 +20,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// inputFlags are the flags that say how to read the file or folder of a command.
+// inputFlags are the flags that say how to read the file or
+// folder of a command.
 type inputFlags struct {
 	format  string // "" is interchange.Auto
 	value   string
@@ -41,15 +42,16 @@ func (f *inputFlags) addInput(c *cobra.Command, t terminal) {
 	c.Flags().BoolVar(&f.strict, "strict", false, "fail if a recording is damaged or incomplete")
 }
 
-// A missingError is returned with --strict for a recording that is not complete.
+// A missingError is returned with --strict for a recording that
+// is not complete.
 type missingError struct{ path, missing string }
 
 func (e *missingError) Error() string {
 	return fmt.Sprintf("%s: %s; to use the rest, leave out --strict", e.path, e.missing)
 }
 
-// recording reads the recording of an input. If it is not complete, recording
-// prints a warning, or fails with --strict.
+// recording reads the recording of an input. If it is not
+// complete, recording prints a warning, or fails with --strict.
 func (f *inputFlags) recording(in *interchange.Input) (*sampledata.Recording, error) {
 	o := f.options()
 	done := f.showProgress(in, &o)
@@ -100,8 +102,8 @@ func (f *inputFlags) input(path string) (*interchange.Input, error) {
 	return in, inputError(err)
 }
 
-// inputOf opens the file or folder that the only argument names, or standard
-// input if there is none or "-".
+// inputOf opens the file or folder that the only argument names,
+// or standard input if there is none or "-".
 func (f *inputFlags) inputOf(t terminal, args []string) (*interchange.Input, error) {
 	if len(args) > 0 && args[0] != "-" {
 		return f.input(args[0])
@@ -117,28 +119,30 @@ func (f *inputFlags) options() interchange.Options {
 		From: f.span.From, To: f.span.To}
 }
 
-// ownProcess says that the process runs one command, which decides how its
-// garbage is collected. Tests run many commands in one process.
+// ownProcess says that the process runs one command, which
+// decides how its garbage is collected. Tests run many commands
+// in one process.
 var ownProcess bool
 
-// saveMemory lets the garbage collector run at half of the usual growth of
-// the heap: what a recording becomes in memory is mostly kept until the end.
-// It costs a twentieth of the time. The environment variable GOGC goes
-// before.
+// saveMemory lets the garbage collector run at half of the usual
+// growth of the heap: what a recording becomes in memory is
+// mostly kept until the end. It costs a twentieth of the time.
+// The environment variable GOGC goes before.
 func saveMemory() {
 	if ownProcess && os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(50)
 	}
 }
 
-// muchMemory is the size of a heap from which freeing memory takes little time
-// compared with what has filled it.
+// muchMemory is the size of a heap from which freeing memory
+// takes little time compared with what has filled it.
 const muchMemory = 32 << 20
 
-// limitGarbage frees the memory that only reading needed, if it can be much,
-// and sets a soft limit on what the process has: if it comes near it, garbage
-// is collected earlier. The limit is large compared with what was read, so that
-// collecting never takes most of the time. The environment variable GOMEMLIMIT
+// limitGarbage frees the memory that only reading needed, if it
+// can be much, and sets a soft limit on what the process has: if
+// it comes near it, garbage is collected earlier. The limit is
+// large compared with what was read, so that collecting never
+// takes most of the time. The environment variable GOMEMLIMIT
 // goes before.
 func limitGarbage() {
 	var now runtime.MemStats
@@ -169,8 +173,9 @@ func inputError(err error) error {
 // slow is how long a file is read before its progress is shown.
 const slow = time.Second
 
-// showProgress shows how much of a file has been read, on a terminal and if
-// it takes long. The caller calls done at the end.
+// showProgress shows how much of a file has been read, on a
+// terminal and if it takes long. The caller calls done at the
+// end.
 func (f *inputFlags) showProgress(in *interchange.Input, o *interchange.Options) (done func()) {
 	size := in.Size()
 	if !f.errIsTerminal || size == 0 {

@@ -83,8 +83,8 @@ The Go runtime does not record who holds a lock; cpprof infers it: see docs/limi
 	return c
 }
 
-// afterLocks writes the commands with which to continue from the lock that
-// goroutines waited for longest.
+// afterLocks writes the commands with which to continue from the
+// lock that goroutines waited for longest.
 func (s *source) afterLocks(w io.Writer, a *locks.Analysis) {
 	if len(a.Locks) == 0 {
 		return

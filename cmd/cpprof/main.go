@@ -1,5 +1,5 @@
-// Command cpprof records the call paths of running Go programs and shows
-// where their time goes.
+// Command cpprof records the call paths of running Go programs
+// and shows where their time goes.
 package main
 
 import (
@@ -60,7 +60,8 @@ var asciiFor = map[rune]string{
 	'▲': "^", '▼': "v",
 }
 
-// Write writes text, with ? in place of characters that nothing stands for.
+// Write writes text, with ? in place of characters that nothing
+// stands for.
 func (w *asciiWriter) Write(text []byte) (int, error) {
 	all := append(w.rest, text...)
 	var out strings.Builder
@@ -103,8 +104,8 @@ func isUTF8(env func(string) string) bool {
 	return false
 }
 
-// fileOf returns the file that a writer writes to, if it does, so that a
-// program that cpprof starts has it, too.
+// fileOf returns the file that a writer writes to, if it does,
+// so that a program that cpprof starts has it, too.
 func fileOf(w io.Writer) io.Writer {
 	switch w := w.(type) {
 	case *output:

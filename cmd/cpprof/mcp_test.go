@@ -76,7 +76,8 @@ func (c *mcpClient) object(name string, args map[string]any) map[string]any {
 	return object
 }
 
-// record makes a recording that is long enough for findings. On a busy machine, half a second may have no sample.
+// record makes a recording that is long enough for findings. On
+// a busy machine, half a second may have no sample.
 func (c *mcpClient) record(pid int, name string) (info map[string]any) {
 	c.t.Helper()
 	file := filepath.Join(c.folder, strings.TrimSuffix(name, ".cpprof")+".cpprof")
@@ -210,8 +211,9 @@ func TestMCPStaysInItsFolder(t *testing.T) {
 	}
 }
 
-// If the call is cancelled, the client goes away or the server is asked to end, the recording ends, is whole, and the program lives
-// on.
+// If the call is cancelled, the client goes away or the server
+// is asked to end, the recording ends, is whole, and the program
+// lives on.
 func TestMCPEndsRecordings(t *testing.T) {
 	t.Parallel()
 	target := fixture.Start(t, fixture.Build(t, "lifecycle"), "wait")

@@ -18,7 +18,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// mostMemory runs cpprof, and returns the most memory that it had at a time, in MB.
+// mostMemory runs cpprof, and returns the most memory that it
+// had at a time, in MB.
 func mostMemory(t *testing.T, cpprof string, args ...string) int64 {
 	t.Helper()
 	most, said := peakOf(t, cpprof, args...)
@@ -28,8 +29,10 @@ func mostMemory(t *testing.T, cpprof string, args ...string) int64 {
 	return most
 }
 
-// peakOf runs cpprof, and returns the most memory that it had at a time, in MB, and what it said on standard error. To the
-// kernel, a process had as much as the one that started it, and that must not be these tests.
+// peakOf runs cpprof, and returns the most memory that it had at
+// a time, in MB, and what it said on standard error. To the
+// kernel, a process had as much as the one that started it, and
+// that must not be these tests.
 func peakOf(t *testing.T, cpprof string, args ...string) (most int64, said string) {
 	t.Helper()
 	cmd := self(t, append([]string{cpprof}, args...)...)
@@ -47,7 +50,8 @@ func peakOf(t *testing.T, cpprof string, args ...string) (most int64, said strin
 
 func init() { programs["peak"] = peak }
 
-// peak runs a program, and prints the most memory that it had at a time, in MB.
+// peak runs a program, and prints the most memory that it had at
+// a time, in MB.
 func peak() {
 	cmd := exec.Command(os.Args[1], os.Args[2:]...)
 	cmd.Stdin, cmd.Stderr = strings.NewReader("q\n"), os.Stderr
@@ -57,8 +61,10 @@ func peak() {
 	fmt.Println(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10)
 }
 
-// In this recording, the holders of locks wait for other locks in very many ways. The file has 2 MB. When whole documents were
-// made in memory, and chains of locks were followed to their end, the JSON of its locks took 840 MB.
+// In this recording, the holders of locks wait for other locks
+// in very many ways. The file has 2 MB. When whole documents
+// were made in memory, and chains of locks were followed to
+// their end, the JSON of its locks took 840 MB.
 func TestMemoryOfLocksLong(t *testing.T) {
 	fixture.Long(t)
 	t.Parallel()
@@ -100,8 +106,9 @@ func synthesized(t *testing.T, samples int) string {
 	return dir
 }
 
-// What is printed of very long names is not kept in memory until the end. Here they take 30 MB; when a whole profile was made into JSON
-// at once, that took ten times as much.
+// What is printed of very long names is not kept in memory until
+// the end. Here they take 30 MB; when a whole profile was made
+// into JSON at once, that took ten times as much.
 func testMemoryOfLongNames(t *testing.T, cpprof string) {
 	dir := filepath.Join(t.TempDir(), "run.cpprof")
 	w, err := sampledata.Create(dir, synthetic.Header())
@@ -135,8 +142,9 @@ func testMemoryOfLongNames(t *testing.T, cpprof string) {
 	}
 }
 
-// When a recording has been read, garbage is limited: to some more than a small one needs, and for a large one to as much as it takes
-// itself. A limit in the environment goes before.
+// When a recording has been read, garbage is limited: to some
+// more than a small one needs, and for a large one to as much as
+// it takes itself. A limit in the environment goes before.
 func TestGarbageIsLimited(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)
 	defer debug.SetMemoryLimit(before)

@@ -61,8 +61,8 @@ type measured struct {
 	list  metrics.List
 }
 
-// measured reads a recording as a whole, and the list that --samples chooses.
-// Differences and spans refer to the whole.
+// measured reads a recording as a whole, and the list that
+// --samples chooses. Differences and spans refer to the whole.
 func (f *viewFlags) measured(path string) (*measured, error) {
 	s, err := f.whole(path)
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/cpprof/cpprof/internal/fixture"
 )
 
-// perturbed runs cpprof perturb, and returns the quantities that it compares, by name, and their names in order.
+// perturbed runs cpprof perturb, and returns the quantities that
+// it compares, by name, and their names in order.
 func perturbed(t *testing.T, args ...string) (map[string]perturbedQuantity, []string) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -37,7 +38,8 @@ type perturbedQuantity struct {
 	Difference    *float64
 }
 
-// A command is run with and without a recording, as often as asked for, and its time and memory are compared.
+// A command is run with and without a recording, as often as
+// asked for, and its time and memory are compared.
 func TestPerturbCommandLong(t *testing.T) {
 	fixture.Long(t)
 	t.Parallel()
@@ -60,7 +62,8 @@ func TestPerturbCommandLong(t *testing.T) {
 	}
 }
 
-// A running program is sampled in some turns and not in others, and is left as it was.
+// A running program is sampled in some turns and not in others,
+// and is left as it was.
 func TestPerturbProcessLong(t *testing.T) {
 	fixture.Long(t)
 	target := fixture.Start(t, fixture.Build(t, "collector"))

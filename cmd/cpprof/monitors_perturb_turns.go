@@ -17,8 +17,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/monitor"
 )
 
-// inTurns samples a running program in some turns and not in others, and
-// reads its monitors at the ends of turns.
+// inTurns samples a running program in some turns and not in
+// others, and reads its monitors at the ends of turns.
 func (f *perturbFlags) inTurns(ctx context.Context, t terminal) (*report.Perturbation, error) {
 	pid, err := f.process.find()
 	if err != nil {
@@ -69,9 +69,10 @@ func (f *perturbFlags) inTurns(ctx context.Context, t terminal) (*report.Perturb
 	return r, err
 }
 
-// takeTurns alternates sampling, and reads at the end of each turn. The first
-// turn, in which the sampler learns the program, does not count. It returns
-// in which turns the program was sampled.
+// takeTurns alternates sampling, and reads at the end of each
+// turn. The first turn, in which the sampler learns the program,
+// does not count. It returns in which turns the program was
+// sampled.
 func (f *perturbFlags) takeTurns(ctx context.Context, t terminal, ended <-chan error,
 	sample func(on bool), read func() error) (with []bool, err error) {
 	for range f.runs {
@@ -97,8 +98,9 @@ func (f *perturbFlags) takeTurns(ctx context.Context, t terminal, ended <-chan e
 	return with, nil
 }
 
-// effects returns what each metric was in the turns with and without sampling:
-// first the metrics of --progress, then all monitors.
+// effects returns what each metric was in the turns with and
+// without sampling: first the metrics of --progress, then all
+// monitors.
 func (f *perturbFlags) effects(r *sampledata.Recording, with []bool) ([]metrics.Effect, error) {
 	table := metrics.New(r, metrics.Options{})
 	exprs := slices.Clone(f.progress)

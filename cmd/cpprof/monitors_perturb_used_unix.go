@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// used returns what else an ended program and all its children took, as the
-// kernel counts it.
+// used returns what else an ended program and all its children
+// took, as the kernel counts it.
 func used(s *os.ProcessState) []quantity {
 	u, ok := s.SysUsage().(*syscall.Rusage)
 	if !ok {

@@ -26,8 +26,11 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// TestOneNumber demands that commands which say something of the same thing say the same. It asks why of each recording in
-// testdata, of an execution trace and of other files, and compares the answer with its commands, and with the other commands.
+// TestOneNumber demands that commands which say something of the
+// same thing say the same. It asks why of each recording in
+// testdata, of an execution trace and of other files, and
+// compares the answer with its commands, and with the other
+// commands.
 func TestOneNumber(t *testing.T) {
 	twins, err := filepath.Glob("testdata/*.txt")
 	if err != nil {
@@ -54,7 +57,8 @@ func TestOneNumber(t *testing.T) {
 	}
 }
 
-// otherFiles writes files of other tools: an execution trace of workers, a goroutine dump, a pprof profile, and folded stacks.
+// otherFiles writes files of other tools: an execution trace of
+// workers, a goroutine dump, a pprof profile, and folded stacks.
 func otherFiles(t *testing.T, folder string) []string {
 	t.Helper()
 	at := func(name string) string { return filepath.Join(folder, name) }
@@ -95,7 +99,8 @@ func otherFiles(t *testing.T, folder string) []string {
 	return files
 }
 
-// seldomFile writes a recording of two functions that compute. One has eight hits, for the time of more than ten. Two threads
+// seldomFile writes a recording of two functions that compute.
+// One has eight hits, for the time of more than ten. Two threads
 // wait for the only CPU.
 func seldomFile(t *testing.T, folder string) string {
 	t.Helper()
@@ -168,7 +173,8 @@ type whyAnswer struct {
 	Text []struct{ Finding, See string }
 }
 
-// sameNumbers compares what commands say of a file, and returns how many shares it has compared with their commands.
+// sameNumbers compares what commands say of a file, and returns
+// how many shares it has compared with their commands.
 func sameNumbers(t *testing.T, file string) (compared int) {
 	goesOn(t, file)
 	var a whyAnswer
@@ -245,7 +251,8 @@ func goesOn(t *testing.T, file string) {
 	}
 }
 
-// sameAsItself demands that a recording is not slower than itself, and has not improved.
+// sameAsItself demands that a recording is not slower than
+// itself, and has not improved.
 func sameAsItself(t *testing.T, file string) {
 	t.Helper()
 	out, _ := printedBy(t, "why", "--json", "--against", file, file)
@@ -283,7 +290,8 @@ func sameCPUs(t *testing.T, file string, a *whyAnswer) {
 	}
 }
 
-// sameInTop compares the first line of top with the processors used, if top looks at the whole recording.
+// sameInTop compares the first line of top with the processors
+// used, if top looks at the whole recording.
 func sameInTop(t *testing.T, file string, used float64) {
 	t.Helper()
 	s, err := (&viewFlags{inputFlags: inputFlags{err: io.Discard}}).open(file)
@@ -301,7 +309,8 @@ func sameInTop(t *testing.T, file string, used float64) {
 	}
 }
 
-// A waitsAnswer is what locks, info and classes print of the waits for locks as JSON.
+// A waitsAnswer is what locks, info and classes print of the
+// waits for locks as JSON.
 type waitsAnswer struct {
 	Waits struct {
 		Hits  int64
@@ -313,7 +322,8 @@ type waitsAnswer struct {
 	}
 }
 
-// sameLocks compares what locks, info and classes say of the waits for locks.
+// sameLocks compares what locks, info and classes say of the
+// waits for locks.
 func sameLocks(t *testing.T, file string) {
 	t.Helper()
 	out, status := printedBy(t, "locks", file, "--json")
@@ -353,7 +363,8 @@ func sameLocks(t *testing.T, file string) {
 	}
 }
 
-// sameForAssistants compares the answers of the tools for assistants with what commands print.
+// sameForAssistants compares the answers of the tools for
+// assistants with what commands print.
 func sameForAssistants(t *testing.T, file string) {
 	t.Helper()
 	c := startMCP(t)
@@ -386,7 +397,8 @@ func firstNumber(pattern, text string) string {
 	return strings.Join(strings.Fields(m[1]), "")
 }
 
-// idleShares returns by class which share of its life it is idle, as classes says in its table and as data.
+// idleShares returns by class which share of its life it is
+// idle, as classes says in its table and as data.
 func idleShares(t *testing.T, file string) map[string]float64 {
 	t.Helper()
 	out, status := printedBy(t, "classes", "--json", file)
@@ -469,7 +481,8 @@ func printedBy(t *testing.T, args ...string) (string, int) {
 	return out.String(), status
 }
 
-// shownShare returns the cost that a command prints of what its line names, or "".
+// shownShare returns the cost that a command prints of what its
+// line names, or "".
 func shownShare(line []string, printed string) string {
 	if line[1] == "info" {
 		if m := regexp.MustCompile(`ready without a CPU \((\S+) % of the processors\)`).FindStringSubmatch(printed); m != nil {

@@ -8,12 +8,16 @@ import (
 	"time"
 )
 
-// The order desk is the program that "cpprof demo" records: a server that takes orders, writes them into a journal and
-// publishes them. It has its own clients, so that it needs nothing else. It keeps its processors busy and has four
+// The order desk is the program that "cpprof demo" records: a
+// server that takes orders, writes them into a journal and
+// publishes them. It has its own clients, so that it needs
+// nothing else. It keeps its processors busy and has four
 // problems to find.
 //
-// It is the cpprof executable in a process of its own, so that the demo needs no compiler. Functions that a profile should
-// show are not inlined, so that the profile is the same with every compiler.
+// It is the cpprof executable in a process of its own, so that
+// the demo needs no compiler. Functions that a profile should
+// show are not inlined, so that the profile is the same with
+// every compiler.
 
 const (
 	intakes    = 3  // goroutines that put orders into queues
@@ -21,10 +25,12 @@ const (
 	workers    = 10 // goroutines that write orders into the journal
 )
 
-// orderDeskArgument makes cpprof run as the order desk. It is not a command, since only the demo needs it.
+// orderDeskArgument makes cpprof run as the order desk. It is
+// not a command, since only the demo needs it.
 const orderDeskArgument = "serve-the-demo"
 
-// orderDeskCommand returns the command that runs the order desk. The order desk ends by itself when this process ends.
+// orderDeskCommand returns the command that runs the order desk.
+// The order desk ends by itself when this process ends.
 func orderDeskCommand(ctx context.Context) (*exec.Cmd, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -38,7 +44,8 @@ func orderDeskCommand(ctx context.Context) (*exec.Cmd, error) {
 	return c, nil
 }
 
-// orderDesk runs until the process that started it ends, but for an hour at most.
+// orderDesk runs until the process that started it ends, but for
+// an hour at most.
 func orderDesk() {
 	parent := os.Getppid()
 	if err := serve(); err != nil {
@@ -71,7 +78,8 @@ func serve() error {
 	return nil
 }
 
-// client sends a request every millisecond, if a worker is free to take it.
+// client sends a request every millisecond, if a worker is free
+// to take it.
 //
 //go:noinline
 func client(requests chan<- *order) {

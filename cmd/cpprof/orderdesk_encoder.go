@@ -2,13 +2,15 @@ package main
 
 import "runtime"
 
-// An encoder writes orders as JSON with a checksum, into a buffer that it keeps.
+// An encoder writes orders as JSON with a checksum, into a
+// buffer that it keeps.
 type encoder struct {
 	buf []byte
 	sum uint32
 }
 
-// encode is slow but correct. The third problem is not encode itself, but a caller that doesn't need it.
+// encode is slow but correct. The third problem is not encode
+// itself, but a caller that doesn't need it.
 //
 //go:noinline
 func (e *encoder) encode(o *order) []byte {
@@ -21,7 +23,8 @@ func (e *encoder) encode(o *order) []byte {
 	return e.buf
 }
 
-// text appends a string, and escapes the characters that are special in HTML and JSON.
+// text appends a string, and escapes the characters that are
+// special in HTML and JSON.
 //
 //go:noinline
 func (e *encoder) text(s string) {
@@ -66,7 +69,8 @@ func (f *feed) send(o *order) {
 	f.sent += len(f.encoder.encode(o))
 }
 
-// trace is the third problem: it encodes the order before it checks whether debugging is on.
+// trace is the third problem: it encodes the order before it
+// checks whether debugging is on.
 //
 //go:noinline
 func (f *feed) trace(what string, o *order) {
@@ -76,8 +80,9 @@ func (f *feed) trace(what string, o *order) {
 	}
 }
 
-// publisher sends orders as fast as it can. The fourth problem: there are more publishers and intakes than processors, so
-// they wait for one another most of the time.
+// publisher sends orders as fast as it can. The fourth problem:
+// there are more publishers and intakes than processors, so they
+// wait for one another most of the time.
 func publisher() {
 	var f feed
 	o := newOrder(1)

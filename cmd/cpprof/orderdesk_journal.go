@@ -9,9 +9,11 @@ import (
 
 const blockSize = 256 << 10 // bytes of the journal that are written at a time
 
-// A journal collects orders and writes them to a slow disk, block by block.
+// A journal collects orders and writes them to a slow disk,
+// block by block.
 //
-// The first problem: flush holds the lock, which every worker needs, while the disk writes. It should hold the lock only
+// The first problem: flush holds the lock, which every worker
+// needs, while the disk writes. It should hold the lock only
 // while it exchanges one block for the next.
 type journal struct {
 	mu   sync.Mutex

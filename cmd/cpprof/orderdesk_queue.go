@@ -6,8 +6,10 @@ const backlog = 2000 // orders in a queue
 
 // A queue is a list of orders, the oldest first.
 //
-// The second problem: push and size walk the whole list, so that the work grows with the square of the backlog. If the
-// queue stored its end and its length, both would take hardly any time.
+// The second problem: push and size walk the whole list, so that
+// the work grows with the square of the backlog. If the queue
+// stored its end and its length, both would take hardly any
+// time.
 type queue struct {
 	first *entry
 }
@@ -51,7 +53,8 @@ func (q *queue) size() int {
 	return n
 }
 
-// intake puts the orders of one shop into a queue, and passes the oldest on once there are enough.
+// intake puts the orders of one shop into a queue, and passes
+// the oldest on once there are enough.
 func intake() {
 	var q queue
 	for n := 0; ; n++ {

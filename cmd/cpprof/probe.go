@@ -87,8 +87,8 @@ only counted, or left alone.`,
 	return c
 }
 
-// live probes a program, which it starts if there is a command, until the
-// time is over, it ends, or a person interrupts it.
+// live probes a program, which it starts if there is a command,
+// until the time is over, it ends, or a person interrupts it.
 func (f *probeFlags) live(ctx context.Context, t terminal, c *cobra.Command,
 	patterns, command []string) error {
 	if err := f.record.check(c, command); err != nil {
@@ -158,8 +158,8 @@ func probesEnded(ctx context.Context, p *sampler.Process, e sampledata.End) stri
 	return becameOf(p, e)
 }
 
-// functions finds the functions of the patterns. It prints why it leaves some
-// out, and returns an error if none is left.
+// functions finds the functions of the patterns. It prints why
+// it leaves some out, and returns an error if none is left.
 func (f *probeFlags) functions(t terminal, pid int, patterns []string) (list []probe.Function,
 	_ *probe.Program, _ error) {
 	program, err := probe.OpenPID(pid)
@@ -235,8 +235,9 @@ func (f *probeFlags) show(t terminal, file string, r *sampledata.Recording) erro
 	return t.show(file, r, &p, f.json)
 }
 
-// A probedSink adds to a recording what the probes have measured: about once
-// a second, and at its end, when it takes them out.
+// A probedSink adds to a recording what the probes have
+// measured: about once a second, and at its end, when it takes
+// them out.
 type probedSink struct {
 	sampledata.Sink
 	last time.Duration
@@ -247,8 +248,9 @@ type probedSink struct {
 	finished bool
 }
 
-// add adds instruments while the recording grows; set is nil if none could be
-// put in. If the recording has ended, add returns false.
+// add adds instruments while the recording grows; set is nil if
+// none could be put in. If the recording has ended, add returns
+// false.
 func (s *probedSink) add(set *probe.Set, refused []sampledata.Probe) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -297,8 +299,8 @@ func (s *probedSink) put(until time.Duration) {
 	}
 }
 
-// usualRemoval is how long taking probes out may take, unless a person asks
-// for more.
+// usualRemoval is how long taking probes out may take, unless a
+// person asks for more.
 const usualRemoval = 5 * time.Second
 
 // tooLong adds to an error that probes are too many which flags help.
@@ -312,8 +314,9 @@ func tooLong(err error) error {
 		enough.Round(time.Second)+time.Second)
 }
 
-// newCountdown returns a function that says how many probes are still in the
-// program: at a terminal in one line, elsewhere in a line per second.
+// newCountdown returns a function that says how many probes are
+// still in the program: at a terminal in one line, elsewhere in
+// a line per second.
 func newCountdown(t terminal) func(in int) {
 	var line *statusLine
 	var said time.Time

@@ -13,8 +13,9 @@ import (
 	"github.com/cpprof/cpprof/internal/fixture"
 )
 
-// TestProbesAreOutAtTheEnd ends probes, and compares the code of the program with the file then.
-// internal/bench/torture does so in more ways.
+// TestProbesAreOutAtTheEnd ends probes, and compares the code of
+// the program with the file then. internal/bench/torture does so
+// in more ways.
 func TestProbesAreOutAtTheEnd(t *testing.T) {
 	t.Parallel()
 	const duration = "200ms"
@@ -65,8 +66,8 @@ func TestProbesAreOutAtTheEnd(t *testing.T) {
 	}
 }
 
-// awaitInstruments waits until the code of a program is changed. It skips the test if that is not
-// permitted.
+// awaitInstruments waits until the code of a program is changed.
+// It skips the test if that is not permitted.
 func awaitInstruments(t *testing.T, pid int, said *written) {
 	t.Helper()
 	await(t, "instruments in the code", func() bool {

@@ -16,7 +16,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata/interchange"
 )
 
-// TestProbeLive probes a program that counts and times its own calls, and reads the recording of it again.
+// TestProbeLive probes a program that counts and times its own
+// calls, and reads the recording of it again.
 func TestProbeLive(t *testing.T) {
 	t.Parallel()
 	target := startProbed(t)
@@ -81,7 +82,8 @@ type probing struct {
 	ended chan error
 }
 
-// startProbe begins to probe, and waits for the first samples. It skips the test if that is not permitted.
+// startProbe begins to probe, and waits for the first samples.
+// It skips the test if that is not permitted.
 func startProbe(t *testing.T, target *fixture.Running) *probing {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "run.cpprof")
@@ -117,7 +119,8 @@ func (p *probing) end(t *testing.T) {
 	}
 }
 
-// Two that probe the same function of a program know of each other; both count, and the program goes on.
+// Two that probe the same function of a program know of each
+// other; both count, and the program goes on.
 func TestTwoProbesLong(t *testing.T) {
 	fixture.Long(t)
 	t.Parallel()
@@ -142,7 +145,8 @@ func TestTwoProbesLong(t *testing.T) {
 	}
 }
 
-// TestRecordCalls times each call of a program that times its calls itself, while it is recorded.
+// TestRecordCalls times each call of a program that times its
+// calls itself, while it is recorded.
 func TestRecordCalls(t *testing.T) {
 	t.Parallel()
 	target := startProbed(t)

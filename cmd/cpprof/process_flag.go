@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A processFlag is the value of -p: the pid of a running process, or the name
-// of its program.
+// A processFlag is the value of -p: the pid of a running
+// process, or the name of its program.
 type processFlag string
 
 func addProcess(c *cobra.Command, p *processFlag) {
@@ -21,8 +21,8 @@ func addProcess(c *cobra.Command, p *processFlag) {
 	_ = c.RegisterFlagCompletionFunc("pid", completeProcess)
 }
 
-// needProcess returns an error if -p is not given. It serves the commands
-// that can't launch a program.
+// needProcess returns an error if -p is not given. It serves the
+// commands that can't launch a program.
 func needProcess(c *cobra.Command) error {
 	if c.Flags().Changed("pid") {
 		return nil
@@ -90,8 +90,8 @@ func (o *offer) lines() string {
 // longestArguments limits a command line in a message, in characters.
 const longestArguments = 80
 
-// commandOf returns the name of a process's program and its arguments, cut if
-// they are long.
+// commandOf returns the name of a process's program and its
+// arguments, cut if they are long.
 func commandOf(p *sampler.Process) string {
 	words := []string{filepath.Base(p.Name)}
 	if command := p.Command(); len(command) > 1 {
@@ -104,8 +104,8 @@ func commandOf(p *sampler.Process) string {
 	return string(text)
 }
 
-// completeProcess completes -p: with a name if a process is the only one of
-// that name, otherwise with its pid.
+// completeProcess completes -p: with a name if a process is the
+// only one of that name, otherwise with its pid.
 func completeProcess(_ *cobra.Command, _ []string, word string) ([]string,
 	cobra.ShellCompDirective) {
 	running := sampler.Running()
@@ -125,15 +125,15 @@ func completeProcess(_ *cobra.Command, _ []string, word string) ([]string,
 	return list, cobra.ShellCompDirectiveNoFileComp
 }
 
-// isPlainName reports whether a name means itself in every shell, and can't
-// be taken for a pid or for a flag.
+// isPlainName reports whether a name means itself in every
+// shell, and can't be taken for a pid or for a flag.
 func isPlainName(name string) bool {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_."
 	return strings.Trim(name, letters+"0123456789-+") == "" && strings.IndexAny(name, letters) == 0
 }
 
-// processError adds to the error of a -p without a value which processes
-// there are.
+// processError adds to the error of a -p without a value which
+// processes there are.
 func processError(err *pflag.ValueRequiredError) error {
 	if err.GetFlag() == nil || err.GetFlag().Name != "pid" {
 		return err

@@ -62,7 +62,8 @@ func TestProcessByName(t *testing.T) {
 	}
 }
 
-// A name that a shell would interpret isn't offered, only the pid of its process.
+// A name that a shell would interpret isn't offered, only the
+// pid of its process.
 func TestCompletionOfShellCode(t *testing.T) {
 	target := fixture.Start(t, programCalled(t, "$(reboot)"))
 	needsTracing(t, target.Pid())

@@ -61,7 +61,8 @@ var noReaders = []string{
 	"cpprof demo", "cpprof record", "cpprof stuck", "cpprof top", "cpprof monitors perturb", "cpprof export push", "cpprof dump-goroutines", "cpprof agent", "cpprof mcp", "cpprof help", "cpprof completion",
 }
 
-// eachReader calls f with every call of a command that reads a recording, and fails for a command that has none.
+// eachReader calls f with every call of a command that reads a
+// recording, and fails for a command that has none.
 func eachReader(t *testing.T, f func(t *testing.T, c *cobra.Command, args []string)) {
 	var check func(c *cobra.Command)
 	check = func(c *cobra.Command) {
@@ -91,7 +92,8 @@ type called struct {
 	out, err string
 }
 
-// call executes a command line after it has replaced the placeholders. view gets a terminal that it can't use.
+// call executes a command line after it has replaced the
+// placeholders. view gets a terminal that it can't use.
 func call(t *testing.T, args []string, stand map[string]string) called {
 	t.Helper()
 	stand = maps.Clone(stand)
@@ -134,7 +136,8 @@ func basisOf(t *testing.T, text string) (warnings []sampledata.Warning, complete
 	return *got.Warnings, *got.Complete
 }
 
-// writeRecording writes a recording that has a session, and beside it the recording as text.
+// writeRecording writes a recording that has a session, and
+// beside it the recording as text.
 func writeRecording(t *testing.T, path string, r *sampledata.Recording) {
 	t.Helper()
 	if err := r.Write(path); err != nil {
@@ -151,7 +154,8 @@ func writeRecording(t *testing.T, path string, r *sampledata.Recording) {
 	}
 }
 
-// A slowSink lets the writer flush once, halfway, so that the file consists of two blocks.
+// A slowSink lets the writer flush once, halfway, so that the
+// file consists of two blocks.
 type slowSink struct {
 	*sampledata.Writer
 	left int // samples up to the pause
@@ -192,7 +196,8 @@ func writeSession(t *testing.T, recording string) {
 	}
 }
 
-// recordings writes a complete recording, a truncated one, and one that lacks only the end record.
+// recordings writes a complete recording, a truncated one, and
+// one that lacks only the end record.
 func recordings(t *testing.T) (whole, cut, endless string) {
 	t.Helper()
 	folder := t.TempDir()
@@ -217,7 +222,8 @@ func recordings(t *testing.T) (whole, cut, endless string) {
 	return whole, cut, endless
 }
 
-// Every command that reads an incomplete recording says so, in text and in JSON, and refuses it with --strict.
+// Every command that reads an incomplete recording says so, in
+// text and in JSON, and refuses it with --strict.
 func TestIncompleteRecordingsLong(t *testing.T) {
 	fixture.Long(t)
 	t.Parallel()
@@ -254,7 +260,8 @@ func TestIncompleteRecordingsLong(t *testing.T) {
 	}
 }
 
-// Commands print no warning about a complete recording, and accept it with --strict.
+// Commands print no warning about a complete recording, and
+// accept it with --strict.
 func TestCompleteRecordingsLong(t *testing.T) {
 	fixture.Long(t)
 	t.Parallel()

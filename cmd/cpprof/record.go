@@ -147,9 +147,10 @@ func (f *recordFlags) check(c *cobra.Command, args []string) error {
 	return f.samplerFlags.check(c)
 }
 
-// chooseMonitors sets which monitors are recorded. If several programs are
-// recorded, not all need to have what --monitor names. Nor need a program
-// have what the config file names, which may be for several.
+// chooseMonitors sets which monitors are recorded. If several
+// programs are recorded, not all need to have what --monitor
+// names. Nor need a program have what the config file names,
+// which may be for several.
 func (f *recordFlags) chooseMonitors(warnings io.Writer, several bool) error {
 	var all []monitor.Request
 	if !f.noMonitors {

@@ -11,17 +11,18 @@ import (
 	"github.com/cpprof/cpprof/sampler"
 )
 
-// A targetLog is the file for the output of a launched program while the
-// Analyzer uses the terminal.
+// A targetLog is the file for the output of a launched program
+// while the Analyzer uses the terminal.
 type targetLog struct {
 	*os.File
 	path string // the file's present path
 }
 
-// redirectTarget returns what a launched program gets in place of the
-// terminal: no input, and a file for its output. Its errors go to the file
-// only if they would go to the terminal. The program starts before the
-// recording exists; moveInto moves the file into the recording later.
+// redirectTarget returns what a launched program gets in place
+// of the terminal: no input, and a file for its output. Its
+// errors go to the file only if they would go to the terminal.
+// The program starts before the recording exists; moveInto moves
+// the file into the recording later.
 func (f *recordFlags) redirectTarget(t terminal, command []string) (terminal, *targetLog, error) {
 	if len(command) == 0 {
 		if f.child != "" || f.followExec {
@@ -51,8 +52,8 @@ func (f *recordFlags) redirectTarget(t terminal, command []string) (terminal, *t
 	return t, &targetLog{file, file.Name()}, nil
 }
 
-// moveInto moves the file into a recording. If the system can't move an open
-// file, the file stays where it is.
+// moveInto moves the file into a recording. If the system can't
+// move an open file, the file stays where it is.
 func (l *targetLog) moveInto(recording string) {
 	if l == nil {
 		return

@@ -11,7 +11,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// timedFlags say which calls are timed one by one while a program is recorded.
+// timedFlags say which calls are timed one by one while a
+// program is recorded.
 type timedFlags struct {
 	calls    string // a function; a condition is for those who show the calls
 	overhead shareFlag
@@ -26,8 +27,8 @@ func (f *timedFlags) addBounds(c *cobra.Command) {
 		"refuse functions if taking their probes out again would take longer; 0 for no bound")
 }
 
-// options returns the options of a recording's probes. Their clock begins with
-// it.
+// options returns the options of a recording's probes. Their
+// clock begins with it.
 func (f *timedFlags) options(t terminal, target target) probe.Options {
 	start := target.backend.Header().Start
 	return probe.Options{
@@ -39,8 +40,9 @@ func (f *timedFlags) options(t terminal, target target) probe.Options {
 // errTimesFollowed says that calls are timed of one program only.
 var errTimesFollowed = errors.New("--calls times calls of one program, and can't follow others: leave --calls out, or record the program itself")
 
-// timeCalls puts instruments into the function of --calls, and adds to the
-// recording what they measure. The result takes them out again.
+// timeCalls puts instruments into the function of --calls, and
+// adds to the recording what they measure. The result takes them
+// out again.
 func (f *recordFlags) timeCalls(t terminal, target target) (func() error, error) {
 	if f.timed.calls == "" {
 		return func() error { return nil }, nil

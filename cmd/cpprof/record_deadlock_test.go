@@ -34,7 +34,8 @@ func (u *until) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// record prints a deadlock as soon as it occurs, with both stacks, and the recording has it, too.
+// record prints a deadlock as soon as it occurs, with both
+// stacks, and the recording has it, too.
 func TestRecordPrintsADeadlock(t *testing.T) {
 	t.Parallel()
 	target := fixture.Start(t, fixture.Build(t, "deadlock"))
@@ -73,7 +74,8 @@ func TestRecordPrintsADeadlock(t *testing.T) {
 	}
 }
 
-// recordedFrom records a program until there are enough samples, and returns the recording and what record printed.
+// recordedFrom records a program until there are enough samples,
+// and returns the recording and what record printed.
 func recordedFrom(t *testing.T, target *fixture.Running) (file, said string) {
 	needsTracing(t, target.Pid())
 	for length := time.Second; length < time.Minute; length *= 2 {
@@ -109,7 +111,8 @@ func TestWhySaysADeadlockOnce(t *testing.T) {
 	}
 }
 
-// In a healthy program, readers and writers that wait for each other are no deadlock, neither while it is recorded nor later.
+// In a healthy program, readers and writers that wait for each
+// other are no deadlock, neither while it is recorded nor later.
 func TestTurnsAreNoDeadlock(t *testing.T) {
 	t.Parallel()
 	file, text := recordedFrom(t, fixture.Start(t, fixture.Build(t, "deadlock"), "turns"))
@@ -121,7 +124,8 @@ func TestTurnsAreNoDeadlock(t *testing.T) {
 	}
 }
 
-// Of many deadlocks, record describes the first ones, and says how to see all.
+// Of many deadlocks, record describes the first ones, and says
+// how to see all.
 func TestRecordPrintsFewDeadlocks(t *testing.T) {
 	t.Parallel()
 	target := fixture.Start(t, fixture.Build(t, "deadlock"), strconv.Itoa(described+4))

@@ -33,8 +33,8 @@ func addBackend(c *cobra.Command, name *string) {
 	completeWords(c, "backend", backendNames()...)
 }
 
-// check returns an error if a flag has an impossible value, and completes the
-// options.
+// check returns an error if a flag has an impossible value, and
+// completes the options.
 func (f *samplerFlags) check(c *cobra.Command) error {
 	if f.options.Rate == 0 && c.Flags().Changed("rate") {
 		return errors.New("--rate 0: give the number of samples per second")

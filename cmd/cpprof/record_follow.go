@@ -43,9 +43,9 @@ type recordRun struct {
 	samples int64  // number of samples in it
 }
 
-// programs records the programs that the root becomes and starts, each into
-// its own recording. If there is an earlier recording, began is the time at
-// which it began.
+// programs records the programs that the root becomes and
+// starts, each into its own recording. If there is an earlier
+// recording, began is the time at which it began.
 func (r *recordRun) programs(ctx context.Context, o sampler.ProgramFilter, began time.Time) error {
 	r.say.several = true
 	r.announce("waiting for a program to record; Ctrl-C ends the wait")
@@ -81,8 +81,8 @@ type programRecording struct {
 	file string // "" with --keep
 }
 
-// Open creates the file, and makes this recording the one whose progress is
-// shown.
+// Open creates the file, and makes this recording the one whose
+// progress is shown.
 func (g *programRecording) Open(h sampledata.Header) (sampledata.Sink, error) {
 	r := g.r
 	if r.f.kept.on() {
@@ -126,8 +126,8 @@ func (g *programRecording) MeetPeer(other sampler.Peer) {
 	g.r.say.beside(g.p, other)
 }
 
-// Ended prints a summary of the recording, or removes the recording if it has
-// no samples.
+// Ended prints a summary of the recording, or removes the
+// recording if it has no samples.
 func (g *programRecording) Ended(result sampler.Result) error {
 	r := g.r
 	r.mu.Lock()
@@ -242,8 +242,8 @@ func (r *recordRun) nothingRecorded(ctx context.Context, programs sampler.Progra
 		filepath.Base(r.root.Name))
 }
 
-// listed returns the sorted names as a list, each once, and shortens a long
-// list.
+// listed returns the sorted names as a list, each once, and
+// shortens a long list.
 func listed(list []string) string {
 	const most = 8
 	list = slices.Compact(slices.Sorted(slices.Values(list)))

@@ -16,15 +16,19 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// makeWaiter returns a module's folder and its program, and a file that doesn't exist yet. The program gets files as
-// arguments, and waits for them one after the other. When one exists, it executes itself; after the last one, it ends with
-// status 5. A test of the module's packages ends when a file exists.
+// makeWaiter returns a module's folder and its program, and a
+// file that doesn't exist yet. The program gets files as
+// arguments, and waits for them one after the other. When one
+// exists, it executes itself; after the last one, it ends with
+// status 5. A test of the module's packages ends when a file
+// exists.
 func makeWaiter(t *testing.T) (dir, program, stop string) {
 	t.Helper()
 	return filepath.Join(fixture.Root(), "testdata/programs/waiter"), fixture.Build(t, "waiter"), newStop(t)
 }
 
-// newStop returns a file that doesn't exist yet. It is created at the end of the test, so that no waiter stays.
+// newStop returns a file that doesn't exist yet. It is created
+// at the end of the test, so that no waiter stays.
 func newStop(t *testing.T) string {
 	t.Helper()
 	stop := filepath.Join(t.TempDir(), "stop")
@@ -54,7 +58,8 @@ func (r *recorder) sampled(t *testing.T, file string) {
 	}
 }
 
-// A program that a command starts or becomes is recorded instead of the command. cpprof ends with the command's status.
+// A program that a command starts or becomes is recorded instead
+// of the command. cpprof ends with the command's status.
 func TestRecordFollows(t *testing.T) {
 	t.Parallel()
 	dir, program, _ := makeWaiter(t)
@@ -162,7 +167,8 @@ func TestRecordChild(t *testing.T) {
 	})
 }
 
-// With --follow-exec, a program that executes itself several times is recorded each time.
+// With --follow-exec, a program that executes itself several
+// times is recorded each time.
 func TestRecordFollowsExec(t *testing.T) {
 	t.Parallel()
 	_, program, stop := makeWaiter(t)
@@ -204,8 +210,9 @@ func TestRecordFollowsExec(t *testing.T) {
 	}
 }
 
-// With --follow-exec, cpprof goes on if a running program executes itself again and again, faster than cpprof can attach to it,
-// and leaves no recording without samples.
+// With --follow-exec, cpprof goes on if a running program
+// executes itself again and again, faster than cpprof can attach
+// to it, and leaves no recording without samples.
 func TestRecordFollowsFastChainLong(t *testing.T) {
 	fixture.Long(t)
 	t.Parallel()
@@ -256,7 +263,8 @@ func TestRecordFollowsFastChainLong(t *testing.T) {
 	}
 }
 
-// A signal to the whole process group, as Ctrl-C at a terminal sends it, leaves a complete recording.
+// A signal to the whole process group, as Ctrl-C at a terminal
+// sends it, leaves a complete recording.
 func TestRecordFollowedInterrupt(t *testing.T) {
 	t.Parallel()
 	dir, _, stop := makeWaiter(t)
@@ -274,7 +282,8 @@ func TestRecordFollowedInterrupt(t *testing.T) {
 	}
 }
 
-// If nothing can be recorded, cpprof says why, and does not hide the command's own failure.
+// If nothing can be recorded, cpprof says why, and does not hide
+// the command's own failure.
 func TestRecordFollowsNothing(t *testing.T) {
 	t.Parallel()
 	dir, _, stop := makeWaiter(t)
@@ -301,7 +310,8 @@ func TestRecordFollowsNothing(t *testing.T) {
 	}
 }
 
-// If -p names the process of a shell or of go run, the message names the program that was probably meant.
+// If -p names the process of a shell or of go run, the message
+// names the program that was probably meant.
 func TestWrongProcess(t *testing.T) {
 	t.Parallel()
 	dir, program, stop := makeWaiter(t)

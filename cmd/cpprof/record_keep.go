@@ -142,9 +142,9 @@ func (f *keepFlags) ask(reason string) {
 	}
 }
 
-// keep returns a sink that keeps the last seconds, and writes them into the
-// file or, if that has others already, one that is named after the program.
-// Several programs share the memory.
+// keep returns a sink that keeps the last seconds, and writes
+// them into the file or, if that has others already, one that is
+// named after the program. Several programs share the memory.
 func (f *recordFlags) keep(p *sampler.Process, file string, h sampledata.Header,
 	say *narrator) *keptSink {
 	next, who := file, ""

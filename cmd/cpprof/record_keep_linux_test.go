@@ -19,7 +19,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// stalling starts a server with a number of stalls. Its output says what they are.
+// stalling starts a server with a number of stalls. Its output
+// says what they are.
 func stalling(t *testing.T, stalls int) (target *fixture.Running, dir string) {
 	t.Helper()
 	target = fixture.Start(t, fixture.Build(t, "stalls"), strconv.Itoa(stalls))
@@ -69,7 +70,9 @@ func keptRecording(t *testing.T, dir string, n int) (string, *sampledata.Recordi
 	return filepath.Join(dir, name), r
 }
 
-// Each stall of a server is kept, though nobody knew when it would come, and its cause is the first finding of each recording.
+// Each stall of a server is kept, though nobody knew when it
+// would come, and its cause is the first finding of each
+// recording.
 func TestKeepStallsLong(t *testing.T) {
 	fixture.Long(t)
 	const stalls = 4
@@ -109,7 +112,8 @@ func TestKeepStallsLong(t *testing.T) {
 	}
 }
 
-// SIGUSR1 keeps the last seconds, and the recording goes on. So does the end of a program that is killed.
+// SIGUSR1 keeps the last seconds, and the recording goes on. So
+// does the end of a program that is killed.
 func TestKeepIfAsked(t *testing.T) {
 	t.Parallel()
 	target, dir := stalling(t, 9)
@@ -139,7 +143,8 @@ func TestKeepIfAsked(t *testing.T) {
 	}
 }
 
-// The recording of a launched program that crashes is written, and cpprof ends with the program's status.
+// The recording of a launched program that crashes is written,
+// and cpprof ends with the program's status.
 func TestKeepCrash(t *testing.T) {
 	t.Parallel()
 	_, dir := stalling(t, 9)
@@ -153,7 +158,9 @@ func TestKeepCrash(t *testing.T) {
 	}
 }
 
-// If a recording can't be written, cpprof says so, leaves nothing, and goes on. The recording that can be written has the free name.
+// If a recording can't be written, cpprof says so, leaves
+// nothing, and goes on. The recording that can be written has
+// the free name.
 func TestKeepNotWritable(t *testing.T) {
 	t.Parallel()
 	target, dir := stalling(t, 9)
@@ -186,7 +193,8 @@ func TestKeepNotWritable(t *testing.T) {
 	}
 }
 
-// A full disk is as a folder that is missing: nothing is left of the recording that did not fit, and the next one has its name.
+// A full disk is as a folder that is missing: nothing is left of
+// the recording that did not fit, and the next one has its name.
 func TestKeepFullDisk(t *testing.T) {
 	t.Parallel()
 	target, dir := stalling(t, 9)
@@ -259,7 +267,8 @@ func TestKeepUnknown(t *testing.T) {
 	}
 }
 
-// Of several programs, each keeps its own last seconds, and what is written is counted together.
+// Of several programs, each keeps its own last seconds, and what
+// is written is counted together.
 func TestKeepProgramsLong(t *testing.T) {
 	fixture.Long(t)
 	t.Parallel()

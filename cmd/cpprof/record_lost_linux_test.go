@@ -13,7 +13,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// If a recording fails, cpprof says so, waits for the program that it launched, and ends with its status. If the program
+// If a recording fails, cpprof says so, waits for the program
+// that it launched, and ends with its status. If the program
 // ends with status 0, cpprof still fails.
 func TestRecordStaysForTheProgram(t *testing.T) {
 	t.Parallel()

@@ -14,7 +14,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// With each backend, the recording has the program's processor time and memory beside its stacks.
+// With each backend, the recording has the program's processor
+// time and memory beside its stacks.
 func TestRecordMonitors(t *testing.T) {
 	t.Parallel()
 	for _, backend := range backendNames() {
@@ -23,7 +24,8 @@ func TestRecordMonitors(t *testing.T) {
 			needsTracing(t, target.Pid())
 			r := startRecording(t, "--backend", backend, "-p", fmt.Sprint(target.Pid()))
 			used := target.Answer(t)
-			// Until all monitors were read after the line was printed: the slower ones are read once a second.
+			// Until all monitors were read after the line was
+			// printed: the slower ones are read once a second.
 			for end := r.lastSample(t) + 1500*time.Millisecond; r.lastSample(t) < end; {
 				time.Sleep(20 * time.Millisecond)
 			}
@@ -65,7 +67,8 @@ func TestRecordMonitors(t *testing.T) {
 	}
 }
 
-// record --monitor and the config file add the program's own variables; what --monitor names must be there.
+// record --monitor and the config file add the program's own
+// variables; what --monitor names must be there.
 func TestRecordVariables(t *testing.T) {
 	target := fixture.Start(t, fixture.Build(t, "variables"))
 	needsTracing(t, target.Pid())

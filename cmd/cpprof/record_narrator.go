@@ -14,8 +14,8 @@ import (
 	"github.com/cpprof/cpprof/views/locks"
 )
 
-// A narrator prints how a recording goes: on a terminal a progress line that
-// it updates, and at the end a summary.
+// A narrator prints how a recording goes: on a terminal a
+// progress line that it updates, and at the end a summary.
 type narrator struct {
 	statusLine
 
@@ -52,7 +52,8 @@ func (n *narrator) progress(p sampler.Progress) {
 	n.show("%s  %s%s", p.Elapsed.Round(100*time.Millisecond), achieved(p), kept)
 }
 
-// achieved returns the text that a progress line and the summary have in common.
+// achieved returns the text that a progress line and the summary
+// have in common.
 func achieved(p sampler.Progress) string {
 	s := fmt.Sprintf("%s (%.1f/s)  %s  %.2f%% halted", report.Counted(p.Samples, "sample"),
 		p.Rate(), report.Counted(p.Goroutines, "goroutine"),
@@ -63,8 +64,8 @@ func achieved(p sampler.Progress) string {
 	return s
 }
 
-// described is the number of deadlocks that are described as they occur: a
-// program with a bug may have thousands.
+// described is the number of deadlocks that are described as
+// they occur: a program with a bug may have thousands.
 const described = 5
 
 // deadlock prints a warning of goroutines that will never continue.
@@ -91,7 +92,8 @@ func (n *narrator) beside(p *sampler.Process, other sampler.Peer) {
 		p.PID, other)
 }
 
-// end prints what was recorded, what became of the target, and what to do next.
+// end prints what was recorded, what became of the target, and
+// what to do next.
 func (n *narrator) end(p *sampler.Process, file string, r sampler.Result) {
 	termtext.Fprintf(n.out, "cpprof: recorded %s in %s: %s\n", achieved(r.Progress),
 		r.Elapsed.Round(time.Millisecond), becameOf(p, r.End))
@@ -109,8 +111,8 @@ func (n *narrator) end(p *sampler.Process, file string, r sampler.Result) {
 	termtext.Fprintf(n.out, "cpprof: next: %s\n", next)
 }
 
-// suggestLonger prints that a recording was too short if the stacks of many
-// goroutines are not known.
+// suggestLonger prints that a recording was too short if the
+// stacks of many goroutines are not known.
 func (n *narrator) suggestLonger(r sampler.Result) {
 	if r.Unread > 0 && 10*r.Unread >= r.Goroutines {
 		termtext.Fprintf(n.out,
@@ -119,14 +121,15 @@ func (n *narrator) suggestLonger(r sampler.Result) {
 	}
 }
 
-// enough returns a time in which all stacks are probably read, and some more
-// samples taken.
+// enough returns a time in which all stacks are probably read,
+// and some more samples taken.
 func enough(r sampler.Result) time.Duration {
 	read := max(1-float64(r.Unread)/float64(r.Goroutines), 0.1)
 	return time.Duration(2 * float64(r.Elapsed) / read).Round(time.Second)
 }
 
-// suggestBound prints which bound to raise if a bound made the samples few.
+// suggestBound prints which bound to raise if a bound made the
+// samples few.
 func (n *narrator) suggestBound(r sampler.Result) {
 	if r.Bound.Flag == "" || r.Rate() >= sampler.Floor {
 		return
@@ -147,8 +150,8 @@ func (n *narrator) suggestBound(r sampler.Result) {
 		remedy(r.Bound))
 }
 
-// remedy returns a text that says which value of a bound's flag allows as
-// many samples as a recording should have.
+// remedy returns a text that says which value of a bound's flag
+// allows as many samples as a recording should have.
 func remedy(b sampler.Bound) string {
 	enough := math.Ceil(100 * sampler.Floor * b.Cost.Seconds())
 	if b.Flag == "--max-cpu" && enough >= 100 {
@@ -160,8 +163,8 @@ func remedy(b sampler.Bound) string {
 	return "a larger " + b.Flag + " allows more"
 }
 
-// becameOf returns a text that says why a recording ended, and whether the
-// target is still running.
+// becameOf returns a text that says why a recording ended, and
+// whether the target is still running.
 func becameOf(p *sampler.Process, end sampledata.End) string {
 	switch end.Cause {
 	case sampledata.EndExited, sampledata.EndKilled, sampledata.EndExec, sampledata.EndFailed:

@@ -8,7 +8,8 @@ import (
 	"github.com/cpprof/cpprof/sampler"
 )
 
-// The value that is suggested for a bound allows 20 samples per second at what each has cost.
+// The value that is suggested for a bound allows 20 samples per
+// second at what each has cost.
 func TestRemedy(t *testing.T) {
 	for _, c := range []struct {
 		bound sampler.Bound
@@ -26,7 +27,8 @@ func TestRemedy(t *testing.T) {
 	}
 }
 
-// A duration is suggested if a recording was over before its first sample had read all stacks.
+// A duration is suggested if a recording was over before its
+// first sample had read all stacks.
 func TestSuggestLonger(t *testing.T) {
 	for _, c := range []struct {
 		unread int
@@ -46,7 +48,8 @@ func TestSuggestLonger(t *testing.T) {
 	}
 }
 
-// A bound that gave way to the samples that an answer needs says what they took, and how to forbid that.
+// A bound that gave way to the samples that an answer needs says
+// what they took, and how to forbid that.
 func TestBoundThatGaveWay(t *testing.T) {
 	var out strings.Builder
 	n := &narrator{statusLine: statusLine{out: &out}}

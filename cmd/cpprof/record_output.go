@@ -14,9 +14,10 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// outputs names the recordings that one call makes: as -o says, or after the
-// program and the date. If several would have the same name, they are
-// numbered: run.cpprof, run.2.cpprof, and so on.
+// outputs names the recordings that one call makes: as -o says,
+// or after the program and the date. If several would have the
+// same name, they are numbered: run.cpprof, run.2.cpprof, and so
+// on.
 type outputs struct {
 	given string // the name that -o gives, or ""
 	force bool   // replace a recording that exists
@@ -25,8 +26,8 @@ type outputs struct {
 	taken map[string]bool
 }
 
-// check returns an error if the recording of a program can't be written. It
-// is called before the program is touched.
+// check returns an error if the recording of a program can't be
+// written. It is called before the program is touched.
 func (o *outputs) check(program string) error {
 	name := o.base(program)
 	if _, err := os.Lstat(name); err == nil && !o.force {

@@ -12,8 +12,10 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// Two recorders of one program know of each other, and both recordings are whole. Both halt the program as often as they can, so that
-// they meet often. The program answers every signal meanwhile.
+// Two recorders of one program know of each other, and both
+// recordings are whole. Both halt the program as often as they
+// can, so that they meet often. The program answers every signal
+// meanwhile.
 func TestTwoRecordingsLong(t *testing.T) {
 	fixture.Long(t)
 	t.Parallel()

@@ -15,8 +15,8 @@ import (
 	"github.com/cpprof/cpprof/views/locks"
 )
 
-// record makes one recording, or several if it also records the programs that
-// a command starts or becomes.
+// record makes one recording, or several if it also records the
+// programs that a command starts or becomes.
 func record(ctx context.Context, t terminal, f *recordFlags, command []string) error {
 	ctx, signals := watchRecording(ctx)
 	defer signals.stop()
@@ -66,20 +66,20 @@ func record(ctx context.Context, t terminal, f *recordFlags, command []string) e
 // A target is a process that exists, and the way to record it.
 type target struct {
 	*sampler.Process
-	// nil if only the programs that the process becomes or starts are to be
-	// recorded
+	// nil if only the programs that the process becomes or
+	// starts are to be recorded
 	backend sampler.Backend
-	// the process executes others before it can be attached to; those are to
-	// be recorded
+	// the process executes others before it can be attached to;
+	// those are to be recorded
 	executed bool
 }
 
 // anyExecuted selects the programs that a process becomes.
 var anyExecuted = sampler.ProgramFilter{Match: func(string) bool { return true }}
 
-// openTarget finds or launches the target, and attaches to it. It checks as
-// much as it can before it launches a program. If it fails after that, it
-// returns the program with the error.
+// openTarget finds or launches the target, and attaches to it.
+// It checks as much as it can before it launches a program. If
+// it fails after that, it returns the program with the error.
 func openTarget(t terminal, f *recordFlags, command []string) (target, error) {
 	switch {
 	case f.connect != "":
@@ -133,10 +133,10 @@ type attachment struct {
 	t       terminal
 }
 
-// attach opens the target, and handles the signals that arrive until close:
-// the context is done when one asks for the end, and the target runs on while
-// cpprof is suspended. If attach fails, it ends as a recording that failed
-// does.
+// attach opens the target, and handles the signals that arrive
+// until close: the context is done when one asks for the end,
+// and the target runs on while cpprof is suspended. If attach
+// fails, it ends as a recording that failed does.
 func (f *recordFlags) attach(ctx context.Context, t, targets terminal,
 	command []string) (context.Context, *attachment, error) {
 	ctx, signals := watchRecording(ctx)
@@ -214,8 +214,9 @@ func (r *recordRun) first(ctx context.Context, b sampler.Backend) error {
 	return nil
 }
 
-// executed records the programs that the first one executes, whose own
-// recording ended so. That recording is removed if it has no samples.
+// executed records the programs that the first one executes,
+// whose own recording ended so. That recording is removed if it
+// has no samples.
 func (r *recordRun) executed(ctx context.Context, file string, first sampler.Result,
 	began time.Time) error {
 	if first.Samples > 0 {
@@ -229,8 +230,8 @@ func (r *recordRun) executed(ctx context.Context, file string, first sampler.Res
 	return r.programs(ctx, anyExecuted, began)
 }
 
-// record writes the recording of a process that a backend is attached to, and
-// prints the progress.
+// record writes the recording of a process that a backend is
+// attached to, and prints the progress.
 func (f *recordFlags) record(ctx context.Context, p *sampler.Process, b sampler.Backend,
 	file string, say *narrator) (sampler.Result, error) {
 	o := f.options
@@ -253,8 +254,8 @@ func (f *recordFlags) record(ctx context.Context, p *sampler.Process, b sampler.
 	return recording.Record(ctx, sink)
 }
 
-// sink returns what takes the recording: the file, which reports each deadlock
-// as soon as it occurs, or what --keep keeps.
+// sink returns what takes the recording: the file, which reports
+// each deadlock as soon as it occurs, or what --keep keeps.
 func (f *recordFlags) sink(p *sampler.Process, file string, h sampledata.Header, say *narrator,
 	deadlock func(locks.Deadlock)) (sampledata.Sink, error) {
 	if f.kept.on() {
@@ -267,20 +268,21 @@ func (f *recordFlags) sink(p *sampler.Process, file string, h sampledata.Header,
 	return locks.Watch(w, views.Options{}, deadlock), nil
 }
 
-// awaitInterrupted waits until a launched program ends, if it got the same
-// Ctrl-C from the terminal as cpprof.
+// awaitInterrupted waits until a launched program ends, if it
+// got the same Ctrl-C from the terminal as cpprof.
 func (r *recordRun) awaitInterrupted(ctx context.Context) {
 	if r.root.Launched && r.signals.fromTerminal() {
 		r.root.Wait(context.WithoutCancel(ctx))
 	}
 }
 
-// fail ends a recording that failed. For a launched program, cpprof stays and
-// ends with the program's exit status, as if the recording had worked: fail
-// prints the failure, and waits for the program's end, but not longer than
+// fail ends a recording that failed. For a launched program,
+// cpprof stays and ends with the program's exit status, as if
+// the recording had worked: fail prints the failure, and waits
+// for the program's end, but not longer than
 // --duration or until cpprof is interrupted. If the program's status is 0,
-// the result is the status of the failure. Otherwise fail returns the failure
-// as it is.
+// the result is the status of the failure. Otherwise fail
+// returns the failure as it is.
 func (s *signals) fail(ctx context.Context, t terminal, f *recordFlags, p *sampler.Process,
 	failure error) error {
 	var status *statusError
@@ -311,8 +313,8 @@ func (n *narrator) stillRunning(p *sampler.Process) {
 	}
 }
 
-// exitStatus returns the status of a launched program as cpprof's own, or nil
-// if that is 0 or the program still runs.
+// exitStatus returns the status of a launched program as
+// cpprof's own, or nil if that is 0 or the program still runs.
 func exitStatus(p *sampler.Process) error {
 	if !p.HasEnded() {
 		return nil

@@ -12,7 +12,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// Secrets in a command line are in no recording, list or output, unless --full-command asks for them.
+// Secrets in a command line are in no recording, list or output,
+// unless --full-command asks for them.
 func TestSecretsInCommandLines(t *testing.T) {
 	t.Parallel()
 	const secret = "hunter2"

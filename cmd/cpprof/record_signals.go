@@ -18,11 +18,12 @@ import (
 	"github.com/cpprof/cpprof/sampler/probe"
 )
 
-// signals handles the signals that arrive while cpprof records. The first one
-// that asks for the end ends the recording, the second one ends cpprof, as
-// soon as no probe of cpprof's is in a program. A signal that was ignored
-// when cpprof started (as nohup does) stays ignored, by cpprof and by the
-// programs that it launches.
+// signals handles the signals that arrive while cpprof records.
+// The first one that asks for the end ends the recording, the
+// second one ends cpprof, as soon as no probe of cpprof's is in
+// a program. A signal that was ignored when cpprof started (as
+// nohup does) stays ignored, by cpprof and by the programs that
+// it launches.
 type signals struct {
 	interrupt atomic.Bool
 	stop      func()
@@ -48,10 +49,10 @@ func watchSignals(ctx context.Context) (context.Context, *signals) {
 	return ctx, s
 }
 
-// watchRecording does the same for a command that records. Until it stops, a
-// reader of its messages that goes away (head) does not end this process: the
-// recording must be whole, and a program that cpprof launched may have to be
-// ended.
+// watchRecording does the same for a command that records. Until
+// it stops, a reader of its messages that goes away (head) does
+// not end this process: the recording must be whole, and a
+// program that cpprof launched may have to be ended.
 func watchRecording(ctx context.Context) (context.Context, *signals) {
 	ctx, s := watchSignals(ctx)
 	unread, stop := make(chan os.Signal, 1), s.stop
@@ -107,8 +108,9 @@ func (s *signals) watch(ends, suspends <-chan os.Signal, done <-chan struct{}, c
 	}
 }
 
-// watchReads waits until a read of a program's memory does not return for a
-// while, and calls end: neither a signal nor --duration ends this process then.
+// watchReads waits until a read of a program's memory does not
+// return for a while, and calls end: neither a signal nor
+// --duration ends this process then.
 func watchReads(patience time.Duration, end func(error)) {
 	for range time.Tick(patience / 4) {
 		if err := stuckRead(patience); err != nil {
@@ -118,8 +120,8 @@ func watchReads(patience time.Duration, end func(error)) {
 	}
 }
 
-// stuckRead waits for a while. The result is an error if a read of a program's
-// memory did not return meanwhile.
+// stuckRead waits for a while. The result is an error if a read
+// of a program's memory did not return meanwhile.
 func stuckRead(patience time.Duration) error {
 	if pid := sampler.Stuck(patience); pid != 0 {
 		return fmt.Errorf("a read of the memory of process %d does not return", pid)
@@ -127,17 +129,18 @@ func stuckRead(patience time.Duration) error {
 	return nil
 }
 
-// endStuck ends this process, since a read of a program's memory does not
-// return. The system detaches from the program.
+// endStuck ends this process, since a read of a program's memory
+// does not return. The system detaches from the program.
 func endStuck(err error) {
 	termtext.Fprintf(os.Stderr, "cpprof: ended at once: %v\n", err)
 	os.Exit(exitFailed)
 }
 
-// suspend stops this process, as Ctrl-Z asks for. The target must run on
-// meanwhile, so no thread of it may be traced: suspend waits for the end of a
-// halt, and first releases what earlier halts have left. If that fails, this
-// process does not stop.
+// suspend stops this process, as Ctrl-Z asks for. The target
+// must run on meanwhile, so no thread of it may be traced:
+// suspend waits for the end of a halt, and first releases what
+// earlier halts have left. If that fails, this process does not
+// stop.
 func (s *signals) suspend(more <-chan os.Signal) {
 	s.halting.Lock()
 	defer s.halting.Unlock()
@@ -158,13 +161,14 @@ func (s *signals) suspend(more <-chan os.Signal) {
 	}
 }
 
-// fromTerminal reports whether, as far as is known, the interruption was
-// Ctrl-C or Ctrl-\ at a terminal that has cpprof in its foreground. A program
-// that cpprof launched got the same signal then.
+// fromTerminal reports whether, as far as is known, the
+// interruption was Ctrl-C or Ctrl-\ at a terminal that has
+// cpprof in its foreground. A program that cpprof launched got
+// the same signal then.
 func (s *signals) fromTerminal() bool { return s.interrupt.Load() && inForeground() }
 
-// suspendable returns a backend whose target runs on while this process is
-// suspended (Ctrl-Z).
+// suspendable returns a backend whose target runs on while this
+// process is suspended (Ctrl-Z).
 func (s *signals) suspendable(b sampler.Backend) sampler.Backend {
 	s.halting.Lock()
 	defer s.halting.Unlock()
@@ -173,7 +177,8 @@ func (s *signals) suspendable(b sampler.Backend) sampler.Backend {
 	return own
 }
 
-// attach attaches to a program that runs on while this process is suspended.
+// attach attaches to a program that runs on while this process
+// is suspended.
 func (s *signals) attach(attach attacher, p *sampler.Process) (sampler.Backend, error) {
 	b, err := attach(p)
 	if err != nil {
@@ -188,8 +193,9 @@ type suspendable struct {
 	suspended time.Duration // since the last sample
 }
 
-// Observe records how long this process was suspended before the sample: such
-// a time belongs to no sample (see sampledata.Weights).
+// Observe records how long this process was suspended before the
+// sample: such a time belongs to no sample (see
+// sampledata.Weights).
 
 func (b *suspendable) Observe(ctx context.Context, sink sampledata.Sink,
 	sample sampledata.Sample) (sampledata.Sample, error) {
@@ -203,8 +209,8 @@ func (b *suspendable) Observe(ctx context.Context, sink sampledata.Sink,
 	return taken, err
 }
 
-// Examine prepares to mark the target's heap. Halts for that end before this
-// process can be suspended, too.
+// Examine prepares to mark the target's heap. Halts for that end
+// before this process can be suspended, too.
 func (b *suspendable) Examine(c heap.Config) (*heap.Examination, error) {
 	e, ok := b.Backend.(live.Examiner)
 	if !ok {

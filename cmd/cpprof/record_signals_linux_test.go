@@ -19,8 +19,10 @@ import (
 	"github.com/cpprof/cpprof/sampler"
 )
 
-// While cpprof is suspended (Ctrl-Z), every thread of its target runs on, even one that was in the kernel when cpprof wanted
-// to halt it. When cpprof is continued, it records again, and the samples do not stand for the time of the suspensions.
+// While cpprof is suspended (Ctrl-Z), every thread of its target
+// runs on, even one that was in the kernel when cpprof wanted to
+// halt it. When cpprof is continued, it records again, and the
+// samples do not stand for the time of the suspensions.
 func TestRecordSuspended(t *testing.T) {
 	t.Parallel()
 	const suspensions, atLeast = 40, 5 * 2 * time.Millisecond
@@ -46,7 +48,8 @@ func TestRecordSuspended(t *testing.T) {
 	}
 }
 
-// While an examination is suspended, its target runs on, and it comes to its result afterwards.
+// While an examination is suspended, its target runs on, and it
+// comes to its result afterwards.
 func TestStuckSuspended(t *testing.T) {
 	t.Parallel()
 	target := fixture.Start(t, fixture.Build(t, "stuck"))
@@ -63,7 +66,8 @@ func TestStuckSuspended(t *testing.T) {
 	}
 }
 
-// suspendOften suspends and continues cpprof until it ends, and checks each time that the target runs on.
+// suspendOften suspends and continues cpprof until it ends, and
+// checks each time that the target runs on.
 func suspendOften(t *testing.T, cpprof *os.Process, target *fixture.Running, times int) {
 	t.Helper()
 	for range times {
@@ -136,7 +140,8 @@ func await(t *testing.T, what string, ok func() bool) {
 // stateOf returns the letter of a thread's state: "T" for stopped.
 func stateOf(pid, tid int) string { return threadStatus(pid, fmt.Sprint(tid), "State")[:1] }
 
-// threadStatus returns a line of a thread's status, "?" if there is no such thread.
+// threadStatus returns a line of a thread's status, "?" if there
+// is no such thread.
 func threadStatus(pid int, tid, name string) string {
 	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/status", pid, tid))
 	for line := range bytes.Lines(b) {
@@ -159,7 +164,8 @@ func tracedThreads(pid int) string {
 	return traced.String()
 }
 
-// Under nohup, the hang-up of the terminal ends neither cpprof nor the program that it launched. The same is true for the
+// Under nohup, the hang-up of the terminal ends neither cpprof
+// nor the program that it launched. The same is true for the
 // other signals that were ignored when cpprof started.
 func TestRecordKeepsIgnoredSignals(t *testing.T) {
 	t.Parallel()
@@ -224,7 +230,8 @@ func ignores(t *testing.T, pid int, sig syscall.Signal) bool {
 	return mask>>(sig-1)&1 != 0
 }
 
-// Whenever a signal asks for the end, or nobody reads the output any more, each command ends, its target runs on without a
+// Whenever a signal asks for the end, or nobody reads the output
+// any more, each command ends, its target runs on without a
 // probe, and what was recorded can be read.
 func TestSignalsAtAnyMomentLong(t *testing.T) {
 	fixture.Long(t)
@@ -263,8 +270,10 @@ func TestSignalsAtAnyMomentLong(t *testing.T) {
 	}
 }
 
-// endAtAnyMoment starts a command, sends it a signal at a random moment, and returns how long it took to end. In place of
-// SIGPIPE, it closes the output, which brings the signal when something is written.
+// endAtAnyMoment starts a command, sends it a signal at a random
+// moment, and returns how long it took to end. In place of
+// SIGPIPE, it closes the output, which brings the signal when
+// something is written.
 func endAtAnyMoment(t *testing.T, c *exec.Cmd, ends syscall.Signal) time.Duration {
 	t.Helper()
 	out, in, err := os.Pipe()
@@ -291,7 +300,8 @@ func endAtAnyMoment(t *testing.T, c *exec.Cmd, ends syscall.Signal) time.Duratio
 	return time.Since(began)
 }
 
-// If nobody reads what cpprof says, its recording is whole, and a program that it must end is ended.
+// If nobody reads what cpprof says, its recording is whole, and
+// a program that it must end is ended.
 func TestRecordUnread(t *testing.T) {
 	t.Parallel()
 	program := fixture.Build(t, "parked")
@@ -330,7 +340,8 @@ func TestRecordUnread(t *testing.T) {
 	}
 }
 
-// The same is true of a cpprof that has launched its target, which then runs on alone.
+// The same is true of a cpprof that has launched its target,
+// which then runs on alone.
 func TestSignalsAtAnyMomentLaunchedLong(t *testing.T) {
 	fixture.Long(t)
 	program := fixture.Build(t, "lifecycle")

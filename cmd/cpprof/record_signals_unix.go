@@ -23,9 +23,9 @@ var (
 	suspendSignals = []os.Signal{syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU}
 )
 
-// ignored returns the signals that were ignored when this process started, as
-// a set of bits. To handle a signal changes the set, so it is read before any
-// signal is handled.
+// ignored returns the signals that were ignored when this
+// process started, as a set of bits. To handle a signal changes
+// the set, so it is read before any signal is handled.
 var ignored = sync.OnceValue(ignoredSignals)
 
 func ignoredAtStart(sig os.Signal) bool {

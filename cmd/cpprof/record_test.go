@@ -25,7 +25,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// self returns a command that runs cpprof (see TestMain) in a process of its own.
+// self returns a command that runs cpprof (see TestMain) in a
+// process of its own.
 func self(t testing.TB, args ...string) *exec.Cmd {
 	t.Helper()
 	exe, err := os.Executable()
@@ -47,7 +48,8 @@ type recorder struct {
 	stderr written
 }
 
-// A written holds the output of a process so far. It can be read while the process writes.
+// A written holds the output of a process so far. It can be read
+// while the process writes.
 type written struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -65,7 +67,8 @@ func (w *written) String() string {
 	return w.text.String()
 }
 
-// startRecording starts cpprof record and waits until the first sample is on disk.
+// startRecording starts cpprof record and waits until the first
+// sample is on disk.
 func startRecording(t *testing.T, args ...string) *recorder {
 	t.Helper()
 	r := &recorder{file: filepath.Join(t.TempDir(), "run.cpprof")}
@@ -109,7 +112,8 @@ func (r *recorder) recording(t *testing.T) *sampledata.Recording {
 	return rec
 }
 
-// lastSample returns the time of the recording's last sample so far; 0 if there is none.
+// lastSample returns the time of the recording's last sample so
+// far; 0 if there is none.
 func (r *recorder) lastSample(t *testing.T) time.Duration {
 	t.Helper()
 	samples := &r.recording(t).Samples
@@ -131,7 +135,8 @@ func (r *recorder) finish(t *testing.T, status int, cause sampledata.EndCause) {
 	}
 }
 
-// TestRecordEnds ends recordings in all ways: each is complete, and a target that has not ended continues.
+// TestRecordEnds ends recordings in all ways: each is complete,
+// and a target that has not ended continues.
 func TestRecordEnds(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -283,7 +288,8 @@ func TestRecordBounds(t *testing.T) {
 	}
 }
 
-// cpprof keeps exactly to a bound on processor time that is given; without one, it uses less on a busy machine.
+// cpprof keeps exactly to a bound on processor time that is
+// given; without one, it uses less on a busy machine.
 func TestYieldFlag(t *testing.T) {
 	for _, args := range [][]string{nil, {"--rate", "50"}, {"--max-cpu", "5%"}, {"--max-cpu", "0"}} {
 		var f samplerFlags
@@ -312,7 +318,8 @@ func launchRecording(t *testing.T, program string, args ...string) (*recorder, i
 	r := &recorder{file: filepath.Join(t.TempDir(), "run.cpprof")}
 	args = append([]string{"record", "-o", r.file, "--rate", "100", "--max-overhead", "20%", "--max-cpu", "0"}, args...)
 	r.Cmd = self(t, append(args, "--", program, "wait")...)
-	// Standard error is a file: the target has it, too, and Wait would wait for both to close a pipe.
+	// Standard error is a file: the target has it, too, and Wait
+	// would wait for both to close a pipe.
 	errs, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
 	if err != nil {
 		t.Fatal(err)
@@ -337,7 +344,8 @@ func launchRecording(t *testing.T, program string, args ...string) (*recorder, i
 	}
 }
 
-// writeForeign copies a program, and marks the copy in its header as one for another processor.
+// writeForeign copies a program, and marks the copy in its
+// header as one for another processor.
 func writeForeign(t *testing.T, program, to string) {
 	t.Helper()
 	text, err := os.ReadFile(program)
@@ -416,7 +424,8 @@ func TestRecordRefuses(t *testing.T) {
 	}
 }
 
-// A process that another process traces can't be recorded; the error names the tracer.
+// A process that another process traces can't be recorded; the
+// error names the tracer.
 func TestRecordTraced(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {

@@ -17,9 +17,10 @@ import (
 	"github.com/cpprof/cpprof/views/locks"
 )
 
-// recordView makes one recording, and meanwhile shows it in the Analyzer.
-// When a person leaves the Analyzer, the recording ends. A launched program
-// ends, too, as with Ctrl-C if --view is not given.
+// recordView makes one recording, and meanwhile shows it in the
+// Analyzer. When a person leaves the Analyzer, the recording
+// ends. A launched program ends, too, as with Ctrl-C if --view
+// is not given.
 func recordView(ctx context.Context, t terminal, f *recordFlags, command []string) error {
 	if !t.isScreen() {
 		return usagef("--view needs a terminal: leave it out, and read the recording with 'cpprof report'")
@@ -67,8 +68,8 @@ func recordView(ctx context.Context, t terminal, f *recordFlags, command []strin
 	return exitStatus(target.Process)
 }
 
-// A growing recording is written to its files, and kept in memory for the
-// Analyzer.
+// A growing recording is written to its files, and kept in
+// memory for the Analyzer.
 type growing struct {
 	file  string
 	live  *sampledata.Builder
@@ -149,8 +150,8 @@ func (g *growing) tell(say *narrator, p *sampler.Process) {
 	}
 }
 
-// outcome returns a text that says, to a person in the Analyzer, why the
-// recording has ended.
+// outcome returns a text that says, to a person in the Analyzer,
+// why the recording has ended.
 func outcome(p *sampler.Process, r sampler.Result, err error) string {
 	if err != nil {
 		return err.Error()
@@ -169,7 +170,8 @@ func outcome(p *sampler.Process, r sampler.Result, err error) string {
 	return text
 }
 
-// end ends the recording, if it hasn't ended yet, and waits until it is written.
+// end ends the recording, if it hasn't ended yet, and waits
+// until it is written.
 func (g *growing) end() (sampler.Result, error) {
 	g.stop()
 	<-g.ended
@@ -191,8 +193,8 @@ func (g *growing) show(ctx context.Context, t terminal, counted string, log *tar
 	return f.analyze(ctx, t, s, tui.Options{Live: live, Samples: counted})
 }
 
-// source returns the recording so far, with the configuration and the options
-// of flags.
+// source returns the recording so far, with the configuration
+// and the options of flags.
 func (g *growing) source(f *viewFlags) (*source, error) {
 	s, err := f.prepared()
 	if err != nil {

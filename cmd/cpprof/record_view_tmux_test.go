@@ -17,7 +17,8 @@ import (
 	"github.com/cpprof/cpprof/tui/session"
 )
 
-// A class of lifecycle that hardly did anything but wait is hidden, but never all of them.
+// A class of lifecycle that hardly did anything but wait is
+// hidden, but never all of them.
 const lifecycleClass = `go:(main\.tick|runtime\.main)`
 
 func TestRecordViewLong(t *testing.T) {
@@ -26,7 +27,8 @@ func TestRecordViewLong(t *testing.T) {
 	mutex, lifecycle := fixture.Build(t, "mutex"), fixture.Build(t, "lifecycle")
 	needsTracing(t, fixture.Start(t, mutex).Pid())
 	program := fixture.Cpprof(t)
-	// begin runs record --view in a new folder, and prints the status afterwards.
+	// begin runs record --view in a new folder, and prints the
+	// status afterwards.
 	begin := func(t *testing.T, args string) (*pane, string) {
 		folder := paneFolder(t)
 		return newPane(t, folder, fmt.Sprintf(`%s record --view -o run.cpprof %s; echo "status $?"; sleep 600`, program, args)), folder
@@ -71,8 +73,10 @@ func finished(t *testing.T, folder string) *sampledata.Recording {
 	return r
 }
 
-// The program ends while the Analyzer shows it: the Analyzer stays and says so, and cpprof ends with the program's status.
-// The program's output is not on the screen, but in a file that cpprof names.
+// The program ends while the Analyzer shows it: the Analyzer
+// stays and says so, and cpprof ends with the program's status.
+// The program's output is not on the screen, but in a file that
+// cpprof names.
 func viewUntilTheProgramEnds(t *testing.T, p *pane, folder string) {
 	screen := p.waits(`● recording; q ends it; the program's output: run\.cpprof/Output`)
 	p.waits(lifecycleClass)
@@ -99,7 +103,8 @@ func viewUntilTheProgramEnds(t *testing.T, p *pane, folder string) {
 	}
 }
 
-// Leaving the Analyzer ends the recording and the launched program, as Ctrl-C would. The open windows are saved with the
+// Leaving the Analyzer ends the recording and the launched
+// program, as Ctrl-C would. The open windows are saved with the
 // recording.
 func viewAndLeave(t *testing.T, p *pane, folder string) {
 	p.waits(`go:main\.worker$`)
@@ -160,7 +165,8 @@ func TestRecordViewRefuses(t *testing.T) {
 	}
 }
 
-// The Analyzer restores its windows, unless --fresh is given; 'report session' prints them as text.
+// The Analyzer restores its windows, unless --fresh is given;
+// 'report session' prints them as text.
 func TestViewIsRestored(t *testing.T) {
 	folder, program := recordingOfBob(t), fixture.Cpprof(t)
 	view := program + " view bob.cpprof"
@@ -185,7 +191,8 @@ func TestViewIsRestored(t *testing.T) {
 	p.waits(`(?s)^ 0\.800   120      \.\.:MONITOR$.*^Server View`)
 }
 
-// The Analyzer reports a deadlock as soon as it occurs, and lists it among the locks; cpprof prints it again at the end.
+// The Analyzer reports a deadlock as soon as it occurs, and
+// lists it among the locks; cpprof prints it again at the end.
 func viewADeadlock(t *testing.T, p *pane) {
 	p.waits(`DEADLOCK of goroutines [0-9]+, [0-9]+, each waiting for a lock of the next; L shows it`)
 	p.waits(`● recording; q ends it; 1 DEADLOCK \(key L\)`)

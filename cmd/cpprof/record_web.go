@@ -11,9 +11,10 @@ import (
 
 var errFollowedByPage = errors.New("--web shows one program, and can't follow others: leave --web out, or record the program itself")
 
-// recordWeb makes one recording, and meanwhile shows it in a browser. The
-// page stays after the end of the recording, until a signal ends cpprof. A
-// launched program goes on after that, as without --web.
+// recordWeb makes one recording, and meanwhile shows it in a
+// browser. The page stays after the end of the recording, until
+// a signal ends cpprof. A launched program goes on after that,
+// as without --web.
 func recordWeb(ctx context.Context, t terminal, f *recordFlags, command []string) error {
 	if f.child != "" || f.followExec {
 		return usagef("%w", errFollowedByPage)
@@ -61,8 +62,8 @@ func recordWeb(ctx context.Context, t terminal, f *recordFlags, command []string
 	return nil
 }
 
-// listen opens a port for the page of the recording, as it is at the time of
-// a request. The chosen samples count.
+// listen opens a port for the page of the recording, as it is at
+// the time of a request. The chosen samples count.
 func (g *growing) listen(t terminal, counted *viewFlags) (*page.Server, error) {
 	s, err := g.source(&viewFlags{inputFlags: inputFlags{err: t.err}})
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// TestRegressionOfAProcess records a program without and with a copy under a lock. find lists the copy first.
+// TestRegressionOfAProcess records a program without and with a
+// copy under a lock. find lists the copy first.
 func TestRegressionOfAProcessLong(t *testing.T) {
 	fixture.Long(t)
 	if runtime.GOOS != "linux" {

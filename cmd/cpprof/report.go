@@ -85,12 +85,12 @@ const (
 	byOwn  = "own"
 )
 
-// openLevels is the number of levels of a view that are open unless the flags
-// say how to refine it.
+// openLevels is the number of levels of a view that are open
+// unless the flags say how to refine it.
 const openLevels = 2
 
-// A stepFlag adds a refinement step each time it is given, so that steps keep
-// their order.
+// A stepFlag adds a refinement step each time it is given, so
+// that steps keep their order.
 type stepFlag struct {
 	kind  refine.Kind
 	steps *[]refine.Step
@@ -154,8 +154,8 @@ func idleHint(t terminal, v *view) {
 	}
 }
 
-// threshold returns the threshold of the flags or, if they are not given, of
-// the configuration.
+// threshold returns the threshold of the flags or, if they are
+// not given, of the configuration.
 func (f *reportFlags) threshold(c *config.Config) refine.Threshold {
 	if f.min.text == "" {
 		return c.Threshold
@@ -196,9 +196,10 @@ func title(s *source, v *view) string {
 	return report.Title(s.recording, v.Tree.Root(), s.options, v.IdleShare())
 }
 
-// working returns the classes without those that did hardly anything but wait
-// for work, or all if none would be left. Goroutine dumps show where
-// everybody stands: of them, it returns all.
+// working returns the classes without those that did hardly
+// anything but wait for work, or all if none would be left.
+// Goroutine dumps show where everybody stands: of them, it
+// returns all.
 func working[C any](s *source, classes []C, onlyIdle func(*C) bool) []C {
 	if s.isDump() {
 		return classes
@@ -210,9 +211,9 @@ func working[C any](s *source, classes []C, onlyIdle func(*C) bool) []C {
 	return shown
 }
 
-// overview prints what was recorded, the classes, where the processors' time
-// goes, and the Thread View of the class that is held up most. It ends with
-// commands to continue with.
+// overview prints what was recorded, the classes, where the
+// processors' time goes, and the Thread View of the class that
+// is held up most. It ends with commands to continue with.
 func overview(t terminal, s *source, limit refine.Threshold, asJSON bool) error {
 	classes, err := views.Classes(s.recording, s.options)
 	if err != nil {
@@ -262,9 +263,10 @@ func overview(t terminal, s *source, limit refine.Threshold, asJSON bool) error 
 	return nil
 }
 
-// firstViews returns the Server View, and the Thread View of the class that
-// is held up most. The other results are its view, and the typed time that has
-// most of it. Without goroutines there are none.
+// firstViews returns the Server View, and the Thread View of the
+// class that is held up most. The other results are its view,
+// and the typed time that has most of it. Without goroutines
+// there are none.
 func (s *source) firstViews(classes []views.ClassSummary,
 	limit refine.Threshold) (profiles []*report.Profile, held *view, t views.TypedTime, err error) {
 	if len(classes) == 0 {

@@ -150,8 +150,9 @@ func (f *reportFlags) compareAll(t terminal, p pair, limit refine.Threshold) err
 	return err
 }
 
-// changedViews compares the Server View, and the Thread View of the class
-// that changed most. It also returns the flag of the last of them.
+// changedViews compares the Server View, and the Thread View of
+// the class that changed most. It also returns the flag of the
+// last of them.
 func (f *reportFlags) changedViews(p pair, classes []views.ClassPair,
 	limit refine.Threshold) (shown []*report.Comparison, next string, err error) {
 	makers := []views.Maker{views.Server}

@@ -91,8 +91,8 @@ func (f *viewFlags) replay(t terminal, path string) error {
 	return nil
 }
 
-// showWindow writes the content of one window, or warns that it leaves the
-// window out.
+// showWindow writes the content of one window, or warns that it
+// leaves the window out.
 func showWindow(t terminal, src *session.Source, w session.Window, asJSON bool) error {
 	r, err := w.Report(src)
 	if _, ok := errors.AsType[*missingError](err); ok {

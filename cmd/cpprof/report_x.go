@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// xFlags are the flags of xtree, xprof and xarc, the reports of the arcflow
-// paper.
+// xFlags are the flags of xtree, xprof and xarc, the reports of
+// the arcflow paper.
 type xFlags struct {
 	viewFlags
 	min     minFlag
@@ -127,8 +127,9 @@ func (f *xFlags) options() (o report.XOptions, err error) {
 	return o, nil
 }
 
-// matches reports whether a name matches one of the patterns, and no pattern
-// that excludes. If all patterns exclude, every other name matches.
+// matches reports whether a name matches one of the patterns,
+// and no pattern that excludes. If all patterns exclude, every
+// other name matches.
 func matches(patterns []aspects.Pattern, name string) bool {
 	kept, included := false, false
 	for _, p := range patterns {

@@ -24,7 +24,8 @@ import (
 	"golang.org/x/term"
 )
 
-// Exit statuses. (record ends with the status of a program that it launched.)
+// Exit statuses. (record ends with the status of a program that
+// it launched.)
 const (
 	exitFine   = 0
 	exitFailed = 1
@@ -44,8 +45,9 @@ type terminal struct {
 	color         bool // the output has colours
 }
 
-// An output keeps the first error of a writer, so that nobody needs to look
-// at each write. After an error, it writes nothing more.
+// An output keeps the first error of a writer, so that nobody
+// needs to look at each write. After an error, it writes nothing
+// more.
 type output struct {
 	to  io.Writer
 	err error
@@ -75,8 +77,8 @@ func (t terminal) show(path string, of *sampledata.Recording, r report.Report, a
 	return t.print(r, asJSON)
 }
 
-// width returns the width of the terminal that shows the output, or 0 if
-// none does.
+// width returns the width of the terminal that shows the output,
+// or 0 if none does.
 func (t terminal) width() int {
 	out, ok := fileOf(t.out).(*os.File)
 	if !ok || !t.outIsTerminal {
@@ -222,8 +224,8 @@ func addCompletionHelp(root *cobra.Command) {
 	}
 }
 
-// flagError adds to an error what to write: a similar flag, a time with its
-// unit, one of the processes that there are.
+// flagError adds to an error what to write: a similar flag, a
+// time with its unit, one of the processes that there are.
 func flagError(c *cobra.Command, err error) error {
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		return unknownFlag(c, unknown)
@@ -250,7 +252,8 @@ func flagError(c *cobra.Command, err error) error {
 	return errors.New(strings.Replace(err.Error(), invalid.Unwrap().Error(), want, 1))
 }
 
-// unknownFlag says what a command has in place of a flag that it doesn't have.
+// unknownFlag says what a command has in place of a flag that it
+// doesn't have.
 func unknownFlag(c *cobra.Command, err *pflag.NotExistError) error {
 	name := err.GetSpecifiedName()
 	if now, ok := formerFlags[name]; ok {
@@ -267,8 +270,8 @@ func unknownFlag(c *cobra.Command, err *pflag.NotExistError) error {
 	return err
 }
 
-// knownCommand returns an error for a word that is not a command, and
-// suggests similar commands.
+// knownCommand returns an error for a word that is not a
+// command, and suggests similar commands.
 func knownCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -279,8 +282,8 @@ func knownCommand(c *cobra.Command, args []string) error {
 	return usagef("unknown command %q, and there is no recording of this name", args[0])
 }
 
-// usageArgs returns a check that turns the errors of another check into usage
-// errors.
+// usageArgs returns a check that turns the errors of another
+// check into usage errors.
 func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if err := check(c, args); err != nil {
@@ -290,7 +293,8 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// wantArgs checks that there are as many arguments; most is -1 for any number.
+// wantArgs checks that there are as many arguments; most is -1
+// for any number.
 func wantArgs(least, most int, want string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) < least || most >= 0 && len(args) > most {
@@ -308,8 +312,8 @@ func oneRecording(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// quotes says that a call path needs quotes if the arguments look as if the
-// shell had split one, and replaced its *.
+// quotes says that a call path needs quotes if the arguments
+// look as if the shell had split one, and replaced its *.
 func quotes(args []string) string {
 	for _, arg := range args[min(len(args), 1):] {
 		_, err := os.Stat(arg)
@@ -329,8 +333,9 @@ func completeRecording(_ *cobra.Command, args []string, _ string) ([]string,
 	return nil, cobra.ShellCompDirectiveDefault
 }
 
-// longVersion returns what --version prints after "cpprof version". (A template
-// of our own would keep all methods of all types in the program.)
+// longVersion returns what --version prints after "cpprof
+// version". (A template of our own would keep all methods of all
+// types in the program.)
 func longVersion() string {
 	return fmt.Sprintf("%s %s %s/%s", version(), runtime.Version(), runtime.GOOS,
 		runtime.GOARCH)
@@ -339,8 +344,8 @@ func longVersion() string {
 // released is the version of a release, which internal/release sets.
 var released string
 
-// version returns the version of the release or of the module. A build from a
-// checkout has the commit in it.
+// version returns the version of the release or of the module. A
+// build from a checkout has the commit in it.
 func version() string {
 	if released != "" {
 		return released

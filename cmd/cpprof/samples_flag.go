@@ -18,8 +18,9 @@ func addSampleList(c *cobra.Command, list *string) {
 		"count only the samples of a list or predicate, such as 'rate(process.cpu) > 5e8'")
 }
 
-// checkDefined returns an error if a metric or list of --set can't be computed.
-// Definitions in cpprof.yaml may be about other recordings.
+// checkDefined returns an error if a metric or list of --set
+// can't be computed. Definitions in cpprof.yaml may be about
+// other recordings.
 func (f *viewFlags) checkDefined(t *metrics.Table) error {
 	for _, setting := range f.settings {
 		path, _, _ := strings.Cut(setting, "=")
@@ -55,8 +56,9 @@ func (f *viewFlags) list(t *metrics.Table) (metrics.List, error) {
 	return l, nil
 }
 
-// pick leaves only the samples in a source's recording that --samples chooses,
-// or the time inside the calls that --calls chooses.
+// pick leaves only the samples in a source's recording that
+// --samples chooses, or the time inside the calls that --calls
+// chooses.
 func (f *viewFlags) pick(s *source) error {
 	if f.samples == "" {
 		return f.restrict(s)
@@ -75,13 +77,14 @@ func (f *viewFlags) pick(s *source) error {
 	return s.checkSpan()
 }
 
-// settling is how long a recording may grow before a mistake in --samples
-// counts: what it names may be defined late, such as the numbers of an
-// endpoint.
+// settling is how long a recording may grow before a mistake in
+// --samples counts: what it names may be defined late, such as
+// the numbers of an endpoint.
 const settling = 3 * time.Second
 
-// pickSoFar returns the samples of a growing recording that --samples
-// chooses. If there are none so far, it returns nil, and says why.
+// pickSoFar returns the samples of a growing recording that
+// --samples chooses. If there are none so far, it returns nil,
+// and says why.
 func (f *viewFlags) pickSoFar(s *source, r *sampledata.Recording) (picked *sampledata.Recording,
 	why string, err error) {
 	n := r.Samples.Len()
@@ -105,7 +108,8 @@ func (f *viewFlags) pickSoFar(s *source, r *sampledata.Recording) (picked *sampl
 	return picked, "", err
 }
 
-// completeMeasured completes a name of a metric or list, or one of these words.
+// completeMeasured completes a name of a metric or list, or one
+// of these words.
 func (f *viewFlags) completeMeasured(more ...string) cobra.CompletionFunc {
 	return f.completeNames(cobra.ShellCompDirectiveNoSpace, func(s *source) ([]string, error) {
 		if err := s.needSamples("metrics"); err != nil {

@@ -32,13 +32,15 @@ func TestMain(m *testing.M) {
 	fixture.Main(m)
 }
 
-// atATime is the number of parallel tests, unless the flag -parallel says it. Most tests wait for
-// programs that they record.
+// atATime is the number of parallel tests, unless the flag
+// -parallel says it. Most tests wait for programs that they
+// record.
 const atATime = 6
 
-// endAtSignals lets the tests' processes end at Ctrl-C and a hang-up even if the tests themselves
-// don't: a shell ignores SIGINT in what it starts in the background, nohup ignores SIGHUP, and
-// cpprof leaves an ignored signal ignored.
+// endAtSignals lets the tests' processes end at Ctrl-C and a
+// hang-up even if the tests themselves don't: a shell ignores
+// SIGINT in what it starts in the background, nohup ignores
+// SIGHUP, and cpprof leaves an ignored signal ignored.
 func endAtSignals() {
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
 		if signal.Ignored(s) {
@@ -48,9 +50,11 @@ func endAtSignals() {
 	}
 }
 
-// TestScripts runs command lines as a person types them. The folder of each script has the recording bob.cpprof, and the
-// recordings before.cpprof and after.cpprof of a program with a regression. "cpprof" runs in the process of the test, "exec cpprof"
-// in its own: so do lines with an input.
+// TestScripts runs command lines as a person types them. The
+// folder of each script has the recording bob.cpprof, and the
+// recordings before.cpprof and after.cpprof of a program with a
+// regression. "cpprof" runs in the process of the test, "exec
+// cpprof" in its own: so do lines with an input.
 func TestScripts(t *testing.T) {
 	folder, err := filepath.Abs("testdata")
 	if err != nil {
@@ -89,7 +93,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// runIn runs a command line of a script, which succeeds or fails, in this process.
+// runIn runs a command line of a script, which succeeds or
+// fails, in this process.
 func runIn(ts *testscript.TestScript, fails bool, args []string) {
 	status := run(context.Background(), args, terminal{in: strings.NewReader(""), out: ts.Stdout(), err: ts.Stderr(),
 		color: wantsColor(false, ts.Getenv)})

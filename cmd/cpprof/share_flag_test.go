@@ -8,7 +8,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// For each flag and text, the table has the exact value, or a part of the error.
+// For each flag and text, the table has the exact value, or a
+// part of the error.
 func TestShareFlags(t *testing.T) {
 	const (
 		atMost = "100% at most"
@@ -72,7 +73,8 @@ func checkShareFlag(t *testing.T, c *cobra.Command, flag *pflag.Flag, text, want
 	*f = before
 }
 
-// A wrong share is a usage error, which comes before any file is opened or any process is touched.
+// A wrong share is a usage error, which comes before any file is
+// opened or any process is touched.
 func TestWrongSharesAreUsageErrors(t *testing.T) {
 	refuses(t, []refusal{
 		{"report none.cpprof --server --min 500%", exitUsage, `"500%" for "--min" flag: threshold "500%": a cost is a fraction of the whole`},

@@ -17,7 +17,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// startSilent starts a program with pointers into a page that never answers a read.
+// startSilent starts a program with pointers into a page that
+// never answers a read.
 func startSilent(t *testing.T, page string) *fixture.Running {
 	t.Helper()
 	target := fixture.Start(t, fixture.Build(t, "silent"), page, filepath.Join(t.TempDir(), "mount"))
@@ -27,7 +28,8 @@ func startSilent(t *testing.T, page string) *fixture.Running {
 	return target
 }
 
-// forEachPage runs a test with a program of each kind that has a page that never answers.
+// forEachPage runs a test with a program of each kind that has a
+// page that never answers.
 func forEachPage(t *testing.T, f func(t *testing.T, target *fixture.Running)) {
 	for _, page := range []string{"userfaultfd", "fuse"} {
 		t.Run(page, func(t *testing.T) {
@@ -41,7 +43,8 @@ func forEachPage(t *testing.T, f func(t *testing.T, target *fixture.Running)) {
 	}
 }
 
-// A program with a page that never answers is recorded. The recording says that something was left out.
+// A program with a page that never answers is recorded. The
+// recording says that something was left out.
 func TestRecordSilentPage(t *testing.T) {
 	t.Parallel()
 	forEachPage(t, func(t *testing.T, target *fixture.Running) {
@@ -134,7 +137,8 @@ func TestStuckSilentPage(t *testing.T) {
 	target.Lives(t)
 }
 
-// Ten programs that do not answer delay no answer of the agent about another one.
+// Ten programs that do not answer delay no answer of the agent
+// about another one.
 func TestAgentSilentLong(t *testing.T) {
 	fixture.Long(t)
 	healthy := fixture.Start(t, fixture.Build(t, "mutex"))
@@ -184,8 +188,9 @@ func TestAgentSilentLong(t *testing.T) {
 	}
 }
 
-// An executable may lie on a file system that does not answer. No command waits for it for long, and
-// the agent serves other programs.
+// An executable may lie on a file system that does not answer.
+// No command waits for it for long, and the agent serves other
+// programs.
 func TestSilentExecutableLong(t *testing.T) {
 	fixture.Long(t)
 	target := startSilent(t, "executable")
@@ -227,13 +232,15 @@ func TestSilentExecutableLong(t *testing.T) {
 	target.Lives(t)
 }
 
-// A page that vanishes in the moment before it is read holds cpprof up. A signal ends cpprof nevertheless.
+// A page that vanishes in the moment before it is read holds
+// cpprof up. A signal ends cpprof nevertheless.
 func TestVanishingPage(t *testing.T) {
 	t.Parallel()
 	testVanishingPage(t, func(r *recorder) { r.Process.Signal(syscall.SIGTERM) })
 }
 
-// Without a signal, cpprof ends after a while: nothing more is recorded, and --duration could not end it.
+// Without a signal, cpprof ends after a while: nothing more is
+// recorded, and --duration could not end it.
 func TestVanishingPageOfADuration(t *testing.T) {
 	t.Parallel()
 	testVanishingPage(t, func(*recorder) {}, "--duration", "6s")
@@ -268,7 +275,8 @@ func endsSoon(t *testing.T, c *exec.Cmd) {
 	kill := time.AfterFunc(20*time.Second, func() { c.Process.Kill() })
 	defer kill.Stop()
 	c.Wait()
-	// On a busy machine, a signal can reach a command before it handles signals.
+	// On a busy machine, a signal can reach a command before it
+	// handles signals.
 	if s := c.ProcessState.Sys().(syscall.WaitStatus); s.Signaled() && s.Signal() == syscall.SIGKILL {
 		t.Errorf("%q had to be killed", c.Args)
 	}

@@ -59,8 +59,8 @@ func (f *viewFlags) addOptions(c *cobra.Command, t terminal) {
 	f.addCalls(c)
 }
 
-// given returns the given flags that say what counts, as words of a command
-// line that goes on.
+// given returns the given flags that say what counts, as words
+// of a command line that goes on.
 func (f *viewFlags) given() []string {
 	if f.command == nil {
 		return nil
@@ -77,7 +77,8 @@ func (f *viewFlags) addView(c *cobra.Command, t terminal) {
 	f.addChoice(c)
 }
 
-// addChoice adds the flags that choose a view, but none that divides the time.
+// addChoice adds the flags that choose a view, but none that
+// divides the time.
 func (f *viewFlags) addChoice(c *cobra.Command) {
 	f.addValue(c)
 	flags := c.Flags()
@@ -104,8 +105,9 @@ func completeWords(c *cobra.Command, flag string, words ...string) {
 		cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// completeNames returns what completes with names that the recording has which
-// is already on the command line, as far as they can be typed.
+// completeNames returns what completes with names that the
+// recording has which is already on the command line, as far as
+// they can be typed.
 func (f *viewFlags) completeNames(more cobra.ShellCompDirective,
 	names func(*source) ([]string, error)) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
@@ -132,7 +134,8 @@ func (s *source) classNames() ([]string, error) {
 	return lists.Each(classes, func(c views.ClassSummary) string { return c.Class }), err
 }
 
-// A source is a recording, with the configuration and options for its views.
+// A source is a recording, with the configuration and options
+// for its views.
 type source struct {
 	path      string
 	flags     []string // see viewFlags.given
@@ -142,7 +145,8 @@ type source struct {
 	options   views.Options
 }
 
-// again returns the flags that say what counts, as the end of a command line.
+// again returns the flags that say what counts, as the end of a
+// command line.
 func (s *source) again() termtext.Text {
 	text := ""
 	for _, word := range s.flags {
@@ -165,8 +169,8 @@ func (f *viewFlags) open(path string) (*source, error) {
 	return s, f.read(s, in)
 }
 
-// prepared checks the flags, and returns a source that has everything except
-// the recording.
+// prepared checks the flags, and returns a source that has
+// everything except the recording.
 func (f *viewFlags) prepared() (*source, error) {
 	if f.server && f.thread != "" {
 		return nil, usagef("--server and --thread choose different views: give one of them")
@@ -214,12 +218,13 @@ func (f *viewFlags) read(s *source, in *interchange.Input) (err error) {
 // have few samples, in which everything counts.
 func (s *source) isDump() bool { return s.recording.Header.Sampler.Backend == sampledata.FromDump }
 
-// smallCost is the first threshold for profiles and dumps. Weights of a profile
-// are not hits, so the threshold of ten hits doesn't apply.
+// smallCost is the first threshold for profiles and dumps.
+// Weights of a profile are not hits, so the threshold of ten
+// hits doesn't apply.
 var smallCost = big.NewRat(1, 1000)
 
-// needSamples returns an error if the recording is a profile: profiles lack
-// what the command needs.
+// needSamples returns an error if the recording is a profile:
+// profiles lack what the command needs.
 func (s *source) needSamples(what string) error {
 	if p := s.recording.Profile; p != nil {
 		return fmt.Errorf("%s is %s: it has no %s", s.path, p.Title, what)
@@ -262,8 +267,8 @@ func (f *viewFlags) configuration() (*config.Config, error) {
 	return c, nil
 }
 
-// loadConfig reads a config file; with path "", the one of the current
-// folder, if there is one.
+// loadConfig reads a config file; with path "", the one of the
+// current folder, if there is one.
 func loadConfig(path string, warnings io.Writer) (*config.Config, error) {
 	if path == "" {
 		found, ignored, err := config.Find(".")
@@ -296,7 +301,8 @@ func (f *viewFlags) viewOptions(c *config.Config) (o views.Options, err error) {
 	return c.Configure(o), nil
 }
 
-// A view is a weighted call tree with the aspects that its functions belong to.
+// A view is a weighted call tree with the aspects that its
+// functions belong to.
 type view struct {
 	*views.View
 	aspects *calltree.Membership
@@ -327,9 +333,9 @@ func (s *source) view(make views.Maker) (*view, error) {
 
 func (s *source) named() views.Named { return views.Named{Name: s.path, Recording: s.recording} }
 
-// turns returns the classes whose Thread Views are to be analysed, one after
-// the other: the busiest ones if the flags choose no view of a recording.
-// Otherwise it returns none.
+// turns returns the classes whose Thread Views are to be
+// analysed, one after the other: the busiest ones if the flags
+// choose no view of a recording. Otherwise it returns none.
 func (f *viewFlags) turns(path string) ([]string, error) {
 	if f.server || f.thread != "" {
 		return nil, nil
@@ -348,7 +354,8 @@ func (f *viewFlags) turns(path string) ([]string, error) {
 	return views.Busiest(working(s, classes, (*views.ClassSummary).OnlyIdle)), nil
 }
 
-// choose chooses the Thread View of a class, as if the flag had been given.
+// choose chooses the Thread View of a class, as if the flag had
+// been given.
 func (f *viewFlags) choose(c *cobra.Command, class string) error {
 	return c.Flags().Set("thread", class)
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/cpprof/cpprof/internal/termtext"
 )
 
-// A statusLine is a line on a terminal that says how far something is. On
-// anything else, it says nothing.
+// A statusLine is a line on a terminal that says how far
+// something is. On anything else, it says nothing.
 type statusLine struct {
 	out    io.Writer
 	live   bool // out is a terminal

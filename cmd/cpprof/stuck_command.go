@@ -15,8 +15,8 @@ import (
 	"github.com/cpprof/cpprof/sampler"
 )
 
-// command runs a command, and examines the Go programs that it runs until
-// they end.
+// command runs a command, and examines the Go programs that it
+// runs until they end.
 func (f *stuckFlags) command(ctx context.Context, t terminal, command []string) error {
 	if f.input.program != "" {
 		return usagef("--program is for a core dump")

@@ -39,7 +39,8 @@ func runStuck(t *testing.T, args ...string) (out, errs string, status int) {
 	return o.String(), e.String(), status
 }
 
-// causes are what the program of that name has. An old pointer may hide one of them, now and then.
+// causes are what the program of that name has. An old pointer
+// may hide one of them, now and then.
 var causes = map[string]string{
 	"12 main.send": "nobody left", "1 main.produce, behind: 5 main.consume": "nobody left", "1 main.nilChannel.func1": "nil channel",
 	"1 main.(*box).late": "holder gone", "1 main.waiter": "nobody left", "1 main.condition.func1": "nobody left",
@@ -48,14 +49,16 @@ var causes = map[string]string{
 	"1 main.(*pool).run": "nobody left",
 }
 
-// waitedFor are the names of what goroutines of that program wait for, by function.
+// waitedFor are the names of what goroutines of that program
+// wait for, by function.
 var waitedFor = map[string]string{
 	"main.send": "c in main.send", "main.receiver": "main.(*box).done", "main.(*box).late": "main.(*box).a",
 	"main.waiter": "g in main.waiter", "main.condition.func1": "c in main.condition", "main.(*box).writer": "main.(*box).rw",
 	"main.nilChannel.func1": "", "main.undecided.func1": "a or b in main.undecided", "main.(*pool).run": "done in main.(*pool).run",
 }
 
-// Each way to get stuck has its cause, and what is waited for has its name.
+// Each way to get stuck has its cause, and what is waited for
+// has its name.
 func TestStuck(t *testing.T) {
 	t.Parallel()
 	found := map[string]string{}
@@ -85,7 +88,8 @@ func TestStuck(t *testing.T) {
 	}
 }
 
-// faults returns the faults by the functions of goroutines, whose names it checks.
+// faults returns the faults by the functions of goroutines,
+// whose names it checks.
 func (o *stuckOutput) faults(t *testing.T) map[string]string {
 	faults := map[string]string{}
 	for _, f := range o.Findings {
@@ -119,7 +123,8 @@ func programFunction(frames []struct{ Function string }) string {
 	return ""
 }
 
-// What was stuck when a program ended is named, and its exit status is kept.
+// What was stuck when a program ended is named, and its exit
+// status is kept.
 func TestStuckCommand(t *testing.T) {
 	t.Parallel()
 	program := fixture.Build(t, "stuck")
@@ -144,7 +149,8 @@ func TestNothingStuckLong(t *testing.T) {
 	}
 }
 
-// crash lets a program write a core dump with some of its memory, and returns its path.
+// crash lets a program write a core dump with some of its
+// memory, and returns its path.
 func crash(t *testing.T, program, filter string) string {
 	t.Helper()
 	pattern, err := os.ReadFile("/proc/sys/kernel/core_pattern")
@@ -204,7 +210,8 @@ func TestStuckCore(t *testing.T) {
 	}
 }
 
-// What a recording found, why, stuck and a dump of the same program say alike.
+// What a recording found, why, stuck and a dump of the same
+// program say alike.
 func TestStuckRecordingLong(t *testing.T) {
 	fixture.Long(t)
 	t.Parallel()
@@ -243,7 +250,8 @@ func TestStuckRecordingLong(t *testing.T) {
 	}
 }
 
-// If no goroutine holds a lock, the functions are named that can return with it.
+// If no goroutine holds a lock, the functions are named that can
+// return with it.
 func TestStuckLeftLocked(t *testing.T) {
 	t.Parallel()
 	target := fixture.Start(t, fixture.Build(t, "leftlocked"))

@@ -16,8 +16,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// topFlags are the flags of top: what to show of a running program, and how
-// often.
+// topFlags are the flags of top: what to show of a running
+// program, and how often.
 type topFlags struct {
 	process  processFlag
 	interval time.Duration
@@ -198,8 +198,8 @@ func (f *topFlags) show(ctx context.Context, t terminal, feed *sampler.Feed, s *
 	return nil
 }
 
-// refresh shows the latest samples of a recording, if --samples chooses any
-// of them.
+// refresh shows the latest samples of a recording, if --samples
+// chooses any of them.
 func (f *topFlags) refresh(screen *screen, r *sampledata.Recording, s *source) error {
 	counted, why, err := f.view.pickSoFar(s, r)
 	if err != nil {

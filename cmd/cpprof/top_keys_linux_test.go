@@ -9,7 +9,8 @@ import (
 	"github.com/cpprof/cpprof/internal/fixture"
 )
 
-// On a terminal, keys order the classes at once, Space stops the screen, and q ends top.
+// On a terminal, keys order the classes at once, Space stops the
+// screen, and q ends top.
 func TestTopKeys(t *testing.T) {
 	t.Parallel()
 	target := fixture.Start(t, fixture.Build(t, "mutex"))

@@ -22,8 +22,8 @@ const (
 	leaveScreen = emptyScreen + "\x1b[?7h\x1b[?25h\x1b[?1049l"
 )
 
-// A screen shows a Top again and again: in place on a terminal, as one block
-// after another elsewhere.
+// A screen shows a Top again and again: in place on a terminal,
+// as one block after another elsewhere.
 type screen struct {
 	t       terminal
 	live    bool
@@ -37,8 +37,8 @@ type screen struct {
 	help    bool        // the last line lists the keys
 }
 
-// openScreen takes over the terminal, if there is one, until the screen is
-// closed.
+// openScreen takes over the terminal, if there is one, until the
+// screen is closed.
 func openScreen(t terminal) (*screen, error) {
 	s := &screen{t: t, live: t.outIsTerminal && os.Getenv("TERM") != "dumb",
 		quit: make(chan struct{}), keys: make(chan rune), restore: func() {}}
@@ -68,8 +68,8 @@ func (s *screen) close() {
 	s.restore()
 }
 
-// readKeys passes keys on until q or Ctrl-C. While keys are read one by one,
-// Ctrl-C is a key and sends no signal.
+// readKeys passes keys on until q or Ctrl-C. While keys are read
+// one by one, Ctrl-C is a key and sends no signal.
 func (s *screen) readKeys(keys io.Reader) {
 	const ctrlC = 3
 	in := bufio.NewReader(keys)
@@ -86,7 +86,8 @@ func (s *screen) readKeys(keys io.Reader) {
 	}
 }
 
-// press does what a key asks for, and draws the screen again if that changes it.
+// press does what a key asks for, and draws the screen again if
+// that changes it.
 func (s *screen) press(key rune) error {
 	switch {
 	case key == ' ':
@@ -155,7 +156,8 @@ func (s *screen) redraw() error {
 	return s.draw(top.Lines())
 }
 
-// hint returns the last line: what the letters of the bars mean, or the keys.
+// hint returns the last line: what the letters of the bars mean,
+// or the keys.
 func (s *screen) hint() string {
 	text := "R running  L, P ready to run  M waiting for a lock  W waiting; ? keys  q ends"
 	if s.help {
@@ -167,10 +169,11 @@ func (s *screen) hint() string {
 	return text
 }
 
-// draw writes lines to the screen in one write, so that it doesn't flicker.
-// If the screen isn't live, it does nothing. It clears the whole screen
-// first. To clear the rest of each line instead would be wrong: after a line
-// as wide as the screen, the cursor is on the line's last character.
+// draw writes lines to the screen in one write, so that it
+// doesn't flicker. If the screen isn't live, it does nothing. It
+// clears the whole screen first. To clear the rest of each line
+// instead would be wrong: after a line as wide as the screen,
+// the cursor is on the line's last character.
 func (s *screen) draw(lines []string) error {
 	if !s.live {
 		return nil

@@ -16,7 +16,8 @@ import (
 	"github.com/cpprof/cpprof/sampler"
 )
 
-// Without a terminal, top prints as many blocks as -n says. In each, the workers wait for a lock. The program continues.
+// Without a terminal, top prints as many blocks as -n says. In
+// each, the workers wait for a lock. The program continues.
 func TestTop(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -44,7 +45,8 @@ func TestTop(t *testing.T) {
 	}
 }
 
-// top counts the samples of a list, as soon as there are some, and says how many of how many.
+// top counts the samples of a list, as soon as there are some,
+// and says how many of how many.
 func TestTopSamplesLong(t *testing.T) {
 	fixture.Long(t)
 	t.Parallel()
@@ -77,7 +79,8 @@ func TestTopSamplesLong(t *testing.T) {
 	}
 }
 
-// why samples a program, and counts the samples of a list; a mistake in it ends it soon.
+// why samples a program, and counts the samples of a list; a
+// mistake in it ends it soon.
 func TestWhySamplesLong(t *testing.T) {
 	fixture.Long(t)
 	t.Parallel()
@@ -99,7 +102,8 @@ func TestWhySamplesLong(t *testing.T) {
 	refuses(t, []refusal{{"record --samples time>1 -p 1", exitUsage, "--samples is for --view and --web"}})
 }
 
-// top begins a new recording after some time or after many changes, so that no recording grows forever. From then on it
+// top begins a new recording after some time or after many
+// changes, so that no recording grows forever. From then on it
 // still always has something to show.
 func TestFeedRoundsLong(t *testing.T) {
 	fixture.Long(t)

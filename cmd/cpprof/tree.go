@@ -33,8 +33,8 @@ type subject struct {
 	warnings []sampledata.Warning // in addition to the recording's
 }
 
-// subject reads the recording at a path, and makes the view that the flags
-// choose.
+// subject reads the recording at a path, and makes the view that
+// the flags choose.
 func (f *viewFlags) subject(path string) (*subject, error) {
 	s, err := f.open(path)
 	if err != nil {
@@ -64,7 +64,8 @@ func (f *viewFlags) needView(path string) error {
 	return usagef("no view is chosen: add --server or --thread CLASS ('cpprof classes %s' lists the classes)", path)
 }
 
-// subjects makes the view of the recording that the argument names and, with
+// subjects makes the view of the recording that the argument
+// names and, with
 // --against, the view to compare with; otherwise b is nil.
 func (f *viewFlags) subjects(path string) (a, b *subject, err error) {
 	if f.compares(path) {
@@ -96,9 +97,10 @@ func basis(a, b *subject) report.Basis {
 	return all
 }
 
-// profile returns a subject, or the difference of two, in the form that
-// package hotspots takes. Two recordings may have different lengths, so their
-// fractions are compared. Of profiles, the counts are compared.
+// profile returns a subject, or the difference of two, in the
+// form that package hotspots takes. Two recordings may have
+// different lengths, so their fractions are compared. Of
+// profiles, the counts are compared.
 func profile(a, b *subject) *hotspots.Trees {
 	if b == nil {
 		return hotspots.NewSingle(a.tree)
@@ -106,8 +108,8 @@ func profile(a, b *subject) *hotspots.Trees {
 	return hotspots.NewComparison(a.tree, b.tree, a.from.recording.Profile == nil)
 }
 
-// heading writes what a subject is, what it is compared with, and the
-// warnings of both.
+// heading writes what a subject is, what it is compared with,
+// and the warnings of both.
 func heading(w io.Writer, a, b *subject) {
 	a.headline(w)
 	title, warnings := a.title, a.warnings
@@ -131,8 +133,9 @@ func (f *viewFlags) interactiveCommand(c *cobra.Command, path string) string {
 	return strings.Join(append(line, "--interactive="), " ")
 }
 
-// givenFlags returns the flags of a command line that shows accepts, each as
-// words: its name, and its value unless it has none.
+// givenFlags returns the flags of a command line that shows
+// accepts, each as words: its name, and its value unless it has
+// none.
 func givenFlags(c *cobra.Command, shows func(name string) bool) (given []string) {
 	c.Flags().Visit(func(flag *pflag.Flag) {
 		list, isList := flag.Value.(pflag.SliceValue)

@@ -14,7 +14,8 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// Without a view, find and its conversation take the busiest classes, one after the other.
+// Without a view, find and its conversation take the busiest
+// classes, one after the other.
 func TestBusiestClassesInTurnLong(t *testing.T) {
 	fixture.Long(t)
 	t.Parallel()

@@ -73,8 +73,8 @@ unless --fresh is given; 'cpprof report session RECORDING' prints them.`,
 	return c
 }
 
-// whole reads a recording with all its samples, and checks --samples. The
-// Analyzer counts the samples of that flag.
+// whole reads a recording with all its samples, and checks
+// --samples. The Analyzer counts the samples of that flag.
 func (f *viewFlags) whole(path string) (*source, error) {
 	all := *f
 	all.samples = ""
@@ -88,17 +88,17 @@ func (f *viewFlags) whole(path string) (*source, error) {
 	return s, err
 }
 
-// isScreen reports whether input and output are a terminal that can show
-// windows.
+// isScreen reports whether input and output are a terminal that
+// can show windows.
 func (t terminal) isScreen() bool {
 	return t.inIsTerminal && t.outIsTerminal && os.Getenv("TERM") != "dumb"
 }
 
 var errSignalled = errors.New("the Analyzer was ended by a signal")
 
-// analyze opens the Analyzer on a source, and adds to the options what the
-// flags say. It restores the terminal when a person leaves the Analyzer or a
-// signal ends it.
+// analyze opens the Analyzer on a source, and adds to the
+// options what the flags say. It restores the terminal when a
+// person leaves the Analyzer or a signal ends it.
 func (f *reportFlags) analyze(ctx context.Context, t terminal, s *source, o tui.Options) error {
 	limit := f.threshold(s.config)
 	o.Path, o.Recording, o.Config, o.Views, o.Threshold, o.NoColor = s.path, s.recording, s.config,
@@ -139,8 +139,8 @@ func (f *reportFlags) analyze(ctx context.Context, t terminal, s *source, o tui.
 	return err
 }
 
-// other returns the recording that --against names, or nil if the flag is not
-// given.
+// other returns the recording that --against names, or nil if
+// the flag is not given.
 func (f *reportFlags) other() (*tui.Against, error) {
 	if f.against == "" {
 		return nil, nil
@@ -152,9 +152,10 @@ func (f *reportFlags) other() (*tui.Against, error) {
 	return &tui.Against{Path: f.against, Recording: r}, nil
 }
 
-// class returns the class of the Thread View that the flags choose, or "" for
-// the Server View. It builds the view once, so that a mistake is reported
-// before the Analyzer takes the screen.
+// class returns the class of the Thread View that the flags
+// choose, or "" for the Server View. It builds the view once, so
+// that a mistake is reported before the Analyzer takes the
+// screen.
 func (f *viewFlags) class(s *source) (string, error) {
 	if f.server {
 		return "", nil
@@ -166,8 +167,9 @@ func (f *viewFlags) class(s *source) (string, error) {
 	return v.Tree.Root(), nil
 }
 
-// restored returns the session that was saved beside a recording, or nil if
-// there is none. Flags override the session.
+// restored returns the session that was saved beside a
+// recording, or nil if there is none. Flags override the
+// session.
 func (f *viewFlags) restored(flags *pflag.FlagSet, s *source) (*session.State, error) {
 	state, err := session.Load(s.path, tui.SessionKinds())
 	// a recording that is one file has no session
@@ -195,9 +197,9 @@ func (f *viewFlags) restored(flags *pflag.FlagSet, s *source) (*session.State, e
 	return state, nil
 }
 
-// keep saves the windows of the Analyzer beside the recording, if they have
-// changed. If it can't, it only prints a message: the recording may belong to
-// another user.
+// keep saves the windows of the Analyzer beside the recording,
+// if they have changed. If it can't, it only prints a message:
+// the recording may belong to another user.
 func keep(t terminal, path string, before, now *session.State) {
 	began, beganErr := before.Marshal()
 	data, err := now.Marshal()

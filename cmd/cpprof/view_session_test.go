@@ -52,7 +52,8 @@ func TestFlagsComeBeforeTheSession(t *testing.T) {
 	}
 }
 
-// A session that can't be read is an error. Only --fresh ignores and replaces it.
+// A session that can't be read is an error. Only --fresh ignores
+// and replaces it.
 func TestViewOfADamagedSession(t *testing.T) {
 	folder := filepath.Join(recordingOfBob(t), "bob.cpprof")
 	if err := os.WriteFile(session.Path(folder), []byte("{"), 0o666); err != nil {

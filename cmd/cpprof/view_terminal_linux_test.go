@@ -24,7 +24,8 @@ type shown struct {
 	ended  chan struct{}
 }
 
-// showOnPTY opens the Analyzer, waits for its first screen, and opens a second window, which a session saves.
+// showOnPTY opens the Analyzer, waits for its first screen, and
+// opens a second window, which a session saves.
 func showOnPTY(t *testing.T) *shown {
 	t.Helper()
 	folder := filepath.Join(recordingOfBob(t), "bob.cpprof")
@@ -48,8 +49,9 @@ func (s *shown) write(keys string) {
 	}
 }
 
-// readUntil reads the terminal until a text was drawn. A program that does not draw it within a minute is killed, which ends the
-// terminal.
+// readUntil reads the terminal until a text was drawn. A program
+// that does not draw it within a minute is killed, which ends
+// the terminal.
 func (s *shown) readUntil(text string) {
 	s.t.Helper()
 	killer := time.AfterFunc(time.Minute, func() { _ = s.Process.Kill() })
@@ -78,7 +80,8 @@ func (s *shown) flood() {
 	}()
 }
 
-// ends checks that the Analyzer ends by itself, and that it has saved Why and the window that was opened.
+// ends checks that the Analyzer ends by itself, and that it has
+// saved Why and the window that was opened.
 func (s *shown) ends() {
 	s.t.Helper()
 	select {
@@ -92,8 +95,10 @@ func (s *shown) ends() {
 	}
 }
 
-// Any end of its terminal and every signal end the Analyzer, whatever keys are queued, and even if the terminal takes no more
-// output. (Once, a redrawing that was queued behind the end never returned.)
+// Any end of its terminal and every signal end the Analyzer,
+// whatever keys are queued, and even if the terminal takes no
+// more output. (Once, a redrawing that was queued behind the end
+// never returned.)
 func TestTheAnalyzerEndsLong(t *testing.T) {
 	fixture.Long(t)
 	t.Parallel()
@@ -128,7 +133,8 @@ func (s *shown) signal(sig syscall.Signal) {
 	}
 }
 
-// A signal ends the Analyzer in a terminal that doesn't take its output, but leaves the terminal in the mode in which it was.
+// A signal ends the Analyzer in a terminal that doesn't take its
+// output, but leaves the terminal in the mode in which it was.
 func TestTheModeOfABlockedTerminal(t *testing.T) {
 	s := showOnPTY(t)
 	s.flood()

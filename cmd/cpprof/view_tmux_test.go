@@ -38,8 +38,9 @@ func newPane(t *testing.T, folder, command string) *pane {
 	return p
 }
 
-// paneFolder returns a folder for panes. It is removed when no process works in
-// it any more: cpprof may still save its session there.
+// paneFolder returns a folder for panes. It is removed when no
+// process works in it any more: cpprof may still save its
+// session there.
 func paneFolder(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -127,8 +128,10 @@ func recordingOfBob(t *testing.T) string {
 	return folder
 }
 
-// TestWalkOfTheBOBCase repeats the paper's walk (CPPROFJ, section 6.2): class, run, the transaction, :MONITOR, class, the
-// holder's function. The first two refinements are there from the start.
+// TestWalkOfTheBOBCase repeats the paper's walk (CPPROFJ,
+// section 6.2): class, run, the transaction, :MONITOR, class,
+// the holder's function. The first two refinements are there
+// from the start.
 func TestWalkOfTheBOBCase(t *testing.T) {
 	t.Parallel()
 	p := newPane(t, recordingOfBob(t), fixture.Cpprof(t)+" view bob.cpprof")
@@ -149,7 +152,8 @@ func TestWalkOfTheBOBCase(t *testing.T) {
 	p.keys("q")
 }
 
-// TestWalksOfTheDemoLong starts the demo, and reaches each of its problems with ten keys at most.
+// TestWalksOfTheDemoLong starts the demo, and reaches each of
+// its problems with ten keys at most.
 func TestWalksOfTheDemoLong(t *testing.T) {
 	fixture.Long(t)
 	needsTracing(t, fixture.Start(t, fixture.Build(t, "mutex")).Pid())
@@ -200,7 +204,8 @@ func TestWalksOfTheDemoLong(t *testing.T) {
 		t.Logf("%s:\n%s", walk.problem, p.screen())
 	}
 	p.keys("q")
-	// It prints the problems and the answer of why, of which the beginning may be above the screen.
+	// It prints the problems and the answer of why, of which the
+	// beginning may be above the screen.
 	p.waits("Not (slow|seen to move):")
 	if all := p.tmux("capture-pane", "-p", "-S", "-200"); !strings.Contains(all, "more runnable goroutines than processors") {
 		t.Errorf("the four problems are not told:\n%s", all)
@@ -241,7 +246,8 @@ func TestSignalsGiveTheTerminalBack(t *testing.T) {
 	}
 }
 
-// After Ctrl-Z the shell has the terminal. After fg, the Analyzer has it again, and goes on where it was. In a terminal
+// After Ctrl-Z the shell has the terminal. After fg, the
+// Analyzer has it again, and goes on where it was. In a terminal
 // without a shell, Ctrl-Z does no harm.
 func TestTheShellSuspendsTheAnalyzer(t *testing.T) {
 	t.Parallel()

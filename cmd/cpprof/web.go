@@ -118,7 +118,8 @@ func pageOf(s *source) *page.Page {
 		Config: s.config, Whole: s.whole}
 }
 
-// openBrowser opens a URL in the user's browser, if there is a screen for one.
+// openBrowser opens a URL in the user's browser, if there is a
+// screen for one.
 func openBrowser(ctx context.Context, url string) {
 	var c *exec.Cmd
 	switch runtime.GOOS {

@@ -19,7 +19,8 @@ import (
 
 var pageURL = regexp.MustCompile(`http://127\.0\.0\.1:\d+/\w+/`)
 
-// TestRecordWeb records a program, looks at the page meanwhile and after that, and ends cpprof as Ctrl-C does.
+// TestRecordWeb records a program, looks at the page meanwhile
+// and after that, and ends cpprof as Ctrl-C does.
 func TestRecordWeb(t *testing.T) {
 	t.Parallel()
 	target := fixture.Start(t, fixture.Build(t, "mutex"))

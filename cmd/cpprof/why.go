@@ -157,7 +157,8 @@ func (f *whyFlags) searchOptions(s *source) why.Options {
 	return o
 }
 
-// show writes an answer. It returns a *statusError if a finding is worse than
+// show writes an answer. It returns a *statusError if a finding
+// is worse than
 // --fail-above allows.
 func (f *whyFlags) show(t terminal, s *source, a *why.Answer) error {
 	y := f.look(t, report.BasisOf(s.recording).With(f.warnings))
@@ -255,8 +256,9 @@ func (f *whyFlags) together(t terminal, paths []string) error {
 	return t.print(report.NewTogether(paths, found, f.look(t, report.BasisOf(all...))), f.json)
 }
 
-// warnOfDifferent warns if two recordings seem to be of different programs: by
-// their functions or, if too few were seen, by their names.
+// warnOfDifferent warns if two recordings seem to be of
+// different programs: by their functions or, if too few were
+// seen, by their names.
 func (f *whyFlags) warnOfDifferent(a, b *source) {
 	now, other, reason := report.Program(a.recording), report.Program(b.recording), ""
 	same, known := why.OfOneProgram(a.recording, b.recording)

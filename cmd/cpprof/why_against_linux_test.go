@@ -11,7 +11,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// why warns of two programs with one name, and not of one program in two versions.
+// why warns of two programs with one name, and not of one
+// program in two versions.
 func TestWhyOfDifferentProgramsLong(t *testing.T) {
 	fixture.Long(t)
 	t.Parallel()

@@ -28,7 +28,8 @@ const mostMarking = 5 * time.Second
 
 var errFollows = errors.New("this command is for one Go program, and can't follow others that it starts: give the program itself, or record them ('cpprof record') and search the recordings")
 
-// checkSingle returns the error follows if a command is not a Go program itself.
+// checkSingle returns the error follows if a command is not a Go
+// program itself.
 func (f *recordFlags) checkSingle(command []string, follows error) error {
 	if len(command) == 0 {
 		return nil
@@ -43,8 +44,9 @@ func (f *recordFlags) checkSingle(command []string, follows error) error {
 	return nil
 }
 
-// live samples a running program until the answer is sure, or until the time
-// is over. It keeps the recording, which the commands in the answer need.
+// live samples a running program until the answer is sure, or
+// until the time is over. It keeps the recording, which the
+// commands in the answer need.
 func (f *whyFlags) live(ctx context.Context, t terminal, command []string) error {
 	s, err := f.prepared()
 	if err != nil {
@@ -123,8 +125,9 @@ func (f *whyFlags) conclude(t terminal, s *source) error {
 	return f.show(t, s, a)
 }
 
-// wait searches the growing recording until the answer is sure, the recording
-// ends, or a person interrupts it. It returns a text that says why it ended.
+// wait searches the growing recording until the answer is sure,
+// the recording ends, or a person interrupts it. It returns a
+// text that says why it ended.
 func (f *whyFlags) wait(ctx context.Context, t terminal, g *growing, s *source) string {
 	line := newStatusLine(t.err, t.errIsTerminal, 0)
 	defer line.clear()
@@ -174,7 +177,8 @@ func (f *whyFlags) wait(ctx context.Context, t terminal, g *growing, s *source) 
 	}
 }
 
-// isMarked reports whether a recording says what is stuck for good, or won't.
+// isMarked reports whether a recording says what is stuck for
+// good, or won't.
 func (f *whyFlags) isMarked(r *sampledata.Recording) bool {
 	return f.record.options.Mark == nil ||
 		r.Marking != nil || slices.ContainsFunc(r.Warnings, func(w sampledata.Warning) bool {

@@ -57,8 +57,10 @@ var allPlanted = []planted{
 	{"handshakes", why.MakingKind, []string{"main.dial"}, "TLS handshakes", true, ""},
 }
 
-// TestWhyFindsPlantedCauses asks why programs are slow whose cause is known (testdata/programs/planted). The first finding must
-// be the cause, with its place; the healthy twin of each must have no finding.
+// TestWhyFindsPlantedCauses asks why programs are slow whose
+// cause is known (testdata/programs/planted). The first finding
+// must be the cause, with its place; the healthy twin of each
+// must have no finding.
 func TestWhyFindsPlantedCausesLong(t *testing.T) {
 	fixture.Long(t) // it samples 54 programs for some seconds each
 	chosen := fixture.Third(allPlanted)
@@ -93,7 +95,8 @@ func TestWhyFindsPlantedCausesLong(t *testing.T) {
 	}
 }
 
-// plantedBesides are other tests of the same program: its causes depend on when and where it runs.
+// plantedBesides are other tests of the same program: its causes
+// depend on when and where it runs.
 var plantedBesides = []struct {
 	name string
 	test func(t testing.TB, program string)
@@ -132,8 +135,9 @@ func TestWhyFindsSomePlantedCauses(t *testing.T) {
 	}
 }
 
-// isHealthy checks that nothing is slow. What the program's goroutines do between two pieces of work takes no time, so that
-// samples may not show that they move.
+// isHealthy checks that nothing is slow. What the program's
+// goroutines do between two pieces of work takes no time, so
+// that samples may not show that they move.
 func (a *asked) isHealthy(t testing.TB) {
 	t.Helper()
 	if f := a.findings(t); len(f) > 0 || !slices.Contains([]why.State{why.Idle, why.Balanced, why.Unmoved, why.Waiting}, a.State) {
@@ -159,14 +163,16 @@ func (c *planted) isSaid(text string) bool {
 	return slices.ContainsFunc(strings.Split(c.says, "|"), func(s string) bool { return strings.Contains(text, s) })
 }
 
-// quietOnes are the answers for programs that hardly need the processors: the healthy ones, and those that wait. They are asked
-// together.
+// quietOnes are the answers for programs that hardly need the
+// processors: the healthy ones, and those that wait. They are
+// asked together.
 type quietOnes struct {
 	program string
 	of      map[string]*asked
 }
 
-// atOnce is the number of quiet programs that are sampled at the same time.
+// atOnce is the number of quiet programs that are sampled at the
+// same time.
 const atOnce = 6
 
 func newQuietOnes(t *testing.T, program string, causes []planted) quietOnes {
@@ -195,8 +201,8 @@ func newQuietOnes(t *testing.T, program string, causes []planted) quietOnes {
 	return q
 }
 
-// take returns the answer for a program that was asked with the others, once.
-// Any other program is asked alone.
+// take returns the answer for a program that was asked with the
+// others, once. Any other program is asked alone.
 func (q quietOnes) take(t testing.TB, args string) *asked {
 	if a := q.of[args]; a != nil {
 		delete(q.of, args)
@@ -266,7 +272,8 @@ func (a *asked) ask(c *exec.Cmd) {
 	}
 }
 
-// findings returns the findings. It skips the test if the machine was too busy for a search.
+// findings returns the findings. It skips the test if the
+// machine was too busy for a search.
 func (a *asked) findings(t testing.TB) []*why.Finding {
 	t.Helper()
 	if a.failed != nil {
@@ -279,8 +286,10 @@ func (a *asked) findings(t testing.TB) []*why.Finding {
 	return a.Findings
 }
 
-// askPhase records the program that computes for a while after it has read a line, and asks why of the recording. Before and after
-// that, it records as long as the program computes, and at least a second.
+// askPhase records the program that computes for a while after
+// it has read a line, and asks why of the recording. Before and
+// after that, it records as long as the program computes, and at
+// least a second.
 func askPhase(t testing.TB, program string) *asked {
 	t.Helper()
 	in, out, err := os.Pipe()
@@ -317,7 +326,8 @@ func askPhase(t testing.TB, program string) *asked {
 	return a
 }
 
-// limitCPU puts a program into a control group of its own that may use some percent of one CPU.
+// limitCPU puts a program into a control group of its own that
+// may use some percent of one CPU.
 func limitCPU(t testing.TB, target *fixture.Running, percent int) {
 	t.Helper()
 	const period = 100_000 // microseconds

@@ -21,10 +21,10 @@ const (
 	maxProbing     = 4 * time.Second // even if there are not
 )
 
-// probe puts instruments into the functions of the findings so far, and waits
-// until there are enough calls. What is not permitted or not possible is
-// said, and kept in the recording; the samples then remain. The set is nil if
-// nothing is probed.
+// probe puts instruments into the functions of the findings so
+// far, and waits until there are enough calls. What is not
+// permitted or not possible is said, and kept in the recording;
+// the samples then remain. The set is nil if nothing is probed.
 func (f *whyFlags) probe(ctx context.Context, t terminal, target target, g *growing, s *source,
 	sink *probedSink) *probe.Set {
 	a, err := why.Find(g.live.Recording(), f.searchOptions(s))
@@ -57,8 +57,8 @@ func (f *whyFlags) probe(ctx context.Context, t terminal, target target, g *grow
 	return set
 }
 
-// startProbes probes as many of the functions as can be taken out again fast
-// enough.
+// startProbes probes as many of the functions as can be taken
+// out again fast enough.
 func (f *whyFlags) startProbes(t terminal, program *probe.Program, target target,
 	list []probe.Function,
 	refused []sampledata.Probe) (*probe.Set, []sampledata.Probe, error) {
@@ -100,9 +100,9 @@ func awaitCalls(ctx context.Context, g *growing, set *probe.Set) {
 	}
 }
 
-// experiments returns the functions to probe for the first findings, and
-// those that can't be. If the function of a finding can't be, its caller is
-// probed.
+// experiments returns the functions to probe for the first
+// findings, and those that can't be. If the function of a
+// finding can't be, its caller is probed.
 func experiments(program *probe.Program, a *why.Answer) (list []probe.Function,
 	refused []sampledata.Probe) {
 	seen := map[string]bool{}

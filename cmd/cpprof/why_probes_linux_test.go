@@ -13,8 +13,9 @@ import (
 	"github.com/cpprof/cpprof/why"
 )
 
-// TestWhyProbesLong asks why two programs are slow, with probes: of one, whose function is waited in and which lock is held; of the other,
-// whose function has no frame.
+// TestWhyProbesLong asks why two programs are slow, with probes:
+// of one, whose function is waited in and which lock is held; of
+// the other, whose function has no frame.
 func TestWhyProbesLong(t *testing.T) {
 	fixture.Long(t)
 	program := fixture.Build(t, "planted")

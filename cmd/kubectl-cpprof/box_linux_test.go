@@ -31,8 +31,9 @@ func TestMain(m *testing.M) {
 // boxVar has the box that the test's program is to enter.
 const boxVar = "CPPROF_TEST_BOX"
 
-// A box is what a node makes of a container's description: a root folder, the
-// processes that it shares, its user's capabilities.
+// A box is what a node makes of a container's description: a
+// root folder, the processes that it shares, its user's
+// capabilities.
 type box struct {
 	Root, Name   string
 	Target       int
@@ -177,8 +178,9 @@ func restrict(keep uint64) error {
 	return unix.Capset(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &data[0])
 }
 
-// startTarget starts a program as the first one of a pid namespace, with files
-// of its own and another user, and lets added containers share it.
+// startTarget starts a program as the first one of a pid
+// namespace, with files of its own and another user, and lets
+// added containers share it.
 func (c *cluster) startTarget(path string, args ...string) {
 	t := c.t
 	t.Helper()
@@ -202,7 +204,8 @@ exe=$1/target && shift 2 && exec setpriv --reuid 1000 --regid 1000 --clear-group
 	}
 }
 
-// startNamespaces starts a command that makes namespaces, and waits until the program in them prints something.
+// startNamespaces starts a command that makes namespaces, and
+// waits until the program in them prints something.
 func startNamespaces(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	said := &tail{}
@@ -227,8 +230,8 @@ func startNamespaces(t *testing.T, cmd *exec.Cmd) {
 	go func() { _, _ = io.Copy(io.Discard, out) }() // so that the target never waits
 }
 
-// image makes the root of cpprof's image, and checks that this machine permits
-// what a node does.
+// image makes the root of cpprof's image, and checks that this
+// machine permits what a node does.
 func (c *cluster) image() {
 	c.t.Helper()
 	c.root = newImage(c.t)
@@ -247,7 +250,8 @@ func (b *box) try(t *testing.T) {
 func newImage(t *testing.T) (root string) {
 	t.Helper()
 	t.Setenv("CGO_ENABLED", "0") // the image has no libc
-	// With the flags of internal/release, whose test finds the packages in Go's cache.
+	// With the flags of internal/release, whose test finds the
+	// packages in Go's cache.
 	t.Setenv("GOFLAGS", "-trimpath -buildvcs=false -tags=nethttpomithttp2")
 	root = t.TempDir()
 	for _, folder := range []string{"dev", "proc", "sys", "tmp"} {

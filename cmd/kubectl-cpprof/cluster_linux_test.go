@@ -16,8 +16,9 @@ import (
 	"golang.org/x/net/websocket"
 )
 
-// A cluster is an API server with one pod. The real kubectl talks to it. Its
-// node runs containers as processes in namespaces (box_linux_test.go).
+// A cluster is an API server with one pod. The real kubectl
+// talks to it. Its node runs containers as processes in
+// namespaces (box_linux_test.go).
 type cluster struct {
 	t      *testing.T
 	server *httptest.Server
@@ -168,8 +169,8 @@ func (c *cluster) patch(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, c.look())
 }
 
-// start is the node's part. The container is first created, then runs, and ends
-// when its program does.
+// start is the node's part. The container is first created, then
+// runs, and ends when its program does.
 func (c *cluster) start(container object) {
 	name := container["name"].(string)
 	if c.waiting != nil {
@@ -228,8 +229,8 @@ func texts(of any) (all []string) {
 	return all
 }
 
-// Channels of the protocol v5.channel.k8s.io. The first byte of a message is
-// its channel.
+// Channels of the protocol v5.channel.k8s.io. The first byte of
+// a message is its channel.
 const (
 	channelIn    = 0
 	channelOut   = 1

@@ -24,7 +24,8 @@ import (
 
 const base = "docs/daemonset"
 
-// kustomize returns what the real kubectl makes of the folder, with components: objects by their kinds.
+// kustomize returns what the real kubectl makes of the folder,
+// with components: objects by their kinds.
 func kustomize(t *testing.T, components ...string) map[string]object {
 	t.Helper()
 	if _, err := exec.LookPath("kubectl"); err != nil {
@@ -88,14 +89,16 @@ func containerOf(kinds map[string]object) object {
 	return pathIn(kinds["DaemonSet"], "spec", "template", "spec", "containers", 0).(object)
 }
 
-// Kubernetes' own types know each field of the DaemonSet, and its parts fit each other.
+// Kubernetes' own types know each field of the DaemonSet, and
+// its parts fit each other.
 func TestDaemonSet(t *testing.T) {
 	kinds := kustomize(t, "priority", "probes")
 	text, err := json.Marshal(kinds["DaemonSet"])
 	if err != nil {
 		t.Fatal(err)
 	}
-	// kubectl reads what it changes with these types, and writes what they know
+	// kubectl reads what it changes with these types, and writes
+	// what they know
 	c := exec.Command("kubectl", "set", "env", "--local", "-f", "-", "NAME=value", "-o", "json")
 	c.Stdin = bytes.NewReader(text)
 	out, err := c.CombinedOutput()
@@ -152,7 +155,8 @@ func within(t *testing.T, path string, part, whole any) {
 	}
 }
 
-// A node runs a program in a container, as another user than root. Its own processes are in a user namespace, if asked for.
+// A node runs a program in a container, as another user than
+// root. Its own processes are in a user namespace, if asked for.
 func startNode(t *testing.T, apart bool, program string) (pid int) {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -173,8 +177,9 @@ unshare --pid --mount --mount-proc --fork --kill-child setpriv --reuid 1000 --re
 	return cmd.Process.Pid
 }
 
-// The agent serves a program of another user and another container with the capabilities of the DaemonSet, in a user namespace.
-// Without one of them it doesn't.
+// The agent serves a program of another user and another
+// container with the capabilities of the DaemonSet, in a user
+// namespace. Without one of them it doesn't.
 func TestDaemonSetLong(t *testing.T) {
 	fixture.Long(t)
 	container := containerOf(kustomize(t))
@@ -208,8 +213,9 @@ func TestDaemonSetLong(t *testing.T) {
 	}
 }
 
-// What the components add is permitted, and needed for what they are for. The kernel asks for these capabilities outside of user
-// namespaces.
+// What the components add is permitted, and needed for what they
+// are for. The kernel asks for these capabilities outside of
+// user namespaces.
 func TestDaemonSetComponentsLong(t *testing.T) {
 	fixture.Long(t)
 	kinds := kustomize(t, "priority", "probes")
@@ -247,7 +253,8 @@ func TestDaemonSetComponentsLong(t *testing.T) {
 	}
 }
 
-// askAgent starts an agent. It returns the profile of its only program as text, "" if it serves none, and what it warns of.
+// askAgent starts an agent. It returns the profile of its only
+// program as text, "" if it serves none, and what it warns of.
 func askAgent(t *testing.T, c *exec.Cmd, token string) (text, said string) {
 	t.Helper()
 	warned := &tail{}

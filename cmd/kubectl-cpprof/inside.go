@@ -1,7 +1,7 @@
 package main
 
-// What the plugin does in the container: it holds the container, or runs cpprof
-// in it.
+// What the plugin does in the container: it holds the container,
+// or runs cpprof in it.
 const (
 	roleHold = "hold"
 	roleRun  = "run"

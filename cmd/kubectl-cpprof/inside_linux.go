@@ -41,12 +41,13 @@ var lockPath = filepath.Join(os.TempDir(), "kubectl-cpprof.lock")
 const (
 	// patience is how long the container waits for a run.
 	patience = time.Minute
-	// leave is how long a run waits for the other side after the last byte.
+	// leave is how long a run waits for the other side after the
+	// last byte.
 	leave = 10 * time.Second
 )
 
-// hold is the container's program. It ends when the run ends, however that
-// ends; or if none begins.
+// hold is the container's program. It ends when the run ends,
+// however that ends; or if none begins.
 func hold() error {
 	f, err := os.OpenFile(lockPath, os.O_CREATE|os.O_RDONLY, 0o600)
 	if err != nil {
@@ -84,8 +85,8 @@ func lock() (*os.File, error) {
 	return f, nil
 }
 
-// serve runs cpprof, and sends what it made to standard output. It ends cpprof
-// when standard input ends or has something.
+// serve runs cpprof, and sends what it made to standard output.
+// It ends cpprof when standard input ends or has something.
 func serve(process string, args []string) (int, error) {
 	locked, err := lock()
 	if err != nil {
@@ -133,7 +134,8 @@ func serve(process string, args []string) (int, error) {
 	return 0, nil
 }
 
-// runCpprof returns the status of cpprof, and keeps what it printed in a file.
+// runCpprof returns the status of cpprof, and keeps what it
+// printed in a file.
 func runCpprof(process string, args []string, output, recording string, stop <-chan struct{}) (int, error) {
 	out, err := os.Create(output)
 	if err != nil {
@@ -180,8 +182,8 @@ func runCpprof(process string, args []string, output, recording string, stop <-c
 // maxNamed bounds how many processes a message names.
 const maxNamed = 20
 
-// onlyGoProgram returns the pid of the only Go program among the processes of
-// other containers.
+// onlyGoProgram returns the pid of the only Go program among the
+// processes of other containers.
 func onlyGoProgram() (int, error) {
 	own, err := os.Stat("/")
 	if err != nil {

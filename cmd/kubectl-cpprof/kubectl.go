@@ -13,7 +13,8 @@ import (
 	"github.com/cpprof/cpprof/internal/termtext"
 )
 
-// A kubectl is the user's own program, with the flags that say which cluster.
+// A kubectl is the user's own program, with the flags that say
+// which cluster.
 type kubectl struct {
 	path   string
 	global []string
@@ -45,7 +46,8 @@ func (k *kubectl) output(ctx context.Context, args ...string) ([]byte, error) {
 	return out, err
 }
 
-// logLine matches a line of kubectl's log, which says the same as its error.
+// logLine matches a line of kubectl's log, which says the same
+// as its error.
 var logLine = regexp.MustCompile(`(?m)^[EFIW]\d{4} .*\n`)
 
 func withoutLog(text string) string { return strings.TrimSpace(logLine.ReplaceAllString(text, "")) }
@@ -96,8 +98,8 @@ func (e *advisedError) TerminalText() string { return termtext.Error(e.error) + 
 func (e *advisedError) Error() string        { return e.error.Error() + "\n" + e.advice }
 func (e *advisedError) Unwrap() error        { return e.error }
 
-// remedies has what helps if kubectl says all of some texts. The first one that
-// fits counts.
+// remedies has what helps if kubectl says all of some texts. The
+// first one that fits counts.
 var remedies = []struct {
 	command string
 	says    []string

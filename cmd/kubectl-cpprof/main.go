@@ -1,5 +1,5 @@
-// Command kubectl-cpprof is a plugin of kubectl: it runs cpprof on a program in
-// a pod, and brings the recording here.
+// Command kubectl-cpprof is a plugin of kubectl: it runs cpprof
+// on a program in a pod, and brings the recording here.
 //
 //	main.go     the command line
 //	kubectl.go  the user's kubectl, and what its errors mean

@@ -52,8 +52,9 @@ func (r result) check(t *testing.T, status int, texts ...string) {
 	}
 }
 
-// The real kubectl adds a container that may just read others, and the real cpprof in it says why a program of another
-// user, mount and process namespace is slow, whose file is gone.
+// The real kubectl adds a container that may just read others,
+// and the real cpprof in it says why a program of another user,
+// mount and process namespace is slow, whose file is gone.
 func TestPodLong(t *testing.T) {
 	fixture.Long(t)
 	c := newCluster(t, "server")
@@ -213,7 +214,8 @@ func TestCommandLine(t *testing.T) {
 	}
 }
 
-// What a container sends is not trusted: nothing is written beside the recording, and a part is no recording.
+// What a container sends is not trusted: nothing is written
+// beside the recording, and a part is no recording.
 func TestReceive(t *testing.T) {
 	folder := t.TempDir()
 	output := filepath.Join(folder, "output")
@@ -265,7 +267,8 @@ func TestReceive(t *testing.T) {
 	}
 }
 
-// A few bytes can stand for a file of 1 TB with holes. Nothing of it is written.
+// A few bytes can stand for a file of 1 TB with holes. Nothing
+// of it is written.
 func TestReceiveBomb(t *testing.T) {
 	for _, name := range []string{"output", "recording/SampleData"} {
 		var b bytes.Buffer

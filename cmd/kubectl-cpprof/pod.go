@@ -59,8 +59,8 @@ func parsePod(text []byte) (*pod, error) {
 // usual is the annotation by which kubectl chooses a container.
 const usual = "kubectl.kubernetes.io/default-container"
 
-// choose returns the container of the program. Its argument is what the user
-// gave, if anything.
+// choose returns the container of the program. Its argument is
+// what the user gave, if anything.
 func (p *pod) choose(given string) (string, error) {
 	names := lists.Each(p.Spec.Containers, func(c struct{ Name string }) string { return c.Name })
 	name := given

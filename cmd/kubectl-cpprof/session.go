@@ -66,9 +66,9 @@ func (s *session) look(ctx context.Context) (*pod, error) {
 	return parsePod(text)
 }
 
-// rights is what the container may do. The kernel asks for SYS_PTRACE to read
-// another program, and for DAC_OVERRIDE to open its files in /proc if it has
-// another user.
+// rights is what the container may do. The kernel asks for
+// SYS_PTRACE to read another program, and for DAC_OVERRIDE to
+// open its files in /proc if it has another user.
 var rights = map[string]any{"securityContext": map[string]any{
 	"runAsUser": 0, "runAsNonRoot": false, "allowPrivilegeEscalation": false,
 	"capabilities": map[string]any{"drop": []string{"ALL"}, "add": []string{"SYS_PTRACE", "DAC_OVERRIDE"}},

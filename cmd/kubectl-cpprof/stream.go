@@ -14,9 +14,9 @@ import (
 	"github.com/cpprof/cpprof/internal/files"
 )
 
-// What comes out of the container is a tar archive: what cpprof printed, the
-// files of the recording, and cpprof's exit status. Without the status, it is
-// not whole.
+// What comes out of the container is a tar archive: what cpprof
+// printed, the files of the recording, and cpprof's exit status.
+// Without the status, it is not whole.
 const (
 	outputEntry     = "output"
 	recordingPrefix = "recording/"
@@ -54,12 +54,13 @@ var recordingFile = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9.]*$`)
 // maxStatus bounds the entry with the status, in bytes.
 const maxStatus = 10
 
-// maxReceived bounds what an archive becomes, in bytes. A few bytes of one can
-// stand for a file of any size with holes.
+// maxReceived bounds what an archive becomes, in bytes. A few
+// bytes of one can stand for a file of any size with holes.
 const maxReceived = 1 << 30
 
-// receive reads the archive. It prints the output, writes the recording into a
-// new folder, and returns the status. After an error there is no such folder.
+// receive reads the archive. It prints the output, writes the
+// recording into a new folder, and returns the status. After an
+// error there is no such folder.
 func receive(r io.Reader, out io.Writer, folder string) (status int, err error) {
 	made := false
 	defer func() {

@@ -1,5 +1,6 @@
-// Ask opens a recording, and prints the locks for which goroutines waited
-// the longest, and who held each: a beginning for your own questions.
+// Ask opens a recording, and prints the locks for which
+// goroutines waited the longest, and who held each: a beginning
+// for your own questions.
 //
 //	go run github.com/cpprof/cpprof/docs/ask run.cpprof
 package main

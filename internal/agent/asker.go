@@ -33,9 +33,9 @@ func clientOf(r *http.Request) *client {
 	return c
 }
 
-// allowed returns the processes that a client may ask for: all, if clients
-// prove who they are, and otherwise those that the client's user may halt
-// without the agent.
+// allowed returns the processes that a client may ask for: all,
+// if clients prove who they are, and otherwise those that the
+// client's user may halt without the agent.
 func (s *Server) allowed(r *http.Request, list []*sampler.Process) ([]*sampler.Process, error) {
 	u, err := s.asker(r)
 	if err != nil || u == nil {

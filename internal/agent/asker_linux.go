@@ -47,12 +47,12 @@ func userOfSocket(c *net.UnixConn) (sampler.User, error) {
 	})
 }
 
-// tables are the kernel's lists of TCP connections. A connection of an IPv4
-// address may be in either.
+// tables are the kernel's lists of TCP connections. A connection
+// of an IPv4 address may be in either.
 var tables = []string{"/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"}
 
-// userOfPort returns the user whose socket is bound to from and connected
-// with to.
+// userOfPort returns the user whose socket is bound to from and
+// connected with to.
 func userOfPort(from, to netip.AddrPort) (sampler.User, error) {
 	for _, name := range tables {
 		uid, found, err := findPort(name, from, to)
@@ -66,8 +66,8 @@ func userOfPort(from, to netip.AddrPort) (sampler.User, error) {
 	return sampler.User{}, errUnknownUser
 }
 
-// knownUser completes a user, but for the one id that stands for all users
-// without an id in this container.
+// knownUser completes a user, but for the one id that stands for
+// all users without an id in this container.
 func knownUser(uid int, complete func() (sampler.User, error)) (sampler.User, error) {
 	text, err := os.ReadFile("/proc/sys/kernel/overflowuid")
 	if err != nil {
@@ -79,8 +79,8 @@ func knownUser(uid int, complete func() (sampler.User, error)) (sampler.User, er
 	return complete()
 }
 
-// established is the state of a connection in the kernel's lists. In other
-// states the user may be given as 0.
+// established is the state of a connection in the kernel's
+// lists. In other states the user may be given as 0.
 const established = "01"
 
 // findPort finds the owner of a connection in a list.
@@ -104,8 +104,9 @@ func findPort(name string, from, to netip.AddrPort) (uid int, found bool, err er
 	return 0, false, lines.Err()
 }
 
-// isPort reports whether a text such as 0100007F:17AD is an address and port.
-// The kernel prints an address in words of its own byte order.
+// isPort reports whether a text such as 0100007F:17AD is an
+// address and port. The kernel prints an address in words of its
+// own byte order.
 func isPort(text string, want netip.AddrPort) bool {
 	address, port, _ := strings.Cut(text, ":")
 	number, err := strconv.ParseUint(port, 16, 16)
@@ -129,8 +130,8 @@ const (
 	filesOfAgent     = 64 // lists of /proc, configuration, the runtime's own
 )
 
-// checkFiles returns an error if the process may not open as many files as
-// the agent needs.
+// checkFiles returns an error if the process may not open as
+// many files as the agent needs.
 func checkFiles(o *Options) error {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {

@@ -11,8 +11,9 @@ import (
 // maxConnections bounds the clients that are connected at a time.
 const maxConnections = 256
 
-// connections makes room for new clients. Strangers give way first, and then
-// clients that are idle. So nobody who only connects keeps out others.
+// connections makes room for new clients. Strangers give way
+// first, and then clients that are idle. So nobody who only
+// connects keeps out others.
 type connections struct {
 	mu  sync.Mutex
 	all map[net.Conn]*connection
@@ -51,9 +52,10 @@ func (cs *connections) admit(c net.Conn) {
 	}
 }
 
-// makeRoom closes a connection if there are as many as may be. Of the
-// strangers it chooses one whose host has the most. If all clients are known
-// and wait for answers, the one that waits longest gives way.
+// makeRoom closes a connection if there are as many as may be.
+// Of the strangers it chooses one whose host has the most. If
+// all clients are known and wait for answers, the one that waits
+// longest gives way.
 func (cs *connections) makeRoom() {
 	if len(cs.all) < maxConnections {
 		return

@@ -31,12 +31,14 @@ type Keeping struct {
 	Store  *Store
 	Most   int     // processes
 	MaxCPU float64 // the processor time of all, in cores; 0: no bound
-	// Used returns the processor time that keeping has used: of the processes
-	// that do it now, and of those that have ended.
+	// Used returns the processor time that keeping has used: of
+	// the processes that do it now, and of those that have
+	// ended.
 	Used func() (alive, ended time.Duration)
-	// Keep keeps the last seconds of a process, until it or the context ends. It
-	// calls kept for each recording that it has written to a path of the
-	// store's, and at each error. The result says why it ended otherwise.
+	// Keep keeps the last seconds of a process, until it or the
+	// context ends. It calls kept for each recording that it has
+	// written to a path of the store's, and at each error. The
+	// result says why it ended otherwise.
 	Keep func(ctx context.Context, p *sampler.Process, orders <-chan Order,
 		kept func(path string, k Kept, err error)) error
 	// Told is called for what a person at the agent wants to know.
@@ -69,7 +71,8 @@ type keeper struct {
 	waiting []chan<- Kept // who asked, and gets what is kept next
 }
 
-// run begins and ends keepers as processes come and go, until the context ends.
+// run begins and ends keepers as processes come and go, until
+// the context ends.
 func (ks *keepers) run(ctx context.Context) {
 	for {
 		ks.renew(ctx)
@@ -134,8 +137,8 @@ func (ks *keepers) share() {
 	}
 }
 
-// order sends an order, and reports whether it could. One that only says how
-// many there are comes again.
+// order sends an order, and reports whether it could. One that
+// only says how many there are comes again.
 func (k *keeper) order(o Order) bool {
 	select {
 	case k.orders <- o:
@@ -196,8 +199,9 @@ func (ks *keepers) ask(reason string) {
 	}
 }
 
-// askOne keeps the last seconds of a process now. The result is closed without
-// a value if that fails; nil if the process is not kept.
+// askOne keeps the last seconds of a process now. The result is
+// closed without a value if that fails; nil if the process is
+// not kept.
 func (ks *keepers) askOne(p *sampler.Process, reason string) <-chan Kept {
 	ks.mu.Lock()
 	defer ks.mu.Unlock()
@@ -210,7 +214,8 @@ func (ks *keepers) askOne(p *sampler.Process, reason string) <-chan Kept {
 	return next
 }
 
-// A watched process is one whose last seconds are kept, or why they are not.
+// A watched process is one whose last seconds are kept, or why
+// they are not.
 type watched struct {
 	PID     int       `json:"pid"`
 	Program string    `json:"program"`
@@ -218,8 +223,8 @@ type watched struct {
 	Error   string    `json:"error,omitempty"`
 }
 
-// mayHave returns a function that reports whether a client may have what was
-// kept of a program: its user could trace that.
+// mayHave returns a function that reports whether a client may
+// have what was kept of a program: its user could trace that.
 func (s *Server) mayHave(r *http.Request) (func(sampler.User) bool, error) {
 	u, err := s.asker(r)
 	if err != nil {
@@ -228,7 +233,8 @@ func (s *Server) mayHave(r *http.Request) (func(sampler.User) bool, error) {
 	return func(owner sampler.User) bool { return u == nil || u.UID == 0 || *u == owner }, nil
 }
 
-// serveKept answers with the list of what was kept, and of what is watched.
+// serveKept answers with the list of what was kept, and of what
+// is watched.
 func (s *Server) serveKept(w http.ResponseWriter, r *http.Request) {
 	may, err := s.mayHave(r)
 	if err != nil {
@@ -313,7 +319,8 @@ func writeTar(w io.Writer, dir, name string) error {
 	return t.Close()
 }
 
-// serveAsk keeps the last seconds of a process, and answers with what was kept.
+// serveAsk keeps the last seconds of a process, and answers with
+// what was kept.
 func (s *Server) serveAsk(w http.ResponseWriter, r *http.Request) {
 	p := s.asked(w, r)
 	if p == nil {

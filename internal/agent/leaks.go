@@ -8,9 +8,9 @@ import (
 	"github.com/google/pprof/profile"
 )
 
-// leaks makes the profile of goroutines that are stuck for good, in the form
-// of Go's own profile of that name: a stack with the number of its
-// goroutines.
+// leaks makes the profile of goroutines that are stuck for good,
+// in the form of Go's own profile of that name: a stack with the
+// number of its goroutines.
 func leaks(r *sampledata.Recording) ([]byte, error) {
 	m := r.Marking
 	kind := &profile.ValueType{Type: string(GoroutineLeak), Unit: "count"}

@@ -75,8 +75,8 @@ func (m *metrics) recorded(outcome string, lasted time.Duration) {
 	m.lasted.Add(lasted.Seconds())
 }
 
-// answered counts an answer. Paths that are not served are counted together:
-// anybody can think of more.
+// answered counts an answer. Paths that are not served are
+// counted together: anybody can think of more.
 func (m *metrics) answered(mux *http.ServeMux, r *http.Request, status int) {
 	path := "other"
 	if _, pattern := mux.Handler(r); pattern != "" {

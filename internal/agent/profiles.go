@@ -28,8 +28,9 @@ var Kinds = []Kind{Wall, MutexHolders, GoroutineLeak}
 // Profiles are pprof profiles of the same recording, compressed.
 type Profiles map[Kind][]byte
 
-// Exported makes the profiles of what 'cpprof export --to pprof' writes. If
-// they are pushed, too, it makes one for OpenTelemetry.
+// Exported makes the profiles of what 'cpprof export --to pprof'
+// writes. If they are pushed, too, it makes one for
+// OpenTelemetry.
 func Exported(s *export.Subject, pushed bool) (Profiles, error) {
 	p, err := export.PprofOf(s)
 	if err != nil {
@@ -60,9 +61,9 @@ func Exported(s *export.Subject, pushed bool) (Profiles, error) {
 	return made, nil
 }
 
-// plain leaves out what makes a profile exact, but is for cpprof only: the
-// parts of nanoseconds, and the comment on them. A store would keep a series
-// of each.
+// plain leaves out what makes a profile exact, but is for cpprof
+// only: the parts of nanoseconds, and the comment on them. A
+// store would keep a series of each.
 func plain(p *profile.Profile) {
 	p.Comments = nil
 	var kept []int
@@ -86,9 +87,9 @@ const (
 	waiterLabel  = "waiting_class"
 )
 
-// holders keeps the time for which goroutines waited for locks, as the stacks
-// of those that held them. The class of those that waited is a label, and so
-// is the lock.
+// holders keeps the time for which goroutines waited for locks,
+// as the stacks of those that held them. The class of those that
+// waited is a label, and so is the lock.
 func holders(p *profile.Profile) *profile.Profile {
 	var kept []*profile.Sample
 	for _, s := range p.Sample {

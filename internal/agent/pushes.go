@@ -10,7 +10,8 @@ import (
 	"github.com/cpprof/cpprof/sampler"
 )
 
-// OpenTelemetry is the kind of profile that is pushed. No client asks for it.
+// OpenTelemetry is the kind of profile that is pushed. No client
+// asks for it.
 const OpenTelemetry Kind = "otlp"
 
 // Pushing says how profiles are sent to who does not ask for them.
@@ -21,8 +22,8 @@ type Pushing struct {
 	Told func(text string)
 }
 
-// pushes records each process once in a time, within the budgets, and sends
-// the profiles.
+// pushes records each process once in a time, within the
+// budgets, and sends the profiles.
 type pushes struct {
 	*Pushing
 	s *Server
@@ -32,8 +33,9 @@ type pushes struct {
 	told string // the latest error
 }
 
-// run pushes until the context ends. If several processes are recorded at a
-// time, one of these recordings is left for clients.
+// run pushes until the context ends. If several processes are
+// recorded at a time, one of these recordings is left for
+// clients.
 func (ps *pushes) run(ctx context.Context) {
 	var workers sync.WaitGroup
 	for range max(1, ps.s.o.AtOnce-1) {
@@ -53,7 +55,8 @@ func (ps *pushes) run(ctx context.Context) {
 	workers.Wait()
 }
 
-// next returns the process that has waited for longest; nil if none is due.
+// next returns the process that has waited for longest; nil if
+// none is due.
 func (ps *pushes) next() (first *sampler.Process) {
 	list := ps.s.processes.all(maxWait)
 	ps.mu.Lock()
@@ -99,7 +102,8 @@ func (ps *pushes) push(ctx context.Context, p *sampler.Process) {
 	ps.tell(err)
 }
 
-// tell says each error once, until another one follows or all is well again.
+// tell says each error once, until another one follows or all is
+// well again.
 func (ps *pushes) tell(err error) {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()

@@ -1,6 +1,6 @@
-// Package agent serves profiles of the Go programs of a host to what a fleet
-// has already: Alloy, Parca and others, which fetch profiles by HTTP as they
-// do from net/http/pprof.
+// Package agent serves profiles of the Go programs of a host to
+// what a fleet has already: Alloy, Parca and others, which fetch
+// profiles by HTTP as they do from net/http/pprof.
 //
 //	server.go       what is served, to whom
 //	asker.go        which processes a client without a token may ask for
@@ -14,8 +14,8 @@
 //	targets.go      which processes there are, and the list of them in Prometheus' form
 //	metrics.go      the figures about the agent itself
 //
-// The package does not know how a process is recorded: the caller gives it
-// functions.
+// The package does not know how a process is recorded: the
+// caller gives it functions.
 package agent
 
 import (
@@ -63,9 +63,10 @@ type Options struct {
 	// Match reports whether a process is served.
 	Match func(*sampler.Process) bool
 
-	// Record makes profiles of a process until the time is over or the context
-	// ends. stuck is how many goroutines are stuck for good. The error is
-	// ErrChanged if the process id is another program's now.
+	// Record makes profiles of a process until the time is over
+	// or the context ends. stuck is how many goroutines are
+	// stuck for good. The error is ErrChanged if the process id
+	// is another program's now.
 	Record func(ctx context.Context, p *sampler.Process,
 		lasts time.Duration) (made Profiles, stuck int, err error)
 
@@ -73,8 +74,8 @@ type Options struct {
 	Pushing *Pushing // nil: nothing is pushed
 }
 
-// used returns the processor time of the agent and of all that it started, and
-// which part of it counts for MaxCPU.
+// used returns the processor time of the agent and of all that
+// it started, and which part of it counts for MaxCPU.
 func (o *Options) used() (all, counted time.Duration) {
 	all = sampler.FamilyProcessorTime()
 	if o.Keeping == nil {
@@ -101,8 +102,9 @@ type Server struct {
 	busy      chan struct{} // has room for the requests that are answered at a time
 }
 
-// Listen opens a port, or a socket at "unix:PATH". If other hosts can reach
-// it, there must be a token, or certificates of clients.
+// Listen opens a port, or a socket at "unix:PATH". If other
+// hosts can reach it, there must be a token, or certificates of
+// clients.
 func Listen(address string, o Options) (*Server, error) {
 	if err := checkFiles(&o); err != nil {
 		return nil, err
@@ -136,8 +138,9 @@ func listen(address string, o *Options) (net.Listener, error) {
 	return net.ListenTCP("tcp", at)
 }
 
-// listenSocket listens at a path. It replaces the socket of an agent that was
-// killed. All users may connect: what they get depends on who they are.
+// listenSocket listens at a path. It replaces the socket of an
+// agent that was killed. All users may connect: what they get
+// depends on who they are.
 func listenSocket(path string) (net.Listener, error) {
 	l, err := net.Listen("unix", path)
 	if errors.Is(err, syscall.EADDRINUSE) && isDead(path) {
@@ -174,7 +177,8 @@ func (s *Server) Address() string { return s.listener.Addr().String() }
 // IsSocket reports whether the address is a path.
 func (s *Server) IsSocket() bool { return s.listener.Addr().Network() == "unix" }
 
-// URL returns the address as a URL. Clients of a socket need its path, too.
+// URL returns the address as a URL. Clients of a socket need its
+// path, too.
 func (s *Server) URL() string {
 	scheme, host := "http://", s.Address()
 	if s.o.TLS != nil {
@@ -189,8 +193,8 @@ func (s *Server) URL() string {
 // Ask keeps the last seconds of all processes now, for a reason.
 func (s *Server) Ask(reason string) { s.keepers.ask(reason) }
 
-// Serve answers requests until the context ends. Then it ends all recordings,
-// and closes the port.
+// Serve answers requests until the context ends. Then it ends
+// all recordings, and closes the port.
 func (s *Server) Serve(ctx context.Context) error {
 	s.metrics = newMetrics(s)
 	s.windows = newWindows(ctx, &s.o, s.metrics.recorded)
@@ -202,8 +206,8 @@ func (s *Server) Serve(ctx context.Context) error {
 		s.windows.ended.Go(func() { pushes.run(ctx) })
 	}
 	server := &http.Server{
-		// There is no ReadTimeout: it would end the context of a request that
-		// waits for its recording.
+		// There is no ReadTimeout: it would end the context of a
+		// request that waits for its recording.
 		Handler: s.handler(), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 32 << 10, TLSConfig: s.o.TLS,
 		ErrorLog:    log.New(io.Discard, "", 0), // of clients' mistakes, which anybody could fill
@@ -259,7 +263,8 @@ func (w *statusWriter) WriteHeader(status int) {
 // Unwrap is for http.ResponseController.
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// admit answers a request if it may be answered, and if there are not too many.
+// admit answers a request if it may be answered, and if there
+// are not too many.
 func (s *Server) admit(mux http.Handler, w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
@@ -303,8 +308,9 @@ func (s *Server) refuses(r *http.Request) (status int, why string) {
 				"want the token of the agent's --token-file, as 'Authorization: Bearer TOKEN'"
 		}
 	}
-	// A page in a browser of this host could ask, too, under a name that
-	// leads here. No page of a browser is the agent's own.
+	// A page in a browser of this host could ask, too, under a
+	// name that leads here. No page of a browser is the agent's
+	// own.
 	site := r.Header.Get("Sec-Fetch-Site")
 	if !s.o.guarded() && !isLoopback(r.Host) || r.Header.Get("Origin") != "" ||
 		site != "" && site != "none" {
@@ -329,7 +335,8 @@ func retryAfter(w http.ResponseWriter, after time.Duration) {
 	w.Header().Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(after.Seconds())))))
 }
 
-// serveProfile answers with a profile of a process, after a recording of it.
+// serveProfile answers with a profile of a process, after a
+// recording of it.
 func (s *Server) serveProfile(w http.ResponseWriter, r *http.Request, kind Kind) {
 	query := r.URL.Query()
 	lasts, err := s.lasting(query.Get("seconds"))
@@ -341,8 +348,9 @@ func (s *Server) serveProfile(w http.ResponseWriter, r *http.Request, kind Kind)
 	if p == nil {
 		return
 	}
-	// The recording may take longer than its time: it first attaches to the
-	// process. The client's leaving is noticed all the same.
+	// The recording may take longer than its time: it first
+	// attaches to the process. The client's leaving is noticed
+	// all the same.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 	data, err := s.windows.profile(r.Context(), p, kind, lasts)
 	allowAnswer(w)
@@ -371,8 +379,8 @@ func (s *Server) serveProfile(w http.ResponseWriter, r *http.Request, kind Kind)
 	}
 }
 
-// asked returns the process that a client asks for, and may ask for. If there
-// is none, it answers, and returns nil.
+// asked returns the process that a client asks for, and may ask
+// for. If there is none, it answers, and returns nil.
 func (s *Server) asked(w http.ResponseWriter, r *http.Request) *sampler.Process {
 	pid, err := strconv.Atoi(r.URL.Query().Get("pid"))
 	if err != nil {
@@ -393,14 +401,15 @@ func (s *Server) asked(w http.ResponseWriter, r *http.Request) *sampler.Process 
 	return p
 }
 
-// refuse answers with an error. It can name a program, and who reads it may
-// sit at a terminal.
+// refuse answers with an error. It can name a program, and who
+// reads it may sit at a terminal.
 func refuse(w http.ResponseWriter, err error, status int) {
 	http.Error(w, termtext.Error(err), status)
 }
 
-// lasting returns how long to record, of the parameter "seconds". A client
-// that asks for more than a window gets a window.
+// lasting returns how long to record, of the parameter
+// "seconds". A client that asks for more than a window gets a
+// window.
 func (s *Server) lasting(text string) (time.Duration, error) {
 	if text == "" {
 		return s.o.Window, nil

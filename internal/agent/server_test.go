@@ -55,7 +55,8 @@ func status(t *testing.T, c *http.Client, url string, headers map[string]string)
 	return answer.StatusCode, nil
 }
 
-// Without a token, only this host is served, and no page in a browser. With one, who has it.
+// Without a token, only this host is served, and no page in a
+// browser. With one, who has it.
 func TestWhoIsServed(t *testing.T) {
 	open, guarded := serve(t, Options{}), serve(t, Options{Token: "secret"})
 	for _, c := range []struct {
@@ -104,7 +105,8 @@ func TestSlowClients(t *testing.T) {
 	}
 }
 
-// Clients that only connect, or that may not ask, or that are idle, keep nobody out.
+// Clients that only connect, or that may not ask, or that are
+// idle, keep nobody out.
 func TestManyClients(t *testing.T) {
 	const token = "Authorization: Bearer secret\r\n"
 	for name, sent := range map[string]string{"silent": "", "refused": "\r\n", "idle": token + "\r\n"} {
@@ -146,7 +148,8 @@ func TestManyClients(t *testing.T) {
 	}
 }
 
-// A host with many strangers does not push out the stranger of another host.
+// A host with many strangers does not push out the stranger of
+// another host.
 func TestStrangersOfOneHost(t *testing.T) {
 	cs := connections{all: map[net.Conn]*connection{}}
 	add := func(host string) net.Conn {
@@ -187,7 +190,8 @@ func TestManyRequests(t *testing.T) {
 	}
 }
 
-// Who has used the processor time of a span, has to wait until the share allows more.
+// Who has used the processor time of a span, has to wait until
+// the share allows more.
 func TestBudget(t *testing.T) {
 	if sampler.ProcessorTime() == 0 {
 		t.Skip("this system does not say how much processor time a process has used")

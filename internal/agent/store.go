@@ -32,8 +32,8 @@ type Kept struct {
 	GID int `json:"gid"`
 }
 
-// A Store is a folder with recordings. Only its owner can look into it, since
-// they are not for everybody.
+// A Store is a folder with recordings. Only its owner can look
+// into it, since they are not for everybody.
 type Store struct {
 	dir     string
 	each    int   // recordings of a program, and as many of its ends
@@ -47,8 +47,8 @@ type Store struct {
 // part is what a recording is called before it is in the list.
 const part = ".part"
 
-// OpenStore opens a folder, which it makes if there is none. What an agent left
-// unfinished there is removed.
+// OpenStore opens a folder, which it makes if there is none.
+// What an agent left unfinished there is removed.
 func OpenStore(dir string, each int, space int64) (*Store, error) {
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
@@ -97,8 +97,9 @@ func (s *Store) read(name string) (k Kept, ok bool) {
 	return k, err == nil && info.IsDir()
 }
 
-// add takes a recording from a path that NewPath returned. It removes older
-// ones if there are too many, recordings of ends first.
+// add takes a recording from a path that NewPath returned. It
+// removes older ones if there are too many, recordings of ends
+// first.
 func (s *Store) add(path string, k Kept) (Kept, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,8 +133,8 @@ func (s *Store) has(name string) bool {
 	return err == nil
 }
 
-// fit removes recordings until they are as many as may be, and fit into the
-// space.
+// fit removes recordings until they are as many as may be, and
+// fit into the space.
 func (s *Store) fit() (err error) {
 	type group struct {
 		program string
@@ -189,8 +190,8 @@ func (s *Store) all(may func(Kept) bool) []Kept {
 // longestName limits the name of a program in the name of a recording.
 const longestName = 64
 
-// plainName returns the name of a program as a part of a file's name that means
-// itself everywhere.
+// plainName returns the name of a program as a part of a file's
+// name that means itself everywhere.
 func plainName(path string) string {
 	name := strings.Map(func(r rune) rune {
 		if r < 0x80 && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||

@@ -9,8 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ownFolder returns an error unless a folder is this user's, and closed to all
-// others. It keeps other agents out of it until release.
+// ownFolder returns an error unless a folder is this user's, and
+// closed to all others. It keeps other agents out of it until
+// release.
 func ownFolder(dir string) (release func(), err error) {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -36,7 +37,8 @@ func ownFolder(dir string) (release func(), err error) {
 	return func() { f.Close() }, nil
 }
 
-// ownerOf returns the user who may trace a process; root if nobody else may.
+// ownerOf returns the user who may trace a process; root if
+// nobody else may.
 func ownerOf(p *sampler.Process) sampler.User {
 	var stat unix.Stat_t
 	if unix.Stat(fmt.Sprintf("/proc/%d", p.PID), &stat) != nil {

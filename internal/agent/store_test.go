@@ -34,7 +34,8 @@ func names(s *Store) string {
 	return strings.TrimSpace(text)
 }
 
-// A store has the latest recordings of each program. If space is short, it drops recordings of ends first.
+// A store has the latest recordings of each program. If space is
+// short, it drops recordings of ends first.
 func TestStore(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "kept")
 	s, err := OpenStore(dir, 2, 900)

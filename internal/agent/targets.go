@@ -18,9 +18,10 @@ const fresh = 5 * time.Second
 // maxTargets limits the processes that are served.
 const maxTargets = 1000
 
-// An answer waits this long for a new list. The file system of an executable
-// may take longer. What is asked of a process whose id another one has now
-// can't be answered from the old list, and waits longer.
+// An answer waits this long for a new list. The file system of
+// an executable may take longer. What is asked of a process
+// whose id another one has now can't be answered from the old
+// list, and waits longer.
 const (
 	maxWait   = time.Second / 4
 	reuseWait = 5 * time.Second
@@ -36,8 +37,8 @@ type processes struct {
 	found chan struct{} // closed when a new list is there; nil if nobody makes one
 }
 
-// all returns them, as of a moment ago. It waits for a new list at most for a
-// given time, unless there is none.
+// all returns them, as of a moment ago. It waits for a new list
+// at most for a given time, unless there is none.
 func (ps *processes) all(wait time.Duration) []*sampler.Process {
 	ps.mu.Lock()
 	if !time.Now().Before(ps.until) && ps.found == nil {
@@ -75,8 +76,8 @@ func (ps *processes) renew(found chan struct{}) {
 	close(found)
 }
 
-// find returns the process of a pid, or nil. It finds all anew if the pid is
-// another program's now.
+// find returns the process of a pid, or nil. It finds all anew
+// if the pid is another program's now.
 func (ps *processes) find(pid int) *sampler.Process {
 	for _, wait := range []time.Duration{maxWait, reuseWait} {
 		all := ps.all(wait)

@@ -10,8 +10,8 @@ import (
 	"github.com/cpprof/cpprof/sampler"
 )
 
-// early is the share of a pause by which a client may come too early: clocks
-// differ.
+// early is the share of a pause by which a client may come too
+// early: clocks differ.
 const early = 0.05
 
 // A BusyError says that no recording may begin now.
@@ -28,11 +28,12 @@ func (e *BusyError) Error() string {
 // ErrChanged says that a process id is another program's now.
 var ErrChanged = errors.New("the program that was asked for runs no more: another one has its process id")
 
-// errUnmarked says that a recording has no profile of goroutines that are stuck.
+// errUnmarked says that a recording has no profile of goroutines
+// that are stuck.
 var errUnmarked = errors.New("what is stuck for good was not found out: the program's heap could not be read in time, or --max-halt is 0")
 
-// windows makes the recordings of all processes, and keeps the latest of each
-// for as long as no other may be made.
+// windows makes the recordings of all processes, and keeps the
+// latest of each for as long as no other may be made.
 type windows struct {
 	o      *Options
 	ctx    context.Context // ends with the server
@@ -48,8 +49,9 @@ type windows struct {
 // wait waits until all recordings have ended.
 func (ws *windows) wait() { ws.ended.Wait() }
 
-// A window is one recording of a process, and its profiles. All who ask for
-// it while it is made get them, and then, for each kind, the first who asks.
+// A window is one recording of a process, and its profiles. All
+// who ask for it while it is made get them, and then, for each
+// kind, the first who asks.
 type window struct {
 	began   time.Time
 	stop    func()
@@ -68,9 +70,10 @@ func newWindows(ctx context.Context, o *Options, tell func(string, time.Duration
 		latest: map[sampler.Identity]*window{}}
 }
 
-// profile returns a profile of a process, from a recording that it begins, or
-// that others have begun. If the context ends before the recording does, and
-// nobody else waits for it, the recording ends.
+// profile returns a profile of a process, from a recording that
+// it begins, or that others have begun. If the context ends
+// before the recording does, and nobody else waits for it, the
+// recording ends.
 func (ws *windows) profile(ctx context.Context, p *sampler.Process, kind Kind,
 	lasts time.Duration) ([]byte, error) {
 	w, err := ws.join(p, kind, lasts)
@@ -99,7 +102,8 @@ func (ws *windows) profile(ctx context.Context, p *sampler.Process, kind Kind,
 	return nil, ctx.Err()
 }
 
-// join returns the window that answers a request, which it counts as waiting.
+// join returns the window that answers a request, which it
+// counts as waiting.
 func (ws *windows) join(p *sampler.Process, kind Kind, lasts time.Duration) (*window, error) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -143,8 +147,8 @@ func (w *window) isDone() bool {
 	}
 }
 
-// serves reports whether a request for a kind of profile gets it from this
-// window.
+// serves reports whether a request for a kind of profile gets it
+// from this window.
 func (w *window) serves(kind Kind) bool {
 	if w.isDone() {
 		return w.err == nil && !w.taken[kind]
@@ -180,8 +184,8 @@ func (ws *windows) record(ctx context.Context, w *window, p *sampler.Process, la
 	defer ws.mu.Unlock()
 	ws.running--
 	w.err = err
-	// What was recorded is a share of a time, in which nothing else is:
-	// Window in Every.
+	// What was recorded is a share of a time, in which nothing
+	// else is: Window in Every.
 	share := float64(ws.o.Every) / float64(ws.o.Window) * (1 - early)
 	w.next = w.began.Add(time.Duration(float64(min(lasted, ws.o.Window)) * share))
 	close(w.done)
@@ -194,7 +198,8 @@ func (ws *windows) recording() int {
 	return ws.running
 }
 
-// stuck returns how many goroutines are stuck for good in the latest recordings.
+// stuck returns how many goroutines are stuck for good in the
+// latest recordings.
 func (ws *windows) stuck() (n int) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -206,8 +211,9 @@ func (ws *windows) stuck() (n int) {
 	return n
 }
 
-// A budget bounds the processor time of this process and of the recordings that
-// it made. The time of a whole span may be used at once.
+// A budget bounds the processor time of this process and of the
+// recordings that it made. The time of a whole span may be used
+// at once.
 type budget struct {
 	o    *Options
 	most time.Duration

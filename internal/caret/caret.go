@@ -8,9 +8,10 @@ import (
 	"github.com/cpprof/cpprof/internal/termtext"
 )
 
-// Under returns the line and, in the line below it, a caret under the
-// character at the given byte offset; both are indented by four blanks, and
-// printable. Tabs are shown as blanks.
+// Under returns the line and, in the line below it, a caret
+// under the character at the given byte offset; both are
+// indented by four blanks, and printable. Tabs are shown as
+// blanks.
 func Under(line string, offset int) string {
 	shown := func(s string) string { return termtext.Printable(strings.ReplaceAll(s, "\t", " ")) }
 	before := utf8.RuneCountInString(shown(line[:min(offset, len(line))]))

@@ -99,7 +99,9 @@ func TestBuiltinOnRealNames(t *testing.T) {
 	for name, want := range spots {
 		f := syms.Lookup(name)
 		if f == calltree.None {
-			// A later Go release may have renamed the function. The aspects of the old name are checked all the same.
+			// A later Go release may have renamed the function.
+			// The aspects of the old name are checked all the
+			// same.
 			t.Logf("%s is not in the program", name)
 		}
 		var got []string
@@ -177,7 +179,8 @@ func TestBuiltinThirdParty(t *testing.T) {
 	}
 }
 
-// BenchmarkMembership measures how long it takes to find the built-in aspects of a program's functions.
+// BenchmarkMembership measures how long it takes to find the
+// built-in aspects of a program's functions.
 func BenchmarkMembership(b *testing.B) {
 	names := realNames(b)
 	for _, n := range []int{5_000, 100_000} {

@@ -19,8 +19,8 @@ type Merge struct {
 	Classes []aspects.Pattern
 }
 
-// NewMerge makes a Merge of patterns. The name may be given with or without
-// "class:".
+// NewMerge makes a Merge of patterns. The name may be given with
+// or without "class:".
 func NewMerge(name string, patterns ...string) (Merge, error) {
 	m := Merge{Name: strings.TrimPrefix(name, calltree.MergedClass)}
 	if err := m.checkName(); err != nil {
@@ -60,8 +60,8 @@ func (m Merge) Equal(n Merge) bool {
 			func(p, q aspects.Pattern) bool { return p.String() == q.String() })
 }
 
-// matchesOne reports whether a name matches a pattern, and no pattern that
-// begins with "!".
+// matchesOne reports whether a name matches a pattern, and no
+// pattern that begins with "!".
 func matchesOne(name string, patterns ...aspects.Pattern) bool {
 	one := false
 	for _, p := range patterns {
@@ -75,8 +75,8 @@ func matchesOne(name string, patterns ...aspects.Pattern) bool {
 	return one
 }
 
-// checkMember returns an error for a pattern that matches no class, also none
-// of an earlier merge.
+// checkMember returns an error for a pattern that matches no
+// class, also none of an earlier merge.
 func checkMember(p aspects.Pattern) error {
 	if p.MayBegin(calltree.MergedClass) {
 		return nil
@@ -93,9 +93,9 @@ func checkClassPattern(p aspects.Pattern) error {
 		p)
 }
 
-// Configure completes the options of views by what the configuration says
-// about thread classes, about functions that wait for work, and about those
-// that do a piece of it.
+// Configure completes the options of views by what the
+// configuration says about thread classes, about functions that
+// wait for work, and about those that do a piece of it.
 func (c *Config) Configure(o views.Options) views.Options {
 	o.Priority = c.Priority
 	o.Wrapper = c.wrapper()
@@ -110,16 +110,16 @@ func (c *Config) Configure(o views.Options) views.Options {
 	return o
 }
 
-// wrapper returns a function. It reports whether a function only calls
-// another one that it was given: it is a built-in wrapper or one of the file,
-// and no pattern excludes it.
+// wrapper returns a function. It reports whether a function only
+// calls another one that it was given: it is a built-in wrapper
+// or one of the file, and no pattern excludes it.
 func (c *Config) wrapper() func(function string) bool {
 	patterns := slices.Concat(builtin().Wrappers, c.Wrappers)
 	return func(function string) bool { return matchesOne(function, patterns...) }
 }
 
-// merged returns the class that a class is merged into. Merges apply one
-// after the other.
+// merged returns the class that a class is merged into. Merges
+// apply one after the other.
 func (c *Config) merged(class string) string {
 	for _, m := range c.Merges {
 		if matchesOne(class, m.Classes...) {

@@ -260,8 +260,9 @@ func FuzzConfig(f *testing.F) {
 	})
 }
 
-// Aspects with any names and patterns are the same after they were saved into a file and read again.
-// Merged classes are saved beside what the file has, and read back as they were.
+// Aspects with any names and patterns are the same after they
+// were saved into a file and read again. Merged classes are
+// saved beside what the file has, and read back as they were.
 func TestSaveMerges(t *testing.T) {
 	path := filepath.Join(t.TempDir(), Name)
 	merge := func(name string, patterns ...string) Merge {

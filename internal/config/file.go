@@ -35,8 +35,8 @@ const (
 	maxSize = 1 << 20
 )
 
-// A Config is the content of a config file. The file is YAML without anchors
-// and aliases. Every key may be left out:
+// A Config is the content of a config file. The file is YAML
+// without anchors and aliases. Every key may be left out:
 //
 //	aspects:                    # name: list of patterns (see aspects.Pattern)
 //	  queue: ["main.(*queue).*", "!main.(*queue).len"]
@@ -70,8 +70,8 @@ type Config struct {
 	Slow       float64           // the share above which something is slow; 0: not set
 	Accounting views.Accounting
 	NoInlines  bool // inlined calls belong to their callers
-	// what they mean depends on the monitors of a recording, so the
-	// expressions are not checked here
+	// what they mean depends on the monitors of a recording, so
+	// the expressions are not checked here
 	Metrics  []Definition
 	Lists    []Definition // of samples; likewise
 	Monitors []string     // what record --monitor takes; not checked here, either
@@ -95,13 +95,13 @@ func Default() *Config {
 		Threshold: refine.Threshold{Hits: big.NewRat(refine.DefaultMinHits, 1)}}
 }
 
-// AllAspects returns the built-in aspects and the file's. An aspect of the file
-// replaces a built-in one of the same name; the others come after the built-in
-// ones.
+// AllAspects returns the built-in aspects and the file's. An
+// aspect of the file replaces a built-in one of the same name;
+// the others come after the built-in ones.
 func (c *Config) AllAspects() *aspects.Set { return Builtin().With(c.Aspects.All()...) }
 
-// Priority returns the priority that the config sets for a thread class, if
-// it sets one.
+// Priority returns the priority that the config sets for a
+// thread class, if it sets one.
 func (c *Config) Priority(class string) (int32, bool) {
 	for _, p := range c.Priorities {
 		if p.Class.Match(class) {
@@ -111,10 +111,11 @@ func (c *Config) Priority(class string) (int32, bool) {
 	return 0, false
 }
 
-// Find searches for a config file in a folder and in the folders above it. It
-// returns the path of the nearest file, or "" if there is none. Above the
-// folder, it ignores the files of other users, since such a file could change
-// what this user sees. It returns their paths in ignored.
+// Find searches for a config file in a folder and in the folders
+// above it. It returns the path of the nearest file, or "" if
+// there is none. Above the folder, it ignores the files of other
+// users, since such a file could change what this user sees. It
+// returns their paths in ignored.
 func Find(folder string) (path string, ignored []string, err error) {
 	start, err := filepath.Abs(folder)
 	if err != nil {
@@ -130,8 +131,8 @@ func Find(folder string) (path string, ignored []string, err error) {
 		default:
 			ignored = append(ignored, path)
 		}
-		// If a folder can't be read, it can't have the config of a person who
-		// works below it.
+		// If a folder can't be read, it can't have the config of
+		// a person who works below it.
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
 			return "", ignored, fmt.Errorf("searching for %s: %w", Name, err)
 		}
@@ -143,8 +144,8 @@ func Find(folder string) (path string, ignored []string, err error) {
 	}
 }
 
-// Load reads a config file. Each mistake in the file is an *Error; several
-// are joined.
+// Load reads a config file. Each mistake in the file is an
+// *Error; several are joined.
 func Load(path string) (*Config, error) {
 	data, err := read(path)
 	if err != nil {

@@ -8,16 +8,16 @@ import (
 // IdleAspect is the name of the aspect of functions that wait for work.
 const IdleAspect = "@idle"
 
-// RequestAspect is the name of the aspect of functions whose calls are pieces
-// of work.
+// RequestAspect is the name of the aspect of functions whose
+// calls are pieces of work.
 const RequestAspect = "@request"
 
-// LimitAspect is the name of the aspect of functions that wait until a rate
-// allows the next call.
+// LimitAspect is the name of the aspect of functions that wait
+// until a rate allows the next call.
 const LimitAspect = "@limit"
 
-// passing matches functions that read or wait for whoever calls them: what
-// the waiting is for, only the caller knows.
+// passing matches functions that read or wait for whoever calls
+// them: what the waiting is for, only the caller knows.
 var passing = mustAspect("passing",
 	"runtime.*", "internal/*", "syscall.*", "sync.*", "sync/*", "time.Sleep",
 	"io.*", "bufio.(*Reader).*", "bufio.(*Scanner).*", "bytes.(*Buffer).ReadFrom",
@@ -44,8 +44,8 @@ func mustAspect(name string, patterns ...string) aspects.Aspect {
 	return a
 }
 
-// idleRoles returns the roles of functions in which goroutines wait, or nil
-// if the file removes the aspect.
+// idleRoles returns the roles of functions in which goroutines
+// wait, or nil if the file removes the aspect.
 func (c *Config) idleRoles() func(function string) views.Role {
 	all := c.AllAspects()
 	idle, ok := all.Lookup(IdleAspect)

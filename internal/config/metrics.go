@@ -13,8 +13,8 @@ import (
 // maxDefinitions bounds the metrics and the lists of a file.
 const maxDefinitions = 1000
 
-// definitionName is what a metric or sample list may be called. A name may
-// have dots, as monitors have.
+// definitionName is what a metric or sample list may be called.
+// A name may have dots, as monitors have.
 var definitionName = regexp.MustCompile(`^[\pL_][\pL\pN_]*(\.[\pL_][\pL\pN_]*)*$`)
 
 // reserved are the words that mean something else in expressions.

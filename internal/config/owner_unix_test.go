@@ -17,7 +17,8 @@ func TestDevicesAreNoConfig(t *testing.T) {
 	}
 }
 
-// A config file of another user is ignored above the working folder, but read in the working folder.
+// A config file of another user is ignored above the working
+// folder, but read in the working folder.
 func TestFilesOfOthersAreNotFound(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give files to others")

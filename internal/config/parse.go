@@ -47,8 +47,8 @@ func Parse(name string, data []byte) (*Config, error) {
 	return p.config, nil
 }
 
-// A parser walks the nodes of a config file, fills in config, and collects
-// the mistakes.
+// A parser walks the nodes of a config file, fills in config,
+// and collects the mistakes.
 type parser struct {
 	file    string
 	lines   []string
@@ -139,8 +139,8 @@ func (p *parser) aspect(name string, n *yaml.Node) {
 	p.aspectList = append(p.aspectList, a)
 }
 
-// patterns reads a list of patterns. It returns false if a pattern is wrong,
-// after reporting that.
+// patterns reads a list of patterns. It returns false if a
+// pattern is wrong, after reporting that.
 func (p *parser) patterns(what string, n *yaml.Node) (list []aspects.Pattern, ok bool) {
 	if n.Kind != yaml.SequenceNode {
 		p.fail(n, 0, `%s: want a list of patterns, such as ["main.(*queue).*"], not %s`, what,

@@ -14,8 +14,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// document returns the file's one top-level value, or nil if the file is
-// empty or can't be read.
+// document returns the file's one top-level value, or nil if the
+// file is empty or can't be read.
 func (p *parser) document(data []byte) *yaml.Node {
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, more yaml.Node
@@ -47,8 +47,8 @@ var (
 	yamlAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced`)
 )
 
-// syntax reports an error of the YAML reader, which knows the line at most,
-// and finds the column if it can.
+// syntax reports an error of the YAML reader, which knows the
+// line at most, and finds the column if it can.
 func (p *parser) syntax(err error) {
 	line, msg := 1, err.Error()
 	if m := yamlLine.FindStringSubmatch(msg); m != nil {
@@ -71,8 +71,8 @@ func (p *parser) syntax(err error) {
 	p.failAt(line, column, msg)
 }
 
-// find returns the position at which a text first occurs, or the beginning of
-// the file.
+// find returns the position at which a text first occurs, or the
+// beginning of the file.
 func (p *parser) find(text string) (line, column int) {
 	for i, l := range p.lines {
 		if at := strings.Index(l, text); at >= 0 {
@@ -110,8 +110,8 @@ func unshown(r rune) bool { return r != '\t' && !unicode.IsPrint(r) || r == utf8
 // An entry of a mapping.
 type pair struct{ key, value *yaml.Node }
 
-// mapping returns the entries of a mapping. It reports keys that are not text
-// or occur twice.
+// mapping returns the entries of a mapping. It reports keys that
+// are not text or occur twice.
 func (p *parser) mapping(n *yaml.Node, what string) []pair {
 	if isNull(n) {
 		return nil
@@ -138,12 +138,13 @@ func (p *parser) mapping(n *yaml.Node, what string) []pair {
 	return pairs
 }
 
-// isNull reports whether a value is missing, as after "aspects:" if all lines
-// below it are comments.
+// isNull reports whether a value is missing, as after "aspects:"
+// if all lines below it are comments.
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
 
-// ownTag reports whether a node has a tag that is not YAML's own. A pattern
-// that begins with "!" and has no quotes is read as such a tag.
+// ownTag reports whether a node has a tag that is not YAML's
+// own. A pattern that begins with "!" and has no quotes is read
+// as such a tag.
 func ownTag(n *yaml.Node) bool {
 	return strings.HasPrefix(n.ShortTag(), "!") && !strings.HasPrefix(n.ShortTag(), "!!")
 }

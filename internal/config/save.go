@@ -17,11 +17,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// SaveAspects saves aspects into a config file. Each replaces the aspect of
-// the same name or is added after the others. The rest of the file stays as
-// it is, including comments. If there is no file, SaveAspects creates one; if
-// the file has mistakes, it fails and doesn't change the file. Readers see
-// either the old file or the new one.
+// SaveAspects saves aspects into a config file. Each replaces
+// the aspect of the same name or is added after the others. The
+// rest of the file stays as it is, including comments. If there
+// is no file, SaveAspects creates one; if the file has mistakes,
+// it fails and doesn't change the file. Readers see either the
+// old file or the new one.
 func SaveAspects(path string, list ...aspects.Aspect) error {
 	return save("aspects", path, func(top *yaml.Node, _ *Config) error {
 		for _, a := range list {
@@ -31,9 +32,10 @@ func SaveAspects(path string, list ...aspects.Aspect) error {
 	})
 }
 
-// SaveMerges saves merged classes into a config file as SaveAspects saves
-// aspects, and removes those named in gone from it. A merge adds its patterns
-// to an earlier merge of the same name, in the file or in the list.
+// SaveMerges saves merged classes into a config file as
+// SaveAspects saves aspects, and removes those named in gone
+// from it. A merge adds its patterns to an earlier merge of the
+// same name, in the file or in the list.
 func SaveMerges(path string, gone []string, list ...Merge) error {
 	return save("merged classes", path, func(top *yaml.Node, c *Config) error {
 		kept := slices.DeleteFunc(c.Merges,
@@ -55,9 +57,10 @@ func SaveMerges(path string, gone []string, list ...Merge) error {
 	})
 }
 
-// joined joins merges of the same name into the first of them. It fails if
-// that would make other classes: {io: [a]} and {io: [b]} are {io: [a, b]},
-// but a pattern with "!", such as {io: [b*, !ba]}, would exclude from both.
+// joined joins merges of the same name into the first of them.
+// It fails if that would make other classes: {io: [a]} and {io:
+// [b]} are {io: [a, b]}, but a pattern with "!", such as {io:
+// [b*, !ba]}, would exclude from both.
 func joined(merges []Merge) (list []Merge, err error) {
 	excludes := func(m Merge) bool {
 		return slices.ContainsFunc(m.Classes, aspects.Pattern.Exclude)
@@ -78,8 +81,8 @@ func joined(merges []Merge) (list []Merge, err error) {
 	return list, nil
 }
 
-// save changes a config file, or creates it. The change gets the file's top
-// mapping and its content.
+// save changes a config file, or creates it. The change gets the
+// file's top mapping and its content.
 func save(what, path string, change func(*yaml.Node, *Config) error) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
@@ -116,8 +119,8 @@ func save(what, path string, change func(*yaml.Node, *Config) error) error {
 	return nil
 }
 
-// topMapping returns a document's mapping, or a new one if the document is
-// empty.
+// topMapping returns a document's mapping, or a new one if the
+// document is empty.
 func topMapping(doc *yaml.Node) *yaml.Node {
 	doc.Kind = yaml.DocumentNode
 	if len(doc.Content) == 0 {
@@ -126,8 +129,8 @@ func topMapping(doc *yaml.Node) *yaml.Node {
 	return asMapping(doc.Content[0])
 }
 
-// child returns the mapping at a key of a mapping, or a new one if there is
-// none.
+// child returns the mapping at a key of a mapping, or a new one
+// if there is none.
 func child(n *yaml.Node, key string) *yaml.Node {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == key {
@@ -139,8 +142,8 @@ func child(n *yaml.Node, key string) *yaml.Node {
 	return c
 }
 
-// asMapping returns the node as a mapping. If the node is null, it becomes an
-// empty mapping.
+// asMapping returns the node as a mapping. If the node is null,
+// it becomes an empty mapping.
 func asMapping(n *yaml.Node) *yaml.Node {
 	if n.Kind != yaml.MappingNode {
 		*n = yaml.Node{Kind: yaml.MappingNode, HeadComment: n.HeadComment,
@@ -149,8 +152,8 @@ func asMapping(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// put adds or replaces a list of patterns in a mapping by names, which may
-// have a prefix in the file.
+// put adds or replaces a list of patterns in a mapping by names,
+// which may have a prefix in the file.
 func put(n *yaml.Node, prefix, name string, patterns []aspects.Pattern) {
 	list := &yaml.Node{Kind: yaml.SequenceNode, Content: lists.Each(patterns,
 		func(p aspects.Pattern) *yaml.Node { return text(p.String()) })}

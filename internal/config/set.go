@@ -9,7 +9,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The keys that have names below them, and the keys whose values are lists.
+// The keys that have names below them, and the keys whose values
+// are lists.
 var (
 	named  = []string{"aspects", "priorities", "merge", "metrics", "lists"}
 	listed = []string{"aspects", "merge", "wrappers", "monitors"}

@@ -8,7 +8,8 @@ import (
 	"github.com/cpprof/cpprof/refine"
 )
 
-// A setting of a command line means what the same lines of the file mean, and goes before the file.
+// A setting of a command line means what the same lines of the
+// file mean, and goes before the file.
 func TestSet(t *testing.T) {
 	const file = "priorities: {\"go:*\": 1}\nclasses: site\nmetrics: {a: goroutines}\n"
 	for setting, lines := range map[string]string{

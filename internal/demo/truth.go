@@ -1,5 +1,5 @@
-// Package demo describes the four problems of the server that "cpprof demo"
-// records (cmd/cpprof, orderdesk.go).
+// Package demo describes the four problems of the server that
+// "cpprof demo" records (cmd/cpprof, orderdesk.go).
 package demo
 
 import (
@@ -11,8 +11,8 @@ import (
 //go:embed cpprof.yaml
 var configYAML []byte
 
-// Config returns a config file (see package config) that defines the demo's
-// own aspect, @queue.
+// Config returns a config file (see package config) that defines
+// the demo's own aspect, @queue.
 func Config() []byte { return bytes.Clone(configYAML) }
 
 // A Problem is a problem that the demo has on purpose.
@@ -26,17 +26,17 @@ type Problem struct {
 type Evidence struct {
 	View string // "*" for the Server View, else the class of a Thread View
 	Path string // in call path notation, with the aspects of Config
-	// the least cost in a recording of some 100 samples, on any machine;
-	// about half of the usual cost
+	// the least cost in a recording of some 100 samples, on any
+	// machine; about half of the usual cost
 	Least *big.Rat
 
-	// Holders says that the path exists only if the sampler knows who holds
-	// a lock.
+	// Holders says that the path exists only if the sampler
+	// knows who holds a lock.
 	Holders bool
 }
 
-// Truth lists the four problems. Each costs well over ten hits in a recording
-// of 100 samples.
+// Truth lists the four problems. Each costs well over ten hits
+// in a recording of 100 samples.
 func Truth() []Problem {
 	least := func(percent int64) *big.Rat { return big.NewRat(percent, 100) }
 	return []Problem{{

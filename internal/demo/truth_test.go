@@ -13,7 +13,8 @@ import (
 	"github.com/cpprof/cpprof/internal/config"
 )
 
-// TestTruthReads checks the paths of Truth: their notation, their aspects, and that the source has their functions.
+// TestTruthReads checks the paths of Truth: their notation,
+// their aspects, and that the source has their functions.
 func TestTruthReads(t *testing.T) {
 	c, err := config.Parse("cpprof.yaml", Config())
 	if err != nil {
@@ -51,7 +52,8 @@ func TestTruthReads(t *testing.T) {
 	}
 }
 
-// functions returns the names of the server's functions in the form of the Go runtime.
+// functions returns the names of the server's functions in the
+// form of the Go runtime.
 func functions(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("../../cmd/cpprof/orderdesk*.go")

@@ -2,10 +2,11 @@
 // suggest a similar name.
 package edit
 
-// Distance returns the smallest number of changes that turn a into b (optimal
-// string alignment). A change inserts, deletes or replaces a byte, or swaps
-// two neighbours: from "wroker" to "worker" it is 1. The time grows with the
-// product of the lengths, so the caller must bound them.
+// Distance returns the smallest number of changes that turn a
+// into b (optimal string alignment). A change inserts, deletes
+// or replaces a byte, or swaps two neighbours: from "wroker" to
+// "worker" it is 1. The time grows with the product of the
+// lengths, so the caller must bound them.
 func Distance(a, b string) int {
 	last, row, next := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
@@ -28,11 +29,12 @@ func Distance(a, b string) int {
 	return row[len(b)]
 }
 
-// longestName bounds the length of a word, and so the time that Nearest takes.
+// longestName bounds the length of a word, and so the time that
+// Nearest takes.
 const longestName = 100
 
-// Nearest returns the known word that is nearest to word, if its distance is
-// 1 or 2, or "".
+// Nearest returns the known word that is nearest to word, if its
+// distance is 1 or 2, or "".
 func Nearest(word string, known []string) string {
 	best, least := "", 3
 	if len(word) > longestName {

@@ -10,9 +10,9 @@ import (
 // of the names that are compared.
 const maxSimilar, maxCompared = 3, 200
 
-// Similar returns the known names that are similar to one, the most similar
-// first: one name is a part of the other, as work.Do is of
-// example.com/work.Do, or few letters differ.
+// Similar returns the known names that are similar to one, the
+// most similar first: one name is a part of the other, as
+// work.Do is of example.com/work.Do, or few letters differ.
 func Similar(name string, known []string) []string {
 	type candidate struct {
 		name     string
@@ -34,8 +34,8 @@ func Similar(name string, known []string) []string {
 	return names
 }
 
-// similarity returns how far two names are apart, and reports whether they
-// are similar at all.
+// similarity returns how far two names are apart, and reports
+// whether they are similar at all.
 func similarity(a, b string) (int, bool) {
 	a, b = strings.ToLower(a), strings.ToLower(b)
 	if len(a) > 2 && strings.Contains(b, a) {

@@ -1,5 +1,5 @@
-// Package exact adds fractions of hits and of their weights without rounding,
-// and without a big.Rat for each.
+// Package exact adds fractions of hits and of their weights
+// without rounding, and without a big.Rat for each.
 package exact
 
 import (
@@ -7,11 +7,12 @@ import (
 	"math/bits"
 )
 
-// A Sum is an exact sum of hits, and of the time that they stand for, which
-// is their weight. Goroutines share hits, so that both are fractions. A Sum
-// has two int64 for whole numbers, and two for each denominator. For example,
-// after 1/2, 1/3, 1/2 and 4/2 of a hit that stands for 10 ns, the hits are
-// 2/2, 1/3 and the whole number 2, and the weights ten times that. The zero
+// A Sum is an exact sum of hits, and of the time that they stand
+// for, which is their weight. Goroutines share hits, so that
+// both are fractions. A Sum has two int64 for whole numbers, and
+// two for each denominator. For example, after 1/2, 1/3, 1/2 and
+// 4/2 of a hit that stands for 10 ns, the hits are 2/2, 1/3 and
+// the whole number 2, and the weights ten times that. The zero
 // Sum is 0.
 type Sum struct {
 	whole numerators
@@ -24,8 +25,8 @@ type numerators struct{ hits, weight int64 }
 // largeNumerators have what doesn't fit numerators.
 type largeNumerators struct{ hits, weight big.Int }
 
-// Add adds num/den of some hits, and num/den of their weight. No number is
-// negative, and den is at least 1.
+// Add adds num/den of some hits, and num/den of their weight. No
+// number is negative, and den is at least 1.
 func (s *Sum) Add(hits, weight, num, den int64) {
 	switch {
 	case den > 1 && num%den == 0:
@@ -55,8 +56,8 @@ func (s *Sum) Add(hits, weight, num, den int64) {
 	s.parts[den] = to
 }
 
-// add adds num times some hits and their weight, and reports whether the
-// sums fit.
+// add adds num times some hits and their weight, and reports
+// whether the sums fit.
 func (n *numerators) add(hits, weight, num int64) bool {
 	hits, hitsFit := productAdded(n.hits, hits, num)
 	weight, weightFits := productAdded(n.weight, weight, num)
@@ -66,8 +67,8 @@ func (n *numerators) add(hits, weight, num int64) bool {
 	return hitsFit && weightFits
 }
 
-// productAdded returns sum + a*b, and reports whether that fits. No number is
-// negative.
+// productAdded returns sum + a*b, and reports whether that fits.
+// No number is negative.
 func productAdded(sum, a, b int64) (int64, bool) {
 	hi, lo := bits.Mul64(uint64(a), uint64(b))
 	lo, carry := bits.Add64(lo, uint64(sum), 0)
@@ -138,8 +139,8 @@ func (s *Sum) sum(of func(numerators) int64, ofLarge func(*largeNumerators) *big
 	return total
 }
 
-// Compare compares two sums as big.Rat.Cmp does, and faster if both are whole
-// numbers.
+// Compare compares two sums as big.Rat.Cmp does, and faster if
+// both are whole numbers.
 func Compare(a, b *big.Rat) int {
 	if a.IsInt() && b.IsInt() {
 		return a.Num().Cmp(b.Num())

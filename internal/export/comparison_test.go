@@ -55,7 +55,8 @@ func TestComparisons(t *testing.T) {
 	}
 }
 
-// bothOf returns the comparison of the Thread Views of all classes of two recordings.
+// bothOf returns the comparison of the Thread Views of all
+// classes of two recordings.
 func bothOf(t testing.TB, a, b *sampledata.Recording) *Subject {
 	t.Helper()
 	against := views.Named{Name: "old.cpprof", Recording: b}
@@ -86,7 +87,8 @@ func costs(s *Subject) map[string]*big.Int {
 	return all
 }
 
-// A comparison has a profile of speedscope for each class in each recording, with the times of that recording.
+// A comparison has a profile of speedscope for each class in
+// each recording, with the times of that recording.
 func TestSpeedscopeComparison(t *testing.T) {
 	s := bothOf(t, synthetic.Recording(50, 30, 0.3), synthetic.Recording(20, 50, 0.3))
 	var f speedscopeFile
@@ -102,7 +104,8 @@ func TestSpeedscopeComparison(t *testing.T) {
 	}
 }
 
-// The recordings of a comparison are two processes of a trace. They share no tracks.
+// The recordings of a comparison are two processes of a trace.
+// They share no tracks.
 func TestTraceEventComparison(t *testing.T) {
 	a, b := synthetic.Recording(50, 30, 0.3), synthetic.Recording(20, 50, 0.3)
 	var f traceFile
@@ -121,7 +124,8 @@ func TestTraceEventComparison(t *testing.T) {
 	}
 }
 
-// The graph of a comparison has both shares, red where A has more, and blue where it has less.
+// The graph of a comparison has both shares, red where A has
+// more, and blue where it has less.
 func TestGraphComparison(t *testing.T) {
 	tree := func(run, wait, same int64) *calltree.Tree {
 		b := calltree.NewBuilder(new(calltree.Symbols), "go:main.worker", "time", views.Nanoseconds)
@@ -152,7 +156,8 @@ func TestGraphComparison(t *testing.T) {
 			t.Errorf("%s: %s", format, text)
 		}
 	}
-	// Of profiles, the counts are compared, whatever share of its whole each is.
+	// Of profiles, the counts are compared, whatever share of
+	// its whole each is.
 	twice := calltree.NewBuilder(new(calltree.Symbols), calltree.RootName, "inuse_space", "bytes")
 	once := calltree.NewBuilder(new(calltree.Symbols), calltree.RootName, "inuse_space", "bytes")
 	twice.Add(0, twice.Stack("main.cache"), 200, 1)
@@ -173,7 +178,9 @@ func TestGraphComparison(t *testing.T) {
 	checkGraph(t, s, map[string]string{"*": "old 50.0 %, new 100.0 %: +50.0 red", "main.cache": "old 50.0 %, new 100.0 %: +50.0 red"})
 }
 
-// checkGraph reports an error if the graph of a comparison has other texts or colours than want. Its keys are the first names of nodes.
+// checkGraph reports an error if the graph of a comparison has
+// other texts or colours than want. Its keys are the first names
+// of nodes.
 func checkGraph(t *testing.T, s *Subject, want map[string]string) {
 	t.Helper()
 	g, err := newCallGraph(s)
@@ -196,7 +203,8 @@ func checkGraph(t *testing.T, s *Subject, want map[string]string) {
 	}
 }
 
-// The tables of a comparison have the numbers that each recording has by itself.
+// The tables of a comparison have the numbers that each
+// recording has by itself.
 func TestTablesOfComparison(t *testing.T) {
 	a, b := synthetic.Recording(50, 30, 0.3), synthetic.Recording(20, 50, 0.3)
 	s := bothOf(t, a, b)
@@ -220,7 +228,8 @@ func TestTablesOfComparison(t *testing.T) {
 	}
 }
 
-// rowsOf returns the rows of a table but the first one by their first cells.
+// rowsOf returns the rows of a table but the first one by their
+// first cells.
 func rowsOf(t testing.TB, format string, s *Subject, keys int) map[string][]string {
 	t.Helper()
 	rows, err := csv.NewReader(strings.NewReader(write(t, format, s))).ReadAll()
@@ -238,7 +247,8 @@ func rowsOf(t testing.TB, format string, s *Subject, keys int) map[string][]stri
 	return by
 }
 
-// The entries of a comparison have what they weigh in each of the two recordings.
+// The entries of a comparison have what they weigh in each of
+// the two recordings.
 func TestRefinedComparison(t *testing.T) {
 	old := calltree.NewBuilder(new(calltree.Symbols), "go:main.worker", "time", "nanoseconds")
 	old.Add(0, old.Stack("main.worker", ":RUN"), 4, 1)

@@ -65,8 +65,9 @@ func viewTable(w *report.CSV, s *Subject) error {
 	return nil
 }
 
-// A place is a position of a walk over a tree. The tree can have very many
-// nodes, so a place keeps only the paths above the node.
+// A place is a position of a walk over a tree. The tree can have
+// very many nodes, so a place keeps only the paths above the
+// node.
 type place struct {
 	tree  *calltree.Tree
 	nodes []int32  // from the root to the node
@@ -205,8 +206,8 @@ func classCells(c *views.ClassSummary) []any {
 // A lockKey says what a row of the table of locks is about.
 type lockKey struct{ lock, kind, role, class, in string }
 
-// lockTable has the locks, and those who waited for them and held them,
-// whatever the view.
+// lockTable has the locks, and those who waited for them and
+// held them, whatever the view.
 func lockTable(w *report.CSV, s *Subject) error {
 	if err := s.needWhole("the table shows all waits"); err != nil {
 		return err
@@ -265,8 +266,8 @@ func addLocks(a *locks.Analysis, add func(lockKey, calltree.Total)) {
 	}
 }
 
-// sampleTable has a row for each sample, with what was measured last in each
-// series.
+// sampleTable has a row for each sample, with what was measured
+// last in each series.
 func sampleTable(w *report.CSV, s *Subject) error {
 	if err := s.needWhole("the table shows what was measured of the whole program"); err != nil {
 		return err
@@ -310,8 +311,8 @@ func sampleTable(w *report.CSV, s *Subject) error {
 	return nil
 }
 
-// needSamples returns an error if a recording is a profile. Profiles lack what
-// the caller needs.
+// needSamples returns an error if a recording is a profile.
+// Profiles lack what the caller needs.
 func needSamples(r *sampledata.Recording, what string) error {
 	if p := r.Profile; p != nil {
 		return fmt.Errorf("it is %s, which has no %s", p.Title, what)
@@ -319,8 +320,8 @@ func needSamples(r *sampledata.Recording, what string) error {
 	return nil
 }
 
-// needWhole returns an error if the subject is only some stacks of the
-// recording.
+// needWhole returns an error if the subject is only some stacks
+// of the recording.
 func (s *Subject) needWhole(what string) error {
 	if s.Refined || s.Part {
 		return fmt.Errorf("%s: leave out --auto and refinement steps such as --prune", what)

@@ -1,5 +1,5 @@
-// Package export writes views of recordings, and tables about them, in the
-// formats of other tools.
+// Package export writes views of recordings, and tables about
+// them, in the formats of other tools.
 //
 //   - registry.go: the list of formats
 //   - subject.go: the subject to write: a view that may be refined, pruned or

@@ -32,7 +32,9 @@ func subjectOf(r *sampledata.Recording, o views.Options, v *views.View) *Subject
 	return &Subject{Path: "run.cpprof", Title: "a view", Recording: r, Options: o, Config: c, Session: session}
 }
 
-// hostileRecording has two goroutines with hostile names in every table. One of them waits for a lock that the other one holds.
+// hostileRecording has two goroutines with hostile names in
+// every table. One of them waits for a lock that the other one
+// holds.
 func hostileRecording(t testing.TB) *sampledata.Recording {
 	t.Helper()
 	b := sampledata.NewBuilder(sampledata.Header{Command: []string{hostile}, Executable: hostile, PID: 7, GOMAXPROCS: 1, Start: time.Unix(1, 0)})
@@ -94,7 +96,8 @@ func write(t testing.TB, name string, s *Subject) string {
 	return out.String()
 }
 
-// Whatever names a recording has, no format that is text gets a control character of theirs.
+// Whatever names a recording has, no format that is text gets a
+// control character of theirs.
 func TestHostileNames(t *testing.T) {
 	r := hostileRecording(t)
 	for _, f := range formats {
@@ -120,7 +123,8 @@ go:main.worker;main.worker;main.f;:WAIT 1
 	}
 }
 
-// The entries of a refined view are stacks that weigh what the entries below them don't.
+// The entries of a refined view are stacks that weigh what the
+// entries below them don't.
 func TestRefinedTree(t *testing.T) {
 	s := subjectOf(nil, views.Options{}, &views.View{Tree: smallTree(t)})
 	for _, step := range []refine.Step{{Kind: refine.KindDown, Text: "*"}, {Kind: refine.KindDown, Text: "* main.worker"}} {
@@ -142,7 +146,8 @@ func TestRefinedTree(t *testing.T) {
 	}
 }
 
-// What --up finds can be written, too; and what counts for several entries can be written as a table only.
+// What --up finds can be written, too; and what counts for
+// several entries can be written as a table only.
 func TestRefinedUpAndExtended(t *testing.T) {
 	for _, c := range []struct {
 		step refine.Step

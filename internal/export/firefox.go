@@ -10,10 +10,11 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// firefox is the processed profile format of profiler.firefox.com: a thread for
-// each thread class (of a comparison, two), and categories of typed time. The
-// samples stand one behind the other, as long as they weigh: the format has
-// times, but a view has none.
+// firefox is the processed profile format of
+// profiler.firefox.com: a thread for each thread class (of a
+// comparison, two), and categories of typed time. The samples
+// stand one behind the other, as long as they weigh: the format
+// has times, but a view has none.
 var firefox = Format{
 	Name:  "firefox",
 	Help:  "JSON for profiler.firefox.com, a thread for each class",
@@ -67,15 +68,17 @@ func firefoxMeta(s *Subject) map[string]any {
 	}
 }
 
-// A firefoxFrame is a frame. Below a typed time it has no category of its own:
-// the stack keeps the category of the goroutine itself, not of its lock's
-// holder. A stack without a category takes its caller's.
+// A firefoxFrame is a frame. Below a typed time it has no
+// category of its own: the stack keeps the category of the
+// goroutine itself, not of its lock's holder. A stack without a
+// category takes its caller's.
 type firefoxFrame struct {
 	calltree.Func
 	below bool
 }
 
-// A firefoxThreadMaker fills the tables of a thread, which are lists by column.
+// A firefoxThreadMaker fills the tables of a thread, which are
+// lists by column.
 type firefoxThreadMaker struct {
 	p       *placed
 	strings intern.List[string, int]

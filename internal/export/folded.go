@@ -11,9 +11,10 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// folded is the format of flamegraph.pl and its kin: a line for each stack, its
-// frames from the outermost on, and its weight. A comparison has two weights,
-// as difffolded.pl writes them: the other recording's, then this one's.
+// folded is the format of flamegraph.pl and its kin: a line for
+// each stack, its frames from the outermost on, and its weight.
+// A comparison has two weights, as difffolded.pl writes them:
+// the other recording's, then this one's.
 var folded = Format{
 	Name:  "folded",
 	Help:  "folded stacks, for flamegraph.pl, inferno and others",
@@ -36,7 +37,8 @@ func writeFolded(w io.Writer, s *Subject) error {
 	ends := make([]int, t.Len()) // by node: the length of the line up to its frame
 	for n := range int32(t.Len()) {
 		switch parent := t.Parents()[n]; {
-		// it says nothing, and a flame graph has a frame for all of its own
+		// it says nothing, and a flame graph has a frame for all
+		// of its own
 		case n == 0 && t.Root() == calltree.RootName:
 			line = line[:0]
 		case n == 0:
@@ -65,8 +67,8 @@ func writeFolded(w io.Writer, s *Subject) error {
 	return out.Flush()
 }
 
-// rounded returns what a node weighs in each metric, rounded to whole units,
-// and reports whether any is not 0.
+// rounded returns what a node weighs in each metric, rounded to
+// whole units, and reports whether any is not 0.
 func rounded(metrics []*calltree.Metric, n int32) (weights []*big.Int, any bool) {
 	for _, m := range metrics {
 		own := exact.Nearest(m.Own(n))
@@ -84,8 +86,8 @@ func foldedNames(syms *calltree.Symbols) []string {
 	return names
 }
 
-// foldedName makes a name safe on a terminal and in a line of folded stacks, in
-// which ";" ends a frame.
+// foldedName makes a name safe on a terminal and in a line of
+// folded stacks, in which ";" ends a frame.
 func foldedName(name string) string {
 	return termtext.Printable(strings.ReplaceAll(name, ";", ":"))
 }

@@ -17,7 +17,8 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// The structure of a speedscope file, as its format specification describes it: a reader that knows all fields.
+// The structure of a speedscope file, as its format
+// specification describes it: a reader that knows all fields.
 type speedscopeFile struct {
 	Schema string `json:"$schema"`
 	Shared struct {
@@ -45,7 +46,8 @@ func decode(t *testing.T, text string, into any) {
 	}
 }
 
-// A speedscope file has a profile for each class. Its weights are the times of the stacks.
+// A speedscope file has a profile for each class. Its weights
+// are the times of the stacks.
 func TestSpeedscope(t *testing.T) {
 	for name, maker := range map[string]views.Maker{"threads": views.Threads, "server": views.Server} {
 		s := subject(t, synthetic.Recording(50, 30, 0.3), views.Options{}, maker)
@@ -80,7 +82,8 @@ func TestSpeedscope(t *testing.T) {
 	}
 }
 
-// The columns of every table of a Firefox thread have its length, and all indexes are in range.
+// The columns of every table of a Firefox thread have its
+// length, and all indexes are in range.
 func TestFirefox(t *testing.T) {
 	s := subject(t, synthetic.Recording(50, 30, 0.3), views.Options{}, views.Threads)
 	s.View = views.Threads
@@ -127,8 +130,10 @@ func TestFirefox(t *testing.T) {
 	}
 }
 
-// checkCategories checks that a stack has the category of its frame or, if that has none, that of its caller, which is how newer
-// versions of the profiler find it; and that nothing below a typed time has another one.
+// checkCategories checks that a stack has the category of its
+// frame or, if that has none, that of its caller, which is how
+// newer versions of the profiler find it; and that nothing below
+// a typed time has another one.
 func checkCategories(t *testing.T, stacks map[string]any, ofFrame []any) {
 	t.Helper()
 	prefix, frame, category := stacks["prefix"].([]any), stacks["frame"].([]any), stacks["category"].([]any)
@@ -172,7 +177,8 @@ type traceTrack struct {
 	last   float64
 }
 
-// replay returns the tracks of a trace by thread, the names of its processes, and the number of its counters' values.
+// replay returns the tracks of a trace by thread, the names of
+// its processes, and the number of its counters' values.
 func (f *traceFile) replay(t *testing.T) (tracks map[int64]*traceTrack, processes map[int64]string, counters int) {
 	t.Helper()
 	tracks, processes = map[int64]*traceTrack{}, map[int64]string{}
@@ -215,7 +221,8 @@ func (f *traceFile) replay(t *testing.T) (tracks map[int64]*traceTrack, processe
 	return tracks, processes, counters
 }
 
-// statesOf returns what a trace has to say of each goroutine of a recording.
+// statesOf returns what a trace has to say of each goroutine of
+// a recording.
 func statesOf(r *sampledata.Recording) [][]string {
 	all := make([][]string, r.Goroutines.Len())
 	at := func(sample int32) time.Duration {
@@ -235,7 +242,8 @@ func statesOf(r *sampledata.Recording) [][]string {
 	return all
 }
 
-// A trace has a track for each goroutine, with all its states and the calls around them, from when to when they were.
+// A trace has a track for each goroutine, with all its states
+// and the calls around them, from when to when they were.
 func TestTraceEvent(t *testing.T) {
 	r := synthetic.Recording(50, 30, 0.3)
 	s := subject(t, r, views.Options{}, views.Threads)
@@ -279,7 +287,8 @@ func TestTraceEventOfSomeSamples(t *testing.T) {
 	}
 }
 
-// waits returns a recording of a goroutine that waits in functions, each for as many samples as there are per function.
+// waits returns a recording of a goroutine that waits in
+// functions, each for as many samples as there are per function.
 func waits(t *testing.T, samples int, functions ...string) *sampledata.Recording {
 	t.Helper()
 	b := sampledata.NewBuilder(sampledata.Header{PID: 7, GOMAXPROCS: 1})
@@ -306,7 +315,8 @@ func waits(t *testing.T, samples int, functions ...string) *sampledata.Recording
 	return b.Recording()
 }
 
-// slicesOf returns the beginnings and the ends of the slices in the trace of a recording of one goroutine.
+// slicesOf returns the beginnings and the ends of the slices in
+// the trace of a recording of one goroutine.
 func slicesOf(t *testing.T, r *sampledata.Recording) string {
 	t.Helper()
 	var f traceFile

@@ -18,9 +18,9 @@ import (
 )
 
 // The formats of the call graph that a search has coloured: its
-// bottlenecks by their share, and the callees that it looked at. Of a
-// comparison, it has what is a bottleneck in either recording, coloured
-// by how the share differs.
+// bottlenecks by their share, and the callees that it looked at.
+// Of a comparison, it has what is a bottleneck in either
+// recording, coloured by how the share differs.
 var (
 	dot = Format{Name: "dot",
 		Help: "bottlenecks, for Graphviz; also svg, drawn, and mermaid, for GitHub's Markdown",
@@ -29,22 +29,22 @@ var (
 		write: writeSVG}
 )
 
-// A callGraph is the part of a call tree that a search over its call
-// paths has seen.
+// A callGraph is the part of a call tree that a search over its
+// call paths has seen.
 type callGraph struct {
 	title  string
 	legend string
 	nodes  []graphNode // in preorder: the root first
 }
 
-// A graphNode is a call path, or a chain of call paths. In a chain each one
-// keeps nearly all the time of the one before.
+// A graphNode is a call path, or a chain of call paths. In a
+// chain each one keeps nearly all the time of the one before.
 type graphNode struct {
 	names  []string // the last frames of the paths
 	parent int
 	colour hotspots.Colour
-	// its function is a bottleneck, though no path to it is one; not in a
-	// comparison
+	// its function is a bottleneck, though no path to it is one;
+	// not in a comparison
 	deep  bool
 	sides []graphSide // one; in a comparison new and old
 }
@@ -157,9 +157,9 @@ func (g *callGraph) addTyped(t *calltree.Tree, side int, at []int32) {
 	}
 }
 
-// join makes one node of nodes that follow one another, if nothing else
-// is drawn between them and nearly nothing is lost. The root remains by
-// itself.
+// join makes one node of nodes that follow one another, if
+// nothing else is drawn between them and nearly nothing is lost.
+// The root remains by itself.
 func (g *callGraph) join() {
 	callees := make([]int, len(g.nodes))
 	for _, n := range g.nodes[1:] {
@@ -195,8 +195,8 @@ func (n *graphNode) hasAllOf(up *graphNode) bool {
 	return true
 }
 
-// lines returns the names of a node as they are written: of a long chain,
-// the first and the last.
+// lines returns the names of a node as they are written: of a
+// long chain, the first and the last.
 func (n *graphNode) lines() (lines []string) {
 	lines = lists.Each(n.names, func(name string) string { return termtext.ShortenPath(name, graphName) })
 	if k := len(lines); k > maxLines {
@@ -207,17 +207,17 @@ func (n *graphNode) lines() (lines []string) {
 	return lines
 }
 
-// difference returns the new share minus the old one, and how far it may
-// be off.
+// difference returns the new share minus the old one, and how
+// far it may be off.
 func (n *graphNode) difference() (difference, margin float64) {
 	a, b := n.sides[0].share, n.sides[1].share
 	return a.Share - b.Share, math.Hypot(a.Margin(), b.Margin())
 }
 
-// fill returns the colour of a node: the redder, the more of the whole it
-// has; yellow if it may be a bottleneck, and grey if it is none. In a
-// comparison, it is the redder, the more the share grew, and the bluer,
-// the more it shrank.
+// fill returns the colour of a node: the redder, the more of the
+// whole it has; yellow if it may be a bottleneck, and grey if it
+// is none. In a comparison, it is the redder, the more the share
+// grew, and the bluer, the more it shrank.
 func (n *graphNode) fill() string {
 	const none = "#eceff1"
 	if len(n.sides) > 1 {
@@ -249,8 +249,8 @@ func (n *graphNode) border() string {
 	return "#607d8b"
 }
 
-// percent returns the share with its interval: "12.3 ± 2.1 %"; in a
-// comparison, both shares and how they differ.
+// percent returns the share with its interval: "12.3 ± 2.1 %";
+// in a comparison, both shares and how they differ.
 func (n *graphNode) percent() string {
 	if len(n.sides) > 1 {
 		d, margin := n.difference()
@@ -286,8 +286,8 @@ func signedPercent(d float64) string {
 	return "0.0"
 }
 
-// width returns how thick the line from the caller is, from 0 to 1: the
-// share, or how much it differs.
+// width returns how thick the line from the caller is, from 0 to
+// 1: the share, or how much it differs.
 func (n *graphNode) width() float64 {
 	if len(n.sides) > 1 {
 		d, _ := n.difference()

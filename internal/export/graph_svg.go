@@ -39,9 +39,9 @@ type box struct{ x, y, width, height float64 }
 
 func textWidth(text string) float64 { return letterWidth * float64(uniseg.StringWidth(text)) }
 
-// layout places the nodes: callees stand to the right of their callers, one
-// below the other. Each subtree has a range of rows of its own. Its node stands
-// in the middle.
+// layout places the nodes: callees stand to the right of their
+// callers, one below the other. Each subtree has a range of rows
+// of its own. Its node stands in the middle.
 func (g *callGraph) layout() (boxes []box, width, height float64) {
 	boxes = make([]box, len(g.nodes))
 	depth := make([]int, len(g.nodes))
@@ -133,8 +133,8 @@ func (g *callGraph) writeLegends(out *bufio.Writer) {
 	}
 }
 
-// write draws a node: its names, its share, and a strip of what its time is; in
-// a comparison, two.
+// write draws a node: its names, its share, and a strip of what
+// its time is; in a comparison, two.
 func (n *graphNode) write(out *bufio.Writer, b box) {
 	dashes := ""
 	if n.colour == hotspots.Frontier && len(n.sides) == 1 {

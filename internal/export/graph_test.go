@@ -17,7 +17,8 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// The call graph has the root and all bottlenecks, each below its caller, with a share that is not larger than the caller's.
+// The call graph has the root and all bottlenecks, each below
+// its caller, with a share that is not larger than the caller's.
 func TestCallGraph(t *testing.T) {
 	s := subject(t, synthetic.Recording(50, 30, 0.3), views.Options{Slices: true}, views.Server)
 	g, err := newCallGraph(s)
@@ -72,7 +73,8 @@ func TestCallGraph(t *testing.T) {
 	}
 }
 
-// A chain in which nearly nothing is lost is one node with the names of all, and typed time is that of the calls below.
+// A chain in which nearly nothing is lost is one node with the
+// names of all, and typed time is that of the calls below.
 func TestCallGraphJoinsChains(t *testing.T) {
 	b := calltree.NewBuilder(new(calltree.Symbols), "go:main.worker", "time", views.Nanoseconds)
 	b.Add(0, b.Stack("main.worker", "main.serve", "main.add", ":MONITOR"), 70, 1)
@@ -98,7 +100,8 @@ func TestCallGraphJoinsChains(t *testing.T) {
 	}
 }
 
-// Mermaid's picture has the largest nodes of a large graph, each with its caller, and no character that means something there.
+// Mermaid's picture has the largest nodes of a large graph, each
+// with its caller, and no character that means something there.
 func TestMermaid(t *testing.T) {
 	b := calltree.NewBuilder(new(calltree.Symbols), "go:main.worker", "time", views.Nanoseconds)
 	for i := range 150 {

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// ParseHeaders reads headers in the form of OpenTelemetry's variables: entries
-// "key=value" between commas, with values as in a URL. Values may be secrets,
-// so an error has none.
+// ParseHeaders reads headers in the form of OpenTelemetry's
+// variables: entries "key=value" between commas, with values as
+// in a URL. Values may be secrets, so an error has none.
 func ParseHeaders(text string) (http.Header, error) {
 	all := http.Header{}
 	for i, entry := range strings.Split(text, ",") {

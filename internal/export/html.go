@@ -6,8 +6,8 @@ import (
 	"github.com/cpprof/cpprof/internal/page"
 )
 
-// html is a page for a browser, in one file. It has all views of the recording,
-// unless the subject is a part of one.
+// html is a page for a browser, in one file. It has all views of
+// the recording, unless the subject is a part of one.
 var html = Format{
 	Name:  "html",
 	Help:  "a page with all views, a timeline and tables, for any browser, without a network",
@@ -25,8 +25,8 @@ func writeHTML(w io.Writer, s *Subject) error {
 	return page.Write(w, p)
 }
 
-// page returns the page to show. A view that was refined or pruned has no
-// timeline.
+// page returns the page to show. A view that was refined or
+// pruned has no timeline.
 func (s *Subject) page() (*page.Page, error) {
 	p := &page.Page{
 		Name: s.Path, Recording: s.Recording, Options: s.Options, Config: s.Config,

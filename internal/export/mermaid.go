@@ -63,8 +63,8 @@ func (g *callGraph) least() float64 {
 	return -shares[mostDrawn]
 }
 
-// mermaidText writes what is no letter, digit or harmless sign as Mermaid does:
-// by its number.
+// mermaidText writes what is no letter, digit or harmless sign
+// as Mermaid does: by its number.
 func mermaidText(text string) string {
 	var b strings.Builder
 	for _, c := range termtext.Printable(text) {

@@ -12,10 +12,12 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// otlp is the profiles signal of OpenTelemetry, in its binary form: an
-// ExportProfilesServiceRequest of opentelemetry.proto.collector.profiles.
-// It has what the format pprof has. Each sample type is a profile of its own,
-// and labels, such as the state and the lock, are attributes of samples.
+// otlp is the profiles signal of OpenTelemetry, in its binary
+// form: an ExportProfilesServiceRequest of
+// opentelemetry.proto.collector.profiles. It has what the format
+// pprof has. Each sample type is a profile of its own, and
+// labels, such as the state and the lock, are attributes of
+// samples.
 var otlp = Format{
 	Name:   "otlp",
 	Help:   "OpenTelemetry profiles (v1development), for a collector",
@@ -33,8 +35,8 @@ func writeOTLP(w io.Writer, s *Subject) error {
 	return err
 }
 
-// OTLPOf returns what the format otlp writes. The numbers of fields come from
-// opentelemetry/proto/profiles/v1development.
+// OTLPOf returns what the format otlp writes. The numbers of
+// fields come from opentelemetry/proto/profiles/v1development.
 func OTLPOf(s *Subject) ([]byte, error) {
 	p, err := PprofOf(s)
 	if err != nil {
@@ -109,8 +111,8 @@ func (m *message) numbers(field protowire.Number, list ...int64) {
 	}
 }
 
-// A dictionary makes the tables to which profiles refer by index. The first
-// entry of each stands for none.
+// A dictionary makes the tables to which profiles refer by
+// index. The first entry of each stands for none.
 type dictionary struct {
 	tables     message
 	strings    map[string]int64
@@ -159,7 +161,8 @@ func newDictionary() *dictionary {
 	return d
 }
 
-// profiles returns a profile for each sample type; the default one is first.
+// profiles returns a profile for each sample type; the default
+// one is first.
 func (d *dictionary) profiles(p *profile.Profile) (all []message) {
 	types := make([]int, len(p.SampleType))
 	for i := range types {
@@ -282,8 +285,8 @@ func (d *dictionary) stack(of []*profile.Location) int64 {
 	return indexOf(d, inStacks, d.stacks, string(m), func() message { return m })
 }
 
-// indexOf returns the index of an entry of a table. If there is none yet, make
-// makes it.
+// indexOf returns the index of an entry of a table. If there is
+// none yet, make makes it.
 func indexOf[K comparable](d *dictionary, table protowire.Number, known map[K]int64, key K,
 	make func() message) int64 {
 	at, ok := known[key]

@@ -13,8 +13,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 )
 
-// OpenTelemetry's own reader finds what the format pprof has: the same values for
-// the same stacks, with the same labels.
+// OpenTelemetry's own reader finds what the format pprof has:
+// the same values for the same stacks, with the same labels.
 func TestOTLP(t *testing.T) {
 	s := subject(t, synthetic.Recording(100, 50, 0.3), views.Options{}, views.Threads)
 	s.Recording.Header.Executable = "/srv/bin/shop"

@@ -23,9 +23,10 @@ type placed struct {
 	r     *sampledata.Recording
 }
 
-// placed returns the tree to write, with the places of its frames as far as
-// they are known: not of comparisons and refinements, and not if a frame is
-// something else than a function.
+// placed returns the tree to write, with the places of its
+// frames as far as they are known: not of comparisons and
+// refinements, and not if a frame is something else than a
+// function.
 func (s *Subject) placed() (*placed, error) {
 	t, err := s.Tree()
 	if err != nil {
@@ -49,9 +50,10 @@ func unplaced(t *calltree.Tree) *placed {
 	return p
 }
 
-// fineTree makes the view with places, and leaves those stacks in it that the
-// tree to write has. It returns nil if the view with places is not the same: it
-// is larger, and so may show less of the chains of holders.
+// fineTree makes the view with places, and leaves those stacks
+// in it that the tree to write has. It returns nil if the view
+// with places is not the same: it is larger, and so may show
+// less of the chains of holders.
 func (s *Subject) fineTree(t *calltree.Tree) (*placed, error) {
 	o := s.Options
 	o.Places = true
@@ -76,8 +78,8 @@ func (s *Subject) fineTree(t *calltree.Tree) (*placed, error) {
 	return p, nil
 }
 
-// keptIn marks the nodes of a fine tree with stacks that are in a coarse one.
-// coarse has the frames of the coarse tree.
+// keptIn marks the nodes of a fine tree with stacks that are in
+// a coarse one. coarse has the frames of the coarse tree.
 func keptIn(t, fine *calltree.Tree, coarse []calltree.Func) []bool {
 	children := make(map[[2]int32]int32, t.Len()) // by parent and frame
 	for n := int32(1); n < int32(t.Len()); n++ {
@@ -131,8 +133,9 @@ type labeller struct {
 
 func newLabeller(p *placed) *labeller { return &labeller{p, make(map[string]map[string]bool)} }
 
-// labels returns the labels of the stack that ends at a node. State, reason and
-// lock belong to the goroutine itself, not to the holder of its lock.
+// labels returns the labels of the stack that ends at a node.
+// State, reason and lock belong to the goroutine itself, not to
+// the holder of its lock.
 func (l *labeller) labels(n int32) []sampledata.Label {
 	t := l.tree
 	var way []int32 // from the node up
@@ -172,8 +175,8 @@ func (l *labeller) labels(n int32) []sampledata.Label {
 	return list
 }
 
-// bounded returns the value of a label, or another one if it is too long, or
-// one too many.
+// bounded returns the value of a label, or another one if it is
+// too long, or one too many.
 func (l *labeller) bounded(of sampledata.Label) string {
 	value := of.Value[:min(len(of.Value), maxLabelLength)]
 	values := l.seen[of.Key]
@@ -188,16 +191,17 @@ func (l *labeller) bounded(of sampledata.Label) string {
 	return cmp.Or(value, otherValues)
 }
 
-// A part is a subtree that a format shows by itself: a thread class. In a
-// comparison, each recording has its own.
+// A part is a subtree that a format shows by itself: a thread
+// class. In a comparison, each recording has its own.
 type part struct {
 	name     string
 	from, to int32 // its nodes are [from, to)
 	metric   *calltree.Metric
 }
 
-// parts returns the classes of a tree of all classes. Any other tree is one
-// part. The heaviest comes first, since tools begin with the first.
+// parts returns the classes of a tree of all classes. Any other
+// tree is one part. The heaviest comes first, since tools begin
+// with the first.
 func (p *placed) parts(s *Subject) []part {
 	t := p.tree
 	var list []part
@@ -239,8 +243,8 @@ func (p *placed) classes(title string) []part {
 	return classes
 }
 
-// writeParts writes a file of JSON that ends with a list of parts: what comes
-// before the list, and each part.
+// writeParts writes a file of JSON that ends with a list of
+// parts: what comes before the list, and each part.
 func (s *Subject) writeParts(w io.Writer, begin func(*jsonWriter, *placed),
 	write func(j *jsonWriter, p *placed, of part, i int)) error {
 	p, err := s.placed()
@@ -263,8 +267,8 @@ func (s *Subject) writeParts(w io.Writer, begin func(*jsonWriter, *placed),
 	return out.Flush()
 }
 
-// A jsonWriter writes a JSON document piece by piece. The document need not be
-// in memory.
+// A jsonWriter writes a JSON document piece by piece. The
+// document need not be in memory.
 type jsonWriter struct {
 	w   io.Writer
 	err error

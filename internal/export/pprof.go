@@ -11,10 +11,11 @@ import (
 	"github.com/google/pprof/profile"
 )
 
-// Pprof is the format of go tool pprof. Stacks have their lines and inlined
-// calls, and typed time both as frames and as labels. Weights are exact: if
-// they are not whole numbers, a second sample type has the rest, in parts of
-// their common denominator.
+// Pprof is the format of go tool pprof. Stacks have their lines
+// and inlined calls, and typed time both as frames and as
+// labels. Weights are exact: if they are not whole numbers, a
+// second sample type has the rest, in parts of their common
+// denominator.
 var Pprof = &Format{
 	Name:   "pprof",
 	Help:   "a profile for go tool pprof, Pyroscope, Parca and others",
@@ -50,7 +51,8 @@ func PprofOf(s *Subject) (*profile.Profile, error) {
 	return s.pprof(p)
 }
 
-// wholeProfile reports whether the subject is all of a profile of another tool.
+// wholeProfile reports whether the subject is all of a profile
+// of another tool.
 func (s *Subject) wholeProfile() bool {
 	r := s.Recording
 	if r == nil || r.Profile == nil || s.Refined || s.Compared() || s.Part ||
@@ -92,8 +94,8 @@ func (s *Subject) times(p *sampledata.Profile) {
 	}
 }
 
-// Times returns when that began and ended which the subject is about; the zero
-// Time if that is not known.
+// Times returns when that began and ended which the subject is
+// about; the zero Time if that is not known.
 func (s *Subject) Times() (from, until time.Time) {
 	r := s.Recording
 	if of := r.Profile; of != nil {
@@ -106,10 +108,11 @@ func (s *Subject) Times() (from, until time.Time) {
 	return r.Header.Start.Add(start), r.Header.Start.Add(end)
 }
 
-// differences returns a tree with three metrics for a comparison: the change of
-// each stack's weight, its new weight, and its old weight. The old recording is
-// scaled to the whole of the new one, so the change is of costs. For profiles it
-// is of counts.
+// differences returns a tree with three metrics for a
+// comparison: the change of each stack's weight, its new weight,
+// and its old weight. The old recording is scaled to the whole
+// of the new one, so the change is of costs. For profiles it is
+// of counts.
 func differences(s *Subject) (*calltree.Tree, error) {
 	t, err := s.Tree()
 	if err != nil {

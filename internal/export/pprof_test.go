@@ -22,7 +22,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// stackWeights returns the exact cost of each stack of a tree, and its hits, by its frames below the root.
+// stackWeights returns the exact cost of each stack of a tree,
+// and its hits, by its frames below the root.
 func stackWeights(t *calltree.Tree) map[string]string {
 	weights := map[string]string{}
 	for n := range int32(t.Len()) {
@@ -33,7 +34,8 @@ func stackWeights(t *calltree.Tree) map[string]string {
 	return weights
 }
 
-// A view is the same after it was written as a pprof profile and read again: every cost of every stack, exactly.
+// A view is the same after it was written as a pprof profile and
+// read again: every cost of every stack, exactly.
 func TestPprofRoundTrip(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := synthetic.Recording(rapid.IntRange(1, 40).Draw(rt, "samples"), rapid.IntRange(1, 60).Draw(rt, "goroutines"), rapid.Float64Range(0, 1).Draw(rt, "share"))
@@ -77,7 +79,8 @@ func readAgain(t testing.TB, file string) *sampledata.Recording {
 	return r
 }
 
-// go tool pprof finds typed time by its label, the lines of functions, and when the recording was made.
+// go tool pprof finds typed time by its label, the lines of
+// functions, and when the recording was made.
 func TestGoToolPprof(t *testing.T) {
 	r := synthetic.Recording(200, 100, 0.3)
 	s := subject(t, r, views.Options{}, views.Threads)
@@ -150,7 +153,8 @@ func TestLabelValuesAreBounded(t *testing.T) {
 	}
 }
 
-// Weights that are too fine for the format are rounded, and the file says so.
+// Weights that are too fine for the format are rounded, and the
+// file says so.
 func TestRoundedPprof(t *testing.T) {
 	b := calltree.NewBuilder(new(calltree.Symbols), calltree.RootName, "time", "nanoseconds")
 	for i, prime := range []int64{1<<31 - 1, 2147483629, 2147483587} {

@@ -26,14 +26,15 @@ type Pusher struct {
 	Token  string      // of the header Authorization: Bearer; "" for none
 	Header http.Header // more headers; what else is set here goes before
 
-	// Tries is how often to try before giving up, with pauses that grow from
-	// Pause, twofold each time; 0 stands for 1.
+	// Tries is how often to try before giving up, with pauses
+	// that grow from Pause, twofold each time; 0 stands for 1.
 	Tries int
 	Pause time.Duration
 }
 
-// client follows no redirection. A redirected request would take tokens to
-// another server, or ask for a page instead of sending the profile.
+// client follows no redirection. A redirected request would take
+// tokens to another server, or ask for a page instead of sending
+// the profile.
 var client = &http.Client{
 	Timeout:       30 * time.Second,
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -47,12 +48,12 @@ type Message struct {
 	body        []byte
 }
 
-// appName has the names that Pyroscope takes: an application, and labels in
-// braces.
+// appName has the names that Pyroscope takes: an application,
+// and labels in braces.
 var appName = regexp.MustCompile(`^[a-zA-Z0-9_.\-/]+(\{([a-zA-Z_][a-zA-Z0-9_]*=[^,{}="\s]+(,[a-zA-Z_][a-zA-Z0-9_]*=[^,{}="\s]+)*)?\})?$`)
 
-// CheckAppName returns an error if Pyroscope does not take the name of an
-// application.
+// CheckAppName returns an error if Pyroscope does not take the
+// name of an application.
 func CheckAppName(name string) error {
 	if !appName.MatchString(name) {
 		return fmt.Errorf("name %q: want an application and labels, "+
@@ -61,8 +62,9 @@ func CheckAppName(name string) error {
 	return nil
 }
 
-// PyroscopeMessage returns a profile, which it changes, for the ingest API of
-// Pyroscope. The name is the application's, with labels: "shop{env=staging}".
+// PyroscopeMessage returns a profile, which it changes, for the
+// ingest API of Pyroscope. The name is the application's, with
+// labels: "shop{env=staging}".
 func PyroscopeMessage(of *profile.Profile, name string, from, until time.Time) (Message, error) {
 	if err := CheckAppName(name); err != nil {
 		return Message{}, err
@@ -72,8 +74,8 @@ func PyroscopeMessage(of *profile.Profile, name string, from, until time.Time) (
 		return Message{}, fmt.Errorf("push: %w", err)
 	}
 	body, kind, err := pyroscopeForm(file)
-	// If the format is given, a server takes the whole body for the profile. It
-	// recognises a form by its content type.
+	// If the format is given, a server takes the whole body for
+	// the profile. It recognises a form by its content type.
 	return Message{"ingest", url.Values{
 		"name": {name}, "from": {strconv.FormatInt(from.Unix(), 10)},
 		"until":   {strconv.FormatInt(max(until.Unix(), from.Unix()+1), 10)},
@@ -101,12 +103,13 @@ func (p *Pusher) Check() error {
 	return nil
 }
 
-// sampleTypes tells Pyroscope what the sample types of a profile of cpprof are.
+// sampleTypes tells Pyroscope what the sample types of a profile
+// of cpprof are.
 const sampleTypes = `{"wall":{"units":"nanoseconds","display-name":"wall","aggregation":"sum","cumulative":false,"sampled":false},` +
 	`"hits":{"units":"samples","display-name":"hits","aggregation":"sum","cumulative":false,"sampled":false}}`
 
-// Push sends a message. It tries again if the server can't be reached, is busy
-// or fails.
+// Push sends a message. It tries again if the server can't be
+// reached, is busy or fails.
 func (p *Pusher) Push(ctx context.Context, m Message) error {
 	if err := p.Check(); err != nil {
 		return err
@@ -220,8 +223,9 @@ func (p *Pusher) once(ctx context.Context, m Message) error {
 	return no
 }
 
-// asWall returns a profile as a file. It calls its time wall time: Pyroscope
-// names a profile after its sample types, and knows this one.
+// asWall returns a profile as a file. It calls its time wall
+// time: Pyroscope names a profile after its sample types, and
+// knows this one.
 func asWall(p *profile.Profile) ([]byte, error) {
 	const ours, wall = "time", "wall"
 	for _, t := range p.SampleType {

@@ -17,7 +17,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 )
 
-// ingest checks a request as the documentation of Pyroscope's server API describes it.
+// ingest checks a request as the documentation of Pyroscope's
+// server API describes it.
 func ingest(r *http.Request) error {
 	if r.Method != http.MethodPost || r.URL.Path != "/ingest" {
 		return fmt.Errorf("%s %s", r.Method, r.URL.Path)

@@ -8,10 +8,11 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// refinedTree returns the entries of a session as a call tree. Each entry is a
-// stack. Its frames are the labels of the entries above it. The stack has the
-// weight and the hits of the entry's stacks that no entry below has, in each
-// metric of the session's tree. refinedTree fails if stacks count for several
+// refinedTree returns the entries of a session as a call tree.
+// Each entry is a stack. Its frames are the labels of the
+// entries above it. The stack has the weight and the hits of the
+// entry's stacks that no entry below has, in each metric of the
+// session's tree. refinedTree fails if stacks count for several
 // entries beside each other.
 func refinedTree(session *refine.Session) (*calltree.Tree, error) {
 	of := session.Tree()
@@ -50,9 +51,10 @@ type assigner struct {
 	at []int32 // by node of the session's tree: the node of to for the stacks that end there
 }
 
-// assign distributes the stacks of an entry with a known node among the entries
-// below it. Aspects come last, because a refinement shows them beside their
-// frames. An aspect is left out if other entries have all its stacks.
+// assign distributes the stacks of an entry with a known node
+// among the entries below it. Aspects come last, because a
+// refinement shows them beside their frames. An aspect is left
+// out if other entries have all its stacks.
 func (a *assigner) assign(e *refine.Entry, node int32) error {
 	for _, aspects := range []bool{false, true} {
 		for _, c := range e.Children {
@@ -78,8 +80,9 @@ func (a *assigner) assign(e *refine.Entry, node int32) error {
 	return nil
 }
 
-// free returns the ends of an entry's stacks that count for a node and that no
-// entry beside it has. It also returns the number of all ends.
+// free returns the ends of an entry's stacks that count for a
+// node and that no entry beside it has. It also returns the
+// number of all ends.
 func (a *assigner) free(e *refine.Entry, node int32) (free []int32, all int) {
 	t := a.Tree()
 	callpath.Satisfying(t, a.Membership(), e.Path, func(top int32) {

@@ -31,7 +31,8 @@ type Format struct {
 	// (views.Options).
 	Intervals bool
 
-	// noComparison says why the file can't show a comparison; "" if it can.
+	// noComparison says why the file can't show a comparison; ""
+	// if it can.
 	noComparison string
 
 	// write writes the file. It need not buffer what it writes.
@@ -48,8 +49,8 @@ func (f *Format) Write(w io.Writer, s *Subject) error {
 	return f.write(w, s)
 }
 
-// CheckComparison returns an error, which says why, if the format can't show a
-// comparison.
+// CheckComparison returns an error, which says why, if the
+// format can't show a comparison.
 func (f *Format) CheckComparison() error {
 	if f.noComparison == "" {
 		return nil

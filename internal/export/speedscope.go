@@ -9,9 +9,10 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// speedscope is the file format of speedscope.app, with a profile for each
-// thread class; of a comparison, with two. Inlined calls are frames like
-// others: the reader of speedscope for pprof's format drops them.
+// speedscope is the file format of speedscope.app, with a
+// profile for each thread class; of a comparison, with two.
+// Inlined calls are frames like others: the reader of speedscope
+// for pprof's format drops them.
 var speedscope = Format{
 	Name:  "speedscope",
 	Help:  "JSON for speedscope.app, a profile for each class",
@@ -96,8 +97,9 @@ func writeSpeedscopeProfile(j *jsonWriter, p *placed, of part) {
 	j.raw("]}")
 }
 
-// stack returns the frames of a node, the outermost first. The root of a class
-// is the frame after the last one; "*" is left out.
+// stack returns the frames of a node, the outermost first. The
+// root of a class is the frame after the last one; "*" is left
+// out.
 func (p *placed) stack(n int32) []int32 {
 	t := p.tree
 	var up []int32

@@ -8,8 +8,8 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// text is the whole recording as text, which every command reads like the
-// recording.
+// text is the whole recording as text, which every command reads
+// like the recording.
 var text = Format{
 	Name:         "text",
 	Help:         "the recording itself, a line for each record; 'cpprof import' reads it",

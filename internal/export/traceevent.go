@@ -16,11 +16,13 @@ import (
 	"github.com/cpprof/cpprof/views/locks"
 )
 
-// traceEvent is the Trace Event Format, which ui.perfetto.dev reads. Each
-// goroutine has a track. The slices of a track are its calls, one inside the
-// other; in the innermost call they show what the goroutine did. Each monitor
-// has a counter. A slice lasts as long as successive samples have the call. The
-// recordings of a comparison are two processes, which begin at the same time.
+// traceEvent is the Trace Event Format, which ui.perfetto.dev
+// reads. Each goroutine has a track. The slices of a track are
+// its calls, one inside the other; in the innermost call they
+// show what the goroutine did. Each monitor has a counter. A
+// slice lasts as long as successive samples have the call. The
+// recordings of a comparison are two processes, which begin at
+// the same time.
 var traceEvent = Format{
 	Name:  "trace-event",
 	Help:  "JSON for ui.perfetto.dev: a track for each goroutine, counters",
@@ -30,10 +32,11 @@ var traceEvent = Format{
 	OfRecording: true,
 }
 
-// A traceRecord is the beginning ("B") or the end ("E") of a slice, a counter
-// ("C"), or metadata ("M"). There are no complete events ("X"): readers that
-// compute in floating point round their ends, and mistake their order. The end
-// has the name, too: speedscope needs it.
+// A traceRecord is the beginning ("B") or the end ("E") of a
+// slice, a counter ("C"), or metadata ("M"). There are no
+// complete events ("X"): readers that compute in floating point
+// round their ends, and mistake their order. The end has the
+// name, too: speedscope needs it.
 type traceRecord struct {
 	Name  string         `json:"name"`
 	Phase string         `json:"ph"`
@@ -78,8 +81,9 @@ type track struct {
 	until int32                   // the sample at which the state ends
 }
 
-// maxTrace is the largest size of a trace, in bytes. Viewers keep a trace in
-// the memory of a browser's page, which has a few gigabytes.
+// maxTrace is the largest size of a trace, in bytes. Viewers
+// keep a trace in the memory of a browser's page, which has a
+// few gigabytes.
 const maxTrace = 2 << 30
 
 // A boundedWriter fails after a number of bytes.
@@ -200,7 +204,8 @@ func (t *tracer) calls(phase string, functions iter.Seq2[int, sampledata.Functio
 // thread returns the number of a goroutine's track.
 func (t *tracer) thread(g sampledata.GoroutineID) int64 { return int64(t.threads) + int64(g) + 1 }
 
-// at returns when a sample is; behind the last one, when the recording ends.
+// at returns when a sample is; behind the last one, when the
+// recording ends.
 func (t *tracer) at(sample int32) time.Duration {
 	n := t.r.Samples.Len()
 	switch {
@@ -212,8 +217,9 @@ func (t *tracer) at(sample int32) time.Duration {
 	return max(t.r.Stats().Duration, t.r.Samples.Time(n-1))
 }
 
-// stateName returns the name of a slice. How the time of a goroutine that is
-// ready is divided depends on all others: only views say it.
+// stateName returns the name of a slice. How the time of a
+// goroutine that is ready is divided depends on all others: only
+// views say it.
 func stateName(does views.Doing) string {
 	switch does {
 	case views.Ready:
@@ -253,9 +259,9 @@ func (t *tracer) breaks(sample int32) bool {
 	return t.r.Picked != nil && t.r.Picked.Breaks(int(sample))
 }
 
-// ends returns when that is over which was seen up to a sample: then, or if
-// samples were left out before it, after the time for which the last one
-// stands.
+// ends returns when that is over which was seen up to a sample:
+// then, or if samples were left out before it, after the time
+// for which the last one stands.
 func (t *tracer) ends(sample int32) time.Duration {
 	at := t.at(sample)
 	if t.breaks(sample) {
@@ -265,8 +271,8 @@ func (t *tracer) ends(sample int32) time.Duration {
 	return at
 }
 
-// run ends the calls that a goroutine has left, and begins the calls of a run.
-// Calls that it is still in go on.
+// run ends the calls that a goroutine has left, and begins the
+// calls of a run. Calls that it is still in go on.
 func (t *tracer) run(run sampledata.Run) {
 	g, of, does := run.Goroutine, &t.tracks[run.Goroutine], views.DoingOf(run)
 	t.frames = t.frames[:0]
@@ -299,8 +305,8 @@ func (t *tracer) run(run sampledata.Run) {
 	of.calls, of.state, of.until = append(of.calls[:same], t.frames[same:]...), e.Name, run.Last+1
 }
 
-// leave ends the state of a goroutine, and all its calls but the outermost
-// ones.
+// leave ends the state of a goroutine, and all its calls but the
+// outermost ones.
 func (t *tracer) leave(g sampledata.GoroutineID, outermost int) {
 	of := &t.tracks[g]
 	at := t.ends(of.until)

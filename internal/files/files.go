@@ -11,9 +11,10 @@ import (
 	"path/filepath"
 )
 
-// Open opens a regular file or a folder for reading. It refuses a pipe or a
-// device without opening it, since to open it could block forever or have
-// side effects. Errors are of type *fs.PathError.
+// Open opens a regular file or a folder for reading. It refuses
+// a pipe or a device without opening it, since to open it could
+// block forever or have side effects. Errors are of type
+// *fs.PathError.
 func Open(path string) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -26,9 +27,9 @@ func Open(path string) (*os.File, error) {
 	return os.Open(path)
 }
 
-// kind names the kind of a file that is neither a regular file nor a folder.
-// Replace replaces the content of a file, or makes the file. Readers see either
-// the old content or the new one.
+// kind names the kind of a file that is neither a regular file
+// nor a folder. Replace replaces the content of a file, or makes
+// the file. Readers see either the old content or the new one.
 func Replace(path string, data []byte, mode fs.FileMode) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".cpprof-*")
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// Open doesn't wait for a pipe without a writer, and doesn't read a device.
+// Open doesn't wait for a pipe without a writer, and doesn't
+// read a device.
 func TestPipesAndDevices(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {

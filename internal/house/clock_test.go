@@ -7,10 +7,12 @@ import (
 	"testing"
 )
 
-// dated are the files that take the date into a name. Nothing else may depend on it: the clock on the wall can jump.
+// dated are the files that take the date into a name. Nothing
+// else may depend on it: the clock on the wall can jump.
 var dated = map[string]bool{"internal/agent/store.go": true}
 
-// ofWallClock reports whether a call takes from time.Now what the clock on the wall says, without the monotonic reading.
+// ofWallClock reports whether a call takes from time.Now what
+// the clock on the wall says, without the monotonic reading.
 func ofWallClock(call *ast.CallExpr) bool {
 	f, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok {

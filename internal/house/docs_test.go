@@ -30,7 +30,8 @@ func pages(t *testing.T) map[string]string {
 	return text
 }
 
-// maxWords limits the README: a reader wants to know whether cpprof is useful.
+// maxWords limits the README: a reader wants to know whether
+// cpprof is useful.
 const maxWords = 1200
 
 func TestReadmeIsShort(t *testing.T) {
@@ -45,7 +46,8 @@ var (
 	fence   = regexp.MustCompile("(?ms)^```.*?^```$")
 )
 
-// anchors returns the names of a page's headings in links, as GitHub makes them.
+// anchors returns the names of a page's headings in links, as
+// GitHub makes them.
 func anchors(page string) map[string]bool {
 	names := map[string]bool{}
 	for _, m := range heading.FindAllStringSubmatch(fence.ReplaceAllString(page, ""), -1) {

@@ -81,7 +81,8 @@ func TestFunctionsAreShort(t *testing.T) {
 // readers are the folders that read profiles of other tools.
 var readers = []string{"internal/bench/", "sampledata/interchange/"}
 
-// A profile that cpprof made is passed on as a value: nothing reads again what was just written.
+// A profile that cpprof made is passed on as a value: nothing
+// reads again what was just written.
 func TestProfilesAreParsedOnce(t *testing.T) {
 	const library = `"github.com/google/pprof/profile"`
 	everyFile(t, func(path string, set *token.FileSet, file *ast.File) {

@@ -11,9 +11,10 @@ import (
 
 const module = "github.com/cpprof/cpprof/"
 
-// order lists the packages in the direction of the data: each may import only those before it, and packages in one entry
-// may not import one another. A package includes the packages below it in the file tree, but for those with an entry of
-// their own.
+// order lists the packages in the direction of the data: each
+// may import only those before it, and packages in one entry may
+// not import one another. A package includes the packages below
+// it in the file tree, but for those with an entry of their own.
 var order = [][]string{
 	{"views/calltree", "sampledata"},
 	{"sampler"},
@@ -43,8 +44,10 @@ var platforms = []string{"linux/amd64", "linux/arm64", "darwin/arm64", "windows/
 // tags are the build tags of tests that run only on request.
 const tags = "matrix"
 
-// room returns the package of the order that contains a path, and the package's index in the order. Internal packages
-// that the order does not name have no index: all packages may use them.
+// room returns the package of the order that contains a path,
+// and the package's index in the order. Internal packages that
+// the order does not name have no index: all packages may use
+// them.
 func room(path string) (name string, place int, ok bool) {
 	rel, ours := strings.CutPrefix(path, module)
 	if !ours {
@@ -73,7 +76,8 @@ func (p listed) all() []string {
 	return slices.Compact(imports)
 }
 
-// listedOn are the packages of the module by platform, as far as list was called.
+// listedOn are the packages of the module by platform, as far as
+// list was called.
 var listedOn = map[string][]listed{}
 
 // list returns the packages of the module for one platform.
@@ -131,8 +135,10 @@ func TestImportsFollowTheOrder(t *testing.T) {
 	})
 }
 
-// mistakes returns the imports that the order forbids. The import of an internal package counts as an import of all that
-// it imports: otherwise a package could use a later package through an internal one.
+// mistakes returns the imports that the order forbids. The
+// import of an internal package counts as an import of all that
+// it imports: otherwise a package could use a later package
+// through an internal one.
 func mistakes(packages []listed) []string {
 	imports := map[string][]string{}
 	for _, p := range packages {
@@ -154,8 +160,9 @@ func mistakes(packages []listed) []string {
 	return found
 }
 
-// through returns the imports, each as a path of one element. For an internal package of this module, it also returns
-// the paths through it to the packages that it imports.
+// through returns the imports, each as a path of one element.
+// For an internal package of this module, it also returns the
+// paths through it to the packages that it imports.
 func through(direct []string, imports map[string][]string) (paths [][]string) {
 	for _, i := range direct {
 		paths = append(paths, []string{i})

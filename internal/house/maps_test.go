@@ -16,7 +16,8 @@ var (
 	whollyListed = []string{"why", "sampler/holders", "sampler/holders/syncflow"}
 )
 
-// A package's comment is the map of its files: it names none that is not there.
+// A package's comment is the map of its files: it names none
+// that is not there.
 func TestPackageCommentsNameFiles(t *testing.T) {
 	maps := 0
 	err := filepath.WalkDir("../..", func(path string, e fs.DirEntry, err error) error {

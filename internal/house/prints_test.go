@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// printers are the packages that write to the terminal. They print through internal/termtext, which makes arguments safe.
+// printers are the packages that write to the terminal. They
+// print through internal/termtext, which makes arguments safe.
 var printers = []string{"cmd/cpprof/", "report/", "tui/"}
 
 // notToTheTerminal are files of these packages that write elsewhere.
@@ -17,7 +18,8 @@ var notToTheTerminal = []string{"cmd/cpprof/orderdesk"}
 // drawing are the methods of a screen that write to it.
 var drawing = []string{"Put", "PutStr", "PutStrStyled", "SetCell", "SetContent"}
 
-// goesAround reports what a call is that prints to the terminal without making its arguments safe, "" if it is none.
+// goesAround reports what a call is that prints to the terminal
+// without making its arguments safe, "" if it is none.
 func goesAround(path string, call *ast.CallExpr) string {
 	f, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok {
@@ -37,7 +39,8 @@ func goesAround(path string, call *ast.CallExpr) string {
 	return ""
 }
 
-// hasNewline reports whether an argument of a call is a literal with a newline in it.
+// hasNewline reports whether an argument of a call is a literal
+// with a newline in it.
 func hasNewline(call *ast.CallExpr) bool {
 	return slices.ContainsFunc(call.Args, func(arg ast.Expr) bool {
 		literal, ok := arg.(*ast.BasicLit)
@@ -45,7 +48,8 @@ func hasNewline(call *ast.CallExpr) bool {
 	})
 }
 
-// startsWithLiteral reports whether the format of a call is a literal, or begins with one.
+// startsWithLiteral reports whether the format of a call is a
+// literal, or begins with one.
 func startsWithLiteral(call *ast.CallExpr, name string) bool {
 	at := 0
 	if strings.HasPrefix(name, "F") {
@@ -66,7 +70,8 @@ func startsWithLiteral(call *ast.CallExpr, name string) bool {
 	return ok
 }
 
-// isPrinter reports whether a file belongs to a package that writes to the terminal, and to what of it does.
+// isPrinter reports whether a file belongs to a package that
+// writes to the terminal, and to what of it does.
 func isPrinter(path string) bool {
 	in := func(prefixes []string) bool {
 		for _, p := range prefixes {
@@ -79,7 +84,8 @@ func isPrinter(path string) bool {
 	return in(printers) && !in(notToTheTerminal) && !strings.HasSuffix(path, "_test.go")
 }
 
-// What is printed goes through one place, where names can't do anything to a terminal.
+// What is printed goes through one place, where names can't do
+// anything to a terminal.
 func TestPrintsAreSafe(t *testing.T) {
 	everyFile(t, func(path string, set *token.FileSet, file *ast.File) {
 		if !isPrinter(path) {

@@ -10,16 +10,19 @@ import (
 	"testing"
 )
 
-// statesTable is the only file, of all that read recordings, that knows run states and wait reasons.
+// statesTable is the only file, of all that read recordings,
+// that knows run states and wait reasons.
 const statesTable = "views/doing.go"
 
-// makers write recordings, or stand beside cpprof: they set states, or compare them with another source.
+// makers write recordings, or stand beside cpprof: they set
+// states, or compare them with another source.
 var makers = []string{"sampledata/", "sampler/", "internal/synthetic/", "internal/bench/", "testdata/"}
 
 // otherWords are wait reasons that are words of something else in a file.
 var otherWords = map[string][]string{"cmd/cpprof/shell/shell.go": {"select"}, "why/activity.go": {"sleep"}}
 
-// TestOneTableOfStates demands that views.Doing is asked what a goroutine does. No other code names a run state, compares the
+// TestOneTableOfStates demands that views.Doing is asked what a
+// goroutine does. No other code names a run state, compares the
 // text of a wait reason, or cuts one.
 func TestOneTableOfStates(t *testing.T) {
 	reasons := tableReasons(t, "../../"+statesTable, "reasons")
@@ -108,7 +111,8 @@ func statesIn(file *ast.File, isReason func(string) bool) (found []stateUse) {
 	return found
 }
 
-// tableReasons returns the strings of a table: the keys of a map, or the elements of a list.
+// tableReasons returns the strings of a table: the keys of a
+// map, or the elements of a list.
 func tableReasons(t *testing.T, path, table string) map[string]bool {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// retired are phrases over which readers stumble, as regular expressions, each with an example and what to write instead.
+// retired are phrases over which readers stumble, as regular
+// expressions, each with an example and what to write instead.
 var retired = []struct{ phrase, example, instead string }{
 	{`tells? (whether|if)`, "tells whether a run has ended", "reports whether"},
 	{`(is|are|was|were|be|been) told`, "a holder that is told wrongly", "reported, known, attributed"},
@@ -28,10 +29,13 @@ var retired = []struct{ phrase, example, instead string }{
 	{`doings|goings-on|deeds`, "a function's deeds", "say what it does"},
 }
 
-// retiredDoc are ways to continue the documentation of a function after its name.
+// retiredDoc are ways to continue the documentation of a
+// function after its name.
 var retiredDoc = regexp.MustCompile(`^ (gives|tells|says whether|hands|is told)\b`)
 
-// unconverted are the folders whose comments still have to be rewritten. A folder without retired phrases must not be listed.
+// unconverted are the folders whose comments still have to be
+// rewritten. A folder without retired phrases must not be
+// listed.
 var unconverted = []string{}
 
 func retiredPatterns() (patterns []*regexp.Regexp) {
@@ -55,7 +59,8 @@ func stumbles(patterns []*regexp.Regexp, at, text string) (found []wording) {
 	return found
 }
 
-// The comments of the code, the help of the commands, and the documentation avoid the retired phrases.
+// The comments of the code, the help of the commands, and the
+// documentation avoid the retired phrases.
 func TestPlainWords(t *testing.T) {
 	patterns := retiredPatterns()
 	for page, text := range pages(t) {
@@ -100,7 +105,8 @@ func TestPlainWords(t *testing.T) {
 	}
 }
 
-// helpTexts returns the string literals in the help of a command: its fields Short, Long and Example.
+// helpTexts returns the string literals in the help of a
+// command: its fields Short, Long and Example.
 func helpTexts(f *ast.File) (texts []*ast.BasicLit) {
 	ast.Inspect(f, func(n ast.Node) bool {
 		field, ok := n.(*ast.KeyValueExpr)

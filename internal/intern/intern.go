@@ -1,14 +1,15 @@
 // Package intern numbers things.
 package intern
 
-// A List has different things, which are numbered from 0 on in the order in
-// which they came. The zero List is empty.
+// A List has different things, which are numbered from 0 on in
+// the order in which they came. The zero List is empty.
 type List[T comparable, N ~int | ~int32] struct {
 	All     []T
 	numbers map[T]N
 }
 
-// Number returns the number of a thing, which it adds to the list if it is new.
+// Number returns the number of a thing, which it adds to the
+// list if it is new.
 func (l *List[T, N]) Number(of T) N {
 	n, known := l.numbers[of]
 	if !known {

@@ -22,14 +22,15 @@ type KeepOptions struct {
 
 	// Write writes what is kept, with an end, and returns its name.
 	Write func(*sampledata.Kept, sampledata.End) (name string, err error)
-	// Told is called after each Write, by one goroutine at a time. If the last
-	// Write fails, Finish returns the error.
+	// Told is called after each Write, by one goroutine at a
+	// time. If the last Write fails, Finish returns the error.
 	Told func(Keeping)
 	// Full is called when the last recording of the quota was written.
 	Full func()
 }
 
-// A Quota is a number of recordings that several Keepers may write together.
+// A Quota is a number of recordings that several Keepers may
+// write together.
 type Quota struct {
 	mu         sync.Mutex
 	most, made int
@@ -47,8 +48,9 @@ func (q *Quota) Written() int {
 
 func (q *Quota) isFull() bool { return q != nil && q.Written() >= q.most }
 
-// write calls a function, unless the quota is full. It counts the recording if
-// there was no error. The result is the number of the recording.
+// write calls a function, unless the quota is full. It counts
+// the recording if there was no error. The result is the number
+// of the recording.
 func (q *Quota) write(f func() error) (number int, err error) {
 	if q == nil {
 		return 0, f()
@@ -78,20 +80,23 @@ type Keeping struct {
 	Err    error  // why it was not written
 }
 
-// look is the least time from one look at the predicate to the next, and
-// lookShare the longest, as a multiple of what a look takes.
+// look is the least time from one look at the predicate to the
+// next, and lookShare the longest, as a multiple of what a look
+// takes.
 const (
 	look      = 250 * time.Millisecond
 	lookShare = 50
 )
 
-// longestWait is how long a predicate may hold before what precedes is kept: if
-// it ends sooner, all of it is in the recording.
+// longestWait is how long a predicate may hold before what
+// precedes is kept: if it ends sooner, all of it is in the
+// recording.
 const longestWait = 10 * time.Second
 
-// A Keeper is a Sink that keeps the last part of a recording in memory. It
-// writes that as a recording of its own when something happens: a predicate
-// holds, somebody asks, or the recording ends. Then it goes on.
+// A Keeper is a Sink that keeps the last part of a recording in
+// memory. It writes that as a recording of its own when
+// something happens: a predicate holds, somebody asks, or the
+// recording ends. Then it goes on.
 type Keeper struct {
 	sampledata.Sink
 	o     KeepOptions
@@ -219,8 +224,8 @@ func (k *Keeper) watch() {
 	}
 }
 
-// look evaluates the predicate in the samples that are new. It returns a reason
-// to keep them, or "".
+// look evaluates the predicate in the samples that are new. It
+// returns a reason to keep them, or "".
 func (k *Keeper) look() string {
 	reason, err := k.vigil.follow(k.ring.Since(k.vigil.seen))
 	if err != nil {

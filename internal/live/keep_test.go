@@ -38,7 +38,8 @@ func TestParseWhen(t *testing.T) {
 	}
 }
 
-// A program feeds a Keeper with a goroutine that makes calls, at ten samples a second.
+// A program feeds a Keeper with a goroutine that makes calls, at
+// ten samples a second.
 type program struct {
 	*Keeper
 	t       *testing.T
@@ -94,7 +95,8 @@ func (p *program) end() {
 	}
 }
 
-// A long call is kept when it is over, not when it is long enough. Short ones are not.
+// A long call is kept when it is over, not when it is long
+// enough. Short ones are not.
 func TestKeepLongCall(t *testing.T) {
 	p := newProgram(t, "calls(main.handle) > 500ms", 5)
 	for range 5 {
@@ -112,7 +114,8 @@ func TestKeepLongCall(t *testing.T) {
 	}
 }
 
-// A call that does not end is kept once, and its end is no reason to keep it again.
+// A call that does not end is kept once, and its end is no
+// reason to keep it again.
 func TestKeepEndlessCall(t *testing.T) {
 	p := newProgram(t, "calls(main.handle) > 500ms", 1)
 	p.spend(p.out, time.Second)
@@ -124,7 +127,8 @@ func TestKeepEndlessCall(t *testing.T) {
 	}
 }
 
-// What must hold for some time does not count sooner. What is under way at the end is named.
+// What must hold for some time does not count sooner. What is
+// under way at the end is named.
 func TestKeepHeld(t *testing.T) {
 	p := newProgram(t, "goroutines.running > 0 && time > 3 for 2s", 5)
 	p.spend(p.in, 4*time.Second)
@@ -140,7 +144,8 @@ func TestKeepHeld(t *testing.T) {
 	}
 }
 
-// Of calls that are timed one by one, two that follow one another between samples are not one.
+// Of calls that are timed one by one, two that follow one
+// another between samples are not one.
 func TestKeepTimedCalls(t *testing.T) {
 	p := newProgram(t, "calls(main.handle) > 500ms", 5)
 	for range 20 { // it is always in the function when a sample is taken
@@ -160,7 +165,8 @@ func TestKeepTimedCalls(t *testing.T) {
 	}
 }
 
-// What can't be written is reported, does not count, and is tried again when there is a reason.
+// What can't be written is reported, does not count, and is
+// tried again when there is a reason.
 func TestKeepFails(t *testing.T) {
 	p := newProgram(t, "goroutines > 5", 2)
 	p.spend(p.out, time.Second)

@@ -6,14 +6,16 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// longestCalls is a Sink in front of another one. It adds a monitor for each of
-// some functions: the time so far of the longest call that is under way, or has
-// ended since the sample before.
+// longestCalls is a Sink in front of another one. It adds a
+// monitor for each of some functions: the time so far of the
+// longest call that is under way, or has ended since the sample
+// before.
 //
-// It sees the calls as views/calls does in the samples alone: a goroutine that
-// has the function on its stack, called from the same place. If the function's
-// calls are timed one by one, too, these count, from when they become known;
-// what the samples show is then for calls that have not returned.
+// It sees the calls as views/calls does in the samples alone: a
+// goroutine that has the function on its stack, called from the
+// same place. If the function's calls are timed one by one, too,
+// these count, from when they become known; what the samples
+// show is then for calls that have not returned.
 type longestCalls struct {
 	sampledata.Sink
 	functions []*longestCall
@@ -146,8 +148,8 @@ func (l *longestCalls) Sample(s sampledata.Sample, changes []sampledata.Change) 
 	return l.Sink.Sample(s, changes)
 }
 
-// step takes what changes in a sample. Calls begin and end halfway between the
-// sample and the one before it.
+// step takes what changes in a sample. Calls begin and end
+// halfway between the sample and the one before it.
 func (c *longestCall) step(changes []sampledata.Change, at, halfway time.Duration) (longest time.Duration) {
 	for _, change := range changes {
 		if change.State.Torn && !change.Gone {

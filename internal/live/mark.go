@@ -1,5 +1,5 @@
-// Package live records programs that run, in memory and on disk, and marks
-// their heaps meanwhile.
+// Package live records programs that run, in memory and on disk,
+// and marks their heaps meanwhile.
 package live
 
 import (
@@ -17,13 +17,13 @@ type Examiner interface {
 	Examine(heap.Config) (*heap.Examination, error)
 }
 
-// lookAgain is the time between two passes. Old pointers on stacks are
-// overwritten meanwhile.
+// lookAgain is the time between two passes. Old pointers on
+// stacks are overwritten meanwhile.
 const lookAgain = time.Second
 
-// Marker returns a function that marks a target's heap: once, and again if
-// anything is suspected. If that confirms it, a halt proves it. Limits bound
-// all that.
+// Marker returns a function that marks a target's heap: once,
+// and again if anything is suspected. If that confirms it, a
+// halt proves it. Limits bound all that.
 func Marker(limits heap.Config) sampler.Marker {
 	return func(ctx context.Context, b sampler.Backend) (*sampledata.Marking, error) {
 		e, ok := b.(Examiner)
@@ -42,8 +42,9 @@ func Marker(limits heap.Config) sampler.Marker {
 	}
 }
 
-// examine makes two passes, and the proof if anything is suspected. It
-// returns the limit that forbids the proof, if one does.
+// examine makes two passes, and the proof if anything is
+// suspected. It returns the limit that forbids the proof, if one
+// does.
 func examine(ctx context.Context, x *heap.Examination) (limit *heap.LimitError, err error) {
 	if err := x.Pass(ctx); err != nil || x.Suspects() == 0 {
 		return nil, err
@@ -62,8 +63,8 @@ func examine(ctx context.Context, x *heap.Examination) (limit *heap.LimitError, 
 	return limit, nil
 }
 
-// Marked records a target in memory until its heap is marked, or ctx is done.
-// Samples of the same time say who holds the locks.
+// Marked records a target in memory until its heap is marked, or
+// ctx is done. Samples of the same time say who holds the locks.
 func Marked(ctx context.Context, p *sampler.Process, b sampler.Backend,
 	limits heap.Config) (*sampledata.Recording, error) {
 	ctx, stop := context.WithCancel(ctx)
@@ -90,16 +91,17 @@ func Marked(ctx context.Context, p *sampler.Process, b sampler.Backend,
 	return nil, &sampler.EndedError{End: result.End}
 }
 
-// Between two markings of a program that Watch watches, it is left alone so
-// many times as long as the last one took, and at least for this time.
+// Between two markings of a program that Watch watches, it is
+// left alone so many times as long as the last one took, and at
+// least for this time.
 const (
 	restShare = 5
 	leastRest = 100 * time.Millisecond
 )
 
-// Watch marks the heap of a program again and again until it ends or ctx is
-// done, and returns the last recording that Marked made of it. What is stuck
-// stays stuck.
+// Watch marks the heap of a program again and again until it
+// ends or ctx is done, and returns the last recording that
+// Marked made of it. What is stuck stays stuck.
 func Watch(ctx context.Context, p *sampler.Process, attach func() (sampler.Backend, error),
 	limits heap.Config) (
 	last *sampledata.Recording, err error) {

@@ -13,9 +13,10 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A When says when something happens that is worth keeping: a predicate of
-// package metrics holds, perhaps for some time. In addition to the monitors it
-// may have calls(FUNCTION), which is compared with a time.
+// A When says when something happens that is worth keeping: a
+// predicate of package metrics holds, perhaps for some time. In
+// addition to the monitors it may have calls(FUNCTION), which is
+// compared with a time.
 type When struct {
 	text  string
 	expr  string // calls(F) is the monitor of that name, and times are nanoseconds
@@ -28,12 +29,12 @@ func (w *When) String() string { return w.text }
 // Calls returns the functions whose calls the predicate is about.
 func (w *When) Calls() []string { return w.calls }
 
-// callsMonitor returns the name of the monitor with the longest call of a
-// function.
+// callsMonitor returns the name of the monitor with the longest
+// call of a function.
 func callsMonitor(function string) string { return "calls(" + function + ")" }
 
-// ParseWhen reads a predicate, such as "goroutines.blocked > 100 for 2s" or
-// "calls(main.handle) > 500ms".
+// ParseWhen reads a predicate, such as "goroutines.blocked > 100
+// for 2s" or "calls(main.handle) > 500ms".
 func ParseWhen(text string) (*When, error) {
 	w := &When{text: strings.TrimSpace(text)}
 	rest := w.text
@@ -62,8 +63,8 @@ func ParseWhen(text string) (*When, error) {
 	}
 }
 
-// parseCalls reads "calls(F) > 500ms" at the beginning of a text, and returns
-// what is behind it.
+// parseCalls reads "calls(F) > 500ms" at the beginning of a
+// text, and returns what is behind it.
 func (w *When) parseCalls(text string) (rest string, err error) {
 	const open = len("calls(")
 	depth, end := 1, open
@@ -98,8 +99,9 @@ func (w *When) parseCalls(text string) (rest string, err error) {
 	return bound[len(word):], nil
 }
 
-// settled is how long a recording grows before a mistake in a predicate counts:
-// what it names may be defined late, such as the numbers of an endpoint.
+// settled is how long a recording grows before a mistake in a
+// predicate counts: what it names may be defined late, such as
+// the numbers of an endpoint.
 const settled = 3 * time.Second
 
 // quiet is how long a predicate must not hold before it counts anew.
@@ -126,8 +128,9 @@ func newVigil(w *When, o metrics.Options, most time.Duration) *vigil {
 		longest: make([]float64, len(w.calls))}
 }
 
-// follow reads the samples that are new. It returns a reason to keep them, or
-// "". The error says why the predicate can't be computed.
+// follow reads the samples that are new. It returns a reason to
+// keep them, or "". The error says why the predicate can't be
+// computed.
 func (v *vigil) follow(pieces []sampledata.Piece) (reason string, err error) {
 	for _, p := range pieces {
 		n := p.Samples.Len()
@@ -172,7 +175,8 @@ func (v *vigil) compute(r *sampledata.Recording) (metrics.Column, error) {
 	return m.Column, nil
 }
 
-// step takes one sample. If the predicate is not defined there, nothing changes.
+// step takes one sample. If the predicate is not defined there,
+// nothing changes.
 func (v *vigil) step(at time.Duration, holds float64, sample int) (reason string) {
 	switch {
 	case holds == 1:

@@ -38,8 +38,8 @@ func beginning(text string, limit int) string {
 	return strings.ToValidUTF8(text[:limit-len(dots)], "") + dots
 }
 
-// bounded returns an error whose text is within the bound of a note. Errors
-// repeat what a client has sent.
+// bounded returns an error whose text is within the bound of a
+// note. Errors repeat what a client has sent.
 func bounded(err error) error {
 	var coded *jsonrpc.Error
 	if errors.As(err, &coded) && len(coded.Data) <= maxNote {
@@ -66,8 +66,8 @@ func boundErrors(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// answer returns a JSON document as an answer, cut if it is long, and notes:
-// what was cut, and what else there is to say.
+// answer returns a JSON document as an answer, cut if it is
+// long, and notes: what was cut, and what else there is to say.
 func answer(document []byte, notes ...string) (*sdk.CallToolResult, any, error) {
 	rest := maxAnswer - maxNote // for what was cut
 	for i, note := range notes {
@@ -91,9 +91,10 @@ func answer(document []byte, notes ...string) (*sdk.CallToolResult, any, error) 
 	return made, nil, nil
 }
 
-// shortenJSON shortens a JSON document to a number of bytes: it cuts lists
-// and strings, ever shorter until the document fits. Each cut is a line that
-// says what was cut. Exact numbers become decimals.
+// shortenJSON shortens a JSON document to a number of bytes: it
+// cuts lists and strings, ever shorter until the document fits.
+// Each cut is a line that says what was cut. Exact numbers
+// become decimals.
 func shortenJSON(document []byte, limit int) (text string, cuts []string, err error) {
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, document); err != nil {
@@ -140,7 +141,8 @@ func (s *shortener) shorten(value any, path string) any {
 		}
 		return short
 	case map[string]any:
-		// The fields of a report are few; an object with many keys is a table.
+		// The fields of a report are few; an object with many
+		// keys is a table.
 		limit := max(s.longest, 32)
 		s.note(path, len(v), limit)
 		short := make(map[string]any, min(len(v), limit))
@@ -173,8 +175,9 @@ func (s *shortener) cuts() []string {
 	return lines
 }
 
-// exactFields are the fields of reports that have exact numbers, as texts:
-// "7655093767/2". Those of a field by typed time have that as their key.
+// exactFields are the fields of reports that have exact numbers,
+// as texts: "7655093767/2". Those of a field by typed time have
+// that as their key.
 var exactFields = []string{
 	"ambiguous", "attributed", "attributed_ns", "attributed_weight", "denominator",
 	"denominator_hits", "free", "hits", "inferred",
@@ -183,8 +186,8 @@ var exactFields = []string{
 	"LOAD", "MONITOR", "PRIO", "RUN", "WAIT",
 }
 
-// exactNumber matches a field with an exact number in compact JSON. No text
-// has this in it: its quotes are escaped.
+// exactNumber matches a field with an exact number in compact
+// JSON. No text has this in it: its quotes are escaped.
 var exactNumber = regexp.MustCompile(`([{,]"(?:` + strings.Join(exactFields, "|") +
 	`)":)"(-?[0-9]+(?:/[0-9]+)?)"`)
 

@@ -20,12 +20,12 @@ const (
 	maxID   = 1 << 10  // bytes of the id of a request, which its answer repeats
 )
 
-// A connection has one message a line, in both directions. It refuses what is
-// no message, and goes on.
+// A connection has one message a line, in both directions. It
+// refuses what is no message, and goes on.
 type connection struct {
 	in *bufio.Reader
-	// is called when the input ends: what the client has asked for is not
-	// wanted any more
+	// is called when the input ends: what the client has asked
+	// for is not wanted any more
 	end func()
 
 	messages chan jsonrpc.Message // closed when the input ends
@@ -52,8 +52,8 @@ func (c *connection) Connect(context.Context) (sdk.Connection, error) {
 // SessionID implements sdk.Connection: there is one session only.
 func (c *connection) SessionID() string { return "" }
 
-// Close implements sdk.Connection. It does not close the input, which may be
-// a terminal's or a parent's.
+// Close implements sdk.Connection. It does not close the input,
+// which may be a terminal's or a parent's.
 func (c *connection) Close() error {
 	c.once.Do(func() { close(c.closed) })
 	return nil
@@ -126,8 +126,8 @@ func (c *connection) readAll() {
 	}
 }
 
-// line reads a line, without the spaces around it. A line that is too long
-// keeps one byte more than it may have.
+// line reads a line, without the spaces around it. A line that
+// is too long keeps one byte more than it may have.
 func (c *connection) line() ([]byte, error) {
 	var line []byte
 	for {
@@ -184,8 +184,8 @@ func decode(line []byte) (jsonrpc.Message, *refusal) {
 	return m, nil
 }
 
-// answer returns the message that refuses a line. Without an id it has null,
-// which jsonrpc.Response can't have.
+// answer returns the message that refuses a line. Without an id
+// it has null, which jsonrpc.Response can't have.
 func (r *refusal) answer() []byte {
 	text, err := json.Marshal(map[string]any{
 		"jsonrpc": "2.0", "id": r.id,

@@ -32,8 +32,8 @@ func (b *boundedBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// said returns the messages of a command in terms of the tools, without the
-// program's name before each line.
+// said returns the messages of a command in terms of the tools,
+// without the program's name before each line.
 func (b *boundedBuffer) said(folder string) string {
 	text := inTools(strings.TrimSpace(strings.TrimPrefix(strings.ReplaceAll(b.String(),
 		"\ncpprof: ", "\n"), "cpprof: ")), folder)
@@ -43,8 +43,8 @@ func (b *boundedBuffer) said(folder string) string {
 	return text
 }
 
-// A commandError has the messages of a command, which has made them safe to
-// print.
+// A commandError has the messages of a command, which has made
+// them safe to print.
 type commandError string
 
 func (e commandError) Error() string        { return string(e) }
@@ -52,9 +52,9 @@ func (e commandError) TerminalText() string { return string(e) }
 
 var errCancelled = errors.New("the call was cancelled")
 
-// run runs a command of cpprof as one of those that fill a channel. It
-// interrupts the command when the time is over, the call is cancelled or the
-// session ends.
+// run runs a command of cpprof as one of those that fill a
+// channel. It interrupts the command when the time is over, the
+// call is cancelled or the session ends.
 func (s *server) run(ctx context.Context, room chan struct{}, limit time.Duration,
 	args ...string) (out []byte, said string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)

@@ -1,5 +1,5 @@
-// Package mcp lets the program of an assistant record and examine Go
-// programs. It speaks the Model Context Protocol.
+// Package mcp lets the program of an assistant record and
+// examine Go programs. It speaks the Model Context Protocol.
 //
 //	server.go      what serves, and until when
 //	connection.go  messages, one a line
@@ -33,8 +33,8 @@ type Options struct {
 	Describe func(*sampler.Process) string
 }
 
-// A server answers the calls of tools. Each call runs a command of cpprof in
-// its own process, so that it can be ended.
+// A server answers the calls of tools. Each call runs a command
+// of cpprof in its own process, so that it can be ended.
 type server struct {
 	o         Options
 	folder    *os.Root // does not let a symbolic link lead out of the folder
@@ -50,8 +50,8 @@ const (
 	maxReaders    = 2
 )
 
-// Serve answers until the input or the context ends. It then ends the
-// commands, recordings as by Ctrl-C.
+// Serve answers until the input or the context ends. It then
+// ends the commands, recordings as by Ctrl-C.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	var err error
 	if o.Folder, err = filepath.Abs(o.Folder); err != nil {

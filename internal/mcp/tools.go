@@ -104,8 +104,8 @@ func (s *server) addTools(server *sdk.Server) {
 		Description: "Compare two recordings of the same program: of each thread class, or of the call paths of one, what it costs in both."}, s.compare)
 }
 
-// addTool adds a tool whose errors are safe to print: they can name a program
-// or a file.
+// addTool adds a tool whose errors are safe to print: they can
+// name a program or a file.
 func addTool[In any](server *sdk.Server, tool *sdk.Tool, do sdk.ToolHandlerFor[In, any]) {
 	sdk.AddTool(server, tool, func(ctx context.Context, request *sdk.CallToolRequest,
 		in In) (*sdk.CallToolResult, any, error) {
@@ -183,8 +183,8 @@ func listAnswer(name string, list any, complete bool) (*sdk.CallToolResult, any,
 
 var newName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
-// record records a process into the folder, and returns what 'cpprof info'
-// prints about the recording.
+// record records a process into the folder, and returns what
+// 'cpprof info' prints about the recording.
 func (s *server) record(ctx context.Context, _ *sdk.CallToolRequest,
 	in recordArgs) (*sdk.CallToolResult, any, error) {
 	seconds := cmp.Or(in.Seconds, usualSeconds)
@@ -249,8 +249,8 @@ func viewFlag(class string) string {
 	return "--thread=" + class
 }
 
-// readRecordings returns the output of a command for a recording. The command
-// may compare it with another recording.
+// readRecordings returns the output of a command for a
+// recording. The command may compare it with another recording.
 func (s *server) readRecordings(ctx context.Context, recording, against string,
 	args ...string) (*sdk.CallToolResult, any, error) {
 	file, err := s.file(recording)
@@ -285,8 +285,8 @@ func quoted(text string) []byte {
 	return made
 }
 
-// file returns the path of a file or folder by its name. It fails if that, or
-// a part of it, is not within the folder.
+// file returns the path of a file or folder by its name. It
+// fails if that, or a part of it, is not within the folder.
 func (s *server) file(name string) (string, error) {
 	if name == "" || !filepath.IsLocal(name) {
 		return "", fmt.Errorf("recording %q: want the name of one in the folder of the recordings, as list_recordings shows it", name)

@@ -9,8 +9,8 @@ import (
 	"github.com/cpprof/cpprof/why"
 )
 
-// parameters are the parameters of tools by the flags of the commands that
-// the tools run.
+// parameters are the parameters of tools by the flags of the
+// commands that the tools run.
 var parameters = map[string]string{
 	"-p": "process", "--pid": "process", "-d": "seconds", "--duration": "seconds", "-o": "name",
 	"--output":  "name",

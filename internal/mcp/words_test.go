@@ -37,7 +37,8 @@ func TestInTools(t *testing.T) {
 	}
 }
 
-// Each command in an answer of why becomes the call that shows the same, if there is one.
+// Each command in an answer of why becomes the call that shows
+// the same, if there is one.
 func TestSeeInTools(t *testing.T) {
 	for finding, want := range map[string]string{
 		`{"kind":"compute","measure":{"path":"* ..f"}}`:                     `report {"recording":"a b","steps":[{"how":"extended","path":"* ..f"}]}`,
@@ -61,7 +62,8 @@ func TestSeeInTools(t *testing.T) {
 	}
 }
 
-// The list of exact fields is complete: it has each field of a report whose type is *big.Rat.
+// The list of exact fields is complete: it has each field of a
+// report whose type is *big.Rat.
 func TestExactFields(t *testing.T) {
 	files, err := filepath.Glob("../report/*.go")
 	if err != nil || len(files) == 0 {

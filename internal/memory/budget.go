@@ -1,5 +1,5 @@
-// Package memory bounds what readers of files allocate: a small file can
-// stand for very much.
+// Package memory bounds what readers of files allocate: a small
+// file can stand for very much.
 package memory
 
 import (
@@ -7,8 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// A Budget is an estimate of the bytes that a reader has allocated, and a
-// bound on it. A nil Budget has no bound. Several goroutines may use it.
+// A Budget is an estimate of the bytes that a reader has
+// allocated, and a bound on it. A nil Budget has no bound.
+// Several goroutines may use it.
 type Budget struct {
 	max  int64
 	used atomic.Int64
@@ -22,8 +23,8 @@ func NewBudget(max int64) *Budget {
 	return &Budget{max: max}
 }
 
-// Take counts n bytes that stay allocated. If they are too many, the error is
-// an *Error.
+// Take counts n bytes that stay allocated. If they are too many,
+// the error is an *Error.
 func (b *Budget) Take(n int64) error {
 	if err := b.Fits(n); err != nil {
 		return err
@@ -49,8 +50,8 @@ func (b *Budget) Return(n int64) {
 	}
 }
 
-// Fits returns an *Error if n bytes more, which are needed for a while, are
-// too many.
+// Fits returns an *Error if n bytes more, which are needed for a
+// while, are too many.
 func (b *Budget) Fits(n int64) error {
 	if b == nil {
 		return nil
@@ -71,7 +72,8 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("what it holds needs more than %s of memory: if you trust the file, allow more with --max-memory", rounded(e.Max))
 }
 
-// defaultMax is the bound if the machine does not say how much memory it has.
+// defaultMax is the bound if the machine does not say how much
+// memory it has.
 const defaultMax = 2 << 30
 
 // Default returns a quarter of the machine's memory.

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// A Size is a number of bytes. It is a flag's value, such as "512MB" or "2GB".
+// A Size is a number of bytes. It is a flag's value, such as
+// "512MB" or "2GB".
 type Size int64
 
 var units = []struct {
@@ -15,8 +16,8 @@ var units = []struct {
 	bytes int64
 }{{"GB", 1 << 30}, {"MB", 1 << 20}, {"KB", 1 << 10}, {"", 1}}
 
-// String returns the number as a multiple of the largest possible unit, 0 as
-// "".
+// String returns the number as a multiple of the largest
+// possible unit, 0 as "".
 func (s Size) String() string {
 	for _, u := range units {
 		if s != 0 && int64(s)%u.bytes == 0 {

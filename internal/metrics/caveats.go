@@ -15,15 +15,17 @@ const (
 	// names.
 	shownPoints = 5
 
-	// A quotient of small numbers is worth a caveat if it has them in
-	// smallShare of the samples. A number is small up to small.
+	// A quotient of small numbers is worth a caveat if it has
+	// them in smallShare of the samples. A number is small up to
+	// small.
 	smallShare, small = 0.1, 2
 )
 
-// Caveats says what to think of before the correlation is trusted: few events,
-// leverage points, trends, ratios of tiny numbers, and what a correlation can't
-// say (sections 5.4.1 to 5.4.5 of the paper). Points names the things that the
-// numbers in Leverage count, such as "sample".
+// Caveats says what to think of before the correlation is
+// trusted: few events, leverage points, trends, ratios of tiny
+// numbers, and what a correlation can't say (sections 5.4.1 to
+// 5.4.5 of the paper). Points names the things that the numbers
+// in Leverage count, such as "sample".
 func (c *Correlation) Caveats(x, y *Metric, points string) []string {
 	var said []string
 	say := func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }
@@ -80,9 +82,9 @@ func (c *Correlation) leverageText(points string) string {
 	return fmt.Sprintf("the %ss %s", points, words.List(c.Leverage, shownPoints))
 }
 
-// tiny returns the share of the samples in which the divisor of a quotient of
-// differences is small. It is 0 for other metrics, and for divisors that count
-// no things.
+// tiny returns the share of the samples in which the divisor of
+// a quotient of differences is small. It is 0 for other metrics,
+// and for divisors that count no things.
 func (m *Metric) tiny() float64 {
 	if m.Under == nil {
 		return 0

@@ -6,13 +6,14 @@ import (
 	"github.com/cpprof/cpprof/internal/student"
 )
 
-// effective returns how many independent samples the pairs amount to.
-// Neighbouring samples of most metrics are alike, so n of them say less than n
-// independent ones. Let a and b be the autocorrelations of the two metrics at a
-// shift of one sample. Then the n samples amount to n (1 - a b)/(1 + a b)
-// independent ones (Bartlett; Bretherton and others 1999). For example, two
-// metrics that hardly change from sample to sample (a = b = 0.9) have a tenth
-// of n.
+// effective returns how many independent samples the pairs
+// amount to. Neighbouring samples of most metrics are alike, so
+// n of them say less than n independent ones. Let a and b be the
+// autocorrelations of the two metrics at a shift of one sample.
+// Then the n samples amount to n (1 - a b)/(1 + a b) independent
+// ones (Bartlett; Bretherton and others 1999). For example, two
+// metrics that hardly change from sample to sample (a = b = 0.9)
+// have a tenth of n.
 func (p pair) effective() float64 {
 	return effectiveOf(len(p.x), p.autocorrelation(p.x)*p.autocorrelation(p.y))
 }
@@ -36,9 +37,10 @@ func (p pair) autocorrelation(x []float64) float64 {
 	return pearson(now, next)
 }
 
-// chance returns how likely a correlation coefficient of r, or one further from
-// 0, is by chance. It assumes n independent pairs of values that have nothing
-// to do with one another (Student's t).
+// chance returns how likely a correlation coefficient of r, or
+// one further from 0, is by chance. It assumes n independent
+// pairs of values that have nothing to do with one another
+// (Student's t).
 func chance(r, n float64) float64 {
 	if !Defined(r) || n <= 2 {
 		return 1
@@ -50,14 +52,15 @@ func chance(r, n float64) float64 {
 	return 2 * student.Survival(t, n-2)
 }
 
-// falseShare is the share of the correlations that survive which may be there
-// by chance only.
+// falseShare is the share of the correlations that survive which
+// may be there by chance only.
 const falseShare = 0.05
 
-// survivors returns the probabilities that survive the bound of Benjamini and
-// Hochberg. At most 5 % of the survivors are expected to be by chance. Of n
-// tests, the k smallest survive, for the greatest k such that the k-th smallest
-// is at most 5 % of k/n.
+// survivors returns the probabilities that survive the bound of
+// Benjamini and Hochberg. At most 5 % of the survivors are
+// expected to be by chance. Of n tests, the k smallest survive,
+// for the greatest k such that the k-th smallest is at most 5 %
+// of k/n.
 func survivors(p []float64) []bool {
 	order := ascending(p)
 	survive := make([]bool, len(p))

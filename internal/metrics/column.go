@@ -2,9 +2,10 @@ package metrics
 
 import "math"
 
-// A Column has a value for each sample of a recording. NaN means that the value
-// is undefined: not measured, or not computable. A Column that a Table returns
-// is shared and must not be modified.
+// A Column has a value for each sample of a recording. NaN means
+// that the value is undefined: not measured, or not computable.
+// A Column that a Table returns is shared and must not be
+// modified.
 type Column []float64
 
 // undefined is the value of a sample in which there is none.
@@ -23,8 +24,8 @@ func (c Column) Count() (n int) {
 	return n
 }
 
-// In returns the column with undefined values in all samples that the list does
-// not have.
+// In returns the column with undefined values in all samples
+// that the list does not have.
 func (c Column) In(l List) Column {
 	in := make(Column, len(c))
 	for i, x := range c {
@@ -35,7 +36,8 @@ func (c Column) In(l List) Column {
 	return in
 }
 
-// A truth is a value of a predicate: 1 for true, 0 for false, or undefined.
+// A truth is a value of a predicate: 1 for true, 0 for false, or
+// undefined.
 func truth(b bool) float64 {
 	if b {
 		return 1

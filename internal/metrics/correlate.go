@@ -6,32 +6,34 @@ import (
 	"slices"
 )
 
-// A Correlation says how two metrics go together over the samples of a list.
-// Its caveats say how far to trust that (sections 5.4.1 to 5.4.5 of the paper).
-// It never says which of the two is the cause.
+// A Correlation says how two metrics go together over the
+// samples of a list. Its caveats say how far to trust that
+// (sections 5.4.1 to 5.4.5 of the paper). It never says which of
+// the two is the cause.
 type Correlation struct {
 	N        int     `json:"n"`        // samples in which both are defined
 	Pearson  float64 `json:"pearson"`  // undefined if one of them has one value only
 	Spearman float64 `json:"spearman"` // of the ranks; of equal values, the mean rank
 
-	// samples that pull the line through the points: 1/n + (x - mean)²/Sxx is
-	// above 4/n, for x or for y
+	// samples that pull the line through the points: 1/n + (x -
+	// mean)²/Sxx is above 4/n, for x or for y
 	Leverage []int   `json:"leverage_points"`
 	Without  float64 `json:"pearson_without"` // Pearson without these; undefined if there are none
 
-	// Of the first differences, from each sample to the next one of the
-	// recording: if both metrics only follow a trend, they correlate, and their
-	// differences don't.
+	// Of the first differences, from each sample to the next one
+	// of the recording: if both metrics only follow a trend,
+	// they correlate, and their differences don't.
 	Differences float64 `json:"pearson_of_differences"`
 
-	// The shift of y, in samples, at which the two correlate best: if it is 2,
-	// y follows x by two samples. 0 unless another shift is clearly better.
+	// The shift of y, in samples, at which the two correlate
+	// best: if it is 2, y follows x by two samples. 0 unless
+	// another shift is clearly better.
 	Lag        int     `json:"lag"`
 	LagPearson float64 `json:"pearson_at_lag"`
 
 	Effective float64 `json:"independent_samples"` // how many independent samples N samples amount to, see effective
-	// how likely such a Pearson is by chance, of two metrics that have nothing
-	// to do with one another
+	// how likely such a Pearson is by chance, of two metrics
+	// that have nothing to do with one another
 	P              float64 `json:"by_chance"`
 	NearlyConstant bool    `json:"-"` // one of them is the same in nearly all samples
 }
@@ -44,7 +46,8 @@ type pair struct {
 
 func newPair(x, y Column, l List) pair { return shiftedPair(x, y, l, 0) }
 
-// shiftedPair pairs each value of x with the one that y has some samples later.
+// shiftedPair pairs each value of x with the one that y has some
+// samples later.
 func shiftedPair(x, y Column, l List, later int) (p pair) {
 	for i := max(0, -later); i < min(len(x), len(y)-later); i++ {
 		a, b := x[i], y[i+later]
@@ -91,8 +94,8 @@ func Correlate(x, y Column, l List) Correlation {
 	return c
 }
 
-// pearson returns the correlation coefficient of two slices of one length. It
-// is undefined if one slice has one value only.
+// pearson returns the correlation coefficient of two slices of
+// one length. It is undefined if one slice has one value only.
 func pearson(x, y []float64) float64 {
 	mx, my := mean(x), mean(y)
 	var sxx, syy, sxy float64
@@ -133,8 +136,8 @@ func constantValues(x []float64) bool {
 	return !slices.ContainsFunc(x, func(v float64) bool { return v != x[0] })
 }
 
-// ranks returns the rank of each value, from 1 up; equal values have their mean
-// rank.
+// ranks returns the rank of each value, from 1 up; equal values
+// have their mean rank.
 func ranks(x []float64) []float64 {
 	order := ascending(x)
 	r := make([]float64, len(x))
@@ -196,21 +199,22 @@ const (
 	// maxLag is the greatest shift that bestLag tries, in samples.
 	maxLag = 10
 
-	// minLagged is how many pairs a shift needs, for each sample of the
-	// shift.
+	// minLagged is how many pairs a shift needs, for each sample
+	// of the shift.
 	minLagged = 4
 
-	// A shift is worth mentioning if the correlation is closer to 1 or -1 by
-	// betterLag.
+	// A shift is worth mentioning if the correlation is closer
+	// to 1 or -1 by betterLag.
 	betterLag = 0.1
 
-	// likelyLag is how likely such a correlation may be by chance at any of the
-	// shifts that are tried.
+	// likelyLag is how likely such a correlation may be by
+	// chance at any of the shifts that are tried.
 	likelyLag = 0.05
 )
 
-// bestLag returns the shift of y at which the two correlate clearly better than
-// without a shift, and not by chance. If there is none, it returns 0.
+// bestLag returns the shift of y at which the two correlate
+// clearly better than without a shift, and not by chance. If
+// there is none, it returns 0.
 func bestLag(x, y Column, l List, now float64) (lag int, r float64) {
 	r = now
 	best := math.Abs(now)
@@ -234,11 +238,12 @@ func bestLag(x, y Column, l List, now float64) (lag int, r float64) {
 	return lag, r
 }
 
-// fewEvents is how often a metric must differ from its most frequent value.
+// fewEvents is how often a metric must differ from its most
+// frequent value.
 const fewEvents = 5
 
-// few reports whether a metric has fewer than fewEvents values, or differs from
-// its most frequent value in fewer samples.
+// few reports whether a metric has fewer than fewEvents values,
+// or differs from its most frequent value in fewer samples.
 func few(x []float64) bool {
 	counts := make(map[float64]int)
 	most := 0

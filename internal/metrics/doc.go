@@ -1,9 +1,11 @@
-// Package metrics computes with what was measured beside the samples of a
-// recording: metrics, sample lists, statistics and correlations (vertical
-// profiling: Hauswirth and others, sections 2.4 and 5.4).
+// Package metrics computes with what was measured beside the
+// samples of a recording: metrics, sample lists, statistics and
+// correlations (vertical profiling: Hauswirth and others,
+// sections 2.4 and 5.4).
 //
-// A Table has a Column of values for each monitor of a recording, and for what
-// the samples know by themselves. The files are, in the order of the work:
+// A Table has a Column of values for each monitor of a
+// recording, and for what the samples know by themselves. The
+// files are, in the order of the work:
 //
 //	column.go     columns, and the time between samples
 //	table.go      names: monitors, metrics and lists; series.go reads the recording's series

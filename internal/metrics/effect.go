@@ -7,9 +7,9 @@ import (
 	"github.com/cpprof/cpprof/internal/student"
 )
 
-// An Effect compares the values of one quantity with something and without it,
-// such as with and without a recording (perturbation, section 3.4 of the
-// paper).
+// An Effect compares the values of one quantity with something
+// and without it, such as with and without a recording
+// (perturbation, section 3.4 of the paper).
 type Effect struct {
 	Name string `json:"name"`
 	Unit string `json:"unit"`
@@ -23,13 +23,14 @@ type Effect struct {
 	Mean       float64 `json:"mean_with"`
 	Base       float64 `json:"mean_without"`
 	Difference float64 `json:"difference"` // Mean - Base
-	// the interval that has the true difference with a probability of 95 %
-	// (Welch); undefined for fewer than two values
+	// the interval that has the true difference with a
+	// probability of 95 % (Welch); undefined for fewer than two
+	// values
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
 	P    float64 `json:"by_chance"` // how likely such a difference is by chance
-	// of all quantities together, at most 5 % of those that differ are expected
-	// to do so by chance
+	// of all quantities together, at most 5 % of those that
+	// differ are expected to do so by chance
 	Differs bool `json:"differs"`
 	// the standard deviations
 	StdDevWith    float64 `json:"standard_deviation_with"`

@@ -5,8 +5,10 @@ import (
 	"testing"
 )
 
-// The first example is that of R's documentation of t.test: t.test(extra ~ group, data = sleep), Welch's test: t = -1.8608,
-// df = 17.776, p = 0.07939, interval -3.3654832 to 0.2054832.
+// The first example is that of R's documentation of t.test:
+// t.test(extra ~ group, data = sleep), Welch's test: t =
+// -1.8608, df = 17.776, p = 0.07939, interval -3.3654832 to
+// 0.2054832.
 func TestWelch(t *testing.T) {
 	effects := []Effect{
 		{

@@ -8,15 +8,17 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// Some monitors are not read at each sample, since that would cost too much.
-// Their resolution says how often they are read. Their values then stand still
-// for some samples, and jump; a rate from sample to sample would be 0, and
-// sometimes far too high. So a rate is that between two readings, in all
-// samples between them. That is so for levels, too: what a program publishes as
-// JSON may be a number of requests, but does not say that it only grows.
+// Some monitors are not read at each sample, since that would
+// cost too much. Their resolution says how often they are read.
+// Their values then stand still for some samples, and jump; a
+// rate from sample to sample would be 0, and sometimes far too
+// high. So a rate is that between two readings, in all samples
+// between them. That is so for levels, too: what a program
+// publishes as JSON may be a number of requests, but does not
+// say that it only grows.
 
-// evenOf returns a column of a monitor that changes evenly between two
-// readings.
+// evenOf returns a column of a monitor that changes evenly
+// between two readings.
 func (t *Table) evenOf(m *Monitor) Column {
 	values, falls := t.columnOf(m), true
 	if m.Kind == sampledata.Counter {
@@ -41,9 +43,10 @@ func (t *Table) evenOf(m *Monitor) Column {
 	return c
 }
 
-// passed spreads times that the runtime counts when they are over, such as a
-// collector's pause. Each has passed before: a pause of 20 ms is one of the last
-// 20 ms, not of the 5 ms since the last sample.
+// passed spreads times that the runtime counts when they are
+// over, such as a collector's pause. Each has passed before: a
+// pause of 20 ms is one of the last 20 ms, not of the 5 ms since
+// the last sample.
 func (t *Table) passed(values Column) Column {
 	at := t.r.Samples.Time
 	even := slices.Clone(values)
@@ -66,9 +69,9 @@ func (t *Table) passed(values Column) Column {
 	return even
 }
 
-// readEvery returns the time from one reading to the next. A resolution such as
-// "250ms" or "once a span, read every 250ms" ends with this time. If it
-// doesn't, readEvery returns false.
+// readEvery returns the time from one reading to the next. A
+// resolution such as "250ms" or "once a span, read every 250ms"
+// ends with this time. If it doesn't, readEvery returns false.
 func readEvery(resolution string) (time.Duration, bool) {
 	words := strings.Fields(resolution)
 	if len(words) == 0 {
@@ -78,19 +81,20 @@ func readEvery(resolution string) (time.Duration, bool) {
 	return every, err == nil && every > 0
 }
 
-// evenly spreads the growth of a value since the reading before evenly over the
-// samples since then. If the value may fall, it spreads a fall, too. A counter
-// that falls begins anew. A reading that changes nothing can't be seen. If a
-// value has not changed for long, the reading before the change is therefore
-// assumed to be one interval (every) before it. The value after the last
-// reading is not known.
+// evenly spreads the growth of a value since the reading before
+// evenly over the samples since then. If the value may fall, it
+// spreads a fall, too. A counter that falls begins anew. A
+// reading that changes nothing can't be seen. If a value has not
+// changed for long, the reading before the change is therefore
+// assumed to be one interval (every) before it. The value after
+// the last reading is not known.
 func (t *Table) evenly(values Column, every time.Duration, falls bool) Column {
 	at := t.r.Samples.Time
 	even := make(Column, len(values))
 	copy(even, values)
 	last := -1 // the last sample that certainly has a reading
-	// longBefore returns the last sample that is so much earlier than sample i
-	// as a reading is than the next.
+	// longBefore returns the last sample that is so much earlier
+	// than sample i as a reading is than the next.
 	longBefore := func(i int) int {
 		from := i - 1
 		for from > last && at(i)-at(from) < every {

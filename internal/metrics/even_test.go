@@ -8,9 +8,11 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// slowCounters has 20 samples, 10 ms apart, of a counter that grows by 2 each 10 ms, but is read every 50 ms only, and is 0 again
-// from the reading at sample 15 on; of the same read at each sample; of one that never changes; and of a
-// level that is what the first one is.
+// slowCounters has 20 samples, 10 ms apart, of a counter that
+// grows by 2 each 10 ms, but is read every 50 ms only, and is 0
+// again from the reading at sample 15 on; of the same read at
+// each sample; of one that never changes; and of a level that is
+// what the first one is.
 func slowCounters(t *testing.T) *Table {
 	b := sampledata.NewBuilder(sampledata.Header{})
 	counter := func(name, resolution string) sampledata.MonitorID {
@@ -34,7 +36,8 @@ func slowCounters(t *testing.T) *Table {
 	return New(b.Recording(), Options{Metrics: []Definition{{Name: "both", Expr: "slow + quick"}}})
 }
 
-// A rate is that between two readings of the counter. What comes after the last reading is not known.
+// A rate is that between two readings of the counter. What comes
+// after the last reading is not known.
 func TestRateBetweenReadings(t *testing.T) {
 	table := slowCounters(t)
 	const none = -1000
@@ -58,7 +61,8 @@ func TestRateBetweenReadings(t *testing.T) {
 	}
 }
 
-// Samples may come unevenly: if no other reading can have been between two, the counter has grown since the first of them.
+// Samples may come unevenly: if no other reading can have been
+// between two, the counter has grown since the first of them.
 func TestRateOfUnevenSamples(t *testing.T) {
 	b := sampledata.NewBuilder(sampledata.Header{})
 	id := b.Monitor(sampledata.Monitor{Name: "requests", Kind: sampledata.Counter, Resolution: "50ms"})
@@ -73,7 +77,8 @@ func TestRateOfUnevenSamples(t *testing.T) {
 	}
 }
 
-// A counter that stood still for long has grown between the last two readings, whenever these were: not in the samples since a
+// A counter that stood still for long has grown between the last
+// two readings, whenever these were: not in the samples since a
 // multiple of the time between two.
 func TestRateAfterPause(t *testing.T) {
 	b := sampledata.NewBuilder(sampledata.Header{})
@@ -97,8 +102,9 @@ func TestRateAfterPause(t *testing.T) {
 	}
 }
 
-// A collector's pause of 25 ms that is counted at its end is one of the last 25
-// ms, but not of the time before another one was counted.
+// A collector's pause of 25 ms that is counted at its end is one
+// of the last 25 ms, but not of the time before another one was
+// counted.
 func TestRateOfTimesInArrears(t *testing.T) {
 	b := sampledata.NewBuilder(sampledata.Header{})
 	pause := b.Monitor(sampledata.Monitor{Name: "gc.pause", Kind: sampledata.Counter, Unit: "ns", Resolution: "once a collection"})

@@ -89,8 +89,8 @@ func fold(x []operand, compute func(out, x, y []float64)) operand {
 	return o
 }
 
-// column returns all values of an operand. A block can then use values outside
-// of the block.
+// column returns all values of an operand. A block can then use
+// values outside of the block.
 func (p *parser) column(x operand) Column {
 	if w, ok := x.node.(whole); ok {
 		return w.column

@@ -1,7 +1,8 @@
 package metrics
 
-// Mean returns what a metric was over the samples of a list: of a quotient of
-// two differences, the ratio of their sums; else the mean.
+// Mean returns what a metric was over the samples of a list: of
+// a quotient of two differences, the ratio of their sums; else
+// the mean.
 func (m *Metric) Mean(l List) float64 {
 	if m.Over != nil {
 		r, _ := ratio(m.Over, m.Under, l)
@@ -20,10 +21,10 @@ func (m *Metric) Mean(l List) float64 {
 	return sum / float64(n)
 }
 
-// Instances correlates two metrics over the instances of a pattern. An instance
-// is a span of neighbouring samples of a list, such as one collection. It has
-// one value of each metric: the Mean. Leverage has the numbers of instances,
-// from 0 on.
+// Instances correlates two metrics over the instances of a
+// pattern. An instance is a span of neighbouring samples of a
+// list, such as one collection. It has one value of each metric:
+// the Mean. Leverage has the numbers of instances, from 0 on.
 func Instances(x, y *Metric, l List) Correlation {
 	spans := l.Spans()
 	cx, cy := make(Column, len(spans)), make(Column, len(spans))
@@ -37,9 +38,10 @@ func Instances(x, y *Metric, l List) Correlation {
 	return Correlate(cx, cy, All(len(spans)))
 }
 
-// Runs correlates two metrics over recordings. Each recording has one value of
-// each metric. Recordings are independent and in no order, so there are no
-// differences and no shift. Leverage has the numbers of recordings, from 0 on.
+// Runs correlates two metrics over recordings. Each recording
+// has one value of each metric. Recordings are independent and
+// in no order, so there are no differences and no shift.
+// Leverage has the numbers of recordings, from 0 on.
 func Runs(x, y Column) Correlation {
 	c := Correlate(x, y, All(len(x)))
 	c.Differences, c.Lag, c.LagPearson = undefined, 0, c.Pearson

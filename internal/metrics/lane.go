@@ -7,24 +7,27 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A Cell is a metric in one part of the time, such as a column of a picture.
+// A Cell is a metric in one part of the time, such as a column
+// of a picture.
 type Cell struct {
 	Time time.Duration // how much of the part has values; 0: the metric is undefined there
 	Mean float64
 	Word int // of a nominal metric: the word that holds for most of the time, an index of its Words
 }
 
-// Lane returns a metric in each part of the time: part i is that from bounds[i]
-// to bounds[i+1]. The value of a sample holds for the time that the sample
-// stands for: from halfway to the sample before to halfway to the one after.
-// Infinite values count as undefined.
+// Lane returns a metric in each part of the time: part i is that
+// from bounds[i] to bounds[i+1]. The value of a sample holds for
+// the time that the sample stands for: from halfway to the
+// sample before to halfway to the one after. Infinite values
+// count as undefined.
 func (t *Table) Lane(m *Metric, bounds []time.Duration) []Cell {
 	if len(bounds) < 2 {
 		return nil
 	}
 	cells := make([]Cell, len(bounds)-1)
 	words := make(map[int]time.Duration) // of the words of one cell
-	// the first cell that can still get values; the cell that the words are of
+	// the first cell that can still get values; the cell that
+	// the words are of
 	first, of := 0, -1
 	for i, x := range m.Column {
 		from, to := t.holds(i)
@@ -57,8 +60,8 @@ func (t *Table) Lane(m *Metric, bounds []time.Duration) []Cell {
 	return cells
 }
 
-// holds returns the time that a sample stands for. The last one stands for the
-// time after it, too.
+// holds returns the time that a sample stands for. The last one
+// stands for the time after it, too.
 func (t *Table) holds(i int) (from, to time.Duration) {
 	at := t.r.Samples.Time(i)
 	if i > 0 {
@@ -78,9 +81,10 @@ var usual = []string{
 	"goroutines.ready", "goroutines.blocked",
 }
 
-// Usual returns the metrics to show if nobody asks for others. The program's
-// own come first, counters as rates. Then come those that say most about any
-// program. Each has a value in some sample.
+// Usual returns the metrics to show if nobody asks for others.
+// The program's own come first, counters as rates. Then come
+// those that say most about any program. Each has a value in
+// some sample.
 func (t *Table) Usual() []string {
 	var list []string
 	try := func(expr string) {
@@ -99,8 +103,8 @@ func (t *Table) Usual() []string {
 	return list
 }
 
-// Shown returns the expression that says most about a monitor: the rate of a
-// counter, and else its value.
+// Shown returns the expression that says most about a monitor:
+// the rate of a counter, and else its value.
 func (m *Monitor) Shown() string {
 	if m.Kind == sampledata.Counter && m.Expr == "" {
 		return "rate(" + m.Name + ")"

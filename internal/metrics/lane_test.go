@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// A lane has the mean of a metric in each part of the time, by the time that the samples stand for.
+// A lane has the mean of a metric in each part of the time, by
+// the time that the samples stand for.
 func TestLane(t *testing.T) {
 	table := table(t) // samples at 100 ms, 200 ms, ... 1 s
 	bounds := []time.Duration{0, 100 * time.Millisecond, 300 * time.Millisecond, 500 * time.Millisecond, 2 * time.Second}
@@ -17,7 +18,8 @@ func TestLane(t *testing.T) {
 		}
 		return table.Lane(m, bounds)
 	}
-	// Of the samples at 200, 300, ... the rate is 1, 3, 5, ... in 100 ms; they stand for the time from 150 ms on.
+	// Of the samples at 200, 300, ... the rate is 1, 3, 5, ...
+	// in 100 ms; they stand for the time from 150 ms on.
 	rates := lane("delta(main.srv.stats[0].hits)")
 	if rates[0].Time != 0 || rates[1].Time != 150*time.Millisecond || math.Abs(rates[1].Mean-(1*100+3*50)/150.0) > 1e-9 {
 		t.Errorf("%+v", rates)

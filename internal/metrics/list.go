@@ -1,7 +1,7 @@
 package metrics
 
-// A List is a set of samples of one recording. It is true at the numbers of its
-// samples.
+// A List is a set of samples of one recording. It is true at the
+// numbers of its samples.
 type List []bool
 
 // NewList returns an empty list for a recording with a number of samples.
@@ -22,7 +22,8 @@ func (l List) Samples() int { return len(l) }
 // Len returns the number of samples in the list.
 func (l List) Len() int { return len(l.Members()) }
 
-// Members returns the numbers of the samples in the list, in ascending order.
+// Members returns the numbers of the samples in the list, in
+// ascending order.
 func (l List) Members() (list []int) {
 	for i, in := range l {
 		if in {
@@ -50,8 +51,9 @@ func (l List) And(m List) List {
 	return n
 }
 
-// Spans returns the samples as spans without gaps: each has the samples from
-// the first number up to, but not including, the second.
+// Spans returns the samples as spans without gaps: each has the
+// samples from the first number up to, but not including, the
+// second.
 func (l List) Spans() [][2]int {
 	var spans [][2]int
 	for i := range l {

@@ -90,8 +90,8 @@ func (t *Table) Numbers(expr string) (*Metric, error) {
 	return m, nil
 }
 
-// Split splits a list of expressions at the commas outside of parentheses,
-// brackets and quotes.
+// Split splits a list of expressions at the commas outside of
+// parentheses, brackets and quotes.
 func Split(s string) []string {
 	var list []string
 	depth, begin := 0, 0

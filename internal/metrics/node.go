@@ -7,20 +7,21 @@ import (
 	"sync/atomic"
 )
 
-// blockSize is how many samples of a metric are computed at a time. The
-// intermediate results of a block stay in the processor's cache.
+// blockSize is how many samples of a metric are computed at a
+// time. The intermediate results of a block stay in the
+// processor's cache.
 const blockSize = 1024
 
-// A node is a part of an expression. Its method block returns the values of the
-// samples from, from+1, ..., as many as out has room for: in out, or in memory
-// that the caller must not modify. Several workers may use a node at the same
-// time.
+// A node is a part of an expression. Its method block returns
+// the values of the samples from, from+1, ..., as many as out
+// has room for: in out, or in memory that the caller must not
+// modify. Several workers may use a node at the same time.
 type node interface {
 	block(w *worker, from int, out []float64) []float64
 }
 
-// A worker has memory for the intermediate results of the blocks that it
-// computes.
+// A worker has memory for the intermediate results of the blocks
+// that it computes.
 type worker struct {
 	buffers [][]float64
 	used    int
@@ -37,8 +38,8 @@ func (w *worker) take(n int) []float64 {
 
 func (w *worker) give() { w.used-- }
 
-// sharedFrom is the number of samples from which on the processors share the
-// work.
+// sharedFrom is the number of samples from which on the
+// processors share the work.
 const sharedFrom = 64 * blockSize
 
 // evaluate computes the values of all samples.
@@ -61,8 +62,8 @@ func evaluate(n node, samples int) Column {
 	return c
 }
 
-// inParallel calls functions with the numbers from 0 up to n. Each worker has a
-// function of its own, which begin returns.
+// inParallel calls functions with the numbers from 0 up to n.
+// Each worker has a function of its own, which begin returns.
 func inParallel(workers, n int, begin func() func(i int)) {
 	var next atomic.Int64
 	var wg sync.WaitGroup
@@ -141,9 +142,9 @@ func (n *lagged) block(_ *worker, from int, out []float64) []float64 {
 	return out
 }
 
-// A delta has the differences between neighbouring values of a column. A
-// counter that began anew has no difference there: it may have reached any
-// value before.
+// A delta has the differences between neighbouring values of a
+// column. A counter that began anew has no difference there: it
+// may have reached any value before.
 type delta struct {
 	column   Column
 	counter  bool
@@ -195,8 +196,8 @@ var divide = pairwise(func(x, y float64) float64 {
 	return x / y
 })
 
-// compared returns the truth of a comparison. A comparison with an undefined
-// number is undefined.
+// compared returns the truth of a comparison. A comparison with
+// an undefined number is undefined.
 func compared(holds func(x, y float64) bool) func(out, x, y []float64) {
 	return pairwise(func(x, y float64) float64 {
 		if Defined(x) && Defined(y) {
@@ -206,7 +207,8 @@ func compared(holds func(x, y float64) bool) func(out, x, y []float64) {
 	})
 }
 
-// and is Kleene's: false if one side is false, even if the other is undefined.
+// and is Kleene's: false if one side is false, even if the other
+// is undefined.
 var and = pairwise(func(x, y float64) float64 {
 	if x == 0 || y == 0 {
 		return 0
@@ -214,7 +216,8 @@ var and = pairwise(func(x, y float64) float64 {
 	return x * y
 })
 
-// or is Kleene's: true if one side is true, even if the other is undefined.
+// or is Kleene's: true if one side is true, even if the other is
+// undefined.
 var or = pairwise(func(x, y float64) float64 {
 	if x == 1 || y == 1 {
 		return 1
@@ -230,7 +233,8 @@ var without = pairwise(func(x, y float64) float64 {
 	return x
 })
 
-// pairwise returns a function that computes values of two lists one by one.
+// pairwise returns a function that computes values of two lists
+// one by one.
 func pairwise(of func(x, y float64) float64) func(out, x, y []float64) {
 	return func(out, x, y []float64) {
 		for i := range out {
@@ -248,8 +252,8 @@ func each(of func(x float64) float64) func(out, x []float64) {
 	}
 }
 
-// logarithm returns a function that is undefined for numbers that are not above
-// 0.
+// logarithm returns a function that is undefined for numbers
+// that are not above 0.
 func logarithm(of func(x float64) float64) func(out, x []float64) {
 	return each(func(x float64) float64 {
 		if !(x > 0) {

@@ -123,8 +123,8 @@ func calculated(operator token.Token, x, y operand, compute func(out, x, y []flo
 	return o
 }
 
-// differencesOf returns the differences of a sum of counters, or of a counter
-// multiplied or divided by a number above 0.
+// differencesOf returns the differences of a sum of counters, or
+// of a counter multiplied or divided by a number above 0.
 func differencesOf(operator token.Token, x, y operand,
 	compute func(out, x, y []float64)) func(*parser, bool) node {
 	if operator == token.MUL && x.constant {
@@ -145,8 +145,9 @@ func differencesOf(operator token.Token, x, y operand,
 	return nil
 }
 
-// asWords returns a number in the text as the word that it looks like. A
-// nominal monitor with the words 0 and 1 then compares with numbers.
+// asWords returns a number in the text as the word that it looks
+// like. A nominal monitor with the words 0 and 1 then compares
+// with numbers.
 func (o operand) asWords() operand {
 	if o.kind == isNumber && o.constant {
 		return operand{node: newConstant(0), kind: isWord, constant: true,
@@ -155,8 +156,8 @@ func (o operand) asWords() operand {
 	return o
 }
 
-// translated returns the operand's words as indexes of other words. A word
-// without an index is -1.
+// translated returns the operand's words as indexes of other
+// words. A word without an index is -1.
 func (o operand) translated(words []string) node {
 	codes := lists.Each(o.words, func(w string) float64 { return float64(slices.Index(words, w)) })
 	return &unary{o.node, each(func(x float64) float64 {

@@ -37,8 +37,8 @@ type operand struct {
 
 	level *Monitor // if it is nothing but a level
 
-	// Set for a counter, and for a sum or multiple of counters: delta(x), which
-	// is undefined where a counter began anew.
+	// Set for a counter, and for a sum or multiple of counters:
+	// delta(x), which is undefined where a counter began anew.
 	differences func(p *parser, even bool) node
 
 	difference  node // of delta(x) and rate(x): delta(x)
@@ -83,8 +83,8 @@ func (p *parser) parse() (operand, error) {
 	return p.operand(tree)
 }
 
-// original returns the message of an error, with the texts that were replaced
-// before parsing.
+// original returns the message of an error, with the texts that
+// were replaced before parsing.
 func (p *parser) original(at int, msg string) string {
 	if ref, ok := p.s.refs[at]; ok {
 		msg = strings.ReplaceAll(msg, "x"+strings.Repeat("_", len(ref.text)-1), ref.text)
@@ -98,7 +98,8 @@ func (p *parser) errorAt(at int, format string, args ...any) error {
 		Offset: p.s.origin[min(max(at, 0), len(p.s.origin)-1)], Msg: fmt.Sprintf(format, args...)}
 }
 
-// position returns the byte of the masked expression at which a node begins.
+// position returns the byte of the masked expression at which a
+// node begins.
 func position(n ast.Node) int { return int(n.Pos()) - 1 }
 
 func (p *parser) fail(n ast.Node, format string, args ...any) error {
@@ -150,8 +151,9 @@ func (p *parser) literal(n *ast.BasicLit) (operand, error) {
 
 func number(x float64) operand { return operand{node: newConstant(x), constant: true, value: x} }
 
-// nameOf returns the name that a chain of fields looks like: main.queue.size.
-// It has no monitor: the scanner would have found it.
+// nameOf returns the name that a chain of fields looks like:
+// main.queue.size. It has no monitor: the scanner would have
+// found it.
 func nameOf(n ast.Expr) (name string, at ast.Node, ok bool) {
 	switch n := n.(type) {
 	case *ast.Ident:

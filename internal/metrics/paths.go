@@ -9,8 +9,8 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// pathSeries are the numbers of goroutines over time of all nodes of a call
-// tree.
+// pathSeries are the numbers of goroutines over time of all
+// nodes of a call tree.
 type pathSeries struct {
 	p     *views.Presence
 	stays []int32 // numbers of stays, ordered by node
@@ -76,8 +76,8 @@ func (s *pathSeries) column(n int32, samples int) Column {
 	return c.column()
 }
 
-// candidates returns the nodes with enough hits whose series differ from their
-// caller's.
+// candidates returns the nodes with enough hits whose series
+// differ from their caller's.
 func (s *pathSeries) candidates(least float64) []int32 {
 	var nodes []int32
 	parents := s.p.Tree.Parents()
@@ -89,8 +89,8 @@ func (s *pathSeries) candidates(least float64) []int32 {
 	return nodes
 }
 
-// correlate correlates the series of nodes with a target. It uses all
-// processors.
+// correlate correlates the series of nodes with a target. It
+// uses all processors.
 func (s *pathSeries) correlate(nodes []int32, t *target) []quick {
 	list := make([]quick, len(nodes))
 	inParallel(runtime.GOMAXPROCS(0), len(nodes), func() func(int) {
@@ -104,9 +104,9 @@ func (s *pathSeries) correlate(nodes []int32, t *target) []quick {
 	return list
 }
 
-// shown returns the node that stands for all those below n with the same
-// series: the innermost function that is not machinery of the runtime and
-// standard library, else n.
+// shown returns the node that stands for all those below n with
+// the same series: the innermost function that is not machinery
+// of the runtime and standard library, else n.
 func (s *pathSeries) shown(n int32) int32 {
 	t := s.p.Tree
 	best := n
@@ -122,8 +122,9 @@ func (s *pathSeries) shown(n int32) int32 {
 	}
 }
 
-// path returns the call path of a node: from a function on that the node's
-// caller has to itself if there is one, else from the root on.
+// path returns the call path of a node: from a function on that
+// the node's caller has to itself if there is one, else from the
+// root on.
 func (s *pathSeries) path(n int32) callpath.Path {
 	t := s.p.Tree
 	element := func(n int32) callpath.Element { return callpath.Frame(t.Symbols().Name(t.Funcs()[n])) }

@@ -10,7 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Sets of samples follow the laws of sets, and so do the expressions over them.
+// Sets of samples follow the laws of sets, and so do the
+// expressions over them.
 func TestSets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 200).Draw(t, "samples")
@@ -48,7 +49,8 @@ func TestSets(t *testing.T) {
 	})
 }
 
-// A correlation does not depend on the order of the two, nor on their units.
+// A correlation does not depend on the order of the two, nor on
+// their units.
 func TestCorrelationIsSymmetric(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 60).Draw(t, "samples")
@@ -117,7 +119,8 @@ func TestNoLagByChance(t *testing.T) {
 	}
 }
 
-// Two metrics that both only grow correlate, but their differences don't, and they amount to few independent samples.
+// Two metrics that both only grow correlate, but their
+// differences don't, and they amount to few independent samples.
 func TestTrend(t *testing.T) {
 	const n = 400
 	x, y := make(Column, n), make(Column, n)
@@ -132,7 +135,8 @@ func TestTrend(t *testing.T) {
 	}
 }
 
-// FuzzExpression reads any text as a metric and as a list. What can be read has a value for each sample.
+// FuzzExpression reads any text as a metric and as a list. What
+// can be read has a value for each sample.
 func FuzzExpression(f *testing.F) {
 	for _, s := range []string{
 		"rate(main.srv.stats[0].hits) / delta(heap.allocated)", "hits(* ..main.slow) > 0 && !gc.running", `gc.phase == "mark"`,

@@ -37,12 +37,13 @@ type Ranking struct {
 
 // RankOptions limit a ranking.
 type RankOptions struct {
-	// Least is the mean number of goroutines per sample that a call path needs.
+	// Least is the mean number of goroutines per sample that a
+	// call path needs.
 	Least float64
 
-	// Most is the number of candidates in the list. A third of the places is
-	// for each of monitors, states and call paths, if as many survive: see
-	// shortlist.
+	// Most is the number of candidates in the list. A third of
+	// the places is for each of monitors, states and call paths,
+	// if as many survive: see shortlist.
 	Most int
 }
 
@@ -55,13 +56,13 @@ type trial struct {
 	survives   bool
 }
 
-// overhead are the monitors that tell about the sampler or the clock, not about
-// the program.
+// overhead are the monitors that tell about the sampler or the
+// clock, not about the program.
 var overhead = []string{"time", "sample.weight", "sample.halt"}
 
-// Rank ranks all monitors, metrics, states of thread classes and call paths by
-// how they go with a metric in the samples of a list. It leaves out the parts
-// of the metric itself.
+// Rank ranks all monitors, metrics, states of thread classes and
+// call paths by how they go with a metric in the samples of a
+// list. It leaves out the parts of the metric itself.
 func (t *Table) Rank(metric string, l List, o RankOptions) (*Ranking, error) {
 	m, err := t.Numbers(metric)
 	if err != nil {
@@ -106,8 +107,8 @@ func (t *Table) Rank(metric string, l List, o RankOptions) (*Ranking, error) {
 	return ranking, nil
 }
 
-// choose marks the trials that survive, and counts those that could be
-// computed.
+// choose marks the trials that survive, and counts those that
+// could be computed.
 func (r *Ranking) choose(trials []trial) {
 	var p []float64
 	var of []*trial
@@ -122,12 +123,12 @@ func (r *Ranking) choose(trials []trial) {
 	r.Tried = len(p)
 }
 
-// maxWords is up to how many words each word of a nominal monitor is a
-// candidate.
+// maxWords is up to how many words each word of a nominal
+// monitor is a candidate.
 const maxWords = 20
 
-// monitorTrials returns the monitors and metrics that m is not computed of.
-// Counters are their rates.
+// monitorTrials returns the monitors and metrics that m is not
+// computed of. Counters are their rates.
 func (t *Table) monitorTrials(m *Metric) []trial {
 	var trials []trial
 	try := func(expr, what string) {
@@ -160,7 +161,8 @@ func (t *Table) monitorTrials(m *Metric) []trial {
 	return trials
 }
 
-// subset reports whether b has everything that a has; false if a has nothing.
+// subset reports whether b has everything that a has; false if a
+// has nothing.
 func subset(a, b map[string]bool) bool {
 	for name := range a {
 		if !b[name] {
@@ -170,8 +172,8 @@ func subset(a, b map[string]bool) bool {
 	return len(a) > 0
 }
 
-// stateTrials returns how many goroutines of each thread class there are, and
-// how many are in each state.
+// stateTrials returns how many goroutines of each thread class
+// there are, and how many are in each state.
 func (t *Table) stateTrials(p *views.Presence) []trial {
 	const all = views.NumTypedTimes
 	byKey := make(map[views.StayKind]counts)

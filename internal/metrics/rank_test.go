@@ -35,7 +35,8 @@ func drawList(t *rapid.T, n int) List {
 	return l
 }
 
-// A series that is computed from its steps correlates as the same series sample by sample.
+// A series that is computed from its steps correlates as the
+// same series sample by sample.
 func TestStepsCorrelateAsColumns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "n")
@@ -61,8 +62,9 @@ func near(a, b float64) bool {
 	return !Defined(a) && !Defined(b) || math.Abs(a-b) < 1e-6
 }
 
-// alternating makes a recording in which a queue is long whenever goroutines are in main.slow, below one of several callers.
-// Other functions come and go as they like.
+// alternating makes a recording in which a queue is long
+// whenever goroutines are in main.slow, below one of several
+// callers. Other functions come and go as they like.
 func alternating(t testing.TB, samples int) *sampledata.Recording {
 	b := sampledata.NewBuilder(sampledata.Header{})
 	queue := b.Monitor(sampledata.Monitor{Name: "queue", Kind: sampledata.Level})
@@ -101,7 +103,8 @@ func alternating(t testing.TB, samples int) *sampledata.Recording {
 	return b.Recording()
 }
 
-// The path that goes with the queue is found, and nothing of the rest is said to.
+// The path that goes with the queue is found, and nothing of the
+// rest is said to.
 func TestRank(t *testing.T) {
 	table := New(alternating(t, 400), Options{Metrics: []Definition{{Name: "double", Expr: "queue * 2"}}})
 	got, err := table.Rank("queue", All(400), RankOptions{Least: 0.01, Most: 20})
@@ -137,8 +140,9 @@ func TestRank(t *testing.T) {
 	}
 }
 
-// Monitors that go with a metric leave room for a call path that goes with it, too, and has few hits in each sample. Of the paths of a
-// chain of calls one is enough.
+// Monitors that go with a metric leave room for a call path that
+// goes with it, too, and has few hits in each sample. Of the
+// paths of a chain of calls one is enough.
 func TestRoomForCallPaths(t *testing.T) {
 	table := New(crowded(400), Options{})
 	for most, paths := range map[int]int{6: 1, 9: 1, 1000: 2} {
@@ -165,8 +169,9 @@ func TestRoomForCallPaths(t *testing.T) {
 	}
 }
 
-// crowded makes a recording of a queue that is long half of the time, of many monitors that follow it, and of a goroutine that is
-// more often in main.slow then.
+// crowded makes a recording of a queue that is long half of the
+// time, of many monitors that follow it, and of a goroutine that
+// is more often in main.slow then.
 func crowded(samples int) *sampledata.Recording {
 	r := rand.New(rand.NewPCG(3, 4))
 	b := sampledata.NewBuilder(sampledata.Header{})
@@ -205,7 +210,8 @@ func crowded(samples int) *sampledata.Recording {
 	return b.Recording()
 }
 
-// At most about one in twenty of the correlations that survive is by chance: of a metric that is noise, usually none.
+// At most about one in twenty of the correlations that survive
+// is by chance: of a metric that is noise, usually none.
 func TestSurvivors(t *testing.T) {
 	if got := survivors([]float64{0.04, 0.001, 0.9, 0.03, 0.02}); !slices.Equal(got, []bool{true, true, false, true, true}) {
 		// the bounds are 0.01, 0.02, 0.03, 0.04: 0.04 is the fourth smallest

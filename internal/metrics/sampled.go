@@ -98,8 +98,8 @@ func (t *Table) addStates() {
 	}
 }
 
-// goroutines counts, in each sample, the goroutines with a run that satisfies a
-// condition.
+// goroutines counts, in each sample, the goroutines with a run
+// that satisfies a condition.
 func (t *Table) goroutines(has func(sampledata.Run) bool) Column {
 	c := newCounts(t.samples)
 	for _, run := range t.r.Runs.All() {
@@ -110,8 +110,8 @@ func (t *Table) goroutines(has func(sampledata.Run) bool) Column {
 	return c.column()
 }
 
-// counts add up goroutines per sample. It has the difference from each sample
-// to the next.
+// counts add up goroutines per sample. It has the difference
+// from each sample to the next.
 type counts []float64
 
 func newCounts(samples int) counts { return make(counts, samples+1) }
@@ -122,8 +122,8 @@ func (c counts) add(first, last int32) {
 	c[last+1]--
 }
 
-// column returns the number of goroutines in each sample. The counts must not
-// be used afterwards.
+// column returns the number of goroutines in each sample. The
+// counts must not be used afterwards.
 func (c counts) column() Column {
 	var n float64
 	for i, step := range c {
@@ -190,9 +190,10 @@ func (t *Table) rawColumn(ref reference) (Column, error) {
 	return t.numbered(ref.argument)
 }
 
-// hits returns how many goroutines satisfy a call path in each sample. A path
-// that begins with a thread class counts its goroutines only; a path that
-// begins with a function is one that begins anywhere.
+// hits returns how many goroutines satisfy a call path in each
+// sample. A path that begins with a thread class counts its
+// goroutines only; a path that begins with a function is one
+// that begins anywhere.
 func (t *Table) hits(text string) (Column, error) {
 	path, err := callpath.Parse(text)
 	if err != nil {
@@ -293,9 +294,9 @@ func (t *Table) waiting(name string) (Column, error) {
 	return c.column(), nil
 }
 
-// span returns a predicate that is true for the samples of a part of the
-// recording, by offsets from its start. The part has the first offset, but not
-// the second. Both may be left out.
+// span returns a predicate that is true for the samples of a
+// part of the recording, by offsets from its start. The part has
+// the first offset, but not the second. Both may be left out.
 func (t *Table) span(text string) (Column, error) {
 	s, err := views.ParseSpan(text)
 	if err != nil {
@@ -305,7 +306,8 @@ func (t *Table) span(text string) (Column, error) {
 	return l.column(), err
 }
 
-// Within returns the samples in a span of time that are in a list; "" is all.
+// Within returns the samples in a span of time that are in a
+// list; "" is all.
 func (t *Table) Within(s views.Span, list string) (List, error) {
 	l := NewList(t.samples)
 	first, end, err := s.Samples(t.r)
@@ -322,8 +324,8 @@ func (t *Table) Within(s views.Span, list string) (List, error) {
 	return l.And(in), nil
 }
 
-// numbered returns a predicate that is true for some samples, given by their
-// numbers: "0-99, 150".
+// numbered returns a predicate that is true for some samples,
+// given by their numbers: "0-99, 150".
 func (t *Table) numbered(text string) (Column, error) {
 	l := NewList(t.samples)
 	for part := range strings.SplitSeq(text, ",") {

@@ -9,12 +9,12 @@ import (
 	"github.com/cpprof/cpprof/callpath"
 )
 
-// rawFunctions are the functions that take an argument that is not an
-// expression.
+// rawFunctions are the functions that take an argument that is
+// not an expression.
 var rawFunctions = []string{"hits", "label", "lock", "samples", "span"}
 
-// A reference is a part of an expression that is not in the language of the
-// parser.
+// A reference is a part of an expression that is not in the
+// language of the parser.
 type reference struct {
 	text     string // all of it
 	function string // one of rawFunctions; "" for a name
@@ -22,9 +22,10 @@ type reference struct {
 	at       int    // of the argument in the input, in bytes
 }
 
-// A scanned is an expression in Go's syntax, without its references. An
-// identifier of the same length replaces each reference, and && and || replace
-// & and |. For example, if heap.live and a(b) are monitors:
+// A scanned is an expression in Go's syntax, without its
+// references. An identifier of the same length replaces each
+// reference, and && and || replace & and |. For example, if
+// heap.live and a(b) are monitors:
 //
 //	heap.live > hits(* ..main.f) & a(b) > 1
 //	x________ > x_______________ && x___ > 1
@@ -35,12 +36,12 @@ type scanned struct {
 	origin []int             // of each byte of masked, and of its end: the byte of input
 }
 
-// maxExpression limits the length of an expression in bytes: the parser's stack
-// grows with the number of parentheses.
+// maxExpression limits the length of an expression in bytes: the
+// parser's stack grows with the number of parentheses.
 const maxExpression = 16 << 10
 
-// scan finds the references in an expression: the raw functions, and the
-// longest of the known names at each place.
+// scan finds the references in an expression: the raw functions,
+// and the longest of the known names at each place.
 func (t *Table) scan(input string) (*scanned, error) {
 	if len(input) > maxExpression {
 		return nil, fmt.Errorf("an expression of %d bytes: at most %d are possible",
@@ -110,8 +111,9 @@ func (t *Table) next(input string, at int) (int, reference, error) {
 	return lengthOfUnknown(rest), reference{}, nil
 }
 
-// lengthOfUnknown returns the length of a name that is not known, with all
-// its parts: in "proces.cpu", cpu is no name of its own.
+// lengthOfUnknown returns the length of a name that is not
+// known, with all its parts: in "proces.cpu", cpu is no name of
+// its own.
 func lengthOfUnknown(text string) int {
 	rest := strings.TrimLeftFunc(text, inWord)
 	for strings.HasPrefix(rest, ".") {
@@ -124,8 +126,8 @@ func lengthOfUnknown(text string) int {
 	return len(text) - len(rest)
 }
 
-// rawFunction returns the call of a raw function, up to the parenthesis that
-// ends it. Parentheses in quotes don't count.
+// rawFunction returns the call of a raw function, up to the
+// parenthesis that ends it. Parentheses in quotes don't count.
 func rawFunction(input string, at int, f string) (int, reference, error) {
 	depth, quoted := 0, false
 	begin := at + len(f)
@@ -148,9 +150,10 @@ func rawFunction(input string, at int, f string) (int, reference, error) {
 			Msg: f + ": the parenthesis is not closed"}
 }
 
-// longestName returns the length of the longest known name at the beginning
-// of a text; 0 if there is none. A name ends where a word ends: if gc is a
-// name, but gc.cycles is not, there is none in "gc.cycles".
+// longestName returns the length of the longest known name at
+// the beginning of a text; 0 if there is none. A name ends where
+// a word ends: if gc is a name, but gc.cycles is not, there is
+// none in "gc.cycles".
 func (t *Table) longestName(text string) int {
 	longest := 0
 	for name := range t.known {
@@ -166,9 +169,9 @@ func (t *Table) longestName(text string) int {
 	return longest
 }
 
-// continues reports whether a text goes on with the word before it: it begins
-// with a letter or digit, or with a dot and a letter, or with what would make
-// the word a function.
+// continues reports whether a text goes on with the word before
+// it: it begins with a letter or digit, or with a dot and a
+// letter, or with what would make the word a function.
 func continues(text string) bool {
 	r, size := utf8.DecodeRuneInString(text)
 	if r == '.' {

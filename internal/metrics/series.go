@@ -14,7 +14,8 @@ func (t *Table) addSeries(i int) {
 	t.add(m)
 }
 
-// readSeries returns the values of a series; words as their indexes in Words.
+// readSeries returns the values of a series; words as their
+// indexes in Words.
 func readSeries(s *sampledata.Series, samples int) Column {
 	codes := make(map[string]float64, len(s.Words))
 	for i, w := range s.Words {
@@ -53,8 +54,8 @@ func fill(s *sampledata.Series, samples int, number func(sampledata.Value) float
 // exact is the number up to which a float64 has all whole numbers.
 const exact = 1 << 53
 
-// readGrowth returns the values of a counter less its first one. The
-// differences of large counts are then exact.
+// readGrowth returns the values of a counter less its first one.
+// The differences of large counts are then exact.
 func readGrowth(s *sampledata.Series, samples int, values Column) Column {
 	large := false
 	for _, x := range values {
@@ -88,8 +89,8 @@ func (t *Table) columnOf(m *Monitor) Column {
 	return c
 }
 
-// growthOf returns a column of a counter that has the same differences,
-// exactly.
+// growthOf returns a column of a counter that has the same
+// differences, exactly.
 func (t *Table) growthOf(m *Monitor) Column {
 	if m.series < 0 {
 		return t.columnOf(m)

@@ -11,8 +11,9 @@ import (
 // AllSamples is the name of the list of all samples.
 const AllSamples = "all"
 
-// List computes a predicate such as rate(gc.cycles) > 0. Lists are predicates,
-// too, so a && !b has the samples of a that b doesn't have.
+// List computes a predicate such as rate(gc.cycles) > 0. Lists
+// are predicates, too, so a && !b has the samples of a that b
+// doesn't have.
 func (t *Table) List(expr string) (List, error) {
 	m, err := t.Metric(expr)
 	if err != nil {
@@ -25,8 +26,8 @@ func (t *Table) List(expr string) (List, error) {
 	return listOf(m.Column), nil
 }
 
-// Choose computes a list for an analysis of its samples alone, which makes no
-// sense if it has none.
+// Choose computes a list for an analysis of its samples alone,
+// which makes no sense if it has none.
 func (t *Table) Choose(expr string) (List, error) {
 	l, err := t.List(expr)
 	if err == nil && l.Len() == 0 {
@@ -36,8 +37,8 @@ func (t *Table) Choose(expr string) (List, error) {
 	return l, err
 }
 
-// Pick returns the recording with only the samples of a list. An empty list is
-// an error.
+// Pick returns the recording with only the samples of a list. An
+// empty list is an error.
 func (t *Table) Pick(expr string) (*sampledata.Recording, error) {
 	l, err := t.Choose(expr)
 	if err != nil {

@@ -2,12 +2,14 @@ package metrics
 
 import "slices"
 
-// shortlist returns some of the best trials, in their order. Most samples have
-// few or no hits of a call path. A path's coefficient is then nearer to 0 than
-// a monitor's, even if both go with the metric equally well. So there are three
-// groups, with a third of the places each: monitors and metrics, states, and
-// call paths that survive. The paths of a chain of calls often have nearly the
-// same hits. One of them stands for the others unless there is room.
+// shortlist returns some of the best trials, in their order.
+// Most samples have few or no hits of a call path. A path's
+// coefficient is then nearer to 0 than a monitor's, even if both
+// go with the metric equally well. So there are three groups,
+// with a third of the places each: monitors and metrics, states,
+// and call paths that survive. The paths of a chain of calls
+// often have nearly the same hits. One of them stands for the
+// others unless there is room.
 func (s *pathSeries) shortlist(best []trial, most int) []trial {
 	if len(best) <= most {
 		return best
@@ -46,8 +48,8 @@ func (s *pathSeries) shortlist(best []trial, most int) []trial {
 	return list
 }
 
-// alike reports whether a node calls, or is called by, one of some others with
-// nearly the same hits.
+// alike reports whether a node calls, or is called by, one of
+// some others with nearly the same hits.
 func (s *pathSeries) alike(n int32, others []int32) bool {
 	const nearly = 0.9
 	ends := s.p.Tree.Ends()

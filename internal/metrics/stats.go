@@ -2,8 +2,8 @@ package metrics
 
 import "slices"
 
-// Stats sum a metric up over the samples of a list. What can't be computed is
-// undefined, see Defined.
+// Stats sum a metric up over the samples of a list. What can't
+// be computed is undefined, see Defined.
 type Stats struct {
 	N        int     `json:"samples"` // defined values
 	Min      float64 `json:"min"`
@@ -13,11 +13,13 @@ type Stats struct {
 	Median   float64 `json:"median"`
 	Deviance float64 `json:"standard_deviation"` // of n - 1
 
-	// Set for a metric that is a quotient of two differences: the sum of the
-	// numerators divided by the sum of the denominators, over the RatioN
-	// samples in which both are defined. The mean of such a metric does not
-	// describe the program on the whole: if it missed 1 of 1 accesses in one
-	// sample, and 1 of 99 in another, it missed 2 of 100, not 50.5 %.
+	// Set for a metric that is a quotient of two differences:
+	// the sum of the numerators divided by the sum of the
+	// denominators, over the RatioN samples in which both are
+	// defined. The mean of such a metric does not describe the
+	// program on the whole: if it missed 1 of 1 accesses in one
+	// sample, and 1 of 99 in another, it missed 2 of 100, not
+	// 50.5 %.
 	Ratio  float64 `json:"ratio_of_sums"`
 	RatioN int     `json:"-"`
 }
@@ -37,7 +39,8 @@ func (m *Metric) Stats(l List) Stats {
 	return s
 }
 
-// NoStats returns the statistics of a number of values that are no numbers.
+// NoStats returns the statistics of a number of values that are
+// no numbers.
 func NoStats(n int) Stats {
 	s := statsOf(nil)
 	s.N, s.Sum = n, undefined

@@ -6,16 +6,17 @@ import (
 	"slices"
 )
 
-// A step is a change of a series that counts goroutines: it differs by so much
-// from a sample on.
+// A step is a change of a series that counts goroutines: it
+// differs by so much from a sample on.
 type step struct {
 	sample int32
 	by     int32
 }
 
-// A target is a metric to correlate with many series. It is prepared: a series
-// costs only as much time as it has steps. Samples count if they are in the
-// list and the metric is defined in them.
+// A target is a metric to correlate with many series. It is
+// prepared: a series costs only as much time as it has steps.
+// Samples count if they are in the list and the metric is
+// defined in them.
 type target struct {
 	n      float64
 	counts []bool
@@ -66,8 +67,8 @@ type quick struct {
 	p       float64
 }
 
-// moments are sums over the pairs of neighbours of a series: of the former and
-// the latter values.
+// moments are sums over the pairs of neighbours of a series: of
+// the former and the latter values.
 type moments struct{ n, former, latter, formerSquares, latterSquares, products float64 }
 
 func (m *moments) add(n, a, b float64) {
@@ -88,9 +89,10 @@ func (m *moments) correlation() float64 {
 	return (m.products - m.former*m.latter/m.n) / math.Sqrt(a*b)
 }
 
-// correlate correlates a series with the target. The steps are in the order of
-// their samples. Between two steps, the series is the same, so sums over these
-// samples come from the sums of the target.
+// correlate correlates a series with the target. The steps are
+// in the order of their samples. Between two steps, the series
+// is the same, so sums over these samples come from the sums of
+// the target.
 func (t *target) correlate(steps []step) quick {
 	var sx, sxx, sxy float64
 	var m moments
@@ -130,9 +132,9 @@ func (t *target) correlate(steps []step) quick {
 	return q
 }
 
-// sortSteps sorts steps by their samples. If there are many, it adds them up by
-// sample, in scratch. scratch has one element more than there are samples, all
-// 0.
+// sortSteps sorts steps by their samples. If there are many, it
+// adds them up by sample, in scratch. scratch has one element
+// more than there are samples, all 0.
 func sortSteps(steps []step, scratch []int32) []step {
 	if len(steps) < len(scratch)/8 {
 		slices.SortFunc(steps, func(a, b step) int { return cmp.Compare(a.sample, b.sample) })

@@ -22,8 +22,10 @@ import (
 	"github.com/cpprof/cpprof/views/locks"
 )
 
-// The programs in testdata/programs/stories behave as those whose behaviour the authors of vertical profiling explained: what
-// changes is found, with its cause; and nothing of it where the cause is absent.
+// The programs in testdata/programs/stories behave as those
+// whose behaviour the authors of vertical profiling explained:
+// what changes is found, with its cause; and nothing of it where
+// the cause is absent.
 
 func TestMain(m *testing.M) { fixture.Main(m) }
 
@@ -104,7 +106,8 @@ func correlation(t testing.TB, table *metrics.Table, x, y string) float64 {
 	return c.Pearson
 }
 
-// A suggestion is what goes with a metric: the candidates whose expressions have a text.
+// A suggestion is what goes with a metric: the candidates whose
+// expressions have a text.
 type suggestion struct{ sure, any float64 } // r of the closest one that may not be chance, and of the closest one; 0 if there is none
 
 func suggested(t testing.TB, table *metrics.Table, of, text string) (s suggestion) {
@@ -127,7 +130,8 @@ func suggested(t testing.TB, table *metrics.Table, of, text string) (s suggestio
 	return s
 }
 
-// A cache warms up: throughput rises as the slow path is left. Without a cache, or with a warm one, nothing changes.
+// A cache warms up: throughput rises as the slow path is left.
+// Without a cache, or with a warm one, nothing changes.
 func TestGradualIncreaseLong(t *testing.T) {
 	fixture.Long(t)
 	fixture.Measure(t, gradualIncrease)
@@ -173,8 +177,9 @@ func list(t testing.TB, table *metrics.Table, expr string) metrics.List {
 	return l
 }
 
-// An implementation is replaced while the program runs: the throughput jumps where the call path begins, and both implementations
-// are named.
+// An implementation is replaced while the program runs: the
+// throughput jumps where the call path begins, and both
+// implementations are named.
 func TestSuddenIncreaseLong(t *testing.T) {
 	fixture.Long(t)
 	fixture.Measure(t, suddenIncrease)
@@ -211,8 +216,9 @@ func suddenIncrease(t testing.TB) {
 	}
 }
 
-// More workers that do the same work wait for its locks, which are named by layer: one of the program and one of
-// the standard library. Without shared locks, none waits.
+// More workers that do the same work wait for its locks, which
+// are named by layer: one of the program and one of the standard
+// library. Without shared locks, none waits.
 func TestScalabilityLong(t *testing.T) {
 	fixture.Long(t)
 	fixture.Measure(t, scalability)
@@ -245,7 +251,9 @@ func scalability(t testing.TB) {
 	}
 }
 
-// Late in a cycle of the collector, the heap needs memory that it did not have before, which faults; not if it had as much before.
+// Late in a cycle of the collector, the heap needs memory that
+// it did not have before, which faults; not if it had as much
+// before.
 func TestFaultsBeforeCollectionsLong(t *testing.T) {
 	fixture.Long(t)
 	fixture.Measure(t, faultsBeforeCollections)
@@ -272,7 +280,8 @@ func faultsBeforeCollections(t testing.TB) {
 	}
 }
 
-// Sets of growing size are sorted: the periods are found, and what an element takes goes with the logarithm of the size.
+// Sets of growing size are sorted: the periods are found, and
+// what an element takes goes with the logarithm of the size.
 func TestPeriodicPatternLong(t *testing.T) {
 	fixture.Long(t)
 	fixture.Measure(t, periodicPattern)

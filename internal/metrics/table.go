@@ -17,8 +17,9 @@ import (
 // A Definition names an expression: a metric, or a sample list.
 type Definition = config.Definition
 
-// Options say how a Table computes what the samples know, and define metrics
-// and lists. Those that are defined twice have the last definition.
+// Options say how a Table computes what the samples know, and
+// define metrics and lists. Those that are defined twice have
+// the last definition.
 type Options struct {
 	Views   views.Options
 	Aspects func(*calltree.Symbols) *calltree.Membership // for call paths; nil if there are none
@@ -26,8 +27,8 @@ type Options struct {
 	Lists   []Definition
 }
 
-// OptionsOf returns the options that a configuration and the options of views
-// give.
+// OptionsOf returns the options that a configuration and the
+// options of views give.
 func OptionsOf(c *config.Config, v views.Options) Options {
 	v.Span = views.Span{}
 	return Options{Views: v, Metrics: c.Metrics, Lists: c.Lists,
@@ -45,8 +46,8 @@ type Monitor struct {
 	series int           // index in the recording's series; -1 if it is computed
 }
 
-// A Table has all monitors, metrics and lists of one recording. It is not safe
-// for concurrent use.
+// A Table has all monitors, metrics and lists of one recording.
+// It is not safe for concurrent use.
 type Table struct {
 	r       *sampledata.Recording
 	o       Options
@@ -68,9 +69,10 @@ type Table struct {
 	busy    map[string]bool    // metrics and lists that are being computed
 }
 
-// New makes the table of a recording, which Check must accept. The recording
-// must not be a part of another one (see sampledata.Recording.Pick):
-// differences are those between neighbouring samples.
+// New makes the table of a recording, which Check must accept.
+// The recording must not be a part of another one (see
+// sampledata.Recording.Pick): differences are those between
+// neighbouring samples.
 func New(r *sampledata.Recording, o Options) *Table {
 	t := &Table{
 		r: r, o: o, samples: r.Samples.Len(), byName: make(map[string]*Monitor),
@@ -100,14 +102,14 @@ func New(r *sampledata.Recording, o Options) *Table {
 	return t
 }
 
-// Builtin defines metrics of the monitors that cpprof records by itself. A
-// recording that lacks their monitors lacks them.
+// Builtin defines metrics of the monitors that cpprof records by
+// itself. A recording that lacks their monitors lacks them.
 var Builtin = []Definition{
 	{Name: "cpu.used", Expr: "rate(process.cpu) / 1e9"},
 }
 
-// define adds a metric. A built-in one gives way to everything else of its
-// name, and to missing monitors.
+// define adds a metric. A built-in one gives way to everything
+// else of its name, and to missing monitors.
 func (t *Table) define(d Definition) {
 	builtin := slices.Contains(Builtin, d)
 	old := t.byName[d.Name]
@@ -151,8 +153,8 @@ func (t *Table) Monitor(name string) *Monitor { return t.byName[name] }
 // Lists returns the definitions of the lists.
 func (t *Table) Lists() []Definition { return t.lists }
 
-// Names returns the names of all monitors, metrics and lists, in alphabetical
-// order.
+// Names returns the names of all monitors, metrics and lists, in
+// alphabetical order.
 func (t *Table) Names() []string {
 	return slices.Sorted(maps.Keys(t.known))
 }

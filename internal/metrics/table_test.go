@@ -12,8 +12,10 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// recorded makes a recording of ten samples, 100 ms apart. A goroutine of main.work runs main.fast; in the samples 3 to 6,
-// it runs main.slow and has the label route=/slow. Another one waits for main.mu in the samples 4 and 5.
+// recorded makes a recording of ten samples, 100 ms apart. A
+// goroutine of main.work runs main.fast; in the samples 3 to 6,
+// it runs main.slow and has the label route=/slow. Another one
+// waits for main.mu in the samples 4 and 5.
 func recorded(t testing.TB) *sampledata.Recording {
 	b := sampledata.NewBuilder(sampledata.Header{})
 	served := b.Monitor(sampledata.Monitor{Name: "main.srv.stats[0].hits", Kind: sampledata.Counter})
@@ -62,7 +64,8 @@ func table(t testing.TB) *Table {
 	})
 }
 
-// number returns the values of an expression as integers; -1000 for undefined ones.
+// number returns the values of an expression as integers; -1000
+// for undefined ones.
 func numbersOf(t *testing.T, table *Table, expr string) []int {
 	t.Helper()
 	m, err := table.Metric(expr)
@@ -219,7 +222,8 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// A counter that begins anew has an undefined difference there, which is counted.
+// A counter that begins anew has an undefined difference there,
+// which is counted.
 func TestRestarts(t *testing.T) {
 	b := sampledata.NewBuilder(sampledata.Header{})
 	c := b.Monitor(sampledata.Monitor{Name: "c", Kind: sampledata.Counter})

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// A Unit is what a metric's numbers count: a product of units over another one.
-// The zero Unit is for plain numbers and numbers of things.
+// A Unit is what a metric's numbers count: a product of units
+// over another one. The zero Unit is for plain numbers and
+// numbers of things.
 type Unit struct {
 	over, under string // units joined by *, in ascending order
 }
@@ -49,8 +50,8 @@ func (u Unit) times(v Unit) Unit {
 
 func (u Unit) dividedBy(v Unit) Unit { return u.times(Unit{v.under, v.over}) }
 
-// common returns the unit of a sum: the unit of both, or none if they differ. A
-// plain number takes the unit of the other.
+// common returns the unit of a sum: the unit of both, or none if
+// they differ. A plain number takes the unit of the other.
 func common(a, b operand) Unit {
 	switch {
 	case a.unit == b.unit, b.constant:

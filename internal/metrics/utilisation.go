@@ -7,14 +7,16 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// A Utilisation is how many CPUs a program used on average, measured twice. The
-// first is by the samples, which is the root of the Server View. The second is
-// by the kernel's clock of the program's CPU time, which misses nothing.
+// A Utilisation is how many CPUs a program used on average,
+// measured twice. The first is by the samples, which is the root
+// of the Server View. The second is by the kernel's clock of the
+// program's CPU time, which misses nothing.
 type Utilisation struct {
 	Goroutines float64 `json:"goroutines"` // goroutines that execute on a CPU
 	// processors on which the runtime works for itself; it may sleep there
 	Runtime float64 `json:"runtime"`
-	// goroutines on a processor whose threads wait for a CPU of the machine
+	// goroutines on a processor whose threads wait for a CPU of
+	// the machine
 	NoCPU float64 `json:"no_cpu"`
 	// of the processors that Goroutines used, as in the Server View
 	Share      float64 `json:"share"`
@@ -24,8 +26,8 @@ type Utilisation struct {
 	Clock  float64 `json:"clock"` // CPUs, by the kernel
 }
 
-// Utilisation returns how many CPUs the program used, and false if the
-// recording does not have the kernel's clock.
+// Utilisation returns how many CPUs the program used, and false
+// if the recording does not have the kernel's clock.
 func (t *Table) Utilisation() (u Utilisation, known bool) {
 	if u.Clock, known = t.MeanRate("process.cpu", 0, t.samples); !known {
 		return u, false
@@ -53,9 +55,9 @@ func (t *Table) Utilisation() (u Utilisation, known bool) {
 	return u, true
 }
 
-// MeanRate returns by how much a counter grew a nanosecond, from its first to
-// its last reading in a range of samples. A clock of CPU time grows by the CPUs
-// that are used.
+// MeanRate returns by how much a counter grew a nanosecond, from
+// its first to its last reading in a range of samples. A clock
+// of CPU time grows by the CPUs that are used.
 func (t *Table) MeanRate(name string, from, to int) (rate float64, known bool) {
 	m := t.byName[name]
 	if m == nil || m.series < 0 {
@@ -76,9 +78,9 @@ func (t *Table) MeanRate(name string, from, to int) (rate float64, known bool) {
 	return (counter[last] - counter[first]) / float64(passed), passed > 0
 }
 
-// Differs reports whether the samples and the clock differ by more than chance
-// explains, and by more than a few percent. The clock may include the runtime's
-// own work or not.
+// Differs reports whether the samples and the clock differ by
+// more than chance explains, and by more than a few percent. The
+// clock may include the runtime's own work or not.
 func (u *Utilisation) Differs() bool {
 	const sure = 1.5 // an interval of 95 % spans two standard errors to each side: that is three
 	off := max(u.Goroutines-u.Clock, u.Clock-u.Goroutines-u.Runtime)

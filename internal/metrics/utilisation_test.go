@@ -8,8 +8,10 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// used makes a recording of samples in which a goroutine executes in one of two, the runtime works for itself in one of ten,
-// and the kernel's clock says that the program used a number of CPUs, but for the first sample.
+// used makes a recording of samples in which a goroutine
+// executes in one of two, the runtime works for itself in one of
+// ten, and the kernel's clock says that the program used a
+// number of CPUs, but for the first sample.
 func used(t *testing.T, samples int, clock float64) *Table {
 	t.Helper()
 	b := sampledata.NewBuilder(sampledata.Header{})

@@ -117,7 +117,8 @@ func checkCase(t *testing.T, c *verticalCase) {
 	}
 }
 
-// same compares a number with the wanted one, nil if it is undefined. Sums may be rounded in another order.
+// same compares a number with the wanted one, nil if it is
+// undefined. Sums may be rounded in another order.
 func same(t *testing.T, what string, got float64, want *float64) {
 	t.Helper()
 	switch {

@@ -7,8 +7,8 @@ type vertical struct {
 	Cases  []verticalCase `json:"cases"`
 }
 
-// A verticalCase is a recording, with definitions and what they amount to.
-// What is undefined is nil.
+// A verticalCase is a recording, with definitions and what they
+// amount to. What is undefined is nil.
 type verticalCase struct {
 	Name    string                    `json:"name"`
 	Times   []int64                   `json:"times_ns"`

@@ -28,7 +28,8 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// patience is how long a browser may take for a step: long enough for a busy machine.
+// patience is how long a browser may take for a step: long
+// enough for a busy machine.
 const patience = 2 * time.Minute
 
 // A tab is a page in a browser.
@@ -43,8 +44,8 @@ type tab struct {
 // errNoBrowser says what to do if there is no browser.
 var errNoBrowser = errors.New("there is no Chromium to show the page in: install the package chromium")
 
-// browser starts a browser without a window, for all tests: to start one takes
-// a second of CPU time.
+// browser starts a browser without a window, for all tests: to
+// start one takes a second of CPU time.
 var browser = sync.OnceValues(func() (context.Context, error) {
 	var path string
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -73,8 +74,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// newTab opens a tab, with a profile of its own. Without a browser, it skips
-// the test.
+// newTab opens a tab, with a profile of its own. Without a
+// browser, it skips the test.
 func newTab(t testing.TB) *tab {
 	t.Helper()
 	in, err := browser()
@@ -162,7 +163,8 @@ func (b *tab) open(p *Page) {
 	b.do(chromedp.Navigate("file://"+filepath.ToSlash(file)), chromedp.WaitReady("html[data-ready=yes]"))
 }
 
-// calm fails the test if the browser complained, as about an exception or a breach of the page's policy.
+// calm fails the test if the browser complained, as about an
+// exception or a breach of the page's policy.
 func (b *tab) calm() {
 	b.Helper()
 	b.mu.Lock()
@@ -206,16 +208,19 @@ func synthesized(samples, goroutines int, share float64) *Page {
 	return pageOf("server.cpprof", synthetic.Recording(samples, goroutines, share))
 }
 
-// pageOf returns the page of a recording, with the options that the commands have by default.
+// pageOf returns the page of a recording, with the options that
+// the commands have by default.
 func pageOf(name string, r *sampledata.Recording) *Page {
 	c := config.Default()
 	return &Page{Name: name, Recording: r, Options: c.Configure(views.Options{LeaveOutIdle: true}), Config: c}
 }
 
-// figures are the numbers of one stack in a page or a view: its exact weight and hits, and its cost.
+// figures are the numbers of one stack in a page or a view: its
+// exact weight and hits, and its cost.
 type figures [3]string
 
-// figuresOf returns the figures of each stack of a view. Keys are the frames below the root.
+// figuresOf returns the figures of each stack of a view. Keys
+// are the frames below the root.
 func figuresOf(t *calltree.Tree) map[string]figures {
 	m, all := t.Main(), make(map[string]figures)
 	for n := range int32(t.Len()) {
@@ -241,7 +246,8 @@ const shownFigures = `(() => {
 	return all;
 })()`
 
-// sameFigures compares the view that the page shows with one of package views.
+// sameFigures compares the view that the page shows with one of
+// package views.
 func (b *tab) sameFigures(what string, v *views.View) {
 	b.Helper()
 	got, want := js[map[string]figures](b, shownFigures), figuresOf(v.Tree)
@@ -256,7 +262,8 @@ func (b *tab) sameFigures(what string, v *views.View) {
 	}
 }
 
-// The page says of every stack what the views say, also of a span, and if samples are taken together.
+// The page says of every stack what the views say, also of a
+// span, and if samples are taken together.
 func TestFiguresLong(t *testing.T) {
 	fixture.Long(t)
 	b := newTab(t)
@@ -332,7 +339,8 @@ func TestClassesTable(t *testing.T) {
 	b.calm()
 }
 
-// A person zooms, searches, looks for callers, and selects a span, by mouse and by keys.
+// A person zooms, searches, looks for callers, and selects a
+// span, by mouse and by keys.
 func TestUse(t *testing.T) {
 	b := newTab(t)
 	b.open(synthesized(1500, 40, 0.05))
@@ -398,7 +406,8 @@ func TestUse(t *testing.T) {
 	b.calm()
 }
 
-// A reload shows what the URL says: the view, the call, the span and the table.
+// A reload shows what the URL says: the view, the call, the span
+// and the table.
 func TestReload(t *testing.T) {
 	b := newTab(t)
 	b.open(synthesized(1500, 40, 0.05))
@@ -419,7 +428,9 @@ func TestReload(t *testing.T) {
 	b.calm()
 }
 
-// A reload shows a call whose path is too long for the URL, and what controls say. A search that is too long is not kept: the page says so.
+// A reload shows a call whose path is too long for the URL, and
+// what controls say. A search that is too long is not kept: the
+// page says so.
 func TestReloadDeep(t *testing.T) {
 	b := newTab(t)
 	long := strings.Repeat("long/", 30)
@@ -484,7 +495,8 @@ func TestShorterNames(t *testing.T) {
 	b.calm()
 }
 
-// A page of a comparison says what is compared, and how the selected call and the functions differ, as the two views do.
+// A page of a comparison says what is compared, and how the
+// selected call and the functions differ, as the two views do.
 func TestComparisonInBrowser(t *testing.T) {
 	p := pageOf("new.cpprof", synthetic.Recording(300, 20, 0.2))
 	p.Against, p.Open = views.Named{Name: "old.cpprof", Recording: synthetic.Recording(200, 30, 0.1)}, calltree.RootName

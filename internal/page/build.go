@@ -13,8 +13,8 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// Data returns what the page shows, packed. It is smaller than the page, in
-// which it is text.
+// Data returns what the page shows, packed. It is smaller than
+// the page, in which it is text.
 func Data(p *Page) ([]byte, error) {
 	b := &build{Page: p, h: &header{Name: p.Name, Tables: make(map[string]json.RawMessage),
 		Counted: true, Warnings: []string{}}}
@@ -105,8 +105,8 @@ func (b *build) profile() error {
 	return b.comparison(v.Tree, other.Tree, title)
 }
 
-// comparison adds the tree of two recordings, which has only sums, and its
-// view.
+// comparison adds the tree of two recordings, which has only
+// sums, and its view.
 func (b *build) comparison(x, y *calltree.Tree, title string) error {
 	t, err := comparedSums(x, y)
 	if err != nil {
@@ -156,8 +156,8 @@ const (
 // makers make the histories of a page, by tree.
 var makers = []func(*sampledata.Recording, views.Options, int) (*views.History, error){views.ServerHistory, views.ThreadsHistory}
 
-// tree returns the tree of a history, compared with the other recording if
-// there is one.
+// tree returns the tree of a history, compared with the other
+// recording if there is one.
 func (b *build) tree(h *views.History,
 	make func(*sampledata.Recording, views.Options, int) (*views.History, error)) (*tree, error) {
 	other := b.Against.Recording
@@ -173,8 +173,8 @@ func (b *build) tree(h *views.History,
 	return compared(h, with, other.Weights())
 }
 
-// listViews lists the views of a recording. Classes come in the order of
-// 'cpprof classes'.
+// listViews lists the views of a recording. Classes come in the
+// order of 'cpprof classes'.
 func (b *build) listViews(classes []views.ClassSummary) {
 	b.h.Views = []viewHeader{{Title: "Server View", Name: calltree.RootName, Tree: server}}
 	t := b.trees[threads]
@@ -212,20 +212,20 @@ func (b *build) warn(warnings []sampledata.Warning) {
 	}
 }
 
-// maxMoments is how many moments of histories a page holds at most, which is
-// about 4 MB.
+// maxMoments is how many moments of histories a page holds at
+// most, which is about 4 MB.
 const maxMoments = 1_000_000
 
-// A clock says what the slices of a page are: each is a number of samples that
-// follow one another.
+// A clock says what the slices of a page are: each is a number
+// of samples that follow one another.
 type clock struct {
 	samples []sampleSlice
 	each    int32 // samples of a slice; the last one may have fewer
 	weights sampledata.Weights
 }
 
-// A sampleSlice is where a slice begins, how many samples it has, and what they
-// weigh.
+// A sampleSlice is where a slice begins, how many samples it
+// has, and what they weigh.
 type sampleSlice struct {
 	at     int64 // nanoseconds since the start of the recording
 	number int32
@@ -244,8 +244,8 @@ func newClock(r *sampledata.Recording, each int32) *clock {
 	return c
 }
 
-// fit makes the slices of histories equally long, and long enough to limit
-// their moments. It returns their clock.
+// fit makes the slices of histories equally long, and long
+// enough to limit their moments. It returns their clock.
 func fit(r *sampledata.Recording, all []*views.History, most int) *clock {
 	each := int32(1)
 	for _, h := range all {

@@ -10,8 +10,8 @@ import (
 	"github.com/cpprof/cpprof/views/calls"
 )
 
-// The limits of a heat map, of the calls that are listed, and of the steps of
-// one.
+// The limits of a heat map, of the calls that are listed, and of
+// the steps of one.
 const (
 	maxColumns = 2000
 	maxRows    = 200
@@ -19,8 +19,8 @@ const (
 	maxSteps   = 1000
 )
 
-// quantile is a length that a share of the calls do not exceed. If it is not
-// timed, it is below the length.
+// quantile is a length that a share of the calls do not exceed.
+// If it is not timed, it is below the length.
 type quantile struct {
 	Name   string        `json:"name"`
 	Length time.Duration `json:"length_ns"`
@@ -49,8 +49,8 @@ func callsRowOf(t *calls.Table) callsRow {
 	return row
 }
 
-// proposals returns functions whose calls are worth a look, as 'cpprof calls'
-// does.
+// proposals returns functions whose calls are worth a look, as
+// 'cpprof calls' does.
 func (s *shown) proposals(*question) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,8 +87,8 @@ type latencyMap struct {
 	Note string `json:"note"`
 }
 
-// latency returns the heat map of a function's calls. It marks the calls that a
-// condition selects.
+// latency returns the heat map of a function's calls. It marks
+// the calls that a condition selects.
 func (s *shown) latency(q *question) (any, error) {
 	t, err := s.callsOf(q.Get("function"))
 	var c calls.Condition
@@ -183,7 +183,8 @@ type stepRow struct {
 	Text   string        `json:"text"`
 }
 
-// call returns what the goroutine of one call did, given the call's number.
+// call returns what the goroutine of one call did, given the
+// call's number.
 func (s *shown) call(q *question) (any, error) {
 	t, err := s.callsOf(q.Get("function"))
 	if err != nil {

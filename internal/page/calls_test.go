@@ -20,7 +20,8 @@ func served(requests int, end string) *Page {
 	return pageOf("served.cpprof", synthetic.Served(requests, end))
 }
 
-// Each question has an answer, and bad ones an error that names what is wrong.
+// Each question has an answer, and bad ones an error that names
+// what is wrong.
 func TestAnswers(t *testing.T) {
 	hostile := "\"><script>\xff"
 	s := newShown(served(100, hostile))
@@ -81,7 +82,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// A person drags over the slow calls: the graph then shows their time, with the numbers of views. A reload shows the same.
+// A person drags over the slow calls: the graph then shows their
+// time, with the numbers of views. A reload shows the same.
 func TestLatency(t *testing.T) {
 	const name = "<img src=x onerror='globalThis.evil=1'>"
 	p := served(100, name)

@@ -13,8 +13,8 @@ import (
 	"github.com/klauspost/compress/flate"
 )
 
-// A header begins the data. The numbers of all trees follow it, column by
-// column.
+// A header begins the data. The numbers of all trees follow it,
+// column by column.
 type header struct {
 	Version  int                        `json:"version"`
 	Name     string                     `json:"name"`
@@ -61,9 +61,9 @@ type viewHeader struct {
 	Node  int32  `json:"node"`
 }
 
-// A packer packs numbers as varints: base 128, the least significant digit
-// first, with the high bit set on all digits but the last. Signed numbers
-// alternate: 0, -1, 1, -2.
+// A packer packs numbers as varints: base 128, the least
+// significant digit first, with the high bit set on all digits
+// but the last. Signed numbers alternate: 0, -1, 1, -2.
 type packer struct {
 	bytes  []byte
 	frames intern.List[string, int]
@@ -80,8 +80,8 @@ func column[T any](pack func(int64), list []T, number func(*T) int64) {
 	}
 }
 
-// clock packs the slices: when they begin, as differences; their samples; what
-// they weigh.
+// clock packs the slices: when they begin, as differences; their
+// samples; what they weigh.
 func (p *packer) clock(c *clock) {
 	at := int64(0)
 	for _, s := range c.samples {
@@ -92,8 +92,8 @@ func (p *packer) clock(c *clock) {
 	column(p.number, c.samples, func(s *sampleSlice) int64 { return s.weight })
 }
 
-// tree packs a tree: each node's frame; and how much less deep the next node is
-// than a child of this one.
+// tree packs a tree: each node's frame; and how much less deep
+// the next node is than a child of this one.
 func (p *packer) tree(t *tree) treeHeader {
 	numbers := slices.Repeat([]int{-1}, t.Symbols().Len())
 	for _, f := range t.Funcs() {
@@ -138,8 +138,9 @@ func (p *packer) side(s side) {
 	column(p.signed, s.sums, func(v *views.Sum) int64 { return v.Weight.Lo })
 }
 
-// stepped packs values of portions: how many each portion has; then where each
-// value is in time, as the difference from the portion's value before it.
+// stepped packs values of portions: how many each portion has;
+// then where each value is in time, as the difference from the
+// portion's value before it.
 func stepped[T any](p *packer, portions int, list []T, place func(*T) (portion, at int32)) {
 	counts := make([]int64, portions)
 	for i := range list {
@@ -160,8 +161,8 @@ func stepped[T any](p *packer, portions int, list []T, place func(*T) (portion, 
 	}
 }
 
-// pack returns the data: compressed, the length of the header, the header, and
-// the columns.
+// pack returns the data: compressed, the length of the header,
+// the header, and the columns.
 func pack(h *header, c *clock, trees []*tree) ([]byte, error) {
 	p := new(packer)
 	p.clock(c)
@@ -189,8 +190,8 @@ func pack(h *header, c *clock, trees []*tree) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// nodeBelowRoot returns the node of a class in a tree of all Thread Views;
-// false if there is none.
+// nodeBelowRoot returns the node of a class in a tree of all
+// Thread Views; false if there is none.
 func nodeBelowRoot(t *calltree.Tree, class string) (int32, bool) {
 	f := t.Symbols().Lookup(class)
 	for n := int32(1); int(n) < t.Len(); n = t.Ends()[n] {

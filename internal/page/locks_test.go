@@ -14,7 +14,8 @@ import (
 	"github.com/cpprof/cpprof/views/locks"
 )
 
-// sharedText is a recording in which goroutines wait for a channel that others likely have, and for a mutex.
+// sharedText is a recording in which goroutines wait for a
+// channel that others likely have, and for a mutex.
 const sharedText = `cpprof recording 1
 function f0 main.send
 function f1 main.work
@@ -52,7 +53,8 @@ func texts(t *testing.T) map[string]string {
 	return all
 }
 
-// What the page says of locks, and of who holds them, is what the report and its JSON say.
+// What the page says of locks, and of who holds them, is what
+// the report and its JSON say.
 func TestLocksAgree(t *testing.T) {
 	for name, text := range texts(t) {
 		r, err := sampledata.ReadText(strings.NewReader(text))
@@ -77,7 +79,8 @@ func TestLocksAgree(t *testing.T) {
 	}
 }
 
-// checkAgree holds a page's table of locks against the report and its JSON.
+// checkAgree holds a page's table of locks against the report
+// and its JSON.
 func checkAgree(t *testing.T, name, said, data string, table locksTable) {
 	t.Helper()
 	type part struct {

@@ -23,25 +23,27 @@ type Page struct {
 	Recording *sampledata.Recording
 	Options   views.Options
 	Config    *config.Config // for the findings
-	// The recording before its time was restricted to calls; nil if it is not.
+	// The recording before its time was restricted to calls; nil
+	// if it is not.
 	Whole *sampledata.Recording
-	// the view that is shown first: "*" for the Server View, or a class; ""
-	// lets the page choose
+	// the view that is shown first: "*" for the Server View, or
+	// a class; "" lets the page choose
 	Open string
 
-	// Against is another recording to compare with. Its Recording is nil if
-	// there is none.
+	// Against is another recording to compare with. Its
+	// Recording is nil if there is none.
 	Against views.Named
 
-	// Tree, if it is not nil, is shown in place of the views: one that was
-	// refined or pruned. It has no timeline. If there is another recording, it
-	// is a tree of calltree.Merge.
+	// Tree, if it is not nil, is shown in place of the views:
+	// one that was refined or pruned. It has no timeline. If
+	// there is another recording, it is a tree of
+	// calltree.Merge.
 	Tree  *calltree.Tree
 	Title string // of Tree
 
-	// MaxMoments limits how many changes of stacks the page holds; 0 is about
-	// as much as fits 10 MB. If there are more, neighbouring samples are taken
-	// together.
+	// MaxMoments limits how many changes of stacks the page
+	// holds; 0 is about as much as fits 10 MB. If there are
+	// more, neighbouring samples are taken together.
 	MaxMoments int
 }
 
@@ -94,11 +96,12 @@ func Write(w io.Writer, p *Page) error {
 	return out.Flush()
 }
 
-// shell returns the page up to its data. If there is a source, the page's script
-// loads the result of Data from this path of the page's own server, relative to
-// the page. It loads the data again when they have changed. If lines is set, it
-// asks for the source of functions at "source". If pprof is set, the page has a
-// link to "pprof".
+// shell returns the page up to its data. If there is a source,
+// the page's script loads the result of Data from this path of
+// the page's own server, relative to the page. It loads the data
+// again when they have changed. If lines is set, it asks for the
+// source of functions at "source". If pprof is set, the page has
+// a link to "pprof".
 func shell(name, source string, lines, pprof bool) string {
 	var connect, attribute, link = "'none'", "", ""
 	if source != "" {

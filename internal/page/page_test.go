@@ -35,7 +35,8 @@ func headerOf(t testing.TB, data []byte) (h header) {
 	return h
 }
 
-// The page has no address of anything outside of it, and its policy allows its own style and script only.
+// The page has no address of anything outside of it, and its
+// policy allows its own style and script only.
 func TestSelfContained(t *testing.T) {
 	var out bytes.Buffer
 	if err := Write(&out, synthesized(50, 5, 0.2)); err != nil {
@@ -64,7 +65,8 @@ func TestSizeLong(t *testing.T) {
 	}
 }
 
-// The histories of a page have the same slices, as many moments as fit, and nothing is lost.
+// The histories of a page have the same slices, as many moments
+// as fit, and nothing is lost.
 func TestSlices(t *testing.T) {
 	r := synthetic.Recording(333, 20, 0.2)
 	histories := func(most int) (all []*views.History) {
@@ -99,7 +101,9 @@ func TestSlices(t *testing.T) {
 	}
 }
 
-// exactly adds up the sums of a side by stack and kind: portions may have different numbers of parts, and nodes different numbers.
+// exactly adds up the sums of a side by stack and kind: portions
+// may have different numbers of parts, and nodes different
+// numbers.
 func exactly(tree *calltree.Tree, s side) map[string]calltree.Total {
 	all := make(map[string]calltree.Total)
 	for _, m := range s.sums {
@@ -116,7 +120,8 @@ func exactly(tree *calltree.Tree, s side) map[string]calltree.Total {
 	return all
 }
 
-// A page of a comparison has the stacks of both recordings; one of a tree has nothing else.
+// A page of a comparison has the stacks of both recordings; one
+// of a tree has nothing else.
 func TestContents(t *testing.T) {
 	p := synthesized(100, 10, 0.2)
 	p.Against = views.Named{Name: "old.cpprof", Recording: synthetic.Recording(80, 12, 0.1)}
@@ -189,7 +194,8 @@ func BenchmarkMillion(b *testing.B) {
 	}
 }
 
-// TestMillion shows a million nodes in a browser, and says how long it takes to open and to zoom.
+// TestMillion shows a million nodes in a browser, and says how
+// long it takes to open and to zoom.
 func TestMillion(t *testing.T) {
 	b := newTab(t)
 	p := synthesized(2, 2, 1)

@@ -25,12 +25,13 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// A Server shows a page to the browsers of this machine. Everybody who knows
-// its URL, which has a token in it, may see the page.
+// A Server shows a page to the browsers of this machine.
+// Everybody who knows its URL, which has a token in it, may see
+// the page.
 //
-// It answers on the loopback address only. It refuses requests for another
-// host's name, which a foreign page could point here. It also refuses requests
-// from pages of other origins.
+// It answers on the loopback address only. It refuses requests
+// for another host's name, which a foreign page could point
+// here. It also refuses requests from pages of other origins.
 type Server struct {
 	URL string
 
@@ -46,11 +47,12 @@ type Server struct {
 // A Content is what a server shows.
 type Content struct {
 	Name string // of the recording's file
-	// Page returns what to show. It is called again for a recording that grows.
+	// Page returns what to show. It is called again for a
+	// recording that grows.
 	Page   func() (*Page, error)
 	Source bool // the page shows the source of functions
-	// Pprof writes what is shown as a profile of pprof, for the page's link; nil
-	// if there is none.
+	// Pprof writes what is shown as a profile of pprof, for the
+	// page's link; nil if there is none.
 	Pprof func(io.Writer) error
 }
 
@@ -164,16 +166,17 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answers are what a page asks about the recording, by path. The results are
-// sent as JSON.
+// answers are what a page asks about the recording, by path. The
+// results are sent as JSON.
 var answers = map[string]func(*shown, *question) (any, error){
 	"source": (*shown).source, "proposals": (*shown).proposals, "latency": (*shown).latency,
 	"area": (*shown).area, "contrast": (*shown).contrast, "call": (*shown).call,
 	"tracks": (*shown).tracks, "moment": (*shown).moment,
 }
 
-// A question is what a page asks, with the first mistake in it. The answer
-// need not look at the mistake, which goes before its own error.
+// A question is what a page asks, with the first mistake in it.
+// The answer need not look at the mistake, which goes before its
+// own error.
 type question struct {
 	url.Values
 	err error
@@ -193,8 +196,8 @@ func (q *question) whole(name string, least, most int64) int64 {
 	return n
 }
 
-// span reads the time between from and to, in nanoseconds since the start; 0 if
-// it is not given.
+// span reads the time between from and to, in nanoseconds since
+// the start; 0 if it is not given.
 func (q *question) span() (span views.Span) {
 	for name, end := range map[string]*time.Duration{"from": &span.From, "to": &span.To} {
 		if q.Get(name) != "" {
@@ -270,8 +273,8 @@ func (s *Server) sendPprof(w http.ResponseWriter) {
 	_, _ = w.Write(made.Bytes())
 }
 
-// Prepare makes the data of the page, so that an error is known before a
-// browser asks.
+// Prepare makes the data of the page, so that an error is known
+// before a browser asks.
 func (s *Server) Prepare() error {
 	sh, err := s.latest()
 	if err == nil {

@@ -20,8 +20,8 @@ import (
 type shown struct {
 	page *Page
 
-	// They are held while something is made. Data take longest, and keep no
-	// other question waiting.
+	// They are held while something is made. Data take longest,
+	// and keep no other question waiting.
 	making, mu sync.Mutex
 	made       []packed // the last one comes last
 	until      time.Time
@@ -43,8 +43,8 @@ const (
 	keptData = 4
 	// longestText limits a condition and a function's name.
 	longestText = 8 << 10
-	// Data of a growing recording are made anew after a multiple of the time
-	// that making them took, but at least minPause.
+	// Data of a growing recording are made anew after a multiple
+	// of the time that making them took, but at least minPause.
 	pauses   = 10
 	minPause = time.Second
 )
@@ -58,8 +58,8 @@ func (s *shown) fresh() time.Time {
 	return s.until
 }
 
-// data returns the packed data of the page, with only the time inside some
-// calls; "" is all time.
+// data returns the packed data of the page, with only the time
+// inside some calls; "" is all time.
 func (s *shown) data(condition string) (packed, error) {
 	s.making.Lock()
 	defer s.making.Unlock()
@@ -86,7 +86,8 @@ func (s *shown) data(condition string) (packed, error) {
 	return m, nil
 }
 
-// within returns the page with only the time inside some calls; "" is all time.
+// within returns the page with only the time inside some calls;
+// "" is all time.
 func (s *shown) within(condition string) (*Page, error) {
 	if condition == "" {
 		return s.page, nil
@@ -105,9 +106,9 @@ func (s *shown) within(condition string) (*Page, error) {
 // whole returns the recording with all its time.
 func (p *Page) whole() *sampledata.Recording { return cmp.Or(p.Whole, p.Recording) }
 
-// HasTimes reports whether the page can show goroutines over time, and their
-// calls: it is not a comparison, a refined view, some samples or another tool's
-// profile.
+// HasTimes reports whether the page can show goroutines over
+// time, and their calls: it is not a comparison, a refined view,
+// some samples or another tool's profile.
 func (p *Page) HasTimes() bool {
 	r := p.Recording
 	return r.Profile == nil && r.Picked == nil && r.Header.Sampler.Backend != sampledata.FromDump && p.Tree == nil &&
@@ -127,7 +128,8 @@ func (s *shown) tableOf(text string) (*calls.Table, calls.Condition, error) {
 	return t, c, err
 }
 
-// callsOf returns the calls of a function. It keeps the last function's calls.
+// callsOf returns the calls of a function. It keeps the last
+// function's calls.
 func (s *shown) callsOf(function string) (*calls.Table, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -153,9 +155,9 @@ type lineTotals struct {
 	view, calls string
 }
 
-// source returns the source of a function in a view, by the names that the page
-// has for them. It counts the hits of a view's lines on first use, and keeps
-// one view's counts.
+// source returns the source of a function in a view, by the
+// names that the page has for them. It counts the hits of a
+// view's lines on first use, and keeps one view's counts.
 func (s *shown) source(q *question) (any, error) {
 	view, function, condition := q.Get("view"), q.Get("function"), q.Get("calls")
 	p, err := s.within(condition)

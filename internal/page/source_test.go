@@ -34,7 +34,8 @@ func sourced(t testing.TB) *Page {
 	return p
 }
 
-// The only line of a class's first function has the hits of the whole class, in its Thread View, and among all classes.
+// The only line of a class's first function has the hits of the
+// whole class, in its Thread View, and among all classes.
 func TestSources(t *testing.T) {
 	const class, function = "go:main.worker3", "main.worker3"
 	p := sourced(t)
@@ -75,7 +76,8 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// The table shows the source of the function that is selected, and follows the selection.
+// The table shows the source of the function that is selected,
+// and follows the selection.
 func TestSourceTableLong(t *testing.T) {
 	fixture.Long(t) // it starts a browser
 	p := sourced(t)

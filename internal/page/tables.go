@@ -26,7 +26,8 @@ const (
 // cells is the number of points of a metric's line.
 const cells = 240
 
-// tables adds the tables beside the views. They are of the whole recording.
+// tables adds the tables beside the views. They are of the whole
+// recording.
 func (b *build) tables() error {
 	for name, make := range map[string]func() (any, error){
 		"findings": b.findings, "locks": b.locks, "metrics": b.metrics, "info": b.info,
@@ -159,8 +160,8 @@ func lockParts(users []locks.UserTotal) []lockPart {
 	})
 }
 
-// heldPaths returns the call paths on which the holders of a lock spent most
-// time, the most first.
+// heldPaths returns the call paths on which the holders of a
+// lock spent most time, the most first.
 func heldPaths(a *locks.Analysis, l *locks.Lock) []heldPath {
 	t, top := a.Held.Tree, a.HeldAt(l)
 	heaviest := []int32{} // nodes, the one with most time first
@@ -197,8 +198,8 @@ func float(x *big.Rat) float64 {
 	return f
 }
 
-// A metricRow is what was measured beside the samples, over the time of the
-// recording.
+// A metricRow is what was measured beside the samples, over the
+// time of the recording.
 type metricRow struct {
 	Name   string     `json:"name"`
 	Unit   string     `json:"unit"`
@@ -207,17 +208,17 @@ type metricRow struct {
 	Words  []string   `json:"words,omitempty"` // in place of numbers: the values are indexes
 }
 
-// metricsTable has the metrics. Their points are of equal time, from the first
-// sample to the end.
+// metricsTable has the metrics. Their points are of equal time,
+// from the first sample to the end.
 type metricsTable struct {
 	From    time.Duration `json:"from"`
 	To      time.Duration `json:"to"`
 	Metrics []metricRow   `json:"metrics"`
 }
 
-// metrics makes the table of what was measured beside the samples. A part of a
-// recording has none: its samples need not be neighbours, so growth between
-// them means nothing.
+// metrics makes the table of what was measured beside the
+// samples. A part of a recording has none: its samples need not
+// be neighbours, so growth between them means nothing.
 func (b *build) metrics() (any, error) {
 	out := metricsTable{Metrics: []metricRow{}}
 	if b.Recording.Samples.Len() == 0 || b.Recording.Picked != nil {
@@ -229,7 +230,8 @@ func (b *build) metrics() (any, error) {
 	}
 	out.From, out.To = bounds[0], bounds[len(bounds)-1]
 	o := b.Options
-	// the metrics are of the whole recording; only their points are of the span
+	// the metrics are of the whole recording; only their points
+	// are of the span
 	o.Span = views.Span{}
 	table := metrics.New(b.Recording, metrics.Options{Views: o})
 	for i := range b.Recording.Series {
@@ -252,8 +254,8 @@ func (b *build) metrics() (any, error) {
 	return out, nil
 }
 
-// point returns the value of a cell: a number, or the index of a word; nil if
-// it has none.
+// point returns the value of a cell: a number, or the index of a
+// word; nil if it has none.
 func point(c metrics.Cell, isWord bool) *float64 {
 	x := c.Mean
 	switch {

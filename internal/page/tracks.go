@@ -79,8 +79,8 @@ type classRow struct {
 type trackRow struct {
 	ID    int64  `json:"id"`
 	Class string `json:"class"`
-	// By segment: from and to, in nanoseconds since the window's begin, the
-	// typed time, and 1 if a holder is known.
+	// By segment: from and to, in nanoseconds since the window's
+	// begin, the typed time, and 1 if a holder is known.
 	Segments []int64 `json:"segments"`
 	Calls    []int64 `json:"calls"` // by call: from and to, as above, and its number
 	// What the first row waits for that this goroutine held: from and to.
@@ -100,8 +100,9 @@ type tracksAnswer struct {
 	Rows    []trackRow    `json:"rows"`
 }
 
-// tracks returns what goroutines did over time: of all classes, of the
-// goroutines of one, or of one goroutine and those that held what it waited for.
+// tracks returns what goroutines did over time: of all classes,
+// of the goroutines of one, or of one goroutine and those that
+// held what it waited for.
 func (s *shown) tracks(q *question) (any, error) {
 	t, err := s.tracksOf()
 	if err != nil {
@@ -213,8 +214,8 @@ func (t *overTime) goroutineOf(text string) (sampledata.GoroutineID, error) {
 	return g, nil
 }
 
-// goroutine adds the row of a goroutine, and the rows of those that held what
-// it waited for.
+// goroutine adds the row of a goroutine, and the rows of those
+// that held what it waited for.
 func (s *shown) goroutine(t *overTime, w window, out *tracksAnswer, text string) error {
 	g, err := t.goroutineOf(text)
 	if err != nil {
@@ -283,8 +284,8 @@ func (s *shown) moment(q *question) (any, error) {
 	return m, nil
 }
 
-// momentOf returns what a goroutine did at some time, and the run; nil if there
-// is none.
+// momentOf returns what a goroutine did at some time, and the
+// run; nil if there is none.
 func (s *shown) momentOf(t *overTime, g sampledata.GoroutineID, at time.Duration) (moment, *sampledata.Run) {
 	r := s.page.whole()
 	m := moment{ID: r.Goroutines.At(g).ID, Class: t.ClassOf(g), Text: "is not there", Frames: []string{}, Holders: []moment{}}

@@ -17,7 +17,9 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// The tracks of classes, of goroutines and of holders, and what a goroutine did. Bad questions get an error that names what is wrong.
+// The tracks of classes, of goroutines and of holders, and what
+// a goroutine did. Bad questions get an error that names what is
+// wrong.
 func TestTracks(t *testing.T) {
 	hostile := "\"><script>\xff"
 	s := newShown(served(100, hostile))
@@ -70,8 +72,9 @@ func TestTracks(t *testing.T) {
 	}
 }
 
-// waitsFor makes a recording in which goroutine 2 waits, and goroutine 1 is
-// known, with some evidence, as the one that ends the wait.
+// waitsFor makes a recording in which goroutine 2 waits, and
+// goroutine 1 is known, with some evidence, as the one that ends
+// the wait.
 func waitsFor(state sampledata.RunState, reason string, e sampledata.Evidence) *sampledata.Recording {
 	b := sampledata.NewBuilder(sampledata.Header{})
 	f := b.Function(sampledata.Function{Name: "main.run"})
@@ -96,7 +99,8 @@ func waitsFor(state sampledata.RunState, reason string, e sampledata.Evidence) *
 	return b.Recording()
 }
 
-// What a goroutine is to the wait of another one is in the words of report.
+// What a goroutine is to the wait of another one is in the words
+// of report.
 func TestHolderVerb(t *testing.T) {
 	tab := newTab(t)
 	for _, c := range []struct {
@@ -123,8 +127,9 @@ func TestHolderVerb(t *testing.T) {
 	tab.calm()
 }
 
-// From a slow call, a click leads to its goroutine's track, with the holder below it; a click on the track to its stack in the graph. A
-// reload shows the same.
+// From a slow call, a click leads to its goroutine's track, with
+// the holder below it; a click on the track to its stack in the
+// graph. A reload shows the same.
 func TestTracksOfCall(t *testing.T) {
 	p := served(100, "")
 	b := newTab(t)
@@ -158,7 +163,8 @@ func TestTracksOfCall(t *testing.T) {
 	b.calm()
 }
 
-// 10,000 goroutines are one canvas; scrolling through them asks for what stays visible only.
+// 10,000 goroutines are one canvas; scrolling through them asks
+// for what stays visible only.
 func TestManyTracksLong(t *testing.T) {
 	fixture.Long(t)
 	p := synthesized(40, 10_000, 0.05)

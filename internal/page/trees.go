@@ -25,9 +25,9 @@ type side struct {
 	sums     []views.Sum     // in place of spells, or beside them, by portion, then by slice
 }
 
-// sideOf returns the portions and moments of a history in the order of a side.
-// If nodes is not nil, nodes[n] is the node of the side's tree for the node n
-// of the history.
+// sideOf returns the portions and moments of a history in the
+// order of a side. If nodes is not nil, nodes[n] is the node of
+// the side's tree for the node n of the history.
 func sideOf(h *views.History, nodes []int32) side {
 	portions := slices.Clone(h.Portions)
 	if nodes != nil {
@@ -79,8 +79,8 @@ func total(h *views.History, nodes []int32, w sampledata.Weights) side {
 	return side{portions: s.portions, sums: sums}
 }
 
-// untimed returns a tree that has only sums, such as another tool's profile, or
-// a refined view.
+// untimed returns a tree that has only sums, such as another
+// tool's profile, or a refined view.
 func untimed(t *calltree.Tree) *tree {
 	out := &tree{Tree: t}
 	m := t.Main()
@@ -108,8 +108,8 @@ func (s *side) put(kind views.PortionKind, n int32, parts, weight, hits int64) {
 	s.portions = append(s.portions, views.Portion{Kind: kind, Node: n, Parts: parts})
 }
 
-// putTotal is put for exact numbers. What the script's integers can't hold is
-// rounded.
+// putTotal is put for exact numbers. What the script's integers
+// can't hold is rounded.
 func (s *side) putTotal(kind views.PortionKind, n int32, t calltree.Total) {
 	parts := exact.Multiple(t.Weight.Denom(), t.Hits.Denom())
 	if !parts.IsInt64() || parts.Int64() > roundedParts {
@@ -123,16 +123,16 @@ func (s *side) putTotal(kind views.PortionKind, n int32, t calltree.Total) {
 	s.put(kind, n, parts.Int64(), weight.Int64(), hits.Int64())
 }
 
-// roundedParts is the number of parts of rounded numbers: exact ones would have
-// too many parts for 64 bits.
+// roundedParts is the number of parts of rounded numbers: exact
+// ones would have too many parts for 64 bits.
 const roundedParts = 1 << 30
 
 func timesRounded(x *big.Rat, parts *big.Int) *big.Int {
 	return exact.Nearest(new(big.Rat).Mul(x, new(big.Rat).SetInt(parts)))
 }
 
-// united returns one tree for the nodes of two trees, and, for each node of
-// either tree, its node in the new one.
+// united returns one tree for the nodes of two trees, and, for
+// each node of either tree, its node in the new one.
 func united(a, b *calltree.Tree) (t *calltree.Tree, ofA, ofB []int32, err error) {
 	u := calltree.NewBuilder(new(calltree.Symbols), a.Root(), a.Main().Name, a.Main().Unit)
 	ofA, ofB = grow(u, a), grow(u, b)
@@ -149,8 +149,8 @@ func united(a, b *calltree.Tree) (t *calltree.Tree, ofA, ofB []int32, err error)
 	return t, ofA, ofB, nil
 }
 
-// grow adds the nodes of a tree to a builder, and returns the builder's node
-// for each.
+// grow adds the nodes of a tree to a builder, and returns the
+// builder's node for each.
 func grow(u *calltree.Builder, t *calltree.Tree) []int32 {
 	at := make([]int32, t.Len())
 	for n := int32(1); int(n) < t.Len(); n++ {
@@ -159,8 +159,8 @@ func grow(u *calltree.Builder, t *calltree.Tree) []int32 {
 	return at
 }
 
-// compared returns the tree of two histories: of the first one with its spells,
-// of the other one with its sums.
+// compared returns the tree of two histories: of the first one
+// with its spells, of the other one with its sums.
 func compared(a, b *views.History, weights sampledata.Weights) (*tree, error) {
 	t, ofA, ofB, err := united(a.Tree, b.Tree)
 	if err != nil {

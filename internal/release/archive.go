@@ -23,8 +23,8 @@ type entry struct {
 	source string
 }
 
-// writeTar writes entries in their order, without the owners and dates of
-// this machine.
+// writeTar writes entries in their order, without the owners and
+// dates of this machine.
 func (r *release) writeTar(w io.Writer, list []entry) error {
 	all := tar.NewWriter(w)
 	for _, e := range list {
@@ -82,8 +82,8 @@ func mode(name string) int64 {
 	return 0o644
 }
 
-// writeChecksums writes the checksums of all files in a folder, as sha256sum
-// reads them.
+// writeChecksums writes the checksums of all files in a folder,
+// as sha256sum reads them.
 func writeChecksums(folder string) error {
 	list, err := files(folder)
 	if err != nil {

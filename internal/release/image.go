@@ -16,8 +16,9 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// image makes the image of one platform: the programs, and a folder for what
-// they write. User 0 keeps the capabilities that a container is given.
+// image makes the image of one platform: the programs, and a
+// folder for what they write. User 0 keeps the capabilities that
+// a container is given.
 func (r *release) image(p platform, parts string) (v1.Image, error) {
 	list := []entry{{"tmp/", 0o1777, ""}}
 	for _, name := range append(programs[:len(programs):len(programs)], "LICENSE") {
@@ -51,8 +52,8 @@ func (r *release) image(p platform, parts string) (v1.Image, error) {
 		History: v1.History{Created: date, CreatedBy: "go run ./internal/release"}})
 }
 
-// writeImages writes images as one, of several platforms, in a file that
-// registries' tools read.
+// writeImages writes images as one, of several platforms, in a
+// file that registries' tools read.
 func (r *release) writeImages(images []v1.Image) error {
 	all := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for _, i := range images {
@@ -74,7 +75,8 @@ func (r *release) writeImages(images []v1.Image) error {
 	}
 	err = top.AppendIndex(all, layout.WithAnnotations(map[string]string{
 		"org.opencontainers.image.ref.name": r.version,
-		// what podman, docker and containerd call it, as if it was built there
+		// what podman, docker and containerd call it, as if it
+		// was built there
 		"io.containerd.image.name": "docker.io/library/cpprof:" + r.version}))
 	if err != nil {
 		return err

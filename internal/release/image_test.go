@@ -31,7 +31,8 @@ func fakeParts(t *testing.T, says string, mode os.FileMode) string {
 	return folder
 }
 
-// An image has each platform's programs, and depends on nothing of the machine that makes it.
+// An image has each platform's programs, and depends on nothing
+// of the machine that makes it.
 func TestImage(t *testing.T) {
 	var made [][]byte
 	r := &release{version: "v1.2.3", date: time.Unix(1e9, 0).UTC()}
@@ -84,7 +85,8 @@ func TestImage(t *testing.T) {
 // unpacked says what an image has.
 type unpacked struct{ name, config, files string }
 
-// unpackImage reads the image of a platform with all its checksums, and writes its files to a folder.
+// unpackImage reads the image of a platform with all its
+// checksums, and writes its files to a folder.
 func unpackImage(t *testing.T, path string, p platform, folder string) unpacked {
 	t.Helper()
 	f, err := os.Open(path)

@@ -1,6 +1,6 @@
-// Release makes the files of a release: archives for each system, packages
-// and an image for Linux, lists of what is in the programs, and checksums. From
-// the top of the repository:
+// Release makes the files of a release: archives for each
+// system, packages and an image for Linux, lists of what is in
+// the programs, and checksums. From the top of the repository:
 //
 //	go run ./internal/release v0.1.0 dist
 //	go run ./internal/release v0.1.0 dist linux/amd64   for one system only
@@ -215,9 +215,10 @@ func (r *release) makePlatform(p platform, parts, manual string) error {
 	return r.writePackages(p, parts)
 }
 
-// build builds the programs without symbols, without paths of this machine and
-// without anything that differs from build to build. They speak HTTP/1.1, which
-// is 0.5 MB less: nothing that they talk to wants HTTP/2.
+// build builds the programs without symbols, without paths of
+// this machine and without anything that differs from build to
+// build. They speak HTTP/1.1, which is 0.5 MB less: nothing that
+// they talk to wants HTTP/2.
 func (r *release) build(p platform, folder string) error {
 	args := []string{"build", "-trimpath", "-buildvcs=false", "-tags=nethttpomithttp2",
 		"-ldflags=-s -w -buildid= -X main.released=" + r.version, "-o", folder + "/"}

@@ -15,11 +15,12 @@ const (
 	completions = "completions"
 )
 
-// shells lists the shells that get a completion, with the name of its file.
+// shells lists the shells that get a completion, with the name
+// of its file.
 var shells = map[string]string{"bash": "cpprof", "zsh": "_cpprof", "fish": "cpprof.fish"}
 
-// writeManual writes a manual page for each command, and the completions. A
-// built program says what is in them.
+// writeManual writes a manual page for each command, and the
+// completions. A built program says what is in them.
 func (r *release) writeManual(program, to string) error {
 	for _, folder := range []string{pages, completions} {
 		if err := os.MkdirAll(filepath.Join(to, folder), 0o777); err != nil {
@@ -72,8 +73,8 @@ func (r *release) page(name, title string, help []byte) []byte {
 	return b.Bytes()
 }
 
-// roff returns a text as roff shows it: a backslash and a hyphen are commands
-// there.
+// roff returns a text as roff shows it: a backslash and a hyphen
+// are commands there.
 func roff(text string) string {
 	return strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", "\\`").Replace(text)
 }

@@ -10,14 +10,15 @@ import (
 	"time"
 )
 
-// The tools, which the go command fetches and builds. cpprof does not depend
-// on them.
+// The tools, which the go command fetches and builds. cpprof
+// does not depend on them.
 const (
 	packager = "github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.0"
 	lister   = "github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0"
 )
 
-// listParts writes the modules that are in a program, as CycloneDX defines it.
+// listParts writes the modules that are in a program, as
+// CycloneDX defines it.
 func listParts(program, to string) error {
 	return output(exec.Command("go", "run", lister, "bin", "-json", "-std",
 		"-noserial", "-notimestamp", "-output", to, program))

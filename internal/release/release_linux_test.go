@@ -15,8 +15,9 @@ import (
 	"github.com/cpprof/cpprof/internal/fixture"
 )
 
-// A release of this platform: its checksums are right, its packages have what they should, and the image's programs run with
-// nothing else in their root folder.
+// A release of this platform: its checksums are right, its
+// packages have what they should, and the image's programs run
+// with nothing else in their root folder.
 func TestReleaseLong(t *testing.T) {
 	fixture.Long(t)
 	t.Chdir(fixture.Root())
@@ -70,8 +71,10 @@ func TestReleaseLong(t *testing.T) {
 	if about, err := os.Stat(filepath.Join(root, "cpprof")); err != nil {
 		t.Error(err)
 	} else if about.Size() >= 31e6 {
-		// A package that looks up methods by name makes the linker keep all methods of all types, a tenth of the program:
-		// go build -ldflags=-dumpdep ./cmd/cpprof |& grep ReflectMethod
+		// A package that looks up methods by name makes the
+		// linker keep all methods of all types, a tenth of the
+		// program: go build -ldflags=-dumpdep ./cmd/cpprof |&
+		// grep ReflectMethod
 		t.Errorf("cpprof has %v bytes, want less than 31 MB", about.Size())
 	}
 	for args, want := range map[string]string{"cpprof --version": "v1.2.3", "kubectl-cpprof --help": "kubectl cpprof why POD"} {

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// An archive depends on what is in it, and on nothing of the machine that makes it.
+// An archive depends on what is in it, and on nothing of the
+// machine that makes it.
 func TestArchivesAreReproducible(t *testing.T) {
 	var made [][]byte
 	for i := range 2 {

@@ -154,8 +154,8 @@ func (c *Calls) split() string {
 	return b.String()
 }
 
-// alone says that one call has much of the time of the slow ones, and how to
-// leave it out.
+// alone says that one call has much of the time of the slow
+// ones, and how to leave it out.
 func (c *Calls) alone() string {
 	if 4*c.Slow.Longest <= c.Slow.Total {
 		return ""
@@ -181,8 +181,8 @@ func (c *Calls) more() string {
 	return b.String()
 }
 
-// FeatureText says what a feature is: "waits for a lock, cache.mu, in
-// main.get".
+// FeatureText says what a feature is: "waits for a lock,
+// cache.mu, in main.get".
 func FeatureText(m *calls.Common) string {
 	switch m.Kind {
 	case calls.Does:
@@ -393,7 +393,8 @@ type holderStep struct {
 	Function  string `json:"function,omitempty"`
 }
 
-// WriteCall writes what the goroutine of one call did, given the call's number.
+// WriteCall writes what the goroutine of one call did, given the
+// call's number.
 func (c *Calls) WriteCall(w io.Writer, number int, steps []calls.Step) {
 	call := &c.Calls[number-1]
 	cut := ""

@@ -6,22 +6,22 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// A ClassColumn is a number that every thread class has, in one recording or in
-// a comparison of two. The table of 'cpprof classes' and the Analyzer's summary
-// have a column for each.
+// A ClassColumn is a number that every thread class has, in one
+// recording or in a comparison of two. The table of 'cpprof
+// classes' and the Analyzer's summary have a column for each.
 type ClassColumn struct {
 	Name  string // the head of the column
 	Short string // the head in the Analyzer; "" if the column is not shown there
 
-	// Value is of the new recording, if there are two. It is nil if a recording
-	// without the class lacks it.
+	// Value is of the new recording, if there are two. It is nil
+	// if a recording without the class lacks it.
 	Value func(*views.ClassPair) *big.Rat
 
 	Text  func(value *big.Rat) string
 	Brief func(value *big.Rat) string // in the Analyzer
 
-	// Leave is the order in which a narrow screen leaves out columns,
-	// beginning with 1; 0 means that the column stays.
+	// Leave is the order in which a narrow screen leaves out
+	// columns, beginning with 1; 0 means that the column stays.
 	Leave int
 
 	missing  string // the cell if there is no number
@@ -76,8 +76,8 @@ var ClassNumbers = []ClassColumn{
 	},
 }
 
-// ClassShares are the columns of the typed times, as shares of a class's
-// lifetime.
+// ClassShares are the columns of the typed times, as shares of a
+// class's lifetime.
 var ClassShares = classShares()
 
 func classShares() (columns []ClassColumn) {
@@ -91,8 +91,9 @@ func classShares() (columns []ClassColumn) {
 	return columns
 }
 
-// Compared returns the columns of a comparison that are made of columns of
-// one recording. They stay longer than the Analyzer's bars.
+// Compared returns the columns of a comparison that are made of
+// columns of one recording. They stay longer than the Analyzer's
+// bars.
 func Compared(columns []ClassColumn) (list []ClassColumn) {
 	for _, c := range columns {
 		c.Leave += min(c.Leave, 1)
@@ -131,8 +132,8 @@ func (c ClassColumn) difference() ClassColumn {
 // Delta marks a difference of two recordings: new minus old.
 const Delta = "Δ"
 
-// MovedColumn is the share of its time that a class spends otherwise than
-// before.
+// MovedColumn is the share of its time that a class spends
+// otherwise than before.
 var MovedColumn = ClassColumn{
 	Name: "moved", Short: "moved", Text: Cost, Brief: percentNumber, Leave: 5,
 	Value: (*views.ClassPair).Moved,
@@ -140,7 +141,8 @@ var MovedColumn = ClassColumn{
 
 func oneDecimal(value *big.Rat) string { return Decimal(value, 1) }
 
-// percentNumber formats a share of 1 as a whole percentage, without the sign.
+// percentNumber formats a share of 1 as a whole percentage,
+// without the sign.
 func percentNumber(share *big.Rat) string {
 	return Decimal(new(big.Rat).Mul(share, big.NewRat(100, 1)), 0)
 }

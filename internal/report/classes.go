@@ -39,10 +39,11 @@ type Classes struct {
 	Width     int  // of the screen; 0: names are not shortened
 }
 
-// Write writes a table: the number of goroutines, the instances, the mean
-// number at a time, and the share of each typed time. The name, which can be
-// long, comes last. Below the table it writes how much of all MONITOR time is
-// attributed. A profile has other columns.
+// Write writes a table: the number of goroutines, the instances,
+// the mean number at a time, and the share of each typed time.
+// The name, which can be long, comes last. Below the table it
+// writes how much of all MONITOR time is attributed. A profile
+// has other columns.
 func (list *Classes) Write(w io.Writer) {
 	if list.Recording.Profile != nil {
 		classTable(w, ProfileNumbers(list.Recording), views.PairClasses(list.List, nil), list.Width)
@@ -121,9 +122,9 @@ type ClassesCompared struct {
 	Width    int
 }
 
-// Write writes a table: how many goroutines were alive in each recording, and
-// the change of each typed time's share. A class that only one of them has
-// gets no difference.
+// Write writes a table: how many goroutines were alive in each
+// recording, and the change of each typed time's share. A class
+// that only one of them has gets no difference.
 func (c *ClassesCompared) Write(w io.Writer) {
 	classTable(w, Compared(slices.Concat(ClassNumbers, ClassShares)), c.Pairs, c.Width)
 }

@@ -20,8 +20,8 @@ func CostHead(s *refine.Session) string {
 	return "cost"
 }
 
-// OwnHead returns the head of the column of own costs, "" if the display
-// has none.
+// OwnHead returns the head of the column of own costs, "" if the
+// display has none.
 func OwnHead(s *refine.Session) string {
 	if !s.Display().Own {
 		return ""
@@ -29,8 +29,8 @@ func OwnHead(s *refine.Session) string {
 	return fmt.Sprintf("  %5s", "own")
 }
 
-// OwnColumn returns an entry's own cost in that column. It is a fraction of
-// the whole, also if costs are not.
+// OwnColumn returns an entry's own cost in that column. It is a
+// fraction of the whole, also if costs are not.
 func OwnColumn(s *refine.Session, e *refine.Entry) string {
 	if !s.Display().Own {
 		return ""
@@ -42,8 +42,8 @@ func OwnColumn(s *refine.Session, e *refine.Entry) string {
 	return fmt.Sprintf("  %5s", text)
 }
 
-// Zoomed returns a line that says which stacks are the whole, "" if it is
-// the view.
+// Zoomed returns a line that says which stacks are the whole, ""
+// if it is the view.
 func Zoomed(s *refine.Session) string {
 	path := ZoomedTo(s)
 	if path == "" {
@@ -52,7 +52,8 @@ func Zoomed(s *refine.Session) string {
 	return termtext.Sprintf("zoomed: 1.000 are the stacks of %s\n", path)
 }
 
-// ZoomedTo returns the path whose stacks are the whole, "" if it is the view.
+// ZoomedTo returns the path whose stacks are the whole, "" if it
+// is the view.
 func ZoomedTo(s *refine.Session) (path string) {
 	for _, step := range s.Steps() {
 		if step.Kind == refine.KindZoom {
@@ -62,11 +63,12 @@ func ZoomedTo(s *refine.Session) (path string) {
 	return path
 }
 
-// HeatLevels is the number of levels of costs, each with a warmer or cooler
-// colour (CPPROFJ, section 5).
+// HeatLevels is the number of levels of costs, each with a
+// warmer or cooler colour (CPPROFJ, section 5).
 const HeatLevels = 5
 
-// heatFrom has the least cost of each level except the last, which has none.
+// heatFrom has the least cost of each level except the last,
+// which has none.
 var heatFrom = [HeatLevels - 1]*big.Rat{big.NewRat(1, 2), big.NewRat(1, 5), big.NewRat(1, 20),
 	big.NewRat(1, 100)}
 
@@ -80,8 +82,8 @@ func HeatLevel(cost *big.Rat) int {
 	return HeatLevels - 1
 }
 
-// heat has the levels' colours, from the 16 that every terminal has: bold
-// red, red, yellow, green, cyan.
+// heat has the levels' colours, from the 16 that every terminal
+// has: bold red, red, yellow, green, cyan.
 var heat = [HeatLevels]string{"\x1b[1;31m", "\x1b[31m", "\x1b[33m", "\x1b[32m", "\x1b[36m"}
 
 // paint returns a line in the colour of its cost.
@@ -92,8 +94,8 @@ func paint(color bool, cost *big.Rat, line string) string {
 	return heat[HeatLevel(cost)] + line + "\x1b[0m"
 }
 
-// SharedMark returns what is written before the label of an entry some of
-// whose stacks also count for a sibling, or "".
+// SharedMark returns what is written before the label of an
+// entry some of whose stacks also count for a sibling, or "".
 func SharedMark(e *refine.Entry) string {
 	if e.Shared {
 		return "& "
@@ -108,8 +110,8 @@ const sharedLegend = "\n& some stacks also count for another entry beside it: fu
 // LabelMark comes before the name of a labelled entry.
 const LabelMark = "◆ "
 
-// LabelsHead is the head of the column of overlaps. Overlap formats the cells
-// of this column.
+// LabelsHead is the head of the column of overlaps. Overlap
+// formats the cells of this column.
 const LabelsHead = "  label"
 
 // Overlap formats an entry's overlap with the labels, right-justified. A nil
@@ -122,8 +124,8 @@ func Overlap(cost *big.Rat) string {
 	return fmt.Sprintf("%*s", len(LabelsHead), text)
 }
 
-// A labelled has the labels of a profile, and the overlaps of its entries
-// with them.
+// A labelled has the labels of a profile, and the overlaps of
+// its entries with them.
 type labelled struct {
 	overlaps map[string]*big.Rat // of the shown entries, by key; nil if there are no labels
 	keys     []string            // of the labels
@@ -165,8 +167,8 @@ func (l *labelled) head() string {
 	return LabelsHead
 }
 
-// column returns an entry's cell in the column, and mark returns what comes
-// before the entry's name.
+// column returns an entry's cell in the column, and mark returns
+// what comes before the entry's name.
 func (l *labelled) column(e *refine.Entry) string {
 	if len(l.keys) == 0 {
 		return ""

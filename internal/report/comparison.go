@@ -17,7 +17,8 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// A Comparison is a profile of two views, with the costs of each entry in both.
+// A Comparison is a profile of two views, with the costs of each
+// entry in both.
 type Comparison struct {
 	Session  *refine.Session      // over a tree of calltree.Merge
 	Labels   []callpath.Path      // each entry shows its overlap with these, in both views together
@@ -35,8 +36,8 @@ type Report interface {
 	WriteJSON(io.Writer) error
 }
 
-// Compare returns the comparison of a view of two recordings, made with these
-// options.
+// Compare returns the comparison of a view of two recordings,
+// made with these options.
 func Compare(s *refine.Session, o views.Options, a, b views.Named) *Comparison {
 	return &Comparison{
 		Session: s, Title: Title(a.Recording, s.Tree().Root(), o, new(big.Rat)), New: a.Name,
@@ -44,8 +45,8 @@ func Compare(s *refine.Session, o views.Options, a, b views.Named) *Comparison {
 	}
 }
 
-// Both has an entry's costs in the two views of a comparison, and what the
-// costs are made of.
+// Both has an entry's costs in the two views of a comparison,
+// and what the costs are made of.
 type Both struct {
 	New, Old     *big.Rat
 	InNew, InOld calltree.Total
@@ -54,14 +55,15 @@ type Both struct {
 // Difference returns the new cost minus the old one.
 func (c Both) Difference() *big.Rat { return new(big.Rat).Sub(c.New, c.Old) }
 
-// Compare orders entries: the one that changed most, up or down, comes first.
+// Compare orders entries: the one that changed most, up or down,
+// comes first.
 func (c Both) Compare(d Both) int {
 	x, y := c.Difference(), d.Difference()
 	return cmp.Or(y.Abs(y).Cmp(x.Abs(x)), d.New.Cmp(c.New))
 }
 
-// CostsOfBoth returns the costs of paths in each of the two views from which
-// calltree.Merge made a tree.
+// CostsOfBoth returns the costs of paths in each of the two
+// views from which calltree.Merge made a tree.
 func CostsOfBoth(t *calltree.Tree, m *calltree.Membership, paths []callpath.Path) []Both {
 	costs := make([]Both, len(paths))
 	a, b := t.Sides()
@@ -74,8 +76,9 @@ func CostsOfBoth(t *calltree.Tree, m *calltree.Membership, paths []callpath.Path
 	return costs
 }
 
-// OwnsOfBoth returns the own times of paths (see callpath.Own) in each of the
-// two views from which calltree.Merge made a tree.
+// OwnsOfBoth returns the own times of paths (see callpath.Own)
+// in each of the two views from which calltree.Merge made a
+// tree.
 func OwnsOfBoth(t *calltree.Tree, m *calltree.Membership, paths []callpath.Path) []Both {
 	owns := make([]Both, len(paths))
 	a, b := t.Sides()
@@ -94,8 +97,8 @@ const OwnDifferenceHead = "      " + Delta + "own"
 // OwnDifference formats a difference of own times.
 func OwnDifference(owns Both) string { return fmt.Sprintf("   %7s", Signed(owns.Difference())) }
 
-// A comparedWalk has the costs of the entries that are shown and, if the
-// display has them, their own times.
+// A comparedWalk has the costs of the entries that are shown
+// and, if the display has them, their own times.
 type comparedWalk struct {
 	*refine.Session
 	labels      labelled
@@ -127,8 +130,8 @@ func (w *comparedWalk) order(x, y *refine.Entry) int {
 	return w.costs[x].Compare(w.costs[y])
 }
 
-// Write writes a line for each entry, as Profile.Write does: its cost in both
-// views, and the change.
+// Write writes a line for each entry, as Profile.Write does: its
+// cost in both views, and the change.
 func (c *Comparison) Write(out io.Writer) {
 	b := bufio.NewWriter(out)
 	termtext.Fprintf(b, "%s: old is %s, new is %s\n", c.Title, c.Old, c.New)
@@ -159,12 +162,12 @@ func (c Both) String() string {
 	return fmt.Sprintf("%6s  %6s  %6s", Cost(c.Old), Cost(c.New), Signed(c.Difference()))
 }
 
-// Signed formats a difference of costs with its sign. A difference that
-// rounds to 0 has no sign.
+// Signed formats a difference of costs with its sign. A
+// difference that rounds to 0 has no sign.
 func Signed(d *big.Rat) string { return withSign(Cost(d), d) }
 
-// withSign adds the sign of a difference to its text, or removes it if the
-// text is 0.
+// withSign adds the sign of a difference to its text, or removes
+// it if the text is 0.
 func withSign(text string, d *big.Rat) string {
 	switch {
 	case strings.Trim(text, "-0.") == "":

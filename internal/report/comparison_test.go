@@ -10,7 +10,8 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// weighedTree builds a tree from stacks such as "HITS frame frame ..."; its denominator is 100.
+// weighedTree builds a tree from stacks such as "HITS frame
+// frame ..."; its denominator is 100.
 func weighedTree(t *testing.T, stacks ...string) *calltree.Tree {
 	t.Helper()
 	b := calltree.NewBuilder(new(calltree.Symbols), calltree.RootName, "time", "samples")
@@ -45,7 +46,8 @@ func compared(t *testing.T, a, b *calltree.Tree, steps ...refine.Step) *Comparis
 	return &Comparison{Session: s, Title: "View", New: "new", Old: "old"}
 }
 
-// The comparison has the entries that are new, gone, changed and unchanged; the largest change comes first.
+// The comparison has the entries that are new, gone, changed and
+// unchanged; the largest change comes first.
 func TestComparison(t *testing.T) {
 	a := weighedTree(t, "30 main f", "20 main same", "15 main added", "1/3 main small")
 	b := weighedTree(t, "10 main f", "20 main same", "40 main gone")
@@ -69,7 +71,8 @@ func TestComparison(t *testing.T) {
 	}
 }
 
-// A pruned comparison keeps its denominators; the JSON has the same entries as the text.
+// A pruned comparison keeps its denominators; the JSON has the
+// same entries as the text.
 func TestComparisonAsData(t *testing.T) {
 	a, b := weighedTree(t, "30 main f", "20 main g"), weighedTree(t, "10 main f", "50 main g")
 	c := compared(t, a, b, refine.Step{Kind: refine.KindDown, Text: "*"}, refine.Step{Kind: refine.KindPrune, Text: "not g"})

@@ -31,7 +31,8 @@ func (c *Costs) Add(p callpath.Path, total calltree.Total) {
 	c.rows = append(c.rows, costRow{p, total})
 }
 
-// Write writes a line for each path: its cost, its exact hits, and the path.
+// Write writes a line for each path: its cost, its exact hits,
+// and the path.
 func (c *Costs) Write(w io.Writer) {
 	termtext.Fprintf(w, "%s; %s\n\n", c.Title, unit(c.Metric))
 	t := &table{width: c.Width}
@@ -70,8 +71,9 @@ func (c *Costs) WriteJSON(w io.Writer) error {
 	return writeJSON(w, costsJSON{list, c.Basis})
 }
 
-// Aspects writes each aspect with its functions among the given ones, sorted
-// by name. The last line lists the aspects that have none of these functions.
+// Aspects writes each aspect with its functions among the given
+// ones, sorted by name. The last line lists the aspects that
+// have none of these functions.
 func Aspects(w io.Writer, set *aspects.Set, functions []string) {
 	functions = slices.Compact(slices.Sorted(slices.Values(functions)))
 	var empty []string

@@ -13,9 +13,9 @@ import (
 	"github.com/cpprof/cpprof/refine/hotspots"
 )
 
-// Found is the output of a search: the bottlenecks that it found. Percentages
-// have two decimals. The rows are made one by one when they are written,
-// since names can be very long.
+// Found is the output of a search: the bottlenecks that it
+// found. Percentages have two decimals. The rows are made one by
+// one when they are written, since names can be very long.
 type Found struct {
 	Width int // see Profile
 	basis Basis
@@ -53,9 +53,9 @@ func (r roundedTwo) MarshalJSON() ([]byte, error) {
 	return fmt.Appendf(nil, "%.2f", float64(r)), nil
 }
 
-// NewFound prepares the result of a search for output. open is a command line
-// that opens a row if the row's number follows, such as "cpprof find
-// run.cpprof --interactive=".
+// NewFound prepares the result of a search for output. open is a
+// command line that opens a row if the row's number follows,
+// such as "cpprof find run.cpprof --interactive=".
 func NewFound(f *hotspots.Found, open string, basis Basis) *Found {
 	return &Found{basis: basis, found: f, open: open}
 }
@@ -104,8 +104,8 @@ func inPercent(share *big.Rat) json.Number {
 // WriteJSON writes the bottlenecks as JSON.
 func (r *Found) WriteJSON(w io.Writer) error { return writeJSON(w, r.document()) }
 
-// A FoundByClass is the output of a search in the Thread Views of several
-// classes.
+// A FoundByClass is the output of a search in the Thread Views
+// of several classes.
 type FoundByClass struct {
 	Basis
 	classes []foundInClass
@@ -134,8 +134,8 @@ func (r *FoundByClass) WriteJSON(w io.Writer) error {
 		func(c foundInClass) any { return c }), r.Basis})
 }
 
-// Write writes a summary of the search, like the paper's tables 2 and 6, and
-// below it a block for each bottleneck.
+// Write writes a summary of the search, like the paper's tables
+// 2 and 6, and below it a block for each bottleneck.
 func (r *Found) Write(w io.Writer) {
 	b := bufio.NewWriter(w)
 	n := len(r.found.Bottlenecks)

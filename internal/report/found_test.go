@@ -60,7 +60,8 @@ func TestFoundReportWithoutSamples(t *testing.T) {
 	}
 }
 
-// A comparison in which nothing grew says so: a table without rows alone looks like a mistake.
+// A comparison in which nothing grew says so: a table without
+// rows alone looks like a mistake.
 func TestFoundReportWithoutIncrease(t *testing.T) {
 	var text strings.Builder
 	NewFound(&hotspots.Found{Comparison: true, Coverage: new(big.Rat), MeanLength: new(big.Rat)}, "open", BasisOf()).Write(&text)
@@ -69,7 +70,8 @@ func TestFoundReportWithoutIncrease(t *testing.T) {
 	}
 }
 
-// inTurns lets a tree say that each of its stacks has one hit in each of ten samples, then the next stack, and so on.
+// inTurns lets a tree say that each of its stacks has one hit in
+// each of ten samples, then the next stack, and so on.
 func inTurns(tree *calltree.Tree) {
 	var hits []int32
 	left := slices.Clone(tree.Main().Planes()[0].Own)

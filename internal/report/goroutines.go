@@ -16,12 +16,13 @@ import (
 	"github.com/cpprof/cpprof/views/locks"
 )
 
-// Goroutines are what every goroutine of a recording did in the last sample.
+// Goroutines are what every goroutine of a recording did in the
+// last sample.
 type Goroutines struct{ *sampledata.Recording }
 
-// Write groups goroutines that did the same with the same stack, and writes
-// the largest group first. Frames come innermost first, each with the line
-// that it executes.
+// Write groups goroutines that did the same with the same stack,
+// and writes the largest group first. Frames come innermost
+// first, each with the line that it executes.
 func (of Goroutines) Write(w io.Writer) {
 	r := of.Recording
 	groups := goroutineGroups(r)
@@ -83,8 +84,8 @@ func (of Goroutines) WriteJSON(w io.Writer) error {
 	return writeJSON(w, j)
 }
 
-// A goroutineGroup is the goroutines of one sample that have the same state,
-// reason and stack.
+// A goroutineGroup is the goroutines of one sample that have the
+// same state, reason and stack.
 type goroutineGroup struct {
 	Count   int    `json:"count"`
 	State   string `json:"state"`
@@ -104,8 +105,8 @@ type goroutineGroup struct {
 	stack sampledata.NodeID
 }
 
-// goroutineClass is a thread class, with the place where its goroutines were
-// created, and their number in a group.
+// goroutineClass is a thread class, with the place where its
+// goroutines were created, and their number in a group.
 type goroutineClass struct {
 	Class     string `json:"class"`
 	CreatedBy string `json:"created_by,omitempty"`
@@ -179,8 +180,8 @@ type gathering struct {
 	stacks map[sampledata.GoroutineID]sampledata.NodeID // the last stacks of all goroutines
 }
 
-// A lockState is what is known about the lock, or the other thing with an
-// address, that a goroutine waits for.
+// A lockState is what is known about the lock, or the other
+// thing with an address, that a goroutine waits for.
 type lockState struct {
 	address  uint64
 	holders  sampledata.HolderSetID
@@ -291,12 +292,12 @@ func frameOf(r *sampledata.Recording, node sampledata.NodeID) locks.Frame {
 	return locks.Frame{Function: f.Name, File: f.File, Line: n.Line, Inlined: n.Inlined}
 }
 
-// mentioned is the largest number of things of a kind in the text; the JSON
-// has all.
+// mentioned is the largest number of things of a kind in the
+// text; the JSON has all.
 const mentioned = 8
 
-// write writes a group: a line with what its goroutines do; their classes,
-// labels, locks, waits and ids; and their stack.
+// write writes a group: a line with what its goroutines do;
+// their classes, labels, locks, waits and ids; and their stack.
 func (g *goroutineGroup) write(b *strings.Builder) {
 	termtext.Fprintf(b, "\n%d %s", g.Count, g.State)
 	if g.Reason != "" {
@@ -348,7 +349,8 @@ func (g *goroutineGroup) write(b *strings.Builder) {
 	}
 }
 
-// verdictText returns a verdict that claims something as a text; "" for others.
+// verdictText returns a verdict that claims something as a text;
+// "" for others.
 func verdictText(v sampledata.Verdict) string {
 	switch v {
 	case sampledata.Stuck:
@@ -369,8 +371,8 @@ func mention[T any](b *strings.Builder, what string, list []T, text func(T) stri
 	}
 }
 
-// timesText returns "(2 of 5) " if a line is about 2 of a group's 5
-// goroutines, and "" if it is about all.
+// timesText returns "(2 of 5) " if a line is about 2 of a
+// group's 5 goroutines, and "" if it is about all.
 func timesText(n, all int) string {
 	if n == all {
 		return ""
@@ -378,8 +380,8 @@ func timesText(n, all int) string {
 	return fmt.Sprintf("(%d of %d) ", n, all)
 }
 
-// place returns two blanks and a position in the source, or "" if it is not
-// known.
+// place returns two blanks and a position in the source, or ""
+// if it is not known.
 func place(file string, line int32) string {
 	if file == "" {
 		return ""
@@ -399,8 +401,9 @@ func goids(ids []int64) string {
 	return "goroutines " + list
 }
 
-// goroutineWait is what goroutines of a group wait for, if it is known and
-// not a lock: a channel, a sync.WaitGroup or a sync.Cond.
+// goroutineWait is what goroutines of a group wait for, if it is
+// known and not a lock: a channel, a sync.WaitGroup or a
+// sync.Cond.
 type goroutineWait struct {
 	Address string `json:"address"`
 	// the goroutines that may end the wait
@@ -408,8 +411,8 @@ type goroutineWait struct {
 	Count      int                  `json:"count"`
 }
 
-// goroutineCandidate is a goroutine, and the function of the program that it
-// executes.
+// goroutineCandidate is a goroutine, and the function of the
+// program that it executes.
 type goroutineCandidate struct {
 	ID int64 `json:"id"`
 	locks.Frame
@@ -432,8 +435,8 @@ func (a *gathering) wait(l lockState, n int) goroutineWait {
 	return w
 }
 
-// writeWaits writes the waits that have candidates. It leaves out the others:
-// an address alone says nothing to a reader.
+// writeWaits writes the waits that have candidates. It leaves
+// out the others: an address alone says nothing to a reader.
 func (g *goroutineGroup) writeWaits(b *strings.Builder) {
 	named := slices.DeleteFunc(slices.Clone(g.Waits),
 		func(w goroutineWait) bool { return len(w.Candidates) == 0 })

@@ -25,7 +25,8 @@ func readTwin(t *testing.T, name string) *sampledata.Recording {
 	return r
 }
 
-// golden compares an output with a file. UPDATE_GOLDEN=1 rewrites the file; read it before you commit it.
+// golden compares an output with a file. UPDATE_GOLDEN=1
+// rewrites the file; read it before you commit it.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	name = "testdata/" + name
@@ -54,7 +55,8 @@ func TestGoroutines(t *testing.T) {
 	golden(t, "goroutines.json", data.String())
 }
 
-// Every goroutine of the last sample is in exactly one group, and no other goroutine is in one.
+// Every goroutine of the last sample is in exactly one group,
+// and no other goroutine is in one.
 func TestGoroutinesAreAllThere(t *testing.T) {
 	var data strings.Builder
 	if err := (Goroutines{readTwin(t, "goroutines.txt")}).WriteJSON(&data); err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/cpprof/cpprof/views/locks"
 )
 
-// Headline writes one line that says what was recorded and what that cost the
-// target, then the warnings, and a blank line.
+// Headline writes one line that says what was recorded and what
+// that cost the target, then the warnings, and a blank line.
 func Headline(w io.Writer, path string, r *sampledata.Recording) {
 	if r.Picked == nil && r.Restricted == nil {
 		headline(w, path, r, wholeText(r))
@@ -47,8 +47,9 @@ func wholeText(r *sampledata.Recording) string {
 		Percent(s.HaltedShare))
 }
 
-// PartHeadline is Headline for a recording if only some of its samples, or the
-// time inside some calls, count; it writes nothing for others.
+// PartHeadline is Headline for a recording if only some of its
+// samples, or the time inside some calls, count; it writes
+// nothing for others.
 func PartHeadline(w io.Writer, path string, r *sampledata.Recording) {
 	of := " of " + Program(r) + " in " + span(r.Stats().Duration)
 	switch {
@@ -139,8 +140,8 @@ func Info(w io.Writer, path string, r *sampledata.Recording) error {
 	return b.write(w, Deadlocks(path, a.Deadlocks)+Warnings(r.Warnings))
 }
 
-// wasNotHalted reports whether a recording is an execution trace or a dump, for
-// which nothing was halted.
+// wasNotHalted reports whether a recording is an execution trace
+// or a dump, for which nothing was halted.
 func wasNotHalted(r *sampledata.Recording) bool {
 	backend := r.Header.Sampler.Backend
 	return backend == sampledata.FromTrace || backend == sampledata.FromDump
@@ -207,8 +208,8 @@ func (b *infoText) write(w io.Writer, warnings string) error {
 	return err
 }
 
-// utilisation returns how many CPUs the target used, and false if the
-// recording does not say it.
+// utilisation returns how many CPUs the target used, and false
+// if the recording does not say it.
 func utilisation(r *sampledata.Recording) (metrics.Utilisation, bool) {
 	if r.Picked != nil {
 		return metrics.Utilisation{}, false // the clock counts what was left out, too
@@ -216,8 +217,8 @@ func utilisation(r *sampledata.Recording) (metrics.Utilisation, bool) {
 	return metrics.New(r, metrics.Options{}).Utilisation()
 }
 
-// cpusUsed formats it, such as "0.86 ± 0.05 used by goroutines, 0.09 by the
-// runtime itself; 0.93 by the kernel's clock".
+// cpusUsed formats it, such as "0.86 ± 0.05 used by goroutines,
+// 0.09 by the runtime itself; 0.93 by the kernel's clock".
 func cpusUsed(u metrics.Utilisation) string {
 	text := fmt.Sprintf("%.2f ± %.2f used by goroutines (%s of the processors), %.2f by the runtime itself; %.2f by the kernel's clock",
 		u.Goroutines, u.Margin, exactShare(u.Share), u.Runtime, u.Clock)

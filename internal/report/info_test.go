@@ -10,7 +10,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// What ran in a container says in which one; other targets say nothing of it.
+// What ran in a container says in which one; other targets say
+// nothing of it.
 func TestInfoContainer(t *testing.T) {
 	const id = "4f5e0e7c9b1c"
 	for _, container := range []string{id, ""} {
@@ -35,7 +36,8 @@ func TestInfoContainer(t *testing.T) {
 	}
 }
 
-// If only the proof of what is stuck halted the target, the longest halt is that one's.
+// If only the proof of what is stuck halted the target, the
+// longest halt is that one's.
 func TestInfoHalts(t *testing.T) {
 	b := sampledata.NewBuilder(sampledata.Header{Start: time.Unix(1, 0)})
 	if err := b.Sample(sampledata.Sample{Time: time.Millisecond}, nil); err != nil {

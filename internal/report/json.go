@@ -23,8 +23,8 @@ import (
 // A document is a value that a command writes as JSON. It embeds a Basis.
 type document interface{ basis() Basis }
 
-// writeJSON writes a document as indented JSON, and does not escape names
-// for HTML.
+// writeJSON writes a document as indented JSON, and does not
+// escape names for HTML.
 func writeJSON(w io.Writer, v document) error {
 	s := stream{out: bufio.NewWriter(w), fields: map[reflect.Type][]reflect.StructField{}}
 	s.value(reflect.ValueOf(v), "")
@@ -35,8 +35,8 @@ func writeJSON(w io.Writer, v document) error {
 	return s.out.Flush()
 }
 
-// float returns the approximate value, for readers that don't need the exact
-// number.
+// float returns the approximate value, for readers that don't
+// need the exact number.
 func float(r *big.Rat) float64 {
 	f, _ := r.Float64()
 	return f
@@ -48,8 +48,8 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(text, []byte("\n")), err
 }
 
-// encode is how all commands write JSON: names stay as they are, but for what
-// a terminal would interpret.
+// encode is how all commands write JSON: names stay as they are,
+// but for what a terminal would interpret.
 func encode(v any, prefix, indent string) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -59,8 +59,8 @@ func encode(v any, prefix, indent string) ([]byte, error) {
 	return termtext.JSON(b.Bytes()), err
 }
 
-// elements are a list in a document that can be very long: its elements are
-// made and written one by one.
+// elements are a list in a document that can be very long: its
+// elements are made and written one by one.
 type elements iter.Seq[any]
 
 // elementsOf returns elements with one for each element of a slice.
@@ -74,9 +74,9 @@ func elementsOf[T any](list []T, element func(T) any) elements {
 	}
 }
 
-// A stream writes a document as json.Encoder does, but never has all of it in
-// memory. Besides, a list that is nil is empty, and a number that is undefined
-// or infinite is null.
+// A stream writes a document as json.Encoder does, but never has
+// all of it in memory. Besides, a list that is nil is empty, and
+// a number that is undefined or infinite is null.
 type stream struct {
 	out    *bufio.Writer
 	fields map[reflect.Type][]reflect.StructField // that structs have in a document
@@ -182,8 +182,8 @@ func entries(v reflect.Value) iter.Seq2[string, reflect.Value] {
 	}
 }
 
-// members returns the fields of a struct, and of the structs that it embeds,
-// with their names in a document.
+// members returns the fields of a struct, and of the structs
+// that it embeds, with their names in a document.
 func (s *stream) members(v reflect.Value) iter.Seq2[string, reflect.Value] {
 	t := v.Type()
 	if s.fields[t] == nil {
@@ -223,8 +223,8 @@ func (s *stream) text(t string) {
 	}
 }
 
-// A Basis says how far the recordings behind an output can be trusted. All
-// JSON has it.
+// A Basis says how far the recordings behind an output can be
+// trusted. All JSON has it.
 type Basis struct {
 	Schema   schema               `json:"schema"`
 	Warnings []sampledata.Warning `json:"warnings"` // not nil
@@ -233,8 +233,8 @@ type Basis struct {
 	Calls    []restrictedJSON     `json:"calls_only,omitempty"`
 }
 
-// A schema is the version of the form of all documents. A field that goes, or
-// means another thing, makes a new one.
+// A schema is the version of the form of all documents. A field
+// that goes, or means another thing, makes a new one.
 type schema int
 
 const schemaVersion = "1"
@@ -258,8 +258,8 @@ type restrictedJSON struct {
 // basis makes every type that embeds a Basis implement document.
 func (b Basis) basis() Basis { return b }
 
-// BasisOf returns the common basis of recordings. An output that needs no
-// recording is complete.
+// BasisOf returns the common basis of recordings. An output that
+// needs no recording is complete.
 func BasisOf(recordings ...*sampledata.Recording) Basis {
 	b := Basis{Warnings: []sampledata.Warning{}, Complete: true}
 	for _, r := range recordings {
@@ -284,9 +284,10 @@ func (b Basis) With(warnings []sampledata.Warning) Basis {
 	return b
 }
 
-// Missing returns a text that says why a recording is not complete, and how
-// much of it is used: "it is damaged, and 63 samples in 1.3 s count: ...". It
-// returns "" if the recording is complete.
+// Missing returns a text that says why a recording is not
+// complete, and how much of it is used: "it is damaged, and 63
+// samples in 1.3 s count: ...". It returns "" if the recording
+// is complete.
 func Missing(r *sampledata.Recording) string {
 	if r.Complete() {
 		return ""

@@ -17,7 +17,8 @@ import (
 	"github.com/cpprof/cpprof/views/locks"
 )
 
-// pathShare is the least share of a lock's time at which a call path is shown.
+// pathShare is the least share of a lock's time at which a call
+// path is shown.
 var pathShare = big.NewRat(1, 20)
 
 // Locks are the waits for locks in a recording.
@@ -28,9 +29,9 @@ type Locks struct {
 	Width     int // of the screen; 0: names are not shortened
 }
 
-// Write writes the deadlocks, a table of the locks, and for each lock of the
-// table who waited for it, who held it, what the holder was doing, and the
-// longest chains.
+// Write writes the deadlocks, a table of the locks, and for each
+// lock of the table who waited for it, who held it, what the
+// holder was doing, and the longest chains.
 func (of *Locks) Write(w io.Writer) {
 	a, top, width := of.Analysis, of.Top, of.Width
 	b := new(strings.Builder)
@@ -52,8 +53,8 @@ func (of *Locks) Write(w io.Writer) {
 	io.WriteString(w, b.String())
 }
 
-// LockWaits returns a text with the hits of waiting for locks, and the share
-// of the time in which the holders are known.
+// LockWaits returns a text with the hits of waiting for locks,
+// and the share of the time in which the holders are known.
 func LockWaits(a *locks.Analysis) string {
 	if len(a.Locks) == 0 {
 		return "no goroutine was seen waiting for a lock of package sync"
@@ -71,8 +72,9 @@ func LockWaits(a *locks.Analysis) string {
 
 func moreLocks(n int) string { return Counted(n, "more lock") }
 
-// lockTable writes a table of the locks that are shown, or of pairs of locks;
-// how many more there are; and below it each of them.
+// lockTable writes a table of the locks that are shown, or of
+// pairs of locks; how many more there are; and below it each of
+// them.
 func lockTable[L any](b *strings.Builder, width int, heads []string, all, shown []L,
 	more func(int) string, row func(L) []string, describe func(L, *wrapper) string) {
 	if len(shown) > 0 {
@@ -89,8 +91,9 @@ func lockTable[L any](b *strings.Builder, width int, heads []string, all, shown 
 	}
 }
 
-// SharedWaits returns a text with the hits of waiting for what is no lock,
-// and how it is known who has it; "" if there is nothing.
+// SharedWaits returns a text with the hits of waiting for what
+// is no lock, and how it is known who has it; "" if there is
+// nothing.
 func SharedWaits(a *locks.Analysis) string {
 	if len(a.Shared) == 0 {
 		return ""
@@ -99,8 +102,8 @@ func SharedWaits(a *locks.Analysis) string {
 		CountedHits(a.SharedEvidence.Hits), EvidenceText(&a.SharedEvidence))
 }
 
-// EvidenceText returns a text that says for which shares of the time the
-// holders are known, and how.
+// EvidenceText returns a text that says for which shares of the
+// time the holders are known, and how.
 func EvidenceText(e *locks.Evidence) string {
 	var parts []string
 	for _, p := range []struct {
@@ -118,8 +121,8 @@ func EvidenceText(e *locks.Evidence) string {
 	return strings.Join(parts, ", ")
 }
 
-// freeText says that nobody held a lock, and how many goroutines had been
-// woken to take it, on average.
+// freeText says that nobody held a lock, and how many goroutines
+// had been woken to take it, on average.
 func freeText(e *locks.Evidence) string {
 	if e.Free.Weight.Sign() == 0 {
 		return "free"
@@ -139,8 +142,8 @@ type lockColumn struct {
 	cell func(*locks.Analysis, *locks.Lock) string
 }
 
-// hasTimes reports whether it is known how long goroutines waited. A dump
-// without a time weighs a nanosecond.
+// hasTimes reports whether it is known how long goroutines
+// waited. A dump without a time weighs a nanosecond.
 func hasTimes(a *locks.Analysis) bool { return a.Observed != time.Duration(a.Samples) }
 
 // hasInstances reports whether some field has several locks.
@@ -148,8 +151,8 @@ func hasInstances(a *locks.Analysis) bool {
 	return slices.ContainsFunc(a.Locks, func(l *locks.Lock) bool { return len(l.Parts) > 1 })
 }
 
-// lockColumns are the columns of the table, here and in the Analyzer. The
-// last one can be long.
+// lockColumns are the columns of the table, here and in the
+// Analyzer. The last one can be long.
 var lockColumns = []lockColumn{
 	// how long, summed over the goroutines
 	{"waited", hasTimes, func(_ *locks.Analysis, l *locks.Lock) string { return span(l.Waited()) }},
@@ -173,8 +176,8 @@ var lockColumns = []lockColumn{
 	}},
 }
 
-// known returns the share of the time of waiting in which the holder is known.
-// The holder of what is no lock is never known.
+// known returns the share of the time of waiting in which the
+// holder is known. The holder of what is no lock is never known.
 func known(l *locks.Lock) string {
 	if l == nil || l.Shared {
 		return "-"
@@ -198,8 +201,9 @@ func LockRow(a *locks.Analysis, l *locks.Lock) []string {
 	return lists.Each(columnsOf(a), func(c lockColumn) string { return c.cell(a, l) })
 }
 
-// Lock describes one lock: who waited for it, who held it and what they were
-// doing, and the longest chains. It wraps the lines at the width if it can.
+// Lock describes one lock: who waited for it, who held it and
+// what they were doing, and the longest chains. It wraps the
+// lines at the width if it can.
 func Lock(a *locks.Analysis, l *locks.Lock, width int) string {
 	return describe(a, l, &wrapper{width: width})
 }
@@ -313,8 +317,8 @@ func writeInstances(b *wrapper, l *locks.Lock) {
 	}
 }
 
-// writeHeld writes the call paths of the holders with their hits. It joins
-// calls into one line up to the next fork.
+// writeHeld writes the call paths of the holders with their
+// hits. It joins calls into one line up to the next fork.
 func writeHeld(b *wrapper, a *locks.Analysis, l *locks.Lock) {
 	t := a.Held.Tree
 	least := new(big.Rat).Mul(l.Weight, pathShare)
@@ -374,8 +378,8 @@ func chainText(c *locks.Chain) string {
 // lineWidth is the width at which texts are wrapped.
 const lineWidth = 80
 
-// A wrapper builds a text of lines with a width in bytes. A character has one
-// byte or more, so no line is wider than that.
+// A wrapper builds a text of lines with a width in bytes. A
+// character has one byte or more, so no line is wider than that.
 type wrapper struct {
 	strings.Builder
 	width  int
@@ -388,8 +392,8 @@ func (b *wrapper) entry(indent int, hits, text string) {
 	b.wrap(fmt.Sprintf("%*s%*s  ", indent, "", hitsWidth, hits), indent+hitsWidth+4, text)
 }
 
-// wrap writes a text, wrapped at blanks. The first line begins with line, and
-// the others are indented.
+// wrap writes a text, wrapped at blanks. The first line begins
+// with line, and the others are indented.
 func (b *wrapper) wrap(line string, indent int, text string) {
 	words := strings.Split(text, " ")
 	if b.screen > 0 {
@@ -408,8 +412,8 @@ func (b *wrapper) wrap(line string, indent int, text string) {
 	}
 }
 
-// DeadlockSpan returns a heading for a deadlock with the time from which, and
-// until which, it was seen.
+// DeadlockSpan returns a heading for a deadlock with the time
+// from which, and until which, it was seen.
 func DeadlockSpan(r *sampledata.Recording, d *locks.Deadlock) string {
 	until := "to the last sample"
 	if int(d.Last) < r.Samples.Len()-1 {
@@ -419,8 +423,8 @@ func DeadlockSpan(r *sampledata.Recording, d *locks.Deadlock) string {
 		span(r.Samples.Time(int(d.First))), until)
 }
 
-// writeDeadlocks writes the first top deadlocks (all if top is 0) of a
-// recording. Each heading begins with a prefix.
+// writeDeadlocks writes the first top deadlocks (all if top is
+// 0) of a recording. Each heading begins with a prefix.
 func writeDeadlocks(b *strings.Builder, prefix string, r *sampledata.Recording,
 	deadlocks []*locks.Deadlock, top int) {
 	shown := first(deadlocks, top)
@@ -433,8 +437,8 @@ func writeDeadlocks(b *strings.Builder, prefix string, r *sampledata.Recording,
 	}
 }
 
-// Deadlocks formats deadlocks as warnings: the first ones with a line each,
-// and how many more there are.
+// Deadlocks formats deadlocks as warnings: the first ones with a
+// line each, and how many more there are.
 func Deadlocks(path string, deadlocks []*locks.Deadlock) string {
 	b := new(strings.Builder)
 	for _, d := range deadlocks[:min(len(deadlocks), mentioned)] {
@@ -447,8 +451,8 @@ func Deadlocks(path string, deadlocks []*locks.Deadlock) string {
 	return b.String()
 }
 
-// DeadlockLine returns a line that names the goroutines that wait for one
-// another.
+// DeadlockLine returns a line that names the goroutines that
+// wait for one another.
 func DeadlockLine(d *locks.Deadlock) string {
 	ids := lists.Each(d.Members, func(m locks.Member) int64 { return m.Goroutine })
 	return fmt.Sprintf("DEADLOCK of %s, each waiting for a lock of the next", goids(ids))

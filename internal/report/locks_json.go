@@ -29,8 +29,8 @@ type locksJSON struct {
 	Basis
 }
 
-// evidenceJSON has the hits of waiting, and for how many of them the holder
-// is known, and how. The share is one of the time.
+// evidenceJSON has the hits of waiting, and for how many of them
+// the holder is known, and how. The share is one of the time.
 type evidenceJSON struct {
 	Hits      int64    `json:"hits"`
 	Recorded  *big.Rat `json:"recorded"`
@@ -85,8 +85,8 @@ type waiterJSON struct {
 	Reason   string   `json:"reason"`
 	Hits     int64    `json:"hits"`
 	Time     *big.Rat `json:"time_ns"`
-	// share of the class's time at work in which it waits for the lock, in all
-	// functions
+	// share of the class's time at work in which it waits for
+	// the lock, in all functions
 	Share float64 `json:"class_share"`
 }
 
@@ -218,9 +218,9 @@ type LocksCompared struct {
 	Top, Width int // see Locks
 }
 
-// Write writes the deadlocks of each recording, a table of the locks, the one
-// whose waiting changed most first, and for each of them who waited for it and
-// who held it.
+// Write writes the deadlocks of each recording, a table of the
+// locks, the one whose waiting changed most first, and for each
+// of them who waited for it and who held it.
 func (of *LocksCompared) Write(w io.Writer) {
 	c, a, b, top, width := of.Comparison, of.New, of.Old, of.Top, of.Width
 	text := new(strings.Builder)
@@ -248,8 +248,9 @@ func (of *LocksCompared) Write(w io.Writer) {
 // PairHeads are the heads of the columns of PairRow.
 var PairHeads = []string{"mean old", "new", "change", "known old", "new", "lock"}
 
-// PairRow returns the row of a pair in the table: how many goroutines waited
-// on average, and the share of the waiting in which the holder is known.
+// PairRow returns the row of a pair in the table: how many
+// goroutines waited on average, and the share of the waiting in
+// which the holder is known.
 func PairRow(p *locks.Pair) []string {
 	return append(means(p.MeanOld, p.MeanNew), known(p.Old), known(p.New),
 		termtext.Printable(p.Name))
@@ -261,8 +262,8 @@ func means(before, now *big.Rat) []string {
 	return []string{Decimal(before, 2), Decimal(now, 2), withSign(Decimal(d, 2), d)}
 }
 
-// LockPair describes the locks of a pair: who waited for them, and who held
-// them. It wraps the lines at the width if it can.
+// LockPair describes the locks of a pair: who waited for them,
+// and who held them. It wraps the lines at the width if it can.
 func LockPair(c *locks.Comparison, p *locks.Pair, width int) string {
 	return describePair(c, p, &wrapper{width: width})
 }

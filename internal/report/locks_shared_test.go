@@ -9,7 +9,8 @@ import (
 	"github.com/cpprof/cpprof/views/locks"
 )
 
-// A goroutine waits for a place in a channel that another one has, and one for a connection that another one may have.
+// A goroutine waits for a place in a channel that another one
+// has, and one for a connection that another one may have.
 const sharedText = `cpprof recording 1
 function f0 main.send
 function f1 main.work

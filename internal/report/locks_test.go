@@ -12,7 +12,8 @@ import (
 	"github.com/cpprof/cpprof/views/locks"
 )
 
-// A lock that nobody holds is free, and not of unknown holder. On average 1.5 goroutines had been woken for it.
+// A lock that nobody holds is free, and not of unknown holder.
+// On average 1.5 goroutines had been woken for it.
 func TestFreeLock(t *testing.T) {
 	total := func(n int64) calltree.Total {
 		return calltree.Total{Weight: big.NewRat(1000*n, 1), Hits: big.NewRat(n, 1)}
@@ -26,7 +27,8 @@ func TestFreeLock(t *testing.T) {
 	}
 }
 
-// standstill returns a recording in which each of n goroutines waits for a lock that it holds itself.
+// standstill returns a recording in which each of n goroutines
+// waits for a lock that it holds itself.
 func standstill(t *testing.T, n int) *sampledata.Recording {
 	t.Helper()
 	b := new(strings.Builder)
@@ -46,7 +48,8 @@ func standstill(t *testing.T, n int) *sampledata.Recording {
 	return r
 }
 
-// Of many deadlocks, texts show the first ones and say how many there are. The JSON has all.
+// Of many deadlocks, texts show the first ones and say how many
+// there are. The JSON has all.
 func TestManyDeadlocks(t *testing.T) {
 	const n = 30
 	r := standstill(t, n)

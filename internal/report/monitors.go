@@ -11,8 +11,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// Monitors is what there is in a recording beside the stacks, with statistics
-// over the samples of a list.
+// Monitors is what there is in a recording beside the stacks,
+// with statistics over the samples of a list.
 type Monitors struct {
 	Path  string
 	Table *metrics.Table
@@ -65,8 +65,8 @@ func (m *Monitors) row(of *metrics.Monitor) monitorRow {
 	return row
 }
 
-// Write writes a table of the monitors that were measured, and lists the
-// others with the reasons.
+// Write writes a table of the monitors that were measured, and
+// lists the others with the reasons.
 func (m *Monitors) Write(w io.Writer) {
 	Headline(w, m.Path, m.Table.Recording())
 	rows := m.rows()
@@ -110,8 +110,8 @@ func (m *Monitors) remark(r monitorRow) string {
 	return text
 }
 
-// InUnit formats a number with a few digits and its unit, such as "1.5
-// MiB/s"; "-" if it is undefined.
+// InUnit formats a number with a few digits and its unit, such
+// as "1.5 MiB/s"; "-" if it is undefined.
 func InUnit(x float64, unit string) string {
 	if !metrics.Defined(x) {
 		return "-"

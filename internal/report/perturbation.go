@@ -16,8 +16,9 @@ type Perturbation struct {
 	Effects []metrics.Effect
 }
 
-// Write writes a line for each quantity: its mean without and with, the
-// difference with its interval, and what to think of it.
+// Write writes a line for each quantity: its mean without and
+// with, the difference with its interval, and what to think of
+// it.
 func (p *Perturbation) Write(w io.Writer) {
 	termtext.Fprintf(w, "%s, %s\n\n", p.What, p.Runs)
 	t := table{}

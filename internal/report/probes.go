@@ -19,8 +19,8 @@ type Probes struct {
 	Width     int // to which the table shortens names; 0: it does not
 }
 
-// Write writes a table of the probed functions, and below it what is known
-// of each.
+// Write writes a table of the probed functions, and below it
+// what is known of each.
 func (p *Probes) Write(w io.Writer) {
 	if len(p.Recording.Probes) == 0 {
 		termtext.Fprintln(w,
@@ -37,8 +37,8 @@ func (p *Probes) Write(w io.Writer) {
 	}
 }
 
-// WriteLive writes the table, and below it what is to be said of functions
-// meanwhile, in lines that are not wider than Width.
+// WriteLive writes the table, and below it what is to be said of
+// functions meanwhile, in lines that are not wider than Width.
 func (p *Probes) WriteLive(w io.Writer) {
 	p.table(w)
 	for i := range p.Recording.Probes {
@@ -112,8 +112,8 @@ func probeRate(p *sampledata.Probe) string {
 	return fmt.Sprintf("%.4g", rate)
 }
 
-// ProbeLines returns what was measured of one function, as lines of text; top
-// limits the call sites, unless it is 0.
+// ProbeLines returns what was measured of one function, as lines
+// of text; top limits the call sites, unless it is 0.
 func ProbeLines(r *sampledata.Recording, p *sampledata.Probe, top int) (lines []string) {
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	if p.Instrument == sampledata.NoInstrument {
@@ -169,8 +169,8 @@ func quantiles(d *sampledata.Distribution, text func(time.Duration) string) stri
 		text(time.Duration(d.Max)))
 }
 
-// siteLine says what was measured of the calls from one place. short shortens
-// the path of its file.
+// siteLine says what was measured of the calls from one place.
+// short shortens the path of its file.
 func siteLine(s *sampledata.CallSite, short func(string) string) string {
 	place := "from elsewhere"
 	if s.Caller != "" {

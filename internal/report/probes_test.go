@@ -9,7 +9,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// TestLiveProbesFitTheScreen: no line of the live table is wider than the screen, and nothing of a note is lost.
+// TestLiveProbesFitTheScreen: no line of the live table is wider
+// than the screen, and nothing of a note is lost.
 func TestLiveProbesFitTheScreen(t *testing.T) {
 	const function = "github.com/caddyserver/caddy/v2/modules/caddyhttp/encode.(*Encode).ServeHTTP"
 	note := "taken out after 26284 calls in 2.897s, for --probe-overhead 1%: it is called at least so often"

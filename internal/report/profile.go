@@ -27,11 +27,12 @@ type Profile struct {
 	Width    int // of the screen: names that would not fit are shortened; 0: no name is
 }
 
-// Write writes the profile as in the figures of CPPROFJ: a line for each
-// entry, indented below the entry that it refines. The line has the entry's
-// cost, its own cost if the display has it, its hits, its overlap with the
-// labels if there are any, and what it adds to the call path. ".." comes
-// before a call that is not immediate.
+// Write writes the profile as in the figures of CPPROFJ: a line
+// for each entry, indented below the entry that it refines. The
+// line has the entry's cost, its own cost if the display has it,
+// its hits, its overlap with the labels if there are any, and
+// what it adds to the call path. ".." comes before a call that
+// is not immediate.
 func (p *Profile) Write(w io.Writer) {
 	b := bufio.NewWriter(w) // names can be so long that the whole text takes hundreds of MB
 	m := p.Session.Tree().Main()
@@ -69,8 +70,8 @@ type entryLines struct {
 	shared bool
 }
 
-// write writes the line of an entry: the numbers that come first, its overlap,
-// and its label.
+// write writes the line of an entry: the numbers that come
+// first, its overlap, and its label.
 func (l *entryLines) write(e *refine.Entry, depth int, numbers string, heat *big.Rat) {
 	if !l.session.Collapsed(e) {
 		l.hidden += l.session.Hidden(e)
@@ -93,8 +94,8 @@ func (l *entryLines) end(of string, warnings []sampledata.Warning) {
 	l.WriteString(Warnings(warnings))
 }
 
-// withName adds a name to a line. If the line would be wider than a screen,
-// it shortens the import paths in the name.
+// withName adds a name to a line. If the line would be wider
+// than a screen, it shortens the import paths in the name.
 func withName(line, name string, width int) string {
 	name = termtext.Printable(name)
 	if width > 0 {
@@ -103,9 +104,9 @@ func withName(line, name string, width int) string {
 	return line + name
 }
 
-// Monitor returns a line that says how much of a Thread View is waiting for
-// locks, and for which share of that the holders are known. It returns "" if
-// nothing waits for a lock.
+// Monitor returns a line that says how much of a Thread View is
+// waiting for locks, and for which share of that the holders are
+// known. It returns "" if nothing waits for a lock.
 func Monitor(t *calltree.Tree) string {
 	waited, attributed := views.LockTime(t)
 	if waited.Weight.Sign() == 0 {
@@ -115,8 +116,8 @@ func Monitor(t *calltree.Tree) string {
 		Cost(t.Main().Cost(waited.Weight)), Attributed(waited.Weight, attributed.Weight))
 }
 
-// Attributed formats the share of the time of waiting for locks whose holders
-// are known: "96.5 %".
+// Attributed formats the share of the time of waiting for locks
+// whose holders are known: "96.5 %".
 func Attributed(waited, attributed *big.Rat) string { return percent(fraction(attributed, waited)) }
 
 func threshold(t refine.Threshold) string {
@@ -159,8 +160,8 @@ type profileJSON struct {
 	Basis
 }
 
-// monitorJSON is the waiting for locks, and the part of it in which the
-// holder is known.
+// monitorJSON is the waiting for locks, and the part of it in
+// which the holder is known.
 type monitorJSON struct {
 	Weight           *big.Rat `json:"weight"`
 	Hits             *big.Rat `json:"hits"`

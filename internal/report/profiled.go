@@ -13,8 +13,8 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// What reports say of the recording of another tool's profile, which has no
-// samples.
+// What reports say of the recording of another tool's profile,
+// which has no samples.
 
 // quantityText returns a quantity with its unit: "alloc_space (bytes)".
 func quantityText(q *sampledata.Quantity) string {
@@ -24,7 +24,8 @@ func quantityText(q *sampledata.Quantity) string {
 	return q.Name + " (" + q.Unit + ")"
 }
 
-// profileInfo writes what a profile counts, and the labels that its stacks have.
+// profileInfo writes what a profile counts, and the labels that
+// its stacks have.
 func profileInfo(w io.Writer, path string, r *sampledata.Recording) error {
 	i := profileInfoOf(r)
 	var b infoText
@@ -76,8 +77,8 @@ func profileInfoOf(r *sampledata.Recording) profileInfoData {
 	return i
 }
 
-// ProfileNumbers returns the columns of a class of a profile: the share of
-// all, the weight, and the number of stacks.
+// ProfileNumbers returns the columns of a class of a profile:
+// the share of all, the weight, and the number of stacks.
 func ProfileNumbers(r *sampledata.Recording) []ClassColumn {
 	q, all := r.Profile.Main(), r.Profile.Total(r.Profile.Shown[0])
 	return []ClassColumn{
@@ -119,8 +120,8 @@ func profileClassesJSON(w io.Writer, r *sampledata.Recording, classes []views.Cl
 	}{r.Profile.Main().Name, r.Profile.Main().Unit, list, BasisOf(r)})
 }
 
-// What reports say of recordings of execution traces and goroutine dumps, for
-// which nothing was halted.
+// What reports say of recordings of execution traces and
+// goroutine dumps, for which nothing was halted.
 
 // traced writes what was traced.
 func (b *infoText) traced(path string, r *sampledata.Recording) {
@@ -145,8 +146,8 @@ func (b *infoText) dumped(path string, r *sampledata.Recording) {
 	b.line("goroutines", "%d, at most %d in a dump", r.Goroutines.Len(), s.Goroutines.Max)
 }
 
-// seenJSON is what InfoJSON writes of traces and dumps, for which nothing was
-// halted.
+// seenJSON is what InfoJSON writes of traces and dumps, for
+// which nothing was halted.
 type seenJSON struct {
 	Backend    string        `json:"backend"`
 	GOMAXPROCS int32         `json:"gomaxprocs,omitempty"`

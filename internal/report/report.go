@@ -1,11 +1,12 @@
-// Package report writes the results of the analyses as text and JSON: the
-// refinement tree of a session, the table of thread classes, the locks, what
-// a recording cost its target, how two recordings differ, and the standard
-// reports of the arcflow paper (xtree, xprof, xarc). It does no analysis of
-// its own.
+// Package report writes the results of the analyses as text and
+// JSON: the refinement tree of a session, the table of thread
+// classes, the locks, what a recording cost its target, how two
+// recordings differ, and the standard reports of the arcflow
+// paper (xtree, xprof, xarc). It does no analysis of its own.
 //
-// What writes text returns no error: the writer keeps its own, as a
-// bufio.Writer does, and whoever made the writer asks it in the end.
+// What writes text returns no error: the writer keeps its own,
+// as a bufio.Writer does, and whoever made the writer asks it in
+// the end.
 package report
 
 import (
@@ -19,8 +20,8 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// Decimal formats an exact number with the given number of decimals, and
-// rounds halves away from zero.
+// Decimal formats an exact number with the given number of
+// decimals, and rounds halves away from zero.
 func Decimal(r *big.Rat, places int32) string {
 	return decimal.NewFromBigRat(r, places).StringFixed(places)
 }
@@ -44,8 +45,8 @@ func CountedHits(r *big.Rat) string {
 	return Hits(r) + " hits"
 }
 
-// Counted formats a number with a word, and adds an s to the word unless the
-// number is 1: "1 sample", "2 samples".
+// Counted formats a number with a word, and adds an s to the
+// word unless the number is 1: "1 sample", "2 samples".
 func Counted[N int | int32 | int64](n N, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -53,8 +54,8 @@ func Counted[N int | int32 | int64](n N, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// unit returns a text that says what is a cost of 1: "50.1 s (2390 hits) are
-// a cost of 1.000".
+// unit returns a text that says what is a cost of 1: "50.1 s
+// (2390 hits) are a cost of 1.000".
 func unit(m *calltree.Metric) string {
 	verb, whole, hits := "are", Whole(m), m.Hits().Denominator
 	switch {
@@ -71,12 +72,12 @@ func unit(m *calltree.Metric) string {
 	return fmt.Sprintf("%s %s a cost of 1.000", whole, verb)
 }
 
-// countsHits reports whether a metric has hits beside its weights. A pprof
-// profile's metric has none.
+// countsHits reports whether a metric has hits beside its
+// weights. A pprof profile's metric has none.
 func countsHits(m *calltree.Metric) bool { return m.Hits() != m }
 
-// HitsHead returns the heading of the numbers beside costs: hits or, if they
-// are not counted, the unit of the weights.
+// HitsHead returns the heading of the numbers beside costs: hits
+// or, if they are not counted, the unit of the weights.
 func HitsHead(m *calltree.Metric) string {
 	if countsHits(m) || m.Unit == "" || m.Unit == "samples" {
 		return "hits"
@@ -84,8 +85,8 @@ func HitsHead(m *calltree.Metric) string {
 	return termtext.Printable(m.Unit)
 }
 
-// CountedOf formats hits with the word or, if a metric does not count them, a
-// weight with its unit.
+// CountedOf formats hits with the word or, if a metric does not
+// count them, a weight with its unit.
 func CountedOf(m *calltree.Metric, n *big.Rat) string {
 	if head := HitsHead(m); head != "hits" {
 		return Hits(n) + " " + head
@@ -93,8 +94,8 @@ func CountedOf(m *calltree.Metric, n *big.Rat) string {
 	return CountedHits(n)
 }
 
-// Whole returns the denominator of a metric, the weight that is a cost of 1:
-// "50.1 s", "4096 bytes", or "2390 hits".
+// Whole returns the denominator of a metric, the weight that is
+// a cost of 1: "50.1 s", "4096 bytes", or "2390 hits".
 func Whole(m *calltree.Metric) string {
 	switch m.Unit {
 	case views.Nanoseconds:

@@ -30,7 +30,8 @@ func TestDecimal(t *testing.T) {
 	}
 }
 
-// metric makes a metric of the given denominator, which has hits if their number is not 0.
+// metric makes a metric of the given denominator, which has hits
+// if their number is not 0.
 func metric(t *testing.T, unit string, num, den, hits int64) *calltree.Metric {
 	b := calltree.NewBuilder(new(calltree.Symbols), "*", "time", unit)
 	b.SetDenominator(0, big.NewRat(num, den))

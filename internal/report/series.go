@@ -17,8 +17,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// Quantity formats a number with a few digits and its unit. It shows times
-// and bytes in a larger unit if that is shorter.
+// Quantity formats a number with a few digits and its unit. It
+// shows times and bytes in a larger unit if that is shorter.
 func Quantity(x float64, unit string) string {
 	switch {
 	case x == 0:
@@ -33,8 +33,8 @@ func Quantity(x float64, unit string) string {
 	return fmt.Sprintf("%.4g %s", x, termtext.Printable(unit))
 }
 
-// signed formats a number with show, which is only called with its absolute
-// value.
+// signed formats a number with show, which is only called with
+// its absolute value.
 func signed(x float64, show func(float64) string) string {
 	if x < 0 {
 		return "-" + show(-x)
@@ -55,8 +55,9 @@ func bytesText(x float64) string {
 	return fmt.Sprintf("%.1f %s", x, units[i])
 }
 
-// seriesLines says in a few lines what a recording has beside its stacks,
-// what was not measured and why, and where to see more.
+// seriesLines says in a few lines what a recording has beside
+// its stacks, what was not measured and why, and where to see
+// more.
 func seriesLines(path string, r *sampledata.Recording) []string {
 	if len(r.Series) == 0 {
 		return nil
@@ -101,7 +102,8 @@ const (
 	fewReasons = 6
 )
 
-// seriesJSON is a series for JSON. Numbers that were not measured are null.
+// seriesJSON is a series for JSON. Numbers that were not
+// measured are null.
 type seriesJSON struct {
 	Name       string `json:"name"`
 	Layer      string `json:"layer"`
@@ -134,8 +136,8 @@ func seriesOf(r *sampledata.Recording) []seriesJSON {
 	return list
 }
 
-// valueOf converts a value for JSON: to an exact number or a word.
-// Infinities, for which JSON has no numbers, become words.
+// valueOf converts a value for JSON: to an exact number or a
+// word. Infinities, for which JSON has no numbers, become words.
 func valueOf(v sampledata.Value) any {
 	x, isNumber := v.Float()
 	switch {

@@ -18,12 +18,12 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// LineTotals are the weight and the hits of every line of every function of a
-// view.
+// LineTotals are the weight and the hits of every line of every
+// function of a view.
 type LineTotals map[string]map[int]calltree.Total
 
-// CountLines refines the root of a view by line once, and each class below it:
-// the entry "..f:42" has the hits of a line.
+// CountLines refines the root of a view by line once, and each
+// class below it: the entry "..f:42" has the hits of a line.
 func CountLines(byLine *calltree.Tree) LineTotals {
 	counted := make(LineTotals)
 	root := callpath.Root(byLine)
@@ -58,8 +58,8 @@ func (l LineTotals) below(byLine *calltree.Tree, p callpath.Path) {
 	}
 }
 
-// A Source has the lines of a function that have hits, and the lines around
-// them.
+// A Source has the lines of a function that have hits, and the
+// lines around them.
 type Source struct {
 	Function string       `json:"function"`
 	Place    string       `json:"place,omitempty"`   // FILE:LINE of the declaration
@@ -112,7 +112,8 @@ func SourceOf(r *sampledata.Recording, function string, counted map[int]calltree
 	return s
 }
 
-// Line returns the number of the hottest line or, without hits, of the first.
+// Line returns the number of the hottest line or, without hits,
+// of the first.
 func (s *Source) Line() int {
 	for _, l := range s.Lines {
 		if l.Hottest {
@@ -122,8 +123,8 @@ func (s *Source) Line() int {
 	return max(1, s.declared)
 }
 
-// hottest returns the weight of the line with most weight, or 1 if that is
-// more.
+// hottest returns the weight of the line with most weight, or 1
+// if that is more.
 func hottest(counted map[int]calltree.Total) *big.Rat {
 	most := big.NewRat(1, 1)
 	for _, t := range counted {
@@ -134,13 +135,13 @@ func hottest(counted map[int]calltree.Total) *big.Rat {
 	return most
 }
 
-// AroundLine is the number of lines that are shown before and behind a line
-// with hits.
+// AroundLine is the number of lines that are shown before and
+// behind a line with hits.
 const AroundLine = 3
 
-// linesToShow returns the numbers of a function's declaration, and of the lines
-// with hits and those around them. If the source is missing, it returns only
-// the lines with hits.
+// linesToShow returns the numbers of a function's declaration,
+// and of the lines with hits and those around them. If the
+// source is missing, it returns only the lines with hits.
 func linesToShow(counted map[int]calltree.Total, declared, length int) []int {
 	var numbers []int
 	for n := range counted {
@@ -162,8 +163,8 @@ func linesToShow(counted map[int]calltree.Total, declared, length int) []int {
 	return slices.Compact(numbers)
 }
 
-// functionNamed returns the function of a recording with a name, or the zero
-// Function.
+// functionNamed returns the function of a recording with a name,
+// or the zero Function.
 func functionNamed(r *sampledata.Recording, name string) sampledata.Function {
 	for _, f := range r.Functions {
 		if f.Name == name {
@@ -176,13 +177,13 @@ func functionNamed(r *sampledata.Recording, name string) sampledata.Function {
 // maxSource is the size of the largest file that is shown as source.
 const maxSource = 4 << 20
 
-// errNoSource says that a recording was made elsewhere, or of files that are
-// gone.
+// errNoSource says that a recording was made elsewhere, or of
+// files that are gone.
 var errNoSource = errors.New("the source is not on this machine")
 
-// sourceText reads a source file of this machine. The name comes from the
-// recording and is not trusted: it must be the name of a regular file of source
-// code.
+// sourceText reads a source file of this machine. The name comes
+// from the recording and is not trusted: it must be the name of
+// a regular file of source code.
 func sourceText(name string) ([]string, error) {
 	if name == "" {
 		return nil, errors.New("the recording has no file name for it")

@@ -15,8 +15,8 @@ import (
 	"github.com/cpprof/cpprof/why/stuck"
 )
 
-// Stuck is what is known of goroutines that can never run again, as it is
-// printed.
+// Stuck is what is known of goroutines that can never run again,
+// as it is printed.
 type Stuck struct {
 	*stuck.Answer
 	Program string
@@ -38,7 +38,8 @@ func Unmarked(r *sampledata.Recording) string {
 		". Record it again with 'cpprof record', or give a process ('cpprof stuck -p PROCESS')"
 }
 
-// StuckOf returns what a recording with a marking says. The program is a name.
+// StuckOf returns what a recording with a marking says. The
+// program is a name.
 func StuckOf(r *sampledata.Recording, program string) *Stuck {
 	s := &Stuck{Answer: stuck.Find(r), Program: program, PID: r.Header.PID, Basis: BasisOf(r)}
 	if a, err := locks.Summarise(r, views.Options{}); err == nil {
@@ -140,8 +141,8 @@ func (s *Stuck) writeFinding(b *strings.Builder, f *stuck.Finding) {
 	fmt.Fprintf(b, "  try: %s\n", f.Remedy())
 }
 
-// keptText says since when goroutines wait, and what they keep; "" if neither
-// is known.
+// keptText says since when goroutines wait, and what they keep;
+// "" if neither is known.
 func keptText(f *stuck.Finding) string {
 	var more []string
 	if f.Waited > 0 {
@@ -169,8 +170,8 @@ func behindText(groups []*sampledata.MarkedGroup) string {
 // mostBehind limits the places that are listed.
 const mostBehind = 5
 
-// groupText returns how many goroutines are at one place, what they wait for,
-// and who created them.
+// groupText returns how many goroutines are at one place, what
+// they wait for, and who created them.
 func groupText(g *sampledata.MarkedGroup, name string) string {
 	text := fmt.Sprintf("%s [%s]", times(g.Count), g.Reason)
 	if name != "" {
@@ -185,8 +186,8 @@ func groupText(g *sampledata.MarkedGroup, name string) string {
 	return text
 }
 
-// heldText returns where goroutines in a circle have taken a lock, if others
-// in the circle wait for it.
+// heldText returns where goroutines in a circle have taken a
+// lock, if others in the circle wait for it.
 func heldText(f *stuck.Finding, group int) string {
 	taken := f.Taken[group]
 	if taken == "" || f.Fault != stuck.Circle && f.Fault != stuck.Recursive {
@@ -206,8 +207,8 @@ func them(groups int) string {
 	return "them"
 }
 
-// shown leaves out the frames of the runtime and of package sync that every
-// wait has.
+// shown leaves out the frames of the runtime and of package sync
+// that every wait has.
 func shown(frames []sampledata.Call) []sampledata.Call {
 	for i, f := range frames {
 		if !strings.HasPrefix(f.Function, "runtime.") && !strings.HasPrefix(f.Function, "sync.") &&

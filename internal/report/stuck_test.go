@@ -20,7 +20,8 @@ func TestUnmarked(t *testing.T) {
 	}
 }
 
-// If the heap proves nothing, a deadlock that the samples show is not denied.
+// If the heap proves nothing, a deadlock that the samples show
+// is not denied.
 func TestStuckBesideADeadlock(t *testing.T) {
 	b := sampledata.NewBuilder(sampledata.Header{GOMAXPROCS: 2})
 	f := b.Function(sampledata.Function{Name: "main.move"})

@@ -12,13 +12,14 @@ import (
 	"github.com/cpprof/cpprof/internal/termtext"
 )
 
-// A table aligns columns: the first to the left or, if the table says so, to
-// the right; the others to the right. The last column is not padded.
+// A table aligns columns: the first to the left or, if the table
+// says so, to the right; the others to the right. The last
+// column is not padded.
 type table struct {
 	rows  [][]string
 	right bool
-	// of the screen: names in the last column that would not fit are
-	// shortened; 0: no name is
+	// of the screen: names in the last column that would not fit
+	// are shortened; 0: no name is
 	width int
 }
 
@@ -63,8 +64,8 @@ func (t *table) write(w io.Writer) {
 	}
 }
 
-// A CSV writes the rows of a table as comma-separated values. Texts that a
-// spreadsheet would take for a formula are quoted.
+// A CSV writes the rows of a table as comma-separated values.
+// Texts that a spreadsheet would take for a formula are quoted.
 type CSV struct{ *csv.Writer }
 
 // NewCSV returns a table that is written to w. Flush ends it.
@@ -107,8 +108,8 @@ func cellText(text string) string {
 	return text
 }
 
-// cellNumber returns a number with six digits after the point, none if it is
-// whole. nil is empty.
+// cellNumber returns a number with six digits after the point,
+// none if it is whole. nil is empty.
 func cellNumber(x *big.Rat) string {
 	if x == nil {
 		return ""

@@ -9,11 +9,12 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// Title returns the title of a view of a recording, from the root of its
-// tree, the options with which it was made, and the share of waiting for work
-// that it lacks, for example "Thread View of go:main.worker (observed
-// accounting, without 93.9 % that waited for work)". A view of a profile is
-// called after what it counts: "alloc_space of go:main.worker".
+// Title returns the title of a view of a recording, from the
+// root of its tree, the options with which it was made, and the
+// share of waiting for work that it lacks, for example "Thread
+// View of go:main.worker (observed accounting, without 93.9 %
+// that waited for work)". A view of a profile is called after
+// what it counts: "alloc_space of go:main.worker".
 func Title(r *sampledata.Recording, root string, o views.Options, idle *big.Rat) string {
 	if r.Profile != nil {
 		return profileTitle(r.Profile, root, o)
@@ -49,8 +50,8 @@ func restrictedText(in *sampledata.Restricted) string {
 	return Counted(in.Stretches, "call") + " (" + in.List + ")"
 }
 
-// pickedText returns how many samples a recording has of another one: "12 of
-// 300 samples".
+// pickedText returns how many samples a recording has of another
+// one: "12 of 300 samples".
 func pickedText(r *sampledata.Recording) string {
 	return fmt.Sprintf("%d of %s", r.Samples.Len(), Counted(r.Picked.Of, "sample"))
 }

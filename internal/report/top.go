@@ -16,8 +16,8 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// A Top shows what a program did in the last few seconds, in as many lines as
-// fit a screen.
+// A Top shows what a program did in the last few seconds, in as
+// many lines as fit a screen.
 type Top struct {
 	Title    string // "shop, process 4711"
 	Span     time.Duration
@@ -35,9 +35,10 @@ type Top struct {
 	Color         bool
 }
 
-// Lines returns the classes, the busiest first, each with its typed time as a
-// bar, and the call paths that take most processor time. The lines fit the
-// screen, in width and in number.
+// Lines returns the classes, the busiest first, each with its
+// typed time as a bar, and the call paths that take most
+// processor time. The lines fit the screen, in width and in
+// number.
 func (t *Top) Lines() []string {
 	classes, paths := t.classLines(), t.pathLines()
 	end := t.endLines()
@@ -59,8 +60,8 @@ func (t *Top) Lines() []string {
 	return lines
 }
 
-// headLines returns the lines that say what is shown, and what the sampling
-// costs the program.
+// headLines returns the lines that say what is shown, and what
+// the sampling costs the program.
 func (t *Top) headLines() []string {
 	var alive big.Rat
 	for _, c := range t.Classes {
@@ -103,8 +104,8 @@ func (t *Top) endLines() []string {
 	return lines
 }
 
-// cutLines returns a list that fits the room: if some lines don't fit, the
-// last line says how many are missing.
+// cutLines returns a list that fits the room: if some lines
+// don't fit, the last line says how many are missing.
 func (t *Top) cutLines(lines []string, room int, what string) []string {
 	if len(lines) <= room {
 		return lines
@@ -121,8 +122,8 @@ const (
 	usualBar   = 30 // if the width is unlimited
 )
 
-// columns returns the widths of the column of class names and of the bar, and
-// whether there is room for numbers.
+// columns returns the widths of the column of class names and of
+// the bar, and whether there is room for numbers.
 func (t *Top) columns() (class, bar int, numbers bool) {
 	class = len("class")
 	for _, c := range t.Classes {
@@ -142,12 +143,12 @@ func (t *Top) columns() (class, bar int, numbers bool) {
 	return max(min(class, t.Width-aliveWidth-2-bar), 4), bar, false
 }
 
-// numberWidth returns the width of the column of a typed time's percentages,
-// and of a mark behind its head.
+// numberWidth returns the width of the column of a typed time's
+// percentages, and of a mark behind its head.
 func numberWidth(t views.TypedTime) int { return 1 + max(len(t.Name()), len("100")) }
 
-// classHeader returns the heads of the columns, with a mark beside the one
-// that orders the classes.
+// classHeader returns the heads of the columns, with a mark
+// beside the one that orders the classes.
 func (t *Top) classHeader() string {
 	class, bar, numbers := t.columns()
 	by := t.Order.column()
@@ -197,9 +198,9 @@ var barColors = [views.NumTypedTimes]string{
 	views.Monitor: "\x1b[1;31m", views.Wait: "\x1b[34m",
 }
 
-// bar returns a bar of letters. The number of letters of each typed time is
-// proportional to its share; shares sum to 1, or to 0 if all time is left
-// out.
+// bar returns a bar of letters. The number of letters of each
+// typed time is proportional to its share; shares sum to 1, or
+// to 0 if all time is left out.
 func (t *Top) bar(shares views.Parts, width int) string {
 	var b strings.Builder
 	empty := width
@@ -214,10 +215,10 @@ func (t *Top) bar(shares views.Parts, width int) string {
 	return b.String() + strings.Repeat(" ", empty)
 }
 
-// Apportion divides n into whole parts in proportion to the shares: each
-// share gets its exact part rounded down, and the shares with the largest
-// remainders get one more. For example, shares 1/2, 1/3 and 1/6 of 10 get 5,
-// 3 and 2.
+// Apportion divides n into whole parts in proportion to the
+// shares: each share gets its exact part rounded down, and the
+// shares with the largest remainders get one more. For example,
+// shares 1/2, 1/3 and 1/6 of 10 get 5, 3 and 2.
 func Apportion(shares []*big.Rat, n int) []int {
 	type due struct {
 		i    int
@@ -259,7 +260,8 @@ func (t *Top) fit(line string) string {
 	return string([]rune(line)[:t.Width-1]) + "…"
 }
 
-// cutFront cuts the front of a name that is too long, since the end says more.
+// cutFront cuts the front of a name that is too long, since the
+// end says more.
 func cutFront(name string, width int) string {
 	r := []rune(name)
 	if len(r) <= width {

@@ -23,8 +23,8 @@ type TopColumn struct {
 	value func(*views.ClassSummary) *big.Rat // nil: the name of the class
 }
 
-// TopColumns are all columns; the first is the usual order. BUSY is not
-// shown: it is the time that is not WAIT.
+// TopColumns are all columns; the first is the usual order. BUSY
+// is not shown: it is the time that is not WAIT.
 var TopColumns = topColumns()
 
 func topColumns() []TopColumn {
@@ -53,10 +53,11 @@ type TopOrder struct {
 	HideIdle bool // leave out classes that hardly do anything but wait for work
 }
 
-// Press changes the order as a key of cpprof top does, and reports whether
-// the key has a meaning: the letter of a column orders by it, or reverses
-// that order; < and > order by the column before and after; r reverses; i
-// hides idle classes or shows them again.
+// Press changes the order as a key of cpprof top does, and
+// reports whether the key has a meaning: the letter of a column
+// orders by it, or reverses that order; < and > order by the
+// column before and after; r reverses; i hides idle classes or
+// shows them again.
 func (o *TopOrder) Press(key rune) bool {
 	n := len(TopColumns)
 	switch key {
@@ -81,9 +82,9 @@ func (o *TopOrder) Press(key rune) bool {
 // column returns the column of the order.
 func (o TopOrder) column() TopColumn { return TopColumns[o.By] }
 
-// apply returns the classes in the order, numbers beginning with the highest,
-// and the number of those left out. Of equal classes, the busier one comes
-// first.
+// apply returns the classes in the order, numbers beginning with
+// the highest, and the number of those left out. Of equal
+// classes, the busier one comes first.
 func (o TopOrder) apply(classes []views.ClassSummary) (shown []views.ClassSummary, hidden int) {
 	shown = slices.Clone(classes)
 	if o.HideIdle {
@@ -106,8 +107,8 @@ func (o TopOrder) apply(classes []views.ClassSummary) (shown []views.ClassSummar
 	return shown, len(classes) - len(shown)
 }
 
-// mark returns the sign behind the head of the column by which the classes
-// are ordered, or a blank.
+// mark returns the sign behind the head of the column by which
+// the classes are ordered, or a blank.
 func (o TopOrder) mark(of bool) string {
 	switch {
 	case !of:
@@ -118,17 +119,17 @@ func (o TopOrder) mark(of bool) string {
 	return "▼"
 }
 
-// FewSteps is the largest number of refinements of a view that should fit one
-// or two screens.
+// FewSteps is the largest number of refinements of a view that
+// should fit one or two screens.
 const FewSteps = 12
 
-// ErrNoSamples reports that none of the latest samples is in the list of
-// those that count.
+// ErrNoSamples reports that none of the latest samples is in the
+// list of those that count.
 var ErrNoSamples = errors.New("none of the latest samples is in the list")
 
-// Latest returns the Top of the window before the last sample of a recording,
-// which must have samples. The samples that count are the recording's, or a
-// part of them.
+// Latest returns the Top of the window before the last sample of
+// a recording, which must have samples. The samples that count
+// are the recording's, or a part of them.
 func Latest(r, counted *sampledata.Recording, c *config.Config, o views.Options,
 	window time.Duration) (*Top, error) {
 	last := r.Samples.Time(r.Samples.Len() - 1)

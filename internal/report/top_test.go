@@ -38,7 +38,8 @@ func topOf(t *testing.T) *Top {
 
 var escapes = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
-// The golden file has screens of usual sizes, and the smallest sizes that make sense.
+// The golden file has screens of usual sizes, and the smallest
+// sizes that make sense.
 func TestTop(t *testing.T) {
 	var text strings.Builder
 	for _, size := range [][2]int{{0, 0}, {80, 24}, {100, 12}, {50, 12}} {
@@ -75,7 +76,8 @@ func TestTopFits(t *testing.T) {
 	}
 }
 
-// The numbers of a class whose time is all left out stand below their heads.
+// The numbers of a class whose time is all left out stand below
+// their heads.
 func TestTopColumnsOfAnIdleClass(t *testing.T) {
 	top := topOf(t)
 	for i := range top.Classes[1].Parts {
@@ -133,7 +135,8 @@ func TestTopOrder(t *testing.T) {
 	}
 }
 
-// The parts of a bar add up to its length, and each differs from its exact part by less than one.
+// The parts of a bar add up to its length, and each differs from
+// its exact part by less than one.
 func TestApportion(t *testing.T) {
 	third, none, all := big.NewRat(1, 3), new(big.Rat), big.NewRat(1, 1)
 	for _, c := range []struct {

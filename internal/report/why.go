@@ -30,7 +30,8 @@ type Why struct {
 	Color      bool
 }
 
-// Write writes the findings in plain English, or that there are none and why.
+// Write writes the findings in plain English, or that there are
+// none and why.
 func (y *Why) Write(w io.Writer) {
 	b := new(strings.Builder)
 	shown := first(y.Findings, y.Top)
@@ -61,8 +62,8 @@ const whyWidth = 100
 // joined are the words of a number, which stay in one line.
 var joined = strings.NewReplacer(" %", "\x00%", " ± ", "\x00±\x00")
 
-// wrapped breaks a sentence into lines of a width, and indents all but the
-// first.
+// wrapped breaks a sentence into lines of a width, and indents
+// all but the first.
 func wrapped(text string, indent, width int) string {
 	var b strings.Builder
 	column := indent
@@ -114,8 +115,8 @@ func (y *Why) styled(style, text string) string {
 // A aboutLine is what a finding says to one question.
 type aboutLine struct{ name, text string }
 
-// about returns where, why and when a finding is true, and the command that
-// shows it.
+// about returns where, why and when a finding is true, and the
+// command that shows it.
 func (y *Why) about(f *why.Finding) (lines []aboutLine) {
 	add := func(name, text string) {
 		if text != "" {
@@ -142,15 +143,15 @@ func (y *Why) about(f *why.Finding) (lines []aboutLine) {
 	return lines
 }
 
-// Details returns all about a finding, in lines that are not wrapped: the
-// sentence first.
+// Details returns all about a finding, in lines that are not
+// wrapped: the sentence first.
 func (y *Why) Details(f *why.Finding) []string {
 	return append([]string{Sentence(f)}, lists.Each(y.about(f),
 		func(l aboutLine) string { return strings.TrimSpace(l.name + "  " + l.text) })...)
 }
 
-// longestName is the width of names from which their package paths are
-// shortened.
+// longestName is the width of names from which their package
+// paths are shortened.
 const longestName = 40
 
 func (y *Why) shortened(text string) string {
@@ -161,12 +162,12 @@ func (y *Why) shortened(text string) string {
 		func(name string) string { return termtext.ShortenPath(name, longestName) }), " ")
 }
 
-// minDelayed is the mean number of threads that wait for a CPU by the kernel's
-// clock, from which that is said.
+// minDelayed is the mean number of threads that wait for a CPU
+// by the kernel's clock, from which that is said.
 const minDelayed = 0.5
 
-// maxIdle is the share of the processors, by the kernel's clock, up to which a
-// program is called idle.
+// maxIdle is the share of the processors, by the kernel's clock,
+// up to which a program is called idle.
 const maxIdle = 0.03
 
 // Verdict returns the sentences of an answer without findings.
@@ -220,8 +221,8 @@ func (y *Why) verdict() string {
 	return termtext.Sprintf("Nothing is certain yet: %s are not enough evidence. %s. Record for longer.", Counted(y.Samples, "sample"), used)
 }
 
-// unmarked says that it is not known whether goroutines are stuck for good,
-// if so.
+// unmarked says that it is not known whether goroutines are
+// stuck for good, if so.
 func (y *Why) unmarked() string {
 	if !y.Unmarked {
 		return ""
@@ -229,11 +230,12 @@ func (y *Why) unmarked() string {
 	return "Whether they are stuck for good is not known: the heap was not marked. "
 }
 
-// maxStill limits the places that are listed of goroutines that have not moved.
+// maxStill limits the places that are listed of goroutines that
+// have not moved.
 const maxStill = 3
 
-// stillText says how many goroutines have not moved, and where: "206
-// goroutines have not moved (chan send in main.worker)".
+// stillText says how many goroutines have not moved, and where:
+// "206 goroutines have not moved (chan send in main.worker)".
 func stillText(all []why.Still) string {
 	total := 0
 	for _, s := range all {
@@ -322,9 +324,10 @@ func (y *Why) rest(b *strings.Builder) {
 		termtext.Text(wrapped(y.shortened(strings.Join(sentences, " ")), 0, whyWidth)))
 }
 
-// Command returns the command line that shows a finding's share, to the
-// digit, and what is below it. The flags are those with which the search was
-// made, such as its span. It is "" if no command does.
+// Command returns the command line that shows a finding's share,
+// to the digit, and what is below it. The flags are those with
+// which the search was made, such as its span. It is "" if no
+// command does.
 func Command(f *why.Finding, file string, flags ...string) string {
 	line := append([]string{"cpprof"}, command(f, file)...)
 	if slices.Contains([]string{"info", "stuck"}, line[1]) { // of the whole recording

@@ -92,8 +92,8 @@ func WhyLines(f *why.Finding) (lines []string) {
 // maxCauses limits the causes that the text shows.
 const maxCauses = 3
 
-// unknownText says for which part of the waiting for a lock nobody is known
-// to hold it.
+// unknownText says for which part of the waiting for a lock
+// nobody is known to hold it.
 func unknownText(f *why.Finding) []string {
 	known := 0.0
 	for _, c := range f.Causes {
@@ -135,8 +135,8 @@ func garbageLines(g *why.Garbage) (lines []string) {
 	return lines
 }
 
-// throttlingText says how often the kernel has stopped a program for the rest
-// of a period.
+// throttlingText says how often the kernel has stopped a program
+// for the rest of a period.
 func throttlingText(t *why.Throttling) string {
 	text := fmt.Sprintf("it had used up its time in %s of the kernel's periods, and was stopped for the rest of each", sharePercent(t.Periods))
 	if t.Limit > 0 {

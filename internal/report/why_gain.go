@@ -41,7 +41,8 @@ func (r *Removal) WriteJSON(w io.Writer) error { return writeJSON(w, r) }
 // hardlyMore is the factor below which a gain is none.
 const hardlyMore = 1.05
 
-// findingGain says what the fix of a finding brings; "" if that is not known.
+// findingGain says what the fix of a finding brings; "" if that
+// is not known.
 func findingGain(f *why.Finding) string {
 	text := gainText(f.Gain, f.Class)
 	if stays := f.Words().Stays; text != "" && stays != "" {
@@ -50,8 +51,8 @@ func findingGain(f *why.Finding) string {
 	return text
 }
 
-// gainText says what a gain brings, and to which class unless it is the one
-// that the text is about; "" if that is not known.
+// gainText says what a gain brings, and to which class unless it
+// is the one that the text is about; "" if that is not known.
 func gainText(g *why.Gain, about string) string {
 	if g == nil || g.Silent != "" {
 		return ""
@@ -91,22 +92,22 @@ func effectText(g *why.Gain) string {
 	return text
 }
 
-// unseen says that a class hardly does anything but wait, so that the laws give
-// no bound.
+// unseen says that a class hardly does anything but wait, so
+// that the laws give no bound.
 const unseen = "what limits it then was not seen"
 
 // tooMuch is a factor that is not worth telling: much else would be full.
 const tooMuch = 20
 
-// unbounded reports whether the samples give no bound of how much more work
-// gets done.
+// unbounded reports whether the samples give no bound of how
+// much more work gets done.
 func unbounded(g *why.Gain) bool {
 	return g.Times != nil && g.Times.High > tooMuch &&
 		(g.Times.High > 2*g.Times.Low || g.Times.Low > 10*tooMuch)
 }
 
-// factorText says how much more work gets done: the factor with its interval
-// or, if it is wide, its upper end.
+// factorText says how much more work gets done: the factor with
+// its interval or, if it is wide, its upper end.
 func factorText(w *why.Factor) string {
 	if w.High <= 2*w.Low {
 		return fmt.Sprintf("at most %s ± %s times as much", factor(w.Times),
@@ -211,8 +212,8 @@ func (t *Together) Write(w io.Writer) {
 	io.WriteString(w, b.String())
 }
 
-// about returns the shares in all recordings, which one stands out, and what
-// the recording says where it costs most.
+// about returns the shares in all recordings, which one stands
+// out, and what the recording says where it costs most.
 func (t *Together) about(c *why.Common) (lines []aboutLine) {
 	var shares []string
 	for i, e := range c.Shares {

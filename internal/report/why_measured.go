@@ -72,8 +72,8 @@ func rateText(rate float64) string {
 	return fmt.Sprintf("%.0f", math.Round(rate/unit)*unit)
 }
 
-// WriteLog writes the log of experiments: each hypothesis with the course of
-// its verdict, and each probe.
+// WriteLog writes the log of experiments: each hypothesis with
+// the course of its verdict, and each probe.
 func (y *Why) WriteLog(w io.Writer, r *sampledata.Recording) {
 	var b strings.Builder
 	b.WriteString("Hypotheses, with their verdicts as evidence grew\n")
@@ -103,7 +103,8 @@ func (y *Why) WriteLog(w io.Writer, r *sampledata.Recording) {
 	io.WriteString(w, b.String())
 }
 
-// courseText says when a verdict changed: "MAYBE at 0.4 s, YES from 1.2 s".
+// courseText says when a verdict changed: "MAYBE at 0.4 s, YES
+// from 1.2 s".
 func courseText(steps []why.Step) string {
 	return strings.Join(lists.Each(steps, func(s why.Step) string {
 		return fmt.Sprintf("%s from %.1f s", s.Verdict, s.At.Seconds())

@@ -25,8 +25,8 @@ func sharePercent(share float64) string {
 	return fmt.Sprintf("%.0f %%", 100*share)
 }
 
-// aboutShare formats an estimate, with the digits of the cost in a report:
-// "80.3 % ± 2 %".
+// aboutShare formats an estimate, with the digits of the cost in
+// a report: "80.3 % ± 2 %".
 func aboutShare(e hotspots.Estimate) string {
 	margin := 100 * e.Margin()
 	if margin < 1 {
@@ -35,8 +35,8 @@ func aboutShare(e hotspots.Estimate) string {
 	return fmt.Sprintf("%s ± %.0f %%", exactShare(e.Share), margin)
 }
 
-// exactShare formats a share so that it is the cost in a report, to the
-// digit: "80.3 %" is a cost of 0.803.
+// exactShare formats a share so that it is the cost in a report,
+// to the digit: "80.3 %" is a cost of 0.803.
 func exactShare(share float64) string {
 	return decimal.NewFromFloat(share).Mul(decimal.New(100, 0)).StringFixed(1) + " %"
 }
@@ -68,8 +68,8 @@ func goroutines(f *why.Finding) string {
 	return text + ")"
 }
 
-// spends says how much of its life a class spends on something: the time in
-// which it waits for work does not count.
+// spends says how much of its life a class spends on something:
+// the time in which it waits for work does not count.
 func spends(f *why.Finding, on string) string {
 	text := goroutines(f) + " spends " + aboutShare(f.Share)
 	if f.Idle < 0.05 {
@@ -99,8 +99,8 @@ func statement(f *why.Finding) string {
 	return f.Words().First + spends(f, says)
 }
 
-// filled replaces the names in the words for a kind of finding (see
-// why.KindWords).
+// filled replaces the names in the words for a kind of finding
+// (see why.KindWords).
 func filled(f *why.Finding, text string) string {
 	return strings.NewReplacer(
 		"{who}", goroutines(f), "{class}", f.Class, "{place}", withBelow(f), "{share}",
@@ -164,8 +164,8 @@ func circleText(f *why.Finding) string {
 		Counted(f.Count, "goroutine"))
 }
 
-// slowText says how much longer the slowest calls take, and what they have
-// more of.
+// slowText says how much longer the slowest calls take, and what
+// they have more of.
 func slowText(s *why.SlowCalls) string {
 	if s == nil {
 		return ""
@@ -219,7 +219,8 @@ func callsText(calls []why.Part) string {
 	return cmp.Or(strings.Join(lists.Each(calls, partText), "; "), "of several kinds")
 }
 
-// stuckText says that goroutines can never run again, and whose fault that is.
+// stuckText says that goroutines can never run again, and whose
+// fault that is.
 func stuckText(f *stuck.Finding) string {
 	if f == nil {
 		return ""
@@ -243,8 +244,8 @@ func stuckLines(f *why.Finding) (lines []string) {
 	return lines
 }
 
-// withBelow names the function of a finding, and how much of it is in what that
-// calls if these are waits of their own, too.
+// withBelow names the function of a finding, and how much of it
+// is in what that calls if these are waits of their own, too.
 func withBelow(f *why.Finding) string {
 	if f.Below == 0 {
 		return f.Where.Function
@@ -252,8 +253,8 @@ func withBelow(f *why.Finding) string {
 	return fmt.Sprintf("%s, or in what it calls (%s of it)", f.Where.Function, sharePercent(f.Below))
 }
 
-// waitText says what the goroutines of a finding wait for, by the runtime's
-// reason.
+// waitText says what the goroutines of a finding wait for, by
+// the runtime's reason.
 func waitText(f *why.Finding) string {
 	does := views.WaitingFor(f.Reason)
 	if does == views.OtherWait {
@@ -262,7 +263,8 @@ func waitText(f *why.Finding) string {
 	return does.Participle()
 }
 
-// whereText says where a finding is: the function, its callers, and the line.
+// whereText says where a finding is: the function, its callers,
+// and the line.
 func whereText(f *why.Finding) string {
 	if !f.HasPlace() {
 		return ""
@@ -302,9 +304,9 @@ func whereText(f *why.Finding) string {
 // maxThrough limits the passages between modules that are named.
 const maxThrough = 4
 
-// throughText names the functions of a finding in which one module calls
-// another, the first and the last ones, as far as the text has not named them
-// yet.
+// throughText names the functions of a finding in which one
+// module calls another, the first and the last ones, as far as
+// the text has not named them yet.
 func throughText(f *why.Finding, text string) string {
 	var more []string
 	for _, name := range f.Through {
@@ -321,8 +323,8 @@ func throughText(f *why.Finding, text string) string {
 	return "; through " + strings.Join(more, ", ")
 }
 
-// whoText says which goroutines of the class, or which label, have most of a
-// finding; "" if none stands out.
+// whoText says which goroutines of the class, or which label,
+// have most of a finding; "" if none stands out.
 func whoText(f *why.Finding) string {
 	var parts []string
 	if w := f.Outliers; w != nil {
@@ -353,8 +355,9 @@ func partsText(parts []why.Part) string { return strings.Join(lists.Each(parts, 
 
 func partText(p why.Part) string { return p.Name + " (" + sharePercent(p.Share) + ")" }
 
-// sharesText formats parts for reading: "51 % in main.f, 49 % in main.g; 70 %
-// in @map". An aspect has shares of the same time as the functions before it.
+// sharesText formats parts for reading: "51 % in main.f, 49 % in
+// main.g; 70 % in @map". An aspect has shares of the same time
+// as the functions before it.
 func sharesText(parts []why.Part, in string) string {
 	var b strings.Builder
 	for i, p := range parts {
@@ -400,8 +403,8 @@ func whenText(f *why.Finding, from, to time.Duration) string {
 	return text
 }
 
-// roughly formats the time between two events with two digits: samples don't
-// tell when exactly each is.
+// roughly formats the time between two events with two digits:
+// samples don't tell when exactly each is.
 func roughly(d time.Duration) string {
 	exact, _ := strconv.ParseFloat(fmt.Sprintf("%.1e", float64(d)), 64)
 	return "about every " + brief(time.Duration(exact))

@@ -27,7 +27,8 @@ func TestDeadlockWords(t *testing.T) {
 	}
 }
 
-// A pause may end with what others do, which takes as long if it is woken in time.
+// A pause may end with what others do, which takes as long if it
+// is woken in time.
 func TestGainOfPause(t *testing.T) {
 	g := &why.Gain{Class: "go:main.f", Law: why.Either, Less: &hotspots.Estimate{Share: 0.54, Low: 0.44, High: 0.64}}
 	for kind, want := range map[why.Kind]string{
@@ -40,7 +41,8 @@ func TestGainOfPause(t *testing.T) {
 	}
 }
 
-// The words of a kind that begins with what is wrong, and the words of one whose share is not of a class's life.
+// The words of a kind that begins with what is wrong, and the
+// words of one whose share is not of a class's life.
 func TestSentences(t *testing.T) {
 	share := hotspots.Estimate{Share: 0.745, Low: 0.665, High: 0.825}
 	for _, c := range []struct {

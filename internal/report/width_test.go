@@ -14,7 +14,8 @@ import (
 	"github.com/cpprof/cpprof/views/locks"
 )
 
-// On a screen, long import paths are shortened so that lines fit, and the last element of a path stays.
+// On a screen, long import paths are shortened so that lines
+// fit, and the last element of a path stays.
 func TestNamesFitTheWidth(t *testing.T) {
 	const long = "github.com/somebody/some-project/v2/internal/deeply/nested/package/handlers"
 	r := readTwin(t, "../../../cmd/cpprof/testdata/bob.txt")

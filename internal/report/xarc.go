@@ -13,11 +13,13 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// An XStanza lists the callers and callees of one function (arcflow paper, "The
-// xarc report", figure 4). The base and cum of a parent are the function's own
-// in the calls by that parent. For a child, they are the child's in the calls
-// by the function. Parents are sorted by rising cum, children by falling cum,
-// so that the largest ones are next to the function.
+// An XStanza lists the callers and callees of one function
+// (arcflow paper, "The xarc report", figure 4). The base and cum
+// of a parent are the function's own in the calls by that
+// parent. For a child, they are the child's in the calls by the
+// function. Parents are sorted by rising cum, children by
+// falling cum, so that the largest ones are next to the
+// function.
 type XStanza struct {
 	Index    int    `json:"index"` // in the order of the report
 	Self     XRow   `json:"self"`
@@ -61,9 +63,9 @@ func newXArcs(t *calltree.Tree, o XOptions) *xarcs {
 	return a
 }
 
-// number returns the number of each node's pair; the root has -1. It visits
-// the nodes grouped by callee, so that an array indexed by caller is enough
-// to find a pair.
+// number returns the number of each node's pair; the root has
+// -1. It visits the nodes grouped by callee, so that an array
+// indexed by caller is enough to find a pair.
 func (a *xarcs) number(t *calltree.Tree) []int32 {
 	funcs, parents := t.Funcs(), t.Parents()
 	row := make([]int32, t.Len())
@@ -90,8 +92,8 @@ func (a *xarcs) number(t *calltree.Tree) []int32 {
 	return row
 }
 
-// rows returns the sorted rows of pairs, without the rows that have too
-// little cum.
+// rows returns the sorted rows of pairs, without the rows that
+// have too little cum.
 func (a *xarcs) rows(ids []int32, named []calltree.Func, sign int) []XRow {
 	a.sort(ids, named, sign)
 	rows := make([]XRow, len(ids))
@@ -108,16 +110,17 @@ func (a *xarcs) rows(ids []int32, named []calltree.Func, sign int) []XRow {
 	return rows[:kept]
 }
 
-// An xkey is the sort key of a pair: the cum and base of the first metric
-// shown, if one plane is enough for them.
+// An xkey is the sort key of a pair: the cum and base of the
+// first metric shown, if one plane is enough for them.
 type xkey struct {
 	cum, base  int64
 	rank, pair int32
 }
 
-// sort sorts pairs by the first metric shown, and then by name. It first
-// copies the keys into one slice: otherwise the sort of a large report would
-// fetch its numbers from all over the memory, and mostly wait for it.
+// sort sorts pairs by the first metric shown, and then by name.
+// It first copies the keys into one slice: otherwise the sort of
+// a large report would fetch its numbers from all over the
+// memory, and mostly wait for it.
 func (a *xarcs) sort(ids []int32, named []calltree.Func, sign int) {
 	w := a.values.weights[0]
 	planes := len(w.cum)
@@ -185,8 +188,8 @@ func groupBy(key []calltree.Func, funcs int) xgroups {
 
 func (g xgroups) of(f calltree.Func) []int32 { return g.ids[g.start[f]:g.start[f+1]] }
 
-// WriteXArc writes the xarc report: a stanza of parents, self and children
-// for each function.
+// WriteXArc writes the xarc report: a stanza of parents, self
+// and children for each function.
 func WriteXArc(w io.Writer, t *calltree.Tree, o XOptions) {
 	out := bufio.NewWriter(w)
 	v := nodeValues(t, o)

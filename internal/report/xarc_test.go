@@ -137,7 +137,8 @@ func TestVectorsXArc(t *testing.T) {
 	})
 }
 
-// drawTree draws a tree of two metrics: a time in uneven fractions, and calls.
+// drawTree draws a tree of two metrics: a time in uneven
+// fractions, and calls.
 func drawTree(t *rapid.T, recursion bool) *calltree.Tree {
 	b := calltree.NewBuilder(new(calltree.Symbols), "root", "time", "seconds")
 	b.AddMetric(calltree.CallsName, calltree.CallsName)
@@ -242,7 +243,8 @@ func TestNoCumIsAboveTheWhole(t *testing.T) {
 	})
 }
 
-// TestCumIsThatOfTheStacks compares cum with its definition: the hits of the stacks that have the function, or the call.
+// TestCumIsThatOfTheStacks compares cum with its definition: the
+// hits of the stacks that have the function, or the call.
 func TestCumIsThatOfTheStacks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tree := drawTree(t, true)

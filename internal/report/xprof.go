@@ -13,9 +13,10 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// XProf returns the root and then the functions, by falling cum, then by base
-// and name (arcflow paper, "The xprof report", figure 6). A row and the
-// function's stanza in XArc have the same index, given the same options.
+// XProf returns the root and then the functions, by falling cum,
+// then by base and name (arcflow paper, "The xprof report",
+// figure 6). A row and the function's stanza in XArc have the
+// same index, given the same options.
 func XProf(t *calltree.Tree, o XOptions) []XRow {
 	p := newXProfile(t, o)
 	return lists.Each(p.order, func(f calltree.Func) XRow { return p.rows[f] })
@@ -62,7 +63,8 @@ func newXProfile(t *calltree.Tree, o XOptions) *xprofile {
 	return p
 }
 
-// shallowest returns for each function the least level at which it occurs, or
+// shallowest returns for each function the least level at which
+// it occurs, or
 // -1 if it does not occur.
 func shallowest(t *calltree.Tree) []int {
 	least := slices.Repeat([]int{-1}, t.Symbols().Len())
@@ -78,9 +80,9 @@ func shallowest(t *calltree.Tree) []int {
 	return least
 }
 
-// WriteXProf writes the xprof report: calls, percentages of base and cum, the
-// index of the function in the xarc report, and below them the sum of the
-// calls.
+// WriteXProf writes the xprof report: calls, percentages of base
+// and cum, the index of the function in the xarc report, and
+// below them the sum of the calls.
 func WriteXProf(w io.Writer, t *calltree.Tree, o XOptions) {
 	out := bufio.NewWriter(w)
 	p := newXProfile(t, o)

@@ -21,8 +21,9 @@ type XTreeRow struct {
 	Node      XRow `json:"node"`
 }
 
-// XTree returns the call tree in preorder (arcflow paper, "The xtree report",
-// figure 5). If it leaves out a node, it also leaves out all nodes below it.
+// XTree returns the call tree in preorder (arcflow paper, "The
+// xtree report", figure 5). If it leaves out a node, it also
+// leaves out all nodes below it.
 func XTree(t *calltree.Tree, o XOptions) iter.Seq[XTreeRow] {
 	return func(yield func(XTreeRow) bool) {
 		v := nodeValues(t, o)
@@ -54,8 +55,8 @@ func XTree(t *calltree.Tree, o XOptions) iter.Seq[XTreeRow] {
 	}
 }
 
-// keptByName reports for each node whether it is above, at or below a node
-// whose name is kept. It returns nil if all are.
+// keptByName reports for each node whether it is above, at or
+// below a node whose name is kept. It returns nil if all are.
 func keptByName(t *calltree.Tree, o XOptions) []bool {
 	if o.Keep == nil {
 		return nil
@@ -98,8 +99,8 @@ func WriteXTree(w io.Writer, t *calltree.Tree, o XOptions) {
 
 const deepestIndent = 100
 
-// indent returns a dash for each level, with every fifth a plus, as in figure 5.
-// Below deepestIndent it does not grow.
+// indent returns a dash for each level, with every fifth a plus,
+// as in figure 5. Below deepestIndent it does not grow.
 func indent(level int) string {
 	if level == 0 {
 		return ""
@@ -112,7 +113,8 @@ func indent(level int) string {
 	return dashes + " "
 }
 
-// heading returns the name of a report, and the total of each metric shown.
+// heading returns the name of a report, and the total of each
+// metric shown.
 func (v *xvalues) heading(name string) string {
 	var units []string
 	for _, w := range v.weights {
@@ -144,8 +146,8 @@ func (v *xvalues) titles(w *xsums) (base, cum string) {
 	return "%Base " + termtext.Printable(w.of.Name), "%Cum " + termtext.Printable(w.of.Name)
 }
 
-// cells returns a function that appends the numbers of a row to a line. It
-// must be fast: reports can have a million rows.
+// cells returns a function that appends the numbers of a row to
+// a line. It must be fast: reports can have a million rows.
 func (v *xvalues) cells() func(line []byte, r XRow) []byte {
 	var widths []int
 	for _, w := range v.weights {
@@ -173,8 +175,8 @@ func appendPadded(line []byte, width int, cell []byte) []byte {
 	return append(line, cell...)
 }
 
-// appendName appends a name as Printable shows it. The line has only ASCII
-// characters.
+// appendName appends a name as Printable shows it. The line has
+// only ASCII characters.
 func (o *XOptions) appendName(line []byte, name string) []byte {
 	if o.Width > 0 && len(line)+len(name) > o.Width {
 		return append(line, termtext.ShortenPath(termtext.Printable(name), o.Width-len(line))...)
@@ -202,8 +204,9 @@ func WriteXArcJSON(w io.Writer, t *calltree.Tree, o XOptions, basis Basis) error
 	return writeList(w, "stanzas", XArc(t, o), basis)
 }
 
-// writeList writes a document with a list of this name, one element per line.
-// It writes each element as soon as it has it: there can be millions.
+// writeList writes a document with a list of this name, one
+// element per line. It writes each element as soon as it has it:
+// there can be millions.
 func writeList[E any](w io.Writer, name string, list iter.Seq[E], basis Basis) error {
 	head, err := marshal(basis)
 	if err != nil {

@@ -12,27 +12,29 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// XOptions say what the reports of the arcflow paper (xtree, xprof, xarc) show.
+// XOptions say what the reports of the arcflow paper (xtree,
+// xprof, xarc) show.
 type XOptions struct {
-	// Metrics has indexes of the tree's metrics. Empty means all except the
-	// number of calls.
+	// Metrics has indexes of the tree's metrics. Empty means all
+	// except the number of calls.
 	Metrics []int
 
-	// MinCum leaves out rows that have less cum, as a fraction of the
-	// denominator, in every metric shown. nil is 0.
+	// MinCum leaves out rows that have less cum, as a fraction
+	// of the denominator, in every metric shown. nil is 0.
 	MinCum *big.Rat
 
-	// Keep reports whether to keep the function of a name. xtree leaves out
-	// stacks without such a function; xprof and xarc leave out the rows and
-	// stanzas of other functions. nil keeps all.
+	// Keep reports whether to keep the function of a name. xtree
+	// leaves out stacks without such a function; xprof and xarc
+	// leave out the rows and stanzas of other functions. nil
+	// keeps all.
 	Keep func(name string) bool
 
-	// Depth leaves out functions that occur only deeper below the root. 0
-	// keeps all.
+	// Depth leaves out functions that occur only deeper below
+	// the root. 0 keeps all.
 	Depth int
 
-	// Width, if it isn't 0, is the screen's: import paths are shortened so that
-	// lines fit.
+	// Width, if it isn't 0, is the screen's: import paths are
+	// shortened so that lines fit.
 	Width int
 }
 
@@ -43,18 +45,18 @@ type Amount struct {
 	more []int64 // further digits; see calltree.Plane
 }
 
-// An XWeight has a row's values of one metric: its own consumption, and its
-// consumption with all it called.
+// An XWeight has a row's values of one metric: its own
+// consumption, and its consumption with all it called.
 type XWeight struct {
 	Base, Cum Amount
 }
 
-// An XRow is a function, or a call of one by another. Its costs count each
-// stack once, however deep it recurs.
+// An XRow is a function, or a call of one by another. Its costs
+// count each stack once, however deep it recurs.
 type XRow struct {
 	Name string
-	// occurrences: calls if they were counted, else the hits of the stacks
-	// that end here
+	// occurrences: calls if they were counted, else the hits of
+	// the stacks that end here
 	Calls   Amount
 	Weights []XWeight // by metric shown
 }
@@ -80,7 +82,8 @@ func (a Amount) appendPercent(to []byte) []byte {
 	return append(to, new(big.Rat).Mul(a.Cost(), big.NewRat(100, 1)).FloatString(2)...)
 }
 
-// String formats the hits: whole numbers as they are, others with two decimals.
+// String formats the hits: whole numbers as they are, others
+// with two decimals.
 func (a Amount) String() string { return string(a.appendHits(nil)) }
 
 func (a Amount) appendHits(to []byte) []byte {
@@ -130,9 +133,9 @@ func (r XRow) MarshalJSON() ([]byte, error) {
 
 func (a Amount) number() json.Number { return json.Number(exactOrRounded(a.Exact(), 6)) }
 
-// An xmetric is a metric with two factors for fast percentages. If they are
-// not 0, the metric has one plane, and sum * times / over is the percentage
-// of a sum in hundredths of a percent.
+// An xmetric is a metric with two factors for fast percentages.
+// If they are not 0, the metric has one plane, and sum * times /
+// over is the percentage of a sum in hundredths of a percent.
 type xmetric struct {
 	*calltree.Metric
 	integral    bool
@@ -151,8 +154,8 @@ func newXMetric(m *calltree.Metric) *xmetric {
 	return x
 }
 
-// hundredths returns the amount in hundredths of a percent, and reports
-// whether machine words are large enough for that.
+// hundredths returns the amount in hundredths of a percent, and
+// reports whether machine words are large enough for that.
 func (m *xmetric) hundredths(a Amount) (int64, bool) {
 	if m.times == 0 || a.more != nil {
 		return 0, false
@@ -242,8 +245,8 @@ func nodeValues(t *calltree.Tree, o XOptions) *xvalues {
 	return v
 }
 
-// nodeSums returns the values of a metric. The base of a function has its
-// typed time, which has none of its own.
+// nodeSums returns the values of a metric. The base of a
+// function has its typed time, which has none of its own.
 func nodeSums(t *calltree.Tree, m *calltree.Metric) *xsums {
 	s := &xsums{of: newXMetric(m)}
 	for _, p := range m.Planes() {
@@ -253,9 +256,10 @@ func nodeSums(t *calltree.Tree, m *calltree.Metric) *xsums {
 	return s
 }
 
-// byRow sums the values of nodes by row. Nodes with a negative row are left
-// out. A node inside another node of the same row adds only to the base,
-// since the cum of the other node already has its stacks.
+// byRow sums the values of nodes by row. Nodes with a negative
+// row are left out. A node inside another node of the same row
+// adds only to the base, since the cum of the other node already
+// has its stacks.
 func (v *xvalues) byRow(t *calltree.Tree, row []int32, rows int) *xvalues {
 	out := &xvalues{title: v.title}
 	outer := outermost(t, row, rows)
@@ -278,8 +282,8 @@ func (v *xvalues) byRow(t *calltree.Tree, row []int32, rows int) *xvalues {
 	return out
 }
 
-// outermost reports for each node whether it is not inside another node of
-// the same row.
+// outermost reports for each node whether it is not inside
+// another node of the same row.
 func outermost(t *calltree.Tree, row []int32, rows int) []bool {
 	outer := make([]bool, len(row))
 	until := make([]int32, rows)

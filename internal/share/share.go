@@ -1,6 +1,6 @@
-// Package share parses the quantities that a person types: a share of a whole
-// ("5%", "0.05"), and a threshold, which may be a number of hits ("10").
-// Numbers are exact fractions.
+// Package share parses the quantities that a person types: a
+// share of a whole ("5%", "0.05"), and a threshold, which may be
+// a number of hits ("10"). Numbers are exact fractions.
 package share
 
 import (
@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// longest is the most characters of a number: more than anybody types, and
-// few enough to compute with.
+// longest is the most characters of a number: more than anybody
+// types, and few enough to compute with.
 const longest = 40
 
 // MaxHits is the largest number of hits that can be parsed.
@@ -25,8 +25,8 @@ var (
 	errTooMany = errors.New("more hits than can be counted")
 )
 
-// Parse reads a share of a whole, from 0 to 1: a percentage ("5%", "5 %",
-// "0.5%") or a fraction ("0.05").
+// Parse reads a share of a whole, from 0 to 1: a percentage
+// ("5%", "5 %", "0.5%") or a fraction ("0.05").
 func Parse(s string) (*big.Rat, error) {
 	n, ok := parse(s)
 	switch {
@@ -43,8 +43,8 @@ func Parse(s string) (*big.Rat, error) {
 	return nil, errors.New("a share is 1 or 100% at most; want one such as 5% or 0.05")
 }
 
-// ParseRatio reads a share that may be more than a whole, such as 150% or 1.5
-// of one processor.
+// ParseRatio reads a share that may be more than a whole, such
+// as 150% or 1.5 of one processor.
 func ParseRatio(s string) (*big.Rat, error) {
 	n, ok := parse(s)
 	if !ok || n.hits {
@@ -53,9 +53,10 @@ func ParseRatio(s string) (*big.Rat, error) {
 	return n.value, nil
 }
 
-// ParseThreshold reads either hits or a share of a view's denominator; the
-// other result is nil. A whole number is hits ("10", "10 hits"), a number
-// with a point or a percent sign is a share ("0.05", "5%", "5 %").
+// ParseThreshold reads either hits or a share of a view's
+// denominator; the other result is nil. A whole number is hits
+// ("10", "10 hits"), a number with a point or a percent sign is
+// a share ("0.05", "5%", "5 %").
 func ParseThreshold(s string) (hits, cost *big.Rat, err error) {
 	n, ok := parse(s)
 	switch {
@@ -82,9 +83,10 @@ type number struct {
 	point   bool // it is written with a decimal point
 }
 
-// parse reads digits with an optional point, and then "%", "hits" or nothing,
-// with optional blanks. It refuses the other forms of numbers that big.Rat
-// reads: with an exponent, a short text can be a huge number.
+// parse reads digits with an optional point, and then "%",
+// "hits" or nothing, with optional blanks. It refuses the other
+// forms of numbers that big.Rat reads: with an exponent, a short
+// text can be a huge number.
 func parse(s string) (n number, ok bool) {
 	text := strings.TrimSpace(s)
 	if len(text) > longest {
@@ -109,8 +111,8 @@ func parse(s string) (n number, ok bool) {
 	return n, ok
 }
 
-// Percent formats a share so that Parse can read it: "5%", "0.5%". It rounds
-// to nine digits after the point.
+// Percent formats a share so that Parse can read it: "5%",
+// "0.5%". It rounds to nine digits after the point.
 func Percent(r *big.Rat) string {
 	text := new(big.Rat).Mul(r, big.NewRat(100, 1)).FloatString(9)
 	return strings.TrimRight(strings.TrimRight(text, "0"), ".") + "%"

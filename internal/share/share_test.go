@@ -16,7 +16,8 @@ func rat(r *big.Rat) string {
 	return r.RatString()
 }
 
-// The table has the result of each of the three parsers for a text: a number, or "-" for an error.
+// The table has the result of each of the three parsers for a
+// text: a number, or "-" for an error.
 func TestReaders(t *testing.T) {
 	for _, c := range []struct{ text, share, ratio, thresholdHits, thresholdCost string }{
 		{"0", "0", "0", "0", "-"},

@@ -20,11 +20,11 @@ const (
 	interval   = 10 * time.Millisecond
 )
 
-// Recording makes a recording of a server with the given number of
-// goroutines. From one sample to the next, the given share of them changes: a
-// goroutine gets another stack or state, or ends and a new one replaces it.
-// The recording has all typed times, locks with holders, labels, jittered
-// ticks and an end.
+// Recording makes a recording of a server with the given number
+// of goroutines. From one sample to the next, the given share of
+// them changes: a goroutine gets another stack or state, or ends
+// and a new one replaces it. The recording has all typed times,
+// locks with holders, labels, jittered ticks and an end.
 func Recording(samples, goroutines int, share float64) *sampledata.Recording {
 	b := sampledata.NewBuilder(Header())
 	if err := Record(b, samples, goroutines, share); err != nil {
@@ -165,8 +165,8 @@ func (s *server) change(g goroutine) {
 	s.changes = append(s.changes, sampledata.Change{Goroutine: g.id, State: state})
 }
 
-// step changes the given share of the goroutines. It ends a tenth of these,
-// and starts as many new ones.
+// step changes the given share of the goroutines. It ends a
+// tenth of these, and starts as many new ones.
 func (s *server) step(share float64) {
 	n := min(len(s.all), max(1, int(share*float64(len(s.all)))))
 	for i := range n {

@@ -6,10 +6,11 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// Served makes a recording of a program that serves requests. Each has a
-// goroutine, begins three samples after the one before, and takes 4 samples. One
-// of five takes 16: for 12 of these it waits for a lock that goroutine 1 holds,
-// which sleeps. The names of all functions end in a text.
+// Served makes a recording of a program that serves requests.
+// Each has a goroutine, begins three samples after the one
+// before, and takes 4 samples. One of five takes 16: for 12 of
+// these it waits for a lock that goroutine 1 holds, which
+// sleeps. The names of all functions end in a text.
 func Served(requests int, end string) *sampledata.Recording {
 	b := sampledata.NewBuilder(sampledata.Header{GOMAXPROCS: 2})
 	at := func(parent sampledata.NodeID, function string) (sampledata.FunctionID, sampledata.NodeID) {

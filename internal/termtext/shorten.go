@@ -9,14 +9,15 @@ import (
 
 const ellipsis = "…"
 
-// closure is the end of the name of a function without a name, which tells it
-// from others in the same function.
+// closure is the end of the name of a function without a name,
+// which tells it from others in the same function.
 var closure = regexp.MustCompile(`(\.(func|gowrap)[0-9.]+)+$`)
 
-// Shorten makes a name fit a width: first it cuts the middle of the package
-// path, as ShortenPath does. If that is not enough, it cuts the end of the
-// name, but not the end of a closure's name. The name must be printable.
-// Example, from wide to narrow:
+// Shorten makes a name fit a width: first it cuts the middle of
+// the package path, as ShortenPath does. If that is not enough,
+// it cuts the end of the name, but not the end of a closure's
+// name. The name must be printable. Example, from wide to
+// narrow:
 //
 //	example.com/shop/server.(*Server).accept.func1
 //	…/server.(*Server).accept.func1
@@ -29,9 +30,10 @@ func Shorten(name string, width int) string {
 	return Cut(short, width)
 }
 
-// ShortenPath cuts as much of the middle of the package path in a name as is
-// needed to make the name fit a width: the ends of a path say most. The
-// result may be wider if the rest of the name is. The name must be printable.
+// ShortenPath cuts as much of the middle of the package path in
+// a name as is needed to make the name fit a width: the ends of
+// a path say most. The result may be wider if the rest of the
+// name is. The name must be printable.
 func ShortenPath(name string, width int) string {
 	if Fits(name, width) {
 		return name
@@ -55,8 +57,8 @@ func ShortenPath(name string, width int) string {
 	return prefix + ellipsis + "/" + last + rest
 }
 
-// FoldStructs leaves out the fields of the struct types among type arguments
-// in a text: go.shape.struct{…}.
+// FoldStructs leaves out the fields of the struct types among
+// type arguments in a text: go.shape.struct{…}.
 func FoldStructs(text string) string {
 	var b strings.Builder
 	depth := 0
@@ -82,9 +84,10 @@ func FoldStructs(text string) string {
 	return b.String()
 }
 
-// ShortenPaths shortens the package paths of the names in a text until the text
-// fits a width, beginning with the first names. The result may be wider if the
-// rest of the text is. The text must be printable.
+// ShortenPaths shortens the package paths of the names in a text
+// until the text fits a width, beginning with the first names.
+// The result may be wider if the rest of the text is. The text
+// must be printable.
 func ShortenPaths(text string, width int) string {
 	if !Fits(text, width) {
 		text = FoldStructs(text)
@@ -101,9 +104,10 @@ func ShortenPaths(text string, width int) string {
 	return text
 }
 
-// splitPackage splits a name into the part before its package path ("go:",
-// ".."), the path with the name of its last element, and the rest: "..",
-// "example.com/shop/db", ".(*Pool).Get".
+// splitPackage splits a name into the part before its package
+// path ("go:", ".."), the path with the name of its last
+// element, and the rest: "..", "example.com/shop/db",
+// ".(*Pool).Get".
 func splitPackage(name string) (prefix, path, rest string) {
 	path = name
 	for _, p := range []string{"..", `"`, "go:"} {

@@ -1,8 +1,8 @@
-// Package termtext makes text from outside, such as names in a recording,
-// names of files and messages of errors, safe for a terminal. What a command
-// writes goes through its Fprintf, which escapes every argument: a name can't
-// start a line of its own, nor change colours, titles or the direction of
-// writing.
+// Package termtext makes text from outside, such as names in a
+// recording, names of files and messages of errors, safe for a
+// terminal. What a command writes goes through its Fprintf,
+// which escapes every argument: a name can't start a line of its
+// own, nor change colours, titles or the direction of writing.
 package termtext
 
 import (
@@ -15,13 +15,14 @@ import (
 	"unicode/utf8"
 )
 
-// Text is text that a program has laid out for a terminal: it may have
-// several lines, and colours. Fprintf writes it as it is.
+// Text is text that a program has laid out for a terminal: it
+// may have several lines, and colours. Fprintf writes it as it
+// is.
 type Text string
 
-// Printable escapes control characters, characters that change the direction
-// of writing, and what is not UTF-8. Text that is safe already stays as it
-// is.
+// Printable escapes control characters, characters that change
+// the direction of writing, and what is not UTF-8. Text that is
+// safe already stays as it is.
 func Printable(s string) string {
 	if strings.IndexFunc(s, func(r rune) bool { return !isSafe(r) }) < 0 {
 		return s
@@ -46,8 +47,9 @@ func Printable(s string) string {
 
 func isSafe(r rune) bool { return r != utf8.RuneError && isSeen(r) }
 
-// isSeen reports whether a reader sees a character. Graphic ones that have no
-// picture of their own can carry text that only an assistant reads.
+// isSeen reports whether a reader sees a character. Graphic ones
+// that have no picture of their own can carry text that only an
+// assistant reads.
 func isSeen(r rune) bool {
 	return unicode.IsGraphic(r) &&
 		!unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
@@ -56,8 +58,9 @@ func isSeen(r rune) bool {
 // IsPrintable reports whether text is safe as it is.
 func IsPrintable(s string) bool { return Printable(s) == s }
 
-// JSON escapes in JSON text what a terminal would interpret and JSON does not
-// escape, such as DEL and U+009B. Line ends between values stay.
+// JSON escapes in JSON text what a terminal would interpret and
+// JSON does not escape, such as DEL and U+009B. Line ends
+// between values stay.
 func JSON(text []byte) []byte {
 	isSpecial := func(r rune) bool { return r != '\n' && !isSeen(r) }
 	if bytes.IndexFunc(text, isSpecial) < 0 {
@@ -80,14 +83,14 @@ func JSON(text []byte) []byte {
 	return out
 }
 
-// Fprintf is fmt.Fprintf with every argument made printable, unless it is a
-// Text.
+// Fprintf is fmt.Fprintf with every argument made printable,
+// unless it is a Text.
 func Fprintf(w io.Writer, format string, args ...any) (int, error) {
 	return fmt.Fprintf(w, format, escaped(args)...)
 }
 
-// Sprintf is fmt.Sprintf in the same way. What it returns is one line if its
-// format is.
+// Sprintf is fmt.Sprintf in the same way. What it returns is one
+// line if its format is.
 func Sprintf(format string, args ...any) string { return fmt.Sprintf(format, escaped(args)...) }
 
 // Fprintln is fmt.Fprintln in the same way.
@@ -127,9 +130,10 @@ func (p printed) Format(s fmt.State, verb rune) {
 	fmt.Fprintf(s, format, text) // the width counts what is seen
 }
 
-// Error returns the message of an error. An error of several lines is one
-// that lays its message out itself (it has a method TerminalText, which
-// returns printable text), or several joined errors.
+// Error returns the message of an error. An error of several
+// lines is one that lays its message out itself (it has a method
+// TerminalText, which returns printable text), or several joined
+// errors.
 func Error(err error) string {
 	if e, ok := err.(interface{ TerminalText() string }); ok {
 		return e.TerminalText()

@@ -45,7 +45,8 @@ type laidOut struct{}
 func (laidOut) Error() string        { return "here\n^" }
 func (laidOut) TerminalText() string { return "here\n^" }
 
-// The lines of an error are those that a program has made, not those of a name.
+// The lines of an error are those that a program has made, not
+// those of a name.
 func TestError(t *testing.T) {
 	evil := errors.New("no a\nb")
 	for want, err := range map[string]error{
@@ -62,7 +63,8 @@ func TestError(t *testing.T) {
 	}
 }
 
-// JSON has no character that a terminal interprets, and means the same as before.
+// JSON has no character that a terminal interprets, and means
+// the same as before.
 func TestJSON(t *testing.T) {
 	const name = "a\x7f\u009b\u202eé\U000e0001\ufffd\n"
 	text, err := json.Marshal(name)

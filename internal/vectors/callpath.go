@@ -44,8 +44,8 @@ type CallPathQuery struct {
 // A Rat is an exact number, written as a string such as "5/2".
 type Rat struct{ big.Rat }
 
-// maxRat bounds the text of a number. Exponents are refused, so a number has
-// no more digits than its text.
+// maxRat bounds the text of a number. Exponents are refused, so
+// a number has no more digits than its text.
 const maxRat = 1000
 
 // UnmarshalText reads digits with an optional sign and denominator.
@@ -79,7 +79,8 @@ func ReadCallPaths(r io.Reader) (*CallPaths, error) {
 	return v, nil
 }
 
-// Tree builds the view, and the membership of its functions in its aspects.
+// Tree builds the view, and the membership of its functions in
+// its aspects.
 func (c *CallPathCase) Tree() (*calltree.Tree, *calltree.Membership, error) {
 	syms := new(calltree.Symbols)
 	b := calltree.NewBuilder(syms, c.Stacks[0].Frames[0], "time", "samples")

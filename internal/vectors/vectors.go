@@ -1,6 +1,7 @@
-// Package vectors finds and reads the test vectors of the project's
-// definitions: JSON files in testdata/vectors, and those in the folder that
-// the environment variable CPPROF_VECTORS names. Only tests import it.
+// Package vectors finds and reads the test vectors of the
+// project's definitions: JSON files in testdata/vectors, and
+// those in the folder that the environment variable
+// CPPROF_VECTORS names. Only tests import it.
 package vectors
 
 import (
@@ -16,10 +17,11 @@ import (
 // Env names the environment variable that names a folder of further vectors.
 const Env = "CPPROF_VECTORS"
 
-// Files returns the vector files whose base names match pattern (as in
-// path/filepath.Match): first those in the module's testdata/vectors, then
-// those in the folder that Env names, if it is set. If a folder has none, the
-// test fails: a test must not pass because it found no vectors.
+// Files returns the vector files whose base names match pattern
+// (as in path/filepath.Match): first those in the module's
+// testdata/vectors, then those in the folder that Env names, if
+// it is set. If a folder has none, the test fails: a test must
+// not pass because it found no vectors.
 func Files(t testing.TB, pattern string) []string {
 	t.Helper()
 	own, err := ownFolder()
@@ -84,7 +86,8 @@ func ownFolder() (string, error) {
 	}
 }
 
-// Decode reads one vector file; a field that into does not have fails the test.
+// Decode reads one vector file; a field that into does not have
+// fails the test.
 func Decode(t testing.TB, file string, into any) {
 	t.Helper()
 	f, err := os.Open(file)
@@ -97,8 +100,8 @@ func Decode(t testing.TB, file string, into any) {
 	}
 }
 
-// Read reads one JSON value and nothing after it, strictly: unknown fields
-// are errors.
+// Read reads one JSON value and nothing after it, strictly:
+// unknown fields are errors.
 func Read(r io.Reader, into any) error {
 	d := json.NewDecoder(r)
 	d.DisallowUnknownFields()

@@ -1,5 +1,6 @@
-// Package words lists words, splits lines into words and quotes words, for
-// texts, the commands of 'cpprof find --interactive' and a POSIX shell.
+// Package words lists words, splits lines into words and quotes
+// words, for texts, the commands of 'cpprof find --interactive'
+// and a POSIX shell.
 package words
 
 import (
@@ -59,9 +60,10 @@ func Join(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// Shell quotes a word for a POSIX shell, if it needs that. What a terminal
-// can't show is written as $'\033': the word can be printed, and shells such
-// as bash, zsh and ksh read it as it was.
+// Shell quotes a word for a POSIX shell, if it needs that. What
+// a terminal can't show is written as $'\033': the word can be
+// printed, and shells such as bash, zsh and ksh read it as it
+// was.
 func Shell(word string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
@@ -76,8 +78,8 @@ func Shell(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// octal quotes a word with escapes for all bytes but the printable ones of
-// ASCII.
+// octal quotes a word with escapes for all bytes but the
+// printable ones of ASCII.
 func octal(word string) string {
 	var b strings.Builder
 	for _, c := range []byte(word) {
@@ -115,8 +117,8 @@ func HasPrefix(text string, prefixes ...string) bool {
 		func(prefix string) bool { return strings.HasPrefix(text, prefix) })
 }
 
-// List joins the first values of a list with commas, and counts the others if
-// they are at least two.
+// List joins the first values of a list with commas, and counts
+// the others if they are at least two.
 func List[T any](all []T, most int) string {
 	var texts []string
 	for i, value := range all {

@@ -12,7 +12,8 @@ import (
 
 var largeTree = sync.OnceValue(func() *calltree.Tree { return bigtree.New(1_000_000, 5000) })
 
-// typedTree is a tree of a million nodes like those of views: all cost is in typed time below the functions.
+// typedTree is a tree of a million nodes like those of views:
+// all cost is in typed time below the functions.
 var typedTree = sync.OnceValue(func() *calltree.Tree {
 	t := bigtree.New(650_000, 5000)
 	b := calltree.NewBuilder(t.Symbols(), calltree.RootName, "time", "samples")
@@ -41,7 +42,8 @@ func BenchmarkInitialSummaries(b *testing.B) {
 	}
 }
 
-// benchmarkSelect does the work of the command select: all extensions with their cum and base, and the overlap with ten
+// benchmarkSelect does the work of the command select: all
+// extensions with their cum and base, and the overlap with ten
 // labelled summaries.
 func benchmarkSelect(b *testing.B, p *Trees, path ...string) {
 	list := p.Initial()
@@ -115,8 +117,10 @@ func BenchmarkSuggestRecursive(b *testing.B) {
 	}
 }
 
-// recursionTree is one stack of two functions that call each other; all cost is at its end. Zooming goes up through all
-// of it, and each call sequence on the way occurs at half of the frames.
+// recursionTree is one stack of two functions that call each
+// other; all cost is at its end. Zooming goes up through all of
+// it, and each call sequence on the way occurs at half of the
+// frames.
 func recursionTree(b testing.TB, depth int) *calltree.Tree {
 	frames := []string{"main"}
 	for i := range depth {

@@ -13,7 +13,8 @@ import (
 // brute computes the paper's definitions literally, with sets of nodes.
 type brute struct{ t *calltree.Tree }
 
-// paths returns all downward node paths that are labelled with the call sequence.
+// paths returns all downward node paths that are labelled with
+// the call sequence.
 func (b brute) paths(calls []string) (all [][]int32) {
 	for n := range int32(b.t.Len()) {
 		path := []int32{}
@@ -36,7 +37,8 @@ func (b brute) names(path []int32) []string {
 	return out
 }
 
-// total sums the own cost of along(S), and if below is true also of descendants(S).
+// total sums the own cost of along(S), and if below is true also
+// of descendants(S).
 func (b brute) total(below bool, list ...[]string) *big.Rat {
 	counted := make(map[int32]bool)
 	for _, calls := range list {
@@ -59,7 +61,8 @@ func (b brute) total(below bool, list ...[]string) *big.Rat {
 	return sum
 }
 
-// drawTree draws a tree with much recursion. With fractions and large hits it has several planes.
+// drawTree draws a tree with much recursion. With fractions and
+// large hits it has several planes.
 func drawTree(t *rapid.T, label string, lowest int64) *calltree.Tree {
 	names := []string{"a", "b", "c", "d"}
 	b := calltree.NewBuilder(new(calltree.Symbols), "root", "cost", "units")

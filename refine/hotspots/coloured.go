@@ -6,8 +6,8 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// A Colour is what a search over call paths knows of one of them (JBolt,
-// figure 2).
+// A Colour is what a search over call paths knows of one of them
+// (JBolt, figure 2).
 type Colour uint8
 
 const (
@@ -17,8 +17,8 @@ const (
 	Accepted               // it is one
 )
 
-// Coloured is a call tree with what the search over its call paths knows of
-// each.
+// Coloured is a call tree with what the search over its call
+// paths knows of each.
 type Coloured struct {
 	Tree      *calltree.Tree
 	Threshold float64 // the cost above which a call path is a bottleneck
@@ -28,9 +28,10 @@ type Coloured struct {
 	deep    map[calltree.Func]bool
 }
 
-// ColourPaths searches the call paths of a tree. Shares are costs, as in the
-// view. In the profile of another tool, nobody knows when a stack got its hits;
-// its shares then count as exact.
+// ColourPaths searches the call paths of a tree. Shares are
+// costs, as in the view. In the profile of another tool, nobody
+// knows when a stack got its hits; its shares then count as
+// exact.
 func ColourPaths(t *calltree.Tree, threshold float64) *Coloured {
 	c := &Coloured{Tree: t, Threshold: threshold, colours: make([]Colour, t.Len()),
 		deep: make(map[calltree.Func]bool)}
@@ -75,7 +76,8 @@ func (c *Coloured) estimate(s Stacks) Estimate {
 // Colour returns what is known of the call path of a node.
 func (c *Coloured) Colour(n int32) Colour { return c.colours[n] }
 
-// Cost returns the cost of a call path, without an interval: that takes longer.
+// Cost returns the cost of a call path, without an interval:
+// that takes longer.
 func (c *Coloured) Cost(n int32) float64 {
 	m := c.Tree.Main()
 	p, _ := m.Cost(m.Cum(n)).Float64()
@@ -90,6 +92,6 @@ func (c *Coloured) Share(n int32) Estimate {
 // StarterShare returns the cost of a deep starter, wherever it is called.
 func (c *Coloured) StarterShare(s *Starter) Estimate { return c.estimate(s.Stacks) }
 
-// IsDeep reports whether the function of a node is a bottleneck wherever it
-// is called, though no call path to it is one.
+// IsDeep reports whether the function of a node is a bottleneck
+// wherever it is called, though no call path to it is one.
 func (c *Coloured) IsDeep(n int32) bool { return c.deep[c.Tree.Funcs()[n]] }

@@ -6,7 +6,9 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// Few samples leave more undecided than many, exact numbers leave nothing; below a call path that is no bottleneck, nothing is tried.
+// Few samples leave more undecided than many, exact numbers
+// leave nothing; below a call path that is no bottleneck,
+// nothing is tried.
 func TestColourPaths(t *testing.T) {
 	stacks := []string{"12 main.serve main.encode :RUN", "2 main.serve main.log :RUN", "5 main.a main.sum :RUN", "5 main.b main.sum :RUN",
 		"5 main.c main.sum :RUN", "71 main.idle :RUN"}

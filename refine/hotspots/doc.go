@@ -1,6 +1,7 @@
-// Package hotspots finds the few call sequences that cause most of a
-// profile's cost (Ammons, Choi, Gupta and Swamy: Finding and Removing
-// Performance Bottlenecks in Large Systems; "the paper" below).
+// Package hotspots finds the few call sequences that cause most
+// of a profile's cost (Ammons, Choi, Gupta and Swamy: Finding
+// and Removing Performance Bottlenecks in Large Systems; "the
+// paper" below).
 //
 //  1. Trees and Summary are the paper's profile interface (section 2.1, figure 3): a summary is a call
 //     sequence, has a base and a cum, and can be extended and trimmed at both ends; a profile has the totals of

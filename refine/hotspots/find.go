@@ -8,7 +8,8 @@ type FindOptions struct {
 	Max      int      // number of bottlenecks; no limit
 }
 
-// Found are the bottlenecks of a profile, in the order in which they were found.
+// Found are the bottlenecks of a profile, in the order in which
+// they were found.
 type Found struct {
 	Bottlenecks []Bottleneck
 	Coverage    *big.Rat // part of the cost that they cover together
@@ -26,17 +27,19 @@ type Bottleneck struct {
 	Interval   *Estimate // of Own, if it is known in which samples the hits were; else nil
 }
 
-// Find works like the paper's expert (section 2.3), until the labelled
-// summaries cover enough of the cost: it starts where most of the uncovered
-// cost is spent, zooms up through the callers that concentrate it, labels the
-// result, and continues with the rest.
+// Find works like the paper's expert (section 2.3), until the
+// labelled summaries cover enough of the cost: it starts where
+// most of the uncovered cost is spent, zooms up through the
+// callers that concentrate it, labels the result, and continues
+// with the rest.
 //
-// It starts at single functions, or at the typed time below them, by their
-// base; residual.score describes how functions that mostly call others are
-// deferred. In a comparison, the cost to be covered is the sum of the
-// increases over all starts, so that an increase in one place and a decrease
-// in another do not hide each other. It ends where the next increase may be
-// chance.
+// It starts at single functions, or at the typed time below
+// them, by their base; residual.score describes how functions
+// that mostly call others are deferred. In a comparison, the
+// cost to be covered is the sum of the increases over all
+// starts, so that an increase in one place and a decrease in
+// another do not hide each other. It ends where the next
+// increase may be chance.
 func Find(p *Trees, o FindOptions) *Found {
 	goal := o.Coverage
 	if goal == nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// samples makes a tree of samples from lines such as "12 main f :RUN", below the root.
+// samples makes a tree of samples from lines such as "12 main f
+// :RUN", below the root.
 func samples(t testing.TB, root string, lines ...string) *calltree.Tree {
 	t.Helper()
 	b := calltree.NewBuilder(new(calltree.Symbols), root, "time", "samples")
@@ -63,7 +64,8 @@ func TestFindThePlanted(t *testing.T) {
 }
 
 func TestFindZoomsWithWhatIsLeft(t *testing.T) {
-	// The copies below encode are covered with encode; the rest of copy is below log.
+	// The copies below encode are covered with encode; the rest
+	// of copy is below log.
 	tree := samples(t, calltree.RootName, "50 main encode", "5 main encode copy", "15 main log copy")
 	f := Find(NewSingle(tree), FindOptions{Coverage: big.NewRat(1, 1)})
 	got := strings.Join(foundPaths(f), "\n")
@@ -207,7 +209,8 @@ func TestFindEndsOnAnyComparison(t *testing.T) {
 	})
 }
 
-// TestFindEndsAtNoise compares profiles of which one call sequence grew surely, and another one may have by chance.
+// TestFindEndsAtNoise compares profiles of which one call
+// sequence grew surely, and another one may have by chance.
 func TestFindEndsAtNoise(t *testing.T) {
 	after, before := sampled(t, 1, "*", "500 a b", "12 c", "488 d"), sampled(t, 1, "*", "100 a b", "10 c", "890 d")
 	f := Find(NewComparison(after, before, true), FindOptions{Coverage: big.NewRat(1, 1)})

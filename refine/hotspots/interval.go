@@ -6,8 +6,8 @@ import (
 	"github.com/cpprof/cpprof/internal/student"
 )
 
-// An Estimate is a share, with an interval that contains the true share with
-// a probability of 95 %.
+// An Estimate is a share, with an interval that contains the
+// true share with a probability of 95 %.
 type Estimate struct {
 	Share   float64 `json:"share"`
 	Low     float64 `json:"low"`
@@ -18,9 +18,9 @@ type Estimate struct {
 // Margin returns half the width of the interval.
 func (e Estimate) Margin() float64 { return (e.High - e.Low) / 2 }
 
-// An Observation is one sample, or a slice of neighbouring samples: the mean
-// number of goroutines that do something (Hits), and of those that could
-// (Base).
+// An Observation is one sample, or a slice of neighbouring
+// samples: the mean number of goroutines that do something
+// (Hits), and of those that could (Base).
 type Observation struct {
 	Weight     float64 // time that the samples stand for
 	Hits, Base float64
@@ -28,8 +28,9 @@ type Observation struct {
 
 // A Ratio is a ratio of two sums over samples, with its error.
 //
-// Goroutines of one sample are not independent, nor are samples that follow
-// one another. So the unit of the error is a block of neighbouring samples.
+// Goroutines of one sample are not independent, nor are samples
+// that follow one another. So the unit of the error is a block
+// of neighbouring samples.
 type Ratio struct {
 	Value   float64
 	Error   float64 // the standard error
@@ -45,25 +46,27 @@ const (
 	// minBlock is the number of samples that a block has at least.
 	minBlock = 4
 
-	// minBlocks is the number of blocks that are left at least when blocks grow.
+	// minBlocks is the number of blocks that are left at least
+	// when blocks grow.
 	minBlocks = 16
 
-	// minFreedom is for shares that one or two blocks have all of: Wilson's
-	// form itself allows for such.
+	// minFreedom is for shares that one or two blocks have all
+	// of: Wilson's form itself allows for such.
 	minFreedom = 5
 
-	// minMeasured is the number of samples below which an error is not known.
+	// minMeasured is the number of samples below which an error
+	// is not known.
 	minMeasured = 10
 )
 
-// RatioOf returns the ratio of the hits to the bases, by weight. Each
-// observation is of a number of samples.
+// RatioOf returns the ratio of the hits to the bases, by weight.
+// Each observation is of a number of samples.
 //
-// With p for the ratio, the hits of a block differ from what its base
-// suggests by E = sum(w*(hits - p*base)). The variance of p is about the sum
-// of E^2 over all blocks, divided by the square of the sum of w*base. That
-// holds if blocks are independent: they grow until the E of neighbours do not
-// correlate.
+// With p for the ratio, the hits of a block differ from what its
+// base suggests by E = sum(w*(hits - p*base)). The variance of p
+// is about the sum of E^2 over all blocks, divided by the square
+// of the sum of w*base. That holds if blocks are independent:
+// they grow until the E of neighbours do not correlate.
 func RatioOf(all []Observation, each int) Ratio {
 	var r Ratio
 	var hits, base, squares float64
@@ -96,9 +99,10 @@ func RatioOf(all []Observation, each int) Ratio {
 	return r
 }
 
-// setError sets the error by the E of observations, and of blocks of them
-// that are independent. The E of blocks are small if neighbours take turns:
-// the error is never smaller than if observations were independent.
+// setError sets the error by the E of observations, and of
+// blocks of them that are independent. The E of blocks are small
+// if neighbours take turns: the error is never smaller than if
+// observations were independent.
 func (r *Ratio) setError(seen, blocks []float64, base float64) {
 	variance, freedom := varianceOf(blocks)
 	if v, f := varianceOf(seen); v > variance {
@@ -107,12 +111,13 @@ func (r *Ratio) setError(seen, blocks []float64, base float64) {
 	r.Error, r.freedom = math.Sqrt(variance)/base, freedom
 }
 
-// varianceOf returns the variance of a sum of independent values, and its
-// degrees of freedom.
+// varianceOf returns the variance of a sum of independent
+// values, and its degrees of freedom.
 //
-// The variance has an error, too. By the fourth powers it is as uncertain as
-// with some number of degrees of freedom: with one less than there are values
-// if they are much alike, and with few if few values have all of the sum.
+// The variance has an error, too. By the fourth powers it is as
+// uncertain as with some number of degrees of freedom: with one
+// less than there are values if they are much alike, and with
+// few if few values have all of the sum.
 func varianceOf(values []float64) (variance, freedom float64) {
 	n, squares, fourths := float64(len(values)), 0.0, 0.0
 	for _, e := range values {
@@ -141,8 +146,8 @@ func independent(blocks []float64) []float64 {
 	return blocks
 }
 
-// joined adds up neighbours, size of them at a time. The last block may have
-// more.
+// joined adds up neighbours, size of them at a time. The last
+// block may have more.
 func joined(values []float64, size int) []float64 {
 	blocks := make([]float64, max(1, len(values)/size))
 	for i, v := range values {
@@ -151,9 +156,9 @@ func joined(values []float64, size int) []float64 {
 	return blocks
 }
 
-// Margin returns half the width of the interval that contains the true ratio
-// with a probability of 95 %. It returns false if there are too few samples
-// to tell.
+// Margin returns half the width of the interval that contains
+// the true ratio with a probability of 95 %. It returns false if
+// there are too few samples to tell.
 func (r Ratio) Margin() (margin float64, known bool) {
 	if r.Samples < minMeasured {
 		return 0, false
@@ -161,8 +166,8 @@ func (r Ratio) Margin() (margin float64, known bool) {
 	return r.quantile() * r.Error, true
 }
 
-// normal is the 97.5 % quantile of a normal distribution. It is the number of
-// standard errors on each side of a 95 % interval.
+// normal is the 97.5 % quantile of a normal distribution. It is
+// the number of standard errors on each side of a 95 % interval.
 const normal = 1.959964
 
 // quantile returns the same of Student's distribution: the error itself is
@@ -171,13 +176,14 @@ func (r Ratio) quantile() float64 {
 	return student.Quantile(0.975, r.freedom)
 }
 
-// Estimated returns the share of the hits in the bases by weight. Each
-// observation is of a number of samples.
+// Estimated returns the share of the hits in the bases by
+// weight. Each observation is of a number of samples.
 //
-// The interval is Wilson's for as many independent observations as would have
-// the error of the ratio. There are at most as many as goroutines were
-// counted. A share of 0 or 1 has no error, but is not certain: its unit is
-// the sample. More threads can be a hit than there are processors: then the share
+// The interval is Wilson's for as many independent observations
+// as would have the error of the ratio. There are at most as
+// many as goroutines were counted. A share of 0 or 1 has no
+// error, but is not certain: its unit is the sample. More
+// threads can be a hit than there are processors: then the share
 // is more than 1, with the interval of the ratio.
 func Estimated(all []Observation, each int) Estimate {
 	r := RatioOf(all, each)
@@ -203,9 +209,9 @@ func Estimated(all []Observation, each int) Estimate {
 	return e
 }
 
-// Assumed returns the interval of a share if only the number of samples is
-// known. It assumes that samples are independent, and that all goroutines of
-// a sample do the same.
+// Assumed returns the interval of a share if only the number of
+// samples is known. It assumes that samples are independent, and
+// that all goroutines of a sample do the same.
 func Assumed(share float64, samples int) Estimate {
 	e := Estimate{Share: share, Samples: samples, High: 1}
 	if samples > 0 {

@@ -62,7 +62,8 @@ func viewsOf(t *testing.T, r *sampledata.Recording, span views.Span) (trees []*c
 	return trees
 }
 
-// A function is a path "* ..f" of a view, with what was observed of it in each slice.
+// A function is a path "* ..f" of a view, with what was observed
+// of it in each slice.
 type function struct {
 	name     string
 	observed []Observation
@@ -70,7 +71,8 @@ type function struct {
 	share    float64
 }
 
-// functions returns the functions of a view, but not those that are in all of its stacks or hardly any.
+// functions returns the functions of a view, but not those that
+// are in all of its stacks or hardly any.
 func functions(t *calltree.Tree) (all []function) {
 	m := t.Main()
 	s := m.Slices()
@@ -88,8 +90,9 @@ func functions(t *calltree.Tree) (all []function) {
 	return all
 }
 
-// drawn returns observations of a recording that blocks of another one make up, which are taken at random. The last block is
-// followed by the first.
+// drawn returns observations of a recording that blocks of
+// another one make up, which are taken at random. The last block
+// is followed by the first.
 func drawn(r *rand.Rand, all []Observation, block, n int) []Observation {
 	list := make([]Observation, 0, n)
 	for len(list) < n {
@@ -101,7 +104,8 @@ func drawn(r *rand.Rand, all []Observation, block, n int) []Observation {
 	return list
 }
 
-// goroutinesIndependent returns the interval of a share if all goroutines of all samples were independent.
+// goroutinesIndependent returns the interval of a share if all
+// goroutines of all samples were independent.
 func goroutinesIndependent(all []Observation, each int) Estimate {
 	r := RatioOf(all, each)
 	p := min(max(r.Value, 0), 1)
@@ -121,8 +125,10 @@ func (c *covered) add(e Estimate, truth float64) {
 
 func (c covered) share() float64 { return float64(c.with) / float64(c.of) }
 
-// Recordings that are made up of blocks of real ones have the share of the whole in 95 of 100 intervals, whether shares are small
-// or large. Intervals that take goroutines as independent don't.
+// Recordings that are made up of blocks of real ones have the
+// share of the whole in 95 of 100 intervals, whether shares are
+// small or large. Intervals that take goroutines as independent
+// don't.
 func TestIntervalsOfResampledRecordings(t *testing.T) {
 	const draws = 30
 	random := rand.New(rand.NewPCG(5, 6))
@@ -168,8 +174,9 @@ func TestIntervalsOfResampledRecordings(t *testing.T) {
 	}
 }
 
-// A span of a real recording is a smaller one. What happened only once in the whole, such as a sleep of the runtime's own, is not in
-// the intervals of most spans.
+// A span of a real recording is a smaller one. What happened
+// only once in the whole, such as a sleep of the runtime's own,
+// is not in the intervals of most spans.
 func TestIntervalsOfSpans(t *testing.T) {
 	const spans = 12
 	for _, path := range recordings[:3] {
@@ -200,7 +207,8 @@ func TestIntervalsOfSpans(t *testing.T) {
 	}
 }
 
-// The intervals of what Find found are those of its stacks, also of stacks that its path only goes through.
+// The intervals of what Find found are those of its stacks, also
+// of stacks that its path only goes through.
 func TestIntervalOfAPath(t *testing.T) {
 	for _, tree := range viewsOf(t, recording(t, "testdata/queue"), views.Span{}) {
 		for _, b := range Find(NewSingle(tree), FindOptions{}).Bottlenecks {
@@ -213,7 +221,8 @@ func TestIntervalOfAPath(t *testing.T) {
 	}
 }
 
-// The same seen again in the next three samples, or by all goroutines, is no more evidence.
+// The same seen again in the next three samples, or by all
+// goroutines, is no more evidence.
 func TestAlike(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	var once, again, crowd []Observation
@@ -275,8 +284,9 @@ func TestNoIntervalOfProfiles(t *testing.T) {
 	}
 }
 
-// sampled is samples for a program with one goroutine: each sample has one hit, and the hits are in any order. Each stack has
-// some times as many as it says.
+// sampled is samples for a program with one goroutine: each
+// sample has one hit, and the hits are in any order. Each stack
+// has some times as many as it says.
 func sampled(t *testing.T, times int, root string, stacks ...string) *calltree.Tree {
 	t.Helper()
 	tree := samples(t, root, stacks...)

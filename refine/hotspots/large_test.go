@@ -8,7 +8,8 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// nested returns a tree of so many functions, each of which calls the next one and costs as much.
+// nested returns a tree of so many functions, each of which
+// calls the next one and costs as much.
 func nested(t testing.TB, calls int) *calltree.Tree {
 	b := calltree.NewBuilder(new(calltree.Symbols), calltree.RootName, "time", "s")
 	at := int32(0)
@@ -19,7 +20,8 @@ func nested(t testing.TB, calls int) *calltree.Tree {
 	return built(t, b)
 }
 
-// leaves returns a tree of a function that calls so many others, each of which costs as much, and works below another frame.
+// leaves returns a tree of a function that calls so many others,
+// each of which costs as much, and works below another frame.
 func leaves(t testing.TB, calls int) *calltree.Tree {
 	b := calltree.NewBuilder(new(calltree.Symbols), calltree.RootName, "time", "s")
 	for i := range calls {
@@ -36,7 +38,8 @@ func built(t testing.TB, b *calltree.Builder) *calltree.Tree {
 	return tree
 }
 
-// What find does grows like the tree, not like its square. If it did, these two searches would take minutes.
+// What find does grows like the tree, not like its square. If it
+// did, these two searches would take minutes.
 func TestFindInLargeTrees(t *testing.T) {
 	f := Find(NewSingle(nested(t, 60_000)), FindOptions{})
 	if len(f.Bottlenecks) != 1 || len(f.Bottlenecks[0].Summary.Path()) != 60_001 {

@@ -8,12 +8,12 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// A Test returns the verdict on the hypothesis that some stacks of a call
-// tree are a bottleneck.
+// A Test returns the verdict on the hypothesis that some stacks
+// of a call tree are a bottleneck.
 type Test func(m *calltree.Metric, s Stacks) Verdict
 
-// Stacks are some stacks of a tree: those that end at nodes of the ranges
-// [from, to).
+// Stacks are some stacks of a tree: those that end at nodes of
+// the ranges [from, to).
 type Stacks struct {
 	calltree.Total
 	Ranges [][2]int32
@@ -21,21 +21,21 @@ type Stacks struct {
 
 // Paths is the result of a search over the call paths of a tree.
 type Paths struct {
-	// TopDown are the nodes whose call path from the root, by immediate
-	// calls, is a bottleneck, in preorder.
+	// TopDown are the nodes whose call path from the root, by
+	// immediate calls, is a bottleneck, in preorder.
 	TopDown []int32
 
 	// Frontier are the callees of bottlenecks that need more evidence.
 	Frontier []int32
 
-	// Deep are the deep starters: functions that are bottlenecks wherever
-	// they are called, though no path to them is. The highest cost comes
-	// first.
+	// Deep are the deep starters: functions that are bottlenecks
+	// wherever they are called, though no path to them is. The
+	// highest cost comes first.
 	Deep []Starter
 
-	// Shown are the nodes of TopDown, except nodes with a callee that has 95
-	// % of the cost or more. If a chain loses nothing, only its deepest node
-	// is shown.
+	// Shown are the nodes of TopDown, except nodes with a callee
+	// that has 95 % of the cost or more. If a chain loses
+	// nothing, only its deepest node is shown.
 	Shown []int32
 }
 
@@ -45,15 +45,16 @@ type Starter struct {
 	Stacks
 }
 
-// kept is the share of a node's cost that a callee has if nothing is lost in
-// the call.
+// kept is the share of a node's cost that a callee has if
+// nothing is lost in the call.
 var kept = big.NewRat(95, 100)
 
-// FindPaths searches the call paths of a tree, in the goroutine of the root.
-// It is JBolt's algorithm (figure 4, with the deep starters of section 4).
-// JBolt had to put instruments into the callees of a bottleneck, and to wait
-// for their results. Here, every call is in the samples already, so that one
-// walk decides.
+// FindPaths searches the call paths of a tree, in the goroutine
+// of the root. It is JBolt's algorithm (figure 4, with the deep
+// starters of section 4). JBolt had to put instruments into the
+// callees of a bottleneck, and to wait for their results. Here,
+// every call is in the samples already, so that one walk
+// decides.
 func FindPaths(t *calltree.Tree, test Test) Paths {
 	m := t.Main()
 	var found Paths
@@ -93,9 +94,10 @@ func FindPaths(t *calltree.Tree, test Test) Paths {
 	return found
 }
 
-// inclusive returns the totals of the frames below the root, in the root's
-// goroutine. Each stack counts once for a frame, however often the frame
-// recurs in it. The highest weight comes first.
+// inclusive returns the totals of the frames below the root, in
+// the root's goroutine. Each stack counts once for a frame,
+// however often the frame recurs in it. The highest weight comes
+// first.
 func inclusive(t *calltree.Tree) []Starter {
 	digits := t.Main().Digits()
 	sums := make(map[calltree.Func][]int64)

@@ -24,7 +24,8 @@ func TestVectorsSearch(t *testing.T) {
 	}
 }
 
-// above is a Test without uncertainty: the cost is above a threshold, or it is not.
+// above is a Test without uncertainty: the cost is above a
+// threshold, or it is not.
 func above(threshold *big.Rat) Test {
 	return func(m *calltree.Metric, s Stacks) Verdict {
 		if m.Cost(s.Weight).Cmp(threshold) > 0 {

@@ -39,8 +39,9 @@ func pprofTool(b testing.TB) string {
 	return tool
 }
 
-// BenchmarkGoToolPprof reads and reports the tree of the other benchmarks, for comparison: its figures include starting
-// the program and reading the file.
+// BenchmarkGoToolPprof reads and reports the tree of the other
+// benchmarks, for comparison: its figures include starting the
+// program and reading the file.
 func BenchmarkGoToolPprof(b *testing.B) {
 	tool := pprofTool(b)
 	profile := writePprof(b, largeTree())

@@ -5,9 +5,10 @@ import (
 	"container/heap"
 )
 
-// A ranking has the starts of a residual in the order of their scores, and
-// the sum of their bases. Both are kept up to date start by start. Profiles
-// can have a hundred thousand functions of one cost, and each covers little.
+// A ranking has the starts of a residual in the order of their
+// scores, and the sum of their bases. Both are kept up to date
+// start by start. Profiles can have a hundred thousand functions
+// of one cost, and each covers little.
 type ranking struct {
 	queue   ranks
 	scores  []float64   // by start
@@ -17,8 +18,8 @@ type ranking struct {
 	isDirty []bool      // by start
 }
 
-// newRanking returns the ranking of a residual, in which all starts have
-// changed.
+// newRanking returns the ranking of a residual, in which all
+// starts have changed.
 func newRanking(r *residual) *ranking {
 	q := &ranking{scores: make([]float64, len(r.starts.All)), isDirty: make([]bool, len(r.starts.All))}
 	for _, s := range r.sides {
@@ -64,7 +65,8 @@ func (q *ranking) update(r *residual) {
 	q.dirty = q.dirty[:0]
 }
 
-// best returns the start with the highest score, the first one of several, or
+// best returns the start with the highest score, the first one
+// of several, or
 // -1 if nothing has a cost.
 func (q *ranking) best() int32 {
 	for len(q.queue) > 0 {
@@ -76,7 +78,8 @@ func (q *ranking) best() int32 {
 	return -1
 }
 
-// A rank is a start with the score that it had when it was put into the queue.
+// A rank is a start with the score that it had when it was put
+// into the queue.
 type rank struct {
 	start int32
 	score float64

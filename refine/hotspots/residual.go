@@ -9,11 +9,12 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// A residual is a profile of the cost that the labelled summaries do not
-// cover: the nodes along their paths and below have no cost in it. Its starts
-// are the call sequences at which a search can begin: a function, and below
-// functions also the typed time and the classes in which its stacks end.
-// Typed time alone, such as "something runs", would say too little.
+// A residual is a profile of the cost that the labelled
+// summaries do not cover: the nodes along their paths and below
+// have no cost in it. Its starts are the call sequences at which
+// a search can begin: a function, and below functions also the
+// typed time and the classes in which its stacks end. Typed time
+// alone, such as "something runs", would say too little.
 type residual struct {
 	profile *Trees
 	starts  intern.List[start, int32]
@@ -21,8 +22,8 @@ type residual struct {
 	ranking *ranking
 }
 
-// A start is a frame's name below another start, or below none if the frame
-// is a function.
+// A start is a frame's name below another start, or below none
+// if the frame is a function.
 type start struct {
 	up, name int32
 }
@@ -111,9 +112,10 @@ func (r *residual) path(id int32) []string {
 	return path
 }
 
-// score returns by how much a search should begin at a start; 0 if it has no
-// cost. It is base * (base / cum): a function that mostly calls expensive
-// ones has to wait until these are labelled.
+// score returns by how much a search should begin at a start; 0
+// if it has no cost. It is base * (base / cum): a function that
+// mostly calls expensive ones has to wait until these are
+// labelled.
 func (r *residual) score(id int32) float64 {
 	if !r.rises(id) {
 		return 0
@@ -137,9 +139,9 @@ func (r *residual) costs(id int32) (base, cum float64) {
 	return base, cum
 }
 
-// left returns the cost that is not yet covered: the sum of the starts'
-// bases; in a comparison, of those bases that are higher in the first
-// profile.
+// left returns the cost that is not yet covered: the sum of the
+// starts' bases; in a comparison, of those bases that are higher
+// in the first profile.
 func (r *residual) left() *big.Rat {
 	left := new(big.Rat)
 	for i, s := range r.sides {
@@ -148,8 +150,8 @@ func (r *residual) left() *big.Rat {
 	return left
 }
 
-// rises reports whether a start's base is above 0. The answer is exact, but
-// big numbers are used only if it is close.
+// rises reports whether a start's base is above 0. The answer is
+// exact, but big numbers are used only if it is close.
 func (r *residual) rises(id int32) bool {
 	base, size := 0.0, 0.0
 	for _, s := range r.sides {
@@ -186,8 +188,8 @@ func (r *residual) cover(s *Summary) bool {
 	return any
 }
 
-// coverPath removes the cost of the nodes below a final, and of those along
-// its path of the given length.
+// coverPath removes the cost of the nodes below a final, and of
+// those along its path of the given length.
 func (s *residualSide) coverPath(final int32, length int) (any bool) {
 	removed := make([]int64, len(s.planes)) // from the cum of the nodes above
 	if !s.covered[final] {
@@ -212,8 +214,8 @@ func allZero(list []int64) bool {
 	return !slices.ContainsFunc(list, func(v int64) bool { return v != 0 })
 }
 
-// coverBelow removes the cost of a node and of all below it, and adds it to
-// removed.
+// coverBelow removes the cost of a node and of all below it, and
+// adds it to removed.
 func (s *residualSide) coverBelow(n int32, removed []int64) (any bool) {
 	for k, p := range s.planes {
 		removed[k] += p.Cum[n]

@@ -5,10 +5,11 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// Sampled returns the share that stacks have in a metric's denominator, with
-// its interval. The stacks are those that end at the nodes of some ranges
-// [from, to). It returns nil if it is not known when the stacks got their
-// hits: the interval would have to assume that hits are independent, which
+// Sampled returns the share that stacks have in a metric's
+// denominator, with its interval. The stacks are those that end
+// at the nodes of some ranges [from, to). It returns nil if it
+// is not known when the stacks got their hits: the interval
+// would have to assume that hits are independent, which
 // goroutines of one sample are not.
 func Sampled(m *calltree.Metric, ranges ...[2]int32) *Estimate {
 	s := m.Slices()
@@ -22,9 +23,9 @@ func Sampled(m *calltree.Metric, ranges ...[2]int32) *Estimate {
 	return new(Estimated(all, s.Each))
 }
 
-// CostInterval returns the cost of a path in the tree's main metric with its
-// interval; see Sampled. The root of a tree that has all of the denominator
-// has none: it always does.
+// CostInterval returns the cost of a path in the tree's main
+// metric with its interval; see Sampled. The root of a tree that
+// has all of the denominator has none: it always does.
 func CostInterval(t *calltree.Tree, m *calltree.Membership, p callpath.Path) *Estimate {
 	metric := t.Main()
 	if metric.Slices() == nil ||
@@ -37,8 +38,8 @@ func CostInterval(t *calltree.Tree, m *calltree.Membership, p callpath.Path) *Es
 	return Sampled(metric, ranges...)
 }
 
-// Difference returns one share minus another; nil if the interval of one is
-// not known.
+// Difference returns one share minus another; nil if the
+// interval of one is not known.
 func Difference(a, b *Estimate) *Estimate {
 	if a == nil || b == nil {
 		return nil
@@ -47,8 +48,9 @@ func Difference(a, b *Estimate) *Estimate {
 	return &d
 }
 
-// interval returns the interval of the share of a summary, or of the
-// difference of its shares in two profiles. Differences of counts have none.
+// interval returns the interval of the share of a summary, or of
+// the difference of its shares in two profiles. Differences of
+// counts have none.
 func (p *Trees) interval(s *Summary) *Estimate {
 	if len(p.sides) > 1 && p.unit != "" {
 		return nil

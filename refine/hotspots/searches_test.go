@@ -8,8 +8,8 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// searches is a file search*.json: call trees, and what a search over their
-// call paths finds.
+// searches is a file search*.json: call trees, and what a search
+// over their call paths finds.
 type searches struct {
 	Format string
 	Cases  []searchCase

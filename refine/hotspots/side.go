@@ -8,30 +8,31 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// A side is one call tree of a profile, with the names of its frames replaced
-// by the profile's numbers for them.
+// A side is one call tree of a profile, with the names of its
+// frames replaced by the profile's numbers for them.
 type side struct {
 	parent, end []int32
 	name        []int32 // by node
 	metric      *calltree.Metric
 	planes      []calltree.Plane
-	// by plane: the own cost of each node; a function's includes its typed time
+	// by plane: the own cost of each node; a function's includes
+	// its typed time
 	bodies [][]int64
 	factor *big.Rat // of hits; nil is 1
 
 	nodes  []int32 // grouped by name, in preorder within a name
 	starts []int32 // of each name's group; one more than there are names
-	// by name: the number of nodes below its nodes, those below several of
-	// them several times
+	// by name: the number of nodes below its nodes, those below
+	// several of them several times
 	below []int
 
 	mark   []int32 // scratch of the sums, by node; all 0 between them
 	groups *groups // scratch of tops and bottoms
 }
 
-// places are the positions of a call sequence in one tree: the paths labelled
-// with it begin at roots and end at the finals of the same index. Both are in
-// preorder of the finals.
+// places are the positions of a call sequence in one tree: the
+// paths labelled with it begin at roots and end at the finals of
+// the same index. Both are in preorder of the finals.
 type places struct {
 	roots, finals []int32
 }
@@ -72,9 +73,9 @@ func (s *side) all(name int32) places {
 	return places{nodes, nodes}
 }
 
-// find returns the places of a call sequence. It searches up and down from
-// one of its names: one that is rare, and unless it is the last one, has few
-// calls below.
+// find returns the places of a call sequence. It searches up and
+// down from one of its names: one that is rare, and unless it is
+// the last one, has few calls below.
 func (s *side) find(path []int32) places {
 	if len(path) == 1 {
 		return s.all(path[0])
@@ -109,8 +110,8 @@ func (s *side) up(n int32, path []int32) int32 {
 	return n
 }
 
-// down adds the places of the paths from root through n that continue with
-// rest below n.
+// down adds the places of the paths from root through n that
+// continue with rest below n.
 func (s *side) down(to places, root, n int32, rest []int32) places {
 	if len(rest) == 0 {
 		return places{append(to.roots, root), append(to.finals, n)}
@@ -161,8 +162,8 @@ func (s *side) bottoms(p places) map[int32]places {
 	return of
 }
 
-// inPreorder sorts places by finals: calls below nested finals are found out
-// of order.
+// inPreorder sorts places by finals: calls below nested finals
+// are found out of order.
 func inPreorder(p places) places {
 	if slices.IsSorted(p.finals) {
 		return p
@@ -178,11 +179,12 @@ func inPreorder(p places) places {
 	return p
 }
 
-// groups splits places by name, in two passes over them: first count, then
-// put. It is used again and again: most splits meet few of the names.
+// groups splits places by name, in two passes over them: first
+// count, then put. It is used again and again: most splits meet
+// few of the names.
 type groups struct {
-	// by name: the number of places; later, the number already put; all 0
-	// between two uses
+	// by name: the number of places; later, the number already
+	// put; all 0 between two uses
 	counts []int32
 	starts []int32 // by name: the index of the first one in all
 	seen   []int32 // names, in the order of their first count

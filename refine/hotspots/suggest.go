@@ -8,8 +8,8 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// A Suggester lists summaries at which a search can start, best first
-// (section 2.3).
+// A Suggester lists summaries at which a search can start, best
+// first (section 2.3).
 type Suggester struct {
 	Name    string // as on the command line
 	Help    string // describes the suggestions in one line
@@ -25,8 +25,9 @@ func singles(name, help string, by func(*Summary) *big.Rat) Suggester {
 	}}
 }
 
-// HighBase suggests single names by falling base, for a bottom-up search. It
-// takes their own cost, so that functions and not typed times come first.
+// HighBase suggests single names by falling base, for a
+// bottom-up search. It takes their own cost, so that functions
+// and not typed times come first.
 func HighBase() Suggester {
 	return singles("HighBase", "falling own cost; for a bottom-up search", (*Summary).Own)
 }
@@ -36,15 +37,16 @@ func HighCum() Suggester {
 	return singles("HighCum", "falling cum; for a top-down search", (*Summary).Cum)
 }
 
-// Change suggests single names by the absolute value of the own cost: in a
-// comparison, the names that changed most.
+// Change suggests single names by the absolute value of the own
+// cost: in a comparison, the names that changed most.
 func Change() Suggester {
 	return singles("Change", "the largest difference of own cost, up or down; for a comparison",
 		func(s *Summary) *big.Rat { own := s.Own(); return own.Abs(own) })
 }
 
-// Typed suggests call sequences for one time type: it zooms up from the time
-// type, and suggests the callers of the result by falling cum.
+// Typed suggests call sequences for one time type: it zooms up
+// from the time type, and suggests the callers of the result by
+// falling cum.
 func Typed(timeType string) Suggester {
 	return Suggester{"Typed " + timeType,
 		"where " + timeType + " concentrates", func(p *Trees) []*Summary {
@@ -62,8 +64,9 @@ func Typed(timeType string) Suggester {
 		}}
 }
 
-// Recursive suggests, for each recursive function, the cycle that costs most
-// below its second entry: the call sequence from the function to itself.
+// Recursive suggests, for each recursive function, the cycle
+// that costs most below its second entry: the call sequence from
+// the function to itself.
 func Recursive() Suggester {
 	return Suggester{"Recursive",
 		"cycles of calls, from a function to itself, by cost", (*Trees).Cycles}
@@ -74,8 +77,8 @@ func Suggesters() []Suggester {
 	return []Suggester{HighBase(), HighCum(), Typed(":MONITOR"), Recursive(), Change()}
 }
 
-// ParseSuggester returns a suggester by its name; "Typed" is followed by a
-// time type or wait reason.
+// ParseSuggester returns a suggester by its name; "Typed" is
+// followed by a time type or wait reason.
 func ParseSuggester(name string) (Suggester, error) {
 	kind, rest, _ := strings.Cut(strings.TrimSpace(name), " ")
 	rest = strings.TrimSpace(rest)
@@ -97,13 +100,13 @@ func ParseSuggester(name string) (Suggester, error) {
 // for a function's last occurrence.
 const longestCycle = 64
 
-// maxCycles is the number of functions for which Cycles finds the costliest
-// cycle.
+// maxCycles is the number of functions for which Cycles finds
+// the costliest cycle.
 const maxCycles = 200
 
-// Cycles returns the costliest cycle of each function that recurs within one
-// goroutine's part of a stack, by falling cum. It does not find cycles of
-// more than 64 calls.
+// Cycles returns the costliest cycle of each function that
+// recurs within one goroutine's part of a stack, by falling cum.
+// It does not find cycles of more than 64 calls.
 func (p *Trees) Cycles() []*Summary {
 	costs := make(map[string]*cycle)
 	for _, s := range p.sides {
@@ -126,8 +129,8 @@ func (p *Trees) Cycles() []*Summary {
 	return list[:min(len(list), maxCycles)]
 }
 
-// A cycle is a call sequence that begins and ends with one function, and the
-// cost below its ends.
+// A cycle is a call sequence that begins and ends with one
+// function, and the cost below its ends.
 type cycle struct {
 	path []int32
 	key  string
@@ -149,8 +152,8 @@ func (c *cycle) names(p *Trees) []string {
 	return out
 }
 
-// addCycles adds the cost of each cycle in one side. On each stack, it counts
-// the first end of the cycle.
+// addCycles adds the cost of each cycle in one side. On each
+// stack, it counts the first end of the cycle.
 func (p *Trees) addCycles(to map[string]*cycle, s *side) {
 	type found struct {
 		path  []int32
@@ -194,8 +197,8 @@ func (p *Trees) addCycles(to map[string]*cycle, s *side) {
 	}
 }
 
-// cycleLength returns the number of calls from a node's function to itself
-// above, in its goroutine's part, or 0.
+// cycleLength returns the number of calls from a node's function
+// to itself above, in its goroutine's part, or 0.
 func (p *Trees) cycleLength(s *side, n int32) int {
 	m := n
 	for length := 1; length <= longestCycle; length++ {

@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// A Summary is a call sequence, of immediate calls only, with its cost
-// wherever it occurs, and its places in each side of its profile.
+// A Summary is a call sequence, of immediate calls only, with
+// its cost wherever it occurs, and its places in each side of
+// its profile.
 type Summary struct {
 	of        *Trees
 	length    int      // of the path
@@ -17,23 +18,25 @@ type Summary struct {
 	plain     bool
 	base, cum *big.Rat    // computed on first use
 	known     *knownNames // of path, on first use
-	// by side, plane and place, on first use: the own cost of the path's
-	// nodes above the final
+	// by side, plane and place, on first use: the own cost of
+	// the path's nodes above the final
 	above [][][]int64
 
 	extension // of another summary, if any
 }
 
-// An extension is how a summary extends another one. A search goes up
-// thousands of calls, so that an extension has only what differs.
+// An extension is how a summary extends another one. A search
+// goes up thousands of calls, so that an extension has only what
+// differs.
 type extension struct {
 	from *Summary // nil: it extends none
 	name int32
 	top  bool
 }
 
-// knownNames are the names that occur in the path of one summary. When the
-// search goes on, it lends them to its extension.
+// knownNames are the names that occur in the path of one
+// summary. When the search goes on, it lends them to its
+// extension.
 type knownNames struct {
 	of    *Summary
 	names map[int32]bool
@@ -95,8 +98,8 @@ func (s *Summary) Empty() bool {
 	return !slices.ContainsFunc(s.places, func(p places) bool { return len(p.finals) > 0 })
 }
 
-// Base is the own cost of all nodes along the paths labelled with the call
-// sequence (section 2.2).
+// Base is the own cost of all nodes along the paths labelled
+// with the call sequence (section 2.2).
 func (s *Summary) Base() *big.Rat {
 	if s.base == nil {
 		s.base = s.of.TotalBase(s)
@@ -104,8 +107,9 @@ func (s *Summary) Base() *big.Rat {
 	return new(big.Rat).Set(s.base)
 }
 
-// Own is the own cost of the paths' ends alone. A function owns its typed
-// time, which is below it, so that ":RUN" takes nothing from it.
+// Own is the own cost of the paths' ends alone. A function owns
+// its typed time, which is below it, so that ":RUN" takes
+// nothing from it.
 func (s *Summary) Own() *big.Rat {
 	own := new(big.Rat)
 	for i, side := range s.of.sides {
@@ -120,7 +124,8 @@ func (s *Summary) Own() *big.Rat {
 	return own
 }
 
-// Cum is the cost of the nodes of Base, and of all nodes below the paths' ends.
+// Cum is the cost of the nodes of Base, and of all nodes below
+// the paths' ends.
 func (s *Summary) Cum() *big.Rat {
 	if s.cum == nil {
 		s.cum = new(big.Rat)
@@ -135,9 +140,10 @@ func (s *Summary) Cum() *big.Rat {
 	return new(big.Rat).Set(s.cum)
 }
 
-// plainCum sums the cum of the finals that are not below another final, and
-// the own cost of the path nodes above these. No name occurs twice in the
-// path, so that the path of a final below another final is there as a whole.
+// plainCum sums the cum of the finals that are not below another
+// final, and the own cost of the path nodes above these. No name
+// occurs twice in the path, so that the path of a final below
+// another final is there as a whole.
 func (s *Summary) plainCum(side int) *big.Rat {
 	of, finals := s.of.sides[side], s.places[side].finals
 	sums := make([]int64, len(of.planes))
@@ -154,9 +160,9 @@ func (s *Summary) plainCum(side int) *big.Rat {
 	return of.hits(sums)
 }
 
-// aboveFinals returns the own cost of the path's nodes above each final. If
-// the path is another plain summary with one more caller, only the caller's
-// cost is added.
+// aboveFinals returns the own cost of the path's nodes above
+// each final. If the path is another plain summary with one more
+// caller, only the caller's cost is added.
 func (s *Summary) aboveFinals() [][][]int64 {
 	if s.above != nil {
 		return s.above
@@ -189,8 +195,8 @@ func (s *Summary) aboveFinals() [][][]int64 {
 // item returns the summary's places in one side.
 func (s *Summary) item(side int) item { return item{s.places[side], int32(s.length), s.plain} }
 
-// Tops returns the summaries with one more caller, sorted by its name, in the
-// time of one.
+// Tops returns the summaries with one more caller, sorted by its
+// name, in the time of one.
 func (s *Summary) Tops() []*Summary {
 	return s.extensions((*side).tops, true)
 }
@@ -237,8 +243,8 @@ func (s *Summary) BottomExtensions() (names []string) {
 	return names
 }
 
-// TrimTop returns the summary without the first name; false for a sequence of
-// one.
+// TrimTop returns the summary without the first name; false for
+// a sequence of one.
 func (s *Summary) TrimTop() (*Summary, bool) {
 	if len(s.Path()) < 2 {
 		return nil, false

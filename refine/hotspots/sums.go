@@ -19,8 +19,8 @@ type end struct {
 	node, index int32
 }
 
-// base sums the own cost of all nodes along the paths of the items. Each node
-// counts once.
+// base sums the own cost of all nodes along the paths of the
+// items. Each node counts once.
 func (s *side) base(list []item) *big.Rat {
 	sums := make([]int64, len(s.planes))
 	for _, it := range list {
@@ -47,8 +47,8 @@ func (s *side) base(list []item) *big.Rat {
 	return s.hits(sums)
 }
 
-// cums returns the cum of each prefix of the list: of list[:1], list[:2]
-// and so on.
+// cums returns the cum of each prefix of the list: of list[:1],
+// list[:2] and so on.
 func (s *side) cums(list []item) []*big.Rat {
 	for i := range list {
 		if !list[i].plain {
@@ -71,16 +71,18 @@ func (s *side) cums(list []item) []*big.Rat {
 	return out
 }
 
-// outermost returns the places whose finals are not below another final. They
-// have the cum of all places of a call sequence. For example, "a b a b" has
-// two places in the stack main a b a b a b:
+// outermost returns the places whose finals are not below
+// another final. They have the cum of all places of a call
+// sequence. For example, "a b a b" has two places in the stack
+// main a b a b a b:
 //
 //	main  a  b  a  b  a  b
 //	      root------final
 //	            root------final
 //
-// The part of the second place above the first final is in the first place,
-// since both have the same length; the rest is below that final.
+// The part of the second place above the first final is in the
+// first place, since both have the same length; the rest is
+// below that final.
 func (s *side) outermost(p places) places {
 	var out places
 	until := int32(0)
@@ -93,16 +95,17 @@ func (s *side) outermost(p places) places {
 	return out
 }
 
-// prefixCums finds for every node the first index of the list at which it
-// counts, as a node along a path or as one below a path's end, and sums the
-// cost that each index adds. Ends and interior are in preorder, so that the
-// ends above a node form a stack. Along that stack the index falls, since an
-// end below another one adds cost only if it comes earlier in the list.
+// prefixCums finds for every node the first index of the list at
+// which it counts, as a node along a path or as one below a
+// path's end, and sums the cost that each index adds. Ends and
+// interior are in preorder, so that the ends above a node form a
+// stack. Along that stack the index falls, since an end below
+// another one adds cost only if it comes earlier in the list.
 func (s *side) prefixCums(items int, ends, interior []end, p calltree.Plane) []int64 {
 	sums := make([]int64, items)
 	var open []end
-	// count adds the hits of a node from an index on, unless an end of a
-	// lower index above it has counted them.
+	// count adds the hits of a node from an index on, unless an
+	// end of a lower index above it has counted them.
 	count := func(e end, hits int64) (counted bool) {
 		for len(open) > 0 && s.end[open[len(open)-1].node] <= e.node {
 			open = open[:len(open)-1]
@@ -134,10 +137,11 @@ func (s *side) prefixCums(items int, ends, interior []end, p calltree.Plane) []i
 	return sums
 }
 
-// interior returns the nodes of the items' paths before their ends, in
-// preorder, each once with the lowest index of its items. Paths of one item
-// can share nodes unless the item is plain. The paths are walked in preorder
-// of their roots, so that among the paths through a node the one that begins
+// interior returns the nodes of the items' paths before their
+// ends, in preorder, each once with the lowest index of its
+// items. Paths of one item can share nodes unless the item is
+// plain. The paths are walked in preorder of their roots, so
+// that among the paths through a node the one that begins
 // farthest up comes first: a later one stops there.
 func (s *side) interior(list []item) []end {
 	var found []uint64 // node, then index
@@ -169,8 +173,9 @@ func (s *side) interior(list []item) []end {
 	return nodes
 }
 
-// stacks returns the ranges of the nodes at which the item's stacks end: those
-// along its paths, and all below the paths' ends.
+// stacks returns the ranges of the nodes at which the item's
+// stacks end: those along its paths, and all below the paths'
+// ends.
 func (s *side) stacks(it item) (ranges [][2]int32) {
 	until := int32(0)
 	interior := s.interior([]item{it})
@@ -203,8 +208,9 @@ func finalsByRoot(p places) []int32 {
 	return finals
 }
 
-// nameSums returns the base and cum of every name, by plane within a name. It
-// does not add a node below another one of its name to the cum again.
+// nameSums returns the base and cum of every name, by plane
+// within a name. It does not add a node below another one of its
+// name to the cum again.
 func (s *side) nameSums(names int) (base, cum [][]int64) {
 	base, cum = digitsOf(names, len(s.planes)), digitsOf(names, len(s.planes))
 	for k, p := range s.planes {
@@ -229,8 +235,8 @@ func digitsOf(rows, planes int) [][]int64 {
 	return out
 }
 
-// mergeEnds merges the finals of all items in preorder; for one node, the
-// lowest index comes first.
+// mergeEnds merges the finals of all items in preorder; for one
+// node, the lowest index comes first.
 func mergeEnds(list []item) []end {
 	runs := make([][]end, len(list))
 	for i, it := range list {

@@ -8,9 +8,10 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// Trees is the profile of one call tree, or of the difference of two. It has
-// summaries and their totals. Costs are exact hits, in Unit. In a comparison,
-// they may be negative. A Trees is not safe for concurrent use.
+// Trees is the profile of one call tree, or of the difference of
+// two. It has summaries and their totals. Costs are exact hits,
+// in Unit. In a comparison, they may be negative. A Trees is not
+// safe for concurrent use.
 type Trees struct {
 	unit  string
 	whole *big.Rat
@@ -27,12 +28,14 @@ func NewSingle(t *calltree.Tree) *Trees {
 	return p
 }
 
-// NewComparison returns the profile of a minus b, in the first metric of
-// each. It matches frames by name: the trees need not share a Symbols table.
+// NewComparison returns the profile of a minus b, in the first
+// metric of each. It matches frames by name: the trees need not
+// share a Symbols table.
 //
-// With perDenominator, costs are fractions of each tree's own denominator
-// (Metric.Denominator), so that recordings of different length can be
-// compared; otherwise they are hits, as in the paper.
+// With perDenominator, costs are fractions of each tree's own
+// denominator (Metric.Denominator), so that recordings of
+// different length can be compared; otherwise they are hits, as
+// in the paper.
 func NewComparison(a, b *calltree.Tree, perDenominator bool) *Trees {
 	p := &Trees{unit: b.Main().Unit, whole: b.Main().Denominator}
 	fa, fb := big.NewRat(1, 1), big.NewRat(-1, 1)
@@ -72,7 +75,8 @@ func (p *Trees) finish() {
 // Unit returns the unit of costs; it is empty for fractions.
 func (p *Trees) Unit() string { return p.unit }
 
-// Share returns a cost as a fraction of the whole; it is 0 if the whole is 0.
+// Share returns a cost as a fraction of the whole; it is 0 if
+// the whole is 0.
 func (p *Trees) Share(cost *big.Rat) *big.Rat {
 	if p.whole.Sign() == 0 {
 		return new(big.Rat)
@@ -99,7 +103,8 @@ func (p *Trees) Initial() []*Summary {
 	return out
 }
 
-// nameTotals returns the base and cum of all names, by one scan over each side.
+// nameTotals returns the base and cum of all names, by one scan
+// over each side.
 func (p *Trees) nameTotals() (bases, cums []*big.Rat) {
 	bases, cums = make([]*big.Rat, p.names.Len()), make([]*big.Rat, p.names.Len())
 	for name := range p.names.Len() {
@@ -140,7 +145,8 @@ func (p *Trees) nowhere(path []string) *Summary {
 		plain: true}
 }
 
-// TotalBase returns the base of a list of summaries. Each node counts once.
+// TotalBase returns the base of a list of summaries. Each node
+// counts once.
 func (p *Trees) TotalBase(list ...*Summary) *big.Rat {
 	sum := new(big.Rat)
 	for i, side := range p.sides {
@@ -149,8 +155,8 @@ func (p *Trees) TotalBase(list ...*Summary) *big.Rat {
 	return sum
 }
 
-// TotalCums returns the cum of list[:1], list[:2] and so on, in one pass. Each
-// node counts once.
+// TotalCums returns the cum of list[:1], list[:2] and so on, in
+// one pass. Each node counts once.
 func (p *Trees) TotalCums(list ...*Summary) []*big.Rat {
 	out := make([]*big.Rat, len(list))
 	for i, side := range p.sides {
@@ -165,15 +171,15 @@ func (p *Trees) TotalCums(list ...*Summary) []*big.Rat {
 	return out
 }
 
-// CumOverlap returns how much of the cum of s is already in the list (section
-// 2.1): cum(s) + cum(list) - cum(s with list).
+// CumOverlap returns how much of the cum of s is already in the
+// list (section 2.1): cum(s) + cum(list) - cum(s with list).
 func CumOverlap(p *Trees, s *Summary, list ...*Summary) *big.Rat {
 	cums, _ := p.Overlaps(s, list)
 	return cums[0]
 }
 
-// Overlaps returns the overlaps of the cum and of the base of a summary (see
-// CumOverlap) with each of several lists.
+// Overlaps returns the overlaps of the cum and of the base of a
+// summary (see CumOverlap) with each of several lists.
 func (p *Trees) Overlaps(s *Summary, lists ...[]*Summary) (cums, bases []*big.Rat) {
 	for _, list := range lists {
 		cum, base := s.Cum(), s.Base()
@@ -189,8 +195,9 @@ func (p *Trees) Overlaps(s *Summary, lists ...[]*Summary) (cums, bases []*big.Ra
 	return cums, bases
 }
 
-// items returns the summaries' places in one side. It panics if a summary is
-// of another profile: that is a mistake in the calling code.
+// items returns the summaries' places in one side. It panics if
+// a summary is of another profile: that is a mistake in the
+// calling code.
 func (p *Trees) items(side int, list []*Summary) []item {
 	out := make([]item, len(list))
 	for i, s := range list {

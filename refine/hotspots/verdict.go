@@ -5,16 +5,18 @@ import (
 	"slices"
 )
 
-// A Verdict says whether a hypothesis holds on the evidence so far (JBolt,
-// section 3). It can be revoked: the same test on more evidence may have
-// another result.
+// A Verdict says whether a hypothesis holds on the evidence so
+// far (JBolt, section 3). It can be revoked: the same test on
+// more evidence may have another result.
 type Verdict uint8
 
 const (
 	Maybe Verdict = iota // the threshold is within the interval: more evidence is needed
-	// the share is above the threshold, and so is the lower end of its interval
+	// the share is above the threshold, and so is the lower end
+	// of its interval
 	Yes
-	// the share is below the threshold, and so is the upper end of its interval
+	// the share is below the threshold, and so is the upper end
+	// of its interval
 	No
 )
 
@@ -35,8 +37,8 @@ func (v *Verdict) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Against returns the verdict on the hypothesis that the share is above a
-// threshold.
+// Against returns the verdict on the hypothesis that the share
+// is above a threshold.
 func (e Estimate) Against(threshold float64) Verdict {
 	switch {
 	case e.Low > threshold:

@@ -8,7 +8,8 @@ import (
 
 const tenth = 0.1
 
-// of returns observations of one goroutine: it is in the state in some samples, from one on, and not in the others.
+// of returns observations of one goroutine: it is in the state
+// in some samples, from one on, and not in the others.
 func of(samples, from, hits int) []Observation {
 	all := make([]Observation, samples)
 	for i := range all {
@@ -20,7 +21,8 @@ func of(samples, from, hits int) []Observation {
 	return all
 }
 
-// often returns observations of one goroutine: it is in the state in some samples, all over the time.
+// often returns observations of one goroutine: it is in the
+// state in some samples, all over the time.
 func often(samples, hits int) []Observation {
 	all := of(samples, 0, 0)
 	for i := range hits {
@@ -49,7 +51,8 @@ func TestVerdictsAreRevoked(t *testing.T) {
 	}
 }
 
-// A call that began before it was observed counts from then on: its share is a lower bound, and enough for a verdict.
+// A call that began before it was observed counts from then on:
+// its share is a lower bound, and enough for a verdict.
 func TestOneShot(t *testing.T) {
 	e := Estimated(of(900, 650, 250), 1)
 	if e.Against(tenth) != Yes || math.Abs(e.Share-250.0/900) > 1e-9 {
@@ -57,7 +60,8 @@ func TestOneShot(t *testing.T) {
 	}
 }
 
-// The unit is a sample: a hundred goroutines that always do the same are no more evidence than one.
+// The unit is a sample: a hundred goroutines that always do the
+// same are no more evidence than one.
 func TestGoroutinesOfASampleAreNotIndependent(t *testing.T) {
 	one := of(50, 10, 10)
 	hundred := of(50, 10, 10)
@@ -80,8 +84,9 @@ func TestNoEvidence(t *testing.T) {
 	}
 }
 
-// Samples of different weights, and of different numbers of goroutines, have intervals that contain the true share as often
-// as they say.
+// Samples of different weights, and of different numbers of
+// goroutines, have intervals that contain the true share as
+// often as they say.
 func TestIntervalsContainTheShare(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	const share, rounds = 0.3, 2000

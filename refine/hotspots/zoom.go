@@ -9,11 +9,12 @@ import (
 // DefaultCutoff returns the paper's ratio for zooming, 0.95.
 func DefaultCutoff() *big.Rat { return big.NewRat(95, 100) }
 
-// ZoomTop returns the nearby top extensions of s by the paper's routine Zoom
-// (section 2.3). It finds the fewest extensions, those with the highest cum
-// first, whose total cum is at least cutoff times the cum of s. If there is
-// only one, it goes on with the extensions of that one, and so on. If no
-// extensions are enough, the result is the summary that zooming reached, or
+// ZoomTop returns the nearby top extensions of s by the paper's
+// routine Zoom (section 2.3). It finds the fewest extensions,
+// those with the highest cum first, whose total cum is at least
+// cutoff times the cum of s. If there is only one, it goes on
+// with the extensions of that one, and so on. If no extensions
+// are enough, the result is the summary that zooming reached, or
 // empty if it is still s.
 func ZoomTop(p *Trees, s *Summary, cutoff *big.Rat) []*Summary {
 	return zoom(p, s, cutoff, (*Summary).Tops)
@@ -32,8 +33,8 @@ func zoom(p *Trees, s *Summary, cutoff *big.Rat, extensions func(*Summary) []*Su
 	return near
 }
 
-// zoomTo returns the summary that zooming reached. It also returns the
-// extensions that together reach the cutoff, if any.
+// zoomTo returns the summary that zooming reached. It also
+// returns the extensions that together reach the cutoff, if any.
 func zoomTo(p *Trees, s *Summary, cutoff *big.Rat,
 	extensions func(*Summary) []*Summary) (reached *Summary, near []*Summary) {
 	goal := new(big.Rat).Abs(s.Cum())
@@ -50,8 +51,8 @@ func zoomTo(p *Trees, s *Summary, cutoff *big.Rat,
 // concentrated returns the fewest of the summaries, highest cum first, that
 // together reach the goal.
 func concentrated(p *Trees, list []*Summary, goal *big.Rat) []*Summary {
-	// as at each step up a long chain of calls: its cum is known, the total
-	// would be computed anew
+	// as at each step up a long chain of calls: its cum is
+	// known, the total would be computed anew
 	if len(list) == 1 {
 		if cum := list[0].Cum(); cum.Abs(cum).Cmp(goal) >= 0 {
 			return list
@@ -67,10 +68,11 @@ func concentrated(p *Trees, list []*Summary, goal *big.Rat) []*Summary {
 	return nil
 }
 
-// ZoomTrim trims s as long as the cum stays the same, within the ratio cutoff
-// up or down, and one step more: the result is the first trimming whose cum
-// differs. trim is Summary.TrimTop or Summary.TrimBottom. It returns false
-// for a sequence of one. (The paper only says that trimmings are zoomed like
+// ZoomTrim trims s as long as the cum stays the same, within the
+// ratio cutoff up or down, and one step more: the result is the
+// first trimming whose cum differs. trim is Summary.TrimTop or
+// Summary.TrimBottom. It returns false for a sequence of one.
+// (The paper only says that trimmings are zoomed like
 // extensions.)
 func ZoomTrim(s *Summary, cutoff *big.Rat, trim func(*Summary) (*Summary, bool)) (*Summary, bool) {
 	own := new(big.Rat).Abs(s.Cum())
@@ -89,7 +91,8 @@ func ZoomTrim(s *Summary, cutoff *big.Rat, trim func(*Summary) (*Summary, bool))
 	}
 }
 
-// SortByCum sorts by the absolute value of the cum, highest first, then by path.
+// SortByCum sorts by the absolute value of the cum, highest
+// first, then by path.
 func SortByCum(list []*Summary) {
 	sortBy(list, func(s *Summary) *big.Rat { c := s.Cum(); return c.Abs(c) })
 }

@@ -22,8 +22,8 @@ var arcflow = Format{
 	Read:  readArcflow,
 }
 
-// isArcflow reports whether the first line that is not empty or a comment is a
-// record.
+// isArcflow reports whether the first line that is not empty or
+// a comment is a record.
 func isArcflow(s Start) bool {
 	reading, rest, _ := strings.Cut(s.firstLine(), " ")
 	kind, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
@@ -31,15 +31,17 @@ func isArcflow(s Start) bool {
 	return err == nil && (kind == ">" || kind == "<" || kind == "pidtid")
 }
 
-// readArcflow reads arcflow's text trace (figure 2 of the paper). Each line is
-// a record, and begins with the meter's reading.
+// readArcflow reads arcflow's text trace (figure 2 of the
+// paper). Each line is a record, and begins with the meter's
+// reading.
 //
 //	0 pidtid AC_test    the following records are of the process or thread AC_test
 //	0 > Main            Main is called
 //	10 < Main           Main returns
 //
-// As in the paper's reports, the frame of this process is AC_test_pidtid. Empty
-// lines and lines that begin with "#" are skipped. An error names its line.
+// As in the paper's reports, the frame of this process is
+// AC_test_pidtid. Empty lines and lines that begin with "#" are
+// skipped. An error names its line.
 func readArcflow(in *Input, o Options) (*sampledata.Recording, error) {
 	meter := cmp.Or(o.Value, "CPU time")
 	tree, open, err := arcflowTree(in, meter, memory.NewBudget(o.MaxMemory))
@@ -53,8 +55,8 @@ func readArcflow(in *Input, o Options) (*sampledata.Recording, error) {
 	return r, err
 }
 
-// arcflowTree returns the tree of a trace, and the number of calls that have
-// not returned.
+// arcflowTree returns the tree of a trace, and the number of
+// calls that have not returned.
 func arcflowTree(r io.Reader, meter string,
 	budget *memory.Budget) (tree *calltree.Tree, open int, err error) {
 	e := NewEvents(meter, meter)

@@ -24,7 +24,8 @@ func arcflowOf(t testing.TB, lines ...string) *calltree.Tree {
 	return tree
 }
 
-// model formats a tree like table 3 of the arcflow paper: context, occurrences, consumption.
+// model formats a tree like table 3 of the arcflow paper:
+// context, occurrences, consumption.
 func model(t *calltree.Tree) string {
 	var b strings.Builder
 	for n := range int32(t.Len()) {

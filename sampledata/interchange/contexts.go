@@ -2,9 +2,9 @@ package interchange
 
 import "github.com/cpprof/cpprof/views/calltree"
 
-// contexts numbers the calling contexts of stacks: a context is a call at a
-// place, from another context. It is the number of the call, less 1 for the
-// root, which stands for no context.
+// contexts numbers the calling contexts of stacks: a context is
+// a call at a place, from another context. It is the number of
+// the call, less 1 for the root, which stands for no context.
 type contexts struct {
 	calls *calltree.Calls
 	path  []int32 // the contexts of the last stack, outermost first
@@ -14,16 +14,17 @@ func newContexts() *contexts { return &contexts{calls: calltree.NewCalls(calltre
 
 func (c *contexts) len() int { return len(c.calls.List) - 1 }
 
-// at returns the place of a context, and the one that it is called from; -1 if
-// there is none.
+// at returns the place of a context, and the one that it is
+// called from; -1 if there is none.
 func (c *contexts) at(context int32) (above, place int32) {
 	call := c.calls.List[context+1]
 	return call.Parent - 1, int32(call.Func)
 }
 
-// of returns the context of a stack, given its innermost frame first; -1 for an
-// empty stack. Stacks that follow each other often have the same outer frames.
-// of does not look them up again.
+// of returns the context of a stack, given its innermost frame
+// first; -1 for an empty stack. Stacks that follow each other
+// often have the same outer frames. of does not look them up
+// again.
 func (c *contexts) of(stack []int32) int32 {
 	same, n := 0, len(stack)
 	for ; same < len(c.path) && same < n; same++ {

@@ -9,9 +9,10 @@ import (
 	"github.com/cpprof/cpprof/sampler/delve"
 )
 
-// coreDump is the format of a memory image in a file. A system writes it if a
-// program crashes; a debugger writes it at any time. It is one sample. It has
-// no names of functions: the executable of the program must be there, too.
+// coreDump is the format of a memory image in a file. A system
+// writes it if a program crashes; a debugger writes it at any
+// time. It is one sample. It has no names of functions: the
+// executable of the program must be there, too.
 var coreDump = Format{
 	Name:  "core",
 	Title: "a core dump",
@@ -20,8 +21,8 @@ var coreDump = Format{
 	Read:  readCore,
 }
 
-// isCore reports whether a file begins as an ELF file of the type ET_CORE, or
-// as a minidump.
+// isCore reports whether a file begins as an ELF file of the
+// type ET_CORE, or as a minidump.
 func isCore(b []byte) bool {
 	const class, order, kind, core = 4, 5, 16, 4
 	switch {

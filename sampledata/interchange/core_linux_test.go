@@ -18,8 +18,9 @@ import (
 
 func TestMain(m *testing.M) { fixture.Main(m) }
 
-// crashed runs a program until it has printed a line with a beginning, and a little longer, and crashes it. It returns the core dump
-// that the system writes, and the lines.
+// crashed runs a program until it has printed a line with a
+// beginning, and a little longer, and crashes it. It returns the
+// core dump that the system writes, and the lines.
 func crashed(t *testing.T, program, last string, longer time.Duration) (core string, lines []string) {
 	t.Helper()
 	if pattern, err := os.ReadFile("/proc/sys/kernel/core_pattern"); err != nil || bytes.ContainsAny(pattern, "|/") {
@@ -108,7 +109,8 @@ func TestCoreDump(t *testing.T) {
 	damageCore(t, path, program)
 }
 
-// missingIn returns the first of some words that the text of a recording does not have; "" if it has them all.
+// missingIn returns the first of some words that the text of a
+// recording does not have; "" if it has them all.
 func missingIn(t *testing.T, r *sampledata.Recording, words ...string) string {
 	t.Helper()
 	var text strings.Builder
@@ -123,7 +125,8 @@ func missingIn(t *testing.T, r *sampledata.Recording, words ...string) string {
 	return ""
 }
 
-// damageCore reads damaged copies of a core dump: each is refused, or what is left of it is sound.
+// damageCore reads damaged copies of a core dump: each is
+// refused, or what is left of it is sound.
 func damageCore(t *testing.T, path, program string) {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -10,7 +10,9 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// crashedWaiting returns the recording of a core dump in which so many goroutines wait for locks, and what the program had printed.
+// crashedWaiting returns the recording of a core dump in which
+// so many goroutines wait for locks, and what the program had
+// printed.
 func crashedWaiting(t *testing.T, program, last string, waiting func(lines []string) int) (*sampledata.Recording, []string) {
 	t.Helper()
 	for longer := 10 * time.Millisecond; ; longer *= 2 {
@@ -33,7 +35,8 @@ func crashedWaiting(t *testing.T, program, last string, waiting func(lines []str
 	}
 }
 
-// The locks in a core dump have the names that the program's source has for them.
+// The locks in a core dump have the names that the program's
+// source has for them.
 func TestCoreDumpNamesLocks(t *testing.T) {
 	r, lines := crashedWaiting(t, fixture.Build(t, "locknames"), "ready", func(lines []string) int { return len(lines) - 1 })
 	names := map[string]string{}
@@ -49,7 +52,8 @@ func TestCoreDumpNamesLocks(t *testing.T) {
 	}
 }
 
-// Of seven workers that wait for a lock, it is known that the eighth holds it.
+// Of seven workers that wait for a lock, it is known that the
+// eighth holds it.
 func TestCoreDumpNamesHolders(t *testing.T) {
 	const workers = 8
 	others := 5 // goroutines that wait for other locks

@@ -8,11 +8,14 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// undetectable reports whether a file that is cut there is whole, too: nothing of the format says that there must be more.
+// undetectable reports whether a file that is cut there is
+// whole, too: nothing of the format says that there must be
+// more.
 var undetectable = map[*Format]func(rest []byte) bool{
 	// Each line counts for itself.
 	&folded: func(rest []byte) bool { return bytes.HasSuffix(rest, []byte("\n")) },
-	// So does each sample. After the first line of the first one, there may be no stacks.
+	// So does each sample. After the first line of the first
+	// one, there may be no stacks.
 	&perfScript: func(rest []byte) bool {
 		return bytes.HasSuffix(rest, []byte("\n\n")) || bytes.HasSuffix(rest, []byte(" cpu-clock:\n")) && bytes.Count(rest, []byte(":\n")) == 1
 	},
@@ -27,7 +30,8 @@ var undetectable = map[*Format]func(rest []byte) bool{
 	&arcflow: func(rest []byte) bool {
 		return bytes.HasSuffix(rest, []byte("\n")) && bytes.Count(rest, []byte(">")) == bytes.Count(rest, []byte("<"))
 	},
-	// Nothing refers to the times and comments at the end of a profile that is not compressed.
+	// Nothing refers to the times and comments at the end of a
+	// profile that is not compressed.
 	&pprof: func(rest []byte) bool {
 		last := protowire.Number(0)
 		for len(rest) > 0 {
@@ -41,7 +45,8 @@ var undetectable = map[*Format]func(rest []byte) bool{
 	},
 }
 
-// A file that is cut anywhere is refused, or its recording says that it seems to be cut.
+// A file that is cut anywhere is refused, or its recording says
+// that it seems to be cut.
 func TestCutFiles(t *testing.T) {
 	for format, whole := range examples(t) {
 		for name, data := range map[string][]byte{format.Name: whole, format.Name + " compressed": zipped(t, whole)} {

@@ -1,5 +1,5 @@
-// Package interchange reads recordings and the files of other tools as
-// recordings, and writes the files of other tools.
+// Package interchange reads recordings and the files of other
+// tools as recordings, and writes the files of other tools.
 //
 //   - registry.go: the list of formats
 //   - input.go: opens a file, folder or stream, and finds its format from its

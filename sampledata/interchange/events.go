@@ -10,15 +10,15 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// A Stamp is a reading of a meter that never falls, such as CPU time, in whole
-// units and billionths of a unit.
+// A Stamp is a reading of a meter that never falls, such as CPU
+// time, in whole units and billionths of a unit.
 type Stamp struct {
 	Units  int64
 	Billis int64 // 0 to 999,999,999
 }
 
-// ParseStamp reads a number of at most 18 digits before the point and 9 after
-// it.
+// ParseStamp reads a number of at most 18 digits before the
+// point and 9 after it.
 func ParseStamp(s string) (Stamp, error) {
 	whole, part, point := strings.Cut(s, ".")
 	digits := func(d string, most int) bool {
@@ -36,12 +36,14 @@ func ParseStamp(s string) (Stamp, error) {
 	return at, err
 }
 
-// Events builds a tree from start and end events (Alexander, Berry, Levine and
-// Urquhart: A unifying approach to performance analysis in the Java
-// environment; "Building the arcflow model"). If the meter advances between two
-// events, the difference is added to the context in which the first event left
-// its thread. The sum of these differences is the tree's first metric. Its
-// second metric is the number of entries, calltree.CallsName.
+// Events builds a tree from start and end events (Alexander,
+// Berry, Levine and Urquhart: A unifying approach to performance
+// analysis in the Java environment; "Building the arcflow
+// model"). If the meter advances between two events, the
+// difference is added to the context in which the first event
+// left its thread. The sum of these differences is the tree's
+// first metric. Its second metric is the number of entries,
+// calltree.CallsName.
 type Events struct {
 	b       *calltree.Builder
 	threads map[string]*eventThread
@@ -52,7 +54,8 @@ type Events struct {
 	atRoot  bool // some calls, or some of the meter's increase, are of no process or thread
 }
 
-// An eventThread is a process or thread, with the calls that are open in it.
+// An eventThread is a process or thread, with the calls that are
+// open in it.
 type eventThread struct {
 	base  int32
 	stack []openCall
@@ -80,7 +83,8 @@ func NewEvents(metric, unit string) *Events {
 	return e
 }
 
-// Switch records that the following events are of the given process or thread.
+// Switch records that the following events are of the given
+// process or thread.
 func (e *Events) Switch(at Stamp, thread string) error {
 	if err := e.advance(at); err != nil {
 		return err
@@ -125,8 +129,8 @@ func (e *Events) Exit(at Stamp, function string) error {
 	return nil
 }
 
-// advance adds the meter's increase since the last event to the current
-// context.
+// advance adds the meter's increase since the last event to the
+// current context.
 func (e *Events) advance(at Stamp) error {
 	if !e.begun {
 		e.last, e.begun = at, true
@@ -147,9 +151,10 @@ func (e *Events) advance(at Stamp) error {
 	return nil
 }
 
-// Tree returns the tree. If all events are of one process or thread, that is
-// its root; otherwise the processes and threads are below calltree.RootName.
-// Functions that have not returned count up to the last event.
+// Tree returns the tree. If all events are of one process or
+// thread, that is its root; otherwise the processes and threads
+// are below calltree.RootName. Functions that have not returned
+// count up to the last event.
 func (e *Events) Tree() (*calltree.Tree, error) {
 	single := len(e.threads) == 1 && !e.atRoot
 	if !single {

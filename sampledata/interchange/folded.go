@@ -14,8 +14,9 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// folded is the format of flamegraph.pl and its relatives: a line for each
-// stack, with its functions from the outermost on, and how often it was seen.
+// folded is the format of flamegraph.pl and its relatives: a
+// line for each stack, with its functions from the outermost on,
+// and how often it was seen.
 //
 //	main;handle;encode 42
 var folded = Format{
@@ -27,9 +28,10 @@ var folded = Format{
 	Read:  readFolded,
 }
 
-// isFolded reports whether all whole lines at the beginning are stacks, and at
-// least one has several functions. If none has, the line that is cut at the end
-// decides: a deep stack alone can be longer than the beginning.
+// isFolded reports whether all whole lines at the beginning are
+// stacks, and at least one has several functions. If none has,
+// the line that is cut at the end decides: a deep stack alone
+// can be longer than the beginning.
 func isFolded(s Start) bool {
 	several := false
 	lines := bytes.SplitAfter(s.Bytes, []byte("\n"))
@@ -51,9 +53,9 @@ func isFolded(s Start) bool {
 	return several || beginsStack(string(rest))
 }
 
-// beginsStack reports whether a text is the beginning of a stack of several
-// functions, cut somewhere: semicolons with something between them that can be
-// the name of a function.
+// beginsStack reports whether a text is the beginning of a stack
+// of several functions, cut somewhere: semicolons with something
+// between them that can be the name of a function.
 func beginsStack(text string) bool {
 	functions := strings.Split(text, ";")
 	functions = functions[:len(functions)-1] // the last one is cut
@@ -61,10 +63,11 @@ func beginsStack(text string) bool {
 		func(name string) bool { return !canBeFunction(name) })
 }
 
-// canBeFunction reports whether a text between two semicolons can be the name
-// of a function. Unlike clauses of prose, names in folded stacks have no blanks
-// around them. Unlike code in one line, they close each bracket. They aren't
-// numbers, and have no quotes. Only operators have equality signs.
+// canBeFunction reports whether a text between two semicolons
+// can be the name of a function. Unlike clauses of prose, names
+// in folded stacks have no blanks around them. Unlike code in
+// one line, they close each bracket. They aren't numbers, and
+// have no quotes. Only operators have equality signs.
 func canBeFunction(name string) bool {
 	if name == "" || name != strings.TrimSpace(name) ||
 		strings.Trim(name, "0123456789.,-+") == "" || !utf8.ValidString(name) {

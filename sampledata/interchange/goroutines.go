@@ -33,8 +33,8 @@ var dumpHead = regexp.MustCompile(`(?m)^goroutine \d+ (?:gp=\S+ m=\S+ (?:mp=\S+ 
 
 var errNoGoroutine = errors.New("there is no goroutine; expected lines such as \"goroutine 1 [running]:\"")
 
-// dumpMemory is about how many bytes of memory a byte of a dump takes when it
-// is parsed.
+// dumpMemory is about how many bytes of memory a byte of a dump
+// takes when it is parsed.
 const dumpMemory = 16
 
 // A dumpReader makes a recording of dumps: each is a sample.
@@ -101,8 +101,9 @@ func readDumps(in *Input, o Options) (*sampledata.Recording, error) {
 	return rec, nil
 }
 
-// isWhole reports whether a goroutine of a dump ends as goroutines do: with the
-// place that created it, or at the start of the program.
+// isWhole reports whether a goroutine of a dump ends as
+// goroutines do: with the place that created it, or at the start
+// of the program.
 func isWhole(g *stack.Goroutine) bool {
 	if by := g.CreatedBy.Calls; len(by) > 0 {
 		return by[len(by)-1].RemoteSrcPath != ""
@@ -129,8 +130,9 @@ func scanSnapshot(in io.Reader) (s *stack.Snapshot, left []byte, err error) {
 	return stack.ScanSnapshot(in, io.Discard, &stack.Opts{})
 }
 
-// snapshot adds the samples of some goroutines, and returns how many they are:
-// if a goroutine occurs again, another dump begins.
+// snapshot adds the samples of some goroutines, and returns how
+// many they are: if a goroutine occurs again, another dump
+// begins.
 func (r *dumpReader) snapshot(list []*stack.Goroutine) (samples int, err error) {
 	for len(list) > 0 {
 		seen := make(map[int]bool)
@@ -184,7 +186,8 @@ func (r *dumpReader) goroutine(g *stack.Goroutine,
 	return r.b.Goroutine(as)
 }
 
-// state returns what a goroutine did, and the outermost function of its stack;
+// state returns what a goroutine did, and the outermost function
+// of its stack;
 // -1 if it has none.
 func (r *dumpReader) state(g *stack.Goroutine) (s sampledata.State, start sampledata.FunctionID) {
 	s.Stack, start = sampledata.NoStack, -1

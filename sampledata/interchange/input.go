@@ -15,16 +15,18 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// debugText matches the first line of what net/http/pprof makes of profiles for
-// people, but for goroutines with debug=2.
+// debugText matches the first line of what net/http/pprof makes
+// of profiles for people, but for goroutines with debug=2.
 var debugText = regexp.MustCompile(
 	`^(?:--- (?:mutex|contention):\n|heap profile: \d+: |[a-z]+ profile: total \d)`)
 
-// headSize is the number of bytes of a file that are read to find its format.
+// headSize is the number of bytes of a file that are read to
+// find its format.
 const headSize = 4096
 
-// An Input is a file, folder or stream to read. As an io.Reader it returns the
-// content of a file, uncompressed if the file is compressed by gzip.
+// An Input is a file, folder or stream to read. As an io.Reader
+// it returns the content of a file, uncompressed if the file is
+// compressed by gzip.
 type Input struct {
 	Name   string  // the name in errors: a path, or "standard input"
 	Format *Format // the format in which it is read
@@ -40,8 +42,8 @@ type Input struct {
 	compressed bool
 }
 
-// A meter counts the bytes that are read, and tells them to a function if there
-// is one.
+// A meter counts the bytes that are read, and tells them to a
+// function if there is one.
 type meter struct {
 	in   io.Reader
 	read int64
@@ -66,8 +68,8 @@ type Start struct {
 // cut reports whether the file may have more bytes.
 func (s Start) cut() bool { return len(s.Bytes) == headSize }
 
-// firstLine returns the first line that is neither empty nor a comment ("#"),
-// without blanks around it.
+// firstLine returns the first line that is neither empty nor a
+// comment ("#"), without blanks around it.
 func (s Start) firstLine() string {
 	for line := range bytes.Lines(s.Bytes) {
 		if text := string(bytes.TrimSpace(line)); text != "" && text[0] != '#' {
@@ -77,9 +79,9 @@ func (s Start) firstLine() string {
 	return ""
 }
 
-// Open opens a file or folder. It uses the format of the given name or, for
-// Auto, finds the format from the content. The error for an unknown name is a
-// *FormatError.
+// Open opens a file or folder. It uses the format of the given
+// name or, for Auto, finds the format from the content. The
+// error for an unknown name is a *FormatError.
 func Open(path, format string) (*Input, error) {
 	if err := known(format); err != nil {
 		return nil, err
@@ -113,8 +115,8 @@ func Open(path, format string) (*Input, error) {
 	return in, nil
 }
 
-// Stream is like Open for a file that is already open, such as standard input.
-// The caller closes the file.
+// Stream is like Open for a file that is already open, such as
+// standard input. The caller closes the file.
 func Stream(r io.Reader, name, format string) (*Input, error) {
 	if err := known(format); err != nil {
 		return nil, err
@@ -191,8 +193,8 @@ func (in *Input) as(name string) (err error) {
 		strings.Join(list, ", "))
 }
 
-// Size returns the number of bytes of a file, as it is on the disk; 0 for
-// folders and streams.
+// Size returns the number of bytes of a file, as it is on the
+// disk; 0 for folders and streams.
 func (in *Input) Size() int64 { return in.size }
 
 // Close closes the file.
@@ -217,13 +219,14 @@ func (in *Input) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A compressed file may become maxPlain bytes plus maxRatio times its size.
-// Files of profilers shrink to a twentieth at best; small ones may shrink more.
-// Without a bound, a file of 8 MB could take minutes.
+// A compressed file may become maxPlain bytes plus maxRatio
+// times its size. Files of profilers shrink to a twentieth at
+// best; small ones may shrink more. Without a bound, a file of 8
+// MB could take minutes.
 const maxPlain, maxRatio = 256 << 20, 32
 
-// A bombError says that a compressed file becomes much larger than such files
-// do.
+// A bombError says that a compressed file becomes much larger
+// than such files do.
 type bombError struct{ plain, compressed int64 }
 
 func (e *bombError) Error() string {
@@ -249,8 +252,9 @@ func (in *Input) Recording(o Options) (*sampledata.Recording, error) {
 	return r, err
 }
 
-// warnCut adds a warning that the file of a recording seems to be cut, unless
-// it has one: the first reason is the more specific one.
+// warnCut adds a warning that the file of a recording seems to
+// be cut, unless it has one: the first reason is the more
+// specific one.
 func warnCut(r *sampledata.Recording, why string) {
 	for _, w := range r.Warnings {
 		if w.Kind == sampledata.CutFile {

@@ -11,8 +11,9 @@ import (
 // longestLine is the most bytes of a line of a text.
 const longestLine = 1 << 20
 
-// eachLine calls f with each line that is neither empty nor a comment ("#"),
-// without blanks around it. An error says what is read, and which line.
+// eachLine calls f with each line that is neither empty nor a
+// comment ("#"), without blanks around it. An error says what is
+// read, and which line.
 func eachLine(r io.Reader, what string, f func(line string) error) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, longestLine)
@@ -33,8 +34,8 @@ func eachLine(r io.Reader, what string, f func(line string) error) error {
 	return nil
 }
 
-// atLine returns an error of a line, or the error of reading it, if that has
-// cut it.
+// atLine returns an error of a line, or the error of reading it,
+// if that has cut it.
 func atLine(lines *bufio.Scanner, err error) error {
 	if cut := lines.Err(); cut != nil {
 		return lineError(cut)

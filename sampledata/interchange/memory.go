@@ -17,8 +17,9 @@ type treeMemory struct {
 	nodes  int
 }
 
-// charge counts the nodes added since its last call, and the bytes of names.
-// What else the tree needs while it is built, such as open calls, must fit.
+// charge counts the nodes added since its last call, and the
+// bytes of names. What else the tree needs while it is built,
+// such as open calls, must fit.
 func (t *treeMemory) charge(names, calls int) error {
 	more := t.b.Len() - t.nodes
 	if more == 0 {

@@ -15,7 +15,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// bombOfSamples is a profile with very many samples of one stack, all alike.
+// bombOfSamples is a profile with very many samples of one
+// stack, all alike.
 func bombOfSamples(t *testing.T) []byte {
 	f := &profile.Function{ID: 1, Name: "main.main"}
 	l := &profile.Location{ID: 1, Line: []profile.Line{{Function: f}}}
@@ -30,7 +31,8 @@ func bombOfSamples(t *testing.T) []byte {
 	return append(b.Bytes(), bytes.Repeat(sample, 800_000)...)
 }
 
-// deepStacks is a profile of stacks that are all different, and as deep as possible.
+// deepStacks is a profile of stacks that are all different, and
+// as deep as possible.
 func deepStacks(t *testing.T) []byte {
 	p := &profile.Profile{SampleType: []*profile.ValueType{{Type: "cpu", Unit: "ns"}}}
 	location := func(id uint64) *profile.Location {
@@ -57,7 +59,8 @@ func written(t *testing.T, p *profile.Profile) []byte {
 	return b.Bytes()
 }
 
-// A stack that has one location with many inlined calls very often has too many calls.
+// A stack that has one location with many inlined calls very
+// often has too many calls.
 func TestInlinedCallsCount(t *testing.T) {
 	f := &profile.Function{ID: 1, Name: "main.main"}
 	l := &profile.Location{ID: 1, Line: slices.Repeat([]profile.Line{{Function: f}}, 1000)}
@@ -71,7 +74,8 @@ func TestInlinedCallsCount(t *testing.T) {
 	}
 }
 
-// What is small as a file and large in memory is refused before it takes much more than it may.
+// What is small as a file and large in memory is refused before
+// it takes much more than it may.
 func TestMemoryIsBounded(t *testing.T) {
 	const maxMemory = 8 << 20
 	for name, bomb := range map[string][]byte{

@@ -13,9 +13,10 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// perfScript is the format that 'perf script' prints: a paragraph for each
-// sample. The first line has the thread and the event. The other lines are the
-// stack, the innermost function first.
+// perfScript is the format that 'perf script' prints: a
+// paragraph for each sample. The first line has the thread and
+// the event. The other lines are the stack, the innermost
+// function first.
 //
 //	server 4711/4712 [001] 8302.041214:     250000 cpu-clock:
 //	    48a3c4 encoding/json.Marshal+0x24 (/srv/server)
@@ -36,7 +37,8 @@ var (
 	perfPlace = regexp.MustCompile(`\+0x[0-9a-f]+$`)
 )
 
-// isPerf reports whether the first line that is no comment begins a sample.
+// isPerf reports whether the first line that is no comment
+// begins a sample.
 func isPerf(s Start) bool {
 	for line := range bytes.Lines(s.Bytes) {
 		text := strings.TrimRight(string(line), "\r\n")
@@ -160,8 +162,8 @@ func (r *perfReader) end() error {
 	return r.row(r.label, r.period)
 }
 
-// values makes a quantity of each kind of event, and one of the number of
-// samples.
+// values makes a quantity of each kind of event, and one of the
+// number of samples.
 func (r *perfReader) values() {
 	p := r.rec.Profile
 	for _, name := range r.names {

@@ -24,17 +24,17 @@ var pprof = Format{
 // maxDigits is the most digits of a denominator.
 const maxDigits = 1 << 10
 
-// An exactly has the properties of a tree that pprof's format can't hold.
-// WritePprof stores it as a comment of the profile. The tree is then the same
-// when it is read again.
+// An exactly has the properties of a tree that pprof's format
+// can't hold. WritePprof stores it as a comment of the profile.
+// The tree is then the same when it is read again.
 type exactly struct {
 	Root     string // of the tree
 	FromView bool   `json:",omitempty"` // frames may be typed time and classes
 	Metrics  []exactMetric
 }
 
-// An exactMetric has the properties of a sample type, as a sampledata.Quantity
-// has.
+// An exactMetric has the properties of a sample type, as a
+// sampledata.Quantity has.
 type exactMetric struct {
 	Parts int64
 	Whole string // an integer or a fraction; "" is the sum of all values
@@ -55,8 +55,9 @@ const (
 	lastProfileField = 15
 )
 
-// isPprof reports whether a file may be a profile: it begins with well-formed
-// fields of profile.proto, including a field that describes a sample type.
+// isPprof reports whether a file may be a profile: it begins
+// with well-formed fields of profile.proto, including a field
+// that describes a sample type.
 func isPprof(s Start) bool {
 	rest, typed := s.Bytes, false
 	for len(rest) > 0 {
@@ -82,8 +83,8 @@ func isPprof(s Start) bool {
 	return typed
 }
 
-// isValueType reports whether a field is a message of the two fields, both
-// varints, that a sample type has.
+// isValueType reports whether a field is a message of the two
+// fields, both varints, that a sample type has.
 func isValueType(kind protowire.Type, field []byte) bool {
 	message, n := protowire.ConsumeBytes(field)
 	if kind != protowire.BytesType || n < 0 {
@@ -155,8 +156,9 @@ func (x *exactly) check() error {
 	return nil
 }
 
-// whole returns the denominator; nil if it is the sum of all values. It refuses
-// numbers that would take big.Rat much memory.
+// whole returns the denominator; nil if it is the sum of all
+// values. It refuses numbers that would take big.Rat much
+// memory.
 func (m *exactMetric) whole() (*big.Rat, error) {
 	if m.Whole == "" {
 		return nil, nil

@@ -25,8 +25,8 @@ type pprofReader struct {
 	located [][]int32 // by location: its places, the innermost first
 }
 
-// readPprof reads a profile, with all its sample types or only the one that the
-// options choose.
+// readPprof reads a profile, with all its sample types or only
+// the one that the options choose.
 func readPprof(in *Input, o Options) (*sampledata.Recording, error) {
 	budget := memory.NewBudget(o.MaxMemory)
 	p, err := parsePprof(in, budget)
@@ -91,8 +91,8 @@ func chargeParsed(data []byte, budget *memory.Budget) error {
 	return budget.Take(size)
 }
 
-// quantities makes a quantity of each sample type, and notes when the profile
-// was taken, and how often.
+// quantities makes a quantity of each sample type, and notes
+// when the profile was taken, and how often.
 func (r *pprofReader) quantities() error {
 	p := r.rec.Profile
 	for i, t := range r.of.SampleType {
@@ -115,9 +115,10 @@ func (r *pprofReader) quantities() error {
 	return nil
 }
 
-// locations finds the places of each location. With inlining there are several.
-// A location without a function has its address as its name. The ids of the
-// locations become their numbers.
+// locations finds the places of each location. With inlining
+// there are several. A location without a function has its
+// address as its name. The ids of the locations become their
+// numbers.
 func (r *pprofReader) locations() error {
 	for i, l := range r.of.Location {
 		l.ID = uint64(i)
@@ -164,15 +165,15 @@ func (r *pprofReader) samples() error {
 	return nil
 }
 
-// isRoot reports whether an outermost place is the root of the tree that cpprof
-// wrote.
+// isRoot reports whether an outermost place is the root of the
+// tree that cpprof wrote.
 func (r *pprofReader) isRoot(place int32) bool {
 	root := r.rec.Profile.Root
 	return root != "" && r.rec.Functions[r.places.All[place].function].Name == root
 }
 
-// labelsOf returns the labels of a sample. Numbers become texts with their
-// unit.
+// labelsOf returns the labels of a sample. Numbers become texts
+// with their unit.
 func labelsOf(s *profile.Sample) (labels []sampledata.Label) {
 	for key, numbers := range s.NumLabel {
 		text := strconv.FormatInt(numbers[len(numbers)-1], 10)

@@ -35,7 +35,8 @@ func readBytes(t testing.TB, data []byte, o Options) (*sampledata.Recording, err
 	return r, err
 }
 
-// For a profile of the Go runtime, the total is the same as that of pprof's own library.
+// For a profile of the Go runtime, the total is the same as that
+// of pprof's own library.
 func TestReadsTheRuntimesProfiles(t *testing.T) {
 	var file bytes.Buffer
 	if err := runtimepprof.Lookup("goroutine").WriteTo(&file, 0); err != nil {
@@ -169,7 +170,8 @@ func FuzzReadPprof(f *testing.F) {
 	})
 }
 
-// Lines, inlined calls and labels are kept, also when the profile is written again.
+// Lines, inlined calls and labels are kept, also when the
+// profile is written again.
 func TestLabelsAndInlines(t *testing.T) {
 	outer, inner := &profile.Function{ID: 1, Name: "main.main", Filename: "main.go", StartLine: 3}, &profile.Function{ID: 7, Name: "main.add"}
 	l := &profile.Location{ID: 9, Line: []profile.Line{{Function: inner, Line: 20}, {Function: outer, Line: 5}}}

@@ -24,8 +24,8 @@ func WritePprof(w io.Writer, r *sampledata.Recording) error {
 	return nil
 }
 
-// PprofOf returns a recording of a profile as pprof has it, with its lines,
-// inlined calls and labels.
+// PprofOf returns a recording of a profile as pprof has it, with
+// its lines, inlined calls and labels.
 func PprofOf(r *sampledata.Recording) (*profile.Profile, error) {
 	if r.Profile == nil {
 		return nil, errors.New("writing a pprof profile: the recording has samples over time, which are no profile")
@@ -106,8 +106,8 @@ func (e *encoder) samples() {
 	}
 }
 
-// stack returns the locations of a stack, the innermost first. Inlined calls
-// are in the location of their caller.
+// stack returns the locations of a stack, the innermost first.
+// Inlined calls are in the location of their caller.
 func (e *encoder) stack(n sampledata.NodeID) (list []*profile.Location) {
 	for n != sampledata.NoStack {
 		var frames []frame // the innermost first

@@ -10,9 +10,10 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// Profile returns a call tree as the recording of a profile, which loses
-// nothing: a row for each stack that has a weight, and a quantity for each
-// metric. It fails if weights are too large for 64 bits.
+// Profile returns a call tree as the recording of a profile,
+// which loses nothing: a row for each stack that has a weight,
+// and a quantity for each metric. It fails if weights are too
+// large for 64 bits.
 func Profile(t *calltree.Tree) (*sampledata.Recording, error) {
 	return DetailedProfile(t, Details{
 		Call: func(f calltree.Func) Call { return Call{Function: sampledata.Function{Name: t.Symbols().Name(f)}} },
@@ -62,8 +63,8 @@ type profileMaker struct {
 	columns []column // by quantity
 }
 
-// A column has the values of a quantity: whole numbers of a metric, or the rest
-// of each, in parts.
+// A column has the values of a quantity: whole numbers of a
+// metric, or the rest of each, in parts.
 type column struct {
 	metric *calltree.Metric
 	parts  *big.Int // of a whole number
@@ -85,9 +86,10 @@ func (m *profileMaker) metric(metric *calltree.Metric) error {
 	return nil
 }
 
-// quantity adds a metric, and returns the number of its quantity. If its
-// weights are not whole numbers, another quantity has the rest of each: so
-// other tools show weights that are right but for that rest.
+// quantity adds a metric, and returns the number of its
+// quantity. If its weights are not whole numbers, another
+// quantity has the rest of each: so other tools show weights
+// that are right but for that rest.
 func (m *profileMaker) quantity(metric *calltree.Metric) (number int, err error) {
 	parts := big.NewInt(1)
 	for n := range int32(m.tree.Len()) {
@@ -152,7 +154,8 @@ func (m *profileMaker) placeOf(f calltree.Func) int32 {
 	return m.placed[f] - 1
 }
 
-// roundedParts are the parts of a whole number to which weights are rounded.
+// roundedParts are the parts of a whole number to which weights
+// are rounded.
 const roundedParts = 1 << 20
 
 // values returns a stack's own weights, and reports whether it has any.

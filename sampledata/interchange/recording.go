@@ -26,8 +26,8 @@ func readRecording(in *Input, o Options) (*sampledata.Recording, error) {
 	return r, err
 }
 
-// text is the format of recordings as text, which 'cpprof export --to text'
-// writes.
+// text is the format of recordings as text, which 'cpprof export
+// --to text' writes.
 var text = Format{
 	Name:  "text",
 	Title: "a recording as text",

@@ -61,7 +61,8 @@ func zipped(t testing.TB, data []byte) []byte {
 	return b.Bytes()
 }
 
-// Exactly one format recognises each file by its content, compressed or not, and can read it.
+// Exactly one format recognises each file by its content,
+// compressed or not, and can read it.
 func TestFormatsAreRecognised(t *testing.T) {
 	files := examples(t)
 	for _, want := range formats {
@@ -136,7 +137,8 @@ func TestRecordingsAreRead(t *testing.T) {
 	}
 }
 
-// An error names the input that can't be read, and the formats that can be.
+// An error names the input that can't be read, and the formats
+// that can be.
 func TestWhatCannotBeRead(t *testing.T) {
 	folder := t.TempDir()
 	file := func(name, content string) string {
@@ -215,7 +217,8 @@ func (e *endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// To find the format of a file of any length, only a few kilobytes of it are read.
+// To find the format of a file of any length, only a few
+// kilobytes of it are read.
 func TestSniffingIsBounded(t *testing.T) {
 	for _, line := range []string{"# a comment\n", "x", "\x0a\x04\x08\x01\x10\x02"} {
 		e := &endless{line: line}
@@ -228,7 +231,8 @@ func TestSniffingIsBounded(t *testing.T) {
 	}
 }
 
-// The search for the format of any content doesn't crash, and at most one format claims the content.
+// The search for the format of any content doesn't crash, and at
+// most one format claims the content.
 func FuzzSniff(f *testing.F) {
 	for _, content := range examples(f) {
 		f.Add(content)
@@ -277,7 +281,8 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// A small file that decompresses to very much is refused long before its end.
+// A small file that decompresses to very much is refused long
+// before its end.
 func TestBombs(t *testing.T) {
 	lines := zipped(t, []byte(strings.Repeat(strings.Repeat(" ", 1<<19)+"\n", 2)))
 	for format, example := range examples(t) {

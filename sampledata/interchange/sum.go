@@ -10,11 +10,13 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// Sum returns the profile of several ones together: the weight of a stack is
-// the sum of its weights. Quantities that only some profiles count are left
-// out. Sum fails if nothing is left, or if a sum does not fit 64 bits. It fails
-// for recordings of samples. It fails for profiles that were made of a view,
-// because their fractions are of different wholes. The names are for errors.
+// Sum returns the profile of several ones together: the weight
+// of a stack is the sum of its weights. Quantities that only
+// some profiles count are left out. Sum fails if nothing is
+// left, or if a sum does not fit 64 bits. It fails for
+// recordings of samples. It fails for profiles that were made of
+// a view, because their fractions are of different wholes. The
+// names are for errors.
 func Sum(list []*sampledata.Recording, names []string) (*sampledata.Recording, error) {
 	s := &summing{weighing: newWeighing(nil), rows: make(map[summedRow]int)}
 	if err := s.quantities(list, names); err != nil {
@@ -40,8 +42,8 @@ type summedRow struct {
 	labels  sampledata.LabelSetID
 }
 
-// quantities makes the quantities that all profiles count, in the order of the
-// first one.
+// quantities makes the quantities that all profiles count, in
+// the order of the first one.
 func (s *summing) quantities(list []*sampledata.Recording, names []string) error {
 	for i, r := range list {
 		switch {
@@ -87,8 +89,8 @@ func everywhere(q sampledata.Quantity, list []*sampledata.Recording) bool {
 		func(r *sampledata.Recording) bool { return quantity(r.Profile, q) < 0 })
 }
 
-// quantity returns the number of a profile's quantity with the name and unit of
-// another one; -1 if it has none.
+// quantity returns the number of a profile's quantity with the
+// name and unit of another one; -1 if it has none.
 func quantity(p *sampledata.Profile, like sampledata.Quantity) int {
 	return slices.IndexFunc(p.Quantities, func(q sampledata.Quantity) bool {
 		return q.Name == like.Name && q.Unit == like.Unit
@@ -128,8 +130,8 @@ func (s *summing) add(r *sampledata.Recording) error {
 	return nil
 }
 
-// contextsOf adds the stacks of a recording, and returns their contexts in the
-// sum.
+// contextsOf adds the stacks of a recording, and returns their
+// contexts in the sum.
 func (s *summing) contextsOf(r *sampledata.Recording) []int32 {
 	contexts := make([]int32, len(r.Nodes))
 	for i, n := range r.Nodes {

@@ -48,7 +48,8 @@ func TestSum(t *testing.T) {
 	})
 }
 
-// someProfile returns a profile with a few stacks of three functions, some of them more than once.
+// someProfile returns a profile with a few stacks of three
+// functions, some of them more than once.
 func someProfile(rt *rapid.T) *profile.Profile {
 	p := &profile.Profile{SampleType: []*profile.ValueType{{Type: "samples", Unit: "count"}, {Type: "cpu", Unit: "nanoseconds"}}, PeriodType: &profile.ValueType{}}
 	for i, name := range rapid.Permutation([]string{"a", "b", "c"}).Draw(rt, "functions") {
@@ -70,7 +71,8 @@ func someProfile(rt *rapid.T) *profile.Profile {
 	return p
 }
 
-// sortedRows returns a line for each stack of a profile that weighs something.
+// sortedRows returns a line for each stack of a profile that
+// weighs something.
 func sortedRows(r *sampledata.Recording) []string {
 	sums := make(map[string][]int64)
 	for i, row := range strings.Split(strings.TrimSuffix(profileText(r), "\n"), "\n") {

@@ -39,7 +39,8 @@ func TestFolded(t *testing.T) {
 	}
 }
 
-// A stack that is longer than the beginning of a file from which its format is found is recognised; other long lines are not.
+// A stack that is longer than the beginning of a file from which
+// its format is found is recognised; other long lines are not.
 func TestLongFolded(t *testing.T) {
 	deep := strings.Repeat("main.(*node[...]).walk;", 2000)
 	for _, file := range []struct {
@@ -97,7 +98,8 @@ func TestPerf(t *testing.T) {
 	}
 }
 
-// A profile as text, which net/http/pprof makes with debug=1, is refused with the remedy.
+// A profile as text, which net/http/pprof makes with debug=1, is
+// refused with the remedy.
 func TestTextsOfProfiles(t *testing.T) {
 	for _, name := range []string{"allocs", "block", "goroutine", "heap", "mutex", "threadcreate"} {
 		var text bytes.Buffer
@@ -135,7 +137,8 @@ created by main.main in goroutine 1
 	/srv/main.go:21 +0x66
 `
 
-// Each dump is a sample, and its goroutines have their states, reasons, stacks and creation sites.
+// Each dump is a sample, and its goroutines have their states,
+// reasons, stacks and creation sites.
 func TestGoroutineDumps(t *testing.T) {
 	r, err := readBytes(t, []byte("SIGQUIT: quit\nPC=0x46\n\n"+aDump+"\n"+aDump+"\nrax 0x0\n"), Options{})
 	if err != nil {
@@ -163,8 +166,9 @@ func TestGoroutineDumps(t *testing.T) {
 	}
 }
 
-// A dump is as long as there are goroutines, and the next one follows without a blank line. Goroutines that never ran have a frame of
-// the runtime below their function in it.
+// A dump is as long as there are goroutines, and the next one
+// follows without a blank line. Goroutines that never ran have a
+// frame of the runtime below their function in it.
 func TestLongGoroutineDumps(t *testing.T) {
 	const dumps, goroutines = 5, 700
 	var text strings.Builder
@@ -225,7 +229,8 @@ func TestWrongTexts(t *testing.T) {
 	}
 }
 
-// Texts of very many stacks are refused before they take more memory than they may.
+// Texts of very many stacks are refused before they take more
+// memory than they may.
 func TestMemoryOfTexts(t *testing.T) {
 	var lines strings.Builder
 	for i := range 100_000 {
@@ -245,7 +250,8 @@ func FuzzReadDumps(f *testing.F)  { fuzzText(f, "goroutines", aDump) }
 func FuzzReadFolded(f *testing.F) { fuzzText(f, "folded", aFolded) }
 func FuzzReadPerf(f *testing.F)   { fuzzText(f, "perf", aPerf) }
 
-// fuzzText reads any content in a format. What can be read is a valid recording.
+// fuzzText reads any content in a format. What can be read is a
+// valid recording.
 func fuzzText(f *testing.F, format, example string) {
 	f.Add(example)
 	f.Add("")

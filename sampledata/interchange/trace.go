@@ -28,7 +28,8 @@ var executionTrace = Format{
 // maxChanges is the number of changes of a trace that are kept exactly.
 const maxChanges = 3 << 19
 
-// eventsBetween is how many events are read between two looks at the memory.
+// eventsBetween is how many events are read between two looks at
+// the memory.
 const eventsBetween = 1 << 14
 
 // readTrace reads an execution trace of Go 1.22 or later.
@@ -111,8 +112,8 @@ func (t *tracer) read(in *meter) (err error) {
 	}
 }
 
-// at returns the time of an event since the start, within the part to keep.
-// Time outside of the part has no length.
+// at returns the time of an event since the start, within the
+// part to keep. Time outside of the part has no length.
 func (t *tracer) at(when trace.Time) time.Duration {
 	at := max(when.Sub(t.begin), t.from)
 	if t.to > 0 {

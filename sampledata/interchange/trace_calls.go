@@ -20,8 +20,8 @@ func (t *tracer) task(ev *trace.Event) *task {
 	return &task{name: ev.Task().Type, by: ev.Goroutine(), begin: ev.Time(), site: siteOf(ev)}
 }
 
-// leaveRegion ends a region of a goroutine. Of regions with one name, the
-// outermost is a call.
+// leaveRegion ends a region of a goroutine. Of regions with one
+// name, the outermost is a call.
 func (t *tracer) leaveRegion(g *traced, r *region, end trace.Time, cut bool) {
 	first := g.regions[firstRegion(g.regions, r.name)]
 	if r.name != "" && first.begin == r.begin {

@@ -32,9 +32,10 @@ type region struct {
 	site  sampledata.Call // that begins it
 }
 
-// A tracedTable finds goroutines by their numbers. Most events are of one of
-// the last few hundred goroutines, and the runtime numbers them one after the
-// other: so a small table goes before the map.
+// A tracedTable finds goroutines by their numbers. Most events
+// are of one of the last few hundred goroutines, and the runtime
+// numbers them one after the other: so a small table goes before
+// the map.
 type tracedTable struct {
 	all    map[trace.GoID]*traced
 	recent [1 << 10]*traced // by the number, without its upper bits
@@ -109,8 +110,8 @@ func (t *tracer) transition(ev *trace.Event, st *trace.StateTransition) {
 	g.open = t.timed.Open(t.at(ev.Time()))
 }
 
-// appear begins a goroutine that the trace did not have before: it is new, or
-// has been in its state since the trace began.
+// appear begins a goroutine that the trace did not have before:
+// it is new, or has been in its state since the trace began.
 func (t *tracer) appear(ev *trace.Event, st *trace.StateTransition, stack *traceStack) {
 	from, to := st.Goroutine()
 	if to == trace.GoNotExist {
@@ -162,9 +163,9 @@ func (t *tracer) await(g *traced, reason string) {
 	}
 }
 
-// executes notes the stack of the goroutine that makes an event, and returns
-// it; nil if there is none. The time since its last event was spent in the
-// calls that both stacks share.
+// executes notes the stack of the goroutine that makes an event,
+// and returns it; nil if there is none. The time since its last
+// event was spent in the calls that both stacks share.
 func (t *tracer) executes(ev *trace.Event) *traceStack {
 	g, before := t.alive.of(ev.Goroutine()), t.stacks.none
 	if g != nil {
@@ -220,8 +221,8 @@ func lastRegion(list []region, name string) int {
 	return -1
 }
 
-// labels returns the labels of the innermost region: its name, and the type of
-// its task.
+// labels returns the labels of the innermost region: its name,
+// and the type of its task.
 func (t *tracer) labels(g *traced) sampledata.LabelSetID {
 	if len(g.regions) == 0 {
 		return 0
@@ -262,8 +263,8 @@ func (t *tracer) closeRun(g *traced, at trace.Time, stack sampledata.NodeID, rel
 	t.timed.Run(g.code, first, end, s)
 }
 
-// goroutine returns a goroutine as the recording has it. Its start is the
-// outermost function of its stack.
+// goroutine returns a goroutine as the recording has it. Its
+// start is the outermost function of its stack.
 func (t *tracer) goroutine(g *traced) sampledata.Goroutine {
 	as := sampledata.Goroutine{ID: int64(g.id), Start: -1, Site: g.site, Parent: g.parent}
 	name := g.stack.start

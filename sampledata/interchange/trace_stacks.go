@@ -20,8 +20,8 @@ type stackTable struct {
 // A traceStack is a stack, with what it says about its goroutine.
 type traceStack struct {
 	node sampledata.NodeID
-	// the outermost function; of a wrapper that the compiler made, the function
-	// that it calls
+	// the outermost function; of a wrapper that the compiler
+	// made, the function that it calls
 	start  string
 	site   trace.StackFrame   // the innermost frame
 	frames []trace.StackFrame // outermost first
@@ -29,8 +29,8 @@ type traceStack struct {
 	waits  wait
 	number uint32 // of the stack in its part of the trace, from 1 up
 
-	// the stack that a goroutine had after this one, last time: most often it
-	// is the next one again
+	// the stack that a goroutine had after this one, last time:
+	// most often it is the next one again
 	next   trace.Stack
 	nextAs *traceStack
 }
@@ -47,8 +47,8 @@ type wait struct {
 	lock   bool
 }
 
-// traceDepth is the greatest number of frames of a stack in a trace. The
-// runtime cuts others at their outer ends.
+// traceDepth is the greatest number of frames of a stack in a
+// trace. The runtime cuts others at their outer ends.
 const traceDepth = 128
 
 // pairSlots is how many pairs of stacks are remembered, a power of two.
@@ -68,7 +68,8 @@ func (s *stackTable) forget() {
 	s.none.next, s.none.nextAs = trace.NoStack, nil
 }
 
-// of returns a stack of the trace, of a goroutine that had another one before.
+// of returns a stack of the trace, of a goroutine that had
+// another one before.
 func (s *stackTable) of(st trace.Stack, before *traceStack) *traceStack {
 	if st == trace.NoStack {
 		return s.none
@@ -123,10 +124,11 @@ func (s *stackTable) node(above sampledata.NodeID, f trace.StackFrame,
 	})
 }
 
-// shared returns the calls that two stacks have in common. A goroutine that ran
-// from one stack to the other was in these calls all the time, or in the same
-// ones again. Other calls in the meantime are not in the trace. The line of the
-// last call is not known if the stacks differ in it.
+// shared returns the calls that two stacks have in common. A
+// goroutine that ran from one stack to the other was in these
+// calls all the time, or in the same ones again. Other calls in
+// the meantime are not in the trace. The line of the last call
+// is not known if the stacks differ in it.
 func (s *stackTable) shared(a, b *traceStack) sampledata.NodeID {
 	switch {
 	case a == b || b == s.none:
@@ -158,8 +160,8 @@ func (s *stackTable) common(a, b *traceStack) sampledata.NodeID {
 	return node
 }
 
-// waitsIn are functions that wait, with the reasons that the runtime has for
-// them.
+// waitsIn are functions that wait, with the reasons that the
+// runtime has for them.
 var waitsIn = map[string]wait{
 	"sync.(*Mutex).Lock":               {"sync.Mutex.Lock", true},
 	"sync.(*Mutex).lockSlow":           {"sync.Mutex.Lock", true},
@@ -181,9 +183,9 @@ var waitsIn = map[string]wait{
 	"poll.runtime_pollWait":            {reason: "IO wait"},
 }
 
-// waitAt returns what a stack waits for. The innermost function comes first. Of
-// the known functions at the end, the outermost decides: a read lock takes a
-// mutex within.
+// waitAt returns what a stack waits for. The innermost function
+// comes first. Of the known functions at the end, the outermost
+// decides: a read lock takes a mutex within.
 func waitAt(functions []string) (w wait) {
 	for _, f := range functions {
 		name := strings.TrimPrefix(f, "internal/")
@@ -201,17 +203,18 @@ func waitAt(functions []string) (w wait) {
 	return w
 }
 
-// reasons are the reasons of a trace that the runtime calls otherwise, as
-// cpprof does.
+// reasons are the reasons of a trace that the runtime calls
+// otherwise, as cpprof does.
 var reasons = map[string]string{
 	"network": "IO wait", "sync.(*Cond).Wait": "sync.Cond.Wait", "forever": "select (no cases)",
 	"GC mark assist wait for work": "GC assist wait",
 	"GC background sweeper wait":   "GC sweep wait", "wait until GC ends": "wait for GC cycle",
 }
 
-// waitFor returns what a goroutine waits for, from the reason in the trace and
-// its stack. The reason "sync" stands for locks, groups and more, and there is
-// none if the wait began before the trace: then the stack says it.
+// waitFor returns what a goroutine waits for, from the reason in
+// the trace and its stack. The reason "sync" stands for locks,
+// groups and more, and there is none if the wait began before
+// the trace: then the stack says it.
 func (ts *traceStack) waitFor(reason string) wait {
 	switch reason {
 	case "", "sync":

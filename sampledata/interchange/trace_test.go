@@ -41,7 +41,8 @@ func traceRegion(d time.Duration) {
 	trace.WithRegion(ctx, "pack", func() { traceSpin(d) })
 }
 
-// traceOf traces this program while all these functions run. The main goroutine of the test ends their waits.
+// traceOf traces this program while all these functions run. The
+// main goroutine of the test ends their waits.
 func traceOf(t testing.TB, length time.Duration) []byte {
 	t.Helper()
 	var file bytes.Buffer
@@ -78,8 +79,9 @@ func traceRelease(c chan int, mu *sync.Mutex, rw *sync.RWMutex) {
 	rw.Unlock()
 }
 
-// spent returns for each function of this file how long goroutines spent in it, by state, reason and region, and the functions
-// of the stacks that ended waits in it.
+// spent returns for each function of this file how long
+// goroutines spent in it, by state, reason and region, and the
+// functions of the stacks that ended waits in it.
 func spent(r *sampledata.Recording) (times map[string]int64, releases map[string]string) {
 	times, releases = map[string]int64{}, map[string]string{}
 	w := r.Weights()
@@ -99,7 +101,8 @@ func spent(r *sampledata.Recording) (times map[string]int64, releases map[string
 	return times, releases
 }
 
-// A trace of this program says exactly who slept, who waited for a lock, and who ended the waits.
+// A trace of this program says exactly who slept, who waited for
+// a lock, and who ended the waits.
 func TestExecutionTrace(t *testing.T) {
 	const length = 100 * time.Millisecond
 	data := traceOf(t, length)
@@ -141,7 +144,8 @@ func TestExecutionTrace(t *testing.T) {
 	}
 }
 
-// All times of all goroutines together are the same, however the trace is cut into parts.
+// All times of all goroutines together are the same, however the
+// trace is cut into parts.
 func TestPartsOfATrace(t *testing.T) {
 	data := traceOf(t, 40*time.Millisecond)
 	total := func(o Options) (sum int64, r *sampledata.Recording) {
@@ -167,7 +171,8 @@ func TestPartsOfATrace(t *testing.T) {
 	}
 }
 
-// A trace that is cut off is good up to there, and says that it is not complete. What is left must not crash the reader.
+// A trace that is cut off is good up to there, and says that it
+// is not complete. What is left must not crash the reader.
 func TestTraceThatIsCutOff(t *testing.T) {
 	data := traceOf(t, 20*time.Millisecond)
 	var complete []int // a cut between two parts of a trace, each of which can be read by itself, can't be seen

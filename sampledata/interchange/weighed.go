@@ -41,8 +41,8 @@ func newWeighing(budget *memory.Budget, quantities ...sampledata.Quantity) *weig
 	}
 }
 
-// What the parts of a profile take in the tables of a recording and in a view,
-// in bytes.
+// What the parts of a profile take in the tables of a recording
+// and in a view, in bytes.
 const (
 	contextMemory = 24 + 130
 	sampleMemory  = 16
@@ -66,8 +66,8 @@ func (w *weighing) function(f sampledata.Function) sampledata.FunctionID {
 	return code
 }
 
-// clampLine returns a line that a recording can have; 0, which is not known,
-// for others.
+// clampLine returns a line that a recording can have; 0, which
+// is not known, for others.
 func clampLine(line int64) int32 {
 	if line < 0 || line > math.MaxInt32 {
 		return 0
@@ -107,8 +107,8 @@ func (w *weighing) add(context int32, labels sampledata.LabelSetID, values ...in
 		append(p.Labels, labels), append(p.Values, values...)
 }
 
-// recording returns the recording; first is the quantity to show first, and
-// value the only one to show, unless it is "".
+// recording returns the recording; first is the quantity to show
+// first, and value the only one to show, unless it is "".
 func (w *weighing) recording(first, value string) (*sampledata.Recording, error) {
 	calls, places := w.contexts.calls.List[1:], w.places.All
 	w.functions, w.places, w.contexts = nil, intern.List[frame, int32]{}, nil

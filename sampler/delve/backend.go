@@ -49,15 +49,15 @@ type known struct {
 	labels labels
 }
 
-// A print identifies the stack of a parked goroutine: its registers and a
-// hash of its copy. An equal print later means that the stack has not
-// changed.
+// A print identifies the stack of a parked goroutine: its
+// registers and a hash of its copy. An equal print later means
+// that the stack has not changed.
 type print struct {
 	sp, pc, bp, hash uint64
 }
 
-// Attach prepares to sample a process that runs the binary. It does not halt
-// the process.
+// Attach prepares to sample a process that runs the binary. It
+// does not halt the process.
 func (b *Binary) Attach(p *sampler.Process) (*Backend, error) {
 	h, err := newHalter(p.PID)
 	if err != nil {
@@ -173,8 +173,9 @@ func (a *Backend) Close() error { return a.halter.close() }
 func (a *Backend) Observe(_ context.Context, sink sampledata.Sink,
 	s sampledata.Sample) (sampledata.Sample, error) {
 	if a.sample == 0 {
-		// This copy of the running target is no sample, but it shows how much
-		// room a sample takes. A page fault would prolong the halt.
+		// This copy of the running target is no sample, but it
+		// shows how much room a sample takes. A page fault would
+		// prolong the halt.
 		a.capture.mem.reset()
 		_ = a.capture.take(nil)
 		a.capture.mem.arena.Reserve(a.capture.mem.arena.Size() / 4)
@@ -217,8 +218,8 @@ func (a *Backend) Observe(_ context.Context, sink sampledata.Sink,
 	return s, sink.Sample(s, a.changes)
 }
 
-// failure returns the error of a failed halt: an *EndedError if the target
-// has ended, else a lost sample.
+// failure returns the error of a failed halt: an *EndedError if
+// the target has ended, else a lost sample.
 func (a *Backend) failure(err error) error {
 	if _, ok := errors.AsType[*sampler.EndedError](err); ok {
 		return err
@@ -248,9 +249,9 @@ func (a *Backend) dropEnded() {
 	}
 }
 
-// processors returns what each processor runs. A processor whose goroutine
-// sleeps in a system call counts as idle, since another thread may take it
-// over.
+// processors returns what each processor runs. A processor whose
+// goroutine sleeps in a system call counts as idle, since
+// another thread may take it over.
 func (a *Backend) processors() []sampledata.GoroutineID {
 	c := &a.capture
 	runs := map[uint64]sampledata.GoroutineID{} // by the address of the processor

@@ -21,7 +21,8 @@ import (
 	"github.com/cpprof/cpprof/sampler"
 )
 
-// The target's code is not changed: not before the first halt, not during a halt, not after the last.
+// The target's code is not changed: not before the first halt,
+// not during a halt, not after the last.
 func TestNothingPlanted(t *testing.T) {
 	r := fixture.Start(t, fixture.Build(t, "mutex"))
 	before := text(t, r.Pid())
@@ -134,7 +135,8 @@ func TestTargetEnds(t *testing.T) {
 	}
 }
 
-// If a target dies while it is halted, the backend notices, and the recording ends.
+// If a target dies while it is halted, the backend notices, and
+// the recording ends.
 func TestDeathDuringHalt(t *testing.T) {
 	r := fixture.Start(t, fixture.Build(t, "lifecycle"), "wait")
 	p, a := attach(t, r)
@@ -166,7 +168,8 @@ func TestGoesOn(t *testing.T) {
 	r.Lives(t)
 }
 
-// Signals reach the target while it is sampled, and a stopped target can be sampled and continued.
+// Signals reach the target while it is sampled, and a stopped
+// target can be sampled and continued.
 func TestSignalsReachTarget(t *testing.T) {
 	r := fixture.Start(t, fixture.Build(t, "lifecycle"), "wait")
 	p, a := attach(t, r)
@@ -177,7 +180,8 @@ func TestSignalsReachTarget(t *testing.T) {
 		case 5:
 			syscall.Kill(r.Pid(), syscall.SIGSTOP)
 		case 10:
-			// After the detach, a stopped process runs for a moment before it stops again.
+			// After the detach, a stopped process runs for a
+			// moment before it stops again.
 			for !strings.HasPrefix(statusField(r.Pid(), "State:"), "T") {
 				time.Sleep(time.Millisecond)
 			}
@@ -200,14 +204,16 @@ func statusField(pid int, name string) string {
 	return ""
 }
 
-// By the halts that it lists, a recording uses its budget of halt time and no more.
+// By the halts that it lists, a recording uses its budget of
+// halt time and no more.
 func TestBudgetKept(t *testing.T) {
 	const share = 0.05
 	r := fixture.Start(t, fixture.Build(t, "parked"), "3000")
 	p, a := attach(t, r)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	// The last halt, and one that a busy machine made long, may overdraw the budget; the halts after them pay it back.
+	// The last halt, and one that a busy machine made long, may
+	// overdraw the budget; the halts after them pay it back.
 	var longest time.Duration
 	within := func(halted, elapsed time.Duration) bool { return float64(halted-longest) <= share*float64(elapsed) }
 	rec := recordWith(t, ctx, p, a, sampler.Options{Rate: 100, Jitter: 1, MaxOverhead: share, Progress: func(p sampler.Progress) {

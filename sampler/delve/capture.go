@@ -25,8 +25,8 @@ type capture struct {
 	goroutines []goroutine
 	procs      []processor
 
-	// the semaphore that each goroutine waits at, by the address of its g,
-	// if the goroutine does not lead to it
+	// the semaphore that each goroutine waits at, by the address
+	// of its g, if the goroutine does not lead to it
 	waitsAt map[uint64]uint64
 
 	gcphase      uint32
@@ -120,8 +120,8 @@ func (c *capture) scheduler() error {
 	return nil
 }
 
-// machines copies every m that a goroutine or a processor is on, with the g0
-// and gsignal of each.
+// machines copies every m that a goroutine or a processor is on,
+// with the g0 and gsignal of each.
 func (c *capture) machines() map[uint64][]byte {
 	ms := map[uint64][]byte{}
 	var regions []region
@@ -152,9 +152,10 @@ func (c *capture) machines() map[uint64][]byte {
 	return ms
 }
 
-// findThread finds the thread that a goroutine is on. If the goroutine is its
-// m's current one, it is on that thread, whatever its status: the garbage
-// collector's workers run with a waiting status.
+// findThread finds the thread that a goroutine is on. If the
+// goroutine is its m's current one, it is on that thread,
+// whatever its status: the garbage collector's workers run with
+// a waiting status.
 func (c *capture) findThread(g *goroutine, ms map[uint64][]byte) {
 	m := ms[word(g.raw, c.l.G.M)]
 	if m == nil || word(m, c.l.M.CurG) != g.addr {
@@ -172,7 +173,8 @@ func (c *capture) findThread(g *goroutine, ms map[uint64][]byte) {
 func (c *capture) stacks() {
 	l := c.l
 	var regions []region
-	// addStack adds the part of a stack from sp on, if sp lies in that stack.
+	// addStack adds the part of a stack from sp on, if sp lies
+	// in that stack.
 	addStack := func(g []byte, sp uint64, limit uint64) bool {
 		lo, hi := word(g, l.G.StackLo), word(g, l.G.StackHi)
 		if sp < lo || sp >= hi {
@@ -200,9 +202,9 @@ func (c *capture) stacks() {
 		for _, field := range []layout.Offset{l.M.G0, l.gsignal} {
 			onSystem = onSystem || addStack(c.mem.get(word(g.m, field), int(l.G.Size)), at, maxSystem)
 		}
-		// A thread on its system stack returns to the point where it left its
-		// goroutine's stack. It may have entered the signal stack from
-		// either.
+		// A thread on its system stack returns to the point
+		// where it left its goroutine's stack. It may have
+		// entered the signal stack from either.
 		g0 := c.mem.get(word(g.m, l.M.G0), int(l.G.Size))
 		addStack(g0, word(g0, l.G.SchedSP), maxSystem)
 		if !onSystem {

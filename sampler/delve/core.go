@@ -16,9 +16,9 @@ import (
 	copied "github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// ReadCore reads a core dump of a Linux program, or a minidump of Windows, as a
-// recording of one sample. The executable is the program's, with debug
-// information.
+// ReadCore reads a core dump of a Linux program, or a minidump
+// of Windows, as a recording of one sample. The executable is
+// the program's, with debug information.
 func ReadCore(path, executable string) (r *sampledata.Recording, err error) {
 	defer func() {
 		// Delve trusts its files more than it may.
@@ -76,8 +76,8 @@ func ReadCore(path, executable string) (r *sampledata.Recording, err error) {
 	return r, lacks.explain(err)
 }
 
-// only returns a recording of one sample of a target that never continues.
-// Its program's entry point is at an address.
+// only returns a recording of one sample of a target that never
+// continues. Its program's entry point is at an address.
 func (a *Backend) only(program *os.File, entry uint64) (*sampledata.Recording, error) {
 	b := sampledata.NewBuilder(a.header)
 	var err error

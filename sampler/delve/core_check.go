@@ -16,10 +16,10 @@ const (
 	maxMinidump = 2 << 30  // bytes of a minidump, which Delve keeps in memory as a whole
 )
 
-// checkCore returns an error if Delve would take much more memory for a core
-// dump than the file says anything with: Delve believes the numbers of things
-// and their lengths in it. It also returns what the file lacks of the program's
-// memory.
+// checkCore returns an error if Delve would take much more
+// memory for a core dump than the file says anything with: Delve
+// believes the numbers of things and their lengths in it. It
+// also returns what the file lacks of the program's memory.
 func checkCore(path string) (lacks lack, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -142,8 +142,8 @@ func checkMinidump(f io.ReaderAt, size int64) error {
 	return nil
 }
 
-// endOfMemory returns where the memory ends that a stream of a minidump
-// lists; 0 if the stream lists none.
+// endOfMemory returns where the memory ends that a stream of a
+// minidump lists; 0 if the stream lists none.
 func endOfMemory(f io.ReaderAt, kind, at, size uint32) (end int64, err error) {
 	const memory64, head, entry = 9, 16, 16
 	if kind != memory64 {
@@ -171,8 +171,9 @@ func endOfMemory(f io.ReaderAt, kind, at, size uint32) (end int64, err error) {
 	return end, nil
 }
 
-// listOf returns how many parts a stream of a minidump has, and the size of
-// each; 0 if it is not one of those whose parts Delve reads in one piece.
+// listOf returns how many parts a stream of a minidump has, and
+// the size of each; 0 if it is not one of those whose parts
+// Delve reads in one piece.
 func listOf(f io.ReaderAt, kind, at uint32) (n, each uint64, err error) {
 	const threads, modules, memoryInfo = 3, 4, 16
 	var b [16]byte

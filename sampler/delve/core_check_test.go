@@ -40,7 +40,8 @@ func coreWith(notes []byte) []byte {
 	return append(b, notes...)
 }
 
-// Small files that say that they have very much are refused before memory is taken for it.
+// Small files that say that they have very much are refused
+// before memory is taken for it.
 func TestCoreThatSaysTooMuch(t *testing.T) {
 	program := fixture.Build(t, "mutex")
 	file := filepath.Join(t.TempDir(), "core")
@@ -74,7 +75,8 @@ func TestCoreThatSaysTooMuch(t *testing.T) {
 	}
 }
 
-// What passes the check is read without much more memory than the file has.
+// What passes the check is read without much more memory than
+// the file has.
 func FuzzCore(f *testing.F) {
 	f.Add(minidumpWith(1, 3, packed(uint32(1), make([]byte, 48))))
 	f.Add(minidumpWith(1, 16, packed(uint32(16), uint32(48), uint64(1), make([]byte, 48))))

@@ -10,7 +10,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A core dump that a debugger wrote has goroutines that run. (If a program crashes, its runtime stops them before.)
+// A core dump that a debugger wrote has goroutines that run. (If
+// a program crashes, its runtime stops them before.)
 func TestCoreOfRunningGoroutinesLong(t *testing.T) {
 	fixture.Long(t)
 	program := fixture.Build(t, "runnable")

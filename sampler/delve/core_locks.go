@@ -18,17 +18,17 @@ import (
 )
 
 const (
-	// how often all stacks are shown to the finder: what one round learns,
-	// the next one may need
+	// how often all stacks are shown to the finder: what one
+	// round learns, the next one may need
 	coreRounds = 4
 	coreWork   = 2_000_000 // how much of the code is analysed in each; see syncflow.Refill
 	coreNames  = 1000      // waits whose locks are named
 )
 
-// coreLocks finds the holders of locks in a core dump, who can end other
-// waits, and the names of the locks. That takes no program that runs, but
-// only its code and memory, which a core dump has: so it is the analysis of
-// running programs.
+// coreLocks finds the holders of locks in a core dump, who can
+// end other waits, and the names of the locks. That takes no
+// program that runs, but only its code and memory, which a core
+// dump has: so it is the analysis of running programs.
 type coreLocks struct {
 	a       *Backend
 	bin     *gobinary.Binary
@@ -41,9 +41,9 @@ type coreLocks struct {
 
 var _ holders.Sample = (*coreLocks)(nil)
 
-// newCoreLocks reads a program's executable, whose entry point is at an
-// address in the core dump. The caller closes the file when it needs the
-// result no more.
+// newCoreLocks reads a program's executable, whose entry point
+// is at an address in the core dump. The caller closes the file
+// when it needs the result no more.
 func newCoreLocks(a *Backend, executable *os.File, entry uint64) (*coreLocks, error) {
 	bin, err := gobinary.Open(executable, entry)
 	if err != nil {
@@ -81,8 +81,8 @@ func (l *coreLocks) find(sink sampledata.Sink, changes []sampledata.Change) {
 	}
 }
 
-// round shows all goroutines to the finder, as a sample of a running
-// program does.
+// round shows all goroutines to the finder, as a sample of a
+// running program does.
 func (l *coreLocks) round(number uint32) {
 	l.finder.Begin(number)
 	var runnable []int32
@@ -120,7 +120,8 @@ func (l *coreLocks) round(number uint32) {
 	l.finder.Find(holders.Halt{Consistent: true, Whole: true, Woken: [2][]int32{runnable}})
 }
 
-// reason returns what a goroutine waits for; without a text if it doesn't wait.
+// reason returns what a goroutine waits for; without a text if
+// it doesn't wait.
 func (l *coreLocks) reason(key int) goruntime.WaitReason { return l.a.capture.reason(l.of[key]) }
 
 // stack unwinds a goroutine's stack, innermost frame first.
@@ -136,7 +137,8 @@ func (l *coreLocks) stack(g *goroutine) (frames []unwind.Frame, mem *coreMemory,
 	if g.thread != nil && g.status != goruntime.GSyscall {
 		r := g.thread.regs
 		c.OnThread, c.Regs = true, unwind.Registers{PC: r.PC(), SP: r.SP()}
-		// others have no link register, and Delve panics if it is asked for one
+		// others have no link register, and Delve panics if it
+		// is asked for one
 		if l.bin.Arch == "arm64" {
 			c.Regs.LR = r.LR()
 		}
@@ -148,7 +150,8 @@ func (l *coreLocks) stack(g *goroutine) (frames []unwind.Frame, mem *coreMemory,
 	return frames, mem, r.Cut || r.Torn
 }
 
-// names passes the names of the locks that goroutines wait for to the sink.
+// names passes the names of the locks that goroutines wait for
+// to the sink.
 func (l *coreLocks) names(executable *os.File) {
 	n, err := lockname.New(executable, l.bin.Bias, l.read)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	copied "github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// coreMemory are the stacks of a goroutine and its thread in a core dump. Each
-// is read when it is needed.
+// coreMemory are the stacks of a goroutine and its thread in a
+// core dump. Each is read when it is needed.
 type coreMemory struct {
 	l      *coreLocks
 	bounds [][2]uint64
@@ -22,8 +22,8 @@ func (m *coreMemory) addStack(g []byte) {
 	}
 }
 
-// Segment returns the part of a stack from an address on, at most as much as
-// of running programs.
+// Segment returns the part of a stack from an address on, at
+// most as much as of running programs.
 func (m *coreMemory) Segment(addr uint64) (base uint64, data []byte) {
 	if base, data = m.pieces.Segment(addr); data != nil {
 		return base, data

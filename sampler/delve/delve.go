@@ -1,22 +1,26 @@
-// Package delve is the portable backend of the sampler. It reads a target
-// with Delve (pkg/proc), which gets types, variables and stacks from the
-// target's debug information. So it can only sample a binary that has debug
-// information.
+// Package delve is the portable backend of the sampler. It reads
+// a target with Delve (pkg/proc), which gets types, variables
+// and stacks from the target's debug information. So it can only
+// sample a binary that has debug information.
 //
-// For each sample, the backend halts the target, copies its goroutines, the
-// part of their stacks that is in use, and the scheduler's state, and lets
-// the target continue. Then it unwinds the copied stacks with Delve. If the
-// copied stack of a parked goroutine is the same as in the previous sample,
-// it is not unwound again. Nothing is written into the target: Delve sees a
-// process that can't be changed, so it can't plant a breakpoint.
+// For each sample, the backend halts the target, copies its
+// goroutines, the part of their stacks that is in use, and the
+// scheduler's state, and lets the target continue. Then it
+// unwinds the copied stacks with Delve. If the copied stack of a
+// parked goroutine is the same as in the previous sample, it is
+// not unwound again. Nothing is written into the target: Delve
+// sees a process that can't be changed, so it can't plant a
+// breakpoint.
 //
-// How the target is halted depends on the system. On Linux package halt does
-// it (see seizer). On other systems Delve's native backend does it (see
-// nativeHalter); that is built for those systems, but tested on Linux only.
+// How the target is halted depends on the system. On Linux
+// package halt does it (see seizer). On other systems Delve's
+// native backend does it (see nativeHalter); that is built for
+// those systems, but tested on Linux only.
 //
-// Delve's unwinder has known faults, which this backend inherits: it drops
-// the caller of a frameless innermost function that was preempted, and loses
-// frames in signal handlers.
+// Delve's unwinder has known faults, which this backend
+// inherits: it drops the caller of a frameless innermost
+// function that was preempted, and loses frames in signal
+// handlers.
 package delve
 
 import (
@@ -38,8 +42,9 @@ type Binary struct {
 	info  sampler.Executable
 }
 
-// Load reads an executable. This takes some tenths of a second for a large
-// one, so it is best done before the program is launched.
+// Load reads an executable. This takes some tenths of a second
+// for a large one, so it is best done before the program is
+// launched.
 func Load(path string) (*Binary, error) {
 	info, err := sampler.ReadExecutable(path)
 	if err != nil {
@@ -63,8 +68,8 @@ func load(path string, info sampler.Executable) (*Binary, error) {
 	return b, b.load(info.Entry)
 }
 
-// load reads the debug information for an executable whose entry point is at
-// the given address.
+// load reads the debug information for an executable whose entry
+// point is at the given address.
 func (b *Binary) load(entry uint64) error {
 	quiet()
 	b.entry = entry
@@ -75,8 +80,8 @@ func (b *Binary) load(entry uint64) error {
 	return nil
 }
 
-// quiet keeps Delve from writing about what it does not understand to
-// standard error, which the target may share.
+// quiet keeps Delve from writing about what it does not
+// understand to standard error, which the target may share.
 var quiet = sync.OnceFunc(func() {
 	logflags.SetLoggerFactory(func(bool, logflags.Fields, io.Writer) logflags.Logger {
 		return silence{}

@@ -55,7 +55,8 @@ func record(t testing.TB, r *fixture.Running, n int64) *sampledata.Recording {
 	return take(t, p, a, n)
 }
 
-// take takes n samples with a backend. A backend can make only one recording.
+// take takes n samples with a backend. A backend can make only
+// one recording.
 func take(t testing.TB, p *sampler.Process, a *Backend, n int64) *sampledata.Recording {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -68,8 +69,9 @@ func take(t testing.TB, p *sampler.Process, a *Backend, n int64) *sampledata.Rec
 	return recordWith(t, ctx, p, a, o)
 }
 
-// awaitParked waits until all goroutines that these functions start are waiting. This may be long after the program has
-// said that it is ready.
+// awaitParked waits until all goroutines that these functions
+// start are waiting. This may be long after the program has said
+// that it is ready.
 func awaitParked(t testing.TB, r *fixture.Running, starts ...string) {
 	t.Helper()
 	onTheWay := func(s seen) bool { return s.state.Run != sampledata.Waiting && s.state.Run != sampledata.Blocked }
@@ -133,8 +135,9 @@ func (s seen) has(function string) bool {
 	return false
 }
 
-// samples returns, for every sample, the goroutines that a go statement of one of the functions started; without
-// functions, all goroutines.
+// samples returns, for every sample, the goroutines that a go
+// statement of one of the functions started; without functions,
+// all goroutines.
 func samples(rec *sampledata.Recording, starts ...string) [][]seen {
 	out := make([][]seen, rec.Samples.Len())
 	for _, run := range rec.Runs.All() {

@@ -15,8 +15,8 @@ func (u *unwinder) begin(sink sampledata.Sink) {
 	u.target.ClearCaches()
 }
 
-// observe compares every goroutine of the copy with what is known about it,
-// and lists the changes.
+// observe compares every goroutine of the copy with what is
+// known about it, and lists the changes.
 func (a *Backend) observe(sink sampledata.Sink) {
 	c := &a.capture
 	for i := range c.goroutines {
@@ -57,8 +57,8 @@ func (a *Backend) introduce(sink sampledata.Sink, g *goroutine, st stack) sample
 	})
 }
 
-// state returns what a goroutine was doing. It also returns the goroutine's
-// stack if that had to be unwound.
+// state returns what a goroutine was doing. It also returns the
+// goroutine's stack if that had to be unwound.
 func (a *Backend) state(sink sampledata.Sink, g *goroutine, k *known) (sampledata.State,
 	stack) {
 	s := sampledata.State{Labels: a.labelsOf(sink, g, k)}
@@ -123,10 +123,11 @@ func (a *Backend) run(sink sampledata.Sink, g *goroutine) (sampledata.RunState, 
 	return sampledata.Waiting, reason.Text
 }
 
-// processorOf returns the address of the processor that a goroutine on a
-// thread holds; 0 if none. Up to Go 1.25, a goroutine in a system call has
-// only marked its processor as being in a system call. It keeps it as its old
-// one until another thread takes it.
+// processorOf returns the address of the processor that a
+// goroutine on a thread holds; 0 if none. Up to Go 1.25, a
+// goroutine in a system call has only marked its processor as
+// being in a system call. It keeps it as its old one until
+// another thread takes it.
 func (a *Backend) processorOf(g *goroutine) uint64 {
 	l := a.capture.l
 	if p := word(g.m, l.M.P); p != 0 {
@@ -145,7 +146,8 @@ func (a *Backend) processorOf(g *goroutine) uint64 {
 	return old
 }
 
-// printOf returns the print of the stack of a goroutine that is on no thread.
+// printOf returns the print of the stack of a goroutine that is
+// on no thread.
 func (a *Backend) printOf(g *goroutine) (print, bool) {
 	l := a.capture.l
 	if g.m != nil || g.thread != nil {

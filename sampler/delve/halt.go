@@ -15,18 +15,19 @@ var errGone = errors.New("the process is gone")
 
 // A halter halts a target and reads its memory.
 type halter interface {
-	// during halts the target, calls f with its threads, and lets the target
-	// continue, whatever f returns. It may do so several times, until f could
-	// read all. It returns how long any part of the target was halted, even
-	// if there is an error.
+	// during halts the target, calls f with its threads, and
+	// lets the target continue, whatever f returns. It may do so
+	// several times, until f could read all. It returns how long
+	// any part of the target was halted, even if there is an
+	// error.
 	during(f func([]thread) error) (time.Duration, error)
 
-	// read copies memory of the target. If a span can't be read completely,
-	// read shortens its data.
+	// read copies memory of the target. If a span can't be read
+	// completely, read shortens its data.
 	read(spans []copied.Range)
 
-	// entryPoint returns the address of the target's entry point in memory; 0
-	// if it is not known.
+	// entryPoint returns the address of the target's entry point
+	// in memory; 0 if it is not known.
 	entryPoint() (uint64, error)
 
 	// identity returns a string that changes when the process executes
@@ -44,8 +45,9 @@ type thread struct {
 	asleep bool // whether it was in a system call that waits in the kernel
 }
 
-// threadsOf returns threads that Delve has halted. It can't find out whether a
-// thread in a system call sleeps, so it reports all of those as asleep.
+// threadsOf returns threads that Delve has halted. It can't find
+// out whether a thread in a system call sleeps, so it reports
+// all of those as asleep.
 func threadsOf(list []proc.Thread) ([]thread, error) {
 	threads := make([]thread, 0, len(list))
 	for _, t := range list {

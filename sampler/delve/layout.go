@@ -13,8 +13,9 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
 )
 
-// A runtimeLayout has the addresses of the target runtime's variables, the
-// offsets of its fields, and its wait reasons, by their numbers.
+// A runtimeLayout has the addresses of the target runtime's
+// variables, the offsets of its fields, and its wait reasons, by
+// their numbers.
 type runtimeLayout struct {
 	*layout.Layout
 	pSize         int // only the beginning of a p is needed
@@ -55,8 +56,8 @@ func newLayout(bi *proc.BinaryInfo, mem proc.MemoryReadWriter) (*runtimeLayout, 
 	return l, l.variables(bi, mem)
 }
 
-// offset returns the offset of a field, given its path through nested structs;
-// the size of a type has the path "-".
+// offset returns the offset of a field, given its path through
+// nested structs; the size of a type has the path "-".
 func offset(t godwarf.Type, path string) layout.Offset {
 	st, ok := godwarf.ResolveTypedef(t).(*godwarf.StructType)
 	switch {
@@ -113,7 +114,8 @@ func (l *runtimeLayout) variables(bi *proc.BinaryInfo, mem proc.MemoryReadWriter
 		}
 		return err
 	}
-	// A server reads what was asked for before: all texts are asked for at once.
+	// A server reads what was asked for before: all texts are
+	// asked for at once.
 	headers := make([]byte, 64*16)
 	_ = read(reasons, headers)
 	for i := 0; i < len(headers) && word(headers, i+8) < 200; i += 16 {

@@ -10,10 +10,10 @@ import (
 	copied "github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// A memory is the copy of a target's memory that was made during one halt.
-// Reads outside the copy return the target's memory at the time of the read.
-// That is right only for memory that never changes, such as code and type
-// information.
+// A memory is the copy of a target's memory that was made during
+// one halt. Reads outside the copy return the target's memory at
+// the time of the read. That is right only for memory that never
+// changes, such as code and type information.
 type memory struct {
 	halter halter
 	groups [][]copied.Range // each group is the result of one call of copy, in order of addresses
@@ -35,8 +35,8 @@ type region struct {
 	size int
 }
 
-// copy adds the regions to the copy. It reads regions that lie close together
-// as one.
+// copy adds the regions to the copy. It reads regions that lie
+// close together as one.
 func (m *memory) copy(regions []region) {
 	const gap = 1024 // less than a page, so that all memory between two readable ends is readable
 	slices.SortFunc(regions, func(a, b region) int { return cmp.Compare(a.addr, b.addr) })
@@ -53,7 +53,8 @@ func (m *memory) copy(regions []region) {
 	m.groups = append(m.groups, group)
 }
 
-// copyOne copies a single region and returns its bytes; nil if it can't be read.
+// copyOne copies a single region and returns its bytes; nil if
+// it can't be read.
 func (m *memory) copyOne(addr uint64, size int) []byte {
 	if addr == 0 || size <= 0 {
 		return nil
@@ -109,8 +110,8 @@ func (m *memory) ReadMemory(buf []byte, addr uint64) (int, error) {
 // WriteMemory implements proc.MemoryReadWriter.
 func (m *memory) WriteMemory(uint64, []byte) (int, error) { return 0, errReadOnly }
 
-// word returns the 64-bit number at an offset; 0 beyond the end or if the
-// field is absent.
+// word returns the 64-bit number at an offset; 0 beyond the end
+// or if the field is absent.
 func word[O ~int | ~int32](b []byte, off O) uint64 {
 	if off < 0 || int(off)+8 > len(b) {
 		return 0

@@ -13,10 +13,10 @@ import (
 	copied "github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// A nativeHalter halts a process with Delve's native backend, and stays
-// attached between halts. Delve reads the binary while it attaches, with the
-// process halted. The breakpoints that it plants then are removed before the
-// process continues.
+// A nativeHalter halts a process with Delve's native backend,
+// and stays attached between halts. Delve reads the binary while
+// it attaches, with the process halted. The breakpoints that it
+// plants then are removed before the process continues.
 type nativeHalter struct {
 	targets *proc.TargetGroup
 	running chan error    // receives the result of continuing; nil while halted
@@ -61,8 +61,9 @@ func (h *nativeHalter) halt() error {
 	return err
 }
 
-// stop ends the continuing and returns its result. It waits until the threads
-// have been continued: Delve forgets an earlier request to stop.
+// stop ends the continuing and returns its result. It waits
+// until the threads have been continued: Delve forgets an
+// earlier request to stop.
 func (h *nativeHalter) stop() error {
 	select {
 	case err := <-h.running:

@@ -10,7 +10,8 @@ import (
 	"github.com/cpprof/cpprof/internal/fixture"
 )
 
-// Delve's own halting, which other systems than Linux need, makes the same recording and leaves nothing behind.
+// Delve's own halting, which other systems than Linux need,
+// makes the same recording and leaves nothing behind.
 func TestNativeHalter(t *testing.T) {
 	r := fixture.Start(t, fixture.Build(t, "mutex"))
 	before := text(t, r.Pid())

@@ -9,9 +9,9 @@ import (
 
 var errNotHere = errors.New("the target is read-only")
 
-// A process presents a copied target to Delve: its binary, its memory, no
-// threads. Nothing can be run or changed through it, so Delve's own
-// breakpoints are never planted.
+// A process presents a copied target to Delve: its binary, its
+// memory, no threads. Nothing can be run or changed through it,
+// so Delve's own breakpoints are never planted.
 type process struct {
 	proc.ProcessInternal // nil: its methods are never called
 
@@ -45,9 +45,9 @@ func (group) StepInstruction(int) error { return errNotHere }
 func (group) Detach(int, bool) error    { return nil }
 func (group) Close() error              { return nil }
 
-// A view is a thread as Delve's unwinder needs it: registers, and the
-// goroutine that they belong to. One is made for every stack that is unwound,
-// even for parked goroutines.
+// A view is a thread as Delve's unwinder needs it: registers,
+// and the goroutine that they belong to. One is made for every
+// stack that is unwound, even for parked goroutines.
 type view struct {
 	p      *process
 	id     int
@@ -79,9 +79,9 @@ func (r viewRegisters) Copy() (proc.Registers, error) {
 	return viewRegisters{c, r.g}, err
 }
 
-// slot is an address that is mapped in no target. Where Delve expects a
-// pointer to a goroutine's address, it gets slot, and reads the address
-// there.
+// slot is an address that is mapped in no target. Where Delve
+// expects a pointer to a goroutine's address, it gets slot, and
+// reads the address there.
 const slot = 0xffff_f000_0000_0000
 
 // withGoroutine returns registers from which Delve finds the goroutine.

@@ -19,8 +19,9 @@ func savedRegisters(pc, sp, bp, lr uint64) proc.Registers {
 	return allRegisters(pc, sp, 0, &g)
 }
 
-// allRegisters returns registers, with the general ones by number. On processors
-// for which it returns nil, no target is ever halted.
+// allRegisters returns registers, with the general ones by
+// number. On processors for which it returns nil, no target is
+// ever halted.
 func allRegisters(pc, sp, tls uint64, g *[31]uint64) proc.Registers {
 	switch runtime.GOARCH {
 	case "amd64":

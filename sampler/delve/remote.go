@@ -20,12 +20,13 @@ import (
 
 // Connect prepares to sample the program of a headless Delve server (dlv
 // --headless). The executable is a copy of the program's, with debug
-// information. The program is halted some times, for milliseconds each, to
-// find out where its runtime keeps its data.
+// information. The program is halted some times, for
+// milliseconds each, to find out where its runtime keeps its
+// data.
 //
-// A server that accepts several clients stays, with its program running. One
-// that accepts a single client ends when the backend is closed; its program
-// runs on.
+// A server that accepts several clients stays, with its program
+// running. One that accepts a single client ends when the
+// backend is closed; its program runs on.
 func Connect(address, executable string) (*sampler.Process, *Backend, error) {
 	info, err := sampler.ReadExecutable(executable)
 	switch {
@@ -57,8 +58,8 @@ func loadDebugged(path string, info sampler.Executable) (*Binary, error) {
 	return load(path, info)
 }
 
-// connect connects to a server, and checks that its program can be halted
-// without doing harm.
+// connect connects to a server, and checks that its program can
+// be halted without doing harm.
 func connect(address string) (*remoteHalter, error) {
 	work, err := dial(address)
 	if err != nil {

@@ -39,7 +39,9 @@ func connectTo(t *testing.T, address, program string) (*sampler.Process, *Backen
 
 var several = []string{"--accept-multiclient", "--continue"}
 
-// A program of a Delve server is recorded as if it were here: its goroutines, their states, and the addresses of their locks.
+// A program of a Delve server is recorded as if it were here:
+// its goroutines, their states, and the addresses of their
+// locks.
 func TestRemoteLong(t *testing.T) {
 	fixture.Long(t) // it builds dlv
 	program := fixture.Build(t, "mutex")
@@ -79,7 +81,8 @@ func TestRemoteLong(t *testing.T) {
 	}
 }
 
-// awaitState waits until a process is not halted; if free, until nobody traces it.
+// awaitState waits until a process is not halted; if free, until
+// nobody traces it.
 func awaitState(t *testing.T, pid int, free bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
@@ -93,7 +96,8 @@ func awaitState(t *testing.T, pid int, free bool) {
 	}
 }
 
-// If cpprof is killed while it samples, the server lets the program go on. Now and then it then answers nobody.
+// If cpprof is killed while it samples, the server lets the
+// program go on. Now and then it then answers nobody.
 func TestRemoteKilledLong(t *testing.T) {
 	fixture.Long(t)
 	program := fixture.Build(t, "lifecycle")
@@ -125,7 +129,8 @@ func TestRemoteKilledLong(t *testing.T) {
 	}
 }
 
-// TestRemoteClient samples as often as it can, until it is killed by TestRemoteKilledLong.
+// TestRemoteClient samples as often as it can, until it is
+// killed by TestRemoteKilledLong.
 func TestRemoteClient(t *testing.T) {
 	address, program := os.Getenv("CPPROF_TEST_SERVER"), os.Getenv("CPPROF_TEST_PROGRAM")
 	if address == "" {
@@ -141,7 +146,9 @@ func TestRemoteClient(t *testing.T) {
 	}
 }
 
-// What a client has left in the server that was killed just before it halted the program, does not keep later ones from sampling.
+// What a client has left in the server that was killed just
+// before it halted the program, does not keep later ones from
+// sampling.
 func TestRemoteLeftoverLong(t *testing.T) {
 	fixture.Long(t) // it builds dlv
 	program := fixture.Build(t, "lifecycle")
@@ -199,7 +206,8 @@ func TestRemoteEndsLong(t *testing.T) {
 	}
 }
 
-// What would harm the program, or can't work, is refused, and the error says what to do.
+// What would harm the program, or can't work, is refused, and
+// the error says what to do.
 func TestRemoteRefusedLong(t *testing.T) {
 	fixture.Long(t) // it builds dlv
 	program, other := fixture.Build(t, "lifecycle"), fixture.Build(t, "mutex")

@@ -37,14 +37,15 @@ const (
 
 // A remoteHalter halts the program of a Delve server.
 //
-// The server must let the program go on even if cpprof is killed in the
-// midst of a halt, or the network fails. So all calls of a halt, with the
-// one that continues the program as the last, are sent before the call
-// that halts it, by another connection. They can't depend on each other's
-// answers. So the halter reads what was asked for in earlier samples. If
-// a piece of memory is asked for that it has not, it halts the program
-// again. The first sample needs several halts, later ones rarely more
-// than one.
+// The server must let the program go on even if cpprof is killed
+// in the midst of a halt, or the network fails. So all calls of
+// a halt, with the one that continues the program as the last,
+// are sent before the call that halts it, by another connection.
+// They can't depend on each other's answers. So the halter reads
+// what was asked for in earlier samples. If a piece of memory is
+// asked for that it has not, it halts the program again. The
+// first sample needs several halts, later ones rarely more than
+// one.
 type remoteHalter struct {
 	address       string
 	work, control *wire // the same if the server accepts a single client
@@ -59,8 +60,8 @@ type remoteHalter struct {
 
 	resumed *continued // the call that let the program go on, if this client made it
 	looks   int        // made so far
-	// pieces to be read, by address, and the look after which each was
-	// asked for
+	// pieces to be read, by address, and the look after which
+	// each was asked for
 	wanted  map[uint64]int
 	pages   map[uint64][]byte
 	alone   map[uint64]bool // pieces that could not be read together with their neighbours
@@ -82,8 +83,8 @@ func (h *remoteHalter) resume() {
 		&h.resumed.out)
 }
 
-// during makes looks until one has all that f asks for. So f is called
-// while the program runs again, and with what it was.
+// during makes looks until one has all that f asks for. So f is
+// called while the program runs again, and with what it was.
 func (h *remoteHalter) during(f func([]thread) error) (took time.Duration, err error) {
 	for range maxLooks {
 		if err := h.awaitRunning(); err != nil {
@@ -102,9 +103,10 @@ func (h *remoteHalter) during(f func([]thread) error) (took time.Duration, err e
 	return took, errors.New("the program changed too fast for the Delve server")
 }
 
-// awaitRunning returns an error if the program does not run. It asks by the
-// connection that has let the program go on, if that was this client: the
-// server reads the question when all threads run.
+// awaitRunning returns an error if the program does not run. It
+// asks by the connection that has let the program go on, if that
+// was this client: the server reads the question when all
+// threads run.
 func (h *remoteHalter) awaitRunning() error {
 	for began := time.Now(); ; time.Sleep(time.Millisecond) {
 		var s rpc2.StateOut
@@ -150,12 +152,13 @@ type answer struct {
 	out  rpc2.ExaminedMemoryOut
 }
 
-// look halts the program once, reads, and lets it go on. It returns for how
-// long the program was halted, as far as can be seen from here.
+// look halts the program once, reads, and lets it go on. It
+// returns for how long the program was halted, as far as can be
+// seen from here.
 //
-// The calls of a look are so few that a server has received all of them
-// before it halts, even if it doesn't read them yet: they fit into what a
-// system receives for a process.
+// The calls of a look are so few that a server has received all
+// of them before it halts, even if it doesn't read them yet:
+// they fit into what a system receives for a process.
 func (h *remoteHalter) look() (time.Duration, error) {
 	h.looks++
 	w := h.work
@@ -217,11 +220,11 @@ func (h *remoteHalter) look() (time.Duration, error) {
 	return max(took, 0), nil
 }
 
-// awaitLook waits for an answer of a look. A client that was killed just
-// before it halted the program has left its calls in the server, and with
-// them one that continues the program before all calls of this look are
-// answered. So if nothing comes and the program runs, awaitLook halts it
-// again.
+// awaitLook waits for an answer of a look. A client that was
+// killed just before it halted the program has left its calls in
+// the server, and with them one that continues the program
+// before all calls of this look are answered. So if nothing
+// comes and the program runs, awaitLook halts it again.
 func (h *remoteHalter) awaitLook(c *rpc.Call, late <-chan time.Time) error {
 	for running := 0; ; {
 		select {
@@ -295,9 +298,9 @@ func (q *questions) keep(h *remoteHalter) {
 	}
 }
 
-// keep stores the pieces of a range. If one is not mapped, the range could
-// not be read: its pieces are then read one by one in the next look, or are
-// known to be missing.
+// keep stores the pieces of a range. If one is not mapped, the
+// range could not be read: its pieces are then read one by one
+// in the next look, or are known to be missing.
 func (h *remoteHalter) keep(r region, data []byte, ok bool) {
 	for off := 0; off < r.size; off += pageSize {
 		at := r.addr + uint64(off)
@@ -312,8 +315,8 @@ func (h *remoteHalter) keep(r region, data []byte, ok bool) {
 	}
 }
 
-// ranges returns what is to be read. It bridges gaps if the calls would be
-// too many.
+// ranges returns what is to be read. It bridges gaps if the
+// calls would be too many.
 func (h *remoteHalter) ranges() ([]region, error) {
 	for at, asked := range h.wanted {
 		if h.looks-asked > keptFor {
@@ -331,8 +334,8 @@ func (h *remoteHalter) ranges() ([]region, error) {
 	}
 }
 
-// join returns the ranges that have some pieces, and gaps between them up
-// to a size.
+// join returns the ranges that have some pieces, and gaps
+// between them up to a size.
 func (h *remoteHalter) join(pages []uint64, gap uint64) []region {
 	var list []region
 	for _, at := range pages {
@@ -349,8 +352,8 @@ func (h *remoteHalter) join(pages []uint64, gap uint64) []region {
 	return list
 }
 
-// read copies what the last look has read. What it has not is read by the
-// next one.
+// read copies what the last look has read. What it has not is
+// read by the next one.
 func (h *remoteHalter) read(spans []copied.Range) {
 	for i := range spans {
 		s := &spans[i]
@@ -374,8 +377,8 @@ func (h *remoteHalter) read(spans []copied.Range) {
 	}
 }
 
-// page returns a piece, and notes that it was asked for. It is nil and ok
-// if the piece is not mapped.
+// page returns a piece, and notes that it was asked for. It is
+// nil and ok if the piece is not mapped.
 func (h *remoteHalter) page(at uint64) (data []byte, ok bool) {
 	data, ok = h.pages[at]
 	h.wanted[at] = h.looks

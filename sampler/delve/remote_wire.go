@@ -17,8 +17,8 @@ const (
 	maxAnswer = 256 << 20        // bytes that a server may send in one halt
 )
 
-// A wire is a connection to a Delve server. Calls can be kept back and then
-// be sent at once.
+// A wire is a connection to a Delve server. Calls can be kept
+// back and then be sent at once.
 type wire struct {
 	client *rpc.Client
 	pipe   *pipe
@@ -48,13 +48,14 @@ func (w *wire) call(method string, in, out any) error {
 	return await(w.begin(method, in, out), time.After(patience))
 }
 
-// An unansweredError reports that a server did not answer in time, or no longer.
+// An unansweredError reports that a server did not answer in
+// time, or no longer.
 type unansweredError struct{ error }
 
 func (e unansweredError) Unwrap() error { return e.error }
 
-// await waits until a call has its answer, or it is late. An error that the
-// server has sent is an rpc.ServerError.
+// await waits until a call has its answer, or it is late. An
+// error that the server has sent is an rpc.ServerError.
 func await(c *rpc.Call, late <-chan time.Time) error {
 	select {
 	case <-c.Done:
@@ -73,9 +74,9 @@ func answered(c *rpc.Call) error {
 	return c.Error
 }
 
-// A pipe is a connection that can keep back what is written, and takes what
-// comes as fast as it comes: a server that must wait until its answers are
-// read would halt its program for longer.
+// A pipe is a connection that can keep back what is written, and
+// takes what comes as fast as it comes: a server that must wait
+// until its answers are read would halt its program for longer.
 type pipe struct {
 	net.Conn
 
@@ -148,7 +149,8 @@ func (p *pipe) lastCame() time.Time {
 	return p.latest
 }
 
-// isSyntax reports whether an error says that what came is not of this protocol.
+// isSyntax reports whether an error says that what came is not
+// of this protocol.
 func isSyntax(err error) bool {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError

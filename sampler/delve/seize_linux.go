@@ -14,10 +14,10 @@ import (
 
 // A seizer halts a process with package halt.
 //
-// Delve's own way of halting on Linux uses PTRACE_ATTACH and sends SIGTRAP
-// and SIGSTOP to the target. It is not used here: if the sampler is killed
-// during such a halt, the kernel delivers those signals, and the target dies
-// or stays stopped.
+// Delve's own way of halting on Linux uses PTRACE_ATTACH and
+// sends SIGTRAP and SIGSTOP to the target. It is not used here:
+// if the sampler is killed during such a halt, the kernel
+// delivers those signals, and the target dies or stays stopped.
 type seizer struct {
 	*halt.Process
 	reader  *halt.Reader

@@ -12,7 +12,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// checkWorkers checks the eight workers that compete for a lock: at most one holds it, and nearly always the others wait.
+// checkWorkers checks the eight workers that compete for a lock:
+// at most one holds it, and nearly always the others wait.
 func checkWorkers(t *testing.T, rec *sampledata.Recording) {
 	t.Helper()
 	crowded := 0
@@ -30,7 +31,8 @@ func checkWorkers(t *testing.T, rec *sampledata.Recording) {
 		if len(workers) != 8 || holding > 1 {
 			t.Errorf("sample %d: of %d workers %d wait and %d hold the lock", i, len(workers), blocked, holding)
 		}
-		// Besides the holder, one worker may have been woken to take the lock.
+		// Besides the holder, one worker may have been woken to
+		// take the lock.
 		if blocked >= 6 {
 			crowded++
 		}
@@ -72,8 +74,10 @@ func TestMutex(t *testing.T) {
 	}
 }
 
-// A goroutine uses three times as much processor time below large as below small. On a busy machine it may make no
-// progress between two samples, which then count the same moment twice. So samples are taken until the share is near the
+// A goroutine uses three times as much processor time below
+// large as below small. On a busy machine it may make no
+// progress between two samples, which then count the same moment
+// twice. So samples are taken until the share is near the
 // expected one; a wrong share never gets there.
 func TestContextsLong(t *testing.T) {
 	fixture.Long(t)
@@ -103,7 +107,8 @@ func TestContextsLong(t *testing.T) {
 	}
 }
 
-// On one processor, one of four spinning goroutines runs, and the others are runnable.
+// On one processor, one of four spinning goroutines runs, and
+// the others are runnable.
 func TestRunnable(t *testing.T) {
 	const n = 100
 	rec := record(t, fixture.Start(t, fixture.Build(t, "runnable")), n)
@@ -127,8 +132,8 @@ func TestRunnable(t *testing.T) {
 		}
 		full += running
 	}
-	// For a moment of each slice of 10 ms the processor runs the scheduler, and for longer if the kernel preempts it
-	// then.
+	// For a moment of each slice of 10 ms the processor runs the
+	// scheduler, and for longer if the kernel preempts it then.
 	if full < n/2 {
 		t.Errorf("one of them runs in %d of %d samples", full, n)
 	}
@@ -203,7 +208,8 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// Stacks of up to 1,000 frames are complete. Deeper ones lack their outermost frames, and are counted.
+// Stacks of up to 1,000 frames are complete. Deeper ones lack
+// their outermost frames, and are counted.
 func TestDeep(t *testing.T) {
 	r := fixture.Start(t, fixture.Build(t, "deep"))
 	awaitParked(t, r, "main.shallow", "main.abyss")
@@ -230,7 +236,8 @@ func TestDeep(t *testing.T) {
 	}
 }
 
-// While a collection is nearly always under way, its workers are seen running.
+// While a collection is nearly always under way, its workers are
+// seen running.
 func TestCollectorLong(t *testing.T) {
 	fixture.Long(t)
 	r := fixture.Start(t, fixture.Build(t, "collector"))
@@ -258,7 +265,8 @@ func TestCollectorLong(t *testing.T) {
 	}
 }
 
-// Many goroutines at one place share one stack, and cost nothing once they are known.
+// Many goroutines at one place share one stack, and cost nothing
+// once they are known.
 func TestParked(t *testing.T) {
 	const n = 2000
 	r := fixture.Start(t, fixture.Build(t, "parked"), fmt.Sprint(n))

@@ -16,12 +16,14 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/elffile"
 )
 
-// Delve believes what an executable says, and reads it in goroutines of its
-// own: tables without end would fill the memory, and a panic end the program.
-// So a process of its own loads an executable first. That process is this
-// program, which gets no further than the initialization of this package.
+// Delve believes what an executable says, and reads it in
+// goroutines of its own: tables without end would fill the
+// memory, and a panic end the program. So a process of its own
+// loads an executable first. That process is this program, which
+// gets no further than the initialization of this package.
 
-// trialVar is the variable of the environment with the path of the executable.
+// trialVar is the variable of the environment with the path of
+// the executable.
 const trialVar = "CPPROF_DELVE_TRIAL"
 
 // Limits of a trial. Of what it writes, the first line is shown.
@@ -73,8 +75,9 @@ func (t *firstText) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// trial loads an executable as Delve will. One whose debug information is
-// damaged is refused: Delve would open the file that a link in it names.
+// trial loads an executable as Delve will. One whose debug
+// information is damaged is refused: Delve would open the file
+// that a link in it names.
 func trial(path string) error {
 	info, err := sampler.ReadExecutable(path)
 	if err != nil {

@@ -12,8 +12,9 @@ import (
 	"github.com/cpprof/cpprof/internal/fixture"
 )
 
-// Executables that would fill the memory, end the program or lead to other files are refused, whatever
-// Delve does with them.
+// Executables that would fill the memory, end the program or
+// lead to other files are refused, whatever Delve does with
+// them.
 func TestHostileExecutables(t *testing.T) {
 	// The header of a table of lines, with n folders that take no bytes.
 	lines := func(n uint64) []byte {

@@ -32,8 +32,9 @@ type stack struct {
 	outermost startPoint // the function that was called first; only of a complete stack
 }
 
-// unwindGoroutine unwinds the stack of a goroutine: from its thread's
-// registers, else from where the runtime saved its position.
+// unwindGoroutine unwinds the stack of a goroutine: from its
+// thread's registers, else from where the runtime saved its
+// position.
 func (u *unwinder) unwindGoroutine(c *capture, g *goroutine) stack {
 	var best []proc.Stackframe
 	for _, start := range u.startingPoints(c, g) {
@@ -70,8 +71,9 @@ func (u *unwinder) startingPoints(c *capture, g *goroutine) []viewRegisters {
 	return append(starts, viewRegisters{regs, g.addr})
 }
 
-// frames unwinds from registers, innermost frame first. The stack is whole if
-// it ends in the frame that the runtime puts below every goroutine.
+// frames unwinds from registers, innermost frame first. The
+// stack is whole if it ends in the frame that the runtime puts
+// below every goroutine.
 func (u *unwinder) frames(regs viewRegisters) (frames []proc.Stackframe, whole bool) {
 	u.views++
 	v := &view{p: u.p, id: u.views, regs: u.p.withGoroutine(regs)}
@@ -124,8 +126,8 @@ func (u *unwinder) intern(frames []proc.Stackframe, whole bool) stack {
 	return s
 }
 
-// function interns a function by its name: an inlined copy is the same
-// function as the one that is called.
+// function interns a function by its name: an inlined copy is
+// the same function as the one that is called.
 func (u *unwinder) function(at *proc.Location) sampledata.FunctionID {
 	if at.Fn == nil {
 		return u.sink.Function(sampledata.Function{Name: "unknown"})
@@ -144,17 +146,18 @@ func (u *unwinder) function(at *proc.Location) sampledata.FunctionID {
 	return id
 }
 
-// A startPoint is a goroutine's start function; -1 and no name if it is not
-// known.
+// A startPoint is a goroutine's start function; -1 and no name
+// if it is not known.
 type startPoint struct {
 	function sampledata.FunctionID
 	name     string
 }
 
-// start returns the function of a goroutine's go statement. If the compiler
-// wrapped the call, that is the outermost function of the goroutine's stack
-// that is no wrapper. For a goroutine that has not begun yet, it is the
-// function that the wrapper calls.
+// start returns the function of a goroutine's go statement. If
+// the compiler wrapped the call, that is the outermost function
+// of the goroutine's stack that is no wrapper. For a goroutine
+// that has not begun yet, it is the function that the wrapper
+// calls.
 func (u *unwinder) start(c *capture, g *goroutine, st stack) startPoint {
 	pc := word(g.raw, c.l.G.StartPC)
 	fn := u.p.bi.PCToFunc(pc)
@@ -177,9 +180,9 @@ func (u *unwinder) start(c *capture, g *goroutine, st stack) startPoint {
 	return s
 }
 
-// wrapped returns the function that a wrapper around a go statement's call
-// calls: a function inlined into it, or the first one called that is not a
-// helper of the runtime.
+// wrapped returns the function that a wrapper around a go
+// statement's call calls: a function inlined into it, or the
+// first one called that is not a helper of the runtime.
 func (u *unwinder) wrapped(wrapper proc.Location) proc.Location {
 	code, err := proc.Disassemble(u.p.mem, nil, &u.p.bps, u.p.bi, wrapper.Fn.Entry, wrapper.Fn.End)
 	if err != nil {

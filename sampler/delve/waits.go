@@ -36,7 +36,8 @@ func (c *capture) waits() {
 	c.labels()
 }
 
-// reason returns what a goroutine waits for; without a text if it doesn't wait.
+// reason returns what a goroutine waits for; without a text if
+// it doesn't wait.
 func (c *capture) reason(g *goroutine) goruntime.WaitReason {
 	if g.status != goruntime.GWaiting && g.status != goruntime.GCopystack &&
 		g.status != goruntime.GLeaked {
@@ -48,9 +49,9 @@ func (c *capture) reason(g *goroutine) goruntime.WaitReason {
 	return goruntime.WaitReason{}
 }
 
-// lock returns the address of the sync.Mutex or sync.RWMutex that a goroutine
-// waits for, computed from the address of the semaphore within it; 0 if it is
-// not known.
+// lock returns the address of the sync.Mutex or sync.RWMutex
+// that a goroutine waits for, computed from the address of the
+// semaphore within it; 0 if it is not known.
 func (c *capture) lock(g *goroutine) uint64 {
 	sema := c.waitsAt[g.addr]
 	if s := c.mem.get(word(g.raw, c.l.G.Waiting), int(c.l.Sudog.Size)); s != nil {
@@ -59,9 +60,9 @@ func (c *capture) lock(g *goroutine) uint64 {
 	return c.reason(g).LockAt(sema)
 }
 
-// element returns the address that a sudog waits at. From Go 1.26 on, the
-// address may be in the number beside the pointer, so that the garbage
-// collector does not see it.
+// element returns the address that a sudog waits at. From Go
+// 1.26 on, the address may be in the number beside the pointer,
+// so that the garbage collector does not see it.
 func (c *capture) element(sudog []byte) uint64 {
 	if c.l.Sudog.ElemAddr.Has() {
 		return word(sudog, c.l.Sudog.ElemAddr)
@@ -69,10 +70,10 @@ func (c *capture) element(sudog []byte) uint64 {
 	return word(sudog, c.l.Sudog.Elem)
 }
 
-// semaphores copies the waiters of all semaphores: up to Go 1.25, a goroutine
-// does not lead to its own sudog. The table holds trees (prev, next) of the
-// addresses waited at. Each node of a tree has a list (waitlink) of its
-// waiters.
+// semaphores copies the waiters of all semaphores: up to Go
+// 1.25, a goroutine does not lead to its own sudog. The table
+// holds trees (prev, next) of the addresses waited at. Each node
+// of a tree has a list (waitlink) of its waiters.
 func (c *capture) semaphores() {
 	table := c.mem.copyOne(c.l.semtable, c.l.semtableSize)
 	seen := map[uint64]bool{0: true}
@@ -102,8 +103,8 @@ func (c *capture) semaphores() {
 	}
 }
 
-// labels copies the label sets that goroutines point to, and their texts.
-// Maps, used up to Go 1.23, are left to Delve.
+// labels copies the label sets that goroutines point to, and
+// their texts. Maps, used up to Go 1.23, are left to Delve.
 func (c *capture) labels() {
 	if !c.l.G.Labels.Has() || c.l.labelsAreMaps {
 		return

@@ -31,8 +31,8 @@ func newTimer(ev sigevent) (t timer) {
 	return t
 }
 
-// set makes the timer send its signal after a while, or no more if that is 0;
-// then every so often, or not again if that is 0.
+// set makes the timer send its signal after a while, or no more
+// if that is 0; then every so often, or not again if that is 0.
 func (t *timer) set(after, every time.Duration) {
 	if t.works {
 		its := [2]unix.Timespec{unix.NsecToTimespec(int64(every)), unix.NsecToTimespec(int64(after))}
@@ -47,21 +47,22 @@ func (t *timer) close() {
 	}
 }
 
-// alarmSignal is a signal that nothing else uses. Go's runtime handles all
-// signals of this kind, and does nothing if no channel was registered for
-// them.
+// alarmSignal is a signal that nothing else uses. Go's runtime
+// handles all signals of this kind, and does nothing if no
+// channel was registered for them.
 const alarmSignal = unix.Signal(62)
 
-// alarmEvery is how long an interrupted call lasts at most. Meanwhile the
-// sampler's own garbage collector can't stop its thread.
+// alarmEvery is how long an interrupted call lasts at most.
+// Meanwhile the sampler's own garbage collector can't stop its
+// thread.
 const alarmEvery = 2 * time.Millisecond
 
 const sendsToThread = 4 // SIGEV_THREAD_ID
 
-// newAlarm returns a timer that interrupts the system calls of the calling OS
-// thread. It is for waitid, which has no timeout: a thread that polls instead
-// wakes again and again, and each time takes a CPU from the program that it
-// waits for.
+// newAlarm returns a timer that interrupts the system calls of
+// the calling OS thread. It is for waitid, which has no timeout:
+// a thread that polls instead wakes again and again, and each
+// time takes a CPU from the program that it waits for.
 func newAlarm() timer {
 	var action sigaction
 	// it would end the sampler, or be ignored

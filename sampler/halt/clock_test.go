@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// The clock of a program in a time namespace is ahead of the machine's, or behind it.
+// The clock of a program in a time namespace is ahead of the
+// machine's, or behind it.
 func TestMonotonicOffset(t *testing.T) {
 	for offsets, want := range map[string]time.Duration{
 		"monotonic           0         0\nboottime            0         0\n": 0,

@@ -1,12 +1,13 @@
-// Package halt reads the memory of a running process and halts some of its
-// threads for a moment.
+// Package halt reads the memory of a running process and halts
+// some of its threads for a moment.
 //
-// A Process is opened once. Between halts nothing is attached to it: its
-// memory is read with process_vm_readv, which the process doesn't notice.
-// A halt seizes the threads that the caller names (PTRACE_SEIZE,
-// PTRACE_INTERRUPT), reads their registers, and detaches from them,
-// whatever the caller's function returns. A signal that was on its way to
-// a thread is delivered when the halt ends. If the sampler dies during a
+// A Process is opened once. Between halts nothing is attached to
+// it: its memory is read with process_vm_readv, which the
+// process doesn't notice. A halt seizes the threads that the
+// caller names (PTRACE_SEIZE, PTRACE_INTERRUPT), reads their
+// registers, and detaches from them, whatever the caller's
+// function returns. A signal that was on its way to a thread is
+// delivered when the halt ends. If the sampler dies during a
 // halt, the kernel detaches it from all threads.
 //
 // Several things make this more than four system calls:
@@ -28,11 +29,12 @@
 //   - The kernel lets an interrupted sleep go on by another system call, restart_syscall. A filter of the program
 //     (seccomp) may kill it for that. So in such a program the sleep ends early (EINTR), as Go's own signals end it.
 //
-// For example, a halt of threads 11 (on a CPU), 12 (asleep in futex), 13
-// (waiting for a CPU) and 14 (in an uninterruptible sleep): 11 and 12
-// stop within microseconds, and their registers are read. 13 counts as
-// late after 20 µs. The caller reads memory, then 11 and 12 are detached
-// from. When 13 gets its CPU, it stops, its registers are passed to the
-// function for late threads, and it is detached from. 14 is owed a detach
+// For example, a halt of threads 11 (on a CPU), 12 (asleep in
+// futex), 13 (waiting for a CPU) and 14 (in an uninterruptible
+// sleep): 11 and 12 stop within microseconds, and their
+// registers are read. 13 counts as late after 20 µs. The caller
+// reads memory, then 11 and 12 are detached from. When 13 gets
+// its CPU, it stops, its registers are passed to the function
+// for late threads, and it is detached from. 14 is owed a detach
 // when Halt returns.
 package halt

@@ -14,8 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A program goes on when its sleeps are interrupted, if its filter knows nothing
-// of restart_syscall and kills the program there.
+// A program goes on when its sleeps are interrupted, if its
+// filter knows nothing of restart_syscall and kills the program
+// there.
 func TestFiltered(t *testing.T) {
 	g := start(t, "sleeps")
 	if said := g.line(); said != "on" {
@@ -29,8 +30,8 @@ func TestFiltered(t *testing.T) {
 	g.free()
 }
 
-// sleepFiltered sleeps on several threads. A filter kills the process if a sleep
-// goes on by restart_syscall.
+// sleepFiltered sleeps on several threads. A filter kills the
+// process if a sleep goes on by restart_syscall.
 func sleepFiltered() {
 	number := map[string]uint32{"amd64": 219, "arm64": 128}[runtime.GOARCH]
 	filter := []unix.SockFilter{
@@ -58,8 +59,9 @@ func sleepFiltered() {
 	printLines(time.Millisecond)
 }
 
-// The pinned worker must not wait for a lock: the runtime would end the process. In a test, os.Open has one, which others
-// hold here.
+// The pinned worker must not wait for a lock: the runtime would
+// end the process. In a test, os.Open has one, which others hold
+// here.
 func TestFilterWhilePinned(t *testing.T) {
 	done := make(chan bool)
 	var others sync.WaitGroup

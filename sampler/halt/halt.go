@@ -15,14 +15,16 @@ type Thread struct {
 	TID int
 	Registers
 
-	// Late reports whether the thread was still waiting for a CPU, and so
-	// has not stopped yet. It runs no code of the program any more, but
-	// its registers are read only when it gets a CPU.
+	// Late reports whether the thread was still waiting for a
+	// CPU, and so has not stopped yet. It runs no code of the
+	// program any more, but its registers are read only when it
+	// gets a CPU.
 	Late bool
 }
 
-// A Halted is a process while some of its threads are halted. It must not
-// be kept after the function that it was passed to returns.
+// A Halted is a process while some of its threads are halted. It
+// must not be kept after the function that it was passed to
+// returns.
 type Halted struct {
 	w       *worker
 	reader  *Reader
@@ -36,27 +38,27 @@ type Halted struct {
 
 // A Halt is a summary of one halt.
 type Halt struct {
-	// how long threads were halted: from the first interrupt to the detach,
-	// and the stops of late threads
+	// how long threads were halted: from the first interrupt to
+	// the detach, and the stops of late threads
 	Took    time.Duration
 	Threads int // number of halted threads, late ones included
 	Late    int // number of late threads
-	// number of other threads that did not stop in time; each is detached
-	// from as soon as it stops
+	// number of other threads that did not stop in time; each is
+	// detached from as soon as it stops
 	Owed int
 }
 
-// A Halter halts threads of a process. It is valid only within the function
-// that Do passed it to.
+// A Halter halts threads of a process. It is valid only within
+// the function that Do passed it to.
 type Halter struct {
 	p *Process
 	w *worker
 }
 
-// Do calls f on the OS thread that traces the process, and returns when f
-// has returned. Only one f runs at a time. A caller that does several
-// things in one f saves the switches between OS threads, which cost tens
-// of microseconds each.
+// Do calls f on the OS thread that traces the process, and
+// returns when f has returned. Only one f runs at a time. A
+// caller that does several things in one f saves the switches
+// between OS threads, which cost tens of microseconds each.
 func (p *Process) Do(f func(*Halter)) error {
 	for {
 		w, err := p.worker()
@@ -73,8 +75,8 @@ func (p *Process) Do(f func(*Halter)) error {
 	}
 }
 
-// do calls f. Afterwards the priority is the usual one again, and the
-// worker is not pinned, whatever f did.
+// do calls f. Afterwards the priority is the usual one again,
+// and the worker is not pinned, whatever f did.
 func (w *worker) do(p *Process, f func(*Halter)) {
 	defer w.unpin()
 	defer w.priority.lower()
@@ -82,17 +84,18 @@ func (w *worker) do(p *Process, f func(*Halter)) {
 	f(&Halter{p, w})
 }
 
-// SleepUntil sleeps until a given time with the raised priority, which
-// lasts until the end of the next halt.
+// SleepUntil sleeps until a given time with the raised priority,
+// which lasts until the end of the next halt.
 func (h *Halter) SleepUntil(at time.Time) {
 	h.w.sleepUntil(at)
 	h.w.unpin()
 }
 
-// sleepUntil does what Halter.SleepUntil says, and leaves the worker
-// pinned. If it were interrupted when it wakes, it would go on at a
-// moment at which the target gives up a CPU. It may be interrupted as
-// long as it sleeps: the scheduler ends the sleep by a signal.
+// sleepUntil does what Halter.SleepUntil says, and leaves the
+// worker pinned. If it were interrupted when it wakes, it would
+// go on at a moment at which the target gives up a CPU. It may
+// be interrupted as long as it sleeps: the scheduler ends the
+// sleep by a signal.
 func (w *worker) sleepUntil(at time.Time) {
 	w.priority.raise()
 	w.pin()
@@ -104,15 +107,16 @@ func (w *worker) sleepUntil(at time.Time) {
 	}
 }
 
-// breath is how long an interruption by the scheduler takes at least if the
-// machine is busy.
+// breath is how long an interruption by the scheduler takes at
+// least if the machine is busy.
 const breath = 2 * time.Millisecond
 
-// Halt does one halt, as Halter.Halt and Halter.AwaitLate do, in a Do of
-// its own. longest bounds it in place of LimitHalts, however many threads
-// there are, and whatever takes the time; with 0, the bound of LimitHalts
-// counts. If the process has ended or has executed another program, Halt
-// returns ErrEnded or ErrExec.
+// Halt does one halt, as Halter.Halt and Halter.AwaitLate do, in
+// a Do of its own. longest bounds it in place of LimitHalts,
+// however many threads there are, and whatever takes the time;
+// with 0, the bound of LimitHalts counts. If the process has
+// ended or has executed another program, Halt returns ErrEnded
+// or ErrExec.
 func (p *Process) Halt(longest, limit time.Duration, f func(*Halted) error,
 	late func(Thread)) (halt Halt, err error) {
 	if closed := p.Do(func(h *Halter) {
@@ -134,28 +138,31 @@ func (p *Process) Halt(longest, limit time.Duration, f func(*Halted) error,
 	return halt, err
 }
 
-// Halt sleeps until a given time, or does not sleep if that has passed.
-// The thread has its raised priority meanwhile, so that it wakes on time
-// even if the machine is busy. Then Halt calls f, which passes the
-// threads to halt to Halted.Threads and reads what it needs. When f
-// returns, the halted threads are detached from; late ones only by
-// AwaitLate. The priority stays raised until then, and the goroutine must
-// not block in Go: neither f nor what comes between the halt and
-// AwaitLate may wait for another goroutine.
+// Halt sleeps until a given time, or does not sleep if that has
+// passed. The thread has its raised priority meanwhile, so that
+// it wakes on time even if the machine is busy. Then Halt calls
+// f, which passes the threads to halt to Halted.Threads and
+// reads what it needs. When f returns, the halted threads are
+// detached from; late ones only by AwaitLate. The priority stays
+// raised until then, and the goroutine must not block in Go:
+// neither f nor what comes between the halt and AwaitLate may
+// wait for another goroutine.
 //
-// Halt returns ErrGone if the program has gone, and ErrLong if the halt has
-// exceeded its limit. The threads are detached from in any case.
+// Halt returns ErrGone if the program has gone, and ErrLong if
+// the halt has exceeded its limit. The threads are detached from
+// in any case.
 func (h *Halter) Halt(at time.Time, f func(*Halted) error) (Halt, error) {
 	halt, err := h.w.halt(h.p, at, f)
 	return halt, h.checked(err)
 }
 
-// Again halts further threads for a moment, between a halt and its
-// AwaitLate. It calls f with each one. It detaches from those that have
-// stopped. AwaitLate also waits for the late ones.
+// Again halts further threads for a moment, between a halt and
+// its AwaitLate. It calls f with each one. It detaches from
+// those that have stopped. AwaitLate also waits for the late
+// ones.
 //
-// The result is how long the threads were stopped at most. Errors are as
-// for Halt.
+// The result is how long the threads were stopped at most.
+// Errors are as for Halt.
 func (h *Halter) Again(tids []int, f func(Thread)) (took time.Duration, err error) {
 	before, begin := len(h.w.halted.threads), time.Now()
 	threads, err := h.w.halted.Threads(tids)
@@ -166,14 +173,15 @@ func (h *Halter) Again(tids []int, f func(Thread)) (took time.Duration, err erro
 	return time.Since(begin), h.checked(err)
 }
 
-// AwaitLate waits for the late threads of the last halt, if there are
-// any. It calls the function late with each one that stops, together with
-// its registers, and then detaches from it. In that function, memory that
-// only this thread writes to, such as its stack, can still be read. If a
-// late thread does not stop within the limit, late is not called for it.
+// AwaitLate waits for the late threads of the last halt, if
+// there are any. It calls the function late with each one that
+// stops, together with its registers, and then detaches from it.
+// In that function, memory that only this thread writes to, such
+// as its stack, can still be read. If a late thread does not
+// stop within the limit, late is not called for it.
 //
-// The result is for how long any of these threads was seen stopped.
-// Errors are as for Halt.
+// The result is for how long any of these threads was seen
+// stopped. Errors are as for Halt.
 func (h *Halter) AwaitLate(limit time.Duration, late func(Thread)) (stood time.Duration,
 	err error) {
 	stood, err = h.w.halted.awaitLate(limit, late)
@@ -183,9 +191,10 @@ func (h *Halter) AwaitLate(limit time.Duration, late func(Thread)) (stood time.D
 	return stood, h.checked(err)
 }
 
-// checked returns the given error, or ErrGone if the program has gone. This
-// thread must be free to reap before it can find out whether the process
-// ended or executed another program: the execution waits for the reaping.
+// checked returns the given error, or ErrGone if the program has
+// gone. This thread must be free to reap before it can find out
+// whether the process ended or executed another program: the
+// execution waits for the reaping.
 func (h *Halter) checked(err error) error {
 	if !h.p.sameProgram() {
 		return ErrGone
@@ -193,10 +202,11 @@ func (h *Halter) checked(err error) error {
 	return err
 }
 
-// seized takes note that a thread was seized, and how long that took: the
-// first one begins the halt. To seize a thread takes long only if the
-// program is stopped by a signal anyway, and the thread waits for a CPU,
-// or if it is executing another program.
+// seized takes note that a thread was seized, and how long that
+// took: the first one begins the halt. To seize a thread takes
+// long only if the program is stopped by a signal anyway, and
+// the thread waits for a CPU, or if it is executing another
+// program.
 func (h *Halted) seized(took time.Duration) {
 	if h.begin.IsZero() {
 		h.begin = time.Now()
@@ -216,22 +226,23 @@ func (h *Halted) seized(took time.Duration) {
 // Reader returns the reader for the process's memory during the halt.
 func (h *Halted) Reader() *Reader { return h.reader }
 
-// lateAfter is how long a thread has to stop before it counts as late. A
-// thread on a CPU stops within microseconds. A thread that has not
-// stopped by then waits for a CPU or is in the kernel; it gets no further
-// than the end of its system call.
+// lateAfter is how long a thread has to stop before it counts as
+// late. A thread on a CPU stops within microseconds. A thread
+// that has not stopped by then waits for a CPU or is in the
+// kernel; it gets no further than the end of its system call.
 //
-// The halt does not sleep until then. If it did, its CPU would run
-// something else, such as a thread of the process that holds no processor
-// of the Go scheduler yet: that thread would take one, and run goroutines
-// that were ready at the halt.
+// The halt does not sleep until then. If it did, its CPU would
+// run something else, such as a thread of the process that holds
+// no processor of the Go scheduler yet: that thread would take
+// one, and run goroutines that were ready at the halt.
 const lateAfter = 20 * time.Microsecond
 
-// Threads halts the given threads, except those that are already halted or
-// have ended. It returns all threads that are halted so far, each with the
-// registers that it had when it was halted. A thread in an uninterruptible
-// sleep is not in the result, but it does not return to the program before
-// the halt is over.
+// Threads halts the given threads, except those that are already
+// halted or have ended. It returns all threads that are halted
+// so far, each with the registers that it had when it was
+// halted. A thread in an uninterruptible sleep is not in the
+// result, but it does not return to the program before the halt
+// is over.
 func (h *Halted) Threads(tids []int) ([]Thread, error) {
 	w := h.w
 	for _, tid := range tids {
@@ -265,9 +276,10 @@ func (h *Halted) Threads(tids []int) ([]Thread, error) {
 	}
 }
 
-// All halts all threads of the process, for a function that needs the
-// registers of each, and that may block in Go. Unlike Threads, it waits for
-// those that have no CPU yet: at most for the given time.
+// All halts all threads of the process, for a function that
+// needs the registers of each, and that may block in Go. Unlike
+// Threads, it waits for those that have no CPU yet: at most for
+// the given time.
 func (h *Halted) All(patience time.Duration) ([]Thread, error) {
 	h.patient = patience
 	h.w.unpin()
@@ -283,8 +295,8 @@ func (h *Halted) All(patience time.Duration) ([]Thread, error) {
 	}
 }
 
-// collectStopped reads the registers of the threads that have stopped, and
-// returns the number of those that have not.
+// collectStopped reads the registers of the threads that have
+// stopped, and returns the number of those that have not.
 func (h *Halted) collectStopped() (running int, err error) {
 	w := h.w
 	for i := range w.traced {
@@ -311,8 +323,9 @@ func (h *Halted) collectStopped() (running int, err error) {
 	return running, nil
 }
 
-// markLate marks the threads as late that have neither stopped nor are in
-// an uninterruptible sleep, unless they are waited for.
+// markLate marks the threads as late that have neither stopped
+// nor are in an uninterruptible sleep, unless they are waited
+// for.
 func (h *Halted) markLate() {
 	for i := range h.w.traced {
 		t := &h.w.traced[i]
@@ -326,10 +339,11 @@ func (h *Halted) markLate() {
 	}
 }
 
-// patience is for how long Go's scheduler waits for the worker while that
-// waits for late threads: longer than a sampler waits for them. If the
-// worker were interrupted meanwhile, a thread that stops would stand
-// still until the worker gets a CPU again.
+// patience is for how long Go's scheduler waits for the worker
+// while that waits for late threads: longer than a sampler waits
+// for them. If the worker were interrupted meanwhile, a thread
+// that stops would stand still until the worker gets a CPU
+// again.
 const patience = 300 * time.Millisecond
 
 // awaitLate does what Halter.AwaitLate says. Threads of earlier halts are
@@ -357,8 +371,8 @@ func (h *Halted) awaitLate(limit time.Duration, late func(Thread)) (stood time.D
 			w.breathe() // no thread has just stopped
 		}
 		if told && done == 0 {
-			// what the kernel told of is nothing that pollLate ends, so it
-			// would tell that again at once
+			// what the kernel told of is nothing that pollLate
+			// ends, so it would tell that again at once
 			pause(100)
 		}
 		told = w.awaitChange()
@@ -371,8 +385,9 @@ func (h *Halted) hasLate() bool {
 		func(t tracee) bool { return t.late && t.state == interrupted })
 }
 
-// pollLate detaches from all threads that have stopped, after it has called
-// late for this halt's threads. It returns their number.
+// pollLate detaches from all threads that have stopped, after it
+// has called late for this halt's threads. It returns their
+// number.
 func (h *Halted) pollLate(late func(Thread)) (done int, err error) {
 	w := h.w
 	for i := range w.traced {
@@ -398,8 +413,8 @@ func (h *Halted) pollLate(late func(Thread)) (done int, err error) {
 	return done, nil
 }
 
-// fetch reads the registers of a thread that has stopped. It returns
-// false if the thread was killed while stopped.
+// fetch reads the registers of a thread that has stopped. It
+// returns false if the thread was killed while stopped.
 func (w *worker) fetch(t *tracee) (th Thread, ok bool, err error) {
 	th.TID = t.tid
 	if err := readRegisters(t.tid, &th.Registers); err != nil {

@@ -41,7 +41,8 @@ func open(t *testing.T, g *target) *Process {
 	return p
 }
 
-// haltOften halts a target until n halts have succeeded. It returns how many threads were owed a detach after a halt.
+// haltOften halts a target until n halts have succeeded. It
+// returns how many threads were owed a detach after a halt.
 func haltOften(t *testing.T, p *Process, n int) (owed int) {
 	t.Helper()
 	var took []time.Duration
@@ -112,8 +113,9 @@ func TestHalt(t *testing.T) {
 	g.free()
 }
 
-// On an overloaded machine, a thread that waits for a CPU does not keep the others halted. It does nothing while it is
-// late, and its registers are read in the end.
+// On an overloaded machine, a thread that waits for a CPU does
+// not keep the others halted. It does nothing while it is late,
+// and its registers are read in the end.
 func TestLate(t *testing.T) {
 	t.Run("told", func(t *testing.T) { awaitLateThreads(t, func(*worker) {}) })
 	t.Run("polled", func(t *testing.T) { awaitLateThreads(t, func(w *worker) { w.alarm.works = false }) })
@@ -201,7 +203,8 @@ func TestHaltError(t *testing.T) {
 	}
 }
 
-// A halt that lasts too long is ended, whatever its function still wants to do.
+// A halt that lasts too long is ended, whatever its function
+// still wants to do.
 func TestHaltTooLong(t *testing.T) {
 	g := start(t, "spin")
 	p := open(t, g)
@@ -280,8 +283,9 @@ func TestExec(t *testing.T) {
 	g.line()
 }
 
-// A single Process, and so a single tracing thread, meets one exec after the other. Each time it returns ErrExec and
-// leaves nothing traced.
+// A single Process, and so a single tracing thread, meets one
+// exec after the other. Each time it returns ErrExec and leaves
+// nothing traced.
 func TestExecOnce(t *testing.T) {
 	for range 20 {
 		g := start(t, "exec")
@@ -308,7 +312,8 @@ func TestChurn(t *testing.T) {
 	g.free()
 }
 
-// A thread in an uninterruptible sleep neither prolongs halts until it wakes nor makes them fail.
+// A thread in an uninterruptible sleep neither prolongs halts
+// until it wakes nor makes them fail.
 func TestUninterruptible(t *testing.T) {
 	g := start(t, "vfork")
 	if haltOften(t, open(t, g), 200) == 0 {
@@ -319,7 +324,8 @@ func TestUninterruptible(t *testing.T) {
 	g.free()
 }
 
-// After Release nothing is traced, even if a thread sleeps in the kernel and has not stopped yet. Halts work afterwards.
+// After Release nothing is traced, even if a thread sleeps in
+// the kernel and has not stopped yet. Halts work afterwards.
 func TestRelease(t *testing.T) {
 	g := start(t, "vfork")
 	p := open(t, g)
@@ -349,7 +355,8 @@ func TestRelease(t *testing.T) {
 	g.free()
 }
 
-// The target is stopped and continued at random. It ends up as the last of these signals left it.
+// The target is stopped and continued at random. It ends up as
+// the last of these signals left it.
 func TestStopContinue(t *testing.T) {
 	g := start(t, "spin")
 	p := open(t, g)
@@ -431,7 +438,8 @@ func TestSamplerKilled(t *testing.T) {
 	}
 }
 
-// A process that another sampler halts, too, is halted all the same: each waits for the other, and if that takes too long,
+// A process that another sampler halts, too, is halted all the
+// same: each waits for the other, and if that takes too long,
 // the error does not speak of permissions.
 func TestTwoSamplers(t *testing.T) {
 	g := start(t, "spin")
@@ -456,7 +464,8 @@ func TestTwoSamplers(t *testing.T) {
 	g.line()
 }
 
-// When a process has been opened, there is room for the files that halts open.
+// When a process has been opened, there is room for the files
+// that halts open.
 func TestRoomForFiles(t *testing.T) {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
@@ -520,7 +529,8 @@ func TestReadRanges(t *testing.T) {
 	}
 }
 
-// startSilent starts a program with a page that never answers, and returns the address of that page.
+// startSilent starts a program with a page that never answers,
+// and returns the address of that page.
 func startSilent(t *testing.T, page string) (*fixture.Running, uint64) {
 	t.Helper()
 	target := fixture.Start(t, fixture.Build(t, "silent"), page, filepath.Join(t.TempDir(), "mount"))
@@ -532,7 +542,8 @@ func startSilent(t *testing.T, page string) (*fixture.Running, uint64) {
 	return target, at
 }
 
-// A page that never answers costs a read nothing but the bytes from that page on.
+// A page that never answers costs a read nothing but the bytes
+// from that page on.
 func TestReadSilentPage(t *testing.T) {
 	for _, page := range []string{"userfaultfd", "fuse"} {
 		t.Run(page, func(t *testing.T) {
@@ -576,7 +587,8 @@ func TestReadSilentPage(t *testing.T) {
 	}
 }
 
-// The pages of a program that has ended are gone: nobody is asked for them.
+// The pages of a program that has ended are gone: nobody is
+// asked for them.
 func TestReadOfEnded(t *testing.T) {
 	g := start(t, "spin")
 	p := open(t, g)
@@ -594,7 +606,8 @@ func TestReadOfEnded(t *testing.T) {
 	}
 }
 
-// If a read in a halt never returns, the kernel ends the sampler, and so lets the program go.
+// If a read in a halt never returns, the kernel ends the
+// sampler, and so lets the program go.
 func TestStuckHalt(t *testing.T) {
 	target, page := startSilent(t, "userfaultfd")
 	s := start(t, fmt.Sprintf("stuck:%d:%d", target.Pid(), page))

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// A mappingKind says who supplies the pages of a mapping that are not there yet.
+// A mappingKind says who supplies the pages of a mapping that
+// are not there yet.
 type mappingKind int
 
 const (
@@ -35,8 +36,8 @@ type mappings struct {
 	next time.Time // when the list may be read again
 }
 
-// find returns the mapping that an address lies in. A halt has no time to
-// read the list again.
+// find returns the mapping that an address lies in. A halt has
+// no time to read the list again.
 func (m *mappings) find(p *Process, addr uint64) (mapping, bool) {
 	if !p.halting.Load() {
 		m.renew(p)
@@ -54,8 +55,9 @@ func (m *mappings) find(p *Process, addr uint64) (mapping, bool) {
 	return list[i], true
 }
 
-// renew reads the list again, unless that was done less than a second ago. A
-// list of many thousand mappings takes milliseconds, and is read less often.
+// renew reads the list again, unless that was done less than a
+// second ago. A list of many thousand mappings takes
+// milliseconds, and is read less often.
 func (m *mappings) renew(p *Process) {
 	if !m.mu.TryLock() { // somebody else renews it; a pinned worker must not wait (pin.go)
 		return
@@ -69,10 +71,10 @@ func (m *mappings) renew(p *Process) {
 	}
 }
 
-// parseMappings decodes a maps file. The executable is the file that is
-// mapped at a given address. A line of the file has the addresses, the
-// access, the offset, the device, the inode (0 if the mapping is of no file),
-// and the path:
+// parseMappings decodes a maps file. The executable is the file
+// that is mapped at a given address. A line of the file has the
+// addresses, the access, the offset, the device, the inode (0 if
+// the mapping is of no file), and the path:
 //
 //	7f0e3e360000-7f0e3e460000 rw-p 00000000 fe:00 9979116    /usr/bin/server
 func parseMappings(text []byte, program uint64) (list []mapping) {

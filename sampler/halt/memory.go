@@ -29,12 +29,12 @@ type Reader struct {
 	cut bool      // a read was left out for that reason
 }
 
-// NewReader returns a new reader. Several readers may read one process at the
-// same time.
+// NewReader returns a new reader. Several readers may read one
+// process at the same time.
 func (p *Process) NewReader() *Reader { return &Reader{p: p} }
 
-// errUnanswered reports that a read would have waited for an answer, perhaps
-// forever.
+// errUnanswered reports that a read would have waited for an
+// answer, perhaps forever.
 var errUnanswered = errors.New("a page is not there, and only another program could supply it (userfaultfd, or a file system)")
 
 // Read fills b with the memory at an address.
@@ -52,8 +52,8 @@ func (p *Process) Read(addr uint64, b []byte) error {
 	return nil
 }
 
-// A readError says which memory could not be read. It is made in halts, and
-// not put into words there: see pin.go.
+// A readError says which memory could not be read. It is made in
+// halts, and not put into words there: see pin.go.
 type readError struct {
 	pid       int
 	addr      uint64
@@ -71,7 +71,8 @@ func (e *readError) Error() string {
 
 func (e *readError) Unwrap() error { return e.err }
 
-// readOnce reads memory with one system call. It returns the number of bytes.
+// readOnce reads memory with one system call. It returns the
+// number of bytes.
 func (p *Process) readOnce(addr uint64, b []byte) (int, error) {
 	if len(b) == 0 {
 		return 0, nil
@@ -89,10 +90,11 @@ func (p *Process) ReadAt(b []byte, addr int64) (int, error) {
 	return len(b), nil
 }
 
-// ReadRanges reads all ranges, in order, in few system calls. If a range
-// can't be read completely, ReadRanges shortens it to the bytes that it could
-// read. It returns the number of such ranges. In a halt that has lasted too
-// long, nothing can be read.
+// ReadRanges reads all ranges, in order, in few system calls. If
+// a range can't be read completely, ReadRanges shortens it to
+// the bytes that it could read. It returns the number of such
+// ranges. In a halt that has lasted too long, nothing can be
+// read.
 func (r *Reader) ReadRanges(rs []memory.Range) (failed int) {
 	if now := time.Now(); now.Sub(r.asked) > rememberResidents {
 		r.residents, r.asked = residents{}, now
@@ -117,8 +119,8 @@ func (r *Reader) ReadRanges(rs []memory.Range) (failed int) {
 			rs = rs[n:]
 			continue
 		}
-		// The ranges before the first unreadable one were read. If the call
-		// returned an error, none was read.
+		// The ranges before the first unreadable one were read.
+		// If the call returned an error, none was read.
 		i := 0
 		if err != nil {
 			got = 0
@@ -137,8 +139,8 @@ func (r *Reader) ReadRanges(rs []memory.Range) (failed int) {
 	return failed
 }
 
-// enlist lists ranges for one system call, up to the first one with an absent
-// page. It returns their number and size.
+// enlist lists ranges for one system call, up to the first one
+// with an absent page. It returns their number and size.
 func (r *Reader) enlist(rs []memory.Range) (n, size int) {
 	for n < len(rs) && n < maxRanges && r.residents.areResident(r.p, rs[n].Addr, len(rs[n].Buf)) {
 		g := &rs[n]
@@ -167,9 +169,9 @@ func (r *Reader) isOver() bool {
 	return true
 }
 
-// readv calls process_vm_readv. In a halt, it does so without informing Go's
-// scheduler, since what the scheduler does around a system call that may
-// block costs more than the call.
+// readv calls process_vm_readv. In a halt, it does so without
+// informing Go's scheduler, since what the scheduler does around
+// a system call that may block costs more than the call.
 func (p *Process) readv(local []unix.Iovec, remote []unix.RemoteIovec) (int, error) {
 	call := unix.Syscall6
 	if p.halting.Load() {

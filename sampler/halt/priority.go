@@ -10,8 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A priority is the scheduling priority of the worker's OS thread. It is
-// raised while the worker sleeps until a halt, and during the halt:
+// A priority is the scheduling priority of the worker's OS
+// thread. It is raised while the worker sleeps until a halt, and
+// during the halt:
 //
 //   - A thread that has slept at its usual priority may wait for a CPU until the target gives one up. The halts would then
 //     meet the target at moments at which it does nothing.
@@ -23,22 +24,24 @@ type priority struct {
 	up     bool
 }
 
-// slice is the shortest time slice that Linux accepts, in nanoseconds. It is
-// no privilege: a thread with short slices gets no more time, but waits less
-// for each slice (Linux 6.12 and later).
+// slice is the shortest time slice that Linux accepts, in
+// nanoseconds. It is no privilege: a thread with short slices
+// gets no more time, but waits less for each slice (Linux 6.12
+// and later).
 const slice = 100_000
 
-// ShortSlices is the name of what helps a thread that may not raise its
-// priority.
+// ShortSlices is the name of what helps a thread that may not
+// raise its priority.
 const ShortSlices = "short time slices"
 
 // lowestNice is the nice value that is tried first.
 const lowestNice = -15
 
-// newPriority finds out how far the calling thread may raise its priority. It
-// tries the real-time class first (SCHED_FIFO), which runs before all
-// ordinary threads, and then low nice values. In any case the thread has
-// short time slices at its usual priority.
+// newPriority finds out how far the calling thread may raise its
+// priority. It tries the real-time class first (SCHED_FIFO),
+// which runs before all ordinary threads, and then low nice
+// values. In any case the thread has short time slices at its
+// usual priority.
 func newPriority() *priority {
 	p := &priority{}
 	usual, err := unix.SchedGetAttr(0, 0)
@@ -103,9 +106,10 @@ func (p *priority) lower() {
 	}
 }
 
-// Hurry locks the calling goroutine to an OS thread of its own that wakes on
-// time on a busy machine, as far as that is permitted. The thread should
-// mostly sleep. The result ends this.
+// Hurry locks the calling goroutine to an OS thread of its own
+// that wakes on time on a busy machine, as far as that is
+// permitted. The thread should mostly sleep. The result ends
+// this.
 func Hurry() (end func()) {
 	runtime.LockOSThread()
 	p := newPriority()

@@ -19,23 +19,23 @@ var (
 	ErrEnded = errors.New("the process has ended")
 	// ErrExec reports that the process executed another program.
 	ErrExec = errors.New("the process executed another program")
-	// ErrLong reports that a halt was ended since it lasted too long; see
-	// Process.LimitHalts.
+	// ErrLong reports that a halt was ended since it lasted too
+	// long; see Process.LimitHalts.
 	ErrLong = errors.New("a halt was ended before all was read: the kernel took long, or gave the CPU to something else")
 	// ErrGone reports that the process has ended or executed another program;
 	// Diagnose finds out which.
 	ErrGone = errors.New("the program has gone")
 )
 
-// A Process is a running process whose memory can be read and whose threads
-// can be halted.
+// A Process is a running process whose memory can be read and
+// whose threads can be halted.
 type Process struct {
 	pid int
-	// start time of the process, in clock ticks since boot: distinguishes it
-	// from a later process with the same id
+	// start time of the process, in clock ticks since boot:
+	// distinguishes it from a later process with the same id
 	start uint64
-	// its memory file, bound to the address space of the program that ran
-	// when it was opened
+	// its memory file, bound to the address space of the program
+	// that ran when it was opened
 	mem     File
 	pagemap File    // likewise; closed if the kernel has none
 	probe   int64   // an address that is mapped as long as that program runs
@@ -79,16 +79,17 @@ func Open(pid int) (*Process, error) {
 	return p, nil
 }
 
-// transient is for how many milliseconds Open and Check wait if a process
-// seems to have no address space. A process that exits has none; but a
-// process that executes another program seems to have none for a moment, too.
+// transient is for how many milliseconds Open and Check wait if
+// a process seems to have no address space. A process that exits
+// has none; but a process that executes another program seems to
+// have none for a moment, too.
 const transient = 1000
 
 // endedLooks is how many times in a row a process must look ended.
 const endedLooks = 4
 
-// hasEnded reports whether the process has certainly ended. One look is no
-// proof: see looksEnded.
+// hasEnded reports whether the process has certainly ended. One
+// look is no proof: see looksEnded.
 func (p *Process) hasEnded() bool {
 	for i := range endedLooks {
 		if i > 0 {
@@ -101,10 +102,11 @@ func (p *Process) hasEnded() bool {
 	return true
 }
 
-// looksEnded reports whether the process seems to have ended. A zombie leader
-// is no proof: another thread may be executing a program, and then takes over
-// the leader's id. If that happens between the two looks here, the one thread
-// is the new program's.
+// looksEnded reports whether the process seems to have ended. A
+// zombie leader is no proof: another thread may be executing a
+// program, and then takes over the leader's id. If that happens
+// between the two looks here, the one thread is the new
+// program's.
 func (p *Process) looksEnded() bool {
 	st, err := readStat(p.pid)
 	if err != nil || st.start != p.start || st.state == 'X' {
@@ -149,8 +151,9 @@ func (p *Process) open() (err error) {
 	return mayTrace()
 }
 
-// mayTrace returns an error if a sandbox (seccomp) refuses to trace anything.
-// The kernel says of a thread that does not exist that there is none.
+// mayTrace returns an error if a sandbox (seccomp) refuses to
+// trace anything. The kernel says of a thread that does not
+// exist that there is none.
 func mayTrace() error {
 	const nobody = 1 << 30 // ids are smaller
 	if err := seize(nobody); err != unix.ESRCH {
@@ -173,8 +176,8 @@ func explain(pid int, err error) error {
 
 var errClosed = errors.New("halting a process that was closed")
 
-// worker returns the worker that traces the process, and starts one if there
-// is none.
+// worker returns the worker that traces the process, and starts
+// one if there is none.
 func (p *Process) worker() (*worker, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -187,9 +190,9 @@ func (p *Process) worker() (*worker, error) {
 	return p.w, nil
 }
 
-// Wakes returns what helps halts to begin on time although the machine is
-// busy: "real-time priority", "nice -15", "short time slices"; "" if nothing
-// does.
+// Wakes returns what helps halts to begin on time although the
+// machine is busy: "real-time priority", "nice -15", "short time
+// slices"; "" if nothing does.
 func (p *Process) Wakes() (string, error) {
 	w, err := p.worker()
 	if err != nil {
@@ -198,14 +201,17 @@ func (p *Process) Wakes() (string, error) {
 	return w.priority.name, nil
 }
 
-// Release detaches from all threads that are still traced. A halt may leave
-// some, since it does not wait for a thread that sleeps in the kernel. Such a
-// thread stops when it wakes, and would then stay stopped for as long as the
-// sampler itself is stopped (Ctrl-Z). When Release returns, no thread of the
-// process is traced by this package. The next Do starts tracing again.
+// Release detaches from all threads that are still traced. A
+// halt may leave some, since it does not wait for a thread that
+// sleeps in the kernel. Such a thread stops when it wakes, and
+// would then stay stopped for as long as the sampler itself is
+// stopped (Ctrl-Z). When Release returns, no thread of the
+// process is traced by this package. The next Do starts tracing
+// again.
 //
-// Only the kernel can detach from a thread that has not stopped yet, and it
-// does so when the tracer ends. So Release ends the worker's OS thread.
+// Only the kernel can detach from a thread that has not stopped
+// yet, and it does so when the tracer ends. So Release ends the
+// worker's OS thread.
 func (p *Process) Release() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -228,12 +234,13 @@ func (p *Process) Close() error {
 	return errors.Join(err, p.mem.Close())
 }
 
-// LimitHalts bounds each halt: after that time, no further memory is read and
-// no further thread is halted, the threads are detached from, and Halter.Halt
-// returns ErrLong. What the limit cannot end is a system call that the kernel
-// does not end, nor a wait for a CPU. Each 64 threads that are halted are
-// granted as much again, and to seize threads does not count. There is no
-// limit at first.
+// LimitHalts bounds each halt: after that time, no further
+// memory is read and no further thread is halted, the threads
+// are detached from, and Halter.Halt returns ErrLong. What the
+// limit cannot end is a system call that the kernel does not
+// end, nor a wait for a CPU. Each 64 threads that are halted are
+// granted as much again, and to seize threads does not count.
+// There is no limit at first.
 func (p *Process) LimitHalts(limit time.Duration) { p.limit = limit }
 
 // PID returns the id of the process, in the sampler's namespace.
@@ -242,9 +249,10 @@ func (p *Process) PID() int { return p.pid }
 // Path returns the path of one of the process's files under /proc.
 func (p *Process) Path(name string) string { return "/proc/" + strconv.Itoa(p.pid) + "/" + name }
 
-// Check returns nil if the process still runs the program that it ran when it
-// was opened, and otherwise ErrEnded or ErrExec. If Check returns nil,
-// everything read before that call came from that program.
+// Check returns nil if the process still runs the program that
+// it ran when it was opened, and otherwise ErrEnded or ErrExec.
+// If Check returns nil, everything read before that call came
+// from that program.
 func (p *Process) Check() error {
 	if p.sameProgram() {
 		return nil
@@ -261,19 +269,21 @@ func (p *Process) Check() error {
 	return ErrEnded
 }
 
-// sameProgram reports whether the process still runs the program that it ran
-// when it was opened. The memory file stays bound to the address space of
-// that time; a read returns no bytes once that address space is gone.
+// sameProgram reports whether the process still runs the program
+// that it ran when it was opened. The memory file stays bound to
+// the address space of that time; a read returns no bytes once
+// that address space is gone.
 func (p *Process) sameProgram() bool {
 	var b [1]byte
 	n, err := p.mem.ReadAt(b[:], p.probe)
 	return err == nil && n == 1
 }
 
-// Diagnose is Check for use after an operation on the process has failed. At
-// the moment when a process executes another program, operations may fail
-// although Check still returns nil. So Diagnose waits until Check fails or
-// the memory is readable again.
+// Diagnose is Check for use after an operation on the process
+// has failed. At the moment when a process executes another
+// program, operations may fail although Check still returns nil.
+// So Diagnose waits until Check fails or the memory is readable
+// again.
 func (p *Process) Diagnose() error {
 	for range transient {
 		if err := p.Check(); err != nil {

@@ -13,10 +13,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A File is a file under /proc that stays open and is read many times. It is
-// opened and read without informing Go's scheduler: that doesn't block, what
-// the scheduler does around a system call costs more than the read, and in a
-// halt it could take the processor away.
+// A File is a file under /proc that stays open and is read many
+// times. It is opened and read without informing Go's scheduler:
+// that doesn't block, what the scheduler does around a system
+// call costs more than the read, and in a halt it could take the
+// processor away.
 type File struct{ fd int }
 
 // OpenFile opens a file for reading.
@@ -34,7 +35,8 @@ func OpenFile(path string) (File, error) {
 	return File{int(fd)}, nil
 }
 
-// ReadAt reads up to len(b) bytes at an offset, and returns how many it read.
+// ReadAt reads up to len(b) bytes at an offset, and returns how
+// many it read.
 func (f File) ReadAt(b []byte, offset int64) (int, error) {
 	for {
 		n, _, e := unix.RawSyscall6(unix.SYS_PREAD64, uintptr(f.fd),
@@ -77,14 +79,15 @@ func (f File) Close() error {
 	return nil
 }
 
-// room is for how many open files there is room before the first halt: more
-// than all that are kept open.
+// room is for how many open files there is room before the first
+// halt: more than all that are kept open.
 const room = 4096
 
-// makeRoom lets the kernel enlarge the table of this process's open files. If
-// a file that is opened in a halt did not fit into it, the kernel would
-// enlarge it there, and wait until every CPU has taken notice: 10 ms and
-// more, with the program's threads halted.
+// makeRoom lets the kernel enlarge the table of this process's
+// open files. If a file that is opened in a halt did not fit
+// into it, the kernel would enlarge it there, and wait until
+// every CPU has taken notice: 10 ms and more, with the program's
+// threads halted.
 func (f File) makeRoom() {
 	for n := room; n > 64; n /= 2 { // less if the limit on open files is lower
 		fd, err := unix.FcntlInt(uintptr(f.fd), unix.F_DUPFD_CLOEXEC, n-1)
@@ -118,8 +121,8 @@ func (p *Process) Auxv() (map[uint64]uint64, error) {
 	return aux, nil
 }
 
-// Executable opens the file that the process runs. It also returns the address
-// at which the program was entered.
+// Executable opens the file that the process runs. It also
+// returns the address at which the program was entered.
 func (p *Process) Executable() (*os.File, uint64, error) {
 	aux, err := p.Auxv()
 	if err != nil {
@@ -154,8 +157,9 @@ type stat struct {
 
 func readStat(pid int) (stat, error) { return readStatFile(processFile(pid, "stat")) }
 
-// readThreadStat returns the fields of one thread. For a process, the kernel
-// adds up the fields of all threads, a tenth of a microsecond each.
+// readThreadStat returns the fields of one thread. For a
+// process, the kernel adds up the fields of all threads, a tenth
+// of a microsecond each.
 func readThreadStat(pid, tid int) (stat, error) {
 	return readStatFile(threadFile(pid, tid, "stat"))
 }
@@ -179,8 +183,8 @@ type statBuffer [1024]byte
 
 // statOf decodes the content of a stat file.
 func statOf(b []byte) (stat, error) {
-	// The command is in parentheses and may contain any byte, parentheses and
-	// spaces included.
+	// The command is in parentheses and may contain any byte,
+	// parentheses and spaces included.
 	fields := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
 	if len(fields) < 20 {
 		return stat{}, fmt.Errorf("a stat file has %d fields: is /proc that of Linux?",
@@ -190,16 +194,16 @@ func statOf(b []byte) (stat, error) {
 	return stat{state: fields[0][0], start: start}, err
 }
 
-// processFile and threadFile return the path of a file below /proc. Package
-// fmt could wait for a lock: see pin.
+// processFile and threadFile return the path of a file below
+// /proc. Package fmt could wait for a lock: see pin.
 func processFile(pid int, name string) string { return "/proc/" + strconv.Itoa(pid) + "/" + name }
 
 func threadFile(pid, tid int, name string) string {
 	return processFile(pid, "task/"+strconv.Itoa(tid)+"/"+name)
 }
 
-// readFile returns the content of a file, as much as can be read. os.ReadFile
-// could wait for a lock, as it does in a test.
+// readFile returns the content of a file, as much as can be
+// read. os.ReadFile could wait for a lock, as it does in a test.
 func readFile(path string) []byte {
 	file, err := OpenFile(path)
 	if err != nil {
@@ -218,8 +222,8 @@ func readFile(path string) []byte {
 	}
 }
 
-// statusField returns the number in one line of a process's or thread's
-// status file; 0 if it can't be read.
+// statusField returns the number in one line of a process's or
+// thread's status file; 0 if it can't be read.
 func statusField(path, name string) int {
 	_, after, ok := bytes.Cut(readFile(path), []byte("\n"+name+":\t"))
 	if !ok {
@@ -230,19 +234,21 @@ func statusField(path, name string) int {
 	return n
 }
 
-// tracerOf returns the id of the thread that traces a thread; 0 if none does.
+// tracerOf returns the id of the thread that traces a thread; 0
+// if none does.
 func tracerOf(pid, tid int) int {
 	return statusField(threadFile(pid, tid, "status"), "TracerPid")
 }
 
-// isFiltered reports whether a filter (seccomp) decides which system calls a
-// thread may make. The filter of a thread may come at any time.
+// isFiltered reports whether a filter (seccomp) decides which
+// system calls a thread may make. The filter of a thread may
+// come at any time.
 func isFiltered(pid, tid int) bool {
 	return statusField(threadFile(pid, tid, "status"), "Seccomp") != 0
 }
 
-// processOf returns the id and the name of the process that a thread belongs
-// to, such as 4711 and " (gdb)".
+// processOf returns the id and the name of the process that a
+// thread belongs to, such as 4711 and " (gdb)".
 func processOf(tid int) (pid int, name string) {
 	pid = statusField(processFile(tid, "status"), "Tgid")
 	if comm := bytes.TrimSpace(readFile(processFile(pid, "comm"))); len(comm) > 0 {

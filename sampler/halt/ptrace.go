@@ -16,8 +16,8 @@ type siginfo struct {
 	_                     [100]byte
 }
 
-// Codes of a siginfo (CLD_EXITED and so on). With a code up to codeDumped,
-// the thread has ended.
+// Codes of a siginfo (CLD_EXITED and so on). With a code up to
+// codeDumped, the thread has ended.
 const (
 	codeDumped  = 3
 	codeTrapped = 4
@@ -25,24 +25,25 @@ const (
 
 func (in *siginfo) ended() bool { return in.signo != 0 && in.code <= codeDumped }
 
-// stopped reports whether the thread is in a ptrace stop, and returns the
-// signal that the stop holds back; 0 for none.
+// stopped reports whether the thread is in a ptrace stop, and
+// returns the signal that the stop holds back; 0 for none.
 func (in *siginfo) stopped() (signal int, ok bool) {
 	if in.signo == 0 || in.code <= codeDumped {
 		return 0, false
 	}
-	// A stop with an event (status>>8) follows an interrupt, or the whole
-	// process has stopped. Neither holds back a signal: a stopped process stays
-	// stopped after the detach.
+	// A stop with an event (status>>8) follows an interrupt, or
+	// the whole process has stopped. Neither holds back a
+	// signal: a stopped process stays stopped after the detach.
 	if in.code == codeTrapped && in.status>>8 == 0 {
 		return int(in.status), true
 	}
 	return 0, true
 }
 
-// waitid waits for one thread, a child or not. All system calls that are made
-// while threads are halted are raw, since giving up and regaining a processor
-// of Go's scheduler costs more than the calls.
+// waitid waits for one thread, a child or not. All system calls
+// that are made while threads are halted are raw, since giving
+// up and regaining a processor of Go's scheduler costs more than
+// the calls.
 func waitid(tid int, in *siginfo, options int) error {
 	_, _, e := unix.RawSyscall6(unix.SYS_WAITID, unix.P_PID, uintptr(tid),
 		uintptr(unsafe.Pointer(in)),
@@ -53,9 +54,9 @@ func waitid(tid int, in *siginfo, options int) error {
 	return nil
 }
 
-// seize makes the calling OS thread the tracer of a thread. If the process is
-// executing another program, this call blocks until that is done, so it
-// informs Go's scheduler.
+// seize makes the calling OS thread the tracer of a thread. If
+// the process is executing another program, this call blocks
+// until that is done, so it informs Go's scheduler.
 func seize(tid int) error {
 	_, _, e := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_SEIZE, uintptr(tid), 0, 0, 0, 0)
 	if e != 0 {
@@ -76,7 +77,8 @@ func interrupt(tid int) error { return ptrace(unix.PTRACE_INTERRUPT, tid, 0, 0) 
 
 func detach(tid, signal int) error { return ptrace(unix.PTRACE_DETACH, tid, 0, uintptr(signal)) }
 
-// regset reads a set of registers of a halted thread into v, a value of n bytes.
+// regset reads a set of registers of a halted thread into v, a
+// value of n bytes.
 func regset(tid int, set uintptr, v unsafe.Pointer, n uintptr) error {
 	_, err := regsetLen(tid, set, v, n)
 	return err
@@ -95,8 +97,9 @@ func pause(microseconds int64) {
 	unix.RawSyscall(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&ts)), 0, 0)
 }
 
-// SleepUntil returns at a given time, or at once if that has passed. It does
-// not inform Go's scheduler: it is for a few milliseconds.
+// SleepUntil returns at a given time, or at once if that has
+// passed. It does not inform Go's scheduler: it is for a few
+// milliseconds.
 func SleepUntil(at time.Time) {
 	for left := time.Until(at); left > 0; left = time.Until(at) {
 		pause(left.Microseconds() + 1) // a signal may end the sleep early
@@ -106,8 +109,9 @@ func SleepUntil(at time.Time) {
 // ThreadTime returns the CPU time that the calling OS thread has used.
 func ThreadTime() time.Duration { return clockTime(unix.CLOCK_THREAD_CPUTIME_ID) }
 
-// ThreadClock returns a function that returns the CPU time of the OS thread
-// that has called ThreadClock; 0 if that thread has ended.
+// ThreadClock returns a function that returns the CPU time of
+// the OS thread that has called ThreadClock; 0 if that thread
+// has ended.
 func ThreadClock() func() time.Duration {
 	const perThread, scheduled = 4, 2 // bits of the kernel's numbers of CPU clocks
 	id := ^unix.Gettid()<<3 | perThread | scheduled

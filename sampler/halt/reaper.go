@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reap removes a traced zombie, so that its process can end or execute
-// another program.
+// reap removes a traced zombie, so that its process can end or
+// execute another program.
 func reap(pid, tid int) {
 	if tid == pid && isChild(pid) {
 		return // its exit status is for the code that waits for the child
@@ -19,10 +19,10 @@ func reap(pid, tid int) {
 	waitid(tid, &in, unix.WEXITED|unix.WNOHANG)
 }
 
-// A reaper removes zombies of the worker's tracees while the worker is
-// blocked in an attach. One timer checks the worker now and then as long as
-// halts go on: setting a timer for each attach would cost as much as the
-// attach.
+// A reaper removes zombies of the worker's tracees while the
+// worker is blocked in an attach. One timer checks the worker
+// now and then as long as halts go on: setting a timer for each
+// attach would cost as much as the attach.
 type reaper struct {
 	w       *worker
 	timer   *time.Timer
@@ -41,9 +41,9 @@ const (
 // began is what times count from: the clock on the wall may jump.
 var began = time.Now()
 
-// ready starts the timer early, so that an attach does not have to: that
-// would wake another thread of the sampler, which might take a CPU from the
-// process just before the halt.
+// ready starts the timer early, so that an attach does not have
+// to: that would wake another thread of the sampler, which might
+// take a CPU from the process just before the halt.
 func (r *reaper) ready() { r.startTimer() }
 
 func (r *reaper) init(w *worker) {

@@ -15,8 +15,8 @@ type Registers struct {
 	General [31]uint64 // all general registers, numbered as instructions number them
 }
 
-// Results of a system call that was ended by an interrupt. The kernel then
-// restarts the call or returns EINTR.
+// Results of a system call that was ended by an interrupt. The
+// kernel then restarts the call or returns EINTR.
 const (
 	restartSys      = -512 // ERESTARTSYS
 	restartNoIntr   = -513 // ERESTARTNOINTR
@@ -25,9 +25,9 @@ const (
 	interruptedCall = -int64(unix.EINTR)
 )
 
-// Asleep reports whether the thread was blocked in the kernel when it was
-// halted, and neither on a CPU nor ready to run. In that case the interrupt
-// ended a system call.
+// Asleep reports whether the thread was blocked in the kernel
+// when it was halted, and neither on a CPU nor ready to run. In
+// that case the interrupt ended a system call.
 func (r *Registers) Asleep() bool {
 	if r.Syscall < 0 {
 		return false

@@ -22,8 +22,9 @@ func readRegisters(tid int, r *Registers) error {
 	return nil
 }
 
-// interruptible reports whether an interrupt without a signal makes a system
-// call return EINTR: the kernel does not restart it.
+// interruptible reports whether an interrupt without a signal
+// makes a system call return EINTR: the kernel does not restart
+// it.
 func interruptible(call int64) bool {
 	switch call {
 	case unix.SYS_EPOLL_WAIT, unix.SYS_EPOLL_PWAIT, unix.SYS_EPOLL_PWAIT2, unix.SYS_SEMTIMEDOP,
@@ -34,8 +35,9 @@ func interruptible(call int64) bool {
 	return false
 }
 
-// resumes reports whether a halted thread will call restart_syscall: an
-// interrupt has ended a sleep or a wait with a limit of time.
+// resumes reports whether a halted thread will call
+// restart_syscall: an interrupt has ended a sleep or a wait with
+// a limit of time.
 func resumes(_ int, r *Registers) bool { return r.Syscall >= 0 && r.Result == restartRestart }
 
 // endCall lets the interrupted call return EINTR instead.

@@ -34,8 +34,9 @@ func readRegisters(tid int, r *Registers) error {
 	return nil
 }
 
-// interruptible reports whether an interrupt without a signal makes a system
-// call return EINTR: the kernel does not restart it.
+// interruptible reports whether an interrupt without a signal
+// makes a system call return EINTR: the kernel does not restart
+// it.
 func interruptible(call int64) bool {
 	switch call {
 	case unix.SYS_EPOLL_PWAIT, unix.SYS_EPOLL_PWAIT2, unix.SYS_SEMTIMEDOP,
@@ -46,9 +47,10 @@ func interruptible(call int64) bool {
 	return false
 }
 
-// resumes reports whether a halted thread will call restart_syscall: an
-// interrupt has ended a sleep or a wait with a limit of time. The kernel shows
-// such a thread before the call.
+// resumes reports whether a halted thread will call
+// restart_syscall: an interrupt has ended a sleep or a wait with
+// a limit of time. The kernel shows such a thread before the
+// call.
 func resumes(tid int, r *Registers) bool {
 	switch r.General[8] {
 	case unix.SYS_NANOSLEEP, unix.SYS_CLOCK_NANOSLEEP:

@@ -14,7 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestIgnoreStops halts a target many times. The kernel must not signal that, but still the end of a child.
+// TestIgnoreStops halts a target many times. The kernel must not
+// signal that, but still the end of a child.
 func TestIgnoreStops(t *testing.T) {
 	g := start(t, "spin")
 	p := open(t, g)
@@ -38,7 +39,8 @@ func TestIgnoreStops(t *testing.T) {
 	}
 }
 
-// TestAlarm waits for a child that does not end. The alarm interrupts that again and again.
+// TestAlarm waits for a child that does not end. The alarm
+// interrupts that again and again.
 func TestAlarm(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

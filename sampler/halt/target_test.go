@@ -21,7 +21,8 @@ import (
 	"github.com/cpprof/cpprof/internal/fixture"
 )
 
-// The test binary is its own target: with this variable set it plays the part that the variable names.
+// The test binary is its own target: with this variable set it
+// plays the part that the variable names.
 const partEnv = "CPPROF_HALT_PART"
 
 func TestMain(m *testing.M) {
@@ -31,8 +32,8 @@ func TestMain(m *testing.M) {
 	fixture.Main(m)
 }
 
-// parts maps the name of a part to what the target does. Each part prints a line when it makes progress; most never
-// return.
+// parts maps the name of a part to what the target does. Each
+// part prints a line when it makes progress; most never return.
 var parts = map[string]func(arg string){
 	"spin": func(string) {
 		spinThrice()
@@ -64,7 +65,8 @@ func spinThrice() {
 	}
 }
 
-// countForever starts threads that each increment a counter of their own and never stop.
+// countForever starts threads that each increment a counter of
+// their own and never stop.
 func countForever() {
 	fmt.Printf("ready\n%#x\n", uintptr(unsafe.Pointer(&counts)))
 	for i := range counters {
@@ -108,7 +110,8 @@ func churnThreads() {
 	printLines(time.Millisecond)
 }
 
-// vforkForever has a thread that waits, in an uninterruptible sleep, for one child after the other.
+// vforkForever has a thread that waits, in an uninterruptible
+// sleep, for one child after the other.
 func vforkForever() {
 	go spin()
 	runtime.LockOSThread()
@@ -147,7 +150,8 @@ func haltForever(arg string) {
 	}
 }
 
-// haltStuck halts a process and reads a page that never answers, as if it had been there a moment before.
+// haltStuck halts a process and reads a page that never answers,
+// as if it had been there a moment before.
 func haltStuck(arg string) {
 	var pid int
 	var page uint64
@@ -247,7 +251,8 @@ func start(t *testing.T, part string) *target {
 	return g
 }
 
-// line returns the target's next line, which shows that the target makes progress.
+// line returns the target's next line, which shows that the
+// target makes progress.
 func (g *target) line() string {
 	g.t.Helper()
 	select {

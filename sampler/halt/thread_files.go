@@ -4,9 +4,10 @@ package halt
 
 import "strconv"
 
-// ThreadFiles reads files of the threads of a process in /proc. It keeps them
-// open: opening one costs several times as much as reading it, and in a halt it
-// takes longer than all else that the halt does about the thread.
+// ThreadFiles reads files of the threads of a process in /proc.
+// It keeps them open: opening one costs several times as much as
+// reading it, and in a halt it takes longer than all else that
+// the halt does about the thread.
 type ThreadFiles struct {
 	pid   int
 	most  int // threads whose files are kept open
@@ -19,13 +20,14 @@ func NewThreadFiles(pid, most int, names ...string) ThreadFiles {
 	return ThreadFiles{pid, most, names, map[int][]*File{}}
 }
 
-// Read returns the content of a thread's file, given the index of its name; nil
-// if it can't be read. It forgets the files of a thread that has ended: a new
-// one may get its id soon.
+// Read returns the content of a thread's file, given the index
+// of its name; nil if it can't be read. It forgets the files of
+// a thread that has ended: a new one may get its id soon.
 func (t *ThreadFiles) Read(tid, file int, buf []byte) []byte {
 	all := t.of(tid)
 	if all[file] == nil {
-		// Package fmt takes a lock, which is forbidden in a halt (see pin.go).
+		// Package fmt takes a lock, which is forbidden in a halt
+		// (see pin.go).
 		f, err := OpenFile("/proc/" + strconv.Itoa(t.pid) + "/task/" + strconv.Itoa(tid) + "/" +
 			t.names[file])
 		if err != nil {
@@ -41,9 +43,9 @@ func (t *ThreadFiles) Read(tid, file int, buf []byte) []byte {
 	return buf[:n]
 }
 
-// of returns the files of a thread. If too many are open, it closes the files
-// of any other thread. To close all at once would take long, and may happen in
-// a halt.
+// of returns the files of a thread. If too many are open, it
+// closes the files of any other thread. To close all at once
+// would take long, and may happen in a halt.
 func (t *ThreadFiles) of(tid int) []*File {
 	all := t.open[tid]
 	if all == nil {

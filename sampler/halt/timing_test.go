@@ -13,8 +13,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A halt keeps its CPU until it has found out which threads are halted. If it slept for a thread that waits for a CPU, the CPU
-// would run others, such as threads of the program that are not to be halted, and these would change what the halt is to see.
+// A halt keeps its CPU until it has found out which threads are
+// halted. If it slept for a thread that waits for a CPU, the CPU
+// would run others, such as threads of the program that are not
+// to be halted, and these would change what the halt is to see.
 func TestHaltKeepsCPU(t *testing.T) {
 	g := start(t, "spin")
 	p := open(t, g)
@@ -52,8 +54,10 @@ func TestHaltKeepsCPU(t *testing.T) {
 	g.free()
 }
 
-// The sampler's own garbage collector waits until a halt is over. If it stopped the halting thread, that thread would need a processor
-// of Go's scheduler to go on, and on a busy machine it would get one late.
+// The sampler's own garbage collector waits until a halt is
+// over. If it stopped the halting thread, that thread would need
+// a processor of Go's scheduler to go on, and on a busy machine
+// it would get one late.
 func TestHaltIsNotInterrupted(t *testing.T) {
 	g := start(t, "spin")
 	p := open(t, g)
@@ -108,7 +112,8 @@ func TestHaltAt(t *testing.T) {
 	}
 }
 
-// The recording says how the thread wakes. It has that priority from the sleep before the halt on to the end of the halt, and
+// The recording says how the thread wakes. It has that priority
+// from the sleep before the halt on to the end of the halt, and
 // only then.
 func TestWakes(t *testing.T) {
 	p := open(t, start(t, "spin"))

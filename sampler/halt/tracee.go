@@ -42,16 +42,16 @@ func (w *worker) find(tid int) *tracee {
 	return nil
 }
 
-// lock locks the worker's mutex. The worker may be pinned, so it must not
-// block. The reaper keeps the mutex for a moment only.
+// lock locks the worker's mutex. The worker may be pinned, so it
+// must not block. The reaper keeps the mutex for a moment only.
 func (w *worker) lock() {
 	for !w.mu.TryLock() {
 		pause(10)
 	}
 }
 
-// add records a tracee before the attach, so that the reaper knows it even if
-// the attach blocks.
+// add records a tracee before the attach, so that the reaper
+// knows it even if the attach blocks.
 func (w *worker) add(tid int) *tracee {
 	w.lock()
 	w.traced = append(w.traced, tracee{tid: tid})
@@ -78,8 +78,8 @@ func (w *worker) seize(h *Halted, tid int) error {
 		return ErrLong
 	}
 	t := w.add(tid)
-	// Only a thread that was seized earlier can be a zombie that the process
-	// waits for.
+	// Only a thread that was seized earlier can be a zombie that
+	// the process waits for.
 	if len(w.traced) > 1 || w.vanished {
 		w.reaper.arm()
 		defer w.reaper.disarm()
@@ -88,8 +88,8 @@ func (w *worker) seize(h *Halted, tid int) error {
 	begin := time.Now()
 	err := seize(tid)
 	if err == unix.EPERM && tracerOf(w.pid, tid) == w.tid {
-		// This thread traces it already: it was seized under another id and
-		// executed another program since.
+		// This thread traces it already: it was seized under
+		// another id and executed another program since.
 		err = nil
 	}
 	for end := time.Now().Add(otherHalt); err == unix.EPERM && h.begin.IsZero() &&
@@ -108,15 +108,16 @@ func (w *worker) seize(h *Halted, tid int) error {
 	return nil
 }
 
-// otherHalt is how long a halt waits for a thread that has another tracer, as
-// long as it has not halted any thread yet. Another sampler detaches from the
-// thread within a millisecond.
+// otherHalt is how long a halt waits for a thread that has
+// another tracer, as long as it has not halted any thread yet.
+// Another sampler detaches from the thread within a millisecond.
 const otherHalt = 3 * time.Millisecond
 
-// refused returns the error for a thread that could not be seized; nil if the
-// thread has merely ended. The kernel also returns EPERM for a thread that
-// has another tracer. No other reason for EPERM is left: whoever could open
-// the process may trace it.
+// refused returns the error for a thread that could not be
+// seized; nil if the thread has merely ended. The kernel also
+// returns EPERM for a thread that has another tracer. No other
+// reason for EPERM is left: whoever could open the process may
+// trace it.
 func (w *worker) refused(tid int, err error) error {
 	if err == unix.ESRCH {
 		return nil
@@ -140,8 +141,8 @@ func (w *worker) refused(tid int, err error) error {
 	return e
 }
 
-// A TracedError reports that another process traced a thread that was to be
-// halted.
+// A TracedError reports that another process traced a thread
+// that was to be halted.
 type TracedError struct {
 	By   int // the process; 0 if it does not trace that thread any more
 	text string
@@ -149,11 +150,12 @@ type TracedError struct {
 
 func (e *TracedError) Error() string { return e.text }
 
-// pollLate is poll for a tracee that has not stopped in time. Another thread
-// may have executed another program and taken over this tracee's id. The
-// sampler's own child is not reported as missing then (no ECHILD), although
-// it is no longer traced. So pollLate checks now and then that this worker
-// still traces it.
+// pollLate is poll for a tracee that has not stopped in time.
+// Another thread may have executed another program and taken
+// over this tracee's id. The sampler's own child is not reported
+// as missing then (no ECHILD), although it is no longer traced.
+// So pollLate checks now and then that this worker still traces
+// it.
 func (w *worker) pollLate(t *tracee) {
 	w.poll(t)
 	if t.state != interrupted && t.state != asleep {
@@ -164,8 +166,8 @@ func (w *worker) pollLate(t *tracee) {
 	}
 }
 
-// poll updates the state of a tracee. It does not wait, and consumes no state
-// change except a zombie's.
+// poll updates the state of a tracee. It does not wait, and
+// consumes no state change except a zombie's.
 func (w *worker) poll(t *tracee) {
 	var in siginfo
 	err := waitid(t.tid, &in, unix.WSTOPPED|unix.WEXITED|unix.WNOHANG|unix.WNOWAIT)
@@ -183,8 +185,8 @@ func (w *worker) poll(t *tracee) {
 	}
 }
 
-// awaitChange waits until a tracee has stopped or ended, or for some time. It
-// reports whether one has.
+// awaitChange waits until a tracee has stopped or ended, or for
+// some time. It reports whether one has.
 func (w *worker) awaitChange() bool {
 	if !w.alarm.works {
 		pause(100)
@@ -196,8 +198,8 @@ func (w *worker) awaitChange() bool {
 	return e != unix.EINTR
 }
 
-// checkAsleep finds out whether a tracee that does not stop is in an
-// uninterruptible sleep.
+// checkAsleep finds out whether a tracee that does not stop is
+// in an uninterruptible sleep.
 func (w *worker) checkAsleep(t *tracee) {
 	var buf statBuffer
 	if b := w.stats.Read(t.tid, 0, buf[:]); b != nil {
@@ -207,14 +209,15 @@ func (w *worker) checkAsleep(t *tracee) {
 	}
 }
 
-// mayBeLost reports whether to check, after a number of polls without a result,
-// that the worker still traces the thread. The check costs as much as many
-// polls, so it is made after 32, 64, 128, ... polls (the first take some
-// milliseconds), and then after each further 256.
+// mayBeLost reports whether to check, after a number of polls
+// without a result, that the worker still traces the thread. The
+// check costs as much as many polls, so it is made after 32, 64,
+// 128, ... polls (the first take some milliseconds), and then
+// after each further 256.
 func mayBeLost(polls int) bool { return polls >= 32 && polls&(polls-1) == 0 || polls%256 == 0 }
 
-// detachStopped detaches from all tracees that have stopped, and last from
-// those that slept. The others are owed a detach.
+// detachStopped detaches from all tracees that have stopped, and
+// last from those that slept. The others are owed a detach.
 func (w *worker) detachStopped() {
 	for _, resumes := range []bool{false, true} {
 		for i := range w.traced {
@@ -240,8 +243,8 @@ func (w *worker) detach(t *tracee) {
 	}
 }
 
-// detachOwed detaches from the tracees of earlier halts that have stopped in
-// the meantime.
+// detachOwed detaches from the tracees of earlier halts that
+// have stopped in the meantime.
 func (w *worker) detachOwed() {
 	for i := range w.traced {
 		w.pollLate(&w.traced[i])

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A worker is the OS thread that traces a process: the kernel accepts ptrace
-// requests from the tracing thread only.
+// A worker is the OS thread that traces a process: the kernel
+// accepts ptrace requests from the tracing thread only.
 type worker struct {
 	pid      int
 	tid      int // id of the worker's OS thread
@@ -31,9 +31,9 @@ type worker struct {
 	mu     sync.Mutex // guards the thread ids in traced, which the reaper reads; taken with lock
 	traced []tracee   // the threads that this worker traces or may trace
 
-	// Set if a tracee ended or is not found under its id. It may have
-	// executed another program, and may now be traced under the id of the
-	// process leader.
+	// Set if a tracee ended or is not found under its id. It may
+	// have executed another program, and may now be traced under
+	// the id of the process leader.
 	vanished bool
 }
 
@@ -62,8 +62,8 @@ func startWorker(pid int) *worker {
 	return w
 }
 
-// stop ends the worker, and returns when the kernel has detached it from all
-// its tracees.
+// stop ends the worker, and returns when the kernel has detached
+// it from all its tracees.
 func (w *worker) stop() error {
 	close(w.quit)
 	<-w.ended
@@ -73,12 +73,13 @@ func (w *worker) stop() error {
 	return nil
 }
 
-// threadEnd is far longer than an OS thread takes to end, even on a busy
-// machine.
+// threadEnd is far longer than an OS thread takes to end, even
+// on a busy machine.
 const threadEnd = 10 * time.Second
 
-// AwaitThreadEnd waits until an OS thread of the sampler has ended. By then
-// the kernel has detached it from all its tracees.
+// AwaitThreadEnd waits until an OS thread of the sampler has
+// ended. By then the kernel has detached it from all its
+// tracees.
 func AwaitThreadEnd(tid int) error {
 	for end := time.Now().Add(threadEnd); ; time.Sleep(50 * time.Microsecond) {
 		if unix.Tgkill(unix.Getpid(), tid, 0) == unix.ESRCH {
@@ -90,14 +91,15 @@ func AwaitThreadEnd(tid int) error {
 	}
 }
 
-// run is the main loop of the worker: it serves requests, and between them
-// detaches from the threads that it owes that.
+// run is the main loop of the worker: it serves requests, and
+// between them detaches from the threads that it owes that.
 func (w *worker) run(ready chan struct{}) {
 	runtime.LockOSThread()
 	if unix.Gettid() == unix.Getpid() {
-		// The main thread doesn't end with its goroutine, and so would keep
-		// its tracees. This goroutine keeps the main thread locked until the
-		// new one has locked a thread, which therefore is another one.
+		// The main thread doesn't end with its goroutine, and so
+		// would keep its tracees. This goroutine keeps the main
+		// thread locked until the new one has locked a thread,
+		// which therefore is another one.
 		go w.run(ready)
 		<-ready
 		runtime.UnlockOSThread()
@@ -126,8 +128,9 @@ func (w *worker) run(ready chan struct{}) {
 		case <-owed:
 			w.detachOwed()
 		case <-w.quit:
-			// The OS thread ends with its goroutine, since it is locked to
-			// it. The kernel then detaches it from the rest.
+			// The OS thread ends with its goroutine, since it is
+			// locked to it. The kernel then detaches it from the
+			// rest.
 			return
 		}
 	}

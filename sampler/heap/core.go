@@ -18,7 +18,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// A core is a core dump of a Linux program as a source. It is of one moment.
+// A core is a core dump of a Linux program as a source. It is of
+// one moment.
 type core struct {
 	file    io.ReaderAt
 	parts   []elf.ProgHeader // loaded, by address
@@ -38,8 +39,9 @@ const (
 	auxEntry    = 9
 )
 
-// OfCore prepares the examination of a core dump, given the program that
-// wrote it. The config has the limits. Both files must stay open.
+// OfCore prepares the examination of a core dump, given the
+// program that wrote it. The config has the limits. Both files
+// must stay open.
 func OfCore(dump, executable io.ReaderAt, c Config) (*Examination, error) {
 	f, err := elffile.New(dump)
 	if err != nil || f.Type != elf.ET_CORE {
@@ -136,8 +138,8 @@ func threadIn(b []byte, machine elf.Machine) Thread {
 	return t
 }
 
-// ReadRanges implements Reader. What the dump does not have may be in the
-// executable.
+// ReadRanges implements Reader. What the dump does not have may
+// be in the executable.
 func (s *core) ReadRanges(rs []memory.Range) (failed int) {
 	for i := range rs {
 		n := s.read(rs[i].Addr, rs[i].Buf)
@@ -185,6 +187,6 @@ func (s *core) Halt(_ time.Duration, now func(Reader, []Thread) error, _ func(Re
 	return 0, 0, now(s, s.threads)
 }
 
-// Now implements Source. The time of the dump by the runtime's clock is not
-// known.
+// Now implements Source. The time of the dump by the runtime's
+// clock is not known.
 func (s *core) Now() time.Duration { return 0 }

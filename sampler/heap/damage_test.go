@@ -74,8 +74,9 @@ func TestUnreadPage(t *testing.T) {
 	}
 }
 
-// Memory of a hostile program, with pointers that lead anywhere and numbers that mean nothing, does
-// no harm to an examination, and ends it in bounded time.
+// Memory of a hostile program, with pointers that lead anywhere
+// and numbers that mean nothing, does no harm to an examination,
+// and ends it in bounded time.
 func TestHostileMemoryLong(t *testing.T) {
 	fixture.Long(t)
 	v := fixture.Start(t, fixture.Build(t, "stuck"))

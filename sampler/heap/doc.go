@@ -1,11 +1,12 @@
-// Package heap finds out from outside which goroutines of a Go program can
-// never run again.
+// Package heap finds out from outside which goroutines of a Go
+// program can never run again.
 //
-// A goroutine that waits for a channel, a lock, a group or a condition runs
-// again only if another one reaches that. So the package marks what
-// goroutines that can run reach, as the collector does. A goroutine whose
-// channel or semaphore is marked can run again, and what it reaches is
-// marked, too. What is left in the end is stuck for good.
+// A goroutine that waits for a channel, a lock, a group or a
+// condition runs again only if another one reaches that. So the
+// package marks what goroutines that can run reach, as the
+// collector does. A goroutine whose channel or semaphore is
+// marked can run again, and what it reaches is marked, too. What
+// is left in the end is stuck for good.
 //
 // An examination goes like this:
 //
@@ -15,18 +16,21 @@
 //	x.Prove(ctx)          // copies the heap in one halt, and marks the copy
 //	x.Result(limit)
 //
-// Passes can be deceived: a pointer that moves from what is not read yet to
-// what was read is never seen. The copy can't, since it is of one moment. A
-// claim (Stuck) needs it. A halt that would be too long is not made, and the
-// verdict stays Suspected.
+// Passes can be deceived: a pointer that moves from what is not
+// read yet to what was read is never seen. The copy can't, since
+// it is of one moment. A claim (Stuck) needs it. A halt that
+// would be too long is not made, and the verdict stays
+// Suspected.
 //
-// Whatever is doubtful forbids a claim (NotMoved): a page that can't be read,
-// a span that makes no sense, a thread whose registers are not known.
+// Whatever is doubtful forbids a claim (NotMoved): a page that
+// can't be read, a span that makes no sense, a thread whose
+// registers are not known.
 //
-// What must not be followed: the g and the sudogs of goroutines that wait,
-// processors but for their timers, system stacks of threads that wait for
-// work. They keep stale pointers, which would find everything. What must be:
-// finalizers, cleanups, weak pointers, pinned objects, vector registers.
+// What must not be followed: the g and the sudogs of goroutines
+// that wait, processors but for their timers, system stacks of
+// threads that wait for work. They keep stale pointers, which
+// would find everything. What must be: finalizers, cleanups,
+// weak pointers, pinned objects, vector registers.
 //
 //	source.go         memory and threads of a target
 //	process_linux.go  of a running process

@@ -11,7 +11,8 @@ import (
 // maxEdges is the number of goroutines that one is said to wait for.
 const maxEdges = 64
 
-// waits are the goroutines that are stuck, by what they hold, use and wait for.
+// waits are the goroutines that are stuck, by what they hold,
+// use and wait for.
 type waits struct {
 	groups []Group
 	all    []*Goroutine
@@ -35,8 +36,8 @@ type waitEdge struct {
 	taken Hold
 }
 
-// edges returns who ends the waits of goroutines that are stuck for good, and
-// whether that is all that there is.
+// edges returns who ends the waits of goroutines that are stuck
+// for good, and whether that is all that there is.
 func (r *Result) edges() (edges []sampledata.MarkedEdge, whole bool) {
 	w := newWaits(r.Groups)
 	for i := range w.all {
@@ -61,8 +62,8 @@ func (r *Result) edges() (edges []sampledata.MarkedEdge, whole bool) {
 	return edges, whole
 }
 
-// thing returns the address of what a goroutine waits for; 0 if there are
-// several.
+// thing returns the address of what a goroutine waits for; 0 if
+// there are several.
 func (g *Goroutine) thing() uint64 {
 	switch {
 	case g.Lock != 0:
@@ -107,9 +108,9 @@ func (w *waits) add(g *Goroutine, group int) {
 	}
 }
 
-// addUnnamed adds locks that goroutines hold, if nothing in their frames
-// leads to them any more. If nobody else holds the lock that such a goroutine
-// waits for, it may be that one.
+// addUnnamed adds locks that goroutines hold, if nothing in
+// their frames leads to them any more. If nobody else holds the
+// lock that such a goroutine waits for, it may be that one.
 func (w *waits) addUnnamed() {
 	for i, g := range w.all {
 		if g.Lock == 0 || len(w.held[g.Lock]) > 0 {
@@ -134,7 +135,8 @@ func (w *waits) of(i int) []waitEdge {
 	return list[:min(len(list), maxEdges)]
 }
 
-// holders returns the surest holders of the lock that a goroutine waits for.
+// holders returns the surest holders of the lock that a
+// goroutine waits for.
 func (w *waits) holders(i int, g *Goroutine) (edges []waitEdge) {
 	mode := syncflow.Write
 	if g.Reason.Readers {
@@ -166,9 +168,10 @@ func (w *waits) holders(i int, g *Goroutine) (edges []waitEdge) {
 	return edges
 }
 
-// enders returns who would end the wait of a goroutine for a channel, a group
-// or a condition. Others that wait for the same would have to be woken first:
-// one of them counts only if nobody else is left.
+// enders returns who would end the wait of a goroutine for a
+// channel, a group or a condition. Others that wait for the same
+// would have to be woken first: one of them counts only if
+// nobody else is left.
 func (w *waits) enders(i int, g *Goroutine) (edges []waitEdge) {
 	var same []waitEdge
 	for _, at := range g.Awaits {
@@ -200,8 +203,8 @@ func (w *waits) enders(i int, g *Goroutine) (edges []waitEdge) {
 	return edges
 }
 
-// objectsAt returns the objects that a goroutine may wait for, given the
-// address that the runtime has.
+// objectsAt returns the objects that a goroutine may wait for,
+// given the address that the runtime has.
 func objectsAt(wait sampledata.Wait, at uint64) []uint64 {
 	switch wait {
 	case sampledata.ForCondition:
@@ -212,8 +215,8 @@ func objectsAt(wait sampledata.Wait, at uint64) []uint64 {
 	return []uint64{at}
 }
 
-// ends reports whether a goroutine would do with an object what ends the wait
-// of another one.
+// ends reports whether a goroutine would do with an object what
+// ends the wait of another one.
 func ends(o, of *Goroutine, object uint64) bool {
 	return slices.ContainsFunc(o.Uses, func(u Use) bool {
 		if u.Object != object || u.Awaited {
@@ -233,9 +236,9 @@ func ends(o, of *Goroutine, object uint64) bool {
 	})
 }
 
-// meets reports whether what another goroutine would do with a channel ends a
-// goroutine's select. If it is not known in which direction the select has the
-// channel, both do.
+// meets reports whether what another goroutine would do with a
+// channel ends a goroutine's select. If it is not known in which
+// direction the select has the channel, both do.
 func (g *Goroutine) meets(u Use) bool {
 	sends, receives := false, false
 	for _, own := range g.Uses {
@@ -253,10 +256,10 @@ func (g *Goroutine) meets(u Use) bool {
 	return u.Kind == syncflow.Close
 }
 
-// closeCircles finds who may end the waits that nobody's code ends: a
-// goroutine that itself waits for the one that waits. It holds a lock to
-// which nothing in its frames leads any more, or it is among those that reach
-// what is waited for.
+// closeCircles finds who may end the waits that nobody's code
+// ends: a goroutine that itself waits for the one that waits. It
+// holds a lock to which nothing in its frames leads any more, or
+// it is among those that reach what is waited for.
 func (w *waits) closeCircles() {
 	behind := make([][]int, len(w.ahead))
 	for i, edges := range w.ahead {
@@ -277,19 +280,20 @@ func (w *waits) closeCircles() {
 	}
 }
 
-// onlyOtherwise reports whether a goroutine's code is known to use the channel
-// that another one waits for, but not to end that wait.
+// onlyOtherwise reports whether a goroutine's code is known to
+// use the channel that another one waits for, but not to end
+// that wait.
 func (w *waits) onlyOtherwise(o, g *Goroutine) bool {
 	return g.Lock == 0 && len(g.Awaits) == 1 && o.Known && !ends(o, g, g.Awaits[0]) &&
 		slices.ContainsFunc(o.Uses, func(u Use) bool { return u.Object == g.Awaits[0] })
 }
 
-// maxBehind bounds how many goroutines behind one are asked whether they can
-// end its wait.
+// maxBehind bounds how many goroutines behind one are asked
+// whether they can end its wait.
 const maxBehind = 1 << 10
 
-// mayEnd returns a goroutine that waits for another one, and may end the wait
-// of that; -1 if there is none.
+// mayEnd returns a goroutine that waits for another one, and may
+// end the wait of that; -1 if there is none.
 func (w *waits) mayEnd(i int, behind [][]int) int {
 	g, reaching := w.all[i], -1
 	todo := slices.Clone(behind[i])

@@ -10,7 +10,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 )
 
-// blocked returns a group of one goroutine that waits for a thing at an address.
+// blocked returns a group of one goroutine that waits for a
+// thing at an address.
 func blocked(id int64, wait sampledata.Wait, at uint64) Group {
 	g := &Goroutine{ID: id, Verdict: sampledata.Stuck, Wait: wait, Awaits: []uint64{at}, Known: true}
 	switch wait {

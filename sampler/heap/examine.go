@@ -23,7 +23,8 @@ type Config struct {
 	Reasons []goruntime.WaitReason // of the target, by number
 	// the id of a thread outside of the target's container; nil: the same
 	Outer func(tid int) int
-	// reads the debug information when it is first called; nil: nothing is named
+	// reads the debug information when it is first called; nil:
+	// nothing is named
 	Namer func() (*lockname.Namer, error)
 
 	Halting   sync.Locker   // held while the target is halted; nil: none
@@ -45,7 +46,8 @@ type Progress struct {
 	Scanned, Whole int64
 }
 
-// An Examination finds out which goroutines of a target can never run again.
+// An Examination finds out which goroutines of a target can
+// never run again.
 type Examination struct {
 	Config
 	bin   *gobinary.Binary
@@ -126,9 +128,9 @@ func (x *Examination) Suspects() int { return len(x.suspects) }
 // Proved reports whether the last pass was a proof.
 func (x *Examination) Proved() bool { return x.proved }
 
-// Pass marks the heap while the target runs. It halts the target only to read
-// stacks. Marks add up over passes, and what has moved since the previous
-// pass is no suspect any more.
+// Pass marks the heap while the target runs. It halts the target
+// only to read stacks. Marks add up over passes, and what has
+// moved since the previous pass is no suspect any more.
 //
 // A pass alone proves nothing: pointers move while it runs.
 func (x *Examination) Pass(ctx context.Context) error {
@@ -160,8 +162,9 @@ func (x *Examination) Pass(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// failed returns the error of a halt. On a busy machine, a halt takes longer
-// than its limit: twice the limit would not be enough.
+// failed returns the error of a halt. On a busy machine, a halt
+// takes longer than its limit: twice the limit would not be
+// enough.
 func (x *Examination) failed(err error, took time.Duration) error {
 	if errors.Is(err, ErrLong) {
 		return fmt.Errorf("reading goroutines: %w", &LimitError{Halt: 2 * max(x.MaxHalt, took),
@@ -265,12 +268,12 @@ func (x *Examination) markRoots(c copier, w *world, r *roots) (candidates []*gor
 	return candidates
 }
 
-// maxContent is the size up to which the content of an object with a
-// finalizer is read at once.
+// maxContent is the size up to which the content of an object
+// with a finalizer is read at once.
 const maxContent = 1 << 20
 
-// stillThere reports whether a goroutine was a suspect before the last pass,
-// and has not moved.
+// stillThere reports whether a goroutine was a suspect before
+// the last pass, and has not moved.
 func (x *Examination) stillThere(g *goroutine) bool {
 	s := x.before[g.addr]
 	return s.id == g.id && s.seq == g.seq && s.sp == g.sp && s.pc == g.pc
@@ -292,23 +295,23 @@ func (x *Examination) suspect(w *world) {
 	}
 }
 
-// collects reports whether a goroutine is one of the collector's, which runs
-// no code of the program.
+// collects reports whether a goroutine is one of the
+// collector's, which runs no code of the program.
 func (x *Examination) collects(g *goroutine) bool {
 	f, ok := x.bin.Table.Func(word(g.raw, int(x.bin.Layout.G.StartPC)))
 	return ok && goruntime.IsCollector(f.Name())
 }
 
-// markGoroutine marks what a goroutine points to: from its stack, its g and
-// its sudogs.
+// markGoroutine marks what a goroutine points to: from its
+// stack, its g and its sudogs.
 func (x *Examination) markGoroutine(g *goroutine) {
 	x.m.roots(x.wordsOf(g))
 	x.m.roots(wordsOf(g.raw))
 	x.m.roots(g.content)
 }
 
-// reached reports whether something live can end the wait of a goroutine.
-// What is not on the heap counts as reached.
+// reached reports whether something live can end the wait of a
+// goroutine. What is not on the heap counts as reached.
 func (x *Examination) reached(g *goroutine) bool {
 	if g.never {
 		return false

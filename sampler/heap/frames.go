@@ -24,8 +24,8 @@ func (x *Examination) frames(g *goroutine) (all []pclntab.Frame, whole bool) {
 	return all, !r.Torn
 }
 
-// argumentWord is how far above its frame the callee may keep its first
-// argument.
+// argumentWord is how far above its frame the callee may keep
+// its first argument.
 const argumentWord = 16
 
 // condFrame returns the words in the frame of Cond.Wait, and its argument.

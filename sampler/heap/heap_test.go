@@ -72,7 +72,8 @@ func prove(t *testing.T, x *heap.Examination) *heap.Result {
 	return x.Result(nil)
 }
 
-// found returns how many goroutines have a verdict, by the innermost function of the program.
+// found returns how many goroutines have a verdict, by the
+// innermost function of the program.
 func found(r *heap.Result, v sampledata.Verdict) map[string]int {
 	n := map[string]int{}
 	for _, g := range r.Groups {
@@ -97,7 +98,8 @@ var stuck = map[string]int{
 func TestStuck(t *testing.T) {
 	for _, flags := range [][]string{nil, {"-ldflags=-s -w"}} {
 		t.Run(strings.Join(flags, ""), func(t *testing.T) {
-			// An old pointer on a stack may hide a goroutine once, but not always.
+			// An old pointer on a stack may hide a goroutine
+			// once, but not always.
 			got := map[string]int{}
 			for range 4 {
 				v := fixture.Start(t, fixture.Build(t, "stuck", flags...))
@@ -113,7 +115,8 @@ func TestStuck(t *testing.T) {
 	}
 }
 
-// checkStuck checks that nothing else is claimed than the program has, and returns what is.
+// checkStuck checks that nothing else is claimed than the
+// program has, and returns what is.
 func checkStuck(t *testing.T, r *heap.Result) map[string]int {
 	t.Helper()
 	got := found(r, sampledata.Stuck)
@@ -156,8 +159,8 @@ func TestRelations(t *testing.T) {
 	}
 }
 
-// Nothing is claimed of goroutines that can be woken, whatever the way. The program wakes them in
-// the end, which proves that.
+// Nothing is claimed of goroutines that can be woken, whatever
+// the way. The program wakes them in the end, which proves that.
 func TestHealthy(t *testing.T) {
 	in, wake := io.Pipe()
 	v := fixture.StartWith(t, exec.Command(fixture.Build(t, "healthy"), "1s"), in)

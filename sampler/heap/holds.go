@@ -12,15 +12,15 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// A Hold is a lock that a stuck goroutine holds, by the code of a function
-// that it is in.
+// A Hold is a lock that a stuck goroutine holds, by the code of
+// a function that it is in.
 type Hold struct {
 	syncflow.Held
 	In pclntab.Frame
 }
 
-// A Use is what a stuck goroutine would do with a channel, a group or a
-// condition, if it went on.
+// A Use is what a stuck goroutine would do with a channel, a
+// group or a condition, if it went on.
 type Use struct {
 	syncflow.Action
 	In pclntab.Frame
@@ -39,9 +39,9 @@ type reading struct {
 	g    *goroutine
 }
 
-// analyse finds out what stuck goroutines hold, and what they would do. The
-// target is not halted for that. Code and what can't change in it is read
-// where the copy does not have it.
+// analyse finds out what stuck goroutines hold, and what they
+// would do. The target is not halted for that. Code and what
+// can't change in it is read where the copy does not have it.
 func (x *Examination) analyse(groups []Group) {
 	code, err := syncflow.New(syncflow.Program{Table: x.bin.Table, Arch: x.bin.Arch,
 		Read: x.readNow})
@@ -105,8 +105,8 @@ func (r *reading) of(g *Goroutine) {
 	}
 }
 
-// frames returns the frames of the goroutine without the runtime's own, which
-// park it.
+// frames returns the frames of the goroutine without the
+// runtime's own, which park it.
 func (r *reading) frames() []unwind.Frame {
 	frames, _ := r.x.unwind(r.g)
 	for len(frames) > 1 && goruntime.IsRuntime(r.function(&frames[0]).Func) {

@@ -7,8 +7,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// maxTraced is the number of objects up to which it is found out what stuck
-// goroutines keep.
+// maxTraced is the number of objects up to which it is found out
+// what stuck goroutines keep.
 const maxTraced = 1 << 20
 
 // shared marks an object that more than one group reaches.
@@ -25,8 +25,9 @@ type tracer struct {
 	group  int32
 }
 
-// relate finds out what memory only one group keeps, and which groups reach
-// what others wait for. No live object leads to any of that.
+// relate finds out what memory only one group keeps, and which
+// groups reach what others wait for. No live object leads to any
+// of that.
 func (x *Examination) relate(groups []Group) {
 	t := &tracer{x: x, of: map[uint64]int32{}, left: maxTraced, awaits: map[uint64][]int{}}
 	for i := range groups {

@@ -16,8 +16,8 @@ const (
 	maxLeft   = 3         // places for each
 )
 
-// blame finds out, of locks that no goroutine holds, which functions can
-// return without having given them back.
+// blame finds out, of locks that no goroutine holds, which
+// functions can return without having given them back.
 func (x *Examination) blame(groups []Group, code *syncflow.Analyzer) {
 	held := map[uint64]bool{}
 	for i := range groups {
@@ -44,9 +44,9 @@ func (x *Examination) blame(groups []Group, code *syncflow.Analyzer) {
 	}
 }
 
-// leftBy returns where functions of a lock's package can return with it. If
-// not all of them could be analysed, it returns none: the one at fault may be
-// another one.
+// leftBy returns where functions of a lock's package can return
+// with it. If not all of them could be analysed, it returns
+// none: the one at fault may be another one.
 func (x *Examination) leftBy(name string, lock uint64, code *syncflow.Analyzer) (
 	places []pclntab.Frame) {
 	namer, err := x.Namer()

@@ -8,8 +8,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// A marker marks what roots reach. It keeps none of the target's memory,
-// unless it works on a copy.
+// A marker marks what roots reach. It keeps none of the target's
+// memory, unless it works on a copy.
 type marker struct {
 	r     Reader
 	h     *spans
@@ -95,7 +95,8 @@ func (m *marker) skip(addr uint64) {
 	}
 }
 
-// drain scans until nothing is left to scan, or until that would be useless.
+// drain scans until nothing is left to scan, or until that would
+// be useless.
 func (m *marker) drain() {
 	if m.buf == nil {
 		m.buf = make([]byte, batchBytes+smallSpan)
@@ -155,7 +156,8 @@ func (m *marker) fill(ranges []memory.Range, batch []uint32) {
 	}
 }
 
-// scan scans the marked objects of a span, including those that this marks.
+// scan scans the marked objects of a span, including those that
+// this marks.
 func (m *marker) scan(s *span, data []byte) {
 	ws := wordsOf(data)
 	for again := true; again; {

@@ -7,8 +7,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/gobinary/pclntab"
 )
 
-// Marking returns a result as a recording has it. at is the time in the
-// recording.
+// Marking returns a result as a recording has it. at is the time
+// in the recording.
 func (r *Result) Marking(at time.Duration) *sampledata.Marking {
 	m := &sampledata.Marking{Time: at, Goroutines: r.Goroutines, Proved: r.Proved,
 		Passes: len(r.Passes), Apart: r.Apart}

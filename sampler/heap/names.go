@@ -17,8 +17,8 @@ const (
 	maxCaseNames = 3
 )
 
-// name names what stuck goroutines wait for. Nothing moves it any more, so it
-// is read while the target runs.
+// name names what stuck goroutines wait for. Nothing moves it
+// any more, so it is read while the target runs.
 func (x *Examination) name(groups []Group, code *syncflow.Analyzer) {
 	if x.Namer == nil {
 		return
@@ -31,8 +31,8 @@ func (x *Examination) name(groups []Group, code *syncflow.Analyzer) {
 	x.blame(groups, code)
 }
 
-// nameOf returns the name of what goroutines at one place wait for; "" if they
-// don't agree on one.
+// nameOf returns the name of what goroutines at one place wait
+// for; "" if they don't agree on one.
 func (x *Examination) nameOf(of []*Goroutine, code *syncflow.Analyzer) (name string) {
 	n, err := x.Namer()
 	if err != nil {
@@ -58,8 +58,8 @@ func (x *Examination) nameOf(of []*Goroutine, code *syncflow.Analyzer) (name str
 	return name
 }
 
-// nameAt returns the name of the object at an address for which a goroutine
-// waits; "" if it has none.
+// nameAt returns the name of the object at an address for which
+// a goroutine waits; "" if it has none.
 func (x *Examination) nameAt(n *lockname.Namer, at uint64, one *Goroutine,
 	paths func(*unwind.Frame) []syncflow.LockPath) string {
 	frames, _ := x.unwind(one.g)
@@ -68,8 +68,8 @@ func (x *Examination) nameAt(n *lockname.Namer, at uint64, one *Goroutine,
 	return n.Name(w)
 }
 
-// nameOfCases returns the names of the channels of a select: "c or d in
-// main.run".
+// nameOfCases returns the names of the channels of a select: "c
+// or d in main.run".
 func (x *Examination) nameOfCases(n *lockname.Namer, one *Goroutine,
 	code *syncflow.Analyzer) string {
 	var names []string

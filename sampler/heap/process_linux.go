@@ -10,8 +10,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/halt"
 )
 
-// lateLimit is how long to wait for the registers of threads that wait for
-// a CPU.
+// lateLimit is how long to wait for the registers of threads
+// that wait for a CPU.
 const lateLimit = 250 * time.Millisecond
 
 // A process is a running process as a source.

@@ -8,7 +8,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// A LimitError reports that a halt would take more than it may, or would have.
+// A LimitError reports that a halt would take more than it may,
+// or would have.
 type LimitError struct {
 	Halt   time.Duration // how long the halt would be
 	Memory int64         // how much memory the copy would take
@@ -31,9 +32,10 @@ const (
 	haltMargin = 1.3
 )
 
-// Prove halts the target once, copies all that may have a pointer, lets the
-// target go, and marks the copy. So it sees one moment. If the halt would be
-// too long, the error is a *LimitError.
+// Prove halts the target once, copies all that may have a
+// pointer, lets the target go, and marks the copy. So it sees
+// one moment. If the halt would be too long, the error is a
+// *LimitError.
 func (x *Examination) Prove(ctx context.Context) error {
 	x.arena, x.spare = x.spare, x.arena
 	err := x.prove(ctx)
@@ -107,7 +109,8 @@ func (x *Examination) capture(c copier, threads []Thread) (*world, *roots, error
 	return w, r, nil
 }
 
-// prepare takes the memory for the copy, and estimates the halt by a rehearsal.
+// prepare takes the memory for the copy, and estimates the halt
+// by a rehearsal.
 func (x *Examination) prepare() error {
 	x.arena.Reset()
 	c := copier{x.Source, &x.arena}
@@ -150,8 +153,8 @@ func (x *Examination) prepare() error {
 	return nil
 }
 
-// layOut finds a place in the copy for each span with pointers. It returns
-// the size of all.
+// layOut finds a place in the copy for each span with pointers.
+// It returns the size of all.
 func (x *Examination) layOut() (total int64) {
 	for i := range x.h.list {
 		if s := &x.h.list[i]; !s.noscan {
@@ -162,15 +165,16 @@ func (x *Examination) layOut() (total int64) {
 	return total
 }
 
-// copied is the size of a span's copy: whole pages, so that neighbours are
-// copied in one piece.
+// copied is the size of a span's copy: whole pages, so that
+// neighbours are copied in one piece.
 func (s *span) copied() int64 {
 	const page = 1 << goruntime.PageShift
 	return (int64(s.size()) + page - 1) &^ (page - 1)
 }
 
-// copySpans copies spans with pointers: those that begin in a first part of
-// the copy. It returns how many ranges it could not read.
+// copySpans copies spans with pointers: those that begin in a
+// first part of the copy. It returns how many ranges it could
+// not read.
 func (x *Examination) copySpans(r Reader, part int64) (failed int) {
 	var ranges []memory.Range
 	size := 0
@@ -228,9 +232,9 @@ func (r *copyReader) ReadRanges(rs []memory.Range) (failed int) {
 	return failed
 }
 
-// checkQueues drops the suspects that are not in the queues of all channels
-// that they wait for. Something has taken such a goroutine out of a queue,
-// and is about to wake it.
+// checkQueues drops the suspects that are not in the queues of
+// all channels that they wait for. Something has taken such a
+// goroutine out of a queue, and is about to wake it.
 func (x *Examination) checkQueues(c copier, w *world) {
 	queued := map[uint64]map[uint64]bool{} // sudogs by channel
 	for i := range w.gs {
@@ -253,8 +257,9 @@ func (x *Examination) checkQueues(c copier, w *world) {
 	}
 }
 
-// readChannels reads the channels that suspects wait for. The copy does not
-// have all of them: the collector needs no pointer of a channel of numbers.
+// readChannels reads the channels that suspects wait for. The
+// copy does not have all of them: the collector needs no pointer
+// of a channel of numbers.
 func (x *Examination) readChannels(c copier, w *world) {
 	var channels []uint64
 	for i := range w.gs {
@@ -269,8 +274,8 @@ func (x *Examination) readChannels(c copier, w *world) {
 	}
 }
 
-// queueOf returns the sudogs in both queues of a channel. A closed channel
-// has none.
+// queueOf returns the sudogs in both queues of a channel. A
+// closed channel has none.
 func (x *Examination) queueOf(c copier, b []byte) map[uint64]bool {
 	at := x.bin.Release.ChannelQueues()
 	in := map[uint64]bool{}

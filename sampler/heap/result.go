@@ -42,12 +42,13 @@ type Group struct {
 	Creator    pclntab.Frame
 	Goroutines []*Goroutine
 	Name       string // of what they wait for; "" if not known
-	// where functions can return with the lock that they wait for, if no
-	// goroutine holds it
+	// where functions can return with the lock that they wait
+	// for, if no goroutine holds it
 	Left []pclntab.Frame
 
-	// Kept is the memory that only this group keeps: their stacks, and what
-	// these alone reach. It is -1 if that is not known.
+	// Kept is the memory that only this group keeps: their
+	// stacks, and what these alone reach. It is -1 if that is
+	// not known.
 	Kept int64
 	// Reaches are other groups whose objects this group reaches, by index.
 	Reaches []int
@@ -64,8 +65,8 @@ type Result struct {
 	Doubts     []string      // why nothing is claimed
 }
 
-// Result returns what the passes so far have found. limit is why there was no
-// proof, if so.
+// Result returns what the passes so far have found. limit is why
+// there was no proof, if so.
 func (x *Examination) Result(limit *LimitError) *Result {
 	now := x.Source.Now()
 	r := &Result{Goroutines: len(x.w.gs), Passes: x.passes, Proved: x.proved, Limit: limit}
@@ -114,8 +115,8 @@ func (x *Examination) longWaits(now time.Duration) (all []*Goroutine) {
 
 func byID(a, b *Goroutine) int { return cmp.Compare(a.ID, b.ID) }
 
-// waited returns how long a goroutine has waited, at least; 0 if it is not
-// known.
+// waited returns how long a goroutine has waited, at least; 0 if
+// it is not known.
 func (x *Examination) waited(g *goroutine, now time.Duration) time.Duration {
 	reason := int(x.bin.Layout.G.WaitReason)
 	since := time.Duration(word(g.raw, reason-goruntime.WaitSinceBeforeReason))
@@ -125,8 +126,8 @@ func (x *Examination) waited(g *goroutine, now time.Duration) time.Duration {
 	return 0
 }
 
-// verdict returns what is known of a goroutine, and the doubt that keeps it
-// from being more.
+// verdict returns what is known of a goroutine, and the doubt
+// that keeps it from being more.
 func (x *Examination) verdict(g *goroutine) (sampledata.Verdict, string) {
 	_, suspected := x.suspects[g.addr]
 	switch {
@@ -146,8 +147,8 @@ func (x *Examination) verdict(g *goroutine) (sampledata.Verdict, string) {
 	return sampledata.Live, ""
 }
 
-// isMainForever reports whether a goroutine is the main one in a select
-// without cases. That keeps a program running.
+// isMainForever reports whether a goroutine is the main one in a
+// select without cases. That keeps a program running.
 func (x *Examination) isMainForever(g *goroutine) bool {
 	return g.id == 1 && g.reason.Text == "select (no cases)"
 }

@@ -64,8 +64,8 @@ func (x *Examination) readGlobals(c copier, r *roots) {
 	}
 }
 
-// readSection reads a section of variables. The mask has a bit for each word
-// that has a pointer.
+// readSection reads a section of variables. The mask has a bit
+// for each word that has a pointer.
 func (x *Examination) readSection(c copier, r *roots, module []byte,
 	from, to, maskAt layout.Offset) {
 	lo, hi := word(module, int(from)), word(module, int(to))
@@ -109,8 +109,8 @@ func (x *Examination) mask(c copier, at uint64, n int) []byte {
 	return m
 }
 
-// readTimers reads the timers of the processors. All else in a processor may
-// be stale.
+// readTimers reads the timers of the processors. All else in a
+// processor may be stale.
 func (x *Examination) readTimers(c copier, r *roots) {
 	ps, ok := c.slice(x.bin.Globals.AllP, maxProcessors)
 	if !ok {
@@ -146,9 +146,9 @@ type specialOf struct {
 	at   uint64
 }
 
-// readSpecials reads finalizers, cleanups and weak pointers. Each span has a
-// list of them. The first ones of all lists are read together, then the
-// second ones, and so on.
+// readSpecials reads finalizers, cleanups and weak pointers.
+// Each span has a list of them. The first ones of all lists are
+// read together, then the second ones, and so on.
 func (x *Examination) readSpecials(c copier, r *roots) {
 	var todo []specialOf
 	for i := range x.h.list {

@@ -12,8 +12,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// A Reader reads memory of a target. It shortens ranges that it can't read
-// completely, and returns their number.
+// A Reader reads memory of a target. It shortens ranges that it
+// can't read completely, and returns their number.
 type Reader interface {
 	ReadRanges(rs []memory.Range) (failed int)
 }
@@ -31,14 +31,16 @@ type Source interface {
 
 	// Halt halts all threads and calls now. The limit bounds the halt.
 	//
-	// A thread that gets no CPU runs no code, but its registers are not known
-	// in the halt. Halt calls later with such a thread when it stops. unknown
-	// is the number of threads whose registers have not become known.
+	// A thread that gets no CPU runs no code, but its registers
+	// are not known in the halt. Halt calls later with such a
+	// thread when it stops. unknown is the number of threads
+	// whose registers have not become known.
 	Halt(limit time.Duration, now func(r Reader, threads []Thread) error, later func(r Reader,
 		t Thread)) (
 		took time.Duration, unknown int, err error)
 
-	// Now returns the present time of the runtime's clock; 0 if it is not known.
+	// Now returns the present time of the runtime's clock; 0 if
+	// it is not known.
 	Now() time.Duration
 }
 
@@ -76,7 +78,8 @@ func half(b []byte, off int) uint32 {
 	return binary.LittleEndian.Uint32(b[off:])
 }
 
-// wordsOf returns memory as words. Memory of an arena begins at a multiple of 8.
+// wordsOf returns memory as words. Memory of an arena begins at
+// a multiple of 8.
 func wordsOf(b []byte) []uint64 {
 	if len(b) < 8 {
 		return nil
@@ -102,8 +105,8 @@ func (c copier) get(addr uint64, n int) []byte {
 // word reads a word; 0 if it can't.
 func (c copier) word(addr uint64) uint64 { return word(c.get(addr, 8), 0) }
 
-// slice reads the elements of a slice of words at an address: at most a given
-// number.
+// slice reads the elements of a slice of words at an address: at
+// most a given number.
 func (c copier) slice(addr uint64, most int) (ws []uint64, ok bool) {
 	h := c.get(addr, 16)
 	n := word(h, 8)
@@ -122,9 +125,9 @@ const (
 	nearSize = 64 << 10 // up to this size
 )
 
-// structs reads structs of one size: nil for those that can't be read. A
-// system call takes a microsecond for each range, so neighbours are read
-// together.
+// structs reads structs of one size: nil for those that can't be
+// read. A system call takes a microsecond for each range, so
+// neighbours are read together.
 func (c copier) structs(addrs []uint64, size int) [][]byte {
 	order := make([]int32, len(addrs))
 	for i := range order {

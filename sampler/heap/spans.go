@@ -52,8 +52,8 @@ func bitOf(object uint64) (i uint64, bit uint64) {
 	return k >> 6, 1 << (k & 63)
 }
 
-// An arena is what is known of 64 MB of the target's address space. Its 2 MB
-// take memory only where they are used.
+// An arena is what is known of 64 MB of the target's address
+// space. Its 2 MB take memory only where they are used.
 type arena struct {
 	page [arenaPages]uint32 // index of the span + 1
 	mark bitmap
@@ -62,8 +62,8 @@ type arena struct {
 
 const arenaMemory = 2*arenaWords/8 + 4*arenaPages
 
-// spans are the target's spans with objects. Marks outlive a reading of the
-// table.
+// spans are the target's spans with objects. Marks outlive a
+// reading of the table.
 type spans struct {
 	list   []span
 	lo     uint64 // of the first arena
@@ -81,8 +81,8 @@ type spanLayout struct {
 	release goruntime.Release
 }
 
-// read reads the table of spans. It takes marks away where a span has become
-// another one.
+// read reads the table of spans. It takes marks away where a
+// span has become another one.
 func (h *spans) read(c copier, mheap uint64, at *layout.Heap, l spanLayout, maxMemory int64) error {
 	addrs, ok := c.slice(mheap+uint64(at.AllSpans), maxSpans)
 	if !ok {
@@ -115,8 +115,8 @@ func (h *spans) read(c copier, mheap uint64, at *layout.Heap, l spanLayout, maxM
 	return h.index(old, maxMemory)
 }
 
-// decode decodes a span. It returns false as the last result if the span
-// makes no sense.
+// decode decodes a span. It returns false as the last result if
+// the span makes no sense.
 func (l spanLayout) decode(b []byte) (s span, inUse, ok bool) {
 	if b == nil {
 		return s, false, false
@@ -215,7 +215,8 @@ func (e *MemoryError) Error() string {
 		e.Limit>>20)
 }
 
-// forgetChanged takes the marks of spans away that have gone or have changed.
+// forgetChanged takes the marks of spans away that have gone or
+// have changed.
 func (h *spans) forgetChanged(old []span) {
 	j := 0
 	for i := range old {
@@ -244,8 +245,8 @@ func (h *spans) forget() {
 	}
 }
 
-// find returns the span that contains an address, and the address of the
-// object there.
+// find returns the span that contains an address, and the
+// address of the object there.
 func (h *spans) find(w uint64) (s *span, object uint64) {
 	d := w - h.lo
 	if d >= h.size {
@@ -265,8 +266,8 @@ func (h *spans) find(w uint64) (s *span, object uint64) {
 	return s, s.object(w)
 }
 
-// marked reports whether the object at an address is marked, and whether
-// there is one.
+// marked reports whether the object at an address is marked, and
+// whether there is one.
 func (h *spans) marked(w uint64) (marked, exists bool) {
 	s, object := h.find(w)
 	if s == nil {

@@ -10,9 +10,10 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 )
 
-// The compiler says which words of a frame have pointers that the function
-// still uses, at each call. Others are stale: they would keep what nothing
-// needs. If nothing is known of a stack or of a frame, all its words count.
+// The compiler says which words of a frame have pointers that
+// the function still uses, at each call. Others are stale: they
+// would keep what nothing needs. If nothing is known of a stack
+// or of a frame, all its words count.
 
 // A frameMap is what is known of frames at one return address.
 type frameMap struct {
@@ -23,8 +24,8 @@ type frameMap struct {
 	known bool
 }
 
-// An addressed is a variable on a stack whose address was taken. It counts if
-// something that counts points into it.
+// An addressed is a variable on a stack whose address was taken.
+// It counts if something that counts points into it.
 type addressed struct {
 	lo, hi uint64
 	done   bool
@@ -41,8 +42,8 @@ func (x *Examination) wordsOf(g *goroutine) []uint64 {
 	return g.words
 }
 
-// usedWords returns the words of a parked goroutine's stack that it still
-// uses. It returns false if that is not known.
+// usedWords returns the words of a parked goroutine's stack that
+// it still uses. It returns false if that is not known.
 func (x *Examination) usedWords(g *goroutine) (used []uint64, ok bool) {
 	parked := g.waits() || g.status == goruntime.GSyscall
 	deferred, simple := x.deferredOf(g)
@@ -101,7 +102,8 @@ func (x *Examination) frameMap(pc uint64) *frameMap {
 	return m
 }
 
-// maxArguments is the number of words of arguments up to which a map is used.
+// maxArguments is the number of words of arguments up to which a
+// map is used.
 const maxArguments = 1 << 12
 
 func (x *Examination) readFrameMap(pc uint64) *frameMap {
@@ -130,8 +132,9 @@ func (x *Examination) readFrameMap(pc uint64) *frameMap {
 	return m
 }
 
-// deferredOf returns a goroutine's list of deferred calls: the addresses of
-// their records. It returns false if one is not on its stack, or if it panics.
+// deferredOf returns a goroutine's list of deferred calls: the
+// addresses of their records. It returns false if one is not on
+// its stack, or if it panics.
 func (x *Examination) deferredOf(g *goroutine) (list []uint64, ok bool) {
 	l := &x.bin.Layout.G
 	if word(g.raw, int(l.M)-goruntime.PanicBeforeM) != 0 {
@@ -180,8 +183,9 @@ func (s *stackWords) push(w uint64) {
 	}
 }
 
-// keepFrame keeps the words of a frame that the map has. A saved frame
-// pointer lies above the local variables, and on amd64 the return address.
+// keepFrame keeps the words of a frame that the map has. A saved
+// frame pointer lies above the local variables, and on amd64 the
+// return address.
 func (s *stackWords) keepFrame(m *frameMap, args uint64) {
 	locals := args - 16
 	for k := range m.Locals.N {
@@ -204,7 +208,8 @@ func (s *stackWords) keepFrame(m *frameMap, args uint64) {
 	}
 }
 
-// follow keeps the variables that words point to, and those that these point to.
+// follow keeps the variables that words point to, and those that
+// these point to.
 func (s *stackWords) follow() {
 	slices.SortFunc(s.objects, func(a, b addressed) int { return cmp.Compare(a.lo, b.lo) })
 	for len(s.todo) > 0 {

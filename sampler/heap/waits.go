@@ -69,8 +69,8 @@ func (x *Examination) readWaits(c copier, w *world) {
 // maxCases is the number of channels up to which a select is examined.
 const maxCases = 1 << 16
 
-// readSudogs reads one sudog of each goroutine, and returns those that have
-// another one.
+// readSudogs reads one sudog of each goroutine, and returns
+// those that have another one.
 func (x *Examination) readSudogs(c copier, todo []*goroutine, at []uint64) ([]*goroutine,
 	[]uint64) {
 	l := &x.bin.Layout.Sudog
@@ -130,8 +130,8 @@ func (x *Examination) readSemaphores(c copier, w *world) {
 	}
 }
 
-// finish reads what a lazy reading has left, and finds the conditions that
-// goroutines wait for.
+// finish reads what a lazy reading has left, and finds the
+// conditions that goroutines wait for.
 func (x *Examination) finish(c copier, w *world, lazy bool) {
 	if lazy {
 		x.readWaits(c, w)
@@ -149,8 +149,9 @@ func (x *Examination) finish(c copier, w *world, lazy bool) {
 	}
 }
 
-// findCondition finds the condition that a goroutine waits for: the one in
-// the frame of Cond.Wait whose list has the goroutine.
+// findCondition finds the condition that a goroutine waits for:
+// the one in the frame of Cond.Wait whose list has the
+// goroutine.
 func (x *Examination) findCondition(c copier, g *goroutine, lists map[uint64]map[uint64]uint64) {
 	for _, cond := range x.condFrame(g) {
 		list := cond + goruntime.CondList

@@ -82,13 +82,14 @@ func (w *world) doubt(why string) {
 
 var errGoroutines = errors.New("reading the heap: the list of goroutines can't be read")
 
-// readWorld reads goroutines, what they wait for, and stacks. The target is
-// halted.
+// readWorld reads goroutines, what they wait for, and stacks.
+// The target is halted.
 //
-// If lazy is set, the stacks of candidates and what they wait for are left to
-// finish. That changes only if they run, and a claim needs that they have not
-// run. For others it would be wrong: one that sleeps wakes, and moves a
-// pointer from its stack to the heap.
+// If lazy is set, the stacks of candidates and what they wait
+// for are left to finish. That changes only if they run, and a
+// claim needs that they have not run. For others it would be
+// wrong: one that sleeps wakes, and moves a pointer from its
+// stack to the heap.
 func (x *Examination) readWorld(c copier, threads []Thread, lazy bool) (*world, error) {
 	w := &world{sps: map[uint64]uint64{}, byThread: map[int]mRecord{}}
 	all, ok := c.slice(x.bin.Globals.AllGs, maxGoroutines)
@@ -163,8 +164,8 @@ func (x *Examination) readThreads(c copier, w *world) {
 	}
 }
 
-// addThread adds the registers of a halted thread, and its system stack if it
-// is on that.
+// addThread adds the registers of a halted thread, and its
+// system stack if it is on that.
 func (x *Examination) addThread(c copier, w *world, t Thread) {
 	m, ok := w.byThread[t.ID]
 	if !ok {
@@ -180,8 +181,8 @@ func (x *Examination) addThread(c copier, w *world, t Thread) {
 	if m.curg == 0 && m.p == 0 && onSystem && x.isIdle(t.PC) {
 		return // it sleeps in the scheduler. Its stack has what was there before
 	}
-	// In a system call, Go code has no pointer in a register: its caller's
-	// are on the stack.
+	// In a system call, Go code has no pointer in a register:
+	// its caller's are on the stack.
 	status := half(c.get(m.curg+uint64(x.bin.Layout.G.AtomicStatus), 4), 0) &^ goruntime.GScan
 	if m.curg == 0 || status != goruntime.GSyscall || !x.inGo(t.PC) {
 		w.loose = append(w.loose, t.Words)
@@ -211,8 +212,8 @@ var idleFunctions = []string{"runtime.futex", "runtime.usleep", "runtime.epollwa
 	"runtime.osyield", "internal/runtime/syscall.Syscall6",
 	"internal/runtime/syscall/linux.Syscall6", "runtime/internal/syscall.Syscall6"}
 
-// isIdle reports whether a thread that is at an address on its system stack
-// waits for work.
+// isIdle reports whether a thread that is at an address on its
+// system stack waits for work.
 func (x *Examination) isIdle(pc uint64) bool {
 	f, ok := x.bin.Table.Func(pc)
 	return ok && slices.Contains(idleFunctions, f.Name())
@@ -264,8 +265,8 @@ func (x *Examination) readStacks(c copier, w *world, lazy bool) {
 	}
 }
 
-// usedFrom returns where the used part of a goroutine's stack begins. sp is
-// the stack pointer of its thread.
+// usedFrom returns where the used part of a goroutine's stack
+// begins. sp is the stack pointer of its thread.
 func (g *goroutine) usedFrom(sp uint64) uint64 {
 	lo := g.sp
 	switch g.status {

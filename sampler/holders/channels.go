@@ -7,14 +7,15 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// The channel that a goroutine waits for is in the sudog that it waits with.
-// The sudog is read after the halt, once for each wait. The other users of
-// the channel are reported once, too, when the wait begins. The channel of a
-// timer is not reported: no goroutine sends to it, see timers.go.
+// The channel that a goroutine waits for is in the sudog that it
+// waits with. The sudog is read after the halt, once for each
+// wait. The other users of the channel are reported once, too,
+// when the wait begins. The channel of a timer is not reported:
+// no goroutine sends to it, see timers.go.
 //
-// A select has a sudog for each case. Its channel is the only one that it
-// takes a value from, or sends one to. The others only tell it to stop
-// waiting, as a context does that is done.
+// A select has a sudog for each case. Its channel is the only
+// one that it takes a value from, or sends one to. The others
+// only tell it to stop waiting, as a context does that is done.
 
 // An arrival is a goroutine that may have begun to wait for a channel.
 type arrival struct {
@@ -28,11 +29,12 @@ type arrival struct {
 	due      int64 // when the first timer ends the wait; 0 if none does
 }
 
-// maxCases is the number of cases up to which the channel of a select is found.
+// maxCases is the number of cases up to which the channel of a
+// select is found.
 const maxCases = 8
 
-// addChannel adds a goroutine to the list of those that have begun to wait
-// for a channel, unless its channel is known.
+// addChannel adds a goroutine to the list of those that have
+// begun to wait for a channel, unless its channel is known.
 func (e *enders) addChannel(key int32, reason goruntime.WaitReason, s *Sighting,
 	was, now *sampledata.State, sudog uint64) {
 	r := &e.records[key]
@@ -81,8 +83,8 @@ func (e *enders) findChannels() {
 	}
 }
 
-// readSudogs reads one sudog of each goroutine on that list. It reports
-// whether there was one to read.
+// readSudogs reads one sudog of each goroutine on that list. It
+// reports whether there was one to read.
 func (e *enders) readSudogs() bool {
 	l := &e.shared.sudog
 	if e.buf == nil {
@@ -126,8 +128,8 @@ func (e *enders) readSudogs() bool {
 	return true
 }
 
-// setChannel reports the channel that a goroutine waits for; 0 if it is not
-// known.
+// setChannel reports the channel that a goroutine waits for; 0
+// if it is not known.
 func (e *enders) setChannel(key int32, s *Sighting, channel uint64) {
 	r := &e.records[key]
 	if r.awaited.Object == channel {
@@ -141,9 +143,10 @@ func (e *enders) setChannel(key int32, s *Sighting, channel uint64) {
 	}
 }
 
-// nameToReceiver reports, for a goroutine that waits to receive from a
-// channel or to send to it, the goroutines that may end the wait. If the
-// channel has a buffer, that is found out again in each sample.
+// nameToReceiver reports, for a goroutine that waits to receive
+// from a channel or to send to it, the goroutines that may end
+// the wait. If the channel has a buffer, that is found out again
+// in each sample.
 func (e *enders) nameToReceiver(key int32) {
 	w, _ := e.awaited(key)
 	if found := e.endersOf(w, func(other int32) bool { return other != key }); found.ids != 0 {

@@ -9,26 +9,29 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 )
 
-// Who holds a lock, among the goroutines whose stacks show that they have
-// taken it?
+// Who holds a lock, among the goroutines whose stacks show that
+// they have taken it?
 //
-// Stacks are seen at different times: some before the halt, others in it. A
-// candidate counts only if there was a moment at which it held the lock while
-// the waiter waited for it. That is so if both were seen in the halt, or both
-// before it. It is also so if one was seen in the halt, and the other was
-// seen before the halt and found at the same place after it: then that one
-// was there during the halt, too. Example, with time from left to right:
+// Stacks are seen at different times: some before the halt,
+// others in it. A candidate counts only if there was a moment at
+// which it held the lock while the waiter waited for it. That is
+// so if both were seen in the halt, or both before it. It is
+// also so if one was seen in the halt, and the other was seen
+// before the halt and found at the same place after it: then
+// that one was there during the halt, too. Example, with time
+// from left to right:
 //
 //	              before the halt    halt    after it
 //	waiter 4      seen                       still there    \  both at the halt: 5 holds the lock
 //	candidate 5                      seen                   /
 //	waiter 7      seen                       has moved      7 may have got the lock before the halt: no holder is named
 //
-// If the lock was free when it was read, a candidate that did not move while
-// it was read does not hold it: its stack was misinterpreted.
+// If the lock was free when it was read, a candidate that did
+// not move while it was read does not hold it: its stack was
+// misinterpreted.
 
-// maxCandidates is how many goroutines at most are named if it is not clear
-// which of them holds a lock.
+// maxCandidates is how many goroutines at most are named if it
+// is not clear which of them holds a lock.
 const maxCandidates = 32
 
 // A verdict is what is known about who holds a lock.
@@ -37,9 +40,9 @@ type verdict struct {
 	holders  sampledata.HolderSetID
 }
 
-// attribute reports the holders of a lock for all goroutines that wait for
-// it. The verdict depends only on when the waiter was seen, so there are at
-// most four.
+// attribute reports the holders of a lock for all goroutines
+// that wait for it. The verdict depends only on when the waiter
+// was seen, so there are at most four.
 func (h *holders) attribute(c *contention) {
 	var verdicts [4]*verdict
 	for _, key := range c.waiters {
@@ -63,8 +66,8 @@ func (h *holders) attribute(c *contention) {
 	}
 }
 
-// decide chooses the holders among the candidates for a lock that a goroutine
-// waits for.
+// decide chooses the holders among the candidates for a lock
+// that a goroutine waits for.
 func (h *holders) decide(c *contention, waiter *Sighting) verdict {
 	h.choose(c, waiter)
 	switch {
@@ -88,9 +91,9 @@ func (h *holders) decide(c *contention, waiter *Sighting) verdict {
 	return h.likely(c, waiter)
 }
 
-// choose puts those candidates that seem to hold the lock into the set. A
-// candidate that has moved since it was seen is chosen only if there is no
-// other.
+// choose puts those candidates that seem to hold the lock into
+// the set. A candidate that has moved since it was seen is
+// chosen only if there is no other.
 func (h *holders) choose(c *contention, waiter *Sighting) {
 	h.set = h.set[:0]
 	for _, hasMoved := range []bool{false, true} {
@@ -107,16 +110,16 @@ func (h *holders) choose(c *contention, waiter *Sighting) {
 	}
 }
 
-// free reports whether nobody held a lock at the halt, and nobody had been
-// handed it.
+// free reports whether nobody held a lock at the halt, and
+// nobody had been handed it.
 func (h *holders) free(c *contention) bool {
 	return c.mode == syncflow.Write && h.halt.Consistent && len(c.inHalt) >= goruntime.MutexSize &&
 		c.inHalt[0]&(goruntime.MutexLocked|goruntime.MutexStarving) == 0
 }
 
-// verdict reports the goroutines in the set with the evidence. If it is
-// Ambiguous, they are candidates; if it is Free, they were woken to take the
-// lock.
+// verdict reports the goroutines in the set with the evidence.
+// If it is Ambiguous, they are candidates; if it is Free, they
+// were woken to take the lock.
 func (h *holders) verdict(e sampledata.Evidence) verdict {
 	set := h.set
 	v := verdict{evidence: e}
@@ -133,8 +136,8 @@ func (h *holders) verdict(e sampledata.Evidence) verdict {
 	return v
 }
 
-// together reports whether there was a moment at which both goroutines were
-// where they were seen.
+// together reports whether there was a moment at which both
+// goroutines were where they were seen.
 func together(holder, waiter *Sighting) bool {
 	switch {
 	case holder.InHalt && !waiter.InHalt:
@@ -145,8 +148,8 @@ func together(holder, waiter *Sighting) bool {
 	return true
 }
 
-// contradicts reports whether the lock was free at a moment at which its
-// seeming holder did not move.
+// contradicts reports whether the lock was free at a moment at
+// which its seeming holder did not move.
 func (c *contention) contradicts(holder *Sighting) bool {
 	free := func(raw []byte) bool {
 		return len(raw) >= goruntime.MutexSize && raw[0]&goruntime.MutexLocked == 0
@@ -155,8 +158,8 @@ func (c *contention) contradicts(holder *Sighting) bool {
 		(holder.Stood && free(c.after) || (holder.Stood || holder.InHalt) && free(c.inHalt))
 }
 
-// readers returns the number of readers that a writer waits for; -1 if it
-// could not be read.
+// readers returns the number of readers that a writer waits for;
+// -1 if it could not be read.
 func (c *contention) readers() int {
 	raw := c.inHalt
 	if len(raw) < goruntime.RWMutexSize {

@@ -61,7 +61,8 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// A writer waits for as many readers as the lock counts. Goroutines that come later wait for the writer.
+// A writer waits for as many readers as the lock counts.
+// Goroutines that come later wait for the writer.
 func TestReaders(t *testing.T) {
 	for _, c := range []struct {
 		counted  uint64
@@ -86,8 +87,10 @@ func TestReaders(t *testing.T) {
 	}
 }
 
-// A goroutine that waits to read holds no read lock by that, even if its code will release one. If it has one from before, it
-// waits for itself: the writer waits for it, and it for the writer.
+// A goroutine that waits to read holds no read lock by that,
+// even if its code will release one. If it has one from before,
+// it waits for itself: the writer waits for it, and it for the
+// writer.
 func TestPendingReader(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -164,7 +167,8 @@ func TestHandover(t *testing.T) {
 	}
 }
 
-// The sudogs are read only if a lock is being handed over, and the list of them is bounded.
+// The sudogs are read only if a lock is being handed over, and
+// the list of them is bounded.
 func TestSecondReads(t *testing.T) {
 	s := newScene(t, 1)
 	for i := range uint64(maxSudogs + 10) {
@@ -186,7 +190,8 @@ func TestSecondReads(t *testing.T) {
 	}
 }
 
-// A halt reads locks that goroutines have waited for before: it may be the first to see that they do so again.
+// A halt reads locks that goroutines have waited for before: it
+// may be the first to see that they do so again.
 func TestRecentLocks(t *testing.T) {
 	s := newScene(t, 1)
 	wait := func(at uint64) {

@@ -1,8 +1,9 @@
-// Package holders finds out for whom goroutines wait: who holds the lock that
-// one waits for, and who may end another kind of wait. Go's runtime records
-// neither. The package sees goroutines, stacks and memory as its caller
-// describes them; it knows nothing of how a program is halted or how its
-// memory is copied.
+// Package holders finds out for whom goroutines wait: who holds
+// the lock that one waits for, and who may end another kind of
+// wait. Go's runtime records neither. The package sees
+// goroutines, stacks and memory as its caller describes them; it
+// knows nothing of how a program is halted or how its memory is
+// copied.
 //
 // One sample goes like this:
 //

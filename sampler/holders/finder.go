@@ -22,8 +22,8 @@ type Config struct {
 	Now func() time.Duration
 }
 
-// A Finder finds out for whom the goroutines of one program wait. It is not
-// safe for concurrent use.
+// A Finder finds out for whom the goroutines of one program
+// wait. It is not safe for concurrent use.
 type Finder struct {
 	shared
 	reads   reads
@@ -95,8 +95,9 @@ const (
 	Uses                       // which channels, groups and conditions it uses
 )
 
-// Interest returns the questions that stacks are asked at present: those
-// about things that some goroutine waits for, or waited for lately.
+// Interest returns the questions that stacks are asked at
+// present: those about things that some goroutine waits for, or
+// waited for lately.
 func (f *Finder) Interest() (i Interest) {
 	if f.holders.active {
 		i |= Locks
@@ -107,8 +108,9 @@ func (f *Finder) Interest() (i Interest) {
 	return i
 }
 
-// Answered returns the questions that were answered about a goroutine's
-// stack. The answers are valid as long as the stack is unchanged.
+// Answered returns the questions that were answered about a
+// goroutine's stack. The answers are valid as long as the stack
+// is unchanged.
 func (f *Finder) Answered(key int32) (i Interest) {
 	r := &f.records[key]
 	if r.held.complete {
@@ -120,18 +122,19 @@ func (f *Finder) Answered(key int32) (i Interest) {
 	return i
 }
 
-// WantsStack reports whether the finder wants to see an unchanged stack
-// again, because it had not learned enough about the code to answer all
-// questions.
+// WantsStack reports whether the finder wants to see an
+// unchanged stack again, because it had not learned enough about
+// the code to answer all questions.
 func (f *Finder) WantsStack(key int32) bool {
 	r := &f.records[key]
 	return f.holders.active && !r.held.complete ||
 		f.enders.active && !r.uses.complete && f.enders.wantsStack()
 }
 
-// Parked records what a goroutine is parked for, before any stack is read.
-// The first goroutine that waits for a lock makes the finder ask stacks about
-// locks; likewise for channels, groups and conditions.
+// Parked records what a goroutine is parked for, before any
+// stack is read. The first goroutine that waits for a lock makes
+// the finder ask stacks about locks; likewise for channels,
+// groups and conditions.
 func (f *Finder) Parked(a goruntime.Awaited) {
 	if f.holders.active && f.enders.active {
 		return
@@ -145,32 +148,33 @@ func (f *Finder) Parked(a goruntime.Awaited) {
 	}
 }
 
-// AtHalt reports whether the halt should see a goroutine that does not run
-// again. waits reports whether it waits for a lock.
+// AtHalt reports whether the halt should see a goroutine that
+// does not run again. waits reports whether it waits for a lock.
 func (f *Finder) AtHalt(key int32, waits bool) bool {
 	return f.reads.atHalt(key, waits, f.holders.active)
 }
 
-// SeenAtHalt returns the goroutines of this sample for which AtHalt returned
-// true: those that wait for locks, and those that hold some.
+// SeenAtHalt returns the goroutines of this sample for which
+// AtHalt returned true: those that wait for locks, and those
+// that hold some.
 func (f *Finder) SeenAtHalt() (waiting, holding []int32) { return f.reads.waiting, f.reads.holding }
 
-// Expect prepares FirstReads. Call it after the last Stack before the halt,
-// and before the halt itself.
+// Expect prepares FirstReads. Call it after the last Stack
+// before the halt, and before the halt itself.
 func (f *Finder) Expect() {
 	f.reads.expect(f.holders.contended)
 }
 
-// FirstReads returns the memory ranges that the halt must read for the
-// finder. The halt stores the bytes in the elements.
+// FirstReads returns the memory ranges that the halt must read
+// for the finder. The halt stores the bytes in the elements.
 func (f *Finder) FirstReads() []memory.Range { return f.reads.locks }
 
 // SecondReads returns the ranges that the halt must read after FirstReads,
 // likewise.
 func (f *Finder) SecondReads() []memory.Range { return f.reads.expectSudogs() }
 
-// Find finds out for whom goroutines wait. Call it after the halt and after
-// all calls of Stack and Wait.
+// Find finds out for whom goroutines wait. Call it after the
+// halt and after all calls of Stack and Wait.
 func (f *Finder) Find(h Halt) {
 	f.holders.find(h)
 	f.enders.find()
@@ -179,13 +183,13 @@ func (f *Finder) Find(h Halt) {
 // Learned returns the processor time that learning has taken so far.
 func (f *Finder) Learned() time.Duration { return f.code.took }
 
-// Allow lets the finder learn so much at once in this sample, in the units of
-// Spent. It is for a program that does not run: no later sample will show
-// more of it.
+// Allow lets the finder learn so much at once in this sample, in
+// the units of Spent. It is for a program that does not run: no
+// later sample will show more of it.
 func (f *Finder) Allow(work int) { f.code.Refill(work) }
 
-// MayLearn sets what Learned may be until the next call. Without a call there
-// is no bound.
+// MayLearn sets what Learned may be until the next call. Without
+// a call there is no bound.
 func (f *Finder) MayLearn(most time.Duration) { f.code.most = max(most, 1) }
 
 // IsLearning reports whether the last sample has shown something new.
@@ -198,10 +202,10 @@ func (f *Finder) AppendKnown(b []byte) []byte { return f.code.AppendKnown(b) }
 // Spent returns how much work learning was, in the units of syncflow.Refill.
 func (f *Finder) Spent() int { return f.code.Spent() }
 
-// Remember takes over what an earlier run has learned about the program's
-// code. If it can't be read, nothing changes.
+// Remember takes over what an earlier run has learned about the
+// program's code. If it can't be read, nothing changes.
 func (f *Finder) Remember(b []byte) error { return f.code.Remember(b) }
 
-// LockPaths returns how a function reached the lock that it waits for; see
-// syncflow.
+// LockPaths returns how a function reached the lock that it
+// waits for; see syncflow.
 func (f *Finder) LockPaths(frame *unwind.Frame) []syncflow.LockPath { return f.code.LockPaths(frame) }

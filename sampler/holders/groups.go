@@ -7,13 +7,13 @@ import (
 	"github.com/cpprof/cpprof/sampler/holders/syncflow"
 )
 
-// A wait for a group lasts until several goroutines are done, and the
-// remaining ones are of interest. So the candidates are reported again in
-// each sample.
+// A wait for a group lasts until several goroutines are done,
+// and the remaining ones are of interest. So the candidates are
+// reported again in each sample.
 
-// addGroup records the group or condition that a goroutine waits for, and
-// adds the goroutine to the list of such waiters. It reports whether the
-// goroutine waits for one, by its stack.
+// addGroup records the group or condition that a goroutine waits
+// for, and adds the goroutine to the list of such waiters. It
+// reports whether the goroutine waits for one, by its stack.
 func (e *enders) addGroup(key int32, was, now *sampledata.State) bool {
 	r := &e.records[key]
 	w, ok := r.uses.awaited()
@@ -50,9 +50,10 @@ func (e *enders) findGrouped() {
 	}
 }
 
-// nameToGroup reports, for a goroutine that waits for a group or a condition,
-// the goroutines that may end the wait. Others that wait for the same thing
-// are not among them, whatever they do later: they must be woken first.
+// nameToGroup reports, for a goroutine that waits for a group or
+// a condition, the goroutines that may end the wait. Others that
+// wait for the same thing are not among them, whatever they do
+// later: they must be woken first.
 func (e *enders) nameToGroup(key int32) {
 	w, ok := e.awaited(key)
 	if !ok {
@@ -66,8 +67,8 @@ func (e *enders) nameToGroup(key int32) {
 	e.sample.Update(key, w.Object, found.evidence, found.ids)
 }
 
-// waitsFor reports whether a goroutine waits, in a method Wait, until others
-// do a thing.
+// waitsFor reports whether a goroutine waits, in a method Wait,
+// until others do a thing.
 func (e *enders) waitsFor(key int32, w syncflow.Action) bool {
 	awaited, ok := e.records[key].uses.awaited()
 	return ok && awaited == w

@@ -7,22 +7,23 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 )
 
-// Who has a lock that nobody has taken yet? In starvation mode, Unlock of a
-// sync.Mutex hands the lock to the waiter that it wakes. From then on nobody
-// else can take it, but the waiter has yet to run, to mark the lock as
-// locked, and to return from Lock. So the lock has a holder whose stack does
-// not show it:
+// Who has a lock that nobody has taken yet? In starvation mode,
+// Unlock of a sync.Mutex hands the lock to the waiter that it
+// wakes. From then on nobody else can take it, but the waiter
+// has yet to run, to mark the lock as locked, and to return from
+// Lock. So the lock has a holder whose stack does not show it:
 //
 //	holder:   Unlock: clears "locked", sets the ticket in the waiter's sudog to 1, and wakes the waiter
 //	  halt  → the mutex is "starving", neither "locked" nor "woken"; the sudog of the woken waiter has the ticket 1
 //	waiter:   runs, sets "locked", returns from Lock
 //
-// In normal mode, the woken waiter competes with all newcomers, and nobody
-// has the lock in the meantime.
+// In normal mode, the woken waiter competes with all newcomers,
+// and nobody has the lock in the meantime.
 //
-// A writer that unlocks a sync.RWMutex wakes the readers. The next writer
-// waits for each of them, even before it has run. But a reader that comes
-// just then may go first, in the place of one that was woken.
+// A writer that unlocks a sync.RWMutex wakes the readers. The
+// next writer waits for each of them, even before it has run.
+// But a reader that comes just then may go first, in the place
+// of one that was woken.
 
 // beingHandedOver reports whether a lock was released in starvation mode and
 // not taken yet.
@@ -31,8 +32,8 @@ func beingHandedOver(lock []byte) bool {
 	return len(lock) >= goruntime.MutexSize && lock[0]&state == goruntime.MutexStarving
 }
 
-// addSuccessors adds the goroutines that were woken to take a lock to the
-// locks that others still wait for.
+// addSuccessors adds the goroutines that were woken to take a
+// lock to the locks that others still wait for.
 func (h *holders) addSuccessors() {
 	for _, list := range h.halt.Woken {
 		for _, key := range list {
@@ -63,17 +64,17 @@ func (h *holders) addSuccessor(key int32, lock uint64) {
 	}
 }
 
-// isSuccessor reports whether a goroutine no longer waited in the halt, and
-// its stack was read in the halt.
+// isSuccessor reports whether a goroutine no longer waited in
+// the halt, and its stack was read in the halt.
 func (h *holders) isSuccessor(key int32, s *Sighting) bool {
 	r := &h.records[key]
 	return !r.waiting && s.InHalt && h.current(s, r.semaphore.sample)
 }
 
-// chooseSuccessors puts the goroutine that a lock was handed to into the set,
-// and returns true. If there is none, and the lock is free for a goroutine
-// that was woken, it puts those that may take the lock into the set, and
-// returns false.
+// chooseSuccessors puts the goroutine that a lock was handed to
+// into the set, and returns true. If there is none, and the lock
+// is free for a goroutine that was woken, it puts those that may
+// take the lock into the set, and returns false.
 func (h *holders) chooseSuccessors(c *contention, waiter *Sighting) (sure bool) {
 	if len(c.inHalt) < goruntime.MutexSize || !h.halt.Consistent {
 		return false

@@ -10,26 +10,27 @@ import (
 )
 
 const (
-	// idleSamples is the number of samples without a goroutine that waits for
-	// a lock after which stacks are no longer asked about locks.
+	// idleSamples is the number of samples without a goroutine
+	// that waits for a lock after which stacks are no longer
+	// asked about locks.
 	idleSamples = 100
-	// maxRechecked is how many goroutines at most are read again after the
-	// halt, in one sample.
+	// maxRechecked is how many goroutines at most are read again
+	// after the halt, in one sample.
 	maxRechecked = 1024
 )
 
-// A contention is a lock that goroutines wait for, with the goroutines that
-// they may wait for. Example: goroutines 4 and 7 wait for a sync.Mutex. By
-// the frames of 5, it has locked the mutex; 6 has just been woken in
-// Mutex.Lock. Then 4 and 7 are the waiters, 5 is a candidate, and 6 is a
-// successor.
+// A contention is a lock that goroutines wait for, with the
+// goroutines that they may wait for. Example: goroutines 4 and 7
+// wait for a sync.Mutex. By the frames of 5, it has locked the
+// mutex; 6 has just been woken in Mutex.Lock. Then 4 and 7 are
+// the waiters, 5 is a candidate, and 6 is a successor.
 type contention struct {
 	wish
 	waiters    []int32
 	candidates []int32 // goroutines that have taken the lock, by their stacks
 	doubtful   []int32 // goroutines that may have taken it, by their stacks
-	// more goroutines may have taken it, though there is less reason to
-	// believe that
+	// more goroutines may have taken it, though there is less
+	// reason to believe that
 	possible   bool
 	successors []int32 // goroutines that were woken to take it and no longer waited in the halt
 	after      []byte  // the lock as it was read after the halt
@@ -43,18 +44,18 @@ func (c *contention) open() bool { return len(c.candidates)+len(c.successors)+le
 type holders struct {
 	*shared
 	reads *reads
-	// stacks are asked about locks, since some goroutine waits for one, or
-	// did lately
+	// stacks are asked about locks, since some goroutine waits
+	// for one, or did lately
 	active  bool
 	last    uint32  // number of the last sample in which one did
 	waiting []int32 // goroutines that wait for locks, and some that no longer do
 	holding []int32 // goroutines that hold locks or may hold some, and some that no longer do
-	// locks that goroutines did not hold at places in the code at which they
-	// may be held
+	// locks that goroutines did not hold at places in the code
+	// at which they may be held
 	refuted map[wish]bool
 
-	// released has the last sample in which a goroutine waited for a lock
-	// that no longer did in the next one.
+	// released has the last sample in which a goroutine waited
+	// for a lock that no longer did in the next one.
 	released map[wish]uint32
 
 	// For the current sample.
@@ -69,7 +70,8 @@ type holders struct {
 	set       []sampledata.GoroutineID
 }
 
-// activate makes the stacks that are seen from now on be asked about locks.
+// activate makes the stacks that are seen from now on be asked
+// about locks.
 func (h *holders) activate() {
 	h.active, h.last = true, h.number
 	h.code.grant(firstLearning)
@@ -127,8 +129,8 @@ func (h *holders) gather() {
 
 // addCandidates adds the goroutines that seem to hold them to these locks.
 func (h *holders) addCandidates() {
-	// A writer that waits for readers keeps other writers and new readers
-	// waiting: it has RWMutex's own Mutex.
+	// A writer that waits for readers keeps other writers and
+	// new readers waiting: it has RWMutex's own Mutex.
 	for _, key := range h.waiting {
 		if w := h.records[key].wish; w.mode == syncflow.Read {
 			h.addCandidate(key, syncflow.Held{Lock: w.lock})
@@ -155,26 +157,27 @@ func (h *holders) addCandidates() {
 	}
 }
 
-// waitsForItself reports whether a goroutine waits for the same lock. It
-// holds the lock only if that is sure: a reader may have another read lock
-// from before.
+// waitsForItself reports whether a goroutine waits for the same
+// lock. It holds the lock only if that is sure: a reader may
+// have another read lock from before.
 func (h *holders) waitsForItself(key int32, l *syncflow.Held) bool {
 	r := &h.records[key]
 	return r.waiting && r.wish.lock == l.Lock &&
 		(l.Certainty != syncflow.Sure || r.wish.mode == l.Mode)
 }
 
-// isLocking reports whether a goroutine is in Lock for the same lock: it was
-// woken, and has not taken the lock yet. That Unlock may have handed it the
-// lock is found out by other means.
+// isLocking reports whether a goroutine is in Lock for the same
+// lock: it was woken, and has not taken the lock yet. That
+// Unlock may have handed it the lock is found out by other
+// means.
 func (h *holders) isLocking(key int32, l *syncflow.Held) bool {
 	s := h.sample.Sighting(key)
 	return l.Certainty != syncflow.Sure && l.Mode == syncflow.Write &&
 		s.ParkedBy.Text == goruntime.MutexLock && h.lockOf(key, &s) == l.Lock
 }
 
-// addCandidate adds a goroutine to the candidates of a lock that it holds or
-// may hold, if some goroutine waits for the lock.
+// addCandidate adds a goroutine to the candidates of a lock that
+// it holds or may hold, if some goroutine waits for the lock.
 func (h *holders) addCandidate(key int32, l syncflow.Held) {
 	k, ok := h.index[wish{l.Lock, l.Mode}]
 	if !ok {
@@ -193,9 +196,10 @@ func (h *holders) addCandidate(key int32, l syncflow.Held) {
 	}
 }
 
-// confirm reads the locks again, and then finds out which of the goroutines
-// concerned are still where they were seen. One that is has not moved in
-// between, and so had not moved when the lock was read.
+// confirm reads the locks again, and then finds out which of the
+// goroutines concerned are still where they were seen. One that
+// is has not moved in between, and so had not moved when the
+// lock was read.
 func (h *holders) confirm() {
 	h.recheck = h.recheck[:0]
 	locks := 0
@@ -226,9 +230,10 @@ func (h *holders) confirm() {
 	}
 }
 
-// addRechecks lists the goroutines that must be read again to know who holds
-// a lock: those that may, and, if some of these were seen in the halt or it
-// is not sure that they do, the waiters that were not.
+// addRechecks lists the goroutines that must be read again to
+// know who holds a lock: those that may, and, if some of these
+// were seen in the halt or it is not sure that they do, the
+// waiters that were not.
 func (h *holders) addRechecks(c *contention) {
 	inHalt := len(c.successors)+len(c.doubtful) > 0
 	for _, list := range [][]int32{c.candidates, c.doubtful} {

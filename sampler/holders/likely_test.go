@@ -8,7 +8,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 )
 
-// newLikelyScene returns a scene in which goroutine 0 waits for a mutex, 1 may hold it, and everything is known about 2 and 3.
+// newLikelyScene returns a scene in which goroutine 0 waits for
+// a mutex, 1 may hold it, and everything is known about 2 and 3.
 func newLikelyScene(t *testing.T) *scene {
 	s := newScene(t, 4)
 	for key := range s.f.records {
@@ -80,7 +81,9 @@ func TestLikely(t *testing.T) {
 	}
 }
 
-// If the halt was not at one moment, nobody is likely to hold the mutex. If it saw all goroutines, nobody has moved before it.
+// If the halt was not at one moment, nobody is likely to hold
+// the mutex. If it saw all goroutines, nobody has moved before
+// it.
 func TestLikelyHalt(t *testing.T) {
 	for halt, evidence := range map[*Halt]sampledata.Evidence{
 		{}: ambiguous, {Consistent: true}: ambiguous, {Consistent: true, Whole: true}: sampledata.Likely,
@@ -94,7 +97,8 @@ func TestLikelyHalt(t *testing.T) {
 	}
 }
 
-// A writer waits for two readers: one surely reads, another one likely, though it was never seen to wait.
+// A writer waits for two readers: one surely reads, another one
+// likely, though it was never seen to wait.
 func TestLikelyReaders(t *testing.T) {
 	for counted, evidence := range map[uint64]sampledata.Evidence{1: inferred, 2: sampledata.Likely, 3: ambiguous} {
 		s := newScene(t, 4)
@@ -115,7 +119,8 @@ func TestLikelyReaders(t *testing.T) {
 	}
 }
 
-// If a goroutine was at such a place while another one held the lock, the place proves nothing any more.
+// If a goroutine was at such a place while another one held the
+// lock, the place proves nothing any more.
 func TestRefuted(t *testing.T) {
 	s := newLikelyScene(t)
 	s.holds(2, lock, syncflow.Write)
@@ -132,7 +137,8 @@ func TestRefuted(t *testing.T) {
 	s.expect(0, ambiguous, 101)
 }
 
-// If another goroutine stops waiting, the mutex was released, but not by a goroutine that has not moved.
+// If another goroutine stops waiting, the mutex was released,
+// but not by a goroutine that has not moved.
 func TestReleasedSince(t *testing.T) {
 	for _, stays := range []bool{true, false} {
 		s := newLikelyScene(t)
@@ -157,7 +163,8 @@ func TestReleasedSince(t *testing.T) {
 	}
 }
 
-// If a goroutine was at such a place while the mutex was free, the place proves nothing any more.
+// If a goroutine was at such a place while the mutex was free,
+// the place proves nothing any more.
 func TestRefutedByFree(t *testing.T) {
 	for state, evidence := range map[uint64]sampledata.Evidence{
 		0: ambiguous, goruntime.MutexLocked: sampledata.Likely, goruntime.MutexStarving: sampledata.Likely,

@@ -9,10 +9,10 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// The holder of a lock can change within a microsecond. So the locks that
-// goroutines wait for are read in the halt, at one moment, and some of their
-// waiters and holders are seen there. All of that is bounded, so that the
-// halt stays short.
+// The holder of a lock can change within a microsecond. So the
+// locks that goroutines wait for are read in the halt, at one
+// moment, and some of their waiters and holders are seen there.
+// All of that is bounded, so that the halt stays short.
 const (
 	maxAtHalt = 64  // goroutines that wait for locks, and as many again that hold some
 	maxLocks  = 64  // locks
@@ -20,12 +20,13 @@ const (
 	maxRecent = 24  // locks that nobody waits for at the moment
 )
 
-// A sudog has the offsets of the fields of a runtime.sudog, the runtime's
-// record of a goroutine's wait.
+// A sudog has the offsets of the fields of a runtime.sudog, the
+// runtime's record of a goroutine's wait.
 type sudog struct {
 	size       int           // 0 if the layout is not known
 	g, channel layout.Offset // the waiting goroutine, and the channel it waits for
-	// 1 after a lock was handed to the goroutine; 0 or random while it is queued
+	// 1 after a lock was handed to the goroutine; 0 or random
+	// while it is queued
 	ticket layout.Offset
 	// where the value comes from or goes to; the next case's sudog
 	elem, waitLink layout.Offset
@@ -46,8 +47,9 @@ func newSudog(l *layout.Sudog) sudog {
 	return s
 }
 
-// caseOf returns the channel that a goroutine waits for with a sudog, whether
-// it may wait for a value, and the sudog of the next case of a select.
+// caseOf returns the channel that a goroutine waits for with a
+// sudog, whether it may wait for a value, and the sudog of the
+// next case of a select.
 func (l *sudog) caseOf(b []byte, inSelect bool) (channel uint64, valued bool, next uint64) {
 	if !inSelect {
 		return word(b, l.channel), true, 0
@@ -86,8 +88,9 @@ func newReads(k *shared) reads {
 // begin starts a sample.
 func (r *reads) begin() { r.waiting, r.holding = r.waiting[:0], r.holding[:0] }
 
-// atHalt adds a goroutine that waits for a lock, or holds one, to the list of
-// those that the halt must see. It reports whether it did.
+// atHalt adds a goroutine that waits for a lock, or holds one,
+// to the list of those that the halt must see. It reports
+// whether it did.
 func (r *reads) atHalt(key int32, waits, active bool) bool {
 	switch {
 	case waits && len(r.waiting) < maxAtHalt:
@@ -100,11 +103,12 @@ func (r *reads) atHalt(key int32, waits, active bool) bool {
 	return true
 }
 
-// expect lists the locks that the halt must read: those that goroutines
-// waited for in the previous sample, those that they are known to wait for
-// now, and those that they have waited for lately. Most waits are short:
-// often the halt is the first to see that goroutines wait, and by then it is
-// too late to read another lock.
+// expect lists the locks that the halt must read: those that
+// goroutines waited for in the previous sample, those that they
+// are known to wait for now, and those that they have waited for
+// lately. Most waits are short: often the halt is the first to
+// see that goroutines wait, and by then it is too late to read
+// another lock.
 func (r *reads) expect(contended []contention) {
 	r.locks, r.sudogs = r.locks[:0], r.sudogs[:0]
 	for i := range contended {
@@ -128,8 +132,8 @@ func (r *reads) expectLock(lock uint64) {
 	}
 }
 
-// expectSudogs lists the sudogs that the halt must read, if one of the locks
-// that it has read is being handed over.
+// expectSudogs lists the sudogs that the halt must read, if one
+// of the locks that it has read is being handed over.
 func (r *reads) expectSudogs() []memory.Range {
 	size := r.shared.sudog.size
 	if size > 0 && slices.ContainsFunc(r.locks,
@@ -141,12 +145,12 @@ func (r *reads) expectSudogs() []memory.Range {
 	return r.sudogs
 }
 
-// noteSudog remembers the address of a sudog for later halts. The runtime
-// reuses a few of them all the time.
+// noteSudog remembers the address of a sudog for later halts.
+// The runtime reuses a few of them all the time.
 func (r *reads) noteSudog(addr uint64) { r.seenWaits = noteLatest(r.seenWaits, addr, maxSudogs) }
 
-// noteLatest appends an address to a list. If the list is then too long, it
-// drops the first one.
+// noteLatest appends an address to a list. If the list is then
+// too long, it drops the first one.
 func noteLatest(list []uint64, addr uint64, most int) []uint64 {
 	if addr == 0 {
 		return list
@@ -159,8 +163,8 @@ func noteLatest(list []uint64, addr uint64, most int) []uint64 {
 	return append(list, addr)
 }
 
-// handedTo reports whether a goroutine, at the halt, had been handed the lock
-// that it waited for with a sudog.
+// handedTo reports whether a goroutine, at the halt, had been
+// handed the lock that it waited for with a sudog.
 func (r *reads) handedTo(s *Sighting, sudog uint64) bool {
 	l, raw := &r.shared.sudog, at(r.sudogs, sudog)
 	return l.ticket.Has() && len(raw) >= int(max(l.g+8, l.ticket+4)) &&

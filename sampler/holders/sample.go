@@ -8,16 +8,17 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// A Sample is the current sample, as the finder needs it. A goroutine's key
-// is a small number, from 0 on, that the caller chooses. The finder stores
-// what it knows about the goroutine by this key.
+// A Sample is the current sample, as the finder needs it. A
+// goroutine's key is a small number, from 0 on, that the caller
+// chooses. The finder stores what it knows about the goroutine
+// by this key.
 type Sample interface {
 	// Sighting returns what the sample shows about a goroutine.
 	Sighting(key int32) Sighting
-	// Recheck reads ranges of the running program's memory. After that, it
-	// finds out which goroutines are still where the sample saw them, and
-	// sets Stood in their Sightings. It shortens ranges that can't be read
-	// completely.
+	// Recheck reads ranges of the running program's memory.
+	// After that, it finds out which goroutines are still where
+	// the sample saw them, and sets Stood in their Sightings. It
+	// shortens ranges that can't be read completely.
 	Recheck(ranges []memory.Range, keys []int32)
 	// HolderSet returns the code of a sorted set of goroutines.
 	HolderSet(ids []sampledata.GoroutineID) sampledata.HolderSetID
@@ -37,13 +38,14 @@ type Sighting struct {
 	Stood  bool   // after the halt it was still where this sample saw it
 	Addr   uint64 // address of its g
 	Wait   Wait
-	// the reason for which it was last parked, even if it has been woken since
+	// the reason for which it was last parked, even if it has
+	// been woken since
 	ParkedBy goruntime.WaitReason
 	Run      sampledata.RunState // its state as the sink knows it
 }
 
-// A Wait identifies one of a goroutine's waits: the runtime counts, modulo
-// 256, how often the goroutine stopped running.
+// A Wait identifies one of a goroutine's waits: the runtime
+// counts, modulo 256, how often the goroutine stopped running.
 type Wait struct {
 	Goroutine int64
 	Count     uint8
@@ -67,8 +69,9 @@ type Halt struct {
 	// Consistent: everything that was read in the halt, FirstReads and
 	// SecondReads included, was read at one moment.
 	Consistent bool
-	// Whole: all goroutines were read in the halt. Otherwise those that are
-	// not InHalt may have moved since they were seen.
+	// Whole: all goroutines were read in the halt. Otherwise
+	// those that are not InHalt may have moved since they were
+	// seen.
 	Whole bool
 	// Woken has lists of goroutines that include all that stopped waiting
 	// since the previous sample.

@@ -13,8 +13,9 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// A scene is a sample that a test describes: goroutines, what their stacks have shown, and memory. A goroutine's ID is
-// its key plus 100.
+// A scene is a sample that a test describes: goroutines, what
+// their stacks have shown, and memory. A goroutine's ID is its
+// key plus 100.
 type scene struct {
 	t       *testing.T
 	f       *Finder
@@ -30,7 +31,8 @@ type scene struct {
 // Offsets of the fields in the sudogs of scenes.
 var sceneSudog = layout.Sudog{Size: 96, G: 0, C: 88, CAddr: layout.Missing, Ticket: 56, Elem: 24, ElemAddr: layout.Missing, WaitLink: 72}
 
-// newScene returns the first sample of a program with some goroutines, none of which waits for anything.
+// newScene returns the first sample of a program with some
+// goroutines, none of which waits for anything.
 func newScene(t *testing.T, goroutines int) *scene {
 	s := &scene{
 		t: t, memory: map[uint64][]byte{}, leaves: map[int32]bool{}, seen: make([]Sighting, goroutines),
@@ -82,7 +84,8 @@ func (s *scene) next() {
 	}
 }
 
-// waits makes a goroutine wait, for a lock with a semaphore or with a sudog for a channel.
+// waits makes a goroutine wait, for a lock with a semaphore or
+// with a sudog for a channel.
 func (s *scene) waits(key int32, reason string, semaphoreAt, sudog uint64) {
 	r := goruntime.ReasonOf(reason)
 	v := &s.seen[key]
@@ -111,7 +114,8 @@ func (s *scene) shows(key int32, l syncflow.Held) {
 	}
 }
 
-// does makes a goroutine's stack show what it will do with a channel, a group or a condition.
+// does makes a goroutine's stack show what it will do with a
+// channel, a group or a condition.
 func (s *scene) does(key int32, a syncflow.Action) {
 	u := &s.f.records[key].uses
 	u.list, u.sample = append(u.list, a), s.f.number

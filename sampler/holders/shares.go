@@ -10,24 +10,26 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// Many programs use a channel with a buffer, or a semaphore, as a lock that
-// several goroutines can have at a time:
+// Many programs use a channel with a buffer, or a semaphore, as
+// a lock that several goroutines can have at a time:
 //
 //	slots <- struct{}{}        // waits while the buffer is full
 //	defer func() { <-slots }()
 //	work()                     // the goroutine has one of the slots
 //
-// The goroutines whose next action on the channel is to receive from it have
-// the slots. If the buffer is full, and they are as many as it has elements,
-// they are likely the ones for whom the others wait. Likewise, if tokens are
-// taken out of a channel and put back into it, if a sync.WaitGroup or a
-// semaphore counts as many as there are goroutines that will call Done or
-// Release, and if as many connections of a pool are in use as there are
-// goroutines that will give one back.
+// The goroutines whose next action on the channel is to receive
+// from it have the slots. If the buffer is full, and they are as
+// many as it has elements, they are likely the ones for whom the
+// others wait. Likewise, if tokens are taken out of a channel
+// and put back into it, if a sync.WaitGroup or a semaphore
+// counts as many as there are goroutines that will call Done or
+// Release, and if as many connections of a pool are in use as
+// there are goroutines that will give one back.
 
-// A goroutine that sends to an empty channel has one of its tokens only if it
-// was seen to receive from it before. Else it may be what gives the others
-// work: a loop that accepts connections holds nothing up.
+// A goroutine that sends to an empty channel has one of its
+// tokens only if it was seen to receive from it before. Else it
+// may be what gives the others work: a loop that accepts
+// connections holds nothing up.
 
 // noteReceived notes the channel that a goroutine waits to receive from.
 func (r *record) noteReceived(s *Sighting) {
@@ -36,8 +38,8 @@ func (r *record) noteReceived(s *Sighting) {
 	}
 }
 
-// maxShares bounds the channels, groups and semaphores that are read in one
-// sample.
+// maxShares bounds the channels, groups and semaphores that are
+// read in one sample.
 const maxShares = 64
 
 // A share is what was read of a thing.
@@ -50,8 +52,8 @@ type share struct {
 // shareSize is the largest sizeOf.
 const shareSize = goruntime.PoolHead
 
-// sizeOf returns how many bytes are read of a thing, given what ends the
-// waits for it.
+// sizeOf returns how many bytes are read of a thing, given what
+// ends the waits for it.
 func sizeOf(k syncflow.ActionKind) int {
 	switch k {
 	case syncflow.Done:
@@ -86,8 +88,8 @@ func (e *enders) readShares(waiting []int32) {
 	}
 }
 
-// shareOf returns what was read of a thing that a goroutine waits for; nil if
-// it was not read in this sample.
+// shareOf returns what was read of a thing that a goroutine
+// waits for; nil if it was not read in this sample.
 func (e *enders) shareOf(w syncflow.Action) *share {
 	i := slices.IndexFunc(e.shares, func(s share) bool { return s.of == w })
 	if i < 0 {
@@ -96,8 +98,8 @@ func (e *enders) shareOf(w syncflow.Action) *share {
 	return &e.shares[i]
 }
 
-// taken returns how many goroutines have a part of the thing; 0 if that is
-// not known, or if there is no need to wait for them.
+// taken returns how many goroutines have a part of the thing; 0
+// if that is not known, or if there is no need to wait for them.
 func (s *share) taken() uint64 {
 	switch {
 	case s == nil:
@@ -139,9 +141,10 @@ type enderSet struct {
 	evidence sampledata.Evidence
 }
 
-// addSelect adds a goroutine to the list of those that wait for a channel
-// with a buffer. It is in a select that sends to one channel. The channel is
-// reported only if it has a buffer: otherwise the other cases matter as much.
+// addSelect adds a goroutine to the list of those that wait for
+// a channel with a buffer. It is in a select that sends to one
+// channel. The channel is reported only if it has a buffer:
+// otherwise the other cases matter as much.
 func (e *enders) addSelect(key int32, was, now *sampledata.State) {
 	r := &e.records[key]
 	s := e.sample.Sighting(key)

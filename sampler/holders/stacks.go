@@ -22,7 +22,8 @@ type record struct {
 	timed     timed  // the last wait in a select that a timer may end
 }
 
-// waited are the locks or channels that a goroutine has waited for, latest last.
+// waited are the locks or channels that a goroutine has waited
+// for, latest last.
 type waited struct {
 	goroutine int64
 	locks     []uint64
@@ -44,8 +45,8 @@ func (w *waited) has(goroutine int64, lock uint64) bool {
 	return w.goroutine == goroutine && slices.Contains(w.locks, lock)
 }
 
-// latest returns the lock that a goroutine was seen to wait for last, 0 for
-// none.
+// latest returns the lock that a goroutine was seen to wait for
+// last, 0 for none.
 func (w *waited) latest(goroutine int64) uint64 {
 	if w.goroutine != goroutine || len(w.locks) == 0 {
 		return 0
@@ -53,7 +54,8 @@ func (w *waited) latest(goroutine int64) uint64 {
 	return w.locks[len(w.locks)-1]
 }
 
-// heldLocks are the locks that a goroutine holds or may hold, by its stack.
+// heldLocks are the locks that a goroutine holds or may hold, by
+// its stack.
 type heldLocks struct {
 	list     []syncflow.Held
 	complete bool   // nothing more can be learned from the stack
@@ -62,13 +64,15 @@ type heldLocks struct {
 	listed   bool   // it is in holders.holding
 }
 
-// nameable reports whether the goroutine may be named as the holder of a lock.
+// nameable reports whether the goroutine may be named as the
+// holder of a lock.
 func (h *heldLocks) nameable() bool {
 	return slices.ContainsFunc(h.list,
 		func(l syncflow.Held) bool { return l.Certainty != syncflow.Possible })
 }
 
-// A semaphore is the semaphore that a goroutine is parked at, by its stack.
+// A semaphore is the semaphore that a goroutine is parked at, by
+// its stack.
 type semaphore struct {
 	addr   uint64
 	sudog  uint64 // the runtime's record of the wait
@@ -76,8 +80,8 @@ type semaphore struct {
 	sample uint32 // number of the sample in which the stack was seen
 }
 
-// Stack records what a goroutine's stack shows. It replaces what was known
-// from an earlier stack.
+// Stack records what a goroutine's stack shows. It replaces what
+// was known from an earlier stack.
 func (f *Finder) Stack(key int32, st *Stack) {
 	f.Forget(key)
 	w := f.code.start()
@@ -91,8 +95,8 @@ func (f *Finder) Stack(key int32, st *Stack) {
 	f.code.stop(w)
 }
 
-// Forget drops what a goroutine's stack has shown: the goroutine now has
-// another stack, which is not known.
+// Forget drops what a goroutine's stack has shown: the goroutine
+// now has another stack, which is not known.
 func (f *Finder) Forget(key int32) {
 	r := &f.records[key]
 	r.held.complete, r.held.list = false, r.held.list[:0]
@@ -111,10 +115,10 @@ func (h *holders) see(key int32, st *Stack) {
 	}
 }
 
-// seeSemaphore finds the semaphore at which a goroutine is, or was until it
-// was woken, parked for a lock. Waits for locks are short: many are over by
-// the end of the halt, and then only the copied stack shows what they were
-// for.
+// seeSemaphore finds the semaphore at which a goroutine is, or
+// was until it was woken, parked for a lock. Waits for locks are
+// short: many are over by the end of the halt, and then only the
+// copied stack shows what they were for.
 func (f *Finder) seeSemaphore(key int32, st *Stack) {
 	s := f.sample.Sighting(key)
 	if s.ParkedBy.Awaits == goruntime.AwaitsLock {
@@ -125,8 +129,8 @@ func (f *Finder) seeSemaphore(key int32, st *Stack) {
 	}
 }
 
-// lockOf returns the address of the lock that a goroutine waits for, or
-// waited for until it was woken; 0 if it is not known.
+// lockOf returns the address of the lock that a goroutine waits
+// for, or waited for until it was woken; 0 if it is not known.
 func (k *shared) lockOf(key int32, s *Sighting) uint64 {
 	sema := &k.records[key].semaphore
 	if sema.wait != s.Wait {
@@ -135,12 +139,13 @@ func (k *shared) lockOf(key int32, s *Sighting) uint64 {
 	return s.ParkedBy.LockAt(sema.addr)
 }
 
-// Wait completes the new state of a goroutine that waits: it adds which lock,
-// channel, group or condition the goroutine waits for, and for whom. was is
-// the state that the sink knows; what that says about the same wait stays
-// true until Find changes it. sudog is the first of the runtime's records of
-// the wait (g.waiting). Wait reports whether the goroutine waits for a lock
-// that it did not wait for before.
+// Wait completes the new state of a goroutine that waits: it
+// adds which lock, channel, group or condition the goroutine
+// waits for, and for whom. was is the state that the sink knows;
+// what that says about the same wait stays true until Find
+// changes it. sudog is the first of the runtime's records of the
+// wait (g.waiting). Wait reports whether the goroutine waits for
+// a lock that it did not wait for before.
 func (f *Finder) Wait(key int32, reason goruntime.WaitReason, was, now *sampledata.State,
 	sudog uint64) (begun bool) {
 	r := &f.records[key]
@@ -170,21 +175,23 @@ func (f *Finder) Wait(key int32, reason goruntime.WaitReason, was, now *sampleda
 	return begun
 }
 
-// current reports whether what is known about a goroutine's stack is true in
-// this sample: the stack was seen in it, or has not changed since.
+// current reports whether what is known about a goroutine's
+// stack is true in this sample: the stack was seen in it, or has
+// not changed since.
 func (k *shared) current(s *Sighting, seen uint32) bool {
 	return s.Exists && (s.Still || seen == k.number)
 }
 
-// A wish is what a goroutine that waits for a lock needs: that those that
-// hold the lock in a certain mode release it.
+// A wish is what a goroutine that waits for a lock needs: that
+// those that hold the lock in a certain mode release it.
 type wish struct {
 	lock uint64
 	mode syncflow.Mode
 }
 
-// modeOf returns how a lock is held by those that keep others waiting for a
-// reason. A writer of a sync.RWMutex whose turn it is waits only for readers.
+// modeOf returns how a lock is held by those that keep others
+// waiting for a reason. A writer of a sync.RWMutex whose turn it
+// is waits only for readers.
 func modeOf(reason goruntime.WaitReason) syncflow.Mode {
 	if reason.Readers {
 		return syncflow.Read
@@ -206,7 +213,8 @@ func (h *holders) add(key int32, w wish) {
 	}
 }
 
-// holds returns the locks that a goroutine holds or may hold in this sample.
+// holds returns the locks that a goroutine holds or may hold in
+// this sample.
 func (h *holders) holds(key int32) []syncflow.Held {
 	held := &h.records[key].held
 	if len(held.list) == 0 {

@@ -9,11 +9,13 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// Who waits for a timer sleeps, though the runtime says that it receives from a
-// channel or waits in a select. The other cases of a select may be why it
-// waits, with a timer that bounds that: a request that may take too long. Or
-// they may only stop the sleep. How the waits of a stack end tells the two
-// apart. Until enough of them have lasted until the timer, it is a select.
+// Who waits for a timer sleeps, though the runtime says that it
+// receives from a channel or waits in a select. The other cases
+// of a select may be why it waits, with a timer that bounds
+// that: a request that may take too long. Or they may only stop
+// the sleep. How the waits of a stack end tells the two apart.
+// Until enough of them have lasted until the timer, it is a
+// select.
 
 // timers finds out which waits end by a timer.
 type timers struct {
@@ -64,8 +66,8 @@ func (t *timers) due(channels []uint64) []int64 {
 	return due
 }
 
-// words reads a word at an offset from each address that is not 0. What can't
-// be read is 0.
+// words reads a word at an offset from each address that is not
+// 0. What can't be read is 0.
 func (t *timers) words(addrs []uint64, offset uint64) []uint64 {
 	buf, words := make([]byte, 8*len(addrs)), make([]uint64, len(addrs))
 	var of []int
@@ -87,8 +89,9 @@ func (t *timers) words(addrs []uint64, offset uint64) []uint64 {
 	return words
 }
 
-// begun reports a wait as a sleep, if a timer ends it as far as is known. Who
-// takes a value from a channel, too, does not sleep.
+// begun reports a wait as a sleep, if a timer ends it as far as
+// is known. Who takes a value from a channel, too, does not
+// sleep.
 func (t *timers) begun(a *arrival, s *Sighting) {
 	switch {
 	case !a.inSelect:
@@ -102,8 +105,8 @@ func (t *timers) begun(a *arrival, s *Sighting) {
 	t.records[a.key].timed = timed{a.due, t.now, s.Wait, a.stack}
 }
 
-// Changed notes how a wait has ended: the sample is the first one in which a
-// goroutine may be elsewhere.
+// Changed notes how a wait has ended: the sample is the first
+// one in which a goroutine may be elsewhere.
 func (f *Finder) Changed(key int32) { f.enders.timers.changed(key) }
 
 func (t *timers) changed(key int32) {

@@ -7,8 +7,10 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 )
 
-// A select whose waits last until a timer is a sleep, with a signal that may stop it. One whose waits end before that waits for the
-// signal, and one that takes a value waits for the value. Who only receives from a timer sleeps.
+// A select whose waits last until a timer is a sleep, with a
+// signal that may stop it. One whose waits end before that waits
+// for the signal, and one that takes a value waits for the
+// value. Who only receives from a timer sleeps.
 func TestTimers(t *testing.T) {
 	const (
 		sudog, next = 0x10000, 0x11000

@@ -8,33 +8,34 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// Limits on what is found out, in one sample, about waits for other things
-// than locks.
+// Limits on what is found out, in one sample, about waits for
+// other things than locks.
 const (
-	// goroutines that have begun to wait for a channel, and that in a select
+	// goroutines that have begun to wait for a channel, and that
+	// in a select
 	maxChannels = 64
 	maxGrouped  = 1024 // goroutines that wait for groups and conditions
 	maxUsers    = 4096 // goroutines that may end such waits
-	// users of groups and conditions: if there are more, only some samples
-	// find out about them
+	// users of groups and conditions: if there are more, only
+	// some samples find out about them
 	fewUsers = 256
-	// goroutines that are named for one waiter; if there are more, none is
-	// named, unless they are likely
+	// goroutines that are named for one waiter; if there are
+	// more, none is named, unless they are likely
 	maxEnders   = 8
 	maxBuffered = 1024 // goroutines that wait for channels with buffers
 	rarely      = 64   // samples between two clean-ups of a list of more than maxUsers
-	// stacks that are read again because the code of their functions had not
-	// been learned yet
+	// stacks that are read again because the code of their
+	// functions had not been learned yet
 	maxUnknown = 64
 )
 
-// enders finds out who may end the waits for channels, groups and conditions:
-// goroutines in a function that does with the same channel, group or
-// condition what the others wait for.
+// enders finds out who may end the waits for channels, groups
+// and conditions: goroutines in a function that does with the
+// same channel, group or condition what the others wait for.
 type enders struct {
 	*shared
-	// stacks are asked about uses, since some goroutine has waited for such
-	// a thing
+	// stacks are asked about uses, since some goroutine has
+	// waited for such a thing
 	active bool
 	users  [numThings][]int32 // goroutines that use such things, and some that no longer do
 	index  map[syncflow.Action][]int32
@@ -62,8 +63,8 @@ type enders struct {
 	shareBuf []byte
 }
 
-// A thing is a kind of object that goroutines use: a channel, or a group or
-// condition.
+// A thing is a kind of object that goroutines use: a channel, or
+// a group or condition.
 type thing uint8
 
 const (
@@ -72,8 +73,8 @@ const (
 	numThings
 )
 
-// uses are the channels, groups and conditions that a goroutine uses, by
-// its stack.
+// uses are the channels, groups and conditions that a goroutine
+// uses, by its stack.
 type uses struct {
 	list     []syncflow.Action
 	complete bool            // nothing more can be learned from the stack
@@ -83,8 +84,8 @@ type uses struct {
 	buffered bool            // it is in enders.buffered
 }
 
-// has reports whether the goroutine may end waits for a kind of thing.
-// Waiting for a group oneself ends no such wait.
+// has reports whether the goroutine may end waits for a kind of
+// thing. Waiting for a group oneself ends no such wait.
 func (u *uses) has(kind thing) bool {
 	return slices.ContainsFunc(u.list, func(u syncflow.Action) bool {
 		return !u.Awaited && u.Kind != syncflow.Close && (kind == aGroup) == isOfGroup(u.Kind)
@@ -94,8 +95,9 @@ func (u *uses) has(kind thing) bool {
 // isOfGroup reports whether an action is one with a group or a condition.
 func isOfGroup(k syncflow.ActionKind) bool { return k != syncflow.Send && k != syncflow.Receive }
 
-// awaited returns what others must do to end the wait of a goroutine that is
-// in a method Wait. It returns false if the goroutine is in none.
+// awaited returns what others must do to end the wait of a
+// goroutine that is in a method Wait. It returns false if the
+// goroutine is in none.
 func (u *uses) awaited() (syncflow.Action, bool) {
 	i := slices.IndexFunc(u.list, func(u syncflow.Action) bool { return u.Awaited })
 	if i < 0 {
@@ -119,8 +121,8 @@ func (e *enders) reset() {
 	clear(e.timers.ends) // another recording has other stacks
 }
 
-// wantsStack reports whether one more unchanged stack should be read in this
-// sample.
+// wantsStack reports whether one more unchanged stack should be
+// read in this sample.
 func (e *enders) wantsStack() bool {
 	if e.again == maxUnknown {
 		return false
@@ -145,8 +147,8 @@ func (e *enders) see(key int32, st *Stack) {
 	}
 }
 
-// find reports the goroutines that may end waits for channels, groups and
-// conditions.
+// find reports the goroutines that may end waits for channels,
+// groups and conditions.
 func (e *enders) find() {
 	e.findChannels()
 	e.nameTo(e.waiting, aChannel, e.nameToReceiver)
@@ -158,14 +160,14 @@ func (e *enders) find() {
 	}
 }
 
-// isTurn reports whether this sample finds out about a kind of thing. If
-// there are many users of it, only some samples do.
+// isTurn reports whether this sample finds out about a kind of
+// thing. If there are many users of it, only some samples do.
 func (e *enders) isTurn(kind thing) bool {
 	return (e.number-1)%(1+uint32(len(e.users[kind])/fewUsers)) == 0
 }
 
-// nameTo calls name for each goroutine that waits for a kind of thing, unless
-// too many goroutines use such things.
+// nameTo calls name for each goroutine that waits for a kind of
+// thing, unless too many goroutines use such things.
 func (e *enders) nameTo(waiting []int32, kind thing, name func(key int32)) {
 	if len(waiting) == 0 {
 		return
@@ -178,8 +180,9 @@ func (e *enders) nameTo(waiting []int32, kind thing, name func(key int32)) {
 	}
 }
 
-// usersOf returns the goroutines that use a kind of thing, without those that
-// no longer do. It cleans up a long list only now and then.
+// usersOf returns the goroutines that use a kind of thing,
+// without those that no longer do. It cleans up a long list only
+// now and then.
 func (e *enders) usersOf(kind thing) []int32 {
 	if users := e.users[kind]; len(users) > maxUsers && e.number%rarely != 0 {
 		return users
@@ -193,8 +196,8 @@ func (e *enders) usersOf(kind thing) []int32 {
 	return users
 }
 
-// indexUsers lists, for each thing that goroutines wait for, the users that
-// can end such a wait.
+// indexUsers lists, for each thing that goroutines wait for, the
+// users that can end such a wait.
 func (e *enders) indexUsers(waiting, users []int32) {
 	clear(e.index)
 	for _, key := range waiting {
@@ -221,9 +224,10 @@ func (e *enders) awaited(key int32) (syncflow.Action, bool) {
 	return w, w.Object != 0
 }
 
-// endersOf returns the goroutines that do what is waited for and for which
-// counts is true. If they are as many as must do it, they are likely the
-// ones; otherwise they are candidates, unless there are too many.
+// endersOf returns the goroutines that do what is waited for and
+// for which counts is true. If they are as many as must do it,
+// they are likely the ones; otherwise they are candidates,
+// unless there are too many.
 func (e *enders) endersOf(w syncflow.Action, counts func(key int32) bool) (found enderSet) {
 	set, counted := e.set[:0], true
 	for _, key := range e.index[w] {

@@ -18,7 +18,8 @@ const (
 	inSelect = "select"
 )
 
-// Goroutine 0 begins to wait for a channel: its sudog has the channel, and the goroutines that may send to it are named.
+// Goroutine 0 begins to wait for a channel: its sudog has the
+// channel, and the goroutines that may send to it are named.
 func TestChannels(t *testing.T) {
 	const sudog = 0x900
 	s := newScene(t, 4)
@@ -56,7 +57,8 @@ func TestChannels(t *testing.T) {
 	}
 }
 
-// If a goroutine has moved since the halt, or the sudog belongs to another one, no channel is reported.
+// If a goroutine has moved since the halt, or the sudog belongs
+// to another one, no channel is reported.
 func TestChannelsNotKnown(t *testing.T) {
 	const sudog = 0x900
 	for name, change := range map[string]func(s *scene){
@@ -77,8 +79,9 @@ func TestChannelsNotKnown(t *testing.T) {
 	}
 }
 
-// For a goroutine that waits for a group, those that have yet to call Done are named, again in each sample; none if they
-// are too many.
+// For a goroutine that waits for a group, those that have yet to
+// call Done are named, again in each sample; none if they are
+// too many.
 func TestGroups(t *testing.T) {
 	done := syncflow.Action{Object: group, Kind: syncflow.Done}
 	waits := syncflow.Action{Object: group, Kind: syncflow.Done, Awaited: true}
@@ -106,8 +109,10 @@ func TestGroups(t *testing.T) {
 	s.expect(0, none)
 }
 
-// Of a pool with three connections, one of which nobody uses, two goroutines have one each: they are likely those for whom others wait.
-// If the pool counts more, somebody else has one, too.
+// Of a pool with three connections, one of which nobody uses,
+// two goroutines have one each: they are likely those for whom
+// others wait. If the pool counts more, somebody else has one,
+// too.
 func TestPools(t *testing.T) {
 	const pool = 0x700
 	for open, evidence := range map[uint64]sampledata.Evidence{2: ambiguous, 3: sampledata.Likely, 4: ambiguous} {
@@ -124,8 +129,9 @@ func TestPools(t *testing.T) {
 	}
 }
 
-// A goroutine that will send to an empty channel of one element has its token only if it was seen to receive one before. Else it
-// may be a loop that gives others work.
+// A goroutine that will send to an empty channel of one element
+// has its token only if it was seen to receive one before. Else
+// it may be a loop that gives others work.
 func TestTokens(t *testing.T) {
 	const sudog = 0x900
 	for evidence, received := range map[sampledata.Evidence]bool{ambiguous: false, sampledata.Likely: true} {
@@ -150,7 +156,8 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// In a select, a goroutine waits for the channel that a value comes from: not for a signal, a timer, or for one of several.
+// In a select, a goroutine waits for the channel that a value
+// comes from: not for a signal, a timer, or for one of several.
 func TestSelects(t *testing.T) {
 	const (
 		sudog, timer = 0x10000, 0x800

@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// BenchmarkSources measures each source that recordings read by default. Those that take long are read less often than at
-// each sample.
+// BenchmarkSources measures each source that recordings read by
+// default. Those that take long are read less often than at each
+// sample.
 func BenchmarkSources(b *testing.B) {
 	for _, s := range Builtin() {
 		b.Run(s.Monitors[0].Name, func(b *testing.B) {

@@ -15,15 +15,15 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// How often the files of the cgroup are read: the kernel adds up the numbers of
-// all CPUs for each read.
+// How often the files of the cgroup are read: the kernel adds up
+// the numbers of all CPUs for each read.
 const (
 	cgroupEvery = time.Second
 	limitsEvery = 5 * time.Second
 )
 
-// cgroupUse reads what the target's control group uses, and what the kernel
-// denies it (cgroups(7), version 1 and 2).
+// cgroupUse reads what the target's control group uses, and what
+// the kernel denies it (cgroups(7), version 1 and 2).
 var cgroupUse = source(Source{Every: cgroupEvery}, []column[cgroupStats]{
 	cgroupColumn("cgroup.cpu", sampledata.Counter, "ns", "cpu.stat: usage",
 		func(s *cgroupStats) sampledata.Value { return s.cpu }),
@@ -68,14 +68,14 @@ func limitColumn(name, unit, source string, real bool,
 	return column[cgroupBounds]{Monitor: m, value: value, absent: "there is no limit"}
 }
 
-// cgroupStats are the values of a cgroup; those that it does not have are not
-// measured.
+// cgroupStats are the values of a cgroup; those that it does not
+// have are not measured.
 type cgroupStats struct {
 	cpu, periods, throttledPeriods, throttled, memory sampledata.Value
 }
 
-// cgroupBounds are the limits of a cgroup. The lowest limit counts, of the
-// group and of the groups around it.
+// cgroupBounds are the limits of a cgroup. The lowest limit
+// counts, of the group and of the groups around it.
 type cgroupBounds struct {
 	memory, cpu sampledata.Value
 }
@@ -134,8 +134,9 @@ func openVersion2(dirs []string) *cgroup {
 	return g
 }
 
-// folders returns the folders of a process's cgroup and of the cgroups around
-// it, innermost first, for a controller of version 1, or for version 2 ("").
+// folders returns the folders of a process's cgroup and of the
+// cgroups around it, innermost first, for a controller of
+// version 1, or for version 2 ("").
 func folders(groups []procfs.Cgroup, mounts []*procfs.MountInfo,
 	controller string) (dirs []string) {
 	i := slices.IndexFunc(groups, func(g procfs.Cgroup) bool {
@@ -237,8 +238,8 @@ func (g *cgroup) readBounds(b *cgroupBounds) error {
 	return nil
 }
 
-// quota returns a bound on processor time, in CPUs: of "100000 50000" it is 2.
-// Version 1 has the two numbers in two files.
+// quota returns a bound on processor time, in CPUs: of "100000
+// 50000" it is 2. Version 1 has the two numbers in two files.
 func (g *cgroup) quota(i int) (sampledata.Value, bool) {
 	first, second, _ := bytes.Cut(g.contentOf(g.quotas[i]), []byte(" "))
 	quota, limited := numberOf(first)
@@ -252,8 +253,9 @@ func (g *cgroup) quota(i int) (sampledata.Value, bool) {
 	return sampledata.Real(float64(quota) / float64(length)), true
 }
 
-// contentOf returns a file's current content, valid until the file is read
-// again; nothing if there is no file or it can't be read.
+// contentOf returns a file's current content, valid until the
+// file is read again; nothing if there is no file or it can't be
+// read.
 func (g *cgroup) contentOf(f *file) []byte {
 	if f == nil {
 		return nil

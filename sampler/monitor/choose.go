@@ -8,17 +8,18 @@ import (
 	"github.com/cpprof/cpprof/sampler/monitor/variable"
 )
 
-// A Request is what somebody asks for: the name of a monitor ("heap.live"), of
-// a performance event ("perf.instructions"), the address of an endpoint
-// ("http://127.0.0.1:2112/metrics"), or an expression over the variables of the
-// program ("len(main.queue)").
+// A Request is what somebody asks for: the name of a monitor
+// ("heap.live"), of a performance event ("perf.instructions"),
+// the address of an endpoint ("http://127.0.0.1:2112/metrics"),
+// or an expression over the variables of the program
+// ("len(main.queue)").
 type Request struct {
 	Text     string
 	Required bool // if it can't be measured, there is to be no recording
 }
 
-// Choose returns the sources of the monitors that are asked for, with the
-// built-in ones if they are wanted, too.
+// Choose returns the sources of the monitors that are asked for,
+// with the built-in ones if they are wanted, too.
 func Choose(builtin bool, requests []Request) ([]Source, error) {
 	var chosen []Source
 	if builtin {
@@ -66,7 +67,8 @@ func Choose(builtin bool, requests []Request) ([]Source, error) {
 	return chosen, nil
 }
 
-// once returns each request once. It is required if one of the same text is.
+// once returns each request once. It is required if one of the
+// same text is.
 func once(requests []Request) (list []Request) {
 	for _, r := range requests {
 		i := slices.IndexFunc(list, func(o Request) bool { return o.Text == r.Text })

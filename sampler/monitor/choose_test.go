@@ -27,7 +27,8 @@ func requests(t *testing.T, pid int, list ...Request) (*Set, *sampledata.Builder
 	return s, b, err
 }
 
-// The values of expressions follow the program's variables; a nil pointer on the way is not measured.
+// The values of expressions follow the program's variables; a
+// nil pointer on the way is not measured.
 func TestVariables(t *testing.T) {
 	target := fixture.Start(t, fixture.Build(t, "variables"))
 	s, b, err := requests(t, target.Pid(), Request{"main.served", true}, Request{"main.srv.next.id", true},
@@ -67,7 +68,8 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-// What is required and can't be measured is an error; otherwise the recording has the reason.
+// What is required and can't be measured is an error; otherwise
+// the recording has the reason.
 func TestRequired(t *testing.T) {
 	target := fixture.Start(t, fixture.Build(t, "variables", "-ldflags=-w"))
 	if _, _, err := requests(t, target.Pid(), Request{"main.served", true}); err == nil || !strings.Contains(err.Error(), "no debug information") {

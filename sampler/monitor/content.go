@@ -13,9 +13,10 @@ import (
 // A content is what a file says at one moment.
 type content struct{ text []byte }
 
-// fileSource returns a source of the values in one file, which is read only now
-// and then. PID in its path stands for the number of the process. An error of
-// the file comes with the remedy, if there is one.
+// fileSource returns a source of the values in one file, which
+// is read only now and then. PID in its path stands for the
+// number of the process. An error of the file comes with the
+// remedy, if there is one.
 func fileSource(path string, every time.Duration, remedy error, columns []column[content]) Source {
 	return source(Source{Every: every}, columns,
 		func(t Target) (func(*content) error, func() error, error) {
@@ -50,8 +51,8 @@ func valueOf(text []byte, key string) []byte {
 	return nil
 }
 
-// numberOf returns a number that is not negative; false for "max", "-1" and
-// nothing.
+// numberOf returns a number that is not negative; false for
+// "max", "-1" and nothing.
 func numberOf(text []byte) (uint64, bool) {
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 || text[0] < '0' || text[0] > '9' { // an error of ParseUint is not free

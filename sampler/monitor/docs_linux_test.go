@@ -11,7 +11,8 @@ import (
 	"github.com/cpprof/cpprof/internal/fixture"
 )
 
-// The manual lists every monitor, with its layer, kind, unit, resolution and source.
+// The manual lists every monitor, with its layer, kind, unit,
+// resolution and source.
 func TestManual(t *testing.T) {
 	path := filepath.Join(fixture.Root(), "docs", "monitors-list.md")
 	manual, err := os.ReadFile(path)

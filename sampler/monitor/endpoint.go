@@ -29,8 +29,9 @@ func isEndpoint(text string) bool {
 	return strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://")
 }
 
-// endpoint returns a source of the numbers that a program publishes at an
-// address, in the text format of Prometheus or as JSON (package expvar).
+// endpoint returns a source of the numbers that a program
+// publishes at an address, in the text format of Prometheus or
+// as JSON (package expvar).
 func endpoint(url string, required bool) Source {
 	return Source{
 		Required: required,
@@ -65,8 +66,8 @@ type number struct {
 	value float64
 }
 
-// An endpointReader asks an endpoint in the background. Samples don't wait for
-// it: they have the values of the latest answer.
+// An endpointReader asks an endpoint in the background. Samples
+// don't wait for it: they have the values of the latest answer.
 type endpointReader struct {
 	url    string
 	client *http.Client
@@ -174,8 +175,8 @@ func parseAnswer(body []byte) (numbers []number, err error) {
 	return numbers, err
 }
 
-// keep takes over the numbers of an answer. The numbers of an earlier one that
-// are not in it are not measured.
+// keep takes over the numbers of an answer. The numbers of an
+// earlier one that are not in it are not measured.
 func (r *endpointReader) keep(numbers []number, at time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -17,8 +17,9 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// parsePrometheus reads the text format of Prometheus. Of a histogram it takes
-// the number of values and their sum, of a summary also the quantiles.
+// parsePrometheus reads the text format of Prometheus. Of a
+// histogram it takes the number of values and their sum, of a
+// summary also the quantiles.
 func parsePrometheus(body []byte) ([]number, error) {
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	families, err := parser.TextToMetricFamilies(bytes.NewReader(body))
@@ -81,8 +82,8 @@ func labelText(labels []*dto.LabelPair, extra ...string) string {
 	return "{" + strings.Join(list, ",") + "}"
 }
 
-// layerOf returns the layer by the name: Prometheus' library for Go publishes
-// numbers of the runtime and of the process.
+// layerOf returns the layer by the name: Prometheus' library for
+// Go publishes numbers of the runtime and of the process.
 func layerOf(name string) sampledata.Layer {
 	switch {
 	case strings.HasPrefix(name, "go_"):
@@ -105,11 +106,12 @@ func unitOf(name, suffix string) string {
 	return ""
 }
 
-// maxExpvarDepth is how deep numbers in objects of a JSON object are taken.
+// maxExpvarDepth is how deep numbers in objects of a JSON object
+// are taken.
 const maxExpvarDepth = 4
 
-// parseExpvar reads a JSON object. The numbers in it and in its objects are
-// levels: JSON does not say which ones only grow.
+// parseExpvar reads a JSON object. The numbers in it and in its
+// objects are levels: JSON does not say which ones only grow.
 func parseExpvar(body []byte) ([]number, error) {
 	var root map[string]any
 	d := json.NewDecoder(bytes.NewReader(body))

@@ -44,7 +44,8 @@ go_goroutines 7
 plain NaN
 `
 
-// The numbers of Prometheus' text format, with their kinds and units; numbers that come later get monitors, too.
+// The numbers of Prometheus' text format, with their kinds and
+// units; numbers that come later get monitors, too.
 func TestPrometheus(t *testing.T) {
 	now, url := served(t, text(metrics))
 	r, err := endpoint(url, true).Open(Target{})
@@ -112,7 +113,8 @@ func TestExpvar(t *testing.T) {
 	}
 }
 
-// An endpoint that fails, hangs or answers without end costs a bounded time and memory. The samples go on without its values.
+// An endpoint that fails, hangs or answers without end costs a
+// bounded time and memory. The samples go on without its values.
 func TestBadEndpoint(t *testing.T) {
 	now, url := served(t, text(metrics))
 	r, err := endpoint(url, true).Open(Target{})
@@ -157,7 +159,8 @@ func TestBadEndpoint(t *testing.T) {
 	}
 }
 
-// recordMany reads an endpoint with more numbers than there may be: the others are measured, and a warning says so once.
+// recordMany reads an endpoint with more numbers than there may
+// be: the others are measured, and a warning says so once.
 func recordMany(t *testing.T, url string) {
 	b := sampledata.NewBuilder(sampledata.Header{})
 	s, err := Open(Target{}, []Source{endpoint(url, true)})
@@ -178,7 +181,8 @@ func recordMany(t *testing.T, url string) {
 	}
 }
 
-// A scrape in the background that fails is an error once, and its values are not measured until another one succeeds.
+// A scrape in the background that fails is an error once, and
+// its values are not measured until another one succeeds.
 func TestEndpointRecovers(t *testing.T) {
 	now, url := served(t, text("a 1\n"))
 	b := sampledata.NewBuilder(sampledata.Header{})
@@ -189,7 +193,8 @@ func TestEndpointRecovers(t *testing.T) {
 	defer s.Close()
 	s.Define(b)
 	measured(t, s, b)
-	// recorded takes samples until they have these values of a. The two sources are scraped at times of their own.
+	// recorded takes samples until they have these values of a.
+	// The two sources are scraped at times of their own.
 	recorded := func(want string) (failures int) {
 		for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 			if s.Measure(b) != nil {

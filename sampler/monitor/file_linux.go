@@ -8,11 +8,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A file of the kernel is kept open: each read from its start returns current
-// values. The open file of a process refers to the same process even if that
-// ends and another process gets its number. A read is a single system call and
-// allocates nothing: package procfs, which opens and closes the file each time,
-// takes several times as long.
+// A file of the kernel is kept open: each read from its start
+// returns current values. The open file of a process refers to
+// the same process even if that ends and another process gets
+// its number. A read is a single system call and allocates
+// nothing: package procfs, which opens and closes the file each
+// time, takes several times as long.
 type file struct {
 	fd     int
 	name   string
@@ -41,8 +42,8 @@ func (f *file) read() ([]byte, error) {
 
 func (f *file) close() error { return unix.Close(f.fd) }
 
-// ProcessTime returns the processor time that all threads of a process have
-// used, to the nanosecond.
+// ProcessTime returns the processor time that all threads of a
+// process have used, to the nanosecond.
 func ProcessTime(pid int) (time.Duration, error) {
 	const scheduled = 2 // bits of the kernel's numbers of CPU clocks
 	var t unix.Timespec

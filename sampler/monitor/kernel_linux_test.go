@@ -24,7 +24,8 @@ func readerOf(t *testing.T, s Source, pid int) Reader {
 	return r
 }
 
-// numbers returns the current values of a source, by name; those that are not measured are left out.
+// numbers returns the current values of a source, by name; those
+// that are not measured are left out.
 func numbers(t *testing.T, r Reader) map[string]float64 {
 	t.Helper()
 	list, err := r.Read(nil)
@@ -40,7 +41,8 @@ func numbers(t *testing.T, r Reader) map[string]float64 {
 	return now
 }
 
-// The times of threads add up to what the process reports, and those that have ended keep their share.
+// The times of threads add up to what the process reports, and
+// those that have ended keep their share.
 func TestThreadTimes(t *testing.T) {
 	target := fixture.Start(t, fixture.Build(t, "threads"))
 	r := readerOf(t, threadTimes, target.Pid())
@@ -57,7 +59,8 @@ func TestThreadTimes(t *testing.T) {
 	}
 }
 
-// What the process writes, reads and maps is in the files of /proc that are read once a second.
+// What the process writes, reads and maps is in the files of
+// /proc that are read once a second.
 func TestProcessFiles(t *testing.T) {
 	target := fixture.Start(t, fixture.Build(t, "threads"))
 	for name, s := range map[string]Source{"io": processIO, "status": processStatus} {
@@ -110,7 +113,8 @@ func TestThrottled(t *testing.T) {
 	}
 }
 
-// A cgroup of version 2: the least limit counts, and a file may be in a group around it only.
+// A cgroup of version 2: the least limit counts, and a file may
+// be in a group around it only.
 func TestCgroupVersion2(t *testing.T) {
 	outer := t.TempDir()
 	inner := filepath.Join(outer, "inner")
@@ -154,7 +158,8 @@ func TestNoLimit(t *testing.T) {
 	}
 }
 
-// The kernel's files have a value on each line, in several forms; a line that is not there is not measured.
+// The kernel's files have a value on each line, in several
+// forms; a line that is not there is not measured.
 func TestLines(t *testing.T) {
 	for name, text := range map[string]string{
 		"io.read_chars":         "rchar: 323934931\nwchar: 323929600\n",

@@ -11,7 +11,8 @@ import (
 	"github.com/cpprof/cpprof/internal/fixture"
 )
 
-// TestMatrix compares the statistics of programs that several releases of Go built, with and without debug information:
+// TestMatrix compares the statistics of programs that several
+// releases of Go built, with and without debug information:
 //
 //	go test -tags matrix -run TestMatrix ./sampler/monitor
 //

@@ -1,17 +1,20 @@
-// Package monitor reads values beside the samples: what the layers around a
-// program did while its goroutines were sampled.
+// Package monitor reads values beside the samples: what the
+// layers around a program did while its goroutines were sampled.
 //
-// A [Source] is a place to read values from, such as a file of /proc. It has
-// the monitors of these values. To add a source, write a file in this package
-// and add an entry to the list of [Builtin].
+// A [Source] is a place to read values from, such as a file of
+// /proc. It has the monitors of these values. To add a source,
+// write a file in this package and add an entry to the list of
+// [Builtin].
 //
-// Values are read outside the halts, right after them. If a halt has copied a
-// value anyway, it is taken from there. A value that can't be read is recorded
-// as not measured, which differs from 0, and the recording says why.
+// Values are read outside the halts, right after them. If a halt
+// has copied a value anyway, it is taken from there. A value
+// that can't be read is recorded as not measured, which differs
+// from 0, and the recording says why.
 //
-// Between two samples, other programs push a sample's data out of the
-// processor's caches. Most of the reading time is then spent waiting for
-// memory, so each sample touches little memory.
+// Between two samples, other programs push a sample's data out
+// of the processor's caches. Most of the reading time is then
+// spent waiting for memory, so each sample touches little
+// memory.
 package monitor
 
 import (
@@ -26,8 +29,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// Builtin returns the sources that every recording reads by default: they cost
-// next to nothing.
+// Builtin returns the sources that every recording reads by
+// default: they cost next to nothing.
 func Builtin() []Source {
 	return append([]Source{
 		runtimeStatistics,
@@ -43,48 +46,50 @@ type Target struct {
 	PID    int
 	Binary *gobinary.Binary // what is known of its executable; nil if nothing is
 
-	// Seen returns memory that has been copied from the program for the current
-	// sample. ReadAlso asks for more memory. Both are nil if there are no
-	// samples.
+	// Seen returns memory that has been copied from the program
+	// for the current sample. ReadAlso asks for more memory.
+	// Both are nil if there are no samples.
 	Seen     func() memory.Copy
 	ReadAlso func(addr uint64, size int)
 }
 
 // A Source is a place that values are read from.
 type Source struct {
-	// Monitors are those that the recording defines as not measured, with the
-	// reason, if Open fails.
+	// Monitors are those that the recording defines as not
+	// measured, with the reason, if Open fails.
 	Monitors []sampledata.Monitor
 
-	// Every is the least time between two reads of a source that costs more
-	// than others. At samples in between, the values are the last ones.
+	// Every is the least time between two reads of a source that
+	// costs more than others. At samples in between, the values
+	// are the last ones.
 	Every time.Duration
 
 	// Required: without this source, there is to be no recording.
 	Required bool
 
-	// Open opens the source for a target. An error says why nothing can be
-	// measured, and what to do about it.
+	// Open opens the source for a target. An error says why
+	// nothing can be measured, and what to do about it.
 	Open func(Target) (Reader, error)
 }
 
-// A Reader reads the values of one source for one target. It is not safe for
-// concurrent use.
+// A Reader reads the values of one source for one target. It is
+// not safe for concurrent use.
 type Reader interface {
-	// Monitors returns the monitors in the order of their values. There may be
-	// more monitors after a Read. Monitors with a reason why they are not
-	// measured have no values.
+	// Monitors returns the monitors in the order of their
+	// values. There may be more monitors after a Read. Monitors
+	// with a reason why they are not measured have no values.
 	Monitors() []sampledata.Monitor
 
-	// Read appends a value for each monitor. If it returns an error, nothing is
-	// measured at that sample, unless it is a *partError.
+	// Read appends a value for each monitor. If it returns an
+	// error, nothing is measured at that sample, unless it is a
+	// *partError.
 	Read([]sampledata.Value) ([]sampledata.Value, error)
 
 	Close() error
 }
 
-// A partError says that there is more to measure than was measured. The values
-// are good.
+// A partError says that there is more to measure than was
+// measured. The values are good.
 type partError struct{ error }
 
 // hasValues reports whether a read with this error has values.
@@ -96,9 +101,10 @@ func hasValues(err error) bool {
 	return errors.As(err, &part)
 }
 
-// A source is expensive if a read takes longer than this. Then the time until
-// the next read is at least costShare times as long as the read: a program with
-// thousands of threads takes milliseconds.
+// A source is expensive if a read takes longer than this. Then
+// the time until the next read is at least costShare times as
+// long as the read: a program with thousands of threads takes
+// milliseconds.
 const (
 	expensive = 250 * time.Microsecond
 	costShare = 100
@@ -125,8 +131,8 @@ type openSource struct {
 	reader  Reader // nil if the source can't be read
 	outputs []output
 	every   time.Duration
-	// to read it: the shorter of the last two reads, since in one something
-	// else may have had the CPU
+	// to read it: the shorter of the last two reads, since in
+	// one something else may have had the CPU
 	took       time.Duration
 	lastTook   time.Duration // to read it the last time
 	absent     []sampledata.Monitor
@@ -140,8 +146,8 @@ type output struct {
 	before sampledata.Value // the value that the sink has
 }
 
-// Open opens the sources. If a required one can't be read, it closes them
-// again, and the error says why.
+// Open opens the sources. If a required one can't be read, it
+// closes them again, and the error says why.
 func Open(t Target, sources []Source) (*Set, error) {
 	s := &Set{began: time.Now(), names: map[string]int{}}
 	for _, source := range sources {
@@ -160,9 +166,10 @@ func Open(t Target, sources []Source) (*Set, error) {
 	return s, nil
 }
 
-// Define defines the monitors in the sink of the recording, before its first
-// sample. If a source can't be read, its monitors are defined, too, with the
-// reason why they are not measured.
+// Define defines the monitors in the sink of the recording,
+// before its first sample. If a source can't be read, its
+// monitors are defined, too, with the reason why they are not
+// measured.
 func (s *Set) Define(sink sampledata.Sink) {
 	for i := range s.sources {
 		o := &s.sources[i]
@@ -177,8 +184,8 @@ func (s *Set) Define(sink sampledata.Sink) {
 	s.due = make([]time.Duration, len(s.sources))
 }
 
-// open opens a source and reads it once as a test. If it fails, there is no
-// reader.
+// open opens a source and reads it once as a test. If it fails,
+// there is no reader.
 func (o *openSource) open(source Source, t Target) error {
 	reader, err := source.Open(t)
 	if err != nil {
@@ -191,8 +198,8 @@ func (o *openSource) open(source Source, t Target) error {
 	return nil
 }
 
-// unique returns the monitor with a name that no other has: two endpoints may
-// use the same names.
+// unique returns the monitor with a name that no other has: two
+// endpoints may use the same names.
 func (s *Set) unique(m sampledata.Monitor) sampledata.Monitor {
 	s.names[m.Name]++
 	if n := s.names[m.Name]; n > 1 {
@@ -210,9 +217,9 @@ func (s *Set) define(o *openSource, sink sampledata.Sink) {
 	}
 }
 
-// Measure reads the sources that are due and passes the values to the sink for
-// its next sample. Values that can't be read are not measured in that sample,
-// and Measure returns the reason.
+// Measure reads the sources that are due and passes the values
+// to the sink for its next sample. Values that can't be read are
+// not measured in that sample, and Measure returns the reason.
 func (s *Set) Measure(sink sampledata.Sink) error {
 	var failed error
 	begin := time.Since(s.began)

@@ -14,7 +14,8 @@ import (
 
 func TestMain(m *testing.M) { fixture.Main(m) }
 
-// measured takes a sample with the values of the monitors, and returns them by name.
+// measured takes a sample with the values of the monitors, and
+// returns them by name.
 func measured(t *testing.T, s *Set, b *sampledata.Builder) map[string]float64 {
 	t.Helper()
 	if err := s.Measure(b); err != nil {
@@ -34,7 +35,8 @@ func measured(t *testing.T, s *Set, b *sampledata.Builder) map[string]float64 {
 	return values
 }
 
-// For a program that uses processor time and memory, the monitors measure as much as the program itself reports.
+// For a program that uses processor time and memory, the
+// monitors measure as much as the program itself reports.
 func TestProcessStat(t *testing.T) {
 	target := fixture.Start(t, fixture.Build(t, "grower"))
 	b := sampledata.NewBuilder(sampledata.Header{})
@@ -45,7 +47,8 @@ func TestProcessStat(t *testing.T) {
 	used := target.Answer(t)
 	time.Sleep(statEvery)
 	after := measured(t, s, b)
-	// The file counts user and system time in whole ticks; the program uses little more after it has read its own usage.
+	// The file counts user and system time in whole ticks; the
+	// program uses little more after it has read its own usage.
 	if got := after["process.cpu"]; got < used-float64(2*tick) || got > used+float64(10*tick) {
 		t.Errorf("%v ns of processor time, but the program reports %v", got, used)
 	}
@@ -57,7 +60,8 @@ func TestProcessStat(t *testing.T) {
 	}
 }
 
-// Values that can't be read are not measured: from the beginning if there is no such process, and later if it has ended.
+// Values that can't be read are not measured: from the beginning
+// if there is no such process, and later if it has ended.
 func TestNotMeasured(t *testing.T) {
 	b := sampledata.NewBuilder(sampledata.Header{})
 	sources := []Source{processStat, threadTimes}
@@ -127,7 +131,8 @@ func readAgain(b *testing.B, r Reader) {
 	}
 }
 
-// All monitors of a program that has ended already are defined, as not measured.
+// All monitors of a program that has ended already are defined,
+// as not measured.
 func TestNothingMeasured(t *testing.T) {
 	b := sampledata.NewBuilder(sampledata.Header{})
 	s, err := Open(Target{PID: math.MaxInt32}, Builtin())

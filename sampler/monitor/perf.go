@@ -9,12 +9,14 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// perfPrefix begins the names of the kernel's performance events. On its own,
-// without the dot, it is a request for all events.
+// perfPrefix begins the names of the kernel's performance
+// events. On its own, without the dot, it is a request for all
+// events.
 const perfPrefix = "perf."
 
-// A perfEvent is an event that the kernel counts for each thread, by itself or
-// with a counter of the processor (perf_event_open(2)).
+// A perfEvent is an event that the kernel counts for each
+// thread, by itself or with a counter of the processor
+// (perf_event_open(2)).
 type perfEvent struct {
 	name     string
 	hardware bool // it needs a counter of the processor
@@ -52,8 +54,8 @@ func (e *perfEvent) monitor() sampledata.Monitor {
 	return m
 }
 
-// perfRequest returns the events that a request names; false if it is not about
-// events.
+// perfRequest returns the events that a request names; false if
+// it is not about events.
 func perfRequest(text string) (events []perfEvent, isPerf bool, err error) {
 	if text == strings.TrimSuffix(perfPrefix, ".") {
 		return perfEvents, true, nil

@@ -14,9 +14,10 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/perfevent"
 )
 
-// A perfReader has counters of each event for each thread that there was at the
-// beginning. A counter also counts the threads that its thread starts later,
-// and keeps what threads have counted that have ended.
+// A perfReader has counters of each event for each thread that
+// there was at the beginning. A counter also counts the threads
+// that its thread starts later, and keeps what threads have
+// counted that have ended.
 type perfReader struct {
 	monitors []sampledata.Monitor
 	counters [][]int  // by event: file descriptors
@@ -39,8 +40,9 @@ func openPerf(t Target, events []perfEvent) (Reader, error) {
 	return r, nil
 }
 
-// countersOf opens the counters of an event for all threads. If the kernel
-// permits it only so, they leave out what happens in the kernel.
+// countersOf opens the counters of an event for all threads. If
+// the kernel permits it only so, they leave out what happens in
+// the kernel.
 func countersOf(e *perfEvent, pid int) (fds []int, userOnly bool, err error) {
 	first := true
 	fds, _, err = perfevent.InThreads(pid, func(tid int) (int, error) {
@@ -105,8 +107,9 @@ func (r *perfReader) Read(values []sampledata.Value) ([]sampledata.Value, error)
 	return values, nil
 }
 
-// sumOf adds up counters. It returns false if one can't be read, or did not
-// count while its thread ran: then the sum is not known.
+// sumOf adds up counters. It returns false if one can't be read,
+// or did not count while its thread ran: then the sum is not
+// known.
 func sumOf(fds []int) (sum uint64, ok bool) {
 	var b [24]byte
 	for _, fd := range fds {
@@ -123,9 +126,9 @@ func sumOf(fds []int) (sum uint64, ok bool) {
 	return sum, true
 }
 
-// scaled estimates how many events there were, from those that were counted in
-// a part of the time: the processor has fewer counters than there may be
-// events, which then take turns.
+// scaled estimates how many events there were, from those that
+// were counted in a part of the time: the processor has fewer
+// counters than there may be events, which then take turns.
 func scaled(count, enabled, running uint64) (uint64, bool) {
 	switch {
 	case running == enabled:

@@ -11,8 +11,9 @@ import (
 	"github.com/cpprof/cpprof/internal/fixture"
 )
 
-// The software events agree with /proc, for threads that were there and for those that began later. Each event has values
-// or says why not.
+// The software events agree with /proc, for threads that were
+// there and for those that began later. Each event has values or
+// says why not.
 func TestPerf(t *testing.T) {
 	target := fixture.Start(t, fixture.Build(t, "grower"))
 	r := readerOf(t, performance(perfEvents), target.Pid())

@@ -24,8 +24,8 @@ func openProcess(t Target) (*process, error) {
 	return &process{p, p.NewReader()}, nil
 }
 
-// binary returns what is known of the target's executable, which it reads
-// unless somebody has done so.
+// binary returns what is known of the target's executable, which
+// it reads unless somebody has done so.
 func (p *process) binary(t Target) (*gobinary.Binary, error) {
 	if t.Binary != nil {
 		return t.Binary, nil

@@ -8,8 +8,9 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// To read the process's CPU clock, the kernel adds up all threads. For
-// /proc/PID/stat it does that, too, and writes 52 numbers.
+// To read the process's CPU clock, the kernel adds up all
+// threads. For /proc/PID/stat it does that, too, and writes 52
+// numbers.
 const (
 	clockEvery = 500 * time.Millisecond
 	statEvery  = time.Second
@@ -25,8 +26,8 @@ var processStat = fileSource("/proc/PID/stat", statEvery, nil, []column[content]
 	statColumn("process.resident", sampledata.Level, "bytes", "rss", 24, int64(os.Getpagesize())),
 })
 
-// processClock reads the clock that counts the processor time of all threads of
-// a process.
+// processClock reads the clock that counts the processor time of
+// all threads of a process.
 var processClock = source(Source{Every: clockEvery}, []column[time.Duration]{
 	{Monitor: kernel("process.cpu", sampledata.Counter, "ns",
 		"the process's CPU clock (clock_gettime)", clockEvery.String()),
@@ -38,11 +39,12 @@ var processClock = source(Source{Every: clockEvery}, []column[time.Duration]{
 	}, nil, nil
 })
 
-// tick is the unit of time in /proc: a hundredth of a second on all Linux
-// platforms that Go supports.
+// tick is the unit of time in /proc: a hundredth of a second on
+// all Linux platforms that Go supports.
 const tick = 10 * time.Millisecond
 
-// statColumn is a field by its number in the manual, as a multiple of a unit.
+// statColumn is a field by its number in the manual, as a
+// multiple of a unit.
 func statColumn(name string, kind sampledata.Kind, unit, source string, field int,
 	times int64) column[content] {
 	return column[content]{
@@ -61,9 +63,10 @@ func statColumn(name string, kind sampledata.Kind, unit, source string, field in
 	}
 }
 
-// statField returns a field of "4711 (a name) S 1 ...". The name may contain
-// spaces and parentheses, so the fields are counted from the last closing
-// parenthesis on: the next one is number 3.
+// statField returns a field of "4711 (a name) S 1 ...". The name
+// may contain spaces and parentheses, so the fields are counted
+// from the last closing parenthesis on: the next one is number
+// 3.
 func statField(line []byte, number int) []byte {
 	at := 2
 	for word := range bytes.FieldsSeq(line[bytes.LastIndexByte(line, ')')+1:]) {

@@ -6,18 +6,19 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A column is a monitor with a part of a record as its value, such as one
-// number of a file.
+// A column is a monitor with a part of a record as its value,
+// such as one number of a file.
 type column[T any] struct {
 	sampledata.Monitor
 	value func(*T) sampledata.Value
-	// why there may be no value; it holds for a recording if there is none at
-	// its beginning
+	// why there may be no value; it holds for a recording if
+	// there is none at its beginning
 	absent string
 }
 
-// source returns a source of columns of one record. open returns a function
-// that reads the record, and one that ends the reading, which may be nil.
+// source returns a source of columns of one record. open returns
+// a function that reads the record, and one that ends the
+// reading, which may be nil.
 func source[T any](s Source, columns []column[T],
 	open func(Target) (read func(*T) error, end func() error, err error)) Source {
 	for _, c := range columns {

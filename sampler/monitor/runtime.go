@@ -19,11 +19,12 @@ import (
 // program's memory.
 var runtimeStatistics = runtimeSource(statistics, 0)
 
-// heapObjects reads those that the runtime adds up over many sizes of objects.
+// heapObjects reads those that the runtime adds up over many
+// sizes of objects.
 var heapObjects = runtimeSource(objectStatistics, objectsEvery)
 
-// objectsEvery is how often they are read: their memory is read for nothing
-// else, which takes a system call.
+// objectsEvery is how often they are read: their memory is read
+// for nothing else, which takes a system call.
 const objectsEvery = time.Second
 
 func runtimeSource(list []statistic, every time.Duration) Source {
@@ -34,10 +35,11 @@ func runtimeSource(list []statistic, every time.Duration) Source {
 	return s
 }
 
-// A runtimeReader copies the memory that has the statistics, and takes the
-// statistics out of the copy. What was copied for the sample is not read again:
-// queues and idle processors belong to the stacks. The rest takes one system
-// call, and the program runs meanwhile.
+// A runtimeReader copies the memory that has the statistics, and
+// takes the statistics out of the copy. What was copied for the
+// sample is not read again: queues and idle processors belong to
+// the stacks. The rest takes one system call, and the program
+// runs meanwhile.
 type runtimeReader struct {
 	process  *process
 	seen     func() memory.Copy
@@ -158,8 +160,8 @@ func (r *runtimeReader) lay(g *globals.Globals, objects bool) {
 	r.endsSize = int(l.P.RunqTail) + 4 - int(l.P.RunqHead)
 }
 
-// join puts the copies next to each other: to touch one page of memory takes
-// less time than to touch ten.
+// join puts the copies next to each other: to touch one page of
+// memory takes less time than to touch ten.
 func (r *runtimeReader) join() {
 	var all []byte
 	for i := range r.parts {
@@ -173,7 +175,8 @@ func (r *runtimeReader) join() {
 	}
 }
 
-// ask asks for what is read at each sample, and what halts don't copy anyway.
+// ask asks for what is read at each sample, and what halts don't
+// copy anyway.
 func (r *runtimeReader) ask(t Target) {
 	for _, i := range []int{gcController, memStats, memCycles, work} {
 		if p := &r.parts[i]; t.ReadAlso != nil && len(p.own) > 0 {
@@ -182,8 +185,8 @@ func (r *runtimeReader) ask(t Target) {
 	}
 }
 
-// newPart returns the part of a variable from the first of these fields to the
-// last, as far as they exist.
+// newPart returns the part of a variable from the first of these
+// fields to the last, as far as they exist.
 func newPart(variable uint64, fields ...layout.Offset) part {
 	fields = slices.DeleteFunc(fields, func(o layout.Offset) bool { return !o.Has() })
 	if variable == 0 || len(fields) == 0 {
@@ -218,8 +221,8 @@ func (r *runtimeReader) Close() error { return r.process.Close() }
 
 var errRuntime = errors.New("the statistics of the Go runtime can't be read from the program's memory")
 
-// copy copies the parts. It copies them again if the runtime is adding up its
-// heap statistics: some are then in two places.
+// copy copies the parts. It copies them again if the runtime is
+// adding up its heap statistics: some are then in two places.
 func (r *runtimeReader) copy() error {
 	for range 10 {
 		if err := r.copyOnce(); err != nil {
@@ -232,8 +235,8 @@ func (r *runtimeReader) copy() error {
 	return nil
 }
 
-// copyOnce makes one system call, or three if the runtime has made another list
-// of processors.
+// copyOnce makes one system call, or three if the runtime has
+// made another list of processors.
 func (r *runtimeReader) copyOnce() error {
 	for range 3 {
 		seen := r.seen()
@@ -262,8 +265,8 @@ func (r *runtimeReader) copyOnce() error {
 	return nil
 }
 
-// take returns a piece of memory out of what was seen, or own, which it adds to
-// the ranges to be read.
+// take returns a piece of memory out of what was seen, or own,
+// which it adds to the ranges to be read.
 func (r *runtimeReader) take(seen memory.Copy, addr uint64, own []byte) []byte {
 	base, copied := seen.Segment(addr)
 	if at := addr - base; at < uint64(len(copied)) && uint64(len(copied))-at >= uint64(len(own)) {
@@ -273,16 +276,16 @@ func (r *runtimeReader) take(seen memory.Copy, addr uint64, own []byte) []byte {
 	return own
 }
 
-// queueOf returns the copies of the ends of a processor's queue, and of the
-// goroutine that it runs next.
+// queueOf returns the copies of the ends of a processor's queue,
+// and of the goroutine that it runs next.
 func (r *runtimeReader) queueOf(processor int) (ends, next []byte) {
 	size := r.endsSize + nextSize
 	copied := r.queues[size*processor:][:size]
 	return copied[:r.endsSize], copied[r.endsSize:]
 }
 
-// count counts the goroutines in the processors' queues, with those that are to
-// run next.
+// count counts the goroutines in the processors' queues, with
+// those that are to run next.
 func (r *runtimeReader) count() {
 	to := r.parts[ofProcessors].copy
 	if len(to) == 0 {
@@ -325,8 +328,8 @@ func (r *runtimeReader) readProcessors() error {
 	return nil
 }
 
-// check returns an error if what was read makes no sense: the layout belongs to
-// another release.
+// check returns an error if what was read makes no sense: the
+// layout belongs to another release.
 func (r *runtimeReader) check() error {
 	n := uint64(len(r.processors))
 	if n == 0 {

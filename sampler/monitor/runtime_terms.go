@@ -9,9 +9,10 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
 )
 
-// A term is a word that a [runtimeReader] has copied. A statistic is a sum of
-// terms, and not a function: the code of twenty functions, none in the caches,
-// would take longer than all the rest.
+// A term is a word that a [runtimeReader] has copied. A
+// statistic is a sum of terms, and not a function: the code of
+// twenty functions, none in the caches, would take longer than
+// all the rest.
 type term struct {
 	part    uint8
 	half    bool  // only the lower 32 bits
@@ -34,8 +35,8 @@ func (to *reading) value(n uint64) sampledata.Value {
 	case to.kind == sampledata.Level:
 		return sampledata.Number(int64(n))
 	case to.kind == sampledata.Counter:
-		// The end of a collection moves times from one variable to another. In
-		// between they are in neither.
+		// The end of a collection moves times from one variable
+		// to another. In between they are in neither.
 		to.largest = max(to.largest, n)
 		return sampledata.Count(to.largest)
 	case n < uint64(len(phases)):
@@ -47,8 +48,9 @@ func (to *reading) value(n uint64) sampledata.Value {
 // A sum is where a release of Go has the terms of a number.
 type sum func(*layout.Layout) []term
 
-// bind returns a sum's terms with offsets in the copies. It returns false if
-// the place of a term in the runtime is not known.
+// bind returns a sum's terms with offsets in the copies. It
+// returns false if the place of a term in the runtime is not
+// known.
 func (r *runtimeReader) bind(s sum) ([]term, bool) {
 	terms := s(r.l)
 	for i := range terms {
@@ -89,8 +91,8 @@ func (r *runtimeReader) add(terms []term) (sum uint64) {
 // phase returns the phase of the collector.
 func (r *runtimeReader) phase() uint32 { return binary.LittleEndian.Uint32(r.parts[gcPhase].copy) }
 
-// number returns the current value of a sum; false if it is not known where the
-// runtime has it.
+// number returns the current value of a sum; false if it is not
+// known where the runtime has it.
 func (r *runtimeReader) number(s sum) (uint64, bool) {
 	terms, ok := r.bind(s)
 	if !ok {
@@ -124,14 +126,14 @@ func globalQueue(l *layout.Layout) []term {
 	return []term{{part: sched, at: either(l.Sched.RunqLen, l.Sched.RunqSize), half: true}}
 }
 
-// threads is the number of threads (m) that the runtime has made and not freed
-// yet.
+// threads is the number of threads (m) that the runtime has made
+// and not freed yet.
 func threads(l *layout.Layout) []term {
 	return []term{{part: sched, at: l.Sched.MNext}, {part: sched, at: l.Sched.NMFreed, minus: true}}
 }
 
-// either returns the offset of a field that has another name in other releases
-// of Go.
+// either returns the offset of a field that has another name in
+// other releases of Go.
 func either(a, b layout.Offset) layout.Offset {
 	if a.Has() {
 		return a
@@ -139,8 +141,8 @@ func either(a, b layout.Offset) layout.Offset {
 	return b
 }
 
-// The time of collections is in runtime.work, except for the collection under
-// way: its time is in runtime.gcController.
+// The time of collections is in runtime.work, except for the
+// collection under way: its time is in runtime.gcController.
 
 func assistTime(l *layout.Layout) []term {
 	return markTime(either(l.Collection.AssistTime, l.Collection.OldAssistTime), l.GC.AssistTime)
@@ -155,8 +157,8 @@ func idleWorkerTime(l *layout.Layout) []term {
 	return markTime(either(l.Collection.IdleTime, l.Collection.OldIdleTime), l.GC.IdleMarkTime)
 }
 
-// markTime is the time of earlier collections, and of the one that is under
-// way.
+// markTime is the time of earlier collections, and of the one
+// that is under way.
 func markTime(earlier layout.Offset, now ...layout.Offset) []term {
 	sum := []term{{part: work, at: earlier}}
 	for _, at := range now {
@@ -165,13 +167,14 @@ func markTime(earlier layout.Offset, now ...layout.Offset) []term {
 	return sum
 }
 
-// The runtime has three sets of heap statistics, and their sum counts. One set
-// is written to, one has the earlier statistics, and one is empty. To add them
-// up, the runtime goes to the next set, and moves the earlier statistics into
-// the set that was written to.
+// The runtime has three sets of heap statistics, and their sum
+// counts. One set is written to, one has the earlier statistics,
+// and one is empty. To add them up, the runtime goes to the next
+// set, and moves the earlier statistics into the set that was
+// written to.
 
-// heapSum is the sum of a number of words over the sets; nothing if it is
-// missing.
+// heapSum is the sum of a number of words over the sets; nothing
+// if it is missing.
 func heapSum(l *layout.Layout, at layout.Offset, words int) (sum []term) {
 	if !at.Has() || !l.HeapStats.Size.Has() || words < 1 || words > 256 {
 		return nil
@@ -183,8 +186,8 @@ func heapSum(l *layout.Layout, at layout.Offset, words int) (sum []term) {
 	return sum
 }
 
-// heapStatsSettled reports whether the set that is to be empty is, or whether
-// nothing is known of the sets.
+// heapStatsSettled reports whether the set that is to be empty
+// is, or whether nothing is known of the sets.
 func (r *runtimeReader) heapStatsSettled() bool {
 	p, m, size := &r.parts[heapStats], &r.l.MemStats, r.l.HeapStats.Size
 	if len(p.copy) == 0 || !m.HeapStatsGen.Has() || !size.Has() {
@@ -195,9 +198,10 @@ func (r *runtimeReader) heapStatsSettled() bool {
 	return len(bytes.TrimLeft(next, "\x00")) == 0
 }
 
-// objects is the number of large, small and tiny objects. Small ones are
-// counted by their size. The runtime does not count which tiny ones are freed:
-// they count as freed at once, as in runtime.MemStats.
+// objects is the number of large, small and tiny objects. Small
+// ones are counted by their size. The runtime does not count
+// which tiny ones are freed: they count as freed at once, as in
+// runtime.MemStats.
 func objects(l *layout.Layout, large, small layout.Offset) []term {
 	h := &l.HeapStats
 	many := heapSum(l, small, int(h.LargeFree-h.SmallAllocCount)/8)

@@ -31,7 +31,8 @@ func readOnce(t *testing.T, r Reader) map[string]sampledata.Value {
 	return values
 }
 
-// The statistics in the program's memory are what the program's own runtime reports, with and without debug information.
+// The statistics in the program's memory are what the program's
+// own runtime reports, with and without debug information.
 func TestRuntimeStatistics(t *testing.T) {
 	for name, flags := range map[string][]string{"debug information": nil, "stripped": {"-ldflags=-s -w"}} {
 		t.Run(name, func(t *testing.T) { compareRuntime(t, fixture.Build(t, "statistics", flags...)) })
@@ -80,7 +81,8 @@ func compareRuntime(t *testing.T, program string) {
 	checkQueues(t, target, r, want["sched.processors"])
 }
 
-// checkQueues lets twenty goroutines compute: all but those that have a processor are in the queues.
+// checkQueues lets twenty goroutines compute: all but those that
+// have a processor are in the queues.
 func checkQueues(t *testing.T, target *fixture.Running, r Reader, processors float64) {
 	if err := target.Process.Signal(syscall.SIGUSR1); err != nil {
 		t.Fatal(err)

@@ -102,12 +102,12 @@ var machineColumns = []column[content]{{
 	absent: noLine,
 }}
 
-// userTicks is how many ticks a second Linux shows to programs (USER_HZ), on
-// all machines that Go runs on.
+// userTicks is how many ticks a second Linux shows to programs
+// (USER_HZ), on all machines that Go runs on.
 const userTicks = 100
 
-// pressures are sources of the time in which programs of the whole machine
-// lacked something.
+// pressures are sources of the time in which programs of the
+// whole machine lacked something.
 func pressures() []Source {
 	var all []Source
 	for _, resource := range []string{"cpu", "memory", "io"} {

@@ -6,13 +6,13 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// threadsEvery is how often the threads are read. Each takes a microsecond or
-// two.
+// threadsEvery is how often the threads are read. Each takes a
+// microsecond or two.
 const threadsEvery = time.Second
 
-// threadTimes adds up /proc/PID/task/*/schedstat, which the kernel counts to
-// the nanosecond. Threads that have ended keep the share that they had when
-// they were last read.
+// threadTimes adds up /proc/PID/task/*/schedstat, which the
+// kernel counts to the nanosecond. Threads that have ended keep
+// the share that they had when they were last read.
 var threadTimes = source(Source{Every: threadsEvery}, []column[schedStat]{
 	{Monitor: kernel("threads.cpu", sampledata.Counter, "ns",
 		"/proc/PID/task/*/schedstat: time on a CPU", threadsEvery.String()),

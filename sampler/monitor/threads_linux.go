@@ -9,8 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A threadReader keeps the files of the threads open. It lists the threads
-// again if their number has changed or a thread has ended.
+// A threadReader keeps the files of the threads open. It lists
+// the threads again if their number has changed or a thread has
+// ended.
 type threadReader struct {
 	path    string // of the folder of threads
 	folder  int
@@ -57,8 +58,8 @@ func (r *threadReader) read(sum *schedStat) error {
 	return nil
 }
 
-// list opens the files of new threads, and closes the files of threads that
-// have ended.
+// list opens the files of new threads, and closes the files of
+// threads that have ended.
 func (r *threadReader) list() error {
 	names, err := os.ReadDir(r.path)
 	if err != nil {

@@ -11,8 +11,9 @@ import (
 	"github.com/cpprof/cpprof/sampler/monitor/variable"
 )
 
-// variables returns a source of the numbers that expressions lead to in the
-// program's memory. If the source is required, all its numbers are.
+// variables returns a source of the numbers that expressions
+// lead to in the program's memory. If the source is required,
+// all its numbers are.
 func variables(exprs []*variable.Expr, required bool) Source {
 	s := Source{Required: required}
 	for _, e := range exprs {
@@ -77,8 +78,8 @@ func openVariables(t Target, exprs []*variable.Expr, monitors []sampledata.Monit
 	return r, nil
 }
 
-// misspelt returns an error if a text that is no variable is like the name of a
-// built-in monitor.
+// misspelt returns an error if a text that is no variable is
+// like the name of a built-in monitor.
 func misspelt(text string) error {
 	group, _, _ := strings.Cut(text, ".")
 	var known []string

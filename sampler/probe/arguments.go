@@ -29,8 +29,9 @@ var (
 
 var errNoArguments = errors.New("the program has no debug information, which says what registers hold: build it without -ldflags=-w and -s")
 
-// AddArguments finds out which registers hold the arguments of functions. If
-// that is not known, the function's NoteArgs says why.
+// AddArguments finds out which registers hold the arguments of
+// functions. If that is not known, the function's NoteArgs says
+// why.
 func (p *Program) AddArguments(functions []Function) {
 	d, err := p.debugInfo()
 	for i := range functions {
@@ -78,8 +79,8 @@ type assignment struct {
 	list           []Argument
 }
 
-// parameters reads the parameters among the entries below a function's. It
-// returns why some are not known; "" if all are.
+// parameters reads the parameters among the entries below a
+// function's. It returns why some are not known; "" if all are.
 func (a *assignment) parameters(below iter.Seq[*dwarf.Entry]) string {
 	for e := range below {
 		result, _ := e.Val(dwarf.AttrVarParam).(bool)
@@ -100,8 +101,8 @@ func (a *assignment) parameters(below iter.Seq[*dwarf.Entry]) string {
 	return ""
 }
 
-// add assigns registers to an argument. If there are too few for all of its
-// parts, it is on the stack, and takes none.
+// add assigns registers to an argument. If there are too few for
+// all of its parts, it is on the stack, and takes none.
 func (a *assignment) add(name string, t dwarf.Type) {
 	number, real, n := a.number, a.real, len(a.list)
 	if !a.assign(name, t, 0) || a.number > a.numbers || a.real > a.reals {
@@ -112,14 +113,15 @@ func (a *assignment) add(name string, t dwarf.Type) {
 	}
 }
 
-// Limits of how deep types are nested, and of their number in one function.
+// Limits of how deep types are nested, and of their number in
+// one function.
 const (
 	maxNested = 20
 	maxLooked = 10_000
 )
 
-// assign finds registers to a value of a type. It returns false if the value
-// is passed on the stack.
+// assign finds registers to a value of a type. It returns false
+// if the value is passed on the stack.
 func (a *assignment) assign(name string, t dwarf.Type, depth int) bool {
 	if a.looked++; depth > maxNested || a.looked > maxLooked {
 		return false
@@ -156,8 +158,9 @@ func (a *assignment) assign(name string, t dwarf.Type, depth int) bool {
 	return true
 }
 
-// assignStruct finds registers to the fields of a struct. Of strings and
-// slices, the length is reported; of interfaces, whether there is a value.
+// assignStruct finds registers to the fields of a struct. Of
+// strings and slices, the length is reported; of interfaces,
+// whether there is a value.
 func (a *assignment) assignStruct(name string, t *dwarf.StructType, depth int) bool {
 	is := func(fields ...string) bool {
 		if len(t.Field) != len(fields) {

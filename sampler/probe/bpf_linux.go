@@ -32,12 +32,12 @@ const (
 	wordRegisters
 )
 
-// A processor says where the registers are in the kernel's record of a thread
-// that hit an instrument (pt_regs), in bytes.
+// A processor says where the registers are in the kernel's
+// record of a thread that hit an instrument (pt_regs), in bytes.
 type processor struct {
 	pc, sp, g int16
-	// the register that holds the return address at an entry; -1 if it is on
-	// the stack
+	// the register that holds the return address at an entry; -1
+	// if it is on the stack
 	link     int16
 	integers []int16 // those that pass integers, in the order of Go's internal ABI
 }
@@ -49,15 +49,15 @@ var processors = map[string]processor{
 		integers: []int16{0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104, 112, 120}},
 }
 
-// gStackEnd is where a g has the upper end of its stack: the second word of
-// its first field, in every release of Go.
+// gStackEnd is where a g has the upper end of its stack: the
+// second word of its first field, in every release of Go.
 const gStackEnd = 8
 
 // words returns the length of a record in words.
 func (p *processor) words() int { return wordRegisters + len(p.integers) }
 
-// instructions returns the program that the kernel runs at each hit: it
-// counts the hit, and writes a record.
+// instructions returns the program that the kernel runs at each
+// hit: it counts the hit, and writes a record.
 func (p *processor) instructions(sites, counts, ring *ebpf.Map, goid int32) asm.Instructions {
 	const context, record = asm.R6, asm.R7
 	word := func(n int) int16 { return int16(8 * n) }
@@ -126,7 +126,8 @@ func (p *processor) instructions(sites, counts, ring *ebpf.Map, goid int32) asm.
 	return append(ins, asm.Mov.Imm(asm.R0, 0).WithSymbol("end"), asm.Return())
 }
 
-// increment adds 1 to the element of an array whose number is on the stack.
+// increment adds 1 to the element of an array whose number is on
+// the stack.
 func increment(counts *ebpf.Map) asm.Instructions {
 	return asm.Instructions{
 		asm.LoadMapPtr(asm.R1, counts.FD()),
@@ -144,8 +145,9 @@ type kernelProgram struct {
 	program             *ebpf.Program
 }
 
-// load passes the program to the kernel. goid is where a g has its number. A
-// linked program is for links, others are for events.
+// load passes the program to the kernel. goid is where a g has
+// its number. A linked program is for links, others are for
+// events.
 func load(p *processor, goid int32, linked bool) (k *kernelProgram, err error) {
 	k = &kernelProgram{}
 	defer func() {

@@ -20,8 +20,9 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/perfevent"
 )
 
-// breakpoints are instruments of the processor. Each thread has its own, and
-// the threads that it starts inherit them. They count.
+// breakpoints are instruments of the processor. Each thread has
+// its own, and the threads that it starts inherit them. They
+// count.
 type breakpoints struct {
 	pid int
 
@@ -143,8 +144,8 @@ func (b *breakpoints) remove(places []uint64) {
 	}
 }
 
-// takeOut removes all. Nothing is written into a program, and so nothing can
-// be left.
+// takeOut removes all. Nothing is written into a program, and so
+// nothing can be left.
 func (b *breakpoints) takeOut(func(int)) (left []uint64, sure bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -160,8 +161,8 @@ func (b *breakpoints) hits(pc uint64) uint64 {
 	return b.sum(pc)
 }
 
-// sum adds up the counters of all threads. The kernel adds the counters of a
-// thread that ends to its creator's.
+// sum adds up the counters of all threads. The kernel adds the
+// counters of a thread that ends to its creator's.
 func (b *breakpoints) sum(pc uint64) uint64 {
 	n := b.final[pc]
 	var buffer [8]byte

@@ -10,15 +10,16 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A hit is what the kernel has recorded when a goroutine reached an instrument.
+// A hit is what the kernel has recorded when a goroutine reached
+// an instrument.
 type hit struct {
 	time uint64 // in nanoseconds, by the monotonic clock
 	pc   uint64
-	// its number, or the address of its g if it is the runtime's own on a
-	// thread's stack
+	// its number, or the address of its g if it is the runtime's
+	// own on a thread's stack
 	goroutine uint64
-	// from the upper end of the goroutine's stack down to the stack pointer:
-	// it stays if the stack moves
+	// from the upper end of the goroutine's stack down to the
+	// stack pointer: it stays if the stack moves
 	depth     uint64
 	caller    uint64 // return address; at an entry
 	lost      uint64 // number of hits that had been lost before
@@ -54,7 +55,8 @@ type activation struct {
 	values []int64 // of the arguments, if the call is kept
 }
 
-// calls makes calls of hits. The hits of one goroutine come in their order.
+// calls makes calls of hits. The hits of one goroutine come in
+// their order.
 type calls struct {
 	entries map[uint64]*tally
 	returns map[uint64]*tally
@@ -86,15 +88,16 @@ func (t *tally) left(at uint64) bool {
 	return from != 0 && at >= from
 }
 
-// end counts a call that has ended without a return, as far as that is known.
+// end counts a call that has ended without a return, as far as
+// that is known.
 func (t *tally) end(at uint64) {
 	if !t.left(at) {
 		t.unfinished++
 	}
 }
 
-// maxOpen limits the goroutines that are followed: of those that end by
-// runtime.Goexit within a call, nothing more is heard.
+// maxOpen limits the goroutines that are followed: of those that
+// end by runtime.Goexit within a call, nothing more is heard.
 const maxOpen = 1 << 16
 
 // add adds a hit.
@@ -143,9 +146,9 @@ func (c *calls) enter(t *tally, h *hit) {
 		activation{tally: t, depth: h.depth, time: h.time, caller: h.caller, nested: nested, values: values})
 }
 
-// unwound returns the calls that are still open when a frame at a depth is
-// entered: those that are at least as deep have ended without a return, by a
-// panic or by runtime.Goexit.
+// unwound returns the calls that are still open when a frame at
+// a depth is entered: those that are at least as deep have ended
+// without a return, by a panic or by runtime.Goexit.
 func (c *calls) unwound(goroutine, depth, at uint64) []activation {
 	stack := c.open[goroutine]
 	for len(stack) > 0 && stack[len(stack)-1].depth >= depth {
@@ -159,12 +162,13 @@ func (c *calls) unwound(goroutine, depth, at uint64) []activation {
 	return stack
 }
 
-// maxInside is how many times longer a call takes than the hits within it, if
-// it is timed: what these cost is known to about a third only.
+// maxInside is how many times longer a call takes than the hits
+// within it, if it is timed: what these cost is known to about a
+// third only.
 const maxInside = 5
 
-// maxBlurred is how many times more calls are timed than blurred, if times
-// are given at all.
+// maxBlurred is how many times more calls are timed than
+// blurred, if times are given at all.
 const maxBlurred = 20
 
 func (c *calls) leave(t *tally, h *hit) {
@@ -207,8 +211,8 @@ func (c *calls) keep(goroutine uint64, stack []activation) {
 	}
 }
 
-// site returns the tally of a call site. Address 0 stands for all further
-// sites.
+// site returns the tally of a call site. Address 0 stands for
+// all further sites.
 func (t *tally) site(caller uint64) *siteTally {
 	s := t.sites[caller]
 	if s == nil {

@@ -10,7 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// twoFunctions are outer, which is entered at 10 and returns at 11 or 12, and inner, entered at 20 and returning at 21.
+// twoFunctions are outer, which is entered at 10 and returns at
+// 11 or 12, and inner, entered at 20 and returning at 21.
 func twoFunctions() []Function {
 	return []Function{
 		{Name: "outer", Entry: 10, Returns: []uint64{11, 12}, Arguments: []Argument{
@@ -31,7 +32,8 @@ func TestCallsOfHits(t *testing.T) {
 			c.add(&hits[i])
 		}
 	}
-	// Goroutine 1 calls outer, which calls inner; meanwhile goroutine 2 does as well.
+	// Goroutine 1 calls outer, which calls inner; meanwhile
+	// goroutine 2 does as well.
 	feed(hit{time: 100, pc: 10, goroutine: 1, depth: 50, caller: 7}, hit{time: 110, pc: 10, goroutine: 2, depth: 50, caller: 8},
 		hit{time: 200, pc: 20, goroutine: 1, depth: 90}, hit{time: 300, pc: 21, goroutine: 1, depth: 90},
 		hit{time: 400, pc: 12, goroutine: 1, depth: 50}, hit{time: 610, pc: 11, goroutine: 2, depth: 50})
@@ -41,7 +43,9 @@ func TestCallsOfHits(t *testing.T) {
 	if s := outer.sites[7]; s == nil || s.calls != 1 || s.elapsed.Sum != 292 || outer.arguments[0].Min != -2 || outer.arguments[1].Max != 0 {
 		t.Errorf("site %+v, arguments %+v", s, outer.arguments)
 	}
-	// A call that ends by a panic is found out by the next one from the same place; one that was under way before is ignored.
+	// A call that ends by a panic is found out by the next one
+	// from the same place; one that was under way before is
+	// ignored.
 	feed(hit{time: 1000, pc: 10, goroutine: 3, depth: 50}, hit{time: 1100, pc: 20, goroutine: 3, depth: 60},
 		hit{time: 1200, pc: 10, goroutine: 3, depth: 50}, hit{time: 1300, pc: 11, goroutine: 3, depth: 50}, hit{time: 1400, pc: 11, goroutine: 3, depth: 40})
 	if outer.unfinished != 1 || inner.unfinished != 1 || outer.returned != 3 {
@@ -54,7 +58,8 @@ func TestCallsOfHits(t *testing.T) {
 	}
 }
 
-// Whatever comes, no call returns twice, and no more return than were entered.
+// Whatever comes, no call returns twice, and no more return than
+// were entered.
 func TestHitsInAnyOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c, tallies := newCalls(twoFunctions())

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A RemovalError says that instruments could be put in, but not taken out
-// again fast enough.
+// A RemovalError says that instruments could be put in, but not
+// taken out again fast enough.
 type RemovalError struct {
 	Functions, Instruments int
 	Takes, Limit           time.Duration
@@ -63,9 +63,10 @@ func (e *LeftError) Error() string {
 		e.Places, strings.Join(e.Functions, ", "), whose)
 }
 
-// Close takes all instruments out, and compares the program's code with the
-// file. The error is a *LeftError if that fails for some. Results stays
-// valid. Further calls wait for the first one.
+// Close takes all instruments out, and compares the program's
+// code with the file. The error is a *LeftError if that fails
+// for some. Results stays valid. Further calls wait for the
+// first one.
 func (s *Set) Close() error {
 	s.closing.Do(func() { s.left = s.close() })
 	return s.left
@@ -147,8 +148,8 @@ func (o *sets) remove(s *Set) {
 	o.list = slices.DeleteFunc(o.list, func(one *Set) bool { return one == s })
 }
 
-// CloseAll closes all sets of this process, which is about to end: no set can
-// be opened afterwards.
+// CloseAll closes all sets of this process, which is about to
+// end: no set can be opened afterwards.
 func CloseAll() (err error) {
 	opened.opening.Lock()
 	opened.mu.Lock()

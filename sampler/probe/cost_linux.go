@@ -19,8 +19,9 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/gobinary"
 )
 
-// calibrated is a function of this process that gets the instruments whose
-// cost is measured. It has a frame, and calls something.
+// calibrated is a function of this process that gets the
+// instruments whose cost is measured. It has a frame, and calls
+// something.
 //
 //go:noinline
 func calibrated(n int64) { count(n) }
@@ -34,9 +35,9 @@ var calibrations atomic.Int64
 // calibrationCalls of them at once.
 const calibrationRounds, calibrationCalls = 31, 16
 
-// timeCalls returns how long a call of calibrated takes: the shortest time, in
-// the round that other work has disturbed least. On a busy machine, other work
-// disturbs most rounds.
+// timeCalls returns how long a call of calibrated takes: the
+// shortest time, in the round that other work has disturbed
+// least. On a busy machine, other work disturbs most rounds.
 func timeCalls() time.Duration {
 	shortest := time.Duration(math.MaxInt64)
 	for range calibrationRounds {
@@ -49,8 +50,8 @@ func timeCalls() time.Duration {
 	return shortest
 }
 
-// own is this process, as a program that can be probed, and the place of
-// calibrated.
+// own is this process, as a program that can be probed, and the
+// place of calibrated.
 var own = sync.OnceValues(func() (ownProgram, error) {
 	p, err := OpenPID(os.Getpid())
 	if err != nil {
@@ -84,8 +85,8 @@ func OpenPID(pid int) (*Program, error) {
 	return NewProgram(pid, f, bin)
 }
 
-// calibrate measures what hits and removals cost, on this process. The error
-// says that the method does not work.
+// calibrate measures what hits and removals cost, on this
+// process. The error says that the method does not work.
 func (u *uprobes) calibrate() (c costs, err error) {
 	self, err := own()
 	if err != nil {
@@ -113,8 +114,9 @@ func (u *uprobes) calibrate() (c costs, err error) {
 	return c, errors.Join(err, u.kernel.clear())
 }
 
-// onSomeThread calls f on a thread that is not the first one. A kernel before
-// Linux 6.11 may count only the hits of the first thread.
+// onSomeThread calls f on a thread that is not the first one. A
+// kernel before Linux 6.11 may count only the hits of the first
+// thread.
 func onSomeThread(f func()) {
 	done := make(chan struct{})
 	go func() {
@@ -130,8 +132,8 @@ func onSomeThread(f func()) {
 	<-done
 }
 
-// measure times calls with an instrument at the entry, and then with those at
-// returns.
+// measure times calls with an instrument at the entry, and then
+// with those at returns.
 func (u *uprobes) measure(c *costs, entries, returns []uint64) error {
 	if err := u.attach(entries); err != nil {
 		return err
@@ -163,9 +165,10 @@ func (u *uprobes) measure(c *costs, entries, returns []uint64) error {
 	return nil
 }
 
-// coldness is what a hit costs a program, in percent of what it costs in a
-// loop: between two hits, other work takes the caches. The bound of 1 % of a
-// processor was 0.95 to 1.21 % with 100, and 0.38 to 0.79 % with 125 ('go run
+// coldness is what a hit costs a program, in percent of what it
+// costs in a loop: between two hits, other work takes the
+// caches. The bound of 1 % of a processor was 0.95 to 1.21 %
+// with 100, and 0.38 to 0.79 % with 125 ('go run
 // ./internal/bench/calls -cost 20').
 const coldness = 125
 

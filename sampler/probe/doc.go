@@ -1,6 +1,6 @@
-// Package probe puts instruments into a running Go program that say what
-// samples can't: how often a function is called, from where, with which
-// arguments, and how long its calls take.
+// Package probe puts instruments into a running Go program that
+// say what samples can't: how often a function is called, from
+// where, with which arguments, and how long its calls take.
 //
 //	program, err := probe.Open(pid)             // reads the executable
 //	f, err := program.Function("main.(*queue).push")
@@ -18,9 +18,10 @@
 //   - breakpoints of the processor, if uprobes are not permitted. Nothing is written. There are four, so that they count
 //     calls only.
 //
-// Both are bound to file descriptors of this process. When it ends, even by
-// SIGKILL, the kernel takes them out. Close does so before, and compares the
-// code with the file: see limits.md on what may be left after SIGKILL.
+// Both are bound to file descriptors of this process. When it
+// ends, even by SIGKILL, the kernel takes them out. Close does
+// so before, and compares the code with the file: see limits.md
+// on what may be left after SIGKILL.
 //
 // The files, in the order of the work:
 //

@@ -12,18 +12,21 @@ type Function struct {
 	File string
 	Line int32
 
-	// Entry is the address of the first instruction behind the prologue's
-	// check of the stack. At it, and at each of the Returns, the stack
-	// pointer has the same distance from the end of the stack. Returns are
-	// empty if the function never returns.
+	// Entry is the address of the first instruction behind the
+	// prologue's check of the stack. At it, and at each of the
+	// Returns, the stack pointer has the same distance from the
+	// end of the stack. Returns are empty if the function never
+	// returns.
 	Entry   uint64
 	Returns []uint64
 
-	// Check is the first branch of the check of the stack, and Grows the call
-	// that grows the stack, after which the function starts again; 0 if there
-	// is no check. Go's scheduler never interrupts a goroutine at either of
-	// them. At another instruction, a breakpoint of the processor is hit
-	// twice if it does: before the interruption and after it.
+	// Check is the first branch of the check of the stack, and
+	// Grows the call that grows the stack, after which the
+	// function starts again; 0 if there is no check. Go's
+	// scheduler never interrupts a goroutine at either of them.
+	// At another instruction, a breakpoint of the processor is
+	// hit twice if it does: before the interruption and after
+	// it.
 	Check, Grows uint64
 
 	Why string // what an instrument is to find out
@@ -38,9 +41,9 @@ type Function struct {
 // check of the stack is.
 const prologueLength = 10
 
-// Function finds the places of a function's code where instruments can be.
-// The error is a *RefusedError that says why there are none, and what can be
-// probed instead.
+// Function finds the places of a function's code where
+// instruments can be. The error is a *RefusedError that says why
+// there are none, and what can be probed instead.
 func (p *Program) Function(name string) (Function, error) {
 	fn, ok := p.bin.Table.Find(name)[name]
 	if !ok {
@@ -71,10 +74,11 @@ func (p *Program) Function(name string) (Function, error) {
 	return f, nil
 }
 
-// behindCheck finds the check whether the stack must grow. It returns the
-// index of its first branch, and the index of the first instruction behind
-// it; 0 if there is none. The check is a branch, or two if the frame is
-// large. It leads to code that calls the runtime and then begins again.
+// behindCheck finds the check whether the stack must grow. It
+// returns the index of its first branch, and the index of the
+// first instruction behind it; 0 if there is none. The check is
+// a branch, or two if the frame is large. It leads to code that
+// calls the runtime and then begins again.
 func (p *Program) behindCheck(code []machinecode.Instr) (first, behind int) {
 	for i := range code[:min(len(code)-1, prologueLength)] {
 		in := &code[i]
@@ -91,8 +95,9 @@ func (p *Program) behindCheck(code []machinecode.Instr) (first, behind int) {
 	return first, behind
 }
 
-// growing returns the address of the call that grows the stack, if the code
-// at an address only saves registers and then makes such a call; otherwise 0.
+// growing returns the address of the call that grows the stack,
+// if the code at an address only saves registers and then makes
+// such a call; otherwise 0.
 func (p *Program) growing(code []machinecode.Instr, at uint64) uint64 {
 	for i := range code {
 		if code[i].PC < at {
@@ -112,8 +117,8 @@ func (p *Program) growing(code []machinecode.Instr, at uint64) uint64 {
 	return 0
 }
 
-// opensFrame reports whether an instruction is the one that makes room for a
-// frame. It is executed once in a call.
+// opensFrame reports whether an instruction is the one that
+// makes room for a frame. It is executed once in a call.
 func (p *Program) opensFrame(in machinecode.Instr) bool {
 	sp := p.machine.SP
 	switch {
@@ -126,8 +131,8 @@ func (p *Program) opensFrame(in machinecode.Instr) bool {
 	return false
 }
 
-// returns lists the instructions at which a call ends: returns, and jumps to
-// other functions.
+// returns lists the instructions at which a call ends: returns,
+// and jumps to other functions.
 func (p *Program) returns(fn pclntab.Func, code []machinecode.Instr) (list []uint64) {
 	for i := range code {
 		in := &code[i]
@@ -140,8 +145,8 @@ func (p *Program) returns(fn pclntab.Func, code []machinecode.Instr) (list []uin
 	return list
 }
 
-// callers returns some functions that call a function directly and can be
-// probed.
+// callers returns some functions that call a function directly
+// and can be probed.
 func (p *Program) callers(fn pclntab.Func) (list []string) {
 	for i := 0; i < p.bin.Table.Len() && len(list) < maxInstead; i++ {
 		other, ok := p.bin.Table.At(i)

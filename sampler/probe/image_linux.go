@@ -29,8 +29,8 @@ func openImage(p *Program) (*image, error) {
 	return &image{program: p, file: file, memory: memory}, err
 }
 
-// left returns the places that have the kernel's breakpoint, and not what the
-// file has.
+// left returns the places that have the kernel's breakpoint, and
+// not what the file has.
 func (i *image) left(places []uint64) (left []uint64) {
 	want := swbp[runtime.GOARCH]
 	now, once := make([]byte, len(want)), make([]byte, len(want))

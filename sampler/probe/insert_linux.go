@@ -18,20 +18,20 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/perfevent"
 )
 
-// An inserted is a group of instruments that came in together. Its method
-// takes the group out.
+// An inserted is a group of instruments that came in together.
+// Its method takes the group out.
 //
-// The kernel waits for all processors then: 25 to 120 ms, be it for one
-// instrument or a link of hundreds. A signal that kills the waiting thread
-// makes the removal fail: breakpoints remain.
+// The kernel waits for all processors then: 25 to 120 ms, be it
+// for one instrument or a link of hundreds. A signal that kills
+// the waiting thread makes the removal fail: breakpoints remain.
 type inserted interface{ takeOut() }
 
 // An inserter puts instruments at offsets of the executable of a process.
 type inserter func(pid int, program *ebpf.Program, offsets []uint64) (inserted, error)
 
-// A folder holds links. Nobody else sees the folder, and the folder ends with
-// this process. The end of a link in the folder is the work of a thread of
-// the kernel, which no signal kills.
+// A folder holds links. Nobody else sees the folder, and the
+// folder ends with this process. The end of a link in the folder
+// is the work of a thread of the kernel, which no signal kills.
 type folder struct{ fd int }
 
 func newFolder() (*folder, error) {
@@ -50,9 +50,10 @@ func newFolder() (*folder, error) {
 // close lets the kernel take everything out, and does not wait.
 func (f *folder) close() { unix.Close(f.fd) }
 
-// insert puts a group in as links that only the folder holds. There is one
-// for each instrument: a signal that kills this process between two
-// instruments of one link would leave the first.
+// insert puts a group in as links that only the folder holds.
+// There is one for each instrument: a signal that kills this
+// process between two instruments of one link would leave the
+// first.
 func (f *folder) insert(pid int, program *ebpf.Program, offsets []uint64) (inserted, error) {
 	group := kept{folder: f}
 	for _, offset := range offsets {
@@ -110,7 +111,8 @@ func newLink(pid int, program *ebpf.Program, offsets []uint64) (link.Link, error
 
 func executable(pid int) string { return fmt.Sprintf("/proc/%d/exe", pid) }
 
-// events are the kernel's performance events of a group: one of each instrument.
+// events are the kernel's performance events of a group: one of
+// each instrument.
 type events []int
 
 func (e events) takeOut() { perfevent.CloseAll(e) }
@@ -148,8 +150,8 @@ func eventKind() (uint32, error) {
 	return uint32(kind), nil
 }
 
-// openEvent opens one event. Its program runs for all threads, later ones
-// included.
+// openEvent opens one event. Its program runs for all threads,
+// later ones included.
 func openEvent(kind uint32, pid int, program *ebpf.Program, offset uint64) (int, error) {
 	path, err := unix.BytePtrFromString(executable(pid))
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A callLog has the calls of a function one by one, in the windows in which
-// it has instruments.
+// A callLog has the calls of a function one by one, in the
+// windows in which it has instruments.
 type callLog struct {
 	table sampledata.CallTable // what is new since take
 	site  func(uint64) (function, file string, line int32)
@@ -63,8 +63,9 @@ func (k *callLog) add(goroutine uint64, a *activation, end uint64, cut bool) {
 	})
 }
 
-// addBegun adds a call that returns and had begun before the window. All calls
-// of the goroutine in this window were within it.
+// addBegun adds a call that returns and had begun before the
+// window. All calls of the goroutine in this window were within
+// it.
 func (k *callLog) addBegun(h *hit) {
 	if k.since == 0 || h.time < k.since || k.count == sampledata.MaxTimedCalls {
 		return
@@ -80,7 +81,8 @@ func (k *callLog) addBegun(h *hit) {
 	})
 }
 
-// endWindow ends the window of a function: calls that are under way are cut.
+// endWindow ends the window of a function: calls that are under
+// way are cut.
 func (c *calls) endWindow(t *tally, at uint64) {
 	for g, stack := range c.open {
 		c.keep(g, slices.DeleteFunc(stack, func(a activation) bool {
@@ -94,8 +96,8 @@ func (c *calls) endWindow(t *tally, at uint64) {
 	t.log.since = 0
 }
 
-// forget forgets the calls that are under way: their returns may be among hits
-// that were lost. Windows begin anew.
+// forget forgets the calls that are under way: their returns may
+// be among hits that were lost. Windows begin anew.
 func (c *calls) forget(at uint64) {
 	clear(c.open)
 	for _, t := range c.entries {
@@ -106,8 +108,8 @@ func (c *calls) forget(at uint64) {
 	}
 }
 
-// Calls returns the calls that became known since the last call of Calls. The
-// set must keep calls.
+// Calls returns the calls that became known since the last call
+// of Calls. The set must keep calls.
 func (s *Set) Calls() (list []sampledata.CallTable) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,9 +145,9 @@ func (s *Set) keptNote(p *probed) string {
 	return ""
 }
 
-// pause takes a function's instruments out until what they have cost in this
-// window is within the bound. How long that lasts is random, so that windows
-// don't follow what the program does.
+// pause takes a function's instruments out until what they have
+// cost in this window is within the bound. How long that lasts
+// is random, so that windows don't follow what the program does.
 func (s *Set) pause(p *probed, now time.Duration) {
 	spent := p.result.Cost - p.before
 	p.in, p.returns = false, false

@@ -49,7 +49,8 @@ func TestKeptCallsAreOutermost(t *testing.T) {
 	}
 }
 
-// A function that is called too often has several windows, and calls only in them.
+// A function that is called too often has several windows, and
+// calls only in them.
 func TestWindows(t *testing.T) {
 	g := start(t, "fast")
 	fmt.Fprintln(g.in)

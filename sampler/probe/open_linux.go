@@ -31,8 +31,9 @@ func openKernel(p *Program, o Options) (kernel, string, error) {
 	return b, "counts only: " + reason.Error(), nil
 }
 
-// hurry locks the calling goroutine to a thread of its own that wakes on time
-// on a busy machine, as far as that is permitted. The result ends that.
+// hurry locks the calling goroutine to a thread of its own that
+// wakes on time on a busy machine, as far as that is permitted.
+// The result ends that.
 func hurry() func() { return halt.Hurry() }
 
 // monotonic returns the time by the clock of hits.
@@ -44,16 +45,17 @@ func monotonic() uint64 {
 	return uint64(t.Nano())
 }
 
-// nap sleeps without Go's timers, which other threads would have to serve
-// in time.
+// nap sleeps without Go's timers, which other threads would have
+// to serve in time.
 func nap(d time.Duration) {
 	t := unix.NsecToTimespec(d.Nanoseconds())
 	_ = unix.Nanosleep(&t, nil)
 }
 
-// napAwake sleeps without informing Go's scheduler. On a busy machine, the
-// threads that have its processors may themselves wait for a CPU: a thread
-// that gave its processor away would have to wait for them.
+// napAwake sleeps without informing Go's scheduler. On a busy
+// machine, the threads that have its processors may themselves
+// wait for a CPU: a thread that gave its processor away would
+// have to wait for them.
 func napAwake(d time.Duration) {
 	t := unix.NsecToTimespec(d.Nanoseconds())
 	_, _, _ = unix.RawSyscall(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&t)), 0, 0)

@@ -13,15 +13,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Others are the instruments that all tools have in a process, by offsets
-// in files.
+// Others are the instruments that all tools have in a process,
+// by offsets in files.
 type others struct {
 	offsets []uint64
 	unsure  bool // the kernel has not told of all
 }
 
-// instruments asks the kernel which instruments there are. The kernel answers
-// root only, and not before Linux 6.8 for links.
+// instruments asks the kernel which instruments there are. The
+// kernel answers root only, and not before Linux 6.8 for links.
 func instruments(pid int) *others {
 	o := &others{}
 	o.addLinks(pid)

@@ -42,7 +42,8 @@ func start(t *testing.T, args ...string) *target {
 	return &target{r, out, p}
 }
 
-// run lets the program do its work, and returns the numbers that it prints.
+// run lets the program do its work, and returns the numbers that
+// it prints.
 func (g *target) run(t *testing.T) (numbers []int64) {
 	t.Helper()
 	for i, word := range g.words(t) {
@@ -64,7 +65,8 @@ func (g *target) words(t *testing.T) []string {
 	return strings.Fields(line)
 }
 
-// probe puts instruments into a function of the program. It skips the test if that is not permitted.
+// probe puts instruments into a function of the program. It
+// skips the test if that is not permitted.
 func (g *target) probe(t *testing.T, name string, o Options) *Set {
 	t.Helper()
 	f, err := g.program.Function(name)
@@ -87,7 +89,8 @@ func (g *target) probe(t *testing.T, name string, o Options) *Set {
 	return s
 }
 
-// callsToMake is the number of calls that are counted; CPPROF_PROBE_CALLS is another one.
+// callsToMake is the number of calls that are counted;
+// CPPROF_PROBE_CALLS is another one.
 func callsToMake(t *testing.T, usual int) string {
 	if n := os.Getenv("CPPROF_PROBE_CALLS"); n != "" {
 		return n
@@ -119,9 +122,13 @@ func TestCountsAreExact(t *testing.T) {
 	}
 }
 
-// TestElapsedIsThatOfTheProgramsClock compares the times of calls with those that the program measured of the same calls. On a busy machine, a
-// thread is now and then interrupted between the program's clock and the instrument, for longer than a call takes: the longest tenth of the calls
-// does not count, and a few attempts may be made. What is measured wrongly is wrong in each.
+// TestElapsedIsThatOfTheProgramsClock compares the times of
+// calls with those that the program measured of the same calls.
+// On a busy machine, a thread is now and then interrupted
+// between the program's clock and the instrument, for longer
+// than a call takes: the longest tenth of the calls does not
+// count, and a few attempts may be made. What is measured
+// wrongly is wrong in each.
 func TestElapsedIsThatOfTheProgramsClock(t *testing.T) {
 	for range 4 {
 		got, want := elapsedByBoth(t)
@@ -133,7 +140,8 @@ func TestElapsedIsThatOfTheProgramsClock(t *testing.T) {
 	t.Error("the times that calls usually take differ by more than 5 %, in each attempt")
 }
 
-// elapsedByBoth returns the usual time of the calls of a run, as it was measured, and by the program's clock.
+// elapsedByBoth returns the usual time of the calls of a run, as
+// it was measured, and by the program's clock.
 func elapsedByBoth(t *testing.T) (got, want float64) {
 	t.Helper()
 	g := start(t, "time", "1500")
@@ -187,7 +195,8 @@ func TestPanicsAreUnfinished(t *testing.T) {
 	}
 }
 
-// Of half of the calls, nothing more is heard: runtime.Goexit ends them and their goroutines.
+// Of half of the calls, nothing more is heard: runtime.Goexit
+// ends them and their goroutines.
 func TestGoexitIsUnfinished(t *testing.T) {
 	g := start(t, "goexit", "500")
 	s := g.probe(t, "main.leaves", Options{})
@@ -199,8 +208,9 @@ func TestGoexitIsUnfinished(t *testing.T) {
 	}
 }
 
-// TestTimesOfRecursion times calls that consist of others. If these are short, most of the time is
-// that of hits, and no time can be given.
+// TestTimesOfRecursion times calls that consist of others. If
+// these are short, most of the time is that of hits, and no time
+// can be given.
 func TestTimesOfRecursion(t *testing.T) {
 	g := start(t, "tree", "20", "1")
 	s := g.probe(t, "main.branch", Options{})
@@ -252,7 +262,9 @@ func TestCostlyProbesAreTakenOut(t *testing.T) {
 	g.Out.ReadString('\n')
 }
 
-// TestTwoAtOnce probes one function from two sides, as a second cpprof does: both count all calls, and one ends before the other.
+// TestTwoAtOnce probes one function from two sides, as a second
+// cpprof does: both count all calls, and one ends before the
+// other.
 func TestTwoAtOnce(t *testing.T) {
 	g := start(t, "recursive", "20")
 	first, second := g.probe(t, "main.descend", Options{}), g.probe(t, "main.descend", Options{CountsOnly: true})
@@ -290,7 +302,9 @@ func TestTheTargetDies(t *testing.T) {
 	}
 }
 
-// TestTheTargetExecutes probes a program that becomes another one meanwhile: that one is not harmed, whether the probes are still in or not.
+// TestTheTargetExecutes probes a program that becomes another
+// one meanwhile: that one is not harmed, whether the probes are
+// still in or not.
 func TestTheTargetExecutes(t *testing.T) {
 	g := start(t, "exec", "500")
 	s := g.probe(t, "main.tick", Options{})
@@ -334,7 +348,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestProbesEndWithTheProcess kills a process with SIGKILL that has put probes into another one: the kernel takes them out.
+// TestProbesEndWithTheProcess kills a process with SIGKILL that
+// has put probes into another one: the kernel takes them out.
 func TestProbesEndWithTheProcess(t *testing.T) {
 	if pid := os.Getenv("CPPROF_PROBE_AND_WAIT"); pid != "" {
 		n, _ := strconv.Atoi(pid)

@@ -26,8 +26,8 @@ type Program struct {
 	growers  map[uint64]bool                   // entries of the functions that grow stacks
 }
 
-// NewProgram reads what probing needs from the executable of a process. The
-// file must stay open.
+// NewProgram reads what probing needs from the executable of a
+// process. The file must stay open.
 func NewProgram(pid int, file io.ReaderAt, bin *gobinary.Binary) (*Program, error) {
 	p := &Program{PID: pid, bin: bin, file: file, machine: machinecode.ForArch(bin.Arch),
 		growers: map[uint64]bool{}}
@@ -55,7 +55,8 @@ func NewProgram(pid int, file io.ReaderAt, bin *gobinary.Binary) (*Program, erro
 	return p, nil
 }
 
-// offset returns where in the file the code at an address of the process is.
+// offset returns where in the file the code at an address of the
+// process is.
 func (p *Program) offset(addr uint64) (uint64, bool) {
 	addr -= p.bin.Bias
 	for _, s := range p.segments {
@@ -82,9 +83,10 @@ func (p *Program) code(fn pclntab.Func) ([]machinecode.Instr, error) {
 	return p.machine.Decode(nil, b, fn.Entry), nil
 }
 
-// Functions returns the names of the functions that a pattern matches, in the
-// order of their addresses: a name, or one with * for any characters. The
-// star of a pointer, as in main.(*queue).push, is a letter like others.
+// Functions returns the names of the functions that a pattern
+// matches, in the order of their addresses: a name, or one with
+// * for any characters. The star of a pointer, as in
+// main.(*queue).push, is a letter like others.
 func (p *Program) Functions(pattern string) []string {
 	var names []string
 	for i := range p.bin.Table.Len() {
@@ -116,8 +118,8 @@ func matches(pattern, name string) bool {
 	return strings.HasSuffix(rest, parts[len(parts)-1])
 }
 
-// site returns the place of a call by its return address. In inlined code, it
-// is the innermost function.
+// site returns the place of a call by its return address. In
+// inlined code, it is the innermost function.
 func (p *Program) site(ret uint64) (function, file string, line int32) {
 	frames, ok := p.bin.Table.Frames(nil, ret-1)
 	if !ok || len(frames) == 0 {
@@ -126,8 +128,8 @@ func (p *Program) site(ret uint64) (function, file string, line int32) {
 	return frames[0].Func, frames[0].File, frames[0].Line
 }
 
-// callersOf returns functions that an inlined function's code is in, at most
-// a few.
+// callersOf returns functions that an inlined function's code is
+// in, at most a few.
 func (p *Program) callersOf(name string) []string {
 	var list []string
 	var frames []pclntab.Frame
@@ -149,6 +151,6 @@ func (p *Program) callersOf(name string) []string {
 	return list
 }
 
-// inlineStep is the distance at which code is searched for a function that is
-// inlined: less than a call takes.
+// inlineStep is the distance at which code is searched for a
+// function that is inlined: less than a call takes.
 const inlineStep = 8

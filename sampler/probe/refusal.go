@@ -32,8 +32,8 @@ func (p *Program) refused(name, reason string, instead []string) error {
 	return &RefusedError{Function: name, Reason: reason, Instead: instead}
 }
 
-// unknown explains why the program has no code of a function: it is inlined
-// everywhere, is in C, or does not exist.
+// unknown explains why the program has no code of a function: it
+// is inlined everywhere, is in C, or does not exist.
 func (p *Program) unknown(name string) error {
 	if callers := p.callersOf(name); len(callers) > 0 {
 		return p.refused(name, "the compiler has inlined it into its callers, so that it has no code of its own (the samples show it all the same; "+
@@ -52,8 +52,8 @@ func (p *Program) unknown(name string) error {
 	return p.refused(name, reason, near)
 }
 
-// Has returns an error if the program has no function of a name, not even an
-// inlined one. It names similar ones.
+// Has returns an error if the program has no function of a name,
+// not even an inlined one. It names similar ones.
 func (p *Program) Has(name string) error {
 	if _, ok := p.bin.Table.Find(name)[name]; ok || len(p.callersOf(name)) > 0 || p.isC(name) {
 		return nil
@@ -80,7 +80,8 @@ func (p *Program) names() (list []string) {
 	return list
 }
 
-// isC reports whether the program has a function of this name that is not Go's.
+// isC reports whether the program has a function of this name
+// that is not Go's.
 func (p *Program) isC(name string) bool {
 	f, err := elffile.New(p.file)
 	if err != nil {

@@ -14,8 +14,9 @@ import (
 
 // Options say how to measure.
 type Options struct {
-	// MaxOverhead bounds the share of the time (of one processor) that
-	// instruments take from the target; 0: no bound.
+	// MaxOverhead bounds the share of the time (of one
+	// processor) that instruments take from the target; 0: no
+	// bound.
 	MaxOverhead float64
 
 	// CountsOnly: no returns are measured, and so no elapsed times.
@@ -29,44 +30,48 @@ type Options struct {
 	// 0: no bound.
 	MaxRemoval time.Duration
 
-	// Keep: calls are kept one by one, see Set.Calls. A function that is called
-	// too often is measured in windows, at random times.
+	// Keep: calls are kept one by one, see Set.Calls. A function
+	// that is called too often is measured in windows, at random
+	// times.
 	Keep bool
 
-	// Forget: each call of Set.Calls begins anew to count how many are kept.
+	// Forget: each call of Set.Calls begins anew to count how
+	// many are kept.
 	Forget bool
 
 	// Clock returns the time of the recording.
 	Clock func() time.Duration
 
-	// TakingOut is called while instruments are taken out, with the number of
-	// those that are in; nil: nobody wants to know.
+	// TakingOut is called while instruments are taken out, with
+	// the number of those that are in; nil: nobody wants to
+	// know.
 	TakingOut func(in int)
 }
 
-// A kernel puts instruments in and takes them out. Its methods may be called
-// from several goroutines.
+// A kernel puts instruments in and takes them out. Its methods
+// may be called from several goroutines.
 type kernel interface {
 	instrument() sampledata.Instrument
 
 	// attach puts instruments at some places.
 	attach(places []uint64) error
 
-	// detach takes out what one attach has put in. It may take long until the
-	// kernel is done.
+	// detach takes out what one attach has put in. It may take
+	// long until the kernel is done.
 	detach(places []uint64)
 
-	// takeOut takes everything out, for good, and returns the places at which
-	// a breakpoint is left; if it is not sure, the breakpoint may be another
-	// tool's. It calls tell meanwhile.
+	// takeOut takes everything out, for good, and returns the
+	// places at which a breakpoint is left; if it is not sure,
+	// the breakpoint may be another tool's. It calls tell
+	// meanwhile.
 	takeOut(tell func(in int)) (left []uint64, sure bool)
 
 	// removal estimates how long takeOut takes, given the number of attaches
 	// and of places.
 	removal(attached, places int) time.Duration
 
-	// hits returns how often an address was hit, exactly. It may be called
-	// after detach.
+	// hits returns how often an address was hit, exactly. It may
+	// be called after detach.
 	hits(pc uint64) uint64
 
 	// drain passes on the hits that were recorded since the last call.
@@ -75,8 +80,8 @@ type kernel interface {
 	// lost returns how many records were lost.
 	lost() uint64
 
-	// cost returns what was measured on this process; nothing if it could
-	// not be.
+	// cost returns what was measured on this process; nothing if
+	// it could not be.
 	cost() costs
 
 	close() error
@@ -126,10 +131,10 @@ type probed struct {
 	resume time.Duration // when the next window begins; 0 if one is open
 }
 
-// Start puts instruments into the functions. If uprobes are not permitted, it
-// takes breakpoints of the processor, and measures only as many functions as
-// there are breakpoints. If these don't work either, it returns the error of
-// uprobes.
+// Start puts instruments into the functions. If uprobes are not
+// permitted, it takes breakpoints of the processor, and measures
+// only as many functions as there are breakpoints. If these
+// don't work either, it returns the error of uprobes.
 func Start(p *Program, functions []Function, o Options) (*Set, error) {
 	s, tallies, err := open(p, functions, o)
 	if err != nil {
@@ -159,8 +164,9 @@ func Start(p *Program, functions []Function, o Options) (*Set, error) {
 	return s, nil
 }
 
-// open returns a set that has no instruments yet. CloseAll waits for it: the
-// instruments whose cost is measured are in this process meanwhile.
+// open returns a set that has no instruments yet. CloseAll waits
+// for it: the instruments whose cost is measured are in this
+// process meanwhile.
 func open(p *Program, functions []Function, o Options) (*Set, []*tally, error) {
 	opened.opening.RLock()
 	defer opened.opening.RUnlock()
@@ -206,8 +212,8 @@ func open(p *Program, functions []Function, o Options) (*Set, []*tally, error) {
 	return s, tallies, nil
 }
 
-// withEnds adds the function that ends goroutines, so that the calls in them
-// are known to have ended.
+// withEnds adds the function that ends goroutines, so that the
+// calls in them are known to have ended.
 func (s *Set) withEnds(functions []Function) []Function {
 	timed := func(f Function) bool { return len(f.Returns) > 0 }
 	known := func(f Function) bool { return f.Name == goexit }
@@ -224,10 +230,11 @@ func (s *Set) withEnds(functions []Function) []Function {
 
 const goexit = "runtime.Goexit"
 
-// probation is how long the calls of a function are only counted, before its
-// returns get instruments. What turns out to be called too often has only one
-// instrument then. To take out several takes long: the kernel takes them out
-// one after the other, and waits for all processors in between.
+// probation is how long the calls of a function are only
+// counted, before its returns get instruments. What turns out to
+// be called too often has only one instrument then. To take out
+// several takes long: the kernel takes them out one after the
+// other, and waits for all processors in between.
 const probation = 20 * time.Millisecond
 
 // enter puts the instrument of a function's entry in.
@@ -297,8 +304,9 @@ func (s *Set) bound() string {
 	return fmt.Sprintf("--probe-overhead %.3g%%", 100*s.options.MaxOverhead)
 }
 
-// entries returns where the calls of a function are counted. If there are two
-// places, the hits of the second one are subtracted.
+// entries returns where the calls of a function are counted. If
+// there are two places, the hits of the second one are
+// subtracted.
 func (s *Set) entries(f *Function) []uint64 {
 	switch {
 	case s.kernel.instrument() == sampledata.Uprobe:
@@ -309,15 +317,17 @@ func (s *Set) entries(f *Function) []uint64 {
 	return []uint64{f.Entry}
 }
 
-// watchInterval is how often the hits are counted and recorded: an instrument
-// that costs too much is taken out within a few of them. If no instrument is
-// in any more, only the last hits remain to be read, every idleInterval.
+// watchInterval is how often the hits are counted and recorded:
+// an instrument that costs too much is taken out within a few of
+// them. If no instrument is in any more, only the last hits
+// remain to be read, every idleInterval.
 const watchInterval, idleInterval = 5 * time.Millisecond, 50 * time.Millisecond
 
-// watch takes out what costs too much. There are two of it: while the kernel
-// takes out one function's instruments, which may last seconds on a busy
-// machine, the other one watches. They end if no instrument is left: their
-// wake-ups would cost the target time for nothing.
+// watch takes out what costs too much. There are two of it:
+// while the kernel takes out one function's instruments, which
+// may last seconds on a busy machine, the other one watches.
+// They end if no instrument is left: their wake-ups would cost
+// the target time for nothing.
 func (s *Set) watch(nap func(time.Duration), ready func()) {
 	defer hurry()()
 	ready()
@@ -332,8 +342,8 @@ func (s *Set) watch(nap func(time.Duration), ready func()) {
 	}
 }
 
-// read reads what the kernel has recorded. That takes longer than to count,
-// and must not delay it.
+// read reads what the kernel has recorded. That takes longer
+// than to count, and must not delay it.
 func (s *Set) read() {
 	for s.running() {
 		s.recorded.Lock()
@@ -365,8 +375,9 @@ func (s *Set) measures() bool {
 	return !s.put || s.options.Keep || slices.ContainsFunc(s.probes, func(p *probed) bool { return p.in })
 }
 
-// check counts the hits. If they cost too much, it returns the instruments to
-// take out: all instruments of the function that costs most.
+// check counts the hits. If they cost too much, it returns the
+// instruments to take out: all instruments of the function that
+// costs most.
 func (s *Set) check() [][]uint64 {
 	now := s.options.Clock()
 	var total, most time.Duration
@@ -389,8 +400,8 @@ func (s *Set) check() [][]uint64 {
 	return append(s.throttled(worst), s.needless()...)
 }
 
-// needless returns the instruments that were not asked for, if no other one
-// is in any more.
+// needless returns the instruments that were not asked for, if
+// no other one is in any more.
 func (s *Set) needless() (out [][]uint64) {
 	if s.options.Keep || slices.ContainsFunc(s.probes,
 		func(p *probed) bool { return p.in && !p.function.hidden }) {
@@ -432,9 +443,10 @@ func (s *Set) count(p *probed, now time.Duration) (cost time.Duration) {
 	return cost
 }
 
-// throttled returns which instruments of a function cost too much. If the
-// entry alone is within the bound, these are the returns. The entry comes
-// first, since one instrument is out at once, and the others follow.
+// throttled returns which instruments of a function cost too
+// much. If the entry alone is within the bound, these are the
+// returns. The entry comes first, since one instrument is out at
+// once, and the others follow.
 func (s *Set) throttled(p *probed) (out [][]uint64) {
 	since := p.result.To - p.result.From
 	calls := fmt.Sprintf("%d calls in %v", p.entered, since.Round(time.Millisecond))
@@ -456,8 +468,8 @@ func (s *Set) throttled(p *probed) (out [][]uint64) {
 	return out
 }
 
-// Results returns what was measured so far, in the order of the functions. Those
-// whose calls are kept are left out.
+// Results returns what was measured so far, in the order of the
+// functions. Those whose calls are kept are left out.
 func (s *Set) Results() []sampledata.Probe {
 	s.mu.Lock()
 	defer s.mu.Unlock()

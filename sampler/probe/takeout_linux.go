@@ -9,9 +9,10 @@ import (
 )
 
 const (
-	// patience is how long the kernel may take out nothing, although nothing
-	// else is to be done. Each repair doubles it: on a busy machine, the
-	// kernel's threads may have to wait.
+	// patience is how long the kernel may take out nothing,
+	// although nothing else is to be done. Each repair doubles
+	// it: on a busy machine, the kernel's threads may have to
+	// wait.
 	patience = 250 * time.Millisecond
 
 	// repairs is how often what is left is put in again and taken out.
@@ -20,9 +21,9 @@ const (
 	lookInterval = 5 * time.Millisecond
 )
 
-// takeOut takes everything out, and compares the code with the file. It
-// returns what is left. If takeOut is not sure, other tools may have
-// instruments there.
+// takeOut takes everything out, and compares the code with the
+// file. It returns what is left. If takeOut is not sure, other
+// tools may have instruments there.
 func (u *uprobes) takeOut(tell func(in int)) (left []uint64, sure bool) {
 	u.attaching.Lock()
 	u.out = true
@@ -43,8 +44,8 @@ func (u *uprobes) takeOut(tell func(in int)) (left []uint64, sure bool) {
 	return left, sure
 }
 
-// takeOutAll takes out one group after the other. A folder passes all to the
-// kernel at once.
+// takeOutAll takes out one group after the other. A folder
+// passes all to the kernel at once.
 func (u *uprobes) takeOutAll() {
 	if u.folder != nil {
 		u.folder.close()
@@ -59,8 +60,8 @@ func (u *uprobes) takeOutAll() {
 	}
 }
 
-// await waits until nothing is in at the places, or until nothing more
-// comes out.
+// await waits until nothing is in at the places, or until
+// nothing more comes out.
 func (u *uprobes) await(places []uint64, done <-chan struct{}, patience time.Duration,
 	tell func(int)) (left []uint64) {
 	in, since := len(places)+1, time.Now()
@@ -87,8 +88,8 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// repair puts instruments in again and takes them out: a removal that has
-// failed may work then.
+// repair puts instruments in again and takes them out: a removal
+// that has failed may work then.
 func (u *uprobes) repair(left []uint64) {
 	insert := insertEvents
 	if u.method.linked {
@@ -103,8 +104,8 @@ func (u *uprobes) repair(left []uint64) {
 	}
 }
 
-// ours returns the places at which no other tool has an instrument, as far as
-// is known.
+// ours returns the places at which no other tool has an
+// instrument, as far as is known.
 func (u *uprobes) ours(left []uint64) (own []uint64, sure bool) {
 	if len(left) == 0 {
 		return nil, true
@@ -118,8 +119,8 @@ func (u *uprobes) ours(left []uint64) (own []uint64, sure bool) {
 	return own, !others.unsure
 }
 
-// inParallel is how many links of a folder the kernel takes out in the time
-// of one, at least.
+// inParallel is how many links of a folder the kernel takes out
+// in the time of one, at least.
 const inParallel = 16
 
 // units returns how many removals follow each other.

@@ -14,8 +14,8 @@ import (
 	"github.com/cpprof/cpprof/internal/fixture"
 )
 
-// TestMethods takes instruments out that were put in by each method, also while another tool has
-// some at the same places.
+// TestMethods takes instruments out that were put in by each
+// method, also while another tool has some at the same places.
 func TestMethods(t *testing.T) {
 	g := start(t, "recursive", "20")
 	g.probe(t, "main.descend", Options{}).Close() // or the test is skipped
@@ -65,8 +65,9 @@ func (g *target) changed(t *testing.T) []uint64 {
 	return places
 }
 
-// TestLeftBreakpointsAreRepaired lets a process end while the kernel takes its instruments out, so
-// that some are left. A later removal works.
+// TestLeftBreakpointsAreRepaired lets a process end while the
+// kernel takes its instruments out, so that some are left. A
+// later removal works.
 func TestLeftBreakpointsAreRepaired(t *testing.T) {
 	if pid := os.Getenv("CPPROF_LEAVE_BREAKPOINTS"); pid != "" {
 		leaveBreakpoints(t, pid)
@@ -128,8 +129,10 @@ func leaveBreakpoints(t *testing.T, pid string) {
 	os.Exit(0)
 }
 
-// TestCloseAllAwaitsCalibration ends processes while they measure on themselves what instruments
-// cost. None may have an instrument left: the kernel could not take it out of an ending process.
+// TestCloseAllAwaitsCalibration ends processes while they
+// measure on themselves what instruments cost. None may have an
+// instrument left: the kernel could not take it out of an ending
+// process.
 func TestCloseAllAwaitsCalibration(t *testing.T) {
 	const variable = "CPPROF_END_CALIBRATION"
 	if after, err := time.ParseDuration(os.Getenv(variable)); err == nil {

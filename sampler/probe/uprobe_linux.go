@@ -51,8 +51,8 @@ func openUprobes(p *Program) (u *uprobes, err error) {
 	if _, err := eventKind(); err != nil {
 		return nil, err
 	}
-	// before Linux 5.11, maps count as locked memory; if it is too little,
-	// NewMap fails
+	// before Linux 5.11, maps count as locked memory; if it is
+	// too little, NewMap fails
 	_ = rlimit.RemoveMemlock()
 	for _, m := range methods {
 		if u, err = openMethod(p, m); err == nil {
@@ -62,8 +62,8 @@ func openUprobes(p *Program) (u *uprobes, err error) {
 	return nil, refusedUprobes(err)
 }
 
-// openMethod tries a method on this process. The last method may be untried:
-// without a cost.
+// openMethod tries a method on this process. The last method may
+// be untried: without a cost.
 func openMethod(p *Program, m method) (*uprobes, error) {
 	u := &uprobes{program: p, method: m, number: map[uint64]uint32{}, in: map[uint64]inserted{}}
 	err := u.open()
@@ -178,8 +178,8 @@ func (u *uprobes) site(pc uint64) (uint32, error) {
 	return number, nil
 }
 
-// detach takes a group out. In a folder, the kernel does so soon; otherwise
-// it is out at the end.
+// detach takes a group out. In a folder, the kernel does so
+// soon; otherwise it is out at the end.
 func (u *uprobes) detach(places []uint64) {
 	u.mu.Lock()
 	group, ok := u.in[places[0]]

@@ -8,9 +8,10 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// adopt updates the slots from what the halt saw. A goroutine that the survey
-// saw parked was waiting at the halt if it then neither had a processor nor
-// was in a queue. Its slot stays as it is.
+// adopt updates the slots from what the halt saw. A goroutine
+// that the survey saw parked was waiting at the halt if it then
+// neither had a processor nor was in a queue. Its slot stays as
+// it is.
 func (gs *goroutines) adopt(c *capture) {
 	gs.add(c.made)
 	for i := range c.processors.list {
@@ -44,24 +45,26 @@ func (gs *goroutines) adoptRunning(i int32, p *processor) {
 		return
 	}
 	w := gs.parkedContext(&p.head)
-	// In a system call, the stack begins at the call's entry, as it does for
-	// threads that aren't halted.
+	// In a system call, the stack begins at the call's entry, as
+	// it does for threads that aren't halted.
 	w.OnThread = p.head.status != goruntime.GSyscall
 	w.Regs = unwind.Registers{PC: th.PC, SP: th.SP, LR: th.LR}
 	if p.head.schedSP == 0 && p.head.within(th.SP) {
-		// The scheduler is just resuming the goroutine (gogo): its stack
-		// pointer is in the register already, but no longer in g.
+		// The scheduler is just resuming the goroutine (gogo):
+		// its stack pointer is in the register already, but no
+		// longer in g.
 		w.SchedSP = th.SP
 	}
 	w.VDSOPC, w.VDSOSP = field(p.mRaw, gs.t.l.M.VDSOPC), field(p.mRaw, gs.t.l.M.VDSOSP)
 	gs.unwind(i, memory.Copy(p.pieces[:]), w, th.General[:])
-	// A thread in an uninterruptible sleep, such as for a disk, may have been
-	// woken by the time that it stops, and then seems to have run.
+	// A thread in an uninterruptible sleep, such as for a disk,
+	// may have been woken by the time that it stops, and then
+	// seems to have run.
 	s.busy = p.awake && !th.Asleep()
 }
 
-// adoptOffThread updates the slot of a goroutine that the halt saw on no
-// processor.
+// adoptOffThread updates the slot of a goroutine that the halt
+// saw on no processor.
 func (gs *goroutines) adoptOffThread(i int32, o *offThread) {
 	s := &gs.table.slots[i]
 	if o.head.hi == 0 {

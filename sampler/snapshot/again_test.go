@@ -9,7 +9,9 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A goroutine that waits in a system call, runs, and waits in the same one again is not seen as one that waited all the time.
+// A goroutine that waits in a system call, runs, and waits in
+// the same one again is not seen as one that waited all the
+// time.
 func TestWaitsAgainInSystemCalls(t *testing.T) {
 	v := fixture.Start(t, fixture.Build(t, "processes"))
 	r := record(t, open(t, v.Pid()), 200)

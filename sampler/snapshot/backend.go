@@ -54,10 +54,10 @@ type Backend struct {
 
 var _ sampler.Backend = (*Backend)(nil)
 
-// Attach prepares to sample a process. It does not halt the process. It reads
-// the process's memory, to check that its runtime is laid out as expected. The
-// error is sampler.ErrExec if the process is not the program any more that was
-// found.
+// Attach prepares to sample a process. It does not halt the
+// process. It reads the process's memory, to check that its
+// runtime is laid out as expected. The error is sampler.ErrExec
+// if the process is not the program any more that was found.
 func Attach(p *sampler.Process) (*Backend, error) {
 	b, err := openBackend(p)
 	if !p.HasExecuted() {
@@ -152,8 +152,8 @@ func (b *Backend) Release() error { return b.t.Release() }
 // AfterHalt sets the function that is called after each halt.
 func (b *Backend) AfterHalt(f func()) { b.after = f }
 
-// Seen returns the variables of the runtime that the halt has copied, and
-// what ReadAlso asks for.
+// Seen returns the variables of the runtime that the halt has
+// copied, and what ReadAlso asks for.
 func (b *Backend) Seen() sampler.Memory { return b.seen }
 
 // ReadAlso adds to what is read after each halt.
@@ -161,14 +161,16 @@ func (b *Backend) ReadAlso(addr uint64, size int) {
 	b.also = append(b.also, memory.Range{Addr: addr, Buf: make([]byte, size)})
 }
 
-// Learned returns the processor time that reading the target's symbols and
-// debug information and analysing its code has taken so far.
+// Learned returns the processor time that reading the target's
+// symbols and debug information and analysing its code has taken
+// so far.
 func (b *Backend) Learned() time.Duration {
 	return b.attached + b.goroutines.finder.Learned() + b.reporter.names.took()
 }
 
-// MayLearn bounds Learned. The holders of locks come first: as long as there
-// is something to learn of them, their names get a third.
+// MayLearn bounds Learned. The holders of locks come first: as
+// long as there is something to learn of them, their names get a
+// third.
 func (b *Backend) MayLearn(most time.Duration) {
 	names, finder := &b.reporter.names, b.goroutines.finder
 	most -= b.attached
@@ -215,20 +217,22 @@ func (b *Backend) Observe(ctx context.Context, sink sampledata.Sink,
 	return s, nil
 }
 
-// lateLimit is how long to wait for the registers of threads that wait for a
-// CPU. The other threads are not halted for so long.
+// lateLimit is how long to wait for the registers of threads
+// that wait for a CPU. The other threads are not halted for so
+// long.
 const lateLimit = 250 * time.Millisecond
 
-// Limits on how long a halt may last. Nearly all take less than a tenth of
-// that. A thread without a raised priority may lose its CPU in a halt; when
-// it gets one again, little is left to do, and the sample is good.
+// Limits on how long a halt may last. Nearly all take less than
+// a tenth of that. A thread without a raised priority may lose
+// its CPU in a halt; when it gets one again, little is left to
+// do, and the sample is good.
 const (
 	maxHalt         = 10 * time.Millisecond
 	maxOrdinaryHalt = 100 * time.Millisecond
 )
 
-// sample takes one sample. The halting thread does all of it: passing work to
-// another thread takes longer than the halt.
+// sample takes one sample. The halting thread does all of it:
+// passing work to another thread takes longer than the halt.
 func (b *Backend) sample(ctx context.Context, h *halt.Halter, s *sampledata.Sample) error {
 	gs, c := &b.goroutines, &b.capture
 	at := b.timing.start.Add(s.Time)
@@ -343,7 +347,8 @@ func (b *Backend) order() order {
 	}
 }
 
-// finish sets the fields of the sample that are not about single goroutines.
+// finish sets the fields of the sample that are not about single
+// goroutines.
 func (b *Backend) finish(s *sampledata.Sample) {
 	gs, c := &b.goroutines, &b.capture
 	s.Threads = b.syscalls.threads
@@ -379,8 +384,8 @@ func (b *Backend) finish(s *sampledata.Sample) {
 	}
 }
 
-// failure converts an error of a sample: to an *EndedError if the target has
-// ended; otherwise the sample is lost.
+// failure converts an error of a sample: to an *EndedError if
+// the target has ended; otherwise the sample is lost.
 func (b *Backend) failure(err error) error {
 	if end := b.t.Diagnose(); end != nil {
 		err = end

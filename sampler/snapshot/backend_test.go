@@ -18,7 +18,8 @@ import (
 	"github.com/cpprof/cpprof/sampler"
 )
 
-// seen counts, over all samples, the states of the goroutines that began with a function.
+// seen counts, over all samples, the states of the goroutines
+// that began with a function.
 func seen(r *sampledata.Recording, start string) map[string]int {
 	out := map[string]int{}
 	for _, run := range r.Runs.All() {
@@ -31,14 +32,16 @@ func seen(r *sampledata.Recording, start string) map[string]int {
 	return out
 }
 
-// checkStates checks a recording of a target with goroutines in every state, some of which wait for the lock at stuck.
+// checkStates checks a recording of a target with goroutines in
+// every state, some of which wait for the lock at stuck.
 func checkStates(t *testing.T, r *sampledata.Recording, stuck uint64) {
 	t.Helper()
 	n := r.Samples.Len()
 	if got := seen(r, "main.park"); len(got) != 1 || got["waiting chan receive"] != 50*n {
 		t.Errorf("50 parked goroutines were seen %v in %d samples", got, n)
 	}
-	// A thread that sleeps in the kernel may be seen while it goes back to sleep after a halt.
+	// A thread that sleeps in the kernel may be seen while it
+	// goes back to sleep after a halt.
 	if got := seen(r, "main.read"); got["waiting syscall"] < 5*n*9/10 {
 		t.Errorf("5 goroutines asleep in system calls were seen %v in %d samples", got, n)
 	}
@@ -117,7 +120,8 @@ func TestStates(t *testing.T) {
 // A running goroutine's stack reaches from the computation to main.
 func TestRunning(t *testing.T) { checkRunning(t) }
 
-// The same is true if the goroutine's thread waits for a CPU, and stops after the others were detached from.
+// The same is true if the goroutine's thread waits for a CPU,
+// and stops after the others were detached from.
 func TestRunningLate(t *testing.T) {
 	for range 2 {
 		begin(t, build(t), "-busy=4")
@@ -173,7 +177,8 @@ func TestComeAndGo(t *testing.T) {
 			live++
 		}
 	}
-	// At any moment there are at most 40; those that ended between the two phases may be counted, too.
+	// At any moment there are at most 40; those that ended
+	// between the two phases may be counted, too.
 	if n := leaves(r); n < 1000 || live > n/2 {
 		t.Errorf("%d short-lived goroutines were seen, %d live at the end", n, live)
 	}
@@ -209,7 +214,8 @@ func TestCollector(t *testing.T) {
 	}
 }
 
-// A stack that was reused without reading it is the same as what reading it again returns.
+// A stack that was reused without reading it is the same as what
+// reading it again returns.
 func TestReuseLong(t *testing.T) {
 	fixture.Long(t)
 	v := begin(t, build(t), every...)

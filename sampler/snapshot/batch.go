@@ -13,14 +13,15 @@ type batch struct {
 	to     []*[]byte // the slice to shorten to what could be read of each range; or nil
 }
 
-// add adds a piece of memory. The copy is stored in *to, which is shortened
-// if not all can be read. *to must not move before read returns.
+// add adds a piece of memory. The copy is stored in *to, which
+// is shortened if not all can be read. *to must not move before
+// read returns.
 func (b *batch) add(addr uint64, to *[]byte) {
 	b.ranges, b.to = append(b.ranges, memory.Range{Addr: addr, Buf: *to}), append(b.to, to)
 }
 
-// addFixed adds a piece of memory. Bytes of to that can't be read stay
-// unchanged.
+// addFixed adds a piece of memory. Bytes of to that can't be
+// read stay unchanged.
 func (b *batch) addFixed(addr uint64, to []byte) {
 	b.ranges, b.to = append(b.ranges, memory.Range{Addr: addr, Buf: to}), append(b.to, nil)
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// Limits on what a halt sees, so that it stays short whatever the target
-// does. A goroutine that is left out keeps the view that the survey had of
-// it.
+// Limits on what a halt sees, so that it stays short whatever
+// the target does. A goroutine that is left out keeps the view
+// that the survey had of it.
 const (
 	maxSeen   = 512 // goroutines that were moving or are in a queue
 	maxGlobal = 64  // goroutines of the global queue, a linked list
@@ -23,16 +23,16 @@ const (
 
 // An order lists what a halt must copy.
 type order struct {
-	// slots that the halt must see; if there are too many, the last lists
-	// are cut
+	// slots that the halt must see; if there are too many, the
+	// last lists are cut
 	goroutines [5][]int32
 	finder     *holders.Finder // has ranges to read, and then others that depend on those
 	partial    bool            // the survey has left goroutines out
 }
 
-// A capture is the second phase of a sample: in the halt, it copies what must
-// be seen at one moment. It changes only itself, so that a failed halt leaves
-// no trace.
+// A capture is the second phase of a sample: in the halt, it
+// copies what must be seen at one moment. It changes only
+// itself, so that a failed halt leaves no trace.
 type capture struct {
 	t          *target
 	known      *table // only read
@@ -42,7 +42,8 @@ type capture struct {
 	survey     func() (order, error) // if the halt is to begin with the survey
 	processors processors
 	r          *halt.Reader
-	// when all holders of processors were halted: the moment that the copy shows
+	// when all holders of processors were halted: the moment
+	// that the copy shows
 	at time.Time
 
 	off []offThread      // goroutines that are not on a processor
@@ -55,7 +56,8 @@ type capture struct {
 	made  []uint64 // addresses of the g that are new
 }
 
-// An offThread is a goroutine that the halt sees and that is on no processor.
+// An offThread is a goroutine that the halt sees and that is on
+// no processor.
 type offThread struct {
 	addr   uint64
 	raw    []byte
@@ -65,9 +67,9 @@ type offThread struct {
 	copied bool // its stack was copied, because the known stack does not match head
 }
 
-// prepare allocates memory before the halt, for the p at these addresses. In
-// the halt, each page that the kernel has yet to supply would cost the target
-// time.
+// prepare allocates memory before the halt, for the p at these
+// addresses. In the halt, each page that the kernel has yet to
+// supply would cost the target time.
 func (c *capture) prepare(number uint32, ps []uint64) {
 	t, a := c.t, c.arena
 	a.Reset()
@@ -99,8 +101,8 @@ func (c *capture) take(h *halt.Halted) error {
 	return c.processors.verify(c.r)
 }
 
-// takeLate copies what take could not read for a late thread. Only that
-// thread writes there.
+// takeLate copies what take could not read for a late thread.
+// Only that thread writes there.
 func (c *capture) takeLate(th halt.Thread) {
 	for i := range c.processors.list {
 		p := &c.processors.list[i]
@@ -116,8 +118,9 @@ func (c *capture) takeLate(th halt.Thread) {
 	}
 }
 
-// copyThreads reads, with one system call, what is needed of the processors,
-// of their threads, and of the goroutines in the order.
+// copyThreads reads, with one system call, what is needed of the
+// processors, of their threads, and of the goroutines in the
+// order.
 func (c *capture) copyThreads() {
 	t := c.t
 	c.batch.addFixed(t.bin.Globals.AllGs, c.allgs[:])
@@ -149,9 +152,9 @@ func (c *capture) copyThreads() {
 	c.decodeHeads(0)
 }
 
-// addProcessor adds a processor, its thread and its goroutine to the batch.
-// If the thread still sleeps in the kernel, or has just ended, the goroutine
-// counts as being on no thread.
+// addProcessor adds a processor, its thread and its goroutine to
+// the batch. If the thread still sleeps in the kernel, or has
+// just ended, the goroutine counts as being on no thread.
 func (c *capture) addProcessor(p *processor) {
 	c.batch.addFixed(p.addr, p.raw)
 	if !p.onThread() {
@@ -165,8 +168,8 @@ func (c *capture) addProcessor(p *processor) {
 	c.batch.addAll(p.pieces[:1])
 }
 
-// see adds a goroutine to the list of those that the halt sees, unless it is
-// on a processor.
+// see adds a goroutine to the list of those that the halt sees,
+// unless it is on a processor.
 func (c *capture) see(addr uint64, queued bool) {
 	if i, ok := c.byG[addr]; ok {
 		c.off[i].queued = c.off[i].queued || queued
@@ -188,8 +191,8 @@ func (c *capture) sees(addr uint64) bool {
 	return off || c.processors.holds(addr)
 }
 
-// addHeads adds the g of the goroutines on that list to the batch, starting
-// at an index.
+// addHeads adds the g of the goroutines on that list to the
+// batch, starting at an index.
 func (c *capture) addHeads(from int) {
 	for i := from; i < len(c.off); i++ {
 		c.batch.add(c.off[i].addr, &c.off[i].raw)
@@ -205,8 +208,8 @@ func (c *capture) decodeHeads(from int) {
 	}
 }
 
-// copyQueues reads what the first copy leads to: the goroutines in the
-// queues, and new ones.
+// copyQueues reads what the first copy leads to: the goroutines
+// in the queues, and new ones.
 func (c *capture) copyQueues() {
 	from := len(c.off)
 	p := &c.t.l.P
@@ -231,8 +234,8 @@ func (c *capture) copyQueues() {
 	c.copyGlobalQueue()
 }
 
-// addSystemStacks adds the bounds of the system stacks of threads that aren't
-// on their goroutines' stacks to the batch.
+// addSystemStacks adds the bounds of the system stacks of
+// threads that aren't on their goroutines' stacks to the batch.
 func (c *capture) addSystemStacks() {
 	for i := range c.processors.list {
 		if p := &c.processors.list[i]; p.onThread() && !p.head.within(p.thread.SP) {
@@ -292,8 +295,8 @@ func (c *capture) findNew() {
 	}
 }
 
-// variables appends the copies of the runtime's variables, and of the
-// processors up to the ends of their queues.
+// variables appends the copies of the runtime's variables, and
+// of the processors up to the ends of their queues.
 func (c *capture) variables(to memory.Copy) memory.Copy {
 	g := &c.t.bin.Globals
 	to = append(to, memory.Range{Addr: g.AllP, Buf: c.t.allp[:]},

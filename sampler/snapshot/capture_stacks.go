@@ -9,14 +9,16 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// systemStack is how many bytes are read of a stack that is not the
-// goroutine's. The system stack of a thread that Go created has 16 KiB, a
-// signal stack has 32 KiB, and the innermost frames are within these bytes.
+// systemStack is how many bytes are read of a stack that is not
+// the goroutine's. The system stack of a thread that Go created
+// has 16 KiB, a signal stack has 32 KiB, and the innermost
+// frames are within these bytes.
 const systemStack = 32 << 10
 
-// guess returns the stack that a thread probably runs on, from what was known
-// before the halt. So the stack can be read together with the goroutine's g.
-// The guess is usually right, since stacks rarely move.
+// guess returns the stack that a thread probably runs on, from
+// what was known before the halt. So the stack can be read
+// together with the goroutine's g. The guess is usually right,
+// since stacks rarely move.
 func (c *capture) guess(p *processor) memory.Range {
 	if p.thread.Late {
 		return memory.Range{}
@@ -34,9 +36,9 @@ func (c *capture) guess(p *processor) memory.Range {
 	return memory.Range{Addr: sp, Buf: c.arena.Get(systemStack)}
 }
 
-// copyStacks reads the stacks that are not known. Their goroutines are on no
-// thread but have run since the survey, or the guess was wrong for their
-// threads.
+// copyStacks reads the stacks that are not known. Their
+// goroutines are on no thread but have run since the survey, or
+// the guess was wrong for their threads.
 func (c *capture) copyStacks() {
 	for i := range c.processors.list {
 		if p := &c.processors.list[i]; p.onThread() && !p.thread.Late {
@@ -59,9 +61,10 @@ func (c *capture) copyStacks() {
 	c.batch.read(c.r)
 }
 
-// rest returns what is still to be read of the stack of a goroutine on a
-// thread: all that is in use, if the guess was wrong; what lies below the
-// innermost frames, if the thread runs on a system or signal stack.
+// rest returns what is still to be read of the stack of a
+// goroutine on a thread: all that is in use, if the guess was
+// wrong; what lies below the innermost frames, if the thread
+// runs on a system or signal stack.
 func (c *capture) rest(p *processor) memory.Range {
 	h, sp := &p.head, p.thread.SP
 	if h.within(sp) {
@@ -76,8 +79,9 @@ func (c *capture) rest(p *processor) memory.Range {
 			lowest = min(lowest, sp)
 		}
 	}
-	// Only the signal handler's own stack has the position at which the
-	// signal interrupted the goroutine. So a small one is read completely.
+	// Only the signal handler's own stack has the position at
+	// which the signal interrupted the goroutine. So a small one
+	// is read completely.
 	if whole := h.hi - h.lo; whole <= 1<<16 {
 		lowest = h.lo
 	} else if lowest == h.hi {
@@ -86,9 +90,9 @@ func (c *capture) rest(p *processor) memory.Range {
 	return stackRange(h, lowest, c.arena)
 }
 
-// interrupted returns what must be read of the system stack if a signal
-// handler may have interrupted code on it. That may be so if the thread is
-// neither on that stack nor on the goroutine's.
+// interrupted returns what must be read of the system stack if a
+// signal handler may have interrupted code on it. That may be so
+// if the thread is neither on that stack nor on the goroutine's.
 func (c *capture) interrupted(p *processor) memory.Range {
 	sp := p.thread.SP
 	system := head{lo: binary.LittleEndian.Uint64(p.system[:]),

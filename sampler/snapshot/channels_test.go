@@ -11,7 +11,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 )
 
-// For a goroutine that waits for a channel, the goroutines that use the channel in the other direction are named as
+// For a goroutine that waits for a channel, the goroutines that
+// use the channel in the other direction are named as
 // candidates.
 func TestChannels(t *testing.T) {
 	v := fixture.Start(t, fixture.Build(t, "holders"))
@@ -25,7 +26,8 @@ func TestChannels(t *testing.T) {
 	t.Error(few)
 }
 
-// namedTooRarely checks who is named for goroutines that wait for channels, and returns those for which mostly nobody is.
+// namedTooRarely checks who is named for goroutines that wait
+// for channels, and returns those for which mostly nobody is.
 func namedTooRarely(t *testing.T, r *sampledata.Recording) (few []string) {
 	start := func(g sampledata.GoroutineID) string {
 		if f := r.Goroutines.At(g).Start; f >= 0 {

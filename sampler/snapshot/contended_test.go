@@ -12,8 +12,10 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// checkContended samples testdata/programs/contended. It checks that each goroutine that waits for a lock is reported as
-// waiting for one of the program's locks, although most of them got their lock before the sample was complete.
+// checkContended samples testdata/programs/contended. It checks
+// that each goroutine that waits for a lock is reported as
+// waiting for one of the program's locks, although most of them
+// got their lock before the sample was complete.
 func checkContended(t *testing.T, path string) {
 	t.Helper()
 	v := fixture.Start(t, path)

@@ -15,8 +15,9 @@ import (
 	"github.com/cpprof/cpprof/sampler/halt"
 )
 
-// A halt that would last too long is ended. Its sample counts as lost, the time of the halt is in the recording, and later samples
-// are whole.
+// A halt that would last too long is ended. Its sample counts as
+// lost, the time of the halt is in the recording, and later
+// samples are whole.
 func TestHaltTooLong(t *testing.T) {
 	v := begin(t, build(t), every...)
 	b := attach(t, v)

@@ -19,10 +19,12 @@ import (
 	"github.com/cpprof/cpprof/sampler/delve"
 )
 
-// TestDelveLong compares with Delve at the same instant: the target is stopped (SIGSTOP) while both backends take a sample.
+// TestDelveLong compares with Delve at the same instant: the
+// target is stopped (SIGSTOP) while both backends take a sample.
 //
-// So far, each rare difference turned out to be a moment at which Delve is wrong in a way that fault does not know yet.
-// An error of ours shows up in each round, and more than once.
+// So far, each rare difference turned out to be a moment at
+// which Delve is wrong in a way that fault does not know yet. An
+// error of ours shows up in each round, and more than once.
 func TestDelveLong(t *testing.T) {
 	fixture.Long(t)
 	for round := range 3 {
@@ -133,7 +135,8 @@ func (c *comparison) compare(mine, theirs *sampledata.Recording) {
 	}
 }
 
-// innermost removes the line of the innermost frame. For a parked goroutine, Delve reports the line of the instruction
+// innermost removes the line of the innermost frame. For a
+// parked goroutine, Delve reports the line of the instruction
 // after the call by which the goroutine left its stack.
 func innermost(frames []string) []string {
 	// A marker in which no code runs; the unwinder leaves it out.
@@ -144,7 +147,8 @@ func innermost(frames []string) []string {
 	return frames
 }
 
-// fault returns the known fault of Delve, or the known difference, that explains why Delve's stack differs.
+// fault returns the known fault of Delve, or the known
+// difference, that explains why Delve's stack differs.
 func fault(got, want []string) string {
 	all := strings.Join(got, "\n")
 	switch {

@@ -11,9 +11,9 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// goroutines are the target's goroutines: what the samples so far have shown,
-// and the current sample. The phases of a sample work on them one after the
-// other; the halt only reads them.
+// goroutines are the target's goroutines: what the samples so
+// far have shown, and the current sample. The phases of a sample
+// work on them one after the other; the halt only reads them.
 type goroutines struct {
 	t       *target
 	table   table
@@ -26,8 +26,8 @@ type goroutines struct {
 	memory  stackMemory    // likewise
 }
 
-// An account is what the current sample found out about the goroutines, with
-// statistics.
+// An account is what the current sample found out about the
+// goroutines, with statistics.
 type account struct {
 	number    uint32              // number of the sample, from 1 on
 	changed   []int32             // slots whose state may have changed
@@ -37,8 +37,8 @@ type account struct {
 	wrong     int                 // number of these that had changed
 }
 
-// begin starts a sample. If the sink is not the one of the previous sample,
-// everything must be reported again.
+// begin starts a sample. If the sink is not the one of the
+// previous sample, everything must be reported again.
 func (gs *goroutines) begin(sink sampledata.Sink) {
 	if gs.stacks == nil || gs.stacks.sink != sink {
 		gs.stacks = newStacks(sink, gs.t.bin, gs.u)
@@ -69,7 +69,8 @@ func (gs *goroutines) addPart(addrs []uint64) {
 	gs.finder.Grow(len(gs.table.slots))
 }
 
-// markChanged puts a slot on the list of those whose state may have changed.
+// markChanged puts a slot on the list of those whose state may
+// have changed.
 func (gs *goroutines) markChanged(i int32) {
 	if s := &gs.table.slots[i]; s.changed != gs.account.number {
 		s.changed = gs.account.number
@@ -81,8 +82,9 @@ func (gs *goroutines) markChanged(i int32) {
 // isChanged reports whether a slot is on that list.
 func (gs *goroutines) isChanged(i int32) bool { return gs.table.slots[i].changed == gs.account.number }
 
-// distrust is called when the halt fails. It makes the next sample find out
-// everything again that this one has begun to find out.
+// distrust is called when the halt fails. It makes the next
+// sample find out everything again that this one has begun to
+// find out.
 func (gs *goroutines) distrust() {
 	for _, i := range gs.account.changed {
 		if s := &gs.table.slots[i]; s.view != unread {
@@ -91,8 +93,8 @@ func (gs *goroutines) distrust() {
 	}
 }
 
-// setHead sets a newer head of a slot. If it is the head of another
-// goroutine, the slot's goroutine has ended.
+// setHead sets a newer head of a slot. If it is the head of
+// another goroutine, the slot's goroutine has ended.
 func (gs *goroutines) setHead(s *slot, h *head) {
 	if s.announced && s.head.goid != h.goid {
 		gs.end(s)
@@ -103,15 +105,15 @@ func (gs *goroutines) setHead(s *slot, h *head) {
 	s.head = *h
 }
 
-// otherThread reports whether a goroutine in a system call may have another
-// thread than at the slot's head. A new m may have the address of an earlier
-// one.
+// otherThread reports whether a goroutine in a system call may
+// have another thread than at the slot's head. A new m may have
+// the address of an earlier one.
 func (gs *goroutines) otherThread(s *slot, h *head) bool {
 	return s.head.m != h.m || s.head.seq != h.seq
 }
 
-// setState changes the state of a goroutine in the sample. If it waits again,
-// it has run since the previous sample.
+// setState changes the state of a goroutine in the sample. If it
+// waits again, it has run since the previous sample.
 func (gs *goroutines) setState(s *slot, now sampledata.State, again bool) {
 	s.state = now
 	changes := gs.account.changes
@@ -133,8 +135,9 @@ func (gs *goroutines) end(s *slot) {
 	}
 }
 
-// parkedContext returns the unwinder's input for a goroutine that has no
-// thread, or whose thread isn't halted. It is valid until the next call.
+// parkedContext returns the unwinder's input for a goroutine
+// that has no thread, or whose thread isn't halted. It is valid
+// until the next call.
 func (gs *goroutines) parkedContext(h *head) *unwind.Context {
 	gs.context = unwind.Context{
 		StackLo: h.lo, StackHi: h.hi, SchedPC: h.schedPC, SchedSP: h.schedSP, SchedLR: h.schedLR,
@@ -143,16 +146,17 @@ func (gs *goroutines) parkedContext(h *head) *unwind.Context {
 	return &gs.context
 }
 
-// unwind unwinds the stack of a slot's goroutine from copied memory, and passes
-// it to the finder. registers are the thread's; nil if the goroutine has none.
+// unwind unwinds the stack of a slot's goroutine from copied
+// memory, and passes it to the finder. registers are the
+// thread's; nil if the goroutine has none.
 func (gs *goroutines) unwind(i int32, mem memory.Copy, c *unwind.Context, registers []uint64) {
 	s := &gs.table.slots[i]
 	s.stack = gs.stacks.unwind(mem, c)
 	gs.show(i, mem, registers)
 }
 
-// show passes the stack of a slot's goroutine that was just unwound to the
-// finder.
+// show passes the stack of a slot's goroutine that was just
+// unwound to the finder.
 func (gs *goroutines) show(i int32, mem memory.Copy, registers []uint64) {
 	gs.memory.Copy = mem
 	gs.finder.Stack(i, &holders.Stack{
@@ -161,8 +165,9 @@ func (gs *goroutines) show(i int32, mem memory.Copy, registers []uint64) {
 	})
 }
 
-// loseStack marks the stack of a slot's goroutine as unknown: its thread
-// never got a CPU on which to stop, so its registers are not known.
+// loseStack marks the stack of a slot's goroutine as unknown:
+// its thread never got a CPU on which to stop, so its registers
+// are not known.
 func (gs *goroutines) loseStack(i int32) {
 	gs.table.slots[i].stack = stack{node: sampledata.NoStack, torn: true}
 	gs.finder.Forget(i)

@@ -13,8 +13,9 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 )
 
-// groupEnders maps functions of testdata/programs/groups, whose goroutines wait, to the functions whose goroutines may
-// end the wait.
+// groupEnders maps functions of testdata/programs/groups, whose
+// goroutines wait, to the functions whose goroutines may end the
+// wait.
 var groupEnders = map[string][]string{
 	"main.waitCaptured":  {"main.startCaptured.func1", "main.startCaptured.func1"},
 	"main.waitParameter": {"main.parameter", "main.parameter"},
@@ -32,8 +33,9 @@ var groupEnders = map[string][]string{
 	"main.waitTold":      {"main.tells"},
 }
 
-// groupFunction returns the function of the program by which a stack's goroutine is identified. Up to Go 1.21, it is
-// called by one that the compiler generated for the go statement.
+// groupFunction returns the function of the program by which a
+// stack's goroutine is identified. Up to Go 1.21, it is called
+// by one that the compiler generated for the go statement.
 func groupFunction(r *sampledata.Recording, stack sampledata.NodeID) (known string) {
 	for n := stack; n != sampledata.NoStack; n = r.Nodes[n].Parent {
 		name := r.Functions[r.Nodes[n].Function].Name
@@ -45,7 +47,8 @@ func groupFunction(r *sampledata.Recording, stack sampledata.NodeID) (known stri
 	return known
 }
 
-// checkGroups samples the program and checks for whom its goroutines are reported to wait.
+// checkGroups samples the program and checks for whom its
+// goroutines are reported to wait.
 func checkGroups(t *testing.T, path string) {
 	t.Helper()
 	v := fixture.Start(t, path)
@@ -85,7 +88,8 @@ func checkGroups(t *testing.T, path string) {
 	}
 }
 
-// For a goroutine that waits for a group or a condition, those that have yet to do what it waits for are named.
+// For a goroutine that waits for a group or a condition, those
+// that have yet to do what it waits for are named.
 func TestGroupsLong(t *testing.T) {
 	fixture.Long(t)
 	for name, flags := range map[string][]string{

@@ -27,7 +27,8 @@ const (
 	convoyLogLen = 1 << 14
 )
 
-// A convoy is the running program, and the score of what was reported about its locks.
+// A convoy is the running program, and the score of what was
+// reported about its locks.
 type convoy struct {
 	b      *Backend
 	kinds  map[uint64]string // of the sync.Mutexes, by address
@@ -55,7 +56,8 @@ func (c *convoy) reset() {
 	}
 }
 
-// contended returns the number of waiters for whose lock the holder is known.
+// contended returns the number of waiters for whose lock the
+// holder is known.
 func (c *convoy) contended() (n int) {
 	for _, s := range c.scores {
 		n += s.Contended()
@@ -94,7 +96,8 @@ func (c *convoy) waiters(lock uint64) (list []*slot) {
 	return list
 }
 
-// holdersOf returns the numbers of the goroutines that a state names as holders.
+// holdersOf returns the numbers of the goroutines that a state
+// names as holders.
 func holdersOf(r *sampledata.Recording, st *sampledata.State) (ids []int64) {
 	for _, g := range r.HolderSets[st.Holders] {
 		ids = append(ids, r.Goroutines.At(g).ID)
@@ -103,7 +106,8 @@ func holdersOf(r *sampledata.Recording, st *sampledata.State) (ids []int64) {
 	return ids
 }
 
-// judge compares what was reported about a sync.Mutex with its owner during the halt, as the halt read it.
+// judge compares what was reported about a sync.Mutex with its
+// owner during the halt, as the halt read it.
 func (c *convoy) judge(t testing.TB, r *sampledata.Recording, lock memory.Range) {
 	kind := c.kinds[lock.Addr]
 	waiters := c.waiters(lock.Addr)
@@ -142,11 +146,14 @@ func (c *convoy) judge(t testing.TB, r *sampledata.Recording, lock memory.Range)
 	}
 }
 
-// handedOver is the kind of lock under which waiters are counted whose lock was being handed over.
+// handedOver is the kind of lock under which waiters are counted
+// whose lock was being handed over.
 const handedOver = "handed over"
 
-// judgeConvoy samples the program until at least so many goroutines were seen waiting while their lock was being handed
-// over. It compares what was reported about the locks with what the program says.
+// judgeConvoy samples the program until at least so many
+// goroutines were seen waiting while their lock was being handed
+// over. It compares what was reported about the locks with what
+// the program says.
 func judgeConvoy(t testing.TB, path string, least int) holdertest.Scores {
 	t.Helper()
 	v := fixture.Start(t, path)
@@ -179,15 +186,16 @@ func judgeConvoy(t testing.TB, path string, least int) holdertest.Scores {
 	return c.scores
 }
 
-// TestHandover checks the reported holders of locks that change hands all the time, and of locks that are being handed
-// over.
+// TestHandover checks the reported holders of locks that change
+// hands all the time, and of locks that are being handed over.
 func TestHandoverLong(t *testing.T) {
 	fixture.Long(t)
 	judgedHandover(t, judgeConvoy(t, fixture.Build(t, "convoy"), 200))
 }
 
-// judgedHandover checks scores like judged. A lock that is being handed over does not always have a holder: between the
-// two steps of Unlock, nobody knows who will get it.
+// judgedHandover checks scores like judged. A lock that is being
+// handed over does not always have a holder: between the two
+// steps of Unlock, nobody knows who will get it.
 func judgedHandover(t *testing.T, scores holdertest.Scores) {
 	t.Helper()
 	judged(t, scores)

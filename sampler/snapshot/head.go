@@ -28,8 +28,8 @@ func (h *head) exists() bool {
 	return goruntime.HasGoroutine(h.status) && h.goid != 0 && h.hi != 0
 }
 
-// still reports whether the goroutine's stack does not change, so that it can
-// be read without a halt.
+// still reports whether the goroutine's stack does not change,
+// so that it can be read without a halt.
 func (h *head) still() bool {
 	switch h.status {
 	case goruntime.GRunnable, goruntime.GSyscall, goruntime.GWaiting, goruntime.GPreempted,
@@ -39,9 +39,10 @@ func (h *head) still() bool {
 	return false
 }
 
-// sp returns the lower end of the part of the stack that the unwinder needs,
-// for a goroutine that has no thread or is in a system call. A call of C
-// saves its position deeper in the stack than a system call does.
+// sp returns the lower end of the part of the stack that the
+// unwinder needs, for a goroutine that has no thread or is in a
+// system call. A call of C saves its position deeper in the
+// stack than a system call does.
 func (h *head) sp() uint64 {
 	switch {
 	case h.sysSP == 0, h.within(h.schedSP) && h.schedSP < h.sysSP:
@@ -53,9 +54,10 @@ func (h *head) sp() uint64 {
 // within reports whether an address is in the goroutine's stack.
 func (h *head) within(sp uint64) bool { return sp >= h.lo && sp < h.hi }
 
-// sameStack reports whether the goroutine did not run between this head and a
-// later one, so that its stack is the same. A goroutine that was waiting and
-// is runnable now has not run; one that was runnable and is waiting now has.
+// sameStack reports whether the goroutine did not run between
+// this head and a later one, so that its stack is the same. A
+// goroutine that was waiting and is runnable now has not run;
+// one that was runnable and is waiting now has.
 func (h *head) sameStack(o *head) bool {
 	if h.status == goruntime.GRunnable && o.status == goruntime.GWaiting {
 		return false
@@ -105,8 +107,8 @@ func (o *offsets) decode(b []byte) head {
 	}
 }
 
-// unchanged reports whether a g is the same as at an earlier head. It does
-// not decode all of it.
+// unchanged reports whether a g is the same as at an earlier
+// head. It does not decode all of it.
 func (o *offsets) unchanged(b []byte, h *head) bool {
 	word := func(at layout.Offset) uint64 { return binary.LittleEndian.Uint64(b[at:]) }
 	return b[o.TrackingSeq] == h.seq &&
@@ -117,15 +119,16 @@ func (o *offsets) unchanged(b []byte, h *head) bool {
 		word(o.StackHi) == h.hi && word(o.Labels) == h.labels && b[o.WaitReason] == h.reason
 }
 
-// printKeys are odd, so that a change of a single word always changes the
-// print. They are otherwise arbitrary.
+// printKeys are odd, so that a change of a single word always
+// changes the print. They are otherwise arbitrary.
 var printKeys = [...]uint64{
 	0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9, 0x94d049bb133111eb, 0xd6e8feb86659fd93,
 	0xa0761d6478bd642f, 0xe7037ed1a0b428db, 0x8ebc6af09c88c6e3, 0x589965cc75374cc3,
 }
 
-// print returns a hash, other than 0, of everything that unchanged compares.
-// Two different heads have the same hash with a probability of about 2^-64.
+// print returns a hash, other than 0, of everything that
+// unchanged compares. Two different heads have the same hash
+// with a probability of about 2^-64.
 func (o *offsets) print(b []byte) uint64 {
 	_ = b[o.size-1] // all fields lie before that; checking the bounds of each would double the time
 	g, w, k := unsafe.Pointer(unsafe.SliceData(b)), &o.words, &printKeys
@@ -156,7 +159,8 @@ func (o *offsets) deferredOf(b []byte) uint64 {
 	return binary.LittleEndian.Uint64(b[o.M-goruntime.DeferBeforeM:])
 }
 
-// A creation has the fields of a g that describe how its goroutine was created.
+// A creation has the fields of a g that describe how its
+// goroutine was created.
 type creation struct {
 	goPC, startPC uint64
 	parent        int64

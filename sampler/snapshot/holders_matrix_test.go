@@ -11,35 +11,42 @@ import (
 	"github.com/cpprof/cpprof/internal/fixture"
 )
 
-// TestMatrixHolders checks the reported holders of locks in programs built by each version of Go; see TestMatrix.
+// TestMatrixHolders checks the reported holders of locks in
+// programs built by each version of Go; see TestMatrix.
 func TestMatrixHolders(t *testing.T) {
 	eachVersion(t, "holders", strippedToo, func(t *testing.T, path string) { judged(t, judgeHolders(t, path, 100)) })
 }
 
-// TestMatrixHandover checks the reported holders of locks that are being handed over, likewise.
+// TestMatrixHandover checks the reported holders of locks that
+// are being handed over, likewise.
 func TestMatrixHandover(t *testing.T) {
 	eachVersion(t, "convoy", strippedToo, func(t *testing.T, path string) { judgedHandover(t, judgeConvoy(t, path, 200)) })
 }
 
-// TestMatrixGroups checks for whom goroutines are reported to wait that wait for groups and conditions, likewise.
+// TestMatrixGroups checks for whom goroutines are reported to
+// wait that wait for groups and conditions, likewise.
 func TestMatrixGroups(t *testing.T) { eachVersion(t, "groups", strippedToo, checkGroups) }
 
-// TestMatrixContended checks the locks that goroutines are reported to wait for, however short the wait.
+// TestMatrixContended checks the locks that goroutines are
+// reported to wait for, however short the wait.
 func TestMatrixContended(t *testing.T) { eachVersion(t, "contended", strippedToo, checkContended) }
 
-// TestMatrixLockNames checks the names of locks, by DWARF 4 up to Go 1.24 and DWARF 5 from Go 1.25 on.
+// TestMatrixLockNames checks the names of locks, by DWARF 4 up
+// to Go 1.24 and DWARF 5 from Go 1.25 on.
 func TestMatrixLockNames(t *testing.T) {
 	eachVersion(t, "locknames", map[string][]string{
 		"plain": nil, "pie": {"-buildmode=pie"}, "not-optimised": {"-gcflags=all=-N -l"},
 	}, checkLockNames)
 }
 
-// strippedToo are ways to build a program: as usual, without symbols and debug information, and without optimisation.
+// strippedToo are ways to build a program: as usual, without
+// symbols and debug information, and without optimisation.
 var strippedToo = map[string][]string{
 	"plain": nil, "pie-stripped": {"-buildmode=pie", "-ldflags=-s -w"}, "not-optimised": {"-gcflags=-N -l"},
 }
 
-// eachVersion calls check for a program of testdata/programs, built by each version of Go in each way.
+// eachVersion calls check for a program of testdata/programs,
+// built by each version of Go in each way.
 func eachVersion(t *testing.T, program string, ways map[string][]string, check func(t *testing.T, path string)) {
 	dir := os.Getenv("CPPROF_MATRIX")
 	if dir == "" {

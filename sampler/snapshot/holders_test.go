@@ -17,8 +17,9 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// judgeHolders samples the program until at least so many goroutines were seen waiting for each kind of lock. It compares
-// the reported holders with the program's records.
+// judgeHolders samples the program until at least so many
+// goroutines were seen waiting for each kind of lock. It
+// compares the reported holders with the program's records.
 func judgeHolders(t testing.TB, path string, least int, args ...string) holdertest.Scores {
 	t.Helper()
 	v := fixture.Start(t, path, args...)
@@ -51,7 +52,8 @@ func judgeHolders(t testing.TB, path string, least int, args ...string) holderte
 	return scores
 }
 
-// judged checks scores: nobody may be blamed wrongly, and nearly every wait must have its holder reported.
+// judged checks scores: nobody may be blamed wrongly, and nearly
+// every wait must have its holder reported.
 func judged(t *testing.T, scores holdertest.Scores) {
 	t.Helper()
 	table := new(strings.Builder)
@@ -70,13 +72,16 @@ func judged(t *testing.T, scores holdertest.Scores) {
 	}
 }
 
-// TestHolders checks the reported holders for some 30,000 waits for locks of all kinds.
+// TestHolders checks the reported holders for some 30,000 waits
+// for locks of all kinds.
 func TestHolders(t *testing.T) {
 	judged(t, judgeHolders(t, fixture.Build(t, "holders"), 300))
 }
 
-// TestLikelyHolders does the same without the code whose locks nothing in its frames leads to: then just one goroutine may
-// hold a lock. (Of rw-view, that is chance: a writer that unlocks lets all readers in at once.)
+// TestLikelyHolders does the same without the code whose locks
+// nothing in its frames leads to: then just one goroutine may
+// hold a lock. (Of rw-view, that is chance: a writer that
+// unlocks lets all readers in at once.)
 func TestLikelyHolders(t *testing.T) {
 	scores := judgeHolders(t, fixture.Build(t, "holders"), 300, "-hidden=false")
 	judged(t, scores)
@@ -85,8 +90,10 @@ func TestLikelyHolders(t *testing.T) {
 	}
 }
 
-// TestFoolingLong samples code that is made to be misread: nobody may be inferred to hold its locks. For some samples, until such places are
-// refuted, goroutines may be named as likely holders.
+// TestFoolingLong samples code that is made to be misread:
+// nobody may be inferred to hold its locks. For some samples,
+// until such places are refuted, goroutines may be named as
+// likely holders.
 func TestFoolingLong(t *testing.T) {
 	fixture.Long(t)
 	v := fixture.Start(t, fixture.Build(t, "fooling"))
@@ -115,8 +122,9 @@ func TestFoolingLong(t *testing.T) {
 	}
 }
 
-// TestLimits checks who is said to have what others wait for, if that is no lock: a place in a channel, a part of a semaphore, a
-// connection.
+// TestLimits checks who is said to have what others wait for, if
+// that is no lock: a place in a channel, a part of a semaphore,
+// a connection.
 func TestLimits(t *testing.T) {
 	judged(t, judgeHolders(t, fixture.Build(t, "limits"), 20))
 }
@@ -134,8 +142,10 @@ func TestHoldersBinariesLong(t *testing.T) {
 	}
 }
 
-// BenchmarkHolders measures, separately, what finding holders adds to samples in which some 250 goroutines wait for 70
-// locks: deciding who holds them, and searching for locks in the frames of the goroutines that have moved.
+// BenchmarkHolders measures, separately, what finding holders
+// adds to samples in which some 250 goroutines wait for 70
+// locks: deciding who holds them, and searching for locks in the
+// frames of the goroutines that have moved.
 func BenchmarkHolders(b *testing.B) {
 	v := fixture.Start(b, fixture.Build(b, "holders"))
 	a := open(b, v.Pid())

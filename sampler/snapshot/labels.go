@@ -21,8 +21,9 @@ const (
 // labels reads the goroutines' labels from the running target.
 type labels struct{ t *target }
 
-// labelsOf returns the code of a goroutine's labels. They are read only when
-// the goroutine gets other labels: a label set does not change.
+// labelsOf returns the code of a goroutine's labels. They are
+// read only when the goroutine gets other labels: a label set
+// does not change.
 func (r *reporter) labelsOf(s *slot) sampledata.LabelSetID {
 	if s.head.labels == s.labelsAt {
 		return s.labels
@@ -36,8 +37,9 @@ func (r *reporter) labelsOf(s *slot) sampledata.LabelSetID {
 	return s.labels
 }
 
-// read reads a label set. It leaves out what it can't read: since the halt,
-// the goroutine may have got other labels or ended.
+// read reads a label set. It leaves out what it can't read:
+// since the halt, the goroutine may have got other labels or
+// ended.
 func (l labels) read(at uint64) []sampledata.Label {
 	var set []sampledata.Label
 	if l.t.bin.Release.LabelsAreList() {
@@ -66,7 +68,8 @@ func (l labels) list(at uint64) []sampledata.Label {
 	return set
 }
 
-// add appends a label, given the copies of its key's and value's string headers.
+// add appends a label, given the copies of its key's and value's
+// string headers.
 func (l labels) add(set []sampledata.Label, key, value []byte) []sampledata.Label {
 	k, ok := l.text(key)
 	if !ok || k == "" {

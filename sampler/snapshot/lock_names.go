@@ -22,9 +22,9 @@ const (
 	perSample  = 64
 )
 
-// lockNames has the names of the locks that goroutines wait for, and of the
-// channels that they wait to send to. A name is asked for at the first wait for
-// a lock by each way to take it, since
+// lockNames has the names of the locks that goroutines wait for,
+// and of the channels that they wait to send to. A name is asked
+// for at the first wait for a lock by each way to take it, since
 // another lock may reuse the address of an earlier one.
 type lockNames struct {
 	*goroutines
@@ -39,23 +39,23 @@ type lockNames struct {
 	now      int           // number of names asked for in that sample
 }
 
-// A wayToLock is a lock together with the stack of a goroutine that waits
-// for it.
+// A wayToLock is a lock together with the stack of a goroutine
+// that waits for it.
 type wayToLock struct {
 	lock  uint64
 	stack sampledata.NodeID
 }
 
-// An occasion is the sample in which a name was asked for, and the capacity of
-// the channel.
+// An occasion is the sample in which a name was asked for, and
+// the capacity of the channel.
 type occasion struct {
 	sink     sampledata.Sink
 	sample   int32
 	capacity int64
 }
 
-// report passes the names that were found to the sink. For a new sink, all
-// names are asked for again.
+// report passes the names that were found to the sink. For a new
+// sink, all names are asked for again.
 func (n *lockNames) report(sink sampledata.Sink) {
 	if n.sink != sink {
 		*n = lockNames{
@@ -86,20 +86,21 @@ func (n *lockNames) report(sink sampledata.Sink) {
 	}
 }
 
-// isLocal reports whether a function's variable has the name. Another name of
-// the same lock says more.
+// isLocal reports whether a function's variable has the name.
+// Another name of the same lock says more.
 func isLocal(name string) bool { return strings.Contains(name, " in ") }
 
-// ask asks for the name of a lock that the goroutine of a slot was found
-// waiting for.
+// ask asks for the name of a lock that the goroutine of a slot
+// was found waiting for.
 func (n *lockNames) ask(s *slot, lock uint64) {
 	if n.mayAsk(s, lock) {
 		n.askFor(s, lock, 0)
 	}
 }
 
-// askChannel does so for a channel, if it has a buffer: that bounds something.
-// In a select, the buffer must be full. Else the goroutine waits to receive.
+// askChannel does so for a channel, if it has a buffer: that
+// bounds something. In a select, the buffer must be full. Else
+// the goroutine waits to receive.
 func (n *lockNames) askChannel(s *slot, channel uint64) {
 	var head [goruntime.ChannelHead]byte
 	if !n.mayAsk(s, channel) || n.t.Read(channel, head[:]) != nil {
@@ -138,8 +139,9 @@ func (n *lockNames) askFor(s *slot, lock uint64, capacity int64) {
 	}
 }
 
-// waiterFor copies the upper part of a waiting goroutine's stack; it returns
-// nil if the goroutine has moved in the meantime.
+// waiterFor copies the upper part of a waiting goroutine's
+// stack; it returns nil if the goroutine has moved in the
+// meantime.
 func (n *lockNames) waiterFor(s *slot, lock uint64) *lockname.Waiter {
 	h := s.head
 	sp := h.sp()
@@ -154,8 +156,9 @@ func (n *lockNames) waiterFor(s *slot, lock uint64) *lockname.Waiter {
 	return lockname.NewWaiter(lock, sp, stack, n.u, frames, n.finder.LockPaths)
 }
 
-// isStillThere reports whether a goroutine is still where the sample saw it.
-// The target runs, so what was read since the sample may be something else.
+// isStillThere reports whether a goroutine is still where the
+// sample saw it. The target runs, so what was read since the
+// sample may be something else.
 func (n *lockNames) isStillThere(s *slot) bool {
 	g := make([]byte, n.t.g.size)
 	if n.t.Read(s.addr, g) != nil || !n.t.g.unchanged(g, &s.head) {
@@ -176,7 +179,8 @@ func (n *lockNames) mayTake(most time.Duration) {
 // patience is how long the end of a recording waits for names.
 const patience = 3 * time.Second
 
-// settle waits for the names that were asked for, and passes them to the sink.
+// settle waits for the names that were asked for, and passes
+// them to the sink.
 func (n *lockNames) settle(sink sampledata.Sink) {
 	if n.queue != nil {
 		n.queue.Finish(patience)

@@ -13,7 +13,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// printedLocks reads the output of the program locknames: the names of its locks by address.
+// printedLocks reads the output of the program locknames: the
+// names of its locks by address.
 func printedLocks(t *testing.T, p *fixture.Running) map[uint64]string {
 	locks := make(map[uint64]string)
 	for line := p.Line; line != "ready"; {
@@ -32,7 +33,8 @@ func printedLocks(t *testing.T, p *fixture.Running) map[uint64]string {
 	return locks
 }
 
-// namesOf samples a program until as many locks have names as should, and a few times more. The machine may be very busy.
+// namesOf samples a program until as many locks have names as
+// should, and a few times more. The machine may be very busy.
 func namesOf(t *testing.T, pid, want int) map[uint64]string {
 	b := attachTo(t, pid)
 	builder := sampledata.NewBuilder(b.Header())
@@ -59,7 +61,8 @@ func namesOf(t *testing.T, pid, want int) map[uint64]string {
 	return names
 }
 
-// checkLockNames checks that each kind of lock of the program locknames gets the name that its source has for it.
+// checkLockNames checks that each kind of lock of the program
+// locknames gets the name that its source has for it.
 func checkLockNames(t *testing.T, path string) {
 	t.Helper()
 	p := fixture.Start(t, path)
@@ -109,7 +112,8 @@ func TestLockNames(t *testing.T) {
 	}
 }
 
-// Code that is not optimised keeps the locks in other places. All packages are built again for it.
+// Code that is not optimised keeps the locks in other places.
+// All packages are built again for it.
 func TestLockNamesNotOptimisedLong(t *testing.T) {
 	fixture.Long(t)
 	checkLockNames(t, fixture.Build(t, "locknames", "-gcflags=all=-N -l"))

@@ -38,12 +38,14 @@ func versions(t *testing.T) []string {
 	return list
 }
 
-// TestMatrix samples programs as each version of Go links them in each way:
+// TestMatrix samples programs as each version of Go links them
+// in each way:
 //
 //	go test -v -tags matrix -run Matrix -timeout 1h ./sampler/snapshot
 //
-// The go command downloads the toolchains (GOTOOLCHAIN), some 70 MB each, to the module cache. If CPPROF_MATRIX names a
-// folder, the built programs are kept there.
+// The go command downloads the toolchains (GOTOOLCHAIN), some 70
+// MB each, to the module cache. If CPPROF_MATRIX names a folder,
+// the built programs are kept there.
 func TestMatrix(t *testing.T) {
 	dir := os.Getenv("CPPROF_MATRIX")
 	if dir == "" {

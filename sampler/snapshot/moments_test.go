@@ -54,7 +54,8 @@ func count(periods []period, at int64) (n int) {
 	return n
 }
 
-// around returns how long before a moment the last period with it began, and how long after it that ended.
+// around returns how long before a moment the last period with
+// it began, and how long after it that ended.
 func around(periods []period, at int64) (since, until time.Duration) {
 	for _, p := range periods {
 		if p.has(at) {
@@ -102,8 +103,10 @@ func momentsOf(r *sampledata.Recording, start int64) []moment {
 	return all
 }
 
-// By the clock of the target itself, the time of a sample is that of the states that it has: the function that it shows
-// executing was executing then, and goroutines that were runnable are not reported as waiting.
+// By the clock of the target itself, the time of a sample is
+// that of the states that it has: the function that it shows
+// executing was executing then, and goroutines that were
+// runnable are not reported as waiting.
 func TestMomentsLong(t *testing.T) {
 	fixture.Long(t)
 	fixture.Measure(t, checkMoments)

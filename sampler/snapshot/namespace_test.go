@@ -16,7 +16,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// inContainer starts a target in its own mount and process namespaces, in which a file system hides the folder with its
+// inContainer starts a target in its own mount and process
+// namespaces, in which a file system hides the folder with its
 // executable. It returns the target's pid outside.
 func inContainer(t *testing.T, path string, args ...string) int {
 	t.Helper()
@@ -57,7 +58,8 @@ func inContainer(t *testing.T, path string, args ...string) int {
 	return pid
 }
 
-// A target in a container has other thread and process ids inside, and its executable can be opened only as
+// A target in a container has other thread and process ids
+// inside, and its executable can be opened only as
 // /proc/PID/exe.
 func TestNamespaces(t *testing.T) {
 	pid := inContainer(t, build(t), "-parked=50", "-threads=3", "-busy=1")

@@ -61,7 +61,8 @@ func parseDump(text string) map[int64]dumped {
 	return out
 }
 
-// shown removes the frames that the runtime doesn't print: its own, unless they are exported, and wrappers.
+// shown removes the frames that the runtime doesn't print: its
+// own, unless they are exported, and wrappers.
 func shown(frames []string) []string {
 	return slices.DeleteFunc(frames, func(f string) bool {
 		name, _, _ := strings.Cut(f, " ")
@@ -73,7 +74,8 @@ func shown(frames []string) []string {
 	})
 }
 
-// checkOracle compares a recording's last sample with the runtime's own dump, for goroutines that wait forever.
+// checkOracle compares a recording's last sample with the
+// runtime's own dump, for goroutines that wait forever.
 func checkOracle(t *testing.T, r *sampledata.Recording, dump string) {
 	t.Helper()
 	states := last(r)
@@ -87,7 +89,8 @@ func checkOracle(t *testing.T, r *sampledata.Recording, dump string) {
 			t.Errorf("goroutine %d [%s] is not in the recording", id, d.state)
 			continue
 		}
-		// The dump doesn't show what a thread does in C. A thread that computes there returns to Go now and then.
+		// The dump doesn't show what a thread does in C. A
+		// thread that computes there returns to Go now and then.
 		computes := strings.HasPrefix(d.frames[0], "main._Cfunc_compute ")
 		if computes && run.Run != sampledata.Detached {
 			continue
@@ -121,10 +124,12 @@ func checkOracle(t *testing.T, r *sampledata.Recording, dump string) {
 	t.Logf("%d goroutines agree with the runtime's dump", compared)
 }
 
-// every is a target with goroutines in every state. Those that wait do so forever.
+// every is a target with goroutines in every state. Those that
+// wait do so forever.
 var every = []string{"-parked=50", "-depth=40", "-threads=5", "-held=3", "-busy=2", "-pairs=2", "-lockers=0", "-short=1"}
 
-// quiet is a target in which everything waits, so that the dump shows the same state as the sample.
+// quiet is a target in which everything waits, so that the dump
+// shows the same state as the sample.
 var quiet = []string{"-parked=200", "-depth=40", "-threads=5", "-held=3"}
 
 func TestOracle(t *testing.T) {
@@ -148,7 +153,8 @@ func TestBinariesLong(t *testing.T) {
 	}
 }
 
-// checkProgram samples a program while it works, and while everything in it waits.
+// checkProgram samples a program while it works, and while
+// everything in it waits.
 func checkProgram(t *testing.T, path string) {
 	t.Helper()
 	v := begin(t, path, every...)

@@ -12,36 +12,39 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// Which threads does a halt stop? Those that hold a processor, one of the
-// runtime's p: no other thread can change the state of a goroutine. A thread
-// that sleeps in the kernel is read without stopping it. If it wakes, it
-// needs a processor, and all are held.
+// Which threads does a halt stop? Those that hold a processor,
+// one of the runtime's p: no other thread can change the state
+// of a goroutine. A thread that sleeps in the kernel is read
+// without stopping it. If it wakes, it needs a processor, and
+// all are held.
 //
-// But while the halt stops the holder of one processor, another processor may
-// get a new holder. So the halt reads the holders, stops them, and reads
-// again, until all holders are stopped. Example with two processors:
+// But while the halt stops the holder of one processor, another
+// processor may get a new holder. So the halt reads the holders,
+// stops them, and reads again, until all holders are stopped.
+// Example with two processors:
 //
 //	round 1   p0 held by thread 71, p1 by none     stops 71
 //	round 2   p0 held by thread 71, p1 by 72       72 has just woken: stops 72
 //	round 3   p0 held by thread 71, p1 by 72       no new holder: nothing can change any more
 //
-// A processor may also be on its way to a thread that nobody holds yet: the
-// runtime takes it off the list of idle ones, notes it in the thread
-// (m.nextp), and wakes the thread. That takes the processor as soon as it
-// gets a CPU, such as the one that a halted thread gives up, and would run
-// goroutines during the halt. So such threads are halted, too (takers.go).
+// A processor may also be on its way to a thread that nobody
+// holds yet: the runtime takes it off the list of idle ones,
+// notes it in the thread (m.nextp), and wakes the thread. That
+// takes the processor as soon as it gets a CPU, such as the one
+// that a halted thread gives up, and would run goroutines during
+// the halt. So such threads are halted, too (takers.go).
 //
 // Each p counts how often it has begun to run another goroutine
-// (p.schedtick). At the end of the halt, the holders and these counts are
-// read again. If any differ, something has run after all, and the states in
-// this sample may be from different moments. The recording then gets a
-// warning.
+// (p.schedtick). At the end of the halt, the holders and these
+// counts are read again. If any differ, something has run after
+// all, and the states in this sample may be from different
+// moments. The recording then gets a warning.
 
 // maxRounds limits the number of these rounds in one halt.
 const maxRounds = 8
 
-// A processor is a p of the target, with the thread that holds it and that
-// thread's goroutine.
+// A processor is a p of the target, with the thread that holds
+// it and that thread's goroutine.
 type processor struct {
 	addr   uint64
 	raw    []byte // copy of the p
@@ -54,8 +57,8 @@ type processor struct {
 	gRaw   []byte
 	head   head            // of the goroutine
 	pieces [3]memory.Range // copies of the stacks
-	// bounds of the thread's system stack, if the thread isn't on the
-	// goroutine's stack
+	// bounds of the thread's system stack, if the thread isn't
+	// on the goroutine's stack
 	system [16]byte
 	before // the halt of the thread
 	verdict
@@ -81,8 +84,8 @@ type processors struct {
 	befores []before      // of these
 	halted  []halt.Thread // the halted threads among them
 	ranges  []memory.Range
-	// when the sampler got the CPU that it has; without a time if it sleeps
-	// until the halt
+	// when the sampler got the CPU that it has; without a time
+	// if it sleeps until the halt
 	got          arrival
 	small        []byte // buffer for the part of each processor that is read several times
 	takers       takers
@@ -101,7 +104,8 @@ func (ps *processors) prepare(addrs []uint64, a *memory.Arena) {
 	ps.small = a.Get(len(addrs) * max(ps.t.pHead, ps.t.procLen))
 }
 
-// halt halts the threads that hold processors, until no other thread holds one.
+// halt halts the threads that hold processors, until no other
+// thread holds one.
 func (ps *processors) halt(h *halt.Halted) error {
 	for range maxRounds {
 		if err := ps.readHolders(h.Reader()); err != nil {
@@ -122,8 +126,8 @@ func (ps *processors) halt(h *halt.Halted) error {
 	return nil
 }
 
-// addHolders adds new holders to the threads to halt, and reports whether
-// there were any.
+// addHolders adds new holders to the threads to halt, and
+// reports whether there were any.
 func (ps *processors) addHolders() (added bool) {
 	for i := range ps.list {
 		if p := &ps.list[i]; p.m != 0 && p.tid != 0 {
@@ -135,8 +139,9 @@ func (ps *processors) addHolders() (added bool) {
 	return added
 }
 
-// add adds a thread to those to halt, unless it is among them. It returns its
-// place among them, and reports whether it is new.
+// add adds a thread to those to halt, unless it is among them.
+// It returns its place among them, and reports whether it is
+// new.
 func (ps *processors) add(tid int) (k int, isNew bool) {
 	if k = slices.Index(ps.tids, tid); k >= 0 {
 		return k, false
@@ -155,8 +160,8 @@ func (ps *processors) matchThreads() {
 			if p := &ps.list[i]; p.m != 0 && th.TID == p.tid {
 				p.thread, p.halted = th, true
 				p.noCPU = th.Late || ps.waited(p)
-				// A thread that has stopped has been given a CPU, if it was
-				// new before.
+				// A thread that has stopped has been given a
+				// CPU, if it was new before.
 				ps.turnsUnknown = ps.turnsUnknown ||
 					p.turns.number == 0 && !th.Late && ps.threads.turns(p.tid).number == 0
 			}
@@ -164,8 +169,8 @@ func (ps *processors) matchThreads() {
 	}
 }
 
-// settleLate finds out whether the sampler displaced the late threads. The
-// sampler still has the CPU that it got before.
+// settleLate finds out whether the sampler displaced the late
+// threads. The sampler still has the CPU that it got before.
 func (ps *processors) settleLate() {
 	ps.got.readClock(ps.threads)
 	for i := range ps.list {
@@ -175,8 +180,8 @@ func (ps *processors) settleLate() {
 	}
 }
 
-// waited reports whether the thread of a processor waited for a CPU when it
-// was to be halted. It has stopped since.
+// waited reports whether the thread of a processor waited for a
+// CPU when it was to be halted. It has stopped since.
 func (ps *processors) waited(p *processor) bool {
 	return p.turns.waitedUntil(ps.threads.turns(p.tid), time.Since(ps.got.at))
 }
@@ -224,8 +229,9 @@ func (ps *processors) readHolders(r *halt.Reader) error {
 	return nil
 }
 
-// setHolder decodes what was read of the m that holds a processor. A thread's
-// id never changes, but its goroutine may differ at each read.
+// setHolder decodes what was read of the m that holds a
+// processor. A thread's id never changes, but its goroutine may
+// differ at each read.
 func (ps *processors) setHolder(p *processor, m []byte) {
 	t := ps.t
 	if len(m) != t.procLen {
@@ -258,7 +264,8 @@ func (ps *processors) verify(r *halt.Reader) error {
 	return nil
 }
 
-// holds reports whether a goroutine has a processor and its thread is halted.
+// holds reports whether a goroutine has a processor and its
+// thread is halted.
 func (ps *processors) holds(g uint64) bool {
 	for i := range ps.list {
 		if ps.list[i].g == g && ps.list[i].halted {

@@ -9,17 +9,18 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/gobinary"
 )
 
-// A codeMemory has what recordings have learned about the target's code, in a
-// folder of the user's.
+// A codeMemory has what recordings have learned about the
+// target's code, in a folder of the user's.
 type codeMemory struct {
 	store *learned.Store // nil if nothing is kept
 	key   string
 }
 
-// Remember makes the backend begin with what earlier recordings of the same
-// executable have learned about its code, and keep what it learns, when it is
-// closed. A folder that can't be used, or that others can write to, changes
-// nothing: then the code is learned anew.
+// Remember makes the backend begin with what earlier recordings
+// of the same executable have learned about its code, and keep
+// what it learns, when it is closed. A folder that can't be
+// used, or that others can write to, changes nothing: then the
+// code is learned anew.
 func (b *Backend) Remember(dir string) {
 	ids := [2]string{}
 	for i, path := range []string{b.t.Path("exe"), "/proc/self/exe"} {
@@ -40,7 +41,8 @@ func (b *Backend) Remember(dir string) {
 	}
 }
 
-// buildID returns the ID of an executable; "" if it has none or can't be read.
+// buildID returns the ID of an executable; "" if it has none or
+// can't be read.
 func buildID(path string) string {
 	f, err := os.Open(path)
 	if err != nil {

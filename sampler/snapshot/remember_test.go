@@ -13,7 +13,8 @@ import (
 	"github.com/cpprof/cpprof/sampler"
 )
 
-// learns records a program for some samples, and returns how much it had to learn.
+// learns records a program for some samples, and returns how
+// much it had to learn.
 func learns(t *testing.T, path, dir string) int {
 	t.Helper()
 	v := fixture.Start(t, path)
@@ -37,7 +38,8 @@ func learns(t *testing.T, path, dir string) int {
 	return b.goroutines.finder.Spent()
 }
 
-// A second recording of a program knows what the first one has learned, unless the file is damaged.
+// A second recording of a program knows what the first one has
+// learned, unless the file is damaged.
 func TestRemember(t *testing.T) {
 	path, dir := fixture.Build(t, "holders"), t.TempDir()+"/cache"
 	first := learns(t, path, dir)
@@ -57,7 +59,8 @@ func TestRemember(t *testing.T) {
 	}
 }
 
-// Nothing is kept of a program whose addresses differ from run to run, and nothing in a folder that others can write to.
+// Nothing is kept of a program whose addresses differ from run
+// to run, and nothing in a folder that others can write to.
 func TestRememberNothingLong(t *testing.T) {
 	fixture.Long(t)
 	dir := t.TempDir()

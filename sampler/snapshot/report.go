@@ -10,18 +10,19 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 )
 
-// A reporter converts what a sample knows about the goroutines to states, as
-// a recording has them.
+// A reporter converts what a sample knows about the goroutines
+// to states, as a recording has them.
 type reporter struct {
 	*goroutines
 	labels labels
 	names  lockNames
 }
 
-// report adds the changes of the goroutines that may have changed to the
-// sample. It stops when these should be written, in order to be so by a given
-// time, unless that is zero. It returns how many goroutines are left out.
-// Those that the halt has seen come first.
+// report adds the changes of the goroutines that may have
+// changed to the sample. It stops when these should be written,
+// in order to be so by a given time, unless that is zero. It
+// returns how many goroutines are left out. Those that the halt
+// has seen come first.
 func (r *reporter) report(by time.Time) (left int64) {
 	changed, began := r.account.changed, time.Now()
 	if !by.IsZero() {
@@ -68,8 +69,9 @@ func (r *reporter) putHaltedFirst(slots []int32) {
 	}
 }
 
-// leaveOut makes a later sample, if there is any, find out everything about
-// slots, and returns how many goroutines these have.
+// leaveOut makes a later sample, if there is any, find out
+// everything about slots, and returns how many goroutines these
+// have.
 func (r *reporter) leaveOut(slots []int32) (left int64) {
 	for _, i := range slots {
 		if s := &r.table.slots[i]; s.view != absent {
@@ -136,8 +138,8 @@ func (r *reporter) stateOf(i int32, s *slot) sampledata.State {
 func (r *reporter) run(s *slot) (sampledata.RunState, goruntime.WaitReason) {
 	var none goruntime.WaitReason
 	if s.view == running && s.head.status != goruntime.GSyscall {
-		// whatever the status: work for the collector or while the world is
-		// stopped is marked as waiting
+		// whatever the status: work for the collector or while
+		// the world is stopped is marked as waiting
 		return sampledata.Running, none
 	}
 	switch s.head.status {
@@ -174,9 +176,9 @@ func (r *reporter) waiting(s *slot) (sampledata.RunState, goruntime.WaitReason) 
 	return sampledata.Waiting, reason
 }
 
-// processors returns what each processor runs. A processor whose goroutine
-// sleeps in a system call counts as idle, since another thread may take it
-// over.
+// processors returns what each processor runs. A processor whose
+// goroutine sleeps in a system call counts as idle, since
+// another thread may take it over.
 func (r *reporter) processors(ps *processors) []sampledata.GoroutineID {
 	out := make([]sampledata.GoroutineID, len(ps.list))
 	for i := range ps.list {

@@ -11,26 +11,28 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// A rest records whether the target has rested since all its g were read. Then
-// none of them has changed. Example, with the target's CPU time when surveys
-// begin:
+// A rest records whether the target has rested since all its g
+// were read. Then none of them has changed. Example, with the
+// target's CPU time when surveys begin:
 //
 //	731,204 µs                          all g are read
 //	731,204 µs, all processors idle     it has rested
 //	731,204 µs, one processor in use    it runs: all g are read
 //	731,391 µs, all processors idle     it has run: all g are read
 //
-// The kernel counts what a thread runs at each tick, and when the thread leaves
-// its CPU. So the thread that has a CPU now may be missing. It runs no Go code
-// if all processors are idle. If it has just stopped to do so, it is about to
-// sleep, and the next survey sees what it did.
+// The kernel counts what a thread runs at each tick, and when
+// the thread leaves its CPU. So the thread that has a CPU now
+// may be missing. It runs no Go code if all processors are idle.
+// If it has just stopped to do so, it is about to sleep, and the
+// next survey sees what it did.
 type rest struct {
 	read   time.Duration // the target's CPU time when all g were last read; 0: not known
 	latest time.Duration // the target's CPU time when this survey began
 	rested bool          // in this survey
 }
 
-// begin finds out at the beginning of a survey whether the target has rested.
+// begin finds out at the beginning of a survey whether the
+// target has rested.
 func (r *rest) begin(t *target, reader *halt.Reader) {
 	idle := t.isIdle(reader) // before the clock, which then has what ran until now
 	r.latest = sampler.ProcessorTimeOf(t.PID())

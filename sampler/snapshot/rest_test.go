@@ -11,7 +11,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// If the target has rested, the survey leaves goroutines unread. It misses none that has run, however briefly.
+// If the target has rested, the survey leaves goroutines unread.
+// It misses none that has run, however briefly.
 func TestRest(t *testing.T) {
 	const parked, times = 500, 30
 	v := begin(t, build(t), fmt.Sprint("-parked=", parked))

@@ -9,8 +9,10 @@ import (
 	"github.com/cpprof/cpprof/sampler/monitor"
 )
 
-// The lengths of the queues are those of the moment that the stacks show: as many goroutines are ready, unless a thread is just
-// between two goroutines. The goroutines of this program take turns every microsecond.
+// The lengths of the queues are those of the moment that the
+// stacks show: as many goroutines are ready, unless a thread is
+// just between two goroutines. The goroutines of this program
+// take turns every microsecond.
 func TestQueuesOfTheHalt(t *testing.T) {
 	b := attach(t, begin(t, build(t), "-pairs=8"))
 	set, err := monitor.Open(monitor.Target{PID: b.process.PID, Binary: b.Binary(), Seen: b.Seen, ReadAlso: b.ReadAlso}, monitor.Builtin())

@@ -31,7 +31,8 @@ func (v *sightings) Sighting(key int32) holders.Sighting {
 	}
 }
 
-// Recheck reads everything with one call of the reader, which keeps that order.
+// Recheck reads everything with one call of the reader, which
+// keeps that order.
 func (v *sightings) Recheck(ranges []memory.Range, keys []int32) {
 	v.ranges = append(v.ranges[:0], ranges...)
 	for _, i := range keys {

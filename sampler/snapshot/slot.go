@@ -7,8 +7,9 @@ import (
 	"github.com/cpprof/cpprof/sampler/holders"
 )
 
-// A slot has what is known about a g of the target. The runtime never frees a
-// g: after its goroutine has ended, a later goroutine uses it.
+// A slot has what is known about a g of the target. The runtime
+// never frees a g: after its goroutine has ended, a later
+// goroutine uses it.
 type slot struct {
 	addr  uint64
 	entry int32  // index of the g in the table's entries
@@ -40,7 +41,8 @@ type reported struct {
 	labelsAt uint64 // address from which the labels were read
 }
 
-// A thread is what is known about the thread of a goroutine in a system call.
+// A thread is what is known about the thread of a goroutine in a
+// system call.
 type thread struct {
 	tid     int   // thread id; 0 if not known
 	turns   turns // at the moment of the halt in which it was last asked
@@ -56,10 +58,10 @@ type stack struct {
 	torn bool
 }
 
-// A view is what a sample knows about a g. The survey leaves each g absent,
-// known, moving or unread. The halt sets some of them to running or queued.
-// At the end of the sample these become known or moving again, for the next
-// sample.
+// A view is what a sample knows about a g. The survey leaves
+// each g absent, known, moving or unread. The halt sets some of
+// them to running or queued. At the end of the sample these
+// become known or moving again, for the next sample.
 type view uint8
 
 const (
@@ -68,20 +70,21 @@ const (
 	moving              // the stack is not known: the halt must see it
 	unread              // the stack is not known, for lack of time
 	running             // at the halt: on a processor; head is of the halt
-	// at the halt: in a run queue; head and stack are of the halt, or
-	// confirmed in it
+	// at the halt: in a run queue; head and stack are of the
+	// halt, or confirmed in it
 	queued
 )
 
-// An entry locates the copy of a g within the copy of its span. It also
-// records whether the slot must be inspected at all. Most goroutines are
-// parked and unchanged since the previous sample, and all slots together
-// don't fit in the CPU's cache.
+// An entry locates the copy of a g within the copy of its span.
+// It also records whether the slot must be inspected at all.
+// Most goroutines are parked and unchanged since the previous
+// sample, and all slots together don't fit in the CPU's cache.
 type entry struct {
 	print uint64 // hash of the g when nothing about it was open; 0: inspect the slot
 	slot  int32
 	at    uint32 // offset in the copy of its span
-	// the g has a goroutine whose stack is known; otherwise it has no goroutine
+	// the g has a goroutine whose stack is known; otherwise it
+	// has no goroutine
 	known    bool
 	answered holders.Interest // what the finder knows about that stack
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A goroutine that holds a lock is seen in the halt, also if it is in a system call: it may be gone when it is read again.
+// A goroutine that holds a lock is seen in the halt, also if it
+// is in a system call: it may be gone when it is read again.
 func TestHolderInSystemCall(t *testing.T) {
 	v := fixture.Start(t, fixture.Build(t, "slowcall"))
 	b := open(t, v.Pid())

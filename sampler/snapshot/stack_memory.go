@@ -9,15 +9,17 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// A stackMemory reads a goroutine's stack from the copy, and everything else
-// that pointers lead to from the running target: from there, each block once
-// in a sample. The frames of many goroutines lead to the same objects, and to
-// several fields of them, and a system call takes as long for a block as for
-// a word. What was read first is closer to the halt.
+// A stackMemory reads a goroutine's stack from the copy, and
+// everything else that pointers lead to from the running target:
+// from there, each block once in a sample. The frames of many
+// goroutines lead to the same objects, and to several fields of
+// them, and a system call takes as long for a block as for a
+// word. What was read first is closer to the halt.
 //
-// One system call also reads many blocks in a fraction of the time of one for
-// each. So the first one of a sample reads all blocks that the previous
-// sample used: a server's goroutines go on using the same objects.
+// One system call also reads many blocks in a fraction of the
+// time of one for each. So the first one of a sample reads all
+// blocks that the previous sample used: a server's goroutines go
+// on using the same objects.
 type stackMemory struct {
 	memory.Copy
 	t      *target
@@ -31,14 +33,14 @@ type stackMemory struct {
 
 const (
 	heapBlocks = 512
-	// a page is a multiple of it, so that a block is there as a whole, or not
-	// at all
+	// a page is a multiple of it, so that a block is there as a
+	// whole, or not at all
 	heapBlockSize = 128
 )
 
-// A heapBlock is what a sample has read of the target's memory at an address.
-// Blocks whose addresses differ by a multiple of heapBlocks*heapBlockSize
-// take each other's place.
+// A heapBlock is what a sample has read of the target's memory
+// at an address. Blocks whose addresses differ by a multiple of
+// heapBlocks*heapBlockSize take each other's place.
 type heapBlock struct {
 	addr   uint64
 	sample uint32
@@ -79,13 +81,15 @@ func (m *stackMemory) Heap(addr uint64) (uint64, bool) {
 // block returns the place of the block that has an address.
 func (m *stackMemory) block(addr uint64) *heapBlock { return &m.blocks[addr/heapBlockSize%heapBlocks] }
 
-// has reports whether a place has the block at an address, read in this sample.
+// has reports whether a place has the block at an address, read
+// in this sample.
 func (m *stackMemory) has(b *heapBlock, addr uint64) bool {
 	return b.addr == addr && b.sample == m.sample
 }
 
-// readBefore reads the blocks that the previous sample used, once in a
-// sample. If two of them have one place, the first is read.
+// readBefore reads the blocks that the previous sample used,
+// once in a sample. If two of them have one place, the first is
+// read.
 func (m *stackMemory) readBefore() {
 	m.ranges = m.ranges[:0]
 	for _, addr := range m.before {

@@ -19,8 +19,8 @@ type call struct {
 	inlined  bool
 }
 
-// stacks converts memory to nodes of the sink. Each place in the code is
-// symbolised once, and each stack is interned once.
+// stacks converts memory to nodes of the sink. Each place in the
+// code is symbolised once, and each stack is interned once.
 type stacks struct {
 	sink      sampledata.Sink
 	table     *pclntab.Table
@@ -52,8 +52,8 @@ func newStacks(sink sampledata.Sink, bin *gobinary.Binary, u *unwind.Unwinder) *
 	}
 }
 
-// unwind returns the stack of a goroutine in the sink's codes. Its frames are
-// in s.frames until the next call.
+// unwind returns the stack of a goroutine in the sink's codes.
+// Its frames are in s.frames until the next call.
 func (s *stacks) unwind(mem unwind.Memory, c *unwind.Context) stack {
 	var r unwind.Result
 	s.frames, r = s.u.Unwind(s.frames[:0], mem, c)
@@ -82,7 +82,8 @@ func (s *stacks) extend(node sampledata.NodeID, site unwind.Site) sampledata.Nod
 	return node
 }
 
-// calls returns the logical frames of a place in the code, outermost first.
+// calls returns the logical frames of a place in the code,
+// outermost first.
 func (s *stacks) calls(site unwind.Site) []call {
 	for int(site) >= len(s.sites) {
 		s.sites = append(s.sites, nil)

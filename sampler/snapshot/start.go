@@ -19,8 +19,8 @@ type start struct {
 	gc       bool
 }
 
-// start returns the function of the go statement whose goroutines begin at
-// pc. read reads the target's code.
+// start returns the function of the go statement whose
+// goroutines begin at pc. read reads the target's code.
 func (s *stacks) start(pc uint64, read func(at uint64, b []byte) error) start {
 	if st, ok := s.starts[pc]; ok {
 		return st
@@ -34,9 +34,9 @@ func (s *stacks) start(pc uint64, read func(at uint64, b []byte) error) start {
 	return st
 }
 
-// begun finds the function. For go f(x), the compiler generates a wrapper
-// without arguments, main.main.gowrap1, that calls f or has it inlined. The
-// function of the go statement is f.
+// begun finds the function. For go f(x), the compiler generates
+// a wrapper without arguments, main.main.gowrap1, that calls f
+// or has it inlined. The function of the go statement is f.
 func (s *stacks) begun(pc uint64, read func(at uint64, b []byte) error) (pclntab.Frame, bool) {
 	f, ok := s.table.Func(pc)
 	if !ok {
@@ -57,8 +57,8 @@ const maxWrapper = 4096
 func (s *stacks) wrapped(f *pclntab.Func, read func(at uint64,
 	b []byte) error) (pclntab.Frame, bool) {
 	name := f.Name()
-	// Other calls of a wrapper: the one that grows its stack, and helpers of
-	// the compiler.
+	// Other calls of a wrapper: the one that grows its stack,
+	// and helpers of the compiler.
 	isHelper := func(callee string) bool {
 		return goruntime.GrowsStack(callee) ||
 			strings.HasPrefix(callee, "runtime.") && !strings.HasPrefix(name, "runtime.")

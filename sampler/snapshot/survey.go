@@ -11,26 +11,28 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// A survey is the first phase of a sample. It reads the goroutines, and the
-// stacks that don't change, while the target runs. If there are few
-// goroutines, it is a part of the halt, and leaves all stacks that must be
-// read to the capture. Example with three goroutines, each with a slot:
+// A survey is the first phase of a sample. It reads the
+// goroutines, and the stacks that don't change, while the target
+// runs. If there are few goroutines, it is a part of the halt,
+// and leaves all stacks that must be read to the capture.
+// Example with three goroutines, each with a slot:
 //
 //	4  parked; its g is unchanged since the previous sample    its stack is reused without reading it             known
 //	5  parked, but its count of runs has changed               its stack is read and unwound                      known
 //	6  running                                                 its stack changes all the time: the halt sees it   moving
 //
-// A g that has no goroutine is absent. After the survey, each slot has one of
-// these views.
+// A g that has no goroutine is absent. After the survey, each
+// slot has one of these views.
 //
-// Is it right to reuse a stack? Yes, if the goroutine has not run. The
-// runtime counts how often each goroutine stops running, modulo 256
-// (g.trackingSeq). So reuse is wrong only if the goroutine has run exactly
-// 256 times, or a multiple of that, since the previous sample, and is parked
-// at the same place with the same stack pointer again. To measure how often
-// that happens, each sample reads a few stacks, chosen at random, that it
-// could reuse. The recording has the number of these, and of those that had
-// changed.
+// Is it right to reuse a stack? Yes, if the goroutine has not
+// run. The runtime counts how often each goroutine stops
+// running, modulo 256 (g.trackingSeq). So reuse is wrong only if
+// the goroutine has run exactly 256 times, or a multiple of
+// that, since the previous sample, and is parked at the same
+// place with the same stack pointer again. To measure how often
+// that happens, each sample reads a few stacks, chosen at
+// random, that it could reuse. The recording has the number of
+// these, and of those that had changed.
 type survey struct {
 	*goroutines
 	reader *halt.Reader
@@ -49,8 +51,8 @@ type survey struct {
 	began   time.Time
 	headers time.Duration // how long it took to read the headers
 
-	// also for the halt: they have moved since the previous sample, and may
-	// move again
+	// also for the halt: they have moved since the previous
+	// sample, and may move again
 	moved []int32
 
 	// Reused by every sample.
@@ -62,14 +64,15 @@ type survey struct {
 	after     []memory.Range
 }
 
-// few is the number of goroutines up to which the survey is a part of the
-// halt: to read their headers then takes some microseconds.
+// few is the number of goroutines up to which the survey is a
+// part of the halt: to read their headers then takes some
+// microseconds.
 const few = 200
 
-// inHalt reports whether the survey is to be a part of the halt. A survey
-// before it would last longer than the goroutines of some programs take
-// turns, and take a CPU from them meanwhile. But the first sample reads the
-// stacks of all goroutines.
+// inHalt reports whether the survey is to be a part of the halt.
+// A survey before it would last longer than the goroutines of
+// some programs take turns, and take a CPU from them meanwhile.
+// But the first sample reads the stacks of all goroutines.
 func (v *survey) inHalt() bool { return v.account.number > 1 && len(v.table.slots) <= few }
 
 // run does the whole phase before the halt.
@@ -87,8 +90,8 @@ func (v *survey) run(ctx context.Context) error {
 	return v.copyStacks(ctx)
 }
 
-// runInHalt does the phase in the halt, and leaves it to the halt to copy
-// stacks.
+// runInHalt does the phase in the halt, and leaves it to the
+// halt to copy stacks.
 func (v *survey) runInHalt() error {
 	if err := v.readHeaders(context.Background(), skipNone); err != nil {
 		return err
@@ -99,8 +102,9 @@ func (v *survey) runInHalt() error {
 	return nil
 }
 
-// readHeaders reads the goroutines, and finds out whose stacks must be read. It
-// leaves out the spans for which skip returns true.
+// readHeaders reads the goroutines, and finds out whose stacks
+// must be read. It leaves out the spans for which skip returns
+// true.
 func (v *survey) readHeaders(ctx context.Context, skip func([]entry) bool) error {
 	v.moving, v.runnable, v.inSyscall = v.moving[:0], v.runnable[:0], v.inSyscall[:0]
 	v.moved, v.fresh, v.unread, v.left = v.moved[:0], v.fresh[:0], 0, 0
@@ -147,8 +151,8 @@ func (v *survey) scan(buf []byte, entries []entry) {
 // skipNone makes the survey read all spans.
 func skipNone([]entry) bool { return false }
 
-// areSettled reports whether nothing is open about the unchanged g of a span.
-// It counts their stacks as reused then.
+// areSettled reports whether nothing is open about the unchanged
+// g of a span. It counts their stacks as reused then.
 func (v *survey) areSettled(entries []entry) bool {
 	reused := 0
 	for i := range entries {
@@ -164,14 +168,14 @@ func (v *survey) areSettled(entries []entry) bool {
 	return true
 }
 
-// isSettled reports whether nothing more needs to be found out about an
-// unchanged entry.
+// isSettled reports whether nothing more needs to be found out
+// about an unchanged entry.
 func (v *survey) isSettled(e *entry) bool {
 	return !e.known || v.finder.Interest()&^e.answered == 0
 }
 
-// reuse reuses the stack of a goroutine, unless the finder wants to see it
-// again.
+// reuse reuses the stack of a goroutine, unless the finder wants
+// to see it again.
 func (v *survey) reuse(e *entry, s *slot, raw []byte) {
 	if len(v.fresh) < maxInBatch && v.finder.WantsStack(e.slot) {
 		v.table.keepCopy(s, raw)
@@ -214,15 +218,16 @@ func (v *survey) classify(i int32, s *slot) {
 	}
 }
 
-// leaveToHalt adds a goroutine that moves to the list of those that the halt
-// must see.
+// leaveToHalt adds a goroutine that moves to the list of those
+// that the halt must see.
 func (v *survey) leaveToHalt(i int32, s *slot) {
 	s.view = moving
 	v.moving = append(v.moving, i)
 }
 
-// enlist adds a goroutine whose stack is known to the lists that later parts
-// of the sample need. It reports whether it added it to any list.
+// enlist adds a goroutine whose stack is known to the lists that
+// later parts of the sample need. It reports whether it added it
+// to any list.
 func (v *survey) enlist(i int32, s *slot) bool {
 	switch s.head.status {
 	case goruntime.GRunnable:
@@ -238,6 +243,6 @@ func (v *survey) enlist(i int32, s *slot) bool {
 	return true
 }
 
-// maxMoved is how many goroutines the halt sees only because they have moved
-// since the previous sample.
+// maxMoved is how many goroutines the halt sees only because
+// they have moved since the previous sample.
 const maxMoved = 128

@@ -20,10 +20,10 @@ const (
 	spotChecks = 4       // number of stacks that are read although they could be reused
 )
 
-// copyStacks reads and unwinds the stacks of the slots in fresh. It leaves
-// goroutines that move in the meantime to the halt. If the recording is over
-// before the stacks are read, the rest stay unread in the first sample, and
-// others are given up.
+// copyStacks reads and unwinds the stacks of the slots in fresh.
+// It leaves goroutines that move in the meantime to the halt. If
+// the recording is over before the stacks are read, the rest
+// stay unread in the first sample, and others are given up.
 func (v *survey) copyStacks(ctx context.Context) error {
 	for try := 0; len(v.fresh) > 0; try++ {
 		v.unsettled = v.unsettled[:0]
@@ -43,8 +43,8 @@ func (v *survey) copyStacks(ctx context.Context) error {
 	return nil
 }
 
-// leaveUnread uses the heads of goroutines whose stacks there is no time to
-// read.
+// leaveUnread uses the heads of goroutines whose stacks there is
+// no time to read.
 func (v *survey) leaveUnread(slots []int32) {
 	for _, i := range slots {
 		s := &v.table.slots[i]
@@ -56,9 +56,10 @@ func (v *survey) leaveUnread(slots []int32) {
 	v.unread += int64(len(slots))
 }
 
-// copyBatch reads some of the stacks and returns how many. The target runs
-// meanwhile. So a copy is valid only if the goroutine has not moved between
-// the reads of its g before and after the copy:
+// copyBatch reads some of the stacks and returns how many. The
+// target runs meanwhile. So a copy is valid only if the
+// goroutine has not moved between the reads of its g before and
+// after the copy:
 //
 //	g as scanned → copy of the stack → g again: same goid, status, count of runs, stack pointer and program counter?
 func (v *survey) copyBatch(batch []int32, try int) (n int) {
@@ -81,8 +82,8 @@ func (v *survey) copyBatch(batch []int32, try int) (n int) {
 	return n
 }
 
-// takeStack uses a stack that was copied between two reads of the goroutine's
-// g. h is from the first.
+// takeStack uses a stack that was copied between two reads of
+// the goroutine's g. h is from the first.
 func (v *survey) takeStack(i int32, h *head, r memory.Range, try int) {
 	s := &v.table.slots[i]
 	now := v.t.g.decode(s.raw)
@@ -101,8 +102,8 @@ func (v *survey) takeStack(i int32, h *head, r memory.Range, try int) {
 	}
 }
 
-// stackRange allocates room for a stack from sp on. It returns an empty range
-// if sp is not in the stack.
+// stackRange allocates room for a stack from sp on. It returns
+// an empty range if sp is not in the stack.
 func stackRange(h *head, sp uint64, a *memory.Arena) memory.Range {
 	if !h.within(sp) {
 		return memory.Range{}
@@ -110,8 +111,9 @@ func stackRange(h *head, sp uint64, a *memory.Arena) memory.Range {
 	return memory.Range{Addr: sp, Buf: a.Get(int(min(h.hi-sp, maxStack)))}
 }
 
-// spotCheck reads some stacks that were reused, and counts how many had
-// changed. With the same system call, it reads other memory.
+// spotCheck reads some stacks that were reused, and counts how
+// many had changed. With the same system call, it reads other
+// memory.
 func (v *survey) spotCheck(also []memory.Range) {
 	v.checked, v.after = v.checked[:0], v.after[:0]
 	v.ranges = v.ranges[:0]
@@ -148,8 +150,8 @@ func (v *survey) chooseChecked() {
 	}
 }
 
-// compareStack compares a reused stack with what was read of it, unless the
-// goroutine has just moved.
+// compareStack compares a reused stack with what was read of it,
+// unless the goroutine has just moved.
 func (v *survey) compareStack(i int32, r memory.Range) {
 	s := &v.table.slots[i]
 	if !v.t.g.unchanged(s.raw, &s.head) {

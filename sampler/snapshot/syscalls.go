@@ -11,8 +11,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 )
 
-// Limits on what is read about goroutines in system calls and in C, in one
-// sample.
+// Limits on what is read about goroutines in system calls and in
+// C, in one sample.
 const (
 	maxAsked   = 256 // goroutines that got there since the previous sample
 	maxRotated = 64  // goroutines that were there before: they take turns
@@ -21,17 +21,18 @@ const (
 	maxAsking = 200 * time.Microsecond // if late threads are to be waited for
 )
 
-// syscalls finds out which goroutines in system calls and in C use a CPU. The
-// halt has not stopped their threads if they hold no processor. So they are
-// asked right after the halt, before the sampler waits for late threads.
+// syscalls finds out which goroutines in system calls and in C
+// use a CPU. The halt has not stopped their threads if they hold
+// no processor. So they are asked right after the halt, before
+// the sampler waits for late threads.
 type syscalls struct {
 	*goroutines
 	states *threadStates
 	m      []byte // the m of the current goroutine
 
 	asked []int32 // slots of the goroutines whose threads this sample has asked
-	// of those, the ones whose threads use a CPU, or are ready for one, and
-	// were halted
+	// of those, the ones whose threads use a CPU, or are ready
+	// for one, and were halted
 	busy []*slot
 	got  arrival // when the sampler got the CPU for the halt
 
@@ -39,9 +40,10 @@ type syscalls struct {
 	counted uint32 // number of the sample that counted them
 }
 
-// ask asks the threads of goroutines that came into a system call since the
-// previous sample, and of some of the others, as listed by the survey. If
-// late threads are to be waited for, it does not ask for long.
+// ask asks the threads of goroutines that came into a system
+// call since the previous sample, and of some of the others, as
+// listed by the survey. If late threads are to be waited for, it
+// does not ask for long.
 func (y *syscalls) ask(c *capture, inSyscall []int32, late bool) {
 	y.asked = y.asked[:0]
 	end := time.Now().Add(maxAsking)
@@ -77,14 +79,14 @@ func (y *syscalls) ask(c *capture, inSyscall []int32, late bool) {
 	}
 }
 
-// inSyscall reports whether a goroutine is in a system call, as far as its
-// slot knows.
+// inSyscall reports whether a goroutine is in a system call, as
+// far as its slot knows.
 func (y *syscalls) inSyscall(s *slot) bool {
 	return s.view == known && s.head.status == goruntime.GSyscall
 }
 
-// askOne finds out whether the thread of a goroutine in a system call uses a
-// CPU. The head is the goroutine's at the halt.
+// askOne finds out whether the thread of a goroutine in a system
+// call uses a CPU. The head is the goroutine's at the halt.
 func (y *syscalls) askOne(i int32, h *head) {
 	s := &y.table.slots[i]
 	if s.tid == 0 || y.otherThread(s, h) {
@@ -98,9 +100,10 @@ func (y *syscalls) askOne(i int32, h *head) {
 	y.asked = append(y.asked, i)
 }
 
-// update updates the goroutines from what their threads answered. Those that
-// the halt has found on a processor are known already. It asks now for those
-// that it could not ask before.
+// update updates the goroutines from what their threads
+// answered. Those that the halt has found on a processor are
+// known already. It asks now for those that it could not ask
+// before.
 func (y *syscalls) update(ps *processors) {
 	y.countThreads()
 	for _, i := range y.account.changed {
@@ -117,8 +120,8 @@ func (y *syscalls) update(ps *processors) {
 	}
 }
 
-// countThreads counts the target's threads in the first sample, and then in
-// one of fifty.
+// countThreads counts the target's threads in the first sample,
+// and then in one of fifty.
 func (y *syscalls) countThreads() {
 	if number := y.account.number; y.counted == 0 || number-y.counted >= 50 {
 		if tids, err := y.t.Threads(); err == nil {
@@ -127,10 +130,11 @@ func (y *syscalls) countThreads() {
 	}
 }
 
-// findWaiting finds out which of the threads that use a CPU, or are ready for
-// one, waited for it when the sampler woke: it halts them for a moment. This
-// must come soon after the halt: a thread that has waited and run several
-// times since tells nothing. The result is how long that took.
+// findWaiting finds out which of the threads that use a CPU, or
+// are ready for one, waited for it when the sampler woke: it
+// halts them for a moment. This must come soon after the halt: a
+// thread that has waited and run several times since tells
+// nothing. The result is how long that took.
 func (y *syscalls) findWaiting(h *halt.Halter, got arrival) (took time.Duration, err error) {
 	y.busy = y.busy[:0]
 	for _, i := range y.asked {
@@ -162,8 +166,8 @@ func (y *syscalls) findWaiting(h *halt.Halter, got arrival) (took time.Duration,
 	return took, err
 }
 
-// stopped takes note of a thread that was halted, if it is one of those that
-// findWaiting has halted.
+// stopped takes note of a thread that was halted, if it is one
+// of those that findWaiting has halted.
 func (y *syscalls) stopped(th halt.Thread) {
 	for _, s := range y.busy {
 		switch {
@@ -186,9 +190,10 @@ func (y *syscalls) threadOf(m uint64) int {
 	return y.t.numbers.Outer(int(binary.LittleEndian.Uint64(y.m[y.t.l.M.ProcID:])))
 }
 
-// holdsProcessor reports whether a goroutine in a system call still has its
-// processor. Up to Go 1.25 the runtime leaves it there: the processor is
-// marked as being in a system call, and names no thread.
+// holdsProcessor reports whether a goroutine in a system call
+// still has its processor. Up to Go 1.25 the runtime leaves it
+// there: the processor is marked as being in a system call, and
+// names no thread.
 func (y *syscalls) holdsProcessor(s *slot, ps *processors) bool {
 	l := y.t.l
 	if !l.M.OldP.Has() || !l.M.SyscallTick.Has() || !l.P.SyscallTick.Has() ||

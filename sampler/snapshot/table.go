@@ -17,11 +17,11 @@ import (
 // the target's memory is not trusted.
 const maxGoroutines = 10_000_000
 
-// A table has a slot for each g, and reads all g with few system calls. A g
-// takes some 400 bytes, and the runtime allocates many of them next to each
-// other. A span is a piece of memory that is read at once; it may contain
-// hundreds. Example: for the g at 0x1000, 0x1200 and 0x9000, in the slots 0,
-// 2 and 1,
+// A table has a slot for each g, and reads all g with few system
+// calls. A g takes some 400 bytes, and the runtime allocates
+// many of them next to each other. A span is a piece of memory
+// that is read at once; it may contain hundreds. Example: for
+// the g at 0x1000, 0x1200 and 0x9000, in the slots 0, 2 and 1,
 //
 //	slots    0x1000   0x9000   0x1200
 //	spans    0x1000 … 0x1400   0x9000 … 0x9200
@@ -32,12 +32,12 @@ type table struct {
 	slots []slot           // in the order of runtime.allgs
 	index map[uint64]int32 // index of the slot by address of its g
 	spans []span           // together they contain all g
-	// index of the first entry of each span, and the number of all entries at
-	// the end
+	// index of the first entry of each span, and the number of
+	// all entries at the end
 	first   []int32
 	entries []entry
-	// number of slots when all spans were last laid out; slots that were
-	// added since may have more spans
+	// number of slots when all spans were last laid out; slots
+	// that were added since may have more spans
 	covers int
 	most   int // maximum number of g in the table; 0: no limit
 
@@ -53,19 +53,20 @@ type span struct {
 	size int
 }
 
-// batchSize is how much is read at once: as much as fits in a CPU core's own
-// cache along with other data. All batches are read into the same buffer, so
-// that reading one does not evict other data of the sampler or the target
-// from the cache.
+// batchSize is how much is read at once: as much as fits in a
+// CPU core's own cache along with other data. All batches are
+// read into the same buffer, so that reading one does not evict
+// other data of the sampler or the target from the cache.
 const batchSize = 128 << 10
 
-// copiesKept is how much memory for copies of g is kept from one sample to
-// the next.
+// copiesKept is how much memory for copies of g is kept from one
+// sample to the next.
 const copiesKept = 8 << 20
 
-// read reads the spans from an index on, except those whose entries skip
-// accepts. It calls scan for the g of each span, with their entries. The copies
-// are valid only until scan returns.
+// read reads the spans from an index on, except those whose
+// entries skip accepts. It calls scan for the g of each span,
+// with their entries. The copies are valid only until scan
+// returns.
 func (t *table) read(ctx context.Context, from int, r *halt.Reader,
 	skip func([]entry) bool, scan func(g []byte, entries []entry)) error {
 	for from < len(t.spans) {
@@ -102,14 +103,15 @@ func (t *table) dropCopies() {
 	t.kept.Trim(copiesKept)
 }
 
-// keepCopy puts a copy of its g into a slot; the copy is valid for the whole
-// sample.
+// keepCopy puts a copy of its g into a slot; the copy is valid
+// for the whole sample.
 func (t *table) keepCopy(s *slot, raw []byte) {
 	s.raw = t.kept.Get(len(raw))
 	copy(s.raw, raw)
 }
 
-// unrest makes the next sample inspect a slot even if its g does not change.
+// unrest makes the next sample inspect a slot even if its g does
+// not change.
 func (t *table) unrest(s *slot) { t.entries[s.entry].print = 0 }
 
 // list returns the addresses of the g that have no slot yet.
@@ -146,8 +148,8 @@ func (t *table) list(p *halt.Process, allgs uint64) ([]uint64, error) {
 	return nil, fmt.Errorf("reading the list of goroutines: it keeps moving")
 }
 
-// add creates slots. If there are many new ones, it lays out all spans again,
-// so that these stay few and large.
+// add creates slots. If there are many new ones, it lays out all
+// spans again, so that these stay few and large.
 func (t *table) add(addrs []uint64) {
 	first := t.addSlots(addrs)
 	if len(t.slots)-t.covers > t.covers/8 {
@@ -158,9 +160,9 @@ func (t *table) add(addrs []uint64) {
 	t.layOut(first)
 }
 
-// addPart creates slots for a large part of all goroutines. The runtime has
-// allocated most of these next to one another, so the part has few and large
-// spans of its own.
+// addPart creates slots for a large part of all goroutines. The
+// runtime has allocated most of these next to one another, so
+// the part has few and large spans of its own.
 func (t *table) addPart(addrs []uint64) {
 	first := t.addSlots(addrs)
 	t.covers = len(t.slots)
@@ -181,8 +183,8 @@ func (t *table) addSlots(addrs []uint64) (first int) {
 	return first
 }
 
-// maxGap is the largest gap between two g of one span: reading a few extra
-// bytes is faster than reading two ranges.
+// maxGap is the largest gap between two g of one span: reading a
+// few extra bytes is faster than reading two ranges.
 const maxGap = 2048
 
 // layOut assigns the slots from an index on to spans.

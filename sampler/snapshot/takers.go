@@ -11,8 +11,9 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// takers are the target's threads to which processors may be on their way. A
-// halt must know all threads for that, so they are listed before it.
+// takers are the target's threads to which processors may be on
+// their way. A halt must know all threads for that, so they are
+// listed before it.
 type takers struct {
 	t      *target
 	newest uint64 // the first m of runtime.allm when the list was made
@@ -54,8 +55,8 @@ func (k *takers) prepare(number uint32) error {
 		if id := binary.LittleEndian.Uint64(raw[procID-first:]); id != 0 {
 			k.ms, k.tids = append(k.ms, at), append(k.tids, k.t.numbers.Outer(int(id)))
 		} else {
-			// It is just being created, or waits for a thread of C to need
-			// it, which may be for ever.
+			// It is just being created, or waits for a thread of
+			// C to need it, which may be for ever.
 			k.listed = number - relist + relistSoon
 		}
 	}
@@ -71,7 +72,8 @@ func (k *takers) addIdle(ranges []memory.Range) []memory.Range {
 		memory.Range{Addr: k.t.bin.Globals.Sched + uint64(k.t.l.Sched.NPIdle), Buf: k.idle[:]})
 }
 
-// find reads to which threads a processor is on its way, and calls add for each.
+// find reads to which threads a processor is on its way, and
+// calls add for each.
 func (k *takers) find(r *halt.Reader, add func(tid int)) {
 	k.ranges = k.ranges[:0]
 	k.next = slices.Grow(k.next[:0], 8*len(k.ms))[:8*len(k.ms)]
@@ -87,9 +89,10 @@ func (k *takers) find(r *halt.Reader, add func(tid int)) {
 	}
 }
 
-// addTakers adds the threads to which processors are on their way to the
-// threads to halt, and reports whether there were any new ones. More
-// processors have the status idle than are on the list of idle ones then.
+// addTakers adds the threads to which processors are on their
+// way to the threads to halt, and reports whether there were any
+// new ones. More processors have the status idle than are on the
+// list of idle ones then.
 func (ps *processors) addTakers(r *halt.Reader) (added bool) {
 	idle := 0
 	for i := range ps.list {

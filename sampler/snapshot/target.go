@@ -38,8 +38,8 @@ type target struct {
 	ps   []uint64
 }
 
-// openTarget attaches to a process, and checks that its memory has the
-// expected layout.
+// openTarget attaches to a process, and checks that its memory
+// has the expected layout.
 func openTarget(pid int) (*target, error) {
 	p, err := halt.Open(pid)
 	if err != nil {
@@ -53,9 +53,10 @@ func openTarget(pid int) (*target, error) {
 	return t, nil
 }
 
-// because returns the reason for an error of reading the process. If the
-// process is ending or executing another program, its memory makes no sense,
-// and only that is worth reporting.
+// because returns the reason for an error of reading the
+// process. If the process is ending or executing another
+// program, its memory makes no sense, and only that is worth
+// reporting.
 func (t *target) because(err error) error {
 	switch gone := t.Diagnose(); {
 	case errors.Is(gone, halt.ErrExec):
@@ -86,8 +87,8 @@ func (t *target) open() error {
 	return err
 }
 
-// use takes what is needed from the binary, and checks that the process's
-// memory agrees with it.
+// use takes what is needed from the binary, and checks that the
+// process's memory agrees with it.
 func (t *target) use() error {
 	if t.bin.Arch != runtime.GOARCH {
 		return fmt.Errorf("it is a program for %s: use a cpprof built for that processor",
@@ -122,8 +123,8 @@ func (t *target) lay() {
 	t.schedLen = int(max(s.RunqHead, s.GCWaiting)) + 8
 }
 
-// reason returns why a goroutine was last parked; without a text if that is
-// not known.
+// reason returns why a goroutine was last parked; without a text
+// if that is not known.
 func (t *target) reason(h *head) goruntime.WaitReason {
 	if int(h.reason) >= len(t.reasons) {
 		return goruntime.WaitReason{}
@@ -138,8 +139,8 @@ func (t *target) word(at uint64) (uint64, error) {
 	return binary.LittleEndian.Uint64(b[:]), err
 }
 
-// processors returns the addresses of the p in use. They don't change as long
-// as runtime.allp does not.
+// processors returns the addresses of the p in use. They don't
+// change as long as runtime.allp does not.
 func (t *target) processors() ([]uint64, error) {
 	var h [16]byte
 	if err := t.Read(t.bin.Globals.AllP, h[:]); err != nil {

@@ -82,7 +82,8 @@ func (r *victim) dump() string {
 	return string(b)
 }
 
-// attach prepares to sample a target, and waits until all its goroutines that wait forever have begun to wait.
+// attach prepares to sample a target, and waits until all its
+// goroutines that wait forever have begun to wait.
 func attach(t testing.TB, r *victim) *Backend {
 	t.Helper()
 	return attachTo(t, r.Process.Pid)
@@ -122,8 +123,9 @@ func attachTo(t testing.TB, pid int) *Backend {
 	return nil
 }
 
-// forGood reports whether a goroutine of the target waits forever once it has begun to wait. That may take long on a busy
-// machine.
+// forGood reports whether a goroutine of the target waits
+// forever once it has begun to wait. That may take long on a
+// busy machine.
 func forGood(r *sampledata.Recording, g sampledata.GoroutineID) bool {
 	start := r.Goroutines.At(g).Start
 	if start < 0 {
@@ -143,8 +145,9 @@ func record(t testing.TB, b *Backend, n int) *sampledata.Recording {
 	return recordUntil(t, b, func(r *sampledata.Recording) bool { return r.Samples.Len() >= n })
 }
 
-// recordUntil takes samples of a target until there are enough, or for a minute. It repeats a sample that failed on a
-// busy machine.
+// recordUntil takes samples of a target until there are enough,
+// or for a minute. It repeats a sample that failed on a busy
+// machine.
 func recordUntil(t testing.TB, b *Backend, enough func(*sampledata.Recording) bool) *sampledata.Recording {
 	t.Helper()
 	sink := sampledata.NewBuilder(b.Header())

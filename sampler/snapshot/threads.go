@@ -40,39 +40,44 @@ func (t *threadStates) close() {
 	}
 }
 
-// read returns the content of one of a thread's files; nil if it can't be read.
+// read returns the content of one of a thread's files; nil if it
+// can't be read.
 func (t *threadStates) read(tid, file int) []byte { return t.files.Read(tid, file, t.buf[:]) }
 
-// awake reports whether a thread is on a CPU, or ready for one, rather than
-// asleep in the kernel, and whether that is known.
+// awake reports whether a thread is on a CPU, or ready for one,
+// rather than asleep in the kernel, and whether that is known.
 func (t *threadStates) awake(tid int) (awake, known bool) {
 	b := t.read(tid, fileSyscall)
 	return bytes.HasPrefix(b, []byte("running")), len(b) > 0
 }
 
-// Whether a thread was on a CPU when the sampler came to halt it can't be
-// read anywhere. But the kernel counts how often the scheduler has given each
-// thread a CPU, and how long the thread had waited for it. A thread that
-// stops without another turn was on a CPU. One that needed another turn had
-// been waiting. For how long? If its wait began when the sampler woke, then
-// the sampler itself has taken the CPU from it, and a moment before the
-// thread was running. For example, a sampler that got its CPU at 100 µs reads
-// the counts of three threads at 120 µs, interrupts them, and reads the
-// counts again at 150 µs, when they have stopped:
+// Whether a thread was on a CPU when the sampler came to halt it
+// can't be read anywhere. But the kernel counts how often the
+// scheduler has given each thread a CPU, and how long the thread
+// had waited for it. A thread that stops without another turn
+// was on a CPU. One that needed another turn had been waiting.
+// For how long? If its wait began when the sampler woke, then
+// the sampler itself has taken the CPU from it, and a moment
+// before the thread was running. For example, a sampler that got
+// its CPU at 100 µs reads the counts of three threads at 120 µs,
+// interrupts them, and reads the counts again at 150 µs, when
+// they have stopped:
 //
 //	turns 7, then 7                       on another CPU all the time                          it ran
 //	turns 3, then 4; waited 45 µs more    it waited from 100 µs on, until the sampler slept     it ran
 //	turns 5, then 6; waited 900 µs more   something else had its CPU before the sampler woke    it had no CPU
 
-// How long the thread of the second example waited is known only as well as
-// when it got its turn, which the sampler notices late if it has no raised
-// priority, or if others are first. So a thread that has not stopped in the
-// halt is asked for more: the kernel also has the time when a thread left its
-// CPU, and when the sampler got its own (/proc/PID/sched, which not all
-// kernels have). If these are the same, the sampler displaced the thread. If
-// they differ, it did not: the thread was waiting, for whatever CPU, unless
-// it turns out to stop without another turn. (The kernel forgets the time
-// when it moves a waiting thread to another CPU.)
+// How long the thread of the second example waited is known only
+// as well as when it got its turn, which the sampler notices
+// late if it has no raised priority, or if others are first. So
+// a thread that has not stopped in the halt is asked for more:
+// the kernel also has the time when a thread left its CPU, and
+// when the sampler got its own (/proc/PID/sched, which not all
+// kernels have). If these are the same, the sampler displaced
+// the thread. If they differ, it did not: the thread was
+// waiting, for whatever CPU, unless it turns out to stop without
+// another turn. (The kernel forgets the time when it moves a
+// waiting thread to another CPU.)
 
 // turns are the counts of one thread.
 type turns struct {
@@ -89,8 +94,8 @@ func (t *threadStates) turns(tid int) turns {
 	return turns{time.Duration(waited), number}
 }
 
-// nextNumber returns the number that a text begins with, and the text behind
-// it and one more character.
+// nextNumber returns the number that a text begins with, and the
+// text behind it and one more character.
 func nextNumber(b []byte) (n int64, rest []byte) {
 	for i, c := range b {
 		if c < '0' || c > '9' {
@@ -101,31 +106,35 @@ func nextNumber(b []byte) (n int64, rest []byte) {
 	return n, nil
 }
 
-// leftCPU returns when a thread that has no CPU left the last one, by a clock
-// of the kernel's scheduler. It returns false if the kernel does not say.
+// leftCPU returns when a thread that has no CPU left the last
+// one, by a clock of the kernel's scheduler. It returns false if
+// the kernel does not say.
 func (t *threadStates) leftCPU(tid int) (at time.Duration, known bool) {
 	return schedTime(t.read(tid, fileSched), "se.exec_start")
 }
 
-// An arrival is when the calling thread, the sampler's, got the CPU that it has.
+// An arrival is when the calling thread, the sampler's, got the
+// CPU that it has.
 type arrival struct {
 	at  time.Time
 	ran time.Duration // CPU time of the thread before that
-	// when that was by the CPU's clock of the kernel's scheduler; 0 if not known
+	// when that was by the CPU's clock of the kernel's
+	// scheduler; 0 if not known
 	clock time.Duration
 }
 
-// arrived returns the arrival of the calling thread, which has just woken at
-// a given time.
+// arrived returns the arrival of the calling thread, which has
+// just woken at a given time.
 func (t *threadStates) arrived(at time.Time) arrival {
 	b := t.readOwn(fileSchedstat)
 	ran, _ := nextNumber(b)
 	return arrival{at: at, ran: time.Duration(ran)}
 }
 
-// readClock completes the arrival of the calling thread, which has kept its
-// CPU since. At each tick, the kernel sets the time when the thread got its
-// CPU to the present, and adds what has passed to its CPU time.
+// readClock completes the arrival of the calling thread, which
+// has kept its CPU since. At each tick, the kernel sets the time
+// when the thread got its CPU to the present, and adds what has
+// passed to its CPU time.
 func (a *arrival) readClock(t *threadStates) {
 	a.clock = 0
 	b := t.readOwn(fileSched)
@@ -136,8 +145,8 @@ func (a *arrival) readClock(t *threadStates) {
 	}
 }
 
-// readOwn returns the content of one of the calling thread's own files; nil
-// if it can't be read.
+// readOwn returns the content of one of the calling thread's own
+// files; nil if it can't be read.
 func (t *threadStates) readOwn(file int) []byte {
 	if t.own == nil {
 		own := newThreadStates(os.Getpid())
@@ -161,9 +170,9 @@ func schedTime(b []byte, name string) (at time.Duration, known bool) {
 	return time.Duration(n*1e6 + f), true
 }
 
-// displaced reports whether the sampler, when it arrived, took the CPU from a
-// thread that does not stop. It returns false as the second result if that is
-// not known.
+// displaced reports whether the sampler, when it arrived, took
+// the CPU from a thread that does not stop. It returns false as
+// the second result if that is not known.
 func (t *threadStates) displaced(tid int, by arrival) (displaced, known bool) {
 	left, known := t.leftCPU(tid)
 	if !known || left == 0 || by.clock == 0 {
@@ -172,22 +181,24 @@ func (t *threadStates) displaced(tid int, by arrival) (displaced, known bool) {
 	return (left - by.clock).Abs() <= displacing, true
 }
 
-// displacing is how long it may take from the moment when the sampler gets a
-// CPU until it reads the time.
+// displacing is how long it may take from the moment when the
+// sampler gets a CPU until it reads the time.
 const displacing = 30 * time.Microsecond
 
-// waitedUntil reports whether a thread with these counts had been waiting for
-// a CPU already when the sampler woke. after are its counts when it had
-// stopped, the given time after the sampler woke.
+// waitedUntil reports whether a thread with these counts had
+// been waiting for a CPU already when the sampler woke. after
+// are its counts when it had stopped, the given time after the
+// sampler woke.
 func (t turns) waitedUntil(after turns, sinceWoken time.Duration) bool {
 	return t.number != 0 && after.number != t.number &&
 		after.waited-t.waited > sinceWoken+displacing
 }
 
-// lateWaited does the same for a late thread, when it has stopped. It may
-// have been found out before that it was not displaced by the sampler, or
-// that it was. If it stops without another turn, it was on a CPU all the
-// time: in a system call, or that CPU took notice of the interrupt late.
+// lateWaited does the same for a late thread, when it has
+// stopped. It may have been found out before that it was not
+// displaced by the sampler, or that it was. If it stops without
+// another turn, it was on a CPU all the time: in a system call,
+// or that CPU took notice of the interrupt late.
 func (t turns) lateWaited(after turns, found verdict, sinceWoken time.Duration) bool {
 	switch {
 	case t.number != 0 && after.number == t.number:
@@ -204,7 +215,8 @@ type verdict struct {
 	noCPU   bool // the thread was ready for a CPU, and had none
 }
 
-// judge finds that out. The sampler must still have the CPU on which it arrived.
+// judge finds that out. The sampler must still have the CPU on
+// which it arrived.
 func (t *threadStates) judge(tid int, by arrival) verdict {
 	displaced, known := t.displaced(tid, by)
 	return verdict{settled: known, noCPU: !displaced}

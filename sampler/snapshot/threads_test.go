@@ -12,7 +12,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// onOneCPU calls f on the first CPU that the test may use. What f starts stays there.
+// onOneCPU calls f on the first CPU that the test may use. What
+// f starts stays there.
 func onOneCPU(t *testing.T, f func()) {
 	t.Helper()
 	runtime.LockOSThread()
@@ -33,7 +34,8 @@ func onOneCPU(t *testing.T, f func()) {
 	f()
 }
 
-// Three goroutines compute on three processors, but there is one CPU for them. So at most one of them has it, and two have
+// Three goroutines compute on three processors, but there is one
+// CPU for them. So at most one of them has it, and two have
 // none.
 func TestNoCPU(t *testing.T) {
 	t.Setenv("GOMAXPROCS", "3")
@@ -102,7 +104,8 @@ func TestWaitedUntil(t *testing.T) {
 	}
 }
 
-// The counts grow as a thread gets turns, and are 0 for a thread that doesn't exist.
+// The counts grow as a thread gets turns, and are 0 for a thread
+// that doesn't exist.
 func TestTurns(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -135,8 +138,10 @@ func TestSchedTime(t *testing.T) {
 	}
 }
 
-// A thread that arrives later on a CPU knows a later time of that CPU's clock. Threads that left the CPU when it arrived were
-// displaced. Another thread of this program, which sleeps, was not, and is known to have left its CPU before.
+// A thread that arrives later on a CPU knows a later time of
+// that CPU's clock. Threads that left the CPU when it arrived
+// were displaced. Another thread of this program, which sleeps,
+// was not, and is known to have left its CPU before.
 func TestArrived(t *testing.T) {
 	onOneCPU(t, func() {
 		states := newThreadStates(unix.Getpid())
@@ -184,7 +189,8 @@ func TestArrived(t *testing.T) {
 	})
 }
 
-// When a thread got its CPU does not change while it keeps the CPU, although the kernel's own record does, at each tick.
+// When a thread got its CPU does not change while it keeps the
+// CPU, although the kernel's own record does, at each tick.
 func TestArrivalTicks(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -212,7 +218,8 @@ func TestArrivalTicks(t *testing.T) {
 	t.Skip("the machine is too busy: the thread always loses its CPU")
 }
 
-// A late thread that stops without another turn on a CPU was on one all the time.
+// A late thread that stops without another turn on a CPU was on
+// one all the time.
 func TestLateWaited(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

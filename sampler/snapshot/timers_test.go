@@ -8,7 +8,8 @@ import (
 	"github.com/cpprof/cpprof/internal/fixture"
 )
 
-// Who waits for a timer sleeps, also in a select that could be stopped. Where signals come before the timer, it does not.
+// Who waits for a timer sleeps, also in a select that could be
+// stopped. Where signals come before the timer, it does not.
 func TestTimers(t *testing.T) {
 	v := fixture.Start(t, fixture.Build(t, "timers"))
 	r := record(t, open(t, v.Pid()), 200)

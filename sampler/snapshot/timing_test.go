@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// The thread falls asleep early, at a different time before each halt, and before the survey if that is long. But it does not
+// The thread falls asleep early, at a different time before each
+// halt, and before the survey if that is long. But it does not
 // keep its processor of Go's scheduler for 10 ms.
 func TestLead(t *testing.T) {
 	for _, survey := range []time.Duration{0, short, 3 * time.Millisecond} {
@@ -26,7 +27,9 @@ func TestLead(t *testing.T) {
 	}
 }
 
-// The survey of a program with few goroutines is a part of the halt, but for the first one. Samples of both kinds see the same.
+// The survey of a program with few goroutines is a part of the
+// halt, but for the first one. Samples of both kinds see the
+// same.
 func TestSurveyInHalt(t *testing.T) {
 	b := attach(t, begin(t, build(t), "-busy=1"))
 	if b.survey.inHalt() {

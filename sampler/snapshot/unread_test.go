@@ -11,8 +11,9 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// If a recording is over before the first sample has read the stacks of all goroutines, the sample has their states without their
-// stacks, and says so. A later sample reads the stacks.
+// If a recording is over before the first sample has read the
+// stacks of all goroutines, the sample has their states without
+// their stacks, and says so. A later sample reads the stacks.
 func TestUnreadStacks(t *testing.T) {
 	v := begin(t, build(t), every...)
 	attach(t, v).Release() // it waits until all are parked
@@ -21,7 +22,9 @@ func TestUnreadStacks(t *testing.T) {
 	sink := sampledata.NewBuilder(b.Header())
 	over, end := context.WithCancel(t.Context())
 	end()
-	// observe takes one more sample, and counts the parked goroutines that have no stack in it, and all that are parked.
+	// observe takes one more sample, and counts the parked
+	// goroutines that have no stack in it, and all that are
+	// parked.
 	observe := func(ctx context.Context) (unread, parked int) {
 		want := sink.Recording().Samples.Len() + 1
 		for until := time.Now().Add(time.Minute); sink.Recording().Samples.Len() < want; {
@@ -56,8 +59,10 @@ func TestUnreadStacks(t *testing.T) {
 	}
 }
 
-// If a recording is over before the first sample has read the headers of all goroutines, or reported all, the sample has some of
-// them, and says how many are left out. A later sample has all.
+// If a recording is over before the first sample has read the
+// headers of all goroutines, or reported all, the sample has
+// some of them, and says how many are left out. A later sample
+// has all.
 func TestLeftOut(t *testing.T) {
 	v := begin(t, build(t), append(slices.Clone(every), "-parked=1000")...)
 	attach(t, v).Release() // it waits until all are parked

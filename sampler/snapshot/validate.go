@@ -13,9 +13,10 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
 )
 
-// validate checks, on the running program, that the offsets and addresses are
-// right. The program may have just been started, or change the memory while
-// it is read, so there are many attempts.
+// validate checks, on the running program, that the offsets and
+// addresses are right. The program may have just been started,
+// or change the memory while it is read, so there are many
+// attempts.
 func (t *target) validate() error {
 	var err error
 	for range 400 {
@@ -61,10 +62,11 @@ func (t *target) check() error {
 	return err
 }
 
-// checkThreads goes through runtime.allm. It checks that each m is a thread
-// of the process, that its g0 and its current goroutine point back to it, and
-// that the list ends with the first one, m0. It counts the threads that have
-// a goroutine other than their g0.
+// checkThreads goes through runtime.allm. It checks that each m
+// is a thread of the process, that its g0 and its current
+// goroutine point back to it, and that the list ends with the
+// first one, m0. It counts the threads that have a goroutine
+// other than their g0.
 func (t *target) checkThreads() (busy int, err error) {
 	at, err := t.word(t.bin.Globals.AllM)
 	if err != nil {
@@ -112,8 +114,9 @@ func (t *target) checkThreads() (busy int, err error) {
 // validated is how many goroutines, oldest first, are checked.
 const validated = 1000
 
-// checkGoroutines goes through some of runtime.allgs. It checks that their
-// ids, statuses and stacks make sense. It counts those that are on a thread.
+// checkGoroutines goes through some of runtime.allgs. It checks
+// that their ids, statuses and stacks make sense. It counts
+// those that are on a thread.
 func (t *target) checkGoroutines() (onThreads int, err error) {
 	tab := table{o: t.g, most: validated}
 	var heads []head

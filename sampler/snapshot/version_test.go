@@ -16,7 +16,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
 )
 
-// relabelled builds a program, and changes the Go version in it to another one of the same length.
+// relabelled builds a program, and changes the Go version in it
+// to another one of the same length.
 func relabelled(t *testing.T, version string, flags ...string) string {
 	t.Helper()
 	program, err := os.ReadFile(build(t, flags...))
@@ -42,7 +43,8 @@ func relabelled(t *testing.T, version string, flags ...string) string {
 	return path
 }
 
-// localRelease returns the release line of the Go that runs the tests, and the rest of its name.
+// localRelease returns the release line of the Go that runs the
+// tests, and the rest of its name.
 func localRelease(t *testing.T) (line, patch string) {
 	t.Helper()
 	name := runtime.Version()
@@ -53,7 +55,8 @@ func localRelease(t *testing.T) (line, patch string) {
 	return name[:i], name[i:]
 }
 
-// A program of an unknown version is read with the layout of the nearest known one, which fits.
+// A program of an unknown version is read with the layout of the
+// nearest known one, which fits.
 func TestNearestVersion(t *testing.T) {
 	line, patch := localRelease(t)
 	path := relabelled(t, line+"-"+strings.Repeat("x", len(patch)-1), "-ldflags=-s -w")
@@ -65,7 +68,8 @@ func TestNearestVersion(t *testing.T) {
 	checkOracle(t, record(t, b, 3), v.dump())
 }
 
-// A program whose runtime is not that of the release that it names is read with its own debug information.
+// A program whose runtime is not that of the release that it
+// names is read with its own debug information.
 func TestOwnDescription(t *testing.T) {
 	_, patch := localRelease(t)
 	v := begin(t, relabelled(t, "go1.21"+patch), quiet...)
@@ -76,7 +80,8 @@ func TestOwnDescription(t *testing.T) {
 	checkOracle(t, record(t, b, 3), v.dump())
 }
 
-// A program whose layout does not fit is refused, with a message that says what was tried.
+// A program whose layout does not fit is refused, with a message
+// that says what was tried.
 func TestWrongVersion(t *testing.T) {
 	line, patch := localRelease(t)
 	if line == "go1.21" {
@@ -106,7 +111,8 @@ func TestWrongVersion(t *testing.T) {
 	}
 }
 
-// For each offset that the sampler depends on, validation notices a wrong value.
+// For each offset that the sampler depends on, validation
+// notices a wrong value.
 func TestValidate(t *testing.T) {
 	v := begin(t, build(t, "-ldflags=-s -w"), quiet...)
 	tg := attach(t, v).t // which found that all is right
@@ -142,7 +148,8 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// Validation is not misled by goroutines that change threads and end all the time.
+// Validation is not misled by goroutines that change threads and
+// end all the time.
 func TestValidateInMotion(t *testing.T) {
 	v := begin(t, build(t, "-ldflags=-s -w"), "-pairs=50", "-short=4", "-lockers=4", "-garbage")
 	for range 10 {

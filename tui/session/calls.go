@@ -16,8 +16,8 @@ import (
 	"github.com/cpprof/cpprof/views/calls"
 )
 
-// CallsKind is the kind of windows with the calls of a function, and TracksKind
-// of those with what goroutines did over time.
+// CallsKind is the kind of windows with the calls of a function,
+// and TracksKind of those with what goroutines did over time.
 var (
 	CallsKind  = Kind{Name: "calls", New: func() Window { return new(Calls) }}
 	TracksKind = Kind{Name: "tracks", New: func() Window { return new(Tracks) }}
@@ -53,9 +53,9 @@ type FoundCalls struct {
 	Contrast *calls.Contrast
 }
 
-// FindCalls finds the calls of a function; of the first proposed one if that is
-// "". It holds those that count against the rest: if all count, the slowest
-// that are enough.
+// FindCalls finds the calls of a function; of the first proposed
+// one if that is "". It holds those that count against the rest:
+// if all count, the slowest that are enough.
 func FindCalls(r *sampledata.Recording, o views.Options, function, only string) (f FoundCalls, err error) {
 	if function == "" {
 		list, err := calls.Propose(r, o)
@@ -123,8 +123,8 @@ func (t *Tracks) Check() error {
 	return checkTimes(t.From, t.To)
 }
 
-// Report returns what share of the time the classes, or the goroutines of the
-// one that is open, spent in which typed time.
+// Report returns what share of the time the classes, or the
+// goroutines of the one that is open, spent in which typed time.
 func (t *Tracks) Report(src *Source) (report.Report, error) {
 	r, o := src.whole(), src.Options
 	o.Span = views.Span{}

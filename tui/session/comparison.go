@@ -9,8 +9,8 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// ComparisonKind is the kind of window that compares two recordings in one
-// view.
+// ComparisonKind is the kind of window that compares two
+// recordings in one view.
 var ComparisonKind = Kind{Name: "comparison", New: func() Window { return new(Comparison) }}
 
 // A Comparison is a window with a refined view of two recordings.
@@ -22,10 +22,10 @@ type Comparison struct {
 
 func (*Comparison) Kind() Kind { return ComparisonKind }
 
-// Relative returns the path of another recording in the form that a session
-// stores. The path is relative to the folder of the session, and both
-// recordings can be moved together. If there is no relative path, it is
-// absolute.
+// Relative returns the path of another recording in the form
+// that a session stores. The path is relative to the folder of
+// the session, and both recordings can be moved together. If
+// there is no relative path, it is absolute.
 func Relative(recording, other string) string {
 	from, err := filepath.Abs(filepath.Dir(Path(recording)))
 	if err != nil {
@@ -41,8 +41,8 @@ func Relative(recording, other string) string {
 	return to
 }
 
-// Other returns the path of the other recording that Relative stored for a
-// recording; "" stays as it is.
+// Other returns the path of the other recording that Relative
+// stored for a recording; "" stays as it is.
 func Other(recording, stored string) string {
 	path := filepath.FromSlash(stored)
 	if stored == "" || filepath.IsAbs(path) {
@@ -51,13 +51,14 @@ func Other(recording, stored string) string {
 	return filepath.Join(filepath.Dir(Path(recording)), path)
 }
 
-// Other returns the path of the other recording, with which the window compares
-// a recording.
+// Other returns the path of the other recording, with which the
+// window compares a recording.
 func (c *Comparison) Other(recording string) string { return Other(recording, c.Against) }
 
-// Report returns the comparison with the window's refinements. Several windows
-// may compare with the same recording. Then only the first has the warning
-// about functions that were inlined in only one of the two recordings.
+// Report returns the comparison with the window's refinements.
+// Several windows may compare with the same recording. Then only
+// the first has the warning about functions that were inlined in
+// only one of the two recordings.
 func (c *Comparison) Report(src *Source) (report.Report, error) {
 	path := c.Other(src.Path)
 	other, err := src.Others.Open(path)

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// If a recording and the one that it is compared with are moved together, the stored path still finds the other one.
+// If a recording and the one that it is compared with are moved
+// together, the stored path still finds the other one.
 func TestOther(t *testing.T) {
 	before := t.TempDir()
 	for _, name := range []string{"a.cpprof", "b.cpprof"} {

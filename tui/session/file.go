@@ -11,8 +11,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// Path returns the path of a recording's session: in its folder or, if the
-// recording is a single file, beside it.
+// Path returns the path of a recording's session: in its folder
+// or, if the recording is a single file, beside it.
 func Path(recording string) string {
 	if info, err := os.Stat(recording); err == nil && !info.IsDir() {
 		return recording + "." + sampledata.SessionFile
@@ -20,8 +20,9 @@ func Path(recording string) string {
 	return filepath.Join(recording, sampledata.SessionFile)
 }
 
-// Load reads the session of a recording. Its windows must be of the given
-// kinds. If there is no session, the error wraps fs.ErrNotExist.
+// Load reads the session of a recording. Its windows must be of
+// the given kinds. If there is no session, the error wraps
+// fs.ErrNotExist.
 func Load(recording string, kinds []Kind) (*State, error) {
 	path := Path(recording)
 	data, err := readFile(path)
@@ -51,8 +52,8 @@ func readFile(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxFile+1))
 }
 
-// Save writes the session of a recording, and replaces an earlier one. Readers
-// see either the old file or the new one.
+// Save writes the session of a recording, and replaces an
+// earlier one. Readers see either the old file or the new one.
 func (s *State) Save(recording string) error {
 	if err := s.save(Path(recording)); err != nil {
 		return fmt.Errorf("saving session: %w", err)
@@ -68,8 +69,9 @@ func (s *State) save(path string) error {
 	return files.Replace(path, data, 0o644)
 }
 
-// Others reads the recordings with which a recording is compared. It reads each
-// one once, even if several windows show it.
+// Others reads the recordings with which a recording is
+// compared. It reads each one once, even if several windows show
+// it.
 type Others struct {
 	open func(path string) (*sampledata.Recording, error)
 
@@ -94,8 +96,8 @@ func (o *Others) Add(path string, r *sampledata.Recording) {
 	o.read[key(path)] = &other{recording: r}
 }
 
-// Open returns the recording at a path. If it couldn't read the recording
-// before, it tries again.
+// Open returns the recording at a path. If it couldn't read the
+// recording before, it tries again.
 func (o *Others) Open(path string) (*sampledata.Recording, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -109,8 +111,8 @@ func (o *Others) Open(path string) (*sampledata.Recording, error) {
 	return r, err
 }
 
-// firstMention reports whether this is its first call for a recording. Open
-// must have returned the recording before.
+// firstMention reports whether this is its first call for a
+// recording. Open must have returned the recording before.
 func (o *Others) firstMention(path string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -65,8 +65,9 @@ type windowJSON struct {
 	State json.RawMessage `json:"state"` // in the form of the kind
 }
 
-// Marshal returns the content of a file with the state: JSON that Parse reads.
-// It fails for a state that Parse would refuse.
+// Marshal returns the content of a file with the state: JSON
+// that Parse reads. It fails for a state that Parse would
+// refuse.
 func (s *State) Marshal() ([]byte, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -98,8 +99,8 @@ func (s *State) Marshal() ([]byte, error) {
 	return data, checkSize(data)
 }
 
-// Parse reads the content of a file, and checks all of it. Windows must be of
-// the given kinds.
+// Parse reads the content of a file, and checks all of it.
+// Windows must be of the given kinds.
 func Parse(data []byte, kinds []Kind) (*State, error) {
 	if err := checkSize(data); err != nil {
 		return nil, err
@@ -244,9 +245,9 @@ func (s *State) check() error {
 	return nil
 }
 
-// checkLists checks the sizes of all that is about samples and metrics. The
-// expressions are parsed when they are computed: what they may name depends on
-// the recording.
+// checkLists checks the sizes of all that is about samples and
+// metrics. The expressions are parsed when they are computed:
+// what they may name depends on the recording.
 func (s *State) checkLists() error {
 	if len(s.Lists) > maxLists || len(s.Summary.Lanes) > maxLists {
 		return fmt.Errorf("%d sample lists and %d lanes: at most %d of each are possible",

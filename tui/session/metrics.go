@@ -13,8 +13,8 @@ import (
 // ScatterKind is the kind of windows that draw one metric against another.
 var ScatterKind = Kind{Name: "scatter", New: func() Window { return new(Scatter) }}
 
-// MatrixKind is the kind of windows that draw each of several metrics against
-// each.
+// MatrixKind is the kind of windows that draw each of several
+// metrics against each.
 var MatrixKind = Kind{Name: "matrix", New: func() Window { return new(Matrix) }}
 
 // Scatter is a window that draws one metric against another.
@@ -51,8 +51,8 @@ func checkMetrics(exprs ...string) error {
 	return checkExprs(exprs)
 }
 
-// measured returns the table of the whole recording, and its samples that
-// count.
+// measured returns the table of the whole recording, and its
+// samples that count.
 func (s *Source) measured() (t *metrics.Table, l metrics.List, over string, err error) {
 	t = metrics.New(s.whole(), metrics.OptionsOf(s.Config, s.Options))
 	list := ""

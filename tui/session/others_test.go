@@ -7,7 +7,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A recording is read once, even by paths that are written differently. One that couldn't be read is read again.
+// A recording is read once, even by paths that are written
+// differently. One that couldn't be read is read again.
 func TestOthersAreReadOnce(t *testing.T) {
 	reads, err := 0, errors.New("not there")
 	o := NewOthers(func(string) (*sampledata.Recording, error) { reads++; return new(sampledata.Recording), err })

@@ -29,8 +29,8 @@ type Profile struct {
 
 func (*Profile) Kind() Kind { return ProfileKind }
 
-// KeepSteps copies the steps, the threshold and the collapsed entries of a
-// refinement session into the window.
+// KeepSteps copies the steps, the threshold and the collapsed
+// entries of a refinement session into the window.
 func (p *Profile) KeepSteps(s *refine.Session) {
 	p.Steps, p.Threshold, p.Display, p.Collapsed = s.Steps(), s.Threshold(), s.Display(), nil
 	p.keepCollapsed(s, s.Root())
@@ -53,9 +53,9 @@ func (p *Profile) View(r *sampledata.Recording, o views.Options) (*views.View, e
 	return views.Thread(r, p.Class, o)
 }
 
-// Replay applies the window's steps to a tree. It leaves out a step that fails,
-// for example because its stacks are not in the present span. It returns the
-// errors.
+// Replay applies the window's steps to a tree. It leaves out a
+// step that fails, for example because its stacks are not in the
+// present span. It returns the errors.
 func (p *Profile) Replay(t *calltree.Tree, m *calltree.Membership) (*refine.Session, []error) {
 	s := refine.NewSession(t, m)
 	s.SetThreshold(p.Threshold)
@@ -77,8 +77,8 @@ func (p *Profile) Replay(t *calltree.Tree, m *calltree.Membership) (*refine.Sess
 	return s, errs
 }
 
-// replayed replays the steps in a view. It adds a warning to the view's
-// warnings for each step that was left out.
+// replayed replays the steps in a view. It adds a warning to the
+// view's warnings for each step that was left out.
 func (p *Profile) replayed(v *views.View, src *Source) (*refine.Session, []sampledata.Warning) {
 	s, failed := p.Replay(v.Tree, src.Config.AllAspects().Membership(v.Tree.Symbols()))
 	warnings := v.Warnings
@@ -106,8 +106,8 @@ func (p *Profile) report(v *views.View, title string, src *Source) *report.Profi
 		Basis: report.BasisOf(src.Recording), Color: src.Color, Width: src.Width}
 }
 
-// Check checks the lengths of the lists and the threshold, and parses the steps
-// and keys.
+// Check checks the lengths of the lists and the threshold, and
+// parses the steps and keys.
 func (p *Profile) Check() error {
 	if len(p.Steps) > maxSteps {
 		return fmt.Errorf("there are more than %d steps", maxSteps)

@@ -1,7 +1,9 @@
-// Package session saves the state of the Analyzer beside the recording: the
-// windows with their refinements, prunes and labels, the span, the thresholds,
-// the accounting, the rule of classes, and aspects that a person defined. The
-// Analyzer restores this state, and 'cpprof report session' prints it as text.
+// Package session saves the state of the Analyzer beside the
+// recording: the windows with their refinements, prunes and
+// labels, the span, the thresholds, the accounting, the rule of
+// classes, and aspects that a person defined. The Analyzer
+// restores this state, and 'cpprof report session' prints it as
+// text.
 //
 //	session.go     the State, and the interface of all kinds of windows
 //	profile.go     windows that show the profile of a view
@@ -15,8 +17,9 @@
 //	file.go        loading and saving a State
 //	format.go      the file format
 //
-// The package has no list of all kinds of windows: the caller says which kinds
-// a State may have. So the Analyzer can define kinds of its own.
+// The package has no list of all kinds of windows: the caller
+// says which kinds a State may have. So the Analyzer can define
+// kinds of its own.
 package session
 
 import (
@@ -48,20 +51,22 @@ type Summary struct {
 	// it also shows classes that do hardly anything but wait for work
 	All    bool   `json:"all,omitempty"`
 	Filter string `json:"filter,omitempty"` // the names of classes have this text
-	// the head of the column by which classes are sorted; "" for the first order
+	// the head of the column by which classes are sorted; "" for
+	// the first order
 	Order    string `json:"order,omitempty"`
 	Reversed bool   `json:"reversed,omitempty"` // of the order
-	// the path of the recording with which it compares; see Relative and Other.
-	// "" for none
+	// the path of the recording with which it compares; see
+	// Relative and Other. "" for none
 	Against string `json:"against,omitempty"`
 
-	// the metrics below the timeline, in their order; nil for the usual ones
+	// the metrics below the timeline, in their order; nil for
+	// the usual ones
 	Lanes []string `json:"lanes,omitempty"`
 }
 
-// Front makes the window of a class's view the active one, and reports whether
-// there is such a window; class is "" for the Server View. A nil State has no
-// windows.
+// Front makes the window of a class's view the active one, and
+// reports whether there is such a window; class is "" for the
+// Server View. A nil State has no windows.
 func (s *State) Front(class string) bool {
 	if s == nil {
 		return false
@@ -76,18 +81,19 @@ func (s *State) Front(class string) bool {
 	return i >= 0
 }
 
-// A Window is the saved state of one window of the Analyzer. It is a pointer to
-// a value that encoding/json writes and reads.
+// A Window is the saved state of one window of the Analyzer. It
+// is a pointer to a value that encoding/json writes and reads.
 type Window interface {
 	Kind() Kind
 
-	// Check returns an error if the window is wrong. Files are not trusted:
-	// Check checks sizes and parses texts.
+	// Check returns an error if the window is wrong. Files are
+	// not trusted: Check checks sizes and parses texts.
 	Check() error
 
-	// Report returns the content of the window, for 'cpprof report session'. If
-	// a class or another recording does not exist, the error is a
-	// *views.UnknownClassError or a *MissingError.
+	// Report returns the content of the window, for 'cpprof
+	// report session'. If a class or another recording does not
+	// exist, the error is a *views.UnknownClassError or a
+	// *MissingError.
 	Report(*Source) (report.Report, error)
 }
 

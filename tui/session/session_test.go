@@ -25,7 +25,8 @@ import (
 // kinds are the kinds of windows of this package.
 var kinds = []Kind{ProfileKind, ComparisonKind, LocksKind}
 
-// Any state that a person can produce is the same after it was written and read.
+// Any state that a person can produce is the same after it was
+// written and read.
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := states().Draw(t, "state")
@@ -191,7 +192,8 @@ func shown(s *refine.Session) string {
 	return b.String()
 }
 
-// A session is in the recording's folder. Reading and replacing the recording works all the same.
+// A session is in the recording's folder. Reading and replacing
+// the recording works all the same.
 func TestBesideTheRecording(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "r.cpprof")
 	r := synthetic.Recording(3, 3, 0.5)
@@ -278,7 +280,8 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// A folder, or anything else that is not a regular file, is not read as a session.
+// A folder, or anything else that is not a regular file, is not
+// read as a session.
 func TestLoadRefuses(t *testing.T) {
 	folder := t.TempDir()
 	if err := os.Mkdir(Path(folder), 0o777); err != nil {
@@ -292,7 +295,8 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-// If a file can be read, its state can be written, and is the same when it is read again.
+// If a file can be read, its state can be written, and is the
+// same when it is read again.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"version":5,"accounting":"observed","by":"function","class_by":"site","windows":[]}`))
 	f.Add([]byte(`{"version":5,"accounting":"single","by":"line","class_by":"label:x","from":5,"aspects":[{"name":"q","patterns":["!a*"]}],

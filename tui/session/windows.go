@@ -10,8 +10,8 @@ import (
 	"github.com/cpprof/cpprof/why"
 )
 
-// TreeKind is the kind of window that shows the call tree of a view with the
-// verdicts of the search.
+// TreeKind is the kind of window that shows the call tree of a
+// view with the verdicts of the search.
 var TreeKind = Kind{Name: "tree", New: func() Window { return new(Tree) }}
 
 // A Tree is such a window.
@@ -51,8 +51,8 @@ func (t *Tree) Report(src *Source) (report.Report, error) {
 		report.BasisOf(src.Recording)), nil
 }
 
-// FindingsKind is the kind of the window of what is slow, and why. There is at
-// most one such window.
+// FindingsKind is the kind of the window of what is slow, and
+// why. There is at most one such window.
 var FindingsKind = Kind{Name: "findings", Single: true, New: func() Window { return new(Findings) }}
 
 // Findings is the window of what is slow, and why.
@@ -79,15 +79,15 @@ func (f *Findings) Report(src *Source) (report.Report, error) {
 	return &report.Why{Answer: answer, File: src.Path, Basis: report.BasisOf(src.Recording)}, nil
 }
 
-// HoldersKind is the kind of window that shows the locks that goroutines waited
-// for, and what their holders did.
+// HoldersKind is the kind of window that shows the locks that
+// goroutines waited for, and what their holders did.
 var HoldersKind = Kind{Name: "holders", New: func() Window { return new(Holders) }}
 
 // HoldersTitle is the title of such a window.
 const HoldersTitle = "Locks, their holders and what these do"
 
-// A Holders is a window with the refined view of the holders of all locks. Its
-// Class is "".
+// A Holders is a window with the refined view of the holders of
+// all locks. Its Class is "".
 type Holders struct{ Profile }
 
 func (*Holders) Kind() Kind { return HoldersKind }
@@ -101,8 +101,8 @@ func (h *Holders) Report(src *Source) (report.Report, error) {
 	return h.report(found.Held, HoldersTitle, src), nil
 }
 
-// LocksKind is the kind of the window of the locks. There is at most one such
-// window.
+// LocksKind is the kind of the window of the locks. There is at
+// most one such window.
 var LocksKind = Kind{Name: "locks", Single: true, New: func() Window { return new(Locks) }}
 
 // Locks is the window of the locks.

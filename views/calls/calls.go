@@ -13,20 +13,20 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// A Call is one activation of a function by one goroutine. If the function
-// calls itself, it is the outermost activation.
+// A Call is one activation of a function by one goroutine. If
+// the function calls itself, it is the outermost activation.
 type Call struct {
 	Goroutine   sampledata.GoroutineID // if Sampled
 	ID          int64                  // its number in the target
 	First, Last int32                  // the samples in it; see Sampled
 	Begin, End  time.Duration
 
-	// It was under way when the recording began, or when it ended, or a window
-	// in which calls were timed.
+	// It was under way when the recording began, or when it
+	// ended, or a window in which calls were timed.
 	CutBegin, CutEnd bool
 
-	// One sample has it: it took less than two intervals, and how long is
-	// not known.
+	// One sample has it: it took less than two intervals, and
+	// how long is not known.
 	Short bool
 
 	Site   sampledata.Call // that made the call; empty for a goroutine's first function
@@ -48,29 +48,32 @@ type Table struct {
 	Note      string // what the source can't tell, for a person
 	Arguments []string
 
-	// How long calls were timed, in a number of windows. Of samples, that is
-	// all of the recording.
+	// How long calls were timed, in a number of windows. Of
+	// samples, that is all of the recording.
 	Covered, LongestWindow time.Duration
 	Windows                int
 
-	// Interval is the mean time from one sample to the next. Both ends of a call
-	// are known up to one interval.
+	// Interval is the mean time from one sample to the next.
+	// Both ends of a call are known up to one interval.
 	Interval time.Duration
 	Duration time.Duration // of the recording, or its part in the Span
 
 	// Span is when the calls began. The zero Span is all of the recording.
 	Span views.Span
 
-	// Touching is the share of the time in calls, but for first ones, before
-	// which the goroutine had been outside in one sample only. If it is large,
-	// there were calls between which the goroutine was never seen outside: they
-	// count as one.
+	// Touching is the share of the time in calls, but for first
+	// ones, before which the goroutine had been outside in one
+	// sample only. If it is large, there were calls between
+	// which the goroutine was never seen outside: they count as
+	// one.
 	Touching float64
 
-	// Chance is the share of the samples in calls of several samples that are as
-	// long as chance makes calls look: if each took less than an interval, and
-	// samples hit the function as often as they do. Such calls are likely to be
-	// several. ByChance is the greatest number of samples of one.
+	// Chance is the share of the samples in calls of several
+	// samples that are as long as chance makes calls look: if
+	// each took less than an interval, and samples hit the
+	// function as often as they do. Such calls are likely to be
+	// several. ByChance is the greatest number of samples of
+	// one.
 	Chance   float64
 	ByChance int
 
@@ -82,14 +85,15 @@ type Table struct {
 }
 
 const (
-	// touching is the share of the time in calls before which samples hardly saw
-	// the goroutine outside, from which some are likely to be several.
+	// touching is the share of the time in calls before which
+	// samples hardly saw the goroutine outside, from which some
+	// are likely to be several.
 	touching = 0.3
 	byChance = 0.6 // the same of Chance
 )
 
-// Merges reports whether some calls are likely to be several that followed one
-// another.
+// Merges reports whether some calls are likely to be several
+// that followed one another.
 func (t *Table) Merges() bool { return t.Touches() || t.Chance >= byChance }
 
 // Touches reports whether that is likely by Touching.
@@ -117,8 +121,9 @@ func (e *UnknownError) Error() string {
 	return text + ": " + hint
 }
 
-// Of finds the calls of a function in a recording that Recording.Check accepts.
-// Calls before and after a span count, too.
+// Of finds the calls of a function in a recording that
+// Recording.Check accepts. Calls before and after a span count,
+// too.
 func Of(r *sampledata.Recording, function string) (*Table, error) {
 	switch {
 	case r.Profile != nil:
@@ -155,8 +160,8 @@ func Of(r *sampledata.Recording, function string) (*Table, error) {
 	return t, nil
 }
 
-// During returns the calls that begin in a span. Quantiles leave out all other
-// calls.
+// During returns the calls that begin in a span. Quantiles leave
+// out all other calls.
 func (t *Table) During(span views.Span) *Table {
 	if span == (views.Span{}) {
 		return t
@@ -248,7 +253,8 @@ func (t *Table) findFrames() {
 	}
 }
 
-// Whole returns the number of calls that the recording has from begin to end.
+// Whole returns the number of calls that the recording has from
+// begin to end.
 func (t *Table) Whole() int { return len(t.whole) }
 
 // Short returns the number of whole calls in one sample.
@@ -261,8 +267,9 @@ func (t *Table) Short() (n int) {
 	return n
 }
 
-// Quantile returns the time that a share q of the whole calls do not exceed. If
-// this is the time of a short call, it is not known: timed is then false.
+// Quantile returns the time that a share q of the whole calls do
+// not exceed. If this is the time of a short call, it is not
+// known: timed is then false.
 func (t *Table) Quantile(q float64) (length time.Duration, timed bool) {
 	if len(t.whole) == 0 {
 		return 0, false
@@ -271,8 +278,9 @@ func (t *Table) Quantile(q float64) (length time.Duration, timed bool) {
 	return c.Length(), !c.Short
 }
 
-// Bound returns the same, but of a short call what its time is below: twice the
-// time between its samples, or the time of a longer call.
+// Bound returns the same, but of a short call what its time is
+// below: twice the time between its samples, or the time of a
+// longer call.
 func (t *Table) Bound(q float64) (length time.Duration, timed bool) {
 	if length, timed = t.Quantile(q); timed || len(t.whole) == 0 {
 		return length, timed

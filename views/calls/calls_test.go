@@ -120,7 +120,8 @@ sample 60ms
 	}
 }
 
-// A goroutine that is hardly seen outside of its long calls counts by their time, however many short ones others make.
+// A goroutine that is hardly seen outside of its long calls
+// counts by their time, however many short ones others make.
 func TestMerges(t *testing.T) {
 	for pause, want := range map[int]bool{1: true, 5: false} {
 		text := stacks + "goroutine g1 8\n"
@@ -140,7 +141,8 @@ func TestMerges(t *testing.T) {
 	}
 }
 
-// Calls that are no more than chance puts into several samples are marked. Those that are longer are not.
+// Calls that are no more than chance puts into several samples
+// are marked. Those that are longer are not.
 func TestMergedByChance(t *testing.T) {
 	for length, want := range map[int]bool{1: true, 5: false} {
 		random := rand.New(rand.NewPCG(1, 2))
@@ -204,8 +206,10 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// served is a recording of a goroutine for each of some requests. Each begins in a sample of its own and takes 4 samples. One of
-// five takes 16: for 12 of these it waits for a lock that the first goroutine holds, which sleeps.
+// served is a recording of a goroutine for each of some
+// requests. Each begins in a sample of its own and takes 4
+// samples. One of five takes 16: for 12 of these it waits for a
+// lock that the first goroutine holds, which sleeps.
 func served(t *testing.T, requests int) *sampledata.Recording {
 	const waits = `blocked n5 reason="sync.Mutex.Lock" lock=0xc000 holders=h1 evidence=inferred`
 	return servedWith(t, requests, func(int) string { return waits })
@@ -289,7 +293,8 @@ func TestContrast(t *testing.T) {
 	}
 }
 
-// Who has a channel that is used as a lock holds up others as the holder of a lock does.
+// Who has a channel that is used as a lock holds up others as
+// the holder of a lock does.
 func TestHeldUpByAChannel(t *testing.T) {
 	table, err := Of(servedWith(t, 100, func(int) string { return "waiting n5 reason=select holders=h1 evidence=likely" }), "main.handle")
 	if err != nil {
@@ -371,7 +376,8 @@ func TestRestrictedTime(t *testing.T) {
 	}
 }
 
-// A condition may have several bounds, and when calls begin; a call of exactly the bound is longer only for >=.
+// A condition may have several bounds, and when calls begin; a
+// call of exactly the bound is longer only for >=.
 func TestChosen(t *testing.T) {
 	table, err := Of(served(t, 100), "main.handle")
 	if err != nil {
@@ -393,7 +399,8 @@ func TestChosen(t *testing.T) {
 	}
 }
 
-// The calls of a span have quantiles of their own, and a condition of them chooses the same calls of all.
+// The calls of a span have quantiles of their own, and a
+// condition of them chooses the same calls of all.
 func TestDuring(t *testing.T) {
 	all, err := Of(served(t, 100), "main.handle")
 	if err != nil {
@@ -464,7 +471,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// The time of a short call is not known: it is below twice the time between its samples, and no longer than a longer call.
+// The time of a short call is not known: it is below twice the
+// time between its samples, and no longer than a longer call.
 func TestBound(t *testing.T) {
 	table := &Table{Calls: []Call{{End: 60}, {End: 45, Short: true}, {End: 20, Short: true}, {End: 90, CutEnd: true}}}
 	table.sortCalls()

@@ -13,8 +13,8 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// A Condition says which calls count: by how long they took, and when they
-// began. The zero Condition has all of them.
+// A Condition says which calls count: by how long they took, and
+// when they began. The zero Condition has all of them.
 type Condition struct {
 	text        string // "> p99", "> 5ms < 80ms @ 1.2s,3.4s"
 	comparisons []comparison
@@ -32,12 +32,14 @@ type comparison struct {
 
 func (c Condition) String() string { return c.text }
 
-// Slowest is the condition of the calls that are slow if nobody says which.
+// Slowest is the condition of the calls that are slow if nobody
+// says which.
 var Slowest = Condition{text: "> p99", comparisons: []comparison{{quantile: 0.99}}}
 
-// Parse reads a function, and optionally a condition: "main.handle",
-// "main.handle > p99", "main.handle > 5ms < 80ms @ 1.2s,3.4s". Names of tasks
-// may have all letters, so the condition is the longest end that is one.
+// Parse reads a function, and optionally a condition:
+// "main.handle", "main.handle > p99", "main.handle > 5ms < 80ms
+// @ 1.2s,3.4s". Names of tasks may have all letters, so the
+// condition is the longest end that is one.
 func Parse(text string) (function string, c Condition, err error) {
 	var first error // about the longest end
 	for at, letter := range text {
@@ -64,8 +66,9 @@ var Quantiles = []struct {
 	Share float64
 }{{"p50", 0.50}, {"p90", 0.90}, {"p99", 0.99}, {"longest", 1}}
 
-// ParseCondition reads comparisons with a time or a quantile, and when calls
-// begin: "> 200ms", ">= p95", "> 5ms < 80ms", "> p90 @ 1.2s,3.4s".
+// ParseCondition reads comparisons with a time or a quantile,
+// and when calls begin: "> 200ms", ">= p95", "> 5ms < 80ms", ">
+// p90 @ 1.2s,3.4s".
 func ParseCondition(text string) (Condition, error) {
 	c := Condition{text: strings.TrimSpace(text)}
 	const begin = "<>@"
@@ -101,9 +104,9 @@ func (c *Condition) add(part string) error {
 	return nil
 }
 
-// Restricted returns a recording with only the time inside calls that a text
-// names, such as "main.handle > p99". With started, the goroutines that these
-// calls started belong to them.
+// Restricted returns a recording with only the time inside calls
+// that a text names, such as "main.handle > p99". With started,
+// the goroutines that these calls started belong to them.
 func Restricted(r *sampledata.Recording, text string,
 	started bool) (*sampledata.Recording, error) {
 	function, condition, err := Parse(text)
@@ -158,9 +161,9 @@ func (c Condition) Quantiles(t *Table) (list []time.Duration) {
 	return list
 }
 
-// In returns the text of a condition that chooses the same calls of the whole
-// recording. If the table has a span, the text names it, and gives times for
-// the quantiles.
+// In returns the text of a condition that chooses the same calls
+// of the whole recording. If the table has a span, the text
+// names it, and gives times for the quantiles.
 func (c Condition) In(t *Table) string {
 	if t.Span == (views.Span{}) {
 		return c.text
@@ -184,9 +187,10 @@ func (c Condition) In(t *Table) string {
 	return text
 }
 
-// choose returns the calls for which a condition holds, and the other ones. How
-// long a call took that the recording does not have from begin to end is not
-// known: it is in neither, unless there is no condition.
+// choose returns the calls for which a condition holds, and the
+// other ones. How long a call took that the recording does not
+// have from begin to end is not known: it is in neither, unless
+// there is no condition.
 func (t *Table) choose(c Condition) (chosen, rest []*Call) {
 	bounds := make([]time.Duration, len(c.comparisons))
 	for i, one := range c.comparisons {
@@ -207,8 +211,9 @@ func (t *Table) choose(c Condition) (chosen, rest []*Call) {
 	return chosen, rest
 }
 
-// Numbers returns the numbers of the longest calls for which a condition holds,
-// at most so many. The longest call of all has number 1.
+// Numbers returns the numbers of the longest calls for which a
+// condition holds, at most so many. The longest call of all has
+// number 1.
 func (t *Table) Numbers(c Condition, most int) (list []int) {
 	chosen, _ := t.choose(c)
 	i := 0
@@ -233,9 +238,10 @@ func (c Condition) holds(call *Call, bounds []time.Duration) bool {
 	return !c.begins || c.from <= call.Begin && call.Begin < c.to
 }
 
-// Restrict returns the recording with only the time inside calls for which a
-// condition holds. With created, that of goroutines counts, too, that were
-// started in the calls, directly or not, while the call lasts.
+// Restrict returns the recording with only the time inside calls
+// for which a condition holds. With created, that of goroutines
+// counts, too, that were started in the calls, directly or not,
+// while the call lasts.
 func (t *Table) Restrict(c Condition, created bool) (*sampledata.Recording, error) {
 	chosen, _ := t.choose(c)
 	if len(chosen) == 0 {

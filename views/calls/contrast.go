@@ -9,7 +9,8 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// LeastSlow is the number of slow calls below which nothing is said of them.
+// LeastSlow is the number of slow calls below which nothing is
+// said of them.
 const LeastSlow = 10
 
 // A Contrast holds the slow calls of a function against the rest.
@@ -23,16 +24,17 @@ type Side struct {
 	Calls             int
 	Shortest, Longest time.Duration
 	Total             time.Duration // length of all of them
-	// Parts are shares of the time of the calls by what their goroutines did.
+	// Parts are shares of the time of the calls by what their
+	// goroutines did.
 	Parts [views.NumTypedTimes]hotspots.Estimate
 }
 
-// TooFew reports whether there are too few slow calls, or other ones, to say
-// anything of them.
+// TooFew reports whether there are too few slow calls, or other
+// ones, to say anything of them.
 func (c *Contrast) TooFew() bool { return c.Slow.Calls < LeastSlow || c.Rest.Calls < LeastSlow }
 
-// Contrast holds the calls for which a condition holds against the other ones.
-// If there are too few, it only counts them.
+// Contrast holds the calls for which a condition holds against
+// the other ones. If there are too few, it only counts them.
 func (t *Table) Contrast(slow Condition, o views.Options) (*Contrast, error) {
 	chosen, rest := t.choose(slow)
 	c := &Contrast{Slow: sideOf(chosen), Rest: sideOf(rest)}
@@ -72,8 +74,8 @@ const (
 	mostSlices = 1000
 )
 
-// slices returns the number of observations of the recording, and of how many
-// samples each is.
+// slices returns the number of observations of the recording,
+// and of how many samples each is.
 func (t *Table) slices() (n, each int) {
 	samples := t.recording.Samples.Len()
 	each = max(eachSlice, (samples+mostSlices-1)/mostSlices)

@@ -1,5 +1,5 @@
-// Package calls finds the calls of a function in a recording: what a goroutine
-// did from its entry to its return.
+// Package calls finds the calls of a function in a recording:
+// what a goroutine did from its entry to its return.
 //
 //	calls.go      a Table of calls, and how long they took
 //	samples.go    calls as the samples show them

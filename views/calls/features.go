@@ -17,8 +17,8 @@ import (
 // A FeatureKind says what calls may have in common.
 type FeatureKind string
 
-// The kinds, the most telling last: of two features that say the same, the
-// later kind is shown.
+// The kinds, the most telling last: of two features that say the
+// same, the later kind is shown.
 const (
 	OneMoment    FeatureKind = "moment"
 	OneGoroutine FeatureKind = "goroutine"
@@ -50,8 +50,8 @@ type Feature struct {
 	To        time.Duration `json:"to_ns,omitempty"`
 }
 
-// A Common is a feature with the shares that it has of the time of the slow
-// calls and of the rest.
+// A Common is a feature with the shares that it has of the time
+// of the slow calls and of the rest.
 type Common struct {
 	Feature
 	Slow, Rest, Difference hotspots.Estimate
@@ -156,8 +156,9 @@ func (k *ranking) rank(slow, rest []*Call) []Common {
 	return distinct(all)
 }
 
-// isPlace reports whether a feature says where the time is spent. Two of them
-// with the same share of the slow calls are one inside the other.
+// isPlace reports whether a feature says where the time is
+// spent. Two of them with the same share of the slow calls are
+// one inside the other.
 func (f *Feature) isPlace() bool {
 	return f.Kind == Below || f.Kind == Does || f.Kind == HeldBy
 }
@@ -183,8 +184,9 @@ func (k *ranking) choose(slow []*Call, whole [2]float64) (tested []int32) {
 	return tested[:min(len(tested), mostTested)]
 }
 
-// isFew reports whether hardly a slow call has a feature, or whether it says
-// that they are of one goroutine or of one moment, but only few of them are.
+// isFew reports whether hardly a slow call has a feature, or
+// whether it says that they are of one goroutine or of one
+// moment, but only few of them are.
 func (k *ranking) isFew(f int32, slow []*Call, whole float64) bool {
 	at := &k.features.All[f]
 	if k.in[f].n < leastCalls {
@@ -216,8 +218,8 @@ func (k *ranking) estimate(side int, f int32) hotspots.Estimate {
 	return hotspots.Estimated(list, k.each)
 }
 
-// distinct returns the features, the surest first. Of those that say the same
-// it has the most telling one.
+// distinct returns the features, the surest first. Of those that
+// say the same it has the most telling one.
 func distinct(all []Common) (list []Common) {
 	slices.SortStableFunc(all, func(a, b Common) int { return cmp.Compare(b.Difference.Low, a.Difference.Low) })
 	for _, c := range all {
@@ -252,8 +254,8 @@ func (k *ranking) meanwhile(f int32) (most *Activity) {
 	return most
 }
 
-// visit adds the time of calls to a side: to the sums, or to the observations
-// of the features that are tested.
+// visit adds the time of calls to a side: to the sums, or to the
+// observations of the features that are tested.
 func (k *ranking) visit(calls []*Call, side int) {
 	for _, c := range calls {
 		if !c.Sampled() {
@@ -339,7 +341,8 @@ func (k *ranking) moment(slice int) int32 {
 	return k.number(Feature{Kind: OneMoment, From: from, To: to})
 }
 
-// common returns the features of a part of a call that need no other goroutine.
+// common returns the features of a part of a call that need no
+// other goroutine.
 func (k *ranking) common(c *Call, run sampledata.Run) []int32 {
 	does := views.DoingOf(run)
 	all := []int32{k.number(Feature{Kind: OneGoroutine, Goroutine: k.r.Goroutines.At(run.Goroutine).ID})}
@@ -375,8 +378,8 @@ func (k *ranking) common(c *Call, run sampledata.Run) []int32 {
 	return append(all, k.below[run.Stack]...)
 }
 
-// magnitude returns the limits of the numbers that are about as large: from a
-// power of two up to the next one.
+// magnitude returns the limits of the numbers that are about as
+// large: from a power of two up to the next one.
 func magnitude(n int64) (least, most int64) {
 	if n < 0 {
 		return math.MinInt64, -1
@@ -397,8 +400,9 @@ func (k *ranking) leadsTo(stack sampledata.NodeID) (all []int32) {
 	return slices.Compact(all)
 }
 
-// place returns the innermost frame of a stack that is of the program's own
-// code or a library or, if there is none, the most informative one.
+// place returns the innermost frame of a stack that is of the
+// program's own code or a library or, if there is none, the most
+// informative one.
 func place(r *sampledata.Recording, stack sampledata.NodeID) sampledata.NodeID {
 	for n := stack; n != sampledata.NoStack; n = r.Nodes[n].Parent {
 		if views.IsOwn(function(r, n)) {
@@ -416,8 +420,9 @@ func function(r *sampledata.Recording, n sampledata.NodeID) string {
 	return r.Functions[r.Nodes[n].Function].Name
 }
 
-// holders returns the features of who holds the lock that a run waits for, or
-// the channel that is used as one, with their parts of its time.
+// holders returns the features of who holds the lock that a run
+// waits for, or the channel that is used as one, with their
+// parts of its time.
 func (k *ranking) holders(run sampledata.Run, side int) map[int32]float64 {
 	of := Feature{Kind: HeldBy, Doing: views.DoingOf(run)}
 	if !run.Evidence.Blames() || of.Doing == views.AwaitingGroup {

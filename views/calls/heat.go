@@ -11,15 +11,16 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// A HeatMap counts the whole calls of a function by when they begin and
-// by how long they took. Its edges are short numbers, so that the
-// condition of an area is a short text that chooses exactly the calls
-// counted there.
+// A HeatMap counts the whole calls of a function by when they
+// begin and by how long they took. Its edges are short numbers,
+// so that the condition of an area is a short text that chooses
+// exactly the calls counted there.
 type HeatMap struct {
 	Start time.Duration `json:"start_ns"` // of the first column
 	Step  time.Duration `json:"step_ns"`  // the width of a column
-	// Edges are the bounds of the rows, ascending: row i has the calls of
-	// at least Edges[i] that are shorter than Edges[i+1].
+	// Edges are the bounds of the rows, ascending: row i has the
+	// calls of at least Edges[i] that are shorter than
+	// Edges[i+1].
 	Edges []time.Duration `json:"edges_ns"`
 	// Untimed says that how long the calls of row 0 took is not known.
 	Untimed bool   `json:"untimed"`
@@ -46,13 +47,14 @@ var columnSteps = func() (list []time.Duration) {
 	return list
 }()
 
-// finest is the number of rows from a length to ten times as much, at most.
+// finest is the number of rows from a length to ten times as
+// much, at most.
 const finest = 40
 
-// HeatMap returns the heat map. The numbers of columns and rows are limits,
-// but each factor of ten has a row. The cells count the calls for which a
-// condition holds. Only calls that begin in the span count; To 0 is the
-// end.
+// HeatMap returns the heat map. The numbers of columns and rows
+// are limits, but each factor of ten has a row. The cells count
+// the calls for which a condition holds. Only calls that begin
+// in the span count; To 0 is the end.
 func (t *Table) HeatMap(columns, rows int, chosen Condition, span views.Span) *HeatMap {
 	columns, rows = max(columns, 1), max(rows, 3)
 	h := &HeatMap{Cells: []Cell{}, Cut: len(t.Calls) - t.Whole()}
@@ -105,8 +107,8 @@ func (h *HeatMap) divide(t *Table, rows int) {
 	}
 }
 
-// edgesOf returns edges of rows, a number for each factor of ten, that
-// include two lengths.
+// edgesOf returns edges of rows, a number for each factor of
+// ten, that include two lengths.
 func edgesOf(least, most time.Duration, each int) (list []time.Duration) {
 	for i := int(math.Floor(math.Log10(float64(least))*float64(each))) - 1; ; i++ {
 		ns := math.Pow(10, float64(i)/float64(each))
@@ -166,8 +168,8 @@ func (h *HeatMap) count(t *Table, condition Condition) {
 // end is the end of the last column.
 func (h *HeatMap) end() time.Duration { return h.Start + time.Duration(h.Columns)*h.Step }
 
-// Zoomed returns the span of num/den of the columns, around the middle of
-// one of them; all of the time if there are no more.
+// Zoomed returns the span of num/den of the columns, around the
+// middle of one of them; all of the time if there are no more.
 func (h *HeatMap) Zoomed(column int, num, den time.Duration) views.Span {
 	width := max((h.end()-h.Start)/den*num, 2*time.Microsecond)
 	from := max(0, h.Start+time.Duration(column)*h.Step+h.Step/2-width/2)
@@ -193,9 +195,10 @@ func (a Area) Has(column, row int) bool {
 	return a.Left <= column && column <= a.Right && a.Bottom <= row && row <= a.Top
 }
 
-// Condition returns the text of a condition that holds for the calls of
-// an area: ">= 5ms < 79.4ms @ 1.2s,3.4s". An end that no call exceeds is
-// left out. The whole map has the condition ">= 0s".
+// Condition returns the text of a condition that holds for the
+// calls of an area: ">= 5ms < 79.4ms @ 1.2s,3.4s". An end that
+// no call exceeds is left out. The whole map has the condition
+// ">= 0s".
 func (h *HeatMap) Condition(a Area) string {
 	var parts []string
 	if a.Bottom > 0 {

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// The condition of any area chooses as many calls as the area's cells count.
+// The condition of any area chooses as many calls as the area's
+// cells count.
 func TestHeatMap(t *testing.T) {
 	served, err := Of(served(t, 100), "main.handle")
 	if err != nil {

@@ -10,8 +10,9 @@ import (
 
 // In place of a function, a name may say what else marks a piece of work.
 const (
-	// The key of a pprof label, such as "label:request_id": a goroutine has one
-	// value of it, from the first sample to the last.
+	// The key of a pprof label, such as "label:request_id": a
+	// goroutine has one value of it, from the first sample to
+	// the last.
 	labelPrefix = "label:"
 	// A thread class, such as "go:main.serveStream": a goroutine of the class,
 	// from its creation to its end.
@@ -23,8 +24,8 @@ func IsFunction(name string) bool {
 	return !strings.HasPrefix(name, labelPrefix) && !strings.HasPrefix(name, classPrefix)
 }
 
-// marked returns what shows the calls if the name is no function; nil if the
-// recording has nothing of that name.
+// marked returns what shows the calls if the name is no
+// function; nil if the recording has nothing of that name.
 func (t *Table) marked() *shows {
 	if key, ok := strings.CutPrefix(t.Function, labelPrefix); ok {
 		return t.labelled(key)
@@ -80,9 +81,10 @@ func (t *Table) classed() *shows {
 	}
 }
 
-// dropInherited drops the calls of goroutines that have inherited a label: they
-// had its value from their creation, when their creator had it. They are a part
-// of the creator's call.
+// dropInherited drops the calls of goroutines that have
+// inherited a label: they had its value from their creation,
+// when their creator had it. They are a part of the creator's
+// call.
 func (t *Table) dropInherited() {
 	if !strings.HasPrefix(t.Function, labelPrefix) {
 		return

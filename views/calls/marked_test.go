@@ -10,8 +10,9 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// labelled returns a recording at a hundred samples a second. A goroutine is in each sample the value of its label, "-" for none, " " if
-// it does not live.
+// labelled returns a recording at a hundred samples a second. A
+// goroutine is in each sample the value of its label, "-" for
+// none, " " if it does not live.
 func labelled(t *testing.T, goroutines ...string) *sampledata.Recording {
 	t.Helper()
 	b := sampledata.NewBuilder(sampledata.Header{Start: time.Unix(1000, 0)})
@@ -58,7 +59,9 @@ func callsIn(t *testing.T, r *sampledata.Recording, name string) (list []string)
 	return list
 }
 
-// A value of a label is a call of the goroutine that had it first: those that it makes inherit it, and others may have the same one.
+// A value of a label is a call of the goroutine that had it
+// first: those that it makes inherit it, and others may have the
+// same one.
 func TestLabelCalls(t *testing.T) {
 	r := labelled(t,
 		"-aa-bbcc--",

@@ -9,9 +9,9 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// A Proposal is a function whose calls are the pieces of work of a thread
-// class: its goroutines are in it for most of their work, and never as they
-// wait for the next piece.
+// A Proposal is a function whose calls are the pieces of work of
+// a thread class: its goroutines are in it for most of their
+// work, and never as they wait for the next piece.
 type Proposal struct {
 	*Table
 	Class string
@@ -36,8 +36,8 @@ type proposer struct {
 	depth map[sampledata.FunctionID]int // the least depth of a frame
 }
 
-// Propose returns functions whose calls are worth a look: those that the
-// configuration names, then the others with most work.
+// Propose returns functions whose calls are worth a look: those
+// that the configuration names, then the others with most work.
 func Propose(r *sampledata.Recording, o views.Options) ([]Proposal, error) {
 	classOf := views.ClassOf(r, o)
 	idle, _ := views.WaitsFor(r, o)
@@ -146,8 +146,9 @@ func (p *proposer) named(r *sampledata.Recording, is func(string) bool) (list []
 	return list[:min(len(list), mostProposed)]
 }
 
-// best returns the outermost function that has most of the work, and no
-// waiting for work, and the outermost of the program's own below it.
+// best returns the outermost function that has most of the work,
+// and no waiting for work, and the outermost of the program's
+// own below it.
 func (p *proposer) best(r *sampledata.Recording) (list []sampledata.FunctionID) {
 	var all []sampledata.FunctionID
 	for f, w := range p.in {

@@ -51,15 +51,15 @@ func (t *Table) stacks() shows {
 	}
 }
 
-// sample finds the calls by the samples alone: consecutive samples of one
-// goroutine with the function on its stack, called by the same callers at the
-// same lines. A call begins and ends halfway between a sample in it and the one
-// outside.
+// sample finds the calls by the samples alone: consecutive
+// samples of one goroutine with the function on its stack,
+// called by the same callers at the same lines. A call begins
+// and ends halfway between a sample in it and the one outside.
 //
-// Samples can't tell two things. A goroutine that returned, and called the
-// function again from the same place before the next sample, seems to be in
-// one call: Touching says how likely that is. A call between two samples is
-// not seen.
+// Samples can't tell two things. A goroutine that returned, and
+// called the function again from the same place before the next
+// sample, seems to be in one call: Touching says how likely that
+// is. A call between two samples is not seen.
 //
 // A torn stack says nothing: what is seen before and after it decides.
 func (t *Table) sample(show shows) {
@@ -126,8 +126,9 @@ func (t *Table) sample(show shows) {
 	}
 }
 
-// findChance finds the calls of several samples that are as long as chance makes
-// calls look. A goroutine with one call tells nothing.
+// findChance finds the calls of several samples that are as long
+// as chance makes calls look. A goroutine with one call tells
+// nothing.
 func (t *Table) findChance(all []follower) {
 	var repeat []follower
 	length := func(c *Call) int { return int(c.Last-c.First) + 1 }

@@ -11,8 +11,8 @@ const (
 	Trace   Source = "trace"
 )
 
-// take takes the calls that an instrument or a trace has timed. The samples
-// between their ends say what the goroutine did.
+// take takes the calls that an instrument or a trace has timed.
+// The samples between their ends say what the goroutine did.
 func (t *Table) take(timed *sampledata.CallTable) {
 	r := t.recording
 	t.Source, t.Note, t.Arguments, t.windows = Uprobes, timed.Note, timed.Arguments, timed.Windows

@@ -1,8 +1,9 @@
 package calltree
 
-// Body adds to sums the digits of the hits of the stacks with node n as their
-// innermost function. These are the stacks that end at n, and the stacks that
-// go on with typed time. A node of typed time has none.
+// Body adds to sums the digits of the hits of the stacks with
+// node n as their innermost function. These are the stacks that
+// end at n, and the stacks that go on with typed time. A node of
+// typed time has none.
 func (t *Tree) Body(n int32, sums []int64) {
 	if t.syms.kinds[t.fn[n]] == Typed {
 		return
@@ -17,9 +18,10 @@ func (t *Tree) Body(n int32, sums []int64) {
 	}
 }
 
-// Owners returns, for each node, the node of the innermost function of its
-// stack: the node above the first typed time, or the node itself if there is
-// none. So the stack "f :MONITOR go:h g :RUN" is owned by f.
+// Owners returns, for each node, the node of the innermost
+// function of its stack: the node above the first typed time, or
+// the node itself if there is none. So the stack "f :MONITOR
+// go:h g :RUN" is owned by f.
 func (t *Tree) Owners() []int32 {
 	owners := make([]int32, len(t.fn))
 	for n := range owners {
@@ -35,8 +37,9 @@ func (t *Tree) Owners() []int32 {
 	return owners
 }
 
-// Fold returns, for each node, the sum of a number over the nodes that it owns.
-// With the own hits, a function has its typed time's hits.
+// Fold returns, for each node, the sum of a number over the
+// nodes that it owns. With the own hits, a function has its
+// typed time's hits.
 func (t *Tree) Fold(numbers []int64) []int64 {
 	sums := make([]int64, len(numbers))
 	for n, owner := range t.Owners() {

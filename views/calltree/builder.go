@@ -6,36 +6,39 @@ import (
 	"math/big"
 )
 
-// A Builder collects stacks with their weights into a tree. Node 0 is the root;
-// further nodes come from Child.
+// A Builder collects stacks with their weights into a tree. Node
+// 0 is the root; further nodes come from Child.
 type Builder struct {
 	syms    *Symbols
 	calls   *Calls // the nodes
 	metrics []*weights
 }
 
-// NewBuilder starts a tree with the given root frame and one metric.
-// SetDenominator sets the metric's denominator.
+// NewBuilder starts a tree with the given root frame and one
+// metric. SetDenominator sets the metric's denominator.
 func NewBuilder(syms *Symbols, root, metric, unit string) *Builder {
 	b := &Builder{syms: syms, calls: NewCalls(syms.Intern(root))}
 	b.AddMetric(metric, unit)
 	return b
 }
 
-// AddMetric adds a further weight and returns its index; the first metric is 0.
+// AddMetric adds a further weight and returns its index; the
+// first metric is 0.
 func (b *Builder) AddMetric(name, unit string) int {
 	b.metrics = append(b.metrics, newWeights(name, unit))
 	return len(b.metrics) - 1
 }
 
-// SetDenominator sets what costs in a metric are fractions of. Without it, they
-// are fractions of the absolute value of the sum of all weights.
+// SetDenominator sets what costs in a metric are fractions of.
+// Without it, they are fractions of the absolute value of the
+// sum of all weights.
 func (b *Builder) SetDenominator(metric int, d *big.Rat) {
 	b.metrics[metric].denominator = new(big.Rat).Set(d)
 }
 
-// CountHits lets a metric count its hits, see AddHits. hits is the number in
-// the metric's denominator. It can be called at any time.
+// CountHits lets a metric count its hits, see AddHits. hits is
+// the number in the metric's denominator. It can be called at
+// any time.
 func (b *Builder) CountHits(metric int, hits *big.Rat) {
 	b.metrics[metric].counted().denominator = new(big.Rat).Set(hits)
 }
@@ -46,8 +49,9 @@ func (b *Builder) Symbols() *Symbols { return b.syms }
 // Len returns the number of nodes so far.
 func (b *Builder) Len() int { return len(b.calls.List) }
 
-// CountBelow returns the number of nodes by how many frames of a kind are on
-// the way to them: the first is of the nodes without such a frame.
+// CountBelow returns the number of nodes by how many frames of a
+// kind are on the way to them: the first is of the nodes without
+// such a frame.
 func (b *Builder) CountBelow(is func(Func) bool) []int {
 	counts := []int{0}
 	above := make([]int32, b.Len())
@@ -80,14 +84,14 @@ func (b *Builder) Stack(frames ...string) int32 {
 	return n
 }
 
-// Add adds the weight num/den of a metric to the stack that ends at node; den
-// is at least 1.
+// Add adds the weight num/den of a metric to the stack that ends
+// at node; den is at least 1.
 func (b *Builder) Add(metric int, node int32, num, den int64) {
 	b.metrics[metric].add(node, num, den)
 }
 
-// AddHits is Add for the weight of hits, which it counts: it adds hits/den hits
-// that weigh weight/den together.
+// AddHits is Add for the weight of hits, which it counts: it
+// adds hits/den hits that weigh weight/den together.
 func (b *Builder) AddHits(metric int, node int32, weight, hits, den int64) {
 	b.metrics[metric].addHits(node, weight, hits, den)
 }
@@ -103,16 +107,17 @@ func (b *Builder) AddTotal(metric int, node int32, t Total) {
 	b.metrics[metric].counted().addRat(node, t.Hits)
 }
 
-// Tree lays the stacks out in preorder; siblings keep the order in which they
-// were added. It fails if there are more nodes than an int32 can count. The
-// builder must not be used afterwards.
+// Tree lays the stacks out in preorder; siblings keep the order
+// in which they were added. It fails if there are more nodes
+// than an int32 can count. The builder must not be used
+// afterwards.
 func (b *Builder) Tree() (*Tree, error) {
 	t, _, err := b.Numbered()
 	return t, err
 }
 
-// Numbered is Tree, and also returns the tree's node for each node of the
-// builder.
+// Numbered is Tree, and also returns the tree's node for each
+// node of the builder.
 func (b *Builder) Numbered() (t *Tree, at []int32, err error) {
 	calls := b.calls.List
 	n := len(calls)
@@ -137,11 +142,13 @@ func (b *Builder) Numbered() (t *Tree, at []int32, err error) {
 	return t, at, nil
 }
 
-// preorder numbers nodes. Parents come before their children: at[old] = new. A
-// node's number is its parent's number, plus 1, plus the sizes of the subtrees
-// of the siblings before it. preorder uses no recursion, which could overflow
-// the stack for a deep tree. It sums the sizes from the last node to the first.
-// Then next holds, for each node, the number of its next child.
+// preorder numbers nodes. Parents come before their children:
+// at[old] = new. A node's number is its parent's number, plus 1,
+// plus the sizes of the subtrees of the siblings before it.
+// preorder uses no recursion, which could overflow the stack for
+// a deep tree. It sums the sizes from the last node to the
+// first. Then next holds, for each node, the number of its next
+// child.
 //
 //	old     0   1   2   3   4      calls as they came: *, a, d, a b, a c
 //	parent -1   0   0   1   1
@@ -157,8 +164,8 @@ func preorder(calls []Call) (at []int32) {
 		}
 	}
 	at = make([]int32, n)
-	// the size of a node is not needed any more when the number of its next
-	// child is known
+	// the size of a node is not needed any more when the number
+	// of its next child is known
 	next := size
 	next[0] = 1
 	for i := 1; i < n; i++ {
@@ -170,10 +177,10 @@ func preorder(calls []Call) (at []int32) {
 	return at
 }
 
-// subtreeEnds returns the end of each node's subtree, for nodes in preorder. It
-// goes from the last node to the first. A leaf ends right behind itself. A
-// parent takes the end of its last child, which is the first child that the
-// loop meets.
+// subtreeEnds returns the end of each node's subtree, for nodes
+// in preorder. It goes from the last node to the first. A leaf
+// ends right behind itself. A parent takes the end of its last
+// child, which is the first child that the loop meets.
 func subtreeEnds(parent []int32) []int32 {
 	end := make([]int32, len(parent))
 	for i := len(parent) - 1; i >= 0; i-- {

@@ -11,14 +11,15 @@ type Call struct {
 	Func   Func
 }
 
-// Calls numbers calls, from the root on, which is 0. It has an open hash table:
-// a map with calls as its keys took several times the memory, and most of the
-// time to make views. The hash is seeded at random: no file can be made that
-// has many calls of one hash.
+// Calls numbers calls, from the root on, which is 0. It has an
+// open hash table: a map with calls as its keys took several
+// times the memory, and most of the time to make views. The hash
+// is seeded at random: no file can be made that has many calls
+// of one hash.
 type Calls struct {
 	List []Call // by number
-	// a node, 0 for none; at least a quarter of them are free, and their number
-	// is a power of two
+	// a node, 0 for none; at least a quarter of them are free,
+	// and their number is a power of two
 	slots []int32
 	keys  [2]uint64
 }
@@ -28,7 +29,8 @@ func NewCalls(root Func) *Calls {
 	return &Calls{[]Call{{-1, root}}, make([]int32, 16), [2]uint64{rand.Uint64(), rand.Uint64()}}
 }
 
-// Number returns the number of a call, which it adds to the list if it is new.
+// Number returns the number of a call, which it adds to the list
+// if it is new.
 func (x *Calls) Number(c Call) int32 {
 	slot := x.slot(c)
 	for ; x.slots[slot] != 0; slot = x.after(slot) {

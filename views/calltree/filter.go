@@ -2,10 +2,10 @@ package calltree
 
 import "slices"
 
-// Filter returns the tree of the stacks whose nodes are marked in kept. It
-// removes the weights of all other stacks. It removes nodes that no stack with
-// a weight needs. The root and the denominators stay: costs remain fractions of
-// the whole.
+// Filter returns the tree of the stacks whose nodes are marked
+// in kept. It removes the weights of all other stacks. It
+// removes nodes that no stack with a weight needs. The root and
+// the denominators stay: costs remain fractions of the whole.
 func (t *Tree) Filter(kept []bool) *Tree {
 	needed := make([]bool, t.Len())
 	for _, m := range t.metrics {
@@ -86,9 +86,9 @@ func (m *Metric) withPlanes(s *Slices, change func(Plane) Plane) *Metric {
 	return &changed
 }
 
-// BelowRoot returns the tree of the root's only child. It returns false if the
-// root has no child, several children, or a weight of its own. When its stacks
-// got their hits is lost.
+// BelowRoot returns the tree of the root's only child. It
+// returns false if the root has no child, several children, or a
+// weight of its own. When its stacks got their hits is lost.
 func (t *Tree) BelowRoot() (*Tree, bool) {
 	if t.Len() < 2 || int(t.end[1]) != t.Len() {
 		return nil, false

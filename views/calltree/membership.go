@@ -2,16 +2,17 @@ package calltree
 
 import "slices"
 
-// A Membership records which true functions of one Symbols table are in which
-// named sets. Aspects are such sets (package aspects makes them from patterns).
-// Sets are numbered in the order of Names.
+// A Membership records which true functions of one Symbols table
+// are in which named sets. Aspects are such sets (package
+// aspects makes them from patterns). Sets are numbered in the
+// order of Names.
 type Membership struct {
 	names []string
 	sets  [][]int32 // by Func: the sets that it is in, ascending
 }
 
-// NewMembership calls belongs for every set and every true function. Typed
-// time, classes and the root are in no set.
+// NewMembership calls belongs for every set and every true
+// function. Typed time, classes and the root are in no set.
 func NewMembership(syms *Symbols, names []string,
 	belongs func(set int, function string) bool) *Membership {
 	m := &Membership{names: names, sets: make([][]int32, syms.Len())}
@@ -36,8 +37,8 @@ func (m *Membership) Set(name string) int32 {
 	return int32(slices.Index(m.names, name))
 }
 
-// Of returns the sets that contain f. A function interned after the membership
-// was made is in no set.
+// Of returns the sets that contain f. A function interned after
+// the membership was made is in no set.
 func (m *Membership) Of(f Func) []int32 {
 	if m == nil || int(f) >= len(m.sets) {
 		return nil

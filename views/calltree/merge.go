@@ -6,14 +6,16 @@ import (
 	"slices"
 )
 
-// Merge returns one tree with the stacks of two trees; frames are the same if
-// their names are. It uses the first metric of a and of b; both trees must have
-// the same root and unit. The first metric of the result has the sums of the
-// weights and of the denominators. The second has a's, the third b's (see
-// Sides). For example, if "* f" weighs 3 of 10 in a and 1 of 5 in b, it weighs
-// 4 of 15, 3 of 10, and 1 of 5. The first metric serves to refine both trees at
-// once; the costs of an entry come from the other two. Hits are counted if both
-// trees count them.
+// Merge returns one tree with the stacks of two trees; frames
+// are the same if their names are. It uses the first metric of a
+// and of b; both trees must have the same root and unit. The
+// first metric of the result has the sums of the weights and of
+// the denominators. The second has a's, the third b's (see
+// Sides). For example, if "* f" weighs 3 of 10 in a and 1 of 5
+// in b, it weighs 4 of 15, 3 of 10, and 1 of 5. The first metric
+// serves to refine both trees at once; the costs of an entry
+// come from the other two. Hits are counted if both trees count
+// them.
 func Merge(a, b *Tree) (*Tree, error) {
 	m, o := a.Main(), b.Main()
 	if a.Root() != b.Root() || m.Unit != o.Unit {
@@ -50,9 +52,9 @@ func Merge(a, b *Tree) (*Tree, error) {
 	return t, nil
 }
 
-// addTree adds the stacks of a tree, with the weights of its first metric, to
-// several metrics; and its hits, if counted is set. It returns the builder's
-// node for each node of the tree.
+// addTree adds the stacks of a tree, with the weights of its
+// first metric, to several metrics; and its hits, if counted is
+// set. It returns the builder's node for each node of the tree.
 func (b *Builder) addTree(t *Tree, counted bool, metrics ...int) []int32 {
 	fn := make([]Func, t.syms.Len())
 	for f := range fn {
@@ -78,8 +80,8 @@ func (b *Builder) addTree(t *Tree, counted bool, metrics ...int) []int32 {
 	return at
 }
 
-// Sides returns the two trees that t was merged from. t may also be a filtered
-// merged tree.
+// Sides returns the two trees that t was merged from. t may also
+// be a filtered merged tree.
 func (t *Tree) Sides() (a, b *Tree) { return t.Only(1), t.Only(2) }
 
 // Only returns the same tree with one of its metrics.

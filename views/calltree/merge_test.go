@@ -7,7 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A merged tree has each tree's stacks and hits, and their sums in its first metric.
+// A merged tree has each tree's stacks and hits, and their sums
+// in its first metric.
 func TestMerge(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		stacks := [2][]weighed{drawStacks(t), drawStacks(t)}

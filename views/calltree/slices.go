@@ -2,8 +2,8 @@ package calltree
 
 import "math"
 
-// Slices say when the stacks of a tree got their hits. A slice is a number of
-// samples that follow one another.
+// Slices say when the stacks of a tree got their hits. A slice
+// is a number of samples that follow one another.
 type Slices struct {
 	Each    int       // samples of a slice
 	Lengths []float64 // by slice: the time that its samples stand for
@@ -13,16 +13,16 @@ type Slices struct {
 	spells []Spell
 }
 
-// A Spell is a mean number of hits of a sample, the same in each of the slices
-// First to Last.
+// A Spell is a mean number of hits of a sample, the same in each
+// of the slices First to Last.
 type Spell struct {
 	First, Last int32
 	Hits        float64
 }
 
-// NewSlices returns the slices of a tree of some nodes. The function all adds
-// the spells of all nodes whenever it is called. Whole is first the sum of all
-// stacks.
+// NewSlices returns the slices of a tree of some nodes. The
+// function all adds the spells of all nodes whenever it is
+// called. Whole is first the sum of all stacks.
 func NewSlices(each int, lengths []float64, nodes int,
 	all func(add func(node int32, s Spell))) *Slices {
 	s := &Slices{Each: each, Lengths: lengths, starts: make([]int32, nodes+1)}
@@ -43,8 +43,8 @@ func NewSlices(each int, lengths []float64, nodes int,
 // noHits is above the errors of rounding, and below every hit.
 const noHits = 1e-9
 
-// Hits returns by slice the mean number of hits of the stacks that end at nodes
-// of some ranges [from, to).
+// Hits returns by slice the mean number of hits of the stacks
+// that end at nodes of some ranges [from, to).
 func (s *Slices) Hits(ranges ...[2]int32) []float64 {
 	hits := make([]float64, len(s.Lengths)+1) // first the steps from slice to slice
 	for _, r := range ranges {
@@ -63,8 +63,8 @@ func (s *Slices) Hits(ranges ...[2]int32) []float64 {
 	return hits[:len(s.Lengths)]
 }
 
-// renumbered returns the slices of a tree of other nodes: old has the number
-// that each had, or -1.
+// renumbered returns the slices of a tree of other nodes: old
+// has the number that each had, or -1.
 func (s *Slices) renumbered(old []int32) *Slices {
 	if s == nil {
 		return nil

@@ -6,15 +6,15 @@ import (
 	"github.com/cpprof/cpprof/internal/intern"
 )
 
-// A Func is an interned frame name of one Symbols table. Equal names are equal
-// Funcs.
+// A Func is an interned frame name of one Symbols table. Equal
+// names are equal Funcs.
 type Func int32
 
 // None is no function: Lookup returns it for a name that no frame has.
 const None Func = -1
 
-// Kind is the kind of a frame (design "Stack"; CPPROFJ, section 4). It depends
-// only on the name.
+// Kind is the kind of a frame (design "Stack"; CPPROFJ, section
+// 4). It depends only on the name.
 type Kind uint8
 
 const (
@@ -26,7 +26,8 @@ const (
 	Root // "*", the root of a Server View
 )
 
-// MergedClass begins the name of a class that several classes are merged into.
+// MergedClass begins the name of a class that several classes
+// are merged into.
 const MergedClass = "class:"
 
 // RootName is the root of every tree that is not a Thread View.

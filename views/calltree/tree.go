@@ -1,11 +1,11 @@
 // Package calltree is the weighted calling-context tree that every
 // analysis of cpprof consumes.
 //
-// A tree is made by a Builder and does not change afterwards. Its nodes
-// are numbered in preorder, node 0 is the root, and a subtree is the
-// range [n, Ends()[n]): a walk over the tree is a scan over arrays. The
-// stacks "* a b" with 2 hits, "* a c" with 3 and "* d" with 1 are five
-// nodes:
+// A tree is made by a Builder and does not change afterwards.
+// Its nodes are numbered in preorder, node 0 is the root, and a
+// subtree is the range [n, Ends()[n]): a walk over the tree is a
+// scan over arrays. The stacks "* a b" with 2 hits, "* a c" with
+// 3 and "* d" with 1 are five nodes:
 //
 //	node     0  1  2  3  4
 //	frame    *  a  b  c  d
@@ -14,19 +14,21 @@
 //	own      0  0  2  3  1
 //	cum      6  5  2  3  1    own, and of all nodes below
 //
-// A metric says what stacks weigh: "* a b" may weigh 2 of some unit, such
-// as nanoseconds. If the weights were found by sampling, the metric also
-// counts the hits of each stack: two samples that stand for 7 ms and 5 ms
-// of one stack are a weight of 12 ms, and 2 hits. Costs are fractions of
-// weights. Hits say how many observations a cost is based on.
+// A metric says what stacks weigh: "* a b" may weigh 2 of some
+// unit, such as nanoseconds. If the weights were found by
+// sampling, the metric also counts the hits of each stack: two
+// samples that stand for 7 ms and 5 ms of one stack are a weight
+// of 12 ms, and 2 hits. Costs are fractions of weights. Hits say
+// how many observations a cost is based on.
 //
-// Weights and hits are exact. A metric stores them as integers over one
-// scale: with 1/2 and 1/3 in a tree, the scale is 6, and the integers are
-// 3 and 2. If their total does not fit one int64, they are split into
-// several planes of int64, each with one digit in base 2^32 of every
-// node's number. So every analysis adds int64 values, plane by plane, and
-// Metric.Total combines the sums at the end. If all numbers are small,
-// there is one plane, and no big number is needed.
+// Weights and hits are exact. A metric stores them as integers
+// over one scale: with 1/2 and 1/3 in a tree, the scale is 6,
+// and the integers are 3 and 2. If their total does not fit one
+// int64, they are split into several planes of int64, each with
+// one digit in base 2^32 of every node's number. So every
+// analysis adds int64 values, plane by plane, and Metric.Total
+// combines the sums at the end. If all numbers are small, there
+// is one plane, and no big number is needed.
 package calltree
 
 import (
@@ -34,8 +36,8 @@ import (
 	"math/big"
 )
 
-// A Tree is a weighted calling-context tree. Slices that its methods
-// return are shared and must not be changed.
+// A Tree is a weighted calling-context tree. Slices that its
+// methods return are shared and must not be changed.
 type Tree struct {
 	syms    *Symbols
 	parent  []int32 // parent[0] == -1, parent[n] < n
@@ -50,8 +52,8 @@ const (
 	hitsUnit = "samples"
 )
 
-// CallsName is the name of the metric that counts how often a context was
-// entered, if a tree has it.
+// CallsName is the name of the metric that counts how often a
+// context was entered, if a tree has it.
 const CallsName = "calls"
 
 // A Metric is one weight of every node.
@@ -59,8 +61,8 @@ type Metric struct {
 	Name string // "time", "alloc_space"
 	Unit string // of the weights: "nanoseconds", "bytes"; "samples" if each hit weighs 1
 
-	// Denominator is what a cost is a fraction of, in the unit. It is never
-	// negative; if it is 0, every cost is 0.
+	// Denominator is what a cost is a fraction of, in the unit.
+	// It is never negative; if it is 0, every cost is 0.
 	Denominator *big.Rat
 
 	scale  *big.Int // the planes count in units of 1/scale
@@ -83,12 +85,13 @@ func (t Total) Minus(u Total) Total {
 	return Total{new(big.Rat).Sub(t.Weight, u.Weight), new(big.Rat).Sub(t.Hits, u.Hits)}
 }
 
-// A Plane is one digit (in base 2^32, the least significant first) of the
-// scaled numbers of every node: of the stack that ends at the node (Own),
-// and of all stacks that run through it (Cum). Sums over any set of nodes
-// fit an int64: a digit has 32 bits, and there are fewer than 2^31 nodes.
-// So a Cum may exceed one digit: no carry moves to the next plane until
-// Join adds up the planes.
+// A Plane is one digit (in base 2^32, the least significant
+// first) of the scaled numbers of every node: of the stack that
+// ends at the node (Own), and of all stacks that run through it
+// (Cum). Sums over any set of nodes fit an int64: a digit has 32
+// bits, and there are fewer than 2^31 nodes. So a Cum may exceed
+// one digit: no carry moves to the next plane until Join adds up
+// the planes.
 type Plane struct {
 	Own, Cum []int64
 }
@@ -105,15 +108,15 @@ func (t *Tree) Parents() []int32 { return t.parent }
 // Funcs returns each node's frame.
 func (t *Tree) Funcs() []Func { return t.fn }
 
-// Ends returns for each node the end of its subtree: the first node after
-// it that is not below it.
+// Ends returns for each node the end of its subtree: the first
+// node after it that is not below it.
 func (t *Tree) Ends() []int32 { return t.end }
 
 // Root returns the name of the root's frame.
 func (t *Tree) Root() string { return t.syms.Name(t.fn[0]) }
 
-// Named returns the tree's frame of the given name, or None. "*" is the
-// root, whatever its own name is.
+// Named returns the tree's frame of the given name, or None. "*"
+// is the root, whatever its own name is.
 func (t *Tree) Named(name string) Func {
 	if name == RootName {
 		return t.fn[0]
@@ -141,14 +144,15 @@ func (t *Tree) Frames(n int32) []string {
 	return frames
 }
 
-// BeginsPart reports whether f begins another goroutine's part of the
-// stack if it is below the root: class frames do (design "Stack").
+// BeginsPart reports whether f begins another goroutine's part
+// of the stack if it is below the root: class frames do (design
+// "Stack").
 func (t *Tree) BeginsPart(f Func) bool { return t.syms.kinds[f] == Class }
 
-// Hits returns the metric that counts the hits of the stacks. Its
-// denominator is the number of hits in the denominator of m. Hits returns
-// m itself if each hit weighs 1, as in the profiles of other tools, which
-// have weights only.
+// Hits returns the metric that counts the hits of the stacks.
+// Its denominator is the number of hits in the denominator of m.
+// Hits returns m itself if each hit weighs 1, as in the profiles
+// of other tools, which have weights only.
 func (m *Metric) Hits() *Metric {
 	if m.hits == nil {
 		return m
@@ -156,8 +160,8 @@ func (m *Metric) Hits() *Metric {
 	return m.hits
 }
 
-// Slices returns when the stacks got their hits, or nil if that is not
-// known.
+// Slices returns when the stacks got their hits, or nil if that
+// is not known.
 func (m *Metric) Slices() *Slices { return m.slices }
 
 // SetSlices sets when the stacks got their hits.
@@ -166,9 +170,9 @@ func (m *Metric) SetSlices(s *Slices) { m.slices = s }
 // Planes returns the digits of the metric's weights.
 func (m *Metric) Planes() []Plane { return m.planes }
 
-// Digits returns the digits of the weights. If the hits are counted
-// separately, their digits follow. An analysis sums all digits, and calls
-// Total with the sums.
+// Digits returns the digits of the weights. If the hits are
+// counted separately, their digits follow. An analysis sums all
+// digits, and calls Total with the sums.
 func (m *Metric) Digits() []Plane {
 	if m.hits == nil {
 		return m.planes
@@ -176,8 +180,8 @@ func (m *Metric) Digits() []Plane {
 	return append(m.planes[:len(m.planes):len(m.planes)], m.hits.planes...)
 }
 
-// Total returns the weight and the hits for sums over the planes of Digits:
-// sums[i] is from plane i.
+// Total returns the weight and the hits for sums over the planes
+// of Digits: sums[i] is from plane i.
 func (m *Metric) Total(sums ...int64) Total {
 	w := m.Weight(sums[:len(m.planes)]...)
 	if m.hits == nil {
@@ -186,8 +190,8 @@ func (m *Metric) Total(sums ...int64) Total {
 	return Total{w, m.hits.Weight(sums[len(m.planes):]...)}
 }
 
-// Through returns the weight and the hits of all stacks that run through
-// node n.
+// Through returns the weight and the hits of all stacks that run
+// through node n.
 func (m *Metric) Through(n int32) Total { return Total{m.Cum(n), m.Hits().Cum(n)} }
 
 // Ending returns the weight and the hits of the stack that ends at node n.
@@ -198,8 +202,8 @@ func (m *Metric) Integral() bool {
 	return len(m.planes) == 1 && m.scale.IsInt64() && m.scale.Int64() == 1
 }
 
-// Weight returns the exact weight for sums over the planes: sums[i] is from
-// plane i of Planes.
+// Weight returns the exact weight for sums over the planes:
+// sums[i] is from plane i of Planes.
 func (m *Metric) Weight(sums ...int64) *big.Rat {
 	if len(sums) == 1 && m.scale.IsInt64() {
 		return big.NewRat(sums[0], m.scale.Int64())
@@ -207,9 +211,9 @@ func (m *Metric) Weight(sums ...int64) *big.Rat {
 	return new(big.Rat).SetFrac(Join(sums), m.scale)
 }
 
-// Join returns the number with the given digits (see Plane). As they may
-// be sums, digits may have more than 32 bits, and any sign: for [5, 1],
-// it returns 5 + 1*2^32.
+// Join returns the number with the given digits (see Plane). As
+// they may be sums, digits may have more than 32 bits, and any
+// sign: for [5, 1], it returns 5 + 1*2^32.
 func Join(sums []int64) *big.Int {
 	v := new(big.Int)
 	for i := len(sums) - 1; i >= 0; i-- {
@@ -272,8 +276,8 @@ func (t *Tree) Check() error {
 			return fmt.Errorf("call tree: node %d: subtree ends at %d, its parent's at %d",
 				i, t.end[i], t.end[p])
 		}
-		// In preorder a node is its parent's first child, or follows the
-		// end of a sibling.
+		// In preorder a node is its parent's first child, or
+		// follows the end of a sibling.
 		if int(p) != i-1 && !t.followsSibling(int32(i), p) {
 			return fmt.Errorf("call tree: node %d: not in preorder below %d", i, p)
 		}
@@ -289,8 +293,8 @@ func (t *Tree) Check() error {
 	return nil
 }
 
-// followsSibling reports whether i-1 is the last node of the subtree of a
-// sibling of i below p.
+// followsSibling reports whether i-1 is the last node of the
+// subtree of a sibling of i below p.
 func (t *Tree) followsSibling(i, p int32) bool {
 	m := i - 1
 	for m > p && t.parent[m] != p {

@@ -15,7 +15,8 @@ type weighed struct {
 	hits   *big.Rat
 }
 
-// drawRat draws hits of all sizes: whole ones, fractions with a few denominators, and some that need several planes.
+// drawRat draws hits of all sizes: whole ones, fractions with a
+// few denominators, and some that need several planes.
 func drawRat(t *rapid.T) *big.Rat {
 	switch rapid.IntRange(0, 9).Draw(t, "size") {
 	case 0:
@@ -62,7 +63,8 @@ func hasPrefix(stack, prefix []string) bool {
 	return true
 }
 
-// Every node's hits are the exact sum over the stacks that were added, whatever their size.
+// Every node's hits are the exact sum over the stacks that were
+// added, whatever their size.
 func TestHitsAreExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		stacks := drawStacks(t)
@@ -123,7 +125,8 @@ func TestFilter(t *testing.T) {
 	})
 }
 
-// Whole hits need one plane and no scale; fractions that fit one int64 need one plane.
+// Whole hits need one plane and no scale; fractions that fit one
+// int64 need one plane.
 func TestSmallHitsTakeOnePlane(t *testing.T) {
 	tree := build(t, []weighed{{[]string{"a"}, big.NewRat(3, 1)}, {[]string{"b"}, big.NewRat(4, 1)}})
 	if !tree.Main().Integral() {
@@ -142,7 +145,8 @@ func TestSmallHitsTakeOnePlane(t *testing.T) {
 	}
 }
 
-// The default denominator is all hits; a denominator that was set stays. A cost is the hits divided by it.
+// The default denominator is all hits; a denominator that was
+// set stays. A cost is the hits divided by it.
 func TestCost(t *testing.T) {
 	b := NewBuilder(new(Symbols), "go:main.main", "time", "samples")
 	b.Add(0, b.Stack("a"), 1, 2)

@@ -11,7 +11,8 @@ import (
 // planeBits is how many bits of a large number one plane holds.
 const planeBits = 32
 
-// weights are the weights, or the hits, of one metric while the tree is built.
+// weights are the weights, or the hits, of one metric while the
+// tree is built.
 type weights struct {
 	name, unit  string
 	denominator *big.Rat
@@ -29,9 +30,9 @@ type partKey struct {
 	den  int64
 }
 
-// partKeys numbers the keys of a metric. There are few different denominators,
-// which are numbered first: so the keys of the larger map have 8 bytes, for
-// which Go's maps are fastest.
+// partKeys numbers the keys of a metric. There are few different
+// denominators, which are numbered first: so the keys of the
+// larger map have 8 bytes, for which Go's maps are fastest.
 type partKeys struct {
 	keys         intern.List[nodeDenominator, int32]
 	denominators intern.List[int64, int32]
@@ -96,8 +97,8 @@ func (w *weights) addPart(k partKey, i int32, num int64) {
 	w.addSmall(&w.parts[i], k.node, num, k.den)
 }
 
-// addSmall adds num to a sum of a node, in parts of 1/den. If 64 bits can't
-// hold the sum, it begins anew.
+// addSmall adds num to a sum of a node, in parts of 1/den. If 64
+// bits can't hold the sum, it begins anew.
 func (w *weights) addSmall(sum *int64, node int32, num, den int64) {
 	if s := *sum + num; (s > *sum) == (num > 0) {
 		*sum = s
@@ -149,9 +150,10 @@ func (w *weights) metric(parent, at []int32) *Metric {
 	return m
 }
 
-// scale returns the least common multiple of all denominators: with it, all
-// weights are integers. It mostly stays small, because goroutines that share P
-// processors and e rivals have few different denominators.
+// scale returns the least common multiple of all denominators:
+// with it, all weights are integers. It mostly stays small,
+// because goroutines that share P processors and e rivals have
+// few different denominators.
 func (w *weights) scale() *big.Int {
 	l := big.NewInt(1)
 	seen := map[int64]bool{1: true}
@@ -171,9 +173,10 @@ func (w *weights) scale() *big.Int {
 	return l
 }
 
-// small fills one plane if the scaled weights of all nodes together fit an
-// int64. It reports whether they do; otherwise, big does the work. It sums
-// absolute values: no sum over some of the nodes can overflow either.
+// small fills one plane if the scaled weights of all nodes
+// together fit an int64. It reports whether they do; otherwise,
+// big does the work. It sums absolute values: no sum over some
+// of the nodes can overflow either.
 func (w *weights) small(m *Metric, parent, at []int32) bool {
 	if len(w.large) > 0 || !m.scale.IsInt64() {
 		return false
@@ -251,9 +254,10 @@ func (w *weights) big(m *Metric, parent, at []int32) {
 	m.planes = digits(own, parent)
 }
 
-// digits writes numbers in base 2^32, one plane for each digit. The digits of a
-// negative number are negative. For example, 2^32 + 5 is 5 in the first plane
-// and 1 in the second, and -(2^32 + 5) is -5 and -1.
+// digits writes numbers in base 2^32, one plane for each digit.
+// The digits of a negative number are negative. For example,
+// 2^32 + 5 is 5 in the first plane and 1 in the second, and
+// -(2^32 + 5) is -5 and -1.
 func digits(own []*big.Int, parent []int32) []Plane {
 	width := 1
 	for _, v := range own {

@@ -1,7 +1,7 @@
 package calltree
 
-// Whole returns the same stacks with other denominators: costs are fractions of
-// what all its stacks weigh together.
+// Whole returns the same stacks with other denominators: costs
+// are fractions of what all its stacks weigh together.
 func (t *Tree) Whole() *Tree {
 	whole := *t
 	whole.metrics = make([]*Metric, len(t.metrics))

@@ -19,8 +19,8 @@ const (
 	ByField              // all locks of one name: a variable, or a field in all values of its type
 )
 
-// An Analysis describes all locks that goroutines waited for in a span of a
-// recording.
+// An Analysis describes all locks that goroutines waited for in
+// a span of a recording.
 type Analysis struct {
 	By        By            // what one of the Locks is
 	Samples   int           // of the span
@@ -31,34 +31,39 @@ type Analysis struct {
 	Chains    []*Chain      // of two or more links: the longest first, then by the time, most first
 	Deadlocks []*Deadlock   // in order of the first sample that shows them
 
-	// Shared is what else goroutines waited for that others had: channels used
-	// as locks, semaphores, pools. SharedEvidence has the sums.
+	// Shared is what else goroutines waited for that others had:
+	// channels used as locks, semaphores, pools. SharedEvidence
+	// has the sums.
 	Shared         []*Lock
 	SharedEvidence Evidence
 
-	// AtWork is how long the goroutines of each class did not wait for work, in
-	// nanoseconds; nil after Summarise.
+	// AtWork is how long the goroutines of each class did not
+	// wait for work, in nanoseconds; nil after Summarise.
 	AtWork map[string]*big.Rat
 
-	// Held is the view of views.Holders. Its root is "*". Below the root is
-	// each lock by its String. Below a lock is the part of a Thread View that
-	// is below :MONITOR: the holder's class, its stack, and its typed time. A
-	// chain continues from the typed time.
+	// Held is the view of views.Holders. Its root is "*". Below
+	// the root is each lock by its String. Below a lock is the
+	// part of a Thread View that is below :MONITOR: the holder's
+	// class, its stack, and its typed time. A chain continues
+	// from the typed time.
 	Held *views.View
 }
 
 // A Lock is one lock that goroutines waited for.
 type Lock struct {
-	// Name is the lock's name in the recording: a variable ("main.server.mu"),
-	// a field of a type ("main.(*cache).mu"). If the recording has no name for
-	// it, the name comes from the function in which most waiters took it ("lock
-	// taken in main.(*journal).add"), and Guessed is set.
+	// Name is the lock's name in the recording: a variable
+	// ("main.server.mu"), a field of a type
+	// ("main.(*cache).mu"). If the recording has no name for it,
+	// the name comes from the function in which most waiters
+	// took it ("lock taken in main.(*journal).add"), and Guessed
+	// is set.
 	Name    string
 	Guessed bool
 
-	// Instance numbers the locks of one name from 1, in the order of the first
-	// wait for each in the whole recording. Instances is the number of these
-	// locks. By field, Instance is 0 if there are several.
+	// Instance numbers the locks of one name from 1, in the
+	// order of the first wait for each in the whole recording.
+	// Instances is the number of these locks. By field, Instance
+	// is 0 if there are several.
 	Instance, Instances int
 
 	Address uint64 // 0 if not known, or if there are several
@@ -68,23 +73,23 @@ type Lock struct {
 	Shared      bool  // it is no lock, but in Analysis.Shared
 	First, Last int32 // the first and last sample of the span in which a goroutine waits for it
 	Evidence
-	// by field: the instances that goroutines waited for in the span, the
-	// longest time first
+	// by field: the instances that goroutines waited for in the
+	// span, the longest time first
 	Parts   []Part
 	Waiters []UserTotal // most time first; they sum to Total
 	Holders []UserTotal // by class, most time first; they sum to Attributed
-	// Candidates may have what is shared, if it is not known who does. They
-	// share each hit equally.
+	// Candidates may have what is shared, if it is not known who
+	// does. They share each hit equally.
 	Candidates []UserTotal
-	// that begin with a goroutine that waits for this lock, in order of
-	// Analysis.Chains
+	// that begin with a goroutine that waits for this lock, in
+	// order of Analysis.Chains
 	Chains []*Chain
 
 	label string
 }
 
-// String returns the lock's name; if other locks have the same name, with its
-// number: "main.(*cache).mu of instance 3".
+// String returns the lock's name; if other locks have the same
+// name, with its number: "main.(*cache).mu of instance 3".
 func (l *Lock) String() string { return l.label }
 
 // A Part is one of the locks of a field.
@@ -95,12 +100,14 @@ type Part struct {
 	calltree.Total
 }
 
-// A User is all goroutines of one class that wait for a lock in one function,
-// for one reason; or that hold a lock, or have what is shared, or may.
+// A User is all goroutines of one class that wait for a lock in
+// one function, for one reason; or that hold a lock, or have
+// what is shared, or may.
 type User struct {
 	Class string
-	// the function that takes the lock, outside of package sync, or that uses
-	// what is shared; "" if there is none, or if it holds a lock
+	// the function that takes the lock, outside of package sync,
+	// or that uses what is shared; "" if there is none, or if it
+	// holds a lock
 	In     string
 	Reason string // of a wait, in the runtime's text: "sync.RWMutex.RLock"
 }
@@ -119,14 +126,17 @@ type UserTotal struct {
 	calltree.Total
 }
 
-// Evidence says for how much of the waiting the holders are known, and how.
+// Evidence says for how much of the waiting the holders are
+// known, and how.
 type Evidence struct {
-	// Total has the time of waiting in nanoseconds, summed over the goroutines,
-	// and the hits: goroutines that wait, summed over the samples.
+	// Total has the time of waiting in nanoseconds, summed over
+	// the goroutines, and the hits: goroutines that wait, summed
+	// over the samples.
 	calltree.Total
 
-	// The following sum to Total. None also has the part of waiters with a
-	// recorded holder that does not exist at that time.
+	// The following sum to Total. None also has the part of
+	// waiters with a recorded holder that does not exist at that
+	// time.
 	Recorded, Inferred, Likely, Ambiguous, Free, None calltree.Total
 
 	Woken calltree.Total // the part Free, times the goroutines that were woken to take the lock
@@ -138,8 +148,8 @@ func (e *Evidence) Known() calltree.Total { return e.Recorded.Plus(e.Inferred) }
 // Attributed returns the part that has holders, known or likely.
 func (e *Evidence) Attributed() calltree.Total { return e.Known().Plus(e.Likely) }
 
-// Share returns a part as a fraction of the time of waiting, or 0 if nothing
-// waited.
+// Share returns a part as a fraction of the time of waiting, or
+// 0 if nothing waited.
 func (e *Evidence) Share(part calltree.Total) *big.Rat {
 	if e.Weight.Sign() == 0 {
 		return new(big.Rat)
@@ -160,7 +170,8 @@ func waited(t calltree.Total) time.Duration {
 	return time.Duration(t.Weight.Num().Int64()) // goroutines wait for whole nanoseconds
 }
 
-// Mean returns the number of goroutines that waited, on average over the time.
+// Mean returns the number of goroutines that waited, on average
+// over the time.
 func (a *Analysis) Mean(e *Evidence) *big.Rat {
 	if a.Observed == 0 {
 		return new(big.Rat)
@@ -168,8 +179,9 @@ func (a *Analysis) Mean(e *Evidence) *big.Rat {
 	return new(big.Rat).Quo(e.Weight, new(big.Rat).SetInt64(int64(a.Observed)))
 }
 
-// ShareOf returns for which share of their time at work the goroutines of a
-// class waited for a lock; nil if that is not known.
+// ShareOf returns for which share of their time at work the
+// goroutines of a class waited for a lock; nil if that is not
+// known.
 func (a *Analysis) ShareOf(l *Lock, class string) *big.Rat {
 	work := a.AtWork[class]
 	if work == nil || work.Sign() == 0 {
@@ -190,8 +202,8 @@ func Analyse(r *sampledata.Recording, o views.Options, by By) (*Analysis, error)
 	return analyseIn(r, o, by, withChains)
 }
 
-// AnalyseHolders is Analyse without Chains. If goroutines wait for one another
-// in many ways, it takes much less memory.
+// AnalyseHolders is Analyse without Chains. If goroutines wait
+// for one another in many ways, it takes much less memory.
 func AnalyseHolders(r *sampledata.Recording, o views.Options, by By) (*Analysis, error) {
 	return analyseIn(r, o, by, withShared)
 }
@@ -222,9 +234,9 @@ func analyseIn(r *sampledata.Recording, o views.Options, by By, detail detail) (
 	return a, nil
 }
 
-// Summarise returns the locks with their evidence and waiters, and the
-// deadlocks. It leaves out Holders, Held, Chains and Shared. It takes a
-// fraction of the time of Analyse.
+// Summarise returns the locks with their evidence and waiters,
+// and the deadlocks. It leaves out Holders, Held, Chains and
+// Shared. It takes a fraction of the time of Analyse.
 func Summarise(r *sampledata.Recording, o views.Options) (*Analysis, error) {
 	s, err := sweep(r, o, newIdentities(r, ByInstance), waitsOnly)
 	if err != nil {

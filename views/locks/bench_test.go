@@ -9,9 +9,11 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// BenchmarkLocks analyses the locks of a recording of 10,000 samples of 1,000 goroutines. A fifth of the goroutines wait
-// for a lock, and a twentieth change from sample to sample. For comparison, it also loads the recording and makes its
-// Thread View.
+// BenchmarkLocks analyses the locks of a recording of 10,000
+// samples of 1,000 goroutines. A fifth of the goroutines wait
+// for a lock, and a twentieth change from sample to sample. For
+// comparison, it also loads the recording and makes its Thread
+// View.
 func BenchmarkLocks(b *testing.B) {
 	r := synthetic.Recording(10_000, 1_000, 0.05)
 	dir := filepath.Join(b.TempDir(), "r.cpprof")

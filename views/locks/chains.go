@@ -12,9 +12,10 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// A Chain is goroutines that wait for one another: a goroutine of the first
-// link's class waits for that link's lock. A goroutine of the second link's
-// class holds it while it waits for the second lock, and so on.
+// A Chain is goroutines that wait for one another: a goroutine
+// of the first link's class waits for that link's lock. A
+// goroutine of the second link's class holds it while it waits
+// for the second lock, and so on.
 type Chain struct {
 	Links []Link   // two or more
 	End   ChainEnd // what is known of the last lock's holder
@@ -64,12 +65,13 @@ type chain struct {
 	total exact.Sum
 }
 
-// A part is the fraction num/den of what was observed of one goroutine in some
-// samples.
+// A part is the fraction num/den of what was observed of one
+// goroutine in some samples.
 type part struct{ num, den int64 }
 
-// trace divides a part equally among the holders of the last link's lock. It
-// extends the chain by each holder that waits for a lock itself.
+// trace divides a part equally among the holders of the last
+// link's lock. It extends the chain by each holder that waits
+// for a lock itself.
 func (l *ledger) trace(set []sampledata.GoroutineID, p part) {
 	n := int64(len(set))
 	if p.den > math.MaxInt64/n {
@@ -102,7 +104,8 @@ func (l *ledger) trace(set []sampledata.GoroutineID, p part) {
 	}
 }
 
-// endAt returns how the chain ends that comes back to a goroutine of the path.
+// endAt returns how the chain ends that comes back to a
+// goroutine of the path.
 func (l *ledger) endAt(g sampledata.GoroutineID) ChainEnd {
 	path := l.path[slices.Index(l.path, g):]
 	isPath := func(o *circle) bool {

@@ -5,10 +5,11 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// ChannelNames names channels, and other things that are shared but no locks. A
-// function may make a channel each time that it is called, so not all of them
-// are named in the recording. Goroutines that wait at the same stack wait for
-// the same variable.
+// ChannelNames names channels, and other things that are shared
+// but no locks. A function may make a channel each time that it
+// is called, so not all of them are named in the recording.
+// Goroutines that wait at the same stack wait for the same
+// variable.
 type ChannelNames struct {
 	byAddress map[uint64]sampledata.LockName // the last, which may be a better one
 	byStack   map[sampledata.NodeID]sampledata.LockName
@@ -36,8 +37,8 @@ func NewChannelNames(r *sampledata.Recording) *ChannelNames {
 	return n
 }
 
-// At returns the name of what goroutines wait for at a stack, and at an
-// address; the zero LockName if it is not known.
+// At returns the name of what goroutines wait for at a stack,
+// and at an address; the zero LockName if it is not known.
 func (n *ChannelNames) At(stack sampledata.NodeID, address uint64) sampledata.LockName {
 	if name := n.byAddress[address]; name.Name != "" {
 		return name

@@ -11,8 +11,8 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// A circle of goroutines that wait for one another's locks is a deadlock only
-// if nothing speaks against it:
+// A circle of goroutines that wait for one another's locks is a
+// deadlock only if nothing speaks against it:
 //
 //   - Each holder is known for sure, and nobody else held the lock since.
 //   - No goroutine of the circle has moved since the circle began, up to the
@@ -22,16 +22,17 @@ import (
 //   - The circle was seen in two samples. Goroutines may move while one is
 //     taken. A recording of one sample is enough, too.
 //
-// Circles of the same goroutines that once ended are no deadlocks, either: what
-// shows them is wrong about these goroutines.
+// Circles of the same goroutines that once ended are no
+// deadlocks, either: what shows them is wrong about these
+// goroutines.
 
 // circles finds the deadlocks among goroutines, sample by sample. Its user
 // reports every change.
 type circles struct {
 	holders func(sampledata.HolderSetID) []sampledata.GoroutineID
 	stays   map[sampledata.GoroutineID]*stay // of goroutines that wait for locks
-	// by lock: the sample in which a goroutine no longer waited for it that had
-	// before
+	// by lock: the sample in which a goroutine no longer waited
+	// for it that had before
 	left    map[uint64]int32
 	active  []*circle
 	refuted map[string]bool          // circles that have ended, by key
@@ -46,15 +47,15 @@ type stay struct {
 	held             []heldSince
 }
 
-// A heldSince is a goroutine that holds the awaited lock, and the sample since
-// which nothing speaks against that.
+// A heldSince is a goroutine that holds the awaited lock, and
+// the sample since which nothing speaks against that.
 type heldSince struct {
 	by    sampledata.GoroutineID
 	since int32
 }
 
-// A circle is a list of goroutines. Each waits for the next one, and the last
-// waits for the first.
+// A circle is a list of goroutines. Each waits for the next one,
+// and the last waits for the first.
 type circle struct {
 	members []sampledata.GoroutineID
 	key     string
@@ -106,8 +107,8 @@ func (c *circles) leave(g sampledata.GoroutineID, now int32) {
 	}
 }
 
-// isSamePlace reports whether a goroutine that waits has not moved, for all
-// that its next state says.
+// isSamePlace reports whether a goroutine that waits has not
+// moved, for all that its next state says.
 func (s *stay) isSamePlace(next *sampledata.State) bool {
 	sameStack := s.Stack == next.Stack || s.Torn || next.Torn || s.Stack == sampledata.NoStack ||
 		next.Stack == sampledata.NoStack
@@ -115,8 +116,8 @@ func (s *stay) isSamePlace(next *sampledata.State) bool {
 		(s.Lock == next.Lock || s.Lock == 0 || next.Lock == 0)
 }
 
-// observe brings the holders up to date. Candidates say nothing: a holder may
-// be missing among them for lack of time.
+// observe brings the holders up to date. Candidates say nothing:
+// a holder may be missing among them for lack of time.
 func (s *stay) observe(now int32, named []sampledata.GoroutineID) {
 	switch {
 	case s.Evidence == sampledata.Free:
@@ -135,7 +136,8 @@ func (s *stay) observe(now int32, named []sampledata.GoroutineID) {
 	}
 }
 
-// heldBy returns the sample since which a goroutine is known to hold the lock,
+// heldBy returns the sample since which a goroutine is known to
+// hold the lock,
 // -1 if it is not.
 func (s *stay) heldBy(g sampledata.GoroutineID) int32 {
 	if i := slices.IndexFunc(s.held, func(h heldSince) bool { return h.by == g }); i >= 0 {
@@ -144,9 +146,9 @@ func (s *stay) heldBy(g sampledata.GoroutineID) int32 {
 	return -1
 }
 
-// update finds the circles after all changes of a sample. A circle begins with
-// a change of one of its goroutines. If one ends, its goroutines may be in
-// another one.
+// update finds the circles after all changes of a sample. A
+// circle begins with a change of one of its goroutines. If one
+// ends, its goroutines may be in another one.
 func (c *circles) update(now int32) {
 	search := c.fresh
 	c.active = slices.DeleteFunc(c.active, func(o *circle) bool {
@@ -171,8 +173,8 @@ func (c *circles) update(now int32) {
 	c.prune()
 }
 
-// holdersOf returns the goroutines that hold what another one waits for in the
-// current sample.
+// holdersOf returns the goroutines that hold what another one
+// waits for in the current sample.
 func (c *circles) holdersOf(g sampledata.GoroutineID, now int32) (all []sampledata.GoroutineID) {
 	if s := c.stays[g]; s != nil && s.last >= now {
 		for _, h := range s.held {
@@ -196,8 +198,8 @@ func (c *circles) add(members []sampledata.GoroutineID, now int32) {
 	}
 }
 
-// judge reports whether a circle has stood still since it began, and whether
-// all holders are known since then.
+// judge reports whether a circle has stood still since it began,
+// and whether all holders are known since then.
 func (c *circles) judge(o *circle, now int32) (stands, known bool) {
 	known = true
 	for i, g := range o.members {
@@ -211,8 +213,8 @@ func (c *circles) judge(o *circle, now int32) (stands, known bool) {
 	return true, known
 }
 
-// minPruned is the number of locks from which on those are forgotten that no
-// circle can ask for any more.
+// minPruned is the number of locks from which on those are
+// forgotten that no circle can ask for any more.
 const minPruned = 1 << 14
 
 // prune forgets when locks were left before all present waits began.
@@ -270,9 +272,9 @@ func (c *circles) run(g sampledata.GoroutineID) sampledata.Run {
 	return sampledata.RunOf(g, s.first, s.last, s.State)
 }
 
-// cycle returns the goroutines of a circle of waits that contains g, g first,
-// or nil if there is none. holders returns the known holders of the lock that a
-// goroutine waits for.
+// cycle returns the goroutines of a circle of waits that
+// contains g, g first, or nil if there is none. holders returns
+// the known holders of the lock that a goroutine waits for.
 func cycle(g sampledata.GoroutineID,
 	holders func(sampledata.GoroutineID) []sampledata.GoroutineID) []sampledata.GoroutineID {
 	type visit struct {
@@ -307,8 +309,8 @@ func cycle(g sampledata.GoroutineID,
 	return nil
 }
 
-// rotated returns a circle that begins with its least goroutine, and a key for
-// it.
+// rotated returns a circle that begins with its least goroutine,
+// and a key for it.
 func rotated(circle []sampledata.GoroutineID) ([]sampledata.GoroutineID, string) {
 	least := slices.Index(circle, slices.Min(circle))
 	circle = slices.Concat(circle[least:], circle[:least])

@@ -17,16 +17,16 @@ type Comparison struct {
 	Pairs    []Pair    // the one whose waiting changed most, up or down, comes first
 }
 
-// A Pair is the locks of one name in two recordings. New or Old is nil if nobody
-// waited for them in that recording.
+// A Pair is the locks of one name in two recordings. New or Old
+// is nil if nobody waited for them in that recording.
 type Pair struct {
 	Name             string
 	New, Old         *Lock
 	MeanNew, MeanOld *big.Rat // goroutines that waited, on average
 }
 
-// Compare analyses the locks of two recordings, with the same options; see
-// views.Compare.
+// Compare analyses the locks of two recordings, with the same
+// options; see views.Compare.
 func Compare(a, b views.Named, o views.Options) (*Comparison, error) {
 	c := new(Comparison)
 	var err error
@@ -67,15 +67,15 @@ func (p *Pair) change() *big.Rat {
 	return d.Abs(d)
 }
 
-// A ComparedPart is a part of the waiting for the locks of a pair: the waiting
-// of a user, or the waiting for one.
+// A ComparedPart is a part of the waiting for the locks of a
+// pair: the waiting of a user, or the waiting for one.
 type ComparedPart struct {
 	User
 	MeanNew, MeanOld *big.Rat // goroutines that waited, on average
 }
 
-// Waiters returns who waited for the locks of a pair, the greatest number in
-// either recording first.
+// Waiters returns who waited for the locks of a pair, the
+// greatest number in either recording first.
 func (c *Comparison) Waiters(p *Pair) []ComparedPart {
 	return c.users(p, func(l *Lock) []UserTotal { return l.Waiters })
 }
@@ -85,8 +85,9 @@ func (c *Comparison) Candidates(p *Pair) []ComparedPart {
 	return c.users(p, func(l *Lock) []UserTotal { return l.Candidates })
 }
 
-// Holders returns for which holders of the locks of a pair goroutines waited,
-// the greatest number in either recording first.
+// Holders returns for which holders of the locks of a pair
+// goroutines waited, the greatest number in either recording
+// first.
 func (c *Comparison) Holders(p *Pair) []ComparedPart {
 	return c.users(p, func(l *Lock) []UserTotal { return l.Holders })
 }
@@ -101,8 +102,8 @@ func (c *Comparison) users(p *Pair, of func(*Lock) []UserTotal) []ComparedPart {
 	return parts.sorted()
 }
 
-// sides returns New and Old. A side that a pair lacks is a lock that nobody
-// waited for.
+// sides returns New and Old. A side that a pair lacks is a lock
+// that nobody waited for.
 func (p *Pair) sides() [2]*Lock {
 	sides := [2]*Lock{p.New, p.Old}
 	for i := range sides {
@@ -113,8 +114,8 @@ func (p *Pair) sides() [2]*Lock {
 	return sides
 }
 
-// mean returns how many goroutines a part of the waiting in New (side 0) or
-// Old is on average.
+// mean returns how many goroutines a part of the waiting in New
+// (side 0) or Old is on average.
 func (c *Comparison) mean(side int, part calltree.Total) *big.Rat {
 	return [2]*Analysis{c.New, c.Old}[side].Mean(&Evidence{Total: part})
 }

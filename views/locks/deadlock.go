@@ -7,8 +7,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A Deadlock is a circle of goroutines that wait for one another's locks: none
-// can ever continue.
+// A Deadlock is a circle of goroutines that wait for one
+// another's locks: none can ever continue.
 type Deadlock struct {
 	Members     []Member // each waits for a lock of the next one, the last for one of the first
 	First, Last int32    // first and last sample of the recording that shows it
@@ -20,15 +20,16 @@ type Member struct {
 	Goroutine int64  `json:"goroutine"` // its number in the target
 	Class     string `json:"class"`
 	Lock      string `json:"lock"` // it waits for this lock
-	// from the call that takes the lock outwards, without further frames of
-	// package sync and the runtime
+	// from the call that takes the lock outwards, without
+	// further frames of package sync and the runtime
 	Stack []Frame `json:"frames"`
 
 	address uint64 // of the lock
 }
 
-// Rereads returns the goroutine that reads again what it has locked for
-// reading, behind a writer, if all wait for that one lock; else nil.
+// Rereads returns the goroutine that reads again what it has
+// locked for reading, behind a writer, if all wait for that one
+// lock; else nil.
 func (d *Deadlock) Rereads() *Member {
 	reader := -1
 	for i, m := range d.Members {
@@ -53,8 +54,8 @@ type Frame struct {
 	Inlined  bool   `json:"inlined,omitempty"`
 }
 
-// deadlocks describes the deadlocks of the recording, as far as the span shows
-// them, in the order in which they began.
+// deadlocks describes the deadlocks of the recording, as far as
+// the span shows them, in the order in which they began.
 func (l *ledger) deadlocks() []*Deadlock {
 	var all []*Deadlock
 	for _, o := range l.standing {
@@ -79,8 +80,8 @@ func (l *ledger) deadlocks() []*Deadlock {
 	return all
 }
 
-// member describes a goroutine in a deadlock. It uses only the recording's
-// tables.
+// member describes a goroutine in a deadlock. It uses only the
+// recording's tables.
 func member(r *sampledata.Recording, g sampledata.GoroutineID, s *sampledata.State,
 	class, lock string) Member {
 	m := Member{Goroutine: r.Goroutines.At(g).ID, Class: class, Lock: lock, address: s.Lock}

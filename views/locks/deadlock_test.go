@@ -2,7 +2,8 @@ package locks
 
 import "testing"
 
-// A deadlock of one lock is a reader's that reads again. Of several locks, or without a reader, it is a circle.
+// A deadlock of one lock is a reader's that reads again. Of
+// several locks, or without a reader, it is a circle.
 func TestRereads(t *testing.T) {
 	member := func(address uint64, function string) Member {
 		return Member{address: address, Stack: []Frame{{Function: function}}}

@@ -12,8 +12,9 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// identities finds the lock that a run waits for. Locks are numbered and named
-// over the whole recording: a lock has the same name in all its spans.
+// identities finds the lock that a run waits for. Locks are
+// numbered and named over the whole recording: a lock has the
+// same name in all its spans.
 type identities struct {
 	r     *sampledata.Recording
 	names map[uint64][]sampledata.LockName // by address, in order of their first sample
@@ -23,15 +24,17 @@ type identities struct {
 	// what is analysed: the instances or, by field, the locks of each name
 	all   []*Lock
 	group []int // by instance: its index in all
-	// by lock without a name: waiters' hits by the function that takes the lock
+	// by lock without a name: waiters' hits by the function that
+	// takes the lock
 	takes []map[sampledata.FunctionID]int64
-	// by node: the function that takes a lock there; or notYet, or noFunction
+	// by node: the function that takes a lock there; or notYet,
+	// or noFunction
 	taker []sampledata.FunctionID
 }
 
-// An identity identifies a lock. An address that has had two names is two
-// locks. Locks at unknown addresses have different identities if different
-// functions take them.
+// An identity identifies a lock. An address that has had two
+// names is two locks. Locks at unknown addresses have different
+// identities if different functions take them.
 type identity struct {
 	address uint64
 	name    string
@@ -60,8 +63,9 @@ func newIdentities(r *sampledata.Recording, by By) *identities {
 	return ids
 }
 
-// Namer returns a function that returns the name of the lock that a Blocked run
-// waits for: the String of the Lock in an analysis.
+// Namer returns a function that returns the name of the lock
+// that a Blocked run waits for: the String of the Lock in an
+// analysis.
 func Namer(r *sampledata.Recording, by By) func(sampledata.Run) string {
 	ids := newIdentities(r, by)
 	return func(run sampledata.Run) string { return ids.all[ids.lock(run)].label }
@@ -88,8 +92,8 @@ func (ids *identities) gather() {
 	}
 }
 
-// of returns the identity of a run's lock. If the lock was named only later, it
-// has the same identity before.
+// of returns the identity of a run's lock. If the lock was named
+// only later, it has the same identity before.
 func (ids *identities) of(run sampledata.Run) identity {
 	if run.Lock == 0 {
 		return identity{taker: ids.takerAt(run.Stack)}
@@ -106,10 +110,12 @@ func (ids *identities) of(run sampledata.Run) identity {
 	return id
 }
 
-// instance returns the number of the instance that a Blocked run waits for.
+// instance returns the number of the instance that a Blocked run
+// waits for.
 func (ids *identities) instance(run sampledata.Run) int { return ids.index[ids.of(run)] }
 
-// lock returns the number, in all, of the lock that a Blocked run waits for.
+// lock returns the number, in all, of the lock that a Blocked
+// run waits for.
 func (ids *identities) lock(run sampledata.Run) int { return ids.group[ids.instance(run)] }
 
 func (ids *identities) enter(run sampledata.Run) {
@@ -129,8 +135,8 @@ func (ids *identities) enter(run sampledata.Run) {
 	}
 }
 
-// name names the locks that have no name in the recording, and numbers the
-// locks of one name.
+// name names the locks that have no name in the recording, and
+// numbers the locks of one name.
 func (ids *identities) name() {
 	byName := make(map[string][]*Lock)
 	for i, l := range ids.locks {
@@ -156,14 +162,15 @@ func (ids *identities) name() {
 // ofInstance is between the name of a lock and its number.
 const ofInstance = " of instance "
 
-// FieldOf returns the name of a lock without the number that its String may
-// have.
+// FieldOf returns the name of a lock without the number that its
+// String may have.
 func FieldOf(lock string) string {
 	name, _, _ := strings.Cut(lock, ofInstance)
 	return name
 }
 
-// guess names a lock after the function in which most of its waiters take it.
+// guess names a lock after the function in which most of its
+// waiters take it.
 func (ids *identities) guess(lock int) string {
 	var best string
 	var most int64
@@ -185,8 +192,8 @@ func (ids *identities) function(f sampledata.FunctionID) string {
 	return ids.r.Functions[f].Name
 }
 
-// takerAt returns the function that takes a lock at a stack: the innermost one
-// outside of package sync and the runtime.
+// takerAt returns the function that takes a lock at a stack: the
+// innermost one outside of package sync and the runtime.
 func (ids *identities) takerAt(stack sampledata.NodeID) sampledata.FunctionID {
 	at, f := stack, noFunction
 	for ; at != sampledata.NoStack; at = ids.r.Nodes[at].Parent {
@@ -205,16 +212,16 @@ func (ids *identities) takerAt(stack sampledata.NodeID) sampledata.FunctionID {
 	return f
 }
 
-// TakesForCallers reports whether the function of the given name takes locks for
-// its callers, as methods Lock and RLock do.
+// TakesForCallers reports whether the function of the given name
+// takes locks for its callers, as methods Lock and RLock do.
 func TakesForCallers(function string) bool {
 	return strings.HasSuffix(function, ").Lock") || strings.HasSuffix(function, ").RLock") ||
 		words.HasPrefix(function, "sync.", "internal/sync.", "runtime.", "internal/runtime/",
 			"internal/poll.runtime_", "time.Sleep")
 }
 
-// NameOf returns a function that names the lock of a Blocked run. The locks of
-// one field of several values share a name.
+// NameOf returns a function that names the lock of a Blocked
+// run. The locks of one field of several values share a name.
 func NameOf(r *sampledata.Recording) func(sampledata.Run) string {
 	ids := newIdentities(r, ByField)
 	return func(run sampledata.Run) string { return ids.all[ids.lock(run)].Name }

@@ -83,7 +83,8 @@ func sayChain(c *Chain) string {
 	return s + " " + c.Class + " (" + c.End.String() + ")"
 }
 
-// cast is the beginning of most tests' recordings: main.a, main.b and main.c take locks with package sync, each in its
+// cast is the beginning of most tests' recordings: main.a,
+// main.b and main.c take locks with package sync, each in its
 // own class of goroutines.
 const cast = `
 function f0 main.a line=10
@@ -304,7 +305,8 @@ sample 1ms
 	g3 blocked n1 reason=sync.Mutex.Lock lock=0x20 holders=h3 evidence=inferred
 `
 
-// What moves again was no deadlock, nor is a circle of which a lock was released.
+// What moves again was no deadlock, nor is a circle of which a
+// lock was released.
 func TestDeadlock(t *testing.T) {
 	for _, c := range []struct {
 		name, then string
@@ -335,7 +337,8 @@ func TestDeadlock(t *testing.T) {
 	}
 }
 
-// Every span of a recording has the names and numbers of the whole recording.
+// Every span of a recording has the names and numbers of the
+// whole recording.
 func TestSpan(t *testing.T) {
 	r := read(t, cast+`
 lock 0x10 main.(*cache).mu
@@ -363,7 +366,8 @@ end duration time=50ms
 	}
 }
 
-// The five terminals of CPPROFJ, section 6.2: Held has the same part below a lock as the Thread View has below :MONITOR.
+// The five terminals of CPPROFJ, section 6.2: Held has the same
+// part below a lock as the Thread View has below :MONITOR.
 func TestHeldIsWhatTheThreadViewSays(t *testing.T) {
 	f, err := os.Open("../../cmd/cpprof/testdata/bob.txt")
 	if err != nil {

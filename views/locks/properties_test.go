@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawn is a recording of goroutines that wait for one another at random, and the deadlocks that Watch reported during
-// it.
+// drawn is a recording of goroutines that wait for one another
+// at random, and the deadlocks that Watch reported during it.
 type drawn struct {
 	*sampledata.Recording
 	reported []Deadlock
@@ -89,14 +89,17 @@ func (d *drawn) stateAt(g sampledata.GoroutineID, s int32) *sampledata.Run {
 	return nil
 }
 
-// waitsFor reports whether g waits in a sample for a lock that h holds for sure.
+// waitsFor reports whether g waits in a sample for a lock that h
+// holds for sure.
 func (d *drawn) waitsFor(g, h sampledata.GoroutineID, s int32) bool {
 	run := d.stateAt(g, s)
 	return run != nil && proves(views.DoingOf(*run), run.Evidence) && slices.Contains(d.HolderSets[run.Holders], h)
 }
 
-// contradicts reports whether some sample of a deadlock says that the lock of a member was free, or names other holders than the
-// next member, or no sample up to its last one names that one for sure.
+// contradicts reports whether some sample of a deadlock says
+// that the lock of a member was free, or names other holders
+// than the next member, or no sample up to its last one names
+// that one for sure.
 func (d *drawn) contradicts(dead *Deadlock) bool {
 	for i, m := range dead.Members {
 		g, h := sampledata.GoroutineID(m.Goroutine-1), sampledata.GoroutineID(dead.Members[(i+1)%len(dead.Members)].Goroutine-1)
@@ -120,7 +123,8 @@ func zero() calltree.Total { return calltree.Total{Weight: new(big.Rat), Hits: n
 
 func equal(a, b calltree.Total) bool { return a.Weight.Cmp(b.Weight) == 0 && a.Hits.Cmp(b.Hits) == 0 }
 
-// The waiters' time and hits are those of :MONITOR, and the holders' are those that the views attribute.
+// The waiters' time and hits are those of :MONITOR, and the
+// holders' are those that the views attribute.
 func TestSumsAreThoseOfTheViews(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t)
@@ -217,7 +221,8 @@ func TestFieldsAreSumsOfInstances(t *testing.T) {
 	})
 }
 
-// A chain has at most as many links as there are goroutines, and no hit is in two chains of a lock.
+// A chain has at most as many links as there are goroutines, and
+// no hit is in two chains of a lock.
 func TestChainsAreFinite(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t)
@@ -236,8 +241,9 @@ func TestChainsAreFinite(t *testing.T) {
 	})
 }
 
-// A deadlock stands still from its first sample to the recording's last one. Goroutines that wait for one another in all samples,
-// and don't move, are in a deadlock.
+// A deadlock stands still from its first sample to the
+// recording's last one. Goroutines that wait for one another in
+// all samples, and don't move, are in a deadlock.
 func TestDeadlocksStandStill(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t)
@@ -288,7 +294,8 @@ func (d *drawn) wasReleased(lock uint64) bool {
 	return false
 }
 
-// A watch reports each deadlock once, in its second sample or later. It reports all that the recording has at its end.
+// A watch reports each deadlock once, in its second sample or
+// later. It reports all that the recording has at its end.
 func TestWatch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t)

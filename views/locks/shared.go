@@ -11,13 +11,15 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// Goroutines also wait for things that are no locks of package sync, but that
-// others have in the same way: a place in a channel with a buffer (slots <-
-// struct{}{}), a part of a semaphore, a connection of a pool, the lock of a
-// socket, the result of a call that another goroutine makes. The recording says
-// who likely has such a thing, or who may have it (see package sampledata). A
-// channel counts if its users were counted at least once. Other channels are
-// for handing over values.
+// Goroutines also wait for things that are no locks of package
+// sync, but that others have in the same way: a place in a
+// channel with a buffer (slots <- struct{}{}), a part of a
+// semaphore, a connection of a pool, the lock of a socket, the
+// result of a call that another goroutine makes. The recording
+// says who likely has such a thing, or who may have it (see
+// package sampledata). A channel counts if its users were
+// counted at least once. Other channels are for handing over
+// values.
 
 // waitFunctions are functions of libraries that wait for such things, by name.
 var waitFunctions = map[string]struct {
@@ -62,8 +64,9 @@ type shared struct {
 	candidates map[User]*exact.Sum
 }
 
-// A waitPlace is what goroutines wait for: the kind, and its name or, if it has
-// none, the function of the program that waits.
+// A waitPlace is what goroutines wait for: the kind, and its
+// name or, if it has none, the function of the program that
+// waits.
 type waitPlace struct{ kind, name, in string }
 
 // label names what goroutines wait for: "channel main.(*pool).slots", or
@@ -75,8 +78,9 @@ func (p waitPlace) label() string {
 	return p.kind + " in " + cmp.Or(p.in, "an unknown function")
 }
 
-// A side is what goroutines do that wait for a channel. Senders may wait for
-// places in it that others have, while its receivers just wait for work.
+// A side is what goroutines do that wait for a channel. Senders
+// may wait for places in it that others have, while its
+// receivers just wait for work.
 type side struct {
 	channel uint64
 	does    views.Doing
@@ -185,8 +189,8 @@ func (s *sharing) thingOf(run sampledata.Run) waitPlace {
 	return at
 }
 
-// placeOf returns the kind of what goroutines wait for at a stack, and the
-// function that waits.
+// placeOf returns the kind of what goroutines wait for at a
+// stack, and the function that waits.
 func (s *sharing) placeOf(stack sampledata.NodeID) waitPlace {
 	if p, ok := s.places[stack]; ok {
 		return p
@@ -209,8 +213,8 @@ func (s *sharing) placeOf(stack sampledata.NodeID) waitPlace {
 	return p
 }
 
-// begin records that a goroutine enters a state. It reports whether it waits
-// for such a thing, and others are named.
+// begin records that a goroutine enters a state. It reports
+// whether it waits for such a thing, and others are named.
 func (s *sharing) begin(run sampledata.Run, first, samples int32, time int64) bool {
 	if !s.counts(run) {
 		return false
@@ -232,7 +236,8 @@ func (s *sharing) waitOf(run sampledata.Run) sharedWait {
 	return sharedWait{s.of[i], run.Lock, run.Holders, run.Evidence == sampledata.Likely}
 }
 
-// end records that a goroutine leaves a state for which begin returned true.
+// end records that a goroutine leaves a state for which begin
+// returned true.
 func (s *sharing) end(run sampledata.Run) {
 	w := s.waitOf(run)
 	if s.waiting[w]--; s.waiting[w] == 0 {
@@ -240,8 +245,8 @@ func (s *sharing) end(run sampledata.Run) {
 	}
 }
 
-// sample divides the hits of a sample among those that have the things, or may
-// have them.
+// sample divides the hits of a sample among those that have the
+// things, or may have them.
 func (s *sharing) sample() {
 	for w, n := range s.waiting {
 		sums := w.of.candidates
@@ -274,9 +279,10 @@ func (s *sharing) analysis() (list []*Lock, sums Evidence) {
 	return list, all.evidence()
 }
 
-// userAt returns the function at a stack that uses a thing: the innermost in
-// which goroutines have waited for the thing, else the outermost. A function
-// that it calls may have nothing to do with the thing.
+// userAt returns the function at a stack that uses a thing: the
+// innermost in which goroutines have waited for the thing, else
+// the outermost. A function that it calls may have nothing to do
+// with the thing.
 func (s *sharing) userAt(stack sampledata.NodeID, address uint64) (function string) {
 	for at := stack; at != sampledata.NoStack; at = s.r.Nodes[at].Parent {
 		name := s.r.Functions[s.r.Nodes[at].Function].Name

@@ -30,7 +30,8 @@ func sayShared(a *Analysis) string {
 	return b.String()
 }
 
-// What goroutines wait for that others have in the same way as locks: places in channels, parts of semaphores, connections.
+// What goroutines wait for that others have in the same way as
+// locks: places in channels, parts of semaphores, connections.
 var sharings = []struct{ name, text, want, byField string }{
 	{"nothing", `
 sample 1ms

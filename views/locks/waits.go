@@ -11,7 +11,8 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// A ledger sums up the waits of a span during a walk. It is a views.Visitor.
+// A ledger sums up the waits of a span during a walk. It is a
+// views.Visitor.
 type ledger struct {
 	r        *sampledata.Recording
 	o        views.Options
@@ -24,8 +25,8 @@ type ledger struct {
 	weights sampledata.Weights
 	now     int32
 
-	// What is observed of one goroutine in the current samples: a hit in each,
-	// and the time that they stand for.
+	// What is observed of one goroutine in the current samples:
+	// a hit in each, and the time that they stand for.
 	hits, time int64
 
 	at       []int32              // by goroutine: the run that it last began; -1 before its first
@@ -61,7 +62,8 @@ type waitingFor struct {
 
 const nobody sampledata.GoroutineID = -1
 
-// A detail is how much a sweep finds out. Each has what those before it have.
+// A detail is how much a sweep finds out. Each has what those
+// before it have.
 type detail int
 
 const (
@@ -97,14 +99,15 @@ func sweep(r *sampledata.Recording, o views.Options, ids *identities,
 	return l, views.Walk(r, from, to, l)
 }
 
-// blames reports whether a goroutine waits for a lock with holders that the
-// recording names.
+// blames reports whether a goroutine waits for a lock with
+// holders that the recording names.
 func blames(does views.Doing, e sampledata.Evidence) bool {
 	return does == views.AwaitingLock && e.Blames()
 }
 
-// proves reports whether a goroutine waits for a lock with holders that are
-// known for sure. Only such waits make a deadlock.
+// proves reports whether a goroutine waits for a lock with
+// holders that are known for sure. Only such waits make a
+// deadlock.
 func proves(does views.Doing, e sampledata.Evidence) bool {
 	return blames(does, e) && e != sampledata.Likely
 }
@@ -184,8 +187,8 @@ func (l *ledger) Sample(s, alike int32) error {
 	return nil
 }
 
-// divide adds a number of waiters to their lock, and traces the chains from its
-// holders. Only holders that exist count.
+// divide adds a number of waiters to their lock, and traces the
+// chains from its holders. Only holders that exist count.
 func (l *ledger) divide(w *waitingFor, waiters int64) {
 	set := l.r.HolderSets[w.holders]
 	known := int64(0)
@@ -205,8 +208,8 @@ func (l *ledger) divide(w *waitingFor, waiters int64) {
 	l.trace(set, part{waiters, 1})
 }
 
-// run returns the run that a goroutine is in; false if it doesn't exist in this
-// sample.
+// run returns the run that a goroutine is in; false if it
+// doesn't exist in this sample.
 func (l *ledger) run(g sampledata.GoroutineID) (run sampledata.Run, exists bool) {
 	i := l.at[g]
 	if i < 0 {
@@ -257,8 +260,8 @@ func (l *ledger) length() time.Duration {
 	return max(0, end-l.o.Span.From)
 }
 
-// evidence returns the waits by evidence. Holders that do not exist at the time
-// of a wait count as none.
+// evidence returns the waits by evidence. Holders that do not
+// exist at the time of a wait count as none.
 func (a *account) evidence() Evidence {
 	by := func(e sampledata.Evidence) calltree.Total { return totalOf(&a.by[e]) }
 	e := Evidence{
@@ -274,8 +277,8 @@ func totalOf(sum *exact.Sum) calltree.Total {
 	return calltree.Total{Weight: sum.Weight(), Hits: sum.Hits()}
 }
 
-// sumUp sets the sums of a lock, and adds them to those of all. It returns
-// false if nobody waited for the lock.
+// sumUp sets the sums of a lock, and adds them to those of all.
+// It returns false if nobody waited for the lock.
 func (a *account) sumUp(l *Lock, instances []*Lock, all *account) bool {
 	if a.waiters == nil {
 		return false
@@ -294,8 +297,8 @@ func sumOf[K comparable](sums map[K]*exact.Sum, key K) *exact.Sum {
 	return sums[key]
 }
 
-// partsOf lists the instances of a field, those first for which goroutines
-// waited longest.
+// partsOf lists the instances of a field, those first for which
+// goroutines waited longest.
 func partsOf(a *account, instances []*Lock) (parts []Part) {
 	for instance, sum := range a.parts {
 		lock := instances[instance]

@@ -9,13 +9,13 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// Watch returns a sink that passes everything to another one, and reports
-// deadlocks while they last. Each is reported once, in the second sample that
-// shows it. Sample calls report. A lock has its name if the sink knows one,
-// else its address.
+// Watch returns a sink that passes everything to another one,
+// and reports deadlocks while they last. Each is reported once,
+// in the second sample that shows it. Sample calls report. A
+// lock has its name if the sink knows one, else its address.
 //
-// The sink keeps the tables of functions and stacks, and the states of the
-// goroutines that wait for a lock.
+// The sink keeps the tables of functions and stacks, and the
+// states of the goroutines that wait for a lock.
 func Watch(sink sampledata.Sink, o views.Options, report func(Deadlock)) sampledata.Sink {
 	w := &watcher{kept: sampledata.KeepTables(sink), o: o, report: report,
 		reported: make(map[string]bool)}
@@ -54,7 +54,8 @@ func (w *watcher) sample(_ sampledata.Sample, changes []sampledata.Change, err e
 	w.now++
 }
 
-// describe describes a deadlock, with the names that the locks have so far.
+// describe describes a deadlock, with the names that the locks
+// have so far.
 func (w *watcher) describe(o *circle) Deadlock {
 	d := Deadlock{First: o.first, Last: w.now, Samples: int(w.now-o.first) + 1}
 	classOf := views.ClassOf(w.kept.Tables(), w.o)

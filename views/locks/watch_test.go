@@ -8,7 +8,8 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// A deadlock is reported once, with the latest names of the locks, and the sink below receives everything.
+// A deadlock is reported once, with the latest names of the
+// locks, and the sink below receives everything.
 func TestWatchTells(t *testing.T) {
 	b := sampledata.NewBuilder(sampledata.Header{Start: time.Unix(1e9, 0)})
 	var reported []Deadlock

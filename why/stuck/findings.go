@@ -38,7 +38,8 @@ func (f *finder) findings() (found []Finding) {
 	return found
 }
 
-// keyOf returns a text that roots with the same fault at the same places share.
+// keyOf returns a text that roots with the same fault at the
+// same places share.
 func (f *finder) keyOf(fault Fault, r root) string {
 	var groups []int
 	for _, i := range r.members {
@@ -117,8 +118,8 @@ func (f *finder) finding(c *cause) Finding {
 	return out
 }
 
-// part returns those goroutines of a group that belong to a finding, and adds
-// them to its sums.
+// part returns those goroutines of a group that belong to a
+// finding, and adds them to its sums.
 func (f *finder) part(out *Finding, group int, of []int) *sampledata.MarkedGroup {
 	g := f.groups[group]
 	listed := len(g.IDs)
@@ -143,8 +144,8 @@ func (f *finder) part(out *Finding, group int, of []int) *sampledata.MarkedGroup
 	return &g
 }
 
-// fault returns why the waits of a root never end, and whether it is sure who
-// holds the locks.
+// fault returns why the waits of a root never end, and whether
+// it is sure who holds the locks.
 func (f *finder) fault(r root) (fault Fault, sure bool) {
 	sure = true
 	for _, i := range r.members {
@@ -173,9 +174,9 @@ func (f *finder) fault(r root) (fault Fault, sure bool) {
 	return NobodyLeft, true
 }
 
-// isRecursive reports whether a circle is one lock's. Writers wait for
-// readers there, and readers for a writer. So a reader has read the lock
-// already.
+// isRecursive reports whether a circle is one lock's. Writers
+// wait for readers there, and readers for a writer. So a reader
+// has read the lock already.
 func (f *finder) isRecursive(r root) bool {
 	reads := false
 	for _, i := range r.members {

@@ -2,7 +2,8 @@ package stuck
 
 import "github.com/cpprof/cpprof/sampledata"
 
-// ReadOnce helps if a goroutine reads again what it has locked for reading.
+// ReadOnce helps if a goroutine reads again what it has locked
+// for reading.
 const ReadOnce = "read the lock once, and call functions that expect it to be held"
 
 // Remedy returns what usually helps.

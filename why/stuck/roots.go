@@ -2,14 +2,15 @@ package stuck
 
 import "slices"
 
-// A root is goroutines that wait for one another, or a single one, and for
-// nobody else.
+// A root is goroutines that wait for one another, or a single
+// one, and for nobody else.
 type root struct {
 	members []int
 	behind  []int
 }
 
-// rootsOf returns the roots of all waits. Each goroutine belongs to one of them.
+// rootsOf returns the roots of all waits. Each goroutine belongs
+// to one of them.
 func rootsOf(ahead [][]edge) (roots []root) {
 	behind, of := make([][]int, len(ahead)), make([]int, len(ahead))
 	for i, edges := range ahead {

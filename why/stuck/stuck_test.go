@@ -25,7 +25,8 @@ func marked(groups []sampledata.MarkedGroup, edges ...sampledata.MarkedEdge) *sa
 	return r
 }
 
-// Roots wait for nobody, or for one another. Roots of one kind at the same places are one finding.
+// Roots wait for nobody, or for one another. Roots of one kind
+// at the same places are one finding.
 func TestFaults(t *testing.T) {
 	type finding struct {
 		fault         Fault

@@ -14,8 +14,8 @@ type edge struct {
 	taken string // the function in which it has taken the lock
 }
 
-// A finder makes findings of a marking. Goroutines have indices, each group's
-// in a row.
+// A finder makes findings of a marking. Goroutines have indices,
+// each group's in a row.
 type finder struct {
 	groups []sampledata.MarkedGroup
 	ids    []int64
@@ -62,8 +62,8 @@ func newFinder(r *sampledata.Recording) *finder {
 	return f
 }
 
-// addRecorded adds the holders of locks that the recording names, where the
-// marking has none. The last ones count.
+// addRecorded adds the holders of locks that the recording
+// names, where the marking has none. The last ones count.
 func (f *finder) addRecorded(r *sampledata.Recording, index map[int64]int) {
 	type wait struct {
 		lock    uint64
@@ -93,8 +93,8 @@ func (f *finder) addRecorded(r *sampledata.Recording, index map[int64]int) {
 	}
 }
 
-// nameOf returns the name of what goroutines wait for; "" if it has none, or
-// several.
+// nameOf returns the name of what goroutines wait for; "" if it
+// has none, or several.
 func (f *finder) nameOf(of []int) (name string) {
 	for n, i := range of {
 		is := cmp.Or(f.names[f.at[i]], f.groups[f.group[i]].Name)

@@ -11,8 +11,8 @@ import (
 
 const maxCompletions = 100
 
-// Complete returns the completions of the last word of a line, sorted, and at
-// most 100.
+// Complete returns the completions of the last word of a line,
+// sorted, and at most 100.
 func (s *Shell) Complete(line string) []string {
 	start := strings.LastIndexFunc(line, unicode.IsSpace) + 1
 	prefix := line[start:]

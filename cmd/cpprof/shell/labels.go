@@ -12,12 +12,12 @@ import (
 
 const labelsHeader = "cpprof labels 1"
 
-// maxLabels is the largest number of labels in a file: more than anyone
-// needs, and few enough to compare each with each.
+// maxLabels is the largest number of labels in a file: more than
+// anyone needs, and few enough to compare each with each.
 const maxLabels = 10_000
 
-// save writes a file that begins with labelsHeader and has a line for each
-// labelled summary: its label and its path.
+// save writes a file that begins with labelsHeader and has a
+// line for each labelled summary: its label and its path.
 func (s *Shell) save(args []string) (string, error) {
 	if len(args) != 1 {
 		return "", fmt.Errorf("save takes the name of one file")
@@ -48,8 +48,8 @@ func countedLabels(n int) string {
 	return fmt.Sprintf("%d labels", n)
 }
 
-// load adds labels. It keeps paths that this profile does not have; their
-// cost is 0.
+// load adds labels. It keeps paths that this profile does not
+// have; their cost is 0.
 func (s *Shell) load(args []string) (string, error) {
 	if len(args) != 1 {
 		return "", fmt.Errorf("load takes the name of one file")

@@ -45,8 +45,9 @@ func more(all, shown int) string {
 	return fmt.Sprintf("     and %d more; \"set limit 0\" shows all\n", all-shown)
 }
 
-// describe formats the current summary: its labels, cum, base and own cost,
-// the overlap with each label, its path, and the nearby summaries.
+// describe formats the current summary: its labels, cum, base
+// and own cost, the overlap with each label, its path, and the
+// nearby summaries.
 func (s *Shell) describe() string {
 	var b strings.Builder
 	if names := s.labelsOf(s.current); len(names) > 0 {
@@ -69,8 +70,8 @@ func (s *Shell) describe() string {
 	return b.String() + s.nearby()
 }
 
-// A near summary is an extension or trimming of the current one: by one call
-// or, with zooming, by several.
+// A near summary is an extension or trimming of the current one:
+// by one call or, with zooming, by several.
 type near struct {
 	what    string
 	names   []string // the calls that were added or dropped
@@ -97,9 +98,9 @@ func (s *Shell) nearby() string {
 	return b.String() + more(len(extensions), len(shown))
 }
 
-// extensions returns the extensions at the top and at the bottom in one list,
-// the highest cum first. So "select 0" goes where the cost is, as in the
-// paper's session.
+// extensions returns the extensions at the top and at the bottom
+// in one list, the highest cum first. So "select 0" goes where
+// the cost is, as in the paper's session.
 func (s *Shell) extensions() []near {
 	cur := s.current
 	length := len(cur.Path())
@@ -156,8 +157,8 @@ func (s *Shell) listLabels([]string) (string, error) {
 	return b.String(), nil
 }
 
-// overlap formats for each labelled summary its cum, what it adds to those
-// before it, and what it shares with the others.
+// overlap formats for each labelled summary its cum, what it
+// adds to those before it, and what it shares with the others.
 func (s *Shell) overlap([]string) (string, error) {
 	if len(s.labels) == 0 {
 		return "nothing is labelled\n", nil
@@ -220,7 +221,8 @@ func (s *Shell) percent(cost *big.Rat) string {
 	return new(big.Rat).Mul(s.profile.Share(cost), big.NewRat(100, 1)).FloatString(2) + "%"
 }
 
-// cost formats a cost as a share, and in the unit of the profile if it has one.
+// cost formats a cost as a share, and in the unit of the profile
+// if it has one.
 func (s *Shell) cost(c *big.Rat) string {
 	if s.profile.Unit() == "" {
 		return s.percent(c)

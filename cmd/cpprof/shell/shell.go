@@ -1,6 +1,7 @@
-// Package shell executes the commands of 'cpprof find --interactive': the
-// command-line interface in section 2.3 of the paper that package hotspots
-// implements. It takes lines and returns text; it uses no terminal.
+// Package shell executes the commands of 'cpprof find
+// --interactive': the command-line interface in section 2.3 of
+// the paper that package hotspots implements. It takes lines and
+// returns text; it uses no terminal.
 //
 //	shell.go     the table of commands, and most of them
 //	print.go     the output: listings, the current summary and the nearby ones, overlap
@@ -27,17 +28,17 @@ import (
 
 // A Shell is a session of commands. It is not safe for concurrent use.
 type Shell struct {
-	// Open and Create open the files of load and save. New sets them to the
-	// functions of package os.
+	// Open and Create open the files of load and save. New sets
+	// them to the functions of package os.
 	Open   func(name string) (io.ReadCloser, error)
 	Create func(name string) (io.WriteCloser, error)
 
-	// Next returns the profile to go on with, and its title; nil if there is
-	// only one profile.
+	// Next returns the profile to go on with, and its title; nil
+	// if there is only one profile.
 	Next func() (title string, p *hotspots.Trees, err error)
 
-	// Width is the width of the screen: names in listings that would not fit
-	// are shortened. If it is 0, no name is.
+	// Width is the width of the screen: names in listings that
+	// would not fit are shortened. If it is 0, no name is.
 	Width int
 
 	profile   *hotspots.Trees
@@ -52,8 +53,8 @@ type Shell struct {
 	labels  []label             // in the order in which they were added
 }
 
-// A label is one name of one summary. A summary can have several names, and
-// several summaries can have the same name.
+// A label is one name of one summary. A summary can have several
+// names, and several summaries can have the same name.
 type label struct {
 	name    string
 	summary *hotspots.Summary
@@ -73,8 +74,8 @@ func New(p *hotspots.Trees) *Shell {
 	}
 }
 
-// A command is the first word of a line. Help and completion come from the
-// table of commands.
+// A command is the first word of a line. Help and completion
+// come from the table of commands.
 type command struct {
 	name, args, help string
 	run              func(s *Shell, args []string) (string, error)
@@ -108,8 +109,8 @@ func init() { // not a literal, since help refers to the table
 	}
 }
 
-// Exec runs one line. Empty lines, and those that begin with "#", do nothing.
-// After quit, the error is io.EOF.
+// Exec runs one line. Empty lines, and those that begin with
+// "#", do nothing. After quit, the error is io.EOF.
 func (s *Shell) Exec(line string) (string, error) {
 	typed, err := words.Split(line)
 	if err != nil || len(typed) == 0 || strings.HasPrefix(typed[0], "#") {

@@ -37,7 +37,8 @@ type nopWriteCloser struct{ io.Writer }
 
 func (nopWriteCloser) Close() error { return nil }
 
-// run executes lines and writes them with their output, as a terminal would show it.
+// run executes lines and writes them with their output, as a
+// terminal would show it.
 func run(s *Shell, script string) string {
 	var out strings.Builder
 	for line := range strings.Lines(script) {
@@ -51,7 +52,8 @@ func run(s *Shell, script string) string {
 	return out.String()
 }
 
-// On a narrow screen, listings have short import paths, and select says the whole name.
+// On a narrow screen, listings have short import paths, and
+// select says the whole name.
 func TestNamesFitTheScreen(t *testing.T) {
 	s := New(hotspots.NewSingle(samples(t, "3 main example.com/some/long/path.call", "1 main other")))
 	s.Width = 50
@@ -67,7 +69,8 @@ func TestNamesFitTheScreen(t *testing.T) {
 	}
 }
 
-// session returns a tree with a bottleneck that takes several steps to find, some recursion, and a name with a blank.
+// session returns a tree with a bottleneck that takes several
+// steps to find, some recursion, and a name with a blank.
 func session(t testing.TB) *hotspots.Trees {
 	return hotspots.NewSingle(samples(t,
 		"20 main serve check authorize", "5 main serve check authorize", "30 main render", "10 main render",
@@ -350,7 +353,8 @@ path     g
 	}
 }
 
-// samples builds a tree from lines such as "12 main f"; the calls are below the root.
+// samples builds a tree from lines such as "12 main f"; the
+// calls are below the root.
 func samples(t testing.TB, lines ...string) *calltree.Tree {
 	t.Helper()
 	b := calltree.NewBuilder(new(calltree.Symbols), calltree.RootName, "time", "samples")

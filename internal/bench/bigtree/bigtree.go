@@ -9,14 +9,15 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// Packages is the number of packages of the functions of a tree. Function i
-// is "pkgK.fI" with K = i mod Packages.
+// Packages is the number of packages of the functions of a tree.
+// Function i is "pkgK.fI" with K = i mod Packages.
 const Packages = 50
 
-// New makes a call tree with the given numbers of nodes and functions. It is
-// about 34 deep on average, like the largest tree of the BOTTLENECKS paper.
-// Leaves and some inner nodes have 1 to 9 hits. A fifth of the calls go to a
-// tenth of the functions, and a few are recursive.
+// New makes a call tree with the given numbers of nodes and
+// functions. It is about 34 deep on average, like the largest
+// tree of the BOTTLENECKS paper. Leaves and some inner nodes
+// have 1 to 9 hits. A fifth of the calls go to a tenth of the
+// functions, and a few are recursive.
 func New(nodes, functions int) *calltree.Tree {
 	r := rand.New(rand.NewPCG(1, uint64(nodes)))
 	b := calltree.NewBuilder(new(calltree.Symbols), calltree.RootName, "time", "samples")
@@ -26,8 +27,8 @@ func New(nodes, functions int) *calltree.Tree {
 	}
 	at, depth := []int32{0}, 0
 	for b.Len() < nodes {
-		// A random walk that mostly goes down near the root, and mostly up
-		// when it is deep, stays about 34 deep.
+		// A random walk that mostly goes down near the root, and
+		// mostly up when it is deep, stays about 34 deep.
 		if depth > 0 && r.IntN(119) < depth {
 			up := 1 + r.IntN(min(depth, 4))
 			b.Add(0, at[depth], int64(1+r.IntN(9)), 1)

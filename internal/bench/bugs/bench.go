@@ -49,9 +49,10 @@ func (p place) String() string {
 	return fmt.Sprint(int(p))
 }
 
-// profiles come from the runtime, from felixge/fgprof and from perf. A dump has
-// the goroutines of a moment, as a debugger has. What the flight recorder has is
-// read as go tool trace shows it.
+// profiles come from the runtime, from felixge/fgprof and from
+// perf. A dump has the goroutines of a moment, as a debugger
+// has. What the flight recorder has is read as go tool trace
+// shows it.
 var profiles = []string{"CPU", "block", "mutex", "fgprof", "dump", "flight", "perf"}
 
 // traced are the profiles that go tool trace makes of a trace.
@@ -159,9 +160,9 @@ func (t *trial) first() string {
 	return fmt.Sprintf("%s %s %s", f.Kind, f.Where.Function, f.Lock)
 }
 
-// names returns which of the first three findings names a cause: as its place,
-// a caller or a lock that the text shows, or as what those do that the
-// goroutines wait for.
+// names returns which of the first three findings names a cause:
+// as its place, a caller or a lock that the text shows, or as
+// what those do that the goroutines wait for.
 func (t *trial) names(causes []string) place {
 	for i, f := range t.Findings[:min(3, len(t.Findings))] {
 		said := append([]string{f.Where.Function, f.Where.Caller, f.Where.Library, f.Lock}, f.Through...)
@@ -185,8 +186,8 @@ func (t *trial) names(causes []string) place {
 	return 0
 }
 
-// try builds and records one version. What is said of the machine is true, and
-// not about the program.
+// try builds and records one version. What is said of the
+// machine is true, and not about the program.
 func (b *bench) try(g *bug, version string) (*trial, error) {
 	dir := b.folder(g, version)
 	if err := b.build(g, version, dir); err != nil {
@@ -254,8 +255,8 @@ func (b *bench) cpprof(args ...string) ([]byte, error) {
 	return out, nil
 }
 
-// profile runs a version once more, which takes profiles of itself, and returns
-// where they name a cause.
+// profile runs a version once more, which takes profiles of
+// itself, and returns where they name a cause.
 func (b *bench) profile(g *bug, version string) (map[string]place, error) {
 	again, err := os.MkdirTemp(b.folder(g, version), "profiles")
 	if err != nil {
@@ -384,9 +385,10 @@ func readProfile(file string) (*profile.Profile, error) {
 	return profile.Parse(f)
 }
 
-// names returns where a profile has a cause: among the functions with most time
-// of their own, which includes the standard library below them, or among the
-// functions of libraries with most time.
+// names returns where a profile has a cause: among the functions
+// with most time of their own, which includes the standard
+// library below them, or among the functions of libraries with
+// most time.
 func names(p *profile.Profile, causes []string) place {
 	own, all := make(map[string]int64), make(map[string]int64)
 	for _, s := range p.Sample {
@@ -413,8 +415,9 @@ func names(p *profile.Profile, causes []string) place {
 	return first
 }
 
-// ofLibrary reports whether a function is none of the workload's. A library's
-// closure that the compiler has inlined there has only a file of the library.
+// ofLibrary reports whether a function is none of the
+// workload's. A library's closure that the compiler has inlined
+// there has only a file of the library.
 func ofLibrary(f *profile.Function) bool {
 	return !strings.HasPrefix(f.Name, "main.") || strings.Contains(f.Filename, "@")
 }

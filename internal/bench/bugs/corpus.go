@@ -8,20 +8,22 @@ type bug struct {
 	module        string
 	before, fixed string // versions; or MODULE@VERSION, of a fork
 	source        string // the report, or the fix
-	// the oracle: functions and locks that the fix changed, as they are named in
-	// the version before
+	// the oracle: functions and locks that the fix changed, as
+	// they are named in the version before
 	causes []string
 }
 
-// edits are what else the go.mod of a workload needs: later versions of go-metrics have another
-// path, and this one of redigo has no checksum.
+// edits are what else the go.mod of a workload needs: later
+// versions of go-metrics have another path, and this one of
+// redigo has no checksum.
 var edits = map[string][]string{
 	"memberlist-queue": {"-require=github.com/armon/go-metrics@v0.3.10"},
 	"redsync-pools":    {"-exclude=github.com/garyburd/redigo@v2.0.0+incompatible"},
 }
 
-// corpus is in the order of the kinds. The causes were read off the
-// difference of the two versions before cpprof saw the programs.
+// corpus is in the order of the kinds. The causes were read off
+// the difference of the two versions before cpprof saw the
+// programs.
 var corpus = []bug{
 	{"glog-sync", "sync under a lock", "github.com/golang/glog", "v1.2.0", "v1.2.1",
 		"https://github.com/golang/glog/pull/68",

@@ -1,15 +1,16 @@
 //go:build linux
 
-// Bugs tries 'cpprof why' on real performance bugs of Go libraries that
-// were fixed. From the top of the repository:
+// Bugs tries 'cpprof why' on real performance bugs of Go
+// libraries that were fixed. From the top of the repository:
 //
 //	go run ./internal/bench/bugs [-d 4s] [-run REGEXP]
 //
-// builds the workload of each report (testdata) with the version before the
-// fix and with the one that has it, records both, and looks where the
-// answer names what the fix changed: a function or a lock. Profiles of as
-// many seconds stand beside it, and what the fix brought beside the gain
-// that was predicted. Versions come from the module proxy.
+// builds the workload of each report (testdata) with the version
+// before the fix and with the one that has it, records both, and
+// looks where the answer names what the fix changed: a function
+// or a lock. Profiles of as many seconds stand beside it, and
+// what the fix brought beside the gain that was predicted.
+// Versions come from the module proxy.
 //
 // With -planted it tries the causes in testdata/programs/planted, and prints
 // as JSON where each profiler names them.

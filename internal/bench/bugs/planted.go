@@ -10,12 +10,13 @@ import (
 
 const plantedFolder = "testdata/programs/planted"
 
-// plantedEnd is how a planted program goes on once it is ready. Here it is
-// observed instead.
+// plantedEnd is how a planted program goes on once it is ready.
+// Here it is observed instead.
 const plantedEnd = "time.Sleep(5 * time.Minute)"
 
-// plantedCauses are what a planted program does, and its healthy twin does
-// not: functions and locks. Spin does the work of the function before it.
+// plantedCauses are what a planted program does, and its healthy
+// twin does not: functions and locks. Spin does the work of the
+// function before it.
 var plantedCauses = map[string][]string{
 	"lock":       {"main.(*journal).flush", "main.(*journal).mu"},
 	"queue":      {"main.(*queue).push"},

@@ -38,7 +38,8 @@ func TestPlantedCauses(t *testing.T) {
 	}
 }
 
-// declared returns the functions of a program, and the fields of its structs.
+// declared returns the functions of a program, and the fields of
+// its structs.
 func declared(t *testing.T, folder string) map[string]bool {
 	files, err := filepath.Glob(folder + "/*.go")
 	if err != nil {

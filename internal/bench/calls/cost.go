@@ -20,16 +20,16 @@ const (
 	mostCost = 0.01        // of a processor
 )
 
-// modes are what cpprof does in a turn. Calls by samples are found
-// afterwards in what the second one records.
+// modes are what cpprof does in a turn. Calls by samples are
+// found afterwards in what the second one records.
 var modes = []struct {
 	name string
 	args []string // of record; nil for nothing at all
 }{{"nothing", nil}, {"record", []string{}}, {"record --calls", []string{"--calls", function}}}
 
-// measureCost compares the processor time of a server that makes 1,000
-// calls a second, in turns, and reports whether calls by uprobes surely
-// cost less than 1 % of a processor.
+// measureCost compares the processor time of a server that makes
+// 1,000 calls a second, in turns, and reports whether calls by
+// uprobes surely cost less than 1 % of a processor.
 func measureCost(folder string, rounds int) (good bool, err error) {
 	s, err := serve(folder, "-rate", fmt.Sprint(callRate), "-usual", "0s", "none")
 	if err != nil {
@@ -107,8 +107,8 @@ func measureCost(folder string, rounds int) (good bool, err error) {
 	return good, nil
 }
 
-// difference returns the 95 % interval of the mean difference between two
-// measurements in the same rounds.
+// difference returns the 95 % interval of the mean difference
+// between two measurements in the same rounds.
 func difference(a, b []float64) (low, high float64) {
 	list := make([]float64, len(a))
 	for i := range a {
@@ -123,8 +123,8 @@ func difference(a, b []float64) (low, high float64) {
 	return mean - half, mean + half
 }
 
-// cpuTime returns the processor time of a process, of the threads that it
-// has now.
+// cpuTime returns the processor time of a process, of the
+// threads that it has now.
 func cpuTime(pid int) (all time.Duration, err error) {
 	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
 	if err != nil {

@@ -1,17 +1,19 @@
-// Calls holds what 'cpprof calls' says of slow calls against the clock of
-// the server that made them, and measures what it costs the server. The
-// server (testdata/programs/tardy) lets some requests wait for something
-// known, and times each part of each request:
+// Calls holds what 'cpprof calls' says of slow calls against the
+// clock of the server that made them, and measures what it costs
+// the server. The server (testdata/programs/tardy) lets some
+// requests wait for something known, and times each part of each
+// request:
 //
 //	go run ./internal/bench/calls                        seven kinds of waits, by three sources, 30 seconds each: 8 minutes
 //	go run ./internal/bench/calls -waits lock -seconds 10 -sources samples
 //	go run ./internal/bench/calls -cost 10               the cost at 1,000 calls a second, in 10 rounds of 15 seconds
 //
-// Of the slowest 1 % of the calls, and of the middle half, it prints for
-// each part the share of their time by the server's clock and by each
-// source. It ends with status 1 if one differs by more than 3 points (5 by
-// samples), if the first reason is not the injected one, or if the calls
-// cost more than 1 % of a processor; and with status 2 if it fails.
+// Of the slowest 1 % of the calls, and of the middle half, it
+// prints for each part the share of their time by the server's
+// clock and by each source. It ends with status 1 if one differs
+// by more than 3 points (5 by samples), if the first reason is
+// not the injected one, or if the calls cost more than 1 % of a
+// processor; and with status 2 if it fails.
 package main
 
 import (
@@ -86,8 +88,8 @@ func run() (good bool, err error) {
 	return good, nil
 }
 
-// try records a server with one kind of wait, and compares what the sources
-// show.
+// try records a server with one kind of wait, and compares what
+// the sources show.
 func try(folder, wait string) (good bool, err error) {
 	good = true
 	var recorded *sampledata.Recording
@@ -218,8 +220,8 @@ var groups = []struct {
 	from, to  float64 // of the server's requests, the shortest first
 }{{"slowest 1 %", "> p99", 0.99, 1}, {"middle half", ">= p25 <= p75", 0.25, 0.75}}
 
-// compare prints the shares of the parts of calls, and reports whether they
-// and the first reason are right.
+// compare prints the shares of the parts of calls, and reports
+// whether they and the first reason are right.
 func compare(r *sampledata.Recording, name, wait string, clock []request) (good bool, err error) {
 	begin, end := r.Header.Start.UnixNano(), r.Header.Start.Add(r.Stats().Duration).UnixNano()
 	for _, t := range r.Calls { // not the time before the instruments were in
@@ -299,8 +301,8 @@ func shares(all []request) map[string]float64 {
 	return parts
 }
 
-// seenIn returns the same by the samples of the calls for which a condition
-// holds.
+// seenIn returns the same by the samples of the calls for which
+// a condition holds.
 func seenIn(table *calls.Table, condition string) (map[string]float64, error) {
 	c, err := calls.ParseCondition(condition)
 	if err != nil {

@@ -13,13 +13,13 @@ import (
 // A Speed is how fast a program worked.
 type Speed struct{ Rate, Each float64 } // pieces a second, and seconds a piece
 
-// A Forecast is a predicted factor, with its 95 % interval, beside the
-// measured one.
+// A Forecast is a predicted factor, with its 95 % interval,
+// beside the measured one.
 type Forecast struct{ Times, Low, High, Measured float64 }
 
-// Of puts a gain beside the speeds with the cost and without it. The factor
-// is of the rate or, if a program's arrivals are not its own, of the time
-// of a piece. A silent gain has none.
+// Of puts a gain beside the speeds with the cost and without it.
+// The factor is of the rate or, if a program's arrivals are not
+// its own, of the time of a piece. A silent gain has none.
 func Of(g *why.Gain, with, without Speed) (f Forecast, ok bool) {
 	switch {
 	case g == nil:
@@ -33,7 +33,8 @@ func Of(g *why.Gain, with, without Speed) (f Forecast, ok bool) {
 	return f, false
 }
 
-// noise is how far two measurements of one program differ at most, usually.
+// noise is how far two measurements of one program differ at
+// most, usually.
 const noise = 1.1
 
 func (f Forecast) error() float64 { return math.Abs(f.Times-f.Measured) / f.Measured }

@@ -63,8 +63,8 @@ func (b *bench) run() error {
 	return nil
 }
 
-// program measures one program, in turns with the cost and without, and asks
-// for the prediction.
+// program measures one program, in turns with the cost and
+// without, and asks for the prediction.
 func (b *bench) program(name, cost string) (rows []row, err error) {
 	recording := filepath.Join(b.dir, name+".cpprof")
 	speeds := make(map[string][]forecast.Speed)
@@ -153,8 +153,8 @@ func (b *bench) measure(name, left, recording string) (s forecast.Speed, err err
 	}
 }
 
-// progress reads one line of a program: pieces done, time spent, time since
-// it began.
+// progress reads one line of a program: pieces done, time spent,
+// time since it began.
 func progress(lines *bufio.Scanner) (p [3]int64, err error) {
 	if !lines.Scan() {
 		return p, fmt.Errorf("the program ended: %v", lines.Err())

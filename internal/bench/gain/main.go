@@ -5,11 +5,11 @@
 //
 //	go run ./internal/bench/gain [-turns 5] [-d 5s] [-run REGEXP]
 //
-// runs the programs of testdata/programs/effects, whose costs have a known
-// effect: with the cost, with half of it, and without. The prediction is of
-// the first turn's recording with the cost. It prints both for each
-// program, how well they agree, and where cpprof was silent, with its
-// reason.
+// runs the programs of testdata/programs/effects, whose costs
+// have a known effect: with the cost, with half of it, and
+// without. The prediction is of the first turn's recording with
+// the cost. It prints both for each program, how well they
+// agree, and where cpprof was silent, with its reason.
 package main
 
 import (

@@ -8,8 +8,8 @@ import (
 	"github.com/cpprof/cpprof/internal/bench/forecast"
 )
 
-// printTable prints the table, and how well predictions agree with what was
-// measured.
+// printTable prints the table, and how well predictions agree
+// with what was measured.
 func printTable(rows []row) {
 	fmt.Println("program       left  law      measured  predicted")
 	var known []forecast.Forecast

@@ -1,11 +1,12 @@
-// Halt measures what sampling costs the target, and compares it with peers:
-// those that a program has in itself (fgprof, profiles of the runtime,
-// dumps, flight recorder), Delve and perf:
+// Halt measures what sampling costs the target, and compares it
+// with peers: those that a program has in itself (fgprof,
+// profiles of the runtime, dumps, flight recorder), Delve and
+// perf:
 //
 //	go run ./internal/bench/halt [-quick] [-part throughput]
 //
-// The programs to compare with are built from the module in peers, so that
-// nothing else depends on it.
+// The programs to compare with are built from the module in
+// peers, so that nothing else depends on it.
 package main
 
 import (
@@ -94,8 +95,8 @@ func (b *bench) goroutines() error {
 	return nil
 }
 
-// threads measures halts by the number of threads that sleep in system
-// calls, or that come and go.
+// threads measures halts by the number of threads that sleep in
+// system calls, or that come and go.
 func (b *bench) threads() error {
 	fmt.Printf("\n%-14s %10s %10s %10s %10s %10s\n", "threads", "", "median µs", "p90", "p99", "longest")
 	row := func(kind string, n int) error {
@@ -113,8 +114,8 @@ func (b *bench) threads() error {
 	return row("-churn", 3000)
 }
 
-// threadKinds are the kinds of threads by the flag of the target that
-// starts them.
+// threadKinds are the kinds of threads by the flag of the target
+// that starts them.
 var threadKinds = map[string]string{"-threads": "asleep", "-churn": "come and go"}
 
 // change measures the sampler's own use of a processor.

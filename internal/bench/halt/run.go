@@ -99,8 +99,8 @@ func (t *target) count() (n int64, at time.Time, err error) {
 	return n, time.Now(), err
 }
 
-// A sampling is a sampler that runs in a process of its own. It ends by
-// itself or when its input is closed.
+// A sampling is a sampler that runs in a process of its own. It
+// ends by itself or when its input is closed.
 type sampling struct {
 	cmd *exec.Cmd
 	in  io.Closer

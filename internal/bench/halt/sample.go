@@ -42,8 +42,8 @@ func attach(pid int) (*snapshot.Backend, *sampler.Process, error) {
 	return b, p, err
 }
 
-// record records a process into files until the input ends, and prints the
-// rate and the processor time.
+// record records a process into files until the input ends, and
+// prints the rate and the processor time.
 func record(pid int, maxCPU float64) error {
 	o := sampler.Options{
 		Rate: 100, Jitter: sampler.DefaultJitter, MaxOverhead: sampler.DefaultMaxOverhead, MaxCPU: maxCPU,
@@ -76,8 +76,8 @@ func record(pid int, maxCPU float64) error {
 	})
 }
 
-// sample takes samples of a process, 100 a second, until there are enough
-// or the input ends, and prints what they cost.
+// sample takes samples of a process, 100 a second, until there
+// are enough or the input ends, and prints what they cost.
 func sample(pid, samples int) error {
 	b, _, err := attach(pid)
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// A way is one way of sampling, or not sampling, and its effect on a target.
+// A way is one way of sampling, or not sampling, and its effect
+// on a target.
 type way struct {
 	name               string
 	args               []string  // of the sampler; nil: no sampler, which shows how much the machine itself varies
@@ -27,21 +28,22 @@ type pace struct {
 	sampler float64 // processor time of the sampler meanwhile, in cores
 }
 
-// kept returns the share of a target's work that it still does while it is
-// sampled, by its CPU clock. Other programs on the machine do not matter
-// then. alone is its pace without a sampler.
+// kept returns the share of a target's work that it still does
+// while it is sampled, by its CPU clock. Other programs on the
+// machine do not matter then. alone is its pace without a
+// sampler.
 //
-// The target loses what it does less in a second of processor time, the
-// processor time that the sampler takes from it (all of it if every
-// processor is busy), and on the other processors the time for which it is
-// halted.
+// The target loses what it does less in a second of processor
+// time, the processor time that the sampler takes from it (all
+// of it if every processor is busy), and on the other processors
+// the time for which it is halted.
 func kept(alone, sampled pace, halted float64) float64 {
 	n := float64(runtime.NumCPU())
 	return sampled.cpu / alone.cpu * (1 - sampled.sampler/n - halted*(n-1)/n)
 }
 
-// disturb compares a target while it is sampled with the same target before
-// and after.
+// disturb compares a target while it is sampled with the same
+// target before and after.
 func (b *bench) disturb(w *way, args []string) error {
 	t, err := start(b.target, args...)
 	if err != nil {
@@ -68,9 +70,9 @@ func (b *bench) disturb(w *way, args []string) error {
 	return nil
 }
 
-// observing compares a target that observes itself with one that doesn't,
-// run before and after it. What it does less in a second of processor time
-// is what observing takes.
+// observing compares a target that observes itself with one that
+// doesn't, run before and after it. What it does less in a
+// second of processor time is what observing takes.
 func (b *bench) observing(w *way, args []string) error {
 	var paces [3]pace
 	for i, profile := range []string{"", w.profile, ""} {
@@ -92,8 +94,8 @@ func (b *bench) observing(w *way, args []string) error {
 	return nil
 }
 
-// speedSampled returns the pace of a target while it is sampled, and the
-// costs of sampling.
+// speedSampled returns the pace of a target while it is sampled,
+// and the costs of sampling.
 func (b *bench) speedSampled(t *target, w *way) (p pace, m measures, err error) {
 	attachTime := 2 * time.Second // attaching and the first sample, which unwinds all stacks, are over by then
 	if w.command != nil {
@@ -122,7 +124,8 @@ func (b *bench) speedSampled(t *target, w *way) (p pace, m measures, err error) 
 	return p, m, cmp.Or(err, failed)
 }
 
-// endOf ends a program that had to run until now. It lets go of the target.
+// endOf ends a program that had to run until now. It lets go of
+// the target.
 func endOf(c *exec.Cmd) error {
 	if err := c.Process.Signal(os.Interrupt); err != nil {
 		return fmt.Errorf("%s ended early: %w", c.Path, err)
@@ -131,8 +134,8 @@ func endOf(c *exec.Cmd) error {
 	return nil
 }
 
-// speed measures the pace of a target, and how much processor time a
-// sampler uses meanwhile, if there is one.
+// speed measures the pace of a target, and how much processor
+// time a sampler uses meanwhile, if there is one.
 func (b *bench) speed(t *target, s *sampling) (p pace, err error) {
 	used := func() (target, sampler time.Duration) {
 		if s != nil {

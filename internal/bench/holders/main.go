@@ -1,10 +1,11 @@
-// Holders measures how often the holders that are found are right, on
-// programs that know who holds their locks:
+// Holders measures how often the holders that are found are
+// right, on programs that know who holds their locks:
 //
 //	go run ./internal/bench/holders zoo [-samples N] [-interval DURATION] [-still] [PROGRAM...]
 //
-// With -still, it stops the programs while it compares: a slow machine
-// needs that. It ends with status 1 if a holder was wrong.
+// With -still, it stops the programs while it compares: a slow
+// machine needs that. It ends with status 1 if a holder was
+// wrong.
 package main
 
 import (

@@ -28,10 +28,10 @@ var runs = [][]string{{"holders"}, {"holders", "-hidden=false"}, {"limits"}, {fo
 // fooling is the program that is made to be misread.
 const fooling = "fooling"
 
-// zoo samples these programs until it has compared enough waiters with what
-// the programs say, and prints the scores. It reports whether nobody was
-// blamed wrongly, but by code that is made to be misread. Without names, it
-// samples all programs.
+// zoo samples these programs until it has compared enough
+// waiters with what the programs say, and prints the scores. It
+// reports whether nobody was blamed wrongly, but by code that is
+// made to be misread. Without names, it samples all programs.
 func zoo(out io.Writer, waiters int, interval time.Duration, still bool, names []string) (good bool, err error) {
 	dir, err := os.MkdirTemp("", "cpprof-holders-")
 	if err != nil {
@@ -64,7 +64,8 @@ func zoo(out io.Writer, waiters int, interval time.Duration, still bool, names [
 	return good, nil
 }
 
-// judge samples one program. At once means that the first samples count, too.
+// judge samples one program. At once means that the first
+// samples count, too.
 func judge(cmd *exec.Cmd, waiters int, interval time.Duration, still, atOnce bool) (scores holdertest.Scores, mistakes []string, err error) {
 	cmd.Stderr = os.Stderr
 	pipe, err := cmd.StdoutPipe()

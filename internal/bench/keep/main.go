@@ -1,13 +1,13 @@
-// Keep counts how many stalls of a server 'cpprof record --keep' has, and
-// what that costs beside the flight recorder of Go's execution traces. The
-// server (testdata/programs/stalls) stalls at random times, and times its
-// own requests:
+// Keep counts how many stalls of a server 'cpprof record --keep'
+// has, and what that costs beside the flight recorder of Go's
+// execution traces. The server (testdata/programs/stalls) stalls
+// at random times, and times its own requests:
 //
 //	go run ./internal/bench/keep            20 stalls; five minutes
 //	go run ./internal/bench/keep -stalls 3
 //
-// It ends with status 1 if a stall is missing, or if its cause is not in
-// the first finding, and with status 2 if it fails.
+// It ends with status 1 if a stall is missing, or if its cause
+// is not in the first finding, and with status 2 if it fails.
 package main
 
 import (
@@ -114,8 +114,8 @@ func serve(folder, mode string) (s served, err error) {
 	return s, nil
 }
 
-// check prints what the recordings lack, and reports whether they have all
-// stalls. The last one is of the server's end.
+// check prints what the recordings lack, and reports whether
+// they have all stalls. The last one is of the server's end.
 func check(folder string, kinds []string) (good bool, err error) {
 	good = true
 	kept, named := 0, 0

@@ -44,8 +44,9 @@ func filesIn(dir string) (kernel, busybox string, err error) {
 	return kernels[0], busybox, err
 }
 
-// fetchDebian fetches and unpacks the packages of an architecture, with
-// package lists of its own: this machine's own lists stay as they are.
+// fetchDebian fetches and unpacks the packages of an
+// architecture, with package lists of its own: this machine's
+// own lists stay as they are.
 func fetchDebian(arch, dir string) error {
 	if err := os.MkdirAll(filepath.Join(dir, "lists/partial"), 0o755); err != nil {
 		return err

@@ -54,7 +54,8 @@ type tried struct {
 	begun, ended bool
 }
 
-// failed reports whether a trial that was begun does not print what it must.
+// failed reports whether a trial that was begun does not print
+// what it must.
 func (t *trial) failed() bool { return t.begun && len(t.missed()) > 0 }
 
 // missed returns the expressions that the output does not have.
@@ -125,7 +126,8 @@ func (m *machine) prepare(dir string) error {
 func (b build) make(arch, out string) error {
 	args := append([]string{b.args[0], "-o", out}, b.args[1:]...)
 	cmd := exec.Command("go", args...)
-	// With the flags of internal/release, whose test then finds the packages in Go's cache.
+	// With the flags of internal/release, whose test then finds
+	// the packages in Go's cache.
 	cmd.Env = append(os.Environ(), "GOARCH="+arch, "CGO_ENABLED=0", "GOFLAGS=-trimpath -tags=nethttpomithttp2")
 	if b.by != "" {
 		dir, err := os.MkdirTemp("", "cpprof-machines-old-")
@@ -146,8 +148,8 @@ func (b build) make(arch, out string) error {
 	return command(cmd)
 }
 
-// bootAgain tries what has failed once more: on a slow machine, chance has a
-// part in what samples show.
+// bootAgain tries what has failed once more: on a slow machine,
+// chance has a part in what samples show.
 func (m *machine) bootAgain() error {
 	var numbers []string
 	for i := range m.trials {

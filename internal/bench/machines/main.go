@@ -1,14 +1,16 @@
 //go:build linux
 
-// Machines boots Debian's Linux 6.1 for arm64 and amd64 in an emulator, and
-// tries cpprof in each: as root and without rights, in control groups,
-// namespaces and sandboxes, with targets of an old and a new Go.
+// Machines boots Debian's Linux 6.1 for arm64 and amd64 in an
+// emulator, and tries cpprof in each: as root and without
+// rights, in control groups, namespaces and sandboxes, with
+// targets of an old and a new Go.
 //
 //	go run ./internal/bench/machines [-only TEXT] [-v] [-install]
 //
-// It fetches the kernels with apt-get, once, and adds nothing to the machine;
-// only with -install does it install the emulators. What can't be had, it says,
-// and ends with status 0. It ends with status 1 if a trial failed.
+// It fetches the kernels with apt-get, once, and adds nothing to
+// the machine; only with -install does it install the emulators.
+// What can't be had, it says, and ends with status 0. It ends
+// with status 1 if a trial failed.
 package main
 
 import (
@@ -47,8 +49,8 @@ func main() {
 	}
 }
 
-// run tries everything, on all machines at once, and returns how many
-// trials failed.
+// run tries everything, on all machines at once, and returns how
+// many trials failed.
 func run() (failed int, err error) {
 	dir, err := os.MkdirTemp("", "cpprof-machines-")
 	if err != nil {
@@ -94,8 +96,8 @@ func (m *machine) chosen(text string) (list []trial) {
 	return list
 }
 
-// print prints what came of each trial, "second" if its first try failed, and
-// returns how many failed.
+// print prints what came of each trial, "second" if its first
+// try failed, and returns how many failed.
 func (m *machine) print() (failed int) {
 	fmt.Printf("%s: %s; %.0f s of CPU time\n", m.arch, m.kernel, m.used.Seconds())
 	for i := range m.trials {

@@ -34,8 +34,8 @@ func (t tree) addFolder(as, dir string) error {
 	return nil
 }
 
-// write writes the tree as the archive that Linux unpacks when it boots
-// (cpio's new format).
+// write writes the tree as the archive that Linux unpacks when
+// it boots (cpio's new format).
 func (t tree) write(file string) error {
 	f, err := os.Create(file)
 	if err != nil {

@@ -70,7 +70,8 @@ until [ -s z/SampleData ]; do sleep 0.1; done
 kill -TSTP $me; sleep 2; grep State /proc/$me/status; goes_on
 kill -CONT $me; sleep 1; kill -TERM $me; wait $me; cpprof info z; goes_on`,
 		prints: []string{`^State:\s*T`, `^samples`, `(?s)(` + goesOn + `.*){5}`}},
-	// Between two flushes nobody holds the lock, so a dump may have to be repeated.
+	// Between two flushes nobody holds the lock, so a dump may
+	// have to be repeated.
 	{name: "core dump",
 		script: `echo core >/proc/sys/kernel/core_pattern; ulimit -c unlimited; export GOTRACEBACK=crash
 for i in 1 2 3 4; do

@@ -1,12 +1,13 @@
-// Monitors measures what the usual monitors add to a recording: to the
-// sampler's processor time and to the halts. Both are measured in one run,
-// in which two seconds with monitors and two without take turns, twenty
-// samples a second. Then it measures each source of monitors by itself:
+// Monitors measures what the usual monitors add to a recording:
+// to the sampler's processor time and to the halts. Both are
+// measured in one run, in which two seconds with monitors and
+// two without take turns, twenty samples a second. Then it
+// measures each source of monitors by itself:
 //
 //	go run ./internal/bench/monitors [-rounds 10]
 //
-// The programs are the one of cpprof demo, and one with 1,000 goroutines
-// that wait.
+// The programs are the one of cpprof demo, and one with 1,000
+// goroutines that wait.
 package main
 
 import (
@@ -85,8 +86,8 @@ func printPart(name string, with, without, all []time.Duration) {
 		(quantile(with, 0.5) - quantile(without, 0.5)).Round(100*time.Nanosecond), 100*float64(more)/float64(mean(all)))
 }
 
-// printSources prints what each source takes when it is read after a
-// sample, and so in the mean of all samples.
+// printSources prints what each source takes when it is read
+// after a sample, and so in the mean of all samples.
 func printSources(sources []sourceCost) {
 	var all time.Duration
 	fmt.Printf("%-28s %8s %12s %12s\n", "source, by its first monitor", "every", "median", "a sample")

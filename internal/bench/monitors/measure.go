@@ -14,8 +14,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/snapshot"
 )
 
-// turn is the number of samples of a turn. It lasts as long as the time
-// between two reads of the sources that are read least.
+// turn is the number of samples of a turn. It lasts as long as
+// the time between two reads of the sources that are read least.
 const turn = 40
 
 // measure samples a process, with monitors in every other turn.
@@ -71,8 +71,8 @@ func measure(dir string, pid, rounds int) (with, without costs, err error) {
 	return with, without, nil
 }
 
-// A timedSink measures the processor time that another sink takes to store
-// a sample.
+// A timedSink measures the processor time that another sink
+// takes to store a sample.
 type timedSink struct {
 	sampledata.Sink
 	took time.Duration

@@ -1,16 +1,16 @@
 //go:build linux
 
-// Peers holds cpprof against what else shows why a Go program is slow: what
-// a program keeps of its work while it is observed, how long it must be
-// observed until the answer names the cause, and how many causes are named.
-// From the top of the repository:
+// Peers holds cpprof against what else shows why a Go program is
+// slow: what a program keeps of its work while it is observed,
+// how long it must be observed until the answer names the cause,
+// and how many causes are named. From the top of the repository:
 //
 //	go run ./internal/bench/peers                              an hour, on a quiet machine
 //	go run ./internal/bench/peers -quick -run 'ratelimit|jwt'  a quarter of an hour
 //
-// The load comes from internal/bench/halt, the real bugs and the planted
-// causes from internal/bench/bugs. An answer names a cause if one of its first three
-// lines does.
+// The load comes from internal/bench/halt, the real bugs and the
+// planted causes from internal/bench/bugs. An answer names a
+// cause if one of its first three lines does.
 package main
 
 import (
@@ -26,7 +26,8 @@ import (
 	"time"
 )
 
-// lengths are how long programs are observed; the last one is for all bugs.
+// lengths are how long programs are observed; the last one is
+// for all bugs.
 var lengths = []time.Duration{time.Second / 4, time.Second / 2, time.Second, 2 * time.Second, 4 * time.Second}
 
 // A peer is a row of the table, with its names in the two benchmarks.

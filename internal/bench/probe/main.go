@@ -1,6 +1,7 @@
-// Probe measures what a probe costs a program that calls the probed
-// function a million times a second: how soon it is taken out, and how fast
-// the program is over some seconds with it, and before and after. With
+// Probe measures what a probe costs a program that calls the
+// probed function a million times a second: how soon it is taken
+// out, and how fast the program is over some seconds with it,
+// and before and after. With
 // -busy, the program computes between the calls, so that whatever it loses
 // makes it slower. With -load, other processes want the processors
 // meanwhile.
@@ -120,12 +121,12 @@ func measure(does string, length time.Duration, load int) error {
 	return nil
 }
 
-// rates are how many calls a program makes in a second, and in a second of
-// its CPU time.
+// rates are how many calls a program makes in a second, and in a
+// second of its CPU time.
 type rates struct{ bySecond, byCPU float64 }
 
-// callsIn returns the rates over at least the given time, by what the
-// program prints.
+// callsIn returns the rates over at least the given time, by
+// what the program prints.
 func callsIn(lines *bufio.Reader, length time.Duration) (rates, error) {
 	var first, last progress
 	for last.since-first.since < length || last.since == 0 {

@@ -1,9 +1,10 @@
 //go:build unix
 
-// Profile measures how long cpprof takes for a large pprof profile, and how
-// much memory, beside go tool pprof: it makes a profile of 1,096,416 nodes
-// that is about 34 calls deep, the size of the largest tree of the
-// BOTTLENECKS paper, and runs both programs on it in turn.
+// Profile measures how long cpprof takes for a large pprof
+// profile, and how much memory, beside go tool pprof: it makes a
+// profile of 1,096,416 nodes that is about 34 calls deep, the
+// size of the largest tree of the BOTTLENECKS paper, and runs
+// both programs on it in turn.
 //
 //	go run ./internal/bench/profile
 //	go run ./internal/bench/profile -shuffle       stacks in random order, as the Go runtime writes them
@@ -54,8 +55,8 @@ func run() error {
 	}
 	defer os.RemoveAll(dir)
 	path := cmp.Or(*keep, filepath.Join(dir, "big.pb.gz"))
-	// Another process writes it: what this one has allocated would count as
-	// the memory of the programs that it starts.
+	// Another process writes it: what this one has allocated
+	// would count as the memory of the programs that it starts.
 	self, err := os.Executable()
 	if err != nil {
 		return err

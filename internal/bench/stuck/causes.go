@@ -12,7 +12,8 @@ import (
 	"github.com/cpprof/cpprof/why/stuck"
 )
 
-// A cause is a fault, and the functions in which the goroutines at fault wait.
+// A cause is a fault, and the functions in which the goroutines
+// at fault wait.
 type cause struct {
 	fault stuck.Fault
 	at    []string // ends of names
@@ -24,8 +25,9 @@ func itself(at ...string) cause    { return cause{stuck.Itself, at} }
 func recursive(at ...string) cause { return cause{stuck.Recursive, at} }
 func gone(at ...string) cause      { return cause{stuck.HolderGone, at} }
 
-// causes has the cause of each kernel, from its source and GoBench's
-// description. Some kernels end in one of several ways.
+// causes has the cause of each kernel, from its source and
+// GoBench's description. Some kernels end in one of several
+// ways.
 var causes = map[string][]cause{
 	"Cockroach10214": {circle("reportUnreachable", "maybeCoalesceHeartbeat")},
 	"Cockroach1055":  {nobody("Stop"), nobody("Quiesce"), circle("Stop", "StartTask")},
@@ -76,8 +78,8 @@ var causes = map[string][]cause{
 	"Kubernetes5316":  {nobody("finishRequest.func1")},
 	"Kubernetes58107": {nobody("Get")},
 	"Kubernetes62464": {recursive("GetCPUSet", "SetDefaultCPUSet"), recursive("GetDefaultCPUSet", "SetDefaultCPUSet")},
-	// GoBench says a circle. But monitor would close the channel, and never
-	// receive from it
+	// GoBench says a circle. But monitor would close the
+	// channel, and never receive from it
 	"Kubernetes6632":  {circle("monitor", "WriteFrame"), nobody("WriteFrame")},
 	"Kubernetes70277": {itself("Kubernetes70277.func2")},
 	"Moby17176":       {gone("testDevmapperLockReleasedDeviceDeletion.func1")},
@@ -136,8 +138,9 @@ func printCauses(a *stuck.Answer) {
 
 var suffix = regexp.MustCompile(`_[a-z]+[0-9]{3,}`)
 
-// placeOf returns the innermost function of the program in which a group
-// waits, without the name of the kernel that the functions' names end with.
+// placeOf returns the innermost function of the program in which
+// a group waits, without the name of the kernel that the
+// functions' names end with.
 func placeOf(g *sampledata.MarkedGroup) string {
 	for _, f := range g.Calls {
 		if name, ok := strings.CutPrefix(f.Function, "main."); ok {

@@ -26,8 +26,8 @@ const measured = 20 * time.Second
 // costHeaps are the sizes of the heaps whose marking is measured, in MB.
 var costHeaps = []int{10, 100, 1000}
 
-// measureCosts prints what an examination costs a server with a large heap,
-// in which something is stuck.
+// measureCosts prints what an examination costs a server with a
+// large heap, in which something is stuck.
 func (b *bench) measureCosts() error {
 	path := filepath.Join(b.dir, "twins")
 	if err := b.build(".", path, "./testdata/programs/twins", b.stripped); err != nil {
@@ -115,8 +115,8 @@ func median(all []time.Duration) time.Duration {
 	return all[len(all)/2].Round(10 * time.Microsecond)
 }
 
-// clients send requests to a server, each at fixed times: a late answer
-// delays no other request.
+// clients send requests to a server, each at fixed times: a late
+// answer delays no other request.
 type clients struct {
 	url   string
 	mu    sync.Mutex
@@ -157,8 +157,8 @@ func (c *clients) request() {
 	c.mu.Unlock()
 }
 
-// quantile returns the time within which 99 % of the requests since the
-// last call were answered.
+// quantile returns the time within which 99 % of the requests
+// since the last call were answered.
 func (c *clients) quantile() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()

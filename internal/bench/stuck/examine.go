@@ -72,8 +72,8 @@ func (t *target) end() {
 	t.cmd.Wait()
 }
 
-// rest lets the program print its goroutines and end, and returns what it
-// prints.
+// rest lets the program print its goroutines and end, and
+// returns what it prints.
 func (t *target) rest() (string, error) {
 	defer t.end()
 	if _, err := t.in.Write([]byte("x")); err != nil {
@@ -99,8 +99,8 @@ const (
 	mostSettle  = 10 * time.Second       // some never rest
 )
 
-// settle waits until a program uses no more CPU time: its goroutines are
-// stuck, or wait for timers.
+// settle waits until a program uses no more CPU time: its
+// goroutines are stuck, or wait for timers.
 func settle(pid int) {
 	begin := time.Now()
 	used, since := "", begin
@@ -112,8 +112,8 @@ func settle(pid int) {
 	}
 }
 
-// cpuTimes returns a text that changes when a thread of a program has used
-// CPU time.
+// cpuTimes returns a text that changes when a thread of a
+// program has used CPU time.
 func cpuTimes(pid int) (text string) {
 	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
 	for _, path := range threads {
@@ -128,8 +128,8 @@ const (
 	sample = 50 * time.Millisecond  // between two samples meanwhile
 )
 
-// examine examines a process: with passes and samples first, or only with
-// the halt.
+// examine examines a process: with passes and samples first, or
+// only with the halt.
 func examine(pid int, maxHalt time.Duration, passes int) (*heap.Result, *stuck.Answer, error) {
 	p, err := sampler.Find(pid)
 	if err != nil {

@@ -25,9 +25,9 @@ type kernel struct {
 	healthy bool // it leaks nothing
 }
 
-// stub replaces package pprof in the programs. Instead of writing a
-// profile, the program says that it is ready, and waits. Then it prints its
-// goroutines.
+// stub replaces package pprof in the programs. Instead of
+// writing a profile, the program says that it is ready, and
+// waits. Then it prints its goroutines.
 const stub = `package pprof
 
 import (
@@ -74,8 +74,8 @@ var goleakStub = strings.NewReplacer("\t\"runtime/pprof\"\n", "\t\"runtime/pprof
 // goleakVersion is the module that the stub then needs.
 const goleakVersion = "go.uber.org/goleak v1.3.0"
 
-// goroot returns where the standard library of the toolchain is that runs
-// the bench.
+// goroot returns where the standard library of the toolchain is
+// that runs the bench.
 func goroot() (string, error) {
 	out, err := exec.Command("go", "env", "GOROOT").Output()
 	return strings.TrimSpace(string(out)), err
@@ -181,8 +181,8 @@ func (b *bench) build(dir, out, pkg string, stripped bool) error {
 
 var registered = regexp.MustCompile(`\bregister\("(\w+)"`)
 
-// copySources copies the programs' sources with the stub as their pprof. It
-// returns their names.
+// copySources copies the programs' sources with the stub as
+// their pprof. It returns their names.
 func copySources(from, to string) (names []string, err error) {
 	if err := os.MkdirAll(to, 0o777); err != nil {
 		return nil, err

@@ -1,17 +1,20 @@
 //go:build linux
 
-// Stuck measures what cpprof finds of goroutines that can never run again,
-// and what it claims falsely. From the top of the repository:
+// Stuck measures what cpprof finds of goroutines that can never
+// run again, and what it claims falsely. From the top of the
+// repository:
 //
 //	go run ./internal/bench/stuck
 //
-// builds the test programs of the runtime's own profile of leaked
-// goroutines (GOROOT/src/runtime/testdata/testgoroutineleakprofile) as they
-// would be built by anybody, runs each, examines it from outside, and
-// compares with the leaks that the runtime's test expects. Then come 30
-// healthy programs, in which nothing is stuck: kernels of the same kind
-// with their fixes, pools of workers, what the collector must not overlook,
-// databases, and servers under load.
+// builds the test programs of the runtime's own profile of
+// leaked goroutines
+// (GOROOT/src/runtime/testdata/testgoroutineleakprofile) as they
+// would be built by anybody, runs each, examines it from
+// outside, and compares with the leaks that the runtime's test
+// expects. Then come 30 healthy programs, in which nothing is
+// stuck: kernels of the same kind with their fixes, pools of
+// workers, what the collector must not overlook, databases, and
+// servers under load.
 //
 //	-run REGEXP      only these programs
 //	-tenth N         only each tenth program, from the N-th on, half of them stripped, and no

@@ -29,7 +29,8 @@ type bench struct {
 	costs     bool
 }
 
-// attempts is how often a program is run until it leaks: some do that rarely.
+// attempts is how often a program is run until it leaks: some do
+// that rarely.
 const attempts = 3
 
 // A row is what was found in one program.
@@ -41,11 +42,12 @@ type row struct {
 	judged, right bool // its cause
 }
 
-// A score is how many leaked goroutines a tool has named, and how many others.
+// A score is how many leaked goroutines a tool has named, and
+// how many others.
 type score struct{ found, fals int }
 
-// tools are what is compared, of the same process. The second and the third
-// need -oracle.
+// tools are what is compared, of the same process. The second
+// and the third need -oracle.
 var tools = [...]string{"`cpprof stuck`", "`goroutineleak` profile", "goleak", "SIGQUIT"}
 
 func (b *bench) run() error {
@@ -170,9 +172,9 @@ func claims(r *heap.Result) map[int64]bool {
 	return claimed
 }
 
-// truth returns the goroutines that are leaked. If nothing but the stub can
-// run, all that wait for one another are. Otherwise only a profile tells,
-// or nothing.
+// truth returns the goroutines that are leaked. If nothing but
+// the stub can run, all that wait for one another are. Otherwise
+// only a profile tells, or nothing.
 func (b *bench) truth(all []dumped, claimed map[int64]bool, r *row) map[int64]bool {
 	leaked, active := map[int64]bool{}, false
 	for _, d := range all {

@@ -55,8 +55,8 @@ var mends = []mend{
 		"m.mut.Unlock()\n\tif len(removed) > 0 {\n\t\tm.notify(nil, removed)\n\t}"}},
 }
 
-// again replaces package pprof in the kernels that are mended. They run
-// again and again.
+// again replaces package pprof in the kernels that are mended.
+// They run again and again.
 const again = `package pprof
 
 import (
@@ -184,8 +184,8 @@ func (b *bench) buildMended(root, out string) error {
 	return b.build(dir, out, "./goker", b.stripped)
 }
 
-// runHealthy examines the twins, some at the same time. It returns the
-// number of false claims.
+// runHealthy examines the twins, some at the same time. It
+// returns the number of false claims.
 func (b *bench) runHealthy() (wrong int, err error) {
 	all := b.listTwins()
 	if err := b.buildTwins(all); err != nil {
@@ -233,8 +233,9 @@ func (r *healthyRow) text(name string) string {
 	return text
 }
 
-// twin runs a healthy program, and examines it until the time is over: with
-// the halt only, with passes before it, and in a recording.
+// twin runs a healthy program, and examines it until the time is
+// over: with the halt only, with passes before it, and in a
+// recording.
 func (b *bench) twin(t twin) (r healthyRow, err error) {
 	cmd := exec.Command(t.path, t.args...)
 	cmd.Dir = t.dir
@@ -281,8 +282,8 @@ func stackOf(g *sampledata.MarkedGroup) string {
 	return strings.Join(names, " < ")
 }
 
-// record records a program as 'cpprof record' does, and asks why it is
-// slow. Nothing is stuck for good, a deadlock, or a leak.
+// record records a program as 'cpprof record' does, and asks why
+// it is slow. Nothing is stuck for good, a deadlock, or a leak.
 func (r *healthyRow) record(pid int, d time.Duration) error {
 	p, err := sampler.Find(pid)
 	if err != nil {

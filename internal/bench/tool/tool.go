@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Main runs a benchmark. It ends with status 1 if something is not as it
-// should be, and with status 2 if the benchmark fails.
+// Main runs a benchmark. It ends with status 1 if something is
+// not as it should be, and with status 2 if the benchmark fails.
 func Main(name string, run func() (good bool, err error)) {
 	good, err := run()
 	switch {
@@ -21,8 +21,9 @@ func Main(name string, run func() (good bool, err error)) {
 	}
 }
 
-// Build builds packages of this module in a new folder. The caller removes
-// it. Without the paths of sources, Go has most packages in its cache.
+// Build builds packages of this module in a new folder. The
+// caller removes it. Without the paths of sources, Go has most
+// packages in its cache.
 func Build(packages ...string) (folder string, err error) {
 	if folder, err = os.MkdirTemp("", "cpprof-bench-"); err != nil {
 		return "", err

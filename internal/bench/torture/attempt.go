@@ -17,8 +17,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A bench has what the attempts need: a folder, and the paths of the two
-// programs.
+// A bench has what the attempts need: a folder, and the paths of
+// the two programs.
 type bench struct{ dir, cpprof, victim string }
 
 // try makes one attempt.
@@ -87,8 +87,9 @@ func (o *outcome) read(pattern string) {
 	}
 }
 
-// tryFullDisk has cpprof launch a program, and record it on a disk that is
-// soon full. The program must go on, and what was written must be readable.
+// tryFullDisk has cpprof launch a program, and record it on a
+// disk that is soon full. The program must go on, and what was
+// written must be readable.
 func (b *bench) tryFullDisk(dir string) (o outcome) {
 	const script = `mount -t tmpfs -o size=32k tmpfs "$0" && echo mounted >&2 && exec "$@"`
 	run := []string{b.victim, "-busy=2", "-threads=100"}
@@ -116,6 +117,7 @@ func (b *bench) tryFullDisk(dir string) (o outcome) {
 	o.harm = v.lives()
 	o.count(v)
 	o.read(filepath.Join(fmt.Sprintf("/proc/%d/root", launched), dir, "run*.cpprof")) // only the program's namespace has the disk
-	// There may be no samples: what a recording begins with may fill the disk.
+	// There may be no samples: what a recording begins with may
+	// fill the disk.
 	return o
 }

@@ -15,12 +15,12 @@ import (
 type hardship struct {
 	name string
 
-	// kinds are sets of arguments of the program. Each attempt takes one set,
-	// and adds -dir.
+	// kinds are sets of arguments of the program. Each attempt
+	// takes one set, and adds -dir.
 	kinds [][]string
 
-	// happen returns how many times the hardship happened, and what harm it
-	// found.
+	// happen returns how many times the hardship happened, and
+	// what harm it found.
 	happen  func(v *victim, r *recorder) (times int, harm error)
 	command []string              // of cpprof; nil: record, as often as it can
 	silent  bool                  // the program is sent nothing, because it may end at any time
@@ -103,13 +103,14 @@ func endRecorder(_ *victim, r *recorder) (int, error) {
 
 var probeMain = []string{"probe", "main.*"}
 
-// endBy sends cpprof signals while its probes are in. Without a signal, the
-// time ends.
+// endBy sends cpprof signals while its probes are in. Without a
+// signal, the time ends.
 func endBy(signals ...syscall.Signal) func(*victim, *recorder) (int, error) {
 	return func(v *victim, r *recorder) (int, error) { return r.endWithProbes(v, signals) }
 }
 
-// endProbes ends cpprof while it puts probes in, has them in, or takes them out.
+// endProbes ends cpprof while it puts probes in, has them in, or
+// takes them out.
 func endProbes(v *victim, r *recorder) (int, error) {
 	ends := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGKILL}
 	rand.Shuffle(len(ends), func(i, j int) { ends[i], ends[j] = ends[j], ends[i] })
@@ -155,9 +156,9 @@ func crash(_ *victim, r *recorder) (int, error) {
 	return 1, r.end(syscall.SIGKILL)
 }
 
-// stopRecorder stops cpprof by a signal that it can't catch, so that
-// threads of the program may stand still meanwhile. They go on when cpprof
-// is continued or killed.
+// stopRecorder stops cpprof by a signal that it can't catch, so
+// that threads of the program may stand still meanwhile. They go
+// on when cpprof is continued or killed.
 func stopRecorder(_ *victim, r *recorder) (n int, harm error) {
 	for ; n < 10; n++ {
 		pause(100)
@@ -174,10 +175,11 @@ func stopRecorder(_ *victim, r *recorder) (n int, harm error) {
 	return n, r.end(syscall.SIGTERM)
 }
 
-// suspend suspends cpprof, as Ctrl-Z does, and makes sure that no thread of
-// the program is traced then. Until cpprof handles the signal, it would be
-// lost if no shell is there to continue cpprof (an orphaned process group):
-// so it comes after a first sample.
+// suspend suspends cpprof, as Ctrl-Z does, and makes sure that
+// no thread of the program is traced then. Until cpprof handles
+// the signal, it would be lost if no shell is there to continue
+// cpprof (an orphaned process group): so it comes after a first
+// sample.
 func suspend(v *victim, r *recorder) (n int, harm error) {
 	if err := r.recordsFirst(); err != nil {
 		return 0, err

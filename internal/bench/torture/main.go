@@ -1,17 +1,17 @@
 //go:build linux
 
-// Torture records programs in circumstances that are dangerous for them. It
-// prints how often it tried each, how many programs were harmed, and what
-// they lost. Ctrl-C ends it early.
+// Torture records programs in circumstances that are dangerous
+// for them. It prints how often it tried each, how many programs
+// were harmed, and what they lost. Ctrl-C ends it early.
 //
 //	go run ./internal/bench/torture -d 8h
 //	go run ./internal/bench/torture -only suspend -times 10000
 //
-// A program is harmed if it ends, if a thread of it stays stopped or
-// traced, if a probe stays in its code, or if it is slower afterwards than
-// one that nobody recorded. Torture ends with status 1 if a program was
-// harmed or lost anything, or if a recording can't be read; and with
-// status 2 if it fails.
+// A program is harmed if it ends, if a thread of it stays
+// stopped or traced, if a probe stays in its code, or if it is
+// slower afterwards than one that nobody recorded. Torture ends
+// with status 1 if a program was harmed or lost anything, or if
+// a recording can't be read; and with status 2 if it fails.
 package main
 
 import (

@@ -23,7 +23,8 @@ type recorder struct {
 	said bytes.Buffer    // on standard error; not to be read before cpprof has ended
 }
 
-// eager are the flags with which cpprof halts a program as often as it can.
+// eager are the flags with which cpprof halts a program as often
+// as it can.
 var eager = []string{"--rate", "1000", "--max-overhead", "50%", "--max-cpu", "0"}
 
 // record starts the command of a hardship.
@@ -80,8 +81,8 @@ func (r *recorder) another(v *victim) (*recorder, error) {
 	return record(r.cmd.Path, v, strings.TrimSuffix(r.dir, ".cpprof")+".other.cpprof")
 }
 
-// toldOf returns an error if cpprof, which has ended, did not say that the
-// other one recorded the program, too.
+// toldOf returns an error if cpprof, which has ended, did not
+// say that the other one recorded the program, too.
 func (r *recorder) toldOf(other *recorder) error {
 	if want := fmt.Sprintf("is also sampled by process %d (cpprof)", other.cmd.Process.Pid); !strings.Contains(r.said.String(), want) {
 		return fmt.Errorf("cpprof was not told of another one: it said %q, want %q", r.said.String(), want)

@@ -92,8 +92,8 @@ func (t *table) times() int {
 	return t.all.times
 }
 
-// progress says every half a minute how far the torture is, until quiet is
-// closed.
+// progress says every half a minute how far the torture is,
+// until quiet is closed.
 func (t *table) progress(out io.Writer, quiet <-chan struct{}) {
 	for tick := time.Tick(30 * time.Second); ; {
 		select {
@@ -108,8 +108,9 @@ func (t *table) progress(out io.Writer, quiet <-chan struct{}) {
 	}
 }
 
-// print reports whether nothing was harmed or lost, something was recorded,
-// and every hardship was tried that is possible on this machine.
+// print reports whether nothing was harmed or lost, something
+// was recorded, and every hardship was tried that is possible on
+// this machine.
 func (t *table) print(out io.Writer) (good bool) {
 	good = t.all.good()
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// eachThread calls f with the folder in /proc of each thread of a process,
-// and with what the file status in it says.
+// eachThread calls f with the folder in /proc of each thread of
+// a process, and with what the file status in it says.
 func eachThread(pid int, f func(folder string, status []byte)) {
 	folders, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
 	for _, folder := range folders {
@@ -43,7 +43,8 @@ func traced(pid int) (list string) {
 	return list
 }
 
-// field returns a field of a file such as /proc/PID/status; "" if there is none.
+// field returns a field of a file such as /proc/PID/status; ""
+// if there is none.
 func field(status []byte, name string) string {
 	for line := range bytes.Lines(status) {
 		if value, ok := bytes.CutPrefix(line, []byte(name+":")); ok {

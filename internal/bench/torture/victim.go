@@ -16,8 +16,8 @@ import (
 	"github.com/cpprof/cpprof/internal/fixture"
 )
 
-// A victim is a running testdata/programs/victim. What it has been sent is
-// counted, and what came back.
+// A victim is a running testdata/programs/victim. What it has
+// been sent is counted, and what came back.
 type victim struct {
 	cmd   *exec.Cmd
 	in    io.WriteCloser
@@ -106,8 +106,9 @@ func (v *victim) awaitFor(patience time.Duration, what string, ok func() bool) e
 	return nil
 }
 
-// feed sends bytes and signals until stop is closed. A signal is sent when
-// the one before was answered: two that are pending would be one.
+// feed sends bytes and signals until stop is closed. A signal is
+// sent when the one before was answered: two that are pending
+// would be one.
 func (v *victim) feed(stop <-chan bool) {
 	block := make([]byte, 10_000)
 	for {
@@ -127,9 +128,9 @@ func (v *victim) feed(stop <-chan bool) {
 	}
 }
 
-// lives makes sure that nobody traces or stops the program any more, that
-// it answers all that it was sent, and that it is as fast as one that
-// nobody recorded.
+// lives makes sure that nobody traces or stops the program any
+// more, that it answers all that it was sent, and that it is as
+// fast as one that nobody recorded.
 func (v *victim) lives() error {
 	if err := v.await("no thread is traced or stopped", func() bool { return stuck(v.pid()) == "" }); err != nil {
 		return err
@@ -158,7 +159,8 @@ func (v *victim) lives() error {
 	return nil
 }
 
-// changed returns an error if the code of the program differs from its file.
+// changed returns an error if the code of the program differs
+// from its file.
 func (v *victim) changed() error {
 	places, err := fixture.ChangedCode(v.pid())
 	if err == nil && len(places) > 0 {
@@ -167,7 +169,8 @@ func (v *victim) changed() error {
 	return err
 }
 
-// unchanged makes sure that the program lives, and has the code of its file.
+// unchanged makes sure that the program lives, and has the code
+// of its file.
 func (v *victim) unchanged() error {
 	same := func() bool { return v.changed() == nil }
 	if err := v.await("the program's code is that of the file", same); err != nil {

@@ -41,8 +41,8 @@ func newBench(cpprof string) (*bench, error) {
 
 func (b *bench) close() { os.RemoveAll(b.dir) }
 
-// choose returns the workloads that a list with commas names; all of them
-// if it is empty.
+// choose returns the workloads that a list with commas names;
+// all of them if it is empty.
 func (b *bench) choose(list string) ([]string, error) {
 	known, err := b.workloads()
 	if err != nil || list == "" {
@@ -57,8 +57,8 @@ func (b *bench) choose(list string) ([]string, error) {
 	return names, nil
 }
 
-// repeated observes a program a number of times, and returns the mean of
-// what the runs say.
+// repeated observes a program a number of times, and returns the
+// mean of what the runs say.
 func (b *bench) repeated(name string, times int, observe func(*observation, string) error) (*comparison, error) {
 	var runs []*comparison
 	for i := range times {

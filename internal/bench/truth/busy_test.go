@@ -12,7 +12,8 @@ import (
 	"github.com/cpprof/cpprof/internal/fixture"
 )
 
-// newTestBench builds the programs. It skips the test if the machine does not permit to record them.
+// newTestBench builds the programs. It skips the test if the
+// machine does not permit to record them.
 func newTestBench(t *testing.T) *bench {
 	t.Helper()
 	fixture.Long(t) // it records for half a minute
@@ -40,12 +41,17 @@ func (b *bench) observe(t *testing.T, workload string) *comparison {
 	return c
 }
 
-// The utilisation of a machine that is busy is that which the kernel's clock shows: of a program that computes all the time
-// beside another one, and of one that mostly sleeps. Both have one CPU, and the sampler has the same one. The first is on
-// its processor all the time, so that only the time without a CPU makes the difference. The second gives the CPU up when
-// the sampler would get it at an ordinary priority. The shares of its classes are those of the trace, too.
+// The utilisation of a machine that is busy is that which the
+// kernel's clock shows: of a program that computes all the time
+// beside another one, and of one that mostly sleeps. Both have
+// one CPU, and the sampler has the same one. The first is on its
+// processor all the time, so that only the time without a CPU
+// makes the difference. The second gives the CPU up when the
+// sampler would get it at an ordinary priority. The shares of
+// its classes are those of the trace, too.
 //
-// A right sampler fails by chance if it is off by 5 standard errors. They are estimated from batches of samples, so that
+// A right sampler fails by chance if it is off by 5 standard
+// errors. They are estimated from batches of samples, so that
 // this happens about once in a thousand runs.
 func TestUtilisationOfABusyCPULong(t *testing.T) {
 	b := newTestBench(t)
@@ -70,9 +76,12 @@ func TestUtilisationOfABusyCPULong(t *testing.T) {
 	}
 }
 
-// Programs that give up their only CPU all the time are met as busy as they are, and not at the moments at which they give it up:
-// the sampler wakes on time. At an ordinary priority, it has found 0.12 and 0.31 of one CPU in use by these programs, which used
-// 0.20 and 0.39. To tell these apart, it takes as many samples as it can, and four runs count together.
+// Programs that give up their only CPU all the time are met as
+// busy as they are, and not at the moments at which they give it
+// up: the sampler wakes on time. At an ordinary priority, it has
+// found 0.12 and 0.31 of one CPU in use by these programs, which
+// used 0.20 and 0.39. To tell these apart, it takes as many
+// samples as it can, and four runs count together.
 func TestMomentsOfABusyCPULong(t *testing.T) {
 	b := newTestBench(t)
 	b.conditions.pinned, b.length, b.flags = true, 8*time.Second, []string{"--max-cpu", "0", "--max-overhead", "0"}
@@ -87,7 +96,8 @@ func TestMomentsOfABusyCPULong(t *testing.T) {
 	}
 }
 
-// A thread that is in a long system call on another CPU can't be halted in time, but it has a CPU.
+// A thread that is in a long system call on another CPU can't be
+// halted in time, but it has a CPU.
 func TestUtilisationInTheKernelLong(t *testing.T) {
 	if runtime.NumCPU() < 2 {
 		t.Skip("the sampler needs a CPU of its own")
@@ -108,9 +118,12 @@ func sum(counts map[[2]state]int) (n int) {
 	return n
 }
 
-// Samples become fewer while a program keeps all CPUs busy, and each stands for more time then. The program does so for
-// one and a half of three seconds. Samples are at random moments, but all states change in few moments only, so that the
-// shares are right up to half of the longest time that a sample stands for, at each of these.
+// Samples become fewer while a program keeps all CPUs busy, and
+// each stands for more time then. The program does so for one
+// and a half of three seconds. Samples are at random moments,
+// but all states change in few moments only, so that the shares
+// are right up to half of the longest time that a sample stands
+// for, at each of these.
 func TestPhasesOfABusyMachineLong(t *testing.T) {
 	b := newTestBench(t)
 	b.length = 6 * time.Second

@@ -4,8 +4,8 @@ package main
 
 import "math"
 
-// combine returns the means of several runs of one workload. The bounds
-// shrink as the errors of independent runs do.
+// combine returns the means of several runs of one workload. The
+// bounds shrink as the errors of independent runs do.
 func combine(runs []*comparison) *comparison {
 	if len(runs) == 1 {
 		return runs[0]
@@ -53,8 +53,8 @@ func combine(runs []*comparison) *comparison {
 	return c
 }
 
-// combineClass returns the means of one class. It may not have lived in all
-// of the runs.
+// combineClass returns the means of one class. It may not have
+// lived in all of the runs.
 func combineClass(all []*classFigures, runs float64) *classFigures {
 	c := &classFigures{}
 	n := float64(len(all))

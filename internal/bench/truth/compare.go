@@ -136,9 +136,9 @@ func newComparison(r *recorded) *comparison {
 	}
 }
 
-// compare computes the figures of one class. Of what the recording says,
-// the samples are left out for whose moments the trace does not know what
-// happened.
+// compare computes the figures of one class. Of what the
+// recording says, the samples are left out for whose moments the
+// trace does not know what happened.
 func (f *classFigures) compare(r *recorded, class string, shares [numMeasures]float64, sure []float64, all, at tally) {
 	n := effective(r.weights)
 	alive := product(r.weights, r.alive[class])
@@ -169,8 +169,8 @@ type utilisation struct {
 	traced          float64 // goroutines that run, with or without a CPU; 0 without a trace
 }
 
-// use compares the utilisation. That of the recording is the sum of what
-// its classes run.
+// use compares the utilisation. That of the recording is the sum
+// of what its classes run.
 func use(o *observation, r *recorded) utilisation {
 	u := utilisation{clock: math.NaN()}
 	for _, s := range r.classes {
@@ -185,8 +185,9 @@ func use(o *observation, r *recorded) utilisation {
 	return u
 }
 
-// difference returns by how much the recorded utilisation differs from the
-// kernel's clock, which may count what the runtime does for itself.
+// difference returns by how much the recorded utilisation
+// differs from the kernel's clock, which may count what the
+// runtime does for itself.
 func (u *utilisation) difference() float64 { return -outside(u.clock, u.recorded, u.recorded+u.own) }
 
 // off reports whether the recorded utilisation does not fit the kernel's clock.
@@ -194,21 +195,22 @@ func (u *utilisation) off() bool {
 	return math.Abs(u.difference()) > max(u.bound, 0.03*u.clock, 0.01)
 }
 
-// A stability compares those states that the trace says did not change
-// around a sample. In these, any difference is an error.
+// A stability compares those states that the trace says did not
+// change around a sample. In these, any difference is an error.
 type stability struct {
 	checked int
 	wrong   map[[2]state]int // by true and recorded state
 }
 
-// The time around a sample in which a state must not change. Halts take
-// place within it.
+// The time around a sample in which a state must not change.
+// Halts take place within it.
 const (
 	stableBefore = 200 * time.Microsecond
 	stableAfter  = 5 * time.Millisecond
 )
 
-// stable compares the states of at most some hundred goroutines in each sample.
+// stable compares the states of at most some hundred goroutines
+// in each sample.
 func stable(r *recorded, t *traced) stability {
 	const perSample = 400
 	s := stability{wrong: map[[2]state]int{}}

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A cpuClock is what the kernel's clock of a process's CPU time showed at a
-// number of times.
+// A cpuClock is what the kernel's clock of a process's CPU time
+// showed at a number of times.
 type cpuClock struct{ points []cpuPoint }
 
 type cpuPoint struct {
@@ -17,7 +17,8 @@ type cpuPoint struct {
 	used time.Duration
 }
 
-// follow reads the clock of a process fifty times a second until stop is called.
+// follow reads the clock of a process fifty times a second until
+// stop is called.
 func (c *cpuClock) follow(pid int) (stop func()) {
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -48,8 +49,8 @@ func (c *cpuClock) read(pid int) {
 	}
 }
 
-// cores returns how many CPUs the process used on average between two
-// times, and false if that is not known.
+// cores returns how many CPUs the process used on average
+// between two times, and false if that is not known.
 func (c *cpuClock) cores(from, to time.Time) (float64, bool) {
 	if n := len(c.points); n < 2 || !from.Before(to) || from.Before(c.points[0].at) || to.After(c.points[n-1].at) {
 		return 0, false
@@ -57,8 +58,8 @@ func (c *cpuClock) cores(from, to time.Time) (float64, bool) {
 	return (c.at(to) - c.at(from)) / float64(to.Sub(from)), true
 }
 
-// at returns what the clock showed at a time between the first and the last
-// point, in nanoseconds.
+// at returns what the clock showed at a time between the first
+// and the last point, in nanoseconds.
 func (c *cpuClock) at(t time.Time) float64 {
 	i := 1
 	for i < len(c.points)-1 && c.points[i].at.Before(t) {

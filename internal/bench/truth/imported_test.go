@@ -13,8 +13,10 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// The trace of a program, read in place of a recording, has the same shares of typed time as cpprof's own recording of the
-// same seconds, class by class. The recording may be off by 5 standard errors, which are estimated from its samples.
+// The trace of a program, read in place of a recording, has the
+// same shares of typed time as cpprof's own recording of the
+// same seconds, class by class. The recording may be off by 5
+// standard errors, which are estimated from its samples.
 func TestTraceInPlaceOfARecordingLong(t *testing.T) {
 	b := newTestBench(t)
 	b.length, b.keep = 4*time.Second, t.TempDir()

@@ -1,9 +1,10 @@
 //go:build linux
 
-// Truth holds recordings against execution traces of the same seconds. It
-// runs workloads whose goroutines spend their time in known ways, records
-// each with cpprof while the Go runtime traces it, and prints for each
-// thread class what the recording says and what the trace says:
+// Truth holds recordings against execution traces of the same
+// seconds. It runs workloads whose goroutines spend their time
+// in known ways, records each with cpprof while the Go runtime
+// traces it, and prints for each thread class what the recording
+// says and what the trace says:
 //
 //	go run ./internal/bench/truth                                        all workloads, three times each
 //	go run ./internal/bench/truth -workload phases,rwmutex -pin -busy 1  on one CPU, beside a program that computes
@@ -17,19 +18,21 @@
 //	lock    :MONITOR                       waiting for a sync.Mutex or sync.RWMutex
 //	wait    the rest of :WAIT              waiting for anything else
 //
-// The difference of the two ("all") has two parts. One is the difference at
-// the moments of the samples ("class"): states that were reported wrongly.
-// The other is that between these moments and all the time ("when"):
-// moments that were not chosen or weighted well. A difference is marked
-// with !! if it is larger than 3 standard errors, which are estimated from
-// the samples. The utilisation is held against the kernel's clock of the
-// process's CPU time.
+// The difference of the two ("all") has two parts. One is the
+// difference at the moments of the samples ("class"): states
+// that were reported wrongly. The other is that between these
+// moments and all the time ("when"): moments that were not
+// chosen or weighted well. A difference is marked with !! if it
+// is larger than 3 standard errors, which are estimated from the
+// samples. The utilisation is held against the kernel's clock of
+// the process's CPU time.
 //
-// With -clock, runs are not traced, and only the utilisation is held
-// against that clock: the shares of a long run have small errors, where the
-// trace of one would be large.
+// With -clock, runs are not traced, and only the utilisation is
+// held against that clock: the shares of a long run have small
+// errors, where the trace of one would be large.
 //
-// It ends with status 1 if anything is marked, and with status 2 if it fails.
+// It ends with status 1 if anything is marked, and with status 2
+// if it fails.
 package main
 
 import (

@@ -23,7 +23,8 @@ type observation struct {
 	cpu       cpuClock
 }
 
-// The trace of a server is to begin before the recording and to end after it.
+// The trace of a server is to begin before the recording and to
+// end after it.
 const (
 	before = 500 * time.Millisecond
 	after  = 4 * time.Second // it takes some seconds to attach on a busy machine
@@ -92,7 +93,8 @@ func (b *bench) workload(o *observation, name string) error {
 	return cmd.Wait()
 }
 
-// server observes the server that the flags name, while a command loads it.
+// server observes the server that the flags name, while a
+// command loads it.
 func (b *bench) server(o *observation, _ string) error {
 	if *load != "" {
 		cmd := exec.Command("sh", "-c", *load)

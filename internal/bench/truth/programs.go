@@ -34,8 +34,8 @@ type conditions struct {
 	nice   int
 }
 
-// start starts a program under these conditions: it inherits them from the
-// thread that starts it.
+// start starts a program under these conditions: it inherits
+// them from the thread that starts it.
 func (c conditions) start(cmd *exec.Cmd) error {
 	done := make(chan error)
 	go func() {

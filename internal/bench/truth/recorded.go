@@ -12,8 +12,8 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// A measure is a share of a class's lifetime that both a recording and a
-// trace know.
+// A measure is a share of a class's lifetime that both a
+// recording and a trace know.
 type measure uint8
 
 const (
@@ -28,8 +28,9 @@ const (
 var measures = [numMeasures]struct {
 	name string
 
-	// The states in a trace. Their share is at least the share of the states
-	// in least, and at most the share of the states in most.
+	// The states in a trace. Their share is at least the share
+	// of the states in least, and at most the share of the
+	// states in most.
 	least, most []state
 }{
 	shareRun:   {"run", []state{running}, []state{running, calling}},
@@ -52,8 +53,8 @@ type recorded struct {
 
 	onCPU map[string]float64 // by class: the share of :RUN
 
-	// By class and sample: how many of its goroutines each measure counts,
-	// and how many there are.
+	// By class and sample: how many of its goroutines each
+	// measure counts, and how many there are.
 	counts map[string]*[numMeasures][]float64
 	alive  map[string][]float64
 	using  []float64 // by sample: goroutines that use a CPU
@@ -126,8 +127,8 @@ func (r *recorded) count() {
 	}
 }
 
-// sure returns the weights of the samples, with 0 for those at whose
-// moments the trace does not know what happened.
+// sure returns the weights of the samples, with 0 for those at
+// whose moments the trace does not know what happened.
 func (r *recorded) sure(t *traced) []float64 {
 	sure := make([]float64, len(r.weights))
 	for i, w := range r.weights {
@@ -138,8 +139,8 @@ func (r *recorded) sure(t *traced) []float64 {
 	return sure
 }
 
-// without returns by how much a share of a class changes if the samples
-// have other weights.
+// without returns by how much a share of a class changes if the
+// samples have other weights.
 func (r *recorded) without(class string, m measure, weights []float64) float64 {
 	share := func(weights []float64) float64 {
 		alive := mean(r.alive[class], weights)
@@ -151,8 +152,8 @@ func (r *recorded) without(class string, m measure, weights []float64) float64 {
 	return share(weights) - share(r.weights)
 }
 
-// samplesOf returns the samples of a run that are within the trace, counted
-// from the first of these.
+// samplesOf returns the samples of a run that are within the
+// trace, counted from the first of these.
 func (r *recorded) samplesOf(run sampledata.Run) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for s := max(run.First, r.from); s <= run.Last && int(s-r.from) < len(r.moments); s++ {
@@ -178,7 +179,8 @@ func measuresOf(s sampledata.State) []measure {
 	return []measure{shareWait}
 }
 
-// stateOfRun returns the state in a trace that fits a state in a recording best.
+// stateOfRun returns the state in a trace that fits a state in a
+// recording best.
 func stateOfRun(s sampledata.State) state {
 	switch measuresOf(s)[0] {
 	case shareRun:
@@ -223,9 +225,9 @@ func (r *recorded) shares(class string) (all [numMeasures]float64, err error) {
 	return all, nil
 }
 
-// typedCosts returns the costs of the typed times of a class's own
-// goroutines, and of what is right below them: ":WAIT" and ":WAIT
-// :syscall".
+// typedCosts returns the costs of the typed times of a class's
+// own goroutines, and of what is right below them: ":WAIT" and
+// ":WAIT :syscall".
 func typedCosts(t *calltree.Tree) map[string]float64 {
 	costs := map[string]float64{}
 	m, parents, funcs := t.Main(), t.Parents(), t.Funcs()

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/exp/trace"
 )
 
-// A state is what a goroutine did, as far as both a trace and a recording
-// know it.
+// A state is what a goroutine did, as far as both a trace and a
+// recording know it.
 type state uint8
 
 const (
@@ -40,9 +40,10 @@ func stateOf(st trace.StateTransition, to trace.GoState) state {
 	return waiting
 }
 
-// awaitsLock reports whether a goroutine waits for a lock. The trace has
-// "sync" as the reason for that and for other waits, and no reason if the
-// wait began before the trace. So the stack decides.
+// awaitsLock reports whether a goroutine waits for a lock. The
+// trace has "sync" as the reason for that and for other waits,
+// and no reason if the wait began before the trace. So the stack
+// decides.
 func awaitsLock(st trace.StateTransition) bool {
 	if st.Reason != "" && st.Reason != "sync" {
 		return false
@@ -60,8 +61,9 @@ func awaitsLock(st trace.StateTransition) bool {
 	return false
 }
 
-// startOf returns the function that the stack of a transition begins with:
-// the function of the go statement, unless the compiler wrapped it.
+// startOf returns the function that the stack of a transition
+// begins with: the function of the go statement, unless the
+// compiler wrapped it.
 func startOf(st trace.StateTransition) (start string) {
 	for fr := range st.Stack.Frames() {
 		if fr.Func != "" && fr.Func != "runtime.goexit" && (start == "" || !strings.Contains(fr.Func, ".gowrap")) {

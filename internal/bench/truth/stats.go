@@ -8,9 +8,9 @@ import (
 	"github.com/cpprof/cpprof/refine/hotspots"
 )
 
-// ratioError estimates the standard error of sum(xs)/sum(ys), where both
-// have a term for each sample. If there are too few samples to tell, it
-// returns 1.
+// ratioError estimates the standard error of sum(xs)/sum(ys),
+// where both have a term for each sample. If there are too few
+// samples to tell, it returns 1.
 func ratioError(xs, ys []float64) float64 {
 	all := make([]hotspots.Observation, len(xs))
 	for i := range xs {
@@ -23,15 +23,17 @@ func ratioError(xs, ys []float64) float64 {
 	return 1
 }
 
-// binomialError returns the standard error of a share p that was estimated
-// from a number of samples of so many goroutines. It is for shares that the
-// samples hardly met: their own spread says little then. Goroutines of a
-// class are alike, so that many of them count as four.
+// binomialError returns the standard error of a share p that was
+// estimated from a number of samples of so many goroutines. It
+// is for shares that the samples hardly met: their own spread
+// says little then. Goroutines of a class are alike, so that
+// many of them count as four.
 func binomialError(p, samples, alive float64) float64 {
 	return math.Sqrt(p*(1-p)/samples) / math.Sqrt(min(max(alive, 1), 4))
 }
 
-// effective returns the number of equal weights that is worth as much as these.
+// effective returns the number of equal weights that is worth as
+// much as these.
 func effective(weights []float64) float64 {
 	sum, squares := 0.0, 0.0
 	for _, w := range weights {

@@ -76,8 +76,8 @@ func (c *comparison) order() []string {
 	return all
 }
 
-// printClass prints the lines of one class. Those of the runtime's classes
-// are left out unless something is off.
+// printClass prints the lines of one class. Those of the
+// runtime's classes are left out unless something is off.
 func (c *comparison) printClass(w io.Writer, name, class string, verbose bool, found *findings) {
 	f := c.classes[class]
 	var lines strings.Builder

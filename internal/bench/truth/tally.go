@@ -38,8 +38,8 @@ func (t tally) share(class string, states ...state) (sum float64) {
 	return sum / total
 }
 
-// between returns the time of all goroutines between two times, which is
-// given in nanoseconds.
+// between returns the time of all goroutines between two times,
+// which is given in nanoseconds.
 func (t *traced) between(from, to int64, classOf func(*life) string) tally {
 	all := tally{}
 	for _, l := range t.lives {
@@ -53,8 +53,8 @@ func (t *traced) between(from, to int64, classOf func(*life) string) tally {
 	return all
 }
 
-// atMoments returns what samplers without any mistake would have seen at
-// these moments, in ascending order, each with a weight.
+// atMoments returns what samplers without any mistake would have
+// seen at these moments, in ascending order, each with a weight.
 func (t *traced) atMoments(moments []int64, weights []float64, classOf func(*life) string) tally {
 	all := tally{}
 	for _, l := range t.lives {

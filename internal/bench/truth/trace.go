@@ -14,7 +14,8 @@ import (
 	"golang.org/x/exp/trace"
 )
 
-// A traced holds the states of all goroutines, as an execution trace has them.
+// A traced holds the states of all goroutines, as an execution
+// trace has them.
 type traced struct {
 	lives       []*life
 	first, last time.Time
@@ -29,8 +30,8 @@ type interval struct{ from, to int64 }
 
 func (v interval) has(at int64) bool { return v.from <= at && at < v.to }
 
-// A life is a goroutine from its beginning to its end, as far as they are
-// in the trace.
+// A life is a goroutine from its beginning to its end, as far as
+// they are in the trace.
 type life struct {
 	id    int64
 	start string // the function of its go statement
@@ -41,14 +42,15 @@ type life struct {
 	since trace.Time
 }
 
-// A span is the time that a goroutine spent in a state, by the trace's clock.
+// A span is the time that a goroutine spent in a state, by the
+// trace's clock.
 type span struct {
 	from, to int64
 	state    state
 }
 
-// readTrace reads an execution trace of Go 1.25 or later: earlier ones
-// don't have the time of day.
+// readTrace reads an execution trace of Go 1.25 or later:
+// earlier ones don't have the time of day.
 func readTrace(path string) (*traced, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -88,12 +90,13 @@ type tracer struct {
 	advanced []advance
 }
 
-// An advance is the time in which the runtime ends one generation of a
-// trace and begins the next. It may be long on a busy machine. The last
-// event of the earlier generation may come after many of the later one. The
-// reader of the trace sorts by generation first, and gives all these events
-// the time of that last one. So nobody knows what happened between the two
-// times.
+// An advance is the time in which the runtime ends one
+// generation of a trace and begins the next. It may be long on a
+// busy machine. The last event of the earlier generation may
+// come after many of the later one. The reader of the trace
+// sorts by generation first, and gives all these events the time
+// of that last one. So nobody knows what happened between the
+// two times.
 type advance struct{ from, to trace.Time }
 
 func (t *tracer) event(ev *trace.Event) {
@@ -121,10 +124,10 @@ func (t *tracer) event(ev *trace.Event) {
 	}
 }
 
-// advance notes a change of generations. The first event of a generation is
-// one of the goroutine that changes them, which has run since the change
-// began. If it is not known when that was, the change began at the last
-// event before.
+// advance notes a change of generations. The first event of a
+// generation is one of the goroutine that changes them, which
+// has run since the change began. If it is not known when that
+// was, the change began at the last event before.
 func (t *tracer) advance(ev *trace.Event) {
 	from := t.to
 	if l := t.alive[ev.Goroutine()]; l != nil && l.now == running {
@@ -140,8 +143,9 @@ func (t *tracer) transition(at trace.Time, st trace.StateTransition) {
 	if !known {
 		l = &life{id: int64(id), born: from == trace.GoNotExist, since: at}
 		if from == trace.GoUndetermined {
-			// It has been in this state since the trace began: the trace
-			// has a state that never changes only late.
+			// It has been in this state since the trace began:
+			// the trace has a state that never changes only
+			// late.
 			l.since, l.now = t.from, stateOf(st, to)
 		}
 		t.alive[id] = l
@@ -215,8 +219,8 @@ func (t *traced) isSure(at int64) bool {
 	return i == len(t.unsure) || !t.unsure[i].has(at)
 }
 
-// sure returns for how long between two times the trace knows what
-// happened, in nanoseconds.
+// sure returns for how long between two times the trace knows
+// what happened, in nanoseconds.
 func (t *traced) sure(from, to int64) int64 {
 	sum := to - from
 	for _, v := range t.unsure {
@@ -225,7 +229,8 @@ func (t *traced) sure(from, to int64) int64 {
 	return sum
 }
 
-// at returns the index of the span that a time lies in; -1 if there is none.
+// at returns the index of the span that a time lies in; -1 if
+// there is none.
 func (l *life) at(ns int64) int {
 	i := sort.Search(len(l.spans), func(i int) bool { return l.spans[i].to > ns })
 	if i < len(l.spans) && l.spans[i].from <= ns {

@@ -17,8 +17,9 @@ import (
 	xtrace "golang.org/x/exp/trace"
 )
 
-// The error of a share of independent samples is the one that books have, and that of samples which come in groups of ten
-// is larger.
+// The error of a share of independent samples is the one that
+// books have, and that of samples which come in groups of ten is
+// larger.
 func TestRatioError(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	const n, p = 4000, 0.2
@@ -55,7 +56,8 @@ func TestEffective(t *testing.T) {
 	}
 }
 
-// A trace of this program shows which goroutines slept, and which waited for a lock.
+// A trace of this program shows which goroutines slept, and
+// which waited for a lock.
 func TestReadTrace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace")
 	f, err := os.Create(path)
@@ -100,7 +102,8 @@ func TestReadTrace(t *testing.T) {
 	}
 }
 
-// What happens while a trace goes from one generation to the next has times that are too late: nothing counts then.
+// What happens while a trace goes from one generation to the
+// next has times that are too late: nothing counts then.
 func TestTimesThatATraceDoesNotKnow(t *testing.T) {
 	const changer, worker = 6, 7
 	tr := &tracer{traced: &traced{}, alive: map[xtrace.GoID]*life{}, clock: &xtrace.ClockSnapshot{Wall: time.Unix(0, 1000)}}

@@ -1,7 +1,8 @@
-// Platform vets the module's packages and tests for a platform. It does what
-// `go vet` does, but reads all dependencies from their source: to compile them
-// takes three times as long, and to start vet for each package twice as long.
-// A file is parsed once for all platforms.
+// Platform vets the module's packages and tests for a platform.
+// It does what `go vet` does, but reads all dependencies from
+// their source: to compile them takes three times as long, and
+// to start vet for each package twice as long. A file is parsed
+// once for all platforms.
 //
 //	go run ./internal/house/platform windows/amd64 ...
 package main

@@ -60,8 +60,8 @@ func (a *axes) draw(c canvas, title string) {
 	c.lines(lines, .5, grey)
 }
 
-// ticks returns round numbers within a scale, about as many as there is room
-// for.
+// ticks returns round numbers within a scale, about as many as
+// there is room for.
 func (s Scale) ticks(room float64) []float64 {
 	width := s.High - s.Low
 	switch {

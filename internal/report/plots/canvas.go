@@ -35,14 +35,14 @@ type canvas interface {
 	// lines draws connected points, each list by itself.
 	lines(lists [][]place, width float64, colour color.RGBA)
 	dots(at []place, radius float64, colour color.RGBA)
-	// text writes words whose baseline is at a place. Align is the share of
-	// their width that lies left of it.
+	// text writes words whose baseline is at a place. Align is
+	// the share of their width that lies left of it.
 	text(at place, align float64, words string, colour color.RGBA)
 	writeTo(w io.Writer) error
 }
 
-// The size of letters in points. The canvases don't measure text: letters have
-// about this width in both.
+// The size of letters in points. The canvases don't measure
+// text: letters have about this width in both.
 const (
 	letterSize  = 8
 	letterWidth = 4
@@ -118,8 +118,8 @@ const (
 // pixels are drawn without jagged edges.
 type pixels struct{ image *image.RGBA }
 
-// fill fills outlines that turn the same way. Where they overlap, they don't
-// cancel out.
+// fill fills outlines that turn the same way. Where they
+// overlap, they don't cancel out.
 func (p *pixels) fill(outlines [][]place, colour color.RGBA) {
 	b := box{math.MaxInt32, math.MaxInt32, 0, 0}
 	for _, outline := range outlines {

@@ -2,7 +2,8 @@ package plots
 
 import "slices"
 
-// Dots are the points of a pair as characters of two by four dots (Braille).
+// Dots are the points of a pair as characters of two by four
+// dots (Braille).
 type Dots struct {
 	Columns, Rows int
 	X, Y          Scale

@@ -75,8 +75,8 @@ func (s *Strip) draw(c canvas, b box, end float64) {
 	s.writeStatistics(c, place{b.right, a.top})
 }
 
-// writeStatistics writes the statistics of a strip to its right, in the
-// colours of its recordings if there are several.
+// writeStatistics writes the statistics of a strip to its right,
+// in the colours of its recordings if there are several.
 func (s *Strip) writeStatistics(c canvas, at place) {
 	for k := range s.Runs {
 		lines, colour := s.Runs[k].statistics(s.Unit), black
@@ -133,9 +133,9 @@ func (pair *Pair) draw(c canvas, b box, title string) axes {
 	return a
 }
 
-// WriteMatrix draws the scatter plots of all pairs of metrics below the
-// diagonal, and r above it. Pair returns the pair of two metrics, by their
-// numbers.
+// WriteMatrix draws the scatter plots of all pairs of metrics
+// below the diagonal, and r above it. Pair returns the pair of
+// two metrics, by their numbers.
 func WriteMatrix(w io.Writer, file string, names []string, pair func(x, y int) *Pair) error {
 	n := len(names)
 	c, err := newCanvas(file, cellSize*n, cellSize*n)
@@ -161,8 +161,8 @@ func WriteMatrix(w io.Writer, file string, names []string, pair func(x, y int) *
 	return c.writeTo(w)
 }
 
-// writeWords writes lines into the middle of a cell. Long names are broken
-// into lines.
+// writeWords writes lines into the middle of a cell. Long names
+// are broken into lines.
 func writeWords(c canvas, cell box, lines []string) {
 	const wide = cellSize/letterWidth - 8 // characters
 	var short []string

@@ -1,5 +1,6 @@
-// Package plots draws metrics: strips over time, scatter plots and matrices
-// of these, as files (file.go) and in a terminal (terminal.go).
+// Package plots draws metrics: strips over time, scatter plots
+// and matrices of these, as files (file.go) and in a terminal
+// (terminal.go).
 package plots
 
 import (
@@ -35,8 +36,8 @@ func NewRun(recording string, t *metrics.Table, m *metrics.Metric, l metrics.Lis
 	return r
 }
 
-// bounds returns the least and the greatest value of all runs, and the
-// longest time. ok is false if no value is defined.
+// bounds returns the least and the greatest value of all runs,
+// and the longest time. ok is false if no value is defined.
 func (s *Strip) bounds() (low, high, end float64, ok bool) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, r := range s.Runs {
@@ -53,9 +54,10 @@ func (s *Strip) bounds() (low, high, end float64, ok bool) {
 // A point is a mean of values over a part of the time.
 type point struct{ seconds, value float64 }
 
-// segments returns the values as lines without gaps, with a limited number of
-// points together. If there are more samples, a point is the mean of the
-// defined values of several neighbours.
+// segments returns the values as lines without gaps, with a
+// limited number of points together. If there are more samples,
+// a point is the mean of the defined values of several
+// neighbours.
 func (r *Run) segments(most int) [][]point {
 	step := max(1, (len(r.Values)+most-1)/most)
 	var lines [][]point

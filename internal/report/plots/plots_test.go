@@ -15,7 +15,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// recorded has 200 samples of a sawtooth with a gap, a constant, and something that was never measured.
+// recorded has 200 samples of a sawtooth with a gap, a constant,
+// and something that was never measured.
 func recorded(t *testing.T) *metrics.Table {
 	b := sampledata.NewBuilder(sampledata.Header{})
 	saw := b.Monitor(sampledata.Monitor{Name: "saw", Kind: sampledata.Level, Unit: "bytes"})
@@ -149,7 +150,8 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-// A picture of dots that fills the memory is refused; one of shapes is not.
+// A picture of dots that fills the memory is refused; one of
+// shapes is not.
 func TestLargePictures(t *testing.T) {
 	names := make([]string, 40)
 	none := func(int, int) *Pair { return &Pair{} }

@@ -23,8 +23,9 @@ const (
 // eighths are bars of growing height.
 var eighths = []rune(" ▁▂▃▄▅▆▇█")
 
-// PrintStrips draws strips of blocks below one another, with statistics beside
-// them. Width is the terminal's; 0 if there is none.
+// PrintStrips draws strips of blocks below one another, with
+// statistics beside them. Width is the terminal's; 0 if there is
+// none.
 func PrintStrips(w io.Writer, strips []Strip, width int) {
 	width = cmp.Or(width, usualWidth)
 	columns := max(minColumns, width-beside)
@@ -57,8 +58,8 @@ func PrintStrips(w io.Writer, strips []Strip, width int) {
 	}
 }
 
-// bars draws a run as bars, from the top line to the bottom line. Where
-// nothing is defined, there is no bar.
+// bars draws a run as bars, from the top line to the bottom
+// line. Where nothing is defined, there is no bar.
 func (r *Run) bars(columns int, low, high, end float64) []string {
 	sums, counts := make([]float64, columns), make([]float64, columns)
 	for i, x := range r.Values {

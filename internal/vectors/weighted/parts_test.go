@@ -80,8 +80,8 @@ func (s *sample) compete(t *thread, accounting string) (all []part) {
 	return all
 }
 
-// observed divides the hit by who holds the processors: the running threads,
-// and nobody has the rest.
+// observed divides the hit by who holds the processors: the
+// running threads, and nobody has the rest.
 func (s *sample) observed(t *thread) (all []part) {
 	if t.State == "running" {
 		return []part{{[]string{":RUN"}, big.NewRat(1, 1), true}}

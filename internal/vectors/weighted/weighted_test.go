@@ -1,7 +1,8 @@
-// Package weighted makes the test vectors of views whose samples have weights.
-// It is a brute force of its own, which shares no code with the views: it
-// gives every nanosecond of a recording to a sample, and every goroutine of a
-// sample its typed time as the definitions say.
+// Package weighted makes the test vectors of views whose samples
+// have weights. It is a brute force of its own, which shares no
+// code with the views: it gives every nanosecond of a recording
+// to a sample, and every goroutine of a sample its typed time as
+// the definitions say.
 //
 // The cases are random, but the same in each run.
 package weighted
@@ -48,8 +49,8 @@ type thread struct {
 	Holder   *int   `json:",omitempty"` // of the lock, as an index into the sample's threads
 }
 
-// TestVectors compares the vectors with those that are made here, or makes
-// them anew if UPDATE_VECTORS is set.
+// TestVectors compares the vectors with those that are made
+// here, or makes them anew if UPDATE_VECTORS is set.
 func TestVectors(t *testing.T) {
 	const path = "../../../views/testdata/weighted.json"
 	r := rand.New(rand.NewPCG(7, 11))
@@ -132,10 +133,10 @@ func drawThread(r *rand.Rand, mayRun bool) *thread {
 	return t
 }
 
-// weights counts the nanoseconds of each sample. One between two samples is
-// of the nearer one, and of the later one of equals. The first and the last
-// sample get as many nanoseconds on their other side, if the recording has
-// them.
+// weights counts the nanoseconds of each sample. One between two
+// samples is of the nearer one, and of the later one of equals.
+// The first and the last sample get as many nanoseconds on their
+// other side, if the recording has them.
 func weights(c *recording) []int64 {
 	n := len(c.Samples)
 	before, after := make([]int64, n), make([]int64, n)

@@ -28,7 +28,8 @@ func main() {
 	}
 }
 
-// run writes the code of a file, which must not import others, to a folder.
+// run writes the code of a file, which must not import others,
+// to a folder.
 func run(file, folder string) error {
 	code, err := generate(file)
 	if err != nil {
@@ -43,8 +44,8 @@ func run(file, folder string) error {
 	return nil
 }
 
-// generate returns the code by file name. It depends only on the file's
-// content; comments are copied, too.
+// generate returns the code by file name. It depends only on the
+// file's content; comments are copied, too.
 func generate(file string) (map[string]string, error) {
 	name := filepath.Base(file)
 	compiler := protocompile.Compiler{

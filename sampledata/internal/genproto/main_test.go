@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// The committed code must be the output of go generate for the committed definition.
+// The committed code must be the output of go generate for the
+// committed definition.
 func TestCodeIsUpToDate(t *testing.T) {
 	code, err := generate("../../sampledata.proto")
 	if err != nil {

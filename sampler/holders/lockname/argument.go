@@ -8,8 +8,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 )
 
-// NameOfPath returns the name of the lock at the end of a path from an
-// argument of a function; "" if its types don't say.
+// NameOfPath returns the name of the lock at the end of a path
+// from an argument of a function; "" if its types don't say.
 func (n *Namer) NameOfPath(p *syncflow.LockPath) (name string) {
 	defer debuginfo.Damaged(new(error))
 	if n.debug == nil || len(p.Offsets) == 0 {
@@ -20,10 +20,10 @@ func (n *Namer) NameOfPath(p *syncflow.LockPath) (name string) {
 	return name
 }
 
-// byPaths returns the objects that hold the lock, by the variables through
-// which the waiter's function reached it: those that lay in the registers of
-// the paths. The code proves that, although the registers have other values
-// by now.
+// byPaths returns the objects that hold the lock, by the
+// variables through which the waiter's function reached it:
+// those that lay in the registers of the paths. The code proves
+// that, although the registers have other values by now.
 func (n *Namer) byPaths(w *Waiter) (all []object) {
 	abi := goruntime.ABIOf(goruntime.ArchOf(n.elf.Machine))
 	if abi == nil {
@@ -52,8 +52,8 @@ func (n *Namer) byPaths(w *Waiter) (all []object) {
 	return all
 }
 
-// follow goes from what a variable points to, along the pointers of a path,
-// to the object that the lock lies in.
+// follow goes from what a variable points to, along the pointers
+// of a path, to the object that the lock lies in.
 func follow(path *syncflow.LockPath, o object, lock uint64) (object, bool) {
 	last := len(path.Offsets) - 1
 	if last < 0 {

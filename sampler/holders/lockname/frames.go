@@ -9,10 +9,10 @@ import (
 // maxWaiterFrames is how many frames of a waiter are kept.
 const maxWaiterFrames = 16
 
-// NewWaiter returns a goroutine that waits for a lock. stack is the copied part
-// of its stack, which begins at base; frames are the copy's, innermost first.
-// paths returns how a frame reached the lock that it takes, if the code shows
-// it.
+// NewWaiter returns a goroutine that waits for a lock. stack is
+// the copied part of its stack, which begins at base; frames are
+// the copy's, innermost first. paths returns how a frame reached
+// the lock that it takes, if the code shows it.
 func NewWaiter(
 	lock, base uint64, stack []byte, u *unwind.Unwinder, frames []unwind.Frame,
 	paths func(*unwind.Frame) []syncflow.LockPath,

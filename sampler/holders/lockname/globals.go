@@ -10,8 +10,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/elffile"
 )
 
-// isVariable reports whether a package's variable lies at a link address. It
-// decides by the section that contains the address.
+// isVariable reports whether a package's variable lies at a link
+// address. It decides by the section that contains the address.
 func isVariable(f *elf.File, addr uint64) bool {
 	sections := []string{".data", ".noptrdata", ".bss", ".noptrbss"}
 	return slices.ContainsFunc(sections, func(name string) bool {
@@ -20,7 +20,8 @@ func isVariable(f *elf.File, addr uint64) bool {
 	})
 }
 
-// global returns the name of the lock at a link address in a package's variable.
+// global returns the name of the lock at a link address in a
+// package's variable.
 func (n *Namer) global(addr uint64) string {
 	if n.symbols == nil {
 		n.symbols, _ = elffile.Symbols(n.elf)
@@ -43,8 +44,8 @@ func (n *Namer) global(addr uint64) string {
 	return ""
 }
 
-// typeOfGlobal returns the type of a package's variable; nil if the debug
-// information does not have it.
+// typeOfGlobal returns the type of a package's variable; nil if
+// the debug information does not have it.
 func (n *Namer) typeOfGlobal(name string) dwarf.Type {
 	slash := strings.LastIndexByte(name, '/') + 1
 	dot := strings.IndexByte(name[slash:], '.')

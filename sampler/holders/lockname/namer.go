@@ -13,14 +13,16 @@ import (
 // A Waiter is a goroutine that waits for a lock.
 type Waiter struct {
 	Lock uint64
-	// the frames of the functions that took the lock and of their callers,
-	// innermost first; none of package sync
+	// the frames of the functions that took the lock and of
+	// their callers, innermost first; none of package sync
 	Frames []Frame
 	Base   uint64 // address of Stack
 	Stack  []byte // the copied part of the goroutine's stack
-	// how the innermost function reached the lock, as far as its code shows it
+	// how the innermost function reached the lock, as far as its
+	// code shows it
 	Paths []syncflow.LockPath
-	// it waits for several things: a word of the frame may be another one's
+	// it waits for several things: a word of the frame may be
+	// another one's
 	Several bool
 }
 
@@ -31,7 +33,8 @@ type Frame struct {
 	CFA uint64 // the stack pointer of the caller after the function has returned
 }
 
-// A Namer names the locks of one process. It is not safe for concurrent use.
+// A Namer names the locks of one process. It is not safe for
+// concurrent use.
 type Namer struct {
 	elf     *elf.File
 	bias    uint64 // the distance by which addresses were moved in the process
@@ -41,9 +44,10 @@ type Namer struct {
 	places  map[uint64][]debuginfo.Variable // by link address of a return
 }
 
-// New reads what it needs of a program's executable, which may take a second
-// for a large one. Addresses in the process are the file's plus bias. The
-// function read reads the process's memory.
+// New reads what it needs of a program's executable, which may
+// take a second for a large one. Addresses in the process are
+// the file's plus bias. The function read reads the process's
+// memory.
 func New(executable io.ReaderAt, bias uint64, read func(addr uint64, b []byte) error) (n *Namer,
 	err error) {
 	defer debuginfo.Damaged(&err)
@@ -58,8 +62,8 @@ func New(executable io.ReaderAt, bias uint64, read func(addr uint64, b []byte) e
 	return n, nil
 }
 
-// Name returns the name of the lock that a goroutine waits for; "" if it
-// finds none.
+// Name returns the name of the lock that a goroutine waits for;
+// "" if it finds none.
 func (n *Namer) Name(w *Waiter) (name string) {
 	defer debuginfo.Damaged(new(error))
 	if link := w.Lock - n.bias; isVariable(n.elf, link) {
@@ -71,8 +75,8 @@ func (n *Namer) Name(w *Waiter) (name string) {
 	return n.byWaiter(w)
 }
 
-// memory reads from the copy of the stack if the address lies in it, else
-// from the process.
+// memory reads from the copy of the stack if the address lies in
+// it, else from the process.
 func (n *Namer) memory(w *Waiter, addr uint64, b []byte) error {
 	if at := addr - w.Base; addr >= w.Base && at < uint64(len(w.Stack)) &&
 		uint64(len(w.Stack))-at >= uint64(len(b)) {

@@ -12,8 +12,9 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 )
 
-// isLock reports whether a type is a lock, or something else that goroutines
-// wait for: what a channel points to, a group, or a condition.
+// isLock reports whether a type is a lock, or something else
+// that goroutines wait for: what a channel points to, a group,
+// or a condition.
 func isLock(t dwarf.Type) bool {
 	s, ok := t.(*dwarf.StructType)
 	if !ok {
@@ -26,10 +27,11 @@ func isLock(t dwarf.Type) bool {
 	return strings.HasPrefix(s.StructName, "hchan<")
 }
 
-// isLockAt returns a function that reports whether a type can be the type of
-// the lock at an address. A word of a frame may be taken for a variable of any
-// type, and what it points to may then seem to have the channel in one of its
-// fields. But the runtime knows the size of a channel's elements.
+// isLockAt returns a function that reports whether a type can be
+// the type of the lock at an address. A word of a frame may be
+// taken for a variable of any type, and what it points to may
+// then seem to have the channel in one of its fields. But the
+// runtime knows the size of a channel's elements.
 func (n *Namer) isLockAt(addr uint64) func(dwarf.Type) bool {
 	return func(t dwarf.Type) bool {
 		if !isLock(t) {
@@ -42,9 +44,10 @@ func (n *Namer) isLockAt(addr uint64) func(dwarf.Type) bool {
 	}
 }
 
-// elements returns where a channel has the size of its elements, and that
-// size by its type, a hchan<T>: its queues have pointers to a T. It returns
-// nil if the type is not of a channel.
+// elements returns where a channel has the size of its elements,
+// and that size by its type, a hchan<T>: its queues have
+// pointers to a T. It returns nil if the type is not of a
+// channel.
 func elements(channel *dwarf.StructType) (at *dwarf.StructField, size int64) {
 	t := dwarf.Type(channel)
 	for _, name := range []string{"recvq", "first", "elem"} {
@@ -73,8 +76,9 @@ func fieldNamed(s *dwarf.StructType, name string) *dwarf.StructField {
 	return s.Field[i]
 }
 
-// named returns the name of a type that the program has defined; "" for other
-// types. Names of package sync don't say what a lock is for.
+// named returns the name of a type that the program has defined;
+// "" for other types. Names of package sync don't say what a
+// lock is for.
 func named(t dwarf.Type) string {
 	s, ok := t.(*dwarf.StructType)
 	if !ok || strings.HasPrefix(s.StructName, "struct {") || strings.HasPrefix(s.StructName, "[]") {
@@ -86,9 +90,10 @@ func named(t dwarf.Type) string {
 	return s.StructName
 }
 
-// A fieldPath leads from a type to a lock in it. Example: in a main.server
-// with a field caches [4]cache, whose type has a field mu: owner
-// "main.cache", field ".mu", whole ".caches[2].mu".
+// A fieldPath leads from a type to a lock in it. Example: in a
+// main.server with a field caches [4]cache, whose type has a
+// field mu: owner "main.cache", field ".mu", whole
+// ".caches[2].mu".
 type fieldPath struct {
 	owner string // the innermost type on the path that the program has defined; "" if none
 	field string // the path from the owner on: ".mu", ".shards[3].mu"; "" if the lock is the whole
@@ -101,8 +106,8 @@ func isPointer(t dwarf.Type) bool {
 	return ok
 }
 
-// pathTo returns the path to what lies at an offset in a type, if that is of
-// a kind, and its type.
+// pathTo returns the path to what lies at an offset in a type,
+// if that is of a kind, and its type.
 func pathTo(t dwarf.Type, offset int64, isWanted func(dwarf.Type) bool) (p fieldPath, to dwarf.Type,
 	ok bool) {
 	for range 100 {
@@ -146,9 +151,10 @@ func fieldAt(s *dwarf.StructType, offset int64) *dwarf.StructField {
 	return nil
 }
 
-// fieldName writes a type's field like the symbols of its methods:
-// "net/http.(*Server).mu". Type arguments become "[...]", as in Go's own
-// stack traces, since several instances of a generic type may share a method.
+// fieldName writes a type's field like the symbols of its
+// methods: "net/http.(*Server).mu". Type arguments become
+// "[...]", as in Go's own stack traces, since several instances
+// of a generic type may share a method.
 func fieldName(owner, field string) string {
 	base, _, generic := strings.Cut(owner, "[")
 	slash := strings.LastIndexByte(base, '/') + 1
@@ -162,18 +168,18 @@ func fieldName(owner, field string) string {
 	return fmt.Sprintf("%s%s.(*%s)%s", base[:slash], pkg, typ, field)
 }
 
-// closures is what the compiler appends to the name of a function for a
-// function literal in it.
+// closures is what the compiler appends to the name of a
+// function for a function literal in it.
 var closures = regexp.MustCompile(`(\.func\d+|\.gowrap\d+|\.\d+|-range\d+)+$`)
 
-// A variableName is the name of a function's variable: "mu" and " in
-// main.run". A field, such as ".field", goes in between.
+// A variableName is the name of a function's variable: "mu" and
+// " in main.run". A field, such as ".field", goes in between.
 type variableName struct {
 	name, in string
 }
 
-// nameOf names a variable of a function. A function literal's variable is
-// usually one of the enclosing function.
+// nameOf names a variable of a function. A function literal's
+// variable is usually one of the enclosing function.
 func nameOf(name, function string) variableName {
 	return variableName{strings.TrimPrefix(name, "&"),
 		" in " + closures.ReplaceAllString(function, "")}
@@ -182,8 +188,8 @@ func nameOf(name, function string) variableName {
 // element returns the name of an element of an array or a slice.
 func (v variableName) element() variableName { return variableName{v.name + "[...]", v.in} }
 
-// along returns the name of what lies at a path in a variable: by the path's
-// innermost type, if that has a name.
+// along returns the name of what lies at a path in a variable:
+// by the path's innermost type, if that has a name.
 func (v variableName) along(p fieldPath) variableName {
 	if p.owner != "" {
 		return variableName{name: fieldName(p.owner, p.field)}
@@ -193,8 +199,8 @@ func (v variableName) along(p fieldPath) variableName {
 
 func (v variableName) String() string { return v.name + v.in }
 
-// Either returns the names of several things as one: "c or d in main.run" for
-// variables of one function.
+// Either returns the names of several things as one: "c or d in
+// main.run" for variables of one function.
 func Either(names []string) string {
 	in := ""
 	for i, name := range names {

@@ -48,7 +48,8 @@ func buildFor(t *testing.T, arch string, flags ...string) *image {
 	return m
 }
 
-// calls returns the return addresses of a function's calls to functions that take locks.
+// calls returns the return addresses of a function's calls to
+// functions that take locks.
 func (m *image) calls(t *testing.T, function string) (all []uint64) {
 	t.Helper()
 	f, ok := m.functions[function]
@@ -98,7 +99,8 @@ var waits = []struct {
 	{"main.take", 0, "mu in main.take"},
 }
 
-// On each processor, the function of a waiter leads to the lock's name: one word of its frame is a variable that points
+// On each processor, the function of a waiter leads to the
+// lock's name: one word of its frame is a variable that points
 // to the lock.
 func TestProcessors(t *testing.T) {
 	for _, arch := range []string{"amd64", "arm64"} {
@@ -139,7 +141,8 @@ func TestLockPaths(t *testing.T) {
 // aThing is the address of the object that has the lock.
 const aThing = 0xc000010000
 
-// waiters returns goroutines at each of a function's calls to functions that take locks, with an empty stack.
+// waiters returns goroutines at each of a function's calls to
+// functions that take locks, with an empty stack.
 func (m *image) waiters(t *testing.T, function string, offset int64) (all []*Waiter) {
 	const stack = 0xc000100000
 	for _, pc := range m.calls(t, function) {

@@ -10,8 +10,9 @@ import (
 	"time"
 )
 
-// A Queue names locks on a goroutine of its own. Reading a large program's
-// debug information takes a second, and a sampler can't wait so long.
+// A Queue names locks on a goroutine of its own. Reading a large
+// program's debug information takes a second, and a sampler
+// can't wait so long.
 type Queue struct {
 	asks    chan ask
 	ended   chan struct{}
@@ -28,7 +29,8 @@ type ask struct {
 	about  any
 }
 
-// An Answer is the name of a lock that was asked for; "" if none was found.
+// An Answer is the name of a lock that was asked for; "" if none
+// was found.
 type Answer struct {
 	About any // the value that was passed to Ask
 	Lock  uint64
@@ -38,10 +40,11 @@ type Answer struct {
 // maxAsked bounds the number of questions without an answer.
 const maxAsked = 256
 
-// Start starts naming the locks of a process. See New for bias and read. read
-// is called on the queue's own goroutine. threadClock returns a function that
-// returns the processor time of the thread that has called threadClock. See
-// MayTake for most.
+// Start starts naming the locks of a process. See New for bias
+// and read. read is called on the queue's own goroutine.
+// threadClock returns a function that returns the processor time
+// of the thread that has called threadClock. See MayTake for
+// most.
 func Start(executable string, bias uint64, read func(addr uint64, b []byte) error,
 	threadClock func() func() time.Duration, most time.Duration) *Queue {
 	q := &Queue{asks: make(chan ask, maxAsked), ended: make(chan struct{})}
@@ -58,8 +61,8 @@ func (q *Queue) Took() time.Duration {
 	return 0
 }
 
-// MayTake sets what Took may be until the next call; 0 is no bound. The queue
-// waits in the middle of its work.
+// MayTake sets what Took may be until the next call; 0 is no
+// bound. The queue waits in the middle of its work.
 func (q *Queue) MayTake(most time.Duration) { q.most.Store(int64(most)) }
 
 // waitStep is how often the queue looks whether it may go on.
@@ -67,8 +70,8 @@ const waitStep = 5 * time.Millisecond
 
 var errClosed = errors.New("the queue was closed")
 
-// mayGoOn waits until the queue may use more processor time. Its own thread
-// calls it.
+// mayGoOn waits until the queue may use more processor time. Its
+// own thread calls it.
 func (q *Queue) mayGoOn(clock func() time.Duration) error {
 	for !q.closed.Load() {
 		if most := q.most.Load(); most == 0 || clock() < time.Duration(most) {
@@ -79,8 +82,8 @@ func (q *Queue) mayGoOn(clock func() time.Duration) error {
 	return errClosed
 }
 
-// Finish lifts the bound, and waits until all questions have their answers,
-// but not longer than a given time.
+// Finish lifts the bound, and waits until all questions have
+// their answers, but not longer than a given time.
 func (q *Queue) Finish(patience time.Duration) {
 	q.MayTake(0)
 	for end := time.Now().Add(patience); q.open.Load() > 0 && time.Now().Before(end); {
@@ -92,9 +95,9 @@ func (q *Queue) Finish(patience time.Duration) {
 	}
 }
 
-// Ask asks for the name of the lock that a goroutine waits for. The answer
-// will have about in it. Ask returns false if too many questions have no
-// answer yet.
+// Ask asks for the name of the lock that a goroutine waits for.
+// The answer will have about in it. Ask returns false if too
+// many questions have no answer yet.
 func (q *Queue) Ask(w *Waiter, about any) bool {
 	select {
 	case q.asks <- ask{w, about}:
@@ -121,8 +124,8 @@ func (q *Queue) Close() {
 	<-q.ended
 }
 
-// work answers the questions. It reads the debug information when the first
-// one comes. If that fails, no lock gets a name.
+// work answers the questions. It reads the debug information
+// when the first one comes. If that fails, no lock gets a name.
 func (q *Queue) work(executable string, bias uint64, read func(addr uint64, b []byte) error,
 	threadClock func() func() time.Duration) {
 	runtime.LockOSThread() // for its clock; the thread ends with this goroutine
@@ -158,8 +161,8 @@ func (q *Queue) work(executable string, bias uint64, read func(addr uint64, b []
 	}
 }
 
-// A pacedFile is read only when the queue may go on. Compressed sections are
-// read in small pieces.
+// A pacedFile is read only when the queue may go on. Compressed
+// sections are read in small pieces.
 type pacedFile struct {
 	io.ReaderAt
 	mayGoOn func() error

@@ -7,7 +7,8 @@ import (
 	"github.com/cpprof/cpprof/internal/fixture"
 )
 
-// A queue that may use no more processor time waits in the middle of its work, until it may use more, or is closed.
+// A queue that may use no more processor time waits in the
+// middle of its work, until it may use more, or is closed.
 func TestQueueKeepsItsBound(t *testing.T) {
 	program := fixture.Build(t, "locknames")
 	nothing := func(uint64, []byte) error { return nil }

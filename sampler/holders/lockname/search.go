@@ -28,10 +28,11 @@ type object struct {
 	hops int
 }
 
-// A search goes from variables along pointers to a lock, the nearest objects
-// first. Example: "s" in main.run points to a main.server, whose field cache
-// points to a main.cache, in which the lock is the field mu. It is found
-// after two pointers.
+// A search goes from variables along pointers to a lock, the
+// nearest objects first. Example: "s" in main.run points to a
+// main.server, whose field cache points to a main.cache, in
+// which the lock is the field mu. It is found after two
+// pointers.
 type search struct {
 	lock  uint64
 	is    func(dwarf.Type) bool // whether a type can be the lock's
@@ -48,9 +49,10 @@ type place struct {
 	typ  string
 }
 
-// run searches the objects of the queue and what they point to, nearest
-// first. If several names are equally near, one of the variables is not what
-// it was taken for, and run returns no name.
+// run searches the objects of the queue and what they point to,
+// nearest first. If several names are equally near, one of the
+// variables is not what it was taken for, and run returns no
+// name.
 func (s *search) run() string {
 	s.seen = make(map[place]bool)
 	for n := 0; n < len(s.queue) && n < maxObjects &&
@@ -63,9 +65,9 @@ func (s *search) run() string {
 	return ""
 }
 
-// nameIn returns the name of a lock in an object. It returns false if the
-// lock does not lie there, or if the object's type has no such lock at that
-// offset.
+// nameIn returns the name of a lock in an object. It returns
+// false if the lock does not lie there, or if the object's type
+// has no such lock at that offset.
 func nameIn(o object, lock uint64, is func(dwarf.Type) bool) (name string, local, ok bool) {
 	if lock < o.addr || lock-o.addr >= uint64(max(0, o.typ.Size())) {
 		return "", false, false
@@ -75,8 +77,8 @@ func nameIn(o object, lock uint64, is func(dwarf.Type) bool) (name string, local
 	return v.String(), v.in != "", ok
 }
 
-// add puts what a pointer leads to on the queue. If the lock lies in it, add
-// records the lock's name instead.
+// add puts what a pointer leads to on the queue. If the lock
+// lies in it, add records the lock's name instead.
 func (s *search) add(o object) {
 	size := o.typ.Size()
 	if o.addr == 0 || size <= 0 {
@@ -110,8 +112,8 @@ func (s *search) expand(o object) {
 	}
 }
 
-// walk goes through a value of type t with the bytes b, which is depth levels
-// deep in the object. via is its name.
+// walk goes through a value of type t with the bytes b, which is
+// depth levels deep in the object. via is its name.
 func (s *search) walk(o object, t dwarf.Type, b []byte, via variableName, depth int) {
 	if def, ok := t.(*dwarf.TypedefType); ok && strings.HasPrefix(def.Name, "map[") {
 		return
@@ -147,8 +149,8 @@ func (s *search) walk(o object, t dwarf.Type, b []byte, via variableName, depth 
 	}
 }
 
-// slice adds the elements of a slice: all of them are searched for the lock
-// itself, the first ones for pointers, too.
+// slice adds the elements of a slice: all of them are searched
+// for the lock itself, the first ones for pointers, too.
 func (s *search) slice(o object, t *dwarf.StructType, b []byte, via variableName) {
 	if len(t.Field) < 2 || len(b) < 16 {
 		return

@@ -9,8 +9,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/debuginfo"
 )
 
-// scannedFrames is the number of frames in which every word is tried as a
-// value of each pointer variable.
+// scannedFrames is the number of frames in which every word is
+// tried as a value of each pointer variable.
 const scannedFrames = 4
 
 func (n *Namer) variablesAt(pc uint64) []debuginfo.Variable {
@@ -22,8 +22,8 @@ func (n *Namer) variablesAt(pc uint64) []debuginfo.Variable {
 	return vs
 }
 
-// byWaiter names a lock by the variables of a goroutine that waits for
-// it. It tries these ways in turn:
+// byWaiter names a lock by the variables of a goroutine that
+// waits for it. It tries these ways in turn:
 //
 //   - By the code: if it proves through which variable the lock was reached, that one's type has the lock's name.
 //   - By a variable with a known location that points to the object that the lock lies in.
@@ -34,9 +34,9 @@ func (n *Namer) variablesAt(pc uint64) []debuginfo.Variable {
 //   - By a search along the pointers in the objects.
 //   - By the name of a function's variable that points to the lock itself. That says least, so it comes last.
 //
-// A way that leads to several names proves none of them. Of a goroutine
-// that waits for several things, only the first two ways say which one it
-// is.
+// A way that leads to several names proves none of them. Of a
+// goroutine that waits for several things, only the first two
+// ways say which one it is.
 func (n *Namer) byWaiter(w *Waiter) string {
 	proved, is := n.byPaths(w), n.isLockAt(w.Lock)
 	var located, tried []object
@@ -67,8 +67,8 @@ func (n *Namer) byWaiter(w *Waiter) string {
 	return local
 }
 
-// located returns what the variables of a frame with a known location
-// point to.
+// located returns what the variables of a frame with a known
+// location point to.
 func (n *Namer) located(w *Waiter, f Frame) (all []object) {
 	vs := n.variablesAt(f.PC - n.bias)
 	for i := range vs {
@@ -88,12 +88,12 @@ func (n *Namer) located(w *Waiter, f Frame) (all []object) {
 	return all
 }
 
-// argumentSpace is the size of the area above a frame in which a function
-// may store its register arguments.
+// argumentSpace is the size of the area above a frame in which a
+// function may store its register arguments.
 const argumentSpace = 64
 
-// tried returns what each pointer variable of a frame would point to, for
-// each word of the frame that may be its value.
+// tried returns what each pointer variable of a frame would
+// point to, for each word of the frame that may be its value.
 func (n *Namer) tried(w *Waiter, frame int, is func(dwarf.Type) bool) (all []object) {
 	f := w.Frames[frame]
 	vs := n.variablesAt(f.PC - n.bias)
@@ -114,9 +114,9 @@ func (n *Namer) tried(w *Waiter, frame int, is func(dwarf.Type) bool) (all []obj
 	return all
 }
 
-// direct names the lock by the objects that contain it. own is the name
-// of a variable that points to the lock itself or to a type without a
-// name.
+// direct names the lock by the objects that contain it. own is
+// the name of a variable that points to the lock itself or to a
+// type without a name.
 func direct(objects []object, lock uint64, is func(dwarf.Type) bool) (name, own string) {
 	var names, locals []string
 	for _, o := range objects {
@@ -131,8 +131,8 @@ func direct(objects []object, lock uint64, is func(dwarf.Type) bool) (name, own 
 	return only(names), only(locals)
 }
 
-// only returns the name that all names are; "" if there are several or
-// none.
+// only returns the name that all names are; "" if there are
+// several or none.
 func only(names []string) string {
 	if len(names) == 0 || slices.ContainsFunc(names, func(n string) bool { return n != names[0] }) {
 		return ""

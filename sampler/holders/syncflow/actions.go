@@ -24,14 +24,15 @@ const (
 	Close                     // of a channel
 )
 
-// takesTurns reports whether of all actions on an object only the next one
-// counts. Example: a goroutine that has sent to a channel and then receives
-// from it, again and again, keeps others from sending only if receiving is
-// what it does next.
+// takesTurns reports whether of all actions on an object only
+// the next one counts. Example: a goroutine that has sent to a
+// channel and then receives from it, again and again, keeps
+// others from sending only if receiving is what it does next.
 func (k ActionKind) takesTurns() bool { return k != Done && k != Signal && k != Close }
 
-// An Action is something that a goroutine may still do with a channel, a
-// sync.WaitGroup or a sync.Cond, by the functions that it is in.
+// An Action is something that a goroutine may still do with a
+// channel, a sync.WaitGroup or a sync.Cond, by the functions
+// that it is in.
 type Action struct {
 	// address of the channel, the WaitGroup, the Cond, the semaphore, the
 	// pool or the poll.FD
@@ -40,8 +41,8 @@ type Action struct {
 	Awaited bool // the goroutine itself waits, in a method Wait, until others do that
 }
 
-// A siteAction is an action, and how to find its object from a frame at one
-// place in the code.
+// A siteAction is an action, and how to find its object from a
+// frame at one place in the code.
 type siteAction struct {
 	object  *expr
 	kind    ActionKind
@@ -54,10 +55,11 @@ const (
 	maxCases   = 16 // of a select
 )
 
-// Actions appends what a goroutine may still do to channels, WaitGroups and
-// Conds: the actions in the functions that it is in, after its position in
-// them, if something in its frames leads to the object. Frames come from the
-// innermost to the outermost; registers are as for Held. If the answer is not
+// Actions appends what a goroutine may still do to channels,
+// WaitGroups and Conds: the actions in the functions that it is
+// in, after its position in them, if something in its frames
+// leads to the object. Frames come from the innermost to the
+// outermost; registers are as for Held. If the answer is not
 // complete, it is worth asking again after a Refill.
 func (a *Analyzer) Actions(dst []Action, frames []unwind.Frame, m Memory,
 	registers []uint64) (actions []Action, complete bool) {
@@ -84,7 +86,8 @@ func (a *Analyzer) Actions(dst []Action, frames []unwind.Frame, m Memory,
 	return dst, complete
 }
 
-// hasTurn reports whether the next action on an object is among some actions.
+// hasTurn reports whether the next action on an object is among
+// some actions.
 func hasTurn(actions []Action, object uint64) bool {
 	return slices.ContainsFunc(actions,
 		func(a Action) bool { return a.Object == object && a.Kind.takesTurns() })
@@ -94,10 +97,11 @@ func hasTurn(actions []Action, object uint64) bool {
 // considered.
 const maxDeferredCalls = 16
 
-// Deferred appends the actions of the functions on a goroutine's list of
-// deferred functions, whose first entry is at an address. Usually a function's
-// own code runs what it has deferred. If it can't, as for a defer statement in a
-// loop, the functions are on that list.
+// Deferred appends the actions of the functions on a goroutine's
+// list of deferred functions, whose first entry is at an
+// address. Usually a function's own code runs what it has
+// deferred. If it can't, as for a defer statement in a loop, the
+// functions are on that list.
 func (a *Analyzer) Deferred(dst []Action, at uint64, r goruntime.Release,
 	m Memory) (actions []Action, complete bool) {
 	word := func(at uint64) uint64 {
@@ -119,8 +123,8 @@ func (a *Analyzer) Deferred(dst []Action, at uint64, r goruntime.Release,
 	return dst, complete
 }
 
-// DeferredActions appends the actions of a deferred function that is still to
-// run, by its closure's address.
+// DeferredActions appends the actions of a deferred function
+// that is still to run, by its closure's address.
 func (a *Analyzer) DeferredActions(dst []Action, closure uint64, m Memory) (actions []Action,
 	complete bool) {
 	f := &frame{m: m, register: func(r int) (uint64, bool) {
@@ -146,8 +150,8 @@ func (a *Analyzer) DeferredActions(dst []Action, closure uint64, m Memory) (acti
 
 var noActions = []siteAction{}
 
-// actionsAt returns the actions that can still come at a frame. It reports
-// false if they are not known yet.
+// actionsAt returns the actions that can still come at a frame.
+// It reports false if they are not known yet.
 func (a *Analyzer) actionsAt(f *unwind.Frame) ([]siteAction, bool) {
 	for int(f.Site) >= len(a.actionsBySite) {
 		a.actionsBySite = append(a.actionsBySite, nil)
@@ -191,9 +195,9 @@ func (a *Analyzer) findActionsAt(f *unwind.Frame, fn pclntab.Func) []siteAction 
 	return append(w.awaitedInSelect(i, f.Exact), w.actionsFrom(i, f.Exact)...)
 }
 
-// awaitedInSelect returns what a goroutine waits for in a select that sends
-// to one channel: that others receive from it. A select that only receives
-// waits for many things.
+// awaitedInSelect returns what a goroutine waits for in a select
+// that sends to one channel: that others receive from it. A
+// select that only receives waits for many things.
 func (w *flow) awaitedInSelect(i int, exact bool) []siteAction {
 	x := &w.code[i]
 	if exact || x.Op != machinecode.OpCall || x.Indirect ||
@@ -215,8 +219,9 @@ func (w *flow) awaitedInSelect(i int, exact bool) []siteAction {
 	return sends
 }
 
-// ownActions are the actions, on their first arguments, of functions that are
-// known by name: what the goroutine in such a function waits for, or will do.
+// ownActions are the actions, on their first arguments, of
+// functions that are known by name: what the goroutine in such a
+// function waits for, or will do.
 var ownActions = map[goruntime.CallRole]siteAction{
 	goruntime.CallGroupWait: {kind: Done, awaited: true},
 	goruntime.CallCondWait:  {kind: Signal, awaited: true},
@@ -258,8 +263,9 @@ func (w *flow) ownActionAt(i int, exact bool, own siteAction) []siteAction {
 	return []siteAction{own}
 }
 
-// poolOf returns an expression for the pool to which a connection points that
-// is the function's argument after one or two contexts, nil if there is none.
+// poolOf returns an expression for the pool to which a
+// connection points that is the function's argument after one or
+// two contexts, nil if there is none.
 func (w *flow) poolOf(s *state, exact bool) *expr {
 	vs := w.values
 	for _, n := range []int{3, 5} {
@@ -270,8 +276,9 @@ func (w *flow) poolOf(s *state, exact bool) *expr {
 	return nil
 }
 
-// actionsFrom returns the actions that can happen at an instruction or after
-// it, if their objects can be found from a frame at that instruction.
+// actionsFrom returns the actions that can happen at an
+// instruction or after it, if their objects can be found from a
+// frame at that instruction.
 func (w *flow) actionsFrom(i int, exact bool) []siteAction {
 	s := w.stateBefore(i)
 	if s == nil {
@@ -292,8 +299,9 @@ func (w *flow) actionsFrom(i int, exact bool) []siteAction {
 	return found
 }
 
-// actionsAfter returns the actions at an instruction and after it. During a
-// call, the callee's own frame shows what it may still do.
+// actionsAfter returns the actions at an instruction and after
+// it. During a call, the callee's own frame shows what it may
+// still do.
 func (w *flow) actionsAfter(i int, exact bool) (list []action) {
 	after := w.reachableFrom(i)
 	// by object: whether the next action may be the one at an instruction
@@ -315,8 +323,8 @@ func (w *flow) actionsAfter(i int, exact bool) (list []action) {
 	return list
 }
 
-// nextOn returns, by instruction, whether the next action on an object from
-// an instruction on may be there.
+// nextOn returns, by instruction, whether the next action on an
+// object from an instruction on may be there.
 func (w *flow) nextOn(object value, i int, exact bool) []bool {
 	next, stops := make([]bool, len(w.code)), make([]bool, len(w.code))
 	for _, act := range w.allActions() {

@@ -9,8 +9,9 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/machinecode"
 )
 
-// actionsDuring returns what a function's frame says that it may still do, from its first call of another function on, or if that
-// is "", from its first call of what a register holds.
+// actionsDuring returns what a function's frame says that it may
+// still do, from its first call of another function on, or if
+// that is "", from its first call of what a register holds.
 func actionsDuring(t *testing.T, a *Analyzer, caller, called string) []siteAction {
 	t.Helper()
 	f, ok := a.p.Table.Find(caller)[caller]
@@ -39,7 +40,8 @@ func actionsDuring(t *testing.T, a *Analyzer, caller, called string) []siteActio
 	return nil
 }
 
-// mayDo lists functions of testdata/programs, and what each may still do after a call that it makes.
+// mayDo lists functions of testdata/programs, and what each may
+// still do after a call that it makes.
 var mayDo = []struct {
 	program, function, calls string
 	does                     []ActionKind
@@ -104,7 +106,8 @@ func checkActions(t *testing.T, arch string, flags ...string) {
 	}
 }
 
-// The closure of a deferred function says what the function will do, wherever the runtime keeps the closure.
+// The closure of a deferred function says what the function will
+// do, wherever the runtime keeps the closure.
 func TestDeferredActions(t *testing.T) {
 	for _, arch := range []string{"amd64", "arm64"} {
 		for name, flags := range map[string][]string{"plain": nil, "not optimised": {"-gcflags=-N -l"}} {

@@ -27,8 +27,8 @@ const (
 	maxFlows  = 64      // functions whose data flow is kept
 )
 
-// An Analyzer learns about a program's functions as they are met. It is for
-// one goroutine at a time.
+// An Analyzer learns about a program's functions as they are
+// met. It is for one goroutine at a time.
 type Analyzer struct {
 	p         Program
 	machine   *machine
@@ -36,8 +36,8 @@ type Analyzer struct {
 	flows     map[uint64]*flow     // by entry
 	lockers   map[uint64]locker    // by tables of methods
 
-	// What was found out about places in the code, by unwind.Site; nil if
-	// nothing yet.
+	// What was found out about places in the code, by
+	// unwind.Site; nil if nothing yet.
 	locksBySite   []*siteLocks
 	actionsBySite [][]siteAction
 	semaphores    map[unwind.Site]*semaphoreWait
@@ -54,16 +54,16 @@ type Analyzer struct {
 	wanted  bool // such a stack was met since the last Refill, or there was none yet
 	spent   int  // those that were
 
-	// a function that is not large was met since the last Refill whose
-	// actions were not known, or there was none yet
+	// a function that is not large was met since the last Refill
+	// whose actions were not known, or there was none yet
 	metSmall bool
 	calm     bool // none was met between the last two
 
 	tooDeep bool // some call was too deep to be followed, since this was last reset
 }
 
-// New returns an analyzer that knows nothing yet, and that learns nothing
-// before the first Refill.
+// New returns an analyzer that knows nothing yet, and that
+// learns nothing before the first Refill.
 func New(p Program) (*Analyzer, error) {
 	m := machineOf(p.Arch)
 	if m == nil {
@@ -95,8 +95,8 @@ type function struct {
 	effects      []effect
 	effectsKnown bool
 	inProgress   bool // effectsOf is at work on it
-	// depth at which the effects can't be known, since too many helpers call
-	// one another; 0: none
+	// depth at which the effects can't be known, since too many
+	// helpers call one another; 0: none
 	tooDeepAt int
 
 	// What it does with groups and conditions of its callers; see
@@ -105,8 +105,9 @@ type function struct {
 	actionDepth int // functions in a row that were followed for that, this one included
 }
 
-// callee returns what is known of the function that begins at an address; if
-// none begins there, of a function that does nothing.
+// callee returns what is known of the function that begins at an
+// address; if none begins there, of a function that does
+// nothing.
 func (a *Analyzer) callee(entry uint64) *function {
 	if c, ok := a.functions[entry]; ok {
 		return c
@@ -124,8 +125,8 @@ func (a *Analyzer) callee(entry uint64) *function {
 	return c
 }
 
-// text reads a function's code. It is nil if there is none, or more than most
-// bytes.
+// text reads a function's code. It is nil if there is none, or
+// more than most bytes.
 func (a *Analyzer) text(f pclntab.Func, most uint64) []byte {
 	n := f.End - f.Entry
 	if n == 0 || n > most {
@@ -138,9 +139,9 @@ func (a *Analyzer) text(f pclntab.Func, most uint64) []byte {
 	return b
 }
 
-// relevant reports whether a function may have to do with locks: it calls
-// package sync, has atomic instructions, or calls a helper that takes or
-// releases locks.
+// relevant reports whether a function may have to do with locks:
+// it calls package sync, has atomic instructions, or calls a
+// helper that takes or releases locks.
 func (a *Analyzer) relevant(c *function, depth int) bool {
 	if c.ignored {
 		return false
@@ -169,14 +170,15 @@ func (a *Analyzer) scan(c *function) {
 			c.calls = append(c.calls, target)
 		}
 	})
-	// A wrapper that calls the second method of an interface may call a
-	// deferred Unlock.
+	// A wrapper that calls the second method of an interface may
+	// call a deferred Unlock.
 	c.usesSync = c.usesSync || found.Atomic ||
 		found.Indirect && (found.Loads[1] && found.Loads[0] || c.wrapper)
 	c.callsUnknown = found.Indirect
 }
 
-// flowOf returns the data flow over a function, nil if it can't be analysed.
+// flowOf returns the data flow over a function, nil if it can't
+// be analysed.
 func (a *Analyzer) flowOf(f pclntab.Func) *flow {
 	w, ok := a.flows[f.Entry]
 	if !ok {
@@ -189,8 +191,8 @@ func (a *Analyzer) flowOf(f pclntab.Func) *flow {
 	return w
 }
 
-// locksAt returns what a frame shows about locks; nil if that is not known
-// yet. To learn that may be urgent.
+// locksAt returns what a frame shows about locks; nil if that is
+// not known yet. To learn that may be urgent.
 func (a *Analyzer) locksAt(f *unwind.Frame, urgent bool) *siteLocks {
 	for int(f.Site) >= len(a.locksBySite) {
 		a.locksBySite = append(a.locksBySite, nil)

@@ -8,11 +8,12 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/machinecode"
 )
 
-// A LockPath says how a function reached the lock that it takes: at an
-// instruction, a register had a pointer. In c.mu.Lock(), the lock lies at an
-// offset from what c points to. In c.next.mu.Lock(), it lies at the second
-// offset from what the word at the first one points to. By now, the register
-// may have another value.
+// A LockPath says how a function reached the lock that it takes:
+// at an instruction, a register had a pointer. In c.mu.Lock(),
+// the lock lies at an offset from what c points to. In
+// c.next.mu.Lock(), it lies at the second offset from what the
+// word at the first one points to. By now, the register may have
+// another value.
 type LockPath struct {
 	// at the function's entry, the register has an argument, or the closure
 	PC       uint64
@@ -26,9 +27,10 @@ const (
 	maxLookBack  = 96 // instructions
 )
 
-// LockPaths is for a frame in a call that takes a lock, or waits for a channel,
-// a group or a condition. It returns the ways in which the frame's function
-// reached that, if the code shows some.
+// LockPaths is for a frame in a call that takes a lock, or waits
+// for a channel, a group or a condition. It returns the ways in
+// which the frame's function reached that, if the code shows
+// some.
 func (a *Analyzer) LockPaths(f *unwind.Frame) (paths []LockPath) {
 	w, i, s := a.callIn(f)
 	if s == nil {
@@ -37,8 +39,8 @@ func (a *Analyzer) LockPaths(f *unwind.Frame) (paths []LockPath) {
 	return w.pathsTo(i, w.waitedFor(s, a.callee(w.code[i].Target).role))
 }
 
-// CasePaths is for a frame in a select. It returns the ways in which the
-// frame's function reached one of the channels.
+// CasePaths is for a frame in a select. It returns the ways in
+// which the frame's function reached one of the channels.
 func (a *Analyzer) CasePaths(f *unwind.Frame, channel uint64, m Memory) (paths []LockPath) {
 	w, i, s := a.callIn(f)
 	if s == nil || a.callee(w.code[i].Target).role != goruntime.CallSelect {
@@ -56,8 +58,9 @@ func (a *Analyzer) CasePaths(f *unwind.Frame, channel uint64, m Memory) (paths [
 	return paths
 }
 
-// callIn returns the flow of a frame's function, the index of the call that the
-// frame is in, and the state before it. The state is nil if that is not known.
+// callIn returns the flow of a frame's function, the index of
+// the call that the frame is in, and the state before it. The
+// state is nil if that is not known.
 func (a *Analyzer) callIn(f *unwind.Frame) (w *flow, i int, s *state) {
 	fn, found := a.p.Table.Func(f.PC)
 	if !found || f.Exact || a.left <= 0 {
@@ -72,8 +75,8 @@ func (a *Analyzer) callIn(f *unwind.Frame) (w *flow, i int, s *state) {
 	return w, i, w.stateBefore(i)
 }
 
-// pathsTo returns the ways in which a function reached a value before an
-// instruction.
+// pathsTo returns the ways in which a function reached a value
+// before an instruction.
 func (w *flow) pathsTo(i int, v value) (paths []LockPath) {
 	pointers := w.pointersTo(v)
 	for _, p := range pointers {
@@ -89,8 +92,9 @@ func (w *flow) pathsTo(i int, v value) (paths []LockPath) {
 	return paths
 }
 
-// fromArgument returns a path that begins with an argument of the function, or
-// with its closure; nil if the pointer is neither.
+// fromArgument returns a path that begins with an argument of
+// the function, or with its closure; nil if the pointer is
+// neither.
 func (w *flow) fromArgument(p *pointer) *LockPath {
 	n := w.values.nodes[p.base]
 	r, m := machinecode.Reg(n.a), w.a.machine
@@ -100,8 +104,8 @@ func (w *flow) fromArgument(p *pointer) *LockPath {
 	return &LockPath{w.f.Entry, r, p.offsets}
 }
 
-// waitedFor returns the address of the lock, channel, group or condition that a
-// call may wait for; 0 if there is none.
+// waitedFor returns the address of the lock, channel, group or
+// condition that a call may wait for; 0 if there is none.
 func (w *flow) waitedFor(s *state, called goruntime.CallRole) value {
 	switch called {
 	case goruntime.CallSend, goruntime.CallReceive, goruntime.CallGroupWait, goruntime.CallCondWait:
@@ -138,8 +142,8 @@ func (w *flow) pointersTo(lock value) (all []pointer) {
 	return all
 }
 
-// lockPathsAt returns the registers that have one of the pointers before an
-// instruction.
+// lockPathsAt returns the registers that have one of the
+// pointers before an instruction.
 func (w *flow) lockPathsAt(s *state, pc uint64, pointers []pointer) (paths []LockPath) {
 	for r, v := range s.regs {
 		for _, p := range pointers {

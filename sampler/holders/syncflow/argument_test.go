@@ -10,7 +10,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/machinecode"
 )
 
-// If a function takes a lock in an object that it got as an argument, LockPaths has that argument.
+// If a function takes a lock in an object that it got as an
+// argument, LockPaths has that argument.
 func TestReceiver(t *testing.T) {
 	for _, arch := range []string{"amd64", "arm64"} {
 		a := analyzer(t, build(t, arch))

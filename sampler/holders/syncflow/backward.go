@@ -5,18 +5,21 @@ import (
 	"slices"
 )
 
-// The backward flow finds the locks that the code will release on every path
-// from a place on, without taking them before. To unlock what isn't locked is
-// fatal, so these locks are held there, whatever was called in between:
+// The backward flow finds the locks that the code will release
+// on every path from a place on, without taking them before. To
+// unlock what isn't locked is fatal, so these locks are held
+// there, whatever was called in between:
 //
 //	l.mu.Lock()
 //	defer l.mu.Unlock()
 //	l.t = l.now()       // an unknown function: it may release l.mu, for all that the forward flow knows
 //	l.write()           // but after write, l.mu is unlocked on every path; so it is locked here
 //
-// Paths that never leave the function, or leave it by a panic, don't count.
+// Paths that never leave the function, or leave it by a panic,
+// don't count.
 //
-// Locks that the code will release only on some of the paths may be held there:
+// Locks that the code will release only on some of the paths may
+// be held there:
 //
 //	tx := db.begin()
 //	work()
@@ -25,29 +28,32 @@ import (
 // A futureRelease is a lock that will be released.
 type futureRelease struct {
 	lockName
-	// weak: before that, something unknown is called, which may take the
-	// lock. Then it is held only if it was also taken here.
+	// weak: before that, something unknown is called, which may
+	// take the lock. Then it is held only if it was also taken
+	// here.
 	weak bool
-	// under: it is released if that is true. It is only for those that some
-	// paths release.
+	// under: it is released if that is true. It is only for
+	// those that some paths release.
 	under condition
 }
 
-// A future is what the code will release from a place on. If no path leads
-// from there out of the function, the code is in a loop for ever, or panics:
-// then every lock will be released for all that is known, except some.
+// A future is what the code will release from a place on. If no
+// path leads from there out of the function, the code is in a
+// loop for ever, or panics: then every lock will be released for
+// all that is known, except some.
 type future struct {
 	returns  bool
 	releases []futureRelease // those that some path releases, and no path doesn't
 	may      []futureRelease // those that some path releases, and another one doesn't
 	except   []futureRelease // if !returns, those that are taken first
 
-	// what is true at the beginning of the path that this is about; for join
+	// what is true at the beginning of the path that this is
+	// about; for join
 	releasedUnder condition
 }
 
-// A lockEvent is what an instruction does that changes the future. The
-// forward flow records these events.
+// A lockEvent is what an instruction does that changes the
+// future. The forward flow records these events.
 type lockEvent struct {
 	at   int // in flow.code
 	kind eventKind
@@ -77,8 +83,8 @@ func (w *flow) recordRelease(kind eventKind, r futureRelease) {
 	}
 }
 
-// backwardFlow finds the futures at the beginnings of the blocks. It returns
-// nil if that takes too long.
+// backwardFlow finds the futures at the beginnings of the
+// blocks. It returns nil if that takes too long.
 func (w *flow) backwardFlow() []future {
 	if w.futures != nil || w.noFutures {
 		return w.futures
@@ -102,8 +108,8 @@ func (w *flow) backwardFlow() []future {
 	return w.futures
 }
 
-// maxRounds bounds the visits of each block. Two or three are the rule, as
-// most blocks lead to later ones.
+// maxRounds bounds the visits of each block. Two or three are
+// the rule, as most blocks lead to later ones.
 const maxRounds = 100
 
 // addNames adds the events at which values get their meanings.
@@ -232,8 +238,8 @@ func (f *future) join(o *future) {
 	slices.SortFunc(f.except, compareReleases)
 }
 
-// joinMay joins the locks that only one of two paths releases, or that one of
-// them may release.
+// joinMay joins the locks that only one of two paths releases,
+// or that one of them may release.
 func (f *future) joinMay(o *future) {
 	var may future
 	for _, p := range []struct{ path, other *future }{{f, o}, {o, f}} {
@@ -321,8 +327,8 @@ func without(list []futureRelease, n lockName) []futureRelease {
 
 func compareReleases(a, b futureRelease) int { return a.compare(b.lockName) }
 
-// futureAt returns what will be released from an instruction on: if the
-// instruction is a call that a goroutine is in, after it.
+// futureAt returns what will be released from an instruction on:
+// if the instruction is a call that a goroutine is in, after it.
 func (w *flow) futureAt(i int, exact bool) future {
 	if w.backwardFlow() == nil {
 		return future{returns: true}

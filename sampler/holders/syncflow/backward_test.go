@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// provenLocks lists functions of testdata/programs/lockcode, and how many locks their frames prove to be held during a call.
+// provenLocks lists functions of testdata/programs/lockcode, and
+// how many locks their frames prove to be held during a call.
 var provenLocks = []struct {
 	function, calls string
 	locks           int
@@ -51,7 +52,9 @@ func TestProvenLocks(t *testing.T) {
 	}
 }
 
-// A function calls closures that helpers have returned. The frame leads to those that it surely calls, and that may hold a lock.
+// A function calls closures that helpers have returned. The
+// frame leads to those that it surely calls, and that may hold a
+// lock.
 func TestCallsToCome(t *testing.T) {
 	for _, arch := range []string{"amd64", "arm64"} {
 		a := analyzer(t, build(t, arch))

@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// BenchmarkFlow measures the data flow of one function, forward and backward, over functions of this test's own binary that may have to
-// do with locks.
+// BenchmarkFlow measures the data flow of one function, forward
+// and backward, over functions of this test's own binary that
+// may have to do with locks.
 func BenchmarkFlow(b *testing.B) {
 	path, err := os.Executable()
 	if err != nil {

@@ -12,12 +12,12 @@ import (
 type block struct {
 	first, last int   // in flow.code
 	next        []int // the blocks that can follow it
-	// slow is the slow path of a function of package sync that the block
-	// calls before anything else.
+	// slow is the slow path of a function of package sync that
+	// the block calls before anything else.
 	slow goruntime.CallRole
 
-	// under which its branch goes to the first of the blocks that follow;
-	// none if that is not known
+	// under which its branch goes to the first of the blocks
+	// that follow; none if that is not known
 	test   condition
 	events []lockEvent    // what its instructions do to locks, and
 	onEdge [2][]lockEvent // what is done on the way to the blocks that follow a branch
@@ -29,8 +29,8 @@ type block struct {
 	visits int
 }
 
-// splitBlocks makes the blocks of a function. It reports false if it can't
-// find where an indirect jump goes.
+// splitBlocks makes the blocks of a function. It reports false
+// if it can't find where an indirect jump goes.
 func (w *flow) splitBlocks() bool {
 	starts, tables, ok := w.blockStarts()
 	if !ok {
@@ -105,9 +105,9 @@ func endsBlock(o machinecode.Op) bool {
 	return false
 }
 
-// neverReturns reports whether an instruction calls a function that does not
-// return here: a panic, or the growing of the stack, after which the function
-// begins anew.
+// neverReturns reports whether an instruction calls a function
+// that does not return here: a panic, or the growing of the
+// stack, after which the function begins anew.
 func (w *flow) neverReturns(x *machinecode.Instr) bool {
 	return x.Op == machinecode.OpCall && !x.Indirect &&
 		w.a.callee(x.Target).role == goruntime.CallStops
@@ -127,8 +127,8 @@ func (w *flow) leavesFunction(x *machinecode.Instr) bool {
 	return false
 }
 
-// exits reports whether the function ends with an instruction: it returns, or
-// jumps to another function.
+// exits reports whether the function ends with an instruction:
+// it returns, or jumps to another function.
 func (w *flow) exits(x *machinecode.Instr) bool {
 	return x.Op == machinecode.OpReturn || x.Op != machinecode.OpCall && w.leavesFunction(x)
 }
@@ -139,9 +139,10 @@ const (
 	tableNear = 12   // instructions before the jump that may name it
 )
 
-// jumpTable returns the instructions that an indirect jump goes to, by the
-// table of a switch, whose address the code names shortly before the jump. If
-// the code names none, the jump leaves the function.
+// jumpTable returns the instructions that an indirect jump goes
+// to, by the table of a switch, whose address the code names
+// shortly before the jump. If the code names none, the jump
+// leaves the function.
 func (w *flow) jumpTable(i int) ([]int, bool) {
 	at := w.tableAddress(i)
 	if at == 0 {
@@ -162,8 +163,8 @@ func (w *flow) jumpTable(i int) ([]int, bool) {
 	return to, len(to) > 0
 }
 
-// tableAddress returns the address of the table for an indirect jump, 0 if
-// there is none.
+// tableAddress returns the address of the table for an indirect
+// jump, 0 if there is none.
 func (w *flow) tableAddress(i int) uint64 {
 	at := uint64(0)
 	if o := &w.code[i].Operand; o.InMemory && o.Base == machinecode.NoReg {
@@ -186,12 +187,12 @@ func (w *flow) tableAddress(i int) uint64 {
 	return at
 }
 
-// slowNear is how many instructions a block may have before it calls a slow
-// path.
+// slowNear is how many instructions a block may have before it
+// calls a slow path.
 const slowNear = 24
 
-// findSlowPaths marks the blocks that lead to slow paths of functions of
-// package sync.
+// findSlowPaths marks the blocks that lead to slow paths of
+// functions of package sync.
 func (w *flow) findSlowPaths() {
 	for i := range w.blocks {
 		b := &w.blocks[i]
@@ -224,8 +225,9 @@ func (w *flow) blockOf(i int) int {
 	return k
 }
 
-// walk visits blocks, and those that follow each as long as visit returns true,
-// each once. It returns which blocks it has visited.
+// walk visits blocks, and those that follow each as long as
+// visit returns true, each once. It returns which blocks it has
+// visited.
 func (w *flow) walk(blocks []int, visit func(k int) (goOn bool)) (visited []bool) {
 	visited = make([]bool, len(w.blocks))
 	for work := slices.Clone(blocks); len(work) > 0; {
@@ -241,8 +243,8 @@ func (w *flow) walk(blocks []int, visit func(k int) (goOn bool)) (visited []bool
 	return visited
 }
 
-// reachableFrom returns a function that reports whether the code can come to
-// an instruction after a given one.
+// reachableFrom returns a function that reports whether the code
+// can come to an instruction after a given one.
 func (w *flow) reachableFrom(from int) func(i int) bool {
 	own := w.blockOf(from)
 	reached := w.walk(w.blocks[own].next, func(int) bool { return true })

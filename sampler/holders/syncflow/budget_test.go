@@ -19,7 +19,8 @@ func TestOwner(t *testing.T) {
 	}
 }
 
-// Large functions are analysed for actions only if nothing else was unknown between the last two Refills.
+// Large functions are analysed for actions only if nothing else
+// was unknown between the last two Refills.
 func TestLargeFunctionsComeLast(t *testing.T) {
 	a := &Analyzer{wanted: true, metSmall: true}
 	const small, large = largeFunction, largeFunction + 1
@@ -36,7 +37,8 @@ func TestLargeFunctionsComeLast(t *testing.T) {
 	}
 }
 
-// While little may be learned, that is for the functions that wait for locks, and for the methods of the same types.
+// While little may be learned, that is for the functions that
+// wait for locks, and for the methods of the same types.
 func TestAwaitedFirst(t *testing.T) {
 	a := analyzer(t, build(t, "amd64"))
 	frames := callsOf(t, a, "main.(*thing).field", "main.(*thing).deferred", "main.global")

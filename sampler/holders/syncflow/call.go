@@ -39,9 +39,10 @@ func (w *flow) call(s *state, x *machinecode.Instr) {
 	s.swapped, s.added, s.words = 0, 0, nil
 }
 
-// killExposed forgets the words of the frame that a callee may change: those
-// whose addresses registers or other words have. Before or later, another
-// variable can lie at such a word. Nobody has its address.
+// killExposed forgets the words of the frame that a callee may
+// change: those whose addresses registers or other words have.
+// Before or later, another variable can lie at such a word.
+// Nobody has its address.
 func (w *flow) killExposed(s *state) {
 	if len(w.addressTaken) == 0 {
 		return
@@ -66,8 +67,8 @@ func (w *flow) killExposed(s *state) {
 	}
 }
 
-// target returns the address that a call goes to, 0 if it isn't known, and of
-// an indirect call the address's value.
+// target returns the address that a call goes to, 0 if it isn't
+// known, and of an indirect call the address's value.
 func (w *flow) target(s *state, x *machinecode.Instr) (uint64, value) {
 	if !x.Indirect {
 		return x.Target, 0
@@ -79,8 +80,8 @@ func (w *flow) target(s *state, x *machinecode.Instr) (uint64, value) {
 	return x.Target, to
 }
 
-// sudogValue returns the value that represents the result of a call of
-// goruntime.CallSudog.
+// sudogValue returns the value that represents the result of a
+// call of goruntime.CallSudog.
 func (w *flow) sudogValue(x *machinecode.Instr) value { return w.values.named(x.PC, resultName) }
 
 // callee returns the address that an indirect call goes to.
@@ -92,9 +93,10 @@ func (w *flow) callee(s *state, x *machinecode.Instr) value {
 	return at
 }
 
-// callUnknown brings a state past a call of a function that is not known. A
-// closure may release any lock (unlock := s.lock()); a method of an interface
-// only the receiver, and other locks in the object that the receiver lies in.
+// callUnknown brings a state past a call of a function that is
+// not known. A closure may release any lock (unlock :=
+// s.lock()); a method of an interface only the receiver, and
+// other locks in the object that the receiver lies in.
 func (w *flow) callUnknown(s *state, to value) {
 	m := w.a.machine
 	n := w.values.nodes[to]
@@ -213,10 +215,10 @@ func (w *flow) releaseOf(s *state, r release) {
 	}
 }
 
-// duringCall converts the state before a call to the state during the call: a
-// lock that Unlock releases counts as released. If another callee releases
-// locks, runs deferred functions, or waits for a sync.Cond, its own frame
-// shows that.
+// duringCall converts the state before a call to the state
+// during the call: a lock that Unlock releases counts as
+// released. If another callee releases locks, runs deferred
+// functions, or waits for a sync.Cond, its own frame shows that.
 func (w *flow) duringCall(s *state, x *machinecode.Instr) {
 	if x.Op != machinecode.OpCall || x.Indirect {
 		return

@@ -2,8 +2,9 @@ package syncflow
 
 import "testing"
 
-// The compiler lets variables share a place in the frame. A callee changes a word only if it can have the word's address: from a
-// register, or from another word.
+// The compiler lets variables share a place in the frame. A
+// callee changes a word only if it can have the word's address:
+// from a register, or from another word.
 func TestKillExposed(t *testing.T) {
 	const at, other = -8, -64
 	for name, c := range map[string]struct {

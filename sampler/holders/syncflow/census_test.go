@@ -21,12 +21,15 @@ var (
 	worst    = flag.Int("worst", 25, "how many functions to print, those with the most calls that are not sure first")
 )
 
-// TestCensusOfProgram prints how much the code of a program says about the locks that its goroutines hold:
+// TestCensusOfProgram prints how much the code of a program says
+// about the locks that its goroutines hold:
 //
 //	go test -v -run CensusOfProgram ./sampler/holders/syncflow -program PATH -functions '^main\.'
 //
-// It counts the calls during which a lock may be held, by whether it is sure that it is, and if not, why. A goroutine that
-// stands in a call of the first kind is found as the holder.
+// It counts the calls during which a lock may be held, by
+// whether it is sure that it is, and if not, why. A goroutine
+// that stands in a call of the first kind is found as the
+// holder.
 func TestCensusOfProgram(t *testing.T) {
 	path, match := *censusOf, regexp.MustCompile(*censusIn)
 	if path == "" {
@@ -63,7 +66,8 @@ func TestCensusOfProgram(t *testing.T) {
 	}
 }
 
-// The first method of an interface may be Lock, so the analysis takes it for that until a frame shows what it is. If the
+// The first method of an interface may be Lock, so the analysis
+// takes it for that until a frame shows what it is. If the
 // values that lead there are gone, no frame can.
 func TestCensusWithoutLocks(t *testing.T) {
 	for _, arch := range []string{"amd64", "arm64"} {
@@ -75,7 +79,8 @@ func TestCensusWithoutLocks(t *testing.T) {
 	}
 }
 
-// Every call under a lock is counted, and those at which nothing is sure are not counted as sure.
+// Every call under a lock is counted, and those at which nothing
+// is sure are not counted as sure.
 func TestCensus(t *testing.T) {
 	a := analyzer(t, build(t, "amd64"))
 	for name, want := range map[string]struct{ sure, unsure bool }{
@@ -95,17 +100,18 @@ func TestCensus(t *testing.T) {
 	}
 }
 
-// A LockedCall is a call during which a lock may be held that its function
-// has taken.
+// A LockedCall is a call during which a lock may be held that
+// its function has taken.
 type LockedCall struct {
 	PC    uint64 // of the call
 	Doubt Doubt  // the greatest of those about the locks that may be held
 }
 
-// LockedCalls returns the calls of a function during which one of its locks
-// may be held. It reports false if the function has nothing to do with locks.
-// What may be a lock, by the methods of an interface, does not count: only a
-// frame shows whether it is one.
+// LockedCalls returns the calls of a function during which one
+// of its locks may be held. It reports false if the function has
+// nothing to do with locks. What may be a lock, by the methods
+// of an interface, does not count: only a frame shows whether it
+// is one.
 func (a *Analyzer) LockedCalls(f pclntab.Func) (calls []LockedCall, locks bool) {
 	c := a.callee(f.Entry)
 	if c.role != goruntime.CallOther || goruntime.IsSync(f.Name()) || !a.relevant(c, 0) {
@@ -125,8 +131,9 @@ func (a *Analyzer) LockedCalls(f pclntab.Func) (calls []LockedCall, locks bool) 
 	return calls, true
 }
 
-// stands reports whether a goroutine's stack can show it in a call. Calls of
-// the runtime that only move memory, or end in a panic, don't count.
+// stands reports whether a goroutine's stack can show it in a
+// call. Calls of the runtime that only move memory, or end in a
+// panic, don't count.
 func (w *flow) stands(k int) bool {
 	x := &w.code[k]
 	if x.Indirect {
@@ -139,8 +146,8 @@ func (w *flow) stands(k int) bool {
 	return true
 }
 
-// doubtDuring returns the greatest doubt about a lock that may be held during
-// a call. It reports false if none may be.
+// doubtDuring returns the greatest doubt about a lock that may
+// be held during a call. It reports false if none may be.
 func (w *flow) doubtDuring(s *state, k int) (doubt Doubt, held bool) {
 	s = s.clone()
 	w.duringCall(s, &w.code[k])

@@ -8,24 +8,26 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/machinecode"
 )
 
-// Closures that a function passes to the runtime release locks later. They come
-// from go statements, and from defer statements that the compiler can't put at
-// the ends of the function. The memory of a closure begins with the address of
-// its code; then come the variables that it has captured:
+// Closures that a function passes to the runtime release locks
+// later. They come from go statements, and from defer statements
+// that the compiler can't put at the ends of the function. The
+// memory of a closure begins with the address of its code; then
+// come the variables that it has captured:
 //
 //	call newobject     // rax: the closure
 //	mov  [rax], code
 //	mov  [rax+8], rcx  // what it has captured
 //	call newproc
 
-// A word is one of memory that is not in the frame: v was stored at address at.
+// A word is one of memory that is not in the frame: v was stored
+// at address at.
 type word struct{ at, v value }
 
 // maxWords bounds the words that are kept track of.
 const maxWords = 16
 
-// word returns what was stored at an address since the last call, 0 if that
-// is not known.
+// word returns what was stored at an address since the last
+// call, 0 if that is not known.
 func (s *state) word(at value) value {
 	if i := slices.IndexFunc(s.words, func(w word) bool { return w.at == at }); i >= 0 && at != 0 {
 		return s.words[i].v
@@ -52,8 +54,8 @@ func (w *flow) putWords(s *state, x *machinecode.Instr, at value) {
 	}
 }
 
-// closureReleases returns the locks that a call of a closure will release on
-// every path.
+// closureReleases returns the locks that a call of a closure
+// will release on every path.
 func (w *flow) closureReleases(s *state, closure value) (rs []release) {
 	c := w.codeOf(s, closure)
 	if c == nil {
@@ -97,8 +99,8 @@ func (w *flow) codeOf(s *state, closure value) *function {
 	return nil
 }
 
-// deferCall brings a state past a call that puts a closure on the runtime's
-// list of deferred functions.
+// deferCall brings a state past a call that puts a closure on
+// the runtime's list of deferred functions.
 func (w *flow) deferCall(s *state, role goruntime.CallRole) {
 	closure := s.regs[w.a.machine.argument]
 	if role == goruntime.CallDeferStack {
@@ -118,8 +120,8 @@ func (w *flow) deferCall(s *state, role goruntime.CallRole) {
 // maxDeferred bounds the releases by deferred functions that are kept track of.
 const maxDeferred = 16
 
-// runDeferred brings a state past a call that runs deferred functions. Those
-// that are not known may release any lock.
+// runDeferred brings a state past a call that runs deferred
+// functions. Those that are not known may release any lock.
 func (w *flow) runDeferred(s *state) {
 	for _, r := range s.deferred {
 		w.record(eventReleases, r.lock, r.mode, r.via)
@@ -129,8 +131,8 @@ func (w *flow) runDeferred(s *state) {
 	s.makeUnsure(Unwinding, func(*hold) bool { return true })
 }
 
-// goCall brings a state past a go statement: the new goroutine holds the
-// locks that it releases.
+// goCall brings a state past a go statement: the new goroutine
+// holds the locks that it releases.
 func (w *flow) goCall(s *state) {
 	for _, r := range w.closureReleases(s, s.regs[w.a.machine.argument]) {
 		w.record(eventReleases, r.lock, r.mode, r.via)

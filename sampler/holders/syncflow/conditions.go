@@ -7,8 +7,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/machinecode"
 )
 
-// If a lock is taken on one of two paths that meet again, it is held there
-// under the condition that led to that path:
+// If a lock is taken on one of two paths that meet again, it is
+// held there under the condition that led to that path:
 //
 //	if !l.disabled {
 //		l.mu.Lock()
@@ -18,13 +18,14 @@ import (
 //		l.mu.Unlock()
 //	}
 //
-// If something in a goroutine's frame leads to what was tested, the sample
-// shows whether it holds the lock. Conditions are tests of a byte: most are
-// of type bool. Likewise, the compiler sets a byte in the frame if a deferred
-// call is pending that is not always.
+// If something in a goroutine's frame leads to what was tested,
+// the sample shows whether it holds the lock. Conditions are
+// tests of a byte: most are of type bool. Likewise, the compiler
+// sets a byte in the frame if a deferred call is pending that is
+// not always.
 
-// A condition is that some bits of a byte are zero, or that they are not. The
-// zero condition is none.
+// A condition is that some bits of a byte are zero, or that they
+// are not. The zero condition is none.
 type condition struct {
 	v    value // a kByte or kLow
 	mask uint8
@@ -40,8 +41,9 @@ func (c condition) not() condition {
 // isAbout reports whether two conditions are the same or opposite.
 func (c condition) isAbout(o condition) bool { return c.v == o.v && c.mask == o.mask }
 
-// A conditionalSlot is a word of the frame whose value is known only if a
-// condition is true. A lock that is held under the condition may lie there.
+// A conditionalSlot is a word of the frame whose value is known
+// only if a condition is true. A lock that is held under the
+// condition may lie there.
 type conditionalSlot struct {
 	slot
 	under condition
@@ -53,8 +55,8 @@ const maxConditionalSlots = 16
 // maxFacts bounds the conditions that are known to be true.
 const maxFacts = 8
 
-// addFact makes a condition true: locks that are held under it are held, and
-// those under its opposite are not.
+// addFact makes a condition true: locks that are held under it
+// are held, and those under its opposite are not.
 func (s *state) addFact(c condition) {
 	s.facts = slices.DeleteFunc(s.facts, c.isAbout)
 	if s.facts = append(s.facts, c); len(s.facts) > maxFacts {
@@ -96,9 +98,9 @@ func (s *state) isTrue(vs *values, c condition) bool {
 	return n.kind == kConst && (uint8(n.c)&c.mask == 0) == c.zero
 }
 
-// difference returns a condition that is true in s, and false in o; none if
-// there is no such one. The frame has its own bytes for longer than what was
-// tested.
+// difference returns a condition that is true in s, and false in
+// o; none if there is no such one. The frame has its own bytes
+// for longer than what was tested.
 func (s *state) difference(vs *values, o *state) condition {
 	for _, b := range s.bytes {
 		if n := vs.nodes[b.v]; n.kind == kConst {
@@ -116,9 +118,9 @@ func (s *state) difference(vs *values, o *state) condition {
 	return condition{}
 }
 
-// joinHolds makes the locks of s those that may be held if either state may
-// be true. Those that only one of them has are held under a condition if one
-// is known, else in doubt.
+// joinHolds makes the locks of s those that may be held if
+// either state may be true. Those that only one of them has are
+// held under a condition if one is known, else in doubt.
 func (s *state) joinHolds(vs *values, o *state) {
 	here, there := s.difference(vs, o), o.difference(vs, s)
 	var holds []hold
@@ -140,9 +142,9 @@ func (s *state) joinHolds(vs *values, o *state) {
 	s.holds = holds
 }
 
-// joinSlots keeps the words of the frame that only one of two states knows
-// and by which its locks can be found, under the condition that is true there
-// and not in the other state.
+// joinSlots keeps the words of the frame that only one of two
+// states knows and by which its locks can be found, under the
+// condition that is true there and not in the other state.
 func (s *state) joinSlots(vs *values, o *state, here, there condition, holds []hold) {
 	kept := slices.DeleteFunc(s.conditional, func(w conditionalSlot) bool {
 		return !slices.Contains(o.conditional, w) && !o.isTrue(vs, w.under.not())
@@ -177,9 +179,10 @@ func (s *state) joinSlots(vs *values, o *state, here, there condition, holds []h
 	s.conditional = kept
 }
 
-// restrict makes a lock that is not held in another state one that is held
-// under a condition, which is false there. isFalse reports whether the one
-// under which it is held already is false there.
+// restrict makes a lock that is not held in another state one
+// that is held under a condition, which is false there. isFalse
+// reports whether the one under which it is held already is
+// false there.
 func (h *hold) restrict(c condition, isFalse bool) {
 	switch {
 	case h.under != condition{} && isFalse:
@@ -190,8 +193,8 @@ func (h *hold) restrict(c condition, isFalse bool) {
 	}
 }
 
-// join makes h what is known of a lock that two states have, given whether
-// the condition of each is true in the other one.
+// join makes h what is known of a lock that two states have,
+// given whether the condition of each is true in the other one.
 func (h *hold) join(o *hold, oIsTrueHere, hIsTrueThere bool) {
 	h.doubt = max(h.doubt, o.doubt)
 	switch {
@@ -275,8 +278,8 @@ func (w *flow) loadByte(s *state, at value) value {
 	return w.values.byteAt(at)
 }
 
-// test returns the condition that an instruction's test is true if what it
-// tests is zero.
+// test returns the condition that an instruction's test is true
+// if what it tests is zero.
 func (w *flow) test(s *state, x *machinecode.Instr) condition {
 	at := w.address(s, x)
 	v := w.values.low(at)
@@ -289,8 +292,8 @@ func (w *flow) test(s *state, x *machinecode.Instr) condition {
 	return condition{v, x.Mask, true}
 }
 
-// conditionOf returns the condition under which a branch goes to its target,
-// or on; none if it is not known.
+// conditionOf returns the condition under which a branch goes to
+// its target, or on; none if it is not known.
 func (w *flow) conditionOf(s *state, x *machinecode.Instr, toTarget bool) condition {
 	c := s.tested
 	if x.Mask != 0 {
@@ -303,8 +306,8 @@ func (w *flow) conditionOf(s *state, x *machinecode.Instr, toTarget bool) condit
 	return c
 }
 
-// takeEdge makes the condition true under which a branch goes to its
-// target, or on.
+// takeEdge makes the condition true under which a branch goes to
+// its target, or on.
 func (w *flow) takeEdge(s *state, x *machinecode.Instr, toTarget bool) {
 	if c := w.conditionOf(s, x, toTarget); c.v != 0 {
 		s.addFact(c)

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A lock that is taken under a condition is held if the condition is true in the sample.
+// A lock that is taken under a condition is held if the
+// condition is true in the sample.
 func TestConditions(t *testing.T) {
 	for _, arch := range []string{"amd64", "arm64"} {
 		a := analyzer(t, build(t, arch))
@@ -86,7 +87,8 @@ func TestJoinUnderCondition(t *testing.T) {
 	}
 }
 
-// A helper takes a lock under a condition, which its caller may know or not.
+// A helper takes a lock under a condition, which its caller may
+// know or not.
 func TestAcquireUnder(t *testing.T) {
 	w := &flow{values: newValues()}
 	vs := w.values

@@ -1,7 +1,7 @@
-// Package syncflow finds out, from a program's machine code and copied
-// memory, which locks a goroutine holds, and what it may still do to
-// channels, WaitGroups and Conds that others wait for. Go's runtime records
-// none of that.
+// Package syncflow finds out, from a program's machine code and
+// copied memory, which locks a goroutine holds, and what it may
+// still do to channels, WaitGroups and Conds that others wait
+// for. Go's runtime records none of that.
 //
 //	a, err := syncflow.New(program)                                    // one for each program
 //	a.Refill(work)                                                     // how much code may be analysed from here on
@@ -13,10 +13,10 @@
 //
 // # How a lock is found
 //
-// A goroutine holds a lock if two things are true of one of its frames. On
-// every path through the function's code to the frame's position, the lock
-// was taken and not yet released. And a value in the frame leads to that very
-// lock. Take
+// A goroutine holds a lock if two things are true of one of its
+// frames. On every path through the function's code to the
+// frame's position, the lock was taken and not yet released. And
+// a value in the frame leads to that very lock. Take
 //
 //	func (c *cache) get() {
 //		c.mu.Lock() // mu lies 16 bytes into a cache
@@ -24,8 +24,9 @@
 //		work()
 //	}
 //
-// Its code on amd64, in which the compiler has inlined Lock, and what is
-// known after each instruction (rsp is the stack pointer):
+// Its code on amd64, in which the compiler has inlined Lock, and
+// what is known after each instruction (rsp is the stack
+// pointer):
 //
 //	code                          registers and words of the stack           locks held
 //	                              rax: c, the first argument                 none
@@ -46,15 +47,17 @@
 //	call [rdx]                    deferwrap1 calls Unlock with [rdx+8]       none
 //	ret
 //
-// The analysis does not know the value of c, but how values are computed from
-// it: c is whatever rax held when the function was entered. If two paths
-// join, only what is the same on both is kept; so a lock that is held on only
-// one of them is not claimed.
+// The analysis does not know the value of c, but how values are
+// computed from it: c is whatever rax held when the function was
+// entered. If two paths join, only what is the same on both is
+// kept; so a lock that is held on only one of them is not
+// claimed.
 //
-// The result for a frame in the call of work is: this goroutine holds the
-// lock whose address is the word at rsp+24. That expression is stored for
-// this place in the code. It is then computed for each goroutine at this
-// place, from the goroutine's copied stack.
+// The result for a frame in the call of work is: this goroutine
+// holds the lock whose address is the word at rsp+24. That
+// expression is stored for this place in the code. It is then
+// computed for each goroutine at this place, from the
+// goroutine's copied stack.
 //
 // # The files
 //
@@ -79,15 +82,17 @@
 //	known.go                  what is known of a program, as bytes for the next run
 //	argument.go, semaphore.go by which pointers a lock was reached; what a parked goroutine waits for
 //
-// A callback may release a lock, for all that this shows. So there is a
-// second flow, backward from the ends of the function: it finds the locks
-// that the code will release on every path, and that are held for that
-// reason, whatever a callback did.
+// A callback may release a lock, for all that this shows. So
+// there is a second flow, backward from the ends of the
+// function: it finds the locks that the code will release on
+// every path, and that are held for that reason, whatever a
+// callback did.
 //
-// A lock is not claimed if neither flow proves that it is held: if it is
-// taken and released on only one of two paths, while its sync.Cond waits,
-// during a panic, or if neither the function nor its callers release it. Two
-// cases are not detected: a lock that another goroutine releases although the
-// code could release it itself, and one that is taken directly and released
-// through an interface.
+// A lock is not claimed if neither flow proves that it is held:
+// if it is taken and released on only one of two paths, while
+// its sync.Cond waits, during a panic, or if neither the
+// function nor its callers release it. Two cases are not
+// detected: a lock that another goroutine releases although the
+// code could release it itself, and one that is taken directly
+// and released through an interface.
 package syncflow

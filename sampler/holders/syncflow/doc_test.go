@@ -13,7 +13,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/machinecode"
 )
 
-// The package comment lists every file of the package, and none that is not there.
+// The package comment lists every file of the package, and none
+// that is not there.
 func TestDocListsFiles(t *testing.T) {
 	text, err := os.ReadFile("doc.go")
 	if err != nil {
@@ -54,14 +55,16 @@ func work() { worked.Add(1) }
 
 var worked sync.WaitGroup
 
-// stackOf is the memory of a goroutine that stands in (*cache).get: every word of its frame is the address of the cache's
-// lock.
+// stackOf is the memory of a goroutine that stands in
+// (*cache).get: every word of its frame is the address of the
+// cache's lock.
 type stackOf uint64
 
 func (s stackOf) Stack(uint64) (uint64, bool) { return uint64(s), true }
 func (s stackOf) Heap(uint64) (uint64, bool)  { return 0, false }
 
-// The package comment names calls that exist, and the analysis of its example has the results that it shows.
+// The package comment names calls that exist, and the analysis
+// of its example has the results that it shows.
 func TestDocExample(t *testing.T) {
 	(&cache{}).get()
 	path, err := os.Executable()

@@ -6,10 +6,11 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 )
 
-// doubtfulLocks returns the locks that may be held in a state. What is known
-// only by the methods of an interface counts only if something leads to it:
-// most of that are no locks. There is less reason to believe that a lock is
-// held which the function does not release.
+// doubtfulLocks returns the locks that may be held in a state.
+// What is known only by the methods of an interface counts only
+// if something leads to it: most of that are no locks. There is
+// less reason to believe that a lock is held which the function
+// does not release.
 func (w *flow) doubtfulLocks(s *state, i int, exact bool) (refs []lockRef) {
 	role := w.a.callee(w.f.Entry).role
 	for k := range s.holds {
@@ -34,8 +35,8 @@ func (w *flow) doubtfulLocks(s *state, i int, exact bool) (refs []lockRef) {
 	}
 	switch role {
 	case goruntime.CallLock, goruntime.CallLockSlow:
-		// It may just have succeeded. In its call of the slow path, the frame
-		// of that one shows the lock.
+		// It may just have succeeded. In its call of the slow
+		// path, the frame of that one shows the lock.
 		if lock := w.exprFor(s, w.values.entry(w.a.machine.argument), exact, 0); lock != nil {
 			refs = append(refs, lockRef{lock: lock, certainty: Possible})
 		}
@@ -43,8 +44,8 @@ func (w *flow) doubtfulLocks(s *state, i int, exact bool) (refs []lockRef) {
 	return refs
 }
 
-// maybeReleased returns the locks that the code will release on some paths,
-// if something in the frame leads to them.
+// maybeReleased returns the locks that the code will release on
+// some paths, if something in the frame leads to them.
 func (w *flow) maybeReleased(s *state, f *future, exact bool) (refs []lockRef) {
 	for _, r := range f.may {
 		if r.call {

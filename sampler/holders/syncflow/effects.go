@@ -6,7 +6,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 )
 
-// A lockChange is what a call of a function does to a lock of its caller's.
+// A lockChange is what a call of a function does to a lock of
+// its caller's.
 type lockChange uint8
 
 const (
@@ -16,7 +17,8 @@ const (
 	mayTake
 )
 
-// An effect is what a call of a function does to a lock, once it has returned.
+// An effect is what a call of a function does to a lock, once it
+// has returned.
 type effect struct {
 	change lockChange
 	mode   Mode
@@ -24,15 +26,15 @@ type effect struct {
 	via    *expr // as in a hold; nil if it is a lock in any case
 	call   bool  // as in a futureRelease
 	always bool  // it releases or lends the lock on every path
-	// it takes or releases the lock only if this byte is as mask and zero
-	// say; nil if that is not known
+	// it takes or releases the lock only if this byte is as mask
+	// and zero say; nil if that is not known
 	under *expr
 	mask  uint8
 	zero  bool
 }
 
-// syncCalls are what calls of functions of package sync do to a lock: the one
-// at an offset from their first argument.
+// syncCalls are what calls of functions of package sync do to a
+// lock: the one at an offset from their first argument.
 var syncCalls = map[goruntime.CallRole]struct {
 	change lockChange
 	mode   Mode
@@ -45,15 +47,16 @@ var syncCalls = map[goruntime.CallRole]struct {
 	goruntime.CallTryRLock: {change: mayTake, mode: Read},
 	goruntime.CallUnlock:   {change: releases},
 	goruntime.CallRUnlock:  {change: releases, mode: Read},
-	// The atomic instruction before was inlined. Only after this call is the
-	// lock taken.
+	// The atomic instruction before was inlined. Only after this
+	// call is the lock taken.
 	goruntime.CallReadSlow: {change: mayTake, mode: Read, offset: -goruntime.RWMutexReaderSem},
 }
 
-// effectsOf returns what a function does to the locks of its callers, and
-// which it takes for them: l.lock() is such a function, and l.unlock(). There
-// are none if the function is too large for a helper, or if too many helpers
-// call one another: depth counts them.
+// effectsOf returns what a function does to the locks of its
+// callers, and which it takes for them: l.lock() is such a
+// function, and l.unlock(). There are none if the function is
+// too large for a helper, or if too many helpers call one
+// another: depth counts them.
 func (a *Analyzer) effectsOf(c *function, depth int) []effect {
 	switch {
 	case c.effectsKnown || c.ignored || c.inProgress || c.role != goruntime.CallOther ||
@@ -79,8 +82,8 @@ func (a *Analyzer) effectsOf(c *function, depth int) []effect {
 	}
 	c.inProgress = false
 	if a.tooDeep {
-		// What it calls may release what it takes: that can be found out when
-		// fewer helpers in a row have led here.
+		// What it calls may release what it takes: that can be
+		// found out when fewer helpers in a row have led here.
 		c.tooDeepAt, effects = depth, nil
 	} else {
 		c.effects, c.effectsKnown = effects, true
@@ -129,8 +132,8 @@ func (w *flow) effectsAtExit() []effect {
 		if h.via != 0 {
 			continue
 		}
-		// A lock without a name, sure or not, is one that the caller may come
-		// to know, and release.
+		// A lock without a name, sure or not, is one that the
+		// caller may come to know, and release.
 		e := effect{change: takes, mode: h.mode, lock: w.argumentExpr(h.lock)}
 		e.under, e.mask, e.zero = w.argumentExpr(h.under.v), h.under.mask, h.under.zero
 		if (h.doubt != NoDoubt || h.under.v != 0 && e.under == nil) && e.lock != nil {
@@ -149,8 +152,8 @@ func (w *flow) releasesFirst(r release) bool {
 	return found != nil && !found.weak
 }
 
-// releasedUnder returns the condition under which the function releases a
-// lock of its caller's, none if it is not known.
+// releasedUnder returns the condition under which the function
+// releases a lock of its caller's, none if it is not known.
 func (w *flow) releasedUnder(r release) condition {
 	f := w.futureAt(0, true)
 	if k := indexOf(f.may, r); k >= 0 {
@@ -159,8 +162,9 @@ func (w *flow) releasedUnder(r release) condition {
 	return condition{}
 }
 
-// argumentExpr returns an expression for a value by the registers when the
-// function was entered, which its caller knows. It is nil if there is none.
+// argumentExpr returns an expression for a value by the
+// registers when the function was entered, which its caller
+// knows. It is nil if there is none.
 func (w *flow) argumentExpr(v value) *expr {
 	n := w.values.nodes[v]
 	switch n.kind {
@@ -188,8 +192,8 @@ func (w *flow) argumentExpr(v value) *expr {
 	return nil
 }
 
-// valueAtCall returns the value that an expression by a callee's registers at
-// entry has for the caller, at the call.
+// valueAtCall returns the value that an expression by a callee's
+// registers at entry has for the caller, at the call.
 func (w *flow) valueAtCall(s *state, e *expr) value {
 	if e == nil {
 		return 0

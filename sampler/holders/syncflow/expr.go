@@ -1,7 +1,8 @@
 package syncflow
 
-// An expr describes how to compute an address from a frame: [sp+24]+16 is the
-// word 24 bytes from the stack pointer, plus 16.
+// An expr describes how to compute an address from a frame:
+// [sp+24]+16 is the word 24 bytes from the stack pointer, plus
+// 16.
 type expr struct {
 	kind exprKind
 	a, b *expr
@@ -31,8 +32,8 @@ func exprOf(n node, a, b *expr) *expr {
 	return &expr{kind: exprLoad, a: a}
 }
 
-// inFrame reports whether an expression is a word or a byte of the frame
-// itself, which nothing else changes; nil is one.
+// inFrame reports whether an expression is a word or a byte of
+// the frame itself, which nothing else changes; nil is one.
 func (e *expr) inFrame() bool {
 	return e == nil || e.kind == exprStackWord || e.kind == exprRegister ||
 		e.kind == exprByte && e.a.inFrame()
@@ -45,7 +46,8 @@ type frame struct {
 	register func(r int) (uint64, bool) // nil if they are not known any more
 }
 
-// Memory is what a goroutine's frames and the pointers in them are read from.
+// Memory is what a goroutine's frames and the pointers in them
+// are read from.
 type Memory interface {
 	// Stack returns a word of the goroutine's stack, as it was copied.
 	Stack(addr uint64) (uint64, bool)
@@ -53,7 +55,8 @@ type Memory interface {
 	Heap(addr uint64) (uint64, bool)
 }
 
-// eval returns an expression's value. It reports false if memory can't be read.
+// eval returns an expression's value. It reports false if memory
+// can't be read.
 func (e *expr) eval(f *frame) (uint64, bool) {
 	if e == nil {
 		return 0, false

@@ -10,8 +10,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/machinecode"
 )
 
-// A flow is the data flow over one function: what is known before each of its
-// blocks.
+// A flow is the data flow over one function: what is known
+// before each of its blocks.
 type flow struct {
 	a      *Analyzer
 	f      pclntab.Func
@@ -19,14 +19,16 @@ type flow struct {
 	code   []machinecode.Instr
 	blocks []block
 	values *values
-	// atomics are the atomic additions of functions of package sync that are
-	// inlined, by address. (On arm64, the loop that adds begins with what
-	// looks like part of a compare and swap.)
+	// atomics are the atomic additions of functions of package
+	// sync that are inlined, by address. (On arm64, the loop
+	// that adds begins with what looks like part of a compare
+	// and swap.)
 	atomics      map[uint64]goruntime.AtomicEffect
 	addressTaken map[int64]bool // words of the frame whose address the code takes, by their offsets
 	current      int            // index of the instruction that is stepped over
 	log          *[]lockEvent   // for what it does to locks; nil if that is not recorded
-	// what the code will release, by blocks; nil if that was not needed yet
+	// what the code will release, by blocks; nil if that was not
+	// needed yet
 	futures   []future
 	noFutures bool // that takes too long
 
@@ -70,8 +72,8 @@ func (w *flow) indexOf(pc uint64) int {
 	return i
 }
 
-// callBefore returns the index of the call that returns to an address, -1
-// for none.
+// callBefore returns the index of the call that returns to an
+// address, -1 for none.
 func (w *flow) callBefore(pc uint64) int {
 	i := w.indexOf(pc)
 	if i < 0 { // the end of the function
@@ -83,8 +85,9 @@ func (w *flow) callBefore(pc uint64) int {
 	return i - 1
 }
 
-// instructionAt returns the index of the instruction of a frame: the one at
-// pc if pc is exact, else the call that returns to pc; -1 if there is none.
+// instructionAt returns the index of the instruction of a frame:
+// the one at pc if pc is exact, else the call that returns to
+// pc; -1 if there is none.
 func (w *flow) instructionAt(pc uint64, exact bool) int {
 	if exact {
 		return w.indexOf(pc)
@@ -92,21 +95,21 @@ func (w *flow) instructionAt(pc uint64, exact bool) int {
 	return w.callBefore(pc)
 }
 
-// takesAddress marks, in Instr.Size, a move that makes an address of the
-// frame. Moves have no size.
+// takesAddress marks, in Instr.Size, a move that makes an
+// address of the frame. Moves have no size.
 const takesAddress = 1
 
-// findAtomics finds the atomic additions that lock and unlock if those
-// functions are inlined, and marks the instructions that take the address of
-// a word of the frame. Which word that is, step finds out, as the stack
-// pointer is not known yet.
+// findAtomics finds the atomic additions that lock and unlock if
+// those functions are inlined, and marks the instructions that
+// take the address of a word of the frame. Which word that is,
+// step finds out, as the stack pointer is not known yet.
 func (w *flow) findAtomics() {
 	var frames []pclntab.Frame
 	sp := w.a.machine.SP
 	for i := range w.code {
 		x := &w.code[i]
-		// Below the stack pointer is no word of the frame: the check of the
-		// stack's size computes such an address.
+		// Below the stack pointer is no word of the frame: the
+		// check of the stack's size computes such an address.
 		if x.Op == machinecode.OpMove && x.Operand.Base == sp && x.Dst != sp && x.Operand.Offset >= 0 {
 			x.Size = takesAddress
 		}
@@ -123,15 +126,15 @@ func (w *flow) findAtomics() {
 	}
 }
 
-// run finds the state before each block. It reports false if that takes too
-// long.
+// run finds the state before each block. It reports false if
+// that takes too long.
 func (w *flow) run() bool {
 	w.blocks[0].in = w.entryState()
 	work, queued := []int{0}, make([]bool, len(w.blocks))
 	steps := 0
 	for len(work) > 0 {
-		// In the order of the code, in which most blocks come after those
-		// that lead to them.
+		// In the order of the code, in which most blocks come
+		// after those that lead to them.
 		next := slices.Index(work, slices.Min(work))
 		i := work[next]
 		work[next] = work[len(work)-1]
@@ -177,12 +180,14 @@ func (w *flow) entryState() *state {
 	return s
 }
 
-// visitsUntilShrinking is the number of visits after which a block's state
-// only loses, so that the analysis comes to an end.
+// visitsUntilShrinking is the number of visits after which a
+// block's state only loses, so that the analysis comes to an
+// end.
 const visitsUntilShrinking = 12
 
-// propagate brings the state at the end of a block to the n-th of those that
-// follow it. It reports whether that changed anything.
+// propagate brings the state at the end of a block to the n-th
+// of those that follow it. It reports whether that changed
+// anything.
 func (w *flow) propagate(s *state, i, n int) bool {
 	from, next := &w.blocks[i], &w.blocks[w.blocks[i].next[n]]
 	s = s.clone()
@@ -215,8 +220,8 @@ func (w *flow) propagate(s *state, i, n int) bool {
 	return true
 }
 
-// states yields the instructions to which paths lead, in the order of the code,
-// each with the state before it.
+// states yields the instructions to which paths lead, in the
+// order of the code, each with the state before it.
 func (w *flow) states() iter.Seq2[int, *state] {
 	return func(yield func(int, *state) bool) {
 		for i := range w.blocks {
@@ -235,8 +240,8 @@ func (w *flow) states() iter.Seq2[int, *state] {
 	}
 }
 
-// stateBefore returns the state before an instruction, nil if no path leads
-// there.
+// stateBefore returns the state before an instruction, nil if no
+// path leads there.
 func (w *flow) stateBefore(i int) *state {
 	b := &w.blocks[w.blockOf(i)]
 	if b.in == nil {

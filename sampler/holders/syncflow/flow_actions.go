@@ -6,8 +6,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 )
 
-// An action is what an instruction of a function does to a channel, a
-// WaitGroup or a Cond.
+// An action is what an instruction of a function does to a
+// channel, a WaitGroup or a Cond.
 type action struct {
 	at       int // in flow.code
 	object   value
@@ -80,9 +80,9 @@ func (w *flow) addSelectActions(s *state, k int) {
 	}
 }
 
-// casesOf returns the cases of a select before its call: an array of pairs
-// of words in the frame, the sends first. It returns no cases if they are
-// not known.
+// casesOf returns the cases of a select before its call: an
+// array of pairs of words in the frame, the sends first. It
+// returns no cases if they are not known.
 func (w *flow) casesOf(s *state) (at, sends, cases int64) {
 	m := w.a.machine
 	at, ok := w.values.inFrame(s.regs[m.argument])
@@ -108,20 +108,21 @@ func (w *flow) addAction(c action) {
 	}
 }
 
-// An argumentAction is what a call of a function does to a WaitGroup, a Cond,
-// a channel, a semaphore or a pool that the caller knows: at some time, or if
-// it takes turns, first.
+// An argumentAction is what a call of a function does to a
+// WaitGroup, a Cond, a channel, a semaphore or a pool that the
+// caller knows: at some time, or if it takes turns, first.
 type argumentAction struct {
 	object *expr // by the registers at entry
 	kind   ActionKind
 }
 
-// maxActionDepth bounds the functions that call one another until one acts: a
-// deferred closure, a helper.
+// maxActionDepth bounds the functions that call one another
+// until one acts: a deferred closure, a helper.
 const maxActionDepth = 2
 
-// maxChannelHelper bounds the functions, in bytes, whose use of channels
-// counts as their callers': func (s sem) release() { <-s }.
+// maxChannelHelper bounds the functions, in bytes, whose use of
+// channels counts as their callers': func (s sem) release() {
+// <-s }.
 const maxChannelHelper = 1 << 9
 
 // isChannelHelper reports whether a function that was scanned is one.
@@ -129,10 +130,10 @@ func (c *function) isChannelHelper() bool {
 	return c.usesChannels && c.f.End-c.f.Entry <= maxChannelHelper
 }
 
-// argumentActions returns what a function does to things that its caller
-// knows, itself or by other functions: up to depth of them that call one
-// another, the function included. Closures that the compiler makes for
-// deferred calls don't count.
+// argumentActions returns what a function does to things that
+// its caller knows, itself or by other functions: up to depth of
+// them that call one another, the function included. Closures
+// that the compiler makes for deferred calls don't count.
 func (a *Analyzer) argumentActions(c *function, depth int) []argumentAction {
 	if c.wrapper {
 		depth++
@@ -164,8 +165,9 @@ func (a *Analyzer) argumentActions(c *function, depth int) []argumentAction {
 	return c.actions
 }
 
-// mayEndWaits reports whether a function that was scanned may act on
-// WaitGroups, Conds, semaphores and pools, or on channels by others.
+// mayEndWaits reports whether a function that was scanned may
+// act on WaitGroups, Conds, semaphores and pools, or on channels
+// by others.
 func (a *Analyzer) mayEndWaits(c *function, depth int) bool {
 	return c.endsWaits || slices.ContainsFunc(c.calls, func(entry uint64) bool {
 		return len(a.argumentActions(a.callee(entry), depth)) > 0

@@ -7,8 +7,10 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/gobinary/unwind"
 )
 
-// FuzzCode lets a function consist of whatever bytes: the analysis ends, and nothing is out of bounds. The function is one
-// of a real program's, whose table goes on saying which calls are inlined in it.
+// FuzzCode lets a function consist of whatever bytes: the
+// analysis ends, and nothing is out of bounds. The function is
+// one of a real program's, whose table goes on saying which
+// calls are inlined in it.
 func FuzzCode(f *testing.F) {
 	programs := []Program{build(f, "amd64"), build(f, "arm64")}
 	names := []string{"main.(*thing).field", "main.(*shared).read", "main.(*thing).deferredList", "main.nested", "main.choose",

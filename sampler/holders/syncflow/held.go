@@ -20,17 +20,18 @@ const (
 
 // A Held is a lock that a goroutine holds, or may hold.
 type Held struct {
-	// address of the sync.Mutex or sync.RWMutex; 0 if the goroutine may hold
-	// a lock of unknown address
+	// address of the sync.Mutex or sync.RWMutex; 0 if the
+	// goroutine may hold a lock of unknown address
 	Lock uint64
 	Mode Mode
 	Certainty
 }
 
-// Held appends the locks that a goroutine holds or may hold, each once. Its
-// frames come from the innermost to the outermost. Registers are the innermost
-// frame's, by the numbers that instructions have for them; nil if they are not
-// known. If the answer is not complete, it is worth asking again after a
+// Held appends the locks that a goroutine holds or may hold,
+// each once. Its frames come from the innermost to the
+// outermost. Registers are the innermost frame's, by the numbers
+// that instructions have for them; nil if they are not known. If
+// the answer is not complete, it is worth asking again after a
 // Refill.
 func (a *Analyzer) Held(dst []Held, frames []unwind.Frame, m Memory,
 	registers []uint64) (held []Held, complete bool) {
@@ -57,8 +58,8 @@ func (a *Analyzer) Held(dst []Held, frames []unwind.Frame, m Memory,
 	return l.list, complete
 }
 
-// heldLocks are the locks that the frames of a goroutine hold, from the
-// outermost on.
+// heldLocks are the locks that the frames of a goroutine hold,
+// from the outermost on.
 type heldLocks struct {
 	a     *Analyzer
 	list  []Held
@@ -93,8 +94,8 @@ func (l *heldLocks) apply(p *siteLocks, f *frame) {
 			l.add(Held{Certainty: Possible})
 		}
 	}
-	// What nothing leads to is most likely what the code will release by
-	// another way.
+	// What nothing leads to is most likely what the code will
+	// release by another way.
 	named := l.applyCalls(p, f) ||
 		slices.ContainsFunc(p.doubtful,
 			func(r lockRef) bool { return r.lock != nil && r.certainty == Doubtful })
@@ -134,12 +135,12 @@ func (l *heldLocks) resolvesAll(refs []lockRef, f *frame) bool {
 	return len(refs) > 0
 }
 
-// isAddress reports whether a lock can be there: nil pointers lead to the
-// first page, where nothing is.
+// isAddress reports whether a lock can be there: nil pointers
+// lead to the first page, where nothing is.
 func isAddress(lock uint64) bool { return lock >= 4096 }
 
-// isTrue reports whether the condition is true under which the lock is held,
-// and whether that is known.
+// isTrue reports whether the condition is true under which the
+// lock is held, and whether that is known.
 func (r *lockRef) isTrue(f *frame) (isTrue, known bool) {
 	if r.under == nil {
 		return true, true
@@ -148,8 +149,8 @@ func (r *lockRef) isTrue(f *frame) (isTrue, known bool) {
 	return (uint8(b)&r.mask == 0) == r.zero, known
 }
 
-// release removes a lock that a frame releases for its callers. If it is not
-// known which, any may be.
+// release removes a lock that a frame releases for its callers.
+// If it is not known which, any may be.
 func (l *heldLocks) release(r *lockRef, f *frame) {
 	if r.via != nil {
 		if h, ok := l.a.resolve(r, f); ok {
@@ -180,7 +181,8 @@ func (l *heldLocks) doubt(which func(*Held) bool) {
 	}
 }
 
-// add adds a lock. Of two certainties about one lock, the greater one counts.
+// add adds a lock. Of two certainties about one lock, the
+// greater one counts.
 func (l *heldLocks) add(h Held) {
 	i := slices.IndexFunc(l.list[l.first:],
 		func(o Held) bool { return o.Lock == h.Lock && o.Mode == h.Mode })
@@ -192,8 +194,8 @@ func (l *heldLocks) add(h Held) {
 	o.Certainty = min(o.Certainty, h.Certainty)
 }
 
-// registers returns access to the registers of a frame at an instruction; nil
-// for a frame in a call.
+// registers returns access to the registers of a frame at an
+// instruction; nil for a frame in a call.
 func (a *Analyzer) registers(frames []unwind.Frame, i int, m Memory,
 	innermost []uint64) func(int) (uint64, bool) {
 	if !frames[i].Exact {
@@ -267,9 +269,9 @@ func (a *Analyzer) lockerOf(table uint64) locker {
 	return taken
 }
 
-// soleEffect returns which lock of its receiver a method takes, or releases,
-// as is wanted. It reports false if the method does not do that, or does
-// more.
+// soleEffect returns which lock of its receiver a method takes,
+// or releases, as is wanted. It reports false if the method does
+// not do that, or does more.
 func (a *Analyzer) soleEffect(entry uint64, want lockChange) (locker, bool) {
 	effects := a.callEffects(a.callee(entry))
 	if len(effects) != 1 || effects[0].change != want || effects[0].lock == nil ||

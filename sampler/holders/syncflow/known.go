@@ -12,10 +12,10 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/machinecode"
 )
 
-// What was found out about places in a program's code holds for every run of
-// the program. It can be written to bytes, and read by the analyzer of
-// another run. The bytes are not trusted: what they say must fit the
-// program's table of functions.
+// What was found out about places in a program's code holds for
+// every run of the program. It can be written to bytes, and read
+// by the analyzer of another run. The bytes are not trusted:
+// what they say must fit the program's table of functions.
 
 // A place is an instruction, as in unwind.Frame.
 type place struct {
@@ -25,7 +25,8 @@ type place struct {
 
 func placeOf(f *unwind.Frame) place { return place{f.PC, f.Exact} }
 
-// known is what was found out about places, in this run and in earlier ones.
+// known is what was found out about places, in this run and in
+// earlier ones.
 type known struct {
 	locks   map[place]*siteLocks
 	actions map[place][]siteAction
@@ -49,9 +50,9 @@ func (a *Analyzer) AppendKnown(b []byte) []byte {
 
 var errKnown = errors.New("what was learned about the program can't be read")
 
-// Remember takes over what AppendKnown has written in another run of the
-// program. If it can't read that, it returns an error, and nothing has
-// changed.
+// Remember takes over what AppendKnown has written in another
+// run of the program. If it can't read that, it returns an
+// error, and nothing has changed.
 func (a *Analyzer) Remember(b []byte) error {
 	b, ok := bytes.CutPrefix(b, []byte(knownMagic))
 	c := codec{a: a, b: b, reading: true, bad: !ok}
@@ -66,8 +67,8 @@ func (a *Analyzer) Remember(b []byte) error {
 	return nil
 }
 
-// A codec writes values as bytes, or reads them. After the first mistake,
-// everything that it reads is 0.
+// A codec writes values as bytes, or reads them. After the first
+// mistake, everything that it reads is 0.
 type codec struct {
 	a       *Analyzer
 	b       []byte
@@ -150,8 +151,8 @@ func codePlaces[T any](c *codec, m map[place]T, code func(*T)) {
 	})
 }
 
-// codeList codes the number of elements, and each of them. An element has at
-// least one byte.
+// codeList codes the number of elements, and each of them. An
+// element has at least one byte.
 func codeList[T any](c *codec, list *[]T, most uint64, code func(*T)) {
 	n := len(*list)
 	if codeBelow(c, &n, most+1); c.reading {

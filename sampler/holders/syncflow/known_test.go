@@ -26,7 +26,8 @@ func callsOf(t testing.TB, a *Analyzer, names ...string) (frames []unwind.Frame)
 	return frames
 }
 
-// learn makes an analyzer find out about frames, and reports whether it knows all of them.
+// learn makes an analyzer find out about frames, and reports
+// whether it knows all of them.
 func learn(a *Analyzer, frames []unwind.Frame) bool {
 	all := true
 	for i := range frames {

@@ -8,8 +8,9 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/machinecode"
 )
 
-// A LeftLock is a lock that a function has taken, and still holds where it
-// returns, although it gives it back on another way out. Example:
+// A LeftLock is a lock that a function has taken, and still
+// holds where it returns, although it gives it back on another
+// way out. Example:
 //
 //	func (s *store) set(k string) error {
 //		s.mu.Lock()
@@ -20,8 +21,9 @@ import (
 //		return nil
 //	}
 //
-// A function that holds the lock on all ways out takes it for its callers, and
-// one that gives back what it has not taken, too.
+// A function that holds the lock on all ways out takes it for
+// its callers, and one that gives back what it has not taken,
+// too.
 type LeftLock struct {
 	PC      uint64    // of the return
 	Always  bool      // on all ways out
@@ -30,8 +32,9 @@ type LeftLock struct {
 	Path    *LockPath // from an argument to the lock; nil if the code names it
 }
 
-// LeftLocked returns the locks with which a function may return, or that it
-// gives back for its callers. It reports false if no more code may be analysed.
+// LeftLocked returns the locks with which a function may return,
+// or that it gives back for its callers. It reports false if no
+// more code may be analysed.
 func (a *Analyzer) LeftLocked(f pclntab.Func) (left []LeftLock, more bool) {
 	if a.left <= 0 {
 		return nil, false
@@ -48,8 +51,9 @@ func (a *Analyzer) LeftLocked(f pclntab.Func) (left []LeftLock, more bool) {
 	return w.leftLocked(), true
 }
 
-// leftLocked returns the locks that are surely held at exits of the function,
-// and those that it gives back there for its callers.
+// leftLocked returns the locks that are surely held at exits of
+// the function, and those that it gives back there for its
+// callers.
 func (w *flow) leftLocked() (left []LeftLock) {
 	var exits []*state
 	var at []uint64

@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// A function leaves a lock if it returns with it on one way, and without it on another. One that takes the lock for its callers does not,
-// and neither does one that gives it back on all ways.
+// A function leaves a lock if it returns with it on one way, and
+// without it on another. One that takes the lock for its callers
+// does not, and neither does one that gives it back on all ways.
 func TestLeftLocked(t *testing.T) {
 	for _, arch := range []string{"amd64", "arm64"} {
 		a := analyzer(t, buildFor(t, arch, "leftlocked"))

@@ -9,26 +9,28 @@ import (
 // A siteLocks is what a frame at one place in the code shows about locks.
 type siteLocks struct {
 	held []lockRef // taken, and not released yet
-	// released, without having been taken in this function; lock is nil if it
-	// is not known
+	// released, without having been taken in this function; lock
+	// is nil if it is not known
 	released []lockRef
-	// later are locks that the function which is being called takes for this
-	// one, which releases them later.
+	// later are locks that the function which is being called
+	// takes for this one, which releases them later.
 	later []lockRef
-	// doubtful are locks that may be held. lock is nil if nothing leads to
-	// the lock.
+	// doubtful are locks that may be held. lock is nil if
+	// nothing leads to the lock.
 	doubtful []lockRef
-	// made are calls of functions that only the frame shows, and toCome are
-	// those that follow, which may release locks. lock is the address of the
-	// function, via its first argument.
+	// made are calls of functions that only the frame shows, and
+	// toCome are those that follow, which may release locks.
+	// lock is the address of the function, via its first
+	// argument.
 	made, toCome []lockRef
-	// unknown: nothing can be said of this frame, nor of its callers.
-	// Deferred functions run, or a Cond waits. A Cond releases just one lock:
-	// if released leads to it, the rest is known.
+	// unknown: nothing can be said of this frame, nor of its
+	// callers. Deferred functions run, or a Cond waits. A Cond
+	// releases just one lock: if released leads to it, the rest
+	// is known.
 	unknown bool
-	// saved are the words, relative to the stack pointer, that hold the
-	// registers of the interrupted function, in a frame of one that
-	// interrupts.
+	// saved are the words, relative to the stack pointer, that
+	// hold the registers of the interrupted function, in a frame
+	// of one that interrupts.
 	saved map[int]int64
 }
 
@@ -44,8 +46,8 @@ func (p *siteLocks) save(register int, word int64) {
 type lockRef struct {
 	lock *expr
 	mode Mode
-	// the interface's table of methods, if only that table shows what lock
-	// leads to; else nil
+	// the interface's table of methods, if only that table shows
+	// what lock leads to; else nil
 	via *expr
 	// under: the lock is held only if the condition is true.
 	under *expr
@@ -57,13 +59,15 @@ type lockRef struct {
 	certainty Certainty
 }
 
-// unknownLocks says that a frame may hold locks that nothing is known about.
+// unknownLocks says that a frame may hold locks that nothing is
+// known about.
 func unknownLocks() *siteLocks {
 	return &siteLocks{unknown: true, doubtful: []lockRef{{certainty: Possible}}}
 }
 
-// locksAt returns what a frame at an instruction shows about locks. If pc is
-// a return address, the frame is in the call before it.
+// locksAt returns what a frame at an instruction shows about
+// locks. If pc is a return address, the frame is in the call
+// before it.
 func (w *flow) locksAt(pc uint64, exact bool) *siteLocks {
 	i := w.instructionAt(pc, exact)
 	if i < 0 {
@@ -100,8 +104,9 @@ func (w *flow) locksAt(pc uint64, exact bool) *siteLocks {
 	return p
 }
 
-// refTo returns how to find a lock that is held, and the condition under
-// which it is. It reports false if nothing in the frame leads to them.
+// refTo returns how to find a lock that is held, and the
+// condition under which it is. It reports false if nothing in
+// the frame leads to them.
 func (w *flow) refTo(s *state, h *hold, exact bool) (r lockRef, ok bool) {
 	here := s.assume(h.under)
 	r = lockRef{lock: w.exprFor(here, h.lock, exact, 0), mode: h.mode}
@@ -114,10 +119,10 @@ func (w *flow) refTo(s *state, h *hold, exact bool) (r lockRef, ok bool) {
 	return r, r.lock != nil && (h.via == 0 || r.via != nil) && (h.under.v == 0 || r.under != nil)
 }
 
-// proven returns the locks that are held at an instruction, or during the
-// call that it is: those that were taken and surely not released, and those
-// that will be released. s is the state, and f is what the code will do from
-// there on.
+// proven returns the locks that are held at an instruction, or
+// during the call that it is: those that were taken and surely
+// not released, and those that will be released. s is the state,
+// and f is what the code will do from there on.
 func (w *flow) proven(s *state, f *future) (holds []hold) {
 	for _, h := range s.holds {
 		if h.sure() {
@@ -130,8 +135,8 @@ func (w *flow) proven(s *state, f *future) (holds []hold) {
 		}
 		h := hold{lockName: r.lockName}
 		k := s.indexOf(r.lockName)
-		// What is known by an interface only is a lock only if it was taken
-		// as one.
+		// What is known by an interface only is a lock only if
+		// it was taken as one.
 		if k >= 0 && !s.holds[k].sure() || k < 0 && !r.weak && r.via == 0 {
 			holds = append(holds, h)
 		}
@@ -148,10 +153,11 @@ func (w *flow) proven(s *state, f *future) (holds []hold) {
 // maxExpr bounds the depth of an expression.
 const maxExpr = 6
 
-// exprFor returns an expression for a value: a constant, a word of the frame
-// or a register that holds the value or something at a fixed distance from
-// it, or an expression of the values that it is made of. It is nil if nothing
-// in the frame leads there.
+// exprFor returns an expression for a value: a constant, a word
+// of the frame or a register that holds the value or something
+// at a fixed distance from it, or an expression of the values
+// that it is made of. It is nil if nothing in the frame leads
+// there.
 func (w *flow) exprFor(s *state, v value, exact bool, depth int) *expr {
 	if v == 0 || depth > maxExpr {
 		return nil

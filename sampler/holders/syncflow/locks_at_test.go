@@ -30,7 +30,8 @@ func (t *expr) String() string {
 	return fmt.Sprintf("[%v]", t.a)
 }
 
-// during returns what a function's frame says about locks during its calls of another one.
+// during returns what a function's frame says about locks during
+// its calls of another one.
 func during(t *testing.T, a *Analyzer, caller, called string) []*siteLocks {
 	t.Helper()
 	f, ok := a.p.Table.Find(caller)[caller]
@@ -60,8 +61,9 @@ func during(t *testing.T, a *Analyzer, caller, called string) []*siteLocks {
 	return places
 }
 
-// underLock says of the functions of testdata/programs/holders how many locks their frames say are held while they work,
-// and how.
+// underLock says of the functions of testdata/programs/holders
+// how many locks their frames say are held while they work, and
+// how.
 var underLock = []struct {
 	function string
 	locks    int
@@ -99,14 +101,16 @@ func checkPlaces(t *testing.T, a *Analyzer) {
 	for _, want := range underLock {
 		for _, p := range during(t, a, want.function, "main.work") {
 			wrongMode := slices.ContainsFunc(p.held, func(c lockRef) bool { return c.mode != want.mode })
-			// The code may know a lock by two values. By one of them, it seems not to be released.
+			// The code may know a lock by two values. By one of
+			// them, it seems not to be released.
 			known := slices.DeleteFunc(slices.Clone(p.held), func(c lockRef) bool { return c.passedOn })
 			if len(known) != want.locks || wrongMode || p.unknown {
 				t.Errorf("%s works: %d locks held %v, want %d of mode %d", want.function, len(p.held), p.held, want.locks, want.mode)
 			}
 		}
 	}
-	// A function that releases its caller's lock says so until it has taken it again.
+	// A function that releases its caller's lock says so until
+	// it has taken it again.
 	for _, p := range during(t, a, "main.(*thing).relax", "main.work") {
 		if len(p.released) != 1 || p.released[0].lock == nil {
 			t.Errorf("main.(*thing).relax works: releases %v", p.released)
@@ -153,7 +157,8 @@ func TestNested(t *testing.T) {
 	}
 }
 
-// A goroutine that waits in RLock does not hold the lock, whatever its code does later.
+// A goroutine that waits in RLock does not hold the lock,
+// whatever its code does later.
 func TestPendingReader(t *testing.T) {
 	for _, arch := range []string{"amd64", "arm64"} {
 		a := analyzer(t, build(t, arch))
@@ -167,7 +172,8 @@ func TestPendingReader(t *testing.T) {
 	}
 }
 
-// In Wait of a Cond, its lock is released, and nothing is said against other locks.
+// In Wait of a Cond, its lock is released, and nothing is said
+// against other locks.
 func TestCondWait(t *testing.T) {
 	for _, arch := range []string{"amd64", "arm64"} {
 		a := analyzer(t, build(t, arch))
@@ -189,7 +195,8 @@ func TestCondWait(t *testing.T) {
 	}
 }
 
-// While Unlock of a RWMutex runs, its goroutine holds the lock until the Mutex in it is released.
+// While Unlock of a RWMutex runs, its goroutine holds the lock
+// until the Mutex in it is released.
 func TestUnlocking(t *testing.T) {
 	const unlock = "sync.(*RWMutex).Unlock"
 	for _, arch := range []string{"amd64", "arm64"} {
@@ -204,7 +211,8 @@ func TestUnlocking(t *testing.T) {
 	}
 }
 
-// Functions that return with a lock taken, or with one given back that they had not taken, are few, and known.
+// Functions that return with a lock taken, or with one given
+// back that they had not taken, are few, and known.
 func TestEffects(t *testing.T) {
 	for _, arch := range []string{"amd64", "arm64"} {
 		a := analyzer(t, build(t, arch))

@@ -16,8 +16,8 @@ type machine struct {
 	duff      uint32 // registers that a call of duffzero or duffcopy changes
 }
 
-// machineOf returns the machine of a processor (GOARCH), nil for one that is
-// not supported.
+// machineOf returns the machine of a processor (GOARCH), nil for
+// one that is not supported.
 func machineOf(arch string) *machine {
 	processor, abi := machinecode.ForArch(arch), goruntime.ABIOf(arch)
 	if processor == nil || abi == nil {

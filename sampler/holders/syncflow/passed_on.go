@@ -2,9 +2,9 @@ package syncflow
 
 import "github.com/cpprof/cpprof/sampler/target/machinecode"
 
-// A lock that a function has taken may be released by another goroutine: then
-// the function's goroutine does not hold it any more, although nothing in its
-// code says so. Example:
+// A lock that a function has taken may be released by another
+// goroutine: then the function's goroutine does not hold it any
+// more, although nothing in its code says so. Example:
 //
 //	func (s *summary) flush() {
 //		s.mu.Lock()
@@ -12,15 +12,16 @@ import "github.com/cpprof/cpprof/sampler/target/machinecode"
 //		s.wait() // here the new goroutine holds s.mu
 //	}
 //
-// The function returns without having released the lock, and so does its
-// caller. In a helper that only takes a lock, it is the caller that releases
-// it. So a lock that a function does not release counts only if one of its
-// callers releases it later.
+// The function returns without having released the lock, and so
+// does its caller. In a helper that only takes a lock, it is the
+// caller that releases it. So a lock that a function does not
+// release counts only if one of its callers releases it later.
 
-// passesOn reports whether a function never releases, from an instruction on,
-// a lock that is held there: it returns without having done so, or is in a
-// loop for ever. If it only panics, a deferred function may release the lock.
-// Calls of unknown functions release nothing: code that starts a goroutine to
+// passesOn reports whether a function never releases, from an
+// instruction on, a lock that is held there: it returns without
+// having done so, or is in a loop for ever. If it only panics, a
+// deferred function may release the lock. Calls of unknown
+// functions release nothing: code that starts a goroutine to
 // release a lock may call such functions, too.
 func (w *flow) passesOn(i int, lock value, m Mode) bool {
 	start := w.blockOf(i)
@@ -74,8 +75,8 @@ func (w *flow) passesOn(i int, lock value, m Mode) bool {
 	return returns || !panics
 }
 
-// doubtAbout returns the doubt about a lock that may be held; NumDoubts if it
-// is not.
+// doubtAbout returns the doubt about a lock that may be held;
+// NumDoubts if it is not.
 func (s *state) doubtAbout(lock value, m Mode) Doubt {
 	if i := s.find(lock, m); i >= 0 {
 		return s.holds[i].doubt
@@ -83,8 +84,8 @@ func (s *state) doubtAbout(lock value, m Mode) Doubt {
 	return NumDoubts
 }
 
-// releasedLater returns the locks that a call takes for the function, which
-// releases them later.
+// releasedLater returns the locks that a call takes for the
+// function, which releases them later.
 func (w *flow) releasedLater(s *state, i int) (later []lockRef) {
 	x := &w.code[i]
 	if x.Op != machinecode.OpCall {

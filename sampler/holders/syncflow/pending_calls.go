@@ -12,9 +12,9 @@ import (
 //	work()
 //	unlock()                // or s.Release()
 //
-// The code calls unlock on every path from here, and a word of the frame
-// leads to its code. That code says which lock it releases; so the lock is
-// held now.
+// The code calls unlock on every path from here, and a word of
+// the frame leads to its code. That code says which lock it
+// releases; so the lock is held now.
 
 // maxCalls bounds the calls that are remembered.
 const maxCalls = 8
@@ -40,10 +40,11 @@ func (w *flow) releaseByCall(always bool, c release) {
 	}
 }
 
-// callsToCome returns the calls that the function will make, and that may
-// release locks. They are Sure to release what is held now if calls have
-// returned the closures, and have taken some lock. They are Possible to do
-// so, if it depends on what other calls have taken. Else they are Doubtful.
+// callsToCome returns the calls that the function will make, and
+// that may release locks. They are Sure to release what is held
+// now if calls have returned the closures, and have taken some
+// lock. They are Possible to do so, if it depends on what other
+// calls have taken. Else they are Doubtful.
 func (w *flow) callsToCome(s *state, f *future, exact bool) (refs []lockRef) {
 	add := func(r *futureRelease, c Certainty) {
 		at := w.exprFor(s, r.lock, exact, 0)
@@ -68,8 +69,8 @@ func (w *flow) callsToCome(s *state, f *future, exact bool) (refs []lockRef) {
 	return refs
 }
 
-// callsMade returns the calls that the function has made on every path, and
-// that may have taken locks.
+// callsMade returns the calls that the function has made on
+// every path, and that may have taken locks.
 func (w *flow) callsMade(s *state, exact bool) (refs []lockRef) {
 	for _, c := range s.called {
 		if at := w.exprFor(s, c.lock, exact, 0); at != nil {
@@ -79,8 +80,9 @@ func (w *flow) callsMade(s *state, exact bool) (refs []lockRef) {
 	return refs
 }
 
-// applyCalls adds the locks that calls release which a frame will make. It
-// reports whether the frame surely holds one of them.
+// applyCalls adds the locks that calls release which a frame
+// will make. It reports whether the frame surely holds one of
+// them.
 func (l *heldLocks) applyCalls(p *siteLocks, f *frame) (sure bool) {
 	if len(p.toCome) == 0 {
 		return false
@@ -118,7 +120,8 @@ type calledEffect struct {
 	in *frame
 }
 
-// effects returns what a call does to locks that a frame makes or has made.
+// effects returns what a call does to locks that a frame makes
+// or has made.
 func (l *heldLocks) effects(r *lockRef, f *frame) (list []calledEffect) {
 	entry, ok := r.lock.eval(f)
 	if !ok {
@@ -146,8 +149,8 @@ func (l *heldLocks) effects(r *lockRef, f *frame) (list []calledEffect) {
 	return list
 }
 
-// callEffects returns the effects of a function, which may be one of
-// package sync.
+// callEffects returns the effects of a function, which may be
+// one of package sync.
 func (a *Analyzer) callEffects(c *function) []effect {
 	l, ok := syncCalls[c.role]
 	if !ok || l.change == mayTake {

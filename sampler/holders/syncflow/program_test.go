@@ -12,7 +12,8 @@ import (
 
 func TestMain(m *testing.M) { fixture.Main(m) }
 
-// programOf returns an executable as a program whose memory is what the file says.
+// programOf returns an executable as a program whose memory is
+// what the file says.
 func programOf(t testing.TB, path string) Program {
 	t.Helper()
 	f, err := os.Open(path)

@@ -6,19 +6,20 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/machinecode"
 )
 
-// parkFrames bounds the innermost frames of a goroutine that is parked, down
-// to the one that waits for a semaphore.
+// parkFrames bounds the innermost frames of a goroutine that is
+// parked, down to the one that waits for a semaphore.
 const parkFrames = 6
 
-// A semaphoreWait has the expressions for two addresses in a frame of
-// runtime.semacquire1: the semaphore's, and the one of the runtime.sudog with
-// which the goroutine waits.
+// A semaphoreWait has the expressions for two addresses in a
+// frame of runtime.semacquire1: the semaphore's, and the one of
+// the runtime.sudog with which the goroutine waits.
 type semaphoreWait struct{ semaphore, sudog *expr }
 
-// Semaphore returns the addresses of the semaphore that a goroutine waits for,
-// and of the runtime.sudog with which it waits, if the goroutine is parked in
-// runtime.semacquire1: the function's frame holds both. What is not found is 0.
-// Frames come from the innermost to the outermost.
+// Semaphore returns the addresses of the semaphore that a
+// goroutine waits for, and of the runtime.sudog with which it
+// waits, if the goroutine is parked in runtime.semacquire1: the
+// function's frame holds both. What is not found is 0. Frames
+// come from the innermost to the outermost.
 func (a *Analyzer) Semaphore(frames []unwind.Frame, m Memory) (semaphore, sudog uint64) {
 	for i := range frames[:min(len(frames), parkFrames)] {
 		f := &frames[i]
@@ -35,9 +36,9 @@ func (a *Analyzer) Semaphore(frames []unwind.Frame, m Memory) (semaphore, sudog 
 	return 0, 0
 }
 
-// semaphoreAt returns how to find the semaphore from a frame, nil if the frame
-// is not semacquire1's. There are few places at which goroutines are parked, so
-// all of them are known soon.
+// semaphoreAt returns how to find the semaphore from a frame,
+// nil if the frame is not semacquire1's. There are few places at
+// which goroutines are parked, so all of them are known soon.
 func (a *Analyzer) semaphoreAt(f *unwind.Frame) *semaphoreWait {
 	t, known := a.semaphores[f.Site]
 	if !known {

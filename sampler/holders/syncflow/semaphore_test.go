@@ -7,10 +7,12 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/machinecode"
 )
 
-// A goroutine that is parked in semacquire1 has the addresses of the semaphore and of what it waits with in its frame.
+// A goroutine that is parked in semacquire1 has the addresses of
+// the semaphore and of what it waits with in its frame.
 func TestSemaphore(t *testing.T) { checkSemaphore(t) }
 
-// The same is true if the runtime is not optimised. Then all packages are built again.
+// The same is true if the runtime is not optimised. Then all
+// packages are built again.
 func TestSemaphoreNotOptimisedLong(t *testing.T) {
 	fixture.Long(t)
 	checkSemaphore(t, "-gcflags=all=-N -l")

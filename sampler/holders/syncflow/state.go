@@ -19,12 +19,13 @@ const (
 type lockName struct {
 	lock value
 	mode Mode
-	// the table of methods of the interface by which it is taken or released,
-	// as only a frame shows what that leads to; else 0
+	// the table of methods of the interface by which it is taken
+	// or released, as only a frame shows what that leads to;
+	// else 0
 	via value
-	// call: lock is no lock, but the address of a function that will be
-	// called, with via as its first argument. Which locks that releases, only
-	// a frame shows.
+	// call: lock is no lock, but the address of a function that
+	// will be called, with via as its first argument. Which
+	// locks that releases, only a frame shows.
 	call bool
 }
 
@@ -38,8 +39,8 @@ func (n lockName) depends(vs *values, v value) bool {
 	return vs.depends(n.lock, v) || vs.depends(n.via, v)
 }
 
-// A hold is a lock that is taken and not released yet: on all paths that lead
-// here if there is no doubt, else on some.
+// A hold is a lock that is taken and not released yet: on all
+// paths that lead here if there is no doubt, else on some.
 type hold struct {
 	lockName
 	doubt Doubt
@@ -48,8 +49,8 @@ type hold struct {
 
 func (h *hold) sure() bool { return h.doubt == NoDoubt && h.under == condition{} }
 
-// A release is a lock that was released without having been taken before. Its
-// address can be unknown.
+// A release is a lock that was released without having been
+// taken before. Its address can be unknown.
 type release = lockName
 
 type slot struct {
@@ -68,8 +69,8 @@ type state struct {
 	words    []word // what was stored to other memory since the last call
 	holds    []hold
 	released []release
-	// what functions will release that are on the runtime's list of deferred
-	// functions
+	// what functions will release that are on the runtime's list
+	// of deferred functions
 	deferred []release
 	swapped  value // address of the last atomic compare and swap since the last call, and
 	added    value // of the last atomic addition that flow.atomics does not have
@@ -129,15 +130,15 @@ func (s *state) equal(o *state) bool {
 		s.tested == o.tested
 }
 
-// sort puts the locks in an order that does not depend on the paths that
-// led here.
+// sort puts the locks in an order that does not depend on the
+// paths that led here.
 func (s *state) sort() {
 	slices.SortFunc(s.holds, func(a, b hold) int { return a.compare(b.lockName) })
 	slices.SortFunc(s.released, release.compare)
 }
 
-// indexOf returns the index of the same lock among those that may be held, -1
-// for none.
+// indexOf returns the index of the same lock among those that
+// may be held, -1 for none.
 func (s *state) indexOf(n lockName) int {
 	return slices.IndexFunc(s.holds, func(p hold) bool { return p.lockName == n })
 }
@@ -167,11 +168,12 @@ func (s *state) acquire(lock value, m Mode) {
 	s.holds = append(s.holds, hold{lockName: lockName{lock: lock, mode: m}, doubt: doubt})
 }
 
-// maxVia bounds the calls of first methods of interfaces that are taken for
-// Lock until a frame shows what they are.
+// maxVia bounds the calls of first methods of interfaces that
+// are taken for Lock until a frame shows what they are.
 const maxVia = 3
 
-// acquireVia takes what may be a lock, by the first method of an interface.
+// acquireVia takes what may be a lock, by the first method of an
+// interface.
 func (s *state) acquireVia(lock, via value) {
 	n := 0
 	for i := range s.holds {
@@ -187,7 +189,8 @@ func (s *state) acquireVia(lock, via value) {
 	}
 }
 
-// releaseVia releases it, by the second method. It reports whether it was taken.
+// releaseVia releases it, by the second method. It reports
+// whether it was taken.
 func (s *state) releaseVia(lock, via value) bool {
 	i := slices.IndexFunc(s.holds, func(h hold) bool { return h.lock == lock && h.via == via })
 	if i >= 0 {
@@ -196,10 +199,10 @@ func (s *state) releaseVia(lock, via value) bool {
 	return i >= 0
 }
 
-// release releases a lock. If none is held by that value, it is a lock that
-// may be held, unless the caller of the function knows the lock by that value
-// (foreign). Else it is a lock that the caller holds, or one that is held
-// here by another value.
+// release releases a lock. If none is held by that value, it is
+// a lock that may be held, unless the caller of the function
+// knows the lock by that value (foreign). Else it is a lock that
+// the caller holds, or one that is held here by another value.
 func (s *state) release(lock value, m Mode, foreign bool) {
 	i := s.find(lock, m)
 	if (i < 0 || lock == 0) && !foreign {
@@ -213,8 +216,8 @@ func (s *state) release(lock value, m Mode, foreign bool) {
 	s.addRelease(release{lock: lock, mode: m})
 }
 
-// removeRetaken takes the locks out of a state that were released and taken
-// again: the caller holds them as before.
+// removeRetaken takes the locks out of a state that were
+// released and taken again: the caller holds them as before.
 func (s *state) removeRetaken() (lent []release) {
 	s.released = slices.DeleteFunc(s.released, func(r release) bool {
 		i := slices.IndexFunc(s.holds, func(h hold) bool {
@@ -268,7 +271,8 @@ func (s *state) setSlot(off int64, v value) {
 	s.slots = slices.Insert(s.slots, i, slot{off, v})
 }
 
-// killSlots forgets the words that have bytes from one offset up to another.
+// killSlots forgets the words that have bytes from one offset up
+// to another.
 func (s *state) killSlots(from, to int64) {
 	i, _ := s.slotIndex(from - 7)
 	j := i
@@ -280,8 +284,9 @@ func (s *state) killSlots(from, to int64) {
 		func(w conditionalSlot) bool { return from-8 < w.off && w.off < to })
 }
 
-// forget makes every register, word and lock unknown whose value or address
-// is computed from v, before v represents something else.
+// forget makes every register, word and lock unknown whose value
+// or address is computed from v, before v represents something
+// else.
 func (s *state) forget(vs *values, v value) {
 	for i, w := range s.regs {
 		if w >= v && vs.depends(w, v) {

@@ -54,8 +54,8 @@ func (w *flow) kill(s *state, m uint32) {
 	}
 }
 
-// nameOf returns the value of a register. If it is not known, a new value
-// represents it from here on.
+// nameOf returns the value of a register. If it is not known, a
+// new value represents it from here on.
 func (w *flow) nameOf(s *state, x *machinecode.Instr, r machinecode.Reg) value {
 	if r == machinecode.NoReg {
 		return 0
@@ -116,9 +116,10 @@ func (w *flow) set(s *state, r machinecode.Reg, v value) {
 	}
 }
 
-// loadWord returns the word of memory at an address. It can be another word
-// than the one that was loaded from there before: what holds that one is
-// unknown from here on, since both would have the same value.
+// loadWord returns the word of memory at an address. It can be
+// another word than the one that was loaded from there before:
+// what holds that one is unknown from here on, since both would
+// have the same value.
 func (w *flow) loadWord(s *state, x *machinecode.Instr, at value, n int) value {
 	if at == 0 {
 		return 0
@@ -149,9 +150,10 @@ func (w *flow) loadWord(s *state, x *machinecode.Instr, at value, n int) value {
 func (w *flow) store(s *state, x *machinecode.Instr) {
 	at := w.address(s, x)
 	if x.Operand.Index != machinecode.NoReg && x.Operand.Base != machinecode.NoReg {
-		// An element of an array in the frame: any from its beginning on. If
-		// it is shorter than a pointer, the array has none, and so none of
-		// the words that lead to locks.
+		// An element of an array in the frame: any from its
+		// beginning on. If it is shorter than a pointer, the
+		// array has none, and so none of the words that lead to
+		// locks.
 		if off, ok := w.values.inFrame(s.regs[x.Operand.Base]); ok {
 			from, to := arrayAt(off + x.Operand.Offset)
 			if w.killBytes(s, from, to); x.Size >= 8 {
@@ -184,9 +186,9 @@ func (w *flow) store(s *state, x *machinecode.Instr) {
 	}
 }
 
-// arrayAt returns the words that an array at an offset in the frame may have.
-// A local one ends before the arguments, which lie above the stack pointer at
-// entry.
+// arrayAt returns the words that an array at an offset in the
+// frame may have. A local one ends before the arguments, which
+// lie above the stack pointer at entry.
 func arrayAt(off int64) (from, to int64) {
 	if off < 0 {
 		return off, 0
@@ -206,9 +208,10 @@ func (w *flow) put(s *state, x *machinecode.Instr, off int64, r machinecode.Reg)
 	s.setSlot(off, w.nameOf(s, x, r))
 }
 
-// atomic brings a state past the instructions that take and release locks if
-// Lock and Unlock are inlined. Whether a compare and swap belongs to Lock is
-// known at the jump that follows it: see branch.
+// atomic brings a state past the instructions that take and
+// release locks if Lock and Unlock are inlined. Whether a
+// compare and swap belongs to Lock is known at the jump that
+// follows it: see branch.
 func (w *flow) atomic(s *state, x *machinecode.Instr) {
 	at := w.address(s, x)
 	if x.Op == machinecode.OpSwap {
@@ -236,14 +239,16 @@ func (w *flow) atomic(s *state, x *machinecode.Instr) {
 	}
 }
 
-// branch brings the state at a branch to one of the two ways from it. If one
-// of them leads to the slow path of a function of package sync, that function
-// is inlined, and the atomic instruction before is its fast path:
+// branch brings the state at a branch to one of the two ways
+// from it. If one of them leads to the slow path of a function
+// of package sync, that function is inlined, and the atomic
+// instruction before is its fast path:
 //
 //	lock cmpxchg [rdi], ecx   // swapped is the address in rdi
 //	jne slow                  // on the way to slow, nothing is held yet; on the other way, the lock at rdi is
 //
-// (The compiler does not always say of that instruction that it is inlined.)
+// (The compiler does not always say of that instruction that it
+// is inlined.)
 func (w *flow) branch(s *state, from *block, n int) {
 	to := &w.blocks[from.next[n]]
 	w.takeEdge(s, &w.code[from.last], n == 0 && len(from.next) == 2)
@@ -279,8 +284,8 @@ func (w *flow) acquire(s *state, lock value, m Mode) {
 	s.acquire(lock, m)
 }
 
-// acquireUnder takes a lock if a condition is true. If it is not known,
-// nothing is known of the lock.
+// acquireUnder takes a lock if a condition is true. If it is not
+// known, nothing is known of the lock.
 func (w *flow) acquireUnder(s *state, lock value, m Mode, c condition) {
 	taken := s.find(lock, m) >= 0
 	w.record(eventTakes, lock, m, 0)
@@ -299,8 +304,8 @@ func (w *flow) unlock(s *state, lock value, m Mode) {
 	w.release(s, lock, m)
 }
 
-// release releases a lock, or may do so. A value that the function's caller
-// knows is foreign.
+// release releases a lock, or may do so. A value that the
+// function's caller knows is foreign.
 func (w *flow) release(s *state, lock value, m Mode) {
 	s.release(lock, m, lock != 0 && w.argumentExpr(lock) != nil)
 }

@@ -2,16 +2,17 @@ package syncflow
 
 import "github.com/cpprof/cpprof/sampler/target/machinecode"
 
-// A value represents the content of a register or a word of the stack: it is
-// the number of a node. Equal values have the same number. 0 means unknown.
-// After
+// A value represents the content of a register or a word of the
+// stack: it is the number of a node. Equal values have the same
+// number. 0 means unknown. After
 //
 //	mov rcx, [rax+16]   // rcx: the word at (rax at entry) + 16
 //	lea rbx, [rcx+24]   // rbx: that word + 24
 //
-// rbx has a value of four nodes, kAdd of kLoad of kAdd of kEntry, whatever the
-// program has in memory. If the stack has the value of rcx somewhere, the value
-// of rbx can be computed from it later on, when the registers are gone.
+// rbx has a value of four nodes, kAdd of kLoad of kAdd of
+// kEntry, whatever the program has in memory. If the stack has
+// the value of rcx somewhere, the value of rbx can be computed
+// from it later on, when the registers are gone.
 type value int32
 
 // A kind is the kind of value that a node represents.
@@ -121,8 +122,9 @@ func (v *values) load(a value) value {
 	return v.of(node{kind: kLoad, a: a})
 }
 
-// loadedFromNamed reports whether a value is the word at an address that an
-// instruction made: the code of a closure that a call has returned, for one.
+// loadedFromNamed reports whether a value is the word at an
+// address that an instruction made: the code of a closure that a
+// call has returned, for one.
 func (v *values) loadedFromNamed(a value) bool {
 	n := v.nodes[a]
 	return n.kind == kLoad && v.nodes[n.a].kind == kNamed

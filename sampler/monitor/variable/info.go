@@ -15,8 +15,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/elffile"
 )
 
-// ErrNoDebugInfo reports that a program has no debug information, and says what
-// can be had instead.
+// ErrNoDebugInfo reports that a program has no debug
+// information, and says what can be had instead.
 var ErrNoDebugInfo = errors.New("the program has no debug information: build it without -ldflags=-s and -w (go run and go test need -ldflags= too), " +
 	"or let it publish its numbers by HTTP (expvar, Prometheus) and give the address: --monitor http://HOST:PORT/metrics")
 
@@ -27,8 +27,9 @@ type Info struct {
 	types map[dwarf.Offset]godwarf.Type
 }
 
-// Open reads the debug information of an executable. Addresses in the process
-// are the file's plus bias. Large programs take a second.
+// Open reads the debug information of an executable. Addresses
+// in the process are the file's plus bias. Large programs take a
+// second.
 func Open(executable io.ReaderAt, bias uint64) (_ *Info, err error) {
 	defer debuginfo.Damaged(&err)
 	f, err := elffile.New(executable)
@@ -42,9 +43,9 @@ func Open(executable io.ReaderAt, bias uint64) (_ *Info, err error) {
 	return &Info{debug: debug, bias: bias, types: map[dwarf.Offset]godwarf.Type{}}, err
 }
 
-// find finds the variable that a name begins with, and returns the names of
-// fields that follow. The last part of a package's path may have dots: of
-// gopkg.in/yaml.v3.size it is yaml.v3.
+// find finds the variable that a name begins with, and returns
+// the names of fields that follow. The last part of a package's
+// path may have dots: of gopkg.in/yaml.v3.size it is yaml.v3.
 func (in *Info) find(e *Expr) (v debuginfo.Global, fields []string, err error) {
 	slash := strings.LastIndexByte(e.name, '/') + 1
 	parts := strings.Split(e.name[slash:], ".")
@@ -98,8 +99,8 @@ func (in *Info) typeAt(at dwarf.Offset) (godwarf.Type, error) {
 	return godwarf.ReadType(in.debug.Data, 0, at, in.types)
 }
 
-// errorf returns an error that points at the end of its subject, n bytes after
-// the beginning of the name.
+// errorf returns an error that points at the end of its subject,
+// n bytes after the beginning of the name.
 func (e *Expr) errorf(n int, format string, args ...any) error {
 	p := parser{text: e.Text, at: min(e.at+n, len(e.Text)) - 1}
 	return p.errorf(format, args...)

@@ -147,8 +147,8 @@ type Error struct {
 	Offset int // in bytes
 }
 
-// Error returns the message, the expression, and a line with a caret below the
-// position.
+// Error returns the message, the expression, and a line with a
+// caret below the position.
 func (e *Error) Error() string {
 	return termtext.Printable(e.Msg) + "\n" + caret.Under(e.Text, e.Offset)
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// A Reader reads the numbers at some places. With one call, it reads everything
-// that can be read at that moment: first the numbers that don't move and the
-// first pointer of each other number, then what these pointers lead to, and so
-// on.
+// A Reader reads the numbers at some places. With one call, it
+// reads everything that can be read at that moment: first the
+// numbers that don't move and the first pointer of each other
+// number, then what these pointers lead to, and so on.
 type Reader struct {
 	places []*Place
 	paths  []path
@@ -34,9 +34,10 @@ func NewReader(places []*Place) *Reader {
 	return &Reader{places: places, paths: make([]path, len(places))}
 }
 
-// Read appends the current values. A value is not measured if a pointer on its
-// way is nil, if its index is out of range, or if its memory can't be read.
-// read is called with the memory to read; it shortens what can't be read.
+// Read appends the current values. A value is not measured if a
+// pointer on its way is nil, if its index is out of range, or if
+// its memory can't be read. read is called with the memory to
+// read; it shortens what can't be read.
 func (r *Reader) Read(values []sampledata.Value, read func([]memory.Range) int) []sampledata.Value {
 	for i, p := range r.places {
 		r.paths[i] = path{base: p.addr}
@@ -120,8 +121,8 @@ func sizeOf(k reflect.Kind) int {
 	return 8
 }
 
-// decode returns the number that was read. An unsigned one beyond the range of
-// signed ones is not measured.
+// decode returns the number that was read. An unsigned one
+// beyond the range of signed ones is not measured.
 func (p *Place) decode(b []byte) sampledata.Value {
 	word := binary.LittleEndian.Uint64(b)
 	switch p.kind {

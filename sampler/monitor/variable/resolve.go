@@ -23,8 +23,8 @@ type Place struct {
 	value  int64
 }
 
-// A hop leads through a pointer. The pointer lies some bytes behind where the
-// hop before leads.
+// A hop leads through a pointer. The pointer lies some bytes
+// behind where the hop before leads.
 type hop struct {
 	offset int64
 	slice  bool  // the pointer is a slice's, whose length follows; it leads to an element
@@ -78,8 +78,8 @@ func (r *resolver) through(p *godwarf.PtrType) {
 	r.at, r.typ = 0, p.Type
 }
 
-// step goes to a field or an element. As in Go, a pointer to a struct or array
-// is followed.
+// step goes to a field or an element. As in Go, a pointer to a
+// struct or array is followed.
 func (r *resolver) step(s step) error {
 	if p, ok := underlying(r.typ).(*godwarf.PtrType); ok {
 		r.through(p)
@@ -124,10 +124,12 @@ func (r *resolver) step(s step) error {
 		"it is of type %s: only an array or a slice has elements that can be read", name(r.typ))
 }
 
-// maxEmbedded is how deep the search for a field goes into embedded structs.
+// maxEmbedded is how deep the search for a field goes into
+// embedded structs.
 const maxEmbedded = 4
 
-// field goes to a field of a struct, or of a struct that is embedded in it.
+// field goes to a field of a struct, or of a struct that is
+// embedded in it.
 func (r *resolver) field(t *godwarf.StructType, name string, depth int) bool {
 	for _, f := range t.Field {
 		if f.Name == name {
@@ -272,8 +274,8 @@ func (r *resolver) inner(t *godwarf.StructType, fields ...string) (*Place, error
 		name(r.typ), strings.Join(fields, " or "))
 }
 
-// behind completes the place with a field of what the runtime's pointer leads
-// to. If that is nil, there are no elements.
+// behind completes the place with a field of what the runtime's
+// pointer leads to. If that is nil, there are no elements.
 func (r *resolver) behind(pointer godwarf.Type, fields ...string) (*Place, error) {
 	p, ok := underlying(pointer).(*godwarf.PtrType)
 	if !ok {
@@ -288,12 +290,12 @@ func (r *resolver) behind(pointer godwarf.Type, fields ...string) (*Place, error
 	return r.inner(s, fields...)
 }
 
-// underlying returns the type that typedefs stand for. A map or channel stays
-// what it is.
+// underlying returns the type that typedefs stand for. A map or
+// channel stays what it is.
 func underlying(t godwarf.Type) godwarf.Type { return godwarf.ResolveTypedef(t) }
 
-// kindOf returns the kind of a number, with its size; reflect.Invalid for any
-// other type.
+// kindOf returns the kind of a number, with its size;
+// reflect.Invalid for any other type.
 func kindOf(t godwarf.Type) reflect.Kind {
 	u := underlying(t)
 	switch u.(type) {

@@ -85,7 +85,8 @@ func (p *running) byDelve(expr string) (string, bool) {
 	return v.Value.ExactString(), true
 }
 
-// numbers are expressions, and how Delve writes them if it does so in another way.
+// numbers are expressions, and how Delve writes them if it does
+// so in another way.
 var numbers = map[string]string{
 	"main.served": "", "main.small": "", "main.byteVar": "", "main.ratio": "", "main.single": "", "main.enabled": "",
 	"main.numbers[1]": "", "main.numbers[3]": "", "main.grid[1][2]": "", "len(main.numbers)": "", "cap(main.numbers)": "",
@@ -99,7 +100,8 @@ var numbers = map[string]string{
 	"net/http.DefaultMaxHeaderBytes": "-", "len(main.srv.next.byName)": "",
 }
 
-// The values are those that Delve's evaluator finds, before and after the program has changed them.
+// The values are those that Delve's evaluator finds, before and
+// after the program has changed them.
 func TestAsDelve(t *testing.T) {
 	for name, flags := range map[string][]string{"": nil, "PIE": {"-buildmode=pie"}} {
 		t.Run(name, func(t *testing.T) {

@@ -1,16 +1,17 @@
 //go:build linux
 
-// Package learned keeps what recordings have learned about programs in a
-// folder of the user's, so that the next recording of the same program starts
-// with it. What is lost or damaged is learned again: so nothing here is an
-// error for a recording.
+// Package learned keeps what recordings have learned about
+// programs in a folder of the user's, so that the next recording
+// of the same program starts with it. What is lost or damaged is
+// learned again: so nothing here is an error for a recording.
 //
 //	s, err := learned.Open(dir)          // a folder that nobody else can write to
 //	data := s.Load(key)                  // nil if there is nothing, or nothing whole
 //	err = s.Save(key, data)
 //
-// Files are checked before they are used: they must be this user's, not too
-// large, and end with the hash of what they hold.
+// Files are checked before they are used: they must be this
+// user's, not too large, and end with the hash of what they
+// hold.
 package learned
 
 import (
@@ -30,8 +31,8 @@ import (
 	"github.com/cpprof/cpprof/internal/files"
 )
 
-// Bounds of what is kept. The files that were used least recently are removed
-// first.
+// Bounds of what is kept. The files that were used least
+// recently are removed first.
 const (
 	MaxSize = 4 << 20             // bytes of one file
 	maxAll  = 32 << 20            // bytes of all files
@@ -43,8 +44,8 @@ const suffix = ".learned"
 // A Store is a folder with what was learned.
 type Store struct{ dir string }
 
-// Open opens a folder, and makes it if it doesn't exist. It refuses a folder
-// that others can write to.
+// Open opens a folder, and makes it if it doesn't exist. It
+// refuses a folder that others can write to.
 func Open(dir string) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -60,8 +61,8 @@ func Open(dir string) (*Store, error) {
 	return &Store{dir}, nil
 }
 
-// private reports whether a file belongs to this user, and nobody else can
-// write to it.
+// private reports whether a file belongs to this user, and
+// nobody else can write to it.
 func private(info os.FileInfo) bool {
 	owner, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(owner.Uid) == os.Geteuid() && info.Mode().Perm()&0o022 == 0
@@ -78,8 +79,8 @@ func KeyOf(parts ...string) string {
 
 func (s *Store) path(key string) string { return filepath.Join(s.dir, key+suffix) }
 
-// Load returns what was saved for a key, nil if there is nothing that can
-// be used.
+// Load returns what was saved for a key, nil if there is nothing
+// that can be used.
 func (s *Store) Load(key string) []byte {
 	f, err := os.OpenFile(s.path(key), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -104,7 +105,8 @@ func (s *Store) Load(key string) []byte {
 	return data
 }
 
-// Save keeps data for a key, and removes files that are too old or too many.
+// Save keeps data for a key, and removes files that are too old
+// or too many.
 func (s *Store) Save(key string, data []byte) error {
 	if len(data) > MaxSize {
 		return fmt.Errorf("saving what was learned: %d bytes are more than %d", len(data), MaxSize)
@@ -116,8 +118,8 @@ func (s *Store) Save(key string, data []byte) error {
 	return s.prune(time.Now())
 }
 
-// prune removes files that are too old, and those used least recently if
-// there is too much.
+// prune removes files that are too old, and those used least
+// recently if there is too much.
 func (s *Store) prune(now time.Time) error {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {

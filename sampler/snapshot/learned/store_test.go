@@ -101,7 +101,8 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// Files that were not used for long are removed, and the oldest of too many.
+// Files that were not used for long are removed, and the oldest
+// of too many.
 func TestPrune(t *testing.T) {
 	s := open(t)
 	now := time.Now()

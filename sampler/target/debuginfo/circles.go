@@ -5,8 +5,9 @@ import (
 	"fmt"
 )
 
-// Limits of types: how many in a row may only stand for the next one, and how
-// many one type may lead to that no other one before it led to.
+// Limits of types: how many in a row may only stand for the next
+// one, and how many one type may lead to that no other one
+// before it led to.
 const (
 	maxAliases = 64
 	maxTypes   = 200_000
@@ -20,10 +21,11 @@ func (d *Info) Type(at dwarf.Offset) (dwarf.Type, error) {
 	return d.Data.Type(at)
 }
 
-// CheckType returns an error if a type can't be read. Readers of types overflow
-// the stack, which no program survives, if types stand for one another in a
-// circle, or lead to others without end. So CheckType looks at each entry that
-// they would read, once.
+// CheckType returns an error if a type can't be read. Readers of
+// types overflow the stack, which no program survives, if types
+// stand for one another in a circle, or lead to others without
+// end. So CheckType looks at each entry that they would read,
+// once.
 func (d *Info) CheckType(at dwarf.Offset) error {
 	found := 0
 	for todo := []dwarf.Offset{at}; len(todo) > 0 && d.unsound == nil; {

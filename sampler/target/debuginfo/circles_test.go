@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// madeUp returns the debug information of a unit with entries that begin at offset 12.
+// madeUp returns the debug information of a unit with entries
+// that begin at offset 12.
 func madeUp(t *testing.T, entries []byte) *Info {
 	t.Helper()
 	abbrev := []byte{
@@ -38,8 +39,9 @@ func madeUp(t *testing.T, entries []byte) *Info {
 		Units: []*Unit{{entry: unit, ranges: [][2]uint64{{0, 128}}}}}
 }
 
-// Types and blocks that are nested a million times are an error, or
-// less is known. The stack of a goroutine would not suffice for them.
+// Types and blocks that are nested a million times are an error,
+// or less is known. The stack of a goroutine would not suffice
+// for them.
 func TestNested(t *testing.T) {
 	const deep = 1_000_000
 	var types []byte
@@ -63,8 +65,9 @@ func TestNested(t *testing.T) {
 	}
 }
 
-// Types that stand for themselves or for one another are an error, also the
-// second time that somebody asks. Package debug/dwarf would overflow the stack.
+// Types that stand for themselves or for one another are an
+// error, also the second time that somebody asks. Package
+// debug/dwarf would overflow the stack.
 func TestCircles(t *testing.T) {
 	for what, entries := range map[string][]byte{
 		"a typedef of itself":      {2, 12, 0, 0, 0},

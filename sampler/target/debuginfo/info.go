@@ -1,13 +1,14 @@
-// Package debuginfo reads the DWARF of a program: its units, functions,
-// variables and types. All addresses are link addresses.
+// Package debuginfo reads the DWARF of a program: its units,
+// functions, variables and types. All addresses are link
+// addresses.
 //
 //	d, err := debuginfo.Read(f)           // f: an *elf.File
 //	name, vs := d.VariablesAt(pc)         // the variables of a function at an instruction
 //	d.Globals("main")                     // the variables of a package
 //	d.Type(offset)                        // as package debug/dwarf
 //
-// Files are not trusted. The readers of debug information panic if it is
-// damaged: whoever calls them defers Damaged.
+// Files are not trusted. The readers of debug information panic
+// if it is damaged: whoever calls them defers Damaged.
 package debuginfo
 
 import (
@@ -28,7 +29,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/elffile"
 )
 
-// ErrNone reports that a program has no debug information: it was linked with
+// ErrNone reports that a program has no debug information: it
+// was linked with
 // -w or -s, or stripped.
 var ErrNone = errors.New("no DWARF")
 
@@ -68,8 +70,9 @@ func Damaged(err *error) {
 	}
 }
 
-// Read reads the sections that describe types, functions and variables,
-// without line tables and frame tables. The error is ErrNone if there are none.
+// Read reads the sections that describe types, functions and
+// variables, without line tables and frame tables. The error is
+// ErrNone if there are none.
 func Read(f *elf.File) (d *Info, err error) {
 	defer Damaged(&err)
 	parts, budget := map[string][]byte{}, memory.NewBudget(0)
@@ -99,8 +102,8 @@ func Read(f *elf.File) (d *Info, err error) {
 	return d, d.readUnits(parts["info"])
 }
 
-// section reads one section of debug information, unpacked; nil if there is
-// none.
+// section reads one section of debug information, unpacked; nil
+// if there is none.
 func section(f *elf.File, name string, budget *memory.Budget) ([]byte, error) {
 	s := f.Section(".debug_" + name)
 	if s == nil || s.Type == elf.SHT_NOBITS {
@@ -109,8 +112,8 @@ func section(f *elf.File, name string, budget *memory.Budget) ([]byte, error) {
 	return elffile.Data(s, budget)
 }
 
-// readUnits goes from header to header, and leaves the contents of the units
-// unread.
+// readUnits goes from header to header, and leaves the contents
+// of the units unread.
 func (d *Info) readUnits(info []byte) error {
 	r := d.Reader()
 	for at := uint64(0); at+12 <= uint64(len(info)); {
@@ -157,8 +160,8 @@ func (d *Info) functionAt(pc uint64) (*Unit, *function) {
 	return nil, nil
 }
 
-// readFunctions lists the functions of a unit, once. The list ends at the
-// first entry that can't be read.
+// readFunctions lists the functions of a unit, once. The list
+// ends at the first entry that can't be read.
 func (d *Info) readFunctions(u *Unit) {
 	if u.read {
 		return
@@ -177,8 +180,8 @@ func (d *Info) readFunctions(u *Unit) {
 	slices.SortFunc(u.functions, func(a, b function) int { return cmp.Compare(a.high, b.high) })
 }
 
-// below yields the entries directly below one, up to the first that can't be
-// read.
+// below yields the entries directly below one, up to the first
+// that can't be read.
 func (d *Info) below(at dwarf.Offset) iter.Seq[*dwarf.Entry] {
 	return func(yield func(*dwarf.Entry) bool) {
 		r := d.Reader()
@@ -196,8 +199,8 @@ func (d *Info) below(at dwarf.Offset) iter.Seq[*dwarf.Entry] {
 	}
 }
 
-// skip goes on behind what is below an entry that was just read. That of
-// package debug/dwarf needs stack for each level.
+// skip goes on behind what is below an entry that was just read.
+// That of package debug/dwarf needs stack for each level.
 func skip(r *dwarf.Reader, e *dwarf.Entry) {
 	if !e.Children {
 		return
@@ -251,8 +254,9 @@ func (d *Info) Globals(pkg string) []Global {
 	return all
 }
 
-// Structs returns the structs of these names, as far as the program has them.
-// The runtime's own unit comes first: it has the runtime's.
+// Structs returns the structs of these names, as far as the
+// program has them. The runtime's own unit comes first: it has
+// the runtime's.
 func (d *Info) Structs(names map[string]bool) (map[string]*dwarf.StructType, error) {
 	found := map[string]*dwarf.StructType{}
 	units := slices.Clone(d.Units)

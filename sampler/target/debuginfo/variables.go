@@ -13,21 +13,24 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 )
 
-// A Variable is a variable of a function, at one instruction of the function.
+// A Variable is a variable of a function, at one instruction of
+// the function.
 type Variable struct {
 	Name string // "&x" is the address of an x that has moved to the heap
 	In   string // the function that it is a variable of, which may be inlined
 	Type dwarf.Type
-	// at the function's entry: where the closure has it, if the function has
-	// captured it; 0 if not, and for all of Go before 1.23
+	// at the function's entry: where the closure has it, if the
+	// function has captured it; 0 if not, and for all of Go
+	// before 1.23
 	Captured int64
-	// a DWARF expression; nil if the debug information has none here, as for
-	// most spilled variables
+	// a DWARF expression; nil if the debug information has none
+	// here, as for most spilled variables
 	location []byte
 }
 
-// VariablesAt returns the variables that exist at an instruction, innermost
-// last. Variables of inlined calls are included, except calls of package sync.
+// VariablesAt returns the variables that exist at an
+// instruction, innermost last. Variables of inlined calls are
+// included, except calls of package sync.
 func (d *Info) VariablesAt(pc uint64) (all []Variable) {
 	u, f := d.functionAt(pc)
 	if f == nil {
@@ -54,8 +57,8 @@ func (d *Info) VariablesAt(pc uint64) (all []Variable) {
 // maxBlocks bounds how deep blocks and inlined calls are nested.
 const maxBlocks = 1000
 
-// block adds the variables of the block whose entry was read last, in a
-// function, and of at most depth levels below it.
+// block adds the variables of the block whose entry was read
+// last, in a function, and of at most depth levels below it.
 func (d *Info) block(r *dwarf.Reader, u *Unit, pc uint64, in string, all *[]Variable, depth int) {
 	for {
 		e, err := r.Next()
@@ -86,8 +89,8 @@ func (d *Info) covers(e *dwarf.Entry, pc uint64) bool {
 		slices.ContainsFunc(ranges, func(r [2]uint64) bool { return pc >= r[0] && pc < r[1] })
 }
 
-// Attribute returns an attribute of an entry, or of the entry that it is a
-// copy of.
+// Attribute returns an attribute of an entry, or of the entry
+// that it is a copy of.
 func (d *Info) Attribute(e *dwarf.Entry, a dwarf.Attr) any {
 	if v := e.Val(a); v != nil {
 		return v
@@ -120,8 +123,8 @@ func (d *Info) variable(u *Unit, e *dwarf.Entry, pc uint64) (v Variable, ok bool
 	return v, true
 }
 
-// location returns the expression for the location of a variable at an
-// instruction.
+// location returns the expression for the location of a variable
+// at an instruction.
 func (d *Info) location(u *Unit, e *dwarf.Entry, pc uint64) []byte {
 	switch at := e.Val(dwarf.AttrLocation).(type) {
 	case []byte:
@@ -148,9 +151,9 @@ func (d *Info) location(u *Unit, e *dwarf.Entry, pc uint64) []byte {
 	return nil
 }
 
-// Address returns the address of a variable in a frame whose caller's stack
-// pointer is cfa. It returns false if the variable lies in registers or in
-// several pieces.
+// Address returns the address of a variable in a frame whose
+// caller's stack pointer is cfa. It returns false if the
+// variable lies in registers or in several pieces.
 func (v *Variable) Address(cfa uint64) (uint64, bool) {
 	if len(v.location) == 0 {
 		return 0, false
@@ -167,16 +170,17 @@ func (v *Variable) Address(cfa uint64) (uint64, bool) {
 	return uint64(at), at != 0
 }
 
-// LiesIn reports whether the variable lies in a register, given its number in
-// debug information.
+// LiesIn reports whether the variable lies in a register, given
+// its number in debug information.
 func (v *Variable) LiesIn(register uint8) bool {
 	const opReg0 = 0x50 // DW_OP_reg0
 	return len(v.location) == 1 && v.location[0] == opReg0+register
 }
 
-// Below yields the entries directly below the one of the function that contains
-// an instruction: its parameters, variables and blocks. ok reports whether there
-// is such a function.
+// Below yields the entries directly below the one of the
+// function that contains an instruction: its parameters,
+// variables and blocks. ok reports whether there is such a
+// function.
 func (d *Info) Below(pc uint64) (entries iter.Seq[*dwarf.Entry], ok bool) {
 	_, f := d.functionAt(pc)
 	if f == nil {

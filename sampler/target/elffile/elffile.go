@@ -1,6 +1,6 @@
-// Package elffile opens ELF files that may be made to harm. Package debug/elf
-// believes what a file says about its sizes: a few megabytes could fill the
-// memory.
+// Package elffile opens ELF files that may be made to harm.
+// Package debug/elf believes what a file says about its sizes: a
+// few megabytes could fill the memory.
 package elffile
 
 import (
@@ -15,8 +15,9 @@ import (
 	"github.com/cpprof/cpprof/internal/memory"
 )
 
-// Limits of a file. Go programs have some 40 sections, their symbols' names
-// overlap little, and their debug information packs to a third.
+// Limits of a file. Go programs have some 40 sections, their
+// symbols' names overlap little, and their debug information
+// packs to a third.
 const (
 	maxSections = 4096
 	maxNames    = 1 << 16 // bytes of the names of sections
@@ -24,8 +25,9 @@ const (
 	maxRatio    = 100     // between a compressed section's sizes, above 1 MB
 )
 
-// New is elf.NewFile for a file that nobody vouches for: it refuses one that
-// is small, but would fill the memory. Later readers of the file rely on that.
+// New is elf.NewFile for a file that nobody vouches for: it
+// refuses one that is small, but would fill the memory. Later
+// readers of the file rely on that.
 func New(r io.ReaderAt) (*elf.File, error) {
 	if err := checkHeader(r); err != nil {
 		return nil, err
@@ -115,8 +117,8 @@ func Symbols(f *elf.File) ([]elf.Symbol, error) {
 	return append(symbols, dynamic...), nil
 }
 
-// checkSymbols checks how long the names of symbols are together. All of them
-// may have the end of one long name.
+// checkSymbols checks how long the names of symbols are
+// together. All of them may have the end of one long name.
 func checkSymbols(f *elf.File, s *elf.Section) error {
 	if s == nil || f.Class != elf.ELFCLASS64 || int(s.Link) >= len(f.Sections) {
 		return nil

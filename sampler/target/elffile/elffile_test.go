@@ -19,8 +19,9 @@ type part struct {
 	content []byte
 }
 
-// A file is what make returns. It goes on with the letter A behind its content, without end, as a file
-// of a file system can that a program provides.
+// A file is what make returns. It goes on with the letter A
+// behind its content, without end, as a file of a file system
+// can that a program provides.
 type file []byte
 
 func (f file) ReadAt(b []byte, at int64) (int, error) {
@@ -34,7 +35,8 @@ func (f file) ReadAt(b []byte, at int64) (int, error) {
 	return len(b), nil
 }
 
-// made returns a file with an empty section, then the parts; the last one has the names of sections.
+// made returns a file with an empty section, then the parts; the
+// last one has the names of sections.
 func made(parts ...part) file {
 	parts = append([]part{{}}, parts...)
 	var b bytes.Buffer
@@ -62,7 +64,8 @@ func names(text string) part {
 	return part{elf.Section64{Type: uint32(elf.SHT_STRTAB)}, []byte("\x00" + text + "\x00")}
 }
 
-// packed returns a compressed section of zeros, whose name is the first one.
+// packed returns a compressed section of zeros, whose name is
+// the first one.
 func packed(size int) part {
 	var b bytes.Buffer
 	binary.Write(&b, binary.LittleEndian, elf.Chdr64{Type: uint32(elf.COMPRESS_ZLIB), Size: uint64(size), Addralign: 1})
@@ -72,7 +75,8 @@ func packed(size int) part {
 	return part{elf.Section64{Name: 1, Type: uint32(elf.SHT_PROGBITS), Flags: uint64(elf.SHF_COMPRESSED)}, b.Bytes()}
 }
 
-// symbols returns n symbols that have the name at an offset of the second section.
+// symbols returns n symbols that have the name at an offset of
+// the second section.
 func symbols(n int, at uint32) part {
 	return part{elf.Section64{Name: 1, Type: uint32(elf.SHT_SYMTAB), Link: 2},
 		bytes.Repeat(append(binary.LittleEndian.AppendUint32(nil, at), make([]byte, 20)...), n)}

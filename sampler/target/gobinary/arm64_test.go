@@ -12,7 +12,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/gobinary/unwind"
 )
 
-// placeIn returns an address in a function, at which its frame uses room on the stack, or at which it uses none.
+// placeIn returns an address in a function, at which its frame
+// uses room on the stack, or at which it uses none.
 func placeIn(t *testing.T, table *pclntab.Table, name string, room bool) (pc uint64, delta int32) {
 	t.Helper()
 	f, ok := table.Find(name)[name]
@@ -28,8 +29,10 @@ func placeIn(t *testing.T, table *pclntab.Table, name string, room bool) (pc uin
 	return 0, 0
 }
 
-// TestARM64 lays out stacks by the arm64 convention, with the tables of a program built for it: the return address of a
-// frame is at its stack pointer; a function without a frame has it in the link register.
+// TestARM64 lays out stacks by the arm64 convention, with the
+// tables of a program built for it: the return address of a
+// frame is at its stack pointer; a function without a frame has
+// it in the link register.
 func TestARM64(t *testing.T) {
 	b := openFile(t, link(t, "", "target", "arm64"))
 	u, err := unwind.New(b.Table, b.Arch)
@@ -65,7 +68,8 @@ func TestARM64(t *testing.T) {
 	check("leaf", unwind.Context{OnThread: true, Regs: unwind.Registers{PC: leaf, SP: sp, LR: middle}}, leaf, middle, outer, bottom)
 	check("with a frame", unwind.Context{OnThread: true, Regs: unwind.Registers{PC: middle, SP: sp, LR: handler}}, middle, outer, bottom)
 
-	// A function without a frame is interrupted: asyncPreempt seems to be called from it, with the link register saved
+	// A function without a frame is interrupted: asyncPreempt
+	// seems to be called from it, with the link register saved
 	// above asyncPreempt's frame.
 	preempted, room := placeIn(t, b.Table, "runtime.asyncPreempt", true)
 	top := sp - 16 - uint64(room)
@@ -74,8 +78,9 @@ func TestARM64(t *testing.T) {
 	check("preempted", unwind.Context{SchedPC: preempted, SchedSP: top}, preempted, leaf, middle, outer, bottom)
 }
 
-// TestARM64Parked unwinds the parked goroutines of a program for arm64 that runs in an emulator. The program's memory is
-// the emulator's, at the same addresses.
+// TestARM64Parked unwinds the parked goroutines of a program for
+// arm64 that runs in an emulator. The program's memory is the
+// emulator's, at the same addresses.
 func TestARM64Parked(t *testing.T) {
 	qemu, err := exec.LookPath("qemu-aarch64")
 	if err != nil {

@@ -22,7 +22,8 @@ func (c *copied) Segment(addr uint64) (uint64, []byte) {
 	return c.base, c.data
 }
 
-// deepStack returns the context and the memory of a parked goroutine with about so many physical frames.
+// deepStack returns the context and the memory of a parked
+// goroutine with about so many physical frames.
 func deepStack(b testing.TB, p *process, u *unwind.Unwinder, atLeast, atMost int) (unwind.Context, *copied) {
 	for _, addr := range p.gs() {
 		p.cache = map[uint64][]byte{}
@@ -39,7 +40,8 @@ func deepStack(b testing.TB, p *process, u *unwind.Unwinder, atLeast, atMost int
 	return unwind.Context{}, nil
 }
 
-// BenchmarkUnwind unwinds one stack of about 15 physical frames, and returns its logical frames.
+// BenchmarkUnwind unwinds one stack of about 15 physical frames,
+// and returns its logical frames.
 func BenchmarkUnwind(b *testing.B) {
 	p := start(b, build(b, "target"))
 	u := newUnwinder(p)
@@ -111,7 +113,8 @@ func BenchmarkOpen(b *testing.B) {
 	}
 }
 
-// TestNoAllocation checks that unwinding a stack allocates nothing if its places in the code are known.
+// TestNoAllocation checks that unwinding a stack allocates
+// nothing if its places in the code are known.
 func TestNoAllocation(t *testing.T) {
 	p := start(t, build(t, "target"))
 	u := newUnwinder(p)

@@ -16,8 +16,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
 )
 
-// A Binary is what the sampler needs to know about a Go program. It does not
-// change after Open.
+// A Binary is what the sampler needs to know about a Go program.
+// It does not change after Open.
 type Binary struct {
 	Version   string            // go1.26.8
 	Release   goruntime.Release // the same, parsed, without experiments and vendors' suffixes
@@ -31,20 +31,22 @@ type Binary struct {
 	Module  uint64 // address of the first runtime.moduledata
 	Table   *pclntab.Table
 
-	// Disassembled: there are no symbols, and the globals were found in code.
-	// The caller must validate them.
+	// Disassembled: there are no symbols, and the globals were
+	// found in code. The caller must validate them.
 	Disassembled bool
 }
 
-// Open reads a Go program's executable. atEntry is the entry point in the
-// running process (AT_ENTRY of its auxiliary vector), from which Open computes
-// where a position-independent program was loaded. If it is 0, all addresses
-// are link addresses.
+// Open reads a Go program's executable. atEntry is the entry
+// point in the running process (AT_ENTRY of its auxiliary
+// vector), from which Open computes where a position-independent
+// program was loaded. If it is 0, all addresses are link
+// addresses.
 //
-// The layout of the runtime's structs is the known one of the release, if the
-// program was built by a release of Go. Another one is read from the program's
-// debug information, which takes longer. So is the layout of a program whose
-// tables are not where the known layout has them.
+// The layout of the runtime's structs is the known one of the
+// release, if the program was built by a release of Go. Another
+// one is read from the program's debug information, which takes
+// longer. So is the layout of a program whose tables are not
+// where the known layout has them.
 func Open(r io.ReaderAt, atEntry uint64) (*Binary, error) {
 	b, err := open(r, atEntry, readLayout)
 	if err == nil {
@@ -65,8 +67,8 @@ func OpenAsBuilt(r io.ReaderAt, atEntry uint64) (*Binary, error) {
 		func(im *image, _, _ string) (*layout.Layout, error) { return layout.FromELF(im.elf) })
 }
 
-// open reads an executable. If only its tables can't be read, it returns what
-// was read beside the error.
+// open reads an executable. If only its tables can't be read, it
+// returns what was read beside the error.
 func open(r io.ReaderAt, atEntry uint64, layoutOf func(im *image,
 	version, arch string) (*layout.Layout, error)) (*Binary, error) {
 	im, err := newImage(r)
@@ -111,9 +113,9 @@ func (b *Binary) readRuntime(im *image) error {
 	return b.findGlobals(im, m)
 }
 
-// readLayout takes the layout of a known release from the table, and any other
-// one from the binary's own debug information or, if it has none, the layout of
-// the nearest release.
+// readLayout takes the layout of a known release from the table,
+// and any other one from the binary's own debug information or,
+// if it has none, the layout of the nearest release.
 func readLayout(im *image, version, arch string) (*layout.Layout, error) {
 	fromTable, tableErr := layout.ForVersion(version, arch)
 	if tableErr == nil && fromTable.Source == layout.FromTable {
@@ -179,8 +181,9 @@ func codeOf(im *image, m *module, arch string) (globals.Code, error) {
 		}}, nil
 }
 
-// variables returns a function that reports whether a variable lies at a link
-// address, by the sections that contain variables.
+// variables returns a function that reports whether a variable
+// lies at a link address, by the sections that contain
+// variables.
 func variables(f *elf.File) func(uint64) bool {
 	var in []elf.SectionHeader
 	for _, s := range f.Sections {

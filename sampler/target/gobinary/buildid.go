@@ -10,8 +10,9 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/elffile"
 )
 
-// BuildID returns the ID that the Go linker has given an executable: it
-// depends on everything that was linked. It is "" if the executable has none.
+// BuildID returns the ID that the Go linker has given an
+// executable: it depends on everything that was linked. It is ""
+// if the executable has none.
 func BuildID(r io.ReaderAt) (string, error) {
 	f, err := elffile.New(r)
 	if err != nil {

@@ -18,7 +18,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/gobinary/unwind"
 )
 
-// delveFault returns the known fault of Delve that explains why its stack differs; "" if none does.
+// delveFault returns the known fault of Delve that explains why
+// its stack differs; "" if none does.
 func delveFault(res unwind.Result, frames, delves []pclntab.Frame) string {
 	for _, f := range delves {
 		if f.Func == "runtime.execute" {
@@ -54,7 +55,8 @@ func sameFunctions(a, b []pclntab.Frame) bool {
 	return slices.EqualFunc(a, b, func(f, g pclntab.Frame) bool { return f.Func == g.Func })
 }
 
-// lines returns a line for each frame, without the frames that stand for a switch of stacks.
+// lines returns a line for each frame, without the frames that
+// stand for a switch of stacks.
 func lines(frames []pclntab.Frame) string {
 	var b strings.Builder
 	for _, f := range frames {
@@ -65,7 +67,8 @@ func lines(frames []pclntab.Frame) string {
 	return b.String()
 }
 
-// users removes frames of C and of the runtime: Delve unwinds C code, too, and may lose the frame that called it.
+// users removes frames of C and of the runtime: Delve unwinds C
+// code, too, and may lose the frame that called it.
 func users(frames []pclntab.Frame) []pclntab.Frame {
 	return slices.DeleteFunc(slices.Clone(frames), func(f pclntab.Frame) bool {
 		return !strings.Contains(f.Func, ".") || strings.HasPrefix(f.Func, "runtime.") || strings.HasPrefix(f.Func, "C.")
@@ -77,8 +80,10 @@ func callsC(res unwind.Result, frames []pclntab.Frame) bool {
 	return res.C || slices.ContainsFunc(frames, func(f pclntab.Frame) bool { return f.Func == "runtime.cgocallback" })
 }
 
-// asDelve symbolises a stack like Delve. The innermost frame of a goroutine without a thread is at a return address: the
-// runtime and cpprof show the position of the call, Delve that of the instruction after it.
+// asDelve symbolises a stack like Delve. The innermost frame of
+// a goroutine without a thread is at a return address: the
+// runtime and cpprof show the position of the call, Delve that
+// of the instruction after it.
 func asDelve(p *process, u *unwind.Unwinder, phys []unwind.Frame, onThread bool) []pclntab.Frame {
 	if onThread || len(phys) == 0 {
 		return logical(u, phys)
@@ -103,10 +108,13 @@ func delveFrames(t *testing.T, target *proc.Target, g *proc.G) []pclntab.Frame {
 	return frames
 }
 
-// TestDelveAgrees compares every stack of busy targets with Delve's in the same halt.
+// TestDelveAgrees compares every stack of busy targets with
+// Delve's in the same halt.
 //
-// So far, each rare difference turned out to be a moment at which Delve is wrong in a way that delveFault does not know
-// yet. An error of ours shows up in each round, and more than once.
+// So far, each rare difference turned out to be a moment at
+// which Delve is wrong in a way that delveFault does not know
+// yet. An error of ours shows up in each round, and more than
+// once.
 func TestDelveAgreesLong(t *testing.T) {
 	fixture.Long(t)
 	for _, name := range []string{"target", "cgotarget"} {

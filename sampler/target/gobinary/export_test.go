@@ -6,7 +6,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/gobinary/globals"
 )
 
-// GlobalsFromCode finds the globals in code although the binary has symbols, as linked.
+// GlobalsFromCode finds the globals in code although the binary
+// has symbols, as linked.
 func GlobalsFromCode(r io.ReaderAt, b *Binary) (globals.Globals, error) {
 	im, err := newImage(r)
 	if err != nil {

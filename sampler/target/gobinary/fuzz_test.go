@@ -40,7 +40,8 @@ func tender(t testing.TB, data []byte) []span {
 	return spans
 }
 
-// FuzzOpen opens executables with a few bytes changed. Each change is given by four bytes: a part of the file, an offset
+// FuzzOpen opens executables with a few bytes changed. Each
+// change is given by four bytes: a part of the file, an offset
 // in it (two), a value.
 func FuzzOpen(f *testing.F) {
 	var files [][]byte
@@ -71,14 +72,16 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// FuzzUnwind unwinds stacks in arbitrary memory: each walk must end within its limit.
+// FuzzUnwind unwinds stacks in arbitrary memory: each walk must
+// end within its limit.
 func FuzzUnwind(f *testing.F) {
 	b := openFile(f, build(f, "target", modes["stripped"]...))
 	lo, hi := b.Table.Text()
 	f.Add([]byte{1, 2, 3}, uint64(lo), uint64(0x1000), uint64(lo+64), uint64(0x1010), true)
 	f.Add(bytes.Repeat([]byte{0, 0x10, 0x40, 0, 0, 0, 0, 0}, 100), uint64(0), uint64(0x1000), uint64(lo+999), uint64(0x1008), false)
 	f.Fuzz(func(t *testing.T, stack []byte, pc, sp, otherPC, otherSP uint64, onThread bool) {
-		// Half of the words become code addresses, so that walks take several steps.
+		// Half of the words become code addresses, so that walks
+		// take several steps.
 		for i := 0; i+8 <= len(stack); i += 16 {
 			binary.LittleEndian.PutUint64(stack[i:], lo+binary.LittleEndian.Uint64(stack[i:])%(hi-lo))
 		}

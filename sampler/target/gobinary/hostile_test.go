@@ -13,7 +13,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/gobinary"
 )
 
-// hostile returns a copy of an executable in which one section's header is changed.
+// hostile returns a copy of an executable in which one section's
+// header is changed.
 func hostile(t *testing.T, data []byte, name string, change func(header, content []byte)) []byte {
 	t.Helper()
 	f, err := elf.NewFile(bytes.NewReader(data))
@@ -32,8 +33,9 @@ func hostile(t *testing.T, data []byte, name string, change func(header, content
 	return nil
 }
 
-// Executables that claim more than they have, or that lead in circles, take little memory: they are
-// refused, or less is known of them.
+// Executables that claim more than they have, or that lead in
+// circles, take little memory: they are refused, or less is
+// known of them.
 func TestHostileExecutables(t *testing.T) {
 	const size, flags, offset = 32, 8, 24 // in a section's header
 	put := func(field int, value uint64) func(header, _ []byte) {

@@ -12,18 +12,20 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/elffile"
 )
 
-// maxPart is the maximum size of a part of a file that is read at once. A file
-// with holes takes little of a disk, and several parts are read. All useful
-// parts of Go programs are far smaller.
+// maxPart is the maximum size of a part of a file that is read
+// at once. A file with holes takes little of a disk, and several
+// parts are read. All useful parts of Go programs are far
+// smaller.
 var maxPart = uint64(min(1<<30, memory.Default()/4))
 
-// errUnmapped reports that an address is not in memory that is loaded from
-// the file.
+// errUnmapped reports that an address is not in memory that is
+// loaded from the file.
 var errUnmapped = errors.New("not in the file's segments")
 
-// An image is the program as the dynamic linker loads it, at link addresses:
-// its segments with the relocations that the bias requires. In
-// position-independent programs, the file has zeros at the relocated words.
+// An image is the program as the dynamic linker loads it, at
+// link addresses: its segments with the relocations that the
+// bias requires. In position-independent programs, the file has
+// zeros at the relocated words.
 type image struct {
 	elf    *elf.File
 	relocs []reloc // by address
@@ -55,8 +57,9 @@ func relative(m elf.Machine) uint32 {
 	return uint32(elf.R_X86_64_RELATIVE)
 }
 
-// readRelocs collects the relative relocations. The relocated words may be
-// zero in the file, since the relocation has the value.
+// readRelocs collects the relative relocations. The relocated
+// words may be zero in the file, since the relocation has the
+// value.
 func (im *image) readRelocs() error {
 	const entry = 24
 	kind := relative(im.elf.Machine)
@@ -109,8 +112,8 @@ func (im *image) bytes(addr, n uint64) ([]byte, error) {
 	return b, nil
 }
 
-// readFull reads n bytes at off. It reads the last one first, so that a wrong
-// size in the file does not allocate much memory.
+// readFull reads n bytes at off. It reads the last one first, so
+// that a wrong size in the file does not allocate much memory.
 func readFull(r io.ReaderAt, off, n uint64) ([]byte, error) {
 	if n == 0 {
 		return nil, nil
@@ -125,8 +128,8 @@ func readFull(r io.ReaderAt, off, n uint64) ([]byte, error) {
 	return b, nil
 }
 
-// tail reads from a link address to the end of its section, or of its segment
-// if the file has no sections.
+// tail reads from a link address to the end of its section, or
+// of its segment if the file has no sections.
 func (im *image) tail(addr uint64) ([]byte, error) {
 	for _, s := range im.elf.Sections {
 		if s.Type == elf.SHT_PROGBITS && s.Flags&elf.SHF_ALLOC != 0 && addr >= s.Addr &&
@@ -141,8 +144,8 @@ func (im *image) tail(addr uint64) ([]byte, error) {
 	return im.bytes(addr, p.Filesz-(addr-p.Vaddr))
 }
 
-// Loaded returns a function that reads a program's memory as it is when the
-// program starts, at link addresses.
+// Loaded returns a function that reads a program's memory as it
+// is when the program starts, at link addresses.
 func Loaded(r io.ReaderAt) (read func(addr uint64, b []byte) error, err error) {
 	im, err := newImage(r)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
 )
 
-// A module has the fields of runtime.firstmoduledata that are needed, at link
-// addresses.
+// A module has the fields of runtime.firstmoduledata that are
+// needed, at link addresses.
 type module struct {
 	addr         uint64
 	pclntab      uint64
@@ -38,10 +38,10 @@ func findModule(im *image, l *layout.Module) (*module, error) {
 	return nil, fmt.Errorf("no moduledata: %w", errors.Join(tried...))
 }
 
-// tableCandidates returns the addresses at which a pclntab may be: in its
-// section, else wherever the bytes of a segment look like one (external
-// linkers may merge the section into another, and some tools remove all
-// sections).
+// tableCandidates returns the addresses at which a pclntab may
+// be: in its section, else wherever the bytes of a segment look
+// like one (external linkers may merge the section into another,
+// and some tools remove all sections).
 func tableCandidates(im *image) []uint64 {
 	for _, name := range []string{".gopclntab", ".data.rel.ro.gopclntab"} {
 		if s := im.elf.Section(name); s != nil {
@@ -57,8 +57,8 @@ func tableCandidates(im *image) []uint64 {
 	return at
 }
 
-// appendWords appends the addresses of the words of a loaded segment that
-// are wanted. wanted gets the bytes from a word on.
+// appendWords appends the addresses of the words of a loaded
+// segment that are wanted. wanted gets the bytes from a word on.
 func appendWords(at []uint64, p *elf.Prog, wanted func([]byte) bool) []uint64 {
 	if p.Type != elf.PT_LOAD || p.Filesz > maxPart {
 		return at
@@ -75,7 +75,8 @@ func appendWords(at []uint64, p *elf.Prog, wanted func([]byte) bool) []uint64 {
 	return at
 }
 
-// moduleOf reads the moduledata that refers to the table at a link address.
+// moduleOf reads the moduledata that refers to the table at a
+// link address.
 func moduleOf(im *image, l *layout.Module, table uint64) (*module, error) {
 	header, err := im.bytes(table, 8+8*8)
 	if err != nil {
@@ -92,8 +93,8 @@ func moduleOf(im *image, l *layout.Module, table uint64) (*module, error) {
 			}
 			return binary.LittleEndian.Uint64(b[off:])
 		}
-		// The slice of function names begins at the address in the table's
-		// header.
+		// The slice of function names begins at the address in
+		// the table's header.
 		if word(l.PCHeader) != table ||
 			word(l.PCHeader+8) != table+binary.LittleEndian.Uint64(header[32:]) {
 			continue
@@ -121,9 +122,9 @@ func (m *module) read(im *image) error {
 	return nil
 }
 
-// moduleCandidates returns the addresses at which moduledata may be: the
-// section that it has since Go 1.26, and every word of the data that has the
-// table's address.
+// moduleCandidates returns the addresses at which moduledata may
+// be: the section that it has since Go 1.26, and every word of
+// the data that has the table's address.
 func moduleCandidates(im *image, table uint64) []uint64 {
 	var at []uint64
 	if s := im.elf.Section(".go.module"); s != nil {

@@ -39,11 +39,14 @@ func openWith(t testing.TB, path string, open func(io.ReaderAt, uint64) (*gobina
 	return b
 }
 
-// toolchainsVar names the variable with the releases that the matrix covers besides the local one.
+// toolchainsVar names the variable with the releases that the
+// matrix covers besides the local one.
 const toolchainsVar = "GOBINARY_TOOLCHAINS"
 
-// TestMatrixLong opens what different releases of Go link in different ways, for both processors. The symbol table
-// and the DWARF of the full binary are the oracle for the same program without them.
+// TestMatrixLong opens what different releases of Go link in
+// different ways, for both processors. The symbol table and the
+// DWARF of the full binary are the oracle for the same program
+// without them.
 func TestMatrixLong(t *testing.T) {
 	fixture.Long(t)
 	toolchains := strings.Fields(os.Getenv(toolchainsVar))
@@ -95,7 +98,8 @@ func link(t *testing.T, toolchain, target, arch string, flags ...string) string 
 	return path
 }
 
-// compareStripped checks that as much is found in a binary without symbols and DWARF as in the same one with them.
+// compareStripped checks that as much is found in a binary
+// without symbols and DWARF as in the same one with them.
 func compareStripped(t *testing.T, full, bare *gobinary.Binary) {
 	t.Helper()
 	if full.Layout.Source != layout.FromDWARF || full.Disassembled || !bare.Disassembled {
@@ -115,7 +119,8 @@ func compareStripped(t *testing.T, full, bare *gobinary.Binary) {
 	}
 }
 
-// compareGlobals compares the globals that were found in code with the symbol table of the same binary.
+// compareGlobals compares the globals that were found in code
+// with the symbol table of the same binary.
 func compareGlobals(t *testing.T, path string) {
 	t.Helper()
 	f, err := os.Open(path)
@@ -133,7 +138,8 @@ func compareGlobals(t *testing.T, path string) {
 	}
 }
 
-// compareTables checks functions and lines of a binary with its symbol table and the DWARF line table.
+// compareTables checks functions and lines of a binary with its
+// symbol table and the DWARF line table.
 func compareTables(t *testing.T, path string) {
 	t.Helper()
 	b := openFile(t, path)

@@ -148,7 +148,8 @@ func (p *process) goroutine(g uint64) goroutine {
 	}
 }
 
-// halted calls f with the registers of all threads, while all threads of the target are stopped.
+// halted calls f with the registers of all threads, while all
+// threads of the target are stopped.
 func (p *process) halted(f func(regs map[int]unix.PtraceRegs)) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -191,7 +192,8 @@ func (p *process) halted(f func(regs map[int]unix.PtraceRegs)) {
 	f(regs)
 }
 
-// build compiles a target of testdata, once per run of the tests and set of flags.
+// build compiles a target of testdata, once per run of the tests
+// and set of flags.
 func build(t testing.TB, target string, flags ...string) string {
 	t.Helper()
 	return fixture.BuildPackage(t, "./sampler/target/gobinary/testdata/"+target, flags...)

@@ -26,7 +26,8 @@ var modes = map[string][]string{
 	"pieStripped": {"-buildmode=pie", "-ldflags=-s -w"},
 }
 
-// stacks returns the target's own stacks: from a goroutine to lines "function file:line".
+// stacks returns the target's own stacks: from a goroutine to
+// lines "function file:line".
 func (p *process) stacks() map[uint64][]string {
 	fmt.Fprintln(p.in)
 	all := map[uint64][]string{}
@@ -59,7 +60,8 @@ func (p *process) stacks() map[uint64][]string {
 
 var typeArgs = regexp.MustCompile(`\[.*\]`)
 
-// shown returns frames in the form of process.stacks, without those that the runtime does not print.
+// shown returns frames in the form of process.stacks, without
+// those that the runtime does not print.
 func shown(frames []pclntab.Frame) []string {
 	var lines []string
 	for _, f := range frames {
@@ -99,13 +101,15 @@ func TestParkedStacks(t *testing.T) {
 	}
 }
 
-// Code that is not optimised has other frames. All packages are built again for it.
+// Code that is not optimised has other frames. All packages are
+// built again for it.
 func TestParkedStacksNotOptimisedLong(t *testing.T) {
 	fixture.Long(t)
 	compareParked(t, start(t, build(t, "target", "-gcflags=all=-N -l")))
 }
 
-// compareParked compares the stacks of parked goroutines of a target with what it prints.
+// compareParked compares the stacks of parked goroutines of a
+// target with what it prints.
 func compareParked(t *testing.T, p *process) {
 	t.Helper()
 	p.cache = map[uint64][]byte{}
@@ -139,8 +143,9 @@ func compareParked(t *testing.T, p *process) {
 	}
 }
 
-// TestBusyStacksLong repeatedly halts busy targets: every stack reaches its bottom, and each of its return addresses follows
-// a call of the function below it.
+// TestBusyStacksLong repeatedly halts busy targets: every stack
+// reaches its bottom, and each of its return addresses follows a
+// call of the function below it.
 func TestBusyStacksLong(t *testing.T) {
 	fixture.Long(t)
 	for _, target := range []string{"target", "cgotarget"} {
@@ -188,8 +193,10 @@ func checkBusy(t *testing.T, path string, halts int) {
 	if onThread < halts/10 {
 		t.Errorf("only %d stacks were on a thread", onThread)
 	}
-	// A thread may be halted between two instructions that belong together; 42,000 stacks on threads had no such case. An
-	// error of the unwinder shows up in many of a hundred stacks.
+	// A thread may be halted between two instructions that
+	// belong together; 42,000 stacks on threads had no such
+	// case. An error of the unwinder shows up in many of a
+	// hundred stacks.
 	if torn+bad > max(3, onThread/100) {
 		t.Errorf("%d torn, %d with a bad call, of %d stacks", torn, bad, n)
 	}
@@ -223,8 +230,9 @@ func (p *process) attachThread(addr uint64, g *goroutine, regs map[int]unix.Ptra
 	g.ctx.VDSOPC, g.ctx.VDSOSP = p.word(g.m+uint64(m.VDSOPC)), p.word(g.m+uint64(m.VDSOSP))
 }
 
-// badEdge returns a return address that does not follow a call instruction, or that follows the call of another function
-// than the one that runs below it.
+// badEdge returns a return address that does not follow a call
+// instruction, or that follows the call of another function than
+// the one that runs below it.
 func badEdge(p *process, phys []unwind.Frame) string {
 	for i := 1; i < len(phys); i++ {
 		caller, callee := phys[i], phys[i-1]
@@ -264,20 +272,24 @@ var jumps = map[string][]string{
 	"aeshashbody":       {"runtime.memhash", "runtime.strhash"},
 }
 
-// jumpsTo reports whether a function's code ends with a jump to another function. Examples are wrappers between calling
-// conventions, which have the name of what they wrap, and systemstack, which jumps to its argument.
+// jumpsTo reports whether a function's code ends with a jump to
+// another function. Examples are wrappers between calling
+// conventions, which have the name of what they wrap, and
+// systemstack, which jumps to its argument.
 func jumpsTo(from, to string) bool {
 	return from == to || from == "runtime.systemstack" || slices.Contains(jumps[to], from)
 }
 
-// callBefore decodes the call that ends at pc; code is what comes before pc.
+// callBefore decodes the call that ends at pc; code is what
+// comes before pc.
 func callBefore(code []byte, pc uint64) (target uint64, direct, ok bool) {
 	n := len(code)
 	if code[n-5] == 0xe8 {
 		rel := int32(uint32(code[n-4]) | uint32(code[n-3])<<8 | uint32(code[n-2])<<16 | uint32(code[n-1])<<24)
 		return pc + uint64(int64(rel)), true, true
 	}
-	// An indirect call: FF /2 with a register or memory operand of any length.
+	// An indirect call: FF /2 with a register or memory operand
+	// of any length.
 	for size := 2; size <= 7; size++ {
 		if code[n-size] == 0xff && code[n-size+1]>>3&7 == 2 {
 			return 0, false, true

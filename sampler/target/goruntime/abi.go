@@ -2,15 +2,17 @@ package goruntime
 
 import "debug/elf"
 
-// An ABI describes how Go functions call one another on a processor
-// (ABIInternal). Registers are numbered as instructions number them.
+// An ABI describes how Go functions call one another on a
+// processor (ABIInternal). Registers are numbered as
+// instructions number them.
 type ABI struct {
 	Closure   uint8    // holds the closure during a call of one
 	Arguments [6]uint8 // hold the first integer and pointer arguments
 	Kept      []uint8  // have the same value before and after a call
 
-	// What calls of the compiler's own change: of the write barrier, and of
-	// duffzero and duffcopy. They keep the others.
+	// What calls of the compiler's own change: of the write
+	// barrier, and of duffzero and duffcopy. They keep the
+	// others.
 	Barrier, Duff []uint8
 
 	DWARF []uint8 // the registers' numbers in debug information; nil if they are the same
@@ -36,11 +38,12 @@ func (a *ABI) InDWARF(register uint8) uint8 {
 	return register
 }
 
-// ABIOf returns the ABI of a processor (GOARCH); nil if it is not supported.
+// ABIOf returns the ABI of a processor (GOARCH); nil if it is
+// not supported.
 func ABIOf(arch string) *ABI { return abis[arch] }
 
-// ArchOf returns the GOARCH of an executable; "" if the processor is not
-// supported.
+// ArchOf returns the GOARCH of an executable; "" if the
+// processor is not supported.
 func ArchOf(m elf.Machine) string {
 	return map[elf.Machine]string{elf.EM_X86_64: "amd64", elf.EM_AARCH64: "arm64"}[m]
 }

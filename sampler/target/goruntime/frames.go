@@ -1,23 +1,25 @@
 package goruntime
 
-// A FrameKind marks the functions at which a stack does not continue as the
-// tables of stack depths say. They are identified by name, since their
-// numbers in the tables (funcID) differ between releases.
+// A FrameKind marks the functions at which a stack does not
+// continue as the tables of stack depths say. They are
+// identified by name, since their numbers in the tables (funcID)
+// differ between releases.
 type FrameKind uint8
 
 const (
 	FrameOrdinary FrameKind = iota
-	// FrameSystemstack runs a function on the system stack and returns to the
-	// goroutine's.
+	// FrameSystemstack runs a function on the system stack and
+	// returns to the goroutine's.
 	FrameSystemstack
-	// FrameSystemstackSwitch is the position that g.sched has while a
-	// goroutine is on the system stack. The frame is left out.
+	// FrameSystemstackSwitch is the position that g.sched has
+	// while a goroutine is on the system stack. The frame is
+	// left out.
 	FrameSystemstackSwitch
 	// FrameLeaves are morestack and mcall: they save the goroutine in g.sched
 	// and do not return.
 	FrameLeaves
-	// FrameToC are the functions between the goroutine and C code, on the
-	// system stack.
+	// FrameToC are the functions between the goroutine and C
+	// code, on the system stack.
 	FrameToC
 	// FrameSignal is the frame that the kernel enters for a signal.
 	FrameSignal
@@ -28,8 +30,8 @@ const (
 	FrameInjected
 	// FrameResumes is gogo: the goroutine is about to continue at g.sched.
 	FrameResumes
-	// FrameVDSO are the callers of the vDSO, which may have switched to the
-	// system stack.
+	// FrameVDSO are the callers of the vDSO, which may have
+	// switched to the system stack.
 	FrameVDSO
 )
 
@@ -58,10 +60,11 @@ var frameKinds = map[string]FrameKind{
 // FrameKindOf returns the kind of a function by its name.
 func FrameKindOf(function string) FrameKind { return frameKinds[function] }
 
-// asyncPreempt stops a goroutine at any instruction, and saves all of its
-// registers in its frame.
+// asyncPreempt stops a goroutine at any instruction, and saves
+// all of its registers in its frame.
 const asyncPreempt = "runtime.asyncPreempt"
 
-// SavesRegisters reports whether a function that seems to be called by the
-// interrupted instruction saves that instruction's registers in its frame.
+// SavesRegisters reports whether a function that seems to be
+// called by the interrupted instruction saves that instruction's
+// registers in its frame.
 func SavesRegisters(function string) bool { return function == asyncPreempt }

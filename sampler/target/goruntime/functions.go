@@ -5,8 +5,9 @@ import "strings"
 // Bottom is the name of the function below every goroutine's first one.
 const Bottom = "runtime.goexit"
 
-// IsSystem reports whether a goroutine is the runtime's own, by the name of
-// its first function, as the runtime itself decides it (isSystemGoroutine).
+// IsSystem reports whether a goroutine is the runtime's own, by
+// the name of its first function, as the runtime itself decides
+// it (isSystemGoroutine).
 func IsSystem(first string) bool {
 	return strings.HasPrefix(first, "runtime.") && first != "runtime.main" &&
 		first != "runtime.handleAsyncEvent"
@@ -33,13 +34,14 @@ func IsSync(name string) bool {
 	return strings.HasPrefix(name, "sync.") || strings.HasPrefix(name, "internal/sync.")
 }
 
-// IsWrapperOf121 reports whether a function number (internal/abi.FuncID) of Go
-// 1.21 marks a wrapper, which the compiler generated to call another function.
-// The wrappers of Go 1.21 have names like closures.
+// IsWrapperOf121 reports whether a function number
+// (internal/abi.FuncID) of Go 1.21 marks a wrapper, which the
+// compiler generated to call another function. The wrappers of
+// Go 1.21 have names like closures.
 func (r Release) IsWrapperOf121(funcID uint8) bool { return r.Line <= 21 && funcID == 21 }
 
-// A CallRole is the effect of a function's call on locks, channels, groups
-// and conditions.
+// A CallRole is the effect of a function's call on locks,
+// channels, groups and conditions.
 type CallRole uint8
 
 const (
@@ -66,14 +68,16 @@ const (
 	// waits for it
 	CallAcquire
 	CallRelease // gives it back
-	// takes a connection of the pool at its first argument, or waits for one
+	// takes a connection of the pool at its first argument, or
+	// waits for one
 	CallConnection
 	CallWithConnection // runs while it has such a connection
-	// gives back the connection of the pool to which the first word at its
-	// first argument points
+	// gives back the connection of the pool to which the first
+	// word at its first argument points
 	CallReturn
 	CallReturnOf // the same, with one more pointer in between
-	// writes to the poll.FD at its first argument, with its lock for writing
+	// writes to the poll.FD at its first argument, with its lock
+	// for writing
 	CallWrite
 	CallFDLock     // takes such a lock, or waits for it
 	CallGroupWait  // waits for a WaitGroup
@@ -164,11 +168,13 @@ func CallRoleOf(function string) CallRole {
 // TakesOrReleases reports whether a call does something to a lock.
 func (r CallRole) TakesOrReleases() bool { return CallLock <= r && r <= CallRUnlockSlow }
 
-// UsesChannel reports whether a call sends to a channel, or receives from it.
+// UsesChannel reports whether a call sends to a channel, or
+// receives from it.
 func (r CallRole) UsesChannel() bool { return r == CallSend || r == CallReceive || r == CallSelect }
 
-// EndsWaits reports whether a call may end waits for a WaitGroup, a Cond, a
-// semaphore or a pool, or all waits for a channel.
+// EndsWaits reports whether a call may end waits for a
+// WaitGroup, a Cond, a semaphore or a pool, or all waits for a
+// channel.
 func (r CallRole) EndsWaits() bool {
 	switch r {
 	case CallClose, CallDone, CallAdd, CallSignal, CallRelease, CallReturn, CallReturnOf:
@@ -177,14 +183,14 @@ func (r CallRole) EndsWaits() bool {
 	return false
 }
 
-// IsSlowPath reports whether a function is what an inlined one calls if its
-// atomic instruction does not suffice.
+// IsSlowPath reports whether a function is what an inlined one
+// calls if its atomic instruction does not suffice.
 func (r CallRole) IsSlowPath() bool {
 	return r == CallLockSlow || r == CallUnlockSlow || r == CallRUnlockSlow || r == CallReadSlow
 }
 
-// An AtomicEffect is the effect on a lock of the atomic addition in a
-// function of package sync, if the function is inlined.
+// An AtomicEffect is the effect on a lock of the atomic addition
+// in a function of package sync, if the function is inlined.
 type AtomicEffect struct {
 	Takes bool  // Without it, the lock is released
 	Read  bool  // for a reader
@@ -205,14 +211,14 @@ func AtomicEffectOf(function string) (AtomicEffect, bool) {
 	return e, ok
 }
 
-// balanced are prefixes of names of functions that release what they take in
-// ways that are hard to analyse.
+// balanced are prefixes of names of functions that release what
+// they take in ways that are hard to analyse.
 var balanced = []string{"fmt.", "internal/sync.(*HashTrieMap[", "sync.(*Map).", "sync.(*Pool).",
 	"sync.(*Once).", "unique."}
 
-// IsBalanced reports whether a function is known to release every lock that
-// it takes. A function literal is not: in Go 1.21, sync.(*Once).doSlow.func1
-// is the deferred Unlock.
+// IsBalanced reports whether a function is known to release
+// every lock that it takes. A function literal is not: in Go
+// 1.21, sync.(*Once).doSlow.func1 is the deferred Unlock.
 func IsBalanced(function string) bool {
 	for _, prefix := range balanced {
 		if rest, ok := strings.CutPrefix(function, prefix); ok {

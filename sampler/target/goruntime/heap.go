@@ -6,12 +6,12 @@ const PageShift = 13
 // SpanInUse is the state of a span with objects (runtime.mspan.state).
 const SpanInUse = 1
 
-// MaxSmallObject is the size of the largest object that shares its span with
-// others.
+// MaxSmallObject is the size of the largest object that shares
+// its span with others.
 const MaxSmallObject = 32 << 10
 
-// Blocks of finalizers that are to run (runtime.finBlock), and of cleanups.
-// Each has a pointer to the next of all blocks.
+// Blocks of finalizers that are to run (runtime.finBlock), and
+// of cleanups. Each has a pointer to the next of all blocks.
 const (
 	FinBlockSize     = 4096
 	FinBlockLink     = 0
@@ -54,16 +54,17 @@ const (
 	NotifyListHead = 16
 )
 
-// ChannelClosed is the offset in a channel (runtime.hchan) of what says that
-// it is closed (4 bytes).
+// ChannelClosed is the offset in a channel (runtime.hchan) of
+// what says that it is closed (4 bytes).
 const ChannelClosed = 28
 
-// ChannelTimer returns the offset in a channel of the timer that sends to it.
-// Channels of Go 1.22 and before do not say it.
+// ChannelTimer returns the offset in a channel of the timer that
+// sends to it. Channels of Go 1.22 and before do not say it.
 func (r Release) ChannelTimer() (offset int, ok bool) { return 32, r.Line >= 23 }
 
-// TimerWhen returns the offset in a runtime.timer of the time at which it ends a
-// wait (8 bytes, nanoseconds of the monotonic clock), if ChannelTimer is known.
+// TimerWhen returns the offset in a runtime.timer of the time at
+// which it ends a wait (8 bytes, nanoseconds of the monotonic
+// clock), if ChannelTimer is known.
 func (r Release) TimerWhen() uint64 {
 	if r.Line < 25 {
 		return 16

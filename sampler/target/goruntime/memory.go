@@ -29,7 +29,8 @@ const (
 )
 
 // SemaRoots is the number of entries of runtime.semtable.
-// SemaRootTreap is the offset in an entry of its tree of waiters.
+// SemaRootTreap is the offset in an entry of its tree of
+// waiters.
 const (
 	SemaRoots     = 251
 	SemaRootTreap = 8
@@ -44,12 +45,12 @@ func SemaRootSize(arch string) int {
 	return 64
 }
 
-// LabelsAreList reports whether a goroutine's pprof labels are a slice of
-// pairs of strings. Before, they are a map.
+// LabelsAreList reports whether a goroutine's pprof labels are a
+// slice of pairs of strings. Before, they are a map.
 func (r Release) LabelsAreList() bool { return r.Line >= 24 }
 
-// The map of labels up to Go 1.23 (runtime.hmap, runtime.bmap), with strings
-// as keys and values.
+// The map of labels up to Go 1.23 (runtime.hmap, runtime.bmap),
+// with strings as keys and values.
 const (
 	MapLogBuckets = 9  // hmap.B, a byte
 	MapBuckets    = 16 // hmap.buckets

@@ -24,9 +24,9 @@ func (r Release) String() string { return fmt.Sprintf("go1.%d.%d", r.Line, r.Pat
 // go1.27-3f2a1b", "go1.25.3 X:nogreenteagc".
 var version = regexp.MustCompile(`\bgo1\.(\d{1,4})(?:\.(\d{1,4}))?(.*)$`)
 
-// ParseRelease reads a Go version. Exact is false for what is near a release
-// and is not one: development versions, release candidates, experiments,
-// vendors' builds.
+// ParseRelease reads a Go version. Exact is false for what is
+// near a release and is not one: development versions, release
+// candidates, experiments, vendors' builds.
 func ParseRelease(s string) (r Release, exact bool, err error) {
 	m := version.FindStringSubmatch(s)
 	if m == nil {

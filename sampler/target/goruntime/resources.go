@@ -1,9 +1,10 @@
 package goruntime
 
-// resourceRoles are the functions of libraries that hand out limited things:
-// parts of a semaphore, connections of a pool, the lock of a file or socket.
-// The pointer to the pool is the first field of a transaction and of a
-// connection; rows have a pointer to a connection as their first field.
+// resourceRoles are the functions of libraries that hand out
+// limited things: parts of a semaphore, connections of a pool,
+// the lock of a file or socket. The pointer to the pool is the
+// first field of a transaction and of a connection; rows have a
+// pointer to a connection as their first field.
 var resourceRoles = map[string]CallRole{
 	"golang.org/x/sync/semaphore.(*Weighted).Acquire": CallAcquire,
 	"golang.org/x/sync/semaphore.(*Weighted).Release": CallRelease,
@@ -32,16 +33,17 @@ var resourceRoles = map[string]CallRole{
 	"internal/poll.(*FD).Writev":        CallWrite,
 }
 
-// FDWriteLocked is the bit in the first 8 bytes of a poll.FD that is set
-// while a goroutine has its lock for writing (mutexWLock).
+// FDWriteLocked is the bit in the first 8 bytes of a poll.FD
+// that is set while a goroutine has its lock for writing
+// (mutexWLock).
 const FDWriteLocked = 4
 
-// PoolIdle is the offset in a database/sql.DB of the number of connections
-// that nobody uses (8 bytes, of freeConn).
+// PoolIdle is the offset in a database/sql.DB of the number of
+// connections that nobody uses (8 bytes, of freeConn).
 const PoolIdle = 48
 
-// PoolOpen returns the offset in a database/sql.DB of the number of its
-// connections (8 bytes, numOpen).
+// PoolOpen returns the offset in a database/sql.DB of the number
+// of its connections (8 bytes, numOpen).
 func (r Release) PoolOpen() int {
 	if r.Line < 23 {
 		return 80

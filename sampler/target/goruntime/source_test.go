@@ -16,7 +16,8 @@ import (
 	"testing"
 )
 
-// These tests compare what the package says with the source of the toolchain that runs them:
+// These tests compare what the package says with the source of
+// the toolchain that runs them:
 //
 //	GOTOOLCHAIN=go1.28.0 go test ./sampler/target/goruntime
 //
@@ -41,14 +42,16 @@ func toolchain(t *testing.T) (r Release, source string) {
 	return r, filepath.Join(dir, "src")
 }
 
-// A source is the types and constants of some files of the standard library.
+// A source is the types and constants of some files of the
+// standard library.
 type source struct {
 	t     *testing.T
 	scope *types.Scope
 	files []*ast.File
 }
 
-// load reads files of a package. What they refer to in other files stays unknown.
+// load reads files of a package. What they refer to in other
+// files stays unknown.
 func load(t *testing.T, dir string, names ...string) source {
 	t.Helper()
 	fset := token.NewFileSet()
@@ -95,7 +98,8 @@ func (s source) fields(name string) []*types.Var {
 	return all
 }
 
-// offset returns the offset of a field; -1 if there is none. The types of the fields before it must be known.
+// offset returns the offset of a field; -1 if there is none. The
+// types of the fields before it must be known.
 func (s source) offset(structName, field string) int64 {
 	s.t.Helper()
 	fields := s.fields(structName)
@@ -123,7 +127,8 @@ func TestStatuses(t *testing.T) {
 			t.Errorf("%s is %d, not %d", name, got, want)
 		}
 	}
-	// Statuses that are not known here: those of goroutines are numbered from 0 on.
+	// Statuses that are not known here: those of goroutines are
+	// numbered from 0 on.
 	known := []string{"_Gmoribund_unused", "_Genqueue_unused", "_Gidle", "_Grunnable", "_Grunning", "_Gsyscall", "_Gwaiting", "_Gdead",
 		"_Gcopystack", "_Gpreempted", "_Gleaked", "_Gdeadextra", "_Gscan"}
 	for _, name := range s.scope.Names() {
@@ -133,7 +138,8 @@ func TestStatuses(t *testing.T) {
 	}
 }
 
-// Every wait reason of the toolchain is known, and every one that has a meaning is there.
+// Every wait reason of the toolchain is known, and every one
+// that has a meaning is there.
 func TestWaitReasons(t *testing.T) {
 	_, src := toolchain(t)
 	f := load(t, filepath.Join(src, "runtime"), "runtime2.go").files[0]
@@ -281,7 +287,8 @@ func TestHeapOffsets(t *testing.T) {
 	}
 }
 
-// former are functions that later releases don't have any more, and later those that earlier ones don't have yet, with the
+// former are functions that later releases don't have any more,
+// and later those that earlier ones don't have yet, with the
 // line of Go from which on that is so.
 var (
 	former = map[string]int{
@@ -328,7 +335,8 @@ func TestFunctions(t *testing.T) {
 
 var textDirective = regexp.MustCompile(`(?m)^TEXT\s+(?:runtime)?·(\w+)(?:<\w+>)?\(SB\)`)
 
-// functionsIn lists the functions of packages, those in assembly included, with what the linker calls them.
+// functionsIn lists the functions of packages, those in assembly
+// included, with what the linker calls them.
 func functionsIn(t *testing.T, src string, packages ...string) map[string]bool {
 	t.Helper()
 	there := map[string]bool{}

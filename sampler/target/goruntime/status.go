@@ -16,14 +16,15 @@ const (
 	GScan = 0x1000 // set in addition to any of them while the collector reads the stack
 )
 
-// HasGoroutine reports whether a g with a status, without GScan, has a
-// goroutine. The runtime keeps the others for later goroutines.
+// HasGoroutine reports whether a g with a status, without GScan,
+// has a goroutine. The runtime keeps the others for later
+// goroutines.
 func HasGoroutine(status uint32) bool {
 	return status != GIdle && status != GDead && status != GDeadExtra
 }
 
-// Statuses of a processor (runtime.p.status). From Go 1.26 on no processor is
-// PSyscall.
+// Statuses of a processor (runtime.p.status). From Go 1.26 on no
+// processor is PSyscall.
 const (
 	PIdle    = 0
 	PRunning = 1

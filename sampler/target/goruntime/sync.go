@@ -1,7 +1,7 @@
 package goruntime
 
-// Offsets in sync.Mutex and sync.RWMutex. The first field of a RWMutex is the
-// Mutex that its writers compete for.
+// Offsets in sync.Mutex and sync.RWMutex. The first field of a
+// RWMutex is the Mutex that its writers compete for.
 const (
 	MutexState = 0 // a bit set, see below
 	MutexSema  = 4
@@ -14,8 +14,8 @@ const (
 	RWMutexSize        = 24
 )
 
-// Bits in the state of a sync.Mutex, all in its lowest byte. The rest is the
-// number of goroutines that wait.
+// Bits in the state of a sync.Mutex, all in its lowest byte. The
+// rest is the number of goroutines that wait.
 const (
 	MutexLocked   = 1
 	MutexWoken    = 2

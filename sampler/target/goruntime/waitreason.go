@@ -16,13 +16,13 @@ const (
 	AwaitsGroup                   // a sync.WaitGroup or a sync.Cond, perhaps
 )
 
-// A WaitReason is the reason for which the runtime parked a goroutine
-// (runtime.waitReason), with its meaning.
+// A WaitReason is the reason for which the runtime parked a
+// goroutine (runtime.waitReason), with its meaning.
 type WaitReason struct {
 	Text   string // the runtime's own: "chan receive"
 	Awaits Awaited
-	// AwaitsLock: the offset in the lock of the semaphore that the goroutine
-	// waits for
+	// AwaitsLock: the offset in the lock of the semaphore that
+	// the goroutine waits for
 	Semaphore uint64
 	// AwaitsLock: readers keep the goroutine waiting. Without it, the lock's
 	// writer does
@@ -31,8 +31,8 @@ type WaitReason struct {
 	// it, until another one sends
 	Sends bool
 	Never bool // nothing ends the wait
-	// a goroutine of the runtime's own waits for work. It holds nothing of the
-	// program's
+	// a goroutine of the runtime's own waits for work. It holds
+	// nothing of the program's
 	Idle bool
 }
 
@@ -69,8 +69,8 @@ var waitReasons = map[string]WaitReason{
 	"GOMAXPROCS updater (idle)": {Idle: true},
 }
 
-// otherReasons are the rest: cpprof finds out nothing more about what their
-// goroutines wait for.
+// otherReasons are the rest: cpprof finds out nothing more about
+// what their goroutines wait for.
 var otherReasons = []string{
 	"", "coroutine", "debug call", "dumping heap", "IO wait", "page trace flush", "panicwait",
 	"preempted", "sleep", "stopping the world", "trace reader (blocked)",
@@ -97,9 +97,9 @@ func ReasonOf(text string) WaitReason {
 	return r
 }
 
-// LockAt returns the address of the lock that a goroutine waits for, given
-// the address of the semaphore in it; 0 if the reason is not a wait for a
-// lock.
+// LockAt returns the address of the lock that a goroutine waits
+// for, given the address of the semaphore in it; 0 if the reason
+// is not a wait for a lock.
 func (r WaitReason) LockAt(semaphore uint64) uint64 {
 	if r.Awaits != AwaitsLock || semaphore < r.Semaphore {
 		return 0
@@ -107,9 +107,9 @@ func (r WaitReason) LockAt(semaphore uint64) uint64 {
 	return semaphore - r.Semaphore
 }
 
-// ReadReasons reads the texts of runtime.waitReasonStrings from a program's
-// memory. Their number is not known, but what follows them is hardly ever a
-// valid string.
+// ReadReasons reads the texts of runtime.waitReasonStrings from
+// a program's memory. Their number is not known, but what
+// follows them is hardly ever a valid string.
 func ReadReasons(read func(addr uint64, b []byte) error, at uint64) (reasons []WaitReason,
 	err error) {
 	const most = 64

@@ -18,8 +18,9 @@ const (
 	r11 Reg = 11
 )
 
-// decodeAMD64 appends the instructions of code, whose address is pc. After
-// bytes that it can't decode, execution does not continue.
+// decodeAMD64 appends the instructions of code, whose address is
+// pc. After bytes that it can't decode, execution does not
+// continue.
 func decodeAMD64(dst []Instr, code []byte, pc uint64) []Instr {
 	for off := 0; off < len(code); {
 		at := pc + uint64(off)
@@ -39,8 +40,8 @@ func decodeAMD64(dst []Instr, code []byte, pc uint64) []Instr {
 	return dst
 }
 
-// general returns the number of a general register of any width. The
-// second-lowest byte counts as its register.
+// general returns the number of a general register of any width.
+// The second-lowest byte counts as its register.
 func general(r x86asm.Reg) Reg {
 	switch {
 	case r >= x86asm.RAX && r <= x86asm.R15:
@@ -64,8 +65,8 @@ func isWide(a x86asm.Arg) bool {
 	return ok && r >= x86asm.RAX && r <= x86asm.R15
 }
 
-// memory returns an operand for an address. One that depends on a segment is
-// not known.
+// memory returns an operand for an address. One that depends on
+// a segment is not known.
 func memory(x *Instr, m x86asm.Mem) Operand {
 	o := Operand{Base: NoReg, Index: NoReg, InMemory: true, Offset: m.Disp}
 	switch {
@@ -222,7 +223,8 @@ func moveAMD64(x *Instr, in *x86asm.Inst) {
 	}
 }
 
-// isLowByte reports whether a register is the lowest byte of a general one.
+// isLowByte reports whether a register is the lowest byte of a
+// general one.
 func isLowByte(r x86asm.Reg) bool {
 	return r >= x86asm.AL && r <= x86asm.BL || r >= x86asm.SPB && r <= x86asm.R15B
 }
@@ -319,8 +321,9 @@ func otherAMD64(x *Instr, in *x86asm.Inst) {
 	}
 }
 
-// scanAMD64 searches for bytes that could be calls, jumps and addresses of
-// functions, at every byte. That is much faster than decoding.
+// scanAMD64 searches for bytes that could be calls, jumps and
+// addresses of functions, at every byte. That is much faster
+// than decoding.
 func scanAMD64(code []byte, pc uint64, offsets [2]int64, yield func(target uint64)) Scanned {
 	var found Scanned
 	const callOp, jumpOp, leaOp, lockPrefix, loadOp, indirectOp = 0xe8, 0xe9, 0x8d, 0xf0, 0x8b, 0xff
@@ -357,8 +360,8 @@ func scanAMD64(code []byte, pc uint64, offsets [2]int64, yield func(target uint6
 	return found
 }
 
-// isAtomic reports whether the bytes after a lock prefix may be CMPXCHG or
-// XADD of a register.
+// isAtomic reports whether the bytes after a lock prefix may be
+// CMPXCHG or XADD of a register.
 func isAtomic(b []byte) bool {
 	if len(b) > 0 && b[0]&0xf0 == 0x40 { // REX
 		b = b[1:]

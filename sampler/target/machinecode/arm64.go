@@ -5,10 +5,11 @@ import (
 	"math/bits"
 )
 
-// decodeARM64 appends the instructions of code, whose address is pc. Only a
-// few forms matter. They are recognised by their bits, since arm64asm does
-// not export offsets and does not know the atomic instructions of later
-// processors. Tests compare with it.
+// decodeARM64 appends the instructions of code, whose address is
+// pc. Only a few forms matter. They are recognised by their
+// bits, since arm64asm does not export offsets and does not know
+// the atomic instructions of later processors. Tests compare
+// with it.
 func decodeARM64(dst []Instr, code []byte, pc uint64) []Instr {
 	for off := 0; off+4 <= len(code); off += 4 {
 		x := newInstr(pc+uint64(off), pc+uint64(off)+4)
@@ -103,9 +104,9 @@ func immediateARM64(x *Instr, w uint32, rd, rn Reg) {
 	}
 }
 
-// bitmaskARM64 returns the constant of a logical instruction of 64 bits: a
-// run of ones, turned to the right in an element whose size is a power of 2,
-// again and again.
+// bitmaskARM64 returns the constant of a logical instruction of
+// 64 bits: a run of ones, turned to the right in an element
+// whose size is a power of 2, again and again.
 func bitmaskARM64(w uint32) int64 {
 	ones, turn := w>>10&63, w>>16&63
 	n := bits.Len32(w>>22&1<<6|^ones&63) - 1
@@ -270,8 +271,8 @@ func pairARM64(x *Instr, w uint32, rt, rn Reg) {
 	}
 }
 
-// exclusiveARM64 takes the parts of compare and swap: a loop of load and
-// store exclusive, or CAS.
+// exclusiveARM64 takes the parts of compare and swap: a loop of
+// load and store exclusive, or CAS.
 func exclusiveARM64(x *Instr, w uint32, rt, rn Reg) {
 	a := Operand{Base: rn, Index: NoReg, InMemory: true}
 	rs := Reg(w >> 16 & 31)

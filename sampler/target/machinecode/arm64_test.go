@@ -8,7 +8,8 @@ import (
 	"golang.org/x/arch/arm64/arm64asm"
 )
 
-// What is decoded of arm64 by its bits agrees with the decoder of golang.org/x/arch, over all of a program's code.
+// What is decoded of arm64 by its bits agrees with the decoder
+// of golang.org/x/arch, over all of a program's code.
 func TestDecodeARM64(t *testing.T) {
 	counts := map[Op]int{}
 	for _, f := range functions(t, "arm64") {
@@ -62,7 +63,8 @@ func wantedARM64(in *arm64asm.Inst) (Op, bool) {
 	return 0, false
 }
 
-// checkOperandsARM64 compares where jumps go, and which registers loads, moves and everything else set.
+// checkOperandsARM64 compares where jumps go, and which
+// registers loads, moves and everything else set.
 func checkOperandsARM64(t *testing.T, x *Instr, in *arm64asm.Inst, w uint32) {
 	t.Helper()
 	for _, a := range in.Args {

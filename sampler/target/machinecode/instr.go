@@ -17,8 +17,8 @@ const (
 	OpOther Op = iota // sets the registers of Kills to something unknown
 	OpMove            // Dst = Operand (LEA, MOV between registers, ADD of a constant)
 	OpLoad            // Dst = memory at Operand, of Size bytes
-	// memory at Operand = Src, of Size bytes; Src is NoReg if the value is
-	// not known
+	// memory at Operand = Src, of Size bytes; Src is NoReg if
+	// the value is not known
 	OpStore
 	OpCall   // of Target, or of what Operand says if Indirect
 	OpJump   // to Target
@@ -40,8 +40,9 @@ const (
 	CondNotZero           // it is not
 )
 
-// An Operand is Base + Index*Scale + Offset: an address if InMemory, else a
-// value. Without Base it is the constant Offset.
+// An Operand is Base + Index*Scale + Offset: an address if
+// InMemory, else a value. Without Base it is the constant
+// Offset.
 type Operand struct {
 	Base, Index Reg
 	Scale       uint8
@@ -51,9 +52,9 @@ type Operand struct {
 
 func constant(c int64) Operand { return Operand{Base: NoReg, Index: NoReg, Offset: c} }
 
-// An Instr is one instruction in the form that both processors share. Pushes,
-// and accesses with update, also change a register: by Pre before the access,
-// by Post after it.
+// An Instr is one instruction in the form that both processors
+// share. Pushes, and accesses with update, also change a
+// register: by Pre before the access, by Post after it.
 type Instr struct {
 	PC, Next   uint64
 	Op         Op
@@ -67,8 +68,8 @@ type Instr struct {
 	Update     Reg    // that Pre and Post move; NoReg for none
 	Pre, Post  int64
 	Cond       Condition // OpBranch: when it goes to Target
-	// OpTest: which bits of the byte; OpBranch: the bits of Operand that it
-	// tests itself, or 0
+	// OpTest: which bits of the byte; OpBranch: the bits of
+	// Operand that it tests itself, or 0
 	Mask     uint8
 	Constant uint8 // OpStore of one byte: what it stores, if Src is ConstantSrc
 }
@@ -90,7 +91,8 @@ func mask(rs ...Reg) (m uint32) {
 // A Machine is the instruction set of a processor.
 type Machine struct {
 	SP Reg // the stack pointer
-	// ZeroIsSP: in stores, the number of the stack pointer means the constant 0.
+	// ZeroIsSP: in stores, the number of the stack pointer means
+	// the constant 0.
 	ZeroIsSP bool
 
 	decode func(dst []Instr, code []byte, pc uint64) []Instr
@@ -102,8 +104,8 @@ var machines = map[string]*Machine{
 	"arm64": {decode: decodeARM64, scan: scanARM64, SP: spARM64, ZeroIsSP: true},
 }
 
-// ForArch returns the machine of a processor (GOARCH); nil if it is not
-// supported.
+// ForArch returns the machine of a processor (GOARCH); nil if it
+// is not supported.
 func ForArch(arch string) *Machine { return machines[arch] }
 
 // Decode appends the instructions of code, whose address is pc.
@@ -111,10 +113,11 @@ func (m *Machine) Decode(dst []Instr, code []byte, pc uint64) []Instr {
 	return m.decode(dst, code, pc)
 }
 
-// Scan calls yield with the targets of calls, the targets of jumps that leave
-// the code, and addresses that the code refers to. Some of the values that it
-// yields are none of these. It does not decode the code, and is many times as
-// fast as Decode. It also searches for loads at the given offsets.
+// Scan calls yield with the targets of calls, the targets of
+// jumps that leave the code, and addresses that the code refers
+// to. Some of the values that it yields are none of these. It
+// does not decode the code, and is many times as fast as Decode.
+// It also searches for loads at the given offsets.
 func (m *Machine) Scan(code []byte, pc uint64, offsets [2]int64,
 	yield func(target uint64)) Scanned {
 	return m.scan(code, pc, offsets, yield)

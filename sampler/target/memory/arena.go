@@ -1,8 +1,9 @@
 package memory
 
-// An Arena hands out pieces of a few large buffers that it keeps from sample
-// to sample. The pages of these buffers are already mapped, so that a copy
-// during a halt never waits for the kernel to supply a page.
+// An Arena hands out pieces of a few large buffers that it keeps
+// from sample to sample. The pages of these buffers are already
+// mapped, so that a copy during a halt never waits for the
+// kernel to supply a page.
 type Arena struct {
 	blocks [][]byte
 	block  int // index of the block in use
@@ -11,8 +12,8 @@ type Arena struct {
 
 const arenaBlock = 1 << 20
 
-// Reset makes the whole arena available again. Pieces from earlier calls of
-// Get must not be used any more.
+// Reset makes the whole arena available again. Pieces from
+// earlier calls of Get must not be used any more.
 func (a *Arena) Reset() { a.block, a.used = 0, 0 }
 
 // Get returns n bytes, aligned to 8. Their content is arbitrary.
@@ -33,8 +34,8 @@ func (a *Arena) Get(n int) []byte {
 	}
 }
 
-// Reserve makes sure that the next n bytes can be handed out without a page
-// fault.
+// Reserve makes sure that the next n bytes can be handed out
+// without a page fault.
 func (a *Arena) Reserve(n int) {
 	free := 0
 	for i := a.block; i < len(a.blocks); i++ {
@@ -54,7 +55,8 @@ func (a *Arena) Size() int {
 	return n
 }
 
-// Trim frees blocks beyond the first n bytes, after an unusually large sample.
+// Trim frees blocks beyond the first n bytes, after an unusually
+// large sample.
 func (a *Arena) Trim(n int) {
 	for len(a.blocks) > a.block+1 && a.Size()-len(a.blocks[len(a.blocks)-1]) >= n {
 		a.blocks[len(a.blocks)-1] = nil

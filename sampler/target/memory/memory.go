@@ -10,12 +10,12 @@ type Range struct {
 	Buf  []byte
 }
 
-// A Copy is the copied memory of one goroutine and its thread: a few pieces
-// that don't overlap.
+// A Copy is the copied memory of one goroutine and its thread: a
+// few pieces that don't overlap.
 type Copy []Range
 
-// Segment returns the piece that contains an address, and the piece's own
-// address; no bytes if the address was not copied.
+// Segment returns the piece that contains an address, and the
+// piece's own address; no bytes if the address was not copied.
 func (c Copy) Segment(addr uint64) (base uint64, data []byte) {
 	for _, r := range c {
 		if addr >= r.Addr && addr-r.Addr < uint64(len(r.Buf)) {
@@ -25,7 +25,8 @@ func (c Copy) Segment(addr uint64) (base uint64, data []byte) {
 	return 0, nil
 }
 
-// Word returns the word at an address, and reports whether all of it was copied.
+// Word returns the word at an address, and reports whether all
+// of it was copied.
 func (c Copy) Word(addr uint64) (uint64, bool) {
 	base, b := c.Segment(addr)
 	if off := addr - base; uint64(len(b)) >= 8 && off <= uint64(len(b))-8 {

@@ -12,14 +12,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// attempts is how often events are opened anew because the process has started
-// threads meanwhile. A thread inherits the events of the one that starts it only
-// if these are there by then.
+// attempts is how often events are opened anew because the
+// process has started threads meanwhile. A thread inherits the
+// events of the one that starts it only if these are there by
+// then.
 const attempts = 20
 
-// InThreads opens an event in each thread of a process. Threads that have ended
-// are left out. It returns false if the process starts threads faster than
-// events can be opened in them: then some lack the event.
+// InThreads opens an event in each thread of a process. Threads
+// that have ended are left out. It returns false if the process
+// starts threads faster than events can be opened in them: then
+// some lack the event.
 func InThreads(pid int, open func(tid int) (fd int, err error)) (fds []int, all bool, err error) {
 	tids, err := threads(pid)
 	for range attempts {

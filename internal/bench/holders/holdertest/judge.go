@@ -10,8 +10,8 @@ import (
 	"github.com/cpprof/cpprof/sampler"
 )
 
-// WarmUp is the number of samples after which all of the program's functions
-// have been analysed. They don't count.
+// WarmUp is the number of samples after which all of the
+// program's functions have been analysed. They don't count.
 const WarmUp = 10
 
 // Options say how long to judge.
@@ -21,8 +21,9 @@ type Options struct {
 	Limit    time.Duration     // when to stop, whatever the scores have; 0: never
 	AtOnce   bool              // count the samples of the warm-up, too
 
-	// Around, if not nil, calls take while the program stands still: on a slow
-	// machine, locks change hands faster than that.
+	// Around, if not nil, calls take while the program stands
+	// still: on a slow machine, locks change hands faster than
+	// that.
 	Around func(take func() error) error
 }
 
@@ -33,11 +34,13 @@ func (o *Options) around(take func() error) error {
 	return o.Around(take)
 }
 
-// ErrLimit is the error if the scores did not have enough within the limit.
+// ErrLimit is the error if the scores did not have enough within
+// the limit.
 var ErrLimit = errors.New("this machine is too busy: locks change hands in the middle of samples")
 
-// A Judge compares the holders that a sampler reports with a program's own
-// records. A record counts if it was the same before and after the sample.
+// A Judge compares the holders that a sampler reports with a
+// program's own records. A record counts if it was the same
+// before and after the sample.
 type judge struct {
 	table    *Table
 	sink     *states
@@ -48,8 +51,9 @@ type judge struct {
 // maxMistakes bounds the wrong answers that are described.
 const maxMistakes = 20
 
-// Judge samples a program until the scores have enough. It describes wrong
-// answers in mistakes. It checks the recording that it makes.
+// Judge samples a program until the scores have enough. It
+// describes wrong answers in mistakes. It checks the recording
+// that it makes.
 func Judge(ctx context.Context, b sampler.Backend, t *Table, o Options) (scores Scores,
 	mistakes []string, err error) {
 	j := &judge{table: t, sink: newStates(b.Header()), scores: NewScores(t.kinds)}
@@ -121,12 +125,12 @@ func (j *judge) compare(before, after []record) {
 	}
 }
 
-// waitsForReaders is the reason why a writer waits that gets a sync.RWMutex
-// next.
+// waitsForReaders is the reason why a writer waits that gets a
+// sync.RWMutex next.
 const waitsForReaders = "sync.RWMutex.Lock"
 
-// nextWriter returns the number of the goroutine that gets a sync.RWMutex
-// next, after its readers are gone; 0 if none.
+// nextWriter returns the number of the goroutine that gets a
+// sync.RWMutex next, after its readers are gone; 0 if none.
 func (j *judge) nextWriter(lock uint64) int64 {
 	for g, s := range j.sink.now {
 		if s.Lock == lock && s.Reason == waitsForReaders {

@@ -9,25 +9,25 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A Score counts how correctly the waits for one kind of lock were reported:
-// one for each waiter and sample in which the program's record shows who held
-// the lock.
+// A Score counts how correctly the waits for one kind of lock
+// were reported: one for each waiter and sample in which the
+// program's record shows who held the lock.
 type Score struct {
-	// holders that were named, by the evidence; a lock that is held is
-	// wrongly said to be free
+	// holders that were named, by the evidence; a lock that is
+	// held is wrongly said to be free
 	Right, Wrong [sampledata.Free + 1]int
 	Candidates   int // ambiguous: the holders are among the candidates
 	Missed       int // ambiguous: a holder is not among the candidates
 	Unknown      int // nobody was named
 
-	// waiters that don't count: the lock changed hands during the sample, or
-	// nobody held it
+	// waiters that don't count: the lock changed hands during
+	// the sample, or nobody held it
 	Changed int
 }
 
-// Add adds one waiter, given the goroutines that were reported and those that
-// held the lock. It reports false if another goroutine than a holder was
-// blamed.
+// Add adds one waiter, given the goroutines that were reported
+// and those that held the lock. It reports false if another
+// goroutine than a holder was blamed.
 func (s *Score) Add(e sampledata.Evidence, reported, held []int64) bool {
 	same := slices.Equal(reported, held)
 	switch {
@@ -50,8 +50,8 @@ func containsAll(all, some []int64) bool {
 	return !slices.ContainsFunc(some, func(g int64) bool { return !slices.Contains(all, g) })
 }
 
-// Named returns how many waiters the holders were named for, correctly and
-// wrongly.
+// Named returns how many waiters the holders were named for,
+// correctly and wrongly.
 func (s *Score) Named() (right, wrong int) {
 	for e := range s.Right {
 		right, wrong = right+s.Right[e], wrong+s.Wrong[e]
@@ -94,9 +94,10 @@ func (s Scores) Sum() (sum Score) {
 	return sum
 }
 
-// Write writes a table of the scores: for each kind the waiters that count,
-// which share of them got which answer, and the number of wrong answers.
-// Reasons say why the holder of a kind of lock is not always named.
+// Write writes a table of the scores: for each kind the waiters
+// that count, which share of them got which answer, and the
+// number of wrong answers. Reasons say why the holder of a kind
+// of lock is not always named.
 func (s Scores) Write(w io.Writer, reasons map[string]string) error {
 	const row = "%-22s %9v %9s %8s %10s %8s %8s %6v  %s\n"
 	_, err := fmt.Fprintf(w, row, "kind", "contended", "inferred", "likely", "candidates", "missed",

@@ -9,8 +9,8 @@ const (
 	lookedUpAgain = "nothing in the frame leads to the lock: it is looked up anew to be given back"
 )
 
-// Unproven lists the kinds of code whose holders can't be named in most
-// samples, with the reason.
+// Unproven lists the kinds of code whose holders can't be named
+// in most samples, with the reason.
 var Unproven = map[string]string{
 	"transaction":         bySecondPath,
 	"rw-view":             bySecondPath,

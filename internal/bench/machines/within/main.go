@@ -1,7 +1,8 @@
 //go:build linux
 
-// Within runs a command that may do less than its parent: without
-// capabilities (-bare), or with system calls that are refused (-deny).
+// Within runs a command that may do less than its parent:
+// without capabilities (-bare), or with system calls that are
+// refused (-deny).
 package main
 
 import (
@@ -56,7 +57,8 @@ func run(bare bool, deny string, args []string) error {
 	return syscall.Exec(path, args, os.Environ())
 }
 
-// refuse lets system calls fail with EPERM, in this thread and what it executes.
+// refuse lets system calls fail with EPERM, in this thread and
+// what it executes.
 func refuse(names []string) error {
 	filter := []unix.SockFilter{{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS}} // the number
 	for _, name := range names {

@@ -41,7 +41,8 @@ func yielder() {
 	}
 }
 
-// Duty cycles: 30 % of a period of 1, 10 and 100 ms, in phase with the clock.
+// Duty cycles: 30 % of a period of 1, 10 and 100 ms, in phase
+// with the clock.
 func duty() {
 	go duty1ms()
 	go duty10ms()
@@ -66,8 +67,8 @@ func dutyCycle(period, busy time.Duration) {
 	}
 }
 
-// Phases: all processors are busy for a second and a half, then idle for as
-// long.
+// Phases: all processors are busy for a second and a half, then
+// idle for as long.
 func phases() { start(4, phaser) }
 
 const phase = 1500 * time.Millisecond

@@ -119,8 +119,8 @@ func lockedSleeper() {
 	}
 }
 
-// Bursts: for 100 ms of each 400 ms, 3000 goroutines exchange messages,
-// which makes samples expensive.
+// Bursts: for 100 ms of each 400 ms, 3000 goroutines exchange
+// messages, which makes samples expensive.
 func burst() {
 	for range 1500 {
 		c := make(chan int)

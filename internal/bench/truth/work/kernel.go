@@ -68,8 +68,8 @@ func echoClient(c net.Conn) {
 	}
 }
 
-// Files: reads of pipes through the poller, reads that block in the kernel,
-// writes with fsync.
+// Files: reads of pipes through the poller, reads that block in
+// the kernel, writes with fsync.
 func fileIO() {
 	r, w, err := os.Pipe()
 	must(r, err)

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// leafRunner calls functions in no regular order, each for about 50 to 500 µs.
+// leafRunner calls functions in no regular order, each for about
+// 50 to 500 µs.
 func leafRunner(functions []func() int) {
 	for {
 		functions[rand.IntN(len(functions))]()

@@ -1,13 +1,14 @@
 //go:build linux
 
-// Work does one kind of work until it is killed, for the program truth:
-// each workload has goroutines that spend their time in known ways.
+// Work does one kind of work until it is killed, for the program
+// truth: each workload has goroutines that spend their time in
+// known ways.
 //
 //	work WORKLOAD [FILE]
 //
-// It prints a line when the work has begun. With a file, it writes an
-// execution trace to it, which begins when a line comes in and ends, as the
-// program does, at the next line.
+// It prints a line when the work has begun. With a file, it
+// writes an execution trace to it, which begins when a line
+// comes in and ends, as the program does, at the next line.
 package main
 
 import (

@@ -1,18 +1,19 @@
 package globals
 
-// A clue describes where code refers to a variable: the variable is the
-// function's n-th different one in the order of the code, counted from 0. The
-// numbers are right for all supported releases of Go; the matrix test
-// compares what they find with the symbol table. If releases differ, a clue
-// has alternatives. These count as votes, too, and other clues decide.
+// A clue describes where code refers to a variable: the variable
+// is the function's n-th different one in the order of the code,
+// counted from 0. The numbers are right for all supported
+// releases of Go; the matrix test compares what they find with
+// the symbol table. If releases differ, a clue has alternatives.
+// These count as votes, too, and other clues decide.
 type clue struct {
 	function     string
 	amd64, arm64 []int
 }
 
-// clues has several clues for each variable. So a clue that is wrong for a
-// program is outvoted, for example because profile-guided optimisation has
-// inlined other functions.
+// clues has several clues for each variable. So a clue that is
+// wrong for a program is outvoted, for example because
+// profile-guided optimisation has inlined other functions.
 var clues = map[string][]clue{
 	"runtime.allgs": {
 		{"runtime.forEachG", []int{1}, []int{1}},

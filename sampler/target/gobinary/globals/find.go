@@ -12,8 +12,8 @@ type Code struct {
 	Data func(addr uint64) bool
 }
 
-// FromCode finds the variables in the code of functions that use them. Their
-// addresses are in the address space of the table.
+// FromCode finds the variables in the code of functions that use
+// them. Their addresses are in the address space of the table.
 func FromCode(c Code) Globals {
 	refs := c.references()
 	var g Globals
@@ -38,7 +38,8 @@ func (c *Code) references() map[string][]uint64 {
 	return refs
 }
 
-// vote returns the address that most clues lead to; 0 if there is none or a tie.
+// vote returns the address that most clues lead to; 0 if there
+// is none or a tie.
 func vote(arch string, cs []clue, refs map[string][]uint64) uint64 {
 	votes := map[uint64]int{}
 	for _, c := range cs {

@@ -1,5 +1,5 @@
-// Package globals finds the runtime's variables in a binary: by its symbol
-// table, else in the code that uses them.
+// Package globals finds the runtime's variables in a binary: by
+// its symbol table, else in the code that uses them.
 package globals
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/elffile"
 )
 
-// Globals are the addresses of variables of package runtime; 0 for a variable
-// that does not exist or was not found.
+// Globals are the addresses of variables of package runtime; 0
+// for a variable that does not exist or was not found.
 type Globals struct {
 	AllGs             uint64 // allgs []*g
 	AllM              uint64 // allm *m
@@ -50,8 +50,8 @@ func (g *Globals) byName() map[string]*uint64 {
 	}
 }
 
-// Move adds the bias, the distance between link addresses and those in the
-// running process.
+// Move adds the bias, the distance between link addresses and
+// those in the running process.
 func (g *Globals) Move(bias uint64) {
 	for _, p := range g.byName() {
 		if *p != 0 {
@@ -60,8 +60,8 @@ func (g *Globals) Move(bias uint64) {
 	}
 }
 
-// Missing returns the names of the variables that were not found and without
-// which a program can't be sampled.
+// Missing returns the names of the variables that were not found
+// and without which a program can't be sampled.
 func (g *Globals) Missing() []string {
 	var names []string
 	for _, n := range []string{"runtime.allgs", "runtime.allm", "runtime.allp"} {
@@ -72,12 +72,13 @@ func (g *Globals) Missing() []string {
 	return names
 }
 
-// ErrNoSymbols reports that a binary has no symbol table: it was linked with
+// ErrNoSymbols reports that a binary has no symbol table: it was
+// linked with
 // -s, or stripped.
 var ErrNoSymbols = errors.New("no symbol table")
 
-// FromSymbols finds the variables by name, at link addresses, in one pass
-// that creates no strings for other symbols.
+// FromSymbols finds the variables by name, at link addresses, in
+// one pass that creates no strings for other symbols.
 func FromSymbols(f *elf.File) (Globals, error) {
 	var g Globals
 	syms, names, err := symbolTable(f)

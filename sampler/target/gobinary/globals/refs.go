@@ -6,9 +6,9 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// references returns the addresses that code refers to, in the order in which
-// they first appear. pc is the address of the code; keep selects the
-// addresses.
+// references returns the addresses that code refers to, in the
+// order in which they first appear. pc is the address of the
+// code; keep selects the addresses.
 func references(arch string, code []byte, pc uint64, keep func(uint64) bool) []uint64 {
 	var order []uint64
 	seen := map[uint64]bool{}
@@ -26,9 +26,9 @@ func references(arch string, code []byte, pc uint64, keep func(uint64) bool) []u
 	return order
 }
 
-// referencesAMD64 yields operands relative to the instruction pointer,
-// absolute ones, and addresses as constants, which occur in programs at fixed
-// addresses.
+// referencesAMD64 yields operands relative to the instruction
+// pointer, absolute ones, and addresses as constants, which
+// occur in programs at fixed addresses.
 func referencesAMD64(code []byte, pc uint64, yield func(uint64)) {
 	for off := 0; off < len(code); {
 		in, err := x86asm.Decode(code[off:], 64)
@@ -54,9 +54,9 @@ func referencesAMD64(code []byte, pc uint64, yield func(uint64)) {
 	}
 }
 
-// referencesARM64 yields addresses that a pair of instructions computes: one
-// sets a register to a page (ADRP), the other adds to it (ADD) or uses it
-// with an offset (loads and stores).
+// referencesARM64 yields addresses that a pair of instructions
+// computes: one sets a register to a page (ADRP), the other adds
+// to it (ADD) or uses it with an offset (loads and stores).
 func referencesARM64(code []byte, pc uint64, yield func(uint64)) {
 	const none = ^uint64(0)
 	var page [32]uint64

@@ -2,16 +2,16 @@ package pclntab
 
 import "encoding/binary"
 
-// maxInlined is the maximum depth of calls inlined into one another at one
-// place.
+// maxInlined is the maximum depth of calls inlined into one
+// another at one place.
 const maxInlined = 1000
 
 // inlinedCallSize is the length of a node of an inline tree
 // (runtime.inlinedCall).
 const inlinedCallSize = 16
 
-// A Frame is one logical call: a function, or a call that was inlined into
-// the frame that follows it.
+// A Frame is one logical call: a function, or a call that was
+// inlined into the frame that follows it.
 type Frame struct {
 	Func      string // linker's name: net/http.(*conn).serve
 	File      string // as the compiler recorded it; "?" if it did not
@@ -21,9 +21,10 @@ type Frame struct {
 	Inlined   bool   // Func's code is part of the next frame's function
 }
 
-// Frames appends the logical frames at the instruction pc, innermost first,
-// and reports whether pc is in a function. The last of them is the function
-// itself. For a return address pass pc-1.
+// Frames appends the logical frames at the instruction pc,
+// innermost first, and reports whether pc is in a function. The
+// last of them is the function itself. For a return address pass
+// pc-1.
 func (t *Table) Frames(dst []Frame, pc uint64) ([]Frame, bool) {
 	f, ok := t.Func(pc)
 	if !ok {
@@ -56,9 +57,9 @@ func (f *Func) Frames(dst []Frame, pc uint64) []Frame {
 		Entry: f.Entry})
 }
 
-// Line returns the source position of the instruction at pc. If the
-// instruction belongs to inlined calls, this is the position in the innermost
-// one.
+// Line returns the source position of the instruction at pc. If
+// the instruction belongs to inlined calls, this is the position
+// in the innermost one.
 func (f *Func) Line(pc uint64) (file string, line int32) {
 	line = max(f.pcvalue(f.word(24), pc), 0)
 	no := f.pcvalue(f.word(20), pc)

@@ -23,8 +23,8 @@ type Flags uint8
 const (
 	// TopFrame: the function is the outermost of a stack.
 	TopFrame Flags = 1 << iota
-	// SPWrite: the code changes the stack pointer in ways that the table does
-	// not describe.
+	// SPWrite: the code changes the stack pointer in ways that
+	// the table does not describe.
 	SPWrite
 	// Asm: written in assembly.
 	Asm
@@ -56,16 +56,16 @@ func (f *Func) HasName(name string) bool { return string(f.rawName()) == name }
 // StartLine returns the line of the func keyword.
 func (f *Func) StartLine() int32 { return int32(f.word(36)) }
 
-// SPDelta returns the distance in bytes from the stack pointer at pc up to
-// the caller's return address (amd64) or to the caller's frame (arm64); false
-// if the table does not have it.
+// SPDelta returns the distance in bytes from the stack pointer
+// at pc up to the caller's return address (amd64) or to the
+// caller's frame (arm64); false if the table does not have it.
 func (f *Func) SPDelta(pc uint64) (int32, bool) {
 	v := f.pcvalue(f.word(16), pc)
 	return v, v >= 0
 }
 
-// pcdata returns the offset of table number i of the function; 0 if there
-// is none.
+// pcdata returns the offset of table number i of the function; 0
+// if there is none.
 func (f *Func) pcdata(i int) uint32 {
 	at := recordSize + 4*i
 	if uint32(i) >= f.word(28) || at+4 > len(f.rec) {
@@ -74,8 +74,8 @@ func (f *Func) pcdata(i int) uint32 {
 	return f.word(at)
 }
 
-// funcdata returns the offset of datum number i of the function, relative to
-// moduledata.gofunc.
+// funcdata returns the offset of datum number i of the function,
+// relative to moduledata.gofunc.
 func (f *Func) funcdata(i int) uint32 {
 	npcdata := uint64(f.word(28))
 	at := recordSize + 4*(npcdata+uint64(i))
@@ -85,9 +85,9 @@ func (f *Func) funcdata(i int) uint32 {
 	return f.word(int(at))
 }
 
-// pcvalue returns the value at pc of the table at off; -1 if there is none.
-// Each step moves forward in the function's code, so that reading a damaged
-// table ends, too.
+// pcvalue returns the value at pc of the table at off; -1 if
+// there is none. Each step moves forward in the function's code,
+// so that reading a damaged table ends, too.
 func (f *Func) pcvalue(off uint32, target uint64) int32 {
 	tab := f.table.pctab
 	if off == 0 || uint64(off) >= uint64(len(tab)) {
@@ -115,8 +115,8 @@ func (f *Func) pcvalue(off uint32, target uint64) int32 {
 	return -1
 }
 
-// varint reads a number of at most 32 bits; n is 0 if b ends before the
-// number does.
+// varint reads a number of at most 32 bits; n is 0 if b ends
+// before the number does.
 func varint(b []byte) (v uint32, n int) {
 	if len(b) > 0 && b[0] < 0x80 {
 		return uint32(b[0]), 1

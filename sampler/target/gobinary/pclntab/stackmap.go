@@ -16,8 +16,8 @@ const (
 	stackObjectSize = 16 // runtime.stackObjectRecord
 )
 
-// A Bitmap has a bit for each word of a part of a frame. It is set if the
-// word has a pointer.
+// A Bitmap has a bit for each word of a part of a frame. It is
+// set if the word has a pointer.
 type Bitmap struct {
 	N    int
 	bits []byte
@@ -26,13 +26,13 @@ type Bitmap struct {
 // Has reports whether bit i is set.
 func (b Bitmap) Has(i int) bool { return b.bits[i/8]>>(i%8)&1 != 0 }
 
-// A StackObject is a variable on the stack whose address was taken. A
-// negative offset counts from the end of the local variables, another one
-// from the first argument.
+// A StackObject is a variable on the stack whose address was
+// taken. A negative offset counts from the end of the local
+// variables, another one from the first argument.
 type StackObject struct{ Offset, Size int32 }
 
-// A StackMap says which words of a frame have pointers that the function
-// still uses.
+// A StackMap says which words of a frame have pointers that the
+// function still uses.
 type StackMap struct {
 	Locals    Bitmap // its last bit is the last word of the local variables
 	HasLocals bool   // false: nothing is known of them
@@ -40,8 +40,9 @@ type StackMap struct {
 	Objects   []StackObject
 }
 
-// StackMap returns the pointers of a frame at a call. It returns false if the
-// table does not have them, or if they make no sense.
+// StackMap returns the pointers of a frame at a call. It returns
+// false if the table does not have them, or if they make no
+// sense.
 func (f *Func) StackMap(pc uint64) (m StackMap, ok bool) {
 	index := int32(0)
 	if pc != f.Entry {
@@ -104,8 +105,9 @@ func (f *Func) stackObjects() (objects []StackObject, ok bool) {
 	return objects, true
 }
 
-// datum returns the bytes from a datum of the function on: at least a given
-// number. has reports whether the function has the datum.
+// datum returns the bytes from a datum of the function on: at
+// least a given number. has reports whether the function has the
+// datum.
 func (f *Func) datum(number, least int) (data []byte, has, ok bool) {
 	at := f.funcdata(number)
 	if at == noFuncdata {

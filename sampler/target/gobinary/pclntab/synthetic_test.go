@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// synthetic makes the table of a program with three functions at text 0x1000:
+// synthetic makes the table of a program with three functions at
+// text 0x1000:
 //
 //	main.main   [0x1000,0x1040) a.go, inlines main.outer at [0x10,0x30), which inlines main.inner at [0x18,0x28)
 //	main.leaf   [0x1040,0x1050) b.go, no stack depths, no inlining

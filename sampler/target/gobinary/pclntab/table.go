@@ -1,8 +1,9 @@
-// Package pclntab reads the table of functions, lines, stack depths and
-// inlined calls that every Go program has, in the form that linkers have
-// written since Go 1.20. Nothing in the file is trusted: data outside the
-// table counts as absent, and the time of a look-up is at most proportional
-// to the length of one function's code.
+// Package pclntab reads the table of functions, lines, stack
+// depths and inlined calls that every Go program has, in the
+// form that linkers have written since Go 1.20. Nothing in the
+// file is trusted: data outside the table counts as absent, and
+// the time of a look-up is at most proportional to the length of
+// one function's code.
 package pclntab
 
 import (
@@ -24,15 +25,15 @@ const headerSize = 8 + 8*8
 // maxName is the maximum length of the name of a function or a file.
 const maxName = 1 << 16
 
-// A Module has what the table needs to know about the program. Addresses are
-// the running process's.
+// A Module has what the table needs to know about the program.
+// Addresses are the running process's.
 type Module struct {
 	Text, EText uint64 // the program's Go code
 	GoFunc      []byte // the bytes at moduledata.gofunc, which contain the inline trees
 }
 
-// A Table returns functions, lines and stack depths by code address. It is
-// safe for concurrent use.
+// A Table returns functions, lines and stack depths by code
+// address. It is safe for concurrent use.
 type Table struct {
 	mod      Module
 	quantum  uint64 // the length of an instruction is a multiple of this many bytes
@@ -48,8 +49,8 @@ type Table struct {
 	files map[uint32]string // interned, by offset in filetab
 }
 
-// IsHeader reports whether b begins like a table of a 64-bit little-endian
-// program.
+// IsHeader reports whether b begins like a table of a 64-bit
+// little-endian program.
 func IsHeader(b []byte) bool {
 	return len(b) >= headerSize && binary.LittleEndian.Uint32(b) == magic && b[4] == 0 &&
 		b[5] == 0 &&
@@ -68,8 +69,8 @@ func New(data []byte, mod Module) (*Table, error) {
 	t := &Table{mod: mod, quantum: uint64(data[6]), names: map[uint32]string{},
 		files: map[uint32]string{}}
 	word := func(i int) uint64 { return binary.LittleEndian.Uint64(data[8+8*i:]) }
-	// Words 0 to 2 are the number of functions and files, and the text's
-	// start, which is unused since 1.26.
+	// Words 0 to 2 are the number of functions and files, and
+	// the text's start, which is unused since 1.26.
 	for i, part := range []*[]byte{&t.funcname, &t.cutab, &t.filetab, &t.pctab, &t.funcs} {
 		off := word(3 + i)
 		if off < headerSize || off > uint64(len(data)) {
@@ -95,8 +96,8 @@ func (t *Table) Len() int { return t.nfunc }
 // Text returns the bounds of the Go code that the table describes.
 func (t *Table) Text() (start, end uint64) { return t.mod.Text, t.mod.EText }
 
-// entry returns the start of function i as an offset from the text's start;
-// entry(Len()) is the end of the last function.
+// entry returns the start of function i as an offset from the
+// text's start; entry(Len()) is the end of the last function.
 func (t *Table) entry(i int) uint32 { return binary.LittleEndian.Uint32(t.funcs[i*8:]) }
 
 // Func returns the function whose code contains pc.
@@ -112,8 +113,8 @@ func (t *Table) Func(pc uint64) (Func, bool) {
 	return t.At(i)
 }
 
-// At returns function number i in the order of addresses, false if the table
-// is damaged.
+// At returns function number i in the order of addresses, false
+// if the table is damaged.
 func (t *Table) At(i int) (Func, bool) {
 	if i < 0 || i >= t.nfunc {
 		return Func{}, false
@@ -132,8 +133,8 @@ func (t *Table) At(i int) (Func, bool) {
 	return f, f.End >= f.Entry
 }
 
-// Find returns the functions of these names that the program has, in one pass
-// over the table.
+// Find returns the functions of these names that the program
+// has, in one pass over the table.
 func (t *Table) Find(names ...string) map[string]Func {
 	want := make(map[string]bool, len(names))
 	for _, n := range names {
@@ -152,7 +153,8 @@ func (t *Table) Find(names ...string) map[string]Func {
 	return found
 }
 
-// cstring returns the text at off up to the zero byte; nil if there is none.
+// cstring returns the text at off up to the zero byte; nil if
+// there is none.
 func cstring(b []byte, off uint32) []byte {
 	if uint64(off) >= uint64(len(b)) {
 		return nil

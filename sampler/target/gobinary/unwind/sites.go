@@ -7,8 +7,9 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 )
 
-// An Unwinder unwinds stacks of one program, and remembers what it learns
-// about places in the program's code. It is not safe for concurrent use.
+// An Unwinder unwinds stacks of one program, and remembers what
+// it learns about places in the program's code. It is not safe
+// for concurrent use.
 type Unwinder struct {
 	table    *pclntab.Table
 	arm64    bool
@@ -16,9 +17,9 @@ type Unwinder struct {
 	maxDepth int
 
 	sites []site
-	// index is an open hash table of places. A key is an address shifted left
-	// by one, with the lowest bit set if it is exact; 0 is free. The table's
-	// size is a power of two.
+	// index is an open hash table of places. A key is an address
+	// shifted left by one, with the lowest bit set if it is
+	// exact; 0 is free. The table's size is a power of two.
 	index []slot
 }
 
@@ -48,16 +49,17 @@ func New(t *pclntab.Table, arch string) (*Unwinder, error) {
 	return u, nil
 }
 
-// SetMaxDepth sets the number of physical frames after which a walk is cut.
-// The default is MaxDepth.
+// SetMaxDepth sets the number of physical frames after which a
+// walk is cut. The default is MaxDepth.
 func (u *Unwinder) SetMaxDepth(n int) { u.maxDepth = n }
 
 // PC returns the address of a place, and reports whether it is exact.
 func (u *Unwinder) PC(s Site) (pc uint64, exact bool) { return u.sites[s].pc, u.sites[s].exact }
 
-// Frames returns the logical frames of a place, innermost first. The last one
-// is the function itself; those before it were inlined. The result does not
-// change, belongs to the unwinder, and must not be modified.
+// Frames returns the logical frames of a place, innermost first.
+// The last one is the function itself; those before it were
+// inlined. The result does not change, belongs to the unwinder,
+// and must not be modified.
 func (u *Unwinder) Frames(s Site) []pclntab.Frame {
 	p := &u.sites[s]
 	if p.frames == nil {
@@ -66,11 +68,12 @@ func (u *Unwinder) Frames(s Site) []pclntab.Frame {
 	return p.frames
 }
 
-// symbolise looks up the call before a return address, since the instruction
-// after the call may belong to another line. At the start of a function there
-// is no call before the address. Two addresses are of that kind:
-// runtime.goexit's first instruction, to which nothing returns, and the entry
-// of a new goroutine's function.
+// symbolise looks up the call before a return address, since the
+// instruction after the call may belong to another line. At the
+// start of a function there is no call before the address. Two
+// addresses are of that kind: runtime.goexit's first
+// instruction, to which nothing returns, and the entry of a new
+// goroutine's function.
 func (u *Unwinder) symbolise(p *site) []pclntab.Frame {
 	f, ok := u.table.Func(p.pc)
 	if !ok {

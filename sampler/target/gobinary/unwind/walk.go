@@ -32,8 +32,8 @@ type walk struct {
 // owns reports whether a stack pointer is in the goroutine's own stack.
 func (w *walk) owns(sp uint64) bool { return sp > w.c.StackLo && sp <= w.c.StackHi }
 
-// run walks until the bottom of the stack, a frame whose caller can't be
-// found, or the limit.
+// run walks until the bottom of the stack, a frame whose caller
+// can't be found, or the limit.
 func (w *walk) run() {
 	if !w.start() {
 		w.res.Torn = true
@@ -71,7 +71,8 @@ func (w *walk) run() {
 	}
 }
 
-// start finds the position at which the walk begins; false if there is none.
+// start finds the position at which the walk begins; false if
+// there is none.
 func (w *walk) start() bool {
 	c := w.c
 	if !c.OnThread {
@@ -83,14 +84,14 @@ func (w *walk) start() bool {
 	}
 	switch w.u.sites[w.u.at(w.pc, true)].kind {
 	case goruntime.FrameVDSO:
-		// After the position of the call is stored, the stack pointer may
-		// have any value.
+		// After the position of the call is stored, the stack
+		// pointer may have any value.
 		if c.VDSOSP != 0 {
 			return w.leaveForeign()
 		}
 	case goruntime.FrameResumes:
-		// Not all of the goroutine's registers are set yet: until they are,
-		// the stack pointer is in g.sched.
+		// Not all of the goroutine's registers are set yet:
+		// until they are, the stack pointer is in g.sched.
 		sp := c.SchedSP
 		if sp == 0 {
 			sp = c.Regs.SP
@@ -100,10 +101,11 @@ func (w *walk) start() bool {
 	return true
 }
 
-// startParked begins with a goroutine that has no thread, or whose thread is
-// in a system call or in C. If the goroutine called C, or came back and found
-// no processor, the position at which it was left is below the call that was
-// stored when the call began.
+// startParked begins with a goroutine that has no thread, or
+// whose thread is in a system call or in C. If the goroutine
+// called C, or came back and found no processor, the position at
+// which it was left is below the call that was stored when the
+// call began.
 func (w *walk) startParked() bool {
 	c := w.c
 	if c.SyscallSP != 0 {
@@ -121,17 +123,17 @@ func (w *walk) jump(pc, sp, lr uint64) {
 	w.pc, w.sp, w.lr, w.exact, w.on = pc, sp, lr, true, w.owns(sp)
 }
 
-// goOn continues on the goroutine's own stack, at a return address, with the
-// stack pointer after the return.
+// goOn continues on the goroutine's own stack, at a return
+// address, with the stack pointer after the return.
 func (w *walk) goOn(pc, sp, lr uint64) bool {
 	w.pc, w.sp, w.lr, w.exact, w.on = pc, sp, lr, false, true
 	return pc != 0 && sp != 0
 }
 
-// leaveForeign continues at the point where Go code called other code: the
-// vDSO, or C. It does so once for each of the two. Otherwise the code may be
-// the end of a signal handler, which is in the C library in programs with
-// cgo.
+// leaveForeign continues at the point where Go code called other
+// code: the vDSO, or C. It does so once for each of the two.
+// Otherwise the code may be the end of a signal handler, which
+// is in the C library in programs with cgo.
 func (w *walk) leaveForeign() bool {
 	c := w.c
 	if c.VDSOSP != 0 && !w.res.VDSO {
@@ -144,8 +146,9 @@ func (w *walk) leaveForeign() bool {
 	return w.leaveC() || pc == w.pc && w.leaveHandler(sp)
 }
 
-// leaveHandler continues at the interrupted instruction if a signal handler
-// has just returned and its context is on top of the stack.
+// leaveHandler continues at the interrupted instruction if a
+// signal handler has just returned and its context is on top of
+// the stack.
 func (w *walk) leaveHandler(sp uint64) bool {
 	if w.returned {
 		return false
@@ -161,11 +164,12 @@ func (w *walk) leaveHandler(sp uint64) bool {
 	return true
 }
 
-// leaveC continues at the goroutine's call of C, the first time that it is
-// met. A call of C switches stacks, and stores the position of the switch in
-// g.sched. If the runtime also treats the call as a system call, it has
-// stored a second position, higher in the stack; it does not do so for its
-// own calls. The position of the switch is more exact, so it is preferred if
+// leaveC continues at the goroutine's call of C, the first time
+// that it is met. A call of C switches stacks, and stores the
+// position of the switch in g.sched. If the runtime also treats
+// the call as a system call, it has stored a second position,
+// higher in the stack; it does not do so for its own calls. The
+// position of the switch is more exact, so it is preferred if
 // the stack was copied from there on.
 func (w *walk) leaveC() bool {
 	if w.res.C {
@@ -181,8 +185,9 @@ func (w *walk) leaveC() bool {
 	return c.SyscallSP != 0 && w.goOn(c.SyscallPC, c.SyscallSP, 0)
 }
 
-// switched reports whether g.sched shows that the goroutine has switched to
-// the system stack, and is not left over from an earlier stop.
+// switched reports whether g.sched shows that the goroutine has
+// switched to the system stack, and is not left over from an
+// earlier stop.
 func (w *walk) switched() bool {
 	if !w.owns(w.c.SchedSP) || !w.u.inText(w.c.SchedPC) {
 		return false
@@ -190,8 +195,8 @@ func (w *walk) switched() bool {
 	return w.u.sites[w.u.at(w.c.SchedPC, false)].kind == goruntime.FrameSystemstackSwitch
 }
 
-// step goes from the frame at s to its caller, and reports whether the walk
-// ends there.
+// step goes from the frame at s to its caller, and reports
+// whether the walk ends there.
 func (w *walk) step(s *site) (done bool) {
 	ok := true
 	switch {
@@ -202,8 +207,8 @@ func (w *walk) step(s *site) (done bool) {
 	case s.kind == goruntime.FrameSystemstack && !w.on:
 		ok = w.leaveSystemStack(s)
 	case s.kind == goruntime.FrameLeaves && (!w.on || !w.exact):
-		// What they call runs on the system stack, even when g.stack is just
-		// being exchanged.
+		// What they call runs on the system stack, even when
+		// g.stack is just being exchanged.
 		ok = w.goOn(w.c.SchedPC, w.c.SchedSP, w.c.SchedLR)
 	case s.kind == goruntime.FrameToC && !w.on:
 		// The frame is left out, as it is when the thread is in C itself.
@@ -220,10 +225,11 @@ func (w *walk) step(s *site) (done bool) {
 	return !ok
 }
 
-// leaveSystemStack goes from systemstack, on the system stack, to its caller
-// on the goroutine's stack. If systemstack is called on the system stack, it
-// jumps to its argument. For the few instructions until it does, the callers
-// on that stack are left out.
+// leaveSystemStack goes from systemstack, on the system stack,
+// to its caller on the goroutine's stack. If systemstack is
+// called on the system stack, it jumps to its argument. For the
+// few instructions until it does, the callers on that stack are
+// left out.
 func (w *walk) leaveSystemStack(s *site) bool {
 	if !w.switched() {
 		return false
@@ -262,17 +268,18 @@ func (w *walk) toCaller(s *site) bool {
 	return true
 }
 
-// pastAlignment finds the return address in a function that has aligned the
-// stack pointer (the callers of the vDSO: to 16 bytes) and restored it from a
-// register. The table still counts the bytes of the alignment then.
+// pastAlignment finds the return address in a function that has
+// aligned the stack pointer (the callers of the vDSO: to 16
+// bytes) and restored it from a register. The table still counts
+// the bytes of the alignment then.
 func (w *walk) pastAlignment(frame uint64) (ret, at uint64, ok bool) {
 	const room = 16
 	ret, ok = w.word(frame - room)
 	return ret, frame - room, ok && w.u.inText(ret)
 }
 
-// pastInjection reads the link register that an injected call on arm64 has
-// saved on top of the interrupted frame.
+// pastInjection reads the link register that an injected call on
+// arm64 has saved on top of the interrupted frame.
 func (w *walk) pastInjection() bool {
 	const saved = 16
 	lr, ok := w.word(w.sp)
@@ -286,8 +293,8 @@ func (w *walk) pastInjection() bool {
 	return true
 }
 
-// contextBySignal returns the address of the context that the kernel has
-// saved above the frame of a signal handler.
+// contextBySignal returns the address of the context that the
+// kernel has saved above the frame of a signal handler.
 func (w *walk) contextBySignal(s *site) uint64 {
 	frame := w.sp + uint64(s.delta)
 	if w.u.arm64 {
@@ -300,7 +307,8 @@ func (w *walk) contextBySignal(s *site) uint64 {
 // siginfoSize is the number of bytes below the context on arm64.
 const siginfoSize = 128
 
-// Offsets in the context (struct ucontext) that the kernel saves for a signal.
+// Offsets in the context (struct ucontext) that the kernel saves
+// for a signal.
 const (
 	contextSPAMD64, contextPCAMD64                 = 160, 168
 	contextLRARM64, contextSPARM64, contextPCARM64 = 424, 432, 440

@@ -9,8 +9,9 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/debuginfo"
 )
 
-// FromELF reads the layout from the binary's DWARF. It does not set the
-// release. The error is debuginfo.ErrNone if the binary has none.
+// FromELF reads the layout from the binary's DWARF. It does not
+// set the release. The error is debuginfo.ErrNone if the binary
+// has none.
 func FromELF(f *elf.File) (l *Layout, err error) {
 	defer debuginfo.Damaged(&err)
 	d, err := debuginfo.Read(f)

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// built returns the executable of a small program for Linux, with its DWARF.
+// built returns the executable of a small program for Linux,
+// with its DWARF.
 func built(t *testing.T) *elf.File {
 	t.Helper()
 	dir := t.TempDir()

@@ -9,16 +9,16 @@ import (
 // sizeField is the tag of a struct's size.
 const sizeField = "-"
 
-// A field is a field of one of the runtime's structs, with a pointer to its
-// offset in a Layout.
+// A field is a field of one of the runtime's structs, with a
+// pointer to its offset in a Layout.
 type field struct {
 	name     string // the runtime's
 	offset   *Offset
 	optional bool
 }
 
-// eachStruct calls yield with the runtime's name of each struct and its
-// fields in l.
+// eachStruct calls yield with the runtime's name of each struct
+// and its fields in l.
 func (l *Layout) eachStruct(yield func(name string, fields []field)) {
 	v := reflect.ValueOf(l).Elem()
 	for i := range v.NumField() {
@@ -38,8 +38,9 @@ func (l *Layout) eachStruct(yield func(name string, fields []field)) {
 	}
 }
 
-// Of makes a layout of the offsets that a function returns for structs and
-// fields, both by the runtime's names. Any of them may be missing.
+// Of makes a layout of the offsets that a function returns for
+// structs and fields, both by the runtime's names. Any of them
+// may be missing.
 func Of(offset func(name, field string) Offset) *Layout {
 	l := &Layout{}
 	l.eachStruct(func(name string, fields []field) {
@@ -50,7 +51,8 @@ func Of(offset func(name, field string) Offset) *Layout {
 	return l
 }
 
-// NameOf returns the runtime's name of a field of the layout, such as "g.goid".
+// NameOf returns the runtime's name of a field of the layout,
+// such as "g.goid".
 func (l *Layout) NameOf(o *Offset) (name string) {
 	l.eachStruct(func(of string, fields []field) {
 		for _, f := range fields {
@@ -75,8 +77,8 @@ func fill(structs map[string]map[string]Offset) *Layout {
 // maxStruct is larger than any of the structs.
 const maxStruct = 1 << 24
 
-// check returns an error for the first required field that l lacks, or that
-// lies outside its struct.
+// check returns an error for the first required field that l
+// lacks, or that lies outside its struct.
 func (l *Layout) check() error {
 	var err error
 	l.eachStruct(func(name string, fields []field) {

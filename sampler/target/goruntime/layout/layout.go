@@ -1,34 +1,36 @@
-// Package layout has the offsets of fields in the Go runtime's structs, by
-// exact Go version and processor.
+// Package layout has the offsets of fields in the Go runtime's
+// structs, by exact Go version and processor.
 //
-// They come from a binary's DWARF if it has any, else from a table,
-// layouts.json. The generator in gen makes it from the DWARF of tiny programs,
-// one for each release of Go. Both ways lead to the same Layout.
+// They come from a binary's DWARF if it has any, else from a
+// table, layouts.json. The generator in gen makes it from the
+// DWARF of tiny programs, one for each release of Go. Both ways
+// lead to the same Layout.
 package layout
 
-// An Offset is the offset of a field in its struct in bytes, or Missing if
-// this version of Go has no such field.
+// An Offset is the offset of a field in its struct in bytes, or
+// Missing if this version of Go has no such field.
 type Offset int32
 
-// Missing is the offset of a field that this version's struct does not have.
+// Missing is the offset of a field that this version's struct
+// does not have.
 const Missing Offset = -1
 
 // Has reports whether the field exists in this version.
 func (o Offset) Has() bool { return o >= 0 }
 
-// A Source is where a layout is from. It determines how far the layout can be
-// trusted.
+// A Source is where a layout is from. It determines how far the
+// layout can be trusted.
 type Source uint8
 
 const (
 	// FromDWARF: the binary's own debug information.
 	FromDWARF Source = iota
-	// FromTable: the table has this very release, or releases of the same
-	// line on both sides of it that agree.
+	// FromTable: the table has this very release, or releases of
+	// the same line on both sides of it that agree.
 	FromTable
-	// Guessed: the layout of the nearest release. Callers must validate it
-	// before use (m.procid is a thread of the process, m.curg.m is m, and so
-	// on).
+	// Guessed: the layout of the nearest release. Callers must
+	// validate it before use (m.procid is a thread of the
+	// process, m.curg.m is m, and so on).
 	Guessed
 )
 
@@ -43,10 +45,11 @@ func (l *Layout) Origin() string {
 	return "the program's debug information"
 }
 
-// A Layout has the offsets that a sampler needs. The `rt` tag is the field's
-// name in the runtime; the size of a struct has the tag "-" and comes first.
-// Fields may be inside nested structs (stack.lo). A layout without one of the
-// required fields can't be used.
+// A Layout has the offsets that a sampler needs. The `rt` tag is
+// the field's name in the runtime; the size of a struct has the
+// tag "-" and comes first. Fields may be inside nested structs
+// (stack.lo). A layout without one of the required fields can't
+// be used.
 type Layout struct {
 	Source  Source `rt:""`
 	Release string `rt:""` // the release that the table had it from: go1.26.8; empty FromDWARF
@@ -119,8 +122,9 @@ type M struct {
 	AllLink Offset `rt:"alllink"`
 	VDSOSP  Offset `rt:"vdsoSP,optional"`
 	VDSOPC  Offset `rt:"vdsoPC,optional"`
-	// SyscallTick is compared with the same of OldP to see whether a system
-	// call still owns its processor (up to 1.25).
+	// SyscallTick is compared with the same of OldP to see
+	// whether a system call still owns its processor (up to
+	// 1.25).
 	SyscallTick Offset `rt:"syscalltick,optional"`
 }
 

@@ -8,7 +8,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 )
 
-// small is a table with two layouts of g; other structs have what check asks for.
+// small is a table with two layouts of g; other structs have
+// what check asks for.
 func small(t *testing.T) *Table {
 	t.Helper()
 	table := NewTable()
@@ -73,7 +74,8 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
-// A table that was read from a text is written as the same text, in whatever order the releases are added.
+// A table that was read from a text is written as the same text,
+// in whatever order the releases are added.
 func TestTableTextIsIdentity(t *testing.T) {
 	var first, second bytes.Buffer
 	if err := small(t).Write(&first); err != nil {
@@ -110,7 +112,8 @@ func TestReadTableRefuses(t *testing.T) {
 	}
 }
 
-// TestBuiltin checks that the table has every release of each line of Go up to the newest, and that each is usable.
+// TestBuiltin checks that the table has every release of each
+// line of Go up to the newest, and that each is usable.
 func TestBuiltin(t *testing.T) {
 	table, err := builtin()
 	if err != nil {
@@ -159,7 +162,8 @@ func TestKnownOffsets(t *testing.T) {
 	}
 }
 
-// FuzzReadTable reads damaged tables and looks releases up in those that are accepted.
+// FuzzReadTable reads damaged tables and looks releases up in
+// those that are accepted.
 func FuzzReadTable(f *testing.F) {
 	f.Add(`{"Structs": {"g": [{"-": 456, "goid": 152}]}, "Releases": [{"Arch": "amd64", "Line": 26, "Patches": [8], "Structs": {"g": 0}}]}`, "go1.26.9")
 	f.Add("{}", "")
@@ -184,7 +188,8 @@ func TestOrigin(t *testing.T) {
 	}
 }
 
-// A release that lacks a field gets it from its neighbours, if they agree with each other and with it.
+// A release that lacks a field gets it from its neighbours, if
+// they agree with each other and with it.
 func TestFillBetween(t *testing.T) {
 	table := small(t)
 	for _, patch := range []int{1, 3, 9} {

@@ -23,9 +23,10 @@ var builtin = sync.OnceValues(func() (*Table, error) {
 	return ReadTable(bytes.NewReader(embedded))
 })
 
-// ForVersion returns the layout of a Go version, in the form of build info,
-// on a processor (GOARCH). For a version that the table doesn't have, it
-// returns the nearest release's layout, marked Guessed.
+// ForVersion returns the layout of a Go version, in the form of
+// build info, on a processor (GOARCH). For a version that the
+// table doesn't have, it returns the nearest release's layout,
+// marked Guessed.
 func ForVersion(goVersion, arch string) (*Layout, error) {
 	t, err := builtin()
 	if err != nil {
@@ -39,14 +40,15 @@ type Table struct {
 	releases map[string]map[goruntime.Release]structs // by processor
 }
 
-// structs are the offsets of a release's structs by name and field, with the
-// names that `rt` tags have.
+// structs are the offsets of a release's structs by name and
+// field, with the names that `rt` tags have.
 type structs map[string]map[string]Offset
 
 // NewTable returns a table without releases.
 func NewTable() *Table { return &Table{releases: map[string]map[goruntime.Release]structs{}} }
 
-// A tableText is the text form of a table, which the generator writes as JSON.
+// A tableText is the text form of a table, which the generator
+// writes as JSON.
 type tableText struct {
 	Structs  map[string][]map[string]Offset // the different layouts of each struct
 	Releases []releasesText
@@ -115,15 +117,16 @@ func (t *Table) Prune() {
 	}
 }
 
-// FillBetween completes structs of releases that were read when this package
-// knew fewer fields. If the nearest releases of the same line of Go before
-// and after such a release have one layout of the struct, and the release
-// agrees in what is known of it, it has that layout, too.
+// FillBetween completes structs of releases that were read when
+// this package knew fewer fields. If the nearest releases of the
+// same line of Go before and after such a release have one
+// layout of the struct, and the release agrees in what is known
+// of it, it has that layout, too.
 func (t *Table) FillBetween() {
 	for arch, releases := range t.releases {
 		all := t.Releases(arch)
-		// by struct: the greatest number of fields that a release of the
-		// line has
+		// by struct: the greatest number of fields that a
+		// release of the line has
 		full := map[string]int{}
 		for i, r := range all {
 			if i == 0 || all[i-1].Line != r.Line {
@@ -145,8 +148,8 @@ func (t *Table) FillBetween() {
 	}
 }
 
-// fillBetween completes a struct of the i-th release, if the nearest releases
-// that have all n fields agree.
+// fillBetween completes a struct of the i-th release, if the
+// nearest releases that have all n fields agree.
 func (t *Table) fillBetween(arch string, all []goruntime.Release, i int, name string, n int) {
 	nearest := func(step int) map[string]Offset {
 		for k := i + step; k >= 0 && k < len(all) && all[k].Line == all[i].Line; k += step {
@@ -177,8 +180,8 @@ func (t *Table) Has(r goruntime.Release, arch string) bool {
 	return ok
 }
 
-// Write writes the text form. It depends only on the content, not on the order
-// in which it was added.
+// Write writes the text form. It depends only on the content,
+// not on the order in which it was added.
 func (t *Table) Write(w io.Writer) error {
 	text := tableText{Structs: map[string][]map[string]Offset{}}
 	for _, arch := range slices.Sorted(maps.Keys(t.releases)) {
@@ -201,8 +204,8 @@ func (t *Table) Write(w io.Writer) error {
 	return e.Encode(text)
 }
 
-// number returns the number of a struct's layout; a new layout gets a new
-// number.
+// number returns the number of a struct's layout; a new layout
+// gets a new number.
 func (t *tableText) number(name string, fields map[string]Offset) int {
 	i := slices.IndexFunc(t.Structs[name],
 		func(known map[string]Offset) bool { return maps.Equal(known, fields) })
@@ -213,7 +216,8 @@ func (t *tableText) number(name string, fields map[string]Offset) int {
 	return i
 }
 
-// Releases lists the releases that the table has for a processor, oldest first.
+// Releases lists the releases that the table has for a
+// processor, oldest first.
 func (t *Table) Releases(arch string) []goruntime.Release {
 	return slices.SortedFunc(maps.Keys(t.releases[arch]), goruntime.Release.Compare)
 }

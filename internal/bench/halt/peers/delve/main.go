@@ -1,7 +1,8 @@
-// Delve repeatedly halts a process like a debugger, reads all goroutines
-// and their stacks, and prints how long each halt took, in microseconds.
-// Its arguments are the process and the number of halts, or -pause, the
-// time between two, and the process.
+// Delve repeatedly halts a process like a debugger, reads all
+// goroutines and their stacks, and prints how long each halt
+// took, in microseconds. Its arguments are the process and the
+// number of halts, or -pause, the time between two, and the
+// process.
 package main
 
 import (

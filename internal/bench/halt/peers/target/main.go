@@ -1,9 +1,10 @@
-// Target is the program that the benchmark of halts samples. Some
-// goroutines compute, send values back and forth, and compete for one
-// mutex; many others are parked. With -profile, it observes itself.
+// Target is the program that the benchmark of halts samples.
+// Some goroutines compute, send values back and forth, and
+// compete for one mutex; many others are parked. With -profile,
+// it observes itself.
 //
-// It prints "ready" when all goroutines run. For each line that it reads,
-// it prints the number of operations done so far.
+// It prints "ready" when all goroutines run. For each line that
+// it reads, it prints the number of operations done so far.
 package main
 
 import (
@@ -99,7 +100,8 @@ func sleep() {
 	syscall.Read(p[0], make([]byte, 1))
 }
 
-// replaceThreads starts a thread, waits for its end, and starts the next one.
+// replaceThreads starts a thread, waits for its end, and starts
+// the next one.
 func replaceThreads() {
 	for ended := make(chan bool); ; <-ended {
 		go func() {

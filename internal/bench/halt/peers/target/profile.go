@@ -12,8 +12,8 @@ import (
 	"github.com/felixge/fgprof"
 )
 
-// profiles are the ways in which the program can observe itself. What they
-// find is discarded, each minute.
+// profiles are the ways in which the program can observe itself.
+// What they find is discarded, each minute.
 var profiles = map[string]func() error{
 	"fgprof": func() error { // 99 times a second
 		stop := fgprof.Start(io.Discard, fgprof.FormatPprof)

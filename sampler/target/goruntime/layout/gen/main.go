@@ -1,21 +1,22 @@
-// Gen writes the table of the Go runtime's struct layouts by release and
-// processor. From the top of the repository:
+// Gen writes the table of the Go runtime's struct layouts by
+// release and processor. From the top of the repository:
 //
 //	go run ./sampler/target/goruntime/layout/gen go1.28.0
 //
-// adds a release to the table, or reads it again, and keeps the others. The
-// go command fetches its toolchain (70 MB) into a module cache that is
-// emptied afterwards, builds a tiny program for each processor, and the
-// program's DWARF has the layouts: 20 seconds. An argument can also be an
-// executable with DWARF that such a release has built.
+// adds a release to the table, or reads it again, and keeps the
+// others. The go command fetches its toolchain (70 MB) into a
+// module cache that is emptied afterwards, builds a tiny program
+// for each processor, and the program's DWARF has the layouts:
+// 20 seconds. An argument can also be an executable with DWARF
+// that such a release has built.
 //
 //	-missing    adds every release from go1.21.0 on that the table does not have
 //	-all        reads every release again, gigabytes, as is needed when package layout comes to know another field
 //	-between    fetches nothing: completes releases that were read without a new field, from those before and after that agree
 //	-rewrite    fetches nothing: only takes the fields out of the table that package layout does not have any more
 //
-// The table is written after each release, so that -missing continues after
-// an interruption.
+// The table is written after each release, so that -missing
+// continues after an interruption.
 package main
 
 import (
@@ -59,9 +60,9 @@ func main() {
 	}
 }
 
-// run adds what args name to the table, completes it if between is set, and
-// if list is set, the releases that exist: those that the table does not
-// have, or all of them.
+// run adds what args name to the table, completes it if between
+// is set, and if list is set, the releases that exist: those
+// that the table does not have, or all of them.
 func run(out string, list, all, between bool, args []string) error {
 	t, err := readTable(out)
 	if err != nil {
@@ -105,15 +106,15 @@ func write(t *layout.Table, path string) error {
 	return os.WriteFile(path, b.Bytes(), 0o644)
 }
 
-// releases lists the releases of Go that the table does not have, or all of
-// them.
+// releases lists the releases of Go that the table does not
+// have, or all of them.
 func releases(t *layout.Table, all bool) ([]string, error) {
 	text, err := exec.Command("go", "list", "-m", "-versions", "golang.org/toolchain").Output()
 	if err != nil {
 		return nil, fmt.Errorf("listing the releases of Go: %w", err)
 	}
-	// The proxy lists only what somebody fetched, so the newest of a line
-	// stands for all that came before it.
+	// The proxy lists only what somebody fetched, so the newest
+	// of a line stands for all that came before it.
 	newest := map[int]int{}
 	for _, v := range strings.Fields(string(text)) {
 		name, ok := strings.CutSuffix(strings.TrimPrefix(v, "v0.0.1-"), ".linux-amd64")
