@@ -35,6 +35,7 @@ func (h *homes) findNewChannels() []bool {
 	type count struct{ same, other int32 }
 	last := make(map[wait]sampledata.Run)
 	counts := make([]count, len(h.calls))
+	shared := h.findSharedChannels()
 	for _, run := range h.d.r.Runs.All() {
 		if run.Stack == sampledata.NoStack || !receives(run) {
 			continue
@@ -44,6 +45,7 @@ func (h *homes) findNewChannels() []bool {
 		last[w] = run
 		switch {
 		case !again:
+		case before.Lock != run.Lock && shared[run.Lock]:
 		case before.Lock != run.Lock:
 			counts[w.at].other++
 		case before.Last+1 < run.First || WaitsAgain(before, run):
@@ -56,6 +58,26 @@ func (h *homes) findNewChannels() []bool {
 		news[n] = c.other >= minReturns && c.other > c.same
 	}
 	return news
+}
+
+// findSharedChannels finds the channels for which several
+// goroutines waited at once: these bring nobody's own answer.
+func (h *homes) findSharedChannels() map[uint64]bool {
+	last := make(map[uint64]sampledata.Run) // by channel
+	shared := make(map[uint64]bool)
+	for _, run := range h.d.r.Runs.All() {
+		if !receives(run) {
+			continue
+		}
+		before, known := last[run.Lock]
+		if known && before.Goroutine != run.Goroutine && run.First <= before.Last {
+			shared[run.Lock] = true
+		}
+		if !known || before.Last <= run.Last {
+			last[run.Lock] = run
+		}
+	}
+	return shared
 }
 
 // channelUses counts the waits in each line of a function: to

@@ -48,6 +48,7 @@ type callID int32
 
 // A home counts what goroutines did at a call that may be a home.
 type home struct {
+	node   sampledata.NodeID // one of it
 	parent callID
 	first  bool // it is a goroutine's first function, or leads to it
 	begins bool // goroutines began in it, and waited there
@@ -136,6 +137,7 @@ func newHomes(d *idleness) *homes {
 	h.findRequests()
 	h.findExchanges()
 	h.findAsks()
+	h.findIntakes()
 	h.findMailboxes()
 	return h
 }
@@ -185,7 +187,8 @@ func (h *homes) number() {
 		c := keys.Number(k)
 		if int(c) == len(h.stats) {
 			first := k.parent < 0 || h.stats[k.parent].first && h.d.begins(node.Parent)
-			h.stats = append(h.stats, home{parent: k.parent, first: first, rests: never})
+			h.stats = append(h.stats, home{node: sampledata.NodeID(n), parent: k.parent,
+				first: first, rests: never})
 		}
 		h.calls[n] = c
 	}

@@ -166,6 +166,47 @@ func TestSteps(t *testing.T) {
 	}
 }
 
+// TestIntakes checks whether a select is for the next piece of
+// work, in what a loop calls: each digit is how many of four
+// goroutines are at work in a sample. The others wait.
+func TestIntakes(t *testing.T) {
+	for _, c := range []struct {
+		call string // with its line in the loop
+		work string
+		idle bool
+	}{
+		{"5 main.(*queue).next", "22222222222222", true},
+		{"5 main.(*queue).get", "01234321024013", true},
+		{"5 main.(*pool).get", "22222222222222", false}, // others have all that there are
+		{"5 main.(*pool).get", "22222222222212", false},
+		{"5 main.(*pool).get", "22333233223322", false},   // nor does anybody wait alone
+		{"9 main.(*queue).next", "01234321024013", false}, // after its work
+		{"5 main.(*limiter).pace", "01234321024013", false},
+		{"5 lib.(*client).next", "01234321024013", false}, // it may do more than wait
+	} {
+		line, call, _ := strings.Cut(c.call, " ")
+		worker := crowd{samples: func(at func(string, ...string) sampledata.State) (list []states) {
+			waits := at("select", bootstrap, "main.worker:"+line, call)
+			works := at("", bootstrap, "main.worker:7", "main.deliver")
+			for i, n := range c.work {
+				now := make(states)
+				for k, g := range []string{"a", "b", "c", "d"} {
+					now[g] = waits
+					if (k+i)%4 < int(n-'0') {
+						now[g] = works
+					}
+				}
+				list = append(list, now)
+			}
+			return append([]states{{"a": waits, "b": waits, "c": waits, "d": waits}}, list...)
+		}}
+		if c.idle {
+			worker.idle = "a b c d"
+		}
+		t.Run(c.call+" "+c.work, worker.check)
+	}
+}
+
 func (c crowd) check(t *testing.T) {
 	s := newSketch(t)
 	ids := make(map[string]sampledata.GoroutineID)
@@ -317,6 +358,7 @@ func TestAsks(t *testing.T) {
 		{"8x9 8r5", "r5"},         // a worker
 		{"8x9 8n5", ""},           // an answer comes on a channel of its own
 		{"8x9 8n5 8e5", ""},       // and who may send it changes during the wait
+		{"8x9 8b5", "b5"},         // others wait for each of these channels, too
 		{"8s3 8r5", ""},           // it asks, and waits
 		{"8s3 8t5", "t5"},         // it sends at times
 		{"8s3 8c5", "c5"},         // the select may have a ticker
@@ -349,6 +391,7 @@ func TestAsks(t *testing.T) {
 						'r': {Run: sampledata.Waiting, Reason: "chan receive", Lock: 0x100 + uint64(k)},
 						'n': {Run: sampledata.Waiting, Reason: "chan receive", Lock: 0x1000 + uint64(2*i+k)},
 						'e': {Run: sampledata.Waiting, Reason: "chan receive", Lock: 0x1000 + uint64(2*i+k), Evidence: sampledata.Ambiguous, Holders: s.HolderSet(both[:1])},
+						'b': {Run: sampledata.Waiting, Reason: "select", Lock: 0x1000 + uint64(i)},
 						't': {Run: sampledata.Waiting, Reason: "chan receive"},
 						'c': {Run: sampledata.Waiting, Reason: "select"},
 						'm': {Run: sampledata.Waiting, Reason: "select", Lock: 0x1000 + uint64(2*i+k)},

@@ -80,7 +80,19 @@ func (a *searched) gains() {
 			m = newMoments(a.searcher)
 		}
 		f.Gain = a.gainOf(m, f)
+		if a.leadsToUnknown(f.Gain) {
+			f.Gain = &Gain{Class: f.Gain.Class,
+				Silent: "it may wait for work then, in " + f.Gain.Next.Name}
+		}
 	}
+}
+
+// leadsToUnknown reports whether a class mostly waits without a
+// cost, and what ends that wait was not seen.
+func (a *searched) leadsToUnknown(g *Gain) bool {
+	return g.Times != nil && slices.ContainsFunc(a.Findings, func(f *Finding) bool {
+		return f.Remedy == lookAtTimer && f.Class == g.Class && f.Where.Function == g.Next.Name
+	})
 }
 
 // silent returns why nothing is known of what the fix of a
@@ -97,6 +109,8 @@ func (f *Finding) silent() string {
 		return "most of its goroutines don't go on"
 	case slices.Contains(f.Signs, paced):
 		return "the limit may be meant"
+	case f.Remedy == lookAtTimer:
+		return "what ends the wait was not seen, and may be a timer"
 	case f.Made != nil && f.Made.Awaited:
 		return "what a process does may be what is wanted"
 	case f.Growth != nil:
