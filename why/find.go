@@ -164,6 +164,8 @@ func search(r *sampledata.Recording, o Options) (*searched, error) {
 	a := &Answer{
 		Samples: int(e.to - e.from), From: e.time(e.from), To: e.time(e.to),
 		Processors: e.processors, Threshold: o.Threshold,
+		Exited: r.End != nil && r.End.Cause == sampledata.EndExited &&
+			int(e.to) == r.Samples.Len(),
 		Unmarked: r.Marking == nil,
 		Findings: []*Finding{}, Hypotheses: []Hypothesis{},
 	}

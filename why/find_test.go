@@ -284,8 +284,14 @@ func TestTooFewSamples(t *testing.T) {
 	for range minSamples - 1 {
 		s.sample(t, map[sampledata.GoroutineID]sampledata.State{g: s.at(runs, "main.worker", "main.work")})
 	}
-	if a := s.find(t); a.State != TooLittle || len(a.Findings) > 0 {
-		t.Errorf("%s: %+v", a.State, a.Findings)
+	if a := s.find(t); a.State != TooLittle || len(a.Findings) > 0 || a.Exited {
+		t.Errorf("%s, it ended: %t: %+v", a.State, a.Exited, a.Findings)
+	}
+	if err := s.Finish(sampledata.End{Cause: sampledata.EndExited}); err != nil {
+		t.Fatal(err)
+	}
+	if a := s.find(t); a.State != TooLittle || !a.Exited {
+		t.Errorf("at its end: %s, it ended: %t", a.State, a.Exited)
 	}
 	empty := newScene()
 	if a := empty.find(t); a.State != TooLittle {

@@ -191,8 +191,8 @@ func (y *Why) verdict() string {
 	}
 	switch y.State {
 	case why.TooLittle:
-		return termtext.Sprintf("Too few samples to say anything: there are %d. Record for longer.",
-			y.Samples)
+		return termtext.Sprintf("Too few samples to say anything: there are %d. %s.",
+			y.Samples, y.takeMore())
 	case why.Unmoved:
 		return "Nothing was seen to be slow; " + stillText(y.NotMoved) + ". " + y.unmarked() +
 			used + "."
@@ -215,10 +215,18 @@ func (y *Why) verdict() string {
 			", and no lock, wait or piece of code costs much."
 	}
 	if s := y.Few; s != nil {
-		return termtext.Sprintf("Nothing is certain yet: %d of the calls of %s took %s or more, half of all at most %s; that is too few to say why. %s. Record for longer.",
-			s.Calls, s.Function, brief(s.Least), brief(s.Usual), used)
+		return termtext.Sprintf("Nothing is certain yet: %d of the calls of %s took %s or more, half of all at most %s; that is too few to say why. %s. %s.",
+			s.Calls, s.Function, brief(s.Least), brief(s.Usual), used, y.takeMore())
 	}
-	return termtext.Sprintf("Nothing is certain yet: %s are not enough evidence. %s. Record for longer.", Counted(y.Samples, "sample"), used)
+	return termtext.Sprintf("Nothing is certain yet: %s are not enough evidence. %s. %s.", Counted(y.Samples, "sample"), used, y.takeMore())
+}
+
+// takeMore says how to get more samples.
+func (y *Why) takeMore() string {
+	if y.Exited {
+		return "The program ended: give it more to do, or take more samples with 'cpprof record --rate 1000 --max-cpu 0 --max-overhead 0'"
+	}
+	return "Record for longer"
 }
 
 // unmarked says that it is not known whether goroutines are

@@ -161,3 +161,16 @@ func TestDelayWords(t *testing.T) {
 		}
 	}
 }
+
+// A program that has ended can't be recorded for longer.
+func TestMoreSamplesWords(t *testing.T) {
+	for exited, want := range map[bool]string{
+		false: "Too few samples to say anything: there are 5. Record for longer.",
+		true:  "Too few samples to say anything: there are 5. The program ended: give it more to do, or take more samples with 'cpprof record --rate 1000 --max-cpu 0 --max-overhead 0'.",
+	} {
+		y := &Why{Answer: &why.Answer{State: why.TooLittle, Samples: 5, Exited: exited}}
+		if got := y.Verdict(); got != want {
+			t.Errorf("it ended: %t: %s", exited, got)
+		}
+	}
+}
