@@ -34,6 +34,7 @@ type scene struct {
 
 	slots   []slot // of the current sample, computed on first use
 	slotsOf int32
+	allowed int64                 // CPUs that the program may run on; 0 if not known
 	spreads map[spreadKey]*spread // of the current sample
 	spare   []*spread
 }
@@ -66,7 +67,7 @@ const nobody sampledata.GoroutineID = -1
 func newScene(r *sampledata.Recording, o Options) *scene {
 	sc := &scene{
 		r: r, o: o, classes: newClasses(r, o), idleness: newIdleness(r, o), weights: r.Weights(),
-		slotsOf: -1,
+		slotsOf: -1, allowed: allowedCPUs(r),
 	}
 	if o.CreatedBy {
 		sc.creators = newCreators(r, sc.classes)
@@ -215,7 +216,7 @@ func (sc *scene) capacity() int64 {
 	if sc.o.Accounting == Single {
 		return 1
 	}
-	return max(sc.processors(), int64(len(sc.executing))-sc.noCPU)
+	return max(capacityOf(sc.processors(), sc.allowed), int64(len(sc.executing))-sc.noCPU)
 }
 
 // A slot is n processors with the same holder: goroutines of one

@@ -78,7 +78,7 @@ func (e *evidence) crowd() *Crowd {
 	_, cpus := e.ends("process.cpus")
 	c := &Crowd{
 		Own: own, Others: max(0, all-own), CPUs: int(cpus),
-		Most: int(e.processors + 0.5),
+		Most: int(e.r.Header.GOMAXPROCS),
 	}
 	turns, _ := t.MeanRate("threads.switches", int(e.from), int(e.to))
 	if delay, known := t.MeanRate("threads.run_delay", int(e.from), int(e.to)); known && turns > 0 {
