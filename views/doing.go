@@ -53,7 +53,7 @@ var meanings = [NumDoings]struct {
 	Sending:           {time: Wait, words: "waits to send to a channel"},
 	AwaitingCondition: {time: Wait, home: true, words: "waits for a condition"},
 	AwaitingSemaphore: {time: Wait, words: "waits for a semaphore (such as the lock of a socket)"},
-	AwaitingGroup:     {time: Wait, words: "waits for other goroutines to end"},
+	AwaitingGroup:     {time: Wait, words: "waits for others to be done (sync.WaitGroup)"},
 	AwaitingIO:        {time: Wait, home: true, words: "waits for I/O"},
 	InSystemCall:      {time: Wait, words: "is in a system call"},
 	Sleeping:          {time: Wait, home: true, words: "sleeps"},

@@ -28,7 +28,7 @@ const (
 	Receiving    Activity = "channel receive" // it waits to receive from a channel
 	Selecting    Activity = "channels"        // it waits in a select
 	Conditional  Activity = "condition"       // it waits for a sync.Cond or a semaphore
-	Joining      Activity = "group"           // it waits for other goroutines to end
+	Joining      Activity = "group"           // it waits for a sync.WaitGroup
 	Collecting   Activity = "collector"       // it waits for the garbage collector
 	WaitsForWork Activity = "waits for work"  // nobody needs it
 	OtherWait    Activity = "other wait"      // it waits for something else

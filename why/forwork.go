@@ -222,7 +222,7 @@ func (s *searcher) awaitsWork(class int32, f *Finding) bool {
 		return false
 	}
 	if s.asks(f.Where.Library) { // a semaphore may count what a queue has
-		return f.Where.Library == semaphoreAcquire && s.takesWork(class, f)
+		return f.OfSemaphore() && s.takesWork(class, f)
 	}
 	if s.serves(class, f) {
 		return true

@@ -103,7 +103,7 @@ func waitKindRows() map[Kind]*kindRow {
 			measure: (*searcher).waitMeasure, waits: true, specific: 0.9,
 			KindWords: KindWords{
 				Says:   "sleeping in {place}",
-				Own:    "it sleeps, as loops do that retry, back off, poll or pause",
+				Own:    "it sleeps: perhaps it retries, backs off, polls or pauses",
 				Remedy: "wait for the event itself, on a channel, a condition or a lock, or sleep for less time",
 				Stays:  "what it sleeps for, if anything, must still be waited for",
 			},

@@ -8,7 +8,8 @@ import (
 )
 
 // A Limit is a channel whose buffer is full while goroutines
-// wait to send to it. It bounds how many goroutines are past the
+// wait to send to it, or a semaphore without a place. It bounds
+// how many goroutines are past the
 // send, if each of them receives from it later, or how far who
 // sends may be ahead of who receives.
 type Limit struct {
@@ -65,9 +66,17 @@ func (e *evidence) sharedChannels() map[uint64]bool {
 // many goroutines of its class are past it.
 func (f *Finding) limits() bool { return f.Limit != nil && f.shares() }
 
-// remedy returns what helps if the channel bounds how many
-// goroutines of a class are past it.
-func (l *Limit) remedy() string {
-	return fmt.Sprintf("hold a place for less time, or raise the limit: it is cap(%s), %d",
-		l.Channel, l.Capacity)
+// OfSemaphore reports whether goroutines wait for a place in a
+// semaphore of the library golang.org/x/sync.
+func (f *Finding) OfSemaphore() bool { return f.Where.Library == semaphoreAcquire }
+
+// raiseLimit returns what helps if a channel or a semaphore
+// bounds how many goroutines of a class are past it.
+func (f *Finding) raiseLimit() string {
+	what := "cap(" + f.Limit.Channel + ")"
+	if f.OfSemaphore() {
+		what = "the size of " + f.Limit.Channel
+	}
+	return fmt.Sprintf("hold a place for less time, or raise the limit: it is %s, %d", what,
+		f.Limit.Capacity)
 }

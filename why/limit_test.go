@@ -88,3 +88,27 @@ func TestLimit(t *testing.T) {
 		}
 	}
 }
+
+// A semaphore has places, and no buffer.
+func TestLimitOfSemaphores(t *testing.T) {
+	s := newScene()
+	s.LockName(sampledata.LockName{Address: 0x100, Name: "main.(*pool).places", Capacity: 1})
+	all := s.spawn(3, "main.loop")
+	for i := range 60 {
+		has := all[i/3%3]
+		waits := selects
+		waits.Lock, waits.Evidence, waits.Holders = 0x100, sampledata.Likely, s.HolderSet([]sampledata.GoroutineID{has})
+		states := map[sampledata.GoroutineID]sampledata.State{has: s.at(runs, "main.loop", "main.work:12")}
+		for _, g := range all {
+			if g != has {
+				states[g] = s.at(waits, "main.loop", "main.(*pool).get:9", "golang.org/x/sync/semaphore.(*Weighted).Acquire")
+			}
+		}
+		s.sample(t, states)
+	}
+	a := s.find(t)
+	i := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.limits() })
+	if want := "hold a place for less time, or raise the limit: it is the size of main.(*pool).places, 1"; i < 0 || a.Findings[i].Remedy != want {
+		t.Errorf("%+v, want the remedy %q", a.Findings, want)
+	}
+}

@@ -403,7 +403,7 @@ func (a *searched) readSigns() {
 				f.Remedy = lookAtTimer
 			}
 		case f.limits():
-			f.Remedy = f.Limit.remedy()
+			f.Remedy = f.raiseLimit()
 		case f.ReadsAgain:
 			f.Remedy = stuck.ReadOnce
 		case f.Kind == CrowdedKind:

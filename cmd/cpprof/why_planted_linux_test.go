@@ -41,7 +41,7 @@ var allPlanted = []planted{
 	{"syscall", why.SystemCallKind, []string{"main.logLine"}, "system calls", false, ""},
 	{"straggler", why.ComputeKind, []string{"main.spin", "main.merge"}, "the label shard=7 have", false, ""},
 	{"far", why.IOKind, []string{"main.asker"}, "go:main.asker", true, ""},
-	{"answers", why.SleepKind, []string{"main.askOverHTTP.func1"}, "it sleeps, as loops do", true, ""}, // of its own handlers
+	{"answers", why.SleepKind, []string{"main.askOverHTTP.func1"}, "it sleeps: perhaps it retries", true, ""}, // of its own handlers
 	{"rare", why.SlowKind, []string{"main.serveOne", "main.persist"}, "in main.persist|in os.(*File).Sync", false, why.BlockingKind},
 	{"writer", why.ChannelKind, []string{"main.(*ledger).add"}, "go:main.slowWriter.func1 (8.0 goroutines)", true, ""},
 	{"retry", why.SleepKind, []string{"main.(*cluster).acquireSocket"}, "go:main.client", true, ""},

@@ -54,8 +54,7 @@ func WhyLines(f *why.Finding) (lines []string) {
 		}
 	case why.ChannelKind:
 		if f.Limit != nil {
-			lines = append(lines, f.Limit.Channel+" is full: its buffer has "+
-				Counted(int(f.Limit.Capacity), "element"))
+			lines = append(lines, fullText(f))
 		}
 	case why.SleepKind:
 		if f.Lock != "" {
@@ -143,6 +142,15 @@ func throttlingText(t *why.Throttling) string {
 		text += fmt.Sprintf(": its limit is %.3g CPUs", t.Limit)
 	}
 	return text
+}
+
+// fullText says what is full, so that goroutines wait.
+func fullText(f *why.Finding) string {
+	has, what := "its buffer has ", "element"
+	if f.OfSemaphore() {
+		has, what = "it has ", "place"
+	}
+	return f.Limit.Channel + " is full: " + has + Counted(f.Limit.Capacity, what)
 }
 
 // crowdText says who wants the CPUs that threads wait for.

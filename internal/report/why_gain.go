@@ -140,7 +140,7 @@ func thenText(g *why.Gain) string {
 	case unbounded(g):
 		return ""
 	case g.Law == why.Open:
-		return "throughput follows what arrives"
+		return "more gets done only if more arrives"
 	case g.Law == why.Either:
 		return "whether more gets done is not known"
 	case g.Next.Centre == why.Processors:

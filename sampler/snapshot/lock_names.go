@@ -129,6 +129,7 @@ func (n *lockNames) askFor(s *slot, lock uint64, capacity int64) {
 	if w == nil {
 		return
 	}
+	w.Channel = capacity > 0
 	if n.queue == nil {
 		n.queue = lockname.Start(n.t.Path("exe"), n.t.bin.Bias, n.t.Read, halt.ThreadClock, n.most)
 	}

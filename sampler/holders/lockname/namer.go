@@ -24,6 +24,9 @@ type Waiter struct {
 	// it waits for several things: a word of the frame may be
 	// another one's
 	Several bool
+	// it waits in a select, or to send: for a channel or a
+	// semaphore, and for no lock of package sync
+	Channel bool
 }
 
 // A Frame is one physical frame of a stack.

@@ -24,22 +24,33 @@ func isLock(t dwarf.Type) bool {
 	case "sync.Mutex", "sync.RWMutex", "sync.WaitGroup", "sync.Cond":
 		return true
 	}
-	return strings.HasPrefix(s.StructName, "hchan<")
+	return isChannel(s) || isSemaphore(s)
 }
 
-// isLockAt returns a function that reports whether a type can be
-// the type of the lock at an address. A word of a frame may be
-// taken for a variable of any type, and what it points to may
-// then seem to have the channel in one of its fields. But the
-// runtime knows the size of a channel's elements.
-func (n *Namer) isLockAt(addr uint64) func(dwarf.Type) bool {
+func isChannel(s *dwarf.StructType) bool { return strings.HasPrefix(s.StructName, "hchan<") }
+
+func isSemaphore(s *dwarf.StructType) bool {
+	return strings.HasSuffix(s.StructName, "golang.org/x/sync/semaphore.Weighted")
+}
+
+// isLockOf returns a function that reports whether a type can be
+// the type of what a goroutine waits for. A word of a frame may
+// be taken for a variable of any type, and what it points to may
+// then seem to have the lock in one of its fields. But a select
+// waits for no mutex, and the runtime knows the size of a
+// channel's elements.
+func (n *Namer) isLockOf(w *Waiter) func(dwarf.Type) bool {
 	return func(t dwarf.Type) bool {
 		if !isLock(t) {
 			return false
 		}
-		at, size := elements(t.(*dwarf.StructType))
+		s := t.(*dwarf.StructType)
+		if w.Channel && !isChannel(s) && !isSemaphore(s) {
+			return false
+		}
+		at, size := elements(s)
 		var b [2]byte
-		return at == nil || n.read(addr+uint64(at.ByteOffset), b[:]) != nil ||
+		return at == nil || n.read(w.Lock+uint64(at.ByteOffset), b[:]) != nil ||
 			int64(binary.LittleEndian.Uint16(b[:])) == size
 	}
 }

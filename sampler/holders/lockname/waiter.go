@@ -38,7 +38,7 @@ func (n *Namer) variablesAt(pc uint64) []debuginfo.Variable {
 // goroutine that waits for several things, only the first two
 // ways say which one it is.
 func (n *Namer) byWaiter(w *Waiter) string {
-	proved, is := n.byPaths(w), n.isLockAt(w.Lock)
+	proved, is := n.byPaths(w), n.isLockOf(w)
 	var located, tried []object
 	for i, f := range w.Frames[:min(len(w.Frames), maxFrames)] {
 		located = append(located, n.located(w, f)...)

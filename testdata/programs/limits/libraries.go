@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"reflect"
+	"sync"
 	"unsafe"
 
 	"golang.org/x/sync/errgroup"
@@ -22,22 +23,32 @@ func weighted(s *semaphore.Weighted, r *record, me int64) {
 	use(r, me)
 }
 
+// A gate has a mutex before its semaphore, as pools have.
+type gate struct {
+	mu     sync.Mutex
+	places *semaphore.Weighted
+	used   int
+}
+
 //go:noinline
-func weightedPlain(ctx context.Context, s *semaphore.Weighted, r *record, me int64) {
-	if s.Acquire(ctx, 1) != nil {
+func (g *gate) pass(ctx context.Context, r *record, me int64) {
+	if g.places.Acquire(ctx, 1) != nil {
 		return
 	}
+	g.mu.Lock()
+	g.used++
+	g.mu.Unlock()
 	use(r, me)
-	s.Release(1)
+	g.places.Release(1)
 }
 
 func startLibraries() {
 	s := semaphore.NewWeighted(1)
 	r := add("x-semaphore-defer", 1, unsafe.Pointer(s))
 	contend(func(me int64) { weighted(s, r, me) })
-	p := semaphore.NewWeighted(2)
-	rp := add("x-semaphore", 2, unsafe.Pointer(p))
-	contend(func(me int64) { weightedPlain(running, p, rp, me) })
+	p := &gate{places: semaphore.NewWeighted(2)}
+	rp := add("x-semaphore", 2, unsafe.Pointer(p.places))
+	contend(func(me int64) { p.pass(running, rp, me) })
 	startGroup()
 	startFlight()
 }
