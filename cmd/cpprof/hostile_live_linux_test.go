@@ -91,7 +91,7 @@ func TestHostileProgramsLong(t *testing.T) {
 // program is nothing but text; in JSON and in profiles its names
 // are as they are.
 func TestHostileProgramsServedLong(t *testing.T) {
-	fixture.Long(t)
+	fixture.LongInTurn(t, 2)
 	target := fixture.Start(t, hostileProgram(t), hostile)
 	needsTracing(t, target.Pid())
 	pid, name := fmt.Sprint(target.Pid()), filepath.Base(target.Path)

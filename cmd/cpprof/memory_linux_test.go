@@ -66,7 +66,7 @@ func peak() {
 // were made in memory, and chains of locks were followed to
 // their end, the JSON of its locks took 840 MB.
 func TestMemoryOfLocksLong(t *testing.T) {
-	fixture.Long(t)
+	fixture.LongInTurn(t, 1)
 	t.Parallel()
 	dir := synthesized(t, 4000)
 	cpprof := fixture.Cpprof(t)

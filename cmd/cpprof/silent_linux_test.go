@@ -140,7 +140,7 @@ func TestStuckSilentPage(t *testing.T) {
 // Ten programs that do not answer delay no answer of the agent
 // about another one.
 func TestAgentSilentLong(t *testing.T) {
-	fixture.Long(t)
+	fixture.LongInTurn(t, 0)
 	healthy := fixture.Start(t, fixture.Build(t, "mutex"))
 	needsTracing(t, healthy.Pid())
 	a := startAgent(t, "--max-duration", "200ms", "--every", "200ms", "--at-once", "13", "--max-cpu", "0",

@@ -100,7 +100,7 @@ func (s *shown) ends() {
 // more output. (Once, a redrawing that was queued behind the end
 // never returned.)
 func TestTheAnalyzerEndsLong(t *testing.T) {
-	fixture.Long(t)
+	fixture.LongInTurn(t, 1)
 	t.Parallel()
 	for _, c := range []struct {
 		name string

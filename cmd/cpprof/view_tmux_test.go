@@ -155,7 +155,7 @@ func TestWalkOfTheBOBCase(t *testing.T) {
 // TestWalksOfTheDemoLong starts the demo, and reaches each of
 // its problems with ten keys at most.
 func TestWalksOfTheDemoLong(t *testing.T) {
-	fixture.Long(t)
+	fixture.LongInTurn(t, 2)
 	needsTracing(t, fixture.Start(t, fixture.Build(t, "mutex")).Pid())
 	folder := paneFolder(t)
 	p := newPane(t, folder, fixture.Cpprof(t)+" demo -d 6s; sleep 600")

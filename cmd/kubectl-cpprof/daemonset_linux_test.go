@@ -181,7 +181,7 @@ unshare --pid --mount --mount-proc --fork --kill-child setpriv --reuid 1000 --re
 // container with the capabilities of the DaemonSet, in a user
 // namespace. Without one of them it doesn't.
 func TestDaemonSetLong(t *testing.T) {
-	fixture.Long(t)
+	fixture.LongInTurn(t, 0)
 	container := containerOf(kustomize(t))
 	b := &box{Root: newImage(t), Name: "agent", Target: startNode(t, true, fixture.Build(t, "mutex")), Enter: []string{"--user"}, Dies: true}
 	b.take(t, container)
@@ -217,7 +217,7 @@ func TestDaemonSetLong(t *testing.T) {
 // are for. The kernel asks for these capabilities outside of
 // user namespaces.
 func TestDaemonSetComponentsLong(t *testing.T) {
-	fixture.Long(t)
+	fixture.LongInTurn(t, 2)
 	kinds := kustomize(t, "priority", "probes")
 	b := &box{Root: newImage(t), Name: "agent", Target: startNode(t, false, fixture.Build(t, "mutex"))}
 	b.take(t, containerOf(kinds))

@@ -56,7 +56,7 @@ func (r result) check(t *testing.T, status int, texts ...string) {
 // and the real cpprof in it says why a program of another user,
 // mount and process namespace is slow, whose file is gone.
 func TestPodLong(t *testing.T) {
-	fixture.Long(t)
+	fixture.LongInTurn(t, 1)
 	c := newCluster(t, "server")
 	c.startTarget(fixture.Build(t, "mutex"))
 	c.image()
@@ -131,7 +131,7 @@ func has(t *testing.T, path, function string) {
 
 // A container without a Go program is named with what it runs.
 func TestNoGoProgramLong(t *testing.T) {
-	fixture.Long(t)
+	fixture.LongInTurn(t, 2)
 	c := newCluster(t, "server")
 	c.startTarget("/bin/sh", "-c", "echo; read never")
 	c.image()

@@ -19,7 +19,7 @@ import (
 // packages have what they should, and the image's programs run
 // with nothing else in their root folder.
 func TestReleaseLong(t *testing.T) {
-	fixture.Long(t)
+	fixture.LongInTurn(t, 1)
 	t.Chdir(fixture.Root())
 	p := platform{"linux", runtime.GOARCH}
 	if !slices.Contains(platforms, p) {

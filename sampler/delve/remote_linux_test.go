@@ -99,7 +99,7 @@ func awaitState(t *testing.T, pid int, free bool) {
 // If cpprof is killed while it samples, the server lets the
 // program go on. Now and then it then answers nobody.
 func TestRemoteKilledLong(t *testing.T) {
-	fixture.Long(t)
+	fixture.LongInTurn(t, 2)
 	program := fixture.Build(t, "lifecycle")
 	for _, c := range []struct {
 		args   []string

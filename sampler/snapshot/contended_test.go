@@ -45,6 +45,6 @@ func checkContended(t *testing.T, path string) {
 }
 
 func TestContendedLong(t *testing.T) {
-	fixture.Long(t)
+	fixture.LongInTurn(t, 2)
 	checkContended(t, fixture.Build(t, "contended"))
 }

@@ -139,7 +139,7 @@ func TestOracle(t *testing.T) {
 
 // The binaries are built in the ways that people use.
 func TestBinariesLong(t *testing.T) {
-	fixture.Long(t)
+	fixture.LongInTurn(t, 0)
 	for name, flags := range map[string][]string{
 		"without DWARF": {"-ldflags=-w"},
 		"stripped":      {"-ldflags=-s -w"},

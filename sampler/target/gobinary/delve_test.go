@@ -116,7 +116,7 @@ func delveFrames(t *testing.T, target *proc.Target, g *proc.G) []pclntab.Frame {
 // yet. An error of ours shows up in each round, and more than
 // once.
 func TestDelveAgreesLong(t *testing.T) {
-	fixture.Long(t)
+	fixture.LongInTurn(t, 1)
 	for _, name := range []string{"target", "cgotarget"} {
 		t.Run(name, func(t *testing.T) {
 			for round := range 3 {

@@ -48,7 +48,7 @@ const toolchainsVar = "GOBINARY_TOOLCHAINS"
 // DWARF of the full binary are the oracle for the same program
 // without them.
 func TestMatrixLong(t *testing.T) {
-	fixture.Long(t)
+	fixture.LongInTurn(t, 0)
 	toolchains := strings.Fields(os.Getenv(toolchainsVar))
 	if len(toolchains) == 0 {
 		t.Logf("other releases of Go than the local one are left out: set %s to a list of them (go1.21.0 go1.25.3 ...), to be fetched", toolchainsVar)
