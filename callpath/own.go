@@ -8,9 +8,9 @@ import (
 
 // Own returns the weight of the stacks that satisfy p with the
 // last element of p as their innermost function: below it is
-// only its typed time. For example, the stack "* f g :MONITOR
-// go:h i :RUN" is own time of g. In the holder's part of the
-// stack, it is own time of i. A typed time has no own time.
+// only its typed time. For example, the stack
+// "* f g :MONITOR go:h i :RUN" is own time of g. In the
+// holder's part of the stack, it is own time of i. A typed time has no own time.
 func Own(t *calltree.Tree, m *calltree.Membership, p Path) *big.Rat {
 	metric := t.Main()
 	planes := metric.Planes()

@@ -11,8 +11,8 @@ const maxUnflushed = 2 << 20
 // or are runnable are mostly so for many samples, and their hits
 // go to few terms. They are summed by term, and added to the
 // tree when the goroutines change. For example, a goroutine
-// waits during 100 samples for one of 4 processors, each held by
-// go:main.f: it adds 4 to the term {Load, go:main.f, 4} a
+// waits during 100 samples for one of 4 processors, each held
+// by go:main.f: it adds 4 to the term {Load, go:main.f, 4} a
 // hundred times, and 400/4 to the tree once.
 type term struct {
 	typed TypedTime // Run, Load or Prio

@@ -20,8 +20,8 @@ func (t *Tree) Body(n int32, sums []int64) {
 
 // Owners returns, for each node, the node of the innermost
 // function of its stack: the node above the first typed time, or
-// the node itself if there is none. So the stack "f :MONITOR
-// go:h g :RUN" is owned by f.
+// the node itself if there is none. So the stack
+// "f :MONITOR go:h g :RUN" is owned by f.
 func (t *Tree) Owners() []int32 {
 	owners := make([]int32, len(t.fn))
 	for n := range owners {
