@@ -127,10 +127,10 @@ func (c *Calls) sourceText() string {
 	return wrapped(text, 0, whyWidth) + "\n"
 }
 
-// length formats a quantile.
+// length formats a quantile. Calls that are several took less.
 func (c *Calls) length(share float64) string {
 	length, timed := c.Bound(share)
-	if !timed {
+	if !timed || c.Merges() {
 		return "below " + brief(length)
 	}
 	return brief(length)

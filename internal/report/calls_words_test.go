@@ -4,19 +4,50 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views/calls"
 )
 
-// Calls that samples can't tell apart are marked where they are listed.
+// Calls that samples can't tell apart are marked where they are
+// listed, and each took less than they seem to.
 func TestMergedCallsAreMarked(t *testing.T) {
 	for touching, want := range map[float64]bool{0.29: false, 0.3: true} {
 		p := &ProposedCalls{File: "a.cpprof", Proposals: []calls.Proposal{{
-			Table: &calls.Table{Function: "main.f", Touching: touching}, Class: "go:main.f", Share: 1}}}
+			Table: tableOf(t, touching), Class: "go:main.f", Share: 1}}}
 		b := new(strings.Builder)
 		p.Write(b)
-		mark, note := strings.Contains(b.String(), "*0 "), strings.Contains(b.String(), "\n* Some of these calls")
-		if mark != want || note != want {
+		mark, note := strings.Contains(b.String(), "*1 "), strings.Contains(b.String(), "\n* Some of these calls")
+		if below := strings.Contains(b.String(), "below 20ms"); mark != want || note != want || below != want {
 			t.Errorf("touching %v: %s", touching, b)
 		}
 	}
+}
+
+// tableOf returns a table of one call, of 20 ms.
+func tableOf(t *testing.T, touching float64) *calls.Table {
+	t.Helper()
+	r, err := sampledata.ReadText(strings.NewReader(`cpprof recording 1
+start 2026-01-02T03:04:05Z
+function f0 main.loop
+function f1 main.f
+node n0 f0 line=1
+node n1 f1 under=n0 line=2
+goroutine g0 7
+sample 10ms
+    g0 running n0
+sample 20ms
+    g0 running n1
+sample 30ms
+sample 40ms
+    g0 running n0
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := calls.Of(r, "main.f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table.Touching = touching
+	return table
 }

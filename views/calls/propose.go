@@ -70,11 +70,12 @@ func Propose(r *sampledata.Recording, o views.Options) ([]Proposal, error) {
 		}
 		classes[s.class].add(r, s.stack, s.idle, weight)
 	}
+	rests := restsOf(classes)
 	named := func(name string) bool { return o.Request != nil && o.Request(name) }
 	var list []Proposal
 	for _, class := range busiest(classes) {
 		p := classes[class]
-		for _, f := range slices.Concat(p.named(r, named), p.best(r)) {
+		for _, f := range slices.Concat(p.named(r, named), p.best(r, rests)) {
 			t, err := Of(r, r.Functions[f].Name)
 			if err != nil {
 				return nil, err
@@ -146,15 +147,27 @@ func (p *proposer) named(r *sampledata.Recording, is func(string) bool) (list []
 	return list[:min(len(list), mostProposed)]
 }
 
+// restsOf returns the functions in which a class waits for work.
+// Other classes may work in them, but their calls are listed
+// together.
+func restsOf(all map[string]*proposer) map[sampledata.FunctionID]bool {
+	rests := make(map[sampledata.FunctionID]bool)
+	for _, p := range all {
+		for f, w := range p.in {
+			rests[f] = rests[f] || w.idle > leastOutside*p.all.idle
+		}
+	}
+	return rests
+}
+
 // best returns the outermost function that has most of the work,
-// and no waiting for work, and the outermost of the program's
-// own below it.
-func (p *proposer) best(r *sampledata.Recording) (list []sampledata.FunctionID) {
+// and in which nobody waits for work, and the outermost of the
+// program's own below it.
+func (p *proposer) best(r *sampledata.Recording, rests map[sampledata.FunctionID]bool) (list []sampledata.FunctionID) {
 	var all []sampledata.FunctionID
 	for f, w := range p.in {
 		name := r.Functions[f].Name
-		if w.busy >= mostWork*p.all.busy && w.busy > 0 && w.idle <= leastOutside*p.all.idle &&
-			!views.Machinery(name) {
+		if w.busy >= mostWork*p.all.busy && w.busy > 0 && !rests[f] && !views.Machinery(name) {
 			all = append(all, f)
 		}
 	}
