@@ -117,6 +117,7 @@ type Finding struct {
 
 	reasons  []string // of waits: those that the share counts
 	asked    string   // of waits: the function of the library that waits
+	apart    []string // the same, which the function calls, too: hypotheses of their own
 	handler  string   // of waits for answers: the class of the program that may give them
 	specific float64  // the rank is severity times this
 	key      string   // identifies the hypothesis in other recordings

@@ -16,6 +16,7 @@ type moments struct {
 	samples  []int32
 	workers  [][]worker // by moment
 	collects []bool     // by situation: it waits for the collector
+	asks     []bool     // by situation: it waits for the answer of a server
 	pools    map[poolKey]*pool
 	peers    map[uint64][]int32 // see evidence.atChannels
 }
@@ -40,7 +41,7 @@ const (
 func newMoments(s *searcher) *moments {
 	e := s.e
 	m := &moments{s: s, pools: make(map[poolKey]*pool), peers: e.atChannels(),
-		collects: e.matching(s.awaitsCollector)}
+		collects: e.matching(s.awaitsCollector), asks: e.matching(s.asksServer)}
 	m.choose()
 	m.workers = make([][]worker, len(m.samples))
 	from := make([]int32, e.to-e.from+1) // by sample: the first moment that is not before
@@ -109,8 +110,9 @@ type pool struct {
 // pool returns the pool that a situation waits for; nil if it is
 // none. Only the class itself is seen at the channel then, and
 // its loop is no such function.
-func (m *moments) pool(at *situation) *pool {
-	if d := at.state.Doing; !d.OfChannel() && d != views.AwaitingCondition &&
+func (m *moments) pool(situation int32) *pool {
+	at := &m.s.e.situations[situation]
+	if d := at.state.Doing; m.asks[situation] || !d.OfChannel() && d != views.AwaitingCondition &&
 		d != views.AwaitingSemaphore {
 		return nil
 	}

@@ -119,7 +119,7 @@ func (b *tracer) share(w *worker, depth int) float64 {
 	if ends, known := b.held(w, depth); known {
 		return ends
 	}
-	return b.awaited(at, depth)
+	return b.awaited(w.situation, depth)
 }
 
 // outside reports whether nobody in the program ends a wait, as
@@ -150,9 +150,10 @@ func (b *tracer) held(w *worker, depth int) (share float64, known bool) {
 // wait for, if the recording does not name them: the classes at
 // the other end of the channel, those that have what is shared
 // or, if neither is known, all other classes.
-func (b *tracer) awaited(at *situation, depth int) float64 {
+func (b *tracer) awaited(situation int32, depth int) float64 {
+	at := &b.s.e.situations[situation]
 	peers, has := b.peers[at.state.Channel], []bool(nil)
-	if p := b.pool(at); p != nil {
+	if p := b.pool(situation); p != nil {
 		has = p.has
 	}
 	if len(peers) > 1 || has != nil {

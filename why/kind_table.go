@@ -354,7 +354,8 @@ func (s *searcher) hits(f *Finding) func(*situation) bool {
 	}
 	return ofClass(s.classOf(f), func(at *situation) bool {
 		return at.waits() && slices.Contains(f.reasons, at.state.Reason) &&
-			s.on(at, f.Where.Function) && (f.asked == "" || s.on(at, f.asked))
+			s.on(at, f.Where.Function) && (f.asked == "" || s.on(at, f.asked)) &&
+			!slices.ContainsFunc(f.apart, func(library string) bool { return s.on(at, library) })
 	})
 }
 
@@ -401,5 +402,12 @@ func (s *searcher) waitMeasure(f *Finding) *Measure {
 	for _, reason := range f.reasons {
 		paths = append(paths, at+" .."+views.ReasonFrame(reason))
 	}
-	return measureOf(f.Class, paths...)
+	m := measureOf(f.Class, paths...)
+	for i, library := range f.apart {
+		if i == 0 {
+			m.Keep = "(" + m.Keep + ")"
+		}
+		m.Keep += " and not " + at + " .." + callpath.Frame(library).String()
+	}
+	return m
 }

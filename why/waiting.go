@@ -3,6 +3,7 @@ package why
 import (
 	"cmp"
 	"maps"
+	"slices"
 
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
@@ -40,8 +41,14 @@ func (s *searcher) waitCandidates() (all []*candidate) {
 		}
 		groups[k][at.class] += at.weight
 	}
+	apart := make(map[waitKey][]string)
+	for k := range groups {
+		if itself := (waitKey{kind: k.kind, function: k.function}); k != itself {
+			apart[itself] = append(apart[itself], k.asked)
+		}
+	}
 	for k, by := range groups {
-		all = append(all, s.waitsOf(k, by, mostClasses))
+		all = append(all, s.waitsOf(k, slices.Sorted(slices.Values(apart[k])), by, mostClasses))
 	}
 	return all
 }
@@ -50,21 +57,28 @@ func (s *searcher) waitCandidates() (all []*candidate) {
 const mostClasses = 5
 
 // waitsOf makes a candidate for the waits of some classes in one
-// function. If the class that waits most is found to wait, and
+// function, apart from those in some libraries that it calls. If
+// the class that waits most is found to wait, and
 // that is no problem, the waits of others may be one. Most is
 // how many are judged.
-func (s *searcher) waitsOf(k waitKey, by sums, most int) *candidate {
+func (s *searcher) waitsOf(k waitKey, apart []string, by sums, most int) *candidate {
 	of := func(at *situation) bool {
 		other, ok := s.waitKey(at)
 		return ok && other == k
 	}
 	class := by.most()
 	f := &Finding{Kind: k.kind, key: key(k.kind, k.function, k.asked), specific: k.kind.row().specific,
-		asked: k.asked}
+		asked: k.asked, apart: apart}
 	if most < mostClasses {
 		f.key = key(k.kind, k.function, k.asked, s.e.classes[class].name)
 	}
 	c := s.suffering(f, by, of)
+	f.apart = slices.DeleteFunc(slices.Clone(apart), func(library string) bool {
+		return !slices.ContainsFunc(s.members(class), func(at *situation) bool {
+			return slices.Contains(f.reasons, at.state.Reason) && s.on(at, f.Where.Function) &&
+				s.on(at, library)
+		})
+	})
 	if below := 1 - by[class]/max(by[class], s.mean(c.asks)*s.e.length); below >= minBelow {
 		f.Below = below
 	}
@@ -83,7 +97,7 @@ func (s *searcher) waitsOf(k waitKey, by sums, most int) *candidate {
 		c.others = func() *candidate {
 			rest := maps.Clone(by)
 			delete(rest, class)
-			return s.waitsOf(k, rest, most-1)
+			return s.waitsOf(k, apart, rest, most-1)
 		}
 	}
 	return c
@@ -187,15 +201,15 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 	if len(f.Causes) > 0 {
 		return ""
 	}
+	if f.Where.inRoundTrip() { // a server ends it
+		f.handler = s.asksItself(f)
+		return ""
+	}
 	if f.Causes = s.e.children(ofClass(class, of)); len(f.Causes) == 0 {
 		f.Causes = s.siblings(class, of)
 	}
 	if len(f.Causes) > 0 {
 		return working(f.Causes)
-	}
-	if f.Where.inRoundTrip() { // a server ends it
-		f.handler = s.asksItself(f)
-		return ""
 	}
 	if f.Causes = s.fellows(class, &f.Where, of); len(f.Causes) == 0 {
 		f.specific = IOKind.row().specific // of who is waited for, as little is known

@@ -435,3 +435,43 @@ func TestLoopsThatLookAndSleep(t *testing.T) {
 		}
 	}
 }
+
+// In one function, waits for the answer of a server, at its own
+// channels, and asleep are three findings, each with its own
+// share and gain. Who sleeps has no answer that others wait for.
+// What a function has started ends no wait for an answer.
+func TestWaitsApart(t *testing.T) {
+	s := newScene()
+	all, child := s.spawn(6, "net/http.(*conn).serve"), s.spawn(1, "main.extend")[0]
+	for i := range 100 {
+		states := map[sampledata.GoroutineID]sampledata.State{child: s.at(runs, "main.extend")}
+		for j, g := range all {
+			state := s.at(selects, "net/http.(*conn).serve", "main.main.func1", "api.com/v2.(*Client).get:9", "net/http.(*persistConn).roundTrip")
+			switch (i + j) % 6 {
+			case 0, 1:
+				state = s.at(selects, "net/http.(*conn).serve", "main.main.func1", "api.com/v2.(*Client).get:12")
+			case 5:
+				state = s.at(reads, "net/http.(*conn).serve", "net/http.(*conn).readRequest", "net.(*conn).Read")
+			case 2:
+				state = s.at(sleeps, "net/http.(*conn).serve", "main.main.func1", "api.com/v2.(*Client).get:15", "time.Sleep")
+			}
+			states[g] = state
+		}
+		s.sample(t, states)
+	}
+	got := make(map[string]float64)
+	for _, f := range s.find(t).Findings {
+		got[f.Reason+" "+f.Where.Library] = f.Share.Share
+		if len(f.Causes) > 0 && f.Where.inRoundTrip() {
+			t.Errorf("an answer is a wait for %+v", f.Causes)
+		}
+		if f.Kind == SleepKind && (f.Gain.Less == nil || f.Gain.Less.Share > 0.65) {
+			t.Errorf("gain of a sleep: %+v, %+v", f.Gain, f.Gain.Less)
+		}
+	}
+	for wait, share := range map[string]float64{"select net/http.(*persistConn).roundTrip": 0.4, "select ": 0.4, "sleep ": 0.2} {
+		if !nearly(got[wait], share) {
+			t.Errorf("%q has %v, want %v: %v", wait, got[wait], share, got)
+		}
+	}
+}
