@@ -107,13 +107,14 @@ func unbounded(g *why.Gain) bool {
 }
 
 // factorText says how much more work gets done: the factor with
-// its interval or, if it is wide, its upper end.
+// its interval or, if it is wide, with both ends.
 func factorText(w *why.Factor) string {
 	if w.High <= 2*w.Low {
 		return fmt.Sprintf("at most %s ± %s times as much", factor(w.Times),
 			margin(max(w.High-w.Times, w.Times-w.Low)))
 	}
-	return fmt.Sprintf("at most %s times as much", factor(w.High))
+	return fmt.Sprintf("at most %s times as much (%s to %s)", factor(w.Times), factor(w.Low),
+		factor(w.High))
 }
 
 // factor formats a factor so that its digits say how exact it is.

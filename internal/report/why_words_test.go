@@ -109,7 +109,7 @@ func TestUnboundedGain(t *testing.T) {
 	for f, want := range map[why.Factor]string{
 		{Times: 60, Low: 30, High: 1000}:    unbounded,
 		{Times: 1000, Low: 999, High: 1000}: unbounded, // the greatest factor
-		{Times: 5, Low: 3, High: 12}:        "at most 12 times as much; without half of it 1.80 times",
+		{Times: 5, Low: 3, High: 12}:        "at most 5.0 times as much (3.0 to 12); without half of it 1.80 times",
 		{Times: 40, Low: 36, High: 44}:      "at most 40 ± 4.0 times as much; without half of it 1.80 times",
 	} {
 		half := why.Factor{Times: 1.8, Low: 1.7, High: 2}
