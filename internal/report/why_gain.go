@@ -41,10 +41,18 @@ func (r *Removal) WriteJSON(w io.Writer) error { return writeJSON(w, r) }
 // hardlyMore is the factor below which a gain is none.
 const hardlyMore = 1.05
 
+// muchMore is how many times a finding's share a gain is, if it
+// is mostly of those that wait for the finding's goroutines.
+const muchMore = 1.2
+
 // findingGain says what the fix of a finding brings; "" if that
 // is not known.
 func findingGain(f *why.Finding) string {
 	text := gainText(f.Gain, f.Class)
+	if text != "" && f.Gain.Less != nil && f.Gain.Class == f.Class && !f.OfProcessors() && f.Share.Share > 0 &&
+		f.Gain.Less.Share > muchMore*f.Share.Share {
+		text += "; that counts who waits for these, too"
+	}
 	if stays := f.Words().Stays; text != "" && stays != "" {
 		text += "; " + stays
 	}

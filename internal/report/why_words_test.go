@@ -174,3 +174,14 @@ func TestMoreSamplesWords(t *testing.T) {
 		}
 	}
 }
+
+// A gain may be greater than the share of its finding.
+func TestGainOfThoseThatWait(t *testing.T) {
+	for less, want := range map[float64]bool{0.44: false, 0.7: true} {
+		f := &why.Finding{Kind: why.ChannelKind, Class: "go:main.f", Share: hotspots.Estimate{Share: 0.4},
+			Gain: &why.Gain{Class: "go:main.f", Law: why.Open, Less: &hotspots.Estimate{Share: less}}}
+		if got := findingGain(f); strings.HasSuffix(got, "; that counts who waits for these, too") != want {
+			t.Errorf("%v less: %s", less, got)
+		}
+	}
+}
