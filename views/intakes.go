@@ -2,6 +2,7 @@ package views
 
 import (
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 
@@ -122,12 +123,14 @@ func (h *homes) firstLines() map[callID]bool {
 	}
 	found := make(map[callID]bool)
 	for caller, calls := range by {
+		earliest, next := int32(math.MaxInt32), int32(math.MaxInt32) // the two least first lines
+		for _, l := range calls {
+			next = min(next, max(earliest, l.first))
+			earliest = min(earliest, l.first)
+		}
 		for c, l := range calls {
-			first := c != caller && h.packageOf(c) == h.packageOf(caller)
-			for other, o := range calls {
-				first = first && (other == c || l.last <= o.first)
-			}
-			if first {
+			if l.first == earliest && l.last <= next && c != caller &&
+				h.packageOf(c) == h.packageOf(caller) {
 				found[c] = true
 			}
 		}
