@@ -167,7 +167,7 @@ func (w *callsWindow) heading() string {
 		name  string
 		share float64
 	}{{"p50", 0.5}, {"p99", 0.99}, {"longest", 1}} {
-		if length, timed := t.Quantile(q.share); timed {
+		if length, timed := t.Bound(q.share); timed {
 			text += fmt.Sprintf("  %s %v", q.name, calls.Rounded(length))
 		}
 	}

@@ -48,7 +48,7 @@ type callID int32
 
 // A home counts what goroutines did at a call that may be a home.
 type home struct {
-	node   sampledata.NodeID // one of it
+	node   sampledata.NodeID // one of the call's
 	parent callID
 	first  bool // it is a goroutine's first function, or leads to it
 	begins bool // goroutines began in it, and waited there

@@ -82,16 +82,20 @@ func (a *searched) gains() {
 		f.Gain = a.gainOf(m, f)
 		if a.leadsToUnknown(f.Gain) {
 			f.Gain = &Gain{Class: f.Gain.Class,
-				Silent: "it may wait for work then, in " + f.Gain.Next.Name}
+				Silent: "its goroutines may wait for work then, in " + f.Gain.Next.Name}
 		}
 	}
 }
+
+// endUnseen reports whether nothing tells what ends the waits of
+// a finding in a select: no cause, and no sign that has a remedy.
+func (f *Finding) endUnseen() bool { return f.Remedy == lookAtTimer }
 
 // leadsToUnknown reports whether a class mostly waits without a
 // cost, and what ends that wait was not seen.
 func (a *searched) leadsToUnknown(g *Gain) bool {
 	return g.Times != nil && slices.ContainsFunc(a.Findings, func(f *Finding) bool {
-		return f.Remedy == lookAtTimer && f.Class == g.Class && f.Where.Function == g.Next.Name
+		return f.endUnseen() && f.Class == g.Class && f.Where.Function == g.Next.Name
 	})
 }
 
@@ -109,7 +113,7 @@ func (f *Finding) silent() string {
 		return "most of its goroutines don't go on"
 	case slices.Contains(f.Signs, paced):
 		return "the limit may be meant"
-	case f.Remedy == lookAtTimer:
+	case f.endUnseen():
 		return "what ends the wait was not seen, and may be a timer"
 	case f.Made != nil && f.Made.Awaited:
 		return "what a process does may be what is wanted"

@@ -354,9 +354,16 @@ func (s *searcher) hits(f *Finding) func(*situation) bool {
 	}
 	return ofClass(s.classOf(f), func(at *situation) bool {
 		return at.waits() && slices.Contains(f.reasons, at.state.Reason) &&
-			s.on(at, f.Where.Function) && (f.asked == "" || s.on(at, f.asked)) &&
-			!slices.ContainsFunc(f.apart, func(library string) bool { return s.on(at, library) })
+			s.on(at, f.Where.Function) &&
+			(f.asked == "" && !s.isApart(at, f) || f.asked != "" && s.on(at, f.asked))
 	})
+}
+
+// isApart reports whether a wait in a finding's function is one
+// for what it asks a library: that is another hypothesis.
+func (s *searcher) isApart(at *situation, f *Finding) bool {
+	k, _ := s.waitKey(at)
+	return k.asked != "" && k.function == f.Where.Function
 }
 
 func (s *searcher) codeHits(f *Finding) func(*situation) bool {

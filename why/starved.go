@@ -61,8 +61,9 @@ type Crowd struct {
 	CPUs   int     `json:"cpus,omitempty"` // that the program may run on; 0 if it is not known
 	Most   int     `json:"gomaxprocs"`     // how many of its threads run Go code at once
 
-	// How often a second a thread of it gets a CPU, and how long
-	// it has waited then, in ns; 0 if that was not measured.
+	// how often a second a thread of it gets a CPU, and how long
+	// it has then been ready on average, in ns; 0 if that was
+	// not measured
 	Turns float64 `json:"turns,omitempty"`
 	Delay float64 `json:"delay,omitempty"`
 }
@@ -78,13 +79,22 @@ func (e *evidence) crowd() *Crowd {
 	_, cpus := e.ends("process.cpus")
 	c := &Crowd{
 		Own: own, Others: max(0, all-own), CPUs: int(cpus),
-		Most: int(e.r.Header.GOMAXPROCS),
+		Most: e.gomaxprocs(),
 	}
 	turns, _ := t.MeanRate("threads.switches", int(e.from), int(e.to))
 	if delay, known := t.MeanRate("threads.run_delay", int(e.from), int(e.to)); known && turns > 0 {
 		c.Turns, c.Delay = turns*1e9, delay/turns
 	}
 	return c
+}
+
+// gomaxprocs returns how many processors the program had at the
+// end of the span. It may have set that itself.
+func (e *evidence) gomaxprocs() int {
+	if n := len(e.r.Samples.At(int(e.to) - 1).Processors); n > 0 {
+		return n
+	}
+	return int(e.r.Header.GOMAXPROCS)
 }
 
 // ofOwn reports whether others can't have the CPUs that most

@@ -127,10 +127,10 @@ func (c *Calls) sourceText() string {
 	return wrapped(text, 0, whyWidth) + "\n"
 }
 
-// length formats a quantile. Calls that are several took less.
+// length formats a quantile.
 func (c *Calls) length(share float64) string {
 	length, timed := c.Bound(share)
-	if !timed || c.Merges() {
+	if !timed {
 		return "below " + brief(length)
 	}
 	return brief(length)
@@ -343,7 +343,7 @@ func (c *Calls) WriteJSON(w io.Writer) error {
 		Slow: c.sideJSON(&c.Slow), Rest: c.sideJSON(&c.Rest), More: []moreJSON{}, Calls: []callJSON{},
 		Basis: BasisOf(c.Recording)}
 	for _, q := range calls.Quantiles {
-		if length, timed := c.Quantile(q.Share); timed {
+		if length, timed := c.Bound(q.Share); timed {
 			out.Quantiles[q.Name] = length
 		}
 	}

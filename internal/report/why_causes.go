@@ -156,7 +156,7 @@ func fullText(f *why.Finding) string {
 // crowdText says who wants the CPUs that threads wait for.
 func crowdText(c *why.Crowd, kind why.Kind) string {
 	if kind == why.WakingKind {
-		return fmt.Sprintf("%s times a second a thread gets a CPU, %s after it woke; it and other programs use %.2g of %s",
+		return fmt.Sprintf("%s times a second a thread gets a CPU, on average %s after it was ready; the program and others use %.2g of %s",
 			rateText(c.Turns), span(time.Duration(c.Delay)), c.Own+c.Others, Counted(c.CPUs, "CPU"))
 	}
 	text := fmt.Sprintf("other programs use %.2g CPUs", c.Others)

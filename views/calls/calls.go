@@ -280,10 +280,11 @@ func (t *Table) Quantile(q float64) (length time.Duration, timed bool) {
 
 // Bound returns the same, but of a short call what its time is
 // below: twice the time between its samples, or the time of a
-// longer call.
+// longer call. Calls that are likely to be several took less
+// than they seem to.
 func (t *Table) Bound(q float64) (length time.Duration, timed bool) {
 	if length, timed = t.Quantile(q); timed || len(t.whole) == 0 {
-		return length, timed
+		return length, timed && !t.mayBeSeveral(t.whole[t.quantile(q)])
 	}
 	length *= 2
 	for _, c := range t.whole[t.quantile(q):] {
@@ -292,6 +293,12 @@ func (t *Table) Bound(q float64) (length time.Duration, timed bool) {
 		}
 	}
 	return length, false
+}
+
+// mayBeSeveral reports whether a call is likely to be several
+// that followed one another.
+func (t *Table) mayBeSeveral(c *Call) bool {
+	return t.Touches() || t.Chance >= byChance && int(c.Last-c.First) < t.ByChance
 }
 
 // quantile returns the number of the whole call at a quantile.

@@ -24,7 +24,7 @@ func isLock(t dwarf.Type) bool {
 	case "sync.Mutex", "sync.RWMutex", "sync.WaitGroup", "sync.Cond":
 		return true
 	}
-	return isChannel(s) || isSemaphore(s)
+	return isChannel(s)
 }
 
 func isChannel(s *dwarf.StructType) bool { return strings.HasPrefix(s.StructName, "hchan<") }
@@ -41,11 +41,11 @@ func isSemaphore(s *dwarf.StructType) bool {
 // channel's elements.
 func (n *Namer) isLockOf(w *Waiter) func(dwarf.Type) bool {
 	return func(t dwarf.Type) bool {
-		if !isLock(t) {
+		if !w.Channel && !isLock(t) {
 			return false
 		}
-		s := t.(*dwarf.StructType)
-		if w.Channel && !isChannel(s) && !isSemaphore(s) {
+		s, ok := t.(*dwarf.StructType)
+		if !ok || w.Channel && !isChannel(s) && !isSemaphore(s) {
 			return false
 		}
 		at, size := elements(s)

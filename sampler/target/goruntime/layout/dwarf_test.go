@@ -18,7 +18,7 @@ func built(t *testing.T) *elf.File {
 	if err := os.WriteFile(source, []byte("package main\n\nfunc main() { println() }\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("go", "build", "-o", program, source)
+	cmd := exec.Command("go", "build", "-ldflags=", "-o", program, source)
 	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
