@@ -14,7 +14,9 @@ func (h *homes) findAsks() {
 		asks[c] = asked(lines)
 	}
 	for n, c := range h.calls {
-		h.asks[n] = h.asks[n] || asks[c][h.d.r.Nodes[n].Line]
+		if asks[c][h.d.r.Nodes[n].Line] {
+			h.asks[n], h.shared[n] = true, false
+		}
 	}
 }
 
@@ -26,16 +28,18 @@ func receives(run sampledata.Run) bool {
 }
 
 // findNewChannels finds out in which frames goroutines mostly receive from
-// another channel each time, by node.
+// another channel each time, by node, and where others mostly
+// wait for each of these, too.
 func (h *homes) findNewChannels() []bool {
 	type wait struct {
 		goroutine sampledata.GoroutineID
 		at        sampledata.NodeID
 	}
-	type count struct{ same, other int32 }
+	type count struct{ same, other, shared int32 }
 	last := make(map[wait]sampledata.Run)
 	counts := make([]count, len(h.calls))
 	shared := h.findSharedChannels()
+	h.shared = make([]bool, len(h.calls))
 	for _, run := range h.d.r.Runs.All() {
 		if run.Stack == sampledata.NoStack || !receives(run) {
 			continue
@@ -45,9 +49,11 @@ func (h *homes) findNewChannels() []bool {
 		last[w] = run
 		switch {
 		case !again:
-		case before.Lock != run.Lock && shared[run.Lock]:
 		case before.Lock != run.Lock:
 			counts[w.at].other++
+			if shared[run.Lock] {
+				counts[w.at].shared++
+			}
 		case before.Last+1 < run.First || WaitsAgain(before, run):
 			// else only who may end the wait has changed
 			counts[w.at].same++
@@ -56,6 +62,7 @@ func (h *homes) findNewChannels() []bool {
 	news := make([]bool, len(counts))
 	for n, c := range counts {
 		news[n] = c.other >= minReturns && c.other > c.same
+		h.shared[n] = 2*c.shared > c.other
 	}
 	return news
 }

@@ -1,6 +1,10 @@
 package views
 
-import "github.com/cpprof/cpprof/sampledata"
+import (
+	"math"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
 
 // CPUs has, for each sample, what the processors and the CPUs of
 // the machine did.
@@ -8,8 +12,8 @@ type CPUs struct {
 	Used    []int32 // goroutines on a CPU: what :RUN counts
 	NoCPU   []int32 // goroutines on a processor whose thread waits for a CPU: ready without one
 	Runtime []int32 // processors on which the runtime works for itself; it may sleep there
-	// what a share of the processors is of: see capacityOf; or,
-	// if more goroutines use CPUs, these
+	// what a share of the processors is of: see usable; or, if
+	// more goroutines use CPUs, these
 	Processors []int32
 }
 
@@ -42,7 +46,7 @@ func NewCPUs(r *sampledata.Recording) *CPUs {
 				c.Runtime[i]++
 			}
 		}
-		c.Processors[i] = max(int32(capacityOf(processorsIn(r, len(held)), allowed)), c.Used[i])
+		c.Processors[i] = max(int32(allowed.of(i, processorsIn(r, len(held)))), c.Used[i])
 	}
 	c.Used, c.NoCPU = c.Used[:n], c.NoCPU[:n]
 	return c
@@ -57,28 +61,44 @@ func processorsIn(r *sampledata.Recording, listed int) int64 {
 	return int64(max(1, r.Header.GOMAXPROCS))
 }
 
-// capacityOf returns what a share of the processors is of:
-// GOMAXPROCS or, if fewer, the CPUs that the program may run on.
-// A server that sets GOMAXPROCS to 128 can't use more.
-func capacityOf(processors, allowed int64) int64 {
-	if 0 < allowed && allowed < processors {
-		return allowed
+// A usable says how many processors a program can use at once:
+// GOMAXPROCS or, if fewer, the CPUs that it may run on. A server
+// that sets GOMAXPROCS to 128 can't use more. It has the CPUs in
+// each sample; nil if they were not measured.
+type usable []int32
+
+// of returns the number, given all processors in a sample.
+func (u usable) of(sample int, processors int64) int64 {
+	if u != nil && 0 < u[sample] {
+		return min(processors, int64(u[sample]))
 	}
 	return processors
 }
 
-// allowedCPUs returns how many CPUs the program might run on
-// when that was last read; 0 if it was not measured.
-func allowedCPUs(r *sampledata.Recording) (cpus int64) {
+// same reports whether the CPUs are the same in two samples.
+func (u usable) same(a, b int32) bool { return u == nil || u[a] == u[b] }
+
+// allowedCPUs returns how many CPUs a program might run on.
+func allowedCPUs(r *sampledata.Recording) usable {
 	for i := range r.Series {
 		if r.Series[i].Name != "process.cpus" {
 			continue
 		}
-		for _, v := range r.Series[i].All() {
-			if x, ok := v.Float(); ok {
-				cpus = int64(x)
+		u := make(usable, r.Samples.Len())
+		last := 0
+		for sample, v := range r.Series[i].All() {
+			if x, ok := v.Float(); ok && sample < len(u) {
+				for ; last < sample; last++ {
+					u[last] = u[max(last-1, 0)]
+				}
+				u[sample] = int32(min(max(x, 0), math.MaxInt32))
+				last = sample + 1
 			}
 		}
+		for ; 0 < last && last < len(u); last++ {
+			u[last] = u[last-1]
+		}
+		return u
 	}
-	return cpus
+	return nil
 }

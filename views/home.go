@@ -33,6 +33,7 @@ type homes struct {
 	requests  map[callID]bool // see findRequests
 	exchanges []exchange      // by node; see findExchanges
 	asks      []bool          // by node; see findAsks
+	shared    []bool          // by node; see findNewChannels
 	mailboxes map[mailbox]bool
 }
 
@@ -72,6 +73,12 @@ const never = math.MaxInt32
 
 // An origin is a function with which goroutines began.
 type origin struct{ goroutines, ended int32 }
+
+// livesForOne reports whether each goroutine lives for one piece
+// of work, and hardly any comes back to a call.
+func (o *origin) livesForOne(s *home) bool {
+	return 2*o.ended > o.goroutines && s.returns < o.ended
+}
 
 // minReturns is how often goroutines come back at least to a
 // home that is not the function in which they began.
@@ -137,7 +144,7 @@ func newHomes(d *idleness) *homes {
 	h.findRequests()
 	h.findExchanges()
 	h.findAsks()
-	h.findIntakes()
+	h.findIntakes(of)
 	h.findMailboxes()
 	return h
 }
@@ -315,8 +322,8 @@ func (h *homes) within(inner, outer callID) bool {
 // began with a function.
 func (h *homes) judge(c callID, o *origin) bool {
 	s := &h.stats[c]
-	if 2*o.ended > o.goroutines && s.returns < o.ended {
-		return false // each lives for one piece of work
+	if o.livesForOne(s) {
+		return false
 	}
 	if s.begins {
 		return s.left && !(s.sleeps && s.outside > 0) // a closure sleeps between two steps

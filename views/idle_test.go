@@ -171,18 +171,21 @@ func TestSteps(t *testing.T) {
 // goroutines are at work in a sample. The others wait.
 func TestIntakes(t *testing.T) {
 	for _, c := range []struct {
-		call string // with its line in the loop
-		work string
-		idle bool
+		call   string // with its line in the loop
+		work   string
+		idle   bool
+		others string // who calls it, too
 	}{
-		{"5 main.(*queue).next", "22222222222222", true},
-		{"5 main.(*queue).get", "01234321024013", true},
-		{"5 main.(*pool).get", "22222222222222", false}, // others have all that there are
-		{"5 main.(*pool).get", "22222222222212", false},
-		{"5 main.(*pool).get", "22333233223322", false},   // nor does anybody wait alone
-		{"9 main.(*queue).next", "01234321024013", false}, // after its work
-		{"5 main.(*limiter).pace", "01234321024013", false},
-		{"5 lib.(*client).next", "01234321024013", false}, // it may do more than wait
+		{"5 main.(*queue).next", "22222222222222", true, ""},
+		{"5 main.(*queue).get", "01234321024013", true, ""},
+		{"5 main.(*pool).nextConn", "22222222222222", false, ""}, // others have all that there are
+		{"5 main.(*pool).get", "22222222222222", false, ""},
+		{"5 main.(*pool).get", "22222222222212", false, ""},
+		{"5 main.(*pool).get", "22333233223322", false, ""},            // nor does anybody wait alone
+		{"9 main.(*queue).next", "01234321024013", false, ""},          // after its work
+		{"5 main.(*pool).get", "01234321024013", false, "main.report"}, // they may have it
+		{"5 main.(*limiter).pace", "01234321024013", false, ""},
+		{"5 lib.(*client).next", "01234321024013", false, ""}, // it may do more than wait
 	} {
 		line, call, _ := strings.Cut(c.call, " ")
 		worker := crowd{samples: func(at func(string, ...string) sampledata.State) (list []states) {
@@ -195,6 +198,9 @@ func TestIntakes(t *testing.T) {
 					if (k+i)%4 < int(n-'0') {
 						now[g] = works
 					}
+				}
+				if c.others != "" {
+					now["e"] = at("", bootstrap, c.others, call)
 				}
 				list = append(list, now)
 			}
@@ -358,7 +364,7 @@ func TestAsks(t *testing.T) {
 		{"8x9 8r5", "r5"},         // a worker
 		{"8x9 8n5", ""},           // an answer comes on a channel of its own
 		{"8x9 8n5 8e5", ""},       // and who may send it changes during the wait
-		{"8x9 8b5", "b5"},         // others wait for each of these channels, too
+		{"8x9 8b5", ""},           // others wait for each of these channels, too, as at a barrier
 		{"8s3 8r5", ""},           // it asks, and waits
 		{"8s3 8t5", "t5"},         // it sends at times
 		{"8s3 8c5", "c5"},         // the select may have a ticker

@@ -13,15 +13,17 @@ import (
 // counts.
 const mostIntakes = 64
 
-// getting matches the names of functions that return the next
-// piece of work, or a member of a pool, or an answer.
-var getting = regexp.MustCompile(`^(?i:get|take|fetch)`)
+// surely matches the names of functions that return the next
+// piece of work. Others that TakesWork may as well return a
+// member of a pool, such as pool.get, or an answer.
+var surely = regexp.MustCompile(`^(?i:(next|dequeue|receive|recv|consume)` +
+	`(job|task|msg|message|work|item|event|request|batch)?s?)$`)
 
 // An intake is a call with which a goroutine's loop may take its
 // next piece of work. The goroutines of the loop are counted in
 // each sample: those that wait in the call, and those at work.
 type intake struct {
-	loop          callID
+	call          callID
 	waiting, work []int32 // changes, by sample
 }
 
@@ -33,41 +35,77 @@ type intake struct {
 //		deliver(m)
 //	}
 //
-// A call named get may as well return a member of a pool. But
-// who waits for one waits because others have all of them: as
-// many are at work then each time. Who waits for work waits
-// whether others have some or not.
-func (h *homes) findIntakes() {
-	all := make(map[callID]*intake)
+// Who waits for a member of a pool waits because others have all
+// of them: as many are at work then each time. Who waits for
+// work waits whether others have some or not. Of is the origin
+// of those who wait in a call.
+func (h *homes) findIntakes(of map[callID]*origin) {
+	var all []*intake
+	loops := make([]int32, len(h.stats)) // by call: the number of its loop's intake, from 1 up
 	for _, c := range slices.Sorted(maps.Keys(h.firstLines())) {
-		s := &h.stats[c]
-		if len(all) < mostIntakes && !s.is && TakesWork(h.d.name(s.node)) && s.returns >= minReturns && !s.sleeps {
+		if s := &h.stats[c]; len(all) < mostIntakes && loops[s.parent] == 0 && h.mayTake(c, of[c]) {
 			n := h.d.r.Samples.Len() + 1
-			all[c] = &intake{s.parent, make([]int32, n), make([]int32, n)}
+			all = append(all, &intake{c, make([]int32, n), make([]int32, n)})
+			loops[s.parent] = int32(len(all))
 		}
 	}
 	if len(all) == 0 {
 		return
 	}
+	for c := range loops { // callers have smaller numbers
+		if parent := h.stats[c].parent; parent >= 0 && loops[c] == 0 {
+			loops[c] = loops[parent]
+		}
+	}
 	for _, run := range h.d.r.Runs.All() {
-		if run.Stack == sampledata.NoStack || run.Torn {
+		if run.Stack == sampledata.NoStack || run.Torn || loops[h.calls[run.Stack]] == 0 {
 			continue
 		}
-		at := h.waitsAt(run)
-		for c, t := range all {
-			switch now := h.calls[run.Stack]; {
-			case at == c:
-				t.waiting[run.First]++
-				t.waiting[run.Last+1]--
-			case h.within(now, t.loop):
-				t.work[run.First]++
-				t.work[run.Last+1]--
-			}
+		t := all[loops[h.calls[run.Stack]]-1]
+		does := t.work
+		if h.waitsAt(run) == t.call {
+			does = t.waiting
+		}
+		does[run.First]++
+		does[run.Last+1]--
+	}
+	for _, t := range all {
+		name := LastName(h.d.name(h.stats[t.call].node))
+		if surely.MatchString(name) || t.varies() && h.isOnly(t.call) {
+			h.takes(t.call)
 		}
 	}
-	for c, t := range all {
-		h.stats[c].is = t.varies() || !getting.MatchString(LastName(h.d.name(h.stats[c].node)))
+}
+
+// mayTake reports whether a call may take work, by its name. It
+// does not if each goroutine lives for one piece of work.
+func (h *homes) mayTake(c callID, o *origin) bool {
+	s := &h.stats[c]
+	return !s.is && o != nil && !o.livesForOne(s) && s.returns >= minReturns && !s.sleeps &&
+		TakesWork(h.d.name(s.node))
+}
+
+// takes notes that a call is an intake. Whoever waits there for
+// what others wait for, too, asks nobody.
+func (h *homes) takes(call callID) {
+	h.stats[call].is = true
+	for n, c := range h.calls {
+		if c == call && h.shared[n] {
+			h.asks[n] = false
+		}
 	}
+}
+
+// isOnly reports whether nobody else calls the function of a
+// call: others may have the members of its pool.
+func (h *homes) isOnly(call callID) bool {
+	function := func(c callID) sampledata.FunctionID { return h.d.r.Nodes[h.stats[c].node].Function }
+	for c := range h.stats {
+		if callID(c) != call && function(callID(c)) == function(call) {
+			return false
+		}
+	}
+	return true
 }
 
 // varies reports whether goroutines wait in the call however

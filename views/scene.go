@@ -34,7 +34,7 @@ type scene struct {
 
 	slots   []slot // of the current sample, computed on first use
 	slotsOf int32
-	allowed int64                 // CPUs that the program may run on; 0 if not known
+	allowed usable                // processors, at once
 	spreads map[spreadKey]*spread // of the current sample
 	spare   []*spread
 }
@@ -205,9 +205,9 @@ func (sc *scene) at(g sampledata.GoroutineID) (run sampledata.Run, exists bool) 
 // exists reports whether a goroutine exists in this sample.
 func (sc *scene) exists(g sampledata.GoroutineID) bool { return sc.last[g] >= sc.now }
 
-// processors returns the number of processors in this sample.
+// processors returns how many processors can be used in this sample.
 func (sc *scene) processors() int64 {
-	return processorsIn(sc.r, len(sc.sample.Processors))
+	return sc.allowed.of(int(sc.now), processorsIn(sc.r, len(sc.sample.Processors)))
 }
 
 // capacity returns what the sample adds to the denominator of
@@ -216,7 +216,7 @@ func (sc *scene) capacity() int64 {
 	if sc.o.Accounting == Single {
 		return 1
 	}
-	return max(capacityOf(sc.processors(), sc.allowed), int64(len(sc.executing))-sc.noCPU)
+	return max(sc.processors(), int64(len(sc.executing))-sc.noCPU)
 }
 
 // A slot is n processors with the same holder: goroutines of one
@@ -229,32 +229,36 @@ type slot struct {
 
 // held returns the holders of all processors in this sample. The
 // list of processors comes first. Running goroutines that it
-// does not name hold processors that it calls idle.
+// does not name hold processors that it calls idle. Of these, no
+// more are idle than can be used.
 func (sc *scene) held() []slot {
 	if sc.slotsOf == sc.now {
 		return sc.slots
 	}
 	sc.slots, sc.slotsOf = sc.slots[:0], sc.now
 	listed := sc.sample.Processors
-	idle := sc.processors() - int64(len(listed))
+	idle, busy := max(0, sc.processors()-int64(len(listed))), int64(0)
 	named := 0 // running goroutines among the listed
 	for _, g := range listed {
 		switch {
 		case g == sampledata.SystemProcessor:
 			sc.hold(busyRuntime.inPlaceOfClass(), 0, 1)
+			busy++
 		case g < 0 || !sc.exists(g):
 			idle++
 		default:
 			sc.holdBy(g)
+			busy++
 			if sc.executing[g] {
 				named++
 			}
 		}
 	}
 	if idle > 0 && named < len(sc.executing) {
-		idle -= sc.unlisted(listed, idle)
+		more := sc.unlisted(listed, idle)
+		idle, busy = idle-more, busy+more
 	}
-	if idle > 0 {
+	if idle = min(idle, sc.processors()-busy); idle > 0 {
 		sc.hold(idleProcessor.inPlaceOfClass(), 0, idle)
 	}
 	return sc.slots

@@ -30,7 +30,7 @@ func Walk(r *sampledata.Recording, from, to int32, v Visitor) error {
 	ends := make([]int32, to-from)
 	var open openRuns
 	ended := make([]bool, to-from) // by sample: some run ends with it
-	next := 0
+	next, allowed := 0, allowedCPUs(r)
 	for s := from; s < to; {
 		if s > from {
 			for e := ends[s-1-from]; e > 0; {
@@ -60,7 +60,7 @@ func Walk(r *sampledata.Recording, from, to int32, v Visitor) error {
 		}
 		this, alike := r.Samples.At(int(s)), int32(1)
 		for s+alike < until && !ended[s+alike-1-from] &&
-			sameProcessors(this, r.Samples.At(int(s+alike))) {
+			sameProcessors(this, r.Samples.At(int(s+alike))) && allowed.same(s, s+alike) {
 			alike++
 		}
 		if err := v.Sample(s, alike); err != nil {

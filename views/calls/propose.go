@@ -73,14 +73,18 @@ func Propose(r *sampledata.Recording, o views.Options) ([]Proposal, error) {
 	rests := restsOf(classes)
 	named := func(name string) bool { return o.Request != nil && o.Request(name) }
 	var list []Proposal
+	tables := make(map[sampledata.FunctionID]*Table)
 	for _, class := range busiest(classes) {
 		p := classes[class]
 		for _, f := range slices.Concat(p.named(r, named), p.best(r, rests)) {
-			t, err := Of(r, r.Functions[f].Name)
-			if err != nil {
-				return nil, err
+			if tables[f] == nil {
+				t, err := Of(r, r.Functions[f].Name)
+				if err != nil {
+					return nil, err
+				}
+				tables[f] = t.During(o.Span)
 			}
-			if t = t.During(o.Span); t.Whole() > 0 {
+			if t := tables[f]; t.Whole() > 0 {
 				list = append(list, Proposal{t, class, p.in[f].busy / p.all.busy})
 			}
 		}
