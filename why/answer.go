@@ -132,6 +132,7 @@ type Part struct {
 	Name    string   `json:"name"`
 	Share   float64  `json:"share"`
 	Through []string `json:"through,omitempty"` // where it enters other modules
+	Where   string   `json:"where,omitempty"`   // of a class: the function in which it mostly waits
 }
 
 // A Growth is how the number of goroutines grows.

@@ -79,7 +79,8 @@ func (a *searched) foldWaits() {
 		if f.Kind == ProcessorKind {
 			waits = &into.Ready
 		}
-		*waits = append(*waits, Part{Name: f.Class, Share: f.Share.Share})
+		*waits = append(*waits, Part{Name: f.Class, Share: f.Share.Share, Where: f.Where.Function})
+		into.Behind = append(into.Behind, f.Behind...)
 	})
 }
 

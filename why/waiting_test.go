@@ -1,6 +1,7 @@
 package why
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -473,5 +474,25 @@ func TestWaitsApart(t *testing.T) {
 		if !nearly(got[wait], share) {
 			t.Errorf("%q has %v, want %v: %v", wait, got[wait], share, got)
 		}
+	}
+}
+
+// Who waits for who waits for others waits for these. The place
+// of each remains.
+func TestFoldedWaitsRemain(t *testing.T) {
+	wait := func(class, where string, causes ...Cause) *Finding {
+		return &Finding{Kind: ChannelKind, Class: class, Where: Place{Function: where}, Causes: causes}
+	}
+	does := func(class, where string) Cause {
+		return Cause{Class: class, Activity: Selecting, Share: 1, Place: Place{Function: where}}
+	}
+	root := wait("go:main.worker", "main.ask")
+	a := &searched{&Answer{Findings: []*Finding{
+		wait("go:main.serve", "main.lock", does("go:main.renew", "main.fetch")),
+		wait("go:main.renew", "main.fetch", does("go:main.worker", "main.ask")), root}}, &searcher{}}
+	a.foldWaits()
+	want := []Part{{Name: "go:main.renew", Where: "main.fetch"}, {Name: "go:main.serve", Where: "main.lock"}}
+	if len(a.Findings) != 1 || a.Findings[0] != root || !reflect.DeepEqual(root.Behind, want) {
+		t.Errorf("%+v, want those behind it: %+v", a.Findings, want)
 	}
 }

@@ -353,7 +353,13 @@ const maxCallers = 2
 
 func partsText(parts []why.Part) string { return strings.Join(lists.Each(parts, partText), ", ") }
 
-func partText(p why.Part) string { return p.Name + " (" + sharePercent(p.Share) + ")" }
+func partText(p why.Part) string {
+	text := sharePercent(p.Share)
+	if p.Where != "" && p.Where != strings.TrimPrefix(p.Name, "go:") {
+		text += " in " + p.Where
+	}
+	return p.Name + " (" + text + ")"
+}
 
 // sharesText formats parts for reading: "51 % in main.f, 49 % in
 // main.g; 70 % in @map". An aspect has shares of the same time
