@@ -80,11 +80,22 @@ func (a *searched) gains() {
 			m = newMoments(a.searcher)
 		}
 		f.Gain = a.gainOf(m, f)
+		if a.isStuck(f.Gain) {
+			f.Gain = &Gain{Class: f.Gain.Class, Silent: "goroutines of the class are stuck for good"}
+		}
 		if a.leadsToUnknown(f.Gain) {
 			f.Gain = &Gain{Class: f.Gain.Class,
 				Silent: "its goroutines may wait for work then, in " + f.Gain.Next.Name}
 		}
 	}
+}
+
+// isStuck reports whether goroutines of a class whose gain was
+// computed don't go on, whatever is faster.
+func (a *searched) isStuck(g *Gain) bool {
+	return g.Silent == "" && slices.ContainsFunc(a.Findings, func(f *Finding) bool {
+		return (f.Kind == StuckKind || f.Kind == DeadlockKind) && f.Class == g.Class
+	})
 }
 
 // endUnseen reports whether nothing tells what ends the waits of

@@ -186,3 +186,14 @@ func TestMomentsAreBounded(t *testing.T) {
 		t.Errorf("%d moments with %d workers", n, workers)
 	}
 }
+
+// Whoever is stuck for good gets no more done, whatever is faster.
+func TestGainOfTheStuck(t *testing.T) {
+	a := &searched{&Answer{Findings: []*Finding{{Kind: StuckKind, Class: "go:main.send"}}}, nil}
+	for g, want := range map[*Gain]bool{{Class: "go:main.send"}: true, {Class: "go:main.work"}: false,
+		{Class: "go:main.send", Silent: "it is not known"}: false} {
+		if got := a.isStuck(g); got != want {
+			t.Errorf("%+v: %t", g, got)
+		}
+	}
+}

@@ -281,13 +281,18 @@ func (t *Table) Quantile(q float64) (length time.Duration, timed bool) {
 // Bound returns the same, but of a short call what its time is
 // below: twice the time between its samples, or the time of a
 // longer call. Calls that are likely to be several took less
-// than they seem to.
+// than they seem to. If short calls may be longer, fewer are.
 func (t *Table) Bound(q float64) (length time.Duration, timed bool) {
-	if length, timed = t.Quantile(q); timed || len(t.whole) == 0 {
-		return length, timed && !t.mayBeSeveral(t.whole[t.quantile(q)])
+	if len(t.whole) == 0 {
+		return 0, false
+	}
+	longer := t.whole[t.quantile(q):]
+	if length, timed = t.Quantile(q); timed {
+		short := slices.ContainsFunc(longer, func(c *Call) bool { return c.Short })
+		return length, !short && !t.mayBeSeveral(longer[0])
 	}
 	length *= 2
-	for _, c := range t.whole[t.quantile(q):] {
+	for _, c := range longer {
 		if !c.Short {
 			return min(length, c.Length()), false
 		}

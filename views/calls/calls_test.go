@@ -524,6 +524,11 @@ func TestBound(t *testing.T) {
 			t.Errorf("quantile %v: %v, %v; want %+v", q, bound, timed, want)
 		}
 	}
+	table = &Table{Calls: []Call{{End: 30}, {End: 45, Short: true}, {End: 60}}}
+	table.sortCalls()
+	if bound, timed := table.Bound(0.3); bound != 30 || timed { // the short one may take less
+		t.Errorf("a short call of 45: the shortest takes %v, %v", bound, timed)
+	}
 	if bound, timed := new(Table).Bound(0.5); bound != 0 || timed {
 		t.Errorf("no call takes %v, %v", bound, timed)
 	}
