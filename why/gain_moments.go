@@ -16,7 +16,7 @@ type moments struct {
 	samples  []int32
 	workers  [][]worker // by moment
 	collects []bool     // by situation: it waits for the collector
-	asks     []bool     // by situation: it waits for the answer of a server
+	asks     []bool     // by situation: it waits for a server's answer, or a new connection to one
 	pools    map[poolKey]*pool
 	peers    map[uint64][]int32 // see evidence.atChannels
 }
@@ -41,7 +41,7 @@ const (
 func newMoments(s *searcher) *moments {
 	e := s.e
 	m := &moments{s: s, pools: make(map[poolKey]*pool), peers: e.atChannels(),
-		collects: e.matching(s.awaitsCollector), asks: e.matching(s.asksServer)}
+		collects: e.matching(s.awaitsCollector), asks: e.matching(s.asksOutside)}
 	m.choose()
 	m.workers = make([][]worker, len(m.samples))
 	from := make([]int32, e.to-e.from+1) // by sample: the first moment that is not before
@@ -64,6 +64,16 @@ func newMoments(s *searcher) *moments {
 		}
 	}
 	return m
+}
+
+// asksOutside reports whether a goroutine waits for the answer of
+// a server, or until there is a new connection to it.
+func (s *searcher) asksOutside(at *situation) bool {
+	if s.asksServer(at) {
+		return true
+	}
+	return at.waits() && at.state.Stack != sampledata.NoStack && s.keepsNone() &&
+		requesting.MatchString(s.e.places.library(s.e.places.own[at.state.Stack], at.state.Stack))
 }
 
 // choose chooses the samples.

@@ -213,7 +213,7 @@ func (s *searcher) started(class int32) (n int) {
 
 // requesting matches what waits for the connections that net/http makes in
 // goroutines of its own.
-var requesting = regexp.MustCompile(`^net/http\.\(\*Transport\)\.getConn$`)
+var requesting = regexp.MustCompile(getsConnection)
 
 // requester returns the function that waits for such connections
 // most; "" if none does.

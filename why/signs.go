@@ -290,11 +290,18 @@ const manyConnections = 10
 // reconnects returns the share of a finding in waits for
 // connections of HTTP, if connections end again and again.
 func (s *searcher) reconnects(f *Finding) float64 {
-	class, known := s.e.byName[clientReads]
-	if !known || s.e.classes[class].ended < manyConnections {
+	if !s.keepsNone() {
 		return 0
 	}
 	return onStack(getsConnection)(s, f)
+}
+
+// keepsNone reports whether connections of HTTP end again and
+// again. Who waits for one then waits until it is made, and for
+// no other's.
+func (s *searcher) keepsNone() bool {
+	class, known := s.e.byName[clientReads]
+	return known && s.e.classes[class].ended >= manyConnections
 }
 
 // connects returns that share if hardly any connections end.

@@ -182,3 +182,54 @@ func TestWritesUnderALock(t *testing.T) {
 		}
 	}
 }
+
+// Who waits for a connection that is being made, since none is
+// kept, waits for no other goroutine's, and the answers that
+// others wait for have nothing to do with it.
+func TestConnectionsThatAreNotKept(t *testing.T) {
+	for _, kept := range []bool{false, true} {
+		s := newScene()
+		all, other := s.spawn(5, "net/http.(*conn).serve"), s.spawn(1, "main.other")[0]
+		var reader sampledata.GoroutineID
+		for i := range 100 {
+			if i == 0 || !kept && i%5 == 0 {
+				if i > 0 {
+					s.gone = append(s.gone, reader)
+				}
+				reader = s.spawn(1, "net/http.(*persistConn).readLoop")[0]
+			}
+			states := map[sampledata.GoroutineID]sampledata.State{other: s.at(runs, "main.other"),
+				reader: s.at(reads, "net/http.(*persistConn).readLoop", "net.(*conn).Read")}
+			for j, g := range all {
+				wait, line := "net/http.(*persistConn).roundTrip", ":12"
+				switch (i + j) % 5 {
+				case 0, 1:
+					wait, line = "net/http.(*Transport).getConn", ":9"
+				case 4:
+					states[g] = s.at(reads, "net/http.(*conn).serve", "net/http.(*conn).readRequest", "net.(*conn).Read")
+					continue
+				}
+				states[g] = s.at(selects, "net/http.(*conn).serve", "main.main.func1", "api.com/v2.(*Client).Get", "api.com/v2.(*Client).do"+line, wait)
+			}
+			s.sample(t, states)
+		}
+		found := 0
+		for _, f := range s.find(t).Findings {
+			switch f.Where.Library {
+			case "net/http.(*Transport).getConn":
+				found++
+				if fellows := len(f.Causes) > 0; fellows != kept {
+					t.Errorf("connections are kept: %t, and those who wait for one wait for %+v", kept, f.Causes)
+				}
+			case "net/http.(*persistConn).roundTrip":
+				found++
+				if all := f.Gain.Less == nil || f.Gain.Less.Share > 0.9; all != kept {
+					t.Errorf("connections are kept: %t, answers have the gain %+v, %+v", kept, f.Gain, f.Gain.Less)
+				}
+			}
+		}
+		if found != 2 {
+			t.Errorf("connections are kept: %t, %d of the findings", kept, found)
+		}
+	}
+}
