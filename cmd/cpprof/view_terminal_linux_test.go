@@ -15,7 +15,8 @@ import (
 	"github.com/cpprof/cpprof/tui/session"
 )
 
-// A shown Analyzer runs on a terminal that a test holds.
+// A shown command of cpprof runs on a terminal that a test
+// holds.
 type shown struct {
 	*exec.Cmd
 	t      *testing.T
@@ -24,18 +25,23 @@ type shown struct {
 	ended  chan struct{}
 }
 
-// showOnPTY opens the Analyzer, waits for its first screen, and
-// opens a second window, which a session saves.
-func showOnPTY(t *testing.T) *shown {
-	t.Helper()
-	folder := filepath.Join(recordingOfBob(t), "bob.cpprof")
-	s := &shown{exec.Command(fixture.Cpprof(t), "view", folder), t, fixture.OpenPTY(t), folder, make(chan struct{})}
+func show(t *testing.T, cmd *exec.Cmd, folder string) *shown {
+	s := &shown{cmd, t, fixture.OpenPTY(t), folder, make(chan struct{})}
 	s.Env = append(s.Environ(), "TERM=xterm-256color", "LC_ALL=C.UTF-8")
 	s.pty.Start(t, s.Cmd)
 	go func() {
 		_ = s.Wait()
 		close(s.ended)
 	}()
+	return s
+}
+
+// showOnPTY opens the Analyzer, waits for its first screen, and
+// opens a second window, which a session saves.
+func showOnPTY(t *testing.T) *shown {
+	t.Helper()
+	folder := filepath.Join(recordingOfBob(t), "bob.cpprof")
+	s := show(t, exec.Command(fixture.Cpprof(t), "view", folder), folder)
 	s.readUntil("Quit")
 	s.write("\r")
 	s.readUntil("Thread View")
@@ -80,15 +86,21 @@ func (s *shown) flood() {
 	}()
 }
 
-// ends checks that the Analyzer ends by itself, and that it has
-// saved Why and the window that was opened.
-func (s *shown) ends() {
+// waits waits until the command has ended.
+func (s *shown) waits() {
 	s.t.Helper()
 	select {
 	case <-s.ended:
 	case <-time.After(time.Minute):
-		s.t.Fatal("the Analyzer is still running")
+		s.t.Fatal("it is still running")
 	}
+}
+
+// ends checks that the Analyzer ends by itself, and that it has
+// saved Why and the window that was opened.
+func (s *shown) ends() {
+	s.t.Helper()
+	s.waits()
 	kept, err := session.Load(s.folder, tui.SessionKinds())
 	if err != nil || len(kept.Windows) != 2 {
 		s.t.Errorf("%v: the session is %+v", err, kept)
