@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/metrics"
 	"github.com/cpprof/cpprof/views"
 )
 
@@ -41,7 +42,7 @@ func (s *searcher) readyCandidates() []*candidate {
 	// If the threads have no CPUs, goroutines are ready because of that.
 	f.Severity *= 1 - s.noCPU/max(s.ran+s.noCPU, 1e-9)
 	c.least = 5 * minMean
-	if s.ran+s.noCPU+s.e.runtimes < busy*s.e.processors {
+	if s.ran+s.noCPU+s.scheduling() < busy*s.e.processors {
 		c.note = "there are free processors: they are about to run"
 		if s.crowded() {
 			c.note = "they come in bursts, and then wait for the processors"
@@ -62,13 +63,25 @@ func (s *searcher) isOwn(class int32) bool {
 		slices.ContainsFunc(s.members(class), func(at *situation) bool { return views.IsOwn(s.e.places.at(at.state.Stack)) })
 }
 
-// crowded reports whether the processors are held while goroutines are ready.
+// scheduling returns how many CPUs the runtime itself uses. While
+// it wakes a thread it holds a processor, but sleeps; the
+// kernel's clock tells, if it is known.
+func (s *searcher) scheduling() float64 {
+	own, known := metrics.New(s.e.r, metrics.Options{}).MeanRate("process.cpu", int(s.e.from), int(s.e.to))
+	if !known {
+		return s.e.runtimes
+	}
+	return min(s.e.runtimes, max(0, own-s.ran))
+}
+
+// crowded reports whether goroutines hold the processors while
+// others are ready.
 func (s *searcher) crowded() bool {
 	held, all := 0.0, 0.0
 	ready := s.e.observe([]question{{hit: s.e.wantsProcessor}})[0]
 	for i, o := range ready {
 		sample, cpus := int(s.e.from)+i, s.e.cpus
-		held += o.Weight * o.Hits * float64(cpus.Used[sample]+cpus.NoCPU[sample]+cpus.Runtime[sample])
+		held += o.Weight * o.Hits * float64(cpus.Used[sample]+cpus.NoCPU[sample])
 		all += o.Weight * o.Hits * float64(cpus.Processors[sample])
 	}
 	return held >= busy*all

@@ -3,6 +3,7 @@ package why
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
 )
@@ -30,6 +31,32 @@ func TestBurstsOfReadyGoroutines(t *testing.T) {
 		a := s.find(t)
 		if !slices.ContainsFunc(a.Hypotheses, func(h Hypothesis) bool { return h.Kind == ProcessorKind && h.Note == want }) {
 			t.Errorf("%d run, too: %+v", runningToo, a.Hypotheses)
+		}
+	}
+}
+
+// A thread that wakes holds a processor, and uses no CPU:
+// goroutines that are ready for it do not wait for processors.
+func TestReadyUntilAThreadHasWoken(t *testing.T) {
+	for used, slow := range map[float64]bool{1.1: false, 1.9: true} {
+		s := newScene()
+		hashes, parsers := s.spawn(1, "main.hash"), s.spawn(2, "main.parse")
+		cpu := s.Monitor(sampledata.Monitor{Name: "process.cpu", Layer: sampledata.Kernel, Kind: sampledata.Counter, Unit: "ns"})
+		for i := range 100 {
+			changes := []sampledata.Change{{Goroutine: hashes[0], State: s.at(runs, "main.hash")}}
+			for _, g := range parsers {
+				changes = append(changes, sampledata.Change{Goroutine: g, State: s.at(sampledata.State{Run: sampledata.Runnable}, "main.parse")})
+			}
+			at := time.Duration(i+1) * 20 * time.Millisecond
+			s.Measure(cpu, sampledata.Count(uint64(used*float64(at))))
+			held := []sampledata.GoroutineID{hashes[0], sampledata.SystemProcessor}
+			if err := s.Sample(sampledata.Sample{Time: at, Processors: held}, changes); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a := s.find(t)
+		if slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Kind == ProcessorKind }) != slow {
+			t.Errorf("%v CPUs are used: %+v", used, a.Findings)
 		}
 	}
 }

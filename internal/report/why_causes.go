@@ -144,13 +144,14 @@ func throttlingText(t *why.Throttling) string {
 	return text
 }
 
-// fullText says what is full, so that goroutines wait.
+// fullText says what is full, so that goroutines wait. In a
+// semaphore, places can be free meanwhile.
 func fullText(f *why.Finding) string {
-	has, what := "its buffer has ", "element"
 	if f.OfSemaphore() {
-		has, what = "it has ", "place"
+		return f.Limit.Channel + " has " + Counted(f.Limit.Capacity, "place") +
+			": too few are free, or who asked for more of them waits in front"
 	}
-	return f.Limit.Channel + " is full: " + has + Counted(f.Limit.Capacity, what)
+	return f.Limit.Channel + " is full: its buffer has " + Counted(f.Limit.Capacity, "element")
 }
 
 // crowdText says who wants the CPUs that threads wait for.

@@ -27,6 +27,20 @@ func TestDeadlockWords(t *testing.T) {
 	}
 }
 
+// A semaphore can have free places while somebody waits for more
+// of them.
+func TestWordsOfWhatIsFull(t *testing.T) {
+	limit := &why.Limit{Channel: "main.pool.places", Capacity: 8}
+	for library, want := range map[string]string{
+		"": "main.pool.places is full: its buffer has 8 elements",
+		"golang.org/x/sync/semaphore.(*Weighted).Acquire": "main.pool.places has 8 places: too few are free, or who asked for more of them waits in front",
+	} {
+		if got := fullText(&why.Finding{Limit: limit, Where: why.Place{Library: library}}); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // A pause may end with what others do, which takes as long if it
 // is woken in time.
 func TestGainOfPause(t *testing.T) {
