@@ -107,6 +107,17 @@ func WaitsAgain(before, run sampledata.Run) bool {
 	return before.Last+1 == run.First && before.State() == run.State()
 }
 
+// Moved reports whether a goroutine moved between two of its
+// runs: it does something else, or it waits again, or for
+// another object.
+func Moved(before, run sampledata.Run) bool {
+	return stateOf(before) != stateOf(run) || WaitsAgain(before, run) || isOther(before.Lock, run.Lock)
+}
+
+// isOther reports whether two addresses are of different
+// objects. 0 is not known.
+func isOther(a, b uint64) bool { return a != b && a != 0 && b != 0 }
+
 func newHomes(d *idleness) *homes {
 	h := &homes{d: d}
 	h.number()
@@ -271,7 +282,7 @@ func (h *homes) see(run sampledata.Run, stays *[]stay) {
 // back notes that a goroutine waits at a place where it waited before.
 func (h *homes) back(s *stay, run sampledata.Run) {
 	of := &h.stats[s.at]
-	if stateOf(s.run) != stateOf(run) || WaitsAgain(s.run, run) {
+	if Moved(s.run, run) {
 		of.left = true
 	}
 	if s.away {
@@ -349,8 +360,7 @@ func HasNotMoved(r *sampledata.Recording) func(sampledata.GoroutineID) bool {
 			s.until = 0
 		case run.First == 0:
 			*s = seen{run, run.Lock, run.Last + 1}
-		case s.until == run.First && stateOf(s.run) == stateOf(run) && !WaitsAgain(s.run, run) &&
-			(s.object == run.Lock || s.object == 0 || run.Lock == 0):
+		case s.until == run.First && !Moved(s.run, run) && !isOther(s.object, run.Lock):
 			*s = seen{run, cmp.Or(run.Lock, s.object), run.Last + 1}
 		default:
 			s.until = 0

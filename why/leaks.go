@@ -267,8 +267,7 @@ type mover struct {
 }
 
 func (m *mover) see(run sampledata.Run) {
-	if run.Stack != m.run.Stack || views.DoingOf(run) != views.DoingOf(m.run) ||
-		views.WaitsAgain(m.run, run) {
+	if views.Moved(m.run, run) {
 		m.times++
 		m.moved = run.First
 	}
