@@ -119,20 +119,31 @@ func TestDumpSilentPage(t *testing.T) {
 	})
 }
 
-// Nothing is claimed of a program whose heap has such a page.
+// Nothing is claimed of a program whose heap has such a page. A
+// word that the main goroutine has left on its stack can refer
+// to the channel for a moment: then its waiter is not shown.
 func TestStuckSilentPage(t *testing.T) {
 	t.Parallel()
 	target := startSilent(t, "heap")
-	var out written
-	c := self(t, "stuck", "-p", fmt.Sprint(target.Pid()), "--max-halt", "500ms")
-	c.Stdout = &out
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
+	shown := false
+	for range 5 {
+		var out written
+		c := self(t, "stuck", "-p", fmt.Sprint(target.Pid()), "--max-halt", "500ms")
+		c.Stdout = &out
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		endsSoon(t, c)
+		s := out.String()
+		if !strings.Contains(s, "No claim is made: a page of the heap can't be read") || strings.Contains(s, "stuck for good") {
+			t.Errorf("got %s", s)
+		}
+		if shown = strings.Contains(s, "main.receive"); shown {
+			break
+		}
 	}
-	endsSoon(t, c)
-	if s := out.String(); !strings.Contains(s, "No claim is made: a page of the heap can't be read") ||
-		!strings.Contains(s, "main.receive") || strings.Contains(s, "stuck for good") {
-		t.Errorf("got %s", s)
+	if !shown {
+		t.Error("main.receive is never shown")
 	}
 	target.Lives(t)
 }

@@ -13,6 +13,7 @@ import (
 // the same one again is not seen as one that waited all the
 // time.
 func TestWaitsAgainInSystemCalls(t *testing.T) {
+	t.Parallel()
 	v := fixture.Start(t, fixture.Build(t, "processes"))
 	r := record(t, open(t, v.Pid()), 200)
 	var last sampledata.Run

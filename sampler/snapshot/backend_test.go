@@ -84,6 +84,7 @@ func checkStates(t *testing.T, r *sampledata.Recording, stuck uint64) {
 }
 
 func TestStates(t *testing.T) {
+	t.Parallel()
 	v := begin(t, build(t), every...)
 	b := attach(t, v)
 	r := record(t, b, 60)
@@ -157,6 +158,7 @@ func checkRunning(t *testing.T) {
 
 // Goroutines begin and end, and none is left behind in the recording.
 func TestComeAndGo(t *testing.T) {
+	t.Parallel()
 	v := begin(t, build(t), "-parked=10", "-short=4")
 	isLeaf := func(r *sampledata.Recording, g sampledata.Goroutine) bool {
 		return g.Start >= 0 && r.Functions[g.Start].Name == "main.leaf"

@@ -15,6 +15,7 @@ import (
 // use the channel in the other direction are named as
 // candidates.
 func TestChannels(t *testing.T) {
+	t.Parallel()
 	v := fixture.Start(t, fixture.Build(t, "holders"))
 	b := open(t, v.Pid())
 	var few []string

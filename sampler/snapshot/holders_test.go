@@ -75,6 +75,7 @@ func judged(t *testing.T, scores holdertest.Scores) {
 // TestHolders checks the reported holders for some 30,000 waits
 // for locks of all kinds.
 func TestHolders(t *testing.T) {
+	t.Parallel()
 	judged(t, judgeHolders(t, fixture.Build(t, "holders"), 300))
 }
 
@@ -83,6 +84,7 @@ func TestHolders(t *testing.T) {
 // hold a lock. (Of rw-view, that is chance: a writer that
 // unlocks lets all readers in at once.)
 func TestLikelyHolders(t *testing.T) {
+	t.Parallel()
 	scores := judgeHolders(t, fixture.Build(t, "holders"), 300, "-hidden=false")
 	judged(t, scores)
 	if scores["transaction"].Right[sampledata.Likely] == 0 {
@@ -126,6 +128,7 @@ func TestFoolingLong(t *testing.T) {
 // that is no lock: a place in a channel, a part of a semaphore,
 // a connection.
 func TestLimits(t *testing.T) {
+	t.Parallel()
 	judged(t, judgeHolders(t, fixture.Build(t, "limits"), 20))
 }
 

@@ -106,6 +106,7 @@ func TestChannelNames(t *testing.T) {
 }
 
 func TestLockNames(t *testing.T) {
+	t.Parallel()
 	for _, flags := range [][]string{nil, {"-buildmode=pie"}} {
 		t.Run(strings.Join(append(flags, "plain"), " "), func(t *testing.T) {
 			checkLockNames(t, fixture.Build(t, "locknames", flags...))
@@ -122,6 +123,7 @@ func TestLockNamesNotOptimisedLong(t *testing.T) {
 
 // Without debug information, names come from the symbols of variables.
 func TestLockNamesBySymbols(t *testing.T) {
+	t.Parallel()
 	p := fixture.Start(t, fixture.Build(t, "locknames", "-ldflags=-w"))
 	locks := printedLocks(t, p)
 	names := namesOf(t, p.Pid(), 3)

@@ -41,6 +41,7 @@ func learns(t *testing.T, path, dir string) int {
 // A second recording of a program knows what the first one has
 // learned, unless the file is damaged.
 func TestRemember(t *testing.T) {
+	t.Parallel()
 	path, dir := fixture.Build(t, "holders"), t.TempDir()+"/cache"
 	first := learns(t, path, dir)
 	second := learns(t, path, dir)

@@ -14,6 +14,7 @@ import (
 // If the target has rested, the survey leaves goroutines unread.
 // It misses none that has run, however briefly.
 func TestRest(t *testing.T) {
+	t.Parallel()
 	const parked, times = 500, 30
 	v := begin(t, build(t), fmt.Sprint("-parked=", parked))
 	b := attach(t, v)

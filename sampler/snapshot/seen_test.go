@@ -14,6 +14,7 @@ import (
 // just between two goroutines. The goroutines of this program
 // take turns every microsecond.
 func TestQueuesOfTheHalt(t *testing.T) {
+	t.Parallel()
 	b := attach(t, begin(t, build(t), "-pairs=8"))
 	set, err := monitor.Open(monitor.Target{PID: b.process.PID, Binary: b.Binary(), Seen: b.Seen, ReadAlso: b.ReadAlso}, monitor.Builtin())
 	if err != nil {

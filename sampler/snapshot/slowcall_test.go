@@ -14,6 +14,7 @@ import (
 // A goroutine that holds a lock is seen in the halt, also if it
 // is in a system call: it may be gone when it is read again.
 func TestHolderInSystemCall(t *testing.T) {
+	t.Parallel()
 	v := fixture.Start(t, fixture.Build(t, "slowcall"))
 	b := open(t, v.Pid())
 	sink := sampledata.NewBuilder(b.Header())

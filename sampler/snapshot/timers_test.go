@@ -11,6 +11,7 @@ import (
 // Who waits for a timer sleeps, also in a select that could be
 // stopped. Where signals come before the timer, it does not.
 func TestTimers(t *testing.T) {
+	t.Parallel()
 	v := fixture.Start(t, fixture.Build(t, "timers"))
 	r := record(t, open(t, v.Pid()), 200)
 	waits := map[string]map[string]int32{}

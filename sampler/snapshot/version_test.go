@@ -114,6 +114,7 @@ func TestWrongVersion(t *testing.T) {
 // For each offset that the sampler depends on, validation
 // notices a wrong value.
 func TestValidate(t *testing.T) {
+	t.Parallel()
 	v := begin(t, build(t, "-ldflags=-s -w"), quiet...)
 	tg := attach(t, v).t // which found that all is right
 	good := tg.l
@@ -151,6 +152,7 @@ func TestValidate(t *testing.T) {
 // Validation is not misled by goroutines that change threads and
 // end all the time.
 func TestValidateInMotion(t *testing.T) {
+	t.Parallel()
 	v := begin(t, build(t, "-ldflags=-s -w"), "-pairs=50", "-short=4", "-lockers=4", "-garbage")
 	for range 10 {
 		tg, err := openTarget(v.Process.Pid)
