@@ -125,7 +125,7 @@ var signs = []sign{
 	{[]Kind{ChannelKind}, onStack(roundTrip), AwaitsServer, answers},
 	{[]Kind{ChannelKind, SleepKind}, paces,
 		paced,
-		"raise the limit, if more may go on"},
+		"raise that rate, if it may go on more often"},
 	{[]Kind{ChannelKind}, (*searcher).reconnects,
 		"it waits for a new connection, while earlier ones end",
 		"see why none is kept: Close is set, an answer is not read to its end, CloseIdleConnections is called, or too few may be idle (MaxIdleConnsPerHost)"},
@@ -195,13 +195,19 @@ const once = "a sync.Once: the first one to come does it for all"
 // paced is the sign of waits for a limiter of rates, which may be meant.
 const paced = "it is paced by a limit of how often it may go on"
 
-// paces returns 1 if a finding is in a limiter of rates, by its aspect.
-func paces(s *searcher, f *Finding) float64 {
+// paces returns how much of a finding is in a limiter of rates,
+// by its aspect, or waits for goroutines that are.
+func paces(s *searcher, f *Finding) (share float64) {
 	limit, _ := s.o.Aspects.Lookup("@limit")
 	if limit.Has(f.Where.Function) || limit.Has(f.Where.Caller) {
 		return 1
 	}
-	return 0
+	for _, c := range f.Causes {
+		if limit.Has(c.Place.Function) || limit.Has(c.Place.Library) {
+			share += c.Share
+		}
+	}
+	return share
 }
 
 // AwaitsServer says what goroutines do that have sent a request

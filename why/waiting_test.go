@@ -32,6 +32,33 @@ func TestPacedByALimit(t *testing.T) {
 	}
 }
 
+// Who waits for goroutines that are in a limiter is paced by it, too.
+func TestPacedByALimitOfOthers(t *testing.T) {
+	for wait, want := range map[string]bool{"golang.org/x/time/rate.(*Limiter).wait": true, "main.fetch": false} {
+		s := newScene()
+		feeder, workers := s.spawn(1, "main.feed")[0], s.spawn(2, "main.work")
+		waits := sends
+		waits.Lock, waits.Evidence, waits.Holders = 0x100, sampledata.Likely, s.HolderSet(workers)
+		for i := range 100 {
+			states := map[sampledata.GoroutineID]sampledata.State{feeder: s.at(waits, "main.feed", "main.put")}
+			if i%10 == 0 {
+				states[feeder] = s.at(runs, "main.feed", "main.put")
+			}
+			for j, g := range workers {
+				if states[g] = s.at(sleeps, "main.work", wait); (i+j)%20 == 0 {
+					states[g] = s.at(runs, "main.work")
+				}
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		n := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Class == "go:main.feed" })
+		if n < 0 || slices.Contains(a.Findings[n].Signs, paced) != want {
+			t.Errorf("%s: %+v", wait, a.Findings)
+		}
+	}
+}
+
 // A library's loop that sleeps between two looks may be why
 // others wait. The program's own is meant to.
 func TestLibraryThatPolls(t *testing.T) {
