@@ -108,6 +108,17 @@ func (p *Place) longPolls() bool {
 		(following.MatchString(p.Caller) || slices.ContainsFunc(p.Path, longPolling.MatchString))
 }
 
+// awaitsNews reports whether hardly anybody is at work whom a
+// long poll could wait for. Who serves some waits for work, too,
+// between two of them. A client that asks often has its own
+// pauses.
+func (s *searcher) awaitsNews(class int32, f *Finding) bool {
+	if f.Where.inRoundTrip() {
+		return s.deserted(class, f)
+	}
+	return f.Severity >= mostOf*s.e.mean(s.e.classes[class].active) && s.nobodyWorks(f, -1)
+}
+
 // accepting matches the first functions of goroutines that a
 // server starts for the connections that it accepts.
 var accepting = regexp.MustCompile(`(?i)\.(serve|accept|listen)\w*(\.func\d+)+$`)

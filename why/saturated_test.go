@@ -267,12 +267,17 @@ func TestLongPolls(t *testing.T) {
 		"main.watch store/lib.(*Store).Put":                                    {idles, 1},
 		"net/http.(*conn).serve main.poll bus/lib.(*Subscription).Next":        {selects, 0}, // it answers then
 		"net/http.(*conn).serve main.poll bus/lib.(*Bus).Publish":              {selects, 1},
+		"net/http.(*conn).serve main.(*doc).poll":                              {selects, 0},
+		"net/http.(*conn).serve main.(*doc).store":                             {selects, 1},
 	} {
 		s := newScene()
 		frames := strings.Fields(stack)
-		g := s.spawn(1, frames[0])[0]
+		g, rests := s.spawn(1, frames[0])[0], strings.Contains(stack, "doc")
 		for i := range 100 {
 			state := s.at(c.waits, frames...)
+			if rests && i%10 < 3 { // between two requests
+				state = s.at(reads, frames[0], "net/http.(*conn).readRequest")
+			}
 			state.Lock = uint64(i/2+1) << 8 // of each request
 			if i%20 == 0 {
 				state = s.at(runs, frames[0], "main.handle")
