@@ -246,7 +246,7 @@ func (k *Keeper) keep(reason string, end *sampledata.End) error {
 	if one.Err = err; err == nil {
 		one.Length, one.Short = kept.Length(), k.ring.Short()
 		if goesOn {
-			end = &sampledata.End{Detail: fmt.Sprintf("kept at %s, since %s; the program went on",
+			end = &sampledata.End{Detail: fmt.Sprintf("kept at %s, since %s; the recording went on",
 				time.Now().Format(time.DateTime), reason)}
 		}
 		one.Number, one.Err = k.o.Quota.write(func() (err error) {
