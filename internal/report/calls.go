@@ -65,7 +65,12 @@ func (c *Calls) head(b *strings.Builder) {
 				begun++
 			}
 		}
-		rate = fmt.Sprintf(" (%.3g begun a second)", float64(begun)/s)
+		if rate = fmt.Sprintf(" (%.3g begun a second)", float64(begun)/s); c.Source == calls.Samples {
+			rate = fmt.Sprintf(" (at least %.3g begun a second)", float64(begun)/s)
+		}
+		if c.Source == calls.Samples && begun == 0 {
+			rate = "" // it was in it all the time, perhaps again and again
+		}
 	}
 	seen := "seen in " + span(c.Duration)
 	if c.Span != (views.Span{}) {
@@ -102,6 +107,9 @@ func (c *Calls) head(b *strings.Builder) {
 	case c.Touches():
 		termtext.Fprintf(b, "Before calls with %s of the time, the goroutine was outside in one sample only: some calls are likely to be several that followed one another.\n",
 			sharePercent(c.Touching))
+	case c.Repeats():
+		b.WriteString(wrapped(termtext.Sprintf("In calls with %s of the time, the goroutine came back to a wait, or was never seen outside: the function loops, or these are several calls that followed one another.",
+			sharePercent(c.Several)), 0, whyWidth) + "\n")
 	default:
 		b.WriteString(wrapped(fmt.Sprintf("Chance alone would put about as many calls into several samples: those in up to %d are likely to be several that took less than an interval each.", c.ByChance), 0, whyWidth) + "\n")
 	}
@@ -249,7 +257,12 @@ func (c *Calls) longest() string {
 	for i := range c.Calls[:min(len(c.Calls), c.Top)] {
 		call := &c.Calls[i]
 		took := brief(call.Length())
-		if !call.Whole() {
+		switch several := c.MayBeSeveral(call); {
+		case several && call.Whole():
+			took = "below " + took
+		case several:
+			took = "not known"
+		case !call.Whole():
 			took = "over " + took
 		}
 		t.add(fmt.Sprint(i+1), took, fmt.Sprintf("%.3f s", call.Begin.Seconds()),
@@ -289,6 +302,7 @@ type callJSON struct {
 	CutBegin  bool          `json:"cut_begin,omitempty"`
 	CutEnd    bool          `json:"cut_end,omitempty"`
 	Short     bool          `json:"short,omitempty"`
+	Several   bool          `json:"several,omitempty"`
 	Caller    string        `json:"caller,omitempty"`
 	Label     string        `json:"label,omitempty"`
 	Values    []int64       `json:"values,omitempty"`
@@ -309,6 +323,7 @@ type callsJSON struct {
 	Whole     int                      `json:"whole"`
 	Short     int                      `json:"short"`
 	Touching  float64                  `json:"touching"`
+	Several   float64                  `json:"several"`
 	Chance    float64                  `json:"chance"`
 	Quantiles map[string]time.Duration `json:"quantiles_ns"`
 	Condition string                   `json:"condition"`
@@ -338,7 +353,7 @@ type moreJSON struct {
 // WriteJSON writes the same, and all calls.
 func (c *Calls) WriteJSON(w io.Writer) error {
 	out := callsJSON{Function: c.Function, Source: string(c.Source), Note: c.Note, Covered: c.Covered, Windows: c.Windows, Arguments: c.Arguments, Interval: c.Interval, Duration: c.Duration,
-		Number: len(c.Calls), Whole: c.Whole(), Short: c.Short(), Touching: c.Touching, Chance: c.Chance,
+		Number: len(c.Calls), Whole: c.Whole(), Short: c.Short(), Touching: c.Touching, Chance: c.Chance, Several: c.Several,
 		Quantiles: map[string]time.Duration{}, Condition: c.Condition.String(), TooFew: c.TooFew(),
 		Slow: c.sideJSON(&c.Slow), Rest: c.sideJSON(&c.Rest), More: []moreJSON{}, Calls: []callJSON{},
 		Basis: BasisOf(c.Recording)}
@@ -370,7 +385,7 @@ func (c *Calls) sideJSON(s *calls.Side) sideJSON {
 func (c *Calls) callJSON(i int) callJSON {
 	call := &c.Calls[i]
 	return callJSON{Number: i + 1, Goroutine: call.ID, Begin: call.Begin, Length: call.Length(),
-		CutBegin: call.CutBegin, CutEnd: call.CutEnd, Short: call.Short, Caller: call.Site.Function,
+		CutBegin: call.CutBegin, CutEnd: call.CutEnd, Short: call.Short, Several: c.MayBeSeveral(call), Caller: call.Site.Function,
 		Label: call.Label, Values: call.Values}
 }
 
@@ -487,7 +502,7 @@ func (p *ProposedCalls) Write(w io.Writer) {
 	}
 	t.write(w)
 	if merge {
-		termtext.Fprintf(w, "\n* Some of these calls are likely to be several that followed one another: there are more, and they\nare shorter. 'cpprof record --calls FUNCTION' times each.\n")
+		termtext.Fprintf(w, "\n* Some of these calls may be several that followed one another: then there are more, and they are\nshorter. 'cpprof record --calls FUNCTION' times each.\n")
 	}
 	termtext.Fprintf(w, "\nwork is the share of the class's work that is in these calls. Go on with\n  cpprof calls %s %s%s\n",
 		words.Shell(p.File), words.Shell(p.Proposals[0].Function), spanFlag(p.Proposals[0].Span))

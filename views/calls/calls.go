@@ -29,6 +29,12 @@ type Call struct {
 	// how long is not known.
 	Short bool
 
+	// It may be several calls that followed one another: the
+	// goroutine came back to a wait, or was in the function in
+	// all samples of it, and ran. A loop in the function looks
+	// the same.
+	Several bool
+
 	Site   sampledata.Call // that made the call; empty for a goroutine's first function
 	Label  string          // that a source other than samples gave it
 	Values []int64         // of Table.Arguments
@@ -77,6 +83,10 @@ type Table struct {
 	Chance   float64
 	ByChance int
 
+	// Several is the share of the time in calls that may be
+	// several for what they show themselves.
+	Several float64
+
 	recording *sampledata.Recording
 	windows   []sampledata.CallWindow // in which calls were timed; none: all the time
 	functions []bool                  // by FunctionID: they have the name
@@ -94,7 +104,11 @@ const (
 
 // Merges reports whether some calls are likely to be several
 // that followed one another.
-func (t *Table) Merges() bool { return t.Touches() || t.Chance >= byChance }
+func (t *Table) Merges() bool { return t.Touches() || t.Chance >= byChance || t.Repeats() }
+
+// Repeats reports whether much of the time is in calls that may
+// be several for what they show themselves.
+func (t *Table) Repeats() bool { return t.Several >= touching }
 
 // Touches reports whether that is likely by Touching.
 func (t *Table) Touches() bool { return t.Touching >= touching }
@@ -289,7 +303,7 @@ func (t *Table) Bound(q float64) (length time.Duration, timed bool) {
 	longer := t.whole[t.quantile(q):]
 	if length, timed = t.Quantile(q); timed {
 		short := slices.ContainsFunc(longer, func(c *Call) bool { return c.Short })
-		return length, !short && !t.mayBeSeveral(longer[0])
+		return length, !short && !t.MayBeSeveral(longer[0])
 	}
 	length *= 2
 	for _, c := range longer {
@@ -300,10 +314,10 @@ func (t *Table) Bound(q float64) (length time.Duration, timed bool) {
 	return length, false
 }
 
-// mayBeSeveral reports whether a call is likely to be several
+// MayBeSeveral reports whether a call is likely to be several
 // that followed one another.
-func (t *Table) mayBeSeveral(c *Call) bool {
-	return t.Touches() || t.Chance >= byChance && int(c.Last-c.First) < t.ByChance
+func (t *Table) MayBeSeveral(c *Call) bool {
+	return c.Several || t.Touches() || t.Chance >= byChance && int(c.Last-c.First) < t.ByChance
 }
 
 // quantile returns the number of the whole call at a quantile.

@@ -46,7 +46,13 @@ func TestOf(t *testing.T) {
 		{"another caller's line", "n0 n2 n2 n6 n6 n0", "1-2 3-4"},
 		{"a short one", "n0 n2 n0 n2 n3 n0", "1-1short 3-4"},
 		{"cut at both ends", "n2 n0 n2", "0-0cut-begin,short 2-2cut-end,short"},
-		{"all the time", "n2 n3 n2", "0-2cut-begin,cut-end"},
+		{"all the time", "n2 n3 n2", "0-2cut-begin,cut-end,several"},
+		{"all the time in one wait", "n2@1 = =", "0-2cut-begin,cut-end"},
+		{"one wait", "n0 n3@1 = n0", "1-2"},
+		{"the same wait again", "n0 n3@1 n3@1 n0", "1-2several"},
+		{"two waits", "n0 n2@1 n3@1 n0", "1-2"},
+		{"a wait for something else", "n0 n3@1 n3@2 n0", "1-2several"},
+		{"back to a wait", "n0 n3@1 n2 n3@1 n0", "1-3several"},
 		{"a torn stack within", "n0 n2 n7torn n3 n0", "1-3"},
 		{"a torn stack at its end", "n0 n2 n3 n7torn n0", "1-2"},
 		{"a goroutine that ends", "n0 n2 n3 gone gone", "1-2"},
@@ -56,7 +62,10 @@ func TestOf(t *testing.T) {
 		for i, s := range strings.Fields(c.samples) {
 			text += fmt.Sprintf("sample %dms\n", 10*(i+1))
 			stack, torn := strings.CutSuffix(s, "torn")
-			switch {
+			switch stack, lock, waits := strings.Cut(stack, "@"); {
+			case s == "=":
+			case waits:
+				text += "    g0 waiting " + stack + " reason=select lock=0x" + lock + "00\n"
 			case s == "gone" && i > 0 && strings.Fields(c.samples)[i-1] == "gone":
 			case s == "gone":
 				text += "    g0 gone\n"
@@ -84,12 +93,31 @@ func TestOf(t *testing.T) {
 	}
 }
 
+// A goroutine calls its first function once.
+func TestFirstFunctionIsOneCall(t *testing.T) {
+	for _, c := range []struct {
+		function string
+		several  bool
+	}{{"main.loop", false}, {"main.handle", true}} {
+		table, err := Of(read(t, stacks+`sample 10ms
+    g0 waiting n3 reason=select lock=0x100
+sample 20ms
+    g0 waiting n3 reason=select lock=0x200
+sample 30ms
+    g0 running n3
+`), c.function)
+		if err != nil || len(table.Calls) != 1 || table.Calls[0].Several != c.several || table.Repeats() != c.several {
+			t.Errorf("%s: %+v, %v", c.function, table, err)
+		}
+	}
+}
+
 func describe(c Call) string {
 	var marks []string
 	for _, m := range []struct {
 		is   bool
 		text string
-	}{{c.CutBegin, "cut-begin"}, {c.CutEnd, "cut-end"}, {c.Short, "short"}} {
+	}{{c.CutBegin, "cut-begin"}, {c.CutEnd, "cut-end"}, {c.Short, "short"}, {c.Several, "several"}} {
 		if m.is {
 			marks = append(marks, m.text)
 		}

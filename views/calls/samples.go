@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
 )
 
 // A follower follows a goroutine through the samples.
@@ -14,10 +15,25 @@ type follower struct {
 	open    bool
 	call    Call
 	key     int32
-	last    int32 // the last sample in the function; -1 before the first
-	outside int32 // number of samples outside of it since then, or before the call
+	last    int32          // the last sample in the function; -1 before the first
+	outside int32          // number of samples outside of it since then, or before the call
+	run     sampledata.Run // the last one in the call
+	wait    sampledata.Run // the last one in it in which the goroutine waited
+	waited  bool           // there is one
+	moved   bool           // the goroutine was not only in that wait
 
 	seen, inside, calls int32 // samples of the goroutine, those in the function, and calls
+}
+
+// see notes what a run shows of the call.
+func (f *follower) see(run sampledata.Run) {
+	waits := views.DoingOf(run).Waits()
+	stays := f.waited && f.run == f.wait && !views.Moved(f.wait, run)
+	f.call.Several = f.call.Several || waits && f.waited && !stays && run.Stack == f.wait.Stack
+	f.moved = f.moved || !waits || f.waited && !stays
+	if f.run = run; waits {
+		f.wait, f.waited = run, true
+	}
 }
 
 // A shown is what a run shows of a call.
@@ -32,6 +48,8 @@ type shows struct {
 	in func(sampledata.Run) (one shown, known bool)
 	// mark says more of a call, given the key of its first run
 	mark func(c *Call, key int32)
+	// calls that follow one another may look like one
+	joins func(key int32) bool
 }
 
 // stacks shows the calls of the function.
@@ -48,6 +66,8 @@ func (t *Table) stacks() shows {
 			return shown{true, int32(t.recording.Nodes[at].Parent)}, true
 		},
 		mark: func(c *Call, key int32) { c.Site = t.site(sampledata.NodeID(key)) },
+		// a goroutine calls its first function once
+		joins: func(key int32) bool { return sampledata.NodeID(key) != sampledata.NoStack },
 	}
 }
 
@@ -69,7 +89,7 @@ func (t *Table) sample(show shows) {
 	for g := range all {
 		all[g].last = -1
 	}
-	var touched, returned time.Duration
+	var touched, returned, several, total time.Duration
 	finish := func(f *follower) {
 		c := f.call
 		c.Last = f.last
@@ -77,6 +97,11 @@ func (t *Table) sample(show shows) {
 		c.Begin = r.Begins(int(c.First))
 		c.End = c.Begin + time.Duration(weights.Of(int(c.First), int(c.Last)+1))
 		c.Short = c.First == c.Last
+		joins := show.joins != nil && show.joins(f.key)
+		c.Several = joins && !c.Short && (c.Several || c.CutBegin && c.CutEnd && f.moved)
+		if total += c.Length(); c.Several {
+			several += c.Length()
+		}
 		f.calls++
 		t.Calls = append(t.Calls, c)
 		if f.outside > 0 {
@@ -107,11 +132,12 @@ func (t *Table) sample(show shows) {
 			finish(f)
 		}
 		if !f.open {
-			f.open, f.key = true, one.key
+			f.open, f.key, f.waited, f.moved = true, one.key, false, false
 			f.call = Call{Goroutine: run.Goroutine, First: run.First,
 				ID: r.Goroutines.At(run.Goroutine).ID}
 			show.mark(&f.call, one.key)
 		}
+		f.see(run)
 		f.last = run.Last
 		f.inside += run.Last - run.First + 1
 	}
@@ -121,6 +147,7 @@ func (t *Table) sample(show shows) {
 		}
 	}
 	t.findChance(all)
+	t.Several = float64(several) / float64(max(total, 1))
 	if returned > 0 {
 		t.Touching = float64(touched) / float64(returned)
 	}
