@@ -21,6 +21,11 @@ const DefaultThreshold = 0.10
 // made (the ten-samples heuristic of CPPROFJ, section 5.1).
 const minSamples = 10
 
+// minSeen is the number of samples in which goroutines of a
+// class must be to say what they do. After a pause of the
+// sampler, one sample stands for a long time.
+const minSeen = 3
+
 // minMean is the mean number of goroutines, or of processors,
 // that a finding costs at least: what a program hardly ever does
 // does not make it slow, even if it does nothing else.
@@ -263,6 +268,8 @@ func (a *Answer) judge(c *candidate, s *searcher) {
 		Note:    c.note, severity: f.Severity, key: f.key,
 	}
 	switch {
+	case h.Verdict == hotspots.Yes && h.Note == "" && f.Share.Samples < minSeen:
+		h.Note = "its goroutines are in too few samples"
 	case h.Verdict == hotspots.Yes && h.Note == "" && f.Severity < c.least:
 		h.Note = fmt.Sprintf("it concerns only %.2g goroutines on average", f.Severity)
 	case h.Verdict == hotspots.Yes && h.Note == "" && c.refine != nil:

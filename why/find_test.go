@@ -380,6 +380,33 @@ func TestSystemCallsOfAHolder(t *testing.T) {
 	}
 }
 
+// What one sample shows is no finding, whatever time it stands for.
+func TestClassInFewSamples(t *testing.T) {
+	for seen, found := range map[int]int{2: 0, 3: 1} {
+		s := newScene()
+		loop, lives := s.spawn(1, "main.loop")[0], s.spawn(1, "main.walk")[0]
+		for i := range 60 {
+			states := map[sampledata.GoroutineID]sampledata.State{loop: s.at(idles, "main.loop")}
+			if i%20 == 0 {
+				states[loop] = s.at(runs, "main.loop")
+			}
+			switch {
+			case i >= 30 && i < 30+seen:
+				s.now += 2 * time.Second
+				waits := s.at(sends, "main.walk", "main.emit")
+				waits.Lock = uint64(i) << 8
+				states[lives] = waits
+			case i == 30+seen:
+				s.gone = []sampledata.GoroutineID{lives}
+			}
+			s.sample(t, states)
+		}
+		if a := s.find(t); len(a.Findings) != found {
+			t.Errorf("in %d samples: %+v %+v", seen, a.Findings, a.Hypotheses)
+		}
+	}
+}
+
 // Waits for the collector's semaphores are no waits for a
 // condition of the program.
 func TestSemaphoresOfTheCollector(t *testing.T) {
