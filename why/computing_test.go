@@ -1,6 +1,8 @@
 package why
 
 import (
+	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -107,6 +109,30 @@ func TestPartsInTheLibrary(t *testing.T) {
 		if got := len(f.Parts) > 0 && f.Parts[0].Name == want; got != (want != "") {
 			t.Errorf("%s: %+v", call, f.Parts)
 		}
+	}
+}
+
+// The heap is what it was when it was collected: 20 times with
+// 10 MB, and then 4 times with 200 MB.
+func TestHeapAtTheCollections(t *testing.T) {
+	s := newScene()
+	g := s.spawn(1, "main.load")[0]
+	heap := s.Monitor(sampledata.Monitor{Name: "heap.live", Layer: sampledata.Runtime, Kind: sampledata.Level, Unit: "bytes"})
+	cycles := s.Monitor(sampledata.Monitor{Name: "gc.cycles", Layer: sampledata.Runtime, Kind: sampledata.Counter})
+	n := uint64(7) // before the recording
+	for i := range 25 {
+		size := uint64(10e6)
+		if n++; i > 20 {
+			size = 200e6
+		}
+		s.Measure(heap, sampledata.Number(int64(size)))
+		s.Measure(cycles, sampledata.Count(n))
+		s.sample(t, map[sampledata.GoroutineID]sampledata.State{g: s.at(runs, "main.load", "runtime.mallocgc")})
+	}
+	a := s.find(t)
+	i := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Garbage != nil })
+	if want := (20*10e6 + 4*200e6) / 24; i < 0 || math.Abs(a.Findings[i].Garbage.Live-want) > 1 {
+		t.Errorf("%+v, want a heap of %v", a.Findings, want)
 	}
 }
 

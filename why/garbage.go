@@ -1,5 +1,11 @@
 package why
 
+import (
+	"math"
+
+	"github.com/cpprof/cpprof/internal/metrics"
+)
+
 // minGarbage is the share of the program's time on processors
 // that allocation and the collector have at least to be the
 // problem, rather than a part of what the code does.
@@ -12,7 +18,7 @@ type Garbage struct {
 	Bytes       float64 `json:"bytes_per_second,omitempty"`
 	Objects     float64 `json:"objects_per_second,omitempty"`
 	Collections float64 `json:"collections_per_second,omitempty"`
-	Live        float64 `json:"live_bytes,omitempty"` // at the end
+	Live        float64 `json:"live_bytes,omitempty"` // mean of the heap at the collections
 	// functions of the program: shares of the time of allocating
 	// and of what it makes their goroutines do
 	Sites []Part `json:"sites,omitempty"`
@@ -27,8 +33,35 @@ func (e *evidence) garbage() *Garbage {
 	rate := func(monitor string) float64 { return max(0, e.growth(monitor)) / seconds }
 	g := &Garbage{Bytes: rate("heap.allocated_bytes"), Objects: rate("heap.allocated_objects"),
 		Collections: rate("gc.cycles")}
-	_, g.Live = e.ends("heap.live")
+	g.Live = e.collectedHeap()
 	return g
+}
+
+// collectedHeap returns the mean of the heap at the collections
+// in the span, or its last size. A heap that grows has most of
+// them while it is small.
+func (e *evidence) collectedHeap() (size float64) {
+	t := metrics.New(e.r, metrics.Options{})
+	numbers, err := t.AllNumbers("heap.live", "gc.cycles")
+	if err != nil {
+		return 0 // they were not measured
+	}
+	heap, cycles := numbers[0].Column, numbers[1].Column
+	sum, all, before := 0.0, 0.0, math.NaN()
+	for i := e.from; i < e.to; i++ {
+		if math.IsNaN(heap[i]) || math.IsNaN(cycles[i]) {
+			continue
+		}
+		if size = heap[i]; !math.IsNaN(before) {
+			all += cycles[i] - before
+			sum += (cycles[i] - before) * heap[i]
+		}
+		before = cycles[i]
+	}
+	if all > 0 {
+		return sum / all
+	}
+	return size
 }
 
 // eagerly is the part of the heap that is allocated from one
