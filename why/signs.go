@@ -344,17 +344,27 @@ func (s *searcher) polls(f *Finding) float64 {
 			waits += at.weight
 		}
 	}
-	waiting := func(at *situation) bool { return at.state.Doing.Waits() }
-	never := func(_, _ sampledata.Run) bool { return false }
-	often := false
-	if waits > 0.02*life {
-		came, before := s.episodes(ofClass(class, waiting), never)
-		often = came+before > s.e.classes[class].goroutines
-	}
-	if often || s.doing(f, polling) < 0.25 {
+	few := s.e.classes[class].goroutines / 10
+	if waits > 0.02*life && s.waitsAnew(class) > few || s.doing(f, polling) < 0.25 {
 		return 0
 	}
 	return 1
+}
+
+// waitsAnew returns how often goroutines of a class that had
+// been seen were seen to begin to wait.
+func (s *searcher) waitsAnew(class int32) (n int) {
+	last := make(map[sampledata.GoroutineID]bool) // it waits
+	for i, run := range s.e.r.Runs.All() {
+		if at := s.e.of[i]; at >= 0 && s.e.situations[at].class == class {
+			waits := views.DoingOf(run).Waits()
+			if before, seen := last[run.Goroutine]; seen && waits && !before {
+				n++
+			}
+			last[run.Goroutine] = waits
+		}
+	}
+	return n
 }
 
 // doing returns the share of a finding with a matching function
