@@ -264,6 +264,10 @@ func (d *idleness) firstFunction(stack sampledata.NodeID) sampledata.FunctionID 
 // of a name: main.main.func1, main.main.func1.2.
 var closure = regexp.MustCompile(`\.func\d+(\.\d+)*$`)
 
+// Enclosing returns the function that has a closure; a function
+// that is none itself.
+func Enclosing(function string) string { return closure.ReplaceAllString(function, "") }
+
 // begins reports whether a goroutine's first function comes
 // right below a stack: all its functions only lead there, as
 // wrappers do, and "go func() { s.loop() }()".

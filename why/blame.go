@@ -184,24 +184,24 @@ func (b *blamed) members(run sampledata.Run, first, last int32) ([]sampledata.Go
 		}
 	}
 	own := b.e.r.Goroutines.At(run.Goroutine)
-	if all := b.startedIn(own.ID, within, first, last); len(all) > 0 {
+	if all := b.startedIn(own.ID, func(function string) bool { return within[function] }, first, last); len(all) > 0 {
 		return all, Started
 	}
-	all := b.startedIn(own.Parent, map[string]bool{own.Site.Function: true}, first, last)
+	all := b.startedIn(own.Parent, func(function string) bool { return function == own.Site.Function }, first, last)
 	return slices.DeleteFunc(all, func(g sampledata.GoroutineID) bool {
 		return g == run.Goroutine || b.outlives(g, run)
 	}), Sibling
 }
 
-// startedIn returns the goroutines that another one has started in some
-// functions, and that live in some samples.
-func (b *blamed) startedIn(parent int64, functions map[string]bool, first, last int32) (all []sampledata.GoroutineID) {
+// startedIn returns the goroutines that another one has started
+// in some functions, and that live in some samples.
+func (b *blamed) startedIn(parent int64, in func(function string) bool, first, last int32) (all []sampledata.GoroutineID) {
 	for _, g := range b.e.startedBy()[parent] {
 		b.visits++
 		runs := b.e.runsOf[g]
 		alive := len(runs) > 0 && b.e.r.Runs.At(int(runs[0])).First <= last &&
 			b.e.r.Runs.At(int(runs[len(runs)-1])).Last >= first
-		if alive && functions[b.e.r.Goroutines.At(g).Site.Function] {
+		if alive && in(b.e.r.Goroutines.At(g).Site.Function) {
 			all = append(all, g)
 		}
 	}

@@ -240,16 +240,17 @@ func (s *searcher) test(all []*candidate) hotspots.Estimate {
 
 // judgeAll judges those last that may be why others wait, or stand still.
 func (a *Answer) judgeAll(all []*candidate, s *searcher, standing []*Finding) {
-	var writers []*candidate
+	var last []*candidate
 	for _, c := range all {
-		if c.writesAlone() {
-			writers = append(writers, c)
+		if c.writesAlone() || c.note == sleepsOnce {
+			last = append(last, c)
 		} else {
 			a.judge(c, s)
 		}
 	}
-	for _, c := range writers {
-		if slices.ContainsFunc(slices.Concat(a.Findings, standing), c.f.mayHoldUp) {
+	for _, c := range last {
+		if c.writesAlone() && slices.ContainsFunc(slices.Concat(a.Findings, standing), c.f.mayHoldUp) ||
+			c.note == sleepsOnce && s.isAwaited(c) {
 			c.note = ""
 		}
 		a.judge(c, s)

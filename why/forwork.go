@@ -91,6 +91,20 @@ func (s *searcher) awaitsAnswers(class int32, f *Finding) bool {
 var looking = regexp.MustCompile(`^(os\.\(\*File\)\.Read|bufio\.\(\*(Reader|Scanner)\)\.(Read|Scan)|` +
 	`time\.Sleep$|runtime\.selectgo$)`)
 
+// sleepsOnce is the note of goroutines that sleep once in their
+// life. If others wait for them, that is a part of the work.
+const sleepsOnce = "each sleeps once, and ends: others may wait for it"
+
+// isAwaited reports whether what a candidate's class does is why
+// another one waits.
+func (s *searcher) isAwaited(c *candidate) bool {
+	return slices.ContainsFunc(s.all, func(other *candidate) bool {
+		return slices.ContainsFunc(other.f.Causes, func(cause Cause) bool {
+			return cause.Class == c.f.Class && cause.Activity == Sleeping
+		})
+	})
+}
+
 // pausing returns why goroutines of a class that sleep in a
 // function are not slow, or "". In a function right below a
 // goroutine's first one, they may sleep between two pieces of
@@ -100,7 +114,7 @@ var looking = regexp.MustCompile(`^(os\.\(\*File\)\.Read|bufio\.\(\*(Reader|Scan
 // may sleep once, and for long, unless others are further on in
 // the same work.
 func (s *searcher) pausing(f *Finding, class int32) string {
-	sleeps, still := 0.0, 0.0
+	sleeps, still, stays := 0.0, 0.0, 0
 	works, further := false, false
 	for _, at := range s.members(class) {
 		switch on, does := s.on(at, f.Where.Function), at.state.Doing; {
@@ -112,6 +126,7 @@ func (s *searcher) pausing(f *Finding, class int32) string {
 			fallthrough
 		case on:
 			sleeps += at.weight
+			stays += at.stays
 		case s.on(at, f.Where.Caller):
 			further = true
 		}
@@ -127,8 +142,11 @@ func (s *searcher) pausing(f *Finding, class int32) string {
 		!slices.ContainsFunc(f.Where.Path[len(path):], func(name string) bool {
 			return acquiring.MatchString(views.LastName(name)) // a place in a pool
 		})
-	switch {
-	case !s.calledBack(f.Where.Path) && (steps == 1 || polls || steps == 2 && !works):
+	c := &s.e.classes[class]
+	switch between := !s.calledBack(f.Where.Path) && (steps == 1 || polls || steps == 2 && !works); {
+	case between && 2*c.ended > c.goroutines && stays <= c.goroutines:
+		return sleepsOnce
+	case between:
 		return "it may sleep between two pieces of work"
 	case 2*still > sleeps && !further:
 		return notMoved

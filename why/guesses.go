@@ -98,8 +98,9 @@ func (e *evidence) children(of func(*situation) bool) []Cause {
 		}
 		first, last := max(run.First, e.from), min(run.Last, e.to-1)
 		b.total += e.between(first, last)
-		waits := map[string]bool{e.places.at(run.Stack): true}
-		those := b.startedIn(e.r.Goroutines.At(run.Goroutine).ID, waits, first, last)
+		waits := e.places.at(run.Stack)
+		in := func(function string) bool { return views.Enclosing(function) == views.Enclosing(waits) } // as in a sync.Once
+		those := b.startedIn(e.r.Goroutines.At(run.Goroutine).ID, in, first, last)
 		those = slices.DeleteFunc(those, func(g sampledata.GoroutineID) bool {
 			return b.lastSample(g) > run.Last
 		})
@@ -116,9 +117,14 @@ type family struct {
 	function string
 }
 
+// leastSiblings is how long siblings live at least, in the time
+// of those that may wait for them.
+const leastSiblings = 0.1
+
 // siblings finds out what other goroutines do that were started
 // with those in the situations, such as the stages of a query,
-// if all live for one piece of work.
+// if all live for one piece of work. Some that hardly live tell
+// nothing.
 func (s *searcher) siblings(class int32, of func(*situation) bool) []Cause {
 	if c := &s.e.classes[class]; 2*c.ended < c.goroutines {
 		return nil
@@ -128,9 +134,11 @@ func (s *searcher) siblings(class int32, of func(*situation) bool) []Cause {
 		g := s.e.r.Goroutines.At(run.Goroutine)
 		return family{g.Parent, g.Site.Function}
 	}
+	waits := 0.0
 	for i, run := range s.e.r.Runs.All() {
 		if at := s.e.of[i]; at >= 0 && hit[at] {
 			families[familyOf(run)] = true
+			waits += s.e.between(max(run.First, s.e.from), min(run.Last, s.e.to-1))
 		}
 	}
 	b := &blamed{e: s.e, weight: make(map[doer]float64), where: make(map[doer]*heaviest)}
@@ -145,6 +153,9 @@ func (s *searcher) siblings(class int32, of func(*situation) bool) []Cause {
 			b.total += weight
 			b.do(&s.e.situations[at], Sibling, weight)
 		}
+	}
+	if b.total < leastSiblings*waits {
+		return nil
 	}
 	return b.causes()
 }

@@ -523,3 +523,38 @@ func TestFoldedWaitsRemain(t *testing.T) {
 		t.Errorf("%+v, want those behind it: %+v", a.Findings, want)
 	}
 }
+
+// Goroutines that sleep once, and end, are a part of the work of
+// those that wait for them. Else they only do something later.
+func TestSleepsOnce(t *testing.T) {
+	for site, found := range map[string]int{"main.(*future).get.func1": 1, "main.later": 0} {
+		s := newScene()
+		loop := s.spawn(1, "main.loop")[0]
+		id := int64(100)
+		start := func(function string, parent int64, site string) sampledata.GoroutineID {
+			id++
+			return s.Goroutine(sampledata.Goroutine{ID: id, Start: s.function(function), Parent: parent, Site: sampledata.Site{Function: site}})
+		}
+		for i := range 50 {
+			page, other := start("main.page", 1, "main.loop"), start("main.page", 1, "main.loop")
+			query := start("main.query", id, site)
+			states := map[sampledata.GoroutineID]sampledata.State{loop: s.at(idles, "main.loop"), query: s.at(sleeps, "main.query", "main.sleep")}
+			for _, g := range []sampledata.GoroutineID{page, other} {
+				if states[g] = s.at(runs, "main.page", "main.begin"); found > 0 && i%10 > 0 {
+					states[g] = s.at(idles, "main.page", "main.render", "main.part", "main.(*future).get")
+				}
+			}
+			s.sample(t, states)
+			s.gone = []sampledata.GoroutineID{page, other, query}
+			s.sample(t, map[sampledata.GoroutineID]sampledata.State{loop: s.at(runs, "main.loop")})
+			if i == 49 {
+				s.gone = nil
+			}
+		}
+		a := s.find(t)
+		waits := slices.DeleteFunc(a.Findings, func(f *Finding) bool { return f.OfProcessors() })
+		if len(waits) != found || found > 0 && (waits[0].Kind != SleepKind || len(waits[0].Behind) != 1) {
+			t.Errorf("started in %s: %+v, resting: %+v", site, waits, a.Resting)
+		}
+	}
+}

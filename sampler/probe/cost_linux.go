@@ -109,7 +109,7 @@ func (u *uprobes) calibrate() (c costs, err error) {
 	on.detach(returns)
 	done := make(chan struct{})
 	close(done)
-	on.await(places, done, patience, func(int) {})
+	on.settle(places, done, func(int) {})
 	c.removal = time.Since(began) / time.Duration(on.units(2, len(places)))
 	return c, errors.Join(err, u.kernel.clear())
 }

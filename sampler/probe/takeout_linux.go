@@ -36,6 +36,12 @@ func (u *uprobes) takeOut(tell func(in int)) (left []uint64, sure bool) {
 		defer close(done)
 		u.takeOutAll()
 	}()
+	return u.settle(places, done, tell)
+}
+
+// settle waits until nothing is in at the places, and repairs
+// what stays in after all else is done.
+func (u *uprobes) settle(places []uint64, done <-chan struct{}, tell func(in int)) (left []uint64, sure bool) {
 	left, sure = u.ours(u.await(places, done, patience, tell))
 	for i := 1; i <= repairs && len(left) > 0; i++ {
 		u.repair(left)
