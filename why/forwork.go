@@ -150,7 +150,7 @@ func (s *searcher) pausing(f *Finding, class int32) string {
 		return "it may sleep between two pieces of work"
 	case 2*still > sleeps && !further:
 		return notMoved
-	case s.alone(class):
+	case s.alone(class) && s.e.mean(c.life) < 1.5:
 		return lonely
 	}
 	return ""

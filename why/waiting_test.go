@@ -558,3 +558,30 @@ func TestSleepsOnce(t *testing.T) {
 		}
 	}
 }
+
+// One goroutine that sleeps in the middle of its work holds up
+// nobody, as far as is known. Of three, each does for its work,
+// though fewer than one does at a time.
+func TestPausesOfFew(t *testing.T) {
+	for count, found := range map[int]int{1: 0, 3: 1} {
+		s := newScene()
+		all := s.spawn(count, "main.sync")
+		for i := range 100 {
+			states := map[sampledata.GoroutineID]sampledata.State{}
+			for j, g := range all {
+				switch n := (i + 3*j) % 10; {
+				case n < 3:
+					states[g] = s.at(sleeps, "main.sync", "main.job", "main.dial")
+				case n == 3:
+					states[g] = s.at(runs, "main.sync", "main.job", "main.send")
+				default:
+					states[g] = s.at(sleeps, "main.sync")
+				}
+			}
+			s.sample(t, states)
+		}
+		if a := s.find(t); len(a.Findings) != found {
+			t.Errorf("%d: %+v %+v", count, a.Findings, a.Hypotheses)
+		}
+	}
+}
