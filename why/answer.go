@@ -225,6 +225,10 @@ type Resting struct {
 	// and are not idle
 	Still float64 `json:"still"`
 	Does  string  `json:"does,omitempty"`
+	// where one goroutine, for whom nobody is known to wait, sleeps in its
+	// work, and for what share of its life; "" if for less than a tenth
+	Pauses string  `json:"pauses,omitempty"`
+	Paused float64 `json:"paused,omitempty"`
 }
 
 // NotMoved reports whether most of its goroutines have not moved.

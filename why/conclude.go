@@ -186,6 +186,10 @@ func (a *searched) fold(explained func(f, other *Finding) bool, add func(f, into
 // which it is worth mentioning that it is idle.
 const minResting = 0.5
 
+// leastPaused is the share of its life for which one goroutine
+// sleeps in its work, if that is worth mentioning.
+const leastPaused = 0.1
+
 // rest returns the classes that wait, but are not slow.
 func (a *searched) rest() (all []Resting) {
 	slow := make(map[string]bool)
@@ -210,6 +214,9 @@ func (a *searched) rest() (all []Resting) {
 			ofAll := h.Note != notMoved || r.NotMoved()
 			if h.Class == c.name && h.Verdict == hotspots.Yes && h.Note != "" && ofAll {
 				r.Does = h.Note
+				if paused := h.Share.Share * (1 - r.Idle); h.Kind == SleepKind && h.Note == lonely && paused >= leastPaused {
+					r.Pauses, r.Paused = h.Where, paused
+				}
 				break
 			}
 		}

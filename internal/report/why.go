@@ -313,6 +313,9 @@ func (y *Why) rest(b *strings.Builder) {
 			if r.Sleeps() {
 				text += ": it sleeps"
 			}
+			if r.Pauses != "" {
+				text += termtext.Sprintf("; for %s, it sleeps in %s", sharePercent(r.Paused), r.Pauses)
+			}
 		case r.Does != "":
 			text += "; " + r.Does
 		}
