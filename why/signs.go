@@ -129,6 +129,9 @@ var signs = []sign{
 	{[]Kind{ChannelKind}, (*searcher).reconnects,
 		"it waits for a new connection, while earlier ones end",
 		"see why none is kept: Close is set, an answer is not read to its end, CloseIdleConnections is called, or too few may be idle (MaxIdleConnsPerHost)"},
+	{[]Kind{ChannelKind}, (*searcher).upgrades,
+		"it waits for a new connection, which the websocket will have for itself",
+		"keep the websocket, and send several messages over it"},
 	{[]Kind{ChannelKind}, (*searcher).connects,
 		"it waits for a connection: one that is free, or a new one",
 		"see if a limit holds it up (MaxConnsPerHost), or how long a new connection takes"},
@@ -296,7 +299,20 @@ const manyConnections = 10
 // reconnects returns the share of a finding in waits for
 // connections of HTTP, if connections end again and again.
 func (s *searcher) reconnects(f *Finding) float64 {
-	if !s.keepsNone() {
+	if !s.keepsNone() || s.upgrades(f) > 0 {
+		return 0
+	}
+	return onStack(getsConnection)(s, f)
+}
+
+// websocket matches the functions of the libraries that take a
+// connection of HTTP for themselves.
+var websocket = regexp.MustCompile(`(?i)websocket`)
+
+// upgrades returns the share of a finding in waits for
+// connections of which websockets are made.
+func (s *searcher) upgrades(f *Finding) float64 {
+	if s.doing(f, websocket) < isSign {
 		return 0
 	}
 	return onStack(getsConnection)(s, f)
@@ -312,7 +328,7 @@ func (s *searcher) keepsNone() bool {
 
 // connects returns that share if hardly any connections end.
 func (s *searcher) connects(f *Finding) float64 {
-	return onStack(getsConnection)(s, f) - s.reconnects(f)
+	return onStack(getsConnection)(s, f) - s.reconnects(f) - s.upgrades(f)
 }
 
 // manyStarted is how many goroutines of a class end at least if

@@ -183,6 +183,36 @@ func TestWritesUnderALock(t *testing.T) {
 	}
 }
 
+// A websocket has its connection for itself, so that none can be
+// kept for the next request.
+func TestConnectionsOfWebsockets(t *testing.T) {
+	for caller, want := range map[string]string{
+		"nhooyr.io/websocket.handshakeRequest": "keep the websocket, and send several messages over it",
+		"api.com/lib.(*Client).do":             "see why none is kept: Close is set, an answer is not read to its end, CloseIdleConnections is called, or too few may be idle (MaxIdleConnsPerHost)",
+	} {
+		s := newScene()
+		all := s.spawn(3, "main.visit")
+		for i := range 60 {
+			if i > 0 {
+				s.gone = []sampledata.GoroutineID{s.goroutines[len(s.goroutines)-1]}
+			}
+			reader := s.spawn(1, "net/http.(*persistConn).readLoop")[0]
+			states := map[sampledata.GoroutineID]sampledata.State{reader: s.at(reads, "net/http.(*persistConn).readLoop", "net.(*conn).Read")}
+			for j, g := range all {
+				if states[g] = s.at(selects, "main.visit", "main.open", caller, "net/http.(*Transport).getConn"); (i+j)%3 == 0 {
+					states[g] = s.at(runs, "main.visit")
+				}
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		n := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Where.Library == "net/http.(*Transport).getConn" })
+		if n < 0 || a.Findings[n].Remedy != want {
+			t.Errorf("%s: %+v", caller, a.Findings)
+		}
+	}
+}
+
 // Who waits for a connection that is being made, since none is
 // kept, waits for no other goroutine's, and the answers that
 // others wait for have nothing to do with it.

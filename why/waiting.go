@@ -205,7 +205,7 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 		f.handler = s.asksItself(f)
 		return ""
 	}
-	if s.reconnects(f) >= isSign {
+	if s.reconnects(f)+s.upgrades(f) >= isSign {
 		return ""
 	}
 	if f.Causes = s.e.children(ofClass(class, of)); len(f.Causes) == 0 {
