@@ -149,13 +149,19 @@ func (s *searcher) gainOf(m *moments, f *Finding) *Gain {
 }
 
 // targetOf returns the cost that a finding is about. Of code it
-// is the function, of a lock the waits of all classes.
+// is the function, of a lock the waits of all classes. A system
+// call takes CPU time, too, and its thread needs one at its end.
 func (s *searcher) targetOf(f *Finding) target {
 	switch {
 	case f.IsCode():
 		return target{func(at *situation) bool { return s.on(at, f.Where.Function) }, true}
 	case f.Kind == LockKind:
 		return target{awaits(f.Lock), false}
+	case f.Kind == BlockingKind && f.Where.Library != "":
+		waits, class := s.hits(f), s.classOf(f)
+		return target{func(at *situation) bool {
+			return waits(at) || at.class == class && !at.idle && s.on(at, f.Where.Function) && s.on(at, f.Where.Library)
+		}, false}
 	}
 	return target{s.hits(f), false}
 }

@@ -197,3 +197,27 @@ func TestGainOfTheStuck(t *testing.T) {
 		}
 	}
 }
+
+// What a system call takes of the CPUs goes away with its wait.
+func TestGainOfSystemCalls(t *testing.T) {
+	s := newScene()
+	g := s.spawn(1, "main.commitLoop")[0]
+	for i := range 200 {
+		state := s.at(sampledata.State{Run: sampledata.Waiting, Reason: "syscall"}, "main.commitLoop", "main.commit", "os.(*File).Sync")
+		switch {
+		case i%10 >= 8:
+			state = s.at(runs, "main.commitLoop", "main.encode")
+		case i%10 >= 5:
+			state = s.at(runs, "main.commitLoop", "main.commit", "os.(*File).Sync")
+		}
+		s.sample(t, map[sampledata.GoroutineID]sampledata.State{g: state})
+	}
+	a := s.find(t)
+	n := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Kind == BlockingKind })
+	if n < 0 {
+		t.Fatalf("%+v", a.Findings)
+	}
+	if g := a.Findings[n].Gain; g.Times == nil || g.Times.Times < 4.5 || g.Times.Times > 5.5 {
+		t.Errorf("%+v %+v, want 5 times", g, g.Times)
+	}
+}
