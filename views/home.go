@@ -3,6 +3,7 @@ package views
 import (
 	"cmp"
 	"math"
+	"regexp"
 
 	"github.com/cpprof/cpprof/internal/intern"
 	"github.com/cpprof/cpprof/sampledata"
@@ -329,11 +330,15 @@ func (h *homes) within(inner, outer callID) bool {
 	return inner == outer
 }
 
+// barriers matches what goroutines call that wait until the
+// others have come as far: they have no next piece of work.
+var barriers = regexp.MustCompile(`(?i)barrier`)
+
 // judge decides whether a call is a home of the goroutines that
 // began with a function.
 func (h *homes) judge(c callID, o *origin) bool {
 	s := &h.stats[c]
-	if o.livesForOne(s) {
+	if o.livesForOne(s) || barriers.MatchString(h.d.name(s.node)) {
 		return false
 	}
 	if s.begins {

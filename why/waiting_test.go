@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
 )
 
 // Who is always seen in a limiter of rates waits for no work,
@@ -582,6 +583,38 @@ func TestPausesOfFew(t *testing.T) {
 		}
 		if a := s.find(t); len(a.Findings) != found {
 			t.Errorf("%d: %+v %+v", count, a.Findings, a.Hypotheses)
+		}
+	}
+}
+
+// Who waits at a barrier waits for the others of the step, and
+// not for the next piece of work.
+func TestBarrierIsNoRest(t *testing.T) {
+	for wait, idle := range map[string]bool{"main.(*queue).await": true, "main.(*barrier).await": false} {
+		s := newScene()
+		all := s.spawn(3, "main.main.func1")
+		for i := range 90 {
+			states := map[sampledata.GoroutineID]sampledata.State{}
+			for j, g := range all {
+				switch step := i % 6; {
+				case step < 2:
+					states[g] = s.at(sleeps, "main.main.func1", "time.Sleep")
+				case step == 2 || step == 3 && j > 0 || j == 2:
+					states[g] = s.at(runs, "main.main.func1", "main.relax")
+				default:
+					states[g] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "sync.Cond.Wait"}, "main.main.func1", wait, "sync.(*Cond).Wait")
+				}
+			}
+			s.sample(t, states)
+		}
+		e, err := newEvidence(s.Recording(), configured().Views)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range e.situations {
+			if at := &e.situations[i]; at.state.Doing == views.AwaitingCondition && at.idle != idle {
+				t.Errorf("%s: idle: %t", wait, at.idle)
+			}
 		}
 	}
 }
