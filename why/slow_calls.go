@@ -1,6 +1,7 @@
 package why
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -84,20 +85,44 @@ func callTables(r *sampledata.Recording, o views.Options) (list []*calls.Table, 
 }
 
 // usualCalls returns what half of all calls take at most, and
-// what a slow one takes at least: more than any in one sample,
-// which may have taken a moment, and in two, which may have been
-// two calls.
+// what a slow one takes at least.
 func usualCalls(t *calls.Table) (usual, least time.Duration) {
 	usual, timed := t.Quantile(0.5)
 	if least = timesSlower * usual; !timed {
 		usual, least = 2*usual, 2*usual
 	}
-	for i := range t.Calls {
-		if c := &t.Calls[i]; t.Source == calls.Samples && c.Last <= c.First+1 && c.Whole() {
-			least = max(least, c.Length()+time.Millisecond)
-		}
+	if t.Source == calls.Samples {
+		least = max(least, seenLong(t))
 	}
 	return usual, least.Round(time.Millisecond)
+}
+
+// maxDoubtful is the share of the slow calls that may be in one
+// or two samples.
+const maxDoubtful = 0.1
+
+// seenLong returns the time from which nearly all calls are in
+// three samples or more. One in one sample may have taken a
+// moment, and one in two may have been two calls, though a pause
+// of the sampler makes them look long.
+func seenLong(t *calls.Table) time.Duration {
+	doubtful, all, from := 0.0, 0.0, time.Duration(math.MaxInt64)
+	for i := range t.Calls { // the longest first
+		c := &t.Calls[i]
+		if !c.Whole() {
+			continue
+		}
+		if from == math.MaxInt64 {
+			from = c.Length() + time.Millisecond
+		}
+		if all++; c.Last <= c.First+1 {
+			doubtful++
+		}
+		if doubtful <= maxDoubtful*all {
+			from = c.Length()
+		}
+	}
+	return from
 }
 
 // slowCalls returns a finding; nil if the slow calls are too

@@ -13,8 +13,9 @@ import (
 // tardy is a scene in which eight goroutines make a call of 40
 // ms again and again, each in its turn. Every 100th takes 260
 // ms, since it waits for a lock that a sleeping goroutine holds.
-// With timed, the calls are timed, too.
-func tardy(t *testing.T, slow bool, timed bool) *scene {
+// With timed, the calls are timed, too. With pauses, the sampler
+// pauses once.
+func tardy(t *testing.T, slow, timed, pauses bool) *scene {
 	t.Helper()
 	const workers, samples = 8, 6000
 	s := newScene()
@@ -48,6 +49,9 @@ func tardy(t *testing.T, slow bool, timed bool) *scene {
 				states[g] = idle
 			}
 		}
+		if pauses && i == samples/2 {
+			s.now += 500 * time.Millisecond
+		}
 		s.sample(t, states)
 	}
 	if timed {
@@ -58,18 +62,19 @@ func tardy(t *testing.T, slow bool, timed bool) *scene {
 }
 
 func TestSlowCalls(t *testing.T) {
-	for _, timed := range []bool{false, true} {
-		a := tardy(t, true, timed).find(t)
+	for _, c := range []struct{ timed, pauses bool }{{false, false}, {true, false}, {false, true}} {
+		timed := c.timed
+		a := tardy(t, true, timed, c.pauses).find(t)
 		i := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Kind == SlowKind })
 		if i < 0 {
-			t.Fatalf("timed %v: no finding of slow calls among %d, the first is %+v", timed, len(a.Findings), a.Findings[0])
+			t.Fatalf("%+v: no finding of slow calls among %d, the first is %+v", c, len(a.Findings), a.Findings[0])
 		}
 		s := a.Findings[i].Slow
 		if s.Function != "main.handle" && s.Function != "main.serve" || s.Least < 200*time.Millisecond || s.Usual > 80*time.Millisecond ||
-			s.More.Kind != calls.HeldBy || s.More.Class != "go:main.refresh" || (s.Source == calls.Uprobes) != timed || s.Period == 0 {
+			s.More.Kind != calls.HeldBy || s.More.Class != "go:main.refresh" || (s.Source == calls.Uprobes) != timed || s.Period == 0 && !c.pauses {
 			t.Errorf("timed %v: %+v", timed, s)
 		}
-		if a := tardy(t, false, timed).find(t); slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Kind == SlowKind }) {
+		if a := tardy(t, false, timed, c.pauses).find(t); slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Kind == SlowKind }) {
 			t.Errorf("timed %v: a finding of slow calls, though all are fast", timed)
 		}
 	}

@@ -222,7 +222,7 @@ func sameNumbers(t *testing.T, file string) (compared int) {
 			t.Errorf("%s\n%s: it says %q, want %s:\n%s", a.Text[i].Finding, see, got, want.StringFixed(3), printed)
 		}
 		if idle, ok := classes[f.Class]; ok && f.Class != "" && f.Within == nil && !f.IsCode() && f.Kind != why.AllocationKind &&
-			f.Kind != why.MachineKind && f.Kind != why.CrowdedKind && f.Kind != why.ThrottledKind && math.Abs(idle-f.Idle) > 1e-9 {
+			!f.LacksCPU() && math.Abs(idle-f.Idle) > 1e-9 {
 			t.Errorf("%s is idle %v in a finding, %v in classes", f.Class, f.Idle, idle)
 		}
 	}
