@@ -97,6 +97,7 @@ func bombSection(t *testing.T) string {
 // names the file, the limit, and what to do.
 func TestDecompressionBombsLong(t *testing.T) {
 	fixture.Long(t)
+	t.Parallel()
 	folder, cpprof := t.TempDir(), fixture.Cpprof(t)
 	file := func(name string, content []byte) string {
 		path := filepath.Join(folder, name)

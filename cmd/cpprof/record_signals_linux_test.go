@@ -344,6 +344,7 @@ func TestRecordUnread(t *testing.T) {
 // which then runs on alone.
 func TestSignalsAtAnyMomentLaunchedLong(t *testing.T) {
 	fixture.Long(t)
+	t.Parallel()
 	program := fixture.Build(t, "lifecycle")
 	alone := 0
 	for i := range 24 {
