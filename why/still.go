@@ -140,11 +140,38 @@ func (s *searcher) standsStill(class int32, of func(*situation) bool) string {
 		return "" // an answer is work, and some were seen to come
 	case 2*still > weight:
 		return notMoved
-	case 2*weight > s.e.length*float64(stays):
+	case 2*weight > s.e.length*float64(stays) && !s.queues(class, of):
 		return "each has waited only once, for more than half of the time"
 	}
 	return ""
 }
+
+// queues reports whether goroutines of a class mostly wait for
+// others of it, which are past the wait, or to send while others
+// get through, and end: however long the queue is, it moves.
+func (s *searcher) queues(class int32, of func(*situation) bool) bool {
+	c, own, sends, all := &s.e.classes[class], 0.0, 0.0, 0.0
+	for _, at := range s.members(class) {
+		if of(at) {
+			if all += at.weight; at.state.Doing == views.Sending {
+				sends += at.weight
+			}
+		}
+	}
+	if sends >= mostOf*all && float64(c.ended) >= getThrough*float64(c.goroutines) {
+		return true
+	}
+	for _, cause := range s.e.blame(ofClass(class, of)) {
+		if cause.Class == c.name {
+			own += cause.Share
+		}
+	}
+	return own >= 0.5
+}
+
+// getThrough is the share of a queue's goroutines that end in
+// the recording if it moves.
+const getThrough = 0.02
 
 // stalled is the sign of waits that came to a standstill.
 const stalled = "most of that time is of goroutines that were not seen to move in the second half of the recording"

@@ -222,6 +222,47 @@ func TestWaitThatMayBeMeant(t *testing.T) {
 	}
 }
 
+// Each of many waits once and for long for a place that two have
+// at a time. Who waits to receive may have nothing to do.
+func TestQueueThatMoves(t *testing.T) {
+	for wait, found := range map[string]int{"for those with places": 1, "to send": 1, "to receive": 0} {
+		s := newScene()
+		other, all := s.spawn(1, "main.keep")[0], s.spawn(30, "main.visit")
+		for i := range 200 {
+			states := map[sampledata.GoroutineID]sampledata.State{other: s.at(idles, "main.keep")}
+			first := i / 20 * 2 // those before it have ended
+			waits := sends
+			switch wait {
+			case "to receive":
+				waits = idles
+			case "for those with places":
+				waits.Evidence, waits.Holders = sampledata.Likely, s.HolderSet(all[first:first+2])
+			}
+			if i > 5 {
+				for j, g := range all {
+					switch {
+					case j < first-2:
+					case j < first:
+						if i%20 == 0 {
+							s.gone = append(s.gone, g)
+						}
+					case j < first+2:
+						states[g] = s.at(sleeps, "main.visit", "main.index", "main.store")
+					default:
+						states[g] = s.at(waits, "main.visit", "main.index", "main.enter")
+					}
+				}
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		waits := slices.DeleteFunc(a.Findings, func(f *Finding) bool { return f.Where.Function != "main.enter" })
+		if len(waits) != found || wait == "for those with places" && (len(waits[0].Causes) == 0 || waits[0].Causes[0].Activity != Sleeping) {
+			t.Errorf("they wait %s: %+v %+v", wait, a.Findings, a.Hypotheses)
+		}
+	}
+}
+
 // Clients that wait for a lock, and whose holder writes for
 // ever, came to a standstill: their findings say so, and have no
 // gain. If most of them go on in the second half, or wait for
