@@ -157,6 +157,47 @@ func TestLivingSiblings(t *testing.T) {
 	t.Error("nothing waits for a group")
 }
 
+// Goroutines that were started with those that wait, and compute
+// meanwhile, may be whom these wait for. Two of fifty are not.
+func TestSiblingsThatHardlyLive(t *testing.T) {
+	for every, found := range map[int]int{1: 0, 25: 1} {
+		s := newScene()
+		loop := s.spawn(1, "main.loop")[0]
+		id := int64(100)
+		start := func(function string) sampledata.GoroutineID {
+			id++
+			return s.Goroutine(sampledata.Goroutine{ID: id, Start: s.function(function), Parent: 1, Site: sampledata.Site{Function: "main.loop"}})
+		}
+		for i := range 50 {
+			states := map[sampledata.GoroutineID]sampledata.State{loop: s.at(idles, "main.loop")}
+			var gone []sampledata.GoroutineID
+			for range 2 {
+				page := start("main.page")
+				if states[page] = s.at(idles, "main.page", "main.render", "main.part", "main.(*store).load"); i%10 == 0 {
+					states[page] = s.at(runs, "main.page", "main.begin")
+				}
+				gone = append(gone, page)
+			}
+			if i%every == 0 {
+				other := start("main.encode")
+				states[other] = s.at(runs, "main.encode", "main.write")
+				gone = append(gone, other)
+			}
+			s.sample(t, states)
+			s.gone = gone
+			s.sample(t, map[sampledata.GoroutineID]sampledata.State{loop: s.at(runs, "main.loop")})
+			if i == 49 {
+				s.gone = nil
+			}
+		}
+		a := s.find(t)
+		waits := slices.DeleteFunc(a.Findings, func(f *Finding) bool { return f.Class != "go:main.page" })
+		if len(waits) != found {
+			t.Errorf("a sibling each %d: %+v %+v", every, waits, a.Hypotheses)
+		}
+	}
+}
+
 // A goroutine waits for what another one sends that it has
 // started there, or for a deadline. The one that logs is not
 // waited for. What the other one does is why it waits, be it
