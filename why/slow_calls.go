@@ -1,7 +1,6 @@
 package why
 
 import (
-	"math"
 	"slices"
 	"time"
 
@@ -98,7 +97,7 @@ func usualCalls(t *calls.Table) (usual, least time.Duration) {
 }
 
 // maxDoubtful is the share of the slow calls that may be in one
-// or two samples.
+// or two samples. One may.
 const maxDoubtful = 0.1
 
 // seenLong returns the time from which nearly all calls are in
@@ -106,19 +105,22 @@ const maxDoubtful = 0.1
 // moment, and one in two may have been two calls, though a pause
 // of the sampler makes them look long.
 func seenLong(t *calls.Table) time.Duration {
-	doubtful, all, from := 0.0, 0.0, time.Duration(math.MaxInt64)
-	for i := range t.Calls { // the longest first
-		c := &t.Calls[i]
-		if !c.Whole() {
-			continue
+	var whole []*calls.Call // the longest first
+	for i := range t.Calls {
+		if c := &t.Calls[i]; c.Whole() {
+			whole = append(whole, c)
 		}
-		if from == math.MaxInt64 {
-			from = c.Length() + time.Millisecond
-		}
-		if all++; c.Last <= c.First+1 {
+	}
+	if len(whole) == 0 {
+		return 0
+	}
+	doubtful, from := 0.0, whole[0].Length()+time.Millisecond
+	for i, c := range whole {
+		if c.Last <= c.First+1 {
 			doubtful++
 		}
-		if doubtful <= maxDoubtful*all {
+		last := i == len(whole)-1 || whole[i+1].Length() < c.Length() // of its length
+		if last && doubtful <= max(1, maxDoubtful*float64(i+1)) {
 			from = c.Length()
 		}
 	}
@@ -165,7 +167,7 @@ func (a *searched) slowCalls(t *calls.Table) (*Finding, error) {
 }
 
 // fewSlow notes a function with some calls that are slow, and
-// make most of the time in it, but too few to say why. What was
+// make a third of the time in it, but too few to say why. What was
 // not timed, and may wait for work, such as the goroutine of a
 // timer, is not slow.
 func (a *searched) fewSlow(t *calls.Table) {
@@ -185,7 +187,7 @@ func (a *searched) fewSlow(t *calls.Table) {
 			slow, n, least = slow+call.Length(), n+1, call.Length() // the longest come first
 		}
 	}
-	if a.Few == nil && n >= leastFew && n < calls.LeastSlow && 2*slow > all {
+	if a.Few == nil && n >= leastFew && n < calls.LeastSlow && 3*slow > all {
 		a.Few = &SlowCalls{Function: t.Function, Source: t.Source, Calls: n, Least: least, Usual: usual}
 	}
 }
