@@ -3,6 +3,7 @@ package views
 import (
 	"cmp"
 	"math"
+	"path"
 	"regexp"
 
 	"github.com/cpprof/cpprof/internal/intern"
@@ -332,13 +333,13 @@ func (h *homes) within(inner, outer callID) bool {
 
 // barriers matches what goroutines call that wait until the
 // others have come as far: they have no next piece of work.
-var barriers = regexp.MustCompile(`(?i)barrier`)
+var barriers = regexp.MustCompile(`(?i)^[^/]*\.[^/]*barrier`)
 
 // judge decides whether a call is a home of the goroutines that
 // began with a function.
 func (h *homes) judge(c callID, o *origin) bool {
 	s := &h.stats[c]
-	if o.livesForOne(s) || barriers.MatchString(h.d.name(s.node)) {
+	if o.livesForOne(s) || barriers.MatchString(path.Base(h.d.name(s.node))) {
 		return false
 	}
 	if s.begins {
@@ -365,6 +366,7 @@ func HasNotMoved(r *sampledata.Recording) func(sampledata.GoroutineID) bool {
 			s.until = 0
 		case run.First == 0:
 			*s = seen{run, run.Lock, run.Last + 1}
+		// the object may be known only of an earlier run
 		case s.until == run.First && !Moved(s.run, run) && !isOther(s.object, run.Lock):
 			*s = seen{run, cmp.Or(run.Lock, s.object), run.Last + 1}
 		default:

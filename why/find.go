@@ -22,7 +22,7 @@ const DefaultThreshold = 0.10
 const minSamples = 10
 
 // minSeen is the number of samples in which goroutines of a
-// class must be to say what they do. After a pause of the
+// class must be to say what they wait for. After a pause of the
 // sampler, one sample stands for a long time.
 const minSeen = 3
 
@@ -56,6 +56,10 @@ type candidate struct {
 	bar   float64 // the share above which it is a bottleneck
 	least float64 // the severity above which it is a finding
 	note  string  // why it is no finding, whatever its share is
+
+	// rests returns such a note for other reasons than the one
+	// that may be reconsidered
+	rests func() string
 
 	// refine finds out why, once the hypothesis holds. It
 	// returns a note if the hypothesis turns out to be no
@@ -245,15 +249,28 @@ func (a *Answer) judgeAll(all []*candidate, s *searcher, standing []*Finding) {
 		if c.writesAlone() || c.note == sleepsOnce {
 			last = append(last, c)
 		} else {
+			a.reconsider(c, s, nil)
 			a.judge(c, s)
 		}
 	}
 	for _, c := range last {
-		if c.writesAlone() && slices.ContainsFunc(slices.Concat(a.Findings, standing), c.f.mayHoldUp) ||
-			c.note == sleepsOnce && s.isAwaited(c) {
-			c.note = ""
-		}
+		a.reconsider(c, s, standing)
 		a.judge(c, s)
+	}
+}
+
+// reconsider takes a note back that says why a candidate is no
+// finding, if others wait for it, or get through. There may be
+// another reason.
+func (a *Answer) reconsider(c *candidate, s *searcher, standing []*Finding) {
+	if c.f.Share.Against(c.bar) != hotspots.Yes {
+		return
+	}
+	switch {
+	case c.writesAlone() && slices.ContainsFunc(slices.Concat(a.Findings, standing), c.f.mayHoldUp):
+		c.note = ""
+	case c.note == waitedOnce && s.queues(s.classOf(c.f), c.asks.hit), c.note == sleepsOnce && a.awaits(c.f):
+		c.note = c.rests()
 	}
 }
 
@@ -291,9 +308,7 @@ func (a *Answer) judge(c *candidate, s *searcher) {
 		if next.f.Severity >= next.least {
 			s.test([]*candidate{next})
 			s.all = append(s.all, next)
-			if next.writesAlone() && slices.ContainsFunc(a.Findings, next.f.mayHoldUp) {
-				next.note = ""
-			}
+			a.reconsider(next, s, nil)
 			a.judge(next, s)
 		}
 	}

@@ -95,12 +95,16 @@ var looking = regexp.MustCompile(`^(os\.\(\*File\)\.Read|bufio\.\(\*(Reader|Scan
 // life. If others wait for them, that is a part of the work.
 const sleepsOnce = "each sleeps once, and ends: others may wait for it"
 
-// isAwaited reports whether what a candidate's class does is why
-// another one waits.
-func (s *searcher) isAwaited(c *candidate) bool {
-	return slices.ContainsFunc(s.all, func(other *candidate) bool {
-		return slices.ContainsFunc(other.f.Causes, func(cause Cause) bool {
-			return cause.Class == c.f.Class && cause.Activity == Sleeping
+// leastAwaited is the share of the waits in a finding that are
+// for goroutines at least if these are a cause.
+const leastAwaited = 0.1
+
+// awaits reports whether the sleep of a finding's class is why
+// the goroutines of another one wait.
+func (a *Answer) awaits(f *Finding) bool {
+	return slices.ContainsFunc(a.Findings, func(other *Finding) bool {
+		return slices.ContainsFunc(other.Causes, func(c Cause) bool {
+			return c.Class == f.Class && c.Activity == Sleeping && c.Share >= leastAwaited
 		})
 	})
 }
@@ -144,7 +148,7 @@ func (s *searcher) pausing(f *Finding, class int32) string {
 		})
 	c := &s.e.classes[class]
 	switch between := !s.calledBack(f.Where.Path) && (steps == 1 || polls || steps == 2 && !works); {
-	case between && 2*c.ended > c.goroutines && stays <= c.goroutines:
+	case between && c.ends() && stays <= c.goroutines:
 		return sleepsOnce
 	case between:
 		return "it may sleep between two pieces of work"

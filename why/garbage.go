@@ -43,8 +43,9 @@ func (e *evidence) garbage() *Garbage {
 func (e *evidence) collectedHeap() (size float64) {
 	t := metrics.New(e.r, metrics.Options{})
 	numbers, err := t.AllNumbers("heap.live", "gc.cycles")
-	if err != nil {
-		return 0 // they were not measured
+	if err != nil { // collections were not counted
+		_, last := e.ends("heap.live")
+		return last
 	}
 	heap, cycles := numbers[0].Column, numbers[1].Column
 	sum, all, before := 0.0, 0.0, math.NaN()

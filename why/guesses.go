@@ -89,6 +89,7 @@ func (e *evidence) children(of func(*situation) bool) []Cause {
 	b := &blamed{e: e, weight: make(map[doer]float64), where: make(map[doer]*heaviest)}
 	e.indexRuns()
 	hit := e.matching(of)
+	enclosing := make(map[string]string) // of the functions that start them
 	for i, run := range e.r.Runs.All() {
 		if e.of[i] < 0 || !hit[e.of[i]] {
 			continue
@@ -98,8 +99,13 @@ func (e *evidence) children(of func(*situation) bool) []Cause {
 		}
 		first, last := max(run.First, e.from), min(run.Last, e.to-1)
 		b.total += e.between(first, last)
-		waits := e.places.at(run.Stack)
-		in := func(function string) bool { return views.Enclosing(function) == views.Enclosing(waits) } // as in a sync.Once
+		waits := views.Enclosing(e.places.at(run.Stack))
+		in := func(function string) bool { // or in a closure, as in a sync.Once
+			if _, known := enclosing[function]; !known {
+				enclosing[function] = views.Enclosing(function)
+			}
+			return enclosing[function] == waits
+		}
 		those := b.startedIn(e.r.Goroutines.At(run.Goroutine).ID, in, first, last)
 		those = slices.DeleteFunc(those, func(g sampledata.GoroutineID) bool {
 			return b.lastSample(g) > run.Last

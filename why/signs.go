@@ -305,9 +305,9 @@ func (s *searcher) reconnects(f *Finding) float64 {
 	return onStack(getsConnection)(s, f)
 }
 
-// websocket matches the functions of the libraries that take a
-// connection of HTTP for themselves.
-var websocket = regexp.MustCompile(`(?i)websocket`)
+// websocket matches the functions of libraries that ask over
+// HTTP for a connection, and then have it for themselves.
+var websocket = regexp.MustCompile(`(^|/)websocket\.([dD]ial\w*|handshakeRequest)$`)
 
 // upgrades returns the share of a finding in waits for
 // connections of which websockets are made.
@@ -360,8 +360,9 @@ func (s *searcher) polls(f *Finding) float64 {
 			waits += at.weight
 		}
 	}
-	few := s.e.classes[class].goroutines / 10
-	if waits > 0.02*life && s.waitsAnew(class) > few || s.doing(f, polling) < 0.25 {
+	c := &s.e.classes[class]
+	often := waits > 0.02*life && (c.ends() || s.waitsAnew(class) > max(1, c.goroutines/10))
+	if often || s.doing(f, polling) < 0.25 {
 		return 0
 	}
 	return 1

@@ -127,6 +127,20 @@ func seenLong(t *calls.Table) time.Duration {
 	return from
 }
 
+// areDoubtful reports whether too many calls that took a time or
+// longer are in one or two samples.
+func areDoubtful(t *calls.Table, from time.Duration) bool {
+	doubtful, all := 0.0, 0.0
+	for i := range t.Calls {
+		if c := &t.Calls[i]; c.Whole() && c.Length() >= from {
+			if all++; c.Last <= c.First+1 {
+				doubtful++
+			}
+		}
+	}
+	return doubtful > max(1, maxDoubtful*all)
+}
+
 // slowCalls returns a finding; nil if the slow calls are too
 // few, or not slow for a reason that is known.
 func (a *searched) slowCalls(t *calls.Table) (*Finding, error) {
@@ -139,9 +153,9 @@ func (a *searched) slowCalls(t *calls.Table) (*Finding, error) {
 		slow = slowest
 	}
 	c, err := t.Contrast(slow, a.o.Views)
-	if err == nil && c.TooFew() && t.Source == calls.Samples {
+	if err == nil && t.Source == calls.Samples && (c.TooFew() || areDoubtful(t, c.Slow.Shortest)) {
 		// short calls are mostly not seen: those that are slow
-		// are more than 1 %
+		// are more than 1 %, and the longest may be doubtful
 		if slow, err = calls.ParseCondition(">= " + least.String()); err == nil {
 			c, err = t.Contrast(slow, a.o.Views)
 		}

@@ -151,3 +151,41 @@ func TestShortCallsAreNotSlow(t *testing.T) {
 		t.Errorf("%+v %+v", a.Few, a.Findings)
 	}
 }
+
+// If the sampler pauses while all are in a call of one sample,
+// these are the longest calls, but not what is slow.
+func TestPauseInShortCalls(t *testing.T) {
+	const samples, middle = 3000, 1500
+	s := newScene()
+	all := s.spawn(12, "main.serve")
+	left, long, made := make([]int, len(all)), make([]bool, len(all)), 0
+	for i := range samples {
+		states := map[sampledata.GoroutineID]sampledata.State{}
+		for w, g := range all {
+			if left[w]--; left[w] < -2 && i%len(all) == w && (i < middle-30 || i > middle+3) {
+				made++
+				if left[w], long[w] = 3, made%5 == 0; long[w] {
+					left[w] = 12 + made%37
+				}
+			}
+			states[g] = s.at(idles, "main.serve")
+			switch {
+			case i == middle:
+				states[g] = s.at(reads, "main.serve", "main.handle", "main.load", "net.(*conn).Read")
+			case left[w] > 0 && long[w]:
+				states[g] = s.at(runs, "main.serve", "main.handle", "main.big")
+			case left[w] > 0:
+				states[g] = s.at(runs, "main.serve", "main.handle")
+			}
+		}
+		if i == middle || i == middle+1 {
+			s.now += 2 * time.Second
+		}
+		s.sample(t, states)
+	}
+	for _, f := range s.find(t).Findings {
+		if f.Slow != nil && (f.Slow.More.Function == "main.load" || f.Slow.Least > time.Second) {
+			t.Errorf("%+v", f.Slow)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package why
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/cpprof/cpprof/sampledata"
@@ -52,5 +53,29 @@ func TestSpins(t *testing.T) {
 	}
 	if kinds[SpinKind] != 1 {
 		t.Errorf("findings %v", kinds)
+	}
+}
+
+// Goroutines that live for one piece of work, and wait in most
+// of it, do not spin, though none is seen to wait a second time.
+func TestShortGoroutinesDoNotSpin(t *testing.T) {
+	for waiting, spins := range map[int]bool{0: true, 3: false} {
+		s := newScene()
+		loop := s.spawn(1, "main.loop")[0]
+		for range 100 {
+			states := map[sampledata.GoroutineID]sampledata.State{loop: s.at(idles, "main.loop")}
+			fresh := s.spawn(5, "main.put")
+			for j, g := range fresh {
+				if states[g] = s.at(runs, "main.put", "runtime.chansend1", "runtime.chansend"); j < waiting {
+					states[g] = s.at(sends, "main.put")
+				}
+			}
+			s.sample(t, states)
+			s.gone = fresh
+		}
+		a := s.find(t)
+		if slices.ContainsFunc(a.Findings, (*Finding).spins) != spins {
+			t.Errorf("%d of 5 wait: %+v", waiting, a.Findings)
+		}
 	}
 }

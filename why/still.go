@@ -140,17 +140,25 @@ func (s *searcher) standsStill(class int32, of func(*situation) bool) string {
 		return "" // an answer is work, and some were seen to come
 	case 2*still > weight:
 		return notMoved
-	case 2*weight > s.e.length*float64(stays) && !s.queues(class, of):
-		return "each has waited only once, for more than half of the time"
+	case 2*weight > s.e.length*float64(stays):
+		return waitedOnce
 	}
 	return ""
 }
 
+// waitedOnce is the note of waits that hardly anybody was seen
+// to come back to.
+const waitedOnce = "each has waited only once, for more than half of the time"
+
+// getThrough is the share of those that wait to send who get
+// through in the recording, if the queue moves.
+const getThrough = 0.02
+
 // queues reports whether goroutines of a class mostly wait for
-// others of it, which are past the wait, or to send while others
-// get through, and end: however long the queue is, it moves.
+// others of it, as far as is known, or to send while others get
+// through: however long the queue is, it moves.
 func (s *searcher) queues(class int32, of func(*situation) bool) bool {
-	c, own, sends, all := &s.e.classes[class], 0.0, 0.0, 0.0
+	sends, all, held := 0.0, 0.0, false
 	for _, at := range s.members(class) {
 		if of(at) {
 			if all += at.weight; at.state.Doing == views.Sending {
@@ -158,20 +166,33 @@ func (s *searcher) queues(class int32, of func(*situation) bool) bool {
 			}
 		}
 	}
-	if sends >= mostOf*all && float64(c.ended) >= getThrough*float64(c.goroutines) {
-		return true
+	hit := s.e.matching(ofClass(class, of))
+	waits := make(map[sampledata.GoroutineID]int32) // the last sample of its wait
+	for i, run := range s.e.r.Runs.All() {
+		if at := s.e.of[i]; at >= 0 && hit[at] {
+			waits[run.Goroutine] = run.Last
+			held = held || run.Evidence == sampledata.Likely
+		}
 	}
-	for _, cause := range s.e.blame(ofClass(class, of)) {
-		if cause.Class == c.name {
-			own += cause.Share
+	through := 0
+	for _, last := range waits {
+		if last < s.e.to-1 {
+			through++
+		}
+	}
+	if sends >= mostOf*all && float64(through) >= getThrough*float64(len(waits)) {
+		return through > 0
+	}
+	own := 0.0
+	if held {
+		for _, cause := range s.e.blame(ofClass(class, of)) {
+			if cause.Class == s.e.classes[class].name && cause.Certainty != Candidate {
+				own += cause.Share
+			}
 		}
 	}
 	return own >= 0.5
 }
-
-// getThrough is the share of a queue's goroutines that end in
-// the recording if it moves.
-const getThrough = 0.02
 
 // stalled is the sign of waits that came to a standstill.
 const stalled = "most of that time is of goroutines that were not seen to move in the second half of the recording"

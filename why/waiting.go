@@ -87,10 +87,17 @@ func (s *searcher) waitsOf(k waitKey, apart []string, by sums, most int) *candid
 	}
 	if k.kind == SleepKind {
 		f.Lock = lockByName(f.Where.Path)
-		c.note = cmp.Or(s.pausing(f, class), s.leadsOn(c, by[class], 0), s.streaming(f, class, of))
+		c.rests = func() string { return cmp.Or(s.leadsOn(c, by[class], 0), s.streaming(f, class, of)) }
+		c.note = s.pausing(f, class)
 	} else {
-		c.note = cmp.Or(s.standsStill(class, of), s.resting(f, class), s.sleepsOn(f, class, by[class]),
-			s.leadsOn(c, by[class], 0), s.awaitsProcess(f, by[class]), s.streaming(f, class, of))
+		c.rests = func() string {
+			return cmp.Or(s.resting(f, class), s.sleepsOn(f, class, by[class]), s.leadsOn(c, by[class], 0),
+				s.awaitsProcess(f, by[class]), s.streaming(f, class, of))
+		}
+		c.note = s.standsStill(class, of)
+	}
+	if c.note == "" {
+		c.note = c.rests()
 	}
 	c.refine = func(f *Finding) string { return s.refineWait(f, class, of) }
 	if len(by) > 1 && most > 1 {

@@ -590,7 +590,9 @@ func TestPausesOfFew(t *testing.T) {
 // Who waits at a barrier waits for the others of the step, and
 // not for the next piece of work.
 func TestBarrierIsNoRest(t *testing.T) {
-	for wait, idle := range map[string]bool{"main.(*queue).await": true, "main.(*barrier).await": false} {
+	for wait, idle := range map[string]bool{
+		"main.(*queue).await": true, "main.(*barrier).await": false, "acme/barrier-gw/lib.(*queue).await": true,
+	} {
 		s := newScene()
 		all := s.spawn(3, "main.main.func1")
 		for i := range 90 {
@@ -616,5 +618,35 @@ func TestBarrierIsNoRest(t *testing.T) {
 				t.Errorf("%s: idle: %t", wait, at.idle)
 			}
 		}
+	}
+}
+
+// Timers of which one was named in a tenth of a wait that is no
+// finding are not why anybody waits.
+func TestSleepersThatAreNotAwaited(t *testing.T) {
+	s := newScene()
+	waiter, adder := s.spawn(1, "main.join")[0], s.spawn(1, "main.calc")[0]
+	for i := range 60 {
+		fresh := s.spawn(4, "main.later")
+		for k := range 5 {
+			states := map[sampledata.GoroutineID]sampledata.State{adder: s.at(runs, "main.calc")}
+			for _, g := range fresh {
+				states[g] = s.at(sleeps, "main.later")
+			}
+			w := sampledata.State{Run: sampledata.Waiting, Reason: "sync.WaitGroup.Wait", Lock: 0x500, Evidence: sampledata.Likely,
+				Holders: s.HolderSet([]sampledata.GoroutineID{adder})}
+			if (i*5+k)%8 == 1 {
+				w.Holders = s.HolderSet(fresh[:1])
+			}
+			if states[waiter] = s.at(w, "main.join", "main.run", "sync.(*WaitGroup).Wait"); k == 0 {
+				states[waiter] = s.at(runs, "main.join")
+			}
+			s.sample(t, states)
+		}
+		s.gone = fresh
+	}
+	s.sample(t, nil)
+	if a := s.find(t); slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Class == "go:main.later" }) {
+		t.Errorf("%+v", a.Findings)
 	}
 }

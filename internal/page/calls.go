@@ -139,6 +139,7 @@ type callRow struct {
 	Length    time.Duration `json:"length_ns"`
 	Whole     bool          `json:"whole"`
 	Sampled   bool          `json:"sampled"`
+	Several   bool          `json:"several"` // it may be several
 }
 
 // contrast holds the calls of a condition against the rest.
@@ -172,7 +173,7 @@ func (s *shown) contrast(q *question) (any, error) {
 
 func callRowOf(t *calls.Table, number int) callRow {
 	call := &t.Calls[number-1]
-	return callRow{number, call.ID, call.Begin, call.Length(), call.Whole(), call.Sampled()}
+	return callRow{number, call.ID, call.Begin, call.Length(), call.Whole(), call.Sampled(), t.MayBeSeveral(call)}
 }
 
 // stepRow is what a goroutine did for some time of a call.

@@ -189,6 +189,20 @@ func (c *Calls) more() string {
 	return b.String()
 }
 
+// took says how long a call took.
+func (c *Calls) took(call *calls.Call) string {
+	took := brief(call.Length())
+	switch several := c.MayBeSeveral(call); {
+	case several && call.Whole():
+		return "below " + took
+	case several:
+		return "not known"
+	case !call.Whole():
+		return "over " + took
+	}
+	return took
+}
+
 // FeatureText says what a feature is: "waits for a lock,
 // cache.mu, in main.get".
 func FeatureText(m *calls.Common) string {
@@ -256,16 +270,7 @@ func (c *Calls) longest() string {
 	t.add("number", "took", "from", "goroutine")
 	for i := range c.Calls[:min(len(c.Calls), c.Top)] {
 		call := &c.Calls[i]
-		took := brief(call.Length())
-		switch several := c.MayBeSeveral(call); {
-		case several && call.Whole():
-			took = "below " + took
-		case several:
-			took = "not known"
-		case !call.Whole():
-			took = "over " + took
-		}
-		t.add(fmt.Sprint(i+1), took, fmt.Sprintf("%.3f s", call.Begin.Seconds()),
+		t.add(fmt.Sprint(i+1), c.took(call), fmt.Sprintf("%.3f s", call.Begin.Seconds()),
 			fmt.Sprint(call.ID))
 	}
 	t.write(&b)
@@ -323,7 +328,7 @@ type callsJSON struct {
 	Whole     int                      `json:"whole"`
 	Short     int                      `json:"short"`
 	Touching  float64                  `json:"touching"`
-	Several   float64                  `json:"several"`
+	Several   float64                  `json:"several_share"`
 	Chance    float64                  `json:"chance"`
 	Quantiles map[string]time.Duration `json:"quantiles_ns"`
 	Condition string                   `json:"condition"`
@@ -413,7 +418,10 @@ type holderStep struct {
 func (c *Calls) WriteCall(w io.Writer, number int, steps []calls.Step) {
 	call := &c.Calls[number-1]
 	cut := ""
-	if !call.Whole() {
+	switch {
+	case c.MayBeSeveral(call):
+		cut = "; it may be several calls that followed one another"
+	case !call.Whole():
 		cut = ", and more that the recording does not have"
 	}
 	termtext.Fprintf(w, "Call %d of %s, by goroutine %d: %s from %.3f s on%s\n\n", number, c.Function,

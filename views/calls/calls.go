@@ -215,9 +215,17 @@ func (t *Table) cover(from, to time.Duration) {
 	}
 }
 
-// sortCalls puts the longest calls first.
+// sortCalls puts the longest calls first, and sums up those that
+// may be several.
 func (t *Table) sortCalls() {
 	t.whole = nil
+	several, all := time.Duration(0), time.Duration(0)
+	for i := range t.Calls {
+		if all += t.Calls[i].Length(); t.Calls[i].Several {
+			several += t.Calls[i].Length()
+		}
+	}
+	t.Several = float64(several) / float64(max(all, 1))
 	slices.SortStableFunc(t.Calls, func(a, b Call) int { return cmp.Compare(b.Length(), a.Length()) })
 	for i := range slices.Backward(t.Calls) {
 		if c := &t.Calls[i]; c.Whole() {
@@ -314,8 +322,8 @@ func (t *Table) Bound(q float64) (length time.Duration, timed bool) {
 	return length, false
 }
 
-// MayBeSeveral reports whether a call is likely to be several
-// that followed one another.
+// MayBeSeveral reports whether a call may be several that
+// followed one another.
 func (t *Table) MayBeSeveral(c *Call) bool {
 	return c.Several || t.Touches() || t.Chance >= byChance && int(c.Last-c.First) < t.ByChance
 }

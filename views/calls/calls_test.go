@@ -48,6 +48,9 @@ func TestOf(t *testing.T) {
 		{"cut at both ends", "n2 n0 n2", "0-0cut-begin,short 2-2cut-end,short"},
 		{"all the time", "n2 n3 n2", "0-2cut-begin,cut-end,several"},
 		{"all the time in one wait", "n2@1 = =", "0-2cut-begin,cut-end"},
+		{"all the time at a lock", "n2!1 n2!1 n2!1", "0-2cut-begin,cut-end,several"},
+		{"all the time in one wait for a lock", "n2!1 = =", "0-2cut-begin,cut-end"},
+		{"back to a lock", "n0 n3!1 n2 n3!1 n0", "1-3several"},
 		{"one wait", "n0 n3@1 = n0", "1-2"},
 		{"the same wait again", "n0 n3@1 n3@1 n0", "1-2several"},
 		{"two waits", "n0 n2@1 n3@1 n0", "1-2"},
@@ -63,6 +66,9 @@ func TestOf(t *testing.T) {
 			text += fmt.Sprintf("sample %dms\n", 10*(i+1))
 			stack, torn := strings.CutSuffix(s, "torn")
 			switch stack, lock, waits := strings.Cut(stack, "@"); {
+			case strings.Contains(s, "!"):
+				node, lock, _ := strings.Cut(s, "!")
+				text += "    g0 blocked " + node + " reason=sync.Mutex.Lock lock=0x" + lock + "00\n"
 			case s == "=":
 			case waits:
 				text += "    g0 waiting " + stack + " reason=select lock=0x" + lock + "00\n"

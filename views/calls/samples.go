@@ -27,7 +27,8 @@ type follower struct {
 
 // see notes what a run shows of the call.
 func (f *follower) see(run sampledata.Run) {
-	waits := views.DoingOf(run).Waits()
+	does := views.DoingOf(run)
+	waits := does.Waits() || does == views.AwaitingLock
 	stays := f.waited && f.run == f.wait && !views.Moved(f.wait, run)
 	f.call.Several = f.call.Several || waits && f.waited && !stays && run.Stack == f.wait.Stack
 	f.moved = f.moved || !waits || f.waited && !stays
@@ -89,7 +90,7 @@ func (t *Table) sample(show shows) {
 	for g := range all {
 		all[g].last = -1
 	}
-	var touched, returned, several, total time.Duration
+	var touched, returned time.Duration
 	finish := func(f *follower) {
 		c := f.call
 		c.Last = f.last
@@ -99,9 +100,6 @@ func (t *Table) sample(show shows) {
 		c.Short = c.First == c.Last
 		joins := show.joins != nil && show.joins(f.key)
 		c.Several = joins && !c.Short && (c.Several || c.CutBegin && c.CutEnd && f.moved)
-		if total += c.Length(); c.Several {
-			several += c.Length()
-		}
 		f.calls++
 		t.Calls = append(t.Calls, c)
 		if f.outside > 0 {
@@ -147,7 +145,6 @@ func (t *Table) sample(show shows) {
 		}
 	}
 	t.findChance(all)
-	t.Several = float64(several) / float64(max(total, 1))
 	if returned > 0 {
 		t.Touching = float64(touched) / float64(returned)
 	}

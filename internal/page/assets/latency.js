@@ -251,7 +251,7 @@ function callsTable(page) {
         make('td', {className: 'number', title: between(m.slow), textContent: percent(m.slow)}), make('td', {className: 'number', title: between(m.rest), textContent: percent(m.rest)}), make('td', {}, ...breakable(m.text))))));
     }
     parts.push(make('h4', {textContent: 'the longest of them'}), table('the longest calls', [number('took'), number('from'), number('goroutine')], found.longest.flatMap((c) => [
-      make('tr', {}, make('td', {className: 'number'}, link(`${c.whole ? '' : 'over '}${lengthText(c.length_ns)}`, () => page.latency.step(c.number), 'what it did')),
+      make('tr', {}, make('td', {className: 'number'}, link(!c.several ? `${c.whole ? '' : 'over '}${lengthText(c.length_ns)}` : c.whole ? `< ${lengthText(c.length_ns)}` : 'not known', () => page.latency.step(c.number), 'what it did')),
         make('td', {className: 'number', textContent: clockText(c.begin_ns)}), make('td', {className: 'number', textContent: c.goroutine})),
       call && call.number === c.number && call.begin_ns === c.begin_ns ? make('tr', {}, make('td', {colSpan: 3}, stepsTable(page, call), make('p', {className: 'actions'}, link('show its track', () => page.latency.track(call))))) : null,
     ].filter(Boolean))));
