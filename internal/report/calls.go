@@ -268,12 +268,17 @@ func (c *Calls) longest() string {
 	b.WriteString("\nThe longest\n")
 	t := &table{right: true, width: c.Width}
 	t.add("number", "took", "from", "goroutine")
+	several := false
 	for i := range c.Calls[:min(len(c.Calls), c.Top)] {
 		call := &c.Calls[i]
+		several = several || call.Several
 		t.add(fmt.Sprint(i+1), c.took(call), fmt.Sprintf("%.3f s", call.Begin.Seconds()),
 			fmt.Sprint(call.ID))
 	}
 	t.write(&b)
+	if several && !c.Merges() { // or the head says it
+		b.WriteString("In those below a time, the goroutine came back to a wait: a loop, or several calls.\n")
+	}
 	return b.String()
 }
 

@@ -51,3 +51,19 @@ sample 40ms
 	table.Touching = touching
 	return table
 }
+
+// A call that may be several is marked in the list of the
+// longest, and where it is shown alone.
+func TestCallsThatMayBeSeveral(t *testing.T) {
+	c := &Calls{Table: tableOf(t, 0), Top: 1}
+	for several, want := range map[bool]string{false: "     1  ", true: "     1  below "} {
+		c.Calls[0].Several = several
+		b := new(strings.Builder)
+		c.WriteCall(b, 1, nil)
+		list := c.longest()
+		if !strings.Contains(list, want) || strings.Contains(list, "came back to a wait") != several ||
+			strings.Contains(b.String(), "may be several") != several {
+			t.Errorf("several: %t:\n%s%s", several, list, b)
+		}
+	}
+}
