@@ -309,8 +309,8 @@ func (s *searcher) reconnects(f *Finding) float64 {
 // HTTP for a connection, and then have it for themselves.
 var websocket = regexp.MustCompile(`(^|/)websocket\.([dD]ial\w*|handshakeRequest)$`)
 
-// upgrades returns the share of a finding in waits for
-// connections of which websockets are made.
+// upgrades returns the share of a finding in waits for the
+// connections of websockets.
 func (s *searcher) upgrades(f *Finding) float64 {
 	if s.doing(f, websocket) < isSign {
 		return 0

@@ -1,0 +1,135 @@
+package why
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
+)
+
+// Goroutines that sleep once, and end, are a part of the work of
+// those that wait for them. Else they only do something later.
+func TestSleepsOnce(t *testing.T) {
+	for site, found := range map[string]int{"main.(*future).get.func1": 1, "main.later": 0} {
+		s := newScene()
+		loop := s.spawn(1, "main.loop")[0]
+		id := int64(100)
+		start := func(function string, parent int64, site string) sampledata.GoroutineID {
+			id++
+			return s.Goroutine(sampledata.Goroutine{ID: id, Start: s.function(function), Parent: parent, Site: sampledata.Site{Function: site}})
+		}
+		for i := range 50 {
+			page, other := start("main.page", 1, "main.loop"), start("main.page", 1, "main.loop")
+			query := start("main.query", id, site)
+			states := map[sampledata.GoroutineID]sampledata.State{loop: s.at(idles, "main.loop"), query: s.at(sleeps, "main.query", "main.sleep")}
+			for _, g := range []sampledata.GoroutineID{page, other} {
+				if states[g] = s.at(runs, "main.page", "main.begin"); found > 0 && i%10 > 0 {
+					states[g] = s.at(idles, "main.page", "main.render", "main.part", "main.(*future).get")
+				}
+			}
+			s.sample(t, states)
+			s.gone = []sampledata.GoroutineID{page, other, query}
+			s.sample(t, map[sampledata.GoroutineID]sampledata.State{loop: s.at(runs, "main.loop")})
+			if i == 49 {
+				s.gone = nil
+			}
+		}
+		a := s.find(t)
+		waits := slices.DeleteFunc(a.Findings, func(f *Finding) bool { return f.OfProcessors() })
+		if len(waits) != found || found > 0 && (waits[0].Kind != SleepKind || len(waits[0].Behind) != 1) {
+			t.Errorf("started in %s: %+v, resting: %+v", site, waits, a.Resting)
+		}
+	}
+}
+
+// One goroutine that sleeps in the middle of its work holds up
+// nobody, as far as is known. Of three, each does for its work,
+// though fewer than one does at a time.
+func TestPausesOfFew(t *testing.T) {
+	for count, found := range map[int]int{1: 0, 3: 1} {
+		s := newScene()
+		all := s.spawn(count, "main.sync")
+		for i := range 100 {
+			states := map[sampledata.GoroutineID]sampledata.State{}
+			for j, g := range all {
+				switch n := (i + 3*j) % 10; {
+				case n < 3:
+					states[g] = s.at(sleeps, "main.sync", "main.job", "main.dial")
+				case n == 3:
+					states[g] = s.at(runs, "main.sync", "main.job", "main.send")
+				default:
+					states[g] = s.at(sleeps, "main.sync")
+				}
+			}
+			s.sample(t, states)
+		}
+		if a := s.find(t); len(a.Findings) != found {
+			t.Errorf("%d: %+v %+v", count, a.Findings, a.Hypotheses)
+		}
+	}
+}
+
+// Who waits at a barrier waits for the others of the step, and
+// not for the next piece of work.
+func TestBarrierIsNoRest(t *testing.T) {
+	for wait, idle := range map[string]bool{
+		"main.(*queue).await": true, "main.(*barrier).await": false, "acme/barrier-gw/lib.(*queue).await": true,
+	} {
+		s := newScene()
+		all := s.spawn(3, "main.main.func1")
+		for i := range 90 {
+			states := map[sampledata.GoroutineID]sampledata.State{}
+			for j, g := range all {
+				switch step := i % 6; {
+				case step < 2:
+					states[g] = s.at(sleeps, "main.main.func1", "time.Sleep")
+				case step == 2 || step == 3 && j > 0 || j == 2:
+					states[g] = s.at(runs, "main.main.func1", "main.relax")
+				default:
+					states[g] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "sync.Cond.Wait"}, "main.main.func1", wait, "sync.(*Cond).Wait")
+				}
+			}
+			s.sample(t, states)
+		}
+		e, err := newEvidence(s.Recording(), configured().Views)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range e.situations {
+			if at := &e.situations[i]; at.state.Doing == views.AwaitingCondition && at.idle != idle {
+				t.Errorf("%s: idle: %t", wait, at.idle)
+			}
+		}
+	}
+}
+
+// Others sleep beside a wait that is no finding. One of them was
+// named in a tenth of it: that is not why anybody waits.
+func TestSleepersThatAreNotAwaited(t *testing.T) {
+	s := newScene()
+	waiter, adder := s.spawn(1, "main.join")[0], s.spawn(1, "main.calc")[0]
+	for i := range 60 {
+		fresh := s.spawn(4, "main.later")
+		for k := range 5 {
+			states := map[sampledata.GoroutineID]sampledata.State{adder: s.at(runs, "main.calc")}
+			for _, g := range fresh {
+				states[g] = s.at(sleeps, "main.later")
+			}
+			w := sampledata.State{Run: sampledata.Waiting, Reason: "sync.WaitGroup.Wait", Lock: 0x500, Evidence: sampledata.Likely,
+				Holders: s.HolderSet([]sampledata.GoroutineID{adder})}
+			if (i*5+k)%8 == 1 {
+				w.Holders = s.HolderSet(fresh[:1])
+			}
+			if states[waiter] = s.at(w, "main.join", "main.run", "sync.(*WaitGroup).Wait"); k == 0 {
+				states[waiter] = s.at(runs, "main.join")
+			}
+			s.sample(t, states)
+		}
+		s.gone = fresh
+	}
+	s.sample(t, nil)
+	if a := s.find(t); slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Class == "go:main.later" }) {
+		t.Errorf("%+v", a.Findings)
+	}
+}
