@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/internal/intern"
+	"github.com/cpprof/cpprof/internal/metrics"
 	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
@@ -38,6 +39,7 @@ type evidence struct {
 	started    map[int64][]sampledata.GoroutineID // see startedBy
 	shared     map[uint64]bool                    // see sharedChannels
 	spins      map[spinner]bool                   // see spinners
+	table      *metrics.Table                     // see monitors
 	cpus       *views.CPUs
 	processors float64 // mean number
 	runtimes   float64 // mean number on which the runtime works for itself

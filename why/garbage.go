@@ -1,10 +1,6 @@
 package why
 
-import (
-	"math"
-
-	"github.com/cpprof/cpprof/internal/metrics"
-)
+import "math"
 
 // minGarbage is the share of the program's time on processors
 // that allocation and the collector have at least to be the
@@ -41,8 +37,7 @@ func (e *evidence) garbage() *Garbage {
 // in the span, or its last size. A heap that grows has most of
 // them while it is small.
 func (e *evidence) collectedHeap() (size float64) {
-	t := metrics.New(e.r, metrics.Options{})
-	numbers, err := t.AllNumbers("heap.live", "gc.cycles")
+	numbers, err := e.monitors().AllNumbers("heap.live", "gc.cycles")
 	if err != nil { // collections were not counted
 		_, last := e.ends("heap.live")
 		return last

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cpprof/cpprof/internal/metrics"
 	"github.com/cpprof/cpprof/views"
 )
 
@@ -67,7 +66,7 @@ func (s *searcher) isOwn(class int32) bool {
 // it wakes a thread it holds a processor, but sleeps; the
 // kernel's clock tells, if it is known.
 func (s *searcher) scheduling() float64 {
-	own, known := metrics.New(s.e.r, metrics.Options{}).MeanRate("process.cpu", int(s.e.from), int(s.e.to))
+	own, known := s.e.monitors().MeanRate("process.cpu", int(s.e.from), int(s.e.to))
 	if !known {
 		return s.e.runtimes
 	}

@@ -100,6 +100,14 @@ func usualCalls(t *calls.Table) (usual, least time.Duration) {
 // or two samples. One may.
 const maxDoubtful = 0.1
 
+// isDoubtful reports whether a call is in one or two samples.
+func isDoubtful(c *calls.Call) bool { return c.Last <= c.First+1 }
+
+// tooDoubtful reports whether too many of some calls are.
+func tooDoubtful(doubtful, all int) bool {
+	return float64(doubtful) > max(1, maxDoubtful*float64(all))
+}
+
 // seenLong returns the time from which nearly all calls are in
 // three samples or more. One in one sample may have taken a
 // moment, and one in two may have been two calls, though a pause
@@ -114,13 +122,13 @@ func seenLong(t *calls.Table) time.Duration {
 	if len(whole) == 0 {
 		return 0
 	}
-	doubtful, from := 0.0, whole[0].Length()+time.Millisecond
+	doubtful, from := 0, whole[0].Length()+time.Millisecond
 	for i, c := range whole {
-		if c.Last <= c.First+1 {
+		if isDoubtful(c) {
 			doubtful++
 		}
 		last := i == len(whole)-1 || whole[i+1].Length() < c.Length() // of its length
-		if last && doubtful <= max(1, maxDoubtful*float64(i+1)) {
+		if last && !tooDoubtful(doubtful, i+1) {
 			from = c.Length()
 		}
 	}
@@ -130,15 +138,15 @@ func seenLong(t *calls.Table) time.Duration {
 // areDoubtful reports whether too many calls that took a time or
 // longer are in one or two samples.
 func areDoubtful(t *calls.Table, from time.Duration) bool {
-	doubtful, all := 0.0, 0.0
+	doubtful, all := 0, 0
 	for i := range t.Calls {
 		if c := &t.Calls[i]; c.Whole() && c.Length() >= from {
-			if all++; c.Last <= c.First+1 {
+			if all++; isDoubtful(c) {
 				doubtful++
 			}
 		}
 	}
-	return doubtful > max(1, maxDoubtful*all)
+	return tooDoubtful(doubtful, all)
 }
 
 // slowCalls returns a finding; nil if the slow calls are too

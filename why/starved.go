@@ -54,6 +54,14 @@ func (e *evidence) ends(monitor string) (first, last float64) {
 	return first, last
 }
 
+// monitors returns the values beside the samples.
+func (e *evidence) monitors() *metrics.Table {
+	if e.table == nil {
+		e.table = metrics.New(e.r, metrics.Options{})
+	}
+	return e.table
+}
+
 // A Crowd is who wants the CPUs that threads of the program wait for.
 type Crowd struct {
 	Own    float64 `json:"own"`            // CPUs that the program uses
@@ -70,7 +78,7 @@ type Crowd struct {
 
 // crowd returns who wants the CPUs; nil if that was not measured.
 func (e *evidence) crowd() *Crowd {
-	t := metrics.New(e.r, metrics.Options{})
+	t := e.monitors()
 	all, known := t.MeanRate("machine.cpu", int(e.from), int(e.to))
 	own, also := t.MeanRate("process.cpu", int(e.from), int(e.to))
 	if !known || !also {
