@@ -261,12 +261,25 @@ func (d *idleness) firstFunction(stack sampledata.NodeID) sampledata.FunctionID 
 }
 
 // closure matches the functions that a go statement has in place
-// of a name: main.main.func1, main.main.func1.2.
-var closure = regexp.MustCompile(`\.func\d+(\.\d+)*$`)
+// of a name, main.main.func1, main.main.func1.2, and the bodies
+// of loops over functions: main.main-range1.
+var closure = regexp.MustCompile(`(\.func\d+(\.\d+)*|-range\d+)+$`)
 
 // Enclosing returns the function that has a closure; a function
-// that is none itself.
-func Enclosing(function string) string { return closure.ReplaceAllString(function, "") }
+// that is none itself. The closures of a package's variables have
+// none, though the compiler names them after main.init.
+func Enclosing(function string) string {
+	at := closure.FindStringIndex(function)
+	if at == nil {
+		return function
+	}
+	within := function[:at[0]]
+	if strings.HasSuffix(within, ".init") || strings.HasSuffix(within, ".glob.") {
+		variable, _, _ := strings.Cut(function[at[0]+1:], ".")
+		return within + "." + variable
+	}
+	return within
+}
 
 // begins reports whether a goroutine's first function comes
 // right below a stack: all its functions only lead there, as

@@ -537,3 +537,23 @@ func TestIdleIsTheRest(t *testing.T) {
 		}
 	})
 }
+
+// What is closed over by a function belongs to it, however deep;
+// what a variable of a package has stands alone.
+func TestEnclosing(t *testing.T) {
+	for _, test := range []struct{ function, want string }{
+		{"main.f", "main.f"},
+		{"main.(*server).run.func1", "main.(*server).run"},
+		{"main.main.func1.2.1", "main.main"},
+		{"main.f-range1", "main.f"},
+		{"main.f.func2-range1", "main.f"},
+		{"main.init.0.func1", "main.init.0"},
+		{"main.init.func1", "main.init.func1"},
+		{"main.init.func1.2", "main.init.func1"},
+		{"main.glob..func3.1", "main.glob..func3"},
+	} {
+		if got := Enclosing(test.function); got != test.want {
+			t.Errorf("Enclosing(%q) = %q, want %q", test.function, got, test.want)
+		}
+	}
+}
