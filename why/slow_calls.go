@@ -14,11 +14,12 @@ type SlowCalls struct {
 	Function  string        `json:"function"`
 	Condition string        `json:"condition"`
 	Source    calls.Source  `json:"source"`
-	Calls     int           `json:"calls"`    // that are slow
-	Share     float64       `json:"share"`    // of the calls that were seen
-	Least     time.Duration `json:"least_ns"` // that a slow one takes
-	Usual     time.Duration `json:"usual_ns"` // half of all calls take this long at most
-	More      calls.Common  `json:"-"`        // what the slow ones have more of
+	Calls     int           `json:"calls"`             // that are slow
+	Share     float64       `json:"share"`             // of the calls that were seen
+	Least     time.Duration `json:"least_ns"`          // that a slow one takes
+	Usual     time.Duration `json:"usual_ns"`          // half of all calls take this long at most
+	Several   bool          `json:"several,omitempty"` // most slow ones may be several each
+	More      calls.Common  `json:"-"`                 // what the slow ones have more of
 	Period    time.Duration `json:"period_ns,omitempty"`
 }
 
@@ -175,13 +176,17 @@ func (a *searched) slowCalls(t *calls.Table) (*Finding, error) {
 	s := &SlowCalls{Function: t.Function, Condition: slow.String(), Source: t.Source, Least: c.Slow.Shortest, Usual: usual,
 		Calls: c.Slow.Calls, Share: float64(c.Slow.Calls) / float64(t.Whole()), More: c.More[0]}
 	var begins []time.Duration
-	mean := 0.0
+	mean, several := 0.0, 0
 	for i := range t.Calls {
 		if call := &t.Calls[i]; call.Whole() && call.Length() >= s.Least {
 			begins = append(begins, call.Begin)
 			mean += float64(call.Length()) / float64(max(1, t.Covered))
+			if t.MayBeSeveral(call) {
+				several++
+			}
 		}
 	}
+	s.Several = 2*several > len(begins)
 	s.Period = period(begins, s.Least)
 	return &Finding{Kind: SlowKind, Slow: s, Share: s.More.Slow, Mean: mean, Severity: mean,
 		Where: Place{Function: t.Function}, When: When{Always: true}, specific: SlowKind.row().specific,
@@ -198,7 +203,7 @@ func (a *searched) fewSlow(t *calls.Table) {
 		return
 	}
 	usual, bound := usualCalls(t)
-	slow, all, n, least := time.Duration(0), time.Duration(0), 0, time.Duration(0)
+	slow, all, n, several, least := time.Duration(0), time.Duration(0), 0, 0, time.Duration(0)
 	for i := range t.Calls {
 		call := &t.Calls[i]
 		if !call.Whole() {
@@ -207,10 +212,14 @@ func (a *searched) fewSlow(t *calls.Table) {
 		all += call.Length()
 		if call.Length() >= bound {
 			slow, n, least = slow+call.Length(), n+1, call.Length() // the longest come first
+			if t.MayBeSeveral(call) {
+				several++
+			}
 		}
 	}
 	if a.Few == nil && n >= leastFew && n < calls.LeastSlow && 3*slow > all {
-		a.Few = &SlowCalls{Function: t.Function, Source: t.Source, Calls: n, Least: least, Usual: usual}
+		a.Few = &SlowCalls{Function: t.Function, Source: t.Source, Calls: n, Least: least, Usual: usual,
+			Several: 2*several > n}
 	}
 }
 

@@ -10,12 +10,18 @@ import (
 	"github.com/cpprof/cpprof/views/calls"
 )
 
-// tardy is a scene in which eight goroutines make a call of 40
-// ms again and again, each in its turn. Every 100th takes 260
-// ms, since it waits for a lock that a sleeping goroutine holds.
-// With timed, the calls are timed, too. With pauses, the sampler
-// pauses once.
-func tardy(t *testing.T, slow, timed, pauses bool) *scene {
+// A tardy is a scene in which eight goroutines make a call of 40
+// ms again and again, each in its turn. If some are slow, every
+// 100th takes 260 ms, since it waits for a lock that a sleeping
+// goroutine holds.
+type tardy struct {
+	slow   bool
+	timed  bool // the calls are, too
+	pauses bool // the sampler does, once
+	again  bool // a slow call waits for the lock twice
+}
+
+func (c tardy) scene(t *testing.T) *scene {
 	t.Helper()
 	const workers, samples = 8, 6000
 	s := newScene()
@@ -32,13 +38,13 @@ func tardy(t *testing.T, slow, timed, pauses bool) *scene {
 		for w, g := range workerIDs {
 			if left[w]--; left[w] < -2 && i%workers == w {
 				made++
-				if left[w] = 2; slow && made%96 == 0 {
+				if left[w] = 2; c.slow && made%96 == 0 {
 					left[w] = 13
 				}
 				begun[w] = s.now + 10*time.Millisecond
 			}
 			switch {
-			case left[w] > 2:
+			case left[w] > 2 && !(c.again && left[w] == 8):
 				states[g] = waits
 			case left[w] > 0:
 				states[g] = handles
@@ -49,12 +55,12 @@ func tardy(t *testing.T, slow, timed, pauses bool) *scene {
 				states[g] = idle
 			}
 		}
-		if pauses && i == samples/2 {
+		if c.pauses && i == samples/2 {
 			s.now += 500 * time.Millisecond
 		}
 		s.sample(t, states)
 	}
-	if timed {
+	if c.timed {
 		s.Calls(table)
 		s.sample(t, nil)
 	}
@@ -62,20 +68,21 @@ func tardy(t *testing.T, slow, timed, pauses bool) *scene {
 }
 
 func TestSlowCalls(t *testing.T) {
-	for _, c := range []struct{ timed, pauses bool }{{false, false}, {true, false}, {false, true}} {
-		timed := c.timed
-		a := tardy(t, true, timed, c.pauses).find(t)
+	for _, c := range []tardy{{}, {timed: true}, {pauses: true}, {again: true}} {
+		if a := c.scene(t).find(t); slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Kind == SlowKind }) {
+			t.Errorf("%+v: a finding of slow calls, though all are fast", c)
+		}
+		c.slow = true
+		a := c.scene(t).find(t)
 		i := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Kind == SlowKind })
 		if i < 0 {
 			t.Fatalf("%+v: no finding of slow calls among %d, the first is %+v", c, len(a.Findings), a.Findings[0])
 		}
 		s := a.Findings[i].Slow
 		if s.Function != "main.handle" && s.Function != "main.serve" || s.Least < 200*time.Millisecond || s.Usual > 80*time.Millisecond ||
-			s.More.Kind != calls.HeldBy || s.More.Class != "go:main.refresh" || (s.Source == calls.Uprobes) != timed || s.Period == 0 && !c.pauses {
-			t.Errorf("timed %v: %+v", timed, s)
-		}
-		if a := tardy(t, false, timed, c.pauses).find(t); slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Kind == SlowKind }) {
-			t.Errorf("timed %v: a finding of slow calls, though all are fast", timed)
+			s.More.Kind != calls.HeldBy || s.More.Class != "go:main.refresh" || (s.Source == calls.Uprobes) != c.timed ||
+			s.Period == 0 && !c.pauses || s.Several != c.again {
+			t.Errorf("%+v: %+v", c, s)
 		}
 	}
 }

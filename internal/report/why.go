@@ -215,8 +215,8 @@ func (y *Why) verdict() string {
 			", and no lock, wait or piece of code costs much."
 	}
 	if s := y.Few; s != nil {
-		return termtext.Sprintf("Nothing is certain yet: %d of the calls of %s took %s or more, half of all at most %s; that is too few to say why. %s. %s.",
-			s.Calls, s.Function, brief(s.Least), brief(s.Usual), used, y.takeMore())
+		return termtext.Sprintf("Nothing is certain yet: %d of the calls of %s took %s, half of all at most %s; that is too few to say why. %s. %s.",
+			s.Calls, s.Function, leastText(s), brief(s.Usual), used, y.takeMore())
 	}
 	return termtext.Sprintf("Nothing is certain yet: %s are not enough evidence. %s. %s.", Counted(y.Samples, "sample"), used, y.takeMore())
 }

@@ -178,9 +178,17 @@ func slowText(s *why.SlowCalls) string {
 	if s.Source == calls.Samples { // most short calls are not seen
 		some = fmt.Sprint(s.Calls)
 	}
-	return fmt.Sprintf("%s of the calls of %s take %s or more, half of all at most %s: %s of that time, the call %s%s.",
-		some, s.Function, brief(s.Least), brief(s.Usual), aboutShare(s.More.Slow),
+	return fmt.Sprintf("%s of the calls of %s take %s, half of all at most %s: %s of that time, the call %s%s.",
+		some, s.Function, leastText(s), brief(s.Usual), aboutShare(s.More.Slow),
 		FeatureText(&s.More), again)
+}
+
+// leastText says how long slow calls take at least.
+func leastText(s *why.SlowCalls) string {
+	if s.Several {
+		return brief(s.Least) + " or more, if none is several that followed one another"
+	}
+	return brief(s.Least) + " or more"
 }
 
 // madeText names what is made, and for whom.

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/refine/hotspots"
+	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/calls"
 	"github.com/cpprof/cpprof/why"
 )
 
@@ -198,6 +200,22 @@ func TestGainOfThoseThatWait(t *testing.T) {
 			Gain: &why.Gain{Class: "go:main.f", Law: why.Open, Less: &hotspots.Estimate{Share: less}}}
 		if got := findingGain(f); strings.HasSuffix(got, "; that counts who waits for these, too") != want {
 			t.Errorf("%v less: %s", less, got)
+		}
+	}
+}
+
+// A call that comes back to a wait may be several: what it took
+// is no more than a guess.
+func TestSlowTextOfSeveral(t *testing.T) {
+	s := &why.SlowCalls{Function: "main.save", Source: calls.Samples, Calls: 7, Least: 80 * time.Millisecond, Usual: 10 * time.Millisecond,
+		More: calls.Common{Feature: calls.Feature{Kind: calls.Does, Doing: views.InSystemCall, Function: "main.sync"}}}
+	for several, want := range map[bool]string{
+		false: "7 of the calls of main.save take 80ms or more, half of all at most 10ms: ",
+		true:  "7 of the calls of main.save take 80ms or more, if none is several that followed one another, half of all at most 10ms: ",
+	} {
+		s.Several = several
+		if got := slowText(s); !strings.HasPrefix(got, want) {
+			t.Errorf("several %v: %s", several, got)
 		}
 	}
 }
