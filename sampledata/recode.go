@@ -2,7 +2,7 @@ package sampledata
 
 import "slices"
 
-// A recoder passes states to a sink of which codes stand for other things.
+// A recoder passes states to a sink that has codes of its own.
 type recoder struct {
 	to         Sink
 	functions  []Function

@@ -226,8 +226,8 @@ func (b *builder) base(a actor) int32 {
 	return top
 }
 
-// createdNode returns the node of a go statement, given that of
-// the view's class; false if what it started is not charged to
+// createdNode returns the node of a go statement, given the node
+// of the view's class; false if what it started is not charged to
 // that class.
 func (b *builder) createdNode(at linkID, top int32) (node int32, ok bool) {
 	if at == noLink {
@@ -292,9 +292,9 @@ func (s *stacks) started(base int32, stack sampledata.NodeID, site sampledata.Si
 	return s.b.Child(base, frame)
 }
 
-// WithStarted adds to stretches those of the goroutines that
-// were started in them, directly or not, as long as the
-// stretches last. Who was first seen in the first sample of a
+// WithStarted adds to stretches what the goroutines do that were
+// started in them, directly or not, as long as the stretches
+// last. Who was first seen in the first sample of a
 // stretch may have been started before. It counts if the go
 // statement is on its creator's stack there, and the stack fits.
 func WithStarted(r *sampledata.Recording, in []sampledata.Stretch,

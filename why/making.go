@@ -329,8 +329,7 @@ func pathsThrough(functions map[string]bool) (paths []string) {
 }
 
 // foldMaking leaves out what goroutines do, or wait for, while
-// they make a thing again and again. Those of several classes
-// may make it.
+// they make a thing again and again. Several classes may make it.
 func (a *searched) foldMaking() {
 	all := a.Findings
 	within := func(f, made *Finding) bool {

@@ -92,8 +92,8 @@ func Marked(ctx context.Context, p *sampler.Process, b sampler.Backend,
 }
 
 // Between two markings of a program that Watch watches, it is
-// left alone so many times as long as the last one took, and at
-// least for this time.
+// left alone for restShare times what the last one took, and at
+// least for leastRest.
 const (
 	restShare = 5
 	leastRest = 100 * time.Millisecond

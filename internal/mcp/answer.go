@@ -176,8 +176,8 @@ func (s *shortener) cuts() []string {
 }
 
 // exactFields are the fields of reports that have exact numbers,
-// as texts: "7655093767/2". Those of a field by typed time have
-// that as their key.
+// as texts: "7655093767/2". In a field by typed time, the type is
+// their key.
 var exactFields = []string{
 	"ambiguous", "attributed", "attributed_ns", "attributed_weight", "denominator",
 	"denominator_hits", "free", "hits", "inferred",

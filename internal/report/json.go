@@ -140,7 +140,7 @@ func (s *stream) leaf(v reflect.Value, prefix string) {
 	s.text(strings.TrimSuffix(string(text), "\n"))
 }
 
-// block writes values between brackets. Those of an object have names.
+// block writes values between brackets. An object's have names.
 func (s *stream) block(begin, end, prefix string, values iter.Seq2[string, reflect.Value]) {
 	before, after := begin, end
 	for name, v := range values {

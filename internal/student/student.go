@@ -1,4 +1,4 @@
-// Package student computes Student's t distribution. That of gonum/stat would
+// Package student computes Student's t distribution. The one of gonum/stat would
 // bring its linear algebra, too.
 package student
 

@@ -18,7 +18,7 @@ type term struct {
 	half    bool  // only the lower 32 bits
 	minus   bool  // it is subtracted
 	marking bool  // it counts only while a collection marks
-	more    uint8 // so many words after it are added, too
+	more    uint8 // the number of words after it that are added, too
 	at      layout.Offset
 }
 

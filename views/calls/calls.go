@@ -195,7 +195,7 @@ func (t *Table) During(span views.Span) *Table {
 // cover sets for how much of a time calls were timed.
 func (t *Table) cover(from, to time.Duration) {
 	t.Windows, t.Covered, t.LongestWindow = 0, 0, 0
-	windows := t.windows // those of probes may begin before the first sample, or end after the last one
+	windows := t.windows // a probe's may begin before the first sample, or end after the last one
 	if len(windows) == 0 {
 		windows = []sampledata.CallWindow{{From: from, To: min(to, from+t.Duration)}}
 	}

@@ -212,7 +212,7 @@ func (t *Table) choose(c Condition) (chosen, rest []*Call) {
 }
 
 // Numbers returns the numbers of the longest calls for which a
-// condition holds, at most so many. The longest call of all has
+// condition holds, as many as most. The longest call of all has
 // number 1.
 func (t *Table) Numbers(c Condition, most int) (list []int) {
 	chosen, _ := t.choose(c)
@@ -239,9 +239,8 @@ func (c Condition) holds(call *Call, bounds []time.Duration) bool {
 }
 
 // Restrict returns the recording with only the time inside calls
-// for which a condition holds. With created, that of goroutines
-// counts, too, that were started in the calls, directly or not,
-// while the call lasts.
+// for which a condition holds. With created, goroutines that were
+// started in a call, directly or not, count, too, while it lasts.
 func (t *Table) Restrict(c Condition, created bool) (*sampledata.Recording, error) {
 	chosen, _ := t.choose(c)
 	if len(chosen) == 0 {

@@ -277,7 +277,7 @@ func totalOf(sum *exact.Sum) calltree.Total {
 	return calltree.Total{Weight: sum.Weight(), Hits: sum.Hits()}
 }
 
-// sumUp sets the sums of a lock, and adds them to those of all.
+// sumUp sets the sums of a lock, and adds them to the sums of all.
 // It returns false if nobody waited for the lock.
 func (a *account) sumUp(l *Lock, instances []*Lock, all *account) bool {
 	if a.waiters == nil {

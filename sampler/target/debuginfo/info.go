@@ -200,7 +200,7 @@ func (d *Info) below(at dwarf.Offset) iter.Seq[*dwarf.Entry] {
 }
 
 // skip goes on behind what is below an entry that was just read.
-// That of package debug/dwarf needs stack for each level.
+// The one of package debug/dwarf needs stack for each level.
 func skip(r *dwarf.Reader, e *dwarf.Entry) {
 	if !e.Children {
 		return
