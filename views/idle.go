@@ -78,12 +78,23 @@ const (
 // goroutines' time counts, a person has chosen it: none of it is
 // left out.
 func newIdleness(r *sampledata.Recording, o Options) *idleness {
-	if o.Role == nil || r.Restricted != nil {
+	switch {
+	case o.Role == nil || r.Restricted != nil:
 		return nil
+	case o.idle != nil && o.idle.r == r:
+		return o.idle
 	}
 	return &idleness{r: r, role: o.Role, wrapper: o.WithWrappers(r).Wrapper,
 		roles:  slices.Repeat([]Role{unknownRole}, len(r.Functions)),
 		places: make([]spot, len(r.Nodes)), modules: NewModules(r)}
+}
+
+// Sharing returns the options for several analyses of a
+// recording, one after another: which goroutines wait for work is
+// found out once. The options' Role must stay.
+func (o Options) Sharing(r *sampledata.Recording) Options {
+	o.idle = newIdleness(r, o)
+	return o
 }
 
 // WaitsFor returns functions that report whether the goroutine

@@ -55,6 +55,9 @@ type Options struct {
 	// goroutine waits for work.
 	Role func(function string) Role
 
+	// idle is what is known of Role in a recording, see Sharing.
+	idle *idleness
+
 	// Request reports whether calls of a function are pieces of
 	// work that the configuration names. Nil: it names none.
 	Request func(function string) bool

@@ -70,8 +70,14 @@ type blamed struct {
 	total  float64
 	weight map[doer]float64
 	where  map[doer]*heaviest
-	takers map[string]bool // the functions in which goroutines wait for the lock
+	takers map[string]bool              // the functions in which goroutines wait for the lock
+	takes  map[sampledata.NodeID]string // by stack: the taker on it
 	visits int
+}
+
+func newBlamed(e *evidence) *blamed {
+	return &blamed{e: e, weight: make(map[doer]float64), where: make(map[doer]*heaviest),
+		takers: make(map[string]bool), takes: make(map[sampledata.NodeID]string)}
 }
 
 // blame finds out what the goroutines do that those in the
@@ -79,8 +85,7 @@ type blamed struct {
 // recording names. The first causes have the largest share. Of
 // the candidates of one wait each gets an equal part of it.
 func (e *evidence) blame(of func(*situation) bool) []Cause {
-	b := &blamed{e: e, weight: make(map[doer]float64), where: make(map[doer]*heaviest),
-		takers: make(map[string]bool)}
+	b := newBlamed(e)
 	e.indexRuns()
 	hit := e.matching(of)
 	for i := range e.situations {
@@ -324,12 +329,18 @@ func (b *blamed) taker(stack sampledata.NodeID) string {
 	if len(b.takers) == 0 || stack == sampledata.NoStack {
 		return ""
 	}
+	taker, known := b.takes[stack]
+	if known {
+		return taker
+	}
 	for n := b.e.r.Nodes[b.e.places.own[stack]].Parent; n != sampledata.NoStack; n = b.e.r.Nodes[n].Parent {
 		if name := b.e.places.function(n); b.takers[name] {
-			return name
+			taker = name
+			break
 		}
 	}
-	return ""
+	b.takes[stack] = taker
+	return taker
 }
 
 // minCause is the least share of a cause.

@@ -124,6 +124,7 @@ func Find(r *sampledata.Recording, o Options) (*Answer, error) {
 
 // findIn does so, and keeps what is needed to go on.
 func findIn(r *sampledata.Recording, o Options) (*searched, error) {
+	o.Views = o.Views.Sharing(r)
 	whole, err := search(r, o)
 	if err != nil || whole.State == TooLittle {
 		return whole, err

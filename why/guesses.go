@@ -36,7 +36,7 @@ func (e *evidence) peers(of func(*situation) bool, receive bool) []Cause {
 			classes[s.class] = true
 		}
 	}
-	b := &blamed{e: e, weight: make(map[doer]float64), where: make(map[doer]*heaviest)}
+	b := newBlamed(e)
 	for i := range e.situations {
 		if s := &e.situations[i]; classes[s.class] {
 			b.total += s.weight
@@ -63,7 +63,7 @@ func (s *searcher) fellows(class int32, where *Place, of func(*situation) bool) 
 	if caller == "" || isLoop || s.e.classes[class].goroutines < 2 {
 		return nil
 	}
-	b := &blamed{e: s.e, weight: make(map[doer]float64), where: make(map[doer]*heaviest)}
+	b := newBlamed(s.e)
 	waits := 0.0
 	for _, at := range s.members(class) {
 		switch {
@@ -86,7 +86,7 @@ func (s *searcher) fellows(class int32, where *Place, of func(*situation) bool) 
 // other one waits for it or for a deadline. Who lives on or
 // waits for work sends no result.
 func (e *evidence) children(of func(*situation) bool) []Cause {
-	b := &blamed{e: e, weight: make(map[doer]float64), where: make(map[doer]*heaviest)}
+	b := newBlamed(e)
 	e.indexRuns()
 	hit := e.matching(of)
 	enclosing := make(map[string]string) // of the functions that start them
@@ -147,7 +147,7 @@ func (s *searcher) siblings(class int32, of func(*situation) bool) []Cause {
 			waits += s.e.between(max(run.First, s.e.from), min(run.Last, s.e.to-1))
 		}
 	}
-	b := &blamed{e: s.e, weight: make(map[doer]float64), where: make(map[doer]*heaviest)}
+	b := newBlamed(s.e)
 	for i, run := range s.e.r.Runs.All() {
 		at := s.e.of[i]
 		if at < 0 || s.e.situations[at].class == class || !families[familyOf(run)] {

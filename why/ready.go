@@ -89,7 +89,7 @@ func (s *searcher) crowded() bool {
 // holders returns who has the processors, and where: as shares
 // of the time in which somebody has one.
 func (s *searcher) holders() []Cause {
-	b := &blamed{e: s.e, weight: make(map[doer]float64), where: make(map[doer]*heaviest)}
+	b := newBlamed(s.e)
 	for i := range s.e.situations {
 		at := &s.e.situations[i]
 		if at.state.Doing.Executes() {
