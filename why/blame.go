@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 )
@@ -88,8 +89,8 @@ func (e *evidence) blame(of func(*situation) bool) []Cause {
 	b := newBlamed(e)
 	e.indexRuns()
 	hit := e.matching(of)
-	for i := range e.situations {
-		if at := &e.situations[i]; hit[i] && at.state.Doing == views.AwaitingLock {
+	for i, at := range e.situations {
+		if hit[i] && at.state.Doing == views.AwaitingLock {
 			b.takers[e.places.at(at.state.Stack)] = true
 		}
 	}
@@ -110,11 +111,7 @@ func (e *evidence) blame(of func(*situation) bool) []Cause {
 
 // matching returns which situations a predicate holds for.
 func (e *evidence) matching(of func(*situation) bool) []bool {
-	hit := make([]bool, len(e.situations))
-	for i := range e.situations {
-		hit[i] = of(&e.situations[i])
-	}
-	return hit
+	return lists.Each(e.situations, of)
 }
 
 // between returns the weight of the samples from first to last.

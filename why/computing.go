@@ -64,8 +64,7 @@ func (s *searcher) bar() float64 { return min(s.o.Threshold, aProcessor/max(1, s
 // problem, its cost is left out, too.
 func (s *searcher) ranStacks(withoutGarbage bool) (all []ranStack) {
 	s.garbageApart = withoutGarbage
-	for i := range s.e.situations {
-		at := &s.e.situations[i]
+	for i, at := range s.e.situations {
 		if !at.usesCPU() || s.e.classes[at.class].runtimes ||
 			at.state.Stack == sampledata.NoStack || withoutGarbage && s.makesGarbage(at) {
 			continue
@@ -301,8 +300,8 @@ func (s *searcher) computing(f sampledata.FunctionID, stacks []ranStack) *candid
 // leftOut returns the weight of a candidate's garbage, if that
 // is a finding of its own, and no callee.
 func (s *searcher) leftOut(c *candidate) (weight float64) {
-	for i := range s.e.situations {
-		if at := &s.e.situations[i]; s.garbageApart && s.makesGarbage(at) && c.asks.hit(at) {
+	for _, at := range s.e.situations {
+		if s.garbageApart && s.makesGarbage(at) && c.asks.hit(at) {
 			weight += at.weight
 		}
 	}

@@ -27,12 +27,12 @@ type evidence struct {
 	lockName func(sampledata.Run) string
 	channels *locks.ChannelNames
 
-	situations []situation
+	situations []*situation
 	// by run: its situation, or -1 if it is not in the span; if
 	// its time does not count, -2 minus the number of the
 	// situation in uncounted
 	of         []int32
-	uncounted  []situation
+	uncounted  []*situation
 	classes    []class
 	byName     map[string]int32
 	runsOf     [][]int32                          // by goroutine, in their order; made by whom
@@ -145,14 +145,14 @@ func (e *evidence) readRuns(o views.Options) {
 		if !e.r.Counts(i) { // others may wait for it
 			at := uncounted.Number(k)
 			if int(at) == len(e.uncounted) {
-				e.uncounted = append(e.uncounted, situation{stateOf: k})
+				e.uncounted = append(e.uncounted, &situation{stateOf: k})
 			}
 			e.of[i] = -2 - at
 			continue
 		}
 		at := counted.Number(k)
 		if int(at) == len(e.situations) {
-			e.situations = append(e.situations, situation{stateOf: k})
+			e.situations = append(e.situations, &situation{stateOf: k})
 		}
 		e.of[i] = at
 		e.situations[at].weight += weight
@@ -161,7 +161,7 @@ func (e *evidence) readRuns(o views.Options) {
 			e.situations[at].stays++
 		}
 		before[run.Goroutine], lastRun[run.Goroutine] = at+1, int32(i)
-		e.classes[c].count(&e.situations[at], weight)
+		e.classes[c].count(e.situations[at], weight)
 		if lastClass[run.Goroutine] != c+1 {
 			lastClass[run.Goroutine] = c + 1
 			e.classes[c].goroutines++
@@ -228,9 +228,9 @@ func (e *evidence) countEnded(lastClass []int32) {
 // in returns the situation of a run in the span, given its entry in of.
 func (e *evidence) in(of int32) *situation {
 	if of < 0 {
-		return &e.uncounted[-2-of]
+		return e.uncounted[-2-of]
 	}
-	return &e.situations[of]
+	return e.situations[of]
 }
 
 // readSamples sums up the processors.
@@ -303,8 +303,7 @@ func (e *evidence) observe(questions []question) [][]hotspots.Observation {
 // is a hit of, and those that it is a base of.
 func (e *evidence) concerned(questions []question) (hits, bases [][]int) {
 	hits, bases = make([][]int, len(e.situations)), make([][]int, len(e.situations))
-	for i := range e.situations {
-		s := &e.situations[i]
+	for i, s := range e.situations {
 		for q := range questions {
 			if questions[q].hit(s) {
 				hits[i] = append(hits[i], q)
@@ -359,8 +358,7 @@ func (s *situation) waits() bool {
 // atChannels returns the classes that were seen to wait at each channel.
 func (e *evidence) atChannels() map[uint64][]int32 {
 	peers := make(map[uint64][]int32)
-	for i := range e.situations {
-		at := &e.situations[i]
+	for _, at := range e.situations {
 		c := at.state.Channel
 		if c != 0 && at.state.Doing.OfChannel() && !slices.Contains(peers[c], at.class) {
 			peers[c] = append(peers[c], at.class)

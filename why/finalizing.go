@@ -17,8 +17,8 @@ func (s *searcher) finalizerHits(*Finding) func(*situation) bool {
 // time.
 func (s *searcher) finalizerCandidates() []*candidate {
 	by, of := make(sums), s.finalizerHits(nil)
-	for i := range s.e.situations {
-		if at := &s.e.situations[i]; of(at) {
+	for _, at := range s.e.situations {
+		if of(at) {
 			by[at.class] += at.weight
 		}
 	}

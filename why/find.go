@@ -98,15 +98,14 @@ type searcher struct {
 func (s *searcher) members(class int32) []*situation {
 	if s.byClass == nil {
 		counts := make([]int, len(s.e.classes))
-		for i := range s.e.situations {
-			counts[s.e.situations[i].class]++
+		for _, at := range s.e.situations {
+			counts[at.class]++
 		}
 		s.byClass = make([][]*situation, len(s.e.classes))
 		for c, n := range counts {
 			s.byClass[c] = make([]*situation, 0, n)
 		}
-		for i := range s.e.situations {
-			at := &s.e.situations[i]
+		for _, at := range s.e.situations {
 			s.byClass[at.class] = append(s.byClass[at.class], at)
 		}
 	}
@@ -205,8 +204,8 @@ func search(r *sampledata.Recording, o Options) (*searched, error) {
 
 // readProcessors sums up who is on a processor.
 func (s *searcher) readProcessors() {
-	for i := range s.e.situations {
-		switch at := &s.e.situations[i]; at.state.Doing {
+	for _, at := range s.e.situations {
+		switch at.state.Doing {
 		case views.Executing:
 			s.ran += s.e.mean(at.weight)
 		case views.WithoutCPU:

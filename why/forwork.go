@@ -283,8 +283,7 @@ func (s *searcher) nobodyWorks(f *Finding, but int32) bool {
 		return false
 	}
 	weight := 0.0
-	for i := range s.e.situations {
-		at := &s.e.situations[i]
+	for _, at := range s.e.situations {
 		if at.idle || at.class == but || s.e.classes[at.class].runtimes {
 			continue
 		}

@@ -96,8 +96,8 @@ func TestBarrierIsNoRest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i := range e.situations {
-			if at := &e.situations[i]; at.state.Doing == views.AwaitingCondition && at.idle != idle {
+		for _, at := range e.situations {
+			if at.state.Doing == views.AwaitingCondition && at.idle != idle {
 				t.Errorf("%s: idle: %t", wait, at.idle)
 			}
 		}

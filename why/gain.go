@@ -324,7 +324,7 @@ func (b *tracer) rest(left sums, thinks float64) *Next {
 	}
 	by := make(map[doing]float64)
 	for i, weight := range left {
-		at := &b.s.e.situations[i]
+		at := b.s.e.situations[i]
 		by[doing{b.s.e.activity(at), b.s.e.places.at(at.state.Stack)}] += weight
 	}
 	total := left.total() + thinks

@@ -121,7 +121,7 @@ type pool struct {
 // none. Only the class itself is seen at the channel then, and
 // its loop is no such function.
 func (m *moments) pool(situation int32) *pool {
-	at := &m.s.e.situations[situation]
+	at := m.s.e.situations[situation]
 	if d := at.state.Doing; m.asks[situation] || !d.OfChannel() && d != views.AwaitingCondition &&
 		d != views.AwaitingSemaphore {
 		return nil
@@ -141,8 +141,7 @@ func (m *moments) newPool(key poolKey, waits *situation) *pool {
 		return nil
 	}
 	p, some := &pool{has: make([]bool, len(e.situations))}, false
-	for i := range e.situations {
-		at := &e.situations[i]
+	for i, at := range e.situations {
 		p.has[i] = at.class == key.class && !at.idle &&
 			e.places.past(at.state.Stack, waits.state.Stack, key.function)
 		some = some || p.has[i]

@@ -54,8 +54,7 @@ func (m *moments) tracer(t target) *tracer {
 		of: make([]int32, m.s.e.r.Goroutines.Len()), busy: make([]tally, len(m.s.e.classes))}
 	if t.code {
 		var garbage tally
-		for i := range m.s.e.situations {
-			at := &m.s.e.situations[i]
+		for i, at := range m.s.e.situations {
 			if !at.usesCPU() || !m.s.kinds.on(at.state.Stack, allocKind) {
 				continue
 			}
@@ -86,7 +85,7 @@ func (b *tracer) enter(moment int) (running tally) {
 	return running
 }
 
-func (b *tracer) at(w *worker) *situation { return &b.s.e.situations[w.situation] }
+func (b *tracer) at(w *worker) *situation { return b.s.e.situations[w.situation] }
 
 // share returns the share of a goroutine's time in this moment
 // that is the target's.
@@ -151,7 +150,7 @@ func (b *tracer) held(w *worker, depth int) (share float64, known bool) {
 // the other end of the channel, those that have what is shared
 // or, if neither is known, all other classes.
 func (b *tracer) awaited(situation int32, depth int) float64 {
-	at := &b.s.e.situations[situation]
+	at := b.s.e.situations[situation]
 	peers, has := b.peers[at.state.Channel], []bool(nil)
 	if p := b.pool(situation); p != nil {
 		has = p.has

@@ -92,8 +92,7 @@ func (s *searcher) allocation() *candidate {
 	by := make(sums)
 	kinds, functions := make(map[string]float64), make(map[string]float64)
 	sites := make(map[int32]*heaviest) // by class
-	for i := range s.e.situations {
-		at := &s.e.situations[i]
+	for _, at := range s.e.situations {
 		if !s.makesGarbage(at) && !s.awaitsCollector(at) {
 			continue
 		}

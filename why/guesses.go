@@ -19,16 +19,14 @@ import (
 // receive. It describes all that they do, but does not claim
 // that the channel's goroutines have to wait for all of it.
 func (e *evidence) peers(of func(*situation) bool, receive bool) []Cause {
-	addresses, hit := make(map[uint64]bool), e.matching(of)
-	own := make(map[int32]bool)
-	for i := range e.situations {
-		if s := &e.situations[i]; hit[i] && s.state.Channel != 0 {
+	addresses, own := make(map[uint64]bool), make(map[int32]bool)
+	for _, s := range e.situations {
+		if of(s) && s.state.Channel != 0 {
 			addresses[s.state.Channel], own[s.class] = true, true
 		}
 	}
 	classes := make(map[int32]bool)
-	for i := range e.situations {
-		s := &e.situations[i]
+	for _, s := range e.situations {
 		does := s.state.Doing
 		sends := does == views.Sending
 		waits := does.Waits() && addresses[s.state.Channel] && !own[s.class]
@@ -37,8 +35,8 @@ func (e *evidence) peers(of func(*situation) bool, receive bool) []Cause {
 		}
 	}
 	b := newBlamed(e)
-	for i := range e.situations {
-		if s := &e.situations[i]; classes[s.class] {
+	for _, s := range e.situations {
+		if classes[s.class] {
 			b.total += s.weight
 			b.do(s, OtherSide, s.weight)
 		}
@@ -157,7 +155,7 @@ func (s *searcher) siblings(class int32, of func(*situation) bool) []Cause {
 		if 2*other.ended >= other.goroutines {
 			weight := s.e.between(max(run.First, s.e.from), min(run.Last, s.e.to-1))
 			b.total += weight
-			b.do(&s.e.situations[at], Sibling, weight)
+			b.do(s.e.situations[at], Sibling, weight)
 		}
 	}
 	if b.total < leastSiblings*waits {

@@ -131,7 +131,7 @@ func (s *searcher) gathering(class int32) func(*situation) bool {
 		if s.e.of[i] < 0 || run.Last < s.e.to-1 {
 			continue
 		}
-		if at := &s.e.situations[s.e.of[i]]; at.class == class && at.waits() {
+		if at := s.e.situations[s.e.of[i]]; at.class == class && at.waits() {
 			h.add(s.e.places.own[run.Stack], run.Stack, 1)
 			n++
 		}
@@ -202,7 +202,7 @@ func (s *searcher) waiting(class int32, there func(*situation) bool) *waitingCro
 		if s.e.of[i] < 0 || s.e.situations[s.e.of[i]].class != class {
 			continue
 		}
-		at := &s.e.situations[s.e.of[i]]
+		at := s.e.situations[s.e.of[i]]
 		does, is := s.e.activity(at), there(at)
 		if _, was := stays[run.Goroutine]; is || was {
 			stays[run.Goroutine] = is && run.Last >= s.e.to-1

@@ -111,8 +111,7 @@ func (s *searcher) suffering(f *Finding, by sums, of func(*situation) bool) *can
 // for it.
 func (s *searcher) lockCandidates() (all []*candidate) {
 	byLock := make(map[string]sums)
-	for i := range s.e.situations {
-		at := &s.e.situations[i]
+	for _, at := range s.e.situations {
 		if at.state.Doing != views.AwaitingLock {
 			continue
 		}
@@ -145,8 +144,8 @@ func (s *searcher) lockCandidates() (all []*candidate) {
 // the function in which nearly all others wait for the lock.
 func (s *searcher) takesTurns(f *Finding, waits func(*situation) bool) bool {
 	there, all := 0.0, 0.0
-	for i := range s.e.situations {
-		if at := &s.e.situations[i]; waits(at) {
+	for _, at := range s.e.situations {
+		if waits(at) {
 			if all += at.weight; s.e.places.at(at.state.Stack) == f.Where.Function {
 				there += at.weight
 			}

@@ -141,8 +141,8 @@ func (s *searcher) makingCandidates() (all []*candidate) {
 	for i, m := range makers {
 		of := func(at *situation) bool { return !at.idle && s.makes(at.state.Stack) == i }
 		by := make(sums)
-		for i := range s.e.situations {
-			if at := &s.e.situations[i]; of(at) {
+		for _, at := range s.e.situations {
+			if of(at) {
 				by[at.class] += at.weight
 			}
 		}
@@ -219,8 +219,7 @@ var requesting = regexp.MustCompile(getsConnection)
 // most; "" if none does.
 func (s *searcher) requester() string {
 	h := s.e.places.heaviest()
-	for i := range s.e.situations {
-		at := &s.e.situations[i]
+	for _, at := range s.e.situations {
 		if stack := at.state.Stack; s.e.places.matches(stack, requesting) {
 			h.add(s.e.places.own[stack], stack, at.weight)
 		}
@@ -339,8 +338,7 @@ func (a *searched) foldMaking() {
 		}
 		total, both := 0.0, 0.0
 		of := a.hits(f)
-		for i := range a.e.situations {
-			at := &a.e.situations[i]
+		for _, at := range a.e.situations {
 			if !of(at) {
 				continue
 			}

@@ -33,8 +33,8 @@ func (s *searcher) marked(r *sampledata.Recording) (all []*Finding) {
 // livesOn reports whether goroutines of the program other than
 // the main one wait for work, or do some.
 func (s *searcher) livesOn() bool {
-	return slices.ContainsFunc(s.e.situations, func(at situation) bool {
-		return !at.still && !s.e.classes[at.class].runtimes && s.e.name(&at) != "go:runtime.main"
+	return slices.ContainsFunc(s.e.situations, func(at *situation) bool {
+		return !at.still && !s.e.classes[at.class].runtimes && s.e.name(at) != "go:runtime.main"
 	})
 }
 

@@ -38,8 +38,8 @@ func (s *searcher) on(at *situation, function string) bool {
 func (s *searcher) question(f *Finding) question {
 	hit := s.hits(f)
 	known := make(map[*situation]bool)
-	for i := range s.e.situations {
-		if at := &s.e.situations[i]; hit(at) {
+	for _, at := range s.e.situations {
+		if hit(at) {
 			known[at] = true
 		}
 	}
@@ -53,8 +53,8 @@ func (s *searcher) question(f *Finding) question {
 // mean returns the mean number of goroutines that are hits of a question.
 func (s *searcher) mean(q question) float64 {
 	weight := 0.0
-	for i := range s.e.situations {
-		if at := &s.e.situations[i]; q.hit(at) {
+	for _, at := range s.e.situations {
+		if q.hit(at) {
 			weight += at.weight
 		}
 	}

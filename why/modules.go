@@ -28,8 +28,7 @@ func (s *searcher) passages(of func(*situation) bool) (all []string) {
 	var order []sampledata.FunctionID // as on the stacks
 	weights, total := make(map[sampledata.FunctionID]float64), 0.0
 	entries, units := make(map[string][]sampledata.FunctionID), make(map[string]float64)
-	for i := range s.e.situations {
-		at := &s.e.situations[i]
+	for _, at := range s.e.situations {
 		if at.state.Stack == sampledata.NoStack || !of(at) {
 			continue
 		}

@@ -67,7 +67,7 @@ func (s *searcher) starts(class int32, other string) bool {
 	of := make(map[int64]string) // by number: the class
 	for i, run := range s.e.r.Runs.All() {
 		if at := s.e.of[i]; at >= 0 {
-			of[s.e.r.Goroutines.At(run.Goroutine).ID] = s.e.name(&s.e.situations[at])
+			of[s.e.r.Goroutines.At(run.Goroutine).ID] = s.e.name(s.e.situations[at])
 		}
 	}
 	started, all := 0, 0

@@ -23,8 +23,8 @@ func (e *evidence) wantsProcessor(s *situation) bool { return isReady(s) && !e.s
 // run than there are processors.
 func (s *searcher) readyCandidates() []*candidate {
 	by := make(sums)
-	for i := range s.e.situations {
-		if at := &s.e.situations[i]; s.e.wantsProcessor(at) && !s.e.classes[at.class].runtimes {
+	for _, at := range s.e.situations {
+		if s.e.wantsProcessor(at) && !s.e.classes[at.class].runtimes {
 			by[at.class] += at.weight
 		}
 	}
@@ -90,8 +90,7 @@ func (s *searcher) crowded() bool {
 // of the time in which somebody has one.
 func (s *searcher) holders() []Cause {
 	b := newBlamed(s.e)
-	for i := range s.e.situations {
-		at := &s.e.situations[i]
+	for _, at := range s.e.situations {
 		if at.state.Doing.Executes() {
 			b.total += at.weight
 			b.do(at, Known, at.weight)
@@ -123,8 +122,8 @@ func (s *searcher) machineCandidates() []*candidate {
 	}
 	by := make(sums)
 	is := func(at *situation) bool { return at.state.Doing == views.WithoutCPU }
-	for i := range s.e.situations {
-		if at := &s.e.situations[i]; is(at) {
+	for _, at := range s.e.situations {
+		if is(at) {
 			by[at.class] += at.weight
 		}
 	}

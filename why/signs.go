@@ -174,8 +174,7 @@ const asksOwn = "about as many of the program's own handlers of requests are at 
 // a sync.Once, not in what the first one does.
 func (s *searcher) ofOnce(f *Finding) float64 {
 	total, of, hit := 0.0, 0.0, s.hits(f)
-	for i := range s.e.situations {
-		at := &s.e.situations[i]
+	for _, at := range s.e.situations {
 		if !hit(at) {
 			continue
 		}
@@ -260,8 +259,7 @@ const (
 // the channels of timers.
 func (s *searcher) awaitsTimers(f *Finding) float64 {
 	unknown, all, others := 0.0, 0.0, false
-	for i := range s.e.situations {
-		at := &s.e.situations[i]
+	for _, at := range s.e.situations {
 		if at.state.Doing != views.Receiving {
 			continue
 		}
@@ -393,8 +391,7 @@ func (s *searcher) doing(f *Finding, function *regexp.Regexp) float64 {
 	}
 	total, on := 0.0, 0.0
 	hit := s.hits(f)
-	for i := range s.e.situations {
-		at := &s.e.situations[i]
+	for _, at := range s.e.situations {
 		if !hit(at) || s.e.classes[at.class].collector {
 			continue
 		}

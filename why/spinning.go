@@ -28,15 +28,14 @@ func (e *evidence) spinners() map[spinner]bool {
 	if !e.places.spins {
 		return e.spins
 	}
-	for i := range e.situations {
-		if at := &e.situations[i]; e.places.givesWay(at.state.Stack) && !e.classes[at.class].runtimes {
+	for _, at := range e.situations {
+		if e.places.givesWay(at.state.Stack) && !e.classes[at.class].runtimes {
 			e.spins[spinner{at.class, e.places.at(at.state.Stack)}] = true
 		}
 	}
 	for who := range e.spins {
 		computes, itself := 0.0, 0.0
-		for i := range e.situations {
-			at := &e.situations[i]
+		for _, at := range e.situations {
 			if at.class == who.class && at.state.Doing.Executes() && e.places.through(at.state.Stack, who.place) {
 				computes += at.weight
 				if e.places.at(at.state.Stack) == who.place {
@@ -60,8 +59,7 @@ func (e *evidence) spinsAt(at *situation) bool {
 // program in which goroutines spin.
 func (s *searcher) spinCandidates() (all []*candidate) {
 	byPlace := make(map[string]sums)
-	for i := range s.e.situations {
-		at := &s.e.situations[i]
+	for _, at := range s.e.situations {
 		if !s.e.spinsAt(at) {
 			continue
 		}

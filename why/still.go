@@ -47,7 +47,7 @@ func (e *evidence) still(findings []*Finding) (all []Still) {
 			continue
 		}
 		counted[run.Goroutine] = true
-		s := &e.situations[at]
+		s := e.situations[at]
 		is := Still{Class: e.name(s), Reason: s.state.Reason,
 			Function: e.places.at(s.state.Stack)}
 		counts[is]++
@@ -100,8 +100,7 @@ func (s *searcher) standstill(class int32) *Finding {
 // main goroutine that sleeps leaves the work to others.
 func (e *evidence) restless() float64 {
 	life, active := 0.0, 0.0
-	for i := range e.situations {
-		at := &e.situations[i]
+	for _, at := range e.situations {
 		c := &e.classes[at.class]
 		if c.runtimes {
 			continue
@@ -219,7 +218,7 @@ func (s *searcher) stalls(f *Finding) float64 {
 			all[run.Goroutine] = &mover{moved: run.First, run: run}
 		}
 		all[run.Goroutine].see(run)
-		if run.Last >= middle && hit(&e.situations[at]) {
+		if run.Last >= middle && hit(e.situations[at]) {
 			weights[run.Goroutine] += e.between(max(run.First, middle), min(run.Last, e.to-1))
 		}
 	}

@@ -81,7 +81,7 @@ func (s *searcher) streaming(f *Finding, class int32, of func(*situation) bool) 
 	}
 	e, all, within := s.e, 0.0, 0.0
 	for i, run := range e.r.Runs.All() {
-		if at := e.of[i]; at < 0 || e.situations[at].class != class || !of(&e.situations[at]) {
+		if at := e.of[i]; at < 0 || e.situations[at].class != class || !of(e.situations[at]) {
 			continue
 		}
 		first, last := max(run.First, e.from), min(run.Last, e.to-1)

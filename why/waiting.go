@@ -30,8 +30,7 @@ var waitKinds = map[Activity]Kind{
 // which goroutines wait.
 func (s *searcher) waitCandidates() (all []*candidate) {
 	groups := make(map[waitKey]sums)
-	for i := range s.e.situations {
-		at := &s.e.situations[i]
+	for _, at := range s.e.situations {
 		k, ok := s.waitKey(at)
 		if !ok {
 			continue

@@ -149,8 +149,7 @@ func (s *searcher) labelled(class int32, hit []bool, is func(*situation) bool) *
 	type sum struct{ hits, life float64 }
 	sums := make(map[sampledata.Label]sum)
 	hits, life := 0.0, 0.0
-	for i := range s.e.situations {
-		at := &s.e.situations[i]
+	for i, at := range s.e.situations {
 		if at.class != class {
 			continue
 		}

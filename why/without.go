@@ -44,8 +44,7 @@ func Without(r *sampledata.Recording, o Options, name string, half bool) (*Remov
 
 // targetNamed returns the cost that somebody names.
 func (s *searcher) targetNamed(name string) (target, error) {
-	if hit := awaits(name); slices.ContainsFunc(s.e.situations,
-		func(at situation) bool { return hit(&at) }) {
+	if hit := awaits(name); slices.ContainsFunc(s.e.situations, hit) {
 		return target{hit: hit}, nil
 	}
 	text := name
@@ -62,8 +61,7 @@ func (s *searcher) targetNamed(name string) (target, error) {
 		return target{}, err
 	}
 	t, some := target{hit: func(at *situation) bool { return hit[at] }}, false
-	for i := range s.e.situations {
-		at := &s.e.situations[i]
+	for _, at := range s.e.situations {
 		some = some || hit[at] && !at.idle
 		t.code = t.code || hit[at] && at.state.Doing.Executes()
 	}
@@ -88,9 +86,9 @@ func (s *searcher) satisfying(expr callpath.Expr) (map[*situation]bool, error) {
 		}
 	}
 	hit := make(map[*situation]bool)
-	for i := range s.e.situations {
+	for i, at := range s.e.situations {
 		if expr.Eval(satisfied[i]) {
-			hit[&s.e.situations[i]] = true
+			hit[at] = true
 		}
 	}
 	return hit, nil
@@ -101,9 +99,9 @@ func (s *searcher) satisfy(p callpath.Path, each func(at int)) error {
 	root := p.Elements[0].Name
 	b := calltree.NewBuilder(new(calltree.Symbols), root, "goroutines", "")
 	nodes := make([]int32, len(s.e.situations))
-	for i := range s.e.situations {
+	for i, at := range s.e.situations {
 		nodes[i] = -1
-		if at := &s.e.situations[i]; root == calltree.RootName || root == s.e.name(at) {
+		if root == calltree.RootName || root == s.e.name(at) {
 			nodes[i] = b.Stack(s.frames(at)...)
 		}
 	}
