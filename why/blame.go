@@ -2,6 +2,7 @@ package why
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 
@@ -88,23 +89,17 @@ func newBlamed(e *evidence) *blamed {
 func (e *evidence) blame(of func(*situation) bool) []Cause {
 	b := newBlamed(e)
 	e.indexRuns()
-	hit := e.matching(of)
-	for i, at := range e.situations {
-		if hit[i] && at.state.Doing == views.AwaitingLock {
+	for _, at := range e.situations {
+		if at.state.Doing == views.AwaitingLock && of(at) {
 			b.takers[e.places.at(at.state.Stack)] = true
 		}
 	}
-	for i, run := range e.r.Runs.All() {
-		s := e.of[i]
-		if s < 0 || !hit[s] {
-			continue
-		}
-		first, last := max(run.First, e.from), min(run.Last, e.to-1)
+	for run := range e.runs(of) {
 		if b.visits >= maxOverlaps {
 			break // the first ones stand for all
 		}
-		b.total += e.between(first, last)
-		b.add(run, first, last)
+		b.total += e.between(run.First, run.Last)
+		b.add(run)
 	}
 	return b.causes()
 }
@@ -114,9 +109,21 @@ func (e *evidence) matching(of func(*situation) bool) []bool {
 	return lists.Each(e.situations, of)
 }
 
-// between returns the weight of the samples from first to last.
+// runs yields the runs in some situations, with these.
+func (e *evidence) runs(of func(*situation) bool) iter.Seq2[sampledata.Run, *situation] {
+	return func(yield func(sampledata.Run, *situation) bool) {
+		hit := e.matching(of)
+		for i, run := range e.r.Runs.All() {
+			if at := e.of[i]; at >= 0 && hit[at] && !yield(run, e.situations[at]) {
+				return
+			}
+		}
+	}
+}
+
+// between returns the weight of the span's samples from first to last.
 func (e *evidence) between(first, last int32) float64 {
-	return float64(e.weights.Of(int(first), int(last)+1))
+	return float64(e.weights.Of(int(max(first, e.from)), int(min(last, e.to-1))+1))
 }
 
 // indexRuns lists the runs of each goroutine that others wait for.
@@ -224,12 +231,12 @@ func (b *blamed) lastSample(g sampledata.GoroutineID) int32 {
 }
 
 // add adds what the goroutines do that a run waits for.
-func (b *blamed) add(run sampledata.Run, first, last int32) {
+func (b *blamed) add(run sampledata.Run) {
 	if run.Evidence == sampledata.Free {
-		b.weight[doer{activity: Nobody, certain: Known}] += b.e.between(first, last)
+		b.weight[doer{activity: Nobody, certain: Known}] += b.e.between(run.First, run.Last)
 		return
 	}
-	b.addHolders(run, first, last, Known, 1, maxBehind)
+	b.addHolders(run, run.First, run.Last, Known, 1, maxBehind)
 }
 
 // maxBehind limits how many waits are followed to who ends them.

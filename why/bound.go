@@ -61,13 +61,11 @@ func (a *searched) findBounds() {
 // if it is likely who has the places in it.
 func (e *evidence) boundings() map[Limit]*bounding {
 	all, classOf := make(map[Limit]*bounding), slices.Repeat([]int32{-1}, e.r.Goroutines.Len())
-	for i, run := range e.r.Runs.All() {
-		if e.of[i] >= 0 {
-			classOf[run.Goroutine] = e.situations[e.of[i]].class
-		}
+	for run, at := range e.runs(anywhere) {
+		classOf[run.Goroutine] = at.class
 	}
-	for i, run := range e.r.Runs.All() {
-		if e.of[i] < 0 || run.Evidence != sampledata.Likely || !views.DoingOf(run).OfChannel() {
+	for run := range e.runs(anywhere) {
+		if run.Evidence != sampledata.Likely || !views.DoingOf(run).OfChannel() {
 			continue
 		}
 		name := e.channels.At(run.Stack, run.Lock)
@@ -85,7 +83,7 @@ func (e *evidence) boundings() map[Limit]*bounding {
 			b.waited += e.between(max(run.First, b.until+1), last)
 			b.until = last
 		}
-		weight := e.between(max(run.First, e.from), min(run.Last, e.to-1))
+		weight := e.between(run.First, run.Last)
 		for _, g := range e.r.HolderSets[run.Holders] {
 			if class := classOf[g]; class >= 0 {
 				b.holders[class] += weight

@@ -86,17 +86,12 @@ func (s *searcher) fellows(class int32, where *Place, of func(*situation) bool) 
 func (e *evidence) children(of func(*situation) bool) []Cause {
 	b := newBlamed(e)
 	e.indexRuns()
-	hit := e.matching(of)
 	enclosing := make(map[string]string) // of the functions that start them
-	for i, run := range e.r.Runs.All() {
-		if e.of[i] < 0 || !hit[e.of[i]] {
-			continue
-		}
+	for run := range e.runs(of) {
 		if b.visits >= maxOverlaps {
 			break // as in blame
 		}
-		first, last := max(run.First, e.from), min(run.Last, e.to-1)
-		b.total += e.between(first, last)
+		b.total += e.between(run.First, run.Last)
 		waits := views.Enclosing(e.places.at(run.Stack))
 		in := func(function string) bool { // or in a closure, as in a sync.Once
 			if _, known := enclosing[function]; !known {
@@ -104,12 +99,12 @@ func (e *evidence) children(of func(*situation) bool) []Cause {
 			}
 			return enclosing[function] == waits
 		}
-		those := b.startedIn(e.r.Goroutines.At(run.Goroutine).ID, in, first, last)
+		those := b.startedIn(e.r.Goroutines.At(run.Goroutine).ID, in, run.First, run.Last)
 		those = slices.DeleteFunc(those, func(g sampledata.GoroutineID) bool {
 			return b.lastSample(g) > run.Last
 		})
 		for _, g := range those {
-			b.overlap(g, 0, first, last, Child, 1/float64(len(those)), maxBehind)
+			b.overlap(g, 0, run.First, run.Last, Child, 1/float64(len(those)), maxBehind)
 		}
 	}
 	return slices.DeleteFunc(b.causes(), func(c Cause) bool { return c.Activity == WaitsForWork })
@@ -133,29 +128,26 @@ func (s *searcher) siblings(class int32, of func(*situation) bool) []Cause {
 	if c := &s.e.classes[class]; 2*c.ended < c.goroutines {
 		return nil
 	}
-	hit, families := s.e.matching(ofClass(class, of)), make(map[family]bool)
+	families := make(map[family]bool)
 	familyOf := func(run sampledata.Run) family {
 		g := s.e.r.Goroutines.At(run.Goroutine)
 		return family{g.Parent, g.Site.Function}
 	}
 	waits := 0.0
-	for i, run := range s.e.r.Runs.All() {
-		if at := s.e.of[i]; at >= 0 && hit[at] {
-			families[familyOf(run)] = true
-			waits += s.e.between(max(run.First, s.e.from), min(run.Last, s.e.to-1))
-		}
+	for run := range s.e.runs(ofClass(class, of)) {
+		families[familyOf(run)] = true
+		waits += s.e.between(run.First, run.Last)
 	}
 	b := newBlamed(s.e)
-	for i, run := range s.e.r.Runs.All() {
-		at := s.e.of[i]
-		if at < 0 || s.e.situations[at].class == class || !families[familyOf(run)] {
-			continue
-		}
-		other := &s.e.classes[s.e.situations[at].class]
-		if 2*other.ended >= other.goroutines {
-			weight := s.e.between(max(run.First, s.e.from), min(run.Last, s.e.to-1))
+	others := func(at *situation) bool {
+		c := &s.e.classes[at.class]
+		return at.class != class && 2*c.ended >= c.goroutines
+	}
+	for run, at := range s.e.runs(others) {
+		if families[familyOf(run)] {
+			weight := s.e.between(run.First, run.Last)
 			b.total += weight
-			b.do(s.e.situations[at], Sibling, weight)
+			b.do(at, Sibling, weight)
 		}
 	}
 	if b.total < leastSiblings*waits {

@@ -71,8 +71,8 @@ func (s *searcher) deadlock(d *locks.Deadlock) *Finding {
 // lastPlace returns where a goroutine, by its number, was last seen.
 func (s *searcher) lastPlace(id int64) Place {
 	h := s.e.places.heaviest()
-	for i, run := range s.e.r.Runs.All() {
-		if s.e.of[i] >= 0 && s.e.r.Goroutines.At(run.Goroutine).ID == id && run.Stack != sampledata.NoStack {
+	for run := range s.e.runs(anywhere) {
+		if s.e.r.Goroutines.At(run.Goroutine).ID == id && run.Stack != sampledata.NoStack {
 			h = s.e.places.heaviest()
 			h.add(s.e.places.own[run.Stack], run.Stack, 1)
 		}
@@ -127,11 +127,8 @@ func anywhere(*situation) bool { return true }
 // if hardly any do.
 func (s *searcher) gathering(class int32) func(*situation) bool {
 	h, n := s.e.places.heaviest(), 0
-	for i, run := range s.e.r.Runs.All() {
-		if s.e.of[i] < 0 || run.Last < s.e.to-1 {
-			continue
-		}
-		if at := s.e.situations[s.e.of[i]]; at.class == class && at.waits() {
+	for run := range s.e.runs(ofClass(class, (*situation).waits)) {
+		if run.Last >= s.e.to-1 {
 			h.add(s.e.places.own[run.Stack], run.Stack, 1)
 			n++
 		}
@@ -198,11 +195,7 @@ func (s *searcher) waiting(class int32, there func(*situation) bool) *waitingCro
 	stays := make(map[sampledata.GoroutineID]bool)
 	var counts [leakQuarters + 1]int
 	moving := 0
-	for i, run := range s.e.r.Runs.All() {
-		if s.e.of[i] < 0 || s.e.situations[s.e.of[i]].class != class {
-			continue
-		}
-		at := s.e.situations[s.e.of[i]]
+	for run, at := range s.e.runs(ofClass(class, anywhere)) {
 		does, is := s.e.activity(at), there(at)
 		if _, was := stays[run.Goroutine]; is || was {
 			stays[run.Goroutine] = is && run.Last >= s.e.to-1

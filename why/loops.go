@@ -178,7 +178,7 @@ func (s *searcher) isOwnLoop(class int32, function string) bool {
 		if at < 0 || s.e.situations[at].class != class {
 			continue
 		}
-		g, weight := stays[run.Goroutine], s.e.between(max(run.First, s.e.from), min(run.Last, s.e.to-1))
+		g, weight := stays[run.Goroutine], s.e.between(run.First, run.Last)
 		g.life += weight
 		g.first, g.last = g.first || run.First <= s.e.from, g.last || run.Last >= s.e.to-1
 		if on[at] {

@@ -253,13 +253,9 @@ func (s *searcher) makesAnother(was, now sampledata.NodeID, function string) boo
 // It may have come again if it was in one just before.
 func (s *searcher) episodes(of func(*situation) bool,
 	again func(was, now sampledata.Run) bool) (came, before int) {
-	hit := s.e.matching(of)
 	until := make([]int32, s.e.r.Goroutines.Len()) // the sample after the goroutine's last hit
 	last := make([]sampledata.Run, s.e.r.Goroutines.Len())
-	for i, run := range s.e.r.Runs.All() {
-		if at := s.e.of[i]; at < 0 || !hit[at] {
-			continue
-		}
+	for run := range s.e.runs(of) {
 		switch g := run.Goroutine; {
 		case run.First <= s.e.from:
 			before++

@@ -65,10 +65,8 @@ func (s *searcher) asksItself(f *Finding) string {
 // way round.
 func (s *searcher) starts(class int32, other string) bool {
 	of := make(map[int64]string) // by number: the class
-	for i, run := range s.e.r.Runs.All() {
-		if at := s.e.of[i]; at >= 0 {
-			of[s.e.r.Goroutines.At(run.Goroutine).ID] = s.e.name(s.e.situations[at])
-		}
+	for run, at := range s.e.runs(anywhere) {
+		of[s.e.r.Goroutines.At(run.Goroutine).ID] = s.e.name(at)
 	}
 	started, all := 0, 0
 	for _, g := range s.e.r.Goroutines.All() {

@@ -370,14 +370,12 @@ func (s *searcher) polls(f *Finding) float64 {
 // been seen were seen to begin to wait.
 func (s *searcher) waitsAnew(class int32) (n int) {
 	last := make(map[sampledata.GoroutineID]bool) // it waits
-	for i, run := range s.e.r.Runs.All() {
-		if at := s.e.of[i]; at >= 0 && s.e.situations[at].class == class {
-			waits := views.DoingOf(run).Waits()
-			if before, seen := last[run.Goroutine]; seen && waits && !before {
-				n++
-			}
-			last[run.Goroutine] = waits
+	for run := range s.e.runs(ofClass(class, anywhere)) {
+		waits := views.DoingOf(run).Waits()
+		if before, seen := last[run.Goroutine]; seen && waits && !before {
+			n++
 		}
+		last[run.Goroutine] = waits
 	}
 	return n
 }

@@ -39,19 +39,17 @@ func (e *evidence) still(findings []*Finding) (all []Still) {
 	counts := make(map[Still]int)
 	waits, longest := e.r.Marking.Waits(), make(map[Still]time.Duration)
 	counted := make([]bool, e.r.Goroutines.Len())
-	for i, run := range e.r.Runs.All() {
-		at := e.of[i]
-		if at < 0 || counted[run.Goroutine] || !e.situations[at].still ||
-			e.classes[e.situations[at].class].runtimes ||
-			found[e.r.Goroutines.At(run.Goroutine).ID] {
+	stands := func(at *situation) bool { return at.still && !e.classes[at.class].runtimes }
+	for run, at := range e.runs(stands) {
+		id := e.r.Goroutines.At(run.Goroutine).ID
+		if counted[run.Goroutine] || found[id] {
 			continue
 		}
 		counted[run.Goroutine] = true
-		s := e.situations[at]
-		is := Still{Class: e.name(s), Reason: s.state.Reason,
-			Function: e.places.at(s.state.Stack)}
+		is := Still{Class: e.name(at), Reason: at.state.Reason,
+			Function: e.places.at(at.state.Stack)}
 		counts[is]++
-		longest[is] = max(longest[is], waits[e.r.Goroutines.At(run.Goroutine).ID])
+		longest[is] = max(longest[is], waits[id])
 	}
 	for s, n := range counts {
 		s.Count, s.Waited = n, longest[s]
@@ -165,13 +163,10 @@ func (s *searcher) queues(class int32, of func(*situation) bool) bool {
 			}
 		}
 	}
-	hit := s.e.matching(ofClass(class, of))
 	waits := make(map[sampledata.GoroutineID]int32) // the last sample of its wait
-	for i, run := range s.e.r.Runs.All() {
-		if at := s.e.of[i]; at >= 0 && hit[at] {
-			waits[run.Goroutine] = run.Last
-			held = held || run.Evidence == sampledata.Likely
-		}
+	for run := range s.e.runs(ofClass(class, of)) {
+		waits[run.Goroutine] = run.Last
+		held = held || run.Evidence == sampledata.Likely
 	}
 	through := 0
 	for _, last := range waits {
@@ -209,17 +204,13 @@ func (s *searcher) stalls(f *Finding) float64 {
 	}
 	all := make(map[sampledata.GoroutineID]*mover)
 	weights := make(map[sampledata.GoroutineID]float64) // of the finding, in that half
-	for i, run := range e.r.Runs.All() {
-		at := e.of[i]
-		if at < 0 || e.situations[at].class != class {
-			continue
-		}
+	for run, at := range e.runs(ofClass(class, anywhere)) {
 		if all[run.Goroutine] == nil {
 			all[run.Goroutine] = &mover{moved: run.First, run: run}
 		}
 		all[run.Goroutine].see(run)
-		if run.Last >= middle && hit(e.situations[at]) {
-			weights[run.Goroutine] += e.between(max(run.First, middle), min(run.Last, e.to-1))
+		if run.Last >= middle && hit(at) {
+			weights[run.Goroutine] += e.between(max(run.First, middle), run.Last)
 		}
 	}
 	stands, total := 0.0, 0.0

@@ -37,10 +37,7 @@ func (s *searcher) findStreams() map[int64]requestLife {
 		return streams
 	}
 	lives := make(map[sampledata.GoroutineID]requestLife)
-	for i, run := range e.r.Runs.All() {
-		if at := e.of[i]; at < 0 || e.situations[at].class != class {
-			continue
-		}
+	for run := range e.runs(ofClass(class, anywhere)) {
 		g := run.Goroutine
 		life, known := lives[g]
 		if !known {
@@ -51,7 +48,7 @@ func (s *searcher) findStreams() map[int64]requestLife {
 	}
 	least := max(float64(minStream), e.length/2)
 	for g, life := range lives {
-		if e.between(max(life.first, e.from), min(life.last, e.to-1)) >= least {
+		if e.between(life.first, life.last) >= least {
 			streams[e.r.Goroutines.At(g).Parent] = life
 		}
 	}
@@ -80,14 +77,10 @@ func (s *searcher) streaming(f *Finding, class int32, of func(*situation) bool) 
 		return ""
 	}
 	e, all, within := s.e, 0.0, 0.0
-	for i, run := range e.r.Runs.All() {
-		if at := e.of[i]; at < 0 || e.situations[at].class != class || !of(e.situations[at]) {
-			continue
-		}
-		first, last := max(run.First, e.from), min(run.Last, e.to-1)
-		all += e.between(first, last)
+	for run := range e.runs(ofClass(class, of)) {
+		all += e.between(run.First, run.Last)
 		stream, goesOn := s.streams[e.r.Goroutines.At(run.Goroutine).ID]
-		if from, to := max(first, stream.first), min(last, stream.last); goesOn && from <= to {
+		if from, to := max(run.First, stream.first), min(run.Last, stream.last); goesOn && from <= to {
 			within += e.between(from, to)
 		}
 	}

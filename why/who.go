@@ -84,7 +84,7 @@ func (s *searcher) who(all []*candidate) {
 			continue
 		}
 		class := s.e.situations[at].class
-		weight := s.e.between(max(run.First, s.e.from), min(run.Last, s.e.to-1))
+		weight := s.e.between(run.First, run.Last)
 		lives[class][run.Goroutine] += weight
 		for _, i := range of[class] {
 			if hits[i][at] {
