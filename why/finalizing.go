@@ -16,12 +16,8 @@ func (s *searcher) finalizerHits(*Finding) func(*situation) bool {
 // wait for one another: their goroutine is at work most of the
 // time.
 func (s *searcher) finalizerCandidates() []*candidate {
-	by, of := make(sums), s.finalizerHits(nil)
-	for _, at := range s.e.situations {
-		if of(at) {
-			by[at.class] += at.weight
-		}
-	}
+	of := s.finalizerHits(nil)
+	by := s.e.byClass(of)
 	if len(by) == 0 {
 		return nil
 	}

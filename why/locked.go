@@ -11,6 +11,34 @@ import (
 // sums are weights by class.
 type sums map[int32]float64
 
+// byClass returns the weights of some situations.
+func (e *evidence) byClass(of func(*situation) bool) sums {
+	by := make(sums)
+	for _, at := range e.situations {
+		if of(at) {
+			by[at.class] += at.weight
+		}
+	}
+	return by
+}
+
+// grouped returns the weights of the situations that have a key,
+// by their keys.
+func grouped[K comparable](e *evidence, keyOf func(*situation) (k K, ok bool)) map[K]sums {
+	groups := make(map[K]sums)
+	for _, at := range e.situations {
+		k, ok := keyOf(at)
+		if !ok {
+			continue
+		}
+		if groups[k] == nil {
+			groups[k] = make(sums)
+		}
+		groups[k][at.class] += at.weight
+	}
+	return groups
+}
+
 // most returns the class with the largest weight.
 func (by sums) most() int32 {
 	best := int32(-1)
@@ -110,16 +138,9 @@ func (s *searcher) suffering(f *Finding, by sums, of func(*situation) bool) *can
 // lockCandidates returns a hypothesis for each lock: that goroutines wait
 // for it.
 func (s *searcher) lockCandidates() (all []*candidate) {
-	byLock := make(map[string]sums)
-	for _, at := range s.e.situations {
-		if at.state.Doing != views.AwaitingLock {
-			continue
-		}
-		if byLock[at.lock] == nil {
-			byLock[at.lock] = make(sums)
-		}
-		byLock[at.lock][at.class] += at.weight
-	}
+	byLock := grouped(s.e, func(at *situation) (string, bool) {
+		return at.lock, at.state.Doing == views.AwaitingLock
+	})
 	for lock, by := range byLock {
 		of := func(at *situation) bool {
 			return at.state.Doing == views.AwaitingLock &&

@@ -140,12 +140,7 @@ func (s *searcher) maker(f sampledata.FunctionID) int {
 func (s *searcher) makingCandidates() (all []*candidate) {
 	for i, m := range makers {
 		of := func(at *situation) bool { return !at.idle && s.makes(at.state.Stack) == i }
-		by := make(sums)
-		for _, at := range s.e.situations {
-			if of(at) {
-				by[at.class] += at.weight
-			}
-		}
+		by := s.e.byClass(of)
 		if len(by) == 0 {
 			continue
 		}

@@ -22,12 +22,9 @@ func (e *evidence) wantsProcessor(s *situation) bool { return isReady(s) && !e.s
 // readyCandidates returns the hypothesis that more goroutines are ready to
 // run than there are processors.
 func (s *searcher) readyCandidates() []*candidate {
-	by := make(sums)
-	for _, at := range s.e.situations {
-		if s.e.wantsProcessor(at) && !s.e.classes[at.class].runtimes {
-			by[at.class] += at.weight
-		}
-	}
+	by := s.e.byClass(func(at *situation) bool {
+		return s.e.wantsProcessor(at) && !s.e.classes[at.class].runtimes
+	})
 	own := maps.Clone(by)
 	maps.DeleteFunc(own, func(class int32, _ float64) bool { return !s.isOwn(class) })
 	if s.e.mean(own.total()) >= minMean { // else these are hardly ready
@@ -120,13 +117,8 @@ func (s *searcher) machineCandidates() []*candidate {
 	if s.noCPU == 0 {
 		return nil
 	}
-	by := make(sums)
 	is := func(at *situation) bool { return at.state.Doing == views.WithoutCPU }
-	for _, at := range s.e.situations {
-		if is(at) {
-			by[at.class] += at.weight
-		}
-	}
+	by := s.e.byClass(is)
 	class := by.most()
 	c := &s.e.classes[class]
 	f := &Finding{

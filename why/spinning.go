@@ -58,17 +58,9 @@ func (e *evidence) spinsAt(at *situation) bool {
 // spinCandidates returns a hypothesis for each function of the
 // program in which goroutines spin.
 func (s *searcher) spinCandidates() (all []*candidate) {
-	byPlace := make(map[string]sums)
-	for _, at := range s.e.situations {
-		if !s.e.spinsAt(at) {
-			continue
-		}
-		place := s.e.places.at(at.state.Stack)
-		if byPlace[place] == nil {
-			byPlace[place] = make(sums)
-		}
-		byPlace[place][at.class] += at.weight
-	}
+	byPlace := grouped(s.e, func(at *situation) (string, bool) {
+		return s.e.places.at(at.state.Stack), s.e.spinsAt(at)
+	})
 	for place, by := range byPlace {
 		f := &Finding{Kind: SpinKind, specific: 1, key: key(SpinKind, place)}
 		all = append(all, s.suffering(f, by, func(at *situation) bool {

@@ -29,17 +29,7 @@ var waitKinds = map[Activity]Kind{
 // waitCandidates returns a hypothesis for each function of the program in
 // which goroutines wait.
 func (s *searcher) waitCandidates() (all []*candidate) {
-	groups := make(map[waitKey]sums)
-	for _, at := range s.e.situations {
-		k, ok := s.waitKey(at)
-		if !ok {
-			continue
-		}
-		if groups[k] == nil {
-			groups[k] = make(sums)
-		}
-		groups[k][at.class] += at.weight
-	}
+	groups := grouped(s.e, s.waitKey)
 	apart := make(map[waitKey][]string)
 	for k := range groups {
 		if itself := (waitKey{kind: k.kind, function: k.function}); k != itself {
