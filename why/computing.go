@@ -299,12 +299,11 @@ func (s *searcher) computing(f sampledata.FunctionID, stacks []ranStack) *candid
 
 // leftOut returns the weight of a candidate's garbage, if that
 // is a finding of its own, and no callee.
-func (s *searcher) leftOut(c *candidate) (weight float64) {
-	for _, at := range s.e.situations {
-		if s.garbageApart && s.makesGarbage(at) && c.asks.hit(at) {
-			weight += at.weight
-		}
+func (s *searcher) leftOut(c *candidate) float64 {
+	if !s.garbageApart {
+		return 0
 	}
+	_, weight := weigh(s.e.situations, s.makesGarbage, c.asks.hit)
 	return weight
 }
 

@@ -74,15 +74,9 @@ func (s *searcher) alone(class int32) bool {
 // awaitsAnswers reports whether goroutines of a class that wait
 // in a function mostly wait for answers to what they wrote.
 func (s *searcher) awaitsAnswers(class int32, f *Finding) bool {
-	answers, all := 0.0, 0.0
-	for _, at := range s.members(class) {
-		if at.waits() && s.on(at, f.Where.Function) {
-			all += at.weight
-			if at.answer {
-				answers += at.weight
-			}
-		}
-	}
+	all, answers := weigh(s.members(class),
+		func(at *situation) bool { return at.waits() && s.on(at, f.Where.Function) },
+		func(at *situation) bool { return at.answer })
 	return 2*answers > all
 }
 

@@ -384,11 +384,7 @@ func (s *searcher) starvedHits(*Finding) func(*situation) bool {
 }
 
 func (s *searcher) lockHits(f *Finding) func(*situation) bool {
-	return ofClass(s.classOf(f),
-		func(at *situation) bool {
-			return at.state.Doing == views.AwaitingLock &&
-				at.lock == f.Lock
-		})
+	return ofClass(s.classOf(f), awaits(f.Lock))
 }
 
 func (s *searcher) readyHits(f *Finding) func(*situation) bool {

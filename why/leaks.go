@@ -61,9 +61,7 @@ func (s *searcher) deadlock(d *locks.Deadlock) *Finding {
 	case again != nil:
 		f.ReadsAgain, f.Where = true, s.lastPlace(again.Goroutine)
 	case known:
-		f.Where, _ = s.where(c, func(at *situation) bool {
-			return at.state.Doing == views.AwaitingLock && at.lock == locks.FieldOf(first.Lock)
-		})
+		f.Where, _ = s.where(c, awaits(locks.FieldOf(first.Lock)))
 	}
 	return f
 }

@@ -142,10 +142,7 @@ func (s *searcher) lockCandidates() (all []*candidate) {
 		return at.lock, at.state.Doing == views.AwaitingLock
 	})
 	for lock, by := range byLock {
-		of := func(at *situation) bool {
-			return at.state.Doing == views.AwaitingLock &&
-				at.lock == lock
-		}
+		of := awaits(lock)
 		f := &Finding{Kind: LockKind, Lock: lock, specific: 1, key: key(LockKind, lock)}
 		c := s.suffering(f, by, of)
 		c.refine = func(f *Finding) string {
@@ -164,14 +161,9 @@ func (s *searcher) lockCandidates() (all []*candidate) {
 // which one of them gets work: whoever has it waits for work, in
 // the function in which nearly all others wait for the lock.
 func (s *searcher) takesTurns(f *Finding, waits func(*situation) bool) bool {
-	there, all := 0.0, 0.0
-	for _, at := range s.e.situations {
-		if waits(at) {
-			if all += at.weight; s.e.places.at(at.state.Stack) == f.Where.Function {
-				there += at.weight
-			}
-		}
-	}
+	all, there := weigh(s.e.situations, waits, func(at *situation) bool {
+		return s.e.places.at(at.state.Stack) == f.Where.Function
+	})
 	return there >= mostOf*all && f.holders(func(c *Cause) bool {
 		return c.forWork && (c.Taken == f.Where.Function || c.Place.Function == f.Where.Function)
 	}) >= isSign

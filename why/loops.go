@@ -149,12 +149,8 @@ func (s *searcher) isLoop(class int32, function string) bool {
 	if s.e.classes[class].name == "go:"+function {
 		return true // they begin in it
 	}
-	within := 0.0
-	for _, at := range s.members(class) {
-		if s.on(at, function) {
-			within += at.weight
-		}
-	}
+	within, _ := weigh(s.members(class),
+		func(at *situation) bool { return s.on(at, function) }, anywhere)
 	life := s.e.classes[class].life
 	return within >= isAll*life || within >= minPart*life && s.isOwnLoop(class, function)
 }

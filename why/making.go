@@ -327,17 +327,9 @@ func (a *searched) foldMaking() {
 			f.row().hits == nil && !f.row().waits {
 			return false
 		}
-		total, both := 0.0, 0.0
-		of := a.hits(f)
-		for _, at := range a.e.situations {
-			if !of(at) {
-				continue
-			}
-			total += at.weight
-			if !at.idle && a.makes(at.state.Stack) == made.Made.of {
-				both += at.weight
-			}
-		}
+		total, both := weigh(a.e.situations, a.hits(f), func(at *situation) bool {
+			return !at.idle && a.makes(at.state.Stack) == made.Made.of
+		})
 		return both > explains*total
 	}
 	a.Findings = slices.DeleteFunc(slices.Clone(all), func(f *Finding) bool {

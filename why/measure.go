@@ -52,13 +52,23 @@ func (s *searcher) question(f *Finding) question {
 
 // mean returns the mean number of goroutines that are hits of a question.
 func (s *searcher) mean(q question) float64 {
-	weight := 0.0
-	for _, at := range s.e.situations {
-		if q.hit(at) {
-			weight += at.weight
+	weight, _ := weigh(s.e.situations, q.hit, anywhere)
+	return s.e.mean(weight)
+}
+
+// weigh returns the weight of some situations of a list, and
+// that of a part of them.
+func weigh(list []*situation, of, is func(*situation) bool) (all, part float64) {
+	for _, at := range list {
+		if !of(at) {
+			continue
+		}
+		all += at.weight
+		if is(at) {
+			part += at.weight
 		}
 	}
-	return s.e.mean(weight)
+	return all, part
 }
 
 // measureShare sets the measure of a finding.

@@ -173,21 +173,14 @@ const asksOwn = "about as many of the program's own handlers of requests are at 
 // ofOnce returns the share of a finding in waits for the lock of
 // a sync.Once, not in what the first one does.
 func (s *searcher) ofOnce(f *Finding) float64 {
-	total, of, hit := 0.0, 0.0, s.hits(f)
-	for _, at := range s.e.situations {
-		if !hit(at) {
-			continue
-		}
-		total += at.weight
+	total, of := weigh(s.e.situations, s.hits(f), func(at *situation) bool {
 		within := false // below the program's innermost function
 		s.e.places.above(at.state.Stack, func(name string) bool {
 			within = within || name == "sync.(*Once).doSlow"
 			return views.IsOwn(name)
 		})
-		if within {
-			of += at.weight
-		}
-	}
+		return within
+	})
 	return of / max(total, 1)
 }
 
@@ -351,13 +344,8 @@ var polling = regexp.MustCompile(`^runtime\.(selectgo|selectnb\w+|chanrecv\d?|ch
 // their life, or once, such as before the first work comes.
 func (s *searcher) polls(f *Finding) float64 {
 	class := s.classOf(f)
-	waits, life := 0.0, 0.0
-	for _, at := range s.members(class) {
-		life += at.weight
-		if at.state.Doing.Waits() {
-			waits += at.weight
-		}
-	}
+	life, waits := weigh(s.members(class), anywhere,
+		func(at *situation) bool { return at.state.Doing.Waits() })
 	c := &s.e.classes[class]
 	often := waits > 0.02*life && (c.ends() || s.waitsAnew(class) > max(1, c.goroutines/10))
 	if often || s.doing(f, polling) < 0.25 {
@@ -387,17 +375,10 @@ func (s *searcher) doing(f *Finding, function *regexp.Regexp) float64 {
 	if f.row().hits == nil && !f.row().waits {
 		return 0
 	}
-	total, on := 0.0, 0.0
 	hit := s.hits(f)
-	for _, at := range s.e.situations {
-		if !hit(at) || s.e.classes[at.class].collector {
-			continue
-		}
-		total += at.weight
-		if s.e.places.matches(at.state.Stack, function) {
-			on += at.weight
-		}
-	}
+	total, on := weigh(s.e.situations,
+		func(at *situation) bool { return hit(at) && !s.e.classes[at.class].collector },
+		func(at *situation) bool { return s.e.places.matches(at.state.Stack, function) })
 	return on / max(total, 1)
 }
 

@@ -34,15 +34,11 @@ func (e *evidence) spinners() map[spinner]bool {
 		}
 	}
 	for who := range e.spins {
-		computes, itself := 0.0, 0.0
-		for _, at := range e.situations {
-			if at.class == who.class && at.state.Doing.Executes() && e.places.through(at.state.Stack, who.place) {
-				computes += at.weight
-				if e.places.at(at.state.Stack) == who.place {
-					itself += at.weight
-				}
-			}
+		there := func(at *situation) bool {
+			return at.state.Doing.Executes() && e.places.through(at.state.Stack, who.place)
 		}
+		computes, itself := weigh(e.situations, ofClass(who.class, there),
+			func(at *situation) bool { return e.places.at(at.state.Stack) == who.place })
 		e.spins[who] = itself > computes/2
 	}
 	return e.spins

@@ -73,13 +73,9 @@ const (
 // class has moved, and all wait for answers. One alone may wait
 // for its turn.
 func (s *searcher) standstill(class int32) *Finding {
-	c, weight := &s.e.classes[class], 0.0
+	c := &s.e.classes[class]
 	of := func(at *situation) bool { return at.still && at.answer }
-	for _, at := range s.members(class) {
-		if of(at) {
-			weight += at.weight
-		}
-	}
+	weight, _ := weigh(s.members(class), of, anywhere)
 	if c.runtimes || c.goroutines < minStandstill || weight < 0.99*c.life ||
 		s.e.time(s.e.to-1)-s.e.time(s.e.from) < standstillLength {
 		return nil
@@ -97,18 +93,12 @@ func (s *searcher) standstill(class int32) *Finding {
 // program's goroutines neither wait for work nor stand still. A
 // main goroutine that sleeps leaves the work to others.
 func (e *evidence) restless() float64 {
-	life, active := 0.0, 0.0
-	for _, at := range e.situations {
-		c := &e.classes[at.class]
-		if c.runtimes {
-			continue
-		}
-		life += at.weight
-		asleep := at.state.Doing == views.Sleeping && c.name == "go:runtime.main"
-		if !at.idle && !at.still && !asleep {
-			active += at.weight
-		}
-	}
+	life, active := weigh(e.situations,
+		func(at *situation) bool { return !e.classes[at.class].runtimes },
+		func(at *situation) bool {
+			asleep := at.state.Doing == views.Sleeping && e.name(at) == "go:runtime.main"
+			return !at.idle && !at.still && !asleep
+		})
 	return active / max(life, 1)
 }
 
@@ -155,14 +145,9 @@ const getThrough = 0.02
 // others of it, as far as is known, or to send while others get
 // through: however long the queue is, it moves.
 func (s *searcher) queues(class int32, of func(*situation) bool) bool {
-	sends, all, held := 0.0, 0.0, false
-	for _, at := range s.members(class) {
-		if of(at) {
-			if all += at.weight; at.state.Doing == views.Sending {
-				sends += at.weight
-			}
-		}
-	}
+	all, sends := weigh(s.members(class), of,
+		func(at *situation) bool { return at.state.Doing == views.Sending })
+	held := false
 	waits := make(map[sampledata.GoroutineID]int32) // the last sample of its wait
 	for run := range s.e.runs(ofClass(class, of)) {
 		waits[run.Goroutine] = run.Last
