@@ -167,8 +167,8 @@ func (w *callsWindow) heading() string {
 		name  string
 		share float64
 	}{{"p50", 0.5}, {"p99", 0.99}, {"longest", 1}} {
-		if length, timed := t.Bound(q.share); timed {
-			text += fmt.Sprintf("  %s %v", q.name, calls.Rounded(length))
+		if t.Whole() > 0 {
+			text += "  " + q.name + " " + report.RangeText(t.Between(q.share))
 		}
 	}
 	return text

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/calls"
@@ -84,17 +85,17 @@ func callTables(r *sampledata.Recording, o views.Options) (list []*calls.Table, 
 	return list, err
 }
 
-// usualCalls returns what half of all calls take at most, and
-// what a slow one takes at least.
-func usualCalls(t *calls.Table) (usual, least time.Duration) {
+// leastSlow returns what a slow call takes at least.
+func leastSlow(t *calls.Table) time.Duration {
 	usual, timed := t.Quantile(0.5)
-	if least = timesSlower * usual; !timed {
-		usual, least = 2*usual, 2*usual
+	least := timesSlower * usual
+	if !timed {
+		least = 2 * usual
 	}
 	if t.Source == calls.Samples {
 		least = max(least, seenLong(t))
 	}
-	return usual, least.Round(time.Millisecond)
+	return least.Round(time.Millisecond)
 }
 
 // maxDoubtful is the share of the slow calls that may be in one
@@ -114,12 +115,7 @@ func tooDoubtful(doubtful, all int) bool {
 // moment, and one in two may have been two calls, though a pause
 // of the sampler makes them look long.
 func seenLong(t *calls.Table) time.Duration {
-	var whole []*calls.Call // the longest first
-	for i := range t.Calls {
-		if c := &t.Calls[i]; c.Whole() {
-			whole = append(whole, c)
-		}
-	}
+	whole := wholeCalls(t, 0) // the longest first
 	if len(whole) == 0 {
 		return 0
 	}
@@ -139,21 +135,19 @@ func seenLong(t *calls.Table) time.Duration {
 // areDoubtful reports whether too many calls that took a time or
 // longer are in one or two samples.
 func areDoubtful(t *calls.Table, from time.Duration) bool {
-	doubtful, all := 0, 0
-	for i := range t.Calls {
-		if c := &t.Calls[i]; c.Whole() && c.Length() >= from {
-			if all++; isDoubtful(c) {
-				doubtful++
-			}
+	doubtful, slow := 0, wholeCalls(t, from)
+	for _, c := range slow {
+		if isDoubtful(c) {
+			doubtful++
 		}
 	}
-	return tooDoubtful(doubtful, all)
+	return tooDoubtful(doubtful, len(slow))
 }
 
 // slowCalls returns a finding; nil if the slow calls are too
 // few, or not slow for a reason that is known.
 func (a *searched) slowCalls(t *calls.Table) (*Finding, error) {
-	usual, least := usualCalls(t)
+	least := leastSlow(t)
 	if longest, _ := t.Longest(); t.Whole() < calls.LeastSlow || longest < least {
 		return nil, nil
 	}
@@ -173,24 +167,56 @@ func (a *searched) slowCalls(t *calls.Table) (*Finding, error) {
 		c.More[0].Difference.Low < minMore {
 		return nil, err
 	}
-	s := &SlowCalls{Function: t.Function, Condition: slow.String(), Source: t.Source, Least: c.Slow.Shortest, Usual: usual,
-		Calls: c.Slow.Calls, Share: float64(c.Slow.Calls) / float64(t.Whole()), More: c.More[0]}
-	var begins []time.Duration
-	mean, several := 0.0, 0
-	for i := range t.Calls {
-		if call := &t.Calls[i]; call.Whole() && call.Length() >= s.Least {
-			begins = append(begins, call.Begin)
-			mean += float64(call.Length()) / float64(max(1, t.Covered))
-			if t.MayBeSeveral(call) {
-				several++
-			}
-		}
-	}
-	s.Several = 2*several > len(begins)
-	s.Period = period(begins, s.Least)
+	s := &SlowCalls{Function: t.Function, Condition: slow.String(), Source: t.Source, More: c.More[0]}
+	from := s.set(t, c.Slow.Shortest)
+	begins := lists.Each(from, func(call *calls.Call) time.Duration { return call.Begin })
+	mean := total(from).Seconds() / max(1e-9, t.Covered.Seconds())
+	s.Period = period(begins, c.Slow.Shortest)
 	return &Finding{Kind: SlowKind, Slow: s, Share: s.More.Slow, Mean: mean, Severity: mean,
 		Where: Place{Function: t.Function}, When: When{Always: true}, specific: SlowKind.row().specific,
 		key: key(SlowKind, t.Function)}, nil
+}
+
+// set says how many calls took a time or longer, and how long, as
+// far as is known. It returns them, with those that are doubtful.
+func (s *SlowCalls) set(t *calls.Table, from time.Duration) []*calls.Call {
+	slow := wholeCalls(t, from)
+	several := 0
+	for _, c := range slow {
+		if t.Source == calls.Samples && isDoubtful(c) {
+			continue
+		}
+		if t.MayBeSeveral(c) {
+			several++
+		}
+		if s.Calls == 0 || c.Took.Least < s.Least {
+			s.Least = c.Took.Least
+		}
+		s.Calls++
+	}
+	s.Several = 2*several > s.Calls
+	s.Share = float64(s.Calls) / float64(t.Whole())
+	s.Usual = t.Between(0.5).Most
+	return slow
+}
+
+// wholeCalls returns the calls that the recording has from begin
+// to end, and that took a time or longer.
+func wholeCalls(t *calls.Table, from time.Duration) (list []*calls.Call) {
+	for i := range t.Calls {
+		if c := &t.Calls[i]; c.Whole() && c.Length() >= from {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// total returns the time of some calls.
+func total(list []*calls.Call) (sum time.Duration) {
+	for _, c := range list {
+		sum += c.Length()
+	}
+	return sum
 }
 
 // fewSlow notes a function with some calls that are slow, and
@@ -199,27 +225,13 @@ func (a *searched) slowCalls(t *calls.Table) (*Finding, error) {
 // timer, is not slow.
 func (a *searched) fewSlow(t *calls.Table) {
 	rests := func(h Hypothesis) bool { return h.Note == forWork && h.Where == t.Function }
-	if t.Source == calls.Samples && slices.ContainsFunc(a.Hypotheses, rests) {
+	if a.Few != nil || t.Source == calls.Samples && slices.ContainsFunc(a.Hypotheses, rests) {
 		return
 	}
-	usual, bound := usualCalls(t)
-	slow, all, n, several, least := time.Duration(0), time.Duration(0), 0, 0, time.Duration(0)
-	for i := range t.Calls {
-		call := &t.Calls[i]
-		if !call.Whole() {
-			continue
-		}
-		all += call.Length()
-		if call.Length() >= bound {
-			slow, n, least = slow+call.Length(), n+1, call.Length() // the longest come first
-			if t.MayBeSeveral(call) {
-				several++
-			}
-		}
-	}
-	if a.Few == nil && n >= leastFew && n < calls.LeastSlow && 3*slow > all {
-		a.Few = &SlowCalls{Function: t.Function, Source: t.Source, Calls: n, Least: least, Usual: usual,
-			Several: 2*several > n}
+	s := &SlowCalls{Function: t.Function, Source: t.Source}
+	slow := s.set(t, leastSlow(t))
+	if s.Calls >= leastFew && s.Calls < calls.LeastSlow && 3*total(slow) > total(wholeCalls(t, 0)) {
+		a.Few = s
 	}
 }
 

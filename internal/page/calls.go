@@ -20,11 +20,11 @@ const (
 )
 
 // quantile is a length that a share of the calls do not exceed.
-// If it is not timed, it is below the length.
 type quantile struct {
-	Name   string        `json:"name"`
-	Length time.Duration `json:"length_ns"`
-	Timed  bool          `json:"timed"`
+	Name  string        `json:"name"`
+	Least time.Duration `json:"least_ns"`
+	Most  time.Duration `json:"most_ns"`
+	Text  string        `json:"text"`
 }
 
 // callsRow is a function whose calls are shown.
@@ -43,8 +43,9 @@ func callsRowOf(t *calls.Table) callsRow {
 		if t.Whole() == 0 {
 			break
 		}
-		length, timed := t.Bound(q.Share)
-		row.Quantiles = append(row.Quantiles, quantile{q.Name, length, timed})
+		between := t.Between(q.Share)
+		row.Quantiles = append(row.Quantiles,
+			quantile{q.Name, between.Least, between.Most, report.RangeText(between)})
 	}
 	return row
 }
@@ -137,9 +138,8 @@ type callRow struct {
 	Goroutine int64         `json:"goroutine"`
 	Begin     time.Duration `json:"begin_ns"`
 	Length    time.Duration `json:"length_ns"`
-	Whole     bool          `json:"whole"`
+	Took      string        `json:"took"`
 	Sampled   bool          `json:"sampled"`
-	Several   bool          `json:"several"` // it may be several
 }
 
 // contrast holds the calls of a condition against the rest.
@@ -173,7 +173,7 @@ func (s *shown) contrast(q *question) (any, error) {
 
 func callRowOf(t *calls.Table, number int) callRow {
 	call := &t.Calls[number-1]
-	return callRow{number, call.ID, call.Begin, call.Length(), call.Whole(), call.Sampled(), t.MayBeSeveral(call)}
+	return callRow{number, call.ID, call.Begin, call.Length(), report.Took(t, call), call.Sampled()}
 }
 
 // stepRow is what a goroutine did for some time of a call.

@@ -38,7 +38,7 @@ func (c *Calls) Write(w io.Writer) {
 	}
 	bound := ""
 	if times := c.Condition.Quantiles(c.Table); len(times) > 0 {
-		bound = " (" + strings.Join(lists.Each(times, brief), ", ") + ")"
+		bound = " (" + strings.Join(lists.Each(times, RangeText), ", ") + ")"
 	}
 	termtext.Fprintf(&b, "\nSlow: %s %s%s; the rest: %s\n", Counted(c.Slow.Calls, "call"), c.Condition, bound,
 		Counted(c.Rest.Calls, "call"))
@@ -80,7 +80,7 @@ func (c *Calls) head(b *strings.Builder) {
 	var times []string
 	for _, q := range calls.Quantiles {
 		if c.Whole() > 0 {
-			times = append(times, q.Name+" "+c.length(q.Share))
+			times = append(times, q.Name+" "+RangeText(c.Between(q.Share)))
 		}
 	}
 	if len(times) > 0 {
@@ -135,14 +135,25 @@ func (c *Calls) sourceText() string {
 	return wrapped(text, 0, whyWidth) + "\n"
 }
 
-// length formats a quantile.
-func (c *Calls) length(share float64) string {
-	length, timed := c.Bound(share)
-	if !timed {
-		return "below " + brief(length)
+// RangeText formats a time that is known to be between two.
+func RangeText(r calls.Range) string {
+	switch least, most := brief(r.Least), brief(r.Most); {
+	case r.Least == 0 && r.Most > 0:
+		return "below " + most
+	case r.Most-r.Least <= r.Most/exactly:
+		return brief((r.Least + r.Most) / 2)
+	case strings.TrimLeft(least, digits) == strings.TrimLeft(most, digits):
+		return strings.TrimRight(least, units) + " to " + most
+	default:
+		return least + " to " + most
 	}
-	return brief(length)
 }
+
+const (
+	exactly = 10 // a time that is known up to a tenth is one
+	digits  = "0123456789."
+	units   = "nµms"
+)
 
 // split writes the typed time of both sides.
 func (c *Calls) split() string {
@@ -189,18 +200,15 @@ func (c *Calls) more() string {
 	return b.String()
 }
 
-// took says how long a call took.
-func (c *Calls) took(call *calls.Call) string {
-	took := brief(call.Length())
-	switch several := c.MayBeSeveral(call); {
-	case several && call.Whole():
-		return "below " + took
+// Took says how long a call took.
+func Took(t *calls.Table, call *calls.Call) string {
+	switch several := t.MayBeSeveral(call); {
+	case call.Whole():
+		return RangeText(t.Within(call))
 	case several:
 		return "not known"
-	case !call.Whole():
-		return "over " + took
 	}
-	return took
+	return "over " + brief(call.Took.Least)
 }
 
 // FeatureText says what a feature is: "waits for a lock,
@@ -272,7 +280,7 @@ func (c *Calls) longest() string {
 	for i := range c.Calls[:min(len(c.Calls), c.Top)] {
 		call := &c.Calls[i]
 		several = several || call.Several
-		t.add(fmt.Sprint(i+1), c.took(call), fmt.Sprintf("%.3f s", call.Begin.Seconds()),
+		t.add(fmt.Sprint(i+1), Took(c.Table, call), fmt.Sprintf("%.3f s", call.Begin.Seconds()),
 			fmt.Sprint(call.ID))
 	}
 	t.write(&b)
@@ -308,7 +316,8 @@ type callJSON struct {
 	Number    int           `json:"number"`
 	Goroutine int64         `json:"goroutine"`
 	Begin     time.Duration `json:"begin_ns"`
-	Length    time.Duration `json:"length_ns"`
+	Length    time.Duration `json:"length_ns"` // as estimated
+	rangeJSON               // what it took, or was seen of it if it is cut
 	CutBegin  bool          `json:"cut_begin,omitempty"`
 	CutEnd    bool          `json:"cut_end,omitempty"`
 	Short     bool          `json:"short,omitempty"`
@@ -317,6 +326,12 @@ type callJSON struct {
 	Label     string        `json:"label,omitempty"`
 	Values    []int64       `json:"values,omitempty"`
 	Steps     []stepJSON    `json:"steps,omitempty"`
+}
+
+// rangeJSON is a time that is known to be between two.
+type rangeJSON struct {
+	Least time.Duration `json:"least_ns"`
+	Most  time.Duration `json:"most_ns"`
 }
 
 // callsJSON is the output of Calls.WriteJSON.
@@ -335,7 +350,8 @@ type callsJSON struct {
 	Touching  float64                  `json:"touching"`
 	Several   float64                  `json:"several_share"`
 	Chance    float64                  `json:"chance"`
-	Quantiles map[string]time.Duration `json:"quantiles_ns"`
+	Quantiles map[string]time.Duration `json:"quantiles_ns"` // halfway between these times
+	Between   map[string]rangeJSON     `json:"quantiles_between"`
 	Condition string                   `json:"condition"`
 	Slow      sideJSON                 `json:"slow"`
 	Rest      sideJSON                 `json:"rest"`
@@ -364,12 +380,17 @@ type moreJSON struct {
 func (c *Calls) WriteJSON(w io.Writer) error {
 	out := callsJSON{Function: c.Function, Source: string(c.Source), Note: c.Note, Covered: c.Covered, Windows: c.Windows, Arguments: c.Arguments, Interval: c.Interval, Duration: c.Duration,
 		Number: len(c.Calls), Whole: c.Whole(), Short: c.Short(), Touching: c.Touching, Chance: c.Chance, Several: c.Several,
-		Quantiles: map[string]time.Duration{}, Condition: c.Condition.String(), TooFew: c.TooFew(),
+		Quantiles: map[string]time.Duration{}, Between: map[string]rangeJSON{}, Condition: c.Condition.String(), TooFew: c.TooFew(),
 		Slow: c.sideJSON(&c.Slow), Rest: c.sideJSON(&c.Rest), More: []moreJSON{}, Calls: []callJSON{},
 		Basis: BasisOf(c.Recording)}
 	for _, q := range calls.Quantiles {
-		if length, timed := c.Bound(q.Share); timed {
-			out.Quantiles[q.Name] = length
+		if c.Whole() == 0 {
+			break
+		}
+		between := c.Between(q.Share)
+		out.Between[q.Name] = rangeJSON(between)
+		if between.Least > 0 {
+			out.Quantiles[q.Name] = (between.Least + between.Most) / 2
 		}
 	}
 	for i := range c.More {
@@ -395,7 +416,7 @@ func (c *Calls) sideJSON(s *calls.Side) sideJSON {
 func (c *Calls) callJSON(i int) callJSON {
 	call := &c.Calls[i]
 	return callJSON{Number: i + 1, Goroutine: call.ID, Begin: call.Begin, Length: call.Length(),
-		CutBegin: call.CutBegin, CutEnd: call.CutEnd, Short: call.Short, Several: c.MayBeSeveral(call), Caller: call.Site.Function,
+		rangeJSON: rangeJSON(c.Within(call)), CutBegin: call.CutBegin, CutEnd: call.CutEnd, Short: call.Short, Several: c.MayBeSeveral(call), Caller: call.Site.Function,
 		Label: call.Label, Values: call.Values}
 }
 
@@ -427,10 +448,10 @@ func (c *Calls) WriteCall(w io.Writer, number int, steps []calls.Step) {
 	case c.MayBeSeveral(call):
 		cut = "; it may be several calls that followed one another"
 	case !call.Whole():
-		cut = ", and more that the recording does not have"
+		cut = "; the recording does not have all of it"
 	}
 	termtext.Fprintf(w, "Call %d of %s, by goroutine %d: %s from %.3f s on%s\n\n", number, c.Function,
-		call.ID, brief(call.Length()), call.Begin.Seconds(), cut)
+		call.ID, Took(c.Table, call), call.Begin.Seconds(), cut)
 	if len(steps) == 0 {
 		io.WriteString(w, "No sample is inside of it: what it did is not known. 'cpprof record --rate' takes more samples.\n")
 		return
@@ -510,7 +531,8 @@ func (p *ProposedCalls) Write(w io.Writer) {
 		if one.Merges() {
 			number, merge = "*"+number, true
 		}
-		t.add(number, c.length(0.5), c.length(0.99), c.length(1), sharePercent(one.Share),
+		at := func(share float64) string { return RangeText(c.Between(share)) }
+		t.add(number, at(0.5), at(0.99), at(1), sharePercent(one.Share),
 			termtext.Sprintf("%s, of %s", one.Function, one.Class))
 	}
 	t.write(w)

@@ -17,7 +17,7 @@ func TestMergedCallsAreMarked(t *testing.T) {
 		b := new(strings.Builder)
 		p.Write(b)
 		mark, note := strings.Contains(b.String(), "*1 "), strings.Contains(b.String(), "\n* Some of these calls")
-		if below := strings.Contains(b.String(), "below 20ms"); mark != want || note != want || below != want {
+		if below := strings.Contains(b.String(), "below 30ms"); mark != want || note != want || below != want {
 			t.Errorf("touching %v: %s", touching, b)
 		}
 	}

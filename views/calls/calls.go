@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/internal/edit"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 )
@@ -20,6 +21,9 @@ type Call struct {
 	ID          int64                  // its number in the target
 	First, Last int32                  // the samples in it; see Sampled
 	Begin, End  time.Duration
+
+	// Took is how long it took, or was seen of it if it is not whole.
+	Took Range
 
 	// It was under way when the recording began, or when it
 	// ended, or a window in which calls were timed.
@@ -40,8 +44,12 @@ type Call struct {
 	Values []int64         // of Table.Arguments
 }
 
-// Length returns how long the call was seen.
+// Length returns how long the call took, as estimated: its ends
+// are halfway between samples.
 func (c *Call) Length() time.Duration { return c.End - c.Begin }
+
+// A Range is a time that is known to be between two.
+type Range struct{ Least, Most time.Duration }
 
 // Whole reports whether the recording has the call from begin to end.
 func (c *Call) Whole() bool { return !c.CutBegin && !c.CutEnd }
@@ -290,36 +298,39 @@ func (t *Table) Short() (n int) {
 }
 
 // Quantile returns the time that a share q of the whole calls do
-// not exceed. If this is the time of a short call, it is not
-// known: timed is then false.
+// not exceed, as estimated. If this is the time of a short call,
+// it is not known: timed is then false.
 func (t *Table) Quantile(q float64) (length time.Duration, timed bool) {
 	if len(t.whole) == 0 {
 		return 0, false
 	}
-	c := t.whole[t.quantile(q)]
+	c := t.whole[quantile(q, len(t.whole))]
 	return c.Length(), !c.Short
 }
 
-// Bound returns the same, but of a short call what its time is
-// below: twice the time between its samples, or the time of a
-// longer call. Calls that are likely to be several took less
-// than they seem to. If short calls may be longer, fewer are.
-func (t *Table) Bound(q float64) (length time.Duration, timed bool) {
-	if len(t.whole) == 0 {
-		return 0, false
+// Between returns between which times the quantile is: no more
+// than a share q of the whole calls took less than the least
+// time, and that share took the greatest at most.
+func (t *Table) Between(q float64) Range {
+	n := len(t.whole)
+	if n == 0 {
+		return Range{}
 	}
-	longer := t.whole[t.quantile(q):]
-	if length, timed = t.Quantile(q); timed {
-		short := slices.ContainsFunc(longer, func(c *Call) bool { return c.Short })
-		return length, !short && !t.MayBeSeveral(longer[0])
+	at := func(bound func(Range) time.Duration) time.Duration {
+		all := lists.Each(t.whole, func(c *Call) time.Duration { return bound(t.Within(c)) })
+		slices.Sort(all)
+		return all[quantile(q, n)]
 	}
-	length *= 2
-	for _, c := range longer {
-		if !c.Short {
-			return min(length, c.Length()), false
-		}
+	return Range{at(func(r Range) time.Duration { return r.Least }),
+		at(func(r Range) time.Duration { return r.Most })}
+}
+
+// Within returns how long a call took, which may be several.
+func (t *Table) Within(c *Call) Range {
+	if t.MayBeSeveral(c) {
+		return Range{0, c.Took.Most}
 	}
-	return length, false
+	return c.Took
 }
 
 // MayBeSeveral reports whether a call may be several that
@@ -328,9 +339,8 @@ func (t *Table) MayBeSeveral(c *Call) bool {
 	return c.Several || t.Touches() || t.Chance >= byChance && int(c.Last-c.First) < t.ByChance
 }
 
-// quantile returns the number of the whole call at a quantile.
-func (t *Table) quantile(q float64) int {
-	n := len(t.whole)
+// quantile returns the number of the call at a quantile, of n.
+func quantile(q float64, n int) int {
 	return min(n-1, max(0, int(math.Ceil(q*float64(n)))-1))
 }
 

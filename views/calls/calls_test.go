@@ -545,25 +545,30 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// The time of a short call is not known: it is below twice the
-// time between its samples, and no longer than a longer call.
-func TestBound(t *testing.T) {
-	table := &Table{Calls: []Call{{End: 60}, {End: 45, Short: true}, {End: 20, Short: true}, {End: 90, CutEnd: true}}}
-	table.sortCalls()
-	for q, want := range map[float64]struct {
-		bound time.Duration
-		timed bool
-	}{0.3: {40, false}, 0.6: {60, false}, 1: {60, true}} {
-		if bound, timed := table.Bound(q); bound != want.bound || timed != want.timed {
-			t.Errorf("quantile %v: %v, %v; want %+v", q, bound, timed, want)
+// Calls of 60 ms among samples each 40 ms took 40 to 80 ms, and no
+// quantile is more certain. What may be several took any time
+// below, and what was timed took what it took.
+func TestBetween(t *testing.T) {
+	seen := func(least, most time.Duration) Call { return Call{End: (least + most) / 2, Took: Range{least, most}} }
+	several := seen(80, 160)
+	several.Several = true
+	cut := seen(90, 90)
+	cut.CutEnd = true
+	for _, test := range []struct {
+		calls []Call
+		q     float64
+		want  Range
+	}{
+		{nil, 0.5, Range{}},
+		{[]Call{seen(40, 120), seen(40, 80), seen(0, 80), cut}, 1, Range{40, 120}},
+		{[]Call{seen(40, 120), seen(40, 80), seen(0, 80), cut}, 0.3, Range{0, 80}},
+		{[]Call{seen(40, 120), seen(40, 80), several}, 1, Range{40, 160}},
+		{[]Call{seen(60, 60), seen(30, 30)}, 0.5, Range{30, 30}},
+	} {
+		table := &Table{Calls: slices.Clone(test.calls)}
+		table.sortCalls()
+		if got := table.Between(test.q); got != test.want {
+			t.Errorf("quantile %v of %v: %v, want %v", test.q, test.calls, got, test.want)
 		}
-	}
-	table = &Table{Calls: []Call{{End: 30}, {End: 45, Short: true}, {End: 60}}}
-	table.sortCalls()
-	if bound, timed := table.Bound(0.3); bound != 30 || timed { // the short one may take less
-		t.Errorf("a short call of 45: the shortest takes %v, %v", bound, timed)
-	}
-	if bound, timed := new(Table).Bound(0.5); bound != 0 || timed {
-		t.Errorf("no call takes %v, %v", bound, timed)
 	}
 }

@@ -151,11 +151,11 @@ func (c comparison) bound(t *Table) time.Duration {
 	return c.time
 }
 
-// Quantiles returns the times that the condition's quantiles stand for.
-func (c Condition) Quantiles(t *Table) (list []time.Duration) {
+// Quantiles returns between which times the condition's quantiles are.
+func (c Condition) Quantiles(t *Table) (list []Range) {
 	for _, one := range c.comparisons {
 		if one.quantile != 0 {
-			list = append(list, one.bound(t))
+			list = append(list, t.Between(one.quantile))
 		}
 	}
 	return list

@@ -97,6 +97,7 @@ func (t *Table) sample(show shows) {
 		c.CutBegin, c.CutEnd = c.First == 0, c.Last == end
 		c.Begin = r.Begins(int(c.First))
 		c.End = c.Begin + time.Duration(weights.Of(int(c.First), int(c.Last)+1))
+		c.Took = seen(r, &c)
 		c.Short = c.First == c.Last
 		joins := show.joins != nil && show.joins(f.key)
 		c.Several = joins && !c.Short && (c.Several || c.CutBegin && c.CutEnd && f.moved)
@@ -148,6 +149,19 @@ func (t *Table) sample(show shows) {
 	if returned > 0 {
 		t.Touching = float64(touched) / float64(returned)
 	}
+}
+
+// seen returns how long a call took by its samples: it was under
+// way in these, and not in those beside them.
+func seen(r *sampledata.Recording, c *Call) Range {
+	from, to := c.Begin, c.End
+	if !c.CutBegin {
+		from = r.Samples.Time(int(c.First) - 1)
+	}
+	if !c.CutEnd {
+		to = r.Samples.Time(int(c.Last) + 1)
+	}
+	return Range{r.Samples.Time(int(c.Last)) - r.Samples.Time(int(c.First)), to - from}
 }
 
 // findChance finds the calls of several samples that are as long

@@ -26,7 +26,8 @@ func (t *Table) take(timed *sampledata.CallTable) {
 	for i := range timed.Calls {
 		c := &timed.Calls[i]
 		g, seen := byID[c.Goroutine]
-		call := Call{Goroutine: g, ID: c.Goroutine, Begin: c.Begin, End: c.End, Site: c.Site,
+		took := c.End - c.Begin
+		call := Call{Goroutine: g, ID: c.Goroutine, Begin: c.Begin, End: c.End, Took: Range{took, took}, Site: c.Site,
 			CutBegin: c.CutBegin, CutEnd: c.CutEnd, Label: c.Label, Values: c.Values,
 			First: int32(r.Samples.Search(c.Begin)), Last: int32(r.Samples.Search(c.End)) - 1}
 		if !seen {

@@ -135,7 +135,10 @@ class Latency extends Picture {
     for (let row = map.untimed ? each : 0; row <= this.rows; row += each) g.fillText(lengthText(map.edges_ns[row]), latencyLeft - 5, Math.max(7, this.y(row)));
     if (map.untimed) g.fillText('not timed', latencyLeft - 5, this.y(0.5));
     const lines = new Map(); // names of quantiles, by where they are
-    for (const q of map.quantiles) if (q.timed && q.name !== 'longest') lines.set(q.length_ns, [...lines.get(q.length_ns) ?? [], q.name]);
+    for (const q of map.quantiles) if (q.least_ns > 0 && q.name !== 'longest') {
+      const middle = (q.least_ns + q.most_ns) / 2;
+      lines.set(middle, [...lines.get(middle) ?? [], q.name]);
+    }
     for (const [length, names] of lines) {
       const y = this.y(this.rowOf(length));
       g.fillRect(latencyLeft, y, this.w - latencyLeft, 0.5);
@@ -234,7 +237,7 @@ function callsTable(page) {
   const parts = [];
   if (map) {
     parts.push(make('h3', {}, ...breakable(map.function)),
-      make('p', {textContent: [several(map.calls, 'call'), ...map.quantiles.map((q) => `${q.name} ${q.timed ? '' : 'below '}${lengthText(q.length_ns)}`)].join(' · ')}),
+      make('p', {textContent: [several(map.calls, 'call'), ...map.quantiles.map((q) => `${q.name} ${q.text}`)].join(' · ')}),
       make('p', {className: 'quiet', textContent: [{samples: 'The samples show them: ends are known up to an interval.', uprobes: 'Probes timed them: ends are exact.', trace: 'The trace has them: ends are exact.'}[map.source] ?? '', map.note,
         map.cut ? `${grouped(map.cut)} more had begun before, or ended after.` : ''].filter(Boolean).join(' ')}));
   }
@@ -251,7 +254,7 @@ function callsTable(page) {
         make('td', {className: 'number', title: between(m.slow), textContent: percent(m.slow)}), make('td', {className: 'number', title: between(m.rest), textContent: percent(m.rest)}), make('td', {}, ...breakable(m.text))))));
     }
     parts.push(make('h4', {textContent: 'the longest of them'}), table('the longest calls', [number('took'), number('from'), number('goroutine')], found.longest.flatMap((c) => [
-      make('tr', {}, make('td', {className: 'number'}, link(!c.several ? `${c.whole ? '' : 'over '}${lengthText(c.length_ns)}` : c.whole ? `< ${lengthText(c.length_ns)}` : 'not known', () => page.latency.step(c.number), 'what it did')),
+      make('tr', {}, make('td', {className: 'number'}, link(c.took, () => page.latency.step(c.number), 'what it did')),
         make('td', {className: 'number', textContent: clockText(c.begin_ns)}), make('td', {className: 'number', textContent: c.goroutine})),
       call && call.number === c.number && call.begin_ns === c.begin_ns ? make('tr', {}, make('td', {colSpan: 3}, stepsTable(page, call), make('p', {className: 'actions'}, link('show its track', () => page.latency.track(call))))) : null,
     ].filter(Boolean))));
@@ -259,7 +262,7 @@ function callsTable(page) {
   if (proposals?.length) {
     parts.push(make('h4', {textContent: 'functions whose calls are pieces of work'}), table('functions', ['function', number('calls'), number('p99'), number('longest')], proposals.map((p) => make('tr', {},
       make('td', {}, link(p.function, () => page.latency.load(p.function), p.class)), make('td', {className: 'number', textContent: grouped(p.calls)}),
-      ...['p99', 'longest'].map((name) => p.quantiles.find((q) => q.name === name)).map((q) => make('td', {className: 'number', textContent: q ? `${q.timed ? '' : '< '}${lengthText(q.length_ns)}` : ''}))))));
+      ...['p99', 'longest'].map((name) => p.quantiles.find((q) => q.name === name)).map((q) => make('td', {className: 'number', textContent: q?.text ?? ''}))))));
   }
   const none = proposals ? 'No function stands out whose calls are pieces of work: type one above the heat map.' : "'Calls', above the timeline, shows how long the calls of a function took.";
   return parts.length ? parts : [make('p', {textContent: none})];
