@@ -230,7 +230,7 @@ func (a *searched) fewSlow(t *calls.Table) {
 	}
 	s := &SlowCalls{Function: t.Function, Source: t.Source}
 	slow := s.set(t, leastSlow(t))
-	if s.Calls >= leastFew && s.Calls < calls.LeastSlow && 3*total(slow) > total(wholeCalls(t, 0)) {
+	if s.Calls >= leastFew && len(slow) < calls.LeastSlow && 3*total(slow) > total(wholeCalls(t, 0)) {
 		a.Few = s
 	}
 }

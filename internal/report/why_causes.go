@@ -43,11 +43,11 @@ func WhyLines(f *why.Finding) (lines []string) {
 	if f.Growth != nil && f.Kind != why.LeakKind {
 		lines = append(lines, "they become more: "+growthText(f.Growth))
 	}
+	lines = append(lines, unknownText(f)...)
 	switch f.Kind {
 	case why.StuckKind:
 		return append(lines, stuckLines(f)...)
 	case why.LockKind:
-		lines = append(lines, unknownText(f)...)
 		if len(f.Chained) > 0 {
 			lines = append(lines,
 				"through it others wait, too: those for "+strings.Join(f.Chained, ", "))
@@ -91,17 +91,29 @@ func WhyLines(f *why.Finding) (lines []string) {
 // maxCauses limits the causes that the text shows.
 const maxCauses = 3
 
-// unknownText says for which part of the waiting for a lock
-// nobody is known to hold it.
+// unknownText says for which part of the waiting it is not known
+// who ends it, if it is known for another part.
 func unknownText(f *why.Finding) []string {
 	known := 0.0
 	for _, c := range f.Causes {
+		if c.Certainty != why.Known && c.Certainty != why.Likely && c.Certainty != why.Started && f.Kind != why.LockKind {
+			return nil // a guess of what they do otherwise
+		}
 		known += c.Share
+	}
+	who := "who has what they wait for"
+	switch {
+	case f.Kind == why.LockKind:
+		who = "who holds it"
+	case f.Kind == why.GroupKind:
+		who = "for whom it waits"
+	case len(f.Causes) == 0 || f.Kind == why.ProcessorKind:
+		return nil
 	}
 	if 1-known < 0.2 {
 		return nil
 	}
-	return []string{"who holds it is not known for " + sharePercent(1-known) + " of that time"}
+	return []string{who + " is not known for " + sharePercent(1-known) + " of that time"}
 }
 
 // manyText formats a large number: "3.2 million".

@@ -219,3 +219,26 @@ func TestSlowTextOfSeveral(t *testing.T) {
 		}
 	}
 }
+
+// Causes that don't have all of the waiting leave a part of it,
+// of which nothing is known; guesses are about no part of it.
+func TestUnknownText(t *testing.T) {
+	causes := func(share float64, c why.Certainty) []why.Cause {
+		return []why.Cause{{Share: share / 2, Certainty: c}, {Share: share / 2, Certainty: c}}
+	}
+	for _, c := range []struct {
+		f    why.Finding
+		want string
+	}{
+		{why.Finding{Kind: why.LockKind}, "who holds it is not known for 100 % of that time"},
+		{why.Finding{Kind: why.LockKind, Causes: causes(0.9, why.Candidate)}, ""},
+		{why.Finding{Kind: why.ChannelKind, Causes: causes(0.1, why.Likely)}, "who has what they wait for is not known for 90 % of that time"},
+		{why.Finding{Kind: why.GroupKind, Causes: causes(0.7, why.Likely)}, "for whom it waits is not known for 30 % of that time"},
+		{why.Finding{Kind: why.ChannelKind, Causes: causes(0.1, why.OtherSide)}, ""},
+		{why.Finding{Kind: why.ChannelKind}, ""},
+	} {
+		if got := strings.Join(unknownText(&c.f), ""); got != c.want {
+			t.Errorf("%s, %v: %q, want %q", c.f.Kind, c.f.Causes, got, c.want)
+		}
+	}
+}
