@@ -69,10 +69,11 @@ func goroutines(f *why.Finding) string {
 }
 
 // spends says how much of its life a class spends on something:
-// the time in which it waits for work does not count.
+// the time in which it waits for work does not count, unless that
+// makes no difference.
 func spends(f *why.Finding, on string) string {
 	text := goroutines(f) + " spends " + aboutShare(f.Share)
-	if f.Idle < 0.05 {
+	if ofLife := f.Share.Share * (1 - f.Idle); f.Idle < 0.05 && ofLife >= f.Share.Low {
 		return text + " of its life " + on + "."
 	}
 	rests := " of its life it waits for work."
