@@ -62,7 +62,7 @@ func lockByName(path []string) (name string) {
 
 // writing matches the functions of the standard library that
 // write to files and connections, or open them.
-var writing = regexp.MustCompile(`\.(\w*Write\w*|writeBuffers|Sync|Flush|Dial\w*|Connect|dial\w*|Open\w*|Close|SendFile|sendFile|ReadFrom|Handshake\w*)$`)
+var writing = regexp.MustCompile(`\.(write|\w*Write\w*|writeBuffers|Sync|Flush|Dial\w*|Connect|dial\w*|Open\w*|Close|SendFile|sendFile|ReadFrom|Handshake\w*)$`)
 
 func writes(library string) bool { return writing.MatchString(library) }
 

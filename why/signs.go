@@ -141,6 +141,8 @@ var signs = []sign{
 	{[]Kind{ChannelKind}, onStack(`^google\.golang\.org/grpc/internal/transport\.\(\*http2Client\)\.NewStream$`),
 		"the connection has as many streams as its server allows",
 		"end streams earlier, or spread them over several connections"},
+	{[]Kind{ChannelKind}, onStack(`^io\.\(\*pipe\)\.write$`),
+		"it writes to an io.Pipe, and waits until that is read", "make whoever reads from it faster"},
 	{[]Kind{IOKind}, onStack(sending), "it waits until the other end reads",
 		"make the other end read faster, or send less"},
 	{[]Kind{IOKind}, (*searcher).stalls, stalled, ""},

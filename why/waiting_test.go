@@ -32,6 +32,38 @@ func TestPacedByALimit(t *testing.T) {
 	}
 }
 
+// Whoever writes into a pipe never waits for work; whoever reads
+// from one with another process at its end may.
+func TestPipes(t *testing.T) {
+	for _, test := range []struct {
+		state sampledata.State
+		stack []string
+		sign  string // of the finding; "" for none
+	}{
+		{selects, []string{"main.generate", "bufio.(*Writer).Flush", "io.(*PipeWriter).Write", "io.(*pipe).write"},
+			"it writes to an io.Pipe, and waits until that is read"},
+		{selects, []string{"main.generate", "main.next"}, ""},
+		{reads, []string{"main.supervise", "main.lines", "bufio.(*Scanner).Scan", "os.(*File).Read", "os.(*File).read"}, ""},
+	} {
+		s := newScene()
+		all := s.spawn(3, test.stack[0])
+		for i := range 100 {
+			states := make(map[sampledata.GoroutineID]sampledata.State)
+			for j, g := range all {
+				if states[g] = s.at(test.state, test.stack...); (i+j)%20 == 0 {
+					states[g] = s.at(runs, test.stack[0])
+				}
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		n := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Kind == ChannelKind || f.Kind == IOKind })
+		if (n >= 0) != (test.sign != "") || n >= 0 && !slices.Contains(a.Findings[n].Signs, test.sign) {
+			t.Errorf("%v: %+v %+v", test.stack, a.Findings, a.Resting)
+		}
+	}
+}
+
 // Who waits for goroutines that are in a limiter is paced by it, too.
 func TestPacedByALimitOfOthers(t *testing.T) {
 	for wait, want := range map[string]bool{"golang.org/x/time/rate.(*Limiter).wait": true, "main.fetch": false} {
