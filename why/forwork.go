@@ -270,12 +270,16 @@ func (s *searcher) deserted(class int32, f *Finding) bool {
 
 // nobodyWorks reports whether hardly anybody is at work whom
 // goroutines could wait for, and nobody is known to end the
-// wait. A class is left out, and so are those that wait for
-// others or are no finding.
+// wait. A class is left out.
 func (s *searcher) nobodyWorks(f *Finding, but int32) bool {
-	if f.Limit != nil || len(f.Causes) > 0 {
-		return false
-	}
+	return f.Limit == nil && len(f.Causes) == 0 &&
+		s.atWork(but) < explains*min(1, f.Severity)
+}
+
+// atWork returns the mean number of goroutines that others could
+// wait for. A class is left out, and so are those that wait for
+// others or are no finding.
+func (s *searcher) atWork(but int32) float64 {
 	weight := 0.0
 	for _, at := range s.e.situations {
 		if at.idle || at.class == but || s.e.classes[at.class].runtimes {
@@ -285,10 +289,12 @@ func (s *searcher) nobodyWorks(f *Finding, but int32) bool {
 		case Sending, Receiving, Selecting, Conditional, Joining, OtherWait:
 			continue
 		}
-		rests := func(c *candidate) bool { return c.note != "" && c.note != lonely && c.asks.hit(at) }
+		rests := func(c *candidate) bool {
+			return c.note != "" && c.note != lonely && c.note != sleepsOnce && c.asks.hit(at)
+		}
 		if !slices.ContainsFunc(s.all, rests) {
 			weight += at.weight
 		}
 	}
-	return s.e.mean(weight) < explains*min(1, f.Severity)
+	return s.e.mean(weight)
 }

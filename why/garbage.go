@@ -15,6 +15,7 @@ type Garbage struct {
 	Objects     float64 `json:"objects_per_second,omitempty"`
 	Collections float64 `json:"collections_per_second,omitempty"`
 	Live        float64 `json:"live_bytes,omitempty"` // mean of the heap at the collections
+	Waiting     float64 `json:"waiting,omitempty"`    // goroutines for the collector, on average
 	// functions of the program: shares of the time of allocating
 	// and of what it makes their goroutines do
 	Sites []Part `json:"sites,omitempty"`
@@ -89,7 +90,7 @@ func (s *searcher) awaitsCollector(at *situation) bool {
 // allocation returns the hypothesis that the program is slow because it
 // allocates.
 func (s *searcher) allocation() *candidate {
-	by := make(sums)
+	by, waits := make(sums), 0.0
 	kinds, functions := make(map[string]float64), make(map[string]float64)
 	sites := make(map[int32]*heaviest) // by class
 	for _, at := range s.e.situations {
@@ -102,7 +103,7 @@ func (s *searcher) allocation() *candidate {
 			kinds["the collector"] += at.weight
 			continue
 		case !at.usesCPU():
-			kinds["waiting for the collector"] += at.weight
+			waits += at.weight
 		case s.kinds.on(stack, gcKind):
 			kinds["assisting the collector"] += at.weight
 		default:
@@ -126,10 +127,11 @@ func (s *searcher) allocation() *candidate {
 	}
 	f := &Finding{
 		Kind: AllocationKind, Class: c.name, Alive: s.e.mean(c.life), Count: c.goroutines,
-		Severity: s.e.mean(total),
+		Severity: s.e.mean(total + waits),
 		Where:    sites[class].place(), Parts: parts(kinds, total), specific: 1, key: key(AllocationKind),
 	}
 	f.Garbage = s.e.garbage()
+	f.Garbage.Waiting = s.e.mean(waits)
 	f.Garbage.Sites = parts(functions, by.total())
 	found := &candidate{f: f, asks: s.question(f), bar: s.bar(), least: minMean}
 	switch {

@@ -216,7 +216,7 @@ func processorKindRows() map[Kind]*kindRow {
 			hits: (*searcher).garbageHits, measure: (*searcher).garbageMeasure, ofProcessors: true,
 			specific: 1,
 			KindWords: KindWords{
-				Says:    "Allocation and the garbage collector take {share} of the processors; {who} allocates most, in {place}.",
+				Says:    "Allocation and the garbage collector take {share} of the processors; {who} spends most time on it, most often in {place}.",
 				Because: "of that time: {parts}",
 				Remedy:  "allocate less there, or use memory again",
 			},

@@ -146,6 +146,7 @@ var signs = []sign{
 	{[]Kind{IOKind}, onStack(sending), "it waits until the other end reads",
 		"make the other end read faster, or send less"},
 	{[]Kind{IOKind}, (*searcher).stalls, stalled, ""},
+	{[]Kind{ChannelKind, ConditionKind}, (*searcher).isAlone, nobodyElse, ""},
 	{[]Kind{LeakKind}, leaksIn(views.AwaitingLock),
 		"they wait for a lock", "hold it for less time, or start fewer of them"},
 	{[]Kind{LeakKind}, keptAlive,
@@ -166,6 +167,20 @@ var signs = []sign{
 func onStack(function string) func(*searcher, *Finding) float64 {
 	is := regexp.MustCompile(function)
 	return func(s *searcher, f *Finding) float64 { return s.doing(f, is) }
+}
+
+// nobodyElse is the sign of waits that nobody in the program is
+// known to end, nor seen to work for.
+const nobodyElse = "hardly anybody in the program is at work meanwhile: what ends it may come from outside, or be a timer"
+
+// isAlone returns 1 if nobody is at work while goroutines wait as
+// in a finding, but for moments, and nobody is known to end that.
+func (s *searcher) isAlone(f *Finding) float64 {
+	const moments = 0.05
+	if f.unexplained() && !f.Phase && s.atWork(-1) < moments*min(1, f.Severity) {
+		return 1
+	}
+	return 0
 }
 
 // asksOwn is the sign of waits for answers that the program may

@@ -555,3 +555,29 @@ func TestFoldedWaitsRemain(t *testing.T) {
 		t.Errorf("%+v, want those behind it: %+v", a.Findings, want)
 	}
 }
+
+// What ends a wait while nobody works may come from outside: it
+// has no gain then.
+func TestNobodyElseIsAtWork(t *testing.T) {
+	for _, works := range []bool{false, true} {
+		s := newScene()
+		handlers, other := s.spawn(4, "net/http.(*conn).serve"), s.spawn(1, "main.refresh")[0]
+		for i := range 200 {
+			states := map[sampledata.GoroutineID]sampledata.State{other: s.at(idles, "main.refresh")}
+			if works && i%3 == 0 {
+				states[other] = s.at(sleeps, "main.refresh", "main.load", "main.query")
+			}
+			for j, g := range handlers {
+				if states[g] = s.at(selects, "net/http.(*conn).serve", "net/http.HandlerFunc.ServeHTTP", "main.result"); (i+j)%10 == 0 {
+					states[g] = s.at(reads, "net/http.(*conn).serve", "bufio.(*Reader).Peek", "net/http.(*connReader).Read")
+				}
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		n := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Kind == ChannelKind })
+		if n < 0 || slices.Contains(a.Findings[n].Signs, nobodyElse) == works {
+			t.Errorf("works %v: %+v %+v", works, a.Findings, a.Resting)
+		}
+	}
+}

@@ -124,6 +124,9 @@ func manyText(n float64) string {
 	return rateText(n)
 }
 
+// fewWaiting goroutines that wait for the collector are not worth a line.
+const fewWaiting = 0.2
+
 // garbageLines says how much is allocated, and where.
 func garbageLines(g *why.Garbage) (lines []string) {
 	if g.Bytes > 0 {
@@ -141,7 +144,10 @@ func garbageLines(g *why.Garbage) (lines []string) {
 		lines = append(lines, text)
 	}
 	if len(g.Sites) > 1 {
-		lines = append(lines, "it is allocated "+sharesText(g.Sites, " in "))
+		lines = append(lines, "of the time that it takes goroutines: "+sharesText(g.Sites, " in "))
+	}
+	if g.Waiting >= fewWaiting {
+		lines = append(lines, fmt.Sprintf("meanwhile %.2g goroutines wait for the collector, on average", g.Waiting))
 	}
 	return lines
 }
