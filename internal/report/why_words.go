@@ -107,7 +107,7 @@ func filled(f *why.Finding, text string) string {
 		"{who}", goroutines(f), "{class}", f.Class, "{place}", withBelow(f), "{share}",
 		aboutShare(f.Share), "{mean}", fmt.Sprintf("%.2g", f.Mean),
 		"{lock}", f.Lock, "{waits}", waitText(f), "{reason}", f.Reason, "{parts}",
-		sharesText(f.Parts, " in "), "{growth}", growthText(f.Growth), "{leak}", leakText(f.Growth), "{ends}", endsText(f.Growth),
+		sharesText(f.Parts, " in "), "{growth}", growthText(f.Growth), "{leak}", leakText(f), "{ends}", endsText(f.Growth),
 		"{waited}", waitedText(f.Growth),
 		"{circle}", circleText(f), "{calls}",
 		callsText(f.Calls), "{stuck}", stuckText(f.Stuck), "{slow}", slowText(f.Slow),
@@ -123,9 +123,13 @@ func growthText(g *why.Growth) string {
 	return fmt.Sprintf("from %d to %d in the recording, %s a second", g.From, g.To, rateText(g.PerSecond))
 }
 
-// leakText says how sure it is that goroutines leak.
-func leakText(g *why.Growth) string {
-	if g != nil && g.Probable() {
+// leakText says how sure it is that goroutines leak. Those that
+// sleep will end.
+func leakText(f *why.Finding) string {
+	switch {
+	case views.WaitingFor(f.Reason) == views.Sleeping:
+		return "become more"
+	case f.Growth != nil && f.Growth.Probable():
 		return "probably leak"
 	}
 	return "may leak"
