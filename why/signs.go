@@ -26,6 +26,8 @@ const (
 	lookAtEnder = "look at who ends the wait"
 	// lookAtTimer is the same if a timer may end it.
 	lookAtTimer = "look at what ends the wait: another goroutine, or a timer"
+	// fasterEnd is what helps if more at a time would do no more.
+	fasterEnd = "make the other end faster: all CPUs that there are for it are in use"
 	// fewerCalls is what helps against system calls, and largerCalls if they
 	// read or write.
 	fewerCalls  = "make fewer of these calls"
@@ -421,6 +423,20 @@ func (f *Finding) holders(do func(*Cause) bool) (share float64) {
 	return share
 }
 
+// inside reports whether those that goroutines wait for mostly
+// compute, or wait for others of the program.
+func (f *Finding) inside() bool {
+	in, all := 0.0, 0.0
+	for _, c := range f.Causes {
+		all += c.Share
+		switch c.Activity {
+		case Computing, Ready, NoCPU, Collecting, Locked, Sending, Receiving, Conditional:
+			in += c.Share
+		}
+	}
+	return in > all/2
+}
+
 // readSigns finds the signs of the findings. The first remedy holds.
 func (a *searched) readSigns() {
 	for _, f := range a.Findings {
@@ -435,6 +451,8 @@ func (a *searched) readSigns() {
 			if views.WaitingFor(f.Reason) == views.Selecting {
 				f.Remedy = lookAtTimer
 			}
+		case f.Kind == ChannelKind && f.inside() && a.ran+a.noCPU >= fullUse*a.e.processors:
+			f.Remedy = fasterEnd
 		case f.limits():
 			f.Remedy = f.raiseLimit()
 		case f.ReadsAgain:
