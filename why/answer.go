@@ -76,6 +76,9 @@ type Finding struct {
 	// of code: who calls it, and so on up to the first function
 	// with several callers
 	Callers []Part `json:"callers,omitempty"`
+	// of code of a library: what it is a part of, with its share
+	// of the CPU time of the class
+	PartOf *Part `json:"part_of,omitempty"`
 	// further classes, with the share of their time at work
 	Others []Part `json:"others,omitempty"`
 	// classes that wait for these goroutines, likewise

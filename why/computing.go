@@ -291,6 +291,7 @@ func (s *searcher) computing(f sampledata.FunctionID, stacks []ranStack) *candid
 		key: key(ComputeKind, name),
 	}
 	s.divide(finding, f, of, by.total())
+	finding.PartOf = s.partOf(f, class)
 	found := &candidate{f: finding, asks: s.question(finding), bar: s.bar(), least: minMean}
 	finding.Severity = s.mean(found.asks)
 	found.note = s.leadsOn(found, by.total(), s.leftOut(found))
@@ -394,6 +395,53 @@ func (s *searcher) callers(function sampledata.FunctionID, of []ranStack,
 			return chain
 		}
 	}
+}
+
+const (
+	nearlyAll = 0.8 // of the CPU time of a class
+	muchMore  = 1.5 // times the time of a function, if it is a part of something
+)
+
+// partOf returns the innermost function of a library that calls
+// another one of it, but has much more time, and nearly all of
+// its class: what repeats many calls may be the cause, and none
+// of them.
+func (s *searcher) partOf(f sampledata.FunctionID, class int32) *Part {
+	module := s.modules.Of(f)
+	if module == views.StdModule || module == s.modules.Main() {
+		return nil
+	}
+	all, above := make(map[sampledata.FunctionID]float64), make(map[sampledata.FunctionID]float64)
+	depth, total := make(map[sampledata.FunctionID]int), 0.0
+	for _, at := range s.members(class) {
+		if !at.usesCPU() || at.state.Stack == sampledata.NoStack {
+			continue
+		}
+		total += at.weight
+		path := s.pathOf(at.state.Stack)
+		own := slices.Index(path, f)
+		for i, g := range path {
+			if slices.Index(path, g) < i {
+				continue
+			}
+			if all[g] += at.weight; i < own {
+				above[g] += at.weight
+				depth[g] = max(depth[g], i)
+			}
+		}
+	}
+	best := noFunction
+	for g := range above {
+		if s.modules.Of(g) == module && above[g] >= mostOf*all[f] && all[g] >= nearlyAll*total &&
+			all[g] >= muchMore*all[f] && (best == noFunction ||
+			cmp.Or(cmp.Compare(depth[best], depth[g]), cmp.Compare(all[g], all[best]), cmp.Compare(g, best)) < 0) {
+			best = g
+		}
+	}
+	if best == noFunction {
+		return nil
+	}
+	return &Part{Name: s.e.r.Functions[best].Name, Share: all[best] / total}
 }
 
 // parts returns the larger shares of a total, the largest first.

@@ -152,3 +152,34 @@ func TestEagerCollections(t *testing.T) {
 		}
 	}
 }
+
+// What calls a function of a library again and again is named with
+// it, if it has nearly all of the time.
+func TestPartOf(t *testing.T) {
+	for _, caller := range []string{"example.com/lib.check", "main.check"} {
+		s := newScene()
+		one := s.spawn(1, "main.loop")[0]
+		stacks := [][]string{
+			{"main.loop", "example.com/lib.Cells", caller, "example.com/lib.split"},
+			{"main.loop", "example.com/lib.Cells", caller, "example.com/lib.number"},
+			{"main.loop", "example.com/lib.Cells", caller, "example.com/lib.split"},
+			{"main.loop", "example.com/lib.Cells", caller, "example.com/lib.split"},
+			{"main.loop", "example.com/lib.Cells", caller, "example.com/lib.join"},
+		}
+		for i := range 500 {
+			s.sample(t, map[sampledata.GoroutineID]sampledata.State{one: s.at(runs, stacks[i%5]...)})
+		}
+		a := s.find(t)
+		n := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Where.Function == "example.com/lib.split" })
+		if n < 0 {
+			t.Fatalf("%s: %+v", caller, a.Findings[0].Where)
+		}
+		want := "example.com/lib.check"
+		if caller == "main.check" { // the program repeats it
+			want = "example.com/lib.Cells"
+		}
+		if p := a.Findings[n].PartOf; p == nil || p.Name != want || p.Share < 0.99 {
+			t.Errorf("%s: it is a part of %+v, want %s", caller, p, want)
+		}
+	}
+}

@@ -24,6 +24,9 @@ func WhyLines(f *why.Finding) (lines []string) {
 	case words.Own != "":
 		lines = append(lines, filled(f, words.Own))
 	}
+	if p := f.PartOf; p != nil {
+		lines = append(lines, fmt.Sprintf("it is a part of %s, which has %s of the CPU time of %s", p.Name, sharePercent(p.Share), f.Class))
+	}
 	lines = append(lines, f.Signs...)
 	if f.Garbage != nil {
 		lines = append(lines, garbageLines(f.Garbage)...)
