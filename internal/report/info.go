@@ -147,11 +147,14 @@ func wasNotHalted(r *sampledata.Recording) bool {
 	return backend == sampledata.FromTrace || backend == sampledata.FromDump
 }
 
+// mostCommand is how much of a command line is shown, in columns.
+const mostCommand = 500
+
 // recorded writes how samples were taken, and what they cost.
 func (b *infoText) recorded(path string, r *sampledata.Recording) {
 	h, s, line := r.Header, r.Stats(), b.line
 	line("recording", "%s", termtext.Printable(path))
-	line("target", "%s", termtext.Printable(strings.Join(h.Command, " ")))
+	line("target", "%s", termtext.Cut(termtext.Printable(strings.Join(h.Command, " ")), mostCommand))
 	line("", "pid %d, %s, %s/%s, GOMAXPROCS %d", h.PID, termtext.Printable(h.GoVersion),
 		termtext.Printable(h.OS), termtext.Printable(h.Arch), h.GOMAXPROCS)
 	if h.Container != "" {

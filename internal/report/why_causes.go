@@ -181,7 +181,10 @@ func crowdText(c *why.Crowd, kind why.Kind) string {
 		return fmt.Sprintf("%s times a second a thread gets a CPU, on average %s after it was ready; the program and others use %.2g of %s",
 			rateText(c.Turns), span(time.Duration(c.Delay)), c.Own+c.Others, Counted(c.CPUs, "CPU"))
 	}
-	text := fmt.Sprintf("other programs use %.2g CPUs", c.Others)
+	text := "other programs use 1 CPU"
+	if n := fmt.Sprintf("%.2g", c.Others); n != "1" {
+		text = "other programs use " + n + " CPUs"
+	}
 	if 0 < c.CPUs {
 		text += fmt.Sprintf("; it may run on %d, and GOMAXPROCS is %d", c.CPUs, c.Most)
 	}
