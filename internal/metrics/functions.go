@@ -17,7 +17,7 @@ type function struct {
 
 var functions = map[string]function{
 	"abs": {1, 1, "abs(x)", func(_ *parser, _ ast.Node, x []operand) (operand, error) {
-		return apply(x[0], x[0].unit, each(math.Abs)), nil
+		return apply(x[0], x[0].unit, math.Abs), nil
 	}},
 	"log2": {1, 1, "log2(x)", func(_ *parser, _ ast.Node, x []operand) (operand, error) {
 		return apply(x[0], Unit{}, logarithm(math.Log2)), nil
@@ -77,32 +77,22 @@ func (p *parser) call(n ast.Node, name string, arguments []ast.Expr) (operand, e
 	return f.call(p, n, x)
 }
 
-func apply(x operand, u Unit, compute func(out, x []float64)) operand {
-	return operand{node: &unary{x.node, compute}, unit: u}
+func apply(x operand, u Unit, compute func(x float64) float64) operand {
+	return operand{node: each(x.node, compute), unit: u}
 }
 
-func fold(x []operand, compute func(out, x, y []float64)) operand {
+func fold(x []operand, compute func(x, y float64) float64) operand {
 	o := x[0]
 	for _, y := range x[1:] {
-		o = operand{node: newBinary(o.node, y.node, compute), unit: common(o, y)}
+		o = operand{node: pairwise(o.node, y.node, compute), unit: common(o, y)}
 	}
 	return o
 }
 
-// column returns all values of an operand. A block can then use
-// values outside of the block.
-func (p *parser) column(x operand) Column {
-	if w, ok := x.node.(whole); ok {
-		return w.column
-	}
-	return evaluate(x.node, p.t.samples)
-}
-
 // counted returns the differences of a counter's values.
-func (p *parser) counted(column Column) node {
-	d := &delta{column: column, counter: true}
-	p.deltas = append(p.deltas, d)
-	return d
+func (p *parser) counted(c Column) node {
+	p.counters = append(p.counters, c)
+	return differences(c, true)
 }
 
 func (p *parser) delta(x operand) operand { return p.difference(x, false) }
@@ -115,16 +105,16 @@ func (p *parser) difference(x operand, even bool) operand {
 	case x.differences != nil:
 		d = x.differences(p, even)
 	case x.level != nil && even:
-		d = &delta{column: p.t.evenOf(x.level)}
+		d = differences(p.t.evenOf(x.level), false)
 	default:
-		d = &delta{column: p.column(x)}
+		d = differences(evaluate(x.node, p.t.samples), false)
 	}
 	return operand{node: d, unit: x.unit, difference: d}
 }
 
 func (p *parser) rate(x operand) operand {
 	d := p.difference(x, true)
-	return operand{node: newBinary(d.node, whole{p.t.seconds}, divide),
+	return operand{node: pairwise(d.node, p.t.seconds.at, divide),
 		unit: x.unit.dividedBy(NewUnit("s")), difference: d.node}
 }
 
@@ -134,10 +124,10 @@ func (p *parser) lag(n ast.Node, x []operand) (operand, error) {
 		return operand{}, p.fail(n, "lag(x, k): want a whole number k of samples, from 0 up")
 	}
 	by := int(min(k.value, float64(p.t.samples)))
-	o := operand{node: &lagged{p.column(x[0]), by}, unit: x[0].unit}
+	o := operand{node: lagged(x[0].node, by), unit: x[0].unit}
 	if differences := x[0].differences; differences != nil {
 		o.differences = func(p *parser, even bool) node {
-			return &lagged{evaluate(differences(p, even), p.t.samples), by}
+			return lagged(differences(p, even), by)
 		}
 	}
 	return o, nil

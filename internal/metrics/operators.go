@@ -9,10 +9,10 @@ import (
 	"github.com/cpprof/cpprof/internal/lists"
 )
 
-var arithmetic = map[token.Token]func(out, x, y []float64){token.ADD: add, token.SUB: subtract,
+var arithmetic = map[token.Token]func(x, y float64) float64{token.ADD: add, token.SUB: subtract,
 	token.MUL: multiply, token.QUO: divide}
 
-var comparisons = map[token.Token]func(out, x, y []float64){
+var comparisons = map[token.Token]func(x, y float64) float64{
 	token.LSS: compared(func(x, y float64) bool { return x < y }),
 	token.LEQ: compared(func(x, y float64) bool { return x <= y }),
 	token.GTR: compared(func(x, y float64) bool { return x > y }),
@@ -21,7 +21,7 @@ var comparisons = map[token.Token]func(out, x, y []float64){
 	token.NEQ: compared(func(x, y float64) bool { return x != y }),
 }
 
-var logic = map[token.Token]func(out, x, y []float64){token.LAND: and, token.LOR: or}
+var logic = map[token.Token]func(x, y float64) float64{token.LAND: and, token.LOR: or}
 
 // want returns an error if an operand is not of a kind.
 func (p *parser) want(n ast.Node, o operand, kind valueKind, by string) error {
@@ -47,10 +47,10 @@ func (p *parser) unary(n *ast.UnaryExpr) (operand, error) {
 		if x.constant && x.kind == isNumber {
 			return number(-x.value), nil
 		}
-		return operand{node: &unary{x.node, each(func(x float64) float64 { return -x })},
+		return operand{node: each(x.node, func(x float64) float64 { return -x }),
 			unit: x.unit}, p.want(n.X, x, isNumber, "-")
 	case token.NOT:
-		return operand{node: &unary{x.node, each(func(x float64) float64 { return 1 - x })},
+		return operand{node: each(x.node, func(x float64) float64 { return 1 - x }),
 			kind: isTruth}, p.want(n.X, x, isTruth, "!")
 	case token.ADD:
 		return x, p.want(n.X, x, isNumber, "+")
@@ -74,13 +74,13 @@ func (p *parser) binary(n *ast.BinaryExpr) (operand, error) {
 		return p.want(n.Y, y, kind, n.Op.String())
 	}
 	if n.Op == token.SUB && x.kind == isTruth && y.kind == isTruth {
-		return operand{node: newBinary(x.node, y.node, without), kind: isTruth}, nil
+		return operand{node: pairwise(x.node, y.node, without), kind: isTruth}, nil
 	}
 	if compute := arithmetic[n.Op]; compute != nil {
 		return calculated(n.Op, x, y, compute), both(isNumber)
 	}
 	if compute := logic[n.Op]; compute != nil {
-		return operand{node: newBinary(x.node, y.node, compute), kind: isTruth}, both(isTruth)
+		return operand{node: pairwise(x.node, y.node, compute), kind: isTruth}, both(isTruth)
 	}
 	compute := comparisons[n.Op]
 	if compute == nil {
@@ -88,7 +88,7 @@ func (p *parser) binary(n *ast.BinaryExpr) (operand, error) {
 			"there is no operator %s in metrics: there are + - * /, comparisons, && || and !",
 			n.Op)
 	}
-	o := operand{node: newBinary(x.node, y.node, compute), kind: isTruth}
+	o := operand{node: pairwise(x.node, y.node, compute), kind: isTruth}
 	switch {
 	case n.Op != token.EQL && n.Op != token.NEQ:
 		return o, both(isNumber)
@@ -98,15 +98,15 @@ func (p *parser) binary(n *ast.BinaryExpr) (operand, error) {
 			return operand{}, p.fail(n,
 				"%s compares a nominal monitor with a word, such as \"off\"", n.Op)
 		}
-		o.node = newBinary(x.node, y.translated(x.words), compute)
+		o.node = pairwise(x.node, y.translated(x.words), compute)
 		return o, nil
 	}
 	return o, both(x.kind)
 }
 
 // calculated returns the result of an arithmetic operator.
-func calculated(operator token.Token, x, y operand, compute func(out, x, y []float64)) operand {
-	o := operand{node: newBinary(x.node, y.node, compute),
+func calculated(operator token.Token, x, y operand, compute func(x, y float64) float64) operand {
+	o := operand{node: pairwise(x.node, y.node, compute),
 		differences: differencesOf(operator, x, y, compute)}
 	scaled := x.constant || y.constant // a factor may convert the unit to another one
 	switch {
@@ -126,7 +126,7 @@ func calculated(operator token.Token, x, y operand, compute func(out, x, y []flo
 // differencesOf returns the differences of a sum of counters, or
 // of a counter multiplied or divided by a number above 0.
 func differencesOf(operator token.Token, x, y operand,
-	compute func(out, x, y []float64)) func(*parser, bool) node {
+	compute func(x, y float64) float64) func(*parser, bool) node {
 	if operator == token.MUL && x.constant {
 		x, y = y, x
 	}
@@ -135,11 +135,11 @@ func differencesOf(operator token.Token, x, y operand,
 		return nil
 	case operator == token.ADD && y.differences != nil:
 		return func(p *parser, even bool) node {
-			return newBinary(x.differences(p, even), y.differences(p, even), compute)
+			return pairwise(x.differences(p, even), y.differences(p, even), compute)
 		}
 	case (operator == token.MUL || operator == token.QUO) && y.constant && y.value > 0:
 		return func(p *parser, even bool) node {
-			return newBinary(x.differences(p, even), y.node, compute)
+			return pairwise(x.differences(p, even), y.node, compute)
 		}
 	}
 	return nil
@@ -150,7 +150,7 @@ func differencesOf(operator token.Token, x, y operand,
 // with numbers.
 func (o operand) asWords() operand {
 	if o.kind == isNumber && o.constant {
-		return operand{node: newConstant(0), kind: isWord, constant: true,
+		return operand{node: constant(0), kind: isWord, constant: true,
 			words: []string{strconv.FormatFloat(o.value, 'g', -1, 64)}}
 	}
 	return o
@@ -160,10 +160,10 @@ func (o operand) asWords() operand {
 // words. A word without an index is -1.
 func (o operand) translated(words []string) node {
 	codes := lists.Each(o.words, func(w string) float64 { return float64(slices.Index(words, w)) })
-	return &unary{o.node, each(func(x float64) float64 {
+	return each(o.node, func(x float64) float64 {
 		if !Defined(x) {
 			return x
 		}
 		return codes[int(x)]
-	})}
+	})
 }

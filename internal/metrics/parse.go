@@ -49,23 +49,26 @@ type operand struct {
 type parser struct {
 	t        *Table
 	s        *scanned
-	deltas   []*delta
+	counters []Column        // that the expression has the differences of
 	restarts int             // in metrics that the expression refers to
 	uses     map[string]bool // the monitors that it refers to, also by metrics
 }
 
-// countRestarts returns how often the counters of the expression began anew,
-// once the expression is evaluated.
+// countRestarts returns how often the counters of the expression
+// began anew. Each counts once.
 func (p *parser) countRestarts() int {
-	byColumn := make(map[*float64]int)
-	for _, d := range p.deltas {
-		if restarts := int(d.restarts.Load()); restarts > 0 {
-			byColumn[&d.column[0]] = restarts
-		}
-	}
 	n := p.restarts
-	for _, restarts := range byColumn {
-		n += restarts
+	counted := make(map[*float64]bool)
+	for _, c := range p.counters {
+		if len(c) == 0 || counted[&c[0]] {
+			continue
+		}
+		counted[&c[0]] = true
+		for i, x := range c[1:] {
+			if x < c[i] {
+				n++
+			}
+		}
 	}
 	return n
 }
@@ -134,7 +137,7 @@ func (p *parser) literal(n *ast.BasicLit) (operand, error) {
 	switch n.Kind {
 	case token.STRING:
 		word, err := strconv.Unquote(n.Value)
-		return operand{node: newConstant(0), kind: isWord, words: []string{word},
+		return operand{node: constant(0), kind: isWord, words: []string{word},
 			constant: true}, err
 	case token.INT:
 		if x, err := strconv.ParseInt(n.Value, 0, 64); err == nil {
@@ -149,7 +152,7 @@ func (p *parser) literal(n *ast.BasicLit) (operand, error) {
 	return operand{}, p.fail(n, "%s is not a number", n.Value)
 }
 
-func number(x float64) operand { return operand{node: newConstant(x), constant: true, value: x} }
+func number(x float64) operand { return operand{node: constant(x), constant: true, value: x} }
 
 // nameOf returns the name that a chain of fields looks like:
 // main.queue.size. It has no monitor: the scanner would have
@@ -174,7 +177,7 @@ func (p *parser) identifier(n *ast.Ident) (operand, error) {
 	ref, ok := p.s.refs[position(n)]
 	if !ok {
 		if n.Name == "true" || n.Name == "false" {
-			return operand{node: newConstant(truth(n.Name == "true")), kind: isTruth}, nil
+			return operand{node: constant(truth(n.Name == "true")), kind: isTruth}, nil
 		}
 		return operand{}, p.fail(n, "%s", p.t.unknown("monitor or metric", n.Name, p.t.Names()))
 	}
@@ -184,7 +187,7 @@ func (p *parser) identifier(n *ast.Ident) (operand, error) {
 	m := p.t.byName[ref.text]
 	if m == nil {
 		l, err := p.t.list(ref.text)
-		return operand{node: whole{l.column()}, kind: isTruth}, err
+		return operand{node: l.column().at, kind: isTruth}, err
 	}
 	if m.Expr != "" {
 		metric, err := p.t.named(m)
@@ -196,7 +199,7 @@ func (p *parser) identifier(n *ast.Ident) (operand, error) {
 		return metric.operand(), nil
 	}
 	p.uses[m.Name] = true
-	o := operand{node: whole{p.t.columnOf(m)}, unit: NewUnit(m.Unit)}
+	o := operand{node: p.t.columnOf(m).at, unit: NewUnit(m.Unit)}
 	switch {
 	case m.Kind == sampledata.Nominal && !m.truth:
 		o.kind, o.words = isWord, m.words
@@ -217,7 +220,7 @@ func (p *parser) identifier(n *ast.Ident) (operand, error) {
 
 // operand returns the operand that refers to a computed metric.
 func (m *Metric) operand() operand {
-	o := operand{node: whole{m.Column}, unit: m.Unit, words: m.Words}
+	o := operand{node: m.Column.at, unit: m.Unit, words: m.Words}
 	switch {
 	case m.Counts:
 		o.differences = m.grows
@@ -227,7 +230,7 @@ func (m *Metric) operand() operand {
 		o.kind = isWord
 	}
 	if m.Over != nil {
-		o.over, o.under = whole{m.Over}, whole{m.Under}
+		o.over, o.under = m.Over.at, m.Under.at
 	}
 	return o
 }

@@ -3,6 +3,8 @@ package metrics
 import (
 	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/views"
@@ -93,14 +95,19 @@ func (s *pathSeries) candidates(least float64) []int32 {
 // uses all processors.
 func (s *pathSeries) correlate(nodes []int32, t *target) []quick {
 	list := make([]quick, len(nodes))
-	inParallel(runtime.GOMAXPROCS(0), len(nodes), func() func(int) {
-		var steps []step
-		scratch := make([]int32, len(t.y)+1)
-		return func(i int) {
-			steps = s.steps(nodes[i], steps, scratch)
-			list[i] = t.correlate(steps)
-		}
-	})
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			var steps []step
+			scratch := make([]int32, len(t.y)+1)
+			for i := next.Add(1) - 1; int(i) < len(nodes); i = next.Add(1) - 1 {
+				steps = s.steps(nodes[i], steps, scratch)
+				list[i] = t.correlate(steps)
+			}
+		})
+	}
+	wg.Wait()
 	return list
 }
 

@@ -21,10 +21,8 @@ func TestSets(t *testing.T) {
 				t.Errorf("%s: %v and %v", what, x.Members(), y.Members())
 			}
 		}
-		joined := func(by func(out, x, y []float64), x, y List) List {
-			out := make(Column, n)
-			by(out, x.column(), y.column())
-			return listOf(out)
+		joined := func(by func(x, y float64) float64, x, y List) List {
+			return listOf(evaluate(pairwise(x.column().at, y.column().at, by), n))
 		}
 		equal("both", joined(and, a, b), a.And(b))
 		equal("de Morgan", a.And(b).Not(), joined(or, a.Not(), b.Not()))

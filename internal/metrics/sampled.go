@@ -160,7 +160,7 @@ func (p *parser) rawCall(n *ast.Ident, ref reference) (operand, error) {
 		}
 		p.t.columns[key] = c
 	}
-	o := operand{node: whole{c}}
+	o := operand{node: c.at}
 	if ref.function == "samples" || ref.function == "span" {
 		o.kind = isTruth
 	}
