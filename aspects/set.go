@@ -73,17 +73,21 @@ func (a Aspect) Patterns() []Pattern { return append([]Pattern(nil), a.patterns.
 
 // Has reports whether the aspect contains a function. For many
 // functions, use Set.Membership.
-func (a Aspect) Has(function string) bool {
-	has := false
-	for _, p := range a.patterns {
-		if p.Match(function) {
+func (a Aspect) Has(function string) bool { return Matches(function, a.patterns) }
+
+// Matches reports whether a name matches a pattern, and no
+// pattern that begins with "!".
+func Matches(name string, patterns []Pattern) bool {
+	one := false
+	for _, p := range patterns {
+		if p.Match(name) {
 			if p.exclude {
 				return false
 			}
-			has = true
+			one = true
 		}
 	}
-	return has
+	return one
 }
 
 // Excludes reports whether a pattern of the aspect that begins

@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/cpprof/cpprof/aspects"
@@ -115,33 +116,20 @@ func (f *xFlags) options() (o report.XOptions, err error) {
 	if len(f.names) == 0 {
 		return o, nil
 	}
+	names := f.names
+	if !slices.ContainsFunc(names, func(n string) bool { return !strings.HasPrefix(n, "!") }) {
+		names = append(names, "*") // exclusions keep all others
+	}
 	var patterns []aspects.Pattern
-	for _, name := range f.names {
+	for _, name := range names {
 		p, err := aspects.ParsePattern(name)
 		if err != nil {
 			return o, usagef("--name: %w", err)
 		}
 		patterns = append(patterns, p)
 	}
-	o.Keep = func(name string) bool { return matches(patterns, name) }
+	o.Keep = func(name string) bool { return aspects.Matches(name, patterns) }
 	return o, nil
-}
-
-// matches reports whether a name matches one of the patterns,
-// and no pattern that excludes. If all patterns exclude, every
-// other name matches.
-func matches(patterns []aspects.Pattern, name string) bool {
-	kept, included := false, false
-	for _, p := range patterns {
-		switch hit := p.Match(name); {
-		case hit && p.Exclude():
-			return false
-		case !p.Exclude():
-			included = true
-			kept = kept || hit
-		}
-	}
-	return kept || !included
 }
 
 // metricsOf returns the indexes of the metrics that --metric names.

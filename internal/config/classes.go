@@ -60,21 +60,6 @@ func (m Merge) Equal(n Merge) bool {
 			func(p, q aspects.Pattern) bool { return p.String() == q.String() })
 }
 
-// matchesOne reports whether a name matches a pattern, and no
-// pattern that begins with "!".
-func matchesOne(name string, patterns ...aspects.Pattern) bool {
-	one := false
-	for _, p := range patterns {
-		if p.Match(name) {
-			if p.Exclude() {
-				return false
-			}
-			one = true
-		}
-	}
-	return one
-}
-
 // checkMember returns an error for a pattern that matches no
 // class, also none of an earlier merge.
 func checkMember(p aspects.Pattern) error {
@@ -115,14 +100,14 @@ func (c *Config) Configure(o views.Options) views.Options {
 // or one of the file, and no pattern excludes it.
 func (c *Config) wrapper() func(function string) bool {
 	patterns := slices.Concat(builtin().Wrappers, c.Wrappers)
-	return func(function string) bool { return matchesOne(function, patterns...) }
+	return func(function string) bool { return aspects.Matches(function, patterns) }
 }
 
 // merged returns the class that a class is merged into. Merges
 // apply one after the other.
 func (c *Config) merged(class string) string {
 	for _, m := range c.Merges {
-		if matchesOne(class, m.Classes...) {
+		if aspects.Matches(class, m.Classes) {
 			class = m.Class()
 		}
 	}

@@ -72,7 +72,7 @@ func joined(merges []Merge) (list []Merge, err error) {
 			continue
 		}
 		between := slices.ContainsFunc(list[i+1:],
-			func(l Merge) bool { return matchesOne(m.Class(), l.Classes...) })
+			func(l Merge) bool { return aspects.Matches(m.Class(), l.Classes) })
 		if between || excludes(list[i]) || excludes(m) {
 			return nil, fmt.Errorf("%s is merged twice, which the file can't have: split it, and merge all of it at once", m.Class())
 		}
