@@ -60,41 +60,23 @@ func speedscopeUnit(unit string) string {
 
 func writeSpeedscopeProfile(j *jsonWriter, p *placed, of part) {
 	total := new(big.Int)
-	weights := make([]*big.Int, 0, of.to-of.from)
+	var nodes []int32
+	var weights []*big.Int
 	for n := of.from; n < of.to; n++ {
-		weight := exact.Nearest(of.metric.Own(n))
-		weights = append(weights, weight)
-		total.Add(total, weight)
+		if weight := exact.Nearest(of.metric.Own(n)); weight.Sign() != 0 {
+			nodes, weights = append(nodes, n), append(weights, weight)
+			total.Add(total, weight)
+		}
 	}
 	j.raw(`{"type":"sampled","name":`)
 	j.value(of.name)
 	j.raw(`,"unit":`)
 	j.value(speedscopeUnit(of.metric.Unit))
-	j.raw(`,"startValue":0,"endValue":` + total.String() + `,"samples":[`)
-	first := true
-	for n := of.from; n < of.to; n++ {
-		if weights[n-of.from].Sign() == 0 {
-			continue
-		}
-		if !first {
-			j.raw(",")
-		}
-		first = false
-		j.value(p.stack(n))
-	}
-	j.raw(`],"weights":[`)
-	first = true
-	for _, weight := range weights {
-		if weight.Sign() == 0 {
-			continue
-		}
-		if !first {
-			j.raw(",")
-		}
-		first = false
-		j.raw(weight.String())
-	}
-	j.raw("]}")
+	j.raw(`,"startValue":0,"endValue":` + total.String() + `,"samples":`)
+	j.list(len(nodes), func(i int) any { return p.stack(nodes[i]) })
+	j.raw(`,"weights":`)
+	j.list(len(weights), func(i int) any { return weights[i] })
+	j.raw("}")
 }
 
 // stack returns the frames of a node, the outermost first. The
