@@ -19,6 +19,25 @@ import (
 	"github.com/spf13/pflag"
 )
 
+// A readFlag is the value of a flag whose text a function reads.
+type readFlag[T any] struct {
+	to   *T
+	text string // as it was typed; "" if it was not, and there is no default
+	kind string // what the help calls such a value
+	read func(text string) (T, error)
+}
+
+func (f *readFlag[T]) Set(text string) error {
+	value, err := f.read(text)
+	if err == nil {
+		*f.to, f.text = value, text
+	}
+	return err
+}
+
+func (f *readFlag[T]) String() string { return f.text }
+func (f *readFlag[T]) Type() string   { return f.kind }
+
 // The flags that several commands have. A flag is added here
 // only, so that it means the same in every command.
 
@@ -43,28 +62,21 @@ func addCSV(c *cobra.Command, csv *bool) { c.Flags().BoolVar(csv, "csv", false, 
 
 func addDuration(c *cobra.Command, d *time.Duration, byDefault time.Duration) {
 	*d = byDefault
-	c.Flags().VarP((*durationFlag)(d), "duration", "d", "how long it lasts, such as 10s")
+	f := &readFlag[time.Duration]{to: d, kind: "duration", read: notNegative}
+	if byDefault != 0 { // else the help names no default
+		f.text = byDefault.String()
+	}
+	c.Flags().VarP(f, "duration", "d", "how long it lasts, such as 10s")
 }
 
-// A durationFlag is the value of --duration: a time that is not negative.
-type durationFlag time.Duration
-
-func (f *durationFlag) Set(text string) error {
+// notNegative reads a time, and refuses one below 0.
+func notNegative(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
 	if err == nil && d < 0 {
 		err = errors.New("it is negative")
 	}
-	*f = durationFlag(d)
-	return err
+	return d, err
 }
-
-func (f *durationFlag) String() string {
-	if *f == 0 {
-		return "" // so that the help names no default
-	}
-	return time.Duration(*f).String()
-}
-func (f *durationFlag) Type() string { return "duration" }
 
 func addRounds(c *cobra.Command, n *int, byDefault int) {
 	c.Flags().IntVarP(n, "count", "n", byDefault, "the `number` of rounds, or of recordings to write")
@@ -135,50 +147,28 @@ var settingKeys = []string{"accounting=", "aspects.", "classes=function", "class
 
 // addMin adds the flag that says what is too little to show.
 func addMin(c *cobra.Command, f *minFlag) {
+	f.readFlag = readFlag[refine.Threshold]{to: &f.Threshold, kind: "threshold",
+		read: refine.ParseThreshold}
 	c.Flags().Var(f, "min", "show what has at least these hits (10) or this cost (5%)")
 }
 
 // A minFlag is the value of --min.
 type minFlag struct {
 	refine.Threshold
-	text string // "" if the flag is not given
+	readFlag[refine.Threshold]
 }
-
-func (f *minFlag) Set(text string) (err error) {
-	f.text = text
-	f.Threshold, err = refine.ParseThreshold(text)
-	return err
-}
-func (f *minFlag) String() string { return f.text }
-func (f *minFlag) Type() string   { return "threshold" }
 
 func addSpan(c *cobra.Command, span *views.Span) {
-	c.Flags().Var(&spanFlag{span: span}, "span",
+	c.Flags().Var(&readFlag[views.Span]{to: span, kind: "span", read: views.ParseSpan}, "span",
 		"count only this `time`, such as 2s,5s; one of the two may be left out")
 }
-
-// A spanFlag is the value of --span: the offsets of its
-// beginning and end. One of them may be left out.
-type spanFlag struct {
-	span *views.Span
-	text string
-}
-
-func (f *spanFlag) Set(text string) (err error) {
-	f.text = text
-	*f.span, err = views.ParseSpan(text)
-	return err
-}
-func (f *spanFlag) String() string { return f.text }
-func (f *spanFlag) Type() string   { return "span" }
 
 // A shareFlag is the value of a flag that is a share of a whole
 // or a number of hits. It is exact. The flag set reports a wrong
 // value with the flag's name and the text.
 type shareFlag struct {
 	value *big.Rat // nil if the flag is not given and has no default
-	text  string   // as it was typed
-	read  func(string) (*big.Rat, error)
+	readFlag[*big.Rat]
 }
 
 // addShare adds a flag that takes a share of a whole, at most 100 %.
@@ -188,7 +178,7 @@ func addShare(flags *pflag.FlagSet, f *shareFlag, name, byDefault, usage string)
 
 func (f *shareFlag) add(flags *pflag.FlagSet, read func(string) (*big.Rat, error),
 	name, byDefault, usage string) {
-	f.read = read
+	f.readFlag = readFlag[*big.Rat]{to: &f.value, kind: "share", read: read}
 	if byDefault != "" {
 		if err := f.Set(byDefault); err != nil {
 			panic("--" + name + ": " + err.Error()) // a mistake in this program
@@ -196,18 +186,6 @@ func (f *shareFlag) add(flags *pflag.FlagSet, read func(string) (*big.Rat, error
 	}
 	flags.Var(f, name, usage)
 }
-
-func (f *shareFlag) Set(text string) error {
-	value, err := f.read(text)
-	if err != nil {
-		return err
-	}
-	f.value, f.text = value, text
-	return nil
-}
-
-func (f *shareFlag) String() string { return f.text }
-func (f *shareFlag) Type() string   { return "share" }
 
 // float returns the approximate value.
 func (f *shareFlag) float() float64 {

@@ -73,7 +73,10 @@ func (f *reportFlags) addSteps(c *cobra.Command) {
 		{refine.KindPrune, "keep only stacks for which an `expression` of paths, and, or, not is true"},
 		{refine.KindZoom, "keep only the stacks of a `path`, and make them the whole: they cost 1.000"},
 	} {
-		flags.Var(&stepFlag{s.kind, &f.steps}, s.kind.String(), s.usage)
+		flags.Func(s.kind.String(), s.usage, func(text string) error {
+			f.steps = append(f.steps, refine.Step{Kind: s.kind, Text: text}) // in their order
+			return nil
+		})
 		_ = c.RegisterFlagCompletionFunc(s.kind.String(), f.completePath)
 	}
 	flags.BoolVar(&f.auto, "auto", false, "refine the most expensive entries automatically")
@@ -88,20 +91,6 @@ const (
 // openLevels is the number of levels of a view that are open
 // unless the flags say how to refine it.
 const openLevels = 2
-
-// A stepFlag adds a refinement step each time it is given, so
-// that steps keep their order.
-type stepFlag struct {
-	kind  refine.Kind
-	steps *[]refine.Step
-}
-
-func (s *stepFlag) Set(text string) error {
-	*s.steps = append(*s.steps, refine.Step{Kind: s.kind, Text: text})
-	return nil
-}
-func (s *stepFlag) String() string { return "" }
-func (s *stepFlag) Type() string   { return "text" }
 
 func (f *reportFlags) run(t terminal, path string) error {
 	if f.order != byCost && f.order != byOwn {
