@@ -29,28 +29,26 @@ With --against OLD it matches the classes by name, and prints the shares minus t
 		Example: `  cpprof classes run.cpprof
   cpprof classes run.cpprof --set classes=label:route --span 10s,20s
   cpprof classes new.cpprof --against old.cpprof`,
-		Args:              oneRecording,
-		ValidArgsFunction: completeRecording,
-		RunE: func(_ *cobra.Command, args []string) error {
-			if f.compares(args[0]) {
-				return f.compareClasses(t, args[0])
-			}
-			s, err := f.open(args[0])
-			if err != nil {
-				return err
-			}
-			classes, err := views.Classes(s.recording, s.options)
-			if err != nil {
-				return err
-			}
-			if !f.json {
-				report.PartHeadline(t.out, args[0], s.recording)
-			}
-			return t.print(&report.Classes{Recording: s.recording, List: classes,
-				CreatedBy: s.options.CreatedBy, Width: t.width()},
-				f.json)
-		},
 	}
+	takeRecording(c, func(_ *cobra.Command, path string) error {
+		if f.compares(path) {
+			return f.compareClasses(t, path)
+		}
+		s, err := f.open(path)
+		if err != nil {
+			return err
+		}
+		classes, err := views.Classes(s.recording, s.options)
+		if err != nil {
+			return err
+		}
+		if !f.json {
+			report.PartHeadline(t.out, path, s.recording)
+		}
+		return t.print(&report.Classes{Recording: s.recording, List: classes,
+			CreatedBy: s.options.CreatedBy, Width: t.width()},
+			f.json)
+	})
 	f.addOptions(c, t)
 	f.addValue(c)
 	f.addCharging(c)

@@ -41,10 +41,8 @@ class. Of one view, --prune and --zoom leave out stacks; --down, --extended, --u
 its entries instead. -o - is standard output. Every format but csv-samples takes --against.`,
 		Example: `  cpprof export run.cpprof --to pprof -o r.pb.gz && go tool pprof -tagfocus state=MONITOR r.pb.gz
   cpprof export run.cpprof --thread go:main.worker --to folded -o - | flamegraph.pl > graph.svg`,
-		Args:              oneRecording,
-		ValidArgsFunction: completeRecording,
-		RunE:              func(_ *cobra.Command, args []string) error { return f.run(t, args[0]) },
 	}
+	takeRecording(c, func(_ *cobra.Command, path string) error { return f.run(t, path) })
 	f.addExported(c, t)
 	f.addAgainst(c)
 	c.Flags().StringVar(&f.to, "to", "",

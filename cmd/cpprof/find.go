@@ -40,10 +40,9 @@ call sequence N that find lists. A script ends at its first error, with status 1
   cpprof find new.cpprof --against old.cpprof --thread go:main.worker --fail-above 5%
   cpprof find run.cpprof --server --interactive
   printf 'suggest\nselect 0\n' | cpprof find run.cpprof --thread go:main.worker --interactive`,
-		Args: oneRecording,
-		RunE: func(c *cobra.Command, args []string) error { return f.run(t, c, args[0]) },
 	}
-	f.addTree(c, t)
+	takeRecording(c, func(c *cobra.Command, path string) error { return f.run(t, c, path) })
+	f.addView(c, t)
 	c.Flags().IntVar(&f.from, "interactive", 0,
 		"search step by step, with commands; with =`N`, from call sequence N that find lists")
 	c.Flags().Lookup("interactive").NoOptDefVal = "0"

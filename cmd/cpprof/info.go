@@ -12,19 +12,17 @@ func newInfoCommand(t terminal) *cobra.Command {
 		Short: "Show what was recorded, what it cost the target, and warnings",
 		Example: `  cpprof info run.cpprof
   cpprof info --json run.cpprof | jq .halted_share`,
-		Args:              oneRecording,
-		ValidArgsFunction: completeRecording,
-		RunE: func(_ *cobra.Command, args []string) error {
-			r, err := f.recordingAt(args[0])
-			if err != nil {
-				return err
-			}
-			if f.json {
-				return report.InfoJSON(t.out, r)
-			}
-			return report.Info(t.out, args[0], r)
-		},
 	}
+	takeRecording(c, func(_ *cobra.Command, path string) error {
+		r, err := f.recordingAt(path)
+		if err != nil {
+			return err
+		}
+		if f.json {
+			return report.InfoJSON(t.out, r)
+		}
+		return report.Info(t.out, path, r)
+	})
 	f.addInput(c, t)
 	f.addFormat(c)
 	f.addValue(c)

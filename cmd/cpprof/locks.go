@@ -38,41 +38,39 @@ The Go runtime does not record who holds a lock; cpprof infers it: see docs/limi
 		Example: `  cpprof locks run.cpprof
   cpprof locks new.cpprof --against old.cpprof --top 1
   cpprof locks run.cpprof --json | jq '.locks[] | {lock, mean_waiting}'`,
-		Args:              oneRecording,
-		ValidArgsFunction: completeRecording,
-		RunE: func(_ *cobra.Command, args []string) error {
-			if err := checkTop(top); err != nil {
-				return err
-			}
-			if f.compares(args[0]) {
-				if instances {
-					return usagef("--instances and --against: locks of two recordings are matched by name, not by instance")
-				}
-				return f.compareLocks(t, args[0], top)
-			}
-			by := locks.ByField
-			if instances {
-				by = locks.ByInstance
-			}
-			s, err := f.open(args[0])
-			if err != nil {
-				return err
-			}
-			if err := s.needSamples("waits for locks"); err != nil {
-				return err
-			}
-			a, err := locks.Analyse(s.recording, s.options, by)
-			if err != nil {
-				return fmt.Errorf("%s: %w", s.path, err)
-			}
-			r := &report.Locks{Recording: s.recording, Analysis: a, Top: top, Width: t.width()}
-			err = t.show(s.path, s.recording, r, f.json)
-			if !f.json {
-				s.afterLocks(t.out, a)
-			}
-			return err
-		},
 	}
+	takeRecording(c, func(_ *cobra.Command, path string) error {
+		if err := checkTop(top); err != nil {
+			return err
+		}
+		if f.compares(path) {
+			if instances {
+				return usagef("--instances and --against: locks of two recordings are matched by name, not by instance")
+			}
+			return f.compareLocks(t, path, top)
+		}
+		by := locks.ByField
+		if instances {
+			by = locks.ByInstance
+		}
+		s, err := f.open(path)
+		if err != nil {
+			return err
+		}
+		if err := s.needSamples("waits for locks"); err != nil {
+			return err
+		}
+		a, err := locks.Analyse(s.recording, s.options, by)
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.path, err)
+		}
+		r := &report.Locks{Recording: s.recording, Analysis: a, Top: top, Width: t.width()}
+		err = t.show(s.path, s.recording, r, f.json)
+		if !f.json {
+			s.afterLocks(t.out, a)
+		}
+		return err
+	})
 	f.addOptions(c, t)
 	addProgram(c, &f.program)
 	f.addComparison(c)

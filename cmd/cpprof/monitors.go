@@ -27,10 +27,8 @@ Metrics and sample lists are defined in cpprof.yaml, or with --set metrics.NAME=
 hits(CALL PATH), label(KEY=VALUE), lock(NAME), samples(0-99), span(2s, 3s).`,
 		Example: `  cpprof monitors run.cpprof
   cpprof monitors run.cpprof --samples gc.running --set 'metrics.x=delta(gc.workers) / 2'`,
-		Args:              oneRecording,
-		ValidArgsFunction: completeRecording,
-		RunE:              func(_ *cobra.Command, args []string) error { return f.run(t, args[0]) },
 	}
+	takeRecording(c, func(_ *cobra.Command, path string) error { return f.run(t, path) })
 	f.addSamples(c, t)
 	f.addJSON(c)
 	addCSV(c, &f.csv)

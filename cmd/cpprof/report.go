@@ -43,10 +43,8 @@ help paths' says more.`,
   cpprof report run.cpprof --thread go:main.worker --down '*' --down '* main.worker'
   cpprof report new.cpprof --against old.cpprof --thread main.worker --auto
   cpprof report xprof run.cpprof --server --min 1%`,
-		Args:              oneRecording,
-		ValidArgsFunction: completeRecording,
-		RunE:              func(_ *cobra.Command, args []string) error { return f.run(t, args[0]) },
 	}
+	takeRecording(c, func(_ *cobra.Command, path string) error { return f.run(t, path) })
 	f.addView(c, t)
 	for _, x := range xReports {
 		c.AddCommand(newXReportCommand(t, x))

@@ -26,12 +26,8 @@ func newSessionCommand(t terminal) *cobra.Command {
 and labelled in them.`,
 		Example: `  cpprof report session run.cpprof
   cpprof report session run.cpprof --json | jq .title`,
-		Args:              oneRecording,
-		ValidArgsFunction: completeRecording,
-		RunE: func(_ *cobra.Command, args []string) error {
-			return f.replay(t, args[0])
-		},
 	}
+	takeRecording(c, func(_ *cobra.Command, path string) error { return f.replay(t, path) })
 	f.addInput(c, t)
 	addSettings(c, &f.settings)
 	f.addJSON(c)

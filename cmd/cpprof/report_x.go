@@ -65,10 +65,9 @@ aspects: * stands for any text, and "re:" begins a regular expression.
 		Example: "  cpprof report " + x.name + ` run.cpprof --server --min 1%
   cpprof report ` + x.name + ` run.cpprof --thread go:main.worker --name 'encoding/json.*'
   cpprof report ` + x.name + " --format arcflow calls.txt",
-		Args: oneRecording,
-		RunE: func(_ *cobra.Command, args []string) error { return f.run(t, x, args[0]) },
 	}
-	f.addTree(c, t)
+	takeRecording(c, func(_ *cobra.Command, path string) error { return f.run(t, x, path) })
+	f.addView(c, t)
 	flags := c.Flags()
 	addMin(c, &f.min)
 	flags.StringArrayVar(&f.names, "name", nil,

@@ -304,6 +304,12 @@ func wantArgs(least, most int, want string) cobra.PositionalArgs {
 	}
 }
 
+// takeRecording makes a recording the only argument of a command.
+func takeRecording(c *cobra.Command, run func(c *cobra.Command, path string) error) {
+	c.Args, c.ValidArgsFunction = oneRecording, completeRecording
+	c.RunE = func(c *cobra.Command, args []string) error { return run(c, args[0]) }
+}
+
 // oneRecording checks that the only argument is the recording to read.
 func oneRecording(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {

@@ -19,11 +19,6 @@ import (
 // inputHelp is the help on what can be read in place of a recording.
 const inputHelp = "RECORDING may also be the file of another tool, such as a pprof profile: --format lists all."
 
-func (f *viewFlags) addTree(c *cobra.Command, t terminal) {
-	f.addView(c, t)
-	c.ValidArgsFunction = completeRecording
-}
-
 // A subject is a view of a recording, and its origin.
 type subject struct {
 	tree  *calltree.Tree

@@ -40,29 +40,27 @@ unless --fresh is given; 'cpprof report session RECORDING' prints them.`,
   cpprof view run.cpprof --thread main.worker
   cpprof view new.cpprof --against old.cpprof --thread main.worker
   cpprof view run.cpprof --span 2s,5s --set classes=label:route`,
-		Args:              oneRecording,
-		ValidArgsFunction: completeRecording,
-		RunE: func(c *cobra.Command, args []string) error {
-			if !t.isScreen() {
-				return usagef("view needs a terminal: 'cpprof report %s' prints the same as text",
-					words.Shell(args[0]))
-			}
-			s, err := f.whole(args[0])
-			if err != nil {
-				return err
-			}
-			o := tui.Options{Samples: f.samples, Editor: editor}
-			if o.Against, err = f.other(); err != nil {
-				return err
-			}
-			if !fresh {
-				if o.Session, err = f.restored(c.Flags(), s); err != nil {
-					return err
-				}
-			}
-			return f.analyze(c.Context(), t, s, o)
-		},
 	}
+	takeRecording(c, func(c *cobra.Command, path string) error {
+		if !t.isScreen() {
+			return usagef("view needs a terminal: 'cpprof report %s' prints the same as text",
+				words.Shell(path))
+		}
+		s, err := f.whole(path)
+		if err != nil {
+			return err
+		}
+		o := tui.Options{Samples: f.samples, Editor: editor}
+		if o.Against, err = f.other(); err != nil {
+			return err
+		}
+		if !fresh {
+			if o.Session, err = f.restored(c.Flags(), s); err != nil {
+				return err
+			}
+		}
+		return f.analyze(c.Context(), t, s, o)
+	})
 	f.addView(c, t)
 	addProgram(c, &f.program)
 	f.addAgainst(c)

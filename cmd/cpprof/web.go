@@ -41,12 +41,10 @@ Only browsers of this machine reach it, on 127.0.0.1, and only with the URL that
 a token in it. Ctrl-C ends it. 'cpprof record --web' shows a recording while it grows.`,
 		Example: `  cpprof web run.cpprof
   cpprof web new.cpprof --against old.cpprof --no-browser --port 8080`,
-		Args:              oneRecording,
-		ValidArgsFunction: completeRecording,
-		RunE: func(c *cobra.Command, args []string) error {
-			return f.run(c.Context(), t, args[0])
-		},
 	}
+	takeRecording(c, func(c *cobra.Command, path string) error {
+		return f.run(c.Context(), t, path)
+	})
 	f.addView(c, t)
 	flags := c.Flags()
 	f.addAgainst(c)
