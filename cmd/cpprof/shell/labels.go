@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/internal/words"
 )
@@ -38,14 +39,7 @@ func (s *Shell) save(args []string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("saving labels: %w", err)
 	}
-	return countedLabels(len(s.labels)) + " saved\n", nil
-}
-
-func countedLabels(n int) string {
-	if n == 1 {
-		return "1 label"
-	}
-	return fmt.Sprintf("%d labels", n)
+	return report.Counted(len(s.labels), "label") + " saved\n", nil
 }
 
 // load adds labels. It keeps paths that this profile does not
@@ -64,7 +58,7 @@ func (s *Shell) load(args []string) (string, error) {
 		return "", fmt.Errorf("loading labels: %s: %w", args[0], err)
 	}
 	var b strings.Builder
-	b.WriteString(countedLabels(len(loaded)) + " loaded\n")
+	b.WriteString(report.Counted(len(loaded), "label") + " loaded\n")
 	for _, l := range loaded {
 		s.addLabel(l)
 		if l.summary.Empty() {
