@@ -131,20 +131,17 @@ func differences(s *Subject) (*calltree.Tree, error) {
 	for metric := range 3 {
 		built.SetDenominator(metric, main.Denominator)
 	}
-	add := func(of *calltree.Tree, factor *big.Rat, metric int, sign int64) {
-		at := make([]int32, of.Len())
-		for n := range int32(of.Len()) {
-			if n > 0 {
-				at[n] = built.Child(at[of.Parents()[n]],
-					built.Symbols().Intern(of.Symbols().Name(of.Funcs()[n])))
-			}
-			own := of.Main().Own(n)
-			own.Mul(own, factor)
-			built.AddRat(metric, at[n], own)
-			built.AddRat(0, at[n], new(big.Rat).Mul(own, big.NewRat(sign, 1)))
+	at := make([]int32, t.Len())
+	for n := range int32(t.Len()) {
+		if n > 0 {
+			at[n] = built.Child(at[t.Parents()[n]],
+				built.Symbols().Intern(t.Symbols().Name(t.Funcs()[n])))
 		}
+		now, before := main.Own(n), b.Main().Own(n)
+		before.Mul(before, scale)
+		built.AddRat(1, at[n], now)
+		built.AddRat(2, at[n], before)
+		built.AddRat(0, at[n], new(big.Rat).Sub(now, before))
 	}
-	add(a, big.NewRat(1, 1), 1, 1)
-	add(b, scale, 2, -1)
 	return built.Tree()
 }
