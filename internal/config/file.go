@@ -14,7 +14,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math/big"
 	"os"
@@ -147,24 +146,11 @@ func Find(folder string) (path string, ignored []string, err error) {
 // Load reads a config file. Each mistake in the file is an
 // *Error; several are joined.
 func Load(path string) (*Config, error) {
-	data, err := read(path)
+	data, err := files.Read(path, maxSize+1)
 	if err != nil {
 		return nil, fmt.Errorf("reading config: %w", err)
 	}
 	return Parse(path, data)
-}
-
-func read(path string) ([]byte, error) {
-	f, err := files.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxSize+1))
-	if err != nil {
-		return nil, err
-	}
-	return data, nil
 }
 
 // An Error is a mistake in a config file, with its place.

@@ -88,7 +88,7 @@ func save(what, path string, change func(*yaml.Node, *Config) error) error {
 		path = target
 	}
 	fail := func(err error) error { return fmt.Errorf("saving %s: %w", what, err) }
-	data, err := read(path)
+	data, err := files.Read(path, maxSize+1)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fail(err)
 	}

@@ -27,9 +27,18 @@ func Open(path string) (*os.File, error) {
 	return os.Open(path)
 }
 
-// kind names the kind of a file that is neither a regular file
-// nor a folder. Replace replaces the content of a file, or makes
-// the file. Readers see either the old content or the new one.
+// Read returns the first bytes of a file, up to a limit.
+func Read(path string, limit int64) ([]byte, error) {
+	f, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, limit))
+}
+
+// Replace replaces the content of a file, or makes the file.
+// Readers see either the old content or the new one.
 func Replace(path string, data []byte, mode fs.FileMode) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".cpprof-*")
 	if err != nil {
@@ -62,6 +71,8 @@ func Tar(t *tar.Writer, name, path string) error {
 	return err
 }
 
+// kind names the kind of a file that is neither a regular file
+// nor a folder.
 func kind(mode fs.FileMode) string {
 	switch {
 	case mode&fs.ModeNamedPipe != 0:
