@@ -16,23 +16,11 @@ func leaks(r *sampledata.Recording) ([]byte, error) {
 	kind := &profile.ValueType{Type: string(GoroutineLeak), Unit: "count"}
 	p := &profile.Profile{SampleType: []*profile.ValueType{kind}, PeriodType: kind, Period: 1,
 		TimeNanos: r.Header.Start.Add(m.Time).UnixNano()}
-	known := map[sampledata.Call]*profile.Location{}
-	functions := map[[2]string]*profile.Function{}
 	locate := func(c sampledata.Call) *profile.Location {
-		if known[c] != nil {
-			return known[c]
-		}
-		f := functions[[2]string{c.Function, c.File}]
-		if f == nil {
-			f = &profile.Function{ID: uint64(len(p.Function) + 1), Name: c.Function,
-				SystemName: c.Function, Filename: c.File}
-			functions[[2]string{c.Function, c.File}] = f
-			p.Function = append(p.Function, f)
-		}
-		l := &profile.Location{ID: uint64(len(p.Location) + 1),
-			Line: []profile.Line{{Function: f, Line: int64(c.Line)}}}
-		known[c] = l
-		p.Location = append(p.Location, l)
+		id := uint64(len(p.Location) + 1)
+		f := &profile.Function{ID: id, Name: c.Function, SystemName: c.Function, Filename: c.File}
+		l := &profile.Location{ID: id, Line: []profile.Line{{Function: f, Line: int64(c.Line)}}}
+		p.Function, p.Location = append(p.Function, f), append(p.Location, l)
 		return l
 	}
 	for i := range m.Groups {
@@ -50,6 +38,6 @@ func leaks(r *sampledata.Recording) ([]byte, error) {
 		return nil, fmt.Errorf("making the profile of goroutines that are stuck: %w", err)
 	}
 	var b bytes.Buffer
-	err := p.Write(&b)
+	err := p.Compact().Write(&b) // each function and location once
 	return b.Bytes(), err
 }
