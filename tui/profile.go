@@ -21,16 +21,12 @@ type profileWindow struct {
 	replay   session.Profile
 	replayed []refine.Step
 	subject  *subject
-	// opened has the steps that opened the first levels. While
+	// opening has the steps that opened the first levels. While
 	// there are no others, levels open that had too few hits
 	// before.
-	opened []refine.Step
+	opening []refine.Step
 
-	session  *refine.Session // nil until the view is built
-	idle     *big.Rat        // the share of waiting for work that the view lacks
-	warnings []sampledata.Warning
-	notes    map[string][]string // see viewed
-	other    *sampledata.Recording
+	built
 	content
 
 	entries  entries
@@ -92,10 +88,10 @@ func (w *profileWindow) done() session.Profile {
 
 // A built is the result of building a view.
 type built struct {
-	session  *refine.Session
-	idle     *big.Rat
+	session  *refine.Session // nil until the view is built
+	idle     *big.Rat        // the share of waiting for work that the view lacks
 	warnings []sampledata.Warning
-	notes    map[string][]string
+	notes    map[string][]string // see viewed
 	other    *sampledata.Recording
 	opened   bool // its first levels are open
 }
@@ -106,7 +102,7 @@ func (w *profileWindow) build() {
 	recording, options, config, replay, view := w.a.recording, w.a.options, w.a.config,
 		w.replay, w.subject.view
 	options.Slices = true
-	levels, opens := w.a.levels, slices.Equal(replay.Steps, w.opened)
+	levels, opens := w.a.levels, slices.Equal(replay.Steps, w.opening)
 	work := func() (built, error) {
 		v, err := view(recording, options)
 		if err != nil {
@@ -119,14 +115,13 @@ func (w *profileWindow) build() {
 		return built{s, v.IdleShare(), v.Warnings, v.notes, v.other, opens}, nil
 	}
 	compute(&w.content, w.a, w, "Building the "+w.subject.name, work, func(b built) {
-		w.session, w.idle, w.warnings, w.notes, w.other = b.session, b.idle, b.warnings, b.notes,
-			b.other
+		w.built = b
 		w.replayed = nil
 		if w.session != nil {
 			w.replayed = w.session.Steps()
 			w.refiner.markReplayed()
-			if b.opened { // one undo closes all that was opened
-				w.replay.Steps, w.opened = w.replayed, w.replayed
+			if w.opened { // one undo closes all that was opened
+				w.replay.Steps, w.opening = w.replayed, w.replayed
 				w.refiner.marks = []int{len(w.replayed)}
 			}
 		}
