@@ -124,10 +124,7 @@ func proof(f *why.Finding, threshold refine.Threshold) session.Profile {
 	class, last := f.View()
 	path := callpath.Of(callpath.Frame(cmp.Or(class, calltree.RootName))).Then(callpath.Frame(last),
 		callpath.Extended)
-	steps := []refine.Step{{Kind: refine.KindPath, Text: path.String()},
-		{Kind: refine.KindDown, Text: path.String()}}
-	return session.Profile{Class: class, Steps: steps, Threshold: threshold,
-		Selected: path.String()}
+	return profileAt(class, path, threshold)
 }
 
 // draw draws the window: the findings, and all about the selected one.

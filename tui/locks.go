@@ -287,14 +287,12 @@ func refinedTo(class, in string, waits views.TypedTime, holder string,
 		path = path.Then(callpath.Frame(in), callpath.Extended)
 	}
 	path = path.Then(callpath.Frame(waits.String()), callpath.Extended)
-	steps := []refine.Step{{Kind: refine.KindPath, Text: path.String()},
-		{Kind: refine.KindDown, Text: path.String()}}
+	p := profileAt(class, path, threshold)
 	if holder != "" {
-		path = path.Then(callpath.Frame(holder), callpath.Immediate)
-		steps = append(steps, refine.Step{Kind: refine.KindFollow, Text: path.String()})
+		p.Selected = path.Then(callpath.Frame(holder), callpath.Immediate).String()
+		p.Steps = append(p.Steps, refine.Step{Kind: refine.KindFollow, Text: p.Selected})
 	}
-	return session.Profile{Class: class, Steps: steps, Threshold: threshold,
-		Selected: path.String()}
+	return p
 }
 
 // openHolders opens the profile of the holders' activity, at the selected lock.

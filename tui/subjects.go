@@ -3,7 +3,9 @@ package tui
 import (
 	"fmt"
 
+	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/internal/report"
+	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/tui/session"
 	"github.com/cpprof/cpprof/views"
@@ -52,6 +54,13 @@ func (a *app) profileKind() kind {
 
 // openProfile opens the window of a view, and does its steps.
 func openProfile(a *app, p session.Profile) { openSubject(a, viewOf(p.Class), p) }
+
+// profileAt returns a view, refined to what a call path calls.
+func profileAt(class string, path callpath.Path, threshold refine.Threshold) session.Profile {
+	at := path.String()
+	return session.Profile{Class: class, Threshold: threshold, Selected: at,
+		Steps: []refine.Step{{Kind: refine.KindPath, Text: at}, {Kind: refine.KindDown, Text: at}}}
+}
 
 // openServer opens the Server View, compared if the Summary is.
 func openServer(a *app) { openView(a, session.Profile{Threshold: a.threshold}) }

@@ -12,7 +12,6 @@ import (
 	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
-	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/tui/session"
 	"github.com/cpprof/cpprof/views"
@@ -271,12 +270,7 @@ func (w *treeWindow) out() {
 // openSelected opens the view, refined to the selected row.
 func (w *treeWindow) openSelected() {
 	if r := w.row(); r != nil {
-		path := w.path(r).String()
-		openProfile(w.a, session.Profile{
-			Class: w.class, Threshold: w.a.threshold, Selected: path,
-			Steps: []refine.Step{{Kind: refine.KindPath, Text: path},
-				{Kind: refine.KindDown, Text: path}},
-		})
+		openProfile(w.a, profileAt(w.class, w.path(r), w.a.threshold))
 	}
 }
 
