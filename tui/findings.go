@@ -76,9 +76,6 @@ func (w *findingsWindow) search() {
 		}
 		w.answer, w.asked = found, true
 		w.list.reselect()
-		if w.list.selected == "" {
-			w.list.choose(0)
-		}
 	})
 }
 

@@ -69,8 +69,14 @@ func (l *list) current() int {
 	return l.at
 }
 
-// reselect finds the selected line again, after the lines have changed.
-func (l *list) reselect() { l.at, l.toSelected = l.of.lineOf(l.selected), true }
+// reselect finds the selected line again, after the lines have
+// changed. If none was selected, the first one is.
+func (l *list) reselect() {
+	l.at, l.toSelected = l.of.lineOf(l.selected), true
+	if l.selected == "" {
+		l.choose(0)
+	}
+}
 
 // choose selects the line nearest to the given number.
 func (l *list) choose(line int) {

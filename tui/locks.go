@@ -108,9 +108,6 @@ func (w *lockWindow) analyse() {
 	compute(&w.content, w.a, w, "Analysing the locks", work, func(found lockFindings) {
 		w.found, w.text = found, lockText{}
 		w.list.reselect()
-		if w.list.selected == "" {
-			w.list.choose(0)
-		}
 	})
 }
 

@@ -151,7 +151,7 @@ func (w *summaryWindow) choose() {
 	}
 	w.order.sort(w.classes, w.columns)
 	w.list.reselect()
-	if w.list.at < 0 || w.list.selected == "" {
+	if w.list.at < 0 {
 		w.list.choose(0)
 	}
 }

@@ -134,9 +134,6 @@ func (w *treeWindow) search() {
 		func(found *hotspots.Coloured) {
 			w.found = found
 			w.layout()
-			if w.list.selected == "" {
-				w.list.choose(0)
-			}
 		})
 }
 
