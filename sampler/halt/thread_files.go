@@ -21,9 +21,9 @@ func NewThreadFiles(pid, most int, names ...string) ThreadFiles {
 }
 
 // Read returns the content of a thread's file, given the index
-// of its name; nil if it can't be read. It forgets the files of
-// a thread that has ended: a new one may get its id soon.
-func (t *ThreadFiles) Read(tid, file int, buf []byte) []byte {
+// of its name. It forgets the files of a thread that has ended:
+// a new one may get its id soon.
+func (t *ThreadFiles) Read(tid, file int, buf []byte) ([]byte, error) {
 	all := t.of(tid)
 	if all[file] == nil {
 		// Package fmt takes a lock, which is forbidden in a halt
@@ -31,16 +31,15 @@ func (t *ThreadFiles) Read(tid, file int, buf []byte) []byte {
 		f, err := OpenFile("/proc/" + strconv.Itoa(t.pid) + "/task/" + strconv.Itoa(tid) + "/" +
 			t.names[file])
 		if err != nil {
-			return nil
+			return nil, err
 		}
 		all[file] = &f
 	}
 	n, err := all[file].ReadAt(buf, 0)
-	if err != nil || n == 0 {
+	if n == 0 {
 		t.forget(tid)
-		return nil
 	}
-	return buf[:n]
+	return buf[:n], err
 }
 
 // of returns the files of a thread. If too many are open, it

@@ -202,7 +202,7 @@ func (w *worker) awaitChange() bool {
 // in an uninterruptible sleep.
 func (w *worker) checkAsleep(t *tracee) {
 	var buf statBuffer
-	if b := w.stats.Read(t.tid, 0, buf[:]); b != nil {
+	if b, err := w.stats.Read(t.tid, 0, buf[:]); err == nil {
 		if st, _ := statOf(b); st.state == 'D' {
 			t.state = asleep
 		}

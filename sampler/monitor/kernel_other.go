@@ -17,10 +17,6 @@ func openFile(string) (*file, error) { return nil, errNoProc }
 func (*file) read() ([]byte, error)  { return nil, errNoProc }
 func (*file) close() error           { return nil }
 
-func openThreadTimes(Target) (func(*schedStat) error, func() error, error) {
-	return nil, nil, errNoProc
-}
-
 // ProcessTime returns an error on this platform.
 func ProcessTime(int) (time.Duration, error) {
 	return 0, errors.New("only Linux has a clock for another process's processor time")

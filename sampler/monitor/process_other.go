@@ -10,6 +10,10 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
+func openThreadTimes(Target) (func(*schedStat) error, func() error, error) {
+	return nil, nil, errors.New("it is read from /proc, which cpprof does only on Linux (amd64 or arm64)")
+}
+
 // A process is a target with memory that can't be read on this platform.
 type process struct{}
 

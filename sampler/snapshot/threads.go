@@ -42,7 +42,10 @@ func (t *threadStates) close() {
 
 // read returns the content of one of a thread's files; nil if it
 // can't be read.
-func (t *threadStates) read(tid, file int) []byte { return t.files.Read(tid, file, t.buf[:]) }
+func (t *threadStates) read(tid, file int) []byte {
+	b, _ := t.files.Read(tid, file, t.buf[:])
+	return b
+}
 
 // awake reports whether a thread is on a CPU, or ready for one,
 // rather than asleep in the kernel, and whether that is known.
