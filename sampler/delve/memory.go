@@ -110,19 +110,8 @@ func (m *memory) ReadMemory(buf []byte, addr uint64) (int, error) {
 // WriteMemory implements proc.MemoryReadWriter.
 func (m *memory) WriteMemory(uint64, []byte) (int, error) { return 0, errReadOnly }
 
-// word returns the 64-bit number at an offset; 0 beyond the end
-// or if the field is absent.
-func word[O ~int | ~int32](b []byte, off O) uint64 {
-	if off < 0 || int(off)+8 > len(b) {
-		return 0
-	}
-	return binary.LittleEndian.Uint64(b[off:])
-}
+// word returns the 64-bit number at an offset; 0 if it is not there.
+func word[O ~int | ~int32](b []byte, off O) uint64 { return copied.Word(b, off) }
 
 // half returns the 32-bit number at an offset.
-func half[O ~int | ~int32](b []byte, off O) uint32 {
-	if off < 0 || int(off)+4 > len(b) {
-		return 0
-	}
-	return binary.LittleEndian.Uint32(b[off:])
-}
+func half[O ~int | ~int32](b []byte, off O) uint32 { return copied.Half(b, off) }

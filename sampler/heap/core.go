@@ -89,13 +89,13 @@ func (s *core) readNotes(p *elf.Prog, machine elf.Machine) error {
 		return fmt.Errorf("reading the heap of a core dump: its notes are cut off: %w", err)
 	}
 	for len(b) >= 12 {
-		name, size := uint64(half(b, 0)), uint64(half(b, 4))
+		name, size := uint64(memory.Half(b, 0)), uint64(memory.Half(b, 4))
 		from := 12 + (name+3)&^3
 		if from+size > uint64(len(b)) {
 			return errors.New("reading the heap of a core dump: a note is damaged")
 		}
 		content := b[from : from+size]
-		switch half(b, 8) {
+		switch memory.Half(b, 8) {
 		case noteThread:
 			s.threads = append(s.threads, threadIn(content, machine))
 		case noteFloats, noteVectors:
@@ -104,8 +104,8 @@ func (s *core) readNotes(p *elf.Prog, machine elf.Machine) error {
 			}
 		case noteAuxv:
 			for ; len(content) >= 16; content = content[16:] {
-				if word(content, 0) == auxEntry {
-					s.entry = word(content, 8)
+				if memory.Word(content, 0) == auxEntry {
+					s.entry = memory.Word(content, 8)
 				}
 			}
 		}
@@ -124,7 +124,7 @@ func words(b []byte) []uint64 {
 // threadIn decodes an elf_prstatus.
 func threadIn(b []byte, machine elf.Machine) Thread {
 	const pid, registers = 32, 112
-	t := Thread{ID: int(half(b, pid))}
+	t := Thread{ID: int(memory.Half(b, pid))}
 	if len(b) > registers {
 		t.Words = words(b[registers:])
 	}

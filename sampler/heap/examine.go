@@ -298,7 +298,7 @@ func (x *Examination) suspect(w *world) {
 // collects reports whether a goroutine is one of the
 // collector's, which runs no code of the program.
 func (x *Examination) collects(g *goroutine) bool {
-	f, ok := x.bin.Table.Func(word(g.raw, int(x.bin.Layout.G.StartPC)))
+	f, ok := x.bin.Table.Func(memory.Word(g.raw, x.bin.Layout.G.StartPC))
 	return ok && goruntime.IsCollector(f.Name())
 }
 

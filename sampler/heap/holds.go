@@ -97,7 +97,7 @@ func (r *reading) of(g *Goroutine) {
 		}
 		seen = len(actions)
 	}
-	first := word(r.g.raw, int(r.x.bin.Layout.G.M)-goruntime.DeferBeforeM)
+	first := memory.Word(r.g.raw, int(r.x.bin.Layout.G.M)-goruntime.DeferBeforeM)
 	deferred, complete := r.code.Deferred(nil, first, r.x.bin.Release, r)
 	g.Known = g.Known && complete
 	for _, a := range deferred {
@@ -143,16 +143,16 @@ func (r *reading) Stack(addr uint64) (uint64, bool) {
 		return 0, false
 	}
 	off := int(addr - r.g.used)
-	return word(r.g.stack, off), off+8 <= len(r.g.stack)
+	return memory.Word(r.g.stack, off), off+8 <= len(r.g.stack)
 }
 
 // Heap implements syncflow.Memory.
 func (r *reading) Heap(addr uint64) (uint64, bool) {
 	part := [1]memory.Range{{Addr: addr, Buf: make([]byte, 8)}}
 	if (&copyReader{r.x}).ReadRanges(part[:]) == 0 {
-		return word(part[0].Buf, 0), true
+		return memory.Word(part[0].Buf, 0), true
 	}
 	part[0].Buf = make([]byte, 8)
 	err := r.x.readNow(addr, part[0].Buf)
-	return word(part[0].Buf, 0), err == nil
+	return memory.Word(part[0].Buf, 0), err == nil
 }

@@ -279,14 +279,14 @@ func (x *Examination) readChannels(c copier, w *world) {
 func (x *Examination) queueOf(c copier, b []byte) map[uint64]bool {
 	at := x.bin.Release.ChannelQueues()
 	in := map[uint64]bool{}
-	if b == nil || half(b, goruntime.ChannelClosed) != 0 {
+	if b == nil || memory.Half(b, goruntime.ChannelClosed) != 0 {
 		return in
 	}
 	l := &x.bin.Layout.Sudog
 	for _, first := range []int{int(at), int(at) + 16} {
-		for s := word(b, first); s != 0 && !in[s]; {
+		for s := memory.Word(b, first); s != 0 && !in[s]; {
 			in[s] = true
-			s = word(c.get(s, int(l.Size)), int(l.Next))
+			s = memory.Word(c.get(s, int(l.Size)), l.Next)
 		}
 	}
 	return in

@@ -9,6 +9,7 @@ import (
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/target/gobinary/pclntab"
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
+	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
 // A Goroutine is a goroutine that is not live.
@@ -119,7 +120,7 @@ func byID(a, b *Goroutine) int { return cmp.Compare(a.ID, b.ID) }
 // it is not known.
 func (x *Examination) waited(g *goroutine, now time.Duration) time.Duration {
 	reason := int(x.bin.Layout.G.WaitReason)
-	since := time.Duration(word(g.raw, reason-goruntime.WaitSinceBeforeReason))
+	since := time.Duration(memory.Word(g.raw, reason-goruntime.WaitSinceBeforeReason))
 	if since > 0 && since < now {
 		return now - since
 	}
@@ -162,7 +163,7 @@ func (x *Examination) describe(g *goroutine, v sampledata.Verdict, doubt string,
 	if len(g.awaits) == 1 {
 		out.Lock = g.reason.LockAt(g.awaits[0])
 		timer, known := x.bin.Release.ChannelTimer()
-		out.Timer = known && word(x.w.channels[g.awaits[0]], timer) != 0
+		out.Timer = known && memory.Word(x.w.channels[g.awaits[0]], timer) != 0
 	}
 	frames, whole := x.frames(g)
 	for _, f := range frames {
@@ -173,7 +174,7 @@ func (x *Examination) describe(g *goroutine, v sampledata.Verdict, doubt string,
 	if !whole && v > sampledata.NotMoved {
 		out.Verdict, out.Doubt = sampledata.NotMoved, "its stack can't be unwound"
 	}
-	if pc := word(g.raw, int(l.GoPC)); pc > 0 {
+	if pc := memory.Word(g.raw, l.GoPC); pc > 0 {
 		if fs, ok := x.bin.Table.Frames(nil, pc-1); ok {
 			out.Creator = fs[0]
 		}

@@ -60,7 +60,7 @@ func (x *Examination) readGlobals(c copier, r *roots) {
 		}
 		x.readSection(c, r, b, l.Data, l.EData, l.GCDataMask)
 		x.readSection(c, r, b, l.BSS, l.EBSS, l.GCBSSMask)
-		at = word(b, int(l.Next))
+		at = memory.Word(b, l.Next)
 	}
 }
 
@@ -68,7 +68,7 @@ func (x *Examination) readGlobals(c copier, r *roots) {
 // for each word that has a pointer.
 func (x *Examination) readSection(c copier, r *roots, module []byte,
 	from, to, maskAt layout.Offset) {
-	lo, hi := word(module, int(from)), word(module, int(to))
+	lo, hi := memory.Word(module, from), memory.Word(module, to)
 	if hi == lo {
 		return
 	}
@@ -82,8 +82,8 @@ func (x *Examination) readSection(c copier, r *roots, module []byte,
 		return
 	}
 	ws := wordsOf(b)
-	bits := int(half(module, int(maskAt)))
-	mask := x.mask(c, word(module, int(maskAt)+8), (min(bits, len(ws))+7)/8)
+	bits := int(memory.Half(module, maskAt))
+	mask := x.mask(c, memory.Word(module, int(maskAt)+8), (min(bits, len(ws))+7)/8)
 	if mask == nil {
 		r.words = append(r.words, ws) // all of them may have pointers
 		return
@@ -136,7 +136,7 @@ func (r *roots) readBlocks(c copier, at uint64, size, link int) {
 			return
 		}
 		r.words = append(r.words, wordsOf(b))
-		at = word(b, link)
+		at = memory.Word(b, link)
 	}
 }
 
@@ -170,7 +170,7 @@ func (x *Examination) readSpecials(c copier, r *roots) {
 				continue
 			}
 			x.addSpecial(r, todo[i].span, b)
-			if next := word(b, int(l.Next)); next != 0 {
+			if next := memory.Word(b, l.Next); next != 0 {
 				todo[n] = specialOf{todo[i].span, next}
 				n++
 			}
@@ -200,7 +200,7 @@ func (x *Examination) specials(c copier, addrs []uint64) [][]byte {
 // addSpecial adds what a special keeps.
 func (x *Examination) addSpecial(r *roots, s *span, b []byte) {
 	l := &x.bin.Layout.Special
-	off := word(b, int(l.Offset))
+	off := memory.Word(b, l.Offset)
 	if x.bin.Release.Line < 24 {
 		off = uint64(binary.LittleEndian.Uint16(b[l.Offset:]))
 	}
@@ -219,7 +219,7 @@ func (x *Examination) addSpecial(r *roots, s *span, b []byte) {
 	case goruntime.SpecialCleanup:
 		r.words = append(r.words, wordsOf(after))
 	case goruntime.SpecialWeak:
-		r.weak = append(r.weak, weak{word(after, 0), object})
+		r.weak = append(r.weak, weak{memory.Word(after, 0), object})
 	}
 }
 

@@ -2,7 +2,6 @@ package heap
 
 import (
 	"cmp"
-	"encoding/binary"
 	"errors"
 	"slices"
 	"sync"
@@ -62,22 +61,6 @@ func (s *locked) Halt(limit time.Duration, now func(r Reader, threads []Thread) 
 	return s.Source.Halt(limit, now, later)
 }
 
-// word returns the word at an offset; 0 if b does not have it.
-func word(b []byte, off int) uint64 {
-	if off < 0 || off+8 > len(b) {
-		return 0
-	}
-	return binary.LittleEndian.Uint64(b[off:])
-}
-
-// half returns the 4 bytes at an offset; 0 if b does not have them.
-func half(b []byte, off int) uint32 {
-	if off < 0 || off+4 > len(b) {
-		return 0
-	}
-	return binary.LittleEndian.Uint32(b[off:])
-}
-
 // wordsOf returns memory as words. Memory of an arena begins at
 // a multiple of 8.
 func wordsOf(b []byte) []uint64 {
@@ -103,20 +86,20 @@ func (c copier) get(addr uint64, n int) []byte {
 }
 
 // word reads a word; 0 if it can't.
-func (c copier) word(addr uint64) uint64 { return word(c.get(addr, 8), 0) }
+func (c copier) word(addr uint64) uint64 { return memory.Word(c.get(addr, 8), 0) }
 
 // slice reads the elements of a slice of words at an address: at
 // most a given number.
 func (c copier) slice(addr uint64, most int) (ws []uint64, ok bool) {
 	h := c.get(addr, 16)
-	n := word(h, 8)
+	n := memory.Word(h, 8)
 	if h == nil || n > uint64(most) {
 		return nil, false
 	}
 	if n == 0 {
 		return nil, true
 	}
-	b := c.get(word(h, 0), 8*int(n))
+	b := c.get(memory.Word(h, 0), 8*int(n))
 	return wordsOf(b), b != nil
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
+	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
 const (
@@ -125,16 +126,16 @@ func (l spanLayout) decode(b []byte) (s span, inUse, ok bool) {
 		return s, false, true
 	}
 	s = span{
-		base: word(b, int(l.StartAddr)), elem: word(b, int(l.ElemSize)),
+		base: memory.Word(b, l.StartAddr), elem: memory.Word(b, l.ElemSize),
 		noscan:   b[l.SpanClass]&1 != 0,
-		specials: word(b, int(l.Specials)), pins: word(b, int(l.PinnerBits)),
+		specials: memory.Word(b, l.Specials), pins: memory.Word(b, l.PinnerBits),
 	}
-	s.nelems = uint32(word(b, int(l.NElems)))
+	s.nelems = uint32(memory.Word(b, l.NElems))
 	if l.release.Line >= 22 {
 		s.nelems = uint32(binary.LittleEndian.Uint16(b[l.NElems:]))
 	}
 	const maxPages = maxElem >> goruntime.PageShift
-	pages := word(b, int(l.NPages))
+	pages := memory.Word(b, l.NPages)
 	end := s.base + pages<<goruntime.PageShift
 	if s.base == 0 || s.base&(1<<goruntime.PageShift-1) != 0 || pages == 0 || pages > maxPages ||
 		end < s.base || s.nelems == 0 {
@@ -142,7 +143,7 @@ func (l spanLayout) decode(b []byte) (s span, inUse, ok bool) {
 	}
 	s.limit = end
 	if s.nelems == 1 {
-		if used := word(b, int(l.Limit)); used > s.base && used < end {
+		if used := memory.Word(b, l.Limit); used > s.base && used < end {
 			s.limit = (used + 7) &^ 7
 		}
 		s.elem = s.limit - s.base

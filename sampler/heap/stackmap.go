@@ -8,6 +8,7 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/gobinary/pclntab"
 	"github.com/cpprof/cpprof/sampler/target/gobinary/unwind"
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
+	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
 // The compiler says which words of a frame have pointers that
@@ -137,16 +138,16 @@ func (x *Examination) readFrameMap(pc uint64) *frameMap {
 // its stack, or if it panics.
 func (x *Examination) deferredOf(g *goroutine) (list []uint64, ok bool) {
 	l := &x.bin.Layout.G
-	if word(g.raw, int(l.M)-goruntime.PanicBeforeM) != 0 {
+	if memory.Word(g.raw, int(l.M)-goruntime.PanicBeforeM) != 0 {
 		return nil, false
 	}
 	link := x.bin.Release.DeferLink()
-	for at := word(g.raw, int(l.M)-goruntime.DeferBeforeM); at != 0; {
+	for at := memory.Word(g.raw, int(l.M)-goruntime.DeferBeforeM); at != 0; {
 		if at < g.used || at+link+8 > g.hi || len(list) > len(g.stack) {
 			return nil, false
 		}
 		list = append(list, at)
-		at = word(g.stack, int(at+link-g.used))
+		at = memory.Word(g.stack, int(at+link-g.used))
 	}
 	return list, true
 }

@@ -3,6 +3,7 @@ package heap
 import (
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
+	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
 // waitOf returns what a goroutine waits for.
@@ -81,14 +82,14 @@ func (x *Examination) readSudogs(c copier, todo []*goroutine, at []uint64) ([]*g
 	n := 0
 	for i, b := range c.structs(at, int(l.Size)) {
 		g := todo[i]
-		if word(b, int(l.G)) != g.addr || word(b, int(channel)) == 0 || len(g.sudogs) == maxCases {
+		if memory.Word(b, l.G) != g.addr || memory.Word(b, channel) == 0 || len(g.sudogs) == maxCases {
 			g.candidate, g.doubt = false, "the channels that it waits for are not known"
 			continue
 		}
 		g.sudogs = append(g.sudogs, at[i])
 		g.content = append(g.content, wordsOf(b)...)
-		g.awaits = append(g.awaits, word(b, int(channel)))
-		if next := word(b, int(l.WaitLink)); next != 0 {
+		g.awaits = append(g.awaits, memory.Word(b, channel))
+		if next := memory.Word(b, l.WaitLink); next != 0 {
 			todo[n], at[n] = g, next
 			n++
 		}
@@ -115,17 +116,17 @@ func (x *Examination) readSemaphores(c copier, w *world) {
 		}
 	}
 	for i := range goruntime.SemaRoots {
-		add(word(table, i*each+goruntime.SemaRootTreap))
+		add(memory.Word(table, i*each+goruntime.SemaRootTreap))
 	}
 	for len(level) > 0 {
 		w.semas = append(w.semas, level...)
 		now := level
 		level = nil
 		for i, b := range c.structs(now, int(l.Size)) {
-			w.waiters[word(b, int(l.G))] = waiter{now[i], word(b, int(elem))}
-			add(word(b, int(l.Next)))
-			add(word(b, int(l.Prev)))
-			add(word(b, int(l.WaitLink)))
+			w.waiters[memory.Word(b, l.G)] = waiter{now[i], memory.Word(b, elem)}
+			add(memory.Word(b, l.Next))
+			add(memory.Word(b, l.Prev))
+			add(memory.Word(b, l.WaitLink))
 		}
 	}
 }
@@ -180,7 +181,7 @@ func (x *Examination) waitersOf(c copier, head uint64) map[uint64]uint64 {
 	var waiters map[uint64]uint64
 	for s, n := c.word(head), 0; s != 0 && n < maxWaiters; n++ {
 		b := c.get(s, int(l.Size))
-		g := word(b, int(l.G))
+		g := memory.Word(b, l.G)
 		if b == nil || !x.isG[g] || waiters[g] != 0 {
 			break
 		}
@@ -188,7 +189,7 @@ func (x *Examination) waitersOf(c copier, head uint64) map[uint64]uint64 {
 			waiters = map[uint64]uint64{}
 		}
 		waiters[g] = s
-		s = word(b, int(l.Next))
+		s = memory.Word(b, l.Next)
 	}
 	return waiters
 }

@@ -122,11 +122,11 @@ func (x *Examination) readWorld(c copier, threads []Thread, lazy bool) (*world, 
 
 // decode reads a g. It returns false if there is no goroutine in it.
 func (g *goroutine) decode(b []byte, at *layout.G, reasons []goruntime.WaitReason) bool {
-	g.raw, g.status = b, half(b, int(at.AtomicStatus))&^goruntime.GScan
+	g.raw, g.status = b, memory.Half(b, at.AtomicStatus)&^goruntime.GScan
 	if !goruntime.HasGoroutine(g.status) {
 		return false
 	}
-	field := func(o layout.Offset) uint64 { return word(b, int(o)) }
+	field := func(o layout.Offset) uint64 { return memory.Word(b, o) }
 	g.id, g.seq = int64(field(at.Goid)), b[at.TrackingSeq]
 	g.lo, g.hi = field(at.StackLo), field(at.StackHi)
 	g.sp, g.pc, g.lr = field(at.SchedSP), field(at.SchedPC), field(at.SchedLR)
@@ -146,8 +146,8 @@ func (x *Examination) readThreads(c copier, w *world) {
 			return b[0], b[1]
 		}
 		b := c.get(g, 16)
-		x.stackBounds[g] = [2]uint64{word(b, 0), word(b, 8)}
-		return word(b, 0), word(b, 8)
+		x.stackBounds[g] = [2]uint64{memory.Word(b, 0), memory.Word(b, 8)}
+		return memory.Word(b, 0), memory.Word(b, 8)
 	}
 	at := c.word(x.bin.Globals.AllM)
 	for n := 0; at != 0; n++ {
@@ -156,11 +156,11 @@ func (x *Examination) readThreads(c copier, w *world) {
 			w.doubt("a thread of the runtime can't be read")
 			return
 		}
-		m := mRecord{curg: word(b, int(l.CurG)), p: word(b, int(l.P))}
-		m.systemLo, m.systemHi = bounds(word(b, int(l.G0)))
-		m.signalLo, m.signalHi = bounds(word(b, int(l.ProcID)+goruntime.MGSignalAfterProcID))
-		w.byThread[x.Outer(int(word(b, int(l.ProcID))))] = m
-		at = word(b, int(l.AllLink))
+		m := mRecord{curg: memory.Word(b, l.CurG), p: memory.Word(b, l.P)}
+		m.systemLo, m.systemHi = bounds(memory.Word(b, l.G0))
+		m.signalLo, m.signalHi = bounds(memory.Word(b, int(l.ProcID)+goruntime.MGSignalAfterProcID))
+		w.byThread[x.Outer(int(memory.Word(b, l.ProcID)))] = m
+		at = memory.Word(b, l.AllLink)
 	}
 }
 
@@ -183,7 +183,7 @@ func (x *Examination) addThread(c copier, w *world, t Thread) {
 	}
 	// In a system call, Go code has no pointer in a register:
 	// its caller's are on the stack.
-	status := half(c.get(m.curg+uint64(x.bin.Layout.G.AtomicStatus), 4), 0) &^ goruntime.GScan
+	status := memory.Half(c.get(m.curg+uint64(x.bin.Layout.G.AtomicStatus), 4), 0) &^ goruntime.GScan
 	if m.curg == 0 || status != goruntime.GSyscall || !x.inGo(t.PC) {
 		w.loose = append(w.loose, t.Words)
 	}

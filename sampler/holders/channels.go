@@ -106,7 +106,7 @@ func (e *enders) readSudogs() bool {
 	channels, valued := make([]uint64, len(e.reading)), make([]bool, len(e.reading))
 	for i, a := range e.reading {
 		s, sudog := e.sample.Sighting(a.key), e.ranges[i].Buf
-		if a.reads++; !s.Stood || len(sudog) != l.size || word(sudog, l.g) != s.Addr {
+		if a.reads++; !s.Stood || len(sudog) != l.size || memory.Word(sudog, l.g) != s.Addr {
 			a.reads = maxCases
 			continue
 		}

@@ -52,17 +52,9 @@ func newSudog(l *layout.Sudog) sudog {
 // next case of a select.
 func (l *sudog) caseOf(b []byte, inSelect bool) (channel uint64, valued bool, next uint64) {
 	if !inSelect {
-		return word(b, l.channel), true, 0
+		return memory.Word(b, l.channel), true, 0
 	}
-	return word(b, l.channel), word(b, l.elem) != 0, word(b, l.waitLink)
-}
-
-// word returns a field of a struct; 0 if the struct has none.
-func word(b []byte, at layout.Offset) uint64 {
-	if !at.Has() || len(b) < int(at)+8 {
-		return 0
-	}
-	return binary.LittleEndian.Uint64(b[at:])
+	return memory.Word(b, l.channel), memory.Word(b, l.elem) != 0, memory.Word(b, l.waitLink)
 }
 
 // reads are the reads about locks in one halt.

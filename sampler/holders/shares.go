@@ -1,7 +1,6 @@
 package holders
 
 import (
-	"encoding/binary"
 	"slices"
 
 	"github.com/cpprof/cpprof/sampledata"
@@ -105,10 +104,7 @@ func (s *share) taken() uint64 {
 	case s == nil:
 		return 0
 	case s.of.Kind == syncflow.Done:
-		if len(s.bytes) < goruntime.WaitGroupCount+4 {
-			return 0
-		}
-		return uint64(binary.LittleEndian.Uint32(s.bytes[goruntime.WaitGroupCount:]))
+		return uint64(memory.Half(s.bytes, goruntime.WaitGroupCount))
 	case s.of.Kind == syncflow.Release:
 		return s.word(goruntime.WeightedTaken)
 	case s.of.Kind == syncflow.Written:
@@ -128,12 +124,8 @@ func (s *share) taken() uint64 {
 func (s *share) capacity() uint64 { return s.word(goruntime.ChannelCapacity) }
 
 // word returns 8 of the bytes that were read; 0 if they were not.
-func (s *share) word(at int) uint64 {
-	if len(s.bytes) < at+8 {
-		return 0
-	}
-	return binary.LittleEndian.Uint64(s.bytes[at:])
-}
+// word returns 8 of the bytes that were read; 0 if they were not.
+func (s *share) word(at int) uint64 { return memory.Word(s.bytes, at) }
 
 // An enderSet is the goroutines that may end a wait.
 type enderSet struct {

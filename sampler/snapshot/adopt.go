@@ -55,7 +55,7 @@ func (gs *goroutines) adoptRunning(i int32, p *processor) {
 		// longer in g.
 		w.SchedSP = th.SP
 	}
-	w.VDSOPC, w.VDSOSP = field(p.mRaw, gs.t.l.M.VDSOPC), field(p.mRaw, gs.t.l.M.VDSOSP)
+	w.VDSOPC, w.VDSOSP = memory.Word(p.mRaw, gs.t.l.M.VDSOPC), memory.Word(p.mRaw, gs.t.l.M.VDSOSP)
 	gs.unwind(i, memory.Copy(p.pieces[:]), w, th.General[:])
 	// A thread in an uninterruptible sleep, such as for a disk,
 	// may have been woken by the time that it stops, and then

@@ -5,7 +5,6 @@ package snapshot
 import (
 	"encoding/binary"
 
-	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
@@ -74,7 +73,7 @@ func (c *capture) rest(p *processor) memory.Range {
 		return stackRange(h, sp, c.arena)
 	}
 	lowest := h.hi
-	for _, sp := range []uint64{h.schedSP, h.sysSP, field(p.mRaw, c.t.l.M.VDSOSP)} {
+	for _, sp := range []uint64{h.schedSP, h.sysSP, memory.Word(p.mRaw, c.t.l.M.VDSOSP)} {
 		if h.within(sp) {
 			lowest = min(lowest, sp)
 		}
@@ -101,12 +100,4 @@ func (c *capture) interrupted(p *processor) memory.Range {
 		return memory.Range{}
 	}
 	return stackRange(&system, system.hi-min(system.hi-system.lo, systemStack), c.arena)
-}
-
-// field returns a field that may be missing in this version of Go; 0 then.
-func field(b []byte, at layout.Offset) uint64 {
-	if !at.Has() {
-		return 0
-	}
-	return binary.LittleEndian.Uint64(b[at:])
 }

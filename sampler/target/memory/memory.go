@@ -34,3 +34,20 @@ func (c Copy) Word(addr uint64) (uint64, bool) {
 	}
 	return 0, false
 }
+
+// Word returns the 64-bit number at an offset; 0 beyond the end
+// or if the field is absent.
+func Word[O ~int | ~int32](b []byte, off O) uint64 {
+	if off < 0 || int(off)+8 > len(b) {
+		return 0
+	}
+	return binary.LittleEndian.Uint64(b[off:])
+}
+
+// Half returns the 32-bit number at an offset.
+func Half[O ~int | ~int32](b []byte, off O) uint32 {
+	if off < 0 || int(off)+4 > len(b) {
+		return 0
+	}
+	return binary.LittleEndian.Uint32(b[off:])
+}
