@@ -64,10 +64,7 @@ func (c *capture) lock(g *goroutine) uint64 {
 // 1.26 on, the address may be in the number beside the pointer,
 // so that the garbage collector does not see it.
 func (c *capture) element(sudog []byte) uint64 {
-	if c.l.Sudog.ElemAddr.Has() {
-		return word(sudog, c.l.Sudog.ElemAddr)
-	}
-	return word(sudog, c.l.Sudog.Elem)
+	return word(sudog, c.l.Sudog.ElemAddr.Or(c.l.Sudog.Elem))
 }
 
 // semaphores copies the waiters of all semaphores: up to Go

@@ -75,10 +75,7 @@ const maxCases = 1 << 16
 func (x *Examination) readSudogs(c copier, todo []*goroutine, at []uint64) ([]*goroutine,
 	[]uint64) {
 	l := &x.bin.Layout.Sudog
-	channel := l.C
-	if l.CAddr.Has() {
-		channel = l.CAddr
-	}
+	channel := l.CAddr.Or(l.C)
 	n := 0
 	for i, b := range c.structs(at, int(l.Size)) {
 		g := todo[i]
@@ -100,10 +97,7 @@ func (x *Examination) readSudogs(c copier, todo []*goroutine, at []uint64) ([]*g
 // readSemaphores reads who waits for which semaphore.
 func (x *Examination) readSemaphores(c copier, w *world) {
 	l := &x.bin.Layout.Sudog
-	elem := l.Elem
-	if l.ElemAddr.Has() {
-		elem = l.ElemAddr
-	}
+	elem := l.ElemAddr.Or(l.Elem)
 	w.waiters = map[uint64]waiter{}
 	each := goruntime.SemaRootSize(x.bin.Arch)
 	table := c.get(x.bin.Globals.SemTable, goruntime.SemaRoots*each)

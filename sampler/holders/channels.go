@@ -65,7 +65,7 @@ func (e *enders) addChannel(key int32, reason goruntime.WaitReason, s *Sighting,
 
 // findChannels finds the channels that the goroutines on that list wait for.
 func (e *enders) findChannels() {
-	if l := &e.shared.sudog; l.size == 0 || !l.channel.Has() {
+	if l := &e.shared.sudog; l.Size == 0 || !l.CAddr.Or(l.C).Has() {
 		return
 	}
 	for e.readSudogs() {
@@ -86,14 +86,14 @@ func (e *enders) findChannels() {
 // readSudogs reads one sudog of each goroutine on that list. It
 // reports whether there was one to read.
 func (e *enders) readSudogs() bool {
-	l := &e.shared.sudog
+	size := int(e.shared.sudog.Size)
 	if e.buf == nil {
-		e.buf = make([]byte, 2*maxChannels*l.size)
+		e.buf = make([]byte, 2*maxChannels*size)
 	}
 	e.reading, e.keys, e.ranges = e.reading[:0], e.keys[:0], e.ranges[:0]
 	for i := range e.arrived {
 		if a := &e.arrived[i]; a.sudog != 0 && a.reads < maxCases {
-			buf := e.buf[len(e.ranges)*l.size:][:l.size]
+			buf := e.buf[len(e.ranges)*size:][:size]
 			e.reading, e.keys = append(e.reading, a), append(e.keys, a.key)
 			e.ranges = append(e.ranges, memory.Range{Addr: a.sudog, Buf: buf})
 		}
@@ -106,12 +106,12 @@ func (e *enders) readSudogs() bool {
 	channels, valued := make([]uint64, len(e.reading)), make([]bool, len(e.reading))
 	for i, a := range e.reading {
 		s, sudog := e.sample.Sighting(a.key), e.ranges[i].Buf
-		if a.reads++; !s.Stood || len(sudog) != l.size || memory.Word(sudog, l.g) != s.Addr {
+		if a.reads++; !s.Stood || len(sudog) != size || memory.Word(sudog, e.shared.sudog.G) != s.Addr {
 			a.reads = maxCases
 			continue
 		}
 		e.records[a.key].named = s.Wait
-		channels[i], valued[i], a.sudog = l.caseOf(sudog, a.inSelect)
+		channels[i], valued[i], a.sudog = e.caseOf(sudog, a.inSelect)
 	}
 	due := e.timers.due(channels)
 	for i, a := range e.reading {

@@ -38,7 +38,7 @@ type shared struct {
 	records []record // by key
 	code    learner
 	release goruntime.Release
-	sudog   sudog
+	sudog   layout.Sudog // its size is 0 if it is not known
 }
 
 // New returns a finder that reports to a sample.
@@ -52,8 +52,10 @@ func New(c Config, s Sample) (*Finder, error) {
 
 // newFinder creates a finder with all its parts.
 func newFinder(c Config, s Sample, code learner) *Finder {
-	f := &Finder{shared: shared{sample: s, release: c.Release, sudog: newSudog(&c.Sudog),
-		code: code}}
+	if c.Sudog.Size < 0 || c.Sudog.Size > 1<<12 {
+		c.Sudog.Size = 0
+	}
+	f := &Finder{shared: shared{sample: s, release: c.Release, sudog: c.Sudog, code: code}}
 	f.reads = newReads(&f.shared)
 	f.holders = holders{shared: &f.shared, reads: &f.reads, index: map[wish]int{},
 		refuted: map[wish]bool{}, released: map[wish]uint32{}}

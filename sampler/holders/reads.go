@@ -1,11 +1,9 @@
 package holders
 
 import (
-	"encoding/binary"
 	"slices"
 
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
-	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
@@ -20,41 +18,17 @@ const (
 	maxRecent = 24  // locks that nobody waits for at the moment
 )
 
-// A sudog has the offsets of the fields of a runtime.sudog, the
-// runtime's record of a goroutine's wait.
-type sudog struct {
-	size       int           // 0 if the layout is not known
-	g, channel layout.Offset // the waiting goroutine, and the channel it waits for
-	// 1 after a lock was handed to the goroutine; 0 or random
-	// while it is queued
-	ticket layout.Offset
-	// where the value comes from or goes to; the next case's sudog
-	elem, waitLink layout.Offset
-}
-
-func newSudog(l *layout.Sudog) sudog {
-	s := sudog{size: int(l.Size), g: l.G, channel: l.CAddr, ticket: l.Ticket, elem: l.ElemAddr,
-		waitLink: l.WaitLink}
-	if !s.channel.Has() {
-		s.channel = l.C
-	}
-	if !s.elem.Has() {
-		s.elem = l.Elem
-	}
-	if s.size < 0 || s.size > 1<<12 {
-		s.size = 0
-	}
-	return s
-}
-
 // caseOf returns the channel that a goroutine waits for with a
-// sudog, whether it may wait for a value, and the sudog of the
-// next case of a select.
-func (l *sudog) caseOf(b []byte, inSelect bool) (channel uint64, valued bool, next uint64) {
+// sudog, the runtime's record of a wait. It also returns whether
+// the goroutine may wait for a value, and the sudog of the next
+// case of a select.
+func (k *shared) caseOf(b []byte, inSelect bool) (channel uint64, valued bool, next uint64) {
+	l := &k.sudog
+	channel = memory.Word(b, l.CAddr.Or(l.C))
 	if !inSelect {
-		return memory.Word(b, l.channel), true, 0
+		return channel, true, 0
 	}
-	return memory.Word(b, l.channel), memory.Word(b, l.elem) != 0, memory.Word(b, l.waitLink)
+	return channel, memory.Word(b, l.ElemAddr.Or(l.Elem)) != 0, memory.Word(b, l.WaitLink)
 }
 
 // reads are the reads about locks in one halt.
@@ -74,7 +48,7 @@ type reads struct {
 
 func newReads(k *shared) reads {
 	return reads{shared: k, lockBuf: make([]byte, maxLocks*goruntime.RWMutexSize),
-		sudogBuf: make([]byte, maxSudogs*k.sudog.size)}
+		sudogBuf: make([]byte, maxSudogs*int(k.sudog.Size))}
 }
 
 // begin starts a sample.
@@ -127,7 +101,7 @@ func (r *reads) expectLock(lock uint64) {
 // expectSudogs lists the sudogs that the halt must read, if one
 // of the locks that it has read is being handed over.
 func (r *reads) expectSudogs() []memory.Range {
-	size := r.shared.sudog.size
+	size := int(r.shared.sudog.Size)
 	if size > 0 && slices.ContainsFunc(r.locks,
 		func(l memory.Range) bool { return beingHandedOver(l.Buf) }) {
 		for i, addr := range r.seenWaits {
@@ -156,12 +130,11 @@ func noteLatest(list []uint64, addr uint64, most int) []uint64 {
 }
 
 // handedTo reports whether a goroutine, at the halt, had been
-// handed the lock that it waited for with a sudog.
+// handed the lock that it waited for with a sudog. The ticket is
+// 0 or random while the goroutine is queued.
 func (r *reads) handedTo(s *Sighting, sudog uint64) bool {
 	l, raw := &r.shared.sudog, at(r.sudogs, sudog)
-	return l.ticket.Has() && len(raw) >= int(max(l.g+8, l.ticket+4)) &&
-		binary.LittleEndian.Uint64(raw[l.g:]) == s.Addr &&
-		binary.LittleEndian.Uint32(raw[l.ticket:]) == 1
+	return memory.Word(raw, l.G) == s.Addr && memory.Half(raw, l.Ticket) == 1
 }
 
 // at returns what was read at an address; nil if nothing was.

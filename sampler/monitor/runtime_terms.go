@@ -123,7 +123,7 @@ var phaseNow = half(gcPhase, func(*layout.Layout) layout.Offset { return 0 })
 var idleProcessors = half(sched, func(l *layout.Layout) layout.Offset { return l.Sched.NPIdle })
 
 func globalQueue(l *layout.Layout) []term {
-	return []term{{part: sched, at: either(l.Sched.RunqLen, l.Sched.RunqSize), half: true}}
+	return []term{{part: sched, at: l.Sched.RunqLen.Or(l.Sched.RunqSize), half: true}}
 }
 
 // threads is the number of threads (m) that the runtime has made
@@ -132,29 +132,20 @@ func threads(l *layout.Layout) []term {
 	return []term{{part: sched, at: l.Sched.MNext}, {part: sched, at: l.Sched.NMFreed, minus: true}}
 }
 
-// either returns the offset of a field that has another name in
-// other releases of Go.
-func either(a, b layout.Offset) layout.Offset {
-	if a.Has() {
-		return a
-	}
-	return b
-}
-
 // The time of collections is in runtime.work, except for the
 // collection under way: its time is in runtime.gcController.
 
 func assistTime(l *layout.Layout) []term {
-	return markTime(either(l.Collection.AssistTime, l.Collection.OldAssistTime), l.GC.AssistTime)
+	return markTime(l.Collection.AssistTime.Or(l.Collection.OldAssistTime), l.GC.AssistTime)
 }
 
 func workerTime(l *layout.Layout) []term {
-	return markTime(either(l.Collection.DedicatedTime, l.Collection.OldDedicatedTime),
+	return markTime(l.Collection.DedicatedTime.Or(l.Collection.OldDedicatedTime),
 		l.GC.DedicatedMarkTime, l.GC.FractionalMarkTime)
 }
 
 func idleWorkerTime(l *layout.Layout) []term {
-	return markTime(either(l.Collection.IdleTime, l.Collection.OldIdleTime), l.GC.IdleMarkTime)
+	return markTime(l.Collection.IdleTime.Or(l.Collection.OldIdleTime), l.GC.IdleMarkTime)
 }
 
 // markTime is the time of earlier collections, and of the one

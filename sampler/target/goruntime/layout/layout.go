@@ -18,6 +18,15 @@ const Missing Offset = -1
 // Has reports whether the field exists in this version.
 func (o Offset) Has() bool { return o >= 0 }
 
+// Or returns the offset or, if this version has no such field,
+// that of the field that others have instead.
+func (o Offset) Or(other Offset) Offset {
+	if o.Has() {
+		return o
+	}
+	return other
+}
+
 // A Source is where a layout is from. It determines how far the
 // layout can be trusted.
 type Source uint8
