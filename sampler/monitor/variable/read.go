@@ -3,7 +3,6 @@ package variable
 import (
 	"encoding/binary"
 	"math"
-	"reflect"
 
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler/target/memory"
@@ -72,7 +71,7 @@ func (r *Reader) Read(values []sampledata.Value, read func([]memory.Range) int) 
 // next returns the memory to read next.
 func (p *Place) next(q *path) (addr uint64, size int) {
 	if q.hop == len(p.hops) {
-		return q.base + uint64(p.offset), sizeOf(p.kind)
+		return q.base + uint64(p.offset), p.number.size
 	}
 	h := &p.hops[q.hop]
 	if h.slice {
@@ -108,46 +107,21 @@ func (p *Place) advance(q *path, read bool) {
 	q.base += uint64(h.index * h.size)
 }
 
-// sizeOf returns the size of a number in bytes.
-func sizeOf(k reflect.Kind) int {
-	switch k {
-	case reflect.Bool, reflect.Int8, reflect.Uint8:
-		return 1
-	case reflect.Int16, reflect.Uint16:
-		return 2
-	case reflect.Int32, reflect.Uint32, reflect.Float32:
-		return 4
-	}
-	return 8
-}
-
 // decode returns the number that was read. An unsigned one
 // beyond the range of signed ones is not measured.
 func (p *Place) decode(b []byte) sampledata.Value {
-	word := binary.LittleEndian.Uint64(b)
-	switch p.kind {
-	case reflect.Bool:
-		return sampledata.Number(int64(min(b[0], 1)))
-	case reflect.Int8:
-		return sampledata.Number(int64(int8(word)))
-	case reflect.Int16:
-		return sampledata.Number(int64(int16(word)))
-	case reflect.Int32:
-		return sampledata.Number(int64(int32(word)))
-	case reflect.Uint8:
-		return sampledata.Number(int64(uint8(word)))
-	case reflect.Uint16:
-		return sampledata.Number(int64(uint16(word)))
-	case reflect.Uint32:
-		return sampledata.Number(int64(uint32(word)))
-	case reflect.Float32:
-		return sampledata.Real(float64(math.Float32frombits(uint32(word))))
-	case reflect.Float64:
-		return sampledata.Real(math.Float64frombits(word))
-	case reflect.Uint64:
-		if word > math.MaxInt64 {
-			return sampledata.Value{}
-		}
+	word, unused := binary.LittleEndian.Uint64(b), 64-8*p.number.size
+	switch n := word << unused >> unused; {
+	case p.number.truth:
+		return sampledata.Number(int64(min(n, 1)))
+	case p.number.real && p.number.size == 4:
+		return sampledata.Real(float64(math.Float32frombits(uint32(n))))
+	case p.number.real:
+		return sampledata.Real(math.Float64frombits(n))
+	case p.number.signed:
+		return sampledata.Number(int64(word<<unused) >> unused)
+	case n <= math.MaxInt64:
+		return sampledata.Number(int64(n))
 	}
-	return sampledata.Number(int64(word))
+	return sampledata.Value{}
 }

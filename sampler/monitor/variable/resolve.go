@@ -2,7 +2,7 @@ package variable
 
 import (
 	"fmt"
-	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/go-delve/delve/pkg/dwarf/godwarf"
@@ -17,10 +17,16 @@ type Place struct {
 
 	addr   uint64
 	hops   []hop
-	kind   reflect.Kind // of the number
-	offset int64        // of the number from where the last hop leads
-	fixed  bool         // it is the value below: the length of an array
+	number number
+	offset int64 // of the number from where the last hop leads
+	fixed  bool  // it is the value below: the length of an array
 	value  int64
+}
+
+// A number is how a number is represented.
+type number struct {
+	size                int // in bytes
+	signed, real, truth bool
 }
 
 // A hop leads through a pointer. The pointer lies some bytes
@@ -166,12 +172,11 @@ func (r *resolver) number() (*Place, error) {
 		strings.HasPrefix(s.StructName, "sync/atomic.") {
 		r.field(s, "v", 0)
 	}
-	kind := kindOf(r.typ)
-	if kind == reflect.Invalid {
+	n, ok := numberOf(r.typ)
+	if !ok {
 		return nil, r.noNumber()
 	}
-	r.place.kind, r.place.offset = kind, r.at
-	r.place.Real = kind == reflect.Float32 || kind == reflect.Float64
+	r.place.number, r.place.offset, r.place.Real = n, r.at, n.real
 	return &r.place, nil
 }
 
@@ -216,13 +221,13 @@ func numbersIn(t *godwarf.StructType, base string, depth int) (list []string) {
 			list = append(list, "len("+path+")")
 		case *godwarf.StructType:
 			if strings.HasPrefix(u.StructName, "sync/atomic.") && len(u.Field) > 0 &&
-				kindOf(u.Field[len(u.Field)-1].Type) != reflect.Invalid {
+				isNumber(u.Field[len(u.Field)-1].Type) {
 				list = append(list, path)
 			} else if depth > 0 {
 				list = append(list, numbersIn(u, path, depth-1)...)
 			}
 		default:
-			if kindOf(f.Type) != reflect.Invalid && f.Name != "_" {
+			if isNumber(f.Type) && f.Name != "_" {
 				list = append(list, path)
 			}
 		}
@@ -232,7 +237,7 @@ func numbersIn(t *godwarf.StructType, base string, depth int) (list []string) {
 
 // length completes the place of the length or capacity of a value.
 func (r *resolver) length() (*Place, error) {
-	r.place.Type, r.place.kind = "int", reflect.Int
+	r.place.Type, r.place.number = "int", number{size: 8, signed: true}
 	if p, ok := underlying(r.typ).(*godwarf.PtrType); ok {
 		if _, ok := underlying(p.Type).(*godwarf.ArrayType); ok {
 			r.through(p)
@@ -294,36 +299,30 @@ func (r *resolver) behind(pointer godwarf.Type, fields ...string) (*Place, error
 // channel stays what it is.
 func underlying(t godwarf.Type) godwarf.Type { return godwarf.ResolveTypedef(t) }
 
-// kindOf returns the kind of a number, with its size;
-// reflect.Invalid for any other type.
-func kindOf(t godwarf.Type) reflect.Kind {
+// numberOf returns how a type represents a number; false if it
+// is not one of a number.
+func numberOf(t godwarf.Type) (n number, ok bool) {
+	sizes := []int{1, 2, 4, 8}
 	u := underlying(t)
 	switch u.(type) {
 	case *godwarf.IntType, *godwarf.CharType:
-		return sized(u.Size(), reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64)
+		n.signed = true
 	case *godwarf.UintType, *godwarf.UcharType:
-		return sized(u.Size(), reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64)
 	case *godwarf.FloatType:
-		return sized(u.Size(), reflect.Invalid, reflect.Invalid, reflect.Float32, reflect.Float64)
+		n.real, sizes = true, sizes[2:]
 	case *godwarf.BoolType:
-		return reflect.Bool
+		return number{size: 1, truth: true}, true
+	default:
+		return n, false
 	}
-	return reflect.Invalid
+	n.size = int(u.Size())
+	return n, slices.Contains(sizes, n.size)
 }
 
-// sized returns the kind with a size in bytes.
-func sized(size int64, one, two, four, eight reflect.Kind) reflect.Kind {
-	switch size {
-	case 1:
-		return one
-	case 2:
-		return two
-	case 4:
-		return four
-	case 8:
-		return eight
-	}
-	return reflect.Invalid
+// isNumber reports whether a type represents a number.
+func isNumber(t godwarf.Type) bool {
+	_, ok := numberOf(t)
+	return ok
 }
 
 // name returns the name of a type.
