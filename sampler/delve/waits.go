@@ -101,7 +101,7 @@ func (c *capture) semaphores() {
 }
 
 // labels copies the label sets that goroutines point to, and
-// their texts. Maps, used up to Go 1.23, are left to Delve.
+// their texts. Maps, used up to Go 1.23, are not read.
 func (c *capture) labels() {
 	if !c.l.G.Labels.Has() || c.l.labelsAreMaps {
 		return
