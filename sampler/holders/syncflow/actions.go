@@ -130,7 +130,7 @@ func (a *Analyzer) DeferredActions(dst []Action, closure uint64, m Memory) (acti
 	f := &frame{m: m, register: func(r int) (uint64, bool) {
 		return closure, machinecode.Reg(r) == a.machine.closure
 	}}
-	code := &expr{kind: exprLoad, a: &expr{kind: exprRegister, c: int64(a.machine.closure)}}
+	code := &expr{kind: kLoad, a: &expr{kind: kEntry, c: int64(a.machine.closure)}}
 	entry, ok := code.eval(f)
 	if !ok {
 		return dst, true

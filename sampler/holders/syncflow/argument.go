@@ -97,7 +97,7 @@ func (w *flow) pathsTo(i int, v value) (paths []LockPath) {
 // neither.
 func (w *flow) fromArgument(p *pointer) *LockPath {
 	n := w.values.nodes[p.base]
-	r, m := machinecode.Reg(n.a), w.a.machine
+	r, m := machinecode.Reg(n.c), w.a.machine
 	if n.kind != kEntry || r != m.closure && !slices.Contains(m.arguments[:], r) {
 		return nil
 	}

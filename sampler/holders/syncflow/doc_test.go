@@ -98,7 +98,7 @@ func TestDocExample(t *testing.T) {
 		t.Errorf("instruction %d takes the lock, before the call of work at %d", swap, i)
 	}
 	at := w.locksAt(w.code[i].Next, false)
-	if len(at.held) != 1 || at.held[0].lock.kind != exprStackWord {
+	if len(at.held) != 1 || at.held[0].lock.kind != kStackWord {
 		t.Errorf("in the call of work, it holds %v; want the lock whose address is a word of the stack", at.held)
 	}
 	for k := range w.code {

@@ -168,21 +168,11 @@ func (w *flow) releasedUnder(r release) condition {
 func (w *flow) argumentExpr(v value) *expr {
 	n := w.values.nodes[v]
 	switch n.kind {
-	case kEntry:
-		return &expr{kind: exprRegister, c: int64(n.a)}
-	case kConst:
-		return &expr{kind: exprConst, c: n.c}
-	case kAdd, kLoad:
+	case kEntry, kConst:
+		return &expr{kind: n.kind, c: n.c}
+	case kAdd, kLoad, kLow, kByte:
 		if a := w.argumentExpr(n.a); a != nil {
 			return exprOf(n, a, nil)
-		}
-	case kLow:
-		if a := w.argumentExpr(n.a); a != nil {
-			return &expr{kind: exprByte, a: a}
-		}
-	case kByte:
-		if a := w.argumentExpr(n.a); a != nil {
-			return &expr{kind: exprByte, a: &expr{kind: exprLoad, a: a}}
 		}
 	case kSum:
 		if a, b := w.argumentExpr(n.a), w.argumentExpr(n.b); a != nil && b != nil {
@@ -200,20 +190,20 @@ func (w *flow) valueAtCall(s *state, e *expr) value {
 	}
 	vs := w.values
 	switch e.kind {
-	case exprRegister:
+	case kEntry:
 		return s.regs[e.c]
-	case exprConst:
+	case kConst:
 		return vs.constant(e.c)
-	case exprAdd:
+	case kAdd:
 		return vs.add(w.valueAtCall(s, e.a), e.c)
-	case exprSum:
+	case kSum:
 		return vs.sum(w.valueAtCall(s, e.a), w.valueAtCall(s, e.b), e.c)
-	case exprByte:
-		if e.a.kind == exprLoad {
+	case kLow:
+		if e.a.kind == kLoad {
 			return w.loadByte(s, w.valueAtCall(s, e.a.a))
 		}
 		return vs.low(w.valueAtCall(s, e.a))
-	case exprLoad:
+	case kLoad:
 		at := w.valueAtCall(s, e.a)
 		if off, ok := vs.inFrame(at); ok {
 			return s.slot(off)

@@ -4,39 +4,24 @@ package syncflow
 // [sp+24]+16 is the word 24 bytes from the stack pointer, plus
 // 16.
 type expr struct {
-	kind exprKind
+	kind kind
 	a, b *expr
 	c    int64
 }
 
-type exprKind uint8
-
-const (
-	exprConst     exprKind = iota
-	exprStackWord          // the word of the stack c bytes from the stack pointer
-	exprRegister           // register c
-	exprAdd                // a + c
-	exprSum                // a + b*c
-	exprLoad               // the word at a
-	exprByte               // the low byte of a
-)
-
 // exprOf returns the expression for a node that is made from others.
 func exprOf(n node, a, b *expr) *expr {
-	switch n.kind {
-	case kAdd:
-		return &expr{kind: exprAdd, a: a, c: n.c}
-	case kSum:
-		return &expr{kind: exprSum, a: a, b: b, c: n.c}
+	if n.kind == kByte {
+		return &expr{kind: kLow, a: &expr{kind: kLoad, a: a}}
 	}
-	return &expr{kind: exprLoad, a: a}
+	return &expr{kind: n.kind, a: a, b: b, c: n.c}
 }
 
 // inFrame reports whether an expression is a word or a byte of
 // the frame itself, which nothing else changes; nil is one.
 func (e *expr) inFrame() bool {
-	return e == nil || e.kind == exprStackWord || e.kind == exprRegister ||
-		e.kind == exprByte && e.a.inFrame()
+	return e == nil || e.kind == kStackWord || e.kind == kEntry ||
+		e.kind == kLow && e.a.inFrame()
 }
 
 // A frame is what expressions are evaluated in.
@@ -62,11 +47,11 @@ func (e *expr) eval(f *frame) (uint64, bool) {
 		return 0, false
 	}
 	switch e.kind {
-	case exprConst:
+	case kConst:
 		return uint64(e.c), true
-	case exprStackWord:
+	case kStackWord:
 		return f.m.Stack(f.sp + uint64(e.c))
-	case exprRegister:
+	case kEntry:
 		if f.register == nil {
 			return 0, false
 		}
@@ -77,12 +62,12 @@ func (e *expr) eval(f *frame) (uint64, bool) {
 		return 0, false
 	}
 	switch e.kind {
-	case exprAdd:
+	case kAdd:
 		return a + uint64(e.c), true
-	case exprSum:
+	case kSum:
 		b, ok := e.b.eval(f)
 		return a + b*uint64(e.c), ok
-	case exprByte:
+	case kLow:
 		return a & 0xff, true
 	}
 	if w, ok := f.m.Stack(a); ok {

@@ -280,8 +280,8 @@ func (a *Analyzer) soleEffect(entry uint64, want lockChange) (locker, bool) {
 	}
 	e := &effects[0]
 	l, at := locker{mode: e.mode}, e.lock
-	if at.kind == exprAdd {
+	if at.kind == kAdd {
 		l.offset, at = at.c, at.a
 	}
-	return l, at.kind == exprRegister && machinecode.Reg(at.c) == a.machine.argument
+	return l, at.kind == kEntry && machinecode.Reg(at.c) == a.machine.argument
 }

@@ -209,28 +209,28 @@ func btoi(v bool) int {
 	return 0
 }
 
-// expr codes an expression after its kind plus 1, or 0 for none.
+// expr codes an expression after its kind, or 0 for none.
 func (c *codec) expr(x **expr, depth int) {
-	kind := 0
+	k := kUnknown
 	if *x != nil {
-		kind = int((*x).kind) + 1
+		k = (*x).kind
 	}
-	codeBelow(c, &kind, uint64(exprByte)+2)
-	if kind == 0 || c.bad || depth > maxExprRead {
-		c.bad = c.bad || kind != 0
+	codeBelow(c, &k, uint64(kLow)+1)
+	if k == kUnknown || c.bad || depth > maxExprRead {
+		c.bad = c.bad || k != kUnknown
 		return
 	}
 	if c.reading {
-		*x = &expr{kind: exprKind(kind - 1)}
+		*x = &expr{kind: k}
 	}
 	e := *x
 	c.int(&e.c)
 	switch e.kind {
-	case exprRegister:
+	case kEntry:
 		c.bad = c.bad || e.c < 0 || e.c >= machinecode.NumRegs
-	case exprAdd, exprLoad, exprByte:
+	case kAdd, kLoad, kLow:
 		c.expr(&e.a, depth+1)
-	case exprSum:
+	case kSum:
 		c.expr(&e.a, depth+1)
 		c.expr(&e.b, depth+1)
 	}

@@ -165,7 +165,7 @@ func (w *flow) exprFor(s *state, v value, exact bool, depth int) *expr {
 	vs := w.values
 	n := vs.nodes[v]
 	if n.kind == kConst {
-		return &expr{kind: exprConst, c: n.c}
+		return &expr{kind: kConst, c: n.c}
 	}
 	base, off := vs.split(v)
 	sp, known := vs.inFrame(s.regs[w.a.machine.SP])
@@ -175,14 +175,14 @@ func (w *flow) exprFor(s *state, v value, exact bool, depth int) *expr {
 	if known {
 		for i := range s.slots {
 			if b, o := vs.split(s.slots[i].v); b == base {
-				return plus(&expr{kind: exprStackWord, c: s.slots[i].off - sp}, off-o)
+				return plus(&expr{kind: kStackWord, c: s.slots[i].off - sp}, off-o)
 			}
 		}
 	}
 	if exact {
 		for r := range machinecode.Reg(machinecode.NumRegs) {
 			if b, o := vs.split(s.regs[r]); b == base && b != 0 {
-				return plus(&expr{kind: exprRegister, c: int64(r)}, off-o)
+				return plus(&expr{kind: kEntry, c: int64(r)}, off-o)
 			}
 		}
 	}
@@ -221,16 +221,16 @@ func (w *flow) byteExpr(s *state, v value, exact bool, depth int) *expr {
 		if e == nil {
 			return nil
 		}
-		return &expr{kind: exprByte, a: e}
+		return &expr{kind: kLow, a: e}
 	}
-	return &expr{kind: exprByte, a: &expr{kind: exprStackWord, c: at - sp}}
+	return &expr{kind: kLow, a: &expr{kind: kStackWord, c: at - sp}}
 }
 
 func plus(e *expr, c int64) *expr {
 	if c == 0 {
 		return e
 	}
-	return &expr{kind: exprAdd, a: e, c: c}
+	return &expr{kind: kAdd, a: e, c: c}
 }
 
 // savedRegisters returns where a function that interrupts another one has
@@ -248,7 +248,7 @@ func (w *flow) savedRegisters(pc uint64, exact bool) *siteLocks {
 	sp, known := w.values.inFrame(s.regs[w.a.machine.SP])
 	for _, word := range s.slots {
 		if n := w.values.nodes[word.v]; known && n.kind == kEntry {
-			p.save(int(n.a), word.off-sp)
+			p.save(int(n.c), word.off-sp)
 		}
 	}
 	return p

@@ -16,15 +16,15 @@ func (t *expr) String() string {
 		return "?"
 	}
 	switch t.kind {
-	case exprConst:
+	case kConst:
 		return "constant"
-	case exprStackWord:
+	case kStackWord:
 		return "frame"
-	case exprRegister:
+	case kEntry:
 		return "register"
-	case exprAdd:
+	case kAdd:
 		return fmt.Sprintf("%v+", t.a)
-	case exprSum:
+	case kSum:
 		return fmt.Sprintf("(%v,%v)", t.a, t.b)
 	}
 	return fmt.Sprintf("[%v]", t.a)

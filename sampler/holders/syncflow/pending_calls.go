@@ -136,7 +136,7 @@ func (l *heldLocks) effects(r *lockRef, f *frame) (list []calledEffect) {
 	}
 	in := &frame{m: f.m, register: func(n int) (uint64, bool) {
 		switch {
-		case machinecode.Reg(n) == l.a.machine.closure && r.lock.kind == exprLoad:
+		case machinecode.Reg(n) == l.a.machine.closure && r.lock.kind == kLoad:
 			return r.lock.a.eval(f)
 		case machinecode.Reg(n) == l.a.machine.argument:
 			return r.via.eval(f)
@@ -156,6 +156,6 @@ func (a *Analyzer) callEffects(c *function) []effect {
 	if !ok || l.change == mayTake {
 		return a.effectsOf(c, 1)
 	}
-	lock := &expr{kind: exprRegister, c: int64(a.machine.argument)}
+	lock := &expr{kind: kEntry, c: int64(a.machine.argument)}
 	return []effect{{change: l.change, mode: l.mode, lock: lock, always: true}}
 }

@@ -20,15 +20,19 @@ type kind uint8
 
 const (
 	kUnknown kind = iota
-	kEntry        // the content of register a when the function was entered
-	kFrame        // the address c bytes above the stack pointer at entry
-	kConst        // c
-	kNamed        // what was first used at the instruction at c, as number a of that instruction
-	kAdd          // a + c
-	kSum          // a + b*c
-	kLoad         // the word at address a
-	kByte         // the byte at address a
-	kLow          // the low byte of a
+	// These are kinds of expressions, too, and have their
+	// numbers in what was learned.
+	kConst     // c
+	kStackWord // of expressions only: the word of the stack c bytes from the stack pointer
+	kEntry     // register c when the function was entered; in an expression, that of the frame
+	kAdd       // a + c
+	kSum       // a + b*c
+	kLoad      // the word at address a
+	kLow       // the low byte of a
+	// These are not.
+	kByte  // the byte at address a
+	kFrame // the address c bytes above the stack pointer at entry
+	kNamed // what was first used at the instruction at c, as number a of that instruction
 )
 
 type node struct {
@@ -77,7 +81,7 @@ func (v *values) of(n node) value {
 
 func (v *values) constant(c int64) value        { return v.of(node{kind: kConst, c: c}) }
 func (v *values) frame(off int64) value         { return v.of(node{kind: kFrame, c: off}) }
-func (v *values) entry(r machinecode.Reg) value { return v.of(node{kind: kEntry, a: value(r)}) }
+func (v *values) entry(r machinecode.Reg) value { return v.of(node{kind: kEntry, c: int64(r)}) }
 func (v *values) named(pc uint64, n int) value {
 	return v.of(node{kind: kNamed, a: value(n), c: int64(pc)})
 }
