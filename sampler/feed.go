@@ -113,12 +113,10 @@ func (f *Feed) rounds(ctx context.Context, p *Process, b Backend) (sampledata.En
 			return end, err
 		}
 		if b, err = f.o.Attach(p); err != nil {
-			select {
-			case <-p.Done():
+			if p.HasEnded() {
 				return p.End(), nil
-			default:
-				return sampledata.End{}, AttachError(p.PID, err)
 			}
+			return sampledata.End{}, AttachError(p.PID, err)
 		}
 		f.next(sampledata.NewBuilder(b.Header()))
 	}

@@ -130,11 +130,7 @@ func (f *programFinder) pause() time.Duration {
 func (f *programFinder) find() (found []*Process, over bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	select {
-	case <-f.root.Done():
-		over = true
-	default:
-	}
+	over = f.root.HasEnded()
 	for _, m := range f.family.findChanged(f.o) {
 		if m.kind == goProgram || m.kind == toolProgram {
 			f.seen[filepath.Base(m.name)] = true

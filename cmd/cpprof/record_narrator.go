@@ -170,13 +170,11 @@ func becameOf(p *sampler.Process, end sampledata.End) string {
 	case sampledata.EndExited, sampledata.EndKilled, sampledata.EndExec, sampledata.EndFailed:
 		return end.Detail
 	}
-	select {
-	case <-p.Done():
+	switch {
+	case p.HasEnded():
 		return "interrupted; " + p.End().Detail
-	default:
-		if p.Elsewhere {
-			return "the program continues"
-		}
-		return fmt.Sprintf("process %d continues", p.PID)
+	case p.Elsewhere:
+		return "the program continues"
 	}
+	return fmt.Sprintf("process %d continues", p.PID)
 }

@@ -157,12 +157,8 @@ func outcome(p *sampler.Process, r sampler.Result, err error) string {
 		return err.Error()
 	}
 	text := becameOf(p, r.End)
-	select {
-	case <-p.Done():
-	default:
-		if p.Launched {
-			text += " until q interrupts it"
-		}
+	if p.Launched && !p.HasEnded() {
+		text += " until q interrupts it"
 	}
 	if r.End.Cause == sampledata.EndDuration {
 		text = "the time is over; " + text
@@ -207,10 +203,8 @@ func (g *growing) source(f *viewFlags) (*source, error) {
 // endLaunched interrupts a launched program, as Ctrl-C would do without the
 // Analyzer, and waits for its end.
 func endLaunched(ctx context.Context, t terminal, p *sampler.Process) {
-	select {
-	case <-p.Done():
+	if p.HasEnded() {
 		return
-	default:
 	}
 	process, err := os.FindProcess(p.PID)
 	if err != nil || process.Signal(os.Interrupt) != nil {

@@ -227,10 +227,8 @@ func (a *Backend) failure(err error) error {
 	if errors.Is(err, os.ErrPermission) {
 		return a.process.Denied(err)
 	}
-	select {
-	case <-a.process.Done():
+	if a.process.HasEnded() {
 		return &sampler.EndedError{End: a.process.End()}
-	default:
 	}
 	if errors.Is(err, errGone) || errors.Is(err, os.ErrNotExist) {
 		return &sampler.EndedError{End: sampledata.End{Cause: sampledata.EndExited,

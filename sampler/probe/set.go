@@ -359,12 +359,14 @@ func (s *Set) read() {
 }
 
 // running reports whether Close has not been called.
-func (s *Set) running() bool {
+func (s *Set) running() bool { return !closed(s.stop) }
+
+func closed(c <-chan struct{}) bool {
 	select {
-	case <-s.stop:
-		return false
-	default:
+	case <-c:
 		return true
+	default:
+		return false
 	}
 }
 

@@ -85,15 +85,6 @@ func (u *uprobes) await(places []uint64, done <-chan struct{}, patience time.Dur
 	}
 }
 
-func closed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
-}
-
 // repair puts instruments in again and takes them out: a removal
 // that has failed may work then.
 func (u *uprobes) repair(left []uint64) {
