@@ -38,7 +38,7 @@ func HaltableBy(list []*Process, u User) (may []*Process) {
 	if u.UID == 0 {
 		return list
 	}
-	onEndingThread(func() {
+	OnEndingThread(func() {
 		if !becomeUser(u) {
 			return
 		}
@@ -53,10 +53,10 @@ func HaltableBy(list []*Process, u User) (may []*Process) {
 	return may
 }
 
-// onEndingThread calls a function on a thread that ends
+// OnEndingThread calls a function on a thread that ends
 // afterwards, and with it what the function changes about the
-// thread.
-func onEndingThread(f func()) {
+// thread. It is not the process's first thread.
+func OnEndingThread(f func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -65,7 +65,7 @@ func onEndingThread(f func()) {
 			defer runtime.UnlockOSThread()
 			// the main thread would not end; while it is locked
 			// here, another one is taken
-			onEndingThread(f)
+			OnEndingThread(f)
 			return
 		}
 		f()

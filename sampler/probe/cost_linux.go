@@ -7,14 +7,12 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/halt"
 	"github.com/cpprof/cpprof/sampler/target/gobinary"
 )
@@ -102,7 +100,9 @@ func (u *uprobes) calibrate() (c costs, err error) {
 	}
 	defer on.image.close()
 	entries, returns := []uint64{self.function.Entry}, self.function.Returns
-	onSomeThread(func() { err = on.measure(&c, entries, returns) })
+	// A kernel before Linux 6.11 may count only the hits of the
+	// first thread.
+	sampler.OnEndingThread(func() { err = on.measure(&c, entries, returns) })
 	places := slices.Concat(entries, returns)
 	began := time.Now()
 	on.detach(entries)
@@ -112,24 +112,6 @@ func (u *uprobes) calibrate() (c costs, err error) {
 	on.settle(places, done, func(int) {})
 	c.removal = time.Since(began) / time.Duration(on.units(2, len(places)))
 	return c, errors.Join(err, u.kernel.clear())
-}
-
-// onSomeThread calls f on a thread that is not the first one. A
-// kernel before Linux 6.11 may count only the hits of the first
-// thread.
-func onSomeThread(f func()) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		if unix.Gettid() == os.Getpid() {
-			onSomeThread(f)
-		} else {
-			f()
-		}
-	}()
-	<-done
 }
 
 // measure times calls with an instrument at the entry, and then

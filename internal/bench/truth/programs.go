@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"runtime"
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/cpprof/cpprof/sampler"
 )
 
 // workloads returns the names of all workloads, which the program work
@@ -36,17 +37,13 @@ type conditions struct {
 
 // start starts a program under these conditions: it inherits
 // them from the thread that starts it.
-func (c conditions) start(cmd *exec.Cmd) error {
-	done := make(chan error)
-	go func() {
-		runtime.LockOSThread() // and keeps it, so that this thread ends with the goroutine
-		err := c.apply()
-		if err == nil {
+func (c conditions) start(cmd *exec.Cmd) (err error) {
+	sampler.OnEndingThread(func() {
+		if err = c.apply(); err == nil {
 			err = cmd.Start()
 		}
-		done <- err
-	}()
-	return <-done
+	})
+	return err
 }
 
 // apply applies the conditions to the calling thread.
