@@ -124,6 +124,12 @@ type EndedError struct {
 
 func (e *EndedError) Error() string { return "the target has ended: " + e.End.Detail }
 
+// How a target has ended, as far as a backend sees that.
+var (
+	Exited   = sampledata.End{Cause: sampledata.EndExited, Detail: "exited"}
+	Executed = sampledata.End{Cause: sampledata.EndExec, Detail: ErrExec.Error()}
+)
+
 // WarnUnanswered reports reads of the target's memory that were
 // not done, since they could have lasted forever.
 func WarnUnanswered(sink sampledata.Sink, reads int64) {

@@ -222,7 +222,7 @@ func (p *Process) watch() {
 		if !awaitExit(p.PID, p.cmd, p.stop) {
 			return
 		}
-		p.end = sampledata.End{Cause: sampledata.EndExited, Detail: "exited"}
+		p.end = Exited
 		if p.cmd != nil {
 			p.cmd.Wait() // the state says more than the error
 			p.end = endOf(p.cmd.ProcessState)

@@ -189,9 +189,7 @@ func (a *Backend) Observe(_ context.Context, sink sampledata.Sink,
 		if id, err := a.halter.identity(); err != nil {
 			return err
 		} else if id != a.identity {
-			return &sampler.EndedError{End: sampledata.End{
-				Cause: sampledata.EndExec, Detail: "the process executed another program",
-			}}
+			return &sampler.EndedError{End: sampler.Executed}
 		}
 		return a.capture.take(ts)
 	})
@@ -231,8 +229,7 @@ func (a *Backend) failure(err error) error {
 		return &sampler.EndedError{End: a.process.End()}
 	}
 	if errors.Is(err, errGone) || errors.Is(err, os.ErrNotExist) {
-		return &sampler.EndedError{End: sampledata.End{Cause: sampledata.EndExited,
-			Detail: "exited"}}
+		return &sampler.EndedError{End: sampler.Exited}
 	}
 	return fmt.Errorf("sampling process %d: %w", a.process.PID, err)
 }

@@ -25,7 +25,7 @@ type runtimeLayout struct {
 	allgs, allglen, allp, gomaxprocs, sched, gcphase, semtable uint64
 	semtableSize                                               int
 
-	reasons []goruntime.WaitReason
+	reasons goruntime.Reasons
 }
 
 // newLayout reads types and variables from the debug information.

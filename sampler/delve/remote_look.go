@@ -127,7 +127,7 @@ func (h *remoteHalter) gone(err error) error {
 	if unanswered, ok := errors.AsType[unansweredError](err); ok {
 		return h.lost(unanswered.error)
 	}
-	end := sampledata.End{Cause: sampledata.EndExited, Detail: "exited"}
+	end := sampler.Exited
 	text, exited := "", err == nil
 	if err != nil {
 		text = err.Error()

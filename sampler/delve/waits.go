@@ -43,10 +43,7 @@ func (c *capture) reason(g *goroutine) goruntime.WaitReason {
 		g.status != goruntime.GLeaked {
 		return goruntime.WaitReason{}
 	}
-	if n := int(g.raw[c.l.G.WaitReason]); n < len(c.l.reasons) {
-		return c.l.reasons[n]
-	}
-	return goruntime.WaitReason{}
+	return c.l.reasons.At(g.raw[c.l.G.WaitReason])
 }
 
 // lock returns the address of the sync.Mutex or sync.RWMutex

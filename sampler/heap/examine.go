@@ -20,7 +20,7 @@ import (
 type Config struct {
 	Source  Source
 	Binary  *gobinary.Binary
-	Reasons []goruntime.WaitReason // of the target, by number
+	Reasons goruntime.Reasons // of the target
 	// the id of a thread outside of the target's container; nil: the same
 	Outer func(tid int) int
 	// reads the debug information when it is first called; nil:

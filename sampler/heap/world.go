@@ -121,7 +121,7 @@ func (x *Examination) readWorld(c copier, threads []Thread, lazy bool) (*world, 
 }
 
 // decode reads a g. It returns false if there is no goroutine in it.
-func (g *goroutine) decode(b []byte, at *layout.G, reasons []goruntime.WaitReason) bool {
+func (g *goroutine) decode(b []byte, at *layout.G, reasons goruntime.Reasons) bool {
 	g.raw, g.status = b, memory.Half(b, at.AtomicStatus)&^goruntime.GScan
 	if !goruntime.HasGoroutine(g.status) {
 		return false
@@ -131,8 +131,8 @@ func (g *goroutine) decode(b []byte, at *layout.G, reasons []goruntime.WaitReaso
 	g.lo, g.hi = field(at.StackLo), field(at.StackHi)
 	g.sp, g.pc, g.lr = field(at.SchedSP), field(at.SchedPC), field(at.SchedLR)
 	g.sysSP, g.sysPC, g.waiting = field(at.SyscallSP), field(at.SyscallPC), field(at.Waiting)
-	if r := int(b[at.WaitReason]); r < len(reasons) && g.waits() {
-		g.reason = reasons[r]
+	if g.waits() {
+		g.reason = reasons.At(b[at.WaitReason])
 	}
 	return true
 }

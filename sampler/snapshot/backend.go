@@ -393,11 +393,9 @@ func (b *Backend) failure(err error) error {
 	var traced *halt.TracedError
 	switch {
 	case errors.Is(err, halt.ErrExec):
-		return &sampler.EndedError{End: sampledata.End{Cause: sampledata.EndExec,
-			Detail: "the process executed another program"}}
+		return &sampler.EndedError{End: sampler.Executed}
 	case errors.Is(err, halt.ErrEnded):
-		return &sampler.EndedError{End: sampledata.End{Cause: sampledata.EndExited,
-			Detail: "exited"}}
+		return &sampler.EndedError{End: sampler.Exited}
 	case errors.Is(err, os.ErrPermission):
 		return b.process.Denied(err)
 	case errors.As(err, &traced):

@@ -164,7 +164,7 @@ func (r *reporter) run(s *slot) (sampledata.RunState, goruntime.WaitReason) {
 
 // waiting does so for a goroutine that waits.
 func (r *reporter) waiting(s *slot) (sampledata.RunState, goruntime.WaitReason) {
-	reason := r.t.reason(&s.head)
+	reason := r.t.reasons.At(s.head.reason)
 	if reason.Text == "" {
 		r.warn("unknown-wait-reason",
 			fmt.Sprintf("goroutine %d waits for reason %d, which has no text", s.head.goid,

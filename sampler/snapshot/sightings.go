@@ -27,7 +27,7 @@ func (v *sightings) Sighting(key int32) holders.Sighting {
 		ID: s.id, Exists: s.announced, Hidden: !s.announced && s.view != absent,
 		Still: s.view == known, InHalt: s.halted == now, Stood: s.stood == now, Addr: s.addr,
 		Wait:     holders.Wait{Goroutine: s.head.goid, Count: s.head.seq},
-		ParkedBy: v.t.reason(&s.head), Run: s.state.Run,
+		ParkedBy: v.t.reasons.At(s.head.reason), Run: s.state.Run,
 	}
 }
 

@@ -198,7 +198,7 @@ func (v *survey) classify(i int32, s *slot) {
 		v.moved = append(v.moved, i)
 	}
 	if h.status == goruntime.GWaiting {
-		v.finder.Parked(v.t.reason(&h).Awaits)
+		v.finder.Parked(v.t.reasons.At(h.reason).Awaits)
 	}
 	switch {
 	case !h.exists():
@@ -236,7 +236,7 @@ func (v *survey) enlist(i int32, s *slot) bool {
 		v.inSyscall = append(v.inSyscall, i)
 		v.finder.AtHalt(i, false) // it may hold a lock, and leave the call before it is read again
 	case goruntime.GWaiting:
-		return v.finder.AtHalt(i, v.t.reason(&s.head).Awaits == goruntime.AwaitsLock)
+		return v.finder.AtHalt(i, v.t.reasons.At(s.head.reason).Awaits == goruntime.AwaitsLock)
 	default:
 		return v.finder.AtHalt(i, false)
 	}

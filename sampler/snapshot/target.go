@@ -24,7 +24,7 @@ type target struct {
 	bin     *gobinary.Binary
 	l       *layout.Layout
 	g       offsets
-	reasons []goruntime.WaitReason // by their numbers
+	reasons goruntime.Reasons
 	// the halt reads an m from here on: the lower of m.procid and m.curg
 	procID  int
 	procLen int
@@ -121,15 +121,6 @@ func (t *target) lay() {
 		int(p.Runq)+8*goruntime.RunqLen)
 	s := &t.l.Sched
 	t.schedLen = int(max(s.RunqHead, s.GCWaiting)) + 8
-}
-
-// reason returns why a goroutine was last parked; without a text
-// if that is not known.
-func (t *target) reason(h *head) goruntime.WaitReason {
-	if int(h.reason) >= len(t.reasons) {
-		return goruntime.WaitReason{}
-	}
-	return t.reasons[h.reason]
 }
 
 // word reads a word of the target's memory.

@@ -145,8 +145,7 @@ func (t *target) checkGoroutines() (onThreads int, err error) {
 			return 0, fmt.Errorf("goroutine %d with a stack from %#x to %#x", h.goid, h.lo, h.hi)
 		}
 		if h.status == goruntime.GWaiting &&
-			(!h.within(h.schedSP) || int(h.reason) >= len(t.reasons) ||
-				t.reasons[h.reason].Text == "") {
+			(!h.within(h.schedSP) || t.reasons.At(h.reason).Text == "") {
 			return 0, fmt.Errorf("goroutine %d waits at %#x, with a stack from %#x to %#x, for reason %d",
 				h.goid, h.schedSP, h.lo, h.hi, h.reason)
 		}

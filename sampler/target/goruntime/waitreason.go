@@ -107,11 +107,23 @@ func (r WaitReason) LockAt(semaphore uint64) uint64 {
 	return semaphore - r.Semaphore
 }
 
+// Reasons are the wait reasons of one release of Go, by their
+// numbers.
+type Reasons []WaitReason
+
+// At returns the reason with a number; one without a text if
+// there is none.
+func (r Reasons) At(number byte) WaitReason {
+	if int(number) < len(r) {
+		return r[number]
+	}
+	return WaitReason{}
+}
+
 // ReadReasons reads the texts of runtime.waitReasonStrings from
 // a program's memory. Their number is not known, but what
 // follows them is hardly ever a valid string.
-func ReadReasons(read func(addr uint64, b []byte) error, at uint64) (reasons []WaitReason,
-	err error) {
+func ReadReasons(read func(addr uint64, b []byte) error, at uint64) (reasons Reasons, err error) {
 	const most = 64
 	headers := make([]byte, 16*most)
 	for len(headers) > 0 && read(at, headers) != nil {
