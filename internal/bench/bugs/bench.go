@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/json"
@@ -194,18 +193,11 @@ func (b *bench) try(g *bug, version string) (*trial, error) {
 		return nil, err
 	}
 	file := filepath.Join(dir, "run.cpprof")
-	run := b.workload(g, version, dir)
-	out, err := run.StdoutPipe()
+	run, _, err := tool.Ready(b.workload(g, version, dir))
 	if err != nil {
 		return nil, err
 	}
-	if err := run.Start(); err != nil {
-		return nil, err
-	}
-	defer run.Wait()
-	defer run.Process.Kill()
-	lines := bufio.NewScanner(out)
-	lines.Scan() // it is ready
+	defer run.End()
 	if _, err := b.cpprof("record", "-d", b.length.String(), "-o", file, "-p",
 		fmt.Sprint(run.Process.Pid)); err != nil {
 		return nil, err
@@ -213,10 +205,10 @@ func (b *bench) try(g *bug, version string) (*trial, error) {
 	if err := run.Process.Signal(syscall.SIGTERM); err != nil {
 		return nil, err
 	}
-	lines.Scan()
+	line, _ := run.Out.ReadString('\n')
 	var done, spent, length float64
-	if _, err := fmt.Sscan(lines.Text(), &done, &spent, &length); err != nil {
-		return nil, fmt.Errorf("the workload printed %q: %w", lines.Text(), err)
+	if _, err := fmt.Sscan(line, &done, &spent, &length); err != nil {
+		return nil, fmt.Errorf("the workload printed %q: %w", line, err)
 	}
 	if b.verbose {
 		text, err := b.cpprof("why", "--top", "0", file)

@@ -17,7 +17,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/json"
@@ -131,38 +130,19 @@ type request struct {
 }
 
 // A server is a running program that serves requests.
-type server struct {
-	*exec.Cmd
-	in    interface{ Close() error }
-	lines *bufio.Reader
-}
+type server struct{ *tool.Program }
 
-func serve(folder string, args ...string) (s *server, err error) {
-	s = &server{Cmd: exec.Command(filepath.Join(folder, "tardy"), args...)}
-	s.Stderr = os.Stderr
-	if s.in, err = s.StdinPipe(); err != nil {
-		return nil, err
-	}
-	out, err := s.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := s.Start(); err != nil {
-		return nil, err
-	}
-	s.lines = bufio.NewReader(out)
-	if _, err := s.lines.ReadString('\n'); err != nil {
-		s.Process.Kill()
-		s.Wait()
-		return nil, err
-	}
-	return s, nil
+func serve(folder string, args ...string) (*server, error) {
+	cmd := exec.Command(filepath.Join(folder, "tardy"), args...)
+	cmd.Stderr = os.Stderr
+	p, _, err := tool.Ready(cmd)
+	return &server{p}, err
 }
 
 // end ends the server, and returns its requests.
 func (s *server) end() (all []request, err error) {
-	s.in.Close()
-	for d := json.NewDecoder(s.lines); d.More(); {
+	s.In.Close()
+	for d := json.NewDecoder(s.Out); d.More(); {
 		var r request
 		if err := d.Decode(&r); err != nil {
 			return nil, err

@@ -119,24 +119,19 @@ func (b *bench) measure(name, left, recording string) (s forecast.Speed, err err
 	if left == "all" {
 		args = args[:1]
 	}
-	c := exec.Command(filepath.Join(b.dir, "effects"), args...)
-	out, err := c.StdoutPipe()
+	p, err := tool.Start(exec.Command(filepath.Join(b.dir, "effects"), args...))
 	if err != nil {
 		return s, err
 	}
-	if err := c.Start(); err != nil {
-		return s, err
-	}
-	defer func() { _ = c.Wait() }() // it is killed
-	defer func() { _ = c.Process.Kill() }()
-	lines := bufio.NewScanner(out)
+	defer p.End()
+	lines := bufio.NewScanner(p.Out)
 	first, err := progress(lines)
 	if err != nil {
 		return s, err
 	}
 	if recording != "" {
 		record := exec.Command(filepath.Join(b.dir, "cpprof"), "record", "-p",
-			fmt.Sprint(c.Process.Pid), "-d", b.length.String(), "-o", recording)
+			fmt.Sprint(p.Process.Pid), "-d", b.length.String(), "-o", recording)
 		if out, err := record.CombinedOutput(); err != nil {
 			return s, fmt.Errorf("%w\n%s", err, out)
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -14,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/cpprof/cpprof/internal/bench/tool"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -57,45 +58,24 @@ func newBench(quick bool, maxCPU float64) (*bench, error) {
 func (b *bench) close() { os.RemoveAll(b.dir) }
 
 // A target is a running target.
-type target struct {
-	cmd *exec.Cmd
-	in  io.Writer
-	out *bufio.Reader
-}
+type target struct{ *tool.Program }
 
 func start(path string, args ...string) (*target, error) {
 	cmd := exec.Command(path, args...)
 	cmd.Env = append(os.Environ(), "GOMAXPROCS=2")
 	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
+	p, _, err := tool.Ready(cmd)
 	if err != nil {
-		return nil, err
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	t := &target{cmd, in, bufio.NewReader(out)}
-	if _, err := t.out.ReadString('\n'); err != nil {
-		t.stop()
 		return nil, fmt.Errorf("starting the target: %w", err)
 	}
 	time.Sleep(200 * time.Millisecond)
-	return t, nil
-}
-
-func (t *target) stop() {
-	t.cmd.Process.Kill()
-	t.cmd.Wait()
+	return &target{p}, nil
 }
 
 // count asks the target how many operations it has done.
 func (t *target) count() (n int64, at time.Time, err error) {
-	fmt.Fprintln(t.in)
-	_, err = fmt.Fscanln(t.out, &n)
+	fmt.Fprintln(t.In)
+	_, err = fmt.Fscanln(t.Out, &n)
 	return n, time.Now(), err
 }
 
@@ -112,7 +92,7 @@ func (t *target) sample(args ...string) (*sampling, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &sampling{cmd: exec.Command(self, append([]string{"-sample", itoa(t.cmd.Process.Pid)}, args...)...)}
+	s := &sampling{cmd: exec.Command(self, append([]string{"-sample", itoa(t.Process.Pid)}, args...)...)}
 	s.cmd.Stdout, s.cmd.Stderr = &s.out, os.Stderr
 	if s.in, err = s.cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -134,7 +114,7 @@ func (b *bench) sampled(samples int, args ...string) (m measures, err error) {
 	if err != nil {
 		return m, err
 	}
-	defer t.stop()
+	defer t.End()
 	s, err := t.sample("-samples", itoa(samples))
 	if err != nil {
 		return m, err
@@ -148,8 +128,8 @@ func (b *bench) delve(halts int, args ...string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer t.stop()
-	out, err := exec.Command(b.peer, itoa(t.cmd.Process.Pid), itoa(halts)).Output()
+	defer t.End()
+	out, err := exec.Command(b.peer, itoa(t.Process.Pid), itoa(halts)).Output()
 	if err != nil {
 		return 0, fmt.Errorf("halting the target with Delve: %w", err)
 	}

@@ -49,7 +49,7 @@ func (b *bench) disturb(w *way, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer t.stop()
+	defer t.End()
 	time.Sleep(time.Second)
 	before, err := b.speed(t, nil)
 	if err != nil {
@@ -82,7 +82,7 @@ func (b *bench) observing(w *way, args []string) error {
 		}
 		time.Sleep(time.Second)
 		paces[i], err = b.speed(t, nil)
-		t.stop()
+		t.End()
 		if err != nil {
 			return err
 		}
@@ -99,7 +99,7 @@ func (b *bench) observing(w *way, args []string) error {
 func (b *bench) speedSampled(t *target, w *way) (p pace, m measures, err error) {
 	attachTime := 2 * time.Second // attaching and the first sample, which unwinds all stacks, are over by then
 	if w.command != nil {
-		c := exec.Command(w.command[0], append(w.command[1:], itoa(t.cmd.Process.Pid))...)
+		c := exec.Command(w.command[0], append(w.command[1:], itoa(t.Process.Pid))...)
 		c.Stderr = os.Stderr
 		if err := c.Start(); err != nil {
 			return p, m, err
@@ -141,7 +141,7 @@ func (b *bench) speed(t *target, s *sampling) (p pace, err error) {
 		if s != nil {
 			sampler = processorTimeOf(s.cmd.Process.Pid)
 		}
-		return processorTimeOf(t.cmd.Process.Pid), sampler
+		return processorTimeOf(t.Process.Pid), sampler
 	}
 	target, sampler := used()
 	first, begin, err := t.count()

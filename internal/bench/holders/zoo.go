@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +16,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/internal/bench/holders/holdertest"
+	"github.com/cpprof/cpprof/internal/bench/tool"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/snapshot"
@@ -68,19 +68,11 @@ func zoo(out io.Writer, waiters int, interval time.Duration, still bool, names [
 // samples count, too.
 func judge(cmd *exec.Cmd, waiters int, interval time.Duration, still, atOnce bool) (scores holdertest.Scores, mistakes []string, err error) {
 	cmd.Stderr = os.Stderr
-	pipe, err := cmd.StdoutPipe()
+	program, line, err := tool.Ready(cmd)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := cmd.Start(); err != nil {
-		return nil, nil, err
-	}
-	defer cmd.Wait()
-	defer cmd.Process.Kill()
-	line, err := bufio.NewReader(pipe).ReadString('\n')
-	if err != nil {
-		return nil, nil, err
-	}
+	defer program.End()
 	table, err := holdertest.Open(cmd.Process.Pid, line)
 	if err != nil {
 		return nil, nil, err

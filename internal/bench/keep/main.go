@@ -68,18 +68,13 @@ type served struct {
 
 // serve runs a server to its end.
 func serve(folder, mode string) (s served, err error) {
-	server := exec.Command(filepath.Join(folder, "stalls"), fmt.Sprint(*stalls), mode)
-	server.Stderr = os.Stderr
-	out, err := server.StdoutPipe()
+	cmd := exec.Command(filepath.Join(folder, "stalls"), fmt.Sprint(*stalls), mode)
+	cmd.Stderr = os.Stderr
+	server, _, err := tool.Ready(cmd)
 	if err != nil {
 		return s, err
 	}
-	if err := server.Start(); err != nil {
-		return s, err
-	}
 	defer server.Process.Kill()
-	lines := bufio.NewScanner(out)
-	lines.Scan() // it is ready
 	var recorder *exec.Cmd
 	var said bytes.Buffer
 	if mode == "keep" {
@@ -90,6 +85,7 @@ func serve(folder, mode string) (s served, err error) {
 			return s, err
 		}
 	}
+	lines := bufio.NewScanner(server.Out)
 	for lines.Scan() {
 		var p50, p99 int64
 		if n, _ := fmt.Sscanf(lines.Text(), "done %d %d %d", &s.requests, &p50, &p99); n == 3 {

@@ -54,24 +54,14 @@ func measure(does string, length time.Duration, load int) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	cmd := exec.Command(filepath.Join(dir, "probed"), does)
-	in, err := cmd.StdinPipe()
+	program, err := tool.Start(exec.Command(filepath.Join(dir, "probed"), does))
 	if err != nil {
 		return err
 	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	defer cmd.Wait()
-	defer cmd.Process.Kill()
-	fmt.Fprintln(in)
-	lines := bufio.NewReader(out)
+	defer program.End()
+	fmt.Fprintln(program.In)
 	for range 2 { // its pid, and the calls of the first second
-		if _, err := lines.ReadString('\n'); err != nil {
+		if _, err := program.Out.ReadString('\n'); err != nil {
 			return err
 		}
 	}
@@ -83,11 +73,11 @@ func measure(does string, length time.Duration, load int) error {
 		defer burner.Wait()
 		defer burner.Process.Kill()
 	}
-	before, err := callsIn(lines, length)
+	before, err := callsIn(program.Out, length)
 	if err != nil {
 		return err
 	}
-	p, err := probe.OpenPID(cmd.Process.Pid)
+	p, err := probe.OpenPID(program.Process.Pid)
 	if err != nil {
 		return err
 	}
@@ -100,7 +90,7 @@ func measure(does string, length time.Duration, load int) error {
 	if err != nil {
 		return err
 	}
-	with, err := callsIn(lines, length)
+	with, err := callsIn(program.Out, length)
 	if err != nil {
 		return err
 	}
@@ -108,7 +98,7 @@ func measure(does string, length time.Duration, load int) error {
 	if err := set.Close(); err != nil {
 		return err
 	}
-	after, err := callsIn(lines, length)
+	after, err := callsIn(program.Out, length)
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func costs(path string, size int) error {
 	if err != nil {
 		return err
 	}
-	defer t.end()
+	defer t.End()
 	c := &clients{url: "http://" + l.Addr().String()}
 	c.start()
 	defer c.stop()
@@ -62,7 +62,7 @@ func costs(path string, size int) error {
 	alone := c.quantile()
 	var passes, halts, took, proof []time.Duration
 	for begin := time.Now(); time.Since(begin) < measured; time.Sleep(time.Second) {
-		r, err := examineOnce(t.cmd.Process.Pid)
+		r, err := examineOnce(t.Process.Pid)
 		if err != nil {
 			return err
 		}

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/bench/tool"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/heap"
@@ -23,31 +23,16 @@ import (
 	"github.com/cpprof/cpprof/why/stuck"
 )
 
-// A target is a program that runs.
-type target struct {
-	cmd *exec.Cmd
-	in  io.WriteCloser
-	out *bufio.Reader
-}
-
 // start runs a program until it says that it is ready.
-func start(cmd *exec.Cmd) (*target, error) {
-	in, err := cmd.StdinPipe()
+func start(cmd *exec.Cmd) (*tool.Program, error) {
+	p, err := tool.Start(cmd)
 	if err != nil {
 		return nil, err
 	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	t := &target{cmd, in, bufio.NewReader(out)}
 	ready := make(chan error, 1)
 	go func() {
 		for {
-			line, err := t.out.ReadString('\n')
+			line, err := p.Out.ReadString('\n')
 			if err != nil || strings.EqualFold(line, "ready\n") || strings.HasPrefix(line, "=== RUN") {
 				ready <- err
 				return
@@ -60,28 +45,22 @@ func start(cmd *exec.Cmd) (*target, error) {
 		err = errors.New("it does not become ready")
 	}
 	if err != nil {
-		t.end()
+		p.End()
 		return nil, err
 	}
-	return t, nil
-}
-
-// end ends the program.
-func (t *target) end() {
-	t.cmd.Process.Kill()
-	t.cmd.Wait()
+	return p, nil
 }
 
 // rest lets the program print its goroutines and end, and
 // returns what it prints.
-func (t *target) rest() (string, error) {
-	defer t.end()
-	if _, err := t.in.Write([]byte("x")); err != nil {
+func rest(p *tool.Program) (string, error) {
+	defer p.End()
+	if _, err := p.In.Write([]byte("x")); err != nil {
 		return "", err
 	}
 	text := make(chan string, 1)
 	go func() {
-		b, _ := io.ReadAll(t.out)
+		b, _ := io.ReadAll(p.Out)
 		text <- string(b)
 	}()
 	select {

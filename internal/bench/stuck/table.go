@@ -100,13 +100,13 @@ func (b *bench) kernel(k kernel) (r row, err error) {
 	if err != nil {
 		return r, err
 	}
-	defer t.end()
-	settle(t.cmd.Process.Pid)
-	result, answer, err := examine(t.cmd.Process.Pid, 500*time.Millisecond, 2)
+	defer t.End()
+	settle(t.Process.Pid)
+	result, answer, err := examine(t.Process.Pid, 500*time.Millisecond, 2)
 	if err != nil {
 		return r, err
 	}
-	text, err := t.rest()
+	text, err := rest(t)
 	if err != nil {
 		return r, err
 	}

@@ -243,14 +243,14 @@ func (b *bench) twin(t twin) (r healthyRow, err error) {
 	if err != nil {
 		return r, err
 	}
-	defer p.end()
-	go io.Copy(io.Discard, p.out)
+	defer p.End()
+	go io.Copy(io.Discard, p.Out)
 	begin := time.Now()
-	if err := r.record(p.cmd.Process.Pid, b.healthy/3); err != nil {
+	if err := r.record(p.Process.Pid, b.healthy/3); err != nil {
 		return r, err
 	}
 	for ; time.Since(begin) < b.healthy; r.runs++ {
-		h, a, err := examine(p.cmd.Process.Pid, 500*time.Millisecond, r.runs%2*2)
+		h, a, err := examine(p.Process.Pid, 500*time.Millisecond, r.runs%2*2)
 		if err != nil {
 			return r, err
 		}
