@@ -33,9 +33,10 @@ func main() {
 	ownCauses := flag.Bool("planted", false, "the causes in testdata/programs/planted instead, as with -before")
 	pattern := flag.String("run", "", "only the bugs whose names match")
 	flag.Parse()
-	b.corpus = corpus
 	if *ownCauses {
 		b.corpus, b.before = planted(), true
+	} else {
+		b.corpus = reported()
 	}
 	b.names = regexp.MustCompile(*pattern)
 	if err := b.run(); err != nil {
