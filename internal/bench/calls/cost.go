@@ -4,13 +4,12 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/cpprof/cpprof/sampler"
 )
 
 const (
@@ -58,16 +57,12 @@ func measureCost(folder string, rounds int) (good bool, err error) {
 					}()
 				}
 				time.Sleep(settle)
-				from, err := cpuTime(s.Process.Pid)
-				if err != nil {
-					return w, err
-				}
+				from := sampler.ProcessorTimeOf(s.Process.Pid)
 				w.begin = time.Now()
 				time.Sleep(time.Until(began.Add(turn - settle)))
-				to, err := cpuTime(s.Process.Pid)
-				w.end, w.used = time.Now(), to-from
+				w.end, w.used = time.Now(), sampler.ProcessorTimeOf(s.Process.Pid)-from
 				time.Sleep(time.Until(began.Add(turn)))
-				return w, err
+				return w, nil
 			}()
 			if err != nil {
 				return false, err
@@ -121,25 +116,4 @@ func difference(a, b []float64) (low, high float64) {
 	}
 	half := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(0.975) * spread / math.Sqrt(n)
 	return mean - half, mean + half
-}
-
-// cpuTime returns the processor time of a process, of the
-// threads that it has now.
-func cpuTime(pid int) (all time.Duration, err error) {
-	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
-	if err != nil {
-		return 0, err
-	}
-	for _, file := range threads {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			continue // it has ended
-		}
-		var ran int64
-		if _, err := fmt.Sscan(strings.TrimSpace(string(text)), &ran); err != nil {
-			return 0, fmt.Errorf("%s: %w", file, err)
-		}
-		all += time.Duration(ran)
-	}
-	return all, nil
 }

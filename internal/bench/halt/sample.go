@@ -14,8 +14,6 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/snapshot"
@@ -65,14 +63,14 @@ func record(pid int, maxCPU float64) error {
 	if err != nil {
 		return err
 	}
-	begin, cpu := time.Now(), processorTime()
+	begin, cpu := time.Now(), sampler.ProcessorTime()
 	r, err := sampler.Record(untilInputEnds(), p, b, sink, o)
 	if err != nil {
 		return err
 	}
 	took := time.Since(begin).Seconds()
 	return json.NewEncoder(os.Stdout).Encode(measures{
-		Rate: float64(r.Samples) / took, CPU: (processorTime() - cpu).Seconds() / took, Halted: r.HaltedShare(),
+		Rate: float64(r.Samples) / took, CPU: (sampler.ProcessorTime() - cpu).Seconds() / took, Halted: r.HaltedShare(),
 	})
 }
 
@@ -98,7 +96,7 @@ func sample(pid, samples int) error {
 		return err
 	}
 	ctx := untilInputEnds()
-	begin, cpu := time.Now(), processorTime()
+	begin, cpu := time.Now(), sampler.ProcessorTime()
 	for k := 0; k < samples && ctx.Err() == nil; k++ {
 		at := begin.Add(time.Duration(k) * interval)
 		time.Sleep(time.Until(at) - b.Lead())
@@ -119,7 +117,7 @@ func sample(pid, samples int) error {
 		return errors.New("no sample succeeded")
 	}
 	took := time.Since(begin).Seconds()
-	m.CPU, m.Rate = (processorTime()-cpu).Seconds()/took, float64(len(halts))/took
+	m.CPU, m.Rate = (sampler.ProcessorTime()-cpu).Seconds()/took, float64(len(halts))/took
 	for _, h := range halts {
 		m.Halted += float64(h) / 1e6 / took
 	}
@@ -129,24 +127,6 @@ func sample(pid, samples int) error {
 	m.Reused = float64(reused) / float64(stacks)
 	m.MB = memory()
 	return json.NewEncoder(os.Stdout).Encode(m)
-}
-
-func processorTime() time.Duration {
-	var u unix.Rusage
-	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-// processorTimeOf returns the processor time that another process has used.
-func processorTimeOf(pid int) time.Duration {
-	var t unix.Timespec
-	const scheduled = 2 // a bit of the kernel's numbers of CPU clocks
-	if unix.ClockGettime(int32(^pid<<3|scheduled), &t) != nil {
-		return 0
-	}
-	return time.Duration(t.Nano())
 }
 
 // memory returns the largest memory use of this process so far, in MB.

@@ -2,15 +2,10 @@
 
 package main
 
-import (
-	"errors"
-	"time"
-)
+import "errors"
 
 var errPlatform = errors.New("the snapshot backend is for linux/amd64 and linux/arm64")
 
 func sample(int, int) error { return errPlatform }
 
 func record(int, float64) error { return errPlatform }
-
-func processorTimeOf(int) time.Duration { return 0 }

@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"slices"
 	"time"
+
+	"github.com/cpprof/cpprof/sampler"
 )
 
 // A way is one way of sampling, or not sampling, and its effect
@@ -137,22 +139,22 @@ func endOf(c *exec.Cmd) error {
 // speed measures the pace of a target, and how much processor
 // time a sampler uses meanwhile, if there is one.
 func (b *bench) speed(t *target, s *sampling) (p pace, err error) {
-	used := func() (target, sampler time.Duration) {
+	used := func() (target, own time.Duration) {
 		if s != nil {
-			sampler = processorTimeOf(s.cmd.Process.Pid)
+			own = sampler.ProcessorTimeOf(s.cmd.Process.Pid)
 		}
-		return processorTimeOf(t.Process.Pid), sampler
+		return sampler.ProcessorTimeOf(t.Process.Pid), own
 	}
-	target, sampler := used()
+	target, own := used()
 	first, begin, err := t.count()
 	if err != nil {
 		return p, err
 	}
 	time.Sleep(time.Duration(b.speedSeconds) * time.Second)
-	targetNow, samplerNow := used()
+	targetNow, ownNow := used()
 	last, end, err := t.count()
 	took, done := end.Sub(begin).Seconds(), float64(last-first)
-	return pace{done / took, done / (targetNow - target).Seconds(), (samplerNow - sampler).Seconds() / took}, err
+	return pace{done / took, done / (targetNow - target).Seconds(), (ownNow - own).Seconds() / took}, err
 }
 
 func median(x []float64) float64 {

@@ -7,9 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -82,24 +80,13 @@ const (
 // goroutines are stuck, or wait for timers.
 func settle(pid int) {
 	begin := time.Now()
-	used, since := "", begin
+	used, since := time.Duration(-1), begin
 	for time.Since(begin) < mostSettle && (time.Since(since) < quiet || time.Since(begin) < leastSettle) {
-		if now := cpuTimes(pid); now != used {
+		if now := sampler.ProcessorTimeOf(pid); now != used {
 			used, since = now, time.Now()
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-}
-
-// cpuTimes returns a text that changes when a thread of a
-// program has used CPU time.
-func cpuTimes(pid int) (text string) {
-	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
-	for _, path := range threads {
-		b, _ := os.ReadFile(path)
-		text += string(b)
-	}
-	return text
 }
 
 const (

@@ -5,7 +5,7 @@ package main
 import (
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/cpprof/cpprof/sampler"
 )
 
 // A cpuClock is what the kernel's clock of a process's CPU time
@@ -42,10 +42,8 @@ func (c *cpuClock) follow(pid int) (stop func()) {
 
 // read adds a point; none if the process has ended.
 func (c *cpuClock) read(pid int) {
-	var ts unix.Timespec
-	clock := int32(^pid<<3 | 2) // as clock_getcpuclockid makes it
-	if unix.ClockGettime(clock, &ts) == nil {
-		c.points = append(c.points, cpuPoint{time.Now(), time.Duration(ts.Nano())})
+	if used := sampler.ProcessorTimeOf(pid); used > 0 {
+		c.points = append(c.points, cpuPoint{time.Now(), used})
 	}
 }
 
