@@ -76,7 +76,7 @@ func Correlate(x, y Column, l List) Correlation {
 	c.P = chance(c.Pearson, c.Effective)
 	c.NearlyConstant = few(p.x) || few(p.y)
 	if Defined(c.Pearson) {
-		c.Spearman = pearson(ranks(p.x), ranks(p.y))
+		c.Spearman = Spearman(p.x, p.y)
 	}
 	var rest pair
 	high := p.leverage()
@@ -93,6 +93,10 @@ func Correlate(x, y Column, l List) Correlation {
 	c.Lag, c.LagPearson = bestLag(x, y, l, c.Pearson)
 	return c
 }
+
+// Spearman returns the correlation of the ranks of two slices of
+// one length.
+func Spearman(x, y []float64) float64 { return pearson(ranks(x), ranks(y)) }
 
 // pearson returns the correlation coefficient of two slices of
 // one length. It is undefined if one slice has one value only.

@@ -5,8 +5,9 @@ package forecast
 import (
 	"fmt"
 	"math"
-	"slices"
 
+	"github.com/cpprof/cpprof/internal/bench/tool"
+	"github.com/cpprof/cpprof/internal/metrics"
 	"github.com/cpprof/cpprof/why"
 )
 
@@ -62,33 +63,7 @@ func Agreement(all []Forecast) string {
 			near++
 		}
 	}
-	slices.Sort(errors)
 	return fmt.Sprintf("%d predictions: Spearman %.2f, median error %.0f %%, within a factor of 1.5 in %d, "+
-		"\"at most\" right in %d", len(all), correlation(ranks(measured), ranks(predicted)),
-		100*errors[len(errors)/2], near, atMost)
-}
-
-// ranks returns the ranks of values; equal values share theirs.
-func ranks(values []float64) []float64 {
-	all := make([]float64, len(values))
-	for i, v := range values {
-		for _, other := range values {
-			if other < v {
-				all[i]++
-			} else if other == v {
-				all[i] += 0.5
-			}
-		}
-	}
-	return all
-}
-
-func correlation(x, y []float64) float64 {
-	n := float64(len(x))
-	var sx, sy, xx, yy, xy float64
-	for i := range x {
-		sx, sy = sx+x[i], sy+y[i]
-		xx, yy, xy = xx+x[i]*x[i], yy+y[i]*y[i], xy+x[i]*y[i]
-	}
-	return (n*xy - sx*sy) / math.Sqrt((n*xx-sx*sx)*(n*yy-sy*sy))
+		"\"at most\" right in %d", len(all), metrics.Spearman(measured, predicted),
+		100*tool.Median(errors), near, atMost)
 }

@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"time"
 
 	"github.com/cpprof/cpprof/internal/bench/forecast"
@@ -108,9 +107,7 @@ func median(all []forecast.Speed) forecast.Speed {
 	for _, s := range all {
 		rates, each = append(rates, s.Rate), append(each, s.Each)
 	}
-	slices.Sort(rates)
-	slices.Sort(each)
-	return forecast.Speed{Rate: rates[len(rates)/2], Each: each[len(each)/2]}
+	return forecast.Speed{Rate: tool.Median(rates), Each: tool.Median(each)}
 }
 
 // measure runs a program once, and records it if a file is given.

@@ -16,6 +16,8 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+
+	"github.com/cpprof/cpprof/internal/bench/tool"
 )
 
 // asJSON asks for the throughput as JSON.
@@ -180,7 +182,7 @@ func (b *bench) throughputWith(parked string) error {
 	if asJSON {
 		for _, w := range ways {
 			if err := json.NewEncoder(os.Stdout).Encode(map[string]any{"way": w.name, "parked": parked,
-				"kept": median(w.ratios), "byCPU": median(w.byCPU), "cpu": median(w.cpu)}); err != nil {
+				"kept": tool.Median(w.ratios), "byCPU": tool.Median(w.byCPU), "cpu": tool.Median(w.cpu)}); err != nil {
 				return err
 			}
 		}
@@ -191,9 +193,9 @@ func (b *bench) throughputWith(parked string) error {
 	for _, w := range ways {
 		samples := ""
 		if w.args != nil {
-			samples = fmt.Sprintf(", %.0f samples a second", median(w.rates))
+			samples = fmt.Sprintf(", %.0f samples a second", tool.Median(w.rates))
 		}
-		fmt.Printf("  %-38s %s   %s   %5.1f %% of a core%s\n", w.name, spread(w.ratios), spread(w.byCPU), 100*median(w.cpu), samples)
+		fmt.Printf("  %-38s %s   %s   %5.1f %% of a core%s\n", w.name, spread(w.ratios), spread(w.byCPU), 100*tool.Median(w.cpu), samples)
 	}
 	return nil
 }

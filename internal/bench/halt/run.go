@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -144,6 +143,5 @@ func (b *bench) delve(halts int, args ...string) (int, error) {
 	if len(took) == 0 {
 		return 0, fmt.Errorf("halting the target with Delve: it printed %q", out)
 	}
-	slices.Sort(took)
-	return took[len(took)/2], nil
+	return tool.Median(took), nil
 }

@@ -6,9 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"slices"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/bench/tool"
 	"github.com/cpprof/cpprof/sampler"
 )
 
@@ -157,13 +157,8 @@ func (b *bench) speed(t *target, s *sampling) (p pace, err error) {
 	return pace{done / took, done / (targetNow - target).Seconds(), (ownNow - own).Seconds() / took}, err
 }
 
-func median(x []float64) float64 {
-	slices.Sort(x)
-	return x[len(x)/2]
-}
-
 // spread formats the median, the minimum and the maximum of some ratios.
 func spread(r []float64) string {
-	middle := median(r)
+	middle := tool.Median(r)
 	return fmt.Sprintf("%5.1f %%  (%.1f to %.1f)", 100*middle, 100*r[0], 100*r[len(r)-1])
 }

@@ -24,6 +24,8 @@ import (
 	"regexp"
 	"slices"
 	"time"
+
+	"github.com/cpprof/cpprof/internal/bench/tool"
 )
 
 // lengths are how long programs are observed; the last one is
@@ -150,8 +152,7 @@ func middle(first map[string]time.Duration) string {
 	if len(all) == 0 {
 		return "never"
 	}
-	slices.Sort(all)
-	return all[len(all)/2].String()
+	return tool.Median(all).String()
 }
 
 // output runs a benchmark, and reads its lines.

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/bench/tool"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/heap"
 	"github.com/cpprof/cpprof/sampler/snapshot"
@@ -111,8 +112,7 @@ func examineOnce(pid int) (*heap.Result, error) {
 
 // median returns the median, rounded.
 func median(all []time.Duration) time.Duration {
-	slices.Sort(all)
-	return all[len(all)/2].Round(10 * time.Microsecond)
+	return tool.Median(all).Round(10 * time.Microsecond)
 }
 
 // clients send requests to a server, each at fixed times: a late

@@ -5,6 +5,8 @@ package main
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/cpprof/cpprof/refine/hotspots"
 )
 
@@ -35,35 +37,22 @@ func binomialError(p, samples, alive float64) float64 {
 // effective returns the number of equal weights that is worth as
 // much as these.
 func effective(weights []float64) float64 {
-	sum, squares := 0.0, 0.0
-	for _, w := range weights {
-		sum += w
-		squares += w * w
-	}
+	squares := floats.Dot(weights, weights)
 	if squares == 0 {
 		return 0
 	}
+	sum := floats.Sum(weights)
 	return sum * sum / squares
 }
 
 // mean returns the weighted mean of some numbers; 0 if all weights are.
 func mean(xs, weights []float64) float64 {
-	sum, total := 0.0, 0.0
-	for i, w := range weights {
-		sum += w * xs[i]
-		total += w
-	}
+	total := floats.Sum(weights)
 	if total == 0 {
 		return 0
 	}
-	return sum / total
+	return floats.Dot(weights, xs) / total
 }
 
 // product returns the products of two lists' elements.
-func product(a, b []float64) []float64 {
-	out := make([]float64, len(a))
-	for i := range a {
-		out[i] = a[i] * b[i]
-	}
-	return out
-}
+func product(a, b []float64) []float64 { return floats.MulTo(make([]float64, len(a)), a, b) }
