@@ -14,9 +14,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/bench/tool"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
-	"github.com/cpprof/cpprof/sampler/snapshot"
 )
 
 // interval is the time between samples: 100 samples a second.
@@ -31,15 +31,6 @@ func untilInputEnds() context.Context {
 	return ctx
 }
 
-func attach(pid int) (*snapshot.Backend, *sampler.Process, error) {
-	p, err := sampler.Find(pid)
-	if err != nil {
-		return nil, nil, err
-	}
-	b, err := snapshot.Attach(p)
-	return b, p, err
-}
-
 // record records a process into files until the input ends, and
 // prints the rate and the processor time.
 func record(pid int, maxCPU float64) error {
@@ -49,7 +40,7 @@ func record(pid int, maxCPU float64) error {
 	if maxCPU == 0 {
 		o.MaxCPU, o.Yield = sampler.DefaultMaxCPU, true
 	}
-	b, p, err := attach(pid)
+	p, b, err := tool.Attach(pid)
 	if err != nil {
 		return err
 	}
@@ -77,7 +68,7 @@ func record(pid int, maxCPU float64) error {
 // sample takes samples of a process, 100 a second, until there
 // are enough or the input ends, and prints what they cost.
 func sample(pid, samples int) error {
-	b, _, err := attach(pid)
+	_, b, err := tool.Attach(pid)
 	if err != nil {
 		return err
 	}

@@ -18,8 +18,6 @@ import (
 	"github.com/cpprof/cpprof/internal/bench/holders/holdertest"
 	"github.com/cpprof/cpprof/internal/bench/tool"
 	"github.com/cpprof/cpprof/internal/termtext"
-	"github.com/cpprof/cpprof/sampler"
-	"github.com/cpprof/cpprof/sampler/snapshot"
 )
 
 // runs are programs that say who holds their locks, with arguments.
@@ -78,15 +76,11 @@ func judge(cmd *exec.Cmd, waiters int, interval time.Duration, still, atOnce boo
 		return nil, nil, err
 	}
 	defer table.Close()
-	p, err := sampler.Find(cmd.Process.Pid)
+	p, b, err := tool.Attach(cmd.Process.Pid)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer p.Release()
-	b, err := snapshot.Attach(p)
-	if err != nil {
-		return nil, nil, err
-	}
 	defer b.Close()
 	var around func(take func() error) error
 	if still {

@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/bench/tool"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/monitor"
-	"github.com/cpprof/cpprof/sampler/snapshot"
 )
 
 // turn is the number of samples of a turn. It lasts as long as
@@ -20,14 +20,11 @@ const turn = 40
 
 // measure samples a process, with monitors in every other turn.
 func measure(dir string, pid, rounds int) (with, without costs, err error) {
-	p, err := sampler.Find(pid)
+	p, b, err := tool.Attach(pid)
 	if err != nil {
 		return with, without, err
 	}
-	b, err := snapshot.Attach(p)
-	if err != nil {
-		return with, without, err
-	}
+	defer p.Release()
 	defer b.Close()
 	recording, err := sampledata.Replace(filepath.Join(dir, "bench.cpprof"), b.Header())
 	if err != nil {
@@ -95,14 +92,11 @@ type sourceCost struct {
 // measureSources reads each source after each of some samples, as a
 // recording does if it is due.
 func measureSources(pid, samples int) ([]sourceCost, error) {
-	p, err := sampler.Find(pid)
+	p, b, err := tool.Attach(pid)
 	if err != nil {
 		return nil, err
 	}
-	b, err := snapshot.Attach(p)
-	if err != nil {
-		return nil, err
-	}
+	defer p.Release()
 	defer b.Close()
 	var readers []monitor.Reader
 	var all []sourceCost

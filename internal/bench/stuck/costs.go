@@ -16,9 +16,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/internal/bench/tool"
-	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/heap"
-	"github.com/cpprof/cpprof/sampler/snapshot"
 )
 
 // measured is how long requests are measured, without and with examinations.
@@ -85,15 +83,11 @@ func costs(path string, size int) error {
 
 // examineOnce makes two passes and the proof.
 func examineOnce(pid int) (*heap.Result, error) {
-	p, err := sampler.Find(pid)
+	p, b, err := tool.Attach(pid)
 	if err != nil {
 		return nil, err
 	}
 	defer p.Release()
-	b, err := snapshot.Attach(p)
-	if err != nil {
-		return nil, err
-	}
 	defer b.Close()
 	x, err := b.Examine(heap.Config{MaxHalt: 2 * time.Second, MaxMemory: 4 << 30})
 	if err != nil {

@@ -17,7 +17,6 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/heap"
-	"github.com/cpprof/cpprof/sampler/snapshot"
 	"github.com/cpprof/cpprof/why/stuck"
 )
 
@@ -97,14 +96,11 @@ const (
 // examine examines a process: with passes and samples first, or
 // only with the halt.
 func examine(pid int, maxHalt time.Duration, passes int) (*heap.Result, *stuck.Answer, error) {
-	p, err := sampler.Find(pid)
+	p, b, err := tool.Attach(pid)
 	if err != nil {
 		return nil, nil, err
 	}
-	b, err := snapshot.Attach(p)
-	if err != nil {
-		return nil, nil, err
-	}
+	defer p.Release()
 	defer b.Close()
 	x, err := b.Examine(heap.Config{MaxHalt: maxHalt})
 	if err != nil {

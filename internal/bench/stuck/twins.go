@@ -14,11 +14,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/bench/tool"
 	"github.com/cpprof/cpprof/internal/live"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/heap"
-	"github.com/cpprof/cpprof/sampler/snapshot"
 	"github.com/cpprof/cpprof/why"
 )
 
@@ -285,15 +285,11 @@ func stackOf(g *sampledata.MarkedGroup) string {
 // record records a program as 'cpprof record' does, and asks why
 // it is slow. Nothing is stuck for good, a deadlock, or a leak.
 func (r *healthyRow) record(pid int, d time.Duration) error {
-	p, err := sampler.Find(pid)
+	p, b, err := tool.Attach(pid)
 	if err != nil {
 		return err
 	}
 	defer p.Release()
-	b, err := snapshot.Attach(p)
-	if err != nil {
-		return err
-	}
 	defer b.Close()
 	builder := sampledata.NewBuilder(b.Header())
 	_, err = sampler.Record(context.Background(), p, b, builder, sampler.Options{
