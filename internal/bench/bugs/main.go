@@ -18,10 +18,10 @@ package main
 
 import (
 	"flag"
-	"fmt"
-	"os"
 	"regexp"
 	"time"
+
+	"github.com/cpprof/cpprof/internal/bench/tool"
 )
 
 func main() {
@@ -39,8 +39,5 @@ func main() {
 		b.corpus = reported()
 	}
 	b.names = regexp.MustCompile(*pattern)
-	if err := b.run(); err != nil {
-		fmt.Fprintln(os.Stderr, "bugs:", err)
-		os.Exit(1)
-	}
+	tool.Main("bugs", func() (good bool, err error) { return true, b.run() })
 }

@@ -14,10 +14,10 @@ package main
 
 import (
 	"flag"
-	"fmt"
-	"os"
 	"regexp"
 	"time"
+
+	"github.com/cpprof/cpprof/internal/bench/tool"
 )
 
 func main() {
@@ -27,8 +27,5 @@ func main() {
 	pattern := flag.String("run", "", "only the programs whose names match")
 	flag.Parse()
 	b.names = regexp.MustCompile(*pattern)
-	if err := b.run(); err != nil {
-		fmt.Fprintln(os.Stderr, "gain:", err)
-		os.Exit(1)
-	}
+	tool.Main("gain", func() (good bool, err error) { return true, b.run() })
 }

@@ -32,19 +32,15 @@ func main() {
 	flag.BoolVar(&asJSON, "json", false, "print the throughput as JSON")
 	part := flag.String("part", "", "measure one part only: goroutines, threads, change or throughput")
 	flag.Parse()
-	var err error
-	switch {
-	case *child != 0 && *recorded:
-		err = record(*child, *maxCPU)
-	case *child != 0:
-		err = sample(*child, *samples)
-	default:
-		err = run(*quick, *maxCPU, *part)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "halt:", err)
-		os.Exit(1)
-	}
+	tool.Main("halt", func() (good bool, err error) {
+		switch {
+		case *child != 0 && *recorded:
+			return true, record(*child, *maxCPU)
+		case *child != 0:
+			return true, sample(*child, *samples)
+		}
+		return true, run(*quick, *maxCPU, *part)
+	})
 }
 
 func run(quick bool, maxCPU float64, only string) error {

@@ -10,11 +10,10 @@ package main
 
 import (
 	"flag"
-	"fmt"
 	"os"
 	"time"
 
-	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/internal/bench/tool"
 )
 
 func main() {
@@ -27,11 +26,7 @@ func main() {
 		os.Exit(2)
 	}
 	flags.Parse(os.Args[2:])
-	good, err := zoo(os.Stdout, *samples, *interval, *still, flags.Args())
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "holders:", termtext.Error(err))
-	}
-	if err != nil || !good {
-		os.Exit(1)
-	}
+	tool.Main("holders", func() (good bool, err error) {
+		return zoo(os.Stdout, *samples, *interval, *still, flags.Args())
+	})
 }

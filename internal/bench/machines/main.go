@@ -24,6 +24,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/bench/tool"
 	"github.com/cpprof/cpprof/internal/termtext"
 )
 
@@ -36,17 +37,14 @@ var (
 
 func main() {
 	flag.Parse()
-	failed, err := run()
-	if missing := (*missingError)(nil); errors.As(err, &missing) {
-		fmt.Println("machines: not tried:", termtext.Error(err))
-		return
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "machines:", termtext.Error(err))
-	}
-	if err != nil || failed > 0 {
-		os.Exit(1)
-	}
+	tool.Main("machines", func() (good bool, err error) {
+		failed, err := run()
+		if missing := (*missingError)(nil); errors.As(err, &missing) {
+			fmt.Println("machines: not tried:", termtext.Error(err))
+			return true, nil
+		}
+		return failed == 0, err
+	})
 }
 
 // run tries everything, on all machines at once, and returns how

@@ -31,10 +31,7 @@ const interval = 50 * time.Millisecond
 func main() {
 	rounds := flag.Int("rounds", 10, "number of turns with monitors, of two seconds each")
 	flag.Parse()
-	if err := run(*rounds); err != nil {
-		fmt.Fprintln(os.Stderr, "monitors:", err)
-		os.Exit(1)
-	}
+	tool.Main("monitors", func() (good bool, err error) { return true, run(*rounds) })
 }
 
 // A program is one that is sampled.

@@ -69,10 +69,7 @@ func main() {
 	if *run != "" {
 		*early = *run
 	}
-	if err := compare(*quick, *run, *early); err != nil {
-		fmt.Fprintln(os.Stderr, "peers:", err)
-		os.Exit(1)
-	}
+	tool.Main("peers", func() (good bool, err error) { return true, compare(*quick, *run, *early) })
 }
 
 func compare(quick bool, run, pattern string) error {

@@ -39,10 +39,7 @@ var (
 
 func main() {
 	flag.Parse()
-	if err := run(); err != nil {
-		fmt.Fprintln(os.Stderr, "profile:", err)
-		os.Exit(1)
-	}
+	tool.Main("profile", func() (good bool, err error) { return true, run() })
 }
 
 func run() error {

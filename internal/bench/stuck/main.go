@@ -31,10 +31,10 @@ package main
 
 import (
 	"flag"
-	"fmt"
-	"os"
 	"regexp"
 	"time"
+
+	"github.com/cpprof/cpprof/internal/bench/tool"
 )
 
 func main() {
@@ -50,8 +50,5 @@ func main() {
 	flag.BoolVar(&b.costs, "costs", false, "only measure what an examination costs a server")
 	flag.Parse()
 	b.names = regexp.MustCompile(*pattern)
-	if err := b.run(); err != nil {
-		fmt.Fprintln(os.Stderr, "stuck:", err)
-		os.Exit(1)
-	}
+	tool.Main("stuck", b.run)
 }

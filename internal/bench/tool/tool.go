@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+
+	"github.com/cpprof/cpprof/internal/termtext"
 )
 
 // Main runs a benchmark. It ends with status 1 if something is
@@ -14,7 +16,7 @@ func Main(name string, run func() (good bool, err error)) {
 	good, err := run()
 	switch {
 	case err != nil:
-		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
+		fmt.Fprintf(os.Stderr, "%s: %s\n", name, termtext.Error(err))
 		os.Exit(2)
 	case !good:
 		os.Exit(1)
