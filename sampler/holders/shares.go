@@ -124,7 +124,6 @@ func (s *share) taken() uint64 {
 func (s *share) capacity() uint64 { return s.word(goruntime.ChannelCapacity) }
 
 // word returns 8 of the bytes that were read; 0 if they were not.
-// word returns 8 of the bytes that were read; 0 if they were not.
 func (s *share) word(at int) uint64 { return memory.Word(s.bytes, at) }
 
 // An enderSet is the goroutines that may end a wait.
