@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/memory"
 )
 
@@ -276,12 +277,10 @@ func (r *Ring) pass(p *ringPart, s *Sample, changes []Change, isFirst bool) erro
 }
 
 func (r *Ring) goroutineIn(p *ringPart, id GoroutineID) GoroutineID {
-	own, ok := p.goroutines[id]
-	if !ok {
+	return lists.Made(p.goroutines, id, func() GoroutineID {
 		g := r.goroutines[id]
 		g.Start = p.recoder.function(g.Start)
-		own = p.Goroutine(g)
-		p.goroutines[id], p.origins = own, append(p.origins, id)
-	}
-	return own
+		p.origins = append(p.origins, id)
+		return p.Goroutine(g)
+	})
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 	"time"
+
+	"github.com/cpprof/cpprof/internal/lists"
 )
 
 // A Kept is what a Ring had at one moment. It does not change
@@ -262,15 +264,11 @@ func (j *joiner) change(g GoroutineID, gone bool, s State) Change {
 }
 
 func (j *joiner) goroutine(g GoroutineID) GoroutineID {
-	ring := j.part.origins[g]
-	id, ok := j.goroutines[ring]
-	if !ok {
+	return lists.Made(j.goroutines, j.part.origins[g], func() GoroutineID {
 		one := j.part.Goroutines.At(g)
 		one.Start = j.recoder.function(one.Start)
-		id = j.Sink.Goroutine(one)
-		j.goroutines[ring] = id
-	}
-	return id
+		return j.Sink.Goroutine(one)
+	})
 }
 
 // lockNames returns the names of locks by the samples of the

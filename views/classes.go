@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/internal/intern"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -121,13 +122,9 @@ func (c *classes) memberOf(run sampledata.Run) memberID {
 		}
 	}
 	if f, ok := c.namers.of(run); ok && !isGC {
-		k := wrappedBy{run.Goroutine, f}
-		id, ok := c.belowWraps[k]
-		if !ok {
-			id = c.member(c.name(c.r.Goroutines.At(run.Goroutine), f))
-			c.belowWraps[k] = id
-		}
-		return id
+		return lists.Made(c.belowWraps, wrappedBy{run.Goroutine, f}, func() memberID {
+			return c.member(c.name(c.r.Goroutines.At(run.Goroutine), f))
+		})
 	}
 	id := &c.byGoroutine[run.Goroutine]
 	if *id == noMember {

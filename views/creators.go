@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/internal/intern"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views/calltree"
 )
@@ -260,12 +261,9 @@ func (b *builder) createdNode(at linkID, top int32) (node int32, ok bool) {
 const startedMark = "+"
 
 func (b *builder) startedFrame(class classID) calltree.Func {
-	f, ok := b.startedFrames[class]
-	if !ok {
-		f = b.tree.Symbols().Intern(startedMark + b.scene.classes.names.All[class])
-		b.startedFrames[class] = f
-	}
-	return f
+	return lists.Made(b.startedFrames, class, func() calltree.Func {
+		return b.tree.Symbols().Intern(startedMark + b.scene.classes.names.All[class])
+	})
 }
 
 // started returns the node of a function with a go statement. A

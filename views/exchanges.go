@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -102,21 +103,12 @@ func (h *homes) lineUses(seen []lineUse, connections bool) map[callID]map[int32]
 		if connections && !IsOwn(h.d.name(sampledata.NodeID(n))) {
 			continue
 		}
-		of := lineOf(byCall, h.calls[n], node.Line)
+		lines := lists.Made(byCall, h.calls[n],
+			func() map[int32]*lineUse { return make(map[int32]*lineUse) })
+		of := lists.Made(lines, node.Line, func() *lineUse { return new(lineUse) })
 		of.reads, of.writes = of.reads+u.reads, of.writes+u.writes
 	}
 	return byCall
-}
-
-// lineOf returns what was seen in a line of a call.
-func lineOf[T any](byCall map[callID]map[int32]*T, c callID, line int32) *T {
-	if byCall[c] == nil {
-		byCall[c] = make(map[int32]*T)
-	}
-	if byCall[c][line] == nil {
-		byCall[c][line] = new(T)
-	}
-	return byCall[c][line]
 }
 
 // order decides what the reads in the lines of one function

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views/calltree"
 )
@@ -74,14 +75,10 @@ func (s *stacks) node(base int32, stack sampledata.NodeID) int32 {
 	case base == 0 && !s.deep(stack):
 		return s.rooted(stack)
 	}
-	k := place{base, stack}
-	if n, ok := s.below[k]; ok {
-		return n
-	}
-	n := s.grow(base, sampledata.NoStack,
-		s.ancestors(stack, func(sampledata.NodeID) bool { return false }))
-	s.below[k] = n
-	return n
+	return lists.Made(s.below, place{base, stack}, func() int32 {
+		return s.grow(base, sampledata.NoStack,
+			s.ancestors(stack, func(sampledata.NodeID) bool { return false }))
+	})
 }
 
 // rooted returns the node for a stack below the root. It also

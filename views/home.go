@@ -7,6 +7,7 @@ import (
 	"regexp"
 
 	"github.com/cpprof/cpprof/internal/intern"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -133,7 +134,8 @@ func newHomes(d *idleness) *homes {
 			continue
 		}
 		if origins[run.Goroutine] == nil {
-			origins[run.Goroutine] = originOf(byFunction, d.firstFunction(run.Stack))
+			origins[run.Goroutine] = lists.Made(byFunction, d.firstFunction(run.Stack),
+				func() *origin { return new(origin) })
 		}
 		h.see(run, &stays[run.Goroutine])
 	}
@@ -182,13 +184,6 @@ func (h *homes) findMailboxes() {
 // home. Debouncers and batchers do.
 func (h *homes) collects(run sampledata.Run, at sampledata.NodeID) bool {
 	return receives(run) && !h.asks[at] && h.mailboxes[mailbox{run.Goroutine, run.Lock}]
-}
-
-func originOf(all map[sampledata.FunctionID]*origin, f sampledata.FunctionID) *origin {
-	if all[f] == nil {
-		all[f] = new(origin)
-	}
-	return all[f]
 }
 
 // number numbers the calls.

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -134,16 +135,8 @@ func (h *homes) firstLines() map[callID]bool {
 	type lines struct{ first, last int32 }
 	by := make(map[callID]map[callID]*lines) // by caller and call; the caller's own lines by itself
 	note := func(caller, call callID, line int32) {
-		of := by[caller]
-		if of == nil {
-			of = make(map[callID]*lines)
-			by[caller] = of
-		}
-		l := of[call]
-		if l == nil {
-			l = &lines{line, line}
-			of[call] = l
-		}
+		of := lists.Made(by, caller, func() map[callID]*lines { return make(map[callID]*lines) })
+		l := lists.Made(of, call, func() *lines { return &lines{line, line} })
 		l.first, l.last = min(l.first, line), max(l.last, line)
 	}
 	nodes := h.d.r.Nodes

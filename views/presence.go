@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/cpprof/cpprof/internal/intern"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views/calltree"
 )
@@ -56,12 +57,8 @@ func NewPresence(r *sampledata.Recording, o Options) (*Presence, error) {
 		state := DoingOf(run).Time()
 		node = b.Child(node, typed[state])
 		if state == Wait {
-			f, ok := reasons[run.Reason]
-			if !ok {
-				f = syms.Intern(ReasonFrame(run.Reason))
-				reasons[run.Reason] = f
-			}
-			node = b.Child(node, f)
+			node = b.Child(node, lists.Made(reasons, run.Reason,
+				func() calltree.Func { return syms.Intern(ReasonFrame(run.Reason)) }))
 		}
 		if b.Len() > maxNodes {
 			return nil, fmt.Errorf("the call tree grows beyond %d nodes: choose a coarser granularity", maxNodes)

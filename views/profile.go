@@ -9,6 +9,7 @@ import (
 
 	"github.com/cpprof/cpprof/internal/edit"
 	"github.com/cpprof/cpprof/internal/exact"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views/calltree"
 )
@@ -52,12 +53,9 @@ func (p *profiled) class(row int) classID {
 	if n := p.Stacks[row]; n != sampledata.NoStack {
 		start = p.starts[n]
 	}
-	id, ok := p.byStart[start]
-	if !ok {
-		id = p.classes.members[p.classes.member(p.className(start))].class
-		p.byStart[start] = id
-	}
-	return id
+	return lists.Made(p.byStart, start, func() classID {
+		return p.classes.members[p.classes.member(p.className(start))].class
+	})
 }
 
 // className returns the class of a stack without a label. A
@@ -184,12 +182,7 @@ func (p *profiled) sums() []ClassSummary {
 	totals := make(map[classID]*rowSum)
 	number := new(big.Int)
 	for i := range p.Stacks {
-		id := p.class(i)
-		sum := totals[id]
-		if sum == nil {
-			sum = new(rowSum)
-			totals[id] = sum
-		}
+		sum := lists.Made(totals, p.class(i), func() *rowSum { return new(rowSum) })
 		sum.rows++
 		sum.value.Add(&sum.value, number.SetInt64(p.Row(i)[k]))
 		if q.Rest > 0 {

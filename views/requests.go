@@ -3,6 +3,7 @@ package views
 import (
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -80,15 +81,13 @@ func (h *homes) acceptors() map[string]bool {
 
 // reads notes where a goroutine reads.
 func (h *homes) reads(stack sampledata.NodeID, readers map[sampledata.FunctionID]*reader) {
-	first := h.d.firstFunction(stack)
-	if readers[first] == nil {
-		readers[first] = &reader{reads: make(map[callID]bool)}
-	}
+	first := lists.Made(readers, h.d.firstFunction(stack),
+		func() *reader { return &reader{reads: make(map[callID]bool)} })
 	switch p := h.d.placeOf(stack); p.verdict {
 	case mayBeHome:
-		readers[first].reads[h.calls[p.at]] = true
+		first.reads[h.calls[p.at]] = true
 	case beginsHere:
-		readers[first].itself = true
+		first.itself = true
 	}
 }
 

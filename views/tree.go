@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/internal/exact"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views/calltree"
 )
@@ -387,12 +388,8 @@ func (b *builder) frameOf(to classID) calltree.Func {
 }
 
 func (b *builder) reason(text string) calltree.Func {
-	f, ok := b.reasons[text]
-	if !ok {
-		f = b.tree.Symbols().Intern(ReasonFrame(text))
-		b.reasons[text] = f
-	}
-	return f
+	return lists.Made(b.reasons, text,
+		func() calltree.Func { return b.tree.Symbols().Intern(ReasonFrame(text)) })
 }
 
 // warnings counts warnings by kind, and keeps the first message of each.

@@ -3,6 +3,7 @@ package views
 import (
 	"maps"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -130,12 +131,7 @@ func beginnings(r *sampledata.Recording, named func(function string) bool) []beg
 				b.callee = n.Function
 			}
 		case name != bootstrap:
-			is, ok := isNamed[n.Function]
-			if !ok {
-				is = named(name)
-				isNamed[n.Function] = is
-			}
-			if !is {
+			if !lists.Made(isNamed, n.Function, func() bool { return named(name) }) {
 				b.first = n.Function
 			}
 		}

@@ -318,12 +318,9 @@ func (b *blamed) do(s *situation, certain Certainty, weight float64) {
 		d.activity, d.forWork = cmp.Or(activities[s.state.Doing], OtherWait), true
 	}
 	b.weight[d] += weight
-	if b.where[d] == nil {
-		b.where[d] = b.e.places.heaviest()
-	}
-	stack := s.state.Stack
+	where, stack := lists.Made(b.where, d, b.e.places.heaviest), s.state.Stack
 	if stack != sampledata.NoStack {
-		b.where[d].add(b.e.places.own[stack], stack, weight)
+		where.add(b.e.places.own[stack], stack, weight)
 	}
 }
 

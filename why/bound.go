@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 )
@@ -73,11 +74,8 @@ func (e *evidence) boundings() map[Limit]*bounding {
 			continue
 		}
 		limit := Limit{Channel: name.Name, Capacity: name.Capacity}
-		b := all[limit]
-		if b == nil {
-			b = &bounding{until: e.from - 1, holders: make(sums)}
-			all[limit] = b
-		}
+		b := lists.Made(all, limit,
+			func() *bounding { return &bounding{until: e.from - 1, holders: make(sums)} })
 		// runs are in the order of their first samples
 		if last := min(run.Last, e.to-1); last > b.until {
 			b.waited += e.between(max(run.First, b.until+1), last)

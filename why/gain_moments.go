@@ -3,6 +3,7 @@ package why
 import (
 	"slices"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 )
@@ -127,12 +128,7 @@ func (m *moments) pool(situation int32) *pool {
 		return nil
 	}
 	key := poolKey{at.class, m.s.e.places.at(at.state.Stack)}
-	if p, ok := m.pools[key]; ok {
-		return p
-	}
-	p := m.newPool(key, at)
-	m.pools[key] = p
-	return p
+	return lists.Made(m.pools, key, func() *pool { return m.newPool(key, at) })
 }
 
 func (m *moments) newPool(key poolKey, waits *situation) *pool {

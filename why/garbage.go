@@ -1,6 +1,10 @@
 package why
 
-import "math"
+import (
+	"math"
+
+	"github.com/cpprof/cpprof/internal/lists"
+)
 
 // minGarbage is the share of the program's time on processors
 // that allocation and the collector have at least to be the
@@ -110,10 +114,8 @@ func (s *searcher) allocation() *candidate {
 			kinds["allocating"] += at.weight
 		}
 		by[at.class] += at.weight
-		if sites[at.class] == nil {
-			sites[at.class] = s.e.places.heaviest()
-		}
-		sites[at.class].add(s.e.places.own[stack], stack, at.weight)
+		site := lists.Made(sites, at.class, s.e.places.heaviest)
+		site.add(s.e.places.own[stack], stack, at.weight)
 		functions[s.e.places.at(stack)] += at.weight
 	}
 	class := by.most()

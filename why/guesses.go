@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 )
@@ -94,10 +95,8 @@ func (e *evidence) children(of func(*situation) bool) []Cause {
 		b.total += e.between(run.First, run.Last)
 		waits := views.Enclosing(e.places.at(run.Stack))
 		in := func(function string) bool { // or in a closure, as in a sync.Once
-			if _, known := enclosing[function]; !known {
-				enclosing[function] = views.Enclosing(function)
-			}
-			return enclosing[function] == waits
+			return lists.Made(enclosing, function,
+				func() string { return views.Enclosing(function) }) == waits
 		}
 		those := b.startedIn(e.r.Goroutines.At(run.Goroutine).ID, in, run.First, run.Last)
 		those = slices.DeleteFunc(those, func(g sampledata.GoroutineID) bool {

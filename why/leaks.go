@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
@@ -198,10 +199,8 @@ func (s *searcher) waiting(class int32, there func(*situation) bool) *waitingCro
 		if _, was := stays[run.Goroutine]; is || was {
 			stays[run.Goroutine] = is && run.Last >= s.e.to-1
 		}
-		if moves[run.Goroutine] == nil {
-			moves[run.Goroutine] = &mover{run: run}
-		}
-		moves[run.Goroutine].see(run)
+		m := lists.Made(moves, run.Goroutine, func() *mover { return &mover{run: run} })
+		m.see(run)
 		if does == Sleeping {
 			sleeps[run.Goroutine]++
 		}
@@ -226,7 +225,7 @@ func (s *searcher) waiting(class int32, there func(*situation) bool) *waitingCro
 			}
 			w = asleep
 		default:
-			if m := moves[run.Goroutine]; m.times >= minMoves && m.moved >= quarters[leakQuarters-1] {
+			if m.times >= minMoves && m.moved >= quarters[leakQuarters-1] {
 				moving++
 				continue
 			}

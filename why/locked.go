@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 )
 
 // sums are weights by class.
 type sums map[int32]float64
+
+func newSums() sums { return make(sums) }
 
 // byClass returns the weights of some situations.
 func (e *evidence) byClass(of func(*situation) bool) sums {
@@ -27,14 +30,9 @@ func (e *evidence) byClass(of func(*situation) bool) sums {
 func grouped[K comparable](e *evidence, keyOf func(*situation) (k K, ok bool)) map[K]sums {
 	groups := make(map[K]sums)
 	for _, at := range e.situations {
-		k, ok := keyOf(at)
-		if !ok {
-			continue
+		if k, ok := keyOf(at); ok {
+			lists.Made(groups, k, newSums)[at.class] += at.weight
 		}
-		if groups[k] == nil {
-			groups[k] = make(sums)
-		}
-		groups[k][at.class] += at.weight
 	}
 	return groups
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
@@ -190,10 +191,9 @@ func (s *searcher) stalls(f *Finding) float64 {
 	all := make(map[sampledata.GoroutineID]*mover)
 	weights := make(map[sampledata.GoroutineID]float64) // of the finding, in that half
 	for run, at := range e.runs(ofClass(class, anywhere)) {
-		if all[run.Goroutine] == nil {
-			all[run.Goroutine] = &mover{moved: run.First, run: run}
-		}
-		all[run.Goroutine].see(run)
+		m := lists.Made(all, run.Goroutine,
+			func() *mover { return &mover{moved: run.First, run: run} })
+		m.see(run)
 		if run.Last >= middle && hit(at) {
 			weights[run.Goroutine] += e.between(max(run.First, middle), run.Last)
 		}

@@ -1,4 +1,4 @@
-// Package lists makes lists of other lists.
+// Package lists makes lists of other lists, and the values of maps.
 package lists
 
 // Each returns what a function makes of each value of a list.
@@ -8,4 +8,14 @@ func Each[T, U any](list []T, of func(T) U) []U {
 		made[i] = of(value)
 	}
 	return made
+}
+
+// Made returns a map's value of a key, which it makes if there is none.
+func Made[K comparable, V any](m map[K]V, key K, of func() V) V {
+	value, known := m[key]
+	if !known {
+		value = of()
+		m[key] = value
+	}
+	return value
 }

@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
@@ -115,11 +116,9 @@ func inclusive(t *calltree.Tree) []Starter {
 		}
 		open[f] = t.Ends()[n]
 		ranges[f] = append(ranges[f], [2]int32{n, t.Ends()[n]})
-		if sums[f] == nil {
-			sums[f] = make([]int64, len(digits))
-		}
+		sum := lists.Made(sums, f, func() []int64 { return make([]int64, len(digits)) })
 		for i, d := range digits {
-			sums[f][i] += d.Cum[n]
+			sum[i] += d.Cum[n]
 		}
 	}
 	var all []Starter

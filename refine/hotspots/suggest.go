@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
@@ -190,10 +191,8 @@ func (p *Trees) addCycles(to map[string]*cycle, s *side) {
 		}
 	}
 	for key, f := range cycles {
-		if to[key] == nil {
-			to[key] = &cycle{f.path, key, new(big.Rat)}
-		}
-		to[key].cost.Add(to[key].cost, s.hits(f.sums))
+		c := lists.Made(to, key, func() *cycle { return &cycle{f.path, key, new(big.Rat)} })
+		c.cost.Add(c.cost, s.hits(f.sums))
 	}
 }
 

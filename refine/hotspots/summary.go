@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math/big"
 	"slices"
+
+	"github.com/cpprof/cpprof/internal/lists"
 )
 
 // A Summary is a call sequence, of immediate calls only, with
@@ -211,13 +213,10 @@ func (s *Summary) extensions(grouped func(*side, places) map[int32]places, top b
 	byName := make(map[int32]*Summary)
 	for i, side := range s.of.sides {
 		for name, where := range grouped(side, s.places[i]) {
-			e := byName[name]
-			if e == nil {
-				e = &Summary{of: s.of, length: s.length + 1, extension: extension{s, name, top},
-					places: make([]places, len(s.places))}
-				e.plain = s.plain && !s.has(name)
-				byName[name] = e
-			}
+			e := lists.Made(byName, name, func() *Summary {
+				return &Summary{of: s.of, length: s.length + 1, plain: s.plain && !s.has(name),
+					extension: extension{s, name, top}, places: make([]places, len(s.places))}
+			})
 			e.places[i] = where
 		}
 	}

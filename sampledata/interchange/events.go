@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
@@ -89,13 +90,11 @@ func (e *Events) Switch(at Stamp, thread string) error {
 	if err := e.advance(at); err != nil {
 		return err
 	}
-	t := e.threads[thread]
-	if t == nil {
-		t = &eventThread{base: e.b.Child(0, e.b.Symbols().Intern(thread))}
-		e.b.Add(1, t.base, 1, 1)
-		e.threads[thread] = t
-	}
-	e.current = t
+	e.current = lists.Made(e.threads, thread, func() *eventThread {
+		base := e.b.Child(0, e.b.Symbols().Intern(thread))
+		e.b.Add(1, base, 1, 1)
+		return &eventThread{base: base}
+	})
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/memory"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/maruel/panicparse/v2/stack"
@@ -162,11 +163,7 @@ func (r *dumpReader) sample(list []*stack.Goroutine) error {
 	for _, g := range list {
 		r.last = g
 		s, start := r.state(g)
-		code, known := r.codes[g.ID]
-		if !known {
-			code = r.goroutine(g, start)
-			r.codes[g.ID] = code
-		}
+		code := lists.Made(r.codes, g.ID, func() sampledata.GoroutineID { return r.goroutine(g, start) })
 		changes[code] = sampledata.Change{Goroutine: code, State: s}
 		r.gone = append(r.gone, sampledata.Change{Goroutine: code, Gone: true})
 	}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/intern"
 	"github.com/cpprof/cpprof/internal/memory"
 	"github.com/cpprof/cpprof/sampledata"
 )
@@ -53,8 +54,7 @@ func isPerf(s Start) bool {
 // A perfReader reads samples.
 type perfReader struct {
 	*weighing
-	events map[string]int // by name: their numbers from 0
-	names  []string
+	events intern.List[string, int]
 	of     []int // by row: its event
 	label  []sampledata.Label
 	event  int
@@ -67,8 +67,7 @@ type perfReader struct {
 const maxEvents = 32
 
 func readPerf(in *Input, o Options) (*sampledata.Recording, error) {
-	r := &perfReader{weighing: newWeighing(memory.NewBudget(o.MaxMemory)),
-		events: make(map[string]int)}
+	r := &perfReader{weighing: newWeighing(memory.NewBudget(o.MaxMemory))}
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, longestLine)
 	number := 0
@@ -93,7 +92,7 @@ func readPerf(in *Input, o Options) (*sampledata.Recording, error) {
 		return nil, errors.New("perf script: there are no samples")
 	}
 	r.values()
-	return r.recording(r.names[0], o.Value)
+	return r.recording(r.events.All[0], o.Value)
 }
 
 // line reads a line.
@@ -140,15 +139,9 @@ func (r *perfReader) begin(line string) error {
 			return fmt.Errorf("%.40q is not a period", m[4])
 		}
 	}
-	event, known := r.events[m[5]]
-	if !known {
-		if event = len(r.names); event == maxEvents {
-			return fmt.Errorf("more than %d kinds of events", maxEvents)
-		}
-		r.events[m[5]] = event
-		r.names = append(r.names, m[5])
+	if r.event = r.events.Number(m[5]); r.event == maxEvents {
+		return fmt.Errorf("more than %d kinds of events", maxEvents)
 	}
-	r.event = event
 	return nil
 }
 
@@ -166,7 +159,7 @@ func (r *perfReader) end() error {
 // number of samples.
 func (r *perfReader) values() {
 	p := r.rec.Profile
-	for _, name := range r.names {
+	for _, name := range r.events.All {
 		unit := name
 		if event, _, _ := strings.Cut(name, ":"); event == "cpu-clock" || event == "task-clock" {
 			unit = "nanoseconds"

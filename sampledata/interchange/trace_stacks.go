@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/sampledata"
 	"golang.org/x/exp/trace"
 )
@@ -77,11 +78,7 @@ func (s *stackTable) of(st trace.Stack, before *traceStack) *traceStack {
 	if before.next == st {
 		return before.nextAs
 	}
-	ts, ok := s.known[st]
-	if !ok {
-		ts = s.read(st)
-		s.known[st] = ts
-	}
+	ts := lists.Made(s.known, st, func() *traceStack { return s.read(st) })
 	before.next, before.nextAs = st, ts
 	return ts
 }

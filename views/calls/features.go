@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/internal/intern"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
@@ -372,10 +373,8 @@ func (k *ranking) common(c *Call, run sampledata.Run) []int32 {
 	if run.Stack == sampledata.NoStack || run.Torn {
 		return all
 	}
-	if _, known := k.below[run.Stack]; !known {
-		k.below[run.Stack] = k.leadsTo(run.Stack)
-	}
-	return append(all, k.below[run.Stack]...)
+	below := lists.Made(k.below, run.Stack, func() []int32 { return k.leadsTo(run.Stack) })
+	return append(all, below...)
 }
 
 // magnitude returns the limits of the numbers that are about as

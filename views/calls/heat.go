@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/views"
 )
 
@@ -150,11 +151,9 @@ func (h *HeatMap) count(t *Table, condition Condition) {
 				continue
 			}
 			at := [2]int{int((call.Begin - h.Start) / h.Step), h.rowOf(call.Length())}
-			if cells[at] == nil {
-				cells[at] = &Cell{Column: at[0], Row: at[1]}
-			}
-			cells[at].Calls++
-			cells[at].Chosen += 1 - i
+			cell := lists.Made(cells, at, func() *Cell { return &Cell{Column: at[0], Row: at[1]} })
+			cell.Calls++
+			cell.Chosen += 1 - i
 		}
 	}
 	for _, c := range cells {

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"github.com/cpprof/cpprof/internal/intern"
+	"github.com/cpprof/cpprof/internal/lists"
 )
 
 // planeBits is how many bits of a large number one plane holds.
@@ -128,10 +129,8 @@ func (w *weights) addLarge(node int32, r *big.Rat) {
 	if w.large == nil {
 		w.large = make(map[int32]*big.Rat)
 	}
-	if w.large[node] == nil {
-		w.large[node] = new(big.Rat)
-	}
-	w.large[node].Add(w.large[node], r)
+	sum := lists.Made(w.large, node, func() *big.Rat { return new(big.Rat) })
+	sum.Add(sum, r)
 }
 
 // metric converts all weights to one scale and lays them out in planes.
@@ -230,12 +229,9 @@ func (w *weights) big(m *Metric, parent, at []int32) {
 	// Denominators are few, and divisions are slow.
 	factors := make(map[int64]*big.Int)
 	factor := func(den int64) *big.Int {
-		f := factors[den]
-		if f == nil {
-			f = new(big.Int).Quo(m.scale, big.NewInt(den))
-			factors[den] = f
-		}
-		return f
+		return lists.Made(factors, den, func() *big.Int {
+			return new(big.Int).Quo(m.scale, big.NewInt(den))
+		})
 	}
 	whole := new(big.Int)
 	for i, num := range w.whole {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/internal/exact"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
@@ -110,10 +111,8 @@ func newSharing(l *ledger) *sharing {
 		if run.Evidence == sampledata.Likely {
 			s.counted[side{run.Lock, does}] = true
 		}
-		if s.waitIn[run.Lock] == nil {
-			s.waitIn[run.Lock] = map[string]bool{}
-		}
-		s.waitIn[run.Lock][s.placeOf(run.Stack).in] = true
+		in := lists.Made(s.waitIn, run.Lock, func() map[string]bool { return map[string]bool{} })
+		in[s.placeOf(run.Stack).in] = true
 	}
 	byPlace := map[waitPlace]*shared{}
 	for i := range l.r.Runs.All() {
@@ -138,16 +137,14 @@ func (s *sharing) counts(run sampledata.Run) bool {
 // enter adds the thing that a run waits for.
 func (s *sharing) enter(run sampledata.Run, byPlace map[waitPlace]*shared) {
 	at := s.thingOf(run)
-	if s.index[at] == nil {
-		s.index[at] = map[uint64]int{}
-	}
-	if _, known := s.index[at][run.Lock]; known {
+	index := lists.Made(s.index, at, func() map[uint64]int { return map[uint64]int{} })
+	if _, known := index[run.Lock]; known {
 		return
 	}
 	name := at.label()
 	part := &Lock{Name: name, Shared: true, Kind: at.kind, Address: run.Lock,
-		Instance: len(s.index[at]) + 1}
-	s.index[at][run.Lock] = len(s.parts)
+		Instance: len(index) + 1}
+	index[run.Lock] = len(s.parts)
 	s.parts = append(s.parts, part)
 	group := byPlace[at]
 	if group == nil || s.ids.by == ByInstance {
@@ -260,7 +257,7 @@ func (s *sharing) sample() {
 				continue
 			}
 			u := User{Class: s.classOf(run), In: s.userAt(run.Stack, w.address)}
-			sumOf(sums, u).Add(s.hits, s.time, n, int64(len(set)))
+			lists.Made(sums, u, newSum).Add(s.hits, s.time, n, int64(len(set)))
 		}
 	}
 }

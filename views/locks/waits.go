@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/internal/exact"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/calltree"
@@ -146,9 +147,9 @@ func (l *ledger) count(a *account, instance int, run sampledata.Run, in string,
 	a.last = max(a.last, first+samples-1)
 	a.waits.Add(n, time, 1, 1)
 	if l.ids.by == ByField {
-		sumOf(a.parts, instance).Add(n, time, 1, 1)
+		lists.Made(a.parts, instance, newSum).Add(n, time, 1, 1)
 	}
-	sumOf(a.waiters, User{l.classOf(run), in, run.Reason}).Add(n, time, 1, 1)
+	lists.Made(a.waiters, User{l.classOf(run), in, run.Reason}, newSum).Add(n, time, 1, 1)
 	if run.Evidence == sampledata.Ambiguous {
 		a.by[sampledata.Ambiguous].Add(n, time, 1, 1)
 	}
@@ -289,13 +290,7 @@ func (a *account) sumUp(l *Lock, instances []*Lock, all *account) bool {
 	return true
 }
 
-// sumOf returns the sum of a key.
-func sumOf[K comparable](sums map[K]*exact.Sum, key K) *exact.Sum {
-	if sums[key] == nil {
-		sums[key] = new(exact.Sum)
-	}
-	return sums[key]
-}
+func newSum() *exact.Sum { return new(exact.Sum) }
 
 // partsOf lists the instances of a field, those first for which
 // goroutines waited longest.
