@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
@@ -114,11 +115,7 @@ func (s *Set) All() []Aspect { return append([]Aspect(nil), s.aspects...) }
 
 // Names returns the names of the aspects, with "@", in their order.
 func (s *Set) Names() []string {
-	names := make([]string, len(s.aspects))
-	for i, a := range s.aspects {
-		names[i] = a.name
-	}
-	return names
+	return lists.Each(s.aspects, func(a Aspect) string { return a.name })
 }
 
 // Lookup finds an aspect by its name, with or without "@".

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/internal/edit"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
@@ -111,11 +112,7 @@ func aspectsOf(m *calltree.Membership) []Element {
 	if m == nil {
 		return nil
 	}
-	var aspects []Element
-	for _, name := range m.Names() {
-		aspects = append(aspects, Element{Name: name})
-	}
-	return aspects
+	return lists.Each(m.Names(), func(name string) Element { return Element{Name: name} })
 }
 
 func hasMember(m *calltree.Membership, aspect string, occurring []bool) bool {
@@ -136,10 +133,8 @@ func suggest(name string, known []Element) string {
 		byName[k.Name] = k
 		all = append(all, k.Name)
 	}
-	var names []string
-	for _, near := range edit.Similar(name, all) {
-		names = append(names, byName[near].String())
-	}
+	names := lists.Each(edit.Similar(name, all),
+		func(near string) string { return byName[near].String() })
 	if len(names) == 0 {
 		return ""
 	}

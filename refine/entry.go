@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
@@ -46,10 +47,7 @@ func (e *Entry) Len() int {
 
 func (e *Entry) clone() *Entry {
 	c := *e
-	c.Children = make([]*Entry, len(e.Children))
-	for i, child := range e.Children {
-		c.Children[i] = child.clone()
-	}
+	c.Children = lists.Each(e.Children, (*Entry).clone)
 	return &c
 }
 

@@ -2,6 +2,7 @@ package refine
 
 import (
 	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
@@ -10,10 +11,8 @@ import (
 // any other path is its overlap with the labels. Denominators
 // stay.
 func Labelled(t *calltree.Tree, m *calltree.Membership, labels []callpath.Path) *calltree.Tree {
-	var each []callpath.Expr
-	for _, p := range labels {
-		each = append(each, callpath.Expr{Op: callpath.OpPath, Path: p})
-	}
+	each := lists.Each(labels,
+		func(p callpath.Path) callpath.Expr { return callpath.Expr{Op: callpath.OpPath, Path: p} })
 	if len(each) == 1 {
 		return Prune(t, m, each[0])
 	}

@@ -4,16 +4,16 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // Prune returns the tree of the stacks for which e is true.
 // Denominators stay: costs remain fractions of the whole.
 func Prune(t *calltree.Tree, m *calltree.Membership, e callpath.Expr) *calltree.Tree {
-	var ms []*callpath.Matcher
-	for _, p := range e.Paths() {
-		ms = append(ms, callpath.Compile(t, m, p, callpath.Nothing))
-	}
+	ms := lists.Each(e.Paths(), func(p callpath.Path) *callpath.Matcher {
+		return callpath.Compile(t, m, p, callpath.Nothing)
+	})
 	return t.Filter(satisfying(t, ms, e))
 }
 

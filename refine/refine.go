@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
@@ -140,11 +141,7 @@ func (y *tally) results(path func(callpath.Element) callpath.Path) []Result {
 
 // digits returns the sums for x, by plane.
 func (y *tally) digits(x int) []int64 {
-	digits := make([]int64, len(y.planes))
-	for k := range digits {
-		digits[k] = y.sums[k][x]
-	}
-	return digits
+	return lists.Each(y.sums, func(sum []int64) int64 { return sum[x] })
 }
 
 // A sum is a scaled weight: large if the tree has several

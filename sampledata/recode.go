@@ -1,6 +1,10 @@
 package sampledata
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/cpprof/cpprof/internal/lists"
+)
 
 // A recoder passes states to a sink that has codes of its own.
 type recoder struct {
@@ -25,11 +29,7 @@ func (c *recoder) state(s State) State {
 		return c.to.LabelSet(c.labelSet(s.Labels))
 	})
 	s.Holders = recoded(&c.holderSets, s.Holders, func() HolderSetID {
-		var set []GoroutineID
-		for _, g := range c.holderSet(s.Holders) {
-			set = append(set, c.goroutine(g))
-		}
-		return c.to.HolderSet(set)
+		return c.to.HolderSet(lists.Each(c.holderSet(s.Holders), c.goroutine))
 	})
 	return s
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/cpprof/cpprof/internal/lists"
 )
 
 // A field is a part of a line of text: a word at its place,
@@ -230,10 +232,7 @@ func (v definition) set(t token) error {
 type numbers []int64
 
 func (v *numbers) word() (string, bool) {
-	words := make([]string, len(*v))
-	for i, n := range *v {
-		words[i] = strconv.FormatInt(n, 10)
-	}
+	words := lists.Each(*v, func(n int64) string { return strconv.FormatInt(n, 10) })
 	return strings.Join(words, ","), len(words) == 0
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views/calltree"
 )
@@ -114,10 +115,8 @@ func inliningWarning(a, b *sampledata.Recording, merged bool) []sampledata.Warni
 	if len(calls) == 0 {
 		return nil
 	}
-	var names []string
-	for _, c := range calls[:min(len(calls), shownCalls)] {
-		names = append(names, c.Callee+" into "+c.Caller)
-	}
+	names := lists.Each(calls[:min(len(calls), shownCalls)],
+		func(c Call) string { return c.Callee + " into " + c.Caller })
 	if more := len(calls) - len(names); more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))
 	}

@@ -160,10 +160,7 @@ func (p *profiled) noSpan() error {
 }
 
 func (p *profiled) unknownClass(class string) error {
-	var names []string
-	for _, c := range p.sums() {
-		names = append(names, c.Class)
-	}
+	names := lists.Each(p.sums(), func(c ClassSummary) string { return c.Class })
 	return &UnknownClassError{Class: class, Closest: edit.Similar(class, names),
 		Named: parts(names, class)}
 }

@@ -36,10 +36,7 @@ func (a *searched) findBounds() {
 		if !f.row().waits || f.Kind == LockKind {
 			continue
 		}
-		classes := []string{f.Class}
-		for _, p := range slices.Concat(f.Behind, f.Others) {
-			classes = append(classes, p.Name)
-		}
+		classes := append([]string{f.Class}, names(slices.Concat(f.Behind, f.Others))...)
 		for limit, b := range all {
 			share := b.waited / a.e.length
 			holds, total := 0.0, 0.0

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/views"
 )
@@ -186,11 +187,8 @@ func (s *searcher) workersOf(f *Finding) (all []int32) {
 	return all
 }
 
-func names(all []Part) (list []string) {
-	for _, p := range all {
-		list = append(list, p.Name)
-	}
-	return list
+func names(all []Part) []string {
+	return lists.Each(all, func(p Part) string { return p.Name })
 }
 
 // mostAsked limits the classes that are asked what they would gain.

@@ -68,11 +68,9 @@ func (s *searcher) others(by sums, but int32) []Part {
 	}
 	slices.SortFunc(list,
 		func(a, b int32) int { return cmp.Or(cmp.Compare(by[b], by[a]), cmp.Compare(a, b)) })
-	var parts []Part
-	for _, c := range list {
-		parts = append(parts, Part{Name: s.e.classes[c].name, Share: by[c] / s.e.classes[c].active})
-	}
-	return parts
+	return lists.Each(list, func(c int32) Part {
+		return Part{Name: s.e.classes[c].name, Share: by[c] / s.e.classes[c].active}
+	})
 }
 
 // active returns a base of hypotheses: the goroutines of a

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/locks"
@@ -67,11 +68,9 @@ func (s *searcher) passages(of func(*situation) bool) (all []string) {
 	return all
 }
 
-func (s *searcher) namesOf(functions []sampledata.FunctionID) (names []string) {
-	for _, f := range functions {
-		names = append(names, s.e.r.Functions[f].Name)
-	}
-	return names
+func (s *searcher) namesOf(functions []sampledata.FunctionID) []string {
+	return lists.Each(functions,
+		func(f sampledata.FunctionID) string { return s.e.r.Functions[f].Name })
 }
 
 // borders returns the last function of each unit on a stack, and

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/views"
 )
 
@@ -105,11 +106,7 @@ func (s *searcher) holders() []Cause {
 		all = append(all, &c)
 	}
 	slices.SortStableFunc(all, func(x, y *Cause) int { return cmp.Compare(y.Share, x.Share) })
-	var causes []Cause
-	for _, c := range all {
-		causes = append(causes, *c)
-	}
-	return causes
+	return lists.Each(all, func(c *Cause) Cause { return *c })
 }
 
 // machineCandidates returns the hypothesis that threads wait for CPUs.

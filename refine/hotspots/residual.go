@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/internal/intern"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
@@ -45,11 +46,9 @@ func newResidual(of *Trees) *residual {
 	for _, s := range of.sides {
 		own := *s
 		own.mark, own.groups = make([]int32, len(s.mark)), newGroups(of.names.Len())
-		own.planes = nil
-		for _, p := range s.planes {
-			own.planes = append(own.planes,
-				calltree.Plane{Own: slices.Clone(p.Own), Cum: slices.Clone(p.Cum)})
-		}
+		own.planes = lists.Each(s.planes, func(p calltree.Plane) calltree.Plane {
+			return calltree.Plane{Own: slices.Clone(p.Own), Cum: slices.Clone(p.Cum)}
+		})
 		copied.sides = append(copied.sides, &own)
 		r.sides = append(r.sides, residualSide{side: &own, covered: make([]bool, len(s.name))})
 		r.number(&r.sides[len(r.sides)-1])
@@ -166,10 +165,7 @@ func (r *residual) rises(id int32) bool {
 	}
 	exact := new(big.Rat)
 	for _, s := range r.sides {
-		digits := make([]int64, len(s.base))
-		for k := range s.base {
-			digits[k] = s.base[k][id]
-		}
+		digits := lists.Each(s.base, func(base []int64) int64 { return base[id] })
 		exact.Add(exact, s.hits(digits))
 	}
 	return exact.Sign() > 0

@@ -146,11 +146,7 @@ func (c *cycle) before(o *cycle) bool {
 }
 
 func (c *cycle) names(p *Trees) []string {
-	out := make([]string, len(c.path))
-	for i, name := range c.path {
-		out[i] = p.name(name)
-	}
-	return out
+	return lists.Each(c.path, p.name)
 }
 
 // addCycles adds the cost of each cycle in one side. On each

@@ -2,6 +2,7 @@ package hotspots
 
 import (
 	"cmp"
+	"maps"
 	"math/big"
 	"slices"
 
@@ -86,11 +87,7 @@ func (s *Summary) has(name int32) bool {
 // Path returns the call sequence, caller first. It must not be changed.
 func (s *Summary) Path() []string {
 	if s.text == nil {
-		path := s.names()
-		s.text = make([]string, len(path))
-		for i, name := range path {
-			s.text[i] = s.of.name(name)
-		}
+		s.text = lists.Each(s.names(), s.of.name)
 	}
 	return s.text
 }
@@ -220,26 +217,15 @@ func (s *Summary) extensions(grouped func(*side, places) map[int32]places, top b
 			e.places[i] = where
 		}
 	}
-	names := make([]int32, 0, len(byName))
-	for name := range byName {
-		names = append(names, name)
-	}
-	slices.SortFunc(names,
+	names := slices.SortedFunc(maps.Keys(byName),
 		func(a, b int32) int { return cmp.Compare(s.of.name(a), s.of.name(b)) })
-	out := make([]*Summary, len(names))
-	for i, name := range names {
-		out[i] = byName[name]
-	}
-	return out
+	return lists.Each(names, func(name int32) *Summary { return byName[name] })
 }
 
 // BottomExtensions returns the names that can come after the call sequence,
 // sorted.
-func (s *Summary) BottomExtensions() (names []string) {
-	for _, b := range s.Bottoms() {
-		names = append(names, s.of.name(b.name))
-	}
-	return names
+func (s *Summary) BottomExtensions() []string {
+	return lists.Each(s.Bottoms(), func(b *Summary) string { return s.of.name(b.name) })
 }
 
 // TrimTop returns the summary without the first name; false for

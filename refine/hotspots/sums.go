@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
@@ -201,11 +202,7 @@ func finalsByRoot(p places) []int32 {
 		order[i] = uint64(p.roots[i])<<32 | uint64(f)
 	}
 	slices.Sort(order)
-	finals := make([]int32, len(order))
-	for i, pair := range order {
-		finals[i] = int32(uint32(pair))
-	}
-	return finals
+	return lists.Each(order, func(pair uint64) int32 { return int32(uint32(pair)) })
 }
 
 // nameSums returns the base and cum of every name, by plane

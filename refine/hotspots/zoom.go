@@ -4,6 +4,8 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+
+	"github.com/cpprof/cpprof/internal/lists"
 )
 
 // DefaultCutoff returns the paper's ratio for zooming, 0.95.
@@ -102,10 +104,7 @@ func sortBy(list []*Summary, cost func(*Summary) *big.Rat) {
 		s    *Summary
 		cost *big.Rat
 	}
-	by := make([]ranked, len(list))
-	for i, s := range list {
-		by[i] = ranked{s, cost(s)}
-	}
+	by := lists.Each(list, func(s *Summary) ranked { return ranked{s, cost(s)} })
 	slices.SortStableFunc(by, func(a, b ranked) int {
 		if c := b.cost.Cmp(a.cost); c != 0 {
 			return c

@@ -195,10 +195,7 @@ func (r *dumpReader) state(g *stack.Goroutine) (s sampledata.State, start sample
 		calls = calls[:n-1]
 	}
 	calls = calls[:min(len(calls), sampledata.MaxDepth)]
-	var names []string
-	for _, c := range calls {
-		names = append(names, c.Func.Complete)
-	}
+	names := lists.Each(calls, func(c stack.Call) string { return c.Func.Complete })
 	for _, c := range slices.Backward(calls) {
 		name := cmp.Or(c.Func.Complete, "?")
 		f := r.b.Function(sampledata.Function{Name: name, File: c.RemoteSrcPath})

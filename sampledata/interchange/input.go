@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/internal/files"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/klauspost/compress/gzip"
 )
@@ -184,10 +185,8 @@ func (in *Input) as(name string) (err error) {
 	if debugText.Match(in.start.Bytes) {
 		return fmt.Errorf("reading %s: it is the text that debug=1 makes of a profile: cpprof reads the profile itself, without debug=1 in its URL", in.Name)
 	}
-	var list []string
-	for _, f := range formats {
-		list = append(list, fmt.Sprintf("%s (%s)", f.Name, f.Help))
-	}
+	list := lists.Each(formats,
+		func(f *Format) string { return fmt.Sprintf("%s (%s)", f.Name, f.Help) })
 	return fmt.Errorf("reading %s: its beginning, %.20q, matches none of the formats that cpprof reads: %s; "+
 		"if you know the format, name it with --format", in.Name, in.start.Bytes,
 		strings.Join(list, ", "))

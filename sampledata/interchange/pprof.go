@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/sampledata"
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -105,10 +106,7 @@ func choose(p *sampledata.Profile, name string) error {
 	if name == "" {
 		return nil
 	}
-	var names []string
-	for _, i := range p.Shown {
-		names = append(names, p.Quantities[i].Name)
-	}
+	names := lists.Each(p.Shown, func(i int) string { return p.Quantities[i].Name })
 	if !p.Only(name) {
 		return &ValueError{name, "it counts only " + strings.Join(names, ", ")}
 	}

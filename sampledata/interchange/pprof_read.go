@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/memory"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/google/pprof/profile"
@@ -140,11 +141,7 @@ func (r *pprofReader) locations() error {
 			return r.err
 		}
 		frames[len(frames)-1].inlined = false
-		var places []int32
-		for _, f := range frames {
-			places = append(places, r.places.Number(f))
-		}
-		r.located = append(r.located, places)
+		r.located = append(r.located, lists.Each(frames, r.places.Number))
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -76,11 +77,8 @@ func (e *FormatError) Error() string {
 
 // Names lists the values of --format: Auto and the names of all formats.
 func Names() []string {
-	names := []string{Auto}
-	for _, f := range formats {
-		names = append(names, f.Name)
-	}
-	return names
+	names := lists.Each(formats, func(f *Format) string { return f.Name })
+	return append([]string{Auto}, names...)
 }
 
 // Lookup returns the format with a name. Auto is not a format.

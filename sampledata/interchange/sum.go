@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -77,10 +78,9 @@ func (s *summing) quantities(list []*sampledata.Recording, names []string) error
 
 // counts names what a profile counts: "samples (count) and cpu (nanoseconds)".
 func counts(p *sampledata.Profile) string {
-	var list []string
-	for _, q := range p.Quantities {
-		list = append(list, fmt.Sprintf("%s (%s)", q.Name, q.Unit))
-	}
+	list := lists.Each(p.Quantities, func(q sampledata.Quantity) string {
+		return fmt.Sprintf("%s (%s)", q.Name, q.Unit)
+	})
 	return strings.Join(list, " and ")
 }
 
@@ -101,10 +101,8 @@ func quantity(p *sampledata.Profile, like sampledata.Quantity) int {
 func (s *summing) add(r *sampledata.Recording) error {
 	contexts := s.contextsOf(r)
 	p := s.rec.Profile
-	var from []int // by quantity of the sum
-	for _, q := range p.Quantities {
-		from = append(from, quantity(r.Profile, q))
-	}
+	from := lists.Each(p.Quantities, // by quantity of the sum
+		func(q sampledata.Quantity) int { return quantity(r.Profile, q) })
 	for i, stack := range r.Profile.Stacks {
 		at := summedRow{-1, s.labels.LabelSet(r.LabelSets[r.Profile.Labels[i]])}
 		if stack >= 0 {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 )
@@ -192,10 +193,7 @@ func (c Condition) In(t *Table) string {
 // have from begin to end is not known: it is in neither, unless
 // there is no condition.
 func (t *Table) choose(c Condition) (chosen, rest []*Call) {
-	bounds := make([]time.Duration, len(c.comparisons))
-	for i, one := range c.comparisons {
-		bounds[i] = one.bound(t)
-	}
+	bounds := lists.Each(c.comparisons, func(one comparison) time.Duration { return one.bound(t) })
 	for i := range t.Calls {
 		call := &t.Calls[i]
 		switch {

@@ -1,6 +1,10 @@
 package calltree
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/cpprof/cpprof/internal/lists"
+)
 
 // Filter returns the tree of the stacks whose nodes are marked
 // in kept. It removes the weights of all other stacks. It
@@ -76,10 +80,7 @@ func (t *Tree) take(kept, needed []bool) *Tree {
 func (m *Metric) withPlanes(s *Slices, change func(Plane) Plane) *Metric {
 	changed := *m
 	changed.slices = s
-	changed.planes = make([]Plane, len(m.planes))
-	for i, p := range m.planes {
-		changed.planes[i] = change(p)
-	}
+	changed.planes = lists.Each(m.planes, change)
 	if m.hits != nil {
 		changed.hits = m.hits.withPlanes(nil, change)
 	}

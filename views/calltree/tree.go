@@ -34,6 +34,8 @@ package calltree
 import (
 	"fmt"
 	"math/big"
+
+	"github.com/cpprof/cpprof/internal/lists"
 )
 
 // A Tree is a weighted calling-context tree. Slices that its
@@ -234,10 +236,7 @@ func (m *Metric) Cum(n int32) *big.Rat {
 }
 
 func (m *Metric) at(n int32, of func(Plane) []int64) *big.Rat {
-	sums := make([]int64, len(m.planes))
-	for i, p := range m.planes {
-		sums[i] = of(p)[n]
-	}
+	sums := lists.Each(m.planes, func(p Plane) int64 { return of(p)[n] })
 	return m.Weight(sums...)
 }
 

@@ -1,13 +1,12 @@
 package calltree
 
+import "github.com/cpprof/cpprof/internal/lists"
+
 // Whole returns the same stacks with other denominators: costs
 // are fractions of what all its stacks weigh together.
 func (t *Tree) Whole() *Tree {
 	whole := *t
-	whole.metrics = make([]*Metric, len(t.metrics))
-	for i, m := range t.metrics {
-		whole.metrics[i] = m.whole()
-	}
+	whole.metrics = lists.Each(t.metrics, (*Metric).whole)
 	return &whole
 }
 

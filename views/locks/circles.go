@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 )
@@ -292,11 +293,7 @@ func cycle(g sampledata.GoroutineID,
 		h := at.next[0]
 		at.next = at.next[1:]
 		if h == g {
-			circle := make([]sampledata.GoroutineID, len(way))
-			for i := range way {
-				circle[i] = way[i].g
-			}
-			return circle
+			return lists.Each(way, func(v visit) sampledata.GoroutineID { return v.g })
 		}
 		if !seen[h] {
 			if seen == nil {

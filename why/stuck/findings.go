@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -41,10 +42,7 @@ func (f *finder) findings() (found []Finding) {
 // keyOf returns a text that roots with the same fault at the
 // same places share.
 func (f *finder) keyOf(fault Fault, r root) string {
-	var groups []int
-	for _, i := range r.members {
-		groups = append(groups, f.group[i])
-	}
+	groups := lists.Each(r.members, func(i int) int { return f.group[i] })
 	slices.Sort(groups)
 	key := []byte(fault)
 	for _, g := range slices.Compact(groups) {
