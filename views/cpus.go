@@ -3,6 +3,7 @@ package views
 import (
 	"math"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -41,11 +42,8 @@ func NewCPUs(r *sampledata.Recording) *CPUs {
 			c.NoCPU[i] += c.NoCPU[i-1]
 		}
 		held := r.Samples.At(i).Processors
-		for _, g := range held {
-			if g == sampledata.SystemProcessor {
-				c.Runtime[i]++
-			}
-		}
+		c.Runtime[i] += int32(lists.Count(held,
+			func(g sampledata.GoroutineID) bool { return g == sampledata.SystemProcessor }))
 		c.Processors[i] = max(int32(allowed.of(i, processorsIn(r, len(held)))), c.Used[i])
 	}
 	c.Used, c.NoCPU = c.Used[:n], c.NoCPU[:n]

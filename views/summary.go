@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/internal/exact"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views/calltree"
 )
@@ -161,12 +162,7 @@ func (t *tally) Sample(s, alike int32) error {
 		a, n := t.active.list[i].key, t.active.list[i].n
 		if a.kind == locked {
 			set := t.scene.r.HolderSets[a.holders]
-			var known int64
-			for _, g := range set {
-				if t.scene.exists(g) {
-					known++
-				}
-			}
+			known := int64(lists.Count(set, t.scene.exists))
 			t.ledger.add(a, seen, attributed, n*known, int64(max(1, len(set))))
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/views"
 )
 
@@ -129,12 +130,7 @@ func (s *searcher) pausing(f *Finding, class int32) string {
 			further = true
 		}
 	}
-	steps := 0
-	for _, name := range f.Where.Path {
-		if views.IsOwn(name) {
-			steps++
-		}
-	}
+	steps := lists.Count(f.Where.Path, views.IsOwn)
 	path, _ := s.untilTaken(f)
 	polls := len(path) < len(f.Where.Path) && s.isLoop(class, path[len(path)-1]) &&
 		!slices.ContainsFunc(f.Where.Path[len(path):], func(name string) bool {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/sampledata"
 )
@@ -93,11 +94,6 @@ func (c *Common) compare() {
 }
 
 // holding returns the number of recordings in which it holds.
-func (c *Common) holding() (n int) {
-	for _, holds := range c.Holds {
-		if holds {
-			n++
-		}
-	}
-	return n
+func (c *Common) holding() int {
+	return lists.Count(c.Holds, func(holds bool) bool { return holds })
 }

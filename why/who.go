@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/cpprof/cpprof/internal/lists"
+	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -188,11 +190,7 @@ func (s *searcher) labelled(class int32, hit []bool, is func(*situation) bool) *
 }
 
 // samplesOf returns the number of samples that have one of some situations.
-func (s *searcher) samplesOf(is func(*situation) bool) (n int) {
-	for _, o := range s.e.observe([]question{{hit: is}})[0] {
-		if o.Hits > 0 {
-			n++
-		}
-	}
-	return n
+func (s *searcher) samplesOf(is func(*situation) bool) int {
+	return lists.Count(s.e.observe([]question{{hit: is}})[0],
+		func(o hotspots.Observation) bool { return o.Hits > 0 })
 }

@@ -1,4 +1,5 @@
-// Package lists makes lists of other lists, and the values of maps.
+// Package lists has functions for lists and maps that the
+// standard library lacks.
 package lists
 
 // Each returns what a function makes of each value of a list.
@@ -8,6 +9,16 @@ func Each[T, U any](list []T, of func(T) U) []U {
 		made[i] = of(value)
 	}
 	return made
+}
+
+// Count returns how many values of a list a predicate holds for.
+func Count[T any](list []T, of func(T) bool) (n int) {
+	for _, value := range list {
+		if of(value) {
+			n++
+		}
+	}
+	return n
 }
 
 // Made returns a map's value of a key, which it makes if there is none.

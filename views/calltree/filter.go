@@ -32,12 +32,7 @@ func (t *Tree) Filter(kept []bool) *Tree {
 
 // take copies the needed nodes, with the weights of the kept ones.
 func (t *Tree) take(kept, needed []bool) *Tree {
-	var size int
-	for _, need := range needed {
-		if need {
-			size++
-		}
-	}
+	size := lists.Count(needed, func(need bool) bool { return need })
 	f := &Tree{syms: t.syms, parent: make([]int32, 0, size), fn: make([]Func, 0, size)}
 	at := make([]int32, t.Len())
 	old := make([]int32, 0, size)

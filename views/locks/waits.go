@@ -192,12 +192,7 @@ func (l *ledger) Sample(s, alike int32) error {
 // chains from its holders. Only holders that exist count.
 func (l *ledger) divide(w *waitingFor, waiters int64) {
 	set := l.r.HolderSets[w.holders]
-	known := int64(0)
-	for _, g := range set {
-		if l.exists(g) {
-			known++
-		}
-	}
+	known := int64(lists.Count(set, l.exists))
 	l.locks[w.lock].by[w.evidence].Add(l.hits, l.time, waiters*known, int64(len(set)))
 	if l.detail < withChains {
 		return

@@ -1,6 +1,9 @@
 package stuck
 
-import "github.com/cpprof/cpprof/sampledata"
+import (
+	"github.com/cpprof/cpprof/internal/lists"
+	"github.com/cpprof/cpprof/sampledata"
+)
 
 // ReadOnce helps if a goroutine reads again what it has locked
 // for reading.
@@ -42,12 +45,8 @@ func (f *Finding) remedy() string {
 
 // remedyOfCircle returns what helps if goroutines wait for one another.
 func (f *Finding) remedyOfCircle() string {
-	locks := 0
-	for _, g := range f.Groups {
-		if isForLock(g.Wait) {
-			locks++
-		}
-	}
+	locks := lists.Count(f.Groups,
+		func(g *sampledata.MarkedGroup) bool { return isForLock(g.Wait) })
 	switch locks {
 	case len(f.Groups):
 		return "take the locks in one order"
