@@ -46,6 +46,34 @@ type Recording struct {
 	End        *End // nil if the recording breaks off
 }
 
+// NameAt returns the name of a node's function; "" for NoStack.
+func (r *Recording) NameAt(n NodeID) string {
+	if n == NoStack {
+		return ""
+	}
+	return r.Functions[r.Nodes[n].Function].Name
+}
+
+// Innermost returns the innermost frame of a stack whose
+// function's name has a property; NoStack if there is none.
+func (r *Recording) Innermost(stack NodeID, is func(name string) bool) NodeID {
+	for stack != NoStack && !is(r.NameAt(stack)) {
+		stack = r.Nodes[stack].Parent
+	}
+	return stack
+}
+
+// Held returns which goroutines are in a set of holders.
+func (r *Recording) Held() []bool {
+	held := make([]bool, r.Goroutines.Len())
+	for _, set := range r.HolderSets {
+		for _, g := range set {
+			held[g] = true
+		}
+	}
+	return held
+}
+
 // A Header says what was recorded, and how.
 type Header struct {
 	Command    []string // the target's command line

@@ -123,10 +123,9 @@ func (p *candidateTree) line(stack sampledata.NodeID) string {
 // not machinery of the runtime and standard library or, if there
 // is none, the innermost one; NoStack for no stack.
 func InformativeFrame(r *sampledata.Recording, stack sampledata.NodeID) sampledata.NodeID {
-	for n := stack; n != sampledata.NoStack; n = r.Nodes[n].Parent {
-		if !Machinery(r.Functions[r.Nodes[n].Function].Name) {
-			return n
-		}
+	n := r.Innermost(stack, func(name string) bool { return !Machinery(name) })
+	if n == sampledata.NoStack {
+		return stack
 	}
-	return stack
+	return n
 }

@@ -160,14 +160,10 @@ func (cs *creators) link(s *started) linkID {
 // toSite returns a run's stack down to the function with a go
 // statement; NoStack if it is not on the stack.
 func toSite(r *sampledata.Recording, run sampledata.Run, site sampledata.Site) sampledata.NodeID {
-	n := run.Stack
 	if run.Torn {
-		n = sampledata.NoStack
+		return sampledata.NoStack
 	}
-	for n != sampledata.NoStack && r.Functions[r.Nodes[n].Function].Name != site.Function {
-		n = r.Nodes[n].Parent
-	}
-	return n
+	return r.Innermost(run.Stack, func(name string) bool { return name == site.Function })
 }
 
 // has reports whether a link leads to goroutines of a class.

@@ -151,10 +151,9 @@ func (d *idleness) doing(run sampledata.Run) Doing {
 	if does != AwaitingSemaphore {
 		return does
 	}
-	for n := run.Stack; n != sampledata.NoStack; n = d.r.Nodes[n].Parent {
-		if d.name(n) == readTurn {
-			return AwaitingIO
-		}
+	reads := func(name string) bool { return name == readTurn }
+	if d.r.Innermost(run.Stack, reads) != sampledata.NoStack {
+		return AwaitingIO
 	}
 	return does
 }
@@ -250,7 +249,7 @@ func (d *idleness) calledBack(n sampledata.NodeID) bool {
 	return !IsOwn(first) && !strings.HasPrefix(first, "runtime.")
 }
 
-func (d *idleness) name(n sampledata.NodeID) string { return d.r.Functions[d.r.Nodes[n].Function].Name }
+func (d *idleness) name(n sampledata.NodeID) string { return d.r.NameAt(n) }
 
 func (d *idleness) roleOf(f sampledata.FunctionID) Role {
 	if d.roles[f] == unknownRole {

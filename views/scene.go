@@ -76,12 +76,7 @@ func newScene(r *sampledata.Recording, o Options) *scene {
 	sc.spreads = make(map[spreadKey]*spread)
 	sc.run = make([]int32, r.Goroutines.Len())
 	sc.last = slices.Repeat([]int32{-1}, r.Goroutines.Len())
-	sc.holder = make([]bool, r.Goroutines.Len())
-	for _, set := range r.HolderSets {
-		for _, g := range set {
-			sc.holder[g] = true
-		}
-	}
+	sc.holder = r.Held()
 	return sc
 }
 

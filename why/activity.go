@@ -98,13 +98,10 @@ var collecting = regexp.MustCompile(`^runtime\.(gc[A-Z]\w*|GC|stopTheWorld\w*|Re
 
 // inCollector reports whether a stack ends in the garbage collector.
 func (p *places) inCollector(stack sampledata.NodeID) bool {
-	for n := stack; n != sampledata.NoStack &&
-		strings.HasPrefix(p.function(n), "runtime."); n = p.r.Nodes[n].Parent {
-		if collecting.MatchString(p.function(n)) {
-			return true
-		}
-	}
-	return false
+	n := p.r.Innermost(stack, func(name string) bool {
+		return !strings.HasPrefix(name, "runtime.") || collecting.MatchString(name)
+	})
+	return collecting.MatchString(p.r.NameAt(n))
 }
 
 // kernelCalls names the system calls of some situations of a class.

@@ -131,12 +131,7 @@ func (e *evidence) indexRuns() {
 	if e.runsOf != nil {
 		return
 	}
-	wanted := make([]bool, e.r.Goroutines.Len())
-	for _, set := range e.r.HolderSets {
-		for _, g := range set {
-			wanted[g] = true
-		}
-	}
+	wanted := e.r.Held()
 	for _, members := range e.startedBy() {
 		for _, g := range members {
 			wanted[g] = true
@@ -330,18 +325,10 @@ func (b *blamed) taker(stack sampledata.NodeID) string {
 	if len(b.takers) == 0 || stack == sampledata.NoStack {
 		return ""
 	}
-	taker, known := b.takes[stack]
-	if known {
-		return taker
-	}
-	for n := b.e.r.Nodes[b.e.places.own[stack]].Parent; n != sampledata.NoStack; n = b.e.r.Nodes[n].Parent {
-		if name := b.e.places.function(n); b.takers[name] {
-			taker = name
-			break
-		}
-	}
-	b.takes[stack] = taker
-	return taker
+	return lists.Made(b.takes, stack, func() string {
+		above := b.e.r.Nodes[b.e.places.own[stack]].Parent
+		return b.e.r.NameAt(b.e.r.Innermost(above, func(name string) bool { return b.takers[name] }))
+	})
 }
 
 // minCause is the least share of a cause.

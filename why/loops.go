@@ -20,16 +20,12 @@ var passing = regexp.MustCompile(`^(Read|ReadFrom|WriteTo)$`)
 // what a connection brings, as in a tunnel: it has asked
 // nothing.
 func (s *searcher) relays(stack sampledata.NodeID) bool {
-	for n := stack; n != sampledata.NoStack; n = s.e.r.Nodes[n].Parent {
-		name := s.e.places.function(n)
-		if name == "io.copyBuffer" {
-			return true
-		}
-		if !connection.MatchString(name) && !(views.IsOwn(name) && passing.MatchString(views.LastName(name))) {
-			return false
-		}
-	}
-	return false
+	const copies = "io.copyBuffer"
+	n := s.e.r.Innermost(stack, func(name string) bool {
+		passes := connection.MatchString(name) || views.IsOwn(name) && passing.MatchString(views.LastName(name))
+		return name == copies || !passes
+	})
+	return s.e.r.NameAt(n) == copies
 }
 
 // calledBack reports whether a goroutine of the standard library

@@ -88,9 +88,7 @@ func (p *places) caller(n sampledata.NodeID) sampledata.NodeID {
 }
 
 // function returns the name of the function of a node.
-func (p *places) function(n sampledata.NodeID) string {
-	return p.r.Functions[p.r.Nodes[n].Function].Name
-}
+func (p *places) function(n sampledata.NodeID) string { return p.r.NameAt(n) }
 
 // at returns the function of the program's own in which a stack ends.
 func (p *places) at(stack sampledata.NodeID) string {
@@ -151,12 +149,7 @@ func (p *places) called(n, stack sampledata.NodeID) (first string) {
 // above reports whether one of the functions from the
 // goroutine's first down to a node has a property.
 func (p *places) above(n sampledata.NodeID, is func(function string) bool) bool {
-	for ; n != sampledata.NoStack; n = p.r.Nodes[n].Parent {
-		if is(p.function(n)) {
-			return true
-		}
-	}
-	return false
+	return p.r.Innermost(n, is) != sampledata.NoStack
 }
 
 // through reports whether a stack passes through a function.
@@ -215,11 +208,8 @@ func (h *heaviest) within(function string) float64 {
 	within, all := 0.0, 0.0
 	for k, w := range h.by {
 		all += w
-		for n := k[0]; n != sampledata.NoStack; n = h.places.r.Nodes[n].Parent {
-			if h.places.function(n) == function {
-				within += w
-				break
-			}
+		if h.places.through(k[0], function) {
+			within += w
 		}
 	}
 	if all == 0 {

@@ -350,7 +350,7 @@ func (k *ranking) common(c *Call, run sampledata.Run) []int32 {
 	if does == views.Ready || does == views.WithoutCPU {
 		all = append(all, k.number(Feature{Kind: NoCPU}))
 	} else {
-		f := Feature{Kind: Does, Doing: does, Function: function(k.r, place(k.r, run.Stack))}
+		f := Feature{Kind: Does, Doing: does, Function: k.r.NameAt(place(k.r, run.Stack))}
 		if does == views.AwaitingLock {
 			f.Lock = k.lockName(run)
 		}
@@ -391,7 +391,7 @@ func magnitude(n int64) (least, most int64) {
 func (k *ranking) leadsTo(stack sampledata.NodeID) (all []int32) {
 	all = []int32{}
 	for n := stack; n != sampledata.NoStack && n != k.t.outermost[stack]; n = k.r.Nodes[n].Parent {
-		if name := function(k.r, n); !views.Machinery(name) && name != k.t.Function {
+		if name := k.r.NameAt(n); !views.Machinery(name) && name != k.t.Function {
 			all = append(all, k.number(Feature{Kind: Below, Function: name}))
 		}
 	}
@@ -403,20 +403,10 @@ func (k *ranking) leadsTo(stack sampledata.NodeID) (all []int32) {
 // program's own code or a library or, if there is none, the most
 // informative one.
 func place(r *sampledata.Recording, stack sampledata.NodeID) sampledata.NodeID {
-	for n := stack; n != sampledata.NoStack; n = r.Nodes[n].Parent {
-		if views.IsOwn(function(r, n)) {
-			return n
-		}
+	if n := r.Innermost(stack, views.IsOwn); n != sampledata.NoStack {
+		return n
 	}
 	return views.InformativeFrame(r, stack)
-}
-
-// function returns the name of the function of a node.
-func function(r *sampledata.Recording, n sampledata.NodeID) string {
-	if n == sampledata.NoStack {
-		return ""
-	}
-	return r.Functions[r.Nodes[n].Function].Name
 }
 
 // holders returns the features of who holds the lock that a run
@@ -430,7 +420,7 @@ func (k *ranking) holders(run sampledata.Run, side int) map[int32]float64 {
 	if of.Doing == views.AwaitingLock {
 		of.Lock, of.Doing = k.lockName(run), 0
 	} else {
-		of.Function = function(k.r, place(k.r, run.Stack))
+		of.Function = k.r.NameAt(place(k.r, run.Stack))
 	}
 	parts := make(map[int32]float64)
 	set := k.r.HolderSets[run.Holders]
@@ -445,7 +435,7 @@ func (k *ranking) holders(run sampledata.Run, side int) map[int32]float64 {
 			parts[f] += weight / all
 			if side == 0 {
 				k.holding[holding{f, views.DoingOf(holder),
-					function(k.r, place(k.r, holder.Stack))}] += weight
+					k.r.NameAt(place(k.r, holder.Stack))}] += weight
 			}
 		}
 	}

@@ -41,7 +41,7 @@ func (t *Table) Steps(c *Call, o views.Options) (steps []Step) {
 		s := Step{At: t.recording.Begins(int(run.First)), Doing: views.DoingOf(run), Certain: run.Evidence.Blames(),
 			Length: time.Duration(k.weights.Of(int(run.First), int(run.Last)+1))}
 		if at := place(t.recording, run.Stack); at != sampledata.NoStack {
-			s.Function, s.Line = function(t.recording, at), t.recording.Nodes[at].Line
+			s.Function, s.Line = t.recording.NameAt(at), t.recording.Nodes[at].Line
 		}
 		if s.Doing == views.AwaitingLock {
 			s.Lock = names(run)
@@ -71,7 +71,7 @@ func (k *ranking) holdersAt(run sampledata.Run) (list []Holder) {
 		if at := k.overlapping(g, run.First, run.Last); len(at) > 0 {
 			holder := k.r.Runs.At(int(at[0]))
 			h.Class, h.Doing = k.classOf(holder), views.DoingOf(holder)
-			h.Function = function(k.r, place(k.r, holder.Stack))
+			h.Function = k.r.NameAt(place(k.r, holder.Stack))
 		}
 		list = append(list, h)
 	}

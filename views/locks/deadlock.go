@@ -88,8 +88,7 @@ func member(r *sampledata.Recording, g sampledata.GoroutineID, s *sampledata.Sta
 	for at := s.Stack; at != sampledata.NoStack; at = r.Nodes[at].Parent {
 		n := r.Nodes[at]
 		f := r.Functions[n.Function]
-		if n.Parent != sampledata.NoStack && TakesForCallers(f.Name) &&
-			TakesForCallers(r.Functions[r.Nodes[n.Parent].Function].Name) {
+		if TakesForCallers(f.Name) && TakesForCallers(r.NameAt(n.Parent)) {
 			continue
 		}
 		m.Stack = append(m.Stack, Frame{Function: f.Name, File: f.File, Line: n.Line,

@@ -195,7 +195,7 @@ func (s *sharing) placeOf(stack sampledata.NodeID) waitPlace {
 	p := waitPlace{kind: channel}
 	var libraries []string
 	for at := stack; at != sampledata.NoStack; at = s.r.Nodes[at].Parent {
-		name := s.r.Functions[s.r.Nodes[at].Function].Name
+		name := s.r.NameAt(at)
 		if TakesForCallers(name) || words.HasPrefix(name, libraries...) {
 			continue
 		}
@@ -282,7 +282,7 @@ func (s *sharing) analysis() (list []*Lock, sums Evidence) {
 // with the thing.
 func (s *sharing) userAt(stack sampledata.NodeID, address uint64) (function string) {
 	for at := stack; at != sampledata.NoStack; at = s.r.Nodes[at].Parent {
-		name := s.r.Functions[s.r.Nodes[at].Function].Name
+		name := s.r.NameAt(at)
 		if s.waitIn[address][name] {
 			return name
 		}

@@ -82,16 +82,11 @@ func sweep(r *sampledata.Recording, o views.Options, ids *identities,
 	}
 	l := &ledger{
 		r: r, o: o, detail: detail, ids: ids, classOf: views.ClassOf(r, o), from: from, to: to,
-		weights: r.Weights(), isHeld: make([]bool, r.Goroutines.Len()),
+		weights: r.Weights(), isHeld: r.Held(),
 		at:      slices.Repeat([]int32{-1}, r.Goroutines.Len()),
 		waiting: make(map[waitingFor]int64), chains: make(map[string]*chain),
 	}
 	l.locks = make([]account, len(l.ids.all))
-	for _, set := range r.HolderSets {
-		for _, g := range set {
-			l.isHeld[g] = true
-		}
-	}
 	l.circles = circlesOf(r)
 	l.standing = l.circles.standing(int32(r.Samples.Len() - 1))
 	if detail >= withShared {
