@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 
+	"github.com/cpprof/cpprof/internal/exact"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views/calltree"
 )
@@ -309,7 +310,5 @@ func roundedShare(x *big.Rat) int64 { return rounded(x).Int64() }
 
 // rounded returns the nearest number of roundedParts.
 func rounded(x *big.Rat) *big.Int {
-	twice := new(big.Rat).Mul(x, big.NewRat(2*roundedParts, 1))
-	q := new(big.Int).Quo(twice.Num(), twice.Denom())
-	return q.Add(q, big.NewInt(1)).Rsh(q, 1)
+	return exact.Nearest(new(big.Rat).Mul(x, big.NewRat(roundedParts, 1)))
 }

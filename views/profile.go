@@ -190,7 +190,7 @@ func (p *profiled) sums() []ClassSummary {
 	for id, sum := range totals {
 		s := ClassSummary{Class: p.classes.names.All[id], Hits: sum.rows, MeanAlive: new(big.Rat),
 			Time: q.Weight(&sum.value, &sum.rest)}
-		s.Idle, s.Attributed = totalOf(new(exact.Sum)), totalOf(new(exact.Sum))
+		s.Idle, s.Attributed = calltree.TotalOf(new(exact.Sum)), calltree.TotalOf(new(exact.Sum))
 		s.Parts, s.HitParts = noParts(), noParts()
 		all = append(all, s)
 	}

@@ -43,10 +43,7 @@ func (c *ClassSummary) IdleShare() *big.Rat {
 	if c.idleLeftOut {
 		all.Add(all, c.Idle.Weight)
 	}
-	if all.Sign() == 0 {
-		return all
-	}
-	return all.Quo(c.Idle.Weight, all)
+	return exact.Quo(c.Idle.Weight, all)
 }
 
 // Busy returns the nanoseconds in which the goroutines did not wait.
@@ -259,8 +256,8 @@ func (l *classLedger) summaries(length int64) []ClassSummary {
 			Goroutines: c.goroutines,
 			Hits:       c.alive.Hits().Num().Int64(),
 			Time:       c.alive.Weight(),
-			Idle:       totalOf(&c.idle),
-			Attributed: totalOf(&c.typed[attributed]),
+			Idle:       calltree.TotalOf(&c.idle),
+			Attributed: calltree.TotalOf(&c.typed[attributed]),
 		}
 		s.Parts, s.HitParts = c.typed.parts()
 		s.MeanAlive = new(big.Rat).Quo(s.Time, new(big.Rat).SetInt64(length))
@@ -285,8 +282,4 @@ func (c *ClassSummary) leaveOutIdle() {
 	c.Time = new(big.Rat).Sub(c.Time, c.Idle.Weight)
 	c.Parts[Wait] = new(big.Rat).Sub(c.Parts[Wait], c.Idle.Weight)
 	c.HitParts[Wait] = new(big.Rat).Sub(c.HitParts[Wait], c.Idle.Hits)
-}
-
-func totalOf(s *exact.Sum) calltree.Total {
-	return calltree.Total{Weight: s.Weight(), Hits: s.Hits()}
 }

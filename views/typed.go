@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/cpprof/cpprof/internal/exact"
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
@@ -158,10 +159,7 @@ type Parts [NumTypedTimes]*big.Rat
 func (p Parts) Shares(whole *big.Rat) Parts {
 	var shares Parts
 	for t := range p {
-		shares[t] = new(big.Rat)
-		if whole.Sign() != 0 {
-			shares[t].Quo(p[t], whole)
-		}
+		shares[t] = exact.Quo(p[t], whole)
 	}
 	return shares
 }

@@ -163,7 +163,7 @@ func (b *builder) view(from, to int32) (*View, error) {
 	if b.scene.o.Slices {
 		t.Main().SetSlices(b.slices(from, to, t.Len()))
 	}
-	return &View{Tree: t, Idle: totalOf(&b.idle), Warnings: b.warnings}, nil
+	return &View{Tree: t, Idle: calltree.TotalOf(&b.idle), Warnings: b.warnings}, nil
 }
 
 // samples checks the options, and returns the samples [from, to)

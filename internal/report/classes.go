@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/cpprof/cpprof/internal/exact"
 	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
@@ -21,14 +22,6 @@ func classTable(w io.Writer, columns []ClassColumn, classes []views.ClassPair, w
 		t.add(append(row, termtext.Printable(classes[i].Class))...)
 	}
 	t.write(w)
-}
-
-// fraction returns a/b, and 0 if b is 0.
-func fraction(a, b *big.Rat) *big.Rat {
-	if b.Sign() == 0 {
-		return new(big.Rat)
-	}
-	return new(big.Rat).Quo(a, b)
 }
 
 // Classes are thread classes of a recording.
@@ -61,7 +54,7 @@ func (list *Classes) Write(w io.Writer) {
 	}
 	if waited.Sign() != 0 {
 		termtext.Fprintf(w, "%s of all MONITOR time is attributed to holders of the locks\n",
-			percent(fraction(attributed, waited)))
+			percent(exact.Quo(attributed, waited)))
 	}
 }
 

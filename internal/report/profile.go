@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/internal/exact"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
@@ -118,7 +119,7 @@ func Monitor(t *calltree.Tree) string {
 
 // Attributed formats the share of the time of waiting for locks
 // whose holders are known: "96.5 %".
-func Attributed(waited, attributed *big.Rat) string { return percent(fraction(attributed, waited)) }
+func Attributed(waited, attributed *big.Rat) string { return percent(exact.Quo(attributed, waited)) }
 
 func threshold(t refine.Threshold) string {
 	var parts []string

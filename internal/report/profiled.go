@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/exact"
 	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
@@ -84,7 +85,7 @@ func ProfileNumbers(r *sampledata.Recording) []ClassColumn {
 	return []ClassColumn{
 		{
 			Name: "share", Short: "share", Text: percent, Brief: percent,
-			Value: ofClass(func(c *views.ClassSummary) *big.Rat { return fraction(c.Time, all) }),
+			Value: ofClass(func(c *views.ClassSummary) *big.Rat { return exact.Quo(c.Time, all) }),
 		},
 		{
 			Name: quantityText(q), Short: termtext.Printable(cmp.Or(q.Unit, q.Name)), Text: Hits,
@@ -110,7 +111,7 @@ type profileClassData struct {
 func profileClassesJSON(w io.Writer, r *sampledata.Recording, classes []views.ClassSummary) error {
 	all := r.Profile.Total(r.Profile.Shown[0])
 	list := lists.Each(classes, func(c views.ClassSummary) profileClassData {
-		return profileClassData{c.Class, c.Time, float(fraction(c.Time, all)), c.Hits}
+		return profileClassData{c.Class, c.Time, float(exact.Quo(c.Time, all)), c.Hits}
 	})
 	return writeJSON(w, struct {
 		Value   string             `json:"value"`

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/exact"
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
@@ -77,12 +78,7 @@ func (p *Trees) Unit() string { return p.unit }
 
 // Share returns a cost as a fraction of the whole; it is 0 if
 // the whole is 0.
-func (p *Trees) Share(cost *big.Rat) *big.Rat {
-	if p.whole.Sign() == 0 {
-		return new(big.Rat)
-	}
-	return new(big.Rat).Quo(cost, p.whole)
-}
+func (p *Trees) Share(cost *big.Rat) *big.Rat { return exact.Quo(cost, p.whole) }
 
 // Initial returns the summaries of all names, sorted.
 func (p *Trees) Initial() []*Summary {

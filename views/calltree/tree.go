@@ -35,6 +35,7 @@ import (
 	"fmt"
 	"math/big"
 
+	"github.com/cpprof/cpprof/internal/exact"
 	"github.com/cpprof/cpprof/internal/lists"
 )
 
@@ -76,6 +77,9 @@ type Metric struct {
 
 // A Total is what some stacks weigh together, and how many hits they have.
 type Total struct{ Weight, Hits *big.Rat }
+
+// TotalOf returns what a sum has added up.
+func TotalOf(s *exact.Sum) Total { return Total{Weight: s.Weight(), Hits: s.Hits()} }
 
 // Plus returns the sum of two totals.
 func (t Total) Plus(u Total) Total {
@@ -241,12 +245,7 @@ func (m *Metric) at(n int32, of func(Plane) []int64) *big.Rat {
 }
 
 // Cost returns a weight as a fraction of the metric's denominator.
-func (m *Metric) Cost(weight *big.Rat) *big.Rat {
-	if m.Denominator.Sign() == 0 {
-		return new(big.Rat)
-	}
-	return new(big.Rat).Quo(weight, m.Denominator)
-}
+func (m *Metric) Cost(weight *big.Rat) *big.Rat { return exact.Quo(weight, m.Denominator) }
 
 // Check verifies every property of a tree that this package documents.
 func (t *Tree) Check() error {

@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"math/bits"
 
+	"github.com/cpprof/cpprof/internal/exact"
 	"github.com/cpprof/cpprof/internal/intern"
 	"github.com/cpprof/cpprof/internal/lists"
 )
@@ -156,18 +157,14 @@ func (w *weights) metric(parent, at []int32) *Metric {
 func (w *weights) scale() *big.Int {
 	l := big.NewInt(1)
 	seen := map[int64]bool{1: true}
-	mult := func(d *big.Int) {
-		g := new(big.Int).GCD(nil, nil, l, d)
-		l.Mul(l, new(big.Int).Quo(d, g))
-	}
 	for i, num := range w.parts {
 		if den := w.keys.at(i).den; num != 0 && !seen[den] {
 			seen[den] = true
-			mult(big.NewInt(den))
+			l = exact.Multiple(l, big.NewInt(den))
 		}
 	}
 	for _, r := range w.large {
-		mult(r.Denom())
+		l = exact.Multiple(l, r.Denom())
 	}
 	return l
 }

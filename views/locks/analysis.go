@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/exact"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/calltree"
@@ -150,12 +151,7 @@ func (e *Evidence) Attributed() calltree.Total { return e.Known().Plus(e.Likely)
 
 // Share returns a part as a fraction of the time of waiting, or
 // 0 if nothing waited.
-func (e *Evidence) Share(part calltree.Total) *big.Rat {
-	if e.Weight.Sign() == 0 {
-		return new(big.Rat)
-	}
-	return new(big.Rat).Quo(part.Weight, e.Weight)
-}
+func (e *Evidence) Share(part calltree.Total) *big.Rat { return exact.Quo(part.Weight, e.Weight) }
 
 // Waited returns the time of waiting, summed over the goroutines.
 func (e *Evidence) Waited() time.Duration { return waited(e.Total) }
@@ -173,10 +169,7 @@ func waited(t calltree.Total) time.Duration {
 // Mean returns the number of goroutines that waited, on average
 // over the time.
 func (a *Analysis) Mean(e *Evidence) *big.Rat {
-	if a.Observed == 0 {
-		return new(big.Rat)
-	}
-	return new(big.Rat).Quo(e.Weight, new(big.Rat).SetInt64(int64(a.Observed)))
+	return exact.Quo(e.Weight, new(big.Rat).SetInt64(int64(a.Observed)))
 }
 
 // ShareOf returns for which share of their time at work the

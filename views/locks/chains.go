@@ -142,7 +142,7 @@ func (l *ledger) sortedChains() []*Chain {
 	var all []*Chain
 	for key, c := range l.chains {
 		delete(l.chains, key) // there can be very many: the memory is used again
-		chain := &Chain{End: c.end, Class: c.class, Total: totalOf(&c.total)}
+		chain := &Chain{End: c.end, Class: c.class, Total: calltree.TotalOf(&c.total)}
 		for _, k := range c.links {
 			chain.Links = append(chain.Links, Link{k.class, l.ids.all[k.lock]})
 		}

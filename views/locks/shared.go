@@ -10,6 +10,7 @@ import (
 	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // Goroutines also wait for things that are no locks of package
@@ -296,7 +297,7 @@ func (s *sharing) userAt(stack sampledata.NodeID, address uint64) (function stri
 // sortedUsers lists users, those first for which the sum is largest.
 func sortedUsers(sums map[User]*exact.Sum) (list []UserTotal) {
 	for u, sum := range sums {
-		list = append(list, UserTotal{u, totalOf(sum)})
+		list = append(list, UserTotal{u, calltree.TotalOf(sum)})
 	}
 	sortUsers(list)
 	return list

@@ -254,18 +254,14 @@ func (l *ledger) length() time.Duration {
 // evidence returns the waits by evidence. Holders that do not
 // exist at the time of a wait count as none.
 func (a *account) evidence() Evidence {
-	by := func(e sampledata.Evidence) calltree.Total { return totalOf(&a.by[e]) }
+	by := func(e sampledata.Evidence) calltree.Total { return calltree.TotalOf(&a.by[e]) }
 	e := Evidence{
-		Total: totalOf(&a.waits), Recorded: by(sampledata.Recorded),
+		Total: calltree.TotalOf(&a.waits), Recorded: by(sampledata.Recorded),
 		Inferred: by(sampledata.Inferred), Likely: by(sampledata.Likely),
-		Ambiguous: by(sampledata.Ambiguous), Free: by(sampledata.Free), Woken: totalOf(&a.woken),
+		Ambiguous: by(sampledata.Ambiguous), Free: by(sampledata.Free), Woken: calltree.TotalOf(&a.woken),
 	}
 	e.None = e.Minus(e.Recorded).Minus(e.Inferred).Minus(e.Likely).Minus(e.Ambiguous).Minus(e.Free)
 	return e
-}
-
-func totalOf(sum *exact.Sum) calltree.Total {
-	return calltree.Total{Weight: sum.Weight(), Hits: sum.Hits()}
 }
 
 // sumUp sets the sums of a lock, and adds them to the sums of all.
@@ -288,7 +284,7 @@ func partsOf(a *account, instances []*Lock) (parts []Part) {
 	for instance, sum := range a.parts {
 		lock := instances[instance]
 		parts = append(parts, Part{Lock: lock.label, Instance: lock.Instance,
-			Address: lock.Address, Total: totalOf(sum)})
+			Address: lock.Address, Total: calltree.TotalOf(sum)})
 	}
 	slices.SortFunc(parts, func(x, y Part) int {
 		return cmp.Or(y.Weight.Cmp(x.Weight), cmp.Compare(x.Instance, y.Instance))
