@@ -83,21 +83,16 @@ func ThreadsHistory(r *sampledata.Recording, o Options, most int) (*History, err
 func newHistory(r *sampledata.Recording, o Options, most int, what string,
 	set func(*builder)) (*History, error) {
 	o.Slices = false // the history says more
-	from, to, err := o.samples(r)
-	if err == nil && r.Profile != nil {
-		err = fmt.Errorf("a profile has no samples")
+	what = "history of the " + what
+	if _, _, err := o.samples(r); err == nil && r.Profile != nil {
+		return nil, fmt.Errorf("%s: a profile has no samples", what)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("history of the %s: %w", what, err)
-	}
-	v, b, err := limitedView(from, to, func() *builder {
-		b := newBuilder(newScene(r, o), calltree.RootName)
+	v, b, err := limitedView(r, o, what, calltree.RootName, func(b *builder) {
 		b.history = newHistorian(r, most)
 		set(b)
-		return b
 	})
 	if err != nil {
-		return nil, fmt.Errorf("history of the %s: %w", what, err)
+		return nil, err
 	}
 	h := b.history
 	h.finish()

@@ -1,8 +1,6 @@
 package views
 
 import (
-	"fmt"
-
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views/calltree"
 )
@@ -17,19 +15,10 @@ import (
 // would have more than half a million nodes; a warning of kind
 // "cut-chain" then counts the places.
 func Holders(r *sampledata.Recording, lock func(sampledata.Run) string, o Options) (*View, error) {
-	from, to, err := o.samples(r)
-	if err != nil {
-		return nil, fmt.Errorf("view of lock holders: %w", err)
-	}
-	v, _, err := limitedView(from, to, func() *builder {
-		b := newBuilder(newScene(r, o), calltree.RootName)
+	v, _, err := limitedView(r, o, "view of lock holders", calltree.RootName, func(b *builder) {
 		b.lock, b.maxNodes = lock, min(b.maxNodes, maxHolderNodes)
-		return b
 	})
-	if err != nil {
-		return nil, fmt.Errorf("view of lock holders: %w", err)
-	}
-	return v, nil
+	return v, err
 }
 
 // lockNode returns the node of the lock that a run waits for.

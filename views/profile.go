@@ -70,6 +70,15 @@ func (p *profiled) className(start sampledata.FunctionID) string {
 	return p.classes.name(sampledata.Goroutine{Start: start}, start)
 }
 
+// profileView makes the view of a class of a profile, or of all
+// of it. Errors of the options say what the view is.
+func profileView(r *sampledata.Recording, o Options, what, class string) (*View, error) {
+	if _, _, err := o.samples(r); err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	return newProfiled(r, o).view(class)
+}
+
 // view makes the view of a class, or of the whole profile if class is "".
 func (p *profiled) view(class string) (*View, error) {
 	if err := p.noSpan(); err != nil {

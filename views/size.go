@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/internal/memory"
+	"github.com/cpprof/cpprof/sampledata"
 )
 
 const (
@@ -112,20 +113,28 @@ func (b *builder) shorterChains(maxNodes int) int {
 	return chain
 }
 
-// limitedView makes a view with a builder of newBuilder. If the
-// view has too many nodes because the holders of locks wait for
-// locks in many ways, limitedView begins anew, with shorter
-// chains of holders.
-func limitedView(from, to int32, newBuilder func() *builder) (*View, *builder, error) {
-	b := newBuilder()
-	v, err := b.view(from, to)
-	for {
+// limitedView makes a view with a builder that set prepares. If
+// the view has too many nodes because the holders of locks wait
+// for locks in many ways, limitedView begins anew, with shorter
+// chains of holders. Errors say what the view is.
+func limitedView(r *sampledata.Recording, o Options, what, root string,
+	set func(*builder)) (*View, *builder, error) {
+	from, to, err := o.samples(r)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", what, err)
+	}
+	for chain := maxChain; ; {
+		b := newBuilder(newScene(r, o), root)
+		b.maxChain = chain
+		set(b)
+		v, err := b.view(from, to)
+		if err == nil {
+			return v, b, nil
+		}
 		var size *sizeError
 		if !errors.As(err, &size) || size.chain < 0 {
-			return v, b, err
+			return nil, nil, fmt.Errorf("%s: %w", what, err)
 		}
-		b = newBuilder()
-		b.maxChain = size.chain
-		v, err = b.view(from, to)
+		chain = size.chain
 	}
 }

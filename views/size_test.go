@@ -60,10 +60,8 @@ func TestChainsOfAllClasses(t *testing.T) {
 	r := load{goroutines: 60, samples: 300, changed: 0.2, runnable: 0.4}.recording(t)
 	var o Options
 	view := func(maxChained, maxFirst int) *View {
-		v, _, err := limitedView(0, int32(r.Samples.Len()), func() *builder {
-			b := newBuilder(newScene(r, o), calltree.RootName)
+		v, _, err := limitedView(r, o, "view", calltree.RootName, func(b *builder) {
 			b.threads, b.maxChained, b.maxFirst = true, maxChained, maxFirst
-			return b
 		})
 		if err != nil {
 			t.Fatal(err)

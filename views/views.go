@@ -74,20 +74,12 @@ func (v *View) IdleShare() *big.Rat {
 // Server View of a profile is all of the profile.
 // Recording.Check must accept the recording.
 func Server(r *sampledata.Recording, o Options) (*View, error) {
-	from, to, err := o.samples(r)
-	if err != nil {
-		return nil, fmt.Errorf("server view: %w", err)
-	}
+	const what = "server view"
 	if r.Profile != nil {
-		return newProfiled(r, o).view("")
+		return profileView(r, o, what, "")
 	}
-	b := newBuilder(newScene(r, o), calltree.RootName)
-	b.server = true
-	v, err := b.view(from, to)
-	if err != nil {
-		return nil, fmt.Errorf("server view: %w", err)
-	}
-	return v, nil
+	v, _, err := limitedView(r, o, what, calltree.RootName, func(b *builder) { b.server = true })
+	return v, err
 }
 
 // Thread makes the Thread View of a class. The class is the
@@ -97,22 +89,16 @@ func Server(r *sampledata.Recording, o Options) (*View, error) {
 // this is not left out. The error is an *UnknownClassError if
 // the class has no goroutine in the span.
 func Thread(r *sampledata.Recording, class string, o Options) (*View, error) {
-	from, to, err := o.samples(r)
-	if err != nil {
-		return nil, fmt.Errorf("thread view of %s: %w", class, err)
-	}
+	what := "thread view of " + class
 	if r.Profile != nil {
-		return newProfiled(r, o).view(class)
+		return profileView(r, o, what, class)
 	}
-	v, b, err := limitedView(from, to, func() *builder {
-		b := newBuilder(newScene(r, o), class)
+	v, b, err := limitedView(r, o, what, class, func(b *builder) {
 		b.class = b.scene.classes.names.Number(class)
-		return b
 	})
-	if err != nil {
-		return nil, fmt.Errorf("thread view of %s: %w", class, err)
-	}
 	switch {
+	case err != nil:
+		return nil, err
 	case b.total.Hits().Sign() > 0:
 		return v, nil
 	case b.idle.Hits().Sign() == 0:
@@ -127,22 +113,14 @@ func Thread(r *sampledata.Recording, class string, o Options) (*View, error) {
 // frame. The denominator is the weight of all hits. For a
 // profile it is the Server View.
 func Threads(r *sampledata.Recording, o Options) (*View, error) {
-	from, to, err := o.samples(r)
-	if err != nil {
-		return nil, fmt.Errorf("view of all classes: %w", err)
-	}
+	const what = "view of all classes"
 	if r.Profile != nil {
-		return newProfiled(r, o).view("")
+		return profileView(r, o, what, "")
 	}
-	v, _, err := limitedView(from, to, func() *builder {
-		b := newBuilder(newScene(r, o), calltree.RootName)
+	v, _, err := limitedView(r, o, what, calltree.RootName, func(b *builder) {
 		b.threads, b.maxChained, b.maxFirst = true, maxHolderNodes, maxFirstNodes
-		return b
 	})
-	if err != nil {
-		return nil, fmt.Errorf("view of all classes: %w", err)
-	}
-	return v, nil
+	return v, err
 }
 
 func (b *builder) view(from, to int32) (*View, error) {
