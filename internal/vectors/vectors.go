@@ -6,12 +6,13 @@ package vectors
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // Env names the environment variable that names a folder of further vectors.
@@ -24,14 +25,10 @@ const Env = "CPPROF_VECTORS"
 // not pass because it found no vectors.
 func Files(t testing.TB, pattern string) []string {
 	t.Helper()
-	own, err := ownFolder()
-	if err != nil {
-		t.Fatal(err)
-	}
-	folders := []string{own}
+	folders := []string{filepath.Join(fixture.Root(), "testdata", "vectors")}
 	if more := os.Getenv(Env); more != "" {
 		if !filepath.IsAbs(more) {
-			more = filepath.Join(own, "..", "..", more)
+			more = filepath.Join(fixture.Root(), more)
 		}
 		folders = append(folders, more)
 	}
@@ -47,43 +44,14 @@ func Files(t testing.TB, pattern string) []string {
 }
 
 func in(folder, pattern string) ([]string, error) {
-	entries, err := os.ReadDir(folder)
+	found, err := filepath.Glob(filepath.Join(folder, pattern))
+	if err == nil && len(found) == 0 {
+		err = fmt.Errorf("no %s in %s", pattern, folder)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("searching for vectors: %w", err)
 	}
-	var found []string
-	for _, e := range entries {
-		match, err := filepath.Match(pattern, e.Name())
-		if err != nil {
-			return nil, fmt.Errorf("searching for vectors %q: %w", pattern, err)
-		}
-		if match && !e.IsDir() {
-			found = append(found, filepath.Join(folder, e.Name()))
-		}
-	}
-	if len(found) == 0 {
-		return nil, fmt.Errorf("searching for vectors: no %s in %s", pattern, folder)
-	}
 	return found, nil
-}
-
-// ownFolder returns testdata/vectors of the module in which the working
-// folder is.
-func ownFolder() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", fmt.Errorf("searching for vectors: %w", err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return filepath.Join(dir, "testdata", "vectors"), nil
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			return "", errors.New("searching for vectors: no go.mod in the working folder or above")
-		}
-		dir = up
-	}
 }
 
 // Decode reads one vector file; a field that into does not have
