@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/calltree"
 )
@@ -15,27 +16,15 @@ import (
 // nodes of a call tree.
 type pathSeries struct {
 	p     *views.Presence
-	stays []int32 // numbers of stays, ordered by node
-	first []int32 // by node, and one more: the first of its stays
-	cum   []int64 // by node: hits of all stays in its subtree
-	once  []int32 // by function: the outermost node of the function, if there is one only; else -1
+	stays lists.Groups[int32] // numbers of stays, by node
+	cum   []int64             // by node: hits of all stays in its subtree
+	once  []int32             // by function: the outermost node of the function, if there is one only; else -1
 }
 
 func newPathSeries(p *views.Presence) *pathSeries {
-	s := &pathSeries{p: p, first: make([]int32, p.Tree.Len()+1),
-		stays: make([]int32, len(p.Stays)), cum: p.Tree.Main().Planes()[0].Cum}
-	for i := range p.Stays {
-		s.first[p.Stays[i].Node+1]++
-	}
-	for n := range p.Tree.Len() {
-		s.first[n+1] += s.first[n]
-	}
-	next := append([]int32(nil), s.first...)
-	for i := range p.Stays {
-		n := p.Stays[i].Node
-		s.stays[next[n]] = int32(i)
-		next[n]++
-	}
+	nodes := lists.Each(p.Stays, func(s views.Stay) int32 { return s.Node })
+	s := &pathSeries{p: p, stays: lists.GroupBy(nodes, p.Tree.Len()),
+		cum: p.Tree.Main().Planes()[0].Cum}
 	s.findOnce()
 	return s
 }
@@ -62,7 +51,7 @@ func (s *pathSeries) findOnce() {
 // steps returns the steps of a node's series, sorted.
 func (s *pathSeries) steps(n int32, list []step, scratch []int32) []step {
 	list = list[:0]
-	for _, i := range s.stays[s.first[n]:s.first[s.p.Tree.Ends()[n]]] {
+	for _, i := range s.stays.Between(n, s.p.Tree.Ends()[n]) {
 		stay := &s.p.Stays[i]
 		list = append(list, step{stay.First, 1}, step{stay.Last + 1, -1})
 	}
@@ -72,7 +61,7 @@ func (s *pathSeries) steps(n int32, list []step, scratch []int32) []step {
 // column returns a node's series.
 func (s *pathSeries) column(n int32, samples int) Column {
 	c := newCounts(samples)
-	for _, i := range s.stays[s.first[n]:s.first[s.p.Tree.Ends()[n]]] {
+	for _, i := range s.stays.Between(n, s.p.Tree.Ends()[n]) {
 		c.add(s.p.Stays[i].First, s.p.Stays[i].Last)
 	}
 	return c.column()

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/views/calltree"
 )
@@ -34,8 +35,8 @@ func XArc(t *calltree.Tree, o XOptions) iter.Seq[XStanza] {
 		a := newXArcs(t, o)
 		for i, f := range p.order {
 			s := XStanza{Index: i, Self: p.rows[f]}
-			s.Parents = a.rows(a.parents.of(f), a.caller, 1)
-			s.Children = a.rows(a.children.of(f), a.callee, -1)
+			s.Parents = a.rows(a.parents.Of(f), a.caller, 1)
+			s.Children = a.rows(a.children.Of(f), a.callee, -1)
 			if !yield(s) {
 				return
 			}
@@ -49,7 +50,7 @@ type xarcs struct {
 	syms              *calltree.Symbols
 	caller, callee    []calltree.Func
 	values            *xvalues
-	parents, children xgroups
+	parents, children lists.Groups[calltree.Func]
 	rank              []int32 // of functions, by name
 	keys              []xkey  // scratch
 }
@@ -58,8 +59,8 @@ func newXArcs(t *calltree.Tree, o XOptions) *xarcs {
 	a := &xarcs{options: o, syms: t.Symbols(), rank: ranks(t.Symbols())}
 	row := a.number(t)
 	a.values = nodeValues(t, o).byRow(t, row, len(a.caller))
-	a.parents = groupBy(a.callee, a.syms.Len())
-	a.children = groupBy(a.caller, a.syms.Len())
+	a.parents = lists.GroupBy(a.callee, a.syms.Len())
+	a.children = lists.GroupBy(a.caller, a.syms.Len())
 	return a
 }
 
@@ -70,11 +71,11 @@ func (a *xarcs) number(t *calltree.Tree) []int32 {
 	funcs, parents := t.Funcs(), t.Parents()
 	row := make([]int32, t.Len())
 	row[0] = -1
-	nodes := groupBy(funcs, a.syms.Len())
+	nodes := lists.GroupBy(funcs, a.syms.Len())
 	known := make([]int32, a.syms.Len())
 	for f := range calltree.Func(a.syms.Len()) {
 		first := int32(len(a.caller))
-		for _, n := range nodes.of(f) {
+		for _, n := range nodes.Of(f) {
 			if n == 0 {
 				continue
 			}
@@ -164,29 +165,6 @@ func ranks(syms *calltree.Symbols) []int32 {
 	}
 	return rank
 }
-
-// xgroups groups the indexes of a slice of keys by key.
-type xgroups struct {
-	start, ids []int32
-}
-
-func groupBy(key []calltree.Func, funcs int) xgroups {
-	g := xgroups{make([]int32, funcs+1), make([]int32, len(key))}
-	for _, f := range key {
-		g.start[f+1]++
-	}
-	for f := range funcs {
-		g.start[f+1] += g.start[f]
-	}
-	next := slices.Clone(g.start)
-	for id, f := range key {
-		g.ids[next[f]] = int32(id)
-		next[f]++
-	}
-	return g
-}
-
-func (g xgroups) of(f calltree.Func) []int32 { return g.ids[g.start[f]:g.start[f+1]] }
 
 // WriteXArc writes the xarc report: a stanza of parents, self
 // and children for each function.

@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
@@ -20,8 +21,7 @@ type side struct {
 	bodies [][]int64
 	factor *big.Rat // of hits; nil is 1
 
-	nodes  []int32 // grouped by name, in preorder within a name
-	starts []int32 // of each name's group; one more than there are names
+	nodes lists.Groups[int32] // by name, in preorder within a name
 	// by name: the number of nodes below its nodes, those below
 	// several of them several times
 	below []int
@@ -50,26 +50,16 @@ func newSide(t *calltree.Tree, name []int32, factor *big.Rat) *side {
 
 // index groups the nodes by name.
 func (s *side) index(names int) {
-	s.starts, s.below = make([]int32, names+1), make([]int, names)
+	s.nodes, s.below = lists.GroupBy(s.name, names), make([]int, names)
 	for n, f := range s.name {
-		s.starts[f+1]++
 		s.below[f] += int(s.end[n]) - n - 1
-	}
-	for f := range names {
-		s.starts[f+1] += s.starts[f]
-	}
-	next := slices.Clone(s.starts)
-	s.nodes = make([]int32, len(s.name))
-	for n, f := range s.name {
-		s.nodes[next[f]] = int32(n)
-		next[f]++
 	}
 	s.groups = newGroups(names)
 }
 
 // all returns the places of a name.
 func (s *side) all(name int32) places {
-	nodes := s.nodes[s.starts[name]:s.starts[name+1]]
+	nodes := s.nodes.Of(name)
 	return places{nodes, nodes}
 }
 
