@@ -1,6 +1,8 @@
 package holders
 
 import (
+	"slices"
+
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler/holders/syncflow"
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
@@ -9,7 +11,8 @@ import (
 
 // The channel that a goroutine waits for is in the sudog that it
 // waits with. The sudog is read after the halt, once for each
-// wait. The other users of the channel are reported once, too,
+// wait. If many begin to wait at a time, as all do in the first
+// sample, it takes several samples. The other users of the channel are reported once, too,
 // when the wait begins. The channel of a timer is not reported:
 // no goroutine sends to it, see timers.go.
 //
@@ -25,6 +28,7 @@ type arrival struct {
 	reads    int    // the number of sudogs that were read
 	channel  uint64 // 0 if none is known
 	several  bool   // a select takes values from more than that
+	wait     Wait   // when it arrived
 	stack    sampledata.NodeID
 	due      int64 // when the first timer ends the wait; 0 if none does
 }
@@ -52,15 +56,36 @@ func (e *enders) addChannel(key int32, reason goruntime.WaitReason, s *Sighting,
 			return
 		}
 	}
-	inSelect := reason.Awaits == goruntime.AwaitsChannels
+	a := arrival{key: key, inSelect: reason.Awaits == goruntime.AwaitsChannels, sudog: sudog,
+		wait: s.Wait, stack: now.Stack}
+	if !e.add(a) && len(e.late) < maxLate {
+		e.late = append(e.late, a)
+	}
+}
+
+// add adds a goroutine to those whose channels are found in this
+// sample, if these are not too many.
+func (e *enders) add(a arrival) bool {
 	count := &e.plain
-	if inSelect {
+	if a.inSelect {
 		count = &e.selects
 	}
-	if *count < maxChannels {
-		*count++
-		e.arrived = append(e.arrived, arrival{key: key, inSelect: inSelect, sudog: sudog, stack: now.Stack})
+	if *count == maxChannels {
+		return false
 	}
+	*count++
+	e.arrived = append(e.arrived, a)
+	return true
+}
+
+// addLate adds goroutines that were too many in earlier samples,
+// and still wait.
+func (e *enders) addLate() {
+	e.late = slices.DeleteFunc(e.late, func(a arrival) bool {
+		s := e.sample.Sighting(a.key)
+		stays := s.Exists && s.Run == sampledata.Waiting && s.Wait == a.wait
+		return !stays || e.records[a.key].named == a.wait || e.add(a)
+	})
 }
 
 // findChannels finds the channels that the goroutines on that list wait for.
@@ -68,6 +93,7 @@ func (e *enders) findChannels() {
 	if l := &e.shared.sudog; l.Size == 0 || !l.CAddr.Or(l.C).Has() {
 		return
 	}
+	e.addLate()
 	for e.readSudogs() {
 	}
 	for i := range e.arrived {

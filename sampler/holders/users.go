@@ -14,8 +14,9 @@ const (
 	// goroutines that have begun to wait for a channel, and that
 	// in a select
 	maxChannels = 64
-	maxGrouped  = 1024 // goroutines that wait for groups and conditions
-	maxUsers    = 4096 // goroutines that may end such waits
+	maxLate     = 1 << 14 // those that are left for the next samples
+	maxGrouped  = 1024    // goroutines that wait for groups and conditions
+	maxUsers    = 4096    // goroutines that may end such waits
 	// users of groups and conditions: if there are more, only
 	// some samples find out about them
 	fewUsers = 256
@@ -45,6 +46,7 @@ type enders struct {
 	found    map[syncflow.Action]enderSet // who ends these waits, for each thing
 
 	timers timers
+	late   []arrival // goroutines whose channels could not be found yet
 
 	// For the current sample.
 	arrived []arrival // goroutines that may have begun to wait for another channel
@@ -118,6 +120,7 @@ func (e *enders) begin() {
 // reset forgets all goroutines.
 func (e *enders) reset() {
 	e.users, e.grouped, e.buffered = [numThings][]int32{}, e.grouped[:0], e.buffered[:0]
+	e.late = e.late[:0]
 	clear(e.timers.ends) // another recording has other stacks
 }
 

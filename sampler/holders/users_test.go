@@ -79,6 +79,38 @@ func TestChannelsNotKnown(t *testing.T) {
 	}
 }
 
+// If many begin to wait in one sample, the channels of the last
+// are found in the next one, unless they wait no longer.
+func TestChannelsOfMany(t *testing.T) {
+	const sudogs = 0x100000
+	s := newScene(t, maxChannels+3)
+	for key := range s.seen {
+		sudog := sudogs + 0x100*uint64(key)
+		s.put(sudog, int(sceneSudog.G), s.seen[key].Addr)
+		s.put(sudog, int(sceneSudog.C), channel)
+		s.waits(int32(key), toReceive, 0, sudog)
+	}
+	s.f.Find(Halt{})
+	known := func(key int) bool { return s.states[key].Lock == channel }
+	if first, last := known(maxChannels-1), known(maxChannels); !first || last {
+		t.Errorf("in the first sample, the channel of the last that fits is known: %v, of the next one: %v", first, last)
+	}
+	s.next()
+	s.seen[maxChannels].Wait.Count++
+	s.seen[maxChannels+1].Run = sampledata.Running
+	s.f.Find(Halt{})
+	for key, want := range map[int]bool{0: true, maxChannels: false, maxChannels + 1: false, maxChannels + 2: true} {
+		if known(key) != want {
+			t.Errorf("goroutine %d: its channel is known: %v, want %v", key, known(key), want)
+		}
+	}
+	updates := s.updates
+	s.next()
+	if s.f.Find(Halt{}); s.updates != updates || len(s.f.enders.late) > 0 {
+		t.Errorf("%d updates more, and %d that are late", s.updates-updates, len(s.f.enders.late))
+	}
+}
+
 // For a goroutine that waits for a group, those that have yet to
 // call Done are named, again in each sample; none if they are
 // too many.
