@@ -87,7 +87,7 @@ func checkLockNames(t *testing.T, path string) {
 func TestChannelNames(t *testing.T) {
 	b := attachTo(t, fixture.Start(t, fixture.Build(t, "limits")).Pid())
 	builder := sampledata.NewBuilder(b.Header())
-	want := map[string]int64{"main.(*limited).slots": 1, "golang.org/x/sync/errgroup.(*Group).sem": 2, "main.(*gate).places": 2}
+	want := map[string]int64{"main.(*limited).slots": 1, "main.everywhere": 3, "golang.org/x/sync/errgroup.(*Group).sem": 2, "main.(*gate).places": 2}
 	for end := time.Now().Add(2 * time.Minute); len(want) > 0 && time.Now().Before(end); {
 		if _, err := b.Observe(context.Background(), builder, sampledata.Sample{Time: time.Since(b.Header().Start)}); err != nil {
 			t.Log(err)

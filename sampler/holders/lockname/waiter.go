@@ -32,6 +32,7 @@ func (n *Namer) variablesAt(pc uint64) []debuginfo.Variable {
 //     variable: it fits if the lock would lie in what it points to. A word that is the lock's own address does not show
 //     in what the lock lies: the function may have taken another lock through the variable, and this one through a map.
 //   - By a search along the pointers in the objects.
+//   - By a variable of one of the packages, if it points to what the lock lies in: "var slots = make(chan bool, 3)".
 //   - By the name of a function's variable that points to the lock itself. That says least, so it comes last.
 //
 // A way that leads to several names proves none of them. Of a
@@ -53,6 +54,9 @@ func (n *Namer) byWaiter(w *Waiter) string {
 			return name
 		}
 		local = cmp.Or(local, own)
+	}
+	if name, _ := direct(n.ofPackages(w), w.Lock, is); name != "" {
+		return name
 	}
 	if w.Several {
 		return local
@@ -83,6 +87,34 @@ func (n *Namer) located(w *Waiter, f Frame) (all []object) {
 		case n.memory(w, at, b[:]) == nil:
 			all = append(all, object{binary.LittleEndian.Uint64(b[:]), p.Type,
 				nameOf(v.Name, v.In), 1})
+		}
+	}
+	return all
+}
+
+// ofPackages returns what the variables of the packages point to
+// whose functions are on the stack.
+func (n *Namer) ofPackages(w *Waiter) (all []object) {
+	var seen []string
+	for _, f := range w.Frames[:min(len(w.Frames), maxFrames)] {
+		pkg := n.debug.PackageAt(f.PC - n.bias - 1)
+		if slices.Contains(seen, pkg) {
+			continue
+		}
+		seen = append(seen, pkg)
+		for _, v := range n.debug.Globals(pkg) {
+			var b [8]byte
+			if n.read(v.Addr+n.bias, b[:]) != nil {
+				continue
+			}
+			to := binary.LittleEndian.Uint64(b[:])
+			if to == 0 || to > w.Lock || w.Lock-to >= maxObject {
+				continue
+			}
+			t, _ := n.debug.Type(v.Type)
+			if p, ok := debuginfo.Underlying(t).(*dwarf.PtrType); ok {
+				all = append(all, object{to, p.Type, variableName{name: v.Name}, 1})
+			}
 		}
 	}
 	return all

@@ -229,6 +229,15 @@ type Global struct {
 	Type dwarf.Offset
 }
 
+// PackageAt returns the package that an instruction is in; "" if
+// that is not known.
+func (d *Info) PackageAt(pc uint64) string {
+	if u, f := d.functionAt(pc); f != nil {
+		return u.Name
+	}
+	return ""
+}
+
 // Globals lists the variables of a package, once.
 func (d *Info) Globals(pkg string) []Global {
 	if all, ok := d.globals[pkg]; ok {

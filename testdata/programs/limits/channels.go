@@ -81,6 +81,16 @@ func (l *limited) do(r *record, me int64) {
 	use(r, me)
 }
 
+// everywhere is a package's own.
+var everywhere = make(chan struct{}, 3)
+
+//go:noinline
+func doEverywhere(r *record, me int64) {
+	everywhere <- struct{}{}
+	defer func() { <-everywhere }()
+	use(r, me)
+}
+
 // borrow takes a token out of a channel, and puts it back.
 //
 //go:noinline
@@ -113,6 +123,9 @@ func startChannels() {
 	l := &limited{name: "field", slots: make(chan struct{}, 1)}
 	rl := add("channel-field", cap(l.slots), slots(l.slots).object())
 	contend(func(me int64) { l.do(rl, me) })
+
+	rg := add("channel-global", cap(everywhere), slots(everywhere).object())
+	contend(func(me int64) { doEverywhere(rg, me) })
 
 	eachTokens("channel-tokens", borrow)
 	eachTokens("channel-tokens-defer", borrowDeferred)
