@@ -8,8 +8,9 @@
 // lock is found through a goroutine that waits for it: the
 // variables of the functions on its stack lead to the lock,
 // directly ("c" of "c.mu.Lock()") or over a few pointers, or one
-// of their packages' variables points to it. The program's DWARF has their types, and where they are stored at
-// that instruction. For a program without DWARF, only locks in
+// of their packages' variables points to it. The program's DWARF
+// has their types, and where they are stored at that
+// instruction. For a program without DWARF, only locks in
 // packages' variables have names; for one without symbols, none.
 //
 // Example: goroutine 4 waits for the lock at 0xc000012088, in a
