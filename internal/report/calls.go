@@ -84,7 +84,11 @@ func (c *Calls) head(b *strings.Builder) {
 		}
 	}
 	if len(times) > 0 {
-		termtext.Fprintf(b, "%s\n", strings.Join(times, "   "))
+		of := ""
+		if c.Source == calls.Samples && c.Short() > 0 { // shorter ones are not seen
+			of = "of those seen: "
+		}
+		termtext.Fprintf(b, "%s%s\n", of, strings.Join(times, "   "))
 	}
 	if n := c.Short(); n > 0 {
 		termtext.Fprintf(b, "%s took less than two intervals (%s): how long is not known\n",
