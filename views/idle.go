@@ -275,20 +275,18 @@ func (d *idleness) firstFunction(stack sampledata.NodeID) sampledata.FunctionID 
 // of loops over functions: main.main-range1.
 var closure = regexp.MustCompile(`(\.func\d+(\.\d+)*|-range\d+)+$`)
 
+// ofVariable matches the closures that a variable of a package
+// has, which the compiler names after the package's init.
+var ofVariable = regexp.MustCompile(`^((?:.*/)?[^./]+\.(?:init|glob\.)\.func\d+)(\.\d+|\.func\d+|-range\d+)*$`)
+
 // Enclosing returns the function that has a closure; a function
-// that is none itself. The closures of a package's variables have
-// none, though the compiler names them after main.init.
+// that is none itself. A closure of a package's variable has
+// none.
 func Enclosing(function string) string {
-	at := closure.FindStringIndex(function)
-	if at == nil {
-		return function
+	if of := ofVariable.FindStringSubmatch(function); of != nil {
+		return of[1]
 	}
-	within := function[:at[0]]
-	if strings.HasSuffix(within, ".init") || strings.HasSuffix(within, ".glob.") {
-		variable, _, _ := strings.Cut(function[at[0]+1:], ".")
-		return within + "." + variable
-	}
-	return within
+	return closure.ReplaceAllString(function, "")
 }
 
 // begins reports whether a goroutine's first function comes

@@ -551,6 +551,10 @@ func TestEnclosing(t *testing.T) {
 		{"main.init.func1", "main.init.func1"},
 		{"main.init.func1.2", "main.init.func1"},
 		{"main.glob..func3.1", "main.glob..func3"},
+		{"main.init.func1-range1", "main.init.func1"},
+		{"example.com/a.b/lib.init.func2.1", "example.com/a.b/lib.init.func2"},
+		{"main.(*server).init.func1", "main.(*server).init"},
+		{"main.server.init.func1.2", "main.server.init"},
 	} {
 		if got := Enclosing(test.function); got != test.want {
 			t.Errorf("Enclosing(%q) = %q, want %q", test.function, got, test.want)

@@ -91,8 +91,7 @@ func (c *Calls) head(b *strings.Builder) {
 		termtext.Fprintf(b, "%s%s\n", of, strings.Join(times, "   "))
 	}
 	if n := c.Short(); n > 0 {
-		termtext.Fprintf(b, "%s took less than two intervals (%s): how long is not known\n",
-			Counted(n, "call"), brief(2*c.Interval))
+		b.WriteString(inOneSample(n) + ": how long is not known\n")
 	}
 	if n := len(c.Calls) - c.Whole(); n > 0 {
 		what := "the recording"
@@ -117,6 +116,14 @@ func (c *Calls) head(b *strings.Builder) {
 	default:
 		b.WriteString(wrapped(fmt.Sprintf("Chance alone would put about as many calls into several samples: those in up to %d are likely to be several that took less than an interval each.", c.ByChance), 0, whyWidth) + "\n")
 	}
+}
+
+// inOneSample counts the calls that one sample has each.
+func inOneSample(n int) string {
+	if n == 1 {
+		return "1 call is in one sample"
+	}
+	return fmt.Sprintf("%d calls are in one sample each", n)
 }
 
 // sourceText says where the calls are from, and what that can't show.
@@ -321,7 +328,7 @@ type callJSON struct {
 	Goroutine int64         `json:"goroutine"`
 	Begin     time.Duration `json:"begin_ns"`
 	Length    time.Duration `json:"length_ns"` // as estimated
-	rangeJSON               // what it took, or was seen of it if it is cut
+	rangeJSON               // what it took; of one that is cut, it is at least what was seen
 	CutBegin  bool          `json:"cut_begin,omitempty"`
 	CutEnd    bool          `json:"cut_end,omitempty"`
 	Short     bool          `json:"short,omitempty"`
@@ -335,7 +342,7 @@ type callJSON struct {
 // rangeJSON is a time that is known to be between two.
 type rangeJSON struct {
 	Least time.Duration `json:"least_ns"`
-	Most  time.Duration `json:"most_ns"`
+	Most  time.Duration `json:"most_ns,omitempty"` // 0: not known
 }
 
 // callsJSON is the output of Calls.WriteJSON.
@@ -419,8 +426,12 @@ func (c *Calls) sideJSON(s *calls.Side) sideJSON {
 
 func (c *Calls) callJSON(i int) callJSON {
 	call := &c.Calls[i]
+	took := rangeJSON(c.Within(call))
+	if !call.Whole() {
+		took.Most = 0
+	}
 	return callJSON{Number: i + 1, Goroutine: call.ID, Begin: call.Begin, Length: call.Length(),
-		rangeJSON: rangeJSON(c.Within(call)), CutBegin: call.CutBegin, CutEnd: call.CutEnd, Short: call.Short, Several: c.MayBeSeveral(call), Caller: call.Site.Function,
+		rangeJSON: took, CutBegin: call.CutBegin, CutEnd: call.CutEnd, Short: call.Short, Several: c.MayBeSeveral(call), Caller: call.Site.Function,
 		Label: call.Label, Values: call.Values}
 }
 

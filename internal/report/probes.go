@@ -79,12 +79,12 @@ func (p *Probes) table(w io.Writer) {
 
 // brief returns a duration with three digits.
 func brief(d time.Duration) string {
-	switch unit := d; {
-	case unit < time.Microsecond:
+	switch { // 999.5 would be rounded to 1e+03
+	case d < time.Microsecond:
 		return d.String()
-	case unit < time.Millisecond:
+	case d < 999_500*time.Nanosecond:
 		return fmt.Sprintf("%.3gµs", d.Seconds()*1e6)
-	case unit < time.Second:
+	case d < 999_500*time.Microsecond:
 		return fmt.Sprintf("%.3gms", d.Seconds()*1e3)
 	}
 	return fmt.Sprintf("%.4gs", d.Seconds())

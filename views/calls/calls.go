@@ -22,7 +22,8 @@ type Call struct {
 	First, Last int32                  // the samples in it; see Sampled
 	Begin, End  time.Duration
 
-	// Took is how long it took, or was seen of it if it is not whole.
+	// Took is how long it took. If it is not whole, it took at
+	// least the least time.
 	Took Range
 
 	// It was under way when the recording began, or when it

@@ -572,3 +572,27 @@ func TestBetween(t *testing.T) {
 		}
 	}
 }
+
+// Torn stacks beside a call may be a part of it. If nothing else
+// follows, the call may go on after the recording.
+func TestTornBesideCalls(t *testing.T) {
+	const torn = "    g0 running n7 torn\n"
+	for _, test := range []struct {
+		samples string
+		whole   bool
+		most    time.Duration
+	}{
+		{"sample 10ms\n    g0 running n0\nsample 20ms\n" + torn + "sample 30ms\n    g0 running n2\nsample 40ms\n" + torn +
+			"sample 50ms\n    g0 running n0\nsample 60ms\n", true, 40 * time.Millisecond},
+		{"sample 10ms\n    g0 running n0\nsample 20ms\n    g0 running n2\nsample 30ms\n" + torn + "sample 40ms\n" + torn, false, 0},
+	} {
+		table, err := Of(read(t, stacks+test.samples), "main.handle")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := table.Calls[0]
+		if c.Whole() != test.whole || test.whole && c.Took != (Range{0, test.most}) {
+			t.Errorf("%s: %+v", test.samples, c)
+		}
+	}
+}

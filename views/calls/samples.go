@@ -16,6 +16,8 @@ type follower struct {
 	call    Call
 	key     int32
 	last    int32          // the last sample in the function; -1 before the first
+	before  int32          // the last one before the call that shows it outside, or has no such goroutine
+	unknown int32          // the last one that says nothing
 	outside int32          // number of samples outside of it since then, or before the call
 	run     sampledata.Run // the last one in the call
 	wait    sampledata.Run // the last one in it in which the goroutine waited
@@ -91,13 +93,13 @@ func (t *Table) sample(show shows) {
 		all[g].last = -1
 	}
 	var touched, returned time.Duration
-	finish := func(f *follower) {
+	finish := func(f *follower, after int32) { // the first sample that shows it outside
 		c := f.call
 		c.Last = f.last
-		c.CutBegin, c.CutEnd = c.First == 0, c.Last == end
+		c.CutBegin, c.CutEnd = f.before < 0, after > end
 		c.Begin = r.Begins(int(c.First))
 		c.End = c.Begin + time.Duration(weights.Of(int(c.First), int(c.Last)+1))
-		c.Took = seen(r, &c)
+		c.Took = seen(r, &c, f.before, after)
 		c.Short = c.First == c.Last
 		joins := show.joins != nil && show.joins(f.key)
 		c.Several = joins && !c.Short && (c.Several || c.CutBegin && c.CutEnd && f.moved)
@@ -109,26 +111,32 @@ func (t *Table) sample(show shows) {
 		if f.outside == 1 {
 			touched += c.Length()
 		}
-		f.open, f.outside = false, 0
+		f.open, f.outside, f.before = false, 0, f.last
 	}
+	met := make([]bool, r.Goroutines.Len())
 	for _, run := range r.Runs.All() {
+		f := &all[run.Goroutine]
+		if !met[run.Goroutine] {
+			met[run.Goroutine], f.before = true, run.First-1
+		}
 		one, known := show.in(run)
 		if !known {
+			f.unknown = run.Last
 			continue
 		}
-		f := &all[run.Goroutine]
 		f.seen += run.Last - run.First + 1
 		if !one.inside {
 			if f.open {
-				finish(f)
+				finish(f, run.First)
 			}
+			f.before = run.Last
 			if f.last >= 0 {
 				f.outside += run.Last - run.First + 1
 			}
 			continue
 		}
 		if f.open && f.key != one.key {
-			finish(f)
+			finish(f, run.First)
 		}
 		if !f.open {
 			f.open, f.key, f.waited, f.moved = true, one.key, false, false
@@ -141,8 +149,8 @@ func (t *Table) sample(show shows) {
 		f.inside += run.Last - run.First + 1
 	}
 	for g := range all {
-		if all[g].open {
-			finish(&all[g])
+		if f := &all[g]; f.open {
+			finish(f, max(f.last, f.unknown)+1)
 		}
 	}
 	t.findChance(all)
@@ -152,14 +160,14 @@ func (t *Table) sample(show shows) {
 }
 
 // seen returns how long a call took by its samples: it was under
-// way in these, and not in those beside them.
-func seen(r *sampledata.Recording, c *Call) Range {
+// way in these, and not in one before, and one after.
+func seen(r *sampledata.Recording, c *Call, before, after int32) Range {
 	from, to := c.Begin, c.End
 	if !c.CutBegin {
-		from = r.Samples.Time(int(c.First) - 1)
+		from = r.Samples.Time(int(before))
 	}
 	if !c.CutEnd {
-		to = r.Samples.Time(int(c.Last) + 1)
+		to = r.Samples.Time(int(after))
 	}
 	return Range{r.Samples.Time(int(c.Last)) - r.Samples.Time(int(c.First)), to - from}
 }
