@@ -12,9 +12,10 @@ import (
 // The channel that a goroutine waits for is in the sudog that it
 // waits with. The sudog is read after the halt, once for each
 // wait. If many begin to wait at a time, as all do in the first
-// sample, it takes several samples. The other users of the channel are reported once, too,
-// when the wait begins. The channel of a timer is not reported:
-// no goroutine sends to it, see timers.go.
+// sample, it takes several samples. The other users of the
+// channel are reported once, too, when its channel is known. The
+// channel of a timer is not reported: no goroutine sends to it,
+// see timers.go.
 //
 // A select has a sudog for each case. Its channel is the only
 // one that it takes a value from, or sends one to. The others
@@ -58,33 +59,34 @@ func (e *enders) addChannel(key int32, reason goruntime.WaitReason, s *Sighting,
 	}
 	a := arrival{key: key, inSelect: reason.Awaits == goruntime.AwaitsChannels, sudog: sudog,
 		wait: s.Wait, stack: now.Stack}
-	if !e.add(a) && len(e.late) < maxLate {
-		e.late = append(e.late, a)
-	}
-}
-
-// add adds a goroutine to those whose channels are found in this
-// sample, if these are not too many.
-func (e *enders) add(a arrival) bool {
 	count := &e.plain
 	if a.inSelect {
 		count = &e.selects
 	}
-	if *count == maxChannels {
-		return false
+	switch {
+	case *count < maxChannels:
+		*count++
+		e.arrived = append(e.arrived, a)
+	case len(e.late) < maxLate:
+		e.late = append(e.late, a)
 	}
-	*count++
-	e.arrived = append(e.arrived, a)
-	return true
 }
 
-// addLate adds goroutines that were too many in earlier samples,
-// and still wait.
+// addLate adds some goroutines that were too many, and still wait.
 func (e *enders) addLate() {
+	n := 0
 	e.late = slices.DeleteFunc(e.late, func(a arrival) bool {
 		s := e.sample.Sighting(a.key)
 		stays := s.Exists && s.Run == sampledata.Waiting && s.Wait == a.wait
-		return !stays || e.records[a.key].named == a.wait || e.add(a)
+		if !stays || e.records[a.key].named == a.wait {
+			return true
+		}
+		if n == maxChannels {
+			return false
+		}
+		n++
+		e.arrived = append(e.arrived, a)
+		return true
 	})
 }
 
@@ -114,7 +116,7 @@ func (e *enders) findChannels() {
 func (e *enders) readSudogs() bool {
 	size := int(e.shared.sudog.Size)
 	if e.buf == nil {
-		e.buf = make([]byte, 2*maxChannels*size)
+		e.buf = make([]byte, 3*maxChannels*size) // plain, in selects, and late
 	}
 	e.reading, e.keys, e.ranges = e.reading[:0], e.keys[:0], e.ranges[:0]
 	for i := range e.arrived {

@@ -11,8 +11,8 @@ import (
 // Limits on what is found out, in one sample, about waits for
 // other things than locks.
 const (
-	// goroutines that have begun to wait for a channel, and that
-	// in a select
+	// goroutines that have begun to wait for a channel, that in a
+	// select, and others that are late
 	maxChannels = 64
 	maxLate     = 1 << 14 // those that are left for the next samples
 	maxGrouped  = 1024    // goroutines that wait for groups and conditions

@@ -82,8 +82,8 @@ func TestChannelsNotKnown(t *testing.T) {
 // If many begin to wait in one sample, the channels of the last
 // are found in the next one, unless they wait no longer.
 func TestChannelsOfMany(t *testing.T) {
-	const sudogs = 0x100000
-	s := newScene(t, maxChannels+3)
+	const sudogs, fit = 0x100000, 2 * maxChannels
+	s := newScene(t, fit+3)
 	for key := range s.seen {
 		sudog := sudogs + 0x100*uint64(key)
 		s.put(sudog, int(sceneSudog.G), s.seen[key].Addr)
@@ -92,14 +92,14 @@ func TestChannelsOfMany(t *testing.T) {
 	}
 	s.f.Find(Halt{})
 	known := func(key int) bool { return s.states[key].Lock == channel }
-	if first, last := known(maxChannels-1), known(maxChannels); !first || last {
+	if first, last := known(fit-1), known(fit); !first || last {
 		t.Errorf("in the first sample, the channel of the last that fits is known: %v, of the next one: %v", first, last)
 	}
 	s.next()
-	s.seen[maxChannels].Wait.Count++
-	s.seen[maxChannels+1].Run = sampledata.Running
+	s.seen[fit].Wait.Count++
+	s.seen[fit+1].Run = sampledata.Running
 	s.f.Find(Halt{})
-	for key, want := range map[int]bool{0: true, maxChannels: false, maxChannels + 1: false, maxChannels + 2: true} {
+	for key, want := range map[int]bool{0: true, fit: false, fit + 1: false, fit + 2: true} {
 		if known(key) != want {
 			t.Errorf("goroutine %d: its channel is known: %v, want %v", key, known(key), want)
 		}

@@ -92,8 +92,11 @@ func (r *threadReader) list() error {
 // readThread reads three numbers: "110497 4042923 2".
 func (r *threadReader) readThread(tid int) (s schedStat, err error) {
 	b, err := r.files.Read(tid, 0, r.buffer[:])
-	if err != nil {
+	switch {
+	case err != nil:
 		return s, err
+	case len(b) == 0:
+		return s, unix.ESRCH
 	}
 	rest := strings.TrimSpace(string(b))
 	for _, to := range []*uint64{&s.cpu, &s.delay, &s.slices} {

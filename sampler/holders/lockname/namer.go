@@ -45,6 +45,8 @@ type Namer struct {
 	debug   *debuginfo.Info // nil if the program has no debug information
 	symbols []elf.Symbol
 	places  map[uint64][]debuginfo.Variable // by link address of a return
+	// variables of packages that are pointers
+	pointers map[string][]object
 }
 
 // New reads what it needs of a program's executable, which may
@@ -58,7 +60,8 @@ func New(executable io.ReaderAt, bias uint64, read func(addr uint64, b []byte) e
 	if err != nil {
 		return nil, err
 	}
-	n = &Namer{elf: f, bias: bias, read: read, places: make(map[uint64][]debuginfo.Variable)}
+	n = &Namer{elf: f, bias: bias, read: read, places: make(map[uint64][]debuginfo.Variable),
+		pointers: make(map[string][]object)}
 	if n.debug, err = debuginfo.Read(f); err != nil && !errors.Is(err, debuginfo.ErrNone) {
 		return nil, err
 	}

@@ -31,13 +31,13 @@ func (n *Namer) variablesAt(pc uint64) []debuginfo.Variable {
 //     very call that waits. But its value is some word of the frame. So each word is tried as the value of each pointer
 //     variable: it fits if the lock would lie in what it points to. A word that is the lock's own address does not show
 //     in what the lock lies: the function may have taken another lock through the variable, and this one through a map.
+//   - By a variable of one of the functions' packages, if it points to what the lock lies in: "var slots = make(chan bool, 3)".
 //   - By a search along the pointers in the objects.
-//   - By a variable of one of the packages, if it points to what the lock lies in: "var slots = make(chan bool, 3)".
 //   - By the name of a function's variable that points to the lock itself. That says least, so it comes last.
 //
 // A way that leads to several names proves none of them. Of a
 // goroutine that waits for several things, only the first two
-// ways say which one it is.
+// ways, and a package's variable, say which one it is.
 func (n *Namer) byWaiter(w *Waiter) string {
 	proved, is := n.byPaths(w), n.isLockOf(w)
 	var located, tried []object
@@ -102,21 +102,35 @@ func (n *Namer) ofPackages(w *Waiter) (all []object) {
 			continue
 		}
 		seen = append(seen, pkg)
-		for _, v := range n.debug.Globals(pkg) {
+		for _, v := range n.pointersOf(pkg) {
 			var b [8]byte
-			if n.read(v.Addr+n.bias, b[:]) != nil {
+			if n.read(v.addr+n.bias, b[:]) != nil {
 				continue
 			}
 			to := binary.LittleEndian.Uint64(b[:])
-			if to == 0 || to > w.Lock || w.Lock-to >= maxObject {
-				continue
-			}
-			t, _ := n.debug.Type(v.Type)
-			if p, ok := debuginfo.Underlying(t).(*dwarf.PtrType); ok {
-				all = append(all, object{to, p.Type, variableName{name: v.Name}, 1})
-			}
+			all = append(all, object{to, v.typ, v.via, 1})
 		}
 	}
+	return all
+}
+
+// maxPointers limits the variables of a package that are read.
+const maxPointers = 1000
+
+// pointersOf returns the variables of a package that are
+// pointers, with the types of what they point to.
+func (n *Namer) pointersOf(pkg string) []object {
+	all, known := n.pointers[pkg]
+	if known {
+		return all
+	}
+	for _, v := range n.debug.Globals(pkg) {
+		t, _ := n.debug.Type(v.Type)
+		if p, ok := debuginfo.Underlying(t).(*dwarf.PtrType); ok && len(all) < maxPointers {
+			all = append(all, object{v.Addr, p.Type, variableName{name: v.Name}, 0})
+		}
+	}
+	n.pointers[pkg] = all
 	return all
 }
 
