@@ -87,6 +87,9 @@ type Finding struct {
 	Ready []Part `json:"ready,omitempty"`
 	// what those do that the goroutines wait for
 	Causes []Cause `json:"causes,omitempty"`
+	// the share of the waits of which it is not known who ends
+	// them, if it is known of others
+	Unknown float64 `json:"unknown,omitempty"`
 	// the goroutines of the class that have most of it, if they stand out
 	Outliers *Outliers `json:"few,omitempty"`
 	Label    *Labelled `json:"label,omitempty"`   // the same of a label

@@ -85,8 +85,10 @@ func newBlamed(e *evidence) *blamed {
 // blame finds out what the goroutines do that those in the
 // situations wait for, by the holders and candidates that the
 // recording names. The first causes have the largest share. Of
-// the candidates of one wait each gets an equal part of it.
-func (e *evidence) blame(of func(*situation) bool) []Cause {
+// the candidates of one wait each gets an equal part of it. known
+// is the share of the waits in which somebody is known to end
+// them, or likely to.
+func (e *evidence) blame(of func(*situation) bool) (causes []Cause, known float64) {
 	b := newBlamed(e)
 	e.indexRuns()
 	for _, at := range e.situations {
@@ -101,7 +103,19 @@ func (e *evidence) blame(of func(*situation) bool) []Cause {
 		b.total += e.between(run.First, run.Last)
 		b.add(run)
 	}
-	return b.causes()
+	return b.causes(), b.known()
+}
+
+// known returns the share of the waits in which somebody is known
+// to end them, or likely to.
+func (b *blamed) known() float64 {
+	sum := 0.0
+	for d, w := range b.weight {
+		if d.certain != Candidate {
+			sum += w
+		}
+	}
+	return sum / max(b.total, 1)
 }
 
 // matching returns which situations a predicate holds for.
@@ -377,16 +391,22 @@ const minCandidates = 0.25
 
 // blameFor returns what those do that goroutines wait for, but for guesses.
 func (e *evidence) blameFor(f *Finding, of func(*situation) bool) []Cause {
-	all := slices.DeleteFunc(e.blame(of), func(c Cause) bool { return c.unlikely(f) })
+	all, known := e.blame(of)
+	all = slices.DeleteFunc(all, func(c Cause) bool { return c.unlikely(f) })
 	candidates := 0.0
 	for _, c := range all {
 		if c.Certainty == Candidate {
 			candidates += c.Share
 		}
 	}
-	return slices.DeleteFunc(all, func(c Cause) bool {
-		return c.Certainty == Candidate && candidates < minCandidates
-	})
+	if candidates < minCandidates {
+		all = slices.DeleteFunc(all, func(c Cause) bool { return c.Certainty == Candidate })
+		candidates = 0
+	}
+	if known += candidates; known > 0 {
+		f.Unknown = max(0, 1-known)
+	}
+	return all
 }
 
 // unlikely reports whether what may end a wait is no more than a

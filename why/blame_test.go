@@ -69,7 +69,7 @@ func TestStartedMembers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	causes := e.blame(func(at *situation) bool { return at.state.Doing == views.AwaitingGroup })
+	causes, _ := e.blame(func(at *situation) bool { return at.state.Doing == views.AwaitingGroup })
 	if len(causes) != 1 || causes[0].Class != "go:main.fetch" || causes[0].Certainty != Started ||
 		causes[0].Activity != Sleeping || causes[0].Share < 0.99 {
 		t.Errorf("causes are %+v", causes)
@@ -106,7 +106,8 @@ func TestStages(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := 0.0
-	for _, c := range e.blame(func(at *situation) bool { return at.state.Doing == views.AwaitingGroup }) {
+	causes, _ := e.blame(func(at *situation) bool { return at.state.Doing == views.AwaitingGroup })
+	for _, c := range causes {
 		if c.Activity == Joining {
 			t.Errorf("a cause is %+v", c)
 		}

@@ -273,8 +273,8 @@ func (s *searcher) nobodyWorks(f *Finding, but int32) bool {
 }
 
 // atWork returns the mean number of goroutines that others could
-// wait for. A class is left out, and so are those that wait for
-// others or are no finding.
+// wait for, but for those of a class (-1: of none): they run, or
+// do what no hypothesis says is for work.
 func (s *searcher) atWork(but int32) float64 {
 	weight := 0.0
 	for _, at := range s.e.situations {
@@ -288,7 +288,8 @@ func (s *searcher) atWork(but int32) float64 {
 		rests := func(c *candidate) bool {
 			return c.note != "" && c.note != lonely && c.note != sleepsOnce && c.asks.hit(at)
 		}
-		if !slices.ContainsFunc(s.all, rests) {
+		works := func(c *candidate) bool { return c.note == "" && c.asks.hit(at) }
+		if at.usesCPU() || isReady(at) || slices.ContainsFunc(s.all, works) || !slices.ContainsFunc(s.all, rests) {
 			weight += at.weight
 		}
 	}

@@ -125,7 +125,7 @@ func (f *Finding) silent() string {
 		return "most of its goroutines don't go on"
 	case slices.Contains(f.Signs, paced):
 		return "the limit may be meant"
-	case slices.Contains(f.Signs, nobodyElse):
+	case slices.Contains(f.Signs, nobodyElse), slices.Contains(f.Signs, ofOthers):
 		return "what ends the wait may come from outside"
 	case f.endUnseen():
 		return "what ends the wait was not seen, and may be a timer"

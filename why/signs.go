@@ -148,6 +148,7 @@ var signs = []sign{
 	{[]Kind{IOKind}, onStack(sending), "it waits until the other end reads",
 		"make the other end read faster, or send less"},
 	{[]Kind{IOKind}, (*searcher).stalls, stalled, ""},
+	{[]Kind{IOKind}, onStack(`^os\.\(\*File\)\.Read$`), ofOthers, "look at who writes what it reads"},
 	{[]Kind{ChannelKind, ConditionKind}, (*searcher).isAlone, nobodyElse, ""},
 	{[]Kind{LeakKind}, leaksIn(views.AwaitingLock),
 		"they wait for a lock", "hold it for less time, or start fewer of them"},
@@ -171,6 +172,10 @@ func onStack(function string) func(*searcher, *Finding) float64 {
 	return func(s *searcher, f *Finding) float64 { return s.doing(f, is) }
 }
 
+// ofOthers is the sign of waits for what a process writes, or a
+// device.
+const ofOthers = "it reads from a pipe or a device: another process may decide when"
+
 // nobodyElse is the sign of waits that nobody in the program is
 // known to end, nor seen to work for.
 const nobodyElse = "hardly anybody in the program is at work meanwhile: what ends it may come from outside, or be a timer"
@@ -179,7 +184,7 @@ const nobodyElse = "hardly anybody in the program is at work meanwhile: what end
 // in a finding, but for moments, and nobody is known to end that.
 func (s *searcher) isAlone(f *Finding) float64 {
 	const moments = 0.05
-	if f.unexplained() && !f.Phase && s.atWork(-1) < moments*min(1, f.Severity) {
+	if f.unexplained() && !f.Phase && s.e.r.Restricted == nil && s.atWork(-1) < moments*min(1, f.Severity) {
 		return 1
 	}
 	return 0

@@ -19,7 +19,7 @@ type SlowCalls struct {
 	Share     float64       `json:"share"`             // of the calls that were seen
 	Least     time.Duration `json:"least_ns"`          // that a slow one takes
 	Usual     time.Duration `json:"usual_ns"`          // half of all calls take this long at most
-	Several   bool          `json:"several,omitempty"` // most slow ones may be several each
+	Several   bool          `json:"several,omitempty"` // slow ones may be several each
 	More      calls.Common  `json:"-"`                 // what the slow ones have more of
 	Period    time.Duration `json:"period_ns,omitempty"`
 }
@@ -178,24 +178,24 @@ func (a *searched) slowCalls(t *calls.Table) (*Finding, error) {
 }
 
 // set says how many calls took a time or longer, and how long, as
-// far as is known. It returns them, with those that are doubtful.
+// far as is known but for the doubtful ones. It returns them.
 func (s *SlowCalls) set(t *calls.Table, from time.Duration) []*calls.Call {
 	slow := wholeCalls(t, from)
-	several := 0
+	several, sure := 0, 0
 	for _, c := range slow {
-		if t.Source == calls.Samples && isDoubtful(c) {
-			continue
-		}
 		if t.MayBeSeveral(c) {
 			several++
 		}
-		if s.Calls == 0 || c.Took.Least < s.Least {
+		if t.Source == calls.Samples && isDoubtful(c) {
+			continue
+		}
+		if sure == 0 || c.Took.Least < s.Least {
 			s.Least = c.Took.Least
 		}
-		s.Calls++
+		sure++
 	}
-	s.Several = 2*several > s.Calls
-	s.Share = float64(s.Calls) / float64(t.Whole())
+	s.Calls, s.Share = len(slow), float64(len(slow))/float64(t.Whole())
+	s.Several = tooDoubtful(several, len(slow))
 	s.Usual = t.Between(0.5).Most
 	return slow
 }
@@ -230,7 +230,7 @@ func (a *searched) fewSlow(t *calls.Table) {
 	}
 	s := &SlowCalls{Function: t.Function, Source: t.Source}
 	slow := s.set(t, leastSlow(t))
-	if s.Calls >= leastFew && len(slow) < calls.LeastSlow && 3*total(slow) > total(wholeCalls(t, 0)) {
+	if s.Calls >= leastFew && s.Calls < calls.LeastSlow && 3*total(slow) > total(wholeCalls(t, 0)) {
 		a.Few = s
 	}
 }

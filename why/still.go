@@ -165,7 +165,8 @@ func (s *searcher) queues(class int32, of func(*situation) bool) bool {
 	}
 	own := 0.0
 	if held {
-		for _, cause := range s.e.blame(ofClass(class, of)) {
+		causes, _ := s.e.blame(ofClass(class, of))
+		for _, cause := range causes {
 			if cause.Class == s.e.classes[class].name && cause.Certainty != Candidate {
 				own += cause.Share
 			}

@@ -120,21 +120,13 @@ func (s *searcher) sleepsOn(f *Finding, class int32, waits float64) string {
 // processEnd matches what waits for the end of a process.
 var processEnd = named(`os/exec\.\(\*Cmd\)\.Wait`)
 
-// readsFile matches what waits for data from a pipe, a terminal
-// or a device: connections have functions of their own.
-var readsFile = named(`os\.\(\*File\)\.Read(From)?`)
-
-// awaitsProcess returns a note if goroutines that hardly do
-// anything else wait for the end of a process, or for what one
-// writes.
+// awaitsProcess returns a note if a wait is for the end of a
+// process to look after.
 func (s *searcher) awaitsProcess(f *Finding, waits float64) string {
-	switch {
-	case f.Kind == BlockingKind && s.doing(f, processEnd) >= isSign && s.looksAfter(f, waits):
-		return "it may look after a process"
-	case f.Kind == IOKind && s.doing(f, readsFile) >= isSign && s.looksAfter(f, waits):
-		return "it reads from a pipe or a device: others decide when"
+	if f.Kind != BlockingKind || s.doing(f, processEnd) < isSign || !s.looksAfter(f, waits) {
+		return ""
 	}
-	return ""
+	return "it may look after a process"
 }
 
 // waitKey returns the hypothesis that a situation belongs to, if

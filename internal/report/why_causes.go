@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -95,28 +96,27 @@ func WhyLines(f *why.Finding) (lines []string) {
 const maxCauses = 3
 
 // unknownText says for which part of the waiting it is not known
-// who ends it, if it is known for another part.
+// who ends it, if it is likely for another part, or of a lock.
 func unknownText(f *why.Finding) []string {
-	known := 0.0
-	for _, c := range f.Causes {
-		if c.Certainty != why.Known && c.Certainty != why.Likely && c.Certainty != why.Started && f.Kind != why.LockKind {
-			return nil // a guess of what they do otherwise
-		}
-		known += c.Share
-	}
-	who := "who has what they wait for"
+	who, unknown := "who has what they wait for", f.Unknown
 	switch {
 	case f.Kind == why.LockKind:
-		who = "who holds it"
+		if who = "who holds it"; len(f.Causes) == 0 && unknown == 0 {
+			unknown = 1
+		}
+	case !slices.ContainsFunc(f.Causes, isLikely):
+		return nil // these are guesses
 	case f.Kind == why.GroupKind:
 		who = "for whom it waits"
-	case len(f.Causes) == 0 || f.Kind == why.ProcessorKind:
+	}
+	if unknown < 0.2 {
 		return nil
 	}
-	if 1-known < 0.2 {
-		return nil
-	}
-	return []string{who + " is not known for " + sharePercent(1-known) + " of that time"}
+	return []string{who + " is not known for " + sharePercent(unknown) + " of that time"}
+}
+
+func isLikely(c why.Cause) bool {
+	return c.Certainty == why.Known || c.Certainty == why.Likely || c.Certainty == why.Started
 }
 
 // manyText formats a large number: "3.2 million".

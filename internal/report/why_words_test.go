@@ -220,25 +220,23 @@ func TestSlowTextOfSeveral(t *testing.T) {
 	}
 }
 
-// Causes that don't have all of the waiting leave a part of it,
-// of which nothing is known; guesses are about no part of it.
+// If it is known of a part of a wait who ends it, the rest is said,
+// too; of a lock, always.
 func TestUnknownText(t *testing.T) {
-	causes := func(share float64, c why.Certainty) []why.Cause {
-		return []why.Cause{{Share: share / 2, Certainty: c}, {Share: share / 2, Certainty: c}}
-	}
+	cause := []why.Cause{{Share: 0.1, Certainty: why.Likely}}
 	for _, c := range []struct {
 		f    why.Finding
 		want string
 	}{
 		{why.Finding{Kind: why.LockKind}, "who holds it is not known for 100 % of that time"},
-		{why.Finding{Kind: why.LockKind, Causes: causes(0.9, why.Candidate)}, ""},
-		{why.Finding{Kind: why.ChannelKind, Causes: causes(0.1, why.Likely)}, "who has what they wait for is not known for 90 % of that time"},
-		{why.Finding{Kind: why.GroupKind, Causes: causes(0.7, why.Likely)}, "for whom it waits is not known for 30 % of that time"},
-		{why.Finding{Kind: why.ChannelKind, Causes: causes(0.1, why.OtherSide)}, ""},
+		{why.Finding{Kind: why.LockKind, Unknown: 0.1}, ""}, // by many, each for a moment
+		{why.Finding{Kind: why.ChannelKind, Causes: cause, Unknown: 0.9}, "who has what they wait for is not known for 90 % of that time"},
+		{why.Finding{Kind: why.GroupKind, Causes: cause, Unknown: 0.3}, "for whom it waits is not known for 30 % of that time"},
+		{why.Finding{Kind: why.ChannelKind, Causes: cause}, ""},
 		{why.Finding{Kind: why.ChannelKind}, ""},
 	} {
 		if got := strings.Join(unknownText(&c.f), ""); got != c.want {
-			t.Errorf("%s, %v: %q, want %q", c.f.Kind, c.f.Causes, got, c.want)
+			t.Errorf("%s, unknown %v: %q, want %q", c.f.Kind, c.f.Unknown, got, c.want)
 		}
 	}
 }
