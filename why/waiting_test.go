@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views/calls"
 )
 
 // Who is always seen in a limiter of rates waits for no work,
@@ -562,27 +563,70 @@ func TestFoldedWaitsRemain(t *testing.T) {
 }
 
 // What ends a wait while nobody works may come from outside: it
-// has no gain then.
+// has no gain then. Others work, whatever hypothesis has what they
+// do; in calls alone, they are not seen.
 func TestNobodyElseIsAtWork(t *testing.T) {
-	for _, works := range []bool{false, true} {
-		s := newScene()
-		handlers, other := s.spawn(4, "net/http.(*conn).serve"), s.spawn(1, "main.refresh")[0]
+	handlers := func(s *scene, other sampledata.GoroutineID, does func(i int) sampledata.State) *scene {
 		for i := range 200 {
-			states := map[sampledata.GoroutineID]sampledata.State{other: s.at(idles, "main.refresh")}
-			if works && i%3 == 0 {
-				states[other] = s.at(sleeps, "main.refresh", "main.load", "main.query")
-			}
-			for j, g := range handlers {
+			states := map[sampledata.GoroutineID]sampledata.State{other: does(i)}
+			for j, g := range s.goroutines[1:] {
 				if states[g] = s.at(selects, "net/http.(*conn).serve", "net/http.HandlerFunc.ServeHTTP", "main.result"); (i+j)%10 == 0 {
 					states[g] = s.at(reads, "net/http.(*conn).serve", "bufio.(*Reader).Peek", "net/http.(*connReader).Read")
 				}
 			}
 			s.sample(t, states)
 		}
-		a := s.find(t)
+		return s
+	}
+	saysSo := func(name string, a *Answer, want bool) {
+		t.Helper()
 		n := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Kind == ChannelKind })
-		if n < 0 || slices.Contains(a.Findings[n].Signs, nobodyElse) == works {
-			t.Errorf("works %v: %+v %+v", works, a.Findings, a.Resting)
+		if n < 0 || slices.Contains(a.Findings[n].Signs, nobodyElse) != want {
+			t.Errorf("%s: %+v %+v", name, a.Findings, a.Resting)
 		}
+	}
+	for name, does := range map[string]func(s *scene, i int) sampledata.State{
+		"rests": func(s *scene, _ int) sampledata.State { return s.at(idles, "main.work") },
+		"asks": func(s *scene, i int) sampledata.State {
+			if i%3 > 0 {
+				return s.at(idles, "main.work")
+			}
+			return s.at(sleeps, "main.work", "main.load", "main.query")
+		},
+		"computes": func(s *scene, i int) sampledata.State {
+			if i%4 == 0 {
+				return s.at(runs, "main.work")
+			}
+			return s.at(runs, "main.work", "main.leaf")
+		},
+		"is ready": func(s *scene, _ int) sampledata.State {
+			return s.at(sampledata.State{Run: sampledata.Runnable}, "main.work", "main.load")
+		},
+	} {
+		s := newScene()
+		other := s.spawn(1, "main.work")[0]
+		s.spawn(4, "net/http.(*conn).serve")
+		handlers(s, other, func(i int) sampledata.State { return does(s, i) })
+		saysSo(name, s.find(t), name == "rests")
+	}
+	s := newScene()
+	other := s.spawn(1, "main.work")[0]
+	s.spawn(4, "net/http.(*conn).serve")
+	handlers(s, other, func(int) sampledata.State { return s.at(runs, "main.work") })
+	table, err := calls.Of(s.Recording(), "main.result")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, _ := calls.ParseCondition("> 1ms")
+	only, err := table.Restrict(c, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := Find(only, configured())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slices.ContainsFunc(a.Findings, func(f *Finding) bool { return slices.Contains(f.Signs, nobodyElse) }) {
+		t.Errorf("in calls alone: %+v", a.Findings)
 	}
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views/calls"
@@ -64,6 +65,23 @@ func TestCallsThatMayBeSeveral(t *testing.T) {
 		if !strings.Contains(list, want) || strings.Contains(list, "came back to a wait") != several ||
 			strings.Contains(b.String(), "may be several") != several {
 			t.Errorf("several: %t:\n%s%s", several, list, b)
+		}
+	}
+}
+
+// A time is one if it is known up to a tenth.
+func TestRangeText(t *testing.T) {
+	const ms = time.Millisecond
+	for _, c := range []struct {
+		least, most time.Duration
+		want        string
+	}{
+		{0, 0, "0s"}, {0, 94 * ms, "below 94ms"}, {58900 * time.Microsecond, 107 * ms, "58.9 to 107ms"},
+		{976 * ms, 1300 * ms, "976ms to 1.3s"}, {95 * ms, 105 * ms, "100ms"}, {2 * time.Second, 2 * time.Second, "2s"},
+		{500 * ms, 999900 * time.Microsecond, "500ms to 0.9999s"}, {300 * time.Microsecond, 2 * ms, "300µs to 2ms"},
+	} {
+		if got := RangeText(calls.Range{Least: c.least, Most: c.most}); got != c.want {
+			t.Errorf("%v to %v: %q, want %q", c.least, c.most, got, c.want)
 		}
 	}
 }
