@@ -428,6 +428,13 @@ func (f *Finding) holders(do func(*Cause) bool) (share float64) {
 	return share
 }
 
+// allInUse reports whether the processors are full, or the machine
+// often has no CPU for those that there are.
+func (s *searcher) allInUse() bool {
+	wanted := s.ran + s.noCPU
+	return wanted >= fullUse*s.e.processors || s.noCPU > foreignUse*wanted
+}
+
 // inside reports whether those that goroutines wait for mostly
 // compute, or wait for others of the program.
 func (f *Finding) inside() bool {
@@ -456,7 +463,7 @@ func (a *searched) readSigns() {
 			if views.WaitingFor(f.Reason) == views.Selecting {
 				f.Remedy = lookAtTimer
 			}
-		case f.Kind == ChannelKind && f.inside() && a.ran+a.noCPU >= fullUse*a.e.processors:
+		case f.Kind == ChannelKind && f.inside() && a.allInUse():
 			f.Remedy = fasterEnd
 		case f.limits():
 			f.Remedy = f.raiseLimit()

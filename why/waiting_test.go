@@ -97,6 +97,29 @@ func TestPacedByALimitOfOthers(t *testing.T) {
 	}
 }
 
+// More places are no remedy if whoever has them computes, or waits
+// for others of the program, and there are no CPUs for more.
+func TestMorePlacesNeedCPUs(t *testing.T) {
+	for _, c := range []struct {
+		does Activity
+		want bool
+	}{{Computing, true}, {Ready, true}, {Sending, true}, {IO, false}, {Sleeping, false}, {Selecting, false}} {
+		f := &Finding{Causes: []Cause{{Activity: c.does, Share: 0.6}, {Activity: OtherWait, Share: 0.4}}}
+		if f.inside() != c.want {
+			t.Errorf("%s: it is inside: %v", c.does, f.inside())
+		}
+	}
+	for _, c := range []struct {
+		ran, noCPU float64
+		want       bool
+	}{{1.9, 0, true}, {1, 0.8, true}, {0.6, 0.4, true}, {1, 0.1, false}, {0, 0, false}} {
+		s := &searcher{e: &evidence{processors: 2}, ran: c.ran, noCPU: c.noCPU}
+		if s.allInUse() != c.want {
+			t.Errorf("%+v: all in use: %v", c, s.allInUse())
+		}
+	}
+}
+
 // A library's loop that sleeps between two looks may be why
 // others wait. The program's own is meant to.
 func TestLibraryThatPolls(t *testing.T) {
