@@ -16,9 +16,9 @@ type follower struct {
 	call    Call
 	key     int32
 	last    int32          // the last sample in the function; -1 before the first
-	before  int32          // the last one before the call that shows it outside, or has no such goroutine
-	unknown int32          // the last one that says nothing
 	outside int32          // number of samples outside of it since then, or before the call
+	before  int32          // the last sample before the call that shows it outside, or without the goroutine
+	unknown int32          // the last sample that says nothing
 	run     sampledata.Run // the last one in the call
 	wait    sampledata.Run // the last one in it in which the goroutine waited
 	waited  bool           // there is one
