@@ -78,7 +78,7 @@ func TestRangeText(t *testing.T) {
 	}{
 		{0, 0, "0s"}, {0, 94 * ms, "below 94ms"}, {58900 * time.Microsecond, 107 * ms, "58.9 to 107ms"},
 		{976 * ms, 1300 * ms, "976ms to 1.3s"}, {95 * ms, 105 * ms, "100ms"}, {2 * time.Second, 2 * time.Second, "2s"},
-		{500 * ms, 999900 * time.Microsecond, "500ms to 0.9999s"}, {300 * time.Microsecond, 2 * ms, "300µs to 2ms"},
+		{500 * ms, 999900 * time.Microsecond, "500ms to 1s"}, {300 * time.Microsecond, 2 * ms, "300µs to 2ms"},
 	} {
 		if got := RangeText(calls.Range{Least: c.least, Most: c.most}); got != c.want {
 			t.Errorf("%v to %v: %q, want %q", c.least, c.most, got, c.want)

@@ -87,7 +87,7 @@ func brief(d time.Duration) string {
 	case d < 999_500*time.Microsecond:
 		return fmt.Sprintf("%.3gms", d.Seconds()*1e3)
 	}
-	return fmt.Sprintf("%.4gs", d.Seconds())
+	return fmt.Sprintf("%.4gs", d.Round(time.Millisecond).Seconds())
 }
 
 func probeCalls(p *sampledata.Probe) string {

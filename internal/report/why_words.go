@@ -124,7 +124,7 @@ func growthText(g *why.Growth) string {
 }
 
 // leakText says how sure it is that goroutines leak. Those that
-// sleep will end.
+// sleep go on after some time.
 func leakText(f *why.Finding) string {
 	switch {
 	case views.WaitingFor(f.Reason) == views.Sleeping:
