@@ -87,8 +87,8 @@ type Finding struct {
 	Ready []Part `json:"ready,omitempty"`
 	// what those do that the goroutines wait for
 	Causes []Cause `json:"causes,omitempty"`
-	// the share of the waits of which it is not known who ends
-	// them, if it is known of others
+	// the share of the waits that nobody is known to end, if
+	// somebody is known to end the others
 	Unknown float64 `json:"unknown,omitempty"`
 	// the goroutines of the class that have most of it, if they stand out
 	Outliers *Outliers `json:"few,omitempty"`

@@ -273,8 +273,8 @@ func (s *searcher) nobodyWorks(f *Finding, but int32) bool {
 }
 
 // atWork returns the mean number of goroutines that others could
-// wait for, but for those of a class (-1: of none): they run, or
-// do what no hypothesis says is for work.
+// wait for. They run, or do what no hypothesis says is for work.
+// One class is left out; -1 leaves out none.
 func (s *searcher) atWork(but int32) float64 {
 	weight := 0.0
 	for _, at := range s.e.situations {

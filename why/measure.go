@@ -56,8 +56,8 @@ func (s *searcher) mean(q question) float64 {
 	return s.e.mean(weight)
 }
 
-// weigh returns the weight of some situations of a list, and
-// that of a part of them.
+// weigh returns the weight of some situations of a list, and the
+// weight of a part of them.
 func weigh(list []*situation, of, is func(*situation) bool) (all, part float64) {
 	for _, at := range list {
 		if !of(at) {

@@ -27,7 +27,7 @@ const (
 	// lookAtTimer is the same if a timer may end it.
 	lookAtTimer = "look at what ends the wait: another goroutine, or a timer"
 	// fasterEnd is what helps if more at a time would do no more.
-	fasterEnd = "make the other end faster: all CPUs that there are for it are in use"
+	fasterEnd = "make the other end faster: more at a time would hardly get CPUs"
 	// fewerCalls is what helps against system calls, and largerCalls if they
 	// read or write.
 	fewerCalls  = "make fewer of these calls"
@@ -174,7 +174,7 @@ func onStack(function string) func(*searcher, *Finding) float64 {
 
 // ofOthers is the sign of waits for what a process writes, or a
 // device.
-const ofOthers = "it reads from a pipe or a device: another process may decide when"
+const ofOthers = "it reads from an os.File, such as a pipe or a device: another process may decide when"
 
 // nobodyElse is the sign of waits that nobody in the program is
 // known to end, nor seen to work for.
@@ -428,8 +428,8 @@ func (f *Finding) holders(do func(*Cause) bool) (share float64) {
 	return share
 }
 
-// allInUse reports whether the processors are full, or the machine
-// often has no CPU for those that there are.
+// allInUse reports whether the processors are nearly full, or the
+// machine often has no CPU for those that there are.
 func (s *searcher) allInUse() bool {
 	wanted := s.ran + s.noCPU
 	return wanted >= fullUse*s.e.processors || s.noCPU > foreignUse*wanted

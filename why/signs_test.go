@@ -2,9 +2,11 @@ package why
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views/calls"
 )
 
 // A loop around a select with a default spins, also if it has
@@ -263,5 +265,134 @@ func TestConnectionsThatAreNotKept(t *testing.T) {
 		if found != 2 {
 			t.Errorf("connections are kept: %t, %d of the findings", kept, found)
 		}
+	}
+}
+
+// Whoever writes into a pipe never waits for work. What another
+// process writes comes when that wants; what is read from a
+// connection into a file does not.
+func TestPipes(t *testing.T) {
+	for _, test := range []struct {
+		state sampledata.State
+		stack []string
+		found bool
+		sign  string // of the finding; "" for none
+	}{
+		{selects, []string{"main.generate", "bufio.(*Writer).Flush", "io.(*PipeWriter).Write", "io.(*pipe).write"}, true,
+			"it writes to an io.Pipe, and waits until that is read"},
+		{selects, []string{"main.generate", "main.next"}, false, ""},
+		{reads, []string{"main.supervise", "main.lines", "bufio.(*Scanner).Scan", "os.(*File).Read", "os.(*File).read"},
+			true, ofOthers},
+		{reads, []string{"main.download", "main.get", "io.Copy", "os.(*File).ReadFrom", "net/http.(*body).Read", "net.(*conn).Read"},
+			true, ""},
+	} {
+		s := newScene()
+		all := s.spawn(3, test.stack[0])
+		for i := range 100 {
+			states := make(map[sampledata.GoroutineID]sampledata.State)
+			for j, g := range all {
+				if states[g] = s.at(test.state, test.stack...); (i+j)%20 == 0 {
+					states[g] = s.at(runs, test.stack[0])
+				}
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		n := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Kind == ChannelKind || f.Kind == IOKind })
+		if (n >= 0) != test.found || n >= 0 && strings.Join(a.Findings[n].Signs, "") != test.sign {
+			t.Errorf("%v: %+v %+v", test.stack, a.Findings, a.Resting)
+		}
+	}
+}
+
+// More places are no remedy if whoever has them computes, or waits
+// for others of the program, and there are no CPUs for more.
+func TestMorePlacesNeedCPUs(t *testing.T) {
+	for _, c := range []struct {
+		does Activity
+		want bool
+	}{{Computing, true}, {Ready, true}, {Sending, true}, {IO, false}, {Sleeping, false}, {Selecting, false}} {
+		f := &Finding{Causes: []Cause{{Activity: c.does, Share: 0.6}, {Activity: OtherWait, Share: 0.4}}}
+		if f.inside() != c.want {
+			t.Errorf("%s: it is inside: %v", c.does, f.inside())
+		}
+	}
+	for _, c := range []struct {
+		ran, noCPU float64
+		want       bool
+	}{{1.9, 0, true}, {1, 0.8, true}, {0.6, 0.4, true}, {1, 0.1, false}, {0, 0, false}} {
+		s := &searcher{e: &evidence{processors: 2}, ran: c.ran, noCPU: c.noCPU}
+		if s.allInUse() != c.want {
+			t.Errorf("%+v: all in use: %v", c, s.allInUse())
+		}
+	}
+}
+
+// What ends a wait while nobody works may come from outside: it
+// has no gain then. Others work, whatever hypothesis has what they
+// do; in calls alone, they are not seen.
+func TestNobodyElseIsAtWork(t *testing.T) {
+	handlers := func(s *scene, other sampledata.GoroutineID, does func(i int) sampledata.State) *scene {
+		for i := range 200 {
+			states := map[sampledata.GoroutineID]sampledata.State{other: does(i)}
+			for j, g := range s.goroutines[1:] {
+				if states[g] = s.at(selects, "net/http.(*conn).serve", "net/http.HandlerFunc.ServeHTTP", "main.result"); (i+j)%10 == 0 {
+					states[g] = s.at(reads, "net/http.(*conn).serve", "bufio.(*Reader).Peek", "net/http.(*connReader).Read")
+				}
+			}
+			s.sample(t, states)
+		}
+		return s
+	}
+	saysSo := func(name string, a *Answer, want bool) {
+		t.Helper()
+		n := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Kind == ChannelKind })
+		if n < 0 || slices.Contains(a.Findings[n].Signs, nobodyElse) != want {
+			t.Errorf("%s: %+v %+v", name, a.Findings, a.Resting)
+		}
+	}
+	for name, does := range map[string]func(s *scene, i int) sampledata.State{
+		"rests": func(s *scene, _ int) sampledata.State { return s.at(idles, "main.work") },
+		"asks": func(s *scene, i int) sampledata.State {
+			if i%3 > 0 {
+				return s.at(idles, "main.work")
+			}
+			return s.at(sleeps, "main.work", "main.load", "main.query")
+		},
+		"computes": func(s *scene, i int) sampledata.State {
+			if i%4 == 0 {
+				return s.at(runs, "main.work")
+			}
+			return s.at(runs, "main.work", "main.leaf")
+		},
+		"is ready": func(s *scene, _ int) sampledata.State {
+			return s.at(sampledata.State{Run: sampledata.Runnable}, "main.work", "main.load")
+		},
+	} {
+		s := newScene()
+		other := s.spawn(1, "main.work")[0]
+		s.spawn(4, "net/http.(*conn).serve")
+		handlers(s, other, func(i int) sampledata.State { return does(s, i) })
+		saysSo(name, s.find(t), name == "rests")
+	}
+	s := newScene()
+	other := s.spawn(1, "main.work")[0]
+	s.spawn(4, "net/http.(*conn).serve")
+	handlers(s, other, func(int) sampledata.State { return s.at(runs, "main.work") })
+	table, err := calls.Of(s.Recording(), "main.result")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, _ := calls.ParseCondition("> 1ms")
+	only, err := table.Restrict(c, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := Find(only, configured())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slices.ContainsFunc(a.Findings, func(f *Finding) bool { return slices.Contains(f.Signs, nobodyElse) }) {
+		t.Errorf("in calls alone: %+v", a.Findings)
 	}
 }

@@ -18,8 +18,8 @@ const Missing Offset = -1
 // Has reports whether the field exists in this version.
 func (o Offset) Has() bool { return o >= 0 }
 
-// Or returns the offset or, if this version has no such field,
-// that of the field that others have instead.
+// Or returns the offset. If this version has no such field, it
+// returns the other one, of the field that it has instead.
 func (o Offset) Or(other Offset) Offset {
 	if o.Has() {
 		return o
