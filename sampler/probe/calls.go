@@ -138,7 +138,8 @@ func (c *calls) enter(t *tally, h *hit) {
 			}
 		}
 	}
-	if !t.timed || t.left(h.time) {
+	early := t.log != nil && h.time < t.log.since // the instruments are in before the window is open
+	if !t.timed || early || t.left(h.time) {
 		return
 	}
 	nested := slices.ContainsFunc(stack, func(a activation) bool { return a.tally == t })

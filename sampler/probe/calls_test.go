@@ -136,9 +136,11 @@ func TestKeptCallsOfHits(t *testing.T) {
 	add := func(time, pc, goroutine, depth uint64) {
 		c.add(&hit{time: time, pc: pc, goroutine: goroutine, depth: depth, caller: 7, registers: []uint64{5, 0}})
 	}
+	add(990, 10, 3, 50)  // before the window, in which it returns
 	add(1100, 10, 1, 60) // within a call that began before the window
 	add(1200, 11, 1, 60)
 	add(1300, 11, 1, 50)
+	add(1350, 11, 3, 50)
 	add(1400, 10, 1, 50)
 	add(1500, 11, 1, 50)
 	add(1600, 10, 2, 50) // ends by a panic
@@ -149,7 +151,7 @@ func TestKeptCallsOfHits(t *testing.T) {
 	for _, call := range outer.log.table.Calls {
 		got = append(got, fmt.Sprint(call.Goroutine, int64(call.Begin), int64(call.End), call.CutBegin, call.CutEnd))
 	}
-	want := []string{"1 1000 1300 true false", "1 1400 1500 false false", "2 1600 1700 false true", "2 1700 2000 false true"}
+	want := []string{"1 1000 1300 true false", "3 1000 1350 true false", "1 1400 1500 false false", "2 1600 1700 false true", "2 1700 2000 false true"}
 	if !slices.Equal(got, want) {
 		t.Errorf("the calls are %q, want %q", got, want)
 	}
