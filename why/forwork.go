@@ -272,26 +272,31 @@ func (s *searcher) nobodyWorks(f *Finding, but int32) bool {
 		s.atWork(but) < explains*min(1, f.Severity)
 }
 
-// atWork returns the mean number of goroutines that others could
-// wait for. They run, or do what no hypothesis says is for work.
-// One class is left out; -1 leaves out none.
+// atWork returns the mean number of goroutines at work. One class is
+// left out; -1 leaves out none.
 func (s *searcher) atWork(but int32) float64 {
 	weight := 0.0
 	for _, at := range s.e.situations {
-		if at.idle || at.class == but || s.e.classes[at.class].runtimes {
-			continue
-		}
-		switch s.e.activity(at) {
-		case Sending, Receiving, Selecting, Conditional, Joining, OtherWait:
-			continue
-		}
-		rests := func(c *candidate) bool {
-			return c.note != "" && c.note != lonely && c.note != sleepsOnce && c.asks.hit(at)
-		}
-		works := func(c *candidate) bool { return c.note == "" && c.asks.hit(at) }
-		if at.usesCPU() || isReady(at) || slices.ContainsFunc(s.all, works) || !slices.ContainsFunc(s.all, rests) {
+		if at.class != but && s.isAtWork(at) {
 			weight += at.weight
 		}
 	}
 	return s.e.mean(weight)
+}
+
+// isAtWork reports whether goroutines run, or do what no hypothesis
+// says is for work: others could wait for them.
+func (s *searcher) isAtWork(at *situation) bool {
+	if at.idle || s.e.classes[at.class].runtimes {
+		return false
+	}
+	switch s.e.activity(at) {
+	case Sending, Receiving, Selecting, Conditional, Joining, OtherWait:
+		return false
+	}
+	rests := func(c *candidate) bool {
+		return c.note != "" && c.note != lonely && c.note != sleepsOnce && c.asks.hit(at)
+	}
+	works := func(c *candidate) bool { return c.note == "" && c.asks.hit(at) }
+	return at.usesCPU() || isReady(at) || slices.ContainsFunc(s.all, works) || !slices.ContainsFunc(s.all, rests)
 }

@@ -16,6 +16,10 @@ import (
 // saturation is the share of the time from which a server is saturated.
 const saturation = 0.75
 
+// mainPart is the part of a server's work that a finding has at
+// least to be why others wait for it.
+const mainPart = 1. / 3
+
 // saturated is the sign of a finding about such goroutines, if
 // there are waits that nobody is known to end. If they are
 // several, it is inTurns.
@@ -50,28 +54,41 @@ const coincident = "others wait far more often while it is at work: they may wai
 // handlers then wait because of it.
 func (a *searched) mayServe(server, f *Finding) bool {
 	asks := server.Kind == ChannelKind || server.Kind == IOKind
-	return f.unexplained() && !(asks && a.calledBack(f.Where.Path)) &&
+	return f.unexplained() && f.Class != server.Class && !(asks && a.calledBack(f.Where.Path)) &&
 		(a.saturates(server) || a.coincides(f, server))
 }
 
-// saturates reports whether a finding is what a saturated server
-// does. Several goroutines that work independently are none:
-// often two work at once.
+// saturates reports whether a finding is most of what a saturated
+// server does. Several goroutines that work independently are
+// none: often two work at once.
 func (a *searched) saturates(f *Finding) bool {
 	if !a.isServer(f) {
 		return false
 	}
-	active, works := max(1, a.e.mean(a.e.classes[a.e.byName[f.Class]].active)), a.observed(f)
-	if works == nil { // of a phase
+	class := a.e.byName[f.Class]
+	active := max(1, a.e.mean(a.e.classes[class].active))
+	if a.observed(f) == nil { // of a phase
 		return f.Mean >= saturation*active
 	}
-	busy := slices.Clone(works)
-	for i := range busy {
-		busy[i].Hits, busy[i].Base = min(busy[i].Hits, 1), 1
-	}
-	share := hotspots.RatioOf(busy, 1).Value
-	return share >= saturation*active && share > mostOf*f.Mean
+	hit := a.hits(f)
+	work := question{hit: ofClass(class, func(at *situation) bool { return hit(at) || a.isAtWork(at) })}
+	works, share := a.mean(work), shareOf(a.e.observe([]question{work})[0], always).Share
+	return share >= saturation*active && share > mostOf*works && f.Mean >= mainPart*works
 }
+
+// shareOf returns the share of some samples that have a hit.
+func shareOf(all []hotspots.Observation, in func(i int) bool) hotspots.Estimate {
+	all = slices.Clone(all)
+	for i, o := range all {
+		all[i].Hits, all[i].Base = 0, 0
+		if in(i) {
+			all[i].Hits, all[i].Base = min(o.Hits, 1), 1
+		}
+	}
+	return hotspots.Estimated(all, 1)
+}
+
+func always(int) bool { return true }
 
 // coincides reports whether a server is at work in most of the
 // samples in which goroutines wait as a finding says, and by
@@ -81,14 +98,8 @@ func (a *searched) coincides(f, server *Finding) bool {
 	if !a.isServer(server) || waits == nil || works == nil {
 		return false
 	}
-	always, then := slices.Clone(works), slices.Clone(works)
-	for i := range works {
-		work, wait := min(works[i].Hits, 1), min(waits[i].Hits, 1)
-		always[i].Hits, always[i].Base = work, 1
-		then[i].Hits, then[i].Base = work*wait, wait
-	}
-	share := hotspots.Estimated(then, 1)
-	return share.Share >= 0.5 && share.Low > hotspots.Estimated(always, 1).Share
+	then := shareOf(works, func(i int) bool { return waits[i].Hits > 0 })
+	return then.Share >= 0.5 && then.Low > shareOf(works, always).Share
 }
 
 // observed returns what was seen of a finding in each sample;
@@ -110,17 +121,36 @@ func (f *Finding) unexplained() bool {
 		!slices.ContainsFunc(f.Causes, func(c Cause) bool { return c.Certainty != Fellow })
 }
 
-// signServers adds the signs of servers that others may wait for.
+// signServers adds the signs of servers that others may wait for, and
+// of the waits that may be for one.
 func (a *searched) signServers() {
+	named := make(map[*Finding]bool)
 	for _, server := range a.Findings {
-		switch {
-		case !slices.ContainsFunc(a.Findings, func(f *Finding) bool { return a.mayServe(server, f) }):
-		case a.saturates(server) && server.Alive > 1.5:
-			server.Signs = append(server.Signs, inTurns)
-		case a.saturates(server):
-			server.Signs = append(server.Signs, saturated)
-		default:
-			server.Signs = append(server.Signs, coincident)
+		sign := ""
+		for _, f := range a.Findings {
+			if !a.mayServe(server, f) {
+				continue
+			}
+			switch {
+			case a.saturates(server) && server.Alive > 1.5:
+				sign = inTurns
+			case a.saturates(server):
+				sign = saturated
+			default:
+				sign = coincident
+			}
+			if !named[f] {
+				named[f] = true
+				f.Signs = append(f.Signs, "it may wait for what "+server.Class+" does in "+server.Where.Function)
+			}
+		}
+		if sign != "" {
+			server.Signs = append(server.Signs, sign)
+		}
+	}
+	for _, f := range a.Findings {
+		if !named[f] {
+			a.signGatherer(f)
 		}
 	}
 }

@@ -41,6 +41,29 @@ func TestSaturatedServers(t *testing.T) {
 	}
 }
 
+// A server that waits for a processor is at work, too.
+func TestServersReady(t *testing.T) {
+	s := newScene()
+	callers, server := s.spawn(6, "main.call"), s.spawn(1, "main.serve")[0]
+	for i := range 100 {
+		states := map[sampledata.GoroutineID]sampledata.State{server: s.at(sampledata.State{Run: sampledata.Runnable}, "main.serve", "main.store")}
+		if i%10 < 5 {
+			states[server] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "syscall"}, "main.serve", "main.store", "os.(*File).Sync")
+		}
+		for j, g := range callers {
+			if states[g] = s.at(selects, "main.call", "main.ask"); (i+j)%25 == 0 {
+				states[g] = s.at(runs, "main.call", "main.think")
+			}
+		}
+		s.sample(t, states)
+	}
+	a := s.find(t)
+	if len(a.Findings) < 2 || !slices.Contains(a.Findings[0].Signs, saturated) || a.Findings[0].Class != "go:main.serve" ||
+		!slices.Contains(a.Findings[1].Signs, "it may wait for what go:main.serve does in main.store") {
+		t.Errorf("%+v", a.Findings)
+	}
+}
+
 // A server that mostly rests is a reason, too, if others wait
 // just while it is at work.
 func TestServersWhileOthersWait(t *testing.T) {

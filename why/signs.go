@@ -149,7 +149,8 @@ var signs = []sign{
 		"make the other end read faster, or send less"},
 	{[]Kind{IOKind}, (*searcher).stalls, stalled, ""},
 	{[]Kind{IOKind}, onStack(`^os\.\(\*File\)\.Read$`), ofOthers, "look at who writes what it reads"},
-	{[]Kind{ChannelKind, ConditionKind}, (*searcher).isAlone, nobodyElse, ""},
+	{[]Kind{ChannelKind}, (*searcher).isAlone, nobodyElse, lookAtTimer},
+	{[]Kind{ConditionKind}, (*searcher).isAlone, nobodyElse, ""},
 	{[]Kind{LeakKind}, leaksIn(views.AwaitingLock),
 		"they wait for a lock", "hold it for less time, or start fewer of them"},
 	{[]Kind{LeakKind}, keptAlive,
@@ -180,14 +181,23 @@ const ofOthers = "it reads from an os.File, such as a pipe or a device: another 
 // known to end, nor seen to work for.
 const nobodyElse = "hardly anybody in the program is at work meanwhile: what ends it may come from outside, or be a timer"
 
-// isAlone returns 1 if nobody is at work while goroutines wait as
-// in a finding, but for moments, and nobody is known to end that.
+// isAlone returns the share of a finding's waits in which nobody is at
+// work, if it is nearly all, and nobody is known to end them.
 func (s *searcher) isAlone(f *Finding) float64 {
-	const moments = 0.05
-	if f.unexplained() && !f.Phase && s.e.r.Restricted == nil && s.atWork(-1) < moments*min(1, f.Severity) {
-		return 1
+	if !f.unexplained() || f.Phase || s.e.r.Restricted != nil {
+		return 0
 	}
-	return 0
+	waits, alone := 0.0, 0.0
+	for _, o := range s.e.observe([]question{{hit: s.isAtWork, base: s.hits(f)}})[0] {
+		waits += o.Weight * o.Base
+		if o.Hits == 0 {
+			alone += o.Weight * o.Base
+		}
+	}
+	if alone < nearlyAlways*waits {
+		return 0
+	}
+	return alone / max(waits, 1)
 }
 
 // asksOwn is the sign of waits for answers that the program may

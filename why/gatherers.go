@@ -1,0 +1,79 @@
+package why
+
+import (
+	"fmt"
+
+	"github.com/cpprof/cpprof/refine/hotspots"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
+)
+
+// A goroutine that gathers work until a time, such as a batch, looks
+// idle: it waits for more of it. Whoever has given it work waits
+// meanwhile. So both are seen together, and hardly ever apart.
+
+const (
+	gathersThen = 0.25 // the share of the others' waits with it, at least
+	gathersElse = 0.1  // the share of the other time, at most
+	minWaits    = 10   // that were seen to begin
+)
+
+// A restingPlace is where a goroutine alone waits for work with a timer,
+// or sleeps.
+type restingPlace struct {
+	class int32
+	at    sampledata.NodeID
+	does  views.Doing
+}
+
+func (s *searcher) restingPlace(at *situation) (p restingPlace, ok bool) {
+	does := at.state.Doing
+	timed := does == views.Selecting || does == views.Sleeping
+	if !at.idle || !timed || s.e.mean(s.e.classes[at.class].life) > 1.5 {
+		return restingPlace{}, false
+	}
+	own := s.e.places.own[at.state.Stack]
+	return restingPlace{at.class, own, does}, views.IsOwn(s.e.places.function(own))
+}
+
+// signGatherer adds a sign to waits that nobody is known to end, if
+// a goroutine rests in one place meanwhile, and hardly ever else.
+func (a *searched) signGatherer(f *Finding) {
+	waits := a.observed(f)
+	if waits == nil || f.Phase || !f.unexplained() || begins(waits) < minWaits {
+		return
+	}
+	wait := func(i int) bool { return waits[i].Hits > 0 }
+	rest := func(i int) bool { return waits[i].Hits == 0 }
+	best, sign := 0.0, ""
+	for p := range grouped(a.e, a.restingPlace) {
+		there := a.e.observe([]question{{hit: func(at *situation) bool {
+			other, rests := a.restingPlace(at)
+			return rests && other == p
+		}}})[0]
+		then := shareOf(there, wait)
+		if then.Low < gathersThen || shareOf(there, rest).High > gathersElse || then.Share <= best {
+			continue
+		}
+		when := "meanwhile"
+		if then.Share < mostOf {
+			when = "for a part of that time"
+		}
+		best, sign = then.Share, fmt.Sprintf("%s, and hardly ever else, %s %s, in %s: it may gather work until a time",
+			when, a.e.classes[p.class].name, p.does.Words(), a.e.places.function(p.at))
+	}
+	if sign != "" {
+		f.Signs = append(f.Signs, sign)
+	}
+}
+
+// begins returns how often goroutines were seen to begin to wait
+// when none had waited.
+func begins(waits []hotspots.Observation) (n int) {
+	for i := range waits[1:] {
+		if waits[i].Hits == 0 && waits[i+1].Hits > 0 {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,54 @@
+package why
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// One goroutine that waits with a timer just while others wait may
+// gather work. One that always does is no reason, nor are several.
+func TestGatherers(t *testing.T) {
+	for name, c := range map[string]struct {
+		writers, gathers int  // of ten samples, eight of which have waits
+		always           bool // the writer rests in that place, too
+		says             string
+	}{
+		"meanwhile":  {1, 8, false, "meanwhile, and hardly ever else, go:main.write waits in a select for channels, in main.write: it may gather work until a time"},
+		"for a part": {1, 4, false, "for a part of that time, and hardly ever else, go:main.write"},
+		"always":     {1, 8, true, ""},
+		"several":    {2, 8, false, ""},
+	} {
+		s := newScene()
+		writers, callers := s.spawn(c.writers, "main.write"), s.spawn(4, "main.call")
+		for i := range 200 {
+			states := make(map[sampledata.GoroutineID]sampledata.State)
+			for _, g := range writers {
+				states[g] = s.at(idles, "main.write")
+				if i%10 < c.gathers || c.always {
+					states[g] = s.at(selects, "main.write")
+				}
+			}
+			for _, g := range callers {
+				if states[g] = s.at(idles, "main.call"); i%10 < 8 {
+					states[g] = s.at(idles, "main.call", "log/lib.(*Log).Append")
+				}
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		if len(a.Findings) != 1 {
+			t.Fatalf("%s: %+v, %+v", name, a.Findings, a.Hypotheses)
+		}
+		got := ""
+		for _, sign := range a.Findings[0].Signs {
+			if strings.Contains(sign, "gather") {
+				got = sign
+			}
+		}
+		if !strings.HasPrefix(got, c.says) || c.says == "" && got != "" {
+			t.Errorf("%s: the signs are %q", name, a.Findings[0].Signs)
+		}
+	}
+}
