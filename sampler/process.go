@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -120,7 +121,9 @@ func LaunchCommand(cmd *exec.Cmd) (*Process, error) {
 
 func launchError(cmd *exec.Cmd, err error) error {
 	name := cmd.Args[0]
-	switch {
+	switch _, isNumber := strconv.Atoi(name); {
+	case errors.Is(err, exec.ErrNotFound) && isNumber == nil:
+		return fmt.Errorf("launch %s: command not found: if it is the pid of a running process, give -p %s", name, name)
 	case errors.Is(err, exec.ErrDot):
 		return fmt.Errorf("launch %s: found in the current folder only: write ./%s", name, name)
 	case errors.Is(err, exec.ErrNotFound):

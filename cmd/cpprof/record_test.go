@@ -402,6 +402,7 @@ func TestRecordRefuses(t *testing.T) {
 		{[]string{"-p", "99999999"}, exitFailed, "attach to 99999999: no such process: look for the pid"},
 		{[]string{"-p", fmt.Sprint(sleep.Process.Pid)}, exitFailed, "is not a Go program"},
 		{[]string{"--", "no-such-command"}, exitFailed, "command not found"},
+		{[]string{"4711"}, exitFailed, "give -p 4711"},
 		{[]string{"--", "./no/such/file"}, exitFailed, "no such file"},
 		{[]string{"--", text}, exitFailed, "not executable"},
 		{[]string{"--child", "[", "--", "true"}, exitUsage, "a pattern such as '*.test'"},
