@@ -117,6 +117,9 @@ func (h *remoteHalter) awaitRunning() error {
 		case err != nil || s.State == nil || s.State.Exited:
 			return h.gone(err)
 		case time.Since(began) > 2*time.Second:
+			if err := h.stopped(h.resumed); err != nil {
+				return err
+			}
 			return errors.New("the debugger has halted the program, for another client or at a breakpoint")
 		}
 	}
@@ -132,7 +135,7 @@ func (h *remoteHalter) gone(err error) error {
 	if err != nil {
 		text = err.Error()
 		exited = strings.Contains(text, "has exited with status") ||
-			strings.Contains(text, "process exited")
+			strings.Contains(text, "process exited") || strings.Contains(text, "no such process")
 	}
 	if !exited {
 		return fmt.Errorf("the Delve server at %s says: %w", h.address, err)
@@ -253,19 +256,35 @@ func (h *remoteHalter) awaitLook(c *rpc.Call, late <-chan time.Time) error {
 
 // failed returns the error of a look that has read nothing.
 func (h *remoteHalter) failed(earlier *continued, err error) error {
-	if earlier != nil && !errors.As(err, &unansweredError{}) {
-		select {
-		case <-earlier.call.Done:
-			if s := earlier.out.State; s.Exited {
-				end := sampledata.End{Cause: sampledata.EndExited, ExitStatus: int32(s.ExitStatus),
-					Detail: fmt.Sprintf("exit status %d", s.ExitStatus)}
-				h.end(end)
-				return &sampler.EndedError{End: end}
-			}
-		default:
+	if !errors.As(err, &unansweredError{}) {
+		if err := h.stopped(earlier); err != nil {
+			return err
 		}
 	}
 	return h.gone(err)
+}
+
+// stopped returns the error of a program that has ended, or
+// could not go on, after it was continued.
+func (h *remoteHalter) stopped(c *continued) error {
+	if c == nil {
+		return nil
+	}
+	select {
+	case <-c.call.Done:
+	default:
+		return nil
+	}
+	if err := answered(c.call); err != nil {
+		return h.gone(err)
+	}
+	if s := c.out.State; s.Exited {
+		end := sampledata.End{Cause: sampledata.EndExited, ExitStatus: int32(s.ExitStatus),
+			Detail: fmt.Sprintf("exit status %d", s.ExitStatus)}
+		h.end(end)
+		return &sampler.EndedError{End: end}
+	}
+	return nil
 }
 
 // questions are what is asked once about the program.
