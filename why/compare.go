@@ -34,6 +34,7 @@ func Compare(r, earlier *sampledata.Recording, o Options) (*Answer, error) {
 			return nil, err
 		}
 	}
+	now.readClock(r)
 	before, after := old.seen(), now.seen()
 	now.slowerThan(before)
 	old.slowerThan(after)

@@ -134,10 +134,7 @@ func findIn(r *sampledata.Recording, o Options) (*searched, error) {
 	if err := whole.findSlowCalls(r); err != nil {
 		return nil, err
 	}
-	if o.Views.Span == (views.Span{}) && r.Picked == nil && r.Restricted == nil {
-		u, _ := metrics.New(r, metrics.Options{}).Utilisation()
-		whole.Clock = u.Clock / whole.Processors
-	}
+	whole.readClock(r)
 	whole.conclude()
 	whole.gains()
 	whole.measure(r)
@@ -184,7 +181,7 @@ func search(r *sampledata.Recording, o Options) (*searched, error) {
 	}
 	a.NoCPU = s.noCPU
 	if r.Picked == nil && r.Restricted == nil {
-		a.Delayed = s.e.growth("threads.run_delay") / s.e.length
+		a.Delayed, _ = s.e.monitors().MeanRate("threads.run_delay", int(s.e.from), int(s.e.to))
 	}
 	all := s.candidates()
 	s.all = all
@@ -200,6 +197,15 @@ func search(r *sampledata.Recording, o Options) (*searched, error) {
 	s.who(found)
 	a.Findings = append(a.Findings, leaks...)
 	return &searched{a, s}, nil
+}
+
+// readClock sets the use of the processors by the kernel's clock,
+// which counts the whole of the program and of the recording.
+func (a *searched) readClock(r *sampledata.Recording) {
+	if a.o.Views.Span == (views.Span{}) && r.Picked == nil && r.Restricted == nil {
+		u, _ := metrics.New(r, metrics.Options{}).Utilisation()
+		a.Clock = u.Clock / a.Processors
+	}
 }
 
 // readProcessors sums up who is on a processor.

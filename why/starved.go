@@ -76,6 +76,10 @@ type Crowd struct {
 	Delay float64 `json:"delay,omitempty"`
 }
 
+// Waiting returns the mean number of threads that wait for a
+// CPU, by the kernel.
+func (c *Crowd) Waiting() float64 { return c.Turns * c.Delay / 1e9 }
+
 // crowd returns who wants the CPUs; nil if that was not measured.
 func (e *evidence) crowd() *Crowd {
 	t := e.monitors()

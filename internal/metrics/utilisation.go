@@ -24,6 +24,9 @@ type Utilisation struct {
 	// of Goroutines: half the width of the interval of 95 %
 	Margin float64 `json:"margin"`
 	Clock  float64 `json:"clock"` // CPUs, by the kernel
+	// threads that wait for a CPU of the machine, by the kernel;
+	// 0 if it does not say
+	Delayed float64 `json:"delayed"`
 }
 
 // Utilisation returns how many CPUs the program used, and false
@@ -32,6 +35,7 @@ func (t *Table) Utilisation() (u Utilisation, known bool) {
 	if u.Clock, known = t.MeanRate("process.cpu", 0, t.samples); !known {
 		return u, false
 	}
+	u.Delayed, _ = t.MeanRate("threads.run_delay", 0, t.samples)
 	cpus := views.NewCPUs(t.r)
 	weights := t.r.Weights()
 	using := make([]hotspots.Observation, t.samples)

@@ -221,13 +221,17 @@ func utilisation(r *sampledata.Recording) (metrics.Utilisation, bool) {
 }
 
 // cpusUsed formats it, such as "0.86 ± 0.05 used by goroutines,
-// 0.09 by the runtime itself; 0.93 by the kernel's clock".
+// 0.09 kept by the runtime, which may sleep there; 0.93 by the
+// kernel's clock".
 func cpusUsed(u metrics.Utilisation) string {
-	text := fmt.Sprintf("%.2f ± %.2f used by goroutines (%s of the processors), %.2f by the runtime itself; %.2f by the kernel's clock",
+	text := fmt.Sprintf("%.2f ± %.2f used by goroutines (%s of the processors), %.2f kept by the runtime, which may sleep there; %.2f by the kernel's clock",
 		u.Goroutines, u.Margin, exactShare(u.Share), u.Runtime, u.Clock)
-	if u.NoCPU > 0 {
+	if u.NoCPU > 0 || u.Delayed >= 0.005 {
 		text += fmt.Sprintf("; %.2f ready without a CPU (%s of the processors)", u.NoCPU,
 			exactShare(u.NoCPUShare))
+		if u.Delayed > 0 {
+			text += fmt.Sprintf(", %.2f by the kernel's clock", u.Delayed)
+		}
 	}
 	return text
 }

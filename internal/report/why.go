@@ -173,11 +173,19 @@ const maxIdle = 0.03
 // Verdict returns the sentences of an answer without findings.
 func (y *Why) Verdict() string {
 	text := y.verdict()
-	if y.Delayed >= max(minDelayed, 2*y.NoCPU) {
-		text += termtext.Sprintf(" By the kernel's clock, %.2g of its threads wait for a CPU on average; samples show only a part of that.",
-			y.Delayed)
+	if delayed := delayedText(y.Delayed, y.NoCPU); delayed != "" {
+		text += " B" + delayed[1:] + "."
 	}
 	return text
+}
+
+// delayedText says how many threads wait for a CPU by the kernel's
+// clock, if samples show only a part of that.
+func delayedText(kernel, samples float64) string {
+	if kernel < max(minDelayed, 2*samples) {
+		return ""
+	}
+	return termtext.Sprintf("by the kernel's clock, %.2g of its threads wait for a CPU on average; samples show only a part of that", kernel)
 }
 
 func (y *Why) verdict() string {

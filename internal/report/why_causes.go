@@ -37,6 +37,9 @@ func WhyLines(f *why.Finding) (lines []string) {
 	}
 	if f.Crowd != nil {
 		lines = append(lines, crowdText(f.Crowd, f.Kind))
+		if delayed := delayedText(f.Crowd.Waiting(), f.Mean); delayed != "" {
+			lines = append(lines, delayed)
+		}
 	} else if f.Kind == why.MachineKind {
 		lines = append(lines, "who has the CPUs was not measured: other programs, or more threads of its own than it has CPUs")
 	}

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,10 +54,10 @@ func counted(n float64) string {
 }
 
 func processorsText(n float64) string {
-	if n == 1 {
+	if n = math.Round(10*n) / 10; n == 1 {
 		return "1 processor"
 	}
-	return fmt.Sprintf("%.4g processors", n)
+	return fmt.Sprintf("%g processors", n)
 }
 
 // goroutines describes a class: "go:main.worker (10 goroutines)".
