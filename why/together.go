@@ -15,9 +15,11 @@ type Common struct {
 	*Finding                     // of the recording that it costs most
 	In       int                 `json:"in"`               // that recording
 	Shares   []hotspots.Estimate `json:"shares,omitempty"` // by recording
-	Holds    []bool              `json:"holds"`            // by recording
-	// the recording whose share is beyond the intervals of all
-	// others; -1 if there is none
+	// by recording: whether it is a finding there, or the share
+	// is above the threshold
+	Holds []hotspots.Verdict `json:"holds"`
+	// the recording, of three or more, whose share is beyond the
+	// intervals of all others; -1 if there is none
 	StandsOut int `json:"stands_out"`
 }
 
@@ -70,11 +72,20 @@ func (s *searched) join(all []*Common) {
 		s.remember(tested)
 	}
 	for i, c := range all {
-		holds := slices.ContainsFunc(s.Findings, func(f *Finding) bool { return f.key == c.key })
+		holds, share := hotspots.No, hotspots.Estimate{High: 1}
 		if before := tested[i].Before; before != nil {
-			c.Shares = append(c.Shares, before.Share)
+			share = before.Share
+		}
+		if found := slices.IndexFunc(s.Findings, func(f *Finding) bool { return f.key == c.key }); found >= 0 {
+			holds = hotspots.Yes
+			if f := s.Findings[found]; !f.Phase && !c.Phase {
+				share = f.Share
+			}
 		} else if !c.stands() {
-			c.Shares = append(c.Shares, hotspots.Estimate{High: 1})
+			holds = share.Against(s.o.Threshold)
+		}
+		if !c.stands() {
+			c.Shares = append(c.Shares, share)
 		}
 		c.Holds = append(c.Holds, holds)
 	}
@@ -83,7 +94,7 @@ func (s *searched) join(all []*Common) {
 // compare finds the recording that stands out.
 func (c *Common) compare() {
 	for i, e := range c.Shares {
-		above := len(c.Shares) > 1
+		above := len(c.Shares) > 2
 		for j, other := range c.Shares {
 			above = above && (i == j || e.Low > other.High)
 		}
@@ -95,5 +106,5 @@ func (c *Common) compare() {
 
 // holding returns the number of recordings in which it holds.
 func (c *Common) holding() int {
-	return lists.Count(c.Holds, func(holds bool) bool { return holds })
+	return lists.Count(c.Holds, func(holds hotspots.Verdict) bool { return holds == hotspots.Yes })
 }

@@ -4,13 +4,15 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// Of three hosts, two wait for a lock, and one does for its whole time.
+// Of four hosts, two wait for a lock, and one of them for its whole
+// time. Of another it is not known.
 func TestTogether(t *testing.T) {
 	var all []*sampledata.Recording
-	for _, waits := range []int{50, 100, 0} {
+	for _, waits := range []int{50, 100, 0, 12} {
 		s := newScene()
 		s.spawn(4, "main.worker")
 		for i := range 100 {
@@ -35,7 +37,7 @@ func TestTogether(t *testing.T) {
 	if i < 0 {
 		t.Fatalf("no finding is about the lock: %+v", found)
 	}
-	if c := found[i]; !slices.Equal(c.Holds, []bool{true, true, false}) || c.StandsOut != 1 || c.In != 1 {
+	if c := found[i]; !slices.Equal(c.Holds, []hotspots.Verdict{hotspots.Yes, hotspots.Yes, hotspots.No, hotspots.Maybe}) || c.StandsOut != 1 || c.In != 1 {
 		t.Errorf("it holds on %v, and %d of %v stands out; it is of %d", c.Holds, c.StandsOut, c.Shares, c.In)
 	}
 }

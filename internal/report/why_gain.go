@@ -8,6 +8,7 @@ import (
 
 	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/why"
 )
@@ -191,16 +192,19 @@ func NewTogether(recordings []string, all []*why.Common, look Why) *Together {
 // sentence says where a finding holds, and what it is where it costs most.
 func (t *Together) sentence(c *why.Common) string {
 	var holds []string
-	for i, yes := range c.Holds {
-		if yes {
+	on := "Only on "
+	for i, verdict := range c.Holds {
+		switch verdict {
+		case hotspots.Yes:
 			holds = append(holds, t.name(i))
+		case hotspots.Maybe:
+			on = "At least on "
 		}
 	}
-	where := "On all: "
-	if len(holds) < len(c.Holds) {
-		where = "Only on " + strings.Join(holds, ", ") + ": "
+	if len(holds) == len(c.Holds) {
+		return "On all: " + Sentence(c.Finding)
 	}
-	return where + Sentence(c.Finding)
+	return on + strings.Join(holds, ", ") + ": " + Sentence(c.Finding)
 }
 
 func (t *Together) name(recording int) string { return t.short(t.Recordings[recording]) }
@@ -229,7 +233,11 @@ func (t *Together) about(c *why.Common) (lines []aboutLine) {
 		shares = append(shares, t.name(i)+" "+aboutShare(e))
 	}
 	if len(shares) > 0 {
-		lines = append(lines, aboutLine{"share", strings.Join(shares, ", ")})
+		of := ""
+		if c.Phase {
+			of = "of the whole recordings: "
+		}
+		lines = append(lines, aboutLine{"share", of + strings.Join(shares, ", ")})
 	}
 	if c.StandsOut >= 0 {
 		lines = append(lines, aboutLine{"who", t.name(c.StandsOut) + " stands out"})
