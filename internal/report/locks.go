@@ -98,8 +98,12 @@ func SharedWaits(a *locks.Analysis) string {
 	if len(a.Shared) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s of waiting for channels used as locks, semaphores, pools or sockets; who has them: %s",
+	text := fmt.Sprintf("%s of waiting for channels used as locks, semaphores, pools or sockets; who has them: %s",
 		CountedHits(a.SharedEvidence.Hits), EvidenceText(&a.SharedEvidence))
+	if more := a.SharedUnread.Hits; more.Sign() > 0 {
+		text += fmt.Sprintf("; %s more, where it was not read which of several they wait for", CountedHits(more))
+	}
+	return text
 }
 
 // EvidenceText returns a text that says for which shares of the

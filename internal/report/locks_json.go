@@ -24,8 +24,10 @@ type locksJSON struct {
 	Waits    evidenceJSON  `json:"waits"`
 	Locks    elements      `json:"locks"` // of lockJSON
 	// of lockJSON: channels used as locks, semaphores, pools, sockets
-	Shared    elements `json:"shared"`
-	Deadlocks elements `json:"deadlocks"` // of deadlockJSON
+	Shared elements `json:"shared"`
+	// hits in the same places, for which of several was not read
+	SharedUnread *big.Rat `json:"shared_unread,omitempty"`
+	Deadlocks    elements `json:"deadlocks"` // of deadlockJSON
 	Basis
 }
 
@@ -139,9 +141,10 @@ func (of *Locks) WriteJSON(w io.Writer) error {
 	a, r := of.Analysis, of.Recording
 	return writeJSON(w, locksJSON{
 		Samples: a.Samples, LengthNS: a.Length, WaitedNS: a.Evidence.Waited(),
-		Waits:  evidenceOf(&a.Evidence),
-		Locks:  elementsOf(a.Locks, func(l *locks.Lock) any { return lockAsJSON(a, l) }),
-		Shared: elementsOf(a.Shared, func(l *locks.Lock) any { return lockAsJSON(a, l) }),
+		Waits:        evidenceOf(&a.Evidence),
+		Locks:        elementsOf(a.Locks, func(l *locks.Lock) any { return lockAsJSON(a, l) }),
+		Shared:       elementsOf(a.Shared, func(l *locks.Lock) any { return lockAsJSON(a, l) }),
+		SharedUnread: a.SharedUnread.Hits,
 		Deadlocks: elementsOf(a.Deadlocks,
 			func(d *locks.Deadlock) any { return deadlockAsJSON(r, d) }),
 		Basis: BasisOf(r).With(a.Held.Warnings),

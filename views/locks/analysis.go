@@ -34,9 +34,11 @@ type Analysis struct {
 
 	// Shared is what else goroutines waited for that others had:
 	// channels used as locks, semaphores, pools. SharedEvidence
-	// has the sums.
+	// has the sums. SharedUnread is of waits in the same places,
+	// but for which of several was not read.
 	Shared         []*Lock
 	SharedEvidence Evidence
+	SharedUnread   calltree.Total
 
 	// AtWork is how long the goroutines of each class did not
 	// wait for work, in nanoseconds; nil after Summarise.

@@ -50,6 +50,9 @@ type sharing struct {
 	names   *ChannelNames
 	counted map[side]bool              // of channels, if the users were counted at some time
 	waitIn  map[uint64]map[string]bool // by address: the functions in which goroutines wait for it
+	only    map[stackSide]uint64       // the address that is waited for there; 0 if it may be several
+	several map[stackSide]bool         // there, such things are waited for
+	unread  exact.Sum                  // of waits there, for which of these was not read
 	places  map[sampledata.NodeID]waitPlace
 	index   map[waitPlace]map[uint64]int // by address: in instances
 	all     []*shared                    // by field or instance
@@ -88,6 +91,12 @@ type side struct {
 	does    views.Doing
 }
 
+// A stackSide is what goroutines do that wait at a stack.
+type stackSide struct {
+	stack sampledata.NodeID
+	does  views.Doing
+}
+
 // A sharedWait has everything on which the holders depend.
 type sharedWait struct {
 	of      *shared
@@ -101,7 +110,7 @@ func newSharing(l *ledger) *sharing {
 		ledger: l, names: NewChannelNames(l.r), counted: map[side]bool{}, waitIn: map[uint64]map[string]bool{},
 		places:  map[sampledata.NodeID]waitPlace{},
 		index:   map[waitPlace]map[uint64]int{},
-		waiting: map[sharedWait]int64{},
+		waiting: map[sharedWait]int64{}, only: map[stackSide]uint64{}, several: map[stackSide]bool{},
 	}
 	for i := range l.r.Runs.All() {
 		run := l.r.Runs.At(int(i))
@@ -112,17 +121,33 @@ func newSharing(l *ledger) *sharing {
 		if run.Evidence == sampledata.Likely {
 			s.counted[side{run.Lock, does}] = true
 		}
+		at := stackSide{run.Stack, does}
+		if other, known := s.only[at]; known && other != run.Lock {
+			s.only[at] = 0
+		} else {
+			s.only[at] = run.Lock
+		}
 		in := lists.Made(s.waitIn, run.Lock, func() map[string]bool { return map[string]bool{} })
 		in[s.placeOf(run.Stack).in] = true
 	}
 	byPlace := map[waitPlace]*shared{}
 	for i := range l.r.Runs.All() {
-		if run := l.r.Runs.At(int(i)); s.counts(run) {
+		if run := s.addressed(l.r.Runs.At(int(i))); s.counts(run) {
 			s.enter(run, byPlace)
+			s.several[stackSide{run.Stack, views.DoingOf(run)}] = true
 		}
 	}
 	s.label()
 	return s
+}
+
+// addressed returns a run with what it waits for, if that was
+// not read, and all others at the stack wait for the same.
+func (s *sharing) addressed(run sampledata.Run) sampledata.Run {
+	if run.Lock == 0 {
+		run.Lock = s.only[stackSide{run.Stack, views.DoingOf(run)}]
+	}
+	return run
 }
 
 // counts reports whether a run waits for such a thing.
@@ -214,7 +239,11 @@ func (s *sharing) placeOf(stack sampledata.NodeID) waitPlace {
 // begin records that a goroutine enters a state. It reports
 // whether it waits for such a thing, and others are named.
 func (s *sharing) begin(run sampledata.Run, first, samples int32, time int64) bool {
+	run = s.addressed(run)
 	if !s.counts(run) {
+		if run.Lock == 0 && s.several[stackSide{run.Stack, views.DoingOf(run)}] {
+			s.unread.Add(int64(samples), time, 1, 1)
+		}
 		return false
 	}
 	i := s.index[s.thingOf(run)][run.Lock]
@@ -237,7 +266,7 @@ func (s *sharing) waitOf(run sampledata.Run) sharedWait {
 // end records that a goroutine leaves a state for which begin
 // returned true.
 func (s *sharing) end(run sampledata.Run) {
-	w := s.waitOf(run)
+	w := s.waitOf(s.addressed(run))
 	if s.waiting[w]--; s.waiting[w] == 0 {
 		delete(s.waiting, w)
 	}

@@ -27,6 +27,9 @@ func sayShared(a *Analysis) string {
 			fmt.Fprintf(b, "  may hold %s %s\n", h.Hits.RatString(), h.String())
 		}
 	}
+	if more := a.SharedUnread.Hits; more.Sign() > 0 {
+		fmt.Fprintf(b, "%s more\n", more.RatString())
+	}
 	return b.String()
 }
 
@@ -55,6 +58,35 @@ sample 3ms
   may hold 1/2 go:main.b in main.b
   may hold 1/2 go:main.c in main.c
 `, ""},
+	{"a channel that was not read is the one of the others", `
+sample 1ms
+	g0 waiting n0 reason="chan send" lock=0x10 holders=h2 evidence=likely
+	g1 waiting n0 reason="chan send"
+	g2 running n5
+`, `channel in main.a channel 0x10: 2 likely=1 ambiguous=0 none=1
+  waits 1 go:main.a chan send in main.a
+  waits 1 go:main.b chan send in main.a
+  holds 1 go:main.c in main.c
+`, ""},
+	{"one that was not read may be either of two", `
+sample 1ms
+	g0 waiting n0 reason="chan send" lock=0x10 holders=h2 evidence=likely
+	g1 waiting n0 reason="chan send" lock=0x20 holders=h2 evidence=likely
+	g3 waiting n0 reason="chan send"
+	g2 running n5
+`, `channel in main.a of instance 1 channel 0x10: 1 likely=1 ambiguous=0 none=0
+  waits 1 go:main.a chan send in main.a
+  holds 1 go:main.c in main.c
+channel in main.a of instance 2 channel 0x20: 1 likely=1 ambiguous=0 none=0
+  waits 1 go:main.b chan send in main.a
+  holds 1 go:main.c in main.c
+1 more
+`, `channel in main.a channel 0x0: 2 instance 1=1 instance 2=1 likely=2 ambiguous=0 none=0
+  waits 1 go:main.a chan send in main.a
+  waits 1 go:main.b chan send in main.a
+  holds 2 go:main.c in main.c
+1 more
+`},
 	{"who waits for work at the other side waits for no place", `
 sample 1ms
 	g0 waiting n0 reason="chan send" lock=0x10 holders=h1 evidence=likely

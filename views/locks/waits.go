@@ -232,6 +232,7 @@ func (l *ledger) analysis() *Analysis {
 	sortLocks(a.Locks)
 	if l.shared != nil {
 		a.Shared, a.SharedEvidence = l.shared.analysis()
+		a.SharedUnread = calltree.TotalOf(&l.shared.unread)
 	}
 	a.Evidence = all.evidence()
 	a.Chains = l.sortedChains()
