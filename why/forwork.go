@@ -25,8 +25,16 @@ const lonely = "it is one goroutine, and nobody is known to wait for it"
 // which a timer drives it.
 const mostlySleeps = 2. / 3
 
+// inCalls reports whether only the time in calls counts, which
+// somebody has chosen. They are pieces of work: nobody waits for
+// one in the middle of it.
+func (s *searcher) inCalls() bool { return s.e.r.Restricted != nil }
+
 // resting returns why goroutines of a class that wait are not slow, or "".
 func (s *searcher) resting(f *Finding, class int32) string {
+	if s.inCalls() {
+		return ""
+	}
 	c := &s.e.classes[class]
 	alone := s.alone(class)
 	if f.Kind == IOKind && s.e.places.through(f.Where.stack, "net/http.(*connReader).Read") {
@@ -137,7 +145,7 @@ func (s *searcher) pausing(f *Finding, class int32) string {
 			return acquiring.MatchString(views.LastName(name)) // a place in a pool
 		})
 	c := &s.e.classes[class]
-	switch between := !s.calledBack(f.Where.Path) && (steps == 1 || polls || steps == 2 && !works); {
+	switch between := !s.inCalls() && !s.calledBack(f.Where.Path) && (steps == 1 || polls || steps == 2 && !works); {
 	case between && c.ends() && stays <= c.goroutines:
 		return sleepsOnce
 	case between:
@@ -230,7 +238,7 @@ const semaphoreAcquire = "golang.org/x/sync/semaphore.(*Weighted).Acquire"
 // awaitsWork reports whether goroutines of a class that wait to
 // receive probably wait for work.
 func (s *searcher) awaitsWork(class int32, f *Finding) bool {
-	if s.isBusy(f.Where.Function) || f.shares() {
+	if s.inCalls() || s.isBusy(f.Where.Function) || f.shares() {
 		return false
 	}
 	if s.asks(f.Where.Library) { // a semaphore may count what a queue has

@@ -184,7 +184,7 @@ const nobodyElse = "hardly anybody in the program is at work meanwhile: what end
 // isAlone returns the share of a finding's waits in which nobody is at
 // work, if it is nearly all, and nobody is known to end them.
 func (s *searcher) isAlone(f *Finding) float64 {
-	if !f.unexplained() || f.Phase || s.e.r.Restricted != nil {
+	if !f.unexplained() || f.Phase || s.inCalls() {
 		return 0
 	}
 	waits, alone := 0.0, 0.0

@@ -185,7 +185,7 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 	if receives && s.awaitsWork(class, f) {
 		return forWork
 	}
-	if receives && f.Where.longPolls() && s.awaitsNews(class, f) { // until somebody has something
+	if receives && !s.inCalls() && f.Where.longPolls() && s.awaitsNews(class, f) { // until somebody has something
 		return nextMessage
 	}
 	if len(f.Causes) == 0 {
